@@ -97,7 +97,9 @@ as.mcmc.list.bayes_logit <- function(x, groups = FALSE, ...) {
 #' Methods for the generics of package generics (package broom re-exports them).
 #'
 #' @param x a fit from [bayes_logit()].
-#' @param conf.level probability of the intervals.
+#' @param conf.int,conf.level whether to give intervals, and their probability.
+#' @param exponentiate `TRUE`: odds ratios (for counts: rate ratios) instead of coefficients. Their `estimate` is the
+#'   posterior mean of the ratio. `dispersion` and `sd(group)` stay as they are.
 #' @param data a data frame of the fitted rows, to which columns are added; `NULL` for the model frame of the fit.
 #' @param newdata a data frame of other rows, to which fitted values are added, as in [predict.bayes_logit()].
 #' @param ... must be empty.
@@ -123,17 +125,27 @@ NULL
 #' @rdname tidy.bayes_logit
 #' @method tidy bayes_logit
 #' @exportS3Method generics::tidy bayes_logit
-tidy.bayes_logit <- function(x, conf.level = 0.95, ...) {
+tidy.bayes_logit <- function(x, conf.int = TRUE, conf.level = 0.95, exponentiate = FALSE, ...) {
   check_dots_empty(...)
+  conf.int <- check_flag(conf.int, "conf.int")
+  exponentiate <- check_flag(exponentiate, "exponentiate")
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   quantities <- logit_quantities(x)
   quantities$log_likelihood <- NULL
+  if (exponentiate) {
+    coefficients <- intersect(names(quantities), x$coefficient_names)
+    quantities[coefficients] <- lapply(quantities[coefficients], exp)
+  }
   table <- diagnose_quantities(quantities)
   bound <- function(p) vapply(quantities, stats::quantile, 0, p, names = FALSE)
-  data.frame(
+  result <- data.frame(
     term = table$quantity, estimate = table$mean, std.error = table$sd, conf.low = bound((1 - conf.level) / 2),
     conf.high = bound((1 + conf.level) / 2), rhat = table$rhat, ess_bulk = table$ess_bulk, row.names = NULL
   )
+  if (!conf.int) {
+    result$conf.low <- result$conf.high <- NULL
+  }
+  as_table(result)
 }
 
 #' @rdname tidy.bayes_logit
@@ -143,11 +155,11 @@ glance.bayes_logit <- function(x, ...) {
   check_dots_empty(...)
   table <- diagnose_quantities(logit_quantities(x))
   extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values, na.rm = TRUE)
-  data.frame(
+  as_table(data.frame(
     nobs = x$rows, log_likelihood = table$mean[[nrow(table)]], chains = x$chains,
     draws = x$chains * kept_draws(x$iter, x), rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min),
     converged = logit_verdict(x, table)$converged, seconds = elapsed_seconds(x$elapsed)
-  )
+  ))
 }
 
 #' @rdname tidy.bayes_logit
@@ -157,7 +169,7 @@ augment.bayes_logit <- function(x, data = NULL, newdata = NULL, ...) {
   check_dots_empty(...)
   if (!is.null(newdata)) {
     mean <- predict_means(x, newdata, sys.call())
-    return(if (is.matrix(mean)) cbind(newdata, class_columns(mean)) else cbind(newdata, .fitted = unname(mean)))
+    return(as_table(cbind(newdata, if (is.matrix(mean)) class_columns(mean) else data.frame(.fitted = unname(mean)))))
   }
   if (is.null(data)) {
     data <- x$frame
@@ -171,9 +183,9 @@ augment.bayes_logit <- function(x, data = NULL, newdata = NULL, ...) {
   at <- if (nrow(data) == x$rows) seq_len(x$rows) else padded
   mean <- fitted_means(x, sys.call())
   if (is.matrix(mean)) {
-    return(cbind(data, class_columns(mean)[at, , drop = FALSE]))
+    return(as_table(cbind(data, class_columns(mean)[at, , drop = FALSE])))
   }
-  cbind(data, .fitted = unname(mean)[at], .resid = unname(observed_shares(x) - mean)[at])
+  as_table(cbind(data, .fitted = unname(mean)[at], .resid = unname(observed_shares(x) - mean)[at]))
 }
 
 class_columns <- function(mean) {

@@ -13,6 +13,7 @@
 #' @param seed for `posterior_predict()`: passed to [set.seed()] if not `NULL`. R's generator is then left as it was.
 #' @param type for `pp_check()`: a function of package bayesplot without its `ppc_`, such as `"bars"`, `"stat"` or
 #'   `"dens_overlay"`.
+#' @param row.names,optional not used.
 #' @param ... must be empty; for `pp_check()`, arguments of that function.
 #' @return `posterior_linpred()` and `posterior_epred()` give a matrix, draws x rows, or for a multinomial an array,
 #'   draws x rows x classes. The rows must be complete. `posterior_predict()` gives a matrix of successes or counts. For
@@ -23,7 +24,7 @@
 #'   Without `type` it shows bars of two or more classes, or the distribution functions of counts. Rows of weight 0 are
 #'   left out, and a factor is shown by the numbers of its levels, from 0 for a binomial.
 #'
-#'   `as.matrix()` gives the kept draws, with a column for each coefficient and other parameter. `fixef()` gives the
+#'   `as.matrix()` and `as.data.frame()` give the kept draws, with a column for each parameter. `fixef()` gives the
 #'   posterior means of the coefficients. `ranef()` gives a list with a data frame of the groups' posterior means for
 #'   each term, and `VarCorr()` a list with the posterior mean of the covariance of its effects. For a multinomial both
 #'   have the effects of all classes except the reference; effects of different classes are independent.
@@ -162,6 +163,12 @@ as.matrix.bayes_logit <- function(x, ...) {
   coefficient_draws(x)
   draws <- logit_draws(x)
   matrix(draws, ncol = dim(draws)[[3L]], dimnames = list(NULL, dimnames(draws)[[3L]]))
+}
+
+#' @rdname posterior_predict.bayes_logit
+#' @export
+as.data.frame.bayes_logit <- function(x, row.names = NULL, optional = FALSE, ...) {
+  as.data.frame(as.matrix.bayes_logit(x, ...), optional = TRUE)
 }
 
 #' @rdname posterior_predict.bayes_logit

@@ -37,8 +37,10 @@ plot.bayes_logit <- function(x, type = c("coefficients", "trace", "calibration")
   type <- check_choice(type, "type", c("coefficients", "trace", "calibration"))
   coefficient_draws(x)
   switch(type,
-    coefficients = plot_coefficients(x, parameters, check_flag(standardise, "standardise"), main, sys.call()),
-    trace = plot_logit_trace(x, parameters, main, sys.call()),
+    coefficients = plot_coefficients(
+      coefficient_parts(x, parameters, check_flag(standardise, "standardise"), sys.call()), main
+    ),
+    trace = plot_trace(logit_trace_parts(x, parameters, sys.call()), main),
     calibration = plot_calibration(x, main)
   )
   invisible(x)
@@ -56,7 +58,8 @@ chosen_parameters <- function(parameters, names, default, call) {
   names[at]
 }
 
-plot_coefficients <- function(fit, parameters, standardise, main, call) {
+# Posterior means of parameters with intervals of 50% and 90%, from the first to the last; and what the axis shows.
+coefficient_parts <- function(fit, parameters, standardise, call) {
   draws <- logit_draws(fit)
   names <- dimnames(draws)[[3L]]
   is_intercept <- rep(fit$design$is_intercept, length.out = length(fit$coefficient_names))
@@ -67,6 +70,14 @@ plot_coefficients <- function(fit, parameters, standardise, main, call) {
     values <- as.vector(draws[, , name]) * if (standardise && name %in% names(unit)) unit[[name]] else 1
     c(stats::quantile(values, c(0.05, 0.25, 0.75, 0.95), names = FALSE), mean(values))
   }, numeric(5L))
+  list(names = shown, points = points, xlab = paste0(
+    "posterior mean, 50% and 90% intervals", if (standardise) ", for a standard deviation of the predictor"
+  ))
+}
+
+plot_coefficients <- function(parts, main) {
+  shown <- parts$names
+  points <- parts$points
   at <- rev(seq_along(shown))
   old <- graphics::par(
     mar = c(3.6, 2 + 0.55 * max(nchar(shown)), if (is.null(main)) 1 else 2.4, 1), mgp = c(2.2, 0.6, 0), tcl = -0.25,
@@ -81,47 +92,27 @@ plot_coefficients <- function(fit, parameters, standardise, main, call) {
   graphics::points(points[5L, ], at, pch = 21, bg = "white", col = chain_colours[[1L]])
   graphics::axis(1L)
   graphics::axis(2L, at, shown, tick = FALSE)
-  graphics::title(main = main, xlab = paste0(
-    "posterior mean, 50% and 90% intervals", if (standardise) ", for a standard deviation of the predictor"
-  ))
+  graphics::title(main = main, xlab = parts$xlab)
 }
 
-plot_logit_trace <- function(fit, parameters, main, call) {
+# As trace_parts() of a mixture.
+logit_trace_parts <- function(fit, parameters, call) {
   quantities <- logit_quantities(fit, warmup = TRUE)
   default <- unique(c("log_likelihood", utils::head(names(quantities), 5L)))
   shown <- chosen_parameters(parameters, names(quantities), default, call)
-  table <- diagnose_quantities(logit_quantities(fit))
-  old <- graphics::par(
-    mfrow = c(length(shown), 1L), mar = c(0.4, 4.6, 1.7, 4.2), oma = c(3.6, 0, if (is.null(main)) 0 else 2, 0),
-    las = 1, mgp = c(3.4, 0.6, 0), tcl = -0.25
+  settled <- logit_quantities(fit)
+  table <- diagnose_quantities(settled)
+  rows <- match(shown, table$quantity)
+  list(
+    draws = quantities[shown], sweeps = fit$iter, warmup = min(fit$warmup, fit$iter), chains = fit$chains,
+    titles = ifelse(shown == "log_likelihood", "log likelihood", shown),
+    range = lapply(quantities[shown], settled_range, fit$warmup), rhat = table$rhat[rows],
+    differs = differing(settled, table)[rows], axis = "Sweep"
   )
-  on.exit(graphics::par(old))
-  for (name in shown) {
-    draws <- quantities[[name]]
-    settled <- draws[seq_len(fit$iter) > fit$warmup / 3, , drop = FALSE]
-    graphics::plot.new()
-    graphics::plot.window(c(1, max(fit$iter, 2)), grDevices::extendrange(range(settled[is.finite(settled)]), f = 0.06))
-    usr <- graphics::par("usr")
-    if (fit$warmup > 0) {
-      graphics::rect(usr[[1L]], usr[[3L]], fit$warmup + 0.5, usr[[4L]], col = "#EEEEEE", border = NA)
-    }
-    for (chain in seq_len(fit$chains)) {
-      graphics::lines(draws[, chain], col = rep_len(chain_colours, fit$chains)[[chain]], lwd = 0.6)
-    }
-    graphics::axis(2L)
-    graphics::box()
-    graphics::mtext(if (name == "log_likelihood") "log likelihood" else name, side = 3L, adj = 0, line = 0.2, cex = 0.8)
-    graphics::mtext(format_rhat(table$rhat[match(name, table$quantity)]), side = 4L, line = 0.5, cex = 0.75)
-  }
-  graphics::axis(1L)
-  graphics::mtext("sweep", side = 1L, line = 2.2, cex = 0.8)
-  if (!is.null(main)) {
-    graphics::mtext(main, outer = TRUE, line = 0.5, font = 2L)
-  }
-  paint_chain_key(fit$chains)
 }
 
-plot_calibration <- function(fit, main) {
+# Groups of rows: the mean fitted and observed response, and two standard errors of the latter.
+calibration_parts <- function(fit) {
   mean <- as.vector(fitted_means(fit, sys.call()))
   observed <- as.vector(observed_shares(fit))
   weight <- if (fit$family == "negbinomial") {
@@ -131,11 +122,15 @@ plot_calibration <- function(fit, main) {
   }
   used <- weight > 0
   part <- ceiling(10 * rank(mean[used], ties.method = "first") / sum(used))
-  summaries <- vapply(split(seq_along(part), part), function(i) {
+  vapply(split(seq_along(part), part), function(i) {
     w <- weight[used][i] / sum(weight[used][i])
     average <- sum(w * observed[used][i])
     c(sum(w * mean[used][i]), average, 2 * sqrt(sum(w^2 * (observed[used][i] - mean[used][i])^2)))
   }, numeric(3L))
+}
+
+plot_calibration <- function(fit, main) {
+  summaries <- calibration_parts(fit)
   old <- graphics::par(mar = c(3.6, 3.8, if (is.null(main)) 1 else 2.4, 1), mgp = c(2.4, 0.6, 0), tcl = -0.25, las = 1)
   on.exit(graphics::par(old))
   range <- range(summaries[1L, ], summaries[2L, ] - summaries[3L, ], summaries[2L, ] + summaries[3L, ])

@@ -74,39 +74,49 @@ tree_places <- function(tree) {
   place
 }
 
-plot_type_tree <- function(x, main) {
+# The lines of the tree (from, to), its leaves from left to right with their types, and the top and the bottom of the
+# frame. `above`: joins that lie above the frame.
+tree_parts <- function(x) {
   tree <- x$tree
-  leaves <- length(tree$order)
-  top <- max(2, tree$height) + 0.3
-  top <- min(top, 6.3)
+  top <- min(max(2, tree$height) + 0.3, 6.3)
   place <- tree_places(tree)
+  height <- pmin(pmax(tree$height, 0), top)
+  below <- function(value) pmin(pmax(value, 0), top)
+  left <- place[, "left"]
+  right <- place[, "right"]
+  list(
+    x0 = c(left, right, left), y0 = c(below(place[, "left_height"]), below(place[, "right_height"]), height),
+    x1 = c(left, right, right), y1 = c(height, height, height), type = x$leaf_type[tree$order], top = top,
+    bottom = -0.16 * top, above = any(tree$height > top),
+    label = sprintf("%s of the density, coloured by type", count_words(length(tree$order), "branch", "finest branches"))
+  )
+}
+
+plot_type_tree <- function(x, main) {
+  parts <- tree_parts(x)
+  leaves <- length(parts$type)
+  top <- parts$top
+  bottom <- parts$bottom
   old <- graphics::par(
     mar = c(2.6, 4.6, if (is.null(main)) 1.6 else 2.8, 1), las = 1, mgp = c(3.4, 0.6, 0), tcl = -0.25
   )
   on.exit(graphics::par(old))
   graphics::plot.new()
-  bottom <- -0.16 * top
   graphics::plot.window(c(0.5, leaves + 0.5), c(bottom, top), xaxs = "i", yaxs = "i")
-  height <- pmin(pmax(tree$height, 0), top)
-  below <- function(value) pmin(pmax(value, 0), top)
-  graphics::segments(place[, "left"], below(place[, "left_height"]), place[, "left"], height)
-  graphics::segments(place[, "right"], below(place[, "right_height"]), place[, "right"], height)
-  graphics::segments(place[, "left"], height, place[, "right"], height)
-  if (any(tree$height > top)) {
+  graphics::segments(parts$x0, parts$y0, parts$x1, parts$y1)
+  if (parts$above) {
     graphics::mtext("Joins above the frame have a smaller overlap",
       side = 3L, line = 0.1, cex = 0.7, adj = 1, col = "#555555"
     )
   }
   if (is.null(x$requested)) {
-    graphics::abline(h = -log10(x$limit), lty = 2, col = "#D55E00")
+    graphics::abline(h = -log10(x$limit), lty = 2, col = signal_colour)
   }
   paint_leaves(x, bottom)
   ticks <- seq(0, floor(top))
   graphics::axis(2L, at = ticks, labels = percent_labels(10^-ticks))
   graphics::mtext("Overlap at which types join", side = 2L, line = 3.4, las = 0, adj = 0.6)
-  words <- sprintf("%s of the density, coloured by type",
-    if (leaves == 1L) "1 branch" else paste(leaves, "finest branches"))
-  graphics::mtext(words, side = 1L, line = 0.8, cex = 0.9)
+  graphics::mtext(parts$label, side = 1L, line = 0.8, cex = 0.9)
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
   }
@@ -135,7 +145,8 @@ percent_labels <- function(shares) {
   paste0(format(100 * shares, scientific = FALSE, drop0trailing = TRUE, trim = TRUE), "%")
 }
 
-plot_type_cells <- function(x, markers, main) {
+# The chosen markers with their limits, the pixels of the cells, the colour of each cell, and the legend.
+type_cells_parts <- function(x, markers) {
   fit <- x$fit
   if (is.null(fit$x)) {
     stop_input("x", "has lost its cells, `x$fit$x`", call = NULL)
@@ -153,7 +164,18 @@ plot_type_cells <- function(x, markers, main) {
   bins <- pixels_of(panels)
   position <- lapply(seq_len(panels), function(i) bin_of(fit$x[, chosen[[i]]], limits[[i]], bins))
   colours <- c(component_colours[seq_len(min(nrow(x$types), length(component_colours)))], other_colour)
-  colour <- pmin(as.integer(x$type), length(colours))
+  list(
+    chosen = chosen, limits = limits, bins = bins, position = position, colours = colours,
+    colour = pmin(as.integer(x$type), length(colours)), text = type_key(x, length(colours) - 1L)
+  )
+}
+
+plot_type_cells <- function(x, markers, main) {
+  fit <- x$fit
+  parts <- type_cells_parts(x, markers)
+  chosen <- parts$chosen
+  limits <- parts$limits
+  panels <- length(chosen)
   old <- graphics::par(
     mfrow = c(panels - 1L, panels - 1L), mar = rep(0.25, 4L), oma = c(3.6, 3.8, if (is.null(main)) 1 else 3, 1),
     las = 1, mgp = c(2, 0.4, 0), tcl = -0.2, xaxs = "i", yaxs = "i"
@@ -166,7 +188,7 @@ plot_type_cells <- function(x, markers, main) {
         next
       }
       graphics::plot.window(limits[[column]], limits[[row]])
-      paint_cells(position[[column]], position[[row]], colour, colours, bins)
+      paint_cells(parts$position[[column]], parts$position[[row]], parts$colour, parts$colours, parts$bins)
       if (column == 1L) {
         marker_axis(2L, fit, chosen[[row]])
         name <- short_names(fit$markers[[chosen[[row]]]])
@@ -180,20 +202,25 @@ plot_type_cells <- function(x, markers, main) {
       graphics::box(col = "#555555")
     }
   }
-  paint_type_legend(x, colours, panels)
+  paint_type_legend(parts$text, parts$colours, panels)
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, outer = TRUE, line = 1, font = 2L)
   }
 }
 
-# The legend in the empty upper right of the panels, or in the corner of a single panel.
-paint_type_legend <- function(x, colours, panels) {
-  named <- seq_len(length(colours) - 1L)
+# The names of the coloured types with their shares, and of the others.
+type_key <- function(x, coloured) {
+  named <- seq_len(coloured)
   text <- paste0(short_names(x$types$type[named]), " (", percent(x$types$proportion[named]), ")")
-  if (nrow(x$types) > length(named)) {
-    others <- count_words(nrow(x$types) - length(named), "other")
+  if (nrow(x$types) > coloured) {
+    others <- count_words(nrow(x$types) - coloured, "other")
     text <- c(text, sprintf("%s (%s)", others, percent(sum(x$types$proportion[-named]))))
   }
+  text
+}
+
+# The legend in the empty upper right of the panels, or in the corner of a single panel.
+paint_type_legend <- function(text, colours, panels) {
   old <- graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = c(3.8, 4, 1.4, 1.4), new = TRUE)
   on.exit(graphics::par(old))
   graphics::plot.new()
@@ -203,9 +230,14 @@ paint_type_legend <- function(x, colours, panels) {
   )
 }
 
+# Medians of types in standard deviations of the marker from the mean of all cells.
+standard_medians <- function(x, shown) {
+  sweep(sweep(x$medians[shown, , drop = FALSE], 2L, x$fit$center), 2L, x$fit$scale, "/")
+}
+
 plot_type_heatmap <- function(x, shown, main) {
   fit <- x$fit
-  value <- sweep(sweep(x$medians[shown, , drop = FALSE], 2L, fit$center), 2L, fit$scale, "/")
+  value <- standard_medians(x, shown)
   names <- names_in_margin(x$types$type[shown], graphics::par("din")[[1L]], min(0.9, 22 / nrow(value)))
   markers <- names_in_margin(fit$markers, graphics::par("din")[[2L]], min(1, 14 / ncol(value)))
   old <- graphics::par(

@@ -184,11 +184,11 @@ tidy.differential_abundance <- function(x, conf.level = 0.9, ...) {
   shape <- dim(x$draws$effects)
   draws <- matrix(x$draws$effects, shape[[1L]] * shape[[2L]])
   bound <- function(p) apply(draws, 2L, stats::quantile, p, names = FALSE)
-  data.frame(
+  as_table(data.frame(
     type = x$effects$type, term = x$effects$effect, estimate = x$effects$estimate,
     std.error = apply(draws, 2L, stats::sd), conf.low = bound((1 - conf.level) / 2),
     conf.high = bound((1 + conf.level) / 2), fdr = x$effects$fdr, rhat = x$effects$rhat, ess_bulk = x$effects$ess
-  )
+  ))
 }
 
 #' @rdname summary.differential_abundance
@@ -198,39 +198,29 @@ glance.differential_abundance <- function(x, ...) {
   check_dots_empty(...)
   check_abundance(x, "x")
   shape <- dim(x$draws$effects)
-  data.frame(
+  as_table(data.frame(
     types = nrow(x$counts), samples = length(x$samples), reported = nrow(reported(x$effects, x$limit)),
     chains = shape[[2L]], draws = shape[[1L]] * shape[[2L]], rhat = max(x$effects$rhat), ess_bulk = min(x$effects$ess),
     converged = x$converged
-  )
+  ))
 }
 
 #' @rdname summary.differential_abundance
 #' @export
 plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)
-  check_abundance(x, "x")
   check_title(main)
-  known <- unique(x$effects$effect)
-  effect <- if (is.null(effect)) known[[1L]] else check_choice(effect, "effect", known)
-  rows <- x$effects[x$effects$effect == effect, ]
-  rows <- if (is.null(types)) {
-    utils::head(rows[order(rows$fdr), ], 12L)
-  } else {
-    rows[match(chosen_types(types, as.character(rows$type)), rows$type), ]
-  }
-  rows <- rows[order(-rows$estimate), ]
+  parts <- abundance_parts(x, types, effect, sys.call())
+  rows <- parts$rows
+  limits <- parts$limits
+  found <- parts$found
   count <- nrow(rows)
   names <- names_in_margin(as.character(rows$type), graphics::par("din")[[1L]], min(0.9, 22 / count))
   old <- graphics::par(
     mar = c(3.6, 0.6 + names$lines, if (is.null(main)) 1 else 2.6, 4), las = 1, mgp = c(2.2, 0.5, 0), tcl = -0.25
   )
   on.exit(graphics::par(old))
-  # One type without cells, whose interval is the prior's, must not make all others invisible.
-  limits <- range(0, rows$estimate, stats::quantile(rows$lower, 0.1), stats::quantile(rows$upper, 0.9))
-  limits <- c(max(limits[[1L]] - 1, min(rows$lower, 0)), min(limits[[2L]] + 1, max(rows$upper, 0)))
   at <- seq_len(count)
-  found <- rows$fdr <= x$limit
   graphics::plot.new()
   graphics::plot.window(limits, c(count + 0.5, 0.5))
   graphics::abline(v = 0, col = "#888888")
@@ -241,11 +231,32 @@ plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = N
   graphics::axis(2L, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1)
   graphics::axis(4L, at = at, labels = probability_words(rows$fdr), tick = FALSE, cex.axis = min(0.8, 20 / count),
     gap.axis = -1)
-  graphics::title(xlab = sprintf("Log odds ratio, %s (right: false discovery rate)", effect))
+  graphics::title(xlab = parts$xlab)
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
   }
   invisible(x)
+}
+
+# The types of a picture by their effect, the range of the axis, and which types are reported.
+abundance_parts <- function(x, types, effect, call) {
+  check_abundance(x, "x", call)
+  known <- unique(x$effects$effect)
+  effect <- if (is.null(effect)) known[[1L]] else check_choice(effect, "effect", known, call = call)
+  rows <- x$effects[x$effects$effect == effect, ]
+  rows <- if (is.null(types)) {
+    utils::head(rows[order(rows$fdr), ], 12L)
+  } else {
+    rows[match(chosen_types(types, as.character(rows$type), call), rows$type), ]
+  }
+  rows <- rows[order(-rows$estimate), ]
+  # One type without cells, whose interval is the prior's, must not make all others invisible.
+  limits <- range(0, rows$estimate, stats::quantile(rows$lower, 0.1), stats::quantile(rows$upper, 0.9))
+  limits <- c(max(limits[[1L]] - 1, min(rows$lower, 0)), min(limits[[2L]] + 1, max(rows$upper, 0)))
+  list(
+    rows = rows, limits = limits, found = rows$fdr <= x$limit,
+    xlab = sprintf("Log odds ratio, %s (right: false discovery rate)", effect)
+  )
 }
 
 # Checks that the parts of a comparison have the sizes that its methods rely on.

@@ -67,10 +67,15 @@ count_kept <- function(fit) {
 #'
 #' @param x a fit from [dp_mixture()].
 #' @param components whether to add the parameters of the components.
+#' @param object as `x`.
+#' @param row.names,optional not used.
 #' @param ... not used.
-#' @return An object of the class that the generic's name says, with one iteration per kept draw and chains side by
-#'   side. By default its variables do not depend on how components are numbered, so that they can be compared between
-#'   draws and chains:
+#' @return `as.matrix()` and `as.data.frame()` give the same draws, chain after chain, as draws x variables.
+#'   `prior_summary()` of package rstantools gives the prior.
+#'
+#'   The others give an object of the class that the generic's name says, with one iteration per kept draw and chains
+#'   side by side. By default its variables do not depend on how components are numbered, so that they can be compared
+#'   between draws and chains:
 #'   \describe{
 #'     \item{`log_likelihood`, `log_posterior`}{as in the fit. The stick-breaking prior in `log_posterior` does depend
 #'       on the order of the components.}
@@ -188,4 +193,27 @@ as.mcmc.list.dp_mixture <- function(x, components = FALSE, ...) {
 #' @exportS3Method coda::as.mcmc dp_mixture
 as.mcmc.dp_mixture <- function(x, components = FALSE, ...) {
   one_coda_chain(as.mcmc.list.dp_mixture(x, components, ...))
+}
+
+#' @rdname as_draws.dp_mixture
+#' @export
+as.matrix.dp_mixture <- function(x, components = FALSE, ...) {
+  check_dots_empty(...)
+  draws <- array_of_draws(x, components)
+  matrix(draws, ncol = dim(draws)[[3L]], dimnames = list(NULL, dimnames(draws)[[3L]]))
+}
+
+#' @rdname as_draws.dp_mixture
+#' @export
+as.data.frame.dp_mixture <- function(x, row.names = NULL, optional = FALSE, components = FALSE, ...) {
+  as.data.frame(as.matrix.dp_mixture(x, components, ...), optional = TRUE)
+}
+
+#' @rdname as_draws.dp_mixture
+#' @method prior_summary dp_mixture
+#' @exportS3Method rstantools::prior_summary dp_mixture
+prior_summary.dp_mixture <- function(object, ...) {
+  check_dots_empty(...)
+  check_mixture_fit(object, "object")
+  object$prior
 }

@@ -4,12 +4,13 @@
 # The share of the mass that an ellipse (of a component) or a region (of the mixture) encloses.
 ellipse_mass <- 0.9
 region_mass <- c(0.99, 0.95, 0.8, 0.5)
-region_colours <- c("#DEEBF7", "#9ECAE1", "#4292C6", "#08519C")
 
-plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
+# What the picture needs: the chosen markers with their limits, the cells of these markers with their pixels and their
+# components, and the colours.
+pairs_parts <- function(fit, data, markers, min_weight, backend, threads) {
   reference <- reference_draw(fit, call = NULL)
   chosen <- choose_markers(fit, markers, reference)
-  cells <- class <- NULL
+  cells <- class <- position <- NULL
   if (!is.null(data) || !is.null(fit$x)) {
     cells <- cells_of(fit, data, argument = "data", call = NULL)
     if (nrow(cells) == 0L) {
@@ -20,16 +21,28 @@ plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
     cells <- cells[, chosen, drop = FALSE]
   }
   panels <- length(chosen)
-  if (panels == 1L) {
-    return(plot_single_marker(fit, reference, chosen, marker_range(reference, chosen, cells), cells, main))
-  }
-  colouring <- colour_components(reference, min_weight)
   limits <- lapply(seq_len(panels), function(i) marker_range(reference, chosen[[i]], cells[, i]))
   bins <- pixels_of(panels)
   if (!is.null(cells)) {
     position <- lapply(seq_len(panels), function(i) bin_of(cells[, i], limits[[i]], bins))
   }
+  list(
+    reference = reference, chosen = chosen, cells = cells, class = class, limits = limits, bins = bins,
+    position = position, colouring = colour_components(reference, min_weight)
+  )
+}
 
+plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
+  parts <- pairs_parts(fit, data, markers, min_weight, backend, threads)
+  reference <- parts$reference
+  chosen <- parts$chosen
+  limits <- parts$limits
+  colouring <- parts$colouring
+  cells <- parts$cells
+  panels <- length(chosen)
+  if (panels == 1L) {
+    return(plot_single_marker(fit, reference, chosen, limits[[1L]], cells, main))
+  }
   old <- graphics::par(
     mfrow = c(panels, panels), mar = rep(0.25, 4L), oma = c(5.6, 3.4, if (is.null(main)) 2.4 else 4, 2.4), las = 1,
     mgp = c(2, 0.4, 0), tcl = -0.2, xaxs = "i", yaxs = "i"
@@ -45,7 +58,8 @@ plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
       graphics::plot.window(limits[[column]], limits[[row]])
       if (row > column) {
         if (!is.null(cells)) {
-          paint_cells(position[[column]], position[[row]], colouring$of[class], colouring$colours, bins)
+          paint_cells(parts$position[[column]], parts$position[[row]], colouring$of[parts$class], colouring$colours,
+            parts$bins)
         }
         paint_ellipses(reference, chosen[c(column, row)], colouring, min_weight, halo = panels <= 4L)
       } else {
@@ -55,7 +69,7 @@ plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
       graphics::box(col = "#555555")
     }
   }
-  paint_legend(reference, colouring, is.null(cells))
+  paint_legend(reference, colouring)
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, outer = TRUE, line = 2.3, font = 2L)
   }
@@ -89,8 +103,8 @@ plot_single_marker <- function(fit, reference, marker, limits, values, main) {
   graphics::mtext("Density", side = 2L, line = 3.4, las = 0)
   some <- length(values) > 0L
   graphics::legend("topright", c(if (some) "cells", "mixture"),
-    inset = c(0, -0.09), xpd = NA, horiz = TRUE, bty = "n", cex = 0.9, fill = c(if (some) "#D9D9D9", NA), border = NA,
-    lty = c(if (some) NA, 1), col = c(if (some) NA, "#08519C"), lwd = 1.4
+    inset = c(0, -0.09), xpd = NA, horiz = TRUE, bty = "n", cex = 0.9, fill = c(if (some) histogram_colour, NA),
+    border = NA, lty = c(if (some) NA, 1), col = c(if (some) NA, density_colour), lwd = 1.4
   )
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, line = 1.8, font = 2L, adj = 0)
@@ -148,6 +162,12 @@ bin_of <- function(values, limits, bins) {
 
 # Each pixel has the colour that most of its cells have, and is darker the more there are.
 paint_cells <- function(x, y, colour, colours, bins) {
+  image <- cell_image(x, y, colour, colours, bins)
+  usr <- graphics::par("usr")
+  if (!is.null(image)) graphics::rasterImage(image, usr[[1L]], usr[[3L]], usr[[2L]], usr[[4L]], interpolate = FALSE)
+}
+
+cell_image <- function(x, y, colour, colours, bins) {
   pixels <- bins * bins
   # Row 1 of an image is its top.
   index <- (x - 1L) * bins + (bins + 1L - y)
@@ -158,7 +178,7 @@ paint_cells <- function(x, y, colour, colours, bins) {
   total <- rowSums(count)
   filled <- which(total > 0)
   if (!length(filled)) {
-    return()
+    return(NULL)
   }
   majority <- max.col(count[filled, , drop = FALSE], ties.method = "first")
   # Images with few shades make small files.
@@ -167,33 +187,39 @@ paint_cells <- function(x, y, colour, colours, bins) {
   rgb <- 255 - t(t(255 - rgb) * depth)
   image <- matrix("#FFFFFF", bins, bins)
   image[filled] <- grDevices::rgb(rgb[1L, ], rgb[2L, ], rgb[3L, ], maxColorValue = 255)
-  usr <- graphics::par("usr")
-  graphics::rasterImage(image, usr[[1L]], usr[[3L]], usr[[2L]], usr[[4L]], interpolate = FALSE)
+  image
 }
 
 # Ellipses that hold ellipse_mass of each of the coloured components and of twelve more, in two markers. With `halo`
 # they have a white border. It makes them easier to see in large panels, but doubles the curves, which take most of
 # the bytes of a file.
 paint_ellipses <- function(reference, pair, colouring, min_weight, halo) {
+  for (ellipse in ellipses_of(reference, pair, colouring, min_weight)) {
+    if (halo && !ellipse$other) {
+      graphics::lines(ellipse$outline, col = "white", lwd = 2.4)
+    }
+    graphics::lines(ellipse$outline, col = ellipse$colour, lwd = if (ellipse$other) 0.6 else if (halo) 1.3 else 1)
+  }
+}
+
+# The outline of each ellipse, its colour, and whether its component is one of those that share a colour.
+ellipses_of <- function(reference, pair, colouring, min_weight) {
   radius <- sqrt(stats::qchisq(ellipse_mass, 2))
   angle <- seq(0, 2 * pi, length.out = 100L)
   circle <- radius * cbind(cos(angle), sin(angle))
   heavy <- order(-reference$weights)
   heavy <- utils::head(heavy[reference$weights[heavy] >= min_weight], length(colouring$colours) + 11L)
   # The heaviest is drawn last, on top of the others.
-  for (j in rev(heavy)) {
+  ellipses <- lapply(rev(heavy), function(j) {
     root <- tryCatch(chol(reference$covariances[pair, pair, j]), error = function(error) NULL)
     if (is.null(root)) {
-      next
+      return(NULL)
     }
-    outline <- t(t(circle %*% root) + reference$means[j, pair])
     other <- !j %in% colouring$coloured
-    dark <- darken(if (other) "#AAAAAA" else colouring$colours[[colouring$of[[j]]]])
-    if (halo && !other) {
-      graphics::lines(outline, col = "white", lwd = 2.4)
-    }
-    graphics::lines(outline, col = dark, lwd = if (other) 0.6 else if (halo) 1.3 else 1)
-  }
+    colour <- darken(if (other) "#AAAAAA" else colouring$colours[[colouring$of[[j]]]])
+    list(outline = t(t(circle %*% root) + reference$means[j, pair]), colour = colour, other = other)
+  })
+  Filter(Negate(is.null), ellipses)
 }
 
 darken <- function(colour) {
@@ -204,6 +230,16 @@ darken <- function(colour) {
 # The mixture's density of two markers on a grid, and the regions of highest density that hold region_mass of it.
 # Returns for each point of the grid in how many of the regions it lies.
 paint_regions <- function(reference, pair, limits, size = 100L) {
+  regions <- regions_of(reference, pair, limits, size)
+  if (is.null(regions)) {
+    return(invisible(matrix(0L, size, size)))
+  }
+  graphics::.filled.contour(regions$grid[[1L]], regions$grid[[2L]], regions$density,
+    c(regions$levels, 1.001 * max(regions$density)), region_colours)
+  invisible(findInterval(regions$density, regions$levels))
+}
+
+regions_of <- function(reference, pair, limits, size = 100L) {
   grid <- lapply(limits, function(range) seq(range[[1L]], range[[2L]], length.out = size))
   density <- matrix(0, size, size)
   for (j in which(reference$weights > 1e-6)) {
@@ -218,18 +254,35 @@ paint_regions <- function(reference, pair, limits, size = 100L) {
       stats::dnorm(outer(-center, grid[[2L]], "+"), 0, sd[[2L]])
   }
   if (!any(density > 0)) {
-    return(invisible(matrix(0L, size, size)))
+    return(NULL)
   }
   ranked <- sort(density, decreasing = TRUE)
   share <- cumsum(ranked) / sum(ranked)
   levels <- vapply(region_mass, function(mass) ranked[[which(share >= mass)[[1L]]]], 0)
-  shade <- findInterval(density, levels)
-  graphics::.filled.contour(grid[[1L]], grid[[2L]], density, c(levels, 1.001 * max(density)), region_colours)
-  invisible(shade)
+  list(grid = grid, density = density, levels = levels)
 }
 
 # The histogram of the cells with the density of the mixture, and the name of the marker.
 paint_marker <- function(fit, reference, marker, limits, values, named = TRUE) {
+  parts <- marker_parts(fit, reference, marker, limits, values)
+  graphics::plot.window(limits, c(0, parts$top))
+  if (!is.null(parts$bars)) {
+    graphics::rect(parts$bars$left, 0, parts$bars$right, parts$bars$height, col = histogram_colour, border = NA)
+  }
+  graphics::lines(parts$at, parts$density, lwd = 1.4, col = density_colour)
+  paint_spikes(parts$spikes)
+  usr <- graphics::par("usr")
+  if (named) {
+    name <- fit$markers[[marker]]
+    size_of <- function(name) fitting_size(name, 0.94 * diff(limits), 1.2, font = 2L)
+    name <- if (size_of(name) < 0.5) short_names(name) else name
+    graphics::text(mean(usr[1:2]), usr[[4L]] - 0.1 * diff(usr[3:4]), name, font = 2L, cex = size_of(name))
+  }
+  graphics::box(col = "#555555")
+}
+
+# The density of the mixture of a marker, the bars of its cells, its piled values, and the top of the frame.
+marker_parts <- function(fit, reference, marker, limits, values) {
   at <- seq(limits[[1L]], limits[[2L]], length.out = 300L)
   density <- numeric(length(at))
   for (j in which(reference$weights > 1e-6)) {
@@ -246,24 +299,15 @@ paint_marker <- function(fit, reference, marker, limits, values, named = TRUE) {
     # Bars begin at half a bar, so that whole numbers lie inside bars.
     left <- seq(floor(limits[[1L]] / width) * width - width / 2, limits[[2L]], by = width)
     bin <- bin_of(values, left[[1L]] + c(0, width * length(left)), length(left))
-    bars <- tabulate(bin, length(left)) / known / width
+    bars <- list(
+      left = pmax(left, limits[[1L]]), right = pmin(left + width, limits[[2L]]),
+      height = tabulate(bin, length(left)) / known / width
+    )
   }
   # The mixture's density has a spike at a piled value too, which is cut off.
   near <- outer(at, spikes$at, function(x, spike) abs(x - spike) < 0.02 * diff(limits))
-  graphics::plot.window(limits, c(0, 1.25 * max(density[rowSums(near) == 0], bars)))
-  if (!is.null(bars)) {
-    graphics::rect(pmax(left, limits[[1L]]), 0, pmin(left + width, limits[[2L]]), bars, col = "#D9D9D9", border = NA)
-  }
-  graphics::lines(at, density, lwd = 1.4, col = "#08519C")
-  paint_spikes(spikes)
-  usr <- graphics::par("usr")
-  if (named) {
-    name <- fit$markers[[marker]]
-    size_of <- function(name) fitting_size(name, 0.94 * diff(limits), 1.2, font = 2L)
-    name <- if (size_of(name) < 0.5) short_names(name) else name
-    graphics::text(mean(usr[1:2]), usr[[4L]] - 0.1 * diff(usr[3:4]), name, font = 2L, cex = size_of(name))
-  }
-  graphics::box(col = "#555555")
+  list(at = at, density = density, bars = bars, spikes = spikes,
+    top = 1.25 * max(density[rowSums(near) == 0], bars$height))
 }
 
 # The piled values of a marker on its scale within `limits`, and their shares.
@@ -281,11 +325,11 @@ paint_spikes <- function(spikes) {
   }
   usr <- graphics::par("usr")
   top <- usr[[3L]] + 0.6 * diff(usr[3:4])
-  graphics::segments(spikes$at, usr[[3L]], spikes$at, top, lwd = 2.5, col = "#D55E00", lend = 1)
+  graphics::segments(spikes$at, usr[[3L]], spikes$at, top, lwd = 2.5, col = signal_colour, lend = 1)
   beside <- ifelse(spikes$at < mean(usr[1:2]), -0.15, 1.15)
   for (i in seq_along(spikes$at)) {
     graphics::text(spikes$at[[i]], top, percent_words(spikes$share[[i]]), adj = c(beside[[i]], -0.3), cex = 0.75,
-      col = "#D55E00")
+      col = signal_colour)
   }
 }
 
@@ -313,23 +357,27 @@ paint_axes <- function(fit, chosen, row, column, panels) {
   }
 }
 
-paint_legend <- function(reference, colouring, no_cells) {
+# The names of the coloured components with their weights, and of the others if they have weight.
+component_key <- function(reference, colouring) {
   coloured <- colouring$coloured
-  colours <- colouring$colours
-  old <- graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = rep(0, 4L), new = TRUE)
-  on.exit(graphics::par(old))
-  graphics::plot.new()
   others <- 1 - sum(reference$weights[coloured])
-  percent <- function(value) paste0(format(round(100 * value, 1), nsmall = 1L, trim = TRUE), "%")
   text <- paste0(coloured, " (", percent(reference$weights[coloured]), ")")
   shown <- seq_along(coloured)
   if (length(reference$weights) > length(coloured) && others >= 5e-4) {
     text <- c(text, paste0("others (", percent(others), ")"))
-    shown <- c(shown, length(colours))
+    shown <- c(shown, length(colouring$colours))
   }
+  list(text = text, colours = colouring$colours[shown], title =
+    sprintf("Component (weight); ellipses hold %g%%; regions 50, 80, 95, 99%%", 100 * ellipse_mass))
+}
+
+paint_legend <- function(reference, colouring) {
+  key <- component_key(reference, colouring)
+  old <- graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = rep(0, 4L), new = TRUE)
+  on.exit(graphics::par(old))
+  graphics::plot.new()
   graphics::legend("bottom",
-    legend = text, fill = colours[shown], border = NA, bty = "n", ncol = ceiling(length(text) / 2), cex = 0.8,
-    x.intersp = 0.5,
-    title = sprintf("Component (weight); ellipses hold %g%%; regions 50, 80, 95, 99%%", 100 * ellipse_mass)
+    legend = key$text, fill = key$colours, border = NA, bty = "n", ncol = ceiling(length(key$text) / 2), cex = 0.8,
+    x.intersp = 0.5, title = key$title
   )
 }

@@ -1,13 +1,6 @@
 # plot() of a fitted mixture in base graphics: the traces, the weights and the heat map. R/dp_mixture_pairs.R has the
 # picture of cells.
 
-# Nine colours that colour-blind readers can distinguish (Tol's "muted" scheme), and a grey for all other components.
-component_colours <- c(
-  "#332288", "#CC6677", "#117733", "#88CCEE", "#AA4499", "#999933", "#44AA99", "#882255", "#DDCC77"
-)
-other_colour <- "#BBBBBB"
-chain_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-
 #' Plot a fitted mixture
 #'
 #' Four pictures in base graphics, in colours that colour-blind readers can distinguish. Cells are drawn as an image and
@@ -67,62 +60,74 @@ plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights"
   }
   switch(type,
     pairs = plot_pairs(x, data, markers, min_weight, main, backend, threads),
-    trace = plot_trace(x, main),
+    trace = plot_trace(trace_parts(x), main),
     weights = plot_weights(x, main),
     heatmap = plot_heatmap(x, min_weight, main)
   )
   invisible(x)
 }
 
-plot_trace <- function(fit, main) {
+# What traces show: `draws`, matrices of sweeps x chains; their `titles` (formulas or texts) and `range`, without the
+# early warm-up; `rhat`, NA where there is none; and whether the chains differ.
+trace_parts <- function(fit) {
   shown <- trace_quantities(fit, warmup = TRUE)[c("log_likelihood", "occupied", "concentration", "log_density[1]")]
-  concentration <- expression(paste("Concentration ", alpha))
-  titles <- c("Log likelihood", "Occupied components", concentration, "Log density at point 1")
   table <- diagnose(fit)
-  differs <- differing(trace_quantities(fit), table)
+  rows <- match(names(shown), table$quantity)
   sweeps <- nrow(fit$log_likelihood)
+  list(
+    draws = shown, sweeps = sweeps, warmup = min(fit$warmup, sweeps), chains = fit$chains,
+    titles = c("Log likelihood", "Occupied components", expression(paste("Concentration ", alpha)),
+      "Log density at point 1"),
+    range = lapply(shown, settled_range, min(fit$warmup, sweeps)), rhat = table$rhat[rows],
+    differs = differing(trace_quantities(fit), table)[rows], axis = if (is_bem(fit)) "Step" else "Sweep"
+  )
+}
+
+# The range of draws after the first third of the warm-up.
+settled_range <- function(draws, warmup) {
+  settled <- draws[seq_len(nrow(draws)) > warmup / 3, , drop = FALSE]
+  settled <- settled[is.finite(settled)]
+  if (length(settled)) range(settled) else c(0, 1)
+}
+
+plot_trace <- function(parts, main) {
   old <- graphics::par(
-    mfrow = c(length(shown), 1L), mar = c(0.4, 4.6, 1.7, 4.2), oma = c(3.6, 0, if (is.null(main)) 0 else 2, 0),
+    mfrow = c(length(parts$draws), 1L), mar = c(0.4, 5.4, 1.7, 4.2), oma = c(3.6, 0, if (is.null(main)) 0 else 2, 0),
     las = 1, mgp = c(3.4, 0.6, 0), tcl = -0.25
   )
   on.exit(graphics::par(old))
-  colours <- rep_len(chain_colours, fit$chains)
-  for (i in seq_along(shown)) {
-    draws <- shown[[i]]
-    settled <- draws[seq_len(sweeps) > min(fit$warmup, sweeps) / 3, , drop = FALSE]
-    settled <- settled[is.finite(settled)]
-    range <- if (length(settled)) range(settled) else c(0, 1)
+  colours <- rep_len(chain_colours, parts$chains)
+  for (i in seq_along(parts$draws)) {
+    range <- parts$range[[i]]
     graphics::plot.new()
-    graphics::plot.window(c(1, max(sweeps, 2)), grDevices::extendrange(range, f = 0.06))
+    graphics::plot.window(c(1, max(parts$sweeps, 2)), grDevices::extendrange(range, f = 0.06))
     usr <- graphics::par("usr")
-    if (fit$warmup > 0) {
-      graphics::rect(usr[[1L]], usr[[3L]], min(fit$warmup, sweeps) + 0.5, usr[[4L]], col = "#EEEEEE", border = NA)
+    if (parts$warmup > 0) {
+      graphics::rect(usr[[1L]], usr[[3L]], parts$warmup + 0.5, usr[[4L]], col = "#EEEEEE", border = NA)
       if (i == 1L) {
-        graphics::text(min(fit$warmup, sweeps) / 2, usr[[3L]] + 0.12 * diff(usr[3:4]), "warmup", col = "#555555")
+        graphics::text(parts$warmup / 2, usr[[3L]] + 0.12 * diff(usr[3:4]), "warm-up", col = "#555555")
       }
     }
-    for (chain in seq_len(fit$chains)) {
-      paint_chain(draws[, chain], colours[[chain]])
+    for (chain in seq_len(parts$chains)) {
+      paint_chain(parts$draws[[i]][, chain], colours[[chain]])
     }
     ticks <- pretty(range, 4)
     labels <- format(ticks, big.mark = ",", decimal.mark = ".", trim = TRUE, scientific = any(abs(ticks) >= 1e7))
     graphics::axis(2, at = ticks, labels = labels)
     graphics::box()
-    graphics::mtext(titles[[i]], side = 3L, line = 0.3, adj = 0, cex = 0.75)
-    row <- match(names(shown)[[i]], table$quantity)
-    rhat <- table$rhat[[row]]
-    if (!is.na(rhat)) {
+    graphics::mtext(parts$titles[[i]], side = 3L, line = 0.3, adj = 0, cex = 0.75)
+    if (!is.na(parts$rhat[[i]])) {
       graphics::mtext("Rhat", side = 4L, line = 0.5, las = 1, cex = 0.65, padj = -0.8)
-      graphics::mtext(format_rhat(rhat), side = 4L, line = 0.5, las = 1, cex = 0.75, padj = 0.8,
-        col = if (differs[[row]]) "#D55E00" else "black", font = if (differs[[row]]) 2L else 1L)
+      graphics::mtext(format_rhat(parts$rhat[[i]]), side = 4L, line = 0.5, las = 1, cex = 0.75, padj = 0.8,
+        col = if (parts$differs[[i]]) signal_colour else "black", font = if (parts$differs[[i]]) 2L else 1L)
     }
   }
   graphics::axis(1)
-  graphics::mtext(if (is_bem(fit)) "Step" else "Sweep", side = 1L, line = 2.2, cex = 0.8)
+  graphics::mtext(parts$axis, side = 1L, line = 2.2, cex = 0.8)
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, outer = TRUE, line = 0.5, font = 2L)
   }
-  paint_chain_key(fit$chains)
+  paint_chain_key(parts$chains)
 }
 
 # A key of the chains' colours, below the frame at the left; nothing for a single chain.
@@ -143,26 +148,32 @@ paint_chain_key <- function(chains) {
 
 # A chain as a line. With more than 600 sweeps, the line shows the means of 150 blocks of sweeps, over a band from the
 # smallest to the largest value of each block. So chains do not hide each other.
-paint_chain <- function(values, colour, blocks = 150L) {
+paint_chain <- function(values, colour) {
+  line <- chain_line(values)
+  if (is.null(line$low)) {
+    graphics::lines(line$sweep, line$value, col = grDevices::adjustcolor(colour, 0.8), lwd = 0.8)
+    return()
+  }
+  known <- !is.na(line$low)
+  graphics::polygon(c(line$sweep[known], rev(line$sweep[known])), c(line$low[known], rev(line$high[known])),
+    col = grDevices::adjustcolor(colour, 0.2), border = NA
+  )
+  graphics::lines(line$sweep, line$value, col = colour, lwd = 1.4)
+}
+
+chain_line <- function(values, blocks = 150L) {
   sweeps <- seq_along(values)
   if (length(values) <= 4L * blocks) {
-    graphics::lines(sweeps, values, col = grDevices::adjustcolor(colour, 0.8), lwd = 0.8)
-    return()
+    return(list(sweep = sweeps, value = values))
   }
   block <- ceiling(sweeps / length(values) * blocks)
   of <- function(statistic, values) as.vector(tapply(values, block, statistic))
   values[!is.finite(values)] <- NA
-  middle <- of(mean, sweeps)
-  low <- of(min, values)
-  high <- of(max, values)
-  known <- !is.na(low)
-  graphics::polygon(c(middle[known], rev(middle[known])), c(low[known], rev(high[known])),
-    col = grDevices::adjustcolor(colour, 0.2), border = NA
-  )
-  graphics::lines(middle, of(mean, values), col = colour, lwd = 1.4)
+  list(sweep = of(mean, sweeps), value = of(mean, values), low = of(min, values), high = of(max, values))
 }
 
-plot_weights <- function(fit, main) {
+# The median and the ends of the interval of the ordered weights, down to half a cell; `lowest` is that half.
+weight_points <- function(fit) {
   need_draws(fit, "weights", call = NULL)
   k <- fit$components
   sorted <- apply(matrix(fit$draws$weights, k), 2L, sort, decreasing = TRUE)
@@ -170,19 +181,26 @@ plot_weights <- function(fit, main) {
   lowest <- 0.5 / fit$rows
   shown <- seq_len(max(1L, sum(points[2L, ] > lowest)))
   points <- pmax(points[, shown, drop = FALSE], lowest)
+  list(rank = shown, lower = points[1L, ], median = points[2L, ], upper = points[3L, ], lowest = lowest,
+    one = 1 / fit$rows)
+}
+
+plot_weights <- function(fit, main) {
+  points <- weight_points(fit)
+  shown <- points$rank
+  lowest <- points$lowest
   old <- graphics::par(mar = c(3.6, 5, if (is.null(main)) 1 else 2.6, 1), las = 1, mgp = c(3.6, 0.6, 0), tcl = -0.25)
   on.exit(graphics::par(old))
   graphics::plot.new()
   graphics::plot.window(c(0.5, length(shown) + 0.5), c(lowest, 1), log = "y")
-  one <- 1 / fit$rows
+  one <- points$one
   decades <- 10^(ceiling(log10(lowest)):0)
   graphics::abline(h = decades, col = "#EEEEEE")
   graphics::abline(h = one, lty = 2, col = "#777777")
   graphics::text(0.5, one, "one cell", adj = c(0, -0.4), cex = 0.8, col = "#555555")
-  graphics::segments(shown, points[1L, ], shown, points[3L, ], lwd = 2.5, col = "#88CCEE", lend = 1)
-  graphics::points(shown, points[2L, ], pch = 19, cex = 0.7, col = "#332288")
-  percent <- ifelse(decades >= 1e-4, paste0(100 * decades, "%"), paste0(formatC(100 * decades, format = "g"), "%"))
-  graphics::axis(2, at = decades, labels = percent)
+  graphics::segments(shown, points$lower, shown, points$upper, lwd = 2.5, col = "#88CCEE", lend = 1)
+  graphics::points(shown, points$median, pch = 19, cex = 0.7, col = "#332288")
+  graphics::axis(2, at = decades, labels = percent_labels(decades))
   ticks <- pretty(shown)
   graphics::axis(1, at = ticks[ticks >= 1 & ticks == floor(ticks)])
   graphics::box()
@@ -193,15 +211,20 @@ plot_weights <- function(fit, main) {
   }
 }
 
-plot_heatmap <- function(fit, min_weight, main) {
+# The means of the components in standard deviations of the marker, similar components together, with their weights.
+heat_parts <- function(fit, min_weight) {
   reference <- reference_draw(fit, call = NULL)
   shown <- which(reference$weights >= min(min_weight, max(reference$weights)))
   means <- sweep(sweep(reference$means[shown, , drop = FALSE], 2L, fit$center), 2L, fit$scale, "/")
-  weights <- reference$weights[shown]
   order <- if (length(shown) > 2L) stats::hclust(stats::dist(means), "average")$order else seq_along(shown)
-  means <- means[order, , drop = FALSE]
-  weights <- weights[order]
-  labels <- shown[order]
+  list(means = means[order, , drop = FALSE], weights = reference$weights[shown][order], labels = shown[order])
+}
+
+plot_heatmap <- function(fit, min_weight, main) {
+  parts <- heat_parts(fit, min_weight)
+  means <- parts$means
+  weights <- parts$weights
+  labels <- parts$labels
   rows <- length(labels)
   p <- ncol(means)
   text_size <- max(0.35, min(0.85, 20 / rows))

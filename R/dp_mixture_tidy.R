@@ -45,11 +45,11 @@ tidy.dp_mixture <- function(x, ...) {
   p <- length(x$markers)
   standard_deviations <- function(covariance) sqrt(diag(as.matrix(covariance)))
   deviation <- matrix(apply(reference$covariances, 3L, standard_deviations), p)
-  data.frame(
+  as_table(data.frame(
     component = rep(order, each = p), weight = rep(reference$weights[order], each = p),
     marker = rep(x$markers, length(order)),
     mean = as.vector(t(reference$means[order, , drop = FALSE])), sd = as.vector(deviation[, order])
-  )
+  ))
 }
 
 #' @rdname tidy.dp_mixture
@@ -59,18 +59,18 @@ glance.dp_mixture <- function(x, ...) {
   check_dots_empty(...)
   check_mixture_fit(x, "x")
   if (is_bem(x)) {
-    return(glance_bem(x))
+    return(as_table(glance_bem(x)))
   }
   table <- diagnose(x)
   value <- function(quantity, column) table[[column]][[match(quantity, table$quantity)]]
   extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values, na.rm = TRUE)
-  data.frame(
+  as_table(data.frame(
     rows = x$rows, markers = length(x$markers), components = x$components,
     occupied = value("occupied", "median"), concentration = value("concentration", "mean"),
     log_likelihood = value("log_likelihood", "mean"), chains = x$chains, draws = count_kept(x),
     rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min),
     converged = convergence_verdict(x, table)$converged, seconds = elapsed_seconds(x$elapsed)
-  )
+  ))
 }
 
 #' @rdname tidy.dp_mixture
@@ -98,7 +98,7 @@ augment.dp_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, thr
     class[slice] <- max.col(part, ties.method = "first")
     probability[slice] <- part[cbind(seq_along(slice), class[slice])]
   }
-  cbind(all_columns(x, data, cells, call), .class = class, .prob = probability, .log_density = density)
+  as_table(cbind(all_columns(x, data, cells, call), .class = class, .prob = probability, .log_density = density))
 }
 
 #' @rdname tidy.dp_mixture
@@ -109,9 +109,9 @@ augment.relabelled_mixture <- function(x, data = NULL, draws = NULL, backend = N
   call <- sys.call()
   cells <- cells_of(x, data, argument = "data", call = call)
   get <- function(type, ...) unname(predict(x, data, type = type, ..., backend = backend, threads = threads))
-  cbind(all_columns(x, data, cells, call),
+  as_table(cbind(all_columns(x, data, cells, call),
     .class = get("class"), .prob = 1 - get("uncertainty"), .log_density = get("log_density", draws = draws)
-  )
+  ))
 }
 
 #' @rdname tidy.dp_mixture
@@ -129,9 +129,9 @@ augment.cell_types <- function(x, data = NULL, backend = NULL, threads = NULL, .
     if (!is.null(samples)) {
       added <- cbind(.sample = factor(samples[x$fit$sample], samples), added)
     }
-    return(cbind(all_columns(x$fit, data, cells, call), added))
+    return(as_table(cbind(all_columns(x$fit, data, cells, call), added)))
   }
-  cbind(all_columns(x$fit, data, cells, call), .type = get("type"), .prob = 1 - get("uncertainty"))
+  as_table(cbind(all_columns(x$fit, data, cells, call), .type = get("type"), .prob = 1 - get("uncertainty")))
 }
 
 # All columns that the user gave, as a data frame. Without `data`, the fitted markers in the data's units.

@@ -77,13 +77,15 @@ names_in_margin <- function(names, inches, cex, room = 0.4) {
   list(names = names, cex = size, lines = 1 + 0.55 * max(nchar(names)) * size)
 }
 
-# A heat map of a matrix, its first row on top. `markers` and `rows` are from names_in_margin(). Colours end at the 98%
-# point: otherwise one extreme value would make all others pale.
+# Colours of a heat map end at the 98% point: otherwise one extreme value would make all others pale.
+heat_limit <- function(values) max(1, stats::quantile(abs(values), 0.98))
+
+# A heat map of a matrix, its first row on top. `markers` and `rows` are from names_in_margin().
 paint_heat <- function(values, markers, rows, title, line = NA, lwd = 1) {
   count <- nrow(values)
   p <- ncol(values)
-  limit <- max(1, stats::quantile(abs(values), 0.98))
-  palette <- grDevices::hcl.colors(101L, "Blue-Red 3")
+  limit <- heat_limit(values)
+  palette <- diverging_colours(101L)
   colour <- palette[1L + round(100 * (pmin(pmax(values / limit, -1), 1) + 1) / 2)]
   graphics::plot.new()
   graphics::plot.window(c(0, p), c(0, count))

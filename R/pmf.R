@@ -64,7 +64,7 @@
 #' @return An object of class `pmf`: a list of `prob` (or of `log_prob`, natural logarithms) and `from`. It also has
 #'   `by` if the step is not 1, and, for a few values far apart, `at`: their distances from `from` in steps.
 #'
-#'   `as.data.frame()` gives the columns `value` and `prob` or `log_prob`.
+#'   `as.data.frame()` and `as.matrix()` give the columns `value` and `prob` or `log_prob`.
 #'
 #'   `summary()` gives a list of class `summary_pmf` with `support` (first and last value), `mean`, `sd`, `skewness`
 #'   and `kurtosis` (0 for a normal variable; both `NA` for a constant), `quantiles` (at 0, 1, 25, 50, 75, 99 and
@@ -396,4 +396,10 @@ as.data.frame.pmf <- function(x, row.names = NULL, optional = FALSE, ...) {
   value <- values_of(x)
   columns <- if (is_log(x)) list(value = value, log_prob = x$log_prob) else list(value = value, prob = x$prob)
   as.data.frame(columns, row.names = row.names, optional = optional, ...)
+}
+
+#' @rdname pmf
+#' @export
+as.matrix.pmf <- function(x, ...) {
+  as.matrix(as.data.frame.pmf(x, ...))
 }

@@ -331,7 +331,9 @@ predict_normal <- function(fit, probs) {
 #' @param ... must be empty.
 #' @return An object of the class that the generic is named after, such as `draws_matrix` (`as_draws()` gives a
 #'   `draws_matrix`). `tidy()` gives a data frame with a row for each quantity: `term`, `estimate`, `std.error`,
-#'   `conf.low` and `conf.high`.
+#'   `conf.low` and `conf.high`. `as.matrix()` and `as.data.frame()` give the draws, resamples x quantities, and
+#'   `as.mcmc()` of package coda gives them as one chain.
+#' @param row.names,optional not used.
 #' @examples
 #' fit <- predictive_resample(precip, bayesian_bootstrap(), draws = 200, seed = 1, threads = 2)
 #' if (requireNamespace("posterior", quietly = TRUE)) {
@@ -402,7 +404,29 @@ tidy.martingale_posterior <- function(x, conf.level = 0.9, ...) {
   check_parts(x, "x")
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   ends <- quantile(x, c((1 - conf.level) / 2, (1 + conf.level) / 2))
-  data.frame(term = colnames(x$draws), estimate = colMeans(x$draws, na.rm = TRUE),
+  as_table(data.frame(term = colnames(x$draws), estimate = colMeans(x$draws, na.rm = TRUE),
     std.error = apply(x$draws, 2L, stats::sd, na.rm = TRUE),
-    conf.low = ends[, 1L], conf.high = ends[, 2L], row.names = NULL)
+    conf.low = ends[, 1L], conf.high = ends[, 2L], row.names = NULL))
+}
+
+#' @rdname as_draws.martingale_posterior
+#' @method as.mcmc martingale_posterior
+#' @exportS3Method coda::as.mcmc martingale_posterior
+as.mcmc.martingale_posterior <- function(x, ...) {
+  check_dots_empty(...)
+  coda::mcmc(as.matrix.martingale_posterior(x))
+}
+
+#' @rdname as_draws.martingale_posterior
+#' @export
+as.matrix.martingale_posterior <- function(x, ...) {
+  check_dots_empty(...)
+  check_parts(x, "x")
+  x$draws
+}
+
+#' @rdname as_draws.martingale_posterior
+#' @export
+as.data.frame.martingale_posterior <- function(x, row.names = NULL, optional = FALSE, ...) {
+  as.data.frame(as.matrix.martingale_posterior(x, ...), optional = TRUE)
 }

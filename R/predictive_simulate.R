@@ -4,7 +4,7 @@
 #'
 #' `simulate()` draws new data from the posterior predictive distribution. Each simulated data set comes from another
 #' resample: its observations are independent draws from what this resample predicts. `coef()` gives the posterior
-#' means of the quantities, and `vcov()` their covariances.
+#' means of the quantities, `vcov()` their covariances, and `confint()` credible intervals.
 #'
 #' @param object a fit from [predictive_resample()].
 #' @param nsim number of data sets. More than there are resamples use each of them several times.
@@ -107,4 +107,20 @@ vcov.martingale_posterior <- function(object, ...) {
   check_dots_empty(...)
   check_parts(object, "object")
   stats::var(object$draws[rowSums(is.na(object$draws)) == 0, , drop = FALSE])
+}
+
+#' @rdname simulate.martingale_posterior
+#' @param parm,level which quantities, by name or number, `NULL` for all; and the probability of `confint()`.
+#' @importFrom stats confint
+#' @export
+confint.martingale_posterior <- function(object, parm = NULL, level = 0.95, ...) {
+  check_dots_empty(...)
+  check_parts(object, "object")
+  level <- check_number(level, "level", min = 0, max = 1)
+  names <- colnames(object$draws)
+  chosen <- if (is.null(parm)) seq_along(names) else if (is.character(parm)) match(parm, names) else parm
+  if (!is.numeric(chosen) || anyNA(chosen) || !all(chosen %in% seq_along(names))) {
+    stop_input("parm", "must be names or numbers of the quantities ", list_some(names), ", not ", show_value(parm))
+  }
+  quantile(object, c((1 - level) / 2, (1 + level) / 2))[chosen, , drop = FALSE]
 }

@@ -158,7 +158,7 @@ tidy.topic_model <- function(x, matrix = c("beta", "gamma"), ...) {
       document = rep(x$documents, k), topic = rep(seq_len(k), each = length(x$documents)), gamma = as.vector(x$theta)
     )
   }
-  with_names(table, x)
+  as_table(with_names(table, x))
 }
 
 #' @rdname tidy.topic_model
@@ -178,7 +178,9 @@ augment.topic_model <- function(x, data = NULL, seed = NULL, backend = NULL, thr
     topic[weight > best] <- k
     best <- pmax(best, weight)
   }
-  data.frame(document = counts$documents[document], term = counts$terms[term], count = counts$count, .topic = topic)
+  as_table(data.frame(
+    document = counts$documents[document], term = counts$terms[term], count = counts$count, .topic = topic
+  ))
 }
 
 #' @rdname tidy.topic_model
@@ -188,11 +190,11 @@ glance.topic_model <- function(x, ...) {
   check_dots_empty(...)
   check_topic_fit(x, "x")
   log_likelihood <- mean_log_likelihood(x)
-  data.frame(
+  as_table(data.frame(
     topics = x$topics, documents = length(x$documents), terms = length(x$terms), tokens = x$x$tokens, chains = x$chains,
     iter = x$iter, alpha_sum = sum(x$alpha), beta = x$beta, log_likelihood = log_likelihood,
     perplexity = exp(-log_likelihood / x$x$tokens), seconds = elapsed_seconds(x$elapsed)
-  )
+  ))
 }
 
 # The mean log likelihood of the reference chain over the sweeps after the warm-up, or over all sweeps if the fit ended

@@ -79,7 +79,7 @@ plot_topic_terms <- function(fit, shown, n, by, main) {
     graphics::plot.new()
     # The left third of the panel is for the names of the terms.
     graphics::plot.window(c(-0.55 * top, top), c(0.4, length(at) + 0.6))
-    graphics::rect(0, at - 0.35, score, at + 0.35, col = "#4477AA", border = NA)
+    graphics::rect(0, at - 0.35, score, at + 0.35, col = bar_colour, border = NA)
     graphics::text(-0.02 * top, at, rev(own$term), adj = 1, cex = 0.9, xpd = NA)
     ticks <- pretty(c(0, top), 3)
     graphics::axis(1, at = ticks[ticks <= top], cex.axis = 0.8)
@@ -98,7 +98,7 @@ plot_prevalence <- function(fit, shown, n, main) {
   graphics::plot.new()
   top <- max(prevalence)
   graphics::plot.window(c(0, 1.9 * top), c(0.4, length(at) + 0.6), yaxs = "i")
-  graphics::rect(0, at - 0.35, prevalence, at + 0.35, col = "#4477AA", border = NA)
+  graphics::rect(0, at - 0.35, prevalence, at + 0.35, col = bar_colour, border = NA)
   graphics::text(prevalence + 0.02 * top, at, labels, adj = 0, cex = 0.85 * size, xpd = NA)
   ticks <- pretty(c(0, top), 4)
   ticks <- ticks[ticks <= top]
@@ -107,16 +107,18 @@ plot_prevalence <- function(fit, shown, n, main) {
   if (!is.null(main)) graphics::title(main)
 }
 
+# The first 2% of the sweeps are left out of the range: after a random start they lie so low that the others would look
+# like one line.
+visible_range <- function(values) range(values[seq_len(nrow(values)) > nrow(values) / 50, ])
+
 plot_topic_trace <- function(fit, main) {
   values <- fit$log_likelihood / fit$x$tokens
-  # The first 2% of the sweeps are left out of the range: after a random start they lie so low that the others would
-  # look like one line.
-  visible <- values[seq_len(nrow(values)) > nrow(values) / 50, ]
-  colours <- rep_len(c("#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377"), ncol(values))
+  limits <- visible_range(values)
+  colours <- rep_len(chain_colours, ncol(values))
   old <- graphics::par(mar = c(3.4, 4.4, if (is.null(main)) 1 else 2.6, 1), las = 1, mgp = c(3.2, 0.6, 0), tcl = -0.25)
   on.exit(graphics::par(old))
   graphics::matplot(values,
-    type = "l", lty = 1, col = colours, ylim = range(visible), xlab = "", ylab = "Log likelihood per token"
+    type = "l", lty = 1, col = colours, ylim = limits, xlab = "", ylab = "Log likelihood per token"
   )
   graphics::mtext("Sweep", side = 1L, line = 2)
   if (fit$warmup > 0) {
@@ -150,7 +152,9 @@ topic_correlation <- function(theta) {
   result
 }
 
-plot_topic_correlation <- function(fit, shown, main) {
+# Correlations of the shown topics, similar ones together, their labels, and the end of the scale: a round number, the
+# same on both sides, so that white is zero.
+correlation_parts <- function(fit, shown) {
   if (length(shown) < 4L || nrow(fit$theta) < 3L) {
     stop_input("type", "is \"correlation\", for which at least four topics and three documents are needed",
       call = NULL
@@ -159,14 +163,23 @@ plot_topic_correlation <- function(fit, shown, main) {
   correlation <- topic_correlation(unname(fit$theta[, shown, drop = FALSE]))
   order <- stats::hclust(stats::as.dist(1 - correlation), "average")$order
   correlation <- correlation[order, order]
+  diag(correlation) <- NA
+  list(
+    correlation = correlation, limit = max(0.2, ceiling(10 * max(abs(correlation), na.rm = TRUE)) / 10),
+    labels = paste(topic_labels(fit, shown[order]), term_lines(fit, shown[order], 2)),
+    short = topic_labels(fit, shown[order])
+  )
+}
+
+plot_topic_correlation <- function(fit, shown, main) {
+  parts <- correlation_parts(fit, shown)
+  correlation <- parts$correlation
+  limit <- parts$limit
+  labels <- parts$labels
   k <- length(shown)
   size <- max(0.45, min(1, 16 / k))
-  labels <- paste(topic_labels(fit, shown[order]), term_lines(fit, shown[order], 2))
-  palette <- grDevices::hcl.colors(101L, "Blue-Red 3")
+  palette <- diverging_colours(101L)
   colour_of <- function(value) palette[1L + round(100 * (value + 1) / 2)]
-  diag(correlation) <- NA
-  # The scale ends at a round number, the same on both sides, so that white is zero.
-  limit <- max(0.2, ceiling(10 * max(abs(correlation), na.rm = TRUE)) / 10)
   colour <- colour_of(correlation / limit)
   colour[is.na(colour)] <- "#DDDDDD"
   old <- graphics::par(no.readonly = TRUE)
@@ -179,7 +192,7 @@ plot_topic_correlation <- function(fit, shown, main) {
   graphics::rasterImage(matrix(colour, k)[rev(seq_len(k)), ], 0, 0, k, k, interpolate = FALSE)
   graphics::axis(2, at = seq_len(k) - 0.5, labels = labels, tick = FALSE, line = -0.6, cex.axis = size)
   graphics::axis(1,
-    at = seq_len(k) - 0.5, labels = topic_labels(fit, shown[order]), tick = FALSE, line = -0.6, cex.axis = size,
+    at = seq_len(k) - 0.5, labels = parts$short, tick = FALSE, line = -0.6, cex.axis = size,
     las = if (is.null(fit$topic_names)) 1 else 2
   )
   draw_colour_key(k * 1.06, k * 1.1, k * 0.25, k * 0.75, limit, colour_of, "correlation")
@@ -215,15 +228,27 @@ topic_positions <- function(phi) {
   at * rep(ifelse(at[1L, ] < 0, -1, 1), each = k)
 }
 
-plot_topic_map <- function(fit, shown, n, main) {
+# The places, prevalences and labels of topics, and a list of their terms, which stands beside the map: labels of near
+# topics would cover each other.
+map_parts <- function(fit, shown, n) {
   if (length(shown) < 3L) {
     stop_input("type", "is \"map\", for which at least three topics are needed", call = NULL)
   }
   at <- topic_positions(fit$phi[shown, , drop = FALSE])
   prevalence <- topic_prevalence(fit)[shown]
-  # The terms stand in a list beside the map, since labels of near topics would cover each other.
   listed <- utils::head(seq_along(shown), 25L)
-  list <- paste0(topic_labels(fit, shown[listed]), "  ", term_lines(fit, shown[listed], min(n, 3), by = "relevance"))
+  terms <- term_lines(fit, shown[listed], min(n, 3), by = "relevance")
+  list(
+    at = at, prevalence = prevalence, labels = topic_labels(fit, shown),
+    list = paste0(topic_labels(fit, shown[listed]), "  ", terms)
+  )
+}
+
+plot_topic_map <- function(fit, shown, n, main) {
+  parts <- map_parts(fit, shown, n)
+  at <- parts$at
+  prevalence <- parts$prevalence
+  list <- parts$list
   old <- graphics::par(mar = c(1, 1, if (is.null(main)) 1 else 2.6, min(0.4 * max(nchar(list)), 20)))
   on.exit(graphics::par(old))
   span <- apply(at, 2L, function(values) max(diff(range(values)), 1e-9))
@@ -235,9 +260,10 @@ plot_topic_map <- function(fit, shown, n, main) {
   graphics::segments(c(usr[[1L]], 0), c(0, usr[[3L]]), c(usr[[2L]], 0), c(0, usr[[4L]]), col = "#DDDDDD")
   # The area of a circle is the share of the topic in all tokens.
   radius <- 0.1 * max(span) * sqrt(prevalence / max(prevalence))
-  graphics::symbols(at, circles = radius, inches = FALSE, add = TRUE, bg = "#4477AA55", fg = "#4477AA")
-  graphics::text(at, topic_labels(fit, shown), font = 2L, cex = 0.8)
-  rows <- usr[[4L]] - (usr[[4L]] - usr[[3L]]) * seq_along(listed) / max(20, length(listed) + 1)
+  pale <- grDevices::adjustcolor(bar_colour, 1 / 3)
+  graphics::symbols(at, circles = radius, inches = FALSE, add = TRUE, bg = pale, fg = bar_colour)
+  graphics::text(at, parts$labels, font = 2L, cex = 0.8)
+  rows <- usr[[4L]] - (usr[[4L]] - usr[[3L]]) * seq_along(list) / max(20, length(list) + 1)
   graphics::text(usr[[2L]], rows, list, adj = 0, cex = 0.75, xpd = NA)
   if (!is.null(main)) graphics::title(main)
 }

@@ -67,7 +67,7 @@ test_that("augment() keeps all columns and agrees with predict()", {
   skip_if_not_installed("generics")
   data <- data.frame(id = letters[1:20], CD2 = x[1:20, 2], CD1 = x[1:20, 1])
   cells <- generics::augment(fit, data, threads = 2)
-  expect_identical(cells[1:3], data)
+  expect_identical(as.data.frame(cells[1:3]), data)
   expect_identical(cells$.class, predict(fit, data, threads = 2), ignore_attr = TRUE)
   expect_identical(cells$.log_density, predict(fit, data, type = "log_density", threads = 2), ignore_attr = TRUE)
   expect_named(generics::augment(fit, cbind(x[1:3, ], extra = 1), threads = 2),
