@@ -120,7 +120,8 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
   sparse <- check_sparse(sparse)
   prior_only <- check_flag(prior_only, "prior_only")
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
-  parts <- logit_data(call, formula, data, family, contrasts, sparse, parent.frame(), sys.call())
+  given <- given_rows(call, formula, data, parent.frame(), sys.call())
+  parts <- logit_data(given, formula, data, family, contrasts, sparse, parent.frame(), sys.call())
   response <- parts$response
   design <- parts$design
   prior <- resolve_logit_prior(prior, design, family, response$mean)
@@ -134,18 +135,35 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
     chains = chains, iter = 0, warmup = warmup, thin = thin, seed = seed, backend = run$backend, threads = run$threads,
     coefficient_names = coefficient_names(design, response), rows = nrow(parts$frame), weights = parts$weights,
     offset = parts$offset, response = response, design = design, na.action = parts$na.action, frame = parts$frame,
-    elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = call), class = "bayes_logit")
+    given = given, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = call), class = "bayes_logit")
   fit <- start_chains(fit, function(key) logit_start(fit))
   advance_chains(fit, iter, logit_sampler, run, progress, threads, checkpoint)
 }
 
-# The rows of the user's data as the sampler and the methods of the fit need them. `call` is the call of
-# bayes_logit(): its weights, offset and subset are evaluated in `data` and `envir`. Errors name `caller`.
-logit_data <- function(call, formula, data, family, contrasts, sparse, envir, caller) {
+# The arguments of the user's call that choose and weigh the rows. Names of variables stay names. Other expressions
+# become their values, by the rules of model.frame(): resume() must not run code that is read from a file.
+given_rows <- function(call, formula, data, envir, caller) {
+  evaluate <- function(name) {
+    expression <- call[[name]]
+    if (!is.call(expression)) {
+      return(expression)
+    }
+    is_of_rows <- name %in% c("weights", "offset", "subset") && inherits(formula, "formula")
+    evaluated <- function() if (is_of_rows) eval(expression, data, environment(formula)) else eval(expression, envir)
+    tryCatch(evaluated(), error = function(error) {
+      stop_input(name, "cannot be evaluated with `data`: ", conditionMessage(error), call = caller)
+    })
+  }
+  given <- intersect(c("weights", "offset", "subset", "na.action", "sparse"), names(call))
+  sapply(given, evaluate, simplify = FALSE)
+}
+
+# The rows of the user's data as the sampler and the methods of the fit need them. `given` is from given_rows(). Its
+# names, and variables of the formula, are looked up in `data` and in the formula's environment. Errors name `caller`.
+logit_data <- function(given, formula, data, family, contrasts, sparse, envir, caller) {
   parts <- split_groups(formula, family, caller)
-  given <- names(call) %in% c("data", "weights", "offset", "subset", "na.action")
-  given[[1L]] <- TRUE
-  frame <- logit_frame(call[given], parts, envir, caller)
+  frame_call <- as.call(c(quote(stats::model.frame), list(data = data), given[names(given) != "sparse"]))
+  frame <- logit_frame(frame_call, parts, envir, caller)
   weights <- check_row_weights(stats::model.weights(frame), nrow(frame), caller)
   terms <- stats::terms(parts$fixed, data = if (is.data.frame(data)) data else NULL)
   response <- logit_response(stats::model.response(frame), family, weights, caller)

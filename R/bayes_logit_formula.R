@@ -68,7 +68,7 @@ split_groups <- function(formula, family, call = sys.call(-1L)) {
   list(fixed = fixed, group = if (is_single) bars[[1L]]$group, bars = if (!is_single) bars)
 }
 
-# The model frame, by the rules of lm(). `frame_call` is the user's call, reduced to the arguments of model.frame(). An
+# The model frame, by the rules of lm(). `frame_call` calls it without the formula. An
 # error of model.frame() becomes an input error.
 logit_frame <- function(frame_call, parts, envir, call) {
   formula <- parts$fixed
@@ -78,7 +78,6 @@ logit_frame <- function(frame_call, parts, envir, call) {
   formula[[3L]] <- with_bar_variables(formula[[3L]], parts$bars)
   frame_call$formula <- formula
   frame_call$drop.unused.levels <- TRUE
-  frame_call[[1L]] <- quote(stats::model.frame)
   frame <- tryCatch(eval(frame_call, envir), error = function(error) {
     stop_input("formula", "cannot be evaluated with `data`: ", conditionMessage(error), call = call)
   })

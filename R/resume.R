@@ -22,7 +22,8 @@
 #'
 #' @section What a checkpoint holds:
 #' A checkpoint is one file. It holds the model, the states of all chains, and all draws and traces so far. It does not
-#' hold the data, except the five cells of `probe` of a mixture. For each column of the data it holds a digest of 128
+#' hold the data, except the five cells of `probe` of a mixture, and `weights`, `offset` and `subset` of a regression if
+#' they are expressions and not names. For each column of the data it holds a digest of 128
 #' bits, so that `resume()` can refuse other data. The digests detect accidents; they are not cryptographic.
 #'
 #' The size of a checkpoint is that of the draws and traces so far (see [mixture_memory]) plus the states. The state of
@@ -47,8 +48,10 @@
 #' writes the checkpoint.
 #'
 #' @section Trust:
-#' R's `unserialize()` reads the head of a checkpoint, and a malicious file can exploit it. Resume only from files whose
-#' source you trust. Files that are damaged, truncated or of another kind are detected before their content is used.
+#' Resume only from files whose source you trust. R's `unserialize()` reads the head of a checkpoint, and a malicious
+#' file can exploit it. The formula of a regression is code: `resume()` evaluates it with the data. Its other arguments
+#' are stored as values or as names of variables, and nothing else in the file is evaluated. Files that are damaged,
+#' truncated, of another kind or with another order of bytes are detected before their content is used.
 #'
 #' @section Errors:
 #' `warpbayes_error_input` if the file is missing, not a checkpoint, truncated, damaged or from another version of
@@ -354,6 +357,9 @@ logit_data_parts <- c("terms", "xlevels", "weights", "offset", "response", "desi
 logit_without_data <- function(fit) {
   fit <- without_parts(fit, logit_data_parts)
   environment(fit$formula) <- globalenv()
+  if (is.function(fit$given$na.action)) {
+    stop_input("na.action", "must be the name of a function if there is a checkpoint, such as na.exclude", call = NULL)
+  }
   fit$call <- call_without_data(fit$call, "data")
   if (inherits(fit$call$formula, "formula")) fit$call$formula <- fit$formula
   fit
@@ -362,10 +368,14 @@ logit_without_data <- function(fit) {
 logit_with_data <- function(saved, x, envir, call) {
   fit <- saved$fit
   environment(fit$formula) <- envir
-  frame_call <- fit$call
-  frame_call$data <- x
-  sparse <- check_sparse(if (is.null(fit$call$sparse)) FALSE else eval(fit$call$sparse, envir), call)
-  data <- logit_data(frame_call, fit$formula, x, fit$family, fit$contrasts, sparse, envir, call)
+  given <- fit$given
+  is_value <- function(part) is.null(part) || is.atomic(part) || is.name(part) || is_sparse_matrix(part)
+  if (!is.list(given) || !all(vapply(given, is_value, NA))) {
+    stop("its weights, subset or offset are neither values nor names")
+  }
+  sparse <- if (is.name(given$sparse)) get(as.character(given$sparse), envir) else given$sparse
+  sparse <- check_sparse(if (is.null(sparse)) FALSE else sparse, call)
+  data <- logit_data(given, fit$formula, x, fit$family, fit$contrasts, sparse, envir, call)
   fit[logit_data_parts] <- data[logit_data_parts]
   fit$rows <- nrow(data$frame)
   fit

@@ -98,6 +98,7 @@ static int write_file(writer *w, const wb_checkpoint_part *part, size_t parts) {
   wb_whole_to_bytes(WB_CHECKPOINT_FORMAT, header + 16);
   wb_whole_to_bytes(part_bytes(part), header + 24);
   wb_whole_to_bytes(size, header + 32);
+  wb_whole_to_bytes(WB_CHECKPOINT_ORDER, header + 40);
   if (!write_all(w->file, header, sizeof header)) return 0;
   wb_digest_start(&w->digest);
   wb_digest_add(&w->digest, header, DIGESTED, 1);
@@ -309,6 +310,10 @@ static int check_header(const unsigned char *header, size_t held, uint64_t size,
     if (format != WB_CHECKPOINT_FORMAT) {
       wb_message_write(message, "has format %llu of checkpoints; this version of warpbayes reads format %d",
                        (unsigned long long)format, WB_CHECKPOINT_FORMAT);
+      return WB_ERROR_INPUT;
+    }
+    if (wb_whole_from_bytes(header + 40) != WB_CHECKPOINT_ORDER) {
+      wb_message_write(message, "has its numbers in another order of bytes, or is damaged");
       return WB_ERROR_INPUT;
     }
     if (size == whole && head <= whole - WB_CHECKPOINT_HEADER) return WB_OK;

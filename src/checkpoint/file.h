@@ -4,9 +4,9 @@
  * A file is a header of 64 bytes and its parts, one after the other. The header:
  *   bytes 0-15   magic; its line ends and end-of-file sign show a transfer as text
  *   16-23        version of the format       24-31   bytes of the first part, the head
- *   32-39        bytes of the whole file     40-47   0
+ *   32-39        bytes of the whole file     40-47   the order of bytes: the number WB_CHECKPOINT_ORDER
  *   48-63        digest of the 48 bytes before it and of all bytes after it
- * Numbers are little-endian. R/checkpoint.R defines what the parts mean. */
+ * Numbers are little-endian on every machine. R/checkpoint.R defines what the parts mean. */
 #ifndef WB_CHECKPOINT_FILE_H
 #define WB_CHECKPOINT_FILE_H
 
@@ -15,6 +15,7 @@
 
 #define WB_CHECKPOINT_HEADER 64
 #define WB_CHECKPOINT_FORMAT 1
+#define WB_CHECKPOINT_ORDER 0x0807060504030201u
 
 /* A part: `runs` runs of `run` values of `width` bytes, which begin `stride` values apart. */
 typedef struct wb_checkpoint_part {

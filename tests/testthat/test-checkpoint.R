@@ -165,6 +165,41 @@ test_that("regressions can be resumed from their checkpoints", {
   refused(resume(file, other), "`x` has other values in column .wt. \\(and in 1 more\\)")
 })
 
+test_that("arguments of a regression are stored as values or names, and no other code in the file is run", {
+  skip_where_repeated()
+  file <- in_file()
+  on.exit(unlink(file))
+  drawn <- 0
+  count <- function(values) {
+    drawn <<- drawn + 1
+    values
+  }
+  fit <- function(...) {
+    eval(substitute(bayes_logit(am ~ wt, mtcars, ..., chains = 1, iter = 6, warmup = 2, seed = 1, threads = 1)),
+      parent.frame())
+  }
+  rows <- seq_len(30)
+  whole <- fit(weights = count(rep(1:2, 16)), subset = rows, offset = count(log(hp)), checkpoint = file,
+    na.action = na.exclude)
+  expect_identical(drawn, 2)
+  expect_same_fit(resume(file, mtcars, threads = 1), whole)
+  expect_identical(drawn, 2)
+  expect_identical(whole$given$subset, quote(rows))
+  expect_identical(whole$given$weights, rep(1:2, 16))
+  for (code in list(quote(stop("this ran")), quote(stop), function() stop("this ran"), expression(stop("this ran")))) {
+    unfinished(file, 6, function(head) {
+      head$fit$given["weights"] <- list(code)
+      head
+    })
+    refused(resume(file, mtcars), "neither values nor names|`x` is not the data")
+    expect_false(grepl("this ran", conditionMessage(tryCatch(resume(file, mtcars), error = identity))))
+  }
+  unlink(file)
+  refused(fit(na.action = function(frame) frame, checkpoint = file), "`na.action` must be the name of a function if")
+  expect_s3_class(fit(na.action = function(frame) frame), "bayes_logit")
+  refused(fit(weights = stop("no weights")), "`weights` cannot be evaluated with `data`: no weights")
+})
+
 test_that("chains on workers of a future plan return regularly for checkpoints", {
   skip_where_repeated()
   skip_if(on_cuda(), "workers use the processor")
@@ -258,8 +293,13 @@ test_that("files that are not complete checkpoints are refused with the reason",
     turned <- bytes
     turned[[i]] <- xor(bytes[[i]], as.raw(2^sample(0:7, 1)))
     put(turned)
-    refused(resume(other, x), "is damaged|is truncated|is not a checkpoint|has format")
+    refused(resume(other, x), "is damaged|is truncated|is not a checkpoint|has format|or is damaged")
   }
+  turned <- bytes
+  expect_identical(as.integer(bytes[41:48]), 1:8)
+  turned[41:48] <- rev(turned[41:48])
+  put(turned)
+  refused(resume(other, x), "has its numbers in another order of bytes")
   turned <- bytes
   turned[[17]] <- as.raw(2)
   put(turned)
