@@ -327,9 +327,23 @@ WB_HD double wb_lgamma_polynomial(double t) {
   return q;
 }
 
+/* log Gamma(x), x >= 8, by Stirling's series (Abramowitz & Stegun 6.1.41), its terms refitted on [8, inf). */
+WB_HD double wb_lgamma_series(double x) {
+  double inverse = 1.0 / x;
+  double z = inverse * inverse;
+  double q = -0.0016338463979112454;
+  q = wb_fma(q, z, 0.0008364774361500612);
+  q = wb_fma(q, z, -0.0005951900003858397);
+  q = wb_fma(q, z, 0.0007936505788827376);
+  q = wb_fma(q, z, -0.002777777777366492);
+  q = wb_fma(q, z, 0.0833333333333331);
+  double constant = 0.41893853320467274; /* log(2 pi)/2 - 1/2 */
+  return wb_fma(x - 0.5, wb_log(x) - 1.0, wb_fma(q, inverse, constant));
+}
+
 /* log Gamma(x), x > 0; inf at 0, NaN below. In [1, 3] a polynomial has the zeros at 1 and 2 as factors, so that the
  * relative accuracy holds there too. Below 1: Gamma(x) = Gamma(1 + x)/x. Up to 8: Gamma(x) = (x-1)...(x-n) Gamma(x-n).
- * Above: Stirling's series (Abramowitz & Stegun 6.1.41), its terms refitted on [8, inf). */
+ */
 WB_HD double wb_lgamma(double x) {
   if (!(x >= 0.0)) return wb_nan();
   if (x < 1.0) {
@@ -344,16 +358,7 @@ WB_HD double wb_lgamma(double x) {
     double value = (x - 2.0) * (x - 1.0) * wb_lgamma_polynomial(x - 2.0);
     return product > 1.0 ? value + wb_log(product) : value;
   }
-  double inverse = 1.0 / x;
-  double z = inverse * inverse;
-  double q = -0.0016338463979112454;
-  q = wb_fma(q, z, 0.0008364774361500612);
-  q = wb_fma(q, z, -0.0005951900003858397);
-  q = wb_fma(q, z, 0.0007936505788827376);
-  q = wb_fma(q, z, -0.002777777777366492);
-  q = wb_fma(q, z, 0.0833333333333331);
-  double constant = 0.41893853320467274; /* log(2 pi)/2 - 1/2 */
-  return wb_fma(x - 0.5, wb_log(x) - 1.0, wb_fma(q, inverse, constant));
+  return wb_lgamma_series(x);
 }
 
 /* log of the multivariate gamma function of order p, x > (p - 1)/2. */

@@ -2,6 +2,7 @@
 #include "core/rounding.h"
 
 #include "core/random_gamma.h"
+#include "numeric/log_gamma.h"
 #include "regression/regression.h"
 
 wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion) {
@@ -29,10 +30,8 @@ void wb_regression_draw_group_scale(const wb_regression_prior *prior, wb_regress
 }
 
 double wb_regression_count_constant(const wb_regression_counts *counts, double r) {
-  double sum = -counts->rows * wb_lgamma(r);
-  for (int64_t i = 0; i < counts->distinct; i++)
-    sum = wb_fma(counts->weight[i], wb_lgamma(counts->value[i] + r), sum);
-  return sum;
+  return wb_log_gamma_sum(counts->isa, counts->distinct, counts->value, counts->weight, r,
+                          -counts->rows * wb_lgamma(r));
 }
 
 /* The log density of log(r), up to a constant, given the coefficients. */

@@ -37,6 +37,7 @@ typedef struct wb_regression_counts {
   int64_t distinct; /* 0: the dispersion is not learned */
   const double *value, *weight;
   double rows; /* the sum of weights */
+  wb_isa isa;
 } wb_regression_counts;
 
 /* The grouping terms of a model. The effects of a level of term t are normal with mean 0 and covariance Sigma. With

@@ -12,6 +12,7 @@
 typedef struct open_regression {
   const wb_backend *backend;
   wb_regression_session *session;
+  wb_isa isa;
   int32_t columns, outcomes, groups;
   wb_regression_grouping grouping;
   wb_regression_term terms[WB_REGRESSION_MOST_TERMS];
@@ -209,6 +210,7 @@ SEXP wb_entry_regression_open(SEXP data, SEXP run) {
   if (!opened) wb_message_write(&message, "no memory for the regression session");
   if (status == WB_OK) {
     opened->backend = backend;
+    opened->isa = call.run.isa;
     opened->columns = columns_of(data);
     opened->outcomes = Rf_ncols(wb_list_element(data, "kappa"));
     opened->groups = (int32_t)groups;
@@ -328,9 +330,9 @@ static wb_regression_prior prior_from_list(SEXP prior, int32_t columns) {
 }
 
 /* What the law of the dispersion needs, if it is learned. */
-static wb_regression_counts counts_from_list(SEXP prior) {
+static wb_regression_counts counts_from_list(const open_regression *opened, SEXP prior) {
   SEXP counts = wb_list_element(prior, "counts");
-  wb_regression_counts learned = {0, NULL, NULL, 0};
+  wb_regression_counts learned = {.isa = opened->isa};
   if (counts == R_NilValue) return learned;
   SEXP value = wb_list_element(counts, "value");
   learned.distinct = Rf_xlength(value);
@@ -349,7 +351,7 @@ SEXP wb_entry_regression_start(SEXP pointer, SEXP prior, SEXP state, SEXP spread
   SEXP out = PROTECT(wb_list_new(STATE_PARTS, state_names));
   wb_regression_state current = copy_state(opened, state, out);
   const wb_regression_prior priors = prior_from_list(prior, opened->columns);
-  const wb_regression_counts learned = counts_from_list(prior);
+  const wb_regression_counts learned = counts_from_list(opened, prior);
   const int status =
       wb_regression_start(opened->backend, opened->session, &priors, &learned, &current,
                           wb_key_from_raw(wb_list_element(state, "key")), Rf_asReal(spread), &message);
@@ -383,7 +385,7 @@ SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps
   SEXP out = PROTECT(wb_list_new(15, names));
   wb_regression_state current = copy_state(opened, state, out);
   const wb_regression_prior priors = prior_from_list(prior, opened->columns);
-  const wb_regression_counts learned = counts_from_list(prior);
+  const wb_regression_counts learned = counts_from_list(opened, prior);
   wb_regression_sweeps what = {.count = count, .key = wb_key_from_raw(wb_list_element(state, "key")),
                                .iteration = sweep_of(state) + 1};
   what.coefficients = REAL(wb_list_put(out, "coefficient_trace",
