@@ -74,7 +74,8 @@ draw_calibration_groups <- function(model) {
   of_g <- rnorm(8) * deviation[[1]]
   of_h <- rnorm(5) * deviation[[2]]
   if (model$groups == "one") {
-    return(list(linear = of_g[d$g], values = c("sd(g)" = deviation[[1]], "intercept[1]" = of_g[[1]])))
+    name <- if (model$family == "multinomial") "b[(Intercept) g:1]" else "intercept[1]"
+    return(list(linear = of_g[d$g], values = stats::setNames(c(deviation[[1]], of_g[[1]]), c("sd(g)", name))))
   }
   list(linear = of_g[d$g] + of_h[d$h], values = c(
     "sd(g)" = deviation[[1]], "sd(h)" = deviation[[2]], "b[(Intercept) g:1]" = of_g[[1]],

@@ -1,0 +1,94 @@
+# What package emmeans reads of fitted regressions: the data that it makes a grid of, and the draws of the coefficients.
+
+#' Marginal means of a fitted regression by package emmeans
+#'
+#' With these methods `emmeans()`, `contrast()`, `emtrends()` and the other functions of package emmeans work on a fit.
+#' They use the posterior draws, so their summaries are posterior medians with highest posterior density intervals.
+#'
+#' Effects of groups, as of `(1 | g)`, are 0. `type = "response"` gives probabilities for `"binomial"` and mean counts
+#' for `"negbinomial"`, and contrasts of them are odds ratios and ratios of means.
+#'
+#' For `"multinomial"` the classes are a factor named after the response, as in `emmeans(fit, ~ x | class)`, and the
+#' means are probabilities. With `mode = "latent"` they are the linear predictors of all classes minus their average,
+#' as for a fit of `nnet::multinom()`.
+#'
+#' @param object a fit from [bayes_logit()].
+#' @param ... arguments that package emmeans passes on.
+#' @return What package emmeans needs. It is not for direct use.
+#' @section Errors:
+#' `warpbayes_error_input` for a fit with a matrix as `sparse`, whose columns no grid of predictors can give, and for a
+#' multinomial with offsets.
+#' @examples
+#' fit <- bayes_logit(am ~ wt + factor(vs), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#' if (requireNamespace("emmeans", quietly = TRUE) && requireNamespace("coda", quietly = TRUE)) {
+#'   emmeans::emmeans(fit, ~ vs, type = "response")
+#' }
+#' @name emm_basis.bayes_logit
+NULL
+
+#' @rdname emm_basis.bayes_logit
+#' @exportS3Method emmeans::recover_data
+recover_data.bayes_logit <- function(object, ...) {
+  check_logit_fit(object, "object")
+  frame <- object$frame
+  if (object$family == "multinomial") {
+    # emm_basis() refuses offsets. Here package emmeans would hide the reason.
+    frame[["(offset)"]] <- NULL
+    attr(attr(frame, "terms"), "offset") <- NULL
+  }
+  emmeans::recover_data(object$call, prediction_terms(object), object$na.action, frame = frame, ...)
+}
+
+#' @rdname emm_basis.bayes_logit
+#' @param trms,xlev,grid terms, levels of factors, and the grid of predictors, which package emmeans makes.
+#' @param mode for `"multinomial"`: `"prob"` or `"latent"`.
+#' @exportS3Method emmeans::emm_basis
+emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "latent"), ...) {
+  mode <- check_choice(mode, "mode", c("prob", "latent"))
+  check_logit_fit(object, "object", call = NULL)
+  if (object$family == "multinomial" && any(object$offset != 0)) {
+    stop_input("object", "is a multinomial regression with offsets, which package emmeans has no place for",
+      call = NULL)
+  }
+  frame <- stats::model.frame(trms, grid, na.action = stats::na.pass, xlev = xlev)
+  x <- stats::model.matrix(trms, frame, contrasts.arg = object$contrasts)
+  if (ncol(x) != ncol(object$design$x)) {
+    stop_input("object", sprintf("has %d coefficients, but its formula gives %d: predictors in `sparse` have no grid",
+      ncol(object$design$x), ncol(x)), call = NULL)
+  }
+  draws <- structure(coefficient_draws(object), n.chains = object$chains)
+  misc <- switch(object$family,
+    binomial = list(tran = "logit", inv.lbl = "prob"), negbinomial = list(tran = "log", inv.lbl = "response"),
+    multinomial = list(ylevs = stats::setNames(list(object$response$classes), deparse1(object$formula[[2L]])))
+  )
+  if (object$family == "multinomial") {
+    classes <- length(object$response$classes)
+    # Linear predictors minus their average over the classes, of which the first has 0.
+    x <- kronecker(rbind(0, diag(classes - 1L)) - 1 / classes, x)
+    colnames(x) <- colnames(draws)
+    if (mode == "prob") {
+      misc$postGridHook <- grid_of_probabilities
+    }
+  }
+  list(
+    X = x, bhat = colMeans(draws), nbasis = matrix(NA), V = stats::var(draws), dffun = function(k, dfargs) Inf,
+    dfargs = list(), misc = misc, post.beta = draws
+  )
+}
+
+# A grid of linear predictors of classes, which vary slowest, as a grid of their probabilities.
+grid_of_probabilities <- function(grid, ...) {
+  linear <- tcrossprod(grid@post.beta, grid@linfct)
+  classes <- length(grid@levels[[grid@roles$multresp]])
+  size <- c(nrow(linear), ncol(linear) / classes, classes)
+  weight <- array(linear, size)
+  most <- apply(weight, 1:2, max)
+  weight <- exp(weight - as.vector(most))
+  share <- matrix(weight / as.vector(rowSums(weight, dims = 2L)), nrow(linear))
+  grid@post.beta <- structure(share, n.chains = attr(grid@post.beta, "n.chains"))
+  grid@bhat <- colMeans(share)
+  grid@V <- stats::var(share)
+  grid@linfct <- diag(ncol(share))
+  grid@misc$estName <- "prob"
+  grid
+}
