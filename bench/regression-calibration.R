@@ -1,5 +1,5 @@
 # Simulation-based calibration of bayes_logit(), as tests/testthat/helper-calibration.R has it: 500 data sets of 40 rows
-# for every family, kind of groups and prior, and 2,000 data sets for each of some errors that are planted in the
+# for every family, kind of groups and prior, and 1,500 data sets for each of some errors that are planted in the
 # simulation. The table has a row for each parameter, and rows of prior `all` for each parameter over all priors. If all
 # posteriors are right, the chance that `found` is TRUE anywhere is 1% for the models without planted errors together,
 # and 1% for those with planted errors. Models that bayes_logit() refuses are skipped.
@@ -45,7 +45,7 @@ table <- do.call(rbind, lapply(seq_len(nrow(models)), function(i) {
     cat(model$family, model$groups, model$prior, "skipped:", refused, "\n")
     return(NULL)
   }
-  repeats <- if (nzchar(model$planted)) 4 * sets else sets
+  repeats <- if (nzchar(model$planted)) 3 * sets else sets
   found <- parallel::mclapply(seq_len(repeats), function(s) calibration_ranks(toy, s), mc.cores = cores)
   bad <- Filter(function(set) inherits(set, "try-error"), found)
   if (length(bad)) stop(bad[[1]])
