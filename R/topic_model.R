@@ -55,7 +55,8 @@
 #'   known too; positions are not used. Documents without tokens keep their row.
 #' @param topics number of topics \eqn{K}, 1 to 16384.
 #' @param alpha one positive number of at most 1e15, one for each topic, or `"asymmetric"` or `"symmetric"` to learn it.
-#' @param beta one positive number of at most 1e15, or `"learn"`.
+#'   With `groups` also a matrix of groups x topics.
+#' @param beta one positive number of at most 1e15, one for each term, a matrix of topics x terms, or `"learn"`.
 #' @param method `"gibbs"` or `"mean_for_mode"`.
 #' @param iter sweeps per chain, including the warm-up.
 #' @param warmup sweeps at the start of each chain that are not used.
@@ -64,6 +65,11 @@
 #' @param keep which draws to keep besides the averages: any of `"phi"` (topics x terms x draws x chains) and
 #'   `"theta"` (topics x documents x draws x chains). They take much memory.
 #' @param alpha_prior,beta_prior `shape` and `rate` of the gamma priors of learned parameters.
+#' @param seed_words a list with the words of some topics, such as `list(sport = c("goal", "match"))`, which names them;
+#'   see [topic_model_structure].
+#' @param seed_weight prior counts of a seed word in its topic, as a multiple of its tokens in `x`.
+#' @param groups a factor with the group of each document, such as its author or year. Each group then has its own
+#'   \eqn{\alpha}; see [topic_model_structure].
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return An object of class `topic_model`. With D documents, V terms, K topics, S sweeps, C chains and N kept draws:
@@ -79,6 +85,7 @@
 #'   \item{tokens}{K x C: the number of tokens of each topic in the last sweep of each chain.}
 #'   \item{reference}{the number of the reference chain.}
 #'   \item{x}{the counts.}
+#'   \item{seed_words, prior_counts, groups, group_alpha}{if given; see [topic_model_structure].}
 #'   \item{state}{the state from which [continue()] goes on.}
 #'
 #'   The other elements say how the fit was made: `topics`, `documents`, `terms`, `document_tokens`, `chains`, `iter`,
@@ -121,19 +128,27 @@
 topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method = c("gibbs", "mean_for_mode"),
                         iter = 500, warmup = floor(iter / 2), thin = 1, chains = 1, keep = character(),
                         alpha_prior = c(shape = 1, rate = 1), beta_prior = c(shape = 1, rate = 1),
+                        seed_words = NULL, seed_weight = 0.1, groups = NULL,
                         seed = NULL, backend = NULL, threads = NULL, precision = c("double", "single"),
                         checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
   counts <- count_matrix(x)
   check_present(!missing(topics), "topics")
+  if (is.numeric(topics) && length(topics) > 1L) {
+    stop_input("topics", "must be one whole number, not ", show_value(topics),
+      ": compare_topics() fits several numbers of topics and compares them")
+  }
   topics <- check_count(topics, "topics", max = 16384)
   if (topics > counts$tokens) {
     warning(sprintf("there are more topics (%d) than tokens (%d): most topics are draws from their prior", topics,
       counts$tokens), call. = FALSE)
   }
   method <- check_choice(method, "method", c("gibbs", "mean_for_mode"))
-  alpha <- check_alpha(alpha, topics)
-  beta <- check_beta(beta)
+  groups <- check_document_groups(groups, counts$documents)
+  alpha <- check_alpha(alpha, topics, groups)
+  beta <- check_beta(beta, topics, counts$terms)
+  seed_words <- check_seed_words(seed_words, topics, counts)
+  seed_weight <- check_number(seed_weight, "seed_weight", 0, 1e6)
   prior <- c(check_gamma(alpha_prior, "alpha_prior"), check_gamma(beta_prior, "beta_prior"))
   iter <- check_count(iter, "iter")
   warmup <- check_warmup(warmup, iter)
@@ -150,9 +165,12 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
     draws = NULL, topics = topics, chains = chains, iter = 0, warmup = warmup, thin = thin, keep = keep, seed = seed,
     method = method, learn = list(alpha = alpha$learn, beta = beta$learn), prior = prior, backend = run$backend,
     precision = precision, threads = run$threads, documents = counts$documents, terms = counts$terms,
-    document_tokens = document_sizes(counts), x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE,
+    document_tokens = document_sizes(counts), groups = groups, seed_words = seed_words,
+    prior_counts = add_prior(beta$prior_counts, seed_prior(seed_words, seed_weight, topics, counts)),
+    x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE,
     call = match.call()
   ), class = "topic_model")
+  fit$topic_names <- seed_names(seed_words, topics)
   fit <- start_chains(fit, topic_start(fit, alpha$start, beta$start, run))
   advance_chains(fit, iter, topic_sampler, run, progress, threads, checkpoint)
 }
@@ -183,6 +201,7 @@ check_topic_state <- function(fit, call = sys.call(-1L)) {
   for (part in c("topics", "iter")) {
     if (!is_count(fit[[part]], 2^31)) refuse(part, "a whole number, but ", show_value(fit[[part]]))
   }
+  check_structure_parts(fit, refuse)
   if (!is.list(fit$state)) refuse("state", "a list with one state for each chain")
   size <- fit$topics * c(theta = length(fit$documents), phi = length(fit$terms))
   for (chain in seq_along(fit$state)) {
@@ -213,10 +232,15 @@ check_topic_state <- function(fit, call = sys.call(-1L)) {
 # With a larger alpha or beta, a count would no longer change their sum.
 most_prior <- 1e15
 
-check_alpha <- function(alpha, topics, call = sys.call(-1L)) {
+# `start` has the alphas of one group after the other.
+check_alpha <- function(alpha, topics, groups = NULL, call = sys.call(-1L)) {
   learned <- c("symmetric", "asymmetric")
+  several <- max(1L, nlevels(groups))
   if (is.character(alpha) && length(alpha) == 1L && alpha %in% learned) {
-    return(list(learn = alpha, start = rep(min(1, 5 / topics), topics)))
+    return(list(learn = alpha, start = rep(min(1, 5 / topics), topics * several)))
+  }
+  if (is.matrix(alpha) && is.numeric(alpha) && !is.null(groups)) {
+    return(list(learn = "none", start = check_group_alpha(alpha, topics, groups, call)))
   }
   usable <- is.numeric(alpha) && length(alpha) %in% c(1, topics) && all(is.finite(alpha)) &&
     all(alpha > 0 & alpha <= most_prior)
@@ -232,19 +256,7 @@ check_alpha <- function(alpha, topics, call = sys.call(-1L)) {
       call = call
     )
   }
-  list(learn = "none", start = rep(as.double(alpha), length.out = topics))
-}
-
-check_beta <- function(beta, call = sys.call(-1L)) {
-  if (identical(beta, "learn")) {
-    return(list(learn = TRUE, start = 0.1))
-  }
-  if (!is.numeric(beta) || length(beta) != 1L || !is.finite(beta) || beta <= 0 || beta > most_prior) {
-    stop_input("beta", "must be one positive number of at most 1e15, or \"learn\", not ", show_value(beta),
-      call = call
-    )
-  }
-  list(learn = FALSE, start = as.double(beta))
+  list(learn = "none", start = rep(rep(as.double(alpha), length.out = topics), several))
 }
 
 check_gamma <- function(prior, argument, call = sys.call(-1L)) {
@@ -269,24 +281,31 @@ check_topic_keep <- function(keep, call = sys.call(-1L)) {
 
 # The sampler ---------------------------------------------------------------------
 
-open_topics <- function(counts, topics, precision, run) {
+open_topics <- function(counts, topics, precision, run, structure = NULL) {
   native(
     C_topic_open, counts$p, counts$i, counts$count, counts$size[[1L]], as.integer(topics),
-    as.integer(precision == "single"), run
+    as.integer(precision == "single"), structure, run
   )
 }
 
 topic_start <- function(fit, alpha, beta, run) {
   function(key) {
-    session <- open_topics(fit$x, fit$topics, fit$precision, run)
+    session <- open_topics(fit$x, fit$topics, fit$precision, run, fit_structure(fit))
     on.exit(.Call(C_topic_close, session))
-    list(topics = native(C_topic_start, session, key), alpha = alpha, beta = beta, sums = NULL, kept = 0, added = 0)
+    topics <- native(C_topic_start, session, key)
+    if (!is.null(fit$prior_counts)) topics <- informed_start(session, fit, key, topics, alpha, beta)
+    # The means of alpha over groups, and their likeness.
+    common <- if (nlevels(fit$groups) > 1L) c(rowMeans(matrix(alpha, fit$topics)), 4)
+    list(topics = topics, alpha = alpha, beta = beta, common = common, sums = NULL, kept = 0, added = 0)
   }
 }
 
 topic_sampler <- function(fit) {
   k <- fit$topics
+  several <- nlevels(fit$groups) > 1L && fit$learn$alpha != "none"
   parts <- list(
+    group_alpha = if (several) stored(c(k, nlevels(fit$groups)), names = list(NULL, levels(fit$groups))),
+    likeness = if (several) stored(),
     alpha = if (fit$learn$alpha != "none") stored(k),
     # beta is always stored, because slices end at the sweeps that are averaged only if there are draws to keep.
     beta = stored(),
@@ -296,7 +315,7 @@ topic_sampler <- function(fit) {
   list(
     traces = list(log_likelihood = stored(), alpha_sum = stored(), beta_trace = stored()),
     draws = parts[!vapply(parts, is.null, NA)],
-    open = function(run) open_topics(fit$x, k, fit$precision, run),
+    open = function(run) open_topics(fit$x, k, fit$precision, run, fit_structure(fit)),
     close = function(session) .Call(C_topic_close, session),
     step = topic_step(fit),
     finish = topic_finish
@@ -311,21 +330,28 @@ topic_step <- function(fit) {
     fit$method == "mean_for_mode", match(fit$learn$alpha, c("none", "symmetric", "asymmetric")) - 1L, fit$learn$beta
   ))
   want <- c("theta", "phi") %in% fit$keep
+  grouped <- nlevels(fit$groups) > 1L
   function(session, state, sweeps, keep) {
     state <- add_pending(session, fit, state)
     slice <- native(
-      C_topic_sweep, session, state$topics, state$alpha, state$beta, state$key, state$sweep + 1, as.integer(sweeps),
-      method, fit$prior, want & keep
+      C_topic_sweep, session, state$topics, state$alpha, state$beta, state$common, state$key, state$sweep + 1,
+      as.integer(sweeps), method, fit$prior, want & keep
     )
     # The means that are averaged are those given the topics, alpha and beta at the end of a sweep. The alpha and beta
     # with which the topics were drawn would do as well: both have the same law.
     state$topics <- slice$topics
     state$alpha <- slice$alpha
     state$beta <- slice$beta
+    if (grouped) {
+      state$common <- slice$common
+      slice$group_alpha <- slice$alpha
+      slice$alpha <- slice$common[seq_len(fit$topics)]
+      slice$likeness <- slice$common[[fit$topics + 1]]
+    }
     state$kept <- state$kept + keep
     list(
       state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")],
-      draw = if (keep) slice[c("alpha", "beta", "phi", "theta")]
+      draw = if (keep) slice[c("group_alpha", "likeness", "alpha", "beta", "phi", "theta")]
     )
   }
 }
@@ -357,7 +383,7 @@ new_sums <- function(...) {
 
 # Adds to the fit its averages, its reference chain and the sizes of its topics.
 topic_finish <- function(fit) {
-  session <- open_topics(fit$x, fit$topics, fit$precision, resolve_run("cpu", 1))
+  session <- open_topics(fit$x, fit$topics, fit$precision, resolve_run("cpu", 1), fit_structure(fit))
   on.exit(.Call(C_topic_close, session))
   fit$state <- lapply(fit$state, function(state) {
     state <- add_pending(session, fit, state)
@@ -371,10 +397,19 @@ topic_finish <- function(fit) {
   reference <- averages[[fit$reference]]
   fit$phi <- reference$phi
   fit$theta <- reference$theta
-  fit$alpha <- if (fit$learn$alpha != "none" && length(fit$draws$alpha)) {
+  state <- fit$state[[fit$reference]]
+  drawn <- fit$learn$alpha != "none" && length(fit$draws$alpha)
+  fit$alpha <- if (drawn) {
     rowMeans(matrix(fit$draws$alpha[, , fit$reference], fit$topics))
+  } else if (nlevels(fit$groups) > 1L) {
+    state$common[seq_len(fit$topics)]
   } else {
-    fit$state[[fit$reference]]$alpha
+    state$alpha
+  }
+  if (nlevels(fit$groups) > 1L) {
+    own <- if (drawn) rowMeans(matrix(fit$draws$group_alpha[, , , fit$reference], length(state$alpha))) else state$alpha
+    names <- list(levels(fit$groups), fit$topic_names)
+    fit$group_alpha <- matrix(own, ncol = fit$topics, byrow = TRUE, dimnames = names)
   }
   fit$beta <- if (fit$learn$beta && length(fit$draws$beta)) {
     mean(fit$draws$beta[, fit$reference])

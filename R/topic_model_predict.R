@@ -16,6 +16,8 @@
 #'   were fitted.
 #' @param type `"topics"`: probabilities of all topics; `"class"`: the most probable topic.
 #' @param iter number of sweeps. The first half is not used.
+#' @param groups if the documents were fitted in groups: the group of each new document, see [topic_model_structure].
+#'   `NULL`, `NA` or an unknown group: the mean over groups is the prior.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return For `"topics"` a matrix, documents x topics, whose rows sum to one and have the names of the documents. For
@@ -29,8 +31,8 @@
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
 #' predict(fit, rbind(c(goal = 4, team = 2), c(0, 0)), seed = 1, threads = 2)
 #' @export
-predict.topic_model <- function(object, newdata = NULL, type = c("topics", "class"), iter = 100, seed = NULL,
-                                backend = NULL, threads = NULL, ...) {
+predict.topic_model <- function(object, newdata = NULL, type = c("topics", "class"), iter = 100,
+                                groups = NULL, seed = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   check_topic_fit(object, "object")
   type <- check_choice(type, "type", c("topics", "class"))
@@ -41,8 +43,9 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
   } else {
     counts <- known_terms(object, newdata)
     tokens <- document_sizes(counts)
+    groups <- check_new_groups(object, groups, counts$documents)
     run <- resolve_run(backend, threads)
-    theta <- infer_topics(object, counts, iter, check_seed(seed), run)
+    theta <- infer_topics(object, counts, iter, check_seed(seed), run, groups)
     attr(theta, "unknown") <- counts$unknown
     report_unknown(counts)
   }
@@ -52,6 +55,20 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
   class <- max.col(theta, ties.method = "first")
   class[tokens == 0] <- NA
   structure(class, names = rownames(theta), unknown = attr(theta, "unknown"))
+}
+
+# A factor with the groups of new documents; the last level is for those of no known group. NULL if there are no groups.
+check_new_groups <- function(fit, groups, documents, call = sys.call(-1L)) {
+  if (is.null(groups)) {
+    return(NULL)
+  }
+  if (nlevels(fit$groups) < 2L) {
+    stop_input("groups", "cannot be used: the documents were not fitted in groups", call = call)
+  }
+  known <- rownames(fit$group_alpha)
+  number <- as.integer(check_document_groups(groups, documents, known, call = call))
+  number[is.na(number)] <- length(known) + 1L
+  factor(number, seq_len(length(known) + 1L))
 }
 
 known_terms <- function(fit, newdata, call = sys.call(-1L)) {
@@ -86,12 +103,14 @@ report_unknown <- function(counts) {
 
 # The topics of documents: the mean of theta given the topics of the tokens, over the second half of the sweeps.
 # Returns documents x topics.
-infer_topics <- function(fit, counts, iter, seed, run) {
+# `groups` is from check_new_groups().
+infer_topics <- function(fit, counts, iter, seed, run, groups = NULL) {
+  alpha <- rbind(fit$group_alpha, fit$alpha)
   if (counts$tokens == 0) {
-    prior <- rep(fit$alpha / sum(fit$alpha), each = counts$size[[1L]])
-    return(matrix(prior, counts$size[[1L]], dimnames = list(counts$documents, fit$topic_names)))
+    own <- alpha[if (is.null(groups)) rep(nrow(alpha), counts$size[[1L]]) else as.integer(groups), , drop = FALSE]
+    return(matrix(own / rowSums(own), counts$size[[1L]], dimnames = list(counts$documents, fit$topic_names)))
   }
-  session <- open_topics(counts, fit$topics, fit$precision, run)
+  session <- open_topics(counts, fit$topics, fit$precision, run, topic_structure(groups, NULL, fit$terms))
   on.exit(.Call(C_topic_close, session))
   native(C_topic_set_phi, session, fit$phi)
   # The chains of a fit count from 1, so chain 0 shares no random numbers with a fit of the same seed.
@@ -99,7 +118,7 @@ infer_topics <- function(fit, counts, iter, seed, run) {
   topics <- native(C_topic_start, session, key)
   mean <- fit$method == "mean_for_mode"
   sums <- new_sums(theta = fit$topics * counts$size[[1L]])
-  alpha <- as.double(fit$alpha)
+  alpha <- if (is.null(groups)) as.double(fit$alpha) else as.vector(t(alpha))
   warmup <- iter %/% 2
   topics <- native(C_topic_infer, session, topics, alpha, key, 1, as.integer(warmup), mean)
   for (sweep in seq(warmup + 1, iter)) {
@@ -140,7 +159,8 @@ infer_topics <- function(fit, counts, iter, seed, run) {
 #' fit <- topic_model(x[1:40, ], topics = 2, iter = 60, seed = 1, threads = 2)
 #' perplexity(fit, x[41:60, ], seed = 1, threads = 2)
 #' @export
-perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, seed = NULL, backend = NULL, threads = NULL, ...) {
+perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, groups = NULL, seed = NULL, backend = NULL,
+                       threads = NULL, ...) {
   check_dots_empty(...)
   check_topic_fit(fit)
   share <- check_number(share, "share", 0, 1)
@@ -153,6 +173,7 @@ perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, seed = NULL
   if (counts$tokens == 0) {
     stop_input("newdata", "shares no term with the fit: there is nothing to predict")
   }
+  groups <- check_new_groups(fit, groups, counts$documents)
   seed <- check_seed(seed)
   halves <- split_tokens(counts, share, seed)
   if (halves$predicted$tokens == 0) {
@@ -160,7 +181,7 @@ perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, seed = NULL
       "is %s, and none of the %d tokens of `newdata` fell into the part to predict", format(share), counts$tokens
     ))
   }
-  theta <- infer_topics(fit, halves$seen, iter, seed, run)
+  theta <- infer_topics(fit, halves$seen, iter, seed, run, groups)
   score_words(fit, halves$predicted, theta, run)
 }
 

@@ -5,6 +5,7 @@ topic_words <- function(fit) {
     if (fit$learn$alpha != "none") sprintf("%s alpha", fit$learn$alpha),
     if (fit$learn$beta) "beta"
   )
+  several <- nlevels(fit$groups)
   c(
     sprintf("Topic model: %s of %s terms, %s in %s", count_words(fit$topics, "topic"),
       format(length(fit$terms), big.mark = ","), count_words(fit$x$tokens, "token"),
@@ -13,7 +14,10 @@ topic_words <- function(fit) {
       if (fit$method == "gibbs") "Gibbs sampling" else "Mean-for-mode estimation", count_words(fit$chains, "chain"),
       count_words(fit$iter, "sweep"), whole_words(fit$warmup), if (isTRUE(fit$interrupted)) ", interrupted" else "",
       elapsed_words(fit$elapsed), fit$backend, fit$precision, format(fit$seed, digits = 16)),
-    sprintf("alpha sums to %s, beta is %s%s", format(signif(sum(fit$alpha), 3)), format(signif(fit$beta, 3)),
+    seed_words_of(fit),
+    if (several > 1L) sprintf("alpha differs between %s of documents", count_words(several, "group")),
+    sprintf("%s sums to %s, beta is %s%s", if (several > 1L) "the mean of alpha" else "alpha",
+      format(signif(sum(fit$alpha), 3)), format(signif(fit$beta, 3)),
       if (length(learned)) paste0("; learned: ", paste(learned, collapse = ", ")) else "; both given"),
     sprintf("log likelihood %s, perplexity of the fitted words %s",
       format(round(mean_log_likelihood(fit)), big.mark = ","),
@@ -53,6 +57,7 @@ term_lines <- function(fit, topics, n, by = "probability") {
 #'   \item{`topics`}{a data frame, most prevalent topic first: `topic`, `name` (its number if
 #'     you have set no [topic_names()]), `prevalence` (share of all tokens), `alpha`,
 #'     `coherence` (UMass), `terms`.}
+#'   \item{`groups`}{`NULL`, or the mean of `theta` in each group of documents, groups x topics, weighted by tokens.}
 #'   \item{`diagnostics`}{a data frame: `quantity`, `mean`, `sd`, `rhat`, `ess_bulk`. `rhat` and `ess_bulk` are `NA`
 #'     if the quantity does not vary or if there are fewer than twelve sweeps after the warm-up.}
 #'   \item{`converged`}{`TRUE`, `FALSE`, or `NA` if it cannot be judged.}
@@ -95,7 +100,7 @@ summary.topic_model <- function(object, terms = 8, ...) {
       topic = order, name = topic_labels(object, order), prevalence = prevalence[order], alpha = object$alpha[order],
       coherence = coherence(object)[order], terms = term_lines(object, order, terms)
     ),
-    diagnostics = diagnostics, converged = verdict$converged, verdict = verdict$sentences
+    groups = group_theta(object), diagnostics = diagnostics, converged = verdict$converged, verdict = verdict$sentences
   ), class = "summary.topic_model")
 }
 
@@ -147,6 +152,11 @@ print.summary.topic_model <- function(x, topics = 20, ...) {
     format(shown$coherence, digits = 2), shown$terms), sep = "\n")
   if (nrow(shown) < nrow(x$topics)) {
     cat(sprintf("  and %s\n", count_words(nrow(x$topics) - nrow(shown), "topic")))
+  }
+  if (!is.null(x$groups)) {
+    cat("\nMean of theta by group\n")
+    print(utils::head(x$groups[, shown$topic, drop = FALSE], 20L), digits = 2)
+    if (nrow(x$groups) > 20L) cat(sprintf("  and %s\n", count_words(nrow(x$groups) - 20L, "group")))
   }
   cat("\n")
   print(x$diagnostics, digits = 4, row.names = FALSE)

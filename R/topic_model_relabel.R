@@ -10,6 +10,8 @@
 #' of the chain are renumbered accordingly. If `phi` was kept, each draw is matched on its own, so that topics that
 #' change places within a chain are matched too.
 #'
+#' Topics whose priors differ, such as those with seed words, keep their numbers.
+#'
 #' Then `phi` and `theta` become averages over all chains. If both were kept, the draws that were matched one by one
 #' are averaged. Otherwise the averages of the chains are. If `alpha` was learned, it becomes the mean over the draws
 #' of all chains.
@@ -41,7 +43,8 @@ relabel.topic_model <- function(fit, average = TRUE, ...) {
   target <- fit$phi
   averages <- if (chains == 1) list(target) else fit$chain_phi
   distances <- lapply(averages, function(phi) variation_distance(target, phi))
-  fit$match <- matrix(vapply(distances, solve_assignment, integer(k)), k)
+  apart <- (k + 1) * prior_differs(fit)
+  fit$match <- matrix(vapply(distances, function(distance) solve_assignment(distance + apart), integer(k)), k)
   fit$distance <- matrix(vapply(seq_len(chains), function(chain) {
     distances[[chain]][cbind(seq_len(k), fit$match[, chain])]
   }, numeric(k)), k)
@@ -67,23 +70,37 @@ renumber_chain <- function(fit, chain, order, target) {
   sizes <- c(length(fit$documents), length(fit$terms))
   state$sums$theta <- as.vector(matrix(state$sums$theta, k)[order, ])
   state$sums$phi <- as.vector(matrix(state$sums$phi, k)[order, ])
-  state$alpha <- state$alpha[order]
+  several <- length(state$alpha) %/% k
+  state$alpha <- as.vector(matrix(state$alpha, k)[order, ])
+  if (several > 1L) state$common[seq_len(k)] <- state$common[order]
   numbers <- readBin(state$topics, "integer", length(state$topics) / 2, size = 2L, signed = FALSE) + 1L
   state$topics <- writeBin(match(numbers, order) - 1L, raw(), size = 2L)
   fit$state[[chain]] <- state
   draws <- fit$draws
   count <- kept_draws(fit$iter, fit)
+  apart <- (k + 1) * prior_differs(fit)
   for (draw in seq_len(count)) {
     own <- order
     if (!is.null(draws$phi)) {
-      own <- solve_assignment(variation_distance(target, matrix(draws$phi[, , draw, chain], k)))
+      own <- solve_assignment(variation_distance(target, matrix(draws$phi[, , draw, chain], k)) + apart)
       draws$phi[, , draw, chain] <- draws$phi[own, , draw, chain]
     }
     if (!is.null(draws$alpha)) draws$alpha[, draw, chain] <- draws$alpha[own, draw, chain]
+    if (!is.null(draws$group_alpha)) draws$group_alpha[, , draw, chain] <- draws$group_alpha[own, , draw, chain]
     if (!is.null(draws$theta)) draws$theta[, , draw, chain] <- draws$theta[own, , draw, chain]
   }
   fit$draws <- draws
   fit
+}
+
+# Which pairs of topics have different priors of their terms, so that they cannot be renumbered.
+prior_differs <- function(fit) {
+  prior <- fit$prior_counts
+  if (is.null(prior)) {
+    return(0)
+  }
+  kind <- match(data.frame(t(prior)), data.frame(t(prior)))
+  outer(kind, kind, "!=")
 }
 
 average_chains <- function(fit) {
@@ -100,6 +117,7 @@ average_chains <- function(fit) {
   }
   if (length(draws$alpha)) {
     fit$alpha <- apply(draws$alpha, 1L, mean)
+    if (length(draws$group_alpha)) fit$group_alpha[] <- apply(draws$group_alpha, 2:1, mean)
   }
   fit
 }

@@ -51,6 +51,7 @@ topic_names <- function(fit, n = 3, ...) {
   }
   fit$topic_names <- value
   rownames(fit$phi) <- value
+  if (!is.null(fit$group_alpha)) colnames(fit$group_alpha) <- value
   colnames(fit$theta) <- value
   fit
 }
@@ -100,6 +101,11 @@ check_topic_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
   check$numbers("elapsed", 2L)
   if (!is.numeric(fit$alpha) || length(fit$alpha) != size[[1L]] || !all(is.finite(fit$alpha) & fit$alpha > 0)) {
     refuse("alpha", "a positive number for each topic")
+  }
+  check_structure_parts(fit, refuse)
+  if (nlevels(fit$groups) > 1L) {
+    shape("group_alpha", nlevels(fit$groups), size[[1L]])
+    if (!all(is.finite(fit$group_alpha) & fit$group_alpha > 0)) refuse("group_alpha", "positive")
   }
   if (!is.numeric(fit$document_tokens) || length(fit$document_tokens) != size[[2L]]) {
     refuse("document_tokens", "a number of tokens for each document")

@@ -39,9 +39,19 @@ typedef struct wb_topic_corpus {
   const int32_t *place_count;  /* pairs by term: its count */
 } wb_topic_corpus;
 
+/* Priors that differ between documents or terms. Arrays must outlive the session. All zero: none differs. */
+typedef struct wb_topic_structure {
+  int32_t groups;          /* of documents, each with its own alpha; 0 counts as 1 */
+  const int32_t *group;    /* documents: their group, from 0; not read for one group */
+  int32_t extras;          /* terms with prior counts of their own */
+  const int32_t *extra_of; /* terms: the row of `extra`, or -1; not read if there are none */
+  const double *extra;     /* extras x topics: prior counts, >= 0, in addition to beta */
+} wb_topic_structure;
+
 typedef struct wb_topic_settings {
   int32_t topics;          /* 1..WB_TOPIC_MOST */
   wb_precision precision;  /* of the weights of tokens and of a lane's sums of them */
+  wb_topic_structure structure;
 } wb_topic_settings;
 
 typedef struct wb_topic_session wb_topic_session;
@@ -51,10 +61,10 @@ typedef struct wb_topic_draw {
   uint64_t key;
   uint32_t iteration;
   int mean; /* whether to take the mean instead of a Dirichlet draw */
-  const double *alpha; /* topics, > 0 */
+  const double *alpha; /* groups x topics, > 0 */
   double beta;         /* > 0 */
   /* Whether gammas come from the tables of core/random_gamma_strips.h. The tables of alpha serve shapes of alpha[0] and
-   * more, so alpha[0] must be the least alpha. Those of beta serve shapes of beta and more. */
+   * more, so alpha[0] must be the least alpha. Those of beta serve terms without prior counts of their own. */
   int alpha_tables, beta_tables;
 } wb_topic_draw;
 
@@ -75,12 +85,12 @@ typedef struct wb_topic_model_functions {
   int (*draw_documents)(wb_topic_session *session, const wb_topic_draw *draw, double *log_likelihood,
                         double *theta, wb_message *message);
   /* For learning alpha, given the topics (Teh, Jordan, Beal & Blei 2006, appendix A):
-   *   tables[k]     sum over documents d and i = 0, ..., n_dk - 1 of independent Bernoulli draws with probability
-   *                 alpha_k / (alpha_k + i)
-   *   log_stick[d]  log of a draw from Be(sum alpha, N_d), 0 for a document without tokens */
+   *   tables[g, k]  groups x topics: sum over documents d of group g and i = 0, ..., n_dk - 1 of independent Bernoulli
+   *                 draws with probability alpha_gk / (alpha_gk + i)
+   *   log_stick[d]  log of a draw from Be(sum_k alpha_gk, N_d), 0 for a document without tokens */
   int (*draw_document_tables)(wb_topic_session *session, const wb_topic_draw *draw, int64_t *tables,
                               double *log_stick, wb_message *message);
-  /* The same for beta.
+  /* The same for beta, with probability beta / (beta + extra + i).
    *   tables  their sum over terms and topics
    *   size    topics: the tokens of each */
   int (*draw_term_tables)(wb_topic_session *session, const wb_topic_draw *draw, int64_t *tables, int64_t *size,

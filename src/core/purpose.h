@@ -54,6 +54,8 @@ typedef enum wb_purpose {
   WB_PURPOSE_TOPIC_ALPHA = 104,     /* alpha [topic] */
   WB_PURPOSE_TOPIC_BETA = 105,      /* beta [0] */
   WB_PURPOSE_TOPIC_SPLIT = 106,     /* halves of a document [document] */
+  WB_PURPOSE_TOPIC_GROUP_MEAN = 107, /* what groups of documents have in common [topic] */
+  WB_PURPOSE_TOPIC_LIKENESS = 108,  /* how alike groups of documents are [0] */
 
   /* Polya-Gamma variables */
   WB_PURPOSE_POLYAGAMMA = 128, /* a variable [position, or row of a regression] */

@@ -19,6 +19,17 @@ WB_HD int64_t wb_topic_tables(uint64_t key, uint32_t purpose, uint32_t iteration
   return tables;
 }
 
+/* The same with shape + extra instead of shape, where a table counts with probability shape / (shape + extra): for the
+ * law of shape if extra is fixed, since (shape + extra)^m is a sum over the subsets of m tables. */
+WB_HD int64_t wb_topic_own_tables(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element, double shape,
+                                  double extra, int32_t count) {
+  if (extra == 0.0) return wb_topic_tables(key, purpose, iteration, element, shape, count);
+  wb_stream stream = wb_stream_open(key, purpose, iteration, element);
+  int64_t tables = 0;
+  for (int32_t i = 0; i < count; i++) tables += wb_stream_uniform(&stream) * (shape + extra + (double)i) < shape;
+  return tables;
+}
+
 /* log of a draw from Be(shape_sum, tokens); 0 if there are no tokens, since the factor is then 1. */
 WB_HD double wb_topic_log_stick(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element, double shape_sum,
                                 int64_t tokens) {

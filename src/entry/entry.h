@@ -162,11 +162,12 @@ SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run);
 SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed);
 
 /* entry/topic_model/topic_model_entry.c */
-SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP topics, SEXP precision, SEXP run);
+SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP topics, SEXP precision, SEXP structure,
+                         SEXP run);
 SEXP wb_entry_topic_close(SEXP pointer);
 SEXP wb_entry_topic_start(SEXP pointer, SEXP key);
-SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP key, SEXP iteration, SEXP sweeps,
-                          SEXP method, SEXP prior, SEXP want);
+SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP common, SEXP key, SEXP iteration,
+                          SEXP sweeps, SEXP method, SEXP prior, SEXP want);
 SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP sums);
 SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi);
 SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP iteration, SEXP sweeps, SEXP mean);

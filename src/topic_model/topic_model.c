@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "core/elementary.h"
 #include "core/purpose.h"
 #include "core/random_gamma.h"
 #include "core/random_gamma_strips.h"
@@ -63,6 +64,10 @@ void wb_topic_start(int64_t tokens, int32_t topics, uint64_t key, uint16_t *topi
   }
 }
 
+static int32_t groups_of(const wb_topic_structure *structure) {
+  return structure->groups > 1 ? structure->groups : 1;
+}
+
 /* A draw from Ga(shape, rate), or its mean for mean-for-mode estimation. */
 static double learned(const wb_topic_draw *draw, uint32_t purpose, uint64_t element, double shape, double rate) {
   if (draw->mean) return shape / rate;
@@ -71,46 +76,143 @@ static double learned(const wb_topic_draw *draw, uint32_t purpose, uint64_t elem
   return value > 1e-100 ? value : 1e-100;
 }
 
+/* The terms of log p(m_k | alphas) that depend on x = log m_k, for G alphas with the sum S. */
+static double mean_density(double x, double shape, double rate, double likeness, double groups, double sum) {
+  return (shape - groups * likeness) * x - rate * wb_exp(x) - likeness * sum * wb_exp(-x);
+}
+
+/* m_k given the alphas of its groups: a slice of the log-concave law of log m_k, stepped out and shrunk (Neal 2003,
+ * Annals of Statistics 31, 705-767). Its mode for mean-for-mode estimation. */
+static double common_mean(const wb_topic_draw *draw, const wb_topic_method *method, uint64_t element, double present,
+                          double likeness, double groups, double sum) {
+  const double shape = method->alpha_shape, rate = method->alpha_rate;
+  if (draw->mean) {
+    const double b = shape - groups * likeness, root = sqrt(b * b + 4.0 * rate * likeness * sum);
+    return b > 0 ? (b + root) / (2.0 * rate) : 2.0 * likeness * sum / (root - b);
+  }
+  wb_stream stream = wb_stream_open(draw->key, WB_PURPOSE_TOPIC_GROUP_MEAN, draw->iteration, element);
+  const double x = wb_log(present);
+  const double level =
+      mean_density(x, shape, rate, likeness, groups, sum) + wb_log(wb_stream_uniform(&stream));
+  double low = x - wb_stream_uniform(&stream), high = low + 1.0;
+  for (int i = 0; i < 50 && mean_density(low, shape, rate, likeness, groups, sum) > level; i++) low -= 1.0;
+  for (int i = 0; i < 50 && mean_density(high, shape, rate, likeness, groups, sum) > level; i++) high += 1.0;
+  for (int i = 0; i < 200; i++) {
+    const double y = low + (high - low) * wb_stream_uniform(&stream);
+    if (mean_density(y, shape, rate, likeness, groups, sum) > level) return wb_exp(y);
+    if (y < x) low = y;
+    else high = y;
+  }
+  return present;
+}
+
+#define LIKENESSES 7
+
+/* c given all alphas and means: one of 1, 2, 4, ..., 64, the most probable one for mean-for-mode estimation.
+ * logs: sum over groups and topics of log(alpha_gk/m_k) - alpha_gk/m_k. */
+static double draw_likeness(const wb_topic_draw *draw, double count, double logs) {
+  double weight[LIKENESSES], top = 0, sum = 0;
+  for (int i = 0; i < LIKENESSES; i++) {
+    const double c = (double)(1 << i);
+    weight[i] = count * (c * wb_log(c) - wb_lgamma(c)) + c * logs;
+    if (i == 0 || weight[i] > top) top = weight[i];
+  }
+  int chosen = 0;
+  for (int i = 0; i < LIKENESSES; i++) {
+    if (weight[i] == top) chosen = i;
+    sum += weight[i] = wb_exp(weight[i] - top);
+  }
+  if (!draw->mean) {
+    wb_stream stream = wb_stream_open(draw->key, WB_PURPOSE_TOPIC_LIKENESS, draw->iteration, 0);
+    double at = wb_stream_uniform(&stream) * sum;
+    for (chosen = 0; chosen < LIKENESSES - 1 && at >= weight[chosen]; chosen++) at -= weight[chosen];
+  }
+  return (double)(1 << chosen);
+}
+
+/* The alphas of all groups, then what they have in common. tables: groups x topics; sticks: groups. With one alpha for
+ * all topics of a group, that of topic 0 is learned and the others repeat it. */
+static void learn_groups(const wb_topic_method *method, const wb_topic_draw *draw, wb_topic_state *state,
+                         int32_t groups, const int64_t *tables, const double *sticks) {
+  const size_t topics = (size_t)state->topics;
+  const int each = method->learn_alpha == WB_ALPHA_EACH;
+  const size_t learn = each ? topics : 1;
+  double *const mean = state->common, c = mean[topics], logs = 0;
+  for (size_t k = 0; k < learn; k++) {
+    double sum = 0;
+    for (size_t g = 0; g < (size_t)groups; g++) {
+      double *const alpha = state->alpha + g * topics;
+      int64_t all = tables[g * topics + k];
+      for (size_t j = 1; !each && j < topics; j++) all += tables[g * topics + j];
+      alpha[k] = learned(draw, WB_PURPOSE_TOPIC_ALPHA, g * topics + k, c + (double)all,
+                         c / mean[k] - (each ? 1.0 : (double)topics) * sticks[g]);
+      for (size_t j = 1; !each && j < topics; j++) alpha[j] = alpha[0];
+      sum += alpha[k];
+    }
+    mean[k] = common_mean(draw, method, k, mean[k], c, groups, sum);
+    /* With a smaller m the rate would be beyond the largest number. */
+    if (!(mean[k] > 1e-100)) mean[k] = 1e-100;
+    for (size_t j = 1; !each && j < topics; j++) mean[j] = mean[0];
+    for (size_t g = 0; g < (size_t)groups; g++) {
+      const double ratio = state->alpha[g * topics + k] / mean[k];
+      logs += wb_log(ratio) - ratio;
+    }
+  }
+  mean[topics] = draw_likeness(draw, (double)learn * groups, logs);
+}
+
 static int learn_alpha(const wb_backend *backend, wb_topic_session *session, const wb_topic_corpus *corpus,
-                       const wb_topic_method *method, const wb_topic_draw *draw, double *alpha, int32_t topics,
-                       wb_message *message) {
-  const size_t documents = (size_t)corpus->documents;
-  const size_t bytes = (size_t)topics * sizeof(int64_t) + documents * sizeof(double);
+                       const wb_topic_structure *structure, const wb_topic_method *method, const wb_topic_draw *draw,
+                       wb_topic_state *state, wb_message *message) {
+  const size_t documents = (size_t)corpus->documents, groups = (size_t)groups_of(structure);
+  const int32_t topics = state->topics;
+  const size_t bytes = groups * (size_t)topics * sizeof(int64_t) + (groups + documents) * sizeof(double);
   int64_t *tables = malloc(bytes);
   if (!tables) return wb_out_of_memory(message, "learning alpha", bytes);
-  double *const log_stick = (double *)(tables + topics);
+  double *const log_stick = (double *)(tables + groups * (size_t)topics), *const sum = log_stick + documents;
   const int status = backend->topic_model->draw_document_tables(session, draw, tables, log_stick, message);
   if (status == WB_OK) {
-    double sum = 0;
     int64_t all = 0;
-    for (size_t d = 0; d < documents; d++) sum += log_stick[d];
+    for (size_t g = 0; g < groups; g++) sum[g] = 0;
+    for (size_t d = 0; d < documents; d++) sum[groups > 1 ? structure->group[d] : 0] += log_stick[d];
     for (int32_t k = 0; k < topics; k++) all += tables[k];
-    if (method->learn_alpha == WB_ALPHA_COMMON) {
+    if (groups > 1) {
+      learn_groups(method, draw, state, (int32_t)groups, tables, sum);
+    } else if (method->learn_alpha == WB_ALPHA_COMMON) {
       const double common = learned(draw, WB_PURPOSE_TOPIC_ALPHA, 0, method->alpha_shape + (double)all,
-                                    method->alpha_rate - topics * sum);
-      for (int32_t k = 0; k < topics; k++) alpha[k] = common;
+                                    method->alpha_rate - topics * sum[0]);
+      for (int32_t k = 0; k < topics; k++) state->alpha[k] = common;
     } else {
       for (int32_t k = 0; k < topics; k++)
-        alpha[k] = learned(draw, WB_PURPOSE_TOPIC_ALPHA, (uint64_t)k, method->alpha_shape + (double)tables[k],
-                           method->alpha_rate - sum);
+        state->alpha[k] = learned(draw, WB_PURPOSE_TOPIC_ALPHA, (uint64_t)k, method->alpha_shape + (double)tables[k],
+                                  method->alpha_rate - sum[0]);
     }
   }
   free(tables);
   return status;
 }
 
+/* The prior counts of each topic besides beta, summed over the terms in order of their rows. */
+static void sum_extras(const wb_topic_structure *structure, int32_t topics, double *prior) {
+  for (int32_t k = 0; k < topics; k++) prior[k] = 0;
+  for (size_t row = 0; row < (size_t)structure->extras; row++)
+    for (int32_t k = 0; k < topics; k++) prior[k] += structure->extra[row * (size_t)topics + (size_t)k];
+}
+
 static int learn_beta(const wb_backend *backend, wb_topic_session *session, const wb_topic_corpus *corpus,
-                      const wb_topic_method *method, const wb_topic_draw *draw, double *beta, int32_t topics,
-                      wb_message *message) {
-  const size_t bytes = (size_t)topics * sizeof(int64_t);
+                      const wb_topic_structure *structure, const wb_topic_method *method, const wb_topic_draw *draw,
+                      double *beta, int32_t topics, wb_message *message) {
+  const size_t bytes = (size_t)topics * (sizeof(int64_t) + sizeof(double));
   int64_t *size = malloc(bytes), tables = 0;
   if (!size) return wb_out_of_memory(message, "learning beta", bytes);
+  double *const prior = (double *)(size + topics);
   const int status = backend->topic_model->draw_term_tables(session, draw, &tables, size, message);
   if (status == WB_OK) {
     double sum = 0;
+    sum_extras(structure, topics, prior);
     for (int32_t k = 0; k < topics; k++)
       sum += wb_topic_log_stick(draw->key, WB_PURPOSE_TOPIC_TERM_STICK, draw->iteration, (uint64_t)k,
-                                draw->beta * corpus->terms, size[k]);
+                                draw->beta * corpus->terms + prior[k], size[k]);
     *beta = learned(draw, WB_PURPOSE_TOPIC_BETA, 0, method->beta_shape + (double)tables,
                     method->beta_rate - corpus->terms * sum);
   }
@@ -118,19 +220,21 @@ static int learn_beta(const wb_backend *backend, wb_topic_session *session, cons
   return status;
 }
 
-static int same_alphas(const wb_topic_state *state) {
-  for (int k = 1; k < state->topics; k++)
+static int same_alphas(const wb_topic_state *state, int32_t groups) {
+  for (size_t k = 1; k < (size_t)groups * (size_t)state->topics; k++)
     if (state->alpha[k] != state->alpha[0]) return 0;
   return 1;
 }
 
 int wb_topic_sweep(const wb_backend *backend, wb_topic_session *session, const wb_topic_corpus *corpus,
-                   const wb_topic_method *method, wb_topic_state *state, uint64_t key, uint32_t iteration,
-                   double *log_likelihood, double *theta, double *phi, wb_message *message) {
+                   const wb_topic_structure *structure, const wb_topic_method *method, wb_topic_state *state,
+                   uint64_t key, uint32_t iteration, double *log_likelihood, double *theta, double *phi,
+                   wb_message *message) {
   const wb_topic_model_functions *functions = backend->topic_model;
   wb_topic_draw draw = {key, iteration, method->mean, state->alpha, state->beta, 0, 0};
   if (!method->mean) {
-    draw.alpha_tables = same_alphas(state) && wb_gamma_strips_serve(state->alpha[0], !method->learn_alpha,
+    draw.alpha_tables = same_alphas(state, groups_of(structure)) &&
+                        wb_gamma_strips_serve(state->alpha[0], !method->learn_alpha,
                                                                     (int64_t)corpus->documents * state->topics);
     draw.beta_tables = wb_gamma_strips_serve(state->beta, !method->learn_beta, (int64_t)corpus->terms * state->topics);
   }
@@ -149,35 +253,42 @@ int wb_topic_sweep(const wb_backend *backend, wb_topic_session *session, const w
   /* Both are learned from the alpha and beta of this sweep. */
   double beta = state->beta;
   if (status == WB_OK && method->learn_beta)
-    status = learn_beta(backend, session, corpus, method, &draw, &beta, state->topics, message);
+    status = learn_beta(backend, session, corpus, structure, method, &draw, &beta, state->topics, message);
   if (status == WB_OK && method->learn_alpha != WB_ALPHA_FIXED)
-    status = learn_alpha(backend, session, corpus, method, &draw, state->alpha, state->topics, message);
+    status = learn_alpha(backend, session, corpus, structure, method, &draw, state, message);
   state->beta = beta;
   return status;
 }
 
-void wb_topic_add_means(const wb_topic_corpus *corpus, const wb_topic_state *state, const uint16_t *topic,
-                        double *theta_sum, double *phi_sum, int32_t *tally, int64_t *size) {
+void wb_topic_add_means(const wb_topic_corpus *corpus, const wb_topic_structure *structure, const wb_topic_state *state,
+                        const uint16_t *topic, double *theta_sum, double *phi_sum, int32_t *tally, int64_t *size,
+                        double *prior) {
   const size_t topics = (size_t)state->topics;
-  double alpha_sum = 0;
-  for (size_t k = 0; k < topics; k++) alpha_sum += state->alpha[k];
+  const int grouped = groups_of(structure) > 1;
   for (int64_t d = 0; theta_sum && d < corpus->documents; d++) {
     const int64_t first = corpus->first_token[d], end = corpus->first_token[d + 1];
     double *const to = theta_sum + (size_t)d * topics;
+    const double *const alpha = state->alpha + (grouped ? (size_t)structure->group[d] * topics : 0);
+    double alpha_sum = 0;
+    for (size_t k = 0; k < topics; k++) alpha_sum += alpha[k];
     memset(tally, 0, topics * sizeof(int32_t));
     for (int64_t i = first; i < end; i++) tally[topic[i]]++;
     const double inverse = 1.0 / (alpha_sum + (double)(end - first));
-    for (size_t k = 0; k < topics; k++) to[k] += (state->alpha[k] + (double)tally[k]) * inverse;
+    for (size_t k = 0; k < topics; k++) to[k] += (alpha[k] + (double)tally[k]) * inverse;
   }
   if (!phi_sum) return;
   memset(size, 0, topics * sizeof(int64_t));
   for (int64_t i = 0; i < corpus->tokens; i++) size[topic[i]]++;
+  sum_extras(structure, state->topics, prior);
   for (int64_t w = 0; w < corpus->terms; w++) {
+    const int64_t row = structure->extras > 0 ? structure->extra_of[w] : -1;
+    const double *const extra = row < 0 ? NULL : structure->extra + (size_t)row * topics;
     double *const to = phi_sum + (size_t)w * topics;
     memset(tally, 0, topics * sizeof(int32_t));
     for (int64_t i = corpus->first_place[w]; i < corpus->first_place[w + 1]; i++)
       for (int32_t j = 0; j < corpus->place_count[i]; j++) tally[topic[corpus->place_token[i] + (uint32_t)j]]++;
     for (size_t k = 0; k < topics; k++)
-      to[k] += (state->beta + (double)tally[k]) / (state->beta * corpus->terms + (double)size[k]);
+      to[k] += ((extra ? extra[k] : 0.0) + state->beta + (double)tally[k]) /
+               (state->beta * corpus->terms + prior[k] + (double)size[k]);
   }
 }

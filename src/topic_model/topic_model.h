@@ -5,6 +5,13 @@
  *   theta_d ~ Dir(alpha_1..alpha_K),  phi_k ~ Dir(beta, ..., beta),
  *   alpha_k, or their common value, ~ Ga(shape, rate),  beta ~ Ga(shape, rate) where learned.
  *
+ * Terms may have prior counts of their own, which are added to beta. Groups of documents may have an alpha each; where
+ * they are learned,
+ *
+ *   alpha_gk ~ Ga(c, c / m_k),  m_k ~ Ga(shape, rate),  c uniform on 1, 2, 4, ..., 64,
+ *
+ * and a common alpha_g of all topics has the same law with one m.
+ *
  * A sweep draws theta and phi given the topics of all tokens, then new topics, then new alpha and beta with theta and
  * phi integrated out.
  */
@@ -31,8 +38,9 @@ typedef struct wb_topic_method {
 /* The state of a chain besides the topics of its tokens, which the session holds. */
 typedef struct wb_topic_state {
   int32_t topics;
-  double *alpha; /* topics */
+  double *alpha; /* groups x topics */
   double beta;
+  double *common; /* topics: m, or m topics times; then c. NULL for one group. */
 } wb_topic_state;
 
 /* Draws the first topic of each token, uniform over all topics. */
@@ -41,12 +49,14 @@ void wb_topic_start(int64_t tokens, int32_t topics, uint64_t key, uint16_t *topi
 /* One sweep. log_likelihood: log probability of all words given theta and phi. theta (documents x topics) and phi
  * (terms x topics) have the topics side by side, or are NULL. */
 int wb_topic_sweep(const wb_backend *backend, wb_topic_session *session, const wb_topic_corpus *corpus,
-                   const wb_topic_method *method, wb_topic_state *state, uint64_t key, uint32_t iteration,
-                   double *log_likelihood, double *theta, double *phi, wb_message *message);
+                   const wb_topic_structure *structure, const wb_topic_method *method, wb_topic_state *state,
+                   uint64_t key, uint32_t iteration, double *log_likelihood, double *theta, double *phi,
+                   wb_message *message);
 
-/* Adds the means of theta and phi given the topics to two sums; either may be NULL. tally, size: room for the
- * topics. */
-void wb_topic_add_means(const wb_topic_corpus *corpus, const wb_topic_state *state, const uint16_t *topic,
-                        double *theta_sum, double *phi_sum, int32_t *tally, int64_t *size);
+/* Adds the means of theta and phi given the topics to two sums; either may be NULL. tally, size, prior: room
+ * for the topics. */
+void wb_topic_add_means(const wb_topic_corpus *corpus, const wb_topic_structure *structure, const wb_topic_state *state,
+                        const uint16_t *topic, double *theta_sum, double *phi_sum, int32_t *tally, int64_t *size,
+                        double *prior);
 
 #endif

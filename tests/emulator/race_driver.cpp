@@ -278,11 +278,13 @@ struct TopicCase {
   int32_t documents, terms, topics;
   wb_precision precision;
   int mean, tables;
+  int32_t groups = 1; /* of documents; with several, every second term has prior counts */
 
   std::string name() const {
     char text[160];
-    std::snprintf(text, sizeof text, "topic model, %d documents, %d terms, %d topics, %s%s%s", documents, terms, topics,
-                  precision == WB_DOUBLE ? "double" : "single", mean ? ", means" : "", tables ? ", tables" : "");
+    std::snprintf(text, sizeof text, "topic model, %d documents, %d terms, %d topics, %d groups, %s%s%s", documents,
+                  terms, topics, groups, precision == WB_DOUBLE ? "double" : "single", mean ? ", means" : "",
+                  tables ? ", tables" : "");
     return text;
   }
 };
@@ -317,8 +319,15 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
   const wb_topic_corpus corpus = {c.documents,        c.terms,           (int64_t)term.size(), tokens,
                                   term.data(),        count.data(),      first_pair.data(),    first_token.data(),
                                   first_place.data(), place_token.data(), place_count.data()};
-  const wb_topic_settings settings = {c.topics, c.precision};
-  const size_t k = (size_t)c.topics, documents = (size_t)c.documents, terms = (size_t)c.terms;
+  std::vector<int32_t> group, extra_of;
+  for (int32_t d = 0; d < c.documents; d++) group.push_back(d % c.groups);
+  for (int32_t w = 0; w < c.terms; w++) extra_of.push_back(w % 2 == 0 ? w / 2 : -1);
+  const int32_t extras = c.groups > 1 ? (c.terms + 1) / 2 : 0;
+  const std::vector<double> extra = Numbers(8).vector((size_t)extras * (size_t)c.topics, 0, 2);
+  const wb_topic_settings settings = {
+      c.topics, c.precision, {c.groups, group.data(), extras, extra_of.data(), extra.data()}};
+  const size_t k = (size_t)c.topics, groups = (size_t)c.groups;
+  const size_t documents = (size_t)c.documents, terms = (size_t)c.terms;
   wb_run run = {};
   run.threads = 1;
   wb_message message = {};
@@ -327,11 +336,11 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
   if (!succeeded(functions->open(&corpus, &settings, &run, &session, &message), message, "open")) return false;
   std::vector<uint16_t> topic((size_t)tokens);
   for (uint16_t &z : topic) z = (uint16_t)(numbers.next() * c.topics);
-  std::vector<double> alpha = numbers.vector(k, 0.1, 2), theta(documents * k), phi(terms * k);
+  std::vector<double> alpha = numbers.vector(groups * k, 0.1, 2), theta(documents * k), phi(terms * k);
   std::vector<double> log_likelihood(documents), log_stick(documents);
-  std::vector<int64_t> tables(k), size(k);
+  std::vector<int64_t> tables(groups * k), size(k);
   int64_t term_tables = 0;
-  if (c.tables) alpha.assign(k, 0.3);
+  if (c.tables) alpha.assign(groups * k, 0.3);
   const wb_topic_draw draw = {3, 5, c.mean, alpha.data(), 0.2, c.tables, c.tables};
   bool good = succeeded(functions->set_topics(session, topic.data(), &message), message, "set_topics") &&
               succeeded(functions->draw_terms(session, &draw, &message), message, "draw_terms") &&
@@ -780,7 +789,7 @@ void topic_models(const wb_backend *backend) {
   static const TopicCase cases[] = {
       {1, 3, 1, WB_DOUBLE, 0, 0},    {9, 70, 5, WB_DOUBLE, 0, 0},  {9, 70, 40, WB_SINGLE, 0, 0},
       {5, 20, 300, WB_DOUBLE, 0, 0}, {9, 70, 33, WB_DOUBLE, 1, 0}, {9, 30, 40, WB_DOUBLE, 0, 1},
-      {9, 30, 40, WB_SINGLE, 0, 1}};
+      {9, 30, 40, WB_SINGLE, 0, 1}, {9, 70, 40, WB_DOUBLE, 0, 1, 3}};
   for (const TopicCase &c : cases) both_ways(backend, c, run_topic_model);
 }
 

@@ -251,6 +251,19 @@ topic_cases <- alist(
   "relabelled" = {
     fit <- relabel(topics(known_counts(20, 30, 17), 4, precision, chains = 3, alpha = 0.5, keep = NULL))
     fit[c("match", "stable", "phi", "theta", "chain_phi", "tokens")]
+  },
+  "prior counts and groups" = {
+    counts <- known_counts(20, 70, 18)
+    colnames(counts) <- paste0("w", seq_len(70))
+    fit <- topics(counts, 5, precision, seed_words = list(one = c("w3", "w70"), two = "w4*"), seed_weight = 0.5,
+      groups = rep(1:3, c(9, 9, 2)), chains = 2)
+    list(topic_values(fit), fit$group_alpha, predict(fit, counts[1:4, ], iter = 4, groups = c(2, NA, 1, 4), seed = 1))
+  },
+  "prior counts and groups, mean for mode" = {
+    counts <- known_counts(20, 30, 19)
+    fit <- topics(counts, 4, precision, alpha = "symmetric", beta = 1 / (1:30), groups = rep(c("b", "a"), 10),
+      method = "mean_for_mode")
+    list(topic_values(fit), fit$group_alpha)
   }
 )
 

@@ -152,10 +152,10 @@ geweke_chain <- function(n, lengths, v, k, prior, method = c(0L, 2L, 1L), change
     at <- which(x > 0)
     session <- native(C_topic_open, c(0L, cumsum(as.integer(colSums(x > 0)))), as.integer((at - 1) %% nrow(x)),
       as.integer(x[at]), nrow(x),
-      as.integer(k), 0L, run)
+      as.integer(k), 0L, NULL, run)
     z <- unlist(lapply(words, `[[`, "z"))
-    sweep <- native(C_topic_sweep, session, writeBin(z - 1L, raw(), size = 2L), change(alpha), beta, key, i, 1L, method,
-      prior, c(FALSE, TRUE)
+    sweep <- native(C_topic_sweep, session, writeBin(z - 1L, raw(), size = 2L), change(alpha), beta, NULL, key, i, 1L,
+      method, prior, c(FALSE, TRUE)
     )
     .Call(C_topic_close, session)
     alpha <- sweep$alpha

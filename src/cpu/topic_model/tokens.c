@@ -100,6 +100,7 @@ struct wb_topic_session {
   wb_topic_settings settings;
   int threads;
   wb_isa isa;
+  int groups;       /* of documents */
   int rows;         /* of topics */
   size_t width;     /* rows x lanes */
   topic_order order;
@@ -170,6 +171,7 @@ static int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *
   s->settings = *settings;
   s->threads = run->threads;
   s->isa = run->isa;
+  s->groups = settings->structure.groups > 1 ? settings->structure.groups : 1;
   s->rows = wb_topic_rows(settings->topics);
   s->width = (size_t)s->rows * WB_TOPIC_LANES;
   const size_t phi_bytes = (size_t)corpus->terms * s->width * real_size(s);
@@ -229,7 +231,8 @@ typedef struct workbench {
   int rows;         /* documents or terms whose gammas are drawn together */
   double *shape;    /* rows x topics */
   int32_t *tally;   /* rows x topics: counts of tokens */
-  double *inverse;  /* rows x topics: 1 over the shape of a count of 0 */
+  double *base;     /* rows x topics: the shape of a count of 0 */
+  double *inverse;  /* rows x topics: 1 over it */
   double *value;    /* rows x topics: gammas or means */
   char *weight;     /* documents of a group x width, in the precision of the weights */
   void *sums;       /* ring x stretches x lanes, in the precision of the weights */
@@ -248,7 +251,7 @@ static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
   const size_t head = (sizeof(workbench) + 63) / 64 * 64, room = (sizeof(topic_gamma_room) + 63) / 64 * 64;
   char *memory = wb_aligned_malloc(
       head + room +
-      (3 * gammas + weights + TOPIC_RING * (size + WB_TOPIC_TREE + 1) + (size_t)documents) * sizeof(double) +
+      (4 * gammas + weights + TOPIC_RING * (size + WB_TOPIC_TREE + 1) + (size_t)documents) * sizeof(double) +
       gammas * sizeof(int32_t));
   if (!memory) return NULL;
   workbench *bench = (workbench *)memory;
@@ -256,7 +259,8 @@ static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
   bench->room = (topic_gamma_room *)(memory + head);
   bench->shape = (double *)(memory + head + room);
   bench->value = bench->shape + gammas;
-  bench->inverse = bench->value + gammas;
+  bench->base = bench->value + gammas;
+  bench->inverse = bench->base + gammas;
   bench->sums = bench->inverse + gammas;
   bench->trees = (double *)bench->sums + TOPIC_RING * size;
   bench->weight = (char *)(bench->trees + TOPIC_RING * (WB_TOPIC_TREE + 1));
@@ -265,13 +269,31 @@ static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
   return bench;
 }
 
-/* The inverses of the shapes without counts, `base` of topic k or, if it is NULL, `common`. Only these shapes may be
+/* The shapes of row r without counts: `own` of topic k, or 0 if it is NULL, plus `common`. Only these shapes may be
  * below 1. */
-static void workbench_inverse(const wb_topic_session *s, const double *base, double common, workbench *bench) {
+static void set_base(const wb_topic_session *s, const double *own, double common, int r, workbench *bench) {
   const int topics = s->settings.topics;
-  for (int r = 0; r < bench->rows; r++)
-    for (int k = 0; k < topics; k++) bench->inverse[r * topics + k] = 1.0 / (base ? base[k] : common);
-  for (int i = bench->rows * topics; i < bench->rows * topics + WB_TOPIC_LANES; i++) bench->inverse[i] = 1;
+  double *const base = bench->base + r * topics, *const inverse = bench->inverse + r * topics;
+  for (int k = 0; k < topics; k++) base[k] = (own ? own[k] : 0.0) + common;
+  for (int k = 0; k < topics; k++) inverse[k] = 1.0 / base[k];
+}
+
+/* The same for all rows. */
+static void set_bases(const wb_topic_session *s, const double *own, double common, workbench *bench) {
+  for (int r = 0; r < bench->rows; r++) set_base(s, own, common, r, bench);
+  const int used = bench->rows * s->settings.topics;
+  for (int i = used; i < used + WB_TOPIC_LANES; i++) bench->inverse[i] = 1;
+}
+
+static const double *alpha_of(const wb_topic_session *s, const double *alpha, int64_t document) {
+  return s->groups > 1 ? alpha + (size_t)s->settings.structure.group[document] * (size_t)s->settings.topics : alpha;
+}
+
+/* The prior counts of a term besides beta, or NULL. */
+static const double *extra_of(const wb_topic_session *s, int64_t term) {
+  const wb_topic_structure *t = &s->settings.structure;
+  if (t->extras == 0 || t->extra_of[term] < 0) return NULL;
+  return t->extra + (size_t)t->extra_of[term] * (size_t)s->settings.topics;
 }
 
 static void narrow(const wb_topic_session *s, const double *value, const double *factor, void *weight) {
@@ -301,11 +323,10 @@ static int prepare_strips(const wb_topic_session *s, double base, wb_gamma_strip
   return WB_OK;
 }
 
-/* Draws the gammas of `rows` rows from `first` on into bench->value. The shape is the count in bench->tally plus `base`
- * of topic k or, if that is NULL, `common`. If the mean is wanted, the value is the shape itself. strips: tables of
- * `common`, or NULL. */
-static void draw_values(const wb_topic_session *s, const wb_topic_draw *draw, uint32_t purpose, const double *base,
-                        double common, const wb_gamma_strips *strips, int64_t first, int rows, workbench *bench) {
+/* Draws the gammas of `rows` rows from `first` on into bench->value. The shape is the count in bench->tally plus the
+ * base of the strips or, if these are NULL, bench->base. If the mean is wanted, the value is the shape itself. */
+static void draw_values(const wb_topic_session *s, const wb_topic_draw *draw, uint32_t purpose,
+                        const wb_gamma_strips *strips, int64_t first, int rows, workbench *bench) {
   const int topics = s->settings.topics, count = rows * topics;
   const uint64_t element = (uint64_t)first * (uint64_t)topics;
   if (strips) {
@@ -316,8 +337,7 @@ static void draw_values(const wb_topic_session *s, const wb_topic_draw *draw, ui
     return;
   }
   double *const shape = draw->mean ? bench->value : bench->shape;
-  for (int i = 0; i < count; i += topics)
-    for (int k = 0; k < topics; k++) shape[i + k] = (base ? base[k] : common) + (double)bench->tally[i + k];
+  for (int i = 0; i < count; i++) shape[i] = bench->base[i] + (double)bench->tally[i];
   if (draw->mean) return;
   for (int begin = 0; begin < count; begin += TOPIC_GAMMAS)
     gammas_of[s->isa](draw->key, purpose, draw->iteration, element + (uint64_t)begin, bench->shape + begin,
@@ -343,6 +363,14 @@ static void count_document(const wb_topic_session *s, int64_t document, int32_t 
   }
 }
 
+/* The number of terms from `term` to before `end` that all have prior counts of their own, or that all have none. */
+static int64_t terms_alike(const wb_topic_session *s, int64_t term, int64_t end) {
+  const int own = extra_of(s, term) != NULL;
+  int64_t next = term + 1;
+  while (next < end && (extra_of(s, next) != NULL) == own) next++;
+  return next - term;
+}
+
 static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message *message) {
   const int topics = s->settings.topics;
   const int64_t leaves = leaves_of(s);
@@ -363,7 +391,7 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
 #pragma omp atomic write
       failed = 1;
     }
-    if (bench && !strips) workbench_inverse(s, NULL, draw->beta, bench);
+    if (bench) set_bases(s, NULL, draw->beta, bench);
 #pragma omp for schedule(dynamic, 1)
     for (int64_t leaf = 0; leaf < leaves; leaf++) {
       if (!bench) continue;
@@ -371,10 +399,13 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
       memset(sum, 0, (size_t)topics * sizeof(double));
       const int64_t first = leaf * WB_TOPIC_LEAF;
       const int64_t end = first + WB_TOPIC_LEAF < s->corpus.terms ? first + WB_TOPIC_LEAF : s->corpus.terms;
-      for (int64_t term = first; term < end; term += bench->rows) {
-        const int rows = end - term < bench->rows ? (int)(end - term) : bench->rows;
+      for (int64_t term = first, rows; term < end; term += rows) {
+        const int own = extra_of(s, term) != NULL;
+        rows = terms_alike(s, term, end - term < bench->rows ? end : term + bench->rows);
         for (int r = 0; r < rows; r++) count_term(s, term + r, bench->tally + r * topics);
-        draw_values(s, draw, WB_PURPOSE_TOPIC_TERM, NULL, draw->beta, strips, term, rows, bench);
+        for (int r = 0; s->settings.structure.extras > 0 && r < rows; r++)
+          set_base(s, extra_of(s, term + r), draw->beta, r, bench);
+        draw_values(s, draw, WB_PURPOSE_TOPIC_TERM, own ? NULL : strips, term, (int)rows, bench);
         for (int r = 0; r < rows; r++) {
           const double *value = bench->value + r * topics;
           const size_t at = (size_t)(term + r) * s->width;
@@ -463,7 +494,8 @@ static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, con
   for (int64_t d = first; d < end; d += bench->rows) {
     const int rows = end - d < bench->rows ? (int)(end - d) : bench->rows;
     for (int r = 0; r < rows; r++) count_document(s, d + r, bench->tally + r * topics);
-    draw_values(s, draw, WB_PURPOSE_TOPIC_SHARE, draw->alpha, 0, strips, d, rows, bench);
+    for (int r = 0; s->groups > 1 && r < rows; r++) set_base(s, alpha_of(s, draw->alpha, d + r), 0, r, bench);
+    draw_values(s, draw, WB_PURPOSE_TOPIC_SHARE, strips, d, rows, bench);
     for (int r = 0; r < rows; r++) {
       const double *value = bench->value + r * topics;
       const size_t at = (size_t)(d + r - first);
@@ -496,7 +528,7 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
 #pragma omp atomic write
       failed = 1;
     }
-    if (bench && draw && !strips) workbench_inverse(s, draw->alpha, 0, bench);
+    if (bench && draw) set_bases(s, draw->alpha, 0, bench);
 #pragma omp for schedule(dynamic, 1)
     for (int64_t group = 0; group < groups; group++) {
       if (!bench) continue;
@@ -531,15 +563,14 @@ static int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, 
                                 wb_message *message) {
   const int topics = s->settings.topics;
   const int64_t documents = s->corpus.documents;
-  double alpha_sum = 0;
-  for (int k = 0; k < topics; k++) alpha_sum += draw->alpha[k];
-  memset(tables, 0, (size_t)topics * sizeof(int64_t));
+  const size_t alphas = (size_t)s->groups * (size_t)topics;
+  memset(tables, 0, alphas * sizeof(int64_t));
   int failed = 0;
   const int threads = useful_threads(s, (double)s->corpus.tokens * 10 + (double)documents * topics, documents);
 #pragma omp parallel num_threads(threads)
   {
     int32_t *tally = malloc((size_t)topics * sizeof(int32_t));
-    int64_t *own = calloc((size_t)topics, sizeof(int64_t));
+    int64_t *own = calloc(alphas, sizeof(int64_t));
     const int ready = tally && own;
     if (!ready) {
 #pragma omp atomic write
@@ -549,22 +580,26 @@ static int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, 
     for (int64_t d = 0; d < documents; d++) {
       if (!ready) continue;
       const int64_t tokens = s->corpus.first_token[d + 1] - s->corpus.first_token[d];
+      const double *const alpha = alpha_of(s, draw->alpha, d);
+      int64_t *const count = own + (alpha - draw->alpha);
+      double alpha_sum = 0;
+      for (int k = 0; k < topics; k++) alpha_sum += alpha[k];
       log_stick[d] =
           wb_topic_log_stick(draw->key, WB_PURPOSE_TOPIC_STICK, draw->iteration, (uint64_t)d, alpha_sum, tokens);
       count_document(s, d, tally);
       for (int k = 0; k < topics; k++)
         if (tally[k] > 0)
-          own[k] += wb_topic_tables(draw->key, WB_PURPOSE_TOPIC_TABLES, draw->iteration,
-                                    (uint64_t)d * (uint64_t)topics + (uint64_t)k, draw->alpha[k], tally[k]);
+          count[k] += wb_topic_tables(draw->key, WB_PURPOSE_TOPIC_TABLES, draw->iteration,
+                                      (uint64_t)d * (uint64_t)topics + (uint64_t)k, alpha[k], tally[k]);
     }
     if (ready) {
 #pragma omp critical(wb_topic_tables)
-      for (int k = 0; k < topics; k++) tables[k] += own[k];
+      for (size_t i = 0; i < alphas; i++) tables[i] += own[i];
     }
     free(tally);
     free(own);
   }
-  return failed ? wb_out_of_memory(message, "learning alpha", 12 * (size_t)topics) : WB_OK;
+  return failed ? wb_out_of_memory(message, "learning alpha", 12 * alphas) : WB_OK;
 }
 
 static int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, int64_t *size,
@@ -589,11 +624,13 @@ static int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int6
     for (int64_t term = 0; term < terms; term++) {
       if (!ready || s->corpus.first_place[term] == s->corpus.first_place[term + 1]) continue;
       count_term(s, term, tally);
+      const double *const extra = extra_of(s, term);
       for (int k = 0; k < topics; k++) {
         if (tally[k] == 0) continue;
         own[k] += tally[k];
-        own_tables += wb_topic_tables(draw->key, WB_PURPOSE_TOPIC_TERM_TABLES, draw->iteration,
-                                      (uint64_t)term * (uint64_t)topics + (uint64_t)k, draw->beta, tally[k]);
+        own_tables += wb_topic_own_tables(draw->key, WB_PURPOSE_TOPIC_TERM_TABLES, draw->iteration,
+                                          (uint64_t)term * (uint64_t)topics + (uint64_t)k, draw->beta,
+                                          extra ? extra[k] : 0.0, tally[k]);
       }
     }
     if (ready) {

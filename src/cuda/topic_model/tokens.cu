@@ -13,17 +13,17 @@
 
 struct wb_topic_session {
   int32_t device;
-  int topics, rows, teams;
+  int topics, groups, rows, teams;
   size_t width;
   wb_precision precision;
   int64_t leaves, pairs, tokens;
   device_corpus corpus;
-  wb::device_array<int32_t> term, count, place_count;
+  wb::device_array<int32_t> term, count, place_count, group, extra_of;
   wb::device_array<uint32_t> pair_token, place_token;
   wb::device_array<int64_t> first_pair, first_token, first_place;
   wb::device_array<uint16_t> topic;
   wb::device_bytes phi;
-  wb::device_array<double> leaf_sum, inverse, alpha, norm, total, log_likelihood, stage;
+  wb::device_array<double> leaf_sum, inverse, alpha, alpha_sum, extra, norm, total, log_likelihood, stage;
   wb::device_array<unsigned long long> tables;
   wb::device_array<wb_gamma_strips> term_strips, share_strips;
   double term_base = 0, share_base = 0; /* of the tables; 0: none */
@@ -68,7 +68,22 @@ int find_teams(const wb_topic_session *s, int most_shared) {
   return 0;
 }
 
-int fill_session(wb_topic_session *s, const wb_topic_corpus *c, uint64_t memory_limit, wb_message *message) {
+/* Sends what differs between documents and terms. */
+int send_structure(wb_topic_session *s, const wb_topic_structure &t, wb_message *message) {
+  int status = WB_OK;
+  if (s->groups > 1) status = send(s->group, t.group, s->corpus.documents, message);
+  if (status == WB_OK && t.extras > 0) status = send(s->extra_of, t.extra_of, s->corpus.terms, message);
+  if (status == WB_OK && t.extras > 0)
+    status = send(s->extra, t.extra, static_cast<int64_t>(t.extras) * s->topics, message);
+  if (status != WB_OK) return status;
+  s->corpus.group = s->groups > 1 ? s->group.data() : nullptr;
+  s->corpus.extra_of = t.extras > 0 ? s->extra_of.data() : nullptr;
+  s->corpus.extra = t.extras > 0 ? s->extra.data() : nullptr;
+  return WB_OK;
+}
+
+int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_structure &structure,
+                 uint64_t memory_limit, wb_message *message) {
   int most_shared = 0;
   int status = wb::status_of(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, s->device),
                              "asking for the device's shared memory", message);
@@ -82,6 +97,7 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, uint64_t memory_
     return WB_ERROR_BACKEND;
   }
   const size_t topics = static_cast<size_t>(s->topics), documents = static_cast<size_t>(c->documents);
+  const size_t alphas = static_cast<size_t>(s->groups) * topics;
   const size_t phi_bytes = static_cast<size_t>(c->terms) * s->width * s->real();
   const size_t largest =
       (documents > static_cast<size_t>(c->terms) ? documents : static_cast<size_t>(c->terms)) * topics;
@@ -89,7 +105,8 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, uint64_t memory_
   const size_t stage = largest < staged ? largest : staged;
   const uint64_t needed = phi_bytes +
                           sizeof(double) * (static_cast<size_t>(s->leaves) * topics + stage + documents * 4 +
-                                            static_cast<size_t>(c->terms)) +
+                                            static_cast<size_t>(c->terms) + alphas * 2 +
+                                            static_cast<size_t>(structure.extras) * topics) +
                           static_cast<uint64_t>(c->pairs) * 28 + static_cast<uint64_t>(c->tokens) * 2;
   uint64_t left = 0;
   status = wb::memory_left(memory_limit, 0, &left, message);
@@ -125,19 +142,22 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, uint64_t memory_
     status = wb::status_of(cudaMemset(s->phi.address(), 0, phi_bytes), "clearing the terms of the topics", message);
   if (status == WB_OK) status = s->leaf_sum.allocate(static_cast<size_t>(s->leaves) * topics, "sums of terms", message);
   if (status == WB_OK) status = s->inverse.allocate(topics, "sums of terms", message);
-  if (status == WB_OK) status = s->alpha.allocate(topics, "alpha", message);
+  if (status == WB_OK) status = s->alpha.allocate(alphas, "alpha", message);
+  if (status == WB_OK) status = s->alpha_sum.allocate(static_cast<size_t>(s->groups), "alpha", message);
   if (status == WB_OK) status = s->norm.allocate(documents, "sums of topics", message);
   if (status == WB_OK) status = s->log_likelihood.allocate(documents, "log likelihoods", message);
   if (status == WB_OK) status = s->total.allocate(static_cast<size_t>(c->pairs) + 1, "sums of weights", message);
   if (status == WB_OK) status = s->stage.allocate(stage, "topics on their way", message);
-  if (status == WB_OK) status = s->tables.allocate(topics + 1, "tables", message);
+  if (status == WB_OK) status = s->tables.allocate(alphas + 1, "tables", message);
   const device_corpus corpus = {c->documents,          c->terms,
                                 s->term.data(),        s->count.data(),
                                 s->pair_token.data(),  s->first_pair.data(),
                                 s->first_token.data(), s->first_place.data(),
-                                s->place_token.data(), s->place_count.data()};
+                                s->place_token.data(), s->place_count.data(),
+                                nullptr,               nullptr,
+                                nullptr};
   s->corpus = corpus;
-  return status;
+  return status == WB_OK ? send_structure(s, structure, message) : status;
 }
 
 void close_session(wb_topic_session *s) {
@@ -160,13 +180,14 @@ int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *setting
   }
   s->device = run->device;
   s->topics = settings->topics;
+  s->groups = settings->structure.groups > 1 ? settings->structure.groups : 1;
   s->rows = wb_topic_rows(settings->topics);
   s->width = static_cast<size_t>(s->rows) * WB_TOPIC_LANES;
   s->precision = settings->precision;
   s->leaves = ceiling(corpus->terms, WB_TOPIC_LEAF);
   s->pairs = corpus->pairs;
   s->tokens = corpus->tokens;
-  status = fill_session(s, corpus, run->memory_limit, message);
+  status = fill_session(s, corpus, settings->structure, run->memory_limit, message);
   if (status == WB_OK)
     *session = s;
   else
@@ -288,7 +309,9 @@ int pass_documents_as(wb_topic_session *s, const wb_topic_draw *draw, const doub
   const int64_t at_once = given != nullptr || theta != nullptr ? s->stage_rows() : s->corpus.documents;
   int status = WB_OK;
   const wb_gamma_strips *strips = nullptr;
-  if (draw != nullptr) status = s->alpha.upload(draw->alpha, topics, "sending alpha to the device", message);
+  if (draw != nullptr)
+    status = s->alpha.upload(draw->alpha, topics * static_cast<size_t>(s->groups), "sending alpha to the device",
+                             message);
   if (status == WB_OK && draw != nullptr && draw->alpha_tables)
     status = prepare_strips(draw->alpha[0], s->share_strips, s->share_base, &strips, message);
   for (int64_t first = 0; first < s->corpus.documents && status == WB_OK; first += at_once) {
@@ -365,22 +388,24 @@ int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t
                          wb_message *message) {
   wb::device_scope scope;
   int status = scope.enter(s->device, message);
-  const size_t topics = static_cast<size_t>(s->topics);
-  double alpha_sum = 0;
-  for (size_t k = 0; k < topics; k++) alpha_sum += draw->alpha[k];
+  const size_t topics = static_cast<size_t>(s->topics), groups = static_cast<size_t>(s->groups);
+  std::vector<double> alpha_sum(groups, 0.0);
+  for (size_t g = 0; g < groups; g++)
+    for (size_t k = 0; k < topics; k++) alpha_sum[g] += draw->alpha[g * topics + k];
   if (status == WB_OK) status = clear_tables(s, message);
-  if (status == WB_OK) status = s->alpha.upload(draw->alpha, topics, "sending alpha to the device", message);
+  if (status == WB_OK) status = s->alpha.upload(draw->alpha, groups * topics, "sending alpha to the device", message);
+  if (status == WB_OK) status = s->alpha_sum.upload(alpha_sum.data(), groups, "sending alpha to the device", message);
   if (status == WB_OK)
     status = wb::launch(shape_of(s->corpus.documents, TABLE_THREADS, topics * sizeof(int32_t)), topic_document_tables,
                         "drawing tables", message, s->corpus, static_cast<const uint16_t *>(s->topic.data()), s->topics,
-                        draw->key, draw->iteration, static_cast<const double *>(s->alpha.data()), alpha_sum,
-                        s->tables.data(), s->log_likelihood.data());
+                        draw->key, draw->iteration, static_cast<const double *>(s->alpha.data()),
+                        static_cast<const double *>(s->alpha_sum.data()), s->tables.data(), s->log_likelihood.data());
   std::vector<unsigned long long> drawn;
   if (status == WB_OK) status = bring_tables(s, drawn, message);
   if (status == WB_OK)
     status = s->log_likelihood.download(log_stick, static_cast<size_t>(s->corpus.documents),
                                         "bringing tables from the device", message);
-  for (size_t k = 0; k < topics && status == WB_OK; k++) tables[k] = static_cast<int64_t>(drawn[k]);
+  for (size_t i = 0; i < groups * topics && status == WB_OK; i++) tables[i] = static_cast<int64_t>(drawn[i]);
   return status;
 }
 

@@ -31,7 +31,20 @@ struct device_corpus {
   const int64_t *first_pair, *first_token, *first_place;
   const uint32_t *place_token;
   const int32_t *place_count;
+  const int32_t *group;    /* documents, or NULL; as in wb_topic_structure */
+  const int32_t *extra_of; /* terms, or NULL */
+  const double *extra;
 };
+
+__device__ __forceinline__ size_t alpha_row(const device_corpus &c, int64_t document, int topics) {
+  return c.group != nullptr ? static_cast<size_t>(c.group[document]) * static_cast<size_t>(topics) : 0;
+}
+
+/* The prior counts of a term besides beta, or NULL. */
+__device__ __forceinline__ const double *extra_row(const device_corpus &c, int64_t term, int topics) {
+  if (c.extra_of == nullptr || c.extra_of[term] < 0) return nullptr;
+  return c.extra + static_cast<size_t>(c.extra_of[term]) * static_cast<size_t>(topics);
+}
 
 __device__ __forceinline__ double fused(double a, double b, double c) {
   return wb_fma(a, b, c);
@@ -110,11 +123,15 @@ __global__ void __launch_bounds__(TERM_THREADS)
   for (int k = static_cast<int>(threadIdx.x); k < topics; k += TERM_THREADS) sum[k] = 0;
   for (int64_t term = first; term < end; term++) {
     count_term(c, term, topic, topics, tally);
+    const double *const extra = extra_row(c, term, topics);
     for (int k = static_cast<int>(threadIdx.x); k < topics; k += TERM_THREADS) {
       const uint64_t element = static_cast<uint64_t>(term) * static_cast<uint64_t>(topics) + static_cast<uint64_t>(k);
-      const double value =
-          mean ? beta + static_cast<double>(tally[k])
-               : draw_gamma<Strips>(strips, key, WB_PURPOSE_TOPIC_TERM, iteration, element, beta, tally[k]);
+      const double base = extra != nullptr ? extra[k] + beta : beta;
+      double value = base + static_cast<double>(tally[k]);
+      if (!mean)
+        value = extra != nullptr
+                    ? draw_gamma<false>(strips, key, WB_PURPOSE_TOPIC_TERM, iteration, element, base, tally[k])
+                    : draw_gamma<Strips>(strips, key, WB_PURPOSE_TOPIC_TERM, iteration, element, base, tally[k]);
       sum[k] += value;
       narrow(value, phi + static_cast<size_t>(term) * width + k);
     }
@@ -222,10 +239,11 @@ __global__ void __launch_bounds__(MOST_TEAMS * WB_TOPIC_LANES, Strips ? 4 : 0)
     __syncthreads();
   } else {
     count_document(a.corpus, d, a.topic, a.topics, tally);
+    const double *const alpha = a.alpha + alpha_row(a.corpus, d, a.topics);
     for (int k = static_cast<int>(threadIdx.x); k < a.topics; k += static_cast<int>(blockDim.x)) {
       const uint64_t element = static_cast<uint64_t>(d) * static_cast<uint64_t>(a.topics) + static_cast<uint64_t>(k);
-      value[k] = a.mean ? a.alpha[k] + static_cast<double>(tally[k])
-                        : draw_gamma<Strips>(a.strips, a.key, WB_PURPOSE_TOPIC_SHARE, a.iteration, element, a.alpha[k],
+      value[k] = a.mean ? alpha[k] + static_cast<double>(tally[k])
+                        : draw_gamma<Strips>(a.strips, a.key, WB_PURPOSE_TOPIC_SHARE, a.iteration, element, alpha[k],
                                              tally[k]);
     }
     __syncthreads();
@@ -310,18 +328,21 @@ __global__ void __launch_bounds__(SCORE_THREADS)
 /* A block a document; whole numbers, so atomic additions in any order will do. */
 __global__ void __launch_bounds__(TABLE_THREADS)
     topic_document_tables(device_corpus c, const uint16_t *topic, int topics, uint64_t key, uint32_t iteration,
-                          const double *alpha, double alpha_sum, unsigned long long *tables, double *log_stick) {
+                          const double *alpha, const double *alpha_sum, unsigned long long *tables, double *log_stick) {
   WB_DYNAMIC_SHARED(int32_t, tally);
   const int64_t d = blockIdx.x;
+  const size_t row = alpha_row(c, d, topics);
   count_document(c, d, topic, topics, tally);
   if (threadIdx.x == 0)
-    log_stick[d] = wb_topic_log_stick(key, WB_PURPOSE_TOPIC_STICK, iteration, static_cast<uint64_t>(d), alpha_sum,
+    log_stick[d] = wb_topic_log_stick(key, WB_PURPOSE_TOPIC_STICK, iteration, static_cast<uint64_t>(d),
+                                      alpha_sum[c.group != nullptr ? c.group[d] : 0],
                                       c.first_token[d + 1] - c.first_token[d]);
   for (int k = static_cast<int>(threadIdx.x); k < topics; k += TABLE_THREADS) {
     if (tally[k] == 0) continue;
     const uint64_t element = static_cast<uint64_t>(d) * static_cast<uint64_t>(topics) + static_cast<uint64_t>(k);
-    atomicAdd(&tables[k], static_cast<unsigned long long>(
-                              wb_topic_tables(key, WB_PURPOSE_TOPIC_TABLES, iteration, element, alpha[k], tally[k])));
+    atomicAdd(&tables[row + static_cast<size_t>(k)],
+              static_cast<unsigned long long>(wb_topic_tables(key, WB_PURPOSE_TOPIC_TABLES, iteration, element,
+                                                              alpha[row + static_cast<size_t>(k)], tally[k])));
   }
 }
 
@@ -332,12 +353,14 @@ __global__ void __launch_bounds__(TABLE_THREADS)
   WB_DYNAMIC_SHARED(int32_t, tally);
   const int64_t term = blockIdx.x;
   count_term(c, term, topic, topics, tally);
+  const double *const extra = extra_row(c, term, topics);
   for (int k = static_cast<int>(threadIdx.x); k < topics; k += TABLE_THREADS) {
     if (tally[k] == 0) continue;
     const uint64_t element = static_cast<uint64_t>(term) * static_cast<uint64_t>(topics) + static_cast<uint64_t>(k);
     atomicAdd(&size[k], static_cast<unsigned long long>(tally[k]));
     atomicAdd(tables, static_cast<unsigned long long>(
-                          wb_topic_tables(key, WB_PURPOSE_TOPIC_TERM_TABLES, iteration, element, beta, tally[k])));
+                          wb_topic_own_tables(key, WB_PURPOSE_TOPIC_TERM_TABLES, iteration, element, beta,
+                                              extra != nullptr ? extra[k] : 0.0, tally[k])));
   }
 }
 

@@ -10,6 +10,7 @@ typedef struct session {
   const wb_backend *backend;
   wb_topic_session *topic;
   wb_topic_corpus corpus;
+  wb_topic_structure structure; /* its arrays are of an R list that the pointer protects */
   void *memory;
   int32_t topics;
 } session;
@@ -48,14 +49,50 @@ static int is_counts(SEXP start, SEXP row, SEXP count, int documents) {
   return tokens < 2147483648.0;
 }
 
-SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP topics, SEXP precision, SEXP run) {
+static int in_range(SEXP values, R_xlen_t length, int least, int end) {
+  if (TYPEOF(values) != INTSXP || Rf_xlength(values) != length) return 0;
+  for (R_xlen_t i = 0; i < length; i++)
+    if (INTEGER_RO(values)[i] < least || INTEGER_RO(values)[i] >= end) return 0;
+  return 1;
+}
+
+/* Reads what differs between documents and terms: NULL, or a list of `group` and the number of `groups`, and of
+ * `extra_of` and `extra`, topics x rows, as in wb_topic_structure; groups 1 and a NULL extra mean none. */
+static int read_structure(SEXP list, int documents, int terms, int topics, wb_topic_structure *structure) {
+  memset(structure, 0, sizeof *structure);
+  if (list == R_NilValue) return 1;
+  if (TYPEOF(list) != VECSXP || Rf_xlength(list) != 4) return 0;
+  SEXP group = VECTOR_ELT(list, 0), extra_of = VECTOR_ELT(list, 2), extra = VECTOR_ELT(list, 3);
+  const int groups = Rf_asInteger(VECTOR_ELT(list, 1));
+  if (groups < 1) return 0;
+  if (groups > 1) {
+    if (!in_range(group, documents, 0, groups)) return 0;
+    structure->groups = groups;
+    structure->group = INTEGER_RO(group);
+  }
+  if (extra == R_NilValue) return 1;
+  const R_xlen_t rows = TYPEOF(extra) == REALSXP ? Rf_xlength(extra) / topics : 0;
+  if (rows < 1 || rows > terms || Rf_xlength(extra) != rows * topics || !in_range(extra_of, terms, -1, (int)rows))
+    return 0;
+  for (R_xlen_t i = 0; i < rows * topics; i++)
+    if (!(REAL_RO(extra)[i] >= 0 && R_FINITE(REAL_RO(extra)[i]))) return 0;
+  structure->extras = (int32_t)rows;
+  structure->extra_of = INTEGER_RO(extra_of);
+  structure->extra = REAL_RO(extra);
+  return 1;
+}
+
+SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP topics, SEXP precision, SEXP structure,
+                         SEXP run) {
+  wb_topic_structure differs;
   if (!is_counts(start, row, count, Rf_asInteger(documents)) || Rf_asInteger(topics) < 1 ||
-      Rf_asInteger(topics) > WB_TOPIC_MOST)
+      Rf_asInteger(topics) > WB_TOPIC_MOST ||
+      !read_structure(structure, Rf_asInteger(documents), LENGTH(start) - 1, Rf_asInteger(topics), &differs))
     return wb_changed_fit();
   const wb_call call = wb_call_from_list(run);
   const wb_backend *const backend = call.backend;
   wb_message message;
-  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, structure));
   R_RegisterCFinalizerEx(pointer, close_session, TRUE);
   session *s = calloc(1, sizeof *s);
   if (!s) {
@@ -66,7 +103,8 @@ SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP 
   R_SetExternalPtrAddr(pointer, s);
   s->backend = backend;
   s->topics = Rf_asInteger(topics);
-  const wb_topic_settings settings = {s->topics, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE};
+  s->structure = differs;
+  const wb_topic_settings settings = {s->topics, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, differs};
   int status = wb_backend_has(backend, backend->topic_model, "topic models", &message);
   if (status == WB_OK)
     status = wb_topic_corpus_build(Rf_asInteger(documents), LENGTH(start) - 1, INTEGER_RO(start), INTEGER_RO(row),
@@ -106,6 +144,10 @@ SEXP wb_entry_topic_start(SEXP pointer, SEXP key) {
   return topic;
 }
 
+static R_xlen_t alphas(const session *s) {
+  return (R_xlen_t)s->topics * (s->structure.groups > 1 ? s->structure.groups : 1);
+}
+
 static int is_positive(SEXP values, R_xlen_t length) {
   if (TYPEOF(values) != REALSXP || Rf_xlength(values) != length) return 0;
   for (R_xlen_t i = 0; i < length; i++)
@@ -113,18 +155,20 @@ static int is_positive(SEXP values, R_xlen_t length) {
   return 1;
 }
 
-/* `sweeps` sweeps from a state with topics, alpha, beta and key; the first has the number `iteration`. method: mean,
+/* `sweeps` sweeps from a state with topics, alpha, beta, common and key, as in wb_topic_state; common is NULL for one
+ * group. The first sweep has the number `iteration`. method: mean,
  * alpha, beta (as in wb_topic_method); prior: its four numbers. want: whether theta (topics x documents) and phi
  * (topics x terms) of the last sweep are wanted. */
-SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP key, SEXP iteration, SEXP sweeps,
-                          SEXP method, SEXP prior, SEXP want) {
+SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP common, SEXP key, SEXP iteration,
+                          SEXP sweeps, SEXP method, SEXP prior, SEXP want) {
   static const char *const names[] = {"topics", "alpha", "beta", "log_likelihood", "alpha_sum", "beta_trace",
-                                      "theta", "phi"};
+                                      "theta", "phi", "common"};
   wb_message message;
   session *s = open_session(pointer, &message);
   if (!s) return wb_failure(WB_ERROR_INPUT, &message);
   const uint16_t *topic = topics_from_sexp(topics, s);
-  if (!topic || !is_positive(alpha, s->topics) || !is_positive(beta, 1) || !is_positive(prior, 4))
+  if (!topic || !is_positive(alpha, alphas(s)) || !is_positive(beta, 1) || !is_positive(prior, 4) ||
+      (s->structure.groups > 1 && !is_positive(common, (R_xlen_t)s->topics + 1)))
     return wb_changed_fit();
   const int *chosen = INTEGER_RO(method), *wanted = LOGICAL_RO(want);
   const double *shapes = REAL_RO(prior);
@@ -133,21 +177,25 @@ SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP
   const uint64_t chain_key = wb_key_from_raw(key);
   const uint32_t first = (uint32_t)Rf_asReal(iteration);
   const int count = Rf_asInteger(sweeps);
-  SEXP out = PROTECT(wb_list_new(8, names));
+  SEXP out = PROTECT(wb_list_new(9, names));
   SET_VECTOR_ELT(out, 0, topics_new(s));
   SET_VECTOR_ELT(out, 1, Rf_duplicate(alpha));
   for (int i = 3; i < 6; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, count));
   if (wanted[0]) SET_VECTOR_ELT(out, 6, Rf_allocMatrix(REALSXP, s->topics, s->corpus.documents));
   if (wanted[1]) SET_VECTOR_ELT(out, 7, Rf_allocMatrix(REALSXP, s->topics, s->corpus.terms));
-  wb_topic_state state = {s->topics, REAL(VECTOR_ELT(out, 1)), Rf_asReal(beta)};
+  if (s->structure.groups > 1) SET_VECTOR_ELT(out, 8, Rf_duplicate(common));
+  wb_topic_state state = {s->topics, REAL(VECTOR_ELT(out, 1)), Rf_asReal(beta),
+                          s->structure.groups > 1 ? REAL(VECTOR_ELT(out, 8)) : NULL};
   int status = s->backend->topic_model->set_topics(s->topic, topic, &message);
   for (int i = 0; i < count && status == WB_OK; i++) {
     const int last = i == count - 1;
-    status = wb_topic_sweep(s->backend, s->topic, &s->corpus, &how, &state, chain_key, first + (uint32_t)i,
-                            &REAL(VECTOR_ELT(out, 3))[i], last && wanted[0] ? REAL(VECTOR_ELT(out, 6)) : NULL,
+    status = wb_topic_sweep(s->backend, s->topic, &s->corpus, &s->structure, &how, &state, chain_key,
+                            first + (uint32_t)i, &REAL(VECTOR_ELT(out, 3))[i],
+                            last && wanted[0] ? REAL(VECTOR_ELT(out, 6)) : NULL,
                             last && wanted[1] ? REAL(VECTOR_ELT(out, 7)) : NULL, &message);
     double sum = 0;
-    for (int k = 0; k < s->topics; k++) sum += state.alpha[k];
+    /* With groups, the alpha of documents of no group. */
+    for (int k = 0; k < s->topics; k++) sum += state.common ? state.common[k] : state.alpha[k];
     REAL(VECTOR_ELT(out, 4))[i] = sum;
     REAL(VECTOR_ELT(out, 5))[i] = state.beta;
   }
@@ -172,17 +220,18 @@ SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, 
   const R_xlen_t k = s->topics;
   SEXP arrays = wb_store_arrays(sums);
   const R_xlen_t count = Rf_xlength(arrays);
-  if (!topic || !is_positive(alpha, k) || !is_positive(beta, 1) || count < 1 || count > 2 ||
+  if (!topic || !is_positive(alpha, alphas(s)) || !is_positive(beta, 1) || count < 1 || count > 2 ||
       !is_matrix(VECTOR_ELT(arrays, 0), (double)k, s->corpus.documents) ||
       (count == 2 && !is_matrix(VECTOR_ELT(arrays, 1), (double)k, s->corpus.terms)))
     return wb_changed_fit();
   int32_t *tally = (int32_t *)R_alloc((size_t)k, sizeof(int32_t));
   int64_t *size = (int64_t *)R_alloc((size_t)k, sizeof(int64_t));
-  double *own = (double *)R_alloc((size_t)k, sizeof(double));
-  memcpy(own, REAL_RO(alpha), (size_t)k * sizeof(double));
-  const wb_topic_state state = {s->topics, own, Rf_asReal(beta)};
-  wb_topic_add_means(&s->corpus, &state, topic, REAL(VECTOR_ELT(arrays, 0)),
-                     count == 2 ? REAL(VECTOR_ELT(arrays, 1)) : NULL, tally, size);
+  double *prior = (double *)R_alloc((size_t)k, sizeof(double));
+  double *own = (double *)R_alloc((size_t)alphas(s), sizeof(double));
+  memcpy(own, REAL_RO(alpha), (size_t)alphas(s) * sizeof(double));
+  const wb_topic_state state = {s->topics, own, Rf_asReal(beta), NULL};
+  wb_topic_add_means(&s->corpus, &s->structure, &state, topic, REAL(VECTOR_ELT(arrays, 0)),
+                     count == 2 ? REAL(VECTOR_ELT(arrays, 1)) : NULL, tally, size, prior);
   return R_NilValue;
 }
 
@@ -202,7 +251,7 @@ SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP 
   session *s = open_session(pointer, &message);
   if (!s) return wb_failure(WB_ERROR_INPUT, &message);
   const uint16_t *topic = topics_from_sexp(topics, s);
-  if (!topic || !is_positive(alpha, s->topics)) return wb_changed_fit();
+  if (!topic || !is_positive(alpha, alphas(s))) return wb_changed_fit();
   double *log_likelihood = (double *)R_alloc((size_t)s->corpus.documents + 1, sizeof(double));
   SEXP out = PROTECT(topics_new(s));
   const wb_topic_model_functions *functions = s->backend->topic_model;

@@ -1,0 +1,319 @@
+# Priors of topic models that differ between terms, topics or groups of documents.
+
+#' Seed words, priors of terms, and groups of documents in topic models
+#'
+#' [topic_model()] can be told what is known beforehand: words that belong to a topic (`seed_words`), how probable each
+#' term is (`beta`), and which documents are of one author or time (`groups`).
+#'
+#' @section Seed words:
+#' `seed_words = list(sport = c("goal", "match"), money = c("price", "market"))` makes topic 1 the topic `sport` and
+#' topic 2 the topic `money`. Topics beyond the list have no seed words and are named `other1`, `other2`, and so on. A
+#' list without names gives topics without names. A dictionary of package quanteda serves too.
+#'
+#' A word with `*` or `?` stands for all terms that match it, such as `econom*`, unless it is a term itself. A word that
+#' no document has is an error, which lists all such words.
+#'
+#' Let \eqn{n_w} be the number of tokens of term \eqn{w}. A seed word adds `seed_weight` \eqn{n_w}{n_w} prior counts of
+#' \eqn{w} to its topic: the prior of \eqn{\phi_k} is Dirichlet with \eqn{\beta + c_{kw}}, where \eqn{c_{kw}} are the
+#' prior counts. A word may be a seed word of several topics. The prior only favours the words: the data can still give
+#' them to another topic. The prior counts make the seed words larger in `phi`: by about a tenth with
+#' `seed_weight = 0.1`, and to twice their size with `seed_weight = 1`.
+#'
+#' The tokens of seed words start in the topics of these words, whatever the weight. The printed fit says how many
+#' tokens the seed words cover.
+#'
+#' @section Priors of terms:
+#' `beta` may be a vector with a number for each term, or a matrix of topics x terms, all positive. Names of the vector,
+#' or column names of the matrix, are matched with the terms if there are any. This prior is used as given: nothing of
+#' it is learned. In the fit, `beta` is its least value, and `prior_counts` has what is above it.
+#'
+#' With seed words `beta = "learn"` learns the one number \eqn{\beta} that is common to all terms and topics. The
+#' prior counts \eqn{c_{kw}} stay fixed.
+#'
+#' @section Groups of documents:
+#' With `groups`, a factor with a value for each document, each group \eqn{g} has its own \eqn{\alpha_g}. Names of
+#' `groups` are matched with the documents if there are any. `alpha` may then be a matrix of groups x topics. Otherwise
+#' given numbers are the same in all groups.
+#'
+#' If `alpha` is learned, the groups share a prior:
+#' \deqn{\alpha_{gk} \sim \mathrm{Ga}(c, c / m_k), \quad m_k \sim \mathrm{Ga}(shape, rate)}{alpha_gk ~ Ga(c, c / m_k),
+#' m_k ~ Ga(shape, rate)}
+#' with the mean \eqn{m_k} and the standard deviation \eqn{m_k / \sqrt{c}}{m_k / sqrt(c)}. `alpha_prior` has shape and
+#' rate. The likeness \eqn{c} of the groups is 1, 2, 4, 8, 16, 32 or 64, equally probable beforehand. A group of few
+#' documents stays near \eqn{m}. With `"symmetric"` all topics of a group have one \eqn{\alpha_g}, and there is one
+#' \eqn{m}. A single group is the same as none.
+#'
+#' The fit has `group_alpha`, the average \eqn{\alpha_g} (groups x topics), and `groups`. Its `alpha` is the average of
+#' \eqn{m}, or the mean of the groups if `alpha` was given. `alpha_sum` is its sum after each sweep. `draws` also has
+#' `group_alpha` (topics x groups x draws x chains) and `likeness` (draws x chains) if \eqn{\alpha} was learned.
+#' `summary()` shows the mean of `theta` in each group, weighted by the documents' tokens.
+#'
+#' [predict()][predict.topic_model()] takes `groups` of the new documents. A document of an unknown group, or of none
+#' (`NA`), has the prior mean `alpha`.
+#'
+#' @references
+#' Jagarlamudi, J., Daume III, H. and Udupa, R. (2012). Incorporating lexical priors into topic models. *Proceedings of
+#' EACL*, 204-213.
+#'
+#' Mimno, D. and McCallum, A. (2008). Topic models conditioned on arbitrary features with Dirichlet-multinomial
+#' regression. *Proceedings of UAI*, 411-418.
+#'
+#' Watanabe, K. and Baturo, A. (2024). Seeded sequential LDA: a semi-supervised algorithm for topic-specific analysis of
+#' sentences. *Social Science Computer Review* **42**, 224-248.
+#' @seealso [topic_model()]
+#' @examples
+#' set.seed(1)
+#' words <- c("ball", "goal", "team", "market", "price", "trade", "win")
+#' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))
+#' colnames(x) <- words
+#' fit <- topic_model(x, topics = 2, seed_words = list(money = "price", sport = c("goal", "team")),
+#'   groups = rep(c("even", "odd"), each = 20), iter = 60, seed = 1, threads = 2)
+#' summary(fit)
+#' @name topic_model_structure
+NULL
+
+# What differs between documents and terms, for C_topic_open; NULL if nothing does. `prior_counts` has topics in rows,
+# and columns for the terms that have prior counts of their own.
+topic_structure <- function(groups, prior_counts, terms) {
+  several <- nlevels(groups) > 1L
+  if (!several && is.null(prior_counts)) {
+    return(NULL)
+  }
+  own <- if (!is.null(prior_counts)) match(terms, colnames(prior_counts), nomatch = 0L) - 1L
+  list(if (several) as.integer(groups) - 1L, max(1L, nlevels(groups)), own,
+    if (!is.null(prior_counts)) as.vector(prior_counts))
+}
+
+fit_structure <- function(fit) topic_structure(fit$groups, fit$prior_counts, fit$terms)
+
+# A factor with the group of each document, or NULL. If `known` is given, other values become NA, and NA is allowed.
+check_document_groups <- function(groups, documents, known = NULL, argument = "groups", call = sys.call(-1L)) {
+  if (is.null(groups)) {
+    return(NULL)
+  }
+  usable <- is.factor(groups) || is.character(groups) || is.numeric(groups) || is.logical(groups) ||
+    inherits(groups, "Date")
+  if (!usable || !is.null(dim(groups))) {
+    stop_input(argument, "must be a factor with a value for each document, not ", show_value(groups), call = call)
+  }
+  if (!is.null(names(groups)) && all(documents %in% names(groups))) {
+    groups <- groups[match(documents, names(groups))]
+  }
+  if (length(groups) != length(documents)) {
+    stop_input(argument, sprintf("has %d values, but there are %d documents", length(groups), length(documents)),
+      call = call)
+  }
+  if (is.null(known)) {
+    if (anyNA(groups)) {
+      stop_input(argument, sprintf("has no value for document %s", show_value(documents[[which(is.na(groups))[[1L]]]])),
+        call = call)
+    }
+    return(unname(droplevels(factor(groups))))
+  }
+  factor(as.character(groups), known)
+}
+
+# Stops unless all numbers are positive and at most `most_prior`. `label(i)` says to what entry i belongs.
+check_term_prior <- function(value, argument, label, call) {
+  bad <- which(!is.finite(value) | value <= 0 | value > most_prior)
+  if (length(bad)) {
+    stop_input(argument, "must be positive numbers of at most 1e15, but is ", format(value[[bad[[1L]]]]), " for ",
+      label(bad[[1L]]), call = call)
+  }
+}
+
+check_beta <- function(beta, topics, terms, call = sys.call(-1L)) {
+  if (identical(beta, "learn")) {
+    return(list(learn = TRUE, start = 0.1))
+  }
+  one <- length(beta) == 1L && !is.matrix(beta)
+  bad_one <- one && is.numeric(beta) && !isTRUE(beta > 0 & beta <= most_prior)
+  if (!is.numeric(beta) || !(is.matrix(beta) || length(beta) %in% c(1L, length(terms))) || bad_one) {
+    stop_input("beta", sprintf(
+      "must be one positive number, one for each of %d terms or a matrix of %d topics x %d terms, at most 1e15, ",
+      length(terms), topics, length(terms)
+    ), "or \"learn\", not ", show_value(beta), call = call)
+  }
+  if (one) {
+    return(list(learn = FALSE, start = as.double(beta)))
+  }
+  if (!is.matrix(beta)) {
+    beta <- matrix(rep(beta, each = topics), topics, dimnames = if (!is.null(names(beta))) list(NULL, names(beta)))
+  }
+  if (!identical(dim(beta), c(as.integer(topics), length(terms)))) {
+    stop_input("beta", sprintf("must have %d topics x %d terms, but has %d x %d", topics, length(terms), nrow(beta),
+      ncol(beta)), call = call)
+  }
+  if (!is.null(colnames(beta))) {
+    if (anyDuplicated(colnames(beta)) || !all(terms %in% colnames(beta))) {
+      stop_input("beta", "has names, but none or several for term ",
+        show_value(c(setdiff(terms, colnames(beta)), colnames(beta)[duplicated(colnames(beta))])[[1L]]), call = call)
+    }
+    beta <- beta[, terms, drop = FALSE]
+  }
+  storage.mode(beta) <- "double"
+  check_term_prior(beta, "beta", function(i) {
+    sprintf("topic %d and term %s", (i - 1L) %% nrow(beta) + 1L, show_value(terms[[(i - 1L) %/% nrow(beta) + 1L]]))
+  }, call)
+  least <- min(beta)
+  list(learn = FALSE, start = as.double(least), prior_counts = pack_prior(beta - least, terms))
+}
+
+# The columns that are not 0, named by their terms; NULL if there are none.
+pack_prior <- function(prior, terms) {
+  dimnames(prior) <- list(NULL, terms)
+  some <- colSums(prior) > 0
+  if (any(some)) prior[, some, drop = FALSE]
+}
+
+# Adds two sets of prior counts, either of which may be NULL.
+add_prior <- function(one, two) {
+  if (is.null(one) || is.null(two)) {
+    return(if (is.null(one)) two else one)
+  }
+  more <- setdiff(colnames(two), colnames(one))
+  one <- cbind(one, matrix(0, nrow(one), length(more), dimnames = list(NULL, more)))
+  one[, colnames(two)] <- one[, colnames(two)] + two
+  one
+}
+
+# The terms of each seeded topic, as a list named like `seed_words`; NULL if there are none.
+check_seed_words <- function(seed_words, topics, counts, call = sys.call(-1L)) {
+  if (is.null(seed_words)) {
+    return(NULL)
+  }
+  if (isS4(seed_words) && methods::is(seed_words, "list")) {
+    seed_words <- lapply(as.list(seed_words), function(words) as.character(unlist(words)))
+  }
+  if (!is.list(seed_words) || is.object(seed_words) || length(seed_words) == 0L ||
+    !all(vapply(seed_words, is.character, NA))) {
+    stop_input("seed_words",
+      "must be a list with the words of each topic, such as list(sport = c(\"goal\", \"match\")), not ",
+      show_value(seed_words), call = call)
+  }
+  if (length(seed_words) > topics) {
+    stop_input("seed_words", sprintf("has words of %d topics, but there are only %d topics", length(seed_words),
+      topics), call = call)
+  }
+  name <- names(seed_words)
+  if (!is.null(name) && (anyNA(name) || !all(nzchar(name)) || anyDuplicated(name))) {
+    stop_input("seed_words", "must have a name of its own for each topic, or no names", call = call)
+  }
+  if (!counts$named[["terms"]]) {
+    stop_input("seed_words", "cannot be found: the terms of `x` have no names", call = call)
+  }
+  present <- counts$terms[diff(counts$p) > 0]
+  found <- lapply(seed_words, function(words) lapply(words, find_word, terms = present))
+  lost <- unlist(Map(function(words, terms) words[lengths(terms) == 0L], seed_words, found), use.names = FALSE)
+  if (length(lost)) {
+    stop_input("seed_words", sprintf("has %s that no document has: ", count_words(length(unique(lost)), "word")),
+      list_some(unique(lost)), call = call)
+  }
+  empty <- which(lengths(seed_words) == 0L)
+  if (length(empty)) {
+    stop_input("seed_words", sprintf("has no word for topic %d", empty[[1L]]), call = call)
+  }
+  lapply(found, function(terms) unique(unlist(terms, use.names = FALSE)))
+}
+
+# The terms for which a seed word stands.
+find_word <- function(word, terms) {
+  if (is.na(word) || word %in% terms || !grepl("[*?]", word)) {
+    return(intersect(word, terms))
+  }
+  grep(utils::glob2rx(word), terms, value = TRUE)
+}
+
+seed_prior <- function(seed_words, weight, topics, counts) {
+  if (is.null(seed_words)) {
+    return(NULL)
+  }
+  terms <- unique(unlist(seed_words, use.names = FALSE))
+  size <- term_sizes(counts)[match(terms, counts$terms)]
+  prior <- matrix(0, topics, length(terms), dimnames = list(NULL, terms))
+  for (k in seq_along(seed_words)) {
+    own <- terms %in% seed_words[[k]]
+    prior[k, own] <- weight * size[own]
+  }
+  prior
+}
+
+seed_names <- function(seed_words, topics) {
+  name <- names(seed_words)
+  if (is.null(name)) {
+    return(NULL)
+  }
+  others <- topics - length(name)
+  make.unique(c(name, if (others > 0) paste0("other", seq_len(others))))
+}
+
+seed_words_of <- function(fit) {
+  if (is.null(fit$seed_words)) {
+    return(NULL)
+  }
+  terms <- unique(unlist(fit$seed_words, use.names = FALSE))
+  tokens <- sum(term_sizes(fit$x)[match(terms, fit$terms)])
+  sprintf("seed words: %s of %s, which are %s of %s tokens (%s%%)", count_words(length(terms), "term"),
+    count_words(length(fit$seed_words), "topic"), whole_words(tokens), whole_words(fit$x$tokens),
+    format(100 * tokens / fit$x$tokens, digits = 2))
+}
+
+# The first topics of tokens if the prior knows something of the topics: one draw of theta and of the topics, with phi
+# at its mean given that the tokens of each term are spread evenly over the topics. Seed words count at least as
+# often as they occur, whatever their weight: a start without them can be far from a mode that has them.
+informed_start <- function(session, fit, key, topics, alpha, beta) {
+  phi <- matrix(beta + rep(term_sizes(fit$x) / fit$topics, each = fit$topics), fit$topics)
+  own <- match(colnames(fit$prior_counts), fit$terms)
+  prior <- fit$prior_counts
+  seeds <- seed_prior(fit$seed_words, 1, fit$topics, fit$x)
+  prior[, colnames(seeds)] <- pmax(prior[, colnames(seeds)], seeds)
+  phi[, own] <- phi[, own] + prior
+  native(C_topic_set_phi, session, phi / rowSums(phi))
+  native(C_topic_infer, session, topics, alpha, key, 0, 1L, fit$method == "mean_for_mode")
+}
+
+# Group by group the mean of theta, weighted by the documents' tokens; groups without tokens have NaN.
+group_theta <- function(fit) {
+  if (is.null(fit$groups)) {
+    return(NULL)
+  }
+  weight <- fit$document_tokens
+  means <- rowsum(fit$theta * weight, fit$groups) / as.vector(rowsum(weight, fit$groups))
+  colnames(means) <- topic_labels(fit, seq_len(fit$topics))
+  means
+}
+
+# Given alphas of groups, groups x topics, as the alphas of one group after the other.
+check_group_alpha <- function(alpha, topics, groups, call) {
+  known <- levels(groups)
+  if (!identical(dim(alpha), c(length(known), as.integer(topics)))) {
+    stop_input("alpha", sprintf("must have %d groups x %d topics, but has %d x %d", length(known), topics, nrow(alpha),
+      ncol(alpha)), call = call)
+  }
+  if (!is.null(rownames(alpha))) {
+    if (!setequal(rownames(alpha), known)) {
+      stop_input("alpha", "has rows named ", list_some(rownames(alpha)), ", but the groups are ", list_some(known),
+        call = call)
+    }
+    alpha <- alpha[known, , drop = FALSE]
+  }
+  check_term_prior(alpha, "alpha", function(i) {
+    sprintf("group %s and topic %d", show_value(known[[(i - 1L) %% nrow(alpha) + 1L]]), (i - 1L) %/% nrow(alpha) + 1L)
+  }, call)
+  as.double(t(alpha))
+}
+
+# Checks the parts of a fit that topic_structure() reads. refuse(part, ...) stops.
+check_structure_parts <- function(fit, refuse) {
+  if (!is.null(fit$groups) && (!is.factor(fit$groups) || length(fit$groups) != length(fit$documents) ||
+    anyNA(fit$groups))) {
+    refuse("groups", "a factor with a value for each document, but ", show_value(fit$groups))
+  }
+  prior <- fit$prior_counts
+  if (!is.null(prior) && (!is.double(prior) || !is.matrix(prior) || nrow(prior) != fit$topics || ncol(prior) < 1L ||
+    is.null(colnames(prior)) || anyDuplicated(colnames(prior)) || !all(colnames(prior) %in% fit$terms) ||
+    !all(is.finite(prior) & prior >= 0))) {
+    refuse("prior_counts", "a matrix of topics x terms with numbers from 0 on, but ", show_value(prior))
+  }
+}
