@@ -148,7 +148,7 @@ test_that("other invalid arguments are refused", {
   expect_error(fit(2, alpha = c(1, NA)), "not NA for topic 2", class = input)
   expect_error(fit(2, alpha = 1:3), "not an integer of length 3", class = input)
   expect_error(fit(2, alpha = "learn"), "not \"learn\"", class = input)
-  expect_error(fit(2, beta = -1), "`beta` must be one positive number .* or \"learn\", not -1", class = input)
+  expect_error(fit(2, beta = -1), "`beta` must be one positive number.* or \"learn\", not -1", class = input)
   expect_error(fit(2, beta = "x"), "`beta` must be", class = input)
   expect_error(fit(2, beta = 1e308), "at most 1e15, or \"learn\", not 1e\\+308", class = input)
   expect_error(fit(2, alpha = c(1, 1e300)), "not 1e\\+300 for topic 2", class = input)
