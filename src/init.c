@@ -1,5 +1,7 @@
-/* Registers the entries. R finds no other symbol of this library. */
+/* Registers the entries, and the table of the C interface for other packages. R finds no other symbol of this
+ * library. */
 #include "entry/entry.h"
+#include "interface/interface.h"
 
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
@@ -96,5 +98,6 @@ void attribute_visible R_init_warpbayes(DllInfo *dll) {
   R_registerRoutines(dll, NULL, entries, NULL, NULL);
   R_useDynamicSymbols(dll, FALSE);
   R_forceSymbols(dll, TRUE);
+  R_RegisterCCallable("warpbayes", "warpbayes_table", (DL_FUNC)&wb_interface_table);
   wb_fork_watch();
 }

@@ -86,7 +86,15 @@ typedef enum wb_purpose {
   /* Numbers of cells by type and sample */
   WB_PURPOSE_ABUNDANCE_LOGIT = 176, /* logit of a share [sample x types + type] */
   WB_PURPOSE_ABUNDANCE_TYPE = 177,  /* coefficients and deviations [type] */
-  WB_PURPOSE_ABUNDANCE_SCALE = 178  /* scales of the deviations [0, or 1 of groups] */
+  WB_PURPOSE_ABUNDANCE_SCALE = 178, /* scales of the deviations [0, or 1 of groups] */
+
+  /* The C interface for other packages [the caller's elements] */
+  WB_PURPOSE_CALLER = 256,    /* a stream of the caller's */
+  WB_PURPOSE_UNIFORM = 257,   /* a uniform */
+  WB_PURPOSE_NORMAL = 258,    /* a normal */
+  WB_PURPOSE_GAMMA = 259,     /* a gamma */
+  WB_PURPOSE_BETA = 260,      /* a beta */
+  WB_PURPOSE_DIRICHLET = 261  /* a Dirichlet vector */
 } wb_purpose;
 
 #endif

@@ -6,28 +6,6 @@
 
 #include "numeric/spread.h"
 
-#ifndef _WIN32
-#include <pthread.h>
-#endif
-
-static int forked = 0;
-
-#ifndef _WIN32
-static void note_fork(void) {
-  forked = 1;
-}
-#endif
-
-void wb_fork_watch(void) {
-#ifndef _WIN32
-  pthread_atfork(NULL, NULL, note_fork);
-#endif
-}
-
-int wb_forked(void) {
-  return forked;
-}
-
 SEXP wb_list_new(int length, const char *const *names) {
   SEXP list = PROTECT(Rf_allocVector(VECSXP, length));
   SEXP labels = PROTECT(Rf_allocVector(STRSXP, length));
@@ -123,7 +101,7 @@ wb_call wb_call_from_list(SEXP run) {
   const int threads = Rf_asInteger(wb_list_element(run, "threads"));
   SEXP devices = wb_list_element(run, "devices"), host_memory = wb_list_element(run, "host_memory");
   wb_run *const out = &call.run;
-  out->threads = forked || threads < 1 ? 1 : threads;
+  out->threads = wb_forked() || threads < 1 ? 1 : threads;
   out->isa = (wb_isa)Rf_asInteger(wb_list_element(run, "isa"));
   out->device = Rf_asInteger(wb_list_element(run, "device"));
   out->devices = TYPEOF(devices) == INTSXP && XLENGTH(devices) <= WB_MOST_DEVICES ? LENGTH(devices) : 0;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "backend/backend.h"
+#include "numeric/fork.h"
 
 /* A list of class "warpbayes_failure" with `status` and `message`. An entry that fails returns it, and native() of
  * R/conditions.R raises the error. */
@@ -62,11 +63,6 @@ int64_t wb_size_from_sexp(SEXP value);
 /* A 64-bit key is raw(8) in R, lowest byte first. */
 uint64_t wb_key_from_raw(SEXP value);
 SEXP wb_key_to_raw(uint64_t key);
-
-/* wb_forked(): whether this process was forked from one that had loaded the package. wb_fork_watch() is called when the
- * package is loaded, so that wb_forked() can tell. */
-void wb_fork_watch(void);
-int wb_forked(void);
 
 /* The entries. init.c registers wb_entry_<name> as <name>, and R code calls it C_<name>. */
 

@@ -229,6 +229,9 @@ int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, cons
                             const double *covariances, const double *center,
                             const double *inverse_scale, wb_message *message);
 
+/* The log of the product of the scales: what a log density in scaled units exceeds that in the data's units by. */
+double wb_mixture_log_unit(int32_t columns, const double *scale);
+
 /* Classes, log densities and probabilities of rows of the session under a state: `evaluate` of
  * backend/mixture_table.h. */
 int wb_mixture_evaluate(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_state *state,

@@ -67,6 +67,12 @@ int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, cons
   return WB_OK;
 }
 
+double wb_mixture_log_unit(int32_t columns, const double *scale) {
+  double sum = 0;
+  for (int32_t c = 0; c < columns; c++) sum += wb_log(scale[c]);
+  return sum;
+}
+
 int wb_mixture_evaluate(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_state *state,
                         int64_t first, int64_t count, int32_t *labels, double *log_density,
                         double *probability, wb_message *message) {
