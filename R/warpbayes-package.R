@@ -10,6 +10,7 @@
 #'   [predictive_resample()] \tab posteriors without a likelihood\cr
 #'   [pmf()] \tab sums of discrete random variables\cr
 #'   [rcategorical()], [rpolyagamma()] \tab categorical and Polya-Gamma draws\cr
+#'   [c_interface] \tab the draws from C, for other packages\cr
 #'   [warp_info()] \tab what the package found on this machine
 #' }
 #' [computing] describes the arguments that most functions share: backend, threads, seed, precision, checkpoints.

@@ -2,6 +2,7 @@
 #include "interface/interface.h"
 
 #include "numeric/chain_key.h"
+#include "numeric/idle.h"
 #include "numeric/variates.h"
 
 /* Elements of a piece of work. */
@@ -156,16 +157,22 @@ static int check_draws(wb_interface_call *call, const warpbayes_source *from, in
   return WB_OK;
 }
 
-static void spread(const wb_interface_call *call, variates_pieces *all, wb_piece *work) {
+/* Nanoseconds of work that repay another thread. */
+#define THREAD_WORK 1e5
+
+/* `nanoseconds`: of one element, roughly. */
+static void spread(const wb_interface_call *call, variates_pieces *all, wb_piece *work, double nanoseconds) {
   const wb_run *const run = &call->call.run;
-  run->spread(run->threads, (all->work.count + PIECE - 1) / PIECE, work, all);
+  const double worth = 1 + nanoseconds * (double)all->work.count / THREAD_WORK;
+  const int threads = run->threads < worth ? run->threads : (int)worth;
+  run->spread(threads > 1 ? wb_idle_threads(threads) : 1, (all->work.count + PIECE - 1) / PIECE, work, all);
 }
 
 int wb_interface_uniform_draw(const warpbayes_source *from, int64_t count, double *draws, warpbayes_message *message) {
   wb_interface_call call;
   variates_pieces all;
   const int status = check_draws(&call, from, count, draws, message, &all);
-  if (status == WB_OK) spread(&call, &all, uniform_piece);
+  if (status == WB_OK) spread(&call, &all, uniform_piece, 1);
   return status;
 }
 
@@ -173,7 +180,7 @@ int wb_interface_normal_draw(const warpbayes_source *from, int64_t count, double
   wb_interface_call call;
   variates_pieces all;
   const int status = check_draws(&call, from, count, draws, message, &all);
-  if (status == WB_OK) spread(&call, &all, normal_piece);
+  if (status == WB_OK) spread(&call, &all, normal_piece, 4);
   return status;
 }
 
@@ -185,7 +192,7 @@ int wb_interface_gamma_draw(const warpbayes_source *from, int64_t count, const d
   if (status == WB_OK) status = check_shape("shape", shape, shapes, call.message);
   if (status != WB_OK) return status;
   all.law = (wb_variates_law){.a = shape, .as = shapes, .is_log = is_log};
-  spread(&call, &all, gamma_piece);
+  spread(&call, &all, gamma_piece, 100);
   return WB_OK;
 }
 
@@ -198,7 +205,7 @@ int wb_interface_beta_draw(const warpbayes_source *from, int64_t count, const do
   if (status == WB_OK) status = check_shape("b", b, bs, call.message);
   if (status != WB_OK) return status;
   all.law = (wb_variates_law){.a = a, .b = b, .as = as, .bs = bs, .is_log = is_log};
-  spread(&call, &all, beta_piece);
+  spread(&call, &all, beta_piece, 300);
   return WB_OK;
 }
 
@@ -218,7 +225,7 @@ int wb_interface_dirichlet_draw(const warpbayes_source *from, int64_t rows, int6
   all.rows = (wb_variates_rows){.columns = columns, .stride = rows, .shape = shape, .shape_step = each_row != 0,
                                 .shape_stride = each_row ? rows : 1, .is_log = is_log};
   all.status = &failed;
-  spread(&call, &all, dirichlet_piece);
+  spread(&call, &all, dirichlet_piece, 150 * (double)columns);
   if (failed != WB_OK) wb_message_write(text, "memory ran out for rows of %.0f Dirichlet draws", (double)columns);
   return failed;
 }

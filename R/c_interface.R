@@ -1,0 +1,56 @@
+# The C interface for other packages: a help page without code of its own.
+
+#' Call the draws of this package from C
+#'
+#' Other packages can call the random draws, the Polya-Gamma variables, the convolutions and the mixtures of this
+#' package from their C or C++ code, on several threads if they like. A sampler in C then makes its draws without going
+#' through R.
+#'
+#' @section How to use it:
+#' In your package's `DESCRIPTION`, name warpbayes in `LinkingTo` and in `Imports`. In its `NAMESPACE`, import one
+#' function, such as `importFrom(warpbayes, warp_info)`. Without it `R CMD check` complains about the `Imports`. In C:
+#' \preformatted{
+#' #include <warpbayes.h>
+#'
+#' const warpbayes_table *wb;
+#'
+#' void R_init_yours(DllInfo *dll) {
+#'   warpbayes_message message;
+#'   if (warpbayes_open(&wb, WARPBAYES_VERSION, &message)) Rf_error("\%s", message.text);
+#' }}
+#' There is nothing to link. The header is the manual: `system.file("include", "warpbayes.h", package = "warpbayes")`.
+#' The vignette `c-interface` has a whole sampler.
+#'
+#' @section What it offers:
+#' \tabular{ll}{
+#'   member of the table \tab what it does\cr
+#'   `key` \tab a key from a seed and a number: one for each chain or use\cr
+#'   `stream_open` \tab opens the stream of one element\cr
+#'   `stream_uniform`, `stream_normal` \tab draws from a stream, one after the other, on any thread\cr
+#'   `stream_gamma`, `stream_beta`, `stream_dirichlet` \tab the same\cr
+#'   `uniform_draw`, `normal_draw` \tab draws of many elements\cr
+#'   `gamma_draw`, `beta_draw`, `dirichlet_draw` \tab the same\cr
+#'   `polyagamma_draw` \tab [rpolyagamma()]\cr
+#'   `categorical_draw` \tab [rcategorical()]\cr
+#'   `pmf_convolve` \tab [convolve_pmf()]\cr
+#'   `mixture_evaluate` \tab density and probabilities of a Gaussian mixture\cr
+#'   `mixture_allocate` \tab a component for each row, drawn from its probabilities
+#' }
+#' A draw depends only on its key, the iteration, the number of its element and its own parameters: not on the number of
+#' threads, the machine or the other elements. Where there is an R function, the numbers are the same for the same seed.
+#' All of it runs on the processor.
+#'
+#' @section Errors:
+#' Functions return a status and a sentence. They do not jump, print or call R, so they may be called from threads.
+#'
+#' @section Versions:
+#' The table only grows. A package that was compiled with an older version of the header works with every newer
+#' warpbayes without being installed again. If warpbayes is older than the header, `warpbayes_open()` fails and says so.
+#'
+#' @name c_interface
+#' @aliases warpbayes.h
+#' @seealso [computing] for seeds and threads in R.
+#' @examples
+#' header <- readLines(system.file("include", "warpbayes.h", package = "warpbayes"))
+#' writeLines(header[1:25])
+NULL
