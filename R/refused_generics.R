@@ -38,6 +38,7 @@ refusing_classes <- list(
   differential_abundance = c("comparisons of groups", "summary(), as.data.frame() or `x$draws`"),
   bayes_logit = c("fits of bayes_logit()", "summary(), coef(), as.matrix() or tidy() of package generics"),
   topic_model = c("fits of topic_model()", "summary(), top_terms(), predict(), `x$phi` or `x$theta`"),
+  topic_comparison = c("comparisons of topic models", "summary(), `x$table`, or x[[20]], the fit with 20 topics"),
   martingale_posterior = c("martingale posteriors", "summary(), quantile(), as.matrix() or tidy() of package generics"),
   pmf = c("distributions", "mean(), quantile(), dpmf() or as.data.frame()"),
   pmf_list = c("lists of distributions", "lapply(x, ...), which applies a function to each of them"),

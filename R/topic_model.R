@@ -112,8 +112,8 @@
 #'
 #' Wallach, H. M., Mimno, D. and McCallum, A. (2009). Rethinking LDA: why priors matter. *Advances in Neural
 #' Information Processing Systems* **22**, 1973-1981.
-#' @seealso [predict.topic_model()], [perplexity()], [topic_names()], [top_terms()], [coherence()], [relabel()],
-#'   [plot.topic_model()], [continue()]
+#' @seealso [compare_topics()], which fits several numbers of topics; [predict.topic_model()], [perplexity()],
+#'   [topic_names()], [top_terms()], [coherence()], [relabel()], [plot.topic_model()], [continue()]
 #' @examples
 #' # Two subjects that share one word.
 #' set.seed(1)

@@ -141,6 +141,12 @@ infer_topics <- function(fit, counts, iter, seed, run, groups = NULL) {
 #' topics do not win by themselves.
 #'
 #' Without `newdata` the words that were fitted are scored as they are. This does not measure prediction.
+#' [compare_topics()] holds out documents and compares several numbers of topics.
+#'
+#' @section Other packages:
+#' topicmodels, text2vec and seededlda have functions of the same name for their own models. Of packages that are
+#' attached, R takes the one attached last. `warpbayes::perplexity(fit)` is always this one, and
+#' `topicmodels::perplexity(model)` is always that one.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts of documents that were not fitted, in any of the forms that [topic_model()] takes.

@@ -85,19 +85,31 @@ term_scores <- function(fit, by, weight = 0.5) {
 #'   \item `"npmi"` is the mean of the normalised pointwise mutual information \eqn{\log[p(v, w) / (p(v) p(w))] /
 #'     (-\log p(v, w))}{log(p(v, w) / (p(v) p(w))) / -log(p(v, w))} over documents (Bouma 2009), from -1 (never
 #'     together) to 1 (always together).
+#'   \item `"cv"` is \eqn{C_v} of Roeder and others (2015). Each top term has a vector: its normalised pointwise mutual
+#'     information with all top terms, which is 1 with itself. \eqn{C_v} is the mean cosine between the vector of a term
+#'     and the sum of all vectors. It is 1 if all top terms occur in the same documents.
 #' }
+#' Roeder and others count in windows of 110 words. Counts have no order of words, so windows here are whole documents,
+#' and values differ from those of programs that read texts.
+#'
+#' @section Other packages:
+#' text2vec and topicdoc have functions of the same name. Of packages that are attached, R takes the one attached last.
+#' `warpbayes::coherence(fit)` is always this one.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts in which to look up documents with both terms, in any of the forms that [topic_model()]
 #'   takes; `NULL` for the counts that were fitted.
 #' @param n number of top terms of each topic, at least 2.
-#' @param measure `"umass"` or `"npmi"`.
+#' @param measure `"umass"`, `"npmi"` or `"cv"`.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return A numeric vector, one value for each topic. `NA` for topics of which fewer than two top terms occur in the
 #'   documents.
 #' @references
 #' Mimno, D., Wallach, H., Talley, E., Leenders, M. and McCallum, A. (2011). Optimizing semantic coherence in topic
 #' models. *Proceedings of EMNLP*, 262-272.
+#'
+#' Roeder, M., Both, A. and Hinneburg, A. (2015). Exploring the space of topic coherence measures. *Proceedings of the
+#' Eighth ACM International Conference on Web Search and Data Mining*, 399-408.
 #'
 #' Bouma, G. (2009). Normalized (pointwise) mutual information in collocation extraction. *Proceedings of the Biennial
 #' GSCL Conference 2009*, 31-40.
@@ -107,11 +119,11 @@ term_scores <- function(fit, by, weight = 0.5) {
 #' coherence(fit, n = 3)
 #' coherence(fit, n = 3, measure = "npmi")
 #' @export
-coherence <- function(fit, newdata = NULL, n = 10, measure = c("umass", "npmi"), ...) {
+coherence <- function(fit, newdata = NULL, n = 10, measure = c("umass", "npmi", "cv"), ...) {
   check_dots_empty(...)
   check_topic_fit(fit)
   n <- min(check_count(n, "n", min = 2), length(fit$terms))
-  measure <- check_choice(measure, "measure", c("umass", "npmi"))
+  measure <- check_choice(measure, "measure", c("umass", "npmi", "cv"))
   counts <- if (is.null(newdata)) fit$x else known_terms(fit, newdata)
   documents <- counts$size[[1L]]
   score <- fit$phi
@@ -141,7 +153,14 @@ pair_coherence <- function(together, documents, measure) {
   if (measure == "umass") {
     return(mean((log(together + 1) - rep(log(alone), each = length(alone)))[below]))
   }
-  p <- together[below] / documents
-  product <- outer(alone, alone)[below] / documents^2
-  mean(ifelse(p == 0, -1, ifelse(p == 1, 1, log(p / product) / -log(p))))
+  p <- together / documents
+  product <- outer(alone, alone) / documents^2
+  npmi <- ifelse(p == 0, -1, ifelse(p == 1, 1, log(p / product) / -log(p)))
+  if (measure == "npmi") {
+    return(mean(npmi[below]))
+  }
+  whole <- rowSums(npmi)
+  cosine <- as.vector(npmi %*% whole) / sqrt(rowSums(npmi^2) * sum(whole^2))
+  # The vectors of terms that are never together may have the sum 0, which is like none of them.
+  mean(ifelse(is.finite(cosine), cosine, 0))
 }

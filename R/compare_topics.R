@@ -1,0 +1,280 @@
+# Topic models with several numbers of topics: how well each predicts words that it has not seen.
+
+#' Compare numbers of topics
+#'
+#' Fits a topic model with each of several numbers of topics. It shows how well they predict the words of documents that
+#' were not fitted, and how coherent their topics are.
+#'
+#' The documents are divided at random into `folds` parts of equal size. Each of the first `held_out` parts is left out
+#' once, and the model is fitted to the other documents. In the documents left out, [perplexity()] estimates
+#' \eqn{\theta} from one part of the words and predicts the other part (document completion). All numbers of topics have
+#' the same parts and predict the same words. One more fit has all documents: its topics are judged by [coherence()].
+#' So there are `held_out + 1` fits for each number of topics.
+#'
+#' @section Errors of the comparison:
+#' `difference` is the mean log probability of a predicted word, less that of the best number of topics. It is computed
+#' document by document, because a difference between two models varies less than each of them. `difference_se` is the
+#' larger of two standard errors: over documents, and, if at least three parts are left out, over these parts. The
+#' latter contains what another run of the sampler would change. A number of topics whose difference is within two
+#' standard errors of zero is not told apart from the best one.
+#'
+#' The standard error of coherence is over topics. It does not contain the choice of documents.
+#'
+#' Prediction and stable topics are two questions: a model that predicts well may have topics that another run does not
+#' find. [relabel()] answers the second question.
+#'
+#' @param x counts, documents by terms, as in [topic_model()].
+#' @param topics the numbers of topics, at least two.
+#' @param folds number of parts, 2 to the number of documents.
+#' @param held_out how many of the parts are left out, one after the other. One is enough for a large collection.
+#' @param measure,n measure and number of terms of [coherence()].
+#' @param share share of the words of a left-out document that is predicted, as in [perplexity()].
+#' @param groups group of each document, as in [topic_model()].
+#' @param ... further arguments of [topic_model()], such as `iter` or `alpha`.
+#' @param i one of the numbers of topics, such as `20` or `"20"`.
+#' @param object a comparison.
+#' @param main title of the picture.
+#' @inheritParams computing_arguments
+#' @return An object of class `topic_comparison`: a list with
+#'   \item{table}{a data frame with a row for each number of topics: `topics`, `perplexity` of the words left out and
+#'     its standard error `perplexity_se`, `difference`, `difference_se`, `coherence` (the mean over topics),
+#'     `coherence_se`, and `seconds` of all fits.}
+#'   \item{best}{the number of topics with the lowest perplexity.}
+#'   \item{alike}{the numbers of topics that are not told apart from the best one, including it.}
+#'   \item{verdict}{sentences.}
+#'   \item{fits}{the fits to all documents.}
+#'   \item{log_likelihood, tokens}{of each left-out document (rows) with each number of topics: the log probability of
+#'     its predicted words, and how many they are.}
+#'
+#'   `x[[20]]` gives the fit with 20 topics. `plot()` shows perplexity and coherence with bars of two standard errors.
+#'   `summary()` gives the table with the verdict.
+#' @section Errors:
+#' `warpbayes_error_input` for arguments that cannot be used.
+#' @references
+#' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models.
+#' *Proceedings of the 26th International Conference on Machine Learning*, 1105-1112.
+#' @seealso [topic_model()], [perplexity()], [coherence()], [relabel()]
+#' @examples
+#' set.seed(1)
+#' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
+#' x <- t(sapply(1:60, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))
+#' compared <- compare_topics(x, c(1, 2, 4), folds = 3, iter = 60, n = 3, seed = 1, threads = 2)
+#' compared
+#' compared[[2]]
+#' @export
+compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("npmi", "umass", "cv"), n = 10,
+                           share = 0.5, groups = NULL, ..., seed = NULL, backend = NULL, threads = NULL,
+                           progress = NULL) {
+  counts <- count_matrix(x)
+  check_present(!missing(topics), "topics")
+  topics <- check_topic_numbers(topics)
+  folds <- check_count(folds, "folds", min = 2, max = counts$size[[1L]])
+  held_out <- check_count(held_out, "held_out", max = folds)
+  measure <- check_choice(measure, "measure", c("npmi", "umass", "cv"))
+  n <- check_count(n, "n", min = 2)
+  share <- check_number(share, "share", 0, 1)
+  groups <- check_document_groups(groups, counts$documents)
+  if ("checkpoint" %in% names(list(...))) {
+    stop_input("checkpoint", "cannot be used here: there are several fits, and one file")
+  }
+  seed <- check_seed(seed)
+  part <- with_seed(seed, sample(rep_len(seq_len(folds), counts$size[[1L]])))
+  seeds <- with_seed(seed, sample.int(.Machine$integer.max, held_out + 1))
+  fit_to <- function(documents, number, run) {
+    topic_model(take_documents(counts, documents), number, groups = groups[documents], ..., seed = seeds[[run]],
+      backend = backend, threads = threads, progress = progress)
+  }
+  of_number <- lapply(topics, function(number) {
+    started <- proc.time()[["elapsed"]]
+    scores <- lapply(seq_len(held_out), function(run) {
+      out <- which(part == run)
+      fit <- fit_to(which(part != run), number, run)
+      score_part(fit, take_documents(counts, out), groups[out], share, seed, backend, threads)
+    })
+    fit <- fit_to(seq_len(counts$size[[1L]]), number, held_out + 1)
+    coherent <- coherence(fit, n = n, measure = measure)
+    list(fit = fit, coherent = coherent[!is.na(coherent)], seconds = proc.time()[["elapsed"]] - started,
+      score = do.call(rbind, scores))
+  })
+  left_out <- unlist(lapply(seq_len(held_out), function(run) which(part == run)))
+  log_likelihood <- vapply(of_number, function(one) one$score[, 1L], numeric(length(left_out)))
+  log_likelihood <- matrix(log_likelihood, ncol = length(topics),
+    dimnames = list(counts$documents[left_out], as.character(topics)))
+  tokens <- structure(of_number[[1L]]$score[, 2L], names = counts$documents[left_out])
+  if (sum(tokens) == 0) {
+    stop_input("x", "has too few tokens: none of the documents left out has a word to predict")
+  }
+  compared <- compare_scores(log_likelihood, tokens, part[left_out])
+  table <- data.frame(
+    topics = topics, compared$table, coherence = vapply(of_number, function(one) mean(one$coherent), 0),
+    coherence_se = vapply(of_number, function(one) stats::sd(one$coherent) / sqrt(length(one$coherent)), 0),
+    seconds = vapply(of_number, `[[`, 0, "seconds")
+  )
+  best <- which.max(table$difference)
+  alike <- abs(table$difference) <= 2 * table$difference_se
+  structure(list(
+    table = table, best = topics[[best]], alike = topics[alike], verdict = comparison_words(topics, best, alike, table),
+    measure = measure, documents = length(left_out), fits = lapply(of_number, `[[`, "fit"),
+    log_likelihood = log_likelihood, tokens = tokens, seed = seed
+  ), class = "topic_comparison")
+}
+
+check_topic_numbers <- function(topics, call = sys.call(-1L)) {
+  usable <- is.numeric(topics) && length(topics) > 1L && !anyNA(topics) && all(topics >= 1 & topics <= 16384) &&
+    all(topics == floor(topics))
+  if (!usable) {
+    stop_input("topics", "must be at least two whole numbers from 1 to 16384, such as c(10, 20, 50), not ",
+      show_value(topics), call = call)
+  }
+  sort(unique(as.double(topics)))
+}
+
+# The counts of some of the documents.
+take_documents <- function(counts, documents) {
+  to <- match(seq_len(counts$size[[1L]]), documents)[counts$i + 1L]
+  column <- term_columns(counts)
+  order <- order(column, to, na.last = NA)
+  counts$i <- to[order] - 1L
+  counts$count <- counts$count[order]
+  counts$p <- c(0L, cumsum(tabulate(column[order], counts$size[[2L]])))
+  counts$documents <- counts$documents[documents]
+  counts$size[[1L]] <- length(documents)
+  counts$tokens <- sum(counts$count)
+  counts
+}
+
+# Log probability and number of the predicted words of each document.
+score_part <- function(fit, counts, groups, share, seed, backend, threads) {
+  nothing <- cbind(rep(0, counts$size[[1L]]), 0)
+  if (counts$tokens == 0 || sum(split_tokens(counts, share, seed)$predicted$count) == 0) {
+    return(nothing)
+  }
+  own <- if (nlevels(fit$groups) > 1L) groups
+  score <- perplexity(fit, counts, share, groups = own, seed = seed, backend = backend, threads = threads)
+  cbind(attr(score, "log_likelihood"), attr(score, "tokens"))
+}
+
+# The means over tokens, with their errors: documents (rows) are the independent units, and parts of documents too.
+compare_scores <- function(log_likelihood, tokens, part) {
+  total <- sum(tokens)
+  means <- colSums(log_likelihood) / total
+  best <- which.max(means)
+  error <- function(values) {
+    rest <- values - sum(values) / total * tokens
+    of_sums <- function(rest) sqrt(sum(rest^2) * length(rest) / (length(rest) - 1)) / total
+    max(of_sums(rest), if (length(unique(part)) > 2L) of_sums(as.vector(rowsum(rest, part))))
+  }
+  errors <- apply(log_likelihood, 2L, error)
+  differences <- log_likelihood - log_likelihood[, best]
+  list(table = data.frame(
+    perplexity = exp(-means), perplexity_se = exp(-means) * errors, difference = means - means[[best]],
+    difference_se = apply(differences, 2L, error), row.names = NULL
+  ))
+}
+
+comparison_words <- function(topics, best, alike, table) {
+  some <- function(numbers) {
+    last <- length(numbers)
+    paste(c(if (last > 1L) paste(numbers[-last], collapse = ", "), numbers[[last]]), collapse = " and ")
+  }
+  others <- setdiff(which(alike), best)
+  c(
+    sprintf("%s predict the words left out best (perplexity %s).", count_words(topics[[best]], "topic"),
+      format(signif(table$perplexity[[best]], 4))),
+    if (length(others)) {
+      sprintf("%s topics are within two standard errors of that: these documents do not tell them apart.",
+        some(topics[others]))
+    },
+    if (sum(!alike)) sprintf("%s topics are worse by more than two standard errors.", some(topics[!alike])),
+    if (length(others) && min(topics[others]) < topics[[best]]) {
+      sprintf("The smallest number that is not worse is %s.", whole_words(min(topics[others])))
+    },
+    if (best == length(topics)) "The best is the largest number that was tried: larger ones may be better."
+  )
+}
+
+#' @rdname compare_topics
+#' @export
+print.topic_comparison <- function(x, ...) {
+  check_dots_empty(...)
+  cat(sprintf("Topic models with %s numbers of topics, compared on %s that they had not seen\n", nrow(x$table),
+    count_words(x$documents, "document")))
+  print(shown_comparison(x), row.names = FALSE)
+  print_sentences(x$verdict)
+  invisible(x)
+}
+
+# The table with few digits, as text. The perplexities of one column have the same number of decimals.
+shown_comparison <- function(x) {
+  table <- x$table
+  digits <- max(0, 3 - floor(log10(max(table$perplexity, 1))))
+  text <- function(values, digits) formatC(values, digits = digits, format = "f", big.mark = ",")
+  with_error <- function(values, errors, digits) {
+    paste0(text(values, digits), ifelse(is.finite(errors), paste0(" (", text(errors, digits), ")"), ""))
+  }
+  shown <- data.frame(
+    topics = table$topics, perplexity = with_error(table$perplexity, table$perplexity_se, digits),
+    difference = with_error(table$difference, table$difference_se, 4),
+    coherence = with_error(table$coherence, table$coherence_se, 3), seconds = text(table$seconds, 1)
+  )
+  names(shown)[2:4] <- c("perplexity (SE)", "log difference (SE)", sprintf("%s (SE)", x$measure))
+  shown
+}
+
+#' @rdname compare_topics
+#' @export
+summary.topic_comparison <- function(object, ...) {
+  check_dots_empty(...)
+  structure(unclass(object)[c("table", "best", "alike", "verdict", "measure", "documents")],
+    class = "summary.topic_comparison")
+}
+
+#' @rdname compare_topics
+#' @export
+print.summary.topic_comparison <- print.topic_comparison
+
+#' @rdname compare_topics
+#' @export
+`[[.topic_comparison` <- function(x, i) {
+  check_present(!missing(i), "i")
+  parts <- unclass(x)
+  if (is.character(i) && length(i) == 1L && i %in% names(parts)) {
+    return(parts[[i]])
+  }
+  at <- if (length(i) == 1L && (is.numeric(i) || is.character(i))) match(as.character(i), parts$table$topics)
+  if (is.null(at) || is.na(at)) {
+    stop_input("i", "must be one of the numbers of topics, ", paste(parts$table$topics, collapse = ", "), ", not ",
+      show_value(i))
+  }
+  parts$fits[[at]]
+}
+
+#' @rdname compare_topics
+#' @export
+plot.topic_comparison <- function(x, main = NULL, ...) {
+  check_dots_empty(...)
+  check_title(main)
+  table <- x$table
+  old <- graphics::par(no.readonly = TRUE)
+  on.exit(graphics::par(old[c("mfrow", "mar", "las", "mgp", "tcl", "oma")]))
+  graphics::par(mfrow = c(1, 2), mar = c(3.4, 4.4, 1, 1), las = 1, mgp = c(3.2, 0.5, 0), tcl = -0.25,
+    oma = c(0, 0, if (is.null(main)) 0 else 2, 0))
+  panel <- function(value, error, label) {
+    error[!is.finite(error)] <- 0
+    low <- value - 2 * error
+    high <- value + 2 * error
+    limits <- if (any(is.finite(value))) range(low, high, finite = TRUE) else c(0, 1)
+    graphics::plot(table$topics, value, log = "x", type = "b", pch = 19, col = bar_colour, ylim = limits, xaxt = "n",
+      xlab = "", ylab = label)
+    graphics::segments(table$topics, low, y1 = high, col = bar_colour)
+    graphics::axis(1, table$topics)
+    graphics::mtext("Topics", side = 1L, line = 2)
+  }
+  panel(table$perplexity, table$perplexity_se, "Perplexity of words left out")
+  best <- match(x$best, table$topics)
+  graphics::points(x$best, table$perplexity[[best]], cex = 2)
+  panel(table$coherence, table$coherence_se,
+    sprintf("Coherence (%s)", c(npmi = "NPMI", umass = "UMass", cv = "C_v")[[x$measure]]))
+  if (!is.null(main)) graphics::mtext(main, outer = TRUE, font = 2L)
+  invisible(x)
+}
