@@ -71,7 +71,7 @@ coefficient_parts <- function(fit, parameters, standardise, call) {
     c(stats::quantile(values, c(0.05, 0.25, 0.75, 0.95), names = FALSE), mean(values))
   }, numeric(5L))
   list(names = shown, points = points, xlab = paste0(
-    "posterior mean, 50% and 90% intervals", if (standardise) ", for a standard deviation of the predictor"
+    "posterior mean, 50% and 90% intervals", if (standardise) ",\nfor a standard deviation of the predictor"
   ))
 }
 
@@ -80,7 +80,7 @@ plot_coefficients <- function(parts, main) {
   points <- parts$points
   at <- rev(seq_along(shown))
   old <- graphics::par(
-    mar = c(3.6, 2 + 0.55 * max(nchar(shown)), if (is.null(main)) 1 else 2.4, 1), mgp = c(2.2, 0.6, 0), tcl = -0.25,
+    mar = c(4.6, 2 + 0.55 * max(nchar(shown)), if (is.null(main)) 1 else 2.4, 1), mgp = c(3.2, 0.6, 0), tcl = -0.25,
     las = 1
   )
   on.exit(graphics::par(old))

@@ -41,8 +41,7 @@ plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions
   check_title(main)
   check_cell_types(x, sys.call(), "x")
   type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
-  specks <- check_flag(specks, "specks")
-  shown <- if (specks || all(x$types$speck)) seq_len(nrow(x$types)) else which(!x$types$speck)
+  shown <- shown_types(x, specks)
   switch(type,
     tree = plot_type_tree(x, main),
     cells = plot_type_cells(x, markers, main),
@@ -50,6 +49,11 @@ plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions
     proportions = plot_type_proportions(x, shown, main)
   )
   invisible(x)
+}
+
+shown_types <- function(x, specks, call = sys.call(-1L)) {
+  specks <- check_flag(specks, "specks", call = call)
+  if (specks || all(x$types$speck)) seq_len(nrow(x$types)) else which(!x$types$speck)
 }
 
 type_colours <- function(x) {
@@ -139,6 +143,17 @@ paint_leaves <- function(x, bottom) {
     }
     graphics::text(at[[i]], 0.45 * bottom, name, col = "white", cex = size_of(name), font = 2L)
   }
+}
+
+# Ticks of a logarithmic axis of shares: 1, 2 and 5 times powers of ten, or the powers alone if these are many.
+share_ticks <- function(ends) {
+  ticks <- as.vector(outer(c(1, 2, 5), 10^(-9:0)))
+  ticks <- ticks[ticks >= ends[[1L]] & ticks <= ends[[2L]] & ticks <= 1]
+  if (length(ticks) < 3L) {
+    ticks <- pretty(ends, 4)
+    return(ticks[ticks > 0 & ticks <= 1])
+  }
+  if (length(ticks) > 8L) ticks[abs(log10(ticks) - round(log10(ticks))) < 1e-9] else ticks
 }
 
 percent_labels <- function(shares) {
@@ -252,18 +267,26 @@ plot_type_heatmap <- function(x, shown, main) {
   }
 }
 
+# The least share on a logarithmic axis, and the axis's label.
+least_share <- function(types) max(min(types$lower[types$lower > 0], types$proportion, na.rm = TRUE), 1e-6)
+
+share_label <- function(types) {
+  paste0("Share of the cells", if (!anyNA(types$lower)) ", with the interval of 90% of the draws")
+}
+
 plot_type_proportions <- function(x, shown, main) {
   types <- x$types[shown, ]
   rows <- nrow(types)
   names <- names_in_margin(types$type, graphics::par("din")[[1L]], min(0.9, 22 / rows))
-  least <- max(min(types$lower[types$lower > 0], types$proportion, na.rm = TRUE), 1e-6)
+  least <- least_share(types)
   old <- graphics::par(
     mar = c(3.6, 0.6 + names$lines, if (is.null(main)) 1 else 2.6, 5), las = 1, mgp = c(2.2, 0.5, 0), tcl = -0.25
   )
   on.exit(graphics::par(old))
   graphics::plot.new()
-  graphics::plot.window(c(0.8 * least, 1), c(rows + 0.5, 0.5), log = "x")
-  ticks <- graphics::axTicks(1L)
+  ends <- c(0.8 * least, min(1, 1.2 * max(types$upper, types$proportion, na.rm = TRUE)))
+  graphics::plot.window(ends, c(rows + 0.5, 0.5), log = "x")
+  ticks <- share_ticks(ends)
   graphics::abline(v = ticks, col = "#EEEEEE")
   at <- seq_len(rows)
   colours <- type_colours(x)[shown]
@@ -273,8 +296,7 @@ plot_type_proportions <- function(x, shown, main) {
   graphics::axis(2L, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1)
   shares <- percent(types$proportion)
   graphics::axis(4L, at = at, labels = shares, tick = FALSE, cex.axis = min(0.8, 20 / rows), gap.axis = -1)
-  interval <- if (!anyNA(types$lower)) ", with the interval of 90% of the draws"
-  graphics::title(xlab = paste0("Share of the cells", interval))
+  graphics::title(xlab = share_label(types))
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
   }

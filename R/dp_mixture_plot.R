@@ -51,13 +51,8 @@
 plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights", "heatmap"), markers = NULL,
                             min_weight = 0.005, main = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
-  check_mixture_fit(x, "x")
+  min_weight <- check_mixture_picture(x, "x", data, min_weight, main)
   type <- check_choice(type, "type", c("pairs", "trace", "weights", "heatmap"))
-  min_weight <- check_number(min_weight, "min_weight", min = 0, max = 1, open = FALSE)
-  if (is.character(data) && any(data %in% c("pairs", "trace", "weights", "heatmap"))) {
-    stop_input("data", "must be cells, not ", show_value(data), "; the kind of picture is `type`")
-  }
   switch(type,
     pairs = plot_pairs(x, data, markers, min_weight, main, backend, threads),
     trace = plot_trace(trace_parts(x), main),
@@ -65,6 +60,16 @@ plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights"
     heatmap = plot_heatmap(x, min_weight, main)
   )
   invisible(x)
+}
+
+# Checks what plot() and autoplot() of mixtures share, and returns `min_weight`.
+check_mixture_picture <- function(x, argument, data, min_weight, main, call = sys.call(-1L)) {
+  check_title(main, call)
+  check_mixture_fit(x, argument, call)
+  if (is.character(data) && any(data %in% c("pairs", "trace", "weights", "heatmap"))) {
+    stop_input("data", "must be cells, not ", show_value(data), "; the kind of picture is `type`", call = call)
+  }
+  check_number(min_weight, "min_weight", min = 0, max = 1, open = FALSE, call = call)
 }
 
 # What traces show: `draws`, matrices of sweeps x chains; their `titles` (formulas or texts) and `range`, without the

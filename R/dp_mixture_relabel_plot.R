@@ -13,15 +13,14 @@ plot.relabelled_mixture <- function(x, type = c("components", "pairs", "trace", 
     return(plot.dp_mixture(x, type = type, markers = markers, main = main, ...))
   }
   check_dots_empty(...)
-  components <- check_count(components, "components")
-  held <- x$component_weights[x$component_weights$present > 0, ]
-  shown <- held[seq_len(min(components, nrow(held))), ]
-  chosen <- choose_markers(x, markers, reference_draw(x, call = NULL))
+  parts <- component_parts(x, components, markers)
+  shown <- parts$shown
+  chosen <- parts$chosen
+  colours <- parts$colours
   rows <- nrow(shown)
   at <- rev(seq_len(rows))
   panels <- length(chosen)
   size <- min(1, 16 / rows)
-  colours <- rep_len(c(component_colours, rep(other_colour, max(0L, rows - length(component_colours)))), rows)
   old <- graphics::par(
     mfrow = c(1L, panels + 1L), mar = c(3.4, 0.6, if (is.null(main)) 2 else 3.4, 0.4), oma = c(0, 4, 0, 0.4), las = 1,
     mgp = c(2, 0.5, 0), tcl = -0.25
@@ -40,9 +39,7 @@ plot.relabelled_mixture <- function(x, type = c("components", "pairs", "trace", 
   }
   for (i in seq_len(panels)) {
     marker <- chosen[[i]]
-    means <- x$component_means[x$component_means$marker == x$markers[[marker]], ]
-    means <- means[match(shown$component, means$component), ]
-    interval_panel(means, x$markers[[marker]], function() marker_axis(1L, x, marker, 0.9))
+    interval_panel(parts$means[[i]], x$markers[[marker]], function() marker_axis(1L, x, marker, 0.9))
     if (i == 1L) {
       graphics::axis(2L, at = at, labels = shown$component, tick = FALSE, cex.axis = size, gap.axis = -1)
       graphics::mtext("Component", side = 2L, line = 2.4, las = 0, cex = 0.75)
@@ -56,4 +53,21 @@ plot.relabelled_mixture <- function(x, type = c("components", "pairs", "trace", 
     graphics::mtext(main, side = 3L, outer = TRUE, line = -1.4, font = 2L)
   }
   invisible(x)
+}
+
+# The shown components with their weights, the chosen markers, the components' means of each of these, and colours.
+component_parts <- function(x, components, markers, call = sys.call(-1L)) {
+  components <- check_count(components, "components", call = call)
+  held <- x$component_weights[x$component_weights$present > 0, ]
+  shown <- held[seq_len(min(components, nrow(held))), ]
+  chosen <- choose_markers(x, markers, reference_draw(x, call = NULL))
+  rows <- nrow(shown)
+  list(
+    shown = shown, chosen = chosen,
+    means = lapply(chosen, function(marker) {
+      means <- x$component_means[x$component_means$marker == x$markers[[marker]], ]
+      means[match(shown$component, means$component), ]
+    }),
+    colours = rep_len(c(component_colours, rep(other_colour, max(0L, rows - length(component_colours)))), rows)
+  )
 }

@@ -51,30 +51,48 @@ plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution
   if (!is.null(y)) {
     check_pmf(y, "y")
   }
-  all <- if (is.null(y)) list(x) else list(x, y)
-  log <- if (is.null(log)) type != "quantile" && any(vapply(all, is_log, NA)) else check_flag(log, "log")
-  lower.tail <- check_flag(lower.tail, "lower.tail")
   add <- check_flag(add, "add")
-  xlim <- check_limits(xlim, "xlim")
-  ylim <- check_limits(ylim, "ylim")
-  col <- rep_len(check_colours(col, "col"), 2L)
   border <- check_colours(border, "border")
-  check_label(xlab, "xlab")
-  check_label(ylab, "ylab")
-  check_label(main, "main")
+  picture <- pmf_picture(x, y, type, log, lower.tail, xlim, ylim, xlab, ylab, main, col, legend, sys.call())
+  drawing(draw_pmf(picture, border, add, ...))
+  invisible(x)
+}
+
+# What a picture of one or two distributions shows: its `type`; `curves`, each with x and y (for bars also their width);
+# the limits, NULL where the curves decide; the labels, and which axes show whole numbers.
+pmf_picture <- function(x, y, type, log, lower.tail, xlim, ylim, xlab, ylab, main, col, legend, call) {
+  all <- if (is.null(y)) list(x) else list(x, y)
+  log <- if (is.null(log)) type != "quantile" && any(vapply(all, is_log, NA)) else check_flag(log, "log", call = call)
+  lower.tail <- check_flag(lower.tail, "lower.tail", call = call)
+  xlim <- check_limits(xlim, "xlim", call)
+  ylim <- check_limits(ylim, "ylim", call)
+  check_label(xlab, "xlab", call)
+  check_label(ylab, "ylab", call)
+  check_label(main, "main", call)
   if (!is.null(legend) && !(is.character(legend) && length(legend) == 2L)) {
-    stop_input("legend", "must be two names, or NULL for none, not ", show_value(legend))
+    stop_input("legend", "must be two names, or NULL for none, not ", show_value(legend), call = call)
   }
+  labelled <- function(own) list(xlab = if (is.null(xlab)) own[[1L]] else xlab,
+    ylab = if (is.null(ylab)) own[[2L]] else ylab)
+  shared <- list(all = all, log = log, lower.tail = lower.tail, ylim = ylim, main = main,
+    col = rep_len(check_colours(col, "col", call), 2L), legend = legend)
   if (type == "quantile") {
     if (log) {
-      stop_input("log", "is TRUE, but probabilities of quantiles are on a linear axis")
+      stop_input("log", "is TRUE, but probabilities of quantiles are on a linear axis", call = call)
     }
-    drawing(plot_quantiles(all, xlim, ylim, xlab, ylab, main, col, add, ...))
-    return(invisible(x))
+    line <- quantile_line(all)
+    own <- list(type = type, xlim = xlim, line = line[c("x", "y")], whole = line$whole)
+    return(c(shared, own, labelled(line$labels)))
   }
   if (type %in% c("lorenz", "stop_loss")) {
-    drawing(plot_risk(all, type, xlim, ylim, xlab, ylab, main, col, legend, add, ...))
-    return(invisible(x))
+    labels <- if (type == "lorenz") {
+      c("share of the outcomes, from the smallest", "share of the expected total")
+    } else {
+      c("retention", "expected excess")
+    }
+    curves <- risk_curves(all, type, xlim)
+    xlim <- if (!is.null(xlim)) xlim else if (type == "lorenz") c(0, 1) else range(curves[[1L]]$x)
+    return(c(shared, list(type = type, xlim = xlim, curves = curves), labelled(labels)))
   }
   if (is.null(xlim)) {
     xlim <- range(vapply(all, function(one) shown_range(one, type, log, lower.tail), numeric(2)))
@@ -90,29 +108,38 @@ plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution
     most <- max(vapply(curves, function(curve) length(curve$x), 0L))
     type <- if (type == "auto") if (most <= 100L) "bars" else "line" else type
   }
-  drawing(draw_curves(all, curves, type, log, lower.tail, xlim, ylim, xlab, ylab, main, col, border, legend, add, ...))
-  invisible(x)
+  height <- if (type != "distribution") "probability" else if (lower.tail) {
+    "probability up to the value"
+  } else {
+    "probability beyond the value"
+  }
+  c(shared, list(type = type, xlim = xlim, curves = curves, whole = all(vapply(all, on_whole_numbers, NA))),
+    labelled(c("value", height)))
 }
 
-draw_curves <- function(all, curves, type, log, lower.tail, xlim, ylim, xlab, ylab, main, col, border, legend, add,
-                        ...) {
+draw_pmf <- function(picture, border, add, ...) {
+  if (picture$type == "quantile") {
+    return(draw_quantiles(picture, add, ...))
+  }
+  if (picture$type %in% c("lorenz", "stop_loss")) {
+    return(draw_risk(picture, add, ...))
+  }
+  draw_curves(picture, border, add, ...)
+}
+
+draw_curves <- function(picture, border, add, ...) {
+  curves <- picture$curves
+  type <- picture$type
+  log <- picture$log
+  col <- picture$col
   width <- min(vapply(curves, function(curve) curve$width, 0))
   if (!add) {
     height <- unlist(lapply(curves, function(curve) curve$y))
-    if (is.null(ylab)) {
-      ylab <- if (type != "distribution") {
-        "probability"
-      } else if (lower.tail) {
-        "probability up to the value"
-      } else {
-        "probability beyond the value"
-      }
-    }
     # Two distributions have a legend. Headroom keeps it from hiding bars or lines.
-    headroom <- if (length(curves) == 2L && !is.null(legend) && type != "distribution") 0.2 else 0
+    headroom <- if (length(curves) == 2L && !is.null(picture$legend) && type != "distribution") 0.2 else 0
     draw_frame(
-      xlim + if (type == "bars") c(-0.5, 0.5) * width else 0, ylim, height, log, type == "distribution", headroom,
-      all(vapply(all, on_whole_numbers, NA)), if (is.null(xlab)) "value" else xlab, ylab, main
+      picture$xlim + if (type == "bars") c(-0.5, 0.5) * width else 0, picture$ylim, height, log,
+      type == "distribution", headroom, picture$whole, picture$xlab, picture$ylab, picture$main
     )
   }
   base <- if (log) graphics::par("usr")[[3L]] else 0
@@ -123,7 +150,7 @@ draw_curves <- function(all, curves, type, log, lower.tail, xlim, ylim, xlab, yl
       draw_line(if (type == "distribution") curves[[i]] else thin_line(curves[[i]]$x, curves[[i]]$y), col[[i]], ...)
     }
   }
-  draw_legend(legend, length(curves), type == "bars", type == "distribution" && lower.tail, col)
+  draw_legend(picture$legend, length(curves), type == "bars", type == "distribution" && picture$lower.tail, col)
 }
 
 #' @rdname plot.pmf
@@ -193,6 +220,14 @@ edge_of <- function(lower.tail, log) {
 }
 
 draw_frame <- function(xlim, ylim, height, log, whole, headroom, on_whole, xlab, ylab, main) {
+  ylim <- height_limits(ylim, height, log, whole, headroom)
+  graphics::plot.default(xlim, ylim, type = "n", xlab = xlab, ylab = ylab, main = main, axes = FALSE)
+  graphics::box()
+  value_axis(1L, on_whole)
+  probability_axis(log)
+}
+
+height_limits <- function(ylim, height, log, whole, headroom) {
   finite <- is.finite(height)
   if (is.null(ylim)) {
     ylim <- if (!any(finite)) {
@@ -204,10 +239,7 @@ draw_frame <- function(xlim, ylim, height, log, whole, headroom, on_whole, xlab,
     }
     ylim[[2L]] <- ylim[[2L]] + headroom * (ylim[[2L]] - ylim[[1L]])
   }
-  graphics::plot.default(xlim, ylim, type = "n", xlab = xlab, ylab = ylab, main = main, axes = FALSE)
-  graphics::box()
-  value_axis(1L, on_whole)
-  probability_axis(log)
+  ylim
 }
 
 value_axis <- function(side, on_whole) {
@@ -241,7 +273,7 @@ draw_legend <- function(legend, count, bars, rising, col) {
 
 # The quantiles of one distribution as a step line, or those of two against each other, each at the middle between
 # two levels at which a quantile steps. At most about two thousand levels are drawn.
-plot_quantiles <- function(all, xlim, ylim, xlab, ylab, main, col, add, ...) {
+quantile_line <- function(all) {
   one <- all[[1L]]
   if (length(all) == 1L) {
     sums <- cumulative_weights(one, FALSE, FALSE)
@@ -252,7 +284,7 @@ plot_quantiles <- function(all, xlim, ylim, xlab, ylab, main, col, add, ...) {
     }
     level <- as.vector(rbind(c(0, sums)[shown], sums[shown]))
     line <- list(x = level, y = rep(value[shown], each = 2L))
-    ticks <- c(FALSE, on_whole_numbers(one))
+    whole <- c(FALSE, on_whole_numbers(one))
     labels <- c("probability", "quantile")
   } else {
     # The levels at which either quantile steps. Quantiles are compared midway between them.
@@ -263,59 +295,61 @@ plot_quantiles <- function(all, xlim, ylim, xlab, ylab, main, col, add, ...) {
     middle <- (levels[-1L] + levels[-length(levels)]) / 2
     middle <- middle[middle > 1e-6 & middle < 1 - 1e-6]
     line <- list(x = qpmf(middle, one), y = qpmf(middle, all[[2L]]))
-    ticks <- vapply(all, on_whole_numbers, NA)
+    whole <- vapply(all, on_whole_numbers, NA)
     labels <- c("quantiles of x", "quantiles of y")
   }
+  c(line, list(whole = whole, labels = labels))
+}
+
+draw_quantiles <- function(picture, add, ...) {
+  line <- picture$line
   if (!add) {
-    label <- function(given, own) if (is.null(given)) own else given
-    graphics::plot.default(if (is.null(xlim)) range(line$x) else xlim, if (is.null(ylim)) range(line$y) else ylim,
-      type = "n", xlab = label(xlab, labels[[1L]]), ylab = label(ylab, labels[[2L]]), main = main, axes = FALSE
-    )
+    limits <- function(given, values) if (is.null(given)) range(values) else given
+    graphics::plot.default(limits(picture$xlim, line$x), limits(picture$ylim, line$y), type = "n", xlab = picture$xlab,
+      ylab = picture$ylab, main = picture$main, axes = FALSE)
     graphics::box()
     for (side in 1:2) {
-      value_axis(side, ticks[[side]])
+      value_axis(side, picture$whole[[side]])
     }
   }
-  if (length(all) == 1L) {
-    graphics::lines(line, col = col[[1L]], ...)
+  if (length(picture$all) == 1L) {
+    graphics::lines(line, col = picture$col[[1L]], ...)
   } else {
     graphics::abline(0, 1, col = "grey60", lty = 2)
-    graphics::points(line, col = col[[1L]], pch = 20, cex = 0.6, ...)
+    graphics::points(line, col = picture$col[[1L]], pch = 20, cex = 0.6, ...)
   }
 }
 
 # Lorenz curves, or expected excesses over all retentions.
-plot_risk <- function(all, type, xlim, ylim, xlab, ylab, main, col, legend, add, ...) {
-  curves <- if (type == "lorenz") {
+risk_curves <- function(all, type, xlim) {
+  if (type == "lorenz") {
     level <- seq(0, 1, length.out = 501)
-    lapply(all, function(one) list(x = level, y = lorenz_share(one, level)))
-  } else {
-    if (is.null(xlim)) {
-      xlim <- range(vapply(all, function(one) qpmf(c(0, 1 - 1e-6), one), numeric(2)))
-    }
-    retention <- seq(xlim[[1L]], xlim[[2L]], length.out = 501)
-    lapply(all, function(one) list(x = retention, y = stop_loss_premium(one, retention)))
+    return(lapply(all, function(one) list(x = level, y = lorenz_share(one, level))))
   }
+  if (is.null(xlim)) {
+    xlim <- range(vapply(all, function(one) qpmf(c(0, 1 - 1e-6), one), numeric(2)))
+  }
+  retention <- seq(xlim[[1L]], xlim[[2L]], length.out = 501)
+  lapply(all, function(one) list(x = retention, y = stop_loss_premium(one, retention)))
+}
+
+draw_risk <- function(picture, add, ...) {
+  curves <- picture$curves
   if (!add) {
-    label <- function(given, own) if (is.null(given)) own else given
-    labels <- if (type == "lorenz") {
-      c("share of the outcomes, from the smallest", "share of the expected total")
-    } else {
-      c("retention", "expected excess")
-    }
-    graphics::plot.default(if (is.null(xlim)) c(0, 1) else xlim,
-      if (is.null(ylim)) c(0, max(vapply(curves, function(curve) max(curve$y), 0))) else ylim,
-      type = "n", xlab = label(xlab, labels[[1L]]), ylab = label(ylab, labels[[2L]]), main = main
-    )
-    if (type == "lorenz") {
+    highest <- max(vapply(curves, function(curve) max(curve$y), 0))
+    ylim <- if (is.null(picture$ylim)) c(0, highest) else picture$ylim
+    graphics::plot.default(picture$xlim, ylim, type = "n", xlab = picture$xlab, ylab = picture$ylab,
+      main = picture$main)
+    if (picture$type == "lorenz") {
       graphics::abline(0, 1, col = "grey60", lty = 2)
     }
   }
   for (i in seq_along(curves)) {
-    graphics::lines(curves[[i]], col = col[[i]], ...)
+    graphics::lines(curves[[i]], col = picture$col[[i]], ...)
   }
-  if (!is.null(legend) && length(all) == 2L) {
-    graphics::legend(if (type == "lorenz") "topleft" else "topright", legend, lty = 1, col = col, bty = "n")
+  if (!is.null(picture$legend) && length(curves) == 2L) {
+    graphics::legend(if (picture$type == "lorenz") "topleft" else "topright", picture$legend, lty = 1,
+      col = picture$col, bty = "n")
   }
 }
 

@@ -41,12 +41,7 @@ plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood"
   type <- check_choice(type, "type", c("terms", "prevalence", "log_likelihood", "correlation", "map"))
   by <- check_choice(by, "by", term_rankings)
   n <- check_count(n, "n")
-  most <- if (is.null(topics)) {
-    c(terms = 6, prevalence = 50, log_likelihood = 1, correlation = 30, map = 40)[[type]]
-  } else {
-    check_count(topics, "topics")
-  }
-  shown <- utils::head(order(-topic_prevalence(x)), most)
+  shown <- shown_topics(x, type, topics)
   switch(type,
     terms = plot_topic_terms(x, shown, n, by, main),
     prevalence = plot_prevalence(x, shown, n, main),
@@ -55,6 +50,16 @@ plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood"
     map = plot_topic_map(x, shown, n, main)
   )
   invisible(x)
+}
+
+# The most prevalent topics, as many as asked for or as the picture has room for.
+shown_topics <- function(x, type, topics, call = sys.call(-1L)) {
+  most <- if (is.null(topics)) {
+    c(terms = 6, prevalence = 50, log_likelihood = 1, correlation = 30, map = 40)[[type]]
+  } else {
+    check_count(topics, "topics", call = call)
+  }
+  utils::head(order(-topic_prevalence(x)), most)
 }
 
 topic_title <- function(fit, topic) {

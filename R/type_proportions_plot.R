@@ -28,7 +28,7 @@ plot.type_proportions <- function(x, group = NULL, types = NULL, main = NULL, ..
   if (!is.null(group)) {
     group <- check_groups(group, samples, sys.call())
   }
-  shown <- chosen_types(types, levels(x$type))
+  shown <- chosen_types(types, levels(x$type), sys.call())
   colours <- rep_len(chain_colours, max(1L, nlevels(group)))
   colour <- rep(colours[[1L]], length(samples))
   if (!is.null(group)) {
@@ -46,12 +46,14 @@ plot.type_proportions <- function(x, group = NULL, types = NULL, main = NULL, ..
   for (type in shown) {
     rows <- x[x$type == type, ]
     graphics::plot.new()
-    graphics::plot.window(c(0, max(rows$upper)), c(length(samples) + 0.5, 0.5))
+    # A type may be absent from all samples.
+    highest <- max(rows$upper, rows$proportion)
+    graphics::plot.window(c(0, if (highest > 0) highest else 0.01), c(length(samples) + 0.5, 0.5))
     ticks <- graphics::axTicks(1L)
     graphics::abline(v = ticks, col = "#EEEEEE")
     graphics::segments(rows$lower, at, rows$upper, at, col = colour, lwd = 3)
     graphics::points(rows$proportion, at, pch = 21, bg = colour, col = "black")
-    graphics::axis(1L, at = ticks, labels = paste0(format(100 * ticks, trim = TRUE), "%"), cex.axis = 0.8)
+    graphics::axis(1L, at = ticks, labels = percent_labels(ticks), cex.axis = 0.8)
     graphics::axis(2L, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1)
     graphics::title(short_names(type), cex.main = 1, line = 0.5)
   }
@@ -72,13 +74,11 @@ plot.type_differences <- function(x, types = NULL, main = NULL, ...) {
   check_dots_empty(...)
   check_title(main)
   check_share_table(x)
-  shown <- chosen_types(types, levels(x$type))
-  groups <- unique(x$group)
-  rows <- x[x$type %in% shown, ]
-  rows <- rows[order(match(rows$type, shown)), ]
+  parts <- difference_parts(x, types, sys.call())
+  groups <- parts$groups
+  rows <- parts$rows
   count <- nrow(rows)
-  text <- if (length(groups) > 1L) paste(rows$type, rows$group, sep = ", ") else as.character(rows$type)
-  names <- names_in_margin(text, graphics::par("din")[[1L]], min(0.9, 22 / count))
+  names <- names_in_margin(parts$names, graphics::par("din")[[1L]], min(0.9, 22 / count))
   old <- graphics::par(
     mar = c(3.6, 0.6 + names$lines, if (is.null(main)) 1 else 2.6, 4), las = 1, mgp = c(2.2, 0.5, 0), tcl = -0.25
   )
@@ -94,13 +94,26 @@ plot.type_differences <- function(x, types = NULL, main = NULL, ...) {
   graphics::axis(2L, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1)
   above <- percent(rows$above, 0)
   graphics::axis(4L, at = at, labels = above, tick = FALSE, cex.axis = min(0.8, 20 / count), gap.axis = -1)
-  scale <- if (attr(x, "scale") == "log_ratio") "Log proportion" else "Proportion"
-  graphics::title(xlab = sprintf("%s, %s minus %s (right: probability of being above 0)",
-    scale, paste(groups, collapse = ", "), x$against[[1L]]))
+  graphics::title(xlab = parts$xlab)
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
   }
   invisible(x)
+}
+
+# The rows of the chosen types, their names, and the label of the axis.
+difference_parts <- function(x, types, call) {
+  shown <- chosen_types(types, levels(x$type), call)
+  groups <- unique(x$group)
+  rows <- x[x$type %in% shown, ]
+  rows <- rows[order(match(rows$type, shown)), ]
+  scale <- if (identical(attr(x, "scale"), "log_ratio")) "Log proportion" else "Proportion"
+  list(
+    rows = rows, groups = groups,
+    names = if (length(groups) > 1L) paste(rows$type, rows$group, sep = ", ") else as.character(rows$type),
+    xlab = sprintf("%s, %s minus %s (right: probability of being above 0)", scale, paste(groups, collapse = ", "),
+      x$against[[1L]])
+  )
 }
 
 chosen_types <- function(types, known, call = sys.call(-1L)) {
