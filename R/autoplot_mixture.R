@@ -17,8 +17,8 @@ autoplot.dp_mixture <- function(object, data = NULL, type = c("pairs", "trace", 
       # The first row is at the bottom, as in plot().
       up <- rev(seq_along(parts$labels))
       names <- paste0(parts$labels, " (", percent(parts$weights), ")")[up]
-      gg_heat(parts$means[up, , drop = FALSE], names, object$markers, heat_limit(parts$means), "Mean (marker's sd from that of all cells)",
-        main) + ggplot2::labs(x = NULL, y = "Component (weight)")
+      gg_heat(parts$means[up, , drop = FALSE], names, object$markers, heat_limit(parts$means),
+        "Mean (marker's sd from that of all cells)", main) + ggplot2::labs(x = NULL, y = "Component (weight)")
     }
   )
 }
