@@ -103,7 +103,8 @@ plot_single_marker <- function(fit, reference, marker, limits, values, main) {
   graphics::mtext("Density", side = 2L, line = 3.4, las = 0)
   some <- length(values) > 0L
   graphics::legend("topright", c(if (some) "cells", "mixture"),
-    inset = c(0, -2 * graphics::par("csi") / graphics::par("pin")[[2L]]), xpd = NA, horiz = TRUE, bty = "n", cex = 0.9, fill = c(if (some) histogram_colour, NA),
+    inset = c(0, -2 * graphics::par("csi") / graphics::par("pin")[[2L]]), xpd = NA, horiz = TRUE, bty = "n",
+    cex = 0.9, fill = c(if (some) histogram_colour, NA),
     border = NA, lty = c(if (some) NA, 1), col = c(if (some) NA, density_colour), lwd = 1.4
   )
   if (!is.null(main)) {
