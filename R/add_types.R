@@ -13,7 +13,8 @@
 #'   factor and its probabilities. A `SummarizedExperiment` has them in its `colData()`.
 #'
 #'   The frames of a `flowFrame` or `flowSet` hold only numbers. So the new channel has the number of the type, and the
-#'   description of the channel has all names: `"1 = CD4+; 2 = CD8+"`.
+#'   description of the channel has all names: `"1 = CD4+; 2 = CD8+"`. flowCore's `write.FCS()` and `write.flowSet()`
+#'   write channel and description into FCS files. In the description a name has `/` in the place of `|`.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, if `x` has other cells than the fit, or if it has a
 #' column of that name.
@@ -133,7 +134,8 @@ add_types_to_frames <- function(x, frames, added, types, call) {
   names <- sprintf("%d = %s", seq_along(levels(types)), levels(types))
   numbers <- cbind(as.double(as.integer(added[[1L]])), added[[2L]])
   colnames(numbers) <- names(added)
-  described <- c(paste(names, collapse = "; "), "probability of the type")
+  # A bar separates the keywords of FCS files that flowCore writes.
+  described <- c(gsub("|", "/", paste(names, collapse = "; "), fixed = TRUE), "probability of the type")
   frames <- Map(function(frame, rows) {
     add_channels(frame, numbers[rows, , drop = FALSE], described)
   }, frames, ranges(sizes))
@@ -151,7 +153,8 @@ add_types_to_frames <- function(x, frames, added, types, call) {
 # flowCore knows the keywords of a frame. Without it, only values and the table of channels are changed.
 add_channels <- function(frame, numbers, described) {
   append <- accessor("flowCore", "fr_append_cols")
-  old <- nrow(methods::slot(methods::slot(frame, "parameters"), "data"))
+  table <- methods::slot(methods::slot(frame, "parameters"), "data")
+  old <- nrow(table)
   if (!is.null(append)) {
     frame <- append(frame, numbers)
   } else {
@@ -159,14 +162,15 @@ add_channels <- function(frame, numbers, described) {
     channels <- colnames(values)
     methods::slot(frame, "exprs") <- cbind(values, numbers)
     parameters <- methods::slot(frame, "parameters")
-    table <- methods::slot(parameters, "data")
     new <- table[rep(1L, ncol(numbers)), , drop = FALSE]
     new$name <- colnames(numbers)
     highest <- apply(numbers, 2L, max)
     if ("range" %in% names(new)) new$range <- highest
     if ("maxRange" %in% names(new)) new$maxRange <- highest
     if ("minRange" %in% names(new)) new$minRange <- 0
-    rownames(new) <- paste0("$P", old + seq_len(ncol(numbers)))
+    # A frame whose channels were chosen among others keeps their numbers.
+    used <- suppressWarnings(as.integer(sub("^\\$P", "", rownames(table))))
+    rownames(new) <- paste0("$P", max(old, used, na.rm = TRUE) + seq_len(ncol(numbers)))
     methods::slot(parameters, "data") <- rbind(table, new)
     methods::slot(frame, "parameters") <- parameters
     colnames(methods::slot(frame, "exprs")) <- c(channels, colnames(numbers))
@@ -174,8 +178,13 @@ add_channels <- function(frame, numbers, described) {
   parameters <- methods::slot(frame, "parameters")
   table <- methods::slot(parameters, "data")
   table$desc <- as.character(table$desc)
-  table$desc[old + seq_along(described)] <- described
+  added <- old + seq_along(described)
+  table$desc[added] <- described
   methods::slot(parameters, "data") <- table
   methods::slot(frame, "parameters") <- parameters
+  # Some versions of flowCore's write.FCS() take a channel's description from the table, others from the keyword $PnS.
+  if (methods::.hasSlot(frame, "description") && is.list(methods::slot(frame, "description"))) {
+    methods::slot(frame, "description")[paste0(rownames(table)[added], "S")] <- described
+  }
   frame
 }

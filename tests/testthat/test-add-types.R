@@ -52,7 +52,7 @@ test_that("types become channels of flowFrames and flowSets", {
   # Stand-ins of flowCore's classes, with their slots.
   where <- globalenv()
   setClass("annotation", representation(data = "data.frame"), where = where)
-  setClass("flowFrame", representation(exprs = "matrix", parameters = "ANY"), where = where)
+  setClass("flowFrame", representation(exprs = "matrix", parameters = "ANY", description = "list"), where = where)
   setClass("flowSet", representation(frames = "environment", phenoData = "ANY"), where = where)
   types <- made_types()
   frame <- function(values) {
@@ -69,6 +69,17 @@ test_that("types become channels of flowFrames and flowSets", {
   expect_identical(as.character(table$name), c("CD4", "CD8", "type", "type_probability"))
   expect_identical(table$desc[[3]], "1 = many; 2 = some; 3 = few")
   expect_identical(rownames(table), paste0("$P", 1:4))
+  # The keywords that write.FCS() reads.
+  expect_identical(found@description[["$P3S"]], "1 = many; 2 = some; 3 = few")
+  expect_identical(found@description[["$P4S"]], "probability of the type")
+  # Channels that were chosen among more keep their numbers, and the new ones follow.
+  chosen <- frame(x)
+  rownames(chosen@parameters@data) <- c("$P2", "$P7")
+  barred <- types
+  levels(barred) <- c("a|b", "c", "d")
+  found <- add_types(chosen, barred)
+  expect_identical(rownames(found@parameters@data), c("$P2", "$P7", "$P8", "$P9"))
+  expect_identical(found@description[["$P8S"]], "1 = a/b; 2 = c; 3 = d")
   set <- new("flowSet", frames = list2env(list(b = frame(x[1:100, ]), a = frame(x[101:400, ]))),
     phenoData = new("annotation", data = data.frame(name = c("b", "a"), row.names = c("b", "a"))))
   found <- add_types(set, types)
