@@ -123,7 +123,7 @@ static void gamma_piece(void *context, int64_t piece) {
   const wb_variates work = piece_of(all, piece);
   wb_variates_law law = all->law;
   law.begin = piece * PIECE;
-  wb_variates_gamma(&work, &law);
+  wb_variates_gamma(&work, &law, all->isa);
 }
 
 static void beta_piece(void *context, int64_t piece) {
@@ -192,7 +192,7 @@ int wb_interface_gamma_draw(const warpbayes_source *from, int64_t count, const d
   if (status == WB_OK) status = check_shape("shape", shape, shapes, call.message);
   if (status != WB_OK) return status;
   all.law = (wb_variates_law){.a = shape, .as = shapes, .is_log = is_log};
-  spread(&call, &all, gamma_piece, 100);
+  spread(&call, &all, gamma_piece, 20);
   return WB_OK;
 }
 

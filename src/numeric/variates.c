@@ -4,6 +4,7 @@
 #include "numeric/variates.h"
 
 #include "core/random_beta.h"
+#include "core/random_gamma_trial.h"
 #include "numeric/memory.h"
 
 #define WB_LOOPS "numeric/variates_loops.h"
@@ -13,6 +14,10 @@ typedef void draw_series(uint64_t key, uint32_t iteration, uint64_t first, int64
 
 static draw_series *const uniforms[] = WB_ISA_TABLE(variates_uniform);
 static draw_series *const normals[] = WB_ISA_TABLE(variates_normal);
+
+typedef void try_gammas(uint64_t key, uint32_t iteration, uint64_t first, const double *shape, double *draws);
+
+static try_gammas *const gammas[] = WB_ISA_TABLE(variates_gamma);
 
 void wb_variates_uniform(const wb_variates *work, wb_isa isa) {
   uniforms[isa](work->key, work->iteration, work->first, work->count, work->draws);
@@ -44,10 +49,26 @@ static wb_stream open_element(const wb_variates *work, uint32_t purpose, int64_t
   return wb_stream_open(work->key, purpose, work->iteration, work->first + (uint64_t)i);
 }
 
-void wb_variates_gamma(const wb_variates *work, const wb_variates_law *law) {
-  for (int64_t i = 0; i < work->count; i++) {
-    wb_stream stream = open_element(work, WB_PURPOSE_GAMMA, i);
-    work->draws[i] = draw_gamma(&stream, law, law->begin + i);
+static void draw_gamma_alone(const wb_variates *work, const wb_variates_law *law, int64_t i) {
+  wb_stream stream = open_element(work, WB_PURPOSE_GAMMA, i);
+  work->draws[i] = draw_gamma(&stream, law, law->begin + i);
+}
+
+/* The loop over a tile accepts most draws of shapes from 1 on. Any other element is drawn alone, from the beginning of
+ * its stream, with the same result as if there were no loop. */
+void wb_variates_gamma(const wb_variates *work, const wb_variates_law *law, wb_isa isa) {
+  _Alignas(64) double shape[WB_PHILOX_TILE], tile[WB_PHILOX_TILE];
+  int64_t place = law->begin % law->as;
+  for (int64_t at = 0; at < work->count; at += WB_PHILOX_TILE) {
+    const int64_t left = work->count - at, rows = left < WB_PHILOX_TILE ? left : WB_PHILOX_TILE;
+    for (int64_t i = 0; i < WB_PHILOX_TILE; i++) {
+      shape[i] = law->a[place];
+      if (++place == law->as) place = 0;
+    }
+    if (!law->is_log) gammas[isa](work->key, work->iteration, work->first + (uint64_t)at, shape, tile);
+    for (int64_t i = 0; i < rows; i++)
+      if (law->is_log || shape[i] < 1.0 || tile[i] < 0.0) draw_gamma_alone(work, law, at + i);
+      else work->draws[at + i] = tile[i];
   }
 }
 

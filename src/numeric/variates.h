@@ -26,7 +26,7 @@ typedef struct wb_variates_law {
   int64_t begin;
   int is_log;
 } wb_variates_law;
-void wb_variates_gamma(const wb_variates *work, const wb_variates_law *law);
+void wb_variates_gamma(const wb_variates *work, const wb_variates_law *law, wb_isa isa);
 void wb_variates_beta(const wb_variates *work, const wb_variates_law *law);
 
 /* One row of `columns` numbers for each element: element first + i writes draws[i + j * stride]. Its parameters are
