@@ -14,7 +14,7 @@ resolve_backend <- function(backend, call = NULL) {
     backend <- getOption("warpbayes.backend", "auto")
   }
   backend <- check_option_choice(backend, argument, c("auto", "cpu", "cuda"), call)
-  cpu <- list(backend = "cpu", pointer = .Call(C_backend_cpu), device = 0L)
+  cpu <- list(backend = "cpu", automatic = FALSE, pointer = .Call(C_backend_cpu), device = 0L)
   if (backend == "cpu") {
     return(c(cpu, why = paste("asked for by", argument)))
   }
@@ -34,8 +34,12 @@ resolve_backend <- function(backend, call = NULL) {
   }
   device <- resolve_device(cuda$devices, call)
   list(
-    backend = "cuda", pointer = cuda$pointer, device = device,
-    why = if (backend == "cuda") paste("asked for by", argument) else "a graphics card is there"
+    backend = "cuda", automatic = backend == "auto", pointer = cuda$pointer, device = device,
+    why = if (backend == "cuda") {
+      paste("asked for by", argument)
+    } else {
+      "a graphics card is there; the processor for what it does faster"
+    }
   )
 }
 

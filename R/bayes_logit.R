@@ -125,7 +125,10 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
   response <- parts$response
   design <- parts$design
   prior <- resolve_logit_prior(prior, design, family, response$mean)
-  run <- resolve_run(backend, threads)
+  sweeps <- iter * chains
+  run <- resolve_run(backend, threads,
+    cost = logit_cost(nrow(parts$frame), length(coefficient_names(design, response)), family, response, sweeps)
+  )
   seed <- check_seed(seed)
 
   fit <- structure(list(

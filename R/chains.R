@@ -130,7 +130,7 @@ continue_chains <- function(fit, iter, sampler, backend, threads, progress, chec
     stop_input("fit", "has been changed since it was made: its chains, sweeps and draws do not agree", call = call)
   }
   progress <- check_progress(progress, call)
-  run <- resolve_run(backend, threads, cluster = cluster, call = call)
+  run <- resolve_run(backend, threads, cluster = cluster, cost = fit_cost(fit, iter), call = call)
   fit$backend <- run_backend(run)
   fit$threads <- run$threads
   advance_chains(fit, iter, sampler, run, progress, threads, checkpoint)

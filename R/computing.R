@@ -15,9 +15,11 @@
 #' random generator, and adds numbers in a fixed order.
 #'
 #' @section Backend and threads:
-#' `backend` is `"cpu"`, `"cuda"` (a graphics card) or `"auto"` (a graphics card if one can be used, otherwise the
-#' processor). The default, `NULL`, takes `getOption("warpbayes.backend", "auto")`. It is an error to ask for `"cuda"`
-#' where no graphics card can be used: the package never falls back silently. [warp_info()] shows what this machine has.
+#' `backend` is `"cpu"`, `"cuda"` (a graphics card) or `"auto"`. With `"auto"`, where a graphics card can be used, each
+#' call runs on the card or on the processor, whichever the package expects to be faster for the sizes of the arguments.
+#' Small data and calls that mostly copy are faster on the processor. The default, `NULL`, takes
+#' `getOption("warpbayes.backend", "auto")`. It is an error to ask for `"cuda"` where no graphics card can be used: the
+#' package never falls back silently. [warp_info()] shows what this machine has.
 #'
 #' `threads` is the number of processor threads, from 1 to 4096. The default, `NULL`, takes
 #' `getOption("warpbayes.threads")`, then the environment variable `OMP_NUM_THREADS`, then all cores that this process

@@ -106,7 +106,8 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
   }
   log <- isTRUE(log)
   if (is.matrix(x) || is.matrix(y)) {
-    return(convolve_rows(x, y, log, accuracy, resolve_run(backend, threads), sys.call()))
+    run <- resolve_run(backend, threads, cost = rows_cost(x, y))
+    return(convolve_rows(x, y, log, accuracy, run, sys.call()))
   }
   x <- plain_weights(x, "x", log)
   y <- plain_weights(y, "y", log)
@@ -170,7 +171,9 @@ convolve_distributions <- function(x, y, log, accuracy, backend, threads, call) 
 convolve_vectors <- function(x, y, log, accuracy, backend, threads, call) {
   m <- as.double(length(x))
   n <- as.double(length(y))
-  run <- resolve_run(backend, threads, work = if (log) Inf else m * n, call = call)
+  run <- resolve_run(backend, threads,
+    work = if (log) Inf else m * n, cost = convolution_cost(m * n, m + n), call = call
+  )
   check_result_size(m + n - 1, NULL, "probabilities", call, copies = result_copies(log, accuracy))
   check_operations(if (accuracy == 0) m * n else m + n, NULL, call)
   result <- .Call(C_pmf_convolve, x, y, log, accuracy, fourier_cache(), run)

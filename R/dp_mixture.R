@@ -152,6 +152,7 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   init <- check_init(init, cells$rows, components)
   moves <- check_flag(moves, "moves")
   precision <- check_precision(precision)
+  run <- faster_run(run, mixture_cost(cells$rows, length(cells$markers), components, iter * chains), precision)
   progress <- check_progress(progress)
   given <- list(markers = markers, sample = if (length(sample) == 1L) sample)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every, given)

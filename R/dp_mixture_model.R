@@ -56,8 +56,10 @@ log_lik.dp_mixture <- function(object, newdata = NULL, draws = NULL, sample = NU
     draws <- check_count(draws, "draws")
   }
   x <- cells_of(object, newdata, call = call)
-  run <- resolve_run(backend, threads, call = call)
   used <- spaced_draws(object, draws)
+  run <- resolve_run(backend, threads,
+    cost = density_cost(nrow(x), ncol(x), object$components, nrow(used)), call = call
+  )
   check_result_size(as.double(nrow(used)) * nrow(x), "draws", "log densities", call, copies = 1)
   result <- matrix(0, nrow(used), nrow(x), dimnames = if (!is.null(rownames(x))) list(NULL, rownames(x)))
   sample <- sample_of_cells(object, sample, nrow(x), is.null(newdata), call)

@@ -57,7 +57,10 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
   }
   call <- sys.call()
   x <- cells_of(object, newdata, call = call)
-  run <- resolve_run(backend, threads, call = call)
+  used <- if (type == "class" || type == "prob") 1 else nrow(spaced_draws(object, draws))
+  run <- resolve_run(backend, threads,
+    cost = density_cost(nrow(x), ncol(x), object$components, used), call = call
+  )
   sample <- sample_of_cells(object, sample, nrow(x), is.null(newdata), call)
   if (type == "prob") {
     check_result_size(as.double(nrow(x)) * object$components, NULL, "probabilities", call, copies = 2)

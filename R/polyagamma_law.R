@@ -152,7 +152,7 @@ polyagamma_law <- function(x, shape, tilt, quantity, log, backend, threads, call
   shape <- check_polyagamma_shape(shape, "shape", call = call)
   tilt <- check_values(tilt, "tilt", call)
   all <- recycle_doubles(list(x, shape, tilt))
-  run <- resolve_run(backend, threads, call = call)
+  run <- resolve_run(backend, threads, cost = polyagamma_law_cost(length(all[[1L]])), call = call)
   value <- native(C_polyagamma_law, all[[1L]], all[[2L]], all[[3L]], quantity, log, run)
   keep_na(value, all)
 }

@@ -128,7 +128,7 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   }
   seed <- check_seed(seed)
   progress <- check_progress(progress)
-  run <- resolve_run(backend, threads)
+  run <- resolve_run(backend, threads, cost = predictive_cost(model, y, draws, horizon))
   fit <- list(
     model = model, draws = NULL, n = NA_real_, horizon = 0, count = draws, tolerance = tolerance,
     functional = check_functional(functional, model), seed = seed, backend = run$backend, threads = run$threads,

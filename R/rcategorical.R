@@ -65,7 +65,8 @@ rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend =
   rows <- if (is.null(shape)) 1 else shape[[1L]]
   check_draws_fit(rows, draws, is.null(shape))
   seed <- check_seed(seed)
-  run <- resolve_run(backend, threads)
+  columns <- if (is.null(shape)) length(weights) else shape[[2L]]
+  run <- resolve_run(backend, threads, cost = categorical_cost(rows, columns, draws))
   items <- if (rows * draws == 0) {
     integer()
   } else {

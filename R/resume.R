@@ -98,6 +98,7 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   }
   fit <- intact(file, call, fit_with_data(topic, saved, x, envir, call))
   intact(file, call, check_fingerprint(saved$fingerprint, topic$fingerprint(fit), call))
+  run <- faster_run(run, fit_cost(fit, saved$total - fit$iter))
   intact(file, call, topic$check_state(fit))
   fit <- intact(file, call, put_arrays(fit, saved, topic$sampler, file, call))
   saved$arrays <- NULL

@@ -77,7 +77,7 @@ rpolyagamma <- function(n, shape = 1, tilt = 0,
   shape <- check_polyagamma_shape(shape, "shape", method)
   tilt <- check_values(tilt, "tilt")
   seed <- check_seed(seed)
-  run <- resolve_run(backend, threads)
+  run <- resolve_run(backend, threads, cost = polyagamma_cost(n, shape, tilt))
   check_result_size(n, "n", "draws", sys.call(), copies = 1)
   if (n == 0) {
     return(numeric())

@@ -8,11 +8,13 @@ short_work <- 4e6
 
 # The user's choice as the list that the compiled code reads (wb_call_from_list() of src/entry/entry.h).
 # `backend` and `threads` may be NULL, which stands for the option. Results do not depend on the choice.
-#   work     multiply-adds of the whole call; with at most short_work it runs on one thread;
+#   work     multiply-adds of the whole call; with at most short_work it runs on one thread, and with backend "auto" on
+#            the processor;
+#   cost     from call_cost(): with backend "auto" the call runs where it is estimated to take less time;
 #   devices  the graphics cards that share the work, from 0, or NULL;
 #   cluster  NULL, or a cluster whose workers have the data. The list then describes what this process computes,
 #            and has the connection to the workers as its element `cluster`.
-resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NULL, cluster = NULL,
+resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NULL, cluster = NULL, cost = NULL,
                         call = sys.call(-1L)) {
   if (!is.null(cluster)) {
     run <- resolve_run("cpu", threads, call = call)
@@ -33,9 +35,13 @@ resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NU
   # A forked child cannot use the graphics card. It asks again, and make_run() raises the error.
   if (!identical(key, kept$key) || (kept$run$backend != "cpu" && kept$process != Sys.getpid())) {
     kept <- list(key = key, run = make_run(backend, threads, call), process = Sys.getpid())
+    if (name == "short" && kept$run$automatic) {
+      kept$run <- on_processor(kept$run)
+    }
     assign(name, kept, envir = kept_runs)
   }
-  if (is.null(devices)) kept$run else run_on_devices(kept$run, devices, call)
+  run <- if (is.null(devices)) kept$run else run_on_devices(kept$run, devices, call)
+  if (missing(cost)) run else faster_run(run, cost)
 }
 
 thread_settings <- function() {
@@ -54,6 +60,7 @@ make_run <- function(backend, threads, call) {
   processor <- .Call(C_backend_processor)
   list(
     backend = chosen$backend,
+    automatic = chosen$automatic,
     pointer = chosen$pointer,
     threads = resolve_threads(threads, processor, call),
     isa = resolve_isa(processor, call),

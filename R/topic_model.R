@@ -158,7 +158,10 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
   precision <- check_precision(precision)
   progress <- check_progress(progress)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
-  run <- resolve_run(backend, threads)
+  size <- counts$size
+  run <- resolve_run(backend, threads,
+    cost = topic_cost(size[[1L]], size[[2L]], length(counts$count), topics, iter * chains)
+  )
   seed <- check_seed(seed)
 
   fit <- structure(list(

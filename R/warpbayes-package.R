@@ -26,8 +26,8 @@
 #'
 #' @section Options:
 #' \describe{
-#'   \item{`warpbayes.backend`}{the backend if `backend = NULL`: `"cpu"`, `"cuda"` or `"auto"`, the default, which is
-#'     the graphics card if one can be used.}
+#'   \item{`warpbayes.backend`}{the backend if `backend = NULL`: `"cpu"`, `"cuda"` or `"auto"`, the default, which
+#'     takes the faster of the two for each call; see [computing].}
 #'   \item{`warpbayes.max_operations`}{the most multiply-adds that a sum of discrete random variables may take. The
 #'     default is 1e16, about 12 days at 1e10 a second. Beyond it there is an error before the work starts.}
 #'   \item{`warpbayes.threads`}{the number of CPU threads if `threads = NULL`. If it is not set: `OMP_NUM_THREADS`, or

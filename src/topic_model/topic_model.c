@@ -12,6 +12,7 @@
 #include "core/random_gamma_strips.h"
 #include "core/topic_tables.h"
 #include "numeric/memory.h"
+#include "numeric/spread.h"
 
 int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start, const int32_t *row,
                           const int32_t *count, wb_topic_corpus *corpus, void **memory, wb_message *message) {
@@ -260,35 +261,71 @@ int wb_topic_sweep(const wb_backend *backend, wb_topic_session *session, const w
   return status;
 }
 
-void wb_topic_add_means(const wb_topic_corpus *corpus, const wb_topic_structure *structure, const wb_topic_state *state,
-                        const uint16_t *topic, double *theta_sum, double *phi_sum, int32_t *tally, int64_t *size,
-                        double *prior) {
-  const size_t topics = (size_t)state->topics;
-  const int grouped = groups_of(structure) > 1;
-  for (int64_t d = 0; theta_sum && d < corpus->documents; d++) {
-    const int64_t first = corpus->first_token[d], end = corpus->first_token[d + 1];
-    double *const to = theta_sum + (size_t)d * topics;
-    const double *const alpha = state->alpha + (grouped ? (size_t)structure->group[d] * topics : 0);
-    double alpha_sum = 0;
-    for (size_t k = 0; k < topics; k++) alpha_sum += alpha[k];
-    memset(tally, 0, topics * sizeof(int32_t));
-    for (int64_t i = first; i < end; i++) tally[topic[i]]++;
-    const double inverse = 1.0 / (alpha_sum + (double)(end - first));
-    for (size_t k = 0; k < topics; k++) to[k] += (alpha[k] + (double)tally[k]) * inverse;
+/* Documents, or terms, of a piece of work. */
+#define MEANS_ROWS 64
+/* Operations, of about a nanosecond each, that are worth a thread. */
+#define MEANS_WORK 1e5
+
+static void add_document_means(const wb_topic_means *m, int64_t d, int32_t *tally) {
+  const size_t topics = (size_t)m->state->topics;
+  const int64_t first = m->corpus->first_token[d], end = m->corpus->first_token[d + 1];
+  const size_t group = groups_of(m->structure) > 1 ? (size_t)m->structure->group[d] : 0;
+  const double *const alpha = m->state->alpha + group * topics;
+  double *const to = m->theta_sum + (size_t)d * topics;
+  double alpha_sum = 0;
+  for (size_t k = 0; k < topics; k++) alpha_sum += alpha[k];
+  memset(tally, 0, topics * sizeof(int32_t));
+  for (int64_t i = first; i < end; i++) tally[m->topic[i]]++;
+  const double inverse = 1.0 / (alpha_sum + (double)(end - first));
+  for (size_t k = 0; k < topics; k++) to[k] += (alpha[k] + (double)tally[k]) * inverse;
+}
+
+static void add_term_means(const wb_topic_means *m, int64_t w, int32_t *tally) {
+  const wb_topic_corpus *const corpus = m->corpus;
+  const size_t topics = (size_t)m->state->topics;
+  const int64_t row = m->structure->extras > 0 ? m->structure->extra_of[w] : -1;
+  const double *const extra = row < 0 ? NULL : m->structure->extra + (size_t)row * topics;
+  const double beta = m->state->beta;
+  double *const to = m->phi_sum + (size_t)w * topics;
+  memset(tally, 0, topics * sizeof(int32_t));
+  for (int64_t i = corpus->first_place[w]; i < corpus->first_place[w + 1]; i++)
+    for (int32_t j = 0; j < corpus->place_count[i]; j++) tally[m->topic[corpus->place_token[i] + (uint32_t)j]]++;
+  for (size_t k = 0; k < topics; k++)
+    to[k] += ((extra ? extra[k] : 0.0) + beta + (double)tally[k]) /
+             (beta * corpus->terms + m->prior[k] + (double)m->size[k]);
+}
+
+static int64_t means_pieces(int64_t rows) { return (rows + MEANS_ROWS - 1) / MEANS_ROWS; }
+
+static void add_piece(void *context, int64_t piece) {
+  const wb_topic_means *const m = context;
+  int32_t *const tally = malloc((size_t)m->state->topics * sizeof(int32_t));
+  const int64_t before = m->theta_sum ? means_pieces(m->corpus->documents) : 0;
+  const int64_t rows = piece < before ? m->corpus->documents : m->corpus->terms;
+  const int64_t begin = (piece < before ? piece : piece - before) * MEANS_ROWS;
+  m->failed[piece] = !tally;
+  for (int64_t row = begin; tally && row < begin + MEANS_ROWS && row < rows; row++) {
+    if (piece < before) add_document_means(m, row, tally);
+    else add_term_means(m, row, tally);
   }
-  if (!phi_sum) return;
-  memset(size, 0, topics * sizeof(int64_t));
-  for (int64_t i = 0; i < corpus->tokens; i++) size[topic[i]]++;
-  sum_extras(structure, state->topics, prior);
-  for (int64_t w = 0; w < corpus->terms; w++) {
-    const int64_t row = structure->extras > 0 ? structure->extra_of[w] : -1;
-    const double *const extra = row < 0 ? NULL : structure->extra + (size_t)row * topics;
-    double *const to = phi_sum + (size_t)w * topics;
-    memset(tally, 0, topics * sizeof(int32_t));
-    for (int64_t i = corpus->first_place[w]; i < corpus->first_place[w + 1]; i++)
-      for (int32_t j = 0; j < corpus->place_count[i]; j++) tally[topic[corpus->place_token[i] + (uint32_t)j]]++;
-    for (size_t k = 0; k < topics; k++)
-      to[k] += ((extra ? extra[k] : 0.0) + state->beta + (double)tally[k]) /
-               (state->beta * corpus->terms + prior[k] + (double)size[k]);
-  }
+  free(tally);
+}
+
+int wb_topic_add_means(wb_topic_means *m, int32_t threads, wb_message *message) {
+  const size_t topics = (size_t)m->state->topics;
+  const int64_t pieces = (m->theta_sum ? means_pieces(m->corpus->documents) : 0) +
+                         (m->phi_sum ? means_pieces(m->corpus->terms) : 0);
+  const double rows = (double)m->corpus->documents + (double)m->corpus->terms;
+  const double worth = 1 + ((double)m->corpus->tokens + rows * (double)topics) / MEANS_WORK;
+  const size_t bytes = 2 * topics * sizeof(int64_t) + (size_t)pieces;
+  m->size = calloc(bytes, 1);
+  if (!m->size) return wb_out_of_memory(message, "the averages of a topic model", bytes);
+  m->prior = (double *)(m->size + topics);
+  m->failed = (char *)(m->prior + topics);
+  for (int64_t i = 0; m->phi_sum && i < m->corpus->tokens; i++) m->size[m->topic[i]]++;
+  sum_extras(m->structure, m->state->topics, m->prior);
+  wb_spread(worth < threads ? (int32_t)worth : threads, pieces, add_piece, m);
+  const int failed = memchr(m->failed, 1, (size_t)pieces) != NULL;
+  free(m->size);
+  return failed ? wb_out_of_memory(message, "the averages of a topic model", topics * sizeof(int32_t)) : WB_OK;
 }

@@ -53,10 +53,20 @@ int wb_topic_sweep(const wb_backend *backend, wb_topic_session *session, const w
                    uint64_t key, uint32_t iteration, double *log_likelihood, double *theta, double *phi,
                    wb_message *message);
 
-/* Adds the means of theta and phi given the topics to two sums; either may be NULL. tally, size, prior: room
- * for the topics. */
-void wb_topic_add_means(const wb_topic_corpus *corpus, const wb_topic_structure *structure, const wb_topic_state *state,
-                        const uint16_t *topic, double *theta_sum, double *phi_sum, int32_t *tally, int64_t *size,
-                        double *prior);
+/* The means of theta and phi given the topics, and two sums to which they are added; either may be NULL. */
+typedef struct wb_topic_means {
+  const wb_topic_corpus *corpus;
+  const wb_topic_structure *structure;
+  const wb_topic_state *state;
+  const uint16_t *topic;
+  double *theta_sum, *phi_sum;
+  /* Of wb_topic_add_means() alone. */
+  int64_t *size; /* topics: tokens */
+  double *prior; /* topics */
+  char *failed;  /* pieces of work */
+} wb_topic_means;
+
+/* Adds them on at most `threads` threads. */
+int wb_topic_add_means(wb_topic_means *means, int32_t threads, wb_message *message);
 
 #endif

@@ -24,12 +24,11 @@ struct wb_mixture_session {
   size_t node_count, node_room; /* doubles in `nodes`, and doubles that have room */
 };
 
-/* Threads for `rows` rows in `units` units of work: one for each half millisecond of work or so. On a busy machine the
- * system may suspend a thread for milliseconds while all others wait for it. */
+/* Threads for `rows` rows in `units` units of work: one for each fifth of a millisecond of work or so. */
 static inline int mixture_threads(const wb_mixture_session *session, int components, int64_t rows, int64_t units) {
   const double p = session->data.columns;
   const double operations = (double)rows * components * (0.5 * p * (p + 3) + 27);
-  double threads = 1 + operations / 2e7;
+  double threads = 1 + operations / 5e6;
   if (threads > session->threads) threads = session->threads;
   if (threads > (double)units) threads = (double)units;
   return threads < 2 ? 1 : wb_idle_threads((int)threads);

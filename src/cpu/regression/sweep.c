@@ -348,11 +348,11 @@ static void unpack_statistics(int p, int padded, const double *sums, double *sta
   for (int c = 0; c < p; c++) statistics[at++] = sums[(size_t)p * (size_t)padded + (size_t)c];
 }
 
-/* One thread, and another for each half millisecond of work or so. */
+/* One thread, and another for each tenth of a millisecond of work or so. */
 static int useful_threads(const wb_regression_session *session, int drawing) {
   const double p = session->data.columns;
   const double operations = (double)session->data.rows * (drawing ? 0.5 * p * p + 150 : p + 30);
-  double threads = 1 + operations / 5e6;
+  double threads = 1 + operations / 5e5;
   if (threads > session->threads) threads = session->threads;
   if (threads > (double)session->leaves) threads = (double)session->leaves;
   return threads < 2 ? 1 : wb_idle_threads((int)threads);

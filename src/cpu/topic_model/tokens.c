@@ -212,10 +212,10 @@ static int get_topics(wb_topic_session *s, uint16_t *topic, wb_message *message)
   return WB_OK;
 }
 
-/* Threads for a pass in `units` units of work: one, and another for each half millisecond or so, at about a nanosecond
- * an operation. */
+/* Threads for a pass in `units` units of work: one, and another for each fiftieth of a millisecond or so, at about a
+ * nanosecond an operation. */
 static int useful_threads(const wb_topic_session *s, double operations, int64_t units) {
-  double threads = 1 + operations / 5e5;
+  double threads = 1 + operations / 2e4;
   if (threads > s->threads) threads = s->threads;
   if (threads > (double)units) threads = (double)units;
   return threads < 2 ? 1 : wb_idle_threads((int)threads);

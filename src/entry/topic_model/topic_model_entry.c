@@ -12,7 +12,7 @@ typedef struct session {
   wb_topic_corpus corpus;
   wb_topic_structure structure; /* its arrays are of an R list that the pointer protects */
   void *memory;
-  int32_t topics;
+  int32_t topics, threads;
 } session;
 
 static void close_session(SEXP pointer) {
@@ -103,6 +103,7 @@ SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP 
   R_SetExternalPtrAddr(pointer, s);
   s->backend = backend;
   s->topics = Rf_asInteger(topics);
+  s->threads = call.run.threads;
   s->structure = differs;
   const wb_topic_settings settings = {s->topics, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, differs};
   int status = wb_backend_has(backend, backend->topic_model, "topic models", &message);
@@ -224,15 +225,14 @@ SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, 
       !is_matrix(VECTOR_ELT(arrays, 0), (double)k, s->corpus.documents) ||
       (count == 2 && !is_matrix(VECTOR_ELT(arrays, 1), (double)k, s->corpus.terms)))
     return wb_changed_fit();
-  int32_t *tally = (int32_t *)R_alloc((size_t)k, sizeof(int32_t));
-  int64_t *size = (int64_t *)R_alloc((size_t)k, sizeof(int64_t));
-  double *prior = (double *)R_alloc((size_t)k, sizeof(double));
   double *own = (double *)R_alloc((size_t)alphas(s), sizeof(double));
   memcpy(own, REAL_RO(alpha), (size_t)alphas(s) * sizeof(double));
   const wb_topic_state state = {s->topics, own, Rf_asReal(beta), NULL};
-  wb_topic_add_means(&s->corpus, &s->structure, &state, topic, REAL(VECTOR_ELT(arrays, 0)),
-                     count == 2 ? REAL(VECTOR_ELT(arrays, 1)) : NULL, tally, size, prior);
-  return R_NilValue;
+  wb_topic_means means = {.corpus = &s->corpus, .structure = &s->structure, .state = &state, .topic = topic,
+                          .theta_sum = REAL(VECTOR_ELT(arrays, 0)),
+                          .phi_sum = count == 2 ? REAL(VECTOR_ELT(arrays, 1)) : NULL};
+  const int status = wb_topic_add_means(&means, s->threads, &message);
+  return status == WB_OK ? R_NilValue : wb_failure(status, &message);
 }
 
 /* Sets phi, topics x terms, for later calls. */

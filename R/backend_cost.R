@@ -1,0 +1,186 @@
+# With backend = "auto", a call runs where it is estimated to take less time. Results do not depend on it, so an
+# estimate need not be good where both take about as long. bench/auto-cuda.R measures the choices; the constants below
+# are from its times on 16 cores with AVX-512 beside an H200.
+
+# What a call costs, in seconds.
+#   serial    on the processor, on one thread whatever their number
+#   parallel  of one core with AVX-512, shared by the threads
+#   most      the most threads that the work is shared by
+#   fixed     on the graphics card, whatever the size: launches of kernels, and what the host does for them
+#   bytes     that travel to the card or back
+#   compute   of an H200, bound by its multiply-adds
+#   memory    of an H200, bound by its memory
+call_cost <- function(serial = 0, parallel = 0, most = Inf, fixed = 5e-4, bytes = 0, compute = 0, memory = 0) {
+  list(serial = serial, parallel = parallel, most = most, fixed = fixed, bytes = bytes, compute = compute,
+    memory = memory)
+}
+
+# The same call `times` times, with the data on the card.
+times_cost <- function(times, cost, bytes = 0) {
+  most <- cost$most
+  cost <- lapply(cost, `*`, times)
+  cost$most <- most
+  cost$bytes <- cost$bytes + bytes
+  cost
+}
+
+# How much longer a core takes without AVX-512, by instruction set.
+isa_slower <- c(4, 1.6, 1)
+
+processor_seconds <- function(cost, threads, isa) {
+  (cost$serial + cost$parallel / max(1, min(threads, cost$most))) * isa_slower[[isa + 1L]]
+}
+
+# Bytes per second between R's memory and a card.
+copy_rate <- 7e9
+
+card_seconds <- function(cost, card, precision = "double") {
+  slower <- card_slower(card, precision)
+  cost$fixed + cost$bytes / copy_rate + cost$compute * slower$compute + cost$memory * slower$memory
+}
+
+# How much longer a card takes than an H200, by what bounds a kernel. Cards of data centres have a compute capability of
+# x.0; others have 1/32 or 1/64 of the multiply-adds in double precision. Only an H200 was measured; the others are from
+# their makers' sheets.
+card_slower <- function(card, precision) {
+  data_centre <- card$minor == 0L && card$major %in% c(6L, 7L, 8L, 9L, 10L)
+  compute <- if (card$major >= 9L) 1 else 4
+  list(
+    compute = if (data_centre) compute else if (precision == "single") 2 else 40,
+    memory = if (!data_centre) 6 else if (card$major >= 9L) 1 else 3
+  )
+}
+
+# `run`, or the same run on the processor if the user leaves the choice to the package and the processor is estimated
+# to be faster. `cost` is computed only where there is a choice.
+faster_run <- function(run, cost, precision = "double") {
+  if (!isTRUE(run$automatic) || run$backend != "cuda" || !is.null(run$devices)) {
+    return(run)
+  }
+  card <- backend_state$devices[match(run$device, backend_state$devices$device), ]
+  if (processor_seconds(cost, run$threads, run$isa) <= card_seconds(cost, card, precision)) {
+    run <- on_processor(run)
+  }
+  # For bench/auto-cuda.R.
+  kept_runs$latest <- run$backend
+  run
+}
+
+on_processor <- function(run) {
+  run[c("backend", "pointer", "device")] <- list("cpu", .Call(C_backend_cpu), 0L)
+  run
+}
+
+# The topics ------------------------------------------------------------------
+
+# The sweeps of a mixture of k components. Splits and joins, the prior and the labels of kept draws do not get faster
+# with threads.
+mixture_cost <- function(rows, columns, components, sweeps) {
+  n <- as.double(rows)
+  triangle <- 0.5 * columns * (columns + 3)
+  sweep <- call_cost(
+    serial = 1.5e-4 + 9e-6 * components, parallel = n * components * (triangle + 90) * 4e-11,
+    most = 1 + n * components * (triangle + 27) / 5e6,
+    fixed = 4.5e-4 + 6e-6 * components + 1.2e-8 * n, compute = n * components * (triangle + 27) * 7e-14
+  )
+  times_cost(sweeps, sweep, 8 * n * columns)
+}
+
+# Log densities or probabilities of `rows` cells under each of `draws` draws.
+density_cost <- function(rows, columns, components, draws) {
+  operations <- as.double(rows) * components * draws * (0.5 * columns * (columns + 3) + 27)
+  call_cost(serial = 1e-3, parallel = operations * 1e-10, fixed = 6e-3, bytes = 8 * as.double(rows) * (columns + 1),
+    compute = operations * 3e-13)
+}
+
+# The sweeps of a regression. `outcomes` is the number of classes of a multinomial, less one.
+regression_cost <- function(rows, columns, family, outcomes, sweeps) {
+  n <- as.double(rows)
+  operations <- n * (0.5 * columns^2 + 150)
+  times <- switch(family, binomial = 1, negbinomial = 4, 7 * outcomes)
+  sweep <- call_cost(
+    serial = 5e-6 * times, parallel = operations * times * 2.9e-10, most = 1 + operations / 5e5,
+    fixed = 9e-5 * switch(family, binomial = 1, negbinomial = 2.5, outcomes), compute = operations * times * 1.2e-12
+  )
+  times_cost(sweeps, sweep, 8 * n * columns)
+}
+
+# The sweeps of a topic model.
+topic_cost <- function(documents, terms, pairs, topics, sweeps) {
+  operations <- as.double(documents) * topics * 5 + pairs * (topics / 4 + 20)
+  sweep <- call_cost(serial = 1e-4, parallel = operations * 4e-9, most = 1 + operations / 2e5,
+    fixed = 3.5e-4, memory = operations * 2e-10)
+  times_cost(sweeps, sweep, 4 * pairs)
+}
+
+categorical_cost <- function(rows, columns, draws) {
+  weights <- as.double(rows) * columns
+  call_cost(
+    serial = 1e-3, parallel = weights * 1.1e-9 + rows * draws * 5e-8,
+    fixed = 1.5e-3, bytes = 8 * weights + 8 * rows * draws, memory = rows * draws * (if (rows > 1) 1e-9 else 5e-9)
+  )
+}
+
+# `shape` and `tilt`: the vectors from which draws are recycled. Whole shapes up to 13 are sums of draws.
+polyagamma_cost <- function(draws, shape, tilt) {
+  first <- if (length(shape) > 0L) shape[[1L]] else 1
+  each <- if (is.na(first) || first == floor(first) && first <= 13) 14e-9 * max(1, first, na.rm = TRUE) else 1.9e-7
+  call_cost(serial = 1e-3 + 1.6e-9 * draws, parallel = draws * each, fixed = 1.5e-3,
+    bytes = 8 * (draws + length(shape) + length(tilt)), compute = draws * 2e-10)
+}
+
+polyagamma_law_cost <- function(points) {
+  call_cost(serial = 1e-4, parallel = points * 3.2e-5, fixed = 1.5e-3, bytes = 32 * points, compute = points * 2e-8)
+}
+
+# Sums of two random variables, `products` multiply-adds in all if computed directly.
+convolution_cost <- function(products, length) {
+  call_cost(serial = 3e-4, parallel = products * 8e-11, fixed = 2e-3, bytes = 16 * length, compute = products * 1e-13)
+}
+
+# The sums of the rows of two matrices.
+rows_cost <- function(x, y) {
+  n <- as.double(max(NROW(x), NROW(y)))
+  convolution_cost(n * NCOL(x) * NCOL(y), n * (NCOL(x) + NCOL(y)))
+}
+
+# `steps` steps of each of `draws` resamples of a copula model at `points` points, or of normal means.
+copula_cost <- function(observations, points, draws, steps) {
+  updates <- as.double(points) * draws * (steps + observations)
+  call_cost(serial = 2e-2, parallel = updates * 6e-8, fixed = 3e-2, bytes = 8 * as.double(points) * draws,
+    compute = updates * 1.2e-9)
+}
+
+normal_mean_cost <- function(draws, steps) {
+  call_cost(serial = 1e-3, parallel = draws * steps * 4.6e-9, fixed = 2e-3, bytes = 16 * draws,
+    compute = draws * steps * 3e-11)
+}
+
+# Predictive resampling. The horizon "auto" is not known yet; it is often about this long. The weights of a bootstrap
+# are drawn on the processor as fast as they come back from a card.
+predictive_cost <- function(model, y, draws, horizon) {
+  steps <- if (is.numeric(horizon) && length(horizon) == 1L) horizon else 2000
+  if (model$kind == "normal_mean") {
+    return(normal_mean_cost(draws, steps))
+  }
+  if (is_urn(model)) {
+    return(call_cost())
+  }
+  copula_cost(NROW(y), if (is.numeric(model$points)) length(model$points) else 100, draws, steps)
+}
+
+# More sweeps of a fit.
+fit_cost <- function(fit, sweeps) {
+  sweeps <- sweeps * fit$chains
+  switch(class(fit)[[1L]],
+    dp_mixture = mixture_cost(fit$rows, length(fit$markers), fit$components, sweeps),
+    topic_model = topic_cost(length(fit$documents), length(fit$terms), length(fit$x$count), fit$topics, sweeps),
+    bayes_logit = logit_cost(fit$rows, length(fit$coefficient_names), fit$family, fit$response, sweeps),
+    call_cost()
+  )
+}
+
+logit_cost <- function(rows, coefficients, family, response, sweeps) {
+  outcomes <- max(1, length(response$classes) - 1)
+  regression_cost(rows, coefficients / outcomes, family, outcomes, sweeps)
+}
