@@ -1,5 +1,5 @@
-/* The C interface of the R package warpbayes: random draws that depend on keys alone, Polya-Gamma variables, categorical
- * draws, convolutions, and the density and allocation of Gaussian mixtures. For C99 and C++.
+/* The C interface of the R package warpbayes: random draws that depend on keys alone, Polya-Gamma variables,
+ * categorical draws, convolutions, and the density and allocation of Gaussian mixtures. For C99 and C++.
  *
  * HOW A PACKAGE USES IT
  *
@@ -23,10 +23,10 @@
  *
  * ERRORS
  *
- * Functions return a warpbayes_status, which is 0 if all is well. If it is not, `message` holds one sentence in English,
- * and outputs are unspecified. A message may be NULL. Arguments that cannot be used give WARPBAYES_INPUT: a pointer that
- * is NULL, a size below 0, a parameter that is not a number or outside its range. Messages count positions, rows and
- * columns from 1. No function jumps (longjmp), throws, prints or ends the process.
+ * Functions return a warpbayes_status, which is 0 if all is well. If it is not, `message` holds one sentence in
+ * English, and outputs are unspecified. A message may be NULL. Arguments that cannot be used give WARPBAYES_INPUT: a
+ * pointer that is NULL, a size below 0, a parameter that is not a number or outside its range. Messages count
+ * positions, rows and columns from 1. No function jumps (longjmp), throws, prints or ends the process.
  *
  * THREADS
  *
@@ -46,15 +46,16 @@
  *   key(seed, stream)  one for each chain, and for each place of your sampler that calls the same function
  *   iteration          counts the steps of your sampler
  *   element            counts from `first` of the call
- * Different functions of the table never share random numbers, even with equal keys. The same call repeated gives the
- * same draws: if you forget to count iterations, your sampler stands still.
+ * Different functions of the table never share random numbers, even with equal keys; only mixture_allocate() has those
+ * of categorical_draw(). The same call repeated gives the same draws: if you forget to count iterations, your sampler
+ * stands still.
  * Where R has the same function, key(seed, 0), iteration 0 and first 0 give the draws of the R function with this seed.
  *
  * SHAPES
  *
- * Arrays are doubles, matrices are column by column as in R, and items, components and elements count from 0. Inputs and
- * outputs must not overlap. A vector of parameters with its length, such as `shape, shapes`, is recycled: draw i takes
- * shape[i % shapes]. Lengths are at least 1.
+ * Arrays are doubles, matrices are column by column as in R, and items, components and elements count from 0. Inputs
+ * and outputs must not overlap. A vector of parameters with its length, such as `shape, shapes`, is recycled: draw i
+ * takes shape[i % shapes]. Lengths are at least 1.
  *
  * VERSIONS
  *
@@ -152,8 +153,8 @@ typedef struct warpbayes_table {
                    int64_t bs, int is_log, double *draws, warpbayes_message *message);
 
   /* Dirichlet: element first + i gives row i of `draws`, rows x columns, with the parameters shape[0], ...,
-   * shape[columns - 1], or if each_row is not 0 those of row i of `shape`, rows x columns. Rows sum to 1 up to rounding.
-   * is_log as above. At most 2^31 - 1 columns. */
+   * shape[columns - 1], or if each_row is not 0 those of row i of `shape`, rows x columns. Rows sum to 1 up to
+   * rounding. is_log as above. At most 2^31 - 1 columns. */
   int (*dirichlet_draw)(const warpbayes_source *from, int64_t rows, int64_t columns, const double *shape, int each_row,
                         int is_log, double *draws, warpbayes_message *message);
 
@@ -165,13 +166,13 @@ typedef struct warpbayes_table {
   /* From each row of `weights`, rows x columns, `draws` items: items is rows x draws. Weights are finite and not
    * negative and need not sum to 1; with is_log not 0 they are natural logarithms, -Inf for zero. Each row has a weight
    * above zero. At most 2^31 - 1 columns. In R: rcategorical(), whose items count from 1. */
-  int (*categorical_draw)(const warpbayes_source *from, int64_t rows, int64_t columns, const double *weights, int is_log,
-                          int64_t draws, int32_t *items, warpbayes_message *message);
+  int (*categorical_draw)(const warpbayes_source *from, int64_t rows, int64_t columns, const double *weights,
+                          int is_log, int64_t draws, int32_t *items, warpbayes_message *message);
 
-  /* The distribution of the sum of two independent variables: r[s] = sum over i + j = s of p[i] q[j], m + n - 1 numbers,
-   * for weights that are finite and not negative, at least one of each positive. With is_log not 0 logarithms go in and
-   * come out. accuracy, from 0 to 0.01: the relative error that the fast method may make in an entry; 0: direct sums
-   * alone. In R: convolve_pmf(), whose default accuracy is 1e-12. */
+  /* The distribution of the sum of two independent variables: r[s] = sum over i + j = s of p[i] q[j], m + n - 1
+   * numbers, for weights that are finite and not negative, at least one of each positive. With is_log not 0 logarithms
+   * go in and come out. accuracy, from 0 to 0.01: the relative error that the fast method may make in an entry; 0:
+   * direct sums alone. In R: convolve_pmf(), whose default accuracy is 1e-12. */
   int (*pmf_convolve)(int64_t m, const double *p, int64_t n, const double *q, int is_log, double accuracy,
                       int32_t threads, double *r, warpbayes_message *message);
 
