@@ -112,8 +112,9 @@
 #'
 #' Wallach, H. M., Mimno, D. and McCallum, A. (2009). Rethinking LDA: why priors matter. *Advances in Neural
 #' Information Processing Systems* **22**, 1973-1981.
-#' @seealso [compare_topics()], which fits several numbers of topics; [predict.topic_model()], [perplexity()],
-#'   [topic_names()], [top_terms()], [coherence()], [relabel()], [plot.topic_model()], [continue()]
+#' @seealso [compare_topics()], which fits several numbers of topics; [update()][update.topic_model()], which goes on
+#'   with new documents; [predict.topic_model()], [perplexity()], [topic_names()], [top_terms()], [coherence()],
+#'   [relabel()], [plot.topic_model()], [continue()]
 #' @examples
 #' # Two subjects that share one word.
 #' set.seed(1)
@@ -291,14 +292,16 @@ open_topics <- function(counts, topics, precision, run, structure = NULL) {
   )
 }
 
-topic_start <- function(fit, alpha, beta, run) {
+# `mean` is the alpha of documents of no group; NULL for the mean over groups.
+topic_start <- function(fit, alpha, beta, run, mean = NULL) {
   function(key) {
     session <- open_topics(fit$x, fit$topics, fit$precision, run, fit_structure(fit))
     on.exit(.Call(C_topic_close, session))
     topics <- native(C_topic_start, session, key)
     if (!is.null(fit$prior_counts)) topics <- informed_start(session, fit, key, topics, alpha, beta)
     # The means of alpha over groups, and their likeness.
-    common <- if (nlevels(fit$groups) > 1L) c(rowMeans(matrix(alpha, fit$topics)), 4)
+    if (is.null(mean)) mean <- rowMeans(matrix(alpha, fit$topics))
+    common <- if (nlevels(fit$groups) > 1L) c(mean, 4)
     list(topics = topics, alpha = alpha, beta = beta, common = common, sums = NULL, kept = 0, added = 0)
   }
 }

@@ -15,6 +15,9 @@ topic_words <- function(fit) {
       count_words(fit$iter, "sweep"), whole_words(fit$warmup), if (isTRUE(fit$interrupted)) ", interrupted" else "",
       elapsed_words(fit$elapsed), fit$backend, fit$precision, format(fit$seed, digits = 16)),
     seed_words_of(fit),
+    if (!is.null(fit$earlier)) {
+      sprintf("an update: the prior has counts of %s earlier tokens", whole_words(round(fit$earlier)))
+    },
     if (several > 1L) sprintf("alpha differs between %s of documents", count_words(several, "group")),
     sprintf("%s sums to %s, beta is %s%s", if (several > 1L) "the mean of alpha" else "alpha",
       format(signif(sum(fit$alpha), 3)), format(signif(fit$beta, 3)),

@@ -59,8 +59,13 @@ term_scores <- function(fit, by, weight = 0.5) {
   if (by == "probability") {
     return(phi)
   }
-  # A term that never occurs counts as half a token.
-  share <- rep(pmax(term_sizes(fit$x), 0.5) / fit$x$tokens, each = nrow(phi))
+  # A term that never occurs counts as half a token. Those of earlier documents count too.
+  size <- term_sizes(fit$x)
+  if (!is.null(fit$earlier)) {
+    own <- match(colnames(fit$prior_counts), fit$terms)
+    size[own] <- size[own] + colSums(fit$prior_counts)
+  }
+  share <- rep(pmax(size, 0.5) / sum(size), each = nrow(phi))
   if (by == "lift") {
     return(phi / share)
   }

@@ -103,6 +103,7 @@ check_topic_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
     refuse("alpha", "a positive number for each topic")
   }
   check_structure_parts(fit, refuse)
+  check$numbers("earlier", 1L)
   if (nlevels(fit$groups) > 1L) {
     shape("group_alpha", nlevels(fit$groups), size[[1L]])
     if (!all(is.finite(fit$group_alpha) & fit$group_alpha > 0)) refuse("group_alpha", "positive")

@@ -264,6 +264,10 @@ topic_cases <- alist(
     fit <- topics(counts, 4, precision, alpha = "symmetric", beta = 1 / (1:30), groups = rep(c("b", "a"), 10),
       method = "mean_for_mode")
     list(topic_values(fit), fit$group_alpha)
+  },
+  "updated" = {
+    fit <- topics(known_counts(20, 30, 20), 4, precision)
+    topic_values(update(fit, known_counts(6, 30, 21), weight = 0.5, iter = 4, keep = "phi", seed = 6))
   }
 )
 

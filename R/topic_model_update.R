@@ -1,0 +1,137 @@
+# A fitted topic model goes on with new documents.
+
+#' Go on with new documents
+#'
+#' Fits the topic model to new documents and keeps what it learned from the earlier ones: the topics keep their numbers,
+#' names and terms, and move as far as the new words say. The earlier documents are not read again.
+#'
+#' @section The posterior:
+#' Let \eqn{n_{kw}} be the number of tokens of term \eqn{w} that had topic \eqn{k} after the last sweep of the reference
+#' chain, and \eqn{c_{kw}} the prior counts that the fit had already, such as those of seed words or of an earlier
+#' update. The new documents are fitted with the priors
+#' \deqn{\phi_k \sim \mathrm{Dir}(\beta + a (c_{kw} + n_{kw}))_w, \quad \theta_d \sim \mathrm{Dir}(\alpha)}{phi_k ~
+#' Dir(beta + a (c_kw + n_kw)) over w, theta_d ~ Dir(alpha)}
+#' where \eqn{a} is `weight`, and \eqn{\alpha} and \eqn{\beta} are the averages of the fit, which are held. With
+#' `weight = 1` this is the posterior of \eqn{\phi}, of the new topics and of the new \eqn{\theta} in the model of all
+#' documents, given the topics that the earlier tokens had in that sweep. A new fit to all documents would be another
+#' posterior, because it draws the topics of earlier tokens again, so that they learn from the new documents too.
+#'
+#' With `weight < 1` earlier documents count less, and still less after each further update: the topics follow a
+#' language that changes. With a weight near 0 only the start is taken from the fit.
+#'
+#' The tokens start in topics that are drawn from this prior. Several chains have the same prior.
+#'
+#' @section Terms and groups:
+#' The terms are those of the fit. Tokens of other terms are left out, and a message tells their share. New documents
+#' without any term of the fit are an error. To add terms, fit all documents again.
+#'
+#' If the fit has groups of documents, `groups` gives those of the new ones. Documents of no group or of a new one get
+#' the prior mean of \eqn{\alpha}, and are in group `(other)`.
+#'
+#' @param object a fit from [topic_model()], which may be an update itself.
+#' @param newdata counts of the new documents, in any of the forms that [topic_model()] takes.
+#' @param weight the weight of the earlier counts, above 0 and at most 1.
+#' @param groups the group of each new document, as in [predict.topic_model()].
+#' @param iter,warmup,thin,chains,keep as in [topic_model()]. Few sweeps are needed, because the topics are known.
+#' @param ... must be empty: a misspelt argument is an error.
+#' @inheritParams computing_arguments
+#' @return A fit of class `topic_model` whose `documents`, `theta`, `x` and `tokens` are those of the new documents, and
+#'   whose `phi` is that of the posterior above. `prior_counts` has the weighted earlier counts, and `earlier` their
+#'   sum. All functions for fits take it: [continue()], [predict()][predict.topic_model()], and `update()` again.
+#' @section Errors:
+#' `warpbayes_error_input` for arguments that cannot be used.
+#' @references
+#' Banerjee, A. and Basu, S. (2007). Topic models over text streams: a study of batch, online and hybrid algorithms.
+#' *Proceedings of the SIAM International Conference on Data Mining*, 431-436.
+#' @seealso [predict.topic_model()] for topics of new documents that leave the model as it is; [continue()] for more
+#'   sweeps with the same documents.
+#' @examples
+#' set.seed(1)
+#' words <- c("ball", "goal", "team", "market", "price", "trade", "win")
+#' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
+#' x <- t(sapply(1:60, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))
+#' colnames(x) <- words
+#' fit <- topic_model(x[1:30, ], topics = 2, iter = 100, seed = 1, threads = 2)
+#' fit <- update(fit, x[31:60, ], iter = 20, seed = 2, threads = 2)
+#' fit
+#' @exportS3Method stats::update
+update.topic_model <- function(object, newdata, weight = 1, groups = NULL, iter = 100, warmup = floor(iter / 2),
+                               thin = 1, chains = 1, keep = character(), seed = NULL, backend = NULL, threads = NULL,
+                               progress = NULL, ...) {
+  check_topic_fit(object, "object")
+  if (missing(newdata)) {
+    stop_input("newdata", "is missing: update() goes on with new documents. To change arguments of the fit, call ",
+      "topic_model() again")
+  }
+  check_dots_empty(...)
+  check_beta_part(object)
+  if (!is.numeric(weight) || length(weight) != 1L || !isTRUE(weight > 0 & weight <= 1)) {
+    stop_input("weight", "must be one number above 0 and at most 1, not ", show_value(weight))
+  }
+  counts <- known_terms(object, newdata)
+  if (counts$tokens == 0) {
+    stop_input("newdata", "shares no term with the fit: there is nothing to learn from")
+  }
+  report_unknown(counts)
+  counts$unknown <- NULL
+  grouped <- update_groups(object, check_new_groups(object, groups, counts$documents), counts)
+  iter <- check_count(iter, "iter")
+  warmup <- check_warmup(warmup, iter)
+  thin <- check_thin(thin, iter, warmup)
+  chains <- check_count(chains, "chains", max = 1e4)
+  keep <- check_topic_keep(keep)
+  progress <- check_progress(progress)
+  run <- resolve_run(backend, threads)
+  seed <- check_seed(seed)
+
+  earlier <- add_prior(pack_prior(topic_counts(object), object$terms), object$prior_counts)
+  alpha <- object$alpha
+  if (!is.null(grouped)) {
+    known <- rownames(object$group_alpha)
+    alpha <- as.vector(t(rbind(object$group_alpha, if (nlevels(grouped) > length(known)) object$alpha)))
+  }
+  fit <- structure(list(
+    draws = NULL, topics = object$topics, chains = chains, iter = 0, warmup = warmup, thin = thin, keep = keep,
+    seed = seed, method = object$method, learn = list(alpha = "none", beta = FALSE), prior = object$prior,
+    backend = run$backend, precision = object$precision, threads = run$threads, documents = counts$documents,
+    terms = counts$terms, document_tokens = document_sizes(counts), groups = grouped, seed_words = NULL,
+    prior_counts = weight * earlier, earlier = weight * sum(earlier), x = counts,
+    elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
+  ), class = "topic_model")
+  fit$topic_names <- object$topic_names
+  fit <- start_chains(fit, topic_start(fit, alpha, object$beta, run, object$alpha))
+  advance_chains(fit, iter, topic_sampler, run, progress, threads)
+}
+
+# The groups of the new documents, whose levels are all groups of the fit and `(other)`, for documents of none of them.
+# NULL if the fit has no groups. `groups` is from check_new_groups().
+update_groups <- function(fit, groups, counts) {
+  force(groups)
+  if (nlevels(fit$groups) < 2L) {
+    return(NULL)
+  }
+  levels <- c(rownames(fit$group_alpha), "(other)")
+  groups <- if (is.null(groups)) rep(length(levels), counts$size[[1L]]) else as.integer(groups)
+  factor(levels[groups], unique(levels))
+}
+
+check_beta_part <- function(fit, call = sys.call(-1L)) {
+  if (!is.numeric(fit$beta) || length(fit$beta) != 1L || !isTRUE(fit$beta > 0 & fit$beta <= most_prior)) {
+    stop_changed("object", "beta", "a positive number", fit$beta, call)
+  }
+}
+
+# Topics x terms: the tokens after the last sweep of the reference chain.
+topic_counts <- function(fit, call = sys.call(-1L)) {
+  state <- fit$state[[fit$reference]]
+  topic <- if (is.raw(state$topics)) readBin(state$topics, "integer", length(state$topics) / 2, 2L, FALSE) + 1L
+  if (length(topic) != fit$x$tokens || any(topic > fit$topics)) {
+    stop_changed("object", "state", "the topics of all tokens", state$topics, call)
+  }
+  # Tokens are ordered by document, then by term.
+  column <- term_columns(fit$x)
+  order <- order(fit$x$i, column)
+  term <- rep(column[order], fit$x$count[order])
+  table <- tabulate(topic + as.double(fit$topics) * (term - 1), fit$topics * length(fit$terms))
+  matrix(as.double(table), fit$topics, dimnames = list(NULL, fit$terms))
+}
