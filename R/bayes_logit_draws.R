@@ -98,8 +98,8 @@ as.mcmc.list.bayes_logit <- function(x, groups = FALSE, ...) {
 #'
 #' @param x a fit from [bayes_logit()].
 #' @param conf.int,conf.level whether to give intervals, and their probability.
-#' @param exponentiate `TRUE`: odds ratios (for counts: rate ratios) instead of coefficients. Their `estimate` is the
-#'   posterior mean of the ratio. `dispersion` and `sd(group)` stay as they are.
+#' @param exponentiate `TRUE`: odds ratios (for counts: rate ratios) in the place of `estimate`, `conf.low` and
+#'   `conf.high`. As in broom, `std.error` is that of the coefficient. `dispersion` and `sd(group)` stay as they are.
 #' @param data a data frame of the fitted rows, to which columns are added; `NULL` for the model frame of the fit.
 #' @param newdata a data frame of other rows, to which fitted values are added, as in [predict.bayes_logit()].
 #' @param ... must be empty.
@@ -132,16 +132,17 @@ tidy.bayes_logit <- function(x, conf.int = TRUE, conf.level = 0.95, exponentiate
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   quantities <- logit_quantities(x)
   quantities$log_likelihood <- NULL
-  if (exponentiate) {
-    coefficients <- intersect(names(quantities), x$coefficient_names)
-    quantities[coefficients] <- lapply(quantities[coefficients], exp)
-  }
   table <- diagnose_quantities(quantities)
   bound <- function(p) vapply(quantities, stats::quantile, 0, p, names = FALSE)
   result <- data.frame(
     term = table$quantity, estimate = table$mean, std.error = table$sd, conf.low = bound((1 - conf.level) / 2),
     conf.high = bound((1 + conf.level) / 2), rhat = table$rhat, ess_bulk = table$ess_bulk, row.names = NULL
   )
+  if (exponentiate) {
+    coefficients <- result$term %in% x$coefficient_names
+    exponentiated <- c("estimate", "conf.low", "conf.high")
+    result[coefficients, exponentiated] <- exp(result[coefficients, exponentiated])
+  }
   if (!conf.int) {
     result$conf.low <- result$conf.high <- NULL
   }

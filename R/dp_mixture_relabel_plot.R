@@ -55,9 +55,22 @@ plot.relabelled_mixture <- function(x, type = c("components", "pairs", "trace", 
   invisible(x)
 }
 
+# Checks that the tables of components have the columns that pictures and tidy() rely on.
+check_component_tables <- function(x, call) {
+  for (part in c("component_weights", "component_means")) {
+    table <- x[[part]]
+    columns <- c("component", "mean", "lower", "upper", if (part == "component_weights") c("present", "stability"))
+    if (!is.data.frame(table) || !all(vapply(columns, function(column) is.numeric(table[[column]]), NA)) ||
+      part == "component_means" && !is.character(table$marker)) {
+      stop_changed("x", part, "a table of components", table, call)
+    }
+  }
+}
+
 # The shown components with their weights, the chosen markers, the components' means of each of these, and colours.
 component_parts <- function(x, components, markers, call = sys.call(-1L)) {
   components <- check_count(components, "components", call = call)
+  check_component_tables(x, call)
   held <- x$component_weights[x$component_weights$present > 0, ]
   shown <- held[seq_len(min(components, nrow(held))), ]
   chosen <- choose_markers(x, markers, reference_draw(x, call = NULL))

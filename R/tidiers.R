@@ -132,6 +132,7 @@ tidy.type_differences <- function(x, ...) {
 tidy.relabelled_mixture <- function(x, ...) {
   check_dots_empty(...)
   check_mixture_fit(x, "x")
+  check_component_tables(x, sys.call())
   weights <- x$component_weights
   means <- x$component_means
   own <- match(means$component, weights$component)

@@ -82,6 +82,16 @@ test_that("the errors say what to use", {
   expect_equal(as.matrix(die)[, "value"], 1:6)
 })
 
+test_that("odds ratios are the exponentials of coefficients and of their intervals", {
+  fit <- bayes_logit(am ~ wt, mtcars, chains = 1, iter = 100, seed = 1, threads = 2)
+  plain <- as.data.frame(tidy.bayes_logit(fit))
+  ratios <- as.data.frame(tidy.bayes_logit(fit, exponentiate = TRUE))
+  columns <- c("estimate", "conf.low", "conf.high")
+  expect_equal(ratios[columns], exp(plain[columns]))
+  expect_identical(ratios$std.error, plain$std.error)
+  expect_named(tidy.bayes_logit(fit, conf.int = FALSE), c("term", "estimate", "std.error", "rhat", "ess_bulk"))
+})
+
 test_that("generics of packages that are loaded later are refused too", {
   skip_if_not_installed("coda")
   skip_if_not_installed("posterior")
