@@ -175,6 +175,7 @@ as.data.frame.bayes_logit <- function(x, row.names = NULL, optional = FALSE, ...
 #' @method as.mcmc bayes_logit
 #' @exportS3Method coda::as.mcmc bayes_logit
 as.mcmc.bayes_logit <- function(x, ...) {
+  check_logit_fit(x, "x")
   if (x$chains > 1) {
     stop_input("x", "has ", x$chains, " chains: as.mcmc.list() keeps them apart")
   }

@@ -182,14 +182,15 @@ summary.bayes_logit <- function(object, ...) {
 #' @rdname summary.bayes_logit
 #' @export
 print.summary.bayes_logit <- function(x, digits = 2, ...) {
-  digits <- check_count(digits, "digits", max = 15)
-  cat(x$words, sep = "\n")
-  cat("\n")
-  print(x$prior)
-  cat("\n")
-  print(logit_table_words(x$coefficients, digits), row.names = FALSE)
-  print_sentences(x$verdict)
-  invisible(x)
+  printed(x, {
+    digits <- check_count(digits, "digits", max = 15)
+    cat(x$words, sep = "\n")
+    cat("\n")
+    print(x$prior)
+    cat("\n")
+    print(logit_table_words(x$coefficients, digits), row.names = FALSE)
+    print_sentences(x$verdict)
+  })
 }
 
 #' @rdname summary.bayes_logit

@@ -201,24 +201,25 @@ summary.cell_types <- function(object, ...) {
 #' @param digits number of significant digits of medians.
 #' @export
 print.summary.cell_types <- function(x, digits = 3, ...) {
-  digits <- check_count(digits, "digits", max = 15)
-  cat(x$words, sep = "\n")
-  cat("\nTypes:\n")
-  types <- x$types[!x$types$speck | x$types$cells > 0, ]
-  print(data.frame(
-    type = paste0(types$type, ifelse(types$speck, "*", "")), share = percent(types$proportion, 2),
-    `90% interval` = interval_words(types, 2), Rhat = rhat_words(types$rhat), ESS = ess_words(types$ess),
-    cells = types$cells, components = types$components,
-    nearest = ifelse(is.na(types$nearest), "-", types$nearest), overlap = overlap_words(types$overlap),
-    apart = percent(types$apart, 0),
-    check.names = FALSE
-  ), row.names = FALSE)
-  if (any(types$speck)) {
-    cat("* a speck\n")
-  }
-  cat("\nMedians, ", scale_words(x$transform), ":\n", sep = "")
-  print(signif(x$medians[types$type, , drop = FALSE], digits))
-  cat("\n")
-  print_sentences(x$verdict)
-  invisible(x)
+  printed(x, {
+    digits <- check_count(digits, "digits", max = 15)
+    cat(x$words, sep = "\n")
+    cat("\nTypes:\n")
+    types <- x$types[!x$types$speck | x$types$cells > 0, ]
+    print(data.frame(
+      type = paste0(types$type, ifelse(types$speck, "*", "")), share = percent(types$proportion, 2),
+      `90% interval` = interval_words(types, 2), Rhat = rhat_words(types$rhat), ESS = ess_words(types$ess),
+      cells = types$cells, components = types$components,
+      nearest = ifelse(is.na(types$nearest), "-", types$nearest), overlap = overlap_words(types$overlap),
+      apart = percent(types$apart, 0),
+      check.names = FALSE
+    ), row.names = FALSE)
+    if (any(types$speck)) {
+      cat("* a speck\n")
+    }
+    cat("\nMedians, ", scale_words(x$transform), ":\n", sep = "")
+    print(signif(x$medians[types$type, , drop = FALSE], digits))
+    cat("\n")
+    print_sentences(x$verdict)
+  })
 }

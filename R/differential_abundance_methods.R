@@ -120,16 +120,17 @@ NULL
 #' @rdname summary.differential_abundance
 #' @export
 print.differential_abundance <- function(x, types = 12, ...) {
-  check_abundance(x, "x")
-  types <- check_count(types, "types")
-  cat(abundance_words(x), sep = "\n")
-  effects <- x$effects[order(x$effects$fdr), ]
-  print(abundance_table(utils::head(effects, types), x$level), row.names = FALSE)
-  if (nrow(effects) > types) {
-    cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(effects) - types)))
-  }
-  print_sentences(abundance_verdict(x))
-  invisible(x)
+  printed(x, {
+    check_abundance(x, "x")
+    types <- check_count(types, "types")
+    cat(abundance_words(x), sep = "\n")
+    effects <- x$effects[order(x$effects$fdr), ]
+    print(abundance_table(utils::head(effects, types), x$level), row.names = FALSE)
+    if (nrow(effects) > types) {
+      cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(effects) - types)))
+    }
+    print_sentences(abundance_verdict(x))
+  })
 }
 
 #' @rdname summary.differential_abundance
@@ -150,21 +151,22 @@ summary.differential_abundance <- function(object, ...) {
 #' @rdname summary.differential_abundance
 #' @export
 print.summary.differential_abundance <- function(x, ...) {
-  cat(x$words, sep = "\n")
-  cat("\nOdds ratios:\n")
-  print(abundance_table(x$effects, x$level), row.names = FALSE)
-  three <- function(values) sprintf("%s (90%% interval %s to %s)", format(signif(values[[2L]], 2)),
-    format(signif(values[[1L]], 2)), format(signif(values[[3L]], 2)))
-  cat("\nStandard deviation of log odds, typical of the types (geometric mean):\n")
-  cat("  between samples: ", three(x$deviation), "\n", sep = "")
-  if (!is.null(x$group_deviation)) {
-    cat("  between groups (", x$group_name, "): ", three(x$group_deviation), "\n", sep = "")
-  }
-  shares <- percent(x$no_effect, 0)
-  cat(sprintf("Share of types without an effect, %s: %s (posterior mean)\n", names(x$no_effect), shares), sep = "")
-  cat("\n")
-  print_sentences(x$verdict)
-  invisible(x)
+  printed(x, {
+    cat(x$words, sep = "\n")
+    cat("\nOdds ratios:\n")
+    print(abundance_table(x$effects, x$level), row.names = FALSE)
+    three <- function(values) sprintf("%s (90%% interval %s to %s)", format(signif(values[[2L]], 2)),
+      format(signif(values[[1L]], 2)), format(signif(values[[3L]], 2)))
+    cat("\nStandard deviation of log odds, typical of the types (geometric mean):\n")
+    cat("  between samples: ", three(x$deviation), "\n", sep = "")
+    if (!is.null(x$group_deviation)) {
+      cat("  between groups (", x$group_name, "): ", three(x$group_deviation), "\n", sep = "")
+    }
+    shares <- percent(x$no_effect, 0)
+    cat(sprintf("Share of types without an effect, %s: %s (posterior mean)\n", names(x$no_effect), shares), sep = "")
+    cat("\n")
+    print_sentences(x$verdict)
+  })
 }
 
 #' @rdname summary.differential_abundance

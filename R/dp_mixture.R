@@ -175,6 +175,7 @@ continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, check
                                 progress = NULL, ..., cluster = NULL) {
   check_dots_empty(...)
   check_own_cells(fit, cluster)
+  if (is_bem(fit)) check_mixture_fit(fit)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
   sampler <- if (is_bem(fit)) bem_sampler else mixture_sampler
   continue_chains(fit, iter, sampler, backend, threads, progress, checkpoint, cluster)

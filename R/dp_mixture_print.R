@@ -105,27 +105,28 @@ NULL
 #' @rdname summary.dp_mixture
 #' @export
 print.dp_mixture <- function(x, ...) {
-  check_mixture_fit(x, "x")
-  if (is_bem(x)) {
-    print_bem(x)
-    return(invisible(x))
-  }
-  cat(fit_words(x), sep = "\n")
-  table <- diagnose(x)
-  occupied <- table[table$quantity == "occupied", ]
-  number <- function(value) format(value, scientific = FALSE)
-  if (!is.na(occupied$median)) {
-    cat(sprintf("Components that hold cells: %s (90%% of draws: %s to %s)\n",
-      number(occupied$median), number(floor(occupied$q5)), number(ceiling(occupied$q95))))
-  }
-  largest <- sort(x$sizes[, 1L], decreasing = TRUE)
-  largest <- utils::head(largest[largest > 0], 8L)
-  if (length(largest)) {
-    chain <- if (x$chains > 1) " of chain 1" else ""
-    cat(sprintf("Largest, in the last sweep%s: %s of the cells\n", chain, list_shares(largest / x$rows)))
-  }
-  print_sentences(verdict_words(x, convergence_verdict(x, table)))
-  invisible(x)
+  printed(x, {
+    check_mixture_fit(x, "x")
+    if (is_bem(x)) {
+      print_bem(x)
+      return(invisible(x))
+    }
+    cat(fit_words(x), sep = "\n")
+    table <- diagnose(x)
+    occupied <- table[table$quantity == "occupied", ]
+    number <- function(value) format(value, scientific = FALSE)
+    if (!is.na(occupied$median)) {
+      cat(sprintf("Components that hold cells: %s (90%% of draws: %s to %s)\n",
+        number(occupied$median), number(floor(occupied$q5)), number(ceiling(occupied$q95))))
+    }
+    largest <- sort(x$sizes[, 1L], decreasing = TRUE)
+    largest <- utils::head(largest[largest > 0], 8L)
+    if (length(largest)) {
+      chain <- if (x$chains > 1) " of chain 1" else ""
+      cat(sprintf("Largest, in the last sweep%s: %s of the cells\n", chain, list_shares(largest / x$rows)))
+    }
+    print_sentences(verdict_words(x, convergence_verdict(x, table)))
+  })
 }
 
 # All that print() and summary() say of a fit, in sentences.
@@ -239,41 +240,43 @@ summary.dp_mixture <- function(object, ...) {
 #' @rdname summary.dp_mixture
 #' @export
 print.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
-  components <- check_count(components, "components", min = 0)
-  digits <- check_count(digits, "digits", max = 15)
-  cat(x$words, sep = "\n")
-  cat("\n")
-  print(x$prior)
-  if (!is.null(x$learned)) {
-    cat("\nLearned of the prior (mean, and 90% of the draws):\n")
-    numbers <- lapply(x$learned[-1L], function(values) {
-      formatC(signif(values, digits + 1), format = "fg", digits = digits + 1, big.mark = ",")
-    })
-    print(data.frame(part = x$learned$part, numbers), row.names = FALSE, right = TRUE)
-  }
-  where <- sprintf("draw %d of chain %d", x$reference$draw, x$reference$chain)
-  print_components(x, where, components, digits)
-  print_piled(x$piled)
-  cat("\nConvergence, over the sweeps after the warmup:\n")
-  print(diagnostics_words(x$diagnostics, digits), row.names = FALSE, right = TRUE)
-  print_sentences(x$verdict)
-  invisible(x)
+  printed(x, {
+    components <- check_count(components, "components", min = 0)
+    digits <- check_count(digits, "digits", max = 15)
+    cat(x$words, sep = "\n")
+    cat("\n")
+    print(x$prior)
+    if (!is.null(x$learned)) {
+      cat("\nLearned of the prior (mean, and 90% of the draws):\n")
+      numbers <- lapply(x$learned[-1L], function(values) {
+        formatC(signif(values, digits + 1), format = "fg", digits = digits + 1, big.mark = ",")
+      })
+      print(data.frame(part = x$learned$part, numbers), row.names = FALSE, right = TRUE)
+    }
+    where <- sprintf("draw %d of chain %d", x$reference$draw, x$reference$chain)
+    print_components(x, where, components, digits)
+    print_piled(x$piled)
+    cat("\nConvergence, over the sweeps after the warmup:\n")
+    print(diagnostics_words(x$diagnostics, digits), row.names = FALSE, right = TRUE)
+    print_sentences(x$verdict)
+  })
 }
 
 #' @rdname summary.dp_mixture
 #' @export
 print.summary.dp_mixture_bem <- function(x, components = 12, digits = 2, ...) {
-  components <- check_count(components, "components", min = 0)
-  digits <- check_count(digits, "digits", max = 15)
-  cat(x$words, sep = "\n")
-  cat("\n")
-  print(x$prior)
-  print_components(x, sprintf("start %d", x$best), components, digits)
-  print_piled(x$piled)
-  cat("\nStarts:\n")
-  print(format(x$starts, digits = 10), row.names = FALSE)
-  print_sentences(x$verdict)
-  invisible(x)
+  printed(x, {
+    components <- check_count(components, "components", min = 0)
+    digits <- check_count(digits, "digits", max = 15)
+    cat(x$words, sep = "\n")
+    cat("\n")
+    print(x$prior)
+    print_components(x, sprintf("start %d", x$best), components, digits)
+    print_piled(x$piled)
+    cat("\nStarts:\n")
+    print(format(x$starts, digits = 10), row.names = FALSE)
+    print_sentences(x$verdict)
+  })
 }
 
 # The first `components` components of the reference draw. `where`: its draw and chain, or its start.

@@ -5,11 +5,12 @@
 #' @rdname dp_prior
 #' @export
 print.dp_prior <- function(x, ...) {
-  cat("Prior of a Dirichlet-process mixture of Gaussians\n")
-  for (sentence in prior_words(x)) {
-    cat(strwrap(sentence, width = 0.95 * getOption("width"), indent = 2L, exdent = 4L), sep = "\n")
-  }
-  invisible(x)
+  printed(x, {
+    cat("Prior of a Dirichlet-process mixture of Gaussians\n")
+    for (sentence in prior_words(x)) {
+      cat(strwrap(sentence, width = 0.95 * getOption("width"), indent = 2L, exdent = 4L), sep = "\n")
+    }
+  })
 }
 
 # One sentence each on means, covariances, weights, samples, what is learned, and the floor. The prior of a fit is

@@ -68,7 +68,8 @@ check_mixture_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
   check$names("markers")
   check$count("components", 1)
   check_chain_parts(fit, check)
-  for (part in c("prior", "transform", "piled")) check$list(part)
+  for (part in c("prior", "transform")) check$list(part)
+  if (!is.null(fit$piled) && !is.data.frame(fit$piled)) stop_changed(argument, "piled", "a table", fit$piled, call)
   k <- fit$components
   p <- length(fit$markers)
   check$numbers("center", p)

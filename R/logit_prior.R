@@ -237,9 +237,10 @@ compiled_logit_prior <- function(prior, counts) {
 #' @param x a prior.
 #' @export
 print.logit_prior <- function(x, ...) {
-  cat("Prior of a regression\n")
-  cat(paste0("  ", logit_prior_words(x)), sep = "\n")
-  invisible(x)
+  printed(x, {
+    cat("Prior of a regression\n")
+    cat(paste0("  ", logit_prior_words(x)), sep = "\n")
+  })
 }
 
 logit_prior_words <- function(prior) {

@@ -8,10 +8,21 @@ show_bytes <- function(bytes) {
   paste(format(signif(bytes / 1000^unit, 3)), c("B", "kB", "MB", "GB", "TB", "PB", "EB")[[unit + 1]])
 }
 
-# The bytes of memory that this process can still get: the smaller of what the machine has available and what the
-# process's container has left. If the system does not say, there is no limit (2^52).
+# The bytes of memory that this process can still get: the least of what the machine has available, what the process's
+# container has left, and what `ulimit -v` leaves. If the system does not say, there is no limit (2^52).
 memory_available <- function() {
-  min(machine_memory(), container_memory())
+  min(machine_memory(), container_memory(), address_space())
+}
+
+# Bytes of address space that the process may still take. It has taken `VmSize`.
+address_space <- function(folder = "/proc/self") {
+  number <- function(file, pattern) {
+    line <- grep(pattern, lines_of(file.path(folder, file)), value = TRUE)
+    if (length(line) == 1L) as.double(sub(pattern, "\\1", line)) else NA_real_
+  }
+  limit <- number("limits", "^Max address space +([0-9]+) .*$")
+  taken <- 1024 * number("status", "^VmSize:[ \t]*([0-9]+) kB$")
+  if (is.na(limit) || is.na(taken)) 2^52 else max(0, limit - taken)
 }
 
 container_memory <- function(root = "/sys/fs/cgroup") {
@@ -98,7 +109,8 @@ check_result_size <- function(entries, argument, what, call = sys.call(-2L), cop
     } else {
       format(entries, big.mark = ",", decimal.mark = ".", digits = 17, scientific = FALSE)
     }
-    sprintf("the result would have %s %s (%s)", count, what, show_bytes(bytes))
+    name <- if (!is.null(argument)) paste0("`", argument, "`: ")
+    sprintf("%sthe result would have %s %s (%s)", paste(name, collapse = ""), count, what, show_bytes(bytes))
   }
   if (entries > 2^52) {
     stop_warpbayes("input", paste0(size(), ", more than R allows"), argument = argument, call = call)

@@ -368,19 +368,20 @@ summary.pmf <- function(object, ...) {
 #' @rdname pmf
 #' @export
 print.summary_pmf <- function(x, digits = 4, ...) {
-  check_dots_empty(...)
-  digits <- check_count(digits, "digits", max = 22)
-  line <- function(label, value) cat(formatC(label, width = -10L), value, "\n", sep = "")
-  number <- function(value) format(value, digits = digits, trim = TRUE)
-  line("support", format_support(x$support[[1L]], x$support[[2L]]))
-  line("mean", number(x$mean))
-  line("sd", number(x$sd))
-  line("skewness", number(x$skewness))
-  line("kurtosis", number(x$kurtosis))
-  line("mode", format_value(x$mode))
-  cat("quantiles\n")
-  print(x$quantiles)
-  invisible(x)
+  printed(x, {
+    check_dots_empty(...)
+    digits <- check_count(digits, "digits", max = 22)
+    line <- function(label, value) cat(formatC(label, width = -10L), value, "\n", sep = "")
+    number <- function(value) format(value, digits = digits, trim = TRUE)
+    line("support", format_support(x$support[[1L]], x$support[[2L]]))
+    line("mean", number(x$mean))
+    line("sd", number(x$sd))
+    line("skewness", number(x$skewness))
+    line("kurtosis", number(x$kurtosis))
+    line("mode", format_value(x$mode))
+    cat("quantiles\n")
+    print(x$quantiles)
+  })
 }
 
 #' @rdname pmf

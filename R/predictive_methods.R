@@ -93,15 +93,16 @@ print.martingale_posterior <- function(x, ...) {
 #' @rdname summary.martingale_posterior
 #' @export
 print.summary.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  cat(x$words, sep = "\n")
-  cat("\n")
-  print(utils::head(x$table, 20L), digits = 4, row.names = FALSE)
-  if (nrow(x$table) > 20L) {
-    cat(sprintf("and %d more quantities\n", nrow(x$table) - 20L))
-  }
-  print_verdicts(x$verdict, x$bandwidth, x$beyond, x$missing)
-  invisible(x)
+  printed(x, {
+    check_dots_empty(...)
+    cat(x$words, sep = "\n")
+    cat("\n")
+    print(utils::head(x$table, 20L), digits = 4, row.names = FALSE)
+    if (nrow(x$table) > 20L) {
+      cat(sprintf("and %d more quantities\n", nrow(x$table) - 20L))
+    }
+    print_verdicts(x$verdict, x$bandwidth, x$beyond, x$missing)
+  })
 }
 
 print_verdicts <- function(...) {

@@ -252,6 +252,7 @@ model_words <- function(model) {
 #' @rdname predictive_models
 #' @export
 print.predictive_model <- function(x, ...) {
-  cat("<predictive model> ", model_words(x), "\n", sep = "")
-  invisible(x)
+  printed(x, {
+    cat("<predictive model> ", model_words(x), "\n", sep = "")
+  })
 }

@@ -120,6 +120,9 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
     )
   }
   draws <- check_count(draws, "draws")
+  if (model$kind == "normal_mean" || is_urn(model)) {
+    check_result_size(draws, "draws", "resamples", sys.call(), copies = 12)
+  }
   tolerance <- check_number(tolerance, "tolerance", min = 0, max = 1)
   trajectories <- check_count(trajectories, "trajectories", min = 0, max = 1e6)
   if (trajectories > 0 && is_urn(model)) {

@@ -64,8 +64,9 @@ row_reader <- function(rows, read, block = 1e5) {
 #' @rdname row_reader
 #' @export
 print.row_reader <- function(x, ...) {
-  cat("Reader of ", count_words(x$rows, "row"), ", at most ", whole_words(x$block), " at a time\n", sep = "")
-  invisible(x)
+  printed(x, {
+    cat("Reader of ", count_words(x$rows, "row"), ", at most ", whole_words(x$block), " at a time\n", sep = "")
+  })
 }
 
 is_reader <- function(x) inherits(x, "row_reader")

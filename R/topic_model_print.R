@@ -146,24 +146,25 @@ topic_verdict <- function(fit, diagnostics) {
 #' @rdname print.topic_model
 #' @export
 print.summary.topic_model <- function(x, topics = 20, ...) {
-  check_dots_empty(...)
-  topics <- check_count(topics, "topics", min = 0)
-  cat(x$words, sep = "\n")
-  shown <- utils::head(x$topics, topics)
-  cat("\nTopics by prevalence (coherence: UMass)\n")
-  cat(sprintf("  %s  %s  %s  %s", format(shown$name), format(paste0(format(100 * shown$prevalence, digits = 2), "%")),
-    format(shown$coherence, digits = 2), shown$terms), sep = "\n")
-  if (nrow(shown) < nrow(x$topics)) {
-    cat(sprintf("  and %s\n", count_words(nrow(x$topics) - nrow(shown), "topic")))
-  }
-  if (!is.null(x$groups)) {
-    cat("\nMean of theta by group\n")
-    print(utils::head(x$groups[, shown$topic, drop = FALSE], 20L), digits = 2)
-    if (nrow(x$groups) > 20L) cat(sprintf("  and %s\n", count_words(nrow(x$groups) - 20L, "group")))
-  }
-  cat("\n")
-  print(x$diagnostics, digits = 4, row.names = FALSE)
-  cat("\n")
-  print_sentences(x$verdict)
-  invisible(x)
+  printed(x, {
+    check_dots_empty(...)
+    topics <- check_count(topics, "topics", min = 0)
+    cat(x$words, sep = "\n")
+    shown <- utils::head(x$topics, topics)
+    cat("\nTopics by prevalence (coherence: UMass)\n")
+    cat(sprintf("  %s  %s  %s  %s", format(shown$name), format(paste0(format(100 * shown$prevalence, digits = 2), "%")),
+      format(shown$coherence, digits = 2), shown$terms), sep = "\n")
+    if (nrow(shown) < nrow(x$topics)) {
+      cat(sprintf("  and %s\n", count_words(nrow(x$topics) - nrow(shown), "topic")))
+    }
+    if (!is.null(x$groups)) {
+      cat("\nMean of theta by group\n")
+      print(utils::head(x$groups[, shown$topic, drop = FALSE], 20L), digits = 2)
+      if (nrow(x$groups) > 20L) cat(sprintf("  and %s\n", count_words(nrow(x$groups) - 20L, "group")))
+    }
+    cat("\n")
+    print(x$diagnostics, digits = 4, row.names = FALSE)
+    cat("\n")
+    print_sentences(x$verdict)
+  })
 }

@@ -4,12 +4,13 @@
 #' @param x from `type_differences()`.
 #' @export
 print.type_differences <- function(x, ...) {
-  NextMethod()
-  if ("difference" %in% names(x)) {
-    print_sentences(paste(
-      "These intervals are about these samples alone. differential_abundance() compares the groups of patients that",
-      "the samples come from."
-    ))
-  }
-  invisible(x)
+  printed(x, {
+    NextMethod()
+    if ("difference" %in% names(x)) {
+      print_sentences(paste(
+        "These intervals are about these samples alone. differential_abundance() compares the groups of patients that",
+        "the samples come from."
+      ))
+    }
+  })
 }

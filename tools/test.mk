@@ -3,15 +3,16 @@
 # emulator-selftest, which takes as long as `library`.
 # tools/step says what each step does.
 steps = scripts rules rules-selftest library emulator-selftest build check emulator-access emulator-sanitizers \
-  plugin emulator sanitizers races clang cpu client valgrind torture install vectors geweke measure symbols loops
+  plugin audit fuzz emulator sanitizers races clang cpu client valgrind torture install vectors geweke measure \
+  symbols loops
 
 .PHONY: list $(steps)
 $(steps):
 	@tools/step $@
 
 # The steps that a step needs. If one of them fails, the step is not run.
-build clang client cpu emulator emulator-access emulator-sanitizers geweke loops measure symbols torture: library
-valgrind: library
+audit build clang client cpu emulator emulator-access emulator-sanitizers geweke loops measure symbols: library
+torture valgrind: library
 check install: build
 emulator measure: plugin
 

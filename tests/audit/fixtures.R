@@ -76,7 +76,9 @@ hostile <- c(
   "data.frame()", "data.frame(a = 1)", "data.frame(a = 'b', y = NA)", "factor('a')", "factor(c(NA, 'b'))", "1i",
   "as.raw(1)", "quote(a)", "quote(a + b)", "y ~ x", "~ zz", "y ~ .", "~ 0", "expression(a)", "function(x) x",
   "function(...) NULL", "function(x) 'a'", "sum", "new.env()", "Sys.Date()", "S4", "pointer", "1:1e6", "rep(1, 1e5)",
-  "as.POSIXlt(Sys.Date())", "structure(1, class = 'pmf')", "structure(list(), class = 'pmf')",
+  "as.POSIXlt(Sys.Date())", "sort(c(3, 1, 2) + 0)", "as.character(1:100)", "rev(1:10)",
+  "asS4(1:3)", "c(1e-310, 2e-308)", "c(a = 5e-324)", "matrix(1e-310, 2, 2)", "raw(1e5)",
+  "structure(1, class = 'pmf')", "structure(list(), class = 'pmf')",
   "structure(NA_integer_, class = 'factor')", "structure(list(), class = 'bayes_logit')",
   "structure(list(), class = 'dp_mixture')", "structure(list(), class = 'topic_model')",
   "structure(list(), class = 'cell_types')", "structure(1, class = 'martingale_posterior')",
@@ -420,7 +422,31 @@ summary(normal, probs = c(0.1, 0.9))
 print(normal)
 print.summary.martingale_posterior: print(summary(density))
 print(model)
+gnedin(0.5, qnorm)
+as.data.frame(logit)
+as.data.frame(types)
+as.data.frame(mix)
+as.data.frame(normal)
+as.matrix(mix)
+as.matrix(normal)
+as.matrix(die)
+bayesplot::pp_check(logit, ndraws = 3)
+coda::as.mcmc(normal)
+confint(normal, parm = NULL, level = 0.9)
+deviance(logit)
+df.residual(logit)
+generics::glance(types)
+generics::glance(normal)
+generics::glance(die)
+generics::tidy(types)
+generics::tidy(die)
+generics::tidy(relabelled)
+generics::tidy(differences)
+generics::tidy(proportions)
+loo::loo(logit)
+rstantools::prior_summary(mix)
 resume('no such file', cells)
+resume('no such file', cells, checkpoint_every = 1)
 "
 read_calls <- function(text) {
   text <- gsub("\n  +", " ", text)

@@ -383,6 +383,12 @@ test_that("the memory needed is checked before it is allocated", {
   expect_identical(warpbayes:::container_memory(root), 7000)
   writeLines(c("anon 1", "inactive_file 1500", "active_file 3"), file.path(root, "memory.stat"))
   expect_identical(warpbayes:::container_memory(root), 8500)
+  expect_identical(warpbayes:::address_space(root), 2^52)
+  writeLines("Max address space         4000000              unlimited            bytes", file.path(root, "limits"))
+  writeLines(c("VmPeak:\t    3000 kB", "VmSize:\t    1000 kB"), file.path(root, "status"))
+  expect_identical(warpbayes:::address_space(root), 4e6 - 1024e3)
+  writeLines("Max address space         unlimited            unlimited            bytes", file.path(root, "limits"))
+  expect_identical(warpbayes:::address_space(root), 2^52)
   expect_lte(warpbayes:::result_copies(FALSE, 0), warpbayes:::result_copies(FALSE, 1e-12))
 })
 

@@ -89,8 +89,8 @@ const char *wb_cluster_wrong_request(const wb_cluster_request *r, const wb_clust
 /* Of the rows of a worker only. */
 static const char *wrong_anchors(const wb_cluster_part *part, size_t pairs, const wb_cluster_share *share) {
   for (size_t i = 0; i < 2 * pairs; i++) {
-    const int64_t row = part->anchors[i] - share->first_row;
-    if (part->anchors[i] != -1 && (part->anchors[i] < share->first_row || row >= share->rows))
+    const int64_t row = part->anchors[i];
+    if (row != -1 && (row < share->first_row || row >= share->first_row + share->rows))
       return "with an anchor that is none of its rows";
   }
   return are_finite(part->values, 2 * pairs * (size_t)share->columns) ? NULL : "with values that are not finite";
