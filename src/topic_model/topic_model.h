@@ -46,6 +46,11 @@ typedef struct wb_topic_state {
 /* Draws the first topic of each token, uniform over all topics. */
 void wb_topic_start(int64_t tokens, int32_t topics, uint64_t key, uint16_t *topic);
 
+/* Merges the topics with the most similar terms, in pairs, so that `target` topics are left; topics/2 <= target <=
+ * topics. `merged` receives the topics of all tokens. */
+int wb_topic_merge(const wb_topic_corpus *corpus, int32_t topics, int32_t target, const uint16_t *topic,
+                   uint16_t *merged, wb_message *message);
+
 /* One sweep. log_likelihood: log probability of all words given theta and phi. theta (documents x topics) and phi
  * (terms x topics) have the topics side by side, or are NULL. */
 int wb_topic_sweep(const wb_backend *backend, wb_topic_session *session, const wb_topic_corpus *corpus,

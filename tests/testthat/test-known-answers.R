@@ -195,10 +195,10 @@ bem_cases <- alist(
 
 # The draws of phi and theta are kept, because the averages depend on the draws only through the topics: they are
 # averages of conditional means.
-topics <- function(counts, topics, precision, ..., keep = c("phi", "theta"), iter = 6, warmup = 3) {
-  suppressWarnings(
-    topic_model(counts, topics, keep = keep, iter = iter, warmup = warmup, seed = 5, precision = precision, ...)
-  )
+topics <- function(counts, topics, precision, ..., keep = c("phi", "theta"), iter = 6, warmup = 3, start = "random") {
+  suppressWarnings(topic_model(
+    counts, topics, keep = keep, iter = iter, warmup = warmup, start = start, seed = 5, precision = precision, ...
+  ))
 }
 
 topic_values <- function(fit) fit[c("phi", "theta", "log_likelihood", "alpha_sum", "beta_trace", "draws", "tokens")]
@@ -208,6 +208,7 @@ topic_cases <- alist(
     topic_values(topics(known_counts(20, 30, 1), 3, precision, chains = 2, thin = 2, iter = 8))
   },
   "symmetric alpha" = topic_values(topics(known_counts(20, 30, 2), 17, precision, alpha = "symmetric")),
+  "merged start" = topic_values(topics(known_counts(20, 30, 1), 6, precision, chains = 2, start = "merged")),
   "given alpha and beta" = {
     topic_values(topics(known_counts(20, 30, 3), 4, precision, alpha = c(0.5, 0.25, 1, 2), beta = 0.125))
   },

@@ -145,6 +145,20 @@ SEXP wb_entry_topic_start(SEXP pointer, SEXP key) {
   return topic;
 }
 
+/* The topics of all tokens after the most similar topics are merged, so that `target` are left. */
+SEXP wb_entry_topic_merge(SEXP pointer, SEXP topics, SEXP target) {
+  wb_message message;
+  session *s = open_session(pointer, &message);
+  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  const uint16_t *topic = topics_from_sexp(topics, s);
+  const int32_t left = Rf_asInteger(target);
+  if (!topic || left > s->topics || left < s->topics - s->topics / 2) return wb_changed_fit();
+  SEXP out = PROTECT(topics_new(s));
+  const int status = wb_topic_merge(&s->corpus, s->topics, left, topic, (uint16_t *)(void *)RAW(out), &message);
+  UNPROTECT(1);
+  return status == WB_OK ? out : wb_failure(status, &message);
+}
+
 static R_xlen_t alphas(const session *s) {
   return (R_xlen_t)s->topics * (s->structure.groups > 1 ? s->structure.groups : 1);
 }
