@@ -158,7 +158,7 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
   seed_words <- check_seed_words(seed_words, topics, counts)
   seed_weight <- check_number(seed_weight, "seed_weight", 0, 1e6)
   prior <- c(check_gamma(alpha_prior, "alpha_prior"), check_gamma(beta_prior, "beta_prior"))
-  start <- check_start(start)
+  start <- check_topic_start(start)
   iter <- check_count(iter, "iter")
   warmup <- check_warmup(warmup, iter)
   thin <- check_thin(thin, iter, warmup)
@@ -304,7 +304,7 @@ open_topics <- function(counts, topics, precision, run, structure = NULL) {
 topic_start <- function(fit, alpha, beta, run, mean = NULL) {
   function(key) {
     topics <- if (merges_topics(fit, alpha)) {
-      merged_start(fit, key, run)
+      merged_topic_start(fit, key, run)
     } else {
       session <- open_topics(fit$x, fit$topics, fit$precision, run, fit_structure(fit))
       on.exit(.Call(C_topic_close, session))
