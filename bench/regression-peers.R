@@ -1,12 +1,17 @@
-# Eight regressions beside their peers, in one run: posterior means, 90% intervals and effective samples per second of
-# bayes_logit() and rstanarm, and the estimates of glm, MASS, lme4 or nnet with 90% Wald intervals. What is not
-# installed is left out. An rstanarm model that takes more than a minute is stopped and left out; rstanarm has no
-# multinomial regression. Both programs run four chains on one core with their default priors, and their seconds
-# include the warm-up. rstanarm's priors of deviations of groups and of the dispersion differ from bayes_logit()'s.
-#   cd bench && Rscript regression-peers.R          three minutes with rstanarm
-#   cd bench && Rscript regression-peers.R quick    short chains, no rstanarm
+# Eight regressions beside their peers: posterior means, 90% intervals and effective samples per second of processor time
+# of bayes_logit(), rstanarm, brms and a Gibbs sampler in R around BayesLogit::rpg(), and the estimates of glm, MASS,
+# lme4 or nnet with 90% Wald intervals. Writes regression-peers.csv, and its short form regression-peers.md.
+#
+# What is not installed is left out. All programs run four chains on one core, and their seconds include the warm-up.
+# rstanarm and brms run with their default priors, which for deviations of groups and the dispersion differ from those
+# of bayes_logit(); an rstanarm model that takes more than a minute is stopped and left out. brms compiles each model,
+# which its seconds leave out, so it runs two of them. The Gibbs sampler in R has the priors of bayes_logit(), and runs
+# models without groups and dispersion. Models that are named replace their rows of the files.
+#   cd bench && Rscript regression-peers.R [model ...]    ten minutes with rstanarm and brms
+#   cd bench && Rscript regression-peers.R quick          short chains of bayes_logit() alone
 source("common.R")
 quick <- "quick" %in% commandArgs(TRUE)
+chosen <- setdiff(commandArgs(TRUE), "quick")
 has <- function(package) requireNamespace(package, quietly = TRUE)
 longest <- 60 # seconds for a model of rstanarm
 
@@ -32,6 +37,7 @@ models <- list(
   multinomial = list(species ~ length + width, flowers, "multinomial")
 )
 models <- models[lengths(models) > 0]
+if (length(chosen)) models <- models[chosen]
 
 # A row for each quantity. `draws` is an array: iterations, chains, quantities.
 table_of <- function(draws, seconds) {
@@ -41,7 +47,7 @@ table_of <- function(draws, seconds) {
     ess_a_second = vapply(seq_len(dim(draws)[3]), ess, 0) / seconds)
 }
 ours <- function(model) {
-  seconds <- elapsed(fit <- bayes_logit(model[[1]], model[[2]], model[[3]],
+  seconds <- processor_seconds(fit <- bayes_logit(model[[1]], model[[2]], model[[3]],
     chains = 4, iter = if (quick) 400 else 4000, seed = 1, threads = 1, backend = "cpu", progress = FALSE
   ))
   cbind(table_of(internal$logit_draws(fit), seconds), seconds = seconds)
@@ -91,7 +97,7 @@ deviation_names <- function(covariance) {
 stan <- function(model) {
   family <- if (model[[3]] == "binomial") stats::binomial() else rstanarm::neg_binomial_2()
   run <- if (has_groups(model)) rstanarm::stan_glmer else rstanarm::stan_glm
-  seconds <- elapsed(fit <- run(model[[1]], data = model[[2]], family = family, chains = 4, iter = 2000, seed = 1,
+  seconds <- processor_seconds(fit <- run(model[[1]], data = model[[2]], family = family, chains = 4, iter = 2000, seed = 1,
     refresh = 0, cores = 1))
   draws <- as.array(fit)
   names <- dimnames(draws)[[3]]
@@ -121,26 +127,126 @@ stan_in_time <- function(model) {
   out[[1]]
 }
 
+# brms() names coefficients b_x, deviations sd_g__x, and the dispersion shape.
+brms_models <- c("cbpp", "slopes")
+by_brms <- function(name, model) {
+  if (quick || !name %in% brms_models || !has("brms")) {
+    return(NULL)
+  }
+  formula <- model[[1]]
+  if (name == "cbpp") formula <- incidence | trials(size) ~ period + (1 | herd)
+  family <- if (model[[3]] == "binomial") stats::binomial() else brms::negbinomial()
+  # Debian has the headers of Boost and Eigen outside R.
+  for (library in c("boost_lib", "eigen_lib")) {
+    if (!nzchar(rstan::rstan_options(library))) {
+      do.call(rstan::rstan_options, stats::setNames(list("/usr/include"), library))
+    }
+  }
+  compile <- elapsed(empty <- suppressMessages(brms::brm(formula, model[[2]], family, chains = 0)))
+  seconds <- processor_seconds(fit <- stats::update(empty, chains = 4, iter = 2000, seed = 1, cores = 1, refresh = 0,
+    recompile = FALSE))
+  draws <- unclass(posterior::as_draws_array(fit))
+  names <- dimnames(draws)[[3]]
+  names <- sub("^b_Intercept$", "(Intercept)", sub("^shape$", "dispersion", names))
+  names <- sub("^sd_(.*)__Intercept$", "sd(\\1)", names)
+  names <- sub("^sd_(.*)__(.*)$", "sd(\\2 | \\1)", sub("^b_", "", names))
+  names <- sub("^cor_(.*)__Intercept__(.*)$", "cor((Intercept), \\2 | \\1)", names)
+  dimnames(draws)[[3]] <- names
+  cbind(table_of(draws[, , !grepl("^r_|^lp|^lprior", names), drop = FALSE], seconds), seconds = seconds,
+    compile = compile)
+}
+
+# A Gibbs sampler in R: the coefficients of a class given those of the others (Polson, Scott and Windle 2013).
+by_bayeslogit <- function(model) {
+  y <- stats::model.response(stats::model.frame(model[[1]], model[[2]]))
+  if (quick || model[[3]] == "negbinomial" || is.matrix(y) || has_groups(model) || !has("BayesLogit")) {
+    return(NULL)
+  }
+  x <- stats::model.matrix(model[[1]], model[[2]])
+  y <- if (is.factor(y)) outer(y, levels(y)[-1], `==`) + 0 else matrix(y)
+  centre <- c(0, colMeans(x)[-1])
+  unit <- c(1, apply(x[, -1, drop = FALSE], 2, sd))
+  z <- scale(x, centre, unit)
+  classes <- if (ncol(y) > 1) paste0(levels(model[[2]][[all.vars(model[[1]])[1]]])[-1], ":") else ""
+  chain <- function(iter) {
+    beta <- matrix(0, ncol(x), ncol(y))
+    kept <- array(0, c(iter / 2, ncol(x), ncol(y)))
+    for (i in seq_len(iter)) {
+      for (k in seq_len(ncol(y))) {
+        others <- log(1 + rowSums(exp(z %*% beta[, -k, drop = FALSE])))
+        omega <- BayesLogit::rpg(nrow(z), 1, as.vector(z %*% beta[, k]) - others)
+        root <- chol(crossprod(z * sqrt(omega)) + diag(2.5^-2, ncol(z)))
+        beta[, k] <- backsolve(root, backsolve(root, crossprod(z, y[, k] - 0.5 + omega * others), transpose = TRUE) +
+          rnorm(ncol(z)))
+      }
+      if (i > iter / 2) kept[i - iter / 2, , ] <- beta
+    }
+    for (j in seq_along(unit)) kept[, j, ] <- kept[, j, ] / unit[[j]]
+    kept[, 1, ] <- kept[, 1, ] - apply(kept, c(1, 3), function(b) sum(b * centre))
+    matrix(kept, iter / 2)
+  }
+  set.seed(1)
+  seconds <- processor_seconds(draws <- replicate(4, chain(2000)))
+  draws <- aperm(draws, c(1, 3, 2))
+  dimnames(draws) <- list(NULL, NULL, as.vector(outer(colnames(x), classes, function(name, class) paste0(class, name))))
+  cbind(table_of(draws, seconds), seconds = seconds)
+}
+
 results <- do.call(rbind, lapply(names(models), function(name) {
   model <- models[[name]]
   start <- Sys.time()
   own <- ours(model)
-  peer <- stan_in_time(model)
+  peers <- list(rstanarm = stan_in_time(model), brms = by_brms(name, model), BayesLogit = by_bayeslogit(model))
   estimate <- estimates(model)
   cat(sprintf("%s: %.0f s\n", name, as.double(Sys.time() - start, units = "secs")))
-  of_stan <- function(column) {
-    if (is.data.frame(peer)) signif(peer[[column]][match(own$quantity, peer$quantity)], 4) else NA
+  of <- function(table, column) {
+    if (is.data.frame(table) && column %in% names(table)) {
+      signif(table[[column]][match(own$quantity, table$quantity)], 4)
+    } else {
+      NA
+    }
   }
-  of_peer <- function(column) {
-    if (is.null(estimate)) NA else signif(estimate[[column]][match(own$quantity, estimate$quantity)], 4)
-  }
-  data.frame(
+  columns <- list(
     model = name, quantity = own$quantity, mean = signif(own$mean, 4), lower = signif(own$lower, 4),
-    upper = signif(own$upper, 4), rstanarm_mean = of_stan("mean"), rstanarm_lower = of_stan("lower"),
-    rstanarm_upper = of_stan("upper"), peer = if (is.null(estimate)) NA else estimate$package[1],
-    peer_estimate = of_peer("mean"), peer_lower = of_peer("lower"), peer_upper = of_peer("upper"),
-    ess_a_second = signif(own$ess_a_second, 3), rstanarm_ess_a_second = of_stan("ess_a_second"),
-    seconds = signif(own$seconds, 3), rstanarm_seconds = of_stan("seconds"), row.names = NULL
+    upper = signif(own$upper, 4), ess_a_second = signif(own$ess_a_second, 3), seconds = signif(own$seconds, 3)
   )
+  for (peer in names(peers)) {
+    for (what in c("mean", "lower", "upper", "ess_a_second", "seconds", if (peer == "brms") "compile")) {
+      columns[[paste0(peer, "_", what)]] <- of(peers[[peer]], what)
+    }
+  }
+  columns <- c(columns, list(peer = if (is.null(estimate)) NA else estimate$package[1],
+    peer_estimate = of(estimate, "mean"), peer_lower = of(estimate, "lower"), peer_upper = of(estimate, "upper")))
+  data.frame(columns, row.names = NULL)
 }))
+file <- file.path("results", "regression-peers.csv")
+if (length(chosen) && file.exists(file)) {
+  before <- read.csv(file)
+  others <- before[!before$model %in% chosen, ]
+  results <- rbind(results, others[names(results)])
+}
+results <- results[order(match(results$model, c("birthwt", "cbpp", "slopes", "crossed", "quine", "log mean 9",
+  "20 of 1e4", "multinomial"))), ]
 save_results(results, "regression-peers")
+
+# The short form: the least effective samples per second of each program over the coefficients and other parameters, its
+# seconds, and how far its posterior means are at most from ours in widths of our 90% intervals.
+results <- read.csv(file)
+programs <- c("rstanarm", "brms", "BayesLogit")
+sink(file.path("results", "regression-peers.md"))
+cat("# Eight regressions beside their peers\n\n")
+cat("Least effective samples per second of processor time over all parameters of a model, from four chains on one\n")
+cat("core, and how far posterior means are at most from those of bayes_logit(), in widths of its 90% intervals.\n")
+cat("`bench/regression-peers.R` says how it was measured; `regression-peers.csv` has all parameters.\n\n")
+header("model", "bayes_logit", programs, paste(programs, "means"), "brms compiles (s)")
+for (model in unique(results$model)) {
+  rows <- results[results$model == model, ]
+  cell <- function(values, of) if (all(is.na(values))) "" else number(of(values, na.rm = TRUE))
+  away <- function(program) abs(rows[[paste0(program, "_mean")]] - rows$mean) / (rows$upper - rows$lower)
+  line(model, number(min(rows$ess_a_second)),
+    vapply(programs, function(program) cell(rows[[paste0(program, "_ess_a_second")]], min), ""),
+    vapply(programs, function(program) cell(round(away(program), 2), max), ""), cell(rows$brms_compile, max))
+}
+cat("\n", paste(unique(results$machine), collapse = "; "), ", ", paste(unique(results$date), collapse = ", "), "\n",
+  sep = "")
+sink()

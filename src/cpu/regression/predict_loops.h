@@ -113,6 +113,36 @@ static void WB_NAME(regression_collect)(int draws, const double *restrict value,
     inside[0] += __builtin_popcount(inside0);
     inside[1] += __builtin_popcount(inside1);
   }
+#elif WB_VECTOR_BYTES == 32
+  /* AVX2 has no instruction that moves chosen elements to the front. For each set of the four elements, as bits, `front`
+   * has its elements in order, as pairs of 32 bits, and `size` their number. What is copied beyond is overwritten later,
+   * or never read. */
+  static const uint8_t size[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+#define CHOSEN(a, b, c, d) {2 * a, 2 * a + 1, 2 * b, 2 * b + 1, 2 * c, 2 * c + 1, 2 * d, 2 * d + 1}
+  static const int32_t front[16][8] __attribute__((aligned(32))) = {
+      CHOSEN(0, 0, 0, 0), CHOSEN(0, 0, 0, 0), CHOSEN(1, 0, 0, 0), CHOSEN(0, 1, 0, 0),
+      CHOSEN(2, 0, 0, 0), CHOSEN(0, 2, 0, 0), CHOSEN(1, 2, 0, 0), CHOSEN(0, 1, 2, 0),
+      CHOSEN(3, 0, 0, 0), CHOSEN(0, 3, 0, 0), CHOSEN(1, 3, 0, 0), CHOSEN(0, 1, 3, 0),
+      CHOSEN(2, 3, 0, 0), CHOSEN(0, 2, 3, 0), CHOSEN(1, 2, 3, 0), CHOSEN(0, 1, 2, 3)
+  };
+#undef CHOSEN
+  const __m256d from0 = _mm256_set1_pd(limits[0][0]), to0 = _mm256_set1_pd(limits[0][1]);
+  const __m256d from1 = _mm256_set1_pd(limits[1][0]), to1 = _mm256_set1_pd(limits[1][1]);
+  for (; d + 4 <= draws; d += 4) {
+    const __m256d v = _mm256_loadu_pd(value + d);
+    const __m256d over0 = _mm256_cmp_pd(v, from0, _CMP_NLE_UQ), over1 = _mm256_cmp_pd(v, from1, _CMP_NLE_UQ);
+    const int inside0 = _mm256_movemask_pd(_mm256_and_pd(over0, _mm256_cmp_pd(v, to0, _CMP_LE_OQ))),
+              inside1 = _mm256_movemask_pd(_mm256_and_pd(over1, _mm256_cmp_pd(v, to1, _CMP_LE_OQ)));
+    const __m256i whole = _mm256_castpd_si256(v);
+    const __m256i chosen0 = _mm256_permutevar8x32_epi32(whole, _mm256_load_si256((const __m256i *)front[inside0])),
+                  chosen1 = _mm256_permutevar8x32_epi32(whole, _mm256_load_si256((const __m256i *)front[inside1]));
+    _mm256_storeu_si256((__m256i *)(first + inside[0]), chosen0);
+    _mm256_storeu_si256((__m256i *)(second + inside[1]), chosen1);
+    under[0] += 4 - size[_mm256_movemask_pd(over0)];
+    under[1] += 4 - size[_mm256_movemask_pd(over1)];
+    inside[0] += size[inside0];
+    inside[1] += size[inside1];
+  }
 #else
   int64_t below[2][8] = {{0}};
   for (; d + 8 <= draws; d += 8) {
