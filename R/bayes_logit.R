@@ -12,10 +12,10 @@
 #'   \item{`"binomial"`}{The number of successes of a row is binomial. The logit of its probability is linear in the
 #'     predictors.}
 #'   \item{`"negbinomial"`}{The count of a row is negative binomial. The log of its mean is linear in the predictors,
-#'     and its variance is mean + mean\eqn{^2/r}{^2/r}. The dispersion \eqn{r} is learned, without the Polya-Gamma
-#'     variables.}
-#'   \item{`"multinomial"`}{The log odds of every class against the first are linear in the predictors. Each class has
-#'     its own coefficients, which each sweep draws class by class.}
+#'     and its variance is mean + mean\eqn{^2/r}{^2/r}. The dispersion \eqn{r} is learned too. If it is large, counts
+#'     vary like Poisson counts.}
+#'   \item{`"multinomial"`}{The log odds of every class against the first are linear in the predictors. Each class
+#'     except the first has coefficients of its own.}
 #' }
 #' A term `(1 | g)` in the formula adds an intercept for each group of rows to the linear predictor. These intercepts
 #' are normal with mean 0, and their standard deviation is learned. Slopes of groups, `(x | g)`, and several groupings,
@@ -26,20 +26,22 @@
 #'   `cbind(successes, failures)`. The response of `"negbinomial"` is counts. The response of `"multinomial"` is a
 #'   factor or a matrix of counts with a column for each class; the first class is the reference.
 #' @param data a data frame.
-#' @param family a name as below, or [stats::binomial()].
+#' @param family `"binomial"`, `"negbinomial"` or `"multinomial"`, as described below, or [stats::binomial()].
 #' @param prior a prior from [logit_prior()].
 #' @param weights `NULL`, or numbers of at least 0: the likelihood of each row is raised to this power. Rows of weight 0
 #'   do not change the fit.
 #' @param offset `NULL`, or a number for each row that is added to its linear predictor. Offsets in the formula are
-#'   added too. A multinomial of more than two classes takes a matrix: a column for each class except the reference is
-#'   added to the log odds of that class; with a column for every class, their differences from the first are added.
+#'   added too. For a multinomial of more than two classes it is a matrix. If it has a column for each class except the
+#'   reference, each column is added to the log odds of its class. If it has a column for every class, the first column
+#'   is subtracted from the others.
 #' @param subset,na.action,contrasts as for [stats::glm()]: which rows to use, what to do about missing values, and
 #'   how to code factors. Factor levels without rows are dropped.
-#' @param sparse whether the design is a sparse matrix of package Matrix, for predictors that are mostly 0, such as
-#'   factors of many levels. Or such a matrix with a row for each row of the data: its columns are predictors in
-#'   addition to those of the formula. A sparse design is never made dense and is not centred. So its intercept, and
-#'   the prior of the intercept, refer to all predictors being 0.
-#' @param prior_only whether to draw from the prior, without the likelihood. What the data decide of the prior stays.
+#' @param sparse `TRUE` stores the design as a sparse matrix of package Matrix, for predictors that are mostly 0, such
+#'   as factors of many levels. A sparse matrix with a row for each row of the data does the same, and adds its columns
+#'   to the predictors of the formula. A sparse design is not centred, so the prior of its intercept is about a row
+#'   whose predictors are all 0.
+#' @param prior_only whether to draw from the prior, without the likelihood. Scales of the prior that depend on the
+#'   data, such as those divided by a predictor's standard deviation, are the same as in the fit with the likelihood.
 #' @param chains number of chains, each from a start of its own. If package future.apply is installed and
 #'   `future::plan()` has several workers, chains run on these.
 #' @param iter sweeps per chain, including the warm-up.
@@ -66,13 +68,17 @@
 #'   [predict.bayes_logit()], [plot.bayes_logit()], [as_draws.bayes_logit()], [tidy.bayes_logit()].
 #' @section Sampler:
 #' Chains start at random points about the mode of the posterior, twice as far from it as draws of the posterior are.
-#' Given the Polya-Gamma variables of many trials, the coefficients are known far more precisely than the data know
-#' them, and sweeps hardly move them. At the mode, the largest ratio \eqn{\lambda}{lambda} of both precisions is known:
-#' about one sweep in \eqn{2 \lambda - 1}{2 lambda - 1} gives an effective draw. If \eqn{\lambda}{lambda} is above 3, or
-#' the dispersion of counts is learned, each sweep is followed by three elliptical slice moves of all coefficients and
-#' the dispersion together (Murray, Adams and MacKay 2010). They follow a Student t distribution fitted to the posterior
-#' at its mode. They are exact, and need no tuning. A printed fit says whether they were used. They are not used for
-#' `"multinomial"`, nor for very many groups, where they do not pay.
+#'
+#' The more trials there are, the more precisely the Polya-Gamma variables determine the coefficients. If this is far
+#' more precise than the posterior, a sweep hardly moves the coefficients. Let \eqn{\lambda}{lambda} be the largest
+#' ratio of the two precisions at the mode. Then about one sweep in \eqn{2 \lambda - 1}{2 lambda - 1} gives an effective
+#' draw.
+#'
+#' If \eqn{\lambda}{lambda} is above 3, or a dispersion is learned, three elliptical slice moves follow each sweep
+#' (Murray, Adams and MacKay 2010). They move all coefficients and the dispersion together, along ellipses of a Student
+#' t distribution that is fitted to the posterior at its mode. They draw from the same posterior and need no tuning.
+#' They are not used for `"multinomial"`, with grouping terms other than one `(1 | g)`, nor for very many groups, where
+#' they do not pay. A printed fit says whether they were used.
 #' @section Interruption:
 #' An interrupt from the keyboard returns the completed sweeps as a fit, with a warning. [continue()] goes on where it
 #' stopped. With a `checkpoint`, [resume()] goes on after the process was killed.

@@ -59,6 +59,10 @@ split_groups <- function(formula, family, call = sys.call(-1L)) {
       "y ~ x + (1 | g) or y ~ x + (x | g)", call = call)
   }
   for (bar in bars) {
+    if (is.call(bar$group) && identical(bar$group[[1L]], quote(`+`)) && length(bar$group) == 3L) {
+      stop_input("formula", "has the grouping term ", dQuote(paste0("(", bar_words(bar), ")"), FALSE),
+        ": groupings are added one by one, as in (1 | g) + (1 | h)", call = call)
+    }
     if (has_bar(bar$left) || has_bar(bar$group)) {
       stop_input("formula", "has the grouping term ", dQuote(paste0("(", bar_words(bar), ")"), FALSE),
         " with more than one |", call = call)
@@ -79,6 +83,11 @@ logit_frame <- function(frame_call, parts, envir, call) {
   frame_call$formula <- formula
   frame_call$drop.unused.levels <- TRUE
   frame <- tryCatch(eval(frame_call, envir), error = function(error) {
+    for (argument in c("weights", "offset")) {
+      if (grepl(sprintf("(%s)", argument), conditionMessage(error), fixed = TRUE)) {
+        stop_input(argument, "must have one number for each row of the data: ", conditionMessage(error), call = call)
+      }
+    }
     stop_input("formula", "cannot be evaluated with `data`: ", conditionMessage(error), call = call)
   })
   if (nrow(frame) == 0L) {

@@ -195,8 +195,8 @@ one_for_each <- function(values, argument, names, call, other = 0) {
     return(rep_len(values, length(names)))
   }
   stop_input("prior", sprintf(
-    "has %d numbers as `%s`, but there are %d coefficients without the intercept", length(values), argument,
-    length(names)
+    "has %d numbers as `%s` for %s besides the intercept", length(values), argument,
+    count_words(length(names), "coefficient")
   ), call = call)
 }
 

@@ -72,6 +72,7 @@ test_that("grouping terms are read as lme4 reads them", {
 
 test_that("grouping terms that cannot be fitted are errors", {
   expect_error(quick(y ~ x | g), "written in parentheses and added", class = input)
+  expect_error(quick(y ~ (1 | g + h)), "groupings are added one by one", class = input)
   expect_error(quick(y ~ (1 | g) * x), "written in parentheses and added", class = input)
   expect_error(quick(y ~ (1 | g | h)), "with more than one \\|", class = input)
   expect_error(quick(y ~ (1 | g) + (x | g)), "two terms with the effect \"\\(Intercept\\) \\| g\"", class = input)

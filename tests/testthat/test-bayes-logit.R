@@ -52,12 +52,13 @@ test_that("messages name the arguments that cannot be used", {
   expect_error(quick(factor(rep("u", 60)) ~ z, family = "multinomial"), "has 1 classes", class = input)
   expect_error(quick(y ~ 0), "neither an intercept nor predictors", class = input)
   expect_error(quick(y ~ x, weights = rep(-1, 60)), "`weights` must be finite numbers of at least 0", class = input)
+  expect_error(quick(y ~ x, weights = 1:3), "`weights` must have one number for each row", class = input)
   expect_error(quick(y ~ x, weights = rep(0, 60)), "`weights` leave nothing to fit", class = input)
   expect_error(quick(y ~ x, offset = rep(Inf, 60)), "`offset` must be finite", class = input)
   expect_error(quick(m ~ x, family = "multinomial", offset = rep(1, 60)), "`offset` must be a matrix", class = input)
   expect_error(quick(y ~ x, prior = 1), "`prior` must come from logit_prior\\(\\), not 1", class = input)
   expect_error(quick(y ~ x + f, prior = logit_prior(scale = 1:2)),
-    "has 2 numbers as `scale`, but there are 3", class = input
+    "has 2 numbers as `scale` for 3 coefficients besides", class = input
   )
   expect_error(quick(y ~ x + I(2 * x), prior = logit_prior("zellner")),
     "only 1 of these 2 are independent", class = input
