@@ -1,6 +1,6 @@
-# Eight regressions beside their peers: posterior means, 90% intervals and effective samples per second of processor time
-# of bayes_logit(), rstanarm, brms and a Gibbs sampler in R around BayesLogit::rpg(), and the estimates of glm, MASS,
-# lme4 or nnet with 90% Wald intervals. Writes regression-peers.csv, and its short form regression-peers.md.
+# Eight regressions beside their peers: posterior means, 90% intervals and effective samples per second of processor
+# time of bayes_logit(), rstanarm, brms and a Gibbs sampler in R around BayesLogit::rpg(), and the estimates of glm,
+# MASS, lme4 or nnet with 90% Wald intervals. Writes regression-peers.csv, and its short form regression-peers.md.
 #
 # What is not installed is left out. All programs run four chains on one core, and their seconds include the warm-up.
 # rstanarm and brms run with their default priors, which for deviations of groups and the dispersion differ from those
@@ -97,8 +97,8 @@ deviation_names <- function(covariance) {
 stan <- function(model) {
   family <- if (model[[3]] == "binomial") stats::binomial() else rstanarm::neg_binomial_2()
   run <- if (has_groups(model)) rstanarm::stan_glmer else rstanarm::stan_glm
-  seconds <- processor_seconds(fit <- run(model[[1]], data = model[[2]], family = family, chains = 4, iter = 2000, seed = 1,
-    refresh = 0, cores = 1))
+  seconds <- processor_seconds(fit <- run(model[[1]], data = model[[2]], family = family, chains = 4, iter = 2000,
+    seed = 1, refresh = 0, cores = 1))
   draws <- as.array(fit)
   names <- dimnames(draws)[[3]]
   # The deviation of effect `a` of grouping `g` is the root of Sigma[g:a,a].

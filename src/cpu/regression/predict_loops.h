@@ -114,9 +114,9 @@ static void WB_NAME(regression_collect)(int draws, const double *restrict value,
     inside[1] += __builtin_popcount(inside1);
   }
 #elif WB_VECTOR_BYTES == 32
-  /* AVX2 has no instruction that moves chosen elements to the front. For each set of the four elements, as bits, `front`
-   * has its elements in order, as pairs of 32 bits, and `size` their number. What is copied beyond is overwritten later,
-   * or never read. */
+  /* AVX2 has no instruction that moves chosen elements to the front. For each set of the four elements, as bits,
+   * `front` has its elements in order, as pairs of 32 bits, and `size` their number. What is copied beyond is
+   * overwritten later, or never read. */
   static const uint8_t size[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
 #define CHOSEN(a, b, c, d) {2 * a, 2 * a + 1, 2 * b, 2 * b + 1, 2 * c, 2 * c + 1, 2 * d, 2 * d + 1}
   static const int32_t front[16][8] __attribute__((aligned(32))) = {
