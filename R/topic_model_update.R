@@ -54,7 +54,8 @@
 #' fit <- topic_model(x[1:30, ], topics = 2, iter = 100, seed = 1, threads = 2)
 #' fit <- update(fit, x[31:60, ], iter = 20, seed = 2, threads = 2)
 #' fit
-#' @exportS3Method stats::update
+#' @importFrom stats update
+#' @export
 update.topic_model <- function(object, newdata, weight = 1, groups = NULL, iter = 100, warmup = floor(iter / 2),
                                thin = 1, chains = 1, keep = character(), seed = NULL, backend = NULL, threads = NULL,
                                progress = NULL, ...) {
