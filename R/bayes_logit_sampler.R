@@ -73,8 +73,28 @@ logit_step <- function(fit) {
 }
 
 # The length of the vector of src/regression/ellipse.h: the moves after each sweep, lambda, and the approximation of the
-# log likelihood about the mode.
-ellipse_size <- function(p, groups) 2 + (p + 1) + (p + 1) * (p + 2) / 2 + groups * (p + 3)
+# log likelihood about the mode. `levels` and `columns` are those of the groups, or of each grouping term.
+ellipse_size <- function(p, levels = 0, columns = 1, is_group = TRUE) {
+  main <- which.max(levels)
+  others <- sum(as.double(levels[-main]) * columns[-main])
+  effects <- as.double(levels[[main]]) * columns[[main]]
+  if (!is_group && (effects > 4096 || others > 64 || effects * (p + others) > 4096 * 128)) {
+    return(2)
+  }
+  d <- p + others + 1
+  q <- columns[[main]]
+  2 + d + d * (d + 1) / 2 + effects * (d + (q + 1) / 2 + 1)
+}
+
+ellipse_start <- function(fit) {
+  terms <- fit$design$terms
+  p <- ncol(fit$design$x)
+  if (length(terms) == 0L || outcomes_of(fit) > 1) {
+    return(numeric(if (outcomes_of(fit) > 1) 2 else ellipse_size(p, nlevels(fit$design$group))))
+  }
+  numeric(ellipse_size(p, vapply(terms, function(term) length(term$levels), 0),
+    vapply(terms, function(term) length(term$columns), 0), is_group = FALSE))
+}
 
 # Which sampler ran, in one line.
 logit_sampler_words <- function(fit) {
@@ -111,7 +131,7 @@ logit_start <- function(fit) {
   c(list(
     coefficients = as.double(coefficients), statistics = numeric(p * (p + 1) / 2 + p), intercepts = numeric(groups),
     group_statistics = numeric(groups * (p + 2)), shrinkage = rep(shrinkage_start(fit$prior, p), outcomes),
-    scalars = c(if (fit$family == "negbinomial") 1 else 0, 1, 1), ellipse = numeric(ellipse_size(p, groups))
+    scalars = c(if (fit$family == "negbinomial") 1 else 0, 1, 1), ellipse = ellipse_start(fit)
   ), if (length(fit$design$terms)) start_terms(outcome_terms(fit)))
 }
 

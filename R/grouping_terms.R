@@ -48,9 +48,11 @@
 #' groupings share from one to the other. A sweep reads each row once for each term. For a multinomial it does all this
 #' class by class.
 #'
-#' Standard deviations near 0 mix slowly, and so do all effects where each row has many trials or a large count. Look at
-#' `ess_bulk` in [summary.bayes_logit()]. The elliptical slice moves of [bayes_logit()] are for models without groups or
-#' with one term `(1 | g)`.
+#' Where each row has many trials or a large count, and where events are rare, such sweeps mix slowly. There the
+#' elliptical slice moves of [bayes_logit()] follow each sweep and move coefficients, dispersion and the effects of all
+#' terms together. This needs at most 4,096 effects of the term of most levels (fewer with more than 128 coefficients
+#' and effects of others), and at most 64 effects of the others. A printed fit says whether there were moves. Standard
+#' deviations near 0 mix slowly in any case. Look at `ess_bulk` in [summary.bayes_logit()].
 #'
 #' @section Parts of a fit:
 #' A fit with one term `(1 | g)`, except that of a multinomial, has the parts described in [bayes_logit()]. In other

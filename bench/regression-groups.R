@@ -1,6 +1,8 @@
 # Regressions with grouping terms: posterior means beside rstanarm and the estimates of lme4, and the time of a sweep of
 # two crossed groupings. What is not installed is left out. rstanarm has its own default priors: its deviations have
-# gamma(1, 1) and its dispersion an exponential prior, and lme4 maximises the likelihood.
+# gamma(1, 1) and its dispersion an exponential prior, and lme4 maximises the likelihood. Neither has multinomial
+# regressions: beside these stand lme4's logistic regressions of each class against the reference, on the rows of both
+# (Begg and Gray 1984, Biometrika 71, 11-18), which estimate the same parameters.
 #   cd bench && Rscript regression-groups.R          five minutes with rstanarm
 #   cd bench && Rscript regression-groups.R quick    short chains, no rstanarm
 source("common.R")
@@ -12,11 +14,21 @@ nested <- data.frame(school = rep(1:20, each = 60), class = rep(1:4, each = 15),
 nested$y <- rbinom(1200, 1, plogis(0.5 * nested$x + rnorm(20, 0, 0.8)[nested$school] +
   rnorm(80, 0, 0.6)[4 * nested$school + nested$class - 4]))
 
+choices <- data.frame(shop = rep(1:30, each = 40), price = rnorm(1200))
+choices$brand <- factor(c("a", "b", "c")[apply(
+  cbind(0, 0.4 - 0.8 * choices$price + rnorm(30, 0, 0.8)[choices$shop],
+    -0.3 + 0.5 * choices$price + rnorm(30, 0, 0.5)[choices$shop]), 1, function(e) sample(3, 1, prob = exp(e)))])
+large <- data.frame(g = rep(1:12, each = 20), x = rnorm(240))
+large$y <- rnbinom(240, mu = exp(9 + 0.5 * large$x + rnorm(12, 0, 0.5)[large$g] + rnorm(12, 0, 0.3)[large$g] * large$x),
+  size = 2)
+
 models <- list(
   cbpp = if (has("lme4")) list(cbind(incidence, size - incidence) ~ period + (1 | herd), lme4::cbpp, "binomial"),
   slopes = list(errors ~ day + (day | subject), subjects, "negbinomial"),
   crossed = list(y ~ x + (1 | reader) + (1 | text), crossed, "binomial"),
-  nested = list(y ~ x + (1 | school / class), nested, "binomial")
+  nested = list(y ~ x + (1 | school / class), nested, "binomial"),
+  "large counts" = list(y ~ x + (x | g), large, "negbinomial"),
+  classes = list(brand ~ price + (1 | shop), choices, "multinomial")
 )
 models <- models[lengths(models) > 0]
 
@@ -42,7 +54,19 @@ deviations <- function(covariance) {
       rownames(m)[2], g)))
   }))
 }
+estimates_of_classes <- function(model) {
+  response <- model[[2]][[deparse(model[[1]][[2]])]]
+  unlist(lapply(levels(response)[-1], function(class) {
+    own <- model[[2]][response %in% c(levels(response)[1], class), ]
+    own$is_class <- own[[deparse(model[[1]][[2]])]] == class
+    values <- estimates(list(stats::update(model[[1]], is_class ~ .), own, "binomial"))
+    stats::setNames(values, paste0(class, ":", names(values)))
+  }))
+}
 estimates <- function(model) {
+  if (model[[3]] == "multinomial") {
+    return(estimates_of_classes(model))
+  }
   fit <- suppressMessages(if (model[[3]] == "binomial") {
     lme4::glmer(model[[1]], model[[2]], family = stats::binomial)
   } else {
@@ -89,7 +113,7 @@ stan <- function(model) {
 results <- do.call(rbind, lapply(names(models), function(name) {
   model <- models[[name]]
   own <- ours(model)
-  peer <- if (has("rstanarm") && !quick) stan(model)
+  peer <- if (has("rstanarm") && !quick && model[[3]] != "multinomial") stan(model)
   estimate <- if (has("lme4")) estimates(model)
   at <- match(own$quantity, peer$quantity)
   data.frame(

@@ -2,9 +2,10 @@
  * trials, the coefficients are known far more precisely than the data know them, so sweeps alone hardly move: the
  * effective draws of a sweep are about 1/(2 lambda - 1). lambda is the largest eigenvalue of
  * (X'WX + P)^-1 (X'EX + P) at the mode of the posterior. W is the information of the rows, E the means of the
- * Polya-Gamma variables, and P the prior's precision. Where lambda exceeds WB_REGRESSION_TOLERABLE, elliptical slice
- * moves follow each sweep, unless there are very many groups. They always do if the dispersion of counts is learned
- * and there are no groups: the moves draw it too, for less than the slice sampler of regression/hyperparameters.c. */
+ * Polya-Gamma variables, and P the prior's precision; coefficients here are also the effects of groups. Where lambda
+ * exceeds WB_REGRESSION_TOLERABLE, elliptical slice moves follow each sweep, unless there are very many groups. They
+ * always do if the dispersion of counts is learned and there are no groups: the moves draw it too, for less than the
+ * slice sampler of regression/hyperparameters.c. */
 #ifndef WB_REGRESSION_ELLIPSE_H
 #define WB_REGRESSION_ELLIPSE_H
 
@@ -13,17 +14,23 @@
 #define WB_REGRESSION_TOLERABLE 3.0
 #define WB_REGRESSION_MOVES 3
 
-/* The quadratic approximation of the log likelihood about the mode, which the moves of a chain share. It is a vector of
- * doubles: the moves after each sweep; lambda; then, with d = columns + 1 (log(r); not used if r is not learned), the
- * linear term (d) and the information (d (d + 1)/2, packed); then for each group its intercept's information with the
- * others (d), its own, and its linear term. The prior of log(r) counts as likelihood. */
-#define WB_REGRESSION_ELLIPSE(p, groups) \
-  (2 + (size_t)((p) + 1) + ((size_t)(p) + 1) * ((size_t)(p) + 2) / 2 + (size_t)(groups) * ((size_t)(p) + 3))
+/* With grouping terms there are moves only if the term of most levels has at most so many effects, the others together
+ * at most so many, and if there are at most so many pairs of the former with the latter and the coefficients. */
+#define WB_REGRESSION_MOST_MAIN_EFFECTS 4096
+#define WB_REGRESSION_MOST_OTHER_EFFECTS 64
+#define WB_REGRESSION_MOST_PAIRS (4096 * 128)
+
+/* The vector that the moves of a chain share: the moves after each sweep; lambda; then, if there can be moves, the
+ * quadratic approximation of the log likelihood about the mode (regression/quadratic.h). The blocks are the groups, or
+ * the levels of the term of most levels. The prior of log(r) counts as likelihood. */
+#define WB_REGRESSION_ELLIPSE_HEAD 2
+size_t wb_regression_ellipse_size(int32_t columns, int32_t groups, int32_t outcomes,
+                                  const wb_regression_grouping *grouping);
 
 /* Finds the mode of the posterior given the scales in the state, from the state on, and the approximation there. Leaves
  * the mode in the state. Without a mode there are no moves. With spread > 0, `spread` times a t draw about the mode
- * takes its place. */
-int wb_regression_find_mode(const wb_backend *backend, wb_regression_session *session,
+ * takes its place. Where there cannot be moves, the effects of terms stay as they are. */
+int wb_regression_find_mode(const wb_backend *backend, wb_regression_session *session, const wb_regression_rows *rows,
                             const wb_regression_prior *prior, const wb_regression_counts *counts,
                             wb_regression_state *state, uint64_t key, double spread, wb_message *message);
 

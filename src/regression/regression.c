@@ -17,25 +17,22 @@ static int pass(const wb_backend *backend, wb_regression_session *session, wb_re
                                     state->groups > 0 ? state->group_statistics : NULL, log_likelihood, message);
 }
 
-int wb_regression_start(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
-                        const wb_regression_counts *counts, wb_regression_state *state, uint64_t key, double spread,
-                        wb_message *message) {
+int wb_regression_start(const wb_backend *backend, wb_regression_session *session, const wb_regression_rows *rows,
+                        const wb_regression_prior *prior, const wb_regression_counts *counts,
+                        wb_regression_state *state, uint64_t key, double spread, wb_message *message) {
   double log_likelihood;
   int status = WB_OK;
   if (spread > 0.0 && state->outcomes == 1)
-    status = wb_regression_find_mode(backend, session, prior, counts, state, key, spread, message);
+    status = wb_regression_find_mode(backend, session, rows, prior, counts, state, key, spread, message);
   for (int32_t k = 0; k < state->outcomes && state->outcomes > 1; k++) {
     wb_stream stream = wb_stream_open(key, WB_PURPOSE_COEFFICIENT, 0, (uint64_t)k);
     double *const coefficients = state->coefficients + (size_t)k * (size_t)state->columns;
     for (int32_t c = 0; c < state->columns; c++)
       coefficients[c] = wb_fma(0.25 * spread, wb_draw_normal(&stream), coefficients[c]);
   }
-  if (state->grouping) {
-    /* The mode is that without effects of groups, and no place for moves. Each sweep begins with a pass of its own. */
-    if (state->ellipse) state->ellipse[0] = 0.0;
-    return status;
-  }
-  return status == WB_OK ? pass(backend, session, state, 0, key, 0, &log_likelihood, message) : status;
+  /* With terms, each sweep begins with a pass of its own. */
+  return status == WB_OK && !state->grouping ? pass(backend, session, state, 0, key, 0, &log_likelihood, message)
+                                            : status;
 }
 
 /* Integrates the groups' intercepts out of the precision and the linear term. With D_g = sum of omega + 1/variance,
@@ -112,7 +109,7 @@ static int sweep_once(const wb_backend *backend, wb_regression_session *session,
                                  (uint32_t)k);
   status = wb_regression_move(backend, session, prior, counts, state, key, iteration, room, &moved, message);
   /* With groups, the moves may be short. */
-  if (status == WB_OK && counts->distinct > 0 && (!moved || state->groups > 0))
+  if (status == WB_OK && counts->distinct > 0 && (!moved || state->groups > 0 || state->grouping))
     status = wb_regression_draw_dispersion(backend, session, prior, counts, state, key, iteration, message);
   if (status == WB_OK) status = end_sweep(backend, session, state, key, iteration, log_likelihood, message);
   if (status == WB_OK && counts->distinct > 0)

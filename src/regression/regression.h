@@ -53,6 +53,12 @@ typedef struct wb_regression_grouping {
   const int32_t *parent_level[WB_REGRESSION_MOST_TERMS]; /* of each level, or NULL */
 } wb_regression_grouping;
 
+/* The rows of a session, and where it runs, to open another one with other columns. */
+typedef struct wb_regression_rows {
+  const wb_regression_data *data;
+  const wb_run *run;
+} wb_regression_rows;
+
 /* Doubles of one outcome's effects of all terms, of their covariances, and of their statistics. The covariance of a
  * term has q columns: Sigma and its inverse, packed, then the auxiliary variables of the prior. */
 #define WB_REGRESSION_COVARIANCE(q) ((size_t)(q) * ((size_t)(q) + 1) + (size_t)(q))
@@ -73,7 +79,7 @@ typedef struct wb_regression_state {
   double *shrinkage;        /* outcomes x WB_REGRESSION_SHRINKAGE(columns): local, their auxiliaries, global, its
                              * auxiliary, slab */
   double *scalars;          /* WB_REGRESSION_SCALARS */
-  double *ellipse;          /* WB_REGRESSION_ELLIPSE(columns, groups) of ellipse.h; NULL: no moves */
+  double *ellipse;          /* wb_regression_ellipse_size() doubles; NULL: no moves */
   const wb_regression_grouping *grouping; /* NULL: no terms */
   double *effects, *covariances;          /* outcomes x those of all terms */
 } wb_regression_state;
@@ -101,9 +107,9 @@ typedef struct wb_regression_sweeps {
  * made: see ellipse.h. A regression with several outcomes has no ellipse, and starts at the given coefficients plus a
  * quarter of `spread` times normal draws. With spread = 0 it starts from the given state. Computes the statistics
  * there. */
-int wb_regression_start(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
-                        const wb_regression_counts *counts, wb_regression_state *state, uint64_t key, double spread,
-                        wb_message *message);
+int wb_regression_start(const wb_backend *backend, wb_regression_session *session, const wb_regression_rows *rows,
+                        const wb_regression_prior *prior, const wb_regression_counts *counts,
+                        wb_regression_state *state, uint64_t key, double spread, wb_message *message);
 
 int wb_regression_run(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
                       const wb_regression_counts *counts, wb_regression_state *state,

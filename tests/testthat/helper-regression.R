@@ -134,8 +134,19 @@ draw_toy_parameters <- function(toy) {
     coefficients = coefficients, statistics = numeric(toy$p * (toy$p + 1) / 2 + toy$p),
     intercepts = rnorm(toy$groups) * sqrt(group[1]),
     group_statistics = numeric(toy$groups * (toy$p + 2)), shrinkage = shrinkage, scalars = c(r, group),
-    ellipse = numeric(ellipse_size(toy$p, toy$groups))
+    ellipse = numeric(toy_ellipse_size(toy))
   ), if (!is.null(toy$terms)) draw_toy_effects(toy))
+}
+
+toy_ellipse_size <- function(toy) {
+  if (toy$outcomes > 1) {
+    return(2)
+  }
+  if (is.null(toy$terms)) {
+    return(ellipse_size(toy$p, toy$groups))
+  }
+  ellipse_size(toy$p, vapply(toy$terms, function(term) term$levels, 0),
+    vapply(toy$terms, function(term) max(1, ncol(term$z)), 0), is_group = FALSE)
 }
 
 draw_toy_responses <- function(toy, state) {
@@ -200,6 +211,14 @@ toy_prior <- function(toy, y) {
 toy_ellipse <- function(toy, session, prior, state) {
   state$coefficients[] <- 0
   state$intercepts[] <- 0
+  if (!is.null(toy$terms)) {
+    state$effects[] <- 0
+    unit <- lapply(toy$terms, function(term) {
+      q <- max(1, ncol(term$z))
+      c(rep(warpbayes:::pack(diag(q)), 2), rep(1, q))
+    })
+    state$covariances <- unlist(rep(unit, toy$outcomes))
+  }
   state$shrinkage[] <- 1
   state$scalars <- c(if (toy$family == "negbinomial") 1 else 0, 1, 1)
   ellipse <- native(C_regression_start, session, prior, state, 1)$ellipse

@@ -3,8 +3,9 @@
 term_toys <- list(
   one = regression_toy(terms = "one"), slopes = regression_toy(terms = "slopes"),
   independent = regression_toy(terms = "independent"), crossed = regression_toy(terms = "crossed"),
-  nested = regression_toy(terms = "nested"), both = regression_toy(terms = "both"),
-  "negative binomial, slopes" = regression_toy("negbinomial", terms = "slopes"),
+  nested = regression_toy(terms = "nested", moves = 0), both = regression_toy(terms = "both", moves = 1),
+  "negative binomial, slopes" = regression_toy("negbinomial", terms = "slopes", moves = 0),
+  "negative binomial, both, moves" = regression_toy("negbinomial", terms = "both", moves = 1),
   "horseshoe, crossed" = regression_toy(prior = "horseshoe", terms = "crossed"),
   "multinomial, slopes" = regression_toy("multinomial", terms = "slopes", offset = TRUE),
   "multinomial, nested" = regression_toy("multinomial", terms = "nested", trials = 5)
@@ -33,6 +34,8 @@ test_that("the comparison of joint laws finds planted errors in grouping terms",
   expect_gt(wrong("slopes", "independent", 40), 1)
   expect_gt(wrong("crossed", "kappa"), 1)
   expect_gt(wrong("nested", "parent", 30, trials = 30), 1)
+  # Only the moves read the counts' own part of the likelihood.
+  expect_gt(wrong("negative binomial, both, moves", "counts", replicates = 500), 1)
   expect_gt(wrong("multinomial, slopes", "group", 20, replicates = 500), 1)
   expect_gt(wrong("multinomial, slopes", "offset", replicates = 500), 1)
 })

@@ -139,6 +139,11 @@ test_that("counts of any size and rare events mix, and a fit says which sampler 
   rare <- worst(cbind(rbinom(200, 1e4, plogis(-7 + 0.3 * x)), 1e4) ~ x)
   expect_gt(rare$ess, 300)
   expect_output(print(rare$fit), "Polya-Gamma sweeps, each followed by 3 elliptical slice moves \\(alone")
+  g <- rep(1:10, 20)
+  y <- rnbinom(200, mu = exp(9 + 0.5 * x + rnorm(10, 0, 0.5)[g] + rnorm(10, 0, 0.3)[g] * x), size = 2)
+  terms <- summary(worst(y ~ x + (x | g), family = "negbinomial")$fit)
+  expect_gt(min(terms$coefficients$ess_bulk[1:3]), 300)
+  expect_output(print(terms), "each followed by 3 elliptical slice moves")
   easy <- worst(rep(0:1, 100) ~ x)
   expect_output(print(easy$fit), "Polya-Gamma sweeps\n", fixed = TRUE)
   # A fitted intercept above 10: the start is not clipped.

@@ -12,7 +12,8 @@
 typedef struct open_regression {
   const wb_backend *backend;
   wb_regression_session *session;
-  wb_isa isa;
+  wb_run run;
+  wb_regression_data data;
   int32_t columns, outcomes, groups;
   wb_regression_grouping grouping;
   wb_regression_term terms[WB_REGRESSION_MOST_TERMS];
@@ -210,7 +211,7 @@ SEXP wb_entry_regression_open(SEXP data, SEXP run) {
   if (!opened) wb_message_write(&message, "no memory for the regression session");
   if (status == WB_OK) {
     opened->backend = backend;
-    opened->isa = call.run.isa;
+    opened->run = call.run;
     opened->columns = columns_of(data);
     opened->outcomes = Rf_ncols(wb_list_element(data, "kappa"));
     opened->groups = (int32_t)groups;
@@ -218,10 +219,10 @@ SEXP wb_entry_regression_open(SEXP data, SEXP run) {
     status = open_terms(data, opened, &message);
   }
   if (status == WB_OK) {
-    wb_regression_data rows = data_from_list(data, opened->groups, opened->group_start);
-    rows.term_count = opened->grouping.count;
-    rows.terms = opened->terms;
-    status = backend->regression->open(&rows, &call.run, &opened->session, &message);
+    opened->data = data_from_list(data, opened->groups, opened->group_start);
+    opened->data.term_count = opened->grouping.count;
+    opened->data.terms = opened->terms;
+    status = backend->regression->open(&opened->data, &opened->run, &opened->session, &message);
   }
   if (status != WB_OK && opened) free_terms(opened);
   SEXP result = wb_session_end(pointer, opened, status, &message);
@@ -248,7 +249,7 @@ static void state_sizes(const open_regression *opened, double *size) {
   size[3] = (double)(groups * WB_REGRESSION_GROUP_STATISTICS(p));
   size[4] = (double)(outcomes * WB_REGRESSION_SHRINKAGE(p));
   size[5] = WB_REGRESSION_SCALARS;
-  size[6] = (double)WB_REGRESSION_ELLIPSE(p, groups);
+  size[6] = (double)wb_regression_ellipse_size(opened->columns, opened->groups, opened->outcomes, &opened->grouping);
   size[7] = (double)(outcomes * wb_regression_effects(&opened->grouping));
   size[8] = (double)(outcomes * wb_regression_covariances(&opened->grouping));
 }
@@ -332,7 +333,7 @@ static wb_regression_prior prior_from_list(SEXP prior, int32_t columns) {
 /* What the law of the dispersion needs, if it is learned. */
 static wb_regression_counts counts_from_list(const open_regression *opened, SEXP prior) {
   SEXP counts = wb_list_element(prior, "counts");
-  wb_regression_counts learned = {.isa = opened->isa};
+  wb_regression_counts learned = {.isa = opened->run.isa};
   if (counts == R_NilValue) return learned;
   SEXP value = wb_list_element(counts, "value");
   learned.distinct = Rf_xlength(value);
@@ -352,8 +353,9 @@ SEXP wb_entry_regression_start(SEXP pointer, SEXP prior, SEXP state, SEXP spread
   wb_regression_state current = copy_state(opened, state, out);
   const wb_regression_prior priors = prior_from_list(prior, opened->columns);
   const wb_regression_counts learned = counts_from_list(opened, prior);
+  const wb_regression_rows rows = {&opened->data, &opened->run};
   const int status =
-      wb_regression_start(opened->backend, opened->session, &priors, &learned, &current,
+      wb_regression_start(opened->backend, opened->session, &rows, &priors, &learned, &current,
                           wb_key_from_raw(wb_list_element(state, "key")), Rf_asReal(spread), &message);
   UNPROTECT(1);
   return status == WB_OK ? out : wb_failure(status, &message);

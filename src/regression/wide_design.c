@@ -1,0 +1,89 @@
+/* Makes the sparse design that regression/wide_design.h describes. */
+#include "core/rounding.h"
+
+#include "regression/wide_design.h"
+
+#include "core/regression_row.h"
+#include "numeric/memory.h"
+
+#include <stdlib.h>
+
+/* Entries of a row before those of grouping terms. */
+static int32_t own_entries(const wb_regression_data *data, int64_t row) {
+  return data->x ? data->columns : data->row_start[row + 1] - data->row_start[row];
+}
+
+static void write_row(const wb_regression_data *data, const wb_regression_grouping *grouping, int32_t main, int64_t row,
+                      int32_t *column, double *value) {
+  const size_t n = (size_t)data->rows;
+  const int32_t own = own_entries(data, row);
+  for (int32_t e = 0; e < own; e++) {
+    const int32_t from = data->x ? e : data->row_start[row] + e;
+    *column++ = data->x ? e : data->column[from];
+    *value++ = data->x ? wb_regression_scaled(data->x[(size_t)e * n + (size_t)row], data->center[e],
+                                              data->inverse_scale[e])
+                       : data->value[from];
+  }
+  int32_t first = data->columns;
+  for (int32_t t = 0; t < grouping->count; t++) {
+    const wb_regression_term *const term = grouping->terms + t;
+    if (t == main) continue;
+    for (int32_t k = 0; k < term->columns; k++) {
+      *column++ = first + term->level[row] * term->columns + k;
+      *value++ = term->z ? term->z[(size_t)k * n + (size_t)row] : 1.0;
+    }
+    first += term->levels * term->columns;
+  }
+}
+
+void wb_regression_wide_close(wb_regression_wide_design *design, const wb_backend *backend) {
+  backend->regression->close(design->session);
+  free(design->row_start);
+  free(design->column);
+  free(design->value);
+}
+
+int wb_regression_wide_open(const wb_regression_rows *rows, const wb_regression_grouping *grouping, int32_t main,
+                            const wb_backend *backend, wb_regression_wide_design *design, wb_message *message) {
+  const wb_regression_data *const data = rows->data;
+  const wb_regression_wide_design empty = {
+    .grouping = {.count = 1, .terms = grouping->terms + main, .independent = {grouping->independent[main]},
+                 .parent = {-1}}};
+  int32_t more = 0, columns = data->columns;
+  for (int32_t t = 0; t < grouping->count; t++) {
+    if (t == main) continue;
+    more += grouping->terms[t].columns;
+    columns += grouping->terms[t].columns * grouping->terms[t].levels;
+  }
+  double entries = 0.0;
+  for (int64_t row = 0; row < data->rows; row++) entries += (double)own_entries(data, row) + (double)more;
+  *design = empty;
+  const size_t count = entries < 2147483647.0 ? (size_t)entries : 0, bytes = count * (sizeof(int32_t) + sizeof(double));
+  design->row_start = malloc(((size_t)data->rows + 1) * sizeof(int32_t));
+  design->column = malloc(count * sizeof(int32_t));
+  design->value = malloc(count * sizeof(double));
+  if (count == 0 || !design->row_start || !design->column || !design->value) {
+    wb_regression_wide_close(design, backend);
+    return wb_out_of_memory(message, "the design of the grouping terms", bytes);
+  }
+  design->row_start[0] = 0;
+  for (int64_t row = 0; row < data->rows; row++) {
+    const int32_t at = design->row_start[row];
+    write_row(data, grouping, main, row, design->column + at, design->value + at);
+    design->row_start[row + 1] = at + own_entries(data, row) + more;
+  }
+  wb_regression_data wide = *data;
+  wide.x = NULL;
+  wide.columns = columns;
+  wide.row_start = design->row_start;
+  wide.column = design->column;
+  wide.value = design->value;
+  wide.term_count = 1;
+  wide.terms = design->grouping.terms;
+  const int status = backend->regression->open(&wide, rows->run, &design->session, message);
+  if (status != WB_OK) {
+    design->session = NULL;
+    wb_regression_wide_close(design, backend);
+  }
+  return status;
+}

@@ -1,0 +1,20 @@
+/* The design of a regression with grouping terms whose effects, except those of one term, are coefficients. */
+#ifndef WB_REGRESSION_WIDE_DESIGN_H
+#define WB_REGRESSION_WIDE_DESIGN_H
+
+#include "regression/regression.h"
+
+typedef struct wb_regression_wide_design {
+  wb_regression_session *session;
+  wb_regression_grouping grouping; /* the main term alone */
+  int32_t *row_start, *column;
+  double *value;
+} wb_regression_wide_design;
+
+/* Opens a session on the sparse design of the predictors and of the effects of all terms but `main`, in their order,
+ * with the main term as its only one. */
+int wb_regression_wide_open(const wb_regression_rows *rows, const wb_regression_grouping *grouping, int32_t main,
+                            const wb_backend *backend, wb_regression_wide_design *design, wb_message *message);
+void wb_regression_wide_close(wb_regression_wide_design *design, const wb_backend *backend);
+
+#endif
