@@ -13,7 +13,7 @@ check_family <- function(family, call = sys.call(-1L)) {
       "learns how much more they vary than Poisson counts", call = call)
   }
   if (inherits(family, "family")) {
-    if (!identical(family$link, "logit")) {
+    if (identical(family$family, "binomial") && !identical(family$link, "logit")) {
       stop_input("family", "must have the link \"logit\", not ", show_value(family$link), call = call)
     }
     family <- family$family
@@ -207,7 +207,9 @@ logit_design <- function(frame, terms, contrasts, group, sparse, counts, call) {
       is_intercept = is_intercept, contrasts = parts$contrasts, group = group, group_start = NULL, order = NULL
     ))
   }
-  x <- stats::model.matrix(terms, frame, contrasts.arg = contrasts)
+  x <- tryCatch(stats::model.matrix(terms, frame, contrasts.arg = contrasts), error = function(error) {
+    stop_input("data", "has predictors that give no design: ", conditionMessage(error), call = call)
+  })
   used <- attr(x, "contrasts")
   assigned <- attr(x, "assign")
   if (ncol(x) == 0L) {

@@ -94,10 +94,13 @@ check_new_variables <- function(expression, fit, newdata, call) {
   }
 }
 
-class_words <- function(class) {
+class_words <- function(class, values) {
   known <- c(numeric = "numbers", logical = "logical values", factor = "a factor")
   if (class %in% names(known)) {
     return(known[[class]])
+  }
+  if (class == "other") {
+    return(paste("an object of class", class(values)[[1L]]))
   }
   columns <- sub("nmatrix.", "", class, fixed = TRUE)
   if (columns != class) sprintf("a matrix of %s columns", columns) else class
@@ -114,7 +117,8 @@ as_fitted_classes <- function(fit, frame, call) {
     now <- class_of(stats::.MFclass(values))
     if (now != before && !(is.logical(values) && all(is.na(values)))) {
       stop_input("newdata", sprintf("has %s as %s, but the fit had %s", dQuote(name, FALSE),
-        if (is.character(values)) "text" else class_words(now), class_words(before)), call = call)
+        if (is.character(values)) "text" else class_words(now, values), class_words(before, fit$frame[[name]])),
+        call = call)
     }
     levels <- fit$xlevels[[name]]
     if (!is.null(levels)) {

@@ -25,6 +25,9 @@ test_that("functions of the predictors are evaluated in new data with what they 
 test_that("new data of another type, or without a variable, are errors", {
   x <- 1:60
   fit <- quick(y ~ x)
+  of_days <- quick(y ~ I(as.Date("2020-01-01") + x))
+  expect_error(predict(of_days, data.frame(x = "a")), class = input)
+  expect_error(predict(fit, data.frame(x = as.Date("2020-01-01"))), "as an object of class Date, but", class = input)
   expect_error(predict(fit, data.frame(x = "a")), "has \"x\" as text, but the fit had numbers",
     class = "warpbayes_error_input")
   expect_error(predict(fit, data.frame(x = factor(c(5, 9)))), "has \"x\" as a factor, but the fit had numbers",
