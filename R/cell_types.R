@@ -50,8 +50,8 @@
 #'     overlaps themselves.}
 #'   \item{leaf_type, component_type}{for each leaf, and for each component of the chosen draw, the number of its type.}
 #'   \item{draw, chain}{the chosen draw, which agrees best with the others.}
-#'   \item{limit, requested, specks, speck, fit, map}{how it was made: `overlap`, `types`, `specks` and `speck` as
-#'     given, the fit, and the type of each component in all `draws`.}
+#'   \item{limit, requested, specks, speck, call, fit, map}{how it was made: `overlap`, `types`, `specks` and `speck` as
+#'     given, the call, the fit, and the type of each component in all `draws`.}
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, for a fit without draws or data, and for more `types`
 #' than the density has peaks.
@@ -112,7 +112,8 @@ cell_types <- function(fit, types = NULL, overlap = 0.05, specks = c("auto", "ke
       ", the name of a type that was not given one")
   }
   own <- most_probable_type(fit, map, fit$x, run)
-  summarise_types(fit, map, own, labels, speck, list(limit = overlap, requested = types, specks = specks))
+  how <- list(limit = overlap, requested = types, specks = specks, call = short_call(match.call(), "cell_types"))
+  summarise_types(fit, map, own, labels, speck, how)
 }
 
 check_type_names <- function(names, argument, count = NULL, call = sys.call(-1L)) {

@@ -157,8 +157,8 @@ regroup <- function(types, group, fixed, labels, argument, run, call) {
   map <- group_types(types$map, fit, group, fixed[kept])
   # Types are numbered by frequency; a leaf of each tells its name.
   labels <- labels[group[match(seq_len(map$count), map$group)]]
-  how <- types[c("limit", "requested", "specks")]
-  names(how) <- c("limit", "requested", "specks")
+  parts <- c("limit", "requested", "specks", "call")
+  how <- stats::setNames(types[parts], parts)
   how$edited <- TRUE
   summarise_types(fit, map, most_probable_type(fit, map, fit$x, run), labels, types$speck, how)
 }

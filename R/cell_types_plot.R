@@ -271,7 +271,7 @@ plot_type_heatmap <- function(x, shown, main) {
 least_share <- function(types) max(min(types$lower[types$lower > 0], types$proportion, na.rm = TRUE), 1e-6)
 
 share_label <- function(types) {
-  paste0("Share of the cells", if (!anyNA(types$lower)) ", with the interval of 90% of the draws")
+  paste0("Share of the cells", if (!anyNA(types$lower)) ", and 90% interval")
 }
 
 plot_type_proportions <- function(x, shown, main) {

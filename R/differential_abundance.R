@@ -45,8 +45,8 @@
 #'   \item{converged}{whether all \eqn{\hat R} are at most 1.05, and all effective sample sizes at least 100.}
 #'
 #'   The other elements say how it was made: `formula`, `design`, `samples`, `omitted`, `level`, `limit`, `seed`,
-#'   `chains`, `iter`, `warmup`, `tables` (draws of the counts), `group_name`. The methods `as.data.frame()`, `tidy()`
-#'   and `glance()` give tables.
+#'   `chains`, `iter`, `warmup`, `tables` (draws of the counts), `group_name`, `call`. The methods
+#'   `as.data.frame()`, `tidy()` and `glance()` give tables.
 #' @section Model:
 #' The number of cells of a type in a sample is binomial, out of all cells of the sample. The log odds are the sum of
 #' the predictors of the formula, an intercept of the patient (if the formula has a term `(1 | patient)`), and a
@@ -145,7 +145,8 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
       group_deviation = if (!is.null(model$group)) fitted$group_deviation
     ), no_effect = compared$no_effect, converged = compared$converged, formula = formula, design = model$x,
     samples = rownames(model$x), omitted = colnames(mean)[!kept], level = level, limit = fdr, seed = seed,
-    chains = chains, iter = iter, warmup = warmup, tables = dim(counts)[[3L]], group_name = model$group_name
+    chains = chains, iter = iter, warmup = warmup, tables = dim(counts)[[3L]], group_name = model$group_name,
+    call = short_call(match.call(), "differential_abundance")
   ), class = "differential_abundance")
 }
 

@@ -155,18 +155,26 @@ print.summary.differential_abundance <- function(x, ...) {
     cat(x$words, sep = "\n")
     cat("\nOdds ratios:\n")
     print(abundance_table(x$effects, x$level), row.names = FALSE)
-    three <- function(values) sprintf("%s (90%% interval %s to %s)", format(signif(values[[2L]], 2)),
-      format(signif(values[[1L]], 2)), format(signif(values[[3L]], 2)))
     cat("\nStandard deviation of log odds, typical of the types (geometric mean):\n")
-    cat("  between samples: ", three(x$deviation), "\n", sep = "")
-    if (!is.null(x$group_deviation)) {
-      cat("  between groups (", x$group_name, "): ", three(x$group_deviation), "\n", sep = "")
-    }
-    shares <- percent(x$no_effect, 0)
-    cat(sprintf("Share of types without an effect, %s: %s (posterior mean)\n", names(x$no_effect), shares), sep = "")
+    cat(paste0("  ", deviation_lines(x), "\n"), sep = "")
+    cat(paste0(no_effect_words(x), "\n"), sep = "")
     cat("\n")
     print_sentences(x$verdict)
   })
+}
+
+deviation_lines <- function(x) {
+  three <- function(values) sprintf("%s (90%% interval %s to %s)", format(signif(values[[2L]], 2)),
+    format(signif(values[[1L]], 2)), format(signif(values[[3L]], 2)))
+  c(
+    paste0("between samples: ", three(x$deviation)),
+    if (!is.null(x$group_deviation)) paste0("between groups (", x$group_name, "): ", three(x$group_deviation))
+  )
+}
+
+no_effect_words <- function(x) {
+  shares <- percent(x$no_effect, 0)
+  sprintf("Share of types without an effect, %s: %s (posterior mean)", names(x$no_effect), shares)
 }
 
 #' @rdname summary.differential_abundance

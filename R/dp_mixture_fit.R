@@ -82,9 +82,9 @@ check_init <- function(init, rows, components, call = sys.call(-1L)) {
 }
 
 # The call without the data: do.call() puts the values of arguments into it, not their names.
-short_call <- function(call) {
+short_call <- function(call, maker = "dp_mixture") {
   if (!is.name(call[[1L]]) && !is.call(call[[1L]])) {
-    call[[1L]] <- quote(dp_mixture)
+    call[[1L]] <- as.name(maker)
   }
   for (name in setdiff(names(call), "")) {
     value <- call[[name]]

@@ -112,16 +112,16 @@ plot_single_marker <- function(fit, reference, marker, limits, values, main) {
   }
 }
 
-# The columns to show: those asked for, or the five in which the means of the components differ most.
-choose_markers <- function(fit, markers, reference) {
+# The columns to show: those asked for, or the `most` in which the means of the components differ most.
+choose_markers <- function(fit, markers, reference, most = 5L) {
   p <- length(fit$markers)
   if (is.null(markers)) {
-    if (p <= 5L) {
+    if (p <= most) {
       return(seq_len(p))
     }
     deviation <- sweep(reference$means, 2L, colSums(reference$weights * reference$means))
     spread <- colSums(reference$weights * deviation^2) / fit$scale^2
-    return(sort(order(-spread)[seq_len(5L)]))
+    return(sort(order(-spread)[seq_len(most)]))
   }
   chosen <- if (is.atomic(markers)) match(markers, if (is.numeric(markers)) seq_len(p) else fit$markers)
   if (length(chosen) == 0L || anyNA(chosen) || anyDuplicated(chosen)) {

@@ -139,9 +139,13 @@ print_piled <- function(piled) {
     return(invisible())
   }
   cat("\nValues that many cells share at an end of a marker:\n")
-  print(data.frame(
+  print(piled_rows(piled), row.names = FALSE)
+}
+
+piled_rows <- function(piled) {
+  data.frame(
     marker = piled$marker, end = piled$end, value = format_each(zap_values(piled)), cells = percent_words(piled$share)
-  ), row.names = FALSE)
+  )
 }
 
 # Too few cells ----------------------------------------------------------------------

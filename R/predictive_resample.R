@@ -76,8 +76,8 @@
 #'     out.}
 #'   \item{`trajectories`, `times`}{if asked for: draws x times of a normal mean, or draws x times x quantities of a
 #'     copula model.}
-#'   \item{`seed`, `backend`, `model`, `elapsed`, `interrupted`}{how the run was made. An interrupted run keeps the
-#'     completed steps, and an interrupted bootstrap the completed resamples.}
+#'   \item{`seed`, `backend`, `model`, `elapsed`, `interrupted`, `call`}{how the run was made. An interrupted run keeps
+#'     the completed steps, and an interrupted bootstrap the completed resamples.}
 #' }
 #' @section Errors:
 #' `warpbayes_error_input` for missing or infinite values (the message names the position), constant columns that are
@@ -135,7 +135,7 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   fit <- list(
     model = model, draws = NULL, n = NA_real_, horizon = 0, count = draws, tolerance = tolerance,
     functional = check_functional(functional, model), seed = seed, backend = run$backend, threads = run$threads,
-    elapsed = 0, interrupted = FALSE
+    elapsed = 0, interrupted = FALSE, call = short_call(match.call(), "predictive_resample")
   )
   class(fit) <- "martingale_posterior"
   start <- proc.time()[[3L]]

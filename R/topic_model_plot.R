@@ -180,7 +180,6 @@ plot_topic_correlation <- function(fit, shown, main) {
   parts <- correlation_parts(fit, shown)
   correlation <- parts$correlation
   limit <- parts$limit
-  labels <- parts$labels
   k <- length(shown)
   size <- max(0.45, min(1, 16 / k))
   palette <- diverging_colours(101L)
@@ -189,15 +188,18 @@ plot_topic_correlation <- function(fit, shown, main) {
   colour[is.na(colour)] <- "#DDDDDD"
   old <- graphics::par(no.readonly = TRUE)
   on.exit(graphics::par(old[c("mar", "las", "xaxs", "yaxs", "mgp", "tcl")]))
-  width <- 0.5 * max(nchar(labels)) * size + 1
-  graphics::par(mar = c(3.2, width, if (is.null(main)) 1 else 2.6, 6), las = 1, xaxs = "i", yaxs = "i",
+  rows <- names_in_margin(parts$labels, graphics::par("din")[[1L]], size)
+  columns <- short_names(parts$short, 12L)
+  below <- if (is.null(fit$topic_names)) 3.2 else max(3.2, 1.5 + 0.5 * max(nchar(columns)) * size)
+  graphics::par(mar = c(below, rows$lines, if (is.null(main)) 1 else 2.6, 6), las = 1, xaxs = "i", yaxs = "i",
     mgp = c(2, 0.4, 0), tcl = -0.2)
   graphics::plot.new()
   graphics::plot.window(c(0, k), c(0, k))
   graphics::rasterImage(matrix(colour, k)[rev(seq_len(k)), ], 0, 0, k, k, interpolate = FALSE)
-  graphics::axis(2, at = seq_len(k) - 0.5, labels = labels, tick = FALSE, line = -0.6, cex.axis = size)
+  graphics::axis(2, at = seq_len(k) - 0.5, labels = rows$names, tick = FALSE, line = -0.6, cex.axis = rows$cex,
+    gap.axis = -1)
   graphics::axis(1,
-    at = seq_len(k) - 0.5, labels = parts$short, tick = FALSE, line = -0.6, cex.axis = size,
+    at = seq_len(k) - 0.5, labels = columns, tick = FALSE, line = -0.6, cex.axis = size,
     las = if (is.null(fit$topic_names)) 1 else 2
   )
   draw_colour_key(k * 1.06, k * 1.1, k * 0.25, k * 0.75, limit, colour_of, "correlation")

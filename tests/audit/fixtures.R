@@ -1,7 +1,7 @@
 # What the calls of tests/audit/audit.R use: a tiny object of every class, hostile values, and a correct call of every
 # export and method. `source("tests/audit/fixtures.R")` before a line of the report repeats it.
 library(warpbayes)
-options(warpbayes.threads = 1, warpbayes.progress = FALSE)
+options(warpbayes.threads = 1, warpbayes.progress = FALSE, browser = function(url) NULL)
 S4_class <- methods::setClass("audit_S4", representation(data = "numeric"))
 
 fixtures <- function() {
@@ -186,6 +186,10 @@ bayes_logit(n ~ x, rows, 'negbinomial', chains = 1, iter = 4, offset = rep(0, 30
 bayes_logit(y ~ g, rows, chains = 1, iter = 4, contrasts = NULL, sparse = FALSE, prior_only = FALSE, seed = 1)
 logit_prior('normal', location = 0, scale = 2.5, df = 4, autoscale = TRUE, intercept_scale = 2.5)
 continue(logit, 2)
+report(logit, tempfile(fileext = '.html'), title = 'a', note = 'b', overwrite = FALSE, open = FALSE)
+report(types, tempfile(fileext = '.html'), markers = 1:2, cells = 10, open = FALSE)
+report(topics, tempfile(fileext = '.html'), topics = 2, terms = 3, open = FALSE)
+report.default: report(1)
 continue.default: continue(1, 2)
 drop_warmup(logit, 3)
 drop_warmup.default: drop_warmup(1)

@@ -1,0 +1,203 @@
+# The parts of a page, and the page itself. Texts become HTML here, and nowhere else: whatever a user has typed, such as
+# the name of a marker, is escaped.
+
+# Text as HTML. Characters that HTML does not allow are left out, and invalid bytes are shown as R escapes them.
+escape_html <- function(text) {
+  text <- as.character(text)
+  text[is.na(text)] <- "NA"
+  text <- enc2utf8(text)
+  bad <- !validUTF8(text)
+  text[bad] <- encodeString(text[bad])
+  text <- gsub("[\001-\010\013\014\016-\037\177]", "", text)
+  for (i in seq_along(html_entities)) {
+    text <- gsub(names(html_entities)[[i]], html_entities[[i]], text, fixed = TRUE)
+  }
+  text
+}
+
+# The ampersand is first, since the others bring ampersands.
+html_entities <- c("&" = "&amp;", "<" = "&lt;", ">" = "&gt;", "\"" = "&quot;", "'" = "&#39;", "`" = "&#96;")
+
+# Text that is HTML already.
+html <- function(...) structure(paste0(..., collapse = "\n"), class = "report_html")
+
+tag <- function(name, content, class = NULL) {
+  attribute <- if (is.null(class)) "" else paste0(" class=\"", class, "\"")
+  paste0("<", name, attribute, ">", content, "</", name, ">")
+}
+
+# Parts ------------------------------------------------------------------------------
+
+paragraphs <- function(text, class = NULL) html(tag("p", escape_html(text), class))
+
+code_block <- function(lines) html(tag("pre", paste(escape_html(lines), collapse = "\n")))
+
+# A table of texts and numbers. Columns of numbers are aligned to the right, and long texts have room. A wide table
+# scrolls in its own box.
+table_part <- function(frame, caption = NULL, most = 200L) {
+  rows <- nrow(frame)
+  if (rows > most) {
+    frame <- frame[seq_len(most), , drop = FALSE]
+  }
+  columns <- lapply(frame, function(column) {
+    text <- cell_words(column)
+    numbers <- length(text) && all(grepl(number_pattern, text))
+    class <- if (numbers) "n" else if (max(nchar(text, allowNA = TRUE), 0, na.rm = TRUE) > 30L) "w"
+    list(cells = tag("td", escape_html(text), class), class = class)
+  })
+  head <- vapply(seq_along(columns), function(i) {
+    tag("th", escape_html(names(frame)[[i]]), if (identical(columns[[i]]$class, "n")) "n")
+  }, "")
+  body <- do.call(paste0, lapply(unname(columns), `[[`, "cells"))
+  html(
+    if (!is.null(caption)) unclass(paragraphs(caption, "caption")),
+    "<div class=\"scroll\" tabindex=\"0\"><table>", "<thead><tr>", paste(head, collapse = ""),
+    "</tr></thead><tbody>", paste(tag("tr", body), collapse = "\n"), "</tbody></table></div>",
+    if (rows > most) unclass(paragraphs(sprintf("and %s", count_words(rows - most, "more row")), "note"))
+  )
+}
+
+number_pattern <- "^[-+<> ]*([0-9][0-9.,]*([eE][-+]?[0-9]+)?|Inf|NA)?%?( to [-+< ]*[0-9.,]+([eE][-+]?[0-9]+)?%?)?$"
+
+cell_words <- function(column) {
+  if (is.numeric(column)) {
+    whole <- all(is.na(column) | column == floor(column) & abs(column) < 1e15)
+    words <- if (whole) whole_words(column) else format(column, digits = 4, trim = TRUE)
+    return(ifelse(is.na(column), "-", words))
+  }
+  as.character(column)
+}
+
+# A picture, drawn twice: for wide and for narrow screens. `draw` and `draw_narrow` draw it by base graphics. `tall`:
+# height over width of the wide and of the narrow picture.
+picture_part <- function(caption, draw, tall = c(0.62, 1), draw_narrow = draw) {
+  wide <- paint_png(draw, 7.2, 7.2 * tall[[1L]], 11)
+  if (!is.null(wide$failure)) {
+    return(html(tag("p", escape_html(paste0(caption, " This picture cannot be drawn: ", wide$failure)), "none")))
+  }
+  narrow <- paint_png(draw_narrow, 4.8, 4.8 * tall[[2L]], 10.5)
+  image <- sprintf("<img alt=\"%s\" src=\"%s\">", escape_html(caption), wide$data)
+  source <- if (is.null(narrow$failure)) {
+    sprintf("<source media=\"(max-width: 560px)\" srcset=\"%s\">", narrow$data)
+  }
+  html("<figure><picture>", source, image, "</picture>", tag("figcaption", escape_html(caption)), "</figure>")
+}
+
+# Draws on a device of its own. Returns `data`, a data URI, or `failure`, why it could not be drawn.
+paint_png <- function(draw, width, height, pointsize) {
+  file <- tempfile(fileext = ".png")
+  before <- grDevices::dev.cur()
+  device <- NULL
+  on.exit({
+    if (!is.null(device)) grDevices::dev.off(device)
+    if (before > 1L && before %in% grDevices::dev.list()) grDevices::dev.set(before)
+    unlink(file)
+  })
+  failure <- tryCatch(
+    {
+      type <- if (capabilities("cairo")) "cairo" else getOption("bitmapType")
+      suppressWarnings(grDevices::png(file, width, height, "in", pointsize, res = 160, type = type))
+      device <- grDevices::dev.cur()
+      suppressWarnings(draw())
+      NULL
+    },
+    error = conditionMessage
+  )
+  if (!is.null(device)) {
+    grDevices::dev.off(device)
+    device <- NULL
+  }
+  if (is.null(failure) && !isTRUE(file.size(file) > 0)) {
+    failure <- "the device gave no picture"
+  }
+  if (!is.null(failure)) {
+    return(list(failure = failure))
+  }
+  bytes <- readBin(file, "raw", file.size(file))
+  list(data = paste0("data:image/png;base64,", base64(bytes)))
+}
+
+base64 <- function(bytes) {
+  padding <- (3L - length(bytes) %% 3L) %% 3L
+  three <- matrix(as.integer(c(bytes, raw(padding))), 3L)
+  word <- three[1L, ] * 65536L + three[2L, ] * 256L + three[3L, ]
+  digits <- rbind(word %/% 262144L, word %/% 4096L %% 64L, word %/% 64L %% 64L, word %% 64L)
+  text <- charToRaw(paste(c(LETTERS, letters, 0:9, "+", "/"), collapse = ""))[digits + 1L]
+  text[length(text) + 1L - seq_len(padding)] <- charToRaw("=")
+  rawToChar(text)
+}
+
+# Radio buttons or check boxes, which labels elsewhere on the page switch on: `for = "<id>"`. `checked`: TRUE for those
+# that are on at first.
+pickers <- function(type, name, ids, checked, labels) {
+  paste0("<input class=\"pick\" type=\"", type, "\" name=\"", name, "\" id=\"", ids, "\" aria-label=\"",
+    escape_html(labels), "\"", ifelse(checked, " checked", ""), ">", collapse = "\n")
+}
+
+choice <- function(what, ids, labels) {
+  buttons <- paste0("<label for=\"", ids, "\">", labels, "</label>", collapse = "\n")
+  paste0("<div class=\"choice\"><span class=\"what\">", escape_html(what), "</span>", buttons, "</div>")
+}
+
+# Rules of style for what is chosen and for what the keyboard is on. They differ from page to page.
+picked_style <- function(ids) {
+  chosen <- paste0("#", ids, ":checked ~ * label[for=", ids, "]", collapse = ",\n")
+  focus <- paste0("#", ids, ":focus-visible ~ * label[for=", ids, "]", collapse = ",\n")
+  paste0(chosen, " { background: #0b4f7d; color: #fff; }\n", focus, " { outline: 3px solid #d55e00; }\n")
+}
+
+# The page ---------------------------------------------------------------------------
+
+report_page <- function(content, title, note) {
+  title <- if (is.null(title)) content$title else title
+  sections <- Filter(Negate(is.null), content$sections())
+  parts <- lapply(sections, function(section) Filter(Negate(is.null), section$parts))
+  text <- vapply(parts, function(own) paste(vapply(own, paste0, ""), collapse = "\n"), "")
+  sections <- paste0(tag("h2", escape_html(vapply(sections, `[[`, "", "title"))), "\n", text)
+  style <- c(
+    readLines(system.file("report", "report.css", package = "warpbayes"), encoding = "UTF-8"),
+    unlist(lapply(unlist(parts, recursive = FALSE), attr, "style"))
+  )
+  text <- enc2utf8(c(
+    "<!DOCTYPE html>", "<html lang=\"en\">", "<head>", "<meta charset=\"utf-8\">",
+    paste0(report_mark, package_version_text(), "\">"),
+    # The browser refuses to load anything from elsewhere, and to run anything.
+    paste0("<meta http-equiv=\"Content-Security-Policy\" ",
+      "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">"),
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
+    tag("title", escape_html(title)), "<style>", style, "</style>", "</head>", "<body>", "<main>",
+    tag("h1", escape_html(title)),
+    tag("p", escape_html(content$words), "facts"),
+    if (length(note)) paragraphs(note),
+    verdict_part(content), sections, made_part(content),
+    "</main>", "</body>", "</html>", ""
+  ))
+  paste(text, collapse = "\n")
+}
+
+verdict_part <- function(content) {
+  if (!length(content$verdict)) {
+    return(NULL)
+  }
+  class <- if (isTRUE(content$converged)) "good" else if (isFALSE(content$converged)) "bad"
+  c(
+    paste0("<div class=\"", paste(c("verdict", class), collapse = " "), "\">"), tag("h2", "Verdict"),
+    tag("ul", paste(tag("li", escape_html(content$verdict)), collapse = "\n")), "</div>"
+  )
+}
+
+made_part <- function(content) {
+  rows <- tag("tr", paste0(tag("td", escape_html(names(content$made))), tag("td", escape_html(content$made))))
+  c(
+    tag("h2", "How it was made"),
+    if (length(content$prior)) c(tag("h3", "Prior"), tag("p", escape_html(content$prior))),
+    tag("h3", "Computation"), tag("table", paste(rows, collapse = "\n"), "made"),
+    if (length(content$code)) {
+      c(
+        tag("h3", "Code that repeats it"), code_block(c("library(warpbayes)", content$code)),
+        unclass(paragraphs(paste("In double precision, this gives the same numbers on any machine, number of threads",
+          "and graphics card."), "note"))
+      )
+    }
+  )
+}

@@ -1,0 +1,125 @@
+# report() of topic models.
+
+#' @rdname report
+#' @export
+report.topic_model <- function(fit, file = NULL, title = NULL, note = NULL, overwrite = FALSE, open = interactive(),
+                               topics = 40, terms = 15, ...) {
+  check_dots_empty(...)
+  check_topic_fit(fit)
+  topics <- check_count(topics, "topics", max = 500)
+  terms <- check_count(terms, "terms", max = 200)
+  write_report(topic_content(fit, topics, terms), file, title, note, overwrite, open)
+}
+
+topic_content <- function(fit, topics = 40, terms = 15) {
+  summary <- summary.topic_model(fit)
+  list(
+    title = "Topic model", words = summary$words, converged = summary$converged, verdict = summary$verdict,
+    main = function() topic_rows(summary$topics),
+    sections = function() topic_sections(fit, summary, topics, terms),
+    made = made_words(fit, c(Method = if (fit$method == "gibbs") "Gibbs sampling" else "mean-for-mode estimation")),
+    prior = topic_prior_words(fit), code = topic_code(fit)
+  )
+}
+
+topic_rows <- function(table) {
+  table$prevalence <- percent(table$prevalence)
+  table$alpha <- format(signif(table$alpha, 2))
+  table$coherence <- format(round(table$coherence, 2), nsmall = 2)
+  if (identical(table$name, as.character(table$topic))) table$name <- NULL
+  table
+}
+
+topic_sections <- function(fit, summary, topics, terms) {
+  draw <- function(...) function() plot.topic_model(fit, ...)
+  some <- fit$topics >= 4L && nrow(fit$theta) >= 3L
+  chains <- if (fit$chains > 1) topic_agreement(fit)
+  list(
+    list(title = "Map of topics", parts = list(topic_explorer(fit, topics, terms))),
+    list(title = "Topics", parts = list(
+      table_part(topic_rows(summary$topics)),
+      paragraphs("Prevalence: share of all tokens. Coherence: UMass, at best close to 0.", "note")
+    )),
+    if (some) {
+      list(title = "Which topics go together", parts = list(picture_part(paste("Correlations between the logarithms of",
+        "the amounts of topics in documents. White: unrelated."), draw("correlation"), c(0.75, 1.1))))
+    },
+    if (!is.null(summary$groups)) {
+      list(title = "Groups of documents", parts = list(table_part(group_rows(summary), "Mean share of each topic")))
+    },
+    list(title = "Convergence", parts = list(
+      table_part(topic_diagnostics_words(summary$diagnostics)),
+      picture_part("Log likelihood per token over the sweeps.", draw("log_likelihood"), c(0.5, 0.9)),
+      if (!is.null(chains)) paragraphs(chains)
+    ))
+  )
+}
+
+# The mean share of topics in each group of documents, the most prevalent topic first.
+group_rows <- function(summary) {
+  order <- summary$topics$topic
+  shares <- matrix(percent(summary$groups[, order, drop = FALSE]), nrow(summary$groups))
+  table <- data.frame(group = rownames(summary$groups), shares, check.names = FALSE)
+  stats::setNames(table, c("group", summary$topics$name))
+}
+
+topic_diagnostics_words <- function(table) {
+  number <- function(value, sd) if (is.na(value)) "-" else format_to_spread(value, sd)
+  data.frame(
+    quantity = sub("^the ", "", topic_quantity_words(table$quantity)),
+    mean = as.character(Map(number, table$mean, table$sd)), sd = as.character(Map(number, table$sd, table$sd)),
+    Rhat = rhat_words(table$rhat), ESS = ess_words(table$ess_bulk)
+  )
+}
+
+# How far the topics themselves depend on the start.
+topic_agreement <- function(fit) {
+  # Matching takes the square of the number of topics.
+  if (is.null(fit$distance) && fit$topics > 200) {
+    return(NULL)
+  }
+  distance <- if (is.null(fit$distance)) relabel.topic_model(fit, average = FALSE)$distance else fit$distance
+  others <- distance[, -fit$reference, drop = FALSE]
+  far <- which(apply(others, 1L, max) > 0.5)
+  sprintf(paste("Topics matched between the chains: the total variation between the terms of a topic in two chains is",
+    "%s on average%s."), format(round(mean(others), 2), nsmall = 2),
+    if (length(far)) {
+      sprintf(", and above 0.5 for %s: %s", count_words(length(far), "topic"),
+        paste(topic_labels(fit, utils::head(far, 12L)), collapse = ", "))
+    } else {
+      ", and at most 0.5 for every topic"
+    })
+}
+
+topic_prior_words <- function(fit) {
+  gamma <- function(at) gamma_words(stats::setNames(fit$prior[at], c("shape", "rate")))
+  c(
+    sprintf("Topics of a document: Dirichlet. %s", switch(fit$learn$alpha,
+      none = sprintf("alpha was given, and sums to %s.", format(signif(sum(fit$alpha), 3))),
+      symmetric = sprintf("All alpha are one number, which is learned; its prior is %s).", gamma(1:2)),
+      sprintf("Each topic has its own alpha, which is learned; the prior of each is %s).", gamma(1:2)))),
+    sprintf("Terms of a topic: Dirichlet. %s", if (isTRUE(fit$learn$beta)) {
+      sprintf("beta is one number, which is learned; its prior is %s).", gamma(3:4))
+    } else {
+      sprintf("beta was given, %s.", format(signif(fit$beta, 3)))
+    }),
+    if (nlevels(fit$groups) > 1L) "Each group of documents has its own alpha: see ?topic_model_structure.",
+    if (!is.null(fit$prior_counts)) "Seed words, or a prior that differs between terms, add prior counts to beta."
+  )
+}
+
+topic_code <- function(fit) {
+  c(
+    needed_words(needed_objects(fit$call, "x")),
+    repeating_code(fit$call, "topic_model", "fit", list(seed = fit$seed)),
+    lengthened_code(fit, list(iter = formals(topic_model)$iter)),
+    if (!is.null(fit$topic_names)) {
+      c("# The names of the topics:", repeating_names(fit$topic_names))
+    }
+  )
+}
+
+repeating_names <- function(names) {
+  lines <- deparse(names, width.cutoff = 80L)
+  c(paste("topic_names(fit) <-", lines[[1L]]), lines[-1L])
+}
