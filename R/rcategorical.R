@@ -25,7 +25,9 @@
 #'   matrices.
 #' @inheritParams computing_arguments
 #' @param precision `"double"` or `"single"`: the precision of sums and uniform numbers. In single precision
-#'   probabilities are rounded to multiples of about 1e-7, and items less probable than that may never be drawn.
+#'   probabilities are rounded to multiples of about 1e-7, and items less probable than that may never be drawn. Many
+#'   such items can be lost together: after a weight of 1, 100,000 weights of 1e-9 have a probability of 1e-4 in all,
+#'   but are never drawn. Use `"double"` for long tails.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return Items as integers from 1. For a matrix and one draw, a vector with an item for each row. For a matrix and
 #'   more draws, a matrix with the rows of `weights` and a column for each draw. For a vector, a vector of length

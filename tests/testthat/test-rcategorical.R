@@ -317,3 +317,11 @@ test_that("invalid arguments are refused", {
   broken@i <- c(0L, 1L, 7L)
   input(rcategorical(broken), "`weights` is not a valid dgCMatrix")
 })
+
+test_that("a long tail of small weights is drawn in double precision, and lost in single as the help page says", {
+  weights <- c(1, rep(1e-9, 1e5))
+  tail_items <- function(precision) sum(rcategorical(weights, 1e6, seed = 1, precision = precision) != 1L)
+  # 100 are expected, with a standard deviation of 10; outside 6 of these once in 5e8 seeds.
+  expect_lt(abs(tail_items("double") - 100), 60)
+  expect_identical(tail_items("single"), 0L)
+})
