@@ -62,7 +62,7 @@ is_link <- function(file) nzchar(Sys.readlink(file), keepNA = TRUE) %in% TRUE
 is_dangling <- function(file) !file.exists(file) && is_link(file)
 
 # Deletes temporary files of processes of this machine that were killed while they wrote. src/checkpoint/file.h has the
-# form of their names. A file that does not begin as a checkpoint stays. Signal 0 asks whether a process exists. On
+# form of their names. A file that holds anything else stays. Signal 0 asks whether a process exists. On
 # Windows it would end the process.
 remove_leftovers <- function(file) {
   if (.Platform$OS.type == "windows") {
@@ -75,7 +75,8 @@ remove_leftovers <- function(file) {
   process <- as.integer(sub(form, "\\1", end[fits]))
   left <- file.path(dirname(file), names[fits][!vapply(process, tools::pskill, NA, signal = 0L)])
   for (name in left[!is_link(left)]) {
-    if (!is_failure(.Call(C_checkpoint_is_one, name))) unlink(name)
+    # A process may be killed before it writes the first byte.
+    if (identical(file.size(name), 0) || !is_failure(.Call(C_checkpoint_is_one, name))) unlink(name)
   }
 }
 

@@ -88,6 +88,9 @@ copies_of <- function(log_none) 2^max(0, ceiling(log2(log_none / 500)))
 # bound on the sums above 0: P(S >= s) <= tail if E(e^(t S); S > 0) <= e^(t s) tail for some t > 0. The t with the
 # smallest s is used. As a function of t, s falls and then rises, and beyond some t it is infinite.
 outputs_to_tail <- function(counting, largest, f, log_tail) {
+  if (!is.finite(counting$mean)) {
+    return(Inf)
+  }
   if (log1m_exp(counting$log_none) <= log_tail) {
     return(1)
   }

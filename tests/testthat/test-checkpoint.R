@@ -412,6 +412,8 @@ test_that("relative file names work from any folder, and a checkpoint is overwri
   leftover <- function(host, process = "999999999") sprintf("run.%s.%s.0123456789abcdef.tmp", host, process)
   here <- .Call(C_checkpoint_host)
   file.rename("other", leftover(here))
+  # This one was killed before its first byte.
+  file.create(leftover(here, "999999996"))
   # Files that look like these, but are not: of another machine, of this process, of somebody else, and a link.
   kept <- c(leftover("elsewhere"), leftover(here, Sys.getpid()), leftover(here, "999999998"), "run.99999999.tmp")
   file.copy(leftover(here), kept[1:2])
@@ -552,6 +554,29 @@ test_that("a checkpoint never goes through a link into another file", {
   expect_identical(readLines(victim), "precious")
   file.symlink(file.path(folder, "nowhere"), link <- file.path(folder, "link"))
   refused(fit_cells(cells(60), 12, checkpoint = link), "is a symbolic link to a file that does not exist")
+})
+
+test_that("a pipe, a device and a folder that cannot be written are refused before the first sweep", {
+  skip_on_os("windows")
+  skip_where_repeated()
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit({
+    Sys.chmod(folder, "700")
+    unlink(folder, recursive = TRUE)
+  })
+  pipe <- file.path(folder, "pipe")
+  skip_if(system2("mkfifo", shQuote(pipe)) != 0L, "no pipes")
+  x <- cells(60)
+  for (target in c(pipe, "/dev/full", "/dev/null")) {
+    refused(fit_cells(x, 12, checkpoint = target), "`checkpoint` names a file that is not an ordinary file")
+    refused(resume(target, x), "is not an ordinary file")
+  }
+  Sys.chmod(folder, "500")
+  # The superuser may write everywhere.
+  if (file.access(folder, 2L) != 0L) {
+    refused(fit_cells(x, 12, checkpoint = file.path(folder, "run")), "cannot be written")
+  }
 })
 
 test_that("messages of the entries say what is wrong", {
