@@ -140,6 +140,16 @@ test_that("fits with grouping terms go on, resume and are drawn in other package
   expect_true(all(c("cor((Intercept), x | g)", "b[x g:a]", "b[(Intercept) g:h:a:1]") %in% colnames(draws)))
 })
 
+test_that("a model of too many effects has no moves", {
+  d <- data.frame(y = rep(c(0, 0, 0, 1), 50), h = rep_len(1:65, 200), k = rep_len(1:66, 200))
+  fit <- quick(cbind(y, 1e5 - y) ~ (1 | h) + (1 | k), d)
+  expect_length(fit$state[[1]]$ellipse, 2)
+  expect_output(print(fit), "Polya-Gamma sweeps\n", fixed = TRUE)
+  fit <- quick(cbind(y, 1e5 - y) ~ (1 | h) + (1 | k), transform(d, h = h %% 64))
+  expect_identical(length(fit$state[[1]]$ellipse), as.integer(ellipse_size(1, c(64, 66), c(1, 1), FALSE)))
+  expect_output(print(fit), "each followed by 3 elliptical slice moves")
+})
+
 test_that("posterior means of deviations and effects agree with quadrature", {
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
