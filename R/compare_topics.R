@@ -175,17 +175,19 @@ compare_scores <- function(log_likelihood, tokens, part) {
 comparison_words <- function(topics, best, alike, table) {
   some <- function(numbers) {
     last <- length(numbers)
-    paste(c(if (last > 1L) paste(numbers[-last], collapse = ", "), numbers[[last]]), collapse = " and ")
+    text <- paste(c(if (last > 1L) paste(numbers[-last], collapse = ", "), numbers[[last]]), collapse = " and ")
+    paste(text, if (identical(numbers, 1)) "topic is" else "topics are")
   }
   others <- setdiff(which(alike), best)
   c(
-    sprintf("%s predict the words left out best (perplexity %s).", count_words(topics[[best]], "topic"),
+    sprintf("%s the words left out best (perplexity %s).",
+      count_words(topics[[best]], "topic predicts", "topics predict"),
       format(signif(table$perplexity[[best]], 4))),
     if (length(others)) {
-      sprintf("%s topics are within two standard errors of that: these documents do not tell them apart.",
+      sprintf("%s within two standard errors of that: these documents do not tell them apart.",
         some(topics[others]))
     },
-    if (sum(!alike)) sprintf("%s topics are worse by more than two standard errors.", some(topics[!alike])),
+    if (sum(!alike)) sprintf("%s worse by more than two standard errors.", some(topics[!alike])),
     if (length(others) && min(topics[others]) < topics[[best]]) {
       sprintf("The smallest number that is not worse is %s.", whole_words(min(topics[others])))
     },
