@@ -93,8 +93,9 @@ update.topic_model <- function(object, newdata, weight = 1, groups = NULL, iter 
   }
   fit <- structure(list(
     draws = NULL, topics = object$topics, chains = chains, iter = 0, warmup = warmup, thin = thin, keep = keep,
-    seed = seed, method = object$method, learn = list(alpha = "none", beta = FALSE), prior = object$prior,
-    backend = run$backend, precision = object$precision, threads = run$threads, documents = counts$documents,
+    seed = seed, method = object$method, start = "earlier", learn = list(alpha = "none", beta = FALSE),
+    prior = object$prior, backend = run$backend, precision = object$precision, threads = run$threads,
+    documents = counts$documents,
     terms = counts$terms, document_tokens = document_sizes(counts), groups = grouped, seed_words = NULL,
     prior_counts = weight * earlier, earlier = weight * sum(earlier), x = counts,
     elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
