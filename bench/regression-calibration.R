@@ -46,7 +46,8 @@ table <- do.call(rbind, lapply(seq_len(nrow(models)), function(i) {
     return(NULL)
   }
   repeats <- if (nzchar(model$planted)) 3 * sets else sets
-  found <- parallel::mclapply(seq_len(repeats), function(s) calibration_ranks(toy, s), mc.cores = cores)
+  # Each model has seeds of its own, so that the ranks of models are independent.
+  found <- parallel::mclapply(1e5 * i + seq_len(repeats), function(s) calibration_ranks(toy, s), mc.cores = cores)
   bad <- Filter(function(set) inherits(set, "try-error"), found)
   if (length(bad)) stop(bad[[1]])
   if (!nzchar(model$planted)) {

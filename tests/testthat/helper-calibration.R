@@ -41,7 +41,7 @@ draw_calibration_coefficients <- function(model) {
     }
     slopes <- rnorm(2) * deviation / unit
   } else {
-    df <- if (prior$type == "student_t") prior$df * if (model$planted == "df") 0.4 else 1 else Inf
+    df <- if (prior$type == "student_t") if (model$planted == "df") 1 else prior$df else Inf
     slopes <- prior$location + prior$scale * wide / unit * rt(2, df)
   }
   centre <- if (model$planted == "centre") 0 else colMeans(x)
