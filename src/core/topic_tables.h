@@ -10,13 +10,30 @@
 
 #include "core/random_beta.h"
 
+/* How many of the tokens first..count - 1 open a table, token i with probability shape / (shape + extra + i). No table
+ * opens from one token to another with the product of the other probabilities, so that one uniform number finds the
+ * next token that does: most topics of a document need only one. */
+WB_HD int64_t wb_topic_openings(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element, double shape,
+                                double extra, int32_t first, int32_t count) {
+  if (first >= count) return 0;
+  wb_stream stream = wb_stream_open(key, purpose, iteration, element);
+  int64_t tables = 0;
+  double none = 1.0, u = wb_stream_uniform(&stream);
+  for (int32_t i = first; i < count; i++) {
+    const double others = extra + (double)i;
+    none *= others / (shape + others);
+    if (u < none) continue;
+    tables++;
+    none = 1.0;
+    u = wb_stream_uniform(&stream);
+  }
+  return tables;
+}
+
 /* How many of the tokens 0..count - 1, count >= 1, open a table; the first always. */
 WB_HD int64_t wb_topic_tables(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element, double shape,
                               int32_t count) {
-  wb_stream stream = wb_stream_open(key, purpose, iteration, element);
-  int64_t tables = 1;
-  for (int32_t i = 1; i < count; i++) tables += wb_stream_uniform(&stream) * (shape + (double)i) < shape;
-  return tables;
+  return 1 + wb_topic_openings(key, purpose, iteration, element, shape, 0.0, 1, count);
 }
 
 /* The same with shape + extra instead of shape, where a table counts with probability shape / (shape + extra): for the
@@ -24,10 +41,7 @@ WB_HD int64_t wb_topic_tables(uint64_t key, uint32_t purpose, uint32_t iteration
 WB_HD int64_t wb_topic_own_tables(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element, double shape,
                                   double extra, int32_t count) {
   if (extra == 0.0) return wb_topic_tables(key, purpose, iteration, element, shape, count);
-  wb_stream stream = wb_stream_open(key, purpose, iteration, element);
-  int64_t tables = 0;
-  for (int32_t i = 0; i < count; i++) tables += wb_stream_uniform(&stream) * (shape + extra + (double)i) < shape;
-  return tables;
+  return wb_topic_openings(key, purpose, iteration, element, shape, extra, 0, count);
 }
 
 /* log of a draw from Be(shape_sum, tokens); 0 if there are no tokens, since the factor is then 1. */
