@@ -2,14 +2,14 @@
 # 2004), and that threads and instructions change nothing.
 
 fit_small <- function(x = small_counts(), topics = 20, iter = 6, warmup = 2, seed = 1, threads = 2, ...) {
-  topic_model(x, topics, iter = iter, warmup = warmup, seed = seed, threads = threads, ...)
+  topic_model(x, topics, start = "random", iter = iter, warmup = warmup, seed = seed, threads = threads, ...)
 }
 
 test_that("a sweep draws the same topics as plain R from the same theta and phi", {
   x <- small_counts()
   for (topics in c(1, 2, 15, 16, 17, 31, 32, 33, 64, 65, 100, 130, 260)) {
     fit <- topic_model(x, topics, alpha = 0.3, beta = 0.2, iter = 3, warmup = 2, keep = c("phi", "theta"),
-      seed = topics, threads = 2
+      start = "random", seed = topics, threads = 2
     )
     expected <- reference_topics(x, t(matrix(fit$draws$theta[, , 1, 1], topics)),
       matrix(fit$draws$phi[, , 1, 1], topics), fit$state[[1L]]$key, 3
@@ -26,7 +26,7 @@ test_that("a topic of weight zero is never drawn", {
   # With such a small alpha nearly all weights are 0 in single precision, but the weight of a token's own topic is not.
   x <- small_counts()
   fit <- topic_model(x, 40, alpha = 1e-4, beta = 1e-4, iter = 40, warmup = 39, keep = c("phi", "theta"), seed = 3,
-    threads = 2, precision = "single"
+    start = "random", threads = 2, precision = "single"
   )
   tokens <- tokens_of(x)
   topic <- topics_of(fit$state[[1L]])

@@ -44,7 +44,7 @@ test_that("averages are the conditional means given the topics of the kept sweep
 
 test_that("counts of every class give the same fit", {
   skip_on_sanitized_emulator()
-  fit <- function(x) topic_model(x, 2, iter = 4, seed = 1, threads = 2)
+  fit <- function(x) topic_model(x, 2, iter = 4, start = "random", seed = 1, threads = 2)
   expected <- fit(news)
   check <- function(x) {
     other <- fit(x)
