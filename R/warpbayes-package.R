@@ -3,17 +3,60 @@
 #' Bayesian models whose inner steps are millions of small independent computations. The vector units of all processor
 #' cores, or a graphics card, compute them at the rate that the hardware allows.
 #'
+#' @section Where to begin:
 #' \tabular{ll}{
-#'   [dp_mixture()] \tab Dirichlet-process mixtures, made for flow cytometry; [cell_types()]\cr
-#'   [topic_model()] \tab topic models\cr
-#'   [bayes_logit()] \tab logistic, negative binomial and multinomial regression\cr
-#'   [predictive_resample()] \tab posteriors without a likelihood\cr
-#'   [pmf()] \tab sums of discrete random variables\cr
-#'   [rcategorical()], [rpolyagamma()] \tab categorical and Polya-Gamma draws\cr
-#'   [c_interface] \tab the draws from C, for other packages\cr
-#'   [warp_info()] \tab what the package found on this machine
+#'   cells of a cytometer: populations, types, groups of patients \tab [dp_mixture()], `vignette("flow-cytometry")`\cr
+#'   outcomes to explain: yes or no, counts, classes \tab [bayes_logit()], `vignette("logistic-regression")`\cr
+#'   documents \tab [topic_model()], `vignette("topics")`\cr
+#'   data without a model \tab [predictive_resample()], `vignette("posteriors-without-a-likelihood")`\cr
+#'   totals of discrete variables \tab [pmf()], `vignette("sums-of-discrete-random-variables")`\cr
+#'   a sampler of your own \tab [rcategorical()], [rpolyagamma()], [c_interface], `vignette("c-interface")`\cr
+#'   a slow fit, a cluster, a graphics card \tab [computing], [warp_info()], [mixture_clusters]\cr
+#'   a fit that was interrupted, or is too short \tab [resume()], [continue()], [convergence]
 #' }
-#' [computing] describes the arguments that most functions share: backend, threads, seed, precision, checkpoints.
+#'
+#' @section All help pages:
+#' *Every fit:* [continue()], [resume()], [drop_warmup()], [convergence], [relabel()], [tidiers], [report()], ggplot
+#' objects by [autoplot][autoplot.warpbayes]; [computing] has the arguments that most functions share: backend, threads,
+#' seed, precision, checkpoints.
+#'
+#' *Mixtures:* [dp_mixture()], its [prior][dp_prior()] and [model][mixture_model]; [bayesian_em], [marker_transform],
+#' [piled_values], [several samples][mixture_samples], [missing values][mixture_missing], [memory][mixture_memory],
+#' [clusters][mixture_clusters], [row_reader()]. Methods: [summary][summary.dp_mixture()], [plot][plot.dp_mixture()],
+#' [predict][predict.dp_mixture()], [log_lik][log_lik.dp_mixture()], [co_clustering()],
+#' [relabel][relabel.dp_mixture()], [tidy][tidy.dp_mixture()], [as_draws][as_draws.dp_mixture()].
+#'
+#' *Cell types:* [cell_types()], [how they are found][cell_types_method], [plot][plot.cell_types()],
+#' [predict][predict.cell_types()], [type_names()], [join_types()], [add_types()]. Between samples:
+#' [type_proportions()] and its [plot][plot.type_proportions()], [differential_abundance()] and its
+#' [summary][summary.differential_abundance()].
+#'
+#' *Regressions:* [bayes_logit()], [logit_prior()], [grouping_terms]. Methods: [summary][summary.bayes_logit()],
+#' [plot][plot.bayes_logit()], [predict][predict.bayes_logit()], [posterior_predict][posterior_predict.bayes_logit()],
+#' [residuals][residuals.bayes_logit()], [log_lik][log_lik.bayes_logit()], [emmeans][emm_basis.bayes_logit()],
+#' [tidy][tidy.bayes_logit()], [as_draws][as_draws.bayes_logit()].
+#'
+#' *Topic models:* [topic_model()], [seed words, priors and groups][topic_model_structure], [compare_topics()].
+#' Methods: [print][print.topic_model()], [plot][plot.topic_model()], [top_terms()], [topic_names()], [coherence()],
+#' [perplexity()], [predict][predict.topic_model()], [update][update.topic_model()], [relabel][relabel.topic_model()],
+#' [tidy][tidy.topic_model()], [as_draws][as_draws.topic_model()].
+#'
+#' *Posteriors without a likelihood:* [predictive_resample()], [models][predictive_models], [pitman_yor()],
+#' [quantiles_of()]. Methods: [summary][summary.martingale_posterior()], [plot][plot.martingale_posterior()],
+#' [predict][predict.martingale_posterior()], [simulate][simulate.martingale_posterior()],
+#' [as_draws][as_draws.martingale_posterior()].
+#'
+#' *Sums of discrete random variables:* [pmf()], [families][pmf_families], [convolve_pmf()], [sum_pmf()],
+#' [compound_pmf()], [portfolio_pmf()], [discretize_pmf()], [probabilities and draws][pmf_distribution],
+#' [verbs][pmf_verbs], [expected_value()], [condition_on_sum()], [joint_table()], [plot][plot.pmf()].
+#'
+#' *Draws:* [rcategorical()], [rpolyagamma()], [dpolyagamma()], [polyagamma_mean()], [polyagamma_step()],
+#' [polyagamma_from_BayesLogit], [c_interface].
+#'
+#' @section Life cycle:
+#' The package is experimental: names and arguments may change before version 1.0, and `NEWS` says so where they do.
+#' The [C interface][c_interface] only grows. Draws of a seed may change with a new version, which `NEWS` says too.
+#' `citation("warpbayes")` has the papers of the methods.
 #'
 #' @section Installation:
 #' A C compiler is enough to install from source. If the installation finds a CUDA compiler, it also builds the plugin

@@ -6,15 +6,21 @@ steps = scripts rules rules-selftest library emulator-selftest build check emula
   plugin audit fuzz emulator sanitizers races clang cpu client valgrind torture install vectors geweke measure \
   symbols loops
 
-.PHONY: list $(steps)
-$(steps):
+# Steps of tools/test --full, which others leave out unless they are named.
+long = site
+
+.PHONY: list usual $(steps) $(long)
+$(steps) $(long):
 	@tools/step $@
 
 # The steps that a step needs. If one of them fails, the step is not run.
-audit build clang client cpu emulator emulator-access emulator-sanitizers geweke loops measure symbols: library
+audit build clang client cpu emulator emulator-access emulator-sanitizers geweke loops measure symbols site: library
 torture valgrind: library
 check install: build
 emulator measure: plugin
 
 list:
-	@printf '%s\n' $(steps)
+	@printf '%s\n' $(steps) $(long)
+
+usual:
+	@printf '%s\n' $(steps) $(if $(WARPBAYES_EXTENDED_TESTS),$(long))
