@@ -102,7 +102,7 @@ plot_type_tree <- function(x, main) {
   top <- parts$top
   bottom <- parts$bottom
   old <- graphics::par(
-    mar = c(2.6, 4.6, if (is.null(main)) 1.6 else 2.8, 1), las = 1, mgp = c(3.4, 0.6, 0), tcl = -0.25
+    mar = c(2.6, 5.3, if (is.null(main)) 1.6 else 2.8, 1), las = 1, mgp = c(4.1, 0.6, 0), tcl = -0.25
   )
   on.exit(graphics::par(old))
   graphics::plot.new()
@@ -119,7 +119,7 @@ plot_type_tree <- function(x, main) {
   paint_leaves(x, bottom)
   ticks <- seq(0, floor(top))
   graphics::axis(2L, at = ticks, labels = percent_labels(10^-ticks))
-  graphics::mtext("Overlap at which types join", side = 2L, line = 3.4, las = 0, adj = 0.6)
+  graphics::mtext("Overlap at which types join", side = 2L, line = 4.2, las = 0, adj = 0.6)
   graphics::mtext(parts$label, side = 1L, line = 0.8, cex = 0.9)
   if (!is.null(main)) {
     graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
