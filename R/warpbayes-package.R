@@ -11,7 +11,7 @@
 #'   data without a model \tab [predictive_resample()], `vignette("posteriors-without-a-likelihood")`\cr
 #'   totals of discrete variables \tab [pmf()], `vignette("sums-of-discrete-random-variables")`\cr
 #'   a sampler of your own \tab [rcategorical()], [rpolyagamma()], [c_interface], `vignette("c-interface")`\cr
-#'   a slow fit, a cluster, a graphics card \tab [computing], [warp_info()], [mixture_clusters]\cr
+#'   a slow fit, a cluster, a graphics card \tab [computing], `vignette("processors-cards-clusters")`\cr
 #'   a fit that was interrupted, or is too short \tab [resume()], [continue()], [convergence]
 #' }
 #'

@@ -148,11 +148,16 @@ cat(sprintf("%d pages, %d formulas as MathML\n", length(pages), length(mathml)))
 
 entries <- jsonlite::read_json(file.path(site, "search.json"))
 plain <- function(text) gsub("\\s+", " ", trimws(paste(unlist(text), collapse = " ")))
+titles <- vapply(parsed, function(page) plain(xml2::xml_text(xml2::xml_find_first(page, "//main//h1"))), "")
+names(titles) <- pages
 index <- lapply(entries, function(entry) {
   path <- sub("^/+", "", entry$path)
+  title <- if (path %in% pages) titles[[path]] else path
+  section <- plain(entry$what)
+  words <- tolower(paste(plain(entry$text), plain(entry$code)))
   list(
-    path = path, id = plain(entry$id), name = tolower(sub("\\.html$", "", basename(path))), title = plain(entry$title),
-    what = plain(entry$what), text = tolower(substr(paste(plain(entry$text), plain(entry$code)), 1, 2000))
+    path = path, id = plain(entry$id), name = tolower(sub("\\.html$", "", basename(path))), title = title,
+    what = if (nzchar(section)) section else title, text = substr(words, 1, 2000)
   )
 })
 json <- jsonlite::toJSON(index, auto_unbox = TRUE)
