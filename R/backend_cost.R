@@ -117,7 +117,7 @@ categorical_cost <- function(rows, columns, draws) {
   weights <- as.double(rows) * columns
   call_cost(
     serial = 1e-3, parallel = weights * 1.1e-9 + rows * draws * 5e-8,
-    fixed = 1.5e-3, bytes = 8 * weights + 8 * rows * draws, memory = rows * draws * (if (rows > 1) 1e-9 else 5e-9)
+    fixed = 1.5e-3, bytes = 8 * weights + 4 * rows * draws, memory = rows * draws * (if (rows > 1) 1e-9 else 5e-9)
   )
 }
 

@@ -126,7 +126,7 @@ calls <- if (rehearsal) list(
 
 # Where "auto" runs a call. Short sums do not ask.
 chosen <- function(call) {
-  internal$kept_runs$latest <- "cpu"
+  assign("latest", "cpu", envir = internal$kept_runs)
   call("auto")
   internal$kept_runs$latest
 }

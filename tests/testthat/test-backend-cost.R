@@ -33,6 +33,8 @@ test_that("with a data centre's card, small data stay on the processor and large
     # Copies of the weights take longer than the draws.
     expect_identical(chosen(wb$categorical_cost(1e5, 100, 1)), "cpu")
     expect_identical(chosen(wb$categorical_cost(65536, 1000, 1)), "cpu")
+    expect_identical(chosen(wb$categorical_cost(1e5, 100, 100)), "cuda")
+    expect_identical(chosen(wb$categorical_cost(1, 1000, 1e7)), "cpu")
     expect_identical(chosen(wb$polyagamma_cost(1e3, 1, 1)), "cpu")
     expect_identical(chosen(wb$polyagamma_cost(1e6, 4.5, numeric(1e6))), "cuda")
     expect_identical(chosen(wb$polyagamma_law_cost(1e6)), "cuda")
