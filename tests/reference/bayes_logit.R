@@ -1,0 +1,77 @@
+# Posteriors of regressions by Metropolis steps on one parameter after the other, in plain R. Nothing is augmented: the
+# log posterior is the likelihood times the priors of the help pages logit_prior and grouping_terms.
+
+# y: successes out of `trials`, counts, or classes 1 to 3 of one trial. x: a predictor with mean 0 and standard
+# deviation 1, so that centring and autoscale change nothing. terms: "none", "one" for (1 | g) or "slopes" for (x | g).
+# prior: a list of the arguments of logit_prior(). Returns the intercept and the slope of each outcome, log dispersion,
+# and log deviations and the correlation of the groups: sweeps x parameters.
+reference_logit <- function(y, x, sweeps, prior, family = "binomial", trials = 1, group = NULL, terms = "none") {
+  outcomes <- if (family == "multinomial") 2 else 1
+  levels <- if (is.null(group)) 0 else max(group)
+  q <- c(none = 0, one = 1, slopes = 2)[[terms]]
+  half_cauchy <- function(log_value, scale) dcauchy(exp(log_value), 0, scale, log = TRUE) + log_value
+  size <- c(coefficient = 2 * outcomes, shrinkage = 3, dispersion = 1, deviation = q, correlation = 1,
+    effect = q * levels)
+  at <- split(seq_len(sum(size)), factor(rep(names(size), size), names(size)))
+  log_posterior <- function(u) {
+    b <- matrix(u[at$coefficient], 2)
+    linear <- cbind(1, x) %*% b
+    total <- sum(dnorm(b[1, ], prior$intercept_location, prior$intercept_scale, log = TRUE))
+    if (prior$type == "horseshoe") {
+      lambda <- u[at$shrinkage]
+      slab <- exp(lambda[[3]])
+      precision <- exp(-2 * lambda[[1]] - 2 * lambda[[2]]) + 1 / slab
+      total <- total + half_cauchy(lambda[[1]], 1) + half_cauchy(lambda[[2]], prior$global_scale) +
+        dgamma(1 / slab, prior$slab_df / 2, prior$slab_df * prior$slab_scale^2 / 2, log = TRUE) - lambda[[3]] +
+        dnorm(b[2, ], 0, 1 / sqrt(precision), log = TRUE)
+    } else {
+      total <- total + sum(dt(b[2, ] / prior$scale, if (prior$type == "normal") Inf else prior$df, log = TRUE))
+    }
+    if (q > 0) {
+      s <- exp(u[at$deviation])
+      z <- matrix(u[at$effect], levels)
+      total <- total + sum(dnorm(z, log = TRUE))
+      if (q == 1) {
+        total <- total + half_cauchy(log(s), prior$group_scale)
+        linear <- linear + (s * z)[group]
+      } else {
+        # Huang and Wand (2013): half-t with 2 degrees of freedom, and a uniform correlation r = tanh(v).
+        r <- tanh(u[at$correlation])
+        total <- total + sum(dt(s / prior$group_scale, 2, log = TRUE) + log(s)) + log1p(-r^2)
+        linear <- linear + s[[1]] * z[group, 1] + s[[2]] * (r * z[group, 1] + sqrt(1 - r^2) * z[group, 2]) * x
+      }
+    }
+    if (family == "binomial") return(total + sum(dbinom(y, trials, plogis(linear), log = TRUE)))
+    if (family == "multinomial") {
+      return(total + sum(cbind(0, linear)[cbind(seq_along(y), y)] - log(1 + rowSums(exp(linear)))))
+    }
+    r <- exp(u[[at$dispersion]])
+    total + dgamma(r, prior$dispersion[[1]], prior$dispersion[[2]], log = TRUE) + log(r) +
+      sum(dnbinom(y, size = r, mu = exp(linear), log = TRUE))
+  }
+  moving <- c(at$coefficient, if (prior$type == "horseshoe") at$shrinkage,
+    if (family == "negbinomial") at$dispersion, at$deviation, if (q == 2) at$correlation, at$effect)
+  u <- numeric(sum(size))
+  width <- rep(1, length(u))
+  out <- matrix(0, sweeps, length(u))
+  now <- log_posterior(u)
+  # Widths are chosen in the first sweeps, which are left out.
+  warmup <- sweeps %/% 3
+  for (sweep in seq_len(sweeps + warmup)) {
+    for (j in moving) {
+      proposal <- u
+      proposal[[j]] <- u[[j]] + width[[j]] * rnorm(1)
+      new <- log_posterior(proposal)
+      accept <- log(runif(1)) < new - now
+      if (accept) {
+        u <- proposal
+        now <- new
+      }
+      if (sweep <= warmup) width[[j]] <- width[[j]] * exp((accept - 0.4) / sqrt(sweep))
+    }
+    if (sweep > warmup) out[sweep - warmup, ] <- u
+  }
+  out <- out[, c(at$coefficient, if (family == "negbinomial") at$dispersion, at$deviation, if (q == 2) at$correlation)]
+  if (q == 2) out[, ncol(out)] <- tanh(out[, ncol(out)])
+  out
+}
