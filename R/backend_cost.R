@@ -106,7 +106,7 @@ regression_cost <- function(rows, columns, family, outcomes, sweeps) {
 }
 
 # The sweeps of a topic model.
-topic_cost <- function(documents, terms, pairs, topics, sweeps) {
+topic_cost <- function(documents, pairs, topics, sweeps) {
   operations <- as.double(documents) * topics * 5 + pairs * (topics / 4 + 20)
   sweep <- call_cost(serial = 1e-4, parallel = operations * 4e-9, most = 1 + operations / 2e5,
     fixed = 3.5e-4, memory = operations * 2e-10)
@@ -174,7 +174,7 @@ fit_cost <- function(fit, sweeps) {
   sweeps <- sweeps * fit$chains
   switch(class(fit)[[1L]],
     dp_mixture = mixture_cost(fit$rows, length(fit$markers), fit$components, sweeps),
-    topic_model = topic_cost(length(fit$documents), length(fit$terms), length(fit$x$count), fit$topics, sweeps),
+    topic_model = topic_cost(length(fit$documents), length(fit$x$count), fit$topics, sweeps),
     bayes_logit = logit_cost(fit$rows, length(fit$coefficient_names), fit$family, fit$response, sweeps),
     call_cost()
   )

@@ -49,9 +49,6 @@
 #' @name pmf_families
 NULL
 
-# The default of `tail`: the probability that a distribution leaves out at either end.
-default_tail <- 1e-15
-
 check_tail <- function(tail, finite, call = sys.call(-1L)) {
   usable <- is_finite_number(tail) && ((finite && tail == 0) || (tail >= 1e-300 && tail <= 1e-8))
   if (!usable) {

@@ -76,7 +76,7 @@ abundance_content <- function(fit) {
     verdict = abundance_verdict(fit),
     main = function() abundance_table(fit$effects[order(fit$effects$fdr), ], fit$level),
     sections = function() abundance_sections(fit),
-    made = made_words(fit), prior = abundance_prior_words(fit), code = abundance_code(fit)
+    made = made_words(fit), prior = abundance_prior_words(), code = abundance_code(fit)
   )
 }
 
@@ -112,7 +112,7 @@ abundance_sections <- function(fit) {
 }
 
 # The prior is the same for all: see ?differential_abundance.
-abundance_prior_words <- function(fit) {
+abundance_prior_words <- function() {
   c(
     "Coefficients of predictors with standard deviation 1: normal with mean 0 and standard deviation 2.5.",
     paste("Standard deviation between samples, of each type: half-t with 4 degrees of freedom; its scale is learned",

@@ -169,7 +169,7 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
   size <- counts$size
   run <- resolve_run(backend, threads,
-    cost = topic_cost(size[[1L]], size[[2L]], length(counts$count), topics, iter * chains)
+    cost = topic_cost(size[[1L]], length(counts$count), topics, iter * chains)
   )
   seed <- check_seed(seed)
 

@@ -93,7 +93,7 @@ draw_calibration_set <- function(model) {
       coefficients <- draw_calibration_coefficients(model)
       groups <- draw_calibration_groups(model)
       values <<- c(values, stats::setNames(c(coefficients, groups$values),
-        calibration_names(class, c(names(coefficients), names(groups$values)))))
+        paste0(class, c(names(coefficients), names(groups$values)))))
       coefficients[[1]] + coefficients[[2]] * d$x + coefficients[[3]] * d$z + groups$linear
     }, numeric(nrow(d)))
     if (model$family == "binomial") {
@@ -126,8 +126,6 @@ has_few_extremes <- function(family, y) {
     multinomial = min(crossprod(y > 0)[upper.tri(diag(ncol(y)))]) >= 2
   )
 }
-
-calibration_names <- function(class, names) paste0(class, names)
 
 # The ranks of the parameters of data set `i` as numbers between 0 and 1, and the effective sample sizes. A chain whose
 # smallest effective size is below `least` goes on with four times as many sweeps, up to `longest`.

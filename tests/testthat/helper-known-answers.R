@@ -100,7 +100,7 @@ known_weights <- function(size, seed) {
 
 # Rows of a regression. The predictors have exact moments, and the responses come in equal numbers, so that R's
 # logarithms of odds are 0.
-known_rows <- function(rows, seed) {
+answer_rows <- function(rows, seed) {
   x <- known_cells(rows, 6, seed)
   score <- rank(x[, 1L] + x[, 2L] / 2 + known_integers(rows, 3, seed), ties.method = "first") - 1
   data.frame(

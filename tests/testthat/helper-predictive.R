@@ -81,8 +81,6 @@ reference_step_uniforms <- function(seed, purpose, resample, steps, block = 0, w
   (bits[, 2 * word] * 2^20 + bits[, 2 * word - 1] %/% 2^12 + 0.5) / 2^52
 }
 
-on_processor <- function() resolve_run()$backend == "cpu"
-
 # Compares the mean of draws with its exact value by a two-sided test with a false-alarm rate of 1e-6.
 expect_mean <- function(draws, value) {
   se <- stats::sd(draws) / sqrt(length(draws))

@@ -13,7 +13,7 @@ small_counts <- function(documents = 12, terms = 70, mean = 0.5, seed = 1) {
 # Expects two fits to be identical to the last bit.
 topic_parts <- c("phi", "theta", "log_likelihood", "alpha_sum", "beta_trace", "draws", "alpha", "beta", "tokens")
 
-same <- function(fit, reference, parts = topic_parts) {
+expect_same_topics <- function(fit, reference, parts = topic_parts) {
   for (part in parts) {
     expect_identical(fit[[part]], reference[[part]], label = part)
   }

@@ -42,3 +42,6 @@ population_fit <- function(n = 400, kept = 6, chains = 2, permute = TRUE, speck 
   fit$scale <- unname(apply(x, 2L, sd))
   structure(fit, labels = component, population = population[component], numbers = numbers)
 }
+
+# The chi-squared statistic of ranks from 0 to 49, in ten classes.
+unevenness <- function(ranks) sum((tabulate(ranks %/% 5 + 1, 10) - length(ranks) / 10)^2) / (length(ranks) / 10)

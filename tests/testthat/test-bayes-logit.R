@@ -15,7 +15,6 @@ quick <- function(formula, data = small, ..., chains = 1, iter = 60, warmup = 20
   )), parent.frame())
 }
 input <- "warpbayes_error_input"
-on_processor <- function() skip_if(resolve_run()$backend != "cpu", "many sweeps")
 
 test_that("all forms of a binary response are the same", {
   reference <- coef(quick(y ~ x))
@@ -78,7 +77,7 @@ test_that("messages name the arguments that cannot be used", {
 })
 
 test_that("perfect separation, dependent columns, more columns than rows and equal responses can be fitted", {
-  on_processor()
+  skip_if(on_cuda(), "many sweeps")
   separated <- data.frame(x = 1:20, y = rep(0:1, each = 10))
   fit <- quick(y ~ x, separated, iter = 2000, warmup = 200)
   expect_true(all(is.finite(coef(fit))) && coef(fit)[["x"]] > 0.3 && coef(fit)[["x"]] < 3)
@@ -100,7 +99,7 @@ test_that("perfect separation, dependent columns, more columns than rows and equ
 })
 
 test_that("posteriors with extreme offsets are right", {
-  on_processor()
+  skip_if(on_cuda(), "many sweeps")
   # With an offset of 700 on half of the rows, the other half decides.
   far <- quick(ifelse(o > 0, 1, y) ~ 1 + offset(o), transform(small, o = rep(c(0, 700), 30)), iter = 4000, warmup = 500)
   half <- quick(y ~ 1, small[rep(c(TRUE, FALSE), 30), ], iter = 4000, warmup = 500)
@@ -109,7 +108,7 @@ test_that("posteriors with extreme offsets are right", {
 })
 
 test_that("posteriors of rare events are right", {
-  on_processor()
+  skip_if(on_cuda(), "many sweeps")
   skip_where_repeated()
   # 0 successes in 1e6 trials: the posterior's lower tail is nearly log-gamma. Its mean and quartiles come from
   # quadrature. Polya-Gamma sweeps alone would have one effective draw in some thousands.
@@ -137,7 +136,7 @@ test_that("missing values, empty levels and rows without trials are as in glm", 
 })
 
 test_that("without likelihood the draws come from the prior", {
-  on_processor()
+  skip_if(on_cuda(), "many sweeps")
   draw <- function(prior) {
     quick(cbind(y, 1 - y) ~ x, small, prior = prior, prior_only = TRUE, iter = 4500, warmup = 500)
   }

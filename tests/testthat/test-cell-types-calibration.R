@@ -37,9 +37,6 @@ rank_of_truth <- function(seed) {
   c(right = place(draws), narrow = place(narrow))
 }
 
-# Chi-squared statistic of ranks 0 to 49 in ten classes.
-unevenness <- function(ranks) sum((tabulate(ranks %/% 5 + 1, 10) - length(ranks) / 10)^2) / (length(ranks) / 10)
-
 test_that("proportions of cell types are calibrated", {
   skip_where_repeated()
   skip_if(identical(getOption("warpbayes.backend"), "cuda"), "slow")

@@ -1,9 +1,5 @@
 # compound_pmf(): known laws, truncated tails, backends and arguments.
 
-expect_input_error <- function(code, message) {
-  expect_error(code, message, class = "warpbayes_error_input")
-}
-
 compound <- function(...) compound_pmf(..., threads = 2)
 
 # The largest relative error of entries that are normal doubles.

@@ -1,9 +1,5 @@
 # condition_on_sum(): known laws and arguments.
 
-expect_input_error <- function(code, message) {
-  expect_error(code, message, class = "warpbayes_error_input")
-}
-
 test_that("two binomials given their sum are hypergeometric", {
   x <- pmf(dbinom(0:20, 20, 0.3))
   y <- pmf(dbinom(0:30, 30, 0.3))

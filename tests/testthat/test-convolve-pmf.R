@@ -1,9 +1,5 @@
 # convolve_pmf(): accuracy against quadruple precision, backends, logarithms, arguments and interrupts.
 
-expect_input_error <- function(code, message) {
-  expect_error(code, message, class = "warpbayes_error_input")
-}
-
 # The instruction sets of this machine. Without fma in hardware, only small sizes are tested.
 isas <- function() {
   all <- c("baseline", "avx2", "avx512")

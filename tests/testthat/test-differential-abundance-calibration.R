@@ -31,8 +31,6 @@ rank_of_truth <- function(seed) {
   c(colSums(draws < rep(data$truth, each = 49)), small = sum(small < data$truth[[2]]))
 }
 
-unevenness <- function(ranks) sum((tabulate(ranks %/% 5 + 1, 10) - length(ranks) / 10)^2) / (length(ranks) / 10)
-
 test_that("the sampler is calibrated", {
   skip_where_repeated()
   ranks <- vapply(seq_len(if (extended()) 5000 else 120), rank_of_truth, numeric(6))

@@ -17,7 +17,7 @@ draw <- function(code, ...) {
   invisible(file)
 }
 
-size_of <- function(code) {
+picture_size <- function(code) {
   file <- tempfile(fileext = ".png")
   on.exit(unlink(file))
   png(file, width = 7, height = 7, units = "in", res = 300)
@@ -106,7 +106,7 @@ test_that("the plot of a million cells takes less than a megabyte", {
   fit <- simulate_fit(n = 1e6, k = 30, p = 5, sweeps = 2000, warmup = 1900, chains = 4)
   x <- fit$x
   for (type in c("pairs", "trace", "weights", "heatmap")) {
-    expect_lt(size_of(plot(fit, x, type = type, backend = "cpu", threads = 2)), 1e6)
+    expect_lt(picture_size(plot(fit, x, type = type, backend = "cpu", threads = 2)), 1e6)
   }
 })
 

@@ -364,7 +364,7 @@ polyagamma_cases <- alist(
     polyagamma_cumulant(grid$shape, grid$tilt, grid$order)
   },
   "step of a regression" = {
-    d <- known_rows(300, 31)
+    d <- answer_rows(300, 31)
     x <- cbind(1, as.matrix(d[c("m1", "m2", "m3")]))
     list(
       polyagamma_step(x, d$y, c(0.5, -0.25, 0, 1), prior_precision = 0.25, seed = 3),
@@ -385,83 +385,83 @@ regression_values <- function(fit, log_likelihood = TRUE) {
 }
 
 regression_cases <- alist(
-  "binomial" = regression_values(regression(y ~ m1 + m2 + m3 + f, known_rows(320, 41))),
-  "binomial, one predictor" = regression_values(regression(y ~ 0 + m1, known_rows(320, 42))),
+  "binomial" = regression_values(regression(y ~ m1 + m2 + m3 + f, answer_rows(320, 41))),
+  "binomial, one predictor" = regression_values(regression(y ~ 0 + m1, answer_rows(320, 42))),
   "binomial of several trials, offset" = {
-    regression_values(regression(cbind(k, 4 - k) ~ m1 + m2 + offset(m3 / 4), known_rows(320, 43)), FALSE)
+    regression_values(regression(cbind(k, 4 - k) ~ m1 + m2 + offset(m3 / 4), answer_rows(320, 43)), FALSE)
   },
   "binomial, weights" = {
-    d <- known_rows(320, 44)
+    d <- answer_rows(320, 44)
     d$w <- known_integers(320, 3, 1)
     fit <- bayes_logit(y ~ 0 + m1 + m2, d, weights = w, chains = 1, iter = 5, warmup = 2, seed = 9)
     regression_values(fit)
   },
-  "binomial, several leaves" = regression_values(regression(y ~ m1, known_rows(4500, 45), iter = 3, warmup = 1)),
+  "binomial, several leaves" = regression_values(regression(y ~ m1, answer_rows(4500, 45), iter = 3, warmup = 1)),
   "binomial, slopes and crossed groups" =
-    regression_values(regression(y ~ m1 + (m1 + m2 | g) + (1 | h), transform(known_rows(320, 61), h = rep(1:10, 32)))),
+    regression_values(regression(y ~ m1 + (m1 + m2 | g) + (1 | h), transform(answer_rows(320, 61), h = rep(1:10, 32)))),
   "negbinomial, nested groups and independent slopes" = {
-    d <- transform(known_rows(320, 62), h = rep(1:2, 160))
+    d <- transform(answer_rows(320, 62), h = rep(1:2, 160))
     regression_values(regression(count ~ m1 + (1 | g / h) + (0 + m1 || g), d, family = "negbinomial"), FALSE)
   },
   "binomial, sparse, several leaves of one level" = {
-    d <- transform(known_rows(4500, 63), h = rep(1:9, 500))
+    d <- transform(answer_rows(4500, 63), h = rep(1:9, 500))
     regression_values(regression(y ~ f + (1 | g) + (m1 | h), d, sparse = TRUE, iter = 3, warmup = 1))
   },
-  "binomial, groups" = regression_values(regression(y ~ m1 + m2 + (1 | g), known_rows(320, 46), thin = 1)),
+  "binomial, groups" = regression_values(regression(y ~ m1 + m2 + (1 | g), answer_rows(320, 46), thin = 1)),
   "binomial, horseshoe" = {
-    d <- known_rows(320, 47)
+    d <- answer_rows(320, 47)
     regression_values(regression(y ~ m1 + m2 + m3 + m4 + m5 + m6 + f, d, prior = logit_prior("horseshoe")))
   },
   "binomial, zellner" = {
-    regression_values(regression(y ~ m1 + m2 + m3, known_rows(320, 48), prior = logit_prior("zellner")))
+    regression_values(regression(y ~ m1 + m2 + m3, answer_rows(320, 48), prior = logit_prior("zellner")))
   },
   "binomial, Student t" = {
-    regression_values(regression(y ~ m1 + m2, known_rows(320, 47), prior = logit_prior("student_t")))
+    regression_values(regression(y ~ m1 + m2, answer_rows(320, 47), prior = logit_prior("student_t")))
   },
   "binomial, regularised horseshoe and Cauchy" = {
     prior <- logit_prior(c("horseshoe", m2 = "cauchy"), slab_scale = 2)
-    regression_values(regression(y ~ m1 + m2 + m3, known_rows(320, 47), prior = prior))
+    regression_values(regression(y ~ m1 + m2 + m3, answer_rows(320, 47), prior = prior))
   },
   "binomial, moves" = {
     # One success in 4,096 trials.
     trials <- rep(c(0, 0, 0, 1), 8)
-    regression_values(regression(cbind(trials, 1024 - trials) ~ m1, cbind(known_rows(32, 60), trials = trials)))
+    regression_values(regression(cbind(trials, 1024 - trials) ~ m1, cbind(answer_rows(32, 60), trials = trials)))
   },
   "binomial, sparse" = {
     skip_if_not_installed("Matrix")
-    regression_values(regression(y ~ f + g, known_rows(256, 49), sparse = TRUE))
+    regression_values(regression(y ~ f + g, answer_rows(256, 49), sparse = TRUE))
   },
   "binomial, sparse horseshoe" = {
     skip_if_not_installed("Matrix")
-    regression_values(regression(y ~ f + g, known_rows(256, 50), sparse = TRUE, prior = logit_prior("horseshoe")))
+    regression_values(regression(y ~ f + g, answer_rows(256, 50), sparse = TRUE, prior = logit_prior("horseshoe")))
   },
   "binomial, a sparse matrix and groups" = {
     skip_if_not_installed("Matrix")
     sparse <- Matrix::Matrix(matrix(pmax(0, known_integers(256 * 20, 12, 2) - 8) / 4, 256), sparse = TRUE)
-    regression_values(regression(y ~ 0 + f + (1 | g), known_rows(256, 56), sparse = sparse))
+    regression_values(regression(y ~ 0 + f + (1 | g), answer_rows(256, 56), sparse = sparse))
   },
   # Prior and start take the logarithm of 0.5, the mean of the counts, and of 0.6. Neither is near the middle of two
   # doubles.
-  "negbinomial" = regression_values(regression(rare ~ m1 + m2, known_rows(256, 57), family = "negbinomial"), FALSE),
-  "negbinomial, counts 0 and 1" = regression_values(regression(y ~ m1, known_rows(256, 71), family = "negbinomial")),
+  "negbinomial" = regression_values(regression(rare ~ m1 + m2, answer_rows(256, 57), family = "negbinomial"), FALSE),
+  "negbinomial, counts 0 and 1" = regression_values(regression(y ~ m1, answer_rows(256, 71), family = "negbinomial")),
   "negbinomial without intercept" = {
-    regression_values(regression(count ~ 0 + m1 + m2, known_rows(320, 51), family = "negbinomial"), FALSE)
+    regression_values(regression(count ~ 0 + m1 + m2, answer_rows(320, 51), family = "negbinomial"), FALSE)
   },
   "negbinomial, sparse" = {
     skip_if_not_installed("Matrix")
-    regression_values(regression(rare ~ f, known_rows(256, 58), family = "negbinomial", sparse = TRUE), FALSE)
+    regression_values(regression(rare ~ f, answer_rows(256, 58), family = "negbinomial", sparse = TRUE), FALSE)
   },
   "negbinomial, groups" = {
-    regression_values(regression(count ~ 0 + m1 + (1 | g), known_rows(320, 52), family = "negbinomial"), FALSE)
+    regression_values(regression(count ~ 0 + m1 + (1 | g), answer_rows(320, 52), family = "negbinomial"), FALSE)
   },
-  "multinomial" = regression_values(regression(class ~ m1 + m2, known_rows(300, 53), family = "multinomial")),
+  "multinomial" = regression_values(regression(class ~ m1 + m2, answer_rows(300, 53), family = "multinomial")),
   "multinomial, sparse" = {
     skip_if_not_installed("Matrix")
-    d <- known_rows(256, 59)
+    d <- answer_rows(256, 59)
     regression_values(regression(factor(rep_len(1:4, 256)) ~ f, d, family = "multinomial", sparse = TRUE))
   },
   "multinomial, nested and crossed groups, offsets" = {
-    d <- transform(known_rows(300, 64), h = rep(1:4, 75))
+    d <- transform(answer_rows(300, 64), h = rep(1:4, 75))
     regression_values(regression(class ~ m1 + (1 | g / h) + (0 + m1 + m2 | h) + offset(cbind(m3, -m3 / 2)), d,
       family = "multinomial"))
   },
@@ -475,9 +475,9 @@ regression_cases <- alist(
   },
   "multinomial, horseshoe" = {
     prior <- logit_prior("horseshoe")
-    regression_values(regression(class ~ m1 + m2 + m3, known_rows(300, 54), family = "multinomial", prior = prior))
+    regression_values(regression(class ~ m1 + m2 + m3, answer_rows(300, 54), family = "multinomial", prior = prior))
   },
-  "continued" = regression_values(continue(regression(y ~ m1 + (1 | g), known_rows(320, 55)), 4))
+  "continued" = regression_values(continue(regression(y ~ m1 + (1 | g), answer_rows(320, 55)), 4))
 )
 
 resample <- function(y, model, ..., draws = 20, horizon = 30) {
@@ -542,7 +542,7 @@ predictive_cases <- alist(
     list(fit$cdf, fit$cdf0)
   },
   "regression" = {
-    d <- known_rows(64, 67)
+    d <- answer_rows(64, 67)
     d[1:3] <- d[1:3] - rep(c(3, 6, 9), each = 64)
     model <- copula_regression(m1 ~ m2 + m3, d[1:5, ], at = c(-1, 0, 0.75), rho = 0.75, rho_x = 0.5, permutations = 2,
       standardize = FALSE
@@ -551,7 +551,7 @@ predictive_cases <- alist(
     list(fit$density, fit$density0, fit$cdf, fit$cdf0, predict(fit, d[6:9, ], type = "cdf", probs = NULL)$estimate)
   },
   "classification" = {
-    d <- known_rows(64, 68)
+    d <- answer_rows(64, 68)
     fit <- resample(d, copula_classification(y ~ m2 + m3, d[1:5, ], rho = 0.75, rho_x = c(0.5, 0.25), permutations = 2))
     list(
       fit$probability, fit$probability0, fit$orders$score,

@@ -1,9 +1,5 @@
 # The families pmf_poisson(), pmf_binomial() and others, compared with R.
 
-expect_input_error <- function(code, message) {
-  expect_error(code, message, class = "warpbayes_error_input")
-}
-
 test_that("families agree with R and leave out no more than `tail`", {
   check <- function(x, density, distribution, tail) {
     value <- as.data.frame(x)$value

@@ -1,9 +1,5 @@
 # Distributions on multiples of a step.
 
-expect_input_error <- function(code, message) {
-  expect_error(code, message, class = "warpbayes_error_input")
-}
-
 die <- pmf(rep(1 / 6, 6), from = 1)
 
 # Sums of values and products of probabilities of all pairs, grouped by R.

@@ -1,9 +1,5 @@
 # Operations on distributions: extremes, truncation, mixtures, expectations and joint tables.
 
-expect_input_error <- function(code, message) {
-  expect_error(code, message, class = "warpbayes_error_input")
-}
-
 die <- pmf(rep(1 / 6, 6), from = 1)
 
 test_that("max() and min() are the extremes of independent variables, with a small relative error", {

@@ -1,9 +1,5 @@
 # pmf(): moments, d, p, q and r functions, printing and plots.
 
-expect_input_error <- function(code, message) {
-  expect_error(code, message, class = "warpbayes_error_input")
-}
-
 die <- pmf(rep(1 / 6, 6), from = 1)
 
 test_that("pmf() keeps what it is given", {

@@ -1,9 +1,5 @@
 # Losses: discretize_pmf(), portfolio_pmf(), mix_over(), map_pmf(), layer_pmf() and risk measures.
 
-expect_input_error <- function(code, message) {
-  expect_error(code, message, class = "warpbayes_error_input")
-}
-
 die <- pmf(rep(1 / 6, 6), from = 1)
 
 # E min(X, x) of a gamma variable.

@@ -2,7 +2,7 @@
 
 test_that("weights have the uniform Dirichlet law", {
   # Each of three weights is beta(1, 2). False alarms 1e-6.
-  draws <- if (on_processor()) 1e4 else 300
+  draws <- if (on_cuda()) 300 else 1e4
   fit <- predictive_resample(c(1, 2, 3), bayesian_bootstrap(), draws = draws, functional = function(y, weight) weight,
     seed = 1, threads = 2
   )
@@ -14,7 +14,7 @@ test_that("weights have the uniform Dirichlet law", {
 })
 
 test_that("with a finite horizon the weights have the law of Polya's urn", {
-  draws <- if (on_processor()) 8e3 else 400
+  draws <- if (on_cuda()) 400 else 8e3
   y <- c(-1, 0.5, 2, 2, 7)
   fit <- predictive_resample(y, bayesian_bootstrap(), 20, draws = draws, seed = 1, threads = 2)
   expect_mean(fit$draws[, "mean"], mean(y))

@@ -23,7 +23,7 @@ test_that("galaxies in file order: the published prequential score and distribut
     horizon = 0, draws = 1, seed = 1)
   expect_equal(raw$cdf0, fit$cdf0, tolerance = 1e-12)
   # Sorted data are an unusual order: other orders differ by 0.03 in P(0).
-  skip_if_not(on_processor())
+  skip_if(on_cuda())
   orders <- predictive_resample(y, copula_density(rho = 0.93, points = mean(y), permutations = 400), horizon = 0,
     draws = 1, seed = 1
   )
@@ -154,7 +154,7 @@ test_that("every model is a martingale", {
   skip_where_repeated()
   # 3,000 resamples; the mean at each of up to 9 points with false alarms 1e-6. The points lie among the data, because
   # far from them densities have too heavy tails for a mean of 3,000.
-  skip_if_not(on_processor())
+  skip_if(on_cuda())
   iris2 <- droplevels(iris[c(51:70, 101:120), ])
   fits <- list(
     predictive_resample(few$one$y, copula_density(0.7, points = seq(-1.5, 1.5, length.out = 9), calibrate = FALSE),
@@ -189,7 +189,7 @@ test_that("the chosen correlations give the best score", {
   for (rho in fit$rho + c(-0.01, 0.01)) {
     expect_lt(score(rho), fit$score)
   }
-  skip_if_not(on_processor())
+  skip_if(on_cuda())
   frame <- data.frame(y = y + rnorm(60), a = y, b = rnorm(60))
   each <- predictive_resample(frame, copula_regression(y ~ a + b, frame[1, ], 0), 0, 1, seed = 1)
   one <- predictive_resample(frame, copula_regression(y ~ a + b, frame[1, ], 0, bandwidths = "one"), 0, 1, seed = 1)
@@ -254,7 +254,7 @@ test_that("horizon 0 is the prediction, and \"auto\" stops by the variance", {
   fit <- predictive_resample(y, copula_density(0.8, points = c(0, 3), calibrate = FALSE), 0, 3, seed = 1)
   expect_equal(fit$cdf, matrix(fit$cdf0, 3, 2, byrow = TRUE))
   expect_output(print(fit), "Horizon 0")
-  skip_if_not(on_processor())
+  skip_if(on_cuda())
   model <- copula_density(0.8, points = 0, calibrate = FALSE)
   fit <- predictive_resample(y, model, "auto", 200, tolerance = 0.1, seed = 1, threads = 2)
   expect_lte(fit$remaining, 0.1)

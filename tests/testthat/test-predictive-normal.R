@@ -9,9 +9,9 @@ test_that("the variance after N steps is 1/(n + 1) - 1/(n + N + 1) and the law i
   skip_where_repeated()
   # With 60,000 draws the variance is known to 0.6%, and a Kolmogorov distance above 0.011 is found. False alarms: 1e-6
   # for each of the 18 tests.
-  draws <- if (on_processor()) 6e4 else 1500
-  horizons <- if (on_processor()) c(1, 10, 1000) else c(1, 10)
-  if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS")) && on_processor()) horizons <- c(horizons, 1e5)
+  draws <- if (on_cuda()) 1500 else 6e4
+  horizons <- if (on_cuda()) c(1, 10) else c(1, 10, 1000)
+  if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS")) && !on_cuda()) horizons <- c(horizons, 1e5)
   for (n in c(1, 10, 100)) {
     for (horizon in horizons) {
       y <- data_of(n)
@@ -50,22 +50,22 @@ test_that("the variance and the prior can be given", {
   fit <- predictive_resample(y, normal_mean(4, c(mean = 10, variance = 2)), 0, 3, seed = 1)
   expect_equal(fit$draws[, "mean"], rep((2 * 10 + sum(y)) / 5, 3))
   fit <- predictive_resample(y, normal_mean(4, c(variance = 2)), 400, 20000, seed = 1, threads = 2)
-  skip_if_not(on_processor())
+  skip_if(on_cuda())
   expect_mean((fit$draws[, 1] - sum(y) / 5)^2, 4 / 5 - 4 / 405)
 })
 
 test_that("with unknown variance the law is the conjugate posterior", {
   skip_where_repeated()
   # 1e4 draws, false alarms 1e-6 each.
-  draws <- if (on_processor()) 1e4 else 300
+  draws <- if (on_cuda()) 300 else 1e4
   y <- data_of(8)
-  horizon <- if (on_processor()) 1000 else 40
+  horizon <- if (on_cuda()) 40 else 1000
   fit <- predictive_resample(y, normal_mean(NULL), horizon, draws, seed = 2, threads = 2)
   expect_identical(colnames(fit$draws), c("mean", "variance"))
   # The mean is a martingale, and so is the mean of the inverse gamma law of the variance.
   expect_mean(fit$draws[, "mean"], mean(y))
   expect_mean(fit$draws[, "variance"], sum((y - mean(y))^2) / 2 / (7 / 2 - 1))
-  skip_if_not(on_processor())
+  skip_if(on_cuda())
   t <- (fit$draws[, "mean"] - mean(y)) / sqrt(var(y) / 8 * (1 - 8 / 1008))
   expect_gt(suppressWarnings(ks.test(t, "pt", 7))$p.value, 1e-6)
   chi <- sum((y - mean(y))^2) / fit$draws[, "variance"]
@@ -74,7 +74,7 @@ test_that("with unknown variance the law is the conjugate posterior", {
 
 test_that("the source's experiment: 4,096 chains of 1,000 steps", {
   skip_where_repeated()
-  skip_if_not(on_processor())
+  skip_if(on_cuda())
   fit <- predictive_resample(data_of(10), normal_mean(), 1000, 4096, trajectories = 1000, seed = 1, threads = 2)
   expect_identical(dim(fit$trajectories), c(4096L, 1001L))
   expect_identical(fit$trajectories[, 1001], unname(fit$draws[, 1]))
@@ -131,7 +131,7 @@ test_that("medians, quantiles and probabilities describe the population", {
   expect_error(fit(coefficients_of(y ~ x)), "bayesian_bootstrap", class = "warpbayes_error_input")
   failing <- function(y) if (length(unique(y)) > 3) stop("too many") else 1
   expect_error(fit(failing), "failed on resample 1: too many", class = "warpbayes_error_input")
-  skip_if_not(on_processor())
+  skip_if(on_cuda())
   # 30,000 steps of 300 resamples go in several parts. Resample 200 fails.
   calls <- 0
   late <- function(y) if ((calls <<- calls + 1) == 200) c(1, 2) else 1

@@ -2,7 +2,7 @@
 
 test_that("future observations follow the resamples", {
   skip_where_repeated()
-  skip_if_not(on_processor())
+  skip_if(on_cuda())
   # About 8,000 values from 200 resamples, compared with the resamples' own quantities. The deviation of a mean over
   # resamples is bounded by what the resamples and the values give: false alarms 1e-6.
   close <- function(simulated, target, between) {

@@ -1,9 +1,5 @@
 # sum_pmf(): accuracy, lists of distributions and arguments.
 
-expect_input_error <- function(code, message) {
-  expect_error(code, message, class = "warpbayes_error_input")
-}
-
 test_that("a Poisson-binomial of 10,000 events is right in every entry and tail", {
   p <- random_factor(1e4, 1)
   reference <- convolution_reference("poisson_binomial_log")

@@ -69,21 +69,21 @@ test_that("gammas from tables do not depend on threads, instruction set or backe
   case <- function(...) topic_model(x, topics, alpha = 0.1, beta = 0.05, iter = 2, warmup = 1, seed = 4, ...)
   reference <- case(threads = 1, backend = "cpu")
   if (resolve_run()$backend != "cpu") {
-    return(same(case(threads = 2), reference))
+    return(expect_same_topics(case(threads = 2), reference))
   }
-  same(case(threads = 3), reference)
+  expect_same_topics(case(threads = 3), reference)
   for (isa in isa_names[seq_len(match(warp_info()$isa_widest, isa_names))]) {
-    same(with_options(list(warpbayes.isa = isa), case(threads = 2)), reference)
+    expect_same_topics(with_options(list(warpbayes.isa = isa), case(threads = 2)), reference)
   }
   # A learned base has tables of its own in each sweep.
   learned <- function(...) {
     topic_model(x, 1010, alpha = "symmetric", beta = "learn", iter = 3, warmup = 1, seed = 4, ...)
   }
   if (!extended()) {
-    return(same(learned(threads = 2), learned(threads = 1)))
+    return(expect_same_topics(learned(threads = 2), learned(threads = 1)))
   }
   reference <- learned(threads = 1)
   for (isa in isa_names[seq_len(match(warp_info()$isa_widest, isa_names))]) {
-    same(with_options(list(warpbayes.isa = isa), learned(threads = 2)), reference)
+    expect_same_topics(with_options(list(warpbayes.isa = isa), learned(threads = 2)), reference)
   }
 })

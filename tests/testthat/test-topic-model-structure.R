@@ -19,16 +19,16 @@ test_that("fits with prior counts and groups do not depend on threads, instructi
   parts <- c(topic_parts, "group_alpha")
   for (case in cases) {
     reference <- do.call(structured, c(case, list(threads = 1, backend = "cpu")))
-    same(do.call(structured, c(case, list(threads = 3))), reference, parts)
-    same(do.call(structured, case), reference, parts)
+    expect_same_topics(do.call(structured, c(case, list(threads = 3))), reference, parts)
+    expect_same_topics(do.call(structured, case), reference, parts)
     for (isa in isa_names[seq_len(match(warp_info()$isa_widest, isa_names))]) {
-      same(with_options(list(warpbayes.isa = isa), do.call(structured, case)), reference, parts)
+      expect_same_topics(with_options(list(warpbayes.isa = isa), do.call(structured, case)), reference, parts)
     }
   }
   single <- do.call(structured, c(cases[[1L]], list(precision = "single", backend = "cpu", threads = 1)))
-  same(do.call(structured, c(cases[[1L]], list(precision = "single", backend = "cpu"))), single, parts)
+  expect_same_topics(do.call(structured, c(cases[[1L]], list(precision = "single", backend = "cpu"))), single, parts)
   whole <- do.call(structured, c(cases[[1L]], list(iter = 9)))
-  same(continue(do.call(structured, cases[[1L]]), 4, threads = 2), whole, parts)
+  expect_same_topics(continue(do.call(structured, cases[[1L]]), 4, threads = 2), whole, parts)
 })
 
 # All numbers of topics of the tokens of a toy corpus, and their log probability jointly with the words.
@@ -64,7 +64,7 @@ toy_log_topics <- function(states, alpha, group) {
   }
   total
 }
-weights_of <- function(log_weight) {
+state_weights <- function(log_weight) {
   weight <- exp(log_weight - max(log_weight))
   weight / sum(weight)
 }
@@ -85,7 +85,7 @@ test_that("theta and phi under given priors of terms and groups are those of an 
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "the emulator's draws are identical to these")
   states <- toy_states(toy)
-  weight <- weights_of(toy_log_words(states, toy$beta) + toy_log_topics(states, toy$alpha, toy$group))
+  weight <- state_weights(toy_log_words(states, toy$beta) + toy_log_topics(states, toy$alpha, toy$group))
   theta <- vapply(1:3, function(d) {
     own <- toy$alpha[toy$group[[d]], ]
     sum(weight * (own[[1L]] + states$count(1, "document", d)) / (sum(own) + sum(toy$x[d, ])))
@@ -117,7 +117,7 @@ test_that("beta is learned beside prior counts as in an enumeration", {
   joint <- vapply(grid, function(log_beta) {
     toy_log_words(states, exp(log_beta) + extra) + topics + dgamma(exp(log_beta), 2, 3, log = TRUE) + log_beta
   }, topics)
-  weight <- weights_of(joint)
+  weight <- state_weights(joint)
   truth <- c(sum(colSums(weight) * grid), sum(colSums(weight) * grid^2))
   sweeps <- if (extended()) 4e5 else 10000
   fit <- toy_fit(toy, sweeps, alpha = 0.5, seed_words = list("a", "b"), seed_weight = 2, beta_prior = c(2, 3))
@@ -245,12 +245,12 @@ test_that("priors of terms are matched by name, and equal ones are the same as o
   colnames(x) <- paste0("w", 1:6)
   beta <- c(w6 = 6, w1 = 1, w2 = 2, w3 = 3, w4 = 4, w5 = 5)
   fit <- function(...) topic_model(x, 2, iter = 4, seed = 1, threads = 2, ...)
-  same(fit(beta = beta), fit(beta = rbind(1:6, 1:6)))
-  same(fit(beta = rep(0.3, 6)), fit(beta = 0.3))
-  same(fit(groups = rep("one", 12)), fit())
+  expect_same_topics(fit(beta = beta), fit(beta = rbind(1:6, 1:6)))
+  expect_same_topics(fit(beta = rep(0.3, 6)), fit(beta = 0.3))
+  expect_same_topics(fit(groups = rep("one", 12)), fit())
   groups <- structure(rep(1:2, 6), names = paste0("d", 1:12))
   rownames(x) <- names(groups)
-  same(fit(groups = rev(groups)), fit(groups = groups))
+  expect_same_topics(fit(groups = rev(groups)), fit(groups = groups))
 })
 
 test_that("bad priors of terms, seed words and groups are refused", {

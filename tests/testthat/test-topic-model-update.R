@@ -33,7 +33,7 @@ test_that("an update has the counts of the fit as its prior", {
   expect_equal(again$earlier, 0.5 * (sum(new) + fit$earlier))
   both <- 0.5 * (expected + unclass(counts_of(fit, new)))
   expect_equal(unname(again$prior_counts), unname(both)[, match(colnames(again$prior_counts), colnames(old))])
-  same(continue(update(start, new, iter = 20, warmup = 15, seed = 3, threads = 2), 10, threads = 2),
+  expect_same_topics(continue(update(start, new, iter = 20, warmup = 15, seed = 3, threads = 2), 10, threads = 2),
     update(start, new, iter = 30, warmup = 15, seed = 3, threads = 1))
   # Draws of several chains, and relevant terms that only earlier documents have.
   several <- update(start, new[, -1], chains = 2, iter = 10, seed = 5, threads = 2)
