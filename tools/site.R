@@ -146,7 +146,7 @@ cat(sprintf("%d pages, %d formulas as MathML\n", length(pages), length(mathml)))
 
 # Search ----------------------------------------------------------------------
 
-entries <- jsonlite::read_json(file.path(site, "search.json"))
+entries <- Filter(function(entry) length(entry$path) == 1, jsonlite::read_json(file.path(site, "search.json")))
 plain <- function(text) gsub("\\s+", " ", trimws(paste(unlist(text), collapse = " ")))
 titles <- vapply(parsed, function(page) plain(xml2::xml_text(xml2::xml_find_first(page, "//main//h1"))), "")
 names(titles) <- pages
