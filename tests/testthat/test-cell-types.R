@@ -314,7 +314,7 @@ test_that("the cause of a disagreement between draws is named", {
 })
 
 test_that("one chain and a short run are named as causes", {
-  skip_on_sanitized_emulator()
+  skip_where_repeated()
   set.seed(2)
   x <- cbind(a = c(rnorm(300), rnorm(300, 8)), b = rnorm(600))
   short <- cell_types(dp_mixture(x, components = 8, chains = 1, iter = 24, seed = 1, threads = 2), threads = 2)

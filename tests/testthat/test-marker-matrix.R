@@ -269,6 +269,7 @@ test_that("the samples of a flowSet are stacked in their order", {
 })
 
 test_that("the cells of a SummarizedExperiment are the columns of its first assay", {
+  skip_where_repeated()
   skip_if_not_installed("SummarizedExperiment")
   values <- cells()
   # The class is named by a string because the package is on Bioconductor and not among those suggested.

@@ -95,6 +95,7 @@ test_that("quantities do not depend on the points", {
 })
 
 test_that("a verdict says what the bandwidth does to the posterior", {
+  skip_where_repeated()
   words <- function(y, ...) summary(predictive_resample(y, copula_density(...), 5, 3, seed = 1, threads = 2))$bandwidth
   normal <- qnorm(ppoints(25))[c(seq(1, 25, 2), seq(2, 25, 2))]
   peaks <- c(normal - 6, normal + 6)
