@@ -77,8 +77,8 @@
 #' If \eqn{\lambda}{lambda} is above 3, or a dispersion is learned without groups, three elliptical slice moves follow
 #' each sweep (Murray, Adams and MacKay 2010). They move all coefficients, effects of groups and the dispersion
 #' together, along ellipses of a Student t distribution that is fitted to the posterior at its mode. They draw from the
-#' same posterior and need no tuning. They are not used for `"multinomial"`, nor for very many groups, where they do
-#' not pay. A printed fit says whether they were used.
+#' same posterior and need no tuning. They are not used for `"multinomial"`, nor for very many groups, where they cost
+#' more than they gain. A printed fit says whether they were used.
 #' @section Interruption:
 #' An interrupt from the keyboard returns the completed sweeps as a fit, with a warning. [continue()] goes on where it
 #' stopped. With a `checkpoint`, [resume()] goes on after the process was killed.

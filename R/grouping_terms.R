@@ -38,7 +38,7 @@
 #' In a regression of family `"multinomial"` each class except the reference has effects and a covariance matrix of its
 #' own in every term. Effects of different classes are independent before the data are seen. So the prior depends on
 #' which class is the reference: if all classes differ between groups by the same amount, their log odds against the
-#' reference are correlated, and this prior does not know it.
+#' reference are correlated, but this prior treats them as independent.
 #'
 #' @section Computation:
 #' A sweep draws the Polya-Gamma variables of the rows, and then goes through the terms. For each term it draws the
@@ -50,9 +50,10 @@
 #'
 #' Where each row has many trials or a large count, and where events are rare, such sweeps mix slowly. There the
 #' elliptical slice moves of [bayes_logit()] follow each sweep and move coefficients, dispersion and the effects of all
-#' terms together. This needs at most 4,096 effects of the term of most levels (fewer with more than 128 coefficients
-#' and effects of others), and at most 64 effects of the others. A printed fit says whether there were moves. Standard
-#' deviations near 0 mix slowly in any case. Look at `ess_bulk` in [summary.bayes_logit()].
+#' terms together. They are used if the term with the most levels has at most 4,096 effects and the other terms have at
+#' most 64 effects together. Above 128 coefficients and effects of other terms, the limit of 4,096 is smaller. A printed
+#' fit says whether the moves were used. Standard deviations near 0 mix slowly in any case. Look at `ess_bulk` in
+#' [summary.bayes_logit()].
 #'
 #' @section Parts of a fit:
 #' A fit with one term `(1 | g)`, except that of a multinomial, has the parts described in [bayes_logit()]. In other
