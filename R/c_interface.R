@@ -37,8 +37,8 @@
 #'   `mixture_allocate` \tab a component for each row, drawn from its probabilities
 #' }
 #' A draw depends only on its key, the iteration, the number of its element and its own parameters: not on the number of
-#' threads, the machine or the other elements. A function that R has too, such as `rpolyagamma()`, gives the same numbers
-#' for the same seed. All functions of the table run on the processor.
+#' threads, the machine or the other elements. A function that R has too, such as `rpolyagamma()`, gives the same
+#' numbers for the same seed. All functions of the table run on the processor.
 #'
 #' @section Errors:
 #' Functions return a status and a sentence. They do not jump, print or call R, so they may be called from threads.

@@ -36,7 +36,7 @@
 #'
 #' @section Classes:
 #' In a regression of family `"multinomial"` each class except the reference has effects and a covariance matrix of its
-#' own in every term. Effects of different classes are independent before the data are seen. So the prior depends on
+#' own in every term. Effects of different classes are independent a priori. So the prior depends on
 #' which class is the reference: if all classes differ between groups by the same amount, their log odds against the
 #' reference are correlated, but this prior treats them as independent.
 #'

@@ -39,7 +39,7 @@
 #' \deqn{\alpha_{gk} \sim \mathrm{Ga}(c, c / m_k), \quad m_k \sim \mathrm{Ga}(shape, rate)}{alpha_gk ~ Ga(c, c / m_k),
 #' m_k ~ Ga(shape, rate)}
 #' with the mean \eqn{m_k} and the standard deviation \eqn{m_k / \sqrt{c}}{m_k / sqrt(c)}. `alpha_prior` has shape and
-#' rate. The likeness \eqn{c} of the groups is 1, 2, 4, 8, 16, 32 or 64, equally probable beforehand. A group of few
+#' rate. The likeness \eqn{c} of the groups is 1, 2, 4, 8, 16, 32 or 64, equally probable a priori. A group of few
 #' documents stays near \eqn{m}. With `"symmetric"` all topics of a group have one \eqn{\alpha_g}, and there is one
 #' \eqn{m}. A single group is the same as none.
 #'

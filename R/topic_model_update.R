@@ -11,9 +11,9 @@
 #' update. The new documents are fitted with the priors
 #' \deqn{\phi_k \sim \mathrm{Dir}(\beta + a (c_{kw} + n_{kw}))_w, \quad \theta_d \sim \mathrm{Dir}(\alpha)}{phi_k ~
 #' Dir(beta + a (c_kw + n_kw)) over w, theta_d ~ Dir(alpha)}
-#' where \eqn{a} is `weight`, and \eqn{\alpha} and \eqn{\beta} are the averages of the fit, which are held. With
+#' where \eqn{a} is `weight`, and \eqn{\alpha} and \eqn{\beta} are the averages of the fit, which are fixed. With
 #' `weight = 1` this is the posterior of \eqn{\phi}, of the new topics and of the new \eqn{\theta} in the model of all
-#' documents, given the topics that the earlier tokens had in that sweep. A new fit to all documents would be another
+#' documents, given the topics that the earlier tokens had in that sweep. A new fit to all documents has another
 #' posterior, because it draws the topics of earlier tokens again, so that they learn from the new documents too.
 #'
 #' With `weight < 1` earlier documents count less, and still less after each further update: the topics follow a
