@@ -210,3 +210,21 @@ test_that("regressions agree with Metropolis steps in plain R", {
   expect_gt(compare("binomial", "one", wrong = list(group_scale = 1)), 1)
   expect_gt(compare("binomial", "slopes", wrong = list(group_scale = 1)), 1)
 })
+
+test_that("noise of the size of rounding does not change results", {
+  skip_where_repeated()
+  set.seed(8)
+  x <- cbind(a = rnorm(60), b = rnorm(60))
+  noisy <- x * (1 + .Machine$double.eps * matrix(sample(c(-1, 1), 120, TRUE), 60))
+  y <- rbinom(60, 1, plogis(x[, "a"]))
+  ends <- lapply(list(x, noisy), function(x) {
+    fit <- dp_mixture(x, components = 2, method = "bem", iter = 50, seed = 1, threads = 1, progress = FALSE)
+    fit[c("log_posterior", "sizes")]
+  })
+  expect_true(is.numeric(ends[[1]]$log_posterior) && length(ends[[1]]$log_posterior) > 0)
+  expect_equal(ends[[1]], ends[[2]], tolerance = 1e-8)
+  draws <- lapply(list(x, noisy), function(x) {
+    logit_draws(bayes_logit(y ~ ., data.frame(x), iter = 60, chains = 1, seed = 1, threads = 1, progress = FALSE))
+  })
+  expect_equal(draws[[1]], draws[[2]], tolerance = 1e-8)
+})
