@@ -40,7 +40,7 @@ rank_of_truth <- function(seed) {
 test_that("proportions of cell types are calibrated", {
   skip_where_repeated()
   skip_if(identical(getOption("warpbayes.backend"), "cuda"), "slow")
-  many <- if (extended()) 1000 else 150
+  many <- if (extended()) 1000 else 100
   ranks <- vapply(seq_len(many), rank_of_truth, numeric(2))
   # False alarms 1e-6.
   bound <- stats::qchisq(1e-6, 9, lower.tail = FALSE)

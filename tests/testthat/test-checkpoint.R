@@ -99,8 +99,8 @@ test_that("topic models can be resumed from their checkpoints", {
   set.seed(2)
   x <- matrix(rpois(300, 1), 30, dimnames = list(NULL, letters[1:10]))
   fit <- function(iter, ...) {
-    topic_model(x, 3, iter = iter, warmup = 6, thin = 2, chains = 2, keep = c("phi", "theta"), seed = 1, threads = 2,
-      ...
+    topic_model(x, 3, iter = iter, warmup = 6, thin = 2, chains = 2, keep = c("phi", "theta"), start = "random",
+      seed = 1, threads = 2, ...
     )
   }
   whole <- fit(20, checkpoint = file, checkpoint_every = 0)
