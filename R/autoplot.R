@@ -9,7 +9,7 @@
 #'
 #' @param object a fit or result, as `x` of the `plot()` methods: [plot.bayes_logit()], [plot.dp_mixture()],
 #'   [relabel.dp_mixture()], [plot.cell_types()], [plot.type_proportions()], [plot.differential_abundance()],
-#'   [plot.topic_model()], [plot.martingale_posterior()], [plot.pmf()].
+#'   [plot.topic_model()], [compare_topics()], [plot.martingale_posterior()], [plot.pmf()].
 #' @param type which picture.
 #' @param main title, `NULL` for none.
 #' @param y,log,lower.tail,xlim,ylim,xlab,ylab,col,legend for a distribution, as in [plot.pmf()]. `xlim` chooses the

@@ -168,6 +168,33 @@ gg_prevalence <- function(fit, shown, n, main) {
     ggplot2::ylab(NULL)
 }
 
+#' @rdname autoplot.warpbayes
+#' @method autoplot topic_comparison
+#' @exportS3Method ggplot2::autoplot topic_comparison
+autoplot.topic_comparison <- function(object, main = NULL, ...) {
+  check_dots_empty(...)
+  check_title(main)
+  table <- object$table
+  titles <- c("Perplexity of words left out", coherence_label(object))
+  rows <- data.frame(
+    panel = factor(rep(titles, each = nrow(table)), titles), topics = table$topics,
+    value = c(table$perplexity, table$coherence), error = c(table$perplexity_se, table$coherence_se)
+  )
+  rows <- rows[is.finite(rows$value), ]
+  rows$error[!is.finite(rows$error)] <- 0
+  rows$low <- rows$value - 2 * rows$error
+  rows$high <- rows$value + 2 * rows$error
+  best <- rows[rows$panel == titles[[1L]] & rows$topics == object$best, ]
+  gg_picture(main, "Topics") +
+    ggplot2::geom_line(aes_of(x = "topics", y = "value"), rows, colour = bar_colour) +
+    ggplot2::geom_segment(aes_of(x = "topics", xend = "topics", y = "low", yend = "high"), rows, colour = bar_colour) +
+    ggplot2::geom_point(aes_of(x = "topics", y = "value"), rows, colour = bar_colour, size = 2.2) +
+    ggplot2::geom_point(aes_of(x = "topics", y = "value"), best, shape = 1, size = 5) +
+    ggplot2::facet_wrap(~panel, scales = "free_y") +
+    ggplot2::scale_x_log10(breaks = table$topics, minor_breaks = NULL) +
+    ggplot2::ylab(NULL)
+}
+
 gg_topic_trace <- function(fit, main) {
   values <- fit$log_likelihood / fit$x$tokens
   rows <- data.frame(sweep = rep(seq_len(nrow(values)), ncol(values)), value = as.vector(values),

@@ -182,7 +182,7 @@ multinomial_response <- function(response, weights, complain) {
     )
   }
   if (length(classes) < 2L || length(classes) > 33L) {
-    complain(sprintf("has %d classes; 2 to 33 are known", length(classes)))
+    complain("has ", count_words(length(classes), "class", "classes"), ", but must have 2 to 33")
   }
   trials <- rowSums(counts)
   colnames(counts) <- classes

@@ -159,7 +159,7 @@ logit_table_words <- function(table, digits) {
 print.bayes_logit <- function(x, digits = 2, ...) {
   digits <- check_count(digits, "digits", max = 15)
   check_logit_fit(x, "x")
-  cat(logit_fit_words(x), sep = "\n")
+  print_lines(logit_fit_words(x))
   table <- diagnose_quantities(logit_quantities(x))
   print(logit_table_words(table[table$quantity != "log_likelihood", ], digits), row.names = FALSE)
   print_sentences(logit_verdict(x, table)$sentences)
@@ -184,7 +184,7 @@ summary.bayes_logit <- function(object, ...) {
 print.summary.bayes_logit <- function(x, digits = 2, ...) {
   printed(x, {
     digits <- check_count(digits, "digits", max = 15)
-    cat(x$words, sep = "\n")
+    print_lines(x$words)
     cat("\n")
     print(x$prior)
     cat("\n")

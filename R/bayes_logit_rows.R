@@ -233,7 +233,7 @@ new_groups <- function(fit, newdata, call) {
   if (name %in% names(newdata)) {
     return(newdata[[name]])
   }
-  expression <- str2lang(name)
+  expression <- group_expression(fit)
   if (!all(all.vars(expression) %in% names(newdata))) {
     stop_input("newdata", "lacks the groups ", dQuote(name, FALSE), call = call)
   }

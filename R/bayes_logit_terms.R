@@ -271,8 +271,14 @@ fit_terms <- function(fit) {
   list(list(
     label = paste("1 |", fit$group_name), group = fit$group_name, columns = "(Intercept)",
     levels = levels(fit$design$group), level = as.integer(fit$design$group), independent = TRUE,
-    expression = str2lang(fit$group_name), scale = 1
+    expression = group_expression(fit), scale = 1
   ))
+}
+
+# The grouping as an expression. A variable may have any name, such as `1x`.
+group_expression <- function(fit) {
+  name <- fit$group_name
+  if (name %in% all.vars(fit$formula)) as.name(name) else str2lang(name)
 }
 
 # Values of fit_terms(), for each term those of all linear predictors.

@@ -46,8 +46,9 @@
 #'   \item{log_likelihood, tokens}{of each left-out document (rows) with each number of topics: the log probability of
 #'     its predicted words, and how many they are.}
 #'
-#'   `x[[20]]` gives the fit with 20 topics. `plot()` shows perplexity and coherence with bars of two standard errors.
-#'   `summary()` gives the table with the verdict.
+#'   `x[[20]]` gives the fit with 20 topics. `plot()` and `autoplot()` show perplexity and coherence with bars of two
+#'   standard errors. `summary()` gives the table with the verdict, `tidy()` of package generics the table alone, and
+#'   `glance()` one row: `documents` and `tokens` left out, `best`, `smallest_alike`, `perplexity` and `seconds`.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used.
 #' @references
@@ -111,16 +112,16 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
     seconds = vapply(of_number, `[[`, 0, "seconds")
   )
   best <- which.max(table$difference)
-  alike <- abs(table$difference) <= 2 * table$difference_se
+  alike <- abs(table$difference) <= 2 * table$difference_se | seq_along(topics) == best
   structure(list(
-    table = table, best = topics[[best]], alike = topics[alike], verdict = comparison_words(topics, best, alike, table),
+    table = table, best = topics[[best]], alike = topics[alike %in% TRUE], verdict = comparison_words(topics, best, alike, table),
     measure = measure, documents = length(left_out), fits = lapply(of_number, `[[`, "fit"),
     log_likelihood = log_likelihood, tokens = tokens, seed = seed
   ), class = "topic_comparison")
 }
 
 check_topic_numbers <- function(topics, call = sys.call(-1L)) {
-  usable <- is.numeric(topics) && length(topics) > 1L && !anyNA(topics) && all(topics >= 1 & topics <= 16384) &&
+  usable <- is.numeric(topics) && length(unique(topics)) > 1L && !anyNA(topics) && all(topics >= 1 & topics <= 16384) &&
     all(topics == floor(topics))
   if (!usable) {
     stop_input("topics", "must be at least two whole numbers from 1 to 16384, such as c(10, 20, 50), not ",
@@ -161,7 +162,9 @@ compare_scores <- function(log_likelihood, tokens, part) {
   best <- which.max(means)
   error <- function(values) {
     rest <- values - sum(values) / total * tokens
-    of_sums <- function(rest) sqrt(sum(rest^2) * length(rest) / (length(rest) - 1)) / total
+    of_sums <- function(rest) {
+      if (length(rest) > 1L) sqrt(sum(rest^2) * length(rest) / (length(rest) - 1)) / total else NA_real_
+    }
     max(of_sums(rest), if (length(unique(part)) > 2L) of_sums(as.vector(rowsum(rest, part))))
   }
   errors <- apply(log_likelihood, 2L, error)
@@ -179,6 +182,8 @@ comparison_words <- function(topics, best, alike, table) {
     paste(text, if (identical(numbers, 1)) "topic is" else "topics are")
   }
   others <- setdiff(which(alike), best)
+  told <- !is.na(alike)
+  alike <- told & alike
   c(
     sprintf("%s the words left out best (perplexity %s).",
       count_words(topics[[best]], "topic predicts", "topics predict"),
@@ -187,7 +192,10 @@ comparison_words <- function(topics, best, alike, table) {
       sprintf("%s within two standard errors of that: these documents do not tell them apart.",
         some(topics[others]))
     },
-    if (sum(!alike)) sprintf("%s worse by more than two standard errors.", some(topics[!alike])),
+    if (any(told & !alike)) sprintf("%s worse by more than two standard errors.", some(topics[told & !alike])),
+    if (!all(told)) {
+      "One document was left out, so errors are not known. Fewer `folds` or more `held_out` leave out more."
+    },
     if (length(others) && min(topics[others]) < topics[[best]]) {
       sprintf("The smallest number that is not worse is %s.", whole_words(min(topics[others])))
     },
@@ -199,7 +207,7 @@ comparison_words <- function(topics, best, alike, table) {
 #' @export
 print.topic_comparison <- function(x, ...) {
   check_dots_empty(...)
-  cat(sprintf("Topic models with %s numbers of topics, compared on %s that they had not seen\n", nrow(x$table),
+  print_lines(sprintf("Topic models with %s numbers of topics, compared on %s that they had not seen", nrow(x$table),
     count_words(x$documents, "document")))
   print(shown_comparison(x), row.names = FALSE)
   print_sentences(x$verdict)
@@ -235,6 +243,33 @@ summary.topic_comparison <- function(object, ...) {
 #' @export
 print.summary.topic_comparison <- print.topic_comparison
 
+# str() and lapply() go through the parts of a list by their places, which are numbers of topics in x[[20]].
+#' @rdname compare_topics
+#' @importFrom utils str
+#' @export
+str.topic_comparison <- function(object, ...) utils::str(unclass(object), ...)
+
+#' @rdname compare_topics
+#' @export
+as.list.topic_comparison <- function(x, ...) unclass(x)
+
+#' @rdname compare_topics
+#' @method tidy topic_comparison
+#' @exportS3Method generics::tidy topic_comparison
+tidy.topic_comparison <- function(x, ...) {
+  check_dots_empty(...)
+  as_table(x$table)
+}
+
+#' @rdname compare_topics
+#' @method glance topic_comparison
+#' @exportS3Method generics::glance topic_comparison
+glance.topic_comparison <- function(x, ...) {
+  check_dots_empty(...)
+  as_table(data.frame(documents = x$documents, tokens = sum(x$tokens), best = x$best, smallest_alike = min(x$alike),
+    perplexity = min(x$table$perplexity), seconds = sum(x$table$seconds)))
+}
+
 #' @rdname compare_topics
 #' @export
 `[[.topic_comparison` <- function(x, i) {
@@ -249,6 +284,10 @@ print.summary.topic_comparison <- print.topic_comparison
       show_value(i))
   }
   parts$fits[[at]]
+}
+
+coherence_label <- function(x) {
+  sprintf("Coherence (%s)", c(npmi = "NPMI", umass = "UMass", cv = "C_v")[[x$measure]])
 }
 
 #' @rdname compare_topics
@@ -276,7 +315,7 @@ plot.topic_comparison <- function(x, main = NULL, ...) {
   best <- match(x$best, table$topics)
   graphics::points(x$best, table$perplexity[[best]], cex = 2)
   panel(table$coherence, table$coherence_se,
-    sprintf("Coherence (%s)", c(npmi = "NPMI", umass = "UMass", cv = "C_v")[[x$measure]]))
+    coherence_label(x))
   if (!is.null(main)) graphics::mtext(main, outer = TRUE, font = 2L)
   invisible(x)
 }

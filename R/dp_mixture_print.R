@@ -111,7 +111,7 @@ print.dp_mixture <- function(x, ...) {
       print_bem(x)
       return(invisible(x))
     }
-    cat(fit_words(x), sep = "\n")
+    print_lines(fit_words(x))
     table <- diagnose(x)
     occupied <- table[table$quantity == "occupied", ]
     number <- function(value) format(value, scientific = FALSE)
@@ -209,6 +209,15 @@ print_sentences <- function(sentences) {
   cat(strwrap(paste(sentences, collapse = " "), width = 0.95 * getOption("width")), sep = "\n")
 }
 
+# Lines that say what was fitted. Long ones go on in the next line, further to the right.
+print_lines <- function(lines) {
+  wrapped <- function(line) {
+    indent <- attr(regexpr("^ *", line), "match.length")
+    strwrap(line, width = getOption("width") + 1, indent = indent, exdent = indent + 2)
+  }
+  cat(unlist(lapply(lines, function(line) if (nchar(line) > getOption("width")) wrapped(line) else line)), sep = "\n")
+}
+
 #' @rdname summary.dp_mixture
 #' @export
 summary.dp_mixture <- function(object, ...) {
@@ -243,7 +252,7 @@ print.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
   printed(x, {
     components <- check_count(components, "components", min = 0)
     digits <- check_count(digits, "digits", max = 15)
-    cat(x$words, sep = "\n")
+    print_lines(x$words)
     cat("\n")
     print(x$prior)
     if (!is.null(x$learned)) {
@@ -268,7 +277,7 @@ print.summary.dp_mixture_bem <- function(x, components = 12, digits = 2, ...) {
   printed(x, {
     components <- check_count(components, "components", min = 0)
     digits <- check_count(digits, "digits", max = 15)
-    cat(x$words, sep = "\n")
+    print_lines(x$words)
     cat("\n")
     print(x$prior)
     print_components(x, sprintf("start %d", x$best), components, digits)

@@ -77,7 +77,7 @@ print.topic_model <- function(x, topics = 10, terms = 6, ...) {
   check_topic_fit(x, "x")
   topics <- check_count(topics, "topics", min = 0)
   terms <- check_count(terms, "terms")
-  cat(topic_words(x), sep = "\n")
+  print_lines(topic_words(x))
   prevalence <- topic_prevalence(x)
   shown <- utils::head(order(-prevalence), topics)
   cat(sprintf("  %s  %s  %s", format(topic_labels(x, shown)),
@@ -149,7 +149,7 @@ print.summary.topic_model <- function(x, topics = 20, ...) {
   printed(x, {
     check_dots_empty(...)
     topics <- check_count(topics, "topics", min = 0)
-    cat(x$words, sep = "\n")
+    print_lines(x$words)
     shown <- utils::head(x$topics, topics)
     cat("\nTopics by prevalence (coherence: UMass)\n")
     cat(sprintf("  %s  %s  %s  %s", format(shown$name), format(paste0(format(100 * shown$prevalence, digits = 2), "%")),

@@ -101,8 +101,8 @@ check_document_groups <- function(groups, documents, known = NULL, argument = "g
     groups <- groups[match(documents, names(groups))]
   }
   if (length(groups) != length(documents)) {
-    stop_input(argument, sprintf("has %d values, but there are %d documents", length(groups), length(documents)),
-      call = call)
+    stop_input(argument, sprintf("has %s, but there are %s", count_words(length(groups), "value"),
+      count_words(length(documents), "document")), call = call)
   }
   if (is.null(known)) {
     if (anyNA(groups)) {
@@ -193,8 +193,8 @@ check_seed_words <- function(seed_words, topics, counts, call = sys.call(-1L)) {
       show_value(seed_words), call = call)
   }
   if (length(seed_words) > topics) {
-    stop_input("seed_words", sprintf("has words of %d topics, but there are only %d topics", length(seed_words),
-      topics), call = call)
+    stop_input("seed_words", sprintf("has words of %d topics, but the model has %s", length(seed_words),
+      count_words(topics, "topic")), call = call)
   }
   name <- names(seed_words)
   if (!is.null(name) && (anyNA(name) || !all(nzchar(name)) || anyDuplicated(name))) {

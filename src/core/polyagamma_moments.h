@@ -94,11 +94,12 @@ WB_HD double wb_polyagamma_unit_cumulant_recursion(double c, int order) {
   return scale * g[order - 1];
 }
 
-/* The cumulant of this order, 1 (the mean), 2 (the variance), ..., WB_POLYAGAMMA_ORDER_MOST. NaN if the shape is not
- * positive, or if shape or tilt is not finite. */
+/* The cumulant of this order, 1 (the mean), 2 (the variance), ..., WB_POLYAGAMMA_ORDER_MOST. At an infinite
+ * tilt the limit, 0. NaN if the shape is not positive and finite, or if the tilt is NaN. */
 WB_HD double wb_polyagamma_cumulant(double b, double c, int order) {
   c = c < 0.0 ? -c : c;
-  if (!(b > 0.0 && b < wb_infinity() && c < wb_infinity())) return wb_nan();
+  if (!(b > 0.0 && b < wb_infinity() && c == c)) return wb_nan();
+  if (c == wb_infinity()) return 0.0;
   if (order == 1) return b * wb_polyagamma_unit_mean(c);
   if (order == 2) return b * wb_polyagamma_unit_variance(c);
   return b * (c <= WB_POLYAGAMMA_SUM_TILT ? wb_polyagamma_unit_cumulant_sum(c, order)

@@ -19,8 +19,11 @@ fixtures <- function() {
   of_samples <- dp_mixture(cells, components = 3, iter = 6, warmup = 2, seed = 1, sample = rep(1:4, length.out = 30))
   types <- cell_types(of_samples)
   patients <- data.frame(group = rep(c("control", "patient"), each = 2))
+  abundance <- differential_abundance(types, ~ group, patients, chains = 1, iter = 20, warmup = 5, seed = 1)
   topics <- topic_model(words, 2, iter = 6, chains = 2, seed = 1, keep = c("phi", "theta"))
+  compared <- compare_topics(words, 1:2, folds = 2, iter = 4, n = 3, seed = 1)
   resample <- function(y, model, ...) predictive_resample(y, model, 4, 3, ..., seed = 1, progress = FALSE)
+  normal <- resample(cells[1:6, 1], normal_mean(), trajectories = 2)
   pair <- rows[c("y", "x")]
   die <- pmf(rep(1 / 6, 6), from = 1)
   logit <- regress(y ~ x + (1 | g))
@@ -35,9 +38,10 @@ fixtures <- function() {
     of_samples = of_samples, relabelled = relabel(mix), mix_summary = summary(mix), prior = dp_prior(), types = types,
     types_summary = summary(types), proportions = type_proportions(types),
     differences = type_differences(types, c("a", "a", "b", "b")),
-    abundance = differential_abundance(types, ~ group, patients, chains = 1, iter = 20, warmup = 5, seed = 1),
+    abundance = abundance, abundance_summary = summary(abundance),
+    compared = compared, compared_summary = summary(compared),
     topics = topics, topics_summary = summary(topics), odd = perplexity(topics, words, iter = 4, seed = 1),
-    normal = resample(cells[1:6, 1], normal_mean(), trajectories = 2),
+    normal = normal, normal_summary = summary(normal),
     density = resample(cells[1:6, 1], copula_density(0.5, points = 1:3, permutations = 2)),
     curve = resample(pair, copula_regression(x ~ y, rho = 0.5, rho_x = 0.5, permutations = 2)),
     classify = resample(pair, copula_classification(y ~ x, rho = 0.5, rho_x = 0.5, permutations = 2)),
@@ -189,7 +193,30 @@ continue(logit, 2)
 report(logit, tempfile(fileext = '.html'), title = 'a', note = 'b', overwrite = FALSE, open = FALSE)
 report(types, tempfile(fileext = '.html'), markers = 1:2, cells = 10, open = FALSE)
 report(topics, tempfile(fileext = '.html'), topics = 2, terms = 3, open = FALSE)
+report.dp_mixture: report(mix, tempfile(fileext = '.html'), open = FALSE)
+report.differential_abundance: report(abundance, tempfile(fileext = '.html'), open = FALSE)
+report.martingale_posterior: report(normal, tempfile(fileext = '.html'), open = FALSE)
+report.pmf: report(die, tempfile(fileext = '.html'), open = FALSE)
 report.default: report(1)
+update.topic_model: update(topics, words, iter = 4, seed = 1)
+emm_basis.bayes_logit: emmeans::emmeans(logit, ~ x)
+recover_data.bayes_logit: emmeans::recover_data(logit)
+knitr::knit_print(logit)
+knitr::knit_print(types)
+knitr::knit_print(abundance)
+knitr::knit_print(mix)
+knitr::knit_print(prior)
+knitr::knit_print(logit_prior)
+knitr::knit_print(normal)
+knitr::knit_print(logit_summary)
+knitr::knit_print(types_summary)
+knitr::knit_print(abundance_summary)
+knitr::knit_print(mix_summary)
+knitr::knit_print(normal_summary)
+knitr::knit_print(topics_summary)
+knitr::knit_print(topics)
+knitr::knit_print(differences)
+knitr::knit_print(proportions)
 continue.default: continue(1, 2)
 drop_warmup(logit, 3)
 drop_warmup.default: drop_warmup(1)
@@ -348,6 +375,18 @@ summary(abundance)
 print.summary.differential_abundance: print(summary(abundance))
 topic_model(words, 2, alpha = 'asymmetric', beta = 'learn', method = 'gibbs', iter = 4, warmup = 1, seed = 1)
 topic_model(words, 2, alpha = 1, beta = 0.1, iter = 4, keep = 'phi', alpha_prior = c(shape = 1, rate = 1), seed = 1)
+compare_topics(words, 1:2, folds = 2, held_out = 1, measure = 'umass', n = 3, share = 0.5, iter = 4, seed = 1)
+compare_topics(words, c(2, 3), folds = 3, groups = rep(c('u', 'v'), 4), iter = 4, seed = 1)
+print(compared)
+summary(compared)
+print(compared_summary)
+[[.topic_comparison: compared[[2]]
+plot(compared, main = 'a')
+ggplot2::autoplot(compared, main = 'a')
+generics::tidy(compared)
+generics::glance(compared)
+as.list(compared)
+utils::str(compared)
 topic_names(topics, 2)
 topic_names<-: `topic_names<-`(topics, c('u', 'v'))
 top_terms(topics, 3, by = 'frex', weight = 0.5)

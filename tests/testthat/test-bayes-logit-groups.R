@@ -178,3 +178,16 @@ test_that("posterior means of deviations and effects agree with quadrature", {
     }
   }
 })
+
+test_that("a grouping variable may have any name, and what is printed fits the screen", {
+  data <- data.frame(y = rep(0:1, 10), x = sin(1:20), g = rep(letters[1:4], each = 5))
+  named <- stats::setNames(data, c("y", "x", "1-g"))
+  fit <- function(formula, data) bayes_logit(formula, data, chains = 2, iter = 20, seed = 1, threads = 2)
+  plain <- fit(y ~ x + (1 | g), data)
+  odd <- fit(y ~ x + (1 | `1-g`), named)
+  expect_identical(unname(predict(odd, named[3:7, ])), unname(predict(plain, data[3:7, ])))
+  skip_if_not_installed("nlme")
+  expect_identical(unname(nlme::ranef(odd)), unname(nlme::ranef(plain)))
+  expect_named(nlme::ranef(odd), "1-g")
+  expect_true(all(nchar(capture.output(print(odd), print(summary(odd)))) <= getOption("width")))
+})

@@ -123,6 +123,8 @@ test_that("values outside the law, missing values and recycling are as in R's ow
   expect_identical(ppolyagamma(c(-1, 0, Inf)), c(0, 0, 1))
   expect_identical(ppolyagamma(c(-1, 0, Inf), lower.tail = FALSE, log.p = TRUE), c(0, 0, -Inf))
   expect_identical(is.nan(dpolyagamma(c(NA, NaN, 1), c(1, 1, Inf))), c(FALSE, TRUE, TRUE))
+  expect_identical(polyagamma_mean(c(2, 2, Inf, 2), c(Inf, -Inf, Inf, NA)), c(0, 0, NaN, NA))
+  expect_identical(c(polyagamma_var(1, Inf), polyagamma_cumulant(1, Inf, 7)), c(0, 0))
   expect_identical(is.nan(qpolyagamma(0.5, 1, c(Inf, NaN))), c(TRUE, TRUE))
   expect_identical(polyagamma_mean(c(1, NA), 0), c(0.25, NA))
   expect_identical(dpolyagamma(1:6, 1:2, 1:3),

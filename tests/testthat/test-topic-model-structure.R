@@ -283,7 +283,7 @@ test_that("bad priors of terms, seed words and groups are refused", {
   expect_error(fit(alpha = matrix(1, 2, 2)), "`alpha` must be", class = input)
   expect_error(topic_model(x, c(2, 3)), "compare_topics\\(\\) fits several", class = input)
   expect_error(predict(fit(), x, groups = groups), "not fitted in groups", class = input)
-  expect_error(predict(fit(groups = groups), x, groups = "a"), "has 1 values, but there are 12", class = input)
+  expect_error(predict(fit(groups = groups), x, groups = "a"), "has 1 value, but there are 12", class = input)
   # A fit that was changed.
   good <- fit(groups = groups, seed_words = list("w1"))
   broken <- good
