@@ -114,8 +114,9 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
   best <- which.max(table$difference)
   alike <- abs(table$difference) <= 2 * table$difference_se | seq_along(topics) == best
   structure(list(
-    table = table, best = topics[[best]], alike = topics[alike %in% TRUE], verdict = comparison_words(topics, best, alike, table),
-    measure = measure, documents = length(left_out), fits = lapply(of_number, `[[`, "fit"),
+    table = table, best = topics[[best]], alike = topics[which(alike)],
+    verdict = comparison_words(topics, best, alike, table), measure = measure, documents = length(left_out),
+    fits = lapply(of_number, `[[`, "fit"),
     log_likelihood = log_likelihood, tokens = tokens, seed = seed
   ), class = "topic_comparison")
 }

@@ -123,7 +123,7 @@ print.differential_abundance <- function(x, types = 12, ...) {
   printed(x, {
     check_abundance(x, "x")
     types <- check_count(types, "types")
-    print_lines(abundance_words(x))
+    cat(abundance_words(x), sep = "\n")
     effects <- x$effects[order(x$effects$fdr), ]
     print(abundance_table(utils::head(effects, types), x$level), row.names = FALSE)
     if (nrow(effects) > types) {
@@ -152,7 +152,7 @@ summary.differential_abundance <- function(object, ...) {
 #' @export
 print.summary.differential_abundance <- function(x, ...) {
   printed(x, {
-    print_lines(x$words)
+    cat(x$words, sep = "\n")
     cat("\nOdds ratios:\n")
     print(abundance_table(x$effects, x$level), row.names = FALSE)
     cat("\nStandard deviation of log odds, typical of the types (geometric mean):\n")

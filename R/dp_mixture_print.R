@@ -111,7 +111,7 @@ print.dp_mixture <- function(x, ...) {
       print_bem(x)
       return(invisible(x))
     }
-    print_lines(fit_words(x))
+    cat(fit_words(x), sep = "\n")
     table <- diagnose(x)
     occupied <- table[table$quantity == "occupied", ]
     number <- function(value) format(value, scientific = FALSE)
@@ -252,7 +252,7 @@ print.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
   printed(x, {
     components <- check_count(components, "components", min = 0)
     digits <- check_count(digits, "digits", max = 15)
-    print_lines(x$words)
+    cat(x$words, sep = "\n")
     cat("\n")
     print(x$prior)
     if (!is.null(x$learned)) {
@@ -277,7 +277,7 @@ print.summary.dp_mixture_bem <- function(x, components = 12, digits = 2, ...) {
   printed(x, {
     components <- check_count(components, "components", min = 0)
     digits <- check_count(digits, "digits", max = 15)
-    print_lines(x$words)
+    cat(x$words, sep = "\n")
     cat("\n")
     print(x$prior)
     print_components(x, sprintf("start %d", x$best), components, digits)

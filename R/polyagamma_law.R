@@ -12,8 +12,8 @@
 #' @param shape,tilt the parameters \eqn{b > 0} and \eqn{c}. Arguments are recycled to the length of the longest.
 #' @param order whole numbers from 1 to 20.
 #'
-#' @return A numeric vector: `NA` where an argument is missing, `NaN` where the shape is infinite, and the limit, 0, where
-#'   the tilt is.
+#' @return A numeric vector: `NA` where an argument is missing, `NaN` where the shape is infinite, and 0 where the
+#'   tilt is.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that are not numeric, for shapes that are not positive and for orders that
 #' are not whole numbers from 1 to 20.

@@ -76,7 +76,7 @@ quantile.martingale_posterior <- function(x, probs = c(0.05, 0.25, 0.5, 0.75, 0.
 print.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
   check_parts(x, "x")
-  print_lines(resample_words(x))
+  cat(resample_words(x), sep = "\n")
   shown <- utils::head(seq_len(ncol(x$draws)), 6L)
   cat("\n")
   for (j in shown) {
@@ -95,7 +95,7 @@ print.martingale_posterior <- function(x, ...) {
 print.summary.martingale_posterior <- function(x, ...) {
   printed(x, {
     check_dots_empty(...)
-    print_lines(x$words)
+    cat(x$words, sep = "\n")
     cat("\n")
     print(utils::head(x$table, 20L), digits = 4, row.names = FALSE)
     if (nrow(x$table) > 20L) {

@@ -19,6 +19,7 @@
 #' | [type_proportions()], [type_differences()] | their rows | no | no |
 #' | [differential_abundance()] | types and effects | yes | no: [summary.differential_abundance()] |
 #' | [topic_model()] | terms or topics | yes | words: [tidy.topic_model()] |
+#' | [compare_topics()] | numbers of topics | yes | no |
 #' | [predictive_resample()] | quantities | yes | no |
 #' | [pmf()] | values | yes | no |
 #'

@@ -48,7 +48,7 @@ test_that("messages name the arguments that cannot be used", {
   expect_error(quick(f ~ x, family = "negbinomial"), "not a vector of counts", class = input)
   expect_error(quick(cbind(c, -1) ~ x, family = "multinomial"), "not whole numbers", class = input)
   expect_error(quick(x ~ z, family = "multinomial"), "a factor or a matrix", class = input)
-  expect_error(quick(factor(rep("u", 60)) ~ z, family = "multinomial"), "has 1 classes", class = input)
+  expect_error(quick(factor(rep("u", 60)) ~ z, family = "multinomial"), "has 1 class, but", class = input)
   expect_error(quick(y ~ 0), "neither an intercept nor predictors", class = input)
   expect_error(quick(y ~ x, weights = rep(-1, 60)), "`weights` must be finite numbers of at least 0", class = input)
   expect_error(quick(y ~ x, family = gaussian), "one of \"binomial\", .* not \"gaussian\"", class = input)

@@ -100,7 +100,7 @@ test_that("bad arguments of a comparison are refused", {
   expect_error(compare(1:2, folds = 61), "`folds` must be", class = input)
   expect_error(compare(1:2, held_out = 6), "`held_out` must be", class = input)
   expect_error(compare(1:2, measure = "x"), "`measure` must be", class = input)
-  expect_error(compare(1:2, groups = 1), "`groups` has 1 values", class = input)
+  expect_error(compare(1:2, groups = 1), "`groups` has 1 value", class = input)
   expect_error(compare(1:2, checkpoint = tempfile()), "several fits", class = input)
   expect_error(compare(1:2, speed = 1), "speed", class = input)
   expect_error(compared[[2]], "one of the numbers of topics, 1, 3, 6, not 2", class = input)

@@ -264,7 +264,7 @@ test_that("bad priors of terms, seed words and groups are refused", {
   expect_error(fit(beta = c(w1 = 1, w2 = 1, w3 = 1, w4 = 1, w5 = 1, x = 1)), "none or several for term \"w6\"",
     class = input)
   expect_error(fit(seed_words = "w1"), "`seed_words` must be a list", class = input)
-  expect_error(fit(seed_words = list("w1", "w2", "w3")), "words of 3 topics, but there are only 2", class = input)
+  expect_error(fit(seed_words = list("w1", "w2", "w3")), "words of 3 topics, but the model has 2", class = input)
   expect_error(fit(seed_words = list(a = c("w1", "nowhere"), b = "x*")), "2 words that no document has: .*nowhere",
     class = input)
   expect_error(fit(seed_words = list(a = "w5")), "1 word that no document has", class = input)
