@@ -35,9 +35,11 @@ reference_logit <- function(y, x, sweeps, prior, family = "binomial", trials = 1
         total <- total + half_cauchy(log(s), prior$group_scale)
         linear <- linear + (s * z)[group]
       } else {
-        # Huang and Wand (2013): half-t with 2 degrees of freedom, and a uniform correlation r = tanh(v).
+        # Huang and Wand (2013, equation 2) with nu = 2: deviations half-t, correlation r = tanh(v) uniform, but not
+        # independent of each other. Then the Jacobian of log deviations and v.
         r <- tanh(u[at$correlation])
-        total <- total + sum(dt(s / prior$group_scale, 2, log = TRUE) + log(s)) + log1p(-r^2)
+        total <- total - 3 * log(prod(s)^2 * (1 - r^2)) - 2 * sum(log(2 / (s^2 * (1 - r^2)) + prior$group_scale^-2)) +
+          3 * sum(log(s)) + log1p(-r^2)
         linear <- linear + s[[1]] * z[group, 1] + s[[2]] * (r * z[group, 1] + sqrt(1 - r^2) * z[group, 2]) * x
       }
     }
