@@ -59,7 +59,11 @@ logit_words <- function(name) {
   ifelse(name == "log_likelihood", "the log likelihood", ifelse(name == "dispersion", "the dispersion", name))
 }
 
-logit_verdict <- function(fit, table) judge_convergence(logit_quantities(fit), table, logit_words)
+logit_verdict <- function(fit, table) {
+  verdict <- judge_convergence(logit_quantities(fit), table, logit_words)
+  verdict$sentences <- c(verdict$sentences, support_words(fit))
+  verdict
+}
 
 logit_family_words <- c(
   binomial = "Logistic regression", negbinomial = "Negative binomial regression",
@@ -111,6 +115,10 @@ logit_fit_words <- function(fit) {
 #'   \item With an effective sample size below 20 per chain there is no verdict.
 #'   \item Below 100 per chain, intervals are called rough.
 #' }
+#' More sentences follow where the data leave the answer to the prior: all responses are equal, predictors separate
+#' successes from failures, one value of a predictor has only successes or only failures, a class has no response, or a
+#' grouping has one level.
+#'
 #' The line "Polya-Gamma sweeps ..." says which sampler ran: see [bayes_logit()].
 #'
 #' @param object,x a fit from [bayes_logit()], or its summary.
