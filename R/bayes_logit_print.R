@@ -281,5 +281,15 @@ update.bayes_logit <- function(object, formula., ..., evaluate = TRUE) {
   for (name in names(changed)) {
     call[[name]] <- changed[[name]]
   }
-  if (evaluate) eval(call, parent.frame()) else call
+  if (evaluate) eval(call, environment_of_call(call, list(parent.frame(), environment(object$formula)))) else call
+}
+
+# Of several environments the first that has most of the variables of a call. A fit that was made inside a function has
+# its data where its formula was written.
+environment_of_call <- function(call, environments) {
+  arguments <- as.list(call)[-1L]
+  in_data <- names(arguments) %in% "formula" & !is.null(call$data)
+  needed <- unique(unlist(lapply(arguments[!in_data], all.vars)))
+  found <- vapply(environments, function(envir) sum(vapply(needed, exists, NA, envir = envir)), 0L)
+  environments[[which.max(found)]]
 }

@@ -89,6 +89,19 @@ test_that("factors of one level and contrasts that do not fit are errors of this
   expect_error(bayes_logit(), "`formula` is missing", class = input)
 })
 
+test_that("update() finds the data of a fit that was made inside a function", {
+  skip_where_repeated()
+  make <- function() {
+    rows <- data.frame(z = 1:9, answer = c(0, 1, 0, 0, 1, 0, 1, 1, 1))
+    answer <- rows$answer
+    list(bayes_logit(answer ~ z, rows, chains = 1, iter = 20, seed = 1),
+      bayes_logit(answer ~ 1, chains = 1, iter = 20, seed = 1))
+  }
+  fits <- make()
+  expect_identical(coef(update(fits[[1L]], . ~ 1)), coef(fits[[2L]]))
+  expect_identical(coef(update(fits[[2L]], iter = 20)), coef(fits[[2L]]))
+})
+
 test_that("arguments of confint(), update() and simulate() are checked", {
   fit <- quick(y ~ x)
   for (parm in list(logical(0), NULL, list(1), TRUE, NA, 3)) expect_error(confint(fit, parm), "`parm`", class = input)
