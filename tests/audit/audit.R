@@ -106,10 +106,11 @@ state_of_r <- function() {
   )
 }
 
-# Errors that R raises before a function of warpbayes has begun.
+# Errors that R raises before a function of warpbayes has begun, and those of package emmeans about its own arguments.
 not_ours <- paste0("^(unused argument|formal argument .* matched by|argument [0-9]+ matches multiple|no applicable ",
   "method|.* used in an incorrect number|invalid argument to unary|[0-9] arguments? passed to|object 'a' not found in ",
-  "`levels<-|is.numeric\\(x\\) \\|\\| is.logical\\(x\\) is not TRUE in stats::cov)")
+  "`levels<-|is.numeric\\(x\\) \\|\\| is.logical\\(x\\) is not TRUE in stats::cov|",
+  ".* in (emmeans::emmeans|RG@levels))")
 
 # A fit or table of which a part was changed may end in an error of R, but in at most this share of all calls.
 changed_share <- 0.01

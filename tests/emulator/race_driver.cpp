@@ -561,7 +561,7 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   const size_t n = (size_t)c.rows, p = (size_t)c.columns, outcomes = (size_t)c.outcomes, groups = (size_t)c.groups;
   Numbers numbers(13 * p + n);
   const std::vector<double> x = numbers.vector(n * p, -1, 1), center = numbers.vector(p, -0.1, 0.1),
-                            inverse_scale = numbers.vector(p, 0.5, 2), offset = numbers.vector(n, -1, 1),
+                            inverse_scale = numbers.vector(p, 0.5, 2), offset = numbers.vector(n * outcomes, -1, 1),
                             shape = numbers.vector(n, 0, 40), kappa = numbers.vector(n * outcomes, -1, 1),
                             dispersed = numbers.vector(n, 0, 1), coefficients = numbers.vector(p * outcomes, -1, 1),
                             intercepts = numbers.vector(groups, -1, 1);
