@@ -4,7 +4,7 @@
 # tools/step says what each step does.
 steps = scripts rules rules-selftest library emulator-selftest build check emulator-access emulator-sanitizers \
   plugin audit fuzz emulator sanitizers races clang cpu client valgrind torture install vectors geweke measure \
-  symbols loops
+  processors symbols loops
 
 # Steps of tools/test --full, which others leave out unless they are named.
 long = site
