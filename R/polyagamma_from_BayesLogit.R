@@ -98,5 +98,7 @@
 #' }
 #' glm(cbind(n * y, n * (1 - y)) ~ X - 1, family = binomial())
 #' y <- cbind(mtcars$cyl == 4, mtcars$cyl == 6)
-#' fit <- bayes_logit(n * cbind(1 - rowSums(y), y) ~ X - 1, family = "multinomial", iter = 200, seed = 1)
+#' fit <- bayes_logit(n * cbind(1 - rowSums(y), y) ~ X - 1,
+#'   family = "multinomial", iter = 200, seed = 1
+#' )
 NULL
