@@ -33,7 +33,24 @@ planted <- read.table(header = TRUE, stringsAsFactors = FALSE, text = "
 models <- rbind(models, planted[planted$family %in% families, names(models)])
 
 ranked <- list()
-table <- do.call(rbind, lapply(seq_len(nrow(models)), function(i) {
+tables <- list()
+# The table of the models that are done. It is written after each model, so that a run that is ended loses one model.
+write_table <- function() {
+  pooled <- lapply(names(ranked), function(name) {
+    parts <- strsplit(name, " ")[[1]]
+    cbind(family = parts[2], groups = parts[1], prior = "all", planted = "", calibration_table(ranked[[name]]))
+  })
+  table <- do.call(rbind, c(tables, pooled))
+  is_planted <- nzchar(table$planted)
+  table$found <- table$p < 0.01 / ifelse(is_planted, sum(is_planted), sum(!is_planted))
+  digits <- c(cover50 = 3, cover90 = 3, mean_rank = 3, ess_median = 0, ess_least = 0)
+  for (name in names(digits)) table[[name]] <- round(table[[name]], digits[[name]])
+  table$p <- signif(table$p, 3)
+  write.csv(table, file.path(folder, "regression-calibration.csv"), row.names = FALSE)
+  table
+}
+
+for (i in seq_len(nrow(models))) {
   model <- models[i, ]
   start <- proc.time()[["elapsed"]]
   toy <- calibration_model(model$family, model$groups, model$prior, model$planted)
@@ -43,7 +60,7 @@ table <- do.call(rbind, lapply(seq_len(nrow(models)), function(i) {
   }, warpbayes_error_input = function(error) conditionMessage(error))
   if (!is.null(refused)) {
     cat(model$family, model$groups, model$prior, "skipped:", refused, "\n")
-    return(NULL)
+    next
   }
   repeats <- if (nzchar(model$planted)) 3 * sets else sets
   # Each model has seeds of its own, so that the ranks of models are independent.
@@ -52,23 +69,14 @@ table <- do.call(rbind, lapply(seq_len(nrow(models)), function(i) {
   if (length(bad)) stop(bad[[1]])
   if (!nzchar(model$planted)) {
     kind <- paste(model$groups, model$family)
-    ranked[[kind]] <<- c(ranked[[kind]], found)
+    ranked[[kind]] <- c(ranked[[kind]], found)
   }
   cat(sprintf("%s %s %s %s: %.1f s\n", model$family, model$groups, model$prior, model$planted,
     proc.time()[["elapsed"]] - start))
-  cbind(model[c("family", "groups", "prior", "planted")], calibration_table(found), row.names = NULL)
-}))
-pooled <- do.call(rbind, lapply(names(ranked), function(name) {
-  parts <- strsplit(name, " ")[[1]]
-  cbind(family = parts[2], groups = parts[1], prior = "all", planted = "", calibration_table(ranked[[name]]))
-}))
-table <- rbind(table, pooled)
+  tables[[i]] <- cbind(model[c("family", "groups", "prior", "planted")], calibration_table(found), row.names = NULL)
+  table <- write_table()
+}
 is_planted <- nzchar(table$planted)
-table$found <- table$p < 0.01 / ifelse(is_planted, sum(is_planted), sum(!is_planted))
-digits <- c(cover50 = 3, cover90 = 3, mean_rank = 3, ess_median = 0, ess_least = 0)
-for (name in names(digits)) table[[name]] <- round(table[[name]], digits[[name]])
-table$p <- signif(table$p, 3)
-write.csv(table, file.path(folder, "regression-calibration.csv"), row.names = FALSE)
 
 right <- table[!is_planted, ]
 cat(sprintf("%d parameters of %d models: %d found wrong; least p %.2g of %.2g; coverage of 50%%: %.3f, of 90%%: %.3f\n",
