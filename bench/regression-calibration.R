@@ -1,9 +1,11 @@
 # Simulation-based calibration of bayes_logit(), as tests/testthat/helper-calibration.R has it: 500 data sets of 40 rows
-# for every family, kind of groups and prior, and 1,500 data sets for each of some errors that are planted in the
-# simulation. The table has a row for each parameter, and rows of prior `all` for each parameter over all priors. If all
-# posteriors are right, the chance that `found` is TRUE anywhere is 1% for the models without planted errors together,
-# and 1% for those with planted errors. Models that bayes_logit() refuses are skipped.
-#   CORES=16 OUT=bench/results Rscript bench/regression-calibration.R [sets=500] [family ...]
+# for every family, kind of groups and prior, and 1,500 or 6,000 data sets for each of some errors that are planted in
+# the simulation. The table has a row for each parameter, and rows of prior `all` for each parameter over all priors. If
+# all posteriors are right, the chance that `found` is TRUE anywhere is 1% for the models without planted errors
+# together, and 1% for those with planted errors. Models that bayes_logit() refuses are skipped.
+#   CORES=16 OUT=bench/results Rscript bench/regression-calibration.R [sets=500] [family ...] [right] [planted]
+# With the names of families, only their models run; with `right` only those without planted errors, with `planted` only
+# the others. Rows of other models stay in the table.
 library(warpbayes)
 options(warpbayes.backend = "cpu", warpbayes.threads = 1)
 cores <- as.integer(Sys.getenv("CORES", "2"))
@@ -12,26 +14,36 @@ source("tests/testthat/helper-calibration.R")
 arguments <- commandArgs(TRUE)
 is_sets <- grepl("^sets=", arguments)
 sets <- if (any(is_sets)) as.integer(sub("sets=", "", arguments[is_sets])) else 500L
-families <- if (all(is_sets)) c("binomial", "negbinomial", "multinomial") else arguments[!is_sets]
-
+chosen <- arguments[!is_sets]
 models <- expand.grid(prior = c("normal", "student_t", "horseshoe", "regularised"),
-  groups = c("none", "one", "slopes", "crossed"), family = families, planted = "", stringsAsFactors = FALSE)
+  groups = c("none", "one", "slopes", "crossed"), family = c("binomial", "negbinomial", "multinomial"), planted = "",
+  times = 1, stringsAsFactors = FALSE)
 planted <- read.table(header = TRUE, stringsAsFactors = FALSE, text = "
-  prior family groups planted
-  normal binomial none scale
-  normal binomial none centre
-  student_t binomial none df
-  horseshoe binomial none global
-  normal binomial one group
-  normal binomial one shape
-  normal binomial slopes degrees
-  normal binomial slopes correlation
-  normal negbinomial none dispersion
-  normal negbinomial crossed group
-  normal multinomial none scale
+  prior family groups planted times
+  normal binomial none scale 3
+  normal binomial none centre 3
+  student_t binomial none df 3
+  horseshoe binomial none global 12
+  normal binomial one group 3
+  normal binomial one shape 12
+  normal binomial slopes degrees 3
+  normal binomial slopes correlation 3
+  normal negbinomial none dispersion 3
+  normal negbinomial crossed group 3
+  normal multinomial none scale 3
 ")
-models <- rbind(models, planted[planted$family %in% families, names(models)])
+models <- rbind(models, planted[names(models)])
+by_family <- intersect(chosen, models$family)
+by_kind <- intersect(chosen, c("right", "planted"))
+unknown <- setdiff(chosen, c(by_family, by_kind))
+if (length(unknown)) stop("neither families nor `right` nor `planted`: ", toString(unknown))
+runs <- (!length(by_family) | models$family %in% by_family) &
+  (!length(by_kind) | ifelse(nzchar(models$planted), "planted", "right") %in% by_kind)
 
+keys <- c("family", "groups", "prior", "planted")
+key <- function(rows) do.call(paste, rows[keys])
+file <- file.path(folder, "regression-calibration.csv")
+earlier <- if (file.exists(file)) read.csv(file, na.strings = "NA", colClasses = c(planted = "character"))
 ranked <- list()
 tables <- list()
 # The table of the models that are done. It is written after each model, so that a run that is ended loses one model.
@@ -41,16 +53,17 @@ write_table <- function() {
     cbind(family = parts[2], groups = parts[1], prior = "all", planted = "", calibration_table(ranked[[name]]))
   })
   table <- do.call(rbind, c(tables, pooled))
+  table <- rbind(earlier[!key(earlier) %in% key(table), names(earlier) != "found"], table)
   is_planted <- nzchar(table$planted)
   table$found <- table$p < 0.01 / ifelse(is_planted, sum(is_planted), sum(!is_planted))
   digits <- c(cover50 = 3, cover90 = 3, mean_rank = 3, ess_median = 0, ess_least = 0)
   for (name in names(digits)) table[[name]] <- round(table[[name]], digits[[name]])
   table$p <- signif(table$p, 3)
-  write.csv(table, file.path(folder, "regression-calibration.csv"), row.names = FALSE)
+  write.csv(table, file, row.names = FALSE)
   table
 }
 
-for (i in seq_len(nrow(models))) {
+for (i in which(runs)) {
   model <- models[i, ]
   start <- proc.time()[["elapsed"]]
   toy <- calibration_model(model$family, model$groups, model$prior, model$planted)
@@ -62,9 +75,9 @@ for (i in seq_len(nrow(models))) {
     cat(model$family, model$groups, model$prior, "skipped:", refused, "\n")
     next
   }
-  repeats <- if (nzchar(model$planted)) 3 * sets else sets
   # Each model has seeds of its own, so that the ranks of models are independent.
-  found <- parallel::mclapply(1e5 * i + seq_len(repeats), function(s) calibration_ranks(toy, s), mc.cores = cores)
+  seeds <- 1e5 * i + seq_len(model$times * sets)
+  found <- parallel::mclapply(seeds, function(s) calibration_ranks(toy, s), mc.cores = cores)
   bad <- Filter(function(set) inherits(set, "try-error"), found)
   if (length(bad)) stop(bad[[1]])
   if (!nzchar(model$planted)) {
@@ -73,14 +86,14 @@ for (i in seq_len(nrow(models))) {
   }
   cat(sprintf("%s %s %s %s: %.1f s\n", model$family, model$groups, model$prior, model$planted,
     proc.time()[["elapsed"]] - start))
-  tables[[i]] <- cbind(model[c("family", "groups", "prior", "planted")], calibration_table(found), row.names = NULL)
+  tables[[i]] <- cbind(model[keys], calibration_table(found), row.names = NULL)
   table <- write_table()
 }
 is_planted <- nzchar(table$planted)
 
 right <- table[!is_planted, ]
 cat(sprintf("%d parameters of %d models: %d found wrong; least p %.2g of %.2g; coverage of 50%%: %.3f, of 90%%: %.3f\n",
-  nrow(right), nrow(unique(right[1:3])), sum(right$found), min(right$p), 0.01 / nrow(right), mean(right$cover50),
+  nrow(right), nrow(unique(right[right$prior != "all", keys])), sum(right$found), min(right$p), 0.01 / nrow(right), mean(right$cover50),
   mean(right$cover90)))
 print(aggregate(found ~ planted + groups + prior + family, table[is_planted, ], any))
 print(right[right$found, ])
