@@ -92,8 +92,8 @@ for (i in which(runs)) {
 is_planted <- nzchar(table$planted)
 
 right <- table[!is_planted, ]
+count <- nrow(unique(right[right$prior != "all", keys]))
 cat(sprintf("%d parameters of %d models: %d found wrong; least p %.2g of %.2g; coverage of 50%%: %.3f, of 90%%: %.3f\n",
-  nrow(right), nrow(unique(right[right$prior != "all", keys])), sum(right$found), min(right$p), 0.01 / nrow(right), mean(right$cover50),
-  mean(right$cover90)))
+  nrow(right), count, sum(right$found), min(right$p), 0.01 / nrow(right), mean(right$cover50), mean(right$cover90)))
 print(aggregate(found ~ planted + groups + prior + family, table[is_planted, ], any))
 print(right[right$found, ])

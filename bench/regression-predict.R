@@ -14,7 +14,8 @@ n <- as.numeric(Sys.getenv("ROWS", "1e6"))
 set.seed(1)
 x <- matrix(rnorm(2000 * 9), 2000)
 data <- data.frame(y = rbinom(2000, 1, plogis(x[, 1] - 1)), x)
-fit <- bayes_logit(y ~ ., data, chains = 1, iter = 1000, warmup = 500, seed = 1, threads = 1, progress = FALSE)
+fit <- bayes_logit(y ~ ., data, chains = 1, iter = 1000, warmup = 500, seed = 1, threads = 1, backend = "cpu",
+  progress = FALSE)
 new <- data.frame(matrix(rnorm(n * 9), n))
 best <- function(expression) {
   expression <- substitute(expression)
@@ -29,19 +30,19 @@ by_r <- function(rows) {
   value <- plogis(tcrossprod(rbind(fit$coefficient_trace[501:1000, 1, ]), cbind(1, as.matrix(new[rows, ]))))
   t(apply(value, 2, function(v) c(mean(v), sd(v), quantile(v, c(0.05, 0.95)))))
 }
+here <- function(type = "response") predict(fit, new, type = type, threads = 1, backend = "cpu")
 few <- seq_len(min(n, 1e4))
 result <- data.frame(
   what = c("predict(), response", "predict(), link", "predict(), response, AVX2", "R: tcrossprod(), quantile()"),
   seconds_of_one_thread_for_1e6_rows = c(
-    best(predict(fit, new, threads = 1)) * 1e6 / n, best(predict(fit, new, type = "link", threads = 1)) * 1e6 / n,
-    with_avx2(best(predict(fit, new, threads = 1))) * 1e6 / n,
+    best(here()) * 1e6 / n, best(here("link")) * 1e6 / n, with_avx2(best(here())) * 1e6 / n,
     best(by_r(few)) * 1e6 / length(few)
   )
 )
 if (warp_info()$cuda$available %in% TRUE) {
   run <- function() predict(fit, new, backend = "cuda")
   run()
-  result[5L, ] <- list("predict(), response, card, wall", system.time(run())[["elapsed"]] * 1e6 / n)
+  result[5L, ] <- list("predict(), response, card, wall", median(replicate(5, system.time(run())[["elapsed"]])) * 1e6 / n)
 }
 print(result)
 utils::write.csv(result, file.path(folder, "regression-predict.csv"), row.names = FALSE)
