@@ -42,7 +42,8 @@ result <- data.frame(
 if (warp_info()$cuda$available %in% TRUE) {
   run <- function() predict(fit, new, backend = "cuda")
   run()
-  result[5L, ] <- list("predict(), response, card, wall", median(replicate(5, system.time(run())[["elapsed"]])) * 1e6 / n)
+  seconds <- median(replicate(5, system.time(run())[["elapsed"]]))
+  result[5L, ] <- list("predict(), response, card, wall", seconds * 1e6 / n)
 }
 print(result)
 utils::write.csv(result, file.path(folder, "regression-predict.csv"), row.names = FALSE)
