@@ -6,7 +6,8 @@
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
 
-#define ENTRY(name, arguments) {#name, (DL_FUNC)&wb_entry_##name, arguments}
+/* The cast by way of void (*)(void) says that the change of type is meant: R calls an entry by its own type. */
+#define ENTRY(name, arguments) {#name, (DL_FUNC)(void (*)(void))wb_entry_##name, arguments}
 
 static const R_CallMethodDef entries[] = {
   ENTRY(abundance_run, 8),

@@ -9,7 +9,7 @@
  *   WB_VECTOR_SET, WB_VECTOR_SETF  a vector whose elements are all the same number
  * WB_ISA_TABLE(stem) is an initialiser with the three variants in the order of wb_isa. Processors other than x86-64
  * have only the baseline, and so do builds with WB_NARROW_VECTORS (see configure.win). On x86-64 the baseline serves
- * processors without AVX2. It is slow, since fma() is a function of the C library there. */
+ * processors without AVX2. It is slow, since fma() is a function there. */
 #ifndef WB_ISA_ONCE
 #define WB_ISA_ONCE
 

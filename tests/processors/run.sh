@@ -3,9 +3,9 @@
 # tests/vectors there under qemu's user emulation: arm64 (gcc and clang), s390x (gcc; big-endian), and 64-bit Windows
 # (mingw-w64, under wine). Then compares checksums of 10,000 arguments of each function with this machine's. Checks that
 # fma() is one instruction on arm64. What is not installed is named and not run.
-# These are single functions of src/core: no loops of src/cpu, no fits, no R.
-# For Windows the compiler uses this machine's fma instruction, because fma() of mingw-w64 10 rounds twice: without the
-# instruction 158 of the 758 known answers differ.
+# For Windows it links src/numeric/fma.c, since fma() of mingw-w64 rounds twice, and runs once with the processor's fma
+# instruction and once without. It also looks for warnings of mingw-w64 in all C files of the package.
+# These are single functions of src/core: no loops of src/cpu, no fits, no R. fits.sh runs whole fits.
 # The last line is "N passed, N failed"; the status is 0 if none failed.
 set -u
 cd "$(dirname "$0")/../vectors" || exit 1
@@ -69,7 +69,25 @@ elsewhere s390x-gcc qemu-s390x-static s390x-linux-gnu-gcc -static
 WINEDEBUG=-all WINEPREFIX=$work/wine
 export WINEDEBUG WINEPREFIX
 wine=$(command -v wine64 || echo /usr/lib/wine/wine64)
-elsewhere windows-gcc "$wine" x86_64-w64-mingw32-gcc -mfma -D__USE_MINGW_ANSI_STDIO=1
+windows="-D__USE_MINGW_ANSI_STDIO=1 ../../src/numeric/fma.c"
+# shellcheck disable=SC2086
+{
+  elsewhere windows-gcc "$wine" x86_64-w64-mingw32-gcc $windows
+  elsewhere windows-without-fma "$wine" x86_64-w64-mingw32-gcc -DWB_NO_FMA_INSTRUCTION $windows
+}
+
+# R's headers of this machine serve for Windows too.
+include=$(Rscript -e 'cat(R.home("include"))' 2> /dev/null)
+if command -v x86_64-w64-mingw32-gcc > /dev/null && test -n "$include"; then
+  (
+    cd ../../src || exit 1
+    for file in $(find . -name '*.c'); do
+      x86_64-w64-mingw32-gcc -std=gnu11 -O2 -fsyntax-only -Wall -Wextra -Werror -fopenmp -I. -I../inst/include \
+        -I"$include" "$file" || exit 1
+    done
+  )
+  count $? "windows: all C files compile without warnings"
+fi
 
 if test -x "$(command -v aarch64-linux-gnu-nm)" && test -f "$work/same-arm64-gcc.exe"; then
   aarch64-linux-gnu-gcc -std=gnu99 -O2 -ffp-contract=off -I../../src -c identical.c -o "$work/arm64.o" &&

@@ -138,6 +138,10 @@ on_device butterfly butterfly.cu "butterfly-patterned partial sums"
     "$work/polyagamma" ${WARPBAYES_EXTENDED_TESTS:+full}
     count $? "Polya-Gamma laws in quadruple precision"
   fi
+  if test -n "$fused" && build fma $CC -std=c99 $flags $fused fma.c; then
+    "$work/fma" 10000000
+    count $? "fma() from integers"
+  fi
   build variates $CC -std=c99 $flags $fused variates.c && { "$work/variates"; count $? "laws of the draws"; }
   build categorical $CC -std=c99 $flags categorical.c && { "$work/categorical"; count $? "categorical draws"; }
   build triangles $CC -std=c99 $flags $fused linear_algebra.c && { "$work/triangles"; count $? "packed triangles"; }

@@ -271,8 +271,10 @@ SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP 
   const wb_topic_model_functions *functions = s->backend->topic_model;
   int status = functions->set_topics(s->topic, topic, &message);
   for (int i = 0; i < Rf_asInteger(sweeps) && status == WB_OK; i++) {
-    const wb_topic_draw draw = {wb_key_from_raw(key), (uint32_t)Rf_asReal(iteration) + (uint32_t)i, Rf_asLogical(mean),
-                                REAL_RO(alpha), 1};
+    const wb_topic_draw draw = {
+      .key = wb_key_from_raw(key), .iteration = (uint32_t)Rf_asReal(iteration) + (uint32_t)i,
+      .mean = Rf_asLogical(mean), .alpha = REAL_RO(alpha), .beta = 1
+    };
     status = functions->draw_documents(s->topic, &draw, log_likelihood, NULL, &message);
   }
   if (status == WB_OK) status = functions->get_topics(s->topic, (uint16_t *)(void *)RAW(out), &message);
