@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles the package's CUDA sources with the host compiler into a plugin:
 #   build.sh OUT.so [--sanitize=address|thread|access] [--cxx=COMMAND] [--define=NAME]...
-#            [--driver=FILE] [--source=FILE]... [--program] [--share=FOLDER] [--kernels=FOLDER]
+#            [--driver=FILE] [--source=FILE]... [--program] [--share=FOLDER] [--kernels=FOLDER] [--jobs=N]
 # --sanitize  see README.md
 # --driver    links the sources of src/cuda and this file to a program instead of a plugin
 # --source    compiles this file instead of the sources of src/cuda
@@ -9,13 +9,14 @@
 # --define    defines a macro, such as WB_EMULATOR_UCONTEXT for the portable switch of fibers
 # --share     keeps the emulator's own objects in this folder, for the next build with the same options
 # --kernels   takes all objects but the driver's from this folder, in which a build with the same --sanitize and --cxx
-#             has left them
+#             has left them; with --source, these files are compiled again
+# --jobs      compilers at a time, by default 2
 # All other objects stay beside the output, in the folder OUT.so.o.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-out='' sanitize='' cxx=${CXX:-g++} program=no driver='' sources='' defines='' share='' kernels=''
+out='' sanitize='' cxx=${CXX:-g++} program=no driver='' sources='' defines='' share='' kernels='' jobs=2
 for argument in "$@"; do
   case $argument in
     --sanitize=*) sanitize=${argument#*=} ;;
@@ -25,6 +26,7 @@ for argument in "$@"; do
 " ;;
     --share=*) share=${argument#*=} ;;
     --kernels=*) kernels=${argument#*=} ;;
+    --jobs=*) jobs=${argument#*=} ;;
     --driver=*) driver=${argument#*=} program=yes ;;
     --program) program=yes ;;
     --*) echo "build.sh: $argument is not an option" >&2; exit 2 ;;
@@ -32,7 +34,7 @@ for argument in "$@"; do
   esac
 done
 if [ -z "$out" ]; then
-  sed -n '2,14s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 
@@ -84,12 +86,18 @@ compile() {
   fi
 }
 
-# Two compilers at a time.
-previous=
+# At most $jobs compilers at a time: waits for the first of those that run.
+running=
 in_background() {
+  # shellcheck disable=SC2086
+  set -- "$(echo $running | wc -w)" "$@"
+  if [ "$1" -ge "$jobs" ]; then
+    wait "${running%% *}"
+    running=${running#* }
+  fi
+  shift
   "$@" &
-  if [ -n "$previous" ]; then wait "$previous"; fi
-  previous=$!
+  running="$running$! "
 }
 
 if ! [ -f "$machine/complete" ]; then
@@ -102,7 +110,8 @@ if [ -n "$driver" ]; then
 fi
 if [ -n "$kernels" ]; then
   cp "$kernels"/cuda_*.o "$objects"
-else
+fi
+if [ -z "$kernels" ] || [ -n "$sources" ]; then
   # --kernels takes the objects of src/cuda by their names, cuda_*.
   if [ -n "$sources" ]; then
     printf %s "$sources" > "$objects/sources"
@@ -117,7 +126,7 @@ else
     in_background compile "$source" "$objects/${name%.*}.o" "$instrument"
   done < "$objects/sources"
 fi
-wait "$previous"
+for process in $running; do wait "$process"; done
 touch "$machine/complete"
 # The emulator's own thread-local variables come first, so that the first shared variable has a gap before it too.
 if [ "$program" = no ]; then
