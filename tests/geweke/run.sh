@@ -2,7 +2,7 @@
 # Runs Geweke's test of the mixture sampler, and the test of the draw between blocks of components, without R.
 #
 #   tests/geweke/run.sh               short: 15 s on two cores, finds a mean that is off by 0.03 standard deviations
-#   tests/geweke/run.sh --full        1.6e7 sweeps (0.003 standard deviations), then the planted errors.
+#   tests/geweke/run.sh --full        4e6 sweeps (0.007 standard deviations), then the planted errors.
 #                                     WARPBAYES_EXTENDED_TESTS asks for the same.
 #   tests/geweke/run.sh --build F     only builds the program F
 #   tests/geweke/run.sh --objects S   short, with the objects that an installation of these sources left in the folder S
@@ -68,7 +68,7 @@ part() {
 part "$folder/block_draw"
 build . "$folder/geweke"
 if test "$full" = yes; then
-  part "$folder/geweke" -t 2 -n 1.6e7
+  part "$folder/geweke" -t 2 -n 4e6
   part tests/geweke/mutate.sh
 else
   part "$folder/geweke" -t 2

@@ -77,3 +77,32 @@ reference_logit <- function(y, x, sweeps, prior, family = "binomial", trials = 1
   if (q == 2) out[, ncol(out)] <- tanh(out[, ncol(out)])
   out
 }
+
+# A binomial regression with (x | g) without a chain: draws from the prior, weighted by the likelihood of the responses,
+# which `inner` draws of each group's effects estimate without bias. The error of a weighted mean is that of independent
+# draws. Arguments are as above. Returns the parameters, in the order above, and the weights.
+reference_weighted <- function(y, x, draws, prior, trials, group, inner = 8, nu = 2) {
+  # Huang and Wand (2013, equation 2): the inverse covariance is Wishart given the auxiliary variables. Bartlett's
+  # factors of 2 x 2 matrices make draws at once.
+  root <- lapply(1:2, function(i) sqrt(2 * nu * rgamma(draws, 0.5, rate = prior$group_scale^-2)))
+  a <- sqrt(rchisq(draws, nu + 1))
+  b <- rnorm(draws)
+  c <- sqrt(rchisq(draws, nu))
+  s <- cbind(root[[1]] * sqrt(b^2 + c^2) / (a * c), root[[2]] / c)
+  r <- -b / sqrt(b^2 + c^2)
+  intercept <- rnorm(draws, prior$intercept_location, prior$intercept_scale)
+  slope <- rnorm(draws, 0, prior$scale)
+  log_weight <- 0
+  for (rows in split(seq_along(y), group)) {
+    likelihood <- 0
+    for (i in seq_len(inner)) {
+      z <- rnorm(draws)
+      first <- intercept + s[, 1] * z
+      second <- slope + s[, 2] * (r * z + sqrt(1 - r^2) * rnorm(draws))
+      terms <- lapply(rows, function(row) dbinom(y[[row]], trials, plogis(first + second * x[[row]]), log = TRUE))
+      likelihood <- likelihood + exp(Reduce(`+`, terms))
+    }
+    log_weight <- log_weight + log(likelihood)
+  }
+  list(parameters = cbind(intercept, slope, log(s), r), weight = exp(log_weight - max(log_weight)))
+}

@@ -4,15 +4,16 @@ on_cuda <- function() warp_info()$backend == "cuda"
 
 sanitized <- function() nzchar(Sys.getenv("WARPBAYES_SANITIZERS"))
 
-extended <- function() nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))
-
-# tools/test runs the suite several times, with the same draws each time. The step `cpu`, and each step with --full,
-# runs all tests. The other steps leave out: long comparisons of draws with a law, because other tests run the same
-# code; tests that start workers; and tests of R code alone, such as plots.
-repeated <- function() (sanitized() || nzchar(Sys.getenv("WARPBAYES_TEST_REPEATED"))) && !extended()
+# tools/test runs the suite several times, with the same draws each time. The step `cpu` runs all tests. The other steps
+# leave out: long comparisons of draws with a law, because other tests run the same code; tests that start workers; and
+# tests of R code alone, such as plots. With --full only the step `cpu` has the long forms of such comparisons. Tests of
+# one backend have their long forms wherever that backend is tested.
+repeated <- function() sanitized() || nzchar(Sys.getenv("WARPBAYES_TEST_REPEATED"))
+full_run <- function() nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))
+extended <- function() full_run() && !repeated()
 
 skip_where_repeated <- function() {
-  testthat::skip_if(repeated() || sanitized(), "a long run; another step of tools/test has it")
+  testthat::skip_if(repeated(), "a long run; another step of tools/test has it")
 }
 
 # The emulator is several times slower with a sanitizer. Tests that compare results of kernels are left to the emulator

@@ -1,13 +1,11 @@
 # Shared by the tests of Polya-Gamma variables. A test statistic z is nearly standard normal: |z| < 6 fails with
 # probability 2e-9. sqrt(n) times a Kolmogorov distance passes 3.2 with probability 2.6e-9.
 
-polyagamma_extended <- function() nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))
-
 on_emulator <- function() identical(getOption("warpbayes.backend"), "cuda") && !is.null(getOption("warpbayes.plugin"))
 
 # The number of draws of a test: few on the emulator, ten million in the long form.
 polyagamma_draws <- function(usual) {
-  if (on_emulator()) min(usual, 2000) else if (polyagamma_extended()) 1e7 else usual
+  if (on_emulator()) min(usual, 2000) else if (extended()) 1e7 else usual
 }
 
 # E exp(-t X), computed with exponentials that do not overflow.

@@ -1,7 +1,7 @@
 # Posteriors of bayes_logit(), as users call it, are calibrated: units of predictors, centring, priors, warm-up and
 # draws of groups. See helper-calibration.R. bench/regression-calibration.R has all families, groups and priors.
 
-sets <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 1000 else 40
+sets <- if (extended()) 1000 else 40
 calibrated <- function(...) {
   model <- calibration_model(...)
   table <- calibration_table(lapply(seq_len(sets), function(i) calibration_ranks(model, i, 600, 20)))

@@ -10,7 +10,7 @@ term_toys <- list(
   "multinomial, slopes" = regression_toy("multinomial", terms = "slopes", offset = TRUE),
   "multinomial, nested" = regression_toy("multinomial", terms = "nested", trials = 5)
 )
-term_replicates <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 20000 else 400
+term_replicates <- if (extended()) 20000 else 400
 
 test_that("sweeps with grouping terms leave the joint law of parameters and responses invariant", {
   skip_where_repeated()

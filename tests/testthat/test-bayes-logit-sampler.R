@@ -13,7 +13,7 @@ toys <- list(
   "binomial, regularised horseshoe" = regression_toy(prior = "regularised"),
   multinomial = regression_toy("multinomial"), "multinomial, horseshoe" = regression_toy("multinomial", "horseshoe")
 )
-replicates <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 20000 else 1000
+replicates <- if (extended()) 20000 else 1000
 
 test_that("sweeps leave the joint law of parameters and responses invariant", {
   skip_where_repeated()

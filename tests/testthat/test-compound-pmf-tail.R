@@ -112,7 +112,7 @@ random_counting <- function(name, some, low = c(-20, 15)) {
 
 test_that("the search for the tail keeps the bound and is at most twice too far, for all parameters", {
   # Both are theorems (Chernoff's bound) or measured on 50,000 cases, not chances: a failure is an error.
-  each <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 2000 else 60
+  each <- if (extended()) 2000 else 60
   set.seed(1)
   for (name in counting_names) {
     for (i in seq_len(each)) {
@@ -136,7 +136,7 @@ test_that("the search for the tail keeps the bound and is at most twice too far,
 })
 
 test_that("random parameters give the known law up to the tail", {
-  each <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 400 else 12
+  each <- if (extended()) 400 else 12
   done <- 0
   set.seed(2)
   for (name in counting_names) {

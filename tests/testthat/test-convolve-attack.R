@@ -106,7 +106,7 @@ test_that("difficult pairs have no wrong entry", {
 })
 
 test_that("twenty thousand difficult pairs, and a few as long as a million, have no wrong entry", {
-  skip_if_not(nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS")), "a long run")
+  skip_if_not(extended(), "a long run")
   skip_if(on_cuda(), "the emulator would take days")
   set.seed(12)
   expect_identical(attack(20000, 3000)[["wrong"]], 0)

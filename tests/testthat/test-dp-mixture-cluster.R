@@ -649,7 +649,7 @@ test_that("the number of the tree's nodes is small and does not grow with the ce
 
 test_that("workers of snow and of MPI can be used", {
   skip_if_clusterless()
-  skip_if(on_cuda() || !nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS")), "runs in the extended tests")
+  skip_if(on_cuda() || !extended(), "runs in the extended tests")
   # In a process of its own, because MPI ends with the process.
   run <- function(make, end, command, ...) {
     script <- tempfile(fileext = ".R")

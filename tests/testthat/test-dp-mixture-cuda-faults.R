@@ -42,7 +42,7 @@ test_that("a failure of any CUDA call gives an error with a message and leaves n
         # Every call fails once for lack of memory. Other errors use the same code for cleaning up, and chunks only
         # repeat the calls. So for these, every third call fails, and each error has another third. Under a sanitizer
         # only some calls fail.
-        step <- (if (extended() || (error == "memory" && limit == 0)) 1 else 3) * (if (sanitized()) 9 else 1)
+        step <- (if (full_run() || (error == "memory" && limit == 0)) 1 else 3) * (if (sanitized()) 9 else 1)
         first <- if (step == 1) 1 else match(error, names(cuda_errors))
         # Failures while the session is closed are not reported. Without memory for all rows, rows go in chunks.
         failures <- count_failures(cuda, function() session("cuda"), seq(first, calls, by = step), error, expected,
@@ -120,7 +120,7 @@ test_that("device memory stays within the limit", {
 })
 
 test_that("for larger data a sweep takes less than a tenth of the memory of the data", {
-  skip_if(!nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS")), "long: 400 MB on the emulator")
+  skip_if(!full_run(), "long: 400 MB on the emulator")
   cuda <- emulator()
   for (precision in 0:1) {
     p <- 10L * (precision + 1L)

@@ -132,7 +132,7 @@ test_that("false alarms about convergence are rare, and chains that differ are f
     names(draws) <- letters[1:6]
     judge_convergence(draws, diagnose_quantities(draws), identity)$converged
   }
-  fits <- if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) 400 else 40
+  fits <- if (extended()) 400 else 40
   alarms <- function(n, chains, phi) mean(replicate(fits, verdict_on(n, chains, phi)) %in% FALSE)
   set.seed(1)
   expect_lt(alarms(60, 1, 0), 0.31)

@@ -235,7 +235,7 @@ test_that("results depend on seed, resample and step alone", {
     expect_identical(longer$horizon, 140)
     fewer <- call(horizon = 140, draws = 2, seed = 9)
     expect_identical(fewer$draws, fit$draws[1:2, ])
-    for (isa in c("avx2", if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))) "baseline")) {
+    for (isa in c("avx2", if (extended()) "baseline")) {
       if (match(isa, isa_names) - 1L > .Call(C_backend_processor)$isa) next
       old <- options(warpbayes.isa = isa)
       expect_identical(call(horizon = 140, draws = 5, seed = 9)[results], fit[results])

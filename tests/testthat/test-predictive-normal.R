@@ -11,7 +11,7 @@ test_that("the variance after N steps is 1/(n + 1) - 1/(n + N + 1) and the law i
   # for each of the 18 tests.
   draws <- if (on_cuda()) 1500 else 6e4
   horizons <- if (on_cuda()) c(1, 10) else c(1, 10, 1000)
-  if (nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS")) && !on_cuda()) horizons <- c(horizons, 1e5)
+  if (extended() && !on_cuda()) horizons <- c(horizons, 1e5)
   for (n in c(1, 10, 100)) {
     for (horizon in horizons) {
       y <- data_of(n)

@@ -20,7 +20,7 @@ test_that("a failure of any CUDA call gives an error with a message and leaves n
     expect_identical(run("cuda"), expected)
     calls <- cuda$calls() - start
     # Each call of a plain draw, and some calls of what has most calls in common with it.
-    step <- if (extended()) 1 else if (sanitized()) 7 else if (name == "double") 1 else 3
+    step <- if (full_run()) 1 else if (sanitized()) 7 else if (name == "double") 1 else 3
     for (error in c("memory", "kernel")) {
       at <- seq(1, min(calls, 60), by = step)
       failures <- count_failures(cuda, function() run("cuda"), at, error, expected, name)

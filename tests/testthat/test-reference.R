@@ -151,7 +151,7 @@ test_that("categorical draws agree with a race of exponential variables", {
 test_that("the bootstrap and processes agree with urns in plain R", {
   slow()
   y <- c(1, 4, 4, 6, 9)
-  steps <- if (extended()) 4000 else 200
+  steps <- if (extended()) 1000 else 200
   draws <- if (extended()) 2000 else 150
   set.seed(5)
   far <- function(model, theta, discount, base, horizon = "auto") {
@@ -165,6 +165,42 @@ test_that("the bootstrap and processes agree with urns in plain R", {
   expect_lt(far(dirichlet_process(3, normal), 3, 0, function() rnorm(1, 10, 3)), 1)
   expect_lt(far(pitman_yor(1, 0.3, normal), 1, 0.3, function() rnorm(1, 10, 3)), 1)
   expect_gt(far(dirichlet_process(3, normal), if (extended()) 2 else 1, 0, function() rnorm(1, 10, 3)), 1)
+})
+
+# The largest difference of a chain from weighted draws, over the bound for all of them together. Compared are the
+# distribution functions of the parameters, at four points each.
+weighted_disagreement <- function(ours, theirs, batches = 40) {
+  at <- apply(theirs$parameters, 2, quantile, c(0.1, 0.4, 0.7, 0.9))
+  below <- function(u) do.call(cbind, lapply(seq_len(ncol(u)), function(j) outer(u[, j], at[, j], `<`) + 0))
+  ours <- below(ours[seq_len(batches * (nrow(ours) %/% batches)), ])
+  means <- apply(ours, 2, function(inside) colMeans(matrix(inside, ncol = batches)))
+  weight <- theirs$weight / sum(theirs$weight)
+  inside <- below(theirs$parameters)
+  expected <- colSums(weight * inside)
+  variance <- colSums((weight * (inside - rep(expected, each = nrow(inside))))^2)
+  z <- (colMeans(means) - expected) / sqrt(variance + apply(means, 2, var) / batches)
+  max(abs(z)) / qt(1 - false_alarm / (2 * length(z)), batches - 1)
+}
+
+test_that("regressions with correlated effects agree with weighted draws from the prior", {
+  slow()
+  set.seed(6)
+  x <- as.vector(scale(rnorm(12)))
+  g <- rep(1:4, each = 3)
+  y <- rbinom(12, 3, plogis(x))
+  n <- if (extended()) 5e5 else 30000
+  prior <- list(scale = 1, intercept_location = 0.2, intercept_scale = 1, group_scale = 0.7)
+  fit <- bayes_logit(cbind(y, 3 - y) ~ x + (x | g), prior = do.call(logit_prior, prior), chains = 1, iter = n + 200,
+    warmup = 200, seed = 1, threads = 1, progress = FALSE)
+  ours <- logit_draws(fit)[, 1, ]
+  ours[, 3:4] <- log(ours[, 3:4])
+  compare <- function(wrong = list(), nu = 2) {
+    set.seed(8)
+    weighted_disagreement(ours, reference_weighted(y, x, n, modifyList(prior, wrong), 3, g, nu = nu))
+  }
+  expect_lt(compare(), 1)
+  expect_gt(compare(list(group_scale = if (extended()) 0.8 else 1.4)), 1)
+  expect_gt(compare(nu = if (extended()) 1 else 4), 1)
 })
 
 test_that("regressions agree with Metropolis steps in plain R", {

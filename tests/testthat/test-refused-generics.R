@@ -35,11 +35,10 @@ test_that("no inherited method takes a fit for a list", {
   fits <- setdiff(names(refusing_classes), c("pmf_list", "type_proportions", "type_differences"))
   tried <- 0
   # The short form tries two classes with each generic, in turn.
-  extended <- nzchar(Sys.getenv("WARPBAYES_EXTENDED_TESTS"))
   for (package in packages) {
     for (generic in setdiff(generics_of(package), for_all_objects)) {
       turn <- tried %/% 2 + 0:1
-      for (class in if (extended) fits else fits[turn %% length(fits) + 1]) {
+      for (class in if (extended()) fits else fits[turn %% length(fits) + 1]) {
         if (exists(paste(generic, class, sep = "."), envir = own) || exists(paste0("as_draws.", class), envir = own) &&
           generic %in% c("as_draws_list", "as_draws_rvars", "summarise_draws", "summarize_draws")) {
           next
