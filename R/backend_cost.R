@@ -1,15 +1,15 @@
-# With backend = "auto", a call runs where it is estimated to take less time. Results do not depend on it, so an
-# estimate need not be good where both take about as long. bench/auto-cuda.R measures the choices; the constants below
-# are from its times on 16 cores with AVX-512 beside an H200.
+# With backend = "auto", a call runs where it is estimated to take less time. Results do not depend on the choice, and a
+# wrong choice costs little if both take about as long. bench/auto-cuda.R measures the choices; the constants below are
+# from its times on 16 cores with AVX-512 beside an H200.
 
-# What a call costs, in seconds.
+# What a call costs: `bytes` in bytes, `most` in threads, the others in seconds.
 #   serial    on the processor, on one thread whatever their number
-#   parallel  of one core with AVX-512, shared by the threads
-#   most      the most threads that the work is shared by
-#   fixed     on the graphics card, whatever the size: launches of kernels, and what the host does for them
-#   bytes     that travel to the card or back
-#   compute   of an H200, bound by its multiply-adds
-#   memory    of an H200, bound by its memory
+#   parallel  on one core with AVX-512, for the work that the threads share
+#   most      the largest number of threads that make this work faster
+#   fixed     on the graphics card, at any size: launches of kernels, and what the host does for them
+#   bytes     bytes that are copied to the card or back
+#   compute   on an H200, for kernels that its multiply-adds limit
+#   memory    on an H200, for kernels that its memory limits
 call_cost <- function(serial = 0, parallel = 0, most = Inf, fixed = 5e-4, bytes = 0, compute = 0, memory = 0) {
   list(serial = serial, parallel = parallel, most = most, fixed = fixed, bytes = bytes, compute = compute,
     memory = memory)
@@ -39,9 +39,9 @@ card_seconds <- function(cost, card, precision = "double") {
   cost$fixed + cost$bytes / copy_rate + cost$compute * slower$compute + cost$memory * slower$memory
 }
 
-# How much longer a card takes than an H200, by what bounds a kernel. Cards of data centres have a compute capability of
-# x.0; others have 1/32 or 1/64 of the multiply-adds in double precision. Only an H200 was measured; the others are from
-# their makers' sheets.
+# How many times as long as an H200 a card takes, by what limits a kernel. Cards of data centres have a compute
+# capability of x.0. Other cards do 32 or 64 times fewer multiply-adds in double precision than in single. Only an H200
+# was measured; the figures of other cards are from their makers' data sheets.
 card_slower <- function(card, precision) {
   data_centre <- card$minor == 0L && card$major %in% c(6L, 7L, 8L, 9L, 10L)
   compute <- if (card$major >= 9L) 1 else 4
@@ -58,12 +58,7 @@ faster_run <- function(run, cost, precision = "double") {
     return(run)
   }
   card <- backend_state$devices[match(run$device, backend_state$devices$device), ]
-  if (processor_seconds(cost, run$threads, run$isa) <= card_seconds(cost, card, precision)) {
-    run <- on_processor(run)
-  }
-  # For bench/auto-cuda.R.
-  kept_runs$latest <- run$backend
-  run
+  if (processor_seconds(cost, run$threads, run$isa) <= card_seconds(cost, card, precision)) on_processor(run) else run
 }
 
 on_processor <- function(run) {
@@ -121,7 +116,8 @@ categorical_cost <- function(rows, columns, draws) {
   )
 }
 
-# `shape` and `tilt`: the vectors from which draws are recycled. Whole shapes up to 13 are sums of draws.
+# `shape` and `tilt` are recycled to `draws` elements; the first shape stands for all. If it is a whole number of at
+# most 13, each draw is the sum of that many draws of shape 1.
 polyagamma_cost <- function(draws, shape, tilt) {
   first <- if (length(shape) > 0L) shape[[1L]] else 1
   each <- if (is.na(first) || first == floor(first) && first <= 13) 14e-9 * max(1, first, na.rm = TRUE) else 1.9e-7

@@ -159,23 +159,17 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
   seed_weight <- check_number(seed_weight, "seed_weight", 0, 1e6)
   prior <- c(check_gamma(alpha_prior, "alpha_prior"), check_gamma(beta_prior, "beta_prior"))
   start <- check_topic_start(start)
-  iter <- check_count(iter, "iter")
-  warmup <- check_warmup(warmup, iter)
-  thin <- check_thin(thin, iter, warmup)
-  chains <- check_count(chains, "chains", max = 1e4)
-  keep <- check_topic_keep(keep)
+  sweeps <- check_topic_sweeps(iter, warmup, thin, chains, keep)
   precision <- check_precision(precision)
   progress <- check_progress(progress)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
-  size <- counts$size
   run <- resolve_run(backend, threads,
-    cost = topic_cost(size[[1L]], length(counts$count), topics, iter * chains)
-  )
+    cost = topic_cost(counts$size[[1L]], length(counts$count), topics, sweeps$iter * sweeps$chains))
   seed <- check_seed(seed)
 
   fit <- structure(list(
-    draws = NULL, topics = topics, chains = chains, iter = 0, warmup = warmup, thin = thin, keep = keep, seed = seed,
-    method = method, start = start, learn = list(alpha = alpha$learn, beta = beta$learn), prior = prior,
+    draws = NULL, topics = topics, chains = sweeps$chains, iter = 0, warmup = sweeps$warmup, thin = sweeps$thin,
+    keep = sweeps$keep, seed = seed, method = method, start = start, learn = list(alpha = alpha$learn, beta = beta$learn), prior = prior,
     backend = run$backend, precision = precision, threads = run$threads, documents = counts$documents,
     terms = counts$terms, document_tokens = document_sizes(counts), groups = groups, seed_words = seed_words,
     prior_counts = add_prior(beta$prior_counts, seed_prior(seed_words, seed_weight, topics, counts)),
@@ -184,7 +178,15 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
   ), class = "topic_model")
   fit$topic_names <- seed_names(seed_words, topics)
   fit <- start_chains(fit, topic_start(fit, alpha$start, beta$start, run))
-  advance_chains(fit, iter, topic_sampler, run, progress, threads, checkpoint)
+  advance_chains(fit, sweeps$iter, topic_sampler, run, progress, threads, checkpoint)
+}
+
+# The arguments about sweeps that topic_model() and its update() share.
+check_topic_sweeps <- function(iter, warmup, thin, chains, keep, call = sys.call(-1L)) {
+  iter <- check_count(iter, "iter", call = call)
+  warmup <- check_warmup(warmup, iter, call)
+  list(iter = iter, warmup = warmup, thin = check_thin(thin, iter, warmup, call),
+    chains = check_count(chains, "chains", max = 1e4, call = call), keep = check_topic_keep(keep, call))
 }
 
 #' @rdname continue

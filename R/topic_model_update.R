@@ -76,13 +76,10 @@ update.topic_model <- function(object, newdata, weight = 1, groups = NULL, iter 
   report_unknown(counts)
   counts$unknown <- NULL
   grouped <- update_groups(object, check_new_groups(object, groups, counts$documents), counts)
-  iter <- check_count(iter, "iter")
-  warmup <- check_warmup(warmup, iter)
-  thin <- check_thin(thin, iter, warmup)
-  chains <- check_count(chains, "chains", max = 1e4)
-  keep <- check_topic_keep(keep)
+  sweeps <- check_topic_sweeps(iter, warmup, thin, chains, keep)
   progress <- check_progress(progress)
-  run <- resolve_run(backend, threads)
+  run <- resolve_run(backend, threads,
+    cost = topic_cost(counts$size[[1L]], length(counts$count), object$topics, sweeps$iter * sweeps$chains))
   seed <- check_seed(seed)
 
   earlier <- add_prior(pack_prior(topic_counts(object), object$terms), object$prior_counts)
@@ -92,17 +89,17 @@ update.topic_model <- function(object, newdata, weight = 1, groups = NULL, iter 
     alpha <- as.vector(t(rbind(object$group_alpha, if (nlevels(grouped) > length(known)) object$alpha)))
   }
   fit <- structure(list(
-    draws = NULL, topics = object$topics, chains = chains, iter = 0, warmup = warmup, thin = thin, keep = keep,
-    seed = seed, method = object$method, start = "earlier", learn = list(alpha = "none", beta = FALSE),
-    prior = object$prior, backend = run$backend, precision = object$precision, threads = run$threads,
-    documents = counts$documents,
-    terms = counts$terms, document_tokens = document_sizes(counts), groups = grouped, seed_words = NULL,
+    draws = NULL, topics = object$topics, chains = sweeps$chains, iter = 0, warmup = sweeps$warmup,
+    thin = sweeps$thin, keep = sweeps$keep, seed = seed, method = object$method, start = "earlier",
+    learn = list(alpha = "none", beta = FALSE), prior = object$prior, backend = run$backend,
+    precision = object$precision, threads = run$threads, documents = counts$documents, terms = counts$terms,
+    document_tokens = document_sizes(counts), groups = grouped, seed_words = NULL,
     prior_counts = weight * earlier, earlier = weight * sum(earlier), x = counts,
     elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
   ), class = "topic_model")
   fit$topic_names <- object$topic_names
   fit <- start_chains(fit, topic_start(fit, alpha, object$beta, run, object$alpha))
-  advance_chains(fit, iter, topic_sampler, run, progress, threads)
+  advance_chains(fit, sweeps$iter, topic_sampler, run, progress, threads)
 }
 
 # The groups of the new documents, whose levels are all groups of the fit and `(other)`, for documents of none of them.
