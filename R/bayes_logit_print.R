@@ -115,9 +115,10 @@ logit_fit_words <- function(fit) {
 #'   \item With an effective sample size below 20 per chain there is no verdict.
 #'   \item Below 100 per chain, intervals are called rough.
 #' }
-#' More sentences follow where the data leave the answer to the prior: all responses are equal, predictors separate
-#' successes from failures, one value of a predictor has only successes or only failures, a class has no response, or a
-#' grouping has one level.
+#' More sentences follow where the data are found to leave the answer to the prior: all responses are equal; predictors
+#' separate the successes from the failures, or the classes; a class does not occur at one of the two values of a
+#' predictor; each level of a grouping has only successes or only failures; a class has no response; or a grouping has
+#' one level. Other kinds of separation are not looked for.
 #'
 #' The line "Polya-Gamma sweeps ..." says which sampler ran: see [bayes_logit()].
 #'

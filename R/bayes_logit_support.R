@@ -7,7 +7,8 @@ support_words <- function(fit) {
     return(character())
   }
   counts <- fit$weights > 0
-  c(response_words(fit, counts), if (fit$family == "binomial") separation_words(fit, counts), level_words(fit))
+  c(response_words(fit, counts), separation_words(fit, counts),
+    if (fit$family == "binomial") pure_level_words(fit, counts), level_words(fit))
 }
 
 response_words <- function(fit, counts) {
@@ -31,46 +32,129 @@ response_words <- function(fit, counts) {
 }
 
 # Separation (Albert and Anderson 1984): the likelihood grows without end along a direction, so the prior decides how
-# far the coefficients lie from 0. Two kinds are looked for, which are proved where they are found: the posterior means
-# order all successes above all failures, and a predictor of two values has no failures or no successes at one of them.
+# far the coefficients lie from 0. Two kinds are looked for, each of which proves it: the posterior means tell the
+# classes of all rows, or a class of response does not occur at one value of a predictor of two values. There is other
+# separation, of which nothing is said. Effects of groups do not limit such a direction. 1e6 rows and 10 predictors
+# of two values take 0.3 s.
 separation_words <- function(fit, counts) {
-  y <- fit$response$observed[counts]
-  trials <- fit$response$trials[counts]
-  mixed <- y > 0 & y < trials
   x <- fit$design$x
-  if (is_sparse_matrix(x) || length(x) > 1e7 || all(y == 0) || all(y == trials)) {
+  occurs <- class_occurs(fit, counts)
+  if (is_sparse_matrix(x) || length(x) > 1e7 || sum(colSums(occurs) > 0) < 2L) {
     return(character())
   }
-  x <- x[counts, , drop = FALSE]
-  if (!any(mixed)) {
-    linear <- drop(x %*% unname(stats::coef(fit)))
-    between <- c(max(linear[y == 0]), min(linear[y > 0]))
-    has_intercept <- any(fit$design$is_intercept)
-    if (between[[1L]] < between[[2L]] && (has_intercept || between[[1L]] < 0 && between[[2L]] > 0)) {
-      return(paste("The predictors separate all successes from all failures: the data set no limit to the",
-        "coefficients, and the prior decides how large they are."))
-    }
+  if (!all(counts)) x <- x[counts, , drop = FALSE]
+  if (fit$family != "negbinomial" && is_separated(fit, x, occurs)) {
+    classes <- if (fit$family == "binomial") "all successes from all failures" else "the classes of all rows"
+    return(sprintf("The predictors separate %s: %s", classes,
+      "the data set no limit to the coefficients, and the prior decides how large they are."))
   }
-  empty <- vapply(which(!fit$design$is_intercept), function(column) {
+  unlimited <- unlimited_columns(fit, x, occurs)
+  several <- length(unlimited) > 1L
+  if (length(unlimited) > 5L) unlimited <- c(unlimited[1:5], sprintf("and %d more", length(unlimited) - 5L))
+  if (several) {
+    paste0("The data do not limit some coefficients in one direction, and the prior decides how large they are: ",
+      paste(unlimited, collapse = ", "), ".")
+  } else {
+    sprintf("The data do not limit the coefficient of %s in one direction: the prior decides how large it is.",
+      unlimited)
+  }
+}
+
+# Whether a row has responses of each class: rows x classes. The classes of other families than multinomial are failures
+# and successes, or counts of 0 and others.
+class_occurs <- function(fit, counts) {
+  observed <- fit$response$observed
+  if (fit$family == "multinomial") {
+    return(observed[counts, , drop = FALSE] > 0)
+  }
+  observed <- observed[counts]
+  cbind(if (fit$family == "binomial") observed < fit$response$trials[counts] else observed == 0, observed > 0)
+}
+
+# Whether the posterior means of the coefficients give each row the class that its responses have. With an intercept any
+# threshold will do for two classes.
+is_separated <- function(fit, x, occurs) {
+  if (kept_draws(fit$iter, fit) == 0 || any(rowSums(occurs) > 1)) {
+    return(FALSE)
+  }
+  linear <- x %*% matrix(stats::coef(fit), ncol(x))
+  if (ncol(occurs) == 2L) {
+    between <- c(max(linear[occurs[, 1L]]), min(linear[occurs[, 2L]]))
+    return(between[[1L]] < between[[2L]] && (any(fit$design$is_intercept) || between[[1L]] < 0 && between[[2L]] > 0))
+  }
+  linear <- cbind(0, linear)
+  own <- rowSums(linear * occurs)
+  linear[occurs] <- -Inf
+  all(own > do.call(pmax, lapply(seq_len(ncol(linear)), function(k) linear[, k])) | rowSums(occurs) == 0)
+}
+
+# Predictors of two values at one of which a class does not occur, in words. With an intercept, the linear predictors of
+# the rows with this value can change alone. Without one they can if the other value is 0.
+unlimited_columns <- function(fit, x, occurs) {
+  has_intercept <- any(fit$design$is_intercept)
+  occurs <- occurs + 0
+  total <- colSums(occurs)
+  words <- lapply(which(!fit$design$is_intercept), function(column) {
     values <- x[, column]
-    low <- min(values)
-    high <- max(values)
-    if (low == high || !all(values == low | values == high)) {
-      return("")
+    if (length(unique(utils::head(values, 100L))) > 2L) {
+      return(NULL)
     }
-    for (value in c(low, high)) {
-      here <- values == value
-      kind <- if (all(y[here] == 0)) "failures" else if (all(y[here] == trials[here])) "successes" else next
-      return(sprintf("%s (only %s where it is %s)", show_name(colnames(x)[[column]]), kind, format(value, digits = 6)))
+    pair <- c(min(values), max(values))
+    is_high <- values == pair[[2L]]
+    if (pair[[1L]] == pair[[2L]] || sum(is_high) + sum(values == pair[[1L]]) < length(values)) {
+      return(NULL)
     }
-    ""
-  }, "")
-  empty <- empty[nzchar(empty)]
-  if (length(empty) == 0L) {
-    return(character())
+    at_high <- drop(crossprod(is_high, occurs))
+    at <- list(total - at_high, at_high)
+    for (i in 1:2) {
+      lacks <- at[[i]] == 0 & total > 0
+      # More counts of 0 do limit a coefficient of a negative binomial regression.
+      if (fit$family == "negbinomial") lacks[[1L]] <- FALSE
+      if (any(lacks) && !all(at[[i]] == 0) && (has_intercept || pair[[i]] != 0 && pair[[3L - i]] == 0)) {
+        kind <- switch(fit$family,
+          binomial = paste("only", if (lacks[[2L]]) "failures" else "successes"), negbinomial = "only counts of 0",
+          multinomial = paste("no response of class", show_name(colnames(occurs)[lacks][[1L]])))
+        name <- colnames(x)[[column]]
+        return(sprintf("%s (%s where %s)", show_name(name), kind, predictor_words(fit, name, pair[[i]], pair)))
+      }
+    }
+  })
+  unlist(words)
+}
+
+# Where column `name` of the design has a value, in words. `pair` has its two values. A column of 0 and 1 for a level of
+# a factor is named by the factor and its levels.
+predictor_words <- function(fit, name, value, pair) {
+  is_logical <- vapply(fit$frame, is.logical, NA)
+  factors <- c(fit$xlevels, lapply(fit$frame[is_logical], function(values) c("FALSE", "TRUE")))
+  for (variable in names(factors)) {
+    level <- which(paste0(variable, factors[[variable]]) == name)
+    if (length(level) == 1L && identical(unname(pair), c(0, 1))) {
+      here <- if (value == 1) factors[[variable]][[level]] else factors[[variable]][-level]
+      is_other <- length(here) > 1L
+      return(sprintf("%s is %s\"%s\"", show_name(variable), if (is_other) "not " else "",
+        if (is_other) factors[[variable]][[level]] else here))
+    }
   }
-  sprintf("The data do not limit the coefficient%s of %s in one direction: the prior decides how large %s.",
-    if (length(empty) > 1L) "s" else "", paste(empty, collapse = ", "), if (length(empty) > 1L) "they are" else "it is")
+  sprintf("%s is %s", show_name(name), format(value, digits = 6))
+}
+
+# Groupings of a logistic regression of which no level has both successes and failures. As their deviation grows, the
+# likelihood tends to a limit above 0.
+pure_level_words <- function(fit, counts) {
+  occurs <- class_occurs(fit, counts)
+  design <- fit$design
+  groupings <- c(if (!is.null(design$group)) list(list(name = fit$group_name, level = as.integer(design$group))),
+    lapply(design$terms, function(term) {
+      if ("(Intercept)" %in% term$columns) list(name = term$group, level = term$level)
+    }))
+  is_pure <- vapply(groupings, function(grouping) {
+    sums <- if (!is.null(grouping)) rowsum(occurs + 0, grouping$level[counts])
+    !is.null(sums) && nrow(sums) > 1L && all(colSums(sums) > 0) && !any(sums[, 1L] > 0 & sums[, 2L] > 0)
+  }, NA)
+  names <- unique(vapply(groupings[is_pure], function(grouping) grouping$name, ""))
+  sprintf(paste("Each level of %s has only successes or only failures: the data set no upper limit to the deviation of",
+    "its effects, and the prior decides how large it is."), show_name(names))
 }
 
 # A grouping with one level says nothing about differences between levels.

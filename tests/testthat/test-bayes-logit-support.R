@@ -44,7 +44,34 @@ test_that("separation is named, complete or at one value of a predictor", {
   # Two values of a factor, one of which has only successes.
   drug <- data.frame(drug = rep(c("old", "new"), c(6, 6)), y = c(0, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1))
   expect_identical(said(y ~ drug, drug), paste(
-    "The data do not limit the coefficient of `drugold` (only successes where it is 0) in one direction: the prior",
-    "decides how large it is."))
+    "The data do not limit the coefficient of `drugold` (only successes where `drug` is \"new\") in one direction: the",
+    "prior decides how large it is."))
+  three <- data.frame(g = rep(c("a", "b", "c"), each = 4), y = c(0, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0))
+  expect_match(said(y ~ g, three), "of `gc` (only failures where `g` is \"c\") in one", fixed = TRUE)
+  three$y <- c(1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0)
+  expect_match(said(y ~ g, three), ", `gc` (only successes where `g` is not \"c\").", fixed = TRUE)
+  # Without an intercept a predictor has no effect where it is 0.
+  expect_identical(said(y ~ 0 + x, data.frame(x = rep(0:1, each = 4), y = c(0, 0, 0, 0, 0, 1, 0, 1))), character())
+  expect_match(said(y ~ 0 + x, data.frame(x = rep(0:1, each = 4), y = c(0, 1, 0, 1, 0, 0, 0, 0))),
+    "of `x` (only failures where `x` is 1)", fixed = TRUE)
+  few <- data.frame(x = rep(c(FALSE, TRUE), each = 4), y = c(0, 0, 0, 0, 2, 0, 1, 3))
+  expect_match(said(y ~ x, few, "negbinomial"), "`xTRUE` (only counts of 0 where `x` is \"FALSE\")", fixed = TRUE)
   expect_output(print(suppressMessages(bayes_logit(y ~ x, data, chains = 1, iter = 60, seed = 1))), "separate all")
+})
+
+test_that("separation of the classes of a multinomial and of the levels of a grouping is named", {
+  skip_where_repeated()
+  data <- data.frame(x = c(1:5, 101:105, 201:205), z = rep(c(0, 0, 1), 5), y = gl(3, 5, labels = c("p", "q", "r")))
+  fit <- suppressMessages(bayes_logit(y ~ poly(x, 2), data, "multinomial", logit_prior(scale = 100), chains = 1,
+    iter = 400, seed = 1))
+  expect_match(warpbayes:::support_words(fit), "separate the classes of all rows")
+  data$y <- factor(ifelse(data$z == 1, "p", c("p", "q", "r")[1 + c(0, 1, 2, 1, 0) %% 3]))
+  expect_match(said(y ~ z, data, "multinomial"), "`z` (no response of class `q` where `z` is 1)", fixed = TRUE)
+  levels <- data.frame(g = rep(1:6, each = 3), x = c(1, 2, 3), y = rep(c(0, 1), each = 3))
+  for (term in c("(1 | g)", "(x | g)")) {
+    formula <- stats::as.formula(paste("y ~ x +", term))
+    expect_match(said(formula, levels), "Each level of `g` has only successes or only failures", fixed = TRUE)
+    # One failure more in a level of successes.
+    expect_identical(said(formula, rbind(levels, data.frame(g = 2, x = 1, y = 0))), character())
+  }
 })
