@@ -140,13 +140,29 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
   fit <- structure(list(
     draws = NULL, family = family, formula = formula, terms = parts$terms, xlevels = parts$xlevels,
     contrasts = design$contrasts, group_name = parts$group_name, prior = prior,
-    prior_only = prior_only,
-    chains = chains, iter = 0, warmup = warmup, thin = thin, seed = seed, backend = run$backend, threads = run$threads,
+    prior_only = prior_only, chains = chains, iter = 0, warmup = warmup, thin = thin, seed = seed,
+    backend = run$backend, threads = run$threads,
     coefficient_names = coefficient_names(design, response), rows = nrow(parts$frame), weights = parts$weights,
     offset = parts$offset, response = response, design = design, na.action = parts$na.action, frame = parts$frame,
-    given = given, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = call), class = "bayes_logit")
+    given = given, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = without_dots(call, parent.frame())),
+    class = "bayes_logit")
   fit <- start_chains(fit, function(key) logit_start(fit))
   advance_chains(fit, iter, logit_sampler, run, progress, threads, checkpoint)
+}
+
+# match.call() has `..1` for what the caller passed on by `...`. Here it becomes the expression that was given there.
+without_dots <- function(call, frame) {
+  for (i in seq_along(call)) {
+    if (is_dots_element(call[[i]])) {
+      passed <- as.list(eval(quote(substitute(list(...))), frame))[-1L]
+      call[i] <- passed[as.integer(substring(as.character(call[[i]]), 3L))]
+    }
+  }
+  call
+}
+
+is_dots_element <- function(expression) {
+  !missing(expression) && is.symbol(expression) && grepl("^[.]{2}[0-9]+$", expression)
 }
 
 # The arguments of the user's call that choose and weigh the rows. Names of variables stay names. Other expressions
@@ -154,10 +170,11 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
 given_rows <- function(call, formula, data, envir, caller) {
   evaluate <- function(name) {
     expression <- call[[name]]
-    if (!is.call(expression)) {
+    is_dots <- is_dots_element(expression)
+    if (!is.call(expression) && !is_dots) {
       return(expression)
     }
-    is_of_rows <- name %in% c("weights", "offset", "subset") && inherits(formula, "formula")
+    is_of_rows <- !is_dots && name %in% c("weights", "offset", "subset") && inherits(formula, "formula")
     evaluated <- function() if (is_of_rows) eval(expression, data, environment(formula)) else eval(expression, envir)
     tryCatch(evaluated(), error = function(error) {
       stop_input(name, "cannot be evaluated with `data`: ", conditionMessage(error), call = caller)

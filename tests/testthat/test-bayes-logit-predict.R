@@ -102,6 +102,18 @@ test_that("update() finds the data of a fit that was made inside a function", {
   expect_identical(coef(update(fits[[2L]], iter = 20)), coef(fits[[2L]]))
 })
 
+test_that("update() of a fit from a wrapper with `...` finds what was passed on", {
+  data <- data.frame(x = 1:12, y = rep(0:1, 6))
+  wrapper <- function(data, ...) bayes_logit(y ~ x, data, chains = 1, iter = 10, seed = 1, ...)
+  shift <- rep(0.1, 12)
+  fit <- wrapper(data, offset = shift, prior = logit_prior(scale = 2))
+  expect_identical(fit$call$offset, quote(shift))
+  expect_identical(fit$call$prior, quote(logit_prior(scale = 2)))
+  expect_identical(coef(update(fit, iter = 10)), coef(fit))
+  expect_identical(coef(fit), coef(bayes_logit(y ~ x, data, offset = shift, prior = logit_prior(scale = 2),
+    chains = 1, iter = 10, seed = 1)))
+})
+
 test_that("arguments of confint(), update() and simulate() are checked", {
   fit <- quick(y ~ x)
   for (parm in list(logical(0), NULL, list(1), TRUE, NA, 3)) expect_error(confint(fit, parm), "`parm`", class = input)
