@@ -77,7 +77,7 @@ others_words <- function(others, highest, number) {
 }
 
 print_bem <- function(fit) {
-  cat(bem_words(fit), sep = "\n")
+  print_lines(bem_words(fit))
   if (fit$iter > 0) {
     best <- which.max(bem_starts(fit)$log_posterior)
     cat(sprintf("Components that hold half a cell or more: %s\n", fit$occupied[fit$iter, best]))

@@ -111,7 +111,7 @@ print.dp_mixture <- function(x, ...) {
       print_bem(x)
       return(invisible(x))
     }
-    cat(fit_words(x), sep = "\n")
+    print_lines(fit_words(x))
     table <- diagnose(x)
     occupied <- table[table$quantity == "occupied", ]
     number <- function(value) format(value, scientific = FALSE)
@@ -123,7 +123,7 @@ print.dp_mixture <- function(x, ...) {
     largest <- utils::head(largest[largest > 0], 8L)
     if (length(largest)) {
       chain <- if (x$chains > 1) " of chain 1" else ""
-      cat(sprintf("Largest, in the last sweep%s: %s of the cells\n", chain, list_shares(largest / x$rows)))
+      print_lines(sprintf("Largest, in the last sweep%s: %s of the cells", chain, list_shares(largest / x$rows)))
     }
     print_sentences(verdict_words(x, convergence_verdict(x, table)))
   })
@@ -252,9 +252,7 @@ print.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
   printed(x, {
     components <- check_count(components, "components", min = 0)
     digits <- check_count(digits, "digits", max = 15)
-    cat(x$words, sep = "\n")
-    cat("\n")
-    print(x$prior)
+    print_mixture_head(x)
     if (!is.null(x$learned)) {
       cat("\nLearned of the prior (mean, and 90% of the draws):\n")
       numbers <- lapply(x$learned[-1L], function(values) {
@@ -277,15 +275,19 @@ print.summary.dp_mixture_bem <- function(x, components = 12, digits = 2, ...) {
   printed(x, {
     components <- check_count(components, "components", min = 0)
     digits <- check_count(digits, "digits", max = 15)
-    cat(x$words, sep = "\n")
-    cat("\n")
-    print(x$prior)
+    print_mixture_head(x)
     print_components(x, sprintf("start %d", x$best), components, digits)
     print_piled(x$piled)
     cat("\nStarts:\n")
     print(format(x$starts, digits = 10), row.names = FALSE)
     print_sentences(x$verdict)
   })
+}
+
+print_mixture_head <- function(x) {
+  print_lines(x$words)
+  cat("\n")
+  print(x$prior)
 }
 
 # The first `components` components of the reference draw. `where`: its draw and chain, or its start.

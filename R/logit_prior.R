@@ -239,7 +239,7 @@ compiled_logit_prior <- function(prior, counts) {
 print.logit_prior <- function(x, ...) {
   printed(x, {
     cat("Prior of a regression\n")
-    cat(paste0("  ", logit_prior_words(x)), sep = "\n")
+    print_lines(paste0("  ", logit_prior_words(x)))
   })
 }
 

@@ -260,10 +260,13 @@ test_that("methods for printing, summaries, plots and other packages work", {
   }
   expect_error(plot(fits[[1]], standardise = NA), "`standardise` must be TRUE or FALSE", class = input)
   expect_error(plot(fits[[1]], parameters = "q"), "`parameters` must be", class = input)
-  expect_output(print(logit_prior()), "normal with mean 0 and standard deviation 2.5 divided by the predictor's")
+  old <- options(width = 80)
+  on.exit(options(old))
+  expect_lte(max(nchar(capture.output(print(logit_prior())))), 80)
+  expect_output(print(logit_prior()), "normal with mean 0 and standard deviation 2.5 divided by the predictor's",
+    width = 120)
   expect_output(print(quick(y ~ x, prior = logit_prior("horseshoe"))$prior),
-    "horseshoe, global scale half-Cauchy of scale 1"
-  )
+    "horseshoe, global scale half-Cauchy of scale 1", width = 120)
   expect_output(print(quick(y ~ x, prior = logit_prior("zellner"))$prior), "Zellner's g = 60")
   skip_if_not_installed("generics")
   expect_identical(generics::tidy(fits[[1]])$term, c("(Intercept)", "x", "sd(g)"))

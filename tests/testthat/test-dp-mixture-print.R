@@ -2,6 +2,10 @@
 
 test_that("print shows the model and the verdict on convergence", {
   fit <- simulate_fit(n = 2000, k = 6)
+  old <- options(width = 80)
+  on.exit(options(old))
+  expect_lte(max(nchar(capture.output(print(fit)), type = "width")), 80)
+  options(width = 120)
   text <- capture.output(result <- withVisible(print(fit)))
   expect_false(result$visible)
   expect_match(text, "2,000 cells x 3 markers, up to 6 components", all = FALSE)
