@@ -20,7 +20,7 @@
 #define TABLE 4096
 
 /* c log c. */
-static double entropy(double count) {
+static double count_log_count(double count) {
   return count > 0 ? count * wb_log(count) : 0;
 }
 
@@ -33,8 +33,8 @@ typedef struct merger {
   uint16_t *to;    /* topics: the number of each after merging */
 } merger;
 
-static double entropy_of(const merger *m, int32_t count) {
-  return count < TABLE ? m->table[count] : entropy((double)count);
+static double tabled(const merger *m, int32_t count) {
+  return count < TABLE ? m->table[count] : count_log_count((double)count);
 }
 
 /* Adds a term's part of S_ab for all pairs of topics that have it. */
@@ -42,10 +42,10 @@ static void add_term(const merger *m, int32_t topics, int32_t listed) {
   for (int32_t i = 0; i < listed; i++) {
     const int32_t a = m->listed[i], in_a = m->tally[a];
     double *const gain = m->gain + (size_t)a * (size_t)topics;
-    const double own = entropy_of(m, in_a);
+    const double own = tabled(m, in_a);
     for (int32_t j = i + 1; j < listed; j++) {
       const int32_t b = m->listed[j], in_b = m->tally[b];
-      gain[b] += entropy_of(m, in_a + in_b) - own - entropy_of(m, in_b);
+      gain[b] += tabled(m, in_a + in_b) - own - tabled(m, in_b);
     }
   }
 }
@@ -71,12 +71,13 @@ static void find_costs(const merger *m, int32_t topics) {
     for (int32_t b = a + 1; b < topics; b++) {
       double *const cost = m->gain + (size_t)a * (size_t)topics + (size_t)b;
       const double in_a = (double)m->size[a], in_b = (double)m->size[b];
-      const double loss = entropy(in_a + in_b) - entropy(in_a) - entropy(in_b) - *cost;
+      const double loss = count_log_count(in_a + in_b) - count_log_count(in_a) - count_log_count(in_b) - *cost;
       *cost = loss / wb_sqrt(in_a * in_b / (in_a + in_b + 1) + 1);
     }
 }
 
-/* Merges the cheapest pairs, each topic at most once, until `target` topics are left. */
+/* Merges the cheapest pairs, each topic at most once, until `target` topics are left. Each merge looks at all pairs: at
+ * most 1.8e7 comparisons in the largest step of a start, from 600 topics to 500. */
 static void merge_pairs(const merger *m, int32_t topics, int32_t target) {
   uint8_t *const taken = (uint8_t *)m->listed;
   for (int32_t k = 0; k < topics; k++) {
@@ -115,7 +116,7 @@ int wb_topic_merge(const wb_topic_corpus *corpus, int32_t topics, int32_t target
   m.tally = (int32_t *)(void *)(m.size + count);
   m.listed = m.tally + count;
   m.to = (uint16_t *)(void *)(m.listed + count);
-  for (int c = 0; c < TABLE; c++) m.table[c] = entropy(c);
+  for (int c = 0; c < TABLE; c++) m.table[c] = count_log_count(c);
   add_terms(&m, corpus, topics, topic);
   find_costs(&m, topics);
   merge_pairs(&m, topics, target);
