@@ -169,8 +169,8 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
 
   fit <- structure(list(
     draws = NULL, topics = topics, chains = sweeps$chains, iter = 0, warmup = sweeps$warmup, thin = sweeps$thin,
-    keep = sweeps$keep, seed = seed, method = method, start = start, learn = list(alpha = alpha$learn, beta = beta$learn), prior = prior,
-    backend = run$backend, precision = precision, threads = run$threads, documents = counts$documents,
+    keep = sweeps$keep, seed = seed, method = method, start = start,
+    learn = list(alpha = alpha$learn, beta = beta$learn), prior = prior, backend = run$backend, precision = precision, threads = run$threads, documents = counts$documents,
     terms = counts$terms, document_tokens = document_sizes(counts), groups = groups, seed_words = seed_words,
     prior_counts = add_prior(beta$prior_counts, seed_prior(seed_words, seed_weight, topics, counts)),
     x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE,
