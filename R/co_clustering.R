@@ -27,6 +27,7 @@
 #' @export
 co_clustering <- function(fit, cells = NULL, newdata = NULL, draws = 50, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
+  require_arguments("fit")
   call <- sys.call()
   types <- if (inherits(fit, "cell_types")) fit
   if (!is.null(types)) {

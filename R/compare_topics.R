@@ -66,8 +66,8 @@
 compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("npmi", "umass", "cv"), n = 10,
                            share = 0.5, groups = NULL, ..., seed = NULL, backend = NULL, threads = NULL,
                            progress = NULL) {
+  require_arguments("x", "topics")
   counts <- count_matrix(x)
-  check_present(!missing(topics), "topics")
   topics <- check_topic_numbers(topics)
   folds <- check_count(folds, "folds", min = 2, max = counts$size[[1L]])
   held_out <- check_count(held_out, "held_out", max = folds)

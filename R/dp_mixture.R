@@ -128,6 +128,7 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
                        checkpoint = NULL, checkpoint_every = 60, progress = NULL, ..., cluster = NULL,
                        tolerance = 1e-5, estimate = c("mode", "mean"), piled = c("auto", "as is", "spread")) {
   check_dots_empty(...)
+  require_arguments("x")
   call <- sys.call()
   method <- mixture_method(check_choice(method, "method", c("gibbs", "bem")))
   missing <- check_choice(missing, "missing", c("error", "model"))

@@ -59,6 +59,7 @@
 rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend = NULL, threads = NULL,
                          precision = c("double", "single"), ...) {
   check_dots_empty(...)
+  require_arguments("weights")
   draws <- check_count(draws, "draws", min = 0, max = 2^52)
   log <- check_flag(log, "log")
   precision <- check_precision(precision)

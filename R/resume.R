@@ -70,6 +70,7 @@
 resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, checkpoint_every = NULL, ...,
                    cluster = NULL) {
   check_dots_empty(...)
+  require_arguments("file")
   call <- sys.call()
   if (!is.character(file) || length(file) != 1L || is.na(file) || !nzchar(file)) {
     stop_input("file", "must be the name of a file, not ", show_value(file))

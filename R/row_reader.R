@@ -51,8 +51,8 @@
 #' unlink(file)
 #' @export
 row_reader <- function(rows, read, block = 1e5) {
+  require_arguments("rows", "read")
   rows <- check_count(rows, "rows", min = 2, max = 2^53)
-  check_present(!missing(read), "read")
   if (!is.function(read)) {
     stop_input("read", "must be a function of the first and the last row, not ", show_value(read))
   }

@@ -140,8 +140,8 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
                         seed = NULL, backend = NULL, threads = NULL, precision = c("double", "single"),
                         checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
+  require_arguments("x", "topics")
   counts <- count_matrix(x)
-  check_present(!missing(topics), "topics")
   if (is.numeric(topics) && length(topics) > 1L) {
     stop_input("topics", "must be one whole number, not ", show_value(topics),
       ": compare_topics() fits several numbers of topics and compares them")
@@ -170,11 +170,11 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
   fit <- structure(list(
     draws = NULL, topics = topics, chains = sweeps$chains, iter = 0, warmup = sweeps$warmup, thin = sweeps$thin,
     keep = sweeps$keep, seed = seed, method = method, start = start,
-    learn = list(alpha = alpha$learn, beta = beta$learn), prior = prior, backend = run$backend, precision = precision, threads = run$threads, documents = counts$documents,
-    terms = counts$terms, document_tokens = document_sizes(counts), groups = groups, seed_words = seed_words,
+    learn = list(alpha = alpha$learn, beta = beta$learn), prior = prior, backend = run$backend,
+    precision = precision, threads = run$threads, documents = counts$documents, terms = counts$terms,
+    document_tokens = document_sizes(counts), groups = groups, seed_words = seed_words,
     prior_counts = add_prior(beta$prior_counts, seed_prior(seed_words, seed_weight, topics, counts)),
-    x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE,
-    call = match.call()
+    x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
   ), class = "topic_model")
   fit$topic_names <- seed_names(seed_words, topics)
   fit <- start_chains(fit, topic_start(fit, alpha$start, beta$start, run))
