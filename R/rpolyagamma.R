@@ -87,7 +87,7 @@ rpolyagamma <- function(n, shape = 1, tilt = 0,
     return(rep(NA_real_, n))
   }
   draws <- native(C_polyagamma_draw, n, shape, tilt, match(method, polyagamma_methods) - 1L, seed, run)
-  if (anyNA(draws)) {
+  if (native(C_polyagamma_any_nan, draws, run)) {
     warning("NAs produced")
   }
   draws

@@ -75,6 +75,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(topic_infer, 7),
   ENTRY(topic_score, 2),
   ENTRY(polyagamma_draw, 6),
+  ENTRY(polyagamma_any_nan, 2),
   ENTRY(polyagamma_law, 6),
   ENTRY(polyagamma_cumulant, 3),
   ENTRY(regression_open, 2),

@@ -7,6 +7,7 @@
 #include "core/elementary.h"
 #include "numeric/memory.h"
 #include "numeric/poll.h"
+#include "numeric/spread.h"
 
 /* Weights and draws of a slice: some tenths of a second. */
 #define SLICE_WEIGHTS ((int64_t)1 << 28)
@@ -109,6 +110,42 @@ static int draw_apart(const wb_call *call, const row_view *view, const wb_catego
   return call->processor->categorical->draw_sparse(&copied, &one, &alone, message);
 }
 
+/* Items of a slice, of which those of one draw are `stride` apart, and which of the parts of its rows have some left
+ * open. */
+#define PARTS 64
+typedef struct slice_items {
+  int32_t *index;
+  int64_t rows, draws, stride;
+  char open[PARTS];
+} slice_items;
+
+/* Turns items of a part of the rows from counted from 0 into counted from 1. What is open becomes 0. */
+static void count_from_one(void *context, int64_t part) {
+  slice_items *const all = context;
+  const int64_t begin = all->rows * part / PARTS, end = all->rows * (part + 1) / PARTS;
+  int32_t least = 1;
+  for (int64_t d = 0; d < all->draws; d++) {
+    int32_t *const index = all->index + d * all->stride;
+    for (int64_t i = begin; i < end; i++) {
+      index[i]++;
+      least = index[i] < least ? index[i] : least;
+    }
+  }
+  all->open[part] = least < 1;
+}
+
+/* Whether any item of a slice is open. */
+static int count_slice(const wb_call *call, const wb_categorical_draws *draws, int64_t rows) {
+  /* One line of items takes no notice of rows. */
+  const int is_line = draws->index_stride == rows || draws->draws == 1;
+  slice_items all = {draws->index, is_line ? rows * draws->draws : rows, is_line ? 1 : draws->draws,
+                     draws->index_stride, {0}};
+  int open = 0;
+  wb_spread(rows * draws->draws < 65536 ? 1 : call->run.threads, PARTS, count_from_one, &all);
+  for (int part = 0; part < PARTS; part++) open |= all.open[part];
+  return open;
+}
+
 /* Turns items counted from 0 into items counted from 1, and checks and draws what the backend left open. `first` is the
  * number, from 0, of the slice's first row in its matrix. */
 static int complete(const wb_call *call, const wb_categorical_rows *dense, const wb_categorical_sparse *sparse,
@@ -117,21 +154,21 @@ static int complete(const wb_call *call, const wb_categorical_rows *dense, const
   double *copy = NULL;
   int64_t room = 0;
   int status = WB_OK;
+  if (!count_slice(call, draws, rows)) return WB_OK;
   for (int64_t d = 0; d < draws->draws && status == WB_OK; d++) {
     int32_t *const index = draws->index + d * draws->index_stride;
     for (int64_t i = 0; i < rows && status == WB_OK; i++) {
-      if (index[i] < 0) {
-        const row_view view = dense ? dense_row(dense, i) : sparse_row(sparse, i);
-        status = judge(is_vector, &view, first + i + 1, message);
-        if (status != WB_OK) break;
-        if (view.count > room) {
-          wb_aligned_free(copy);
-          room = view.count;
-          copy = wb_aligned_malloc((size_t)room * sizeof(double));
-          if (!copy) return wb_out_of_memory(message, "a row of weights", (size_t)room * sizeof(double));
-        }
-        status = draw_apart(call, &view, draws, i, draws->first_draw + d, index + i, copy, message);
+      if (index[i] > 0) continue;
+      const row_view view = dense ? dense_row(dense, i) : sparse_row(sparse, i);
+      status = judge(is_vector, &view, first + i + 1, message);
+      if (status != WB_OK) break;
+      if (view.count > room) {
+        wb_aligned_free(copy);
+        room = view.count;
+        copy = wb_aligned_malloc((size_t)room * sizeof(double));
+        if (!copy) return wb_out_of_memory(message, "a row of weights", (size_t)room * sizeof(double));
       }
+      status = draw_apart(call, &view, draws, i, draws->first_draw + d, index + i, copy, message);
       index[i]++;
     }
   }

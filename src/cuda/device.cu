@@ -185,6 +185,11 @@ void release_kept() {
 }
 
 int kept_pinned::take(size_t bytes, wb_message *message) {
+  if (kept_taken) {
+    const int status = own_.allocate(bytes, "copies", message);
+    address_ = own_.address();
+    return status;
+  }
   if (kept_bytes < bytes) {
     release_kept();
     char text[160];
@@ -203,10 +208,12 @@ int kept_pinned::take(size_t bytes, wb_message *message) {
   return WB_OK;
 }
 
-kept_pinned::~kept_pinned() {
-  if (address_ != nullptr) {
+void kept_pinned::release() {
+  if (address_ != nullptr && own_.address() == nullptr) {
     kept_taken = false;
   }
+  own_.release();
+  address_ = nullptr;
 }
 
 stream::~stream() {

@@ -134,19 +134,21 @@ private:
 };
 
 /* Page-locked memory that is kept from call to call, since to lock pages takes longer than to copy what they hold.
- * It belongs to one object at a time. */
+ * It belongs to one object at a time; another one gets memory of its own. */
 class kept_pinned {
 public:
   kept_pinned() = default;
-  ~kept_pinned();
+  ~kept_pinned() { release(); }
   kept_pinned(const kept_pinned &) = delete;
   kept_pinned &operator=(const kept_pinned &) = delete;
 
   int take(size_t bytes, wb_message *message);
+  void release();
   void *address() const { return address_; }
 
 private:
   void *address_ = nullptr;
+  pinned_bytes own_;
 };
 
 /* Frees what is kept, unless it is in use. */

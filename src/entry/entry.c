@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "numeric/memory.h"
 #include "numeric/spread.h"
 
 SEXP wb_list_new(int length, const char *const *names) {
@@ -15,6 +16,13 @@ SEXP wb_list_new(int length, const char *const *names) {
   Rf_setAttrib(list, R_NamesSymbol, labels);
   UNPROTECT(2);
   return list;
+}
+
+SEXP wb_result_new(SEXPTYPE type, int64_t length) {
+  SEXP result = Rf_allocVector(type, (R_xlen_t)length);
+  if (type == REALSXP) wb_large_pages(REAL(result), (size_t)length * sizeof(double));
+  if (type == INTSXP) wb_large_pages(INTEGER(result), (size_t)length * sizeof(int));
+  return result;
 }
 
 SEXP wb_failure(int status, const wb_message *message) {

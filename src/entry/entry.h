@@ -17,6 +17,9 @@
 #include "backend/backend.h"
 #include "numeric/fork.h"
 
+/* A new vector for results, in large pages if it is long. Not protected. */
+SEXP wb_result_new(SEXPTYPE type, int64_t length);
+
 /* A list of class "warpbayes_failure" with `status` and `message`. An entry that fails returns it, and native() of
  * R/conditions.R raises the error. */
 SEXP wb_failure(int status, const wb_message *message);
@@ -172,6 +175,7 @@ SEXP wb_entry_topic_score(SEXP pointer, SEXP theta);
 
 /* entry/polyagamma/polyagamma_entry.c */
 SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SEXP seed, SEXP run);
+SEXP wb_entry_polyagamma_any_nan(SEXP draws, SEXP run);
 SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP log, SEXP run);
 SEXP wb_entry_polyagamma_cumulant(SEXP shape, SEXP tilt, SEXP order);
 

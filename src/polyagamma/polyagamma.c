@@ -7,6 +7,7 @@
 #include "core/polyagamma_draw.h"
 #include "core/polyagamma_moments.h"
 #include "numeric/poll.h"
+#include "numeric/spread.h"
 
 /* Elements of a slice: a second or two of one thread, and enough for a GPU. The same for points of a law. */
 #define POLYAGAMMA_SLICE ((int64_t)1 << 24)
@@ -38,6 +39,30 @@ int wb_polyagamma_fill(wb_call *call, int64_t count, const double *shape, int64_
     status = functions->draw(&work, &call->run, message);
   }
   return status;
+}
+
+/* The pieces of a search, each by one thread. */
+#define NAN_PIECES 64
+typedef struct nan_search {
+  int64_t count;
+  const double *draws;
+  char found[NAN_PIECES];
+} nan_search;
+
+static void find_nan(void *context, int64_t piece) {
+  nan_search *const search = context;
+  const int64_t end = search->count * (piece + 1) / NAN_PIECES;
+  int found = 0;
+  for (int64_t i = search->count * piece / NAN_PIECES; i < end; i++) found |= search->draws[i] != search->draws[i];
+  search->found[piece] = (char)found;
+}
+
+int wb_polyagamma_any_nan(const wb_call *call, int64_t count, const double *draws) {
+  nan_search search = {.count = count, .draws = draws};
+  int found = 0;
+  wb_spread(count < 65536 ? 1 : call->run.threads, NAN_PIECES, find_nan, &search);
+  for (int i = 0; i < NAN_PIECES; i++) found |= search.found[i];
+  return found;
 }
 
 int wb_polyagamma_values(wb_call *call, const wb_polyagamma_points *points, wb_message *message) {

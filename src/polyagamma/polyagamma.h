@@ -11,6 +11,9 @@
 int wb_polyagamma_fill(wb_call *call, int64_t count, const double *shape, int64_t shapes, const double *tilt,
                        int64_t tilts, int method, uint64_t seed, double *draws, wb_message *message);
 
+/* Whether any of the draws is not a number. */
+int wb_polyagamma_any_nan(const wb_call *call, int64_t count, const double *draws);
+
 /* Evaluates laws in slices; see wb_polyagamma_points. */
 int wb_polyagamma_values(wb_call *call, const wb_polyagamma_points *points, wb_message *message);
 

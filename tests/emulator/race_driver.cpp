@@ -2,11 +2,13 @@
  * from the last to the first, and compares the two results bit by bit. The build with --sanitize=thread finds races;
  * other builds are useful too. If the backend lacks a function, it is left out and named. */
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "backend/backend.h"
@@ -46,6 +48,25 @@ class Numbers {
  private:
   uint64_t state_;
 };
+
+/* Calls work(context, i) for every i below `pieces` on several threads of the host. */
+void spread(int32_t threads, int64_t pieces, wb_piece *work, void *context) {
+  std::atomic<int64_t> next(0);
+  std::vector<std::thread> all;
+  for (int32_t t = 0; t < threads; t++)
+    all.emplace_back([&] {
+      for (int64_t i = next++; i < pieces; i = next++) work(context, i);
+    });
+  for (std::thread &one : all) one.join();
+}
+
+wb_run several_threads(uint64_t memory_limit) {
+  wb_run run = {};
+  run.threads = 3;
+  run.memory_limit = memory_limit;
+  run.spread = spread;
+  return run;
+}
 
 /* The bytes of all results of a call. */
 class Record {
@@ -164,9 +185,7 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
   const Gaps gaps(n, c.missing ? p : 0, &x);
   if (c.missing) data.missing = &gaps.missing;
   const wb_mixture_parameters parameters = {c.components, factor.data(), offset.data(), log_constant.data()};
-  wb_run run = {};
-  run.threads = 1;
-  run.memory_limit = c.memory_limit;
+  wb_run run = several_threads(c.memory_limit);
   run.host_memory = c.samples > 0 ? 0 : 1 << 30;
   wb_message message = {};
   wb_mixture_session *session = nullptr;
@@ -405,9 +424,7 @@ bool run_convolution(const wb_backend *backend, const ConvolutionCase &c, Record
   convolution.p_pair_stride = c.one_for_all ? 0 : c.interleaved ? 1 : c.m;
   convolution.q_pair_stride = c.interleaved ? 1 : c.n;
   convolution.r_pair_stride = c.interleaved ? 1 : c.count;
-  wb_run run = {};
-  run.threads = 1;
-  run.memory_limit = c.memory_limit;
+  const wb_run run = several_threads(c.memory_limit);
   wb_poll poll = {};
   wb_message message = {};
   unsigned seen = 7;
@@ -455,9 +472,7 @@ bool run_categorical(const wb_backend *backend, const CategoricalCase &c, Record
   draws.draws = c.draws;
   draws.index = index.data();
   draws.index_stride = c.rows;
-  wb_run run = {};
-  run.threads = 1;
-  run.memory_limit = c.memory_limit;
+  const wb_run run = several_threads(c.memory_limit);
   wb_message message = {};
   bool good;
   if (c.log < 0) {
@@ -513,9 +528,7 @@ bool run_polyagamma(const wb_backend *backend, const PolyagammaCase &c, Record *
   work.first = 1000;
   work.begin = 3;
   work.draws = draws.data();
-  wb_run run = {};
-  run.threads = 1;
-  run.memory_limit = c.memory;
+  const wb_run run = several_threads(c.memory);
   wb_message message = {};
   if (!succeeded(backend->polyagamma->draw(&work, &run, &message), message, "draw")) return false;
   record->add(draws);
@@ -941,7 +954,7 @@ void polyagammas(const wb_backend *backend) {
     return;
   }
   static const PolyagammaCase cases[] = {
-      {1, 1, 1, WB_POLYAGAMMA_AUTO, 0},           {300, 1, 1, WB_POLYAGAMMA_AUTO, 0},
+      {1, 1, 1, WB_POLYAGAMMA_AUTO, 0},           {7000, 1, 1, WB_POLYAGAMMA_AUTO, 0},
       {5000, 7, 5, WB_POLYAGAMMA_AUTO, 0},        {4000, 4003, 5, WB_POLYAGAMMA_AUTO, 60000},
       {50, 1, 5, WB_POLYAGAMMA_SUM, 0},           {50, 1, 5, WB_POLYAGAMMA_ALTERNATE, 0},
       {20, 1, 5, WB_POLYAGAMMA_SADDLEPOINT, 0},   {50, 3, 1, WB_POLYAGAMMA_NORMAL, 0},

@@ -6,11 +6,9 @@
  * fill the card, several lanes of a warp share a row.
  */
 #include "cuda/table.cuh"
-#include "cuda/device.cuh"
+#include "cuda/copies.cuh"
 
 #include <cstdio>
-#include <cstdlib>
-#include <new>
 
 #include "core/categorical_draw.h"
 #include "core/elementary.h"
@@ -268,9 +266,6 @@ __global__ void __launch_bounds__(DRAW_THREADS)
 
 /* Host ------------------------------------------------------------------------------ */
 
-/* Weights narrowed or gathered at a time, on their way to the device. */
-constexpr int64_t STAGED = int64_t(1) << 21;
-
 template <typename Stored>
 Stored stored_as(double x);
 template <>
@@ -280,41 +275,46 @@ float stored_as<float>(double x) { return narrow(x); }
 
 /* `lines` lines of `length` weights each, to be one after the other on the device. */
 template <typename Stored>
-int upload_lines(Stored *to, const double *from, int64_t lines, int64_t length, int64_t line_stride, int64_t stride,
-                 wb_message *message) {
+int send_lines(const wb_run *run, Stored *to, const double *from, int64_t lines, int64_t length, int64_t line_stride,
+               int64_t stride, wb_message *message) {
   static const char *const what = "copying the weights to the device";
-  if (lines == 0 || length == 0) return WB_OK;
-  if (sizeof(Stored) == sizeof(double) && stride == 1) {
-    const size_t width = static_cast<size_t>(length) * sizeof(double);
-    if (line_stride == length || lines == 1)
-      return status_of(cudaMemcpy(to, from, width * static_cast<size_t>(lines), cudaMemcpyHostToDevice), what, message);
-    return status_of(cudaMemcpy2D(to, width, from, static_cast<size_t>(line_stride) * sizeof(double), width,
-                                  static_cast<size_t>(lines), cudaMemcpyHostToDevice), what, message);
-  }
-  const int64_t values = lines * length, room = values < STAGED ? values : STAGED;
-  Stored *const staged = new (std::nothrow) Stored[static_cast<size_t>(room)];
-  if (staged == nullptr) {
-    std::snprintf(message->text, sizeof message->text, "no memory to gather weights for the device (%.1f MB)",
-                  static_cast<double>(room) * sizeof(Stored) / 1e6);
-    return WB_ERROR_MEMORY;
-  }
-  int status = WB_OK;
-  int64_t line = 0, place = 0;
-  for (int64_t done = 0; done < values && status == WB_OK; done += room) {
-    const int64_t count = values - done < room ? values - done : room;
-    for (int64_t i = 0; i < count; i++) {
-      staged[i] = stored_as<Stored>(from[line * line_stride + place * stride]);
-      if (++place == length) {
-        place = 0;
-        line++;
-      }
-    }
-    status =
-        status_of(cudaMemcpy(to + done, staged, static_cast<size_t>(count) * sizeof(Stored), cudaMemcpyHostToDevice),
-                  what, message);
-  }
-  delete[] staged;
-  return status;
+  if constexpr (sizeof(Stored) == sizeof(double))
+    if (stride == 1 && (line_stride == length || lines == 1))
+      return send(run, to, from, lines * length, what, message);
+  return send_by(
+      run, to, lines * length,
+      [=](Stored *staged, int64_t first, int64_t count) {
+        int64_t line = first / length, place = first % length;
+        for (int64_t i = 0; i < count; line++, place = 0) {
+          const double *const x = from + line * line_stride + place * stride;
+          const int64_t some = wb_min_int(length - place, count - i);
+          for (int64_t j = 0; j < some; j++) staged[i + j] = stored_as<Stored>(x[j * stride]);
+          i += some;
+        }
+      },
+      what, message);
+}
+
+/* `draws` draws of each of `rows` rows, of which those of one row are `stride` apart in `to`. */
+int fetch_draws(const wb_run *run, int32_t *to, const int32_t *from, int64_t rows, int64_t draws, int64_t stride,
+                wb_message *message) {
+  static const char *const what = "copying the draws from the device";
+  if (draws == 1 || stride == rows) return fetch(run, to, from, rows * draws, what, message);
+  return fetch_by<int32_t>(
+      run, {nullptr, 0}, rows * draws,
+      [=](int64_t first, int64_t, int64_t, cudaStream_t, const int32_t **address) {
+        *address = from + first;
+        return static_cast<int>(WB_OK);
+      },
+      [=](const int32_t *staged, int64_t first, int64_t count) {
+        int64_t draw = first / rows, row = first % rows;
+        for (int64_t i = 0; i < count; draw++, row = 0) {
+          const int64_t some = wb_min_int(rows - row, count - i);
+          std::memcpy(to + row + draw * stride, staged + i, static_cast<size_t>(some) * sizeof(int32_t));
+          i += some;
+        }
+      },
+      what, message);
 }
 
 launch_shape shape_for(int64_t threads) {
@@ -337,22 +337,23 @@ int lanes_for(int64_t rows, int64_t columns, int processors) {
 template <typename Stored, typename Real, bool LOG>
 class row_part {
 public:
+  explicit row_part(const wb_run *run) : run_(run) {}
+
   int draw(const wb_categorical_rows *rows, int64_t first, int64_t count, const wb_categorical_draws *draws,
            int processors, int64_t draws_at_once, wb_message *message) {
     const size_t values = static_cast<size_t>(count) * static_cast<size_t>(rows->columns);
     int status =
         weights_.size() >= values ? static_cast<int>(WB_OK) : weights_.allocate(values, "the weights", message);
     if (status == WB_OK)
-      status = upload_lines(weights_.data(), rows->weights + first * rows->row_stride, rows->columns, count,
-                            rows->column_stride, rows->row_stride, message);
+      status = send_lines(run_, weights_.data(), rows->weights + first * rows->row_stride, rows->columns, count,
+                          rows->column_stride, rows->row_stride, message);
     const uint64_t first_row = static_cast<uint64_t>(draws->first_row + first);
     if (status == WB_OK && draws->first_draw == 0 && draws->draws > 0) {
       status = room_for(count, message);
       if (status == WB_OK)
         status = start(count, rows->columns, draws->key, first_row, processors, message);
       if (status == WB_OK)
-        status = index_.download(draws->index + first, static_cast<size_t>(count), "copying the draws from the device",
-                                 message);
+        status = fetch_draws(run_, draws->index + first, index_.data(), count, 1, count, message);
     }
     const dense_rows place = {count, rows->columns};
     return status == WB_OK ? draw_more(place, first, draws, first_row, draws_at_once, message) : status;
@@ -366,12 +367,13 @@ public:
     if (status == WB_OK) status = column_.allocate(values + 1, "the weights' columns", message);
     if (status == WB_OK) status = offset_.allocate(static_cast<size_t>(count) + 1, "the rows' offsets", message);
     if (status == WB_OK)
-      status = upload_lines(weights_.data(), rows->weights + origin, 1, entries, entries, 1, message);
+      status = send_lines(run_, weights_.data(), rows->weights + origin, 1, entries, entries, 1, message);
     if (status == WB_OK && values > 0)
-      status = column_.upload(rows->column + origin, values, "copying the weights' columns to the device", message);
+      status = send(run_, column_.data(), rows->column + origin, entries, "copying the weights' columns to the device",
+                    message);
     if (status == WB_OK)
-      status = offset_.upload(rows->offset + first, static_cast<size_t>(count) + 1,
-                              "copying the rows' offsets to the device", message);
+      status = send(run_, offset_.data(), rows->offset + first, count + 1, "copying the rows' offsets to the device",
+                    message);
     const uint64_t first_row = static_cast<uint64_t>(draws->first_row + first);
     const sparse_rows place = {count, origin, offset_.data(), column_.data()};
     if (status == WB_OK && draws->first_draw == 0 && draws->draws > 0) {
@@ -380,8 +382,7 @@ public:
         status = launch(shape_for(count), categorical_draw_sparse<Stored, Real>, "drawing from sparse rows", message,
                         weights_.data(), place, draws->key, first_row, index_.data());
       if (status == WB_OK)
-        status = index_.download(draws->index + first, static_cast<size_t>(count), "copying the draws from the device",
-                                 message);
+        status = fetch_draws(run_, draws->index + first, index_.data(), count, 1, count, message);
     }
     return status == WB_OK ? draw_more(place, first, draws, first_row, draws_at_once, message) : status;
   }
@@ -420,16 +421,14 @@ private:
       if (status == WB_OK)
         status = launch(shape_for(place.rows * count), categorical_invert<Stored, Real, Rows>, "drawing by inversion",
                         message, weights_.data(), place, draws->key, first_row, draw, count, index_.data());
-      const size_t width = static_cast<size_t>(place.rows) * sizeof(int32_t);
       if (status == WB_OK)
-        status = status_of(cudaMemcpy2D(draws->index + first + (draw - draws->first_draw) * draws->index_stride,
-                                        static_cast<size_t>(draws->index_stride) * sizeof(int32_t), index_.data(),
-                                        width, width, static_cast<size_t>(count), cudaMemcpyDeviceToHost),
-                           "copying the draws from the device", message);
+        status = fetch_draws(run_, draws->index + first + (draw - draws->first_draw) * draws->index_stride,
+                             index_.data(), place.rows, count, draws->index_stride, message);
     }
     return status;
   }
 
+  const wb_run *const run_;
   device_array<Stored> weights_;
   device_array<int32_t> index_, column_;
   device_array<int64_t> offset_;
@@ -460,15 +459,15 @@ int64_t at_least_one(uint64_t items) {
 }
 
 template <typename Stored, typename Real, bool LOG>
-int draw_rows(const wb_categorical_rows *rows, const wb_categorical_draws *draws, uint64_t bytes, int processors,
-              wb_message *message) {
+int draw_rows(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run, uint64_t bytes,
+              int processors, wb_message *message) {
   /* A quarter for the draws. */
   const uint64_t row = static_cast<uint64_t>(rows->columns) * sizeof(Stored), for_draws = bytes / 4;
   if (row > bytes - for_draws) return too_small(bytes, row, message);
   uint64_t at_once = (bytes - for_draws) / (row > 0 ? row : 1);
   if (at_once > for_draws / sizeof(int32_t)) at_once = for_draws / sizeof(int32_t);
   const int64_t step = at_least_one(at_once);
-  row_part<Stored, Real, LOG> part;
+  row_part<Stored, Real, LOG> part(run);
   int status = WB_OK;
   for (int64_t first = 0; first < rows->rows && status == WB_OK; first += step) {
     const int64_t count = rows->rows - first < step ? rows->rows - first : step;
@@ -479,8 +478,8 @@ int draw_rows(const wb_categorical_rows *rows, const wb_categorical_draws *draws
 }
 
 template <typename Real>
-int draw_sparse_rows(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, uint64_t bytes,
-                     wb_message *message) {
+int draw_sparse_rows(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, const wb_run *run,
+                     uint64_t bytes, wb_message *message) {
   const uint64_t for_draws = bytes / 4, entry = sizeof(Real) + sizeof(int32_t), per_row = sizeof(int64_t);
   int status = WB_OK;
   for (int64_t first = 0, end; first < rows->rows && status == WB_OK; first = end) {
@@ -493,7 +492,7 @@ int draw_sparse_rows(const wb_categorical_sparse *rows, const wb_categorical_dra
     }
     if (end == first)
       return too_small(bytes, static_cast<uint64_t>(rows->offset[first + 1] - rows->offset[first]) * entry, message);
-    row_part<Real, Real, false> part;
+    row_part<Real, Real, false> part(run);
     status = part.draw_sparse(rows, first, end - first, draws,
                               at_least_one(for_draws / sizeof(int32_t) / static_cast<uint64_t>(end - first)), message);
   }
@@ -513,10 +512,10 @@ static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *dra
   if (status != WB_OK) return status;
   /* Logarithms stay double until their largest is taken off. */
   if (draws->precision == WB_SINGLE)
-    return rows->is_log ? wb::draw_rows<double, float, true>(rows, draws, bytes, processors, message)
-                        : wb::draw_rows<float, float, false>(rows, draws, bytes, processors, message);
-  return rows->is_log ? wb::draw_rows<double, double, true>(rows, draws, bytes, processors, message)
-                      : wb::draw_rows<double, double, false>(rows, draws, bytes, processors, message);
+    return rows->is_log ? wb::draw_rows<double, float, true>(rows, draws, run, bytes, processors, message)
+                        : wb::draw_rows<float, float, false>(rows, draws, run, bytes, processors, message);
+  return rows->is_log ? wb::draw_rows<double, double, true>(rows, draws, run, bytes, processors, message)
+                      : wb::draw_rows<double, double, false>(rows, draws, run, bytes, processors, message);
 }
 
 static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, const wb_run *run,
@@ -526,8 +525,8 @@ static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_d
   int processors = 0;
   const int status = wb::enter(scope, run, &bytes, &processors, message);
   if (status != WB_OK) return status;
-  return draws->precision == WB_SINGLE ? wb::draw_sparse_rows<float>(rows, draws, bytes, message)
-                                       : wb::draw_sparse_rows<double>(rows, draws, bytes, message);
+  return draws->precision == WB_SINGLE ? wb::draw_sparse_rows<float>(rows, draws, run, bytes, message)
+                                       : wb::draw_sparse_rows<double>(rows, draws, run, bytes, message);
 }
 
 extern const wb_categorical_functions wb_cuda_categorical = {draw, draw_sparse};

@@ -6,7 +6,7 @@
  * lanes (Murray, "Fast enumeration of sums of discrete random variables").
  */
 #include "cuda/table.cuh"
-#include "cuda/device.cuh"
+#include "cuda/copies.cuh"
 
 #include <cstdio>
 #include <cstring>

@@ -4,7 +4,7 @@
  * Chunks of pairs go through a few slots, each with a stream of its own. At any time the host's threads copy one chunk
  * to page-locked memory, one crosses the bus, one is computed, and the sums of one come back. The host treats a
  * chunk's inputs and the sums of an earlier chunk in one parallel region. It reads and writes each number once.
- * Several threads touch the pages of the result first, because the system clears a page at its first touch. */
+ * Before that, the threads touch the pages of the result, which the system clears at their first touch. */
 #ifndef WB_CUDA_PMF_DIRECT_SUM_PAIRS_CUH
 #define WB_CUDA_PMF_DIRECT_SUM_PAIRS_CUH
 
@@ -59,6 +59,9 @@ public:
 
   int go(wb_poll *poll, unsigned *seen, wb_message *message) {
     int status = open(message);
+    /* All sums are one piece of memory. */
+    if (work_.r_stride == work_.pairs)
+      touch_pages(run_, {work_.r, static_cast<size_t>(work_.pairs * work_.count) * sizeof(double)});
     slot *next = slots_;
     for (int64_t first = 0; first < work_.pairs && status == WB_OK; first += chunk_) {
       const int64_t count = wb_min_int(chunk_, work_.pairs - first);

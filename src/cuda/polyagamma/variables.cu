@@ -4,12 +4,11 @@
 #include "cuda/table.cuh"
 
 #include <cstdio>
-#include <new>
 
 #include "core/polyagamma_draw.h"
 #include "core/polyagamma_law.h"
 #include "core/unroll.h"
-#include "cuda/device.cuh"
+#include "cuda/copies.cuh"
 
 namespace wb {
 
@@ -101,26 +100,33 @@ __global__ void __launch_bounds__(draw_threads)
 }
 
 template <int Way>
-int launch_way(int way, const draw_arguments &a, const int32_t *list, int32_t count, wb_message *message) {
+int launch_way(int way, const draw_arguments &a, const int32_t *list, int32_t count, cudaStream_t stream,
+               wb_message *message) {
   launch_shape shape;
+  shape.stream = stream;
   shape.blocks = dim3(static_cast<unsigned>((count + draw_threads - 1) / draw_threads));
   shape.threads = dim3(draw_threads);
   return launch(shape, polyagamma_draw<Way>, "drawing Polya-Gamma variables", message, a, way, list, count);
 }
 
-int launch_draws(int way, const draw_arguments &a, const int32_t *list, int32_t count, wb_message *message) {
+int launch_draws(int way, const draw_arguments &a, const int32_t *list, int32_t count, cudaStream_t stream,
+                 wb_message *message) {
   switch (way) {
-    case WB_POLYAGAMMA_UNITS: return launch_way<WB_POLYAGAMMA_UNITS>(way, a, list, count, message);
+    case WB_POLYAGAMMA_UNITS: return launch_way<WB_POLYAGAMMA_UNITS>(way, a, list, count, stream, message);
     case WB_POLYAGAMMA_PARTS:
-    case WB_POLYAGAMMA_SINGLES: return launch_way<WB_POLYAGAMMA_PARTS>(way, a, list, count, message);
-    case WB_POLYAGAMMA_EXPANSION_8: return launch_way<WB_POLYAGAMMA_EXPANSION_8>(way, a, list, count, message);
-    case WB_POLYAGAMMA_EXPANSION_6: return launch_way<WB_POLYAGAMMA_EXPANSION_6>(way, a, list, count, message);
+    case WB_POLYAGAMMA_SINGLES: return launch_way<WB_POLYAGAMMA_PARTS>(way, a, list, count, stream, message);
+    case WB_POLYAGAMMA_EXPANSION_8:
+      return launch_way<WB_POLYAGAMMA_EXPANSION_8>(way, a, list, count, stream, message);
+    case WB_POLYAGAMMA_EXPANSION_6:
+      return launch_way<WB_POLYAGAMMA_EXPANSION_6>(way, a, list, count, stream, message);
     case WB_POLYAGAMMA_INVERSE_GAUSSIAN:
-      return launch_way<WB_POLYAGAMMA_INVERSE_GAUSSIAN>(way, a, list, count, message);
-    case WB_POLYAGAMMA_ALTERNATING: return launch_way<WB_POLYAGAMMA_ALTERNATING>(way, a, list, count, message);
-    case WB_POLYAGAMMA_TILTED: return launch_way<WB_POLYAGAMMA_TILTED>(way, a, list, count, message);
-    case WB_POLYAGAMMA_EXPANSION_2: return launch_way<WB_POLYAGAMMA_EXPANSION_2>(way, a, list, count, message);
-    default: return launch_way<WB_POLYAGAMMA_NONE>(way, a, list, count, message);
+      return launch_way<WB_POLYAGAMMA_INVERSE_GAUSSIAN>(way, a, list, count, stream, message);
+    case WB_POLYAGAMMA_ALTERNATING:
+      return launch_way<WB_POLYAGAMMA_ALTERNATING>(way, a, list, count, stream, message);
+    case WB_POLYAGAMMA_TILTED: return launch_way<WB_POLYAGAMMA_TILTED>(way, a, list, count, stream, message);
+    case WB_POLYAGAMMA_EXPANSION_2:
+      return launch_way<WB_POLYAGAMMA_EXPANSION_2>(way, a, list, count, stream, message);
+    default: return launch_way<WB_POLYAGAMMA_NONE>(way, a, list, count, stream, message);
   }
 }
 
@@ -135,34 +141,58 @@ __global__ void __launch_bounds__(draw_threads) polyagamma_evaluate(int32_t quan
 /* What one call keeps on the device. */
 class drawing {
 public:
+  drawing(const wb_polyagamma_work &work, const wb_run *run) : work_(work), run_(run) {}
+
   /* `count` elements at most in one part. */
-  int prepare(const wb_polyagamma_work &work, int32_t count, wb_message *message) {
-    const bool same = work.shapes == 1 && work.tilts == 1;
-    int status = shape_.allocate(static_cast<size_t>(work.shapes == 1 ? 1 : count), "the shapes", message);
+  int prepare(int32_t count, wb_message *message) {
+    int status = shape_.allocate(static_cast<size_t>(work_.shapes == 1 ? 1 : count), "the shapes", message);
     if (status == WB_OK)
-      status = tilt_.allocate(static_cast<size_t>(work.tilts == 1 ? 1 : count), "the tilts", message);
+      status = tilt_.allocate(static_cast<size_t>(work_.tilts == 1 ? 1 : count), "the tilts", message);
     if (status == WB_OK) status = draws_.allocate(static_cast<size_t>(count), "the draws", message);
-    if (status == WB_OK && !same) status = list_.allocate(static_cast<size_t>(count), "the lists of elements", message);
-    if (status == WB_OK && !same) status = counts_.allocate(places, "the lists of elements", message);
+    if (status == WB_OK) status = list_.allocate(static_cast<size_t>(count), "the lists of elements", message);
+    if (status == WB_OK) status = counts_.allocate(places, "the lists of elements", message);
     return status;
   }
 
   /* Elements done..done + count - 1 of the work. */
-  int run(const wb_polyagamma_work &work, int64_t done, int32_t count, wb_message *message) {
-    draw_arguments a = {count, shape_.data(), tilt_.data(), work.shapes == 1 ? 0 : 1, work.tilts == 1 ? 0 : 1,
-                        work.method, work.key, work.iteration, work.first + static_cast<uint64_t>(done), draws_.data()};
-    int status = upload(shape_, work.shape, work.shapes, work.begin + done, count, message);
-    if (status == WB_OK) status = upload(tilt_, work.tilt, work.tilts, work.begin + done, count, message);
-    if (status == WB_OK)
-      status =
-          work.shapes == 1 && work.tilts == 1
-              ? launch_draws(wb_polyagamma_way_of(work.method, *work.shape, *work.tilt), a, nullptr, count, message)
-              : draw_lists(a, message);
+  int run(int64_t done, int32_t count, wb_message *message) {
+    int status = upload(shape_, work_.shape, work_.shapes, work_.begin + done, count, message);
+    if (status == WB_OK) status = upload(tilt_, work_.tilt, work_.tilts, work_.begin + done, count, message);
+    if (status == WB_OK) status = draw_lists(arguments(done, count, draws_.data()), message);
     if (status != WB_OK) return status;
-    return draws_.download(work.draws + done, static_cast<size_t>(count), "copying the draws from the device", message);
+    return fetch(run_, work_.draws + done, draws_.data(), count, FETCHING, message);
+  }
+
+  /* All elements, which have the same shape and tilt: the draws of a chunk are made while those of another travel. */
+  int run_alike(wb_message *message) {
+    const int64_t room = slot_items(work_.count, sizeof(double));
+    int status = shape_.allocate(1, "the shapes", message);
+    if (status == WB_OK) status = tilt_.allocate(1, "the tilts", message);
+    if (status == WB_OK) status = draws_.allocate(static_cast<size_t>(room) * SLOTS, "the draws", message);
+    if (status == WB_OK) status = shape_.upload(work_.shape, 1, SENDING, message);
+    if (status == WB_OK) status = tilt_.upload(work_.tilt, 1, SENDING, message);
+    if (status != WB_OK) return status;
+    const int way = wb_polyagamma_way_of(work_.method, *work_.shape, *work_.tilt);
+    return fetch_made(
+        run_, work_.draws, work_.count,
+        [&](int64_t first, int64_t count, int64_t turn, cudaStream_t stream, const double **from) {
+          double *const draws = draws_.data() + turn % SLOTS * room;
+          *from = draws;
+          return launch_draws(way, arguments(first, static_cast<int32_t>(count), draws), nullptr,
+                              static_cast<int32_t>(count), stream, message);
+        },
+        FETCHING, message);
   }
 
 private:
+  static constexpr const char *SENDING = "copying the parameters to the device",
+                              *FETCHING = "copying the draws from the device";
+
+  draw_arguments arguments(int64_t first, int32_t count, double *draws) const {
+    return {count,       shape_.data(),   tilt_.data(),    work_.shapes == 1 ? 0 : 1, work_.tilts == 1 ? 0 : 1,
+            work_.method, work_.key, work_.iteration, work_.first + static_cast<uint64_t>(first), draws};
+  }
+
   int draw_lists(const draw_arguments &a, wb_message *message) {
     uint32_t counts[places] = {0}, begins[places + 1];
     int status = counts_.upload(counts, places, "clearing the counts of elements", message);
@@ -179,34 +209,32 @@ private:
       status = launch(shape, polyagamma_sort, "sorting elements", message, a, counts_.data(), list_.data());
     for (int way = 0; way < WB_POLYAGAMMA_WAYS && status == WB_OK; way++) {
       const uint32_t begin = begins[way * part_places], end = begins[(way + 1) * part_places];
-      if (begin < end) status = launch_draws(way, a, list_.data() + begin, static_cast<int32_t>(end - begin), message);
+      if (begin < end)
+        status = launch_draws(way, a, list_.data() + begin, static_cast<int32_t>(end - begin), nullptr, message);
     }
     return status;
   }
 
   /* Entries begin..begin + count - 1 of a recycled vector; of a single one, that one. */
-  static int upload(device_array<double> &to, const double *from, int64_t length, int64_t begin, int32_t count,
-                    wb_message *message) {
-    const char *const what = "copying the parameters to the device";
+  int upload(device_array<double> &to, const double *from, int64_t length, int64_t begin, int32_t count,
+             wb_message *message) const {
     const int64_t start = begin % length;
-    if (length == 1) return to.upload(from, 1, what, message);
-    if (start + count <= length) return to.upload(from + start, static_cast<size_t>(count), what, message);
-    double *const recycled = new (std::nothrow) double[static_cast<size_t>(count)];
-    if (recycled == nullptr) {
-      std::snprintf(message->text, sizeof message->text, "no memory to recycle parameters for the device (%.1f MB)",
-                    static_cast<double>(count) * sizeof(double) / 1e6);
-      return WB_ERROR_MEMORY;
-    }
-    int64_t at = start;
-    for (int32_t i = 0; i < count; i++) {
-      recycled[i] = from[at];
-      if (++at == length) at = 0;
-    }
-    const int status = to.upload(recycled, static_cast<size_t>(count), what, message);
-    delete[] recycled;
-    return status;
+    if (length == 1) return to.upload(from, 1, SENDING, message);
+    if (start + count <= length) return send(run_, to.data(), from + start, count, SENDING, message);
+    return send_by(
+        run_, to.data(), count,
+        [=](double *staged, int64_t first, int64_t some) {
+          int64_t at = (start + first) % length;
+          for (int64_t i = 0; i < some; i++) {
+            staged[i] = from[at];
+            if (++at == length) at = 0;
+          }
+        },
+        SENDING, message);
   }
 
+  const wb_polyagamma_work work_;
+  const wb_run *const run_;
   device_array<double> shape_, tilt_, draws_;
   device_array<int32_t> list_;
   device_array<uint32_t> counts_;
@@ -234,12 +262,15 @@ static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *m
   const uint64_t most = uint64_t(1) << 28;
   if (fit < 1024) return no_room("draws", available, message);
   if (fit > most) fit = most;
+  wb::drawing drawing(*work, run);
+  if (work->count == 0) return WB_OK;
+  const int64_t room = wb::SLOTS * wb::slot_items(work->count, sizeof(double));
+  if (work->shapes == 1 && work->tilts == 1 && static_cast<uint64_t>(room) <= fit) return drawing.run_alike(message);
   const int64_t at_once = work->count < static_cast<int64_t>(fit) ? work->count : static_cast<int64_t>(fit);
-  wb::drawing drawing;
-  if (work->count > 0) status = drawing.prepare(*work, static_cast<int32_t>(at_once), message);
+  status = drawing.prepare(static_cast<int32_t>(at_once), message);
   for (int64_t done = 0; done < work->count && status == WB_OK; done += at_once) {
     const int64_t left = work->count - done;
-    status = drawing.run(*work, done, static_cast<int32_t>(left < at_once ? left : at_once), message);
+    status = drawing.run(done, static_cast<int32_t>(left < at_once ? left : at_once), message);
   }
   return status;
 }
@@ -262,7 +293,7 @@ static int evaluate(const wb_polyagamma_points *points, const wb_run *run, wb_me
     const int32_t count = static_cast<int32_t>(left < at_once ? left : at_once);
     const double *const from[3] = {points->x + done, points->shape + done, points->tilt + done};
     for (int k = 0; k < 3 && status == WB_OK; k++)
-      status = memory[k].upload(from[k], static_cast<size_t>(count), "copying points to the device", message);
+      status = wb::send(run, memory[k].data(), from[k], count, "copying points to the device", message);
     wb::launch_shape shape;
     shape.blocks = dim3(static_cast<unsigned>((count + wb::draw_threads - 1) / wb::draw_threads));
     shape.threads = dim3(wb::draw_threads);
@@ -270,8 +301,7 @@ static int evaluate(const wb_polyagamma_points *points, const wb_run *run, wb_me
       status = wb::launch(shape, wb::polyagamma_evaluate, "evaluating a law", message, points->quantity, points->log,
                           count, memory[0].data(), memory[1].data(), memory[2].data(), memory[3].data());
     if (status == WB_OK)
-      status = memory[3].download(points->value + done, static_cast<size_t>(count), "copying a law from the device",
-                                  message);
+      status = wb::fetch(run, points->value + done, memory[3].data(), count, "copying a law from the device", message);
   }
   return status;
 }

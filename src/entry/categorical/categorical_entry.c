@@ -35,7 +35,7 @@ SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SE
   const int is_vector = Rf_getAttrib(weights, R_DimSymbol) == R_NilValue;
   wb_call call = wb_call_from_list(run);
   wb_message message;
-  SEXP result = PROTECT(Rf_allocVector(INTSXP, (R_xlen_t)(rows.rows * wb_size_from_sexp(draws))));
+  SEXP result = PROTECT(wb_result_new(INTSXP, rows.rows * wb_size_from_sexp(draws)));
   const wb_categorical_draws asked = new_draws(rows.rows, draws, seed, precision, result);
   const int status = wb_categorical_draw(&call, &rows, is_vector, &asked, &message);
   return result_or_failure(result, status, &message);
@@ -48,7 +48,7 @@ SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weigh
   const size_t entries = (size_t)Rf_xlength(weights);
   wb_call call = wb_call_from_list(run);
   wb_message message;
-  SEXP result = PROTECT(Rf_allocVector(INTSXP, (R_xlen_t)(rows * wb_size_from_sexp(draws))));
+  SEXP result = PROTECT(wb_result_new(INTSXP, rows * wb_size_from_sexp(draws)));
   int64_t *const offset = (int64_t *)R_alloc((size_t)rows + 1, sizeof(int64_t));
   int32_t *const column = (int32_t *)R_alloc(entries + 1, sizeof(int32_t));
   double *const by_row = (double *)R_alloc(entries + 1, sizeof(double));

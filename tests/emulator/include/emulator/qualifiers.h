@@ -28,5 +28,7 @@
 #define WB_EMULATOR_DYNAMIC_SHARED(type, name) \
   type *name = static_cast<type *>(::wb_emulator::dynamic_shared())
 #define WB_DYNAMIC_SHARED WB_EMULATOR_DYNAMIC_SHARED
+/* Small slots for copies, so that tests with few numbers use several. */
+#define WB_SLOT_BYTES 16384
 
 #endif

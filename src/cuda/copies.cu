@@ -1,0 +1,50 @@
+/* The slots of page-locked memory through which copies go: see copies.cuh. */
+#include "cuda/copies.cuh"
+
+namespace wb {
+
+int64_t slot_items(int64_t count, size_t bytes) {
+  const int64_t each = static_cast<int64_t>(bytes), least = static_cast<int64_t>(LEAST_SLOT_BYTES),
+                most = static_cast<int64_t>(SLOT_BYTES), even = (count + TURNS - 1) / TURNS * each;
+  const int64_t slot = wb_min_int(most, even < least ? least : even);
+  return wb_min_int(count, slot < each ? 1 : slot / each);
+}
+
+void touch_pages(const wb_run *run, written memory) {
+  constexpr uintptr_t page = uintptr_t(1) << 21;
+  char *const begin = static_cast<char *>(memory.address), *const end = begin + memory.bytes;
+  char *const first = begin + (page - reinterpret_cast<uintptr_t>(begin) % page) % page;
+  if (first >= end) return;
+  spread(run, (end - first + static_cast<int64_t>(page) - 1) / static_cast<int64_t>(page), [&](int64_t i) {
+    volatile char *const at = first + i * static_cast<int64_t>(page);
+    *at = 0;
+  });
+}
+
+conveyor::~conveyor() {
+  for (int i = 0; i < slots_; i++)
+    if (streams_[i].get() != nullptr) (void)cudaStreamSynchronize(streams_[i].get());
+  (void)cudaGetLastError();
+}
+
+int conveyor::open(int64_t count, size_t bytes, wb_message *message) {
+  items_ = slot_items(count, bytes);
+  const int slots = static_cast<int>(wb_min_int((count + items_ - 1) / items_, SLOTS));
+  /* Slots begin on a cache line. */
+  slot_bytes_ = (items_ * static_cast<int64_t>(bytes) + 63) / 64 * 64;
+  int status = host_.take(static_cast<size_t>(slots) * static_cast<size_t>(slot_bytes_), message);
+  for (; slots_ < slots && status == WB_OK; slots_++) status = streams_[slots_].create(message);
+  return status;
+}
+
+int conveyor::wait(int64_t turn, const char *what, wb_message *message) {
+  return streams_[turn % slots_].wait(what, message);
+}
+
+int conveyor::finish(const char *what, wb_message *message) {
+  int status = WB_OK;
+  for (int i = 0; i < slots_ && status == WB_OK; i++) status = streams_[i].wait(what, message);
+  return status;
+}
+
+} // namespace wb
