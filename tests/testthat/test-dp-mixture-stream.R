@@ -77,6 +77,21 @@ test_that("rows are streamed from a copy in single precision, and from the matri
   expect_identical(cuda$usage(), c(device = 0, pinned = 0, handles = 0))
 })
 
+test_that("in large data, leaves that stay and leaves that travel take turns", {
+  skip_without_cuda()
+  skip_if(!extended(), "long: two million cells on the emulator")
+  # 1,030 leaves. About 400 stay, in three spans.
+  x <- matrix(seq(-2, 2, length.out = 2048 * 1030 - 7)^3)
+  limits <- list(double = c(locked = 14e6), single = c(packed = 8e6, locked = 8e6))
+  for (precision in names(limits)) {
+    whole <- stream_session("cpu", precision, x = x, moves = FALSE)
+    for (way in names(limits[[precision]])) {
+      one <- stream_session("cuda", precision, limits[[precision]][[way]], way, x, moves = FALSE)
+      same_result(one, whole, paste(precision, way))
+    }
+  }
+})
+
 test_that("copies and kernels wait for each other", {
   cuda <- emulator()
   old <- Sys.getenv("WB_EMULATOR_DEFER", NA)

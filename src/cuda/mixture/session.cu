@@ -13,6 +13,7 @@
 #include <new>
 
 #include "core/log_sum.h"
+#include "cuda/copies.cuh"
 #include "cuda/mixture/tensor_cores.cuh"
 
 namespace wb {
@@ -159,20 +160,19 @@ int open_prediction(wb_mixture_session *s, int32_t components, int32_t mixtures,
 }
 
 /* Copies outputs of `rows` rows to the host, from row `at` of the outputs on. */
-int fetch_predictions(const wb_mixture_session *s, const prediction &from, int32_t components, int64_t at, int64_t rows,
+int fetch_predictions(wb_mixture_session *s, const prediction &from, int32_t components, int64_t at, int64_t rows,
                       const prediction_outputs &to, wb_message *message) {
-  const size_t n = static_cast<size_t>(rows), line = sizeof(double) * n;
-  const cudaStream_t stream = s->stream.get();
-  cudaError_t error = cudaSuccess;
-  if (to.labels != nullptr)
-    error = cudaMemcpyAsync(to.labels + at, from.labels.data(), n * sizeof(int32_t), cudaMemcpyDeviceToHost, stream);
-  if (error == cudaSuccess && to.log_density != nullptr)
-    error = cudaMemcpyAsync(to.log_density + at, from.log_sums.data(), line, cudaMemcpyDeviceToHost, stream);
-  if (error == cudaSuccess && to.probability != nullptr)
-    error = cudaMemcpy2DAsync(to.probability + at, static_cast<size_t>(to.stride) * sizeof(double), from.beside.data(),
-                              static_cast<size_t>(from.pass) * sizeof(double), line, static_cast<size_t>(components),
-                              cudaMemcpyDeviceToHost, stream);
-  return status_of(error, "fetching predictions", message);
+  static const char *const what = "fetching predictions";
+  int status = s->stream.wait("evaluating components", message);
+  if (status == WB_OK && to.labels != nullptr)
+    status = fetch(&s->run, to.labels + at, from.labels.data(), rows, what, message);
+  if (status == WB_OK && to.log_density != nullptr)
+    status = fetch(&s->run, to.log_density + at, from.log_sums.data(), rows, what, message);
+  if (to.probability == nullptr) return status;
+  for (int32_t j = 0; j < components && status == WB_OK; j++)
+    status = fetch(&s->run, to.probability + at + j * to.stride, from.beside.data() + j * from.pass, rows, what,
+                   message);
+  return status;
 }
 
 constexpr int DENSITY_THREADS = 256;
@@ -185,22 +185,22 @@ __global__ void __launch_bounds__(DENSITY_THREADS)
 }
 
 /* What is there already, for rows at..at + rows - 1, and their units: to `sum` and `unit` on the device. */
-int send_densities(const wb_mixture_session *s, const density_sums &from, int64_t at, int64_t rows, double *sum,
-                   double *unit, wb_message *message) {
-  const size_t bytes = static_cast<size_t>(rows) * sizeof(double);
-  const cudaStream_t stream = s->stream.get();
-  cudaError_t error = cudaMemcpyAsync(sum, from.log_density + at, bytes, cudaMemcpyHostToDevice, stream);
-  if (error == cudaSuccess)
-    error = cudaMemcpyAsync(unit, from.log_unit + (from.unit_each ? at : 0), from.unit_each ? bytes : sizeof(double),
-                            cudaMemcpyHostToDevice, stream);
-  return status_of(error, "sending log densities", message);
+int send_densities(wb_mixture_session *s, const density_sums &from, int64_t at, int64_t rows, double *sum, double *unit,
+                   wb_message *message) {
+  static const char *const what = "sending log densities";
+  /* What is there on the device may still be read. */
+  int status = s->stream.wait("evaluating components", message);
+  if (status == WB_OK) status = send(&s->run, sum, from.log_density + at, rows, what, message);
+  if (status != WB_OK) return status;
+  return from.unit_each ? send(&s->run, unit, from.log_unit + at, rows, what, message)
+                        : send(&s->run, unit, from.log_unit, 1, what, message);
 }
 
-int fetch_densities(const wb_mixture_session *s, const density_sums &to, int64_t at, int64_t rows, const double *sum,
+int fetch_densities(wb_mixture_session *s, const density_sums &to, int64_t at, int64_t rows, const double *sum,
                     wb_message *message) {
-  return status_of(cudaMemcpyAsync(to.log_density + at, sum, static_cast<size_t>(rows) * sizeof(double),
-                                   cudaMemcpyDeviceToHost, s->stream.get()),
-                   "fetching log densities", message);
+  const int status = s->stream.wait("evaluating components", message);
+  if (status != WB_OK) return status;
+  return fetch(&s->run, to.log_density + at, sum, rows, "fetching log densities", message);
 }
 
 /* Rows first, ..., first + count - 1 under `mixtures` mixtures for `sums`, or under one for `to`. */
@@ -315,6 +315,7 @@ int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_ru
   s->piece = part->piece;
   s->device = part->device;
   s->memory_limit = run->memory_limit;
+  s->run = *run;
   s->host_memory = static_cast<uint64_t>(static_cast<double>(run->host_memory) *
                                          (static_cast<double>(part->rows) / static_cast<double>(data->rows)));
   s->leaves = ceiling(part->rows, WB_LEAF_ROWS);

@@ -12,7 +12,7 @@ namespace wb {
 constexpr uint64_t MEGABYTE = 1000000;
 /* Buffer for raw values on their way to the device: large enough to use the whole speed
  * of the bus, small beside the data. */
-constexpr uint64_t STAGE_BYTES = 16 * MEGABYTE;
+constexpr uint64_t STAGE_BYTES = 8 * MEGABYTE;
 /* Device memory that may be used beside small data: the sums of 64 leaves of 256 components take
  * 16 MB with 14 columns. And for a chunk where the data do not fit on the device. */
 constexpr uint64_t SMALL_BYTES = 32 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
@@ -180,6 +180,7 @@ struct wb_mixture_session {
   int32_t device;
   int capability = 0; /* 90 for 9.0 */
   uint64_t memory_limit;
+  wb_run run; /* of the call that opened the session */
   int64_t leaves;
   wb::stream stream;
   wb::stream side; /* answers questions about the components while the other stream draws labels */
@@ -187,7 +188,8 @@ struct wb_mixture_session {
   wb::device_array<double> units; /* centers, then inverse scales */
   wb::device_array<int32_t> sample; /* rows, if they are of several samples */
   wb::device_bytes x; /* the leaves that stay on the device */
-  int64_t kept = 0;   /* how many these are: the first ones, or all */
+  int64_t kept = 0;   /* how many these are: all, or the first ones of each span of leaves */
+  int64_t spans = 1;
   /* The others travel: see cuda/mixture/stream.cu. */
   wb::stream copies;
   wb::event arrived[2], read[2]; /* a chunk has arrived in a buffer; it has been read there */
@@ -196,12 +198,11 @@ struct wb_mixture_session {
   bool held_back = false;  /* rows had to leave the device after the session was opened */
   uint64_t host_memory = 0; /* the most bytes that a copy may take */
   wb::pinned_bytes packed_rows;
-  int64_t first_packed = 0; /* the first leaf in the copy */
   wb::locked_bytes matrix;  /* the caller's; the first part holds it for all parts */
-  /* Page-locked buffers: one is filled while the other is being copied. */
+  /* Two page-locked buffers, one after the other: one is filled while the other is being copied. */
   int64_t stage = 0; /* leaves of a buffer */
   int turn = 0;
-  wb::pinned_array<double> pinned[2];
+  wb::kept_pinned pinned;
   wb::event copied[2];
   wb::pinned_bytes packed; /* coefficients of a prediction */
   wb::pinned_bytes pairs;  /* as on the device */

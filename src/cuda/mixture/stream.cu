@@ -1,13 +1,14 @@
-/* Sends rows of a mixture session to the graphics card. The first leaves stay on the card, as many as fit beside what
- * a sweep needs. The others travel in every pass, in chunks. While one chunk is computed, the next arrives in a second
- * buffer on a stream of its own. One event says that a chunk has arrived, another that its buffer may be overwritten.
- * At the end of a pass the first two chunks of the next pass are sent, so that the bus works while components are
- * drawn. If the data have at most two chunks, these stay on the card.
+/* Sends rows of a mixture session to the graphics card. As many leaves as fit beside what a sweep needs stay on the
+ * card. The others travel in every pass, in chunks. The leaves are in a few spans, of which each has some that stay and
+ * some that travel, so that the bus works while leaves that stay are computed. While one chunk is computed, the next
+ * arrives in a second buffer on a stream of its own. One event says that a chunk has arrived, another that its buffer
+ * may be overwritten. At the end of a pass the first two chunks of the next pass are sent, so that the bus works while
+ * components are drawn. If the data have at most two chunks, these stay on the card.
  *
  * No pass copies rows on the host, because that would keep the bus waiting. A PCIe 5 bus carries about 55 GB/s from
  * page-locked memory, so a row of 14 values takes 2.0 ns in double precision and 1.0 ns in single. The multiply-adds
- * of 16 components take 0.1 ns. One thread that copies to page-locked buffers reaches about 10 GB/s. Threads that keep
- * up with the bus would need 220 GB/s of memory traffic and all cores. Instead:
+ * of 16 components take 0.1 ns. Threads that copy to page-locked buffers reach 8 GB/s each, and together 41 GB/s, with
+ * all of 16 cores. Instead:
  *
  *   - In single precision a page-locked copy of the scaled rows is made once, in leaves. It takes half the memory of
  *     the caller's matrix for the rows that travel, and halves the bytes on the bus. The card makes the copy: rows are
@@ -15,8 +16,8 @@
  *   - In double precision such a copy would take as much memory as the matrix and save nothing. The caller's matrix is
  *     page-locked instead. Columns are copied from it, and the card scales and orders them. Single precision does the
  *     same if the host has no memory for a copy.
- *   - If the system refuses to lock the matrix, one thread copies rows through page-locked buffers. Rows that are sent
- *     once go this way too.
+ *   - If the system refuses to lock the matrix, the host's threads copy rows through page-locked buffers. Rows that are
+ *     sent once go this way too.
  *
  * Locking takes time for each page. It is done before a pass that will be repeated, not for predictions. */
 #include "cuda/mixture/state.cuh"
@@ -52,9 +53,47 @@ int64_t round_down(int64_t leaf, int64_t step) {
   return leaf / step * step;
 }
 
-/* The first leaf that travels in a pass whose chunks begin at multiples of `step`. */
-int64_t first_to_travel(const wb_mixture_session *s, int64_t step) {
-  return s->resident() ? s->leaves : round_down(s->kept, step);
+/* The most spans. Data that are large enough have so many. */
+constexpr int64_t SPANS = 8;
+
+/* Leaves begin..change - 1 of a span stay, and are at `place` among those that stay; change..end - 1 travel. */
+struct leaf_span {
+  int64_t begin, change, end, place;
+};
+
+/* The span that has a leaf. If there are several, they and their parts are of MOST_STEP leaves each but the last. */
+leaf_span span_of(const wb_mixture_session *s, int64_t leaf) {
+  if (s->spans == 1) return {0, s->kept, s->leaves, 0};
+  const int64_t all = ceiling(s->leaves, MOST_STEP), kept = s->kept / MOST_STEP, n = s->spans;
+  const int64_t i = ((leaf / MOST_STEP + 1) * n - 1) / all;
+  const int64_t begin = i * all / n * MOST_STEP, place = i * kept / n * MOST_STEP;
+  return {begin, begin + (i + 1) * kept / n * MOST_STEP - place,
+          smaller(s->leaves, (i + 1) * all / n * MOST_STEP), place};
+}
+
+/* How many leaves of about `leaves` that fit on the device stay there, and in how many spans: each has at least one
+ * MOST_STEP that stays and one that travels, since it has two on average. */
+void choose_spans(wb_mixture_session *s, int64_t leaves) {
+  const int64_t kept = leaves / MOST_STEP, travel = s->leaves / MOST_STEP - kept;
+  const int64_t spans = smaller(SPANS, smaller(kept, travel) / 2);
+  s->spans = larger<int64_t>(1, spans);
+  s->kept = spans > 1 ? kept * MOST_STEP : leaves;
+}
+
+/* Whether a leaf travels in a pass whose chunks begin at multiples of `step`. */
+bool travels(const wb_mixture_session *s, int64_t leaf, int64_t step) {
+  return !s->resident() && leaf >= round_down(span_of(s, leaf).change, step);
+}
+
+/* The first leaf from `leaf` on that travels in such a pass. */
+int64_t next_to_travel(const wb_mixture_session *s, int64_t leaf, int64_t step) {
+  return travels(s, leaf, step) ? leaf : round_down(span_of(s, leaf).change, step);
+}
+
+/* Where a leaf that travels is among those that do. */
+int64_t place_in_copy(const wb_mixture_session *s, int64_t leaf) {
+  const leaf_span span = span_of(s, leaf);
+  return leaf - round_down(span.place + span.change - span.begin, MOST_STEP);
 }
 
 /* Through page-locked buffers -------------------------------------------------- */
@@ -68,15 +107,12 @@ int64_t stage_leaves(const wb_mixture_session *s, uint64_t bytes) {
 void close_stage(wb_mixture_session *s) {
   if (s->stage > 0) (void)cudaStreamSynchronize(s->copies.get());
   s->stage = 0;
-  s->pinned[0].release();
-  s->pinned[1].release();
+  s->pinned.release();
 }
 
 int open_stage(wb_mixture_session *s, int64_t leaves, wb_message *message) {
   if (s->stage > 0) return WB_OK;
-  const size_t values = static_cast<size_t>(leaves) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
-  int status = WB_OK;
-  for (int i = 0; i < 2 && status == WB_OK; i++) status = s->pinned[i].allocate(values, "rows to send", message);
+  const int status = s->pinned.take(2 * static_cast<size_t>(leaves) * s->raw_leaf(), message);
   if (status == WB_OK)
     s->stage = leaves;
   else
@@ -92,6 +128,9 @@ const double *column(const wb_mixture_session *s, size_t c, int64_t leaf) {
   return s->data.x + c * static_cast<size_t>(s->stride) + leaf * WB_LEAF_ROWS;
 }
 
+/* Rows of a column that one thread copies at a time: 128 KB. */
+constexpr int64_t SPAN = 16384;
+
 /* Columns of `rows` rows: from the caller's matrix to `to` on the device. */
 int send_staged(wb_mixture_session *s, int64_t first, int64_t count, double *to, wb_message *message) {
   const size_t p = static_cast<size_t>(s->data.columns);
@@ -103,8 +142,15 @@ int send_staged(wb_mixture_session *s, int64_t first, int64_t count, double *to,
     const int i = s->turn++ & 1;
     status = s->copied[i].wait(SENDING, message);
     if (status != WB_OK) break;
-    double *const from = s->pinned[i].data();
-    for (size_t c = 0; c < p; c++) std::memcpy(from + c * static_cast<size_t>(rows), column(s, c, leaf), bytes);
+    double *const from = static_cast<double *>(s->pinned.address()) +
+                         static_cast<size_t>(i) * static_cast<size_t>(s->stage) * (s->raw_leaf() / sizeof(double));
+    const int64_t spans = ceiling(rows, SPAN);
+    spread(&s->run, spans * s->data.columns, [&](int64_t piece) {
+      const size_t c = static_cast<size_t>(piece / spans);
+      const int64_t first_row = piece % spans * SPAN;
+      std::memcpy(from + c * static_cast<size_t>(rows) + first_row, column(s, c, leaf) + first_row,
+                  static_cast<size_t>(smaller(SPAN, rows - first_row)) * sizeof(double));
+    });
     if (rows == all)
       status = copy_to_device(s, to, from, p * bytes, message);
     else
@@ -134,7 +180,7 @@ int send(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *t
   if (transit->packed)
     status = copy_to_device(
         s, to,
-        static_cast<const char *>(s->packed_rows.address()) + static_cast<size_t>(first - s->first_packed) * s->leaf(),
+        static_cast<const char *>(s->packed_rows.address()) + static_cast<size_t>(place_in_copy(s, first)) * s->leaf(),
         static_cast<size_t>(count) * s->leaf(), message);
   else if (s->source == mixture_source::locked)
     status = send_locked(s, first, count, static_cast<double *>(to), message);
@@ -179,20 +225,25 @@ int receive(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit
   return status == WB_OK ? end_reading(s, transit, message) : status;
 }
 
-/* Sends leaves from `first` up to `end` once, `stage` at a time; each piece is made leaves where to(leaf) says, and
- * then done(leaf, count) is called. */
+/* Sends the leaves that stay, or those that travel, once, `stage` at a time; each piece is made leaves where to(leaf)
+ * says, and then done(leaf, count) is called. */
 template <typename Real, typename To, typename Done>
-int send_once(wb_mixture_session *s, int64_t first, int64_t end, int64_t stage, To to, Done done, wb_message *message) {
+int send_once(wb_mixture_session *s, bool stay, int64_t stage, To to, Done done, wb_message *message) {
   mixture_transit transit;
   close_stage(s);
   int status = open_stage(s, stage, message);
   for (int i = 0; i < 2 && status == WB_OK; i++)
     status = transit.arriving[i].allocate(static_cast<size_t>(stage) * s->raw_leaf(), "rows as they arrive", message);
-  for (int64_t leaf = first; leaf < end && status == WB_OK; leaf += stage) {
-    const int64_t count = smaller(stage, end - leaf);
-    const Real *x;
-    status = receive<Real>(s, leaf, count, &transit, to(leaf), &x, message);
-    if (status == WB_OK) status = done(leaf, count);
+  leaf_span span;
+  for (int64_t begin = 0; begin < s->leaves && status == WB_OK; begin = span.end) {
+    span = span_of(s, begin);
+    const int64_t first = stay ? begin : round_down(span.change, MOST_STEP), end = stay ? span.change : span.end;
+    for (int64_t leaf = first; leaf < end && status == WB_OK; leaf += stage) {
+      const int64_t count = smaller(stage, end - leaf);
+      const Real *x;
+      status = receive<Real>(s, leaf, count, &transit, to(leaf), &x, message);
+      if (status == WB_OK) status = done(leaf, count);
+    }
   }
   if (status == WB_OK) status = s->stream.wait(SENDING, message);
   /* The buffers are freed now. */
@@ -203,24 +254,28 @@ int send_once(wb_mixture_session *s, int64_t first, int64_t end, int64_t stage, 
 
 /* Rows that stay on the device ------------------------------------------------- */
 
+/* Where a leaf that stays is. */
+template <typename Real>
+Real *kept_leaf(const wb_mixture_session *s, int64_t leaf) {
+  const leaf_span span = span_of(s, leaf);
+  return static_cast<Real *>(s->x.address()) +
+         static_cast<size_t>(span.place + leaf - span.begin) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
+}
+
 template <typename Real>
 int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message *message) {
-  s->kept = 0;
   s->x.release();
+  choose_spans(s, leaves);
   if (leaves == 0) return WB_OK;
-  int status = s->x.allocate(s->leaf() * static_cast<uint64_t>(leaves), "the rows", message);
-  Real *const x = static_cast<Real *>(s->x.address());
+  int status = s->x.allocate(s->leaf() * static_cast<uint64_t>(s->kept), "the rows", message);
   if (status == WB_OK)
     status = send_once<Real>(
-        s, 0, leaves, stage_leaves(s, beside / 2),
-        [&](int64_t leaf) {
-          return x + static_cast<size_t>(leaf) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
-        },
+        s, true, stage_leaves(s, beside / 2), [&](int64_t leaf) { return kept_leaf<Real>(s, leaf); },
         [](int64_t, int64_t) { return static_cast<int>(WB_OK); }, message);
-  if (status == WB_OK)
-    s->kept = leaves;
-  else
+  if (status != WB_OK) {
     s->x.release();
+    choose_spans(s, 0);
+  }
   /* Not a failure: rows that do not fit are sent in chunks in every call. */
   return status == WB_ERROR_MEMORY ? static_cast<int>(WB_OK) : status;
 }
@@ -234,8 +289,7 @@ int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message
 
 /* Makes a page-locked copy of the leaves that travel, on the device. Without enough memory there is no copy. */
 int pack_rows(wb_mixture_session *s, wb_message *message) {
-  const int64_t first = round_down(s->kept, MOST_STEP);
-  const uint64_t bytes = static_cast<uint64_t>(s->leaves - first) * s->leaf();
+  const uint64_t bytes = static_cast<uint64_t>(s->leaves - round_down(s->kept, MOST_STEP)) * s->leaf();
   uint64_t left = 0;
   int status = memory_left(s->memory_limit, s->held(), &left, message);
   if (status != WB_OK) return status;
@@ -248,20 +302,18 @@ int pack_rows(wb_mixture_session *s, wb_message *message) {
   char *const to = static_cast<char *>(s->packed_rows.address());
   if (status == WB_OK)
     status = send_once<float>(
-        s, first, s->leaves, stage, [&](int64_t) { return static_cast<float *>(room.address()); },
+        s, false, stage, [&](int64_t) { return static_cast<float *>(room.address()); },
         [&](int64_t leaf, int64_t count) {
           return status_of(
-              cudaMemcpyAsync(to + static_cast<size_t>(leaf - first) * s->leaf(), room.address(),
+              cudaMemcpyAsync(to + static_cast<size_t>(place_in_copy(s, leaf)) * s->leaf(), room.address(),
                               static_cast<size_t>(count) * s->leaf(), cudaMemcpyDeviceToHost, s->stream.get()),
               "fetching scaled rows", message);
         },
         message);
-  if (status == WB_OK) {
-    s->first_packed = first;
+  if (status == WB_OK)
     s->source = mixture_source::packed;
-  } else {
+  else
     s->packed_rows.release();
-  }
   return status == WB_ERROR_MEMORY ? static_cast<int>(WB_OK) : status;
 }
 
@@ -288,7 +340,7 @@ int keep_fewer(wb_mixture_session *s, wb_message *message) {
   const int64_t leaves = s->kept / 2;
   const uint64_t beside = s->leaf() * static_cast<uint64_t>(s->kept - leaves);
   /* The copy lacks the leaves that stay no longer. */
-  if (s->source == mixture_source::packed && s->first_packed > leaves) {
+  if (s->source == mixture_source::packed && round_down(s->kept, MOST_STEP) > 0) {
     (void)cudaStreamSynchronize(s->copies.get());
     s->packed_rows.release();
     s->source = mixture_source::staged;
@@ -335,7 +387,7 @@ int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end
   transit->end = end;
   if (s->resident()) return WB_OK;
   transit->packed = s->source == mixture_source::packed;
-  const size_t leaves = static_cast<size_t>(smaller(chunk, s->leaves - first_to_travel(s, MOST_STEP)));
+  const size_t leaves = static_cast<size_t>(smaller(chunk, s->leaves - round_down(s->kept, MOST_STEP)));
   int status = WB_OK;
   for (int i = 0; i < 2 && status == WB_OK; i++)
     status = transit->arriving[i].allocate(leaves * (transit->packed ? s->leaf() : s->raw_leaf()), "a chunk of rows",
@@ -346,20 +398,34 @@ int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end
 }
 
 int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture_transit *transit) {
-  const int64_t change = first_to_travel(s, transit->step),
-                end = first < change ? smaller(change, transit->end) : transit->end;
-  return smaller(transit->chunk, end - first);
+  const int64_t next = next_to_travel(s, first, transit->step);
+  const int64_t end = s->resident() ? s->leaves : next > first ? next : span_of(s, first).end;
+  return smaller(transit->chunk, smaller(end, transit->end) - first);
 }
 
 namespace {
 
-/* Sends the leaves from `first` on if they travel and have not been sent. Rows that the caller's thread would have to
- * copy are not sent early. */
-int send_early(wb_mixture_session *s, int64_t first, mixture_transit *transit, int buffer, wb_message *message) {
-  if (s->source == mixture_source::staged || first >= transit->end || first < first_to_travel(s, transit->step))
-    return WB_OK;
-  if (transit->first[0] == first || transit->first[1] == first) return WB_OK;
-  return send(s, first, leaves_at_once(s, first, transit), transit, buffer, message);
+/* Sends the next chunks from `leaf` on that travel, if they have not been sent: one to each buffer that is not being
+ * read. Rows that the host's threads would have to copy are not sent early. */
+int send_early(wb_mixture_session *s, int64_t leaf, mixture_transit *transit, wb_message *message) {
+  if (s->source == mixture_source::staged || s->resident()) return WB_OK;
+  int64_t next[2] = {-1, -1}, from = leaf;
+  for (int i = 0; i < 2; i++) {
+    if (from < transit->end) from = next_to_travel(s, from, transit->step);
+    if (from >= transit->end) break;
+    next[i] = from;
+    from += leaves_at_once(s, from, transit);
+  }
+  int status = WB_OK;
+  for (int i = 0; i < 2 && status == WB_OK; i++) {
+    if (next[i] < 0 || transit->first[0] == next[i] || transit->first[1] == next[i]) continue;
+    const int64_t other = next[1 - i];
+    const int free = 1 - transit->last,
+              buffer = other >= 0 && transit->first[free] == other ? 1 - free : free;
+    if (buffer != transit->reading)
+      status = send(s, next[i], leaves_at_once(s, next[i], transit), transit, buffer, message);
+  }
+  return status;
 }
 
 } // namespace
@@ -369,24 +435,17 @@ int find_rows(wb_mixture_session *s, int64_t first, mixture_transit *transit, co
   const int64_t count = leaves_at_once(s, first, transit);
   int status = end_reading(s, transit, message);
   if (status != WB_OK) return status;
-  if (first + count <= s->kept)
-    *x = static_cast<const Real *>(s->x.address()) +
-         static_cast<size_t>(first) * WB_LEAF_ROWS * static_cast<size_t>(s->data.columns);
+  if (!travels(s, first, transit->step))
+    *x = kept_leaf<Real>(s, first);
   else
     status = receive<Real>(s, first, count, transit, static_cast<Real *>(transit->leaves.address()), x, message);
-  return status == WB_OK ? send_early(s, first + count, transit, 1 - transit->last, message) : status;
+  return status == WB_OK ? send_early(s, first + count, transit, message) : status;
 }
 WB_BOTH_PRECISIONS(find_rows)
 
 int send_ahead(wb_mixture_session *s, mixture_transit *transit, wb_message *message) {
-  int status = end_reading(s, transit, message);
-  const int64_t start = first_to_travel(s, transit->step);
-  for (int i = 0; i < 2 && status == WB_OK; i++) {
-    const int64_t first = start + i * transit->chunk, other = start + (1 - i) * transit->chunk;
-    const int buffer = 1 - transit->last;
-    status = send_early(s, first, transit, transit->first[buffer] == other ? 1 - buffer : buffer, message);
-  }
-  return status;
+  const int status = end_reading(s, transit, message);
+  return status == WB_OK ? send_early(s, 0, transit, message) : status;
 }
 
 } // namespace wb
