@@ -382,11 +382,9 @@ examine <- function(option, where, mutant, includes, seconds, until) {
   tests <- tests_of(mutant$file, own, test_names(), known_topics())
   tests <- tests[grepl(option$tests, tests)]
   repeat {
-    tests <- tests[!fails_unchanged(option, paste(backend, tests))]
-    if (!length(tests)) {
-      found <- ""
-      break
-    }
+    tests <- tests[!vapply(tests, function(test) fails_unchanged(option, paste(backend, test)), NA)]
+    found <- ""
+    if (!length(tests)) break
     found <- run_suite(where, tests, limits_of(tests, own), plugin, until)
     test <- sub(": .*", "", found)
     if (is.na(found) || !nzchar(found)) break
