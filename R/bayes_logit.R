@@ -72,13 +72,14 @@
 #' The more trials there are, the more precisely the Polya-Gamma variables determine the coefficients. If this is far
 #' more precise than the posterior, a sweep hardly moves the coefficients. Let \eqn{\lambda}{lambda} be the largest
 #' ratio of the two precisions at the mode. Then about one sweep in \eqn{2 \lambda - 1}{2 lambda - 1} gives an effective
-#' draw.
+#' draw. For `"multinomial"`, where a sweep draws the coefficients class by class, \eqn{\lambda}{lambda} is the number
+#' for which this holds.
 #'
 #' If \eqn{\lambda}{lambda} is above 3, or a dispersion is learned without groups, three elliptical slice moves follow
 #' each sweep (Murray, Adams and MacKay 2010). They move all coefficients, effects of groups and the dispersion
-#' together, along ellipses of a Student t distribution that is fitted to the posterior at its mode. They draw from the
-#' same posterior and need no tuning. They are not used for `"multinomial"`, nor for very many groups, where they cost
-#' more than they gain. A printed fit says whether they were used.
+#' together, those of all classes too, along ellipses of a Student t distribution that is fitted to the posterior at its
+#' mode. They draw from the same posterior and need no tuning. They are not used for very many groups, nor for more than
+#' 256 coefficients of a multinomial, where they cost more than they gain. A printed fit says whether they were used.
 #' @section Interruption:
 #' An interrupt from the keyboard returns the completed sweeps as a fit, with a warning. [continue()] goes on where it
 #' stopped. With a `checkpoint`, [resume()] goes on after the process was killed.

@@ -74,26 +74,28 @@ logit_step <- function(fit) {
 
 # The length of the vector of src/regression/ellipse.h: the moves after each sweep, lambda, and the approximation of the
 # log likelihood about the mode. `levels` and `columns` are those of the groups, or of each grouping term.
-ellipse_size <- function(p, levels = 0, columns = 1, is_group = TRUE) {
+ellipse_size <- function(p, levels = 0, columns = 1, is_group = TRUE, outcomes = 1) {
   main <- which.max(levels)
-  others <- sum(as.double(levels[-main]) * columns[-main])
-  effects <- as.double(levels[[main]]) * columns[[main]]
-  if (!is_group && (effects > 4096 || others > 64 || effects * (p + others) > 4096 * 128)) {
+  p <- p * outcomes
+  others <- outcomes * sum(as.double(levels[-main]) * columns[-main])
+  q <- columns[[main]] * outcomes
+  effects <- as.double(levels[[main]]) * q
+  too_many <- effects > 4096 || others > 64 || effects * (p + others) > 4096 * 128 || (outcomes > 1 && q > 16)
+  if ((!is_group && too_many) || (outcomes > 1 && p > 256)) {
     return(2)
   }
   d <- p + others + 1
-  q <- columns[[main]]
   2 + d + d * (d + 1) / 2 + effects * (d + (q + 1) / 2 + 1)
 }
 
 ellipse_start <- function(fit) {
   terms <- fit$design$terms
   p <- ncol(fit$design$x)
-  if (length(terms) == 0L || outcomes_of(fit) > 1) {
-    return(numeric(if (outcomes_of(fit) > 1) 2 else ellipse_size(p, nlevels(fit$design$group))))
+  if (length(terms) == 0L) {
+    return(numeric(ellipse_size(p, nlevels(fit$design$group), outcomes = outcomes_of(fit))))
   }
   numeric(ellipse_size(p, vapply(terms, function(term) length(term$levels), 0),
-    vapply(terms, function(term) length(term$columns), 0), is_group = FALSE))
+    vapply(terms, function(term) length(term$columns), 0), is_group = FALSE, outcomes = outcomes_of(fit)))
 }
 
 # Which sampler ran, in one line.

@@ -44,15 +44,19 @@
 #' A sweep draws the Polya-Gamma variables of the rows, and then goes through the terms. For each term it draws the
 #' coefficients together with all effects of the term, given those of the other terms. Drawing the coefficients with
 #' every term keeps crossed groupings mixing however many levels they have (Papaspiliopoulos, Roberts and Zanella 2020).
-#' Two more exact steps follow: one rescales effects and standard deviations together, the other moves what nested
-#' groupings share from one to the other. A sweep reads each row once for each term. For a multinomial it does all this
+#' More exact steps follow. The first rescales effects and standard deviations together. The next draws the correlations
+#' with the uncorrelated parts of the effects held fixed (Yu and Meng 2011). The last moves what nested groupings share
+#' from one to the other. A sweep reads each row once for each term. For a multinomial it does all this
 #' class by class.
 #'
 #' Where each row has many trials or a large count, and where events are rare, such sweeps mix slowly. There the
 #' elliptical slice moves of [bayes_logit()] follow each sweep and move coefficients, dispersion and the effects of all
 #' terms together. They are used if the term with the most levels has at most 4,096 effects and the other terms have at
 #' most 64 effects together. Above 128 coefficients and effects of other terms, the limit of 4,096 is smaller. A printed
-#' fit says whether the moves were used. Standard deviations near 0 mix slowly in any case. Look at `ess_bulk` in
+#' fit says whether the moves were used. For a multinomial the limits are for the effects of all classes together, and
+#' the term with the most levels must have at most 16 effects for each level, all classes together.
+#'
+#' Standard deviations near 0 give about 150 to 350 effective draws in 1,000 sweeps. Look at `ess_bulk` in
 #' [summary.bayes_logit()].
 #'
 #' @section Parts of a fit:

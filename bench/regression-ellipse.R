@@ -21,6 +21,15 @@ grouped <- function(groups, rows, log_mean) {
   d$y <- rnbinom(nrow(d), mu = exp(log_mean + 0.5 * d$x + 0.7 * rnorm(groups)[d$g]), size = 2)
   list(y ~ x + (1 | g), d, "negbinomial")
 }
+classes <- function(n, trials, weights, slopes) {
+  x <- rnorm(n)
+  share <- exp(outer(x, slopes)) * rep(weights, each = n)
+  y <- t(apply(share, 1, function(p) rmultinom(1, trials, p)))
+  colnames(y) <- letters[seq_along(weights)]
+  d <- data.frame(x = x)
+  d$y <- y
+  list(y ~ x, d, "multinomial")
+}
 set.seed(1)
 cases <- list()
 for (n in if (quick) 200 else c(200, 5000)) {
@@ -33,6 +42,14 @@ for (n in if (quick) 200 else c(200, 5000)) {
 cases[["1e4 trials at logit -7, n = 200, p = 2"]] <- events(200, 1e4, -7)
 cases[["1e4 rows, about 20 events, p = 5"]] <- events(1e4, 1, -6.3, 5)
 if (!quick) cases[["1e5 rows, about 100 events, p = 5"]] <- events(1e5, 1, -7, 5)
+if (!quick) cases[["1e4 rows, classes of half, half and about 20"]] <- classes(1e4, 1, c(1, 1, 0.004), c(0, 0.3, 0.5))
+cases[["200 rows, 5 classes of 200 trials, one rare"]] <-
+  classes(200, 200, c(1, 0.01, 0.5, 0.05, 0.2), c(0, 0.3, 0.1, -1, 0))
+cases[["50 rows, 3 classes of 1e4 trials"]] <- classes(50, 1e4, c(1, 1.2, 0.7), c(0, 0.3, 0.5))
+three <- classes(50, 1000, c(1, 1.2, 0.7), c(0, 0.3, 0.5))
+three[[2]]$g <- rep(1:10, 5)
+cases[["50 rows, 3 classes of 1e3 trials, 10 groups"]] <- list(y ~ x + (1 | g), three[[2]], "multinomial")
+cases[["iris, 2 predictors"]] <- list(Species ~ Sepal.Length + Sepal.Width, datasets::iris, "multinomial")
 cases[["counts of log mean 9, 8 groups of 20"]] <- grouped(8, 20, 9)
 cases[["counts of log mean 5, 40 groups of 5"]] <- grouped(40, 5, 5)
 cases[["counts of log mean 2, 200 groups of 5"]] <- grouped(200, 5, 2)

@@ -49,7 +49,8 @@ typedef struct wb_regression_data {
 enum {
   WB_REGRESSION_DRAWN,      /* Polya-Gamma variables, and z = kappa - omega * fixed */
   WB_REGRESSION_EXPECTED,   /* their means, and z as before */
-  WB_REGRESSION_INFORMATION /* less the second derivative of the log likelihood in the logit, and the first */
+  WB_REGRESSION_INFORMATION, /* less the second derivative of the log likelihood in the logit, and the first */
+  WB_REGRESSION_CROSS /* the mixed second derivative in the predictors of the outcome and `other`, and 0 */
 };
 
 typedef struct wb_regression_parameters {
@@ -59,6 +60,7 @@ typedef struct wb_regression_parameters {
   double shift;               /* added to the offset of every row: -log(r), or 0 */
   int32_t weights;            /* what takes the place of omega and z */
   const double *effects;      /* for each outcome those of all terms, each columns x levels; NULL if there are none */
+  int32_t other;              /* another outcome; read with WB_REGRESSION_CROSS */
 } wb_regression_parameters;
 
 /* A session: the data, in memory that the backend reads, and working memory. */

@@ -71,7 +71,7 @@ typedef enum wb_purpose {
   WB_PURPOSE_TERM_EFFECT = 153,     /* effects of a level [level, counted over terms and outcomes] */
   WB_PURPOSE_TERM_COVARIANCE = 154, /* covariance of the effects of a term [term and outcome] */
   WB_PURPOSE_TERM_SHIFT = 155,      /* what nested levels give to theirs [level, counted over terms and outcomes] */
-  WB_PURPOSE_TERM_SCALE = 156,      /* factors of effects and covariance of a term [term and outcome] */
+  WB_PURPOSE_TERM_SCALE = 156,      /* factors of effects and covariance of a term, and its root [term and outcome] */
 
   /* Predictive resampling */
   WB_PURPOSE_RESAMPLE = 160,        /* coordinates of a step [resample] */

@@ -48,6 +48,13 @@ WB_HD double wb_regression_information(double shape, double psi) {
   return shape * e / (sum * sum);
 }
 
+/* The trials times the probabilities of two outcomes of a multinomial: the mixed second derivative of the log
+ * likelihood. psi: the logit of one of them against all others; `difference`: the other's linear predictor less its. */
+WB_HD double wb_regression_cross(double shape, double psi, double difference) {
+  double other = psi + difference;
+  return wb_regression_information(shape, psi) * wb_exp_weight(other < 0.0 ? other : 0.0);
+}
+
 /* b and kappa from their parts and the dispersion r: b = base + r weight, kappa = base - r weight/2. */
 WB_HD double wb_regression_shape(double base, double weight, double dispersion) {
   return wb_fma(dispersion, weight, base);

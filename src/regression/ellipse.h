@@ -5,7 +5,10 @@
  * Polya-Gamma variables, and P the prior's precision; coefficients here are also the effects of groups. Where lambda
  * exceeds WB_REGRESSION_TOLERABLE, elliptical slice moves follow each sweep, unless there are very many groups. They
  * always do if the dispersion of counts is learned and there are no groups: the moves draw it too, for less than the
- * slice sampler of regression/hyperparameters.c. */
+ * slice sampler of regression/hyperparameters.c.
+ *
+ * Several outcomes move together: outcomes share information, so that each alone could move less. A sweep draws one
+ * outcome after the other, and lambda is defined by how fast that approaches the mode (lambda_of_outcomes()). */
 #ifndef WB_REGRESSION_ELLIPSE_H
 #define WB_REGRESSION_ELLIPSE_H
 
@@ -19,6 +22,8 @@
 #define WB_REGRESSION_MOST_MAIN_EFFECTS 4096
 #define WB_REGRESSION_MOST_OTHER_EFFECTS 64
 #define WB_REGRESSION_MOST_PAIRS (4096 * 128)
+/* With several outcomes these limits are for all outcomes together, and all coefficients are at most so many. */
+#define WB_REGRESSION_MOST_OUTCOME_COEFFICIENTS 256
 
 /* The vector that the moves of a chain share: the moves after each sweep; lambda; then, if there can be moves, the
  * quadratic approximation of the log likelihood about the mode (regression/quadratic.h). The blocks are the groups, or

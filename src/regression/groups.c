@@ -6,9 +6,11 @@
 #include "core/rounding.h"
 
 #include "core/linear_algebra.h"
+#include "core/random_gamma.h"
 #include "core/random_wishart.h"
 #include "numeric/memory.h"
 #include "regression/coefficients.h"
+#include "regression/rescale.h"
 
 enum { MOST = WB_REGRESSION_MOST_TERM_COLUMNS, MOST_PACKED = MOST * (MOST + 1) / 2 };
 
@@ -166,58 +168,30 @@ static void draw_effects(const term_place *term, int32_t p, uint64_t key, uint32
   }
 }
 
-/* The log density of t = log(c_k) in rescale_effects(), up to a constant. */
-typedef struct scale_density {
-  double linear, square, power, rate;
-} scale_density;
-
-static double log_density_at(const scale_density *density, double t) {
-  const double c = wb_exp(t);
-  return wb_fma(c, wb_fma(-0.5 * density->square, c, density->linear), -density->power * t) -
-         density->rate / (c * c);
-}
-
-/* A slice sampling step from t = 0 (Neal 2003, figures 3 and 5). Its width is fixed: it must not depend on where the
- * chain is. */
-static double draw_log_scale(const scale_density *density, wb_stream *stream) {
-  const double level = log_density_at(density, 0.0) - wb_draw_exponential(stream);
-  double low = -wb_stream_uniform(stream), high = low + 1.0;
-  int left = (int)(16.0 * wb_stream_uniform(stream)), right = 15 - left;
-  for (; left > 0 && log_density_at(density, low) > level; left--) low -= 1.0;
-  for (; right > 0 && log_density_at(density, high) > level; right--) high += 1.0;
-  while (high - low > 1e-14) {
-    const double at = wb_fma(high - low, wb_stream_uniform(stream), low);
-    if (log_density_at(density, at) > level) return at;
-    if (at < 0.0) low = at;
-    else high = at;
-  }
-  return 0.0;
-}
-
 /* Multiplies column k of the effects, and row and column k of their covariance, by a factor c_k that is drawn given
- * everything else (Liu & Sabatti 2000, "Generalised Gibbs sampler and multigrid Monte Carlo for Bayesian computation",
- * Biometrika 87, 353-369, with the group of scales). Effects and covariance otherwise hold each other where they are.
- * The effects' own density and the Jacobian of their change cancel. With q columns that are correlated, the prior of
- * the covariance, its Jacobian and the group's measure leave
- *   c_k^-(nu + q) exp(-nu (Sigma^-1)_kk / (a_k c_k^2)),
+ * everything else (regression/rescale.h), and draws the auxiliary variables. With q columns that are correlated, the
+ * prior of the covariance without its auxiliary variables, the Jacobian of its change and the group's measure leave
+ *   c_k^-(nu + q) (nu (Sigma^-1)_kk / c_k^2 + 1/scale_k^2)^-((nu + q)/2),
  * and for independent columns the same with nu = q = 1. */
-static void rescale_effects(const term_place *term, int independent, const scale_sums *scales, wb_stream *stream) {
+static void rescale_effects(const term_place *term, int independent, const double *scale, const scale_sums *scales,
+                            wb_stream *stream) {
   const int32_t q = term->columns;
   double *const covariance = term->covariance, *const tie = covariance + term->triangle, *const auxiliary =
       tie + term->triangle;
+  const double nu = independent ? 1.0 : 2.0, power = independent ? 1.0 : nu + q - 1.0;
   double factor[MOST];
   for (int32_t k = 0; k < q; k++) factor[k] = 1.0;
   for (int32_t k = 0; k < q; k++) {
     const size_t diagonal = wb_packed_row(k) + (size_t)k;
-    const double nu = independent ? 1.0 : 2.0;
-    scale_density density = {scales->linear[k], scales->square[diagonal], independent ? 1.0 : nu + q - 1.0,
-                             nu * tie[diagonal] / auxiliary[k]};
+    wb_regression_factor_law law = {scales->linear[k], scales->square[diagonal], power, nu * tie[diagonal],
+                                    1.0 / (scale[k] * scale[k])};
     for (int32_t m = 0; m < q; m++)
       if (m != k)
-        density.linear = wb_fma(
+        law.linear = wb_fma(
             -factor[m], scales->square[m < k ? wb_packed_row(k) + (size_t)m : wb_packed_row(m) + (size_t)k],
-            density.linear);
-    factor[k] = wb_exp(draw_log_scale(&density, stream));
+            law.linear);
+    factor[k] = wb_exp(wb_regression_draw_log_factor(&law, stream));
+    auxiliary[k] = (law.tie / (factor[k] * factor[k]) + law.floor) / wb_draw_gamma(stream, 0.5 * (power + 1.0));
   }
   for (int32_t k = 0; k < q; k++)
     for (int32_t m = 0; m <= k; m++) {
@@ -226,6 +200,77 @@ static void rescale_effects(const term_place *term, int independent, const scale
     }
   for (int32_t l = 0; l < term->levels; l++)
     for (int32_t k = 0; k < q; k++) term->effects[(size_t)l * (size_t)q + (size_t)k] *= factor[k];
+}
+
+/* Row j of the inverse root of the covariance times the effects of a level. */
+static double standardised(const double *inverse, int32_t j, const double *effects) {
+  double sum = 0.0;
+  for (int32_t k = 0; k <= j; k++) sum = wb_fma(inverse[wb_packed_row(j) + (size_t)k], effects[k], sum);
+  return sum;
+}
+
+/* The law of a change of element (i, j) of the covariance's root below its diagonal, given everything else and the
+ * standardised effects: normal with this precision and linear term. With L the root, the prior of the covariance gives
+ * exp(-tr(D (L L')^-1)/2) with D = 2 nu diag(1/a); its Jacobian has the diagonal of L alone. */
+static void weigh_change(const term_place *term, int32_t p, const double *inverse, int32_t i, int32_t j,
+                         double *precision, double *linear) {
+  const int32_t q = term->columns;
+  const double nu = 2.0, *const auxiliary = term->covariance + 2 * term->triangle;
+  double length = 0.0;
+  *precision = *linear = 0.0;
+  for (int32_t r = i; r < q; r++) {
+    const double v = inverse[wb_packed_row(r) + (size_t)i];
+    length = wb_fma(v, v, length);
+  }
+  for (int32_t k = 0; k <= j; k++) {
+    const double w = inverse[wb_packed_row(j) + (size_t)k], weight = 2.0 * nu / auxiliary[k] * w;
+    double inner = 0.0;
+    for (int32_t r = i; r < q; r++)
+      inner = wb_fma(inverse[wb_packed_row(r) + (size_t)i], inverse[wb_packed_row(r) + (size_t)k], inner);
+    *precision = wb_fma(weight * w, length, *precision);
+    *linear = wb_fma(weight, inner, *linear);
+  }
+  for (int32_t l = 0; l < term->levels; l++) {
+    const double *const sums = term->sums + (size_t)l * term->size;
+    const double *const products = sums + term->triangle, *const row = products + (size_t)i * (size_t)p;
+    const double *const effects = term->effects + (size_t)l * (size_t)q;
+    const double u = standardised(inverse, j, effects);
+    double rest = products[(size_t)q * (size_t)p + (size_t)i];
+    for (int32_t c = 0; c < p; c++) rest = wb_fma(-row[c], term->coefficients[c], rest);
+    for (int32_t m = 0; m < q; m++)
+      rest = wb_fma(-sums[m <= i ? wb_packed_row(i) + (size_t)m : wb_packed_row(m) + (size_t)i], effects[m], rest);
+    *precision = wb_fma(u * u, sums[wb_packed_row(i) + (size_t)i], *precision);
+    *linear = wb_fma(u, rest, *linear);
+  }
+}
+
+/* Draws the elements of the covariance's root below its diagonal, each given everything else and the standardised
+ * effects, so that the effects follow (Yu & Meng 2011, "To center or not to center: that is not the question",
+ * Journal of Computational and Graphical Statistics 20, 531-570). Otherwise effects hold their correlations. */
+static void redraw_root(const term_place *term, int32_t p, wb_stream *stream) {
+  const int32_t q = term->columns;
+  double *const covariance = term->covariance, *const tie = covariance + term->triangle;
+  double root[MOST_PACKED], inverse[MOST_PACKED], precision, linear;
+  memcpy(root, covariance, term->triangle * sizeof(double));
+  if (q == 1 || wb_cholesky(q, root) > 0) return;
+  wb_triangle_inverse(q, root, inverse);
+  for (int32_t i = 1; i < q; i++)
+    for (int32_t j = 0; j < i; j++) {
+      weigh_change(term, p, inverse, i, j, &precision, &linear);
+      const double change = (linear + wb_sqrt(precision) * wb_draw_normal(stream)) / precision;
+      for (int32_t l = 0; l < term->levels; l++) {
+        double *const effects = term->effects + (size_t)l * (size_t)q;
+        effects[i] = wb_fma(change, standardised(inverse, j, effects), effects[i]);
+      }
+      root[wb_packed_row(i) + (size_t)j] += change;
+      for (int32_t r = i; r < q; r++)
+        for (int32_t k = 0; k <= j; k++)
+          inverse[wb_packed_row(r) + (size_t)k] =
+              wb_fma(-change * inverse[wb_packed_row(r) + (size_t)i], inverse[wb_packed_row(j) + (size_t)k],
+                     inverse[wb_packed_row(r) + (size_t)k]);
+    }
+  wb_triangle_square(q, root, covariance);
+  wb_triangle_gram(q, inverse, tie);
 }
 
 /* Notes how the effects of a term have changed, and takes what they add to the fixed parts out of X'z. */
@@ -259,7 +304,10 @@ static int draw_term(const wb_regression_prior *prior, wb_regression_state *stat
   scale_sums scales;
   draw_effects(term, p, key, iteration, change, &scales);
   stream = wb_stream_open(key, WB_PURPOSE_TERM_SCALE, iteration, term->number);
-  rescale_effects(term, state->grouping->independent[term->term], &scales, &stream);
+  const double *scale = prior->effect_scale;
+  for (int32_t t = 0; t < term->term; t++) scale += state->grouping->terms[t].columns;
+  rescale_effects(term, state->grouping->independent[term->term], scale, &scales, &stream);
+  if (!state->grouping->independent[term->term]) redraw_root(term, p, &stream);
   note_change(term, p, change, sums);
   return WB_OK;
 }

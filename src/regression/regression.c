@@ -4,10 +4,12 @@
 #include "core/rounding.h"
 
 #include "core/linear_algebra.h"
+#include "core/random_gamma.h"
 #include "core/random_normal.h"
 #include "numeric/memory.h"
 #include "regression/coefficients.h"
 #include "regression/ellipse.h"
+#include "regression/rescale.h"
 
 static int pass(const wb_backend *backend, wb_regression_session *session, wb_regression_state *state, int32_t outcome,
                 uint64_t key, uint32_t iteration, double *log_likelihood, wb_message *message) {
@@ -22,9 +24,12 @@ int wb_regression_start(const wb_backend *backend, wb_regression_session *sessio
                         wb_regression_state *state, uint64_t key, double spread, wb_message *message) {
   double log_likelihood;
   int status = WB_OK;
-  if (spread > 0.0 && state->outcomes == 1)
+  const int has_mode = state->outcomes == 1 ||
+                       wb_regression_ellipse_size(state->columns, state->groups, state->outcomes, state->grouping) >
+                           WB_REGRESSION_ELLIPSE_HEAD;
+  if (spread > 0.0 && has_mode)
     status = wb_regression_find_mode(backend, session, rows, prior, counts, state, key, spread, message);
-  for (int32_t k = 0; k < state->outcomes && state->outcomes > 1; k++) {
+  for (int32_t k = 0; k < state->outcomes && !has_mode && spread > 0.0; k++) {
     wb_stream stream = wb_stream_open(key, WB_PURPOSE_COEFFICIENT, 0, (uint64_t)k);
     double *const coefficients = state->coefficients + (size_t)k * (size_t)state->columns;
     for (int32_t c = 0; c < state->columns; c++)
@@ -48,17 +53,28 @@ static void eliminate_groups(const wb_regression_state *state, double *precision
   }
 }
 
-static void draw_intercepts(wb_regression_state *state, uint64_t key, uint32_t iteration) {
+/* Draws the intercepts, then the factor of intercepts and deviation, then the auxiliary variable of its prior. */
+static void draw_intercepts(const wb_regression_prior *prior, wb_regression_state *state, uint64_t key,
+                            uint32_t iteration) {
   const int p = state->columns;
   const double tie = 1.0 / state->scalars[WB_REGRESSION_GROUP_VARIANCE];
+  wb_regression_factor_law law = {0.0, 0.0, 1.0, tie, 1.0 / (prior->group_scale * prior->group_scale)};
   for (int32_t g = 0; g < state->groups; g++) {
     const double *const sums = state->group_statistics + (size_t)g * WB_REGRESSION_GROUP_STATISTICS(p);
     const double inverse = 1.0 / (sums[p] + tie);
     double mean = sums[p + 1];
     for (int c = 0; c < p; c++) mean = wb_fma(-sums[c], state->coefficients[c], mean);
     wb_stream stream = wb_stream_open(key, WB_PURPOSE_GROUP_INTERCEPT, iteration, (uint64_t)g);
-    state->intercepts[g] = wb_fma(wb_sqrt(inverse), wb_draw_normal(&stream), mean * inverse);
+    const double value = wb_fma(wb_sqrt(inverse), wb_draw_normal(&stream), mean * inverse);
+    state->intercepts[g] = value;
+    law.linear = wb_fma(value, mean, law.linear);
+    law.square = wb_fma(value * value, sums[p], law.square);
   }
+  wb_stream stream = wb_stream_open(key, WB_PURPOSE_TERM_SCALE, iteration, 0);
+  const double factor = wb_exp(wb_regression_draw_log_factor(&law, &stream));
+  for (int32_t g = 0; g < state->groups; g++) state->intercepts[g] *= factor;
+  state->scalars[WB_REGRESSION_GROUP_VARIANCE] *= factor * factor;
+  state->scalars[WB_REGRESSION_GROUP_AUXILIARY] = (tie / (factor * factor) + law.floor) / wb_draw_exponential(&stream);
 }
 
 /* Draws the coefficients of an outcome from N(Q^-1 b, Q^-1) with Q = X'WX + P and b = X'z + P m; m and P are the
@@ -100,7 +116,7 @@ static int sweep_once(const wb_backend *backend, wb_regression_session *session,
   }
   if (status != WB_OK) return status;
   if (state->groups > 0) {
-    draw_intercepts(state, key, iteration);
+    draw_intercepts(prior, state, key, iteration);
     wb_regression_draw_group_scale(prior, state, key, iteration);
   }
   for (int32_t k = 0; k < state->outcomes && prior->law; k++)

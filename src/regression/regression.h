@@ -104,8 +104,8 @@ typedef struct wb_regression_sweeps {
 } wb_regression_sweeps;
 
 /* Starts a chain, as sweep 0. With spread > 0 it starts near the mode of the posterior, and the state's ellipse is
- * made: see ellipse.h. A regression with several outcomes has no ellipse, and starts at the given coefficients plus a
- * quarter of `spread` times normal draws. With spread = 0 it starts from the given state. Computes the statistics
+ * made: see ellipse.h. A regression with several outcomes that can have no moves starts at the given coefficients plus
+ * a quarter of `spread` times normal draws. With spread = 0 it starts from the given state. Computes the statistics
  * there. */
 int wb_regression_start(const wb_backend *backend, wb_regression_session *session, const wb_regression_rows *rows,
                         const wb_regression_prior *prior, const wb_regression_counts *counts,

@@ -621,7 +621,7 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   data.term_count = c.levels > 0 ? 2 : 0;
   data.terms = terms;
   wb_regression_parameters parameters = {coefficients.data(), intercepts.data(), 1.5, -0.4, WB_REGRESSION_DRAWN,
-                                         effects.data()};
+                                         effects.data(), 0};
   wb_run run = {};
   run.threads = 1;
   wb_message message = {};
@@ -641,7 +641,8 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, nullptr, nullptr,
                                                       &both[1], &message),
                            message, "regression log likelihood");
-  for (int32_t weights : {WB_REGRESSION_EXPECTED, WB_REGRESSION_INFORMATION}) {
+  for (int32_t weights : {WB_REGRESSION_EXPECTED, WB_REGRESSION_INFORMATION, WB_REGRESSION_CROSS}) {
+    if (weights == WB_REGRESSION_CROSS && c.outcomes == 1) continue;
     record->add(statistics);
     parameters.weights = weights;
     good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, statistics.data(),

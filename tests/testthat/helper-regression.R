@@ -27,7 +27,7 @@ regression_toy <- function(family = "binomial", prior = "normal", groups = 0, ro
     terms = if (!is.null(terms)) toy_terms(terms, x), offset = if (offset) matrix(2 * rnorm(rows * outcomes), rows),
     group = if (groups > 0) rep(seq_len(groups), each = rows / groups),
     global_scale = if (family == "negbinomial") 0.02 else 0.5,
-    group_scale = if (family == "negbinomial" && !is.null(terms)) 0.1 else 1, dispersion = c(3, 2),
+    group_scale = if (family == "negbinomial" && (groups > 0 || !is.null(terms))) 0.1 else 1, dispersion = c(3, 2),
     df = 5, scale = 0.7,
     precision = if (prior == "zellner") crossprod(x) / 6 else diag(c(1, 1, 1.5)^-2)
   )
@@ -139,14 +139,11 @@ draw_toy_parameters <- function(toy) {
 }
 
 toy_ellipse_size <- function(toy) {
-  if (toy$outcomes > 1) {
-    return(2)
-  }
   if (is.null(toy$terms)) {
-    return(ellipse_size(toy$p, toy$groups))
+    return(ellipse_size(toy$p, toy$groups, outcomes = toy$outcomes))
   }
   ellipse_size(toy$p, vapply(toy$terms, function(term) term$levels, 0),
-    vapply(toy$terms, function(term) max(1, ncol(term$z)), 0), is_group = FALSE)
+    vapply(toy$terms, function(term) max(1, ncol(term$z)), 0), is_group = FALSE, outcomes = toy$outcomes)
 }
 
 draw_toy_responses <- function(toy, state) {

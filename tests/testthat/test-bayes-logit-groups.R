@@ -8,7 +8,8 @@ term_toys <- list(
   "negative binomial, both, moves" = regression_toy("negbinomial", terms = "both", moves = 1),
   "horseshoe, crossed" = regression_toy(prior = "horseshoe", terms = "crossed"),
   "multinomial, slopes" = regression_toy("multinomial", terms = "slopes", offset = TRUE),
-  "multinomial, nested" = regression_toy("multinomial", terms = "nested", trials = 5)
+  "multinomial, nested" = regression_toy("multinomial", terms = "nested", trials = 5, moves = 0),
+  "multinomial, both, moves" = regression_toy("multinomial", terms = "both", moves = 1)
 )
 term_replicates <- if (extended()) 20000 else 400
 

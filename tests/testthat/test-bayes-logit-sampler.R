@@ -11,7 +11,8 @@ toys <- list(
   "negative binomial, no moves" = regression_toy("negbinomial", moves = 0),
   "binomial, Student t" = regression_toy(prior = "student", moves = 1),
   "binomial, regularised horseshoe" = regression_toy(prior = "regularised"),
-  multinomial = regression_toy("multinomial"), "multinomial, horseshoe" = regression_toy("multinomial", "horseshoe")
+  multinomial = regression_toy("multinomial"), "multinomial, horseshoe" = regression_toy("multinomial", "horseshoe"),
+  "multinomial, moves" = regression_toy("multinomial", "zellner", trials = 5, moves = 2)
 )
 replicates <- if (extended()) 20000 else 1000
 
@@ -144,6 +145,12 @@ test_that("counts of any size and rare events mix, and a fit says which sampler 
   terms <- summary(worst(y ~ x + (x | g), family = "negbinomial")$fit)
   expect_gt(min(terms$coefficients$ess_bulk[1:3]), 300)
   expect_output(print(terms), "each followed by 3 elliptical slice moves")
+  # One of three classes is rare, and another model separates a class.
+  y <- factor(c("a", "b", "c")[1 + (x > 0) + (seq_along(x) %% 50 == 0)])
+  classes <- worst(y ~ sin(1:200), family = "multinomial")
+  expect_gt(classes$ess, 300)
+  expect_output(print(classes$fit), "Polya-Gamma sweeps, each followed by 3 elliptical slice moves \\(alone")
+  expect_gt(worst(Species ~ Sepal.Length + Sepal.Width, data = iris, family = "multinomial")$ess, 300)
   easy <- worst(rep(0:1, 100) ~ x)
   expect_output(print(easy$fit), "Polya-Gamma sweeps\n", fixed = TRUE)
   # A fitted intercept above 10: the start is not clipped.

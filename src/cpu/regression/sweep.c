@@ -267,10 +267,20 @@ static double evaluate_leaf(const wb_regression_session *session, int64_t begin,
 }
 
 /* The weights omega and z of a leaf. */
-static int draw_leaf(const wb_regression_session *session, int32_t weights, int outcome, uint64_t key,
-                     uint32_t iteration, int64_t begin, int rows, leaf_room *room, wb_message *message) {
+static int draw_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters, int outcome,
+                     uint64_t key, uint32_t iteration, int64_t begin, int rows, leaf_room *room, wb_message *message) {
+  const int32_t weights = parameters->weights;
   if (weights == WB_REGRESSION_INFORMATION) {
     informs[session->isa](rows, room->shape, room->psi, room->omega, room->kappa);
+    return WB_OK;
+  }
+  if (weights == WB_REGRESSION_CROSS) {
+    const double *const own = room->linear + (size_t)outcome * WB_LEAF_ROWS,
+                 *const other = room->linear + (size_t)parameters->other * WB_LEAF_ROWS;
+    for (int l = 0; l < rows; l++) {
+      room->omega[l] = wb_regression_cross(room->shape[l], room->psi[l], other[l] - own[l]);
+      room->kappa[l] = 0.0;
+    }
     return WB_OK;
   }
   if (weights == WB_REGRESSION_EXPECTED) {
@@ -387,7 +397,7 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
       weigh_leaf(session, parameters, outcome, begin, rows, &room);
       sums[square] = evaluate_leaf(session, begin, rows, &room);
       if (drawing) {
-        status = draw_leaf(session, parameters->weights, outcome, key, iteration, begin, rows, &room, &complaint);
+        status = draw_leaf(session, parameters, outcome, key, iteration, begin, rows, &room, &complaint);
         sum_leaf(session, begin, end, &room, sums);
         if (segment_sums) sum_segments(session, leaf, begin, &room, segment_sums);
         if (data->term_count > 0) {

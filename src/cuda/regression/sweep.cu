@@ -33,7 +33,7 @@ struct regression_rows {
 struct regression_point {
   const double *coefficients, *intercepts, *effects;
   double dispersion, shift;
-  int32_t weights;
+  int32_t weights, other;
   int outcome;
   uint64_t key;
   uint32_t iteration;
@@ -103,6 +103,11 @@ __global__ void __launch_bounds__(row_threads)
   if (at.weights == WB_REGRESSION_INFORMATION) {
     omega[row] = wb_regression_information(shape, psi);
     z[row] = wb_regression_slope(kappa, shape, psi);
+    return;
+  }
+  if (at.weights == WB_REGRESSION_CROSS) {
+    omega[row] = wb_regression_cross(shape, psi, linear[at.other] - linear[at.outcome]);
+    z[row] = 0.0;
     return;
   }
   const uint64_t element =
@@ -481,7 +486,7 @@ int wb_regression_session::sweep(const wb_regression_parameters &parameters, int
   if (status != WB_OK) return status;
   const wb::regression_point at = {
       coefficients.data(), intercepts.data(), terms.effects(), parameters.dispersion, parameters.shift,
-      parameters.weights, outcome, key, iteration};
+      parameters.weights, parameters.other, outcome, key, iteration};
   const bool drawing = statistics != nullptr;
   wb::launch_shape shape_of;
   shape_of.blocks = dim3(wb::blocks_for(rows, wb::row_threads));

@@ -236,7 +236,7 @@ SEXP wb_entry_regression_close(SEXP pointer) {
 }
 
 /* The parts of a state that are vectors of doubles, and their sizes. */
-enum { STATE_PARTS = 9 };
+enum { ELLIPSE = 6, STATE_PARTS = 9 };
 static const char *const state_names[STATE_PARTS] = {"coefficients", "statistics", "intercepts",
                                                      "group_statistics", "shrinkage", "scalars", "ellipse",
                                                      "effects", "covariances"};
@@ -249,7 +249,8 @@ static void state_sizes(const open_regression *opened, double *size) {
   size[3] = (double)(groups * WB_REGRESSION_GROUP_STATISTICS(p));
   size[4] = (double)(outcomes * WB_REGRESSION_SHRINKAGE(p));
   size[5] = WB_REGRESSION_SCALARS;
-  size[6] = (double)wb_regression_ellipse_size(opened->columns, opened->groups, opened->outcomes, &opened->grouping);
+  size[ELLIPSE] =
+      (double)wb_regression_ellipse_size(opened->columns, opened->groups, opened->outcomes, &opened->grouping);
   size[7] = (double)(outcomes * wb_regression_effects(&opened->grouping));
   size[8] = (double)(outcomes * wb_regression_covariances(&opened->grouping));
 }
@@ -258,10 +259,13 @@ static int is_state(const open_regression *opened, SEXP state) {
   double size[STATE_PARTS];
   if (TYPEOF(state) != VECSXP) return 0;
   state_sizes(opened, size);
-  /* Fits of earlier versions lack the parts of grouping terms, which they do not have. */
+  /* Fits of earlier versions lack the parts of grouping terms, which they do not have. Those of several outcomes have
+   * the head of an ellipse alone, without moves. */
   for (int i = 0; i < STATE_PARTS; i++) {
     SEXP values = wb_list_element(state, state_names[i]);
-    if (!wb_is_numbers(values, size[i]) && !(values == R_NilValue && size[i] == 0)) return 0;
+    const int is_head = i == ELLIPSE && opened->outcomes > 1 && wb_is_numbers(values, WB_REGRESSION_ELLIPSE_HEAD) &&
+                        REAL_RO(values)[0] == 0;
+    if (!wb_is_numbers(values, size[i]) && !(values == R_NilValue && size[i] == 0) && !is_head) return 0;
   }
   SEXP key = wb_list_element(state, "key");
   return TYPEOF(key) == RAWSXP && Rf_xlength(key) == 8 && wb_is_numbers(wb_list_element(state, "sweep"), 1);
@@ -269,15 +273,17 @@ static int is_state(const open_regression *opened, SEXP state) {
 
 /* Copies a state's vectors into `out`, the new state, and returns pointers to the copies. */
 static wb_regression_state copy_state(const open_regression *opened, SEXP state, SEXP out) {
-  double *part[STATE_PARTS];
+  double *part[STATE_PARTS], size[STATE_PARTS];
+  state_sizes(opened, size);
   for (int i = 0; i < STATE_PARTS; i++) {
     SEXP values = wb_list_element(state, state_names[i]);
-    const R_xlen_t length = values == R_NilValue ? 0 : Rf_xlength(values);
-    part[i] = REAL(wb_list_put(out, state_names[i], Rf_allocVector(REALSXP, length)));
-    if (length > 0) memcpy(part[i], REAL_RO(values), (size_t)length * sizeof(double));
+    const size_t length = values == R_NilValue ? 0 : (size_t)Rf_xlength(values), needed = (size_t)size[i];
+    part[i] = REAL(wb_list_put(out, state_names[i], Rf_allocVector(REALSXP, (R_xlen_t)needed)));
+    if (length > 0) memcpy(part[i], REAL_RO(values), length * sizeof(double));
+    for (size_t at = length; at < needed; at++) part[i][at] = 0;
   }
   const wb_regression_state copy = {opened->columns, opened->outcomes, opened->groups, part[0], part[1], part[2],
-                                    part[3], part[4], part[5], opened->outcomes == 1 ? part[6] : NULL,
+                                    part[3], part[4], part[5], part[ELLIPSE],
                                     opened->grouping.count > 0 ? &opened->grouping : NULL, part[7], part[8]};
   return copy;
 }
