@@ -86,7 +86,7 @@ kept_draws <- function(sweeps, fit) {
 # Start, run, continue ------------------------------------------------------------
 
 # Puts the first states of the chains into the fit. start(key) returns the topic's part of a state: all but `key` and
-# `sweep`.
+# `sweep`. A start may take long, so the caller first calls check_store_memory().
 start_chains <- function(fit, start) {
   started <- proc.time()[["elapsed"]]
   fit$state <- lapply(seq_len(fit$chains), function(chain) {
@@ -235,7 +235,7 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
 # lists of the dimensions of the arrays, in this order. Compiled code fills the arrays, because R would copy a whole
 # array at each draw, which takes ten times as long as the sweeps.
 open_store <- function(fit, plan, total) {
-  check_store_memory(plan, kept_draws(total, fit), total, fit$chains)
+  check_store_memory(plan, fit, total)
   store <- blank_store(plan, total, kept_draws(total, fit), fit$chains)
   # Fits that were sent to a worker have no traces and draws.
   if (fit$iter > 0 && !is.null(fit[[names(plan$traces)[[1L]]]])) {
@@ -251,25 +251,6 @@ blank_store <- function(plan, sweeps, draws, chains) {
   names <- lapply(parts, function(part) if (!is.null(part$names)) c(part$names, list(NULL, NULL)))
   pointer <- native(C_store_open, lapply(parts, `[[`, "blank"), c(traces, draws), names)
   list(pointer = pointer, traces = traces, draws = draws)
-}
-
-# Raises an error before the arrays are made. A system that promises more memory than it has would kill the process
-# later, without a message.
-check_store_memory <- function(plan, draws, sweeps, chains) {
-  bytes <- function(parts) sum(vapply(parts, function(part) prod(part$dim) * if (is.integer(part$blank)) 4 else 8, 0))
-  kept <- draws * chains * bytes(plan$draws)
-  traces <- sweeps * chains * bytes(plan$traces)
-  available <- memory_available()
-  if (kept + traces > available) {
-    stop_warpbayes("memory", sprintf(
-      paste(
-        "the %s draws to keep take %s and the traces of all sweeps %s, but only %s of memory are available:",
-        "keep less with `keep`, `thin` or a longer `warmup`, or run fewer sweeps"
-      ),
-      format(draws * chains, big.mark = ",", decimal.mark = ".", scientific = FALSE),
-      show_bytes(kept), show_bytes(traces), show_bytes(available)
-    ), call = NULL)
-  }
 }
 
 # Stores the traces of a slice, which are those of `sweeps` sweeps after the first `done`. Stores its draws as those

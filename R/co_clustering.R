@@ -47,7 +47,7 @@ co_clustering <- function(fit, cells = NULL, newdata = NULL, draws = 50, backend
     }
     x <- x[cells, , drop = FALSE]
   }
-  check_result_size(as.double(nrow(x))^2, NULL, "probabilities", call, copies = 3)
+  check_result_size(as.double(nrow(x))^2, "cells", "probabilities", call, copies = 3)
   run <- resolve_run(backend, threads, call = call)
   used <- if (is.null(types)) spaced_draws(fit, draws) else types$map$used
   names <- if (is.null(rownames(x))) cells else rownames(x)

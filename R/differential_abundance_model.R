@@ -213,7 +213,7 @@ fit_abundance <- function(counts, totals, model, chains, iter, warmup, seed, run
   # Which types have a cell in which draw of the counts.
   out <- list(effects = blank, mean = blank, variance = blank, present = apply(counts > 0, c(1L, 3L), any))
   out$deviation <- out$group_deviation <- array(0, c(kept, total, types), names[1:3])
-  check_result_size(3 * length(blank), NULL, "draws of effects", sys.call(-1L))
+  check_result_size(3 * length(blank), "iter", "draws of effects", sys.call(-1L))
   for (table in seq_len(tables)) {
     own <- matrix(as.double(counts[, , table]), types)
     for (chain in (table - 1) * chains + seq_len(chains)) {

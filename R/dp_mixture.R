@@ -165,7 +165,9 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
     moves = moves, precision = precision, devices = if (!is.null(devices)) as.integer(devices), prior = prior,
     call = short_call(match.call())
   )
-  fit <- method$start(new_mixture(settings, schedule, cells, run), init, run, call)
+  fit <- new_mixture(settings, schedule, cells, run)
+  check_store_memory(method$sampler(fit), fit, iter, call)
+  fit <- method$start(fit, init, run, call)
   advance_chains(fit, iter, method$sampler, run, progress, threads, checkpoint)
 }
 

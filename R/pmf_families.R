@@ -60,7 +60,7 @@ check_tail <- function(tail, finite, call = sys.call(-1L)) {
 }
 
 # A distribution from density(value, log) and tail_of(value, lower), which is P(X <= value) or P(X > value).
-family_pmf <- function(density, tail_of, lowest, highest, tail, log, call) {
+family_pmf <- function(density, tail_of, lowest, highest, tail, log, argument, call) {
   from <- lowest
   to <- highest
   if (tail > 0) {
@@ -68,10 +68,10 @@ family_pmf <- function(density, tail_of, lowest, highest, tail, log, call) {
     from <- first_whole(function(x) tail_of(x, TRUE) > tail, lowest, to)
   }
   if (to > 2^52) {
-    stop_warpbayes("input", "the range of values passes 2^52", call = call)
+    stop_input(argument, "gives a range of values that passes 2^52", call = call)
   }
   count <- to - from + 1
-  check_result_size(count, NULL, "probabilities", call, copies = 2)
+  check_result_size(count, argument, "probabilities", call, copies = 2)
   new_pmf(by_blocks(count, function(at) density(from - 1 + at, log)), from, log)
 }
 
@@ -109,7 +109,7 @@ pmf_poisson <- function(lambda, tail = 1e-15, log = FALSE) {
   lambda <- check_number(lambda, "lambda", min = 0, max = 2^50, open = FALSE)
   family_pmf(
     function(x, log) stats::dpois(x, lambda, log), function(x, lower) stats::ppois(x, lambda, lower),
-    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), sys.call()
+    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), "lambda", sys.call()
   )
 }
 
@@ -121,7 +121,7 @@ pmf_binomial <- function(size, prob, tail = 1e-15, log = FALSE) {
   prob <- check_probability(prob, "prob")
   family_pmf(
     function(x, log) stats::dbinom(x, size, prob, log), function(x, lower) stats::pbinom(x, size, prob, lower),
-    0, size, check_tail(tail, TRUE), check_flag(log, "log"), sys.call()
+    0, size, check_tail(tail, TRUE), check_flag(log, "log"), "size", sys.call()
   )
 }
 
@@ -141,7 +141,7 @@ pmf_negative_binomial <- function(size, prob, mu, tail = 1e-15, log = FALSE) {
   family_pmf(
     function(x, log) stats::dnbinom(x, size, prob, log = log),
     function(x, lower) stats::pnbinom(x, size, prob, lower.tail = lower),
-    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), sys.call()
+    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), "size", sys.call()
   )
 }
 
@@ -152,7 +152,7 @@ pmf_geometric <- function(prob, tail = 1e-15, log = FALSE) {
   prob <- check_probability(prob, "prob", zero = FALSE)
   family_pmf(
     function(x, log) stats::dgeom(x, prob, log), function(x, lower) stats::pgeom(x, prob, lower),
-    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), sys.call()
+    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), "prob", sys.call()
   )
 }
 
@@ -165,7 +165,7 @@ pmf_hypergeometric <- function(m, n, k, tail = 1e-15, log = FALSE) {
   k <- check_count(k, "k", min = 0, max = m + n)
   family_pmf(
     function(x, log) stats::dhyper(x, m, n, k, log), function(x, lower) stats::phyper(x, m, n, k, lower),
-    max(0, k - n), min(k, m), check_tail(tail, TRUE), check_flag(log, "log"), sys.call()
+    max(0, k - n), min(k, m), check_tail(tail, TRUE), check_flag(log, "log"), "k", sys.call()
   )
 }
 
@@ -181,7 +181,7 @@ pmf_logarithmic <- function(prob, tail = 1e-15, log = FALSE) {
     logarithm <- x * base::log(prob) - base::log(x) - base::log(scale)
     if (log) logarithm else prob^x / (x * scale)
   }
-  family_pmf(density, tail_of, 1, Inf, check_tail(tail, FALSE), check_flag(log, "log"), sys.call())
+  family_pmf(density, tail_of, 1, Inf, check_tail(tail, FALSE), check_flag(log, "log"), "prob", sys.call())
 }
 
 #' @rdname pmf_families
@@ -192,7 +192,7 @@ pmf_uniform <- function(from, to, log = FALSE) {
   to <- check_count(to, "to", min = from, max = 2^52)
   log <- check_flag(log, "log")
   size <- to - from + 1
-  check_result_size(size, NULL, "probabilities", sys.call())
+  check_result_size(size, "to", "probabilities", sys.call())
   new_pmf(by_blocks(size, function(at) rep(if (log) -base::log(size) else 1 / size, length(at))), from, log)
 }
 

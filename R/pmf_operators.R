@@ -131,7 +131,8 @@ rep.pmf <- function(x, times = 1, each = 1, length.out = NULL, ...) {
   times <- check_count(times, "times", min = 0, max = 2^52)
   each <- check_count(each, "each", min = 0, max = 2^52)
   count <- if (is.null(length.out)) times * each else check_count(length.out, "length.out", min = 0, max = 2^52)
-  check_result_size(count, if (is.null(length.out)) "times" else "length.out", "elements", sys.call(), copies = 2)
+  given <- if (!is.null(length.out)) "length.out" else if (each > times) "each" else "times"
+  check_result_size(count, given, "elements", sys.call(), copies = 2)
   structure(rep(list(x), count), class = "pmf_list")
 }
 

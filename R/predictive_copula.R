@@ -454,7 +454,8 @@ advance_copula <- function(fit, steps, run, progress, call) {
   record <- function() records[[length(records) + 1L]] <<- copula_quantities(copula_values(fit), call)
   if (fit$every > 0 && is.null(fit$trajectories)) {
     record()
-    check_result_size(length(records[[1L]]) * (steps / fit$every + 1), NULL, "points of trajectories", copies = 2)
+    check_result_size(length(records[[1L]]) * (steps / fit$every + 1), "trajectories", "points of trajectories", call,
+      copies = 2)
   }
   outcome <- in_slices(steps, max(1, 4e6 / values), progress, function(done, steps) {
     end <- fit$horizon + steps

@@ -296,7 +296,7 @@ prediction_points <- function(fit, newdata, type, call) {
 
 # Repeats the resamples of a fit at other points.
 resamples_at <- function(fit, at, start, run) {
-  check_result_size(fit$count * as.double(length(start$conditional)), NULL, "values", copies = 4)
+  check_result_size(fit$count * as.double(length(start$conditional)), "newdata", "values", copies = 4)
   again <- fit
   again$at <- at
   again$state <- start_states(fit, at, run, start)

@@ -57,7 +57,7 @@ start_normal_mean <- function(fit, y, call) {
 
 advance_normal_mean <- function(fit, steps, run, progress) {
   if (fit$every > 0) {
-    check_result_size(fit$count * steps / fit$every, NULL, "points of trajectories")
+    check_result_size(fit$count * steps / fit$every, "trajectories", "points of trajectories", NULL)
   }
   kept <- list()
   outcome <- in_slices(steps, 4e6 / fit$count, progress, function(done, steps) {

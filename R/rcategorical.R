@@ -66,7 +66,10 @@ rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend =
   weights <- as_categorical_weights(weights, log)
   shape <- dim(weights)
   rows <- if (is.null(shape)) 1 else shape[[1L]]
-  check_draws_fit(rows, draws, is.null(shape))
+  if (!is.null(shape) && draws > .Machine$integer.max) {
+    stop_input("draws", sprintf("is %.0f: a matrix can have 2147483647 columns", draws))
+  }
+  check_result_size(rows * draws, "draws", "draws", sys.call(), copies = 1, size = 4)
   seed <- check_seed(seed)
   columns <- if (is.null(shape)) length(weights) else shape[[2L]]
   run <- resolve_run(backend, threads, cost = categorical_cost(rows, columns, draws))
@@ -150,18 +153,4 @@ as_plain_matrix <- function(weights, log, call) {
     weights <- methods::as(weights, class)
   }
   weights
-}
-
-# Stops if R, or the memory of the machine, cannot hold the result.
-check_draws_fit <- function(rows, draws, is_vector, call = sys.call(-1L)) {
-  if (!is_vector && draws > .Machine$integer.max) {
-    stop_input("draws", sprintf("is %.0f: a matrix can have 2147483647 columns", draws), call = call)
-  }
-  bytes <- 4 * rows * draws
-  if (bytes > 1e8 && bytes > memory_available()) {
-    stop_warpbayes("memory", sprintf(
-      "%.0f draws from %.0f distributions take %s, but only %s of memory are available", draws, rows, show_bytes(bytes),
-      show_bytes(memory_available())
-    ), argument = "draws", call = call)
-  }
 }

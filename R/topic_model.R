@@ -177,6 +177,7 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
     x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
   ), class = "topic_model")
   fit$topic_names <- seed_names(seed_words, topics)
+  check_store_memory(topic_sampler(fit), fit, sweeps$iter, sys.call())
   fit <- start_chains(fit, topic_start(fit, alpha$start, beta$start, run))
   advance_chains(fit, sweeps$iter, topic_sampler, run, progress, threads, checkpoint)
 }
@@ -335,6 +336,8 @@ topic_sampler <- function(fit) {
   list(
     traces = list(log_likelihood = stored(), alpha_sum = stored(), beta_trace = stored()),
     draws = parts[!vapply(parts, is.null, NA)],
+    # The sums of theta and phi, and each token's topic.
+    state_bytes = 8 * as.double(k) * (length(fit$documents) + length(fit$terms)) + 2 * sum(fit$document_tokens),
     open = function(run) open_topics(fit$x, k, fit$precision, run, fit_structure(fit)),
     close = function(session) .Call(C_topic_close, session),
     step = topic_step(fit),

@@ -98,6 +98,7 @@ update.topic_model <- function(object, newdata, weight = 1, groups = NULL, iter 
     elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
   ), class = "topic_model")
   fit$topic_names <- object$topic_names
+  check_store_memory(topic_sampler(fit), fit, sweeps$iter, sys.call())
   fit <- start_chains(fit, topic_start(fit, alpha, object$beta, run, object$alpha))
   advance_chains(fit, sweeps$iter, topic_sampler, run, progress, threads)
 }

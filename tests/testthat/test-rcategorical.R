@@ -304,7 +304,7 @@ test_that("invalid arguments are refused", {
   input(rcategorical(1:3, precision = "half"), "`precision` must be one of")
   input(rcategorical(1:3, drawz = 2), "`drawz` is not known here")
   expect_error(rcategorical(1:3, 2^50, threads = 2),
-    "1125899906842624 draws from 1 distributions take 4.5 PB, but only",
+    "`draws`: the result would have 1,125,899,906,842,624 draws \\(4.5 PB\\), but only",
     class = "warpbayes_error_memory"
   )
   skip_if_not_installed("Matrix")
