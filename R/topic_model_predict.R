@@ -67,6 +67,12 @@ check_new_groups <- function(fit, groups, documents, call = sys.call(-1L)) {
   }
   known <- rownames(fit$group_alpha)
   number <- as.integer(check_document_groups(groups, documents, known, call = call))
+  names <- as.character(groups)
+  new <- setdiff(names[!is.na(names)], known)
+  if (length(new)) {
+    message(sprintf("the fit does not know %s, such as %s: the mean over groups is the prior of their documents",
+      count_words(length(new), "group"), dQuote(shorten(new[[1L]]), FALSE)))
+  }
   number[is.na(number)] <- length(known) + 1L
   factor(number, seq_len(length(known) + 1L))
 }

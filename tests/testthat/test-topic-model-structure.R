@@ -211,7 +211,9 @@ test_that("small groups borrow from the others, large ones have their own alpha,
   # A document of one word tells little, so its group decides; without a group the mean does.
   word <- x[c(1, 1, 1, 1), ] * 0
   word[, "w11"] <- 1
-  guess <- predict(fit, word, groups = c("one", "two", NA, "other"), iter = 2000, seed = 1, threads = 2)
+  expect_message(
+    guess <- predict(fit, word, groups = c("one", "two", NA, "other"), iter = 2000, seed = 1, threads = 2),
+    "does not know 1 group, such as \"other\": the mean over groups")
   expect_gt(guess[1, "first"], 2 * guess[2, "first"])
   expect_gt(guess[2, "third"], 2 * guess[1, "third"])
   expect_equal(guess[3, ], guess[4, ], tolerance = 0.15)
