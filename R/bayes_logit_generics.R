@@ -4,21 +4,28 @@
 #' Draws and parts of a fitted regression under the names of other packages
 #'
 #' `posterior_linpred()`, `posterior_epred()` and `posterior_predict()` are methods of the generics in package
-#' rstantools: draws of the linear predictors, of the means of the response, and of responses. `pp_check()` plots
+#' rstantools: draws of the linear predictors, of the means of the response, and of responses. So are
+#' `posterior_interval()` and `predictive_interval()`: intervals of parameters and of responses. `pp_check()` plots
 #' responses by package bayesplot. `fixef()`, `ranef()` and `VarCorr()` are those of package nlme.
 #'
 #' @param object,x a fit from [bayes_logit()].
 #' @param newdata,re_formula,draws as in [predict.bayes_logit()]. New data have one trial in each row. `pp_check()`
 #'   shows the rows that were fitted, with so many replications.
-#' @param seed for `posterior_predict()`: passed to [set.seed()] if not `NULL`. R's generator is then left as it was.
+#' @param seed for draws of responses: passed to [set.seed()] if not `NULL`. R's generator is then left as it was.
 #' @param type for `pp_check()`: a function of package bayesplot without its `ppc_`, such as `"bars"`, `"stat"` or
 #'   `"dens_overlay"`.
+#' @param prob the probability of each interval.
+#' @param pars `NULL` for all parameters, or their names.
 #' @param row.names,optional not used.
 #' @param ... must be empty; for `pp_check()`, arguments of that function.
 #' @return `posterior_linpred()` and `posterior_epred()` give a matrix, draws x rows, or for a multinomial an array,
 #'   draws x rows x classes. The rows must be complete. `posterior_predict()` gives a matrix of successes or counts. For
 #'   a multinomial whose response is a factor it gives a matrix of the numbers of classes, whose names are its attribute
 #'   `levels`; for one whose response is counts, an array of draws x rows x classes.
+#'
+#'   `posterior_interval()` and `predictive_interval()` give a matrix with a row for each parameter or row of data, and
+#'   the lower and upper ends of central intervals. Classes of a multinomial have no order, so `predictive_interval()`
+#'   refuses them.
 #'
 #'   `pp_check()`, a method of the generic in package bayesplot, gives a plot of observed and replicated responses.
 #'   Without `type` it shows bars of two or more classes, or the distribution functions of counts. Rows of weight 0 are
@@ -96,6 +103,44 @@ posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = N
   })
   attr(drawn, "seed") <- NULL
   drawn
+}
+
+#' @rdname posterior_predict.bayes_logit
+#' @method posterior_interval bayes_logit
+#' @exportS3Method rstantools::posterior_interval bayes_logit
+posterior_interval.bayes_logit <- function(object, prob = 0.9, pars = NULL, ...) {
+  check_dots_empty(...)
+  draws <- as.matrix(object)
+  if (!is.null(pars)) {
+    unknown <- if (is.character(pars)) setdiff(pars, colnames(draws)) else pars
+    if (!is.character(pars) || length(pars) == 0L || length(unknown)) {
+      stop_input("pars", "must be names of parameters, such as ", dQuote(colnames(draws)[[1L]], FALSE), ", not ",
+        show_value(if (is.character(pars) && length(pars)) unknown[[1L]] else pars))
+    }
+    draws <- draws[, pars, drop = FALSE]
+  }
+  interval_of_draws(draws, prob, sys.call())
+}
+
+#' @rdname posterior_predict.bayes_logit
+#' @method predictive_interval bayes_logit
+#' @exportS3Method rstantools::predictive_interval bayes_logit
+predictive_interval.bayes_logit <- function(object, prob = 0.9, newdata = NULL, re_formula = NULL, draws = NULL,
+                                            seed = NULL, ...) {
+  check_dots_empty(...)
+  if (object$family == "multinomial") {
+    stop_input("object", "is a multinomial regression, whose classes have no order: use predict()")
+  }
+  interval_of_draws(posterior_predict.bayes_logit(object, newdata, re_formula, draws, seed), prob, sys.call())
+}
+
+# The central interval of each column.
+interval_of_draws <- function(draws, prob, call) {
+  prob <- check_number(prob, "prob", min = 0, max = 1, call = call)
+  tails <- c((1 - prob) / 2, (1 + prob) / 2)
+  bounds <- t(apply(draws, 2L, stats::quantile, tails, names = FALSE))
+  dimnames(bounds) <- list(colnames(draws), paste0(format(100 * tails, trim = TRUE, digits = 3), "%"))
+  bounds
 }
 
 # Draws of a multinomial from the probabilities of its classes, draws x rows x classes: the count of a class is binomial
