@@ -76,28 +76,15 @@ WB_HD int wb_gamma_large_accept(double d, double normal, double t, double v) {
   return ((t > -1.0) & (wb_log(v) < log_ratio)) | wb_gamma_large_quick(normal, t, v);
 }
 
-/* One draw of shape at least 1, by trials from `trial` on. */
-WB_HD double wb_draw_gamma_large(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element, double shape,
-                                 uint32_t trial) {
-  const double d = shape - 0.3333333333333333, scale = 1.0 / wb_sqrt(9.0 * d);
-  for (;; trial++) {
-    const wb_bits bits = wb_philox(key, trial, (uint32_t)element, wb_philox_c2(purpose, element), iteration);
-    double t;
-    const double normal = wb_normal_quantile_within(wb_uniform(wb_bits64(bits, 0)));
-    const double x = wb_gamma_large_propose(d, scale, normal, &t);
-    if (wb_gamma_large_accept(d, normal, t, wb_uniform(wb_bits64(bits, 1)))) return x;
-  }
-}
-
-/* One draw of any shape. */
+/* One draw of any shape, by trials from `trial` on. */
 WB_HD double wb_draw_gamma_by_trials(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element,
-                                     double shape) {
+                                     double shape, uint32_t trial) {
   const uint32_t c2 = wb_philox_c2(purpose, element);
   const int is_small = shape < 1.0;
   const wb_gamma_small small = wb_gamma_small_of(shape);
   const double d = shape - 0.3333333333333333;
   const double scale = is_small ? 0.0 : 1.0 / wb_sqrt(9.0 * d);
-  for (uint32_t trial = 0;; trial++) {
+  for (;; trial++) {
     const wb_bits bits = wb_philox(key, trial, (uint32_t)element, c2, iteration);
     const double u = wb_uniform(wb_bits64(bits, 0)), v = wb_uniform(wb_bits64(bits, 1));
     if (is_small) {

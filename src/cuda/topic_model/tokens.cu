@@ -13,7 +13,7 @@
 
 struct wb_topic_session {
   int32_t device;
-  int topics, groups, rows, teams;
+  int topics, groups, rows, threads;
   size_t width;
   wb_precision precision;
   int64_t leaves, pairs, tokens;
@@ -58,12 +58,18 @@ int send(wb::device_array<T> &array, const T *from, int64_t count, wb_message *m
              : status;
 }
 
-/* The teams of a block whose shared memory the device has; 0 if not even two. */
-int find_teams(const wb_topic_session *s, int most_shared) {
-  for (int teams = MOST_TEAMS; teams >= LEAST_TEAMS; teams /= 2) {
-    const size_t bytes =
-        s->precision == WB_SINGLE ? document_shared<float>(s->rows, teams) : document_shared<double>(s->rows, teams);
-    if (bytes <= static_cast<size_t>(most_shared)) return teams;
+/* Bytes of shared memory of a document's block of so many threads. */
+template <typename Real>
+size_t document_shared(int rows, int threads) {
+  return document_memory<Real>(rows, threads / TEAM<Real>).bytes;
+}
+
+/* The threads of a document's block whose shared memory the device has; 0 if not even those of a warp. */
+int find_threads(const wb_topic_session *s, int most_shared) {
+  for (int threads = DOCUMENT_THREADS; threads >= WARP; threads /= 2) {
+    const size_t bytes = s->precision == WB_SINGLE ? document_shared<float>(s->rows, threads)
+                                                   : document_shared<double>(s->rows, threads);
+    if (bytes <= static_cast<size_t>(most_shared)) return threads;
   }
   return 0;
 }
@@ -88,8 +94,8 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
   int status = wb::status_of(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, s->device),
                              "asking for the device's shared memory", message);
   if (status != WB_OK) return status;
-  s->teams = find_teams(s, most_shared);
-  if (s->teams == 0) {
+  s->threads = find_threads(s, most_shared);
+  if (s->threads == 0) {
     std::snprintf(
         message->text, sizeof message->text,
         "%d topics are too many for this device, whose blocks have %d bytes of shared memory; use backend = \"cpu\"",
@@ -229,12 +235,19 @@ int draw_terms_as(wb_topic_session *s, const wb_topic_draw *draw, wb_message *me
   const wb_gamma_strips *strips = nullptr;
   int status = WB_OK;
   if (draw->beta_tables) status = prepare_strips(draw->beta, s->term_strips, s->term_base, &strips, message);
+  Real *const phi = static_cast<Real *>(s->phi.address());
   if (status == WB_OK)
-    status = wb::launch(shape_of(s->leaves, TERM_THREADS, static_cast<size_t>(s->topics) * sizeof(int32_t)),
-                        strips != nullptr ? topic_terms<Real, true> : topic_terms<Real, false>, "drawing terms",
-                        message, s->corpus, static_cast<const uint16_t *>(s->topic.data()), s->topics, s->width,
-                        draw->key, draw->iteration, draw->mean, draw->beta, strips,
-                        static_cast<Real *>(s->phi.address()), s->leaf_sum.data());
+    status = wb::status_of(cudaMemset(phi, 0, s->phi.bytes()), "clearing the terms of the topics", message);
+  if (status == WB_OK && s->pairs > 0)
+    status = wb::launch(shape_of(ceiling(s->pairs, COUNT_THREADS), COUNT_THREADS, 0), topic_count_terms<Real>,
+                        "counting terms", message, s->corpus, s->pairs, static_cast<const uint16_t *>(s->topic.data()),
+                        s->width, phi);
+  if (status == WB_OK) {
+    wb::launch_shape shape = shape_of(s->leaves, TERM_THREADS, 0);
+    shape.blocks.y = static_cast<unsigned>(ceiling(s->topics, TERM_THREADS));
+    status = wb::launch(shape, topic_terms<Real>, "drawing terms", message, s->corpus, s->topics, s->width, draw->key,
+                        draw->iteration, draw->mean, draw->beta, strips, phi, s->leaf_sum.data());
+  }
   if (status == WB_OK)
     status = wb::launch(shape_of(ceiling(s->topics, 128), 128, 0), topic_inverse, "adding terms", message,
                         static_cast<const double *>(s->leaf_sum.data()), s->leaves, s->topics, s->inverse.data());
@@ -340,9 +353,8 @@ int pass_documents_as(wb_topic_session *s, const wb_topic_draw *draw, const doub
     a.theta = theta != nullptr ? s->stage.data() : nullptr;
     a.norm = s->norm.data();
     a.total = s->total.data();
-    status = wb::launch(shape_of(documents, s->teams * WB_TOPIC_LANES, document_shared<Real>(s->rows, s->teams)),
-                        strips != nullptr ? topic_documents<Real, true> : topic_documents<Real, false>,
-                        "drawing documents", message, a);
+    status = wb::launch(shape_of(documents, s->threads, document_shared<Real>(s->rows, s->threads)),
+                        topic_documents<Real>, "drawing documents", message, a);
     if (status == WB_OK && theta != nullptr)
       status = s->stage.download(theta + static_cast<size_t>(first) * topics, count, "bringing topics from the device",
                                  message);
