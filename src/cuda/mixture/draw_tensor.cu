@@ -16,4 +16,17 @@ mixture_draw_kernel<double> find_mixture_draw_tensor(int p) {
   return of_panels<FRAGMENT_MOST_COLUMNS / 4>(p);
 }
 
+bool has_tensor_code() {
+#if defined(WB_EMULATOR)
+  return true;
+#elif defined(__CUDA_ARCH_LIST__)
+  /* The virtual generations for which nvcc compiles this file, times 10. */
+  for (const int generation : {__CUDA_ARCH_LIST__})
+    if (generation == 10 * TENSOR_CAPABILITY) return true;
+  return false;
+#else
+  return false;
+#endif
+}
+
 } // namespace wb

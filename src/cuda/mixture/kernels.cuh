@@ -110,6 +110,9 @@ template <typename Real>
 mixture_draw_kernel<Real> find_mixture_draw(int p);
 /* That of cuda/mixture/draw_tensor.cuh, for FRAGMENT_MOST_COLUMNS columns at most. */
 mixture_draw_kernel<double> find_mixture_draw_tensor(int p);
+/* Whether the plugin has code for tensor cores. A plugin that was built for older cards has none: its PTX runs on cards
+ * with tensor cores, but there these kernels are empty. */
+bool has_tensor_code();
 template <typename Real>
 mixture_evaluate_kernel<Real> find_mixture_evaluate(int p);
 

@@ -29,7 +29,7 @@ mixture_draw_kernel<Real> find_draw(const wb_mixture_session *s) {
   const int p = s->data.columns;
   if constexpr (sizeof(Real) == sizeof(double)) {
     const mixture_draw_kernel<double> ordinary = find_mixture_draw<double>(p);
-    if (s->capability != TENSOR_CAPABILITY || p > FRAGMENT_MOST_COLUMNS) return ordinary;
+    if (!s->tensor_cores || p > FRAGMENT_MOST_COLUMNS) return ordinary;
     int64_t products = 0;
     for (int r = 0; r < p; r++) products += 4 * (r / 4 + 1);
     const int64_t tensor = FRAGMENT_COMPONENTS * fragment_blocks(s->room.count) * (products / 2 + p);
@@ -270,7 +270,7 @@ int open_device(wb_mixture_session *s, const wb_mixture_data *data, wb_message *
     status = status_of(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, s->device), kind, message);
   if (status == WB_OK)
     status = status_of(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, s->device), kind, message);
-  s->capability = 10 * major + minor;
+  s->tensor_cores = 10 * major + minor == TENSOR_CAPABILITY && has_tensor_code();
   if (status == WB_OK) status = s->units.allocate(2 * p, "units of the columns", message);
   if (status == WB_OK)
     status = status_of(cudaMemcpy(s->units.data(), data->center, p * sizeof(double), cudaMemcpyHostToDevice), units,

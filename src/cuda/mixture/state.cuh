@@ -178,7 +178,7 @@ struct wb_mixture_session {
   const double *nodes = nullptr; /* where they are on the host, as get_nodes() gives them */
   size_t node_count = 0;         /* how many doubles these are */
   int32_t device;
-  int capability = 0; /* 90 for 9.0 */
+  bool tensor_cores = false; /* the device has fast ones, and the plugin code for them */
   uint64_t memory_limit;
   wb_run run; /* of the call that opened the session */
   int64_t leaves;

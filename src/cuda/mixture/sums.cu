@@ -5,7 +5,6 @@
 #include "cuda/mixture/sums.cuh"
 
 #include "cuda/mixture/state.cuh"
-#include "cuda/mixture/tensor_cores.cuh"
 
 namespace wb {
 
@@ -257,7 +256,7 @@ constexpr int64_t MOST_SUM_BLOCKS = 128; /* of a node */
 template <typename Real>
 mixture_sum_kernel<Real> find_sums(const wb_mixture_session *s, int32_t components) {
   mixture_sum_kernel<Real> found = {1, nullptr};
-  if (s->capability == TENSOR_CAPABILITY && s->data.columns <= SUM_TENSOR_MOST_COLUMNS)
+  if (s->tensor_cores && s->data.columns <= SUM_TENSOR_MOST_COLUMNS)
     found = find_mixture_sum_tensor<Real>(s->data.columns);
   found.fused = components < FEW_COMPONENTS ? 1 : static_cast<int>(smaller<int64_t>(found.fused, s->work.group));
   return found;
