@@ -250,24 +250,33 @@ blank_store <- function(plan, sweeps, draws, chains) {
   draws <- lapply(plan$draws, function(part) c(part$dim, draws, chains))
   names <- lapply(parts, function(part) if (!is.null(part$names)) c(part$names, list(NULL, NULL)))
   pointer <- native(C_store_open, lapply(parts, `[[`, "blank"), c(traces, draws), names)
-  list(pointer = pointer, traces = traces, draws = draws)
+  list(pointer = pointer, traces = traces, draws = draws, numbers = store_numbers(traces, draws))
+}
+
+# What store_slice() asks at every kept draw: of each trace its sweeps, and its sweeps times chains; of each part of a
+# draw its values, and the draws of a chain.
+store_numbers <- function(traces, draws) {
+  list(
+    names = names(traces), total = vapply(traces, `[[`, 0, 1L),
+    stride = vapply(traces, function(dim) prod(dim[1:2]), 0),
+    draw_names = names(draws), size = vapply(draws, draw_size, 0), draws = vapply(draws, draw_count, 0)
+  )
 }
 
 # Stores the traces of a slice, which are those of `sweeps` sweeps after the first `done`. Stores its draws as those
 # with the consecutive numbers `kept` of the chain (none: nothing is kept).
 store_slice <- function(store, chain, done, sweeps, slice, kept) {
-  values <- slice$traces[names(store$traces)]
-  total <- vapply(store$traces, `[[`, 0, 1L)
-  offset <- (chain - 1) * total + done
-  stride <- vapply(store$traces, function(dim) prod(dim[1:2]), 0)
+  numbers <- store$numbers
+  values <- slice$traces[numbers$names]
+  offset <- (chain - 1) * numbers$total + done
+  stride <- numbers$stride
   run <- rep(sweeps, length(values))
   if (length(kept)) {
-    size <- vapply(store$draws, draw_size, 0)
-    draws <- vapply(store$draws, draw_count, 0)
-    values <- c(values, slice$draw[names(store$draws)])
-    offset <- c(offset, ((chain - 1) * draws + kept[[1L]] - 1) * size)
-    run <- c(run, size * length(kept))
-    stride <- c(stride, size * length(kept))
+    taken <- numbers$size * length(kept)
+    values <- c(values, slice$draw[numbers$draw_names])
+    offset <- c(offset, ((chain - 1) * numbers$draws + kept[[1L]] - 1) * numbers$size)
+    run <- c(run, taken)
+    stride <- c(stride, taken)
   }
   fill_store(store, offset, stride, values, run, run)
 }

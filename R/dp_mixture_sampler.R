@@ -47,6 +47,8 @@ mixture_step <- function(fit) {
   jacobian <- unit_jacobian(fit)
   log_unit <- sum(log(fit$scale))
   atoms <- find_atoms(fit)
+  keep_parts <- c("labels", "means", "covariances") %in% fit$keep
+  units <- prior_units(fit)
   carried <- c(
     "statistics", "concentration", "sizes", "prior",
     if (!is.null(fit$samples)) c("sample_sizes", "log_share", "sample_concentration")
@@ -54,7 +56,7 @@ mixture_step <- function(fit) {
   function(session, state, sweeps, keep) {
     slice <- native(
       C_mixture_sweep, session, prior, state, as.integer(sweeps), fit$moves, atoms, probe,
-      keep & c("labels", "means", "covariances") %in% fit$keep, fit$center, fit$scale
+      keep & keep_parts, fit$center, fit$scale
     )
     state[carried] <- slice[carried]
     traces <- list(
@@ -64,27 +66,34 @@ mixture_step <- function(fit) {
       occupied = slice$occupied,
       probe_density = slice$probe_density - log_unit
     )
-    list(state = state, traces = traces, draw = if (keep) kept_draw(fit, slice))
+    list(state = state, traces = traces, draw = if (keep) kept_draw(fit, slice, units))
   }
 }
 
 # The last draw of a slice in the data's units.
-kept_draw <- function(fit, slice) {
+kept_draw <- function(fit, slice, units) {
   draw <- c(list(weights = exp(slice$log_weight)), slice[c("means", "covariances", "labels", "concentration")])
   if (!is.null(fit$samples)) {
     draw$sample_weights <- exp(slice$sample_log_weight)
     draw$sample_concentration <- slice$sample_concentration
   }
-  if (length(fit$prior$learn)) c(draw, kept_prior(fit, slice$prior)) else draw
+  if (length(fit$prior$learn)) c(draw, kept_prior(fit, slice$prior, units)) else draw
 }
 
-kept_prior <- function(fit, values) {
+kept_prior <- function(fit, values, units) {
   p <- length(fit$markers)
   list(
     prior_mean = values[seq_len(p)] * fit$scale + fit$center,
     prior_mean_scale = values[[p + 1]], prior_df = values[[p + 2]],
-    prior_scale = unpack(values[-seq_len(p + 2)], p) * outer(fit$scale, fit$scale)
+    prior_scale = values[units$place] * units$square
   )
+}
+
+# For the matrix of a learned prior's scale: where its entries are among the values of compiled_prior(), and their
+# units.
+prior_units <- function(fit) {
+  p <- length(fit$markers)
+  list(place = p + 2L + unpack(seq_len(p * (p + 1) / 2), p), square = outer(fit$scale, fit$scale))
 }
 
 # The resolved prior as the entries read it. `values` are the parts that may be learned: m, gamma, nu, and the lower
