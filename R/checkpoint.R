@@ -26,17 +26,18 @@ check_checkpoint <- function(checkpoint, every, given = list(), argument = "chec
   }
   file <- path.expand(checkpoint)
   if (!dir.exists(dirname(file))) {
-    stop_input(argument, "is ", dQuote(checkpoint, FALSE), ", but there is no folder ", dQuote(dirname(file), FALSE),
-      call = call)
+    stop_input(argument, "is ", dQuote(shorten(checkpoint), FALSE), ", but there is no folder ",
+      dQuote(shorten(dirname(file)), FALSE), call = call)
   }
   if (is_dangling(file)) {
-    stop_input(argument, "is a symbolic link to a file that does not exist: ", dQuote(checkpoint, FALSE), call = call)
+    stop_input(argument, "is a symbolic link to a file that does not exist: ",
+      dQuote(shorten(checkpoint), FALSE), call = call)
   }
   if (file.exists(file)) {
     failure <- .Call(C_checkpoint_is_one, file)
     if (is_failure(failure)) {
       stop_input(argument, "names a file that ", failure$message, ", and is not overwritten: ",
-        dQuote(checkpoint, FALSE), call = call)
+        dQuote(shorten(checkpoint), FALSE), call = call)
     }
     file <- normalizePath(file)
   } else {

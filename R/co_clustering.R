@@ -29,6 +29,7 @@ co_clustering <- function(fit, cells = NULL, newdata = NULL, draws = 50, backend
   check_dots_empty(...)
   require_arguments("fit")
   call <- sys.call()
+  check_present(!missing(fit), "fit")
   types <- if (inherits(fit, "cell_types")) fit
   if (!is.null(types)) {
     fit <- types$fit

@@ -106,8 +106,8 @@ condition_positions <- function(x, y, total, inside, log, call) {
 # The position of the total on the lattice of the sum, or NA if it is not on the lattice.
 lattice_positions_of_total <- function(x, y, by, total) {
   at <- (total - (x$from + y$from)) / by
-  slack <- min(0.25, 64 * .Machine$double.eps * (1 + (abs(total) + abs(x$from) + abs(y$from)) / by))
-  if (abs(at - round(at)) <= slack) round(at) else NA_real_
+  slack <- pmin(0.25, 64 * .Machine$double.eps * (1 + (abs(total) + abs(x$from) + abs(y$from)) / by))
+  ifelse(abs(at - round(at)) <= slack, round(at), NA_real_)
 }
 
 check_total <- function(total, call = sys.call(-1L)) {
@@ -163,6 +163,11 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
   weight_x <- prob_of(x)
   weight_y <- prob_of(y)
   at <- positions_by(x, by)
+  position <- lattice_positions_of_total(x, y, by, totals)
+  row <- function(i) {
+    together <- weight_x[[i]] * weight_y[entry_by(y, position - at[[i]], by)]
+    ifelse(is.na(together), 0, together)
+  }
   column <- function(total) {
     pair <- entry_by(y, lattice_positions_of_total(x, y, by, total) - at, by)
     result <- numeric(length(at))
@@ -178,7 +183,11 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
     dpmf(values_of(x), condition_on_sum(x, y, total, log = FALSE)$x)
   }
   structure(
-    vapply(totals, column, numeric(length(at))),
+    if (given || length(at) > length(totals)) {
+      vapply(totals, column, numeric(length(at)))
+    } else {
+      t(vapply(seq_along(at), row, numeric(length(totals))))
+    },
     dim = c(length(at), length(totals)),
     dimnames = list(x = format_value(values_of(x)), total = format_value(totals)), class = "table"
   )

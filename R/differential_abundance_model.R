@@ -134,7 +134,7 @@ sample_data <- function(data, samples, call) {
   if (is.null(data)) {
     return(NULL)
   }
-  if (!is.data.frame(data)) {
+  if (!is.data.frame(data) || !is.list(data)) {
     stop_input("data", "must be a data frame with a row for each sample, not ", show_value(data), call = call)
   }
   column <- if (!is.null(data[["sample"]])) as.character(data[["sample"]])

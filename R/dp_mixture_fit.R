@@ -35,7 +35,7 @@ new_mixture <- function(settings, schedule, cells, run) {
 # Arguments that have no meaning for the other method, or without a transformation. `given`: the names of all arguments
 # in the call.
 check_given <- function(given, method, transform, call = sys.call(-1L)) {
-  if ("cofactor" %in% given && !"arcsinh" %in% if (is.list(transform)) NULL else transform) {
+  if ("cofactor" %in% given && !"arcsinh" %in% if (is.character(transform)) transform) {
     stop_input("cofactor",
       "is given, but no marker has transform = \"arcsinh\", which fits asinh(x / cofactor)",
       call = call

@@ -123,11 +123,12 @@ choose_markers <- function(fit, markers, reference, most = 5L) {
     spread <- colSums(reference$weights * deviation^2) / fit$scale^2
     return(sort(order(-spread)[seq_len(most)]))
   }
-  chosen <- if (is.atomic(markers)) match(markers, if (is.numeric(markers)) seq_len(p) else fit$markers)
+  named <- is.character(markers) || is.factor(markers) && is.character(levels(markers))
+  chosen <- if (named || is.numeric(markers)) match(markers, if (is.numeric(markers)) seq_len(p) else fit$markers)
   if (length(chosen) == 0L || anyNA(chosen) || anyDuplicated(chosen)) {
     stop_input("markers",
       "must be different names or numbers among the fit's markers ", list_some(fit$markers), ", not ",
-      if (is.atomic(markers) && length(markers)) list_some(as.character(markers)) else show_value(markers),
+      if (length(chosen)) list_some(as.character(markers)) else show_value(markers),
       call = NULL
     )
   }

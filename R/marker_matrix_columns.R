@@ -79,7 +79,7 @@ complete_names <- function(given) {
 }
 
 list_some <- function(values, most = 12L) {
-  text <- paste(dQuote(utils::head(values, most), FALSE), collapse = ", ")
+  text <- paste(dQuote(vapply(as.character(utils::head(values, most)), shorten, ""), FALSE), collapse = ", ")
   if (length(values) > most) sprintf("%s and %d more", text, length(values) - most) else text
 }
 

@@ -138,6 +138,9 @@ pmf_negative_binomial <- function(size, prob, mu, tail = 1e-15, log = FALSE) {
   } else {
     size / (size + check_number(mu, "mu", min = 0, open = FALSE))
   }
+  if (prob == 0) {
+    stop_input("size", "is ", show_value(size), ", so much smaller than `mu` that size / (size + mu) is 0")
+  }
   family_pmf(
     function(x, log) stats::dnbinom(x, size, prob, log = log),
     function(x, lower) stats::pnbinom(x, size, prob, lower.tail = lower),

@@ -133,7 +133,7 @@ intact <- function(file, call, code) {
 }
 
 refuse_checkpoint <- function(file, call, ...) {
-  stop_warpbayes("input", paste0("`file`, ", dQuote(file, FALSE), ", ", ...), argument = "file", call = call)
+  stop_warpbayes("input", paste0("`file`, ", dQuote(shorten(file), FALSE), ", ", ...), argument = "file", call = call)
 }
 
 # Reading ------------------------------------------------------------------------

@@ -106,11 +106,16 @@ state_of_r <- function() {
   )
 }
 
-# Errors that R raises before a function of warpbayes has begun, and those of package emmeans about its own arguments.
+# Errors that R raises before a function of warpbayes has begun.
 not_ours <- paste0("^(unused argument|formal argument .* matched by|argument [0-9]+ matches multiple|no applicable ",
   "method|.* used in an incorrect number|invalid argument to unary|[0-9] arguments? passed to|object 'a' not found in ",
-  "`levels<-|is.numeric\\(x\\) \\|\\| is.logical\\(x\\) is not TRUE in stats::cov|",
-  ".* in (emmeans::emmeans|RG@levels))")
+  "`levels<-|is.numeric\\(x\\) \\|\\| is.logical\\(x\\) is not TRUE in stats::cov)")
+
+# Whether a function of warpbayes is running. An error of another package's own code is not of warpbayes.
+warpbayes_runs <- function() {
+  own <- asNamespace("warpbayes")
+  any(vapply(sys.frames(), function(frame) identical(topenv(frame), own), NA))
+}
 
 # A fit or table of which a part was changed may end in an error of R, but in at most this share of all calls.
 changed_share <- 0.01
@@ -122,11 +127,13 @@ run_call <- function(call) {
   start <- sum(proc.time()[1:2])
   kind <- "value"
   message <- ""
+  ours <- TRUE
   operator <- is.name(call[[1L]]) && as.character(call[[1L]]) %in% c("+", "-", "*", "==")
   setTimeLimit(cpu = seconds, elapsed = patience / 2, transient = TRUE)
   withRestarts(
     tryCatch(
       withCallingHandlers(eval(call, new.env(parent = globalenv())),
+        error = function(error) ours <<- warpbayes_runs(),
         warning = function(w) invokeRestart("muffleWarning"),
         message = function(m) invokeRestart("muffleMessage")),
       error = function(error) {
@@ -136,7 +143,7 @@ run_call <- function(call) {
         } else if (inherits(error, "warpbayes_error")) {
           one <- nchar(message, allowNA = TRUE) %in% 1:2000 && !grepl("[another", message, fixed = TRUE)
           if (one) "refused" else "error"
-        } else if (grepl(not_ours, message) || operator && identical(conditionCall(error)[[1L]], call[[1L]])) {
+        } else if (!ours || grepl(not_ours, message) || operator && identical(conditionCall(error)[[1L]], call[[1L]])) {
           "refused"
         } else {
           message <<- paste(message, "in", paste(deparse(conditionCall(error))[[1L]]))

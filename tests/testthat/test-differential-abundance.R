@@ -134,6 +134,8 @@ test_that("bad input is refused in words", {
   wrong(compare(totals = 1:5), "totals")
   wrong(compare(totals = rep(400, 6)), "totals")
   wrong(compare(effect = "nothing"), "effect")
+  expect_match(wrong(compare(effect = "\xff"), "effect"), "xff", fixed = TRUE)
+  wrong(compare(data = structure(1:2, class = "data.frame")), "data")
   wrong(compare(level = 1), "level")
   wrong(compare(fdr = 0), "fdr")
   wrong(compare(iter = 10), "warmup")

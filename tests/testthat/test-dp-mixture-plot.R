@@ -121,6 +121,9 @@ test_that("plots that cannot be drawn are refused with a message", {
   expect_error(plot(fit, markers = mean),
     "`markers` must be different names or numbers", class = "warpbayes_error_input"
   )
+  expect_error(plot(fit, markers = structure(NA_integer_, class = "factor")),
+    "not a factor of length 1", class = "warpbayes_error_input"
+  )
 })
 
 test_that("a heat map without room gives an error and restores the device", {

@@ -61,6 +61,7 @@ test_that("each bad parameter has its message", {
   expect_input_error(pmf_binomial(-1, 0.5), "`size` must be one whole number")
   expect_input_error(pmf_binomial(5, 1.5), "`prob` must be one number from 0 to 1, not 1.5")
   expect_input_error(pmf_negative_binomial(2), "`prob` or `mu` must be given, and not both")
+  expect_input_error(pmf_negative_binomial(5e-324, mu = 2), "so much smaller than `mu` that size / .* is 0")
   expect_input_error(pmf_negative_binomial(2, 0.5, 3), "`prob` or `mu` must be given, and not both")
   expect_input_error(pmf_negative_binomial(0, 0.5), "`size` must be one finite number above 0, not 0")
   expect_input_error(pmf_geometric(0), "`prob` must be one number above 0 to 1, not 0")

@@ -137,6 +137,9 @@ test_that("joint tables have both marginal distributions", {
   expect_identical(colnames(joint_table(gaps, gaps, given = TRUE)), c("0", "3", "6"))
   expect_equal(colSums(joint_table(gaps, gaps, given = TRUE)), c("0" = 1, "3" = 1, "6" = 1))
   expect_equal(sum(joint_table(die, die, totals = 13)), 0)
+  # More totals than values of `x` go row by row, fewer column by column.
+  expect_equal(joint_table(die, die, totals = 2:9)[, "7"], joint_table(die, die, totals = c(7, 7.5))[, 1])
+  expect_identical(max(joint_table(die, die, totals = 2:9 + 0.5)), 0)
   tens <- joint_table(die / 10, c(0.5, 0.5), totals = c(0.3, 1.3))
   expect_equal(as.vector(tens[, "1.3"]), c(0, 0, 1, 0, 0, 0) / 12)
   expect_input_error(joint_table(die, die, "a"), "`totals` must be a numeric vector")

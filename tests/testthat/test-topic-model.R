@@ -439,6 +439,18 @@ test_that("topics have names, which stay", {
   expect_error(topic_names(one) <- c("a", "b", "a"), "that of topic 3 is \"a\"", class = input)
 })
 
+test_that("the topics of new documents can be interrupted", {
+  x <- matrix(c(3L, 1L, 2L, 4L), 2)
+  fit <- topic_model(x, 2, iter = 4, seed = 1, threads = 1, progress = FALSE)
+  # R looks for time limits where it looks for interrupts.
+  endless <- function() {
+    on.exit(setTimeLimit())
+    setTimeLimit(elapsed = 0.5)
+    predict(fit, x, iter = 1e9, seed = 1, threads = 1)
+  }
+  expect_error(endless(), "reached elapsed time limit")
+})
+
 test_that("a fit that was changed is refused, whatever was changed", {
   skip_where_repeated()
   broken <- function(part, value) {

@@ -271,6 +271,7 @@ SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP 
   const wb_topic_model_functions *functions = s->backend->topic_model;
   int status = functions->set_topics(s->topic, topic, &message);
   for (int i = 0; i < Rf_asInteger(sweeps) && status == WB_OK; i++) {
+    R_CheckUserInterrupt(); /* R owns what this entry holds, and on.exit() closes the session */
     const wb_topic_draw draw = {
       .key = wb_key_from_raw(key), .iteration = (uint32_t)Rf_asReal(iteration) + (uint32_t)i,
       .mean = Rf_asLogical(mean), .alpha = REAL_RO(alpha), .beta = 1
