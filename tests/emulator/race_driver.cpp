@@ -1021,6 +1021,7 @@ int main() {
   polyagammas(backend);
   regressions(backend);
   multiply_adds(backend);
+  if (backend->release != nullptr) backend->release();
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;
 }

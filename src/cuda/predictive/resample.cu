@@ -2,7 +2,7 @@
  * cpu/predictive/resample.c, with the same bits. */
 #include "cuda/table.cuh"
 #include "cuda/predictive/copula_update.cuh"
-#include "cuda/device.cuh"
+#include "cuda/copies.cuh"
 
 #include <cstdio>
 #include <vector>
@@ -132,14 +132,14 @@ int fitting(const wb_run *run, uint64_t bytes, int64_t all, int64_t *count, wb_m
 /* Resamples first..first + count - 1 through all steps. */
 class chain_part {
 public:
-  int run(const wb_normal_chains &work, const double *gain, int64_t records, int64_t first, int64_t count,
-          wb_message *message) {
+  int go_through(const wb_normal_chains &work, const wb_run *run, const double *gain, int64_t records, int64_t first,
+                 int64_t count, wb_message *message) {
     const size_t size = static_cast<size_t>(count);
     int status = mean_.allocate(size, "means", message);
-    if (status == WB_OK) status = mean_.upload(work.mean + first, size, "copying means", message);
+    if (status == WB_OK) status = send(run, mean_.data(), work.mean + first, count, "copying means", message);
     if (status == WB_OK && work.scale != nullptr) status = scale_.allocate(size, "scales", message);
     if (status == WB_OK && work.scale != nullptr)
-      status = scale_.upload(work.scale + first, size, "copying scales", message);
+      status = send(run, scale_.data(), work.scale + first, count, "copying scales", message);
     if (status == WB_OK && records > 0)
       status = trajectory_.allocate(size * static_cast<size_t>(records), "trajectories", message);
     if (status != WB_OK) return status;
@@ -147,15 +147,13 @@ public:
         work.key,    work.first + first, count, work.first_step, work.steps,    records > 0 ? work.every : 0,
         work.weight, work.shape,         gain,  mean_.data(),    scale_.data(), trajectory_.data()};
     status = go(work.scale != nullptr ? unknown_variance : known_variance, count, "resampling means", a, message);
-    if (status == WB_OK) status = mean_.download(work.mean + first, size, "copying means", message);
+    if (status == WB_OK) status = fetch(run, work.mean + first, mean_.data(), count, "copying means", message);
     if (status == WB_OK && work.scale != nullptr)
-      status = scale_.download(work.scale + first, size, "copying scales", message);
+      status = fetch(run, work.scale + first, scale_.data(), count, "copying scales", message);
     if (status != WB_OK || records == 0) return status;
-    std::vector<double> record(size * static_cast<size_t>(records));
-    status = trajectory_.download(record.data(), record.size(), "copying trajectories", message);
-    for (int64_t i = 0; i < records; i++)
-      for (int64_t r = 0; r < count; r++)
-        work.trajectory[i * work.resamples + first + r] = record[static_cast<size_t>(i * count + r)];
+    for (int64_t i = 0; i < records && status == WB_OK; i++)
+      status = fetch(run, work.trajectory + i * work.resamples + first, trajectory_.data() + i * count, count,
+                     "copying trajectories", message);
     return status;
   }
 
@@ -183,7 +181,7 @@ int normal_chains(const wb_normal_chains *work, const wb_run *run, wb_message *m
   chain_part part;
   for (int64_t first = 0; first < work->resamples && status == WB_OK; first += at_once) {
     const int64_t left = work->resamples - first;
-    status = part.run(*work, gain.data(), records, first, left < at_once ? left : at_once, message);
+    status = part.go_through(*work, run, gain.data(), records, first, left < at_once ? left : at_once, message);
   }
   return status;
 }
@@ -205,7 +203,8 @@ int bootstrap(const wb_bootstrap *work, const wb_run *run, wb_message *message) 
                                    weight.data(), cumulative.data()};
     if (status == WB_OK) status = go(bootstrap_weights, count * n, "drawing weights", a, message);
     if (status == WB_OK) status = go(bootstrap_finish, count, "adding weights", a, message);
-    if (status == WB_OK) status = weight.download(work->weight + first * n, size, "copying weights", message);
+    if (status == WB_OK)
+      status = fetch(run, work->weight + first * n, weight.data(), count * n, "copying weights", message);
   }
   return status;
 }

@@ -10,7 +10,7 @@
 
 #include "core/regression_predict.h"
 #include "core/unroll.h"
-#include "cuda/device.cuh"
+#include "cuda/copies.cuh"
 
 namespace wb {
 
@@ -216,22 +216,23 @@ unsigned blocks_for(int64_t count, int threads) {
 }
 
 template <typename T>
-int put(device_array<T> &to, const T *from, size_t count, wb_message *message) {
+int put(const wb_run *run, device_array<T> &to, const T *from, size_t count, wb_message *message) {
   if (from == nullptr || count == 0) return WB_OK;
   const int status = to.allocate(count, "the rows to predict", message);
-  return status == WB_OK ? to.upload(from, count, "copying the rows to the device", message) : status;
+  return status == WB_OK ? send(run, to.data(), from, static_cast<int64_t>(count), "copying the rows to the device",
+                                message)
+                         : status;
 }
 
 /* Copies `count` rows, from `first` on, of columns of `rows` numbers. */
 template <typename T>
-int put_rows(device_array<T> &to, const T *from, int64_t rows, int64_t first, int64_t count, int columns,
-             wb_message *message) {
+int put_rows(const wb_run *run, device_array<T> &to, const T *from, int64_t rows, int64_t first, int64_t count,
+             int columns, wb_message *message) {
   if (from == nullptr) return WB_OK;
   int status = to.allocate(static_cast<size_t>(count) * static_cast<size_t>(columns), "the rows to predict", message);
   for (int c = 0; c < columns && status == WB_OK; c++)
-    status = status_of(cudaMemcpy(to.data() + c * count, from + c * rows + first,
-                                  static_cast<size_t>(count) * sizeof(T), cudaMemcpyHostToDevice),
-                       "copying the rows to the device", message);
+    status =
+        send(run, to.data() + c * count, from + c * rows + first, count, "copying the rows to the device", message);
   return status;
 }
 
@@ -240,10 +241,12 @@ constexpr size_t draws_held = static_cast<size_t>(512) << 20;
 
 /* What lies on the device for a call. */
 struct prediction_session {
+  const wb_run *const caller;
   device_array<double> x, value, offset, coefficients, linear, reference, out;
   device_array<int32_t> row_start, column;
   prediction_rows data = {};
 
+  explicit prediction_session(const wb_run *run) : caller(run) {}
   int open(const wb_regression_prediction &what, int64_t first, int64_t count, int shown, wb_message *message);
   int run(const wb_regression_prediction &what, int64_t first, int shown, wb_message *message);
 };
@@ -251,19 +254,20 @@ struct prediction_session {
 int prediction_session::open(const wb_regression_prediction &what, int64_t first, int64_t count, int shown,
                              wb_message *message) {
   std::vector<int32_t> start;
-  int status = put_rows(x, what.x, what.rows, first, count, what.columns, message);
-  if (status == WB_OK) status = put_rows(offset, what.offset, what.rows, first, count, what.outcomes, message);
+  int status = put_rows(caller, x, what.x, what.rows, first, count, what.columns, message);
+  if (status == WB_OK) status = put_rows(caller, offset, what.offset, what.rows, first, count, what.outcomes, message);
   if (what.x == nullptr && status == WB_OK) {
     const int32_t begin = what.row_start[first];
     const size_t entries = static_cast<size_t>(what.row_start[first + count] - begin);
     for (int64_t i = 0; i <= count; i++) start.push_back(what.row_start[first + i] - begin);
-    status = put(row_start, static_cast<const int32_t *>(start.data()), start.size(), message);
-    if (status == WB_OK) status = put(column, what.column + begin, entries, message);
-    if (status == WB_OK) status = put(value, what.value + begin, entries, message);
+    status = put(caller, row_start, static_cast<const int32_t *>(start.data()), start.size(), message);
+    if (status == WB_OK) status = put(caller, column, what.column + begin, entries, message);
+    if (status == WB_OK) status = put(caller, value, what.value + begin, entries, message);
   }
   const size_t draws = static_cast<size_t>(what.draws), outcomes = static_cast<size_t>(what.outcomes);
   if (status == WB_OK)
-    status = put(coefficients, what.coefficients, draws * static_cast<size_t>(what.columns) * outcomes, message);
+    status =
+        put(caller, coefficients, what.coefficients, draws * static_cast<size_t>(what.columns) * outcomes, message);
   if (status != WB_OK) return status;
   int64_t block = static_cast<int64_t>(draws_held / (draws * static_cast<size_t>(shown) * sizeof(double)));
   block = block < predict_threads ? predict_threads : block / predict_threads * predict_threads;
@@ -289,10 +293,12 @@ int prediction_session::run(const wb_regression_prediction &what, int64_t first,
   int status = WB_OK;
   for (size_t e = 0; e < level.size() && status == WB_OK; e++) {
     const wb_regression_effect &effect = what.effect[e];
-    status = put_rows(level[e], effect.level, what.rows, first, data.rows, 1, message);
-    if (status == WB_OK) status = put_rows(multiple[e], effect.multiple, what.rows, first, data.rows, 1, message);
+    status = put_rows(caller, level[e], effect.level, what.rows, first, data.rows, 1, message);
     if (status == WB_OK)
-      status = put(draw[e], effect.draw, static_cast<size_t>(effect.levels) * static_cast<size_t>(what.draws), message);
+      status = put_rows(caller, multiple[e], effect.multiple, what.rows, first, data.rows, 1, message);
+    if (status == WB_OK)
+      status = put(caller, draw[e], effect.draw, static_cast<size_t>(effect.levels) * static_cast<size_t>(what.draws),
+                   message);
   }
   launch_shape shape;
   shape.threads = dim3(predict_threads);
@@ -326,13 +332,11 @@ int regression_predict(const wb_regression_prediction *what, int64_t first, int6
   int status = scope.enter(run->device, message);
   if (status != WB_OK) return status;
   const int shown = what->outcomes + (what->kind == WB_REGRESSION_CLASSES ? 1 : 0);
-  prediction_session session;
+  prediction_session session(run);
   status = session.open(*what, first, count, shown, message);
   if (status == WB_OK) status = session.run(*what, first, shown, message);
-  return status == WB_OK ? session.out.download(out,
-                                                static_cast<size_t>(count) * static_cast<size_t>(shown) *
-                                                    WB_REGRESSION_SUMMARIES,
-                                                "copying the predictions from the device", message)
+  return status == WB_OK ? fetch(run, out, session.out.data(), count * shown * WB_REGRESSION_SUMMARIES,
+                                 "copying the predictions from the device", message)
                          : status;
 }
 

@@ -10,7 +10,7 @@
 #include "core/polyagamma_draw.h"
 #include "core/regression_row.h"
 #include "core/unroll.h"
-#include "cuda/device.cuh"
+#include "cuda/copies.cuh"
 #include "cuda/regression/predict.cuh"
 #include "cuda/regression/terms.cuh"
 
@@ -315,7 +315,7 @@ struct wb_regression_session {
   wb::device_array<int64_t> segment_row;
   wb::term_sums terms;
 
-  int open(const wb_regression_data &data, wb_message *message);
+  int open(const wb_regression_data &data, const wb_run *run, wb_message *message);
   int sweep(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration,
             double *statistics, double *group_statistics, double *total, wb_message *message);
   wb::level_rows level_rows() const {
@@ -324,8 +324,9 @@ struct wb_regression_session {
 
 private:
   template <typename T>
-  int put(wb::device_array<T> &to, const T *from, size_t count, const char *what, wb_message *message);
-  int scale(const wb_regression_data &data, wb_message *message);
+  int put(const wb_run *run, wb::device_array<T> &to, const T *from, size_t count, const char *what,
+          wb_message *message);
+  int scale(const wb_regression_data &data, const wb_run *run, wb_message *message);
   int cut(const wb_regression_data &data, wb_message *message);
   int sum(const wb::regression_rows &data, bool drawing, wb_message *message);
   int take_segments(const wb::regression_rows &data, double *group_statistics, wb_message *message);
@@ -333,18 +334,20 @@ private:
 };
 
 template <typename T>
-int wb_regression_session::put(wb::device_array<T> &to, const T *from, size_t count, const char *what,
-                               wb_message *message) {
+int wb_regression_session::put(const wb_run *run, wb::device_array<T> &to, const T *from, size_t count,
+                               const char *what, wb_message *message) {
   if (from == nullptr) return WB_OK;
   const int status = to.allocate(count, what, message);
-  return status == WB_OK ? to.upload(from, count, "copying the rows to the device", message) : status;
+  return status == WB_OK ? wb::send(run, to.data(), from, static_cast<int64_t>(count), "copying the rows to the device",
+                                    message)
+                         : status;
 }
 
-int wb_regression_session::scale(const wb_regression_data &data, wb_message *message) {
+int wb_regression_session::scale(const wb_regression_data &data, const wb_run *run, wb_message *message) {
   const size_t p = static_cast<size_t>(columns);
   wb::device_array<double> center, inverse;
-  int status = put(center, data.center, p, "the design's units", message);
-  if (status == WB_OK) status = put(inverse, data.inverse_scale, p, "the design's units", message);
+  int status = put(run, center, data.center, p, "the design's units", message);
+  if (status == WB_OK) status = put(run, inverse, data.inverse_scale, p, "the design's units", message);
   if (status != WB_OK) return status;
   wb::launch_shape shape_of;
   shape_of.blocks = dim3(wb::blocks_for(rows, wb::row_threads), static_cast<unsigned>(columns));
@@ -381,7 +384,7 @@ int wb_regression_session::cut(const wb_regression_data &data, wb_message *messa
   return status;
 }
 
-int wb_regression_session::open(const wb_regression_data &data, wb_message *message) {
+int wb_regression_session::open(const wb_regression_data &data, const wb_run *run, wb_message *message) {
   const size_t n = static_cast<size_t>(data.rows), p = static_cast<size_t>(data.columns),
                m = static_cast<size_t>(data.outcomes);
   rows = data.rows;
@@ -391,18 +394,18 @@ int wb_regression_session::open(const wb_regression_data &data, wb_message *mess
   leaves = (rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
   node = wb::node_size(columns);
   root.resize(node);
-  int status = put(x, data.x, n * p, "the design", message);
-  if (status == WB_OK && data.x != nullptr) status = scale(data, message);
+  int status = put(run, x, data.x, n * p, "the design", message);
+  if (status == WB_OK && data.x != nullptr) status = scale(data, run, message);
   if (data.x == nullptr) {
     const size_t entries = static_cast<size_t>(data.row_start[n]);
-    status = put(row_start, data.row_start, n + 1, "the design", message);
-    if (status == WB_OK && entries > 0) status = put(column, data.column, entries, "the design", message);
-    if (status == WB_OK && entries > 0) status = put(value, data.value, entries, "the design", message);
+    status = put(run, row_start, data.row_start, n + 1, "the design", message);
+    if (status == WB_OK && entries > 0) status = put(run, column, data.column, entries, "the design", message);
+    if (status == WB_OK && entries > 0) status = put(run, value, data.value, entries, "the design", message);
   }
-  if (status == WB_OK) status = put(offset, data.offset, n * m, "the offsets", message);
-  if (status == WB_OK) status = put(shape, data.shape, n, "the responses", message);
-  if (status == WB_OK) status = put(kappa, data.kappa, n * m, "the responses", message);
-  if (status == WB_OK) status = put(dispersed, data.dispersed, n, "the responses", message);
+  if (status == WB_OK) status = put(run, offset, data.offset, n * m, "the offsets", message);
+  if (status == WB_OK) status = put(run, shape, data.shape, n, "the responses", message);
+  if (status == WB_OK) status = put(run, kappa, data.kappa, n * m, "the responses", message);
+  if (status == WB_OK) status = put(run, dispersed, data.dispersed, n, "the responses", message);
   if (status == WB_OK) status = coefficients.allocate(p * m, "the coefficients", message);
   if (status == WB_OK) status = omega.allocate(n, "the Polya-Gamma variables", message);
   if (status == WB_OK) status = z.allocate(n, "the Polya-Gamma variables", message);
@@ -520,7 +523,7 @@ static int open_session(const wb_regression_data *data, const wb_run *run, wb_re
   try {
     opened = new wb_regression_session;
     opened->device = run->device;
-    status = opened->open(*data, message);
+    status = opened->open(*data, run, message);
   } catch (const std::bad_alloc &) {
     status = no_memory(message);
   }
