@@ -1,7 +1,7 @@
 # Runs tests until the first failure, which ends R with status 10.
 #   Rscript suite.R LIBRARY PROGRESS LIMITS TEST...
 # TEST is the name of a file without "test-" and ".R"; known-answers:TOPIC is one topic of the known answers. The file
-# PROGRESS has the test that runs, when it must end, and what failed. LIMITS are seconds, joined by commas.
+# PROGRESS has the test that runs and its limit, or what failed. LIMITS are seconds, joined by commas.
 arguments <- commandArgs(TRUE)
 library(warpbayes, lib.loc = arguments[[1L]])
 suppressPackageStartupMessages(library(testthat))
@@ -31,7 +31,7 @@ first_failure <- R6::R6Class("first_failure", inherit = testthat::Reporter, publ
 for (i in seq_along(tests)) {
   part <- strsplit(tests[[i]], ":", fixed = TRUE)[[1L]]
   first_failure$current <- tests[[i]]
-  note("running", tests[[i]], as.numeric(Sys.time()) + limits[[i]])
+  note("running", tests[[i]], limits[[i]])
   env <- test_env("warpbayes")
   if (length(part) > 1L) {
     wanted <- paste("known answers:", part[[2L]])

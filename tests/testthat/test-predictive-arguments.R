@@ -17,6 +17,7 @@ test_that("data that cannot be standardised or used are refused", {
   expect_input(quick(1:5, copula_density(0.5, points = cbind(1, 2))), "`points` has 2 columns; the data have 1")
   expect_input(quick(1:5, copula_density(0.5, points = c(1, NA))), "`points` has the value NA at position 2")
   expect_input(quick(1:5, copula_density(c(0.5, 0.6))), "`rho` has 2 values")
+  expect_input(quick(1:5, copula_density(0.5), tolerance = 1), "`tolerance` must be one number strictly between 0 and")
 })
 
 test_that("constant data, one observation and ties work if nothing is divided by their spread", {

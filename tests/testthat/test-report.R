@@ -63,6 +63,7 @@ test_that("each kind of fit has a page with its verdict, which escapes names and
     expect_identical(report(fits[[kind]], file, title = hostile_names[[1]], note = hostile_names, open = FALSE),
       normalizePath(file))
     text <- page_text(file)
+    expect_identical(grepl(">Convergence</", text, fixed = TRUE), kind %in% c("mix", "logit", "topics"))
     for (sentence in verdict_of(fits[[kind]])) {
       expect_match(text, paste0("<li>", escape_html(sentence), "</li>"), fixed = TRUE, label = kind)
     }
