@@ -12,8 +12,8 @@
 #     --tests=PATTERN                     only test files whose names match
 #     --measure                           writes tests/mutation/seconds.csv: processor time of tests without a mutant
 #
-# A mutant is found if a test fails, R dies, or a test takes three times the usual processor time and 10 s more. A change
-# that does not compile, or that gives the same object file (in R the same expression), is drawn again. Each job
+# A mutant is found if a test fails, R dies, or a test takes three times its processor time and 10 s more. A change that
+# does not compile, or that gives the same object file (in R the same expression), is drawn again. Each job
 # has a copy of the built tree, in which only what includes the changed file is compiled again. Kernels run on the
 # emulator; what the suite does not notice there goes through the race driver with the checks of accesses and of races.
 # CONTRIBUTING.md has the results.
