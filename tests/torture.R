@@ -104,7 +104,8 @@ results <- function() {
   seeded <- topic_model(counts, 3, iter = 4, seed = 1, seed_words = list(one = "a"), groups = c("x", "y", "x"))
   seeded$elapsed <- NULL
   words <- list(
-    topics, collapsed, seeded, predict(topics, counts, iter = 4, seed = 1), perplexity(topics, counts, iter = 4, seed = 1),
+    topics, collapsed, seeded, predict(topics, counts, iter = 4, seed = 1),
+    perplexity(topics, counts, iter = 4, seed = 1),
     predict(seeded, counts, iter = 4, groups = c("y", NA, "x"), seed = 1)
   )
   classes <- data.frame(y = x[, "a"] > 2, a = x[, "a"], b = x[, "b"])[1:9, ]
