@@ -1,6 +1,6 @@
 # Chooses the backend, device, threads and vector instruction set of a computation; warp_info() shows them.
 
-isa_names <- c("baseline", "avx2", "avx512")
+isa_names <- c("baseline", "avx2", "avx512", "neon")
 
 # What is known of the CUDA plugin, stored because opening it and asking the driver take time: its `path`; `pointer` and
 # `devices`, or the `reason` why it cannot be used; `pid`, the process that opened it; and `built`, the path of the
@@ -131,13 +131,16 @@ resolve_device_memory <- function(call = NULL) {
   floor(as.double(limit))
 }
 
+# The instruction sets that can be used, counted from 0. NEON is of other processors than the two before it.
+available_isa <- function(processor) if (processor$isa == 3L) c(0L, 3L) else seq(0L, processor$isa)
+
 resolve_isa <- function(processor, call = NULL) {
   isa <- getOption("warpbayes.isa")
   if (is.null(isa)) {
     return(processor$isa)
   }
   isa <- match(check_option_choice(isa, "options(warpbayes.isa)", rev(isa_names), call), isa_names) - 1L
-  if (isa > processor$isa) {
+  if (!isa %in% available_isa(processor)) {
     stop_warpbayes("backend", sprintf(
       "options(warpbayes.isa) asks for \"%s\", but the widest instruction set here is \"%s\"",
       isa_names[[isa + 1L]], isa_names[[processor$isa + 1L]]
@@ -224,7 +227,7 @@ measure_bus_rate <- function(backend = "cuda") {
 #'   \item{`compiler`}{the compiler that built its C code.}
 #'   \item{`openmp`}{whether it was built with OpenMP. Without OpenMP it uses one thread.}
 #'   \item{`isa`, `isa_widest`}{the vector instruction set in use, and the widest one of the processor: `"avx512"`,
-#'     `"avx2"` or `"baseline"`.}
+#'     `"avx2"`, `"neon"` (arm64) or `"baseline"`.}
 #'   \item{`fma`}{whether the processor has a fused multiply-add instruction. Without it every multiply-add is a call of
 #'     the C library, which is about a hundred times slower and gives the same results.}
 #'   \item{`threads`, `cores`}{the number of CPU threads used by default, and the number of cores that the process may

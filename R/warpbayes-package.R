@@ -75,8 +75,8 @@
 #'     default is 1e16, about 12 days at 1e10 a second. Beyond it there is an error before the work starts.}
 #'   \item{`warpbayes.threads`}{the number of CPU threads if `threads = NULL`. If it is not set: `OMP_NUM_THREADS`, or
 #'     all cores that the process may use, but at most `OMP_THREAD_LIMIT`.}
-#'   \item{`warpbayes.isa`}{the vector instruction set, `"avx512"`, `"avx2"` or `"baseline"`. If it is not set, the
-#'     widest that the processor has.}
+#'   \item{`warpbayes.isa`}{the vector instruction set, `"avx512"`, `"avx2"`, `"neon"` (arm64) or `"baseline"`. If it
+#'     is not set, the widest that the processor has.}
 #'   \item{`warpbayes.device`}{the index of the graphics card, from 0 (the default).}
 #'   \item{`warpbayes.worker_timeout`}{for how many seconds a worker of a cluster may send nothing; 3600 if it is not
 #'     set. See [mixture_clusters].}

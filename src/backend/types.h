@@ -28,8 +28,10 @@ typedef enum wb_precision { WB_DOUBLE = 0, WB_SINGLE = 1 } wb_precision;
 typedef enum wb_isa {
   WB_ISA_BASELINE = 0,
   WB_ISA_AVX2 = 1,
-  WB_ISA_AVX512 = 2
+  WB_ISA_AVX512 = 2,
+  WB_ISA_NEON = 3 /* arm64 */
 } wb_isa;
+#define WB_ISA_COUNT 4
 
 /* The most graphics cards that can share a call's work. */
 #define WB_MOST_DEVICES 16

@@ -22,6 +22,8 @@ wb_isa wb_cpu_isa(void) {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     return WB_ISA_AVX2;
   }
+#elif defined(__aarch64__) && defined(__GNUC__) && !defined(WB_NARROW_VECTORS)
+  return WB_ISA_NEON;
 #endif
   return WB_ISA_BASELINE;
 }

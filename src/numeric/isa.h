@@ -2,14 +2,15 @@
  *
  * Define WB_LOOPS as a quoted file name, then include this header; it has no include guard. Each inclusion of WB_LOOPS
  * sees
- *   WB_NAME(stem)     stem_avx512, stem_avx2 or stem_baseline
+ *   WB_NAME(stem)     stem_avx512, stem_avx2, stem_neon or stem_baseline
  *   WB_VECTOR_BYTES   64, 32 or 16
  *   wb_vector, wb_vectorf          a vector of doubles, of floats
  *   WB_VECTOR_FMA, WB_VECTOR_FMAF  fused multiply-add of vectors
  *   WB_VECTOR_SET, WB_VECTOR_SETF  a vector whose elements are all the same number
- * WB_ISA_TABLE(stem) is an initialiser with the three variants in the order of wb_isa. Processors other than x86-64
- * have only the baseline, and so do builds with WB_NARROW_VECTORS (see configure.win). On x86-64 the baseline serves
- * processors without AVX2. It is slow, since fma() is a function there. */
+ * WB_ISA_TABLE(stem) is an initialiser with the variants in the order of wb_isa. x86-64 has AVX-512, AVX2 and the
+ * baseline, which serves processors without AVX2 and is slow, since fma() is a function there. All arm64 processors
+ * have NEON. Their baseline has vectors of the same width, but WB_VECTOR_FMA is scalar instructions unless the compiler
+ * joins them. Other processors have only the baseline, and so do builds with WB_NARROW_VECTORS (see configure.win). */
 #ifndef WB_ISA_ONCE
 #define WB_ISA_ONCE
 
@@ -27,10 +28,17 @@ typedef float wb_quad __attribute__((vector_size(16)));
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(WB_NARROW_VECTORS)
 #define WB_X86 1
 #include <immintrin.h>
-#define WB_ISA_TABLE(stem) {stem##_baseline, stem##_avx2, stem##_avx512}
+#define WB_ARM 0
+#define WB_ISA_TABLE(stem) {stem##_baseline, stem##_avx2, stem##_avx512, stem##_baseline}
+#elif defined(__aarch64__) && defined(__GNUC__) && !defined(WB_NARROW_VECTORS)
+#define WB_X86 0
+#define WB_ARM 1
+#include <arm_neon.h>
+#define WB_ISA_TABLE(stem) {stem##_baseline, stem##_baseline, stem##_baseline, stem##_neon}
 #else
 #define WB_X86 0
-#define WB_ISA_TABLE(stem) {stem##_baseline, stem##_baseline, stem##_baseline}
+#define WB_ARM 0
+#define WB_ISA_TABLE(stem) {stem##_baseline, stem##_baseline, stem##_baseline, stem##_baseline}
 #endif
 
 #endif
@@ -76,6 +84,21 @@ typedef float wb_quad __attribute__((vector_size(16)));
 #else
 #pragma GCC pop_options
 #endif
+
+#endif
+
+#if WB_ARM
+
+#define WB_ISA neon
+#define WB_VECTOR_BYTES 16
+#define wb_vector wb_pair
+#define wb_vectorf wb_quad
+#define WB_VECTOR_FMA(a, b, c) ((wb_pair)vfmaq_f64((float64x2_t)(c), (float64x2_t)(a), (float64x2_t)(b)))
+#define WB_VECTOR_FMAF(a, b, c) ((wb_quad)vfmaq_f32((float32x4_t)(c), (float32x4_t)(a), (float32x4_t)(b)))
+#define WB_VECTOR_SET(x) ((wb_vector){(x), (x)})
+#define WB_VECTOR_SETF(x) ((wb_vectorf){(x), (x), (x), (x)})
+#include WB_LOOPS
+#include "numeric/isa_undefine.h"
 
 #endif
 

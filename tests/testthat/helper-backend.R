@@ -2,6 +2,9 @@
 
 on_cuda <- function() warp_info()$backend == "cuda"
 
+# All instruction sets of this machine; the widest is the last.
+instruction_sets <- function() isa_names[available_isa(.Call(C_backend_processor)) + 1L]
+
 sanitized <- function() nzchar(Sys.getenv("WARPBAYES_SANITIZERS"))
 
 # tools/test runs the suite several times, with the same draws each time. The step `cpu` runs all tests. The other steps

@@ -84,12 +84,19 @@ test_that("an instruction set can be forced, but not one that the processor lack
   expect_identical(isa(NULL, processor(isa = 2L)), 2L)
   expect_identical(isa("baseline", processor(isa = 2L)), 0L)
   expect_identical(isa("avx2", processor(isa = 1L)), 1L)
+  expect_identical(isa("baseline", processor(isa = 3L)), 0L)
+  expect_identical(isa(NULL, processor(isa = 3L)), 3L)
+  expect_error(isa("avx2", processor(isa = 3L)),
+    'options(warpbayes.isa) asks for "avx2", but the widest instruction set here is "neon"',
+    fixed = TRUE, class = "warpbayes_error_backend"
+  )
+  expect_error(isa("neon", processor(isa = 2L)), 'asks for "neon"', fixed = TRUE, class = "warpbayes_error_backend")
   expect_error(isa("avx512", processor(isa = 1L)),
     'options(warpbayes.isa) asks for "avx512", but the widest instruction set here is "avx2"',
     fixed = TRUE, class = "warpbayes_error_backend"
   )
   expect_error(isa("sse", processor()),
-    '`options(warpbayes.isa)` must be one of "avx512", "avx2", "baseline", not "sse"',
+    '`options(warpbayes.isa)` must be one of "neon", "avx512", "avx2", "baseline", not "sse"',
     fixed = TRUE, class = "warpbayes_error_input"
   )
 })

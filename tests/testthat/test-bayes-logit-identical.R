@@ -37,7 +37,7 @@ test_that("threads and vector instructions do not change a fit", {
   expect_identical(regression_fits(backend = "cpu", threads = 2), reference)
   old <- options(warpbayes.isa = NULL)
   on.exit(options(old))
-  for (isa in isa_names[seq_len(match(warp_info()$isa, isa_names))]) {
+  for (isa in instruction_sets()) {
     options(warpbayes.isa = isa)
     expect_identical(regression_fits(backend = "cpu", threads = 2), reference, label = isa)
   }

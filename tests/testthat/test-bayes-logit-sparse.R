@@ -20,7 +20,7 @@ test_that("a step gives the same bits for a sparse and a dense matrix", {
   expect_identical(step(d$sparse, threads = 2), reference)
   old <- options(warpbayes.isa = NULL)
   on.exit(options(old))
-  for (isa in isa_names[seq_len(match(warp_info()$isa, isa_names))]) {
+  for (isa in instruction_sets()) {
     options(warpbayes.isa = isa)
     expect_identical(step(d$sparse, threads = 2, backend = "cpu"), reference, label = isa)
   }

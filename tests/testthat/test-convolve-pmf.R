@@ -1,11 +1,5 @@
 # convolve_pmf(): accuracy against quadruple precision, backends, logarithms, arguments and interrupts.
 
-# The instruction sets of this machine. Without fma in hardware, only small sizes are tested.
-isas <- function() {
-  all <- c("baseline", "avx2", "avx512")
-  all[seq_len(match(warp_info()$isa_widest, all))]
-}
-
 with_isa <- function(isa, code) {
   saved <- options(warpbayes.isa = isa)
   on.exit(options(saved))
@@ -117,12 +111,12 @@ test_that("threads, instruction sets and backends do not change a bit", {
   expected <- results("cpu", 1)
   expect_identical(results("cpu", 2), expected)
   expect_identical(results(NULL, 2), expected)
-  for (isa in isas()) {
+  for (isa in instruction_sets()) {
     expect_identical(with_isa(isa, results("cpu", 2)), expected, info = isa)
   }
   one <- fast(1)
   expect_identical(fast(2), one)
-  for (isa in setdiff(isas(), "baseline")) {
+  for (isa in setdiff(instruction_sets(), "baseline")) {
     expect_identical(with_isa(isa, fast(2)), one, info = isa)
   }
 })

@@ -184,7 +184,7 @@ test_that("threads and vector instructions do not change a fit", {
     one <- fit(1)
     expect_identical(fit(2), one)
     expect_identical(fit(5), one)
-    for (isa in seq_len(widest) - 1L) {
+    for (isa in setdiff(available_isa(.Call(C_backend_processor)), widest)) {
       expect_identical(fit(2, isa), one)
     }
   }
@@ -192,7 +192,7 @@ test_that("threads and vector instructions do not change a fit", {
   for (case in list(c(97, 1, 2), c(130, 2, 17), c(64, 3, 1), c(65, 4, 3), c(70, 7, 33))) {
     x <- many[seq_len(case[[1L]]), rep_len(1:5, case[[2L]]), drop = FALSE]
     colnames(x) <- NULL
-    fits <- lapply(isa_names[seq_len(widest + 1L)], function(isa) {
+    fits <- lapply(instruction_sets(), function(isa) {
       previous <- options(warpbayes.isa = isa)
       on.exit(options(previous))
       mode_of(bem(x + rep(1e-3 * seq_len(ncol(x)), each = nrow(x)), case[[3L]], warmup = 2, iter = 3, backend = "cpu"))

@@ -99,7 +99,7 @@ test_that("vector instructions do not change a fit", {
     set.seed(case[[1L]])
     x <- matrix(rnorm(case[[1L]] * case[[2L]]), case[[1L]])
     for (precision in c("double", "single")) {
-      fits <- lapply(isa_names[seq_len(widest + 1L)], function(isa) {
+      fits <- lapply(instruction_sets(), function(isa) {
         local({
           previous <- options(warpbayes.isa = isa)
           on.exit(options(previous))
@@ -117,7 +117,7 @@ test_that("vector instructions do not change a fit", {
         on.exit(options(previous))
         predict(fits[[1L]], x, type = "prob", backend = "cpu", threads = 2)
       }
-      for (isa in isa_names[seq_len(widest)]) {
+      for (isa in setdiff(instruction_sets(), isa_names[[widest + 1L]])) {
         expect_identical(what(isa), what(isa_names[[widest + 1L]]))
       }
     }

@@ -129,7 +129,7 @@ test_that("threads, instruction sets, slices and backends change no bit", {
       expect_identical(draws_of(on_cpu), reference)
     }
     if (!on_cuda()) {
-      for (isa in intersect(c("baseline", "avx2"), warp_info()$cpu$isa_available)) {
+      for (isa in instruction_sets()) {
         old <- options(warpbayes.isa = isa)
         expect_identical(draws_of(fit_gappy(x, components = 18, iter = 8, warmup = 2, precision = precision)),
           reference

@@ -83,7 +83,7 @@ test_that("fits of samples are the same on any number of threads, with any instr
   if (on_cuda()) {
     expect_identical(fit_result(fit_samples(backend = "cpu", keep = fit$keep)), fit_result(fit))
   }
-  for (isa in c("baseline", "avx2")) {
+  for (isa in instruction_sets()) {
     old <- options(warpbayes.isa = isa)
     expect_identical(fit_result(fit_samples(keep = fit$keep)), fit_result(fit))
     options(old)

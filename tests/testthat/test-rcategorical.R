@@ -91,9 +91,7 @@ test_that("threads, instruction sets and backends give the same draws", {
   set.seed(9)
   saved <- options(warpbayes.isa = NULL)
   on.exit(options(saved))
-  widest <- warp_info()$isa_widest
-  sets <- c("baseline", "avx2", "avx512")
-  sets <- sets[seq_len(match(widest, sets))]
+  sets <- instruction_sets()
   for (size in list(c(1, 1), c(3, 5000), c(70, 300), c(1037, 40))) {
     n <- size[[1L]]
     K <- size[[2L]]

@@ -119,10 +119,7 @@ test_that("threads, instruction sets and backends give the same bits", {
   x <- draws(backend = "cpu", threads = 1)
   expect_identical(draws(threads = 2), x)
   expect_identical(draws(backend = "cpu", threads = 7), x)
-  for (isa in c("avx512", "avx2", "baseline")) {
-    if (match(isa, warpbayes:::isa_names) > match(warp_info()$isa_widest, warpbayes:::isa_names)) {
-      next
-    }
+  for (isa in instruction_sets()) {
     old <- options(warpbayes.isa = isa)
     expect_identical(draws(backend = "cpu", threads = 2), x)
     expect_identical(rpolyagamma(50, 3, 5, "alternate", seed = 1),

@@ -42,18 +42,17 @@ test_that("results do not depend on threads, instruction set or backend", {
     list(alpha = "symmetric", beta = 0.1),
     list(alpha = 0.2, topics = 150, keep = c("phi", "theta")), list(alpha = 5, beta = 3)
   )
-  widest <- warp_info()$isa_widest
   for (case in cases) {
     reference <- do.call(fit_small, c(case, list(threads = 1, backend = "cpu")))
     for (threads in c(2, 3)) {
       expect_same_topics(do.call(fit_small, c(case, list(threads = threads))), reference)
     }
-    for (isa in isa_names[seq_len(match(widest, isa_names))]) {
+    for (isa in instruction_sets()) {
       expect_same_topics(with_options(list(warpbayes.isa = isa), do.call(fit_small, case)), reference)
     }
   }
   single <- do.call(fit_small, list(precision = "single", backend = "cpu"))
-  for (isa in isa_names[seq_len(match(widest, isa_names))]) {
+  for (isa in instruction_sets()) {
     fit <- with_options(list(warpbayes.isa = isa), fit_small(precision = "single", backend = "cpu", threads = 1))
     expect_same_topics(fit, single)
   }

@@ -21,7 +21,7 @@ test_that("fits with prior counts and groups do not depend on threads, instructi
     reference <- do.call(structured, c(case, list(threads = 1, backend = "cpu")))
     expect_same_topics(do.call(structured, c(case, list(threads = 3))), reference, parts)
     expect_same_topics(do.call(structured, case), reference, parts)
-    for (isa in isa_names[seq_len(match(warp_info()$isa_widest, isa_names))]) {
+    for (isa in instruction_sets()) {
       expect_same_topics(with_options(list(warpbayes.isa = isa), do.call(structured, case)), reference, parts)
     }
   }

@@ -490,7 +490,7 @@ test_that("threads, which change the groups of documents, and instructions do no
           one, label = sprintf("%d x %d, %d topics, %s, 2 threads", case[[1L]], case[[2L]], topics, precision)
         )
         expect_identical(fit(5), one)
-        for (isa in isa_names[seq_len(.Call(C_backend_processor)$isa)]) {
+        for (isa in instruction_sets()) {
           expect_identical(with_options(list(warpbayes.isa = isa), fit(1)), one, label = isa)
         }
       }

@@ -29,7 +29,7 @@ static void REAL_NAME(categorical_uniforms)(uint64_t key, uint64_t row, uint32_t
 
 /* Uniforms of draws first..first + DRAW_TILE - 1 of one row, and the guide's entry for each. Without a guide the entry
  * says "item 0 or later". */
-/* tools/loops: vector additions */
+/* tools/loops: vector additions, scalar on NEON */
 static void REAL_NAME(categorical_guess)(uint64_t key, uint64_t row, uint64_t first, int32_t slices,
                                          const int32_t *restrict guide, REAL *restrict uniform,
                                          int32_t *restrict item) {

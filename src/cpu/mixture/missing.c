@@ -34,11 +34,14 @@ typedef void impute_row(int p, int observed, const void *table, int32_t label, u
                         uint64_t row, void *values);
 typedef void build_block(int p, int observed, const int32_t *order, const double *whole, double *work, void *block);
 
-static draw_row *const draw_of[2][3] = {WB_ISA_TABLE(missing_draw_double), WB_ISA_TABLE(missing_draw_single)};
-static evaluate_row *const evaluate_of[2][3] = {WB_ISA_TABLE(missing_evaluate_double),
-                                                WB_ISA_TABLE(missing_evaluate_single)};
-static impute_row *const impute_of[2][3] = {WB_ISA_TABLE(missing_impute_double), WB_ISA_TABLE(missing_impute_single)};
-static build_block *const build_of[2][3] = {WB_ISA_TABLE(missing_build_double), WB_ISA_TABLE(missing_build_single)};
+static draw_row *const draw_of[2][WB_ISA_COUNT] = {WB_ISA_TABLE(missing_draw_double),
+                                                   WB_ISA_TABLE(missing_draw_single)};
+static evaluate_row *const evaluate_of[2][WB_ISA_COUNT] = {WB_ISA_TABLE(missing_evaluate_double),
+                                                           WB_ISA_TABLE(missing_evaluate_single)};
+static impute_row *const impute_of[2][WB_ISA_COUNT] = {WB_ISA_TABLE(missing_impute_double),
+                                                       WB_ISA_TABLE(missing_impute_single)};
+static build_block *const build_of[2][WB_ISA_COUNT] = {WB_ISA_TABLE(missing_build_double),
+                                                       WB_ISA_TABLE(missing_build_single)};
 
 struct wb_cpu_missing {
   int64_t *base;      /* patterns: where the values of their rows begin */

@@ -118,6 +118,7 @@ static WB_APART void WB_NAME(copula_update_binary)(const copula_step *step) {
 }
 
 /* Normal scores of `steps` steps, `dimensions` each. */
+/* tools/loops: scalar on NEON */
 static void WB_NAME(copula_scores)(uint64_t key, uint64_t resample, int64_t first_step, int steps, int dimensions,
                                    double *score) {
   for (int j = 0; j < dimensions; j++) {
@@ -138,6 +139,7 @@ static void WB_NAME(copula_uniforms)(uint64_t key, uint64_t resample, int64_t fi
 }
 
 /* Cumulative exponential weights of the rows in a resample. */
+/* tools/loops: scalar on NEON */
 static void WB_NAME(copula_row_weights)(uint64_t key, uint64_t resample, int64_t rows, double *cumulative) {
   for (int64_t i = 0; i < rows; i++) cumulative[i] = wb_bootstrap_weight(key, resample, (uint64_t)i);
   double sum = 0;

@@ -135,6 +135,7 @@ static void WB_NAME(chain_t)(uint64_t key, uint64_t first_resample, uint32_t ste
   }
 }
 
+/* tools/loops: scalar on NEON */
 static void WB_NAME(bootstrap_weights)(uint64_t key, uint64_t resample, int64_t observations, double *restrict weight) {
   for (int64_t i = 0; i < observations; i++) weight[i] = wb_bootstrap_weight(key, resample, (uint64_t)i);
 }
