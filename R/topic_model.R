@@ -34,12 +34,12 @@
 #' A chain from random topics often ends with one topic for two subjects and two topics for another. With
 #' `start = "merged"` short runs of mean-for-mode estimation begin with three times as many topics. The most similar
 #' topics are merged, in steps, until there are as many as you asked for, and the chain begins there. If topics differ
-#' by given `alpha`, `beta` or `seed_words`, the start is random instead. If there are more than 200 topics, it is
-#' `"collapsed"`.
+#' by given `alpha`, `beta` or `seed_words`, or there are more than 200, the start is random instead.
 #'
 #' With `start = "collapsed"` a chain begins with 40 sweeps of collapsed Gibbs sampling in the approximate, parallel
 #' form of Newman and others (2009). \eqn{\theta} is integrated out. \eqn{\phi} is its mean given the topics, brought up
-#' to date 16 to 32 times a sweep. This comes to good topics sooner than sweeps that draw \eqn{\theta} and \eqn{\phi}.
+#' to date 16 to 32 times a sweep. It suits many topics with a small given `alpha`: at 1,000 topics and `alpha = 0.05`
+#' a good perplexity took half the time. It does not suit a learned `alpha`, which these sweeps hold at its start.
 #' These sweeps run on the processor and do not count in `iter`. The chain that follows draws from the posterior. With
 #' `seed_words` the start is the same as with `"random"`.
 #'

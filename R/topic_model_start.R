@@ -9,7 +9,7 @@ topic_start_sweeps <- c(25, 5, 5, 5, 5, 5, 5)
 # Alpha and beta of these sweeps.
 topic_start_prior <- 0.1
 
-# With more topics than this, collapsed sweeps come to the same perplexity sooner.
+# With more topics than this, random topics come to the same perplexity sooner.
 topic_start_most <- 200
 
 # Sweeps of the start have numbers from this one on, so that they share no random numbers with sweeps of the chain.
@@ -29,8 +29,7 @@ merges_topics <- function(fit, alpha) {
 
 # Single precision counts up to 2^22 of these tokens exactly.
 starts_collapsed <- function(fit) {
-  many <- fit$start == "merged" && fit$topics > topic_start_most
-  (fit$start == "collapsed" || many) && fit$topics > 1 && is.null(fit$prior_counts) &&
+  fit$start == "collapsed" && fit$topics > 1 && is.null(fit$prior_counts) &&
     max(term_sizes(fit$x), fit$document_tokens) < 2^22
 }
 
