@@ -88,18 +88,12 @@ posterior_epred.bayes_logit <- function(object, newdata = NULL, re_formula = NUL
 #' @exportS3Method rstantools::posterior_predict bayes_logit
 posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, draws = NULL, seed = NULL, ...) {
   check_dots_empty(...)
-  mean <- drawn_rows(object, newdata, re_formula, draws, TRUE, sys.call())
-  trials <- if (is.null(newdata)) rep(object$response$trials, each = length(mean$used)) else 1
-  count <- length(mean$values)
-  drawn <- draw_with_seed(seed, if (object$family == "multinomial") {
-    draw_classes(mean$values, trials, as_counts = any(object$response$trials != 1))
-  } else {
-    mean$values[] <- if (object$family == "binomial") {
-      stats::rbinom(count, trials, mean$values)
-    } else {
-      stats::rnbinom(count, size = rep(dispersion_used(object, mean$used), length.out = count), mu = mean$values)
-    }
-    mean$values
+  call <- sys.call()
+  drawn <- draw_with_seed(seed, {
+    # The effects of new groups are drawn too.
+    mean <- drawn_rows(object, newdata, re_formula, draws, TRUE, call)
+    trials <- if (is.null(newdata)) rep(object$response$trials, each = length(mean$used)) else 1
+    draw_responses(object, mean, trials)
   })
   attr(drawn, "seed") <- NULL
   drawn
@@ -132,6 +126,20 @@ predictive_interval.bayes_logit <- function(object, prob = 0.9, newdata = NULL, 
     stop_input("object", "is a multinomial regression, whose classes have no order: use predict()")
   }
   interval_of_draws(posterior_predict.bayes_logit(object, newdata, re_formula, draws, seed), prob, sys.call())
+}
+
+# Responses given their means, `mean`, from drawn_rows().
+draw_responses <- function(object, mean, trials) {
+  if (object$family == "multinomial") {
+    return(draw_classes(mean$values, trials, as_counts = any(object$response$trials != 1)))
+  }
+  count <- length(mean$values)
+  mean$values[] <- if (object$family == "binomial") {
+    stats::rbinom(count, trials, mean$values)
+  } else {
+    stats::rnbinom(count, size = rep(dispersion_used(object, mean$used), length.out = count), mu = mean$values)
+  }
+  mean$values
 }
 
 # The central interval of each column.

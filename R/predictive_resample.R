@@ -113,7 +113,7 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
                                 tolerance = 0.02, seed = NULL, backend = NULL, threads = NULL, progress = NULL, ...) {
   check_dots_empty(...)
   check_present(!missing(model), "model")
-  if (!inherits(model, "predictive_model")) {
+  if (!inherits(model, "predictive_model") || !is.list(model) || !is.character(model$kind)) {
     stop_input("model",
       "must be one of normal_mean(), copula_density(), copula_regression(), copula_classification(), ",
       "bayesian_bootstrap(), dirichlet_process(), pitman_yor(), gnedin(), not ", show_value(model)

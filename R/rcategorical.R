@@ -91,7 +91,7 @@ rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend =
 }
 
 draw_categorical <- function(weights, draws, log, seed, single, run) {
-  if (isS4(weights)) {
+  if (methods::is(weights, "Matrix")) {
     return(native(
       C_categorical_draw_sparse, weights@Dim, weights@p, weights@i, weights@x, draws, seed, single, run
     ))
@@ -104,7 +104,7 @@ as_categorical_weights <- function(weights, log, call = sys.call(-1L)) {
   if (isS4(weights) && methods::is(weights, "Matrix")) {
     weights <- as_plain_matrix(weights, log, call)
   }
-  if (!isS4(weights)) {
+  if (!methods::is(weights, "Matrix")) {
     if (!(is.numeric(weights) || is.logical(weights)) || length(dim(weights)) > 2L) {
       stop_input("weights", "must be a numeric matrix with a distribution in each row, or a vector, not ",
         show_value(weights), call = call)

@@ -21,6 +21,10 @@ test_that("generics of other packages give what the draws say, or refuse", {
   drawn <- posterior_predict.bayes_logit(fit, seed = 1)
   expect_true(all(drawn %in% 0:1))
   expect_identical(posterior_predict.bayes_logit(fit, seed = 1), drawn)
+  # The seed is also that of the effects of new groups.
+  of_new <- function() posterior_predict.bayes_logit(fit, data.frame(x = 1:30, g = 1:30 + 100), seed = 1)
+  drawn <- of_new()
+  expect_identical(of_new(), drawn)
   expect_identical(colnames(as.matrix(fit)), c("(Intercept)", "x", "sd(g)"))
   intervals <- posterior_interval.bayes_logit(fit, 0.95)
   expect_identical(dimnames(intervals), list(colnames(as.matrix(fit)), c("2.5%", "97.5%")))

@@ -286,6 +286,8 @@ test_that("invalid arguments are refused", {
   input <- function(...) expect_error(..., class = "warpbayes_error_input")
   input(rcategorical("a"), "`weights` must be a numeric matrix .* not \"a\"")
   input(rcategorical(NULL), "`weights` must be a numeric matrix")
+  input(rcategorical(methods::new("externalptr")), "`weights` must be a numeric matrix")
+  input(rcategorical(methods::new("classRepresentation")), "`weights` must be a numeric matrix")
   input(rcategorical(data.frame(a = 1)), "`weights` must be a numeric matrix .* data.frame")
   input(rcategorical(array(1, c(2, 2, 2))), "`weights` must be a numeric matrix .* 2 x 2 x 2")
   input(rcategorical(factor("a")), "`weights` must be a numeric matrix")
