@@ -241,10 +241,10 @@ test_that("regressions agree with Metropolis steps in plain R", {
     expect_lt(compare(family, type = "horseshoe"), 1, label = paste(family, "horseshoe"))
     for (terms in c("one", "slopes")) expect_lt(compare(family, terms), 1, label = paste(family, terms))
   }
-  expect_gt(compare("binomial", wrong = list(scale = 0.9)), 1)
+  expect_gt(compare("binomial", wrong = list(scale = 0.65)), 1)
   expect_gt(compare("negbinomial", wrong = list(dispersion = c(4, 1.7))), 1)
-  expect_gt(compare("binomial", "one", wrong = list(group_scale = 1)), 1)
-  expect_gt(compare("binomial", "slopes", wrong = list(group_scale = 1)), 1)
+  expect_gt(compare("binomial", "one", wrong = list(group_scale = 3)), 1)
+  expect_gt(compare("binomial", "slopes", wrong = list(group_scale = 1.4)), 1)
 })
 
 test_that("noise of the size of rounding does not change results", {
