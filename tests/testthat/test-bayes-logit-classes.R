@@ -68,6 +68,14 @@ test_that("probabilities, log likelihoods and simulations have the effects and o
   expect_error(predict(fit, data.frame(x = 1, o = 0)), "lacks the groups \"g\"", class = input)
 })
 
+# Compiled code goes through the rows in leaves of 2,048. A loop over a whole leaf must not reach the predictor of the
+# next class.
+test_that("the log likelihood of a multinomial of more rows than a leaf is that of its draws", {
+  rows <- data.frame(x = sin(1:2060), y = factor(c("u", "v", "w")[(1:2060 * 7) %% 5 %% 3 + 1]))
+  fit <- quick(y ~ x, rows)
+  expect_equal(fit$log_likelihood[21:40, ], matrix(rowSums(log_lik(fit)), 20), tolerance = 1e-12)
+})
+
 test_that("a multinomial takes an offset for each class, and refuses others", {
   two <- cbind(v = choices$o, w = -choices$o)
   fit <- quick(y ~ x, offset = two)

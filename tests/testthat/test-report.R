@@ -138,6 +138,10 @@ test_that("the code of a page repeats the fit", {
   needed <- "# It needs `x`, which is not part of this page."
   call <- "fit <- dp_mixture(x = x, components = 2, iter = 10, seed = 1)"
   expect_identical(mixture_content(fit)$code, c(needed, call))
+  # Objects of other arguments are named too, but not functions.
+  own_prior <- logit_prior(scale = 2)
+  fit <- bayes_logit(y ~ x, df, prior = own_prior, chains = c(1), iter = 10, threads = 2)
+  expect_identical(logit_content(fit)$code[[1]], "# It needs `df`, `own_prior`, which are not part of this page.")
 })
 
 test_that("a file is replaced only if it is a report, and no half of a page is left", {
