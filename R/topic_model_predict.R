@@ -150,9 +150,11 @@ infer_topics <- function(fit, counts, iter, seed, run, groups = NULL) {
 #' [compare_topics()] holds out documents and compares several numbers of topics.
 #'
 #' @section Other packages:
-#' topicmodels, text2vec and seededlda have functions of the same name for their own models. Of packages that are
-#' attached, R takes the one attached last. `warpbayes::perplexity(fit)` is always this one, and
-#' `topicmodels::perplexity(model)` is always that one.
+#' topicmodels, seededlda and text2vec have functions of the same name for their own models. Of packages that are
+#' attached, R takes the one attached last. If that is topicmodels or seededlda, `perplexity(fit, x)` works as described
+#' here: their generic functions get a method for fits of [topic_model()]. In this case do not name the argument `fit`.
+#' The function of text2vec is not generic: if it was attached last, write `warpbayes::perplexity(fit, x)`. If this
+#' package was attached last, write `topicmodels::perplexity(model)` for models of topicmodels.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts of documents that were not fitted, in any of the forms that [topic_model()] takes.

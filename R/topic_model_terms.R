@@ -98,8 +98,8 @@ term_scores <- function(fit, by, weight = 0.5) {
 #' and values differ from those of programs that read texts.
 #'
 #' @section Other packages:
-#' text2vec and topicdoc have functions of the same name. Of packages that are attached, R takes the one attached last.
-#' `warpbayes::coherence(fit)` is always this one.
+#' text2vec has a function of the same name, which is not generic. If text2vec was attached last, write
+#' `warpbayes::coherence(fit)`.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts in which to look up documents with both terms, in any of the forms that [topic_model()]

@@ -1,7 +1,7 @@
 # How often one chain of topic_model() finds all planted topics, from merged topics and from random ones. Six designs of
 # 8 topics, and one of 40; each data set has its own topics, and its own seed. A chain has found a topic if the cosine
 # of the angle between the planted one and the one matched to it is above 0.8. `worst` is the least such cosine of all
-# chains. `start_share` is the time of the start over that of `sweeps` sweeps.
+# chains, and `found` counts chains. `start_share` is the time of the start over that of `sweeps` sweeps.
 #   cd bench && CORES=16 OUT=results Rscript topic-model-start.R [sets=100] [design ...]
 library(warpbayes)
 internal <- asNamespace("warpbayes")
@@ -26,7 +26,6 @@ designs <- list(
   "terms of their own" = design(300, 160, 50, rep(0.2, 8), eta = NA),
   "40 topics" = design(2000, 1000, 60, rep(0.05, 40), sweeps = 200)
 )
-if (!all(is_sets)) designs <- designs[arguments[!is_sets]]
 
 dirichlet <- function(n, alpha) {
   x <- matrix(rgamma(n * length(alpha), rep(alpha, each = n)), n)
@@ -65,24 +64,40 @@ least_cosine <- function(phi, estimate) {
   min(cosine[cbind(seq_len(nrow(phi)), internal$solve_assignment(1 - cosine))])
 }
 
-jobs <- expand.grid(start = c("merged", "random"), set = seq_len(sets), design = names(designs),
-  stringsAsFactors = FALSE)
-rows <- parallel::mclapply(seq_len(nrow(jobs)), function(i) {
-  of <- designs[[jobs$design[[i]]]]
-  data <- simulate(of, 1000 + jobs$set[[i]])
-  fit <- topic_model(data$x, length(of$alpha), iter = of$sweeps, start = jobs$start[[i]], seed = jobs$set[[i]],
-    progress = FALSE)
-  data.frame(jobs[i, ], cosine = least_cosine(data$phi, fit$phi), before = fit$elapsed[["start"]],
-    sweeping = fit$elapsed[["sweeps"]])
-}, mc.cores = cores, mc.preschedule = FALSE)
-result <- do.call(rbind, rows)
-cases <- split(result, list(result$start, result$design), drop = TRUE)
-table <- do.call(rbind, lapply(cases, function(one) {
-  name <- one$design[[1L]]
-  data.frame(design = name, start = one$start[[1L]], chains = nrow(one), found = mean(one$cosine > 0.8),
-    worst = round(min(one$cosine), 2), sweeps = designs[[name]]$sweeps,
-    start_share = round(sum(one$before) / sum(one$sweeping), 3))
-}))
-table <- table[order(match(table$design, names(designs))), ]
-print(table, row.names = FALSE)
-write.csv(table, file.path(folder, "topic-model-start.csv"), row.names = FALSE)
+# One chain of each start for each data set, and the processor seconds of a data set.
+count_found <- function(name) {
+  of <- designs[[name]]
+  jobs <- expand.grid(start = c("merged", "random"), set = seq_len(sets), stringsAsFactors = FALSE)
+  rows <- parallel::mclapply(seq_len(nrow(jobs)), function(i) {
+    clock <- proc.time()
+    data <- simulate(of, 1000 + jobs$set[[i]])
+    fit <- topic_model(data$x, length(of$alpha), iter = of$sweeps, start = jobs$start[[i]], seed = jobs$set[[i]],
+      progress = FALSE)
+    data.frame(jobs[i, ], cosine = least_cosine(data$phi, fit$phi), before = fit$elapsed[["start"]],
+      sweeping = fit$elapsed[["sweeps"]], seconds = (proc.time() - clock)[["user.self"]])
+  }, mc.cores = cores, mc.preschedule = FALSE)
+  result <- do.call(rbind, rows)
+  cat(sprintf("%s: %.2f processor seconds for a data set\n", name, sum(result$seconds) / sets))
+  do.call(rbind, lapply(split(result, result$start), function(one) {
+    data.frame(design = name, start = one$start[[1L]], chains = nrow(one), found = sum(one$cosine > 0.8),
+      worst = round(min(one$cosine), 2), sweeps = of$sweeps,
+      start_share = round(sum(one$before) / sum(one$sweeping), 3))
+  }))
+}
+
+# Written after each design: a run that is ended loses one design only. Rows of other designs stay.
+path <- file.path(folder, "topic-model-start.csv")
+order_of_designs <- names(designs)
+if (!all(is_sets)) {
+  asked <- arguments[!is_sets]
+  if (!all(asked %in% order_of_designs)) stop("the designs are: ", toString(order_of_designs))
+} else {
+  asked <- order_of_designs
+}
+for (name in asked) {
+  rows <- count_found(name)
+  print(rows, row.names = FALSE)
+  table <- if (file.exists(path)) read.csv(path) else NULL
+  table <- rbind(table[table$design != name, ], rows)
+  write.csv(table[order(match(table$design, order_of_designs)), ], path, row.names = FALSE)
+}

@@ -116,7 +116,8 @@ test_that("invalid counts are refused, and the message gives their place", {
   colnames(twice)[4] <- NA
   expect_error(fit(twice), "has a missing name among its terms, the 4th", class = input)
   expect_error(fit(matrix(2^30, 2, 1)), "has 2147483648 tokens; at most 2147483647", class = input)
-  expect_error(fit("text"), "`x` must be counts of documents x terms.*not \"text\"", class = input)
+  expect_error(fit("text"), "`x` must be counts of documents x terms.*not \"text\": DocumentTermMatrix", class = input)
+  expect_error(fit(list("text")), "`x` must be counts of documents x terms.*not a list", class = input)
   expect_error(fit(data.frame(a = 1, b = 2)),
     "data frame without a column \"document\" \\(it has \"a\", \"b\"\\). Name its columns document, term and count",
     class = input
