@@ -2,25 +2,26 @@
 # wrong choice costs little if both take about as long. bench/auto-cuda.R measures the choices; the constants below are
 # from its times on 16 cores with AVX-512 beside an H200.
 
-# What a call costs: `bytes` in bytes, `most` in threads, the others in seconds.
+# What a call costs: `up` and `down` in bytes, `most` in threads, the others in seconds.
 #   serial    on the processor, on one thread whatever their number
 #   parallel  on one core with AVX-512, for the work that the threads share
 #   most      the largest number of threads that make this work faster
 #   fixed     on the graphics card, at any size: launches of kernels, and what the host does for them
-#   bytes     bytes that are copied to the card or back
+#   up, down  bytes that are copied to the card, and back into new vectors of R
 #   compute   on an H200, for kernels that its multiply-adds limit
 #   memory    on an H200, for kernels that its memory limits
-call_cost <- function(serial = 0, parallel = 0, most = Inf, fixed = 5e-4, bytes = 0, compute = 0, memory = 0) {
-  list(serial = serial, parallel = parallel, most = most, fixed = fixed, bytes = bytes, compute = compute,
+call_cost <- function(serial = 0, parallel = 0, most = Inf, fixed = 5e-4, up = 0, down = 0, compute = 0,
+                      memory = 0) {
+  list(serial = serial, parallel = parallel, most = most, fixed = fixed, up = up, down = down, compute = compute,
     memory = memory)
 }
 
 # The same call `times` times, with the data on the card.
-times_cost <- function(times, cost, bytes = 0) {
+times_cost <- function(times, cost, up = 0) {
   most <- cost$most
   cost <- lapply(cost, `*`, times)
   cost$most <- most
-  cost$bytes <- cost$bytes + bytes
+  cost$up <- cost$up + up
   cost
 }
 
@@ -32,12 +33,16 @@ processor_seconds <- function(cost, threads, isa) {
   (cost$serial + cost$parallel / max(1, min(threads, cost$most))) * isa_slower[[isa + 1L]]
 }
 
-# Bytes per second between R's memory and a card.
-copy_rate <- 7e9
+# Seconds of copies to a card and back. Threads copy between R's memory and page-locked memory. On the way back they
+# also wait for the system to clear the pages of a new vector. Beside an H200, 1, 4 and 16 threads send 7, 24 and 38 GB/s
+# and fetch 2.8, 8.7 and 18.6.
+copy_seconds <- function(cost, threads) {
+  cost$up / min(7e9 * threads, 3.8e10) + cost$down / (2.9e9 * min(threads, 16)^0.65)
+}
 
-card_seconds <- function(cost, card, precision = "double") {
+card_seconds <- function(cost, card, threads, precision = "double") {
   slower <- card_slower(card, precision)
-  cost$fixed + cost$bytes / copy_rate + cost$compute * slower$compute + cost$memory * slower$memory
+  cost$fixed + copy_seconds(cost, threads) + cost$compute * slower$compute + cost$memory * slower$memory
 }
 
 # How many times as long as an H200 a card takes, by what limits a kernel. Cards of data centres have a compute
@@ -59,7 +64,11 @@ faster_run <- function(run, cost, precision = "double") {
     return(run)
   }
   card <- backend_state$devices[match(run$device, backend_state$devices$device), ]
-  if (processor_seconds(cost, run$threads, run$isa) <= card_seconds(cost, card, precision)) on_processor(run) else run
+  if (processor_seconds(cost, run$threads, run$isa) <= card_seconds(cost, card, run$threads, precision)) {
+    on_processor(run)
+  } else {
+    run
+  }
 }
 
 on_processor <- function(run) {
@@ -79,14 +88,15 @@ mixture_cost <- function(rows, columns, components, sweeps) {
     most = 1 + n * components * (triangle + 27) / 5e6,
     fixed = 4.5e-4 + 6e-6 * components + 1.2e-8 * n, compute = n * components * (triangle + 27) * 7e-14
   )
-  times_cost(sweeps, sweep, 8 * n * columns)
+  # Sending cells takes five times as long as copies of their size: they are also put in another order.
+  times_cost(sweeps, sweep, 5 * 8 * n * columns)
 }
 
 # Log densities or probabilities of `rows` cells under each of `draws` draws.
 density_cost <- function(rows, columns, components, draws) {
   operations <- as.double(rows) * components * draws * (0.5 * columns * (columns + 3) + 27)
-  call_cost(serial = 1e-3, parallel = operations * 1e-10, fixed = 6e-3, bytes = 8 * as.double(rows) * (columns + 1),
-    compute = operations * 3e-13)
+  call_cost(serial = 1e-3, parallel = operations * 1e-10, fixed = 6e-3, up = 8 * as.double(rows) * columns,
+    down = 8 * as.double(rows), compute = operations * 3e-13)
 }
 
 # The sweeps of a regression. `outcomes` is the number of classes of a multinomial, less one.
@@ -105,16 +115,15 @@ regression_cost <- function(rows, columns, family, outcomes, sweeps) {
 topic_cost <- function(documents, pairs, topics, sweeps) {
   operations <- as.double(documents) * topics * 5 + pairs * (topics / 4 + 20)
   sweep <- call_cost(serial = 1e-4, parallel = operations * 4e-9, most = 1 + operations / 2e5,
-    fixed = 3.5e-4, memory = operations * 2e-10)
+    fixed = 3.5e-4, memory = operations * 1.25e-10)
   times_cost(sweeps, sweep, 4 * pairs)
 }
 
 categorical_cost <- function(rows, columns, draws) {
   weights <- as.double(rows) * columns
-  call_cost(
-    serial = 1e-3, parallel = weights * 1.1e-9 + rows * draws * 5e-8,
-    fixed = 1.5e-3, bytes = 8 * weights + 4 * rows * draws, memory = rows * draws * (if (rows > 1) 1e-9 else 5e-9)
-  )
+  total <- as.double(rows) * draws
+  call_cost(serial = 2e-4, parallel = weights * 1.1e-9 + total * (if (rows > 1) 5e-8 else 2e-8), fixed = 1e-3,
+    up = 8 * weights, down = 4 * total, memory = total * 2e-10)
 }
 
 # `shape` and `tilt` are recycled to `draws` elements; the first shape stands for all. If it is a whole number of at
@@ -122,17 +131,19 @@ categorical_cost <- function(rows, columns, draws) {
 polyagamma_cost <- function(draws, shape, tilt) {
   first <- if (length(shape) > 0L) shape[[1L]] else 1
   each <- if (is.na(first) || first == floor(first) && first <= 13) 14e-9 * max(1, first, na.rm = TRUE) else 1.9e-7
-  call_cost(serial = 1e-3 + 1.6e-9 * draws, parallel = draws * each, fixed = 1.5e-3,
-    bytes = 8 * (draws + length(shape) + length(tilt)), compute = draws * 2e-10)
+  call_cost(serial = 2e-4 + 4e-10 * draws, parallel = draws * each, fixed = 8e-4,
+    up = 8 * (length(shape) + length(tilt)), down = 8 * draws, compute = draws * 5e-11)
 }
 
 polyagamma_law_cost <- function(points) {
-  call_cost(serial = 1e-4, parallel = points * 3.2e-5, fixed = 1.5e-3, bytes = 32 * points, compute = points * 2e-8)
+  call_cost(serial = 1e-4, parallel = points * 3.2e-5, fixed = 1.5e-3, up = 24 * points,
+    down = 8 * points, compute = points * 2e-8)
 }
 
 # Sums of two random variables, `products` multiply-adds in all if computed directly.
 convolution_cost <- function(products, length) {
-  call_cost(serial = 3e-4, parallel = products * 8e-11, fixed = 2e-3, bytes = 16 * length, compute = products * 1e-13)
+  call_cost(serial = 3e-4, parallel = products * 8e-11, fixed = 2e-3, up = 8 * length, down = 8 * length,
+    compute = products * 1e-13)
 }
 
 # The sums of the rows of two matrices.
@@ -144,12 +155,12 @@ rows_cost <- function(x, y) {
 # `steps` steps of each of `draws` resamples of a copula model at `points` points, or of normal means.
 copula_cost <- function(observations, points, draws, steps) {
   updates <- as.double(points) * draws * (steps + observations)
-  call_cost(serial = 2e-2, parallel = updates * 6e-8, fixed = 3e-2, bytes = 8 * as.double(points) * draws,
+  call_cost(serial = 2e-2, parallel = updates * 6e-8, fixed = 3e-2, down = 8 * as.double(points) * draws,
     compute = updates * 1.2e-9)
 }
 
 normal_mean_cost <- function(draws, steps) {
-  call_cost(serial = 1e-3, parallel = draws * steps * 4.6e-9, fixed = 2e-3, bytes = 16 * draws,
+  call_cost(serial = 1e-3, parallel = draws * steps * 4.6e-9, fixed = 2e-3, down = 16 * draws,
     compute = draws * steps * 3e-11)
 }
 

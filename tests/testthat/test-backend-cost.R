@@ -34,8 +34,9 @@ test_that("with a data centre's card, small data stay on the processor and large
     expect_identical(chosen(wb$categorical_cost(1e5, 100, 1)), "cpu")
     expect_identical(chosen(wb$categorical_cost(65536, 1000, 1)), "cpu")
     expect_identical(chosen(wb$categorical_cost(1e5, 100, 100)), "cuda")
-    expect_identical(chosen(wb$categorical_cost(1, 1000, 1e7)), "cpu")
+    expect_identical(chosen(wb$categorical_cost(1, 1000, 1e7)), "cuda")
     expect_identical(chosen(wb$polyagamma_cost(1e3, 1, 1)), "cpu")
+    expect_identical(chosen(wb$polyagamma_cost(1e7, 1, 1)), "cuda")
     expect_identical(chosen(wb$polyagamma_cost(1e6, 4.5, numeric(1e6))), "cuda")
     expect_identical(chosen(wb$polyagamma_law_cost(1e6)), "cuda")
     expect_identical(chosen(wb$convolution_cost(1e4, 200)), "cpu")
@@ -51,6 +52,13 @@ test_that("cards with few multiply-adds in double precision get less of the work
   with_card(9L, 0L, expect_identical(chosen(cost), "cuda"))
   with_card(8L, 9L, expect_identical(chosen(cost), "cpu"))
   with_card(8L, 9L, expect_identical(chosen(wb$topic_cost(1000, 1e5, 20, 100)), "cpu"))
+})
+
+test_that("more threads fetch draws faster", {
+  cost <- warpbayes:::call_cost(parallel = 0.02, fixed = 1e-3, down = 8e7)
+  card <- data.frame(major = 9L, minor = 0L)
+  expect_gt(warpbayes:::card_seconds(cost, card, 1), 0.02)
+  expect_lt(warpbayes:::card_seconds(cost, card, 16), 0.02 / 2)
 })
 
 test_that("only \"auto\" leaves the choice to the package", {
