@@ -34,14 +34,7 @@
 #' A chain from random topics often ends with one topic for two subjects and two topics for another. With
 #' `start = "merged"` short runs of mean-for-mode estimation begin with three times as many topics. The most similar
 #' topics are merged, in steps, until there are as many as you asked for, and the chain begins there. If topics differ
-#' by given `alpha`, `beta` or `seed_words`, or there are more than 200, the start is random instead.
-#'
-#' With `start = "collapsed"` a chain begins with 40 sweeps of collapsed Gibbs sampling in the approximate, parallel
-#' form of Newman and others (2009). \eqn{\theta} is integrated out. \eqn{\phi} is its mean given the topics, brought up
-#' to date 16 to 32 times a sweep. It suits many topics with a small given `alpha`: at 1,000 topics and `alpha = 0.05`
-#' a good perplexity took half the time. It does not suit a learned `alpha`, which these sweeps hold at its start.
-#' These sweeps run on the processor and do not count in `iter`. The chain that follows draws from the posterior. With
-#' `seed_words` the start is the same as with `"random"`.
+#' by given `alpha`, `beta` or `seed_words`, or there are more than 200, the start is always random.
 #'
 #' @section Learning alpha and beta:
 #' With `alpha = "symmetric"` all \eqn{\alpha_k} are one number with a gamma prior. With `"asymmetric"` each
@@ -83,8 +76,7 @@
 #' @param seed_weight prior counts of a seed word in its topic, as a multiple of its tokens in `x`.
 #' @param groups a factor with the group of each document, such as its author or year. Each group then has its own
 #'   \eqn{\alpha}; see [topic_model_structure].
-#' @param start how each chain begins: `"merged"` or `"collapsed"`, see the section on the start, or `"random"` topics
-#'   for all tokens.
+#' @param start how each chain begins: `"merged"`, see the section on the start, or `"random"` topics for all tokens.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return An object of class `topic_model`. With D documents, V terms, K topics, S sweeps, C chains and N kept draws:
@@ -119,9 +111,6 @@
 #' Escobar, M. D. and West, M. (1995). Bayesian density estimation and inference using mixtures. *Journal of the
 #' American Statistical Association* **90**, 577-588.
 #'
-#' Newman, D., Asuncion, A., Smyth, P. and Welling, M. (2009). Distributed algorithms for topic models. *Journal of
-#' Machine Learning Research* **10**, 1801-1828.
-#'
 #' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
 #' American Statistical Association* **101**, 1566-1581.
 #'
@@ -147,7 +136,7 @@
 topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method = c("gibbs", "mean_for_mode"),
                         iter = 500, warmup = floor(iter / 2), thin = 1, chains = 1, keep = character(),
                         alpha_prior = c(shape = 1, rate = 1), beta_prior = c(shape = 1, rate = 1),
-                        start = c("merged", "collapsed", "random"), seed_words = NULL, seed_weight = 0.1, groups = NULL,
+                        start = c("merged", "random"), seed_words = NULL, seed_weight = 0.1, groups = NULL,
                         seed = NULL, backend = NULL, threads = NULL, precision = c("double", "single"),
                         checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
@@ -319,8 +308,6 @@ topic_start <- function(fit, alpha, beta, run, mean = NULL) {
   function(key) {
     topics <- if (merges_topics(fit, alpha)) {
       merged_topic_start(fit, key, run)
-    } else if (starts_collapsed(fit)) {
-      collapsed_topic_start(fit, key, alpha, beta, run)
     } else {
       session <- open_topics(fit$x, fit$topics, fit$precision, run, fit_structure(fit))
       on.exit(.Call(C_topic_close, session))

@@ -1,4 +1,4 @@
-# The first topics of all tokens: topics for the same words from many, then merged, or from collapsed sweeps.
+# The first topics of all tokens: topics for the same words from many, then merged.
 
 # Before a chain begins, sweeps of mean-for-mode estimation run with three times as many topics as wanted. Then the most
 # similar topics are merged in steps, with some sweeps after each step that mend wrong merges. On planted topics fewer
@@ -15,38 +15,12 @@ topic_start_most <- 200
 # Sweeps of the start have numbers from this one on, so that they share no random numbers with sweeps of the chain.
 topic_start_iteration <- 2^31
 
-# Sweeps of a collapsed start, and how many a call: interrupts come between calls.
-topic_start_collapsed <- 40
-topic_start_slice <- 10
-
-check_topic_start <- function(start) check_choice(start, "start", c("merged", "collapsed", "random"))
+check_topic_start <- function(start) check_choice(start, "start", c("merged", "random"))
 
 # Merged topics have arbitrary numbers, so nothing given may tell one topic from another.
 merges_topics <- function(fit, alpha) {
   fit$start == "merged" && fit$topics > 1 && fit$topics <= topic_start_most && is.null(fit$prior_counts) &&
     length(unique(alpha)) == 1L
-}
-
-# Single precision counts up to 2^22 of these tokens exactly.
-starts_collapsed <- function(fit) {
-  fit$start == "collapsed" && fit$topics > 1 && is.null(fit$prior_counts) &&
-    max(term_sizes(fit$x), fit$document_tokens) < 2^22
-}
-
-# Sweeps of approximate collapsed Gibbs sampling from random topics. They run on the processor whatever the backend, so
-# that the start is the same on all.
-collapsed_topic_start <- function(fit, key, alpha, beta, run) {
-  if (run$backend != "cpu") run <- resolve_run("cpu")
-  session <- open_topics(fit$x, fit$topics, "single", run, fit_structure(fit))
-  on.exit(.Call(C_topic_close, session))
-  assigned <- native(C_topic_start, session, key)
-  for (first in seq(0, topic_start_collapsed - 1, by = topic_start_slice)) {
-    assigned <- native(
-      C_topic_collapsed, session, assigned, alpha, beta, key, topic_start_iteration + first,
-      as.integer(topic_start_slice)
-    )
-  }
-  assigned
 }
 
 # The sizes of the steps. The last one is the number of topics.

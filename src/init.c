@@ -70,7 +70,6 @@ static const R_CallMethodDef entries[] = {
   ENTRY(topic_start, 2),
   ENTRY(topic_merge, 3),
   ENTRY(topic_sweep, 11),
-  ENTRY(topic_collapsed, 7),
   ENTRY(topic_add_means, 5),
   ENTRY(topic_set_phi, 2),
   ENTRY(topic_infer, 7),

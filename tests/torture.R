@@ -100,12 +100,10 @@ results <- function() {
   counts <- matrix(c(3, 0, 1, 2, 0, 4, 1, 1, 5), 3, dimnames = list(NULL, c("a", "b", "c")))
   topics <- topic_model(counts, 2, iter = 4, seed = 1, keep = c("phi", "theta"))
   topics$elapsed <- NULL
-  collapsed <- topic_model(counts, 2, iter = 2, start = "collapsed", seed = 1)$state
   seeded <- topic_model(counts, 3, iter = 4, seed = 1, seed_words = list(one = "a"), groups = c("x", "y", "x"))
   seeded$elapsed <- NULL
   words <- list(
-    topics, collapsed, seeded, predict(topics, counts, iter = 4, seed = 1),
-    perplexity(topics, counts, iter = 4, seed = 1),
+    topics, seeded, predict(topics, counts, iter = 4, seed = 1), perplexity(topics, counts, iter = 4, seed = 1),
     predict(seeded, counts, iter = 4, groups = c("y", NA, "x"), seed = 1)
   )
   classes <- data.frame(y = x[, "a"] > 2, a = x[, "a"], b = x[, "b"])[1:9, ]

@@ -98,12 +98,6 @@ typedef struct wb_topic_model_functions {
   /* The log probability of the words of each document under phi and the given theta, documents x topics with the topics
    * of a document side by side. */
   int (*score)(wb_topic_session *session, const double *theta, double *log_likelihood, wb_message *message);
-  /* Optional, of the processor alone, and without a session: a start for chains of any backend. `sweeps` sweeps of
-   * approximate distributed collapsed Gibbs sampling, the first with the number draw->iteration: theta is integrated
-   * out, and phi is the mean given the topics at the beginning of a batch of documents, of which a sweep has 16 to 32.
-   * Changes the topics of all tokens. */
-  int (*draw_collapsed)(const wb_topic_corpus *corpus, const wb_topic_settings *settings, const wb_run *run,
-                        const wb_topic_draw *draw, int32_t sweeps, uint16_t *topic, wb_message *message);
   void (*close)(wb_topic_session *session); /* NULL-safe, never fails */
 } wb_topic_model_functions;
 

@@ -168,7 +168,6 @@ SEXP wb_entry_topic_start(SEXP pointer, SEXP key);
 SEXP wb_entry_topic_merge(SEXP pointer, SEXP topics, SEXP target);
 SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP common, SEXP key, SEXP iteration,
                           SEXP sweeps, SEXP method, SEXP prior, SEXP want);
-SEXP wb_entry_topic_collapsed(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP key, SEXP iteration, SEXP sweeps);
 SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP sums);
 SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi);
 SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP iteration, SEXP sweeps, SEXP mean);

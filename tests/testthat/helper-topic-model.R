@@ -64,62 +64,33 @@ tokens_of <- function(x) {
 # within the lane.
 reference_topics <- function(x, theta, phi, key, iteration) {
   tokens <- tokens_of(x)
-  u <- reference_token_uniforms(nrow(tokens), key, iteration)
-  vapply(seq_along(u), function(i) {
-    reference_choice(theta[tokens$document[[i]], ] * phi[, tokens$term[[i]]], u[[i]])
-  }, 0)
-}
-
-reference_token_uniforms <- function(n, key, iteration) {
+  n <- nrow(tokens)
   words <- reference_philox(key_words(key), 0, (seq_len(n) - 1) %/% 2, 96 * 65536, iteration)
   odd <- (seq_len(n) - 1) %% 2 == 1
   low <- ifelse(odd, words[, 3L], words[, 1L])
   high <- ifelse(odd, words[, 4L], words[, 2L])
-  (high * 2^20 + low %/% 2^12 + 0.5) / 2^52
-}
-
-reference_choice <- function(weights, u) {
-  weight <- matrix(0, 16, ceiling(length(weights) / 16))
-  weight[seq_along(weights)] <- weights
-  lanes <- rowSums(weight)
-  at <- u * sum(lanes)
-  levels <- list(lanes)
-  while (length(levels[[1L]]) > 1L) {
-    half <- length(levels[[1L]]) / 2
-    levels <- c(list(levels[[1L]][seq_len(half)] + levels[[1L]][half + seq_len(half)]), levels)
-  }
-  node <- 1L
-  for (level in levels[-1L]) {
-    left <- level[[node]]
-    if (at >= left) {
-      at <- at - left
-      node <- node + length(level) / 2
+  u <- (high * 2^20 + low %/% 2^12 + 0.5) / 2^52
+  k <- nrow(phi)
+  rows <- ceiling(k / 16)
+  vapply(seq_len(n), function(i) {
+    weight <- matrix(0, 16, rows)
+    weight[seq_len(k)] <- theta[tokens$document[[i]], ] * phi[, tokens$term[[i]]]
+    lanes <- rowSums(weight)
+    at <- u[[i]] * sum(lanes)
+    levels <- list(lanes)
+    while (length(levels[[1L]]) > 1L) {
+      half <- length(levels[[1L]]) / 2
+      levels <- c(list(levels[[1L]][seq_len(half)] + levels[[1L]][half + seq_len(half)]), levels)
     }
-  }
-  (sum(cumsum(weight[node, ]) <= at)) * 16 + node
-}
-
-# One collapsed sweep: alpha has a row for each document, prior a column for each term. The counts of terms and of all
-# tokens are those of the beginning of a batch; the largest power of two up to a sixteenth of the documents is a batch.
-reference_collapsed <- function(x, topic, alpha, prior, key, iteration) {
-  tokens <- tokens_of(x)
-  u <- reference_token_uniforms(nrow(tokens), key, iteration)
-  batch <- 2^floor(log2(max(1, nrow(x) %/% 16)))
-  k <- nrow(prior)
-  for (first in seq(1, nrow(x), by = batch)) {
-    of_term <- table(factor(topic, seq_len(k)), factor(tokens$term, seq_len(ncol(x)))) + prior
-    of_all <- rowSums(of_term)
-    for (d in first:min(first + batch - 1, nrow(x))) {
-      own <- which(tokens$document == d)
-      of_document <- tabulate(topic[own], k) + alpha[d, ]
-      for (i in own) {
-        old <- seq_len(k) == topic[[i]]
-        weight <- (of_document - old) * (of_term[, tokens$term[[i]]] - old) / (of_all - old)
-        topic[[i]] <- reference_choice(weight, u[[i]])
-        of_document <- of_document - old
-        of_document[[topic[[i]]]] <- of_document[[topic[[i]]]] + 1
+    node <- 1L
+    for (level in levels[-1L]) {
+      left <- level[[node]]
+      if (at >= left) {
+        at <- at - left
+        node <- node + length(level) / 2
       }
     }
-  }
-  topic
+    row <- sum(cumsum(weight[node, ]) <= at) + 1
+    (row - 1) * 16 + node
+  }, 0)
 }

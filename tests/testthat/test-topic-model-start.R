@@ -1,4 +1,4 @@
-# The start of topic models from merged topics, and from collapsed sweeps.
+# The start of topic models from merged topics.
 
 planted <- function(seed) {
   set.seed(seed)
@@ -58,86 +58,12 @@ test_that("the cheapest pairs of topics are merged", {
   expect_true(6L %in% which(duplicated(to) | duplicated(to, fromLast = TRUE)))
 })
 
-# Topics after collapsed sweeps, in calls of so many sweeps each.
-collapsed_topics <- function(x, topics, alpha, beta, calls = 1, structure = NULL, threads = 1, key = chain_key(3, 1)) {
-  session <- open_topics(count_matrix(x), topics, "single", resolve_run("cpu", threads), structure)
-  on.exit(.Call(C_topic_close, session))
-  assigned <- native(C_topic_start, session, key)
-  for (i in seq_along(calls)) {
-    assigned <- native(C_topic_collapsed, session, assigned, alpha, beta, key, 2^31 + sum(calls[seq_len(i - 1L)]),
-      as.integer(calls[[i]])
-    )
-  }
-  assigned
-}
-
-test_that("collapsed sweeps draw the same topics as plain R", {
-  skip_if(resolve_run()$backend != "cpu", "they run on the processor whatever the backend")
-  x <- small_counts(70, 40)
-  groups <- factor(rep(c("a", "b", "a", "c", "b"), 14))
-  extra <- matrix(c(2, 0, 5, 1), 20, 2, dimnames = list(NULL, c("w3", "w9")))
-  for (topics in c(2, 20, 70)) {
-    alpha <- 0.05 + seq_len(3 * topics) / (3 * topics)
-    prior <- matrix(0.2, topics, ncol(x), dimnames = list(NULL, colnames(x)))
-    some <- extra[rep_len(1:20, topics), ]
-    prior[, colnames(extra)] <- prior[, colnames(extra)] + some
-    structure <- topic_structure(groups, some, colnames(x))
-    before <- collapsed_topics(x, topics, alpha, 0.2, 0, structure)
-    after <- collapsed_topics(x, topics, alpha, 0.2, 2, structure)
-    expected <- topics_of(list(topics = before))
-    for (i in 0:1) {
-      expected <- reference_collapsed(x, expected, t(matrix(alpha, topics))[as.integer(groups), ], prior,
-        chain_key(3, 1), 2^31 + i
-      )
-    }
-    expect_equal(topics_of(list(topics = after)), expected)
-  }
-})
-
-test_that("collapsed sweeps do not depend on threads, instructions or how many a call has", {
-  skip_if(resolve_run()$backend != "cpu", "they run on the processor whatever the backend")
-  x <- small_counts(200, 40)
-  for (topics in c(3, 33, 300)) {
-    reference <- collapsed_topics(x, topics, rep(0.1, topics), 0.1, 5)
-    expect_identical(collapsed_topics(x, topics, rep(0.1, topics), 0.1, c(2, 3)), reference)
-    for (threads in 2:3) {
-      expect_identical(collapsed_topics(x, topics, rep(0.1, topics), 0.1, 5, threads = threads), reference)
-    }
-    for (isa in isa_names[seq_len(match(warp_info()$isa_widest, isa_names))]) {
-      expect_identical(
-        with_options(list(warpbayes.isa = isa), collapsed_topics(x, topics, rep(0.1, topics), 0.1, 5)), reference
-      )
-    }
-  }
-})
-
-test_that("extreme priors leave collapsed sweeps with a topic for each token", {
-  x <- small_counts(40, 10)
-  for (prior in c(1e-300, 1e-12, 1e15)) {
-    topics <- topics_of(list(topics = collapsed_topics(x, 20, rep(prior, 20), prior, 3)))
-    expect_true(all(topics >= 1 & topics <= 20))
-  }
-})
-
-test_that("chains from collapsed sweeps begin where chains from random topics come after many sweeps", {
-  skip_where_repeated()
-  # With planted(s) and seed s, s = 1 to 20, this held in all 20 cases. The seeds are fixed: no false alarm.
-  data <- planted(1)
-  fit <- function(start) {
-    topic_model(data$x, 30, 0.1, 0.1, start = start, iter = 15, seed = 1, threads = 1)$log_likelihood[, 1L]
-  }
-  expect_gt(fit("collapsed")[[1L]], fit("random")[[15L]])
-})
-
 test_that("topics that differ by what is given, one topic, and many start at random", {
   skip_on_sanitized_emulator()
   x <- planted(1)$x
   start <- function(topics, ...) topic_model(x, topics, iter = 1, warmup = 0, seed = 2, threads = 2, ...)$state
   expect_identical(start(3, alpha = c(1, 2, 3)), start(3, alpha = c(1, 2, 3), start = "random"))
   expect_identical(start(201, beta = 0.1), start(201, beta = 0.1, start = "random"))
-  expect_false(identical(start(201, beta = 0.1), start(201, beta = 0.1, start = "collapsed")))
-  expect_identical(start(1, start = "collapsed"), start(1, start = "random"))
-  expect_identical(start(3, seed_words = list("w1"), start = "collapsed"), start(3, seed_words = list("w1")))
   expect_identical(start(1), start(1, start = "random"))
   expect_false(identical(start(3), start(3, start = "random")))
   expect_error(topic_model(x, 3, start = "spectral"), "`start` must be", class = "warpbayes_error_input")

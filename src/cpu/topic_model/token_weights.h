@@ -428,10 +428,6 @@ static void REAL_NAME(topic_keep)(const double *restrict value, int count, int s
 #endif
 }
 
-#if TOPIC_COLLAPSED
-#include "cpu/topic_model/token_collapsed.h"
-#endif
-
 #undef VECTORS
 #undef LANES
 #undef REAL_PAIRS
@@ -448,4 +444,3 @@ static void REAL_NAME(topic_keep)(const double *restrict value, int count, int s
 #undef REAL_KEEP
 #undef REAL_BOTH
 #undef REAL_LEAST
-#undef TOPIC_COLLAPSED

@@ -83,25 +83,6 @@ typedef struct topic_pass {
   double *score;           /* documents of the group: receives the log weights of their words */
 } topic_pass;
 
-/* A group of documents whose tokens are visited in order, with theta integrated out. */
-typedef struct topic_visits {
-  uint64_t key;
-  uint32_t iteration;
-  int topics, rows; /* rows: of topics */
-  size_t width;     /* rows x lanes */
-  uint32_t first_document;
-  int64_t tokens;
-  const uint32_t *token, *term, *document; /* in the order of the visits; WB_PHILOX_TILE more tokens may be read */
-  uint16_t *topic;                /* by the numbers of tokens */
-  float *share;                   /* documents of the group x width */
-  const float *phi;               /* terms x width: counts and prior */
-  const double *const *alpha;     /* documents of the group: their alphas */
-  const double *total, *inverse;  /* topics: counts and prior of all terms, and 1 over them */
-  float *sums;                    /* WB_PHILOX_TILE x stretches x lanes */
-  double *trees;                  /* WB_PHILOX_TILE x (WB_TOPIC_TREE + 1) */
-  uint32_t *seen;                 /* documents of the group: the last block of visits with a token of theirs */
-} topic_visits;
-
 #define WB_LOOPS "cpu/topic_model/tokens_loops.h"
 #include "numeric/isa.h"
 
@@ -151,9 +132,6 @@ static keep_single *const keep_singles[] = WB_ISA_TABLE(topic_keep_single);
 static gammas *const gammas_of[] = WB_ISA_TABLE(topic_gammas);
 static build_strips *const strips_of[] = WB_ISA_TABLE(topic_strips);
 static strip_gammas *const strip_gammas_of[] = WB_ISA_TABLE(topic_strip_gammas);
-
-typedef void visit_tokens(const topic_visits *visits);
-static visit_tokens *const visits_of[] = WB_ISA_TABLE(topic_collapsed);
 
 static size_t real_size(const wb_topic_session *s) {
   return s->settings.precision == WB_SINGLE ? sizeof(float) : sizeof(double);
@@ -669,8 +647,6 @@ static int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int6
   return failed ? wb_out_of_memory(message, "learning beta", 12 * (size_t)topics) : WB_OK;
 }
 
-#include "cpu/topic_model/collapsed_batches.h"
-
 const wb_topic_model_functions wb_cpu_topic_model = {
   .open = open_session,
   .set_topics = set_topics,
@@ -682,6 +658,5 @@ const wb_topic_model_functions wb_cpu_topic_model = {
   .draw_document_tables = draw_document_tables,
   .draw_term_tables = draw_term_tables,
   .score = score,
-  .draw_collapsed = draw_collapsed,
   .close = close_session,
 };

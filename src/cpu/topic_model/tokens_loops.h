@@ -73,7 +73,6 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
 #define REAL_BITS 64
 #include "cpu/real.h"
 #define REAL_WEIGHT wb_topic_weight
-#define TOPIC_COLLAPSED 0
 #if WB_VECTOR_BYTES == 64
 #define REAL_LEAST WB_TOPIC_LEAST
 #define REAL_KEEP(to, low, high, stream)                                             \
@@ -96,7 +95,6 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
 #define REAL_BITS 32
 #include "cpu/real.h"
 #define REAL_WEIGHT wb_topic_weightf
-#define TOPIC_COLLAPSED 1
 #if WB_VECTOR_BYTES == 64
 #define REAL_LEAST (double)WB_TOPIC_LEASTF
 #define REAL_BOTH(low, high) \

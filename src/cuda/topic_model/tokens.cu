@@ -442,5 +442,5 @@ int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *ta
 
 const wb_topic_model_functions wb_cuda_topic_model = {
   open_session,   set_topics,           get_topics,       draw_terms, set_phi,       get_phi,
-  draw_documents, draw_document_tables, draw_term_tables, score,      nullptr,       close_session,
+  draw_documents, draw_document_tables, draw_term_tables, score,      close_session,
 };

@@ -12,8 +12,6 @@ typedef struct session {
   wb_topic_corpus corpus;
   wb_topic_structure structure; /* its arrays are of an R list that the pointer protects */
   void *memory;
-  wb_topic_settings settings;
-  wb_run run;
   int32_t topics, threads;
 } session;
 
@@ -107,9 +105,7 @@ SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP 
   s->topics = Rf_asInteger(topics);
   s->threads = call.run.threads;
   s->structure = differs;
-  s->run = call.run;
   const wb_topic_settings settings = {s->topics, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, differs};
-  s->settings = settings;
   int status = wb_backend_has(backend, backend->topic_model, "topic models", &message);
   if (status == WB_OK)
     status = wb_topic_corpus_build(Rf_asInteger(documents), LENGTH(start) - 1, INTEGER_RO(start), INTEGER_RO(row),
@@ -221,29 +217,6 @@ SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP
   if (status == WB_OK)
     status = s->backend->topic_model->get_topics(s->topic, (uint16_t *)(void *)RAW(VECTOR_ELT(out, 0)), &message);
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal(state.beta));
-  UNPROTECT(1);
-  return status == WB_OK ? out : wb_failure(status, &message);
-}
-
-/* `sweeps` sweeps of approximate collapsed Gibbs sampling, on a session of the processor. The first one has the number
- * `iteration`. Returns the topics. */
-SEXP wb_entry_topic_collapsed(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP key, SEXP iteration, SEXP sweeps) {
-  wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
-  const uint16_t *topic = topics_from_sexp(topics, s);
-  if (!topic || !is_positive(alpha, alphas(s)) || !is_positive(beta, 1)) return wb_changed_fit();
-  if (!s->backend->topic_model->draw_collapsed) {
-    wb_message_write(&message, "the %s backend has no collapsed sweeps of topic models", s->backend->name);
-    return wb_failure(WB_ERROR_BACKEND, &message);
-  }
-  SEXP out = PROTECT(topics_new(s));
-  memcpy(RAW(out), topic, (size_t)s->corpus.tokens * sizeof(uint16_t));
-  const wb_topic_draw draw = {wb_key_from_raw(key), (uint32_t)Rf_asReal(iteration), 1, REAL_RO(alpha),
-                              Rf_asReal(beta), 0, 0};
-  const int status = s->backend->topic_model->draw_collapsed(&s->corpus, &s->settings, &s->run, &draw,
-                                                             Rf_asInteger(sweeps), (uint16_t *)(void *)RAW(out),
-                                                             &message);
   UNPROTECT(1);
   return status == WB_OK ? out : wb_failure(status, &message);
 }
