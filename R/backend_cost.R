@@ -34,8 +34,8 @@ processor_seconds <- function(cost, threads, isa) {
 }
 
 # Seconds of copies to a card and back. Threads copy between R's memory and page-locked memory. On the way back they
-# also wait for the system to clear the pages of a new vector. Beside an H200, 1, 4 and 16 threads send 7, 24 and 38 GB/s
-# and fetch 2.8, 8.7 and 18.6.
+# also wait for the system to clear the pages of a new vector. Beside an H200, 1, 4 and 16 threads send 7, 24 and 38
+# GB/s. They fetch 2.8, 8.7 and 18.6 GB/s.
 copy_seconds <- function(cost, threads) {
   cost$up / min(7e9 * threads, 3.8e10) + cost$down / (2.9e9 * min(threads, 16)^0.65)
 }
