@@ -24,16 +24,16 @@ add_perplexity_s4 <- function(namespace) {
   assign(".packageName", "warpbayes", envir = where)
   methods::setOldClass("topic_model", where = where)
   methods::setMethod("perplexity", methods::signature(object = "topic_model"), function(object, newdata, ...) {
-    warpbayes::perplexity(object, if (missing(newdata)) NULL else newdata, ...)
+    perplexity(object, if (missing(newdata)) NULL else newdata, ...)
   }, where = where)
   invisible()
 }
 
-# Versions of seededlda before 1.0 have no perplexity().
+# Early versions of seededlda have no perplexity().
 add_perplexity_s3 <- function(namespace) {
   if (exists("perplexity", envir = namespace, mode = "function", inherits = FALSE)) {
     registerS3method("perplexity", "topic_model", function(x, newdata = NULL, ...) {
-      warpbayes::perplexity(x, newdata, ...)
+      perplexity(x, newdata, ...)
     }, envir = namespace)
   }
   invisible()

@@ -1,8 +1,8 @@
 # The first topics of all tokens: topics for the same words from many, then merged.
 
 # Before a chain begins, sweeps of mean-for-mode estimation run with three times as many topics as wanted. Then the most
-# similar topics are merged in steps, with some sweeps after each step that mend wrong merges. On planted topics fewer
-# steps, or topics merged without these sweeps, lose a topic more often (bench/topic-model-start.R).
+# similar topics are merged in steps, with some sweeps after each step that mend wrong merges. How often chains then
+# find planted topics is in bench/results/topic-model-start.csv.
 topic_start_factors <- c(3, 2.5, 2, 1.6, 1.35, 1.2, 1.1)
 topic_start_sweeps <- c(25, 5, 5, 5, 5, 5, 5)
 
