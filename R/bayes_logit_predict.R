@@ -54,7 +54,8 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
   classes <- object$response$classes
   statistics <- c("mean", "sd", "lower", "upper")
   if (is.null(classes)) {
-    out <- matrix(out, nrow(rows$x), 4L, dimnames = list(rownames(rows$x), statistics))
+    dim(out) <- c(nrow(rows$x), 4L)
+    dimnames(out) <- list(rownames(rows$x), statistics)
   } else {
     dimnames(out) <- list(rownames(rows$x), utils::tail(classes, dim(out)[[2L]]), statistics)
   }
