@@ -8,7 +8,7 @@
 #' `posterior_interval()` and `predictive_interval()`: intervals of parameters and of responses. `pp_check()` plots
 #' responses by package bayesplot. `fixef()`, `ranef()` and `VarCorr()` are those of package nlme.
 #'
-#' @param object,x a fit from [bayes_logit()].
+#' @param object,x,formula a fit from [bayes_logit()].
 #' @param newdata,re_formula,draws as in [predict.bayes_logit()]. New data have one trial in each row. `pp_check()`
 #'   shows the rows that were fitted, with so many replications.
 #' @param seed for draws of responses: passed to [set.seed()] if not `NULL`. R's generator is then left as it was.
@@ -31,12 +31,14 @@
 #'   Without `type` it shows bars of two or more classes, or the distribution functions of counts. Rows of weight 0 are
 #'   left out, and a factor is shown by the numbers of its levels, from 0 for a binomial.
 #'
-#'   `as.matrix()` and `as.data.frame()` give the kept draws, with a column for each parameter. `fixef()` gives the
-#'   posterior means of the coefficients. `ranef()` gives a list with a data frame of the groups' posterior means for
+#'   `as.matrix()` and `as.data.frame()` give the kept draws, with a column for each parameter, and `as.array()` gives
+#'   them as draws x chains x parameters, as package bayesplot takes them. `fixef()` gives the posterior means of the
+#'   coefficients. `ranef()` gives a list with a data frame of the groups' posterior means for
 #'   each term, and `VarCorr()` a list with the posterior mean of the covariance of its effects. For a multinomial both
 #'   have the effects of all classes except the reference; effects of different classes are independent.
-#'   `prior_summary()` gives the prior, `family()` the name of the family, and `model.matrix()` the design.
-#'   `sigma()` is an error: these families have no residual standard deviation.
+#'   `prior_summary()` gives the prior, `family()` the name of the family, `model.matrix()` the design, `model.frame()`
+#'   the data of the formula, and `terms()` the terms of its predictors without grouping terms. `sigma()` is an error:
+#'   these families have no residual standard deviation.
 #' @section Errors:
 #' `warpbayes_error_input` as in [predict.bayes_logit()], and for rows with missing values.
 #' @examples
@@ -220,6 +222,13 @@ as.matrix.bayes_logit <- function(x, ...) {
 
 #' @rdname posterior_predict.bayes_logit
 #' @export
+as.array.bayes_logit <- function(x, ...) {
+  coefficient_draws(x)
+  logit_draws(x)
+}
+
+#' @rdname posterior_predict.bayes_logit
+#' @export
 as.data.frame.bayes_logit <- function(x, row.names = NULL, optional = FALSE, ...) {
   as.data.frame(as.matrix.bayes_logit(x, ...), optional = TRUE)
 }
@@ -300,6 +309,22 @@ family.bayes_logit <- function(object, ...) {
 model.matrix.bayes_logit <- function(object, ...) {
   check_logit_fit(object, "object")
   object$design$x
+}
+
+#' @rdname posterior_predict.bayes_logit
+#' @importFrom stats model.frame
+#' @export
+model.frame.bayes_logit <- function(formula, ...) {
+  check_logit_fit(formula, "formula")
+  formula$frame
+}
+
+#' @rdname posterior_predict.bayes_logit
+#' @importFrom stats terms
+#' @export
+terms.bayes_logit <- function(x, ...) {
+  check_logit_fit(x, "x")
+  x$terms
 }
 
 #' @rdname posterior_predict.bayes_logit
