@@ -8,7 +8,7 @@
 wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion) {
   const wb_regression_parameters parameters = {
     state->coefficients, state->groups > 0 ? state->intercepts : NULL, dispersion,
-    dispersion > 0.0 ? -wb_log(dispersion) : 0.0, WB_REGRESSION_DRAWN, state->grouping ? state->effects : NULL,
+    dispersion > 0.0 ? -wb_log(dispersion) : 0.0, WB_REGRESSION_DRAWN, state->grouping ? state->effects : NULL, 0,
   };
   return parameters;
 }

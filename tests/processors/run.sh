@@ -79,8 +79,8 @@ windows="-D__USE_MINGW_ANSI_STDIO=1 ../../src/numeric/fma.c"
 # R's headers of this machine serve for Windows too.
 include=$(Rscript -e 'cat(R.home("include"))' 2> /dev/null)
 if command -v x86_64-w64-mingw32-gcc > /dev/null && test -n "$include"; then
-  (cd ../../src && find . -name '*.c' | xargs -n 1 x86_64-w64-mingw32-gcc -std=gnu11 -O2 -fsyntax-only -Wall -Wextra \
-    -Werror -fopenmp -I. -I../inst/include -I"$include")
+  (cd ../../src && find . -name '*.c' -exec x86_64-w64-mingw32-gcc -std=gnu11 -O2 -fsyntax-only -Wall -Wextra -Werror \
+    -fopenmp -I. -I../inst/include -I"$include" {} +)
   count $? "windows: all C files compile without warnings"
 fi
 
