@@ -4,9 +4,9 @@
 # all posteriors are right, the chance that `found` is TRUE anywhere is 1% for the models without planted errors
 # together, and 1% for those with planted errors. Models that bayes_logit() refuses are skipped.
 #   CORES=16 OUT=bench/results Rscript bench/regression-calibration.R [sets=500] [family ...] [groups ...] [right]
-#     [planted]
-# With the names of families or kinds of groups, only their models run; with `right` only those without planted errors,
-# with `planted` only the others. Rows of other models stay in the table.
+#     [planted] [error ...]
+# With the names of families, kinds of groups or planted errors, only their models run; with `right` only those without
+# planted errors, with `planted` only the others. Rows of other models stay in the table.
 library(warpbayes)
 options(warpbayes.backend = "cpu", warpbayes.threads = 1)
 cores <- as.integer(Sys.getenv("CORES", "2"))
@@ -24,7 +24,7 @@ planted <- read.table(header = TRUE, stringsAsFactors = FALSE, text = "
   normal binomial none scale 3
   normal binomial none centre 3
   student_t binomial none df 3
-  horseshoe binomial none global 12
+  horseshoe binomial none global 3
   normal binomial one group 3
   normal binomial one shape 12
   normal binomial slopes degrees 3
@@ -36,10 +36,12 @@ planted <- read.table(header = TRUE, stringsAsFactors = FALSE, text = "
 models <- rbind(models, planted[names(models)])
 by_family <- intersect(chosen, models$family)
 by_groups <- intersect(chosen, models$groups)
+by_error <- intersect(chosen, planted$planted)
 by_kind <- intersect(chosen, c("right", "planted"))
-unknown <- setdiff(chosen, c(by_family, by_groups, by_kind))
-if (length(unknown)) stop("neither families nor groups nor `right` nor `planted`: ", toString(unknown))
+unknown <- setdiff(chosen, c(by_family, by_groups, by_error, by_kind))
+if (length(unknown)) stop("not known: ", toString(unknown))
 runs <- (!length(by_family) | models$family %in% by_family) & (!length(by_groups) | models$groups %in% by_groups) &
+  (!length(by_error) | models$planted %in% by_error) &
   (!length(by_kind) | ifelse(nzchar(models$planted), "planted", "right") %in% by_kind)
 
 keys <- c("family", "groups", "prior", "planted")

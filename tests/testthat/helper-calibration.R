@@ -34,7 +34,7 @@ draw_calibration_coefficients <- function(model) {
   unit <- apply(x, 2, sd)
   wide <- if (model$planted == "scale") 1.5 else 1
   if (model$horseshoe) {
-    deviation <- abs(rcauchy(2)) * abs(rcauchy(1, 0, prior$global_scale * if (model$planted == "global") 2 else 1))
+    deviation <- abs(rcauchy(2)) * abs(rcauchy(1, 0, prior$global_scale * if (model$planted == "global") 5 else 1))
     if (!is.null(prior$slab_scale)) {
       slab <- prior$slab_scale^2 * prior$slab_df / rchisq(1, prior$slab_df)
       deviation <- 1 / sqrt(1 / deviation^2 + 1 / slab)
