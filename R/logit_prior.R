@@ -250,9 +250,9 @@ logit_prior_words <- function(prior) {
   each <- function(values) {
     if (length(unique(values)) == 1L) number(values[[1L]]) else paste(number(values), collapse = ", ")
   }
-  scaled <- if (prior$autoscale) " divided by the predictor's" else ""
+  scaled <- if (prior$autoscale) ", divided by that of the predictor" else ""
   placed <- sprintf("with location %s and scale %s%s", each(prior$location), each(prior$scale),
-    if (prior$autoscale) " divided by the predictor's standard deviation" else "")
+    if (prior$autoscale) " divided by the standard deviation of the predictor" else "")
   type <- if (length(unique(prior$type)) == 1L) prior$type[[1L]] else "several"
   slopes <- switch(type,
     several = several_priors_words(prior, number),
@@ -263,7 +263,7 @@ logit_prior_words <- function(prior) {
         scaled),
       if (resolved && prior$autoscale && has[["slopes"]]) {
         shown <- utils::head(prior$deviation, 12L)
-        paste0("  that is ", paste0(names(shown), " ", number(shown), collapse = ", "),
+        paste0("  that is ", paste0(number(shown), " for ", names(shown), collapse = ", "),
           if (length(prior$deviation) > 12L) sprintf(" and %d more", length(prior$deviation) - 12L))
       }
     ),
@@ -295,7 +295,7 @@ group_prior_words <- function(prior, number) {
   if (!isTRUE(prior$resolved) || !has("effects")) {
     return(sprintf("standard deviation of the groups' intercepts: half-Cauchy of scale %s", scale))
   }
-  divided <- if (prior$autoscale) ", divided by the predictor's" else ""
+  divided <- if (prior$autoscale) ", divided by the standard deviation of the predictor" else ""
   c(
     if (has("independent")) {
       sprintf("standard deviations of independent effects of groups: half-Cauchy of scale %s%s", scale, divided)

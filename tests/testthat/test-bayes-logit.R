@@ -263,7 +263,7 @@ test_that("methods for printing, summaries, plots and other packages work", {
   old <- options(width = 80)
   on.exit(options(old))
   expect_lte(max(nchar(capture.output(print(logit_prior())))), 80)
-  expect_output(print(logit_prior()), "normal with mean 0 and standard deviation 2.5 divided by the predictor's",
+  expect_output(print(logit_prior()), "normal with mean 0 and standard deviation 2.5, divided by that of",
     width = 120)
   expect_output(print(quick(y ~ x, prior = logit_prior("horseshoe"))$prior),
     "horseshoe, global scale half-Cauchy of scale 1", width = 120)
