@@ -67,7 +67,7 @@ test_that("any number of workers gives the result of one process", {
   }
   expect_identical(sessions_left(workers(3)), 0L)
   expect_null(alone$workers)
-  expect_output(print(fit), "on 3 workers \\((cpu|cuda)\\)")
+  expect_output(print(fit), "on 3 workers \\((cpu|cuda)\\)", width = 200)
 })
 
 test_that("splits and joins are the same when moves are accepted", {
