@@ -30,10 +30,10 @@ case $device in
   --card)
     "${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}" -std=c++17 -O3 -fmad=false -arch=native \
       -cudart static -Xcompiler -fPIC,-fvisibility=hidden,-ffp-contract=off -I"$root/src" -I"$here" \
-      -shared -o "$folder/measure_cuda.so" ./*.cu "$root/src/cuda/device.cu"
+      -shared -o "$folder/measure_cuda.so" ./*.cu "$root/src/cuda/device.cu" "$root/src/cuda/copies.cu"
     ;;
   --emulator)
-    set -- --source="$root/src/cuda/device.cu" "$@"
+    set -- --source="$root/src/cuda/device.cu" --source="$root/src/cuda/copies.cu" "$@"
     for source in "$here"/*.cu; do set -- --source="$source" "$@"; done
     "$root/tests/emulator/build.sh" "$folder/measure_cuda.so" "$@"
     ;;

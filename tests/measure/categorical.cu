@@ -48,6 +48,7 @@ __global__ void __launch_bounds__(DRAW_THREADS)
 /* One call: copies the weights to the device, runs the kernel and copies the items back. */
 template <typename Real>
 struct timed_draw {
+  const wb_run *host;
   const wb_categorical_rows *rows;
   const wb_categorical_draws *draws;
   int32_t times;
@@ -61,7 +62,7 @@ struct timed_draw {
     int status = weights.allocate(static_cast<size_t>(rows->rows * rows->columns), "the weights", message);
     if (status == WB_OK) status = index.allocate(static_cast<size_t>(rows->rows), "the draws", message);
     if (status == WB_OK)
-      status = upload_lines(weights.data(), rows->weights, lines, length, line_stride, stride, message);
+      status = send_lines(host, weights.data(), rows->weights, lines, length, line_stride, stride, message);
     if (status == WB_OK) status = measure_shortest(times, seconds, message, start);
     if (status != WB_OK) return status;
     return index.download(draws->index, static_cast<size_t>(rows->rows), "copying the draws from the device", message);
@@ -108,8 +109,8 @@ MEASURE_EXPORT int wb_measure_lanes(const wb_categorical_rows *rows, const wb_ca
   if (status != WB_OK) return status;
   if (lanes == 0) lanes = wb::lanes_for(rows->rows, rows->columns, processors);
   if (draws->precision == WB_SINGLE)
-    return wb::timed_draw<float>{rows, draws, times, seconds, message, {}, {}}.by_lanes(lanes);
-  return wb::timed_draw<double>{rows, draws, times, seconds, message, {}, {}}.by_lanes(lanes);
+    return wb::timed_draw<float>{run, rows, draws, times, seconds, message, {}, {}}.by_lanes(lanes);
+  return wb::timed_draw<double>{run, rows, draws, times, seconds, message, {}, {}}.by_lanes(lanes);
 }
 
 MEASURE_EXPORT int wb_measure_trees(const wb_categorical_rows *rows, const wb_categorical_draws *draws, int32_t way,
@@ -118,7 +119,7 @@ MEASURE_EXPORT int wb_measure_trees(const wb_categorical_rows *rows, const wb_ca
   const int status = scope.enter(run->device, message);
   if (status != WB_OK) return status;
   if (draws->precision == WB_SINGLE)
-    return wb::timed_draw<float>{rows, draws, times, seconds, message, {}, {}}.by_trees(way);
-  return wb::timed_draw<double>{rows, draws, times, seconds, message, {}, {}}.by_trees(way);
+    return wb::timed_draw<float>{run, rows, draws, times, seconds, message, {}, {}}.by_trees(way);
+  return wb::timed_draw<double>{run, rows, draws, times, seconds, message, {}, {}}.by_trees(way);
 }
 }

@@ -21,5 +21,6 @@ extern "C" MEASURE_EXPORT int wb_measure_polyagamma(int64_t count, double shape,
   a.key = 1;
   a.draws = draws.data();
   const int way = wb_polyagamma_way_of(a.method, shape, tilt);
-  return measure_shortest(times, seconds, message, [&] { return wb::launch_draws(way, a, nullptr, a.count, message); });
+  return measure_shortest(times, seconds, message,
+                          [&] { return wb::launch_draws(way, a, nullptr, a.count, nullptr, message); });
 }
