@@ -106,9 +106,9 @@ struct written {
 void touch_pages(const wb_run *run, written memory);
 
 /* Fetches `count` items from the device. make(first, count, turn, stream, &from) gives the work that makes items
- * first..first + count - 1 at `from` to the stream, and returns a status. When it begins, turn `SLOTS` before it has
- * been fetched. store(staged, first, count) takes items from `staged` and puts them in the memory `to`; it is called by
- * several threads. */
+ * first..first + count - 1 at `from` to the stream, and returns a status. By then the earlier turn with the same
+ * slot has been fetched. store(staged, first, count) takes items from `staged` and puts them in the memory `to`; it
+ * is called by several threads. */
 template <typename T, typename Make, typename Store>
 int fetch_by(const wb_run *run, written to, int64_t count, Make make, Store store, const char *what,
              wb_message *message) {
