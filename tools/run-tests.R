@@ -15,10 +15,11 @@ library(testthat)
 library(warpbayes)
 print(warp_info())
 
-result <- as.data.frame(test_dir("tests/testthat",
+tests <- test_dir("tests/testthat",
   reporter = "check", filter = if (nzchar(filter)) filter, stop_on_failure = FALSE,
   package = "warpbayes", load_package = "installed"
-))
+)
+result <- as.data.frame(tests)
 # The reporter leaves a list of problems of its own.
 unlink("tests/testthat/testthat-problems.rds")
 failed <- result$failed > 0 | result$error
@@ -30,5 +31,12 @@ slow <- utils::head(result[order(-result$seconds), c("file", "test", "seconds")]
 cat("slowest (processor time):\n", sprintf("  %5.1f s  %s: %s\n", slow$seconds, slow$file, slow$test), sep = "")
 by_file <- sort(tapply(result$seconds, result$file, sum), decreasing = TRUE)
 cat("by file (processor time):\n", sprintf("  %5.1f s  %s\n", by_file, names(by_file)), sep = "")
+# Why tests were skipped, on a line that tests/full-run.R puts on record.
+reasons <- unlist(lapply(tests, function(test) {
+  unlist(lapply(test$results, function(x) if (inherits(x, "expectation_skip")) sub("^Reason: ", "", x$message)))
+}))
+if (length(reasons)) {
+  cat("skipped because:", paste(sprintf("%s (%d)", names(table(reasons)), table(reasons)), collapse = "; "), "\n")
+}
 cat(sprintf("%d passed, %d failed, %d skipped\n", sum(!failed & !skipped), sum(failed), sum(skipped)))
 quit(status = as.integer(any(failed) || nrow(result) == 0L))
