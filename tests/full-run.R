@@ -232,8 +232,8 @@ write_table <- function() {
   lines <- c(
     "# The long run", "",
     "`Rscript tests/full-run.R table` writes this page from tests/full-run.csv, where each part of `tools/test --full`",
-    "stands with its last result. Parts run on their own, on several days and machines. A part is incomplete where tests",
-    "were skipped because the machine lacks a package.", "",
+    "stands with its last result. Parts run on their own, on several days and machines. A part is incomplete where",
+    "tests were skipped because the machine lacks a package.", "",
     sprintf("%d of %d parts have passed. %d have no result.", sum(last$state == "passed" & last$part %in% all_parts()),
       length(all_parts()), length(missing)), "",
     "| part | state | tests passed, failed, skipped | processor seconds | commit | date |", "|---|---|---|---|---|---|",
