@@ -32,7 +32,7 @@ logit_sampler <- function(fit) {
     open = function(run) native(C_regression_open, data, run),
     close = function(session) .Call(C_regression_close, session),
     step = logit_step(fit),
-    several = TRUE,
+    several = Inf,
     finish = function(fit) fit
   )
 }

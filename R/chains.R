@@ -26,8 +26,9 @@
 #            `keep` is TRUE, `draw` (for each of `draws` its values after the last sweep).
 #            Values must have the type that stored() said. step() cannot be interrupted;
 #            it lasts about 0.2 s because `sweeps` is chosen so;
-#   several  TRUE if slices go over kept draws: `draw` then has the values of all draws that the slice keeps, one draw
-#            after the other, and `keep` says whether there are any. Otherwise slices end at kept draws;
+#   several  how many draws a slice may keep, Inf for any number. `draw` has the values of all draws that the slice
+#            keeps, one draw after the other, and `keep` says whether there are any. NULL is 1: slices end at kept
+#            draws;
 #   interrupted  NULL, or function(done, total): the warning of an interrupted run, where it is not about draws;
 #   finish   function(fit): adds what follows from the last states, and returns the fit.
 # The sampler must be a function of the package's namespace, because it is sent to the
@@ -151,8 +152,9 @@ agrees_with_sweeps <- function(fit, plan) {
 }
 
 # Runs `iter` more sweeps in this process. If a sweep fails, the completed sweeps are returned with a warning. If no
-# sweep was completed, the failure is an error. The chains run side by side in slices. A slice ends at a kept draw, or
-# after about 0.2 s. Interrupts and progress are handled only between slices, when nothing is half done.
+# sweep was completed, the failure is an error. The chains run side by side in slices. A slice ends when it has kept as
+# many draws as the sampler allows, or after about 0.2 s. Interrupts and progress are handled only between slices, when
+# nothing is half done.
 advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   total <- fit$iter + iter
   plan <- sampler(fit)
@@ -169,11 +171,7 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   advance_chain <- function(chain, sweeps) {
     state <- fit$state[[chain]]
     last <- state$sweep + sweeps
-    kept <- if (isTRUE(plan$several)) {
-      seq_len(kept_draws(last, fit) - kept_draws(state$sweep, fit)) + kept_draws(state$sweep, fit)
-    } else if (is_kept(last, fit)) {
-      kept_draws(last, fit)
-    }
+    kept <- seq_len(kept_draws(last, fit) - kept_draws(state$sweep, fit)) + kept_draws(state$sweep, fit)
     slice <- plan$step(session, state, sweeps, length(kept) > 0L)
     store_slice(store, chain, state$sweep, sweeps, slice, kept)
     slice$state$sweep <- last
@@ -182,13 +180,14 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   }
   together <- fit$state
   most <- Inf
+  several <- if (is.null(plan$several)) 1 else plan$several
   advance_all <- function() {
     tryCatch(
       {
         suspendInterrupts(while ((done <- fit$state[[1L]]$sweep) < total) {
           together <<- fit$state
           slice_started <- proc.time()[["elapsed"]]
-          to_kept <- if (length(plan$draws) && !isTRUE(plan$several)) sweeps_to_kept(done, fit) else Inf
+          to_kept <- if (length(plan$draws)) sweeps_to_kept(done, fit) + (several - 1) * fit$thin else Inf
           sweeps <- min(total - done, to_kept, max(1, floor(0.2 / seconds)), most)
           for (chain in seq_len(fit$chains)) {
             advance_chain(chain, sweeps)

@@ -229,6 +229,7 @@ check_topic_state <- function(fit, call = sys.call(-1L)) {
     if (!is_count(state$kept, fit$iter)) {
       refuse(paste0(name, "$kept"), "the number of draws kept so far, but ", show_value(state$kept))
     }
+    if (!is.null(state$pending) && !is.list(state$pending)) refuse(paste0(name, "$pending"), "a list")
     if (is.null(state$sums)) next
     if (!is.list(state$sums)) {
       refuse(paste0(name, "$sums"), "a list of theta, phi and added, but ", show_value(state$sums))
@@ -331,7 +332,7 @@ topic_sampler <- function(fit) {
     group_alpha = if (several) stored(c(k, nlevels(fit$groups)), names = list(NULL, levels(fit$groups))),
     likeness = if (several) stored(),
     alpha = if (fit$learn$alpha != "none") stored(k),
-    # beta is always stored, because slices end at the sweeps that are averaged only if there are draws to keep.
+    # beta is always stored, because sweeps are averaged only if there are draws to keep.
     beta = stored(),
     phi = if ("phi" %in% fit$keep) stored(c(k, length(fit$terms)), names = list(NULL, fit$terms)),
     theta = if ("theta" %in% fit$keep) stored(c(k, length(fit$documents)), names = list(NULL, fit$documents))
@@ -344,13 +345,26 @@ topic_sampler <- function(fit) {
     open = function(run) open_topics(fit$x, k, fit$precision, run, fit_structure(fit)),
     close = function(session) .Call(C_topic_close, session),
     step = topic_step(fit),
+    several = topic_kept_together(fit),
     finish = topic_finish
   )
 }
 
+# A slice holds what it keeps until it ends, and the topics of its kept sweeps until the next one. So they may take so
+# many bytes, unless one draw takes more.
+topic_slice_bytes <- 4e6
+
+topic_kept_together <- function(fit) {
+  size <- c(theta = length(fit$documents), phi = length(fit$terms))
+  bytes <- 2 * sum(fit$document_tokens) +
+    8 * fit$topics * (sum(size[fit$keep]) + max(1, nlevels(fit$groups)) + 1)
+  max(1, floor(topic_slice_bytes / bytes))
+}
+
 # The sums of a chain are in a store that entries add to. Each run has a store of its own, in an environment of the
 # state, so the fit from which it started keeps its sums. Kept sweeps are added lazily: when the chain goes on, or at
-# the end. `added` prevents double counting after a rollback.
+# the end. Until then their topics, alpha and beta are the state's `pending`. `added` prevents double counting after a
+# rollback.
 topic_step <- function(fit) {
   method <- as.integer(c(
     fit$method == "mean_for_mode", match(fit$learn$alpha, c("none", "symmetric", "asymmetric")) - 1L, fit$learn$beta
@@ -359,26 +373,29 @@ topic_step <- function(fit) {
   grouped <- nlevels(fit$groups) > 1L
   function(session, state, sweeps, keep) {
     state <- add_pending(session, fit, state)
+    count <- kept_draws(state$sweep + sweeps, fit) - kept_draws(state$sweep, fit)
+    # The number of sweeps, the first that is kept, from 0, the distance between kept sweeps, and how many they are.
+    numbers <- c(sweeps, sweeps_to_kept(state$sweep, fit) - 1, fit$thin, count)
     slice <- native(
       C_topic_sweep, session, state$topics, state$alpha, state$beta, state$common, state$key, state$sweep + 1,
-      as.integer(sweeps), method, fit$prior, want & keep
+      as.integer(numbers), method, fit$prior, want
     )
     # The means that are averaged are those given the topics, alpha and beta at the end of a sweep. The alpha and beta
     # with which the topics were drawn would do as well: both have the same law.
-    state$topics <- slice$topics
-    state$alpha <- slice$alpha
-    state$beta <- slice$beta
-    if (grouped) {
-      state$common <- slice$common
-      slice$group_alpha <- slice$alpha
-      slice$alpha <- slice$common[seq_len(fit$topics)]
-      slice$likeness <- slice$common[[fit$topics + 1]]
+    last <- c("topics", "alpha", "beta", if (grouped) "common")
+    state[last] <- slice[last]
+    kept <- slice$kept
+    # Added to the sums when the chain goes on.
+    state$pending <- if (keep) kept[c("topics", "alpha", "beta")]
+    state$kept <- state$kept + count
+    draw <- kept[c("alpha", "beta", "phi", "theta")]
+    if (grouped && keep) {
+      common <- matrix(kept$common, ncol = count)
+      draw$group_alpha <- kept$alpha
+      draw$alpha <- as.double(common[seq_len(fit$topics), ])
+      draw$likeness <- common[fit$topics + 1, ]
     }
-    state$kept <- state$kept + keep
-    list(
-      state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")],
-      draw = if (keep) slice[c("group_alpha", "likeness", "alpha", "beta", "phi", "theta")]
-    )
+    list(state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")], draw = if (keep) draw)
   }
 }
 
@@ -395,9 +412,12 @@ add_pending <- function(session, fit, state) {
     }
   }
   if (state$sums$added < state$kept) {
-    native(C_topic_add_means, session, state$topics, state$alpha, state$beta, state$sums$store)
+    # Checkpoints of earlier versions have one pending sweep, the last one.
+    pending <- if (is.null(state$pending)) state else state$pending
+    native(C_topic_add_means, session, pending$topics, pending$alpha, pending$beta, state$sums$store)
     state$sums$added <- state$kept
   }
+  state$pending <- NULL
   state
 }
 

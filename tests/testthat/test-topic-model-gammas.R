@@ -20,7 +20,7 @@ gamma_probabilities <- function(base, topics = 1000L, terms = 1000L, documents =
     c(0L, 0L, 0L), c(1, 1, 1, 1), c(FALSE, TRUE))
   shape <- base * wrong + count
   set.seed(1)
-  value <- matrix(sweep$phi, topics) * rgamma(topics, rowSums(base + count))
+  value <- matrix(sweep$kept$phi, topics) * rgamma(topics, rowSums(base + count))
   p <- pgamma(value, shape)
   # The sampler takes weights below 2^-500 as 0.
   zero <- value == 0

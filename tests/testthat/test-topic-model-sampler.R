@@ -71,6 +71,22 @@ test_that("a continued run equals a longer run, also if a fit is continued twice
   expect_same_topics(fit_small(x, iter = 20, warmup = 5, thin = 2, chains = 2, progress = FALSE), whole)
 })
 
+test_that("slices over several kept draws give what slices of one sweep give", {
+  skip_on_sanitized_emulator()
+  x <- small_counts()
+  groups <- rep_len(c("a", "b"), nrow(x))
+  for (case in list(list(), list(groups = groups, topics = 4), list(method = "mean_for_mode", alpha = 0.3))) {
+    fit <- function(iter) {
+      do.call(fit_small, c(list(x, iter = iter, warmup = 3, thin = 2, chains = 2, keep = c("phi", "theta")), case))
+    }
+    whole <- fit(15)
+    expect_gt(topic_kept_together(whole), 6)
+    steps <- fit(5)
+    for (sweep in 6:15) steps <- continue(steps, 1, threads = 1)
+    expect_same_topics(steps, whole)
+  }
+})
+
 test_that("the same seed repeats a fit, and NULL uses R's generator", {
   skip_on_sanitized_emulator()
   x <- small_counts()
@@ -160,7 +176,7 @@ geweke_chain <- function(n, lengths, v, k, prior, method = c(0L, 2L, 1L), change
     .Call(C_topic_close, session)
     alpha <- sweep$alpha
     beta <- sweep$beta
-    phi <- matrix(sweep$phi, k)
+    phi <- matrix(sweep$kept$phi, k)
     z <- readBin(sweep$topics, "integer", length(z), size = 2L, signed = FALSE) + 1L
     cumulative <- phi
     for (w in seq_len(v)[-1L]) cumulative[, w] <- cumulative[, w - 1L] + phi[, w]

@@ -126,13 +126,14 @@ static SEXP topics_new(const session *s) {
   return Rf_allocVector(RAWSXP, (R_xlen_t)s->corpus.tokens * (R_xlen_t)sizeof(uint16_t));
 }
 
-static const uint16_t *topics_from_sexp(SEXP value, const session *s) {
-  const R_xlen_t bytes = (R_xlen_t)s->corpus.tokens * (R_xlen_t)sizeof(uint16_t);
-  if (TYPEOF(value) != RAWSXP || Rf_xlength(value) != bytes) return NULL;
+/* The topics of all tokens after `sweeps` sweeps, one after the other. */
+static const uint16_t *topics_from_sexp(SEXP value, const session *s, R_xlen_t sweeps) {
+  const R_xlen_t count = sweeps * (R_xlen_t)s->corpus.tokens;
+  if (TYPEOF(value) != RAWSXP || Rf_xlength(value) != count * (R_xlen_t)sizeof(uint16_t)) return NULL;
   const uint16_t *topic = (const uint16_t *)(const void *)RAW_RO(value);
-  for (int64_t i = 0; i < s->corpus.tokens; i++)
-    if (topic[i] >= s->topics) return NULL;
-  return topic;
+  int most = 0;
+  for (R_xlen_t i = 0; i < count; i++) most = topic[i] > most ? topic[i] : most;
+  return count == 0 || most < s->topics ? topic : NULL;
 }
 
 SEXP wb_entry_topic_start(SEXP pointer, SEXP key) {
@@ -150,7 +151,7 @@ SEXP wb_entry_topic_merge(SEXP pointer, SEXP topics, SEXP target) {
   wb_message message;
   session *s = open_session(pointer, &message);
   if (!s) return wb_failure(WB_ERROR_INPUT, &message);
-  const uint16_t *topic = topics_from_sexp(topics, s);
+  const uint16_t *topic = topics_from_sexp(topics, s, 1);
   const int32_t left = Rf_asInteger(target);
   if (!topic || left > s->topics || left < s->topics - s->topics / 2) return wb_changed_fit();
   SEXP out = PROTECT(topics_new(s));
@@ -170,49 +171,99 @@ static int is_positive(SEXP values, R_xlen_t length) {
   return 1;
 }
 
-/* `sweeps` sweeps from a state with topics, alpha, beta, common and key, as in wb_topic_state; common is NULL for one
- * group. The first sweep has the number `iteration`. method: mean,
- * alpha, beta (as in wb_topic_method); prior: its four numbers. want: whether theta (topics x documents) and phi
- * (topics x terms) of the last sweep are wanted. */
+/* What a slice keeps after some of its sweeps: the first of them, from 0, the distance between them, and how many. */
+typedef struct kept_sweeps {
+  int first, every, count;
+  unsigned char *topics;
+  double *alpha, *beta, *common, *theta, *phi; /* theta, phi: NULL unless wanted */
+} kept_sweeps;
+
+/* The number of the draw that is kept after sweep i, from 0, or -1. */
+static int kept_number(const kept_sweeps *kept, int i) {
+  const int after = i - kept->first;
+  return after >= 0 && after % kept->every == 0 && after / kept->every < kept->count ? after / kept->every : -1;
+}
+
+/* Makes the list of what is kept, which is element `at` of `out`. */
+static void keep_in(SEXP out, int at, const session *s, const int *wanted, kept_sweeps *kept) {
+  static const char *const names[] = {"topics", "alpha", "beta", "common", "theta", "phi"};
+  const R_xlen_t count = kept->count, k = s->topics;
+  SEXP list = wb_list_new(6, names);
+  SET_VECTOR_ELT(out, at, list);
+  SET_VECTOR_ELT(list, 0, Rf_allocVector(RAWSXP, count * (R_xlen_t)s->corpus.tokens * (R_xlen_t)sizeof(uint16_t)));
+  SET_VECTOR_ELT(list, 1, Rf_allocVector(REALSXP, count * alphas(s)));
+  SET_VECTOR_ELT(list, 2, Rf_allocVector(REALSXP, count));
+  kept->topics = RAW(VECTOR_ELT(list, 0));
+  kept->alpha = REAL(VECTOR_ELT(list, 1));
+  kept->beta = REAL(VECTOR_ELT(list, 2));
+  if (s->structure.groups > 1) {
+    SET_VECTOR_ELT(list, 3, Rf_allocVector(REALSXP, count * (k + 1)));
+    kept->common = REAL(VECTOR_ELT(list, 3));
+  }
+  if (wanted[0]) {
+    SET_VECTOR_ELT(list, 4, Rf_allocVector(REALSXP, count * k * s->corpus.documents));
+    kept->theta = REAL(VECTOR_ELT(list, 4));
+  }
+  if (wanted[1]) {
+    SET_VECTOR_ELT(list, 5, Rf_allocVector(REALSXP, count * k * s->corpus.terms));
+    kept->phi = REAL(VECTOR_ELT(list, 5));
+  }
+}
+
+/* Sweeps from a state with topics, alpha, beta, common and key, as in wb_topic_state; common is NULL for one group. The
+ * first sweep has the number `iteration`. sweeps: how many, then the first that is kept, from 0, the distance between
+ * kept sweeps, and how many they are; if these three are left out, the last sweep is kept. method: mean, alpha, beta
+ * (as in wb_topic_method); prior: its four numbers. want: whether theta (topics x documents) and phi (topics x terms)
+ * of the kept sweeps are wanted. Returns the last state, the traces, and `kept`: of each kept sweep one after the other
+ * topics, alpha, beta, common, and theta and phi if wanted. */
 SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP common, SEXP key, SEXP iteration,
                           SEXP sweeps, SEXP method, SEXP prior, SEXP want) {
   static const char *const names[] = {"topics", "alpha", "beta", "log_likelihood", "alpha_sum", "beta_trace",
-                                      "theta", "phi", "common"};
+                                      "kept", "common"};
   wb_message message;
   session *s = open_session(pointer, &message);
   if (!s) return wb_failure(WB_ERROR_INPUT, &message);
-  const uint16_t *topic = topics_from_sexp(topics, s);
+  const uint16_t *topic = topics_from_sexp(topics, s, 1);
   if (!topic || !is_positive(alpha, alphas(s)) || !is_positive(beta, 1) || !is_positive(prior, 4) ||
       (s->structure.groups > 1 && !is_positive(common, (R_xlen_t)s->topics + 1)))
     return wb_changed_fit();
-  const int *chosen = INTEGER_RO(method), *wanted = LOGICAL_RO(want);
+  const int *chosen = INTEGER_RO(method), *wanted = LOGICAL_RO(want), *numbers = INTEGER_RO(sweeps);
   const double *shapes = REAL_RO(prior);
   const wb_topic_method how = {chosen[0], (wb_topic_alpha)chosen[1], chosen[2], shapes[0], shapes[1], shapes[2],
                                shapes[3]};
   const uint64_t chain_key = wb_key_from_raw(key);
   const uint32_t first = (uint32_t)Rf_asReal(iteration);
-  const int count = Rf_asInteger(sweeps);
-  SEXP out = PROTECT(wb_list_new(9, names));
+  const int count = numbers[0];
+  kept_sweeps kept = {.first = count - 1, .every = 1, .count = 1};
+  if (LENGTH(sweeps) > 1) kept = (kept_sweeps){.first = numbers[1], .every = numbers[2], .count = numbers[3]};
+  SEXP out = PROTECT(wb_list_new(8, names));
   SET_VECTOR_ELT(out, 0, topics_new(s));
   SET_VECTOR_ELT(out, 1, Rf_duplicate(alpha));
   for (int i = 3; i < 6; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, count));
-  if (wanted[0]) SET_VECTOR_ELT(out, 6, Rf_allocMatrix(REALSXP, s->topics, s->corpus.documents));
-  if (wanted[1]) SET_VECTOR_ELT(out, 7, Rf_allocMatrix(REALSXP, s->topics, s->corpus.terms));
-  if (s->structure.groups > 1) SET_VECTOR_ELT(out, 8, Rf_duplicate(common));
+  keep_in(out, 6, s, wanted, &kept);
+  if (s->structure.groups > 1) SET_VECTOR_ELT(out, 7, Rf_duplicate(common));
   wb_topic_state state = {s->topics, REAL(VECTOR_ELT(out, 1)), Rf_asReal(beta),
-                          s->structure.groups > 1 ? REAL(VECTOR_ELT(out, 8)) : NULL};
+                          s->structure.groups > 1 ? REAL(VECTOR_ELT(out, 7)) : NULL};
+  const size_t k = (size_t)s->topics, tokens = (size_t)s->corpus.tokens * sizeof(uint16_t);
   int status = s->backend->topic_model->set_topics(s->topic, topic, &message);
   for (int i = 0; i < count && status == WB_OK; i++) {
-    const int last = i == count - 1;
+    const int number = kept_number(&kept, i);
+    const size_t at = number < 0 ? 0 : (size_t)number;
     status = wb_topic_sweep(s->backend, s->topic, &s->corpus, &s->structure, &how, &state, chain_key,
                             first + (uint32_t)i, &REAL(VECTOR_ELT(out, 3))[i],
-                            last && wanted[0] ? REAL(VECTOR_ELT(out, 6)) : NULL,
-                            last && wanted[1] ? REAL(VECTOR_ELT(out, 7)) : NULL, &message);
+                            number >= 0 && kept.theta ? kept.theta + at * k * (size_t)s->corpus.documents : NULL,
+                            number >= 0 && kept.phi ? kept.phi + at * k * (size_t)s->corpus.terms : NULL, &message);
     double sum = 0;
     /* With groups, the alpha of documents of no group. */
-    for (int k = 0; k < s->topics; k++) sum += state.common ? state.common[k] : state.alpha[k];
+    for (size_t j = 0; j < k; j++) sum += state.common ? state.common[j] : state.alpha[j];
     REAL(VECTOR_ELT(out, 4))[i] = sum;
     REAL(VECTOR_ELT(out, 5))[i] = state.beta;
+    if (number < 0 || status != WB_OK) continue;
+    const size_t shapes_of = (size_t)alphas(s);
+    memcpy(kept.alpha + at * shapes_of, state.alpha, shapes_of * sizeof(double));
+    kept.beta[at] = state.beta;
+    if (kept.common) memcpy(kept.common + at * (k + 1), state.common, (k + 1) * sizeof(double));
+    status = s->backend->topic_model->get_topics(s->topic, (uint16_t *)(void *)(kept.topics + at * tokens), &message);
   }
   if (status == WB_OK)
     status = s->backend->topic_model->get_topics(s->topic, (uint16_t *)(void *)RAW(VECTOR_ELT(out, 0)), &message);
@@ -226,26 +277,30 @@ static int is_matrix(SEXP values, double rows, double columns) {
 }
 
 /* Adds the means given the topics to `sums`, a store of theta, topics x documents, and, if it has two arrays, of phi,
- * topics x terms. */
+ * topics x terms. topics, alpha and beta are those of one or more sweeps, one after the other. */
 SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP sums) {
   wb_message message;
   session *s = open_session(pointer, &message);
   if (!s) return wb_failure(WB_ERROR_INPUT, &message);
-  const uint16_t *topic = topics_from_sexp(topics, s);
-  const R_xlen_t k = s->topics;
+  const R_xlen_t sweeps = Rf_xlength(beta), k = s->topics, of_sweep = alphas(s);
+  const uint16_t *topic = topics_from_sexp(topics, s, sweeps);
   SEXP arrays = wb_store_arrays(sums);
   const R_xlen_t count = Rf_xlength(arrays);
-  if (!topic || !is_positive(alpha, alphas(s)) || !is_positive(beta, 1) || count < 1 || count > 2 ||
+  if (!topic || !is_positive(alpha, sweeps * of_sweep) || !is_positive(beta, sweeps) || count < 1 || count > 2 ||
       !is_matrix(VECTOR_ELT(arrays, 0), (double)k, s->corpus.documents) ||
       (count == 2 && !is_matrix(VECTOR_ELT(arrays, 1), (double)k, s->corpus.terms)))
     return wb_changed_fit();
-  double *own = (double *)R_alloc((size_t)alphas(s), sizeof(double));
-  memcpy(own, REAL_RO(alpha), (size_t)alphas(s) * sizeof(double));
-  const wb_topic_state state = {s->topics, own, Rf_asReal(beta), NULL};
-  wb_topic_means means = {.corpus = &s->corpus, .structure = &s->structure, .state = &state, .topic = topic,
-                          .theta_sum = REAL(VECTOR_ELT(arrays, 0)),
-                          .phi_sum = count == 2 ? REAL(VECTOR_ELT(arrays, 1)) : NULL};
-  const int status = wb_topic_add_means(&means, s->threads, &message);
+  double *own = (double *)R_alloc((size_t)of_sweep, sizeof(double));
+  int status = WB_OK;
+  for (R_xlen_t i = 0; i < sweeps && status == WB_OK; i++) {
+    memcpy(own, REAL_RO(alpha) + i * of_sweep, (size_t)of_sweep * sizeof(double));
+    const wb_topic_state state = {s->topics, own, REAL_RO(beta)[i], NULL};
+    wb_topic_means means = {.corpus = &s->corpus, .structure = &s->structure, .state = &state,
+                            .topic = topic + i * (R_xlen_t)s->corpus.tokens,
+                            .theta_sum = REAL(VECTOR_ELT(arrays, 0)),
+                            .phi_sum = count == 2 ? REAL(VECTOR_ELT(arrays, 1)) : NULL};
+    status = wb_topic_add_means(&means, s->threads, &message);
+  }
   return status == WB_OK ? R_NilValue : wb_failure(status, &message);
 }
 
@@ -264,7 +319,7 @@ SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP 
   wb_message message;
   session *s = open_session(pointer, &message);
   if (!s) return wb_failure(WB_ERROR_INPUT, &message);
-  const uint16_t *topic = topics_from_sexp(topics, s);
+  const uint16_t *topic = topics_from_sexp(topics, s, 1);
   if (!topic || !is_positive(alpha, alphas(s))) return wb_changed_fit();
   double *log_likelihood = (double *)R_alloc((size_t)s->corpus.documents + 1, sizeof(double));
   SEXP out = PROTECT(topics_new(s));
