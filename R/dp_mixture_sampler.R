@@ -18,12 +18,14 @@ mixture_sampler <- function(fit) {
     sample_concentration = stored()
   )
   sampled <- if (!is.null(fit$samples)) c(if ("weights" %in% fit$keep) "sample_weights", "sample_concentration")
+  draws <- parts[c(fit$keep, learned_names(fit), "concentration", sampled)]
   list(
     traces = list(
       log_likelihood = stored(), log_posterior = stored(), concentration_trace = stored(),
       occupied = stored(type = "integer"), probe_density = stored(nrow(fit$probe))
     ),
-    draws = parts[c(fit$keep, learned_names(fit), "concentration", sampled)],
+    draws = draws,
+    several = mixture_kept_together(draws),
     open = function(run) open_fit(fit, spread_over_devices(run, fit$devices, sweep_work(fit, fit$rows))),
     close = close_fit,
     step = mixture_step(fit),
@@ -33,6 +35,11 @@ mixture_sampler <- function(fit) {
       fit
     }
   )
+}
+
+# How many draws a slice may keep. They exist twice until they are stored: 2^19 values take at most 8 MB.
+mixture_kept_together <- function(draws) {
+  max(1, floor(2^19 / sum(vapply(draws, function(part) prod(part$dim), 0))))
 }
 
 # Multiply-adds of a sweep over so many rows.
@@ -54,9 +61,12 @@ mixture_step <- function(fit) {
     if (!is.null(fit$samples)) c("sample_sizes", "log_share", "sample_concentration")
   )
   function(session, state, sweeps, keep) {
+    # The first kept sweep of the slice, from 0, the distance between them, and how many there are.
+    kept <- c(sweeps_to_kept(state$sweep, fit) - 1, fit$thin,
+      if (keep) kept_draws(state$sweep + sweeps, fit) - kept_draws(state$sweep, fit) else 0)
     slice <- native(
-      C_mixture_sweep, session, prior, state, as.integer(sweeps), fit$moves, atoms, probe,
-      keep & keep_parts, fit$center, fit$scale
+      C_mixture_sweep, session, prior, state, as.integer(c(sweeps, kept)), fit$moves, atoms, probe, keep_parts,
+      fit$center, fit$scale
     )
     state[carried] <- slice[carried]
     traces <- list(
@@ -66,26 +76,28 @@ mixture_step <- function(fit) {
       occupied = slice$occupied,
       probe_density = slice$probe_density - log_unit
     )
-    list(state = state, traces = traces, draw = if (keep) kept_draw(fit, slice, units))
+    list(state = state, traces = traces, draw = if (kept[[3L]] > 0) kept_draws_of(fit, slice, kept, units))
   }
 }
 
-# The last draw of a slice in the data's units.
-kept_draw <- function(fit, slice, units) {
-  draw <- c(list(weights = exp(slice$log_weight)), slice[c("means", "covariances", "labels", "concentration")])
+# The draws that a slice kept, one after the other, in the data's units. `kept` is as in mixture_step().
+kept_draws_of <- function(fit, slice, kept, units) {
+  draws <- c(list(weights = exp(slice$log_weight)), slice[c("means", "covariances", "labels")])
+  draws$concentration <- slice$concentration_trace[kept[[1L]] + 1 + (seq_len(kept[[3L]]) - 1) * kept[[2L]]]
   if (!is.null(fit$samples)) {
-    draw$sample_weights <- exp(slice$sample_log_weight)
-    draw$sample_concentration <- slice$sample_concentration
+    draws$sample_weights <- exp(slice$sample_log_weight)
+    draws$sample_concentration <- slice$kept_sample_concentration
   }
-  if (length(fit$prior$learn)) c(draw, kept_prior(fit, slice$prior, units)) else draw
+  if (length(fit$prior$learn)) c(draws, kept_priors(fit, slice$kept_prior, kept[[3L]], units)) else draws
 }
 
-kept_prior <- function(fit, values, units) {
+kept_priors <- function(fit, values, count, units) {
   p <- length(fit$markers)
+  values <- matrix(values, ncol = count)
   list(
-    prior_mean = values[seq_len(p)] * fit$scale + fit$center,
-    prior_mean_scale = values[[p + 1]], prior_df = values[[p + 2]],
-    prior_scale = values[units$place] * units$square
+    prior_mean = values[seq_len(p), ] * fit$scale + fit$center,
+    prior_mean_scale = values[p + 1, ], prior_df = values[p + 2, ],
+    prior_scale = values[units$place, ] * c(units$square)
   )
 }
 

@@ -172,21 +172,36 @@ typedef struct wb_mixture_sweeps {
   double *log_likelihood, *log_prior, *concentration; /* count each */
   int32_t *occupied;     /* count: components that hold rows */
   double *probe_density; /* count x points: log mixture densities */
+  double *sizes;         /* components: how many rows had each label in the last sweep */
 } wb_mixture_sweeps;
 
-/* What a kept draw consists of besides the state; each is NULL if it is not wanted. Means and covariances are in the
- * data's units, x = center + scale * scaled. */
+/* Means and covariances in the data's units, x = center + scale * scaled; each is NULL if it is not wanted. */
 typedef struct wb_mixture_draw {
   const double *center, *scale; /* columns */
-  int32_t *labels;              /* rows, from 0 */
-  double *sizes;                /* components: how many rows have each label */
   double *means;                /* components x columns, column-major */
   double *covariances;          /* columns x columns x components */
 } wb_mixture_draw;
 
-/* Runs the sweeps, and makes the draw after the last of them. */
+/* The draws that are kept: those of sweeps first, first + every, ... (from 0). Each array has the values of all `count`
+ * draws, one draw after the other. An array is NULL if it is not wanted. */
+typedef struct wb_mixture_kept {
+  int32_t first, every, count;
+  wb_mixture_draw moments;
+  int64_t rows;
+  int32_t *labels;              /* rows, from 0 */
+  double *log_weight;           /* components */
+  double *prior;                /* WB_MIXTURE_PRIOR_VALUES */
+  double *sample_log_weight;    /* components x samples */
+  double *sample_concentration; /* 1 */
+} wb_mixture_kept;
+
+/* The parts of the prior that may be learned, as one vector: m, gamma, nu, Phi. */
+#define WB_MIXTURE_PRIOR_VALUES(columns) (2 + (size_t)(columns) + (size_t)(columns) * ((size_t)(columns) + 1) / 2)
+void wb_mixture_prior_values(const wb_mixture_prior *prior, double *values);
+
+/* Runs the sweeps and keeps draws of some of them. */
 int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mixture_prior *prior,
-                   wb_mixture_state *state, const wb_mixture_sweeps *sweeps, const wb_mixture_draw *draw,
+                   wb_mixture_state *state, const wb_mixture_sweeps *sweeps, const wb_mixture_kept *kept,
                    wb_message *message);
 
 /* The values of a row in scaled units, in double precision whatever the session's. They come from the session if some

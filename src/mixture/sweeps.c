@@ -1,4 +1,4 @@
-/* Runs several sweeps in one call, notes the traces after each, and makes a kept draw after the last. */
+/* Runs several sweeps in one call, notes the traces after each, and keeps the draws of some. */
 #include "core/rounding.h"
 
 #include "core/block_draw.h"
@@ -70,12 +70,48 @@ static int splits(uint32_t iteration, int64_t rows) {
   return iteration <= 100 || iteration % every == 0;
 }
 
+void wb_mixture_prior_values(const wb_mixture_prior *prior, double *values) {
+  const size_t p = (size_t)prior->columns;
+  memcpy(values, prior->mean, p * sizeof(double));
+  values[p] = prior->mean_scale;
+  values[p + 1] = prior->df;
+  memcpy(values + p + 2, prior->scale, wb_packed_size(prior->columns) * sizeof(double));
+}
+
+/* The position of a sweep's draw among the kept draws, -1 if it is not kept. */
+static int64_t kept_at(const wb_mixture_kept *kept, int32_t sweep) {
+  if (kept->count == 0 || sweep < kept->first || (sweep - kept->first) % kept->every != 0) return -1;
+  const int32_t at = (sweep - kept->first) / kept->every;
+  return at < kept->count ? at : -1;
+}
+
+/* Keeps the draw of the sweep that ended last, all but its labels. */
+static int keep(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
+                wb_mixture_state *state, const wb_mixture_kept *kept, size_t at, wb_message *message) {
+  const size_t k = (size_t)state->components, p = (size_t)state->columns;
+  if (kept->log_weight) memcpy(kept->log_weight + at * k, state->log_weight, k * sizeof(double));
+  if (kept->prior) wb_mixture_prior_values(prior, kept->prior + at * WB_MIXTURE_PRIOR_VALUES(p));
+  if (state->samples && kept->sample_log_weight) {
+    const size_t table = k * (size_t)state->samples->samples;
+    memcpy(kept->sample_log_weight + at * table, state->samples->log_weight, table * sizeof(double));
+  }
+  if (state->samples && kept->sample_concentration) kept->sample_concentration[at] = state->samples->concentration;
+  wb_mixture_draw moments = kept->moments;
+  if (!moments.means && !moments.covariances) return WB_OK;
+  if (moments.means) moments.means += at * k * p;
+  if (moments.covariances) moments.covariances += at * k * p * p;
+  const int status = wb_mixture_fetch_parameters(backend, session, state, message);
+  if (status == WB_OK) wb_mixture_moments(state, &moments);
+  return status;
+}
+
 int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mixture_prior *prior,
-                   wb_mixture_state *state, const wb_mixture_sweeps *sweeps, const wb_mixture_draw *draw,
+                   wb_mixture_state *state, const wb_mixture_sweeps *sweeps, const wb_mixture_kept *kept,
                    wb_message *message) {
   int status = wb_mixture_begin(backend, session, state, message);
   for (int32_t i = 0; i < sweeps->count && status == WB_OK; i++) {
-    int32_t *labels = i == sweeps->count - 1 ? draw->labels : NULL;
+    const int64_t at = kept_at(kept, i);
+    int32_t *labels = at >= 0 && kept->labels ? kept->labels + at * kept->rows : NULL;
     const uint32_t iteration = sweeps->iteration + (uint32_t)i;
     if (sweeps->merge == iteration && !sweeps->spots) status = merge(backend, session, prior, state, message);
     if (status == WB_OK)
@@ -85,17 +121,14 @@ int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mi
     if (status == WB_OK) status = wb_mixture_finish_sweep(backend, session, state, &sweeps->log_likelihood[i], message);
     if (status != WB_OK) break;
     sweeps->occupied[i] = occupied(state);
-    if (i == sweeps->count - 1 && draw->sizes)
-      memcpy(draw->sizes, state->sizes, (size_t)state->components * sizeof(double));
+    if (i == sweeps->count - 1) memcpy(sweeps->sizes, state->sizes, (size_t)state->components * sizeof(double));
+    if (at >= 0) status = keep(backend, session, prior, state, kept, (size_t)at, message);
     /* Splits and joins change the components' rows, but not the sizes in each sample. */
-    if (sweeps->spots && (!state->samples || iteration < state->samples->pooled) &&
+    if (status == WB_OK && sweeps->spots && (!state->samples || iteration < state->samples->pooled) &&
         splits(iteration, sweeps->spots->data->rows))
       status = wb_mixture_split_merge(backend, session, sweeps->spots, prior, state, iteration < sweeps->merge,
                                       sweeps->key, iteration, message);
   }
   if (status == WB_OK) status = wb_mixture_fetch_statistics(backend, session, state, 0, state->components, message);
-  if (status == WB_OK && (draw->means || draw->covariances))
-    status = wb_mixture_fetch_parameters(backend, session, state, message);
-  if (status == WB_OK) wb_mixture_moments(state, draw);
   return status;
 }

@@ -26,19 +26,27 @@ then_interrupted <- function(code) {
   fit
 }
 
-# Runs `code`, a fit, and calls act() in place of the progress signal after slice number `at`. Slices end where draws
-# are kept.
+# Runs `code`, a fit, and calls act() in place of the progress signal after slice number `at`. Slices of a mixture end
+# where draws are kept meanwhile.
 after_slice <- function(at, act, code) {
   namespace <- asNamespace("warpbayes")
-  original <- namespace$progress_signal
-  set <- function(value) {
-    unlockBinding("progress_signal", namespace)
-    assign("progress_signal", value, envir = namespace)
-    lockBinding("progress_signal", namespace)
+  # Without a loop, in which R would notice the interrupt that the fit left pending.
+  set <- function(name, value) {
+    unlockBinding(name, namespace)
+    assign(name, value, envir = namespace)
+    lockBinding(name, namespace)
   }
-  on.exit(set(original))
+  signal <- namespace$progress_signal
+  together <- namespace$mixture_kept_together
+  on.exit({
+    set("progress_signal", signal)
+    set("mixture_kept_together", together)
+  })
   slices <- 0
-  set(function(steps, bar) function(amount) if (!is.null(amount) && (slices <<- slices + 1) == at) act())
+  set("progress_signal", function(steps, bar) {
+    function(amount) if (!is.null(amount) && (slices <<- slices + 1) == at) act()
+  })
+  set("mixture_kept_together", function(draws) 1)
   code
 }
 

@@ -150,6 +150,20 @@ test_that("a continued fit equals the long one, wherever it is cut", {
   }
 })
 
+test_that("slices over several kept draws give what slices of one sweep give", {
+  skip_on_sanitized_emulator()
+  common <- list(keep = c("weights", "means", "covariances", "labels"), thin = 2, warmup = 3, chains = 2)
+  prior <- dp_prior(learn = c("mean", "mean_scale", "scale", "df"))
+  for (case in list(list(prior = prior), list(sample = rep_len(c("a", "b"), 400)))) {
+    fit <- function(iter) do.call(fit_cells, c(common, case, list(iter = iter)))
+    whole <- fit(15)
+    expect_gt(mixture_kept_together(mixture_sampler(whole)$draws), 6)
+    steps <- fit(5)
+    for (sweep in 6:15) steps <- continue(steps, 1, threads = 1)
+    expect_same_fit(steps, whole)
+  }
+})
+
 test_that("a fit interrupted at any sweep continues to the same result", {
   skip_on_sanitized_emulator()
   skip_if_uninterruptible()

@@ -198,27 +198,18 @@ static double *put_state(SEXP out, const wb_mixture_state *state) {
   const size_t k = (size_t)state->components, size = k * WB_MIXTURE_STATISTICS(state->columns);
   double *statistics = memcpy(put_numbers(out, "statistics", size), state->statistics, size * sizeof(double));
   wb_list_put(out, "concentration", Rf_ScalarReal(state->concentration));
-  memcpy(put_numbers(out, "log_weight", k), state->log_weight, k * sizeof(double));
   return statistics;
 }
 
-/* sample_log_weight: components x samples. */
 static void put_samples(SEXP out, const wb_mixture_samples *samples) {
   const size_t k = (size_t)samples->components, table = k * (size_t)samples->samples;
   memcpy(put_numbers(out, "sample_sizes", table), samples->sizes, table * sizeof(double));
   memcpy(put_numbers(out, "log_share", k), samples->log_share, k * sizeof(double));
   wb_list_put(out, "sample_concentration", Rf_ScalarReal(samples->concentration));
-  memcpy(REAL(wb_list_put(out, "sample_log_weight", Rf_allocMatrix(REALSXP, samples->components, samples->samples))),
-         samples->log_weight, table * sizeof(double));
 }
 
 static void put_prior(SEXP out, const wb_mixture_prior *prior) {
-  const size_t p = (size_t)prior->columns, triangle = p * (p + 1) / 2;
-  double *values = put_numbers(out, "prior", p + 2 + triangle);
-  memcpy(values, prior->mean, p * sizeof(double));
-  values[p] = prior->mean_scale;
-  values[p + 1] = prior->df;
-  memcpy(values + p + 2, prior->scale, triangle * sizeof(double));
+  wb_mixture_prior_values(prior, put_numbers(out, "prior", WB_MIXTURE_PRIOR_VALUES(prior->columns)));
 }
 
 static void count_from_one(int32_t *labels, int64_t count) {
@@ -351,21 +342,67 @@ SEXP wb_entry_mixture_start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP p
   return start_from(x, center, inverse_scale, prior, components, key, merge, atoms, all);
 }
 
-/* `sweeps` sweeps from a state of the chain. Returns the new state, the traces and the kept draw. probe: columns x
- * points in scaled units. keep: whether the labels, means and covariances of the last sweep are wanted. center, scale:
- * the data's units. */
+/* How many sweeps, and optionally: the first kept sweep, from 0, the distance between kept sweeps, and how many are
+ * kept. */
+static int is_sweeps(SEXP sweeps) {
+  if (TYPEOF(sweeps) != INTSXP || (Rf_xlength(sweeps) != 1 && Rf_xlength(sweeps) != 4)) return 0;
+  const int *value = INTEGER_RO(sweeps);
+  if (value[0] < 1) return 0;
+  return Rf_xlength(sweeps) == 1 || value[3] == 0 ||
+         (value[1] >= 0 && value[2] >= 1 && value[3] > 0 &&
+          value[1] + (value[3] - 1) * (double)value[2] < value[0]);
+}
+
+/* Values of `count` draws, one draw after the other. That of a single draw is a rows x columns matrix. */
+static double *put_draws(SEXP out, const char *name, size_t rows, size_t columns, size_t count) {
+  return count == 1 ? REAL(wb_list_put(out, name, Rf_allocMatrix(REALSXP, (int)rows, (int)columns)))
+                    : put_numbers(out, name, count * rows * columns);
+}
+
+/* Room for what `keep` asks for of the kept draws: labels, means, covariances. Without further values in `sweeps`, the
+ * last sweep is kept. */
+static wb_mixture_kept put_kept(SEXP out, SEXP sweeps, const int *keep, const open_mixture *opened, int32_t components,
+                                const wb_mixture_prior *prior) {
+  const int *value = INTEGER_RO(sweeps), given = Rf_xlength(sweeps) == 4;
+  const size_t k = (size_t)components, p = (size_t)opened->columns, samples = (size_t)opened->samples;
+  wb_mixture_kept kept = {.first = given ? value[1] : value[0] - 1, .every = given ? value[2] : 1,
+                          .count = given ? value[3] : 1, .rows = opened->rows};
+  const size_t count = (size_t)kept.count;
+  if (count == 0) return kept;
+  kept.log_weight = put_numbers(out, "log_weight", count * k);
+  if (prior->hyper) kept.prior = put_numbers(out, "kept_prior", count * WB_MIXTURE_PRIOR_VALUES(p));
+  if (samples > 0) {
+    kept.sample_log_weight = put_draws(out, "sample_log_weight", k, samples, count);
+    kept.sample_concentration = put_numbers(out, "kept_sample_concentration", count);
+  }
+  if (keep[0]) {
+    const R_xlen_t labels = (R_xlen_t)opened->rows * kept.count;
+    kept.labels = INTEGER(wb_list_put(out, "labels", Rf_allocVector(INTSXP, labels)));
+  }
+  if (keep[1]) kept.moments.means = put_draws(out, "means", k, p, count);
+  if (keep[2])
+    kept.moments.covariances = count == 1 ? put_covariances(out, components, opened->columns)
+                                          : put_numbers(out, "covariances", count * k * p * p);
+  return kept;
+}
+
+/* Sweeps from a state of the chain: see is_sweeps(). Returns the new state, the traces and the kept draws, one after
+ * the other. probe: columns x points in scaled units. keep: whether the labels, means and covariances are kept.
+ * center, scale: the data's units. */
 SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP atoms, SEXP probe,
                             SEXP keep, SEXP center, SEXP scale) {
   static const char *const names[] = {"statistics", "concentration", "prior", "log_weight", "log_likelihood",
                                       "log_prior", "concentration_trace", "occupied", "probe_density", "sizes",
                                       "labels", "means", "covariances", "sample_sizes", "log_share",
-                                      "sample_concentration", "sample_log_weight"};
+                                      "sample_concentration", "sample_log_weight", "kept_sample_concentration",
+                                      "kept_prior"};
   wb_message message;
   open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
   if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
   const int32_t p = opened->columns;
   if (!is_state(state, prior, p) || !is_atoms(atoms, p) || TYPEOF(probe) != REALSXP || !Rf_isMatrix(probe) ||
-      Rf_nrows(probe) != p || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p) ||
+      Rf_nrows(probe) != p || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p) || !is_sweeps(sweeps) ||
+      TYPEOF(keep) != LGLSXP || Rf_xlength(keep) != 3 ||
       (opened->samples > 0 && !is_sample_state(state, prior, opened->samples)))
     return wb_changed_fit();
   wb_mixture_state current = state_from_list(state, p);
@@ -376,9 +413,8 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
   }
   wb_mixture_hyperprior hyper;
   wb_mixture_prior priors = prior_from_list(prior, wb_list_element(state, "prior"), p, &hyper);
-  const int count = Rf_asInteger(sweeps), points = Rf_ncols(probe);
-  const int *wanted = LOGICAL_RO(keep);
-  SEXP out = PROTECT(wb_list_new(17, names));
+  const int count = INTEGER_RO(sweeps)[0], points = Rf_ncols(probe);
+  SEXP out = PROTECT(wb_list_new(19, names));
   const wb_mixture_data data = session_data(pointer, opened, center, scale);
   const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
   const wb_mixture_sweeps what = {
@@ -389,19 +425,17 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
       .log_prior = put_numbers(out, "log_prior", (size_t)count),
       .concentration = put_numbers(out, "concentration_trace", (size_t)count),
       .occupied = INTEGER(wb_list_put(out, "occupied", Rf_allocVector(INTSXP, count))),
-      .probe_density = REAL(wb_list_put(out, "probe_density", Rf_allocMatrix(REALSXP, count, points)))};
-  const wb_mixture_draw draw = {
-      .center = REAL_RO(center), .scale = REAL_RO(scale),
-      .sizes = put_numbers(out, "sizes", (size_t)current.components),
-      .labels = wanted[0] ? INTEGER(wb_list_put(out, "labels", Rf_allocVector(INTSXP, (R_xlen_t)opened->rows))) : NULL,
-      .means = wanted[1] ? put_means(out, current.components, p) : NULL,
-      .covariances = wanted[2] ? put_covariances(out, current.components, p) : NULL};
-  const int status = wb_mixture_run(opened->backend, opened->session, &priors, &current, &what, &draw, &message);
+      .probe_density = REAL(wb_list_put(out, "probe_density", Rf_allocMatrix(REALSXP, count, points))),
+      .sizes = put_numbers(out, "sizes", (size_t)current.components)};
+  wb_mixture_kept kept = put_kept(out, sweeps, LOGICAL_RO(keep), opened, current.components, &priors);
+  kept.moments.center = REAL_RO(center);
+  kept.moments.scale = REAL_RO(scale);
+  const int status = wb_mixture_run(opened->backend, opened->session, &priors, &current, &what, &kept, &message);
   if (status != WB_OK) {
     UNPROTECT(1);
     return wb_failure(status, &message);
   }
-  if (draw.labels) count_from_one(draw.labels, opened->rows);
+  if (kept.labels) count_from_one(kept.labels, opened->rows * kept.count);
   put_state(out, &current);
   put_prior(out, &priors);
   if (opened->samples > 0) put_samples(out, &samples);
@@ -484,6 +518,8 @@ SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SE
   }
   wb_mixture_moments(&current, &draw);
   double *statistics = put_state(out, &current);
+  memcpy(put_numbers(out, "log_weight", (size_t)current.components), current.log_weight,
+         (size_t)current.components * sizeof(double));
   double *sizes = put_numbers(out, "sizes", (size_t)current.components);
   for (int32_t j = 0; j < current.components; j++) sizes[j] = statistics[(size_t)j * WB_MIXTURE_STATISTICS(p)];
   wb_list_put(out, "log_posterior", Rf_ScalarReal(what.log_posterior));
