@@ -84,6 +84,59 @@ static int component_threads(const wb_mixture_session *session, double nanosecon
   return nanoseconds < 100000 ? 1 : threads;
 }
 
+/* A call's components in shares, of which a thread takes one at a time. */
+typedef struct component_shares {
+  wb_mixture_session *session;
+  int32_t size, count;
+  int64_t next;
+  int failed; /* components that could not be drawn */
+  int poor;   /* threads without memory */
+} component_shares;
+
+static component_shares share_out(wb_mixture_session *session, int threads) {
+  const int32_t k = session->components, size = k / threads / 8 + 1;
+  const component_shares shares = {session, size, (k + size - 1) / size, 0, 0, 0};
+  return shares;
+}
+
+/* The next share of components, *first, ..., *end - 1; 0 if all are taken. */
+static int take_share(component_shares *shares, int32_t *first, int32_t *end) {
+  const int64_t i = mixture_take(&shares->next);
+  const int32_t k = shares->session->components;
+  if (i >= shares->count) return 0;
+  *first = (int32_t)i * shares->size;
+  *end = k - *first < shares->size ? k : *first + shares->size;
+  return 1;
+}
+
+static double *component_work(component_shares *shares) {
+  double *work = wb_aligned_malloc(wb_component_work_size(shares->session->data.columns) * sizeof(double));
+  if (!work) {
+#pragma omp atomic write
+    shares->poor = 1;
+  }
+  return work;
+}
+
+typedef struct draw_call {
+  component_shares shares;
+  const wb_component_law *law;
+  const int32_t *source;
+  uint64_t key;
+  uint32_t iteration;
+} draw_call;
+
+static void draw_shares(draw_call *call) {
+  const wb_mixture_session *session = call->shares.session;
+  double *work = component_work(&call->shares);
+  int failed = 0;
+  for (int32_t first, end; work && take_share(&call->shares, &first, &end);)
+    failed += draw_of[session->isa](session, call->law, call->source, first, end, call->key, call->iteration, work);
+  wb_aligned_free(work);
+#pragma omp atomic
+  call->shares.failed += failed;
+}
+
 int wb_cpu_mixture_draw_components(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source,
                                    uint64_t key, uint32_t iteration, wb_message *message) {
   const int p = session->data.columns;
@@ -91,22 +144,17 @@ int wb_cpu_mixture_draw_components(wb_mixture_session *session, const wb_mixture
   const wb_component_law scalars = {p, law->mean_scale, law->df, law->mean, law->scale, law->floor};
   /* 20 ns for a random number and half a nanosecond for a multiply-add. */
   const int threads = component_threads(session, k * (10.0 * p * (p + 10) + 0.4 * p * p * p));
-  const int32_t share = k / threads / 8 + 1, shares = (k + share - 1) / share;
-  const size_t bytes = wb_component_work_size(p) * sizeof(double);
-  int failed = 0, poor = 0;
-#pragma omp parallel num_threads(threads) reduction(+ : failed, poor)
-  {
-    double *work = wb_aligned_malloc(bytes);
-    poor += !work;
-#pragma omp for schedule(dynamic, 1)
-    for (int32_t i = 0; i < shares; i++) {
-      const int32_t first = i * share, end = k - first < share ? k : first + share;
-      if (work) failed += draw_of[session->isa](session, &scalars, source, first, end, key, iteration, work);
-    }
-    wb_aligned_free(work);
+  draw_call call = {share_out(session, threads), &scalars, source, key, iteration};
+  /* The barrier of a parallel region is a system call even if there is one thread. */
+  if (threads == 1) {
+    draw_shares(&call);
+  } else {
+#pragma omp parallel num_threads(threads)
+    draw_shares(&call);
   }
-  if (poor) return wb_out_of_memory(message, "the draw of the components", bytes);
-  if (!failed) return WB_OK;
+  if (call.shares.poor)
+    return wb_out_of_memory(message, "the draw of the components", wb_component_work_size(p) * sizeof(double));
+  if (!call.shares.failed) return WB_OK;
   int32_t which = k;
   for (int32_t l = 0; l < k; l++)
     if (session->factor[(size_t)l * wb_packed_size(p)] == 0 && source[l] < which) which = source[l];
@@ -114,42 +162,50 @@ int wb_cpu_mixture_draw_components(wb_mixture_session *session, const wb_mixture
   return WB_ERROR_INPUT;
 }
 
+static void measure_shares(component_shares *shares, const wb_mixture_measures *measures) {
+  const wb_mixture_session *session = shares->session;
+  double *work = component_work(shares);
+  for (int32_t first, end; work && take_share(shares, &first, &end);)
+    measure_of[session->isa](session, measures, first, end, work);
+  wb_aligned_free(work);
+}
+
 int wb_cpu_mixture_measure(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message) {
   const int p = session->data.columns;
   const int32_t k = session->components;
   const double cubic = measures->trace ? 0.2 * p * p * p : 0;
   const int threads = component_threads(session, k * (cubic + (measures->points + 1) * 1.0 * p * p));
-  const int32_t share = k / threads / 8 + 1, shares = (k + share - 1) / share;
-  const size_t bytes = wb_component_work_size(p) * sizeof(double);
-  int poor = 0;
-#pragma omp parallel num_threads(threads) reduction(+ : poor)
-  {
-    double *work = wb_aligned_malloc(bytes);
-    poor += !work;
-#pragma omp for schedule(dynamic, 1)
-    for (int32_t i = 0; i < shares; i++) {
-      const int32_t first = i * share, end = k - first < share ? k : first + share;
-      if (work) measure_of[session->isa](session, measures, first, end, work);
-    }
-    wb_aligned_free(work);
+  component_shares shares = share_out(session, threads);
+  if (threads == 1) {
+    measure_shares(&shares, measures);
+  } else {
+#pragma omp parallel num_threads(threads)
+    measure_shares(&shares, measures);
   }
-  return poor ? wb_out_of_memory(message, "measures of the components", bytes) : WB_OK;
+  if (!shares.poor) return WB_OK;
+  return wb_out_of_memory(message, "measures of the components", wb_component_work_size(p) * sizeof(double));
+}
+
+/* Piece i of the sums: one row of a triangle each, the last being the longest, then the pull. */
+static void add_piece(const wb_mixture_session *session, const wb_mixture_precisions *sums, int i) {
+  const int r = i / 2;
+  double *gram = i % 2 ? sums->mean_precision : sums->scale_precision;
+  if (r == session->data.columns) {
+    if (sums->pull) add_pull_of[session->isa](session, sums->mean_weight, sums->pull);
+  } else if (gram) {
+    add_gram_of[session->isa](session, i % 2 ? sums->mean_weight : sums->scale_weight, r, r + 1, gram);
+  }
 }
 
 int wb_cpu_mixture_add_precisions(wb_mixture_session *session, const wb_mixture_precisions *sums, wb_message *message) {
   const int p = session->data.columns;
   const int threads = component_threads(session, 0.1 * session->components * p * p * p);
   (void)message;
-  /* Pieces: one row of a triangle each, the last being the longest, then the pull. */
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (int i = 0; i < 2 * p + 1; i++) {
-    const int r = i / 2;
-    double *gram = i % 2 ? sums->mean_precision : sums->scale_precision;
-    if (r == p) {
-      if (sums->pull) add_pull_of[session->isa](session, sums->mean_weight, sums->pull);
-    } else if (gram) {
-      add_gram_of[session->isa](session, i % 2 ? sums->mean_weight : sums->scale_weight, r, r + 1, gram);
-    }
+  if (threads == 1) {
+    for (int i = 0; i < 2 * p + 1; i++) add_piece(session, sums, i);
+    return WB_OK;
   }
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+  for (int i = 0; i < 2 * p + 1; i++) add_piece(session, sums, i);
   return WB_OK;
 }

@@ -292,6 +292,10 @@ int wb_cpu_missing_draw(wb_mixture_session *session, const wb_mixture_parameters
   const int status = lay_out_all(session, parameters, message);
   if (status != WB_OK) return status;
   const int threads = mixture_threads(session, m->components, session->data.rows, leaves_of(session));
+  if (threads == 1) {
+    for (int64_t share = 0; share < shares_of(session); share++) draw_share(session, key, iteration, share);
+    return WB_OK;
+  }
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (int64_t share = 0; share < shares_of(session); share++) draw_share(session, key, iteration, share);
   return WB_OK;

@@ -6,28 +6,37 @@
 
 #include <stdlib.h>
 
+#include "core/min_max.h"
 #include "core/mixture_half.h"
 #include "core/scaled_value.h"
 
-int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key,
-                                  uint32_t iteration, int64_t *anchors, wb_message *message) {
+/* Tiles that a thread takes at a time when anchors are chosen. */
+#define TILES_TOGETHER 64
+
+/* The arguments of choose_anchors(). */
+typedef struct anchors_request {
+  const wb_mixture_session *session;
+  const wb_mixture_pairs *pairs;
+  uint64_t key;
+  uint32_t iteration;
+  int64_t next, tiles; /* the next tile that no thread has taken, and their number */
+  uint64_t *least;     /* of each slot: the least ticket of its rows */
+} anchors_request;
+
+static void choose_in_tiles(anchors_request *ask) {
+  const wb_mixture_session *session = ask->session;
+  const wb_mixture_pairs *pairs = ask->pairs;
   const int slots = 2 * pairs->pairs;
-  const int64_t rows = session->data.rows, tiles = (rows + MIXTURE_TILE - 1) / MIXTURE_TILE;
+  const int64_t rows = session->data.rows;
   const mixture_loops loop = wb_cpu_mixture_loops(session);
-  uint64_t least[2 * WB_MIXTURE_MOST_PAIRS];
-  (void)message;
-  for (int i = 0; i < slots; i++) least[i] = UINT64_MAX;
-  const int threads = mixture_threads(session, session->components, rows, tiles);
-#pragma omp parallel num_threads(threads)
-  {
-    uint64_t row[MIXTURE_TILE], tickets[2 * MIXTURE_TILE], own[2 * WB_MIXTURE_MOST_PAIRS];
-    for (int i = 0; i < slots; i++) own[i] = UINT64_MAX;
-#pragma omp for schedule(static)
-    for (int64_t tile = 0; tile < tiles; tile++) {
-      const int64_t first = tile * MIXTURE_TILE;
+  uint64_t row[MIXTURE_TILE], tickets[2 * MIXTURE_TILE], own[2 * WB_MIXTURE_MOST_PAIRS];
+  for (int i = 0; i < slots; i++) own[i] = UINT64_MAX;
+  for (int64_t some; (some = mixture_take(&ask->next)) * TILES_TOGETHER < ask->tiles;) {
+    const int64_t end = wb_min_int((some + 1) * TILES_TOGETHER * MIXTURE_TILE, rows);
+    for (int64_t first = some * TILES_TOGETHER * MIXTURE_TILE; first < end; first += MIXTURE_TILE) {
       for (int l = 0; l < MIXTURE_TILE; l++) row[l] = (uint64_t)(session->data.first_row + first + l);
-      loop.tickets(key, iteration, row, tickets);
-      for (int l = 0; l < MIXTURE_TILE && first + l < rows; l++) {
+      loop.tickets(ask->key, ask->iteration, row, tickets);
+      for (int l = 0; l < MIXTURE_TILE && first + l < end; l++) {
         const int32_t label = session->labels[first + l], pair = pairs->pair[label], side = pairs->side[label];
         if (pair < 0) continue;
         for (int half = 0; half < 2; half++) {
@@ -37,9 +46,26 @@ int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_
         }
       }
     }
+  }
 #pragma omp critical(wb_least_tickets)
-    for (int i = 0; i < slots; i++)
-      if (own[i] < least[i]) least[i] = own[i];
+  for (int i = 0; i < slots; i++)
+    if (own[i] < ask->least[i]) ask->least[i] = own[i];
+}
+
+int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key,
+                                  uint32_t iteration, int64_t *anchors, wb_message *message) {
+  const int slots = 2 * pairs->pairs;
+  const int64_t rows = session->data.rows, tiles = (rows + MIXTURE_TILE - 1) / MIXTURE_TILE;
+  uint64_t least[2 * WB_MIXTURE_MOST_PAIRS];
+  (void)message;
+  for (int i = 0; i < slots; i++) least[i] = UINT64_MAX;
+  const int threads = mixture_threads(session, session->components, rows, tiles);
+  anchors_request ask = {session, pairs, key, iteration, 0, tiles, least};
+  if (threads == 1) {
+    choose_in_tiles(&ask);
+  } else {
+#pragma omp parallel num_threads(threads)
+    choose_in_tiles(&ask);
   }
   for (int i = 0; i < slots; i++) anchors[i] = least[i] == UINT64_MAX ? -1 : (int64_t)(least[i] & 0xFFFFFFFFu);
   return WB_OK;

@@ -17,6 +17,8 @@
 static void close_session(wb_mixture_session *session) {
   if (!session) return;
   wb_cpu_missing_close(session);
+  for (int i = 0; i < session->threads && session->scratch; i++) wb_aligned_free(session->scratch[i].memory);
+  free(session->scratch);
   free(session->labels);
   free(session->nodes);
   free(session->memory);
@@ -47,7 +49,10 @@ static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixtu
   opened->node_count = opened->node_room = 0;
   opened->share = NULL;
   opened->sizes = NULL;
-  const int status = wb_cpu_missing_open(opened, message);
+  opened->missing = NULL;
+  opened->scratch = calloc((size_t)run->threads, sizeof *opened->scratch);
+  const int status = opened->scratch ? wb_cpu_missing_open(opened, message)
+                                     : wb_out_of_memory(message, "the threads", sizeof *opened->scratch);
   if (status == WB_OK) *session = opened;
   else close_session(opened);
   return status;
@@ -226,7 +231,7 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
   int failed = 0;
 #pragma omp parallel num_threads(threads)
   {
-    void *memory = wb_aligned_malloc(wb_cpu_mixture_tile_bytes(p, 0, 0, 0));
+    void *memory = wb_aligned_malloc(wb_cpu_mixture_tile_bytes(session, 0, 0, 0));
     tile t = {0};
     if (memory) {
       t = wb_cpu_mixture_tile_in(memory, session, 0, 0);
@@ -253,7 +258,7 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
     wb_aligned_free(memory);
   }
   free(packed);
-  if (failed) return wb_out_of_memory(message, "a tile of rows", wb_cpu_mixture_tile_bytes(p, 0, 0, 0));
+  if (failed) return wb_out_of_memory(message, "a tile of rows", wb_cpu_mixture_tile_bytes(session, 0, 0, 0));
   /* Replaces the results of the incomplete rows. */
   return wb_cpu_missing_evaluate(session, parameters, first, count, labels, log_density, probability, message);
 }

@@ -6,6 +6,13 @@
 #include "backend/backend.h"
 #include "numeric/idle.h"
 
+/* Working memory of one thread, kept from pass to pass. A line of the cache each. */
+typedef struct mixture_scratch {
+  void *memory;
+  size_t bytes;
+  char apart[64 - sizeof(void *) - sizeof(size_t)];
+} mixture_scratch;
+
 struct wb_mixture_session {
   wb_mixture_data data; /* center and inverse_scale are the session's own copies */
   int32_t *labels;      /* rows: the last draw */
@@ -22,7 +29,17 @@ struct wb_mixture_session {
   double log_likelihood; /* of the last labels */
   double *nodes;         /* of a part of the rows: see get_nodes() */
   size_t node_count, node_room; /* doubles in `nodes`, and doubles that have room */
+  mixture_scratch *scratch;     /* of each thread */
 };
+
+/* The next piece of work, from *next on, that no thread has taken. Without a parallel region this is a count. There an
+ * `omp for` would allocate memory and wait for all threads at its end. */
+static inline int64_t mixture_take(int64_t *next) {
+  int64_t taken;
+#pragma omp atomic capture
+  taken = (*next)++;
+  return taken;
+}
 
 /* Threads for `rows` rows in `units` units of work: one for each fifth of a millisecond of work or so. */
 static inline int mixture_threads(const wb_mixture_session *session, int components, int64_t rows, int64_t units) {

@@ -4,6 +4,9 @@
 #include "cpu/mixture/sums.h"
 
 #include <stdlib.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "core/block_draw.h"
 #include "core/elementary.h"
@@ -77,28 +80,30 @@ int wb_cpu_mixture_pack(const wb_mixture_session *session, const wb_mixture_para
   return WB_OK;
 }
 
-size_t wb_cpu_mixture_tile_bytes(int p, int lists, size_t counts, size_t room) {
+size_t wb_cpu_mixture_tile_bytes(const wb_mixture_session *session, int lists, size_t counts, size_t room) {
+  const int p = session->data.columns;
   size_t bytes = ((size_t)p + 2) * MIXTURE_TILE * sizeof(double);
   if (lists > 0)
-    bytes += WB_LEAF_ROWS * ((mixture_padded(p + 1) + 1) * sizeof(double) + 2 * sizeof(int32_t)) +
+    bytes += mixture_leaf_rows(session) * ((mixture_padded(p + 1) + 1) * sizeof(double) + 2 * sizeof(int32_t)) +
              counts * sizeof(int64_t) + mixture_padded_size(room) * sizeof(double) + (size_t)lists * sizeof(int32_t);
   return bytes;
 }
 
 tile wb_cpu_mixture_tile_in(void *memory, const wb_mixture_session *session, size_t counts, size_t room) {
   const int p = session->data.columns;
+  const size_t rows = mixture_leaf_rows(session);
   tile t;
   t.loop = wb_cpu_mixture_loops(session);
   t.x = memory;
   t.label = (int64_t *)(t.x + (size_t)p * MIXTURE_TILE);
   t.log_sum = (double *)(t.label + MIXTURE_TILE);
   t.row = t.log_sum + MIXTURE_TILE;
-  t.log_density = t.row + WB_LEAF_ROWS * mixture_padded(p + 1);
-  t.room = t.log_density + WB_LEAF_ROWS;
+  t.log_density = t.row + rows * mixture_padded(p + 1);
+  t.room = t.log_density + rows;
   t.count = (int64_t *)(t.room + mixture_padded_size(room));
   t.drawn = (int32_t *)(t.count + counts);
-  t.member = t.drawn + WB_LEAF_ROWS;
-  t.end = t.member + WB_LEAF_ROWS;
+  t.member = t.drawn + rows;
+  t.end = t.member + rows;
   return t;
 }
 
@@ -141,10 +146,36 @@ void wb_cpu_mixture_tile_gather(const wb_mixture_session *session, int64_t leaf_
 }
 
 /* Sets what is the same in every leaf: the 1 that begins each row, and the padding. */
-static void leaf_prepare(int p, tile *t) {
-  const size_t padded = mixture_padded(p + 1);
-  memset(t->row, 0, WB_LEAF_ROWS * padded * sizeof(double));
-  for (int l = 0; l < WB_LEAF_ROWS; l++) t->row[(size_t)l * padded] = 1;
+static void leaf_prepare(const wb_mixture_session *session, tile *t) {
+  const size_t padded = mixture_padded(session->data.columns + 1), rows = mixture_leaf_rows(session);
+  memset(t->row, 0, rows * padded * sizeof(double));
+  for (size_t l = 0; l < rows; l++) t->row[l * padded] = 1;
+}
+
+static int thread_number(void) {
+#ifdef _OPENMP
+  return omp_get_thread_num();
+#else
+  return 0;
+#endif
+}
+
+/* The calling thread's working memory for a pass. The leaf's rows lie at the same place in all passes, so they are
+ * prepared once. Returns 0 if there is no memory. */
+static int take_tile(const wb_mixture_session *session, const mixture_pass *pass, tile *t) {
+  mixture_scratch *own = &session->scratch[thread_number()];
+  const size_t bytes = wb_cpu_mixture_tile_bytes(session, pass->lists, pass->counts, pass->room);
+  const int grows = own->bytes < bytes;
+  if (grows) {
+    wb_aligned_free(own->memory);
+    own->memory = wb_aligned_malloc(bytes);
+    own->bytes = own->memory ? bytes : 0;
+    if (!own->memory) return 0;
+  }
+  *t = wb_cpu_mixture_tile_in(own->memory, session, pass->counts, pass->room);
+  if (grows) leaf_prepare(session, t);
+  memset(t->count, 0, pass->counts * sizeof(int64_t));
+  return 1;
 }
 
 void wb_cpu_mixture_leaf_sort(int lists, int rows, tile *t) {
@@ -212,44 +243,54 @@ int wb_cpu_mixture_get_nodes(wb_mixture_session *session, double *nodes, wb_mess
   return WB_OK;
 }
 
+/* What the threads of a pass share. */
+typedef struct shared_pass {
+  const wb_mixture_session *session;
+  const mixture_pass *pass;
+  wb_reduction_tree *trees;
+  int64_t leaves, piece, next;
+  int64_t *counts;
+} shared_pass;
+
+/* One thread's share of the leaves. */
+static void pass_leaves(shared_pass *all) {
+  tile t;
+  const mixture_pass *pass = all->pass;
+  if (!take_tile(all->session, pass, &t)) {
+    wb_reduction_fail(&all->trees[0]);
+    return;
+  }
+  for (int64_t leaf; (leaf = mixture_take(&all->next)) < all->leaves;) {
+    wb_reduction_tree *tree = &all->trees[leaf / all->piece];
+    double *sums = wb_reduction_take(tree);
+    if (!sums) continue;
+    pass->leaf(all->session, pass->ask, leaf, &t, sums);
+    wb_reduction_give(tree, leaf % all->piece, sums);
+  }
+  for (size_t i = 0; i < pass->counts; i++) {
+#pragma omp atomic
+    all->counts[i] += t.count[i];
+  }
+}
+
 int wb_cpu_mixture_pass(wb_mixture_session *session, const mixture_pass *pass, double *statistics, double *last,
                         int64_t *counts, wb_message *message) {
   const int p = session->data.columns;
   const int64_t leaves = (session->data.rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
   const int64_t piece = session->data.piece > 0 ? session->data.piece : leaves, pieces = (leaves + piece - 1) / piece;
-  const size_t size = wb_cpu_mixture_padded_sums(p),
-               bytes = wb_cpu_mixture_tile_bytes(p, pass->lists, pass->counts, pass->room);
-  const size_t node = (size_t)pass->components * size + 8;
+  const size_t node = (size_t)pass->components * wb_cpu_mixture_padded_sums(p) + 8;
   int status = WB_OK, failed = 0;
   wb_reduction_tree *trees = malloc((size_t)pieces * sizeof *trees);
   if (!trees) return wb_out_of_memory(message, "the sums of pieces", (size_t)pieces * sizeof *trees);
   for (int64_t i = 0; i < pieces; i++) wb_reduction_open(&trees[i], i + 1 < pieces ? piece : leaves - i * piece, node);
   const int threads = mixture_threads(session, pass->work, session->data.rows, leaves);
+  shared_pass all = {session, pass, trees, leaves, piece, 0, counts};
+  /* The barrier of a parallel region is a system call even if there is one thread. */
+  if (threads == 1) {
+    pass_leaves(&all);
+  } else {
 #pragma omp parallel num_threads(threads)
-  {
-    void *memory = wb_aligned_malloc(bytes);
-    tile t = {0};
-    if (memory) {
-      t = wb_cpu_mixture_tile_in(memory, session, pass->counts, pass->room);
-      leaf_prepare(p, &t);
-      memset(t.count, 0, pass->counts * sizeof(int64_t));
-    } else {
-      wb_reduction_fail(&trees[0]);
-    }
-#pragma omp for schedule(dynamic, 1)
-    for (int64_t leaf = 0; leaf < leaves; leaf++) {
-      wb_reduction_tree *tree = &trees[leaf / piece];
-      double *sums = memory ? wb_reduction_take(tree) : NULL;
-      if (sums) {
-        pass->leaf(session, pass->ask, leaf, &t, sums);
-        wb_reduction_give(tree, leaf % piece, sums);
-      }
-    }
-    for (size_t i = 0; memory && i < pass->counts; i++) {
-#pragma omp atomic
-      counts[i] += t.count[i];
-    }
-    wb_aligned_free(memory);
+    pass_leaves(&all);
   }
   for (int64_t i = 0; i < pieces; i++) failed |= !wb_reduction_root(&trees[i]);
   if (failed)

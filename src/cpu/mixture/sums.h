@@ -66,6 +66,12 @@ typedef struct mixture_loops {
 
 mixture_loops wb_cpu_mixture_loops(const wb_mixture_session *session);
 
+/* The most rows of a leaf, in whole tiles. Few rows need little memory. */
+static inline size_t mixture_leaf_rows(const wb_mixture_session *session) {
+  const int64_t rows = (session->data.rows + MIXTURE_TILE - 1) / MIXTURE_TILE * MIXTURE_TILE;
+  return (size_t)(rows < WB_LEAF_ROWS ? rows : WB_LEAF_ROWS);
+}
+
 /* A thread's working memory: one tile in the forms that the loops read, and the rows of a leaf with their labels. */
 typedef struct tile {
   mixture_loops loop;
@@ -73,17 +79,17 @@ typedef struct tile {
   double *x;           /* p x MIXTURE_TILE, doubles or floats */
   int64_t *label;      /* MIXTURE_TILE, of 64 bits or, with floats, 32 */
   double *log_sum;     /* MIXTURE_TILE, doubles or floats */
-  double *row;         /* WB_LEAF_ROWS x padded(p + 1): 1, the row's values, zeros */
-  double *log_density; /* WB_LEAF_ROWS */
+  double *row;         /* rows of a leaf x padded(p + 1): 1, the row's values, zeros */
+  double *log_density; /* rows of a leaf */
   double *room;        /* further memory for the pass */
   int64_t *count;      /* this thread's counts over all its leaves */
-  int32_t *drawn;      /* WB_LEAF_ROWS: labels */
-  int32_t *member;     /* WB_LEAF_ROWS: rows, list after list */
+  int32_t *drawn;      /* rows of a leaf: labels */
+  int32_t *member;     /* rows of a leaf, list after list */
   int32_t *end;        /* lists: the end of each in `member` */
 } tile;
 
 /* Bytes of a tile (without a leaf if `lists` is 0), and a tile in such memory. */
-size_t wb_cpu_mixture_tile_bytes(int p, int lists, size_t counts, size_t room);
+size_t wb_cpu_mixture_tile_bytes(const wb_mixture_session *session, int lists, size_t counts, size_t room);
 tile wb_cpu_mixture_tile_in(void *memory, const wb_mixture_session *session, size_t counts, size_t room);
 
 /* Scales rows first..first + rows - 1 of the data into the tile. Rows past the end are scaled zeros. */
