@@ -59,12 +59,12 @@ static inline __attribute__((always_inline)) void REAL_NAME(add_squares)(
   }
 }
 
-/* log(pi_j N(x | mu_j, Sigma_j)) of the tile's rows: constant - |F x - offset|^2 / 2. */
-static void REAL_NAME(mixture_log_weight)(int p, const REAL *restrict coefficients,
+/* log(pi_j N(x | mu_j, Sigma_j)) of the tile's first `lanes` rows or more: constant - |F x - offset|^2 / 2. */
+static void REAL_NAME(mixture_log_weight)(int lanes, int p, const REAL *restrict coefficients,
                                           const REAL *restrict x, REAL *restrict log_weight) {
   const REAL constant = coefficients[0];
   coefficients++;
-  for (int first = 0; first < MIXTURE_TILE; first += STEP) {
+  for (int first = 0; first < lanes; first += STEP) {
     REAL_VECTOR squares[4];
     WB_UNROLL
     for (int v = 0; v < VECTORS; v++) squares[v] = REAL_SET(0);
@@ -137,7 +137,8 @@ static inline __attribute__((always_inline)) int REAL_NAME(weigh_block)(
     REAL (*restrict log_weight)[MIXTURE_TILE]) {
   const int count = components - base < WB_BLOCK_ITEMS ? components - base : WB_BLOCK_ITEMS;
   for (int j = 0; j < count; j++)
-    REAL_NAME(mixture_log_weight)(p, coefficients + (size_t)(base + j) * mixture_coefficients(p), x, log_weight[j]);
+    REAL_NAME(mixture_log_weight)(MIXTURE_TILE, p, coefficients + (size_t)(base + j) * mixture_coefficients(p), x,
+                                  log_weight[j]);
   return count;
 }
 
@@ -231,13 +232,14 @@ static void REAL_NAME(mixture_evaluate)(int p, int components, const REAL *restr
     }
 }
 
-/* The log weight of the second of two components less that of the first, for each row of the tile. */
+/* The log weight of the second of two components less that of the first, for the tile's first `lanes` rows. */
 /* tools/loops: no vector multiply-adds */
-static void REAL_NAME(mixture_halves)(int p, const REAL *restrict coefficients, const REAL *restrict x,
+static void REAL_NAME(mixture_halves)(int lanes, int p, const REAL *restrict coefficients, const REAL *restrict x,
                                       double *restrict difference) {
   _Alignas(64) REAL weight[2][MIXTURE_TILE];
-  REAL_NAME(weigh_block)(p, 2, 0, coefficients, x, weight);
-  for (int l = 0; l < MIXTURE_TILE; l++) difference[l] = (double)weight[1][l] - (double)weight[0][l];
+  for (int j = 0; j < 2; j++)
+    REAL_NAME(mixture_log_weight)(lanes, p, coefficients + (size_t)j * mixture_coefficients(p), x, weight[j]);
+  for (int l = 0; l < lanes; l++) difference[l] = (double)weight[1][l] - (double)weight[0][l];
 }
 
 /* Log weights of all components (components x MIXTURE_TILE). For each row: the largest log weight, the sum of all

@@ -58,6 +58,7 @@ int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_
   const int64_t rows = session->data.rows, tiles = (rows + MIXTURE_TILE - 1) / MIXTURE_TILE;
   uint64_t least[2 * WB_MIXTURE_MOST_PAIRS];
   (void)message;
+  session->chosen++;
   for (int i = 0; i < slots; i++) least[i] = UINT64_MAX;
   const int threads = mixture_threads(session, session->components, rows, tiles);
   anchors_request ask = {session, pairs, key, iteration, 0, tiles, least};
@@ -70,6 +71,9 @@ int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_
   for (int i = 0; i < slots; i++) anchors[i] = least[i] == UINT64_MAX ? -1 : (int64_t)(least[i] & 0xFFFFFFFFu);
   return WB_OK;
 }
+
+/* Rows that are drawn together: a divisor of MIXTURE_TILE, and a multiple of WB_PHILOX_TILE. */
+#define PAIR_LANES 16
 
 /* The arguments of draw_halves(). */
 typedef struct halves_request {
@@ -90,12 +94,15 @@ static void draw_tile_halves(const wb_mixture_session *session, const halves_req
   const size_t stride = 2 * mixture_coefficients(p) * (size_t)pair;
   const int64_t *anchors = ask->anchors + 2 * (size_t)pair;
   double difference[MIXTURE_TILE], half[MIXTURE_TILE], log_half[2][MIXTURE_TILE];
-  wb_cpu_mixture_tile_gather(session, leaf_begin, member, count, t);
+  /* Most pairs of small data have a few rows only. */
+  const int lanes = (count + PAIR_LANES - 1) / PAIR_LANES * PAIR_LANES;
+  wb_cpu_mixture_tile_gather(session, leaf_begin, member, count, lanes, t);
   if (single)
-    t->loop.halves_single(p, (const float *)ask->packed + stride, (float *)t->x, difference);
+    t->loop.halves_single(lanes, p, (const float *)ask->packed + stride, (float *)t->x, difference);
   else
-    t->loop.halves_double(p, (const double *)ask->packed + stride, t->x, difference);
-  t->loop.draw_halves(ask->key, ask->iteration, ask->step, t->number, difference, half, log_half[0], log_half[1]);
+    t->loop.halves_double(lanes, p, (const double *)ask->packed + stride, t->x, difference);
+  t->loop.draw_halves(lanes, ask->key, ask->iteration, ask->step, t->number, difference, half, log_half[0],
+                      log_half[1]);
   for (int l = 0; l < count; l++) {
     const int64_t i = (int64_t)t->number[l];
     const int32_t side = ask->pairs->side[session->labels[row_of(session, t->number[l])]];
@@ -108,16 +115,19 @@ static void draw_tile_halves(const wb_mixture_session *session, const halves_req
   }
 }
 
-/* Copies the scaled rows of a leaf that belong to pairs, and lists them by pair. */
-static void gather_leaf(const wb_mixture_session *session, const wb_mixture_pairs *pairs, int64_t begin, int rows,
+/* Copies the scaled rows of a leaf that belong to pairs, and lists them by pair. If this thread had the leaf in its
+ * last pass, its rows are still there, and all steps of a launch need the same lists. */
+static void gather_leaf(const wb_mixture_session *session, const wb_mixture_pairs *pairs, int64_t leaf, int rows,
                         tile *t) {
   const wb_mixture_data *data = &session->data;
-  const int p = data->columns;
+  const int p = data->columns, has_rows = t->own->leaf == leaf;
+  const int64_t begin = leaf * WB_LEAF_ROWS;
   const size_t padded = mixture_padded(p + 1);
+  if (has_rows && t->own->sorted == session->chosen) return;
   for (int l = 0; l < rows; l++) {
     const int32_t pair = pairs->pair[session->labels[begin + l]];
     t->drawn[l] = pair < 0 ? pairs->pairs : pair;
-    if (pair < 0) continue;
+    if (pair < 0 || has_rows) continue;
     double *row = t->row + (size_t)l * padded + 1;
     for (int c = 0; c < p; c++) {
       const double scaled = wb_scaled_value(data->x[(size_t)c * (size_t)data->rows + (size_t)(begin + l)],
@@ -126,6 +136,8 @@ static void gather_leaf(const wb_mixture_session *session, const wb_mixture_pair
     }
   }
   wb_cpu_mixture_leaf_sort(pairs->pairs + 1, rows, t);
+  if (has_rows) t->own->sorted = session->chosen;
+  else mixture_has_leaf(t, -1);
 }
 
 /* Draws the halves of a leaf's rows and adds the rows to the sums of their halves. */
@@ -135,7 +147,7 @@ static void halve_leaf(const wb_mixture_session *session, const void *asked, int
   const size_t size = wb_cpu_mixture_padded_sums(p), padded = mixture_padded(p + 1);
   const int64_t begin = leaf * WB_LEAF_ROWS, left = session->data.rows - begin;
   int32_t list[2][WB_LEAF_ROWS];
-  gather_leaf(session, ask->pairs, begin, left < WB_LEAF_ROWS ? (int)left : WB_LEAF_ROWS, t);
+  gather_leaf(session, ask->pairs, leaf, left < WB_LEAF_ROWS ? (int)left : WB_LEAF_ROWS, t);
   wb_cpu_missing_fill(session, leaf, t->row + 1, padded);
   for (int32_t g = 0, at = 0; g < ask->pairs->pairs; g++) {
     int listed[2] = {0, 0};

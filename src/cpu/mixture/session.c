@@ -50,6 +50,7 @@ static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixtu
   opened->share = NULL;
   opened->sizes = NULL;
   opened->missing = NULL;
+  opened->chosen = 0;
   opened->scratch = calloc((size_t)run->threads, sizeof *opened->scratch);
   const int status = opened->scratch ? wb_cpu_missing_open(opened, message)
                                      : wb_out_of_memory(message, "the threads", sizeof *opened->scratch);
@@ -142,6 +143,7 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
     const int rows = all - first < MIXTURE_TILE ? all - first : MIXTURE_TILE;
     wb_cpu_mixture_tile_load(session, begin + first, rows, t);
     wb_cpu_mixture_tile_transpose(data, rows, first, t);
+    mixture_has_leaf(t, leaf);
     if (!together) continue;
     for (int l = 0; l < MIXTURE_TILE; l++) {
       t->number[l] = (uint64_t)(data->first_row + begin + first + l);
@@ -158,7 +160,7 @@ static void draw_leaf(const wb_mixture_session *session, const void *asked, int6
     const int whole = t->end[groups - 1];
     for (int at = 0; at < whole; at += MIXTURE_TILE) {
       const int rows = whole - at < MIXTURE_TILE ? whole - at : MIXTURE_TILE;
-      wb_cpu_mixture_tile_gather(session, begin, t->member + at, rows, t);
+      wb_cpu_mixture_tile_gather(session, begin, t->member + at, rows, MIXTURE_TILE, t);
       draw_tile(session, ask, t);
       keep_tile(session, ask, t->member + at, rows, t);
     }

@@ -10,7 +10,9 @@
 typedef struct mixture_scratch {
   void *memory;
   size_t bytes;
-  char apart[64 - sizeof(void *) - sizeof(size_t)];
+  int64_t leaf;    /* whose rows are all in the memory; -1: of none */
+  uint64_t sorted; /* the session's `chosen` when these rows were sorted by pair; 0: they are not */
+  char apart[64 - sizeof(void *) - sizeof(size_t) - 2 * sizeof(int64_t)];
 } mixture_scratch;
 
 struct wb_mixture_session {
@@ -30,6 +32,7 @@ struct wb_mixture_session {
   double *nodes;         /* of a part of the rows: see get_nodes() */
   size_t node_count, node_room; /* doubles in `nodes`, and doubles that have room */
   mixture_scratch *scratch;     /* of each thread */
+  uint64_t chosen;              /* how often anchors were chosen */
 };
 
 /* The next piece of work, from *next on, that no thread has taken. Without a parallel region this is a count. There an

@@ -94,6 +94,7 @@ tile wb_cpu_mixture_tile_in(void *memory, const wb_mixture_session *session, siz
   const size_t rows = mixture_leaf_rows(session);
   tile t;
   t.loop = wb_cpu_mixture_loops(session);
+  t.own = NULL;
   t.x = memory;
   t.label = (int64_t *)(t.x + (size_t)p * MIXTURE_TILE);
   t.log_sum = (double *)(t.label + MIXTURE_TILE);
@@ -131,10 +132,10 @@ void wb_cpu_mixture_tile_transpose(const wb_mixture_data *data, int rows, int at
 }
 
 void wb_cpu_mixture_tile_gather(const wb_mixture_session *session, int64_t leaf_begin, const int32_t *member, int count,
-                                tile *t) {
+                                int lanes, tile *t) {
   const int p = session->data.columns, single = session->data.precision == WB_SINGLE;
   const size_t padded = mixture_padded(p + 1);
-  for (int l = 0; l < MIXTURE_TILE; l++) {
+  for (int l = 0; l < lanes; l++) {
     const int32_t from = member[l < count ? l : 0];
     const double *values = t->row + (size_t)from * padded + 1;
     t->number[l] = (uint64_t)(session->data.first_row + leaf_begin + from);
@@ -173,7 +174,11 @@ static int take_tile(const wb_mixture_session *session, const mixture_pass *pass
     if (!own->memory) return 0;
   }
   *t = wb_cpu_mixture_tile_in(own->memory, session, pass->counts, pass->room);
-  if (grows) leaf_prepare(session, t);
+  t->own = own;
+  if (grows) {
+    leaf_prepare(session, t);
+    mixture_has_leaf(t, -1);
+  }
   memset(t->count, 0, pass->counts * sizeof(int64_t));
   return 1;
 }

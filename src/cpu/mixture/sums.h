@@ -43,10 +43,10 @@ typedef struct mixture_loops {
                           double *log_sum, double *probability, int64_t stride, int rows);
   void (*evaluate_single)(int p, int components, const float *coefficients, const float *x, int32_t *label,
                           float *log_sum, double *probability, int64_t stride, int rows);
-  void (*halves_double)(int p, const double *coefficients, const double *x, double *difference);
-  void (*halves_single)(int p, const float *coefficients, const float *x, double *difference);
-  void (*draw_halves)(uint64_t key, uint32_t iteration, uint32_t step, const uint64_t *row, const double *difference,
-                      double *half, double *log_first, double *log_second);
+  void (*halves_double)(int lanes, int p, const double *coefficients, const double *x, double *difference);
+  void (*halves_single)(int lanes, int p, const float *coefficients, const float *x, double *difference);
+  void (*draw_halves)(int lanes, uint64_t key, uint32_t iteration, uint32_t step, const uint64_t *row,
+                      const double *difference, double *half, double *log_first, double *log_second);
   void (*tickets)(uint64_t key, uint32_t iteration, const uint64_t *row, uint64_t *tickets);
   void (*weigh_double)(int p, int components, const double *coefficients, const double *x,
                        double (*weight)[MIXTURE_TILE], double *largest, double *total, double *log_sum);
@@ -75,6 +75,7 @@ static inline size_t mixture_leaf_rows(const wb_mixture_session *session) {
 /* A thread's working memory: one tile in the forms that the loops read, and the rows of a leaf with their labels. */
 typedef struct tile {
   mixture_loops loop;
+  mixture_scratch *own; /* the memory of a pass; NULL for a tile alone */
   uint64_t number[MIXTURE_TILE]; /* of each row of the tile in the whole data: see row_of() */
   double *x;           /* p x MIXTURE_TILE, doubles or floats */
   int64_t *label;      /* MIXTURE_TILE, of 64 bits or, with floats, 32 */
@@ -111,10 +112,16 @@ static inline double tile_log_sum(const wb_mixture_data *data, const tile *t, in
   return data->precision == WB_SINGLE ? (double)((const float *)t->log_sum)[l] : t->log_sum[l];
 }
 
-/* Fills the tile with the `count` rows of the leaf that `member` lists, and repeats the first of them if they are fewer
- * than a tile. `leaf_begin` is the number of the leaf's first row. */
+/* Fills `lanes` rows of the tile with the `count` rows of the leaf that `member` lists, and repeats the first of them
+ * if they are fewer. `leaf_begin` is the number of the leaf's first row. */
 void wb_cpu_mixture_tile_gather(const wb_mixture_session *session, int64_t leaf_begin, const int32_t *member, int count,
-                                tile *t);
+                                int lanes, tile *t);
+
+/* Notes that the thread's memory has all rows of a leaf now, in their own order. */
+static inline void mixture_has_leaf(tile *t, int64_t leaf) {
+  t->own->leaf = leaf;
+  t->own->sorted = 0;
+}
 
 /* Sorts the rows of the leaf into lists by t->drawn, in order within each list. */
 void wb_cpu_mixture_leaf_sort(int lists, int rows, tile *t);

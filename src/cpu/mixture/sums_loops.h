@@ -10,13 +10,13 @@
 #include "cpu/real.h"
 #include "cpu/mixture/draw_tile.h"
 
-/* Draws MIXTURE_TILE rows to halves: see wb_half_draw(). */
-static void WB_NAME(mixture_draw_halves)(uint64_t key, uint32_t iteration, uint32_t step, const uint64_t *row,
-                                         const double *difference, double *half, double *log_first,
-                                         double *log_second) {
+/* Draws `lanes` rows, a multiple of WB_PHILOX_TILE, to halves: see wb_half_draw(). */
+static void WB_NAME(mixture_draw_halves)(int lanes, uint64_t key, uint32_t iteration, uint32_t step,
+                                         const uint64_t *row, const double *restrict difference, double *restrict half,
+                                         double *restrict log_first, double *restrict log_second) {
   uint64_t bits[MIXTURE_TILE], unused[MIXTURE_TILE];
-  WB_NAME(philox_words)(MIXTURE_TILE, key, WB_PURPOSE_HALF, iteration, step, row, bits, unused);
-  for (int l = 0; l < MIXTURE_TILE; l++) half[l] = wb_half_draw(difference[l], bits[l], &log_first[l], &log_second[l]);
+  WB_NAME(philox_words)(lanes, key, WB_PURPOSE_HALF, iteration, step, row, bits, unused);
+  for (int l = 0; l < lanes; l++) half[l] = wb_half_draw(difference[l], bits[l], &log_first[l], &log_second[l]);
 }
 
 /* Two tickets for each of MIXTURE_TILE rows; row: their numbers. */

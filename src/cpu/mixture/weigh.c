@@ -53,6 +53,7 @@ static void weigh_leaf(const wb_mixture_session *session, const void *asked, int
       if (count > 0) t->loop.add_weighted(p + 1, row, padded, member, weight, count, scaled, sums + (size_t)j * size);
     }
   }
+  mixture_has_leaf(t, leaf);
   sums[(size_t)k * size] = log_likelihood;
 }
 
