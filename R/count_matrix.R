@@ -18,7 +18,7 @@ count_matrix <- function(x, argument = "x", call = sys.call(-1L)) {
       row = (at - 1L) %% nrow(x) + 1L, column = (at - 1L) %/% nrow(x) + 1L, value = as.double(x[at]),
       size = dim(x), documents = rownames(x), terms = colnames(x)
     )
-  } else if (is.character(x)) {
+  } else if (is.character(x) || is.factor(x) || inherits(x, c("Corpus", "corpus", "tokens"))) {
     stop_input(argument, "must be counts of documents x terms, not ", show_value(x), ": DocumentTermMatrix() of ",
       "package tm, or dfm() of quanteda, counts the words of texts", call = call)
   } else {

@@ -58,6 +58,7 @@ refusal_words <- c(
   fitted.martingale_posterior = "predict() gives means and probabilities at points",
   residuals.topic_model = "perplexity() says how well the words fit",
   terms.topic_model = "top_terms() gives the top terms of each topic, and `x$terms` has all terms",
+  unique.topic_model = "if text2vec masks coherence(), write warpbayes::coherence(x); `x$phi` has the topics",
   weights.dp_mixture = "tidy() of package generics gives the weights of components",
   variable.names.bayes_logit = "names(coef(x)) gives the names of coefficients",
   logLik.bayes_logit = "log_lik() gives the draws of the log likelihood of each row",
@@ -110,7 +111,7 @@ describe_object <- function(x, ...) sprintf("<%s>", class(x)[[1L]])
 
 .onLoad <- function(libname, pkgname) {
   own <- topenv()
-  add_perplexity_methods()
+  add_topic_methods()
   for (class in names(refusing_classes)) {
     refused <- refusals_of(class)
     for (package in names(refused)) {

@@ -123,8 +123,8 @@
 #' Wallach, H. M., Mimno, D. and McCallum, A. (2009). Rethinking LDA: why priors matter. *Advances in Neural
 #' Information Processing Systems* **22**, 1973-1981.
 #' @seealso [compare_topics()], which fits several numbers of topics; [update()][update.topic_model()], which goes on
-#'   with new documents; [predict.topic_model()], [perplexity()], [topic_names()], [top_terms()], [coherence()],
-#'   [relabel()], [plot.topic_model()], [continue()]
+#'   with new documents; [topic_model_peers], for users of topicmodels and text2vec; [predict.topic_model()],
+#'   [perplexity()], [topic_names()], [top_terms()], [coherence()], [relabel()], [plot.topic_model()], [continue()]
 #' @examples
 #' # Two subjects that share one word.
 #' set.seed(1)
@@ -143,7 +143,8 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
                         seed = NULL, backend = NULL, threads = NULL, precision = c("double", "single"),
                         checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
-  require_arguments("x", "topics")
+  require_arguments("x")
+  if (missing(topics)) stop_input("topics", "is missing: it is the number of topics, such as topics = 10")
   counts <- count_matrix(x)
   if (is.numeric(topics) && length(topics) > 1L) {
     stop_input("topics", "must be one whole number, not ", show_value(topics),

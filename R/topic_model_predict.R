@@ -154,7 +154,8 @@ infer_topics <- function(fit, counts, iter, seed, run, groups = NULL) {
 #' attached, R takes the one attached last. If that is topicmodels or seededlda, `perplexity(fit, x)` works as described
 #' here: their generic functions get a method for fits of [topic_model()]. In this case do not name the argument `fit`.
 #' The function of text2vec is not generic: if it was attached last, write `warpbayes::perplexity(fit, x)`. If this
-#' package was attached last, write `topicmodels::perplexity(model)` for models of topicmodels.
+#' package was attached last, write `topicmodels::perplexity(model)` for models of topicmodels. Their numbers cannot be
+#' compared with those here: [topic_model_peers] says why.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts of documents that were not fitted, in any of the forms that [topic_model()] takes.
@@ -175,8 +176,8 @@ infer_topics <- function(fit, counts, iter, seed, run, groups = NULL) {
 #' @export
 perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, groups = NULL, seed = NULL, backend = NULL,
                        threads = NULL, ...) {
+  check_masking_fit(fit, "perplexity")
   check_dots_empty(...)
-  check_topic_fit(fit)
   share <- check_number(share, "share", 0, 1)
   iter <- check_count(iter, "iter", min = 2)
   run <- resolve_run(backend, threads)

@@ -99,7 +99,8 @@ term_scores <- function(fit, by, weight = 0.5) {
 #'
 #' @section Other packages:
 #' text2vec has a function of the same name, which is not generic. If text2vec was attached last, write
-#' `warpbayes::coherence(fit)`.
+#' `warpbayes::coherence(fit)`. If this package was attached last, write `text2vec::coherence(words, tcm)` for words of
+#' text2vec.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts in which to look up documents with both terms, in any of the forms that [topic_model()]
@@ -125,8 +126,8 @@ term_scores <- function(fit, by, weight = 0.5) {
 #' coherence(fit, n = 3, measure = "npmi")
 #' @export
 coherence <- function(fit, newdata = NULL, n = 10, measure = c("umass", "npmi", "cv"), ...) {
+  check_masking_fit(fit, "coherence")
   check_dots_empty(...)
-  check_topic_fit(fit)
   n <- min(check_count(n, "n", min = 2), length(fit$terms))
   measure <- check_choice(measure, "measure", c("umass", "npmi", "cv"))
   counts <- if (is.null(newdata)) fit$x else known_terms(fit, newdata)

@@ -36,7 +36,8 @@
 #' [residuals][residuals.bayes_logit()], [log_lik][log_lik.bayes_logit()], [emmeans][emm_basis.bayes_logit()],
 #' [tidy][tidy.bayes_logit()], [as_draws][as_draws.bayes_logit()].
 #'
-#' *Topic models:* [topic_model()], [seed words, priors and groups][topic_model_structure], [compare_topics()].
+#' *Topic models:* [topic_model()], [seed words, priors and groups][topic_model_structure],
+#' [users of topicmodels and text2vec][topic_model_peers], [compare_topics()].
 #' Methods: [print][print.topic_model()], [plot][plot.topic_model()], [top_terms()], [topic_names()], [coherence()],
 #' [perplexity()], [predict][predict.topic_model()], [update][update.topic_model()], [relabel][relabel.topic_model()],
 #' [tidy][tidy.topic_model()], [as_draws][as_draws.topic_model()].

@@ -36,6 +36,17 @@ median_seconds <- function(call, times = 5) {
   medians(interleave(call = function() elapsed(call()), times = times))[["call"]]
 }
 
+# The vector instruction sets of this processor, the widest first, as values of options(warpbayes.isa).
+set_names <- c(avx512 = "AVX-512", avx2 = "AVX2", neon = "NEON")
+instruction_sets <- function() {
+  old <- options(warpbayes.isa = NULL)
+  on.exit(options(old))
+  Filter(function(set) {
+    options(warpbayes.isa = set)
+    tryCatch(warp_info()$isa == set, error = function(e) FALSE)
+  }, names(set_names))
+}
+
 # Fused multiply-adds per second of this machine now.
 rate <- function(threads = 1, precision = "double", backend = "cpu") {
   internal$measure_multiply_add_rate(threads, precision, backend)

@@ -1,8 +1,10 @@
-# Topic models on the AssociatedPress counts (2,246 documents, 10,473 terms, 435,838 tokens), alpha 0.5, beta 0.1:
-# tokens x sweeps per second of one thread and two, beside text2vec where it is installed. With one thread medians of
-# processor time; with two, of elapsed time, next to the elapsed time of one. topic-model-curves.R has perplexity
-# against seconds.
+# Topic models on the AssociatedPress counts (2,246 documents, 10,473 terms, 435,838 tokens) with 50, 100 and 1,000
+# topics, alpha 50 / topics, beta 0.1: tokens x sweeps per second of one thread, by instruction set, beside text2vec
+# (WarpLDA) and topicmodels (collapsed Gibbs sampling) where they are installed. Medians of processor time.
 #   cd bench && Rscript topic-model.R COUNTS.csv.gz    (columns document, term, count)
+#
+# The peers are compiled as R compiles packages, for the baseline of the processor's family: their loops do not change
+# with the instruction set. topic-model-curves.R has perplexity against seconds.
 source("common.R")
 arguments <- commandArgs(TRUE)
 if (!length(arguments)) stop("the counts: Rscript topic-model.R associated-press-counts.csv.gz")
@@ -11,16 +13,16 @@ x <- Matrix::sparseMatrix(counts$document, counts$term, x = as.double(counts$cou
 colnames(x) <- paste0("w", seq_len(ncol(x)))
 tokens <- sum(x)
 
-sweeps_of <- function(topics) if (topics >= 1000) 4 else 40
+sweeps_of <- function(topics) if (topics >= 1000) 2 else 20
 
 # Seconds of a sweep: the time of a run less that of a short one, which begins like it.
-ours <- function(topics, ..., clock = processor_seconds) {
+ours <- function(topics, set, ...) {
   sweeps <- sweeps_of(topics)
   function() {
+    options(warpbayes.isa = set)
     run <- function(n) {
-      clock(topic_model(x, topics, 0.5, 0.1,
-        iter = n, warmup = n - 1, seed = 1, backend = "cpu", progress = FALSE, ...
-      ))
+      processor_seconds(topic_model(x, topics, 50 / topics, 0.1, iter = n, warmup = n - 1, start = "random", seed = 1,
+        threads = 1, backend = "cpu", progress = FALSE, ...))
     }
     short <- run(2)
     (run(2 + sweeps) - short) / sweeps
@@ -29,10 +31,10 @@ ours <- function(topics, ..., clock = processor_seconds) {
 # Its sweeps are called by themselves, since fit_transform() adds as many for inference.
 text2vec <- function(topics) {
   lgr::lgr$set_threshold("warn")
-  model <- text2vec::LDA$new(n_topics = topics, doc_topic_prior = 0.5, topic_word_prior = 0.1)
+  model <- text2vec::LDA$new(n_topics = topics, doc_topic_prior = 50 / topics, topic_word_prior = 0.1)
   own <- model$.__enclos_env__$private
   create <- getFromNamespace("warplda_create", "text2vec")
-  state <- create(n_topics = topics, doc_topic_prior = 0.5, topic_word_prior = 0.1)
+  state <- create(n_topics = topics, doc_topic_prior = 50 / topics, topic_word_prior = 0.1)
   own$init_model_dtm(x, state)
   function() {
     processor_seconds(for (i in seq_len(sweeps_of(topics))) {
@@ -41,21 +43,37 @@ text2vec <- function(topics) {
     }) / sweeps_of(topics)
   }
 }
-
-speed <- do.call(rbind, lapply(c(100, 1000), function(topics) {
-  runs <- list(
-    "gibbs, double" = ours(topics, threads = 1), "gibbs, single" = ours(topics, threads = 1, precision = "single"),
-    "mean for mode, double" = ours(topics, method = "mean_for_mode", threads = 1),
-    "mean for mode, single" = ours(topics, method = "mean_for_mode", threads = 1, precision = "single"),
-    "gibbs, double, elapsed" = ours(topics, threads = 1, clock = elapsed),
-    "gibbs, double, two threads, elapsed" = ours(topics, threads = 2, clock = elapsed)
-  )
-  if (requireNamespace("text2vec", quietly = TRUE)) runs$text2vec <- text2vec(topics)
-  seconds <- medians(do.call(interleave, c(runs, times = 5)))
-  out <- data.frame(sampler = names(seconds), topics = topics, tokens_per_second = tokens / seconds)
-  if ("text2vec" %in% out$sampler) {
-    out$times_text2vec <- out$tokens_per_second / out$tokens_per_second[out$sampler == "text2vec"]
+# One sweep, which takes several seconds with 1,000 topics.
+topicmodels <- function(topics) {
+  data <- slam::as.simple_triplet_matrix(x)
+  class(data) <- c("DocumentTermMatrix", "simple_triplet_matrix")
+  attr(data, "weighting") <- c("term frequency", "tf")
+  run <- function(n) {
+    control <- list(alpha = 50 / topics, delta = 0.1, iter = n, burnin = 0, thin = n, seed = 1)
+    processor_seconds(topicmodels::LDA(data, topics, "Gibbs", control = control))
   }
-  out
-}))
-save_results(speed, "topic-model-speed")
+  function() run(2) - run(1)
+}
+
+speed <- NULL
+for (topics in c(50, 100, 1000)) {
+  runs <- list()
+  for (set in instruction_sets()) {
+    here <- list(
+      ours(topics, set), ours(topics, set, precision = "single"), ours(topics, set, method = "mean_for_mode"),
+      ours(topics, set, method = "mean_for_mode", precision = "single")
+    )
+    names(here) <- paste0(c("gibbs, double", "gibbs, single", "mean for mode, double", "mean for mode, single"), ", ",
+      set_names[[set]])
+    runs <- c(runs, here)
+  }
+  if (requireNamespace("text2vec", quietly = TRUE)) runs$text2vec <- text2vec(topics)
+  if (requireNamespace("topicmodels", quietly = TRUE)) runs[["topicmodels, collapsed Gibbs"]] <- topicmodels(topics)
+  seconds <- medians(do.call(interleave, c(runs, times = 3)))
+  out <- data.frame(sampler = names(seconds), topics = topics, tokens_per_second = signif(tokens / seconds, 3))
+  if ("text2vec" %in% out$sampler) {
+    out$times_text2vec <- signif(out$tokens_per_second / out$tokens_per_second[out$sampler == "text2vec"], 3)
+  }
+  speed <- rbind(speed, out)
+  save_results(speed, "topic-model-speed")
+}
