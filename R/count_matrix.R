@@ -95,7 +95,8 @@ find_column <- function(column, x, argument, call) {
   stop_input(argument, sprintf(
     paste(
       "is a data frame without a column %s (%s%s). Name its columns document, term and count.",
-      "If its rows are documents and its columns terms, give as.matrix() of it"
+      "If its rows are documents and its columns terms, give as.matrix() of it.",
+      "If it has whole texts, DocumentTermMatrix() of package tm counts their words"
     ), dQuote(column, FALSE), if (length(names(x))) "it has " else "it has no columns", shown
   ), call = call)
 }

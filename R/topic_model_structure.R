@@ -101,15 +101,18 @@ check_document_groups <- function(groups, documents, known = NULL, argument = "g
     groups <- groups[match(documents, names(groups))]
   }
   if (length(groups) != length(documents)) {
+    more <- if (length(groups) > length(documents)) ": documents without words need a row of `x` too"
     stop_input(argument, sprintf("has %s, but there are %s", count_words(length(groups), "value"),
-      count_words(length(documents), "document")), call = call)
+      count_words(length(documents), "document")), more, call = call)
   }
   if (is.null(known)) {
+    # NA may be a level, which factor() leaves out.
+    groups <- factor(groups)
     if (anyNA(groups)) {
-      stop_input(argument, sprintf("has no value for document %s", show_value(documents[[which(is.na(groups))[[1L]]]])),
-        call = call)
+      stop_input(argument, sprintf("has no value for %s, such as %s: give these documents a group, such as \"unknown\"",
+        count_words(sum(is.na(groups)), "document"), show_value(documents[[which(is.na(groups))[[1L]]]])), call = call)
     }
-    return(unname(droplevels(factor(groups))))
+    return(unname(droplevels(groups)))
   }
   factor(as.character(groups), known)
 }

@@ -275,7 +275,12 @@ test_that("bad priors of terms, seed words and groups are refused", {
   expect_error(fit(seed_words = list("w1"), seed_weight = 0), "`seed_weight` must be", class = input)
   expect_error(topic_model(unname(x), 2, seed_words = list("w1")), "terms of `x` have no names", class = input)
   expect_error(fit(groups = 1:3), "`groups` has 3 values, but there are 12 documents", class = input)
-  expect_error(fit(groups = c(NA, 1:11)), "no value for document", class = input)
+  expect_error(fit(groups = 1:13), "12 documents: documents without words need a row of `x` too", class = input)
+  # A missing value may also be a level.
+  for (missing in list(rep(c("a", NA), 6), addNA(rep(c("a", NA), 6)))) {
+    expect_error(fit(groups = missing), "`groups` has no value for 6 documents, such as .*\"unknown\"", class = input)
+  }
+  expect_error(fit(groups = c(NA, 1:11)), "no value for 1 document, such as", class = input)
   expect_error(fit(groups = list(1)), "`groups` must be a factor", class = input)
   groups <- rep(c("a", "b"), 6)
   expect_error(fit(groups = groups, alpha = matrix(1, 3, 2)), "2 groups x 2 topics, but has 3 x 2", class = input)

@@ -498,3 +498,19 @@ test_that("threads, which change the groups of documents, and instructions do no
     }
   }
 })
+
+test_that("a document without tokens does not change the log likelihood, however small alpha is", {
+  # Nearly all gammas of shape 1e-4 are too small for a double, so the sum of two of them is 0.
+  counts <- matrix(c(3, 0, 2, 0, 0, 4, 0, 1), 4)
+  fit <- function(x, precision) {
+    topic_model(x, 2, alpha = 1e-4, beta = 0.1, iter = 20, chains = 2, start = "random", seed = 1, threads = 1,
+      precision = precision)
+  }
+  for (precision in c("double", "single")) {
+    alone <- fit(counts, precision)
+    with_empty <- fit(rbind(counts, 0, 0), precision)
+    expect_true(all(is.finite(alone$log_likelihood)))
+    expect_identical(with_empty$log_likelihood, alone$log_likelihood)
+    expect_equal(unname(with_empty$theta[5, ]), c(0.5, 0.5))
+  }
+})

@@ -482,7 +482,8 @@ static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t d
   else pass_doubles[s->isa](&pass);
   for (int64_t d = document; d < end; d++) {
     const double tokens = (double)(c->first_token[d + 1] - c->first_token[d]);
-    log_likelihood[d] = wb_fma(-tokens, wb_log(bench->norm[d - document]), log_likelihood[d]);
+    /* Without tokens and with a small alpha, all gammas of theta may be too small for a double: their sum is 0. */
+    if (tokens > 0) log_likelihood[d] = wb_fma(-tokens, wb_log(bench->norm[d - document]), log_likelihood[d]);
   }
 }
 

@@ -410,7 +410,8 @@ __global__ void __launch_bounds__(SCORE_THREADS)
   for (int64_t i = c.first_pair[d]; i < c.first_pair[d + 1]; i++)
     sum = wb_fma(static_cast<double>(c.count[i]), wb_log(total[i]), sum);
   const double tokens = static_cast<double>(c.first_token[d + 1] - c.first_token[d]);
-  log_likelihood[d] = wb_fma(-tokens, wb_log(norm[d]), sum);
+  /* Without tokens the norm may be 0, see pass_group() for processors. */
+  log_likelihood[d] = tokens > 0 ? wb_fma(-tokens, wb_log(norm[d]), sum) : 0;
 }
 
 /* A block a document; whole numbers, so atomic additions in any order will do. */
