@@ -215,14 +215,14 @@ logit_design <- function(frame, terms, contrasts, group, sparse, counts, call) {
   if (ncol(x) == 0L) {
     stop_input("formula", "has neither an intercept nor predictors", call = call)
   }
-  scan <- native(C_matrix_scan, x)
+  scan <- native(C_matrix_scan, x, 1L)
   if (scan$count > 0) {
     stop_input("data", sprintf(
       "has the value %s of predictor %s in row %d of the design", format(x[scan$first[[1L]], scan$first[[2L]]]),
       dQuote(colnames(x)[[scan$first[[2L]]]], FALSE), as.integer(scan$first[[1L]])
     ), call = call)
   }
-  if (!all(counts)) scan <- native(C_matrix_scan, x[counts, , drop = FALSE])
+  if (!all(counts)) scan <- native(C_matrix_scan, x[counts, , drop = FALSE], 1L)
   is_intercept <- assigned == 0L
   varies <- scan$sd > 0 & is.finite(1 / scan$sd)
   scale <- ifelse(is_intercept | !varies, 1, scan$sd)

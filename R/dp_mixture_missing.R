@@ -61,7 +61,7 @@ scan_known <- function(x) {
     if (!length(known)) {
       return(c(0, NA, NA, NA, NA))
     }
-    scan <- native(C_matrix_scan, matrix(known))
+    scan <- native(C_matrix_scan, matrix(known), 1L)
     c(scan$count, scan$mean, scan$sd, scan$min, scan$max)
   }, numeric(5L))
   count <- sum(columns[1L, ])

@@ -7,7 +7,7 @@ read_mixture_cells <- function(x, sample, markers, transform, cofactor, missing,
   cells <- if (is_reader(x)) {
     cells_of_reader(x, sample, markers, transform, cofactor, missing, piled, run, call)
   } else {
-    cells_of_matrix(x, sample, markers, transform, cofactor, missing, piled, call)
+    cells_of_matrix(x, sample, markers, transform, cofactor, missing, piled, run$threads, call)
   }
   cells["sample"] <- list(check_samples(cells$sample, cells$rows, call))
   cells$unit <- ifelse(cells$sd > 0 & is.finite(1 / cells$sd), cells$sd, 1)
@@ -15,10 +15,11 @@ read_mixture_cells <- function(x, sample, markers, transform, cofactor, missing,
   cells
 }
 
-cells_of_matrix <- function(x, sample, markers, transform, cofactor, missing, piled, call) {
+cells_of_matrix <- function(x, sample, markers, transform, cofactor, missing, piled, threads, call) {
   given <- read_samples(x, sample, markers, call = call)
   cells <- as_marker_matrix(
-    given$x, given$markers, transform, cofactor, missing = missing, parts = given$parts, call = call
+    given$x, given$markers, transform, cofactor, missing = missing, parts = given$parts, threads = threads,
+    call = call
   )
   if (missing == "model") {
     warn_empty_rows(cells$x)

@@ -51,9 +51,10 @@ sweep_work <- function(fit, rows) {
 mixture_step <- function(fit) {
   prior <- compiled_prior(fit$prior)
   probe <- (t(fit$probe) - fit$center) / fit$scale
-  jacobian <- unit_jacobian(fit)
   log_unit <- sum(log(fit$scale))
-  atoms <- find_atoms(fit)
+  # Both read the data. A sampler is made several times for a fit, but once to run.
+  delayedAssign("jacobian", unit_jacobian(fit))
+  delayedAssign("atoms", find_atoms(fit))
   keep_parts <- c("labels", "means", "covariances") %in% fit$keep
   units <- prior_units(fit)
   carried <- c(
@@ -148,7 +149,8 @@ learned_names <- function(fit) {
 find_atoms <- function(fit) {
   found <- lapply(seq_along(fit$markers), function(j) {
     some <- some_values(if (is.null(fit$reader)) fit$x else fit$reader$some, j)
-    values <- unique(some)
+    # Most markers have no value twice.
+    values <- if (anyDuplicated(some)) unique(some) else numeric()
     counts <- tabulate(match(some, values), length(values))
     often <- which(counts >= max(5, length(some) / 200, 5 * stats::median(counts)))
     value <- values[utils::head(often[order(counts[often], decreasing = TRUE)], 20L)]

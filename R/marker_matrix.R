@@ -3,10 +3,11 @@
 
 # x: matrix, data frame, flowFrame, flowSet, cytoframe, cytoset or SummarizedExperiment. markers: columns by name or
 # number, NULL for all. parts: NULL, or a factor with the part of the user's data that each row comes from, for
-# messages. Returns the matrix `x` (the object itself if nothing had to change), the names `markers`, `mean`, `sd`,
+# messages. threads: how many may read it. Returns the matrix `x` (the object itself if nothing had to change), the names `markers`, `mean`, `sd`,
 # `min` and `max` of each column, and `transform` (see R/marker_transform.R).
 as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5,
-                             argument = "x", min_rows = 2, missing = "error", parts = NULL, call = sys.call(-1L)) {
+                             argument = "x", min_rows = 2, missing = "error", parts = NULL, threads = 1L,
+                             call = sys.call(-1L)) {
   given <- x
   x <- expression_matrix(given, markers, argument, call)
   if (ncol(x) == 0L) {
@@ -22,11 +23,12 @@ as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5
     storage.mode(x) <- "double"
   }
   names <- marker_names(x, argument, call)
-  columns <- scan_columns(x, names, argument, call, missing, "missing = \"model\" takes NA as missing at random", parts)
+  advice <- "missing = \"model\" takes NA as missing at random"
+  columns <- scan_columns(x, names, argument, call, missing, advice, parts, threads)
   transform <- resolve_transform(transform, cofactor, names, call, function(j) x[, j], instrument_tops(given))
   if (!is.null(transform)) {
     x <- transform_columns(x, transform)
-    columns <- scan_columns(x, names, argument, call, missing, parts = parts)
+    columns <- scan_columns(x, names, argument, call, missing, parts = parts, threads = threads)
   }
   empty <- which(is.na(columns$sd))
   if (length(empty)) {

@@ -85,9 +85,9 @@ list_some <- function(values, most = 12L) {
 
 # Stops if a value is not finite. With `missing = "model"`, NA and NaN are missing values and no errors. Returns mean,
 # sd, min and max of the known values of each column, NA for a column without any. `advice`: what to do about NA.
-# `parts` is that of as_marker_matrix().
-scan_columns <- function(x, markers, argument, call, missing = NULL, advice = NULL, parts = NULL) {
-  scan <- if (identical(missing, "model") && anyNA(x)) scan_known(x) else native(C_matrix_scan, x)
+# `parts` and `threads` are those of as_marker_matrix().
+scan_columns <- function(x, markers, argument, call, missing = NULL, advice = NULL, parts = NULL, threads = 1L) {
+  scan <- if (identical(missing, "model") && anyNA(x)) scan_known(x) else native(C_matrix_scan, x, threads)
   value <- if (scan$count > 0) x[scan$first[[1L]], scan$first[[2L]]]
   check_scan(scan, value, markers, argument, call, advice, parts)
 }

@@ -60,7 +60,7 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
   } else {
     storage.mode(x) <- "double"
   }
-  if (if (is_sparse) any(!is.finite(x@x)) else native(C_matrix_scan, x)$count > 0) {
+  if (if (is_sparse) any(!is.finite(x@x)) else native(C_matrix_scan, x, 1L)$count > 0) {
     stop_input("x", "has values that are not finite")
   }
   n <- nrow(x)

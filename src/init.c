@@ -32,7 +32,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(checkpoint_is_one, 1),
   ENTRY(checkpoint_head, 1),
   ENTRY(checkpoint_arrays, 4),
-  ENTRY(matrix_scan, 1),
+  ENTRY(matrix_scan, 2),
   ENTRY(matrix_scan_part, 3),
   ENTRY(matrix_scan_finish, 1),
   ENTRY(mixture_open, 6),

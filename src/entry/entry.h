@@ -112,7 +112,7 @@ SEXP wb_entry_store_copy(SEXP store);
 SEXP wb_entry_store_close(SEXP store);
 
 /* entry/matrix_entry.c */
-SEXP wb_entry_matrix_scan(SEXP x);
+SEXP wb_entry_matrix_scan(SEXP x, SEXP threads);
 SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row);
 SEXP wb_entry_matrix_scan_finish(SEXP moments);
 

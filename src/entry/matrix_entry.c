@@ -9,22 +9,8 @@
 /* How many numbers the moments of a column are. */
 #define MOMENTS ((int)(sizeof(wb_matrix_moments) / sizeof(double)))
 
-/* x: a double matrix with at least one row. Returns a list of `first` (row and column, from 1, of the first value that
- * is not finite, or 0, 0), `count` (the number of such values), and for each column `mean`, `sd`, `min`, `max`. */
-SEXP wb_entry_matrix_scan(SEXP x) {
-  static const char *const names[] = {"first", "count", "mean", "sd", "min", "max"};
-  SEXP part = PROTECT(wb_entry_matrix_scan_part(x, R_NilValue, PROTECT(Rf_ScalarReal(0))));
-  SEXP columns = PROTECT(wb_entry_matrix_scan_finish(wb_list_element(part, "moments")));
-  SEXP result = PROTECT(wb_list_new(6, names));
-  for (int i = 0; i < 6; i++) SET_VECTOR_ELT(result, i, i < 2 ? VECTOR_ELT(part, i) : VECTOR_ELT(columns, i - 2));
-  UNPROTECT(4);
-  return result;
-}
-
-/* x: as above, or a part of the data after `first_row` rows. moments: NULL for the first part, else the `moments` of
- * the previous part. Returns a list of `first` and `count`, as above, and `moments`, one column for each column of
- * x. */
-SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row) {
+/* See wb_entry_matrix_scan_part(). */
+static SEXP scan_part(SEXP x, SEXP moments, int64_t first_row, int32_t threads) {
   static const char *const names[] = {"first", "count", "moments"};
   const int *dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
   const int has_moments = !Rf_isNull(moments);
@@ -35,13 +21,33 @@ SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row) {
   const size_t bytes = (size_t)dim[1] * sizeof(wb_matrix_moments);
   if (has_moments) memcpy(all, REAL_RO(moments), bytes);
   else memset(all, 0, bytes);
-  wb_matrix_scan scan;
-  wb_matrix_scan_rows(REAL_RO(x), dim[0], dim[1], wb_size_from_sexp(first_row), (wb_matrix_moments *)all, &scan);
+  wb_matrix_scan *columns = (wb_matrix_scan *)R_alloc((size_t)dim[1], sizeof *columns);
+  wb_matrix_scan_rows(REAL_RO(x), dim[0], dim[1], first_row, threads, (wb_matrix_moments *)all, columns);
+  const wb_matrix_scan scan = wb_matrix_scan_join(columns, dim[1]);
   first[0] = (double)(scan.row + 1);
   first[1] = (double)(scan.column + 1);
   wb_list_put(result, "count", Rf_ScalarReal((double)scan.not_finite));
   UNPROTECT(1);
   return result;
+}
+
+/* x: a double matrix with at least one row. Returns a list of `first` (row and column, from 1, of the first value that
+ * is not finite, or 0, 0), `count` (the number of such values), and for each column `mean`, `sd`, `min`, `max`. */
+SEXP wb_entry_matrix_scan(SEXP x, SEXP threads) {
+  static const char *const names[] = {"first", "count", "mean", "sd", "min", "max"};
+  SEXP part = PROTECT(scan_part(x, R_NilValue, 0, Rf_asInteger(threads)));
+  SEXP columns = PROTECT(wb_entry_matrix_scan_finish(wb_list_element(part, "moments")));
+  SEXP result = PROTECT(wb_list_new(6, names));
+  for (int i = 0; i < 6; i++) SET_VECTOR_ELT(result, i, i < 2 ? VECTOR_ELT(part, i) : VECTOR_ELT(columns, i - 2));
+  UNPROTECT(3);
+  return result;
+}
+
+/* x: as above, or a part of the data after `first_row` rows. moments: NULL for the first part, else the `moments` of
+ * the previous part. Returns a list of `first` and `count`, as above, and `moments`, one column for each column of
+ * x. */
+SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row) {
+  return scan_part(x, moments, wb_size_from_sexp(first_row), 1);
 }
 
 /* `mean`, `sd`, `min` and `max` of each column, from the moments of all rows. */

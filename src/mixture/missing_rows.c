@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "numeric/memory.h"
+#include "numeric/spread.h"
 
 typedef struct entry {
   uint64_t hash;
@@ -45,9 +46,27 @@ static int compare_groups(const void *a, const void *b) {
   return (x->row > y->row) - (x->row < y->row);
 }
 
-static int64_t count_missing(const double *x, int64_t values) {
+#define COUNT_PIECES 256
+typedef struct missing_count {
+  const double *x;
+  int64_t values;
+  int64_t found[COUNT_PIECES];
+} missing_count;
+
+static void count_piece(void *context, int64_t piece) {
+  missing_count *all = context;
+  const int64_t end = all->values * (piece + 1) / COUNT_PIECES;
   int64_t count = 0;
-  for (int64_t i = 0; i < values; i++) count += is_missing(x[i]);
+  for (int64_t i = all->values * piece / COUNT_PIECES; i < end; i++) count += is_missing(all->x[i]);
+  all->found[piece] = count;
+}
+
+/* On one thread this would take several times as long as the data need to get to a graphics card. */
+static int64_t count_missing(const double *x, int64_t values, int32_t threads) {
+  missing_count all = {.x = x, .values = values};
+  int64_t count = 0;
+  wb_spread(values < 400000 ? 1 : threads, COUNT_PIECES, count_piece, &all);
+  for (int i = 0; i < COUNT_PIECES; i++) count += all.found[i];
   return count;
 }
 
@@ -112,9 +131,9 @@ static wb_mixture_missing *missing_of(const double *x, int64_t rows, int32_t col
   return made;
 }
 
-int wb_mixture_missing_find(const double *x, int64_t rows, int32_t columns, wb_mixture_missing **missing,
-                            wb_message *message) {
-  const int64_t values = count_missing(x, rows * columns);
+int wb_mixture_missing_find(const double *x, int64_t rows, int32_t columns, int32_t threads,
+                            wb_mixture_missing **missing, wb_message *message) {
+  const int64_t values = count_missing(x, rows * columns, threads);
   *missing = NULL;
   if (values == 0) return WB_OK;
   uint64_t *hash = malloc((size_t)rows * sizeof *hash);

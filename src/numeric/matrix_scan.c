@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "numeric/spread.h"
+
 #define BLOCK 2048
 /* A block has LANES partial sums, enough to hide the latency of an addition. Value i is added to sum i % LANES, so the
  * order is fixed. */
@@ -92,26 +94,50 @@ static void block_search(const double *x, int64_t count, int64_t first_row, int3
   }
 }
 
-void wb_matrix_scan_rows(const double *x, int64_t rows, int32_t columns, int64_t first_row, wb_matrix_moments *moments,
-                         wb_matrix_scan *scan) {
-  scan->not_finite = 0;
-  scan->row = -1;
-  scan->column = -1;
-  for (int32_t c = 0; c < columns; c++) {
-    const double *column = x + (size_t)c * (size_t)rows;
-    wb_matrix_moments *all = &moments[c];
-    /* Moments about the column's first value lose no digits if the mean is much larger than the spread. */
-    if (all->count == 0.0) all->origin = column[0];
-    for (int64_t first = 0; first < rows; first += BLOCK) {
-      const int64_t count = rows - first < BLOCK ? rows - first : BLOCK;
-      const double sum = block_sum(column + first, count, all->origin);
-      if (!isfinite(sum)) {
-        block_search(column + first, count, first_row + first, c, scan);
-      }
-      const wb_matrix_moments block = block_moments(column + first, count, all->origin, sum);
-      moments_add(all, &block);
+typedef struct scan_request {
+  const double *x;
+  int64_t rows, first_row;
+  wb_matrix_moments *moments;
+  wb_matrix_scan *scan;
+} scan_request;
+
+static void scan_column(void *context, int64_t c) {
+  const scan_request *ask = context;
+  const double *column = ask->x + (size_t)c * (size_t)ask->rows;
+  /* Copies, because threads that write beside each other would wait for each other's cache lines. */
+  wb_matrix_moments all = ask->moments[c];
+  wb_matrix_scan scan = {0, -1, -1};
+  /* Moments about the column's first value lose no digits if the mean is much larger than the spread. */
+  if (all.count == 0.0) all.origin = column[0];
+  for (int64_t first = 0; first < ask->rows; first += BLOCK) {
+    const int64_t count = ask->rows - first < BLOCK ? ask->rows - first : BLOCK;
+    const double sum = block_sum(column + first, count, all.origin);
+    if (!isfinite(sum)) {
+      block_search(column + first, count, ask->first_row + first, (int32_t)c, &scan);
     }
+    const wb_matrix_moments block = block_moments(column + first, count, all.origin, sum);
+    moments_add(&all, &block);
   }
+  ask->moments[c] = all;
+  ask->scan[c] = scan;
+}
+
+void wb_matrix_scan_rows(const double *x, int64_t rows, int32_t columns, int64_t first_row, int32_t threads,
+                         wb_matrix_moments *moments, wb_matrix_scan *scan) {
+  scan_request ask = {x, rows, first_row, moments, scan};
+  /* Half a nanosecond for a value. */
+  wb_spread(rows * columns < 400000 ? 1 : threads, columns, scan_column, &ask);
+}
+
+wb_matrix_scan wb_matrix_scan_join(const wb_matrix_scan *scan, int32_t columns) {
+  wb_matrix_scan all = {0, -1, -1};
+  for (int32_t c = 0; c < columns; c++) {
+    all.not_finite += scan[c].not_finite;
+    if (scan[c].row < 0 || (all.row >= 0 && all.row <= scan[c].row)) continue;
+    all.row = scan[c].row;
+    all.column = scan[c].column;
+  }
+  return all;
 }
 
 void wb_matrix_scan_finish(const wb_matrix_moments *moments, int32_t columns, double *mean, double *sd, double *min,

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+/* What is found in a column, or in a matrix. */
 typedef struct wb_matrix_scan {
   int64_t not_finite; /* how many values are NA, NaN or infinite */
   int64_t row;        /* from 0: the first row with such a value, -1 if none */
@@ -20,9 +21,12 @@ typedef struct wb_matrix_moments {
 
 /* Adds a part of the matrix: x is rows x columns, column-major, with at least one row, after `first_row` earlier rows.
  * `moments` has one entry for each column and is continued. It is unspecified for a column with a value that is not
- * finite. */
-void wb_matrix_scan_rows(const double *x, int64_t rows, int32_t columns, int64_t first_row, wb_matrix_moments *moments,
-                         wb_matrix_scan *scan);
+ * finite. `scan` has one entry for each column. Threads share the columns. */
+void wb_matrix_scan_rows(const double *x, int64_t rows, int32_t columns, int64_t first_row, int32_t threads,
+                         wb_matrix_moments *moments, wb_matrix_scan *scan);
+
+/* What is found in the matrix, given its columns. */
+wb_matrix_scan wb_matrix_scan_join(const wb_matrix_scan *scan, int32_t columns);
 
 /* Writes one value for each column into each of the four arrays. sd has the divisor rows - 1 and is 0 for one row. */
 void wb_matrix_scan_finish(const wb_matrix_moments *moments, int32_t columns, double *mean, double *sd, double *min,

@@ -184,7 +184,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
     const size_t rows = (size_t)(first_row[w + 1] - first_row[w]);
     for (int j = 0; j < P; j++)
       memcpy(part_cells[w] + (size_t)j * rows, cells[j] + first_row[w], rows * sizeof(double));
-    check(wb_mixture_missing_find(part_cells[w], (int64_t)rows, P, &missing[w], &message) == WB_OK, message.text);
+    check(wb_mixture_missing_find(part_cells[w], (int64_t)rows, P, 1, &missing[w], &message) == WB_OK, message.text);
     recorded[w] = open_worker(w);
   }
   check(ask_all(1, WB_CLUSTER_WEIGH, &message) == WB_OK, message.text);

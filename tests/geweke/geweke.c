@@ -441,7 +441,7 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
   wb_mixture_missing *missing = NULL;
   wb_message message;
   hide_values(m, &at, seen);
-  long wrong = wb_mixture_missing_find(seen, m->n, m->p, &missing, &message) != WB_OK;
+  long wrong = wb_mixture_missing_find(seen, m->n, m->p, 1, &missing, &message) != WB_OK;
   wb_mixture_data data = whole;
   data.x = seen;
   data.missing = missing;

@@ -201,7 +201,8 @@ SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piec
                               .first_row = (int64_t)REAL_RO(first_row)[w], .piece = wb_size_from_sexp(piece)};
     opened->worker.backend = backend;
     opened->worker.rows = (int64_t)REAL_RO(first_row)[Rf_xlength(first_row) - 1];
-    status = wb_mixture_missing_find(data->x, data->rows, data->columns, &opened->missing, &message);
+    status = wb_mixture_missing_find(data->x, data->rows, data->columns, call.run.threads, &opened->missing,
+                                     &message);
     data->missing = opened->missing;
     if (status == WB_OK) status = backend->mixture->open(data, &call.run, &opened->worker.session, &message);
   }

@@ -249,7 +249,7 @@ static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, S
     for (int64_t i = 0; i < data.rows && samples > 0; i++) opened->sample[i] = INTEGER_RO(sample)[i] - 1;
     data.samples = samples;
     data.sample = opened->sample;
-    status = wb_mixture_missing_find(data.x, data.rows, data.columns, &opened->missing, &message);
+    status = wb_mixture_missing_find(data.x, data.rows, data.columns, call.run.threads, &opened->missing, &message);
     data.missing = opened->missing;
     if (status == WB_OK) status = backend->mixture->open(&data, &call.run, &opened->session, &message);
   }
