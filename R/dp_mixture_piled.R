@@ -43,6 +43,10 @@ NULL
 find_piled <- function(cells) {
   found <- lapply(seq_along(cells$markers), function(j) {
     some <- some_values(cells$x, j)
+    # Most markers have no value twice.
+    if (!anyDuplicated(some)) {
+      return(NULL)
+    }
     piles <- rbind(piled_at_low_end(some), -piled_at_low_end(-some))
     if (nrow(piles) == 0L) {
       return(NULL)

@@ -170,11 +170,11 @@ resolution <- function(data) {
 
 # The gap of a grid on which most values come more than once; 0 without such a grid.
 grid_gap <- function(values) {
-  distinct <- sort(unique(signif(values, 10)))
+  distinct <- unique(signif(values, 10))
   if (length(distinct) < 2L || length(distinct) > length(values) / 2) {
     return(0)
   }
-  steps <- diff(distinct)
+  steps <- diff(sort(distinct))
   gap <- min(steps)
   if (all(abs(steps / gap - round(steps / gap)) < 0.01)) gap else 0
 }

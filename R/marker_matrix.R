@@ -3,8 +3,8 @@
 
 # x: matrix, data frame, flowFrame, flowSet, cytoframe, cytoset or SummarizedExperiment. markers: columns by name or
 # number, NULL for all. parts: NULL, or a factor with the part of the user's data that each row comes from, for
-# messages. threads: how many may read it. Returns the matrix `x` (the object itself if nothing had to change), the names `markers`, `mean`, `sd`,
-# `min` and `max` of each column, and `transform` (see R/marker_transform.R).
+# messages. threads: how many may read the data. Returns the matrix `x` (the object itself if nothing had to change),
+# the names `markers`, `mean`, `sd`, `min` and `max` of each column, and `transform` (see R/marker_transform.R).
 as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5,
                              argument = "x", min_rows = 2, missing = "error", parts = NULL, threads = 1L,
                              call = sys.call(-1L)) {
