@@ -244,7 +244,8 @@ write_table <- function() {
     if (nrow(x)) lines <- c(lines, row(sprintf("`%s/...`, %d files without a long form", step, nrow(x)), x))
   }
   notes <- last[nzchar(last$note) & alone, ]
-  writeLines(c(lines, "", if (nrow(notes)) c("Notes:", "", sprintf("* `%s`: %s", notes$part, notes$note))),
+  writeLines(c(lines, "", if (nrow(notes)) c("Notes:", "", strwrap(sprintf("* `%s`: %s", notes$part, notes$note),
+    118, exdent = 2))),
     "tests/full-run.md")
 }
 

@@ -1,5 +1,6 @@
 # Kills and interrupts runs with checkpoints at random moments, and resumes them. Each run must end with the fit of a
-# run that was never stopped, and leave no file behind.
+# run that was never stopped, and leave no file behind. A run is stopped at most ten times, so that all kinds of run end
+# even where they make little way between two stops.
 #
 #   Rscript tests/kills/kills.R KILLS INTERRUPTS [SEED [SECONDS]]    SECONDS: how long new kills are begun
 library(warpbayes)
@@ -31,9 +32,11 @@ same <- function(fit, expected) {
 }
 done <- wrong <- 0
 stopped <- c(kill = 0, interrupt = 0)
+runs <- c(mixture = 0, topics = 0, logit = 0)
 while (any(left > 0)) {
   kind <- sample(names(kinds), 1L)
   unlink(c(file, result))
+  stops <- sample(10L, 1L)
   while (!file.exists(result)) {
     child <- start_child(list(
       before = sprintf("x <- readRDS('%s.x'); words <- readRDS('%s.words'); file <- '%s'", file, file, file),
@@ -44,7 +47,7 @@ while (any(left > 0)) {
       )
     ), ready, "env --default-signal=INT")
     if (Sys.time() > until) left[] <- 0
-    how <- if (any(left > 0)) sample(names(left), 1L, prob = pmax(left, 0))
+    how <- if (stops > 0 && any(left > 0)) sample(names(left), 1L, prob = pmax(left, 0))
     if (!is.null(how)) {
       Sys.sleep(runif(1L, 0, 0.25))
       tools::pskill(child, if (how == "kill") 9L else 2L)
@@ -53,10 +56,12 @@ while (any(left > 0)) {
     if (!file.exists(result)) {
       if (is.null(how)) stop(paste(readLines(paste0(ready, ".log")), collapse = "\n"))
       left[[how]] <- left[[how]] - 1
+      stops <- stops - 1
       stopped[[how]] <- stopped[[how]] + 1
     }
   }
   done <- done + 1
+  runs[[kind]] <- runs[[kind]] + 1
   right <- same(readRDS(result), whole[[kind]]) &&
     identical(sort(list.files(folder, "^run")), c("run", "run.words", "run.x"))
   if (!right) {
@@ -65,6 +70,7 @@ while (any(left > 0)) {
   }
 }
 unlink(folder, recursive = TRUE)
-cat(sprintf("%d kills and %d interrupts in %d runs\n", stopped[["kill"]], stopped[["interrupt"]], done))
+cat(sprintf("%d kills and %d interrupts in %d runs: %s\n", stopped[["kill"]], stopped[["interrupt"]], done,
+  paste(runs, names(runs), collapse = ", ")))
 cat(sprintf("%d passed, %d failed\n", done - wrong, wrong))
 quit(status = as.integer(wrong > 0))
