@@ -13,7 +13,7 @@ x <- Matrix::sparseMatrix(counts$document, counts$term, x = as.double(counts$cou
 colnames(x) <- paste0("w", seq_len(ncol(x)))
 tokens <- sum(x)
 
-sweeps_of <- function(topics) if (topics >= 1000) 2 else 20
+sweeps_of <- function(topics) if (topics >= 1000) 10 else 20
 
 # Seconds of a sweep: the time of a run less that of a short one, which begins like it.
 ours <- function(topics, set, ...) {
