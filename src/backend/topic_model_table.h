@@ -37,6 +37,7 @@ typedef struct wb_topic_corpus {
   const int64_t *first_place;  /* terms + 1 */
   const uint32_t *place_token; /* pairs by term, documents ascending: the pair's first token */
   const int32_t *place_count;  /* pairs by term: its count */
+  int64_t longest_document, longest_term; /* the most tokens of a document, of a term */
 } wb_topic_corpus;
 
 /* Priors that differ between documents or terms. Arrays must outlive the session. All zero: none differs. */
@@ -86,10 +87,9 @@ typedef struct wb_topic_model_functions {
                         double *theta, wb_message *message);
   /* For learning alpha, given the topics (Teh, Jordan, Beal & Blei 2006, appendix A):
    *   tables[g, k]  groups x topics: sum over documents d of group g and i = 0, ..., n_dk - 1 of independent Bernoulli
-   *                 draws with probability alpha_gk / (alpha_gk + i)
-   *   log_stick[d]  log of a draw from Be(sum_k alpha_gk, N_d), 0 for a document without tokens */
+   *                 draws with probability alpha_gk / (alpha_gk + i) */
   int (*draw_document_tables)(wb_topic_session *session, const wb_topic_draw *draw, int64_t *tables,
-                              double *log_stick, wb_message *message);
+                              wb_message *message);
   /* The same for beta, with probability beta / (beta + extra + i).
    *   tables  their sum over terms and topics
    *   size    topics: the tokens of each */

@@ -50,8 +50,19 @@ int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start
     place_count[i] = count[i];
     next[row[i]] += count[i];
   }
+  int64_t longest_document = 0, longest_term = 0;
+  for (int64_t d = 0; d < documents; d++) {
+    const int64_t tokens = first_token[d + 1] - first_token[d];
+    if (tokens > longest_document) longest_document = tokens;
+  }
+  for (int32_t w = 0; w < terms; w++) {
+    int64_t tokens = 0;
+    for (int32_t i = start[w]; i < start[w + 1]; i++) tokens += count[i];
+    if (tokens > longest_term) longest_term = tokens;
+  }
   const wb_topic_corpus built = {documents, terms, (int64_t)pairs, first_token[documents], term, by_document,
-                                 first_pair, first_token, first_place, place_token, place_count};
+                                 first_pair, first_token, first_place, place_token, place_count,
+                                 longest_document, longest_term};
   *corpus = built;
   *memory = taken;
   return WB_OK;
@@ -162,20 +173,87 @@ static void learn_groups(const wb_topic_method *method, const wb_topic_draw *dra
   mean[topics] = draw_likeness(draw, (double)learn * groups, logs);
 }
 
+/* The documents of a group by their tokens, for the sum of their log sticks. */
+typedef struct lengths {
+  int64_t documents, levels, cap;
+  int64_t *longer; /* levels + 1: documents with more than i tokens, as far as i < cap */
+} lengths;
+
+/* Sorts the documents of all groups by their tokens: first counts each number of tokens, up to twice the documents of
+ * the group, and then adds the counts. The levels are chosen so that few gammas are drawn: one for each level, and two
+ * for each document that is longer. */
+static lengths *lengths_of(const wb_topic_corpus *corpus, const wb_topic_structure *structure, size_t *bytes) {
+  const size_t groups = (size_t)groups_of(structure), documents = (size_t)corpus->documents;
+  *bytes = groups * sizeof(lengths) + (2 * documents + 2 * groups) * sizeof(int64_t);
+  lengths *const all = calloc(1, *bytes);
+  if (!all) return NULL;
+  for (size_t d = 0; d < documents; d++) all[groups > 1 ? structure->group[d] : 0].documents++;
+  int64_t *next = (int64_t *)(all + groups);
+  for (size_t g = 0; g < groups; g++) {
+    all[g].cap = 2 * all[g].documents;
+    all[g].longer = next;
+    next += all[g].cap + 2;
+  }
+  for (size_t d = 0; d < documents; d++) {
+    lengths *const own = &all[groups > 1 ? structure->group[d] : 0];
+    const int64_t tokens = corpus->first_token[d + 1] - corpus->first_token[d];
+    own->longer[tokens < own->cap ? tokens : own->cap]++;
+  }
+  for (size_t g = 0; g < groups; g++) {
+    lengths *const own = &all[g];
+    int64_t left = own->documents, least = INT64_MAX;
+    for (int64_t i = 0; i <= own->cap; i++) {
+      left -= own->longer[i];
+      own->longer[i] = left;
+      if (i + 2 * left < least) {
+        least = i + 2 * left;
+        own->levels = i;
+      }
+    }
+  }
+  return all;
+}
+
+/* The sums over the documents of each group of the logs of draws from Be(sum_k alpha_gk, N_d). */
+static void draw_sticks(const wb_topic_corpus *corpus, const wb_topic_structure *structure, const wb_topic_draw *draw,
+                        size_t topics, const lengths *all, double *shape_sum, double *sum) {
+  const size_t groups = (size_t)groups_of(structure);
+  for (size_t g = 0; g < groups; g++) {
+    shape_sum[g] = 0;
+    for (size_t k = 0; k < topics; k++) shape_sum[g] += draw->alpha[g * topics + k];
+    wb_stream stream = wb_stream_open(draw->key, WB_PURPOSE_TOPIC_STICK_LEVELS, draw->iteration, g);
+    sum[g] = 0;
+    for (int64_t i = 0; i < all[g].levels; i++)
+      sum[g] -= wb_draw_gamma_from_one(&stream, (double)all[g].longer[i]) / (shape_sum[g] + (double)i);
+  }
+  for (size_t d = 0; d < (size_t)corpus->documents; d++) {
+    const size_t g = groups > 1 ? (size_t)structure->group[d] : 0;
+    const int64_t more = corpus->first_token[d + 1] - corpus->first_token[d] - all[g].levels;
+    if (more > 0)
+      sum[g] += wb_topic_log_stick(draw->key, WB_PURPOSE_TOPIC_STICK, draw->iteration, d,
+                                   shape_sum[g] + (double)all[g].levels, more);
+  }
+}
+
 static int learn_alpha(const wb_backend *backend, wb_topic_session *session, const wb_topic_corpus *corpus,
                        const wb_topic_structure *structure, const wb_topic_method *method, const wb_topic_draw *draw,
                        wb_topic_state *state, wb_message *message) {
-  const size_t documents = (size_t)corpus->documents, groups = (size_t)groups_of(structure);
+  const size_t groups = (size_t)groups_of(structure);
   const int32_t topics = state->topics;
-  const size_t bytes = groups * (size_t)topics * sizeof(int64_t) + (groups + documents) * sizeof(double);
-  int64_t *tables = malloc(bytes);
-  if (!tables) return wb_out_of_memory(message, "learning alpha", bytes);
-  double *const log_stick = (double *)(tables + groups * (size_t)topics), *const sum = log_stick + documents;
-  const int status = backend->topic_model->draw_document_tables(session, draw, tables, log_stick, message);
+  const size_t bytes = groups * (size_t)topics * sizeof(int64_t) + 2 * groups * sizeof(double);
+  size_t length_bytes;
+  lengths *const by_length = lengths_of(corpus, structure, &length_bytes);
+  int64_t *const tables = malloc(bytes);
+  if (!tables || !by_length) {
+    free(tables);
+    free(by_length);
+    return wb_out_of_memory(message, "learning alpha", bytes + length_bytes);
+  }
+  double *const sum = (double *)(tables + groups * (size_t)topics);
+  const int status = backend->topic_model->draw_document_tables(session, draw, tables, message);
   if (status == WB_OK) {
     int64_t all = 0;
-    for (size_t g = 0; g < groups; g++) sum[g] = 0;
-    for (size_t d = 0; d < documents; d++) sum[groups > 1 ? structure->group[d] : 0] += log_stick[d];
+    draw_sticks(corpus, structure, draw, (size_t)topics, by_length, sum + groups, sum);
     for (int32_t k = 0; k < topics; k++) all += tables[k];
     if (groups > 1) {
       learn_groups(method, draw, state, (int32_t)groups, tables, sum);
@@ -190,6 +268,7 @@ static int learn_alpha(const wb_backend *backend, wb_topic_session *session, con
     }
   }
   free(tables);
+  free(by_length);
   return status;
 }
 

@@ -335,9 +335,11 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
     place_count.insert(place_count.end(), counts_of[w].begin(), counts_of[w].end());
     first_place.push_back((int64_t)place_token.size());
   }
+  /* The lengths are less than the true ones, so that some tokens are above the levels of the tables. */
   const wb_topic_corpus corpus = {c.documents,        c.terms,           (int64_t)term.size(), tokens,
                                   term.data(),        count.data(),      first_pair.data(),    first_token.data(),
-                                  first_place.data(), place_token.data(), place_count.data()};
+                                  first_place.data(), place_token.data(), place_count.data(),
+                                  40,                 12};
   std::vector<int32_t> group, extra_of;
   for (int32_t d = 0; d < c.documents; d++) group.push_back(d % c.groups);
   for (int32_t w = 0; w < c.terms; w++) extra_of.push_back(w % 2 == 0 ? w / 2 : -1);
@@ -356,7 +358,7 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
   std::vector<uint16_t> topic((size_t)tokens);
   for (uint16_t &z : topic) z = (uint16_t)(numbers.next() * c.topics);
   std::vector<double> alpha = numbers.vector(groups * k, 0.1, 2), theta(documents * k), phi(terms * k);
-  std::vector<double> log_likelihood(documents), log_stick(documents);
+  std::vector<double> log_likelihood(documents);
   std::vector<int64_t> tables(groups * k), size(k);
   int64_t term_tables = 0;
   if (c.tables) alpha.assign(groups * k, 0.3);
@@ -367,7 +369,7 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
               succeeded(functions->draw_documents(session, &draw, log_likelihood.data(), theta.data(), &message),
                         message, "draw_documents") &&
               succeeded(functions->get_topics(session, topic.data(), &message), message, "get_topics") &&
-              succeeded(functions->draw_document_tables(session, &draw, tables.data(), log_stick.data(), &message),
+              succeeded(functions->draw_document_tables(session, &draw, tables.data(), &message),
                         message, "draw_document_tables") &&
               succeeded(functions->draw_term_tables(session, &draw, &term_tables, size.data(), &message), message,
                         "draw_term_tables");
@@ -376,7 +378,6 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
   record->add(log_likelihood);
   record->add(topic);
   record->add(tables);
-  record->add(log_stick);
   record->add(size);
   if (good)
     good = succeeded(functions->set_phi(session, phi.data(), &message), message, "set_phi") &&

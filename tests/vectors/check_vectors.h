@@ -15,6 +15,7 @@
 #include "core/polyagamma_draw.h"
 #include "core/polyagamma_moments.h"
 #include "core/random_beta.h"
+#include "core/random_binomial.h"
 #include "core/random_t.h"
 #include "core/random_tables.h"
 #include "core/random_wishart.h"
@@ -28,7 +29,7 @@ typedef enum wb_function {
   WB_F_NORMAL_QUANTILE, WB_F_NORMAL_CDF, WB_F_COPULA, WB_F_STUDENT, WB_F_EXPF, WB_F_EXP_WEIGHTF, WB_F_LOGF, WB_F_SQRTF,
   WB_F_PHILOX, WB_F_CHAIN_KEY, WB_F_UNIFORM, WB_F_UNIFORMF,
   WB_F_STREAM_BITS, WB_F_STREAM_UNIFORM, WB_F_NORMAL, WB_F_EXPONENTIAL, WB_F_LOG_GAMMA, WB_F_GAMMA,
-  WB_F_LOG_BETA, WB_F_LOG_DIRICHLET, WB_F_TABLES, WB_F_WISHART_FACTOR, WB_F_WISHART_GRAM_FACTOR,
+  WB_F_LOG_BETA, WB_F_LOG_DIRICHLET, WB_F_TABLES, WB_F_BINOMIAL, WB_F_WISHART_FACTOR, WB_F_WISHART_GRAM_FACTOR,
   WB_F_SINE_COSINE, WB_F_ANGLE,
   WB_F_POLYAGAMMA, WB_F_POLYAGAMMA_BY, WB_F_POLYAGAMMA_CUMULANT, WB_F_POLYAGAMMA_LAW, WB_F_POLYAGAMMA_QUANTILE
 } wb_function;
@@ -71,6 +72,7 @@ static const wb_signature wb_signatures[] = {
     {"log_beta", WB_F_LOG_BETA, 4, 2, 6, 0},         /* a b; log v, log(1 - v), three times */
     {"log_dirichlet", WB_F_LOG_DIRICHLET, 4, 3, 6, 0}, /* three shapes; twice */
     {"tables", WB_F_TABLES, 4, 2, 5, 0},               /* concentration, customers */
+    {"binomial", WB_F_BINOMIAL, 4, 2, 5, 0},           /* trials, probability */
     {"wishart_factor", WB_F_WISHART_FACTOR, 4, 1, 6, 0}, /* df; p = 3 */
     {"wishart_gram_factor", WB_F_WISHART_GRAM_FACTOR, 4, 1, 6, 0},
     {"sine_cosine", WB_F_SINE_COSINE, 0, 1, 2, 0},
@@ -161,6 +163,10 @@ WB_HD void wb_case_evaluate(wb_case *one) {
       break;
     case WB_F_TABLES:
       for (int i = 0; i < 5; i++) value[i] = wb_draw_tables(&stream, x, one->number[1]);
+      break;
+    case WB_F_BINOMIAL:
+      for (int i = 0; i < 5; i++)
+        value[i] = (double)wb_draw_binomial(&stream, (int64_t)x, one->number[1], 1.0 - one->number[1]);
       break;
     case WB_F_SINE_COSINE: wb_sine_cosine(x, &value[0], &value[1]); break;
     case WB_F_ANGLE: value[0] = wb_angle(x, one->number[1]); break;

@@ -1,7 +1,7 @@
 /* Tests whether the draws of core/ have their distributions. It compares them with distribution functions computed here
  * in long double with the C library's functions, by Kolmogorov-Smirnov distances, and compares first moments.
  *
- * False alarms: each of at most 150 tests has level 1e-8, so the whole program has at most 2e-6. The seed is fixed. The
+ * False alarms: each of at most 250 tests has level 1e-8, so the whole program has at most 3e-6. The seed is fixed. The
  * level of a distance is from the bound 2 exp(-2 n D^2) (Massart 1990), which holds for every n. Moments use the normal
  * limit. To show that errors are found, the tests must reject distributions that are wrong by 2%.
  */
@@ -10,9 +10,11 @@
 #include <stdlib.h>
 
 #include "core/random_beta.h"
+#include "core/random_binomial.h"
 #include "core/random_gamma_strips.h"
 #include "core/random_tables.h"
 #include "core/random_wishart.h"
+#include "core/topic_tables.h"
 
 #define WB_DRAWS 1000000
 #define WB_DRAWS_A_STREAM 4
@@ -287,6 +289,99 @@ static void check_tables(double *draws, int n) {
   }
 }
 
+/* Whole draws from 0 to most - 1 against their law, whose lower tails are spread evenly by a uniform each; one with a
+ * mean wrong by 2% must be found. */
+static void check_whole_law(const char *name, double *draws, int n, const double *law, int most) {
+  double *below = (double *)malloc(((size_t)most + 1) * sizeof *below), mean = 0.0, variance = 0.0, fourth = 0.0;
+  if (!below) abort();
+  below[0] = 0.0;
+  for (int x = 0; x < most; x++) {
+    below[x + 1] = below[x] + law[x];
+    mean += x * law[x];
+  }
+  for (int x = 0; x < most; x++) {
+    const double square = (x - mean) * (x - mean);
+    variance += square * law[x];
+    fourth += square * square * law[x];
+  }
+  check_moments(name, draws, n, mean, variance, fourth);
+  for (int i = 0; i < n; i++) {
+    const int x = (int)draws[i];
+    const wb_bits bits = wb_philox(key, 77, (uint32_t)i, wb_philox_c2(WB_PURPOSE_SIMULATION, 0), 7);
+    const double u = wb_uniform(wb_bits64(bits, 0));
+    draws[i] = below[x] + u * law[x];
+  }
+  check_law(name, draws, n, uniform_cdf, NULL, 1);
+  free(below);
+}
+
+static void check_binomial(double *draws, int n) {
+  const double cases[][2] = {{1, 0.3},    {7, 0.5},     {30, 0.9},    {100, 0.11},  {24, 0.5},    {25, 0.5},
+                             {121, 0.1},  {1000, 0.02}, {1000, 0.98}, {5000, 0.25}, {1e5, 0.001}, {1e5, 1e-5},
+                             {1e5, 0.499}};
+  char name[64];
+  for (size_t s = 0; s < sizeof cases / sizeof cases[0]; s++) {
+    const int trials = (int)cases[s][0];
+    const double p = cases[s][1], wrong = 1.02 * p < 1.0 ? 1.02 * p : p / 1.02;
+    double *law = (double *)malloc(((size_t)trials + 1) * sizeof *law);
+    if (!law) abort();
+    for (int x = 0; x <= trials; x++)
+      law[x] = (double)expl(lgammal(trials + 1.0L) - lgammal(x + 1.0L) - lgammal(trials - x + 1.0L) +
+                            x * logl((long double)p) + (trials - x) * log1pl(-(long double)p));
+    snprintf(name, sizeof name, "binomial of %d at %g", trials, p);
+    for (int i = 0; i < n; i++) {
+      wb_stream stream = wb_stream_open(key, WB_PURPOSE_SIMULATION, 11, (uint64_t)i);
+      draws[i] = (double)wb_draw_binomial(&stream, trials, p, 1.0 - p);
+    }
+    check_whole_law(name, draws, n, law, trials + 1);
+    if (trials * p < 10.0) {
+      free(law);
+      continue;
+    }
+    for (int i = 0; i < n; i++) {
+      wb_stream stream = wb_stream_open(key, WB_PURPOSE_SIMULATION, 12, (uint64_t)i);
+      draws[i] = (double)wb_draw_binomial(&stream, trials, wrong, 1.0 - wrong);
+    }
+    double mean = 0.0;
+    for (int i = 0; i < n; i++) mean += draws[i] / n;
+    report(name, "2% wrong, mean", fabs(mean - trials * p) / sqrt(trials * p * (1.0 - p) / n), wb_moment_limit, 0);
+    free(law);
+  }
+}
+
+/* The tables of many counts: from their histogram with few levels, and one by one above these. */
+static void check_levels(double *draws, int n) {
+  enum { COUNTS = 60, MOST = 1200, LEVELS = 12 };
+  const double shapes[] = {0.01, 0.3, 1.0, 1.3, 40.0};
+  int32_t count[COUNTS];
+  int32_t histogram[LEVELS + 1] = {0};
+  char name[64];
+  for (int j = 0; j < COUNTS; j++) {
+    count[j] = j < 30 ? 1 + j / 10 : j < 55 ? 3 + j % 9 : 10 * (j - 50);
+    histogram[count[j] < LEVELS ? count[j] : LEVELS]++;
+  }
+  for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+    const double shape = shapes[s];
+    double law[MOST] = {1.0};
+    for (int j = 0; j < COUNTS; j++)
+      for (int i = 0; i < count[j]; i++) {
+        const double p = shape / (shape + i);
+        for (int t = MOST - 1; t >= 0; t--) law[t] = law[t] * (1.0 - p) + (t > 0 ? law[t - 1] * p : 0.0);
+      }
+    snprintf(name, sizeof name, "tables by levels at %g", shape);
+    for (int i = 0; i < n; i++) {
+      int64_t above = histogram[LEVELS];
+      int64_t tables = wb_topic_level_openings(key, WB_PURPOSE_SIMULATION, 13, (uint64_t)i, shape, histogram, 1,
+                                               LEVELS, &above);
+      for (int j = 0; j < COUNTS; j++)
+        tables += wb_topic_openings(key, WB_PURPOSE_SIMULATION, 14, (uint64_t)i * COUNTS + (uint64_t)j, shape, 0.0,
+                                    LEVELS, count[j]);
+      draws[i] = (double)(tables + above);
+    }
+    check_whole_law(name, draws, n, law, MOST);
+  }
+}
+
 /* Means and variances of all entries of W, and the law of its first and last diagonal entries, which is chi-squared
  * with df degrees of freedom. Fourth central moments are 12 df^2 + 48 df on the diagonal and 3 df^2 + 6 df off it. */
 static void check_wishart(int gram, int p, double df, double *first, double *last, int n) {
@@ -345,6 +440,8 @@ int main(void) {
   check_beta(draws, draws + WB_DRAWS, WB_DRAWS);
   check_dirichlet(draws, draws + WB_DRAWS, WB_DRAWS);
   check_tables(draws, WB_DRAWS / 4);
+  check_binomial(draws, WB_DRAWS / 10);
+  check_levels(draws, WB_DRAWS / 20);
   for (int gram = 0; gram < 2; gram++) {
     check_wishart(gram, 3, 2.5, draws, draws + WB_DRAWS, WB_DRAWS / 4);
     check_wishart(gram, 8, 20.3, draws, draws + WB_DRAWS, WB_DRAWS / 10);

@@ -109,7 +109,13 @@ struct wb_topic_session {
   double *leaf_sum; /* leaves x topics */
   double *inverse;  /* topics: 1 over the sum of a topic's gammas */
   wb_gamma_strips *term_strips, *share_strips; /* NULL until first used */
+  int32_t alpha_levels, beta_levels;           /* of core/topic_tables.h */
+  int32_t *counts; /* documents x topics; NULL unless alpha is learned, or if they would take much memory */
+  int counted;     /* whether they are those of the topics */
 };
+
+/* Bytes of these counts, which save counting the topics twice in a sweep that learns alpha. */
+#define TOPIC_COUNTS ((size_t)8 * 1024 * 1024)
 
 typedef void pass_tokens(const topic_pass *pass);
 typedef void narrow_double(const double *value, const double *factor, int count, double *weight);
@@ -148,6 +154,7 @@ static void close_session(wb_topic_session *s) {
   wb_aligned_free(s->phi);
   wb_aligned_free(s->leaf_sum);
   free(s->inverse);
+  free(s->counts);
   wb_aligned_free(s->term_strips);
   wb_aligned_free(s->share_strips);
   free(s);
@@ -174,6 +181,8 @@ static int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *
   s->groups = settings->structure.groups > 1 ? settings->structure.groups : 1;
   s->rows = wb_topic_rows(settings->topics);
   s->width = (size_t)s->rows * WB_TOPIC_LANES;
+  s->alpha_levels = wb_topic_alpha_levels((int64_t)s->groups * settings->topics, corpus->longest_document);
+  s->beta_levels = wb_topic_beta_levels(corpus->longest_term);
   const size_t phi_bytes = (size_t)corpus->terms * s->width * real_size(s);
   const size_t leaf_bytes = (size_t)leaves_of(s) * (size_t)settings->topics * sizeof(double);
   s->topic = calloc((size_t)corpus->tokens + 1, sizeof(uint16_t));
@@ -202,6 +211,7 @@ static int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *
 
 static int set_topics(wb_topic_session *s, const uint16_t *topic, wb_message *message) {
   (void)message;
+  s->counted = 0;
   for (int64_t i = 0; i < s->corpus.tokens; i++) s->topic[i] = topic[s->order.token[i]];
   return WB_OK;
 }
@@ -231,6 +241,7 @@ typedef struct workbench {
   int rows;         /* documents or terms whose gammas are drawn together */
   double *shape;    /* rows x topics */
   int32_t *tally;   /* rows x topics: counts of tokens */
+  int32_t *group_tally; /* documents of a group x topics */
   double *base;     /* rows x topics: the shape of a count of 0 */
   double *inverse;  /* rows x topics: 1 over it */
   double *value;    /* rows x topics: gammas or means */
@@ -252,7 +263,7 @@ static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
   char *memory = wb_aligned_malloc(
       head + room +
       (4 * gammas + weights + TOPIC_RING * (size + WB_TOPIC_TREE + 1) + (size_t)documents) * sizeof(double) +
-      gammas * sizeof(int32_t));
+      (gammas + (size_t)documents * (size_t)topics) * sizeof(int32_t));
   if (!memory) return NULL;
   workbench *bench = (workbench *)memory;
   bench->rows = rows;
@@ -266,6 +277,7 @@ static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
   bench->weight = (char *)(bench->trees + TOPIC_RING * (WB_TOPIC_TREE + 1));
   bench->norm = (double *)bench->weight + weights;
   bench->tally = (int32_t *)(bench->norm + documents);
+  bench->group_tally = bench->tally + gammas;
   return bench;
 }
 
@@ -354,12 +366,16 @@ static void count_term(const wb_topic_session *s, int64_t term, int32_t *tally) 
   }
 }
 
-static void count_document(const wb_topic_session *s, int64_t document, int32_t *tally) {
-  const wb_topic_corpus *c = &s->corpus;
-  memset(tally, 0, (size_t)s->settings.topics * sizeof(int32_t));
-  for (int64_t i = c->first_pair[document]; i < c->first_pair[document + 1]; i++) {
-    const uint16_t *const topic = s->topic + s->order.place[i];
-    for (int32_t j = 0; j < c->count[i]; j++) tally[topic[j]]++;
+/* Counts the topics of documents first..end - 1, a group, into tally, documents x topics: in the order of the tokens'
+ * places, so that their topics are read in order. */
+static void count_group(const wb_topic_session *s, int64_t first, int64_t end, int32_t *tally) {
+  const size_t topics = (size_t)s->settings.topics;
+  const int64_t from = s->corpus.first_pair[first], to = s->corpus.first_pair[end];
+  memset(tally, 0, (size_t)(end - first) * topics * sizeof(int32_t));
+  for (int64_t i = from; i < to; i++) {
+    int32_t *const row = tally + (size_t)(s->order.document[i] - (uint32_t)first) * topics;
+    const uint16_t *const topic = s->topic + s->order.first[i];
+    for (int32_t j = 0; j < s->order.count[i]; j++) row[topic[j]]++;
   }
 }
 
@@ -492,9 +508,13 @@ static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, con
                        int64_t first, int64_t end, workbench *bench, double *theta) {
   const int topics = s->settings.topics;
   const size_t bytes = s->width * real_size(s);
+  int32_t *const counts = s->counted ? s->counts + (size_t)first * (size_t)topics : bench->group_tally;
+  if (!s->counted) count_group(s, first, end, counts);
   for (int64_t d = first; d < end; d += bench->rows) {
     const int rows = end - d < bench->rows ? (int)(end - d) : bench->rows;
-    for (int r = 0; r < rows; r++) count_document(s, d + r, bench->tally + r * topics);
+    /* Copied, because the gammas need room for whole tiles. */
+    memcpy(bench->tally, counts + (size_t)(d - first) * (size_t)topics,
+           (size_t)rows * (size_t)topics * sizeof(int32_t));
     for (int r = 0; s->groups > 1 && r < rows; r++) set_base(s, alpha_of(s, draw->alpha, d + r), 0, r, bench);
     draw_values(s, draw, WB_PURPOSE_TOPIC_SHARE, strips, d, rows, bench);
     for (int r = 0; r < rows; r++) {
@@ -548,6 +568,7 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
     }
     wb_aligned_free(bench);
   }
+  if (draw) s->counted = 0;
   return failed ? wb_out_of_memory(message, "a group of documents", (size_t)size * s->width * real_size(s)) : WB_OK;
 }
 
@@ -560,93 +581,7 @@ static int score(wb_topic_session *s, const double *theta, double *log_likelihoo
   return pass_documents(s, NULL, theta, log_likelihood, NULL, message);
 }
 
-static int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, double *log_stick,
-                                wb_message *message) {
-  const int topics = s->settings.topics;
-  const int64_t documents = s->corpus.documents;
-  const size_t alphas = (size_t)s->groups * (size_t)topics;
-  memset(tables, 0, alphas * sizeof(int64_t));
-  int failed = 0;
-  const int threads = useful_threads(s, (double)s->corpus.tokens * 10 + (double)documents * topics, documents);
-#pragma omp parallel num_threads(threads)
-  {
-    int32_t *tally = malloc((size_t)topics * sizeof(int32_t));
-    int64_t *own = calloc(alphas, sizeof(int64_t));
-    const int ready = tally && own;
-    if (!ready) {
-#pragma omp atomic write
-      failed = 1;
-    }
-#pragma omp for schedule(dynamic, 4)
-    for (int64_t d = 0; d < documents; d++) {
-      if (!ready) continue;
-      const int64_t tokens = s->corpus.first_token[d + 1] - s->corpus.first_token[d];
-      const double *const alpha = alpha_of(s, draw->alpha, d);
-      int64_t *const count = own + (alpha - draw->alpha);
-      double alpha_sum = 0;
-      for (int k = 0; k < topics; k++) alpha_sum += alpha[k];
-      log_stick[d] =
-          wb_topic_log_stick(draw->key, WB_PURPOSE_TOPIC_STICK, draw->iteration, (uint64_t)d, alpha_sum, tokens);
-      count_document(s, d, tally);
-      for (int k = 0; k < topics; k++)
-        if (tally[k] > 0)
-          count[k] += wb_topic_tables(draw->key, WB_PURPOSE_TOPIC_TABLES, draw->iteration,
-                                      (uint64_t)d * (uint64_t)topics + (uint64_t)k, alpha[k], tally[k]);
-    }
-    if (ready) {
-#pragma omp critical(wb_topic_tables)
-      for (size_t i = 0; i < alphas; i++) tables[i] += own[i];
-    }
-    free(tally);
-    free(own);
-  }
-  return failed ? wb_out_of_memory(message, "learning alpha", 12 * alphas) : WB_OK;
-}
-
-static int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, int64_t *size,
-                            wb_message *message) {
-  const int topics = s->settings.topics;
-  const int64_t terms = s->corpus.terms;
-  int64_t total = 0;
-  memset(size, 0, (size_t)topics * sizeof(int64_t));
-  int failed = 0;
-  const int threads = useful_threads(s, (double)s->corpus.tokens * 10 + (double)terms * topics, terms);
-#pragma omp parallel num_threads(threads)
-  {
-    int32_t *tally = malloc((size_t)topics * sizeof(int32_t));
-    int64_t *own = calloc((size_t)topics, sizeof(int64_t));
-    int64_t own_tables = 0;
-    const int ready = tally && own;
-    if (!ready) {
-#pragma omp atomic write
-      failed = 1;
-    }
-#pragma omp for schedule(dynamic, 16)
-    for (int64_t term = 0; term < terms; term++) {
-      if (!ready || s->corpus.first_place[term] == s->corpus.first_place[term + 1]) continue;
-      count_term(s, term, tally);
-      const double *const extra = extra_of(s, term);
-      for (int k = 0; k < topics; k++) {
-        if (tally[k] == 0) continue;
-        own[k] += tally[k];
-        own_tables += wb_topic_own_tables(draw->key, WB_PURPOSE_TOPIC_TERM_TABLES, draw->iteration,
-                                          (uint64_t)term * (uint64_t)topics + (uint64_t)k, draw->beta,
-                                          extra ? extra[k] : 0.0, tally[k]);
-      }
-    }
-    if (ready) {
-#pragma omp critical(wb_topic_tables)
-      {
-        total += own_tables;
-        for (int k = 0; k < topics; k++) size[k] += own[k];
-      }
-    }
-    free(tally);
-    free(own);
-  }
-  *tables = total;
-  return failed ? wb_out_of_memory(message, "learning beta", 12 * (size_t)topics) : WB_OK;
-}
+#include "cpu/topic_model/tokens_tables.h"
 
 const wb_topic_model_functions wb_cpu_topic_model = {
   .open = open_session,

@@ -23,8 +23,10 @@ struct wb_topic_session {
   wb::device_array<int64_t> first_pair, first_token, first_place;
   wb::device_array<uint16_t> topic;
   wb::device_bytes phi;
-  wb::device_array<double> leaf_sum, inverse, alpha, alpha_sum, extra, norm, total, log_likelihood, stage;
+  wb::device_array<double> leaf_sum, inverse, alpha, extra, norm, total, log_likelihood, stage;
   wb::device_array<unsigned long long> tables;
+  wb::device_array<int32_t> histogram;
+  int32_t alpha_levels, beta_levels; /* of core/topic_tables.h */
   wb::device_array<wb_gamma_strips> term_strips, share_strips;
   double term_base = 0, share_base = 0; /* of the tables; 0: none */
 
@@ -109,7 +111,10 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
       (documents > static_cast<size_t>(c->terms) ? documents : static_cast<size_t>(c->terms)) * topics;
   const size_t staged = STAGE_BYTES / sizeof(double) > topics ? STAGE_BYTES / sizeof(double) : topics;
   const size_t stage = largest < staged ? largest : staged;
-  const uint64_t needed = phi_bytes +
+  const size_t of_alpha = alphas * (static_cast<size_t>(s->alpha_levels) + 1);
+  const size_t of_beta = static_cast<size_t>(s->beta_levels) + 1;
+  const size_t histogram = of_alpha > of_beta ? of_alpha : of_beta;
+  const uint64_t needed = phi_bytes + histogram * sizeof(int32_t) +
                           sizeof(double) * (static_cast<size_t>(s->leaves) * topics + stage + documents * 4 +
                                             static_cast<size_t>(c->terms) + alphas * 2 +
                                             static_cast<size_t>(structure.extras) * topics) +
@@ -149,12 +154,12 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
   if (status == WB_OK) status = s->leaf_sum.allocate(static_cast<size_t>(s->leaves) * topics, "sums of terms", message);
   if (status == WB_OK) status = s->inverse.allocate(topics, "sums of terms", message);
   if (status == WB_OK) status = s->alpha.allocate(alphas, "alpha", message);
-  if (status == WB_OK) status = s->alpha_sum.allocate(static_cast<size_t>(s->groups), "alpha", message);
   if (status == WB_OK) status = s->norm.allocate(documents, "sums of topics", message);
   if (status == WB_OK) status = s->log_likelihood.allocate(documents, "log likelihoods", message);
   if (status == WB_OK) status = s->total.allocate(static_cast<size_t>(c->pairs) + 1, "sums of weights", message);
   if (status == WB_OK) status = s->stage.allocate(stage, "topics on their way", message);
   if (status == WB_OK) status = s->tables.allocate(alphas + 1, "tables", message);
+  if (status == WB_OK) status = s->histogram.allocate(histogram, "tables", message);
   const device_corpus corpus = {c->documents,          c->terms,
                                 s->term.data(),        s->count.data(),
                                 s->pair_token.data(),  s->first_pair.data(),
@@ -193,6 +198,9 @@ int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *setting
   s->leaves = ceiling(corpus->terms, WB_TOPIC_LEAF);
   s->pairs = corpus->pairs;
   s->tokens = corpus->tokens;
+  s->alpha_levels =
+      wb_topic_alpha_levels(static_cast<int64_t>(s->groups) * s->topics, corpus->longest_document);
+  s->beta_levels = wb_topic_beta_levels(corpus->longest_term);
   status = fill_session(s, corpus, settings->structure, run->memory_limit, message);
   if (status == WB_OK)
     *session = s;
@@ -388,7 +396,10 @@ int score(wb_topic_session *s, const double *theta, double *log_likelihood, wb_m
 }
 
 int clear_tables(wb_topic_session *s, wb_message *message) {
-  return wb::status_of(cudaMemset(s->tables.data(), 0, s->tables.bytes()), "clearing tables", message);
+  const int status = wb::status_of(cudaMemset(s->tables.data(), 0, s->tables.bytes()), "clearing tables", message);
+  return status == WB_OK
+             ? wb::status_of(cudaMemset(s->histogram.data(), 0, s->histogram.bytes()), "clearing tables", message)
+             : status;
 }
 
 int bring_tables(wb_topic_session *s, std::vector<unsigned long long> &tables, wb_message *message) {
@@ -396,28 +407,25 @@ int bring_tables(wb_topic_session *s, std::vector<unsigned long long> &tables, w
   return s->tables.download(tables.data(), tables.size(), "bringing tables from the device", message);
 }
 
-int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, double *log_stick,
-                         wb_message *message) {
+int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, wb_message *message) {
   wb::device_scope scope;
   int status = scope.enter(s->device, message);
-  const size_t topics = static_cast<size_t>(s->topics), groups = static_cast<size_t>(s->groups);
-  std::vector<double> alpha_sum(groups, 0.0);
-  for (size_t g = 0; g < groups; g++)
-    for (size_t k = 0; k < topics; k++) alpha_sum[g] += draw->alpha[g * topics + k];
+  const size_t topics = static_cast<size_t>(s->topics), alphas = static_cast<size_t>(s->groups) * topics;
   if (status == WB_OK) status = clear_tables(s, message);
-  if (status == WB_OK) status = s->alpha.upload(draw->alpha, groups * topics, "sending alpha to the device", message);
-  if (status == WB_OK) status = s->alpha_sum.upload(alpha_sum.data(), groups, "sending alpha to the device", message);
+  if (status == WB_OK) status = s->alpha.upload(draw->alpha, alphas, "sending alpha to the device", message);
   if (status == WB_OK)
     status = wb::launch(shape_of(s->corpus.documents, TABLE_THREADS, topics * sizeof(int32_t)), topic_document_tables,
                         "drawing tables", message, s->corpus, static_cast<const uint16_t *>(s->topic.data()), s->topics,
+                        s->alpha_levels, draw->key, draw->iteration, static_cast<const double *>(s->alpha.data()),
+                        s->histogram.data(), s->tables.data());
+  if (status == WB_OK)
+    status = wb::launch(shape_of(ceiling(static_cast<int64_t>(alphas), TABLE_THREADS), TABLE_THREADS, 0),
+                        topic_level_tables, "drawing tables", message, static_cast<int64_t>(alphas), s->alpha_levels,
                         draw->key, draw->iteration, static_cast<const double *>(s->alpha.data()),
-                        static_cast<const double *>(s->alpha_sum.data()), s->tables.data(), s->log_likelihood.data());
+                        static_cast<const int32_t *>(s->histogram.data()), s->tables.data());
   std::vector<unsigned long long> drawn;
   if (status == WB_OK) status = bring_tables(s, drawn, message);
-  if (status == WB_OK)
-    status = s->log_likelihood.download(log_stick, static_cast<size_t>(s->corpus.documents),
-                                        "bringing tables from the device", message);
-  for (size_t i = 0; i < groups * topics && status == WB_OK; i++) tables[i] = static_cast<int64_t>(drawn[i]);
+  for (size_t i = 0; i < alphas && status == WB_OK; i++) tables[i] = static_cast<int64_t>(drawn[i]);
   return status;
 }
 
@@ -430,7 +438,12 @@ int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *ta
   if (status == WB_OK)
     status = wb::launch(shape_of(s->corpus.terms, TABLE_THREADS, topics * sizeof(int32_t)), topic_term_tables,
                         "drawing tables", message, s->corpus, static_cast<const uint16_t *>(s->topic.data()), s->topics,
-                        draw->key, draw->iteration, draw->beta, s->tables.data() + topics, s->tables.data());
+                        s->beta_levels, draw->key, draw->iteration, draw->beta, s->histogram.data(),
+                        s->tables.data() + topics, s->tables.data());
+  if (status == WB_OK)
+    status = wb::launch(shape_of(1, (s->beta_levels - 1) / WB_TOPIC_LEVEL_CHUNK + 1, 0), topic_chunk_tables,
+                        "drawing tables", message, s->beta_levels, draw->key, draw->iteration, draw->beta,
+                        static_cast<const int32_t *>(s->histogram.data()), s->tables.data() + topics);
   std::vector<unsigned long long> drawn;
   if (status == WB_OK) status = bring_tables(s, drawn, message);
   for (size_t k = 0; k < topics && status == WB_OK; k++) size[k] = static_cast<int64_t>(drawn[k]);

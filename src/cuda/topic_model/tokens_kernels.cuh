@@ -414,43 +414,86 @@ __global__ void __launch_bounds__(SCORE_THREADS)
   log_likelihood[d] = tokens > 0 ? wb_fma(-tokens, wb_log(norm[d]), sum) : 0;
 }
 
-/* A block a document; whole numbers, so atomic additions in any order will do. */
+/* The histograms of the counts of all documents, groups x topics x (levels + 1), and the tables of tokens above the
+ * levels. A block a document; whole numbers, so atomic additions in any order will do. */
 __global__ void __launch_bounds__(TABLE_THREADS)
-    topic_document_tables(device_corpus c, const uint16_t *topic, int topics, uint64_t key, uint32_t iteration,
-                          const double *alpha, const double *alpha_sum, unsigned long long *tables, double *log_stick) {
+    topic_document_tables(device_corpus c, const uint16_t *topic, int topics, int32_t levels, uint64_t key,
+                          uint32_t iteration, const double *alpha, int32_t *histogram, unsigned long long *tables) {
   WB_DYNAMIC_SHARED(int32_t, tally);
   const int64_t d = blockIdx.x;
   const size_t row = alpha_row(c, d, topics);
   count_document(c, d, topic, topics, tally);
-  if (threadIdx.x == 0)
-    log_stick[d] = wb_topic_log_stick(key, WB_PURPOSE_TOPIC_STICK, iteration, static_cast<uint64_t>(d),
-                                      alpha_sum[c.group != nullptr ? c.group[d] : 0],
-                                      c.first_token[d + 1] - c.first_token[d]);
   for (int k = static_cast<int>(threadIdx.x); k < topics; k += TABLE_THREADS) {
-    if (tally[k] == 0) continue;
-    const uint64_t element = static_cast<uint64_t>(d) * static_cast<uint64_t>(topics) + static_cast<uint64_t>(k);
-    atomicAdd(&tables[row + static_cast<size_t>(k)],
-              static_cast<unsigned long long>(wb_topic_tables(key, WB_PURPOSE_TOPIC_TABLES, iteration, element,
-                                                              alpha[row + static_cast<size_t>(k)], tally[k])));
+    const int32_t count = tally[k];
+    if (count == 0) continue;
+    const size_t i = row + static_cast<size_t>(k);
+    atomicAdd(&histogram[i * (static_cast<size_t>(levels) + 1) + static_cast<size_t>(count < levels ? count : levels)],
+              1);
+    if (count > levels)
+      atomicAdd(&tables[i],
+                static_cast<unsigned long long>(wb_topic_openings(
+                    key, WB_PURPOSE_TOPIC_TABLES, iteration,
+                    static_cast<uint64_t>(d) * static_cast<uint64_t>(topics) + static_cast<uint64_t>(k), alpha[i], 0.0,
+                    levels, count)));
   }
 }
 
-/* A block a term. tables: one number; size: a number a topic. */
+/* Adds the tables of the levels: a thread a group and topic. */
 __global__ void __launch_bounds__(TABLE_THREADS)
-    topic_term_tables(device_corpus c, const uint16_t *topic, int topics, uint64_t key, uint32_t iteration, double beta,
-                      unsigned long long *tables, unsigned long long *size) {
+    topic_level_tables(int64_t alphas, int32_t levels, uint64_t key, uint32_t iteration, const double *alpha,
+                       const int32_t *histogram, unsigned long long *tables) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * TABLE_THREADS + threadIdx.x;
+  if (i >= alphas) return;
+  const int32_t *const own = histogram + static_cast<size_t>(i) * (static_cast<size_t>(levels) + 1);
+  int64_t above = own[levels];
+  const int64_t openings = wb_topic_level_openings(key, WB_PURPOSE_TOPIC_LEVELS, iteration, static_cast<uint64_t>(i),
+                                                   alpha[i], own, 1, levels, &above);
+  tables[i] += static_cast<unsigned long long>(openings + above);
+}
+
+/* Counts that blocks add up in shared memory, because most counts of a term are small and all blocks share one
+ * histogram. */
+constexpr int32_t SHARED_COUNTS = 32;
+
+/* A block a term. tables: one number; size: a number a topic; histogram: levels + 1. */
+__global__ void __launch_bounds__(TABLE_THREADS)
+    topic_term_tables(device_corpus c, const uint16_t *topic, int topics, int32_t levels, uint64_t key,
+                      uint32_t iteration, double beta, int32_t *histogram, unsigned long long *tables,
+                      unsigned long long *size) {
   WB_DYNAMIC_SHARED(int32_t, tally);
+  __shared__ int32_t few[SHARED_COUNTS];
   const int64_t term = blockIdx.x;
+  if (threadIdx.x < SHARED_COUNTS) few[threadIdx.x] = 0;
   count_term(c, term, topic, topics, tally);
   const double *const extra = extra_row(c, term, topics);
   for (int k = static_cast<int>(threadIdx.x); k < topics; k += TABLE_THREADS) {
-    if (tally[k] == 0) continue;
+    const int32_t count = tally[k];
+    if (count == 0) continue;
     const uint64_t element = static_cast<uint64_t>(term) * static_cast<uint64_t>(topics) + static_cast<uint64_t>(k);
-    atomicAdd(&size[k], static_cast<unsigned long long>(tally[k]));
-    atomicAdd(tables, static_cast<unsigned long long>(
-                          wb_topic_own_tables(key, WB_PURPOSE_TOPIC_TERM_TABLES, iteration, element, beta,
-                                              extra != nullptr ? extra[k] : 0.0, tally[k])));
+    const bool own = extra != nullptr && extra[k] > 0;
+    atomicAdd(&size[k], static_cast<unsigned long long>(count));
+    if (!own) {
+      const int32_t at = count < levels ? count : levels;
+      atomicAdd(at < SHARED_COUNTS ? &few[at] : &histogram[at], 1);
+    }
+    if (own || count > levels)
+      atomicAdd(tables, static_cast<unsigned long long>(
+                            wb_topic_openings(key, WB_PURPOSE_TOPIC_TERM_TABLES, iteration, element, beta,
+                                              own ? extra[k] : 0.0, own ? 0 : levels, count)));
   }
+  __syncthreads();
+  if (threadIdx.x < SHARED_COUNTS && few[threadIdx.x] > 0) atomicAdd(&histogram[threadIdx.x], few[threadIdx.x]);
+}
+
+/* Adds the tables of the levels: a thread a chunk of them, of which there are at most 64. */
+__global__ void topic_chunk_tables(int32_t levels, uint64_t key, uint32_t iteration, double beta,
+                                   const int32_t *histogram, unsigned long long *tables) {
+  const int32_t chunk = static_cast<int32_t>(threadIdx.x), end = (chunk + 1) * WB_TOPIC_LEVEL_CHUNK;
+  int64_t above = 0;
+  for (int32_t i = levels; i >= (end < levels ? end : levels); i--) above += histogram[i];
+  const int64_t openings = wb_topic_chunk_openings(key, WB_PURPOSE_TOPIC_TERM_LEVELS, iteration, beta, histogram,
+                                                   levels, chunk, &above);
+  atomicAdd(tables, static_cast<unsigned long long>(openings + (chunk == 0 ? above : 0)));
 }
 
 } // namespace

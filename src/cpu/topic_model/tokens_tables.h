@@ -1,0 +1,179 @@
+/* The auxiliary variables of alpha and beta (core/topic_tables.h), from counts of counts. Only cpu/topic_model/tokens.c
+ * includes this file, after its session.
+ *
+ * Lower bound: the topics of all tokens are read and counted twice, by document and by term. */
+#ifndef WB_CPU_TOPIC_MODEL_TOKENS_TABLES_H
+#define WB_CPU_TOPIC_MODEL_TOKENS_TABLES_H
+
+/* Adds to the histograms the counts of a group of documents, and the tables of their tokens above the levels. */
+static void add_document_levels(const wb_topic_session *s, const wb_topic_draw *draw, int64_t first, int64_t end,
+                                const int32_t *tally, int32_t *histogram, int64_t *excess) {
+  const size_t topics = (size_t)s->settings.topics;
+  const int32_t levels = s->alpha_levels;
+  for (int64_t d = first; d < end; d++) {
+    const double *const alpha = alpha_of(s, draw->alpha, d);
+    const size_t row = (size_t)(alpha - draw->alpha);
+    int32_t *const own = histogram + row * ((size_t)levels + 1);
+    for (size_t k = 0; k < topics; k++) {
+      /* Counts of 0 are counted too, and not used: whether a count is 0 would often be predicted wrongly. */
+      const int32_t count = tally[(size_t)(d - first) * topics + k];
+      own[k * ((size_t)levels + 1) + (size_t)(count < levels ? count : levels)]++;
+      if (count > levels)
+        excess[row + k] += wb_topic_openings(draw->key, WB_PURPOSE_TOPIC_TABLES, draw->iteration,
+                                             (uint64_t)d * topics + k, alpha[k], 0.0, levels, count);
+    }
+  }
+}
+
+static int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, wb_message *message) {
+  const size_t topics = (size_t)s->settings.topics, alphas = (size_t)s->groups * topics;
+  const int32_t levels = s->alpha_levels;
+  const int64_t documents = s->corpus.documents, size = s->order.group, groups = (documents + size - 1) / size;
+  const size_t cells = alphas * ((size_t)levels + 1);
+  const int threads = useful_threads(s, (double)s->corpus.tokens * 2 + (double)documents * (double)topics, groups);
+  int32_t *const all = calloc(cells, sizeof(int32_t));
+  int failed = !all;
+  const size_t bytes = (size_t)documents * topics * sizeof(int32_t);
+  if (!s->counts && bytes <= TOPIC_COUNTS) s->counts = malloc(bytes + 1);
+  memset(tables, 0, alphas * sizeof(int64_t));
+#pragma omp parallel num_threads(threads)
+  {
+    const size_t own = s->counts ? 0 : (size_t)size * topics;
+    int64_t *const excess = calloc(alphas * sizeof(int64_t) + own * sizeof(int32_t), 1);
+    int32_t *const tally = (int32_t *)(excess + (excess ? alphas : 0));
+    int32_t *const histogram = threads > 1 ? calloc(cells, sizeof(int32_t)) : all;
+    const int ready = excess && histogram && all;
+    if (!ready) {
+#pragma omp atomic write
+      failed = 1;
+    }
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t group = 0; group < groups; group++) {
+      if (!ready) continue;
+      const int64_t first = group * size, end = first + size < documents ? first + size : documents;
+      int32_t *const counts = s->counts ? s->counts + (size_t)first * topics : tally;
+      count_group(s, first, end, counts);
+      add_document_levels(s, draw, first, end, counts, histogram, excess);
+    }
+    if (ready) {
+#pragma omp critical(wb_topic_tables)
+      {
+        for (size_t i = 0; i < alphas; i++) tables[i] += excess[i];
+        if (threads > 1)
+          for (size_t i = 0; i < cells; i++) all[i] += histogram[i];
+      }
+    }
+#pragma omp barrier
+#pragma omp for schedule(dynamic, 16)
+    for (int64_t i = 0; i < (int64_t)alphas; i++) {
+      if (!ready) continue;
+      const int32_t *const own = all + (size_t)i * ((size_t)levels + 1);
+      int64_t above = own[levels];
+      const int64_t openings = wb_topic_level_openings(draw->key, WB_PURPOSE_TOPIC_LEVELS, draw->iteration,
+                                                       (uint64_t)i, draw->alpha[i], own, 1, levels, &above);
+      tables[i] += openings + above;
+    }
+    free(excess);
+    if (threads > 1) free(histogram);
+  }
+  free(all);
+  s->counted = s->counts && !failed;
+  return failed ? wb_out_of_memory(message, "learning alpha", cells * sizeof(int32_t)) : WB_OK;
+}
+
+/* What draw_term_tables() adds up over terms. */
+typedef struct term_sums {
+  int64_t excess;     /* tables of tokens above the levels, and of terms with prior counts */
+  int64_t *size;      /* topics: tokens */
+  int32_t *histogram; /* levels + 1 */
+} term_sums;
+
+/* Adds the count of a term and topic where the term may have prior counts. */
+static void add_own_level(const wb_topic_session *s, const wb_topic_draw *draw, int64_t term, const double *extra,
+                          size_t k, int32_t count, term_sums *sums) {
+  const uint64_t element = (uint64_t)term * (uint64_t)s->settings.topics + k;
+  const int own = extra && extra[k] > 0;
+  if (!own) sums->histogram[count < s->beta_levels ? count : s->beta_levels]++;
+  if (own || count > s->beta_levels)
+    sums->excess += wb_topic_openings(draw->key, WB_PURPOSE_TOPIC_TERM_TABLES, draw->iteration, element, draw->beta,
+                                      own ? extra[k] : 0.0, own ? 0 : s->beta_levels, count);
+}
+
+/* Takes the count of a topic from the tally, 0 if it was taken before. The number of counts of 0 is not used: whether a
+ * count is 0 would often be predicted wrongly. */
+static inline void take_count(const wb_topic_session *s, const wb_topic_draw *draw, int64_t term, const double *extra,
+                              size_t k, int32_t *tally, term_sums *sums) {
+  const int32_t count = tally[k];
+  tally[k] = 0;
+  sums->size[k] += count;
+  if (!extra && count <= s->beta_levels) sums->histogram[count]++;
+  else if (count > 0) add_own_level(s, draw, term, extra, k, count, sums);
+}
+
+/* tally: all 0 before and after. */
+static void add_term_levels(const wb_topic_session *s, const wb_topic_draw *draw, int64_t term, int32_t *tally,
+                            term_sums *sums) {
+  const double *const extra = extra_of(s, term);
+  const int64_t begin = s->order.first_segment[term], end = s->order.first_segment[term + 1];
+  const int topics = s->settings.topics;
+  int64_t tokens = 0;
+  for (int64_t i = begin; i < end; i++) {
+    const uint16_t *const topic = s->topic + s->order.segment[i].first;
+    for (uint32_t j = 0; j < s->order.segment[i].tokens; j++) tally[topic[j]]++;
+    tokens += s->order.segment[i].tokens;
+  }
+  if (tokens > topics) {
+    for (int k = 0; k < topics; k++) take_count(s, draw, term, extra, (size_t)k, tally, sums);
+    return;
+  }
+  for (int64_t i = begin; i < end; i++) {
+    const uint16_t *const topic = s->topic + s->order.segment[i].first;
+    for (uint32_t j = 0; j < s->order.segment[i].tokens; j++) take_count(s, draw, term, extra, topic[j], tally, sums);
+  }
+}
+
+static int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, int64_t *size,
+                            wb_message *message) {
+  const size_t topics = (size_t)s->settings.topics;
+  const int32_t levels = s->beta_levels;
+  const int64_t terms = s->corpus.terms;
+  int32_t *const all = calloc((size_t)levels + 1, sizeof(int32_t));
+  int failed = !all;
+  *tables = 0;
+  memset(size, 0, topics * sizeof(int64_t));
+  const int threads = useful_threads(s, (double)s->corpus.tokens * 3, terms);
+#pragma omp parallel num_threads(threads)
+  {
+    int64_t *const memory = calloc(topics * (sizeof(int64_t) + sizeof(int32_t)) + ((size_t)levels + 1) * 4, 1);
+    const int ready = memory && all;
+    term_sums sums = {0, memory, (int32_t *)(memory + (memory ? topics : 0))};
+    int32_t *const tally = sums.histogram + (memory ? levels + 1 : 0);
+    if (!ready) {
+#pragma omp atomic write
+      failed = 1;
+    }
+#pragma omp for schedule(dynamic, 16)
+    for (int64_t term = 0; term < terms; term++)
+      if (ready) add_term_levels(s, draw, term, tally, &sums);
+    if (ready) {
+#pragma omp critical(wb_topic_tables)
+      {
+        *tables += sums.excess;
+        for (size_t k = 0; k < topics; k++) size[k] += sums.size[k];
+        for (int32_t i = 0; i <= levels; i++) all[i] += sums.histogram[i];
+      }
+    }
+    free(memory);
+  }
+  if (!failed) {
+    int64_t above = all[levels];
+    for (int32_t chunk = (levels - 1) / WB_TOPIC_LEVEL_CHUNK; chunk >= 0; chunk--)
+      *tables += wb_topic_chunk_openings(draw->key, WB_PURPOSE_TOPIC_TERM_LEVELS, draw->iteration, draw->beta, all,
+                                         levels, chunk, &above);
+    *tables += above;
+  }
+  free(all);
+  return failed ? wb_out_of_memory(message, "learning beta", 12 * topics) : WB_OK;
+}
+
+#endif
