@@ -8,9 +8,6 @@
 #include "cpu/mixture/missing.h"
 
 #include <stdlib.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "core/block_draw.h"
 #include "core/elementary.h"
@@ -189,12 +186,9 @@ typedef struct desk {
   const int32_t *order;
 } desk;
 
-static desk desk_here(const wb_mixture_session *session) {
+static desk desk_of(const wb_mixture_session *session, int thread) {
   const struct wb_cpu_missing *m = session->missing;
-  char *memory = m->scratch;
-#ifdef _OPENMP
-  memory += (size_t)omp_get_thread_num() * scratch_bytes(session, m->components);
-#endif
+  char *memory = m->scratch + (size_t)thread * scratch_bytes(session, m->components);
   desk d = {.work = (double *)memory, .pattern = -1};
   d.table = (char *)(d.work + block_size(session));
   d.values = d.table + table_bytes(session, m->components);
@@ -257,11 +251,12 @@ static const void *weights_of(const wb_mixture_session *session, int32_t row) {
                             : (const void *)((const double *)session->share + at);
 }
 
-static void draw_share(const wb_mixture_session *session, uint64_t key, uint32_t iteration, int64_t share) {
+static void draw_share(const wb_mixture_session *session, uint64_t key, uint32_t iteration, int64_t share,
+                       int thread) {
   const struct wb_cpu_missing *m = session->missing;
   const wb_mixture_missing *data = session->data.missing;
   const int p = session->data.columns, single = is_single(session);
-  desk d = desk_here(session);
+  desk d = desk_of(session, thread);
   for (int64_t i = share * SHARE_ROWS; i < share_end(session, share); i++) {
     const int32_t pattern = pattern_at(data, i, d.pattern), row = data->row[i];
     const uint64_t number = (uint64_t)(session->data.first_row + row);
@@ -293,11 +288,12 @@ int wb_cpu_missing_draw(wb_mixture_session *session, const wb_mixture_parameters
   if (status != WB_OK) return status;
   const int threads = mixture_threads(session, m->components, session->data.rows, leaves_of(session));
   if (threads == 1) {
-    for (int64_t share = 0; share < shares_of(session); share++) draw_share(session, key, iteration, share);
+    for (int64_t share = 0; share < shares_of(session); share++) draw_share(session, key, iteration, share, 0);
     return WB_OK;
   }
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (int64_t share = 0; share < shares_of(session); share++) draw_share(session, key, iteration, share);
+  for (int64_t share = 0; share < shares_of(session); share++)
+    draw_share(session, key, iteration, share, mixture_thread(threads));
   return WB_OK;
 }
 
@@ -344,12 +340,12 @@ void wb_cpu_missing_fill(const wb_mixture_session *session, int64_t leaf, double
     fill_row(session, i, row + (size_t)(session->data.missing->row[m->place[i]] - leaf * WB_LEAF_ROWS) * stride);
 }
 
-static void evaluate_share(const wb_mixture_session *session, int64_t share, int64_t first, int64_t count,
+static void evaluate_share(const wb_mixture_session *session, int64_t share, int thread, int64_t first, int64_t count,
                            int32_t *labels, double *log_density, double *probability) {
   const struct wb_cpu_missing *m = session->missing;
   const wb_mixture_missing *data = session->data.missing;
   const int p = session->data.columns, single = is_single(session);
-  desk d = desk_here(session);
+  desk d = desk_of(session, thread);
   for (int64_t i = share * SHARE_ROWS; i < share_end(session, share); i++) {
     const int64_t slot = data->row[i] - first;
     if (slot < 0 || slot >= count) continue;
@@ -373,7 +369,7 @@ int wb_cpu_missing_evaluate(wb_mixture_session *session, const wb_mixture_parame
   const int threads = mixture_threads(session, parameters->components, count, shares_of(session));
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (int64_t share = 0; share < shares_of(session); share++)
-    evaluate_share(session, share, first, count, labels, log_density, probability);
+    evaluate_share(session, share, mixture_thread(threads), first, count, labels, log_density, probability);
   return WB_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "core/min_max.h"
 #include "core/mixture_half.h"
 #include "core/scaled_value.h"
+#include "numeric/memory.h"
 
 /* Tiles that a thread takes at a time when anchors are chosen. */
 #define TILES_TOGETHER 64
@@ -58,7 +59,6 @@ int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_
   const int64_t rows = session->data.rows, tiles = (rows + MIXTURE_TILE - 1) / MIXTURE_TILE;
   uint64_t least[2 * WB_MIXTURE_MOST_PAIRS];
   (void)message;
-  session->chosen++;
   for (int i = 0; i < slots; i++) least[i] = UINT64_MAX;
   const int threads = mixture_threads(session, session->components, rows, tiles);
   anchors_request ask = {session, pairs, key, iteration, 0, tiles, least};
@@ -123,7 +123,7 @@ static void gather_leaf(const wb_mixture_session *session, const wb_mixture_pair
   const int p = data->columns, has_rows = t->own->leaf == leaf;
   const int64_t begin = leaf * WB_LEAF_ROWS;
   const size_t padded = mixture_padded(p + 1);
-  if (has_rows && t->own->sorted == session->chosen) return;
+  if (has_rows && t->own->sorted == session->pairing) return;
   for (int l = 0; l < rows; l++) {
     const int32_t pair = pairs->pair[session->labels[begin + l]];
     t->drawn[l] = pair < 0 ? pairs->pairs : pair;
@@ -136,7 +136,7 @@ static void gather_leaf(const wb_mixture_session *session, const wb_mixture_pair
     }
   }
   wb_cpu_mixture_leaf_sort(pairs->pairs + 1, rows, t);
-  if (has_rows) t->own->sorted = session->chosen;
+  if (has_rows) t->own->sorted = session->pairing;
   else mixture_has_leaf(t, -1);
 }
 
@@ -162,12 +162,30 @@ static void halve_leaf(const wb_mixture_session *session, const void *asked, int
   }
 }
 
+/* Notes the pairs, so that lists of rows by other pairs are not taken for theirs. */
+static int note_pairs(wb_mixture_session *session, const wb_mixture_pairs *pairs, wb_message *message) {
+  const size_t bytes = (size_t)pairs->components * sizeof(int32_t);
+  const int as_before = session->pair_components == pairs->components && session->pairs == pairs->pairs;
+  if (as_before && memcmp(session->pair, pairs->pair, bytes) == 0) return WB_OK;
+  if (session->pair_components != pairs->components) {
+    free(session->pair);
+    session->pair = malloc(bytes);
+    session->pair_components = session->pair ? pairs->components : 0;
+    if (!session->pair) return wb_out_of_memory(message, "the pairs of components", bytes);
+  }
+  memcpy(session->pair, pairs->pair, bytes);
+  session->pairs = pairs->pairs;
+  session->pairing++;
+  return WB_OK;
+}
+
 int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs,
                                const wb_mixture_parameters *halves, const int64_t *anchors, int known, uint64_t key,
                                uint32_t iteration, uint32_t step, double *statistics, double *log_probability,
                                wb_message *message) {
   void *packed;
-  int status = wb_cpu_mixture_pack(session, halves, &packed, message);
+  int status = note_pairs(session, pairs, message);
+  if (status == WB_OK) status = wb_cpu_mixture_pack(session, halves, &packed, message);
   if (status != WB_OK) return status;
   int64_t total[WB_MIXTURE_MOST_PAIRS] = {0};
   double unused = 0;

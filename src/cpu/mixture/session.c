@@ -19,6 +19,7 @@ static void close_session(wb_mixture_session *session) {
   wb_cpu_missing_close(session);
   for (int i = 0; i < session->threads && session->scratch; i++) wb_aligned_free(session->scratch[i].memory);
   free(session->scratch);
+  free(session->pair);
   free(session->labels);
   free(session->nodes);
   free(session->memory);
@@ -50,7 +51,9 @@ static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixtu
   opened->share = NULL;
   opened->sizes = NULL;
   opened->missing = NULL;
-  opened->chosen = 0;
+  opened->pair = NULL;
+  opened->pair_components = opened->pairs = 0;
+  opened->pairing = 1;
   opened->scratch = calloc((size_t)run->threads, sizeof *opened->scratch);
   const int status = opened->scratch ? wb_cpu_missing_open(opened, message)
                                      : wb_out_of_memory(message, "the threads", sizeof *opened->scratch);
@@ -201,6 +204,7 @@ static int draw_labels(wb_mixture_session *session, const double *log_weight, ui
   const draw_request ask = {packed, key, iteration, labels};
   const mixture_pass pass = {.work = k, .lists = k > groups ? k : groups + 1, .components = k, .counts = counts,
                              .leaf = draw_leaf, .ask = &ask};
+  session->pairing++;
   if (counts > 0) memset(session->sizes, 0, counts * sizeof(int64_t));
   status = wb_cpu_mixture_pass(session, &pass, session->statistics, &session->log_likelihood, session->sizes, message);
   free(packed);

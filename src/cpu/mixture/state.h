@@ -3,6 +3,10 @@
 #ifndef WB_CPU_MIXTURE_STATE_H
 #define WB_CPU_MIXTURE_STATE_H
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include "backend/backend.h"
 #include "numeric/idle.h"
 
@@ -11,7 +15,7 @@ typedef struct mixture_scratch {
   void *memory;
   size_t bytes;
   int64_t leaf;    /* whose rows are all in the memory; -1: of none */
-  uint64_t sorted; /* the session's `chosen` when these rows were sorted by pair; 0: they are not */
+  uint64_t sorted; /* the session's `pairing` by which these rows were sorted; 0: they are not sorted by pair */
   char apart[64 - sizeof(void *) - sizeof(size_t) - 2 * sizeof(int64_t)];
 } mixture_scratch;
 
@@ -32,7 +36,9 @@ struct wb_mixture_session {
   double *nodes;         /* of a part of the rows: see get_nodes() */
   size_t node_count, node_room; /* doubles in `nodes`, and doubles that have room */
   mixture_scratch *scratch;     /* of each thread */
-  uint64_t chosen;              /* how often anchors were chosen */
+  int32_t *pair;     /* components: the pair of each when halves were drawn last; NULL before */
+  int32_t pair_components, pairs; /* of that call */
+  uint64_t pairing;  /* changes when the labels or the pairs change */
 };
 
 /* The next piece of work, from *next on, that no thread has taken. Without a parallel region this is a count. There an
@@ -42,6 +48,16 @@ static inline int64_t mixture_take(int64_t *next) {
 #pragma omp atomic capture
   taken = (*next)++;
   return taken;
+}
+
+/* The calling thread's number in a team of `threads`. One thread works without a parallel region of its own, so OpenMP
+ * would give the number that the caller has in another team. */
+static inline int mixture_thread(int threads) {
+#ifdef _OPENMP
+  if (threads > 1) return omp_get_thread_num();
+#endif
+  (void)threads;
+  return 0;
 }
 
 /* Threads for `rows` rows in `units` units of work: one for each fifth of a millisecond of work or so. */

@@ -4,9 +4,6 @@
 #include "cpu/mixture/sums.h"
 
 #include <stdlib.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "core/block_draw.h"
 #include "core/elementary.h"
@@ -153,18 +150,10 @@ static void leaf_prepare(const wb_mixture_session *session, tile *t) {
   for (size_t l = 0; l < rows; l++) t->row[l * padded] = 1;
 }
 
-static int thread_number(void) {
-#ifdef _OPENMP
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
-
-/* The calling thread's working memory for a pass. The leaf's rows lie at the same place in all passes, so they are
+/* The working memory of a thread for a pass. The leaf's rows lie at the same place in all passes, so they are
  * prepared once. Returns 0 if there is no memory. */
-static int take_tile(const wb_mixture_session *session, const mixture_pass *pass, tile *t) {
-  mixture_scratch *own = &session->scratch[thread_number()];
+static int take_tile(const wb_mixture_session *session, const mixture_pass *pass, int thread, tile *t) {
+  mixture_scratch *own = &session->scratch[thread];
   const size_t bytes = wb_cpu_mixture_tile_bytes(session, pass->lists, pass->counts, pass->room);
   const int grows = own->bytes < bytes;
   if (grows) {
@@ -255,13 +244,14 @@ typedef struct shared_pass {
   wb_reduction_tree *trees;
   int64_t leaves, piece, next;
   int64_t *counts;
+  int threads;
 } shared_pass;
 
 /* One thread's share of the leaves. */
 static void pass_leaves(shared_pass *all) {
   tile t;
   const mixture_pass *pass = all->pass;
-  if (!take_tile(all->session, pass, &t)) {
+  if (!take_tile(all->session, pass, mixture_thread(all->threads), &t)) {
     wb_reduction_fail(&all->trees[0]);
     return;
   }
@@ -289,7 +279,7 @@ int wb_cpu_mixture_pass(wb_mixture_session *session, const mixture_pass *pass, d
   if (!trees) return wb_out_of_memory(message, "the sums of pieces", (size_t)pieces * sizeof *trees);
   for (int64_t i = 0; i < pieces; i++) wb_reduction_open(&trees[i], i + 1 < pieces ? piece : leaves - i * piece, node);
   const int threads = mixture_threads(session, pass->work, session->data.rows, leaves);
-  shared_pass all = {session, pass, trees, leaves, piece, 0, counts};
+  shared_pass all = {session, pass, trees, leaves, piece, 0, counts, threads};
   /* The barrier of a parallel region is a system call even if there is one thread. */
   if (threads == 1) {
     pass_leaves(&all);
