@@ -5,10 +5,12 @@
 #     --number=40                         mutants of each folder that change the compiled code
 #     --folders=core,cpu,cuda,host,R      what is changed
 #     --jobs=2                            mutants at a time
-#     --seconds=Inf                       when to stop; mutants that then run are not counted
+#     --seconds=Inf                       when to stop; mutants that then run are unfinished, and not counted
+#     --begin=Inf                         seconds after which no mutant is begun
 #     --out=build/mutation                the folder of copies, results.csv and the table by folder
 #     --replay=FILE                       the mutants of such a results.csv that survived, in place of drawn ones
 #     --status=survived                   ... or those with this status; `any` is all
+#     --fresh                             ... and after them drawn ones
 #     --tests=PATTERN                     only test files whose names match
 #     --measure                           writes tests/mutation/seconds.csv: processor time of tests without a mutant
 #
@@ -33,15 +35,15 @@ folder_of <- c(
 
 read_options <- function(words) {
   option <- list(
-    seed = "1", number = "40", folders = "core,cpu,cuda,host,R", jobs = "2", seconds = "Inf", out = "build/mutation",
-    replay = "", status = "survived", tests = ".", measure = "", worker = ""
+    seed = "1", number = "40", folders = "core,cpu,cuda,host,R", jobs = "2", seconds = "Inf", begin = "Inf",
+    out = "build/mutation", replay = "", status = "survived", fresh = "", tests = ".", measure = "", worker = ""
   )
   for (word in words) {
     name <- sub("^--([a-z]+)(=.*)?$", "\\1", word)
     if (!name %in% names(option) || !startsWith(word, "--")) stop(word, " is not an option", call. = FALSE)
     option[[name]] <- if (grepl("=", word)) sub("^[^=]*=", "", word) else "yes"
   }
-  for (name in c("seed", "number", "jobs", "seconds")) option[[name]] <- as.numeric(option[[name]])
+  for (name in c("seed", "number", "jobs", "seconds", "begin")) option[[name]] <- as.numeric(option[[name]])
   option$folders <- strsplit(option$folders, ",")[[1L]]
   stopifnot(option$folders %in% names(folder_of))
   option
@@ -95,9 +97,13 @@ find_again <- function(row) {
 
 # Builds ----------------------------------------------------------------------
 
-run_command <- function(command, args, log, env = character(), wd = ".", limit = Inf) {
-  process <- processx::process$new(command, args, stdout = log, stderr = "2>&1", wd = wd, cleanup_tree = TRUE,
+start_command <- function(command, args, log, env = character(), wd = ".") {
+  processx::process$new(command, args, stdout = log, stderr = "2>&1", wd = wd, cleanup_tree = TRUE,
     env = c("current", WARPBAYES_MUTATION = "yes", env))
+}
+
+run_command <- function(command, args, log, env = character(), wd = ".", limit = Inf) {
+  process <- start_command(command, args, log, env, wd)
   process$wait(if (is.finite(limit)) max(1, limit) * 1000 else -1)
   if (process$is_alive()) {
     process$kill_tree()
@@ -147,19 +153,23 @@ users_of <- function(file, includes, pattern) {
   grep(pattern, union(names(includes)[uses], own), value = TRUE)
 }
 
-# A compiler that leaves the folder out of what it compiles.
+# A compiler that leaves the folder out of what it compiles. It stays if it is there, because it may be in use.
 write_compiler <- function(tree, command) {
   file <- file.path(tree, command)
   folder <- normalizePath(tree)
-  writeLines(c("#!/bin/sh", sprintf("exec %s -ffile-prefix-map=%s=. \"$@\"", command, folder)), file)
-  Sys.chmod(file, "755")
+  text <- c("#!/bin/sh", sprintf("exec %s -ffile-prefix-map=%s=. \"$@\"", command, folder))
+  if (!file.exists(file) || !identical(readLines(file), text)) {
+    writeLines(text, file)
+    Sys.chmod(file, "755")
+  }
   normalizePath(file)
 }
 
-# Builds the emulated plugin, or the race driver, with all kernels or those of `sources` again.
-emulate <- function(tree, out, args, sources, kernels, log, jobs = 1, compiler = "g++") {
+# Builds the emulated plugin, or the race driver, with all kernels or those of `sources` again. `run` is run_command
+# or start_command.
+emulate <- function(tree, out, args, sources, kernels, log, jobs = 1, compiler = "g++", run = run_command) {
   more <- if (length(sources)) paste0("--source=", file.path(normalizePath(tree), "src", sources))
-  run_command(file.path(tree, "tests", "emulator", "build.sh"),
+  run(file.path(tree, "tests", "emulator", "build.sh"),
     c(out, paste0("--cxx=", write_compiler(tree, compiler)), args, paste0("--jobs=", jobs), more,
       if (nzchar(kernels)) paste0("--kernels=", kernels)), log)
 }
@@ -195,18 +205,31 @@ prepare <- function(option) {
   # Without -g, so that equal code gives equal objects.
   flags <- file.path(normalizePath(base), "flags.mk")
   writeLines(c(paste("CC =", compiler), "CFLAGS = -O2"), flags)
-  log <- file.path(base, "install.log")
-  status <- run_command(r, c("CMD", "INSTALL", "--no-docs", "--no-test-load", "--no-byte-compile",
-    paste0("--library=", file.path(base, "library")), tree), log,
-    env = c(WARPBAYES_CUDA = "no", MAKEFLAGS = paste0("-j", option$jobs), R_MAKEVARS_USER = flags))
-  if (status != 0L) stop("the package cannot be installed: ", log)
+  log_of <- function(name) file.path(base, paste0(name, ".log"))
+  builds <- list(install = function() {
+    start_command(r, c("CMD", "INSTALL", "--no-docs", "--no-test-load", "--no-byte-compile",
+      paste0("--library=", file.path(base, "library")), tree), log_of("install"),
+      env = c(WARPBAYES_CUDA = "no", MAKEFLAGS = paste0("-j", option$jobs), R_MAKEVARS_USER = flags))
+  })
   if ("cuda" %in% option$folders) {
-    for (variant in names(emulations)) {
-      if (!nzchar(Sys.which(emulations[[variant]]$compiler))) next
-      status <- emulate(tree, file.path(base, paste0(variant, ".so")), emulations[[variant]]$args, NULL, "",
-        file.path(base, paste0(variant, ".log")), option$jobs, emulations[[variant]]$compiler)
-      if (status != 0L) stop("the emulated plugin cannot be built: ", file.path(base, paste0(variant, ".log")))
-    }
+    found <- vapply(emulations, function(how) nzchar(Sys.which(how$compiler)), NA)
+    builds <- c(builds, lapply(stats::setNames(nm = names(emulations)[found]), function(variant) function() {
+      emulate(tree, file.path(base, paste0(variant, ".so")), emulations[[variant]]$args, NULL, "", log_of(variant),
+        option$jobs, emulations[[variant]]$compiler, start_command)
+    }))
+  }
+  # Each build ends with few compilers that run, so that with enough jobs all builds run at once.
+  running <- list()
+  for (name in names(builds)) {
+    running[[name]] <- builds[[name]]()
+    if (option$jobs < length(builds)) running[[name]]$wait()
+  }
+  for (name in names(running)) {
+    running[[name]]$wait()
+    if (running[[name]]$get_exit_status() == 0L) next
+    if (name %in% c("install", "emulator")) stop("without a mutant this cannot be built: ", log_of(name))
+    cat("no race driver, because this cannot be built: ", log_of(name), "\n", sep = "")
+    unlink(file.path(base, paste0(name, ".so.o")), recursive = TRUE)
   }
   file.create(file.path(base, "complete"))
 }
@@ -479,46 +502,60 @@ work <- function(option) {
   results <- file.path(option$out, paste0("results-", option$worker, ".csv"))
   until <- plan$until
   take <- function(...) dir.create(file.path(option$out, "taken", paste0(...)), showWarnings = FALSE)
-  record <- function(id, folder, mutant, outcome, began) {
-    took <- round(as.numeric(difftime(Sys.time(), began, units = "secs")), 1)
-    row <- data.frame(
-      id = id, folder = folder, file = mutant$file, line = mutant$line, kind = mutant$kind,
-      before = trimws(mutant$before), after = trimws(mutant$after), status = outcome[[1L]], by = outcome[[2L]],
-      seconds = took, stringsAsFactors = FALSE
-    )
-    utils::write.table(row, results, sep = ",", qmethod = "double", row.names = FALSE, append = file.exists(results),
-      col.names = !file.exists(results))
-    cat(sprintf("%s %s:%d %s\n    %s\n    %s\n    %s%s, %.0f s\n", id, row$file, row$line, row$kind, row$before,
-      row$after, row$status, if (nzchar(row$by)) paste(" by", row$by) else "", took))
+  begun <- sub("results", "begun", results)
+  write_row <- function(row, file) {
+    new <- !file.exists(file)
+    utils::write.table(row, file, sep = ",", qmethod = "double", row.names = FALSE, append = !new, col.names = new)
   }
-  if (!is.null(plan$replay)) {
-    for (i in seq_len(nrow(plan$replay))) {
-      row <- plan$replay[i, ]
-      if (Sys.time() > until || !take("replay-", i)) next
-      began <- Sys.time()
-      mutant <- find_again(row)
-      outcome <- if (is.null(mutant)) c("vanished", "") else examine(option, where, mutant, includes, seconds, until)
-      record(row$id, row$folder, if (is.null(mutant)) row else mutant, outcome, began)
+  # Examines one mutant. Its row is in the file `begun` until it is in `results`.
+  judge <- function(seed, id, folder, mutant) {
+    row <- data.frame(
+      seed = seed, id = id, folder = folder, file = mutant$file, line = mutant$line, kind = mutant$kind,
+      before = trimws(mutant$before), after = trimws(mutant$after), status = "unfinished", by = "", seconds = NA,
+      stringsAsFactors = FALSE
+    )
+    write_row(row, begun)
+    began <- Sys.time()
+    outcome <- tryCatch(examine(option, where, mutant, includes, seconds, until),
+      error = function(error) c("broken", conditionMessage(error)))
+    row$status <- outcome[[1L]]
+    row$by <- outcome[[2L]]
+    row$seconds <- round(as.numeric(difftime(Sys.time(), began, units = "secs")), 1)
+    write_row(row, results)
+    unlink(begun)
+    cat(sprintf("%s %s:%d %s\n    %s\n    %s\n    %s%s, %.0f s\n", id, row$file, row$line, row$kind, row$before,
+      row$after, row$status, if (nzchar(row$by)) paste(" by", row$by) else "", row$seconds))
+    if (row$status == "survived") {
+      log <- file.path(where, "suite.log")
+      if (file.exists(log)) file.copy(log, file.path(option$out, "logs", paste0(seed, "-", id, ".log")))
     }
-    return(invisible())
+    row$status
+  }
+  for (i in seq_len(NROW(plan$replay))) {
+    row <- plan$replay[i, ]
+    if (Sys.time() > plan$begin || !take("replay-", i)) next
+    mutant <- find_again(row)
+    if (is.null(mutant)) {
+      row$status <- "vanished"
+      write_row(row, results)
+    } else {
+      judge(row$seed, row$id, row$folder, mutant)
+    }
   }
   position <- stats::setNames(rep(1L, length(plan$lines)), names(plan$lines))
   for (slot in seq_len(option$number)) {
     for (folder in names(plan$lines)) {
-      if (Sys.time() > until || !take("slot-", folder, "-", slot)) next
+      if (Sys.time() > plan$begin || !take("slot-", folder, "-", slot)) next
       lines <- plan$lines[[folder]]
       repeat {
         i <- position[[folder]]
-        if (i > nrow(lines) || Sys.time() > until) break
+        if (i > nrow(lines) || Sys.time() > plan$begin) break
         position[[folder]] <- i + 1L
         if (!take(folder, "-", i)) next
         mutant <- make_change(lines[i, ])
         if (is.null(mutant)) next
-        began <- Sys.time()
-        outcome <- tryCatch(examine(option, where, mutant, includes, seconds, until),
-          error = function(error) c("broken", conditionMessage(error)))
-        record(paste0(folder, "-", i), folder, mutant, outcome, began)
-        if (!outcome[[1L]] %in% c("equivalent", "uncompilable")) break
+        status <- judge(option$seed, paste0(folder, "-", i), folder, mutant)
+        if (!status %in% c("equivalent", "uncompilable")) break
       }
     }
   }
@@ -561,16 +598,17 @@ main <- function(words) {
   if (nzchar(option$measure)) {
     return(measure(option))
   }
-  for (folder in c("taken", "verified")) {
+  for (folder in c("taken", "verified", "logs")) {
     unlink(file.path(option$out, folder), recursive = TRUE)
     dir.create(file.path(option$out, folder))
   }
-  unlink(Sys.glob(file.path(option$out, c("results-*.csv", "verify-*"))), recursive = TRUE)
-  plan <- list(until = started + min(option$seconds, 1e8))
+  unlink(Sys.glob(file.path(option$out, c("results-*.csv", "begun-*.csv", "verify-*"))), recursive = TRUE)
+  plan <- list(until = started + min(option$seconds, 1e8), begin = started + min(option$seconds, option$begin, 1e8))
   if (nzchar(option$replay)) {
     saved <- utils::read.csv(option$replay, stringsAsFactors = FALSE)
     plan$replay <- saved[saved$status == option$status | option$status == "any", ]
-  } else {
+  }
+  if (!nzchar(option$replay) || nzchar(option$fresh)) {
     plan$lines <- lapply(source_files(".")[option$folders], draw_lines, option$seed)
   }
   saveRDS(plan, file.path(option$out, "plan.rds"))
@@ -584,13 +622,16 @@ main <- function(words) {
     worker$wait(min(1e8, max(1, left * 1000)))
     worker$kill_tree()
   }
-  files <- Sys.glob(file.path(option$out, "results-*.csv"))
+  files <- Sys.glob(file.path(option$out, c("results-*.csv", "begun-*.csv")))
   results <- do.call(rbind, lapply(files, utils::read.csv, stringsAsFactors = FALSE))
   if (is.null(results)) stop("no mutant was examined")
+  # A worker that was ended between two writes leaves a row in both files.
+  results <- results[!duplicated(results[c("seed", "id")]), ]
   # A test that failed without a mutant says nothing.
   name <- paste(ifelse(results$folder == "cuda", "cuda", "cpu"), sub(": .*", "", results$by))
   results$status[results$status == "found" & fails_unchanged(option, name)] <- "void"
-  results <- results[order(match(results$folder, names(folder_of)), as.numeric(sub(".*-", "", results$id))), ]
+  number <- as.numeric(sub(".*-", "", results$id))
+  results <- results[order(results$seed, match(results$folder, names(folder_of)), number), ]
   utils::write.csv(results, file.path(option$out, "results.csv"), row.names = FALSE)
   print(table_of(results), row.names = FALSE)
 }
