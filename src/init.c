@@ -69,6 +69,7 @@ static const R_CallMethodDef entries[] = {
   ENTRY(topic_close, 1),
   ENTRY(topic_start, 2),
   ENTRY(topic_merge, 3),
+  ENTRY(topic_split, 5),
   ENTRY(topic_sweep, 11),
   ENTRY(topic_add_means, 5),
   ENTRY(topic_set_phi, 2),

@@ -59,6 +59,7 @@ typedef enum wb_purpose {
   WB_PURPOSE_TOPIC_LEVELS = 109,    /* tables of all documents [group and topic] */
   WB_PURPOSE_TOPIC_TERM_LEVELS = 110, /* tables of all terms [chunk of levels] */
   WB_PURPOSE_TOPIC_STICK_LEVELS = 111, /* auxiliary betas of all documents [group] */
+  WB_PURPOSE_TOPIC_PART = 112,      /* the part of a split topic [token] */
 
   /* Polya-Gamma variables */
   WB_PURPOSE_POLYAGAMMA = 128, /* a variable [position, or row of a regression] */

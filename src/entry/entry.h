@@ -166,6 +166,7 @@ SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP 
 SEXP wb_entry_topic_close(SEXP pointer);
 SEXP wb_entry_topic_start(SEXP pointer, SEXP key);
 SEXP wb_entry_topic_merge(SEXP pointer, SEXP topics, SEXP target);
+SEXP wb_entry_topic_split(SEXP pointer, SEXP topics, SEXP target, SEXP key, SEXP iteration);
 SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP common, SEXP key, SEXP iteration,
                           SEXP sweeps, SEXP method, SEXP prior, SEXP want);
 SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP sums);

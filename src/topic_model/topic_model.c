@@ -76,6 +76,17 @@ void wb_topic_start(int64_t tokens, int32_t topics, uint64_t key, uint16_t *topi
   }
 }
 
+void wb_topic_split(int64_t tokens, int32_t topics, int32_t target, uint64_t key, uint32_t iteration,
+                    const uint16_t *topic, uint16_t *split) {
+  for (int64_t i = 0; i < tokens; i++) {
+    const uint64_t element = (uint64_t)i;
+    const int64_t first = (int64_t)topic[i] * target / topics, end = ((int64_t)topic[i] + 1) * target / topics;
+    const wb_bits bits =
+        wb_philox(key, 0, (uint32_t)element, wb_philox_c2(WB_PURPOSE_TOPIC_PART, element), iteration);
+    split[i] = (uint16_t)(first + (int64_t)(wb_uniform(wb_bits64(bits, 0)) * (double)(end - first)));
+  }
+}
+
 static int32_t groups_of(const wb_topic_structure *structure) {
   return structure->groups > 1 ? structure->groups : 1;
 }

@@ -46,6 +46,11 @@ typedef struct wb_topic_state {
 /* Draws the first topic of each token, uniform over all topics. */
 void wb_topic_start(int64_t tokens, int32_t topics, uint64_t key, uint16_t *topic);
 
+/* Splits `topics` topics at random into `target` topics: each into target / topics parts, or one part more or less. The
+ * parts of a topic have consecutive numbers, and each of its tokens goes to one of them. */
+void wb_topic_split(int64_t tokens, int32_t topics, int32_t target, uint64_t key, uint32_t iteration,
+                    const uint16_t *topic, uint16_t *split);
+
 /* Merges the topics with the most similar terms, in pairs, so that `target` topics are left; topics/2 <= target <=
  * topics. `merged` receives the topics of all tokens. */
 int wb_topic_merge(const wb_topic_corpus *corpus, int32_t topics, int32_t target, const uint16_t *topic,

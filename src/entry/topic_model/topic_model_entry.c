@@ -160,6 +160,21 @@ SEXP wb_entry_topic_merge(SEXP pointer, SEXP topics, SEXP target) {
   return status == WB_OK ? out : wb_failure(status, &message);
 }
 
+/* The topics of all tokens after each topic is split at random, so that there are `target`. */
+SEXP wb_entry_topic_split(SEXP pointer, SEXP topics, SEXP target, SEXP key, SEXP iteration) {
+  wb_message message;
+  session *s = open_session(pointer, &message);
+  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  const uint16_t *topic = topics_from_sexp(topics, s, 1);
+  const int32_t count = Rf_asInteger(target);
+  if (!topic || count < s->topics || count > 65536) return wb_changed_fit();
+  SEXP out = PROTECT(topics_new(s));
+  wb_topic_split(s->corpus.tokens, s->topics, count, wb_key_from_raw(key), (uint32_t)Rf_asReal(iteration), topic,
+                 (uint16_t *)(void *)RAW(out));
+  UNPROTECT(1);
+  return out;
+}
+
 static R_xlen_t alphas(const session *s) {
   return (R_xlen_t)s->topics * (s->structure.groups > 1 ? s->structure.groups : 1);
 }
