@@ -125,8 +125,9 @@ test_that("phi and theta have the laws of their Dirichlets", {
 })
 
 # Geweke (2004): two ways to draw alpha, beta, topics and words must agree. One draws directly from the joint
-# distribution. The other is a chain of sweeps, each followed by new words given topics and phi. The sampler takes the
-# words of a document in the order of their terms, so topics are sorted with them.
+# distribution. The other is a chain of sweeps, each followed by new words given topics and beta, which are those of a
+# new phi from its prior. The sweep's own phi would not do: it was drawn before beta, which the sweep draws from its law
+# without phi. The sampler takes the words of a document in the order of their terms, so topics are sorted with them.
 geweke_direct <- function(n, lengths, v, k, prior) {
   t(vapply(seq_len(n), function(i) {
     alpha <- rgamma(k, prior[[1L]], prior[[2L]])
@@ -171,15 +172,14 @@ geweke_chain <- function(n, lengths, v, k, prior, method = c(0L, 2L, 1L), change
       as.integer(k), 0L, NULL, run)
     z <- unlist(lapply(words, `[[`, "z"))
     sweep <- native(C_topic_sweep, session, writeBin(z - 1L, raw(), size = 2L), change(alpha), beta, NULL, key, i, 1L,
-      method, prior, c(FALSE, TRUE)
+      method, prior, c(FALSE, FALSE)
     )
     .Call(C_topic_close, session)
     alpha <- sweep$alpha
     beta <- sweep$beta
-    phi <- matrix(sweep$kept$phi, k)
     z <- readBin(sweep$topics, "integer", length(z), size = 2L, signed = FALSE) + 1L
-    cumulative <- phi
-    for (w in seq_len(v)[-1L]) cumulative[, w] <- cumulative[, w - 1L] + phi[, w]
+    cumulative <- matrix(rgamma(k * v, beta), k) + 1e-300
+    for (w in seq_len(v)[-1L]) cumulative[, w] <- cumulative[, w - 1L] + cumulative[, w]
     w <- rowSums(cumulative[z, , drop = FALSE] < runif(length(z)) * cumulative[z, v]) + 1L
     w <- pmin(w, v)
     order <- order(of, w)
