@@ -351,6 +351,34 @@ int wb_topic_sweep(const wb_backend *backend, wb_topic_session *session, const w
   return status;
 }
 
+/* Topics that a thread looks at together. */
+#define RANGE_TOGETHER 65536
+
+typedef struct topic_range {
+  const uint16_t *topic;
+  int64_t count;
+  int32_t topics;
+  int beyond;
+} topic_range;
+
+static void look_at_range(void *context, int64_t piece) {
+  topic_range *const range = context;
+  const int64_t first = piece * RANGE_TOGETHER, left = range->count - first;
+  const int64_t end = first + (left < RANGE_TOGETHER ? left : RANGE_TOGETHER);
+  int beyond = 0;
+  for (int64_t i = first; i < end; i++) beyond |= range->topic[i] >= range->topics;
+  if (beyond) {
+#pragma omp atomic write
+    range->beyond = 1;
+  }
+}
+
+int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics, int32_t threads) {
+  topic_range range = {topic, count, topics, 0};
+  wb_spread(threads, (count + RANGE_TOGETHER - 1) / RANGE_TOGETHER, look_at_range, &range);
+  return !range.beyond;
+}
+
 /* Documents, or terms, of a piece of work. */
 #define MEANS_ROWS 64
 /* Operations, of about a nanosecond each, that are worth a thread. */
@@ -401,20 +429,31 @@ static void add_piece(void *context, int64_t piece) {
   free(tally);
 }
 
+/* Counts a share of the tokens by topic. */
+static void count_share(void *context, int64_t share) {
+  const wb_topic_means *const m = context;
+  const int64_t tokens = m->corpus->tokens, end = tokens * (share + 1) / m->shares;
+  int64_t *const size = m->size + (size_t)(share + 1) * (size_t)m->state->topics;
+  for (int64_t i = tokens * share / m->shares; i < end; i++) size[m->topic[i]]++;
+}
+
 int wb_topic_add_means(wb_topic_means *m, int32_t threads, wb_message *message) {
   const size_t topics = (size_t)m->state->topics;
   const int64_t pieces = (m->theta_sum ? means_pieces(m->corpus->documents) : 0) +
                          (m->phi_sum ? means_pieces(m->corpus->terms) : 0);
   const double rows = (double)m->corpus->documents + (double)m->corpus->terms;
   const double worth = 1 + ((double)m->corpus->tokens + rows * (double)topics) / MEANS_WORK;
-  const size_t bytes = 2 * topics * sizeof(int64_t) + (size_t)pieces;
+  const int32_t useful = worth < threads ? (int32_t)worth : threads;
+  m->shares = useful;
+  const size_t counts = ((size_t)useful + 1) * topics, bytes = (counts + topics) * sizeof(int64_t) + (size_t)pieces;
   m->size = calloc(bytes, 1);
   if (!m->size) return wb_out_of_memory(message, "the averages of a topic model", bytes);
-  m->prior = (double *)(m->size + topics);
+  m->prior = (double *)(m->size + counts);
   m->failed = (char *)(m->prior + topics);
-  for (int64_t i = 0; m->phi_sum && i < m->corpus->tokens; i++) m->size[m->topic[i]]++;
+  if (m->phi_sum) wb_spread(useful, m->shares, count_share, m);
+  for (size_t i = topics; i < counts; i++) m->size[i % topics] += m->size[i];
   sum_extras(m->structure, m->state->topics, m->prior);
-  wb_spread(worth < threads ? (int32_t)worth : threads, pieces, add_piece, m);
+  wb_spread(useful, pieces, add_piece, m);
   const int failed = memchr(m->failed, 1, (size_t)pieces) != NULL;
   free(m->size);
   return failed ? wb_out_of_memory(message, "the averages of a topic model", topics * sizeof(int32_t)) : WB_OK;

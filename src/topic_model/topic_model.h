@@ -71,10 +71,14 @@ typedef struct wb_topic_means {
   const uint16_t *topic;
   double *theta_sum, *phi_sum;
   /* Of wb_topic_add_means() alone. */
-  int64_t *size; /* topics: tokens */
+  int64_t *size; /* topics: tokens; then the same for each share of the tokens */
+  int64_t shares;
   double *prior; /* topics */
   char *failed;  /* pieces of work */
 } wb_topic_means;
+
+/* Whether all of `count` topics are below `topics`; on at most `threads` threads. */
+int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics, int32_t threads);
 
 /* Adds them on at most `threads` threads. */
 int wb_topic_add_means(wb_topic_means *means, int32_t threads, wb_message *message);

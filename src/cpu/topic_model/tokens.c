@@ -33,6 +33,7 @@
 #include "cpu/topic_model/token_order.h"
 #include "numeric/idle.h"
 #include "numeric/memory.h"
+#include "numeric/spread.h"
 
 /* Tokens whose uniforms are drawn together. */
 #define TOPIC_UNIFORMS 256
@@ -209,19 +210,6 @@ static int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *
   return WB_OK;
 }
 
-static int set_topics(wb_topic_session *s, const uint16_t *topic, wb_message *message) {
-  (void)message;
-  s->counted = 0;
-  for (int64_t i = 0; i < s->corpus.tokens; i++) s->topic[i] = topic[s->order.token[i]];
-  return WB_OK;
-}
-
-static int get_topics(wb_topic_session *s, uint16_t *topic, wb_message *message) {
-  (void)message;
-  for (int64_t i = 0; i < s->corpus.tokens; i++) topic[s->order.token[i]] = s->topic[i];
-  return WB_OK;
-}
-
 /* Threads for a pass in `units` units of work: one, and another for each fiftieth of a millisecond or so, at about a
  * nanosecond an operation. */
 static int useful_threads(const wb_topic_session *s, double operations, int64_t units) {
@@ -229,6 +217,47 @@ static int useful_threads(const wb_topic_session *s, double operations, int64_t 
   if (threads > s->threads) threads = s->threads;
   if (threads > (double)units) threads = (double)units;
   return threads < 2 ? 1 : wb_idle_threads((int)threads);
+}
+
+/* Tokens whose topics a thread brings into another order at a time. */
+#define TOKENS_TOGETHER 16384
+
+/* The topics of all tokens in the caller's order; `given` are read, `wanted` are written. */
+typedef struct token_topics {
+  wb_topic_session *session;
+  const uint16_t *given;
+  uint16_t *wanted;
+} token_topics;
+
+static void order_topics(void *context, int64_t piece) {
+  const token_topics *const all = context;
+  wb_topic_session *const s = all->session;
+  const int64_t first = piece * TOKENS_TOGETHER, tokens = s->corpus.tokens;
+  const int64_t end = first + TOKENS_TOGETHER < tokens ? first + TOKENS_TOGETHER : tokens;
+  if (all->given)
+    for (int64_t i = first; i < end; i++) s->topic[i] = all->given[s->order.token[i]];
+  else
+    for (int64_t i = first; i < end; i++) all->wanted[s->order.token[i]] = s->topic[i];
+}
+
+static void order_all_topics(token_topics *all) {
+  const int64_t tokens = all->session->corpus.tokens, pieces = (tokens + TOKENS_TOGETHER - 1) / TOKENS_TOGETHER;
+  wb_spread(useful_threads(all->session, 2.0 * (double)tokens, pieces), pieces, order_topics, all);
+}
+
+static int set_topics(wb_topic_session *s, const uint16_t *topic, wb_message *message) {
+  token_topics all = {s, topic, NULL};
+  (void)message;
+  s->counted = 0;
+  order_all_topics(&all);
+  return WB_OK;
+}
+
+static int get_topics(wb_topic_session *s, uint16_t *topic, wb_message *message) {
+  token_topics all = {s, NULL, topic};
+  (void)message;
+  order_all_topics(&all);
+  return WB_OK;
 }
 
 static double document_work(const wb_topic_session *s) {
