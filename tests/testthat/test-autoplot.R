@@ -34,6 +34,11 @@ test_that("every picture of mixtures and cell types is drawn", {
   expect_true(all(grepl("%$", vapply(weights, function(one) as.character(one), ""))))
   types <- cell_types(fit, threads = 2)
   for (type in c("tree", "cells", "heatmap", "proportions")) draws(autoplot(types, type))
+  # The limit at which types join is a dashed line.
+  tree <- draws(autoplot(types, "tree"))
+  limit <- Find(function(layer) "yintercept" %in% names(layer), tree$data)
+  expect_equal(limit$yintercept, -log10(types$limit))
+  expect_identical(as.integer(limit$linetype), 2L)
   shares <- draws(autoplot(types, "proportions"))
   expect_equal(10^shares$data[[2L]]$x, types$types$proportion)
 })

@@ -157,6 +157,7 @@ test_that("each bad argument has its message", {
   )
   expect_input_error(compound("binomial", die, trials = 2), "`prob` is missing: \"binomial\" needs it")
   expect_input_error(compound("poisson", die, lambda = -2), "`lambda` must be one number between 0 and")
+  expect_input_error(compound("logarithmic", die, prob = 0), "`prob` must be one number above 0 and below 1, not 0")
   expect_input_error(compound("geometric", die, prob = 0), "`prob` must be one number above 0 to 1, not 0")
   expect_input_error(compound("poisson", -die, lambda = 2), "`size` has negative values, such as -6")
   expect_input_error(compound(-die, die), "`number` must be a distribution on 0, 1, 2, ..., without -6")

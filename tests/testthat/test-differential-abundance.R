@@ -114,6 +114,9 @@ test_that("bad input is refused in words", {
   wrong(compare("a"), "types")
   expect_match(wrong(compare(replace(counts, 3, 1.5)), "types"), "row 3 has 1.5 in column 1")
   wrong(compare(replace(counts, 3, -1)), "types")
+  # A double counts up to 2^53.
+  wrong(compare(replace(counts, 3, 2^53 + 2)), "types")
+  expect_silent(check_type_counts(replace(counts, 3, 2^53), NULL))
   wrong(compare(replace(counts, 3, NA)), "types")
   wrong(compare(rbind(a = counts[1, ], a = counts[2, ])), "types")
   wrong(compare(cell_types(population_fit(), threads = 1), totals = NULL), "types")

@@ -12,6 +12,14 @@ test_that("both precisions have a plausible rate on every available backend", {
   }
 })
 
+test_that("vector instructions count all multiply-adds", {
+  skip_where_repeated()
+  isa <- warp_info()$isa
+  skip_if_not(isa %in% c("avx2", "avx512"))
+  # A processor with AVX2 does 1e10 to 1e11 in a second, in at most 1e9 rounds of the loop.
+  expect_gt(warpbayes:::measure_multiply_add_rate(1, "single", "cpu"), 3e9)
+})
+
 test_that("a precision that does not exist is refused", {
   expect_error(warpbayes:::measure_multiply_add_rate(1, "half"), "`precision`", class = "warpbayes_error_input")
 })

@@ -236,6 +236,11 @@ test_that("two distributions, distribution functions and quantiles are drawn", {
   expect_identical(lines(die + 1, col = "red", lwd = 2), die + 1)
   lines(die, type = "distribution")
   lines(die, type = "quantile")
+  # All steps of up to 2,000 values are drawn, however rare, and about 2,000 of more.
+  rare <- pmf(c(1, 1e-9, 1e-9, 1) / (2 + 2e-9))
+  expect_identical(unique(warpbayes:::quantile_line(list(rare))$y), c(0, 1, 2, 3))
+  many <- warpbayes:::quantile_line(list(pmf(rep(1 / 5000, 5000))))
+  expect_lte(length(unique(many$y)), 2000)
   # The corners of the steps of a distribution function.
   curve <- warpbayes:::distribution_curve(die, c(0, 3), FALSE, TRUE)
   expect_equal(curve$x, c(0, 1, 1, 2, 2, 3, 3, 3))

@@ -211,6 +211,8 @@ test_that("print, summary, predict and other methods work", {
   expect_input(continue(fit, 0), "`iter`")
   expect_input(continue(predictive_resample(y, bayesian_bootstrap(), draws = 3), 1), "infinite horizon")
   expect_output(print(predictive_resample(y, bayesian_bootstrap(), draws = 3)), "nothing is missing")
+  expect_match(horizon_verdict(list(model = normal_mean(), interrupted = TRUE, horizon = 12345)),
+    "^Interrupted after 12,345 steps: continue")
   expect_input(predict(predictive_resample(y, bayesian_bootstrap(), draws = 3)), "Bayesian bootstrap")
   expect_input(predict(fit, cbind(1, 2)), "`newdata` has 2 columns")
   # Predictions at the points of the fit, and their bands.
@@ -281,4 +283,22 @@ test_that("every plot works", {
   expect_input(plot(fits[[1]], "trace"), "`type`")
   expect_input(plot(fits[[1]], probs = 3), "`probs`")
   expect_input(plot(fits[[1]], paths = 0), "`paths`")
+})
+
+test_that("beside the paths of a mean its exact density is drawn over the whole height", {
+  skip_where_repeated()
+  file <- tempfile(fileext = ".pdf")
+  on.exit(unlink(file))
+  fit <- predictive_resample(c(2.1, 0.4, 3.9, 3.3), normal_mean(), 20, 30, trajectories = 10, seed = 1, threads = 2)
+  grDevices::pdf(file, compress = FALSE)
+  plot(fit)
+  grDevices::dev.off()
+  lines <- readLines(file, warn = FALSE)
+  # The last dashed line of the page has 200 points.
+  dashed <- max(grep("^\\[.+\\] 0 d$", lines))
+  points <- regmatches(lines, regexec("^([0-9.-]+) ([0-9.-]+) [ml]$", lines))[dashed + 1:200]
+  y <- as.numeric(vapply(points, `[[`, "", 3))
+  expect_false(is.unsorted(y))
+  # The page has 504 points of 1/72 inch.
+  expect_gt(diff(range(y)), 350)
 })

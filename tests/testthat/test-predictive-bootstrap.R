@@ -49,6 +49,12 @@ test_that("built-in quantities agree with plain R", {
   }
   part <- predictive_resample(x[, 1], bayesian_bootstrap(), draws = 5, seed = 4, functional = probability_of(20, Inf))
   expect_equal(part$draws[, 1], unname(drop(all %*% (x[, 1] >= 20))))
+  # Both ends belong to the interval.
+  ends <- sort(x[, 1])[c(2, 6)]
+  part <- predictive_resample(x[, 1], bayesian_bootstrap(), draws = 5, seed = 4,
+    functional = probability_of(ends[[1]], ends[[2]])
+  )
+  expect_equal(part$draws[, 1], unname(drop(all %*% (x[, 1] >= ends[[1]] & x[, 1] <= ends[[2]]))))
   quantiles <- predictive_resample(x[, 1], bayesian_bootstrap(), draws = 5, seed = 4,
     functional = quantiles_of(c(0, 0.5, 1))
   )

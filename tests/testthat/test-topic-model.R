@@ -217,6 +217,10 @@ test_that("new documents: terms are matched by name, unknown terms are counted, 
   zebra <- matrix(1, 1, 1, dimnames = list("z", "zebra"))
   expect_message(alone <- predict(small, zebra), "1 of 1 tokens \\(100%\\) are of terms that the fit does not know")
   expect_equal(alone[1, ], small$alpha / sum(small$alpha))
+  named <- small
+  topic_names(named) <- c("sports", "markets", "weather")
+  expect_message(alone <- predict(named, zebra), "does not know")
+  expect_identical(colnames(alone), topic_names(named))
   expect_error(predict(small, rbind(zebra, zebra[1, ])),
     "`newdata` shares no term with the fit: of its 2 tokens", class = input
   )
@@ -339,6 +343,12 @@ test_that("relabel() numbers the topics of all chains as in the reference", {
   expect_equal(unname(rowSums(matched$theta)), rep(1, 40))
   expect_equal(matched$phi, unname(apply(matched$draws$phi, 1:2, mean)), ignore_attr = TRUE)
   expect_identical(sort(matched$tokens[, other]), sort(small$tokens[, other]))
+  # A match that is not its own inverse: column `other` has the distances of the topics in their new order.
+  turned <- small
+  turned$chain_phi[[other]] <- matched$chain_phi[[other]][c(2, 3, 1), ]
+  turned <- relabel(turned)
+  expect_identical(turned$match[, other], c(3L, 1L, 2L))
+  expect_equal(turned$distance, matched$distance)
   # The states are renumbered too, so the chains can be continued.
   longer <- continue(matched, 5, threads = 2)
   expect_identical(longer$iter, 65)
@@ -402,6 +412,23 @@ test_that("every type of plot works", {
   expect_error(plot(topic_model(news, 2, iter = 4, start = "random", seed = 1, threads = 2), "map"),
     "at least three topics", class = input
   )
+})
+
+test_that("the key of correlations has each number beside its colour", {
+  skip_where_repeated()
+  file <- tempfile(fileext = ".pdf")
+  on.exit(unlink(file))
+  grDevices::pdf(file, compress = FALSE, useKerning = FALSE)
+  graphics::plot.new()
+  draw_colour_key(0.4, 0.5, 0.2, 0.8, 0.5, function(x) grDevices::grey((x + 1) / 2), "correlation")
+  place <- graphics::grconvertY(c(0.2, 0.5, 0.8), "user", "device")
+  grDevices::dev.off()
+  text <- grep("Tm [(][- ]0[.][05][)] Tj", readLines(file, warn = FALSE), value = TRUE, useBytes = TRUE)
+  expect_match(text, "[(](-0[.]5| 0[.]0| 0[.]5)[)] Tj$")
+  height <- as.numeric(sub(".* ([0-9.]+) Tm .*", "\\1", text))
+  # Numbers are centred, so that all are a third of a line below their place.
+  expect_equal(height - place, rep(height[[1]] - place[[1]], 3), tolerance = 0.01)
+  expect_lt(abs(height[[1]] - place[[1]]), 5)
 })
 
 test_that("correlations of topics are near zero if topics are independent, and near the truth if they are not", {
