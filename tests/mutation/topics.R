@@ -2,7 +2,8 @@
 # files, without "test-" and ".R", and by topics of test-known-answers.R.
 topics <- list(
   c("autoplot|_plot|colours|plot_parts",
-    "plot|report|^(bayes-logit|topic-model|pmf|cell-types|relabel|differential-abundance)$|bem|diag|generics|copula",
+    paste0("plot|report|^(bayes-logit|topic-model|cell-types|relabel|differential-abundance)$|bem|diag|generics|pmf|",
+      "predictive-(arguments|copula)"),
     ""),
   c("/report", "report", ""),
   c("tidiers|refused_generics", "generics|dp-mixture-(print|bem)|differential-abundance$|topic-model$", ""),
