@@ -39,6 +39,8 @@
 #'
 #' In 120 simulated sets of documents with 8 topics, all chains with the merged start found all topics, and 95 of the
 #' chains with the random start did. In 20 sets with 40 topics no chain found all of them with either start.
+#' In 3 sets with 250 topics chains with the merged start found 86% of the topics after 120 sweeps, and chains with the
+#' random start 67%.
 #'
 #' @section Learning alpha and beta:
 #' With `alpha = "symmetric"` all \eqn{\alpha_k} are one number with a gamma prior. With `"asymmetric"` each

@@ -72,8 +72,8 @@ test_that("mixtures agree with blocked Gibbs sampling in plain R", {
   expect_lt(compare(list(learn = all, floor = 0.2), sample = rep(1:2, 6)), 1)
   expect_gt(compare(wrong = list(concentration = c(2.5, 1))), 1)
   expect_gt(compare(wrong = list(floor = 0.3)), 1)
-  expect_gt(compare(wrong = list(df = 5)), 1)
-  expect_gt(compare(list(learn = all), list(mean_scale = 4)), 1)
+  expect_gt(compare(wrong = list(df = 6)), 1)
+  expect_gt(compare(list(learn = all), list(mean_scale = 6)), 1)
   expect_gt(compare(wrong = list(sample_concentration = c(4, 0.5)), sample = rep(1:2, 6)), 1)
 })
 
