@@ -33,9 +33,10 @@
 #' @section Start:
 #' A chain from random topics can end with one topic for two subjects and two topics for another. With
 #' `start = "merged"` short runs of mean-for-mode estimation begin with three times as many topics. The most similar
-#' topics are merged, in steps, until there are as many as you asked for, and the chain begins there. If you ask for more
-#' than 200 topics, at most 200 come from merging. These are split at random into halves, with some sweeps after each
-#' step, until there are enough. If topics differ by given `alpha`, `beta` or `seed_words`, the start is always random.
+#' topics are merged, in steps, until there are as many as you asked for, and the chain begins there. If you ask for
+#' more than 200 topics, at most 200 come from merging. These are split at random into halves, with some sweeps after
+#' each step, until there are enough. If topics differ by given `alpha`, `beta` or `seed_words`, the start is always
+#' random.
 #'
 #' In 120 simulated sets of documents with 8 topics, all chains with the merged start found all topics, and 95 of the
 #' chains with the random start did. In 20 sets with 40 topics no chain found all of them with either start.
