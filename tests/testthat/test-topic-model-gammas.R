@@ -78,7 +78,7 @@ test_that("gammas from tables do not depend on threads, instruction set or backe
   }
   # A learned base has tables of its own in each sweep.
   learned <- function(...) {
-    topic_model(x, 1010, alpha = "symmetric", beta = "learn", iter = 3, warmup = 1, seed = 4, ...)
+    topic_model(x, 1010, start = "random", alpha = "symmetric", beta = "learn", iter = 3, warmup = 1, seed = 4, ...)
   }
   if (!extended()) {
     return(expect_same_topics(learned(threads = 2), learned(threads = 1)))
