@@ -102,8 +102,10 @@ results <- function() {
   topics$elapsed <- NULL
   seeded <- topic_model(counts, 3, iter = 4, seed = 1, seed_words = list(one = "a"), groups = c("x", "y", "x"))
   seeded$elapsed <- NULL
+  many <- suppressWarnings(topic_model(counts, 201, iter = 2, seed = 1))
+  many$elapsed <- NULL
   words <- list(
-    topics, seeded, predict(topics, counts, iter = 4, seed = 1), perplexity(topics, counts, iter = 4, seed = 1),
+    topics, seeded, many, predict(topics, counts, iter = 4, seed = 1), perplexity(topics, counts, iter = 4, seed = 1),
     predict(seeded, counts, iter = 4, groups = c("y", NA, "x"), seed = 1)
   )
   classes <- data.frame(y = x[, "a"] > 2, a = x[, "a"], b = x[, "b"])[1:9, ]
