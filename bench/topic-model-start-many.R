@@ -58,7 +58,7 @@ record <- function(row) {
   save_results(rows, "topic-model-start-many")
 }
 for (start in c("merged", "random")) {
-  for (sweeps in if (start == "merged") c(4, 6, 10, 20, 40, 80) else c(20, 30, 40, 50, 60, 80)) {
+  for (sweeps in if (start == "merged") c(2, 4, 6, 10, 20, 40, 80) else c(20, 30, 40, 50, 60, 80)) {
     record(point(start, sweeps, 1))
   }
 }
