@@ -11,6 +11,7 @@
 #include "core/random_gamma.h"
 #include "core/random_gamma_strips.h"
 #include "core/topic_tables.h"
+#include "numeric/idle.h"
 #include "numeric/memory.h"
 #include "numeric/spread.h"
 
@@ -375,7 +376,8 @@ static void look_at_range(void *context, int64_t piece) {
 
 int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics, int32_t threads) {
   topic_range range = {topic, count, topics, 0};
-  wb_spread(threads, (count + RANGE_TOGETHER - 1) / RANGE_TOGETHER, look_at_range, &range);
+  const int64_t pieces = (count + RANGE_TOGETHER - 1) / RANGE_TOGETHER;
+  wb_spread(pieces > 1 && threads > 1 ? wb_idle_threads(threads) : 1, pieces, look_at_range, &range);
   return !range.beyond;
 }
 
@@ -443,7 +445,8 @@ int wb_topic_add_means(wb_topic_means *m, int32_t threads, wb_message *message) 
                          (m->phi_sum ? means_pieces(m->corpus->terms) : 0);
   const double rows = (double)m->corpus->documents + (double)m->corpus->terms;
   const double worth = 1 + ((double)m->corpus->tokens + rows * (double)topics) / MEANS_WORK;
-  const int32_t useful = worth < threads ? (int32_t)worth : threads;
+  const int32_t wanted = worth < threads ? (int32_t)worth : threads;
+  const int32_t useful = wanted > 1 ? wb_idle_threads(wanted) : 1;
   m->shares = useful;
   const size_t counts = ((size_t)useful + 1) * topics, bytes = (counts + topics) * sizeof(int64_t) + (size_t)pieces;
   m->size = calloc(bytes, 1);
