@@ -1,6 +1,6 @@
 # With backend = "auto", a call runs where it is estimated to take less time. Results do not depend on the choice, and a
 # wrong choice costs little if both take about as long. bench/auto-cuda.R measures the choices; the constants below are
-# from its times on 16 cores with AVX-512 beside an H200.
+# from its times on 16 cores with AVX-512 beside an H200, those of rows_cost() also beside an H100.
 
 # What a call costs: `up` and `down` in bytes, `most` in threads, the others in seconds.
 #   serial    on the processor, on one thread whatever their number
@@ -146,10 +146,14 @@ convolution_cost <- function(products, length) {
     compute = products * 1e-13)
 }
 
-# The sums of the rows of two matrices.
+# The sums of the rows of two matrices. On a processor most of the time goes into clearing the memory of the sums. On a
+# card, rows travel there while sums come back.
 rows_cost <- function(x, y) {
   n <- as.double(max(NROW(x), NROW(y)))
-  convolution_cost(n * NCOL(x) * NCOL(y), n * (NCOL(x) + NCOL(y)))
+  bytes <- 8 * n * (NCOL(x) + NCOL(y))
+  products <- n * NCOL(x) * NCOL(y)
+  call_cost(serial = 3e-4 + 5e-11 * bytes, parallel = products * 8e-11, fixed = 1e-3, down = bytes,
+    compute = products * 1e-13)
 }
 
 # `steps` steps of each of `draws` resamples of a copula model at `points` points, or of normal means.

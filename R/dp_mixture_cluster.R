@@ -1,6 +1,5 @@
 # Mixtures whose cells are on the workers of a cluster: how this process, the manager, talks to the workers.
-# R/dp_mixture_worker.R has what they do. Only documented functions of package parallel are used, so that any cluster
-# that it knows can be used.
+# R/dp_mixture_worker.R has what they do, and R/cluster_messages.R how messages travel.
 #
 # Every call has a number, which comes back with the reply. A call that breaks off leaves replies behind. The next call
 # then finds another number, and the cluster is refused. Calls and replies have a digest of their bytes.
@@ -54,7 +53,10 @@
 #' can give are refused. Both name the worker. This detects accidents: as for package parallel, workers and the network
 #' between them must be trusted.
 #'
-#' If you interrupt the fit, it waits for the replies of the current sweep. The cluster can be used again.
+#' If you interrupt the fit, it waits for the replies of the current sweep. The cluster can be used again. A second
+#' interrupt ends the wait: the completed sweeps are returned, and the cluster cannot be used again. The first has the
+#' same effect if it comes within a message. On Linux this is ruled out, unless another library runs threads that take
+#' interrupts, such as a BLAS with threads.
 #'
 #' @seealso [row_reader()], [computing]
 #' @examples
@@ -77,12 +79,16 @@ cluster_block <- 2^22
 
 # The two functions that a worker runs. They use nothing of this process.
 first_contact <- function(version, number) {
-  problem <- if (!requireNamespace("warpbayes", quietly = TRUE)) {
-    "has no package warpbayes in its library"
-  } else {
-    own <- unname(getNamespaceVersion("warpbayes"))
-    if (!identical(own, version)) paste0("has warpbayes ", own, ", and this process ", version)
-  }
+  # An interrupt while the package is loaded would keep the reply back.
+  suspendInterrupts({
+    problem <- if (!requireNamespace("warpbayes", quietly = TRUE)) {
+      "has no package warpbayes in its library"
+    } else {
+      own <- unname(getNamespaceVersion("warpbayes"))
+      if (!identical(own, version)) paste0("has warpbayes ", own, ", and this process ", version)
+    }
+    if (is.null(problem)) get("ignore_interrupts", envir = asNamespace("warpbayes"))()
+  })
   list(number = number, value = list(problem = problem, node = Sys.info()[["nodename"]], process = Sys.getpid()))
 }
 environment(first_contact) <- baseenv()
@@ -111,7 +117,8 @@ unseal <- function(sealed) {
 #   where           for each worker what it finds its run by;
 #   data, session   the names of what the workers hold, or NULL;
 #   split           which cells each worker has;
-#   keeps           whether the workers keep the data after a session.
+#   keeps           whether the workers keep the data after a session;
+#   ignoring        whether the workers ignore interrupts until the last `close`.
 connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = NULL, call = sys.call(-1L)) {
   if (is.null(cluster)) {
     return(NULL)
@@ -129,6 +136,7 @@ connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = N
   connection$broken <- FALSE
   connection$session <- connection$data <- NULL
   connection$keeps <- FALSE
+  connection$ignoring <- TRUE
   found <- ask_cluster(connection, first_contact, rep_len(list(package_version_text()), length(cluster)), call = call,
     open = identity
   )
@@ -176,7 +184,6 @@ ask_workers <- function(connection, task, arguments = list(), each = NULL, worke
 next_call <- function() cluster_calls$count <- cluster_calls$count + 1
 
 # Calls fun(each[[i]], number) on each worker. open() turns its reply into a list of the number and the value.
-# Interrupts wait, because half an exchange would spoil the next.
 ask_cluster <- function(connection, fun, each, number = next_call(), workers = seq_along(connection$cluster),
                         call = NULL, open = unseal) {
   if (connection$broken) {
@@ -186,9 +193,13 @@ ask_cluster <- function(connection, fun, each, number = next_call(), workers = s
   cluster <- connection$cluster[workers]
   started <- proc.time()[["elapsed"]]
   replies <- suspendInterrupts(tryCatch(
-    within_timeout(cluster, timeout, parallel::clusterApply(cluster, each, fun, number)),
-    error = identity
+    exchange_messages(cluster, fun, each, number, timeout), error = identity, interrupt = identity
   ))
+  if (inherits(replies, "interrupt")) {
+    # What a worker sends next would be taken for the rest of the message.
+    lapply(sockets_of(cluster), close)
+    break_off(connection, "`cluster`: an interrupt broke off a message. The cluster cannot be used any more", call)
+  }
   if (inherits(replies, "error")) {
     is_late <- proc.time()[["elapsed"]] - started >= timeout
     lost <- lost_workers(connection, workers, replies, if (is_late) min(timeout, 5) else timeout, timeout)
@@ -245,17 +256,6 @@ worker_timeout <- function(call) {
       show_value(seconds), call = call)
   }
   min(ceiling(seconds), 1e6)
-}
-
-# Evaluates `code` while reading from the workers' sockets fails after `timeout` seconds without a byte. Workers that
-# are reached in another way, such as those of MPI, have no timeout.
-within_timeout <- function(cluster, timeout, code) {
-  sockets <- lapply(seq_along(cluster), function(i) if (is.list(cluster[[i]])) cluster[[i]]$con)
-  sockets <- Filter(function(socket) inherits(socket, "sockconn"), sockets)
-  set <- function(socket, seconds) tryCatch(socketTimeout(socket, seconds), error = function(error) NULL)
-  before <- lapply(sockets, set, as.integer(timeout))
-  on.exit(for (i in seq_along(sockets)) if (!is.null(before[[i]])) set(sockets[[i]], before[[i]]))
-  code
 }
 
 # Which workers no longer answer, in words. This may read replies that other workers had still to give, but the
@@ -375,7 +375,8 @@ close_workers <- function(connection) {
   if (!connection$keeps) {
     connection$data <- NULL
   }
-  if (!connection$broken && length(names)) {
+  if (!connection$broken && (length(names) || connection$ignoring)) {
+    connection$ignoring <- connection$keeps
     tryCatch(ask_workers(connection, "close", list(names)), error = function(error) NULL)
   }
 }

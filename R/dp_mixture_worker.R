@@ -3,8 +3,12 @@
 # What the worker holds, by names that the manager gives: cells (lists with `x`) and sessions of the compiled code.
 worker_data <- new.env(parent = emptyenv())
 
-# An interrupt from the keyboard may reach all processes of a machine. Only the manager heeds it: a worker that did
-# would give no reply, for which the manager would wait.
+# Ctrl-C may reach all processes of a machine. Only the manager heeds it: a worker that did would give no reply, for
+# which the manager would wait. It could also come between two calls, where package parallel does not expect it. So a
+# worker ignores it from the first contact until it holds nothing more, and suspends it where the system does not offer
+# that.
+ignore_interrupts <- function() .Call(C_interrupts_ignore, TRUE)
+
 answer_manager <- function(sealed) {
   asked <- unseal(sealed)
   if (is.null(asked)) {
@@ -64,6 +68,7 @@ worker_tasks <- list(
       }
       rm(list = name, envir = worker_data)
     }
+    if (!length(ls(worker_data))) .Call(C_interrupts_ignore, FALSE)
     NULL
   }
 )

@@ -1,6 +1,6 @@
 # Whole calls on the processor and on the graphics card, and where backend = "auto" runs them: from tiny to large, over
 # all topics. Prints a table in Markdown. The last lines count the calls in which "auto" takes more than 1.25 times as
-# long as the better one.
+# long as the better one. An argument is a regular expression for the names of the calls to run.
 source("common.R")
 rehearsal <- use_card()
 set.seed(1)
@@ -124,6 +124,9 @@ calls <- if (rehearsal) list(
   "copula 50, 100 draws" = copula(50, 100, 500), "copula 500, 1,000 draws" = copula(500, 1000, 2000)
 )
 
+pattern <- commandArgs(TRUE)
+if (length(pattern)) calls <- calls[grepl(pattern[[1L]], names(calls))]
+
 # Where "auto" runs a call: what the package's faster_run() returned last. Short sums do not call it.
 latest <- new.env()
 faster_run <- internal$faster_run
@@ -144,7 +147,7 @@ ratios <- vapply(names(calls), function(name) {
   once <- elapsed(call("cuda"))
   seconds <- medians(interleave(
     cpu = function() elapsed(call("cpu")), cuda = function() elapsed(call("cuda")),
-    auto = function() elapsed(call("auto")), times = if (once > 0.3) 1 else 5
+    auto = function() elapsed(call("auto")), times = if (once > 0.3) 1 else if (once > 0.03) 5 else 25
   ))
   line(name, number(seconds[["cpu"]]), number(seconds[["cuda"]]), chosen(call),
     number(seconds[["auto"]] / min(seconds[c("cpu", "cuda")])))

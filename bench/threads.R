@@ -1,5 +1,5 @@
-# How much faster whole calls are with more threads, beside the machine's own multiply-adds. Takes some minutes. Run it
-# on a quiet machine: Rscript threads.R > results/threads.md
+# How much faster whole calls are with more threads, beside the machine's own multiply-adds and reads from memory. Takes
+# some minutes. Run it on a quiet machine: Rscript threads.R > results/threads.md
 source("common.R")
 options(warpbayes.backend = "cpu")
 Sys.setenv(WARPBAYES_FIXED_THREADS = "yes")
@@ -40,7 +40,7 @@ calls <- list(
   "regression 1e5 x 10" = regression(1e5, 10, 60),
   "regression 1e4 x 10" = regression(1e4, 10, 400),
   "regression 1e3 x 10" = regression(1e3, 10, 2000),
-  "categorical 65,536 x 200" = call(function(threads) rcategorical(weights, seed = 1, threads = threads)),
+  "categorical 65,536 x 200 (reads)" = call(function(threads) rcategorical(weights, seed = 1, threads = threads)),
   "Polya-Gamma 1e7" = call(function(threads) rpolyagamma(1e7, 1, 1, seed = 1, threads = threads)),
   "density of Polya-Gamma 1e5" = call(function(threads) dpolyagamma(vector, 1, 1, threads = threads)),
   "copula, 300 resamples of 2,000 steps" = call(function(threads) {
@@ -52,15 +52,19 @@ calls <- list(
   })
 )
 cat("# More threads\n\n", machine(), ", ", format(Sys.Date()), ". Seconds by threads, medians of three; the last\n",
-  "column is the speed-up of all threads over one, as a share of that of the machine's multiply-adds.\n\n", sep = "")
+  "column is the speed-up of all threads over one, as a share of that of the machine's multiply-adds, or of its\n",
+  "reads from memory where a call is limited by them.\n\n", sep = "")
 header("call", paste(threads, ifelse(threads == 1, "thread", "threads")), "all against one", "of the machine's")
 machine_rates <- vapply(threads, function(k) rate(k), 1)
 growth <- machine_rates[length(threads)] / machine_rates[[1L]]
 line("multiply-adds, 1e9 a second", number(machine_rates / 1e9), number(growth), "100%")
+read_rates <- vapply(threads, function(k) stats::median(replicate(3, measure_read_rate(k, "cpu"))), 1)
+read_growth <- read_rates[length(threads)] / read_rates[[1L]]
+line("reads, 1e9 bytes a second", number(read_rates / 1e9), number(read_growth), "100%")
 for (name in names(calls)) {
   run <- calls[[name]]
   run(cores)
   seconds <- vapply(threads, function(k) stats::median(replicate(3, run(k))), 1)
   gain <- seconds[[1L]] / seconds[length(threads)]
-  line(name, number(seconds), number(gain), percent(gain / growth))
+  line(name, number(seconds), number(gain), percent(gain / if (endsWith(name, "(reads)")) read_growth else growth))
 }

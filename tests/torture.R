@@ -31,6 +31,10 @@ run_on_cluster <- function(fit) {
   )
   scan <- native(warpbayes:::C_matrix_scan_part, x, NULL, 0)
   split <- native(warpbayes:::C_mixture_split, 5000, 2L)
+  # A process that asks workers, and one that is a worker.
+  held <- .Call(warpbayes:::C_interrupts_hold)
+  .Call(warpbayes:::C_interrupts_release, held, FALSE)
+  for (ignore in c(TRUE, FALSE)) .Call(warpbayes:::C_interrupts_ignore, ignore)
   list(swept, split, rows, start, native(warpbayes:::C_matrix_scan_finish, scan$moments))
 }
 

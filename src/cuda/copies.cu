@@ -11,14 +11,8 @@ int64_t slot_items(int64_t count, size_t bytes) {
 }
 
 void touch_pages(const wb_run *run, written memory) {
-  constexpr uintptr_t page = uintptr_t(1) << 21;
-  char *const begin = static_cast<char *>(memory.address), *const end = begin + memory.bytes;
-  char *const first = begin + (page - reinterpret_cast<uintptr_t>(begin) % page) % page;
-  if (first >= end) return;
-  spread(run, (end - first + static_cast<int64_t>(page) - 1) / static_cast<int64_t>(page), [&](int64_t i) {
-    volatile char *const at = first + i * static_cast<int64_t>(page);
-    *at = 0;
-  });
+  const int64_t pages = wb_pages_of(memory.address, memory.bytes);
+  if (pages > 0) spread(run, pages, [&](int64_t page) { wb_touch_page(memory.address, page); });
 }
 
 conveyor::~conveyor() {

@@ -14,6 +14,7 @@
 
 #include "core/min_max.h"
 #include "cuda/device.cuh"
+#include "numeric/pages.h"
 
 /* Bytes of a slot at most. The emulator has smaller ones, so that tests with few numbers use several. */
 #ifndef WB_SLOT_BYTES

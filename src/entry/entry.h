@@ -135,6 +135,11 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
 SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SEXP means, SEXP least_gain, SEXP probe,
                             SEXP center, SEXP scale);
 
+/* entry/interrupts_entry.c */
+SEXP wb_entry_interrupts_hold(void);
+SEXP wb_entry_interrupts_release(SEXP held, SEXP again);
+SEXP wb_entry_interrupts_ignore(SEXP ignore);
+
 /* entry/mixture/cluster_entry.c */
 SEXP wb_entry_mixture_split(SEXP rows, SEXP workers);
 SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP names, SEXP first_row, SEXP piece, SEXP center, SEXP inverse_scale,

@@ -11,6 +11,8 @@
 #include <sys/mman.h>
 #endif
 
+#include "numeric/pages.h"
+
 void *wb_aligned_malloc(size_t bytes) {
   const size_t extra = 64 + sizeof(void *);
   if (bytes > SIZE_MAX - extra) return NULL;
@@ -28,10 +30,9 @@ void wb_aligned_free(void *memory) {
 
 void wb_large_pages(void *memory, size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-  const uintptr_t page = (uintptr_t)1 << 21;
-  const uintptr_t begin = ((uintptr_t)memory + page - 1) / page * page;
-  const uintptr_t end = ((uintptr_t)memory + bytes) / page * page;
-  if (begin < end) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+  char *const begin = (char *)memory + wb_before_pages(memory);
+  const uintptr_t end = ((uintptr_t)memory + bytes) / WB_LARGE_PAGE * WB_LARGE_PAGE;
+  if ((uintptr_t)begin < end) (void)madvise(begin, end - (uintptr_t)begin, MADV_HUGEPAGE);
 #else
   (void)memory;
   (void)bytes;

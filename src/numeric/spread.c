@@ -3,6 +3,8 @@
 
 #include "numeric/spread.h"
 
+#include "numeric/pages.h"
+
 void wb_spread(int32_t threads, int64_t pieces, wb_piece *work, void *context) {
   /* The barrier of a parallel region is a system call even if there is one thread. */
   if (threads < 2 || pieces < 2) {
@@ -11,4 +13,13 @@ void wb_spread(int32_t threads, int64_t pieces, wb_piece *work, void *context) {
   }
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (int64_t i = 0; i < pieces; i++) work(context, i);
+}
+
+static void touch(void *memory, int64_t page) {
+  wb_touch_page(memory, page);
+}
+
+void wb_touch_pages(void *memory, size_t bytes, int32_t threads) {
+  const int64_t pages = wb_pages_of(memory, bytes);
+  if (threads > 1 && pages > 1) wb_spread(threads, pages, touch, memory);
 }

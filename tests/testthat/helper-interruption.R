@@ -4,10 +4,15 @@
 # interrupted.
 skip_if_uninterruptible <- function() {
   skip_on_os("windows")
-  status <- "/proc/self/status"
+  skip_if(ignores_interrupts("self"), "SIGINT is ignored: started in the background")
+}
+
+# Whether a process ignores SIGINT, as Linux tells it; FALSE elsewhere.
+ignores_interrupts <- function(process) {
+  status <- sprintf("/proc/%s/status", process)
   ignored <- if (file.exists(status)) grep("^SigIgn:", readLines(status), value = TRUE) else character()
   last_digit <- strtoi(sub(".*(.)$", "\\1", ignored), 16L)
-  skip_if(any(bitwAnd(last_digit, 2L) != 0L), "SIGINT is ignored: started in the background")
+  any(bitwAnd(last_digit, 2L) != 0L)
 }
 
 # Sends each of these processes the signal of Ctrl-C.

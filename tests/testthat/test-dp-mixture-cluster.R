@@ -360,6 +360,65 @@ test_that("an interrupt leaves the cluster usable", {
   expect_identical(sessions_left(workers(2)), 0L)
 })
 
+# Interrupts these processes after so many seconds, while this process goes on.
+interrupt_later <- function(seconds, process = Sys.getpid()) {
+  system(sprintf("(sleep %g; kill -INT %s)", seconds, paste(process, collapse = " ")), wait = FALSE)
+}
+
+test_that("Ctrl-C while this process waits for its workers leaves the cluster usable", {
+  skip_if_clusterless()
+  skip_if_uninterruptible()
+  skip_on_os("mac") # an interrupt can come within a message there
+  x <- clouds(2048 * 3)
+  process <- c(Sys.getpid(), unlist(parallel::clusterCall(workers(2), Sys.getpid)))
+  for (seconds in c(0.3, 0.45, 0.6)) {
+    part <- with_warning(then_interrupted({
+      interrupt_later(seconds, process)
+      fit_clouds(x, iter = 4000, cluster = workers(2))
+    }))
+    expect_match(part$said, "interrupted: [0-9]+ of 4000 sweeps are done")
+    expect_identical(sessions_left(workers(2)), 0L)
+  }
+  same_result(fit_clouds(x, cluster = workers(2)), fit_clouds(x))
+})
+
+test_that("a second interrupt ends the wait for a worker that does not answer", {
+  skip_if_clusterless()
+  skip_if_uninterruptible()
+  cluster <- start_workers(2)
+  x <- clouds(2048 * 3)
+  process <- parallel::clusterCall(cluster, Sys.getpid)[[2L]]
+  on.exit(tools::pskill(process, tools::SIGKILL))
+  part <- with_warning(after_slice(1, function() {
+    tools::pskill(process, tools::SIGSTOP)
+    interrupt_later(0.5)
+    interrupt_later(1)
+  }, fit_clouds(x, iter = 8, cluster = cluster)))
+  expect_match(part$said, "sweep [0-9] of 8 failed: `cluster`: an interrupt broke off a message")
+  same_result(continue(part$value, 8 - part$value$iter, threads = 1, progress = FALSE), fit_clouds(x, iter = 8))
+  expect_error(fit_clouds(x, cluster = cluster), "cluster", class = "warpbayes_error_device")
+})
+
+# A worker that waits for the next call has R's own handler, and package parallel catches the interrupt. Between its
+# calls nothing catches it.
+test_that("workers ignore interrupts during a fit and heed them again after it", {
+  skip_if_clusterless()
+  skip_if_uninterruptible()
+  skip_if_not(file.exists("/proc/self/status"), "Linux")
+  x <- clouds(2048 * 3)
+  ask <- ignores_interrupts
+  environment(ask) <- baseenv()
+  ignores <- function() unlist(parallel::clusterCall(workers(2), ask, "self"))
+  during <- NULL
+  fit <- after_slice(1, function() during <<- ignores(), fit_clouds(x, iter = 8, cluster = workers(2)))
+  expect_identical(during, c(TRUE, TRUE))
+  expect_identical(ignores(), c(FALSE, FALSE))
+  part <- continue(fit, 2, threads = 1, cluster = workers(1), progress = FALSE)
+  expect_identical(part$iter, fit$iter + 2)
+  expect_error(fit_clouds(x, cluster = workers(2), components = -1), "components")
+  expect_identical(ignores(), c(FALSE, FALSE))
+})
+
 test_that("clusters that cannot be used are refused", {
   skip_if_clusterless()
   x <- clouds(3000, 2)

@@ -15,6 +15,7 @@
 #include "core/purpose.h"
 #include "numeric/idle.h"
 #include "numeric/memory.h"
+#include "numeric/spread.h"
 
 /* Rows of a tile. Their sums are kept from one block to the next. */
 #define CATEGORICAL_TILE 512
@@ -216,8 +217,16 @@ static int64_t first_of_more(const wb_categorical_draws *draws) {
   return draws->first_draw > 0 ? draws->first_draw : 1;
 }
 
+/* If each thread makes all draws of its rows, the threads write to all pages of the results at the same time. Results
+ * of a part of the rows do not lie side by side. */
+static void touch_results(const wb_categorical_draws *draws, int64_t rows, const wb_run *run) {
+  if (draws->index_stride == rows && rows >= 4 * (int64_t)run->threads)
+    wb_touch_pages(draws->index, (size_t)(rows * draws->draws) * sizeof(int32_t), run->threads);
+}
+
 static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run,
                 wb_message *message) {
+  touch_results(draws, rows->rows, run);
   if (draws->first_draw == 0 && draws->draws > 0) draw_first(rows, draws, run);
   return draw_more(rows, NULL, rows->rows, rows->columns, draws, first_of_more(draws), run, message);
 }
@@ -226,6 +235,7 @@ static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_d
                        wb_message *message) {
   const int single = draws->precision == WB_SINGLE;
   int64_t longest = 0;
+  touch_results(draws, rows->rows, run);
   for (int64_t i = 0; i < rows->rows; i++) {
     const int64_t entries = rows->offset[i + 1] - rows->offset[i];
     longest = entries > longest ? entries : longest;

@@ -1,0 +1,73 @@
+# How messages reach the workers of a cluster and come back.
+#
+# R's sockets heed an interrupt while they send or receive, even where R code suspends interrupts, and half a message
+# cannot be taken up again. So this process waits for replies with socketSelect(), where an interrupt does no harm, and
+# the compiled code holds interrupts back during the messages themselves (src/entry/interrupts_entry.c). For that,
+# sockets get and give the messages of package parallel, written here: parallel's own functions send and wait at once.
+# Workers that are reached in another way, such as those of MPI, are asked with them.
+
+# Calls fun(each[[i]], number) on worker i of the cluster, and returns the values. The caller has suspended interrupts:
+# one that comes meanwhile comes again afterwards. If a second one comes, it is signalled at once, and none afterwards.
+# One within a message is signalled too, where it could not be held back.
+exchange_messages <- function(cluster, fun, each, number, timeout) {
+  sockets <- sockets_of(cluster)
+  if (length(sockets) < length(cluster)) {
+    return(within_timeout(cluster, timeout, parallel::clusterApply(cluster, each, fun, number)))
+  }
+  interrupted <- FALSE
+  on.exit(if (interrupted) .Call(C_interrupts_release, FALSE, TRUE))
+  note <- function(condition) {
+    again <- interrupted
+    interrupted <<- !again
+    if (again) signalCondition(condition)
+    NULL
+  }
+  undisturbed <- function(code) {
+    held <- .Call(C_interrupts_hold)
+    on.exit(.Call(C_interrupts_release, held, FALSE))
+    # One that R has noted but not heeded would be heeded within the message.
+    tryCatch(allowInterrupts(Sys.sleep(0)), interrupt = note)
+    code
+  }
+  replies <- vector("list", length(cluster))
+  within_timeout(cluster, timeout, {
+    undisturbed(for (i in seq_along(cluster)) send_call(cluster[[i]], fun, list(each[[i]], number)))
+    waiting <- seq_along(cluster)
+    while (length(waiting)) {
+      ready <- tryCatch(socketSelect(sockets[waiting], timeout = timeout), interrupt = note)
+      if (is.null(ready)) next
+      if (!any(ready)) stop("nothing came", call. = FALSE)
+      undisturbed(for (i in waiting[ready]) replies[i] <- list(receive_value(sockets[[i]])))
+      waiting <- waiting[!ready]
+    }
+  })
+  failed <- Filter(function(reply) inherits(reply, "try-error"), replies)
+  if (length(failed)) stop("one node produced an error: ", failed[[1L]], call. = FALSE)
+  replies
+}
+
+# As a worker of package parallel expects a call. Nodes of class SOCK0node read the byte order of their machine.
+send_call <- function(node, fun, arguments) {
+  message <- list(
+    type = "EXEC", data = list(fun = fun, args = arguments, return = TRUE, tag = NULL), tag = NULL
+  )
+  serialize(message, node$con, xdr = !inherits(node, "SOCK0node"))
+}
+
+receive_value <- function(socket) unserialize(socket)$value
+
+# The connections to workers that are reached by sockets.
+sockets_of <- function(cluster) {
+  nodes <- Filter(function(node) inherits(node, c("SOCKnode", "SOCK0node")), unclass(cluster))
+  sockets <- lapply(nodes, function(node) node$con)
+  Filter(function(socket) inherits(socket, "sockconn"), sockets)
+}
+
+# Evaluates `code` while a message that stops for `timeout` seconds fails.
+within_timeout <- function(cluster, timeout, code) {
+  sockets <- sockets_of(cluster)
+  set <- function(socket, seconds) tryCatch(socketTimeout(socket, seconds), error = function(error) NULL)
+  before <- lapply(sockets, set, as.integer(timeout))
+  on.exit(for (i in seq_along(sockets)) if (!is.null(before[[i]])) set(sockets[[i]], before[[i]]))
+  code
+}

@@ -1,0 +1,162 @@
+/* Keeps interrupts (SIGINT) away from R while messages go to and from the workers of a cluster. R's sockets heed them
+ * even where R code suspends them (R_SelectEx() in R's sources), and half a message cannot be taken up again. */
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+#include "entry/entry.h"
+
+#include <signal.h>
+#include <string.h>
+
+#if defined(__linux__)
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* The other threads of the process: their number, a sum that changes with them, and how many take SIGINT. */
+typedef struct other_threads {
+  int count, open;
+  unsigned long long sum;
+} other_threads;
+
+static int takes_interrupts(const char *thread) {
+  char path[64], line[256];
+  unsigned long long blocked = 0;
+  int found = 0;
+  (void)snprintf(path, sizeof path, "/proc/self/task/%.20s/status", thread);
+  FILE *const file = fopen(path, "r");
+  if (!file) return 0; /* it has ended */
+  while (!found && fgets(line, sizeof line, file)) found = sscanf(line, "SigBlk: %llx", &blocked) == 1;
+  (void)fclose(file);
+  return !found || !(blocked >> (SIGINT - 1) & 1);
+}
+
+/* Returns 0 if the system does not tell. With `known`, threads are not looked at if they are still the same. */
+static int look_at_threads(other_threads *others, const other_threads *known) {
+  const long self = syscall(SYS_gettid);
+  DIR *const tasks = opendir("/proc/self/task");
+  if (!tasks) return 0;
+  memset(others, 0, sizeof *others);
+  for (int pass = 0; pass < 2; pass++) {
+    for (const struct dirent *task = readdir(tasks); task; task = readdir(tasks)) {
+      const long thread = strtol(task->d_name, NULL, 10);
+      if (thread <= 0 || thread == self) continue;
+      if (pass == 0) {
+        others->count++;
+        others->sum += (unsigned long long)thread * (unsigned long long)thread;
+      } else {
+        others->open += takes_interrupts(task->d_name);
+      }
+    }
+    if (pass == 0 && known && known->count == others->count && known->sum == others->sum) {
+      others->open = known->open;
+      break;
+    }
+    rewinddir(tasks);
+  }
+  (void)closedir(tasks);
+  return 1;
+}
+
+static void block(sigset_t *before) {
+  sigset_t interrupt;
+  (void)sigemptyset(&interrupt);
+  (void)sigaddset(&interrupt, SIGINT);
+  (void)pthread_sigmask(SIG_BLOCK, &interrupt, before);
+}
+
+/* OpenMP keeps its threads, and they keep what they block. */
+static void block_in_threads(int count) {
+#ifdef _OPENMP
+  const int most = omp_get_num_procs(), threads = count + 1 < most ? count + 1 : most;
+  if (threads > 1 && !wb_forked()) {
+#pragma omp parallel num_threads(threads)
+    if (omp_get_thread_num() > 0) block(NULL);
+  }
+#else
+  (void)count;
+#endif
+}
+
+/* Whether all other threads block interrupts. If this thread alone did, one of them would run R's handler, which jumps
+ * into the stack of this one. */
+static int others_block(void) {
+  static other_threads known;
+  other_threads now;
+  if (!look_at_threads(&now, &known)) return 0;
+  if (now.open > 0 && (now.count != known.count || now.sum != known.sum)) {
+    block_in_threads(now.count);
+    if (!look_at_threads(&now, NULL)) return 0;
+  }
+  known = now;
+  return now.open == 0;
+}
+
+static int block_interrupts(void) {
+  sigset_t before;
+  if (!others_block()) return 0;
+  block(&before);
+  return sigismember(&before, SIGINT) ? 0 : 1;
+}
+
+static void unblock_interrupts(int blocked) {
+  sigset_t interrupt;
+  (void)sigemptyset(&interrupt);
+  (void)sigaddset(&interrupt, SIGINT);
+  if (blocked) (void)pthread_sigmask(SIG_UNBLOCK, &interrupt, NULL);
+}
+
+#else
+
+static int block_interrupts(void) {
+  return 0;
+}
+
+static void unblock_interrupts(int blocked) {
+  (void)blocked;
+}
+
+#endif
+
+/* Returns what wb_entry_interrupts_release() needs. */
+SEXP wb_entry_interrupts_hold(void) {
+  return Rf_ScalarLogical(block_interrupts());
+}
+
+/* again: whether an interrupt shall come after this. */
+SEXP wb_entry_interrupts_release(SEXP held, SEXP again) {
+  if (Rf_asLogical(again) == TRUE) (void)raise(SIGINT);
+  unblock_interrupts(Rf_asLogical(held) == TRUE);
+  return R_NilValue;
+}
+
+/* Makes this process ignore interrupts, or heed them again as before. While R waits for a message, it puts a handler of
+ * its own in place of SIG_IGN, so the signal is blocked too. What came meanwhile is forgotten. */
+SEXP wb_entry_interrupts_ignore(SEXP ignore) {
+#ifndef _WIN32
+  static int ignoring, blocked;
+  static struct sigaction before;
+  if (Rf_asLogical(ignore) == TRUE && !ignoring) {
+    struct sigaction none;
+    memset(&none, 0, sizeof none);
+    none.sa_handler = SIG_IGN;
+    (void)sigemptyset(&none.sa_mask);
+    blocked = block_interrupts();
+    ignoring = sigaction(SIGINT, &none, &before) == 0;
+  } else if (Rf_asLogical(ignore) != TRUE && ignoring) {
+    unblock_interrupts(blocked);
+    ignoring = sigaction(SIGINT, &before, NULL) != 0;
+  }
+#else
+  (void)ignore;
+#endif
+  return R_NilValue;
+}
