@@ -40,7 +40,8 @@ for (i in seq_len(times)) {
       }
     )
     "broken"
-  }, interrupt = function(condition) if (nzchar(said)) "interrupted" else "before", error = function(error) "broken")
+  }, interrupt = function(condition) "before", error = function(error) "broken")
+  if (startsWith(said, "interrupted: ")) how <- "interrupted"
   if (as.numeric(Sys.time() - began, units = "secs") > turn) stop("run ", i, " waited longer than ", turn, " seconds")
   ended[[how]] <- ended[[how]] + 1
   tryCatch(Sys.sleep(0.62), interrupt = function(condition) NULL)
