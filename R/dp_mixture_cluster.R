@@ -88,6 +88,8 @@ first_contact <- function(version, number) {
       if (!identical(own, version)) paste0("has warpbayes ", own, ", and this process ", version)
     }
     if (is.null(problem)) get("ignore_interrupts", envir = asNamespace("warpbayes"))()
+    # One that came meanwhile.
+    tryCatch(allowInterrupts(Sys.sleep(0)), interrupt = function(condition) NULL)
   })
   list(number = number, value = list(problem = problem, node = Sys.info()[["nodename"]], process = Sys.getpid()))
 }
