@@ -2,12 +2,15 @@
 # Tests Geweke's test: plants errors in copies of the sources, one at a time, and shows that the test fails on each.
 # This script fails if the test misses an error, or if an error can no longer be planted.
 #
-#   tests/geweke/mutate.sh [SWEEPS]
+#   tests/geweke/mutate.sh [SWEEPS] [PART/PARTS]
 #
+# With 3/16 it plants every 16th error, beginning with the third, so that a machine with 16 cores can share the work.
 # Prints for each error the largest |z| and its functional. The last line is "N passed, N failed".
 set -eu
 cd "$(dirname "$0")/../.."
 sweeps=${1:-100000} # a whole number in digits
+share=${2:-1/1}
+planted=0
 compiler=${CC:-cc}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -27,6 +30,8 @@ done
 
 # plant CASE FILE EDIT DESCRIPTION: applies the sed command EDIT to src/FILE and looks whether CASE fails.
 plant() {
+  planted=$((planted + 1))
+  test $(((planted - ${share%/*}) % ${share#*/})) -eq 0 || return 0
   rm -rf "$folder/src" "$folder/planted"
   cp -R src "$folder/src"
   cp -R "$folder/right" "$folder/planted"

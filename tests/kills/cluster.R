@@ -1,6 +1,6 @@
 # Interrupts fits on a cluster of two workers at random moments, as Ctrl-C does in a terminal: this process and the
-# workers get the signal at once. Afterwards the cluster must answer. Counts the clusters that do not, and makes new ones
-# for the rest. Needs Unix, and the package in the library.
+# workers get the signal at once. Afterwards the cluster must answer. Counts the clusters that do not, and makes new
+# ones for the rest. Needs Unix, and the package in the library.
 #
 #   Rscript tests/kills/cluster.R [TIMES] [SEED]
 #
