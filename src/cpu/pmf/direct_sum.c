@@ -12,7 +12,6 @@
 #include "core/weight_look.h"
 #include "numeric/memory.h"
 #include "numeric/poll.h"
-#include "numeric/spread.h"
 
 /* Pairs that convolve_lanes takes together. A row of this many doubles fills a cache line. */
 #define WB_CONVOLUTION_LANES 8
@@ -244,9 +243,7 @@ static int convolve_batch(const wb_convolution *work, const wb_run *run, int thr
                                       : operand_doubles(work->m, work->n);
   int failed = 0;
   unsigned all_seen = 0;
-  /* The sums of all pairs are one piece of memory, and the threads write to all of its pages at the same time. */
-  if (work->r_stride == work->pairs)
-    wb_touch_pages(work->r, (size_t)(work->pairs * work->count) * sizeof(double), threads);
+  (void)threads;
 #pragma omp parallel num_threads(threads) if (threads > 1) reduction(| : all_seen)
   {
     double *const memory = wb_aligned_malloc(doubles * sizeof(double));
