@@ -8,7 +8,7 @@
 
 # Calls fun(each[[i]], number) on worker i of the cluster, and returns the values. The caller has suspended interrupts:
 # one that comes meanwhile comes again afterwards. If a second one comes, it is signalled at once, and none afterwards.
-# One within a message is signalled too, where it could not be held back.
+# One within a message is signalled too, where it could not be held back, and so is any on Windows.
 exchange_messages <- function(cluster, fun, each, number, timeout) {
   sockets <- sockets_of(cluster)
   if (length(sockets) < length(cluster)) {
@@ -16,8 +16,9 @@ exchange_messages <- function(cluster, fun, each, number, timeout) {
   }
   interrupted <- FALSE
   on.exit(if (interrupted) .Call(C_interrupts_release, FALSE, TRUE))
+  # Windows has no signal that would come again.
   note <- function(condition) {
-    again <- interrupted
+    again <- interrupted || .Platform$OS.type == "windows"
     interrupted <<- !again
     if (again) signalCondition(condition)
     NULL

@@ -55,8 +55,8 @@
 #'
 #' If you interrupt the fit, it waits for the replies of the current sweep. The cluster can be used again. A second
 #' interrupt ends the wait: the completed sweeps are returned, and the cluster cannot be used again. The first has the
-#' same effect if it comes within a message. On Linux this is ruled out, unless another library runs threads that take
-#' interrupts, such as a BLAS with threads.
+#' same effect on Windows, and elsewhere if it comes within a message. On Linux the latter is ruled out, unless another
+#' library runs threads that take interrupts, such as a BLAS with threads.
 #'
 #' @seealso [row_reader()], [computing]
 #' @examples

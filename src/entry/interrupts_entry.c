@@ -131,9 +131,13 @@ SEXP wb_entry_interrupts_hold(void) {
   return Rf_ScalarLogical(block_interrupts());
 }
 
-/* again: whether an interrupt shall come after this. */
+/* again: whether an interrupt shall come after this. On Windows the signal would end R. */
 SEXP wb_entry_interrupts_release(SEXP held, SEXP again) {
+#ifndef _WIN32
   if (Rf_asLogical(again) == TRUE) (void)raise(SIGINT);
+#else
+  (void)again;
+#endif
   unblock_interrupts(Rf_asLogical(held) == TRUE);
   return R_NilValue;
 }

@@ -87,6 +87,21 @@ test_that("a row's draws depend neither on the other rows nor on their number", 
   }
 })
 
+# The memory of these results is cleared by the threads before, dense and sparse, page by page.
+test_that("results of many megabytes are those of one thread", {
+  skip_if_not_installed("Matrix")
+  set.seed(10)
+  x <- matrix(rexp(6e5 * 2), 6e5) # each draw has a large page
+  x[x < 0.1] <- 0
+  x[, 1L] <- 1e-3 # few draws are the item that cleared memory would stand for
+  for (weights in list(x, Matrix::Matrix(x, sparse = TRUE))) {
+    draw <- function(threads) rcategorical(weights, 5, seed = 8, threads = threads, backend = "cpu")
+    all <- draw(2)
+    expect_identical(all, draw(1))
+    expect_identical(all[, 1:2], rcategorical(weights, 2, seed = 8, threads = 1, backend = "cpu"))
+  }
+})
+
 test_that("threads, instruction sets and backends give the same draws", {
   set.seed(9)
   saved <- options(warpbayes.isa = NULL)
