@@ -4,7 +4,7 @@
 #
 #   Rscript tests/kills/cluster.R [TIMES] [SEED]
 #
-# An interrupt within the first 0.04 seconds of a fit may end a worker. A fit that waits longer than its turn, which is
+# An interrupt within the first 0.05 seconds of a fit may end a worker. A fit that waits longer than its turn, which is
 # what a lost reply looks like, ends this script with an error.
 library(warpbayes)
 library(parallel)
