@@ -3,7 +3,7 @@
  * logits hardly move if the coefficients and deviations are fixed. Therefore these are drawn a second time with the
  * u_ts, or u_ts / sigma_t, held fixed: the interweaving of Yu & Meng (2011, "To center or not to center: that is not
  * the question", Journal of Computational and Graphical Statistics 20, 531-570). */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "abundance/abundance.h"
 #include "core/linear_algebra.h"

@@ -26,9 +26,17 @@
 #endif
 
 /* Fused multiply-add: one rounding on every machine. */
+#ifdef WB_SCALAR_FMA
+WB_HD double wb_fma(double a, double b, double c) {
+  if (__builtin_expect(!wb_fma_instruction, 0)) return fma(a, b, c);
+  __asm__("vfmadd213sd %2, %1, %0" : "+x"(a) : "x"(b), "xm"(c));
+  return a;
+}
+#else
 WB_HD double wb_fma(double a, double b, double c) {
   return fma(a, b, c);
 }
+#endif
 WB_HD float wb_fmaf(float a, float b, float c) {
   return fmaf(a, b, c);
 }

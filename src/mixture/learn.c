@@ -1,6 +1,6 @@
 /* Draws the learned parts of the prior from their full conditionals, given the means and covariances of all components,
  * with or without rows (West, Müller & Escobar 1994 for m and gamma; conjugate for Phi; nu on a grid). */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "core/elementary.h"
 #include "core/linear_algebra.h"

@@ -12,7 +12,7 @@
  *   log Gamma_p(df_n/2) - log Gamma_p(df/2) + df/2 log|nu Phi| - df_n/2 log|Psi_n|
  *   - p/2 log(1 + gamma n),   df = nu + p + 1, df_n = df + n,
  * and log alpha + log Gamma(n) from the Dirichlet process. */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include <stdlib.h>
 

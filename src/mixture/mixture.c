@@ -1,6 +1,6 @@
 /* One sweep of the Gibbs sampler (see mixture.h): draws the sticks and alpha, exchanges labels, and computes the
  * prior's density. The backend draws the rows' labels and each component's mean and covariance. */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "mixture/mixture.h"
 

@@ -1,6 +1,6 @@
 /* Converts rows, means and covariances between the data's units and the scaled units of the session, and evaluates a
  * mixture that is given by its moments. */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "core/elementary.h"
 #include "core/linear_algebra.h"

@@ -12,7 +12,7 @@
  *
  * Splits and joins are moves of the mixture of one sample. Therefore the first sweeps of a chain treat all samples as
  * one, pi_s = beta. Only the later sweeps draw from this model. */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "core/elementary.h"
 #include "core/philox.h"

@@ -1,5 +1,5 @@
 /* Runs several sweeps in one call, notes the traces after each, and keeps the draws of some. */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "core/block_draw.h"
 #include "core/elementary.h"

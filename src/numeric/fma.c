@@ -1,9 +1,23 @@
-/* fma() and fmaf() for 64-bit Windows, whose C library (mingw-w64) rounds twice. These definitions take the place of
- * the library's in this package alone. They use the processor's instruction if it has one. Elsewhere this file is
- * empty, since other C libraries round once. */
-#include "core/rounding.h"
+/* Whether the processor has an instruction for fused multiply-adds, for core/scalar.h.
+ *
+ * Also fma() and fmaf() for 64-bit Windows, whose C library (mingw-w64) rounds twice. These definitions take the place
+ * of the library's in this package alone. They use the processor's instruction if it has one. Other C libraries round
+ * once. */
+#include "core/scalar.h"
 
 #include "core/software_fma.h"
+
+#ifdef WB_SCALAR_FMA
+
+int wb_fma_instruction;
+
+/* Before anything else of the package runs. Until then fma() serves. */
+__attribute__((constructor)) static void look_for_fma(void) {
+  __builtin_cpu_init();
+  wb_fma_instruction = __builtin_cpu_supports("fma") != 0;
+}
+
+#endif
 
 #if defined(_WIN32) && defined(__x86_64__)
 

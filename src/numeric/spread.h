@@ -3,12 +3,39 @@
 #define WB_SPREAD_H
 
 #include <stddef.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "backend/types.h"
 
 /* Calls work(context, i) for every i < pieces on `threads` threads, and returns when all pieces are done. A thread
  * takes the next piece when it has finished one. */
 void wb_spread(int32_t threads, int64_t pieces, wb_piece *work, void *context);
+
+/* Calls work(context) once on each of `threads` threads at the same time, and returns when all have returned. They take
+ * pieces of work with wb_take(). One thread calls `work` without a parallel region, whose barriers are system calls: in
+ * a sweep of 40 short documents they took a seventh of the time. */
+void wb_on_threads(int32_t threads, void (*work)(void *context), void *context);
+
+/* The next piece of work, from *next on, that no thread has taken. Without a parallel region this is a count. There an
+ * `omp for` would allocate memory. */
+static inline int64_t wb_take(int64_t *next) {
+  int64_t taken;
+#pragma omp atomic capture
+  taken = (*next)++;
+  return taken;
+}
+
+/* The calling thread's number in a team of `threads`. One thread works without a parallel region of its own, so OpenMP
+ * would give the number that the caller has in another team. */
+static inline int wb_thread_of(int threads) {
+#ifdef _OPENMP
+  if (threads > 1) return omp_get_thread_num();
+#endif
+  (void)threads;
+  return 0;
+}
 
 /* Has new memory cleared by several threads, each its own pages. Where threads write to one new page at the same time,
  * each of them clears it. What was in the memory is lost. */

@@ -1,6 +1,6 @@
 /* Predictive resampling by copulas (Fong, Holmes & Walker 2023, sections 4.2 to 4.5): the host's part, which prepares
  * the arrays and calls the backend. */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "predictive/predictive.h"
 

@@ -1,5 +1,5 @@
 /* Parts of a draw of coefficients; regression/coefficients.h says which. */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "regression/coefficients.h"
 

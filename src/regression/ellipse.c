@@ -6,7 +6,7 @@
  * It costs one pass over the rows for the log likelihood at each trial.
  *
  * The linear predictors are logs of means, so the dispersion r and the coefficients are nearly independent. */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "regression/ellipse.h"
 

@@ -1,5 +1,5 @@
 /* Draws of hyperparameters of a regression: the variance of the groups' intercepts, and the dispersion of counts. */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "core/random_gamma.h"
 #include "numeric/log_gamma.h"

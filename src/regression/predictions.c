@@ -1,6 +1,6 @@
 /* Predictions of a regression: which draws the quantiles lie between (type 7 of Hyndman & Fan 1996, American
  * Statistician 50, 361-365), and how far out they are to be looked for. */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "regression/predictions.h"
 

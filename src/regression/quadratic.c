@@ -1,5 +1,5 @@
 /* Linear algebra of quadratic functions whose matrix is an arrow: regression/quadratic.h says which. */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "regression/quadratic.h"
 

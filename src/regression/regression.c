@@ -1,7 +1,7 @@
 /* Sweeps of the Gibbs sampler of regressions (Polson, Scott & Windle 2013). A sweep draws the coefficients of every
  * outcome and the groups' intercepts from the sums that a backend made, then the hyperparameters. Then the backend
  * makes new sums. */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "core/linear_algebra.h"
 #include "core/random_gamma.h"

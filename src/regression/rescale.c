@@ -1,5 +1,5 @@
 /* Slice sampling of the factor that regression/rescale.h describes. */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "regression/rescale.h"
 

@@ -1,6 +1,6 @@
 /* The scales of a regression's coefficients under priors that are mixtures of normals: Student t, horseshoe (Makalic &
  * Schmidt 2016) and regularised horseshoe (Piironen & Vehtari 2017). */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "core/linear_algebra.h"
 #include "core/random_gamma.h"

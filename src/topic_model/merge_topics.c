@@ -7,7 +7,7 @@
  * of a term, summed over terms. Two halves of a large subject lose more than a small subject beside another, only
  * because they have more words. The loss of each word would favour small topics, whose terms are a matter of chance.
  * The square root of the number of words is between the two, and found planted subjects most often. */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "topic_model/topic_model.h"
 

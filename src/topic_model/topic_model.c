@@ -1,6 +1,6 @@
 /* Latent Dirichlet allocation: builds a corpus and runs sweeps on a backend (core/topic_tables.h has the laws of alpha
  * and beta). */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "topic_model/topic_model.h"
 

@@ -24,8 +24,8 @@ files() {
     checkpoint) echo "src/checkpoint/file.c $shared" ;;
     cluster)
       echo "$(ls src/cluster/mixture/*.c src/cpu/mixture/*.c) $shared src/numeric/spread.c src/numeric/idle.c" \
-        "src/numeric/log_add.c src/mixture/moments.c src/mixture/mixture.c src/mixture/samples.c src/mixture/learn.c" \
-        "src/mixture/missing_rows.c"
+        "src/numeric/fma.c src/numeric/log_add.c src/mixture/moments.c src/mixture/mixture.c src/mixture/samples.c" \
+        "src/mixture/learn.c src/mixture/missing_rows.c"
       ;;
   esac
 }

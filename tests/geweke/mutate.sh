@@ -24,7 +24,8 @@ compile() {
 # Objects of the unchanged sources. An error in one file needs only that file compiled again.
 mkdir "$folder/right"
 for source in tests/geweke/geweke.c tests/geweke/prior_simulator.c src/mixture/*.c src/cpu/mixture/*.c \
-  src/numeric/memory.c src/numeric/spread.c src/numeric/idle.c src/numeric/log_add.c src/backend/backend.c; do
+  src/numeric/memory.c src/numeric/spread.c src/numeric/idle.c src/numeric/fma.c src/numeric/log_add.c \
+  src/backend/backend.c; do
   compile . "$folder/right/$(echo "$source" | tr / _).o" "$source"
 done
 

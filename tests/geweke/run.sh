@@ -20,10 +20,12 @@ build() {
   rm "$2.c"
   if test -n "$objects"; then
     set -- "$1" "$2" "$objects"/mixture/*.o "$objects"/cpu/mixture/*.o "$objects"/numeric/memory.o \
-      "$objects"/numeric/spread.o "$objects"/numeric/idle.o "$objects"/numeric/log_add.o "$objects"/backend/backend.o
+      "$objects"/numeric/spread.o "$objects"/numeric/idle.o "$objects"/numeric/fma.o "$objects"/numeric/log_add.o \
+      "$objects"/backend/backend.o
   else
     set -- "$1" "$2" "$1"/src/mixture/*.c "$1"/src/cpu/mixture/*.c "$1"/src/numeric/memory.c \
-      "$1"/src/numeric/spread.c "$1"/src/numeric/idle.c "$1"/src/numeric/log_add.c "$1"/src/backend/backend.c
+      "$1"/src/numeric/spread.c "$1"/src/numeric/idle.c "$1"/src/numeric/fma.c "$1"/src/numeric/log_add.c \
+      "$1"/src/backend/backend.c
   fi
   program=$2
   shift 2

@@ -101,7 +101,7 @@ static component_shares share_out(wb_mixture_session *session, int threads) {
 
 /* The next share of components, *first, ..., *end - 1; 0 if all are taken. */
 static int take_share(component_shares *shares, int32_t *first, int32_t *end) {
-  const int64_t i = mixture_take(&shares->next);
+  const int64_t i = wb_take(&shares->next);
   const int32_t k = shares->session->components;
   if (i >= shares->count) return 0;
   *first = (int32_t)i * shares->size;
@@ -126,7 +126,8 @@ typedef struct draw_call {
   uint32_t iteration;
 } draw_call;
 
-static void draw_shares(draw_call *call) {
+static void draw_shares(void *context) {
+  draw_call *const call = context;
   const wb_mixture_session *session = call->shares.session;
   double *work = component_work(&call->shares);
   int failed = 0;
@@ -145,13 +146,7 @@ int wb_cpu_mixture_draw_components(wb_mixture_session *session, const wb_mixture
   /* 20 ns for a random number and half a nanosecond for a multiply-add. */
   const int threads = component_threads(session, k * (10.0 * p * (p + 10) + 0.4 * p * p * p));
   draw_call call = {share_out(session, threads), &scalars, source, key, iteration};
-  /* The barrier of a parallel region is a system call even if there is one thread. */
-  if (threads == 1) {
-    draw_shares(&call);
-  } else {
-#pragma omp parallel num_threads(threads)
-    draw_shares(&call);
-  }
+  wb_on_threads(threads, draw_shares, &call);
   if (call.shares.poor)
     return wb_out_of_memory(message, "the draw of the components", wb_component_work_size(p) * sizeof(double));
   if (!call.shares.failed) return WB_OK;
@@ -162,11 +157,17 @@ int wb_cpu_mixture_draw_components(wb_mixture_session *session, const wb_mixture
   return WB_ERROR_INPUT;
 }
 
-static void measure_shares(component_shares *shares, const wb_mixture_measures *measures) {
-  const wb_mixture_session *session = shares->session;
-  double *work = component_work(shares);
-  for (int32_t first, end; work && take_share(shares, &first, &end);)
-    measure_of[session->isa](session, measures, first, end, work);
+typedef struct measure_call {
+  component_shares shares;
+  const wb_mixture_measures *measures;
+} measure_call;
+
+static void measure_shares(void *context) {
+  measure_call *const call = context;
+  const wb_mixture_session *session = call->shares.session;
+  double *work = component_work(&call->shares);
+  for (int32_t first, end; work && take_share(&call->shares, &first, &end);)
+    measure_of[session->isa](session, call->measures, first, end, work);
   wb_aligned_free(work);
 }
 
@@ -175,20 +176,23 @@ int wb_cpu_mixture_measure(wb_mixture_session *session, const wb_mixture_measure
   const int32_t k = session->components;
   const double cubic = measures->trace ? 0.2 * p * p * p : 0;
   const int threads = component_threads(session, k * (cubic + (measures->points + 1) * 1.0 * p * p));
-  component_shares shares = share_out(session, threads);
-  if (threads == 1) {
-    measure_shares(&shares, measures);
-  } else {
-#pragma omp parallel num_threads(threads)
-    measure_shares(&shares, measures);
-  }
-  if (!shares.poor) return WB_OK;
+  measure_call call = {share_out(session, threads), measures};
+  wb_on_threads(threads, measure_shares, &call);
+  if (!call.shares.poor) return WB_OK;
   return wb_out_of_memory(message, "measures of the components", wb_component_work_size(p) * sizeof(double));
 }
 
+typedef struct precisions_call {
+  const wb_mixture_session *session;
+  const wb_mixture_precisions *sums;
+} precisions_call;
+
 /* Piece i of the sums: one row of a triangle each, the last being the longest, then the pull. */
-static void add_piece(const wb_mixture_session *session, const wb_mixture_precisions *sums, int i) {
-  const int r = i / 2;
+static void add_piece(void *context, int64_t i) {
+  const precisions_call *const call = context;
+  const wb_mixture_session *const session = call->session;
+  const wb_mixture_precisions *const sums = call->sums;
+  const int r = (int)(i / 2);
   double *gram = i % 2 ? sums->mean_precision : sums->scale_precision;
   if (r == session->data.columns) {
     if (sums->pull) add_pull_of[session->isa](session, sums->mean_weight, sums->pull);
@@ -201,11 +205,7 @@ int wb_cpu_mixture_add_precisions(wb_mixture_session *session, const wb_mixture_
   const int p = session->data.columns;
   const int threads = component_threads(session, 0.1 * session->components * p * p * p);
   (void)message;
-  if (threads == 1) {
-    for (int i = 0; i < 2 * p + 1; i++) add_piece(session, sums, i);
-    return WB_OK;
-  }
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (int i = 0; i < 2 * p + 1; i++) add_piece(session, sums, i);
+  precisions_call call = {session, sums};
+  wb_spread(threads, 2 * p + 1, add_piece, &call);
   return WB_OK;
 }

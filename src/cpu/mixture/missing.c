@@ -293,7 +293,7 @@ int wb_cpu_missing_draw(wb_mixture_session *session, const wb_mixture_parameters
   }
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (int64_t share = 0; share < shares_of(session); share++)
-    draw_share(session, key, iteration, share, mixture_thread(threads));
+    draw_share(session, key, iteration, share, wb_thread_of(threads));
   return WB_OK;
 }
 
@@ -369,7 +369,7 @@ int wb_cpu_missing_evaluate(wb_mixture_session *session, const wb_mixture_parame
   const int threads = mixture_threads(session, parameters->components, count, shares_of(session));
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (int64_t share = 0; share < shares_of(session); share++)
-    evaluate_share(session, share, mixture_thread(threads), first, count, labels, log_density, probability);
+    evaluate_share(session, share, wb_thread_of(threads), first, count, labels, log_density, probability);
   return WB_OK;
 }
 

@@ -24,7 +24,8 @@ typedef struct anchors_request {
   uint64_t *least;     /* of each slot: the least ticket of its rows */
 } anchors_request;
 
-static void choose_in_tiles(anchors_request *ask) {
+static void choose_in_tiles(void *context) {
+  anchors_request *const ask = context;
   const wb_mixture_session *session = ask->session;
   const wb_mixture_pairs *pairs = ask->pairs;
   const int slots = 2 * pairs->pairs;
@@ -32,7 +33,7 @@ static void choose_in_tiles(anchors_request *ask) {
   const mixture_loops loop = wb_cpu_mixture_loops(session);
   uint64_t row[MIXTURE_TILE], tickets[2 * MIXTURE_TILE], own[2 * WB_MIXTURE_MOST_PAIRS];
   for (int i = 0; i < slots; i++) own[i] = UINT64_MAX;
-  for (int64_t some; (some = mixture_take(&ask->next)) * TILES_TOGETHER < ask->tiles;) {
+  for (int64_t some; (some = wb_take(&ask->next)) * TILES_TOGETHER < ask->tiles;) {
     const int64_t end = wb_min_int((some + 1) * TILES_TOGETHER * MIXTURE_TILE, rows);
     for (int64_t first = some * TILES_TOGETHER * MIXTURE_TILE; first < end; first += MIXTURE_TILE) {
       for (int l = 0; l < MIXTURE_TILE; l++) row[l] = (uint64_t)(session->data.first_row + first + l);
@@ -62,12 +63,7 @@ int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_
   for (int i = 0; i < slots; i++) least[i] = UINT64_MAX;
   const int threads = mixture_threads(session, session->components, rows, tiles);
   anchors_request ask = {session, pairs, key, iteration, 0, tiles, least};
-  if (threads == 1) {
-    choose_in_tiles(&ask);
-  } else {
-#pragma omp parallel num_threads(threads)
-    choose_in_tiles(&ask);
-  }
+  wb_on_threads(threads, choose_in_tiles, &ask);
   for (int i = 0; i < slots; i++) anchors[i] = least[i] == UINT64_MAX ? -1 : (int64_t)(least[i] & 0xFFFFFFFFu);
   return WB_OK;
 }

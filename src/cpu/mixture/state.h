@@ -3,12 +3,9 @@
 #ifndef WB_CPU_MIXTURE_STATE_H
 #define WB_CPU_MIXTURE_STATE_H
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "backend/backend.h"
 #include "numeric/idle.h"
+#include "numeric/spread.h"
 
 /* Working memory of one thread, kept from pass to pass. A line of the cache each. */
 typedef struct mixture_scratch {
@@ -40,25 +37,6 @@ struct wb_mixture_session {
   int32_t pair_components, pairs; /* of that call */
   uint64_t pairing;  /* changes when the labels or the pairs change */
 };
-
-/* The next piece of work, from *next on, that no thread has taken. Without a parallel region this is a count. There an
- * `omp for` would allocate memory and wait for all threads at its end. */
-static inline int64_t mixture_take(int64_t *next) {
-  int64_t taken;
-#pragma omp atomic capture
-  taken = (*next)++;
-  return taken;
-}
-
-/* The calling thread's number in a team of `threads`. One thread works without a parallel region of its own, so OpenMP
- * would give the number that the caller has in another team. */
-static inline int mixture_thread(int threads) {
-#ifdef _OPENMP
-  if (threads > 1) return omp_get_thread_num();
-#endif
-  (void)threads;
-  return 0;
-}
 
 /* Threads for `rows` rows in `units` units of work: one for each fifth of a millisecond of work or so. */
 static inline int mixture_threads(const wb_mixture_session *session, int components, int64_t rows, int64_t units) {

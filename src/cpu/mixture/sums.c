@@ -248,14 +248,15 @@ typedef struct shared_pass {
 } shared_pass;
 
 /* One thread's share of the leaves. */
-static void pass_leaves(shared_pass *all) {
+static void pass_leaves(void *context) {
+  shared_pass *const all = context;
   tile t;
   const mixture_pass *pass = all->pass;
-  if (!take_tile(all->session, pass, mixture_thread(all->threads), &t)) {
+  if (!take_tile(all->session, pass, wb_thread_of(all->threads), &t)) {
     wb_reduction_fail(&all->trees[0]);
     return;
   }
-  for (int64_t leaf; (leaf = mixture_take(&all->next)) < all->leaves;) {
+  for (int64_t leaf; (leaf = wb_take(&all->next)) < all->leaves;) {
     wb_reduction_tree *tree = &all->trees[leaf / all->piece];
     double *sums = wb_reduction_take(tree);
     if (!sums) continue;
@@ -280,13 +281,7 @@ int wb_cpu_mixture_pass(wb_mixture_session *session, const mixture_pass *pass, d
   for (int64_t i = 0; i < pieces; i++) wb_reduction_open(&trees[i], i + 1 < pieces ? piece : leaves - i * piece, node);
   const int threads = mixture_threads(session, pass->work, session->data.rows, leaves);
   shared_pass all = {session, pass, trees, leaves, piece, 0, counts, threads};
-  /* The barrier of a parallel region is a system call even if there is one thread. */
-  if (threads == 1) {
-    pass_leaves(&all);
-  } else {
-#pragma omp parallel num_threads(threads)
-    pass_leaves(&all);
-  }
+  wb_on_threads(threads, pass_leaves, &all);
   for (int64_t i = 0; i < pieces; i++) failed |= !wb_reduction_root(&trees[i]);
   if (failed)
     status = wb_out_of_memory(message, "the sums of a leaf", node * sizeof(double));

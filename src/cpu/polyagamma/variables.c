@@ -10,6 +10,7 @@
 #include "core/purpose.h"
 #include "numeric/idle.h"
 #include "numeric/memory.h"
+#include "numeric/spread.h"
 
 /* Elements of a chunk, the unit of work; a multiple of WB_PHILOX_TILE. Its arrays stay in the second-level cache. */
 #define POLYAGAMMA_CHUNK 1024
@@ -347,6 +348,18 @@ static void draw_chunks(const wb_polyagamma_work *work, wb_isa isa, int64_t chun
   }
 }
 
+typedef struct draw_call {
+  const wb_polyagamma_work *work;
+  wb_isa isa;
+  int threads;
+  polyagamma_room *rooms;
+} draw_call;
+
+static void draw_share(void *context, int64_t thread) {
+  const draw_call *const call = context;
+  draw_chunks(call->work, call->isa, (int)thread, call->threads, &call->rooms[thread]);
+}
+
 static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *message) {
   const int64_t chunks = (work->count + POLYAGAMMA_CHUNK - 1) / POLYAGAMMA_CHUNK;
   int threads = work->count < POLYAGAMMA_PARALLEL ? 1 : wb_idle_threads(run->threads);
@@ -354,8 +367,8 @@ static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *m
   const size_t bytes = (size_t)threads * sizeof(polyagamma_room);
   polyagamma_room *const rooms = wb_aligned_malloc(bytes);
   if (!rooms) return wb_out_of_memory(message, "lists of Polya-Gamma variables", bytes);
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int thread = 0; thread < threads; thread++) draw_chunks(work, run->isa, thread, threads, &rooms[thread]);
+  draw_call call = {work, run->isa, threads, rooms};
+  wb_spread(threads, threads, draw_share, &call);
   wb_aligned_free(rooms);
   return WB_OK;
 }

@@ -6,7 +6,6 @@
 #include "cpu/regression/terms.h"
 #include "cpu/table.h"
 
-#include <omp.h>
 #include <stdlib.h>
 
 #include "core/regression_row.h"
@@ -14,6 +13,7 @@
 #include "numeric/idle.h"
 #include "numeric/memory.h"
 #include "numeric/reduction_tree.h"
+#include "numeric/spread.h"
 
 /* Rows of a tile; a divisor of WB_LEAF_ROWS. */
 #define REGRESSION_TILE 64
@@ -168,8 +168,8 @@ static leaf_room room_in(double *memory, const wb_regression_data *data) {
 }
 
 /* The working memory of this thread, zeros at first. NULL if memory ran out. */
-static double *own_memory(wb_regression_session *session) {
-  double **const own = session->memory + omp_get_thread_num();
+static double *own_memory(wb_regression_session *session, int threads) {
+  double **const own = session->memory + wb_thread_of(threads);
   const size_t bytes = room_doubles(&session->data) * sizeof(double);
   if (!*own && (*own = wb_aligned_malloc(bytes))) memset(*own, 0, bytes);
   return *own;
@@ -218,7 +218,7 @@ static void add_fixed(const wb_regression_session *session, const wb_regression_
   const wb_regression_data *data = &session->data;
   const size_t at = (size_t)outcome * (size_t)data->rows + (size_t)begin;
   for (int l = 0; l < rows; l++) fixed[l] = data->offset ? data->offset[at + (size_t)l] : 0.0;
-  if (data->term_count > 0) wb_cpu_terms_add(data, parameters->effects, outcome, begin, rows, fixed);
+  if (data->term_count > 0) wb_cpu_terms_add(data, session->isa, parameters->effects, outcome, begin, rows, fixed);
 }
 
 /* The fixed part of one of several outcomes, which contains the predictors of the others. */
@@ -319,25 +319,11 @@ static void sum_leaf(const wb_regression_session *session, int64_t begin, int64_
 /* The sums of omega x, omega and z over each segment of a leaf, in order of rows. */
 static void sum_segments(const wb_regression_session *session, int64_t leaf, int64_t begin, const leaf_room *room,
                          double *sums) {
-  const wb_regression_data *data = &session->data;
-  const size_t p = (size_t)data->columns, size = WB_REGRESSION_GROUP_STATISTICS(p);
+  const size_t size = WB_REGRESSION_GROUP_STATISTICS(session->data.columns);
   for (int64_t s = session->leaf_segment[leaf]; s < session->leaf_segment[leaf + 1]; s++) {
-    double *const to = sums + (size_t)s * size;
-    const int64_t first = session->segment_row[s], end = session->segment_row[s + 1];
-    memset(to, 0, size * sizeof(double));
-    for (int64_t row = first; !data->x && row < end; row++)
-      for (int32_t e = data->row_start[row]; e < data->row_start[row + 1]; e++)
-        to[data->column[e]] = wb_fma(room->omega[row - begin], data->value[e], to[data->column[e]]);
-    for (size_t c = 0; data->x && c < p; c++) {
-      const double *const x = data->x + c * (size_t)data->rows;
-      for (int64_t row = first; row < end; row++)
-        to[c] = wb_fma(room->omega[row - begin],
-                       wb_regression_scaled(x[row], data->center[c], data->inverse_scale[c]), to[c]);
-    }
-    for (int64_t row = first; row < end; row++) {
-      to[p] += room->omega[row - begin];
-      to[p + 1] += room->kappa[row - begin];
-    }
+    const int64_t first = session->segment_row[s];
+    wb_cpu_terms_segment(&session->data, session->isa, first, (int)(session->segment_row[s + 1] - first),
+                         room->omega + (first - begin), room->kappa + (first - begin), sums + (size_t)s * size);
   }
 }
 
@@ -368,6 +354,67 @@ static int useful_threads(const wb_regression_session *session, int drawing) {
   return threads < 2 ? 1 : wb_idle_threads((int)threads);
 }
 
+/* A pass over the rows that threads share. */
+typedef struct shared_pass {
+  wb_regression_session *session;
+  const wb_regression_parameters *parameters;
+  int32_t outcome;
+  uint64_t key;
+  uint32_t iteration;
+  int drawing;
+  size_t square; /* numbers of X'WX and X'z in the sums of a leaf */
+  double *segment_sums;
+  wb_reduction_tree *tree;
+  int threads;
+  int64_t next; /* leaf */
+  int failed;
+  wb_message *message;
+} shared_pass;
+
+static int pass_leaf(const shared_pass *pass, int64_t leaf, leaf_room *room, double *sums, wb_message *complaint) {
+  wb_regression_session *const session = pass->session;
+  const wb_regression_data *data = &session->data;
+  const int64_t begin = leaf_begin(data, leaf), end = leaf_begin(data, leaf + 1);
+  const int rows = (int)(end - begin);
+  predict_leaf(session, pass->parameters, leaf, begin, end, room);
+  weigh_leaf(session, pass->parameters, pass->outcome, begin, rows, room);
+  sums[pass->square] = evaluate_leaf(session, begin, rows, room);
+  if (!pass->drawing) return WB_OK;
+  const int status = draw_leaf(session, pass->parameters, pass->outcome, pass->key, pass->iteration, begin, rows, room,
+                               complaint);
+  sum_leaf(session, begin, end, room, sums);
+  if (pass->segment_sums) sum_segments(session, leaf, begin, room, pass->segment_sums);
+  if (data->term_count > 0) {
+    memcpy(session->terms.omega + begin, room->omega, (size_t)rows * sizeof(double));
+    memcpy(session->terms.z + begin, room->kappa, (size_t)rows * sizeof(double));
+  }
+  return status;
+}
+
+static void pass_leaves(void *context) {
+  shared_pass *const pass = context;
+  double *const memory = own_memory(pass->session, pass->threads);
+  wb_message complaint;
+  int status = WB_OK;
+  if (!memory) {
+    wb_reduction_fail(pass->tree);
+    return;
+  }
+  leaf_room room = room_in(memory, &pass->session->data);
+  for (int64_t leaf; status == WB_OK && (leaf = wb_take(&pass->next)) < pass->session->leaves;) {
+    double *const sums = wb_reduction_take(pass->tree);
+    if (!sums) continue;
+    status = pass_leaf(pass, leaf, &room, sums, &complaint);
+    wb_reduction_give(pass->tree, leaf, sums);
+  }
+  if (status == WB_OK) return;
+#pragma omp critical(wb_regression)
+  {
+    pass->failed = status;
+    *pass->message = complaint;
+  }
+}
+
 static int sweep(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
                  uint64_t key, uint32_t iteration, double *statistics, double *group_statistics,
                  double *log_likelihood, wb_message *message) {
@@ -375,46 +422,13 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
   const int p = data->columns, drawing = statistics != NULL;
   const size_t square = drawing ? (size_t)to_eight(p + 1) * (size_t)to_eight(p) : 0;
   double *const segment_sums = drawing && data->groups > 0 ? session->segment_sums : NULL;
-  int failed = WB_OK;
   wb_reduction_tree tree;
   wb_reduction_open(&tree, session->leaves, square + 8);
   const int threads = useful_threads(session, drawing);
-#pragma omp parallel num_threads(threads)
-  {
-    double *const memory = own_memory(session);
-    leaf_room room = {0};
-    wb_message complaint;
-    int status = WB_OK;
-    if (memory) room = room_in(memory, data);
-    else wb_reduction_fail(&tree);
-#pragma omp for schedule(dynamic, 1)
-    for (int64_t leaf = 0; leaf < session->leaves; leaf++) {
-      const int64_t begin = leaf_begin(data, leaf), end = leaf_begin(data, leaf + 1);
-      const int rows = (int)(end - begin);
-      double *const sums = memory && status == WB_OK ? wb_reduction_take(&tree) : NULL;
-      if (!sums) continue;
-      predict_leaf(session, parameters, leaf, begin, end, &room);
-      weigh_leaf(session, parameters, outcome, begin, rows, &room);
-      sums[square] = evaluate_leaf(session, begin, rows, &room);
-      if (drawing) {
-        status = draw_leaf(session, parameters, outcome, key, iteration, begin, rows, &room, &complaint);
-        sum_leaf(session, begin, end, &room, sums);
-        if (segment_sums) sum_segments(session, leaf, begin, &room, segment_sums);
-        if (data->term_count > 0) {
-          memcpy(session->terms.omega + begin, room.omega, (size_t)rows * sizeof(double));
-          memcpy(session->terms.z + begin, room.kappa, (size_t)rows * sizeof(double));
-        }
-      }
-      wb_reduction_give(&tree, leaf, sums);
-    }
-    if (status != WB_OK) {
-#pragma omp critical(wb_regression)
-      {
-        failed = status;
-        *message = complaint;
-      }
-    }
-  }
+  shared_pass pass = {session, parameters, outcome, key, iteration, drawing, square, segment_sums, &tree, threads, 0,
+                      WB_OK, message};
+  wb_on_threads(threads, pass_leaves, &pass);
+  int failed = pass.failed;
   const double *const root = wb_reduction_root(&tree);
   if (failed == WB_OK && !root)
     failed = wb_out_of_memory(message, "the sums of a leaf", room_doubles(data) * sizeof(double));
@@ -423,7 +437,7 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
     if (drawing) unpack_statistics(p, to_eight(p), root, statistics);
     if (segment_sums) add_segments(session, segment_sums, group_statistics);
     if (drawing && data->term_count > 0 && group_statistics)
-      wb_cpu_terms_sum(data, &session->terms, threads, group_statistics);
+      wb_cpu_terms_sum(data, session->isa, &session->terms, threads, group_statistics);
   }
   wb_reduction_close(&tree);
   return failed;
@@ -432,7 +446,8 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
 static int change_effects(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
                           double *linear, wb_message *message) {
   (void)message;
-  wb_cpu_terms_change(&session->data, &session->terms, useful_threads(session, 0), changed, change, wanted, linear);
+  wb_cpu_terms_change(&session->data, session->isa, &session->terms, useful_threads(session, 0), changed, change,
+                      wanted, linear);
   return WB_OK;
 }
 

@@ -1,5 +1,5 @@
 /* Sums over the levels of grouping terms on the processor: Z'WZ, Z'WX and Z'z of each level, with rows read through the
- * term's index in a fixed order. The GPU's twin is cuda/regression/terms.cu. */
+ * term's index in a fixed order, and sums over the rows of a group. The GPU's twin is cuda/regression/terms.cu. */
 #include "core/rounding.h"
 
 #include "cpu/regression/terms.h"
@@ -10,6 +10,28 @@
 #include "core/linear_algebra.h"
 #include "core/regression_row.h"
 #include "numeric/memory.h"
+#include "numeric/spread.h"
+
+/* Rows whose numbers are gathered before their products are added, and columns whose sums grow side by side. */
+#define TERM_ROWS 128
+#define TERM_COLUMNS 8
+
+#define WB_LOOPS "cpu/regression/terms_loops.h"
+#include "numeric/isa.h"
+
+typedef void term_products(const wb_regression_data *data, const wb_regression_term *term, const double *omega,
+                           const int32_t *row, int32_t count, double *to);
+typedef void term_segment(const wb_regression_data *data, int64_t first, int count, const double *omega,
+                          const double *z, double *to);
+typedef void term_effects(const wb_regression_data *data, const wb_regression_term *term, const double *effects,
+                          int64_t begin, int rows, double *value);
+typedef void term_change(const wb_regression_data *data, const wb_regression_term *term, const double *change,
+                         int64_t begin, int rows, const double *omega, double *z);
+static term_products *const products_of[] = WB_ISA_TABLE(term_products);
+static term_products *const linear_of[] = WB_ISA_TABLE(term_linear);
+static term_segment *const segments_of[] = WB_ISA_TABLE(term_segment);
+static term_effects *const effects_of[] = WB_ISA_TABLE(term_effects);
+static term_change *const change_of[] = WB_ISA_TABLE(term_change);
 
 static int cut_pieces(const wb_regression_term *term, int64_t *pieces, int32_t **start, int32_t **level) {
   size_t count = 0;
@@ -57,75 +79,19 @@ int wb_cpu_terms_open(const wb_regression_data *data, wb_term_sums *sums, wb_mes
   return WB_OK;
 }
 
-/* Adds the products of z and the effects of a term to a value of row `row`. */
-static double add_row(const wb_regression_data *data, const wb_regression_term *term, const double *effects,
-                      int64_t row, double value) {
-  const double *const own = effects + (size_t)term->level[row] * (size_t)term->columns;
-  if (!term->z) return value + own[0];
-  for (int k = 0; k < term->columns; k++) value = wb_fma(term->z[(size_t)k * (size_t)data->rows + row], own[k], value);
-  return value;
-}
-
 static size_t count_effects(const wb_regression_data *data) {
   size_t count = 0;
   for (int t = 0; t < data->term_count; t++) count += (size_t)data->terms[t].columns * (size_t)data->terms[t].levels;
   return count;
 }
 
-void wb_cpu_terms_add(const wb_regression_data *data, const double *effects, int outcome, int64_t begin, int rows,
-                      double *fixed) {
+void wb_cpu_terms_add(const wb_regression_data *data, wb_isa isa, const double *effects, int outcome, int64_t begin,
+                      int rows, double *fixed) {
   effects += (size_t)outcome * count_effects(data);
   for (int t = 0; t < data->term_count; t++) {
     const wb_regression_term *const term = data->terms + t;
-    for (int i = 0; i < rows; i++) fixed[i] = add_row(data, term, effects, begin + i, fixed[i]);
+    effects_of[isa](data, term, effects, begin, rows, fixed);
     effects += (size_t)term->columns * (size_t)term->levels;
-  }
-}
-
-/* Z'WX of one column of Z over a piece: each of the p sums in the order of rows. */
-static void add_predictors(const wb_regression_data *data, const double *z, const int32_t *row, int32_t count,
-                           const double *omega, double *to) {
-  for (int32_t i = 0; !data->x && i < count; i++) {
-    const double left = z ? omega[row[i]] * z[row[i]] : omega[row[i]];
-    for (int32_t e = data->row_start[row[i]]; e < data->row_start[row[i] + 1]; e++)
-      to[data->column[e]] = wb_fma(left, data->value[e], to[data->column[e]]);
-  }
-  for (int32_t c = 0; data->x && c < data->columns; c++) {
-    const double *const x = data->x + (size_t)c * (size_t)data->rows;
-    double sum = 0.0;
-    for (int32_t i = 0; i < count; i++)
-      sum = wb_fma(z ? omega[row[i]] * z[row[i]] : omega[row[i]],
-                   wb_regression_scaled(x[row[i]], data->center[c], data->inverse_scale[c]), sum);
-    to[c] = sum;
-  }
-}
-
-/* Z'z of one column of Z over a piece. */
-static double add_linear(const double *z, const int32_t *row, int32_t count, const double *weight) {
-  double sum = 0.0;
-  for (int32_t i = 0; i < count; i++) sum = z ? wb_fma(weight[row[i]], z[row[i]], sum) : sum + weight[row[i]];
-  return sum;
-}
-
-static double add_square(const double *z, const double *other, const int32_t *row, int32_t count,
-                         const double *omega) {
-  double sum = 0.0;
-  for (int32_t i = 0; i < count; i++)
-    sum = z ? wb_fma(omega[row[i]] * z[row[i]], other[row[i]], sum) : sum + omega[row[i]];
-  return sum;
-}
-
-static void sum_piece(const wb_regression_data *data, const wb_regression_term *term, const wb_term_sums *sums,
-                      const int32_t *row, int32_t count, double *to) {
-  const size_t p = (size_t)data->columns, q = (size_t)term->columns, n = (size_t)data->rows;
-  const size_t triangle = wb_packed_size((int)q);
-  memset(to, 0, WB_REGRESSION_LEVEL_STATISTICS(p, q) * sizeof(double));
-  for (size_t k = 0; k < q; k++) {
-    const double *const z = term->z ? term->z + k * n : NULL;
-    for (size_t m = 0; m <= k; m++)
-      to[wb_packed_row((int)k) + m] = add_square(z, z ? term->z + m * n : NULL, row, count, sums->omega);
-    add_predictors(data, z, row, count, sums->omega, to + triangle + k * p);
-    to[triangle + q * p + k] = add_linear(z, row, count, sums->z);
   }
 }
 
@@ -138,33 +104,61 @@ static void add_pieces(const wb_term_sums *sums, int t, int32_t levels, size_t s
   }
 }
 
-void wb_cpu_terms_sum(const wb_regression_data *data, wb_term_sums *sums, int threads, double *statistics) {
+void wb_cpu_terms_segment(const wb_regression_data *data, wb_isa isa, int64_t first, int count, const double *omega,
+                          const double *z, double *to) {
+  memset(to, 0, WB_REGRESSION_GROUP_STATISTICS(data->columns) * sizeof(double));
+  segments_of[isa](data, first, count, omega, z, to);
+}
+
+/* What the pieces of work of wb_cpu_terms_sum() and wb_cpu_terms_change() share. */
+typedef struct term_work {
+  const wb_regression_data *data;
+  const wb_term_sums *sums;
+  wb_isa isa;
+  int term, linear_only;
+  size_t size; /* numbers of a piece's sums */
+  const double *change;
+} term_work;
+
+static void sum_piece(void *context, int64_t i) {
+  const term_work *const work = context;
+  const wb_term_sums *const sums = work->sums;
+  const wb_regression_term *const term = work->data->terms + work->term;
+  const int32_t begin = sums->piece_start[work->term][i], count = sums->piece_start[work->term][i + 1] - begin;
+  const int32_t *const row = term->index + begin;
+  double *const to = sums->piece_sums + (size_t)i * work->size;
+  memset(to, 0, work->size * sizeof(double));
+  if (!work->linear_only) products_of[work->isa](work->data, term, sums->omega, row, count, to);
+  linear_of[work->isa](work->data, term, sums->z, row, count, to + work->size - term->columns);
+}
+
+static void change_rows(void *context, int64_t i) {
+  const term_work *const work = context;
+  const int64_t begin = i * TERM_ROWS, left = work->data->rows - begin;
+  change_of[work->isa](work->data, work->data->terms + work->term, work->change, begin,
+                       left < TERM_ROWS ? (int)left : TERM_ROWS, work->sums->omega, work->sums->z);
+}
+
+void wb_cpu_terms_sum(const wb_regression_data *data, wb_isa isa, wb_term_sums *sums, int threads,
+                      double *statistics) {
   for (int t = 0; t < data->term_count; t++) {
     const wb_regression_term *const term = data->terms + t;
-    const size_t size = WB_REGRESSION_LEVEL_STATISTICS(data->columns, term->columns);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < sums->pieces[t]; i++) {
-      const int32_t begin = sums->piece_start[t][i], end = sums->piece_start[t][i + 1];
-      sum_piece(data, term, sums, term->index + begin, end - begin, sums->piece_sums + (size_t)i * size);
-    }
-    add_pieces(sums, t, term->levels, size, statistics);
-    statistics += size * (size_t)term->levels;
+    term_work work = {.data = data, .sums = sums, .isa = isa, .term = t,
+                      .size = WB_REGRESSION_LEVEL_STATISTICS(data->columns, term->columns)};
+    wb_spread(threads, sums->pieces[t], sum_piece, &work);
+    add_pieces(sums, t, term->levels, work.size, statistics);
+    statistics += work.size * (size_t)term->levels;
   }
 }
 
-void wb_cpu_terms_change(const wb_regression_data *data, wb_term_sums *sums, int threads, int32_t changed,
+void wb_cpu_terms_change(const wb_regression_data *data, wb_isa isa, wb_term_sums *sums, int threads, int32_t changed,
                          const double *change, int32_t wanted, double *linear) {
-  const wb_regression_term *const moved = data->terms + changed, *const term = data->terms + wanted;
-  const size_t q = (size_t)term->columns;
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t row = 0; row < data->rows; row++)
-    sums->z[row] = wb_fma(-sums->omega[row], add_row(data, moved, change, row, 0.0), sums->z[row]);
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < sums->pieces[wanted]; i++) {
-    const int32_t begin = sums->piece_start[wanted][i], end = sums->piece_start[wanted][i + 1];
-    for (size_t k = 0; k < q; k++)
-      sums->piece_sums[(size_t)i * q + k] = add_linear(term->z ? term->z + k * (size_t)data->rows : NULL,
-                                                       term->index + begin, end - begin, sums->z);
-  }
-  add_pieces(sums, wanted, term->levels, q, linear);
+  const wb_regression_term *const term = data->terms + wanted;
+  term_work work = {.data = data, .sums = sums, .isa = isa, .term = changed, .change = change};
+  wb_spread(threads, (data->rows + TERM_ROWS - 1) / TERM_ROWS, change_rows, &work);
+  work.term = wanted;
+  work.linear_only = 1;
+  work.size = (size_t)term->columns;
+  wb_spread(threads, sums->pieces[wanted], sum_piece, &work);
+  add_pieces(sums, wanted, term->levels, work.size, linear);
 }

@@ -17,14 +17,18 @@ int wb_cpu_terms_open(const wb_regression_data *data, wb_term_sums *sums, wb_mes
 void wb_cpu_terms_close(wb_term_sums *sums);
 
 /* Adds an outcome's effects of all terms to the fixed parts of rows begin..begin + rows - 1. */
-void wb_cpu_terms_add(const wb_regression_data *data, const double *effects, int outcome, int64_t begin, int rows,
-                      double *fixed);
+void wb_cpu_terms_add(const wb_regression_data *data, wb_isa isa, const double *effects, int outcome, int64_t begin,
+                      int rows, double *fixed);
+
+/* The sums over consecutive rows of one group, as sweep() has those of a group. omega, z: of these rows. */
+void wb_cpu_terms_segment(const wb_regression_data *data, wb_isa isa, int64_t first, int count, const double *omega,
+                          const double *z, double *to);
 
 /* The statistics of all levels of all terms, as sweep() of backend/regression_table.h has them. */
-void wb_cpu_terms_sum(const wb_regression_data *data, wb_term_sums *sums, int threads, double *statistics);
+void wb_cpu_terms_sum(const wb_regression_data *data, wb_isa isa, wb_term_sums *sums, int threads, double *statistics);
 
 /* change_effects() of backend/regression_table.h. */
-void wb_cpu_terms_change(const wb_regression_data *data, wb_term_sums *sums, int threads, int32_t changed,
+void wb_cpu_terms_change(const wb_regression_data *data, wb_isa isa, wb_term_sums *sums, int threads, int32_t changed,
                          const double *change, int32_t wanted, double *linear);
 
 #endif

@@ -349,6 +349,17 @@ static void narrow(const wb_topic_session *s, const double *value, const double 
   }
 }
 
+typedef struct strips_call {
+  build_strips *build;
+  double base;
+  wb_gamma_strips *strips;
+} strips_call;
+
+static void build_count(void *context, int64_t count) {
+  const strips_call *const call = context;
+  call->build(call->base, (int)count, call->strips);
+}
+
 /* Builds the tables of a base in *strips unless an earlier sweep did. */
 static int prepare_strips(const wb_topic_session *s, double base, wb_gamma_strips **strips, wb_message *message) {
   if (!*strips) {
@@ -357,10 +368,8 @@ static int prepare_strips(const wb_topic_session *s, double base, wb_gamma_strip
     (*strips)->law[0].shape = 0;
   }
   if ((*strips)->law[0].shape == base) return WB_OK;
-  build_strips *const build = strips_of[s->isa];
-  wb_gamma_strips *const all = *strips;
-#pragma omp parallel for num_threads(s->threads) schedule(static)
-  for (int count = 0; count < WB_GAMMA_COUNTS; count++) build(base, count, all);
+  strips_call call = {strips_of[s->isa], base, *strips};
+  wb_spread(s->threads, WB_GAMMA_COUNTS, build_count, &call);
   return WB_OK;
 }
 
@@ -416,6 +425,58 @@ static int64_t terms_alike(const wb_topic_session *s, int64_t term, int64_t end)
   return next - term;
 }
 
+/* A draw of all terms that threads share by leaves. */
+typedef struct terms_pass {
+  const wb_topic_session *session;
+  const wb_topic_draw *draw;
+  const wb_gamma_strips *strips;
+  int stream; /* whether stores of phi bypass the caches */
+  int64_t next, leaves;
+  int failed;
+} terms_pass;
+
+static void draw_leaf(const terms_pass *pass, int64_t leaf, workbench *bench) {
+  const wb_topic_session *const s = pass->session;
+  const int topics = s->settings.topics;
+  double *const sum = s->leaf_sum + (size_t)leaf * (size_t)topics;
+  memset(sum, 0, (size_t)topics * sizeof(double));
+  const int64_t first = leaf * WB_TOPIC_LEAF;
+  const int64_t end = first + WB_TOPIC_LEAF < s->corpus.terms ? first + WB_TOPIC_LEAF : s->corpus.terms;
+  for (int64_t term = first, rows; term < end; term += rows) {
+    const int own = extra_of(s, term) != NULL;
+    rows = terms_alike(s, term, end - term < bench->rows ? end : term + bench->rows);
+    for (int r = 0; r < rows; r++) count_term(s, term + r, bench->tally + r * topics);
+    for (int r = 0; s->settings.structure.extras > 0 && r < rows; r++)
+      set_base(s, extra_of(s, term + r), pass->draw->beta, r, bench);
+    draw_values(s, pass->draw, WB_PURPOSE_TOPIC_TERM, own ? NULL : pass->strips, term, (int)rows, bench);
+    for (int r = 0; r < rows; r++) {
+      const double *value = bench->value + r * topics;
+      const size_t at = (size_t)(term + r) * s->width;
+      if (s->settings.precision == WB_SINGLE)
+        keep_singles[s->isa](value, topics, pass->stream, sum, (float *)s->phi + at);
+      else
+        keep_doubles[s->isa](value, topics, pass->stream, sum, (double *)s->phi + at);
+    }
+  }
+#if defined(__GNUC__)
+  /* Needed before the barrier, since stores that bypass the caches are weakly ordered. */
+  if (pass->stream) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+static void draw_leaves(void *context) {
+  terms_pass *const pass = context;
+  workbench *const bench = workbench_open(pass->session, 0);
+  if (!bench) {
+#pragma omp atomic write
+    pass->failed = 1;
+    return;
+  }
+  set_bases(pass->session, NULL, pass->draw->beta, bench);
+  for (int64_t leaf; (leaf = wb_take(&pass->next)) < pass->leaves;) draw_leaf(pass, leaf, bench);
+  wb_aligned_free(bench);
+}
+
 static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message *message) {
   const int topics = s->settings.topics;
   const int64_t leaves = leaves_of(s);
@@ -426,48 +487,11 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
     strips = s->term_strips;
   }
   const int stream = (size_t)s->corpus.terms * s->width * real_size(s) > TOPIC_STREAM;
-  int failed = 0;
   const int threads =
       useful_threads(s, (double)s->corpus.terms * topics * (draw->mean ? 1 : 5) + (double)s->corpus.tokens, leaves);
-#pragma omp parallel num_threads(threads)
-  {
-    workbench *const bench = workbench_open(s, 0);
-    if (!bench) {
-#pragma omp atomic write
-      failed = 1;
-    }
-    if (bench) set_bases(s, NULL, draw->beta, bench);
-#pragma omp for schedule(dynamic, 1)
-    for (int64_t leaf = 0; leaf < leaves; leaf++) {
-      if (!bench) continue;
-      double *const sum = s->leaf_sum + (size_t)leaf * (size_t)topics;
-      memset(sum, 0, (size_t)topics * sizeof(double));
-      const int64_t first = leaf * WB_TOPIC_LEAF;
-      const int64_t end = first + WB_TOPIC_LEAF < s->corpus.terms ? first + WB_TOPIC_LEAF : s->corpus.terms;
-      for (int64_t term = first, rows; term < end; term += rows) {
-        const int own = extra_of(s, term) != NULL;
-        rows = terms_alike(s, term, end - term < bench->rows ? end : term + bench->rows);
-        for (int r = 0; r < rows; r++) count_term(s, term + r, bench->tally + r * topics);
-        for (int r = 0; s->settings.structure.extras > 0 && r < rows; r++)
-          set_base(s, extra_of(s, term + r), draw->beta, r, bench);
-        draw_values(s, draw, WB_PURPOSE_TOPIC_TERM, own ? NULL : strips, term, (int)rows, bench);
-        for (int r = 0; r < rows; r++) {
-          const double *value = bench->value + r * topics;
-          const size_t at = (size_t)(term + r) * s->width;
-          if (s->settings.precision == WB_SINGLE)
-            keep_singles[s->isa](value, topics, stream, sum, (float *)s->phi + at);
-          else
-            keep_doubles[s->isa](value, topics, stream, sum, (double *)s->phi + at);
-        }
-      }
-#if defined(__GNUC__)
-      /* Needed before the barrier, since stores that bypass the caches are weakly ordered. */
-      if (stream) __atomic_thread_fence(__ATOMIC_SEQ_CST);
-#endif
-    }
-    wb_aligned_free(bench);
-  }
-  if (failed) return wb_out_of_memory(message, "drawing the terms of the topics", 8 * s->width);
+  terms_pass pass = {s, draw, strips, stream, 0, leaves, 0};
+  wb_on_threads(threads, draw_leaves, &pass);
+  if (pass.failed) return wb_out_of_memory(message, "drawing the terms of the topics", 8 * s->width);
   for (int k = 0; k < topics; k++) s->inverse[k] = 0;
   for (int64_t leaf = 0; leaf < leaves; leaf++)
     for (int k = 0; k < topics; k++) s->inverse[k] += s->leaf_sum[(size_t)leaf * (size_t)topics + (size_t)k];
@@ -558,47 +582,60 @@ static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, con
   }
 }
 
+/* A pass over all documents that threads share by groups of documents. */
+typedef struct documents_pass {
+  wb_topic_session *session;
+  const wb_topic_draw *draw;
+  const wb_gamma_strips *strips;
+  const double *given;
+  double *log_likelihood, *theta;
+  int64_t next; /* group */
+  int failed;
+} documents_pass;
+
+static void pass_groups(void *context) {
+  documents_pass *const pass = context;
+  wb_topic_session *const s = pass->session;
+  const int64_t documents = s->corpus.documents, size = s->order.group;
+  const size_t topics = (size_t)s->settings.topics;
+  workbench *const bench = workbench_open(s, size);
+  if (!bench) {
+#pragma omp atomic write
+    pass->failed = 1;
+    return;
+  }
+  if (pass->draw) set_bases(s, pass->draw->alpha, 0, bench);
+  for (int64_t first; (first = size * wb_take(&pass->next)) < documents;) {
+    const int64_t end = first + size < documents ? first + size : documents;
+    if (pass->given) {
+      for (int64_t d = first; d < end; d++) {
+        narrow(s, pass->given + (size_t)d * topics, s->inverse,
+               bench->weight + (size_t)(d - first) * s->width * real_size(s));
+        bench->norm[d - first] = 1;
+      }
+    } else {
+      draw_group(s, pass->draw, pass->strips, first, end, bench, pass->theta);
+    }
+    pass_group(s, pass->draw, first, end, bench, pass->log_likelihood);
+  }
+  wb_aligned_free(bench);
+}
+
 /* For each group, draws theta from the topics, or takes `given`, and then passes over the tokens. */
 static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const double *given, double *log_likelihood,
                           double *theta, wb_message *message) {
   const int64_t documents = s->corpus.documents, size = s->order.group, groups = (documents + size - 1) / size;
-  const size_t topics = (size_t)s->settings.topics;
   const wb_gamma_strips *strips = NULL;
   if (draw && draw->alpha_tables) {
     const int status = prepare_strips(s, draw->alpha[0], &s->share_strips, message);
     if (status != WB_OK) return status;
     strips = s->share_strips;
   }
-  int failed = 0;
-  const int threads = useful_threads(s, document_work(s), groups);
-#pragma omp parallel num_threads(threads)
-  {
-    workbench *const bench = workbench_open(s, size);
-    if (!bench) {
-#pragma omp atomic write
-      failed = 1;
-    }
-    if (bench && draw) set_bases(s, draw->alpha, 0, bench);
-#pragma omp for schedule(dynamic, 1)
-    for (int64_t group = 0; group < groups; group++) {
-      if (!bench) continue;
-      const int64_t first = group * size;
-      const int64_t end = first + size < documents ? first + size : documents;
-      if (given) {
-        for (int64_t d = first; d < end; d++) {
-          narrow(s, given + (size_t)d * topics, s->inverse,
-                 bench->weight + (size_t)(d - first) * s->width * real_size(s));
-          bench->norm[d - first] = 1;
-        }
-      } else {
-        draw_group(s, draw, strips, first, end, bench, theta);
-      }
-      pass_group(s, draw, first, end, bench, log_likelihood);
-    }
-    wb_aligned_free(bench);
-  }
+  documents_pass pass = {s, draw, strips, given, log_likelihood, theta, 0, 0};
+  wb_on_threads(useful_threads(s, document_work(s), groups), pass_groups, &pass);
   if (draw) s->counted = 0;
-  return failed ? wb_out_of_memory(message, "a group of documents", (size_t)size * s->width * real_size(s)) : WB_OK;
+  if (!pass.failed) return WB_OK;
+  return wb_out_of_memory(message, "a group of documents", (size_t)size * s->width * real_size(s));
 }
 
 static int draw_documents(wb_topic_session *s, const wb_topic_draw *draw, double *log_likelihood, double *theta,

@@ -25,60 +25,81 @@ static void add_document_levels(const wb_topic_session *s, const wb_topic_draw *
   }
 }
 
-static int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, wb_message *message) {
-  const size_t topics = (size_t)s->settings.topics, alphas = (size_t)s->groups * topics;
-  const int32_t levels = s->alpha_levels;
-  const int64_t documents = s->corpus.documents, size = s->order.group, groups = (documents + size - 1) / size;
-  const size_t cells = alphas * ((size_t)levels + 1);
-  const int threads = useful_threads(s, (double)s->corpus.tokens * 2 + (double)documents * (double)topics, groups);
-  int32_t *const all = calloc(cells, sizeof(int32_t));
-  int failed = !all;
-  const size_t bytes = (size_t)documents * topics * sizeof(int32_t);
-  if (!s->counts && bytes <= TOPIC_COUNTS) s->counts = malloc(bytes + 1);
-  memset(tables, 0, alphas * sizeof(int64_t));
-#pragma omp parallel num_threads(threads)
-  {
-    const size_t own = s->counts ? 0 : (size_t)size * topics;
-    int64_t *const excess = calloc(alphas * sizeof(int64_t) + own * sizeof(int32_t), 1);
-    int32_t *const tally = (int32_t *)(excess + (excess ? alphas : 0));
-    int32_t *const histogram = threads > 1 ? calloc(cells, sizeof(int32_t)) : all;
-    const int ready = excess && histogram && all;
-    if (!ready) {
-#pragma omp atomic write
-      failed = 1;
-    }
-#pragma omp for schedule(dynamic, 1)
-    for (int64_t group = 0; group < groups; group++) {
-      if (!ready) continue;
-      const int64_t first = group * size, end = first + size < documents ? first + size : documents;
+/* What threads share that count the topics of documents. */
+typedef struct document_tables_pass {
+  wb_topic_session *session;
+  const wb_topic_draw *draw;
+  size_t alphas, cells; /* of all groups of documents; of their histograms */
+  int threads;
+  int64_t next;  /* group of documents that are counted together */
+  int32_t *all;  /* alphas x (levels + 1) */
+  int64_t *tables;
+  int failed;
+} document_tables_pass;
+
+static void count_documents(void *context) {
+  document_tables_pass *const pass = context;
+  const wb_topic_session *const s = pass->session;
+  const size_t topics = (size_t)s->settings.topics, alphas = pass->alphas;
+  const int64_t documents = s->corpus.documents, size = s->order.group;
+  const size_t own = s->counts ? 0 : (size_t)size * topics;
+  int64_t *const excess = calloc(alphas * sizeof(int64_t) + own * sizeof(int32_t), 1);
+  int32_t *const tally = (int32_t *)(excess + (excess ? alphas : 0));
+  int32_t *const histogram = pass->threads > 1 ? calloc(pass->cells, sizeof(int32_t)) : pass->all;
+  if (excess && histogram) {
+    for (int64_t first; (first = size * wb_take(&pass->next)) < documents;) {
+      const int64_t end = first + size < documents ? first + size : documents;
       int32_t *const counts = s->counts ? s->counts + (size_t)first * topics : tally;
       count_group(s, first, end, counts);
-      add_document_levels(s, draw, first, end, counts, histogram, excess);
+      add_document_levels(s, pass->draw, first, end, counts, histogram, excess);
     }
-    if (ready) {
 #pragma omp critical(wb_topic_tables)
-      {
-        for (size_t i = 0; i < alphas; i++) tables[i] += excess[i];
-        if (threads > 1)
-          for (size_t i = 0; i < cells; i++) all[i] += histogram[i];
-      }
+    {
+      for (size_t i = 0; i < alphas; i++) pass->tables[i] += excess[i];
+      if (pass->threads > 1)
+        for (size_t i = 0; i < pass->cells; i++) pass->all[i] += histogram[i];
     }
-#pragma omp barrier
-#pragma omp for schedule(dynamic, 16)
-    for (int64_t i = 0; i < (int64_t)alphas; i++) {
-      if (!ready) continue;
-      const int32_t *const own = all + (size_t)i * ((size_t)levels + 1);
-      int64_t above = own[levels];
-      const int64_t openings = wb_topic_level_openings(draw->key, WB_PURPOSE_TOPIC_LEVELS, draw->iteration,
-                                                       (uint64_t)i, draw->alpha[i], own, 1, levels, &above);
-      tables[i] += openings + above;
-    }
-    free(excess);
-    if (threads > 1) free(histogram);
+  } else {
+#pragma omp atomic write
+    pass->failed = 1;
   }
+  free(excess);
+  if (pass->threads > 1) free(histogram);
+}
+
+/* Alphas whose tables a thread draws together. */
+#define ALPHAS_TOGETHER 16
+
+static void open_levels(void *context, int64_t piece) {
+  const document_tables_pass *const pass = context;
+  const size_t first = (size_t)piece * ALPHAS_TOGETHER, left = pass->alphas - first;
+  const int32_t levels = pass->session->alpha_levels;
+  for (size_t i = first; i < first + (left < ALPHAS_TOGETHER ? left : ALPHAS_TOGETHER); i++) {
+    const int32_t *const own = pass->all + i * ((size_t)levels + 1);
+    int64_t above = own[levels];
+    const int64_t openings = wb_topic_level_openings(pass->draw->key, WB_PURPOSE_TOPIC_LEVELS, pass->draw->iteration,
+                                                     (uint64_t)i, pass->draw->alpha[i], own, 1, levels, &above);
+    pass->tables[i] += openings + above;
+  }
+}
+
+static int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, wb_message *message) {
+  const size_t topics = (size_t)s->settings.topics, alphas = (size_t)s->groups * topics;
+  const int64_t documents = s->corpus.documents, size = s->order.group, groups = (documents + size - 1) / size;
+  const size_t cells = alphas * ((size_t)s->alpha_levels + 1);
+  const size_t bytes = (size_t)documents * topics * sizeof(int32_t);
+  int32_t *const all = calloc(cells, sizeof(int32_t));
+  if (!all) return wb_out_of_memory(message, "learning alpha", cells * sizeof(int32_t));
+  if (!s->counts && bytes <= TOPIC_COUNTS) s->counts = malloc(bytes + 1);
+  memset(tables, 0, alphas * sizeof(int64_t));
+  const int threads = useful_threads(s, (double)s->corpus.tokens * 2 + (double)documents * (double)topics, groups);
+  document_tables_pass pass = {s, draw, alphas, cells, threads, 0, all, tables, 0};
+  wb_on_threads(threads, count_documents, &pass);
+  if (!pass.failed)
+    wb_spread(threads, (int64_t)((alphas + ALPHAS_TOGETHER - 1) / ALPHAS_TOGETHER), open_levels, &pass);
   free(all);
-  s->counted = s->counts && !failed;
-  return failed ? wb_out_of_memory(message, "learning alpha", cells * sizeof(int32_t)) : WB_OK;
+  s->counted = s->counts && !pass.failed;
+  return pass.failed ? wb_out_of_memory(message, "learning alpha", cells * sizeof(int32_t)) : WB_OK;
 }
 
 /* What draw_term_tables() adds up over terms. */
@@ -132,48 +153,61 @@ static void add_term_levels(const wb_topic_session *s, const wb_topic_draw *draw
   }
 }
 
+/* What threads share that count the topics of terms. */
+typedef struct term_tables_pass {
+  const wb_topic_session *session;
+  const wb_topic_draw *draw;
+  int64_t next; /* terms, TERMS_TOGETHER at a time */
+  term_sums sums;
+  int failed;
+} term_tables_pass;
+
+#define TERMS_TOGETHER 16
+
+static void count_terms(void *context) {
+  term_tables_pass *const pass = context;
+  const wb_topic_session *const s = pass->session;
+  const size_t topics = (size_t)s->settings.topics;
+  const int32_t levels = s->beta_levels;
+  int64_t *const memory = calloc(topics * (sizeof(int64_t) + sizeof(int32_t)) + ((size_t)levels + 1) * 4, 1);
+  if (!memory) {
+#pragma omp atomic write
+    pass->failed = 1;
+    return;
+  }
+  term_sums sums = {0, memory, (int32_t *)(memory + topics)};
+  int32_t *const tally = sums.histogram + levels + 1;
+  for (int64_t first; (first = TERMS_TOGETHER * wb_take(&pass->next)) < s->corpus.terms;) {
+    const int64_t end = s->corpus.terms - first < TERMS_TOGETHER ? s->corpus.terms : first + TERMS_TOGETHER;
+    for (int64_t term = first; term < end; term++) add_term_levels(s, pass->draw, term, tally, &sums);
+  }
+#pragma omp critical(wb_topic_tables)
+  {
+    pass->sums.excess += sums.excess;
+    for (size_t k = 0; k < topics; k++) pass->sums.size[k] += sums.size[k];
+    for (int32_t i = 0; i <= levels; i++) pass->sums.histogram[i] += sums.histogram[i];
+  }
+  free(memory);
+}
+
 static int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, int64_t *size,
                             wb_message *message) {
   const size_t topics = (size_t)s->settings.topics;
   const int32_t levels = s->beta_levels;
-  const int64_t terms = s->corpus.terms;
   int32_t *const all = calloc((size_t)levels + 1, sizeof(int32_t));
-  int failed = !all;
-  *tables = 0;
+  if (!all) return wb_out_of_memory(message, "learning beta", 12 * topics);
   memset(size, 0, topics * sizeof(int64_t));
-  const int threads = useful_threads(s, (double)s->corpus.tokens * 3, terms);
-#pragma omp parallel num_threads(threads)
-  {
-    int64_t *const memory = calloc(topics * (sizeof(int64_t) + sizeof(int32_t)) + ((size_t)levels + 1) * 4, 1);
-    const int ready = memory && all;
-    term_sums sums = {0, memory, (int32_t *)(memory + (memory ? topics : 0))};
-    int32_t *const tally = sums.histogram + (memory ? levels + 1 : 0);
-    if (!ready) {
-#pragma omp atomic write
-      failed = 1;
-    }
-#pragma omp for schedule(dynamic, 16)
-    for (int64_t term = 0; term < terms; term++)
-      if (ready) add_term_levels(s, draw, term, tally, &sums);
-    if (ready) {
-#pragma omp critical(wb_topic_tables)
-      {
-        *tables += sums.excess;
-        for (size_t k = 0; k < topics; k++) size[k] += sums.size[k];
-        for (int32_t i = 0; i <= levels; i++) all[i] += sums.histogram[i];
-      }
-    }
-    free(memory);
-  }
-  if (!failed) {
-    int64_t above = all[levels];
-    for (int32_t chunk = (levels - 1) / WB_TOPIC_LEVEL_CHUNK; chunk >= 0; chunk--)
-      *tables += wb_topic_chunk_openings(draw->key, WB_PURPOSE_TOPIC_TERM_LEVELS, draw->iteration, draw->beta, all,
-                                         levels, chunk, &above);
-    *tables += above;
-  }
+  const int threads = useful_threads(s, (double)s->corpus.tokens * 3, s->corpus.terms);
+  term_tables_pass pass = {s, draw, 0, {0, size, all}, 0};
+  wb_on_threads(threads, count_terms, &pass);
+  *tables = pass.sums.excess;
+  int64_t above = all[levels];
+  for (int32_t chunk = (levels - 1) / WB_TOPIC_LEVEL_CHUNK; !pass.failed && chunk >= 0; chunk--)
+    *tables += wb_topic_chunk_openings(draw->key, WB_PURPOSE_TOPIC_TERM_LEVELS, draw->iteration, draw->beta, all,
+                                       levels, chunk, &above);
+  *tables += above;
   free(all);
-  return failed ? wb_out_of_memory(message, "learning beta", 12 * topics) : WB_OK;
+  return pass.failed ? wb_out_of_memory(message, "learning beta", 12 * topics) : WB_OK;
 }
 
 #endif
