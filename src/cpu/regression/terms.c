@@ -134,9 +134,11 @@ static void sum_piece(void *context, int64_t i) {
 
 static void change_rows(void *context, int64_t i) {
   const term_work *const work = context;
-  const int64_t begin = i * TERM_ROWS, left = work->data->rows - begin;
-  change_of[work->isa](work->data, work->data->terms + work->term, work->change, begin,
-                       left < TERM_ROWS ? (int)left : TERM_ROWS, work->sums->omega, work->sums->z);
+  const int64_t begin = i * WB_LEAF_ROWS, left = work->data->rows - begin;
+  const int64_t end = left < WB_LEAF_ROWS ? work->data->rows : begin + WB_LEAF_ROWS;
+  for (int64_t at = begin; at < end; at += TERM_ROWS)
+    change_of[work->isa](work->data, work->data->terms + work->term, work->change, at,
+                         end - at < TERM_ROWS ? (int)(end - at) : TERM_ROWS, work->sums->omega, work->sums->z);
 }
 
 void wb_cpu_terms_sum(const wb_regression_data *data, wb_isa isa, wb_term_sums *sums, int threads,
@@ -155,7 +157,7 @@ void wb_cpu_terms_change(const wb_regression_data *data, wb_isa isa, wb_term_sum
                          const double *change, int32_t wanted, double *linear) {
   const wb_regression_term *const term = data->terms + wanted;
   term_work work = {.data = data, .sums = sums, .isa = isa, .term = changed, .change = change};
-  wb_spread(threads, (data->rows + TERM_ROWS - 1) / TERM_ROWS, change_rows, &work);
+  wb_spread(threads, (data->rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS, change_rows, &work);
   work.term = wanted;
   work.linear_only = 1;
   work.size = (size_t)term->columns;
