@@ -4,18 +4,29 @@
 #
 #   tests/geweke/mutate.sh [SWEEPS] [PART/PARTS]
 #
-# With 3/16 it plants every 16th error, beginning with the third, so that a machine with 16 cores can share the work.
+# With 3/16 it plants every 16th error, beginning with the third. Without, each core of the machine has such a share.
 # Prints for each error the largest |z| and its functional. The last line is "N passed, N failed".
 set -eu
 cd "$(dirname "$0")/../.."
 sweeps=${1:-100000} # a whole number in digits
-share=${2:-1/1}
 planted=0
 compiler=${CC:-cc}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 passed=0
 failed=0
+
+share=${2:-}
+if test -z "$share"; then
+  cores=$(getconf _NPROCESSORS_ONLN)
+  status=0
+  seq "$cores" |
+    xargs -P "$cores" -I '{}' sh -c "tests/geweke/mutate.sh '$sweeps' {}/$cores > '$folder/share-{}'" || status=1
+  grep -hv '^[0-9]* passed' "$folder"/share-*
+  awk '/^[0-9]+ passed, / { passed += $1; failed += $3 }
+    END { printf "%d passed, %d failed\n", passed, failed }' "$folder"/share-*
+  exit "$status"
+fi
 
 compile() {
   "$compiler" -O2 -std=gnu99 -ffp-contract=off -Wno-unused -I"$1/src" -c -o "$2" "$3"

@@ -70,7 +70,7 @@ part() {
 part "$folder/block_draw"
 build . "$folder/geweke"
 if test "$full" = yes; then
-  part "$folder/geweke" -t 2 -n 4e6
+  part "$folder/geweke" -t "$(getconf _NPROCESSORS_ONLN)" -n 4e6
   part tests/geweke/mutate.sh
 else
   part "$folder/geweke" -t 2
