@@ -16,6 +16,15 @@ dir.create(favicons)
 status <- system2("Rscript", c("--vanilla", "tools/logo.R", file.path(favicons, "favicon-32x32.png"), "32"))
 stopifnot(status == 0)
 
+# pkgdown makes pages of the root's Markdown files only. So these pages move there, and the links to them.
+moved <- c("tests/statistical-validation.md", "tests/standards.md")
+stopifnot(file.copy(file.path(source_folder, moved), source_folder))
+for (file in file.path(source_folder, c("README.md", "CONTRIBUTING.md"))) {
+  lines <- readLines(file)
+  for (page in moved) lines <- gsub(paste0("](", page, ")"), paste0("](", basename(page), ")"), lines, fixed = TRUE)
+  writeLines(lines, file)
+}
+
 pkgdown::build_site(source_folder,
   examples = FALSE, install = FALSE, new_process = FALSE, preview = FALSE, override = list(destination = site)
 )

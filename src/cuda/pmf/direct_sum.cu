@@ -33,22 +33,17 @@ struct convolve_arguments {
 constexpr int group = WB_CONVOLUTION_GROUP, block_weights = WB_CONVOLUTION_BLOCK, steps = group / 8;
 constexpr int tiled_threads = 128;
 
-/* Launch: (tiles of outputs, pairs) blocks of 128 threads. A thread holds R
- * outputs that are eight apart, and the j of a group are
- * eight apart as well: so R + 3 entries of q serve 4 R multiply-adds. Eight
- * threads cover 8 R outputs. R is odd, which puts the two runs of eight threads in a
- * half warp on different banks.
- * Shared memory: 1,024 weights p in the order of their use and the 128 R + 1,023
- * entries of q that they meet, 34 KB for R = 17. Bytes from global memory per
- * multiply-add: 0.06 / R. */
+/* Launch: (tiles of outputs, pairs) blocks of 128 threads. A thread has R neighbouring outputs: R + 31 entries of q,
+ * which it holds in registers, serve the 32 R multiply-adds of a group. So reads of shared memory take a third of the
+ * time of the multiply-adds. R is odd, which puts the threads of a half warp on different banks.
+ * Shared memory: 1,024 weights p in the order of their use and the 128 R + 1,023 entries of q that they meet, 34 KB for
+ * R = 17. Bytes from global memory per multiply-add: 0.06 / R. */
 template <int R>
-__global__ void convolve_tiled(convolve_arguments a) {
+__global__ void __launch_bounds__(tiled_threads) convolve_tiled(convolve_arguments a) {
   constexpr int tile = tiled_threads * R, window = tile + block_weights;
   WB_DYNAMIC_SHARED(double, shared);
   double *const p = shared, *const q = shared + block_weights;
-  const int thread = static_cast<int>(threadIdx.x);
-  /* Place of the thread's first output in the tile; the others follow by eights. */
-  const int place = thread / 8 * (8 * R) + thread % 8;
+  const int thread = static_cast<int>(threadIdx.x), place = thread * R;
   const int64_t begin = a.first + static_cast<int64_t>(blockIdx.x) * tile;
   const int64_t end = begin + tile < a.first + a.count ? begin + tile : a.first + a.count;
   const int64_t low = begin - a.n + 1 > 0 ? begin - a.n + 1 : 0, high = end < a.m ? end : a.m;
@@ -77,18 +72,16 @@ __global__ void convolve_tiled(convolve_arguments a) {
       WB_UNROLL
       for (int l = 0; l < R; l++) sum[l] = 0;
       for (int g = group_begin; g < group_end; g += group) {
-        for (int c = 0; c < 8; c++) {
-          const double *const weight = p + g + c * steps;
-          const double *const entry = q + place + (block_weights - 1) - g - c - 8 * (steps - 1);
-          double x[R + steps - 1];
+        const double *const entry = q + place + block_weights - g - group;
+        double x[R + group - 1];
+        WB_UNROLL
+        for (int l = 0; l < R + group - 1; l++) x[l] = entry[l];
+        WB_UNROLL
+        for (int k = 0; k < group; k++) {
+          const double weight = p[g + k];
+          const int behind = group - 1 - k % steps * 8 - k / steps;
           WB_UNROLL
-          for (int l = 0; l < R + steps - 1; l++) x[l] = entry[8 * l];
-          WB_UNROLL
-          for (int step = 0; step < steps; step++) {
-            const double w = weight[step];
-            WB_UNROLL
-            for (int l = 0; l < R; l++) sum[l] = wb_fma(w, x[l + steps - 1 - step], sum[l]);
-          }
+          for (int l = 0; l < R; l++) sum[l] = wb_fma(weight, x[l + behind], sum[l]);
         }
       }
       WB_UNROLL
@@ -97,7 +90,7 @@ __global__ void convolve_tiled(convolve_arguments a) {
     double *const r_pair = a.r + pair * a.r_pair_stride;
     WB_UNROLL
     for (int l = 0; l < R; l++) {
-      const int64_t i = begin + place + 8 * l;
+      const int64_t i = begin + place + l;
       if (i < end) r_pair[(i - a.first) * a.r_stride] = total[l];
     }
   }
