@@ -12,7 +12,10 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__FMA__) && !defined(__cplusplus)
 #define WB_SCALAR_FMA
 /* Whether the processor has the instruction (numeric/fma.c). */
-extern __attribute__((visibility("hidden"))) int wb_fma_instruction;
+#if !defined(_WIN32)
+__attribute__((visibility("hidden"))) /* so that it is read without a table of addresses; Windows has no such table */
+#endif
+extern int wb_fma_instruction;
 #endif
 
 #endif
