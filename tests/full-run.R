@@ -233,13 +233,15 @@ write_table <- function() {
   long <- paste0("cpu/", test_names[vapply(test_files, has_long_form, NA)])
   alone <- last$part %in% long | !grepl("/", last$part) | last$state != "passed"
   missing <- setdiff(all_parts(), last$part)
+  of <- function(state) sum(last$state == state & last$part %in% all_parts())
   lines <- c(
     "# The long run", "",
     "`Rscript tests/full-run.R table` writes this page from tests/full-run.csv, where each part of `tools/test --full`",
     "stands with its last result. Parts run on their own, on several days and machines. A part is incomplete where",
     "tests were skipped because the machine lacks a package.", "",
-    sprintf("%d of %d parts have passed. %d have no result.", sum(last$state == "passed" & last$part %in% all_parts()),
-      length(all_parts()), length(missing)), "",
+    sprintf("Of %d parts %d passed, and %d leave all their tests to other parts. Incomplete: %d. Failed: %d.",
+      length(all_parts()), of("passed"), of("skipped"), of("incomplete"), of("failed")),
+    sprintf("Ended by a limit: %d. Without a result: %d.", of("limit"), length(missing)), "",
     "| part | state | tests passed, failed, skipped | processor seconds | commit | date |", "|---|---|---|---|---|---|",
     vapply(which(alone), function(i) row(sprintf("`%s`", last$part[[i]]), last[i, ]), "")
   )
