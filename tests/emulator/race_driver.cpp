@@ -792,6 +792,7 @@ void convolutions(const wb_backend *backend) {
       {1, 700, 65, 0, 764, false},    {1, 64, 1025, 0, 1088, false}, {1, 1030, 1100, 500, 700, false},
       {2, 300, 900, 899, 300, false}, {40, 7, 9, 3, 10, true},
       {200, 7, 9, 3, 10, true, true, 10000}, {100, 9, 40, 0, 48, true, false, 12000}, {5, 70, 300, 0, 369, true},
+      {8, 70, 2000, 0, 2069, true},   {16, 70, 3100, 0, 3169, true},
   };
   for (const ConvolutionCase &c : cases) both_ways(backend, c, run_convolution);
 }

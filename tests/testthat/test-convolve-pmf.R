@@ -121,6 +121,18 @@ test_that("threads, instruction sets and backends do not change a bit", {
   }
 })
 
+# Tiles of a card have 128 x 5, 17 or 25 outputs: which of them depends on the numbers of outputs, of pairs and of
+# multiprocessors, of which the emulator has 4.
+test_that("tiles of each size give the bits of the processor", {
+  skip_without_cuda()
+  for (sizes in list(c(8, 70, 520), c(8, 70, 2000), c(16, 70, 3100), c(16, 1030, 2100))) {
+    p <- matrix(random_factor(sizes[[1L]] * sizes[[2L]], 1), sizes[[1L]])
+    q <- matrix(random_factor(sizes[[1L]] * sizes[[3L]], 2), sizes[[1L]])
+    sums <- function(backend) convolve_pmf(p, q, accuracy = 0, backend = backend)
+    expect_identical(sums("cuda"), sums("cpu"))
+  }
+})
+
 test_that("work cut into parts gives the same result", {
   x <- random_factor(2000, 1)
   y <- random_factor(2500, 2)

@@ -34,12 +34,13 @@ constexpr int group = WB_CONVOLUTION_GROUP, block_weights = WB_CONVOLUTION_BLOCK
 constexpr int tiled_threads = 128;
 
 /* Launch: (tiles of outputs, pairs) blocks of 128 threads. A thread has R neighbouring outputs: R + 31 entries of q,
- * which it holds in registers, serve the 32 R multiply-adds of a group. So reads of shared memory take a third of the
+ * which it holds in registers, serve the 32 R multiply-adds of a group. So reads of shared memory take a quarter of the
  * time of the multiply-adds. R is odd, which puts the threads of a half warp on different banks.
- * Shared memory: 1,024 weights p in the order of their use and the 128 R + 1,023 entries of q that they meet, 34 KB for
- * R = 17. Bytes from global memory per multiply-add: 0.06 / R. */
+ * Shared memory: 1,024 weights p in the order of their use and the 128 R + 1,023 entries of q that they meet, 42 KB for
+ * R = 25. Bytes from global memory per multiply-add: 0.06 / R. Two blocks of a multiprocessor if R > 5, with 255
+ * registers and 88 spilled bytes for R = 25. */
 template <int R>
-__global__ void __launch_bounds__(tiled_threads) convolve_tiled(convolve_arguments a) {
+__global__ void __launch_bounds__(tiled_threads, R > 5 ? 2 : 4) convolve_tiled(convolve_arguments a) {
   constexpr int tile = tiled_threads * R, window = tile + block_weights;
   WB_DYNAMIC_SHARED(double, shared);
   double *const p = shared, *const q = shared + block_weights;
@@ -76,9 +77,10 @@ __global__ void __launch_bounds__(tiled_threads) convolve_tiled(convolve_argumen
         double x[R + group - 1];
         WB_UNROLL
         for (int l = 0; l < R + group - 1; l++) x[l] = entry[l];
+        const double2 *const weights = reinterpret_cast<const double2 *>(p + g);
         WB_UNROLL
         for (int k = 0; k < group; k++) {
-          const double weight = p[g + k];
+          const double weight = k % 2 == 0 ? weights[k / 2].x : weights[k / 2].y;
           const int behind = group - 1 - k % steps * 8 - k / steps;
           WB_UNROLL
           for (int l = 0; l < R; l++) sum[l] = wb_fma(weight, x[l + behind], sum[l]);
@@ -218,11 +220,21 @@ int launch_skew(const convolve_arguments &a, cudaStream_t stream, wb_message *me
   return launch(shape, convolve_skew, "convolving pairs", message, a);
 }
 
+int64_t tiles_of(const convolve_arguments &a, int R) {
+  return (a.count + tiled_threads * R - 1) / (tiled_threads * R);
+}
+
 int launch_tiles(const convolve_arguments &a, int processors, cudaStream_t stream, wb_message *message) {
-  /* Tiles of 2,176 outputs where they keep all multiprocessors busy. */
-  const int64_t large = (a.count + 17 * tiled_threads - 1) / (17 * tiled_threads) * a.pairs;
-  return large >= 2 * static_cast<int64_t>(processors) ? launch_tiled<17>(a, stream, message)
-                                                       : launch_tiled<5>(a, stream, message);
+  /* With tiles of 128 R outputs that keep all multiprocessors busy, the time grows with tiles (R + 1): large R needs
+   * fewer reads, and small R leaves less of the last tile empty. */
+  int best = 5;
+  for (const int R : {17, 25}) {
+    const bool busy = tiles_of(a, R) * a.pairs >= (R == 17 ? 2 : 4) * static_cast<int64_t>(processors);
+    if (busy && tiles_of(a, R) * (R + 1) < tiles_of(a, best) * (best + 1)) best = R;
+  }
+  return best == 25   ? launch_tiled<25>(a, stream, message)
+         : best == 17 ? launch_tiled<17>(a, stream, message)
+                      : launch_tiled<5>(a, stream, message);
 }
 
 int launch_convolution(const convolve_arguments &a, int processors, cudaStream_t stream, wb_message *message) {
@@ -237,7 +249,7 @@ void gather(double *to, const double *from, int64_t length, int64_t stride, int6
 /* One launch has at least so many products, and so many tiles of outputs for each
  * multiprocessor: some tenths of a second, after which an interrupt is heeded. */
 constexpr double LAUNCH_PRODUCTS = 2e11;
-constexpr int64_t LAUNCH_TILES = 8;
+constexpr int64_t LAUNCH_TILES = 6;
 
 /* All launches for vectors that are on the device. */
 int launch_all(const convolve_arguments &all, int processors, wb_poll *poll, wb_message *message) {
@@ -246,7 +258,7 @@ int launch_all(const convolve_arguments &all, int processors, wb_poll *poll, wb_
   int64_t pairs = all.pairs, outputs = all.count;
   if (!fits && pairs > 1) pairs = static_cast<int64_t>(LAUNCH_PRODUCTS / products) + 1;
   if (!fits && pairs == 1) {
-    const int64_t tiles = LAUNCH_TILES * processors * 17 * tiled_threads;
+    const int64_t tiles = LAUNCH_TILES * processors * 25 * tiled_threads;
     outputs = static_cast<int64_t>(LAUNCH_PRODUCTS / static_cast<double>(all.m)) + 1;
     if (outputs < tiles) outputs = tiles;
   }
