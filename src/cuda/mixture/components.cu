@@ -471,11 +471,11 @@ int finish_part_labels(wb_mixture_session *s, double *sizes, double *log_likelih
 }
 
 int set_part_sums(wb_mixture_session *s, const double *sums, wb_message *message) {
-  return send_sums(s, 0, sums, node_size(s, s->room.count), message);
+  return send(s->stream, s->room.at.statistics, sums, node_size(s, s->room.count), message);
 }
 
 int add_part_sizes(wb_mixture_session *s, double *sizes, wb_message *message) {
-  if (s->data.sample == nullptr) return WB_OK;
+  if (s->data.sample == nullptr) return s->stream.wait("sending the sums of rows", message);
   return add_samples(s, sizes, message);
 }
 

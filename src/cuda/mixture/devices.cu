@@ -2,9 +2,9 @@
  *
  * Each card has a part: some of the leaves of rows, whose labels it draws and whose statistics it sums. All cards draw
  * the same components from the same statistics. A part begins where a node of the tree over all leaves begins. It
- * returns the sums of such nodes, and the host adds them in the order of the tree, so results do not depend on the
- * number of cards. A call starts the work of all parts before it waits for one. With one card there is one part, and
- * the sums stay there.
+ * returns the sums of the largest nodes that it has all leaves of. The host adds these in the order of the tree, so
+ * results do not depend on the number of cards. A call starts the work of all parts before it waits for one. With one
+ * card there is one part, and the sums stay there.
  */
 #include "core/mixture_half.h"
 #include "cuda/mixture/state.cuh"
@@ -14,9 +14,13 @@ namespace wb {
 
 namespace {
 
-/* About how many nodes of the tree a part returns. With fewer, parts would differ in size. */
-constexpr int64_t PIECES = 8;
-constexpr int64_t MOST_PIECES = 2 * PIECES * WB_MOST_DEVICES;
+/* Parts begin at multiples of a power of two of leaves. If a part had less than PIECES such multiples, parts would
+ * differ in size. So many leaves are combined at a time at most, and never more than MOST_PIECE. */
+constexpr int64_t PIECES = 8, MOST_PIECE = int64_t(1) << GROUP_LEVELS;
+/* Levels of the tree, at most. */
+constexpr int LEVELS = 64;
+/* Sums that a thread adds up at a time. */
+constexpr int64_t SUMS = 4096;
 
 /* Names the card in a message. A wrong input is wrong on all cards, so its message names none. */
 void name_card(int32_t device, int status, wb_message *message) {
@@ -47,19 +51,26 @@ int for_parts(wb_mixture_session *session, wb_message *message, Work work) {
   return WB_OK;
 }
 
-/* Calls work(part, &leaf, real) for each part in turn until all of its leaves are done: a device's queue takes some
- * thousand kernels, and another device would wait as long as it is full. */
-template <typename Work>
-int for_chunks(wb_mixture_session *session, wb_message *message, Work work) {
+/* Calls draw(part, leaf, real) for a chunk of each part, then sum(part, &leaf, real), until all leaves are done. A
+ * device's queue takes some thousand kernels, and another device would wait as long as it is full. The one kernel that
+ * draws a chunk takes longest. It starts on all devices before the many kernels that sum. */
+template <typename Draw, typename Sum>
+int for_chunks(wb_mixture_session *session, wb_message *message, Draw draw, Sum sum) {
   int64_t leaf[WB_MOST_DEVICES] = {};
   int status = WB_OK;
   for (bool more = true; more && status == WB_OK;) {
     more = false;
     int64_t *next = leaf;
     status = for_parts(session, message, [&](wb_mixture_session *s, auto real) {
+      const int64_t mine = *next++;
+      return mine == s->leaves ? static_cast<int>(WB_OK) : draw(s, mine, real);
+    });
+    if (status != WB_OK) break;
+    next = leaf;
+    status = for_parts(session, message, [&](wb_mixture_session *s, auto real) {
       int64_t *const mine = next++;
       if (*mine == s->leaves) return static_cast<int>(WB_OK);
-      const int here = work(s, mine, real);
+      const int here = sum(s, mine, real);
       more = more || *mine < s->leaves;
       return here;
     });
@@ -77,27 +88,43 @@ int for_rows(wb_mixture_session *session, int64_t first, int64_t count, wb_messa
   });
 }
 
-/* Adds the nodes of one level of the tree pairwise until one is left, the first. */
-void add_nodes(double **node, int64_t count, size_t size) {
-  for (; count > 1; count = (count + 1) / 2)
-    for (int64_t i = 0; 2 * i < count; i++) {
-      double *const sum = node[2 * i];
-      if (2 * i + 1 < count) {
-        const double *const right = node[2 * i + 1];
-        for (size_t j = 0; j < size; j++) sum[j] += right[j];
-      }
-      node[i] = sum;
+/* Adds numbers begin..end - 1 of the nodes, whose sizes are given, in the order of the tree: the sums come to be in the
+ * first node. A node and the one of the same size before it have the same parent. */
+void add_nodes(double *const *nodes, const int64_t *sizes, int count, int64_t begin, int64_t end) {
+  double *waiting[LEVELS];
+  int64_t size[LEVELS];
+  int levels = 0;
+  for (int i = 0; i < count; i++) {
+    waiting[levels] = nodes[i];
+    size[levels++] = sizes[i];
+    /* After the last node no sibling will come. */
+    while (levels > 1 && (size[levels - 1] == size[levels - 2] || i == count - 1)) {
+      levels--;
+      double *const left = waiting[levels - 1];
+      const double *const right = waiting[levels];
+      for (int64_t j = begin; j < end; j++) left[j] += right[j];
+      size[levels - 1] *= 2;
     }
+  }
 }
 
 /* The sums of all rows from those of the parts, pieces x size each, which are used up. */
 double *combine(const wb_mixture_session *session, size_t size, double *const *sums) {
-  double *node[MOST_PIECES];
-  int64_t count = 0;
+  double *nodes[WB_MOST_DEVICES * 2 * LEVELS];
+  int64_t sizes[WB_MOST_DEVICES * 2 * LEVELS];
+  int count = 0;
   for (const wb_mixture_session *s = session; s != nullptr; s = s->next, sums++)
-    for (int64_t i = 0; i < s->pieces(); i++) node[count++] = *sums + static_cast<size_t>(i) * size;
-  add_nodes(node, count, size);
-  return node[0];
+    for (int64_t leaf = 0; leaf < s->leaves;) {
+      const mixture_piece piece = s->piece_of(leaf);
+      sizes[count] = piece.size;
+      nodes[count++] = *sums + static_cast<size_t>(piece.number) * size;
+      leaf = piece.end;
+    }
+  const int64_t all = static_cast<int64_t>(size);
+  spread(&session->run, ceiling(all, SUMS), [&](int64_t part) {
+    add_nodes(nodes, sizes, count, part * SUMS, smaller(all, (part + 1) * SUMS));
+  });
+  return nodes[0];
 }
 
 void close_session(wb_mixture_session *session) {
@@ -114,7 +141,7 @@ int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixture_sess
   /* Patterns of missing values list the rows of all leaves together: these stay on one card. */
   const int64_t devices = run->devices < 2 || data->missing != nullptr ? 1 : smaller<int64_t>(run->devices, leaves);
   int64_t piece = 1;
-  while (2 * piece * PIECES * devices <= leaves) piece *= 2;
+  while (piece < MOST_PIECE && 2 * piece * PIECES * devices <= leaves) piece *= 2;
   if (data->piece > 0) piece = data->piece;
   const int64_t pieces = ceiling(leaves, piece), cards = smaller(devices, pieces);
   wb_mixture_session *first = nullptr, **end = &first;
@@ -122,7 +149,7 @@ int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixture_sess
     const int64_t from = pieces * d / cards * piece * WB_LEAF_ROWS,
                   to = pieces * (d + 1) / cards * piece * WB_LEAF_ROWS;
     const mixture_part part = {devices == 1 ? run->device : run->shared[d], from, smaller(to, data->rows) - from,
-                                   cards == 1 && data->piece == 0 ? 0 : piece};
+                                   cards == 1 && data->piece == 0 ? 0 : piece, data->piece == 0};
     const int status = open_part(data, &part, run, end, message);
     if (status != WB_OK) {
       if (cards > 1) name_card(part.device, status, message);
@@ -177,10 +204,15 @@ int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t 
       return begin_part_labels<decltype(real)>(s, log_weight, message);
     });
   if (status != WB_OK) return status;
-  return for_chunks(session, message, [&](wb_mixture_session *s, int64_t *leaf, auto real) {
-    return draw_chunk_labels<decltype(real)>(s, key, iteration, labels == nullptr ? nullptr : labels + s->first_row,
-                                             leaf, message);
-  });
+  return for_chunks(
+      session, message,
+      [&](wb_mixture_session *s, int64_t leaf, auto real) {
+        return draw_chunk_labels<decltype(real)>(s, key, iteration, labels == nullptr ? nullptr : labels + s->first_row,
+                                                 leaf, message);
+      },
+      [&](wb_mixture_session *s, int64_t *leaf, auto real) {
+        return sum_chunk_labels<decltype(real)>(s, leaf, message);
+      });
 }
 
 /* Fetches the nodes of all parts. */
@@ -258,9 +290,14 @@ int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, cons
     return begin_part_halves<decltype(real)>(s, pairs, halves, anchors, message);
   });
   if (status == WB_OK)
-    status = for_chunks(session, message, [&](wb_mixture_session *s, int64_t *leaf, auto real) {
-      return draw_chunk_halves<decltype(real)>(s, pairs, known, key, iteration, step, leaf, message);
-    });
+    status = for_chunks(
+        session, message,
+        [&](wb_mixture_session *s, int64_t leaf, auto real) {
+          return draw_chunk_halves<decltype(real)>(s, pairs, known, key, iteration, step, leaf, message);
+        },
+        [&](wb_mixture_session *s, int64_t *leaf, auto real) {
+          return sum_chunk_halves<decltype(real)>(s, pairs, leaf, message);
+        });
   if (status == WB_OK)
     status = for_parts(session, message, [&](wb_mixture_session *s, auto) {
       part_pairs found;
@@ -328,6 +365,23 @@ int get_row(wb_mixture_session *session, int64_t row, double *values, wb_message
 } // namespace
 
 } // namespace wb
+
+wb::mixture_piece wb_mixture_session::piece_of(int64_t leaf) const {
+  if (piece == 0) return {0, 0, leaves, leaves};
+  const int64_t start = merged ? first_row / WB_LEAF_ROWS : 0, end = start + leaves,
+                all = merged ? wb::ceiling(stride, WB_LEAF_ROWS) : end;
+  wb::mixture_piece found = {-1, start, start, piece};
+  while (found.end <= start + leaf) {
+    found = {found.number + 1, found.end, 0, piece};
+    /* The last node of each level may lack leaves. */
+    const int64_t most = end == all ? 2 * (all - found.begin) - 1 : end - found.begin;
+    while (merged && found.begin % (2 * found.size) == 0 && 2 * found.size <= most) found.size *= 2;
+    found.end = wb::smaller(found.begin + found.size, end);
+  }
+  found.begin -= start;
+  found.end -= start;
+  return found;
+}
 
 extern const wb_mixture_functions wb_cuda_mixture = {
     wb::open_session,

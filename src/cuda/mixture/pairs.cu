@@ -203,30 +203,38 @@ WB_BOTH_PRECISIONS(begin_part_halves)
 
 template <typename Real>
 int draw_chunk_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int known, uint64_t key, uint32_t iteration,
-                      uint32_t step, int64_t *leaf, wb_message *message) {
+                      uint32_t step, int64_t first, wb_message *message) {
   mixture_workspace &w = s->work;
   const pair_memory at = place_pairs(s, pairs->components);
   const mixture_halving halving = {device_pairing(s, at, pairs->components), pair_device<int64_t>(s, at.anchors), known,
                                    key, iteration, step};
-  const int64_t first = *leaf, count = leaves_at_once(s, first, &w.x);
+  const int64_t count = leaves_at_once(s, first, &w.x);
   const Real *x;
-  int status = find_rows<Real>(s, first, &w.x, &x, message);
+  const int status = find_rows<Real>(s, first, &w.x, &x, message);
   if (status != WB_OK) return status;
-  status = launch(s->shape(count * (WB_LEAF_ROWS / PAIR_THREADS), PAIR_THREADS), mixture_halves<Real>, "drawing halves",
+  w.now = x;
+  return launch(s->shape(count * (WB_LEAF_ROWS / PAIR_THREADS), PAIR_THREADS), mixture_halves<Real>, "drawing halves",
                   message, x, s->data.columns, pair_device<Real>(s, at.coefficients),
                   reinterpret_cast<const uint32_t *>(w.keys.data() + first * WB_LEAF_ROWS), halving,
                   static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), w.labels.data(),
                   pair_device<pair_word>(s, at.words));
-  if (status == WB_OK)
-    status = sum_leaves<Real>(s, x, first, count, w.labels.data(), 2 * pairs->pairs, pair_device<double>(s, at.sums),
-                              message);
+}
+WB_BOTH_PRECISIONS(draw_chunk_halves)
+
+template <typename Real>
+int sum_chunk_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int64_t *leaf, wb_message *message) {
+  mixture_workspace &w = s->work;
+  const pair_memory at = place_pairs(s, pairs->components);
+  const int64_t first = *leaf, count = leaves_at_once(s, first, &w.x);
+  int status = sum_leaves<Real>(s, static_cast<const Real *>(w.now), first, count, w.labels.data(), 2 * pairs->pairs,
+                                pair_device<double>(s, at.sums), message);
   *leaf = first + count;
   if (status != WB_OK || *leaf < s->leaves) return status;
   status = send_ahead(s, &w.x, message);
   const size_t sums = static_cast<size_t>(s->pieces()) * node_size(s, 2 * pairs->pairs) * sizeof(double);
   return status == WB_OK ? copy_pairs(s, at.words, at.sums + sums, cudaMemcpyDeviceToHost, message) : status;
 }
-WB_BOTH_PRECISIONS(draw_chunk_halves)
+WB_BOTH_PRECISIONS(sum_chunk_halves)
 
 int finish_part_pairs(wb_mixture_session *s, const wb_mixture_pairs *pairs, const char *what, part_pairs *out,
                       wb_message *message) {

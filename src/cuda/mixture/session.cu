@@ -62,15 +62,19 @@ int open_workspace(wb_mixture_session *s, uint64_t coefficients, wb_message *mes
   const uint64_t kept = keys * sizeof(int32_t) + pairs + roots * sizeof(double);
   const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + s->real()) + transit_leaf(s);
   const uint64_t wish = kept + (s->resident() ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES);
+  leaf_plan plan = {};
   if (status == WB_OK)
-    status = plan_leaves(s, components, leaf, wish, coefficients + kept, left, &w.chunk, &w.group, message);
+    status = plan_leaves(s, components, nodes_wished(s, components), leaf, wish, coefficients + kept, left, &plan,
+                         message);
   if (status != WB_OK) return status;
+  w.chunk = plan.chunk;
+  w.group = plan.group;
   const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS;
   status = w.coefficients.allocate(coefficients, "the components", message);
   if (status == WB_OK) status = open_transit(s, w.chunk, w.group, s->leaves, &w.x, message);
   if (status == WB_OK) status = w.labels.allocate(rows, "labels", message);
   if (status == WB_OK) status = w.log_sums.allocate(rows * s->real(), "log densities", message);
-  if (status == WB_OK) status = w.nodes.allocate(group_nodes(s, components, w.group), "sums of rows", message);
+  if (status == WB_OK) status = w.nodes.allocate(node_room(s, components, plan), "sums of rows", message);
   if (status == WB_OK && roots > 0) status = w.roots.allocate(roots, "sums of rows", message);
   if (status == WB_OK && roots > 0) status = s->mail.allocate(roots, "sums of rows", message);
   if (status == WB_OK && keys > 0) status = w.keys.allocate(keys, "labels", message);
@@ -81,6 +85,11 @@ int open_workspace(wb_mixture_session *s, uint64_t coefficients, wb_message *mes
   else
     w.release();
   return status;
+}
+
+/* Where labels of leaf `leaf` go. */
+int32_t *drawn_labels(const wb_mixture_session *s, int64_t leaf) {
+  return s->data.keep_labels ? s->work.keys.data() + leaf * WB_LEAF_ROWS : s->work.labels.data();
 }
 
 /* Log weights to the table, and no rows counted yet. */
@@ -313,6 +322,7 @@ int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_ru
   s->number = data->first_row + part->first_row;
   s->stride = data->rows;
   s->piece = part->piece;
+  s->merged = part->merged;
   s->device = part->device;
   s->memory_limit = run->memory_limit;
   s->run = *run;
@@ -341,17 +351,18 @@ int begin_part_labels(wb_mixture_session *s, const double *log_weight, wb_messag
 WB_BOTH_PRECISIONS(begin_part_labels)
 
 template <typename Real>
-int draw_chunk_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, int32_t *labels, int64_t *leaf,
+int draw_chunk_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, int32_t *labels, int64_t first,
                       wb_message *message) {
   const mixture_draw_kernel<Real> draw = find_draw<Real>(s);
   mixture_workspace &w = s->work;
-  const int64_t first = *leaf, count = leaves_at_once(s, first, &w.x), rows = s->rows(first, count);
+  const int64_t count = leaves_at_once(s, first, &w.x), rows = s->rows(first, count);
   const Real *const share = s->data.sample == nullptr ? nullptr : reinterpret_cast<const Real *>(s->room.share);
-  int32_t *const drawn = s->data.keep_labels ? w.keys.data() + first * WB_LEAF_ROWS : w.labels.data();
+  int32_t *const drawn = drawn_labels(s, first);
   Real *const log_sums = static_cast<Real *>(w.log_sums.address());
   const Real *x;
   int status = find_rows<Real>(s, first, &w.x, &x, message);
   if (status != WB_OK) return status;
+  w.now = x;
   launch_shape shape = s->shape(ceiling(rows, draw.threads * draw.rows), draw.threads);
   shape.shared_bytes = draw.shared_bytes;
   status = launch(shape, draw.kernel, "drawing components", message, x, s->data.columns,
@@ -366,14 +377,22 @@ int draw_chunk_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, i
         status_of(cudaMemcpyAsync(labels + first * WB_LEAF_ROWS, drawn, static_cast<size_t>(rows) * sizeof(int32_t),
                                   cudaMemcpyDeviceToHost, s->stream.get()),
                   "fetching labels", message);
-  if (status == WB_OK)
-    status = sum_leaves<Real>(s, x, first, count, drawn, s->room.count,
-                              s->piece == 0 ? s->room.at.statistics : w.roots.data(), message);
+  return status;
+}
+WB_BOTH_PRECISIONS(draw_chunk_labels)
+
+template <typename Real>
+int sum_chunk_labels(wb_mixture_session *s, int64_t *leaf, wb_message *message) {
+  mixture_workspace &w = s->work;
+  const int64_t first = *leaf, count = leaves_at_once(s, first, &w.x);
+  int32_t *const drawn = drawn_labels(s, first);
+  int status = sum_leaves<Real>(s, static_cast<const Real *>(w.now), first, count, drawn, s->room.count,
+                                s->piece == 0 ? s->room.at.statistics : w.roots.data(), message);
   if (status == WB_OK) status = count_samples(s, drawn, first, count, message);
   *leaf = first + count;
   return status == WB_OK && *leaf == s->leaves ? send_ahead(s, &w.x, message) : status;
 }
-WB_BOTH_PRECISIONS(draw_chunk_labels)
+WB_BOTH_PRECISIONS(sum_chunk_labels)
 
 template <typename Real>
 int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count,

@@ -89,12 +89,13 @@ struct mixture_weighing {
 struct mixture_workspace {
   int32_t components = 0;
   int64_t chunk = 0; /* leaves drawn at a time */
-  int64_t group = 0; /* leaves summed at a time, a power of two */
+  int64_t group = 0; /* leaves combined at a time, a power of two */
   device_bytes coefficients;
   mixture_transit x; /* rows, unless all stay on the device */
+  const void *now = nullptr; /* the rows of the chunk that was drawn last */
   device_array<int32_t> labels;
   device_bytes log_sums;
-  device_array<double> nodes; /* the group's leaves, the waiting nodes */
+  device_array<double> nodes; /* those of the leaves that are summed at a time, and those that wait */
   device_array<double> roots; /* if several devices share the rows: a node for each piece */
   /* If labels are kept: the sorted keys of all leaves, and what pairs of components need. */
   device_array<int32_t> keys;
@@ -163,6 +164,12 @@ struct mixture_room {
   }
 };
 
+/* Leaves begin..end - 1 of a part, which has `number` pieces before them. `size` is the number of leaves of a node of
+ * this level; the last of all nodes may have fewer. */
+struct mixture_piece {
+  int64_t number, begin, end, size;
+};
+
 } // namespace wb
 
 /* One device's part of a session: all rows, or some of its leaves where several devices share
@@ -173,7 +180,10 @@ struct wb_mixture_session {
   int64_t first_row = 0; /* how many rows the parts before have */
   int64_t number = 0;    /* of the first row among the whole; see wb_mixture_data */
   int64_t stride;        /* rows of all parts: from one column of data.x to the next */
-  int64_t piece = 0;     /* leaves of a node of the tree that the part returns, a power of two; 0: all leaves */
+  /* The part returns the sums of pieces, which are nodes of the tree. Each has `piece` leaves, a power of two, or, if
+   * `merged`, as many as the largest node within the part has; piece = 0: all leaves are one piece. */
+  int64_t piece = 0;
+  bool merged = false;
   wb::pinned_array<double> mail; /* roots on their way to the host */
   const double *nodes = nullptr; /* where they are on the host, as get_nodes() gives them */
   size_t node_count = 0;         /* how many doubles these are */
@@ -218,7 +228,9 @@ struct wb_mixture_session {
   uint64_t held() const {
     return units.bytes() + sample.bytes() + x.bytes() + work.bytes() + gaps.bytes() + room.memory.bytes();
   }
-  int64_t pieces() const { return piece == 0 ? 1 : wb::ceiling(leaves, piece); }
+  /* The piece that leaf `leaf` belongs to. */
+  wb::mixture_piece piece_of(int64_t leaf) const;
+  int64_t pieces() const { return piece_of(leaves - 1).number + 1; }
   /* The shape of a launch on the session's stream. */
   wb::launch_shape shape(int64_t blocks, int threads) const {
     wb::launch_shape shape;
@@ -291,9 +303,9 @@ int on_device(wb_mixture_session *s, wb_message *message, Work work) {
 }
 
 /* The functions of a part, file by file. cuda/mixture/devices.cu calls them for each part, and chunk by chunk in turns,
- * so that all devices have work. A begin_part function does not wait. A draw_chunk function works on the chunk from
- * leaf *leaf on and moves *leaf to the next one. A finish_part function waits for the part. `Real` is the session's
- * precision. */
+ * so that all devices have work. A begin_part function does not wait. A draw_chunk function draws labels of the
+ * chunk from leaf `leaf` on. A sum_chunk function adds up its rows and moves *leaf to the next chunk. A finish_part
+ * function waits for the part. `Real` is the session's precision. */
 
 /* session.cu ---------------------------------------------------------------------- */
 
@@ -301,6 +313,7 @@ int on_device(wb_mixture_session *s, wb_message *message, Work work) {
 struct mixture_part {
   int32_t device;
   int64_t first_row, rows, piece;
+  bool merged;
 };
 
 int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_run *run, wb_mixture_session **session,
@@ -308,8 +321,10 @@ int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_ru
 template <typename Real>
 int begin_part_labels(wb_mixture_session *s, const double *log_weight, wb_message *message);
 template <typename Real>
-int draw_chunk_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, int32_t *labels, int64_t *leaf,
+int draw_chunk_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, int32_t *labels, int64_t leaf,
                       wb_message *message);
+template <typename Real>
+int sum_chunk_labels(wb_mixture_session *s, int64_t *leaf, wb_message *message);
 /* Rows first, ..., first + count - 1 of the part; `stride` is from one column of `probability` to the next. */
 template <typename Real>
 int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
@@ -341,7 +356,9 @@ int begin_part_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, cons
                       const int64_t *anchors, wb_message *message);
 template <typename Real>
 int draw_chunk_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int known, uint64_t key, uint32_t iteration,
-                      uint32_t step, int64_t *leaf, wb_message *message);
+                      uint32_t step, int64_t leaf, wb_message *message);
+template <typename Real>
+int sum_chunk_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int64_t *leaf, wb_message *message);
 int finish_part_pairs(wb_mixture_session *s, const wb_mixture_pairs *pairs, const char *what, part_pairs *out,
                       wb_message *message);
 
@@ -364,9 +381,10 @@ int add_part_precisions(wb_mixture_session *s, const wb_mixture_precisions *sums
 int measure_part(wb_mixture_session *s, const wb_mixture_measures *measures, wb_message *message);
 int finish_part_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, wb_message *message);
 int get_part_components(wb_mixture_session *s, double *mean, double *factor, wb_message *message);
-/* The sums of all rows: statistics of all components, then the log likelihood. */
+/* The sums of all rows: statistics of all components, then the log likelihood, in page-locked memory that stays as it
+ * is until the part has been waited for. */
 int set_part_sums(wb_mixture_session *s, const double *sums, wb_message *message);
-/* The rows of each sample and component are added to `sizes`, where there are samples. */
+/* Waits for the pass. The rows of each sample and component are added to `sizes`, where there are samples. */
 int add_part_sizes(wb_mixture_session *s, double *sizes, wb_message *message);
 /* How many entries the table of samples x components has; 0 without samples. */
 uint64_t sample_table(const wb_mixture_session *s, int32_t components);
@@ -385,12 +403,19 @@ int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *mixtur
 
 /* sums.cu ------------------------------------------------------------------------- */
 
-/* How many leaves are computed (*chunk) and summed (*group) at a time within `left` bytes, of which `wish` are enough,
- * where each takes `leaf` bytes beside its sums. */
-int plan_leaves(const wb_mixture_session *s, int32_t components, uint64_t leaf, uint64_t wish, uint64_t fixed,
-                uint64_t left, int64_t *chunk, int64_t *group, wb_message *message);
-/* Doubles of the sums of a group and of the groups that wait for their siblings. */
-size_t group_nodes(const wb_mixture_session *s, int32_t components, int64_t group);
+/* How many leaves are computed (chunk) and combined (group) at a time, and for how many nodes of leaves there is room:
+ * one or more groups. */
+struct leaf_plan {
+  int64_t chunk, group, nodes;
+};
+/* The plan for `left` bytes, of which `wish` are enough, where a leaf takes `leaf` bytes beside its sums. `nodes` are
+ * enough, but there may be fewer. */
+int plan_leaves(const wb_mixture_session *s, int32_t components, int64_t nodes, uint64_t leaf, uint64_t wish,
+                uint64_t fixed, uint64_t left, leaf_plan *plan, wb_message *message);
+/* How many nodes are enough: the blocks that sum them occupy all multiprocessors. */
+int64_t nodes_wished(const wb_mixture_session *s, int32_t components);
+/* Doubles of the nodes, and of those of groups that wait for their siblings. */
+size_t node_room(const wb_mixture_session *s, int32_t components, const leaf_plan &plan);
 /* Adds the sums of a group of leaves to those of the groups before it: leaves begin..end - 1 of the part, a group or
  * its beginning, have `count` nodes from `nodes` on. `roots` takes the sums of each piece. */
 int combine_group(wb_mixture_session *s, int32_t components, int64_t group, int64_t begin, int64_t end,

@@ -250,7 +250,17 @@ int waiting_nodes(int64_t leaves, int64_t group) {
 
 /* With fewer components than this, each leaf has a node of its own, so that leaves are summed side by side. */
 constexpr int32_t FEW_COMPONENTS = 64;
-constexpr int64_t MOST_SUM_BLOCKS = 128; /* of a node */
+/* Blocks of a node. */
+constexpr int64_t LEAST_SUM_BLOCKS = 8, MOST_SUM_BLOCKS = 128;
+/* Blocks of a launch, if memory allows. A multiprocessor has room for 5 to 9, and they take different times. */
+constexpr int64_t WISHED_BLOCKS = 4096;
+/* Nodes of a launch. */
+constexpr int64_t MOST_NODES = 1 << 15;
+
+/* Blocks that share the components of a node, with tensor cores. */
+int64_t tensor_blocks(int32_t components) {
+  return smaller(MOST_SUM_BLOCKS, ceiling(components, SUM_TENSOR_COMPONENTS));
+}
 
 /* The kernel with tensor cores, if it can be used, and how many leaves have a node together. */
 template <typename Real>
@@ -264,38 +274,45 @@ mixture_sum_kernel<Real> find_sums(const wb_mixture_session *s, int32_t componen
 
 } // namespace
 
-size_t group_nodes(const wb_mixture_session *s, int32_t components, int64_t group) {
-  return static_cast<size_t>(group + waiting_nodes(s->leaves, group)) * node_size(s, components);
+size_t node_room(const wb_mixture_session *s, int32_t components, const leaf_plan &plan) {
+  return static_cast<size_t>(plan.nodes + waiting_nodes(s->leaves, plan.group)) * node_size(s, components);
 }
 
-int plan_leaves(const wb_mixture_session *s, int32_t components, uint64_t leaf, uint64_t wish, uint64_t fixed,
-                uint64_t left, int64_t *chunk, int64_t *group, wb_message *message) {
-  const uint64_t least = group_nodes(s, components, 1) * sizeof(double) + leaf;
+int64_t nodes_wished(const wb_mixture_session *s, int32_t components) {
+  const int64_t blocks = s->tensor_cores ? tensor_blocks(components) : smaller<int64_t>(components, LEAST_SUM_BLOCKS);
+  return ceiling(WISHED_BLOCKS, blocks + 1);
+}
+
+int plan_leaves(const wb_mixture_session *s, int32_t components, int64_t nodes, uint64_t leaf, uint64_t wish,
+                uint64_t fixed, uint64_t left, leaf_plan *plan, wb_message *message) {
+  const auto bytes = [&](int64_t group, int64_t at_once) {
+    return node_room(s, components, {0, group, at_once}) * sizeof(double);
+  };
+  const uint64_t least = bytes(1, 1) + leaf;
   const uint64_t held = s->room.memory.bytes();
   if (fixed + least > left) return lacks_memory(s, components, held + fixed + least, held + left, message);
   const uint64_t room = larger(least, smaller(left, larger(wish, fixed)) - fixed);
-  uint64_t nodes;
   int64_t g = 1;
   while (g < s->leaves && g < 1 << GROUP_LEVELS && (s->piece == 0 || g < s->piece)) g *= 2;
-  for (;; g /= 2) {
-    nodes = group_nodes(s, components, g) * sizeof(double);
-    if (g == 1 || (nodes <= room / 4 * 3 && nodes + static_cast<uint64_t>(g) * leaf <= room)) break;
-  }
-  const int64_t fit = larger<int64_t>(1, static_cast<int64_t>((room - nodes) / leaf) / g) * g;
+  while (g > 1 && (bytes(g, g) > room / 4 * 3 || bytes(g, g) + static_cast<uint64_t>(g) * leaf > room)) g /= 2;
+  int64_t at_once = g;
+  const auto fits = [&](int64_t more) {
+    return bytes(g, more) <= room / 4 && bytes(g, more) + static_cast<uint64_t>(g) * leaf <= room;
+  };
+  while (at_once < nodes && at_once < s->leaves && fits(2 * at_once)) at_once *= 2;
+  const int64_t fit = larger<int64_t>(1, static_cast<int64_t>((room - bytes(g, at_once)) / leaf) / g) * g;
   /* Chunks of even size. */
-  *chunk = ceiling(ceiling(s->leaves, ceiling(s->leaves, fit)), g) * g;
-  *group = g;
+  *plan = {ceiling(ceiling(s->leaves, ceiling(s->leaves, fit)), g) * g, g, at_once};
   return WB_OK;
 }
 
 int combine_group(wb_mixture_session *s, int32_t components, int64_t group, int64_t begin, int64_t end,
                   const double *nodes, int64_t count, double *waiting, double *roots, wb_message *message) {
   const size_t node = node_size(s, components);
-  const int64_t piece = s->piece == 0 ? 0 : begin / s->piece, index = (begin - piece * s->piece) / group;
-  const bool is_last = end == s->leaves || (s->piece > 0 && end % s->piece == 0);
+  const mixture_piece piece = s->piece_of(begin);
   return launch(s->shape(ceiling(static_cast<int64_t>(node), TREE_THREADS), TREE_THREADS), mixture_combine,
-                "combining sums", message, nodes, static_cast<int>(count), node, waiting, index, is_last,
-                roots + static_cast<size_t>(piece) * node);
+                "combining sums", message, nodes, static_cast<int>(count), node, waiting, (begin - piece.begin) / group,
+                end == piece.end, roots + static_cast<size_t>(piece.number) * node);
 }
 
 template <typename Real>
@@ -304,20 +321,23 @@ int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t coun
   mixture_workspace &w = s->work;
   const size_t p = static_cast<size_t>(s->data.columns), node = node_size(s, components);
   const Real *const log_sums = static_cast<const Real *>(w.log_sums.address());
-  double *const waiting = w.nodes.data() + static_cast<size_t>(w.group) * node;
+  /* All of the nodes' memory is used, also where these components are fewer than those it was taken for. */
+  const int64_t room = static_cast<int64_t>(w.nodes.size() / node) - waiting_nodes(s->leaves, w.group),
+                at_once = smaller(room, MOST_NODES) / w.group * w.group;
+  double *const waiting = w.nodes.data() + static_cast<size_t>(at_once) * node;
   const mixture_sum_kernel<Real> tensor = find_sums<Real>(s, components);
   const int64_t fused = tensor.fused;
   /* Blocks a node: enough to occupy all multiprocessors even if groups are small. */
   const int64_t blocks = tensor.kernel != nullptr
-                             ? smaller(MOST_SUM_BLOCKS, ceiling(components, SUM_TENSOR_COMPONENTS))
-                             : smaller<int64_t>(components, larger<int64_t>(8, 1024 / w.group));
+                             ? tensor_blocks(components)
+                             : smaller<int64_t>(components, larger(LEAST_SUM_BLOCKS, 1024 / at_once));
   int status = launch(s->shape(count, SORT_THREADS), mixture_sort, "sorting rows by component", message, labels,
                       s->rows(first, count));
   for (int64_t leaf = 0, leaves; leaf < count && status == WB_OK; leaf += leaves) {
     const int64_t row = leaf * WB_LEAF_ROWS, rows = s->rows(first, count) - row;
     const Real *const values = x + static_cast<size_t>(row) * p;
     const uint32_t *const keys = reinterpret_cast<const uint32_t *>(labels + row);
-    leaves = smaller(w.group * fused, count - leaf);
+    leaves = smaller(at_once * fused, count - leaf);
     launch_shape shape = s->shape(leaves, SUM_THREADS);
     if (tensor.kernel != nullptr) {
       shape.blocks = dim3(static_cast<unsigned>(blocks + 1), static_cast<unsigned>(ceiling(leaves, fused)));

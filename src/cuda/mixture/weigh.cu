@@ -138,10 +138,13 @@ int open_weighing(wb_mixture_session *s, int32_t components, uint64_t coefficien
   int status = memory_left(s->memory_limit, s->held(), &left, message);
   const size_t roots = static_cast<size_t>(s->pieces()) * node_size(s, components);
   const uint64_t row = sizeof(int32_t) + sizeof(double) * (1 + static_cast<uint64_t>(components));
+  leaf_plan plan = {};
   if (status == WB_OK)
-    status = plan_leaves(s, components, WB_LEAF_ROWS * row + transit_leaf(s), CHUNK_BYTES,
-                         coefficients + roots * sizeof(double), left, &w.chunk, &w.group, message);
+    status = plan_leaves(s, components, 0, WB_LEAF_ROWS * row + transit_leaf(s), CHUNK_BYTES,
+                         coefficients + roots * sizeof(double), left, &plan, message);
   if (status != WB_OK) return status;
+  w.chunk = plan.chunk;
+  w.group = plan.group;
   const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS;
   status = w.coefficients.allocate(coefficients, "the components", message);
   if (status == WB_OK) status = s->packed.allocate(coefficients, "the components", message);
@@ -150,7 +153,7 @@ int open_weighing(wb_mixture_session *s, int32_t components, uint64_t coefficien
   if (status == WB_OK) status = w.log_sums.allocate(rows, "log densities", message);
   if (status == WB_OK)
     status = w.probability.allocate(rows * static_cast<size_t>(components), "probabilities", message);
-  if (status == WB_OK) status = w.nodes.allocate(group_nodes(s, components, w.group), "sums of rows", message);
+  if (status == WB_OK) status = w.nodes.allocate(node_room(s, components, plan), "sums of rows", message);
   if (status == WB_OK) status = w.root.allocate(roots, "sums of rows", message);
   if (status == WB_OK && s->piece > 0) status = s->mail.allocate(roots, "sums of rows", message);
   if (status == WB_OK)
