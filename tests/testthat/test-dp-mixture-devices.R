@@ -33,15 +33,15 @@ test_that("cards return sums of the largest nodes that they have all leaves of",
       iter = 1, warmup = 0, init = rep_len(seq_len(k), nrow(x)), seed = 1, threads = 2, progress = FALSE, ...
     )
   }
+  # More sums than one thread adds up at a time.
+  wide <- matrix(rnorm(14 * 2048 * 5), 2048 * 5)
+  with_devices(2, same_fit(one_sweep(wide, 40, backend = "cuda", devices = 0:1), one_sweep(wide, 40, backend = "cpu")))
   # 34 leaves: parts that begin in the middle of nodes, and a last node that lacks leaves.
   many <- matrix(rnorm(2048 * 33 + 5) + 4 * (runif(2048 * 33 + 5) < 0.3))
   expected <- one_sweep(many, 2, backend = "cpu")
   for (cards in 2:5) {
     with_devices(cards, same_fit(one_sweep(many, 2, backend = "cuda", devices = seq_len(cards) - 1L), expected))
   }
-  # More sums than one thread adds up at a time.
-  wide <- matrix(rnorm(14 * 2048 * 5), 2048 * 5)
-  with_devices(2, same_fit(one_sweep(wide, 40, backend = "cuda", devices = 0:1), one_sweep(wide, 40, backend = "cpu")))
 })
 
 test_that("single precision, samples, no moves and predictions give the same result too", {
