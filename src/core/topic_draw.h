@@ -27,6 +27,11 @@ WB_HD int wb_topic_stretch(int rows) {
 WB_HD int wb_topic_stretches(int rows) {
   return (rows + wb_topic_stretch(rows) - 1) / wb_topic_stretch(rows);
 }
+/* The rows of a stretch whose weights a draw adds again. The sum of all of them is above the position. */
+WB_HD int wb_topic_searched(int rows) {
+  const int stretch = wb_topic_stretch(rows);
+  return (rows < stretch ? rows : stretch) - 1;
+}
 
 /* Weights below these count as 0. They are below the last digit of any sum, and the product of two larger ones is a
  * normal number. */

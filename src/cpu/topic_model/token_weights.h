@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) int REAL_NAME(choose)(int rows, con
   const int begin = before * stretch;
   const int end = begin + stretch < rows ? begin + stretch : rows;
   int row = begin;
-  for (int r = begin; r < end; r++) {
+  for (int r = begin; r < end - 1; r++) {
     sum = REAL_SCALAR_FMA(theta[(size_t)r * WB_TOPIC_LANES + lane], phi[(size_t)r * WB_TOPIC_LANES + lane], sum);
     row += (double)sum <= position;
   }
@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
     int rows, const REAL *theta, const REAL *phi, const uint64_t *theta_at, const uint64_t *phi_at, const REAL *sums,
     size_t size, const double *tree, const uint8_t *slot, const double *u, uint16_t *topic) {
   uint64_t failed[WB_PHILOX_TILE];
-  const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
+  const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows), searched = wb_topic_searched(rows);
   uint64_t own[WB_PHILOX_TILE], at[WB_PHILOX_TILE], lane[WB_PHILOX_TILE], row[WB_PHILOX_TILE], begin[WB_PHILOX_TILE];
   uint64_t of_theta[WB_PHILOX_TILE], of_phi[WB_PHILOX_TILE], some[WB_PHILOX_TILE];
   double position[WB_PHILOX_TILE], left[WB_PHILOX_TILE];
@@ -146,7 +146,7 @@ static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
     of_phi[i] = phi_at[slot[i]] + lane[i];
     row[i] = begin[i];
   }
-  for (int r = 0; r < stretch; r++) {
+  for (int r = 0; r < searched; r++) {
     /* Rows past the last one repeat it and are not counted. */
     WB_VECTOR_LOOP
     for (int i = 0; i < WB_PHILOX_TILE; i++) {
@@ -173,8 +173,8 @@ static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
     int rows, const REAL *theta, const REAL *phi, const uint64_t *theta_at, const uint64_t *phi_at, const REAL *sums,
     size_t size, const double *tree, const uint8_t *slot, const double *u, uint16_t *topic) {
   enum { HALVES = WB_PHILOX_TILE / 8 };
-  const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
-  const __m512i step = _mm512_set1_epi64(stretch), last = _mm512_set1_epi64(rows - 1), one = _mm512_set1_epi64(1);
+  const int stretches = wb_topic_stretches(rows), searched = wb_topic_searched(rows);
+  const __m512i step = _mm512_set1_epi64(wb_topic_stretch(rows)), last = _mm512_set1_epi64(rows - 1), one = _mm512_set1_epi64(1);
   __m512i of[HALVES], own[HALVES], lane[HALVES], begin[HALVES], row[HALVES], of_theta[HALVES], of_phi[HALVES];
   __m512d position[HALVES], left[HALVES];
   REAL_EIGHT sum[HALVES];
@@ -225,7 +225,7 @@ static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
   }
   WB_UNROLL
   for (int h = 0; h < HALVES; h++) row[h] = begin[h];
-  for (int r = 0; r < stretch; r++) {
+  for (int r = 0; r < searched; r++) {
     WB_UNROLL
     for (int h = 0; h < HALVES; h++) {
       const __mmask8 there = _mm512_cmp_epi64_mask(begin[h], last, _MM_CMPINT_LE);
