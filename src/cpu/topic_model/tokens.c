@@ -96,6 +96,8 @@ typedef struct topic_pass {
 /* From this many bytes of phi on, stores of phi bypass the caches. */
 #define TOPIC_STREAM ((size_t)16 * 1024 * 1024)
 
+typedef struct workbench workbench;
+
 struct wb_topic_session {
   wb_topic_corpus corpus;
   wb_topic_settings settings;
@@ -113,6 +115,7 @@ struct wb_topic_session {
   int32_t alpha_levels, beta_levels;           /* of core/topic_tables.h */
   int32_t *counts; /* documents x topics; NULL unless alpha is learned, or if they would take much memory */
   int counted;     /* whether they are those of the topics */
+  workbench *idle; /* a list: kept between passes, since fresh memory takes longer than a sweep of few documents */
 };
 
 /* Bytes of these counts, which save counting the topics twice in a sweep that learns alpha. */
@@ -148,8 +151,29 @@ static int64_t leaves_of(const wb_topic_session *s) {
   return ((int64_t)s->corpus.terms + WB_TOPIC_LEAF - 1) / WB_TOPIC_LEAF;
 }
 
+/* A thread's working memory. */
+struct workbench {
+  workbench *next;  /* in the list of idle ones */
+  int rows;         /* documents or terms whose gammas are drawn together */
+  double *shape;    /* rows x topics */
+  int32_t *tally;   /* rows x topics: counts of tokens */
+  int32_t *group_tally; /* documents of a group x topics */
+  double *base;     /* rows x topics: the shape of a count of 0 */
+  double *inverse;  /* rows x topics: 1 over it */
+  double *value;    /* rows x topics: gammas or means */
+  char *weight;     /* documents of a group x width, in the precision of the weights */
+  void *sums;       /* ring x stretches x lanes, in the precision of the weights */
+  double *trees;    /* ring x (tree + 1) */
+  double *norm;     /* documents of a group */
+  topic_gamma_room *room;
+};
+
 static void close_session(wb_topic_session *s) {
   if (!s) return;
+  for (workbench *bench = s->idle, *next; bench; bench = next) {
+    next = bench->next;
+    wb_aligned_free(bench);
+  }
   free(s->topic);
   topic_order_free(&s->order);
   wb_aligned_free(s->phi);
@@ -265,29 +289,13 @@ static double document_work(const wb_topic_session *s) {
   return (double)s->corpus.documents * topics * 5 + (double)s->corpus.pairs * (topics / 4 + 20);
 }
 
-/* A thread's working memory. */
-typedef struct workbench {
-  int rows;         /* documents or terms whose gammas are drawn together */
-  double *shape;    /* rows x topics */
-  int32_t *tally;   /* rows x topics: counts of tokens */
-  int32_t *group_tally; /* documents of a group x topics */
-  double *base;     /* rows x topics: the shape of a count of 0 */
-  double *inverse;  /* rows x topics: 1 over it */
-  double *value;    /* rows x topics: gammas or means */
-  char *weight;     /* documents of a group x width, in the precision of the weights */
-  void *sums;       /* ring x stretches x lanes, in the precision of the weights */
-  double *trees;    /* ring x (tree + 1) */
-  double *norm;     /* documents of a group */
-  topic_gamma_room *room;
-} workbench;
-
-/* If `documents` > 0, there is room for the weights of that many documents. */
-static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
-  const int topics = s->settings.topics;
-  const int rows = topics < TOPIC_GAMMAS ? TOPIC_GAMMAS / topics : 1;
+static workbench *workbench_new(const wb_topic_session *s) {
+  const int64_t documents = s->order.group, most = documents > WB_TOPIC_LEAF ? documents : WB_TOPIC_LEAF;
+  const int topics = s->settings.topics, fit = topics < TOPIC_GAMMAS ? TOPIC_GAMMAS / topics : 1;
+  const int rows = fit < most ? fit : (int)most;
   const size_t lanes = WB_TOPIC_LANES, size = (size_t)wb_topic_stretches(s->rows) * lanes;
   const size_t gammas = ((size_t)rows * (size_t)topics + 2 * lanes - 1) / lanes * lanes;
-  const size_t weights = (size_t)(documents > 0 ? documents : 1) * s->width;
+  const size_t weights = (size_t)documents * s->width;
   const size_t head = (sizeof(workbench) + 63) / 64 * 64, room = (sizeof(topic_gamma_room) + 63) / 64 * 64;
   char *memory = wb_aligned_malloc(
       head + room +
@@ -310,6 +318,24 @@ static workbench *workbench_open(const wb_topic_session *s, int64_t documents) {
   return bench;
 }
 
+static workbench *workbench_take(wb_topic_session *s) {
+  workbench *bench;
+#pragma omp critical(wb_topic_workbench)
+  {
+    bench = s->idle;
+    if (bench) s->idle = bench->next;
+  }
+  return bench ? bench : workbench_new(s);
+}
+
+static void workbench_put(wb_topic_session *s, workbench *bench) {
+#pragma omp critical(wb_topic_workbench)
+  {
+    bench->next = s->idle;
+    s->idle = bench;
+  }
+}
+
 /* The shapes of row r without counts: `own` of topic k, or 0 if it is NULL, plus `common`. Only these shapes may be
  * below 1. */
 static void set_base(const wb_topic_session *s, const double *own, double common, int r, workbench *bench) {
@@ -321,7 +347,12 @@ static void set_base(const wb_topic_session *s, const double *own, double common
 
 /* The same for all rows. */
 static void set_bases(const wb_topic_session *s, const double *own, double common, workbench *bench) {
-  for (int r = 0; r < bench->rows; r++) set_base(s, own, common, r, bench);
+  const size_t topics = (size_t)s->settings.topics;
+  set_base(s, own, common, 0, bench);
+  for (size_t r = 1; r < (size_t)bench->rows; r++) {
+    memcpy(bench->base + r * topics, bench->base, topics * sizeof(double));
+    memcpy(bench->inverse + r * topics, bench->inverse, topics * sizeof(double));
+  }
   const int used = bench->rows * s->settings.topics;
   for (int i = used; i < used + WB_TOPIC_LANES; i++) bench->inverse[i] = 1;
 }
@@ -427,7 +458,7 @@ static int64_t terms_alike(const wb_topic_session *s, int64_t term, int64_t end)
 
 /* A draw of all terms that threads share by leaves. */
 typedef struct terms_pass {
-  const wb_topic_session *session;
+  wb_topic_session *session;
   const wb_topic_draw *draw;
   const wb_gamma_strips *strips;
   int stream; /* whether stores of phi bypass the caches */
@@ -466,7 +497,7 @@ static void draw_leaf(const terms_pass *pass, int64_t leaf, workbench *bench) {
 
 static void draw_leaves(void *context) {
   terms_pass *const pass = context;
-  workbench *const bench = workbench_open(pass->session, 0);
+  workbench *const bench = workbench_take(pass->session);
   if (!bench) {
 #pragma omp atomic write
     pass->failed = 1;
@@ -474,7 +505,7 @@ static void draw_leaves(void *context) {
   }
   set_bases(pass->session, NULL, pass->draw->beta, bench);
   for (int64_t leaf; (leaf = wb_take(&pass->next)) < pass->leaves;) draw_leaf(pass, leaf, bench);
-  wb_aligned_free(bench);
+  workbench_put(pass->session, bench);
 }
 
 static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message *message) {
@@ -598,7 +629,7 @@ static void pass_groups(void *context) {
   wb_topic_session *const s = pass->session;
   const int64_t documents = s->corpus.documents, size = s->order.group;
   const size_t topics = (size_t)s->settings.topics;
-  workbench *const bench = workbench_open(s, size);
+  workbench *const bench = workbench_take(s);
   if (!bench) {
 #pragma omp atomic write
     pass->failed = 1;
@@ -618,7 +649,7 @@ static void pass_groups(void *context) {
     }
     pass_group(s, pass->draw, first, end, bench, pass->log_likelihood);
   }
-  wb_aligned_free(bench);
+  workbench_put(s, bench);
 }
 
 /* For each group, draws theta from the topics, or takes `given`, and then passes over the tokens. */
