@@ -373,6 +373,13 @@ static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *m
   return WB_OK;
 }
 
+int wb_cpu_polyagamma_draw_alone(const wb_polyagamma_work *work, wb_isa isa, void **room, wb_message *message) {
+  if (!*room) *room = wb_aligned_malloc(sizeof(polyagamma_room));
+  if (!*room) return wb_out_of_memory(message, "lists of Polya-Gamma variables", sizeof(polyagamma_room));
+  draw_chunks(work, isa, 0, 1, *room);
+  return WB_OK;
+}
+
 static double evaluate_point(const wb_polyagamma_points *points, int64_t i) {
   return wb_polyagamma_evaluate(points->quantity, points->log, points->x[i], points->shape[i], points->tilt[i]);
 }

@@ -50,6 +50,12 @@ static evaluate_rows *const evaluates[] = WB_ISA_TABLE(regression_log_likelihood
 static add_products *const products[] = WB_ISA_TABLE(regression_products);
 static multiply_entries *const entry_products[] = WB_ISA_TABLE(regression_multiply_entries);
 
+/* The working memory of a thread, NULL before its first pass. */
+typedef struct thread_memory {
+  double *numbers;
+  void *variables; /* of wb_cpu_polyagamma_draw_alone() */
+} thread_memory;
+
 /* A session. A segment is the rows that one group has in one leaf. Working memory is kept between passes: for few rows
  * its allocation would take longer than a pass. */
 struct wb_regression_session {
@@ -61,7 +67,7 @@ struct wb_regression_session {
   int32_t *segment_group; /* segments */
   int64_t *leaf_segment;  /* leaves + 1: the first segment of each */
   double *segment_sums;   /* segments x WB_REGRESSION_GROUP_STATISTICS(columns) */
-  double **memory;        /* threads: the working memory of each, NULL before its first pass */
+  thread_memory *memory;  /* threads */
   wb_term_sums terms;
 };
 
@@ -72,7 +78,10 @@ static int64_t leaf_begin(const wb_regression_data *data, int64_t leaf) {
 
 static void close_session(wb_regression_session *session) {
   if (!session) return;
-  for (int t = 0; session->memory && t < session->threads; t++) wb_aligned_free(session->memory[t]);
+  for (int t = 0; session->memory && t < session->threads; t++) {
+    wb_aligned_free(session->memory[t].numbers);
+    wb_aligned_free(session->memory[t].variables);
+  }
   free(session->memory);
   wb_aligned_free(session->segment_sums);
   free(session->segment_row);
@@ -118,8 +127,8 @@ static int open_session(const wb_regression_data *data, const wb_run *run, wb_re
   opened->threads = run->threads;
   opened->isa = run->isa;
   opened->leaves = (data->rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
-  opened->memory = calloc((size_t)opened->threads, sizeof(double *));
-  int status = opened->memory ? WB_OK : wb_out_of_memory(message, "the regression session", sizeof(double *));
+  opened->memory = calloc((size_t)opened->threads, sizeof(thread_memory));
+  int status = opened->memory ? WB_OK : wb_out_of_memory(message, "the regression session", sizeof(thread_memory));
   if (status == WB_OK && data->groups > 0) status = cut_segments(opened, message);
   if (status == WB_OK && data->term_count > 0) status = wb_cpu_terms_open(data, &opened->terms, message);
   if (status == WB_OK)
@@ -143,6 +152,7 @@ typedef struct leaf_room {
   double *linear; /* outcomes x WB_LEAF_ROWS: of several outcomes with their offsets and effects */
   double *alone;  /* WB_LEAF_ROWS: the linear predictor of the outcome that is drawn, without these */
   double *fixed, *psi, *shape, *kappa, *omega, *log_likelihood, *nothing; /* WB_LEAF_ROWS; `nothing` is zero */
+  void **variables;
 } leaf_room;
 
 static size_t room_doubles(const wb_regression_data *data) {
@@ -150,9 +160,10 @@ static size_t room_doubles(const wb_regression_data *data) {
          WB_LEAF_ROWS * ((size_t)data->outcomes + 8);
 }
 
-static leaf_room room_in(double *memory, const wb_regression_data *data) {
-  leaf_room room = {.lines = to_eight(data->columns + 1), .padded = to_eight(data->columns)};
-  room.line = memory;
+static leaf_room room_in(thread_memory *memory, const wb_regression_data *data) {
+  leaf_room room = {.lines = to_eight(data->columns + 1), .padded = to_eight(data->columns),
+                    .variables = &memory->variables};
+  room.line = memory->numbers;
   room.left = room.line + (size_t)REGRESSION_TILE * (size_t)room.padded;
   room.right = room.left + (size_t)REGRESSION_TILE * (size_t)room.lines;
   room.linear = room.right + (size_t)REGRESSION_TILE * (size_t)room.padded;
@@ -167,12 +178,12 @@ static leaf_room room_in(double *memory, const wb_regression_data *data) {
   return room;
 }
 
-/* The working memory of this thread, zeros at first. NULL if memory ran out. */
-static double *own_memory(wb_regression_session *session, int threads) {
-  double **const own = session->memory + wb_thread_of(threads);
+/* The working memory of this thread, whose numbers are zeros at first. NULL if memory ran out. */
+static thread_memory *own_memory(wb_regression_session *session, int threads) {
+  thread_memory *const own = session->memory + wb_thread_of(threads);
   const size_t bytes = room_doubles(&session->data) * sizeof(double);
-  if (!*own && (*own = wb_aligned_malloc(bytes))) memset(*own, 0, bytes);
-  return *own;
+  if (!own->numbers && (own->numbers = wb_aligned_malloc(bytes))) memset(own->numbers, 0, bytes);
+  return own->numbers ? own : NULL;
 }
 
 /* Scales rows first..first + rows - 1. Rows past the end are zeros before scaling. */
@@ -288,13 +299,12 @@ static int draw_leaf(const wb_regression_session *session, const wb_regression_p
     completes[session->isa](rows, room->shape, room->fixed, room->omega, room->kappa);
     return WB_OK;
   }
-  const wb_run alone = {.threads = 1, .isa = session->isa};
   const wb_polyagamma_work work = {
     .count = rows, .shape = room->shape, .shapes = rows, .tilt = room->psi, .tilts = rows, .key = key,
     .iteration = iteration, .first = (uint64_t)outcome * (uint64_t)session->data.rows + (uint64_t)begin,
     .draws = room->omega,
   };
-  const int status = wb_cpu_polyagamma.draw(&work, &alone, message);
+  const int status = wb_cpu_polyagamma_draw_alone(&work, session->isa, room->variables, message);
   if (status == WB_OK) completes[session->isa](rows, room->shape, room->fixed, room->omega, room->kappa);
   return status;
 }
@@ -393,7 +403,7 @@ static int pass_leaf(const shared_pass *pass, int64_t leaf, leaf_room *room, dou
 
 static void pass_leaves(void *context) {
   shared_pass *const pass = context;
-  double *const memory = own_memory(pass->session, pass->threads);
+  thread_memory *const memory = own_memory(pass->session, pass->threads);
   wb_message complaint;
   int status = WB_OK;
   if (!memory) {
