@@ -29,6 +29,7 @@ typedef struct merge {
   int32_t clusters;
   double *statistics;
   double constant;      /* log of the prior's shape / rate for alpha, added for every cluster */
+  double of_prior;      /* of the log marginal density of every cluster */
   double *score;        /* clusters */
   double *gain;         /* clusters x NEIGHBOURS */
   int32_t *neighbour;   /* clusters x NEIGHBOURS: -1: none */
@@ -39,17 +40,22 @@ static double *statistics_of(const merge *m, int32_t j) {
   return m->statistics + (size_t)j * WB_MIXTURE_STATISTICS(m->prior->columns);
 }
 
-double wb_mixture_log_marginal(const wb_mixture_prior *prior, const double *statistics, double *average,
-                               double *scale) {
+double wb_mixture_log_marginal_prior(const wb_mixture_prior *prior, double *scale) {
+  const int32_t p = prior->columns;
+  const double df = prior->df + p + 1;
+  for (size_t i = 0; i < wb_packed_size(p); i++) scale[i] = prior->df * prior->scale[i];
+  if (wb_cholesky(p, scale) != 0) return -wb_infinity();
+  return df * wb_triangle_log_determinant(p, scale) - wb_lgamma_multivariate(p, 0.5 * df);
+}
+
+double wb_mixture_log_marginal(const wb_mixture_prior *prior, double of_prior, const double *statistics,
+                               double *average, double *scale) {
   const int32_t p = prior->columns;
   const double n = statistics[0], df = prior->df + p + 1;
   if (n <= 0) return 0;
-  for (size_t i = 0; i < wb_packed_size(p); i++) scale[i] = prior->df * prior->scale[i];
-  if (wb_cholesky(p, scale) != 0) return -wb_infinity();
-  const double before = df * wb_triangle_log_determinant(p, scale) - wb_lgamma_multivariate(p, 0.5 * df);
   wb_mixture_posterior_scale(prior, statistics, average, scale);
   if (wb_cholesky(p, scale) != 0) return -wb_infinity();
-  return before + wb_lgamma_multivariate(p, 0.5 * (df + n)) - (df + n) * wb_triangle_log_determinant(p, scale) -
+  return of_prior + wb_lgamma_multivariate(p, 0.5 * (df + n)) - (df + n) * wb_triangle_log_determinant(p, scale) -
          0.5 * p * wb_log1p(prior->mean_scale * n);
 }
 
@@ -57,7 +63,7 @@ double wb_mixture_log_marginal(const wb_mixture_prior *prior, const double *stat
 static double cluster_score(const merge *m, const double *statistics) {
   const double n = statistics[0];
   if (n <= 0) return 0;
-  const double log_marginal = wb_mixture_log_marginal(m->prior, statistics, m->average, m->scale);
+  const double log_marginal = wb_mixture_log_marginal(m->prior, m->of_prior, statistics, m->average, m->scale);
   return log_marginal > -wb_infinity() ? m->constant + log_marginal + wb_lgamma(n) : 0;
 }
 
@@ -169,6 +175,7 @@ int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *st
   m.neighbour = (int32_t *)(m.distance + NEIGHBOURS);
 
   m.constant = wb_log(prior->shape / prior->rate);
+  m.of_prior = wb_mixture_log_marginal_prior(prior, m.scale);
   for (int32_t j = 0; j < clusters; j++) m.score[j] = cluster_score(&m, statistics_of(&m, j));
   for (int32_t j = 0; j < clusters; j++) {
     for (int i = 0; i < NEIGHBOURS; i++) m.neighbour[(size_t)j * NEIGHBOURS + (size_t)i] = -1;

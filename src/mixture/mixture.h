@@ -301,9 +301,11 @@ void wb_mixture_posterior_scale(const wb_mixture_prior *prior, const double *sta
                                 double *scale);
 
 /* The log marginal density of a component's rows given these statistics, with mean and covariance integrated out, up to
- * a factor pi^(-p/2) for each row. -infinity if it cannot be computed. Working memory: `average`, columns, and `scale`,
- * a packed triangle. */
-double wb_mixture_log_marginal(const wb_mixture_prior *prior, const double *statistics, double *average, double *scale);
+ * a factor pi^(-p/2) for each row. -infinity if it cannot be computed. The first function gives its terms of the prior
+ * alone, the same for all components. Working memory: `average`, columns, and `scale`, a packed triangle. */
+double wb_mixture_log_marginal_prior(const wb_mixture_prior *prior, double *scale);
+double wb_mixture_log_marginal(const wb_mixture_prior *prior, double of_prior, const double *statistics,
+                               double *average, double *scale);
 
 /* Splits and joins of components (split_merge.c), given the labels that the session drew last. Changes only the
  * statistics, in the session and in the state's copy. With `neighbours`, components are paired with near ones: that is

@@ -58,6 +58,7 @@ typedef struct moves {
   const wb_mixture_prior *prior;
   wb_mixture_state *state;
   const wb_mixture_spots *spots;
+  double of_prior;         /* of the log marginal density of every component */
   int neighbours;          /* whether components are paired with neighbours */
   int32_t all, pairs;      /* how many pairs there are, and how many propose */
   int32_t *first, *second; /* components of each pair */
@@ -83,6 +84,10 @@ static double floor_of(const moves *m, int32_t column) {
 
 static double count_of(const moves *m, int32_t j) {
   return statistics_of(m, j)[0];
+}
+
+static double log_marginal(const moves *m, const double *statistics) {
+  return wb_mixture_log_marginal(m->prior, m->of_prior, statistics, m->average, m->scale);
 }
 
 /* log p(z | alpha) as if the two components held n_first and n_second rows, up to terms that do not depend on how the
@@ -200,10 +205,8 @@ static void choose_pairs(moves *m, uint64_t key, uint32_t iteration) {
     const int holds_both = n_a > 0 && n_b > 0;
     if (m->neighbours && !holds_both) continue;
     if (holds_both) {
-      const double most = wb_mixture_log_marginal(m->prior, joined, m->average, m->scale) -
-                          wb_mixture_log_marginal(m->prior, statistics_of(m, a), m->average, m->scale) -
-                          wb_mixture_log_marginal(m->prior, statistics_of(m, b), m->average, m->scale) +
-                          log_joined_at_most(m, g);
+      const double most = log_marginal(m, joined) - log_marginal(m, statistics_of(m, a)) -
+                          log_marginal(m, statistics_of(m, b)) + log_joined_at_most(m, g);
       if (!(m->log_uniform[g] < most)) continue;
     }
     m->pair[a] = m->pair[b] = m->place[g] = m->pairs++;
@@ -317,9 +320,7 @@ static void decide(moves *m, int32_t g) {
   const double *joined = m->joined + place * size;
   const double n_a = first[0], n_b = second[0], rows = joined[0];
   if (!(n_a > 0 && n_b > 0)) return;
-  const double log_odds = wb_mixture_log_marginal(m->prior, first, m->average, m->scale) +
-                          wb_mixture_log_marginal(m->prior, second, m->average, m->scale) -
-                          wb_mixture_log_marginal(m->prior, joined, m->average, m->scale) +
+  const double log_odds = log_marginal(m, first) + log_marginal(m, second) - log_marginal(m, joined) +
                           log_labels(m, a, b, n_a, n_b) - log_joined(m, g, rows) +
                           (m->kind[g] == ATOM ? 0 : wb_log(rows * rows / (n_a * n_b))) - m->log_probability[place];
   if (!(m->log_uniform[g] < (joins ? -log_odds : log_odds))) return;
@@ -413,6 +414,7 @@ int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *sessio
   m.pair = m.kind + pairs;
   m.side = m.pair + k;
   int status = wb_mixture_fetch_statistics(backend, session, state, 0, state->components, message);
+  m.of_prior = wb_mixture_log_marginal_prior(prior, m.scale);
   if (status == WB_OK) choose_pairs(&m, key, iteration);
   if (status == WB_OK && m.pairs > 0) status = propose(&m, backend, session, key, iteration, message);
   for (int32_t g = 0; g < (int32_t)pairs && status == WB_OK; g++) {
