@@ -21,7 +21,7 @@ mixture_loops wb_cpu_mixture_loops(const wb_mixture_session *session) {
   mixture_loops loops;
 #define CHOOSE(member, stem)                                  \
   do {                                                        \
-    __typeof__(loops.member) const table[] = WB_ISA_TABLE(stem); \
+    static __typeof__(loops.member) const table[] = WB_ISA_TABLE(stem); \
     loops.member = table[session->isa];                       \
   } while (0)
   CHOOSE(draw_double, mixture_draw_double);
