@@ -11,6 +11,17 @@
 #include "core/random_wishart.h"
 #include "mixture/mixture.h"
 
+void wb_mixture_prepare_hyperprior(wb_mixture_hyperprior *hyper, int32_t columns) {
+  const double a = hyper->mean_scale_shape;
+  for (int i = 0; i < WB_MIXTURE_DF_GRID; i++) {
+    const double nu = hyper->df_grid[i], df = nu + columns + 1;
+    hyper->df_log[i] = wb_log(nu);
+    hyper->df_log_gamma[i] = wb_lgamma_multivariate(columns, 0.5 * df);
+  }
+  hyper->mean_scale_constant = a * wb_log(hyper->mean_scale_rate) - wb_lgamma(a);
+  hyper->scale_log_gamma = wb_lgamma_multivariate(columns, 0.5 * hyper->scale_df);
+}
+
 /* m ~ N(m0, I) has posterior precision I + sum Sigma_j^-1 / gamma. The sums begin with the prior's terms. */
 static void begin_mean(const wb_mixture_hyperprior *hyper, int32_t p, double *precision, double *pull) {
   memset(precision, 0, wb_packed_size(p) * sizeof(double));
@@ -82,21 +93,20 @@ static int learn_df(const wb_backend *backend, wb_mixture_session *session, cons
     trace += state->trace[j];
     log_determinant += state->log_determinant[j];
   }
-  double log_weight[WB_MIXTURE_DF_GRID], largest = -1e300, total = 0;
+  double log_weight[WB_MIXTURE_DF_GRID], weight[WB_MIXTURE_DF_GRID], largest = -1e300, total = 0;
   for (int i = 0; i < WB_MIXTURE_DF_GRID; i++) {
     const double nu = hyper->df_grid[i], df = nu + p + 1;
-    log_weight[i] = k * (0.5 * df * (p * wb_log(nu) + log_scale) - 0.5 * df * p * WB_LN2_HIGH -
-                         wb_lgamma_multivariate(p, 0.5 * df)) + df * log_determinant - 0.5 * nu * trace;
+    log_weight[i] = k * (0.5 * df * (p * hyper->df_log[i] + log_scale) - 0.5 * df * p * WB_LN2_HIGH -
+                         hyper->df_log_gamma[i]) + df * log_determinant - 0.5 * nu * trace;
     if (log_weight[i] > largest) largest = log_weight[i];
   }
-  for (int i = 0; i < WB_MIXTURE_DF_GRID; i++) total += wb_exp_weight(log_weight[i] - largest);
+  for (int i = 0; i < WB_MIXTURE_DF_GRID; i++) total += weight[i] = wb_exp_weight(log_weight[i] - largest);
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_PRIOR_DF, iteration, 0);
   const double position = wb_stream_uniform(&stream) * total;
   double sum = 0;
   for (int i = 0; i < WB_MIXTURE_DF_GRID; i++) {
-    const double weight = wb_exp_weight(log_weight[i] - largest);
-    if (weight > 0) prior->df = hyper->df_grid[i];
-    sum += weight;
+    if (weight[i] > 0) prior->df = hyper->df_grid[i];
+    sum += weight[i];
     if (sum > position) break;
   }
   return WB_OK;
@@ -141,7 +151,7 @@ double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mi
     }
   if (hyper->learn_mean_scale) {
     const double a = hyper->mean_scale_shape, b = hyper->mean_scale_rate;
-    sum += a * wb_log(b) - wb_lgamma(a) - (a + 1) * wb_log(prior->mean_scale) - b / prior->mean_scale;
+    sum += hyper->mean_scale_constant - (a + 1) * wb_log(prior->mean_scale) - b / prior->mean_scale;
   }
   if (hyper->learn_scale) {
     const size_t triangle = wb_packed_size(p);
@@ -151,7 +161,7 @@ double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mi
     for (size_t i = 0; i < triangle; i++) inverse[i] = hyper->scale[i] / q;
     if (wb_cholesky(p, root) != 0 || wb_cholesky(p, inverse) != 0) return wb_nan();
     sum += (q - p - 1) * wb_triangle_log_determinant(p, root) -
-           q * wb_triangle_log_determinant(p, inverse) - 0.5 * q * p * WB_LN2_HIGH - wb_lgamma_multivariate(p, 0.5 * q);
+           q * wb_triangle_log_determinant(p, inverse) - 0.5 * q * p * WB_LN2_HIGH - hyper->scale_log_gamma;
     wb_triangle_inverse(p, inverse, inverse);
     wb_triangle_multiply(p, inverse, root, inverse);
     for (size_t i = 0; i < triangle; i++) trace = wb_fma(inverse[i], inverse[i], trace);

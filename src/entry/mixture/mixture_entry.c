@@ -118,14 +118,15 @@ static double *copy_of(const double *values, size_t size) {
 }
 
 /* The hyperprior that resolve_hyperprior() of R/dp_prior_resolve.R made. */
-static wb_mixture_hyperprior hyperprior_from_list(SEXP hyper) {
+static wb_mixture_hyperprior hyperprior_from_list(SEXP hyper, int32_t columns) {
   const int *learn = LOGICAL_RO(wb_list_element(hyper, "learn"));
   const double *mean_scale = REAL_RO(wb_list_element(hyper, "mean_scale"));
-  const wb_mixture_hyperprior out = {learn[0], learn[1], learn[2], learn[3],
-                                     REAL_RO(wb_list_element(hyper, "mean")), mean_scale[0], mean_scale[1],
-                                     Rf_asReal(wb_list_element(hyper, "scale_df")),
-                                     REAL_RO(wb_list_element(hyper, "packed_scale")),
-                                     REAL_RO(wb_list_element(hyper, "df_grid"))};
+  wb_mixture_hyperprior out = {learn[0], learn[1], learn[2], learn[3],
+                               REAL_RO(wb_list_element(hyper, "mean")), mean_scale[0], mean_scale[1],
+                               Rf_asReal(wb_list_element(hyper, "scale_df")),
+                               REAL_RO(wb_list_element(hyper, "packed_scale")),
+                               REAL_RO(wb_list_element(hyper, "df_grid"))};
+  wb_mixture_prepare_hyperprior(&out, columns);
   return out;
 }
 
@@ -135,7 +136,7 @@ static wb_mixture_prior prior_from_list(SEXP prior, SEXP values, int32_t columns
   SEXP learned = wb_list_element(prior, "hyper");
   const size_t p = (size_t)columns;
   const double *given = REAL_RO(values), *shape = REAL_RO(wb_list_element(prior, "concentration"));
-  if (learned != R_NilValue) *hyper = hyperprior_from_list(learned);
+  if (learned != R_NilValue) *hyper = hyperprior_from_list(learned, columns);
   const wb_mixture_prior out = {columns, copy_of(given, p), given[p], given[p + 1],
                                 copy_of(given + p + 2, p * (p + 1) / 2), shape[0], shape[1],
                                 REAL_RO(wb_list_element(prior, "floor")), learned != R_NilValue ? hyper : NULL};
