@@ -174,7 +174,8 @@ static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
     size_t size, const double *tree, const uint8_t *slot, const double *u, uint16_t *topic) {
   enum { HALVES = WB_PHILOX_TILE / 8 };
   const int stretches = wb_topic_stretches(rows), searched = wb_topic_searched(rows);
-  const __m512i step = _mm512_set1_epi64(wb_topic_stretch(rows)), last = _mm512_set1_epi64(rows - 1), one = _mm512_set1_epi64(1);
+  const __m512i step = _mm512_set1_epi64(wb_topic_stretch(rows));
+  const __m512i last = _mm512_set1_epi64(rows - 1), one = _mm512_set1_epi64(1);
   __m512i of[HALVES], own[HALVES], lane[HALVES], begin[HALVES], row[HALVES], of_theta[HALVES], of_phi[HALVES];
   __m512d position[HALVES], left[HALVES];
   REAL_EIGHT sum[HALVES];

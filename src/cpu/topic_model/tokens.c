@@ -114,11 +114,12 @@ struct wb_topic_session {
   wb_gamma_strips *term_strips, *share_strips; /* NULL until first used */
   int32_t alpha_levels, beta_levels;           /* of core/topic_tables.h */
   int32_t *counts; /* documents x topics; NULL unless alpha is learned, or if they would take much memory */
-  int counted;     /* whether they are those of the topics */
+  int32_t *term_counts; /* terms x topics; NULL unless beta is learned, or if most of them would be 0 */
+  int counted, terms_counted; /* whether these are those of the topics */
   workbench *idle; /* a list: kept between passes, since fresh memory takes longer than a sweep of few documents */
 };
 
-/* Bytes of these counts, which save counting the topics twice in a sweep that learns alpha. */
+/* Bytes of these counts, which save counting the topics twice in a sweep that learns alpha, or beta. */
 #define TOPIC_COUNTS ((size_t)8 * 1024 * 1024)
 
 typedef void pass_tokens(const topic_pass *pass);
@@ -126,6 +127,7 @@ typedef void narrow_double(const double *value, const double *factor, int count,
 typedef void narrow_single(const double *value, const double *factor, int count, float *weight);
 typedef void keep_double(const double *value, int count, int stream, double *sum, double *weight);
 typedef void keep_single(const double *value, int count, int stream, double *sum, float *weight);
+typedef void take_logs(int64_t count, double *value);
 typedef void gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, double *shape,
                     const double *inverse, int count, topic_gamma_room *room, double *draw);
 typedef void build_strips(double base, int count, wb_gamma_strips *strips);
@@ -139,6 +141,7 @@ static narrow_double *const narrow_doubles[] = WB_ISA_TABLE(topic_narrow_double)
 static narrow_single *const narrow_singles[] = WB_ISA_TABLE(topic_narrow_single);
 static keep_double *const keep_doubles[] = WB_ISA_TABLE(topic_keep_double);
 static keep_single *const keep_singles[] = WB_ISA_TABLE(topic_keep_single);
+static take_logs *const logs_of[] = WB_ISA_TABLE(topic_logs);
 static gammas *const gammas_of[] = WB_ISA_TABLE(topic_gammas);
 static build_strips *const strips_of[] = WB_ISA_TABLE(topic_strips);
 static strip_gammas *const strip_gammas_of[] = WB_ISA_TABLE(topic_strip_gammas);
@@ -151,22 +154,7 @@ static int64_t leaves_of(const wb_topic_session *s) {
   return ((int64_t)s->corpus.terms + WB_TOPIC_LEAF - 1) / WB_TOPIC_LEAF;
 }
 
-/* A thread's working memory. */
-struct workbench {
-  workbench *next;  /* in the list of idle ones */
-  int rows;         /* documents or terms whose gammas are drawn together */
-  double *shape;    /* rows x topics */
-  int32_t *tally;   /* rows x topics: counts of tokens */
-  int32_t *group_tally; /* documents of a group x topics */
-  double *base;     /* rows x topics: the shape of a count of 0 */
-  double *inverse;  /* rows x topics: 1 over it */
-  double *value;    /* rows x topics: gammas or means */
-  char *weight;     /* documents of a group x width, in the precision of the weights */
-  void *sums;       /* ring x stretches x lanes, in the precision of the weights */
-  double *trees;    /* ring x (tree + 1) */
-  double *norm;     /* documents of a group */
-  topic_gamma_room *room;
-};
+#include "cpu/topic_model/workbench.h"
 
 static void close_session(wb_topic_session *s) {
   if (!s) return;
@@ -180,6 +168,7 @@ static void close_session(wb_topic_session *s) {
   wb_aligned_free(s->leaf_sum);
   free(s->inverse);
   free(s->counts);
+  free(s->term_counts);
   wb_aligned_free(s->term_strips);
   wb_aligned_free(s->share_strips);
   free(s);
@@ -272,7 +261,7 @@ static void order_all_topics(token_topics *all) {
 static int set_topics(wb_topic_session *s, const uint16_t *topic, wb_message *message) {
   token_topics all = {s, topic, NULL};
   (void)message;
-  s->counted = 0;
+  s->counted = s->terms_counted = 0;
   order_all_topics(&all);
   return WB_OK;
 }
@@ -287,53 +276,6 @@ static int get_topics(wb_topic_session *s, uint16_t *topic, wb_message *message)
 static double document_work(const wb_topic_session *s) {
   const double topics = s->settings.topics;
   return (double)s->corpus.documents * topics * 5 + (double)s->corpus.pairs * (topics / 4 + 20);
-}
-
-static workbench *workbench_new(const wb_topic_session *s) {
-  const int64_t documents = s->order.group, most = documents > WB_TOPIC_LEAF ? documents : WB_TOPIC_LEAF;
-  const int topics = s->settings.topics, fit = topics < TOPIC_GAMMAS ? TOPIC_GAMMAS / topics : 1;
-  const int rows = fit < most ? fit : (int)most;
-  const size_t lanes = WB_TOPIC_LANES, size = (size_t)wb_topic_stretches(s->rows) * lanes;
-  const size_t gammas = ((size_t)rows * (size_t)topics + 2 * lanes - 1) / lanes * lanes;
-  const size_t weights = (size_t)documents * s->width;
-  const size_t head = (sizeof(workbench) + 63) / 64 * 64, room = (sizeof(topic_gamma_room) + 63) / 64 * 64;
-  char *memory = wb_aligned_malloc(
-      head + room +
-      (4 * gammas + weights + TOPIC_RING * (size + WB_TOPIC_TREE + 1) + (size_t)documents) * sizeof(double) +
-      (gammas + (size_t)documents * (size_t)topics) * sizeof(int32_t));
-  if (!memory) return NULL;
-  workbench *bench = (workbench *)memory;
-  bench->rows = rows;
-  bench->room = (topic_gamma_room *)(memory + head);
-  bench->shape = (double *)(memory + head + room);
-  bench->value = bench->shape + gammas;
-  bench->base = bench->value + gammas;
-  bench->inverse = bench->base + gammas;
-  bench->sums = bench->inverse + gammas;
-  bench->trees = (double *)bench->sums + TOPIC_RING * size;
-  bench->weight = (char *)(bench->trees + TOPIC_RING * (WB_TOPIC_TREE + 1));
-  bench->norm = (double *)bench->weight + weights;
-  bench->tally = (int32_t *)(bench->norm + documents);
-  bench->group_tally = bench->tally + gammas;
-  return bench;
-}
-
-static workbench *workbench_take(wb_topic_session *s) {
-  workbench *bench;
-#pragma omp critical(wb_topic_workbench)
-  {
-    bench = s->idle;
-    if (bench) s->idle = bench->next;
-  }
-  return bench ? bench : workbench_new(s);
-}
-
-static void workbench_put(wb_topic_session *s, workbench *bench) {
-#pragma omp critical(wb_topic_workbench)
-  {
-    bench->next = s->idle;
-    s->idle = bench;
-  }
 }
 
 /* The shapes of row r without counts: `own` of topic k, or 0 if it is NULL, plus `common`. Only these shapes may be
@@ -476,7 +418,10 @@ static void draw_leaf(const terms_pass *pass, int64_t leaf, workbench *bench) {
   for (int64_t term = first, rows; term < end; term += rows) {
     const int own = extra_of(s, term) != NULL;
     rows = terms_alike(s, term, end - term < bench->rows ? end : term + bench->rows);
-    for (int r = 0; r < rows; r++) count_term(s, term + r, bench->tally + r * topics);
+    if (s->terms_counted)
+      memcpy(bench->tally, s->term_counts + (size_t)term * (size_t)topics,
+             (size_t)rows * (size_t)topics * sizeof(int32_t));
+    for (int r = 0; !s->terms_counted && r < rows; r++) count_term(s, term + r, bench->tally + r * topics);
     for (int r = 0; s->settings.structure.extras > 0 && r < rows; r++)
       set_base(s, extra_of(s, term + r), pass->draw->beta, r, bench);
     draw_values(s, pass->draw, WB_PURPOSE_TOPIC_TERM, own ? NULL : pass->strips, term, (int)rows, bench);
@@ -580,10 +525,11 @@ static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t d
   for (int64_t d = document; d < end; d++) log_likelihood[d] = 0;
   if (s->settings.precision == WB_SINGLE) pass_singles[s->isa](&pass);
   else pass_doubles[s->isa](&pass);
+  logs_of[s->isa](end - document, bench->norm);
   for (int64_t d = document; d < end; d++) {
     const double tokens = (double)(c->first_token[d + 1] - c->first_token[d]);
     /* Without tokens and with a small alpha, all gammas of theta may be too small for a double: their sum is 0. */
-    if (tokens > 0) log_likelihood[d] = wb_fma(-tokens, wb_log(bench->norm[d - document]), log_likelihood[d]);
+    if (tokens > 0) log_likelihood[d] = wb_fma(-tokens, bench->norm[d - document], log_likelihood[d]);
   }
 }
 
@@ -664,7 +610,7 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
   }
   documents_pass pass = {s, draw, strips, given, log_likelihood, theta, 0, 0};
   wb_on_threads(useful_threads(s, document_work(s), groups), pass_groups, &pass);
-  if (draw) s->counted = 0;
+  if (draw) s->counted = s->terms_counted = 0;
   if (!pass.failed) return WB_OK;
   return wb_out_of_memory(message, "a group of documents", (size_t)size * s->width * real_size(s));
 }

@@ -70,6 +70,14 @@ static void WB_NAME(topic_uniforms)(uint64_t key, uint32_t iteration, const uint
   }
 }
 
+/* The logarithms of `count` numbers, in their place; there is room for whole tiles. */
+static void WB_NAME(topic_logs)(int64_t count, double *restrict value) {
+  for (int64_t begin = 0; begin < count; begin += WB_PHILOX_TILE) {
+    WB_VECTOR_LOOP
+    for (int i = 0; i < WB_PHILOX_TILE; i++) value[begin + i] = wb_log(value[begin + i]);
+  }
+}
+
 #define REAL_BITS 64
 #include "cpu/real.h"
 #define REAL_WEIGHT wb_topic_weight

@@ -120,36 +120,39 @@ static void add_own_level(const wb_topic_session *s, const wb_topic_draw *draw, 
                                       own ? extra[k] : 0.0, own ? 0 : s->beta_levels, count);
 }
 
-/* Takes the count of a topic from the tally, 0 if it was taken before. The number of counts of 0 is not used: whether a
- * count is 0 would often be predicted wrongly. */
+/* The number of counts of 0 is not used: whether a count is 0 would often be predicted wrongly. */
 static inline void take_count(const wb_topic_session *s, const wb_topic_draw *draw, int64_t term, const double *extra,
-                              size_t k, int32_t *tally, term_sums *sums) {
-  const int32_t count = tally[k];
-  tally[k] = 0;
+                              size_t k, int32_t count, term_sums *sums) {
   sums->size[k] += count;
   if (!extra && count <= s->beta_levels) sums->histogram[count]++;
   else if (count > 0) add_own_level(s, draw, term, extra, k, count, sums);
 }
 
-/* tally: all 0 before and after. */
-static void add_term_levels(const wb_topic_session *s, const wb_topic_draw *draw, int64_t term, int32_t *tally,
+/* room: topics, all 0 before and after. */
+static void add_term_levels(const wb_topic_session *s, const wb_topic_draw *draw, int64_t term, int32_t *room,
                             term_sums *sums) {
   const double *const extra = extra_of(s, term);
   const int64_t begin = s->order.first_segment[term], end = s->order.first_segment[term + 1];
-  const int topics = s->settings.topics;
+  const size_t topics = (size_t)s->settings.topics;
+  int32_t *const tally = s->term_counts ? s->term_counts + (size_t)term * topics : room;
   int64_t tokens = 0;
+  if (s->term_counts) memset(tally, 0, topics * sizeof(int32_t));
   for (int64_t i = begin; i < end; i++) {
     const uint16_t *const topic = s->topic + s->order.segment[i].first;
     for (uint32_t j = 0; j < s->order.segment[i].tokens; j++) tally[topic[j]]++;
     tokens += s->order.segment[i].tokens;
   }
-  if (tokens > topics) {
-    for (int k = 0; k < topics; k++) take_count(s, draw, term, extra, (size_t)k, tally, sums);
+  if (s->term_counts || tokens > (int64_t)topics) {
+    for (size_t k = 0; k < topics; k++) take_count(s, draw, term, extra, k, tally[k], sums);
+    if (!s->term_counts) memset(tally, 0, topics * sizeof(int32_t));
     return;
   }
   for (int64_t i = begin; i < end; i++) {
     const uint16_t *const topic = s->topic + s->order.segment[i].first;
-    for (uint32_t j = 0; j < s->order.segment[i].tokens; j++) take_count(s, draw, term, extra, topic[j], tally, sums);
+    for (uint32_t j = 0; j < s->order.segment[i].tokens; j++) {
+      take_count(s, draw, term, extra, topic[j], tally[topic[j]], sums);
+      tally[topic[j]] = 0; /* taken */
+    }
   }
 }
 
@@ -196,6 +199,9 @@ static int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int6
   const int32_t levels = s->beta_levels;
   int32_t *const all = calloc((size_t)levels + 1, sizeof(int32_t));
   if (!all) return wb_out_of_memory(message, "learning beta", 12 * topics);
+  const int64_t cells = (int64_t)s->corpus.terms * (int64_t)topics;
+  if (!s->term_counts && cells <= s->corpus.tokens && (size_t)cells * sizeof(int32_t) <= TOPIC_COUNTS)
+    s->term_counts = malloc((size_t)cells * sizeof(int32_t));
   memset(size, 0, topics * sizeof(int64_t));
   const int threads = useful_threads(s, (double)s->corpus.tokens * 3, s->corpus.terms);
   term_tables_pass pass = {s, draw, 0, {0, size, all}, 0};
@@ -207,6 +213,7 @@ static int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int6
                                        levels, chunk, &above);
   *tables += above;
   free(all);
+  s->terms_counted = s->term_counts && !pass.failed;
   return pass.failed ? wb_out_of_memory(message, "learning beta", 12 * topics) : WB_OK;
 }
 
