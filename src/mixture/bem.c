@@ -17,7 +17,7 @@
  * alpha = (e + k - 1) / (f - sum log(1 - v_j)). With means the log posterior may fall.
  *
  * A component with p_j = 0 has v_j = 0 and never gets a row again. It is cut: the pass over the rows leaves it out. */
-#include "core/scalar.h"
+#include "core/rounding.h"
 
 #include <stdlib.h>
 

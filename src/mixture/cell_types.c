@@ -1,5 +1,5 @@
 /* Cell types from the draws of a mixture: branches of the averaged density of some draws, and of each draw's own. */
-#include "core/scalar.h"
+#include "core/rounding.h"
 
 #include "mixture/cell_types.h"
 

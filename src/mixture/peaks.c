@@ -3,7 +3,7 @@
  *
  * Sums over components run over blocks of LANES components, so that the compiler can vectorise them on any processor.
  * No multiply-add is fused here: fma() is slow where the compiler may not use the instruction. */
-#include "core/scalar.h"
+#include "core/rounding.h"
 
 #include "mixture/peaks.h"
 

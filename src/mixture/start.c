@@ -2,7 +2,7 @@
  * 2007), or from labels that the user gives. Clusters that describe one population are joined at once only if no
  * warm-up follows to join them (merge.c). Different keys give different subsamples and centres, so chains start apart
  * from each other. */
-#include "core/scalar.h"
+#include "core/rounding.h"
 
 #include <stdlib.h>
 

@@ -14,7 +14,7 @@
  * known, one direct sum adds its terms to the second half. The backend's convolution does all but a 128th of the
  * products. The order of the terms, and with it every bit, is the same on every machine.
  */
-#include "core/scalar.h"
+#include "core/rounding.h"
 
 #include "pmf/convolve.h"
 

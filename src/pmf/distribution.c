@@ -1,5 +1,5 @@
 /* Operations on one distribution: cumulative sums, draws, and the normalized product that conditions on a sum. */
-#include "core/scalar.h"
+#include "core/rounding.h"
 
 #include "pmf/pmf.h"
 

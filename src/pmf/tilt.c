@@ -1,5 +1,5 @@
 /* Tilts the factors of a convolution, and finds the slope for a window of outputs (Daniels 1954; see pmf/window.c). */
-#include "core/scalar.h"
+#include "core/rounding.h"
 
 #include "pmf/tilt.h"
 

@@ -1,5 +1,5 @@
 /* Makes the sparse design that regression/wide_design.h describes. */
-#include "core/scalar.h"
+#include "core/rounding.h"
 
 #include "regression/wide_design.h"
 
