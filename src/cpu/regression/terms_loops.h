@@ -33,6 +33,14 @@ static inline void WB_NAME(term_take)(const wb_regression_data *data, const wb_r
     to[i * step] = z ? (factor ? factor[i] * z[row[i]] : z[row[i]]) : factor ? factor[i] : 1.0;
 }
 
+/* Columns block, ..., block + width - 1 of Z of these rows, as lines. */
+static inline void WB_NAME(term_lines)(const wb_regression_data *data, const wb_regression_term *term, int block,
+                                       int width, const int32_t *restrict row, int rows, double *restrict line) {
+  if (width < TERM_COLUMNS) memset(line, 0, (size_t)rows * TERM_COLUMNS * sizeof(double));
+  for (int k = 0; k < width; k++)
+    WB_NAME(term_take)(data, term, block + k, row, rows, NULL, line + k, TERM_COLUMNS);
+}
+
 /* Predictors block, ..., block + width - 1 of `rows` rows, first, first + 1, ... or those in `row`, as lines. */
 static inline void WB_NAME(term_predictors)(const wb_regression_data *data, int block, int width,
                                             const int32_t *restrict row, int64_t first, int rows,
@@ -77,9 +85,7 @@ static void WB_NAME(term_linear)(const wb_regression_data *data, const wb_regres
     for (int i = 0; i < rows; i++) weight[i] = z[row[at + i]];
     for (int block = 0; block < q; block += TERM_COLUMNS) {
       const int width = q - block < TERM_COLUMNS ? q - block : TERM_COLUMNS;
-      if (width < TERM_COLUMNS) memset(line, 0, (size_t)rows * TERM_COLUMNS * sizeof(double));
-      for (int k = 0; k < width; k++)
-        WB_NAME(term_take)(data, term, block + k, row + at, rows, NULL, line + k, TERM_COLUMNS);
+      WB_NAME(term_lines)(data, term, block, width, row + at, rows, line);
       WB_NAME(term_add)(rows, weight, line, width, to + block);
     }
   }
@@ -97,9 +103,7 @@ static void WB_NAME(term_products)(const wb_regression_data *data, const wb_regr
     for (int i = 0; i < rows; i++) weight[i] = omega[these[i]];
     for (int block = 0; block < q; block += TERM_COLUMNS) {
       const int width = q - block < TERM_COLUMNS ? q - block : TERM_COLUMNS;
-      if (width < TERM_COLUMNS) memset(line, 0, (size_t)rows * TERM_COLUMNS * sizeof(double));
-      for (int k = 0; k < width; k++)
-        WB_NAME(term_take)(data, term, block + k, these, rows, NULL, line + k, TERM_COLUMNS);
+      WB_NAME(term_lines)(data, term, block, width, these, rows, line);
       for (int k = block; k < q; k++) {
         WB_NAME(term_take)(data, term, k, these, rows, weight, left, 1);
         WB_NAME(term_add)(rows, left, line, k + 1 - block < width ? k + 1 - block : width,
