@@ -283,6 +283,8 @@ int launch_all(const convolve_arguments &all, int processors, wb_poll *poll, wb_
  * leave no gaps are copied as they are; others are gathered first. */
 class slice_memory {
 public:
+  explicit slice_memory(const wb_run *run) : run_(run) {}
+
   int run(const wb_convolution &work, int processors, wb_poll *poll, unsigned *seen, wb_message *message) {
     convolve_arguments a = {work.pairs, work.m, work.n, work.first, work.count, nullptr, nullptr, nullptr,
                             work.p_stride, work.p_pair_stride, work.q_stride, work.q_pair_stride,
@@ -311,10 +313,10 @@ public:
     }
     status = launch_all(a, processors, poll, message);
     if (status != WB_OK) return status;
-    if (dense) return r_.download(work.r, results, "copying the sums from the device", message);
+    if (dense) return fetch_sums(work.r, results, message);
     double *const packed = new (std::nothrow) double[results];
     if (packed == nullptr) return no_memory(results, message);
-    status = r_.download(packed, results, "copying the sums from the device", message);
+    status = fetch_sums(packed, results, message);
     for (int64_t pair = 0; pair < work.pairs && status == WB_OK; pair++)
       for (int64_t i = 0; i < work.count; i++)
         work.r[i * work.r_stride + pair * work.r_pair_stride] = packed[pair * work.count + i];
@@ -329,24 +331,33 @@ private:
     return WB_ERROR_MEMORY;
   }
 
-  static int upload(device_array<double> &to, const double *from, int64_t length, int64_t pairs, int64_t *stride,
-                    int64_t *pair_stride, wb_message *message) {
+  int send_weights(device_array<double> &to, const double *from, size_t values, wb_message *message) const {
+    return send(run_, to.data(), from, static_cast<int64_t>(values), "copying the weights to the device", message);
+  }
+
+  int fetch_sums(double *to, size_t values, wb_message *message) const {
+    return fetch(run_, to, r_.data(), static_cast<int64_t>(values), "copying the sums from the device", message);
+  }
+
+  int upload(device_array<double> &to, const double *from, int64_t length, int64_t pairs, int64_t *stride,
+             int64_t *pair_stride, wb_message *message) const {
     const int64_t distinct = *pair_stride == 0 ? 1 : pairs;
     const size_t values = static_cast<size_t>(length) * static_cast<size_t>(distinct);
     int status = to.allocate(values, "the weights", message);
     if (status != WB_OK) return status;
     if (extent(length, *stride, distinct, *pair_stride) == length * distinct)
-      return to.upload(from, values, "copying the weights to the device", message);
+      return send_weights(to, from, values, message);
     double *const packed = new (std::nothrow) double[values];
     if (packed == nullptr) return no_memory(values, message);
     gather(packed, from, length, *stride, distinct, *pair_stride);
-    status = to.upload(packed, values, "copying the weights to the device", message);
+    status = send_weights(to, packed, values, message);
     delete[] packed;
     *stride = 1;
     *pair_stride = distinct == 1 ? 0 : length;
     return status;
   }
 
+  const wb_run *const run_;
   device_array<double> p_, q_, r_;
   device_array<unsigned> seen_;
 };
@@ -390,7 +401,7 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll
   }
   /* The grid of the skew kernel has one dimension of pairs. */
   if (pairs_at_once > int64_t(1) << 30) pairs_at_once = int64_t(1) << 30;
-  wb::slice_memory memory;
+  wb::slice_memory memory(run);
   for (int64_t done = 0; done < work->pairs && status == WB_OK; done += pairs_at_once)
     for (int64_t output = 0; output < work->count && status == WB_OK; output += outputs_at_once) {
       wb_convolution slice = *work;
