@@ -14,8 +14,8 @@ namespace wb {
 
 namespace {
 
-/* Parts begin at multiples of a power of two of leaves. If a part had less than PIECES such multiples, parts would
- * differ in size. So many leaves are combined at a time at most, and never more than MOST_PIECE. */
+/* Parts begin at multiples of a power of two of leaves. It is the largest of which each part has PIECES, since parts
+ * would differ in size otherwise, and at most MOST_PIECE, which is how many leaves are combined at a time. */
 constexpr int64_t PIECES = 8, MOST_PIECE = int64_t(1) << GROUP_LEVELS;
 /* Levels of the tree, at most. */
 constexpr int LEVELS = 64;
