@@ -326,8 +326,11 @@ static void sampler_open(const model *m, const point *at, double *memory, sample
     }
   }
   for (int i = 0; i < WB_MIXTURE_DF_GRID; i++) s->df_grid[i] = m->component.df + i;
-  s->hyper = (wb_mixture_hyperprior){1, 1, 1, 1, m->component.mean, m->mean_scale_shape, m->mean_scale_rate,
-                                     m->scale_df, s->hyper_scale, s->df_grid};
+  s->hyper = (wb_mixture_hyperprior){
+    .learn_mean = 1, .learn_mean_scale = 1, .learn_scale = 1, .learn_df = 1, .mean = m->component.mean,
+    .mean_scale_shape = m->mean_scale_shape, .mean_scale_rate = m->mean_scale_rate, .scale_df = m->scale_df,
+    .scale = s->hyper_scale, .df_grid = s->df_grid,
+  };
   wb_mixture_prepare_hyperprior(&s->hyper, p);
   s->prior = (wb_mixture_prior){p, s->mean, at->component.mean_scale, at->component.df, s->scale, m->shape,
                                 m->rate, s->floor, m->learned ? &s->hyper : NULL};

@@ -121,11 +121,12 @@ static double *copy_of(const double *values, size_t size) {
 static wb_mixture_hyperprior hyperprior_from_list(SEXP hyper, int32_t columns) {
   const int *learn = LOGICAL_RO(wb_list_element(hyper, "learn"));
   const double *mean_scale = REAL_RO(wb_list_element(hyper, "mean_scale"));
-  wb_mixture_hyperprior out = {learn[0], learn[1], learn[2], learn[3],
-                               REAL_RO(wb_list_element(hyper, "mean")), mean_scale[0], mean_scale[1],
-                               Rf_asReal(wb_list_element(hyper, "scale_df")),
-                               REAL_RO(wb_list_element(hyper, "packed_scale")),
-                               REAL_RO(wb_list_element(hyper, "df_grid"))};
+  wb_mixture_hyperprior out = {
+    .learn_mean = learn[0], .learn_mean_scale = learn[1], .learn_scale = learn[2], .learn_df = learn[3],
+    .mean = REAL_RO(wb_list_element(hyper, "mean")), .mean_scale_shape = mean_scale[0],
+    .mean_scale_rate = mean_scale[1], .scale_df = Rf_asReal(wb_list_element(hyper, "scale_df")),
+    .scale = REAL_RO(wb_list_element(hyper, "packed_scale")), .df_grid = REAL_RO(wb_list_element(hyper, "df_grid")),
+  };
   wb_mixture_prepare_hyperprior(&out, columns);
   return out;
 }
