@@ -34,7 +34,7 @@ constexpr int group = WB_CONVOLUTION_GROUP, block_weights = WB_CONVOLUTION_BLOCK
 constexpr int tiled_threads = 128;
 
 /* Launch: (tiles of outputs, pairs) blocks of 128 threads. A thread has R neighbouring outputs: R + 31 entries of q,
- * which it holds in registers, serve the 32 R multiply-adds of a group. So reads of shared memory take a quarter of the
+ * which it holds in registers, serve the 32 R multiply-adds of a group. So reads of shared memory take a third of the
  * time of the multiply-adds. R is odd, which puts the threads of a half warp on different banks.
  * Shared memory: 1,024 weights p in the order of their use and the 128 R + 1,023 entries of q that they meet, 42 KB for
  * R = 25. Bytes from global memory per multiply-add: 0.06 / R. Two blocks of a multiprocessor if R > 5, with 255
