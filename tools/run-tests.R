@@ -38,5 +38,13 @@ reasons <- unlist(lapply(tests, function(test) {
 if (length(reasons)) {
   cat("skipped because:", paste(sprintf("%s (%d)", names(table(reasons)), table(reasons)), collapse = "; "), "\n")
 }
+# Once more at the end: tools/step and logs of continuous integration show only the last lines.
+for (test in tests[failed]) {
+  problems <- Filter(function(x) inherits(x, c("expectation_failure", "expectation_error")), test$results)
+  shown <- vapply(problems, function(x) {
+    sprintf("line %s: %s", c(x$srcref[1L], NA)[1L], substr(conditionMessage(x), 1L, 1000L))
+  }, "")
+  cat(sprintf("FAILED %s: %s\n%s\n", test$file, test$test, paste(utils::head(shown, 3L), collapse = "\n")))
+}
 cat(sprintf("%d passed, %d failed, %d skipped\n", sum(!failed & !skipped), sum(failed), sum(skipped)))
 quit(status = as.integer(any(failed) || nrow(result) == 0L))

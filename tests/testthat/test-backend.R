@@ -346,19 +346,20 @@ test_that("fewer threads run while other programs keep the cores busy", {
   skip_if(cores < 2 || cores > 16)
   old <- Sys.getenv("WARPBAYES_FIXED_THREADS", NA)
   on.exit(if (!is.na(old)) Sys.setenv(WARPBAYES_FIXED_THREADS = old))
-  settle <- function() {
-    for (i in 1:15) {
+  # The fewest threads of several looks: after a pause of a second, which a busy machine may cause, a look counts none
+  # of the other programs.
+  fewest <- function() {
+    min(vapply(1:15, function(i) {
       Sys.sleep(0.12)
-      now <- .Call(C_backend_idle_threads, cores)
-    }
-    now
+      .Call(C_backend_idle_threads, cores)
+    }, 0L))
   }
   Sys.setenv(WARPBAYES_FIXED_THREADS = "yes")
   busy <- vapply(seq_len(cores), function(i) {
     system2("sh", c("-c", shQuote("while :; do :; done > /dev/null 2>&1 & echo $!")), stdout = TRUE)
   }, "")
   on.exit(tools::pskill(as.integer(busy)), add = TRUE)
-  expect_identical(settle(), cores)
+  expect_identical(fewest(), cores)
   Sys.unsetenv("WARPBAYES_FIXED_THREADS")
-  expect_lt(settle(), cores)
+  expect_lt(fewest(), cores)
 })

@@ -1,9 +1,24 @@
 # A mixture whose cells are on the workers of a cluster: the result is identical to that of one process, and messages
 # are clear when a worker is lost.
 
+# A port that no other process has open. Package parallel takes one of 1,000 at random and does not look: two steps of
+# tools/test met on one.
+free_port <- function() {
+  for (port in 20000 + (Sys.getpid() + 0:99) %% 10000) {
+    socket <- tryCatch(serverSocket(port), error = function(error) NULL)
+    if (!is.null(socket)) {
+      close(socket)
+      return(port)
+    }
+  }
+  stop("no free port")
+}
+
 # Workers on this machine, with the package, backend and plugin of this process.
 start_workers <- function(count) {
-  cluster <- parallel::makePSOCKcluster(count, rscript_args = c("-e", shQuote("options(socketOptions = 'no-delay')")))
+  cluster <- parallel::makePSOCKcluster(count, port = free_port(),
+    rscript_args = c("-e", shQuote("options(socketOptions = 'no-delay')"))
+  )
   settings <- options("warpbayes.backend", "warpbayes.plugin")
   parallel::clusterCall(cluster, function(paths, settings) {
     .libPaths(paths)
