@@ -26,8 +26,9 @@
 #' may use. In a container with a quota of processor time or in a Slurm job these are the cores that it was given. More
 #' threads than cores are used only up to eight, because they do not make anything faster.
 #'
-#' While other programs keep cores busy, sweeps run on fewer threads: threads that wait for a suspended one would be
-#' slower than one thread. If the environment variable `WARPBAYES_FIXED_THREADS` is set, the number of threads stays.
+#' While other programs keep cores busy, fits and other calls run on fewer threads: threads that wait for a suspended
+#' one would be slower than one thread. If the environment variable `WARPBAYES_FIXED_THREADS` is set, the number of
+#' threads stays.
 #'
 #' @section Graphics cards:
 #' `devices` is for [dp_mixture()] with `backend = "cuda"`: the indices of the graphics cards that share the cells,

@@ -3,6 +3,8 @@
 
 #include "numeric/spread.h"
 
+#include "numeric/idle.h"
+#include "numeric/memory.h"
 #include "numeric/pages.h"
 
 void wb_spread(int32_t threads, int64_t pieces, wb_piece *work, void *context) {
@@ -21,6 +23,32 @@ void wb_on_threads(int32_t threads, void (*work)(void *context), void *context) 
   }
 #pragma omp parallel num_threads(threads)
   work(context);
+}
+
+typedef struct memory_pass {
+  wb_memory_piece *work;
+  void *context;
+  size_t bytes;
+  int64_t next, pieces;
+  int served; /* whether a thread had memory; it then takes the pieces of those that had none, too */
+} memory_pass;
+
+static void work_in_memory(void *context) {
+  memory_pass *const pass = context;
+  void *const memory = wb_aligned_malloc(pass->bytes);
+  if (!memory) return;
+#pragma omp atomic write
+  pass->served = 1;
+  for (int64_t i; (i = wb_take(&pass->next)) < pass->pieces;) pass->work(pass->context, i, memory);
+  wb_aligned_free(memory);
+}
+
+int wb_spread_with_memory(int32_t threads, int64_t pieces, size_t bytes, wb_memory_piece *work, void *context) {
+  if (pieces < 1) return 1;
+  const int32_t most = pieces < threads ? (int32_t)pieces : threads;
+  memory_pass pass = {work, context, bytes, 0, pieces, 0};
+  wb_on_threads(most > 1 ? wb_idle_threads(most) : 1, work_in_memory, &pass);
+  return pass.served;
 }
 
 static void touch(void *memory, int64_t page) {

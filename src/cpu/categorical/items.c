@@ -64,28 +64,42 @@ static int threads_for(double work, const wb_run *run) {
   return work < 1e5 ? 1 : wb_idle_threads(run->threads);
 }
 
+/* Draw 0 of rows, `together` rows a piece. */
+typedef struct first_draws {
+  const wb_categorical_rows *dense; /* NULL: the rows are those of `sparse` */
+  const wb_categorical_sparse *sparse;
+  const wb_categorical_draws *draws;
+  wb_isa isa;
+  int64_t together;
+} first_draws;
+
+static void draw_dense_piece(void *context, int64_t piece) {
+  const first_draws *const call = context;
+  const wb_categorical_rows *const rows = call->dense;
+  const wb_categorical_draws *const draws = call->draws;
+  const int single = draws->precision == WB_SINGLE;
+  const int64_t first = piece * call->together, count = wb_min_int(call->together, rows->rows - first);
+  const double *const weights = rows->weights + first * rows->row_stride;
+  const uint64_t row = (uint64_t)(draws->first_row + first);
+  if (rows->row_stride == 1 && count >= CATEGORICAL_TILE_FROM) {
+    (single ? tile_single : tile_double)[call->isa]((int)count, rows->columns, rows->is_log, weights,
+                                                    rows->column_stride, draws->key, row, draws->index + first);
+    return;
+  }
+  for (int64_t i = 0; i < count; i++)
+    draws->index[first + i] = (single ? draw_row_single : draw_row_double)(
+        rows->columns, weights + i * rows->row_stride, rows->column_stride, NULL, rows->is_log, draws->key,
+        row + (uint64_t)i);
+}
+
 /* Draw 0 of all rows. */
 static void draw_first(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run) {
-  const int single = draws->precision == WB_SINGLE;
   const int threads = threads_for((double)rows->rows * (double)rows->columns, run);
   /* Whole tiles, several for each thread if possible. The size of tiles does not change results. */
   int64_t tile = (rows->rows / (threads > 1 ? 4 * (int64_t)threads : 1) + 7) / 8 * 8;
   tile = tile < 8 ? 8 : wb_min_int(tile, CATEGORICAL_TILE);
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
-  for (int64_t first = 0; first < rows->rows; first += tile) {
-    const int64_t count = wb_min_int(tile, rows->rows - first);
-    const double *const weights = rows->weights + first * rows->row_stride;
-    const uint64_t row = (uint64_t)(draws->first_row + first);
-    if (rows->row_stride == 1 && count >= CATEGORICAL_TILE_FROM) {
-      (single ? tile_single : tile_double)[run->isa]((int)count, rows->columns, rows->is_log, weights,
-                                                     rows->column_stride, draws->key, row, draws->index + first);
-      continue;
-    }
-    for (int64_t i = 0; i < count; i++)
-      draws->index[first + i] = (single ? draw_row_single : draw_row_double)(
-          rows->columns, weights + i * rows->row_stride, rows->column_stride, NULL, rows->is_log, draws->key,
-          row + (uint64_t)i);
-  }
+  first_draws call = {rows, NULL, draws, run->isa, tile};
+  wb_spread(threads, (rows->rows + tile - 1) / tile, draw_dense_piece, &call);
 }
 
 /* A row whose prefix sums are computed, for draws by inversion. */
@@ -159,6 +173,66 @@ static size_t whole_lines(size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
 
+/* Draws after the first of rows. If `dense` is NULL, the rows are those of `sparse`. */
+typedef struct more_draws {
+  const wb_categorical_rows *dense;
+  const wb_categorical_sparse *sparse;
+  int64_t rows;
+  const wb_categorical_draws *draws;
+  int64_t first, end; /* draws */
+  wb_isa isa;
+  int32_t slices;
+  size_t prefix_bytes, bytes; /* of a row's prefix sums; with its guide */
+  int64_t together;           /* rows of a piece */
+} more_draws;
+
+static summed_row sum_row(const more_draws *call, int64_t i, char *memory) {
+  const row_entries entries = call->dense ? dense_entries(call->dense, i) : sparse_entries(call->sparse, i);
+  summed_row row = {0, entries.count, entries.column, memory, NULL, call->slices};
+  row.guide = (int32_t *)(void *)(memory + call->prefix_bytes);
+  sum_one(&row, entries.weights, entries.stride, call->dense && call->dense->is_log,
+          call->draws->precision == WB_SINGLE);
+  return row;
+}
+
+static void draw_rows(void *context, int64_t piece, void *memory) {
+  const more_draws *const call = context;
+  const int64_t base = piece * call->together;
+  const int count = (int)wb_min_int(call->together, call->rows - base);
+  summed_row summed[SUMMED_ROWS];
+  for (int i = 0; i < count; i++) summed[i] = sum_row(call, base + i, (char *)memory + (size_t)i * call->bytes);
+  for (int64_t d = call->first; d < call->end; d += DRAW_TILE)
+    for (int i = 0; i < count; i++)
+      invert_one(summed + i, call->draws, call->isa, base + i, d, wb_min_int(DRAW_TILE, call->end - d));
+}
+
+/* A row whose draws threads share. */
+typedef struct shared_row {
+  const more_draws *call;
+  int64_t row;
+  summed_row summed;
+} shared_row;
+
+#define SHARED_DRAWS (64 * DRAW_TILE)
+
+static void draw_part(void *context, int64_t piece) {
+  const shared_row *const shared = context;
+  const more_draws *const call = shared->call;
+  const int64_t first = call->first + piece * SHARED_DRAWS;
+  invert_one(&shared->summed, call->draws, call->isa, shared->row, first, wb_min_int(SHARED_DRAWS, call->end - first));
+}
+
+/* Each row's draws, shared by the threads. */
+static int draw_shared_rows(const more_draws *call, int threads) {
+  char *const memory = wb_aligned_malloc(call->bytes);
+  for (int64_t i = 0; memory && i < call->rows; i++) {
+    shared_row shared = {call, i, sum_row(call, i, memory)};
+    wb_spread(threads, (call->end - call->first + SHARED_DRAWS - 1) / SHARED_DRAWS, draw_part, &shared);
+  }
+  wb_aligned_free(memory);
+  return memory != NULL;
+}
+
 /* Makes the draws of all rows from number `first` >= 1 on. If `dense` is NULL, the rows are those of `sparse`.
  * `longest` is the largest number of entries in a row. */
 static int draw_more(const wb_categorical_rows *dense, const wb_categorical_sparse *sparse, int64_t rows,
@@ -177,40 +251,11 @@ static int draw_more(const wb_categorical_rows *dense, const wb_categorical_spar
                bytes = prefix_bytes + guide_bytes;
   const int64_t together =
     by_draws || bytes > SUMMED_BYTES ? 1 : wb_min_int(SUMMED_ROWS, (int64_t)(SUMMED_BYTES / bytes));
-  int failed = 0;
-#pragma omp parallel num_threads(threads) if (threads > 1 && !by_draws)
-  {
-    char *const memory = wb_aligned_malloc(bytes * (size_t)together);
-    if (!memory) {
-#pragma omp atomic write
-      failed = 1;
-    }
-#pragma omp for schedule(dynamic)
-    for (int64_t base = 0; base < rows; base += together) {
-      if (!memory) continue;
-      const int count = (int)wb_min_int(together, rows - base);
-      summed_row summed[SUMMED_ROWS];
-      for (int i = 0; i < count; i++) {
-        const row_entries entries = dense ? dense_entries(dense, base + i) : sparse_entries(sparse, base + i);
-        summed_row row = {0, entries.count, entries.column, memory + (size_t)i * bytes, NULL, slices};
-        row.guide = (int32_t *)(void *)(memory + (size_t)i * bytes + prefix_bytes);
-        sum_one(&row, entries.weights, entries.stride, dense && dense->is_log, single);
-        summed[i] = row;
-      }
-      if (by_draws) {
-        const int64_t part = 64 * DRAW_TILE;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-        for (int64_t d = first; d < end; d += part)
-          invert_one(summed, draws, run->isa, base, d, wb_min_int(part, end - d));
-      } else {
-        for (int64_t d = first; d < end; d += DRAW_TILE)
-          for (int i = 0; i < count; i++)
-            invert_one(summed + i, draws, run->isa, base + i, d, wb_min_int(DRAW_TILE, end - d));
-      }
-    }
-    wb_aligned_free(memory);
-  }
-  return failed ? wb_out_of_memory(message, "prefix sums of the weights", bytes * (size_t)together) : WB_OK;
+  more_draws call = {dense, sparse, rows, draws, first, end, run->isa, slices, prefix_bytes, bytes, together};
+  const int done = by_draws ? draw_shared_rows(&call, threads)
+                            : wb_spread_with_memory(threads, (rows + together - 1) / together,
+                                                    bytes * (size_t)together, draw_rows, &call);
+  return done ? WB_OK : wb_out_of_memory(message, "prefix sums of the weights", bytes * (size_t)together);
 }
 
 static int64_t first_of_more(const wb_categorical_draws *draws) {
@@ -231,9 +276,22 @@ static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *dra
   return draw_more(rows, NULL, rows->rows, rows->columns, draws, first_of_more(draws), run, message);
 }
 
+/* Sparse rows of a piece. */
+#define SPARSE_TOGETHER 256
+
+static void draw_sparse_piece(void *context, int64_t piece) {
+  const first_draws *const call = context;
+  const wb_categorical_draws *const draws = call->draws;
+  const int64_t first = piece * call->together, end = wb_min_int(call->sparse->rows, first + call->together);
+  for (int64_t i = first; i < end; i++) {
+    const row_entries entries = sparse_entries(call->sparse, i);
+    draws->index[i] = (draws->precision == WB_SINGLE ? draw_row_single : draw_row_double)(
+        entries.count, entries.weights, 1, entries.column, 0, draws->key, (uint64_t)(draws->first_row + i));
+  }
+}
+
 static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, const wb_run *run,
                        wb_message *message) {
-  const int single = draws->precision == WB_SINGLE;
   int64_t longest = 0;
   touch_results(draws, rows->rows, run);
   for (int64_t i = 0; i < rows->rows; i++) {
@@ -241,12 +299,9 @@ static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_d
     longest = entries > longest ? entries : longest;
   }
   if (draws->first_draw == 0 && draws->draws > 0) {
-#pragma omp parallel for num_threads(run->threads) schedule(dynamic, 256) if (run->threads > 1)
-    for (int64_t i = 0; i < rows->rows; i++) {
-      const row_entries entries = sparse_entries(rows, i);
-      draws->index[i] = (single ? draw_row_single : draw_row_double)(
-          entries.count, entries.weights, 1, entries.column, 0, draws->key, (uint64_t)(draws->first_row + i));
-    }
+    first_draws call = {NULL, rows, draws, run->isa, SPARSE_TOGETHER};
+    wb_spread(threads_for((double)rows->offset[rows->rows], run), (rows->rows + SPARSE_TOGETHER - 1) / SPARSE_TOGETHER,
+              draw_sparse_piece, &call);
   }
   return draw_more(NULL, rows, rows->rows, longest, draws, first_of_more(draws), run, message);
 }

@@ -13,6 +13,7 @@
 #include "core/mixture_component.h"
 #include "numeric/log_add.h"
 #include "numeric/memory.h"
+#include "numeric/spread.h"
 
 static void close_session(wb_mixture_session *session) {
   if (!session) return;
@@ -223,48 +224,55 @@ static int finish_labels(wb_mixture_session *session, double *sizes, double *log
   return WB_OK;
 }
 
+/* Rows first..first + count - 1 under components that are packed, and where their results go. */
+typedef struct evaluation {
+  const wb_mixture_session *session;
+  const void *packed;
+  int components;
+  int64_t first, count, together; /* the last: tiles of a piece */
+  int32_t *labels;
+  double *log_density, *probability;
+} evaluation;
+
+static void evaluate_tile(const evaluation *call, int64_t at, int rows, tile *t) {
+  const wb_mixture_data *data = &call->session->data;
+  const int p = data->columns, k = call->components;
+  double *out = call->probability ? call->probability + at : NULL;
+  wb_cpu_mixture_tile_load(call->session, call->first + at, rows, t);
+  if (data->precision == WB_SINGLE)
+    t->loop.evaluate_single(p, k, call->packed, (float *)t->x, (int32_t *)t->label, (float *)t->log_sum, out,
+                            call->count, rows);
+  else
+    t->loop.evaluate_double(p, k, call->packed, t->x, t->label, t->log_sum, out, call->count, rows);
+  for (int l = 0; l < rows; l++) {
+    if (call->labels) call->labels[at + l] = tile_label(data, t, l);
+    if (call->log_density) call->log_density[at + l] = tile_log_sum(data, t, l);
+  }
+}
+
+static void evaluate_tiles(void *context, int64_t piece, void *memory) {
+  const evaluation *const call = context;
+  tile t = wb_cpu_mixture_tile_in(memory, call->session, 0, 0);
+  const int64_t end = wb_min_int(call->count, (piece + 1) * call->together * MIXTURE_TILE);
+  for (int64_t at = piece * call->together * MIXTURE_TILE; at < end; at += MIXTURE_TILE)
+    evaluate_tile(call, at, (int)wb_min_int(MIXTURE_TILE, end - at), &t);
+}
+
 static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters,
                     int64_t first, int64_t count, int32_t *labels, double *log_density,
                     double *probability, wb_message *message) {
-  const wb_mixture_data *data = &session->data;
-  const int p = data->columns, k = parameters->components;
   const int64_t tiles = (count + MIXTURE_TILE - 1) / MIXTURE_TILE;
-  const int single = data->precision == WB_SINGLE;
   void *packed;
   int status = wb_cpu_mixture_pack(session, parameters, &packed, message);
   if (status != WB_OK) return status;
-  const int threads = mixture_threads(session, k, count, tiles);
-  int failed = 0;
-#pragma omp parallel num_threads(threads)
-  {
-    void *memory = wb_aligned_malloc(wb_cpu_mixture_tile_bytes(session, 0, 0, 0));
-    tile t = {0};
-    if (memory) {
-      t = wb_cpu_mixture_tile_in(memory, session, 0, 0);
-    } else {
-#pragma omp atomic write
-      failed = 1;
-    }
-#pragma omp for schedule(static)
-    for (int64_t i = 0; i < tiles; i++) {
-      if (!memory) continue;
-      const int64_t at = i * MIXTURE_TILE;
-      const int rows = count - at < MIXTURE_TILE ? (int)(count - at) : MIXTURE_TILE;
-      double *out = probability ? probability + at : NULL;
-      wb_cpu_mixture_tile_load(session, first + at, rows, &t);
-      if (single)
-        t.loop.evaluate_single(p, k, packed, (float *)t.x, (int32_t *)t.label, (float *)t.log_sum, out, count, rows);
-      else
-        t.loop.evaluate_double(p, k, packed, t.x, t.label, t.log_sum, out, count, rows);
-      for (int l = 0; l < rows; l++) {
-        if (labels) labels[at + l] = tile_label(data, &t, l);
-        if (log_density) log_density[at + l] = tile_log_sum(data, &t, l);
-      }
-    }
-    wb_aligned_free(memory);
-  }
+  const int threads = mixture_threads(session, parameters->components, count, tiles);
+  const size_t bytes = wb_cpu_mixture_tile_bytes(session, 0, 0, 0);
+  /* Pieces of several tiles: threads that write side by side would clear the same new pages of the results. */
+  const int64_t share = tiles / (8 * (int64_t)threads), together = share > 1 ? share : 1;
+  evaluation call = {session, packed, parameters->components, first, count, together, labels, log_density, probability};
+  const int done = wb_spread_with_memory(threads, (tiles + together - 1) / together, bytes, evaluate_tiles, &call);
   free(packed);
-  if (failed) return wb_out_of_memory(message, "a tile of rows", wb_cpu_mixture_tile_bytes(session, 0, 0, 0));
+  if (!done) return wb_out_of_memory(message, "a tile of rows", bytes);
   /* Replaces the results of the incomplete rows. */
   return wb_cpu_missing_evaluate(session, parameters, first, count, labels, log_density, probability, message);
 }
@@ -272,22 +280,31 @@ static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *pa
 /* Rows whose densities a thread adds together. */
 #define DENSITIES_TOGETHER 4096
 
+typedef struct density_sum {
+  wb_isa isa;
+  int64_t count, step;
+  const double *values, *log_unit;
+  double *log_density;
+} density_sum;
+
+static void add_to_densities(void *context, int64_t piece) {
+  const density_sum *const sum = context;
+  const int64_t at = piece * DENSITIES_TOGETHER;
+  wb_log_add_to(sum->isa, wb_min_int(DENSITIES_TOGETHER, sum->count - at), sum->values + at,
+                sum->log_unit + at * sum->step, sum->step, sum->log_density + at);
+}
+
 static int add_densities(wb_mixture_session *session, const wb_mixture_parameters *mixtures, int32_t mixture_count,
                          int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,
                          wb_message *message) {
-  const int64_t step = units > 1, pieces = (count + DENSITIES_TOGETHER - 1) / DENSITIES_TOGETHER;
+  const int64_t pieces = (count + DENSITIES_TOGETHER - 1) / DENSITIES_TOGETHER;
   double *const values = wb_aligned_malloc((size_t)count * sizeof(double));
   if (!values) return wb_out_of_memory(message, "log densities", (size_t)count * sizeof(double));
+  density_sum sum = {session->isa, count, units > 1, values, log_unit, log_density};
   int status = WB_OK;
   for (int32_t i = 0; i < mixture_count && status == WB_OK; i++) {
     status = evaluate(session, &mixtures[i], first, count, NULL, values, NULL, message);
-    if (status != WB_OK) break;
-#pragma omp parallel for num_threads(session->threads) schedule(static) if (pieces > 1)
-    for (int64_t piece = 0; piece < pieces; piece++) {
-      const int64_t at = piece * DENSITIES_TOGETHER;
-      wb_log_add_to(session->isa, wb_min_int(DENSITIES_TOGETHER, count - at), values + at, log_unit + at * step, step,
-                    log_density + at);
-    }
+    if (status == WB_OK) wb_spread(wb_idle_threads(session->threads), pieces, add_to_densities, &sum);
   }
   wb_aligned_free(values);
   return status;

@@ -10,8 +10,10 @@
 
 #include "core/min_max.h"
 #include "core/weight_look.h"
+#include "numeric/idle.h"
 #include "numeric/memory.h"
 #include "numeric/poll.h"
+#include "numeric/spread.h"
 
 /* Pairs that convolve_lanes takes together. A row of this many doubles fills a cache line. */
 #define WB_CONVOLUTION_LANES 8
@@ -134,23 +136,28 @@ static unsigned look_at(int64_t count, const double *weights) {
   return wb_weight_judge(bits);
 }
 
+/* A pair whose chunks threads share. */
+typedef struct pair_call {
+  const wb_convolution *work;
+  wb_isa isa;
+  operands gathered;
+  double *r;
+} pair_call;
+
+static void convolve_piece(void *context, int64_t chunk) {
+  const pair_call *const call = context;
+  const wb_convolution *const work = call->work;
+  const int64_t at = chunk * CHUNK;
+  convolve_chunk(call->isa, &call->gathered, work->first + at, wb_min_int(CHUNK, work->count - at),
+                 call->r + at * work->r_stride, work->r_stride);
+}
+
 /* If `seen` is not NULL, what was seen of the weights is added to it. */
 static void convolve_pair(const wb_convolution *work, const wb_run *run, int64_t pair, double *memory,
                           int threads, unsigned *seen) {
-  const operands gathered = gather_pair(work, pair, memory);
-  if (seen) *seen |= look_at(work->m, gathered.p) | look_at(work->n, gathered.q);
-  const int64_t chunks = (work->count + CHUNK - 1) / CHUNK;
-  double *const r = work->r + pair * work->r_pair_stride;
-#define DO_CHUNK(at) \
-  convolve_chunk(run->isa, &gathered, work->first + (at), wb_min_int(CHUNK, work->count - (at)), \
-                 r + (at) * work->r_stride, work->r_stride)
-  if (threads < 2) { /* opening a parallel region takes longer than a small pair */
-    for (int64_t chunk = 0; chunk < chunks; chunk++) DO_CHUNK(chunk * CHUNK);
-    return;
-  }
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (int64_t chunk = 0; chunk < chunks; chunk++) DO_CHUNK(chunk * CHUNK);
-#undef DO_CHUNK
+  pair_call call = {work, run->isa, gather_pair(work, pair, memory), work->r + pair * work->r_pair_stride};
+  if (seen) *seen |= look_at(work->m, call.gathered.p) | look_at(work->n, call.gathered.q);
+  wb_spread(threads, (work->count + CHUNK - 1) / CHUNK, convolve_piece, &call);
 }
 
 /* Copies `count` vectors into blocks of WB_CONVOLUTION_LANES vectors side by side, and back. Each row of a matrix may
@@ -232,37 +239,46 @@ static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first
   from_lanes(r + work->first * WB_CONVOLUTION_LANES, room, work->count, count, work->r + first, work->r_stride);
 }
 
-/* Many pairs: a thread takes one pair at a time, or LANES_TOGETHER pairs. */
+/* Pairs that threads share. */
+typedef struct batch_call {
+  const wb_convolution *work;
+  const wb_run *run;
+  int side_by_side;
+  int64_t together; /* pairs of a piece; if side_by_side, a multiple of LANES_TOGETHER */
+  int look;         /* whether `seen` is wanted */
+  unsigned seen;
+} batch_call;
+
+static void convolve_pairs(void *context, int64_t piece, void *memory) {
+  batch_call *const call = context;
+  const wb_convolution *const work = call->work;
+  const int64_t first = piece * call->together, end = wb_min_int(work->pairs, first + call->together);
+  unsigned seen = 0;
+  for (int64_t pair = first; call->side_by_side && pair < end; pair += LANES_TOGETHER)
+    convolve_lanes(work, call->run->isa, pair, (int)wb_min_int(LANES_TOGETHER, end - pair), memory, &seen);
+  for (int64_t pair = first; !call->side_by_side && pair < end; pair++)
+    convolve_pair(work, call->run, pair, memory, 1, call->look ? &seen : NULL);
+#pragma omp atomic update
+  call->seen |= seen;
+}
+
+/* Many pairs: each thread takes some at a time. */
 static int convolve_batch(const wb_convolution *work, const wb_run *run, int threads, unsigned *seen,
                           wb_message *message) {
   const int side_by_side = work->p_pair_stride == 1 && work->q_pair_stride == 1 && work->r_pair_stride == 1 &&
                            work->m <= LANES_UP_TO && work->n <= 2 * LANES_UP_TO;
   const lanes_layout layout = side_by_side ? lay_out_lanes((int)work->m, (int)work->n) : (lanes_layout){0, 0, 0, 0};
-  const int64_t width = side_by_side ? LANES_TOGETHER : 1;
   const size_t doubles = side_by_side ? (size_t)lanes_rows(&layout) * LANES_TOGETHER
                                       : operand_doubles(work->m, work->n);
-  int failed = 0;
-  unsigned all_seen = 0;
-  (void)threads;
-#pragma omp parallel num_threads(threads) if (threads > 1) reduction(| : all_seen)
-  {
-    double *const memory = wb_aligned_malloc(doubles * sizeof(double));
-    if (!memory) {
-#pragma omp atomic write
-      failed = 1;
-    }
-#pragma omp for schedule(static)
-    for (int64_t pair = 0; pair < work->pairs; pair += width) {
-      if (!memory) continue;
-      if (side_by_side)
-        convolve_lanes(work, run->isa, pair, (int)wb_min_int(width, work->pairs - pair), memory, &all_seen);
-      else
-        convolve_pair(work, run, pair, memory, 1, seen ? &all_seen : NULL);
-    }
-    wb_aligned_free(memory);
-  }
-  if (seen) *seen |= all_seen;
-  return failed ? wb_out_of_memory(message, "copies of a pair of vectors", doubles * sizeof(double)) : WB_OK;
+  /* Several pieces for each thread, as large as that allows: threads that write side by side would clear the same new
+   * pages of the results. */
+  const int64_t share = threads > 1 ? work->pairs / (8 * (int64_t)threads) + 1 : work->pairs;
+  const int64_t together = side_by_side ? round_up(share, LANES_TOGETHER) : share;
+  batch_call call = {work, run, side_by_side, together, seen != NULL, 0};
+  const int done = wb_spread_with_memory(threads, (work->pairs + together - 1) / together, doubles * sizeof(double),
+                                         convolve_pairs, &call);
+  if (seen) *seen |= call.seen;
+  return done ? WB_OK : wb_out_of_memory(message, "copies of a pair of vectors", doubles * sizeof(double));
 }
 
 static int convolve_slice(const wb_convolution *work, const wb_run *run, unsigned *seen, wb_message *message) {
@@ -276,8 +292,8 @@ static int convolve_slice(const wb_convolution *work, const wb_run *run, unsigne
   double *const taken = doubles > SMALL_OPERANDS ? wb_aligned_malloc(doubles * sizeof(double)) : NULL;
   double *const memory = doubles > SMALL_OPERANDS ? taken : small;
   if (!memory) return wb_out_of_memory(message, "copies of a pair of vectors", doubles * sizeof(double));
-  for (int64_t pair = 0; pair < work->pairs; pair++)
-    convolve_pair(work, run, pair, memory, one_thread ? 1 : run->threads, seen);
+  const int threads = one_thread ? 1 : wb_idle_threads(run->threads);
+  for (int64_t pair = 0; pair < work->pairs; pair++) convolve_pair(work, run, pair, memory, threads, seen);
   wb_aligned_free(taken);
   return WB_OK;
 }

@@ -380,15 +380,22 @@ int wb_cpu_polyagamma_draw_alone(const wb_polyagamma_work *work, wb_isa isa, voi
   return WB_OK;
 }
 
-static double evaluate_point(const wb_polyagamma_points *points, int64_t i) {
-  return wb_polyagamma_evaluate(points->quantity, points->log, points->x[i], points->shape[i], points->tilt[i]);
+/* Points that a thread takes together. */
+#define POINTS_TOGETHER 64
+
+static void evaluate_points(void *context, int64_t piece) {
+  const wb_polyagamma_points *const points = context;
+  const int64_t first = piece * POINTS_TOGETHER, left = points->count - first;
+  for (int64_t i = first; i < first + (left < POINTS_TOGETHER ? left : POINTS_TOGETHER); i++)
+    points->value[i] =
+        wb_polyagamma_evaluate(points->quantity, points->log, points->x[i], points->shape[i], points->tilt[i]);
 }
 
 static int evaluate(const wb_polyagamma_points *points, const wb_run *run, wb_message *message) {
   (void)message;
-  const int threads = points->count < POLYAGAMMA_PARALLEL_POINTS ? 1 : run->threads;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 64)
-  for (int64_t i = 0; i < points->count; i++) points->value[i] = evaluate_point(points, i);
+  const int threads = points->count < POLYAGAMMA_PARALLEL_POINTS ? 1 : wb_idle_threads(run->threads);
+  wb_polyagamma_points all = *points;
+  wb_spread(threads, (points->count + POINTS_TOGETHER - 1) / POINTS_TOGETHER, evaluate_points, &all);
   return WB_OK;
 }
 

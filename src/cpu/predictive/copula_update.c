@@ -10,6 +10,7 @@
 #include "core/min_max.h"
 #include "core/predictive_draw.h"
 #include "numeric/memory.h"
+#include "numeric/spread.h"
 
 #if defined(__GNUC__)
 #define WB_ASSUME_ALIGNED(pointer) __builtin_assume_aligned(pointer, 64)
@@ -188,26 +189,23 @@ static void fit_group(const wb_copula_fit *work, wb_isa isa, int64_t group, doub
   }
 }
 
+typedef struct fit_call {
+  const wb_copula_fit *work;
+  wb_isa isa;
+} fit_call;
+
+static void fit_piece(void *context, int64_t group, void *memory) {
+  const fit_call *const call = context;
+  fit_group(call->work, call->isa, group, memory);
+}
+
 int wb_cpu_copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *message) {
   const wb_copula_model *const model = &work->model;
   const size_t doubles = tile_doubles(model, work->points) +
                          (size_t)(2 * round_up(model->dimensions) + round_up(model->covariates));
-  const int threads = (int)wb_min_int(run->threads, work->groups);
-  int failed = 0;
-  (void)threads;
-#pragma omp parallel num_threads(threads) if (threads > 1)
-  {
-    double *const memory = wb_aligned_malloc(doubles * sizeof(double));
-    if (!memory) {
-#pragma omp atomic write
-      failed = 1;
-    }
-#pragma omp for schedule(dynamic, 1)
-    for (int64_t group = 0; group < work->groups; group++)
-      if (memory) fit_group(work, run->isa, group, memory);
-    wb_aligned_free(memory);
-  }
-  return failed ? wb_out_of_memory(message, "the observations of one order", doubles * sizeof(double)) : WB_OK;
+  fit_call call = {work, run->isa};
+  if (wb_spread_with_memory(run->threads, work->groups, doubles * sizeof(double), fit_piece, &call)) return WB_OK;
+  return wb_out_of_memory(message, "the observations of one order", doubles * sizeof(double));
 }
 
 /* Updates by given or drawn observations ---------------------------------------- */
@@ -321,36 +319,33 @@ static void update_group(const wb_copula_update *work, wb_isa isa, workspace *ro
   if (rows_live) tile_store(&room->rows, model, group, model->rows, work->row_conditional, NULL);
 }
 
+/* If resamples are few, their points are cut into runs, and each run draws the same observations again. */
+typedef struct update_call {
+  const wb_copula_update *work;
+  wb_isa isa;
+  int64_t runs, run_points, tile_points; /* runs of a group, points of a run and of a tile */
+} update_call;
+
+static void update_piece(void *context, int64_t piece, void *memory) {
+  const update_call *const call = context;
+  const wb_copula_update *const work = call->work;
+  workspace room;
+  workspace_place(&room, work, call->tile_points, memory);
+  const int64_t first = piece % call->runs * call->run_points;
+  const int64_t count = wb_min_int(call->run_points, work->points - first);
+  if (count > 0 || work->row_conditional) update_group(work, call->isa, &room, piece / call->runs, first, count);
+}
+
 int wb_cpu_copula_update(const wb_copula_update *work, const wb_run *run, wb_message *message) {
-  /* If resamples are few, their points are cut into runs, and each run draws the same observations again. Drawn binary
-   * responses are the exception: they depend on the rows' state, which only one thread may advance. */
+  /* Drawn binary responses are not cut into runs: they depend on the rows' state, which only one thread may advance. */
   const int64_t tiles = (work->points + COPULA_TILE - 1) / COPULA_TILE;
   int64_t runs = 1;
   if (work->groups < 4 * (int64_t)run->threads && !work->row_conditional && run->threads > 1)
     runs = wb_min_int(tiles, 4 * (int64_t)run->threads / (work->groups > 0 ? work->groups : 1));
   if (runs < 1) runs = 1;
-  const int64_t run_points = (tiles + runs - 1) / runs * COPULA_TILE;
-  const int64_t tasks = work->groups * runs, tile_points = wb_min_int(COPULA_TILE, work->points);
-  const size_t doubles = workspace_doubles(work, tile_points);
-  const int threads = (int)wb_min_int(run->threads, tasks);
-  int failed = 0;
-  (void)threads;
-#pragma omp parallel num_threads(threads) if (threads > 1)
-  {
-    double *const memory = wb_aligned_malloc(doubles * sizeof(double));
-    if (!memory) {
-#pragma omp atomic write
-      failed = 1;
-    }
-#pragma omp for schedule(dynamic, 1)
-    for (int64_t task = 0; task < tasks; task++) {
-      if (!memory) continue;
-      workspace room;
-      workspace_place(&room, work, tile_points, memory);
-      const int64_t first = task % runs * run_points, count = wb_min_int(run_points, work->points - first);
-      if (count > 0 || work->row_conditional) update_group(work, run->isa, &room, task / runs, first, count);
-    }
-    wb_aligned_free(memory);
-  }
-  return failed ? wb_out_of_memory(message, "the states of a run of points", doubles * sizeof(double)) : WB_OK;
+  update_call call = {work, run->isa, runs, (tiles + runs - 1) / runs * COPULA_TILE,
+                      wb_min_int(COPULA_TILE, work->points)};
+  const size_t bytes = workspace_doubles(work, call.tile_points) * sizeof(double);
+  if (wb_spread_with_memory(run->threads, work->groups * runs, bytes, update_piece, &call)) return WB_OK;
+  return wb_out_of_memory(message, "the states of a run of points", bytes);
 }

@@ -16,7 +16,9 @@
 #include "core/min_max.h"
 #include "core/predictive_draw.h"
 #include "cpu/predictive/copula_update.h"
+#include "numeric/idle.h"
 #include "numeric/memory.h"
+#include "numeric/spread.h"
 
 /* Resamples that a thread carries side by side, and steps whose normals it holds (an even number). Unknown variance has
  * more lanes, because each step repeats its rejected trials in whole tiles. */
@@ -91,16 +93,27 @@ static void unknown_variance(const wb_normal_chains *work, wb_isa isa, int64_t f
   memcpy(work->scale + first, scale, (size_t)count * sizeof(double));
 }
 
+typedef struct chains_call {
+  const wb_normal_chains *work;
+  wb_isa isa;
+} chains_call;
+
+static void known_chains(void *context, int64_t piece) {
+  const chains_call *const call = context;
+  known_variance(call->work, call->isa, piece * CHAIN_LANES);
+}
+
+static void unknown_chains(void *context, int64_t piece) {
+  const chains_call *const call = context;
+  unknown_variance(call->work, call->isa, piece * CHAIN_T_LANES);
+}
+
 static int normal_chains(const wb_normal_chains *work, const wb_run *run, wb_message *message) {
   (void)message;
   const int64_t lanes = work->scale ? CHAIN_T_LANES : CHAIN_LANES;
-#pragma omp parallel for num_threads(run->threads) schedule(dynamic, 1) if (run->threads > 1)
-  for (int64_t first = 0; first < work->resamples; first += lanes) {
-    if (work->scale)
-      unknown_variance(work, run->isa, first);
-    else
-      known_variance(work, run->isa, first);
-  }
+  chains_call call = {work, run->isa};
+  wb_spread(wb_idle_threads(run->threads), (work->resamples + lanes - 1) / lanes,
+            work->scale ? unknown_chains : known_chains, &call);
   return WB_OK;
 }
 
@@ -126,22 +139,21 @@ static void bootstrap_one(const wb_bootstrap *work, wb_isa isa, int64_t resample
   for (int64_t i = 0; i < n; i++) weight[i] /= sum;
 }
 
+typedef struct bootstrap_call {
+  const wb_bootstrap *work;
+  wb_isa isa;
+} bootstrap_call;
+
+static void bootstrap_piece(void *context, int64_t resample, void *memory) {
+  const bootstrap_call *const call = context;
+  bootstrap_one(call->work, call->isa, call->work->first + resample, memory);
+}
+
 static int bootstrap(const wb_bootstrap *work, const wb_run *run, wb_message *message) {
   const size_t bytes = (size_t)work->observations * sizeof(double);
-  int failed = 0;
-#pragma omp parallel num_threads(run->threads) if (run->threads > 1)
-  {
-    double *const cumulative = wb_aligned_malloc(bytes);
-    if (!cumulative) {
-#pragma omp atomic write
-      failed = 1;
-    }
-#pragma omp for schedule(dynamic, 1)
-    for (int64_t r = 0; r < work->resamples; r++)
-      if (cumulative) bootstrap_one(work, run->isa, work->first + r, cumulative);
-    wb_aligned_free(cumulative);
-  }
-  return failed ? wb_out_of_memory(message, "the weights of one resample", bytes) : WB_OK;
+  bootstrap_call call = {work, run->isa};
+  if (wb_spread_with_memory(run->threads, work->resamples, bytes, bootstrap_piece, &call)) return WB_OK;
+  return wb_out_of_memory(message, "the weights of one resample", bytes);
 }
 
 const wb_predictive_functions wb_cpu_predictive = {

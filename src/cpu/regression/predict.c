@@ -13,6 +13,7 @@
 
 #include "core/regression_predict.h"
 #include "numeric/memory.h"
+#include "numeric/spread.h"
 
 /* Rows whose linear predictors are computed together; the padding of draws, whole vectors; rows that a thread takes;
  * the most values that are ranked. */
@@ -260,6 +261,22 @@ static void predict_rows(const prediction_plan *plan, int64_t row, int rows, pre
   }
 }
 
+typedef struct prediction_call {
+  const prediction_plan *plan;
+  int64_t first, count;
+  double *out;
+} prediction_call;
+
+static void predict_chunk(void *context, int64_t chunk, void *memory) {
+  const prediction_call *const call = context;
+  const int64_t begin = chunk * PREDICT_CHUNK, left = call->count - begin;
+  const int64_t end = begin + (left < PREDICT_CHUNK ? left : PREDICT_CHUNK);
+  prediction_room room = room_in(memory, call->plan);
+  for (int64_t i = begin; i < end; i += PREDICT_ROWS)
+    predict_rows(call->plan, call->first + i, end - i < PREDICT_ROWS ? (int)(end - i) : PREDICT_ROWS, &room, i,
+                 call->count, call->out);
+}
+
 int wb_cpu_regression_predict(const wb_regression_prediction *what, int64_t first, int64_t count, const wb_run *run,
                               double *out, wb_message *message) {
   prediction_plan plan = {.what = what, .draws = (int)what->draws, .isa = run->isa};
@@ -273,26 +290,9 @@ int wb_cpu_regression_predict(const wb_regression_prediction *what, int64_t firs
     memcpy(table + c * padded, what->coefficients + c * (size_t)what->draws, (size_t)what->draws * sizeof(double));
   plan.table = table;
   const size_t bytes = room_doubles(&plan) * sizeof(double);
-  const int64_t chunks = (count + PREDICT_CHUNK - 1) / PREDICT_CHUNK;
-  const int threads = chunks < run->threads ? (int)chunks : run->threads;
-  int failed = 0;
-#pragma omp parallel num_threads(threads)
-  {
-    double *const memory = wb_aligned_malloc(bytes);
-    prediction_room room = {0};
-    if (memory) room = room_in(memory, &plan);
-    else {
-#pragma omp atomic write
-      failed = 1;
-    }
-#pragma omp for schedule(dynamic, 1)
-    for (int64_t chunk = 0; chunk < chunks; chunk++) {
-      const int64_t begin = chunk * PREDICT_CHUNK, end = begin + PREDICT_CHUNK < count ? begin + PREDICT_CHUNK : count;
-      for (int64_t i = begin; memory && i < end; i += PREDICT_ROWS)
-        predict_rows(&plan, first + i, end - i < PREDICT_ROWS ? (int)(end - i) : PREDICT_ROWS, &room, i, count, out);
-    }
-    wb_aligned_free(memory);
-  }
+  prediction_call call = {&plan, first, count, out};
+  const int done = wb_spread_with_memory(run->threads, (count + PREDICT_CHUNK - 1) / PREDICT_CHUNK, bytes,
+                                         predict_chunk, &call);
   wb_aligned_free(table);
-  return failed ? wb_out_of_memory(message, "the draws of a few rows", bytes) : WB_OK;
+  return done ? WB_OK : wb_out_of_memory(message, "the draws of a few rows", bytes);
 }
