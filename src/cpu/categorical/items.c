@@ -266,7 +266,7 @@ static int64_t first_of_more(const wb_categorical_draws *draws) {
  * of a part of the rows do not lie side by side. */
 static void touch_results(const wb_categorical_draws *draws, int64_t rows, const wb_run *run) {
   if (draws->index_stride == rows && rows >= 4 * (int64_t)run->threads)
-    wb_touch_pages(draws->index, (size_t)(rows * draws->draws) * sizeof(int32_t), run->threads);
+    wb_touch_pages(draws->index, (size_t)(rows * draws->draws) * sizeof(int32_t), wb_idle_threads(run->threads));
 }
 
 static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *draws, const wb_run *run,
