@@ -30,7 +30,7 @@ typedef struct memory_pass {
   void *context;
   size_t bytes;
   int64_t next, pieces;
-  int served; /* whether a thread had memory; it then takes the pieces of those that had none, too */
+  int served; /* whether a thread had memory */
 } memory_pass;
 
 static void work_in_memory(void *context) {

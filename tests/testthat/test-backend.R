@@ -346,8 +346,8 @@ test_that("fewer threads run while other programs keep the cores busy", {
   skip_if(cores < 2 || cores > 16)
   old <- Sys.getenv("WARPBAYES_FIXED_THREADS", NA)
   on.exit(if (!is.na(old)) Sys.setenv(WARPBAYES_FIXED_THREADS = old))
-  # The fewest threads of several looks: after a pause of a second, which a busy machine may cause, a look counts none
-  # of the other programs.
+  # The fewest threads of several looks. A busy machine may suspend this process for a second; the next look then takes
+  # all cores for idle.
   fewest <- function() {
     min(vapply(1:15, function(i) {
       Sys.sleep(0.12)

@@ -66,7 +66,7 @@ static int threads_for(double work, const wb_run *run) {
 
 /* Draw 0 of rows, `together` rows a piece. */
 typedef struct first_draws {
-  const wb_categorical_rows *dense; /* NULL: the rows are those of `sparse` */
+  const wb_categorical_rows *dense; /* one of these two is NULL */
   const wb_categorical_sparse *sparse;
   const wb_categorical_draws *draws;
   wb_isa isa;
@@ -173,13 +173,13 @@ static size_t whole_lines(size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
 
-/* Draws after the first of rows. If `dense` is NULL, the rows are those of `sparse`. */
+/* Draws first..end - 1 of rows. One of `dense` and `sparse` is NULL. */
 typedef struct more_draws {
   const wb_categorical_rows *dense;
   const wb_categorical_sparse *sparse;
   int64_t rows;
   const wb_categorical_draws *draws;
-  int64_t first, end; /* draws */
+  int64_t first, end;
   wb_isa isa;
   int32_t slices;
   size_t prefix_bytes, bytes; /* of a row's prefix sums; with its guide */
@@ -222,7 +222,7 @@ static void draw_part(void *context, int64_t piece) {
   invert_one(&shared->summed, call->draws, call->isa, shared->row, first, wb_min_int(SHARED_DRAWS, call->end - first));
 }
 
-/* Each row's draws, shared by the threads. */
+/* Takes one row after the other. Returns 0 if there is no memory for its prefix sums. */
 static int draw_shared_rows(const more_draws *call, int threads) {
   char *const memory = wb_aligned_malloc(call->bytes);
   for (int64_t i = 0; memory && i < call->rows; i++) {
