@@ -267,7 +267,7 @@ warp_info <- function() {
         available = is.null(cuda$reason), reason = cuda$reason, plugin = cuda$path, devices = cuda$devices
       )
     ),
-    class = "warp_info"
+    class = c("warp_info", "warpbayes")
   )
 }
 

@@ -146,7 +146,7 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
     coefficient_names = coefficient_names(design, response), rows = nrow(parts$frame), weights = parts$weights,
     offset = parts$offset, response = response, design = design, na.action = parts$na.action, frame = parts$frame,
     given = given, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = without_dots(call, parent.frame())),
-    class = "bayes_logit")
+    class = c("bayes_logit", "warpbayes_fit", "warpbayes"))
   check_store_memory(logit_sampler(fit), fit, iter, sys.call())
   fit <- start_chains(fit, function(key) logit_start(fit))
   advance_chains(fit, iter, logit_sampler, run, progress, threads, checkpoint)

@@ -184,7 +184,7 @@ summary.bayes_logit <- function(object, ...) {
   structure(
     list(words = logit_fit_words(object), prior = object$prior, coefficients = table, converged = verdict$converged,
       verdict = verdict$sentences),
-    class = "summary.bayes_logit"
+    class = c("summary.bayes_logit", "warpbayes")
   )
 }
 

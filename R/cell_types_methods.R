@@ -194,7 +194,7 @@ summary.cell_types <- function(object, ...) {
   structure(list(
     words = types_words(object), types = object$types, medians = object$medians, transform = object$fit$transform,
     verdict = types_verdict(object)
-  ), class = "summary.cell_types")
+  ), class = c("summary.cell_types", "warpbayes"))
 }
 
 #' @rdname cell_types

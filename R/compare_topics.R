@@ -118,7 +118,7 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
     verdict = comparison_words(topics, best, alike, table), measure = measure, documents = length(left_out),
     fits = lapply(of_number, `[[`, "fit"),
     log_likelihood = log_likelihood, tokens = tokens, seed = seed
-  ), class = "topic_comparison")
+  ), class = c("topic_comparison", "warpbayes"))
 }
 
 check_topic_numbers <- function(topics, call = sys.call(-1L)) {
@@ -237,7 +237,7 @@ shown_comparison <- function(x) {
 summary.topic_comparison <- function(object, ...) {
   check_dots_empty(...)
   structure(unclass(object)[c("table", "best", "alike", "verdict", "measure", "documents")],
-    class = "summary.topic_comparison")
+    class = c("summary.topic_comparison", "warpbayes"))
 }
 
 #' @rdname compare_topics

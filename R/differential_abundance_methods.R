@@ -95,7 +95,6 @@ abundance_table <- function(effects, level) {
 #' @param effect the coefficient to plot; `NULL`: the first.
 #' @param main title, `NULL` for none.
 #' @param conf.level probability of the intervals of `tidy()`.
-#' @param row.names,optional as in [as.data.frame()]; not used.
 #' @param ... not used.
 #' @return `print()` and `plot()` return `x`, invisibly. `summary()` gives a list of class
 #'   `summary.differential_abundance`: `words`, `effects`, `level`, `verdict` (sentences), `no_effect`, `deviation`.
@@ -145,7 +144,7 @@ summary.differential_abundance <- function(object, ...) {
     verdict = abundance_verdict(object), no_effect = object$no_effect, group_name = object$group_name,
     deviation = typical(object$draws$deviation),
     group_deviation = if (!is.null(object$group_name)) typical(object$draws$group_deviation)
-  ), class = "summary.differential_abundance")
+  ), class = c("summary.differential_abundance", "warpbayes"))
 }
 
 #' @rdname summary.differential_abundance
@@ -177,9 +176,8 @@ no_effect_words <- function(x) {
   sprintf("Share of types without an effect, %s: %s (posterior mean)", names(x$no_effect), shares)
 }
 
-#' @rdname summary.differential_abundance
-#' @export
-as.data.frame.differential_abundance <- function(x, row.names = NULL, optional = FALSE, ...) {
+frame_of.differential_abundance <- function(x, ...) {
+  check_dots_empty(...)
   check_abundance(x, "x")
   x$effects
 }

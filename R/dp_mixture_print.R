@@ -242,7 +242,7 @@ summary.dp_mixture <- function(object, ...) {
       components = components, reference = reference[c("draw", "chain")], piled = object$piled,
       occupied = trace_quantities(object)$occupied, rows = object$rows, transform = object$transform
     ),
-    class = "summary.dp_mixture"
+    class = c("summary.dp_mixture", "warpbayes")
   )
 }
 

@@ -7,6 +7,11 @@ check_fit_class <- function(fit, argument, class, maker, call) {
   if (!inherits(fit, class) || !is.list(fit)) {
     stop_input(argument, "must come from ", maker, ", not ", show_value(fit), call = call)
   }
+  if (!inherits(fit, "warpbayes")) {
+    added <- if (class %in% c("cell_types", "differential_abundance")) "" else "\"warpbayes_fit\", "
+    stop_input(argument, "was made by an earlier version of warpbayes: class(", argument, ") <- c(class(", argument,
+      "), ", added, "\"warpbayes\") makes it one of this version", call = call)
+  }
 }
 
 stop_changed <- function(argument, part, what, value, call) {

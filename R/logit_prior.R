@@ -95,7 +95,7 @@ logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", 
     slab_df = check_number(slab_df, "slab_df", min = 0),
     group_scale = check_number(group_scale, "group_scale", min = 0),
     dispersion = stats::setNames(as.double(dispersion), c("shape", "rate"))
-  ), class = "logit_prior")
+  ), class = c("logit_prior", "warpbayes"))
 }
 
 check_prior_types <- function(type, call = sys.call(-1L)) {

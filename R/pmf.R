@@ -361,7 +361,7 @@ summary.pmf <- function(object, ...) {
       quantiles = stats::quantile(object, c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)),
       mode = values_of(object, which.max(weights))
     ),
-    class = "summary_pmf"
+    class = c("summary_pmf", "warpbayes")
   )
 }
 

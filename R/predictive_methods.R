@@ -55,7 +55,7 @@ summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...
       words = resample_words(object), table = table, remaining = object$remaining, verdict = horizon_verdict(object),
       bandwidth = bandwidth_verdict(object), beyond = points_verdict(object), missing = missing_verdict(object)
     ),
-    class = "summary.martingale_posterior"
+    class = c("summary.martingale_posterior", "warpbayes")
   )
 }
 
@@ -86,7 +86,7 @@ print.martingale_posterior <- function(x, ...) {
   if (ncol(x$draws) > length(shown)) {
     cat(sprintf("and %d more quantities\n", ncol(x$draws) - length(shown)))
   }
-  print_verdicts(horizon_verdict(x), bandwidth_verdict(x), points_verdict(x), missing_verdict(x))
+  cat("", horizon_verdict(x), bandwidth_verdict(x), points_verdict(x), missing_verdict(x), sep = "\n")
   invisible(x)
 }
 
@@ -101,13 +101,8 @@ print.summary.martingale_posterior <- function(x, ...) {
     if (nrow(x$table) > 20L) {
       cat(sprintf("and %d more quantities\n", nrow(x$table) - 20L))
     }
-    print_verdicts(x$verdict, x$bandwidth, x$beyond, x$missing)
+    cat("", x$verdict, x$bandwidth, x$beyond, x$missing, sep = "\n")
   })
-}
-
-print_verdicts <- function(...) {
-  cat("\n")
-  cat(c(...), sep = "\n")
 }
 
 check_summary_probs <- function(probs, call = sys.call(-1L)) {
@@ -323,81 +318,13 @@ predict_normal <- function(fit, probs) {
   data.frame(estimate = start$mean, lower = start$mean + ends[[1L]], upper = start$mean + ends[[2L]])
 }
 
-#' Draws of a martingale posterior for posterior and generics
-#'
-#' Gives the resamples as draws of package posterior, or as a table. Resamples are independent, so they are one chain.
-#'
-#' @param x a fit from [predictive_resample()].
-#' @param conf.level probability of the interval of `tidy()`.
-#' @param ... must be empty.
-#' @return An object of the class that the generic is named after, such as `draws_matrix` (`as_draws()` gives a
-#'   `draws_matrix`). `tidy()` gives a data frame with a row for each quantity: `term`, `estimate`, `std.error`,
-#'   `conf.low` and `conf.high`. `as.matrix()` and `as.data.frame()` give the draws, resamples x quantities, and
-#'   `as.mcmc()` of package coda gives them as one chain.
-#' @param row.names,optional not used.
-#' @examples
-#' fit <- predictive_resample(precip, bayesian_bootstrap(), draws = 200, seed = 1, threads = 2)
-#' if (requireNamespace("posterior", quietly = TRUE)) {
-#'   posterior::summarise_draws(fit)
-#' }
-#' @name as_draws.martingale_posterior
-NULL
-
-#' @rdname as_draws.martingale_posterior
-#' @method as_draws martingale_posterior
-#' @exportS3Method posterior::as_draws martingale_posterior
-as_draws.martingale_posterior <- function(x, ...) {
+draws_of.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
   check_parts(x, "x")
-  posterior::as_draws_matrix(x$draws)
+  array(x$draws, c(nrow(x$draws), 1L, ncol(x$draws)), list(NULL, NULL, colnames(x$draws)))
 }
 
-#' @rdname as_draws.martingale_posterior
-#' @method as_draws_matrix martingale_posterior
-#' @exportS3Method posterior::as_draws_matrix martingale_posterior
-as_draws_matrix.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
-  posterior::as_draws_matrix(x$draws)
-}
-
-#' @rdname as_draws.martingale_posterior
-#' @method as_draws_array martingale_posterior
-#' @exportS3Method posterior::as_draws_array martingale_posterior
-as_draws_array.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
-  posterior::as_draws_array(posterior::as_draws_matrix(x$draws))
-}
-
-#' @rdname as_draws.martingale_posterior
-#' @method as_draws_df martingale_posterior
-#' @exportS3Method posterior::as_draws_df martingale_posterior
-as_draws_df.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
-  posterior::as_draws_df(posterior::as_draws_matrix(x$draws))
-}
-
-#' @rdname as_draws.martingale_posterior
-#' @method as_draws_list martingale_posterior
-#' @exportS3Method posterior::as_draws_list martingale_posterior
-as_draws_list.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
-  posterior::as_draws_list(posterior::as_draws_matrix(x$draws))
-}
-
-#' @rdname as_draws.martingale_posterior
-#' @method as_draws_rvars martingale_posterior
-#' @exportS3Method posterior::as_draws_rvars martingale_posterior
-as_draws_rvars.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
-  posterior::as_draws_rvars(posterior::as_draws_matrix(x$draws))
-}
-
-#' @rdname as_draws.martingale_posterior
+#' @rdname tidiers
 #' @method tidy martingale_posterior
 #' @exportS3Method generics::tidy martingale_posterior
 tidy.martingale_posterior <- function(x, conf.level = 0.9, ...) {
@@ -408,26 +335,4 @@ tidy.martingale_posterior <- function(x, conf.level = 0.9, ...) {
   as_table(data.frame(term = colnames(x$draws), estimate = colMeans(x$draws, na.rm = TRUE),
     std.error = apply(x$draws, 2L, stats::sd, na.rm = TRUE),
     conf.low = ends[, 1L], conf.high = ends[, 2L], row.names = NULL))
-}
-
-#' @rdname as_draws.martingale_posterior
-#' @method as.mcmc martingale_posterior
-#' @exportS3Method coda::as.mcmc martingale_posterior
-as.mcmc.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  coda::mcmc(as.matrix.martingale_posterior(x))
-}
-
-#' @rdname as_draws.martingale_posterior
-#' @export
-as.matrix.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
-  x$draws
-}
-
-#' @rdname as_draws.martingale_posterior
-#' @export
-as.data.frame.martingale_posterior <- function(x, row.names = NULL, optional = FALSE, ...) {
-  as.data.frame(as.matrix.martingale_posterior(x, ...), optional = TRUE)
 }

@@ -1,7 +1,7 @@
 # Models whose predictions are resampled: lists of class "predictive_model".
 
 new_predictive_model <- function(kind, fields = list()) {
-  structure(c(list(kind = kind), fields), class = c(kind, "predictive_model"))
+  structure(c(list(kind = kind), fields), class = c(kind, "predictive_model", "warpbayes"))
 }
 
 #' Models for predictive resampling

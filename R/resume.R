@@ -102,6 +102,8 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   run <- faster_run(run, fit_cost(fit, saved$total - fit$iter))
   intact(file, call, topic$check_state(fit))
   fit <- intact(file, call, put_arrays(fit, saved, topic$sampler, file, call))
+  # Earlier builds of this version wrote fits without the classes that all results share.
+  class(fit) <- union(class(fit), c("warpbayes_fit", "warpbayes"))
   saved$arrays <- NULL
   fit$backend <- run_backend(run)
   fit$threads <- run$threads

@@ -56,7 +56,8 @@ row_reader <- function(rows, read, block = 1e5) {
   if (!is.function(read)) {
     stop_input("read", "must be a function of the first and the last row, not ", show_value(read))
   }
-  structure(list(rows = rows, read = read, block = check_count(block, "block", max = 2^31 - 1)), class = "row_reader")
+  block <- check_count(block, "block", max = 2^31 - 1)
+  structure(list(rows = rows, read = read, block = block), class = c("row_reader", "warpbayes"))
 }
 
 #' @param x a reader.

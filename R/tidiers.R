@@ -180,10 +180,7 @@ glance.pmf <- function(x, ...) {
   ))
 }
 
-#' @rdname cell_types
-#' @param row.names,optional not used.
-#' @export
-as.data.frame.cell_types <- function(x, row.names = NULL, optional = FALSE, ...) {
+frame_of.cell_types <- function(x, ...) {
   check_dots_empty(...)
   check_cell_types(x, sys.call(), "x")
   x$types

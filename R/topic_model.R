@@ -183,7 +183,7 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
     document_tokens = document_sizes(counts), groups = groups, seed_words = seed_words,
     prior_counts = add_prior(beta$prior_counts, seed_prior(seed_words, seed_weight, topics, counts)),
     x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
-  ), class = "topic_model")
+  ), class = c("topic_model", "warpbayes_fit", "warpbayes"))
   fit$topic_names <- seed_names(seed_words, topics)
   check_store_memory(topic_sampler(fit), fit, sweeps$iter, sys.call())
   fit <- start_chains(fit, topic_start(fit, alpha$start, beta$start, run))

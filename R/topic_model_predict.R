@@ -238,7 +238,7 @@ score_words <- function(fit, counts, theta, run) {
   log_likelihood <- native(C_topic_score, session, t(theta))
   names(log_likelihood) <- counts$documents
   structure(exp(-sum(log_likelihood) / counts$tokens), log_likelihood = log_likelihood, tokens = document_sizes(counts),
-    unknown = counts$unknown, class = "perplexity")
+    unknown = counts$unknown, class = c("perplexity", "warpbayes"))
 }
 
 #' @rdname perplexity

@@ -104,7 +104,7 @@ summary.topic_model <- function(object, terms = 8, ...) {
       coherence = coherence(object)[order], terms = term_lines(object, order, terms)
     ),
     groups = group_theta(object), diagnostics = diagnostics, converged = verdict$converged, verdict = verdict$sentences
-  ), class = "summary.topic_model")
+  ), class = c("summary.topic_model", "warpbayes"))
 }
 
 topic_diagnostics <- function(fit) {

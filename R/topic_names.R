@@ -65,9 +65,7 @@ topic_labels <- function(fit, topics, prefix = "") {
 # anybody can change it.
 check_topic_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
   check_present(!missing(fit), argument, call)
-  if (!inherits(fit, "topic_model") || !is.list(fit)) {
-    stop_input(argument, "must come from topic_model(), not ", show_value(fit), call = call)
-  }
+  check_fit_class(fit, argument, "topic_model", "topic_model()", call)
   refuse <- function(part, ...) {
     stop_input(argument, "has a part `", part, "` that is not ", ..., ": it has been changed since it was made",
       call = call

@@ -76,7 +76,7 @@ type_proportions <- function(types, level = 0.9, ...) {
       proportion = zap_share(as.vector(interval$mean)), lower = zap_share(as.vector(interval$lower)),
       upper = zap_share(as.vector(interval$upper))
     ),
-    draws = draws, level = level, class = c("type_proportions", "data.frame")
+    draws = draws, level = level, class = c("type_proportions", "warpbayes", "data.frame")
   )
 }
 
@@ -122,7 +122,7 @@ type_differences <- function(types, group, level = 0.9, scale = c("proportion", 
   })
   table <- do.call(rbind, rows)
   rownames(table) <- NULL
-  structure(table, scale = scale, level = level, class = c("type_differences", "data.frame"))
+  structure(table, scale = scale, level = level, class = c("type_differences", "warpbayes", "data.frame"))
 }
 
 # Proportions of the types in each draw and sample: draws x types x samples.
