@@ -72,18 +72,13 @@ tidy.bayes_logit <- function(x, conf.int = TRUE, conf.level = 0.95, exponentiate
   as_table(result)
 }
 
-#' @rdname tidy.bayes_logit
-#' @method glance bayes_logit
-#' @exportS3Method generics::glance bayes_logit
-glance.bayes_logit <- function(x, ...) {
-  check_dots_empty(...)
+glance_of.bayes_logit <- function(x) {
   table <- diagnose_quantities(logit_quantities(x))
-  extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values, na.rm = TRUE)
-  as_table(data.frame(
+  data.frame(
     nobs = x$rows, log_likelihood = table$mean[[nrow(table)]], chains = x$chains,
     draws = x$chains * kept_draws(x$iter, x), rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min),
     converged = logit_verdict(x, table)$converged, seconds = elapsed_seconds(x$elapsed)
-  ))
+  )
 }
 
 #' @rdname tidy.bayes_logit

@@ -262,13 +262,9 @@ tidy.topic_comparison <- function(x, ...) {
   as_table(x$table)
 }
 
-#' @rdname compare_topics
-#' @method glance topic_comparison
-#' @exportS3Method generics::glance topic_comparison
-glance.topic_comparison <- function(x, ...) {
-  check_dots_empty(...)
-  as_table(data.frame(documents = x$documents, tokens = sum(x$tokens), best = x$best, smallest_alike = min(x$alike),
-    perplexity = min(x$table$perplexity), seconds = sum(x$table$seconds)))
+glance_of.topic_comparison <- function(x) {
+  data.frame(documents = x$documents, tokens = sum(x$tokens), best = x$best, smallest_alike = min(x$alike),
+    perplexity = min(x$table$perplexity), seconds = sum(x$table$seconds))
 }
 
 #' @rdname compare_topics

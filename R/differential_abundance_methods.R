@@ -199,18 +199,14 @@ tidy.differential_abundance <- function(x, conf.level = 0.9, ...) {
   ))
 }
 
-#' @rdname summary.differential_abundance
-#' @method glance differential_abundance
-#' @exportS3Method generics::glance differential_abundance
-glance.differential_abundance <- function(x, ...) {
-  check_dots_empty(...)
+glance_of.differential_abundance <- function(x) {
   check_abundance(x, "x")
   shape <- dim(x$draws$effects)
-  as_table(data.frame(
+  data.frame(
     types = nrow(x$counts), samples = length(x$samples), reported = nrow(reported(x$effects, x$limit)),
     chains = shape[[2L]], draws = shape[[1L]] * shape[[2L]], rhat = max(x$effects$rhat), ess_bulk = min(x$effects$ess),
     converged = x$converged
-  ))
+  )
 }
 
 #' @rdname summary.differential_abundance

@@ -40,8 +40,8 @@ refused_generics <- list(
 
 # What lists of distributions and tables keep, because it treats them as vectors.
 vector_generics <- c(
-  "anyDuplicated", "anyNA", "as.array", "as.matrix", "c", "duplicated", "head", "is.na", "is.na<-", "labels",
-  "rep", "rev", "summary", "tail", "unique"
+  "anyDuplicated", "anyNA", "as.matrix", "c", "duplicated", "head", "is.na", "is.na<-", "labels", "rep", "rev",
+  "summary", "tail", "unique"
 )
 
 # What each class is, and what to use instead. Other classes have the last entry.
@@ -111,7 +111,8 @@ refuse_generic <- function(...) {
   if (keeps_generic(.Generic, x)) NextMethod() else stop_refused(.Generic, x)
 }
 
-# A perplexity is a number. A table does what data frames have a method for.
+# A perplexity is a number, and a table does what data frames have a method for. Two defaults are right: that of update()
+# repeats a call, and summarise_draws() begins with as_draws().
 keeps_generic <- function(generic, x) {
   if (is.atomic(x)) {
     models <- unlist(refused_generics[setdiff(names(refused_generics), c("base", "graphics", "utils"))])
@@ -119,7 +120,9 @@ keeps_generic <- function(generic, x) {
   }
   is_table <- is.data.frame(x)
   (is_table || inherits(x, "pmf_list")) && generic %in% vector_generics ||
-    is_table && !is.null(utils::getS3method(generic, "data.frame", optional = TRUE))
+    is_table && (generic == "model.frame" || !is.null(utils::getS3method(generic, "data.frame", optional = TRUE))) ||
+    generic == "update" && is.call(unclass(x)$call) ||
+    generic %in% c("summarise_draws", "summarize_draws") && inherits(x, "warpbayes_fit")
 }
 
 #' @export
@@ -140,8 +143,8 @@ as.character.warpbayes <- toString.warpbayes
   for (package in names(refused_generics)) {
     when_loaded(package, function(namespace) {
       for (generic in refused_generics[[getNamespaceName(namespace)]]) {
-        # Versions of packages differ in their generics.
-        if (exists(generic, envir = namespace, inherits = FALSE)) {
+        # Versions of packages differ in their generics. Groups are no functions of package base.
+        if (generic %in% c("Math", "Summary", getNamespaceExports(namespace))) {
           registerS3method(generic, "warpbayes", refuse_generic, envir = namespace)
         }
       }

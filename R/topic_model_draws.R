@@ -111,18 +111,14 @@ augment.topic_model <- function(x, data = NULL, seed = NULL, backend = NULL, thr
   ))
 }
 
-#' @rdname tidy.topic_model
-#' @method glance topic_model
-#' @exportS3Method generics::glance topic_model
-glance.topic_model <- function(x, ...) {
-  check_dots_empty(...)
+glance_of.topic_model <- function(x) {
   check_topic_fit(x, "x")
   log_likelihood <- mean_log_likelihood(x)
-  as_table(data.frame(
+  data.frame(
     topics = x$topics, documents = length(x$documents), terms = length(x$terms), tokens = x$x$tokens, chains = x$chains,
     iter = x$iter, alpha_sum = sum(x$alpha), beta = x$beta, log_likelihood = log_likelihood,
     perplexity = exp(-log_likelihood / x$x$tokens), seconds = elapsed_seconds(x$elapsed)
-  ))
+  )
 }
 
 # The mean log likelihood of the reference chain over the sweeps after the warm-up, or over all sweeps if the fit ended

@@ -374,7 +374,7 @@ test_that("functions that need draws refuse a mode, and all others work", {
   if (requireNamespace("coda", quietly = TRUE)) {
     refuse(as.mcmc.list.dp_mixture(fit), "there is nothing to make a table of")
   }
-  table <- glance.dp_mixture(fit)
+  table <- glance_of(fit)
   expect_identical(table$log_likelihood, fit$log_likelihood[[fit$iter, best]])
   expect_identical(table$converged, fit$converged[[best]])
   expect_true(is.na(table$rhat))

@@ -46,6 +46,6 @@ test_that("a warm-up that leaves no draw is refused", {
   expect_error(drop_warmup(fit, -1), "`n` must be one whole number from 0", class = error)
   expect_error(drop_warmup(fit, 1, warmup = 3), "`warmup` is not known here", class = error)
   expect_error(drop_warmup(1), "`fit` must come from dp_mixture\\(\\) or bayes_logit\\(\\), not 1", class = error)
-  topics <- structure(list(), class = "topic_model")
+  topics <- structure(list(), class = c("topic_model", "warpbayes_fit", "warpbayes"))
   expect_error(drop_warmup(topics), "fit again with a longer `warmup`", class = error)
 })

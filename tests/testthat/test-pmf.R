@@ -286,12 +286,14 @@ test_that("objects that are not as pmf() makes them are recognised", {
   logs$log_prob <- logs$log_prob[1:2]
   far <- pmf(c(0.5, 0.3, 0.2), values = c(0, 1, 1e9))
   far$at <- rev(far$at)
+  with_class <- function(x) structure(x, class = class(die))
   bad <- list(
     "its probabilities sum to 0.5, not 1" = cut, "`from` is missing" = unfinished, "`from` is \"1\"" = textual,
     "`by` is 0" = shifted, "`prob` has entries that are not probabilities" = negative,
     "its probabilities sum to 0.333333, not 1" = logs, "`at` does not fit to the probabilities" = far,
-    "it is 1 instead of a list" = structure(1, class = "pmf"), "`prob` is missing" = structure(list(), class = "pmf"),
-    "`prob` is not a vector of doubles: an integer of length 2" = structure(list(prob = 1:2, from = 0), class = "pmf")
+    "it is 1 instead of a list" = with_class(1), "`prob` is missing" = with_class(list()),
+    "`prob` is not a vector of doubles: an integer of length 2" = with_class(list(prob = 1:2, from = 0)),
+    "it lacks the class \"warpbayes\"" = structure(unclass(die), class = "pmf")
   )
   uses <- list(
     mean, variance, median, summary, print, format, plot, lines, as.data.frame, quantile, truncate,

@@ -60,15 +60,15 @@ test_that("no inherited method takes a fit for a list", {
 })
 
 test_that("the errors say what to use", {
-  logit <- structure(list(draws = 1), class = "bayes_logit")
-  mixture <- structure(list(draws = 1), class = "dp_mixture")
+  logit <- structure(list(draws = 1), class = c("bayes_logit", "warpbayes_fit", "warpbayes"))
+  mixture <- structure(list(draws = 1), class = c("dp_mixture", "warpbayes_fit", "warpbayes"))
   input <- "warpbayes_error_input"
   expect_error(mean(logit), "`mean()` is not known for fits of bayes_logit(): coef() gives posterior means",
     fixed = TRUE, class = input)
   expect_error(c(mixture, mixture), "list(a, b) keeps several together", fixed = TRUE, class = input)
   expect_error(coef(mixture), "`coef()` is not known for fits of dp_mixture(): use summary()", fixed = TRUE,
     class = input)
-  expect_error(residuals(structure(list(), class = "topic_model")), "perplexity()", fixed = TRUE, class = input)
+  expect_error(residuals(structure(list(), class = c("topic_model", "warpbayes_fit", "warpbayes"))), "perplexity()", fixed = TRUE, class = input)
   # Lists of distributions stay vectors.
   die <- pmf(rep(1 / 6, 6), from = 1)
   expect_length(rev(c(die, die)), 2L)
@@ -95,8 +95,8 @@ test_that("odds ratios are the exponentials of coefficients and of their interva
 test_that("generics of packages that are loaded later are refused too", {
   skip_if_not_installed("coda")
   skip_if_not_installed("posterior")
-  types <- structure(list(draws = 1), class = "cell_types")
+  types <- structure(list(draws = 1), class = c("cell_types", "warpbayes"))
   expect_error(coda::as.mcmc(types), "`as.mcmc()` is not known for cell types", fixed = TRUE)
-  logit <- structure(list(draws = 1), class = "bayes_logit")
+  logit <- structure(list(draws = 1), class = c("bayes_logit", "warpbayes_fit", "warpbayes"))
   expect_error(posterior::ess_bulk(logit), "summarise_draws", class = "warpbayes_error_input")
 })
