@@ -3,13 +3,13 @@
 # error that says what to use. A class that has a method of its own, or a method of "warpbayes_fit", is not refused.
 # Left alone are generics that treat objects as lists on purpose, or that R itself calls for any object: length(),
 # names(), as.list(), unlist(), str(), dim(), levels() and row.names(), and chooseOpsMethod() and nameOfClass() of R 4.3.
-# tests/classes.csv shows every class and generic.
+# tests/testthat/classes.csv shows every class and generic.
 
 refused_generics <- list(
   base = c(
     "Math", "Summary", "anyDuplicated", "anyNA", "as.array", "as.call", "as.expression", "as.function",
     "as.matrix", "c", "duplicated", "is.na", "is.na<-", "kappa", "labels", "mean", "plot", "qr", "rep", "rev",
-    "scale", "seq", "sort", "summary", "t", "unique"
+    "scale", "seq", "sort", "summary", "t", "truncate", "unique"
   ),
   graphics = "lines",
   stats = c(
@@ -116,7 +116,7 @@ refuse_generic <- function(...) {
 keeps_generic <- function(generic, x) {
   if (is.atomic(x)) {
     models <- unlist(refused_generics[setdiff(names(refused_generics), c("base", "graphics", "utils"))])
-    return(!generic %in% setdiff(models, c("median", "quantile")))
+    return(!generic %in% setdiff(c("stack", "truncate", models), c("median", "quantile")))
   }
   is_table <- is.data.frame(x)
   (is_table || inherits(x, "pmf_list")) && generic %in% vector_generics ||

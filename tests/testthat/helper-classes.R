@@ -13,7 +13,7 @@ one_of_each_class <- function() {
   fits <- list(
     dp_mixture = mixture, relabelled_mixture = relabel(mixture, threads = 2), cell_types = types,
     differential_abundance = differential_abundance(counts, ~ group, data.frame(group = c("a", "a", "b", "b")),
-      totals = rep(1000, 4), seed = 1, iter = 50),
+      totals = rep(1000, 4), seed = 1, iter = 40, warmup = 10),
     bayes_logit = bayes_logit(am ~ wt + (1 | cyl), mtcars, chains = 2, iter = 40, seed = 1, threads = 2),
     topic_model = topics, topic_comparison = compare_topics(words, 2:3, iter = 20, n = 3, seed = 1, threads = 2),
     martingale_posterior = predictive_resample(cars, copula_regression(dist ~ speed, rho = 0.7, rho_x = 0.6),
@@ -36,10 +36,10 @@ all_generics <- function() {
   refused <- stack(warpbayes:::refused_generics)
   methods <- getNamespaceInfo("warpbayes", "S3methods")
   own <- c("continue", "drop_warmup", "log_lik", "relabel", "report", "variance")
-  delayed <- vapply(strsplit(warpbayes_directives(), "::", fixed = TRUE), identity, c("", ""))
   rows <- rbind(
     data.frame(package = as.character(refused$ind), generic = refused$values),
-    data.frame(package = "warpbayes", generic = own), data.frame(package = delayed[1L, ], generic = delayed[2L, ])
+    data.frame(package = "warpbayes", generic = own),
+    data.frame(package = c("generics", "knitr", "tibble"), generic = c("glance", "knit_print", "as_tibble"))
   )
   others <- setdiff(methods[, 1L], c(rows$generic, sub(".*::", "", methods[, 1L][grepl("::", methods[, 1L])])))
   where <- vapply(others, function(name) {
@@ -50,25 +50,31 @@ all_generics <- function() {
   rows[order(rows$package, rows$generic, method = "radix"), ]
 }
 
-# Generics of packages that are not imported, as "package::generic".
-warpbayes_directives <- function() {
-  delayed <- c("generics::glance", "knitr::knit_print", "tibble::as_tibble")
-  delayed[!duplicated(delayed)]
-}
-
 # "method": the class, or one that it inherits from, has a method. "all": the method of all fits or all results.
 # "refused": an error that says what to use. "default": what R does with numbers, data frames or any object.
 cell_of <- function(generic, package, x) {
-  for (class in class(x)) {
-    method <- utils::getS3method(generic, class, optional = TRUE, envir = asNamespace(package))
-    if (is.null(method)) next
-    if (identical(body(method), body(warpbayes:::refuse_generic))) {
-      called <- if (generic %in% c("Math", "Ops", "Summary")) "exp" else generic
-      return(if (warpbayes:::keeps_generic(called, x)) "default" else "refused")
+  own <- asNamespace("warpbayes")
+  for (class in setdiff(class(x), "warpbayes")) {
+    if (!is.null(utils::getS3method(generic, class, optional = TRUE, envir = asNamespace(package)))) {
+      return(if (class == "warpbayes_fit") "all" else "method")
     }
-    return(if (class %in% c("warpbayes", "warpbayes_fit")) "all" else "method")
   }
-  "default"
+  # Generics that other versions of a package do not have are refused in those that have them.
+  if (generic %in% own$refused_generics[[package]]) {
+    called <- if (generic %in% c("Math", "Summary")) "exp" else generic
+    return(if (own$keeps_generic(called, x)) "default" else "refused")
+  }
+  part <- c(as.data.frame = "frame_of", as_tibble = "frame_of", glance = "glance_of", report = "report_content")[generic]
+  if (!is.na(part)) {
+    has_part <- any(vapply(class(x), function(class) {
+      exists(paste0(part, ".", class), own) || identical(class, "pmf") && part == "frame_of"
+    }, NA))
+    return(if (has_part || is.data.frame(x) && part == "frame_of") "all" else "refused")
+  }
+  if (!is.null(utils::getS3method(generic, "warpbayes", optional = TRUE, envir = asNamespace(package)))) {
+    return("all")
+  }
+  if (package == "warpbayes") "refused" else "default"
 }
 
 class_matrix <- function(objects, generics = all_generics()) {

@@ -20,7 +20,7 @@ test_that("the draws equal those of a fit with the longer warm-up", {
   expect_identical(more$draws, continue(long, 6, threads = 2)$draws)
   expect_identical(drop_warmup(more)$warmup, 16)
   matched <- drop_warmup(relabel(short, threads = 2), 2)
-  expect_s3_class(matched, "dp_mixture", exact = TRUE)
+  expect_s3_class(matched, c("dp_mixture", "warpbayes_fit", "warpbayes"), exact = TRUE)
   expect_null(matched$match)
   expect_identical(dim(matched$draws$weights), c(3L, 9L, 2L))
 })
