@@ -65,7 +65,7 @@
 #'   The other elements say how the fit was made: `family`, `formula`, `terms`, `xlevels`, `contrasts`, `frame`,
 #'   `design`, `response`, `weights`, `offset`, `rows`, `na.action`, `chains`, `iter`, `warmup`, `thin`, `seed`,
 #'   `backend`, `threads`, `elapsed` (seconds), `interrupted` and `call`. See [summary.bayes_logit()],
-#'   [predict.bayes_logit()], [plot.bayes_logit()], [as_draws.bayes_logit()], [tidy.bayes_logit()].
+#'   [predict.bayes_logit()], [plot.bayes_logit()], [as_draws.warpbayes_fit()], [tidy.bayes_logit()].
 #' @section Sampler:
 #' Chains start at random points about the mode of the posterior, twice as far from it as draws of the posterior are.
 #'

@@ -92,7 +92,7 @@ list_shares <- function(shares) {
 #' `start`, `steps`, `converged`, `log_posterior`, `log_likelihood` and `occupied`; `converged` is that of the best
 #' start.
 #'
-#' `print()` returns its argument invisibly.
+#' `print()` returns its argument invisibly, and `prior_summary()` of package rstantools gives the prior.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))

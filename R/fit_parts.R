@@ -23,6 +23,10 @@ stop_changed <- function(argument, part, what, value, call) {
 # numbers or an array: a method that needs it says so.
 part_checks <- function(fit, argument, call) {
   refuse <- function(part, what, value) stop_changed(argument, part, what, value, call)
+  array <- function(part, dims, value = fit[[part]], absent = TRUE) {
+    fits <- if (is.null(value)) absent else is.numeric(value) && identical(as.double(dim(value)), as.double(dims))
+    if (!fits) refuse(part, paste(paste(whole_words(dims), collapse = " x "), "numbers"), value)
+  }
   list(
     count = function(part, min, max = 2^53) {
       value <- fit[[part]]
@@ -43,10 +47,14 @@ part_checks <- function(fit, argument, call) {
         refuse(part, paste(whole_words(length), "numbers"), value)
       }
     },
-    array = function(part, dims, value = fit[[part]]) {
-      if (!is.null(value) && (!is.numeric(value) || !identical(as.double(dim(value)), as.double(dims)))) {
-        refuse(part, paste(paste(whole_words(dims), collapse = " x "), "numbers"), value)
-      }
+    array = array,
+    # The traces and draws have the dimensions that the plan of the sampler says.
+    stored = function(plan, draws = kept_draws(fit$iter, fit), absent = TRUE) {
+      dims <- tryCatch(stored_dims(plan, fit$iter, draws, fit$chains), error = function(error) {
+        stop_input(argument, "has been changed since it was made: its parts do not agree", call = call)
+      })
+      for (part in names(dims$traces)) array(part, dims$traces[[part]], absent = absent)
+      for (part in names(dims$draws)) array(paste0("draws$", part), dims$draws[[part]], fit$draws[[part]])
     }
   )
 }
@@ -62,7 +70,6 @@ check_chain_parts <- function(fit, check) {
   check$list("state")
   elapsed <- unlist(fit$elapsed)
   if (!is.null(elapsed)) check$numbers("elapsed", length(elapsed), unname(elapsed))
-  check$array("log_likelihood", c(fit$iter, fit$chains))
 }
 
 check_mixture_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
@@ -79,18 +86,10 @@ check_mixture_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
   p <- length(fit$markers)
   check$numbers("center", p)
   check$numbers("scale", p)
-  sweeps <- c(fit$iter, fit$chains)
-  for (part in c("log_posterior", "concentration_trace", "occupied")) check$array(part, sweeps)
-  check$array("probe_density", c(sweeps, 5))
   check$array("sizes", c(k, fit$chains))
   if (!is.null(fit$x)) check$array("x", c(fit$rows, p))
   if (is_bem(fit)) check$numbers("steps", fit$chains)
-  kept <- c(if (is_bem(fit)) min(1, fit$iter) else kept_draws(fit$iter, fit), fit$chains)
-  dims <- list(weights = k, means = c(k, p), covariances = c(p, p, k), concentration = NULL)
-  for (part in names(dims)) {
-    value <- fit$draws[[part]]
-    if (length(value)) check$array(paste0("draws$", part), c(dims[[part]], kept), value)
-  }
+  check$stored(mixture_plan(fit), if (is_bem(fit)) min(1, fit$iter) else kept_draws(fit$iter, fit))
   if (!is.null(fit$samples) || !is.null(fit$sample)) {
     check$names("samples")
     inside <- is.integer(fit$sample) && length(fit$sample) == fit$rows && all(fit$sample %in% seq_along(fit$samples))
@@ -98,7 +97,6 @@ check_mixture_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
       stop_input(argument, "has been changed since it was made: its `sample` is not the sample of each cell",
         call = call)
     }
-    check$array("draws$sample_weights", c(k, length(fit$samples), kept), fit$draws$sample_weights)
   }
 }
 
@@ -110,32 +108,20 @@ check_logit_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
   check_chain_parts(fit, check)
   for (part in c("prior", "design", "response", "xlevels")) check$list(part)
   if (!is.null(fit$group_name)) check$names("group_name")
-  sweeps <- c(fit$iter, fit$chains)
   coefficients <- length(fit$coefficient_names)
-  check$array("coefficient_trace", c(sweeps, coefficients))
   if (is.matrix(fit$offset)) {
     check$array("offset", c(fit$rows, length(fit$response$classes) - 1))
   } else {
     check$numbers("offset", fit$rows)
   }
   check$numbers("weights", fit$rows)
-  if (fit$family == "negbinomial") check$array("dispersion_trace", sweeps)
   x <- fit$design$x
   classes <- if (fit$family == "multinomial") length(fit$response$classes) else 2
   if (!identical(as.double(dim(x)), c(as.double(fit$rows), coefficients / (classes - 1)))) {
     stop_changed(argument, "design$x", "the design of the fitted rows and coefficients", x, call)
   }
-  for (part in c("group_deviation", "group_correlation")) {
-    if (is.null(fit$group_name) && !is.null(fit[[part]])) {
-      check$array(part, c(sweeps, if (length(dim(fit[[part]])) > 2L) dim(fit[[part]])[[3L]] else 1))
-    }
+  if (!is.null(fit$group_name) && (!is.factor(fit$design$group) || length(fit$design$group) != fit$rows)) {
+    stop_changed(argument, "design$group", "the group of each row", fit$design$group, call)
   }
-  if (!is.null(fit$group_name)) {
-    groups <- nlevels(fit$design$group)
-    check$array("draws$intercepts", c(groups, kept_draws(fit$iter, fit), fit$chains), fit$draws$intercepts)
-    check$array("group_deviation", sweeps)
-    if (!is.factor(fit$design$group) || length(fit$design$group) != fit$rows) {
-      stop_changed(argument, "design$group", "the group of each row", fit$design$group, call)
-    }
-  }
+  check$stored(logit_plan(fit))
 }

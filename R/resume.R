@@ -214,11 +214,8 @@ is_fingerprint <- function(value) {
 # The fit with the traces and draws of the checkpoint, in the dimensions that they have after fit$iter sweeps.
 put_arrays <- function(fit, saved, sampler, file, call) {
   plan <- sampler(fit)
-  draws <- kept_draws(fit$iter, fit)
-  dims <- c(
-    lapply(plan$traces, function(trace) c(fit$iter, fit$chains, trace$dim)),
-    lapply(plan$draws, function(part) c(part$dim, draws, fit$chains))
-  )
+  dims <- stored_dims(plan, fit$iter, kept_draws(fit$iter, fit), fit$chains)
+  dims <- c(dims$traces, dims$draws)
   parts <- c(plan$traces, plan$draws)
   fits <- identical(names(saved$arrays), names(parts)) && all(lengths(saved$arrays) == vapply(dims, prod, 0)) &&
     all(mapply(function(values, part) typeof(values) == typeof(part$blank), saved$arrays, parts))

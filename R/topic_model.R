@@ -330,7 +330,7 @@ topic_start <- function(fit, alpha, beta, run, mean = NULL) {
   }
 }
 
-topic_sampler <- function(fit) {
+topic_plan <- function(fit) {
   k <- fit$topics
   several <- nlevels(fit$groups) > 1L && fit$learn$alpha != "none"
   parts <- list(
@@ -344,7 +344,13 @@ topic_sampler <- function(fit) {
   )
   list(
     traces = list(log_likelihood = stored(), alpha_sum = stored(), beta_trace = stored()),
-    draws = parts[!vapply(parts, is.null, NA)],
+    draws = parts[!vapply(parts, is.null, NA)]
+  )
+}
+
+topic_sampler <- function(fit) {
+  k <- fit$topics
+  c(topic_plan(fit), list(
     # The sums of theta and phi, and each token's topic.
     state_bytes = 8 * as.double(k) * (length(fit$documents) + length(fit$terms)) + 2 * sum(fit$document_tokens),
     open = function(run) open_topics(fit$x, k, fit$precision, run, fit_structure(fit)),
@@ -352,7 +358,7 @@ topic_sampler <- function(fit) {
     step = topic_step(fit),
     several = topic_kept_together(fit),
     finish = topic_finish
-  )
+  ))
 }
 
 # A slice holds what it keeps until it ends, and the topics of its kept sweeps until the next one. So they may take so

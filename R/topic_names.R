@@ -93,8 +93,7 @@ check_topic_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
   }
   shape("phi", size[[1L]], size[[3L]])
   shape("theta", size[[2L]], size[[1L]])
-  shape("log_likelihood", fit$iter, fit$chains)
-  for (part in c("alpha_sum", "beta_trace")) shape(part, fit$iter, fit$chains)
+  check$stored(topic_plan(fit), absent = FALSE)
   check$count("reference", 1, fit$chains)
   check$numbers("elapsed", 2L)
   if (!is.numeric(fit$alpha) || length(fit$alpha) != size[[1L]] || !all(is.finite(fit$alpha) & fit$alpha > 0)) {
