@@ -1,7 +1,7 @@
 # A fitted regression in the forms of other packages: the draws of posterior and coda, and the tables of tidy(),
 # glance() and augment(). The methods are registered when those packages are loaded.
 
-draws_of.bayes_logit <- function(x, groups = FALSE, ...) {
+array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
   check_dots_empty(...)
   groups <- check_flag(groups, "groups")
   parts <- logit_quantities(x)
@@ -12,7 +12,7 @@ draws_of.bayes_logit <- function(x, groups = FALSE, ...) {
   for (effect in if (groups && is.null(x$group_name)) dimnames(x$draws$effects)[[1L]]) {
     parts[[effect]] <- matrix(x$draws$effects[effect, , ], draws)
   }
-  draws_array(parts, draws, x$chains)
+  bind_draws(parts, draws, x$chains)
 }
 
 #' Tables of a fitted regression

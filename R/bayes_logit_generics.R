@@ -213,7 +213,7 @@ prior_summary.bayes_logit <- function(object, ...) {
 #' @export
 as.array.bayes_logit <- function(x, ...) {
   coefficient_draws(x)
-  draws <- draws_of(x, ...)
+  draws <- array_of_draws(x, ...)
   draws[, , dimnames(draws)[[3L]] != "log_likelihood", drop = FALSE]
 }
 

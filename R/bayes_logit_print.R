@@ -123,7 +123,6 @@ logit_fit_words <- function(fit) {
 #' The line "Polya-Gamma sweeps ..." says which sampler ran: see [bayes_logit()].
 #'
 #' @param object,x a fit from [bayes_logit()], or its summary.
-#' @param digits significant digits to which standard deviations are printed.
 #' @param parm names or numbers of coefficients; all if missing.
 #' @param level probability of the interval.
 #' @param formula.,evaluate for `update()`: as in [stats::update()].
@@ -163,16 +162,13 @@ logit_table_words <- function(table, digits) {
   )
 }
 
-#' @rdname summary.bayes_logit
-#' @export
-print.bayes_logit <- function(x, digits = 2, ...) {
+in_console.bayes_logit <- function(x, digits = 2, ...) {
   digits <- check_count(digits, "digits", max = 15)
   check_logit_fit(x, "x")
   print_lines(logit_fit_words(x))
   table <- diagnose_quantities(logit_quantities(x))
   print(logit_table_words(table[table$quantity != "log_likelihood", ], digits), row.names = FALSE)
   print_sentences(logit_verdict(x, table)$sentences)
-  invisible(x)
 }
 
 #' @rdname summary.bayes_logit
@@ -188,18 +184,14 @@ summary.bayes_logit <- function(object, ...) {
   )
 }
 
-#' @rdname summary.bayes_logit
-#' @export
-print.summary.bayes_logit <- function(x, digits = 2, ...) {
-  printed(x, {
-    digits <- check_count(digits, "digits", max = 15)
-    print_lines(x$words)
-    cat("\n")
-    print(x$prior)
-    cat("\n")
-    print(logit_table_words(x$coefficients, digits), row.names = FALSE)
-    print_sentences(x$verdict)
-  })
+in_console.summary.bayes_logit <- function(x, digits = 2, ...) {
+  digits <- check_count(digits, "digits", max = 15)
+  print_lines(x$words)
+  cat("\n")
+  print(x$prior)
+  cat("\n")
+  print(logit_table_words(x$coefficients, digits), row.names = FALSE)
+  print_sentences(x$verdict)
 }
 
 #' @rdname summary.bayes_logit

@@ -68,9 +68,7 @@ interval_words <- function(types, digits = 1) {
 rhat_words <- function(rhat) ifelse(is.na(rhat), "-", format_rhat(rhat))
 ess_words <- function(ess) ifelse(is.na(ess), "-", formatC(ess, format = "f", digits = 0))
 
-#' @rdname cell_types
-#' @export
-print.cell_types <- function(x, ...) {
+in_console.cell_types <- function(x, ...) {
   check_cell_types(x, sys.call(), "x")
   cat(types_words(x), sep = "\n")
   shown <- x$types[!x$types$speck, ]
@@ -82,7 +80,6 @@ print.cell_types <- function(x, ...) {
     ), row.names = FALSE)
   }
   print_sentences(types_verdict(x))
-  invisible(x)
 }
 
 types_words <- function(x) {
@@ -197,29 +194,24 @@ summary.cell_types <- function(object, ...) {
   ), class = c("summary.cell_types", "warpbayes"))
 }
 
-#' @rdname cell_types
-#' @param digits number of significant digits of medians.
-#' @export
-print.summary.cell_types <- function(x, digits = 3, ...) {
-  printed(x, {
-    digits <- check_count(digits, "digits", max = 15)
-    cat(x$words, sep = "\n")
-    cat("\nTypes:\n")
-    types <- x$types[!x$types$speck | x$types$cells > 0, ]
-    print(data.frame(
-      type = paste0(types$type, ifelse(types$speck, "*", "")), share = percent(types$proportion, 2),
-      `90% interval` = interval_words(types, 2), Rhat = rhat_words(types$rhat), ESS = ess_words(types$ess),
-      cells = types$cells, components = types$components,
-      nearest = ifelse(is.na(types$nearest), "-", types$nearest), overlap = overlap_words(types$overlap),
-      apart = percent(types$apart, 0),
-      check.names = FALSE
-    ), row.names = FALSE)
-    if (any(types$speck)) {
-      cat("* a speck\n")
-    }
-    cat("\nMedians, ", scale_words(x$transform), ":\n", sep = "")
-    print(signif(x$medians[types$type, , drop = FALSE], digits))
-    cat("\n")
-    print_sentences(x$verdict)
-  })
+in_console.summary.cell_types <- function(x, digits = 3, ...) {
+  digits <- check_count(digits, "digits", max = 15)
+  cat(x$words, sep = "\n")
+  cat("\nTypes:\n")
+  types <- x$types[!x$types$speck | x$types$cells > 0, ]
+  print(data.frame(
+    type = paste0(types$type, ifelse(types$speck, "*", "")), share = percent(types$proportion, 2),
+    `90% interval` = interval_words(types, 2), Rhat = rhat_words(types$rhat), ESS = ess_words(types$ess),
+    cells = types$cells, components = types$components,
+    nearest = ifelse(is.na(types$nearest), "-", types$nearest), overlap = overlap_words(types$overlap),
+    apart = percent(types$apart, 0),
+    check.names = FALSE
+  ), row.names = FALSE)
+  if (any(types$speck)) {
+    cat("* a speck\n")
+  }
+  cat("\nMedians, ", scale_words(x$transform), ":\n", sep = "")
+  print(signif(x$medians[types$type, , drop = FALSE], digits))
+  cat("\n")
+  print_sentences(x$verdict)
 }

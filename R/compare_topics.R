@@ -204,15 +204,12 @@ comparison_words <- function(topics, best, alike, table) {
   )
 }
 
-#' @rdname compare_topics
-#' @export
-print.topic_comparison <- function(x, ...) {
+in_console.topic_comparison <- function(x, ...) {
   check_dots_empty(...)
   print_lines(sprintf("Topic models with %s numbers of topics, compared on %s that they had not seen", nrow(x$table),
     count_words(x$documents, "document")))
   print(shown_comparison(x), row.names = FALSE)
   print_sentences(x$verdict)
-  invisible(x)
 }
 
 # The table with few digits, as text. The perplexities of one column have the same number of decimals.
@@ -240,9 +237,7 @@ summary.topic_comparison <- function(object, ...) {
     class = c("summary.topic_comparison", "warpbayes"))
 }
 
-#' @rdname compare_topics
-#' @export
-print.summary.topic_comparison <- print.topic_comparison
+in_console.summary.topic_comparison <- in_console.topic_comparison
 
 # str() and lapply() go through the parts of a list by their places, which are numbers of topics in x[[20]].
 #' @rdname compare_topics

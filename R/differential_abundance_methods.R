@@ -90,7 +90,7 @@ abundance_table <- function(effects, level) {
 #' odds scale; types that are reported are filled.
 #'
 #' @param x,object from [differential_abundance()].
-#' @param types how many types `print()` shows. For `plot()`: names or numbers of types, or `NULL` for the twelve with
+#' @param types names or numbers of types to plot, or `NULL` for the twelve with
 #'   the smallest false discovery rates.
 #' @param effect the coefficient to plot; `NULL`: the first.
 #' @param main title, `NULL` for none.
@@ -116,20 +116,16 @@ abundance_table <- function(effects, level) {
 #' @name summary.differential_abundance
 NULL
 
-#' @rdname summary.differential_abundance
-#' @export
-print.differential_abundance <- function(x, types = 12, ...) {
-  printed(x, {
-    check_abundance(x, "x")
-    types <- check_count(types, "types")
-    cat(abundance_words(x), sep = "\n")
-    effects <- x$effects[order(x$effects$fdr), ]
-    print(abundance_table(utils::head(effects, types), x$level), row.names = FALSE)
-    if (nrow(effects) > types) {
-      cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(effects) - types)))
-    }
-    print_sentences(abundance_verdict(x))
-  })
+in_console.differential_abundance <- function(x, types = 12, ...) {
+  check_abundance(x, "x")
+  types <- check_count(types, "types")
+  cat(abundance_words(x), sep = "\n")
+  effects <- x$effects[order(x$effects$fdr), ]
+  print(abundance_table(utils::head(effects, types), x$level), row.names = FALSE)
+  if (nrow(effects) > types) {
+    cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(effects) - types)))
+  }
+  print_sentences(abundance_verdict(x))
 }
 
 #' @rdname summary.differential_abundance
@@ -147,19 +143,15 @@ summary.differential_abundance <- function(object, ...) {
   ), class = c("summary.differential_abundance", "warpbayes"))
 }
 
-#' @rdname summary.differential_abundance
-#' @export
-print.summary.differential_abundance <- function(x, ...) {
-  printed(x, {
-    cat(x$words, sep = "\n")
-    cat("\nOdds ratios:\n")
-    print(abundance_table(x$effects, x$level), row.names = FALSE)
-    cat("\nStandard deviation of log odds, typical of the types (geometric mean):\n")
-    cat(paste0("  ", deviation_lines(x), "\n"), sep = "")
-    cat(paste0(no_effect_words(x), "\n"), sep = "")
-    cat("\n")
-    print_sentences(x$verdict)
-  })
+in_console.summary.differential_abundance <- function(x, ...) {
+  cat(x$words, sep = "\n")
+  cat("\nOdds ratios:\n")
+  print(abundance_table(x$effects, x$level), row.names = FALSE)
+  cat("\nStandard deviation of log odds, typical of the types (geometric mean):\n")
+  cat(paste0("  ", deviation_lines(x), "\n"), sep = "")
+  cat(paste0(no_effect_words(x), "\n"), sep = "")
+  cat("\n")
+  print_sentences(x$verdict)
 }
 
 deviation_lines <- function(x) {

@@ -57,7 +57,7 @@ count_kept <- function(fit) {
   length(fit$draws$concentration)
 }
 
-draws_of.dp_mixture <- function(x, components = FALSE, ...) {
+array_of_draws.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
   components <- check_flag(components, "components")
   need_sampler(x, "there is nothing to make a table of")
@@ -81,7 +81,7 @@ draws_of.dp_mixture <- function(x, components = FALSE, ...) {
       }
     }
   }
-  draws_array(parts, length(sweeps), x$chains)
+  bind_draws(parts, length(sweeps), x$chains)
 }
 
 #' @rdname summary.dp_mixture

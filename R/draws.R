@@ -1,5 +1,5 @@
-# The draws of all fits for packages posterior and coda and for base R. Each class says what its draws are in a method of
-# draws_of(), and the forms below hold for all of them.
+# The draws of all fits for packages posterior and coda and for base R. Each class of fits has a method of
+# array_of_draws(), and the forms below follow from it.
 
 #' Draws of a fit for posterior, coda and base R
 #'
@@ -29,8 +29,8 @@
 #' @param ... `components`, `groups` or `topics`, as the table says.
 #' @param row.names,optional,stringsAsFactors not used.
 #' @return An object of the class that the generic is named after, such as `draws_array` or `mcmc.list`, with one
-#'   iteration for each kept draw and the chains side by side. `as_draws()` gives a `draws_array`, or a `draws_matrix` of
-#'   a martingale posterior. `as.array()` gives draws x chains x variables. `as.matrix()` and `as.data.frame()` give
+#'   iteration for each kept draw and the chains side by side. `as_draws()` gives a `draws_array`, and for a martingale
+#'   posterior a `draws_matrix`. `as.array()` gives draws x chains x variables. `as.matrix()` and `as.data.frame()` give
 #'   draws x variables, one chain after the other.
 #' @section Errors:
 #' `warpbayes_error_input` for other arguments, for parts that the fit did not keep, and for `as.mcmc()` of several
@@ -48,23 +48,24 @@
 NULL
 
 # The kept draws as an array of iterations x chains x variables with the names of the variables.
-draws_of <- function(x, ...) UseMethod("draws_of")
+array_of_draws <- function(x, ...) UseMethod("draws_of")
 
 # An array of draws from `parts`, a named list with the draws x chains of each variable.
-draws_array <- function(parts, draws, chains) {
+bind_draws <- function(parts, draws, chains) {
   array(unlist(parts, use.names = FALSE), c(draws, chains, length(parts)), list(NULL, NULL, names(parts)))
 }
 
 #' @rdname as_draws.warpbayes_fit
 #' @method as_draws_array warpbayes_fit
 #' @exportS3Method posterior::as_draws_array warpbayes_fit
-as_draws_array.warpbayes_fit <- function(x, ...) posterior::as_draws_array(draws_of(x, ...))
+as_draws_array.warpbayes_fit <- function(x, ...) posterior::as_draws_array(array_of_draws(x, ...))
 
 #' @rdname as_draws.warpbayes_fit
 #' @method as_draws warpbayes_fit
 #' @exportS3Method posterior::as_draws warpbayes_fit
 as_draws.warpbayes_fit <- function(x, ...) {
-  if (inherits(x, "martingale_posterior")) as_draws_matrix.warpbayes_fit(x, ...) else as_draws_array.warpbayes_fit(x, ...)
+  draws <- as_draws_array.warpbayes_fit(x, ...)
+  if (inherits(x, "martingale_posterior")) posterior::as_draws_matrix(draws) else draws
 }
 
 #' @rdname as_draws.warpbayes_fit
@@ -91,7 +92,7 @@ as_draws_rvars.warpbayes_fit <- function(x, ...) posterior::as_draws_rvars(as_dr
 #' @method as.mcmc.list warpbayes_fit
 #' @exportS3Method coda::as.mcmc.list warpbayes_fit
 as.mcmc.list.warpbayes_fit <- function(x, ...) {
-  draws <- draws_of(x, ...)
+  draws <- array_of_draws(x, ...)
   if (nrow(draws) == 0L) {
     stop_input("x", "has no kept draws, and package coda has no chains without draws")
   }
@@ -116,7 +117,7 @@ as.mcmc.warpbayes_fit <- function(x, ...) {
 
 #' @rdname as_draws.warpbayes_fit
 #' @export
-as.array.warpbayes_fit <- function(x, ...) draws_of(x, ...)
+as.array.warpbayes_fit <- function(x, ...) array_of_draws(x, ...)
 
 #' @rdname as_draws.warpbayes_fit
 #' @export

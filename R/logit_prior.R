@@ -233,14 +233,9 @@ compiled_logit_prior <- function(prior, counts) {
   )
 }
 
-#' @rdname logit_prior
-#' @param x a prior.
-#' @export
-print.logit_prior <- function(x, ...) {
-  printed(x, {
-    cat("Prior of a regression\n")
-    print_lines(paste0("  ", logit_prior_words(x)))
-  })
+in_console.logit_prior <- function(x, ...) {
+  cat("Prior of a regression\n")
+  print_lines(paste0("  ", logit_prior_words(x)))
 }
 
 logit_prior_words <- function(prior) {

@@ -128,9 +128,7 @@ rep.pmf <- function(x, times = 1, each = 1, length.out = NULL, ...) {
   structure(rep(list(x), count), class = c("pmf_list", "warpbayes"))
 }
 
-#' @noRd
-#' @export
-print.pmf_list <- function(x, ...) {
+in_console.pmf_list <- function(x, ...) {
   check_dots_empty(...)
   cat(length(x), if (length(x) == 1L) "distribution" else "distributions", "\n")
   shown <- seq_len(min(length(x), 10L))
@@ -140,7 +138,6 @@ print.pmf_list <- function(x, ...) {
   if (length(x) > length(shown)) {
     cat("...\n")
   }
-  invisible(x)
 }
 
 #' @noRd

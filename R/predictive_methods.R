@@ -71,9 +71,7 @@ quantile.martingale_posterior <- function(x, probs = c(0.05, 0.25, 0.5, 0.75, 0.
   )
 }
 
-#' @rdname summary.martingale_posterior
-#' @export
-print.martingale_posterior <- function(x, ...) {
+in_console.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
   check_parts(x, "x")
   cat(resample_words(x), sep = "\n")
@@ -87,22 +85,17 @@ print.martingale_posterior <- function(x, ...) {
     cat(sprintf("and %d more quantities\n", ncol(x$draws) - length(shown)))
   }
   cat("", horizon_verdict(x), bandwidth_verdict(x), points_verdict(x), missing_verdict(x), sep = "\n")
-  invisible(x)
 }
 
-#' @rdname summary.martingale_posterior
-#' @export
-print.summary.martingale_posterior <- function(x, ...) {
-  printed(x, {
-    check_dots_empty(...)
-    cat(x$words, sep = "\n")
-    cat("\n")
-    print(utils::head(x$table, 20L), digits = 4, row.names = FALSE)
-    if (nrow(x$table) > 20L) {
-      cat(sprintf("and %d more quantities\n", nrow(x$table) - 20L))
-    }
-    cat("", x$verdict, x$bandwidth, x$beyond, x$missing, sep = "\n")
-  })
+in_console.summary.martingale_posterior <- function(x, ...) {
+  check_dots_empty(...)
+  cat(x$words, sep = "\n")
+  cat("\n")
+  print(utils::head(x$table, 20L), digits = 4, row.names = FALSE)
+  if (nrow(x$table) > 20L) {
+    cat(sprintf("and %d more quantities\n", nrow(x$table) - 20L))
+  }
+  cat("", x$verdict, x$bandwidth, x$beyond, x$missing, sep = "\n")
 }
 
 check_summary_probs <- function(probs, call = sys.call(-1L)) {
@@ -318,7 +311,7 @@ predict_normal <- function(fit, probs) {
   data.frame(estimate = start$mean, lower = start$mean + ends[[1L]], upper = start$mean + ends[[2L]])
 }
 
-draws_of.martingale_posterior <- function(x, ...) {
+array_of_draws.martingale_posterior <- function(x, ...) {
   check_dots_empty(...)
   check_parts(x, "x")
   array(x$draws, c(nrow(x$draws), 1L, ncol(x$draws)), list(NULL, NULL, colnames(x$draws)))

@@ -247,12 +247,6 @@ model_words <- function(model) {
   )
 }
 
-#' @param x a `predictive_model`.
-#' @param ... not used.
-#' @rdname predictive_models
-#' @export
-print.predictive_model <- function(x, ...) {
-  printed(x, {
-    cat("<predictive model> ", model_words(x), "\n", sep = "")
-  })
+in_console.predictive_model <- function(x, ...) {
+  cat("<predictive model> ", model_words(x), "\n", sep = "")
 }

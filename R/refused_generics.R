@@ -2,7 +2,7 @@
 # gives NA, coef() NULL, ess_bulk() a number about nothing. For class "warpbayes", which all results have, they raise an
 # error that says what to use. A class that has a method of its own, or a method of "warpbayes_fit", is not refused.
 # Left alone are generics that treat objects as lists on purpose, or that R itself calls for any object: length(),
-# names(), as.list(), unlist(), str(), dim(), levels() and row.names(), and chooseOpsMethod() and nameOfClass() of R 4.3.
+# names(), as.list(), unlist(), str(), dim(), levels(), row.names(), and chooseOpsMethod() and nameOfClass() of R 4.3.
 # tests/testthat/classes.csv shows every class and generic.
 
 refused_generics <- list(
@@ -45,7 +45,7 @@ vector_generics <- c(
 )
 
 # What each class is, and what to use instead. Other classes have the last entry.
-class_words <- list(
+result_words <- list(
   dp_mixture = c("fits of dp_mixture()", "summary(), predict(), as.matrix() or tidy() of package generics"),
   cell_types = c("cell types", "summary(), predict(), as.data.frame() or `x$fit`, the mixture"),
   differential_abundance = c("comparisons of groups", "summary(), as.data.frame() or `x$draws`"),
@@ -95,11 +95,11 @@ refusal_words <- c(
 )
 
 stop_refused <- function(generic, x) {
-  class <- c(intersect(class(x), names(class_words)), "warpbayes")[[1L]]
+  class <- c(intersect(class(x), names(result_words)), "warpbayes")[[1L]]
   diagnostic <- grepl("^(ess|mcse|rhat)_?", generic) && class %in% c("dp_mixture", "bayes_logit", "topic_model")
   known <- c(paste(generic, class, sep = "."), generic, if (diagnostic) "ess")
   known <- known[known %in% names(refusal_words)]
-  words <- class_words[[class]]
+  words <- result_words[[class]]
   instead <- if (length(known)) refusal_words[[known[[1L]]]] else paste("use", words[[2L]])
   name <- if (grepl("^[[:alpha:]]", generic)) paste0(generic, "()") else generic
   stop_warpbayes("input", sprintf("`%s` is not known for %s: %s", name, words[[1L]], instead))
@@ -111,8 +111,8 @@ refuse_generic <- function(...) {
   if (keeps_generic(.Generic, x)) NextMethod() else stop_refused(.Generic, x)
 }
 
-# A perplexity is a number, and a table does what data frames have a method for. Two defaults are right: that of update()
-# repeats a call, and summarise_draws() begins with as_draws().
+# A perplexity is a number, and a table does what data frames have a method for. Two defaults are right: update() repeats
+# a call, and summarise_draws() begins with as_draws().
 keeps_generic <- function(generic, x) {
   if (is.atomic(x)) {
     models <- unlist(refused_generics[setdiff(names(refused_generics), c("base", "graphics", "utils"))])

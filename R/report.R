@@ -1,6 +1,6 @@
 # report(): a page that says what a fit found, how far it can be trusted, and how it was made. Each kind of fit
-# describes itself in a method of report_content() in R/report_<kind>.R; R/report_html.R turns content into a page, and R/report_knit.R
-# into the output of a chunk of R Markdown.
+# describes itself in a method of report_content() in R/report_<kind>.R. R/report_html.R turns content into a page, and
+# R/report_knit.R into the output of a chunk of R Markdown.
 #
 # Content is a list of
 #   title     what the page is about;
@@ -73,7 +73,8 @@ report <- function(fit, file = NULL, title = NULL, note = NULL, overwrite = FALS
 
 #' @rdname report
 #' @export
-report.warpbayes <- function(fit, file = NULL, title = NULL, note = NULL, overwrite = FALSE, open = interactive(), ...) {
+report.warpbayes <- function(fit, file = NULL, title = NULL, note = NULL, overwrite = FALSE, open = interactive(),
+                             ...) {
   write_report(report_content(fit, ...), file, title, note, overwrite, open)
 }
 

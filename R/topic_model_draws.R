@@ -1,7 +1,7 @@
 # A fitted topic model for other packages: the draws of posterior, and the tables of tidy(), glance() and augment(). The
 # methods are registered if those packages are installed.
 
-draws_of.topic_model <- function(x, topics = FALSE, ...) {
+array_of_draws.topic_model <- function(x, topics = FALSE, ...) {
   check_dots_empty(...)
   check_topic_fit(x, "x")
   topics <- check_flag(topics, "topics")
@@ -23,7 +23,7 @@ draws_of.topic_model <- function(x, topics = FALSE, ...) {
       parts <- c(parts, theta)
     }
   }
-  draws_array(parts, count, x$chains)
+  bind_draws(parts, count, x$chains)
 }
 
 # Draws of a matrix, rows x columns x draws x chains, as a list with the draws x chains of each entry, column by column.

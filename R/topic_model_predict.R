@@ -241,17 +241,12 @@ score_words <- function(fit, counts, theta, run) {
     unknown = counts$unknown, class = c("perplexity", "warpbayes"))
 }
 
-#' @rdname perplexity
-#' @param x a perplexity.
-#' @export
-print.perplexity <- function(x, ...) {
-  printed(x, {
-    check_dots_empty(...)
-    unknown <- sum(attr(x, "unknown"))
-    left_out <- if (unknown > 0) sprintf(" (%s of unknown terms left out)", count_words(unknown, "token")) else ""
-    cat(sprintf(
-      "perplexity %s of %s in %s%s\n", format(signif(as.numeric(x), 5)), count_words(sum(attr(x, "tokens")), "token"),
-      count_words(length(attr(x, "tokens")), "document"), left_out
-    ))
-  })
+in_console.perplexity <- function(x, ...) {
+  check_dots_empty(...)
+  unknown <- sum(attr(x, "unknown"))
+  left_out <- if (unknown > 0) sprintf(" (%s of unknown terms left out)", count_words(unknown, "token")) else ""
+  cat(sprintf(
+    "perplexity %s of %s in %s%s\n", format(signif(as.numeric(x), 5)), count_words(sum(attr(x, "tokens")), "token"),
+    count_words(length(attr(x, "tokens")), "document"), left_out
+  ))
 }

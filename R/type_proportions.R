@@ -80,19 +80,16 @@ type_proportions <- function(types, level = 0.9, ...) {
   )
 }
 
-#' @export
-print.type_proportions <- function(x, ...) {
-  printed(x, {
-    parts <- c("type", "sample", "cells", "proportion", "lower", "upper")
-    if (!identical(names(x), parts)) {
-      return(NextMethod())
-    }
-    level <- attr(x, "level")
-    shown <- data.frame(type = x$type, sample = x$sample, cells = x$cells, proportion = percent(x$proportion, 2),
-      interval = interval_words(x, 2))
-    names(shown)[[5L]] <- if (is.null(level)) "interval" else paste0(format(100 * level), "% interval")
-    print(shown, row.names = FALSE)
-  })
+in_console.type_proportions <- function(x, ...) {
+  parts <- c("type", "sample", "cells", "proportion", "lower", "upper")
+  if (!identical(names(x), parts)) {
+    return(print(plain_frame(x), ...))
+  }
+  level <- attr(x, "level")
+  shown <- data.frame(type = x$type, sample = x$sample, cells = x$cells, proportion = percent(x$proportion, 2),
+    interval = interval_words(x, 2))
+  names(shown)[[5L]] <- if (is.null(level)) "interval" else paste0(format(100 * level), "% interval")
+  print(shown, row.names = FALSE)
 }
 
 #' @rdname type_proportions

@@ -64,7 +64,8 @@ cell_of <- function(generic, package, x) {
     called <- if (generic %in% c("Math", "Summary")) "exp" else generic
     return(if (own$keeps_generic(called, x)) "default" else "refused")
   }
-  part <- c(as.data.frame = "frame_of", as_tibble = "frame_of", glance = "glance_of", report = "report_content")[generic]
+  parts <- c(as.data.frame = "frame_of", as_tibble = "frame_of", glance = "glance_of", report = "report_content")
+  part <- parts[generic]
   if (!is.na(part)) {
     has_part <- any(vapply(class(x), function(class) {
       exists(paste0(part, ".", class), own) || identical(class, "pmf") && part == "frame_of"

@@ -17,8 +17,8 @@ test_that("each generic answers for each class, or says what to use", {
     f <- switch(generic, Math = exp, Ops = function(x) x == x, Summary = max, `is.na<-` = function(x) is.na(x) <- 1,
       get(generic, asNamespace(package)))
     more <- list(
-      continue = list(1, threads = 2, progress = FALSE), emm_basis = list(NULL, NULL, NULL), report = list(open = FALSE),
-      truncate = list(lower = 2), update = list(evaluate = FALSE)
+      continue = list(1, threads = 2, progress = FALSE), report = list(open = FALSE), truncate = list(lower = 2),
+      update = list(evaluate = FALSE)
     )[[generic]]
     function(x) do.call(f, c(list(x), more))
   }

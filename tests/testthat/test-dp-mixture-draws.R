@@ -28,13 +28,13 @@ test_that("thinned draws keep their sweep numbers", {
     if (is.matrix(draws)) draws[5 * 1:10, ] else if (length(dim(draws)) == 3) draws[, 5 * 1:10, ]
   })
   expect_identical(kept_sweeps(thinned), 50 + 5 * 1:10)
-  expect_identical(draws_of(thinned)[, 1, "concentration"], thinned$draws$concentration[, 1])
+  expect_identical(array_of_draws(thinned)[, 1, "concentration"], thinned$draws$concentration[, 1])
 })
 
 test_that("the draws include the learned parts of the prior", {
   learned <- dp_mixture(x[1:200, ], components = 4, iter = 20, chains = 2, seed = 1, threads = 2,
     prior = dp_prior(learn = c("mean", "mean_scale", "df", "scale")))
-  draws <- draws_of(learned)
+  draws <- array_of_draws(learned)
   expect_identical(draws[, 2, "prior_df"], learned$draws$prior_df[, 2])
   expect_identical(draws[, 1, "prior_mean_scale"], learned$draws$prior_mean_scale[, 1])
   expect_identical(draws[, 2, "prior_mean[CD2]"], unname(learned$draws$prior_mean[2, , 2]))
@@ -51,8 +51,8 @@ test_that("coda's chains keep their sweep numbers", {
 test_that("parts that were not kept, and misspelt arguments, are refused", {
   without <- fit
   without$draws$means <- NULL
-  expect_error(draws_of(without, TRUE), "needs the draws of means", class = "warpbayes_error_input")
-  expect_error(draws_of(fit, NA), "`components` must be TRUE or FALSE", class = "warpbayes_error_input")
+  expect_error(array_of_draws(without, TRUE), "needs the draws of means", class = "warpbayes_error_input")
+  expect_error(array_of_draws(fit, NA), "`components` must be TRUE or FALSE", class = "warpbayes_error_input")
   skip_if_not_installed("posterior")
   expect_error(posterior::as_draws_df(fit, parts = TRUE), "not known here", class = "warpbayes_error_input")
 })

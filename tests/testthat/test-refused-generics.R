@@ -34,7 +34,7 @@ test_that("no inherited method takes a fit for a list", {
     c("base", "stats", "utils", "coda", "posterior", "nlme", "rstantools", "generics"))
   expect_true(all(c("base", "stats", "utils") %in% packages))
   own <- asNamespace("warpbayes")
-  fits <- setdiff(names(class_words), c("pmf_list", "type_proportions", "type_differences", "perplexity", "warpbayes"))
+  fits <- setdiff(names(result_words), c("pmf_list", "type_proportions", "type_differences", "perplexity", "warpbayes"))
   tried <- 0
   # The short form tries two classes with each generic, in turn.
   for (package in packages) {
@@ -69,7 +69,8 @@ test_that("the errors say what to use", {
   expect_error(c(mixture, mixture), "list(a, b) keeps several together", fixed = TRUE, class = input)
   expect_error(coef(mixture), "`coef()` is not known for fits of dp_mixture(): use summary()", fixed = TRUE,
     class = input)
-  expect_error(residuals(structure(list(), class = c("topic_model", "warpbayes_fit", "warpbayes"))), "perplexity()", fixed = TRUE, class = input)
+  topics <- structure(list(), class = c("topic_model", "warpbayes_fit", "warpbayes"))
+  expect_error(residuals(topics), "perplexity()", fixed = TRUE, class = input)
   # Lists of distributions stay vectors.
   die <- pmf(rep(1 / 6, 6), from = 1)
   expect_length(rev(c(die, die)), 2L)
