@@ -48,7 +48,7 @@
 NULL
 
 # The kept draws as an array of iterations x chains x variables with the names of the variables.
-array_of_draws <- function(x, ...) UseMethod("draws_of")
+array_of_draws <- function(x, ...) UseMethod("array_of_draws")
 
 # An array of draws from `parts`, a named list with the draws x chains of each variable.
 bind_draws <- function(parts, draws, chains) {

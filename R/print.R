@@ -14,7 +14,7 @@
 #' | [cell_types()], its summary | for the summary `digits = 3`, the number of significant digits of medians |
 #' | [differential_abundance()] | `types = 12`, how many of the types to show, the smallest false discovery rate first |
 #' | [bayes_logit()], its summary | `digits = 2`, significant digits to which standard deviations are printed |
-#' | [topic_model()] | `topics = 10` and `terms = 6`, how many of the largest topics to show, and how many of their terms |
+#' | [topic_model()] | `topics = 10` and `terms = 6`, how many of the largest topics, and of their terms |
 #' | summary of [topic_model()] | `topics = 20` |
 #' | [pmf()], its summary | `digits = 4`, significant digits to show |
 #'

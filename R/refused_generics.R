@@ -111,8 +111,8 @@ refuse_generic <- function(...) {
   if (keeps_generic(.Generic, x)) NextMethod() else stop_refused(.Generic, x)
 }
 
-# A perplexity is a number, and a table does what data frames have a method for. Two defaults are right: update() repeats
-# a call, and summarise_draws() begins with as_draws().
+# A perplexity is a number, and a table does what data frames have a method for. The defaults of update(), which repeats
+# a call, and of summarise_draws(), which begins with as_draws(), are right.
 keeps_generic <- function(generic, x) {
   if (is.atomic(x)) {
     models <- unlist(refused_generics[setdiff(names(refused_generics), c("base", "graphics", "utils"))])
