@@ -34,12 +34,7 @@ coefficient_draws <- function(fit, call = sys.call(-1L)) {
   check_logit_fit(fit, call = call)
   sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
   if (length(sweeps) == 0L) {
-    text <- paste(
-      "the fit has no kept draws: it ended after %s sweeps, and the first draw is kept after %s;",
-      "continue(fit, iter) runs more sweeps"
-    )
-    stop_warpbayes("input", sprintf(text, whole_words(fit$iter), whole_words(fit$warmup + fit$thin)),
-      argument = "iter", call = call)
+    stop_without_draws(fit, call)
   }
   matrix(fit$coefficient_trace[sweeps, , ],
     ncol = length(fit$coefficient_names), dimnames = list(NULL, fit$coefficient_names)

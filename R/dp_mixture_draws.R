@@ -44,12 +44,7 @@ need_draws <- function(fit, parts, call = sys.call(-1L)) {
     ), argument = "keep", call = call)
   }
   if (length(fit$draws[[parts[[1L]]]]) == 0L) {
-    stop_warpbayes("input", sprintf(
-      paste(
-        "the fit has no kept draws: it ended after %d sweeps, and the first draw is kept after %s;",
-        "continue(fit, iter) adds sweeps"
-      ), nrow(fit$log_likelihood), format(fit$warmup + fit$thin)
-    ), argument = "iter", call = call)
+    stop_without_draws(fit, call)
   }
 }
 

@@ -55,6 +55,15 @@ bind_draws <- function(parts, draws, chains) {
   array(unlist(parts, use.names = FALSE), c(draws, chains, length(parts)), list(NULL, NULL, names(parts)))
 }
 
+stop_without_draws <- function(fit, call = sys.call(-1L)) {
+  text <- paste(
+    "the fit has no kept draws: it ended after %s sweeps, and the first draw is kept after %s;",
+    "continue(fit, iter) runs more sweeps"
+  )
+  stop_warpbayes("input", sprintf(text, whole_words(fit$iter), whole_words(fit$warmup + fit$thin)), argument = "iter",
+    call = call)
+}
+
 #' @rdname as_draws.warpbayes_fit
 #' @method as_draws_array warpbayes_fit
 #' @exportS3Method posterior::as_draws_array warpbayes_fit
@@ -94,7 +103,8 @@ as_draws_rvars.warpbayes_fit <- function(x, ...) posterior::as_draws_rvars(as_dr
 as.mcmc.list.warpbayes_fit <- function(x, ...) {
   draws <- array_of_draws(x, ...)
   if (nrow(draws) == 0L) {
-    stop_input("x", "has no kept draws, and package coda has no chains without draws")
+    # Package coda has no chains without draws.
+    stop_without_draws(x)
   }
   thin <- if (is.null(x$thin)) 1 else x$thin
   start <- if (is.null(x$thin)) 1 else x$warmup + thin

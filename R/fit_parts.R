@@ -54,7 +54,9 @@ part_checks <- function(fit, argument, call) {
         stop_input(argument, "has been changed since it was made: its parts do not agree", call = call)
       })
       for (part in names(dims$traces)) array(part, dims$traces[[part]], absent = absent)
-      for (part in names(dims$draws)) array(paste0("draws$", part), dims$draws[[part]], fit$draws[[part]])
+      for (part in names(dims$draws)) {
+        if (length(fit$draws[[part]])) array(paste0("draws$", part), dims$draws[[part]], fit$draws[[part]])
+      }
     }
   )
 }

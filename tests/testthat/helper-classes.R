@@ -51,12 +51,14 @@ all_generics <- function() {
 }
 
 # "method": the class, or one that it inherits from, has a method. "all": the method of all fits or all results.
-# "refused": an error that says what to use. "default": what R does with numbers, data frames or any object.
+# "data.frame": the method of data frames. "refused": an error that says what to use. "default": what R does with a
+# number, a list or any object.
 cell_of <- function(generic, package, x) {
   own <- asNamespace("warpbayes")
   for (class in setdiff(class(x), "warpbayes")) {
     if (!is.null(utils::getS3method(generic, class, optional = TRUE, envir = asNamespace(package)))) {
-      return(if (class == "warpbayes_fit") "all" else "method")
+      of_frames <- class == "data.frame" || is.data.frame(x) && generic %in% c("Math", "Ops", "Summary")
+      return(if (of_frames) "data.frame" else if (class == "warpbayes_fit") "all" else "method")
     }
   }
   # Generics that other versions of a package do not have are refused in those that have them.
