@@ -21,7 +21,7 @@
 NULL
 
 logit_array <- function(fit, groups = FALSE) {
-  groups <- check_flag(groups, "groups", call = sys.call(-1L))
+  groups <- check_flag(groups, "groups")
   parts <- logit_quantities(fit)
   for (group in if (groups) levels(fit$design$group)) {
     parts[[sprintf("intercept[%s]", group)]] <- matrix(fit$draws$intercepts[group, , ], nrow(parts[[1L]]))
@@ -169,7 +169,7 @@ glance.bayes_logit <- function(x, ...) {
 augment.bayes_logit <- function(x, data = NULL, newdata = NULL, ...) {
   check_dots_empty(...)
   if (!is.null(newdata)) {
-    mean <- predict_means(x, newdata, sys.call())
+    mean <- predict_means(x, newdata)
     return(as_table(cbind(newdata, if (is.matrix(mean)) class_columns(mean) else data.frame(.fitted = unname(mean)))))
   }
   if (is.null(data)) {
@@ -182,7 +182,7 @@ augment.bayes_logit <- function(x, data = NULL, newdata = NULL, ...) {
     )
   }
   at <- if (nrow(data) == x$rows) seq_len(x$rows) else padded
-  mean <- fitted_means(x, sys.call())
+  mean <- fitted_means(x)
   if (is.matrix(mean)) {
     return(as_table(cbind(data, class_columns(mean)[at, , drop = FALSE])))
   }

@@ -9,9 +9,9 @@ coda_chains <- function(draws, start, thin) {
 }
 
 # The only chain of an mcmc.list. as.mcmc() has no place for several.
-one_coda_chain <- function(chains, call = sys.call(-1L)) {
+one_coda_chain <- function(chains) {
   if (length(chains) != 1L) {
-    stop_input("x", sprintf("has %d chains: use coda::as.mcmc.list()", length(chains)), call = call)
+    stop_input("x", sprintf("has %d chains: use coda::as.mcmc.list()", length(chains)))
   }
   chains[[1L]]
 }

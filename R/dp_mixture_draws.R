@@ -1,8 +1,8 @@
 # The kept draws of a mixture: one draw, the reference draw, and all draws in the forms of packages posterior and coda.
 
 # The kept draw with the highest log posterior. It represents the fit wherever a single mixture is needed.
-reference_draw <- function(fit, call = sys.call(-1L)) {
-  need_draws(fit, c("weights", "means", "covariances"), call)
+reference_draw <- function(fit) {
+  need_draws(fit, c("weights", "means", "covariances"))
   log_posterior <- fit$log_posterior[kept_sweeps(fit), , drop = FALSE]
   best <- which.max(log_posterior)
   draw <- (best - 1L) %% nrow(log_posterior) + 1L
@@ -34,14 +34,14 @@ mixture_of_draw <- function(fit, draw, chain) {
 }
 
 # Stops if the fit did not keep the `parts` of its draws, or has no draw.
-need_draws <- function(fit, parts, call = sys.call(-1L)) {
-  check_mixture_fit(fit, call = call)
+need_draws <- function(fit, parts) {
+  check_mixture_fit(fit)
   absent <- parts[vapply(fit$draws[parts], is.null, TRUE)]
   if (length(absent)) {
     stop_warpbayes("input", sprintf(
       "this needs the draws of %s, which the fit did not keep; fit with keep = c(%s)",
       paste(absent, collapse = " and "), paste(dQuote(union(fit$keep, absent), FALSE), collapse = ", ")
-    ), argument = "keep", call = call)
+    ), argument = "keep")
   }
   if (length(fit$draws[[parts[[1L]]]]) == 0L) {
     stop_warpbayes("input", sprintf(
@@ -49,7 +49,7 @@ need_draws <- function(fit, parts, call = sys.call(-1L)) {
         "the fit has no kept draws: it ended after %d sweeps, and the first draw is kept after %s;",
         "continue(fit, iter) adds sweeps"
       ), nrow(fit$log_likelihood), format(fit$warmup + fit$thin)
-    ), argument = "iter", call = call)
+    ), argument = "iter")
   }
 }
 
@@ -100,9 +100,9 @@ count_kept <- function(fit) {
 NULL
 
 # iterations x chains x variables.
-array_of_draws <- function(fit, components = FALSE, call = sys.call(-1L)) {
+array_of_draws <- function(fit, components = FALSE) {
   components <- check_flag(components, "components")
-  need_sampler(fit, "there is nothing to make a table of", call)
+  need_sampler(fit, "there is nothing to make a table of")
   sweeps <- kept_sweeps(fit)
   parts <- lapply(trace_quantities(fit, warmup = TRUE), function(draws) draws[sweeps, , drop = FALSE])
   parts <- append(parts, list(log_posterior = fit$log_posterior[sweeps, , drop = FALSE]), after = 1L)
@@ -113,7 +113,7 @@ array_of_draws <- function(fit, components = FALSE, call = sys.call(-1L)) {
     parts[[sprintf("prior_mean[%s]", fit$markers[[j]])]] <- fit$draws$prior_mean[j, , ]
   }
   if (components) {
-    need_draws(fit, c("weights", "means"), call)
+    need_draws(fit, c("weights", "means"))
     for (j in seq_len(fit$components)) {
       parts[[sprintf("weight[%d]", j)]] <- fit$draws$weights[j, , ]
     }

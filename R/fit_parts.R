@@ -3,21 +3,21 @@
 # for their classes.
 
 # Stops unless `fit` is a list of the class.
-check_fit_class <- function(fit, argument, class, maker, call) {
+check_fit_class <- function(fit, argument, class, maker) {
   if (!inherits(fit, class) || !is.list(fit)) {
-    stop_input(argument, "must come from ", maker, ", not ", show_value(fit), call = call)
+    stop_input(argument, "must come from ", maker, ", not ", show_value(fit))
   }
 }
 
-stop_changed <- function(argument, part, what, value, call) {
+stop_changed <- function(argument, part, what, value) {
   stop_input(argument, "has a part `", part, "` that is not ", what, ", but ", show_value(value),
-    ": it has been changed since it was made", call = call)
+    ": it has been changed since it was made")
 }
 
 # Checks of parts, as functions of their name. `value` is for a part of a part. A part that is absent passes as a list,
 # numbers or an array: a method that needs it says so.
-part_checks <- function(fit, argument, call) {
-  refuse <- function(part, what, value) stop_changed(argument, part, what, value, call)
+part_checks <- function(fit, argument) {
+  refuse <- function(part, what, value) stop_changed(argument, part, what, value)
   list(
     count = function(part, min, max = 2^53) {
       value <- fit[[part]]
@@ -60,16 +60,16 @@ check_chain_parts <- function(fit, check) {
   check$array("log_likelihood", c(fit$iter, fit$chains))
 }
 
-check_mixture_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
-  check_fit_class(fit, argument, "dp_mixture", "dp_mixture()", call)
-  check <- part_checks(fit, argument, call)
+check_mixture_fit <- function(fit, argument = "fit") {
+  check_fit_class(fit, argument, "dp_mixture", "dp_mixture()")
+  check <- part_checks(fit, argument)
   # Fits of the first version have no method.
   if (!is.null(fit$method)) check$choice("method", c("gibbs", "bem"))
   check$names("markers")
   check$count("components", 1)
   check_chain_parts(fit, check)
   for (part in c("prior", "transform")) check$list(part)
-  if (!is.null(fit$piled) && !is.data.frame(fit$piled)) stop_changed(argument, "piled", "a table", fit$piled, call)
+  if (!is.null(fit$piled) && !is.data.frame(fit$piled)) stop_changed(argument, "piled", "a table", fit$piled)
   k <- fit$components
   p <- length(fit$markers)
   check$numbers("center", p)
@@ -90,16 +90,15 @@ check_mixture_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
     check$names("samples")
     inside <- is.integer(fit$sample) && length(fit$sample) == fit$rows && all(fit$sample %in% seq_along(fit$samples))
     if (!inside) {
-      stop_input(argument, "has been changed since it was made: its `sample` is not the sample of each cell",
-        call = call)
+      stop_input(argument, "has been changed since it was made: its `sample` is not the sample of each cell")
     }
     check$array("draws$sample_weights", c(k, length(fit$samples), kept), fit$draws$sample_weights)
   }
 }
 
-check_logit_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
-  check_fit_class(fit, argument, "bayes_logit", "bayes_logit()", call)
-  check <- part_checks(fit, argument, call)
+check_logit_fit <- function(fit, argument = "fit") {
+  check_fit_class(fit, argument, "bayes_logit", "bayes_logit()")
+  check <- part_checks(fit, argument)
   check$choice("family", c("binomial", "negbinomial", "multinomial"))
   check$names("coefficient_names")
   check_chain_parts(fit, check)
@@ -118,7 +117,7 @@ check_logit_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
   x <- fit$design$x
   classes <- if (fit$family == "multinomial") length(fit$response$classes) else 2
   if (!identical(as.double(dim(x)), c(as.double(fit$rows), coefficients / (classes - 1)))) {
-    stop_changed(argument, "design$x", "the design of the fitted rows and coefficients", x, call)
+    stop_changed(argument, "design$x", "the design of the fitted rows and coefficients", x)
   }
   for (part in c("group_deviation", "group_correlation")) {
     if (is.null(fit$group_name) && !is.null(fit[[part]])) {
@@ -130,7 +129,7 @@ check_logit_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
     check$array("draws$intercepts", c(groups, kept_draws(fit$iter, fit), fit$chains), fit$draws$intercepts)
     check$array("group_deviation", sweeps)
     if (!is.factor(fit$design$group) || length(fit$design$group) != fit$rows) {
-      stop_changed(argument, "design$group", "the group of each row", fit$design$group, call)
+      stop_changed(argument, "design$group", "the group of each row", fit$design$group)
     }
   }
 }

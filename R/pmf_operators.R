@@ -5,51 +5,50 @@
 #' @export
 Ops.pmf <- function(e1, e2) {
   operator <- .Generic
-  call <- sys.call()
   if (inherits(e1, "pmf")) {
-    check_pmf(e1, "e1", call)
+    check_pmf(e1, "e1")
   }
   if (!missing(e2) && inherits(e2, "pmf")) {
-    check_pmf(e2, "e2", call)
+    check_pmf(e2, "e2")
   }
   if (missing(e2)) {
     if (!operator %in% c("+", "-")) {
-      stop_operator(operator, call)
+      stop_operator(operator)
     }
     return(if (operator == "-") negate_pmf(e1) else e1)
   }
   switch(operator,
-    "+" = add_or_shift(e1, e2, call),
-    "-" = add_or_shift(e1, if (inherits(e2, "pmf")) negate_pmf(e2) else -check_shift(e2, "e2", call), call),
-    "*" = if (inherits(e1, "pmf")) scale_pmf(e1, e2, "e2", operator, call) else scale_pmf(e2, e1, "e1", operator, call),
-    "/" = scale_pmf(e1, e2, "e2", operator, call),
-    stop_operator(operator, call)
+    "+" = add_or_shift(e1, e2),
+    "-" = add_or_shift(e1, if (inherits(e2, "pmf")) negate_pmf(e2) else -check_shift(e2, "e2")),
+    "*" = if (inherits(e1, "pmf")) scale_pmf(e1, e2, "e2", operator) else scale_pmf(e2, e1, "e1", operator),
+    "/" = scale_pmf(e1, e2, "e2", operator),
+    stop_operator(operator)
   )
 }
 
-add_or_shift <- function(e1, e2, call) {
+add_or_shift <- function(e1, e2) {
   if (!inherits(e1, "pmf")) {
-    return(shift_pmf(e2, check_shift(e1, "e1", call), call))
+    return(shift_pmf(e2, check_shift(e1, "e1")))
   }
   if (!inherits(e2, "pmf")) {
-    return(shift_pmf(e1, check_shift(e2, "e2", call), call))
+    return(shift_pmf(e1, check_shift(e2, "e2")))
   }
   convolve_pmf(e1, e2)
 }
 
-stop_operator <- function(operator, call) {
+stop_operator <- function(operator) {
   # pmin() and pmax() of R compare their arguments.
   instead <- if (operator %in% c("<", ">", "<=", ">=", "==", "!=")) {
     "; probability() gives the probability of an event, and min() and max() take the place of pmin() and pmax()"
   }
   stop_warpbayes("input", paste0(
     sprintf("`%s` is not known for distributions: only + and -, and * and / with a number, are", operator), instead
-  ), call = call)
+  ))
 }
 
-check_shift <- function(by, argument, call) {
+check_shift <- function(by, argument) {
   if (!is.numeric(by) || length(by) != 1L || !is.finite(by) || abs(by) > 2^52) {
-    stop_input(argument, "must be a distribution or one number of at most 2^52, not ", show_value(by), call = call)
+    stop_input(argument, "must be a distribution or one number of at most 2^52, not ", show_value(by))
   }
   as.double(by)
 }
@@ -59,21 +58,21 @@ negate_pmf <- function(x) {
   new_pmf(rev(weights_of(x)), -last_of(x), is_log(x), step_of(x), at)
 }
 
-shift_pmf <- function(x, by, call) {
+shift_pmf <- function(x, by) {
   x$from <- x$from + by
   if (abs(x$from) > 2^52 * min(step_of(x), 1)) {
     stop_input("from", "of the shifted distribution would be ", show_value(x$from), ", beyond 2^52",
-      if (step_of(x) < 1) " of its steps", call = call)
+      if (step_of(x) < 1) " of its steps")
   }
   x
 }
 
-scale_pmf <- function(x, times, argument, operator, call) {
+scale_pmf <- function(x, times, argument, operator) {
   usable <- inherits(x, "pmf") && is.numeric(times) && length(times) == 1L && is.finite(times) &&
     (operator == "*" || times != 0)
   if (!usable) {
     stop_input(argument, sprintf("of %s must be one number%s, and the other a distribution, not ", operator,
-      if (operator == "/") " other than 0" else ""), show_value(times), call = call)
+      if (operator == "/") " other than 0" else ""), show_value(times))
   }
   if (times == 0) {
     return(new_pmf(if (is_log(x)) 0 else 1, 0, is_log(x)))
@@ -86,9 +85,7 @@ scale_pmf <- function(x, times, argument, operator, call) {
   step <- scale(step_of(x))
   from <- scale(x$from)
   if (!is.finite(step) || step < 1e-300 || abs(from) > 2^52 * min(step, 1) || last_position(x) * step > 2^1000) {
-    stop_input(argument, "is ", show_value(times), ": the values would be beyond 2^52 steps or what doubles hold",
-      call = call
-    )
+    stop_input(argument, "is ", show_value(times), ": the values would be beyond 2^52 steps or what doubles hold")
   }
   new_pmf(weights_of(x), from, is_log(x), step, x$at)
 }
@@ -98,23 +95,23 @@ scale_pmf <- function(x, times, argument, operator, call) {
 
 #' @noRd
 #' @export
-Math.pmf <- function(x, ...) stop_function(.Generic, sys.call())
+Math.pmf <- function(x, ...) stop_function(.Generic)
 
 #' @rdname pmf
 #' @export
 Summary.pmf <- function(..., na.rm = FALSE) {
   if (!.Generic %in% c("max", "min")) {
-    stop_function(.Generic, sys.call())
+    stop_function(.Generic)
   }
-  extreme_pmf(list(...), .Generic, sys.call())
+  extreme_pmf(list(...), .Generic)
 }
 
-stop_function <- function(name, call) {
+stop_function <- function(name) {
   instead <- switch(name,
     sum = "; sum_pmf() adds variables", range = "; quantile(x, c(0, 1)) gives the first and the last possible value"
   )
   stop_warpbayes("input",
-    sprintf("`%s()` is not known for distributions%s", name, if (is.null(instead)) "" else instead), call = call)
+    sprintf("`%s()` is not known for distributions%s", name, if (is.null(instead)) "" else instead))
 }
 
 #' @rdname pmf
@@ -132,7 +129,7 @@ rep.pmf <- function(x, times = 1, each = 1, length.out = NULL, ...) {
   each <- check_count(each, "each", min = 0, max = 2^52)
   count <- if (is.null(length.out)) times * each else check_count(length.out, "length.out", min = 0, max = 2^52)
   given <- if (!is.null(length.out)) "length.out" else if (each > times) "each" else "times"
-  check_result_size(count, given, "elements", sys.call(), copies = 2)
+  check_result_size(count, given, "elements", copies = 2)
   structure(rep(list(x), count), class = "pmf_list")
 }
 
@@ -146,8 +143,7 @@ Summary.pmf_list <- function(..., na.rm = FALSE) {
       .Generic)
   )
   stop_warpbayes("input",
-    sprintf("`%s()` is not known for lists of distributions%s", .Generic, if (is.null(instead)) "" else instead),
-    call = sys.call())
+    sprintf("`%s()` is not known for lists of distributions%s", .Generic, if (is.null(instead)) "" else instead))
 }
 
 #' @noRd
@@ -168,13 +164,11 @@ print.pmf_list <- function(x, ...) {
 #' @noRd
 #' @export
 `[.pmf` <- function(x, ...) {
-  stop_warpbayes("input", "`[` is not known for distributions; dpmf(values, x) gives probabilities", call = sys.call())
+  stop_warpbayes("input", "`[` is not known for distributions; dpmf(values, x) gives probabilities")
 }
 
 #' @noRd
 #' @export
 rev.pmf <- function(x) {
-  stop_warpbayes("input", "`rev()` is not known for distributions; -x changes the sign of a variable",
-    call = sys.call()
-  )
+  stop_warpbayes("input", "`rev()` is not known for distributions; -x changes the sign of a variable")
 }

@@ -103,7 +103,7 @@ refuse_generic <- function(generic, class) {
   known <- known[known %in% names(refusal_words)]
   instead <- if (length(known)) refusal_words[[known[[1L]]]] else paste("use", words[[2L]])
   message <- sprintf("`%s()` is not known for %s: %s", generic, words[[1L]], instead)
-  function(...) stop_warpbayes("input", message, call = sys.call())
+  function(...) stop_warpbayes("input", message)
 }
 
 # A fit as one short text, for example in a column of a data frame.

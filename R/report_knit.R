@@ -60,7 +60,7 @@ knit_print.dp_mixture <- function(x, ...) {
 
 #' @exportS3Method knitr::knit_print
 knit_print.cell_types <- function(x, ...) {
-  check_cell_types(x, sys.call(), "x")
+  check_cell_types(x, "x")
   knit_content(types_content(x))
 }
 
