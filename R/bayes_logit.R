@@ -187,7 +187,7 @@ given_rows <- function(call, formula, data, envir) {
 }
 
 # The rows of the user's data as the sampler and the methods of the fit need them. `given` is from given_rows(). Its
-# names, and variables of the formula, are looked up in `data` and in the formula's environment. Errors name `caller`.
+# names, and variables of the formula, are looked up in `data` and in the formula's environment.
 logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   parts <- split_groups(formula, family)
   frame_call <- as.call(c(quote(stats::model.frame), list(data = data), given[names(given) != "sparse"]))

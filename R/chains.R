@@ -375,7 +375,10 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
     )
     if (inherits(joined, "condition")) {
       if (done == first) {
-        if (inherits(joined, "error")) stop(joined) else stop_interrupted()
+        if (!inherits(joined, "error")) stop_interrupted()
+        # The worker's call is not the user's.
+        joined$call <- user_call()
+        stop(joined)
       }
       failure <- if (inherits(joined, "error")) joined
       fit$interrupted <- failed_here <- TRUE

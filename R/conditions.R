@@ -18,10 +18,10 @@ stop_input <- function(argument, ...) {
   stop_warpbayes("input", paste0("`", argument, "` ", ...), argument = argument)
 }
 
-# The call that an error names: the call of this package that the user's code made. The way there goes outward, from each
-# function to its caller, also through functions such as tryCatch() and lapply(), until it comes to a function of the
-# user or to the console. So an error in pmf(rcategorical(y)) about `y` names rcategorical(y), and an error in a function
-# that the user gave to this package names the call in that function.
+# The call that an error names: the call of this package that the user's code made. The way there goes outward, from
+# each function to its caller, also through functions such as tryCatch() and lapply(), until it comes to a function of
+# the user or to the console. So an error in pmf(rcategorical(y)) about `y` names rcategorical(y), and an error in a
+# function that the user gave to this package names the call in that function.
 user_call <- function() {
   own <- topenv()
   calls <- sys.calls()

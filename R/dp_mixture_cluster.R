@@ -184,7 +184,8 @@ ask_workers <- function(connection, task, arguments = list(), each = NULL, worke
 next_call <- function() cluster_calls$count <- cluster_calls$count + 1
 
 # Calls fun(each[[i]], number) on each worker. open() turns its reply into a list of the number and the value.
-ask_cluster <- function(connection, fun, each, number = next_call(), workers = seq_along(connection$cluster), open = unseal) {
+ask_cluster <- function(connection, fun, each, number = next_call(), workers = seq_along(connection$cluster),
+                        open = unseal) {
   if (connection$broken) {
     stop_warpbayes("device", paste0("the cluster cannot be used any more: ", connection$broken_by))
   }

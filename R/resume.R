@@ -242,7 +242,7 @@ put_arrays <- function(fit, saved, sampler, file) {
 # For a class with checkpoints a list, otherwise NULL. The list has
 #   sampler       as R/chains.R describes it;
 #   without_data  function(fit): the fit with its data set to NULL, so that the order of its elements stays;
-#   with_data     function(saved, x, envir, call): the fit in the head `saved`, with its data made from the user's `x`;
+#   with_data     function(saved, x, envir): the fit in the head `saved`, with its data made from the user's `x`;
 #   fingerprint   function(fit): the fingerprint of the data in a fit;
 #   check_state   function(fit): raises an error if R code cannot use the states. The compiled code checks them too.
 resumable <- function(class) {

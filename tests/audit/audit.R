@@ -118,8 +118,8 @@ warpbayes_runs <- function() {
   any(vapply(sys.frames(), function(frame) identical(topenv(frame), own), NA))
 }
 
-# Whether an error names a call that is part of `call`, as a user would read it: without the name of the package. R itself
-# calls methods of min() and round() with values, which the error shows as `...`.
+# Whether an error names a call that is part of `call`, leaving aside the name of the package. R itself calls methods of
+# min() and round() with values, which the error shows as `...`.
 names_call_of <- function(error, call) {
   parts <- function(x) {
     if (is.call(x)) c(list(x), unlist(lapply(as.list(x), function(part) if (!missing(part)) parts(part)), FALSE))
