@@ -31,54 +31,52 @@
 #' sapply(with_types, function(cells) table(cells$type))
 #' @export
 add_types <- function(x, types, name = "type") {
-  call <- sys.call()
-  check_cell_types(types, call)
+  check_cell_types(types)
   if (!is.character(name) || length(name) != 1L || is.na(name) || !nzchar(name)) {
     stop_input("name", "must be one name, not ", show_value(name))
   }
   added <- stats::setNames(data.frame(types$type, types$probability), c(name, paste0(name, "_probability")))
   if (is.list(x) && !is.data.frame(x)) {
     if (any(vapply(x, isS4, TRUE))) {
-      stop_input("x", "is a list of frames: give a flowSet, or the frames one by one", call = call)
+      stop_input("x", "is a list of frames: give a flowSet, or the frames one by one")
     }
-    values <- lapply(x, cells_to_compare, call = call)
+    values <- lapply(x, cells_to_compare)
     sizes <- vapply(values, nrow, 0L)
-    check_same_cells(sum(sizes), types, call)
+    check_same_cells(sum(sizes), types)
     marker <- intersect(types$fit$markers, colnames(values[[1L]]))
-    check_same_values(do.call(rbind, lapply(unname(values), function(part) part[, marker, drop = FALSE])), types, call)
-    return(Map(function(part, rows) add_type_columns(part, added[rows, , drop = FALSE], call), x, ranges(sizes)))
+    check_same_values(do.call(rbind, lapply(unname(values), function(part) part[, marker, drop = FALSE])), types)
+    return(Map(function(part, rows) add_type_columns(part, added[rows, , drop = FALSE]), x, ranges(sizes)))
   }
   frames <- cytometry_frames(x)
   if (!is.null(frames)) {
-    return(add_types_to_frames(x, frames, added, types, call))
+    return(add_types_to_frames(x, frames, added, types))
   }
   if (isS4(x) && methods::is(x, "SummarizedExperiment")) {
-    return(add_types_to_experiment(x, added, types, call))
+    return(add_types_to_experiment(x, added, types))
   }
-  values <- cells_to_compare(x, call)
-  check_same_cells(nrow(values), types, call)
-  check_same_values(values, types, call)
-  add_type_columns(x, added, call)
+  values <- cells_to_compare(x)
+  check_same_cells(nrow(values), types)
+  check_same_values(values, types)
+  add_type_columns(x, added)
 }
 
 # A data frame may have columns that are not numbers.
-cells_to_compare <- function(x, call) if (is.data.frame(x)) x else check_matrix(x, "x", call)
+cells_to_compare <- function(x) if (is.data.frame(x)) x else check_matrix(x, "x")
 
 ranges <- function(sizes) {
   ends <- cumsum(sizes)
   lapply(seq_along(sizes), function(i) seq_len(sizes[[i]]) + ends[[i]] - sizes[[i]])
 }
 
-check_same_cells <- function(cells, types, call) {
+check_same_cells <- function(cells, types) {
   if (cells != length(types$type)) {
-    stop_input("x", sprintf("has %s, but the fit has %s", count_words(cells, "cell"),
-      whole_words(length(types$type))), call = call)
+    stop_input("x", sprintf("has %s, but the fit has %s", count_words(cells, "cell"), whole_words(length(types$type))))
   }
 }
 
 # Compares the values of the first marker that `x` has, if the fit did not transform them. The same number of cells in
 # another order would get wrong types.
-check_same_values <- function(values, types, call) {
+check_same_values <- function(values, types) {
   fit <- types$fit
   marker <- intersect(fit$markers, colnames(values))
   if (is.null(fit$x) || !is.null(fit$transform) || !length(marker)) {
@@ -90,30 +88,30 @@ check_same_values <- function(values, types, call) {
   if (any(differs)) {
     at <- which(differs)[[1L]]
     stop_input("x", sprintf("has other cells than the fit, or another order: row %s has %s of %s, the fit has %s",
-      whole_words(at), format(own[[at]]), dQuote(marker[[1L]], FALSE), format(fitted[[at]])), call = call)
+      whole_words(at), format(own[[at]]), dQuote(marker[[1L]], FALSE), format(fitted[[at]])))
   }
 }
 
-check_new_columns <- function(own, added, call) {
+check_new_columns <- function(own, added) {
   taken <- intersect(own, names(added))
   if (length(taken)) {
-    stop_input("name", "gives ", list_some(taken), ", which `x` already has", call = call)
+    stop_input("name", "gives ", list_some(taken), ", which `x` already has")
   }
 }
 
-add_type_columns <- function(x, added, call) {
+add_type_columns <- function(x, added) {
   x <- if (is.data.frame(x)) x else as.data.frame(x)
-  check_new_columns(names(x), added, call)
+  check_new_columns(names(x), added)
   rownames(added) <- NULL
   x[names(added)] <- added
   x
 }
 
-add_types_to_experiment <- function(x, added, types, call) {
-  check_same_cells(ncol(x), types, call)
-  check_same_values(assay_cells(x, "x", call), types, call)
+add_types_to_experiment <- function(x, added, types) {
+  check_same_cells(ncol(x), types)
+  check_same_values(assay_cells(x, "x"), types)
   columns <- accessor("SummarizedExperiment", "colData")(x)
-  check_new_columns(colnames(columns), added, call)
+  check_new_columns(colnames(columns), added)
   for (column in names(added)) {
     columns[[column]] <- added[[column]]
   }
@@ -121,16 +119,16 @@ add_types_to_experiment <- function(x, added, types, call) {
 }
 
 # A flowFrame, or the frames of a flowSet.
-add_types_to_frames <- function(x, frames, added, types, call) {
+add_types_to_frames <- function(x, frames, added, types) {
   if (methods::is(x, "cytoset") || methods::is(x, "cytoframe")) {
     stop_input("x", "is of class ", dQuote(class(x)[[1L]], FALSE), ", which keeps its cells outside R: convert it by ",
-      "flowWorkspace::cytoset_to_flowSet() or cytoframe_to_flowFrame()", call = call)
+      "flowWorkspace::cytoset_to_flowSet() or cytoframe_to_flowFrame()")
   }
-  values <- stack_frames(frames, "x", call)
-  check_same_cells(nrow(values), types, call)
-  check_same_values(values, types, call)
-  check_new_columns(colnames(values), added, call)
-  sizes <- vapply(frames, function(frame) nrow(frame_values(frame, "x", call)), 0L)
+  values <- stack_frames(frames, "x")
+  check_same_cells(nrow(values), types)
+  check_same_values(values, types)
+  check_new_columns(colnames(values), added)
+  sizes <- vapply(frames, function(frame) nrow(frame_values(frame, "x")), 0L)
   names <- sprintf("%d = %s", seq_along(levels(types)), levels(types))
   numbers <- cbind(as.double(as.integer(added[[1L]])), added[[2L]])
   colnames(numbers) <- names(added)

@@ -27,23 +27,22 @@ check_dots_empty <- function(...) {
   if (...length() > 0L) {
     given <- names(list(...))
     given <- if (is.null(given) || !nzchar(given[[1L]])) "an unnamed argument" else paste0("`", given[[1L]], "`")
-    stop_warpbayes("input", paste0("unused argument: ", given, " is not known here; is it misspelt?"),
-      argument = given, call = sys.call(-1L))
+    stop_warpbayes("input", paste0("unused argument: ", given, " is not known here; is it misspelt?"), argument = given)
   }
 }
 
 # Stops if an argument without a default is missing. R itself names the place where it is first read.
-check_present <- function(given, argument, call = sys.call(-1L)) {
+check_present <- function(given, argument) {
   if (!given) {
-    stop_input(argument, "is missing", call = call)
+    stop_input(argument, "is missing")
   }
 }
 
 # The same for several arguments of the caller, by their names.
-require_arguments <- function(..., call = sys.call(-1L)) {
+require_arguments <- function(...) {
   frame <- parent.frame()
   for (argument in c(...)) {
-    check_present(!eval(call("missing", as.name(argument)), frame), argument, call)
+    check_present(!eval(call("missing", as.name(argument)), frame), argument)
   }
 }
 
@@ -56,18 +55,18 @@ has_foreign_method <- function(generic, package, object) {
 }
 
 # One whole number in [min, max].
-check_count <- function(value, argument, min = 1, max = .Machine$integer.max, call = sys.call(-1L)) {
+check_count <- function(value, argument, min = 1, max = .Machine$integer.max) {
   whole <- is.numeric(value) && length(value) == 1L && !is.na(value) && value == floor(value)
   if (!whole || value < min || value > max) {
     number <- function(x) format(x, digits = 17, scientific = FALSE)
     stop_input(argument, sprintf("must be one whole number from %s to %s, not ", number(min), number(max)),
-      show_value(value), call = call)
+      show_value(value))
   }
   as.double(value)
 }
 
 # One finite number above (or, with `open = FALSE`, at or above) `min`.
-check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE, call = sys.call(-1L)) {
+check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE) {
   inside <- is.numeric(value) && length(value) == 1L && is.finite(value) &&
     (if (open) value > min && value < max else value >= min && value <= max)
   if (!inside) {
@@ -78,32 +77,31 @@ check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE, ca
     } else {
       sprintf("one number %s %s and %s", if (open) "strictly between" else "between", format(min), format(max))
     }
-    stop_input(argument, "must be ", range, ", not ", show_value(value), call = call)
+    stop_input(argument, "must be ", range, ", not ", show_value(value))
   }
   as.double(value)
 }
 
-check_flag <- function(value, argument, call = sys.call(-1L)) {
+check_flag <- function(value, argument) {
   if (!is.logical(value) || length(value) != 1L || is.na(value)) {
-    stop_input(argument, "must be TRUE or FALSE, not ", show_value(value), call = call)
+    stop_input(argument, "must be TRUE or FALSE, not ", show_value(value))
   }
   value
 }
 
 # One of `choices`, written in full. The vector of all choices, as in the default of an argument, means the first.
-check_choice <- function(value, argument, choices, call = sys.call(-1L)) {
-  check_option_choice(if (identical(value, choices)) choices[[1L]] else value, argument, choices, call)
+check_choice <- function(value, argument, choices) {
+  check_option_choice(if (identical(value, choices)) choices[[1L]] else value, argument, choices)
 }
 
 # The same for an option. An option has no vector of choices as its default.
-check_option_choice <- function(value, argument, choices, call) {
+check_option_choice <- function(value, argument, choices) {
   if (!is.character(value) || length(value) != 1L || is.na(value) || !value %in% choices) {
-    stop_input(argument, "must be one of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ",
-      show_value(value), call = call)
+    stop_input(argument, "must be one of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", show_value(value))
   }
   value
 }
 
-check_precision <- function(value, call = sys.call(-1L)) {
-  check_choice(value, "precision", c("double", "single"), call)
+check_precision <- function(value) {
+  check_choice(value, "precision", c("double", "single"))
 }

@@ -13,7 +13,7 @@ autoplot.pmf <- function(object, y = NULL,
   if (!is.null(y)) {
     check_pmf(y, "y")
   }
-  picture <- pmf_picture(object, y, type, log, lower.tail, xlim, ylim, xlab, ylab, main, col, legend, sys.call())
+  picture <- pmf_picture(object, y, type, log, lower.tail, xlim, ylim, xlab, ylab, main, col, legend)
   if (picture$type == "quantile") gg_quantiles(picture) else gg_curves(picture)
 }
 
@@ -111,7 +111,7 @@ autoplot.martingale_posterior <- function(object, type = c("model", "draws", "tr
   check_title(main)
   check_parts(object, "object")
   type <- check_choice(type, "type", c("model", "draws", "trajectories"))
-  picture <- resample_picture(object, type, probs, paths, sys.call())
+  picture <- resample_picture(object, type, probs, paths)
   switch(picture$kind,
     normal_mean = gg_normal_mean(object, picture, main),
     trajectories = gg_trajectories(object, picture, main),

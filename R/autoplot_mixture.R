@@ -263,7 +263,7 @@ autoplot.cell_types <- function(object, type = c("tree", "cells", "heatmap", "pr
                                 specks = FALSE, main = NULL, ...) {
   check_dots_empty(...)
   check_title(main)
-  check_cell_types(object, sys.call(), "object")
+  check_cell_types(object, "object")
   type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
   shown <- shown_types(object, specks)
   types <- object$types[shown, ]

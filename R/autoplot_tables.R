@@ -11,8 +11,8 @@ autoplot.bayes_logit <- function(object, type = c("coefficients", "trace", "cali
   standardise <- check_flag(standardise, "standardise")
   coefficient_draws(object)
   switch(type,
-    coefficients = gg_coefficients(coefficient_parts(object, parameters, standardise, sys.call()), main),
-    trace = gg_traces(logit_trace_parts(object, parameters, sys.call()), main),
+    coefficients = gg_coefficients(coefficient_parts(object, parameters, standardise), main),
+    trace = gg_traces(logit_trace_parts(object, parameters), main),
     calibration = gg_calibration(calibration_parts(object), main)
   )
 }
@@ -52,9 +52,9 @@ autoplot.type_proportions <- function(object, group = NULL, types = NULL, main =
   check_share_table(object)
   samples <- levels(object$sample)
   if (!is.null(group)) {
-    group <- check_groups(group, samples, sys.call())
+    group <- check_groups(group, samples)
   }
-  shown <- chosen_types(types, levels(object$type), sys.call())
+  shown <- chosen_types(types, levels(object$type))
   rows <- as.data.frame(unclass(object)[c("type", "sample", "proportion", "lower", "upper")])
   rows <- rows[rows$type %in% shown, ]
   rows$type <- factor(rows$type, shown, short_names(shown))
@@ -83,7 +83,7 @@ autoplot.type_differences <- function(object, types = NULL, main = NULL, ...) {
   check_dots_empty(...)
   check_title(main)
   check_share_table(object)
-  parts <- difference_parts(object, types, sys.call())
+  parts <- difference_parts(object, types)
   rows <- data.frame(name = parts$names, estimate = parts$rows$difference, lower = parts$rows$lower,
     upper = parts$rows$upper, group = factor(parts$rows$group, parts$groups), right = percent(parts$rows$above, 0))
   several <- length(parts$groups) > 1L
@@ -96,7 +96,7 @@ autoplot.type_differences <- function(object, types = NULL, main = NULL, ...) {
 autoplot.differential_abundance <- function(object, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)
   check_title(main)
-  parts <- abundance_parts(object, types, effect, sys.call())
+  parts <- abundance_parts(object, types, effect)
   rows <- data.frame(name = parts$rows$type, estimate = parts$rows$estimate,
     lower = pmax(parts$rows$lower, parts$limits[[1L]]), upper = pmin(parts$rows$upper, parts$limits[[2L]]),
     group = factor(ifelse(parts$found, "reported", "not reported"), c("reported", "not reported")),

@@ -7,13 +7,13 @@ isa_names <- c("baseline", "avx2", "avx512", "neon")
 # package's own plugin.
 backend_state <- new.env(parent = emptyenv())
 
-resolve_backend <- function(backend, call = NULL) {
+resolve_backend <- function(backend) {
   argument <- "backend"
   if (is.null(backend)) {
     argument <- "options(warpbayes.backend)"
     backend <- getOption("warpbayes.backend", "auto")
   }
-  backend <- check_option_choice(backend, argument, c("auto", "cpu", "cuda"), call)
+  backend <- check_option_choice(backend, argument, c("auto", "cpu", "cuda"))
   cpu <- list(backend = "cpu", automatic = FALSE, pointer = .Call(C_backend_cpu), device = 0L)
   if (backend == "cpu") {
     return(c(cpu, why = paste("asked for by", argument)))
@@ -21,7 +21,7 @@ resolve_backend <- function(backend, call = NULL) {
   cuda <- find_cuda()
   if (!is.null(cuda$reason)) {
     if (backend == "cuda") {
-      stop_warpbayes("backend", paste0("backend \"cuda\" is not usable: ", cuda$reason), call = call)
+      stop_warpbayes("backend", paste0("backend \"cuda\" is not usable: ", cuda$reason))
     }
     return(c(cpu, why = "no graphics card can be used"))
   }
@@ -30,9 +30,9 @@ resolve_backend <- function(backend, call = NULL) {
       "CUDA was used before this process was forked (by parallel::mclapply or the like) ",
       "and does not work in the child: ",
       "use a cluster of fresh processes (parallel::makePSOCKcluster) or backend = \"cpu\""
-    ), call = call)
+    ))
   }
-  device <- resolve_device(cuda$devices, call)
+  device <- resolve_device(cuda$devices)
   list(
     backend = "cuda", automatic = backend == "auto", pointer = cuda$pointer, device = device,
     why = if (backend == "cuda") {
@@ -70,7 +70,7 @@ plugin_path <- function() {
     return(backend_state$built)
   }
   if (!is.character(path) || length(path) != 1L || is.na(path)) {
-    stop_input("options(warpbayes.plugin)", "must be the path of one file, not ", show_value(path), call = NULL)
+    stop_input("options(warpbayes.plugin)", "must be the path of one file, not ", show_value(path))
   }
   path
 }
@@ -107,26 +107,25 @@ plugin_absent <- function(path) {
   paste("the CUDA plugin was not built at installation:", paste(readLines(file, warn = FALSE), collapse = " "))
 }
 
-resolve_device <- function(devices, call = NULL) {
+resolve_device <- function(devices) {
   device <- getOption("warpbayes.device", 0L)
   whole <- is.numeric(device) && length(device) == 1L && !is.na(device) && device >= 0 && device == floor(device)
   if (!whole) {
-    stop_input("options(warpbayes.device)", "must be the index of a CUDA device, from 0, not ", show_value(device),
-      call = call)
+    stop_input("options(warpbayes.device)", "must be the index of a CUDA device, from 0, not ", show_value(device))
   }
   if (!device %in% devices$device) {
     stop_warpbayes("backend", sprintf(
       "there is no CUDA device %s; this machine has %s", show_value(device),
       paste0(devices$device, " (", devices$name, ")", collapse = ", ")
-    ), call = call)
+    ))
   }
   as.integer(device)
 }
 
-resolve_device_memory <- function(call = NULL) {
+resolve_device_memory <- function() {
   limit <- getOption("warpbayes.device_memory", 0)
   if (!is.numeric(limit) || length(limit) != 1L || is.na(limit) || limit < 0 || limit > 2^53) {
-    stop_input("options(warpbayes.device_memory)", "must be a number of bytes, not ", show_value(limit), call = call)
+    stop_input("options(warpbayes.device_memory)", "must be a number of bytes, not ", show_value(limit))
   }
   floor(as.double(limit))
 }
@@ -134,22 +133,22 @@ resolve_device_memory <- function(call = NULL) {
 # The instruction sets that can be used, counted from 0. NEON is of other processors than the two before it.
 available_isa <- function(processor) if (processor$isa == 3L) c(0L, 3L) else seq(0L, processor$isa)
 
-resolve_isa <- function(processor, call = NULL) {
+resolve_isa <- function(processor) {
   isa <- getOption("warpbayes.isa")
   if (is.null(isa)) {
     return(processor$isa)
   }
-  isa <- match(check_option_choice(isa, "options(warpbayes.isa)", rev(isa_names), call), isa_names) - 1L
+  isa <- match(check_option_choice(isa, "options(warpbayes.isa)", rev(isa_names)), isa_names) - 1L
   if (!isa %in% available_isa(processor)) {
     stop_warpbayes("backend", sprintf(
       "options(warpbayes.isa) asks for \"%s\", but the widest instruction set here is \"%s\"",
       isa_names[[isa + 1L]], isa_names[[processor$isa + 1L]]
-    ), call = call)
+    ))
   }
   isa
 }
 
-resolve_threads <- function(threads, processor, call = NULL) {
+resolve_threads <- function(threads, processor) {
   argument <- "threads"
   if (is.null(threads)) {
     argument <- "options(warpbayes.threads)"
@@ -159,7 +158,7 @@ resolve_threads <- function(threads, processor, call = NULL) {
     threads <- default_threads(processor$cores)
   } else if (!is.numeric(threads) || length(threads) != 1L || !isTRUE(threads >= 1 & threads == floor(threads)) ||
     threads > 4096) {
-    stop_input(argument, "must be one whole number from 1 to 4096, not ", show_value(threads), call = call)
+    stop_input(argument, "must be one whole number from 1 to 4096, not ", show_value(threads))
   }
   if (!processor$openmp || processor$forked) {
     return(1L)
@@ -250,16 +249,16 @@ measure_bus_rate <- function(backend = "cuda") {
 warp_info <- function() {
   processor <- .Call(C_backend_processor)
   cuda <- find_cuda()
-  chosen <- resolve_backend(NULL, sys.call())
+  chosen <- resolve_backend(NULL)
   structure(
     list(
       version = as.character(utils::packageVersion("warpbayes")),
       compiler = processor$compiler,
       openmp = processor$openmp,
-      isa = isa_names[[resolve_isa(processor, sys.call()) + 1L]],
+      isa = isa_names[[resolve_isa(processor) + 1L]],
       isa_widest = isa_names[[processor$isa + 1L]],
       fma = processor$fma,
-      threads = resolve_threads(NULL, processor, sys.call()),
+      threads = resolve_threads(NULL, processor),
       cores = processor$cores,
       backend = chosen$backend,
       why = chosen$why,

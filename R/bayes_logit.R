@@ -127,8 +127,8 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
   sparse <- check_sparse(sparse)
   prior_only <- check_flag(prior_only, "prior_only")
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
-  given <- given_rows(call, formula, data, parent.frame(), sys.call())
-  parts <- logit_data(given, formula, data, family, contrasts, sparse, parent.frame(), sys.call())
+  given <- given_rows(call, formula, data, parent.frame())
+  parts <- logit_data(given, formula, data, family, contrasts, sparse, parent.frame())
   response <- parts$response
   design <- parts$design
   prior <- resolve_logit_prior(prior, design, family, response$mean)
@@ -147,7 +147,7 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
     offset = parts$offset, response = response, design = design, na.action = parts$na.action, frame = parts$frame,
     given = given, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = without_dots(call, parent.frame())),
     class = c("bayes_logit", "warpbayes_fit", "warpbayes"))
-  check_store_memory(logit_sampler(fit), fit, iter, sys.call())
+  check_store_memory(logit_sampler(fit), fit, iter)
   fit <- start_chains(fit, function(key) logit_start(fit))
   advance_chains(fit, iter, logit_sampler, run, progress, threads, checkpoint)
 }
@@ -169,7 +169,7 @@ is_dots_element <- function(expression) {
 
 # The arguments of the user's call that choose and weigh the rows. Names of variables stay names. Other expressions
 # become their values, by the rules of model.frame(): resume() must not run code that is read from a file.
-given_rows <- function(call, formula, data, envir, caller) {
+given_rows <- function(call, formula, data, envir) {
   evaluate <- function(name) {
     expression <- call[[name]]
     is_dots <- is_dots_element(expression)
@@ -179,7 +179,7 @@ given_rows <- function(call, formula, data, envir, caller) {
     is_of_rows <- !is_dots && name %in% c("weights", "offset", "subset") && inherits(formula, "formula")
     evaluated <- function() if (is_of_rows) eval(expression, data, environment(formula)) else eval(expression, envir)
     tryCatch(evaluated(), error = function(error) {
-      stop_input(name, "cannot be evaluated with `data`: ", conditionMessage(error), call = caller)
+      stop_input(name, "cannot be evaluated with `data`: ", conditionMessage(error))
     })
   }
   given <- intersect(c("weights", "offset", "subset", "na.action", "sparse"), names(call))
@@ -187,23 +187,23 @@ given_rows <- function(call, formula, data, envir, caller) {
 }
 
 # The rows of the user's data as the sampler and the methods of the fit need them. `given` is from given_rows(). Its
-# names, and variables of the formula, are looked up in `data` and in the formula's environment. Errors name `caller`.
-logit_data <- function(given, formula, data, family, contrasts, sparse, envir, caller) {
-  parts <- split_groups(formula, family, caller)
+# names, and variables of the formula, are looked up in `data` and in the formula's environment.
+logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
+  parts <- split_groups(formula, family)
   frame_call <- as.call(c(quote(stats::model.frame), list(data = data), given[names(given) != "sparse"]))
-  frame <- logit_frame(frame_call, parts, envir, caller)
-  weights <- check_row_weights(stats::model.weights(frame), nrow(frame), caller)
+  frame <- logit_frame(frame_call, parts, envir)
+  weights <- check_row_weights(stats::model.weights(frame), nrow(frame))
   terms <- stats::terms(parts$fixed, data = if (is.data.frame(data)) data else NULL)
-  response <- logit_response(stats::model.response(frame), family, weights, caller)
-  offset <- row_offset(frame, response$classes, caller)
+  response <- logit_response(stats::model.response(frame), family, weights)
+  offset <- row_offset(frame, response$classes)
   if (sum(response$shape) == 0 && family != "negbinomial") {
-    stop_input("weights", "leave nothing to fit: all rows have weight 0 or no trials", call = caller)
+    stop_input("weights", "leave nothing to fit: all rows have weight 0 or no trials")
   }
-  group <- if (!is.null(parts$group)) group_factor(frame, parts$group, caller)
-  check_factors(frame, terms, contrasts, caller)
+  group <- if (!is.null(parts$group)) group_factor(frame, parts$group)
+  check_factors(frame, terms, contrasts)
   counts <- response$information > 0
-  design <- logit_design(frame, terms, contrasts, group, sparse, counts | !any(counts), caller)
-  design$terms <- if (length(parts$bars)) grouping_terms(frame, parts$bars, contrasts, caller)
+  design <- logit_design(frame, terms, contrasts, group, sparse, counts | !any(counts))
+  design$terms <- if (length(parts$bars)) grouping_terms(frame, parts$bars, contrasts)
   design$information <- response$information
   design$counts <- counts
   list(
@@ -214,26 +214,24 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir, c
   )
 }
 
-check_row_weights <- function(weights, rows, call = sys.call(-1L)) {
+check_row_weights <- function(weights, rows) {
   if (is.null(weights)) {
     return(rep(1, rows))
   }
   if (!is.numeric(weights) || is.matrix(weights) || any(!is.finite(weights) | weights < 0)) {
-    stop_input("weights", "must be finite numbers of at least 0, one for each row, not ", show_value(weights),
-      call = call
-    )
+    stop_input("weights", "must be finite numbers of at least 0, one for each row, not ", show_value(weights))
   }
   as.double(weights)
 }
 
 # The sum of the argument `offset` and of the offsets of the formula, as one_offset() has them.
-row_offset <- function(frame, classes, call) {
+row_offset <- function(frame, classes) {
   Reduce(`+`, lapply(frame_offsets(frame), function(values) {
     if (!is.numeric(values) || any(!is.finite(values))) {
       stop_input("offset", "must be finite numbers, ", if (is.null(classes)) "one for each row, ", "not ",
-        show_value(values), call = call)
+        show_value(values))
     }
-    one_offset(values, classes, "offset", call)
+    one_offset(values, classes, "offset")
   }), numeric(nrow(frame)))
 }
 
@@ -245,10 +243,10 @@ frame_offsets <- function(frame) {
 
 # An offset as a vector, or for more than two classes as a matrix with a column for each class but the first. A matrix
 # with a column for every class is for their log probabilities up to a constant, as in nnet::multinom().
-one_offset <- function(values, classes, argument, call) {
+one_offset <- function(values, classes, argument) {
   if (is.null(classes) || (length(classes) == 2L && !is.matrix(values))) {
     if (is.matrix(values) && ncol(values) != 1L) {
-      stop_input(argument, "must be one number for each row, not ", show_value(values), call = call)
+      stop_input(argument, "must be one number for each row, not ", show_value(values))
     }
     return(as.double(values))
   }
@@ -256,12 +254,12 @@ one_offset <- function(values, classes, argument, call) {
   of_columns <- if (is.matrix(values) && ncol(values) == length(classes)) classes else others
   if (!is.matrix(values) || ncol(values) != length(of_columns)) {
     stop_input(argument, "must be a matrix for family \"multinomial\", with a column for each class except the ",
-      "reference, or for each class, not ", show_value(values), call = call)
+      "reference, or for each class, not ", show_value(values))
   }
   misplaced <- which(colnames(values) %in% classes & colnames(values) != of_columns)
   if (length(misplaced)) {
     stop_input(argument, sprintf("has the column %s where that of class %s belongs",
-      dQuote(colnames(values)[[misplaced[[1L]]]], FALSE), dQuote(of_columns[[misplaced[[1L]]]], FALSE)), call = call)
+      dQuote(colnames(values)[[misplaced[[1L]]]], FALSE), dQuote(of_columns[[misplaced[[1L]]]], FALSE)))
   }
   first <- if (identical(of_columns, classes)) as.double(values[, 1L]) else 0
   values <- values[, seq_along(of_columns)[of_columns %in% others], drop = FALSE]

@@ -87,7 +87,7 @@ glance_of.bayes_logit <- function(x) {
 augment.bayes_logit <- function(x, data = NULL, newdata = NULL, ...) {
   check_dots_empty(...)
   if (!is.null(newdata)) {
-    mean <- predict_means(x, newdata, sys.call())
+    mean <- predict_means(x, newdata)
     return(as_table(cbind(newdata, if (is.matrix(mean)) class_columns(mean) else data.frame(.fitted = unname(mean)))))
   }
   if (is.null(data)) {
@@ -100,7 +100,7 @@ augment.bayes_logit <- function(x, data = NULL, newdata = NULL, ...) {
     )
   }
   at <- if (nrow(data) == x$rows) seq_len(x$rows) else padded
-  mean <- fitted_means(x, sys.call())
+  mean <- fitted_means(x)
   if (is.matrix(mean)) {
     return(as_table(cbind(data, class_columns(mean)[at, , drop = FALSE])))
   }

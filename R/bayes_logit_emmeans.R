@@ -45,16 +45,15 @@ recover_data.bayes_logit <- function(object, ...) {
 #' @exportS3Method emmeans::emm_basis
 emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "latent"), ...) {
   mode <- check_choice(mode, "mode", c("prob", "latent"))
-  check_logit_fit(object, "object", call = NULL)
+  check_logit_fit(object, "object")
   if (object$family == "multinomial" && any(object$offset != 0)) {
-    stop_input("object", "is a multinomial regression with offsets, which package emmeans has no place for",
-      call = NULL)
+    stop_input("object", "is a multinomial regression with offsets, which package emmeans has no place for")
   }
   frame <- stats::model.frame(trms, grid, na.action = stats::na.pass, xlev = xlev)
   x <- stats::model.matrix(trms, frame, contrasts.arg = object$contrasts)
   if (ncol(x) != ncol(object$design$x)) {
     stop_input("object", sprintf("has %d coefficients, but its formula gives %d: predictors in `sparse` have no grid",
-      ncol(object$design$x), ncol(x)), call = NULL)
+      ncol(object$design$x), ncol(x)))
   }
   draws <- structure(coefficient_draws(object), n.chains = object$chains)
   misc <- switch(object$family,

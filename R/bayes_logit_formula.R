@@ -3,30 +3,30 @@
 
 logit_families <- c("binomial", "negbinomial", "multinomial")
 
-check_family <- function(family, call = sys.call(-1L)) {
+check_family <- function(family) {
   if (is.function(family)) {
     family <- tryCatch(family(), error = function(error) family)
   }
   name <- if (inherits(family, "family")) family$family else family
   if (is.character(name) && length(name) == 1L && name %in% c("poisson", "quasipoisson")) {
     stop_input("family", "cannot be ", dQuote(name, FALSE), ": counts are fitted by family = \"negbinomial\", which ",
-      "learns how much more they vary than Poisson counts", call = call)
+      "learns how much more they vary than Poisson counts")
   }
   if (inherits(family, "family")) {
     if (identical(family$family, "binomial") && !identical(family$link, "logit")) {
-      stop_input("family", "must have the link \"logit\", not ", show_value(family$link), call = call)
+      stop_input("family", "must have the link \"logit\", not ", show_value(family$link))
     }
     family <- family$family
   }
-  check_choice(family, "family", logit_families, call)
+  check_choice(family, "family", logit_families)
 }
 
 # Splits a formula into its part without terms (x | g), and these terms, in the notation of package lme4. A single term
 # (1 | g) of one linear predictor is the `group`; all others are `bars`, as split_bar() has them.
-split_groups <- function(formula, family, call = sys.call(-1L)) {
+split_groups <- function(formula, family) {
   if (!inherits(formula, "formula") || length(formula) != 3L) {
     stop_input("formula", "must be a formula with a response, such as y ~ x, not ",
-      if (inherits(formula, "formula")) dQuote(deparse1(formula), FALSE) else show_value(formula), call = call)
+      if (inherits(formula, "formula")) dQuote(deparse1(formula), FALSE) else show_value(formula))
   }
   bars <- list()
   operators <- list(quote(`|`), quote(`||`))
@@ -56,16 +56,16 @@ split_groups <- function(formula, family, call = sys.call(-1L)) {
   has_bar <- function(side) any(c("|", "||") %in% all.names(side))
   if (has_bar(fixed[[3L]])) {
     stop_input("formula", "has a | outside a grouping term: such terms are written in parentheses and added, as in ",
-      "y ~ x + (1 | g) or y ~ x + (x | g)", call = call)
+      "y ~ x + (1 | g) or y ~ x + (x | g)")
   }
   for (bar in bars) {
     if (is.call(bar$group) && identical(bar$group[[1L]], quote(`+`)) && length(bar$group) == 3L) {
       stop_input("formula", "has the grouping term ", dQuote(paste0("(", bar_words(bar), ")"), FALSE),
-        ": groupings are added one by one, as in (1 | g) + (1 | h)", call = call)
+        ": groupings are added one by one, as in (1 | g) + (1 | h)")
     }
     if (has_bar(bar$left) || has_bar(bar$group)) {
       stop_input("formula", "has the grouping term ", dQuote(paste0("(", bar_words(bar), ")"), FALSE),
-        " with more than one |", call = call)
+        " with more than one |")
     }
   }
   is_single <- length(bars) == 1L && is_intercept_bar(bars[[1L]]) && family != "multinomial"
@@ -74,7 +74,7 @@ split_groups <- function(formula, family, call = sys.call(-1L)) {
 
 # The model frame, by the rules of lm(). `frame_call` calls it without the formula. An
 # error of model.frame() becomes an input error.
-logit_frame <- function(frame_call, parts, envir, call) {
+logit_frame <- function(frame_call, parts, envir) {
   formula <- parts$fixed
   if (!is.null(parts$group)) {
     formula[[3L]] <- call("+", formula[[3L]], parts$group)
@@ -85,22 +85,22 @@ logit_frame <- function(frame_call, parts, envir, call) {
   frame <- tryCatch(eval(frame_call, envir), error = function(error) {
     for (argument in c("weights", "offset")) {
       if (grepl(sprintf("(%s)", argument), conditionMessage(error), fixed = TRUE)) {
-        stop_input(argument, "must have one number for each row of the data: ", conditionMessage(error), call = call)
+        stop_input(argument, "must have one number for each row of the data: ", conditionMessage(error))
       }
     }
-    stop_input("formula", "cannot be evaluated with `data`: ", conditionMessage(error), call = call)
+    stop_input("formula", "cannot be evaluated with `data`: ", conditionMessage(error))
   })
   if (nrow(frame) == 0L) {
     stop_input("data", "has no rows left to fit",
-      if (length(attr(frame, "na.action"))) " after those with missing values are removed", call = call)
+      if (length(attr(frame, "na.action"))) " after those with missing values are removed")
   }
   frame
 }
 
 # The response of each family: `shape` and `kappa` of src/backend/regression_table.h, the `constant` of the log
 # likelihood, the `observed` values (rows x classes for a multinomial) and `trials`, for the methods of the fit.
-logit_response <- function(response, family, weights, call, argument = "formula") {
-  complain <- function(...) stop_input(argument, "has a response that ", ..., call = call)
+logit_response <- function(response, family, weights, argument = "formula") {
+  complain <- function(...) stop_input(argument, "has a response that ", ...)
   if (family == "negbinomial") {
     is_bad <- function(y) y < 0 | y != floor(y) | !is.finite(y)
     if (!is.numeric(response) || is.matrix(response) || anyNA(response) || any(is_bad(response))) {
@@ -196,9 +196,9 @@ multinomial_response <- function(response, weights, complain) {
 
 # The design with the mean and the scale of each column, and the group of each row. `counts` says which rows have a part
 # in the likelihood: a row of weight 0 must not change the units of the prior.
-logit_design <- function(frame, terms, contrasts, group, sparse, counts, call) {
+logit_design <- function(frame, terms, contrasts, group, sparse, counts) {
   if (!isFALSE(sparse)) {
-    parts <- sparse_design(frame, terms, contrasts, sparse, call)
+    parts <- sparse_design(frame, terms, contrasts, sparse)
     if (!all(counts)) parts$sd <- sparse_deviation(parts$x[counts, , drop = FALSE])
     is_intercept <- parts$assigned == 0L
     varies <- parts$sd > 0 & is.finite(1 / parts$sd)
@@ -208,19 +208,19 @@ logit_design <- function(frame, terms, contrasts, group, sparse, counts, call) {
     ))
   }
   x <- tryCatch(stats::model.matrix(terms, frame, contrasts.arg = contrasts), error = function(error) {
-    stop_input("data", "has predictors that give no design: ", conditionMessage(error), call = call)
+    stop_input("data", "has predictors that give no design: ", conditionMessage(error))
   })
   used <- attr(x, "contrasts")
   assigned <- attr(x, "assign")
   if (ncol(x) == 0L) {
-    stop_input("formula", "has neither an intercept nor predictors", call = call)
+    stop_input("formula", "has neither an intercept nor predictors")
   }
   scan <- native(C_matrix_scan, x, 1L)
   if (scan$count > 0) {
     stop_input("data", sprintf(
       "has the value %s of predictor %s in row %d of the design", format(x[scan$first[[1L]], scan$first[[2L]]]),
       dQuote(colnames(x)[[scan$first[[2L]]]], FALSE), as.integer(scan$first[[1L]])
-    ), call = call)
+    ))
   }
   if (!all(counts)) scan <- native(C_matrix_scan, x[counts, , drop = FALSE], 1L)
   is_intercept <- assigned == 0L
@@ -233,19 +233,18 @@ logit_design <- function(frame, terms, contrasts, group, sparse, counts, call) {
   )
 }
 
-group_factor <- function(frame, group, call) {
+group_factor <- function(frame, group) {
   name <- deparse1(group)
   values <- tryCatch(group_values(group, frame), error = function(error) NULL)
   if (is.null(values)) {
     stop_input("formula", "has the grouping ", dQuote(name, FALSE),
-      ", which is not a variable or an interaction of variables", call = call)
+      ", which is not a variable or an interaction of variables")
   }
   if (!is.atomic(values) || is.matrix(values)) {
-    stop_input("formula", "has a grouping that is not a vector: ", show_value(values), call = call)
+    stop_input("formula", "has a grouping that is not a vector: ", show_value(values))
   }
   if (anyNA(values)) {
-    stop_input("data", "has no value of the grouping ", dQuote(name, FALSE), " in row ", which(is.na(values))[[1L]],
-      call = call)
+    stop_input("data", "has no value of the grouping ", dQuote(name, FALSE), " in row ", which(is.na(values))[[1L]])
   }
   factor(values)
 }

@@ -47,14 +47,14 @@
 #' @name posterior_predict.bayes_logit
 NULL
 
-drawn_rows <- function(object, newdata, re_formula, draws, response, call) {
-  rows <- prediction_rows(object, newdata, call, groups = check_re_formula(re_formula, call))
+drawn_rows <- function(object, newdata, re_formula, draws, response) {
+  rows <- prediction_rows(object, newdata, groups = check_re_formula(re_formula))
   if (!all(rows$complete)) {
-    stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]], call = call)
+    stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]])
   }
-  used <- draws_used(object, draws, call)
+  used <- draws_used(object, draws)
   n <- nrow(rows$x)
-  check_result_size(as.double(n) * length(used) * outcomes_of(object), "draws", "draws of rows", call)
+  check_result_size(as.double(n) * length(used) * outcomes_of(object), "draws", "draws of rows")
   values <- linear_draws(object, rows, used, seq_len(n))
   values <- if (response) response_draws(object, values) else values
   classes <- object$response$classes
@@ -71,7 +71,7 @@ drawn_rows <- function(object, newdata, re_formula, draws, response, call) {
 #' @exportS3Method rstantools::posterior_linpred bayes_logit
 posterior_linpred.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, draws = NULL, ...) {
   check_dots_empty(...)
-  drawn_rows(object, newdata, re_formula, draws, FALSE, sys.call())$values
+  drawn_rows(object, newdata, re_formula, draws, FALSE)$values
 }
 
 #' @rdname posterior_predict.bayes_logit
@@ -79,7 +79,7 @@ posterior_linpred.bayes_logit <- function(object, newdata = NULL, re_formula = N
 #' @exportS3Method rstantools::posterior_epred bayes_logit
 posterior_epred.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, draws = NULL, ...) {
   check_dots_empty(...)
-  drawn_rows(object, newdata, re_formula, draws, TRUE, sys.call())$values
+  drawn_rows(object, newdata, re_formula, draws, TRUE)$values
 }
 
 #' @rdname posterior_predict.bayes_logit
@@ -87,10 +87,9 @@ posterior_epred.bayes_logit <- function(object, newdata = NULL, re_formula = NUL
 #' @exportS3Method rstantools::posterior_predict bayes_logit
 posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, draws = NULL, seed = NULL, ...) {
   check_dots_empty(...)
-  call <- sys.call()
   drawn <- draw_with_seed(seed, {
     # The effects of new groups are drawn too.
-    mean <- drawn_rows(object, newdata, re_formula, draws, TRUE, call)
+    mean <- drawn_rows(object, newdata, re_formula, draws, TRUE)
     trials <- if (is.null(newdata)) rep(object$response$trials, each = length(mean$used)) else 1
     draw_responses(object, mean, trials)
   })
@@ -112,7 +111,7 @@ posterior_interval.bayes_logit <- function(object, prob = 0.9, pars = NULL, ...)
     }
     draws <- draws[, pars, drop = FALSE]
   }
-  interval_of_draws(draws, prob, sys.call())
+  interval_of_draws(draws, prob)
 }
 
 #' @rdname posterior_predict.bayes_logit
@@ -124,7 +123,7 @@ predictive_interval.bayes_logit <- function(object, prob = 0.9, newdata = NULL, 
   if (object$family == "multinomial") {
     stop_input("object", "is a multinomial regression, whose classes have no order: use predict()")
   }
-  interval_of_draws(posterior_predict.bayes_logit(object, newdata, re_formula, draws, seed), prob, sys.call())
+  interval_of_draws(posterior_predict.bayes_logit(object, newdata, re_formula, draws, seed), prob)
 }
 
 # Responses given their means, `mean`, from drawn_rows().
@@ -142,8 +141,8 @@ draw_responses <- function(object, mean, trials) {
 }
 
 # The central interval of each column.
-interval_of_draws <- function(draws, prob, call) {
-  prob <- check_number(prob, "prob", min = 0, max = 1, call = call)
+interval_of_draws <- function(draws, prob) {
+  prob <- check_number(prob, "prob", min = 0, max = 1)
   tails <- c((1 - prob) / 2, (1 + prob) / 2)
   bounds <- t(apply(draws, 2L, stats::quantile, tails, names = FALSE))
   dimnames(bounds) <- list(colnames(draws), paste0(format(100 * tails, trim = TRUE, digits = 3), "%"))

@@ -59,20 +59,20 @@ log_lik.default <- function(object, ...) {
 #' @export
 log_lik.bayes_logit <- function(object, newdata = NULL, draws = NULL, re_formula = NULL, ...) {
   check_dots_empty(...)
-  log_likelihoods(object, newdata, draws_used(object, draws), re_formula, sys.call())
+  log_likelihoods(object, newdata, draws_used(object, draws), re_formula)
 }
 
-log_likelihoods <- function(fit, newdata, used, re_formula, call) {
-  rows <- prediction_rows(fit, newdata, call, groups = check_re_formula(re_formula, call))
+log_likelihoods <- function(fit, newdata, used, re_formula) {
+  rows <- prediction_rows(fit, newdata, groups = check_re_formula(re_formula))
   n <- nrow(rows$x)
   of_rows <- list(response = fit$response, weights = fit$weights)
   if (!is.null(newdata)) {
     if (!all(rows$complete)) {
-      stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]], call = call)
+      stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]])
     }
-    of_rows <- list(response = new_response(fit, newdata, call), weights = rep(1, n))
+    of_rows <- list(response = new_response(fit, newdata), weights = rep(1, n))
   }
-  check_result_size(length(used) * as.double(n), "draws", "log likelihoods", call, copies = 1)
+  check_result_size(length(used) * as.double(n), "draws", "log likelihoods", copies = 1)
   out <- matrix(0, length(used), n)
   effects <- row_effects(fit, rows, used)
   for (block in row_blocks(seq_len(n), length(used))) {
@@ -83,38 +83,38 @@ log_likelihoods <- function(fit, newdata, used, re_formula, call) {
 }
 
 # The response of new data, as logit_response() has it. Levels and classes are those of the fit.
-new_response <- function(fit, newdata, call) {
+new_response <- function(fit, newdata) {
   expression <- fit$formula[[2L]]
-  check_new_variables(expression, fit, newdata, call)
+  check_new_variables(expression, fit, newdata)
   values <- tryCatch(eval(expression, newdata, environment(fit$formula)), error = function(error) {
-    stop_input("newdata", "has no response: ", conditionMessage(error), call = call)
+    stop_input("newdata", "has no response: ", conditionMessage(error))
   })
   size <- NROW(values)
   if (size != nrow(newdata)) {
-    stop_input("newdata", sprintf("has %d rows, but its response has %d", nrow(newdata), size), call = call)
+    stop_input("newdata", sprintf("has %d rows, but its response has %d", nrow(newdata), size))
   }
   name <- names(attr(attr(fit$frame, "terms"), "dataClasses"))[[1L]]
   frame <- stats::setNames(structure(list(values), row.names = seq_len(size), class = "data.frame"), name)
-  values <- as_fitted_classes(fit, frame, call)[[1L]]
+  values <- as_fitted_classes(fit, frame)[[1L]]
   missing <- if (is.matrix(values)) rowSums(is.na(values)) > 0 else is.na(values)
   if (any(missing)) {
-    stop_input("newdata", "has missing values in row ", which(missing)[[1L]], call = call)
+    stop_input("newdata", "has missing values in row ", which(missing)[[1L]])
   }
   classes <- if (is.null(fit$response$classes)) fit$response$levels else fit$response$classes
   if (is.matrix(values)) {
     if (!is.null(classes) && !is.null(colnames(values)) && !identical(colnames(values), classes)) {
       stop_input("newdata", "has a response with the columns ", show_value(colnames(values)), ", but the fit had ",
-        show_value(classes), call = call)
+        show_value(classes))
     }
   } else if (!is.null(classes)) {
     unknown <- setdiff(as.character(values), classes)
     if (length(unknown)) {
       stop_input("newdata", sprintf("has the response %s, which the fit has not seen",
-        dQuote(substr(unknown[[1L]], 1L, 60L), FALSE)), call = call)
+        dQuote(substr(unknown[[1L]], 1L, 60L), FALSE)))
     }
     values <- factor(as.character(values), classes)
   }
-  logit_response(values, fit$family, rep(1, size), call, "newdata")
+  logit_response(values, fit$family, rep(1, size), "newdata")
 }
 
 row_log_likelihood <- function(fit, linear, used, block, response, weights) {
@@ -159,7 +159,7 @@ loo.bayes_logit <- function(x, draws = NULL, ...) {
       length(of_chain)))
   }
   used <- as.vector(outer(of_chain, kept * (seq_len(x$chains) - 1), `+`))
-  values <- log_likelihoods(x, NULL, used, NULL, sys.call())
+  values <- log_likelihoods(x, NULL, used, NULL)
   values <- values[, x$response$information > 0, drop = FALSE]
   # Effective sizes do not depend on the unit of the likelihoods, and the largest of a row as unit avoids zeros.
   likelihoods <- exp(values - rep(apply(values, 2L, max), each = nrow(values)))

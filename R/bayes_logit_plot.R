@@ -37,34 +37,32 @@ plot.bayes_logit <- function(x, type = c("coefficients", "trace", "calibration")
   type <- check_choice(type, "type", c("coefficients", "trace", "calibration"))
   coefficient_draws(x)
   switch(type,
-    coefficients = plot_coefficients(
-      coefficient_parts(x, parameters, check_flag(standardise, "standardise"), sys.call()), main
-    ),
-    trace = plot_trace(logit_trace_parts(x, parameters, sys.call()), main),
+    coefficients = plot_coefficients(coefficient_parts(x, parameters, check_flag(standardise, "standardise")), main),
+    trace = plot_trace(logit_trace_parts(x, parameters), main),
     calibration = plot_calibration(x, main)
   )
   invisible(x)
 }
 
-chosen_parameters <- function(parameters, names, default, call) {
+chosen_parameters <- function(parameters, names, default) {
   if (is.null(parameters)) {
     return(default)
   }
   at <- if (is.character(parameters)) match(parameters, names) else parameters
   if (!is.numeric(at) || length(at) == 0L || anyNA(at) || !all(at %in% seq_along(names))) {
     stop_input("parameters", "must be names or numbers of the fit's ", length(names), " parameters, not ",
-      show_value(parameters), call = call)
+      show_value(parameters))
   }
   names[at]
 }
 
 # Posterior means of parameters with intervals of 50% and 90%, from the first to the last; and what the axis shows.
-coefficient_parts <- function(fit, parameters, standardise, call) {
+coefficient_parts <- function(fit, parameters, standardise) {
   draws <- logit_draws(fit)
   names <- dimnames(draws)[[3L]]
   is_intercept <- rep(fit$design$is_intercept, length.out = length(fit$coefficient_names))
   slopes <- setdiff(fit$coefficient_names, fit$coefficient_names[is_intercept])
-  shown <- chosen_parameters(parameters, names, if (length(slopes)) slopes else names, call)
+  shown <- chosen_parameters(parameters, names, if (length(slopes)) slopes else names)
   unit <- stats::setNames(rep(fit$design$scale, length.out = length(fit$coefficient_names)), fit$coefficient_names)
   points <- vapply(shown, function(name) {
     values <- as.vector(draws[, , name]) * if (standardise && name %in% names(unit)) unit[[name]] else 1
@@ -96,10 +94,10 @@ plot_coefficients <- function(parts, main) {
 }
 
 # As trace_parts() of a mixture.
-logit_trace_parts <- function(fit, parameters, call) {
+logit_trace_parts <- function(fit, parameters) {
   quantities <- logit_quantities(fit, warmup = TRUE)
   default <- unique(c("log_likelihood", utils::head(names(quantities), 5L)))
-  shown <- chosen_parameters(parameters, names(quantities), default, call)
+  shown <- chosen_parameters(parameters, names(quantities), default)
   settled <- logit_quantities(fit)
   table <- diagnose_quantities(settled)
   rows <- match(shown, table$quantity)
@@ -113,7 +111,7 @@ logit_trace_parts <- function(fit, parameters, call) {
 
 # Groups of rows: the mean fitted and observed response, and two standard errors of the latter.
 calibration_parts <- function(fit) {
-  mean <- as.vector(fitted_means(fit, sys.call()))
+  mean <- as.vector(fitted_means(fit))
   observed <- as.vector(observed_shares(fit))
   weight <- if (fit$family == "negbinomial") {
     fit$weights

@@ -47,7 +47,7 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
   check_dots_empty(...)
   type <- check_choice(type, "type", c("response", "link"))
   interval <- check_number(interval, "interval", min = 0, max = 1)
-  rows <- prediction_rows(object, newdata, sys.call(), sparse, check_re_formula(re_formula))
+  rows <- prediction_rows(object, newdata, sparse, check_re_formula(re_formula))
   used <- draws_used(object, draws)
   tails <- c((1 - interval) / 2, (1 + interval) / 2)
   out <- summarise_rows(object, rows, used, type, tails, backend, threads)
@@ -63,7 +63,7 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
 }
 
 # Whether groups are part of a prediction. Packages rstanarm and brms have more choices, which are for several terms.
-check_re_formula <- function(re_formula, call = sys.call(-1L)) {
+check_re_formula <- function(re_formula) {
   if (is.null(re_formula)) {
     return(TRUE)
   }
@@ -72,7 +72,7 @@ check_re_formula <- function(re_formula, call = sys.call(-1L)) {
     return(FALSE)
   }
   stop_input("re_formula", "must be NULL, for predictions with the groups, or NA, for predictions without, not ",
-    show_value(re_formula), call = call)
+    show_value(re_formula))
 }
 
 #' @rdname predict.bayes_logit
@@ -80,20 +80,20 @@ check_re_formula <- function(re_formula, call = sys.call(-1L)) {
 #' @export
 fitted.bayes_logit <- function(object, ...) {
   check_dots_empty(...)
-  pad_rows(object, fitted_means(object, sys.call()))
+  pad_rows(object, fitted_means(object))
 }
 
 # Posterior means of the fitted rows: a vector, or a matrix with a column for each class.
-fitted_means <- function(object, call) {
-  rows <- prediction_rows(object, NULL, call)
-  out <- summarise_rows(object, rows, draws_used(object, NULL, call), "response", call = call)
+fitted_means <- function(object) {
+  rows <- prediction_rows(object, NULL)
+  out <- summarise_rows(object, rows, draws_used(object, NULL), "response")
   classes <- object$response$classes
   out <- matrix(out[, , 1L], object$rows, dimnames = list(rownames(rows$x), classes))
   if (is.null(classes)) out[, 1L] else out
 }
 
 # Posterior means of new rows, NA where values are missing.
-predict_means <- function(object, newdata, call) {
+predict_means <- function(object, newdata) {
   values <- predict.bayes_logit(object, newdata)
   if (is.matrix(values)) {
     return(values[, "mean"])
@@ -109,11 +109,11 @@ simulate.bayes_logit <- function(object, nsim = 1, seed = NULL, ...) {
   nsim <- check_count(nsim, "nsim")
   check_logit_fit(object, "object")
   classes <- max(1L, length(object$response$classes))
-  check_result_size(nsim * object$rows * classes, "nsim", "simulated responses", sys.call(), copies = 2)
+  check_result_size(nsim * object$rows * classes, "nsim", "simulated responses", copies = 2)
   draw_with_seed(seed, {
     total <- nrow(coefficient_draws(object))
     used <- sample(total, nsim, replace = nsim > total)
-    rows <- prediction_rows(object, NULL, sys.call())
+    rows <- prediction_rows(object, NULL)
     simulated <- lapply(used, function(draw) {
       mean <- response_draws(object, linear_draws(object, rows, draw, seq_len(object$rows)))
       simulate_rows(object, matrix(mean, object$rows), draw)
@@ -123,9 +123,9 @@ simulate.bayes_logit <- function(object, nsim = 1, seed = NULL, ...) {
   })
 }
 
-check_simulation_seed <- function(seed, call = sys.call(-1L)) {
+check_simulation_seed <- function(seed) {
   most <- .Machine$integer.max
-  as.integer(check_count(seed, "seed", min = -most, max = most, call = call))
+  as.integer(check_count(seed, "seed", min = -most, max = most))
 }
 
 simulate_rows <- function(fit, mean, draw) {

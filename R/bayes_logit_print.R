@@ -30,11 +30,11 @@ group_parameter_names <- function(fit) {
 }
 
 # The kept draws of the coefficients as a matrix, with the chains one below the other.
-coefficient_draws <- function(fit, call = sys.call(-1L)) {
-  check_logit_fit(fit, call = call)
+coefficient_draws <- function(fit) {
+  check_logit_fit(fit)
   sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
   if (length(sweeps) == 0L) {
-    stop_without_draws(fit, call)
+    stop_without_draws(fit)
   }
   matrix(fit$coefficient_trace[sweeps, , ],
     ncol = length(fit$coefficient_names), dimnames = list(NULL, fit$coefficient_names)
@@ -42,7 +42,7 @@ coefficient_draws <- function(fit, call = sys.call(-1L)) {
 }
 
 logit_quantities <- function(fit, warmup = FALSE) {
-  check_logit_fit(fit, call = NULL)
+  check_logit_fit(fit)
   draws <- logit_draws(fit, warmup)
   sweeps <- if (warmup) seq_len(fit$iter) else fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
   at <- stats::setNames(seq_len(dim(draws)[[3L]]), dimnames(draws)[[3L]])
@@ -250,7 +250,6 @@ formula.bayes_logit <- function(x, ...) {
 #' @importFrom stats update
 #' @export
 update.bayes_logit <- function(object, formula., ..., evaluate = TRUE) {
-  caller <- sys.call()
   call <- object$call
   changed <- match.call(expand.dots = FALSE)$...
   unnamed <- length(changed) > 0L && (is.null(names(changed)) || !all(nzchar(names(changed))))
@@ -262,7 +261,7 @@ update.bayes_logit <- function(object, formula., ..., evaluate = TRUE) {
       stop_input("formula.", "must be a formula, such as . ~ . + x, not ", show_value(formula.))
     }
     call$formula <- tryCatch(stats::update(object$formula, formula.), error = function(error) {
-      stop_input("formula.", "cannot change the formula: ", conditionMessage(error), call = caller)
+      stop_input("formula.", "cannot change the formula: ", conditionMessage(error))
     })
   }
   evaluate <- check_flag(evaluate, "evaluate")

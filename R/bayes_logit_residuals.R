@@ -33,7 +33,7 @@ residuals.bayes_logit <- function(object, type = c("response", "pearson", "devia
   check_dots_empty(...)
   check_logit_fit(object, "object")
   type <- check_choice(type, "type", c("response", "pearson", "deviance"))
-  pad_rows(object, row_residuals(object, type, sys.call()))
+  pad_rows(object, row_residuals(object, type))
 }
 
 # The observed values of residuals: shares of successes or classes, or counts.
@@ -45,8 +45,8 @@ observed_shares <- function(fit) {
   response$observed / ifelse(response$trials > 0, response$trials, NA)
 }
 
-row_residuals <- function(fit, type, call) {
-  mean <- fitted_means(fit, call)
+row_residuals <- function(fit, type) {
+  mean <- fitted_means(fit)
   observed <- observed_shares(fit)
   difference <- observed - mean
   if (type == "response") {
@@ -54,7 +54,7 @@ row_residuals <- function(fit, type, call) {
   }
   is_count <- fit$family == "negbinomial"
   weights <- fit$weights * (if (is_count) 1 else fit$response$trials)
-  size <- if (is_count) mean(dispersion_used(fit, draws_used(fit, NULL, call)))
+  size <- if (is_count) mean(dispersion_used(fit, draws_used(fit, NULL)))
   if (type == "pearson") {
     variance <- if (is_count) mean + mean^2 / size else mean * (1 - mean)
     return(ifelse(difference == 0, 0, difference * sqrt(weights / variance)))
@@ -75,7 +75,7 @@ row_residuals <- function(fit, type, call) {
 #' @export
 deviance.bayes_logit <- function(object, ...) {
   check_dots_empty(...)
-  sum(row_residuals(object, "deviance", sys.call())^2, na.rm = TRUE)
+  sum(row_residuals(object, "deviance")^2, na.rm = TRUE)
 }
 
 #' @rdname residuals.bayes_logit

@@ -2,10 +2,10 @@
 # are read as predict.glm() reads them, but what predict.glm() only warns of, or takes from elsewhere, is an error.
 
 # Design, offset and group of the rows. `group` is 0 for groups that are not in the fit, or if `groups` is FALSE.
-prediction_rows <- function(fit, newdata, call, sparse = NULL, groups = TRUE) {
-  check_logit_fit(fit, call = call)
+prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
+  check_logit_fit(fit)
   if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x))) {
-    stop_unread_sparse(if (is.null(newdata)) "`newdata` is not" else "the fit had no matrix as `sparse`", call)
+    stop_unread_sparse(if (is.null(newdata)) "`newdata` is not" else "the fit had no matrix as `sparse`")
   }
   if (is.null(newdata)) {
     return(list(
@@ -15,29 +15,28 @@ prediction_rows <- function(fit, newdata, call, sparse = NULL, groups = TRUE) {
     ))
   }
   if (!is.data.frame(newdata)) {
-    stop_input("newdata", "must be a data frame, not ", show_value(newdata), call = call)
+    stop_input("newdata", "must be a data frame, not ", show_value(newdata))
   }
   terms <- prediction_terms(fit)
-  frame <- new_frame(fit, terms, newdata, call)
+  frame <- new_frame(fit, terms, newdata)
   x <- if (is_sparse_matrix(fit$design$x)) {
-    new_sparse_design(fit, terms, frame, sparse, call)
+    new_sparse_design(fit, terms, frame, sparse)
   } else {
     stats::model.matrix(terms, frame, contrasts.arg = fit$contrasts)
   }
   if (ncol(x) != ncol(fit$design$x)) {
-    stop_input("newdata", sprintf("gives a design of %d columns, but the fit had %d", ncol(x), ncol(fit$design$x)),
-      call = call)
+    stop_input("newdata", sprintf("gives a design of %d columns, but the fit had %d", ncol(x), ncol(fit$design$x)))
   }
-  rows <- list(x = x, offset = new_offset(fit, frame, newdata, call))
+  rows <- list(x = x, offset = new_offset(fit, frame, newdata))
   rows$complete <- complete_rows(x) & stats::complete.cases(frame) & finite_offset(rows$offset)
   if (groups && !is.null(fit$group_name)) {
-    values <- new_groups(fit, newdata, call)
+    values <- new_groups(fit, newdata)
     rows$group <- match(as.character(values), levels(fit$design$group), nomatch = 0L)
     rows$new_group <- match(as.character(values), unique(as.character(values)))
     rows$complete <- rows$complete & !is.na(values)
   }
   if (groups) {
-    rows$terms <- new_term_rows(fit, newdata, call)
+    rows$terms <- new_term_rows(fit, newdata)
     for (term in rows$terms) {
       rows$complete <- rows$complete & !is.na(term$level) & (if (is.null(term$z)) TRUE else complete_rows(term$z))
     }
@@ -58,27 +57,27 @@ prediction_terms <- function(fit) {
   terms
 }
 
-new_frame <- function(fit, terms, newdata, call) {
+new_frame <- function(fit, terms, newdata) {
   expressions <- attr(terms, "predvars")
   if (is.null(expressions)) {
     expressions <- attr(terms, "variables")
   }
   for (expression in as.list(expressions)[-1L]) {
-    check_new_variables(expression, fit, newdata, call)
+    check_new_variables(expression, fit, newdata)
   }
   frame <- tryCatch(
     stats::model.frame(terms, newdata, na.action = stats::na.pass),
-    error = function(error) stop_input("newdata", "cannot be predicted: ", conditionMessage(error), call = call)
+    error = function(error) stop_input("newdata", "cannot be predicted: ", conditionMessage(error))
   )
   if (nrow(frame) != nrow(newdata)) {
-    stop_input("newdata", sprintf("has %d rows, but its predictors have %d", nrow(newdata), nrow(frame)), call = call)
+    stop_input("newdata", sprintf("has %d rows, but its predictors have %d", nrow(newdata), nrow(frame)))
   }
-  as_fitted_classes(fit, frame, call)
+  as_fitted_classes(fit, frame)
 }
 
 # A variable of the formula that `newdata` lacks must not be found elsewhere, since its rows would be those of the fit.
 # Single numbers and the like, such as the m of I(x - m), may come from where the formula was written.
-check_new_variables <- function(expression, fit, newdata, call) {
+check_new_variables <- function(expression, fit, newdata) {
   variables <- all.vars(expression)
   lacking <- setdiff(variables, names(newdata))
   if (length(lacking) == 0L) {
@@ -90,7 +89,7 @@ check_new_variables <- function(expression, fit, newdata, call) {
   }, NA))
   if (!is_constant) {
     stop_input("newdata", "lacks ", paste(dQuote(lacking, FALSE), collapse = ", "), ", which the fit reads in ",
-      substr(deparse1(expression), 1L, 60L), call = call)
+      substr(deparse1(expression), 1L, 60L))
   }
 }
 
@@ -108,7 +107,7 @@ class_words <- function(class, values) {
 
 # The variables of the frame must be of the classes and the levels that they had in the fit. A variable whose values are
 # all missing may be logical, as a bare NA is.
-as_fitted_classes <- function(fit, frame, call) {
+as_fitted_classes <- function(fit, frame) {
   class_of <- function(class) if (class %in% c("ordered", "factor", "character")) "factor" else class
   classes <- attr(attr(fit$frame, "terms"), "dataClasses")
   for (name in intersect(names(frame), names(classes))) {
@@ -117,15 +116,14 @@ as_fitted_classes <- function(fit, frame, call) {
     now <- class_of(stats::.MFclass(values))
     if (now != before && !(is.logical(values) && all(is.na(values)))) {
       stop_input("newdata", sprintf("has %s as %s, but the fit had %s", dQuote(name, FALSE),
-        if (is.character(values)) "text" else class_words(now, values), class_words(before, fit$frame[[name]])),
-        call = call)
+        if (is.character(values)) "text" else class_words(now, values), class_words(before, fit$frame[[name]])))
     }
     levels <- fit$xlevels[[name]]
     if (!is.null(levels)) {
       unknown <- setdiff(as.character(values), c(levels, NA))
       if (length(unknown)) {
         stop_input("newdata", sprintf("has the new level %s of %s, which the fit has not seen",
-          dQuote(substr(unknown[[1L]], 1L, 60L), FALSE), dQuote(name, FALSE)), call = call)
+          dQuote(substr(unknown[[1L]], 1L, 60L), FALSE), dQuote(name, FALSE)))
       }
       frame[[name]] <- factor(as.character(values), levels, ordered = classes[[name]] == "ordered")
     } else if (now != before) {
@@ -140,9 +138,9 @@ as_fitted_classes <- function(fit, frame, call) {
 }
 
 # Offsets in the formula, and the argument `offset` of the fit, which is evaluated in the new data.
-new_offset <- function(fit, frame, newdata, call) {
+new_offset <- function(fit, frame, newdata) {
   classes <- fit$response$classes
-  of_formula <- lapply(frame_offsets(frame), one_offset, classes, "newdata", call)
+  of_formula <- lapply(frame_offsets(frame), one_offset, classes, "newdata")
   offset <- Reduce(`+`, of_formula, numeric(nrow(newdata)))
   if (!"(offset)" %in% names(fit$frame)) {
     return(offset)
@@ -150,22 +148,22 @@ new_offset <- function(fit, frame, newdata, call) {
   expression <- fit$call$offset
   if (length(all.vars(expression)) == 0L) {
     stop_input("newdata", "cannot be predicted: the fit has an argument `offset` that names no variable. ",
-      "Put the offset into the formula, as offset(x)", call = call)
+      "Put the offset into the formula, as offset(x)")
   }
-  check_new_variables(expression, fit, newdata, call)
+  check_new_variables(expression, fit, newdata)
   values <- tryCatch(eval(expression, newdata, environment(fit$formula)), error = function(error) {
     stop_input("newdata", "cannot be predicted: the argument `offset` of the fit gives the error: ",
-      conditionMessage(error), call = call)
+      conditionMessage(error))
   })
   if (!is.numeric(values) && !all(is.na(values)) || NROW(values) != nrow(newdata)) {
     stop_input("newdata", sprintf("has %d rows, but the argument `offset` of the fit gives ", nrow(newdata)),
-      show_value(values), " there", call = call)
+      show_value(values), " there")
   }
-  offset + one_offset(values, classes, "newdata", call)
+  offset + one_offset(values, classes, "newdata")
 }
 
 # What stats::model.matrix() refuses in words of its own: factors of one level, and contrasts that do not fit.
-check_factors <- function(frame, terms, contrasts, call) {
+check_factors <- function(frame, terms, contrasts) {
   used <- attr(terms, "factors")
   used <- if (length(used)) rownames(used)[rowSums(used) > 0]
   is_factor <- vapply(frame, function(values) is.factor(values) || is.character(values) || is.logical(values), NA)
@@ -173,7 +171,7 @@ check_factors <- function(frame, terms, contrasts, call) {
   for (name in factors) {
     if (!is.logical(frame[[name]]) && length(unique(frame[[name]])) < 2L) {
       stop_input("data", sprintf("has only the level %s of the predictor %s: leave it out of the formula",
-        dQuote(substr(as.character(frame[[name]][[1L]]), 1L, 60L), FALSE), dQuote(name, FALSE)), call = call)
+        dQuote(substr(as.character(frame[[name]][[1L]]), 1L, 60L), FALSE), dQuote(name, FALSE)))
     }
   }
   if (is.null(contrasts)) {
@@ -186,37 +184,36 @@ check_factors <- function(frame, terms, contrasts, call) {
         paste("one with the name", dQuote(substr(setdiff(names(contrasts), factors)[[1L]], 1L, 60L), FALSE))
       } else {
         show_value(contrasts)
-      }, call = call)
+      })
   }
   for (name in names(contrasts)) {
     values <- factor(frame[[name]])
     tryCatch(stats::contrasts(stats::`contrasts<-`(values, value = contrasts[[name]])), error = function(error) {
-      stop_input("contrasts", "cannot be used for ", dQuote(name, FALSE), ": ", conditionMessage(error), call = call)
+      stop_input("contrasts", "cannot be used for ", dQuote(name, FALSE), ": ", conditionMessage(error))
     })
   }
 }
 
 # The sparse design of new rows. A missing predictor of the formula leaves its row without entries.
-new_sparse_design <- function(fit, terms, frame, sparse, call) {
+new_sparse_design <- function(fit, terms, frame, sparse) {
   x <- as_sparse_columns(Matrix::sparse.model.matrix(terms, frame, contrasts.arg = fit$contrasts))
   lacking <- ncol(fit$design$x) - ncol(x)
   if (lacking == 0L) {
     if (!is.null(sparse)) {
-      stop_unread_sparse("the fit had no matrix as `sparse`", call)
+      stop_unread_sparse("the fit had no matrix as `sparse`")
     }
     return(x)
   }
   if (!is_sparse_matrix(sparse) || ncol(sparse) != lacking || nrow(sparse) != nrow(x)) {
     stop_input("sparse",
       sprintf("must be a sparse matrix with the %d rows of the new data and the %d columns of the fit's, not ", nrow(x),
-        lacking),
-      show_value(sparse), call = call)
+        lacking), show_value(sparse))
   }
   methods::cbind2(x, as_sparse_columns(sparse))
 }
 
-stop_unread_sparse <- function(why, call) {
-  stop_input("sparse", "is given, but ", why, call = call)
+stop_unread_sparse <- function(why) {
+  stop_input("sparse", "is given, but ", why)
 }
 
 complete_rows <- function(x) {
@@ -228,14 +225,14 @@ complete_rows <- function(x) {
 }
 
 # The groups of new rows. A column of the name of the grouping, such as `a:b`, is taken before its variables.
-new_groups <- function(fit, newdata, call) {
+new_groups <- function(fit, newdata) {
   name <- fit$group_name
   if (name %in% names(newdata)) {
     return(newdata[[name]])
   }
   expression <- group_expression(fit)
   if (!all(all.vars(expression) %in% names(newdata))) {
-    stop_input("newdata", "lacks the groups ", dQuote(name, FALSE), call = call)
+    stop_input("newdata", "lacks the groups ", dQuote(name, FALSE))
   }
   tryCatch(
     if (is.call(expression) && identical(expression[[1L]], quote(`:`))) {
@@ -244,7 +241,7 @@ new_groups <- function(fit, newdata, call) {
       eval(expression, newdata, environment(fit$formula))
     },
     error = function(error) {
-      stop_input("newdata", "lacks the groups ", dQuote(name, FALSE), ": ", conditionMessage(error), call = call)
+      stop_input("newdata", "lacks the groups ", dQuote(name, FALSE), ": ", conditionMessage(error))
     }
   )
 }

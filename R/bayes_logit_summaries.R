@@ -5,15 +5,14 @@ prediction_kinds <- c(link = 0L, binomial = 1L, negbinomial = 2L, multinomial = 
 
 # Mean, standard deviation and two quantiles of each row: an array of rows x (1, classes or linear predictors) x 4. Rows
 # that are not complete are NA. `tails` has the probabilities of the quantiles.
-summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend = NULL, threads = NULL,
-                           call = sys.call(-1L)) {
+summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend = NULL, threads = NULL) {
   kind <- prediction_kinds[[if (type == "link") "link" else fit$family]]
   outcomes <- outcomes_of(fit)
   shown <- outcomes + (kind == prediction_kinds[["multinomial"]])
-  coefficients <- coefficient_draws(fit, call)[used, , drop = FALSE]
+  coefficients <- coefficient_draws(fit)[used, , drop = FALSE]
   n <- nrow(rows$x)
-  check_result_size(4 * n * shown, "newdata", "summaries", call, copies = 2)
-  run <- resolve_run(backend, threads, work = as.double(n) * length(coefficients), call = call)
+  check_result_size(4 * n * shown, "newdata", "summaries", copies = 2)
+  run <- resolve_run(backend, threads, work = as.double(n) * length(coefficients))
   draws <- list(coefficients = coefficients, outcomes = outcomes, kind = kind, probability = tails)
   blocks <- effect_blocks(rows, length(used))
   if (length(blocks) == 1L) {
@@ -167,12 +166,12 @@ row_blocks <- function(rows, draws) {
   split(rows, ceiling(seq_along(rows) / size))
 }
 
-draws_used <- function(fit, draws, call = sys.call(-1L)) {
-  total <- nrow(coefficient_draws(fit, call))
+draws_used <- function(fit, draws) {
+  total <- nrow(coefficient_draws(fit))
   if (is.null(draws)) {
     return(seq_len(total))
   }
-  draws <- min(check_count(draws, "draws", call = call), total)
+  draws <- min(check_count(draws, "draws"), total)
   unique(round(seq(1, total, length.out = draws)))
 }
 

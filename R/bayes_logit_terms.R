@@ -63,21 +63,21 @@ group_values <- function(group, data, envir = baseenv()) {
 # The terms of a model: for each `label`, `group` (its name), `expression`, `columns` (names), `levels`, `level` (of
 # each row), `z` in the data's units (NULL: 1) with `scale`, the sampler's unit of each column, `independent`, and the
 # `terms` and `contrasts` that make z from new data.
-grouping_terms <- function(frame, bars, contrasts, call) {
-  terms <- lapply(bars, grouping_term, frame = frame, contrasts = contrasts, call = call)
+grouping_terms <- function(frame, bars, contrasts) {
+  terms <- lapply(bars, grouping_term, frame = frame, contrasts = contrasts)
   pairs <- unlist(lapply(terms, function(term) paste(term$columns, "|", term$group)))
   if (anyDuplicated(pairs)) {
     stop_input("formula", "has two terms with the effect ", dQuote(pairs[duplicated(pairs)][[1L]], FALSE),
-      ", which the data cannot tell apart: leave it out of one of them, as in (1 | g) + (0 + x | g)", call = call)
+      ", which the data cannot tell apart: leave it out of one of them, as in (1 | g) + (0 + x | g)")
   }
   if (length(terms) > 16L) {
-    stop_input("formula", sprintf("has %d grouping terms; at most 16 are known", length(terms)), call = call)
+    stop_input("formula", sprintf("has %d grouping terms; at most 16 are known", length(terms)))
   }
   with_parents(terms)
 }
 
-grouping_term <- function(bar, frame, contrasts, call) {
-  group <- group_factor(frame, bar$group, call)
+grouping_term <- function(bar, frame, contrasts) {
+  group <- group_factor(frame, bar$group)
   term <- list(
     label = bar_words(bar), group = deparse1(bar$group), expression = bar$group, columns = "(Intercept)",
     levels = levels(group), level = as.integer(group), z = NULL, scale = 1, independent = TRUE, terms = NULL,
@@ -87,7 +87,7 @@ grouping_term <- function(bar, frame, contrasts, call) {
     return(term)
   }
   complain <- function(...) {
-    stop_input("formula", "has the grouping term ", dQuote(paste0("(", term$label, ")"), FALSE), " ", ..., call = call)
+    stop_input("formula", "has the grouping term ", dQuote(paste0("(", term$label, ")"), FALSE), " ", ...)
   }
   term$terms <- tryCatch(bar_terms(bar, frame), error = function(error) {
     complain("whose left side is not a formula of effects: ", conditionMessage(error))
@@ -100,7 +100,7 @@ grouping_term <- function(bar, frame, contrasts, call) {
   bad <- which(!is.finite(z), arr.ind = TRUE)
   if (length(bad)) {
     stop_input("data", sprintf("has the value %s of %s in row %d, which a grouping term reads",
-      format(z[bad[1L, , drop = FALSE]]), dQuote(colnames(z)[[bad[[1L, 2L]]]], FALSE), bad[[1L, 1L]]), call = call)
+      format(z[bad[1L, , drop = FALSE]]), dQuote(colnames(z)[[bad[[1L, 2L]]]], FALSE), bad[[1L, 1L]]))
   }
   deviation <- apply(z, 2L, stats::sd)
   term$scale <- unname(ifelse(deviation > 0 & is.finite(1 / deviation), deviation, 1))
@@ -328,7 +328,7 @@ covariance_draws <- function(fit) {
 }
 
 # The terms of new rows: `level` (0: not in the fit), `new_level` (numbers the values), and `z`.
-new_term_rows <- function(fit, newdata, call) {
+new_term_rows <- function(fit, newdata) {
   lapply(fit$design$terms, function(term) {
     known <- term$group %in% names(newdata) || all(all.vars(term$expression) %in% names(newdata))
     values <- tryCatch(
@@ -336,12 +336,12 @@ new_term_rows <- function(fit, newdata, call) {
       error = function(error) NULL
     )
     if (length(values) != nrow(newdata)) {
-      stop_input("newdata", "lacks the groups ", dQuote(term$group, FALSE), call = call)
+      stop_input("newdata", "lacks the groups ", dQuote(term$group, FALSE))
     }
     level <- match(values, term$levels, nomatch = 0L)
     level[is.na(values)] <- NA
     z <- if (!is.null(term$z)) {
-      stats::model.matrix(term$terms, new_frame(fit, term$terms, newdata, call), contrasts.arg = term$contrasts)
+      stats::model.matrix(term$terms, new_frame(fit, term$terms, newdata), contrasts.arg = term$contrasts)
     }
     list(level = level, new_level = match(values, unique(values)), z = z)
   })

@@ -75,7 +75,6 @@
 cell_types <- function(fit, types = NULL, overlap = 0.05, specks = c("auto", "keep", "join"), speck = 0.005,
                        names = NULL, draws = 50, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
-  call <- sys.call()
   check_present(!missing(fit), "fit")
   if (!inherits(fit, "dp_mixture")) {
     stop_input("fit", "must come from dp_mixture(), not ", show_value(fit))
@@ -93,14 +92,14 @@ cell_types <- function(fit, types = NULL, overlap = 0.05, specks = c("auto", "ke
     draws <- check_count(draws, "draws")
   }
   if (!is.null(names)) {
-    names <- check_type_names(names, "names", call = call)
+    names <- check_type_names(names, "names")
   }
   if (!is.null(fit$reader)) {
     stop_input("fit", "does not hold its cells, which a row_reader() reads: ",
       "predict(fit, newdata, type = \"type\") gives the types of some of them")
   }
   run <- resolve_run(backend, threads)
-  map <- map_types(fit, types, overlap, if (specks == "join") speck else 0, draws, run, call)
+  map <- map_types(fit, types, overlap, if (specks == "join") speck else 0, draws, run)
   if (length(names) > map$count) {
     stop_input("names", sprintf("has %d names, but there %s only %s", length(names),
       if (map$count == 1L) "is" else "are", count_words(map$count, "type")))
@@ -116,13 +115,12 @@ cell_types <- function(fit, types = NULL, overlap = 0.05, specks = c("auto", "ke
   summarise_types(fit, map, own, labels, speck, how)
 }
 
-check_type_names <- function(names, argument, count = NULL, call = sys.call(-1L)) {
+check_type_names <- function(names, argument, count = NULL) {
   different <- is.character(names) && !anyNA(names) && all(nzchar(names)) && !anyDuplicated(names)
   if (!different || !is.null(count) && length(names) != count) {
     stop_input(argument, "must be different names, ",
       if (is.null(count)) "the most frequent type first" else paste("one for each of the", count_words(count, "type")),
-      ", not ", if (is.character(names) && length(names)) list_some(names) else show_value(names),
-      call = call
+      ", not ", if (is.character(names) && length(names)) list_some(names) else show_value(names)
     )
   }
   names

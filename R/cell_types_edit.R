@@ -30,43 +30,41 @@
 #' split_type(joined, "both", threads = 2)
 #' @export
 join_types <- function(types, ..., name = NULL, backend = NULL, threads = NULL) {
-  call <- sys.call()
-  check_cell_types(types, call)
-  chosen <- unique(vapply(list(...), type_number, 0L, types = types, argument = "...", call = call))
+  check_cell_types(types)
+  chosen <- unique(vapply(list(...), type_number, 0L, types = types, argument = "..."))
   if (length(chosen) < 2L) {
-    stop_input("...", "must be two or more different types, as in join_types(types, 3, 5)", call = call)
+    stop_input("...", "must be two or more different types, as in join_types(types, 3, 5)")
   }
-  run <- resolve_run(backend, threads, call = call)
+  run <- resolve_run(backend, threads)
   into <- min(chosen)
   labels <- types$types$type
   if (!is.null(name)) {
-    check_type_names(name, "name", 1L, call)
+    check_type_names(name, "name", 1L)
     labels[[into]] <- name
   }
   group <- types$map$group
   fixed <- types$map$fixed
   fixed[[into]] <- any(fixed[chosen])
   group[group %in% chosen] <- into
-  regroup(types, group, fixed, labels, "name", run, call)
+  regroup(types, group, fixed, labels, "name", run)
 }
 
 #' @rdname join_types
 #' @export
 split_type <- function(types, type, names = NULL, backend = NULL, threads = NULL) {
-  call <- sys.call()
-  check_cell_types(types, call)
-  chosen <- type_number(type, types, "type", call)
+  check_cell_types(types)
+  chosen <- type_number(type, types, "type")
   parts <- halves_of_type(types$map$tree, which(types$map$group == chosen))
   if (is.null(parts)) {
     stop_input("type", "is ", dQuote(types$types$type[[chosen]], FALSE),
-      ", which has one peak: there is no valley to split at", call = call)
+      ", which has one peak: there is no valley to split at")
   }
-  run <- resolve_run(backend, threads, call = call)
+  run <- resolve_run(backend, threads)
   old <- types$types$type[[chosen]]
   if (is.null(names)) {
     names <- paste0(old, c("a", "b"))
   } else {
-    names <- check_type_names(names, "names", 2L, call)
+    names <- check_type_names(names, "names", 2L)
   }
   count <- nrow(types$types)
   group <- types$map$group
@@ -75,16 +73,15 @@ split_type <- function(types, type, names = NULL, backend = NULL, threads = NULL
   fixed[[chosen]] <- TRUE
   labels <- c(types$types$type, names[[2L]])
   labels[[chosen]] <- names[[1L]]
-  regroup(types, group, fixed, labels, "names", run, call)
+  regroup(types, group, fixed, labels, "names", run)
 }
 
-check_cell_types <- function(types, call, argument = "types") {
-  check_present(!missing(types), argument, call = call)
-  check_fit_class(types, argument, "cell_types", "cell_types()", call)
-  check_mixture_fit(types$fit, paste0(argument, "$fit"), call)
+check_cell_types <- function(types, argument = "types") {
+  check_present(!missing(types), argument)
+  check_fit_class(types, argument, "cell_types", "cell_types()")
+  check_mixture_fit(types$fit, paste0(argument, "$fit"))
   refuse <- function(part) {
-    stop_input(argument, "has been changed since it was made: its part `", part, "` does not agree with the others",
-      call = call)
+    stop_input(argument, "has been changed since it was made: its part `", part, "` does not agree with the others")
   }
   fit <- types$fit
   table <- types$types
@@ -100,7 +97,7 @@ check_cell_types <- function(types, call, argument = "types") {
   }
   if (!is.double(types$probability) || length(types$probability) != fit$rows) refuse("probability")
   if (!is.matrix(types$proportions) || ncol(types$proportions) != count) refuse("proportions")
-  check <- part_checks(types, argument, call)
+  check <- part_checks(types, argument)
   check$count("chain", 1, fit$chains)
   check$count("draw", 1)
   if (!is.null(types$requested)) check$count("requested", 1)
@@ -114,8 +111,8 @@ check_cell_types <- function(types, call, argument = "types") {
 }
 
 # The row of a type that is given by its name or, if no type has that name, by its row.
-type_number <- function(type, types, argument, call) {
-  check_present(!missing(type), argument, call)
+type_number <- function(type, types, argument) {
+  check_present(!missing(type), argument)
   names <- types$types$type
   if (length(type) == 1L && (is.character(type) || is.numeric(type)) && !is.na(type)) {
     row <- match(as.character(type), names)
@@ -126,7 +123,7 @@ type_number <- function(type, types, argument, call) {
       return(as.integer(type))
     }
   }
-  stop_input(argument, "must name types among ", list_some(names), ", not ", show_value(type), call = call)
+  stop_input(argument, "must name types among ", list_some(names), ", not ", show_value(type))
 }
 
 # The two sets of leaves that the last join among `leaves` brought together, the larger first; NULL for one leaf.
@@ -145,12 +142,11 @@ halves_of_type <- function(tree, leaves) {
 }
 
 # The types with other groups of leaves. `group`: the type of each leaf, as positions in `labels` and `fixed`.
-regroup <- function(types, group, fixed, labels, argument, run, call) {
+regroup <- function(types, group, fixed, labels, argument, run) {
   kept <- sort(unique(group))
   labels <- labels[kept]
   if (anyDuplicated(labels)) {
-    stop_input(argument, "has ", dQuote(labels[duplicated(labels)][[1L]], FALSE), ", the name of another type",
-      call = call)
+    stop_input(argument, "has ", dQuote(labels[duplicated(labels)][[1L]], FALSE), ", the name of another type")
   }
   fit <- types$fit
   group <- match(group, kept)

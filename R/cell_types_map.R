@@ -21,16 +21,16 @@ fewest_cell_draws <- 4
 #   stability, count  of each type, and the number of types;
 #   class        some cells x draws: their components;
 #   cell_draws   which of the draws classify cells.
-map_types <- function(fit, types, limit, join_below, draws, run, call) {
-  need_draws(fit, c("weights", "means", "covariances"), call)
+map_types <- function(fit, types, limit, join_below, draws, run) {
+  need_draws(fit, c("weights", "means", "covariances"))
   cells <- if (is.null(fit$reader)) fit$x else fit$reader$some
   if (is.null(cells)) {
-    stop_input("fit", "has lost its data, `fit$x`: cell types need them", call = call)
+    stop_input("fit", "has lost its data, `fit$x`: cell types need them")
   }
   used <- spaced_draws(fit, draws)
   found <- find_branches(fit, used, limit, run)
   tree <- leaf_tree(found)
-  check_types_there(types, tree, call)
+  check_types_there(types, tree)
   some <- cells[unique(round(seq(1, nrow(cells), length.out = min(nrow(cells), compared_cells)))), , drop = FALSE]
   class <- evaluate_cells(fit, some, run, function(evaluate) {
     vapply(seq_len(nrow(used)), function(i) {
@@ -101,18 +101,18 @@ draws_for_cells <- function(fit, count) {
   unique(round(seq(1, count, length.out = min(count, max(fewest_cell_draws, most)))))
 }
 
-check_types_there <- function(types, tree, call) {
+check_types_there <- function(types, tree) {
   most <- length(tree$used)
   if (!is.null(types) && types > most) {
     stop_input("types", sprintf("is %s, but the density of the draws has only %s", format(types),
-      count_words(most, "peak")), call = call)
+      count_words(most, "peak")))
   }
 }
 
 # The types of cell_types() with its defaults.
-default_types <- function(fit, draws, run, call) {
+default_types <- function(fit, draws, run) {
   default <- formals(cell_types)
-  map_types(fit, NULL, default$overlap, 0, if (is.null(draws)) default$draws else draws, run, call)
+  map_types(fit, NULL, default$overlap, 0, if (is.null(draws)) default$draws else draws, run)
 }
 
 sum_by_type <- function(weights, type, count) {
@@ -227,9 +227,9 @@ most_probable_type <- function(fit, map, cells, run) {
 }
 
 # What predict() returns: "prob", "uncertainty", or else the number of the type. `names`: of the types.
-predict_types <- function(fit, map, cells, what, names, run, call) {
+predict_types <- function(fit, map, cells, what, names, run) {
   if (what == "prob") {
-    check_result_size(as.double(nrow(cells)) * map$count, NULL, "probabilities", call, copies = 2)
+    check_result_size(as.double(nrow(cells)) * map$count, NULL, "probabilities", copies = 2)
     result <- matrix(0, nrow(cells), map$count, dimnames = list(rownames(cells), names))
     each_slice_of_types(fit, map, cells, run, function(slice, log_density) {
       result[slice, ] <<- type_probabilities(log_density)

@@ -9,7 +9,7 @@ levels.cell_types <- function(x) x$types$type
 #' @param value a name for each type, or for each type that is not a speck. Specks then keep their names.
 #' @export
 `levels<-.cell_types` <- function(x, value) {
-  check_cell_types(x, sys.call(), "x")
+  check_cell_types(x, "x")
   old <- x$types$type
   large <- !x$types$speck
   if (length(value) == sum(large) && is.character(value)) {
@@ -49,13 +49,12 @@ levels.cell_types <- function(x) x$types$type
 predict.cell_types <- function(object, newdata = NULL, type = c("type", "prob", "uncertainty"), backend = NULL,
                                threads = NULL, ...) {
   check_dots_empty(...)
-  check_cell_types(object, sys.call(), "object")
-  call <- sys.call()
+  check_cell_types(object, "object")
   type <- check_choice(type, "type", c("type", "prob", "uncertainty"))
-  cells <- cells_of(object$fit, newdata, call = call)
-  run <- resolve_run(backend, threads, call = call)
+  cells <- cells_of(object$fit, newdata)
+  run <- resolve_run(backend, threads)
   names <- object$types$type
-  result <- predict_types(object$fit, object$map, cells, type, names, run, call)
+  result <- predict_types(object$fit, object$map, cells, type, names, run)
   if (type == "type") factor(result, seq_along(names), names) else result
 }
 
@@ -69,7 +68,7 @@ rhat_words <- function(rhat) ifelse(is.na(rhat), "-", format_rhat(rhat))
 ess_words <- function(ess) ifelse(is.na(ess), "-", formatC(ess, format = "f", digits = 0))
 
 in_console.cell_types <- function(x, ...) {
-  check_cell_types(x, sys.call(), "x")
+  check_cell_types(x, "x")
   cat(types_words(x), sep = "\n")
   shown <- x$types[!x$types$speck, ]
   if (nrow(shown)) {
@@ -187,7 +186,7 @@ likelihood_words <- function(x) {
 #' @export
 summary.cell_types <- function(object, ...) {
   check_dots_empty(...)
-  check_cell_types(object, sys.call(), "object")
+  check_cell_types(object, "object")
   structure(list(
     words = types_words(object), types = object$types, medians = object$medians, transform = object$fit$transform,
     verdict = types_verdict(object)

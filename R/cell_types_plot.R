@@ -39,7 +39,7 @@ plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions
                             main = NULL, ...) {
   check_dots_empty(...)
   check_title(main)
-  check_cell_types(x, sys.call(), "x")
+  check_cell_types(x, "x")
   type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
   shown <- shown_types(x, specks)
   switch(type,
@@ -51,8 +51,8 @@ plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions
   invisible(x)
 }
 
-shown_types <- function(x, specks, call = sys.call(-1L)) {
-  specks <- check_flag(specks, "specks", call = call)
+shown_types <- function(x, specks) {
+  specks <- check_flag(specks, "specks")
   if (specks || all(x$types$speck)) seq_len(nrow(x$types)) else which(!x$types$speck)
 }
 
@@ -164,14 +164,13 @@ percent_labels <- function(shares) {
 type_cells_parts <- function(x, markers) {
   fit <- x$fit
   if (is.null(fit$x)) {
-    stop_input("x", "has lost its cells, `x$fit$x`", call = NULL)
+    stop_input("x", "has lost its cells, `x$fit$x`")
   }
   reference <- mixture_of_draw(fit, x$draw, x$chain)
   chosen <- choose_markers(fit, markers, reference)
   if (length(chosen) < 2L) {
     stop_input("markers",
-      "must be two or more markers for this picture; with one marker, see plot(x, type = \"proportions\")",
-      call = NULL
+      "must be two or more markers for this picture; with one marker, see plot(x, type = \"proportions\")"
     )
   }
   panels <- length(chosen)

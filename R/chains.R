@@ -50,21 +50,20 @@ stored <- function(dim = numeric(), type = "double", names = NULL) {
 
 # Arguments -------------------------------------------------------------------
 
-check_warmup <- function(warmup, iter, call = sys.call(-1L)) {
-  warmup <- check_count(warmup, "warmup", min = 0, call = call)
+check_warmup <- function(warmup, iter) {
+  warmup <- check_count(warmup, "warmup", min = 0)
   if (warmup >= iter) {
-    stop_input("warmup", sprintf("is %s, but must be less than `iter`, which is %s", format(warmup), format(iter)),
-      call = call)
+    stop_input("warmup", sprintf("is %s, but must be less than `iter`, which is %s", format(warmup), format(iter)))
   }
   warmup
 }
 
-check_thin <- function(thin, iter, warmup, call = sys.call(-1L)) {
-  thin <- check_count(thin, "thin", call = call)
+check_thin <- function(thin, iter, warmup) {
+  thin <- check_count(thin, "thin")
   if (iter - warmup < thin) {
     stop_input("thin", sprintf(
       "is %s, but only %s sweeps follow the warm-up: no draw would be kept", format(thin), format(iter - warmup)
-    ), call = call)
+    ))
   }
   thin
 }
@@ -125,14 +124,13 @@ advance_chains <- function(fit, iter, sampler, run, progress, threads, checkpoin
 }
 
 # Runs `iter` more sweeps of the user's fit. The topic's method of continue() has checked its own parts of the fit.
-continue_chains <- function(fit, iter, sampler, backend, threads, progress, checkpoint = NULL, cluster = NULL,
-                            call = sys.call(-1L)) {
-  iter <- check_count(iter, "iter", call = call)
+continue_chains <- function(fit, iter, sampler, backend, threads, progress, checkpoint = NULL, cluster = NULL) {
+  iter <- check_count(iter, "iter")
   if (!agrees_with_sweeps(fit, sampler(fit))) {
-    stop_input("fit", "has been changed since it was made: its chains, sweeps and draws do not agree", call = call)
+    stop_input("fit", "has been changed since it was made: its chains, sweeps and draws do not agree")
   }
-  progress <- check_progress(progress, call)
-  run <- resolve_run(backend, threads, cluster = cluster, cost = fit_cost(fit, iter), call = call)
+  progress <- check_progress(progress)
+  run <- resolve_run(backend, threads, cluster = cluster, cost = fit_cost(fit, iter))
   fit$backend <- run_backend(run)
   fit$threads <- run$threads
   advance_chains(fit, iter, sampler, run, progress, threads, checkpoint)
@@ -380,7 +378,10 @@ advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
     )
     if (inherits(joined, "condition")) {
       if (done == first) {
-        if (inherits(joined, "error")) stop(joined) else stop_interrupted()
+        if (!inherits(joined, "error")) stop_interrupted()
+        # The worker's call is not the user's.
+        joined$call <- user_call()
+        stop(joined)
       }
       failure <- if (inherits(joined, "error")) joined
       fit$interrupted <- failed_here <- TRUE

@@ -16,28 +16,27 @@
 # Checks the arguments `checkpoint` and `checkpoint_every`. Returns NULL, or a list of `file` (an absolute path, because
 # the working directory may change), `every` and `given`. A file that cannot be written is an error here, before any
 # sweep.
-check_checkpoint <- function(checkpoint, every, given = list(), argument = "checkpoint", call = sys.call(-1L)) {
-  every <- check_every(every, call)
+check_checkpoint <- function(checkpoint, every, given = list(), argument = "checkpoint") {
+  every <- check_every(every)
   if (is.null(checkpoint)) {
     return(NULL)
   }
   if (!is.character(checkpoint) || length(checkpoint) != 1L || is.na(checkpoint) || !nzchar(checkpoint)) {
-    stop_input(argument, "must be NULL or the name of a file, not ", show_value(checkpoint), call = call)
+    stop_input(argument, "must be NULL or the name of a file, not ", show_value(checkpoint))
   }
   file <- path.expand(checkpoint)
   if (!dir.exists(dirname(file))) {
     stop_input(argument, "is ", dQuote(shorten(checkpoint), FALSE), ", but there is no folder ",
-      dQuote(shorten(dirname(file)), FALSE), call = call)
+      dQuote(shorten(dirname(file)), FALSE))
   }
   if (is_dangling(file)) {
-    stop_input(argument, "is a symbolic link to a file that does not exist: ",
-      dQuote(shorten(checkpoint), FALSE), call = call)
+    stop_input(argument, "is a symbolic link to a file that does not exist: ", dQuote(shorten(checkpoint), FALSE))
   }
   if (file.exists(file)) {
     failure <- .Call(C_checkpoint_is_one, file)
     if (is_failure(failure)) {
       stop_input(argument, "names a file that ", failure$message, ", and is not overwritten: ",
-        dQuote(shorten(checkpoint), FALSE), call = call)
+        dQuote(shorten(checkpoint), FALSE))
     }
     file <- normalizePath(file)
   } else {
@@ -46,15 +45,14 @@ check_checkpoint <- function(checkpoint, every, given = list(), argument = "chec
   remove_leftovers(file)
   failure <- .Call(C_checkpoint_try, file)
   if (is_failure(failure)) {
-    stop_input(argument, "cannot be written to ", dQuote(shorten(checkpoint), FALSE), ": ",
-      shorten(failure$message), call = call)
+    stop_input(argument, "cannot be written to ", dQuote(shorten(checkpoint), FALSE), ": ", shorten(failure$message))
   }
   list(file = file, every = every, given = given)
 }
 
-check_every <- function(every, call = sys.call(-1L)) {
+check_every <- function(every) {
   if (!is.numeric(every) || length(every) != 1L || is.na(every) || every < 0) {
-    stop_input("checkpoint_every", "must be a number of seconds of at least 0, not ", show_value(every), call = call)
+    stop_input("checkpoint_every", "must be a number of seconds of at least 0, not ", show_value(every))
   }
   as.double(every)
 }
@@ -112,7 +110,7 @@ checkpoint_writer <- function(fit, plan, total, checkpoint) {
     if (!is.null(failure)) {
       message <- paste0("the checkpoint ", dQuote(checkpoint$file, FALSE), " cannot be written: ", failure$message)
       if (saved < 0) {
-        stop_warpbayes("input", paste0("`checkpoint`: ", message), argument = "checkpoint", call = NULL)
+        stop_warpbayes("input", paste0("`checkpoint`: ", message), argument = "checkpoint")
       }
       if (!warned) {
         warning(message, ". The one after sweep ", format(saved, scientific = FALSE), " stands, and the fit goes on",
@@ -199,24 +197,24 @@ digest_variable <- function(values) {
 }
 
 # Stops if the data are not those of the checkpoint. `was` is the fingerprint in the checkpoint, `is` that of the data.
-check_fingerprint <- function(was, is, call) {
+check_fingerprint <- function(was, is) {
   number <- function(count) format(count, big.mark = ",", decimal.mark = ".", scientific = FALSE, trim = TRUE)
   differs <- which(was$size != is$size)
   if (length(differs)) {
     i <- differs[[1L]]
     stop_input("x", sprintf(
       "has %s %s; the checkpoint was made with %s", number(is$size[[i]]), names(is$size)[[i]], number(was$size[[i]])
-    ), call = call)
+    ))
   }
   if (!identical(was$parts, is$parts)) {
     columns <- function(parts) list_parts(sub("^values in ", "", parts))
-    stop_input("x", "has ", columns(is$parts), "; the checkpoint was made with ", columns(was$parts), call = call)
+    stop_input("x", "has ", columns(is$parts), "; the checkpoint was made with ", columns(was$parts))
   }
   differs <- which(colSums(was$digests != is$digests) > 0)
   if (length(differs)) {
     stop_input("x", "has other ", was$parts[[differs[[1L]]]],
       if (length(differs) > 1L) sprintf(" (and in %d more)", length(differs) - 1L),
-      " than the data that the checkpoint was made with", call = call)
+      " than the data that the checkpoint was made with")
   }
 }
 

@@ -28,7 +28,6 @@
 co_clustering <- function(fit, cells = NULL, newdata = NULL, draws = 50, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   require_arguments("fit")
-  call <- sys.call()
   check_present(!missing(fit), "fit")
   types <- if (inherits(fit, "cell_types")) fit
   if (!is.null(types)) {
@@ -36,20 +35,20 @@ co_clustering <- function(fit, cells = NULL, newdata = NULL, draws = 50, backend
   } else if (!inherits(fit, "dp_mixture")) {
     stop_input("fit", "must come from dp_mixture() or cell_types(), not ", show_value(fit))
   }
-  need_sampler(fit, "there is nothing to average over", call)
+  need_sampler(fit, "there is nothing to average over")
   need_draws(fit, c("weights", "means", "covariances"))
   if (!is.null(draws)) {
     draws <- check_count(draws, "draws")
   }
-  x <- cells_of(fit, newdata, call = call)
+  x <- cells_of(fit, newdata)
   if (!is.null(cells)) {
     if (!is.numeric(cells) || anyNA(cells) || any(cells < 1 | cells > nrow(x) | cells != floor(cells))) {
       stop_input("cells", sprintf("must be rows from 1 to %s, not ", format(nrow(x))), show_value(cells))
     }
     x <- x[cells, , drop = FALSE]
   }
-  check_result_size(as.double(nrow(x))^2, "cells", "probabilities", call, copies = 3)
-  run <- resolve_run(backend, threads, call = call)
+  check_result_size(as.double(nrow(x))^2, "cells", "probabilities", copies = 3)
+  run <- resolve_run(backend, threads)
   used <- if (is.null(types)) spaced_draws(fit, draws) else types$map$used
   names <- if (is.null(rownames(x))) cells else rownames(x)
   same <- matrix(0, nrow(x), nrow(x), dimnames = if (!is.null(names)) list(names, names))

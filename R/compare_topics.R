@@ -121,12 +121,12 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
   ), class = c("topic_comparison", "warpbayes"))
 }
 
-check_topic_numbers <- function(topics, call = sys.call(-1L)) {
+check_topic_numbers <- function(topics) {
   usable <- is.numeric(topics) && length(unique(topics)) > 1L && !anyNA(topics) && all(topics >= 1 & topics <= 16384) &&
     all(topics == floor(topics))
   if (!usable) {
     stop_input("topics", "must be at least two whole numbers from 1 to 16384, such as c(10, 20, 50), not ",
-      show_value(topics), call = call)
+      show_value(topics))
   }
   sort(unique(as.double(topics)))
 }

@@ -68,7 +68,6 @@
 compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero = NULL, tail = 1e-15, accuracy = 1e-12,
                          backend = NULL, threads = NULL) {
   require_arguments("number", "size")
-  call <- sys.call()
   check_pmf(size, "size")
   tail <- check_tail(tail, FALSE)
   accuracy <- check_accuracy(accuracy)
@@ -80,21 +79,21 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
     lambda = !missing(lambda), trials = !missing(trials), successes = !missing(successes), prob = !missing(prob),
     mu = !missing(mu)
   )
-  size <- size_on_lattice(size, call)
+  size <- size_on_lattice(size)
   if (inherits(number, "pmf")) {
     check_pmf(number, "number")
-    refuse_parameters(given, character(), "a distribution", call)
+    refuse_parameters(given, character(), "a distribution")
     if (!is.null(zero)) {
       number <- zero_modify(number, zero)
     }
-    return(compound_of_any(number_weights(number, call), size, tail, accuracy, run, call))
+    return(compound_of_any(number_weights(number), size, tail, accuracy, run))
   }
   number <- check_choice(number, "number", c("poisson", "binomial", "negative_binomial", "geometric", "logarithmic"))
   taken <- switch(number,
     poisson = "lambda", binomial = c("trials", "prob"),
     negative_binomial = c("successes", if (given[["mu"]]) "mu" else "prob"), "prob"
   )
-  refuse_parameters(given, taken, dQuote(number, FALSE), call)
+  refuse_parameters(given, taken, dQuote(number, FALSE))
   counting <- switch(number,
     poisson = counting_poisson(check_number(lambda, "lambda", min = 0, max = 2^50, open = FALSE), size),
     binomial = counting_binomial(
@@ -107,63 +106,63 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
       } else {
         odds_of_failure(prob)
       }
-      counting_negative_binomial(successes, check_odds(odds, if (given[["mu"]]) "mu" else "prob", call), size)
+      counting_negative_binomial(successes, check_odds(odds, if (given[["mu"]]) "mu" else "prob"), size)
     },
-    geometric = counting_negative_binomial(1, check_odds(odds_of_failure(prob), "prob", call), size),
+    geometric = counting_negative_binomial(1, check_odds(odds_of_failure(prob), "prob"), size),
     logarithmic = counting_logarithmic(check_probability(prob, "prob", zero = FALSE, one = FALSE), size)
   )
   if (!is.null(zero) && zero < 1 && counting$certain_zero) {
     stop_input("zero", "is ", show_value(zero), ", but the number is always 0 and has no other probabilities to scale")
   }
-  compound_by_name(counting, size, zero, tail, accuracy, run, call)
+  compound_by_name(counting, size, zero, tail, accuracy, run)
 }
 
-odds_of_failure <- function(prob, call = sys.call(-1L)) {
-  prob <- check_probability(prob, "prob", zero = FALSE, call = call)
+odds_of_failure <- function(prob) {
+  prob <- check_probability(prob, "prob", zero = FALSE)
   (1 - prob) / prob
 }
 
-check_odds <- function(odds, argument, call) {
+check_odds <- function(odds, argument) {
   if (odds == Inf) {
-    stop_input(argument, "is so extreme that the odds of a failure are beyond 1.8e308", call = call)
+    stop_input(argument, "is so extreme that the odds of a failure are beyond 1.8e308")
   }
   odds
 }
 
-refuse_parameters <- function(given, taken, of_what, call) {
+refuse_parameters <- function(given, taken, of_what) {
   unknown <- setdiff(names(given)[given], taken)
   if (length(unknown) > 0L) {
-    stop_input(unknown[[1L]], "is not a parameter of ", of_what, call = call)
+    stop_input(unknown[[1L]], "is not a parameter of ", of_what)
   }
   absent <- setdiff(taken, names(given)[given])
   if (length(absent) > 0L) {
-    stop_input(absent[[1L]], "is missing: ", of_what, " needs it", call = call)
+    stop_input(absent[[1L]], "is missing: ", of_what, " needs it")
   }
 }
 
 # The distribution of one variable on multiples of a step `by`: `none` is the probability of zero, `some` that of the
 # other values. `f` has the weights of 0, by, 2 by, ... given that the variable is not zero, so its first entry is 0.
-size_on_lattice <- function(size, call) {
+size_on_lattice <- function(size) {
   value <- values_of(size)
   weights <- prob_of(size)
   possible <- which(weights > 0)
   if (length(possible) == 0L || value[[possible[[1L]]]] < 0) {
     stop_input("size",
       if (length(possible) == 0L) "has no probability that a double can hold" else "has negative values", ", such as ",
-      show_value(value[[1L]]), call = call)
+      show_value(value[[1L]]))
   }
   step <- if (length(value) > 1L) step_of(size) else NULL
   # If the first value is not a multiple of the step, a shorter step is used of which both are multiples.
   first <- value[[possible[[1L]]]]
   off_step <- function() abs(first / step - round(first / step)) > 64 * .Machine$double.eps * (1 + first / step)
   if (first > 0 && (is.null(step) || off_step())) {
-    step <- if (is.null(step)) first else common_step(c(step, first), call)
+    step <- if (is.null(step)) first else common_step(c(step, first))
   }
   if (is.null(step)) {
     step <- 1
   }
   at <- round(value[possible] / step)
-  check_result_size(at[[length(at)]] + 1, NULL, "probabilities", call)
+  check_result_size(at[[length(at)]] + 1, NULL, "probabilities")
   none <- if (at[[1L]] == 0) weights[[possible[[1L]]]] else 0
   others <- possible[at > 0]
   total <- if (length(others) > 0L) total_weight(weights[others], FALSE) else 0
@@ -174,21 +173,21 @@ size_on_lattice <- function(size, call) {
   list(f = f, by = step, none = none, some = some)
 }
 
-number_weights <- function(number, call) {
+number_weights <- function(number) {
   value <- values_of(number)
   possible <- which(prob_of(number) > 0)
   if (any(value[possible] < 0 | value[possible] != floor(value[possible]))) {
     stop_input("number", "must be a distribution on 0, 1, 2, ..., without ",
-      show_value(value[possible][value[possible] < 0 | value[possible] != floor(value[possible])][[1L]]), call = call)
+      show_value(value[possible][value[possible] < 0 | value[possible] != floor(value[possible])][[1L]]))
   }
   last <- value[[possible[[length(possible)]]]]
-  check_result_size(last + 1, NULL, "probabilities", call)
+  check_result_size(last + 1, NULL, "probabilities")
   weights <- numeric(last + 1)
   weights[value[possible] + 1] <- prob_of(number)[possible]
   weights
 }
 
-compound_by_name <- function(counting, size, zero, tail, accuracy, run, call) {
+compound_by_name <- function(counting, size, zero, tail, accuracy, run) {
   if (size$some == 0 || counting$certain_zero || identical(zero, 1)) {
     return(new_pmf(1, 0, FALSE))
   }
@@ -196,17 +195,17 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run, call) {
   # Modifying the probability of zero scales the tail, too.
   scale <- if (is.null(zero)) 1 else (1 - zero) / counting$some
   outputs <- outputs_to_tail(counting, largest, size$f, log(tail / 2) - log(max(scale, 1)))
-  check_result_size(outputs, "tail", "probabilities", call, copies = result_copies(FALSE, accuracy))
+  check_result_size(outputs, "tail", "probabilities", copies = result_copies(FALSE, accuracy))
   f <- size$f[seq_len(min(length(size$f), outputs))]
   # All but the widest eighth of the steps of the recursion are direct sums.
   reach <- if (accuracy == 0) length(f) else min(length(f), outputs / 8)
-  check_operations(if (is.null(counting$power)) outputs * reach / 2 else outputs, "size", call)
+  check_operations(if (is.null(counting$power)) outputs * reach / 2 else outputs, "size")
   g <- if (is.null(counting$power)) {
     native(C_pmf_compound, f, counting$panjer, outputs, accuracy, fourier_cache(), run)
   } else {
     c(1 - counting$power, counting$power * f[-1L])
   }
-  g <- first_of_power(g, counting$parts, outputs, accuracy, run, call)
+  g <- first_of_power(g, counting$parts, outputs, accuracy, run)
   if (!is.null(zero)) {
     g <- c(zero + scale * counting$moved, scale * g[-1L])
   }
@@ -220,29 +219,29 @@ shared_accuracy <- function(accuracy, times) {
 }
 
 # The first `outputs` entries of the sum of `times` copies.
-first_of_power <- function(g, times, outputs, accuracy, run, call) {
+first_of_power <- function(g, times, outputs, accuracy, run) {
   result <- NULL
   share <- shared_accuracy(accuracy, times - 1)
   repeat {
     if (times %% 2 == 1) {
-      result <- if (is.null(result)) g else first_of_sum(result, g, outputs, share, run, call)
+      result <- if (is.null(result)) g else first_of_sum(result, g, outputs, share, run)
     }
     times <- times %/% 2
     if (times == 0) {
       return(result)
     }
-    g <- first_of_sum(g, g, outputs, share, run, call)
+    g <- first_of_sum(g, g, outputs, share, run)
   }
 }
 
-first_of_sum <- function(x, y, outputs, accuracy, run, call) {
+first_of_sum <- function(x, y, outputs, accuracy, run) {
   if (max(x) == 0 || max(y) == 0) {
     return(0)
   }
   count <- min(outputs, length(x) + length(y) - 1)
   result <- .Call(C_pmf_first, x, y, count, accuracy, fourier_cache(), run)
   if (is_failure(result)) {
-    stop_failure(result, call)
+    stop_failure(result)
   }
   result
 }
@@ -257,7 +256,7 @@ trim_compound <- function(g, by, tail) {
 
 # sum_n p_n f^n for any p, by blocks of powers (Paterson and Stockmeyer 1973): the powers of f up to b are
 # computed once, and blocks of b terms are joined by Horner's rule in f^b.
-compound_of_any <- function(p, size, tail, accuracy, run, call) {
+compound_of_any <- function(p, size, tail, accuracy, run) {
   if (size$some == 0 || length(p) == 1L) {
     return(new_pmf(1, 0, FALSE))
   }
@@ -274,18 +273,18 @@ compound_of_any <- function(p, size, tail, accuracy, run, call) {
   outputs <- outputs_to_tail(counting, most, size$f, log(tail / 2))
   # sqrt(most) powers are fastest; fewer are kept if they would take more than 200 MB.
   block <- max(1, min(ceiling(sqrt(most)), floor(2.5e7 / outputs)))
-  check_result_size(outputs * (block + 1), "tail", "probabilities of powers", call)
-  check_operations(2 * sqrt(most) * outputs * (if (accuracy == 0) length(f) / 2 else 1), "number", call)
+  check_result_size(outputs * (block + 1), "tail", "probabilities of powers")
+  check_operations(2 * sqrt(most) * outputs * (if (accuracy == 0) length(f) / 2 else 1), "number")
   share <- shared_accuracy(accuracy, most)
   f <- f[seq_len(min(length(f), outputs))]
   power <- list(f)
   for (j in seq_len(block)[-1L]) {
-    power[[j]] <- first_of_sum(power[[j %/% 2]], power[[j - j %/% 2]], outputs, share, run, call)
+    power[[j]] <- first_of_sum(power[[j %/% 2]], power[[j - j %/% 2]], outputs, share, run)
   }
   result <- 0
   for (first in rev(seq(0, most, by = block))) {
     if (max(result) > 0) {
-      result <- first_of_sum(result, power[[block]], outputs, share, run, call)
+      result <- first_of_sum(result, power[[block]], outputs, share, run)
     }
     for (j in seq_len(min(block, most - first + 1)) - 1) {
       result <- add_scaled(result, if (j == 0) 1 else power[[j]], p[[first + j + 1]])

@@ -38,7 +38,7 @@ condition_on_sum <- function(x, y, total, log = NULL) {
   log <- if (is.null(log)) inside else log
   total <- check_total(total)
   if (is_sparse(x) || is_sparse(y) || step_of(x) != 1 || step_of(y) != 1 || any(c(x$from, y$from) %% 1 != 0)) {
-    return(condition_positions(x, y, total, inside, log, sys.call()))
+    return(condition_positions(x, y, total, inside, log))
   }
   first <- x$from + y$from
   last <- last_of(x) + last_of(y)
@@ -59,26 +59,24 @@ condition_on_sum <- function(x, y, total, log = NULL) {
       C_pmf_condition, prob_of(x, inside)[x_at], prob_of(y, inside)[y_at], inside, log, resolve_run("cpu", work = 0)
     ),
     warpbayes_error_input = function(error) {
-      stop_input("total", "is ", show_value(total), ", a value that the sum takes with probability zero",
-        call = sys.call(-4L)
-      )
+      stop_input("total", "is ", show_value(total), ", a value that the sum takes with probability zero")
     }
   )
   list(x = new_pmf(result, low, log), y = new_pmf(rev(result), total - high, log))
 }
 
 # A vector holds the weights of 0, 1, ..., or their logarithms with log = TRUE.
-as_weighted <- function(x, argument, log, call = sys.call(-1L)) {
+as_weighted <- function(x, argument, log) {
   if (inherits(x, "pmf")) {
-    return(check_pmf(x, argument, call))
+    return(check_pmf(x, argument))
   }
-  new_pmf(check_weights(x, argument, isTRUE(log), call), 0, isTRUE(log))
+  new_pmf(check_weights(x, argument, isTRUE(log)), 0, isTRUE(log))
 }
 
 # The same for sparse distributions, and for other steps and first values than whole numbers: each value of x is
 # paired with the value of y that is left of the total.
-condition_positions <- function(x, y, total, inside, log, call) {
-  by <- common_step(c(step_of(x), step_of(y)), call)
+condition_positions <- function(x, y, total, inside, log) {
+  by <- common_step(c(step_of(x), step_of(y)))
   at <- positions_by(x, by)
   left <- lattice_positions_of_total(x, y, by, total) - at
   pair <- entry_by(y, left, by)
@@ -94,7 +92,7 @@ condition_positions <- function(x, y, total, inside, log, call) {
     )
   }
   if (is.null(result)) {
-    stop_input("total", "is ", show_value(total), ", a value that the sum takes with probability zero", call = call)
+    stop_input("total", "is ", show_value(total), ", a value that the sum takes with probability zero")
   }
   backward <- rev(seq_along(y_at))
   list(
@@ -110,9 +108,9 @@ lattice_positions_of_total <- function(x, y, by, total) {
   ifelse(abs(at - round(at)) <= slack, round(at), NA_real_)
 }
 
-check_total <- function(total, call = sys.call(-1L)) {
+check_total <- function(total) {
   if (!is.numeric(total) || length(total) != 1L || !is.finite(total)) {
-    stop_input("total", "must be one number, not ", show_value(total), call = call)
+    stop_input("total", "must be one number, not ", show_value(total))
   }
   as.double(total)
 }
@@ -142,12 +140,12 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
   x <- as_pmf(x, "x")
   y <- as_pmf(y, "y")
   given <- check_flag(given, "given")
-  by <- common_step(c(step_of(x), step_of(y)), sys.call())
+  by <- common_step(c(step_of(x), step_of(y)))
   can_x <- is_possible(x)
   can_y <- is_possible(y)
   if (is.null(totals)) {
     last <- round(last_position(x) * step_of(x) / by) + round(last_position(y) * step_of(y) / by)
-    check_result_size((last + 1) * size_of(x), NULL, "probabilities", sys.call())
+    check_result_size((last + 1) * size_of(x), NULL, "probabilities")
     positions <- seq_len(last + 1) - 1
     if (given) {
       positions <- sort(unique(as.vector(outer(positions_by(x, by)[can_x], positions_by(y, by)[can_y], "+"))))
@@ -159,7 +157,6 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
       stop_input("totals", "has the entry ", show_value(totals[!is.finite(totals)][[1L]]))
     }
   }
-  call <- sys.call()
   weight_x <- prob_of(x)
   weight_y <- prob_of(y)
   at <- positions_by(x, by)
@@ -177,8 +174,7 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
       return(result)
     }
     if (!any(can_x[met] & can_y[pair[met]])) {
-      stop_input("totals", "has the entry ", show_value(total), ", a value that the sum takes with probability zero",
-        call = call)
+      stop_input("totals", "has the entry ", show_value(total), ", a value that the sum takes with probability zero")
     }
     dpmf(values_of(x), condition_on_sum(x, y, total, log = FALSE)$x)
   }

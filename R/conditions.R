@@ -4,18 +4,60 @@
 # In the order of wb_status in src/backend/types.h, from 1.
 status_class <- c("input", "device", "memory", "backend")
 
-stop_warpbayes <- function(kind, message, ..., call = sys.call(-1L)) {
+stop_warpbayes <- function(kind, message, ...) {
   # A part of the message that has no element or several must not empty or repeat it.
   if (length(message) != 1L) message <- if (length(message)) message[[1L]] else "a value has a length that is not 1"
   stop(structure(
     class = c(paste0("warpbayes_error_", kind), "warpbayes_error", "error", "condition"),
-    list(message = message, call = call, ...)
+    list(message = message, call = user_call(), ...)
   ))
 }
 
 # Raises the error about an argument. The message names the argument; callers show its value in `...`.
-stop_input <- function(argument, ..., call = sys.call(-1L)) {
-  stop_warpbayes("input", paste0("`", argument, "` ", ...), argument = argument, call = call)
+stop_input <- function(argument, ...) {
+  stop_warpbayes("input", paste0("`", argument, "` ", ...), argument = argument)
+}
+
+# The call that an error names: the call of this package that the user's code made. The way there goes outward, from
+# each function to its caller, also through functions such as tryCatch() and lapply(), until it comes to a function of
+# the user or to the console. So an error in pmf(rcategorical(y)) about `y` names rcategorical(y), and an error in a
+# function that the user gave to this package names the call in that function.
+user_call <- function() {
+  own <- topenv()
+  calls <- sys.calls()
+  parents <- sys.parents()
+  # eval() has two frames with the same call. What it evaluates has another frame as its parent, in update() the user's.
+  is_eval <- function(at) at > 1L && is.primitive(sys.function(at)) && identical(calls[[at]], calls[[at - 1L]])
+  at <- entry <- outermost <- sys.nframe()
+  evaluated <- FALSE
+  repeat {
+    caller <- if (is_eval(at - 1L)) at - 1L else parents[[at]]
+    # Where R itself prints a value, print(x) is its own parent.
+    if (caller == 0L || caller == at) break
+    at <- caller
+    code <- sys.function(at)
+    home <- if (is.primitive(code)) .BaseNamespaceEnv else topenv(environment(code))
+    if (!isNamespace(home)) break
+    is_own <- identical(home, own)
+    if (is_own) entry <- at
+    # Scripts and tests are evaluated by functions that the user did not call.
+    evaluated <- !is_own && (evaluated || is.primitive(code))
+    if (!evaluated) outermost <- at
+  }
+  call <- calls[[entry]]
+  # The call of a method has the name of the method.
+  generic <- get0(".Generic", sys.frame(entry), mode = "character", inherits = FALSE)
+  if (!is.null(generic)) call[[1L]] <- as.name(generic)
+  # do.call(rcategorical, arguments) calls a function without a name.
+  if (is.function(call[[1L]])) call <- calls[[max(1L, entry - 1L)]]
+  # Functions of other packages call functions of this one by names that the user did not write, for example
+  # lapply(x, rcategorical) or emmeans().
+  if (entry != outermost && !deparse1(call[[1L]]) %in% getNamespaceExports(own)) call <- calls[[outermost]]
+  # R calls methods of min() and round() with values, and so does do.call().
+  for (i in seq_along(call)[-1L]) {
+    if (is.list(call[[i]]) || is.atomic(call[[i]]) && length(call[[i]]) > 20L) call[[i]] <- quote(...)
+  }
+  call
 }
 
 # Calls an entry of the compiled code, which is the first argument. Entries raise no errors: they return a failure as an
@@ -24,7 +66,7 @@ stop_input <- function(argument, ..., call = sys.call(-1L)) {
 native <- function(...) {
   result <- .Call(...)
   if (is_failure(result)) {
-    stop_failure(result, sys.call(-1L))
+    stop_failure(result)
   }
   result
 }
@@ -34,11 +76,11 @@ is_failure <- function(result) inherits(result, "warpbayes_failure")
 # The status of an entry that found an interrupt between slices of its work.
 status_interrupted <- 5L
 
-stop_failure <- function(failure, call) {
+stop_failure <- function(failure) {
   if (failure$status == status_interrupted) {
     stop_interrupted()
   }
-  stop_warpbayes(status_class[[failure$status]], failure$message, call = call)
+  stop_warpbayes(status_class[[failure$status]], failure$message)
 }
 
 # Does what R does when it finds an interrupt.

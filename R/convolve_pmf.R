@@ -102,16 +102,16 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
   }
   accuracy <- check_accuracy(accuracy)
   if (inherits(x, "pmf") || inherits(y, "pmf")) {
-    return(convolve_distributions(as_pmf(x, "x"), as_pmf(y, "y"), log, accuracy, backend, threads, sys.call()))
+    return(convolve_distributions(as_pmf(x, "x"), as_pmf(y, "y"), log, accuracy, backend, threads))
   }
   log <- isTRUE(log)
   if (is.matrix(x) || is.matrix(y)) {
     run <- resolve_run(backend, threads, cost = rows_cost(x, y))
-    return(convolve_rows(x, y, log, accuracy, run, sys.call()))
+    return(convolve_rows(x, y, log, accuracy, run))
   }
   x <- plain_weights(x, "x", log)
   y <- plain_weights(y, "y", log)
-  convolve_vectors(x, y, log, accuracy, backend, threads, sys.call())
+  convolve_vectors(x, y, log, accuracy, backend, threads)
 }
 
 # The tables for Fourier transforms, up to 2 MB, which all sums of the session share.
@@ -133,100 +133,98 @@ result_copies <- function(log, accuracy) {
   if (log) 18 else if (accuracy > 0) 16 else 3
 }
 
-check_accuracy <- function(accuracy, call = sys.call(-1L)) {
+check_accuracy <- function(accuracy) {
   if (!is_accuracy(accuracy)) {
-    stop_input("accuracy", "must be one number from 0 to 0.01, not ", show_value(accuracy), call = call)
+    stop_input("accuracy", "must be one number from 0 to 0.01, not ", show_value(accuracy))
   }
   as.double(accuracy)
 }
 
 # A vector given together with a distribution is the distribution of a variable on 0, 1, ...
-as_pmf <- function(x, argument, call = sys.call(-1L)) {
+as_pmf <- function(x, argument) {
   if (inherits(x, "pmf")) {
-    return(check_pmf(x, argument, call))
+    return(check_pmf(x, argument))
   }
-  x <- check_weights(x, argument, FALSE, call)
+  x <- check_weights(x, argument, FALSE)
   total <- total_weight(x, FALSE)
   if (abs(total - 1) > sum_tolerance) {
     stop_input(argument, "is a vector that sums to ", format(total, digits = 10),
-      ", not 1: together with a distribution it must be one", call = call)
+      ", not 1: together with a distribution it must be one")
   }
   new_pmf(x, 0, FALSE)
 }
 
-convolve_distributions <- function(x, y, log, accuracy, backend, threads, call) {
+convolve_distributions <- function(x, y, log, accuracy, backend, threads) {
   inside <- is_log(x) || is_log(y) || isTRUE(log)
   log <- if (is.null(log)) inside else log
   by <- step_of(x)
   if (is_sparse(x) || is_sparse(y) || by != step_of(y)) {
-    by <- common_step(c(by, step_of(y)), call)
-    return(as_log(add_positions(x, y, by, inside, accuracy, resolve_run(backend, threads, call = call), call), log))
+    by <- common_step(c(by, step_of(y)))
+    return(as_log(add_positions(x, y, by, inside, accuracy, resolve_run(backend, threads)), log))
   }
-  from <- check_from(x$from + y$from, call, by)
-  result <- convolve_vectors(prob_of(x, inside), prob_of(y, inside), inside, accuracy, backend, threads, call)
+  from <- check_from(x$from + y$from, by)
+  result <- convolve_vectors(prob_of(x, inside), prob_of(y, inside), inside, accuracy, backend, threads)
   new_pmf(if (inside && !log) exp_of(result) else result, from, log, by)
 }
 
 # Two vectors of weights or of logarithms. The entry checks whether they can be used.
-convolve_vectors <- function(x, y, log, accuracy, backend, threads, call) {
+convolve_vectors <- function(x, y, log, accuracy, backend, threads) {
   m <- as.double(length(x))
   n <- as.double(length(y))
-  run <- resolve_run(backend, threads,
-    work = if (log) Inf else m * n, cost = convolution_cost(m * n, m + n), call = call
-  )
-  check_result_size(m + n - 1, NULL, "probabilities", call, copies = result_copies(log, accuracy))
-  check_operations(if (accuracy == 0) m * n else m + n, NULL, call)
+  run <- resolve_run(backend, threads, work = if (log) Inf else m * n, cost = convolution_cost(m * n, m + n))
+  check_result_size(m + n - 1, NULL, "probabilities", copies = result_copies(log, accuracy))
+  check_operations(if (accuracy == 0) m * n else m + n, NULL)
   result <- .Call(C_pmf_convolve, x, y, log, accuracy, fourier_cache(), run)
   if (is_failure(result)) {
     # The entry says only that weights cannot be used. These checks say which, and why.
-    check_weights(x, "x", log, call)
-    check_weights(y, "y", log, call)
-    stop_failure(result, call)
+    check_weights(x, "x", log)
+    check_weights(y, "y", log)
+    stop_failure(result)
   }
   result
 }
 
-convolve_rows <- function(x, y, log, accuracy, run, call) {
+convolve_rows <- function(x, y, log, accuracy, run) {
   given <- list(x = x, y = y)
-  x <- plain_weight_rows(x, "x", log, call)
-  y <- plain_weight_rows(y, "y", log, call)
+  x <- plain_weight_rows(x, "x", log)
+  y <- plain_weight_rows(y, "y", log)
   if (nrow(x) != nrow(y) && nrow(x) != 1L && nrow(y) != 1L) {
-    stop_input("y", sprintf("has %d rows and `x` has %d: rows are convolved in pairs", nrow(y), nrow(x)), call = call)
+    stop_input("y", sprintf("has %d rows and `x` has %d: rows are convolved in pairs", nrow(y), nrow(x)))
   }
   columns <- as.double(ncol(x)) + ncol(y) - 1
   if (columns > .Machine$integer.max) {
-    stop_input("x", sprintf("and `y` would give a matrix with %.0f columns, more than R allows", columns), call = call)
+    stop_input("x", sprintf("and `y` would give a matrix with %.0f columns, more than R allows", columns))
   }
-  check_result_size(columns * max(nrow(x), nrow(y)), NULL, "probabilities", call)
-  check_operations(max(nrow(x), nrow(y)) * (if (accuracy == 0) as.double(ncol(x)) * ncol(y) else columns), NULL, call)
+  check_result_size(columns * max(nrow(x), nrow(y)), NULL, "probabilities")
+  check_operations(max(nrow(x), nrow(y)) * (if (accuracy == 0) as.double(ncol(x)) * ncol(y) else columns), NULL)
   result <- .Call(C_pmf_convolve, x, y, log, accuracy, fourier_cache(), run)
   if (is_failure(result)) {
     for (argument in c("x", "y")) {
       check <- if (is.matrix(given[[argument]])) check_weight_rows else check_weights
-      check(given[[argument]], argument, log, call)
+      check(given[[argument]], argument, log)
     }
-    stop_failure(result, call)
+    stop_failure(result)
   }
   result
 }
 
 # A double matrix; a vector is a single row. The entry finds weights that cannot be used, and check_weight_rows() then
 # says what is wrong.
-plain_weight_rows <- function(x, argument, log, call) {
+plain_weight_rows <- function(x, argument, log) {
   if (!is.matrix(x)) {
-    x <- plain_weights(x, argument, log, call)
+    x <- plain_weights(x, argument, log)
     dim(x) <- c(1L, length(x))
   }
-  if (is.double(x) && length(x) > 0L) x else check_weight_rows(x, argument, log, call)
+  if (is.double(x) && length(x) > 0L) x else check_weight_rows(x, argument, log)
 }
 
 # A double matrix of usable rows, or an error that names the first unusable weight or row.
-check_weight_rows <- function(x, argument, log, call) {
+check_weight_rows <- function(x, argument, log) {
   if (!is.numeric(x)) {
-    stop_input(argument, "must be numeric, not ", show_value(x), call = call)
+    stop_input(argument, "must be numeric, not ", show_value(x))
   }
   if (length(x) == 0L) {
-    stop_input(argument, "is empty: a ", paste(dim(x), collapse = " x "), " matrix", call = call)
+    stop_input(argument, "is empty: a ", paste(dim(x), collapse = " x "), " matrix")
   }
   dimensions <- dim(x)
   x <- as.double(x)
@@ -234,13 +232,13 @@ check_weight_rows <- function(x, argument, log, call) {
   if (bad > 0) {
     stop_input(argument, sprintf("has the entry %s in row %.0f, column %.0f; ", format(x[[bad]], digits = 15),
       (bad - 1) %% dimensions[[1L]] + 1, (bad - 1) %/% dimensions[[1L]] + 1
-    ), weight_rule(log), call = call)
+    ), weight_rule(log))
   }
   dim(x) <- dimensions
   positive <- if (log) rowSums(x > -Inf) else rowSums(x)
   if (any(positive == 0)) {
     stop_input(argument,
-      sprintf("is all zero in row %d: at least one value must be possible", which(positive == 0)[[1L]]), call = call)
+      sprintf("is all zero in row %d: at least one value must be possible", which(positive == 0)[[1L]]))
   }
   x
 }

@@ -3,15 +3,15 @@
 # Returns counts in compressed columns: the integer vectors `p` (terms + 1 entries), `i` (rows from 0, ascending within
 # a column) and `count` (whole numbers of at least 1); the names `documents` and `terms`; `size` (the numbers of
 # documents and terms); and `tokens`.
-count_matrix <- function(x, argument = "x", call = sys.call(-1L)) {
+count_matrix <- function(x, argument = "x") {
   parts <- if (inherits(x, "count_matrix")) {
     return(x)
   } else if (inherits(x, c("simple_triplet_matrix", "DocumentTermMatrix", "TermDocumentMatrix"))) {
-    from_triplets(x, argument, call)
+    from_triplets(x, argument)
   } else if (is.data.frame(x)) {
-    from_table(x, argument, call)
+    from_table(x, argument)
   } else if (isS4(x) && methods::is(x, "Matrix")) {
-    from_sparse(x, argument, call)
+    from_sparse(x, argument)
   } else if (is.matrix(x) && (is.numeric(x) || is.logical(x))) {
     at <- which(x != 0 | is.na(x))
     list(
@@ -20,18 +20,18 @@ count_matrix <- function(x, argument = "x", call = sys.call(-1L)) {
     )
   } else if (is.character(x) || is.factor(x) || inherits(x, c("Corpus", "corpus", "tokens"))) {
     stop_input(argument, "must be counts of documents x terms, not ", show_value(x), ": DocumentTermMatrix() of ",
-      "package tm, or dfm() of quanteda, counts the words of texts", call = call)
+      "package tm, or dfm() of quanteda, counts the words of texts")
   } else {
     stop_input(argument,
       "must be counts of documents x terms: a Matrix, dfm, DocumentTermMatrix, simple_triplet_matrix, ",
-      "numeric matrix or data frame, not ", show_value(x), call = call)
+      "numeric matrix or data frame, not ", show_value(x))
   }
-  pack_counts(parts, argument, call)
+  pack_counts(parts, argument)
 }
 
-from_triplets <- function(x, argument, call) {
+from_triplets <- function(x, argument) {
   if (!all(c("i", "j", "v", "nrow", "ncol") %in% names(x))) {
-    stop_input(argument, "is a ", class(x)[[1L]], " without the elements i, j, v, nrow and ncol", call = call)
+    stop_input(argument, "is a ", class(x)[[1L]], " without the elements i, j, v, nrow and ncol")
   }
   names <- x$dimnames
   parts <- list(
@@ -55,19 +55,19 @@ table_columns <- list(
 )
 
 # A data frame with a row for each document and term. Several rows for one document and term are added.
-from_table <- function(x, argument, call) {
-  x <- x[vapply(names(table_columns), find_column, 1L, x = x, argument = argument, call = call)]
+from_table <- function(x, argument) {
+  x <- x[vapply(names(table_columns), find_column, 1L, x = x, argument = argument)]
   names(x) <- names(table_columns)
   for (column in c("document", "term")) {
     if (is.list(x[[column]]) || length(dim(x[[column]])) > 1L) {
-      stop_input(argument, sprintf("has no names in column %s, but %s", column, show_value(x[[column]])), call = call)
+      stop_input(argument, sprintf("has no names in column %s, but %s", column, show_value(x[[column]])))
     }
     if (anyNA(x[[column]])) {
-      stop_input(argument, sprintf("has no %s in row %d", column, which(is.na(x[[column]]))[[1L]]), call = call)
+      stop_input(argument, sprintf("has no %s in row %d", column, which(is.na(x[[column]]))[[1L]]))
     }
   }
   if (!is.numeric(x$count) || length(dim(x$count)) > 1L) {
-    stop_input(argument, "has counts that are not numbers: column count is ", show_value(x$count), call = call)
+    stop_input(argument, "has counts that are not numbers: column count is ", show_value(x$count))
   }
   as_levels <- function(values) if (is.factor(values)) values else factor(values, unique(values))
   document <- as_levels(x$document)
@@ -79,7 +79,7 @@ from_table <- function(x, argument, call) {
 }
 
 # The number of the column of a table. Positions are not used: count(word, doc) gives words before documents.
-find_column <- function(column, x, argument, call) {
+find_column <- function(column, x, argument) {
   found <- which(names(x) == column)
   if (length(found) != 1L) {
     found <- which(tolower(names(x)) %in% table_columns[[column]])
@@ -90,7 +90,7 @@ find_column <- function(column, x, argument, call) {
   shown <- paste(dQuote(utils::head(names(x), 6L), FALSE), collapse = ", ")
   if (length(found)) {
     stop_input(argument, sprintf("has several columns that may be the %s: %s. Name one of them %s", column,
-      paste(dQuote(names(x)[found], FALSE), collapse = ", "), dQuote(column, FALSE)), call = call)
+      paste(dQuote(names(x)[found], FALSE), collapse = ", "), dQuote(column, FALSE)))
   }
   stop_input(argument, sprintf(
     paste(
@@ -98,13 +98,13 @@ find_column <- function(column, x, argument, call) {
       "If its rows are documents and its columns terms, give as.matrix() of it.",
       "If it has whole texts, DocumentTermMatrix() of package tm counts their words"
     ), dQuote(column, FALSE), if (length(names(x))) "it has " else "it has no columns", shown
-  ), call = call)
+  ))
 }
 
-from_sparse <- function(x, argument, call) {
+from_sparse <- function(x, argument) {
   wrong <- tryCatch(methods::validObject(x, test = TRUE), error = conditionMessage)
   if (!isTRUE(wrong)) {
-    stop_input(argument, "is not a valid ", class(x)[[1L]], ": ", wrong[[1L]], call = call)
+    stop_input(argument, "is not a valid ", class(x)[[1L]], ": ", wrong[[1L]])
   }
   x <- as_sparse_columns(x)
   list(
@@ -113,11 +113,11 @@ from_sparse <- function(x, argument, call) {
   )
 }
 
-pack_counts <- function(parts, argument, call) {
+pack_counts <- function(parts, argument) {
   size <- as.integer(parts$size)
   if (length(size) != 2L || anyNA(size) || any(size < 1L)) {
     stop_input(argument,
-      sprintf("has %s: there is nothing to fit", paste(size, c("documents", "terms"), collapse = " and ")), call = call)
+      sprintf("has %s: there is nothing to fit", paste(size, c("documents", "terms"), collapse = " and ")))
   }
   value <- parts$value
   bad <- which(!is.finite(value) | value < 0 | value != floor(value))
@@ -127,22 +127,20 @@ pack_counts <- function(parts, argument, call) {
       "must hold counts, whole numbers from 0 on, but has %s for document %s and term %s",
       format(value[[at]], digits = 15), shown_name(parts$documents, parts$row[[at]]),
       shown_name(parts$terms, parts$column[[at]])
-    ), call = call)
+    ))
   }
-  check_unique(parts$documents, "documents", argument, call)
-  check_unique(parts$terms, "terms", argument, call)
+  check_unique(parts$documents, "documents", argument)
+  check_unique(parts$terms, "terms", argument)
   tokens <- sum(value)
   if (tokens >= 2^31) {
-    stop_input(argument, sprintf("has %s tokens; at most 2147483647 can be fitted", format(tokens, digits = 15)),
-      call = call
-    )
+    stop_input(argument, sprintf("has %s tokens; at most 2147483647 can be fitted", format(tokens, digits = 15)))
   }
   if (tokens == 0) {
     stop_input(argument,
-      sprintf("has no tokens: all counts of its %d documents and %d terms are 0", size[[1L]], size[[2L]]), call = call)
+      sprintf("has no tokens: all counts of its %d documents and %d terms are 0", size[[1L]], size[[2L]]))
   }
   if (any(parts$row < 1L | parts$row > size[[1L]] | parts$column < 1L | parts$column > size[[2L]])) {
-    stop_input(argument, "has an index outside of its documents and terms", call = call)
+    stop_input(argument, "has an index outside of its documents and terms")
   }
   used <- which(value > 0)
   used <- used[order(parts$column[used], parts$row[used])]
@@ -167,15 +165,13 @@ names_or <- function(names, count) if (is.null(names)) as.character(seq_len(coun
 
 shown_name <- function(names, at) if (is.null(names)) as.character(at) else dQuote(names[[at]], FALSE)
 
-check_unique <- function(names, what, argument, call) {
+check_unique <- function(names, what, argument) {
   if (anyNA(names)) {
-    stop_input(argument, sprintf("has a missing name among its %s, the %dth", what, which(is.na(names))[[1L]]),
-      call = call
-    )
+    stop_input(argument, sprintf("has a missing name among its %s, the %dth", what, which(is.na(names))[[1L]]))
   }
   twice <- anyDuplicated(names)
   if (twice) {
-    stop_input(argument, sprintf("has two %s named %s", what, dQuote(names[[twice]], FALSE)), call = call)
+    stop_input(argument, sprintf("has two %s named %s", what, dQuote(names[[twice]], FALSE)))
   }
 }
 

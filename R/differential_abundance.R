@@ -104,7 +104,6 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
                                    draws = 10, chains = NULL, iter = 600, warmup = 150, seed = NULL, backend = NULL,
                                    threads = NULL, ...) {
   check_dots_empty(...)
-  call <- sys.call()
   level <- check_number(level, "level", min = 0, max = 1)
   fdr <- check_number(fdr, "fdr", min = 0, max = 1)
   draws <- check_count(draws, "draws", max = 1e4)
@@ -115,21 +114,21 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
   run <- resolve_run(backend, threads)
   check_present(!missing(types), "types")
   if (inherits(types, "cell_types")) {
-    check_cell_types(types, call)
+    check_cell_types(types)
     if (!is.null(totals)) {
       stop_input("totals", "is for a matrix of counts; cell types know the cells of their samples")
     }
-    counts <- draw_type_counts(types, draws, seed, run, call)
+    counts <- draw_type_counts(types, draws, seed, run)
     totals <- tabulate(types$fit$sample, length(types$fit$samples))
   } else {
-    counts <- check_type_counts(types, call)
-    totals <- check_totals(totals, counts, call)
+    counts <- check_type_counts(types)
+    totals <- check_totals(totals, counts)
     counts <- array(counts, c(dim(counts), 1L), c(dimnames(counts), list(NULL)))
   }
   if (is.null(chains)) {
     chains <- if (dim(counts)[[3L]] > 1L || inherits(types, "cell_types")) 2 else 4
   }
-  model <- abundance_model(formula, data, dimnames(counts)[[2L]], effect, call)
+  model <- abundance_model(formula, data, dimnames(counts)[[2L]], effect)
   kept <- model$kept
   some <- counts[, kept, , drop = FALSE]
   fitted <- fit_abundance(some, as.double(totals[kept]), model, chains, iter, warmup, seed, run)
@@ -150,18 +149,18 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
   ), class = c("differential_abundance", "warpbayes"))
 }
 
-check_type_counts <- function(counts, call) {
+check_type_counts <- function(counts) {
   if (is.data.frame(counts)) {
     counts <- as.matrix(counts)
   }
   if (!is.matrix(counts) || !is.numeric(counts) || !length(counts)) {
-    stop_input("types", "must come from cell_types() or be a matrix of counts, not ", show_value(counts), call = call)
+    stop_input("types", "must come from cell_types() or be a matrix of counts, not ", show_value(counts))
   }
   bad <- is.na(counts) | counts < 0 | counts != floor(counts) | counts > 2^53
   if (any(bad)) {
     at <- which(bad, arr.ind = TRUE)[1L, ]
     stop_input("types", sprintf("must have whole numbers of cells from 0, but row %d has %s in column %d", at[[1L]],
-      format(counts[[at[[1L]], at[[2L]]]]), at[[2L]]), call = call)
+      format(counts[[at[[1L]], at[[2L]]]]), at[[2L]]))
   }
   names <- list(rownames(counts), colnames(counts))
   for (i in 1:2) {
@@ -170,19 +169,19 @@ check_type_counts <- function(counts, call) {
     }
     if (anyDuplicated(names[[i]])) {
       stop_input("types", "has two ", c("rows", "columns")[[i]], " named ",
-        dQuote(names[[i]][duplicated(names[[i]])][[1L]], FALSE), call = call)
+        dQuote(names[[i]][duplicated(names[[i]])][[1L]], FALSE))
     }
   }
   matrix(as.double(counts), nrow(counts), dimnames = names)
 }
 
-check_totals <- function(totals, counts, call) {
+check_totals <- function(totals, counts) {
   if (is.null(totals)) {
     totals <- colSums(counts)
   }
   if (!is.numeric(totals) || length(totals) != ncol(counts) || any(!is.finite(totals) | totals != floor(totals))) {
     stop_input("totals", sprintf("must have a number of cells for each of the %s, not ",
-      count_words(ncol(counts), "sample")), show_value(totals), call = call)
+      count_words(ncol(counts), "sample")), show_value(totals))
   }
   if (!is.null(names(totals)) && setequal(names(totals), colnames(counts))) {
     totals <- totals[colnames(counts)]
@@ -191,8 +190,7 @@ check_totals <- function(totals, counts, call) {
   if (any(totals < pmax(1, least))) {
     sample <- which(totals < pmax(1, least))[[1L]]
     stop_input("totals", sprintf("has %s for sample %s, which has %s of one type",
-      count_words(totals[[sample]], "cell"), dQuote(colnames(counts)[[sample]], FALSE), whole_words(least[[sample]])),
-      call = call)
+      count_words(totals[[sample]], "cell"), dQuote(colnames(counts)[[sample]], FALSE), whole_words(least[[sample]])))
   }
   unname(totals)
 }

@@ -206,7 +206,7 @@ glance_of.differential_abundance <- function(x) {
 plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)
   check_title(main)
-  parts <- abundance_parts(x, types, effect, sys.call())
+  parts <- abundance_parts(x, types, effect)
   rows <- parts$rows
   limits <- parts$limits
   found <- parts$found
@@ -235,15 +235,15 @@ plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = N
 }
 
 # The types of a picture by their effect, the range of the axis, and which types are reported.
-abundance_parts <- function(x, types, effect, call) {
-  check_abundance(x, "x", call)
+abundance_parts <- function(x, types, effect) {
+  check_abundance(x, "x")
   known <- unique(x$effects$effect)
-  effect <- if (is.null(effect)) known[[1L]] else check_choice(effect, "effect", known, call = call)
+  effect <- if (is.null(effect)) known[[1L]] else check_choice(effect, "effect", known)
   rows <- x$effects[x$effects$effect == effect, ]
   rows <- if (is.null(types)) {
     utils::head(rows[order(rows$fdr), ], 12L)
   } else {
-    rows[match(chosen_types(types, as.character(rows$type), call), rows$type), ]
+    rows[match(chosen_types(types, as.character(rows$type)), rows$type), ]
   }
   rows <- rows[order(-rows$estimate), ]
   # One type without cells, whose interval is the prior's, must not make all others invisible.
@@ -256,23 +256,23 @@ abundance_parts <- function(x, types, effect, call) {
 }
 
 # Checks that the parts of a comparison have the sizes that its methods rely on.
-check_abundance <- function(x, argument, call = sys.call(-1L)) {
-  check_fit_class(x, argument, "differential_abundance", "differential_abundance()", call)
-  check <- part_checks(x, argument, call)
+check_abundance <- function(x, argument) {
+  check_fit_class(x, argument, "differential_abundance", "differential_abundance()")
+  check <- part_checks(x, argument)
   effects <- x$effects
   columns <- c("share", "estimate", "lower", "upper", "above", "null", "lfsr", "fdr", "rhat", "ess")
   if (!is.data.frame(effects) || !nrow(effects) || !is.factor(effects$type) || !is.character(effects$effect) ||
     !all(vapply(columns, function(column) is.numeric(effects[[column]]), NA))) {
-    stop_changed(argument, "effects", "the table of effects", effects, call)
+    stop_changed(argument, "effects", "the table of effects", effects)
   }
   check$list("draws")
   for (part in c("seed", "chains", "iter", "warmup", "tables")) check$count(part, 0)
   for (part in c("level", "limit")) check$numbers(part, 1L)
   check$names("samples")
   if (!is.numeric(x$counts) || !is.matrix(x$counts) || !all(x$samples %in% colnames(x$counts))) {
-    stop_changed(argument, "counts", "a table of types by samples", x$counts, call)
+    stop_changed(argument, "counts", "a table of types by samples", x$counts)
   }
   if (!is.numeric(x$draws$effects) || length(dim(x$draws$effects)) != 4L) {
-    stop_changed(argument, "draws$effects", "draws of effects", x$draws$effects, call)
+    stop_changed(argument, "draws$effects", "draws of effects", x$draws$effects)
   }
 }

@@ -2,10 +2,10 @@
 
 # The numbers of cells of each type in each sample, in draws of the fit: types x samples x draws. The component of each
 # cell is the one that the draw has for it or, if the fit did not keep it, is drawn given the draw.
-draw_type_counts <- function(types, draws, seed, run, call) {
+draw_type_counts <- function(types, draws, seed, run) {
   fit <- types$fit
   if (is.null(fit$samples)) {
-    stop_input("types", "are of a fit of one sample; give dp_mixture() a list of samples or `sample`", call = call)
+    stop_input("types", "are of a fit of one sample; give dp_mixture() a list of samples or `sample`")
   }
   used <- types$map$used
   some <- unique(ceiling((seq_len(draws) - 0.5) * nrow(used) / draws))
@@ -23,7 +23,7 @@ draw_type_counts <- function(types, draws, seed, run, call) {
     return(counts)
   }
   if (is.null(fit$x)) {
-    stop_input("types", "are of a fit that has lost its data, `fit$x`, which are needed to count cells", call = call)
+    stop_input("types", "are of a fit that has lost its data, `fit$x`, which are needed to count cells")
   }
   for (slice in row_slices(nrow(fit$x), max(1, floor(2^23 / fit$components)))) {
     sample <- fit$sample[slice]
@@ -46,36 +46,35 @@ draw_type_counts <- function(types, draws, seed, run, call) {
 #   center, scale, is_intercept  of each column, for the sampler;
 #   compared  the columns whose coefficients are compared;
 #   group, group_name  the group of each sample (a factor) or NULL; kept: the samples without missing values.
-abundance_model <- function(formula, data, samples, effect, call) {
-  parts <- split_sample_formula(formula, call)
-  data <- sample_data(data, samples, call)
+abundance_model <- function(formula, data, samples, effect) {
+  parts <- split_sample_formula(formula)
+  data <- sample_data(data, samples)
   frame <- tryCatch(
     stats::model.frame(parts$frame, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
     error = function(error) {
-      stop_input("formula", "cannot be evaluated with `data`: ", conditionMessage(error), call = call)
+      stop_input("formula", "cannot be evaluated with `data`: ", conditionMessage(error))
     }
   )
   if (nrow(frame) != length(samples)) {
     stop_input("formula", sprintf("has variables of length %d for %s", nrow(frame),
-      count_words(length(samples), "sample")), call = call)
+      count_words(length(samples), "sample")))
   }
   kept <- stats::complete.cases(frame)
   if (!any(kept)) {
-    stop_input("data", "has missing values in all samples", call = call)
+    stop_input("data", "has missing values in all samples")
   }
   rows <- (if (is.null(data)) frame else data)[kept, , drop = FALSE]
   frame <- stats::model.frame(parts$frame, rows, drop.unused.levels = TRUE)
   terms <- stats::terms(parts$fixed)
   x <- tryCatch(stats::model.matrix(terms, frame), error = function(error) {
-    stop_input("formula", "has no design for these samples: ", conditionMessage(error), call = call)
+    stop_input("formula", "has no design for these samples: ", conditionMessage(error))
   })
   if (any(!is.finite(x))) {
-    stop_input("formula", "has values that are not finite: ", list_some(colnames(x)[colSums(!is.finite(x)) > 0]),
-      call = call)
+    stop_input("formula", "has values that are not finite: ", list_some(colnames(x)[colSums(!is.finite(x)) > 0]))
   }
   rownames(x) <- samples[kept]
   assigned <- attr(x, "assign")
-  check_design(x, call)
+  check_design(x)
   is_intercept <- assigned == 0L
   center <- if (any(is_intercept)) ifelse(is_intercept, 0, colMeans(x)) else numeric(ncol(x))
   scale <- apply(x, 2L, stats::sd)
@@ -85,24 +84,23 @@ abundance_model <- function(formula, data, samples, effect, call) {
   }
   list(
     x = x, center = unname(center), scale = unname(scale), is_intercept = is_intercept,
-    compared = compared_columns(effect, x, assigned, attr(terms, "term.labels"), call),
+    compared = compared_columns(effect, x, assigned, attr(terms, "term.labels")),
     group = group, group_name = if (!is.null(group)) deparse1(parts$group), kept = kept
   )
 }
 
 # The part of the formula without the term (1 | g), g, and the formula of all variables.
-split_sample_formula <- function(formula, call) {
+split_sample_formula <- function(formula) {
   if (!inherits(formula, "formula") || length(formula) != 2L) {
     stop_input("formula", "must be a formula without a response, such as ~ group, not ",
-      if (inherits(formula, "formula")) dQuote(deparse1(formula), FALSE) else show_value(formula), call = call)
+      if (inherits(formula, "formula")) dQuote(deparse1(formula), FALSE) else show_value(formula))
   }
   groups <- list()
   without <- function(term) {
     inner <- if (is.call(term) && identical(term[[1L]], quote(`(`))) term[[2L]]
     if (is.call(inner) && identical(inner[[1L]], quote(`|`))) {
       if (!identical(inner[[2L]], 1) || "|" %in% all.names(inner[[3L]])) {
-        stop_input("formula", "has the term ", dQuote(deparse1(term), FALSE), "; of terms with | only (1 | g) is known",
-          call = call)
+        stop_input("formula", "has the term ", dQuote(deparse1(term), FALSE), "; of terms with | only (1 | g) is known")
       }
       groups <<- c(groups, inner[[3L]])
       return(NULL)
@@ -116,11 +114,11 @@ split_sample_formula <- function(formula, call) {
   }
   rest <- without(formula[[2L]])
   if (length(groups) > 1L) {
-    stop_input("formula", sprintf("has %d terms (1 | g); one is known", length(groups)), call = call)
+    stop_input("formula", sprintf("has %d terms (1 | g); one is known", length(groups)))
   }
   if (is.null(rest) || "|" %in% all.names(rest)) {
     stop_input("formula", "has ", if (is.null(rest)) "nothing to compare" else
-      "a term with | that is not of the form (1 | g) on its own", call = call)
+      "a term with | that is not of the form (1 | g) on its own")
   }
   group <- if (length(groups)) groups[[1L]]
   fixed <- frame <- formula
@@ -130,12 +128,12 @@ split_sample_formula <- function(formula, call) {
 }
 
 # The rows of `data` in the order of the samples.
-sample_data <- function(data, samples, call) {
+sample_data <- function(data, samples) {
   if (is.null(data)) {
     return(NULL)
   }
   if (!is.data.frame(data) || !is.list(data)) {
-    stop_input("data", "must be a data frame with a row for each sample, not ", show_value(data), call = call)
+    stop_input("data", "must be a data frame with a row for each sample, not ", show_value(data))
   }
   column <- if (!is.null(data[["sample"]])) as.character(data[["sample"]])
   for (names in list(column, rownames(data))) {
@@ -145,44 +143,43 @@ sample_data <- function(data, samples, call) {
   }
   if (!is.null(column)) {
     stop_input("data", "has no row for sample ", dQuote(setdiff(samples, column)[1L], FALSE),
-      " in its column \"sample\", or several", call = call)
+      " in its column \"sample\", or several")
   }
   if (nrow(data) != length(samples)) {
     stop_input("data", sprintf("has %s for %s: it needs one for each column of the counts",
-      count_words(nrow(data), "row"), count_words(length(samples), "sample")), call = call)
+      count_words(nrow(data), "row"), count_words(length(samples), "sample")))
   }
   named <- .row_names_info(data) > 0L
   if (named && any(rownames(data) %in% samples)) {
-    stop_input("data", "has no row named ", dQuote(setdiff(samples, rownames(data))[[1L]], FALSE), ", a sample",
-      call = call)
+    stop_input("data", "has no row named ", dQuote(setdiff(samples, rownames(data))[[1L]], FALSE), ", a sample")
   }
   data
 }
 
-check_design <- function(x, call) {
+check_design <- function(x) {
   factored <- qr(x)
   if (factored$rank < ncol(x)) {
     dependent <- colnames(x)[factored$pivot[seq(factored$rank + 1L, ncol(x))]]
     stop_input("formula", "has predictors that depend on each other: ", list_some(dependent),
-      " follows from the others in these samples", call = call)
+      " follows from the others in these samples")
   }
   if (nrow(x) <= ncol(x)) {
     stop_input("formula", sprintf("has %s for %s: samples of the same kind are needed, to see how much they differ",
-      count_words(ncol(x), "coefficient"), count_words(nrow(x), "sample")), call = call)
+      count_words(ncol(x), "coefficient"), count_words(nrow(x), "sample")))
   }
 }
 
-compared_columns <- function(effect, x, assigned, labels, call) {
+compared_columns <- function(effect, x, assigned, labels) {
   if (is.null(effect)) {
     if (!any(assigned > 0L)) {
-      stop_input("formula", "has nothing to compare", call = call)
+      stop_input("formula", "has nothing to compare")
     }
     return(which(assigned == 1L))
   }
   known <- c(labels, colnames(x)[assigned > 0L])
   if (!is.character(effect) || !length(effect) || anyNA(effect) || !all(effect %in% known)) {
     stop_input("effect", "must be NULL or some of ", list_some(unique(known)), ", not ",
-      if (is.character(effect) && length(effect)) list_some(effect) else show_value(effect), call = call)
+      if (is.character(effect) && length(effect)) list_some(effect) else show_value(effect))
   }
   which(assigned > 0L & (colnames(x) %in% effect | c("", labels)[assigned + 1L] %in% effect))
 }
@@ -213,7 +210,7 @@ fit_abundance <- function(counts, totals, model, chains, iter, warmup, seed, run
   # Which types have a cell in which draw of the counts.
   out <- list(effects = blank, mean = blank, variance = blank, present = apply(counts > 0, c(1L, 3L), any))
   out$deviation <- out$group_deviation <- array(0, c(kept, total, types), names[1:3])
-  check_result_size(3 * length(blank), "iter", "draws of effects", sys.call(-1L))
+  check_result_size(3 * length(blank), "iter", "draws of effects")
   for (table in seq_len(tables)) {
     own <- matrix(as.double(counts[, , table]), types)
     for (chain in (table - 1) * chains + seq_len(chains)) {

@@ -73,15 +73,15 @@ discretize_pmf <- function(x, by, method = c("rounding", "lower", "upper", "unbi
     if (!is.null(weights)) {
       stop_input("weights", "are for observed losses, not for a distribution function")
     }
-    loss <- loss_function(x, deductible, per, sys.call(), ...)
+    loss <- loss_function(x, deductible, per, ...)
     if (is.finite(last)) {
       if (!is.null(to)) {
         stop_input("to", "and `limit` are both given: the limit says which value is the last")
       }
     } else {
-      last <- last_step(loss, to, by, tail, sys.call())
+      last <- last_step(loss, to, by, tail)
     }
-    return(discretize_function(loss, last, by, method, sys.call()))
+    return(discretize_function(loss, last, by, method))
   }
   check_dots_empty(...)
   if (!is.null(to)) {
@@ -101,45 +101,42 @@ discretize_pmf <- function(x, by, method = c("rounding", "lower", "upper", "unbi
       stop_input("weights", sprintf("has %.0f entries for %.0f losses", length(weights), length(x)))
     }
   }
-  discretize_losses(x, weights, last, by, method, deductible, per, sys.call())
+  discretize_losses(x, weights, last, by, method, deductible, per)
 }
 
 # The largest payment in steps, Inf without a limit.
-check_limit <- function(limit, deductible, by, call = sys.call(-1L)) {
-  limit <- check_bound(limit, "limit", call)
+check_limit <- function(limit, deductible, by) {
+  limit <- check_bound(limit, "limit")
   if (limit <= deductible) {
-    stop_input("limit", "is ", show_value(limit), ", not above `deductible`, ", show_value(deductible), call = call)
+    stop_input("limit", "is ", show_value(limit), ", not above `deductible`, ", show_value(deductible))
   }
   steps <- (limit - deductible) / by
   if (is.finite(steps) && abs(steps - round(steps)) > 1e-9 * max(1, steps)) {
-    stop_input("limit", "less `deductible` must be a multiple of `by`; it is ", show_value(signif(steps, 10)), " steps",
-      call = call)
+    stop_input("limit", "less `deductible` must be a multiple of `by`; it is ", show_value(signif(steps, 10)), " steps")
   }
   if (is.finite(steps)) max(round(steps), 1) else Inf
 }
 
-check_losses <- function(x, call = sys.call(-1L)) {
+check_losses <- function(x) {
   if (!is.numeric(x) || length(x) == 0L) {
-    stop_input("x", "must be a distribution function, a vector of losses or a distribution, not ", show_value(x),
-      call = call)
+    stop_input("x", "must be a distribution function, a vector of losses or a distribution, not ", show_value(x))
   }
   bad <- which(!is.finite(x) | x < 0)
   if (length(bad) > 0L) {
     stop_input("x", sprintf("has the entry %s at position %.0f; losses are numbers from 0", format(x[[bad[[1L]]]]),
-      bad[[1L]]), call = call)
+      bad[[1L]]))
   }
   as.double(x)
 }
 
 # The distribution of a payment: `up_to(y)` is P(Y <= y) and `beyond(y)` is P(Y > y), for y from 0. Both are those of
 # the loss without its limit.
-loss_function <- function(x, deductible, per, call, ...) {
+loss_function <- function(x, deductible, per, ...) {
   evaluate <- function(q, ...) {
     p <- x(q, ...)
     if (!is.numeric(p) || length(p) != length(q) || anyNA(p) || any(p < 0 | p > 1)) {
       stop_input("x", "must be a distribution function: it must give a probability for each of ", length(q),
-        " values, not ", if (is.numeric(p) && length(p) == length(q)) "numbers outside 0 and 1" else show_value(p),
-        call = call)
+        " values, not ", if (is.numeric(p) && length(p) == length(q)) "numbers outside 0 and 1" else show_value(p))
     }
     as.double(p)
   }
@@ -148,11 +145,11 @@ loss_function <- function(x, deductible, per, call, ...) {
   beyond <- if (has_tail) function(q) evaluate(q, ..., lower.tail = FALSE) else function(q) 1 - evaluate(q, ...)
   below <- up_to(-1e-9)
   if (below > 1e-12) {
-    stop_input("x", "gives the probability ", format(below, digits = 6), " to losses below 0", call = call)
+    stop_input("x", "gives the probability ", format(below, digits = 6), " to losses below 0")
   }
   scale <- if (per == "payment") beyond(deductible) else 1
   if (scale == 0) {
-    stop_input("deductible", "is ", show_value(deductible), ", which no loss exceeds", call = call)
+    stop_input("deductible", "is ", show_value(deductible), ", which no loss exceeds")
   }
   less <- if (per == "payment") up_to(deductible) else 0
   list(
@@ -161,9 +158,9 @@ loss_function <- function(x, deductible, per, call, ...) {
   )
 }
 
-last_step <- function(loss, to, by, tail, call) {
+last_step <- function(loss, to, by, tail) {
   if (!is.null(to)) {
-    to <- check_number(to, "to", min = 0, call = call)
+    to <- check_number(to, "to", min = 0)
     last <- max(round(to / by), 1)
     moved <- loss$beyond(last * by)
     if (moved > tail) {
@@ -174,15 +171,15 @@ last_step <- function(loss, to, by, tail, call) {
   }
   last <- first_whole(function(steps) loss$beyond(steps * by) <= tail, 1, Inf)
   if (last > 2^52) {
-    stop_input("tail", "is not reached within 2^52 steps: give `to`, `limit`, or a longer step", call = call)
+    stop_input("tail", "is not reached within 2^52 steps: give `to`, `limit`, or a longer step")
   }
   last
 }
 
 # Probabilities of 0, by, ..., last * by. Neighbouring values of the distribution function are subtracted on the side of
 # the smaller tail.
-discretize_function <- function(loss, last, by, method, call) {
-  check_result_size(last + 1, "by", "probabilities", call, copies = 8)
+discretize_function <- function(loss, last, by, method) {
+  check_result_size(last + 1, "by", "probabilities", copies = 8)
   between <- function(low, high) {
     lower <- loss$up_to(low)
     ifelse(lower > 0.5, loss$beyond(low) - loss$beyond(high), loss$up_to(high) - lower)
@@ -210,13 +207,12 @@ discretize_function <- function(loss, last, by, method, call) {
     result
   }, block = 2^16)
   if (any(prob < 0)) {
-    stop_input("x", "is not a distribution function: it falls near ", format((which(prob < 0)[[1L]] - 1) * by),
-      call = call)
+    stop_input("x", "is not a distribution function: it falls near ", format((which(prob < 0)[[1L]] - 1) * by))
   }
   total <- sum(prob)
   if (abs(total - 1) > 1e-6) {
     stop_input("x", "is not a distribution function that rises to 1: its probabilities sum to ",
-      format(total, digits = 8), call = call)
+      format(total, digits = 8))
   }
   new_pmf(prob / total, 0, FALSE, by)
 }
@@ -244,22 +240,22 @@ average_of <- function(between, at, by) {
   result
 }
 
-discretize_losses <- function(x, weights, last, by, method, deductible, per, call) {
+discretize_losses <- function(x, weights, last, by, method, deductible, per) {
   if (any(x < 0 & weights > 0)) {
-    stop_input("x", "has the value ", format(min(x[weights > 0])), "; losses are numbers from 0", call = call)
+    stop_input("x", "has the value ", format(min(x[weights > 0])), "; losses are numbers from 0")
   }
   if (per == "payment") {
     weights <- weights[x > deductible]
     x <- x[x > deductible]
     if (length(x) == 0L || !any(weights > 0)) {
-      stop_input("deductible", "is ", show_value(deductible), ", which no loss exceeds", call = call)
+      stop_input("deductible", "is ", show_value(deductible), ", which no loss exceeds")
     }
   }
   steps <- pmin(pmax(x - deductible, 0) / by, last)
   # A loss that is a multiple of the step up to rounding is one.
   whole <- abs(steps - round(steps)) <= 64 * .Machine$double.eps * pmax(steps, 1)
   steps[whole] <- round(steps[whole])
-  check_result_size(max(steps) + 2, "by", "probabilities", call)
+  check_result_size(max(steps) + 2, "by", "probabilities")
   below <- floor(steps)
   at <- switch(method,
     rounding = floor(steps + 0.5), lower = ceiling(steps), upper = below, unbiased = c(below, below + 1)

@@ -129,7 +129,6 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
                        tolerance = 1e-5, estimate = c("mode", "mean"), piled = c("auto", "as is", "spread")) {
   check_dots_empty(...)
   require_arguments("x")
-  call <- sys.call()
   method <- mixture_method(check_choice(method, "method", c("gibbs", "bem")))
   missing <- check_choice(missing, "missing", c("error", "model"))
   piled <- check_choice(piled, "piled", c("auto", "as is", "spread"))
@@ -141,13 +140,13 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
     run$cluster$keeps <- TRUE
     on.exit(leave_cluster(run$cluster))
   }
-  cells <- read_mixture_cells(x, sample, markers, transform, cofactor, missing, piled, run, call)
+  cells <- read_mixture_cells(x, sample, markers, transform, cofactor, missing, piled, run)
 
   components <- check_count(components, "components", max = 1e5)
   chains <- check_count(chains, "chains", max = 1e4)
   iter <- check_count(iter, "iter")
   schedule <- method$schedule(
-    iter = iter, warmup = warmup, thin = thin, init = init, tolerance = tolerance, estimate = estimate, call = call
+    iter = iter, warmup = warmup, thin = thin, init = init, tolerance = tolerance, estimate = estimate
   )
   keep <- check_keep(keep)
   init <- check_init(init, cells$rows, components)
@@ -157,7 +156,7 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   progress <- check_progress(progress)
   given <- list(markers = markers, sample = if (length(sample) == 1L) sample)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every, given)
-  prior <- prior_of_cells(prior, cells, call)
+  prior <- prior_of_cells(prior, cells)
   seed <- check_seed(seed)
 
   settings <- list(
@@ -166,8 +165,8 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
     call = short_call(match.call())
   )
   fit <- new_mixture(settings, schedule, cells, run)
-  check_store_memory(method$sampler(fit), fit, iter, call)
-  fit <- method$start(fit, init, run, call)
+  check_store_memory(method$sampler(fit), fit, iter)
+  fit <- method$start(fit, init, run)
   advance_chains(fit, iter, method$sampler, run, progress, threads, checkpoint)
 }
 
@@ -185,22 +184,22 @@ continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, check
 }
 
 # The user may have taken the cells out of the fit, or put others in.
-check_own_cells <- function(fit, cluster, call = sys.call(-1L)) {
+check_own_cells <- function(fit, cluster) {
   if (!is.null(fit$reader)) {
     if (is.null(cluster)) {
-      stop_input("cluster", "is NULL, but the cells of `fit` are read by the workers of a cluster", call = call)
+      stop_input("cluster", "is NULL, but the cells of `fit` are read by the workers of a cluster")
     }
   } else if (is.null(fit$x)) {
-    stop_input("fit", "has lost its data, `fit$x`: more sweeps need them", call = call)
+    stop_input("fit", "has lost its data, `fit$x`: more sweeps need them")
   } else if (!is.double(fit$x) || !identical(dim(fit$x), c(as.integer(fit$rows), length(fit$markers)))) {
     stop_input("fit", sprintf(
       "has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows), length(fit$markers)
-    ), show_value(fit$x), call = call)
+    ), show_value(fit$x))
   }
   of_samples <- function(sample) {
     is.integer(sample) && length(sample) == fit$rows && all(sample %in% seq_along(fit$samples))
   }
   if (!is.null(fit$samples) && !of_samples(fit$sample)) {
-    stop_input("fit", "has been changed since it was made: its `sample` is not the sample of each cell", call = call)
+    stop_input("fit", "has been changed since it was made: its `sample` is not the sample of each cell")
   }
 }

@@ -85,25 +85,23 @@ NULL
 
 is_bem <- function(fit) identical(fit$method, "bem")
 
-bem_schedule <- function(warmup, thin, init, tolerance, estimate, call, ...) {
+bem_schedule <- function(warmup, thin, init, tolerance, estimate, ...) {
   sweeps <- if (inherits(init, "dp_mixture")) 0 else 100
   list(
     warmup = 0, thin = thin,
-    start_sweeps = if (is.null(warmup)) sweeps else check_count(warmup, "warmup", min = 0, call = call),
-    tolerance = check_number(tolerance, "tolerance", min = 0, open = FALSE, call = call),
-    estimate = check_choice(estimate, "estimate", c("mode", "mean"), call)
+    start_sweeps = if (is.null(warmup)) sweeps else check_count(warmup, "warmup", min = 0),
+    tolerance = check_number(tolerance, "tolerance", min = 0, open = FALSE),
+    estimate = check_choice(estimate, "estimate", c("mode", "mean"))
   )
 }
 
 # Cells that only the sampler takes.
-check_bem_cells <- function(fit, call) {
+check_bem_cells <- function(fit) {
   if (!is.null(fit$samples)) {
-    stop_input("method", "is \"bem\", which fits one sample: sample = FALSE takes the cells of all samples together",
-      call = call)
+    stop_input("method", "is \"bem\", which fits one sample: sample = FALSE takes the cells of all samples together")
   }
   if (anyNA(fit$x)) {
-    stop_input("method", "is \"bem\", which takes no missing values: with method = \"gibbs\" they are drawn",
-      call = call)
+    stop_input("method", "is \"bem\", which takes no missing values: with method = \"gibbs\" they are drawn")
   }
 }
 
@@ -111,9 +109,9 @@ check_bem_cells <- function(fit, call) {
 
 # The states in which the steps begin, and the prior that they hold. What the prior has to learn is learned by the Gibbs
 # sweeps of the first start, or taken from `init`.
-start_bem <- function(fit, init, run, call) {
-  check_bem_cells(fit, call)
-  first <- first_states(fit, init, fit$start_sweeps, run, call)
+start_bem <- function(fit, init, run) {
+  check_bem_cells(fit)
+  first <- first_states(fit, init, fit$start_sweeps, run)
   held <- held_prior(fit, init)
   sweep <- function(state, held) list(state = state, prior = if (is.null(held)) state$prior else held)
   if (fit$start_sweeps > 0) {
@@ -298,10 +296,10 @@ gather_modes <- function(fit) {
 }
 
 # Stops where a function needs draws. `what` completes the message.
-need_sampler <- function(fit, what, call = sys.call(-1L)) {
-  check_mixture_fit(fit, call = call)
+need_sampler <- function(fit, what) {
+  check_mixture_fit(fit)
   if (is_bem(fit)) {
     stop_input("fit", "has modes of the posterior, by method = \"bem\", and no draws from it: ", what,
-      "; dp_mixture(..., init = fit) samples from there", call = call)
+      "; dp_mixture(..., init = fit) samples from there")
   }
 }

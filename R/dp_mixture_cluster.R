@@ -121,16 +121,15 @@ unseal <- function(sealed) {
 #   split           which cells each worker has;
 #   keeps           whether the workers keep the data after a session;
 #   ignoring        whether the workers ignore interrupts until the last `close`.
-connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = NULL, call = sys.call(-1L)) {
+connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = NULL) {
   if (is.null(cluster)) {
     return(NULL)
   }
   if (!inherits(cluster, "cluster") || !length(cluster)) {
-    stop_input("cluster", "must be NULL or a cluster, as parallel::makeCluster() makes it, not ", show_value(cluster),
-      call = call)
+    stop_input("cluster", "must be NULL or a cluster, as parallel::makeCluster() makes it, not ", show_value(cluster))
   }
   if (!is.null(backend)) {
-    check_option_choice(backend, "backend", c("auto", "cpu", "cuda"), call)
+    check_option_choice(backend, "backend", c("auto", "cpu", "cuda"))
   }
   connection <- new.env(parent = emptyenv())
   connection$cluster <- cluster
@@ -139,27 +138,27 @@ connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = N
   connection$session <- connection$data <- NULL
   connection$keeps <- FALSE
   connection$ignoring <- TRUE
-  found <- ask_cluster(connection, first_contact, rep_len(list(package_version_text()), length(cluster)), call = call,
+  found <- ask_cluster(connection, first_contact, rep_len(list(package_version_text()), length(cluster)),
     open = identity
   )
   node <- vapply(found, `[[`, "", "node")
   connection$names <- sprintf("%s (process %d on %s)", connection$names, vapply(found, `[[`, 0L, "process"), node)
   for (i in seq_along(found)) {
     if (!is.null(found[[i]]$problem)) {
-      stop_warpbayes("backend", paste0("`cluster`: ", connection$names[[i]], " ", found[[i]]$problem), call = call)
+      stop_warpbayes("backend", paste0("`cluster`: ", connection$names[[i]], " ", found[[i]]$problem))
     }
   }
   # Workers on one machine share its cores if the user does not set their threads.
   connection$where <- lapply(tabulate(match(node, node))[match(node, node)], function(share) {
     list(backend = backend, threads = threads, devices = devices, share = share, work = 0)
   })
-  greeted <- ask_workers(connection, "greet", each = lapply(connection$where, list), call = call)
+  greeted <- ask_workers(connection, "greet", each = lapply(connection$where, list))
   for (i in seq_along(greeted)) {
     if (!identical(greeted[[i]]$build, worker_build())) {
       stop_warpbayes("backend", paste0(
         "`cluster`: ", connection$names[[i]],
         " has a warpbayes that was compiled from other sources or for another kind of machine"
-      ), call = call)
+      ))
     }
   }
   connection$backend <- paste(unique(vapply(greeted, `[[`, "", "backend")), collapse = " and ")
@@ -175,23 +174,22 @@ worker_build <- function() {
 
 # Runs a task of R/dp_mixture_worker.R on all workers, or on those that `workers` numbers. All have the same
 # `arguments`, or `each` lists those of each worker. Returns their values.
-ask_workers <- function(connection, task, arguments = list(), each = NULL, workers = seq_along(connection$cluster),
-                        call = NULL) {
+ask_workers <- function(connection, task, arguments = list(), each = NULL, workers = seq_along(connection$cluster)) {
   number <- next_call()
   message <- function(arguments) seal(list(number = number, task = task, arguments = arguments))
   each <- if (is.null(each)) rep_len(list(message(arguments)), length(workers)) else lapply(each, message)
-  ask_cluster(connection, call_worker, each, number, workers, call)
+  ask_cluster(connection, call_worker, each, number, workers)
 }
 
 next_call <- function() cluster_calls$count <- cluster_calls$count + 1
 
 # Calls fun(each[[i]], number) on each worker. open() turns its reply into a list of the number and the value.
 ask_cluster <- function(connection, fun, each, number = next_call(), workers = seq_along(connection$cluster),
-                        call = NULL, open = unseal) {
+                        open = unseal) {
   if (connection$broken) {
-    stop_warpbayes("device", paste0("the cluster cannot be used any more: ", connection$broken_by), call = call)
+    stop_warpbayes("device", paste0("the cluster cannot be used any more: ", connection$broken_by))
   }
-  timeout <- worker_timeout(call)
+  timeout <- worker_timeout()
   cluster <- connection$cluster[workers]
   started <- proc.time()[["elapsed"]]
   replies <- suspendInterrupts(tryCatch(
@@ -200,28 +198,28 @@ ask_cluster <- function(connection, fun, each, number = next_call(), workers = s
   if (inherits(replies, "interrupt")) {
     # What a worker sends next would be taken for the rest of the message.
     lapply(sockets_of(cluster), close)
-    break_off(connection, "`cluster`: an interrupt broke off a message. The cluster cannot be used any more", call)
+    break_off(connection, "`cluster`: an interrupt broke off a message. The cluster cannot be used any more")
   }
   if (inherits(replies, "error")) {
     is_late <- proc.time()[["elapsed"]] - started >= timeout
     lost <- lost_workers(connection, workers, replies, if (is_late) min(timeout, 5) else timeout, timeout)
-    break_off(connection, paste0(lost, ". The cluster cannot be used any more"), call)
+    break_off(connection, paste0(lost, ". The cluster cannot be used any more"))
   }
   lapply(seq_along(replies), function(i) {
-    value <- value_of_reply(open(replies[[i]]), number, connection, workers[[i]], call)
+    value <- value_of_reply(open(replies[[i]]), number, connection, workers[[i]])
     if (is_failure(value)) {
       message <- paste0(connection$names[[workers[[i]]]], ": ", value$message)
-      stop_warpbayes(status_class[[value$status]], message, call = call)
+      stop_warpbayes(status_class[[value$status]], message)
     }
     value
   })
 }
 
 # The value in a reply to call `number`. `reply` is NULL if its bytes are not those that the worker sent.
-value_of_reply <- function(reply, number, connection, worker, call) {
+value_of_reply <- function(reply, number, connection, worker) {
   break_off_at <- function(...) {
     break_off(connection, paste0("`cluster`: ", connection$names[[worker]], ...,
-      ": stop this cluster (parallel::stopCluster) and make a new one"), call)
+      ": stop this cluster (parallel::stopCluster) and make a new one"))
   }
   if (is.null(reply)) {
     break_off_at(" gave a reply that was damaged on its way")
@@ -244,18 +242,18 @@ is_whole_failure <- function(value) {
     is.character(value$message) && length(value$message) == 1L && !is.na(value$message)
 }
 
-break_off <- function(connection, message, call) {
+break_off <- function(connection, message) {
   connection$broken <- TRUE
   connection$broken_by <- message
-  stop_warpbayes("device", message, call = call)
+  stop_warpbayes("device", message)
 }
 
 # Seconds without a byte from a worker, after which the manager no longer waits for it.
-worker_timeout <- function(call) {
+worker_timeout <- function() {
   seconds <- getOption("warpbayes.worker_timeout", 3600)
   if (!is.numeric(seconds) || length(seconds) != 1L || is.na(seconds) || seconds < 1) {
     stop_input("options(warpbayes.worker_timeout)", "must be a number of seconds of at least 1, not ",
-      show_value(seconds), call = call)
+      show_value(seconds))
   }
   min(ceiling(seconds), 1e6)
 }

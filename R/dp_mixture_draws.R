@@ -1,8 +1,8 @@
 # The kept draws of a mixture: one draw, the reference draw, and all draws in the forms of packages posterior and coda.
 
 # The kept draw with the highest log posterior. It represents the fit wherever a single mixture is needed.
-reference_draw <- function(fit, call = sys.call(-1L)) {
-  need_draws(fit, c("weights", "means", "covariances"), call)
+reference_draw <- function(fit) {
+  need_draws(fit, c("weights", "means", "covariances"))
   log_posterior <- fit$log_posterior[kept_sweeps(fit), , drop = FALSE]
   best <- which.max(log_posterior)
   draw <- (best - 1L) %% nrow(log_posterior) + 1L
@@ -34,17 +34,17 @@ mixture_of_draw <- function(fit, draw, chain) {
 }
 
 # Stops if the fit did not keep the `parts` of its draws, or has no draw.
-need_draws <- function(fit, parts, call = sys.call(-1L)) {
-  check_mixture_fit(fit, call = call)
+need_draws <- function(fit, parts) {
+  check_mixture_fit(fit)
   absent <- parts[vapply(fit$draws[parts], is.null, TRUE)]
   if (length(absent)) {
     stop_warpbayes("input", sprintf(
       "this needs the draws of %s, which the fit did not keep; fit with keep = c(%s)",
       paste(absent, collapse = " and "), paste(dQuote(union(fit$keep, absent), FALSE), collapse = ", ")
-    ), argument = "keep", call = call)
+    ), argument = "keep")
   }
   if (length(fit$draws[[parts[[1L]]]]) == 0L) {
-    stop_without_draws(fit, call)
+    stop_without_draws(fit)
   }
 }
 

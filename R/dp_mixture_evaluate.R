@@ -125,7 +125,7 @@ spaced_draws <- function(fit, count = NULL) {
 
 # The sample of each of `rows` cells as a number, or NULL for the mixture of all samples. `own`: whether the cells are
 # the fitted ones, which have samples of their own.
-sample_of_cells <- function(fit, sample, rows, own, call) {
+sample_of_cells <- function(fit, sample, rows, own) {
   if (is.null(sample)) {
     return(if (own) fit$sample)
   }
@@ -133,19 +133,19 @@ sample_of_cells <- function(fit, sample, rows, own, call) {
     return(NULL)
   }
   if (is.null(fit$samples)) {
-    stop_input("sample", "is given, but the fit has one sample only", call = call)
+    stop_input("sample", "is given, but the fit has one sample only")
   }
   if (is.factor(sample)) {
     sample <- as.character(sample)
   }
   if (!length(sample) %in% c(1L, rows) || !is.atomic(sample)) {
     stop_input("sample", sprintf("must be one sample, or one for each of the %s, not ", count_words(rows, "cell")),
-      show_value(sample), call = call)
+      show_value(sample))
   }
   number <- match(as.character(sample), fit$samples)
   if (anyNA(number)) {
     stop_input("sample", "has ", dQuote(as.character(sample)[is.na(number)][[1L]], FALSE),
-      "; the samples of the fit are ", list_some(fit$samples), call = call)
+      "; the samples of the fit are ", list_some(fit$samples))
   }
   rep_len(number, rows)
 }

@@ -9,9 +9,9 @@ mixture_method <- function(name) {
   ))
 }
 
-gibbs_schedule <- function(iter, warmup, thin, call, ...) {
-  warmup <- check_warmup(if (is.null(warmup)) floor(iter / 2) else warmup, iter, call)
-  list(warmup = warmup, thin = check_thin(thin, iter, warmup, call))
+gibbs_schedule <- function(iter, warmup, thin, ...) {
+  warmup <- check_warmup(if (is.null(warmup)) floor(iter / 2) else warmup, iter)
+  list(warmup = warmup, thin = check_thin(thin, iter, warmup))
 }
 
 # `settings`: the arguments that are elements of the fit. `schedule`: from method$schedule(). `cells`: from
@@ -34,12 +34,9 @@ new_mixture <- function(settings, schedule, cells, run) {
 
 # Arguments that have no meaning for the other method, or without a transformation. `given`: the names of all arguments
 # in the call.
-check_given <- function(given, method, transform, call = sys.call(-1L)) {
+check_given <- function(given, method, transform) {
   if ("cofactor" %in% given && !"arcsinh" %in% if (is.character(transform)) transform) {
-    stop_input("cofactor",
-      "is given, but no marker has transform = \"arcsinh\", which fits asinh(x / cofactor)",
-      call = call
-    )
+    stop_input("cofactor", "is given, but no marker has transform = \"arcsinh\", which fits asinh(x / cofactor)")
   }
   if (method == "bem") {
     wrong <- intersect(c("thin", "keep"), given)
@@ -49,34 +46,34 @@ check_given <- function(given, method, transform, call = sys.call(-1L)) {
     reason <- "only method = \"bem\" has it"
   }
   if (length(wrong)) {
-    stop_input(wrong[[1L]], "is given, but ", reason, call = call)
+    stop_input(wrong[[1L]], "is given, but ", reason)
   }
 }
 
-check_keep <- function(keep, call = sys.call(-1L)) {
+check_keep <- function(keep) {
   choices <- c("weights", "means", "covariances", "labels")
   if (!is.character(keep) || !length(keep) || !all(keep %in% choices)) {
     wrong <- if (is.character(keep) && length(keep)) dQuote(setdiff(keep, choices)[[1L]], FALSE) else show_value(keep)
-    stop_input("keep", "must be some of ", list_some(choices), ", not ", wrong, call = call)
+    stop_input("keep", "must be some of ", list_some(choices), ", not ", wrong)
   }
   choices[choices %in% keep]
 }
 
-check_init <- function(init, rows, components, call = sys.call(-1L)) {
+check_init <- function(init, rows, components) {
   if (is.null(init) || inherits(init, "dp_mixture")) {
     return(init)
   }
   if (!is.numeric(init) && !(is.logical(init) && all(is.na(init))) || is.factor(init) || length(init) != rows) {
     stop_input("init", sprintf(
       "must be NULL, a fit from dp_mixture(), or one component for each of the %s rows, not ", format(rows)
-    ), show_value(init), call = call)
+    ), show_value(init))
   }
   outside <- which(!is.na(init) & (init < 1 | init > components | init != floor(init)))
   if (length(outside)) {
     stop_input("init", sprintf(
       "has the component %s at row %d; components are 1 to %s",
       format(init[[outside[[1L]]]]), outside[[1L]], format(components)
-    ), call = call)
+    ))
   }
   as.integer(init)
 }

@@ -50,19 +50,16 @@ NULL
 log_lik.dp_mixture <- function(object, newdata = NULL, draws = NULL, sample = NULL, backend = NULL, threads = NULL,
                                ...) {
   check_dots_empty(...)
-  call <- sys.call()
   need_draws(object, c("weights", "means", "covariances"))
   if (!is.null(draws)) {
     draws <- check_count(draws, "draws")
   }
-  x <- cells_of(object, newdata, call = call)
+  x <- cells_of(object, newdata)
   used <- spaced_draws(object, draws)
-  run <- resolve_run(backend, threads,
-    cost = density_cost(nrow(x), ncol(x), object$components, nrow(used)), call = call
-  )
-  check_result_size(as.double(nrow(used)) * nrow(x), "draws", "log densities", call, copies = 1)
+  run <- resolve_run(backend, threads, cost = density_cost(nrow(x), ncol(x), object$components, nrow(used)))
+  check_result_size(as.double(nrow(used)) * nrow(x), "draws", "log densities", copies = 1)
   result <- matrix(0, nrow(used), nrow(x), dimnames = if (!is.null(rownames(x))) list(NULL, rownames(x)))
-  sample <- sample_of_cells(object, sample, nrow(x), is.null(newdata), call)
+  sample <- sample_of_cells(object, sample, nrow(x), is.null(newdata))
   # 2^24 log densities at a time: 128 MB.
   for (slice in row_slices(nrow(x), max(1, floor(2^24 / nrow(used))))) {
     evaluate_sampled(object, cells_in(x, slice), sample[slice], run, function(evaluate) {
@@ -80,10 +77,9 @@ log_lik.dp_mixture <- function(object, newdata = NULL, draws = NULL, sample = NU
 #' @export
 logLik.dp_mixture <- function(object, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
-  call <- sys.call()
-  x <- cells_of(object, NULL, argument = "object", call = call)
+  x <- cells_of(object, NULL, argument = "object")
   reference <- reference_draw(object)
-  run <- resolve_run(backend, threads, call = call)
+  run <- resolve_run(backend, threads)
   p <- length(object$markers)
   density <- vapply(row_slices(nrow(x)), function(slice) {
     cells <- cells_in(x, slice)
@@ -110,7 +106,7 @@ simulate.dp_mixture <- function(object, nsim = 1, seed = NULL, ...) {
   check_dots_empty(...)
   nsim <- check_count(nsim, "nsim")
   need_draws(object, c("weights", "means", "covariances"))
-  check_result_size(nsim * as.double(object$rows) * length(object$markers), "nsim", "simulated values", sys.call())
+  check_result_size(nsim * as.double(object$rows) * length(object$markers), "nsim", "simulated values")
   draw_with_seed(seed, {
     all <- spaced_draws(object)
     used <- sample(nrow(all), nsim, replace = nsim > nrow(all))

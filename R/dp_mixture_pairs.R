@@ -8,16 +8,16 @@ region_mass <- c(0.99, 0.95, 0.8, 0.5)
 # What the picture needs: the chosen markers with their limits, the cells of these markers with their pixels and their
 # components, and the colours.
 pairs_parts <- function(fit, data, markers, min_weight, backend, threads) {
-  reference <- reference_draw(fit, call = NULL)
+  reference <- reference_draw(fit)
   chosen <- choose_markers(fit, markers, reference)
   cells <- class <- position <- NULL
   if (!is.null(data) || !is.null(fit$x)) {
-    cells <- cells_of(fit, data, argument = "data", call = NULL)
+    cells <- cells_of(fit, data, argument = "data")
     if (nrow(cells) == 0L) {
-      stop_input("data", "has no rows", call = NULL)
+      stop_input("data", "has no rows")
     }
-    run <- resolve_run(backend, threads, call = NULL)
-    class <- evaluate_slices(fit, cells, "class", run, NULL, call = NULL)
+    run <- resolve_run(backend, threads)
+    class <- evaluate_slices(fit, cells, "class", run, NULL)
     cells <- cells[, chosen, drop = FALSE]
   }
   panels <- length(chosen)
@@ -128,8 +128,7 @@ choose_markers <- function(fit, markers, reference, most = 5L) {
   if (length(chosen) == 0L || anyNA(chosen) || anyDuplicated(chosen)) {
     stop_input("markers",
       "must be different names or numbers among the fit's markers ", list_some(fit$markers), ", not ",
-      if (length(chosen)) list_some(as.character(markers)) else show_value(markers),
-      call = NULL
+      if (length(chosen)) list_some(as.character(markers)) else show_value(markers)
     )
   }
   chosen

@@ -155,13 +155,13 @@ piled_rows <- function(piled) {
 # Too few cells ----------------------------------------------------------------------
 
 # With fewer cells than markers, the covariance of no component can be learned: the prior decides.
-check_enough_cells <- function(prior, rows, markers, call) {
+check_enough_cells <- function(prior, rows, markers) {
   if (rows < length(markers) && inherits(prior, "dp_prior") && is.null(prior$scale)) {
     stop_input("x", sprintf(paste(
       "has %d rows and %d columns; rows are cells and columns are markers: is t(x) meant?",
       "From fewer cells than markers no covariance can be learned: choose fewer `markers`,",
       "or give dp_prior(scale = ), the covariance of a component"
-    ), as.integer(rows), length(markers)), call = call)
+    ), as.integer(rows), length(markers)))
   }
 }
 

@@ -63,13 +63,13 @@ plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights"
 }
 
 # Checks what plot() and autoplot() of mixtures share, and returns `min_weight`.
-check_mixture_picture <- function(x, argument, data, min_weight, main, call = sys.call(-1L)) {
-  check_title(main, call)
-  check_mixture_fit(x, argument, call)
+check_mixture_picture <- function(x, argument, data, min_weight, main) {
+  check_title(main)
+  check_mixture_fit(x, argument)
   if (is.character(data) && any(data %in% c("pairs", "trace", "weights", "heatmap"))) {
-    stop_input("data", "must be cells, not ", show_value(data), "; the kind of picture is `type`", call = call)
+    stop_input("data", "must be cells, not ", show_value(data), "; the kind of picture is `type`")
   }
-  check_number(min_weight, "min_weight", min = 0, max = 1, open = FALSE, call = call)
+  check_number(min_weight, "min_weight", min = 0, max = 1, open = FALSE)
 }
 
 # What traces show: `draws`, matrices of sweeps x chains; their `titles` (formulas or texts) and `range`, without the
@@ -179,7 +179,7 @@ chain_line <- function(values, blocks = 150L) {
 
 # The median and the ends of the interval of the ordered weights, down to half a cell; `lowest` is that half.
 weight_points <- function(fit) {
-  need_draws(fit, "weights", call = NULL)
+  need_draws(fit, "weights")
   k <- fit$components
   sorted <- apply(matrix(fit$draws$weights, k), 2L, sort, decreasing = TRUE)
   points <- apply(matrix(sorted, k), 1L, stats::quantile, c(0.05, 0.5, 0.95), names = FALSE)
@@ -218,7 +218,7 @@ plot_weights <- function(fit, main) {
 
 # The means of the components in standard deviations of the marker, similar components together, with their weights.
 heat_parts <- function(fit, min_weight) {
-  reference <- reference_draw(fit, call = NULL)
+  reference <- reference_draw(fit)
   shown <- which(reference$weights >= min(min_weight, max(reference$weights)))
   means <- sweep(sweep(reference$means[shown, , drop = FALSE], 2L, fit$center), 2L, fit$scale, "/")
   order <- if (length(shown) > 2L) stats::hclust(stats::dist(means), "average")$order else seq_along(shown)

@@ -55,18 +55,15 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
   if (!is.null(draws)) {
     draws <- check_count(draws, "draws")
   }
-  call <- sys.call()
-  x <- cells_of(object, newdata, call = call)
+  x <- cells_of(object, newdata)
   used <- if (type == "class" || type == "prob") 1 else nrow(spaced_draws(object, draws))
-  run <- resolve_run(backend, threads,
-    cost = density_cost(nrow(x), ncol(x), object$components, used), call = call
-  )
-  sample <- sample_of_cells(object, sample, nrow(x), is.null(newdata), call)
+  run <- resolve_run(backend, threads, cost = density_cost(nrow(x), ncol(x), object$components, used))
+  sample <- sample_of_cells(object, sample, nrow(x), is.null(newdata))
   if (type == "prob") {
-    check_result_size(as.double(nrow(x)) * object$components, NULL, "probabilities", call, copies = 2)
+    check_result_size(as.double(nrow(x)) * object$components, NULL, "probabilities", copies = 2)
   }
   result <- switch(type,
-    type = most_probable_type(object, default_types(object, draws, run, call), x, run)$type,
+    type = most_probable_type(object, default_types(object, draws, run), x, run)$type,
     log_density = mean_log_density(object, spaced_draws(object, draws), x, run, sample),
     evaluate_slices(object, x, type, run, sample)
   )
@@ -79,8 +76,8 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
 }
 
 # Classes or probabilities (`what`) of the cells in the reference draw.
-evaluate_slices <- function(fit, cells, what, run, sample, call = sys.call(-1L)) {
-  reference <- reference_draw(fit, call)
+evaluate_slices <- function(fit, cells, what, run, sample) {
+  reference <- reference_draw(fit)
   result <- if (what == "prob") matrix(0, nrow(cells), fit$components) else integer(nrow(cells))
   for (slice in row_slices(nrow(cells))) {
     part <- evaluate_mixture(fit, reference, cells_in(cells, slice), what, run, sample[slice])

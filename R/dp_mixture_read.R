@@ -3,23 +3,22 @@
 # Returns what as_marker_matrix() does, and `rows`, `sample` (a factor with an entry for each cell, NULL for one
 # sample), `unit` (the scale of each marker in the sampler) and `probe` (five cells). With a row_reader(), `x` has
 # some of the cells only, and `reader` is complete_reader()'s.
-read_mixture_cells <- function(x, sample, markers, transform, cofactor, missing, piled, run, call) {
+read_mixture_cells <- function(x, sample, markers, transform, cofactor, missing, piled, run) {
   cells <- if (is_reader(x)) {
-    cells_of_reader(x, sample, markers, transform, cofactor, missing, piled, run, call)
+    cells_of_reader(x, sample, markers, transform, cofactor, missing, piled, run)
   } else {
-    cells_of_matrix(x, sample, markers, transform, cofactor, missing, piled, run$threads, call)
+    cells_of_matrix(x, sample, markers, transform, cofactor, missing, piled, run$threads)
   }
-  cells["sample"] <- list(check_samples(cells$sample, cells$rows, call))
+  cells["sample"] <- list(check_samples(cells$sample, cells$rows))
   cells$unit <- ifelse(cells$sd > 0 & is.finite(1 / cells$sd), cells$sd, 1)
   dimnames(cells$probe) <- list(NULL, cells$markers)
   cells
 }
 
-cells_of_matrix <- function(x, sample, markers, transform, cofactor, missing, piled, threads, call) {
-  given <- read_samples(x, sample, markers, call = call)
+cells_of_matrix <- function(x, sample, markers, transform, cofactor, missing, piled, threads) {
+  given <- read_samples(x, sample, markers)
   cells <- as_marker_matrix(
-    given$x, given$markers, transform, cofactor, missing = missing, parts = given$parts, threads = threads,
-    call = call
+    given$x, given$markers, transform, cofactor, missing = missing, parts = given$parts, threads = threads
   )
   if (missing == "model") {
     warn_empty_rows(cells$x)
@@ -31,16 +30,14 @@ cells_of_matrix <- function(x, sample, markers, transform, cofactor, missing, pi
   c(cells, list(rows = nrow(cells$x), sample = given$sample, probe = probe_cells(cells$x, cells$mean)))
 }
 
-cells_of_reader <- function(reader, sample, markers, transform, cofactor, missing, piled, run, call) {
+cells_of_reader <- function(reader, sample, markers, transform, cofactor, missing, piled, run) {
   if (missing == "model") {
-    stop_input("missing", "is \"model\", which a row_reader() does not take: its cells must have all values",
-      call = call)
+    stop_input("missing", "is \"model\", which a row_reader() does not take: its cells must have all values")
   }
   if (piled == "spread") {
-    stop_input("piled", "is \"spread\", which a row_reader() does not take: spread the values where they are read",
-      call = call)
+    stop_input("piled", "is \"spread\", which a row_reader() does not take: spread the values where they are read")
   }
-  cells <- read_marker_cells(reader, run, markers, transform, cofactor, call)
+  cells <- read_marker_cells(reader, run, markers, transform, cofactor)
   sample <- if (!identical(sample, FALSE)) sample
   cells$resolution <- resolution(cells)
   cells$piled <- with_widths(find_piled(cells), cells, piled)
@@ -48,9 +45,9 @@ cells_of_reader <- function(reader, sample, markers, transform, cofactor, missin
 }
 
 # The prior in the units of the sampler, with the parts that are set from the cells.
-prior_of_cells <- function(prior, cells, call) {
-  check_enough_cells(prior, cells$rows, cells$markers, call)
-  prior <- resolve_prior(prior, cells$mean, cells$unit, cells$markers, cells$resolution, call)
+prior_of_cells <- function(prior, cells) {
+  check_enough_cells(prior, cells$rows, cells$markers)
+  prior <- resolve_prior(prior, cells$mean, cells$unit, cells$markers, cells$resolution)
   if (is.null(cells$sample)) {
     prior["sample_concentration"] <- list(NULL)
   }

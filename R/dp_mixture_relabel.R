@@ -219,12 +219,11 @@ predict.relabelled_mixture <- function(object, newdata = NULL,
   if (!is.null(draws)) {
     draws <- check_count(draws, "draws")
   }
-  call <- sys.call()
-  cells <- cells_of(object, newdata, call = call)
-  run <- resolve_run(backend, threads, call = call)
+  cells <- cells_of(object, newdata)
+  run <- resolve_run(backend, threads)
   prob <- type == "prob"
   if (prob) {
-    check_result_size(as.double(nrow(cells)) * object$components, NULL, "probabilities", call, copies = 2)
+    check_result_size(as.double(nrow(cells)) * object$components, NULL, "probabilities", copies = 2)
   }
   result <- if (prob) matrix(0, nrow(cells), object$components) else numeric(nrow(cells))
   each_slice_of_probabilities(object, spaced_draws(object, draws), cells, run, function(slice, mean) {

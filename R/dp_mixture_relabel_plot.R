@@ -56,24 +56,24 @@ plot.relabelled_mixture <- function(x, type = c("components", "pairs", "trace", 
 }
 
 # Checks that the tables of components have the columns that pictures and tidy() rely on.
-check_component_tables <- function(x, call) {
+check_component_tables <- function(x) {
   for (part in c("component_weights", "component_means")) {
     table <- x[[part]]
     columns <- c("component", "mean", "lower", "upper", if (part == "component_weights") c("present", "stability"))
     if (!is.data.frame(table) || !all(vapply(columns, function(column) is.numeric(table[[column]]), NA)) ||
       part == "component_means" && !is.character(table$marker)) {
-      stop_changed("x", part, "a table of components", table, call)
+      stop_changed("x", part, "a table of components", table)
     }
   }
 }
 
 # The shown components with their weights, the chosen markers, the components' means of each of these, and colours.
-component_parts <- function(x, components, markers, call = sys.call(-1L)) {
-  components <- check_count(components, "components", call = call)
-  check_component_tables(x, call)
+component_parts <- function(x, components, markers) {
+  components <- check_count(components, "components")
+  check_component_tables(x)
   held <- x$component_weights[x$component_weights$present > 0, ]
   shown <- held[seq_len(min(components, nrow(held))), ]
-  chosen <- choose_markers(x, markers, reference_draw(x, call = NULL))
+  chosen <- choose_markers(x, markers, reference_draw(x))
   rows <- nrow(shown)
   list(
     shown = shown, chosen = chosen,

@@ -64,15 +64,15 @@ NULL
 #   x, markers  what as_marker_matrix() is to read instead;
 #   sample      NULL for one sample, otherwise the sample of each cell;
 #   parts       a factor with the part of `x` that each cell comes from, NULL if `x` is a single matrix.
-read_samples <- function(x, sample, markers, argument = "x", call = sys.call(-1L)) {
+read_samples <- function(x, sample, markers, argument = "x") {
   pooled <- identical(sample, FALSE)
   if (is.list(x) && !is.data.frame(x)) {
-    stacked <- stack_samples(x, markers, argument, call)
+    stacked <- stack_samples(x, markers, argument)
     own <- stacked$sample
     x <- stacked$x
     markers <- NULL
   } else {
-    own <- frame_samples(x, argument, call)
+    own <- frame_samples(x, argument)
   }
   if (pooled || is.null(sample)) {
     return(list(x = x, markers = markers, sample = if (!pooled) own, parts = own))
@@ -82,7 +82,7 @@ read_samples <- function(x, sample, markers, argument = "x", call = sys.call(-1L
     found <- match(column, colnames(x))
     if (is.na(found) || isS4(x)) {
       stop_input("sample", "names ", dQuote(column, FALSE), ", which is no column of `", argument, "`",
-        if (length(colnames(x))) paste("; it has", list_some(colnames(x))), call = call)
+        if (length(colnames(x))) paste("; it has", list_some(colnames(x))))
     }
     sample <- x[, column, drop = TRUE]
     if (is.null(markers)) {
@@ -98,11 +98,11 @@ sample_rows <- function(x) {
 }
 
 # The samples as a factor. Values of other types become levels in the order of their first cells.
-check_samples <- function(sample, rows, call = sys.call(-1L)) {
+check_samples <- function(sample, rows) {
   if (is.null(sample)) {
     return(NULL)
   }
-  wrong <- function(...) stop_input("sample", ..., call = call)
+  wrong <- function(...) stop_input("sample", ...)
   known <- is.factor(sample) || is.character(sample) || is.numeric(sample) || is.logical(sample)
   if (!known || !is.null(dim(sample))) {
     wrong("must be NULL, FALSE, the name of a column, or one value for each cell, not ", show_value(sample))
@@ -125,15 +125,15 @@ check_samples <- function(sample, rows, call = sys.call(-1L)) {
 }
 
 # The elements of a list of samples, one below the other. Columns with names are found by name.
-stack_samples <- function(x, markers, argument, call) {
-  wrong <- function(...) stop_input(argument, ..., call = call)
+stack_samples <- function(x, markers, argument) {
+  wrong <- function(...) stop_input(argument, ...)
   if (!length(x)) {
     wrong("is an empty list; it should have a matrix for each sample")
   }
-  names <- sample_names(names(x), length(x), argument, call)
+  names <- sample_names(names(x), length(x), argument)
   shown <- function(i) sprintf("sample %d (%s)", i, dQuote(names[[i]], FALSE))
   values <- lapply(seq_along(x), function(i) {
-    part <- expression_matrix(x[[i]], markers, sprintf("%s[[%d]]", argument, i), call)
+    part <- expression_matrix(x[[i]], markers, sprintf("%s[[%d]]", argument, i))
     if (!nrow(part)) {
       wrong("has no cells in ", shown(i))
     }
@@ -163,20 +163,20 @@ same_columns <- function(part, first) {
   ncol(part) == ncol(first) && is.null(own) == is.null(columns) && setequal(own, columns) && !anyDuplicated(own)
 }
 
-sample_names <- function(names, count, argument, call) {
+sample_names <- function(names, count, argument) {
   if (is.null(names)) {
     names <- character(count)
   }
   unnamed <- is.na(names) | !nzchar(names)
   names[unnamed] <- as.character(seq_len(count))[unnamed]
   if (anyDuplicated(names)) {
-    stop_input(argument, "has two samples named ", dQuote(names[anyDuplicated(names)], FALSE), call = call)
+    stop_input(argument, "has two samples named ", dQuote(names[anyDuplicated(names)], FALSE))
   }
   names
 }
 
 # The samples of a flowSet or cytoset.
-frame_samples <- function(x, argument, call) {
+frame_samples <- function(x, argument) {
   if (!isS4(x) || !methods::is(x, "flowSet")) {
     return(NULL)
   }
@@ -186,10 +186,10 @@ frame_samples <- function(x, argument, call) {
   if (is.null(names) && !is.null(read)) {
     names <- read(x)
   }
-  names <- sample_names(names, length(frames), argument, call)
-  sizes <- vapply(frames, function(frame) nrow(frame_values(frame, argument, call)), 0L)
+  names <- sample_names(names, length(frames), argument)
+  sizes <- vapply(frames, function(frame) nrow(frame_values(frame, argument)), 0L)
   if (any(sizes == 0L)) {
-    stop_input(argument, "has no cells in sample ", dQuote(names[sizes == 0L][[1L]], FALSE), call = call)
+    stop_input(argument, "has no cells in sample ", dQuote(names[sizes == 0L][[1L]], FALSE))
   }
   factor(rep(seq_along(sizes), sizes), seq_along(sizes), names)
 }

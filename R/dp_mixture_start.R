@@ -1,8 +1,8 @@
 # Where the chains of a mixture start: from a clustering of their own, from labels, or from another fit.
 
 # The states in which Gibbs sweeps begin.
-start_gibbs <- function(fit, init, run, call) {
-  first <- first_states(fit, init, fit$warmup, run, call)
+start_gibbs <- function(fit, init, run) {
+  first <- first_states(fit, init, fit$warmup, run)
   start_chains(fit, numbered(function(key, chain) {
     state <- first(key, chain)
     if (is.null(fit$samples)) state else c(state, sample_state(fit, state$merge))
@@ -20,9 +20,9 @@ numbered <- function(start) {
 
 # function(key, chain): the first state of chain number `chain`. Components may be joined in the first of its `sweeps`
 # sweeps.
-first_states <- function(fit, init, sweeps, run, call) {
+first_states <- function(fit, init, sweeps, run) {
   merge <- if (is.null(init)) merge_after(sweeps, fit$moves) else 0
-  statistics <- first_statistics(fit, init, merge, run, call)
+  statistics <- first_statistics(fit, init, merge, run)
   prior <- compiled_prior(fit$prior)
   function(key, chain) {
     list(
@@ -50,20 +50,20 @@ sample_state <- function(fit, merge) {
 }
 
 # The statistics of the first states: function(key, chain). `init` is NULL, labels, or a fit.
-first_statistics <- function(fit, init, merge, run, call) {
+first_statistics <- function(fit, init, merge, run) {
   if (!inherits(init, "dp_mixture")) {
-    return(from_clusters(fit, init, merge, run, call))
+    return(from_clusters(fit, init, merge, run))
   }
-  check_init_fit(init, fit, call)
+  check_init_fit(init, fit)
   if (!same_cells(init, fit)) {
-    return(from_clusters(fit, labels_from_fit(init, fit, run, call), merge, run, call))
+    return(from_clusters(fit, labels_from_fit(init, fit, run), merge, run))
   }
-  statistics <- lapply(init$state, statistics_for, fit = fit, call = call)
+  statistics <- lapply(init$state, statistics_for, fit = fit)
   function(key, chain) statistics[[(chain - 1) %% length(statistics) + 1]]
 }
 
 # From `labels` or, where these are NULL, from a clustering of some of the cells, which is another for each chain.
-from_clusters <- function(fit, labels, merge, run, call) {
+from_clusters <- function(fit, labels, merge, run) {
   prior <- compiled_prior(start_prior(fit$prior))
   atoms <- find_atoms(fit)
   k <- as.integer(fit$components)
@@ -75,8 +75,7 @@ from_clusters <- function(fit, labels, merge, run, call) {
   }
   if (!is.null(labels)) {
     stop_input("init",
-      "has labels, which need the cells in this process: a row_reader() takes NULL, or a fit of the same cells",
-      call = call
+      "has labels, which need the cells in this process: a row_reader() takes NULL, or a fit of the same cells"
     )
   }
   # The workers send the cells of the subsample.
@@ -88,13 +87,12 @@ from_clusters <- function(fit, labels, merge, run, call) {
 
 # Another fit ------------------------------------------------------------------------
 
-check_init_fit <- function(init, fit, call) {
+check_init_fit <- function(init, fit) {
   if (!identical(init$markers, fit$markers)) {
-    stop_input("init", "was fitted to other markers, ", list_some(init$markers), ", than ", list_some(fit$markers),
-      call = call)
+    stop_input("init", "was fitted to other markers, ", list_some(init$markers), ", than ", list_some(fit$markers))
   }
   if (!identical(init$transform, fit$transform)) {
-    stop_input("init", "was fitted on another scale: its `transform` or `cofactor` differs", call = call)
+    stop_input("init", "was fitted on another scale: its `transform` or `cofactor` differs")
   }
 }
 
@@ -104,46 +102,45 @@ same_cells <- function(init, fit) {
     identical(init$scale, fit$scale) && length(init$state) >= 1L
 }
 
-too_many_components <- function(count, fit, call) {
+too_many_components <- function(count, fit) {
   stop_input("init", sprintf(
     "has cells in %s components, but `components` is %s", format(count), format(fit$components)
-  ), call = call)
+  ))
 }
 
 # Statistics of another fit's last state. If it has too many components, those with less than half a cell are left out.
-statistics_for <- function(state, fit, call) {
+statistics_for <- function(state, fit) {
   p <- length(fit$markers)
   size <- 1 + p + p * (p + 1) / 2
   values <- state$statistics
   if (!is.double(values) || length(values) %% size != 0 || !all(is.finite(values))) {
-    stop_input("init", "has been changed since it was made: its state does not agree with its markers", call = call)
+    stop_input("init", "has been changed since it was made: its state does not agree with its markers")
   }
   values <- matrix(values, size)
   if (ncol(values) > fit$components) {
     values <- values[, values[1L, ] >= 0.5, drop = FALSE]
   }
   if (ncol(values) > fit$components) {
-    too_many_components(ncol(values), fit, call)
+    too_many_components(ncol(values), fit)
   }
   c(values, numeric(size * (fit$components - ncol(values))))
 }
 
 # The most probable components of other cells. If `init` has too many components, those used are numbered from 1.
-labels_from_fit <- function(init, fit, run, call) {
+labels_from_fit <- function(init, fit, run) {
   if (!is.null(fit$reader)) {
     stop_input("init",
       "was fitted to other cells, whose components need the cells in this process: ",
-      "a row_reader() takes a fit of the same cells",
-      call = call
+      "a row_reader() takes a fit of the same cells"
     )
   }
-  reference <- reference_draw(init, call)
+  reference <- reference_draw(init)
   labels <- evaluate_mixture(init, reference, fit$x, "class", run)
   if (init$components > fit$components) {
     labels <- match(labels, sort(unique(labels)))
   }
   if (max(labels) > fit$components) {
-    too_many_components(max(labels), fit, call)
+    too_many_components(max(labels), fit)
   }
   labels
 }

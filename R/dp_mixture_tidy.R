@@ -73,13 +73,12 @@ glance_of.dp_mixture <- function(x) {
 #' @exportS3Method generics::augment dp_mixture
 augment.dp_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
-  call <- sys.call()
   need_draws(x, c("weights", "means", "covariances"))
   if (!is.null(draws)) {
     draws <- check_count(draws, "draws")
   }
-  cells <- cells_of(x, data, argument = "data", call = call)
-  run <- resolve_run(backend, threads, call = call)
+  cells <- cells_of(x, data, argument = "data")
+  run <- resolve_run(backend, threads)
   reference <- reference_draw(x)
   used <- spaced_draws(x, draws)
   class <- integer(nrow(cells))
@@ -93,7 +92,7 @@ augment.dp_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, thr
     class[slice] <- max.col(part, ties.method = "first")
     probability[slice] <- part[cbind(seq_along(slice), class[slice])]
   }
-  as_table(cbind(all_columns(x, data, cells, call), .class = class, .prob = probability, .log_density = density))
+  as_table(cbind(all_columns(x, data, cells), .class = class, .prob = probability, .log_density = density))
 }
 
 #' @rdname tidy.dp_mixture
@@ -101,10 +100,9 @@ augment.dp_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, thr
 #' @exportS3Method generics::augment relabelled_mixture
 augment.relabelled_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
-  call <- sys.call()
-  cells <- cells_of(x, data, argument = "data", call = call)
+  cells <- cells_of(x, data, argument = "data")
   get <- function(type, ...) unname(predict(x, data, type = type, ..., backend = backend, threads = threads))
-  as_table(cbind(all_columns(x, data, cells, call),
+  as_table(cbind(all_columns(x, data, cells),
     .class = get("class"), .prob = 1 - get("uncertainty"), .log_density = get("log_density", draws = draws)
   ))
 }
@@ -114,9 +112,8 @@ augment.relabelled_mixture <- function(x, data = NULL, draws = NULL, backend = N
 #' @exportS3Method generics::augment cell_types
 augment.cell_types <- function(x, data = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
-  check_cell_types(x, sys.call(), "x")
-  call <- sys.call()
-  cells <- cells_of(x$fit, data, argument = "data", call = call)
+  check_cell_types(x, "x")
+  cells <- cells_of(x$fit, data, argument = "data")
   get <- function(type) unname(predict(x, data, type = type, backend = backend, threads = threads))
   if (is.null(data)) {
     samples <- x$fit$samples
@@ -124,20 +121,20 @@ augment.cell_types <- function(x, data = NULL, backend = NULL, threads = NULL, .
     if (!is.null(samples)) {
       added <- cbind(.sample = factor(samples[x$fit$sample], samples), added)
     }
-    return(as_table(cbind(all_columns(x$fit, data, cells, call), added)))
+    return(as_table(cbind(all_columns(x$fit, data, cells), added)))
   }
-  as_table(cbind(all_columns(x$fit, data, cells, call), .type = get("type"), .prob = 1 - get("uncertainty")))
+  as_table(cbind(all_columns(x$fit, data, cells), .type = get("type"), .prob = 1 - get("uncertainty")))
 }
 
 # All columns that the user gave, as a data frame. Without `data`, the fitted markers in the data's units.
-all_columns <- function(fit, data, cells, call) {
+all_columns <- function(fit, data, cells) {
   if (is.null(data)) {
     return(as.data.frame(in_data_units(fit, cells)))
   }
   if (is.data.frame(data)) {
     return(data)
   }
-  values <- expression_matrix(data, NULL, "data", call)
+  values <- expression_matrix(data, NULL, "data")
   if (is.null(colnames(values))) {
     colnames(values) <- fit$markers
   }

@@ -98,14 +98,13 @@ read_rows <- function(reader, first, last, markers) {
   for (from in seq(first, last, by = reader$block)) {
     to <- min(last, from + reader$block - 1)
     values <- tryCatch(reader$read(from, to), error = function(error) {
-      stop_input("x", sprintf("cannot read rows %.0f to %.0f: ", from, to), conditionMessage(error), call = NULL)
+      stop_input("x", sprintf("cannot read rows %.0f to %.0f: ", from, to), conditionMessage(error))
     })
-    values <- expression_matrix(values, markers, "x", NULL)
+    values <- expression_matrix(values, markers, "x")
     storage.mode(values) <- "double"
-    names <- marker_names(values, "x", NULL)
+    names <- marker_names(values, "x")
     if (nrow(values) != to - from + 1) {
-      stop_input("x", sprintf("has read %s for rows %.0f to %.0f", count_words(nrow(values), "row"), from, to),
-        call = NULL)
+      stop_input("x", sprintf("has read %s for rows %.0f to %.0f", count_words(nrow(values), "row"), from, to))
     }
     if (is.null(held)) {
       held <- list(store = room_for_rows(last - first + 1, ncol(values)), markers = names)
@@ -113,7 +112,7 @@ read_rows <- function(reader, first, last, markers) {
       stop_input("x", sprintf(
         "has read other columns for rows %.0f to %.0f, %s, than before, %s",
         from, to, list_some(names), list_some(held$markers)
-      ), call = NULL)
+      ))
     }
     put_rows(held$store, from - first, values)
   }
@@ -123,7 +122,7 @@ read_rows <- function(reader, first, last, markers) {
 
 # The worker's run, by its own options where the user of the manager has not chosen.
 worker_run <- function(where) {
-  run <- resolve_run(where$backend, where$threads, devices = where$devices, call = NULL)
+  run <- resolve_run(where$backend, where$threads, devices = where$devices)
   if (is.null(where$threads) && is.null(getOption("warpbayes.threads"))) {
     run$threads <- as.integer(max(1, floor(run$threads / where$share)))
   }

@@ -95,37 +95,37 @@ dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
   )
 }
 
-check_learn <- function(learn, call = sys.call(-1L)) {
+check_learn <- function(learn) {
   choices <- prior_parts
   if (!is.character(learn) || !all(learn %in% choices)) {
     wrong <- if (is.character(learn)) dQuote(setdiff(learn, choices)[[1L]], FALSE) else show_value(learn)
-    stop_input("learn", "must be some of ", list_some(choices), ", not ", wrong, call = call)
+    stop_input("learn", "must be some of ", list_some(choices), ", not ", wrong)
   }
   choices[choices %in% learn]
 }
 
-check_prior_numbers <- function(value, argument, what, call = sys.call(-1L)) {
+check_prior_numbers <- function(value, argument, what) {
   if (!is.numeric(value) || length(value) == 0L || is.factor(value)) {
-    stop_input(argument, "must be ", what, ", not ", show_value(value), call = call)
+    stop_input(argument, "must be ", what, ", not ", show_value(value))
   }
   if (!all(is.finite(value))) {
-    stop_input(argument, "must be ", what, ", but has ", format(value[!is.finite(value)][[1L]]), call = call)
+    stop_input(argument, "must be ", what, ", but has ", format(value[!is.finite(value)][[1L]]))
   }
 }
 
-check_prior_scale <- function(scale, call = sys.call(-1L)) {
-  check_prior_numbers(scale, "scale", "a positive definite matrix, variances, or one variance", call)
+check_prior_scale <- function(scale) {
+  check_prior_numbers(scale, "scale", "a positive definite matrix, variances, or one variance")
   if (!is.matrix(scale)) {
     if (any(scale <= 0)) {
-      stop_input("scale", "has a variance that is not positive: ", format(scale[scale <= 0][[1L]]), call = call)
+      stop_input("scale", "has a variance that is not positive: ", format(scale[scale <= 0][[1L]]))
     }
     return(invisible())
   }
   if (nrow(scale) != ncol(scale)) {
-    stop_input("scale", sprintf("must be a square matrix, not %d x %d", nrow(scale), ncol(scale)), call = call)
+    stop_input("scale", sprintf("must be a square matrix, not %d x %d", nrow(scale), ncol(scale)))
   }
   if (!isSymmetric(unname(scale), tol = 1e-10)) {
-    stop_input("scale", "must be symmetric", call = call)
+    stop_input("scale", "must be symmetric")
   }
   variances <- diag(scale)
   smallest <- if (all(variances > 0)) {
@@ -137,22 +137,21 @@ check_prior_scale <- function(scale, call = sys.call(-1L)) {
       paste("has the variance", format(variances[variances <= 0][[1L]]))
     } else {
       paste("the smallest eigenvalue of its correlation matrix is", format(smallest, digits = 3))
-    }, call = call)
+    })
   }
 }
 
-check_concentration <- function(value, argument = "concentration", call = sys.call(-1L)) {
+check_concentration <- function(value, argument = "concentration") {
   if (!is.numeric(value) || length(value) != 2L || !all(is.finite(value)) || any(value <= 0)) {
     stop_input(argument, "must be the shape and the rate of a gamma distribution, two positive numbers, not ",
-      if (is.numeric(value) && length(value) == 2L) paste(format(value), collapse = ", ") else show_value(value),
-      call = call
+      if (is.numeric(value) && length(value) == 2L) paste(format(value), collapse = ", ") else show_value(value)
     )
   }
   if (is.null(names(value))) {
     return(c(shape = as.double(value[[1L]]), rate = as.double(value[[2L]])))
   }
   if (!setequal(names(value), c("shape", "rate"))) {
-    stop_input(argument, "has the names ", list_some(names(value)), " instead of \"shape\" and \"rate\"", call = call)
+    stop_input(argument, "has the names ", list_some(names(value)), " instead of \"shape\" and \"rate\"")
   }
   c(shape = as.double(value[["shape"]]), rate = as.double(value[["rate"]]))
 }

@@ -74,9 +74,9 @@ start_df <- 50
 # The prior of the standardised data (x - center) / unit: mean (p), mean_scale, df, scale (p x p), concentration,
 # floor (p variances). `given` names the parts that the user gave. `resolution`: for each marker the standard
 # deviation of the error of rounding.
-resolve_prior <- function(prior, center, unit, markers, resolution = numeric(length(markers)), call = sys.call(-1L)) {
+resolve_prior <- function(prior, center, unit, markers, resolution = numeric(length(markers))) {
   if (!inherits(prior, "dp_prior")) {
-    stop_input("prior", "must come from dp_prior(), not ", show_value(prior), call = call)
+    stop_input("prior", "must come from dp_prior(), not ", show_value(prior))
   }
   if (inherits(prior, "dp_prior_resolved")) {
     prior <- data_units(prior)
@@ -85,12 +85,12 @@ resolve_prior <- function(prior, center, unit, markers, resolution = numeric(len
   choose <- function(given, default) if (is.null(given)) default else given
   mean <- numeric(p)
   if (!is.null(prior$mean)) {
-    mean <- (per_marker(prior$mean, "prior$mean", markers, call) - center) / unit
+    mean <- (per_marker(prior$mean, "prior$mean", markers) - center) / unit
   }
   floor <- if (is.null(prior$floor)) {
     pmax(prior_defaults$floor, resolution / unit)
   } else {
-    per_marker(prior$floor, "prior$floor", markers, call) / unit
+    per_marker(prior$floor, "prior$floor", markers) / unit
   }
   parts <- c(prior_parts, "concentration", "sample_concentration", "floor")
   given <- names(Filter(Negate(is.null), unclass(prior)[parts]))
@@ -99,7 +99,7 @@ resolve_prior <- function(prior, center, unit, markers, resolution = numeric(len
       mean = unname(mean),
       mean_scale = choose(prior$mean_scale, prior_defaults$mean_scale),
       df = choose(prior$df, p + prior_defaults$extra_df),
-      scale = resolve_scale(prior$scale, unit, markers, call),
+      scale = resolve_scale(prior$scale, unit, markers),
       concentration = choose(prior$concentration, prior_defaults$concentration),
       sample_concentration = choose(prior$sample_concentration, prior_defaults$sample_concentration),
       floor = unname(floor)^2,
@@ -112,13 +112,13 @@ resolve_prior <- function(prior, center, unit, markers, resolution = numeric(len
 }
 
 # A matrix, whose lower triangle the compiled code reads.
-resolve_scale <- function(given, unit, markers, call) {
+resolve_scale <- function(given, unit, markers) {
   scale <- if (is.null(given)) {
     diag(prior_defaults$sd^2, length(markers))
   } else if (is.matrix(given)) {
-    match_scale(given, markers, call) / outer(unit, unit)
+    match_scale(given, markers) / outer(unit, unit)
   } else {
-    diag(per_marker(given, "prior$scale", markers, call) / unit^2, length(markers))
+    diag(per_marker(given, "prior$scale", markers) / unit^2, length(markers))
   }
   unname((scale + t(scale)) / 2)
 }
@@ -183,39 +183,38 @@ there_are <- function(markers) {
   sprintf("there %s %s", if (length(markers) == 1L) "is" else "are", count_words(length(markers), "marker"))
 }
 
-per_marker <- function(value, argument, markers, call) {
+per_marker <- function(value, argument, markers) {
   p <- length(markers)
   if (!length(value) %in% c(1L, p)) {
-    stop_input(argument, sprintf("has length %d; %s", length(value), there_are(markers)), call = call)
+    stop_input(argument, sprintf("has length %d; %s", length(value), there_are(markers)))
   }
   if (length(value) == p && !is.null(names(value))) {
-    check_prior_names(names(value), argument, markers, call)
+    check_prior_names(names(value), argument, markers)
     value <- value[markers]
   }
   rep_len(as.double(value), p)
 }
 
-match_scale <- function(scale, markers, call) {
+match_scale <- function(scale, markers) {
   if (nrow(scale) != length(markers)) {
-    stop_input("prior$scale", sprintf("is %d x %d; %s", nrow(scale), ncol(scale), there_are(markers)), call = call)
+    stop_input("prior$scale", sprintf("is %d x %d; %s", nrow(scale), ncol(scale), there_are(markers)))
   }
   given <- rownames(scale)
   if (is.null(given)) {
     given <- colnames(scale)
   }
   if (!is.null(given)) {
-    check_prior_names(given, "prior$scale", markers, call)
+    check_prior_names(given, "prior$scale", markers)
     order <- match(markers, given)
     scale <- scale[order, order, drop = FALSE]
   }
   scale
 }
 
-check_prior_names <- function(given, argument, markers, call) {
+check_prior_names <- function(given, argument, markers) {
   if (!setequal(given, markers)) {
     stop_input(argument, "has names other than the markers ", list_some(markers), ": ",
-      list_some(c(setdiff(given, markers), setdiff(markers, given))),
-      call = call
+      list_some(c(setdiff(given, markers), setdiff(markers, given)))
     )
   }
 }

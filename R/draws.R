@@ -55,13 +55,12 @@ bind_draws <- function(parts, draws, chains) {
   array(unlist(parts, use.names = FALSE), c(draws, chains, length(parts)), list(NULL, NULL, names(parts)))
 }
 
-stop_without_draws <- function(fit, call = sys.call(-1L)) {
+stop_without_draws <- function(fit) {
   text <- paste(
     "the fit has no kept draws: it ended after %s sweeps, and the first draw is kept after %s;",
     "continue(fit, iter) runs more sweeps"
   )
-  stop_warpbayes("input", sprintf(text, whole_words(fit$iter), whole_words(fit$warmup + fit$thin)), argument = "iter",
-    call = call)
+  stop_warpbayes("input", sprintf(text, whole_words(fit$iter), whole_words(fit$warmup + fit$thin)), argument = "iter")
 }
 
 #' @rdname as_draws.warpbayes_fit

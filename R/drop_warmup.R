@@ -53,12 +53,12 @@ drop_warmup.bayes_logit <- function(fit, n = NULL, ...) {
   lengthen_warmup(fit, n)
 }
 
-lengthen_warmup <- function(fit, n, call = sys.call(-1L)) {
+lengthen_warmup <- function(fit, n) {
   after <- max(0, fit$iter - fit$warmup)
   if (is.null(n)) {
     n <- max(0, floor(fit$iter / 2) - fit$warmup)
   } else {
-    n <- check_count(n, "n", min = 0, call = call)
+    n <- check_count(n, "n", min = 0)
   }
   dropped <- ceiling(n / fit$thin)
   if (dropped * fit$thin + fit$thin > after) {
@@ -66,7 +66,7 @@ lengthen_warmup <- function(fit, n, call = sys.call(-1L)) {
     follow <- if (after == 1) "one sweep follows" else sprintf("%s sweeps follow", whole(after))
     stop_input("n", sprintf(
       "is %s, but %s the warm-up: no draw would remain; continue(fit, iter) adds sweeps", whole(n), follow
-    ), call = call)
+    ))
   }
   fit$draws <- lapply(fit$draws, function(values) {
     dims <- dim(values)

@@ -3,26 +3,26 @@
 # for their classes.
 
 # Stops unless `fit` is a list of the class.
-check_fit_class <- function(fit, argument, class, maker, call) {
+check_fit_class <- function(fit, argument, class, maker) {
   if (!inherits(fit, class) || !is.list(fit)) {
-    stop_input(argument, "must come from ", maker, ", not ", show_value(fit), call = call)
+    stop_input(argument, "must come from ", maker, ", not ", show_value(fit))
   }
   if (!inherits(fit, "warpbayes")) {
     added <- if (class %in% c("cell_types", "differential_abundance")) "" else "\"warpbayes_fit\", "
     stop_input(argument, "was made by an earlier version of warpbayes: class(", argument, ") <- c(class(", argument,
-      "), ", added, "\"warpbayes\") makes it one of this version", call = call)
+      "), ", added, "\"warpbayes\") makes it one of this version")
   }
 }
 
-stop_changed <- function(argument, part, what, value, call) {
+stop_changed <- function(argument, part, what, value) {
   stop_input(argument, "has a part `", part, "` that is not ", what, ", but ", show_value(value),
-    ": it has been changed since it was made", call = call)
+    ": it has been changed since it was made")
 }
 
 # Checks of parts, as functions of their name. `value` is for a part of a part. A part that is absent passes as a list,
 # numbers or an array: a method that needs it says so.
-part_checks <- function(fit, argument, call) {
-  refuse <- function(part, what, value) stop_changed(argument, part, what, value, call)
+part_checks <- function(fit, argument) {
+  refuse <- function(part, what, value) stop_changed(argument, part, what, value)
   array <- function(part, dims, value = fit[[part]], absent = TRUE) {
     fits <- if (is.null(value)) absent else is.numeric(value) && identical(as.double(dim(value)), as.double(dims))
     if (!fits) refuse(part, paste(paste(whole_words(dims), collapse = " x "), "numbers"), value)
@@ -51,7 +51,7 @@ part_checks <- function(fit, argument, call) {
     # The traces and draws have the dimensions that the plan of the sampler says.
     stored = function(plan, draws = kept_draws(fit$iter, fit), absent = TRUE) {
       dims <- tryCatch(stored_dims(plan, fit$iter, draws, fit$chains), error = function(error) {
-        stop_input(argument, "has been changed since it was made: its parts do not agree", call = call)
+        stop_input(argument, "has been changed since it was made: its parts do not agree")
       })
       for (part in names(dims$traces)) array(part, dims$traces[[part]], absent = absent)
       for (part in names(dims$draws)) {
@@ -74,16 +74,16 @@ check_chain_parts <- function(fit, check) {
   if (!is.null(elapsed)) check$numbers("elapsed", length(elapsed), unname(elapsed))
 }
 
-check_mixture_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
-  check_fit_class(fit, argument, "dp_mixture", "dp_mixture()", call)
-  check <- part_checks(fit, argument, call)
+check_mixture_fit <- function(fit, argument = "fit") {
+  check_fit_class(fit, argument, "dp_mixture", "dp_mixture()")
+  check <- part_checks(fit, argument)
   # Fits of the first version have no method.
   if (!is.null(fit$method)) check$choice("method", c("gibbs", "bem"))
   check$names("markers")
   check$count("components", 1)
   check_chain_parts(fit, check)
   for (part in c("prior", "transform")) check$list(part)
-  if (!is.null(fit$piled) && !is.data.frame(fit$piled)) stop_changed(argument, "piled", "a table", fit$piled, call)
+  if (!is.null(fit$piled) && !is.data.frame(fit$piled)) stop_changed(argument, "piled", "a table", fit$piled)
   k <- fit$components
   p <- length(fit$markers)
   check$numbers("center", p)
@@ -96,15 +96,14 @@ check_mixture_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
     check$names("samples")
     inside <- is.integer(fit$sample) && length(fit$sample) == fit$rows && all(fit$sample %in% seq_along(fit$samples))
     if (!inside) {
-      stop_input(argument, "has been changed since it was made: its `sample` is not the sample of each cell",
-        call = call)
+      stop_input(argument, "has been changed since it was made: its `sample` is not the sample of each cell")
     }
   }
 }
 
-check_logit_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
-  check_fit_class(fit, argument, "bayes_logit", "bayes_logit()", call)
-  check <- part_checks(fit, argument, call)
+check_logit_fit <- function(fit, argument = "fit") {
+  check_fit_class(fit, argument, "bayes_logit", "bayes_logit()")
+  check <- part_checks(fit, argument)
   check$choice("family", c("binomial", "negbinomial", "multinomial"))
   check$names("coefficient_names")
   check_chain_parts(fit, check)
@@ -120,10 +119,10 @@ check_logit_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
   x <- fit$design$x
   classes <- if (fit$family == "multinomial") length(fit$response$classes) else 2
   if (!identical(as.double(dim(x)), c(as.double(fit$rows), coefficients / (classes - 1)))) {
-    stop_changed(argument, "design$x", "the design of the fitted rows and coefficients", x, call)
+    stop_changed(argument, "design$x", "the design of the fitted rows and coefficients", x)
   }
   if (!is.null(fit$group_name) && (!is.factor(fit$design$group) || length(fit$design$group) != fit$rows)) {
-    stop_changed(argument, "design$group", "the group of each row", fit$design$group, call)
+    stop_changed(argument, "design$group", "the group of each row", fit$design$group)
   }
   check$stored(logit_plan(fit))
 }

@@ -98,18 +98,17 @@ logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", 
   ), class = c("logit_prior", "warpbayes"))
 }
 
-check_prior_types <- function(type, call = sys.call(-1L)) {
+check_prior_types <- function(type) {
   known <- c("normal", "zellner", "horseshoe", "student_t", "cauchy")
   if (is.null(names(type)) || length(type) < 2L) {
-    return(check_choice(unname(type), "type", known, call))
+    return(check_choice(unname(type), "type", known))
   }
   if (!is.character(type) || anyNA(type) || !all(type %in% known)) {
     stop_input("type", "must be among ", paste0(dQuote(known, FALSE), collapse = ", "), ", not ",
-      if (is.character(type)) dQuote(type[!type %in% known][[1L]], FALSE) else show_value(type), call = call)
+      if (is.character(type)) dQuote(type[!type %in% known][[1L]], FALSE) else show_value(type))
   }
   if ("zellner" %in% type) {
-    stop_input("type", "is \"zellner\" for one coefficient, but that prior is for all coefficients together",
-      call = call)
+    stop_input("type", "is \"zellner\" for one coefficient, but that prior is for all coefficients together")
   }
   type
 }
@@ -117,16 +116,16 @@ check_prior_types <- function(type, call = sys.call(-1L)) {
 # Adds what the data decide. `mean` and `precision` (packed) are those of one outcome's coefficients in the sampler's
 # units, `law`, `law_df` and `law_scale` are for src/regression/regression.h, and `deviation` has the standard
 # deviations in the units of the coefficients, for printing. `design` comes from logit_design().
-resolve_logit_prior <- function(prior, design, family, response_mean, call = sys.call(-1L)) {
+resolve_logit_prior <- function(prior, design, family, response_mean) {
   if (!inherits(prior, "logit_prior")) {
-    stop_input("prior", "must come from logit_prior(), not ", show_value(prior), call = call)
+    stop_input("prior", "must come from logit_prior(), not ", show_value(prior))
   }
   names <- colnames(design$x)
   slopes <- which(!design$is_intercept)
-  prior$location <- one_for_each(prior$location, "location", names[slopes], call)
-  prior$scale <- one_for_each(prior$scale, "scale", names[slopes], call, 2.5)
-  prior$df <- one_for_each(prior$df, "df", names[slopes], call, 4)
-  types <- one_for_each(prior$type, "type", names[slopes], call, "normal")
+  prior$location <- one_for_each(prior$location, "location", names[slopes])
+  prior$scale <- one_for_each(prior$scale, "scale", names[slopes], 2.5)
+  prior$df <- one_for_each(prior$df, "df", names[slopes], 4)
+  types <- one_for_each(prior$type, "type", names[slopes], "normal")
   prior$df[types == "cauchy"] <- 1
   prior$intercept_location <- if (!is.null(prior$intercept_location)) {
     prior$intercept_location
@@ -147,7 +146,7 @@ resolve_logit_prior <- function(prior, design, family, response_mean, call = sys
     if (is.null(prior$g)) {
       prior$g <- sum(design$counts)
     }
-    precision[slopes, slopes] <- zellner_precision(design, slopes, prior$g, call)
+    precision[slopes, slopes] <- zellner_precision(design, slopes, prior$g)
   }
   prior$mean <- mean
   prior$precision <- pack(precision)
@@ -174,7 +173,7 @@ resolve_logit_prior <- function(prior, design, family, response_mean, call = sys
 
 # Values for all coefficients: one number or one for each, or numbers with names and one without for the others, which
 # is `other` if it is missing.
-one_for_each <- function(values, argument, names, call, other = 0) {
+one_for_each <- function(values, argument, names, other = 0) {
   given <- names(values)
   if (!is.null(given) && length(names) > 0L) {
     unknown <- setdiff(given[nzchar(given)], names)
@@ -184,7 +183,7 @@ one_for_each <- function(values, argument, names, call, other = 0) {
           dQuote(unknown[[1L]], FALSE), paste(utils::head(names, 12L), collapse = ", "))
       } else {
         sprintf("has `%s` with several values for one coefficient, or several without a name", argument)
-      }, call = call)
+      })
     }
     all <- rep(if (any(!nzchar(given))) unname(values[!nzchar(given)]) else other, length(names))
     all[match(given[nzchar(given)], names)] <- values[nzchar(given)]
@@ -197,10 +196,10 @@ one_for_each <- function(values, argument, names, call, other = 0) {
   stop_input("prior", sprintf(
     "has %d numbers as `%s` for %s besides the intercept", length(values), argument,
     count_words(length(names), "coefficient")
-  ), call = call)
+  ))
 }
 
-zellner_precision <- function(design, slopes, g, call) {
+zellner_precision <- function(design, slopes, g) {
   if (length(slopes) == 0L) {
     return(matrix(0, 0L, 0L))
   }
@@ -219,7 +218,7 @@ zellner_precision <- function(design, slopes, g, call) {
         "%d rows: choose another type"
       ),
       qr(information)$rank, length(slopes), nrow(design$x)
-    ), call = call)
+    ))
   }
   information / g
 }

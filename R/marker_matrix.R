@@ -6,65 +6,62 @@
 # messages. threads: how many may read the data. Returns the matrix `x` (the object itself if nothing had to change),
 # the names `markers`, `mean`, `sd`, `min` and `max` of each column, and `transform` (see R/marker_transform.R).
 as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5,
-                             argument = "x", min_rows = 2, missing = "error", parts = NULL, threads = 1L,
-                             call = sys.call(-1L)) {
+                             argument = "x", min_rows = 2, missing = "error", parts = NULL, threads = 1L) {
   given <- x
-  x <- expression_matrix(given, markers, argument, call)
+  x <- expression_matrix(given, markers, argument)
   if (ncol(x) == 0L) {
-    stop_input(argument, "has no columns", call = call)
+    stop_input(argument, "has no columns")
   }
   if (nrow(x) < min_rows) {
     stop_input(argument, if (nrow(x) == 0L) "has no rows" else "has only one row",
-      sprintf("; at least %d are needed", min_rows),
-      call = call
+      sprintf("; at least %d are needed", min_rows)
     )
   }
   if (is.integer(x)) {
     storage.mode(x) <- "double"
   }
-  names <- marker_names(x, argument, call)
+  names <- marker_names(x, argument)
   advice <- "missing = \"model\" takes NA as missing at random"
-  columns <- scan_columns(x, names, argument, call, missing, advice, parts, threads)
-  transform <- resolve_transform(transform, cofactor, names, call, function(j) x[, j], instrument_tops(given))
+  columns <- scan_columns(x, names, argument, missing, advice, parts, threads)
+  transform <- resolve_transform(transform, cofactor, names, function(j) x[, j], instrument_tops(given))
   if (!is.null(transform)) {
     x <- transform_columns(x, transform)
-    columns <- scan_columns(x, names, argument, call, missing, parts = parts, threads = threads)
+    columns <- scan_columns(x, names, argument, missing, parts = parts, threads = threads)
   }
   empty <- which(is.na(columns$sd))
   if (length(empty)) {
     name <- dQuote(names[[empty[[1L]]]], FALSE)
-    stop_input(argument, "has no value in column ", empty[[1L]], " (", name, ")", call = call)
+    stop_input(argument, "has no value in column ", empty[[1L]], " (", name, ")")
   }
-  check_spread(columns, names, argument, call)
+  check_spread(columns, names, argument)
   c(list(x = x, markers = names), columns, list(transform = transform))
 }
 
 # Stops if the values of a column differ by too little to be squared.
-check_spread <- function(columns, names, argument, call) {
+check_spread <- function(columns, names, argument) {
   small <- which(columns$max > columns$min & columns$max - columns$min < 1e-150)
   if (length(small)) {
     j <- small[[1L]]
     stop_input(argument, "has values in column ", j, " (", dQuote(names[[j]], FALSE), ") that differ by ",
-      format(columns$max[[j]] - columns$min[[j]], digits = 3), " at most, too little to be squared: use a smaller unit",
-      call = call
+      format(columns$max[[j]] - columns$min[[j]], digits = 3), " at most, too little to be squared: use a smaller unit"
     )
   }
 }
 
 # New rows for a fit. Its markers are found by name or, if the columns have no names, by position.
-as_new_rows <- function(newdata, fit, argument = "newdata", call = sys.call(-1L)) {
-  x <- expression_matrix(newdata, fit$markers, argument, call, from_fit = TRUE)
+as_new_rows <- function(newdata, fit, argument = "newdata") {
+  x <- expression_matrix(newdata, fit$markers, argument, from_fit = TRUE)
   if (ncol(x) != length(fit$markers)) {
     stop_input(argument, sprintf(
       "has %d columns without names; the fit has %d markers: %s", ncol(x),
       length(fit$markers), list_some(fit$markers)
-    ), call = call)
+    ))
   }
   if (is.integer(x)) {
     storage.mode(x) <- "double"
   }
   if (nrow(x) > 0L) {
-    scan_columns(x, fit$markers, argument, call, fit$missing,
+    scan_columns(x, fit$markers, argument, fit$missing,
       "a fit with missing = \"model\" takes cells with missing values"
     )
   }
@@ -73,18 +70,17 @@ as_new_rows <- function(newdata, fit, argument = "newdata", call = sys.call(-1L)
 }
 
 # The cells that the user gives, or those that were fitted.
-cells_of <- function(fit, newdata, argument = "newdata", call = sys.call(-1L)) {
+cells_of <- function(fit, newdata, argument = "newdata") {
   if (!is.null(newdata)) {
-    return(as_new_rows(newdata, fit, argument, call))
+    return(as_new_rows(newdata, fit, argument))
   }
   if (!is.null(fit$reader)) {
     stop_input(argument,
-      "is NULL, and the cells of the fit are where its row_reader() reads them: give some of them at a time",
-      call = call
+      "is NULL, and the cells of the fit are where its row_reader() reads them: give some of them at a time"
     )
   }
   if (is.null(fit$x)) {
-    stop_input(argument, "is NULL, and the fit has lost its own cells, `fit$x`", call = call)
+    stop_input(argument, "is NULL, and the fit has lost its own cells, `fit$x`")
   }
   fit$x
 }
@@ -93,29 +89,29 @@ cells_of <- function(fit, newdata, argument = "newdata", call = sys.call(-1L)) {
 
 # The numbers of an object of any class that can be read, rows by markers. With `from_fit`, the markers are those of a
 # fit, which are looked up if the columns have names.
-expression_matrix <- function(x, markers, argument, call, from_fit = FALSE) {
+expression_matrix <- function(x, markers, argument, from_fit = FALSE) {
   frames <- cytometry_frames(x)
   values <- if (!is.null(frames)) {
-    stack_frames(frames, argument, call)
+    stack_frames(frames, argument)
   } else if (methods::is(x, "SummarizedExperiment")) {
-    assay_cells(x, argument, call)
+    assay_cells(x, argument)
   } else if (is.data.frame(x)) {
     x
   } else {
-    check_matrix(x, argument, call)
+    check_matrix(x, argument)
   }
   if (!is.null(markers) && !(from_fit && is.null(colnames(values)))) {
     if (from_fit && !all(nzchar(colnames(values)) & !is.na(colnames(values)))) {
       # The fit named its columns without a name in the same way.
       colnames(values) <- complete_names(colnames(values))
     }
-    values <- select_markers(values, markers, descriptions(x), argument, call, from_fit)
+    values <- select_markers(values, markers, descriptions(x), argument, from_fit)
   }
-  if (is.data.frame(values)) data_frame_matrix(values, argument, call) else values
+  if (is.data.frame(values)) data_frame_matrix(values, argument) else values
 }
 
-check_matrix <- function(x, argument, call) {
-  wrong <- function(...) stop_input(argument, ..., call = call)
+check_matrix <- function(x, argument) {
+  wrong <- function(...) stop_input(argument, ...)
   if (is.null(x)) {
     wrong("is NULL; give a matrix or data frame with one row per cell and one column per marker")
   }
@@ -147,7 +143,7 @@ check_matrix <- function(x, argument, call) {
     "SummarizedExperiment, not ", show_value(x))
 }
 
-data_frame_matrix <- function(x, argument, call) {
+data_frame_matrix <- function(x, argument) {
   rows <- if (.row_names_info(x) > 0L) row.names(x)
   values <- matrix(0, nrow(x), ncol(x), dimnames = list(rows, names(x)))
   for (j in seq_along(x)) {
@@ -161,8 +157,7 @@ data_frame_matrix <- function(x, argument, call) {
     }
     if (!is.null(wrong)) {
       stop_input(argument, "has a column that is not plain numbers: ", dQuote(names(x)[[j]], FALSE),
-        " is ", wrong, "; convert it, or choose other columns with `markers`",
-        call = call
+        " is ", wrong, "; convert it, or choose other columns with `markers`"
       )
     }
     values[, j] <- as.double(column)

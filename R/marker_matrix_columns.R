@@ -2,25 +2,25 @@
 
 # The columns that `markers` chooses by name, number, or description (`described`, named by column). With `from_fit`,
 # the markers are those of a fit.
-select_markers <- function(x, markers, described, argument, call, from_fit = FALSE) {
+select_markers <- function(x, markers, described, argument, from_fit = FALSE) {
   index <- if (is.numeric(markers) && !from_fit) {
-    columns_by_number(markers, ncol(x), argument, call)
+    columns_by_number(markers, ncol(x), argument)
   } else if (is.character(markers)) {
-    columns_by_name(markers, colnames(x), described, argument, call, from_fit)
+    columns_by_name(markers, colnames(x), described, argument, from_fit)
   } else {
-    stop_input("markers", "must be names or numbers of columns, not ", show_value(markers), call = call)
+    stop_input("markers", "must be names or numbers of columns, not ", show_value(markers))
   }
   if (length(index) == 0L) {
-    stop_input("markers", "selects no column", call = call)
+    stop_input("markers", "selects no column")
   }
   if (anyDuplicated(index)) {
-    stop_input("markers", "selects column ", index[anyDuplicated(index)], " twice", call = call)
+    stop_input("markers", "selects column ", index[anyDuplicated(index)], " twice")
   }
   # A name that two columns have does not choose one of them.
   given <- colnames(x)
   twice <- is.character(markers) & given[index] %in% given[duplicated(given)]
   if (any(twice)) {
-    stop_input(argument, "has two columns named ", dQuote(given[index][twice][[1L]], FALSE), call = call)
+    stop_input(argument, "has two columns named ", dQuote(given[index][twice][[1L]], FALSE))
   }
   if (!identical(index, seq_len(ncol(x)))) {
     x <- x[, index, drop = FALSE]
@@ -31,17 +31,17 @@ select_markers <- function(x, markers, described, argument, call, from_fit = FAL
   x
 }
 
-columns_by_number <- function(markers, count, argument, call) {
+columns_by_number <- function(markers, count, argument) {
   outside <- !is.finite(markers) | markers != floor(markers) | markers < 1 | markers > count
   if (any(outside)) {
     stop_input("markers", sprintf(
       "has %s, but `%s` has columns 1 to %d", format(markers[outside][[1L]]), argument, count
-    ), call = call)
+    ))
   }
   as.integer(markers)
 }
 
-columns_by_name <- function(markers, given, described, argument, call, from_fit) {
+columns_by_name <- function(markers, given, described, argument, from_fit) {
   index <- match(markers, given)
   by_description <- is.na(index) & markers %in% described
   index[by_description] <- match(names(described)[match(markers[by_description], described)], given)
@@ -53,20 +53,19 @@ columns_by_name <- function(markers, given, described, argument, call, from_fit)
   text <- if (is.null(known)) "has no column names" else paste("has", list_some(known))
   if (from_fit) {
     stop_input(argument, "lacks the marker", if (length(missing) > 1L) "s", " of the fit ", list_some(missing), "; it ",
-      text, call = call)
+      text)
   }
-  stop_input("markers", "names ", dQuote(missing[[1L]], FALSE), ", which is not there; `", argument, "` ", text,
-    call = call)
+  stop_input("markers", "names ", dQuote(missing[[1L]], FALSE), ", which is not there; `", argument, "` ", text)
 }
 
-marker_names <- function(x, argument, call) {
+marker_names <- function(x, argument) {
   given <- colnames(x)
   if (is.null(given)) {
     return(paste0("V", seq_len(ncol(x))))
   }
   given <- complete_names(given)
   if (anyDuplicated(given)) {
-    stop_input(argument, "has two columns named ", dQuote(given[anyDuplicated(given)], FALSE), call = call)
+    stop_input(argument, "has two columns named ", dQuote(given[anyDuplicated(given)], FALSE))
   }
   given
 }
@@ -86,14 +85,14 @@ list_some <- function(values, most = 12L) {
 # Stops if a value is not finite. With `missing = "model"`, NA and NaN are missing values and no errors. Returns mean,
 # sd, min and max of the known values of each column, NA for a column without any. `advice`: what to do about NA.
 # `parts` and `threads` are those of as_marker_matrix().
-scan_columns <- function(x, markers, argument, call, missing = NULL, advice = NULL, parts = NULL, threads = 1L) {
+scan_columns <- function(x, markers, argument, missing = NULL, advice = NULL, parts = NULL, threads = 1L) {
   scan <- if (identical(missing, "model") && anyNA(x)) scan_known(x) else native(C_matrix_scan, x, threads)
   value <- if (scan$count > 0) x[scan$first[[1L]], scan$first[[2L]]]
-  check_scan(scan, value, markers, argument, call, advice, parts)
+  check_scan(scan, value, markers, argument, advice, parts)
 }
 
 # Checks what a scan has found. `value` is the first that is not finite.
-check_scan <- function(scan, value, markers, argument, call, advice = NULL, parts = NULL) {
+check_scan <- function(scan, value, markers, argument, advice = NULL, parts = NULL) {
   if (scan$count > 0) {
     row <- scan$first[[1L]]
     within <- ""
@@ -106,14 +105,13 @@ check_scan <- function(scan, value, markers, argument, call, advice = NULL, part
       scan$first[[2L]], dQuote(markers[[scan$first[[2L]]]], FALSE),
       if (scan$count > 1) sprintf(", the first of %.0f values that are not finite", scan$count) else "",
       if (is.na(value) && !is.null(advice)) paste0("; ", advice) else ""
-    ), argument = argument, row = row, column = scan$first[[2L]], call = call)
+    ), argument = argument, row = row, column = scan$first[[2L]])
   }
   # The squares of larger values overflow.
   large <- which(pmax(abs(scan$min), abs(scan$max)) > 1e150)
   if (length(large)) {
     stop_input(argument, "has values beyond 1e150 in column ", large[[1L]], " (",
-      dQuote(markers[[large[[1L]]]], FALSE), "), too large to be squared",
-      call = call
+      dQuote(markers[[large[[1L]]]], FALSE), "), too large to be squared"
     )
   }
   scan[c("mean", "sd", "min", "max")]

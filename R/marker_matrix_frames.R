@@ -19,7 +19,7 @@ cytometry_frames <- function(x) {
   mget(samples, envir = methods::slot(x, "frames"))
 }
 
-frame_values <- function(frame, argument, call) {
+frame_values <- function(frame, argument) {
   load_package_of(frame)
   exprs <- accessor("Biobase", "exprs")
   if (!is.null(exprs) && methods::hasMethod("exprs", class(frame), where = environment(exprs))) {
@@ -31,24 +31,23 @@ frame_values <- function(frame, argument, call) {
     package <- attr(class(frame), "package")
     stop_input(argument, "is of class ", dQuote(class(frame)[[1L]], FALSE),
       ", whose cells can be read only where package ",
-      if (is.null(package) || !nzchar(package)) "flowWorkspace" else package, " is installed",
-      call = call
+      if (is.null(package) || !nzchar(package)) "flowWorkspace" else package, " is installed"
     )
   }
   values
 }
 
-stack_frames <- function(frames, argument, call) {
-  values <- lapply(frames, frame_values, argument = argument, call = call)
+stack_frames <- function(frames, argument) {
+  values <- lapply(frames, frame_values, argument = argument)
   if (length(values) == 0L) {
-    stop_input(argument, "holds no samples", call = call)
+    stop_input(argument, "holds no samples")
   }
   channels <- colnames(values[[1L]])
   for (i in seq_along(values)) {
     if (!identical(colnames(values[[i]]), channels)) {
       stop_input(argument, sprintf("holds samples with different channels: sample %d has %s, sample 1 has %s",
         i, list_some(colnames(values[[i]])), list_some(channels)
-      ), call = call)
+      ))
     }
   }
   values <- if (length(values) == 1L) values[[1L]] else do.call(rbind, values)
@@ -67,18 +66,17 @@ descriptions <- function(x) {
   stats::setNames(as.character(table$desc), as.character(table$name))
 }
 
-assay_cells <- function(x, argument, call) {
+assay_cells <- function(x, argument) {
   assay <- accessor("SummarizedExperiment", "assay")
   if (is.null(assay)) {
     stop_input(argument, "is of class ", dQuote(class(x)[[1L]], FALSE),
-      ", whose cells can be read only where package SummarizedExperiment is installed",
-      call = call
+      ", whose cells can be read only where package SummarizedExperiment is installed"
     )
   }
   if (length(accessor("SummarizedExperiment", "assays")(x)) == 0L) {
-    stop_input(argument, "is a SummarizedExperiment without an assay", call = call)
+    stop_input(argument, "is a SummarizedExperiment without an assay")
   }
-  values <- t(check_matrix(assay(x), argument, call))
+  values <- t(check_matrix(assay(x), argument))
   dimnames(values) <- list(NULL, colnames(values))
   values
 }

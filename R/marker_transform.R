@@ -52,15 +52,15 @@ transform_types <- c("none", "arcsinh", "logicle")
 
 # The transformation that the arguments ask for. `cells`: a function that gives the values of a marker, by its number.
 # `tops`: the largest values that the instrument can write, named by marker, or NULL.
-resolve_transform <- function(transform, cofactor, markers, call, cells = NULL, tops = NULL) {
+resolve_transform <- function(transform, cofactor, markers, cells = NULL, tops = NULL) {
   if (is.list(transform)) {
-    return(check_transform(transform, markers, call))
+    return(check_transform(transform, markers))
   }
-  type <- transform_of_markers(transform, markers, call)
+  type <- transform_of_markers(transform, markers)
   if (all(type == "none")) {
     return(NULL)
   }
-  cofactor <- cofactor_of_markers(cofactor, type, markers, call)
+  cofactor <- cofactor_of_markers(cofactor, type, markers)
   if (all(type == "arcsinh")) {
     return(list(type = "arcsinh", cofactor = cofactor))
   }
@@ -68,20 +68,20 @@ resolve_transform <- function(transform, cofactor, markers, call, cells = NULL, 
   if (any(type == "logicle")) {
     made$logicle <- matrix(NA_real_, length(markers), 4L, dimnames = list(markers, c("t", "w", "m", "a")))
     for (j in which(type == "logicle")) {
-      made$logicle[j, ] <- estimate_logicle(cells(j), markers[[j]], tops[markers[[j]]], call)
+      made$logicle[j, ] <- estimate_logicle(cells(j), markers[[j]], tops[markers[[j]]])
     }
   }
   made
 }
 
 # The type of each marker, named. A marker that `transform` does not name is not transformed.
-transform_of_markers <- function(transform, markers, call) {
+transform_of_markers <- function(transform, markers) {
   p <- length(markers)
   if (length(transform) == 1L && is.null(names(transform))) {
-    type <- rep(check_option_choice(transform, "transform", transform_types, call), p)
+    type <- rep(check_option_choice(transform, "transform", transform_types), p)
     return(stats::setNames(type, markers))
   }
-  wrong <- function(...) stop_input("transform", ..., call = call)
+  wrong <- function(...) stop_input("transform", ...)
   if (!is.character(transform) || !length(transform)) {
     wrong("must be one of ", paste(dQuote(transform_types, FALSE), collapse = ", "),
       ", or one of these for each marker by name, not ", show_value(transform))
@@ -97,26 +97,25 @@ transform_of_markers <- function(transform, markers, call) {
     }
     return(stats::setNames(transform, markers))
   }
-  check_named_markers(names(transform), "transform", markers, call)
+  check_named_markers(names(transform), "transform", markers)
   type <- stats::setNames(rep("none", p), markers)
   type[names(transform)] <- transform
   type
 }
 
-check_named_markers <- function(given, argument, markers, call) {
+check_named_markers <- function(given, argument, markers) {
   if (anyDuplicated(given)) {
-    stop_input(argument, "names the marker ", dQuote(given[anyDuplicated(given)], FALSE), " twice", call = call)
+    stop_input(argument, "names the marker ", dQuote(given[anyDuplicated(given)], FALSE), " twice")
   }
   unknown <- setdiff(given, markers)
   if (length(unknown)) {
-    stop_input(argument, "has names other than the markers ", list_some(markers), ": ", list_some(unknown),
-      call = call)
+    stop_input(argument, "has names other than the markers ", list_some(markers), ": ", list_some(unknown))
   }
 }
 
 # The cofactor of each marker, named; NA for a marker without arcsinh.
-cofactor_of_markers <- function(cofactor, type, markers, call) {
-  wrong <- function(...) stop_input("cofactor", ..., call = call)
+cofactor_of_markers <- function(cofactor, type, markers) {
+  wrong <- function(...) stop_input("cofactor", ...)
   p <- length(markers)
   curved <- type == "arcsinh"
   if (!any(curved)) {
@@ -127,7 +126,7 @@ cofactor_of_markers <- function(cofactor, type, markers, call) {
     wrong(sprintf("must be one number or one per marker (%d), not ", p), show_value(cofactor))
   }
   if (named) {
-    check_named_markers(names(cofactor), "cofactor", markers, call)
+    check_named_markers(names(cofactor), "cofactor", markers)
     lacking <- setdiff(markers[curved], names(cofactor))
     if (length(lacking)) {
       wrong("has names, but not that of the marker ", dQuote(lacking[[1L]], FALSE), ", which is on the arcsinh scale")
@@ -144,8 +143,8 @@ cofactor_of_markers <- function(cofactor, type, markers, call) {
 }
 
 # `transform` of another fit.
-check_transform <- function(transform, markers, call) {
-  wrong <- function(...) stop_input("transform", ..., call = call)
+check_transform <- function(transform, markers) {
+  wrong <- function(...) stop_input("transform", ...)
   p <- length(markers)
   if (!all(c("type", "cofactor") %in% names(transform)) || !all(transform$type %in% transform_types) ||
       !is.numeric(transform$cofactor) || !length(transform$type) %in% c(1L, p) || length(transform$cofactor) != p) {
@@ -216,18 +215,17 @@ scale_words <- function(transform) {
 # The parameters of the logicle scale of a marker, by the rule of flowCore's estimateLogicle(): t is the top of the
 # instrument's range, with m = 4.5 decades, or else the largest value, with m = log10(t) + 1. The width w makes room for
 # the 5% point of the negative values. It is at least 0 and at most m / 2, where that rule would be an error.
-estimate_logicle <- function(values, marker, top, call) {
+estimate_logicle <- function(values, marker, top) {
   values <- values[is.finite(values)]
   known <- length(top) == 1L && is.finite(top) && top > 0
   t <- if (known) as.double(top) else if (length(values)) max(values) else 0
   if (t <= 0) {
-    stop_input("transform", "is \"logicle\" for the marker ", dQuote(marker, FALSE), ", which has no positive value",
-      call = call)
+    stop_input("transform", "is \"logicle\" for the marker ", dQuote(marker, FALSE), ", which has no positive value")
   }
   m <- if (known) 4.5 else log10(t) + 1
   if (m <= 0) {
     stop_input("transform", "is \"logicle\" for the marker ", dQuote(marker, FALSE), ", whose largest value, ",
-      format(t, digits = 3), ", is below 0.1: the logicle scale is made for values up to thousands", call = call)
+      format(t, digits = 3), ", is below 0.1: the logicle scale is made for values up to thousands")
   }
   below <- values[values < 0]
   w <- 0

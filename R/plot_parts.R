@@ -1,11 +1,11 @@
 # Parts that several pictures of mixtures share: axes in the data's units, names that fit, heat maps.
 
 # The title of a picture: NULL, or a text or a formula as R draws them.
-check_title <- function(main, call = sys.call(-1L)) {
+check_title <- function(main) {
   drawn <- is.null(main) || length(main) && is.null(dim(main)) && (is.character(main) || is.language(main) ||
     is.numeric(main) && !is.object(main))
   if (!drawn) {
-    stop_input("main", "must be NULL or a text, not ", show_value(main), call = call)
+    stop_input("main", "must be NULL or a text, not ", show_value(main))
   }
 }
 

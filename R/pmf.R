@@ -135,28 +135,26 @@ pmf <- function(prob, from = 0, log = FALSE, normalize = FALSE, tolerance = 1e-8
 # are, so results are right to within this tolerance.
 sum_tolerance <- 1e-8
 
-check_first <- function(from, by, call = sys.call(-1L)) {
+check_first <- function(from, by) {
   if (!is.numeric(from) || length(from) != 1L || !is.finite(from) || abs(from) > 2^52 * min(by, 1)) {
-    stop_input("from", "must be one number of at most 2^52 steps in absolute value, not ", show_value(from),
-      call = call
-    )
+    stop_input("from", "must be one number of at most 2^52 steps in absolute value, not ", show_value(from))
   }
   as.double(from)
 }
 
-check_pmf_values <- function(values, size, call = sys.call(-1L)) {
+check_pmf_values <- function(values, size) {
   if (!is.numeric(values) || is.data.frame(values) || length(values) != size ||
     any(!is.finite(values)) || max(abs(values)) > 2^52) {
     stop_input("values",
       sprintf("must be numbers of at most 2^52 in absolute value, as many as probabilities (%d), not ", size),
-      show_value(values), call = call)
+      show_value(values))
   }
   as.double(values)
 }
 
 # The longest step of which all distances between these values are multiples. The values must be whole numbers or
 # decimal fractions.
-step_of_values <- function(values, call = sys.call(-1L)) {
+step_of_values <- function(values) {
   distance <- (if (is.unsorted(values)) sort(values) else values) - min(values)
   distance <- distance[-1L][diff(distance) > 0]
   if (length(distance) == 0L) {
@@ -176,17 +174,17 @@ step_of_values <- function(values, call = sys.call(-1L)) {
       return(step / scale)
     }
   }
-  stop_input("values", "are neither whole numbers nor decimal fractions: give the step, `by`", call = call)
+  stop_input("values", "are neither whole numbers nor decimal fractions: give the step, `by`")
 }
 
-check_on_step <- function(values, by, call = sys.call(-1L)) {
+check_on_step <- function(values, by) {
   first <- min(values)
   at <- (values - first) / by
   off <- which(abs(at - round(at)) > 1e-6 + 8 * .Machine$double.eps * (abs(values) + abs(first)) / by)
   if (length(off) > 0L || max(at) > 2^52 || abs(first) > 2^52 * min(by, 1)) {
     stop_input("values", "must be multiples of `by`, ", format(by, digits = 15),
       ", apart, and at most 2^52 of them, which ",
-      format(if (length(off) > 0L) values[[off[[1L]]]] else max(values), digits = 15), " is not", call = call)
+      format(if (length(off) > 0L) values[[off[[1L]]]] else max(values), digits = 15), " is not")
   }
   round(at)
 }
@@ -199,30 +197,30 @@ pmf_at <- function(weights, at, from, log, by) {
 
 # A double vector without attributes. If `weights` is one already, it is returned unchecked: the compiled code finds
 # weights that cannot be used, and check_weights() then says what is wrong. Any other vector is checked here.
-plain_weights <- function(weights, argument, log, call = sys.call(-1L)) {
+plain_weights <- function(weights, argument, log) {
   plain <- is.double(weights) && is.null(attributes(weights)) && length(weights) > 0L
-  if (plain) weights else check_weights(weights, argument, log, call)
+  if (plain) weights else check_weights(weights, argument, log)
 }
 
 # A double vector of usable weights (or logarithms), or an error that names the first unusable entry.
-check_weights <- function(weights, argument, log, call = sys.call(-1L)) {
+check_weights <- function(weights, argument, log) {
   if (is.double(weights) && is.null(attributes(weights)) && .Call(C_pmf_usable, weights, log)) {
     return(weights)
   }
   if (!is.numeric(weights) || (!is.null(dim(weights)) && length(dim(weights)) != 1L)) {
-    stop_input(argument, "must be a numeric vector, not ", show_value(weights), call = call)
+    stop_input(argument, "must be a numeric vector, not ", show_value(weights))
   }
   if (length(weights) == 0L) {
-    stop_input(argument, "is empty: a distribution has at least one value", call = call)
+    stop_input(argument, "is empty: a distribution has at least one value")
   }
   weights <- as.double(weights)
   bad <- bad_weight(weights, log)
   if (bad > 0) {
     stop_input(argument, sprintf("has the entry %s at position %.0f; ", format(weights[[bad]], digits = 15), bad),
-      weight_rule(log), call = call)
+      weight_rule(log))
   }
   if (max(weights) <= if (log) -Inf else 0) {
-    stop_input(argument, "is all zero: at least one value must be possible", call = call)
+    stop_input(argument, "is all zero: at least one value must be possible")
   }
   weights
 }

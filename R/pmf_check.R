@@ -1,13 +1,13 @@
 # Recognises distributions that are not as pmf() makes them, and arguments that are missing.
 
 # `x`, if it is a distribution as pmf() makes it.
-check_pmf <- function(x, argument, call = sys.call(-1L)) {
+check_pmf <- function(x, argument) {
   if (!inherits(x, "pmf")) {
-    stop_input(argument, "must be a distribution made by pmf(), not ", show_value(x), call = call)
+    stop_input(argument, "must be a distribution made by pmf(), not ", show_value(x))
   }
   problem <- pmf_problem(x)
   if (!is.null(problem)) {
-    stop_input(argument, "is not a distribution as pmf() makes it: ", problem, call = call)
+    stop_input(argument, "is not a distribution as pmf() makes it: ", problem)
   }
   x
 }

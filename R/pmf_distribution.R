@@ -117,19 +117,19 @@ qpmf <- function(p, dist, lower.tail = TRUE, log.p = FALSE) {
   values_of(dist, pmin(pmax(at, first), last))
 }
 
-check_probabilities <- function(p, argument, log, call = sys.call(-1L)) {
-  p <- check_values(p, argument, call)
+check_probabilities <- function(p, argument, log) {
+  p <- check_values(p, argument)
   outside <- if (log) which(p > 0) else which(p < 0 | p > 1)
   if (length(outside) > 0L) {
     stop_input(argument, "has the entry ", format(p[[outside[[1L]]]], digits = 15), ": ",
-      if (log) "logarithms of probabilities are at most 0" else "probabilities lie between 0 and 1", call = call)
+      if (log) "logarithms of probabilities are at most 0" else "probabilities lie between 0 and 1")
   }
   p
 }
 
-check_values <- function(x, argument, call = sys.call(-1L)) {
+check_values <- function(x, argument) {
   if (!(is.numeric(x) || (is.logical(x) && all(is.na(x))))) {
-    stop_input(argument, "must be a numeric vector, not ", show_value(x), call = call)
+    stop_input(argument, "must be a numeric vector, not ", show_value(x))
   }
   as.double(x)
 }
@@ -140,7 +140,7 @@ rpmf <- function(n, dist, seed = NULL) {
   require_arguments("n", "dist")
   check_pmf(dist, "dist")
   n <- check_count(n, "n", min = 0, max = 2^52)
-  check_result_size(n, "n", "draws", sys.call())
+  check_result_size(n, "n", "draws")
   seed <- check_seed(seed)
   weights <- relative_weights(dist)
   sums <- native(C_pmf_cumulate, weights, FALSE, FALSE, resolve_run("cpu", work = 0))

@@ -49,18 +49,16 @@
 #' @name pmf_families
 NULL
 
-check_tail <- function(tail, finite, call = sys.call(-1L)) {
+check_tail <- function(tail, finite) {
   usable <- is_finite_number(tail) && ((finite && tail == 0) || (tail >= 1e-300 && tail <= 1e-8))
   if (!usable) {
-    stop_input("tail", "must be one number from 1e-300 to 1e-08", if (finite) ", or 0", ", not ", show_value(tail),
-      call = call
-    )
+    stop_input("tail", "must be one number from 1e-300 to 1e-08", if (finite) ", or 0", ", not ", show_value(tail))
   }
   as.double(tail)
 }
 
 # A distribution from density(value, log) and tail_of(value, lower), which is P(X <= value) or P(X > value).
-family_pmf <- function(density, tail_of, lowest, highest, tail, log, argument, call) {
+family_pmf <- function(density, tail_of, lowest, highest, tail, log, argument) {
   from <- lowest
   to <- highest
   if (tail > 0) {
@@ -68,10 +66,10 @@ family_pmf <- function(density, tail_of, lowest, highest, tail, log, argument, c
     from <- first_whole(function(x) tail_of(x, TRUE) > tail, lowest, to)
   }
   if (to > 2^52) {
-    stop_input(argument, "gives a range of values that passes 2^52", call = call)
+    stop_input(argument, "gives a range of values that passes 2^52")
   }
   count <- to - from + 1
-  check_result_size(count, argument, "probabilities", call, copies = 2)
+  check_result_size(count, argument, "probabilities", copies = 2)
   new_pmf(by_blocks(count, function(at) density(from - 1 + at, log)), from, log)
 }
 
@@ -92,12 +90,12 @@ first_whole <- function(holds, lowest, highest) {
   high
 }
 
-check_probability <- function(value, argument, zero = TRUE, one = TRUE, call = sys.call(-1L)) {
+check_probability <- function(value, argument, zero = TRUE, one = TRUE) {
   inside <- is.numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= 1 &&
     (zero || value > 0) && (one || value < 1)
   if (!inside) {
     stop_input(argument, "must be one number ", if (zero) "from 0" else "above 0",
-      if (one) " to 1" else " and below 1", ", not ", show_value(value), call = call)
+      if (one) " to 1" else " and below 1", ", not ", show_value(value))
   }
   as.double(value)
 }
@@ -109,7 +107,7 @@ pmf_poisson <- function(lambda, tail = 1e-15, log = FALSE) {
   lambda <- check_number(lambda, "lambda", min = 0, max = 2^50, open = FALSE)
   family_pmf(
     function(x, log) stats::dpois(x, lambda, log), function(x, lower) stats::ppois(x, lambda, lower),
-    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), "lambda", sys.call()
+    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), "lambda"
   )
 }
 
@@ -121,7 +119,7 @@ pmf_binomial <- function(size, prob, tail = 1e-15, log = FALSE) {
   prob <- check_probability(prob, "prob")
   family_pmf(
     function(x, log) stats::dbinom(x, size, prob, log), function(x, lower) stats::pbinom(x, size, prob, lower),
-    0, size, check_tail(tail, TRUE), check_flag(log, "log"), "size", sys.call()
+    0, size, check_tail(tail, TRUE), check_flag(log, "log"), "size"
   )
 }
 
@@ -144,7 +142,7 @@ pmf_negative_binomial <- function(size, prob, mu, tail = 1e-15, log = FALSE) {
   family_pmf(
     function(x, log) stats::dnbinom(x, size, prob, log = log),
     function(x, lower) stats::pnbinom(x, size, prob, lower.tail = lower),
-    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), "size", sys.call()
+    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), "size"
   )
 }
 
@@ -155,7 +153,7 @@ pmf_geometric <- function(prob, tail = 1e-15, log = FALSE) {
   prob <- check_probability(prob, "prob", zero = FALSE)
   family_pmf(
     function(x, log) stats::dgeom(x, prob, log), function(x, lower) stats::pgeom(x, prob, lower),
-    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), "prob", sys.call()
+    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), "prob"
   )
 }
 
@@ -168,7 +166,7 @@ pmf_hypergeometric <- function(m, n, k, tail = 1e-15, log = FALSE) {
   k <- check_count(k, "k", min = 0, max = m + n)
   family_pmf(
     function(x, log) stats::dhyper(x, m, n, k, log), function(x, lower) stats::phyper(x, m, n, k, lower),
-    max(0, k - n), min(k, m), check_tail(tail, TRUE), check_flag(log, "log"), "k", sys.call()
+    max(0, k - n), min(k, m), check_tail(tail, TRUE), check_flag(log, "log"), "k"
   )
 }
 
@@ -184,7 +182,7 @@ pmf_logarithmic <- function(prob, tail = 1e-15, log = FALSE) {
     logarithm <- x * base::log(prob) - base::log(x) - base::log(scale)
     if (log) logarithm else prob^x / (x * scale)
   }
-  family_pmf(density, tail_of, 1, Inf, check_tail(tail, FALSE), check_flag(log, "log"), "prob", sys.call())
+  family_pmf(density, tail_of, 1, Inf, check_tail(tail, FALSE), check_flag(log, "log"), "prob")
 }
 
 #' @rdname pmf_families
@@ -195,7 +193,7 @@ pmf_uniform <- function(from, to, log = FALSE) {
   to <- check_count(to, "to", min = from, max = 2^52)
   log <- check_flag(log, "log")
   size <- to - from + 1
-  check_result_size(size, "to", "probabilities", sys.call())
+  check_result_size(size, "to", "probabilities")
   new_pmf(by_blocks(size, function(at) rep(if (log) -base::log(size) else 1 / size, length(at))), from, log)
 }
 

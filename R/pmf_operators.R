@@ -5,55 +5,54 @@
 #' @export
 Ops.warpbayes <- function(e1, e2) {
   operator <- .Generic
-  call <- sys.call()
   if (!inherits(e1, "pmf") && (missing(e2) || !inherits(e2, "pmf"))) {
     x <- if (inherits(e1, "warpbayes")) e1 else e2
     return(if (is.atomic(x)) NextMethod() else stop_refused(operator, x))
   }
   if (inherits(e1, "pmf")) {
-    check_pmf(e1, "e1", call)
+    check_pmf(e1, "e1")
   }
   if (!missing(e2) && inherits(e2, "pmf")) {
-    check_pmf(e2, "e2", call)
+    check_pmf(e2, "e2")
   }
   if (missing(e2)) {
     if (!operator %in% c("+", "-")) {
-      stop_operator(operator, call)
+      stop_operator(operator)
     }
     return(if (operator == "-") negate_pmf(e1) else e1)
   }
   switch(operator,
-    "+" = add_or_shift(e1, e2, call),
-    "-" = add_or_shift(e1, if (inherits(e2, "pmf")) negate_pmf(e2) else -check_shift(e2, "e2", call), call),
-    "*" = if (inherits(e1, "pmf")) scale_pmf(e1, e2, "e2", operator, call) else scale_pmf(e2, e1, "e1", operator, call),
-    "/" = scale_pmf(e1, e2, "e2", operator, call),
-    stop_operator(operator, call)
+    "+" = add_or_shift(e1, e2),
+    "-" = add_or_shift(e1, if (inherits(e2, "pmf")) negate_pmf(e2) else -check_shift(e2, "e2")),
+    "*" = if (inherits(e1, "pmf")) scale_pmf(e1, e2, "e2", operator) else scale_pmf(e2, e1, "e1", operator),
+    "/" = scale_pmf(e1, e2, "e2", operator),
+    stop_operator(operator)
   )
 }
 
-add_or_shift <- function(e1, e2, call) {
+add_or_shift <- function(e1, e2) {
   if (!inherits(e1, "pmf")) {
-    return(shift_pmf(e2, check_shift(e1, "e1", call), call))
+    return(shift_pmf(e2, check_shift(e1, "e1")))
   }
   if (!inherits(e2, "pmf")) {
-    return(shift_pmf(e1, check_shift(e2, "e2", call), call))
+    return(shift_pmf(e1, check_shift(e2, "e2")))
   }
   convolve_pmf(e1, e2)
 }
 
-stop_operator <- function(operator, call) {
+stop_operator <- function(operator) {
   # pmin() and pmax() of R compare their arguments.
   instead <- if (operator %in% c("<", ">", "<=", ">=", "==", "!=")) {
     "; probability() gives the probability of an event, and min() and max() take the place of pmin() and pmax()"
   }
   stop_warpbayes("input", paste0(
     sprintf("`%s` is not known for distributions: only + and -, and * and / with a number, are", operator), instead
-  ), call = call)
+  ))
 }
 
-check_shift <- function(by, argument, call) {
+check_shift <- function(by, argument) {
   if (!is.numeric(by) || length(by) != 1L || !is.finite(by) || abs(by) > 2^52) {
-    stop_input(argument, "must be a distribution or one number of at most 2^52, not ", show_value(by), call = call)
+    stop_input(argument, "must be a distribution or one number of at most 2^52, not ", show_value(by))
   }
   as.double(by)
 }
@@ -63,21 +62,21 @@ negate_pmf <- function(x) {
   new_pmf(rev(weights_of(x)), -last_of(x), is_log(x), step_of(x), at)
 }
 
-shift_pmf <- function(x, by, call) {
+shift_pmf <- function(x, by) {
   x$from <- x$from + by
   if (abs(x$from) > 2^52 * min(step_of(x), 1)) {
     stop_input("from", "of the shifted distribution would be ", show_value(x$from), ", beyond 2^52",
-      if (step_of(x) < 1) " of its steps", call = call)
+      if (step_of(x) < 1) " of its steps")
   }
   x
 }
 
-scale_pmf <- function(x, times, argument, operator, call) {
+scale_pmf <- function(x, times, argument, operator) {
   usable <- inherits(x, "pmf") && is.numeric(times) && length(times) == 1L && is.finite(times) &&
     (operator == "*" || times != 0)
   if (!usable) {
     stop_input(argument, sprintf("of %s must be one number%s, and the other a distribution, not ", operator,
-      if (operator == "/") " other than 0" else ""), show_value(times), call = call)
+      if (operator == "/") " other than 0" else ""), show_value(times))
   }
   if (times == 0) {
     return(new_pmf(if (is_log(x)) 0 else 1, 0, is_log(x)))
@@ -90,9 +89,7 @@ scale_pmf <- function(x, times, argument, operator, call) {
   step <- scale(step_of(x))
   from <- scale(x$from)
   if (!is.finite(step) || step < 1e-300 || abs(from) > 2^52 * min(step, 1) || last_position(x) * step > 2^1000) {
-    stop_input(argument, "is ", show_value(times), ": the values would be beyond 2^52 steps or what doubles hold",
-      call = call
-    )
+    stop_input(argument, "is ", show_value(times), ": the values would be beyond 2^52 steps or what doubles hold")
   }
   new_pmf(weights_of(x), from, is_log(x), step, x$at)
 }
@@ -106,7 +103,7 @@ Summary.pmf <- function(..., na.rm = FALSE) {
   if (!.Generic %in% c("max", "min")) {
     stop_refused(.Generic, ..1)
   }
-  extreme_pmf(list(...), .Generic, sys.call())
+  extreme_pmf(list(...), .Generic)
 }
 
 #' @rdname pmf
@@ -124,7 +121,7 @@ rep.pmf <- function(x, times = 1, each = 1, length.out = NULL, ...) {
   each <- check_count(each, "each", min = 0, max = 2^52)
   count <- if (is.null(length.out)) times * each else check_count(length.out, "length.out", min = 0, max = 2^52)
   given <- if (!is.null(length.out)) "length.out" else if (each > times) "each" else "times"
-  check_result_size(count, given, "elements", sys.call(), copies = 2)
+  check_result_size(count, given, "elements", copies = 2)
   structure(rep(list(x), count), class = c("pmf_list", "warpbayes"))
 }
 
@@ -143,5 +140,5 @@ in_console.pmf_list <- function(x, ...) {
 #' @noRd
 #' @export
 `[.pmf` <- function(x, ...) {
-  stop_warpbayes("input", "`[` is not known for distributions; dpmf(values, x) gives probabilities", call = sys.call())
+  stop_warpbayes("input", "`[` is not known for distributions; dpmf(values, x) gives probabilities")
 }

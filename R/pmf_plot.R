@@ -53,32 +53,32 @@ plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution
   }
   add <- check_flag(add, "add")
   border <- check_colours(border, "border")
-  picture <- pmf_picture(x, y, type, log, lower.tail, xlim, ylim, xlab, ylab, main, col, legend, sys.call())
+  picture <- pmf_picture(x, y, type, log, lower.tail, xlim, ylim, xlab, ylab, main, col, legend)
   drawing(draw_pmf(picture, border, add, ...))
   invisible(x)
 }
 
 # What a picture of one or two distributions shows: its `type`; `curves`, each with x and y (for bars also their width);
 # the limits, NULL where the curves decide; the labels, and which axes show whole numbers.
-pmf_picture <- function(x, y, type, log, lower.tail, xlim, ylim, xlab, ylab, main, col, legend, call) {
+pmf_picture <- function(x, y, type, log, lower.tail, xlim, ylim, xlab, ylab, main, col, legend) {
   all <- if (is.null(y)) list(x) else list(x, y)
-  log <- if (is.null(log)) type != "quantile" && any(vapply(all, is_log, NA)) else check_flag(log, "log", call = call)
-  lower.tail <- check_flag(lower.tail, "lower.tail", call = call)
-  xlim <- check_limits(xlim, "xlim", call)
-  ylim <- check_limits(ylim, "ylim", call)
-  check_label(xlab, "xlab", call)
-  check_label(ylab, "ylab", call)
-  check_label(main, "main", call)
+  log <- if (is.null(log)) type != "quantile" && any(vapply(all, is_log, NA)) else check_flag(log, "log")
+  lower.tail <- check_flag(lower.tail, "lower.tail")
+  xlim <- check_limits(xlim, "xlim")
+  ylim <- check_limits(ylim, "ylim")
+  check_label(xlab, "xlab")
+  check_label(ylab, "ylab")
+  check_label(main, "main")
   if (!is.null(legend) && !(is.character(legend) && length(legend) == 2L)) {
-    stop_input("legend", "must be two names, or NULL for none, not ", show_value(legend), call = call)
+    stop_input("legend", "must be two names, or NULL for none, not ", show_value(legend))
   }
   labelled <- function(own) list(xlab = if (is.null(xlab)) own[[1L]] else xlab,
     ylab = if (is.null(ylab)) own[[2L]] else ylab)
   shared <- list(all = all, log = log, lower.tail = lower.tail, ylim = ylim, main = main,
-    col = rep_len(check_colours(col, "col", call), 2L), legend = legend)
+    col = rep_len(check_colours(col, "col"), 2L), legend = legend)
   if (type == "quantile") {
     if (log) {
-      stop_input("log", "is TRUE, but probabilities of quantiles are on a linear axis", call = call)
+      stop_input("log", "is TRUE, but probabilities of quantiles are on a linear axis")
     }
     line <- quantile_line(all)
     own <- list(type = type, xlim = xlim, line = line[c("x", "y")], whole = line$whole)
@@ -422,38 +422,38 @@ thin_line <- function(value, height, stretches = 2000L) {
   list(x = value[keep], y = height[keep])
 }
 
-check_colours <- function(col, argument, call = sys.call(-1L)) {
+check_colours <- function(col, argument) {
   known <- is.atomic(col) && length(col) > 0L &&
     !is.null(tryCatch(grDevices::col2rgb(col), error = function(error) NULL, warning = function(warning) NULL))
   if (!known) {
-    stop_input(argument, "must be colours, not ", show_value(col), call = call)
+    stop_input(argument, "must be colours, not ", show_value(col))
   }
   col
 }
 
 # Labels are text, or expressions and calls, which R draws as formulas.
-check_label <- function(label, argument, call = sys.call(-1L)) {
+check_label <- function(label, argument) {
   if (!is.null(label) && !is.character(label) && !is.numeric(label) && !is.language(label)) {
-    stop_input(argument, "must be text, not ", show_value(label), call = call)
+    stop_input(argument, "must be text, not ", show_value(label))
   }
 }
 
 # Draws. What R refuses to draw, such as an unknown line type in `...`, is an error about the picture.
-drawing <- function(code, call = sys.call(-1L)) {
+drawing <- function(code) {
   tryCatch(code, error = function(error) {
     if (inherits(error, "warpbayes_error")) {
       stop(error)
     }
-    stop_warpbayes("input", paste0("R cannot draw the picture: ", conditionMessage(error)), call = call)
+    stop_warpbayes("input", paste0("R cannot draw the picture: ", conditionMessage(error)))
   })
 }
 
-check_limits <- function(limits, argument, call = sys.call(-1L)) {
+check_limits <- function(limits, argument) {
   if (is.null(limits)) {
     return(NULL)
   }
   if (!is.numeric(limits) || length(limits) != 2L || any(!is.finite(limits)) || limits[[1L]] > limits[[2L]]) {
-    stop_input(argument, "must be two increasing numbers, not ", show_value(limits), call = call)
+    stop_input(argument, "must be two increasing numbers, not ", show_value(limits))
   }
   as.double(limits)
 }

@@ -96,10 +96,10 @@ value_at_risk <- function(x, p) {
   qpmf(check_levels(p), x)
 }
 
-check_levels <- function(p, call = sys.call(-1L)) {
-  p <- check_probabilities(p, "p", FALSE, call)
+check_levels <- function(p) {
+  p <- check_probabilities(p, "p", FALSE)
   if (any(p == 1, na.rm = TRUE)) {
-    stop_input("p", "has the entry 1: levels are below 1", call = call)
+    stop_input("p", "has the entry 1: levels are below 1")
   }
   p
 }
@@ -110,7 +110,7 @@ lorenz_share <- function(x, p) {
   require_arguments("x", "p")
   check_pmf(x, "x")
   p <- check_probabilities(p, "p", FALSE)
-  total <- lorenz_total(x, sys.call())
+  total <- lorenz_total(x)
   result <- rep(NA_real_, length(p))
   result[which(p == 1)] <- 1
   # The worst share 1 - p of the outcomes contributes (1 - p) times the tail value at risk.
@@ -121,11 +121,11 @@ lorenz_share <- function(x, p) {
 }
 
 # The mean of a variable that is never negative and not always 0.
-lorenz_total <- function(x, call) {
+lorenz_total <- function(x) {
   possible <- which(is_possible(x))
   total <- mean(x)
   if (values_of(x, possible[[1L]]) < 0 || total == 0) {
-    stop_input("x", if (total == 0) "is always 0" else "has negative values", ": nothing is shared", call = call)
+    stop_input("x", if (total == 0) "is always 0" else "has negative values", ": nothing is shared")
   }
   total
 }

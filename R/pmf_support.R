@@ -117,16 +117,16 @@ entry_by <- function(x, position, by) {
 }
 
 # Up to 2^52 steps from 0, all values are exact.
-check_from <- function(from, call = sys.call(-1L), by = 1) {
+check_from <- function(from, by = 1) {
   if (abs(from) > 2^52 * min(by, 1)) {
     stop_warpbayes("input", paste0("the sum would begin at ", show_value(from), ", beyond 2^52",
-      if (by < 1) " of its steps"), call = call)
+      if (by < 1) " of its steps"))
   }
   from
 }
 
 # The longest step of which all steps are multiples.
-common_step <- function(steps, call = sys.call(-1L)) {
+common_step <- function(steps) {
   steps <- unique(steps)
   common <- steps[[1L]]
   for (step in steps[-1L]) {
@@ -134,7 +134,7 @@ common_step <- function(steps, call = sys.call(-1L)) {
     if (is.null(found)) {
       stop_warpbayes("input", sprintf("the steps %s and %s of the distributions have no common step",
         format(common, digits = 15), format(step, digits = 15)
-      ), call = call)
+      ))
     }
     common <- found
   }
@@ -251,33 +251,31 @@ from_positions <- function(at, weights, from, by, log) {
 }
 
 # The sum of two distributions of which at least one has gaps, or which have different steps.
-add_positions <- function(x, y, by, log, accuracy, run, call) {
-  from <- check_from(x$from + y$from, call, by)
+add_positions <- function(x, y, by, log, accuracy, run) {
+  from <- check_from(x$from + y$from, by)
   positions <- round(last_position(x) * step_of(x) / by) + round(last_position(y) * step_of(y) / by) + 1
   products <- as.double(size_of(x)) * size_of(y)
   if (wants_dense(positions, products)) {
-    check_result_size(positions, NULL, "probabilities", call, copies = result_copies(log, accuracy))
-    result <- sum_vectors(list(dense_weights(x, by, log), dense_weights(y, by, log)), log, accuracy, run, call)
+    check_result_size(positions, NULL, "probabilities", copies = result_copies(log, accuracy))
+    result <- sum_vectors(list(dense_weights(x, by, log), dense_weights(y, by, log)), log, accuracy, run)
     return(new_pmf(result, from, log, by))
   }
-  check_result_size(products, NULL, "products of probabilities", call, copies = 12)
+  check_result_size(products, NULL, "products of probabilities", copies = 12)
   combine <- if (log) "+" else "*"
   at <- as.vector(outer(positions_by(x, by), positions_by(y, by), "+"))
   sum <- gather_positions(at, as.vector(outer(prob_of(x, log), prob_of(y, log), combine)), log)
   if (length(sum$at) == 0L) {
-    stop_warpbayes("input", "all probabilities of the sum are below 5e-324: log = TRUE gives their logarithms",
-      call = call
-    )
+    stop_warpbayes("input", "all probabilities of the sum are below 5e-324: log = TRUE gives their logarithms")
   }
   from_positions(sum$at, sum$weights, from, by, log)
 }
 
 # The sum of many distributions. The two with the fewest values are added first.
-add_many_positions <- function(all, log, accuracy, run, call) {
-  by <- common_step(vapply(all, step_of, 0), call)
+add_many_positions <- function(all, log, accuracy, run) {
+  by <- common_step(vapply(all, step_of, 0))
   while (length(all) > 1L) {
     shortest <- order(vapply(all, size_of, 0L))[1:2]
-    sum <- add_positions(all[[shortest[[1L]]]], all[[shortest[[2L]]]], by, log, accuracy, run, call)
+    sum <- add_positions(all[[shortest[[1L]]]], all[[shortest[[2L]]]], by, log, accuracy, run)
     all <- c(all[-shortest], list(sum))
   }
   all[[1L]]

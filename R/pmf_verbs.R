@@ -2,19 +2,19 @@
 
 # The values of several distributions as positions on one lattice with the first value `from` and the step `by`.
 # `at` is a list with a vector of positions for each distribution.
-common_lattice <- function(all, call) {
+common_lattice <- function(all) {
   first <- vapply(all, function(x) x$from, 0)
   from <- min(first)
   apart <- unique(first - from)
   steps <- vapply(all[vapply(all, size_of, 0L) > 1L], step_of, 0)
   # Distances that are whole numbers of steps, up to rounding, need no shorter step.
   if (length(steps) > 0L) {
-    by <- common_step(steps, call)
+    by <- common_step(steps)
     apart <- apart[abs(apart / by - round(apart / by)) > 64 * .Machine$double.eps * (1 + max(abs(first)) / by)]
-    by <- common_step(c(by, apart), call)
+    by <- common_step(c(by, apart))
   } else {
     apart <- apart[apart > 0]
-    by <- if (length(apart) > 0L) common_step(apart, call) else 1
+    by <- if (length(apart) > 0L) common_step(apart) else 1
   }
   at <- Map(function(x, f) round((f - from) / by) + (if (size_of(x) > 1L) positions_by(x, by) else 0), all, first)
   list(from = from, by = by, at = at)
@@ -22,24 +22,24 @@ common_lattice <- function(all, call) {
 
 # max() and min() of independent variables, by P(max = v) = P(X = v) P(Y <= v) + P(X < v) P(Y = v). All terms are
 # positive; differences of cumulative probabilities would cancel.
-extreme_pmf <- function(all, which, call) {
-  all <- lapply(seq_along(all), function(i) as_constant(all[[i]], sprintf("argument %d of %s()", i, which), call))
-  Reduce(function(x, y) extreme_of_two(x, y, which, call), all)
+extreme_pmf <- function(all, which) {
+  all <- lapply(seq_along(all), function(i) as_constant(all[[i]], sprintf("argument %d of %s()", i, which)))
+  Reduce(function(x, y) extreme_of_two(x, y, which), all)
 }
 
-as_constant <- function(x, argument, call) {
+as_constant <- function(x, argument) {
   if (inherits(x, "pmf")) {
-    return(check_pmf(x, argument, call))
+    return(check_pmf(x, argument))
   }
   if (!is.numeric(x) || length(x) != 1L || !is.finite(x) || abs(x) > 2^52) {
-    stop_input(argument, "must be a distribution or one number, not ", show_value(x), call = call)
+    stop_input(argument, "must be a distribution or one number, not ", show_value(x))
   }
   new_pmf(1, as.double(x), FALSE)
 }
 
-extreme_of_two <- function(x, y, which, call) {
+extreme_of_two <- function(x, y, which) {
   log <- is_log(x) || is_log(y)
-  shared <- common_lattice(list(x, y), call)
+  shared <- common_lattice(list(x, y))
   same <- step_of(x) == step_of(y) && step_of(x) == shared$by && !is_sparse(x) && !is_sparse(y)
   ends <- range(vapply(shared$at, range, numeric(2)))
   at <- if (same && wants_dense(diff(ends) + 1, size_of(x) + size_of(y))) {
@@ -156,9 +156,9 @@ truncate.pmf <- function(con, lower = -Inf, upper = Inf, outside = c("condition"
 }
 
 # One number, which may be infinite.
-check_bound <- function(value, argument, call = sys.call(-1L)) {
+check_bound <- function(value, argument) {
   if (!is.numeric(value) || length(value) != 1L || is.na(value)) {
-    stop_input(argument, "must be one number, not ", show_value(value), call = call)
+    stop_input(argument, "must be one number, not ", show_value(value))
   }
   as.double(value)
 }
@@ -183,7 +183,7 @@ mix_pmf <- function(x, weights) {
   x <- x[weights > 0]
   weights <- weights[weights > 0]
   log <- any(vapply(x, is_log, NA))
-  shared <- common_lattice(x, sys.call())
+  shared <- common_lattice(x)
   positions <- max(vapply(shared$at, max, 0)) + 1
   if (!log && wants_dense(positions, sum(vapply(x, size_of, 0L)))) {
     sums <- numeric(positions)

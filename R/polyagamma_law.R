@@ -54,9 +54,9 @@ polyagamma_cumulant <- function(shape, tilt = 0, order) {
   polyagamma_cumulants(shape, tilt, order)
 }
 
-polyagamma_cumulants <- function(shape, tilt, order, call = sys.call(-1L)) {
-  shape <- check_polyagamma_shape(shape, "shape", call = call)
-  tilt <- check_values(tilt, "tilt", call)
+polyagamma_cumulants <- function(shape, tilt, order) {
+  shape <- check_polyagamma_shape(shape, "shape")
+  tilt <- check_values(tilt, "tilt")
   all <- recycle_doubles(list(shape, tilt, order))
   value <- native(C_polyagamma_cumulant, all[[1L]], all[[2L]], all[[3L]])
   keep_na(value, all)
@@ -149,11 +149,11 @@ keep_na <- function(value, arguments) {
 }
 
 # `quantity` is a number of the enumeration wb_polyagamma_quantity in src/core/polyagamma_law.h.
-polyagamma_law <- function(x, shape, tilt, quantity, log, backend, threads, call = sys.call(-1L)) {
-  shape <- check_polyagamma_shape(shape, "shape", call = call)
-  tilt <- check_values(tilt, "tilt", call)
+polyagamma_law <- function(x, shape, tilt, quantity, log, backend, threads) {
+  shape <- check_polyagamma_shape(shape, "shape")
+  tilt <- check_values(tilt, "tilt")
   all <- recycle_doubles(list(x, shape, tilt))
-  run <- resolve_run(backend, threads, cost = polyagamma_law_cost(length(all[[1L]])), call = call)
+  run <- resolve_run(backend, threads, cost = polyagamma_law_cost(length(all[[1L]])))
   value <- native(C_polyagamma_law, all[[1L]], all[[2L]], all[[3L]], quantity, log, run)
   keep_na(value, all)
 }

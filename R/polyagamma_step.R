@@ -101,31 +101,31 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
   )
 }
 
-check_finite <- function(values, argument, length, recycle = FALSE, call = sys.call(-1L)) {
+check_finite <- function(values, argument, length, recycle = FALSE) {
   fits <- is.numeric(values) && (length(values) == length || recycle && length(values) == 1L)
   if (!fits || !all(is.finite(values))) {
     stop_input(argument,
       sprintf("must be %s finite numbers%s, not ", format(length), if (recycle) ", or one for all" else ""),
-      show_value(values), call = call)
+      show_value(values))
   }
   rep_len(as.double(values), length)
 }
 
 # Rounding can leave the precision of dependent columns positive. The coefficients would then be as large as its
 # inverse: the reciprocal condition of the precision, its columns scaled to 1, must be above that of rounding.
-check_determined <- function(precision, call = sys.call(-1L)) {
+check_determined <- function(precision) {
   size <- sqrt(diag(precision))
   if (rcond(precision / outer(size, size)) < 1e-14) {
     stop_input("x", "has columns that depend on each other, and `prior_precision` does not determine their ",
-      "coefficients", call = call)
+      "coefficients")
   }
 }
 
-check_prior_precision <- function(values, p, call = sys.call(-1L)) {
+check_prior_precision <- function(values, p) {
   if (!is.matrix(values)) {
-    diagonal <- check_finite(values, "prior_precision", p, recycle = TRUE, call = call)
+    diagonal <- check_finite(values, "prior_precision", p, recycle = TRUE)
     if (any(diagonal < 0)) {
-      stop_input("prior_precision", "must not be negative, but has ", format(min(diagonal), digits = 3), call = call)
+      stop_input("prior_precision", "must not be negative, but has ", format(min(diagonal), digits = 3))
     }
     return(diag(diagonal, p))
   }
@@ -134,18 +134,18 @@ check_prior_precision <- function(values, p, call = sys.call(-1L)) {
   if (!usable) {
     stop_input("prior_precision",
       sprintf("must be a symmetric %d x %d matrix of finite numbers, its diagonal or one number, not ", p, p),
-      show_value(values), call = call)
+      show_value(values))
   }
   values <- unname(values) + 0
-  check_semidefinite(values, call)
+  check_semidefinite(values)
   values
 }
 
 # A prior precision must not be negative in any direction; rounding may make it so by 1e-12 of its largest entry.
-check_semidefinite <- function(values, call) {
+check_semidefinite <- function(values) {
   least <- min(eigen(values, symmetric = TRUE, only.values = TRUE)$values)
   if (least < -1e-12 * max(abs(values))) {
     stop_input("prior_precision", "must not be negative in any direction, but its smallest eigenvalue is ",
-      format(least, digits = 3), call = call)
+      format(least, digits = 3))
   }
 }

@@ -70,7 +70,6 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
   tail <- check_tail(tail, FALSE)
   accuracy <- check_accuracy(accuracy)
   run <- resolve_run(backend, threads)
-  call <- sys.call()
   prob <- check_claims(prob, number)
   groups <- policy_groups(size, class, length(prob))
   prob <- rep_len(prob, groups$policies)
@@ -89,7 +88,7 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
   }
   # Each group, each number of claims in it, and each of the sums leaves out a share.
   share <- max(tail / (4 * length(sizes)), 1e-300)
-  by <- common_step(vapply(sizes, own_step, 0), call)
+  by <- common_step(vapply(sizes, own_step, 0))
   totals <- lapply(seq_along(sizes), function(i) {
     heed_interrupt()
     p <- used[[i]]
@@ -103,65 +102,65 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
       compound_pmf(claims, sizes[[i]], tail = min(share, 1e-8), accuracy = accuracy, backend = backend,
         threads = threads)
     }
-    check_result_size(round((last_of(total) - total$from) / by) + 1, "size", "probabilities", call,
+    check_result_size(round((last_of(total) - total$from) / by) + 1, "size", "probabilities",
       copies = result_copies(FALSE, accuracy))
     without_tails(spread_on_lattice(total, by), share)
   })
-  total <- add_without_tails(totals, share, accuracy, run, call)
+  total <- add_without_tails(totals, share, accuracy, run)
   new_pmf_from_first(total$weights, list(from = total$first * by, by = by))
 }
 
-check_claims <- function(prob, number, call = sys.call(-1L)) {
+check_claims <- function(prob, number) {
   most <- if (number == "poisson") 2^50 else 1
   if (!is.numeric(prob) || length(prob) == 0L) {
     stop_input("prob", "must be a vector of ", if (most == 1) "probabilities" else "mean numbers", ", not ",
-      show_value(prob), call = call)
+      show_value(prob))
   }
   bad <- which(!(is.finite(prob) & prob >= 0 & prob <= most))
   if (length(bad) > 0L) {
     stop_input("prob", sprintf("has the entry %s at position %.0f; ", format(prob[[bad[[1L]]]]), bad[[1L]]),
-      if (most == 1) "probabilities lie between 0 and 1" else "mean numbers are at least 0", call = call)
+      if (most == 1) "probabilities lie between 0 and 1" else "mean numbers are at least 0")
   }
   as.double(prob)
 }
 
 # The different sizes of claims, as distributions, and for each policy the index of its size.
-policy_groups <- function(size, class, probabilities, call = sys.call(-1L)) {
+policy_groups <- function(size, class, probabilities) {
   agreed <- function(policies) {
     if (probabilities != 1L && probabilities != policies) {
-      stop_input("prob", sprintf("has %.0f entries for %.0f policies", probabilities, policies), call = call)
+      stop_input("prob", sprintf("has %.0f entries for %.0f policies", probabilities, policies))
     }
   }
   if (inherits(size, "pmf")) {
-    check_pmf(size, "size", call)
+    check_pmf(size, "size")
     if (!is.null(class)) {
-      stop_input("class", "is for a list of sizes", call = call)
+      stop_input("class", "is for a list of sizes")
     }
     return(list(size = list(size), of = rep(1L, probabilities), policies = probabilities))
   }
   if (is.list(size) && length(size) > 0L) {
     for (i in seq_along(size)) {
-      check_pmf(size[[i]], sprintf("size[[%d]]", i), call)
+      check_pmf(size[[i]], sprintf("size[[%d]]", i))
     }
     usable <- is.numeric(class) && length(class) > 0L && all(class %in% seq_along(size))
     if (!usable) {
       stop_input("class", sprintf("must be the index of each policy's size, from 1 to %d, not ", length(size)),
-        show_value(class), call = call)
+        show_value(class))
     }
     agreed(length(class))
     return(list(size = size, of = as.integer(class), policies = length(class)))
   }
   if (!is.numeric(size) || length(size) == 0L) {
     stop_input("size", "must be a number for each policy, a distribution or a list of distributions, not ",
-      show_value(size), call = call)
+      show_value(size))
   }
   if (!is.null(class)) {
-    stop_input("class", "is for a list of sizes", call = call)
+    stop_input("class", "is for a list of sizes")
   }
   bad <- which(!(is.finite(size) & size > 0 & size <= 2^52))
   if (length(bad) > 0L) {
     stop_input("size", sprintf("has the entry %s at position %.0f; sizes are numbers above 0",
-      format(size[[bad[[1L]]]]), bad[[1L]]), call = call)
+      format(size[[bad[[1L]]]]), bad[[1L]]))
   }
   agreed(length(size))
   different <- sort(unique(as.double(size)))
@@ -218,7 +217,7 @@ add_few_values <- function(all, tail) {
 }
 
 # The sum of many. Those of similar length are added in pairs, and the ends of each sum are left out.
-add_without_tails <- function(all, tail, accuracy, run, call) {
+add_without_tails <- function(all, tail, accuracy, run) {
   share <- shared_accuracy(accuracy, length(all))
   all <- add_few_values(all, tail)
   while (length(all) > 1L) {
@@ -230,7 +229,7 @@ add_without_tails <- function(all, tail, accuracy, run, call) {
       heed_interrupt()
       x <- all[[2L * i - 1L]]
       y <- all[[2L * i]]
-      sum <- first_of_sum(x$weights, y$weights, length(x$weights) + length(y$weights) - 1, share, run, call)
+      sum <- first_of_sum(x$weights, y$weights, length(x$weights) + length(y$weights) - 1, share, run)
       without_tails(list(first = x$first + y$first, weights = sum), tail)
     }), waiting)
   }
@@ -251,7 +250,7 @@ mix_over <- function(factor, given) {
     part <- given(value)
     if (!inherits(part, "pmf")) {
       stop_input("given", "must give a distribution for each value of the factor; for ", format(value), " it gives ",
-        show_value(part), call = sys.call(-3L))
+        show_value(part))
     }
     part
   })
@@ -279,9 +278,7 @@ map_pmf <- function(x, f, by = NULL) {
     check_number(by, "by", min = 0)
   } else {
     tryCatch(step_of_values(value), warpbayes_error_input = function(error) {
-      stop_input("f", "gives values that are neither whole numbers nor decimal fractions: give their step, `by`",
-        call = sys.call(-4L)
-      )
+      stop_input("f", "gives values that are neither whole numbers nor decimal fractions: give their step, `by`")
     })
   }
   pmf_at(weights_of(x)[possible], check_on_step(value, by), min(value), is_log(x), by)
@@ -297,6 +294,6 @@ layer_pmf <- function(x, retention, limit = Inf) {
   if (limit <= 0) {
     stop_input("limit", "must be one number above 0, not ", show_value(limit))
   }
-  excess <- max(shift_pmf(x, -retention, sys.call()), 0)
-  if (is.finite(limit)) min(excess, check_shift(limit, "limit", sys.call())) else excess
+  excess <- max(shift_pmf(x, -retention), 0)
+  if (is.finite(limit)) min(excess, check_shift(limit, "limit")) else excess
 }

@@ -1,15 +1,12 @@
 # Copula predictions: the data as the compiled loops read them, the choice of the bandwidth, and the states of the
 # resamples.
 
-start_copula <- function(fit, y, run, call) {
-  fit <- switch(fit$model$kind,
-    copula_density = density_data(fit, y, call),
-    formula_data(fit, y, call)
-  )
+start_copula <- function(fit, y, run) {
+  fit <- switch(fit$model$kind, copula_density = density_data(fit, y), formula_data(fit, y))
   model <- fit$model
   univariate <- model$kind == "copula_density" && ncol(fit$data$y) == 1L
   inner <- if (univariate) inner_points(drop(fit$data$y))
-  check_result_size(fit$count * (as.double(nrow(fit$at$y)) * ncol(fit$at$y) + length(inner)), "draws", "values", call,
+  check_result_size(fit$count * (as.double(nrow(fit$at$y)) * ncol(fit$at$y) + length(inner)), "draws", "values",
     copies = 6)
   fit$orders <- list()
   fit$order <- if (model$permutations == 0) {
@@ -17,7 +14,7 @@ start_copula <- function(fit, y, run, call) {
   } else {
     .Call(C_predictive_orders, fit$seed, fit$n, model$permutations)
   }
-  fit$bandwidth <- choose_bandwidth(fit, run, call)
+  fit$bandwidth <- choose_bandwidth(fit, run)
   fit$rho <- fit$bandwidth$rho
   fit$rho_x <- if (ncol(fit$data$x)) stats::setNames(fit$bandwidth$rho_x, colnames(fit$data$x))
   found <- native(C_predictive_fit, fit$data, fit$bandwidth, fit$order, run)
@@ -100,28 +97,27 @@ start_score <- function(fit) {
 
 # Data ---------------------------------------------------------------------------
 
-as_columns <- function(y, argument, call) {
+as_columns <- function(y, argument) {
   if (is.data.frame(y)) {
     odd <- which(!vapply(y, is.numeric, NA))
     if (length(odd)) {
       name <- names(y)[[odd[[1L]]]]
       stop_input(argument, "must have numeric columns; column ",
-        if (is.na(name) || !nzchar(name)) odd[[1L]] else dQuote(name, FALSE), " is ",
-        show_value(y[[odd[[1L]]]]), call = call)
+        if (is.na(name) || !nzchar(name)) odd[[1L]] else dQuote(name, FALSE), " is ", show_value(y[[odd[[1L]]]]))
     }
     y <- as.matrix(y)
   }
   if (is.matrix(y)) {
     if (ncol(y) == 0L || nrow(y) == 0L) {
-      stop_input(argument, "is empty: ", show_value(y), call = call)
+      stop_input(argument, "is empty: ", show_value(y))
     }
-    return(check_coordinates(y, call, argument))
+    return(check_coordinates(y, argument))
   }
-  matrix(check_numeric_vector(y, argument, call = call))
+  matrix(check_numeric_vector(y, argument))
 }
 
 # The centre and scale of each column. A constant column has no scale, which is an error.
-standard_of <- function(y, wanted, argument, call) {
+standard_of <- function(y, wanted, argument) {
   if (!wanted) {
     return(list(center = rep(0, ncol(y)), scale = rep(1, ncol(y))))
   }
@@ -143,7 +139,7 @@ standard_of <- function(y, wanted, argument, call) {
     column <- if (is.null(name) || !nzchar(name)) constant[[1L]] else dQuote(name, FALSE)
     column <- if (ncol(y) > 1L) paste(" in column", column)
     stop_input(argument, if (nrow(y) == 1L) "has one observation" else paste0("is constant", column),
-      ": it cannot be standardised", call = call)
+      ": it cannot be standardised")
   }
   list(center = center, scale = scale)
 }
@@ -152,16 +148,16 @@ apply_standard <- function(y, standard) {
   sweep(sweep(y, 2L, standard$center), 2L, standard$scale, "/")
 }
 
-density_data <- function(fit, y, call) {
-  y <- as_columns(y, "y", call)
+density_data <- function(fit, y) {
+  y <- as_columns(y, "y")
   model <- fit$model
   if (!is.null(model$rho) && !length(model$rho) %in% c(1L, ncol(y))) {
     stop_input("rho", sprintf(
       "has %d values; the data have %d column%s", length(model$rho), ncol(y), if (ncol(y) > 1L) "s" else ""
-    ), call = call)
+    ))
   }
   fit$n <- nrow(y)
-  fit$standard <- standard_of(y, model$standardize, "y", call)
+  fit$standard <- standard_of(y, model$standardize, "y")
   fit$data <- list(binary = FALSE, y = apply_standard(y, fit$standard), x = matrix(0, nrow(y), 0L))
   points <- model$points
   if (is.null(points)) {
@@ -170,11 +166,11 @@ density_data <- function(fit, y, call) {
       seq(min(y) - margin, max(y) + margin, length.out = 200L)
     }
   }
-  points <- as_columns(points, "points", call)
+  points <- as_columns(points, "points")
   if (ncol(points) != ncol(y)) {
     stop_input("points", sprintf(
       "has %d column%s; the data have %d", ncol(points), if (ncol(points) > 1L) "s" else "", ncol(y)
-    ), call = call)
+    ))
   }
   fit$at <- density_points(fit, points)
   fit$points <- if (ncol(points) == 1L) drop(unname(points)) else points
@@ -192,40 +188,40 @@ density_points <- function(fit, points) {
 }
 
 # The data of a regression or classification, from the model frame.
-formula_data <- function(fit, y, call) {
+formula_data <- function(fit, y) {
   if (!is.data.frame(y)) {
-    stop_input("y", "must be a data frame for a model with a formula, not ", show_value(y), call = call)
+    stop_input("y", "must be a data frame for a model with a formula, not ", show_value(y))
   }
   model <- fit$model
   frame <- tryCatch(
     stats::model.frame(model$formula, y, na.action = stats::na.pass, drop.unused.levels = TRUE),
     error = function(error) {
-      stop_input("formula", "cannot be evaluated in the data: ", conditionMessage(error), call = call)
+      stop_input("formula", "cannot be evaluated in the data: ", conditionMessage(error))
     }
   )
-  check_frame(frame, "y", call)
+  check_frame(frame, "y")
   if (nrow(frame) == 0L) {
-    stop_input("y", "has no rows", call = call)
+    stop_input("y", "has no rows")
   }
   terms <- stats::delete.response(stats::terms(frame))
-  check_coded(frame, terms, call)
+  check_coded(frame, terms)
   fit$frame <- list(terms = terms, levels = stats::.getXlevels(terms, frame))
   x <- covariate_columns(frame, terms)
   if (ncol(x) == 0L) {
-    stop_input("formula", "has no covariates: use copula_density()", call = call)
+    stop_input("formula", "has no covariates: use copula_density()")
   }
   fit$group <- attr(x, "group")
   groups <- max(fit$group)
   if (!is.null(model$rho_x) && !length(model$rho_x) %in% c(1L, groups, ncol(x))) {
     stop_input("rho_x", sprintf("has %d values; there are %d covariates%s", length(model$rho_x), groups,
-      if (groups < ncol(x)) sprintf(" in %d columns", ncol(x)) else ""), call = call)
+      if (groups < ncol(x)) sprintf(" in %d columns", ncol(x)) else ""))
   }
   fit$n <- nrow(x)
-  fit$standard_x <- standard_of(x, model$standardize, "y", call)
+  fit$standard_x <- standard_of(x, model$standardize, "y")
   response <- stats::model.response(frame)
   points <- if (is.null(model$points)) y else model$points
   if (model$kind == "copula_classification") {
-    classes <- two_classes(response, "y", call)
+    classes <- two_classes(response, "y")
     fit$classes <- classes$labels
     fit$data <- list(binary = TRUE, y = matrix(classes$y), x = apply_standard(x, fit$standard_x))
   } else {
@@ -233,46 +229,46 @@ formula_data <- function(fit, y, call) {
       stop_input("y", "must have a numeric response, not ", show_value(response),
         if (is.factor(response) || is.character(response) || is.logical(response)) {
           ": use copula_classification() for classes"
-        }, call = call)
+        })
     }
     response <- matrix(as.double(response))
-    fit$standard <- standard_of(response, model$standardize, "y", call)
+    fit$standard <- standard_of(response, model$standardize, "y")
     fit$data <- list(binary = FALSE, y = apply_standard(response, fit$standard), x = apply_standard(x, fit$standard_x))
     if (is.null(model$at)) {
       margin <- fit$standard$scale
       fit$response_at <- seq(min(response) - margin, max(response) + margin, length.out = 50L)
     } else {
-      fit$response_at <- sort(unique(check_numeric_vector(model$at, "at", call = call)))
+      fit$response_at <- sort(unique(check_numeric_vector(model$at, "at")))
     }
     fit$inner_at <- inner_response(fit)
     fit$all_at <- sort(unique(c(fit$response_at, fit$inner_at)))
   }
-  covariates <- point_covariates(fit, points, "points", call)
+  covariates <- point_covariates(fit, points, "points")
   fit$at <- formula_points(fit, covariates)
   fit$points <- points[all.vars(terms)]
   fit
 }
 
-check_frame <- function(frame, argument, call) {
+check_frame <- function(frame, argument) {
   for (name in names(frame)) {
     column <- frame[[name]]
     bad <- if (is.numeric(column)) !is.finite(column) else is.na(column)
     if (any(bad)) {
       stop_input(argument, sprintf("has a missing or infinite value in row %d of %s",
-        as.integer((which(bad)[[1L]] - 1L) %% nrow(frame) + 1L), dQuote(name, FALSE)), call = call)
+        as.integer((which(bad)[[1L]] - 1L) %% nrow(frame) + 1L), dQuote(name, FALSE)))
     }
   }
 }
 
 # Covariates that no column could stand for, with what to do instead.
-check_coded <- function(frame, terms, call) {
+check_coded <- function(frame, terms) {
   if (!is.null(attr(terms, "offset"))) {
-    stop_input("formula", "has an offset, which this model does not have: subtract it from the response", call = call)
+    stop_input("formula", "has an offset, which this model does not have: subtract it from the response")
   }
   for (name in covariate_names(frame, terms)) {
     column <- frame[[name]]
     if ((is.factor(column) || is.character(column)) && length(unique(column)) < 2L) {
-      stop_input("y", "has one level only in ", dQuote(name, FALSE), ": leave it out of the formula", call = call)
+      stop_input("y", "has one level only in ", dQuote(name, FALSE), ": leave it out of the formula")
     }
   }
 }
@@ -310,23 +306,23 @@ covariate_columns <- function(frame, terms) {
   x
 }
 
-point_covariates <- function(fit, points, argument, call) {
+point_covariates <- function(fit, points, argument) {
   absent <- setdiff(all.vars(fit$frame$terms), names(points))
   if (length(absent)) {
-    stop_input(argument, "lacks the covariate ", dQuote(absent[[1L]], FALSE), call = call)
+    stop_input(argument, "lacks the covariate ", dQuote(absent[[1L]], FALSE))
   }
   for (name in intersect(names(fit$frame$levels), names(points))) {
     if (!is.factor(points[[name]]) && !is.character(points[[name]])) {
       stop_input(argument, "must have levels in ", dQuote(name, FALSE), ", which is a factor in the data, such as ",
-        dQuote(fit$frame$levels[[name]][[1L]], FALSE), ", not ", show_value(points[[name]]), call = call)
+        dQuote(fit$frame$levels[[name]][[1L]], FALSE), ", not ", show_value(points[[name]]))
     }
   }
-  unusable <- function(error) stop_input(argument, "cannot be used: ", conditionMessage(error), call = call)
+  unusable <- function(error) stop_input(argument, "cannot be used: ", conditionMessage(error))
   frame <- tryCatch(
     stats::model.frame(fit$frame$terms, points, na.action = stats::na.pass, xlev = fit$frame$levels),
     error = unusable
   )
-  check_frame(frame, argument, call)
+  check_frame(frame, argument)
   tryCatch(stats::.checkMFClasses(attr(fit$frame$terms, "dataClasses"), frame), error = unusable)
   x <- covariate_columns(frame, fit$frame$terms)
   attr(x, "group") <- NULL
@@ -353,7 +349,7 @@ inner_response <- function(fit) {
 }
 
 # A response with two classes as 0 and 1, and the labels of both classes.
-two_classes <- function(response, argument, call) {
+two_classes <- function(response, argument) {
   if (is.logical(response)) {
     response <- factor(response, c(FALSE, TRUE))
   }
@@ -363,7 +359,7 @@ two_classes <- function(response, argument, call) {
       if (length(values) > 2L && is.factor(response)) {
         paste0(": a class against the others is a logical response, such as (response == ", dQuote(values[[1L]], FALSE),
           ")")
-      }, call = call)
+      })
   }
   list(y = as.double(as.character(response) == as.character(values[[2L]])), labels = as.character(values))
 }
@@ -375,7 +371,7 @@ rho_ends <- c(0.001, 0.999)
 # Chooses the correlations that are not given. The prequential score is maximised over their logits by a quasi-Newton
 # method with bounds (L-BFGS-B), from the best of a coarse grid of common values. Its gradient is computed by central
 # differences, all of them in one batch of fits.
-choose_bandwidth <- function(fit, run, call) {
+choose_bandwidth <- function(fit, run) {
   model <- fit$model
   d <- ncol(fit$data$y)
   q <- ncol(fit$data$x)
@@ -401,7 +397,7 @@ choose_bandwidth <- function(fit, run, call) {
     return(list(rho = given, rho_x = given_x))
   }
   if (fit$n < 2) {
-    stop_input("rho", "must be given: one observation does not say what it should be", call = call)
+    stop_input("rho", "must be given: one observation does not say what it should be")
   }
   # The score of each row of `parameter`, a matrix of sets x count correlations. Fits run in batches of 64 MB.
   scores <- function(parameter) {
@@ -448,13 +444,13 @@ choose_bandwidth <- function(fit, run, call) {
 
 # Steps --------------------------------------------------------------------------
 
-advance_copula <- function(fit, steps, run, progress, call) {
+advance_copula <- function(fit, steps, run, progress) {
   values <- length(fit$state$conditional) + length(fit$state$rows)
   records <- list()
-  record <- function() records[[length(records) + 1L]] <<- copula_quantities(copula_values(fit), call)
+  record <- function() records[[length(records) + 1L]] <<- copula_quantities(copula_values(fit))
   if (fit$every > 0 && is.null(fit$trajectories)) {
     record()
-    check_result_size(length(records[[1L]]) * (steps / fit$every + 1), "trajectories", "points of trajectories", call,
+    check_result_size(length(records[[1L]]) * (steps / fit$every + 1), "trajectories", "points of trajectories",
       copies = 2)
   }
   outcome <- in_slices(steps, max(1, 4e6 / values), progress, function(done, steps) {
@@ -509,35 +505,35 @@ copula_values <- function(fit) {
   fit
 }
 
-copula_quantities <- function(fit, call) {
+copula_quantities <- function(fit) {
   functional <- fit$functional
   if (is.function(functional)) {
     points <- if (fit$model$kind == "copula_regression") regression_points(fit) else fit$points
-    return(bind_quantities(list(each_resample(seq_len(fit$count), call, function(r) {
+    return(bind_quantities(list(each_resample(seq_len(fit$count), function(r) {
       if (fit$data$binary) {
         functional(points, fit$probability[r, ])
       } else {
         functional(points, fit$cdf[r, ], fit$density[r, ])
       }
-    })), call))
+    }))))
   }
   if (fit$data$binary) {
     if (!is.null(functional)) {
-      stop_input("functional", "must be NULL or a function for classification", call = call)
+      stop_input("functional", "must be NULL or a function for classification")
     }
     names <- indexed("probability", ncol(fit$probability))
     return(matrix(fit$probability, nrow(fit$probability), dimnames = list(NULL, names)))
   }
   if (inherits(functional, "resample_functional") && functional$kind == "coefficients" ||
     "correlation" %in% functional) {
-    stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function", call = call)
+    stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function")
   }
   if (fit$model$kind == "copula_regression") {
     return(regression_quantities(fit, functional))
   }
   if (NCOL(fit$points) > 1L) {
     if (!is.null(functional)) {
-      stop_input("functional", "must be NULL or a function for several coordinates", call = call)
+      stop_input("functional", "must be NULL or a function for several coordinates")
     }
     return(matrix(fit$density, nrow(fit$density), dimnames = list(NULL, indexed("density", ncol(fit$density)))))
   }

@@ -56,23 +56,23 @@ quantile_names <- function(probs) paste0("q", format(100 * probs, trim = TRUE, d
 
 functional_names <- c("mean", "variance", "sd", "median", "correlation")
 
-check_functional <- function(functional, model, call = sys.call(-1L)) {
+check_functional <- function(functional, model) {
   if (is.function(functional)) {
-    return(check_function(functional, model, call))
+    return(check_function(functional, model))
   }
   if (is.null(functional) || inherits(functional, "resample_functional")) {
     return(functional)
   }
   if (!is.character(functional) || length(functional) == 0L || !all(functional %in% functional_names)) {
     stop_input("functional", "must be a function, quantiles_of(), probability_of(), coefficients_of(), or among ",
-      paste(dQuote(functional_names, FALSE), collapse = ", "), ", not ", show_value(functional), call = call)
+      paste(dQuote(functional_names, FALSE), collapse = ", "), ", not ", show_value(functional))
   }
   unique(functional)
 }
 
 # Quantities of weighted data ---------------------------------------------------
 
-check_bootstrap_functional <- function(fit, call) {
+check_bootstrap_functional <- function(fit) {
   functional <- fit$functional
   frame <- is.data.frame(fit$y)
   numeric <- if (frame) all(vapply(fit$y, is.numeric, NA)) else TRUE
@@ -81,28 +81,26 @@ check_bootstrap_functional <- function(fit, call) {
   }
   if (inherits(functional, "resample_functional") && functional$kind == "coefficients") {
     if (!frame) {
-      stop_input("y", "must be a data frame for coefficients_of(), not ", show_value(fit$y), call = call)
+      stop_input("y", "must be a data frame for coefficients_of(), not ", show_value(fit$y))
     }
     return(invisible())
   }
   if (!numeric) {
-    stop_input("y", "has columns that are not numeric: give coefficients_of() or a function as `functional`",
-      call = call
-    )
+    stop_input("y", "has columns that are not numeric: give coefficients_of() or a function as `functional`")
   }
   if ("correlation" %in% functional && NCOL(fit$y) < 2L) {
-    stop_input("functional", "is \"correlation\", which needs at least two columns", call = call)
+    stop_input("functional", "is \"correlation\", which needs at least two columns")
   }
 }
 
 # The functional as a function of the weights alone.
-weighted_functional <- function(fit, call) {
+weighted_functional <- function(fit) {
   functional <- fit$functional
   if (is.function(functional)) {
     return(function(weight) functional(fit$y, weight))
   }
   if (inherits(functional, "resample_functional") && functional$kind == "coefficients") {
-    return(weighted_coefficients(fit$y, functional, call))
+    return(weighted_coefficients(fit$y, functional))
   }
   y <- as.matrix(fit$y)
   storage.mode(y) <- "double"
@@ -165,23 +163,22 @@ weighted_quantile <- function(y, weight, probs) {
   y[pmin(findInterval(probs - 1e-14, cumulative, left.open = TRUE) + 1L, length(y))]
 }
 
-weighted_coefficients <- function(data, functional, call) {
+weighted_coefficients <- function(data, functional) {
   frame <- tryCatch(
     stats::model.frame(functional$formula, data, na.action = stats::na.pass),
     error = function(error) {
-      stop_input("functional", "cannot be evaluated in the data: ", conditionMessage(error), call = call)
+      stop_input("functional", "cannot be evaluated in the data: ", conditionMessage(error))
     }
   )
   x <- stats::model.matrix(attr(frame, "terms"), frame)
   y <- stats::model.response(frame)
   if (functional$loss == "logistic") {
-    y <- two_classes(y, "functional", call)$y
+    y <- two_classes(y, "functional")$y
   } else if (!is.numeric(y)) {
-    stop_input("functional", "has a response that is not numeric: ", show_value(y), call = call)
+    stop_input("functional", "has a response that is not numeric: ", show_value(y))
   }
   if (nrow(x) < ncol(x) || qr(x)$rank < ncol(x)) {
-    stop_input("functional",
-      sprintf("has %d coefficients that %d rows of the data do not determine", ncol(x), nrow(x)), call = call)
+    stop_input("functional", sprintf("has %d coefficients that %d rows of the data do not determine", ncol(x), nrow(x)))
   }
   names <- colnames(x)
   start <- switch(functional$loss, logistic = rep(0, ncol(x)), stats::lm.fit(x, as.double(y))$coefficients)

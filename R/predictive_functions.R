@@ -5,7 +5,7 @@ first_failures <- 10L
 
 # compute(r) for each resample r of `members`. A resample for which it fails, or is a single NA, has no value: NULL.
 # An interrupt goes on to whoever called, after interrupted() was called with the resamples that are done.
-each_resample <- function(members, call, compute, interrupted = function(found) NULL) {
+each_resample <- function(members, compute, interrupted = function(found) NULL) {
   members <- as.integer(members)
   first <- NULL
   failures <- 0L
@@ -23,12 +23,11 @@ each_resample <- function(members, call, compute, interrupted = function(found) 
       })
       if (failures == r && r == min(first_failures, length(members))) {
         stop_input("functional", sprintf("failed on resample %d: ", first$resample), first$message,
-          if (r > 1L) sprintf("; it failed on all of the first %d resamples", r), call = call)
+          if (r > 1L) sprintf("; it failed on all of the first %d resamples", r))
       }
       if (!(length(value) == 1L && is.atomic(value) && is.na(value))) {
         if (!is.numeric(value) || length(value) == 0L) {
-          stop_input("functional", sprintf("must return numbers; on resample %d it returned ", r), show_value(value),
-            call = call)
+          stop_input("functional", sprintf("must return numbers; on resample %d it returned ", r), show_value(value))
         }
         values[[i]] <<- value
       }
@@ -40,7 +39,7 @@ each_resample <- function(members, call, compute, interrupted = function(found) 
 }
 
 # A matrix with a row for each resample, NA where the functional has no value. It is an error if rows differ in length.
-bind_quantities <- function(parts, call) {
+bind_quantities <- function(parts) {
   values <- unlist(lapply(parts, `[[`, "values"), recursive = FALSE)
   members <- unlist(lapply(parts, `[[`, "members"))
   failure <- do.call(c, lapply(parts, function(part) list(part$failure)))
@@ -50,7 +49,7 @@ bind_quantities <- function(parts, call) {
   if (length(with) == 0L) {
     if (length(failure)) {
       stop_input("functional", sprintf("failed on resample %d: ", failure[[1L]]$resample), failure[[1L]]$message,
-        "; no resample has a value", call = call)
+        "; no resample has a value")
     }
     return(matrix(NA_real_, length(values), 1L, dimnames = list(NULL, "value")))
   }
@@ -60,7 +59,7 @@ bind_quantities <- function(parts, call) {
     stop_input("functional", sprintf(
       "returned %d values on resample %d and %d on resample %d: there must be as many each time",
       lengths[[odd[[1L]]]], members[[odd[[1L]]]], lengths[[one]], members[[one]]
-    ), call = call)
+    ))
   }
   if (length(failure)) {
     warning(sprintf("`functional` failed on %s of %s resamples, which are NA; on resample %d: %s",
@@ -91,7 +90,7 @@ function_arguments <- list(
 )
 
 # A function that cannot take these arguments is refused before it is called: R's own message would show our code.
-check_function <- function(functional, model, call) {
+check_function <- function(functional, model) {
   given <- function_arguments[[model$kind]]
   formals <- formals(args(functional))
   if (is.null(args(functional)) || "..." %in% names(formals)) {
@@ -101,7 +100,7 @@ check_function <- function(functional, model, call) {
   count <- length(given)
   if (length(formals) < count || sum(needed) > count) {
     stop_input("functional", sprintf("must take %d argument%s: ", count, if (count > 1L) "s" else ""),
-      paste(given, collapse = ", "), sprintf("; it takes %d", length(formals)), call = call)
+      paste(given, collapse = ", "), sprintf("; it takes %d", length(formals)))
   }
   functional
 }

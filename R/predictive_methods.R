@@ -14,7 +14,7 @@ continue.martingale_posterior <- function(fit, iter, backend = NULL, threads = N
   fit$backend <- run$backend
   fit$threads <- run$threads
   start <- proc.time()[[3L]]
-  fit <- advance_resamples(fit, iter, run, progress, sys.call())
+  fit <- advance_resamples(fit, iter, run, progress)
   fit$elapsed <- fit$elapsed + proc.time()[[3L]] - start
   if (fit$interrupted) pass_interrupt_on()
   fit
@@ -98,9 +98,9 @@ in_console.summary.martingale_posterior <- function(x, ...) {
   cat("", x$verdict, x$bandwidth, x$beyond, x$missing, sep = "\n")
 }
 
-check_summary_probs <- function(probs, call = sys.call(-1L)) {
+check_summary_probs <- function(probs) {
   if (!is.numeric(probs) || length(probs) == 0L || anyNA(probs) || any(probs < 0 | probs > 1)) {
-    stop_input("probs", "must be probabilities between 0 and 1, not ", show_value(probs), call = call)
+    stop_input("probs", "must be probabilities between 0 and 1, not ", show_value(probs))
   }
 }
 
@@ -210,9 +210,8 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, pr
   if (object$model$kind == "normal_mean") {
     return(predict_normal(object, if (bands) probs else c(0.05, 0.95)))
   }
-  call <- sys.call()
   run <- resolve_run(backend, threads)
-  new <- prediction_points(object, newdata, type, call)
+  new <- prediction_points(object, newdata, type)
   found <- .Call(C_predictive_average, state_at(object, new$at, run))
   last <- ncol(found$conditional)
   value <- function(conditional, gain, density) {
@@ -245,38 +244,38 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, pr
   table
 }
 
-prediction_points <- function(fit, newdata, type, call) {
+prediction_points <- function(fit, newdata, type) {
   if (fit$model$kind == "copula_density") {
     points <- if (is.null(newdata)) fit$points else newdata
-    points <- as_columns(points, "newdata", call)
+    points <- as_columns(points, "newdata")
     if (ncol(points) != ncol(fit$data$y)) {
-      stop_input("newdata", sprintf("has %d columns; the data have %d", ncol(points), ncol(fit$data$y)), call = call)
+      stop_input("newdata", sprintf("has %d columns; the data have %d", ncol(points), ncol(fit$data$y)))
     }
     at <- density_points(fit, points)
     at$log_density <- rowSums(stats::dnorm(at$y, log = TRUE)) - sum(log(fit$standard$scale))
     return(list(at = at))
   }
   if (!is.null(newdata) && !is.data.frame(newdata)) {
-    stop_input("newdata", "must be a data frame, not ", show_value(newdata), call = call)
+    stop_input("newdata", "must be a data frame, not ", show_value(newdata))
   }
   points <- if (is.null(newdata)) if (type %in% c("density", "cdf")) regression_points(fit) else fit$points else newdata
-  covariates <- point_covariates(fit, points, "newdata", call)
+  covariates <- point_covariates(fit, points, "newdata")
   if (type %in% c("mean", "probability", "class")) {
     return(list(at = formula_points(fit, covariates, fit$inner_at)))
   }
   response <- tryCatch(
     eval(fit$model$formula[[2L]], points, environment(fit$model$formula)),
-    error = function(error) stop_input("newdata", "lacks the response: ", conditionMessage(error), call = call)
+    error = function(error) stop_input("newdata", "lacks the response: ", conditionMessage(error))
   )
   if (fit$data$binary) {
     label <- as.character(response)
     known <- label %in% fit$classes
     if (length(label) != nrow(points) || !all(known)) {
-      stop_input("newdata", "has a response in row ", which(!known)[[1L]], " that is none of the classes", call = call)
+      stop_input("newdata", "has a response in row ", which(!known)[[1L]], " that is none of the classes")
     }
     return(list(at = formula_points(fit, covariates), outcome = as.double(label == fit$classes[[2L]])))
   }
-  response <- check_numeric_vector(response, "newdata", call = call)
+  response <- check_numeric_vector(response, "newdata")
   y <- (response - fit$standard$center) / fit$standard$scale
   list(at = list(y = matrix(y), x = covariates, density = stats::dnorm(y) / fit$standard$scale,
     log_density = stats::dnorm(y, log = TRUE) - log(fit$standard$scale)))

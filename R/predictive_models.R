@@ -117,7 +117,7 @@ normal_mean <- function(variance = 1, prior = NULL) {
 }
 
 # A prior from a named vector. Entries that are not named keep their defaults.
-check_prior <- function(prior, default, call = sys.call(-1L)) {
+check_prior <- function(prior, default) {
   if (is.null(prior)) {
     return(default)
   }
@@ -125,11 +125,11 @@ check_prior <- function(prior, default, call = sys.call(-1L)) {
     all(names(prior) %in% names(default))
   if (!named) {
     stop_input("prior", "must be a numeric vector with names among ",
-      paste(dQuote(names(default), FALSE), collapse = ", "), ", not ", show_value(prior), call = call)
+      paste(dQuote(names(default), FALSE), collapse = ", "), ", not ", show_value(prior))
   }
   # With an infinite weight or variance there would be nothing to learn.
   if (!all(is.finite(prior))) {
-    stop_input("prior", "must be finite; `", names(prior)[!is.finite(prior)][[1L]], "` is not", call = call)
+    stop_input("prior", "must be finite; `", names(prior)[!is.finite(prior)][[1L]], "` is not")
   }
   default[names(prior)] <- as.double(prior)
   default
@@ -185,33 +185,33 @@ bayesian_bootstrap <- function() {
   new_predictive_model("bayesian_bootstrap")
 }
 
-check_rho <- function(rho, argument, length = NULL, call = sys.call(-1L)) {
+check_rho <- function(rho, argument, length = NULL) {
   if (is.null(rho)) {
     return(NULL)
   }
   if (!is.numeric(rho) || is.data.frame(rho) || length(rho) == 0L || (!is.null(length) && length(rho) != length)) {
     stop_input(argument, "must be ", if (is.null(length)) "numbers" else "one number",
-      " strictly between 0 and 1, or NULL, not ", show_value(rho), call = call)
+      " strictly between 0 and 1, or NULL, not ", show_value(rho))
   }
   bad <- which(is.na(rho) | rho <= 0 | rho >= 1)
   if (length(bad)) {
     stop_input(argument, "must be strictly between 0 and 1; it is ", show_value(rho[[bad[[1L]]]]),
-      if (length(rho) > 1L) paste(" at position", bad[[1L]]), call = call)
+      if (length(rho) > 1L) paste(" at position", bad[[1L]]))
   }
   as.double(rho)
 }
 
-check_formula <- function(formula, call = sys.call(-1L)) {
-  check_present(!missing(formula), "formula", call)
+check_formula <- function(formula) {
+  check_present(!missing(formula), "formula")
   if (!inherits(formula, "formula") || length(formula) != 3L) {
-    stop_input("formula", "must be a formula with a response, such as y ~ x, not ", show_value(formula), call = call)
+    stop_input("formula", "must be a formula with a response, such as y ~ x, not ", show_value(formula))
   }
   formula
 }
 
-check_points_frame <- function(points, call = sys.call(-1L)) {
+check_points_frame <- function(points) {
   if (!is.null(points) && !is.data.frame(points)) {
-    stop_input("points", "must be a data frame of covariates, or NULL, not ", show_value(points), call = call)
+    stop_input("points", "must be a data frame of covariates, or NULL, not ", show_value(points))
   }
   points
 }

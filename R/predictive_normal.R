@@ -1,24 +1,24 @@
 # Normal means and the Bayesian bootstrap: the data as the compiled loops read them, and the quantities that are
 # computed from a resample.
 
-check_numeric_vector <- function(y, argument = "y", least = 1L, call = sys.call(-1L)) {
+check_numeric_vector <- function(y, argument = "y", least = 1L) {
   if (!is.numeric(y) || !is.null(dim(y))) {
-    stop_input(argument, "must be a numeric vector, not ", show_value(y), call = call)
+    stop_input(argument, "must be a numeric vector, not ", show_value(y))
   }
   if (length(y) < least) {
     stop_input(argument,
-      sprintf("must have at least %d value%s, not %d", least, if (least > 1L) "s" else "", length(y)), call = call)
+      sprintf("must have at least %d value%s, not %d", least, if (least > 1L) "s" else "", length(y)))
   }
   bad <- which(!is.finite(y))
   if (length(bad)) {
     stop_input(argument, "has the value ", format(y[[bad[[1L]]]]), " at position ", bad[[1L]],
-      "; values must be finite", call = call)
+      "; values must be finite")
   }
   as.double(y)
 }
 
-start_normal_mean <- function(fit, y, call) {
-  y <- check_numeric_vector(y, call = call)
+start_normal_mean <- function(fit, y) {
+  y <- check_numeric_vector(y)
   n <- length(y)
   model <- fit$model
   prior <- as.list(model$prior)
@@ -29,11 +29,11 @@ start_normal_mean <- function(fit, y, call) {
     scale <- prior$rate + sum((y - mean(y))^2) / 2 + prior$weight * n / weight * (mean(y) - prior$mean)^2 / 2
     if (!is.finite(mean) || !is.finite(scale) || (scale <= 0 && diff(range(y)) > 0)) {
       stop_input("y", "has values whose squares are ", if (is.finite(scale)) "0" else "not finite",
-        " in double precision: use other units", call = call)
+        " in double precision: use other units")
     }
     if (shape <= 0 || scale <= 0) {
       stop_input("y", if (n < 2L) "has one value" else "is constant",
-        ": its variance is unknown, and the prior says nothing of it", call = call)
+        ": its variance is unknown, and the prior says nothing of it")
     }
     fit$start <- list(mean = mean, weight = weight, shape = shape, scale = scale, sd = 0)
   } else {
@@ -45,7 +45,7 @@ start_normal_mean <- function(fit, y, call) {
     )
   }
   if (!is.finite(fit$start$mean)) {
-    stop_input("y", "has a sum that is not finite in double precision: use other units", call = call)
+    stop_input("y", "has a sum that is not finite in double precision: use other units")
   }
   fit$n <- n
   fit$y <- y
@@ -57,7 +57,7 @@ start_normal_mean <- function(fit, y, call) {
 
 advance_normal_mean <- function(fit, steps, run, progress) {
   if (fit$every > 0) {
-    check_result_size(fit$count * steps / fit$every, "trajectories", "points of trajectories", NULL)
+    check_result_size(fit$count * steps / fit$every, "trajectories", "points of trajectories")
   }
   kept <- list()
   outcome <- in_slices(steps, 4e6 / fit$count, progress, function(done, steps) {
@@ -87,16 +87,16 @@ normal_variance <- function(fit) {
 
 # The mean, and an unknown variance, are parameters of the model. Median, quantiles and probabilities are those of the
 # population: the data and the drawn values.
-normal_mean_quantities <- function(fit, run, call) {
+normal_mean_quantities <- function(fit, run) {
   functional <- fit$functional
   if (is.function(functional)) {
-    return(population_quantities(fit, functional, run, call))
+    return(population_quantities(fit, functional, run))
   }
   if (inherits(functional, "resample_functional")) {
     if (functional$kind == "coefficients") {
-      stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function", call = call)
+      stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function")
     }
-    return(population_quantities(fit, population_functional(functional), run, call))
+    return(population_quantities(fit, population_functional(functional), run))
   }
   quantities <- cbind(mean = fit$state$mean)
   if (!is.null(fit$state$scale)) {
@@ -112,10 +112,10 @@ normal_mean_quantities <- function(fit, run, call) {
   if (length(absent)) {
     stop_input("functional", "is ", dQuote(absent[[1L]], FALSE), ": this model has ",
       paste(dQuote(colnames(quantities), FALSE), collapse = " and "),
-      "; a function of the population can compute others", call = call)
+      "; a function of the population can compute others")
   }
   if ("median" %in% functional) {
-    quantities <- cbind(quantities, population_quantities(fit, function(y) c(median = stats::median(y)), run, call))
+    quantities <- cbind(quantities, population_quantities(fit, function(y) c(median = stats::median(y)), run))
   }
   quantities[, functional, drop = FALSE]
 }
@@ -130,7 +130,7 @@ population_functional <- function(functional) {
 
 # Computes a functional of whole populations, for a few resamples at a time. The values that a resample drew follow from
 # the path of its means.
-population_quantities <- function(fit, functional, run, call) {
+population_quantities <- function(fit, functional, run) {
   at_once <- max(1, floor(4e6 / (fit$horizon + 1)))
   all <- vector("list", ceiling(fit$count / at_once))
   for (i in seq_along(all)) {
@@ -143,17 +143,17 @@ population_quantities <- function(fit, functional, run, call) {
     slice <- native(C_predictive_normal, fit$start, state, fit$seed, first, 0, fit$horizon, 1, run)
     path <- cbind(rep(fit$start$mean, length(members)), slice$trajectory)
     weight <- fit$start$weight + seq_len(fit$horizon)
-    all[[i]] <- each_resample(members, call, function(r) {
+    all[[i]] <- each_resample(members, function(r) {
       mean <- path[r - first, ]
       functional(c(fit$y, mean[-length(mean)] + diff(mean) * weight))
     })
   }
-  bind_quantities(all, call)
+  bind_quantities(all)
 }
 
 # Bayesian bootstrap -------------------------------------------------------------
 
-start_bootstrap <- function(fit, y, call) {
+start_bootstrap <- function(fit, y) {
   if (is.data.frame(y)) {
     bad <- which(vapply(y, function(column) anyNA(column) || (is.numeric(column) && any(is.infinite(column))), NA))
     if (length(bad)) {
@@ -161,34 +161,34 @@ start_bootstrap <- function(fit, y, call) {
       row <- which(is.na(column) | (if (is.numeric(column)) is.infinite(column) else FALSE))[[1L]]
       name <- names(y)[[bad[[1L]]]]
       stop_input("y", sprintf("has a missing or infinite value in row %d, column %s", row,
-        if (is.na(name) || !nzchar(name)) bad[[1L]] else name), call = call)
+        if (is.na(name) || !nzchar(name)) bad[[1L]] else name))
     }
     fit$n <- nrow(y)
   } else if (is.matrix(y)) {
-    y <- check_coordinates(y, call)
+    y <- check_coordinates(y)
     fit$n <- nrow(y)
   } else {
-    y <- check_numeric_vector(y, call = call)
+    y <- check_numeric_vector(y)
     fit$n <- length(y)
   }
   if (fit$n < 1) {
-    stop_input("y", "has no rows", call = call)
+    stop_input("y", "has no rows")
   }
   fit$y <- y
-  check_bootstrap_functional(fit, call)
+  check_bootstrap_functional(fit)
   fit
 }
 
-check_coordinates <- function(y, call, argument = "y") {
+check_coordinates <- function(y, argument = "y") {
   if (!is.numeric(y)) {
-    stop_input(argument, "must be numeric, not ", show_value(y), call = call)
+    stop_input(argument, "must be numeric, not ", show_value(y))
   }
   bad <- which(!is.finite(y))
   if (length(bad)) {
     stop_input(argument, sprintf(
       "has the value %s in row %d, column %d; values must be finite", format(y[[bad[[1L]]]]),
       (bad[[1L]] - 1L) %% nrow(y) + 1L, (bad[[1L]] - 1L) %/% nrow(y) + 1L
-    ), call = call)
+    ))
   }
   storage.mode(y) <- "double"
   y
@@ -199,22 +199,22 @@ advance_bootstrap <- function(fit, steps) {
   fit
 }
 
-bootstrap_quantities <- function(fit, run, progress, call) {
-  compute <- weighted_functional(fit, call)
+bootstrap_quantities <- function(fit, run, progress) {
+  compute <- weighted_functional(fit)
   all <- list()
   steps <- if (is.infinite(fit$horizon)) 0 else fit$horizon
   if (is.finite(fit$horizon) && fit$horizon == 0) {
     # Nothing is drawn, so every resample is the data.
-    value <- bind_quantities(list(each_resample(1L, call, function(r) compute(rep(1 / fit$n, fit$n)))), call)
+    value <- bind_quantities(list(each_resample(1L, function(r) compute(rep(1 / fit$n, fit$n)))))
     return(list(draws = value[rep(1L, fit$count), , drop = FALSE], interrupted = FALSE))
   }
   outcome <- in_slices(fit$count, 1e6 / (fit$n + steps), progress, function(done, count) {
     weight <- native(C_predictive_bootstrap, fit$n, done, count, steps, fit$seed, run)
     keep <- function(found) all[[length(all) + 1L]] <<- found
-    keep(each_resample(done + seq_len(count), call, function(r) compute(weight[, r - done]), keep))
+    keep(each_resample(done + seq_len(count), function(r) compute(weight[, r - done]), keep))
   })
   if (length(all) == 0L) {
-    stop_warpbayes("input", "interrupted before the first resamples were complete", call = call)
+    stop_warpbayes("input", "interrupted before the first resamples were complete")
   }
-  list(draws = bind_quantities(all, call), interrupted = outcome$interrupted)
+  list(draws = bind_quantities(all), interrupted = outcome$interrupted)
 }

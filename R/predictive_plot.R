@@ -34,7 +34,7 @@ plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectorie
   check_title(main)
   check_parts(x, "x")
   type <- check_choice(type, "type", c("model", "draws", "trajectories"))
-  picture <- resample_picture(x, type, probs, paths, sys.call())
+  picture <- resample_picture(x, type, probs, paths)
   switch(picture$kind,
     normal_mean = plot_normal_mean(x, picture, main),
     trajectories = plot_trajectories(x, picture, main),
@@ -46,15 +46,15 @@ plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectorie
 }
 
 # What a picture shows. Its `kind` is how it is drawn; see plot().
-resample_picture <- function(x, type, probs, paths, call) {
-  paths <- check_count(paths, "paths", call = call)
+resample_picture <- function(x, type, probs, paths) {
+  paths <- check_count(paths, "paths")
   if (!is.numeric(probs) || length(probs) != 2L || anyNA(probs) || any(probs < 0 | probs > 1)) {
-    stop_input("probs", "must be two probabilities, not ", show_value(probs), call = call)
+    stop_input("probs", "must be two probabilities, not ", show_value(probs))
   }
   probs <- sort(probs)
   model <- x$model$kind
   if (type == "trajectories" && is.null(x$trajectories)) {
-    stop_input("type", "is \"trajectories\", and none were kept: ask predictive_resample() for them", call = call)
+    stop_input("type", "is \"trajectories\", and none were kept: ask predictive_resample() for them")
   }
   numeric_points <- function(count) {
     is.data.frame(x$points) && ncol(x$points) == count && all(vapply(x$points, is.numeric, NA))

@@ -121,7 +121,7 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   }
   draws <- check_count(draws, "draws")
   if (model$kind == "normal_mean" || is_urn(model)) {
-    check_result_size(draws, "draws", "resamples", sys.call(), copies = 12)
+    check_result_size(draws, "draws", "resamples", copies = 12)
   }
   tolerance <- check_number(tolerance, "tolerance", min = 0, max = 1)
   trajectories <- check_count(trajectories, "trajectories", min = 0, max = 1e6)
@@ -139,14 +139,13 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   )
   class(fit) <- c("martingale_posterior", "warpbayes_fit", "warpbayes")
   start <- proc.time()[[3L]]
-  call <- sys.call()
-  fit <- start_resamples(fit, y, run, call)
+  fit <- start_resamples(fit, y, run)
   auto <- identical(horizon, "auto")
-  steps <- if (auto) horizon_for(fit, tolerance) else check_horizon(horizon, model, call)
+  steps <- if (auto) horizon_for(fit, tolerance) else check_horizon(horizon, model)
   fit$every <- if (trajectories > 0) max(1, floor(steps / trajectories)) else 0
-  fit <- advance_resamples(fit, steps, run, progress, call)
+  fit <- advance_resamples(fit, steps, run, progress)
   while (auto && !fit$interrupted && fit$remaining > tolerance && fit$horizon < longest_horizon) {
-    fit <- advance_resamples(fit, min(fit$n + fit$horizon, longest_horizon - fit$horizon), run, progress, call)
+    fit <- advance_resamples(fit, min(fit$n + fit$horizon, longest_horizon - fit$horizon), run, progress)
   }
   fit$elapsed <- proc.time()[[3L]] - start
   if (fit$interrupted) pass_interrupt_on()
@@ -156,51 +155,47 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
 # The longest horizon that "auto" chooses.
 longest_horizon <- 1e6
 
-check_horizon <- function(horizon, model, call) {
+check_horizon <- function(horizon, model) {
   if (is_urn(model) && identical(horizon, Inf)) {
     return(Inf)
   }
   if (has_base(model)) {
-    stop_input("horizon", "must be \"auto\" or Inf for this model, whose limit is drawn, not ", show_value(horizon),
-      call = call)
+    stop_input("horizon", "must be \"auto\" or Inf for this model, whose limit is drawn, not ", show_value(horizon))
   }
   if (is.character(horizon) || !is.numeric(horizon)) {
-    stop_input("horizon", "must be a whole number of observations or \"auto\", not ", show_value(horizon), call = call)
+    stop_input("horizon", "must be a whole number of observations or \"auto\", not ", show_value(horizon))
   }
-  check_count(horizon, "horizon", min = 0, call = call)
+  check_count(horizon, "horizon", min = 0)
 }
 
-start_resamples <- function(fit, y, run, call) {
+start_resamples <- function(fit, y, run) {
   switch(fit$model$kind,
-    normal_mean = start_normal_mean(fit, y, call),
-    bayesian_bootstrap = start_bootstrap(fit, y, call),
-    pitman_yor = , gnedin = start_urn(fit, y, call),
-    start_copula(fit, y, run, call)
+    normal_mean = start_normal_mean(fit, y),
+    bayesian_bootstrap = start_bootstrap(fit, y),
+    pitman_yor = , gnedin = start_urn(fit, y),
+    start_copula(fit, y, run)
   )
 }
 
 # Runs more steps of all resamples, and computes the quantities from them.
-advance_resamples <- function(fit, steps, run, progress, call) {
+advance_resamples <- function(fit, steps, run, progress) {
   fit <- switch(fit$model$kind,
     normal_mean = advance_normal_mean(fit, steps, run, progress),
     bayesian_bootstrap = , pitman_yor = , gnedin = advance_bootstrap(fit, steps),
-    advance_copula(fit, steps, run, progress, call)
+    advance_copula(fit, steps, run, progress)
   )
   fit$remaining <- remaining_share(fit)
   if (is_urn(fit$model)) {
     # An interrupt keeps the resamples that are complete.
     quantities <- if (has_base(fit$model)) urn_quantities else bootstrap_quantities
-    found <- quantities(fit, run, progress, call)
+    found <- quantities(fit, run, progress)
     fit$draws <- found$draws
     fit$interrupted <- found$interrupted
     fit$capped <- found$capped
     fit$asked <- fit$count
     fit$count <- nrow(found$draws)
   } else {
-    fit$draws <- switch(fit$model$kind,
-      normal_mean = normal_mean_quantities(fit, run, call),
-      copula_quantities(fit, call)
-    )
+    fit$draws <- switch(fit$model$kind, normal_mean = normal_mean_quantities(fit, run), copula_quantities(fit))
   }
   fit$sizes <- sizes_of_parts(fit)
   fit
@@ -218,11 +213,11 @@ sizes_of_parts <- function(fit) {
   c(sizes, list(values = values, rows = if (length(fit$order)) range(fit$order)))
 }
 
-check_parts <- function(fit, argument, call = sys.call(-1L)) {
-  check_fit_class(fit, argument, "martingale_posterior", "predictive_resample()", call)
+check_parts <- function(fit, argument) {
+  check_fit_class(fit, argument, "martingale_posterior", "predictive_resample()")
   if (!identical(fit$sizes, tryCatch(sizes_of_parts(fit), error = function(error) NULL)) ||
     !is.numeric(fit$draws) || length(dim(fit$draws)) != 2L) {
-    stop_input(argument, "has been changed since it was made: its parts do not agree in size or type", call = call)
+    stop_input(argument, "has been changed since it was made: its parts do not agree in size or type")
   }
 }
 

@@ -33,7 +33,7 @@ simulate.martingale_posterior <- function(object, nsim = 1, seed = NULL, ...) {
   if (object$model$kind == "copula_density" && NCOL(object$points) > 1L) {
     stop_input("object", "is a density of several variables, of which no observations are drawn")
   }
-  check_result_size(nsim * max(object$n, NROW(object$points)), "nsim", "simulated values", sys.call())
+  check_result_size(nsim * max(object$n, NROW(object$points)), "nsim", "simulated values")
   draw <- switch(object$model$kind,
     normal_mean = simulate_normal, bayesian_bootstrap = simulate_bootstrap,
     pitman_yor = simulate_urn, gnedin = simulate_urn,

@@ -99,31 +99,31 @@ gnedin <- function(gamma, base) {
   new_urn("gnedin", list(gamma = as.double(gamma)), base)
 }
 
-new_urn <- function(kind, fields, base, call = sys.call(-1L)) {
+new_urn <- function(kind, fields, base) {
   if (!is.function(base)) {
-    stop_input("base", "must be a quantile function, not ", show_value(base), call = call)
+    stop_input("base", "must be a quantile function, not ", show_value(base))
   }
-  base_values(base, c(0.25, 0.75), call)
+  base_values(base, c(0.25, 0.75))
   new_predictive_model(kind, c(fields, base = base))
 }
 
-base_values <- function(base, u, call) {
+base_values <- function(base, u) {
   value <- tryCatch(base(u), error = function(error) {
-    stop_input("base", "failed: ", conditionMessage(error), call = call)
+    stop_input("base", "failed: ", conditionMessage(error))
   })
   if (!is.numeric(value) || length(value) != length(u) || !all(is.finite(value))) {
     stop_input("base", sprintf("must return a finite number for each of %d probabilities, not ", length(u)),
-      show_value(value), call = call)
+      show_value(value))
   }
   as.double(value)
 }
 
-start_urn <- function(fit, y, call) {
-  y <- check_numeric_vector(y, "y", call = call)
+start_urn <- function(fit, y) {
+  y <- check_numeric_vector(y, "y")
   model <- fit$model
   fit$n <- length(y)
   fit$y <- sort(unique(y))
-  check_bootstrap_functional(fit, call)
+  check_bootstrap_functional(fit)
   counts <- tabulate(match(y, fit$y))
   if (model$kind == "gnedin") {
     fit$start <- list(shape = counts + 1, sticks = 2000L)
@@ -152,14 +152,14 @@ urn_draws <- function(fit, first, count) {
 }
 
 # The values and weights of one of the resamples that were drawn. Gnedin's urn may have fewer new values than sticks.
-urn_population <- function(fit, drawn, r, call) {
+urn_population <- function(fit, drawn, r) {
   new <- if (is.null(drawn$unseen)) fit$start$sticks else min(drawn$unseen[[r]], fit$start$sticks)
   at <- drawn$uniform[seq_len(new), r]
-  list(values = c(fit$y, if (new > 0) base_values(fit$model$base, at, call)),
+  list(values = c(fit$y, if (new > 0) base_values(fit$model$base, at)),
     weight = drawn$weight[seq_len(length(fit$y) + new), r])
 }
 
-urn_quantities <- function(fit, run, progress, call) {
+urn_quantities <- function(fit, run, progress) {
   all <- list()
   capped <- 0
   size <- length(fit$y) + fit$start$sticks
@@ -167,18 +167,18 @@ urn_quantities <- function(fit, run, progress, call) {
     drawn <- urn_draws(fit, done, count)
     capped <<- capped + sum(drawn$unseen > fit$start$sticks)
     keep <- function(found) all[[length(all) + 1L]] <<- found
-    keep(each_resample(done + seq_len(count), call, function(r) {
-      population <- urn_population(fit, drawn, r - done, call)
-      weighted_functional(list(y = population$values, functional = fit$functional), call)(population$weight)
+    keep(each_resample(done + seq_len(count), function(r) {
+      population <- urn_population(fit, drawn, r - done)
+      weighted_functional(list(y = population$values, functional = fit$functional))(population$weight)
     }, keep))
   })
   if (length(all) == 0L) {
-    stop_warpbayes("input", "interrupted before the first resamples were complete", call = call)
+    stop_warpbayes("input", "interrupted before the first resamples were complete")
   }
-  list(draws = bind_quantities(all, call), interrupted = outcome$interrupted, capped = capped)
+  list(draws = bind_quantities(all), interrupted = outcome$interrupted, capped = capped)
 }
 
 simulate_urn <- function(fit, r) {
-  population <- urn_population(fit, urn_draws(fit, r - 1, 1), 1L, NULL)
+  population <- urn_population(fit, urn_draws(fit, r - 1, 1), 1L)
   population$values[sample.int(length(population$values), fit$n, TRUE, population$weight)]
 }

@@ -69,7 +69,7 @@ rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend =
   if (!is.null(shape) && draws > .Machine$integer.max) {
     stop_input("draws", sprintf("is %.0f: a matrix can have 2147483647 columns", draws))
   }
-  check_result_size(rows * draws, "draws", "draws", sys.call(), copies = 1, size = 4)
+  check_result_size(rows * draws, "draws", "draws", copies = 1, size = 4)
   seed <- check_seed(seed)
   columns <- if (is.null(shape)) length(weights) else shape[[2L]]
   run <- resolve_run(backend, threads, cost = categorical_cost(rows, columns, draws))
@@ -100,14 +100,14 @@ draw_categorical <- function(weights, draws, log, seed, single, run) {
 }
 
 # A double matrix, a double vector, or a "dgCMatrix". The weights themselves are checked while drawing.
-as_categorical_weights <- function(weights, log, call = sys.call(-1L)) {
+as_categorical_weights <- function(weights, log) {
   if (isS4(weights) && methods::is(weights, "Matrix")) {
-    weights <- as_plain_matrix(weights, log, call)
+    weights <- as_plain_matrix(weights, log)
   }
   if (!methods::is(weights, "Matrix")) {
     if (!(is.numeric(weights) || is.logical(weights)) || length(dim(weights)) > 2L) {
       stop_input("weights", "must be a numeric matrix with a distribution in each row, or a vector, not ",
-        show_value(weights), call = call)
+        show_value(weights))
     }
     if (length(dim(weights)) == 1L) {
       weights <- as.vector(weights)
@@ -118,35 +118,29 @@ as_categorical_weights <- function(weights, log, call = sys.call(-1L)) {
   }
   columns <- if (is.null(dim(weights))) length(weights) else ncol(weights)
   if (columns == 0 && !identical(nrow(weights), 0L)) {
-    stop_input("weights", "is empty: there is nothing to draw", if (!is.null(dim(weights))) " from in its rows",
-      call = call
-    )
+    stop_input("weights", "is empty: there is nothing to draw", if (!is.null(dim(weights))) " from in its rows")
   }
   if (columns > .Machine$integer.max) {
-    stop_input("weights", sprintf("has %.0f weights in a row, more than R's integers can tell apart", columns),
-      call = call
-    )
+    stop_input("weights", sprintf("has %.0f weights in a row, more than R's integers can tell apart", columns))
   }
   weights
 }
 
 # A matrix of package Matrix as a base matrix, or as a "dgCMatrix" if it is sparse.
-as_plain_matrix <- function(weights, log, call) {
+as_plain_matrix <- function(weights, log) {
   if (!requireNamespace("Matrix", quietly = TRUE)) {
-    stop_input("weights", "is a ", class(weights)[[1L]],
-      ", and the package Matrix, which knows it, is not installed", call = call)
+    stop_input("weights", "is a ", class(weights)[[1L]], ", and the package Matrix, which knows it, is not installed")
   }
   valid <- methods::validObject(weights, test = TRUE)
   if (!isTRUE(valid)) {
-    stop_input("weights", "is not a valid ", class(weights)[[1L]], ": ", valid[[1L]], call = call)
+    stop_input("weights", "is not a valid ", class(weights)[[1L]], ": ", valid[[1L]])
   }
   if (!methods::is(weights, "sparseMatrix")) {
     return(as.matrix(weights))
   }
   if (log) {
     stop_input("weights",
-      "is a sparse matrix: with `log = TRUE` what is not stored would be log weights of 0, not weights of 0",
-      call = call
+      "is a sparse matrix: with `log = TRUE` what is not stored would be log weights of 0, not weights of 0"
     )
   }
   for (class in c("CsparseMatrix", "generalMatrix", "dMatrix")) {

@@ -97,18 +97,18 @@ report_content.default <- function(fit, ...) {
 
 # Checks what all methods take, and writes the page. `content` is computed after the checks, because it may take a
 # while.
-write_report <- function(content, file, title, note, overwrite, open, call = sys.call(-1L)) {
+write_report <- function(content, file, title, note, overwrite, open) {
   if (!is.null(title) && !is_text(title, 1L)) {
-    stop_input("title", "must be NULL or a text, not ", show_value(title), call = call)
+    stop_input("title", "must be NULL or a text, not ", show_value(title))
   }
   if (!is.null(note) && !is_text(note)) {
-    stop_input("note", "must be NULL or texts, not ", show_value(note), call = call)
+    stop_input("note", "must be NULL or texts, not ", show_value(note))
   }
-  overwrite <- check_flag(overwrite, "overwrite", call)
-  open <- check_flag(open, "open", call)
-  target <- check_report_file(file, overwrite, call)
+  overwrite <- check_flag(overwrite, "overwrite")
+  open <- check_flag(open, "open")
+  target <- check_report_file(file, overwrite)
   page <- keeping_state(report_page(content, title, note))
-  write_whole(page, target, file, call)
+  write_whole(page, target, file)
   if (open) {
     utils::browseURL(target)
   }
@@ -120,33 +120,33 @@ is_text <- function(value, length = base::length(value)) {
 }
 
 # The absolute name of the file. A link is followed.
-check_report_file <- function(file, overwrite, call) {
+check_report_file <- function(file, overwrite) {
   if (is.null(file)) {
     return(tempfile("report-", fileext = ".html"))
   }
   if (!is_text(file, 1L) || !nzchar(file)) {
-    stop_input("file", "must be NULL or the name of a file, not ", show_value(file), call = call)
+    stop_input("file", "must be NULL or the name of a file, not ", show_value(file))
   }
   shown <- dQuote(shorten(file), FALSE)
   if (!grepl("\\.html?$", file, ignore.case = TRUE, useBytes = TRUE)) {
-    stop_input("file", "must end in .html, because reports are HTML pages, but it is ", shown, call = call)
+    stop_input("file", "must end in .html, because reports are HTML pages, but it is ", shown)
   }
   path <- path.expand(file)
   if (!dir.exists(dirname(path))) {
-    stop_input("file", "is ", shown, ", but there is no folder ", dQuote(shorten(dirname(path)), FALSE), call = call)
+    stop_input("file", "is ", shown, ", but there is no folder ", dQuote(shorten(dirname(path)), FALSE))
   }
   if (dir.exists(path)) {
-    stop_input("file", "is a folder: ", shown, call = call)
+    stop_input("file", "is a folder: ", shown)
   }
   if (is_dangling(path)) {
-    stop_input("file", "is a symbolic link to a file that does not exist: ", shown, call = call)
+    stop_input("file", "is a symbolic link to a file that does not exist: ", shown)
   }
   if (!file.exists(path)) {
     return(file.path(normalizePath(dirname(path)), basename(path)))
   }
   if (!overwrite && !is_report(path)) {
     stop_input("file", "names a file that is not a report, and is not replaced: ", shown,
-      "; `overwrite = TRUE` replaces it", call = call)
+      "; `overwrite = TRUE` replaces it")
   }
   normalizePath(path)
 }
@@ -166,10 +166,10 @@ is_report <- function(file) {
 
 # Writes the page next to its place and renames it, so that nobody meets half a page. A page that is replaced keeps its
 # permissions. `file` is the name as the user gave it.
-write_whole <- function(page, target, file, call) {
+write_whole <- function(page, target, file) {
   refuse <- function(reason) {
     stop_input("file", "cannot be written to ", dQuote(shorten(if (is.null(file)) target else file), FALSE),
-      ": ", reason, call = call)
+      ": ", reason)
   }
   temporary <- tempfile(".report-", dirname(target), ".tmp")
   on.exit(unlink(temporary))

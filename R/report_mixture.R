@@ -19,7 +19,7 @@ mixture_sections <- function(fit, summary, markers, bem) {
   draw <- function(...) function() plot.dp_mixture(fit, ...)
   # Three markers fill a narrow screen.
   few <- function() {
-    reference <- reference_draw(fit, call = NULL)
+    reference <- reference_draw(fit)
     chosen <- choose_markers(fit, markers, reference, 3L)
     plot.dp_mixture(fit, type = "pairs", markers = chosen[seq_len(min(3L, length(chosen)))])
   }
@@ -106,7 +106,7 @@ mixture_code <- function(fit) {
 
 report_content.cell_types <- function(fit, markers = NULL, cells = 2000, ...) {
   check_dots_empty(...)
-  check_cell_types(fit, sys.call(), "fit")
+  check_cell_types(fit, "fit")
   cells <- check_count(cells, "cells", min = 0, max = 1e5)
   if (!is.null(markers)) choose_markers(fit$fit, markers, NULL)
   list(

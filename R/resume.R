@@ -71,7 +71,6 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
                    cluster = NULL) {
   check_dots_empty(...)
   require_arguments("file")
-  call <- sys.call()
   if (!is.character(file) || length(file) != 1L || is.na(file) || !nzchar(file)) {
     stop_input("file", "must be the name of a file, not ", show_value(file))
   }
@@ -82,7 +81,7 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   if (!is.null(checkpoint_every)) {
     checkpoint_every <- check_every(checkpoint_every)
   }
-  saved <- read_checkpoint(path.expand(file), file, call)
+  saved <- read_checkpoint(path.expand(file), file)
   if (!is.null(cluster) && saved$class != "dp_mixture") {
     stop_input("cluster", "is given, but the checkpoint is of a fit from ", saved$class,
       "(): only dp_mixture() runs on a cluster")
@@ -97,11 +96,11 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
       x$connection <- run$cluster
     }
   }
-  fit <- intact(file, call, fit_with_data(topic, saved, x, envir, call))
-  intact(file, call, check_fingerprint(saved$fingerprint, topic$fingerprint(fit), call))
+  fit <- intact(file, fit_with_data(topic, saved, x, envir))
+  intact(file, check_fingerprint(saved$fingerprint, topic$fingerprint(fit)))
   run <- faster_run(run, fit_cost(fit, saved$total - fit$iter))
-  intact(file, call, topic$check_state(fit))
-  fit <- intact(file, call, put_arrays(fit, saved, topic$sampler, file, call))
+  intact(file, topic$check_state(fit))
+  fit <- intact(file, put_arrays(fit, saved, topic$sampler, file))
   # Earlier builds of this version wrote fits without the classes that all results share.
   class(fit) <- union(class(fit), c("warpbayes_fit", "warpbayes"))
   saved$arrays <- NULL
@@ -117,39 +116,38 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
 }
 
 # The user of resume() gave no markers and no formula, so errors about these are reported as errors about `x`.
-fit_with_data <- function(topic, saved, x, envir, call) {
-  tryCatch(topic$with_data(saved, x, envir, call), warpbayes_error_input = function(error) {
+fit_with_data <- function(topic, saved, x, envir) {
+  tryCatch(topic$with_data(saved, x, envir), warpbayes_error_input = function(error) {
     if (identical(error$argument, "x")) stop(error)
-    stop_input("x", "is not the data of the checkpoint: ", conditionMessage(error), call = call)
+    stop_input("x", "is not the data of the checkpoint: ", conditionMessage(error))
   })
 }
 
 # Evaluates `code`, which uses the content of the file. Even an undamaged file may hold nonsense, which raises errors
 # of R. They become errors about the file.
-intact <- function(file, call, code) {
+intact <- function(file, code) {
   tryCatch(code, error = function(error) {
     if (inherits(error, "warpbayes_error")) stop(error)
-    refuse_checkpoint(file, call, "has a content that no version of warpbayes has written (", conditionMessage(error),
-      ")")
+    refuse_checkpoint(file, "has a content that no version of warpbayes has written (", conditionMessage(error), ")")
   })
 }
 
-refuse_checkpoint <- function(file, call, ...) {
-  stop_warpbayes("input", paste0("`file`, ", dQuote(shorten(file), FALSE), ", ", ...), argument = "file", call = call)
+refuse_checkpoint <- function(file, ...) {
+  stop_warpbayes("input", paste0("`file`, ", dQuote(shorten(file), FALSE), ", ", ...), argument = "file")
 }
 
 # Reading ------------------------------------------------------------------------
 
 # The head of the checkpoint; its `arrays` are the values instead of their description. `shown` is the name of the file
 # as the user gave it.
-read_checkpoint <- function(file, shown, call) {
-  refuse <- function(...) refuse_checkpoint(shown, call, ...)
+read_checkpoint <- function(file, shown) {
+  refuse <- function(...) refuse_checkpoint(shown, ...)
   if (!file.exists(file)) {
     refuse("does not exist")
   }
   read <- function(result) {
     if (is_failure(result)) {
-      if (result$status == 1L) refuse(result$message) else stop_failure(result, call)
+      if (result$status == 1L) refuse(result$message) else stop_failure(result)
     }
     result
   }
@@ -212,7 +210,7 @@ is_fingerprint <- function(value) {
 }
 
 # The fit with the traces and draws of the checkpoint, in the dimensions that they have after fit$iter sweeps.
-put_arrays <- function(fit, saved, sampler, file, call) {
+put_arrays <- function(fit, saved, sampler, file) {
   plan <- sampler(fit)
   dims <- stored_dims(plan, fit$iter, kept_draws(fit$iter, fit), fit$chains)
   dims <- c(dims$traces, dims$draws)
@@ -220,7 +218,7 @@ put_arrays <- function(fit, saved, sampler, file, call) {
   fits <- identical(names(saved$arrays), names(parts)) && all(lengths(saved$arrays) == vapply(dims, prod, 0)) &&
     all(mapply(function(values, part) typeof(values) == typeof(part$blank), saved$arrays, parts))
   if (!fits) {
-    refuse_checkpoint(file, call, "is damaged: its chains, sweeps and draws do not agree")
+    refuse_checkpoint(file, "is damaged: its chains, sweeps and draws do not agree")
   }
   values <- Map(function(values, dim) {
     dim(values) <- dim
@@ -243,7 +241,7 @@ put_arrays <- function(fit, saved, sampler, file, call) {
 # For a class with checkpoints a list, otherwise NULL. The list has
 #   sampler       as R/chains.R describes it;
 #   without_data  function(fit): the fit with its data set to NULL, so that the order of its elements stays;
-#   with_data     function(saved, x, envir, call): the fit in the head `saved`, with its data made from the user's `x`;
+#   with_data     function(saved, x, envir): the fit in the head `saved`, with its data made from the user's `x`;
 #   fingerprint   function(fit): the fingerprint of the data in a fit;
 #   check_state   function(fit): raises an error if R code cannot use the states. The compiled code checks them too.
 resumable <- function(class) {
@@ -278,7 +276,7 @@ call_without_data <- function(call, argument) {
 mixture_without_data <- function(fit) without_parts(fit, intersect(c("x", "reader"), names(fit)))
 
 # The markers are those that the user chose. A continued fit knows only their names.
-mixture_with_data <- function(saved, x, envir, call) {
+mixture_with_data <- function(saved, x, envir) {
   fit <- saved$fit
   markers <- if ("markers" %in% names(saved$given)) {
     saved$given$markers
@@ -286,16 +284,16 @@ mixture_with_data <- function(saved, x, envir, call) {
     fit$markers
   }
   if (is_reader(x)) {
-    fit$reader <- reader_again(x, fit, saved$given$markers, call)
+    fit$reader <- reader_again(x, fit, saved$given$markers)
     fit$rows <- x$rows
     return(fit)
   }
-  given <- read_samples(x, saved$given$sample, markers, call = call)
+  given <- read_samples(x, saved$given$sample, markers)
   transform <- if (is.null(fit$transform)) "none" else fit$transform
   data <- as_marker_matrix(given$x, given$markers, transform,
-    missing = if (is.null(fit$missing)) "error" else fit$missing, call = call)
+    missing = if (is.null(fit$missing)) "error" else fit$missing)
   # If the data do not tell the samples, those of the checkpoint stay.
-  sample <- check_samples(given$sample, nrow(data$x), call)
+  sample <- check_samples(given$sample, nrow(data$x))
   if (!is.null(sample)) {
     fit$sample <- as.integer(sample)
   }
@@ -326,9 +324,9 @@ topics_without_data <- function(fit) {
   fit
 }
 
-topics_with_data <- function(saved, x, envir, call) {
+topics_with_data <- function(saved, x, envir) {
   fit <- saved$fit
-  counts <- count_matrix(x, call = call)
+  counts <- count_matrix(x)
   fit$x <- counts
   fit$documents <- counts$documents
   fit$terms <- counts$terms
@@ -359,14 +357,14 @@ logit_without_data <- function(fit) {
   fit <- without_parts(fit, logit_data_parts)
   environment(fit$formula) <- globalenv()
   if (is.function(fit$given$na.action)) {
-    stop_input("na.action", "must be the name of a function if there is a checkpoint, such as na.exclude", call = NULL)
+    stop_input("na.action", "must be the name of a function if there is a checkpoint, such as na.exclude")
   }
   fit$call <- call_without_data(fit$call, "data")
   if (inherits(fit$call$formula, "formula")) fit$call$formula <- fit$formula
   fit
 }
 
-logit_with_data <- function(saved, x, envir, call) {
+logit_with_data <- function(saved, x, envir) {
   fit <- saved$fit
   environment(fit$formula) <- envir
   given <- fit$given
@@ -375,8 +373,8 @@ logit_with_data <- function(saved, x, envir, call) {
     stop("its weights, subset or offset are neither values nor names")
   }
   sparse <- if (is.name(given$sparse)) get(as.character(given$sparse), envir) else given$sparse
-  sparse <- check_sparse(if (is.null(sparse)) FALSE else sparse, call)
-  data <- logit_data(given, fit$formula, x, fit$family, fit$contrasts, sparse, envir, call)
+  sparse <- check_sparse(if (is.null(sparse)) FALSE else sparse)
+  data <- logit_data(given, fit$formula, x, fit$family, fit$contrasts, sparse, envir)
   fit[logit_data_parts] <- data[logit_data_parts]
   fit$rows <- nrow(data$frame)
   fit

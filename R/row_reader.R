@@ -67,59 +67,58 @@ in_console.row_reader <- function(x, ...) {
 is_reader <- function(x) inherits(x, "row_reader")
 
 # As as_marker_matrix(), but the cells stay on the workers: `x` has some of them, and `reader` is complete_reader()'s.
-read_marker_cells <- function(reader, run, markers, transform, cofactor, call) {
+read_marker_cells <- function(reader, run, markers, transform, cofactor) {
   connection <- run$cluster
   if (is.null(connection)) {
-    stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`", call = call)
+    stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`")
   }
-  names <- read_cells(reader, connection, markers = markers, call = call)
-  columns <- scan_cells(connection, names, call)
-  transform <- resolve_transform(transform, cofactor, names, call, function(j) {
+  names <- read_cells(reader, connection, markers = markers)
+  columns <- scan_cells(connection, names)
+  transform <- resolve_transform(transform, cofactor, names, function(j) {
     collect_cells(connection, spread_over(reader$rows))[, j]
   })
   if (!is.null(transform)) {
-    ask_workers(connection, "transform", list(connection$data, transform), call = call)
-    columns <- scan_cells(connection, names, call)
+    ask_workers(connection, "transform", list(connection$data, transform))
+    columns <- scan_cells(connection, names)
   }
-  check_spread(columns, names, "x", call)
+  check_spread(columns, names, "x")
   reader <- complete_reader(reader, connection, markers)
   c(list(x = reader$some, reader = reader, markers = names), columns, list(transform = transform))
 }
 
 # Has each worker read its cells, and returns the markers. With `transform`, it transforms them too.
-read_cells <- function(reader, connection, transform = NULL, markers = reader$markers, call = NULL) {
+read_cells <- function(reader, connection, transform = NULL, markers = reader$markers) {
   split_cells(connection, reader$rows)
   first <- connection$split$first_row
   plain <- reader[c("read", "block")]
   read <- ask_workers(connection, "read", each = lapply(seq_along(connection$cluster), function(i) {
     list(connection$data, plain, first[[i]] + 1, first[[i + 1L]], markers)
-  }), call = call)
+  }))
   for (i in seq_along(read)) {
     if (!identical(read[[i]], read[[1L]])) {
       stop_input("x", "has other columns on ", connection$names[[i]], ", ", list_some(read[[i]]),
-        ", than on the first, ", list_some(read[[1L]]), call = call)
+        ", than on the first, ", list_some(read[[1L]]))
     }
   }
   if (!is.null(transform)) {
-    ask_workers(connection, "transform", list(connection$data, transform), call = call)
+    ask_workers(connection, "transform", list(connection$data, transform))
   }
   read[[1L]]
 }
 
 # The reader of a fit that continues from its checkpoint.
-reader_again <- function(reader, fit, markers, call) {
+reader_again <- function(reader, fit, markers) {
   connection <- reader$connection
   if (is.null(connection)) {
-    stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`", call = call)
+    stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`")
   }
   reader$connection <- NULL
-  names <- read_cells(reader, connection, markers = markers, call = call)
+  names <- read_cells(reader, connection, markers = markers)
   if (!identical(names, fit$markers)) {
-    stop_input("x", "has the columns ", list_some(names), "; the checkpoint was made with ", list_some(fit$markers),
-      call = call)
+    stop_input("x", "has the columns ", list_some(names), "; the checkpoint was made with ", list_some(fit$markers))
   }
   if (!is.null(fit$transform)) {
-    ask_workers(connection, "transform", list(connection$data, fit$transform), call = call)
+    ask_workers(connection, "transform", list(connection$data, fit$transform))
   }
   complete_reader(reader, connection, markers)
 }
@@ -134,18 +133,18 @@ complete_reader <- function(reader, connection, markers) {
 }
 
 # As scan_columns(). The workers scan one after the other, so that sums are made in the order of the rows.
-scan_cells <- function(connection, markers, call) {
+scan_cells <- function(connection, markers) {
   moments <- NULL
   for (i in seq_along(connection$cluster)) {
     given <- list(connection$data, moments, connection$split$first_row[[i]])
-    scan <- ask_workers(connection, "scan", given, workers = i, call = call)[[1L]]
+    scan <- ask_workers(connection, "scan", given, workers = i)[[1L]]
     if (scan$count > 0) {
       break
     }
     moments <- scan$moments
   }
   columns <- native(C_matrix_scan_finish, scan$moments)
-  check_scan(c(scan[c("first", "count")], columns), scan$value, markers, "x", call)
+  check_scan(c(scan[c("first", "count")], columns), scan$value, markers, "x")
 }
 
 # Cells by their numbers, which must increase.

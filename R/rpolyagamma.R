@@ -78,7 +78,7 @@ rpolyagamma <- function(n, shape = 1, tilt = 0,
   tilt <- check_values(tilt, "tilt")
   seed <- check_seed(seed)
   run <- resolve_run(backend, threads, cost = polyagamma_cost(n, shape, tilt))
-  check_result_size(n, "n", "draws", sys.call(), copies = 1)
+  check_result_size(n, "n", "draws", copies = 1)
   if (n == 0) {
     return(numeric())
   }
@@ -94,23 +94,23 @@ rpolyagamma <- function(n, shape = 1, tilt = 0,
 }
 
 # `n` is read as R's own functions read it: a vector stands for its length, and fractions are dropped.
-check_draws <- function(n, call = sys.call(-1L)) {
+check_draws <- function(n) {
   if (length(n) > 1L) {
     return(as.double(length(n)))
   }
   if (!is.numeric(n) || length(n) != 1L || is.na(n) || n < 0 || n > 2^52) {
-    stop_input("n", "must be a number of draws from 0 to 2^52, not ", show_value(n), call = call)
+    stop_input("n", "must be a number of draws from 0 to 2^52, not ", show_value(n))
   }
   floor(as.double(n))
 }
 
 # Stops unless all shapes are positive or missing, and fit the method.
-check_polyagamma_shape <- function(shape, argument, method = "auto", call = sys.call(-1L)) {
-  shape <- check_values(shape, argument, call)
+check_polyagamma_shape <- function(shape, argument, method = "auto") {
+  shape <- check_values(shape, argument)
   complain <- function(bad, rule) {
     if (length(bad) > 0L) {
       stop_input(argument, "has the entry ", format(shape[[bad[[1L]]]], digits = 15), " at position ",
-        format(bad[[1L]], digits = 17, scientific = FALSE), ": ", rule, call = call)
+        format(bad[[1L]], digits = 17, scientific = FALSE), ": ", rule)
     }
   }
   if (length(shape) > 0L && isTRUE(min(shape, Inf, na.rm = TRUE) <= 0)) {

@@ -14,11 +14,10 @@ short_work <- 4e6
 #   devices  the graphics cards that share the work, from 0, or NULL;
 #   cluster  NULL, or a cluster whose workers have the data. The list then describes what this process computes,
 #            and has the connection to the workers as its element `cluster`.
-resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NULL, cluster = NULL, cost = NULL,
-                        call = sys.call(-1L)) {
+resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NULL, cluster = NULL, cost = NULL) {
   if (!is.null(cluster)) {
-    run <- resolve_run("cpu", threads, call = call)
-    run$cluster <- connect_cluster(cluster, backend, threads, devices, call)
+    run <- resolve_run("cpu", threads)
+    run$cluster <- connect_cluster(cluster, backend, threads, devices)
     return(run)
   }
   key <- list(backend, .Call(C_backend_options))
@@ -34,13 +33,13 @@ resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NU
   }
   # A forked child cannot use the graphics card. It asks again, and make_run() raises the error.
   if (!identical(key, kept$key) || (kept$run$backend != "cpu" && kept$process != Sys.getpid())) {
-    kept <- list(key = key, run = make_run(backend, threads, call), process = Sys.getpid())
+    kept <- list(key = key, run = make_run(backend, threads), process = Sys.getpid())
     if (name == "short" && kept$run$automatic) {
       kept$run <- on_processor(kept$run)
     }
     assign(name, kept, envir = kept_runs)
   }
-  run <- if (is.null(devices)) kept$run else run_on_devices(kept$run, devices, call)
+  run <- if (is.null(devices)) kept$run else run_on_devices(kept$run, devices)
   if (missing(cost)) run else faster_run(run, cost)
 }
 
@@ -55,41 +54,39 @@ is_thread_count <- function(threads) {
   is.numeric(threads) && length(threads) == 1L && isTRUE(threads >= 1 & threads <= 4096) && threads == floor(threads)
 }
 
-make_run <- function(backend, threads, call) {
-  chosen <- resolve_backend(backend, call)
+make_run <- function(backend, threads) {
+  chosen <- resolve_backend(backend)
   processor <- .Call(C_backend_processor)
   list(
     backend = chosen$backend,
     automatic = chosen$automatic,
     pointer = chosen$pointer,
-    threads = resolve_threads(threads, processor, call),
-    isa = resolve_isa(processor, call),
+    threads = resolve_threads(threads, processor),
+    isa = resolve_isa(processor),
     device = chosen$device,
-    memory_limit = resolve_device_memory(call)
+    memory_limit = resolve_device_memory()
   )
 }
 
 # A run on the graphics cards that the user names.
-run_on_devices <- function(run, devices, call) {
+run_on_devices <- function(run, devices) {
   if (!is.numeric(devices) || !length(devices) || anyNA(devices) || any(devices < 0 | devices != floor(devices)) ||
     anyDuplicated(devices)) {
     stop_input("devices", "must be NULL or indices of graphics cards, from 0, each of them once, not ",
-      show_value(devices), call = call)
+      show_value(devices))
   }
   if (run$backend != "cuda") {
-    stop_input("devices", sprintf("names graphics cards, but the backend is %s", dQuote(run$backend, FALSE)),
-      call = call)
+    stop_input("devices", sprintf("names graphics cards, but the backend is %s", dQuote(run$backend, FALSE)))
   }
   absent <- setdiff(devices, backend_state$devices$device)
   if (length(absent)) {
     stop_warpbayes("backend", sprintf(
       "`devices`: there is no CUDA device %s; this machine has %s", format(absent[[1L]]),
       paste0(backend_state$devices$device, " (", backend_state$devices$name, ")", collapse = ", ")
-    ), call = call)
+    ))
   }
   if (length(devices) > most_devices) {
-    stop_input("devices", sprintf("has %d graphics cards: at most %d share a fit", length(devices), most_devices),
-      call = call)
+    stop_input("devices", sprintf("has %d graphics cards: at most %d share a fit", length(devices), most_devices))
   }
   run$devices <- as.integer(devices)
   run$device <- run$devices[[1L]]
@@ -115,7 +112,7 @@ spread_over_devices <- function(run, devices, work) {
     }
     devices <- if (count > 1) here[seq_len(count)]
   }
-  if (is.null(devices)) run else run_on_devices(run, devices, NULL)
+  if (is.null(devices)) run else run_on_devices(run, devices)
 }
 
 # The `backend` that a fit reports.

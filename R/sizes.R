@@ -2,7 +2,7 @@
 # promises more memory than it has would kill the process later, without a message.
 
 # Raises an error if the computation takes more multiply-adds than `warpbayes.max_operations` allows, before it starts.
-check_operations <- function(operations, argument, call = sys.call(-2L)) {
+check_operations <- function(operations, argument) {
   most <- getOption("warpbayes.max_operations", 1e16)
   if (!is.numeric(most) || length(most) != 1L || is.na(most)) {
     most <- 1e16
@@ -15,13 +15,13 @@ check_operations <- function(operations, argument, call = sys.call(-2L)) {
         "options(warpbayes.max_operations = ) allows %s"
       ),
       format(operations, digits = 3), format(days, digits = 2), format(most, digits = 3)
-    ), argument = argument, call = call)
+    ), argument = argument)
   }
 }
 
 # Raises an error if R cannot hold a result of `entries` numbers of `size` bytes, or if its computation, which takes
 # `copies` times as much at its peak, needs more memory than is available.
-check_result_size <- function(entries, argument, what, call = sys.call(-2L), copies = 3, size = 8) {
+check_result_size <- function(entries, argument, what, copies = 3, size = 8) {
   bytes <- size * entries
   if (bytes <= 1e8) {
     return(invisible())
@@ -32,15 +32,15 @@ check_result_size <- function(entries, argument, what, call = sys.call(-2L), cop
     sprintf("%sthe result would have %s %s (%s)", paste(name, collapse = ""), count, what, show_bytes(bytes))
   }
   if (entries > 2^52) {
-    stop_warpbayes("input", paste0(words(), ", more than R allows"), argument = argument, call = call)
+    stop_warpbayes("input", paste0(words(), ", more than R allows"), argument = argument)
   }
   more <- if (copies > 1) sprintf(" and takes %d times that to compute", copies) else ""
-  check_bytes(copies * bytes, paste0(words(), more), argument, call)
+  check_bytes(copies * bytes, paste0(words(), more), argument)
 }
 
 # Raises an error if the traces, kept draws and states of `total` sweeps need more memory than is available. `plan` is
 # that of the sampler; `plan$state_bytes`, if it is there, is the size of a chain's state.
-check_store_memory <- function(plan, fit, total, call = NULL) {
+check_store_memory <- function(plan, fit, total) {
   bytes <- function(parts) sum(vapply(parts, function(part) prod(part$dim) * if (is.integer(part$blank)) 4 else 8, 0))
   draws <- kept_draws(total, fit) * fit$chains
   kept <- draws * bytes(plan$draws)
@@ -49,15 +49,14 @@ check_store_memory <- function(plan, fit, total, call = NULL) {
   check_bytes(kept + traces + states,
     sprintf("the %s draws to keep take %s and the traces of all sweeps %s%s", whole_words(draws), show_bytes(kept),
       show_bytes(traces), if (states > 0) sprintf(", the states of chains %s", show_bytes(states)) else ""),
-    c("iter", "chains"), call,
-    advice = ": keep less with `keep`, `thin` or a longer `warmup`, or run fewer sweeps or chains")
+    c("iter", "chains"), advice = ": keep less with `keep`, `thin` or a longer `warmup`, or run fewer sweeps or chains")
 }
 
 # `words`: what takes the bytes.
-check_bytes <- function(bytes, words, argument, call, advice = "") {
+check_bytes <- function(bytes, words, argument, advice = "") {
   available <- memory_available()
   if (bytes > available) {
     stop_warpbayes("memory", sprintf("%s, but only %s of memory are available%s", words, show_bytes(available), advice),
-      argument = argument, call = call)
+      argument = argument)
   }
 }

@@ -18,36 +18,36 @@ sparse_rows <- function(x, scale) {
 }
 
 # The design of the terms, followed by the columns of `sparse` if that is a matrix.
-sparse_design <- function(frame, terms, contrasts, sparse, call) {
+sparse_design <- function(frame, terms, contrasts, sparse) {
   x <- Matrix::sparse.model.matrix(terms, frame, contrasts.arg = contrasts)
   assigned <- x@assign
   used <- x@contrasts
   x <- as_sparse_columns(x)
   if (is_sparse_matrix(sparse)) {
-    more <- sparse_predictors(sparse, frame, call)
+    more <- sparse_predictors(sparse, frame)
     assigned <- c(assigned, rep(max(0L, assigned) + 1L, ncol(more)))
     x <- methods::cbind2(x, more)
   }
   if (ncol(x) == 0L) {
-    stop_input("formula", "has neither an intercept nor predictors", call = call)
+    stop_input("formula", "has neither an intercept nor predictors")
   }
   bad <- which(!is.finite(x@x))
   if (length(bad) > 0L) {
     column <- findInterval(bad[[1L]] - 1L, x@p)
     stop_input("data", sprintf("has the value %s of predictor %s in row %d of the design", format(x@x[[bad[[1L]]]]),
-      dQuote(colnames(x)[[column]], FALSE), x@i[[bad[[1L]]]] + 1L), call = call)
+      dQuote(colnames(x)[[column]], FALSE), x@i[[bad[[1L]]]] + 1L))
   }
   list(x = x, assigned = assigned, contrasts = if (length(used)) used, sd = sparse_deviation(x))
 }
 
 # The matrix given as `sparse`, without the rows that the model frame left out.
-sparse_predictors <- function(sparse, frame, call) {
+sparse_predictors <- function(sparse, frame) {
   left_out <- stats::na.action(frame)
   if (length(left_out) > 0L && nrow(sparse) == nrow(frame) + length(left_out)) {
     sparse <- sparse[-as.integer(left_out), , drop = FALSE]
   }
   if (nrow(sparse) != nrow(frame)) {
-    stop_input("sparse", sprintf("has %d rows, but the data have %d", nrow(sparse), nrow(frame)), call = call)
+    stop_input("sparse", sprintf("has %d rows, but the data have %d", nrow(sparse), nrow(frame)))
   }
   sparse <- as_sparse_columns(sparse)
   if (is.null(colnames(sparse))) {
@@ -67,19 +67,17 @@ sparse_deviation <- function(x) {
 }
 
 # `sparse` of bayes_logit(): a flag or a matrix.
-check_sparse <- function(sparse, call = sys.call(-1L)) {
+check_sparse <- function(sparse) {
   if (!is_sparse_matrix(sparse)) {
     if (!is.logical(sparse) || length(sparse) != 1L || is.na(sparse)) {
-      stop_input("sparse", "must be TRUE, FALSE or a sparse matrix of package Matrix, not ", show_value(sparse),
-        call = call
-      )
+      stop_input("sparse", "must be TRUE, FALSE or a sparse matrix of package Matrix, not ", show_value(sparse))
     }
     if (!sparse) {
       return(FALSE)
     }
   }
   if (!requireNamespace("Matrix", quietly = TRUE)) {
-    stop_input("sparse", "needs the package Matrix, which is not installed", call = call)
+    stop_input("sparse", "needs the package Matrix, which is not installed")
   }
   sparse
 }

@@ -48,9 +48,8 @@ sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = N
   }
   accuracy <- check_accuracy(accuracy)
   run <- resolve_run(backend, threads)
-  call <- sys.call()
   if (is.matrix(x)) {
-    return(sum_rows_of(x, isTRUE(log), accuracy, run, call))
+    return(sum_rows_of(x, isTRUE(log), accuracy, run))
   }
   if (inherits(x, "pmf") || !is.list(x)) {
     stop_input("x", "must be a list of distributions, or a matrix whose rows are distributions, not ", show_value(x))
@@ -64,48 +63,48 @@ sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = N
   is_pmf <- vapply(x, inherits, NA, "pmf")
   if (!any(is_pmf)) {
     log <- isTRUE(log)
-    values <- lapply(seq_along(x), function(i) plain_weights(x[[i]], element_name(i), log, call))
-    return(sum_vectors(values, log, accuracy, run, call))
+    values <- lapply(seq_along(x), function(i) plain_weights(x[[i]], element_name(i), log))
+    return(sum_vectors(values, log, accuracy, run))
   }
-  x <- lapply(seq_along(x), function(i) as_pmf(x[[i]], element_name(i), call))
+  x <- lapply(seq_along(x), function(i) as_pmf(x[[i]], element_name(i)))
   inside <- any(vapply(x, is_log, NA)) || isTRUE(log)
   log <- if (is.null(log)) inside else log
   by <- step_of(x[[1L]])
   if (any(vapply(x, is_sparse, NA)) || any(vapply(x, step_of, 0) != by)) {
-    return(as_log(add_many_positions(x, inside, accuracy, run, call), log))
+    return(as_log(add_many_positions(x, inside, accuracy, run), log))
   }
   from <- check_from(sum(vapply(x, function(one) one$from, 0)), by = by)
-  result <- sum_vectors(lapply(x, prob_of, log = inside), inside, accuracy, run, call)
+  result <- sum_vectors(lapply(x, prob_of, log = inside), inside, accuracy, run)
   new_pmf(if (inside && !log) exp_of(result) else result, from, log, by)
 }
 
 element_name <- function(i) sprintf("x[[%d]]", i)
 
 # The sum of a list of double vectors. The entry checks their weights.
-sum_vectors <- function(values, log, accuracy, run, call) {
+sum_vectors <- function(values, log, accuracy, run) {
   length <- sum(as.double(lengths(values)) - 1) + 1
-  check_result_size(length, NULL, "probabilities", call, copies = result_copies(log, accuracy))
+  check_result_size(length, NULL, "probabilities", copies = result_copies(log, accuracy))
   # Whatever the order, direct sums multiply each weight of a distribution with each of every other one.
   products <- if (accuracy == 0) (length^2 - sum((as.double(lengths(values)) - 1)^2)) / 2 else length
-  check_operations(products, NULL, call)
+  check_operations(products, NULL)
   result <- .Call(C_pmf_sum, values, length, log, accuracy, fourier_cache(), run)
   if (is_failure(result)) {
     for (i in seq_along(values)) {
-      check_weights(values[[i]], element_name(i), log, call)
+      check_weights(values[[i]], element_name(i), log)
     }
-    stop_failure(result, call)
+    stop_failure(result)
   }
   result
 }
 
-sum_rows_of <- function(x, log, accuracy, run, call) {
-  x <- plain_weight_rows(x, "x", log, call)
+sum_rows_of <- function(x, log, accuracy, run) {
+  x <- plain_weight_rows(x, "x", log)
   length <- nrow(x) * (ncol(x) - 1) + 1
-  check_result_size(length, NULL, "probabilities", call, copies = result_copies(log, accuracy))
+  check_result_size(length, NULL, "probabilities", copies = result_copies(log, accuracy))
   result <- .Call(C_pmf_sum, t(x), length, log, accuracy, fourier_cache(), run)
   if (is_failure(result)) {
-    check_weight_rows(x, "x", log, call)
-    stop_failure(result, call)
+    check_weight_rows(x, "x", log)
+    stop_failure(result)
   }
   result
 }
@@ -123,39 +122,39 @@ rep_sum <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, thre
   if (!inherits(x, "pmf")) {
     log <- isTRUE(log)
     x <- plain_weights(x, "x", log)
-    return(repeat_vector(x, times, log, accuracy, run, sys.call()))
+    return(repeat_vector(x, times, log, accuracy, run))
   }
   check_pmf(x, "x")
   inside <- is_log(x) || isTRUE(log)
   log <- if (is.null(log)) is_log(x) else log
   from <- check_from(x$from * times, by = step_of(x))
   if (is_sparse(x) && times > 0) {
-    return(as_log(repeat_positions(x, times, inside, accuracy, run, sys.call()), log))
+    return(as_log(repeat_positions(x, times, inside, accuracy, run), log))
   }
-  result <- repeat_vector(prob_of(x, inside), times, inside, accuracy, run, sys.call())
+  result <- repeat_vector(prob_of(x, inside), times, inside, accuracy, run)
   new_pmf(if (inside && !log) exp_of(result) else result, from, log, step_of(x))
 }
 
-repeat_vector <- function(x, times, log, accuracy, run, call) {
+repeat_vector <- function(x, times, log, accuracy, run) {
   if (times == 0) {
-    check_weights(x, "x", log, call)
+    check_weights(x, "x", log)
     return(if (log) 0 else 1)
   }
   length <- (length(x) - 1) * times + 1
-  check_result_size(length, "times", "probabilities", call, copies = result_copies(log, accuracy))
+  check_result_size(length, "times", "probabilities", copies = result_copies(log, accuracy))
   # The last doubling alone takes this many products.
-  check_operations(if (accuracy == 0) length^2 / 4 else length, "times", call)
+  check_operations(if (accuracy == 0) length^2 / 4 else length, "times")
   result <- .Call(C_pmf_repeat, x, times, length, log, accuracy, fourier_cache(), run)
   if (is_failure(result)) {
-    check_weights(x, "x", log, call)
-    stop_failure(result, call)
+    check_weights(x, "x", log)
+    stop_failure(result)
   }
   result
 }
 
 # The sum of copies of a sparse distribution, by repeated doubling.
-repeat_positions <- function(x, times, log, accuracy, run, call) {
-  add <- function(x, y) add_positions(x, y, step_of(x), log, accuracy, run, call)
+repeat_positions <- function(x, times, log, accuracy, run) {
+  add <- function(x, y) add_positions(x, y, step_of(x), log, accuracy, run)
   result <- NULL
   repeat {
     if (times %% 2 == 1) {

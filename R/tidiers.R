@@ -80,7 +80,7 @@ extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values,
 #' @exportS3Method generics::tidy cell_types
 tidy.cell_types <- function(x, conf.level = 0.9, ...) {
   check_dots_empty(...)
-  check_cell_types(x, sys.call(), "x")
+  check_cell_types(x, "x")
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   types <- x$types
   ends <- types[c("lower", "upper")]
@@ -95,7 +95,7 @@ tidy.cell_types <- function(x, conf.level = 0.9, ...) {
 }
 
 glance_of.cell_types <- function(x) {
-  check_cell_types(x, sys.call(), "x")
+  check_cell_types(x, "x")
   types <- x$types
   own <- types[!types$speck, ]
   data.frame(
@@ -144,7 +144,7 @@ tidy.type_differences <- function(x, ...) {
 tidy.relabelled_mixture <- function(x, ...) {
   check_dots_empty(...)
   check_mixture_fit(x, "x")
-  check_component_tables(x, sys.call())
+  check_component_tables(x)
   weights <- x$component_weights
   means <- x$component_means
   own <- match(means$component, weights$component)
@@ -185,6 +185,6 @@ glance_of.pmf <- function(x) {
 
 frame_of.cell_types <- function(x, ...) {
   check_dots_empty(...)
-  check_cell_types(x, sys.call(), "x")
+  check_cell_types(x, "x")
   x$types
 }

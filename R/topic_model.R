@@ -185,17 +185,17 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
     x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
   ), class = c("topic_model", "warpbayes_fit", "warpbayes"))
   fit$topic_names <- seed_names(seed_words, topics)
-  check_store_memory(topic_sampler(fit), fit, sweeps$iter, sys.call())
+  check_store_memory(topic_sampler(fit), fit, sweeps$iter)
   fit <- start_chains(fit, topic_start(fit, alpha$start, beta$start, run))
   advance_chains(fit, sweeps$iter, topic_sampler, run, progress, threads, checkpoint)
 }
 
 # The arguments about sweeps that topic_model() and its update() share.
-check_topic_sweeps <- function(iter, warmup, thin, chains, keep, call = sys.call(-1L)) {
-  iter <- check_count(iter, "iter", call = call)
-  warmup <- check_warmup(warmup, iter, call)
-  list(iter = iter, warmup = warmup, thin = check_thin(thin, iter, warmup, call),
-    chains = check_count(chains, "chains", max = 1e4, call = call), keep = check_topic_keep(keep, call))
+check_topic_sweeps <- function(iter, warmup, thin, chains, keep) {
+  iter <- check_count(iter, "iter")
+  warmup <- check_warmup(warmup, iter)
+  list(iter = iter, warmup = warmup, thin = check_thin(thin, iter, warmup),
+    chains = check_count(chains, "chains", max = 1e4), keep = check_topic_keep(keep))
 }
 
 #' @rdname continue
@@ -212,11 +212,9 @@ continue.topic_model <- function(fit, iter, backend = NULL, threads = NULL, chec
 }
 
 # Checks the parts of the chains' states that R code reads. The entries check the other parts.
-check_topic_state <- function(fit, call = sys.call(-1L)) {
+check_topic_state <- function(fit) {
   refuse <- function(part, ...) {
-    stop_input("fit", "has a part `", part, "` that is not ", ..., ": it has been changed since it was made",
-      call = call
-    )
+    stop_input("fit", "has a part `", part, "` that is not ", ..., ": it has been changed since it was made")
   }
   is_count <- function(value, most) {
     is.numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= most && value == floor(value)
@@ -257,14 +255,14 @@ check_topic_state <- function(fit, call = sys.call(-1L)) {
 most_prior <- 1e15
 
 # `start` has the alphas of one group after the other.
-check_alpha <- function(alpha, topics, groups = NULL, call = sys.call(-1L)) {
+check_alpha <- function(alpha, topics, groups = NULL) {
   learned <- c("symmetric", "asymmetric")
   several <- max(1L, nlevels(groups))
   if (is.character(alpha) && length(alpha) == 1L && alpha %in% learned) {
     return(list(learn = alpha, start = rep(min(1, 5 / topics), topics * several)))
   }
   if (is.matrix(alpha) && is.numeric(alpha) && !is.null(groups)) {
-    return(list(learn = "none", start = check_group_alpha(alpha, topics, groups, call)))
+    return(list(learn = "none", start = check_group_alpha(alpha, topics, groups)))
   }
   usable <- is.numeric(alpha) && length(alpha) %in% c(1, topics) && all(is.finite(alpha)) &&
     all(alpha > 0 & alpha <= most_prior)
@@ -276,29 +274,28 @@ check_alpha <- function(alpha, topics, groups = NULL, call = sys.call(-1L)) {
       show_value(alpha)
     }
     stop_input("alpha",
-      sprintf("must be one positive number, %d of them, \"symmetric\" or \"asymmetric\", not ", topics), trimws(shown),
-      call = call
+      sprintf("must be one positive number, %d of them, \"symmetric\" or \"asymmetric\", not ", topics), trimws(shown)
     )
   }
   list(learn = "none", start = rep(rep(as.double(alpha), length.out = topics), several))
 }
 
-check_gamma <- function(prior, argument, call = sys.call(-1L)) {
+check_gamma <- function(prior, argument) {
   if (!is.numeric(prior) || length(prior) != 2L || !all(is.finite(prior)) || any(prior <= 0)) {
-    stop_input(argument, "must be two positive numbers, shape and rate, not ", show_value(prior), call = call)
+    stop_input(argument, "must be two positive numbers, shape and rate, not ", show_value(prior))
   }
   if (all(c("shape", "rate") %in% names(prior))) prior <- prior[c("shape", "rate")]
   as.double(prior)
 }
 
-check_topic_keep <- function(keep, call = sys.call(-1L)) {
+check_topic_keep <- function(keep) {
   choices <- c("phi", "theta")
   if (is.null(keep)) {
     return(character())
   }
   if (!is.character(keep) || !all(keep %in% choices)) {
     wrong <- if (is.character(keep)) dQuote(setdiff(keep, choices)[[1L]], FALSE) else show_value(keep)
-    stop_input("keep", "must be some of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", wrong, call = call)
+    stop_input("keep", "must be some of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", wrong)
   }
   choices[choices %in% keep]
 }

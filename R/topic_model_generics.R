@@ -149,9 +149,9 @@ add_perplexity_s3 <- function(namespace) {
 }
 
 # Checks the fit given to a function of ours that may mask one of another package. The message names that one.
-check_masking_fit <- function(fit, name, call = sys.call(-1L)) {
+check_masking_fit <- function(fit, name) {
   if (missing(fit) || inherits(fit, "topic_model")) {
-    return(check_topic_fit(fit, call = call))
+    return(check_topic_fit(fit))
   }
   others <- Filter(function(package) {
     isNamespaceLoaded(package) && name %in% getNamespaceExports(package)
@@ -159,5 +159,5 @@ check_masking_fit <- function(fit, name, call = sys.call(-1L)) {
   hint <- if (length(others)) {
     paste0(": for objects of other packages write ", paste0(others, "::", name, "()", collapse = " or "))
   }
-  stop_input("fit", "must come from topic_model(), not ", show_value(fit), hint, call = call)
+  stop_input("fit", "must come from topic_model(), not ", show_value(fit), hint)
 }

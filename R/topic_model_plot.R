@@ -53,11 +53,11 @@ plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood"
 }
 
 # The most prevalent topics, as many as asked for or as the picture has room for.
-shown_topics <- function(x, type, topics, call = sys.call(-1L)) {
+shown_topics <- function(x, type, topics) {
   most <- if (is.null(topics)) {
     c(terms = 6, prevalence = 50, log_likelihood = 1, correlation = 30, map = 40)[[type]]
   } else {
-    check_count(topics, "topics", call = call)
+    check_count(topics, "topics")
   }
   utils::head(order(-topic_prevalence(x)), most)
 }
@@ -161,9 +161,7 @@ topic_correlation <- function(theta) {
 # same on both sides, so that white is zero.
 correlation_parts <- function(fit, shown) {
   if (length(shown) < 4L || nrow(fit$theta) < 3L) {
-    stop_input("type", "is \"correlation\", for which at least four topics and three documents are needed",
-      call = NULL
-    )
+    stop_input("type", "is \"correlation\", for which at least four topics and three documents are needed")
   }
   correlation <- topic_correlation(unname(fit$theta[, shown, drop = FALSE]))
   order <- stats::hclust(stats::as.dist(1 - correlation), "average")$order
@@ -239,7 +237,7 @@ topic_positions <- function(phi) {
 # topics would cover each other.
 map_parts <- function(fit, shown, n) {
   if (length(shown) < 3L) {
-    stop_input("type", "is \"map\", for which at least three topics are needed", call = NULL)
+    stop_input("type", "is \"map\", for which at least three topics are needed")
   }
   at <- topic_positions(fit$phi[shown, , drop = FALSE])
   prevalence <- topic_prevalence(fit)[shown]

@@ -58,15 +58,15 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
 }
 
 # A factor with the groups of new documents; the last level is for those of no known group. NULL if there are no groups.
-check_new_groups <- function(fit, groups, documents, call = sys.call(-1L)) {
+check_new_groups <- function(fit, groups, documents) {
   if (is.null(groups)) {
     return(NULL)
   }
   if (nlevels(fit$groups) < 2L) {
-    stop_input("groups", "cannot be used: the documents were not fitted in groups", call = call)
+    stop_input("groups", "cannot be used: the documents were not fitted in groups")
   }
   known <- rownames(fit$group_alpha)
-  number <- as.integer(check_document_groups(groups, documents, known, call = call))
+  number <- as.integer(check_document_groups(groups, documents, known))
   names <- as.character(groups)
   new <- setdiff(names[!is.na(names)], known)
   if (length(new)) {
@@ -77,22 +77,20 @@ check_new_groups <- function(fit, groups, documents, call = sys.call(-1L)) {
   factor(number, seq_len(length(known) + 1L))
 }
 
-known_terms <- function(fit, newdata, call = sys.call(-1L)) {
-  counts <- count_matrix(newdata, "newdata", call)
+known_terms <- function(fit, newdata) {
+  counts <- count_matrix(newdata, "newdata")
   if (counts$named[["terms"]] && fit$x$named[["terms"]]) {
     counts <- match_terms(counts, fit$terms)
     if (counts$tokens == 0 && counts$size[[1L]] > 1L) {
       stop_input("newdata", sprintf(
         "shares no term with the fit: of its %d tokens none is among the %d terms that were fitted",
         sum(counts$unknown), length(fit$terms)
-      ), call = call)
+      ))
     }
     return(counts)
   }
   if (counts$size[[2L]] != length(fit$terms)) {
-    stop_input("newdata", sprintf("has %d terms without names, the fit has %d", counts$size[[2L]], length(fit$terms)),
-      call = call
-    )
+    stop_input("newdata", sprintf("has %d terms without names, the fit has %d", counts$size[[2L]], length(fit$terms)))
   }
   counts$terms <- fit$terms
   counts$unknown <- numeric(counts$size[[1L]])

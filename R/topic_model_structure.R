@@ -88,14 +88,14 @@ topic_structure <- function(groups, prior_counts, terms) {
 fit_structure <- function(fit) topic_structure(fit$groups, fit$prior_counts, fit$terms)
 
 # A factor with the group of each document, or NULL. If `known` is given, other values become NA, and NA is allowed.
-check_document_groups <- function(groups, documents, known = NULL, argument = "groups", call = sys.call(-1L)) {
+check_document_groups <- function(groups, documents, known = NULL, argument = "groups") {
   if (is.null(groups)) {
     return(NULL)
   }
   usable <- is.factor(groups) || is.character(groups) || is.numeric(groups) || is.logical(groups) ||
     inherits(groups, "Date")
   if (!usable || !is.null(dim(groups))) {
-    stop_input(argument, "must be a factor with a value for each document, not ", show_value(groups), call = call)
+    stop_input(argument, "must be a factor with a value for each document, not ", show_value(groups))
   }
   if (!is.null(names(groups)) && all(documents %in% names(groups))) {
     groups <- groups[match(documents, names(groups))]
@@ -103,14 +103,14 @@ check_document_groups <- function(groups, documents, known = NULL, argument = "g
   if (length(groups) != length(documents)) {
     more <- if (length(groups) > length(documents)) ": documents without words need a row of `x` too"
     stop_input(argument, sprintf("has %s, but there are %s", count_words(length(groups), "value"),
-      count_words(length(documents), "document")), more, call = call)
+      count_words(length(documents), "document")), more)
   }
   if (is.null(known)) {
     # NA may be a level, which factor() leaves out.
     groups <- factor(groups)
     if (anyNA(groups)) {
       stop_input(argument, sprintf("has no value for %s, such as %s: give these documents a group, such as \"unknown\"",
-        count_words(sum(is.na(groups)), "document"), show_value(documents[[which(is.na(groups))[[1L]]]])), call = call)
+        count_words(sum(is.na(groups)), "document"), show_value(documents[[which(is.na(groups))[[1L]]]])))
     }
     return(unname(droplevels(groups)))
   }
@@ -118,15 +118,15 @@ check_document_groups <- function(groups, documents, known = NULL, argument = "g
 }
 
 # Stops unless all numbers are positive and at most `most_prior`. `label(i)` says to what entry i belongs.
-check_term_prior <- function(value, argument, label, call) {
+check_term_prior <- function(value, argument, label) {
   bad <- which(!is.finite(value) | value <= 0 | value > most_prior)
   if (length(bad)) {
     stop_input(argument, "must be positive numbers of at most 1e15, but is ", format(value[[bad[[1L]]]]), " for ",
-      label(bad[[1L]]), call = call)
+      label(bad[[1L]]))
   }
 }
 
-check_beta <- function(beta, topics, terms, call = sys.call(-1L)) {
+check_beta <- function(beta, topics, terms) {
   if (identical(beta, "learn")) {
     return(list(learn = TRUE, start = 0.1))
   }
@@ -136,7 +136,7 @@ check_beta <- function(beta, topics, terms, call = sys.call(-1L)) {
     stop_input("beta", sprintf(
       "must be one positive number, one for each of %d terms or a matrix of %d topics x %d terms, at most 1e15, ",
       length(terms), topics, length(terms)
-    ), "or \"learn\", not ", show_value(beta), call = call)
+    ), "or \"learn\", not ", show_value(beta))
   }
   if (one) {
     return(list(learn = FALSE, start = as.double(beta)))
@@ -146,19 +146,19 @@ check_beta <- function(beta, topics, terms, call = sys.call(-1L)) {
   }
   if (!identical(dim(beta), c(as.integer(topics), length(terms)))) {
     stop_input("beta", sprintf("must have %d topics x %d terms, but has %d x %d", topics, length(terms), nrow(beta),
-      ncol(beta)), call = call)
+      ncol(beta)))
   }
   if (!is.null(colnames(beta))) {
     if (anyDuplicated(colnames(beta)) || !all(terms %in% colnames(beta))) {
       stop_input("beta", "has names, but none or several for term ",
-        show_value(c(setdiff(terms, colnames(beta)), colnames(beta)[duplicated(colnames(beta))])[[1L]]), call = call)
+        show_value(c(setdiff(terms, colnames(beta)), colnames(beta)[duplicated(colnames(beta))])[[1L]]))
     }
     beta <- beta[, terms, drop = FALSE]
   }
   storage.mode(beta) <- "double"
   check_term_prior(beta, "beta", function(i) {
     sprintf("topic %d and term %s", (i - 1L) %% nrow(beta) + 1L, show_value(terms[[(i - 1L) %/% nrow(beta) + 1L]]))
-  }, call)
+  })
   least <- min(beta)
   list(learn = FALSE, start = as.double(least), prior_counts = pack_prior(beta - least, terms))
 }
@@ -182,7 +182,7 @@ add_prior <- function(one, two) {
 }
 
 # The terms of each seeded topic, as a list named like `seed_words`; NULL if there are none.
-check_seed_words <- function(seed_words, topics, counts, call = sys.call(-1L)) {
+check_seed_words <- function(seed_words, topics, counts) {
   if (is.null(seed_words)) {
     return(NULL)
   }
@@ -193,29 +193,29 @@ check_seed_words <- function(seed_words, topics, counts, call = sys.call(-1L)) {
     !all(vapply(seed_words, is.character, NA))) {
     stop_input("seed_words",
       "must be a list with the words of each topic, such as list(sport = c(\"goal\", \"match\")), not ",
-      show_value(seed_words), call = call)
+      show_value(seed_words))
   }
   if (length(seed_words) > topics) {
     stop_input("seed_words", sprintf("has words of %d topics, but the model has %s", length(seed_words),
-      count_words(topics, "topic")), call = call)
+      count_words(topics, "topic")))
   }
   name <- names(seed_words)
   if (!is.null(name) && (anyNA(name) || !all(nzchar(name)) || anyDuplicated(name))) {
-    stop_input("seed_words", "must have a name of its own for each topic, or no names", call = call)
+    stop_input("seed_words", "must have a name of its own for each topic, or no names")
   }
   if (!counts$named[["terms"]]) {
-    stop_input("seed_words", "cannot be found: the terms of `x` have no names", call = call)
+    stop_input("seed_words", "cannot be found: the terms of `x` have no names")
   }
   present <- counts$terms[diff(counts$p) > 0]
   found <- lapply(seed_words, function(words) lapply(words, find_word, terms = present))
   lost <- unlist(Map(function(words, terms) words[lengths(terms) == 0L], seed_words, found), use.names = FALSE)
   if (length(lost)) {
     stop_input("seed_words", sprintf("has %s that no document has: ", count_words(length(unique(lost)), "word")),
-      list_some(unique(lost)), call = call)
+      list_some(unique(lost)))
   }
   empty <- which(lengths(seed_words) == 0L)
   if (length(empty)) {
-    stop_input("seed_words", sprintf("has no word for topic %d", empty[[1L]]), call = call)
+    stop_input("seed_words", sprintf("has no word for topic %d", empty[[1L]]))
   }
   lapply(found, function(terms) unique(unlist(terms, use.names = FALSE)))
 }
@@ -288,22 +288,21 @@ group_theta <- function(fit) {
 }
 
 # Given alphas of groups, groups x topics, as the alphas of one group after the other.
-check_group_alpha <- function(alpha, topics, groups, call) {
+check_group_alpha <- function(alpha, topics, groups) {
   known <- levels(groups)
   if (!identical(dim(alpha), c(length(known), as.integer(topics)))) {
     stop_input("alpha", sprintf("must have %d groups x %d topics, but has %d x %d", length(known), topics, nrow(alpha),
-      ncol(alpha)), call = call)
+      ncol(alpha)))
   }
   if (!is.null(rownames(alpha))) {
     if (!setequal(rownames(alpha), known)) {
-      stop_input("alpha", "has rows named ", list_some(rownames(alpha)), ", but the groups are ", list_some(known),
-        call = call)
+      stop_input("alpha", "has rows named ", list_some(rownames(alpha)), ", but the groups are ", list_some(known))
     }
     alpha <- alpha[known, , drop = FALSE]
   }
   check_term_prior(alpha, "alpha", function(i) {
     sprintf("group %s and topic %d", show_value(known[[(i - 1L) %% nrow(alpha) + 1L]]), (i - 1L) %/% nrow(alpha) + 1L)
-  }, call)
+  })
   as.double(t(alpha))
 }
 

@@ -98,7 +98,7 @@ update.topic_model <- function(object, newdata, weight = 1, groups = NULL, iter 
     elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
   ), class = c("topic_model", "warpbayes_fit", "warpbayes"))
   fit$topic_names <- object$topic_names
-  check_store_memory(topic_sampler(fit), fit, sweeps$iter, sys.call())
+  check_store_memory(topic_sampler(fit), fit, sweeps$iter)
   fit <- start_chains(fit, topic_start(fit, alpha, object$beta, run, object$alpha))
   advance_chains(fit, sweeps$iter, topic_sampler, run, progress, threads)
 }
@@ -115,18 +115,18 @@ update_groups <- function(fit, groups, counts) {
   factor(levels[groups], unique(levels))
 }
 
-check_beta_part <- function(fit, call = sys.call(-1L)) {
+check_beta_part <- function(fit) {
   if (!is.numeric(fit$beta) || length(fit$beta) != 1L || !isTRUE(fit$beta > 0 & fit$beta <= most_prior)) {
-    stop_changed("object", "beta", "a positive number", fit$beta, call)
+    stop_changed("object", "beta", "a positive number", fit$beta)
   }
 }
 
 # Topics x terms: the tokens after the last sweep of the reference chain.
-topic_counts <- function(fit, call = sys.call(-1L)) {
+topic_counts <- function(fit) {
   state <- fit$state[[fit$reference]]
   topic <- if (is.raw(state$topics)) readBin(state$topics, "integer", length(state$topics) / 2, 2L, FALSE) + 1L
   if (length(topic) != fit$x$tokens || any(topic > fit$topics)) {
-    stop_changed("object", "state", "the topics of all tokens", state$topics, call)
+    stop_changed("object", "state", "the topics of all tokens", state$topics)
   }
   # Tokens are ordered by document, then by term.
   column <- term_columns(fit$x)

@@ -63,16 +63,14 @@ topic_labels <- function(fit, topics, prefix = "") {
 
 # Checks that the parts of a fit have the sizes that the methods and the compiled code rely on. A fit is a list, and
 # anybody can change it.
-check_topic_fit <- function(fit, argument = "fit", call = sys.call(-1L)) {
-  check_present(!missing(fit), argument, call)
-  check_fit_class(fit, argument, "topic_model", "topic_model()", call)
+check_topic_fit <- function(fit, argument = "fit") {
+  check_present(!missing(fit), argument)
+  check_fit_class(fit, argument, "topic_model", "topic_model()")
   refuse <- function(part, ...) {
-    stop_input(argument, "has a part `", part, "` that is not ", ..., ": it has been changed since it was made",
-      call = call
-    )
+    stop_input(argument, "has a part `", part, "` that is not ", ..., ": it has been changed since it was made")
   }
   is_whole <- function(value) is.numeric(value) && length(value) == 1L && value %in% seq_len(16384)
-  check <- part_checks(fit, argument, call)
+  check <- part_checks(fit, argument)
   check$count("chains", 1, 1e4)
   for (part in c("iter", "warmup")) check$count(part, 0)
   check$count("thin", 1)

@@ -34,7 +34,7 @@
 #' levels(types)
 #' @export
 type_names <- function(types, thresholds = marker_thresholds(types), positive_only = FALSE) {
-  check_cell_types(types, sys.call())
+  check_cell_types(types)
   positive_only <- check_flag(positive_only, "positive_only")
   markers <- colnames(types$medians)
   if (!is.numeric(thresholds) || is.null(names(thresholds)) || anyDuplicated(names(thresholds))) {
@@ -61,7 +61,7 @@ type_names <- function(types, thresholds = marker_thresholds(types), positive_on
 #' @rdname type_names
 #' @export
 marker_thresholds <- function(types) {
-  check_cell_types(types, sys.call())
+  check_cell_types(types)
   cells <- types$fit$x
   if (is.null(cells)) {
     stop_input("types", "are of a fit that has lost its data, `fit$x`, in which valleys are found")

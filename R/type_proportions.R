@@ -63,7 +63,7 @@
 #' @export
 type_proportions <- function(types, level = 0.9, ...) {
   check_dots_empty(...)
-  draws <- sample_shares(types, sys.call())
+  draws <- sample_shares(types)
   level <- check_number(level, "level", min = 0, max = 1)
   interval <- interval_over_draws(draws, level)
   names <- types$types$type
@@ -97,10 +97,10 @@ in_console.type_proportions <- function(x, ...) {
 type_differences <- function(types, group, level = 0.9, scale = c("proportion", "log_ratio"), ...) {
   check_dots_empty(...)
   check_present(!missing(group), "group")
-  draws <- sample_shares(types, sys.call())
+  draws <- sample_shares(types)
   level <- check_number(level, "level", min = 0, max = 1)
   scale <- check_choice(scale, "scale", c("proportion", "log_ratio"))
-  group <- check_groups(group, types$fit$samples, sys.call())
+  group <- check_groups(group, types$fit$samples)
   values <- if (scale == "proportion") draws else log(pmax(draws, 1e-300))
   # draws x types
   mean_of <- function(values, level) apply(values[, , which(group == level), drop = FALSE], c(1L, 2L), mean)
@@ -123,11 +123,11 @@ type_differences <- function(types, group, level = 0.9, scale = c("proportion", 
 }
 
 # Proportions of the types in each draw and sample: draws x types x samples.
-sample_shares <- function(types, call) {
-  check_cell_types(types, call)
+sample_shares <- function(types) {
+  check_cell_types(types)
   fit <- types$fit
   if (is.null(fit$samples)) {
-    stop_input("types", "are of a fit of one sample; give dp_mixture() a list of samples or `sample`", call = call)
+    stop_input("types", "are of a fit of one sample; give dp_mixture() a list of samples or `sample`")
   }
   used <- types$map$used
   count <- types$map$count
@@ -161,22 +161,22 @@ spread_within <- function(means, group) {
   })
 }
 
-check_groups <- function(group, samples, call) {
+check_groups <- function(group, samples) {
   if (!is.atomic(group) || is.null(group) || length(group) != length(samples)) {
     stop_input("group", sprintf("must have a group for each of the %s, not ", count_words(length(samples), "sample")),
-      show_value(group), call = call)
+      show_value(group))
   }
   if (!is.null(names(group))) {
     if (!setequal(names(group), samples)) {
       stop_input("group", "has names other than the samples ", list_some(samples), ": ",
-        list_some(setdiff(names(group), samples)), call = call)
+        list_some(setdiff(names(group), samples)))
     }
     group <- group[samples]
   }
   group <- droplevels(if (is.factor(group)) group else factor(group, unique(group[!is.na(group)])))
   if (nlevels(group) < 2L) {
     found <- if (nlevels(group)) paste("only the group", dQuote(levels(group), FALSE)) else "no group"
-    stop_input("group", "has ", found, "; two are needed for a difference", call = call)
+    stop_input("group", "has ", found, "; two are needed for a difference")
   }
   group
 }

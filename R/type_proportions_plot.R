@@ -26,9 +26,9 @@ plot.type_proportions <- function(x, group = NULL, types = NULL, main = NULL, ..
   check_share_table(x)
   samples <- levels(x$sample)
   if (!is.null(group)) {
-    group <- check_groups(group, samples, sys.call())
+    group <- check_groups(group, samples)
   }
-  shown <- chosen_types(types, levels(x$type), sys.call())
+  shown <- chosen_types(types, levels(x$type))
   colours <- rep_len(chain_colours, max(1L, nlevels(group)))
   colour <- rep(colours[[1L]], length(samples))
   if (!is.null(group)) {
@@ -74,7 +74,7 @@ plot.type_differences <- function(x, types = NULL, main = NULL, ...) {
   check_dots_empty(...)
   check_title(main)
   check_share_table(x)
-  parts <- difference_parts(x, types, sys.call())
+  parts <- difference_parts(x, types)
   groups <- parts$groups
   rows <- parts$rows
   count <- nrow(rows)
@@ -102,8 +102,8 @@ plot.type_differences <- function(x, types = NULL, main = NULL, ...) {
 }
 
 # The rows of the chosen types, their names, and the label of the axis.
-difference_parts <- function(x, types, call) {
-  shown <- chosen_types(types, levels(x$type), call)
+difference_parts <- function(x, types) {
+  shown <- chosen_types(types, levels(x$type))
   groups <- unique(x$group)
   rows <- x[x$type %in% shown, ]
   rows <- rows[order(match(rows$type, shown)), ]
@@ -116,7 +116,7 @@ difference_parts <- function(x, types, call) {
   )
 }
 
-chosen_types <- function(types, known, call = sys.call(-1L)) {
+chosen_types <- function(types, known) {
   if (is.null(types)) {
     return(utils::head(known, 12L))
   }
@@ -124,13 +124,13 @@ chosen_types <- function(types, known, call = sys.call(-1L)) {
     types <- known[types]
   }
   if (!is.character(types) || !length(types) || !all(types %in% known)) {
-    stop_input("types", "must be some of ", list_some(known), call = call)
+    stop_input("types", "must be some of ", list_some(known))
   }
   types
 }
 
 # Checks that the columns of a table of shares or differences are of the kinds that its methods rely on.
-check_share_table <- function(x, call = sys.call(-1L)) {
+check_share_table <- function(x) {
   columns <- unclass(x)
   words <- c("type", "sample", "group", "against")
   right <- vapply(names(columns), function(name) {
@@ -140,6 +140,6 @@ check_share_table <- function(x, call = sys.call(-1L)) {
   }, NA)
   if (!is.data.frame(x) || !is.factor(columns$type) || !nrow(x) || !all(right) || !is.numeric(x$lower) ||
     !is.numeric(x$upper)) {
-    stop_input("x", "has been changed since it was made: its columns do not agree", call = call)
+    stop_input("x", "has been changed since it was made: its columns do not agree")
   }
 }

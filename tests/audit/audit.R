@@ -1,5 +1,6 @@
 # Makes calls at random from those of fixtures.R, runs them in child processes, and reports crashes, timeouts, R's own
-# errors and changes of R's state. tools/audit says how to run it. Call i depends only on the seed and i.
+# errors, errors that name another call, and changes of R's state. tools/audit says how to run it. Call i depends only
+# on the seed and i.
 arguments <- commandArgs(TRUE)
 child <- identical(arguments[1L], "--child")
 folder <- normalizePath("build/audit")
@@ -117,6 +118,20 @@ warpbayes_runs <- function() {
   any(vapply(sys.frames(), function(frame) identical(topenv(frame), own), NA))
 }
 
+# Whether an error names a call that is part of `call`, leaving aside the name of the package. R itself calls methods of
+# min() and round() with values, which the error shows as `...`.
+names_call_of <- function(error, call) {
+  parts <- function(x) {
+    if (is.call(x)) c(list(x), unlist(lapply(as.list(x), function(part) if (!missing(part)) parts(part)), FALSE))
+  }
+  bare <- function(x) {
+    if (is.call(x[[1L]])) x[[1L]] <- x[[1L]][[3L]]
+    if ("..." %in% all.names(named)) deparse1(x[[1L]]) else deparse1(x)
+  }
+  named <- conditionCall(error)
+  is.call(named) && bare(named) %in% vapply(parts(call), bare, "")
+}
+
 # A fit or table of which a part was changed may end in an error of R, but in at most this share of all calls.
 changed_share <- 0.01
 
@@ -142,7 +157,10 @@ run_call <- function(call) {
           "timeout"
         } else if (inherits(error, "warpbayes_error")) {
           one <- nchar(message, allowNA = TRUE) %in% 1:2000 && !grepl("[another", message, fixed = TRUE)
-          if (one) "refused" else "error"
+          if (one && !names_call_of(error, call)) {
+            message <<- paste(deparse(conditionCall(error))[[1L]], "is not the call that was made:", message)
+            "call"
+          } else if (one) "refused" else "error"
         } else if (!ours || grepl(not_ours, message) || operator && identical(conditionCall(error)[[1L]], call[[1L]])) {
           "refused"
         } else {
@@ -299,7 +317,7 @@ while (from <= total) {
 
 results <- Filter(function(line) line[[2L]] != "begin", c(read_lines(), died))
 table_of <- function(i) vapply(results, `[[`, "", i)
-kind <- factor(table_of(2L), c("value", "refused", "changed", "crash", "hang", "timeout", "state", "error"))
+kind <- factor(table_of(2L), c("value", "refused", "changed", "crash", "hang", "timeout", "state", "call", "error"))
 bad <- order(kind, table_of(4L))
 bad <- bad[!kind[bad] %in% c("value", "refused")]
 report <- file.path(folder, "report.txt")
@@ -308,7 +326,7 @@ writeLines(c(
   sprintf("[%s, call %s, %s s] %s\n    %s", kind[bad], table_of(1L)[bad], table_of(3L)[bad], table_of(4L)[bad],
     table_of(5L)[bad])
 ), report)
-cat(readLines(report, n = 8L), sep = "\n")
+cat(readLines(report, n = 9L), sep = "\n")
 spent <- as.numeric(readLines(paste0(into, ".time")))
 cat("processor time:", round(sum(spent)), "s; report:", report, "\n")
 wrong <- sum(kind[bad] != "changed")
