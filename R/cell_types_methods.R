@@ -48,8 +48,7 @@ levels.cell_types <- function(x) x$types$type
 #' @export
 predict.cell_types <- function(object, newdata = NULL, type = c("type", "prob", "uncertainty"), backend = NULL,
                                threads = NULL, ...) {
-  check_dots_empty(...)
-  check_cell_types(object, "object")
+  check_method(object, "object", ...)
   type <- check_choice(type, "type", c("type", "prob", "uncertainty"))
   cells <- cells_of(object$fit, newdata)
   run <- resolve_run(backend, threads)
@@ -185,8 +184,7 @@ likelihood_words <- function(x) {
 #' @param object cell types.
 #' @export
 summary.cell_types <- function(object, ...) {
-  check_dots_empty(...)
-  check_cell_types(object, "object")
+  check_method(object, "object", ...)
   structure(list(
     words = types_words(object), types = object$types, medians = object$medians, transform = object$fit$transform,
     verdict = types_verdict(object)

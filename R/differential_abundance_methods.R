@@ -131,8 +131,7 @@ in_console.differential_abundance <- function(x, types = 12, ...) {
 #' @rdname summary.differential_abundance
 #' @export
 summary.differential_abundance <- function(object, ...) {
-  check_dots_empty(...)
-  check_abundance(object, "object")
+  check_method(object, "object", ...)
   deviation <- function(draws) stats::quantile(draws, c(0.05, 0.5, 0.95), names = FALSE)
   typical <- function(draws) deviation(exp(rowMeans(log(matrix(draws, ncol = dim(draws)[[3L]])))))
   structure(list(
@@ -169,8 +168,7 @@ no_effect_words <- function(x) {
 }
 
 frame_of.differential_abundance <- function(x, ...) {
-  check_dots_empty(...)
-  check_abundance(x, "x")
+  check_method(x, "x", ...)
   x$effects
 }
 
@@ -178,8 +176,7 @@ frame_of.differential_abundance <- function(x, ...) {
 #' @method tidy differential_abundance
 #' @exportS3Method generics::tidy differential_abundance
 tidy.differential_abundance <- function(x, conf.level = 0.9, ...) {
-  check_dots_empty(...)
-  check_abundance(x, "x")
+  check_method(x, "x", ...)
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   shape <- dim(x$draws$effects)
   draws <- matrix(x$draws$effects, shape[[1L]] * shape[[2L]])

@@ -83,7 +83,6 @@ array_of_draws.dp_mixture <- function(x, components = FALSE, ...) {
 #' @method prior_summary dp_mixture
 #' @exportS3Method rstantools::prior_summary dp_mixture
 prior_summary.dp_mixture <- function(object, ...) {
-  check_dots_empty(...)
-  check_mixture_fit(object, "object")
+  check_method(object, "object", ...)
   object$prior
 }

@@ -201,8 +201,7 @@ format_to_spread <- function(values, spread, digits = 2) {
 #' @rdname summary.dp_mixture
 #' @export
 summary.dp_mixture <- function(object, ...) {
-  check_dots_empty(...)
-  check_mixture_fit(object, "object")
+  check_method(object, "object", ...)
   if (is_bem(object)) {
     return(summarise_bem(object))
   }

@@ -111,8 +111,7 @@ augment.relabelled_mixture <- function(x, data = NULL, draws = NULL, backend = N
 #' @method augment cell_types
 #' @exportS3Method generics::augment cell_types
 augment.cell_types <- function(x, data = NULL, backend = NULL, threads = NULL, ...) {
-  check_dots_empty(...)
-  check_cell_types(x, "x")
+  check_method(x, "x", ...)
   cells <- cells_of(x$fit, data, argument = "data")
   get <- function(type) unname(predict(x, data, type = type, backend = backend, threads = threads))
   if (is.null(data)) {

@@ -2,6 +2,27 @@
 # anybody can change it. check_topic_fit() of R/topic_names.R and check_parts() of R/predictive_resample.R do the same
 # for their classes.
 
+# What most methods do first: they refuse further arguments, and a result of which a part was changed.
+check_method <- function(x, argument, ...) {
+  check_dots_empty(...)
+  check_present(!missing(x), argument)
+  check_intact(x, argument)
+}
+
+check_intact <- function(x, argument) UseMethod("check_intact")
+
+check_intact.default <- function(x, argument) {
+  stop_input(argument, "must be a result of this package, not ", show_value(x))
+}
+
+check_intact.dp_mixture <- function(x, argument) check_mixture_fit(x, argument)
+check_intact.bayes_logit <- function(x, argument) check_logit_fit(x, argument)
+check_intact.topic_model <- function(x, argument) check_topic_fit(x, argument)
+check_intact.martingale_posterior <- function(x, argument) check_parts(x, argument)
+check_intact.cell_types <- function(x, argument) check_cell_types(x, argument)
+check_intact.differential_abundance <- function(x, argument) check_abundance(x, argument)
+check_intact.pmf <- function(x, argument) check_pmf(x, argument)
+
 # Stops unless `fit` is a list of the class.
 check_fit_class <- function(fit, argument, class, maker) {
   if (!inherits(fit, class) || !is.list(fit)) {

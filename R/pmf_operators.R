@@ -115,8 +115,7 @@ c.pmf <- function(...) {
 #' @rdname pmf
 #' @export
 rep.pmf <- function(x, times = 1, each = 1, length.out = NULL, ...) {
-  check_dots_empty(...)
-  check_pmf(x, "x")
+  check_method(x, "x", ...)
   times <- check_count(times, "times", min = 0, max = 2^52)
   each <- check_count(each, "each", min = 0, max = 2^52)
   count <- if (is.null(length.out)) times * each else check_count(length.out, "length.out", min = 0, max = 2^52)

@@ -3,8 +3,7 @@
 #' @rdname continue
 #' @export
 continue.martingale_posterior <- function(fit, iter, backend = NULL, threads = NULL, progress = NULL, ...) {
-  check_dots_empty(...)
-  check_parts(fit, "fit")
+  check_method(fit, "fit", ...)
   iter <- check_count(iter, "iter")
   if (is.infinite(fit$horizon)) {
     stop_input("fit", "has an infinite horizon already")
@@ -41,8 +40,7 @@ continue.martingale_posterior <- function(fit, iter, backend = NULL, threads = N
 #' quantile(fit, c(0.025, 0.975))
 #' @export
 summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...) {
-  check_dots_empty(...)
-  check_parts(object, "object")
+  check_method(object, "object", ...)
   check_summary_probs(probs)
   quantiles <- quantile(object, probs)
   table <- data.frame(
@@ -62,8 +60,7 @@ summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...
 #' @rdname summary.martingale_posterior
 #' @export
 quantile.martingale_posterior <- function(x, probs = c(0.05, 0.25, 0.5, 0.75, 0.95), ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
+  check_method(x, "x", ...)
   check_summary_probs(probs)
   value <- apply(x$draws, 2L, stats::quantile, probs = probs, names = FALSE, na.rm = TRUE)
   matrix(t(matrix(value, length(probs))), ncol(x$draws), length(probs),
@@ -72,8 +69,7 @@ quantile.martingale_posterior <- function(x, probs = c(0.05, 0.25, 0.5, 0.75, 0.
 }
 
 in_console.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
+  check_method(x, "x", ...)
   cat(resample_words(x), sep = "\n")
   shown <- utils::head(seq_len(ncol(x$draws)), 6L)
   cat("\n")
@@ -189,8 +185,7 @@ horizon_verdict <- function(fit) {
 #' @export
 predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, probs = c(0.05, 0.95), backend = NULL,
                                          threads = NULL, ...) {
-  check_dots_empty(...)
-  check_parts(object, "object")
+  check_method(object, "object", ...)
   kinds <- list(
     copula_density = c("density", "cdf", "log_density"), copula_regression = c("mean", "density", "cdf", "log_density"),
     copula_classification = c("probability", "class", "log_density"), normal_mean = "mean"
@@ -311,8 +306,7 @@ predict_normal <- function(fit, probs) {
 }
 
 array_of_draws.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
+  check_method(x, "x", ...)
   array(x$draws, c(nrow(x$draws), 1L, ncol(x$draws)), list(NULL, NULL, colnames(x$draws)))
 }
 
@@ -320,8 +314,7 @@ array_of_draws.martingale_posterior <- function(x, ...) {
 #' @method tidy martingale_posterior
 #' @exportS3Method generics::tidy martingale_posterior
 tidy.martingale_posterior <- function(x, conf.level = 0.9, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
+  check_method(x, "x", ...)
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   ends <- quantile(x, c((1 - conf.level) / 2, (1 + conf.level) / 2))
   as_table(data.frame(term = colnames(x$draws), estimate = colMeans(x$draws, na.rm = TRUE),

@@ -3,8 +3,7 @@
 # Regressions --------------------------------------------------------------------------
 
 report_content.bayes_logit <- function(fit, ...) {
-  check_dots_empty(...)
-  check_logit_fit(fit)
+  check_method(fit, "fit", ...)
   summary <- summary.bayes_logit(fit)
   draw <- function(...) function() plot.bayes_logit(fit, ...)
   table <- function() {
@@ -55,8 +54,7 @@ logit_code <- function(fit) {
 # Differential abundance ---------------------------------------------------------------
 
 report_content.differential_abundance <- function(fit, ...) {
-  check_dots_empty(...)
-  check_abundance(fit, "fit")
+  check_method(fit, "fit", ...)
   list(
     title = "Differential abundance of cell types", words = abundance_words(fit), converged = isTRUE(fit$converged),
     verdict = abundance_verdict(fit),
@@ -117,8 +115,7 @@ abundance_code <- function(fit) {
 # Martingale posteriors ----------------------------------------------------------------
 
 report_content.martingale_posterior <- function(fit, ...) {
-  check_dots_empty(...)
-  check_parts(fit, "fit")
+  check_method(fit, "fit", ...)
   summary <- summary.martingale_posterior(fit)
   draw <- function(...) function() plot.martingale_posterior(fit, ...)
   list(
@@ -171,8 +168,7 @@ resample_code <- function(fit) {
 # Distributions ------------------------------------------------------------------------
 
 report_content.pmf <- function(fit, ...) {
-  check_dots_empty(...)
-  check_pmf(fit, "fit")
+  check_method(fit, "fit", ...)
   summary <- summary.pmf(fit)
   table <- function() {
     number <- function(value) format(value, digits = 6)

@@ -1,8 +1,7 @@
 # report() of mixtures and of cell types.
 
 report_content.dp_mixture <- function(fit, markers = NULL, ...) {
-  check_dots_empty(...)
-  check_mixture_fit(fit)
+  check_method(fit, "fit", ...)
   if (!is.null(markers)) choose_markers(fit, markers, NULL)
   summary <- summary.dp_mixture(fit)
   bem <- is_bem(fit)
@@ -105,8 +104,7 @@ mixture_code <- function(fit) {
 # Cell types -------------------------------------------------------------------------
 
 report_content.cell_types <- function(fit, markers = NULL, cells = 2000, ...) {
-  check_dots_empty(...)
-  check_cell_types(fit, "fit")
+  check_method(fit, "fit", ...)
   cells <- check_count(cells, "cells", min = 0, max = 1e5)
   if (!is.null(markers)) choose_markers(fit$fit, markers, NULL)
   list(

@@ -1,8 +1,7 @@
 # report() of topic models.
 
 report_content.topic_model <- function(fit, topics = 40, terms = 15, ...) {
-  check_dots_empty(...)
-  check_topic_fit(fit)
+  check_method(fit, "fit", ...)
   topics <- check_count(topics, "topics", max = 500)
   terms <- check_count(terms, "terms", max = 200)
   summary <- summary.topic_model(fit)

@@ -79,8 +79,7 @@ extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values,
 #' @method tidy cell_types
 #' @exportS3Method generics::tidy cell_types
 tidy.cell_types <- function(x, conf.level = 0.9, ...) {
-  check_dots_empty(...)
-  check_cell_types(x, "x")
+  check_method(x, "x", ...)
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   types <- x$types
   ends <- types[c("lower", "upper")]
@@ -142,8 +141,7 @@ tidy.type_differences <- function(x, ...) {
 #' @method tidy relabelled_mixture
 #' @exportS3Method generics::tidy relabelled_mixture
 tidy.relabelled_mixture <- function(x, ...) {
-  check_dots_empty(...)
-  check_mixture_fit(x, "x")
+  check_method(x, "x", ...)
   check_component_tables(x)
   weights <- x$component_weights
   means <- x$component_means
@@ -184,7 +182,6 @@ glance_of.pmf <- function(x) {
 }
 
 frame_of.cell_types <- function(x, ...) {
-  check_dots_empty(...)
-  check_cell_types(x, "x")
+  check_method(x, "x", ...)
   x$types
 }

@@ -2,8 +2,7 @@
 # methods are registered if those packages are installed.
 
 array_of_draws.topic_model <- function(x, topics = FALSE, ...) {
-  check_dots_empty(...)
-  check_topic_fit(x, "x")
+  check_method(x, "x", ...)
   topics <- check_flag(topics, "topics")
   count <- kept_draws(x$iter, x)
   sweeps <- x$warmup + x$thin * seq_len(count)
@@ -75,8 +74,7 @@ NULL
 #' @method tidy topic_model
 #' @exportS3Method generics::tidy topic_model
 tidy.topic_model <- function(x, matrix = c("beta", "gamma"), ...) {
-  check_dots_empty(...)
-  check_topic_fit(x, "x")
+  check_method(x, "x", ...)
   matrix <- check_choice(matrix, "matrix", c("beta", "gamma"))
   k <- x$topics
   table <- if (matrix == "beta") {
@@ -93,8 +91,7 @@ tidy.topic_model <- function(x, matrix = c("beta", "gamma"), ...) {
 #' @method augment topic_model
 #' @exportS3Method generics::augment topic_model
 augment.topic_model <- function(x, data = NULL, seed = NULL, backend = NULL, threads = NULL, ...) {
-  check_dots_empty(...)
-  check_topic_fit(x, "x")
+  check_method(x, "x", ...)
   counts <- if (is.null(data)) x$x else known_terms(x, data)
   theta <- if (is.null(data)) x$theta else predict(x, data, seed = seed, backend = backend, threads = threads)
   document <- counts$i + 1L

@@ -33,8 +33,7 @@
 #' @export
 predict.topic_model <- function(object, newdata = NULL, type = c("topics", "class"), iter = 100,
                                 groups = NULL, seed = NULL, backend = NULL, threads = NULL, ...) {
-  check_dots_empty(...)
-  check_topic_fit(object, "object")
+  check_method(object, "object", ...)
   type <- check_choice(type, "type", c("topics", "class"))
   iter <- check_count(iter, "iter", min = 2)
   if (is.null(newdata)) {

@@ -74,8 +74,7 @@ term_lines <- function(fit, topics, n, by = "probability") {
 NULL
 
 in_console.topic_model <- function(x, topics = 10, terms = 6, ...) {
-  check_dots_empty(...)
-  check_topic_fit(x, "x")
+  check_method(x, "x", ...)
   topics <- check_count(topics, "topics", min = 0)
   terms <- check_count(terms, "terms")
   print_lines(topic_words(x))
@@ -91,8 +90,7 @@ in_console.topic_model <- function(x, topics = 10, terms = 6, ...) {
 #' @rdname print.topic_model
 #' @export
 summary.topic_model <- function(object, terms = 8, ...) {
-  check_dots_empty(...)
-  check_topic_fit(object, "object")
+  check_method(object, "object", ...)
   prevalence <- topic_prevalence(object)
   order <- order(-prevalence)
   diagnostics <- topic_diagnostics(object)

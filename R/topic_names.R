@@ -23,8 +23,7 @@
 #' fit
 #' @export
 topic_names <- function(fit, n = 3, ...) {
-  check_dots_empty(...)
-  check_topic_fit(fit)
+  check_method(fit, "fit", ...)
   n <- check_count(n, "n")
   if (!is.null(fit$topic_names)) {
     return(fit$topic_names)
