@@ -116,7 +116,7 @@ refuse_generic <- function(...) {
 keeps_generic <- function(generic, x) {
   if (is.atomic(x)) {
     models <- unlist(refused_generics[setdiff(names(refused_generics), c("base", "graphics", "utils"))])
-    return(!generic %in% setdiff(c("stack", "truncate", models), c("median", "quantile")))
+    return(!generic %in% setdiff(c("as.call", "as.function", "stack", "truncate", models), c("median", "quantile")))
   }
   is_table <- is.data.frame(x)
   (is_table || inherits(x, "pmf_list")) && generic %in% vector_generics ||
