@@ -169,7 +169,7 @@ write_compiler <- function(tree, command) {
 # or start_command.
 emulate <- function(tree, out, args, sources, kernels, log, jobs = 1, compiler = "g++", run = run_command) {
   more <- if (length(sources)) paste0("--source=", file.path(normalizePath(tree), "src", sources))
-  run(file.path(tree, "tests", "emulator", "build.sh"),
+  run(file.path(tree, "tests", "emulated", "build.sh"),
     c(out, paste0("--cxx=", write_compiler(tree, compiler)), args, paste0("--jobs=", jobs), more,
       if (nzchar(kernels)) paste0("--kernels=", kernels)), log)
 }
@@ -234,7 +234,7 @@ prepare <- function(option) {
   file.create(file.path(base, "complete"))
 }
 
-driver <- "--driver=tests/emulator/race_driver.cpp"
+driver <- "--driver=tests/emulated/race_driver.cpp"
 emulations <- list(
   emulator = list(args = character(), compiler = "g++"),
   access = list(args = "--sanitize=access", compiler = "g++"),
