@@ -15,9 +15,6 @@
 
 typedef double multiply_add(int64_t rounds, int *count);
 
-static multiply_add *const multiply_add_doubles[] = WB_ISA_TABLE(multiply_add_double);
-static multiply_add *const multiply_add_singles[] = WB_ISA_TABLE(multiply_add_single);
-
 /* Seconds of a measurement, and number of measurements. A measurement is long enough for the clock's resolution and for
  * the processor to reach its sustained speed. */
 #define MULTIPLY_ADD_SECONDS 0.05
@@ -48,7 +45,8 @@ static double measure(multiply_add *loop, int threads, int64_t rounds, double *e
 }
 
 int wb_cpu_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message) {
-  multiply_add *const loop = precision == WB_SINGLE ? multiply_add_singles[run->isa] : multiply_add_doubles[run->isa];
+  multiply_add *const loop =
+      precision == WB_SINGLE ? WB_LOOP(multiply_add_single, run->isa) : WB_LOOP(multiply_add_double, run->isa);
   int64_t rounds = 1024;
   double elapsed;
   (void)message;

@@ -48,15 +48,7 @@ WB_HD double fft_cosine(double t) {
 #define WB_LOOPS "numeric/fft_loops.h"
 #include "numeric/isa.h"
 
-typedef void square_function(double *re, double *im, size_t n, int level, const double *const *roots);
 typedef void step_function(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end);
-typedef void table_function(size_t count, double n, double *cosine, double *sine);
-static square_function *const squares[] = WB_ISA_TABLE(fft_square_quarters);
-static step_function *const divides[] = WB_ISA_TABLE(fft_divide);
-static step_function *const unites[] = WB_ISA_TABLE(fft_unite);
-static step_function *const halves[] = WB_ISA_TABLE(fft_halve);
-static step_function *const joins[] = WB_ISA_TABLE(fft_join);
-static table_function *const tables[] = WB_ISA_TABLE(fft_table);
 
 struct wb_fft {
   size_t length;
@@ -121,7 +113,7 @@ int wb_fft_open(int log2_length, wb_isa isa, wb_poll *poll, wb_fft **opened, wb_
     return wb_out_of_memory(message, "the tables of a Fourier transform", bytes);
   }
   const octant table = {n, eighths, eighths + n / 8 + 1};
-  tables[isa](n / 8 + 1, (double)n, table.cosine, table.sine);
+  WB_LOOP(fft_table, isa)(n / 8 + 1, (double)n, table.cosine, table.sine);
   double *next = (double *)((char *)fft + head);
   fft->length = n;
   for (size_t k = 0; k < 16; k++) unit_root(&table, k, 16, next + 2 * k, next + 2 * k + 1);
@@ -205,22 +197,22 @@ static int step(step_function *function, double *re, double *im, size_t n, const
 /* z <- n (z * z) for n a power of four. It does for long transforms what fft_square_quarters() does for short ones. */
 static int square_quarters(const wb_fft *fft, double *re, double *im, size_t n, int level, wb_isa isa, wb_poll *poll) {
   if (n <= AT_ONCE) {
-    squares[isa](re, im, n, level, fft->roots);
+    WB_LOOP(fft_square_quarters, isa)(re, im, n, level, fft->roots);
     return wb_poll_after(poll, STEP_TIME * (double)n) ? WB_INTERRUPTED : WB_OK;
   }
-  int status = step(divides[isa], re, im, n, fft->roots[level], n / 4, poll);
+  int status = step(WB_LOOP(fft_divide, isa), re, im, n, fft->roots[level], n / 4, poll);
   for (size_t s = 0; s < 4 && status == WB_OK; s++)
     status = square_quarters(fft, re + s * (n / 4), im + s * (n / 4), n / 4, level - 1, isa, poll);
-  return status == WB_OK ? step(unites[isa], re, im, n, fft->roots[level], n / 4, poll) : status;
+  return status == WB_OK ? step(WB_LOOP(fft_unite, isa), re, im, n, fft->roots[level], n / 4, poll) : status;
 }
 
 static int square(const wb_fft *fft, double *re, double *im, wb_isa isa, wb_poll *poll) {
   const size_t n = fft->length;
   if (!fft->halving) return square_quarters(fft, re, im, n, fft->top, isa, poll);
-  int status = step(halves[isa], re, im, n, fft->halving, n / 2, poll);
+  int status = step(WB_LOOP(fft_halve, isa), re, im, n, fft->halving, n / 2, poll);
   for (size_t s = 0; s < 2 && status == WB_OK; s++)
     status = square_quarters(fft, re + s * (n / 2), im + s * (n / 2), n / 2, fft->top, isa, poll);
-  return status == WB_OK ? step(joins[isa], re, im, n, fft->halving, n / 2, poll) : status;
+  return status == WB_OK ? step(WB_LOOP(fft_join, isa), re, im, n, fft->halving, n / 2, poll) : status;
 }
 
 /* to = scale * from, padded with zeros to `length`. */

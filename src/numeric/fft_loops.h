@@ -97,8 +97,7 @@ static void WB_NAME(fft_join)(double *re, double *im, size_t n, const double *ro
 
 /* Four values a quarter apart, of LANES transforms at once: the step of fft_divide with the roots w[0..2] (re, im), or
  * of fft_unite. */
-static inline __attribute__((always_inline)) void WB_NAME(fft_divide_four)(double *re, double *im, int q,
-                                                                            const double *w) {
+WB_INLINE void WB_NAME(fft_divide_four)(double *re, double *im, int q, const double *w) {
   const wb_vector ar = LOAD(re), br = LOAD(re + 8 * q), cr = LOAD(re + 16 * q), dr = LOAD(re + 24 * q);
   const wb_vector ai = LOAD(im), bi = LOAD(im + 8 * q), ci = LOAD(im + 16 * q), di = LOAD(im + 24 * q);
   const wb_vector ac_r = ar + cr, ac_i = ai + ci, a_c_r = ar - cr, a_c_i = ai - ci;
@@ -126,8 +125,7 @@ static inline __attribute__((always_inline)) void WB_NAME(fft_divide_four)(doubl
   STORE(re + 24 * q, y3r);
   STORE(im + 24 * q, y3i);
 }
-static inline __attribute__((always_inline)) void WB_NAME(fft_unite_four)(double *re, double *im, int q,
-                                                                           const double *w) {
+WB_INLINE void WB_NAME(fft_unite_four)(double *re, double *im, int q, const double *w) {
   const wb_vector y0r = LOAD(re), y0i = LOAD(im);
   wb_vector y1r = LOAD(re + 8 * q), y2r = LOAD(re + 16 * q), y3r = LOAD(re + 24 * q);
   wb_vector y1i = LOAD(im + 8 * q), y2i = LOAD(im + 16 * q), y3i = LOAD(im + 24 * q);

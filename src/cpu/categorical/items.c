@@ -40,18 +40,6 @@
 #define WB_LOOPS "cpu/categorical/items_loops.h"
 #include "numeric/isa.h"
 
-typedef void tile_of_rows(int rows, int64_t columns, int log, const double *weights, int64_t stride, uint64_t key,
-                          uint64_t first_row, int32_t *index);
-typedef void guess_of_double(uint64_t key, uint64_t row, uint64_t first, int32_t slices, const int32_t *guide,
-                             double *uniform, int32_t *item);
-typedef void guess_of_single(uint64_t key, uint64_t row, uint64_t first, int32_t slices, const int32_t *guide,
-                             float *uniform, int32_t *item);
-
-static tile_of_rows *const tile_double[] = WB_ISA_TABLE(categorical_tile_double);
-static tile_of_rows *const tile_single[] = WB_ISA_TABLE(categorical_tile_single);
-static guess_of_double *const guess_double[] = WB_ISA_TABLE(categorical_guess_double);
-static guess_of_single *const guess_single[] = WB_ISA_TABLE(categorical_guess_single);
-
 #define REAL_BITS 64
 #include "cpu/real.h"
 #include "cpu/categorical/items_row.h"
@@ -82,8 +70,9 @@ static void draw_dense_piece(void *context, int64_t piece) {
   const double *const weights = rows->weights + first * rows->row_stride;
   const uint64_t row = (uint64_t)(draws->first_row + first);
   if (rows->row_stride == 1 && count >= CATEGORICAL_TILE_FROM) {
-    (single ? tile_single : tile_double)[call->isa]((int)count, rows->columns, rows->is_log, weights,
-                                                    rows->column_stride, draws->key, row, draws->index + first);
+    (single ? WB_LOOP(categorical_tile_single, call->isa)
+            : WB_LOOP(categorical_tile_double, call->isa))((int)count, rows->columns, rows->is_log, weights,
+                                                           rows->column_stride, draws->key, row, draws->index + first);
     return;
   }
   for (int64_t i = 0; i < count; i++)
@@ -125,10 +114,10 @@ static void sum_one(summed_row *row, const double *weights, int64_t stride, int 
   if (row->count == 0) {
     row->usable = 0;
   } else if (single) {
-    row->usable = sum_row_single(row->count, weights, stride, log, row->prefix);
+    row->usable = prefix_sums_single(row->count, weights, stride, log, row->prefix);
     if (row->usable && row->slices) make_guide_single(row->count, row->prefix, row->slices, row->guide);
   } else {
-    row->usable = sum_row_double(row->count, weights, stride, log, row->prefix);
+    row->usable = prefix_sums_double(row->count, weights, stride, log, row->prefix);
     if (row->usable && row->slices) make_guide_double(row->count, row->prefix, row->slices, row->guide);
   }
 }
