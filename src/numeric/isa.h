@@ -10,9 +10,9 @@
  * After it, WB_LOOP(loop, isa) points to the variant for the instruction set that a run has chosen, and is called as
  * WB_LOOP(log_add_to, run->isa)(count, ...).
  *
- * x86-64 has AVX-512, AVX2 and the baseline, which serves processors without AVX2 and is slow, since fma() is a function
- * there. All arm64 processors have NEON. Their baseline has vectors of the same width, but WB_VECTOR_FMA is scalar
- * instructions unless the compiler joins them. Other processors have only the baseline, and so do builds with
+ * x86-64 has AVX-512, AVX2 and the baseline, which serves processors without AVX2 and is slow, since fma() is a
+ * function there. All arm64 processors have NEON. Their baseline has vectors of the same width, but WB_VECTOR_FMA is
+ * scalar instructions unless the compiler joins them. Other processors have only the baseline, and so do builds with
  * WB_NARROW_VECTORS (see configure.win). */
 #ifndef WB_ISA_ONCE
 #define WB_ISA_ONCE
