@@ -14,7 +14,6 @@
  *   wb_lgamma             2.2       2.5      -
  *   wb_normal_quantile    5.9       7.0     81   (relative error below 1e-15)
  *   wb_exp_weightf        0.88      1.0     19
- *   wb_expf               0.87      1.0     34
  *   wb_logf               0.85      1.0     41
  *
  * The functions with a count have no branches, so that a loop that calls them is vectorized. The count is of all
@@ -154,18 +153,6 @@ WB_HD double wb_exp(double x) {
   return wb_exp_reduced(r) * scale1 * scale2;
 }
 
-WB_HD float wb_expf(float x) {
-  float within = x < -104.0f ? -104.0f : x;
-  within = within > 89.0f ? 89.0f : within;
-  float k = wb_fmaf(within, WB_LOG2_Ef, WB_TO_INTEGERf) - WB_TO_INTEGERf;
-  float r = wb_fmaf(k, -WB_LN2_LOWf, wb_fmaf(k, -WB_LN2_HIGHf, within));
-  float half = wb_fmaf(k, 0.5f, WB_TO_INTEGERf);
-  float rest = k - (half - WB_TO_INTEGERf) + WB_TO_INTEGERf;
-  float scale1 = wb_bits_float((wb_float_bits(half) + 127) << 23);
-  float scale2 = wb_bits_float((wb_float_bits(rest) + 127) << 23);
-  return wb_exp_reducedf(r) * scale1 * scale2;
-}
-
 /* exp(x) - 1 = 2^k (exp(r) - 1) + (2^k - 1), with exp(r) - 1 in two doubles. Relative accuracy near 0, inf above
  * 709.78, -1 below -37.5. */
 WB_HD double wb_expm1(double x) {
@@ -270,9 +257,6 @@ WB_HD double wb_log1mexp(double x) {
  * comes too late. */
 WB_HD double wb_sqrt(double x) {
   return sqrt(x);
-}
-WB_HD float wb_sqrtf(float x) {
-  return sqrtf(x);
 }
 
 /* lgamma(2 + t)/(t (1 + t)) for |t| <= 1; relative error 3.5e-17. */

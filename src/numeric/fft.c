@@ -15,34 +15,22 @@
 
 #include <stdlib.h>
 
-#include "core/host_device.h"
+#include "core/fma_chain.h"
 #include "numeric/memory.h"
 
 /* sin and cos of 2 pi t for 0 <= t <= 1/8 by their Taylor series in t; t is exact. The measured error of the pair is
  * 1.3u. */
 WB_HD double fft_sine(double t) {
   const double s = t * t;
-  double a = 0.7181223017785006;
-  a = wb_fma(a, -s, 3.819952584848282);
-  a = wb_fma(a, -s, 15.09464257682299);
-  a = wb_fma(a, -s, 42.058693944897655);
-  a = wb_fma(a, -s, 76.70585975306139);
-  a = wb_fma(a, -s, 81.60524927607506);
-  a = wb_fma(a, -s, 41.34170224039976);
+  const double a = WB_HORNER(-s, 0.7181223017785006, 3.819952584848282, 15.09464257682299, 42.058693944897655,
+                             76.70585975306139, 81.60524927607506, 41.34170224039976);
   /* 2 pi as the sum of two doubles. */
   return wb_fma(t, 6.283185307179586, t * wb_fma(a, -s, 2.4492935982947064e-16));
 }
 WB_HD double fft_cosine(double t) {
   const double s = t * t;
-  double a = 0.28200596845579123;
-  a = wb_fma(a, -s, 1.714390711088672);
-  a = wb_fma(a, -s, 7.903536371318469);
-  a = wb_fma(a, -s, 26.4262567833744);
-  a = wb_fma(a, -s, 60.24464137187666);
-  a = wb_fma(a, -s, 85.45681720669373);
-  a = wb_fma(a, -s, 64.9393940226683);
-  a = wb_fma(a, -s, 19.739208802178716);
-  return wb_fma(a, -s, 1.0);
+  return WB_HORNER(-s, 0.28200596845579123, 1.714390711088672, 7.903536371318469, 26.4262567833744, 60.24464137187666,
+                   85.45681720669373, 64.9393940226683, 19.739208802178716, 1.0);
 }
 
 #define WB_LOOPS "numeric/fft_loops.h"

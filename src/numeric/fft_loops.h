@@ -109,12 +109,9 @@ WB_INLINE void WB_NAME(fft_divide_four)(double *re, double *im, int q, const dou
     MULTIPLY(y1r, y1i, WB_VECTOR_SET(w[0]), WB_VECTOR_SET(w[1]), z1r, z1i);
     MULTIPLY(y2r, y2i, WB_VECTOR_SET(w[2]), WB_VECTOR_SET(w[3]), z2r, z2i);
     MULTIPLY(y3r, y3i, WB_VECTOR_SET(w[4]), WB_VECTOR_SET(w[5]), z3r, z3i);
-    y1r = z1r;
-    y1i = z1i;
-    y2r = z2r;
-    y2i = z2i;
-    y3r = z3r;
-    y3i = z3i;
+    y1r = z1r, y1i = z1i;
+    y2r = z2r, y2i = z2i;
+    y3r = z3r, y3i = z3i;
   }
   STORE(re, ac_r + bd_r);
   STORE(im, ac_i + bd_i);
@@ -133,12 +130,9 @@ WB_INLINE void WB_NAME(fft_unite_four)(double *re, double *im, int q, const doub
     MULTIPLY_CONJUGATE(y1r, y1i, WB_VECTOR_SET(w[0]), WB_VECTOR_SET(w[1]), z1r, z1i);
     MULTIPLY_CONJUGATE(y2r, y2i, WB_VECTOR_SET(w[2]), WB_VECTOR_SET(w[3]), z2r, z2i);
     MULTIPLY_CONJUGATE(y3r, y3i, WB_VECTOR_SET(w[4]), WB_VECTOR_SET(w[5]), z3r, z3i);
-    y1r = z1r;
-    y1i = z1i;
-    y2r = z2r;
-    y2i = z2i;
-    y3r = z3r;
-    y3i = z3i;
+    y1r = z1r, y1i = z1i;
+    y2r = z2r, y2i = z2i;
+    y3r = z3r, y3i = z3i;
   }
   const wb_vector even_r = y0r + y2r, even_i = y0i + y2i, odd_r = y1r + y3r, odd_i = y1i + y3i;
   const wb_vector a_c_r = y0r - y2r, a_c_i = y0i - y2i, b_d_r = y1r - y3r, b_d_i = y1i - y3i;

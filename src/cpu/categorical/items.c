@@ -40,12 +40,9 @@
 #define WB_LOOPS "cpu/categorical/items_loops.h"
 #include "numeric/isa.h"
 
-#define REAL_BITS 64
-#include "cpu/real.h"
-#include "cpu/categorical/items_row.h"
-#define REAL_BITS 32
-#include "cpu/real.h"
-#include "cpu/categorical/items_row.h"
+#undef REAL_LOOPS
+#define REAL_LOOPS "cpu/categorical/items_row.h"
+#include "cpu/both_precisions.h"
 
 /* Threads for `work` weights and draws. Waking threads takes some microseconds. */
 static int threads_for(double work, const wb_run *run) {

@@ -20,7 +20,8 @@
 /* Rows that a thread takes at a time: enough to repay a table, and few enough to share the work evenly. */
 #define SHARE_ROWS 128
 
-#define WB_LOOPS "cpu/mixture/missing_loops.h"
+#define REAL_LOOPS "cpu/mixture/missing_row.h"
+#define WB_LOOPS "cpu/both_precisions.h"
 #include "numeric/isa.h"
 
 struct wb_cpu_missing {

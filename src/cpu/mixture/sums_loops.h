@@ -3,12 +3,8 @@
 
 #include "numeric/philox_loops.h"
 
-#define REAL_BITS 64
-#include "cpu/real.h"
-#include "cpu/mixture/draw_tile.h"
-#define REAL_BITS 32
-#include "cpu/real.h"
-#include "cpu/mixture/draw_tile.h"
+#define REAL_LOOPS "cpu/mixture/draw_tile.h"
+#include "cpu/both_precisions.h"
 
 /* Draws `lanes` rows, a multiple of WB_PHILOX_TILE, to halves: see wb_half_draw(). */
 static void WB_NAME(mixture_draw_halves)(int lanes, uint64_t key, uint32_t iteration, uint32_t step,
