@@ -331,9 +331,9 @@ WB_HD double wb_normal_centre_bottom(double s) {
 }
 
 /* Phi^-1(p) for 2^-54 <= p <= 1 - 2^-54, which includes every wb_uniform: rational functions of (p - 1/2)^2 about the
- * centre and of sqrt(-log(min(p, 1 - p))) in the tails. The division is that of Wichura 1988 (Algorithm AS 241, Applied
- * Statistics 37, 477-484); the coefficients are fitted here to a relative error of 8e-17. Branch-free: both functions
- * are computed, and share one division. */
+ * centre and of sqrt(-log(min(p, 1 - p))) in the tails. Centre and tails are divided as by Wichura 1988 (Algorithm AS
+ * 241, Applied Statistics 37, 477-484); the coefficients are fitted here to a relative error of 8e-17. Branch-free:
+ * both functions are computed, and share one division. */
 WB_HD double wb_normal_quantile_within(double p) {
   double q = p - 0.5;
   double other = 1.0 - p;

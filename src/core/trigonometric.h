@@ -21,7 +21,7 @@ WB_HD_CALLED double wb_called_log1p(double x) {
   return wb_log1p(x);
 }
 
-/* sin(x) and cos(x) for |x| <= 1e5. The nearest multiple of pi/2 is subtracted in three parts, of which the first two
+/* sin(x) and cos(x) for |x| <= 1e5. The nearest multiple of pi/2 is subtracted in three parts. The first two parts
  * are so short that their multiples are exact. */
 WB_HD_CALLED void wb_sine_cosine(double x, double *sine, double *cosine) {
   double shifted = wb_fma(x, 0.6366197723675814, WB_TO_INTEGER);

@@ -4,11 +4,11 @@
  * Error. A complex sequence z is transformed, its spectrum is squared and transformed back. Let u = 2^-53. A radix-4
  * step is two levels of complex additions, each with relative error u, and one product with a root of unity. The
  * product has relative error 2u by fused multiply-adds (Jeannerod, Kornerup, Louvet & Muller 2017, theorem 3.1) plus
- * that of the root, below 2u here (measured: 1.3u). With L = log2(n), a transform has L levels, and every path through
- * it meets M <= (L + 1)/2 products. So the relative error of a transform in the 2-norm is at most d = (1 + u)^L (1 +
- * 2u)^M (1 + 2u)^M - 1. The squared spectrum is off by at most (2d + 2u) n |z|^2 in the 1-norm, up to terms of order
- * u^2. The inverse transform adds d/n times the 1-norm of the spectrum to any entry. Together this is (3d + 2u) |z|^2
- * (compare Percival 2003 and Brent, Percival & Zimmermann 2007, theorem 5.1). */
+ * the error of the root, below 2u here (measured: 1.3u). With L = log2(n), a transform has L levels, and every path
+ * through it meets M <= (L + 1)/2 products. So the relative error of a transform in the 2-norm is at most d = (1 + u)^L
+ * (1 + 2u)^M (1 + 2u)^M - 1. The squared spectrum is off by at most (2d + 2u) n |z|^2 in the 1-norm, up to terms of
+ * order u^2. The inverse transform adds d/n times the 1-norm of the spectrum to any entry. Together this is (3d + 2u)
+ * |z|^2 (compare Percival 2003 and Brent, Percival & Zimmermann 2007, theorem 5.1). */
 #include "core/rounding.h"
 
 #include "numeric/fft.h"
@@ -41,7 +41,7 @@ typedef void step_function(double *re, double *im, size_t n, const double *roots
 struct wb_fft {
   size_t length;
   int top;                 /* index in `roots` of the largest power of four */
-  const double *roots[16]; /* [0]: the 16th roots of unity, re and im in turn; [s]: those of length 4^(s + 2) */
+  const double *roots[16]; /* [0]: the 16th roots of unity, re and im in turn; [s]: roots for length 4^(s + 2) */
   const double *halving;   /* the roots of the radix-2 step, or NULL */
 };
 

@@ -1,4 +1,4 @@
-/* Adds logarithms of gamma functions. Those of large arguments are computed in vectors. */
+/* Adds logarithms of gamma functions. Logarithms of large arguments are computed in vectors. */
 #include "core/rounding.h"
 
 #include "numeric/log_gamma.h"

@@ -219,7 +219,7 @@ static int draw_shared_rows(const more_draws *call, int threads) {
   return memory != NULL;
 }
 
-/* Makes the draws of all rows from number `first` >= 1 on. If `dense` is NULL, the rows are those of `sparse`.
+/* Makes the draws of all rows from number `first` >= 1 on. If `dense` is NULL, `sparse` has the rows.
  * `longest` is the largest number of entries in a row. */
 static int draw_more(const wb_categorical_rows *dense, const wb_categorical_sparse *sparse, int64_t rows,
                      int64_t longest, const wb_categorical_draws *draws, int64_t first, const wb_run *run,

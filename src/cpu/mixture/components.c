@@ -72,7 +72,7 @@ static int component_threads(const wb_mixture_session *session, double nanosecon
   return nanoseconds < 100000 ? 1 : threads;
 }
 
-/* A call's components in shares, of which a thread takes one at a time. */
+/* A call's components in shares. A thread takes one share at a time. */
 typedef struct component_shares {
   wb_mixture_session *session;
   int32_t size, count;

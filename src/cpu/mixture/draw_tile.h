@@ -234,7 +234,7 @@ static void mixture_evaluate(int p, int components, const REAL *restrict coeffic
     }
 }
 
-/* The log weight of the second of two components less that of the first, for the tile's first `lanes` rows. */
+/* The second of two components' log weights minus the first, for the tile's first `lanes` rows. */
 /* tools/loops: no vector multiply-adds */
 #define mixture_halves REAL_NAME(mixture_halves_double, mixture_halves_single)
 static void mixture_halves(int lanes, int p, const REAL *restrict coefficients, const REAL *restrict x,

@@ -34,7 +34,7 @@ typedef struct prediction_plan {
 typedef struct prediction_room {
   double *x;      /* columns x PREDICT_ROWS */
   double *linear; /* outcomes x PREDICT_ROWS x padded */
-  double *row;    /* outcomes x padded: those of one row */
+  double *row;    /* outcomes x padded: the predictors of one row */
   double *value;  /* shown x padded */
   double *below, *above, *most, *total; /* padded */
 } prediction_room;
@@ -83,8 +83,8 @@ static void find_two(double *value, int count, int index, double *first, double 
     if (i == index + 1 || value[i] < *second) *second = value[i];
 }
 
-/* The same. A few values are ranked: the one of this index is the largest that at most `index` are below. Which values
- * these are cannot be foreseen, so the loop chooses without branches. */
+/* The same. Few values are ranked: the value of this index is the largest with at most `index` values below it. The
+ * comparisons cannot be foreseen, so the loop chooses without branches. */
 static void choose_two(wb_isa isa, double *value, int count, int index, double *first, double *second) {
   if (count > PREDICT_RANKED) {
     find_two(value, count, index, first, second);
@@ -103,7 +103,7 @@ static void choose_two(wb_isa isa, double *value, int count, int index, double *
   *second = next;
 }
 
-/* Neighbours in order at both indices. `mean` and `deviation` are those of the values. */
+/* Neighbours in order at both indices. The values have this mean and standard deviation. */
 static void find_neighbours(const prediction_plan *plan, const double *value, double mean, double deviation,
                             const prediction_room *room, double neighbours[2][2]) {
   const wb_regression_prediction *what = plan->what;

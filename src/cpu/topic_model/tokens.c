@@ -115,11 +115,11 @@ struct wb_topic_session {
   int32_t alpha_levels, beta_levels;           /* of core/topic_tables.h */
   int32_t *counts; /* documents x topics; NULL unless alpha is learned, or if they would take much memory */
   int32_t *term_counts; /* terms x topics; NULL unless beta is learned, or if most of them would be 0 */
-  int counted, terms_counted; /* whether these are those of the topics */
+  int counted, terms_counted; /* whether `counts` and `term_counts` agree with the topics */
   workbench *idle; /* a list: kept between passes, since fresh memory takes longer than a sweep of few documents */
 };
 
-/* Bytes of these counts, which save counting the topics twice in a sweep that learns alpha, or beta. */
+/* Bytes of these counts. They save counting the topics twice in a sweep that learns alpha, or beta. */
 #define TOPIC_COUNTS ((size_t)8 * 1024 * 1024)
 
 static size_t real_size(const wb_topic_session *s) {
@@ -480,8 +480,8 @@ static double value_sum(const wb_topic_session *s, const double *value) {
   return sum;
 }
 
-/* Draws the topics of all tokens of a group of documents, whose weights are in bench->weight, and computes the log
- * probability of each document's words. Without a draw it computes only the latter. */
+/* Computes the log probability of each document's words for a group of documents with their weights in bench->weight.
+ * Draws the topics of all their tokens too, if a draw is wanted. */
 static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t document, int64_t end, workbench *bench,
                        double *log_likelihood) {
   const wb_topic_corpus *c = &s->corpus;

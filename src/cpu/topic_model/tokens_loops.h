@@ -222,8 +222,8 @@ WB_INLINE void WB_NAME(try_list)(const int large, uint64_t key, uint32_t purpose
 }
 
 /* Gamma draws of elements first..first + count - 1, count <= TOPIC_GAMMAS. shape and draw have room for whole tiles.
- * inverse: 1/shape where the shape is below 1. Trial 0 with the quick tests passes over all elements; those left open
- * are listed. */
+ * inverse: 1/shape where the shape is below 1. Trial 0 with the quick tests passes over all elements, and lists the
+ * elements that it leaves open. */
 static void WB_NAME(topic_gammas)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
                                   double *restrict shape, const double *restrict inverse, int count,
                                   topic_gamma_room *restrict room, double *restrict draw) {
@@ -399,9 +399,9 @@ WB_INLINE uint32_t WB_NAME(strip_tile)(const double *strip, const uint64_t *bits
 #endif
 }
 
-/* Gamma draws of elements first..first + count - 1 with shapes base + tally, count <= TOPIC_GAMMAS; base is that of the
- * tables. tally and draw have room for whole tiles. Shapes too large for the tables have their own trials, from trial 1
- * on, since the words of trial 0 belong to the tables. */
+/* Gamma draws of elements first..first + count - 1 with shapes base + tally, count <= TOPIC_GAMMAS. The tables are for
+ * this base. tally and draw have room for whole tiles. Shapes too large for the tables have their own trials, from
+ * trial 1 on, since the words of trial 0 belong to the tables. */
 static void WB_NAME(topic_strip_gammas)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
                                         const wb_gamma_strips *strips, int32_t *restrict tally, int count,
                                         topic_gamma_room *restrict room, double *restrict draw) {
