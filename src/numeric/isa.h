@@ -7,8 +7,8 @@
  *   wb_vector, wb_vectorf          a vector of doubles, of floats
  *   WB_VECTOR_FMA, WB_VECTOR_FMAF  fused multiply-add of vectors
  *   WB_VECTOR_SET, WB_VECTOR_SETF  a vector whose elements are all the same number
- * After it, WB_LOOP(loop, isa) points to the variant for the instruction set that a run has chosen, and is called as
- * WB_LOOP(log_add_to, run->isa)(count, ...).
+ * After the inclusion, WB_LOOP(loop, isa) is the variant for an instruction set that is known at run time. It is called
+ * as WB_LOOP(log_add_to, run->isa)(count, ...).
  *
  * x86-64 has AVX-512, AVX2 and the baseline, which serves processors without AVX2 and is slow, since fma() is a
  * function there. All arm64 processors have NEON. Their baseline has vectors of the same width, but WB_VECTOR_FMA is
@@ -44,11 +44,10 @@ typedef float wb_quad __attribute__((vector_size(16)));
 #define WB_VARIANTS(loop) {&loop##_baseline, &loop##_baseline, &loop##_baseline, &loop##_baseline}
 #endif
 
-/* A table in the order of wb_isa. */
-#define WB_LOOP(loop, isa)                                                      \
-  (__extension__({                                                              \
+#define WB_LOOP(loop, isa)                                                       \
+  (__extension__({                                                               \
     static __typeof__(loop##_baseline) *const wb_variants[] = WB_VARIANTS(loop); \
-    wb_variants[isa];                                                           \
+    wb_variants[isa];                                                            \
   }))
 
 #endif
