@@ -152,7 +152,7 @@ plant 1 cpu/mixture/draw_tile.h 's/MIXTURE_TILE, first\[l\], second\[l\])/MIXTUR
 plant 1 cpu/mixture/draw_tile.h 's/WB_PURPOSE_LABEL, iteration/WB_PURPOSE_LABEL, 0/' "the same uniforms in every sweep"
 plant 9 cpu/block_loops.h 's/total\[l\] += sum\[l\];/;/' "draw between blocks without the blocks before"
 plant 9 core/block_draw.h 's/u \* (before + sum) - before/u * sum/' "the last block always takes over"
-plant 6 cpu/mixture/draw_tile.h 's/case 1: REAL_NAME(add_squares)(1, row/case 1: REAL_NAME(add_squares)(1, 0/' \
+plant 6 cpu/mixture/draw_tile.h 's/case 1: add_squares(1, row/case 1: add_squares(1, 0/' \
   "fifth row of the triangle taken for the first"
 plant 1 cpu/mixture/sums_loops.h 's/ADD(3, \([12]\))/ADD(2, \1)/' "sums without the last column"
 # What is learned of the prior
