@@ -36,16 +36,37 @@ SEXP wb_failure(int status, const wb_message *message) {
   return failure;
 }
 
-SEXP wb_changed_fit(void) {
+SEXP wb_finish(SEXP result, int status, const wb_message *message) {
+  UNPROTECT(1);
+  return status == WB_OK ? result : wb_failure(status, message);
+}
+
+SEXP wb_refuse(const char *what) {
   wb_message message;
-  wb_message_write(&message,
-                   "the parts of the fit do not agree in size or type, or have numbers that are not finite: "
-                   "it has been changed since it was made");
+  wb_message_write(&message, "%s", what);
   return wb_failure(WB_ERROR_INPUT, &message);
+}
+
+SEXP wb_changed_fit(void) {
+  return wb_refuse("the parts of the fit do not agree in size or type, or have numbers that are not finite: "
+                   "it has been changed since it was made");
+}
+
+const void *wb_values_of(SEXP vector, size_t *width) {
+  switch (TYPEOF(vector)) {
+  case REALSXP: *width = sizeof(double); return REAL_RO(vector);
+  case INTSXP: *width = sizeof(int); return INTEGER_RO(vector);
+  case RAWSXP: *width = 1; return RAW_RO(vector);
+  default: return NULL;
+  }
 }
 
 int wb_is_numbers(SEXP values, double length) {
   return TYPEOF(values) == REALSXP && (double)Rf_xlength(values) == length;
+}
+
+int wb_is_matrix(SEXP value, double rows) {
+  return TYPEOF(value) == REALSXP && Rf_isMatrix(value) && Rf_nrows(value) == rows;
 }
 
 int wb_are_finite(SEXP values, double length) {

@@ -24,12 +24,24 @@ SEXP wb_result_new(SEXPTYPE type, int64_t length);
  * R/conditions.R raises the error. */
 SEXP wb_failure(int status, const wb_message *message);
 
+/* Gives up the caller's one protection of `result`, and returns it, or the failure. `message`: NULL if the status can
+ * only be WB_OK or WB_INTERRUPTED. */
+SEXP wb_finish(SEXP result, int status, const wb_message *message);
+
+/* The failure for arguments that cannot be used. */
+SEXP wb_refuse(const char *what);
+
 /* The failure for a fit whose parts do not agree: a fit is a list that its user can change. */
 SEXP wb_changed_fit(void);
+
+/* The values of a vector of numbers or bytes and their width, or NULL for any other type. */
+const void *wb_values_of(SEXP vector, size_t *width);
 
 /* Whether a value is a vector of doubles of this length; and whether these are also finite. */
 int wb_is_numbers(SEXP values, double length);
 int wb_are_finite(SEXP values, double length);
+/* Whether a value is a matrix of doubles with this many rows. */
+int wb_is_matrix(SEXP value, double rows);
 
 /* An entry opens a session as the address of an external pointer, which keeps `kept` alive and has the finalizer
  * `close`. wb_session_begin() returns a pointer without an address (protect it). wb_session_end() makes `opened` its
@@ -67,8 +79,10 @@ int64_t wb_size_from_sexp(SEXP value);
 uint64_t wb_key_from_raw(SEXP value);
 SEXP wb_key_to_raw(uint64_t key);
 
-/* Whether a list has a sparse design of this size, by rows (entry/regression/regression_entry.c). */
-int wb_is_sparse_design(SEXP data, double rows, double columns);
+/* Reads the sparse design of a list, by rows, with columns ascending within a row. Returns 0 if it has none of this
+ * size (entry/regression/regression_entry.c). */
+int wb_read_sparse(SEXP list, double rows, double columns, const int32_t **row_start, const int32_t **column,
+                   const double **value);
 
 /* Declares all entries: an entry takes as many SEXP as its line in the list says. */
 #define WB_ARGUMENTS_0 void

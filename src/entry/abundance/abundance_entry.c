@@ -57,6 +57,5 @@ SEXP wb_entry_abundance_run(SEXP counts, SEXP totals, SEXP design, SEXP group, S
   what.scale = REAL(wb_list_put(out, "scale", Rf_allocMatrix(REALSXP, 4, kept)));
   what.log_likelihood = REAL(wb_list_put(out, "log_likelihood", Rf_allocVector(REALSXP, kept)));
   const int status = wb_abundance_run(&data, &priors, &state, &what, &call.poll, &message);
-  UNPROTECT(1);
-  return status == WB_OK ? out : wb_failure(status, &message);
+  return wb_finish(out, status, &message);
 }

@@ -23,12 +23,6 @@ static wb_categorical_draws new_draws(int64_t rows, SEXP draws, SEXP seed, SEXP 
   return made;
 }
 
-/* Gives up the one protection of `result`. */
-static SEXP result_or_failure(SEXP result, int status, const wb_message *message) {
-  UNPROTECT(1);
-  return status == WB_OK ? result : wb_failure(status, message);
-}
-
 /* weights: a double matrix, or a vector for one row. Returns items from 1, draw after draw. */
 SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP run) {
   const wb_categorical_rows rows = read_rows(weights, log);
@@ -38,7 +32,7 @@ SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SE
   SEXP result = PROTECT(wb_result_new(INTSXP, rows.rows * wb_size_from_sexp(draws)));
   const wb_categorical_draws asked = new_draws(rows.rows, draws, seed, precision, result);
   const int status = wb_categorical_draw(&call, &rows, is_vector, &asked, &message);
-  return result_or_failure(result, status, &message);
+  return wb_finish(result, status, &message);
 }
 
 /* dim, start, row, weights: the slots dim, p, i and x of a matrix stored by columns. */
@@ -58,5 +52,5 @@ SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weigh
   };
   const wb_categorical_draws asked = new_draws(rows, draws, seed, precision, result);
   const int status = wb_categorical_draw_sparse(&call, &stored, &asked, &message);
-  return result_or_failure(result, status, &message);
+  return wb_finish(result, status, &message);
 }

@@ -227,8 +227,7 @@ SEXP wb_entry_mixture_answer(SEXP pointer, SEXP request) {
   /* The padding after the labels must have a defined value too. */
   memset(RAW(reply), 0, bytes);
   status = wb_cluster_answer(&opened->worker, RAW_RO(request), RAW(reply), &message);
-  UNPROTECT(1);
-  return status == WB_OK ? reply : wb_failure(status, &message);
+  return wb_finish(reply, status, &message);
 }
 
 SEXP wb_entry_mixture_close_worker(SEXP pointer) {

@@ -19,8 +19,8 @@ static int are_positions(SEXP which, double total) {
 SEXP wb_entry_mixture_add_densities(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP which, SEXP center,
                                     SEXP inverse_scale, SEXP first, SEXP total, SEXP log_unit, SEXP run) {
   wb_message message;
-  open_mixture *const opened = wb_mixture_from_sexp(pointer, &message);
-  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
+  const open_mixture *const opened = wb_mixture_from_sexp(pointer);
+  if (!opened) return wb_mixture_closed();
   const double p = opened->columns, rows = TYPEOF(total) == REALSXP ? (double)Rf_xlength(total) : -1;
   const double draws = TYPEOF(which) == INTSXP ? (double)Rf_xlength(which) : 0;
   const double components = draws > 0 ? (double)Rf_xlength(weights) / draws : 0;
@@ -42,6 +42,5 @@ SEXP wb_entry_mixture_add_densities(SEXP pointer, SEXP weights, SEXP means, SEXP
                                               &given, REAL_RO(center), REAL_RO(inverse_scale), (int64_t)begin,
                                               Rf_xlength(total), REAL_RO(log_unit), Rf_xlength(log_unit), REAL(out),
                                               &message);
-  UNPROTECT(1);
-  return status == WB_OK ? out : wb_failure(status, &message);
+  return wb_finish(out, status, &message);
 }

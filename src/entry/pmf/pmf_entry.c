@@ -34,15 +34,6 @@ SEXP wb_entry_pmf_cache(void) {
   return pointer;
 }
 
-/* The message of functions that cannot fail but can be interrupted. */
-static const wb_message nothing_said = {""};
-
-/* Gives up the one protection of `result`. */
-static SEXP result_or_failure(SEXP result, int status, const wb_message *message) {
-  UNPROTECT(1);
-  return status == WB_OK ? result : wb_failure(status, status == WB_INTERRUPTED ? &nothing_said : message);
-}
-
 /* The rows and columns of a matrix; a vector is one row. */
 typedef struct shape {
   int is_plain, is_matrix; /* plain: a vector or a matrix without a class */
@@ -97,7 +88,7 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP cache, 
   wb_large_pages(work.r, (size_t)Rf_xlength(result) * sizeof(double));
   status = wb_pmf_convolve_pairs(&method, &work, on_log_scale, &seen, &message);
   if (status == WB_OK) status = wb_pmf_check_result(seen, Rf_xlength(result), work.r, &message);
-  return result_or_failure(result, status, &message);
+  return wb_finish(result, status, &message);
 }
 
 /* The first `count` weights of the sum of two variables. R code has checked the weights x and y. */
@@ -110,7 +101,7 @@ SEXP wb_entry_pmf_first(SEXP x, SEXP y, SEXP count, SEXP accuracy, SEXP cache, S
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
   status = wb_pmf_convolve_first(&method, Rf_xlength(x), REAL_RO(x), Rf_xlength(y), REAL_RO(y), Rf_xlength(result),
                                  REAL(result), &message);
-  return result_or_failure(result, status, &message);
+  return wb_finish(result, status, &message);
 }
 
 /* A list of vectors, or a matrix whose columns are the distributions, as terms. R frees their memory when the entry
@@ -140,7 +131,7 @@ SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP cache, 
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
   status = wb_pmf_sum(&method, &terms, REAL(result), &message);
-  return result_or_failure(result, status, &message);
+  return wb_finish(result, status, &message);
 }
 
 SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, SEXP cache, SEXP run) {
@@ -155,7 +146,7 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
   status = wb_pmf_repeat(&method, &term, wb_size_from_sexp(times), REAL(result), &message);
-  return result_or_failure(result, status, &message);
+  return wb_finish(result, status, &message);
 }
 
 /* The first `length` weights of the sum of a random number of variables with the weights x. counting: the fields of
@@ -170,7 +161,7 @@ SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SE
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
   status = wb_pmf_compound(&method, &of_number, Rf_xlength(x), REAL_RO(x), Rf_xlength(result), REAL(result), &message);
-  return result_or_failure(result, status, &message);
+  return wb_finish(result, status, &message);
 }
 
 /* The normalized elementwise product of two vectors of equal length. */
@@ -180,7 +171,7 @@ SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run)
   wb_message message;
   const int status = wb_pmf_condition(&call, Rf_xlength(x), REAL_RO(x), REAL_RO(y), Rf_asLogical(log_in),
                                       Rf_asLogical(log_out), REAL(result), &message);
-  return result_or_failure(result, status, &message);
+  return wb_finish(result, status, &message);
 }
 
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run) {
@@ -188,7 +179,7 @@ SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run) {
   wb_call call = wb_call_from_list(run);
   const int status = wb_pmf_cumulate(&call, Rf_xlength(x), REAL_RO(x), Rf_asLogical(log), Rf_asLogical(upper),
                                      REAL(result));
-  return result_or_failure(result, status, &nothing_said);
+  return wb_finish(result, status, NULL);
 }
 
 /* Returns positions from 0, as doubles. */
@@ -197,5 +188,5 @@ SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed) {
   wb_poll poll = {wb_interrupted, 0};
   const int status = wb_pmf_draw(Rf_xlength(cumulative), REAL_RO(cumulative), wb_whole_from_sexp(seed),
                                  Rf_xlength(result), REAL(result), &poll);
-  return result_or_failure(result, status, &nothing_said);
+  return wb_finish(result, status, NULL);
 }

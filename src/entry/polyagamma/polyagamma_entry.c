@@ -11,8 +11,7 @@ SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SE
   const int status = wb_polyagamma_fill(&call, Rf_xlength(draws), REAL_RO(shape), Rf_xlength(shape), REAL_RO(tilt),
                                         Rf_xlength(tilt), Rf_asInteger(method), wb_whole_from_sexp(seed), REAL(draws),
                                         &message);
-  UNPROTECT(1);
-  return status == WB_OK ? draws : wb_failure(status, &message);
+  return wb_finish(draws, status, &message);
 }
 
 SEXP wb_entry_polyagamma_any_nan(SEXP draws, SEXP run) {
@@ -30,8 +29,7 @@ SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP 
     .quantity = Rf_asInteger(quantity), .log = Rf_asLogical(log), .value = REAL(value),
   };
   const int status = wb_polyagamma_values(&call, &points, &message);
-  UNPROTECT(1);
-  return status == WB_OK ? value : wb_failure(status, &message);
+  return wb_finish(value, status, &message);
 }
 
 /* All arguments have the same length; orders are whole numbers from 1 to 20, or NaN. */

@@ -106,8 +106,7 @@ SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
   wb_message message;
   const int status = wb_predictive_fit(&call, &observed, sets, rho.rho, rho.rho_x, count, INTEGER_RO(order),
                                        REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)), &message);
-  UNPROTECT(1);
-  return status == WB_OK ? result : wb_failure(status, &message);
+  return wb_finish(result, status, &message);
 }
 
 /* points: list(y, x). Returns list(conditional, gain), each points x d x orders. */
@@ -124,8 +123,7 @@ SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score
   const int status = wb_predictive_state(&call, &observed, read_bandwidth(bandwidth), count, INTEGER_RO(order),
                                          REAL_RO(score), rows, REAL_RO(y), REAL_RO(wb_list_element(points, "x")),
                                          REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)), &message);
-  UNPROTECT(1);
-  return status == WB_OK ? result : wb_failure(status, &message);
+  return wb_finish(result, status, &message);
 }
 
 SEXP wb_entry_predictive_average(SEXP state) {
@@ -163,8 +161,7 @@ SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP s
   };
   wb_message message;
   const int status = wb_predictive_resample(&call, &observed, read_bandwidth(bandwidth), &resamples, &message);
-  UNPROTECT(1);
-  return status == WB_OK ? result : wb_failure(status, &message);
+  return wb_finish(result, status, &message);
 }
 
 static int has_predictive(const wb_call *call, wb_message *message) {
@@ -195,8 +192,7 @@ SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_re
   wb_message message;
   int status = has_predictive(&call, &message);
   if (status == WB_OK) status = call.backend->predictive->normal_chains(&work, &call.run, &message);
-  UNPROTECT(1);
-  return status == WB_OK ? result : wb_failure(status, &message);
+  return wb_finish(result, status, &message);
 }
 
 /* Returns observations x resamples; columns sum to 1. */
@@ -210,6 +206,5 @@ SEXP wb_entry_predictive_bootstrap(SEXP observations, SEXP first, SEXP resamples
   wb_message message;
   int status = has_predictive(&call, &message);
   if (status == WB_OK) status = call.backend->predictive->bootstrap(&work, &call.run, &message);
-  UNPROTECT(1);
-  return status == WB_OK ? weight : wb_failure(status, &message);
+  return wb_finish(weight, status, &message);
 }

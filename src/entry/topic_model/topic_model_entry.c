@@ -24,10 +24,13 @@ static void close_session(SEXP pointer) {
   free(s);
 }
 
-static session *open_session(SEXP pointer, wb_message *message) {
-  session *s = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
-  if (!s) wb_message_write(message, "the session of the topic model is closed");
-  return s;
+/* NULL if the session is closed. */
+static session *open_session(SEXP pointer) {
+  return TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
+}
+
+static SEXP closed(void) {
+  return wb_refuse("the session of the topic model is closed");
 }
 
 /* Whether these are counts in compressed columns, as count_matrix() of R/count_matrix.R makes them. */
@@ -112,8 +115,7 @@ SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP 
                                    INTEGER_RO(count), &s->corpus, &s->memory, &message);
   if (status == WB_OK) status = backend->topic_model->open(&s->corpus, &settings, &call.run, &s->topic, &message);
   if (status != WB_OK) close_session(pointer);
-  UNPROTECT(1);
-  return status == WB_OK ? pointer : wb_failure(status, &message);
+  return wb_finish(pointer, status, &message);
 }
 
 SEXP wb_entry_topic_close(SEXP pointer) {
@@ -135,9 +137,8 @@ static const uint16_t *topics_from_sexp(SEXP value, const session *s, R_xlen_t s
 }
 
 SEXP wb_entry_topic_start(SEXP pointer, SEXP key) {
-  wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  session *const s = open_session(pointer);
+  if (!s) return closed();
   SEXP topic = PROTECT(topics_new(s));
   wb_topic_start(s->corpus.tokens, s->topics, wb_key_from_raw(key), (uint16_t *)(void *)RAW(topic));
   UNPROTECT(1);
@@ -147,22 +148,20 @@ SEXP wb_entry_topic_start(SEXP pointer, SEXP key) {
 /* The topics of all tokens after the most similar topics are merged, so that `target` are left. */
 SEXP wb_entry_topic_merge(SEXP pointer, SEXP topics, SEXP target) {
   wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  session *const s = open_session(pointer);
+  if (!s) return closed();
   const uint16_t *topic = topics_from_sexp(topics, s, 1);
   const int32_t left = Rf_asInteger(target);
   if (!topic || left > s->topics || left < s->topics - s->topics / 2) return wb_changed_fit();
   SEXP out = PROTECT(topics_new(s));
   const int status = wb_topic_merge(&s->corpus, s->topics, left, topic, (uint16_t *)(void *)RAW(out), &message);
-  UNPROTECT(1);
-  return status == WB_OK ? out : wb_failure(status, &message);
+  return wb_finish(out, status, &message);
 }
 
 /* The topics of all tokens after each topic is split at random, so that there are `target`. */
 SEXP wb_entry_topic_split(SEXP pointer, SEXP topics, SEXP target, SEXP key, SEXP iteration) {
-  wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  session *const s = open_session(pointer);
+  if (!s) return closed();
   const uint16_t *topic = topics_from_sexp(topics, s, 1);
   const int32_t count = Rf_asInteger(target);
   if (!topic || count < s->topics || count > 65536) return wb_changed_fit();
@@ -234,8 +233,8 @@ SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP
   static const char *const names[] = {"topics", "alpha", "beta", "log_likelihood", "alpha_sum", "beta_trace",
                                       "kept", "common"};
   wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  session *const s = open_session(pointer);
+  if (!s) return closed();
   const uint16_t *topic = topics_from_sexp(topics, s, 1);
   if (!topic || !is_positive(alpha, alphas(s)) || !is_positive(beta, 1) || !is_positive(prior, 4) ||
       (s->structure.groups > 1 && !is_positive(common, (R_xlen_t)s->topics + 1)))
@@ -281,8 +280,7 @@ SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP
   if (status == WB_OK)
     status = s->backend->topic_model->get_topics(s->topic, (uint16_t *)(void *)RAW(VECTOR_ELT(out, 0)), &message);
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal(state.beta));
-  UNPROTECT(1);
-  return status == WB_OK ? out : wb_failure(status, &message);
+  return wb_finish(out, status, &message);
 }
 
 static int is_matrix(SEXP values, double rows, double columns) {
@@ -293,8 +291,8 @@ static int is_matrix(SEXP values, double rows, double columns) {
  * topics x terms. topics, alpha and beta are those of one or more sweeps, one after the other. */
 SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP sums) {
   wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  session *const s = open_session(pointer);
+  if (!s) return closed();
   const R_xlen_t sweeps = Rf_xlength(beta), k = s->topics, of_sweep = alphas(s);
   const uint16_t *topic = topics_from_sexp(topics, s, sweeps);
   SEXP arrays = wb_store_arrays(sums);
@@ -320,8 +318,8 @@ SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, 
 /* Sets phi, topics x terms, for later calls. */
 SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi) {
   wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  session *const s = open_session(pointer);
+  if (!s) return closed();
   if (!is_matrix(phi, s->topics, s->corpus.terms)) return wb_changed_fit();
   const int status = s->backend->topic_model->set_phi(s->topic, REAL_RO(phi), &message);
   return status == WB_OK ? R_NilValue : wb_failure(status, &message);
@@ -330,8 +328,8 @@ SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi) {
 /* `sweeps` sweeps of theta and the topics with phi as it was set. Returns the topics. */
 SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP iteration, SEXP sweeps, SEXP mean) {
   wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  session *const s = open_session(pointer);
+  if (!s) return closed();
   const uint16_t *topic = topics_from_sexp(topics, s, 1);
   if (!topic || !is_positive(alpha, alphas(s))) return wb_changed_fit();
   double *log_likelihood = (double *)R_alloc((size_t)s->corpus.documents + 1, sizeof(double));
@@ -347,18 +345,16 @@ SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP 
     status = functions->draw_documents(s->topic, &draw, log_likelihood, NULL, &message);
   }
   if (status == WB_OK) status = functions->get_topics(s->topic, (uint16_t *)(void *)RAW(out), &message);
-  UNPROTECT(1);
-  return status == WB_OK ? out : wb_failure(status, &message);
+  return wb_finish(out, status, &message);
 }
 
 /* The log probability of each document's words under phi as it was set and theta, topics x documents. */
 SEXP wb_entry_topic_score(SEXP pointer, SEXP theta) {
   wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  session *const s = open_session(pointer);
+  if (!s) return closed();
   if (!is_matrix(theta, s->topics, s->corpus.documents)) return wb_changed_fit();
   SEXP out = PROTECT(Rf_allocVector(REALSXP, s->corpus.documents));
   const int status = s->backend->topic_model->score(s->topic, REAL_RO(theta), REAL(out), &message);
-  UNPROTECT(1);
-  return status == WB_OK ? out : wb_failure(status, &message);
+  return wb_finish(out, status, &message);
 }
