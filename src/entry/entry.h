@@ -40,6 +40,8 @@ const void *wb_values_of(SEXP vector, size_t *width);
 /* Whether a value is a vector of doubles of this length; and whether these are also finite. */
 int wb_is_numbers(SEXP values, double length);
 int wb_are_finite(SEXP values, double length);
+/* Whether a value is a vector of `length` integers from `least` to below `end`. */
+int wb_are_integers(SEXP values, double length, double least, double end);
 /* Whether a value is a matrix of doubles with this many rows. */
 int wb_is_matrix(SEXP value, double rows);
 
@@ -57,9 +59,9 @@ SEXP wb_store_arrays(SEXP store);
  * work, by the wb_poll of their call, and return WB_INTERRUPTED, which native() passes on to R. */
 int wb_interrupted(void);
 
-/* Reads the list that resolve_run() of R/run.R returned. A forked child gets one thread, because the OpenMP threads of
- * its parent do not exist in it. */
-wb_call wb_call_from_list(SEXP run);
+/* Reads the list that resolve_run() of R/run.R returned. `message`: where the call writes what went wrong. A forked
+ * child gets one thread, because the OpenMP threads of its parent do not exist in it. */
+wb_call wb_call_from_list(SEXP run, wb_message *message);
 
 /* The element of this name, or R_NilValue if there is none. */
 SEXP wb_list_element(SEXP list, const char *name);

@@ -53,9 +53,8 @@ SEXP wb_fields_new(const wb_field *field, int count, const double *size, void *t
   SEXP list = PROTECT(Rf_allocVector(VECSXP, count)), names = PROTECT(Rf_allocVector(STRSXP, count));
   for (int i = 0; i < count; i++) {
     const wb_field *const f = field + i;
-    const int last = f->dim[2] != WB_NONE ? 2 : f->dim[1] != WB_NONE;
     SET_STRING_ELT(names, i, Rf_mkChar(f->name));
-    if ((f->how & WB_OPTIONAL) && size[f->dim[last]] == 0) continue;
+    if ((f->how & WB_OPTIONAL) && length_of(f, size) < 0) continue;
     SET_VECTOR_ELT(list, i, array_new(f, size));
     put(VECTOR_ELT(list, i), f, to);
   }

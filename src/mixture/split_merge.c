@@ -385,8 +385,7 @@ static int propose(moves *m, uint32_t iteration) {
   return status;
 }
 
-int wb_mixture_split_merge(wb_mixture_chain *chain, const wb_mixture_spots *spots, int neighbours,
-                           uint32_t iteration) {
+int wb_mixture_split_merge(wb_mixture_chain *chain, const wb_mixture_spots *spots, int neighbours, uint32_t iteration) {
   wb_mixture_state *const state = &chain->state;
   const size_t k = (size_t)state->components, p = (size_t)state->columns,
                pairs = k / 2 < WB_MIXTURE_MOST_PAIRS ? k / 2 : WB_MIXTURE_MOST_PAIRS;

@@ -247,9 +247,9 @@ static double *put_covariances(SEXP out, int32_t components, int32_t columns) {
 
 static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run, SEXP sample,
                       int32_t samples) {
-  const wb_call call = wb_call_from_list(run);
-  const wb_backend *const backend = call.backend;
   wb_message message;
+  const wb_call call = wb_call_from_list(run, &message);
+  const wb_backend *const backend = call.backend;
   SEXP pointer = PROTECT(wb_session_begin(x, wb_mixture_close));
   wb_mixture_data data = data_from_sexp(x, center, inverse_scale, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
                                         Rf_asLogical(keep_labels));
@@ -290,10 +290,8 @@ SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precisi
 SEXP wb_entry_mixture_open_samples(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run,
                                    SEXP sample, SEXP samples) {
   const int count = Rf_asInteger(samples);
-  if (!is_data(x, center, inverse_scale) || TYPEOF(sample) != INTSXP || Rf_xlength(sample) != Rf_nrows(x) || count < 1)
+  if (!is_data(x, center, inverse_scale) || !wb_are_integers(sample, Rf_nrows(x), 1, count + 1.0))
     return wb_changed_fit();
-  for (R_xlen_t i = 0; i < Rf_xlength(sample); i++)
-    if (INTEGER_RO(sample)[i] < 1 || INTEGER_RO(sample)[i] > count) return wb_changed_fit();
   return open_with(x, center, inverse_scale, precision, keep_labels, run, sample, count);
 }
 

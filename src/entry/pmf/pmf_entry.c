@@ -9,12 +9,12 @@
 #include <R_ext/RS.h>
 
 /* cache: from wb_entry_pmf_cache(). */
-static int read_method(SEXP accuracy, SEXP cache, wb_call *call, wb_pmf_method *method, wb_message *message) {
+static int read_method(SEXP accuracy, SEXP cache, wb_call *call, wb_pmf_method *method) {
   method->call = call;
   method->table = call->backend->pmf;
   method->accuracy = Rf_asReal(accuracy);
   method->cache = (wb_fft_cache *)R_ExternalPtrAddr(cache);
-  return wb_backend_has(call->backend, call->backend->pmf, "sums of discrete variables", message);
+  return wb_backend_has(call->backend, call->backend->pmf, "sums of discrete variables", call->message);
 }
 
 static void close_cache(SEXP pointer) {
@@ -74,10 +74,10 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP cache, 
     .q = REAL_RO(y), .q_stride = of_y.rows, .q_pair_stride = of_y.rows == rows,
     .first = 0, .count = outputs, .r_stride = rows, .r_pair_stride = 1,
   };
-  wb_call call = wb_call_from_list(run);
-  wb_pmf_method method;
   wb_message message;
-  int status = read_method(accuracy, cache, &call, &method, &message);
+  wb_call call = wb_call_from_list(run, &message);
+  wb_pmf_method method;
+  int status = read_method(accuracy, cache, &call, &method);
   if (status == WB_OK) status = check_shapes(&of_x, &of_y, &message);
   if (status == WB_OK && !wb_pmf_sees_pairs(&method, &work, on_log_scale))
     status = wb_pmf_check_pairs(&work, on_log_scale, &seen, &message);
@@ -86,21 +86,21 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP cache, 
                                                          : Rf_allocVector(REALSXP, (R_xlen_t)outputs));
   work.r = REAL(result);
   wb_large_pages(work.r, (size_t)Rf_xlength(result) * sizeof(double));
-  status = wb_pmf_convolve_pairs(&method, &work, on_log_scale, &seen, &message);
+  status = wb_pmf_convolve_pairs(&method, &work, on_log_scale, &seen);
   if (status == WB_OK) status = wb_pmf_check_result(seen, Rf_xlength(result), work.r, &message);
   return wb_finish(result, status, &message);
 }
 
 /* The first `count` weights of the sum of two variables. R code has checked the weights x and y. */
 SEXP wb_entry_pmf_first(SEXP x, SEXP y, SEXP count, SEXP accuracy, SEXP cache, SEXP run) {
-  wb_call call = wb_call_from_list(run);
-  wb_pmf_method method;
   wb_message message;
-  int status = read_method(accuracy, cache, &call, &method, &message);
+  wb_call call = wb_call_from_list(run, &message);
+  wb_pmf_method method;
+  int status = read_method(accuracy, cache, &call, &method);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
   status = wb_pmf_convolve_first(&method, Rf_xlength(x), REAL_RO(x), Rf_xlength(y), REAL_RO(y), Rf_xlength(result),
-                                 REAL(result), &message);
+                                 REAL(result));
   return wb_finish(result, status, &message);
 }
 
@@ -123,14 +123,14 @@ static wb_pmf_terms read_terms(SEXP x, SEXP log) {
 /* x: a list of vectors, or a matrix with the distributions in its columns. length: of the result. */
 SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP cache, SEXP run) {
   const wb_pmf_terms terms = read_terms(x, log);
-  wb_call call = wb_call_from_list(run);
-  wb_pmf_method method;
   wb_message message;
-  int status = read_method(accuracy, cache, &call, &method, &message);
+  wb_call call = wb_call_from_list(run, &message);
+  wb_pmf_method method;
+  int status = read_method(accuracy, cache, &call, &method);
   if (status == WB_OK) status = wb_pmf_check_terms(&terms, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
-  status = wb_pmf_sum(&method, &terms, REAL(result), &message);
+  status = wb_pmf_sum(&method, &terms, REAL(result));
   return wb_finish(result, status, &message);
 }
 
@@ -138,14 +138,14 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
   const int64_t length_of_x = Rf_xlength(x);
   const double *const values = REAL_RO(x);
   const wb_pmf_terms term = {1, &length_of_x, &values, Rf_asLogical(log)};
-  wb_call call = wb_call_from_list(run);
-  wb_pmf_method method;
   wb_message message;
-  int status = read_method(accuracy, cache, &call, &method, &message);
+  wb_call call = wb_call_from_list(run, &message);
+  wb_pmf_method method;
+  int status = read_method(accuracy, cache, &call, &method);
   if (status == WB_OK) status = wb_pmf_check_terms(&term, &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
-  status = wb_pmf_repeat(&method, &term, wb_size_from_sexp(times), REAL(result), &message);
+  status = wb_pmf_repeat(&method, &term, wb_size_from_sexp(times), REAL(result));
   return wb_finish(result, status, &message);
 }
 
@@ -154,29 +154,29 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
 SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SEXP cache, SEXP run) {
   const double *const numbers = REAL_RO(counting);
   const wb_pmf_counting of_number = {numbers[0], numbers[1], numbers[2], numbers[3]};
-  wb_call call = wb_call_from_list(run);
-  wb_pmf_method method;
   wb_message message;
-  int status = read_method(accuracy, cache, &call, &method, &message);
+  wb_call call = wb_call_from_list(run, &message);
+  wb_pmf_method method;
+  int status = read_method(accuracy, cache, &call, &method);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
-  status = wb_pmf_compound(&method, &of_number, Rf_xlength(x), REAL_RO(x), Rf_xlength(result), REAL(result), &message);
+  status = wb_pmf_compound(&method, &of_number, Rf_xlength(x), REAL_RO(x), Rf_xlength(result), REAL(result));
   return wb_finish(result, status, &message);
 }
 
 /* The normalized elementwise product of two vectors of equal length. */
 SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
-  wb_call call = wb_call_from_list(run);
   wb_message message;
+  wb_call call = wb_call_from_list(run, &message);
   const int status = wb_pmf_condition(&call, Rf_xlength(x), REAL_RO(x), REAL_RO(y), Rf_asLogical(log_in),
-                                      Rf_asLogical(log_out), REAL(result), &message);
+                                      Rf_asLogical(log_out), REAL(result));
   return wb_finish(result, status, &message);
 }
 
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
-  wb_call call = wb_call_from_list(run);
+  wb_call call = wb_call_from_list(run, NULL);
   const int status = wb_pmf_cumulate(&call, Rf_xlength(x), REAL_RO(x), Rf_asLogical(log), Rf_asLogical(upper),
                                      REAL(result));
   return wb_finish(result, status, NULL);

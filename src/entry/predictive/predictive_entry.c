@@ -95,7 +95,8 @@ SEXP wb_entry_predictive_gnedin(SEXP shape, SEXP n, SEXP gamma, SEXP sticks, SEX
  * set). */
 SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
   static const char *const names[] = {"log_score", "score"};
-  const wb_call call = wb_call_from_list(run);
+  wb_message message;
+  const wb_call call = wb_call_from_list(run, &message);
   const wb_predictive_data observed = read_data(data);
   const wb_predictive_bandwidth rho = read_bandwidth(bandwidth);
   const int count = INTEGER_RO(Rf_getAttrib(order, R_DimSymbol))[1];
@@ -103,26 +104,25 @@ SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
   SEXP result = PROTECT(wb_list_new(2, names));
   SET_VECTOR_ELT(result, 0, Rf_allocMatrix(REALSXP, count, sets));
   SET_VECTOR_ELT(result, 1, array_new(observed.dimensions, (int)observed.n, count));
-  wb_message message;
   const int status = wb_predictive_fit(&call, &observed, sets, rho.rho, rho.rho_x, count, INTEGER_RO(order),
-                                       REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)), &message);
+                                       REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)));
   return wb_finish(result, status, &message);
 }
 
 /* points: list(y, x). Returns list(conditional, gain), each points x d x orders. */
 SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score, SEXP points, SEXP run) {
   static const char *const names[] = {"conditional", "gain"};
-  const wb_call call = wb_call_from_list(run);
+  wb_message message;
+  const wb_call call = wb_call_from_list(run, &message);
   const wb_predictive_data observed = read_data(data);
   const SEXP y = wb_list_element(points, "y");
   const int count = INTEGER_RO(Rf_getAttrib(order, R_DimSymbol))[1], rows = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol))[0];
   SEXP result = PROTECT(wb_list_new(2, names));
   SET_VECTOR_ELT(result, 0, array_new(rows, observed.dimensions, count));
   SET_VECTOR_ELT(result, 1, array_new(rows, observed.dimensions, count));
-  wb_message message;
   const int status = wb_predictive_state(&call, &observed, read_bandwidth(bandwidth), count, INTEGER_RO(order),
                                          REAL_RO(score), rows, REAL_RO(y), REAL_RO(wb_list_element(points, "x")),
-                                         REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)), &message);
+                                         REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)));
   return wb_finish(result, status, &message);
 }
 
@@ -144,7 +144,8 @@ SEXP wb_entry_predictive_average(SEXP state) {
 SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP state, SEXP seed, SEXP first, SEXP steps,
                                   SEXP run) {
   static const char *const names[] = {"conditional", "gain", "rows"};
-  const wb_call call = wb_call_from_list(run);
+  wb_message message;
+  const wb_call call = wb_call_from_list(run, &message);
   const wb_predictive_data observed = read_data(data);
   const SEXP conditional = wb_list_element(state, "conditional"), rows = wb_list_element(state, "rows");
   const int *const dim = INTEGER_RO(Rf_getAttrib(conditional, R_DimSymbol));
@@ -159,13 +160,12 @@ SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP s
     .x = REAL_RO(wb_list_element(points, "x")), .conditional = REAL(VECTOR_ELT(result, 0)),
     .gain = REAL(VECTOR_ELT(result, 1)), .row_state = rows == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 2)),
   };
-  wb_message message;
-  const int status = wb_predictive_resample(&call, &observed, read_bandwidth(bandwidth), &resamples, &message);
+  const int status = wb_predictive_resample(&call, &observed, read_bandwidth(bandwidth), &resamples);
   return wb_finish(result, status, &message);
 }
 
-static int has_predictive(const wb_call *call, wb_message *message) {
-  return wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", message);
+static int has_predictive(const wb_call *call) {
+  return wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message);
 }
 
 /* start: list(weight, shape, sd) before step 0. first_resample: the number of the first resample. state: list(mean,
@@ -173,7 +173,8 @@ static int has_predictive(const wb_call *call, wb_message *message) {
 SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_resample, SEXP first_step, SEXP steps,
                                 SEXP every, SEXP run) {
   static const char *const names[] = {"mean", "scale", "trajectory"};
-  const wb_call call = wb_call_from_list(run);
+  wb_message message;
+  const wb_call call = wb_call_from_list(run, &message);
   const SEXP mean = wb_list_element(state, "mean"), scale = wb_list_element(state, "scale");
   const int64_t first = wb_size_from_sexp(first_step), count = wb_size_from_sexp(steps),
                 thin = wb_size_from_sexp(every);
@@ -189,22 +190,21 @@ SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_re
     .mean = REAL(VECTOR_ELT(result, 0)), .scale = scale == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 1)),
     .every = thin > 0 ? thin : 1, .trajectory = records > 0 ? REAL(VECTOR_ELT(result, 2)) : NULL,
   };
-  wb_message message;
-  int status = has_predictive(&call, &message);
+  int status = has_predictive(&call);
   if (status == WB_OK) status = call.backend->predictive->normal_chains(&work, &call.run, &message);
   return wb_finish(result, status, &message);
 }
 
 /* Returns observations x resamples; columns sum to 1. */
 SEXP wb_entry_predictive_bootstrap(SEXP observations, SEXP first, SEXP resamples, SEXP steps, SEXP seed, SEXP run) {
-  const wb_call call = wb_call_from_list(run);
+  wb_message message;
+  const wb_call call = wb_call_from_list(run, &message);
   SEXP weight = PROTECT(Rf_allocMatrix(REALSXP, Rf_asInteger(observations), Rf_asInteger(resamples)));
   const wb_bootstrap work = {
     .key = read_key(seed), .first = wb_size_from_sexp(first), .resamples = Rf_asInteger(resamples),
     .observations = Rf_asInteger(observations), .steps = wb_size_from_sexp(steps), .weight = REAL(weight),
   };
-  wb_message message;
-  int status = has_predictive(&call, &message);
+  int status = has_predictive(&call);
   if (status == WB_OK) status = call.backend->predictive->bootstrap(&work, &call.run, &message);
   return wb_finish(weight, status, &message);
 }

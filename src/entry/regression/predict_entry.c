@@ -81,10 +81,9 @@ SEXP wb_entry_regression_predict(SEXP rows, SEXP draws, SEXP first, SEXP count, 
       !(probability[0] >= 0 && probability[0] <= probability[1] && probability[1] <= 1))
     return wb_changed_fit();
   const int shown = prediction.outcomes + (prediction.kind == WB_REGRESSION_CLASSES);
-  const wb_call call = wb_call_from_list(run);
-  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)length * shown * WB_REGRESSION_SUMMARIES));
   wb_message message;
-  const int status = wb_regression_predict(&call, &prediction, probability, (int64_t)from, (int64_t)length, REAL(out),
-                                           &message);
+  const wb_call call = wb_call_from_list(run, &message);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)length * shown * WB_REGRESSION_SUMMARIES));
+  const int status = wb_regression_predict(&call, &prediction, probability, (int64_t)from, (int64_t)length, REAL(out));
   return wb_finish(out, status, &message);
 }

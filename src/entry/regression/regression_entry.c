@@ -109,12 +109,6 @@ static const wb_field term_fields[] = {
   {"level", INTSXP, {ROWS}, 0, IN_TERM(level)},
 };
 
-static int are_levels(const int32_t *level, R_xlen_t length, int levels) {
-  for (R_xlen_t i = 0; i < length; i++)
-    if (level[i] < 0 || level[i] >= levels) return 0;
-  return 1;
-}
-
 static int term_columns(SEXP term) {
   SEXP z = wb_list_element(term, "z");
   return Rf_isMatrix(z) ? Rf_ncols(z) : 1;
@@ -133,16 +127,15 @@ static int32_t read_terms(SEXP data, double rows, given_term *given) {
     const double columns = TYPEOF(term) == VECSXP ? term_columns(term) : 0, size[] = {WB_SIZES, rows, columns};
     given[t] = (given_term){.parent = -1};
     if (columns < 1 || columns > WB_REGRESSION_MOST_TERM_COLUMNS || !WB_READ(term, term_fields, size, given + t) ||
-        given[t].levels < 1 || !are_levels(given[t].level, (R_xlen_t)rows, given[t].levels))
+        given[t].levels < 1 || !wb_are_integers(wb_list_element(term, "level"), rows, 0, given[t].levels))
       return -1;
   }
   for (R_xlen_t t = 0; t < count; t++) {
     const int32_t parent = given[t].parent, levels = given[t].levels;
     if (parent < 0) continue;
     SEXP level = wb_list_element(VECTOR_ELT(terms, t), "parent_level");
-    if (parent >= count || parent == t || TYPEOF(level) != INTSXP || Rf_xlength(level) != levels ||
-        term_columns(VECTOR_ELT(terms, parent)) != term_columns(VECTOR_ELT(terms, t)) ||
-        !are_levels(INTEGER_RO(level), levels, given[parent].levels))
+    if (parent >= count || parent == t || !wb_are_integers(level, levels, 0, given[parent].levels) ||
+        term_columns(VECTOR_ELT(terms, parent)) != term_columns(VECTOR_ELT(terms, t)))
       return -1;
     given[t].parent_level = INTEGER_RO(level);
   }
@@ -164,8 +157,7 @@ static int open_terms(SEXP data, const given_term *given, int32_t count, open_re
     wb_regression_index_levels((int64_t)rows, given[t].levels, given[t].level, start, start + levels + 1);
     opened->terms[t] = (wb_regression_term){
       .columns = term_columns(VECTOR_ELT(wb_list_element(data, "terms"), t)), .levels = given[t].levels,
-      .z = given[t].z, .level = given[t].level, .start = start, .index = start + levels + 1,
-    };
+      .z = given[t].z, .level = given[t].level, .start = start, .index = start + levels + 1};
     opened->scales += opened->terms[t].columns;
     grouping->count = t + 1;
     grouping->independent[t] = given[t].independent == 1;
@@ -185,9 +177,9 @@ SEXP wb_entry_regression_open(SEXP data, SEXP run) {
   SEXP starts = wb_list_element(data, "group_start");
   const int32_t terms = read_terms(data, (double)rows.rows, given);
   if (terms < 0 || !are_group_starts(starts, (double)rows.rows)) return wb_changed_fit();
-  const wb_call call = wb_call_from_list(run);
-  const wb_backend *const backend = call.backend;
   wb_message message;
+  const wb_call call = wb_call_from_list(run, &message);
+  const wb_backend *const backend = call.backend;
   const R_xlen_t groups = starts == R_NilValue ? 0 : Rf_xlength(starts) - 1;
   SEXP pointer = PROTECT(wb_session_begin(data, close_regression));
   open_regression *opened = calloc(1, sizeof *opened + (size_t)groups * sizeof(int64_t));
@@ -382,14 +374,15 @@ SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps
   if (!read_sweeps(sweeps, &at.sweeps)) return wb_changed_fit();
   at.sweeps.iteration = (uint32_t)at.sweep + 1;
   size[SWEEPS] = at.sweeps.count;
-  size[OF_DISPERSION] = at.chain.counts.distinct > 0 ? at.sweeps.count : 0;
-  size[OF_GROUPS] = current->groups > 0 ? at.sweeps.count : 0;
+  size[OF_DISPERSION] = at.chain.counts.distinct > 0 ? at.sweeps.count : -1;
+  size[OF_GROUPS] = current->groups > 0 ? at.sweeps.count : -1;
+  size[COVARIANCE_TRACE] = current->grouping ? 0 : -1;
   for (int32_t t = 0; current->grouping && t < current->grouping->count; t++) {
     const int32_t q = current->grouping->terms[t].columns;
     size[COVARIANCE_TRACE] += current->outcomes * (q * (q + 1) / 2);
   }
   size[KEPT] = current->grouping ? size[EFFECTS] : size[GROUPS];
-  size[KEPT_COUNT] = at.sweeps.kept_count;
+  size[KEPT_COUNT] = at.sweeps.kept_count > 0 ? at.sweeps.kept_count : -1;
   SEXP out = PROTECT(WB_NEW(result_fields, size, &at));
   copy_state(state, out);
   return wb_finish(out, wb_regression_run(&at.chain, &at.sweeps), &message);
@@ -405,7 +398,7 @@ SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key
   if (!read_data(data, &rows) || !read_prior(prior, rows.columns, 0, size, &at) ||
       !wb_is_numbers(coefficients, rows.columns) || TYPEOF(key) != RAWSXP || Rf_xlength(key) != 8)
     return wb_changed_fit();
-  const wb_call call = wb_call_from_list(run);
+  const wb_call call = wb_call_from_list(run, &message);
   at.chain.key = wb_key_from_raw(key);
   at.chain.state.columns = rows.columns;
   set_sizes(&at.chain.state, size);
