@@ -86,14 +86,6 @@ WB_HD int64_t wb_topic_openings(uint64_t key, uint32_t purpose, uint32_t iterati
   return tables;
 }
 
-/* The tables of one count >= 1 for the law of shape where extra > 0 is fixed: tables of shape + extra that count with
- * probability shape / (shape + extra), since (shape + extra)^m is a sum over the subsets of m tables. */
-WB_HD int64_t wb_topic_own_tables(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element, double shape,
-                                  double extra, int32_t count) {
-  if (extra > 0.0) return wb_topic_openings(key, purpose, iteration, element, shape, extra, 0, count);
-  return 1 + wb_topic_openings(key, purpose, iteration, element, shape, 0.0, 1, count);
-}
-
 /* wb_topic_level_openings() of a chunk of the levels of beta, which has a stream of its own. */
 WB_HD int64_t wb_topic_chunk_openings(uint64_t key, uint32_t purpose, uint32_t iteration, double shape,
                                       const int32_t *histogram, int32_t levels, int32_t chunk, int64_t *above) {

@@ -149,7 +149,8 @@ void wb_mixture_set_constants(wb_mixture_state *state) {
     state->log_constant[j] = wb_component_log_constant(state->columns, state->log_weight[j], state->log_determinant[j]);
 }
 
-int wb_mixture_draw_parameters(wb_mixture_chain *chain, uint32_t iteration, int moves) {
+/* Draws all parameters given the session's statistics, and alpha given the sticks. */
+static int draw_parameters(wb_mixture_chain *chain, uint32_t iteration, int moves) {
   const wb_mixture_prior *const prior = &chain->prior;
   wb_mixture_state *const state = &chain->state;
   wb_mixture_samples *samples = state->samples;
@@ -186,7 +187,7 @@ wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state) {
 int wb_mixture_begin_sweep(wb_mixture_chain *chain, uint32_t iteration, int moves, int32_t *labels) {
   const wb_mixture_state *const state = &chain->state;
   const double *const log_weight = state->samples ? state->samples->log_weight : state->log_weight;
-  int status = wb_mixture_draw_parameters(chain, iteration, moves);
+  int status = draw_parameters(chain, iteration, moves);
   if (status == WB_OK)
     status = chain->backend->mixture->draw_labels(chain->session, log_weight, chain->key, iteration, labels,
                                                   chain->message);

@@ -139,11 +139,6 @@ int wb_mixture_begin(wb_mixture_chain *chain);
 int wb_mixture_fetch_statistics(wb_mixture_chain *chain);
 int wb_mixture_send_statistics(wb_mixture_chain *chain, int32_t first, int32_t count);
 
-/* Draws all parameters given the session's statistics, and alpha given the sticks. With `moves`, exchanges of labels
- * between neighbouring components are proposed before the sticks are drawn. The exchanges leave the posterior as it is
- * and let large components move to the front. */
-int wb_mixture_draw_parameters(wb_mixture_chain *chain, uint32_t iteration, int moves);
-
 /* Copies the means and factors drawn last to the state. */
 int wb_mixture_fetch_parameters(wb_mixture_chain *chain);
 
@@ -151,8 +146,10 @@ int wb_mixture_fetch_parameters(wb_mixture_chain *chain);
 int wb_mixture_learn_prior(wb_mixture_chain *chain, uint32_t iteration);
 
 /* One sweep, after wb_mixture_begin(): draws the parameters, what is learned of the prior, and the labels of all rows,
- * which are counted in `sizes`. Labels do not depend on what is learned, so a GPU draws them meanwhile, also while the
- * caller measures components between the two calls. */
+ * which are counted in `sizes`. With `moves`, exchanges of labels between neighbouring components are proposed before
+ * the sticks are drawn: that leaves the posterior as it is and lets large components move to the front. Labels do not
+ * depend on what is learned, so a GPU draws them meanwhile, also while the caller measures components between the two
+ * calls. */
 int wb_mixture_begin_sweep(wb_mixture_chain *chain, uint32_t iteration, int moves, int32_t *labels);
 int wb_mixture_finish_sweep(wb_mixture_chain *chain, double *log_likelihood);
 
@@ -167,7 +164,7 @@ typedef struct wb_mixture_spots {
 typedef struct wb_mixture_sweeps {
   int32_t count;
   uint32_t iteration; /* the number of the first sweep */
-  int moves;          /* see wb_mixture_draw_parameters() */
+  int moves;          /* see wb_mixture_begin_sweep() */
   const wb_mixture_spots *spots; /* where splits begin, if the session keeps labels; NULL: no splits and joins */
   uint32_t merge;     /* 0, or the sweep before which clusters are joined. With splits and joins, all sweeps before it
                        * join neighbours instead */

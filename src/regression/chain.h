@@ -68,20 +68,14 @@ typedef struct wb_regression_state {
   double *statistics;       /* WB_REGRESSION_STATISTICS(columns) */
   double *intercepts;       /* groups */
   double *group_statistics; /* groups x WB_REGRESSION_GROUP_STATISTICS(columns) */
-  double *shrinkage;        /* outcomes x WB_REGRESSION_SHRINKAGE(columns): see wb_regression_scales */
+  double *shrinkage;        /* outcomes x WB_REGRESSION_SHRINKAGE(columns): see regression/shrinkage.c */
   double *scalars;          /* WB_REGRESSION_SCALARS */
   double *ellipse;          /* wb_regression_ellipse_size() doubles; NULL: no moves */
   const wb_regression_grouping *grouping; /* NULL: no terms */
   double *effects, *covariances;          /* outcomes x those of all terms */
 } wb_regression_state;
 
-/* Where the scales of one outcome's p coefficients are; the auxiliaries belong to half-Cauchy laws. */
-typedef struct wb_regression_scales {
-  double *local, *local_auxiliary; /* p */
-  double *global, *global_auxiliary, *slab;
-} wb_regression_scales;
 #define WB_REGRESSION_SHRINKAGE(p) (2 * (size_t)(p) + 3)
-wb_regression_scales wb_regression_scales_of(const wb_regression_state *state, int32_t outcome);
 
 enum { WB_REGRESSION_DISPERSION, WB_REGRESSION_GROUP_VARIANCE, WB_REGRESSION_GROUP_AUXILIARY, WB_REGRESSION_SCALARS };
 
