@@ -1,11 +1,12 @@
-# autoplot() for ggplot2: the pictures of plot() as ggplot objects. They show the same parts, which the files of plot()
-# compute, and differ only in how these are drawn. The methods are registered when ggplot2 is loaded.
+# autoplot() for ggplot2: the pictures of R/picture.R as ggplot objects. The methods are registered when ggplot2 is
+# loaded.
 
 #' Pictures as ggplot objects
 #'
 #' Every picture that `plot()` draws in base graphics is also available as a ggplot object: `autoplot()` takes the same
 #' arguments, shows the same numbers, and can be extended with `+`, saved with `ggsave()`, or put into a report. Package
-#' ggplot2 must be loaded; it is not needed for `plot()`.
+#' ggplot2 must be loaded; it is not needed for `plot()`. Cells are an image in both, so a picture of a million cells stays
+#' small.
 #'
 #' @param object a fit or result, as `x` of the `plot()` methods: [plot.bayes_logit()], [plot.dp_mixture()],
 #'   [relabel.dp_mixture()], [plot.cell_types()], [plot.type_proportions()], [plot.differential_abundance()],
@@ -22,9 +23,6 @@
 #' @param probs,paths for martingale posteriors, as in [plot.martingale_posterior()].
 #' @param ... must be empty; for a relabelled mixture, arguments of the method for mixtures.
 #' @return A ggplot object.
-#' @section Differences from `plot()`:
-#' Legends stand outside of the panels. A map of topics has its list of terms beside it, and a heat map of a mixture has
-#' weights beside the numbers of components. Cells are an image here too, so a picture of a million cells stays small.
 #' @section Errors:
 #' `warpbayes_error_input` as in the `plot()` methods.
 #' @examples
@@ -140,13 +138,14 @@ gg_draw <- function(picture) {
     one$place <- places[[i]]
     one
   })), recursive = FALSE)
+  # Images are below all else.
+  layers <- layers[order(vapply(layers, function(one) is.null(one$image), NA))]
   style <- vapply(layers, function(one) paste(c(one$shape, unlist(one$style), one$data$group[!is.null(one$image)]),
     collapse = " "), "")
   right <- panels[[1L]]$right
   names <- length(panels[[1L]]$y$at) * isTRUE(panels[[1L]]$y$names)
   titles <- vapply(panels, function(one) if (is.null(one$title)) "" else one$title, "")
   gg_picture(picture$main, picture$xlab, picture$ylab) +
-    ggplot2::geom_blank(aes_of(x = "x", y = "y"), corners) +
     lapply(split(layers, factor(style, unique(style))), function(same) {
       gg_layer(same[[1L]], do.call(rbind, lapply(same, `[[`, "data")))
     }) +
@@ -154,17 +153,25 @@ gg_draw <- function(picture) {
     scale("y", "ylim", ggplot2::scale_y_continuous, if (is.null(right)) ggplot2::waiver() else {
       ggplot2::sec_axis(~., breaks = right$at, labels = right$labels)
     }) +
+    ggplot2::geom_blank(aes_of(x = "x", y = "y"), corners) +
     ggplot2::scale_fill_identity() +
     gg_key(picture$key, corners[1L, ]) +
     (if (!is.null(picture$names)) {
       list(ggplot2::facet_grid(row ~ column, scales = "free"), gg_panels())
-    } else if (length(panels) > 1L) {
+    } else if (length(panels) > 1L || nzchar(titles)) {
       free <- c("free", "free_y", "free_x")[[1L + picture$one_x + 2L * picture$one_y]]
       ggplot2::facet_wrap(~panel, ncol = picture$columns, scales = free,
         labeller = ggplot2::as_labeller(stats::setNames(titles, shown)))
     }) +
     (if (!is.null(picture$aspect)) ggplot2::coord_fixed(picture$aspect)) +
     ggplot2::labs(caption = picture$caption) +
+    (if (length(panels) < length(picture$panels) || is.null(panels[[1L]]$x) && is.null(panels[[1L]]$y)) {
+      ggplot2::theme(panel.border = ggplot2::element_blank())
+    }) +
+    (if (length(panels) < length(picture$panels)) {
+      ggplot2::geom_rect(data = do.call(rbind, places), xmin = -Inf, xmax = Inf, ymin = -Inf, ymax = Inf, fill = NA,
+        colour = "#555555")
+    }) +
     (if (names) {
       ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(), axis.ticks.y = ggplot2::element_blank(),
         axis.text.y = ggplot2::element_text(size = max(5, min(11, 260 / names))))

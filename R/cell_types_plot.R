@@ -96,6 +96,12 @@ tree_picture <- function(x, main) {
   right <- place[, "right"]
   type <- x$leaf_type[tree$order]
   at <- seq_along(type)
+  # The names of types whose bars are wide enough.
+  run <- factor(type, unique(type))
+  middle <- tapply(at, run, mean)
+  names <- short_names(x$types$type[unique(type)], 12L)
+  size <- pmin(1, 70 * tabulate(run) / length(at) / nchar(names))
+  colours <- type_colours(x)
   ticks <- seq(0, floor(top))
   ylim <- c(-0.16 * top, top)
   named <- seq_len(min(nrow(x$types), length(component_colours)))
@@ -103,12 +109,14 @@ tree_picture <- function(x, main) {
     layer("segments", x = c(left, right, left), xend = c(left, right, right), yend = rep(height, 3L),
       y = c(inside(place[, "left_height"]), inside(place[, "right_height"]), height)),
     layer("rects", xmin = at - 0.5, xmax = at + 0.5, ymin = -0.12 * top, ymax = -0.024 * top,
-      fill = type_colours(x)[type]),
+      fill = colours[type]),
+    layer("text", x = middle[size >= 0.45], y = -0.072 * top, label = names[size >= 0.45], hjust = 0.5, vjust = 0.5,
+      colour = "white", bold = TRUE, size = size[size >= 0.45]),
     if (is.null(x$requested)) layer("hline", y = -log10(x$limit), dash = 2, colour = signal_colour)
   ), NULL, list(at = ticks, labels = percent_labels(10^-ticks)))), main,
   sprintf("%s of the density, coloured by type", count_words(length(at), "branch", "finest branches")),
   "Overlap at which types join", caption = if (any(tree$height > top)) "Joins above the frame have a smaller overlap",
-  key = list(title = "Type (share of cells)", text = type_key(x, length(named))[named], colours = type_colours(x)[named]))
+  key = list(title = "Type (share of cells)", text = type_key(x, length(named))[named], colours = colours[named]))
 }
 
 # Ticks of a logarithmic axis of shares: 1, 2 and 5 times powers of ten, or the powers alone if these are many.
@@ -149,12 +157,8 @@ type_cells_picture <- function(x, markers, main) {
   text <- type_key(x, length(colours) - 1L)
   key <- list(title = "Type (share of cells)", text = text, colours = colours[seq_along(text)])
   marker_matrix_picture(fit, chosen, axes, limits, main, key, function(row, column) {
-    if (row > column) {
-      list(cell_layer(parts, row, column, pmin(as.integer(x$type), length(colours)), colours))
-    } else if (row == column) {
-      list()
-    }
-  })
+    list(cell_layer(parts, row, column, pmin(as.integer(x$type), length(colours)), colours))
+  }, diagonal = FALSE)
 }
 
 # The names of the coloured types with their shares, and of the others.

@@ -64,21 +64,22 @@ pairs_picture <- function(fit, parts, min_weight, main) {
   })
 }
 
-# A square matrix of panels of the `chosen` markers; `layers_of` has the layers of a panel, NULL where there is none.
-marker_matrix_picture <- function(fit, chosen, axes, limits, main, key, layers_of) {
+# A matrix of panels of the `chosen` markers; `layers_of` has the layers of a panel. Without a `diagonal` there are only
+# the panels below it.
+marker_matrix_picture <- function(fit, chosen, axes, limits, main, key, layers_of, diagonal = TRUE) {
   count <- length(chosen)
+  columns <- if (diagonal) count else count - 1L
   names <- short_names(fit$markers[chosen])
   names <- if (anyDuplicated(names)) fit$markers[chosen] else names
-  panels <- lapply(seq_len(count^2), function(i) {
-    row <- (i - 1L) %/% count + 1L
-    column <- (i - 1L) %% count + 1L
-    layers <- layers_of(row, column)
-    if (!is.null(layers)) {
-      panel(limits[[column]], limits[[row]], layers, axes[[column]], axes[[row]], if (row == column) names[[row]],
-        row = row, column = column)
+  panels <- lapply(seq_len(columns^2), function(i) {
+    row <- (i - 1L) %/% columns + 1L + count - columns
+    column <- (i - 1L) %% columns + 1L
+    if (diagonal || row > column) {
+      panel(limits[[column]], limits[[row]], layers_of(row, column), axes[[column]], axes[[row]],
+        if (row == column) names[[row]], row = row, column = column)
     }
   })
-  picture(panels, main, columns = count, names = names, key = key)
+  picture(panels, main, columns = columns, names = names, key = key)
 }
 
 cell_layer <- function(parts, row, column, colour, colours) {

@@ -1,4 +1,4 @@
-# plot() of a fitted mixture in base graphics: the traces, the weights and the heat map. R/dp_mixture_pairs.R has the
+# plot() of a fitted mixture: the traces, the weights and the heat map. R/dp_mixture_pairs.R has the
 # picture of cells.
 
 #' Plot a fitted mixture
@@ -33,8 +33,8 @@
 #'     this order, weights can be compared between draws, although the numbers of components cannot. A weight below the
 #'     dashed line is worth less than one cell.}
 #'   \item{`"heatmap"`}{Component by marker in the reference draw: how many standard deviations of the marker the
-#'     component's mean lies above or below the mean of all cells. Similar components are neighbours, and bars show the
-#'     weights. If the key ends in a triangle, colours there stand for larger values too.}
+#'     component's mean lies above or below the mean of all cells. Similar components are neighbours. Weights stand
+#'     beside their numbers. If the key ends in a triangle, colours there stand for larger values too.}
 #' }
 #' @section Errors:
 #' `warpbayes_error_input` as in [predict.dp_mixture()], and for `markers` that the fit does not have.
@@ -123,7 +123,7 @@ trace_picture <- function(parts, main) {
     rhat <- parts$rhat[[i]]
     title <- paste0(parts$titles[[i]], if (!is.na(rhat)) paste0("    Rhat ", format_rhat(rhat)),
       if (parts$differs[[i]]) " (chains differ)")
-    panel(xlim, ylim, c(list(warmup), unlist(lines, recursive = FALSE)), title = title, row = i)
+    panel(xlim, ylim, c(list(warmup), unlist(lines, recursive = FALSE)), title = title, alarm = parts$differs[[i]])
   })
   shown <- seq_len(min(chains, length(chain_colours)))
   text <- vapply(shown, function(chain) paste(seq(chain, chains, by = length(chain_colours)), collapse = ", "), "")

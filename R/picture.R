@@ -14,15 +14,16 @@ layer <- function(shape, ..., colour = if (shape == "rects") NA_character_ else 
 }
 
 # A panel. `x` and `y` are axes: NULL, or the places `at`, `labels`, which may be a list of formulas, and unlabelled
-# `minor` ticks. `right` is an axis of words at the right. `row` and `column` are places in a matrix of panels.
-panel <- function(xlim, ylim, layers, x = axis_of(xlim), y = axis_of(ylim), title = NULL, right = NULL, row = 1L,
-                  column = 1L) {
+# `minor` ticks. `right` is an axis of words at the right. `row` and `column` are places in a matrix of markers. An
+# `alarm` colours the title.
+panel <- function(xlim, ylim, layers, x = axis_of(xlim), y = axis_of(ylim), title = NULL, right = NULL, row = NULL,
+                  column = NULL, alarm = FALSE) {
   list(xlim = xlim, ylim = ylim, layers = Filter(Negate(is.null), layers), x = x, y = y, title = title, right = right,
-    row = row, column = column)
+    row = row, column = column, alarm = alarm)
 }
 
-# A picture of one or several panels in `columns`. With `names` they are a square matrix of markers, which have these
-# names, with axes at its sides only. `key`: the `title`, `text` and `colours` of a legend.
+# A picture of one or several panels in `columns`; a panel that is NULL stays empty. With `names` they are a matrix of
+# markers, which have these names, with axes at its sides only. `key`: the `title`, `text` and `colours` of a legend.
 picture <- function(panels, main, xlab = NULL, ylab = NULL, columns = ceiling(sqrt(length(panels))), names = NULL,
                     key = NULL, caption = NULL, aspect = NULL) {
   several <- length(panels) > 1L
@@ -32,16 +33,17 @@ picture <- function(panels, main, xlab = NULL, ylab = NULL, columns = ceiling(sq
 }
 
 # Round numbers within `ends`, and their labels.
-axis_of <- function(ends, labels = function(at) format(at, trim = TRUE, big.mark = ",", scientific = max(abs(at)) >= 1e7),
-                    count = 4L) {
+axis_of <- function(ends, labels = plain_labels, count = 4L) {
   at <- pretty(ends, count)
   at <- at[at >= ends[[1L]] & at <= ends[[2L]]]
   list(at = at, labels = labels(at))
 }
 
+plain_labels <- function(at) format(at, trim = TRUE, big.mark = ",", scientific = any(abs(at) >= 1e7))
+
 # Whole numbers within `ends`.
 whole_axis <- function(ends) {
-  ticks <- axis_of(ends)
+  ticks <- axis_of(ends, count = 5L)
   whole <- ticks$at == floor(ticks$at)
   list(at = ticks$at[whole], labels = ticks$labels[whole])
 }
@@ -52,7 +54,9 @@ marker_axis <- function(fit, marker, ends) {
 }
 
 # Names instead of numbers, from the first at the top.
-name_axis <- function(names) list(at = rev(seq_along(names)), labels = short_names(as.character(names), 30L), names = TRUE)
+name_axis <- function(names) {
+  list(at = rev(seq_along(names)), labels = short_names(as.character(names), 30L), names = TRUE)
+}
 
 # A logarithmic axis of shares, for coordinates that are logarithms to base 10.
 share_axis <- function(ends, ticks = share_ticks(10^ends)) list(at = log10(ticks), labels = percent_labels(ticks))
@@ -74,9 +78,9 @@ interval_picture <- function(rows, main, xlab, xlim = around(c(0, rows$lower, ro
   }
   thin <- !is.null(rows$inner_lower)
   picture(list(panel(xlim, c(0.4, nrow(rows) + 0.6), list(
-    if (xlim[[1L]] <= 0 && xlim[[2L]] >= 0) layer("vline", x = 0, colour = "#888888"),
+    if (xlim[[1L]] <= 0 && xlim[[2L]] > 0) layer("vline", x = 0, colour = "#888888"),
     interval(rows$lower, rows$upper, if (thin) 1 else 3), if (thin) interval(rows$inner_lower, rows$inner_upper, 4),
-    layer("points", x = rows$estimate, y = at, fill = rows$colour)
+    layer("points", x = rows$estimate, y = at, fill = if (thin) "white" else rows$colour)
   ), x, name_axis(rows$name), right = if (!is.null(rows$right)) list(at = at, labels = rows$right))), main, xlab,
   key = key)
 }
@@ -86,15 +90,14 @@ paint_picture <- function(picture) {
   panels <- picture$panels
   matrix <- !is.null(picture$names)
   several <- length(panels) > 1L
-  rows <- ceiling(length(panels) / picture$columns)
   titled <- !is.null(panels[[1L]]$title)
-  left <- name_lines(panels, picture$columns)
+  left <- name_lines(Filter(Negate(is.null), panels), picture$columns)
   right <- if (is.null(panels[[1L]]$right)) 1 else 1.5 + 0.5 * max(nchar(panels[[1L]]$right$labels))
-  below <- (if (is.null(picture$key)) 0 else key_rows(picture$key) + 1) + (if (is.null(picture$caption)) 0 else 1)
+  below <- (if (is.null(picture$key)) 0 else key_rows(picture$key) + 1.6) + (if (is.null(picture$caption)) 0 else 1)
   xlab_lines <- if (is.null(picture$xlab)) 0 else 1.3 + lengths(regmatches(picture$xlab, gregexpr("\n", picture$xlab)))
   outer_y <- if (picture$one_y) left$lines else 0
   old <- graphics::par(
-    mfrow = c(rows, picture$columns),
+    mfrow = c(ceiling(length(panels) / picture$columns), picture$columns),
     mar = if (matrix) rep(0.25, 4L) else c(if (picture$one_x) 0.4 else 2.2 + (if (several) 0 else xlab_lines),
       if (picture$one_y) 0.8 else left$lines + (if (is.null(picture$ylab) || several) 0 else 1.4),
       if (titled) 1.8 else 0.8, right),
@@ -148,28 +151,43 @@ paint_legend <- function(key) {
 }
 
 paint_panel <- function(panel, picture, with_y, with_x, cex) {
-  matrix <- !is.null(picture$names)
-  last <- length(picture$names)
   graphics::plot.window(panel$xlim, panel$ylim, asp = if (is.null(picture$aspect)) NA else picture$aspect)
   for (layer in panel$layers) {
     paint_layer(layer)
   }
-  if (!matrix) {
+  if (is.null(picture$names)) {
     if (with_x) paint_axis(1L, panel$x, 0.9)
     if (with_y) paint_axis(2L, panel$y, cex)
     paint_axis(4L, panel$right, min(0.8, cex))
-    graphics::mtext(panel$title, side = 3L, line = 0.3, adj = 0, cex = 0.8, font = 2L)
+    graphics::mtext(panel$title, side = 3L, line = 0.3, adj = 0, cex = 0.8, font = 2L,
+      col = if (panel$alarm) signal_colour else "black")
   } else if (panel$row != panel$column) {
-    if (panel$row == last) paint_axis(1L, panel$x, 0.75)
-    if (panel$column == 1L) paint_axis(2L, panel$y, 0.75)
-    if (panel$row == 1L) paint_axis(3L, panel$x, 0.75)
-    if (panel$column == last) paint_axis(4L, panel$y, 0.75)
+    paint_sides(panel, picture)
   } else {
     graphics::text(mean(panel$xlim), panel$ylim[[2L]] - 0.1 * diff(panel$ylim), panel$title, font = 2L,
       cex = fitting_size(panel$title, 0.94 * diff(panel$xlim), 1.2, font = 2L))
   }
   if (!is.null(panel$x) || !is.null(panel$y)) {
     graphics::box(col = "#555555")
+  }
+}
+
+# Axes of a matrix of markers: on all four sides, or with the names at the left and below if the matrix has no diagonal,
+# where names stand otherwise.
+paint_sides <- function(panel, picture) {
+  last <- length(picture$names)
+  diagonal <- picture$columns == last
+  for (side in 1:4) {
+    odd <- side %% 2L == 1L
+    outermost <- c(panel$row == last, panel$column == 1L, diagonal && panel$row == 1L,
+      diagonal && panel$column == last)[[side]]
+    if (outermost) {
+      paint_axis(side, if (odd) panel$x else panel$y, 0.75)
+      if (!diagonal) {
+        graphics::mtext(picture$names[[if (odd) panel$column else panel$row]], side, line = if (odd) 1.6 else 2.2,
+          las = 0, cex = 0.75, font = 2L)
+      }
+    }
   }
 }
 

@@ -77,8 +77,8 @@ plot_heat <- function(values, rows, columns, limit, title, main, ylab = NULL) {
   colour <- palette[1L + round(100 * (pmin(pmax(values / limit, -1), 1) + 1) / 2)]
   colour[is.na(colour)] <- "#DDDDDD"
   old <- graphics::par(
-    mar = c(columns$lines, rows$lines + if (is.null(ylab)) 1 else 1.6, if (is.null(main)) 3.4 else 4.8, 1), las = 1, mgp = c(2.6, 0.4, 0),
-    tcl = -0.2, xaxs = "i", yaxs = "i"
+    mar = c(columns$lines, rows$lines + if (is.null(ylab)) 1 else 1.6, if (is.null(main)) 3.4 else 4.8, 1), las = 1,
+    mgp = c(2.6, 0.4, 0), tcl = -0.2, xaxs = "i", yaxs = "i"
   )
   on.exit(graphics::par(old))
   graphics::plot.new()
@@ -89,7 +89,7 @@ plot_heat <- function(values, rows, columns, limit, title, main, ylab = NULL) {
   label <- function(side, at, names, ...) {
     graphics::axis(side, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1, ...)
   }
-  label(1L, seq_len(p) - 0.5, columns, las = 2)
+  label(1L, seq_len(p) - 0.5, columns, las = if (max(nchar(columns$names)) > 2L) 2 else 1)
   label(2L, count - seq_len(count) + 0.5, rows)
   paint_key(palette, limit, any(abs(values) > limit, na.rm = TRUE), p, count, title)
   graphics::mtext(main, side = 3L, line = 3.4, font = 2L)

@@ -107,7 +107,7 @@ normal_mean_picture <- function(fit, paths, main) {
     names(layer$data)[turned] <- turn[names(layer$data)[turned]]
     layer
   })
-  picture(list(path_panel(fit, fit$trajectories, paths, "observations drawn", ends),
+  picture(list(path_panel(fit, fit$trajectories, paths, "paths of the mean, by observations drawn", ends),
     panel(heights, ends, layers, title = "density")), main, NULL, "mean", columns = 2L, caption = caption)
 }
 
@@ -167,8 +167,8 @@ probability_picture <- function(fit, probs, main) {
     top = data_x[fit$data$y > 0.5])
 }
 
-# The probability of the second class. Points on a rectangular grid are drawn as tiles with contours, scattered points as
-# coloured points.
+# The probability of the second class. Points on a rectangular grid are drawn as tiles with contours, and scattered
+# points as coloured points.
 boundary_picture <- function(fit, paths, main) {
   x <- sort(unique(fit$points[[1L]]))
   y <- sort(unique(fit$points[[2L]]))
@@ -199,7 +199,7 @@ boundary_picture <- function(fit, paths, main) {
     list(layer("points", x = fit$points[[1L]], y = fit$points[[2L]], pch = 15, size = 1.3, colour = colour))
   }
   key <- c(0.05, 0.5, 0.95)
-  picture(list(panel(range(bounds[[1L]], data[, 1L]), range(bounds[[2L]], data[, 2L]), c(points, list(
+  picture(list(panel(around(c(bounds[[1L]], data[, 1L])), around(c(bounds[[2L]], data[, 2L])), c(points, list(
     layer("points", x = data[!second, 1L], y = data[!second, 2L], pch = 1, size = 0.8),
     layer("points", x = data[second, 1L], y = data[second, 2L], pch = 17, size = 0.8)
   )))), main, names(fit$points)[[1L]], names(fit$points)[[2L]],

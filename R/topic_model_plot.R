@@ -176,7 +176,7 @@ map_picture <- function(fit, shown, n, main) {
   span <- max(apply(at, 2L, function(values) diff(range(values))), 1e-9)
   radius <- 0.1 * span * sqrt(prevalence / max(prevalence))
   angle <- seq(0, 2 * pi, length.out = 61L)
-  ylim <- range(at[, 2L] - radius, at[, 2L] + radius)
+  ylim <- around(c(at[, 2L] - radius, at[, 2L] + radius))
   ylim <- mean(ylim) + c(-0.5, 0.5) * max(diff(ylim), 0.5 * span)
   right <- max(at[, 1L] + radius) + 0.08 * span
   rows <- ylim[[2L]] - diff(ylim) * (seq_along(list) - 0.5) / max(14, length(list))
