@@ -5,8 +5,8 @@
 #'
 #' Every picture that `plot()` draws in base graphics is also available as a ggplot object: `autoplot()` takes the same
 #' arguments, shows the same numbers, and can be extended with `+`, saved with `ggsave()`, or put into a report. Package
-#' ggplot2 must be loaded; it is not needed for `plot()`. Cells are an image in both, so a picture of a million cells stays
-#' small.
+#' ggplot2 must be loaded; it is not needed for `plot()`. Both draw cells as an image, so a picture of a million cells
+#' stays small.
 #'
 #' @param object a fit or result, as `x` of the `plot()` methods: [plot.bayes_logit()], [plot.dp_mixture()],
 #'   [relabel.dp_mixture()], [plot.cell_types()], [plot.type_proportions()], [plot.differential_abundance()],

@@ -1,4 +1,4 @@
-# plot() of a fitted regression in base graphics.
+# Pictures of a fitted regression.
 
 #' Plot a fitted regression
 #'

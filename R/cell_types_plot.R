@@ -1,4 +1,4 @@
-# plot() of cell types in base graphics: the tree of joins, the cells, medians, proportions.
+# Pictures of cell types: the tree of joins, the cells, medians, proportions.
 
 #' Plot cell types
 #'

@@ -1,5 +1,4 @@
-# plot() of a fitted mixture: the traces, the weights and the heat map. R/dp_mixture_pairs.R has the
-# picture of cells.
+# Pictures of a fitted mixture: the traces, the weights and the heat map. R/dp_mixture_pairs.R has the picture of cells.
 
 #' Plot a fitted mixture
 #'

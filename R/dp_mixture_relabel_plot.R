@@ -1,4 +1,4 @@
-# plot() of a relabelled mixture: means and weights of components with intervals.
+# The picture of a relabelled mixture: means and weights of components with intervals.
 
 #' @rdname relabel.dp_mixture
 #' @param markers for `"components"`: names or numbers of markers, as in [plot.dp_mixture()].

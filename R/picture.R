@@ -211,28 +211,28 @@ paint_layer <- function(layer) {
   } else {
     list(layer$data)
   }
-  for (rows in groups) {
-    colour <- rows$colour
-    with(rows, switch(layer$shape,
-      points = graphics::points(x, y, pch = style$pch, bg = fill, col = colour, cex = style$size),
-      segments = graphics::segments(x, y, xend, yend, col = colour, lwd = style$width, lty = style$dash, lend = 1),
-      hline = graphics::abline(h = y, col = colour, lty = style$dash),
-      vline = graphics::abline(v = x, col = colour, lty = style$dash),
-      lines = graphics::lines(x, y, col = colour[[1L]], lwd = style$width, lty = style$dash),
+  for (d in groups) {
+    switch(layer$shape,
+      points = graphics::points(d$x, d$y, pch = style$pch, bg = d$fill, col = d$colour, cex = style$size),
+      segments = graphics::segments(d$x, d$y, d$xend, d$yend, col = d$colour, lwd = style$width, lty = style$dash,
+        lend = 1),
+      hline = graphics::abline(h = d$y, col = d$colour, lty = style$dash),
+      vline = graphics::abline(v = d$x, col = d$colour, lty = style$dash),
+      lines = graphics::lines(d$x, d$y, col = d$colour[[1L]], lwd = style$width, lty = style$dash),
       ribbon = {
-        known <- !is.na(ymin)
-        graphics::polygon(c(x[known], rev(x[known])), c(ymin[known], rev(ymax[known])), col = fill[[1L]], border = NA)
+        d <- d[!is.na(d$ymin), ]
+        graphics::polygon(c(d$x, rev(d$x)), c(d$ymin, rev(d$ymax)), col = d$fill[[1L]], border = NA)
       },
-      polygons = graphics::polygon(x, y, col = fill[[1L]], border = colour[[1L]]),
-      rects = graphics::rect(xmin, ymin, xmax, ymax, col = fill, border = colour),
-      text = for (i in seq_along(x)) {
-        graphics::text(x[[i]], y[[i]], label[[i]], adj = c(hjust[[i]], vjust[[i]]), col = colour[[i]],
+      polygons = graphics::polygon(d$x, d$y, col = d$fill[[1L]], border = d$colour[[1L]]),
+      rects = graphics::rect(d$xmin, d$ymin, d$xmax, d$ymax, col = d$fill, border = d$colour),
+      text = for (i in seq_along(d$x)) {
+        graphics::text(d$x[[i]], d$y[[i]], d$label[[i]], adj = c(d$hjust[[i]], d$vjust[[i]]), col = d$colour[[i]],
           cex = 0.8 * style$size, font = 1L + style$bold)
       },
-      rug = graphics::rug(x, side = style$side, quiet = TRUE),
-      image = graphics::rasterImage(layer$image, xmin, ymin, xmax, ymax, interpolate = FALSE),
-      regions = graphics::.filled.contour(unique(x), unique(y), matrix(z, length(unique(x))), c(-region_mass, 0),
-        region_colours)
-    ))
+      rug = graphics::rug(d$x, side = style$side, quiet = TRUE),
+      image = graphics::rasterImage(layer$image, d$xmin, d$ymin, d$xmax, d$ymax, interpolate = FALSE),
+      regions = graphics::.filled.contour(unique(d$x), unique(d$y), matrix(d$z, length(unique(d$x))),
+        c(-region_mass, 0), region_colours)
+    )
   }
 }

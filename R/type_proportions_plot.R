@@ -1,4 +1,4 @@
-# plot() of the proportions of cell types in samples, and of their differences between groups.
+# Pictures of the proportions of cell types in samples, and of their differences between groups.
 
 #' Plot proportions of cell types by sample, or their differences between groups
 #'
