@@ -16,8 +16,8 @@
 #' @section The pictures:
 #' \describe{
 #'   \item{`"tree"`}{The joins of the finest branches of the density, from the bottom up, by the overlap of their means,
-#'     on a log scale. Branches of one type join before types do. A dashed line shows the `overlap` of the rule. Colours
-#'     at the leaves are those of the types. If types join close to the line, they may as well be one.}
+#'     on a log scale. Branches of one type join before types do. A dashed line shows the `overlap` of the rule. Leaves
+#'     have the colours of their types. If types join close to the line, they may as well be one.}
 #'   \item{`"cells"`}{Markers against each other, with cells coloured by type and darker where there are more.}
 #'   \item{`"heatmap"`}{Type by marker: how many standard deviations of the marker the type's median lies above or below
 #'     the mean of all cells. If the key ends in a triangle, colours there stand for larger values too.}

@@ -12,10 +12,10 @@
 #' So there are `held_out + 1` fits for each number of topics.
 #'
 #' @section Errors of the comparison:
-#' `difference` is the mean log probability of a predicted word, less that of the best number of topics. It is computed
-#' document by document, because a difference between two models varies less than each of them. `difference_se` is the
-#' larger of two standard errors: over documents, and, if at least three parts are left out, over these parts. The
-#' latter contains what another run of the sampler would change. A number of topics whose difference is within two
+#' `difference` is the mean log probability of a predicted word, less the same mean for the best number of topics. It is
+#' computed document by document, because a difference between two models varies less than each of them. `difference_se`
+#' is the larger of two standard errors: over documents, and, if at least three parts are left out, over these parts.
+#' The latter contains what another run of the sampler would change. A number of topics whose difference is within two
 #' standard errors of zero is not told apart from the best one.
 #'
 #' The standard error of coherence is over topics. It does not contain the choice of documents.

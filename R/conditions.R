@@ -47,8 +47,8 @@ stop_interrupted <- function() {
   invokeRestart("abort")
 }
 
-# Evaluates `code`, which prints `x`, and returns `x` invisibly. Anybody can change a part of a summary or a table. An
-# error of R then becomes one that says so.
+# Evaluates `code`, which prints `x`, and returns `x` invisibly. Anybody can change a part of a summary or a table. R's
+# error then becomes an error that says so.
 printed <- function(x, code, call = sys.call(-1L)) {
   tryCatch(code, error = function(error) {
     if (inherits(error, "warpbayes_error")) {

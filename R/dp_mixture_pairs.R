@@ -91,8 +91,8 @@ cell_layer <- function(parts, row, column, colour, colours) {
   }
 }
 
-# The components that get a colour, the heaviest first; `colours`, of which the last is for all other components; and
-# `of`, the number of the colour of each component.
+# The components that get a colour, the heaviest first; `colours`, the last for all other components; and `of`, the
+# number of the colour of each component.
 colour_components <- function(reference, min_weight) {
   heavy <- order(-reference$weights)
   coloured <- utils::head(heavy[reference$weights[heavy] >= min_weight], length(component_colours))
@@ -195,7 +195,7 @@ ellipse_layers <- function(reference, pair, limits, colouring, min_weight, halo)
   }), recursive = FALSE)
 }
 
-# The outline of each ellipse, its colour, and whether its component is one of those that share a colour.
+# The outline of each ellipse, its colour, and whether its component shares this colour with others.
 ellipses_of <- function(reference, pair, colouring, min_weight) {
   radius <- sqrt(stats::qchisq(ellipse_mass, 2))
   angle <- seq(0, 2 * pi, length.out = 100L)
@@ -304,8 +304,8 @@ spikes_of <- function(fit, marker, limits) {
   list(at = at[shown], share = piled$share[shown])
 }
 
-# The width of a bar, of which there are about 60. All bars hold the same number of whole numbers. Otherwise
-# neighbouring bars would differ in height for this reason alone.
+# The width of a bar. There are about 60. All bars hold the same number of whole numbers. Otherwise neighbouring bars
+# would differ in height for this reason alone.
 bar_width <- function(values, limits) {
   width <- diff(limits) / 60
   some <- values[seq_len(min(length(values), 1000L))]

@@ -3,7 +3,7 @@
 # its marks. Logarithms are taken before: a picture has linear axes, whose ticks say what they stand for.
 
 # A layer: columns of `...` are coordinates, as aesthetics of ggplot2 are called; lines and polygons are one for each
-# `group`. NULL if there is nothing to draw. `size` is that of points and text.
+# `group`. NULL if there is nothing to draw. `size` is for points and text.
 layer <- function(shape, ..., colour = if (shape == "rects") NA_character_ else "black",
                   fill = NA_character_, group = 1L, width = 1, dash = 1, size = 1, pch = 21, bold = FALSE, side = 1L) {
   if (!length(..1)) {

@@ -10,7 +10,7 @@ check_title <- function(main, call = sys.call(-1L)) {
 }
 
 # Ticks on the scale of a transformed marker within `ends`: at zero and at powers of ten from about the width of the
-# linear part on, without those that would touch zero. `minor` has their multiples by 2 to 9.
+# linear part on. Powers that would touch zero are left out. `minor` has their multiples by 2 to 9.
 transformed_ticks <- function(ends, transform, j) {
   place <- function(values) transform_values(values, transform, j)
   zero <- place(0)

@@ -78,7 +78,7 @@ resample_picture <- function(x, type, probs, paths, main, call) {
 
 shade <- function(colour, alpha) grDevices::adjustcolor(colour, alpha)
 
-# The paths of a quantity, of which `values` is resamples x times.
+# The paths of a quantity. `values`: resamples x times.
 path_panel <- function(fit, values, paths, title, ylim = around(values)) {
   shown <- seq_len(min(paths, nrow(values)))
   values <- values[shown, , drop = FALSE]
