@@ -1,6 +1,6 @@
 # Changes lines of the sources at random, one at a time, and counts what the tests find.
 #
-#   Rscript tests/mutation/mutate.R [OPTION]...
+#   Rscript tests/campaigns/mutation/mutate.R [OPTION]...
 #     --seed=1                            the lines and changes that are drawn
 #     --number=40                         mutants of each folder that change the compiled code
 #     --folders=core,cpu,cuda,host,R      what is changed
@@ -12,16 +12,16 @@
 #     --status=survived                   ... or those with this status; `any` is all
 #     --fresh                             ... and after them drawn ones
 #     --tests=PATTERN                     only test files whose names match
-#     --measure                           writes tests/mutation/seconds.csv: processor time of tests without a mutant
+#     --measure                           writes seconds.csv beside this file: processor time of tests without a mutant
 #
 # A mutant is found if a test fails, R dies, or a test takes over three times its usual processor time. A change that
 # does not compile, or that gives the same object file (in R the same expression), is drawn again. Each job
 # has a copy of the built tree, in which only what includes the changed file is compiled again. Kernels run on the
 # emulator; what the suite does not notice there goes through the race driver with the checks of accesses and of races.
-# CONTRIBUTING.md has the results.
+# tests/campaigns.md has the results.
 
-source("tests/mutation/mutants.R")
-source("tests/mutation/topics.R")
+source("tests/campaigns/mutation/mutants.R")
+source("tests/campaigns/mutation/topics.R")
 
 options(warn = 1)
 folder_of <- c(
@@ -259,7 +259,7 @@ run_suite <- function(where, tests, limits, plugin, until) {
   unlink(progress)
   tree <- file.path(where, "tree")
   process <- processx::process$new(file.path(R.home("bin"), "Rscript"),
-    c("tests/mutation/suite.R", normalizePath(file.path(where, "library")), paste0(normalizePath(where), "/progress"),
+    c("tests/campaigns/mutation/suite.R", file.path(normalizePath(where), c("library", "progress")),
       paste(limits, collapse = ","), tests),
     stdout = file.path(where, "suite.log"), stderr = "2>&1", wd = tree, cleanup_tree = TRUE,
     env = c("current", test_environment(tree, plugin)))
@@ -306,7 +306,7 @@ test_names <- function() sub("^test-(.*)[.]R$", "\\1", list.files("tests/testtha
 
 # The usual processor time of tests. That on the emulator is not measured: 20 is a cautious factor.
 read_seconds <- function(backend) {
-  file <- "tests/mutation/seconds.csv"
+  file <- "tests/campaigns/mutation/seconds.csv"
   if (!file.exists(file)) {
     return(numeric())
   }
@@ -604,7 +604,7 @@ measure <- function(option) {
   log <- readLines(file.path(where, "suite.log"))
   passed <- strsplit(sub("^passed ", "", grep("^passed ", log, value = TRUE)), " ")
   table <- data.frame(test = vapply(passed, `[[`, "", 1L), seconds = round(as.numeric(vapply(passed, `[[`, "", 2L)), 1))
-  utils::write.csv(table, "tests/mutation/seconds.csv", row.names = FALSE, quote = FALSE)
+  utils::write.csv(table, "tests/campaigns/mutation/seconds.csv", row.names = FALSE, quote = FALSE)
 }
 
 main <- function(words) {
@@ -634,7 +634,7 @@ main <- function(words) {
   saveRDS(plan, file.path(option$out, "plan.rds"))
   cat(sprintf("built after %.0f s\n", as.numeric(difftime(Sys.time(), started, units = "secs"))))
   workers <- lapply(seq_len(option$jobs), function(job) {
-    processx::process$new(file.path(R.home("bin"), "Rscript"), c("tests/mutation/mutate.R", words,
+    processx::process$new(file.path(R.home("bin"), "Rscript"), c("tests/campaigns/mutation/mutate.R", words,
       paste0("--worker=", job)), stdout = "", stderr = "", cleanup_tree = TRUE)
   })
   for (worker in workers) {

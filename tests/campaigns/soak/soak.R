@@ -1,9 +1,10 @@
 # One R process that repeats fits, predictions, checkpoints, interrupts, clusters of two workers and errors, and
 # measures itself each minute. Memory must stay flat, and so must open files, connections, threads and temporary files.
 #
-#   Rscript tests/soak/soak.R [MINUTES [TABLE.csv [LEAK]]]    60 minutes; LEAK: bytes that each round keeps, to plant
-#                                                             a leak
-# It needs Linux.
+#   Rscript tests/campaigns/soak/soak.R [MINUTES [TABLE.csv [LEAK]]]
+#
+# It runs for 60 minutes if none are given. LEAK is the number of bytes that each round keeps, to plant a leak. It needs
+# Linux.
 library(warpbayes)
 arguments <- commandArgs(TRUE)
 minutes <- if (length(arguments) > 0L) as.numeric(arguments[[1L]]) else 60
