@@ -16,7 +16,8 @@
 #   again            runs parts that are on record too
 #
 # PART is `cpu/FILE` or `emulator/FILE`, where FILE is the name of a file of tests/testthat without test- and .R, or
-# another step of tools/test. `cpu` and `emulator` are all their parts, and `long` those of `cpu` that have a long form.
+# another step of tools/test. `cpu` and `emulator` stand for all their parts, and `long` for the parts of `cpu` with a
+# long form.
 # Parts of `cpu` and `emulator` need R_LIBS with this package, installed from these sources, testthat and Matrix, and
 # `emulator` needs WARPBAYES_TEST_PLUGIN. The other steps need what tools/step says. It needs Unix, and `timeout`.
 record_file <- "tests/campaigns/full-run.csv"
@@ -115,7 +116,7 @@ last_results <- function(record) {
   record[!duplicated(record$part, fromLast = TRUE), ]
 }
 
-# Packages for want of which tests were skipped, from a note of the record. testthat has used both wordings.
+# The packages that skipped tests needed, from a note of the record. testthat has used both wordings.
 missing_packages <- function(note) {
   pattern <- "[{]?([A-Za-z0-9.]+)[}]? (cannot be loaded|is not installed)"
   found <- regmatches(note, gregexpr(pattern, note))[[1L]]
@@ -157,8 +158,8 @@ counts_of <- function(log, status) {
   counts
 }
 
-# `timeout` ends all that a part started, at the limit or if this run is interrupted. Tests of interrupts need a SIGINT
-# that is not ignored, as it is in what a shell starts in the background.
+# `timeout` ends all that a part started, at the limit or if this run is interrupted. A shell lets the processes that it
+# starts in the background ignore SIGINT, and tests of interrupts need a SIGINT that is not ignored.
 run_part <- function(part, limit, sources, commit, record) {
   step <- sub("/.*", "", part)
   in_suite <- step != part

@@ -127,7 +127,7 @@ objects_of <- function(tree) {
   scan(text = gsub("\\\\", " ", sub(".*OBJECTS = ", "", text)), what = "", quiet = TRUE)
 }
 
-# For each file of src the files that it includes, and those that these include, without the leading src/.
+# For each file of src all files that it includes, directly or through other files, without the leading src/.
 read_includes <- function(tree) {
   files <- list.files(file.path(tree, "src"), "[.](c|h|cu|cuh)$", recursive = TRUE)
   direct <- lapply(stats::setNames(files, files), function(file) {
@@ -165,8 +165,8 @@ write_compiler <- function(tree, command) {
   normalizePath(file)
 }
 
-# Builds the emulated plugin, or the race driver, with all kernels or those of `sources` again. `run` is run_command
-# or start_command.
+# Builds the emulated plugin, or the race driver. It compiles all kernels, or only the kernels of `sources` again. `run`
+# is run_command or start_command.
 emulate <- function(tree, out, args, sources, kernels, log, jobs = 1, compiler = "g++", run = run_command) {
   more <- if (length(sources)) paste0("--source=", file.path(normalizePath(tree), "src", sources))
   run(file.path(tree, "tests", "emulator", "build.sh"),
@@ -218,7 +218,7 @@ prepare <- function(option) {
         option$jobs, emulations[[variant]]$compiler, start_command)
     }))
   }
-  # Each build ends with few compilers that run, so that with enough jobs all builds run at once.
+  # Towards its end a build runs few compilers, so with enough jobs all builds run at once.
   running <- list()
   for (name in names(builds)) {
     running[[name]] <- builds[[name]]()
@@ -458,7 +458,7 @@ examine <- function(option, where, mutant, includes, seconds, until) {
   if (is.na(extra)) c("unfinished", "") else if (nzchar(extra)) c("found", extra) else c("survived", "")
 }
 
-# The race driver, with the check of accesses and with that of races.
+# The race driver, once with the check of accesses and once with the check of races.
 find_by_driver <- function(option, where, sources, until) {
   for (variant in c("access", "races")) {
     if (!file.exists(file.path(option$out, "base", paste0(variant, ".so.o")))) next
