@@ -5,6 +5,7 @@
  *   ulp [arguments per range, 200000 by default]
  *
  * Exits with 1 if an error exceeds its bound below. */
+/* clang-format off: the tables below have a row for each function. */
 #include <quadmath.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +88,6 @@ static quad wb_log1mexp_quad(quad x) {
   return x > -0.7Q ? logq(-expm1q(x)) : log1pq(-expq(x));
 }
 
-/* clang-format off */
 #define WB_FUNCTIONS(APPLY)                                        \
   APPLY(exp, wb_exp(x), expq(x))                                   \
   APPLY(exp_weight, wb_exp_weight(x), expq(x))                     \
@@ -107,7 +107,6 @@ static quad wb_log1mexp_quad(quad x) {
   APPLY(cosine, wb_cosine(x), cosq(x))                           \
   APPLY(angle, wb_angle(x, 1.0), atanq(x))                       \
   APPLY(sqrtf, (double)wb_sqrtf((float)x), sqrtq(x))
-/* clang-format on */
 
 static double wb_sine(double x) {
   double sine, cosine;
@@ -137,7 +136,6 @@ static const double wb_tiny = 2.2250738585072014e-308, wb_huge = 1.7976931348623
 
 int main(int argc, char **argv) {
   const double least = 5e-324, tiny = wb_tiny, huge = wb_huge;
-  /* clang-format off */
   const wb_subject subjects[] = {
       {"exp", wb_try_exp, 0, 1.0, 1,
        {{WB_UNIFORM, -746.0, 710.0}, {WB_UNIFORM, -1.0, 1.0}, {WB_AROUND, 0.0, 1.0},
@@ -187,7 +185,6 @@ int main(int argc, char **argv) {
        {{WB_EXPONENTS, 1.5e-45, 3.4e38}, {WB_UNIFORM, 0.5, 2.0}, {WB_AROUND, 1.0, 0.4},
         {WB_EXPONENTS, 1.5e-45, 1.2e-38}}},
       {"sqrtf", wb_try_sqrtf, 1, 0.5, 4, {{WB_EXPONENTS, 1.5e-45, 3.4e38}}}};
-  /* clang-format on */
   long per_range = argc > 1 ? atol(argv[1]) : 200000;
   int failures = 0;
   printf("%-16s %9s %9s   %s\n", "function", "worst ulp", "bound", "at");

@@ -117,7 +117,7 @@ warpbayes_runs <- function() {
   any(vapply(sys.frames(), function(frame) identical(topenv(frame), own), NA))
 }
 
-# The share of all calls that may end with an error of R because a part of a fit or table was changed.
+# A fit or table of which a part was changed may end in an error of R, but in at most this share of all calls.
 changed_share <- 0.01
 
 run_call <- function(call) {
