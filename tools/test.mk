@@ -2,7 +2,7 @@
 # A step whose turn comes before what it needs has ended waits until the end of the list. So `build` stands after
 # emulator-selftest, which takes as long as `library`.
 # tools/step says what each step does.
-steps = scripts rules rules-selftest library emulator-selftest build check emulator-access emulator-sanitizers \
+steps = scripts rules rules-selftest library emulator-selftest build check newer emulator-access emulator-sanitizers \
   plugin audit fuzz emulator sanitizers races clang cpu client valgrind torture install vectors geweke measure \
   processors symbols loops
 

@@ -7,6 +7,10 @@
 #if !defined(__cplusplus)
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "fp-contract=off")
+#if __GNUC__ >= 13
+/* GCC 14 makes branches of two selections in a row, as in wb_exp(), and vectorizes no loop around them. */
+#pragma GCC optimize("no-thread-jumps")
+#endif
 #else
 #pragma STDC FP_CONTRACT OFF
 #endif

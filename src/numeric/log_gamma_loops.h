@@ -1,6 +1,8 @@
 /* Logarithms of gamma functions, included once for each instruction set by isa.h. */
 
-static void WB_NAME(log_gamma_series)(int count, const double *restrict value, double shift, double *restrict out) {
+/* A function of its own with every compiler, so that tools/loops can look at it. */
+static __attribute__((noinline)) void WB_NAME(log_gamma_series)(int count, const double *restrict value, double shift,
+                                                                double *restrict out) {
   for (int i = 0; i < count; i++) out[i] = wb_lgamma_series(value[i] + shift);
 }
 

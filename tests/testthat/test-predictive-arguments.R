@@ -293,7 +293,9 @@ test_that("beside the paths of a mean its exact density is drawn over the whole 
   grDevices::pdf(file, compress = FALSE)
   plot(fit)
   grDevices::dev.off()
+  # Some lines of a PDF file are bytes that are no text.
   lines <- readLines(file, warn = FALSE)
+  lines <- lines[validUTF8(lines)]
   # The last dashed line of the page has 200 points.
   dashed <- max(grep("^\\[.+\\] 0 d$", lines))
   points <- regmatches(lines, regexec("^([0-9.-]+) ([0-9.-]+) [ml]$", lines))[dashed + 1:200]

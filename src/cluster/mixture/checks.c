@@ -27,12 +27,12 @@ static int are_between(const int32_t *values, size_t count, int32_t least, int32
   return right;
 }
 
-/* Numbers of rows, whole ones if `whole`, whose sum is at most `most`. */
+/* Numbers of rows, whole ones if `whole`, whose sum is at most `most`, which is below 2^63. */
 static int are_counts(const double *values, size_t count, size_t stride, double most, int whole) {
   double sum = 0;
   for (size_t i = 0; i < count; i++) {
     const double value = values[i * stride];
-    if (!(value >= 0 && value <= most) || (whole && value != floor(value))) return 0;
+    if (!(value >= 0 && value <= most) || (whole && value != (double)(int64_t)value)) return 0;
     sum += value;
   }
   return sum <= most;
