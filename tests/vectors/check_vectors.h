@@ -24,6 +24,7 @@
 #define WB_CASE_NUMBERS 4
 #define WB_CASE_VALUES 6
 
+/* clang-format off */
 typedef enum wb_function {
   WB_F_EXP, WB_F_EXP_WEIGHT, WB_F_EXPM1, WB_F_LOG, WB_F_LOG1P, WB_F_LOG1MEXP, WB_F_SQRT, WB_F_LGAMMA,
   WB_F_NORMAL_QUANTILE, WB_F_NORMAL_CDF, WB_F_COPULA, WB_F_STUDENT, WB_F_EXP_WEIGHTF, WB_F_LOGF,
@@ -33,6 +34,7 @@ typedef enum wb_function {
   WB_F_SINE_COSINE, WB_F_ANGLE,
   WB_F_POLYAGAMMA, WB_F_POLYAGAMMA_BY, WB_F_POLYAGAMMA_CUMULANT, WB_F_POLYAGAMMA_LAW, WB_F_POLYAGAMMA_QUANTILE
 } wb_function;
+/* clang-format on */
 
 /* words: the number of whole numbers before the real ones. Those of a stream are key, purpose, iteration and element.
  * integers: whether the values are whole numbers. */

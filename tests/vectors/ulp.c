@@ -5,6 +5,8 @@
  *   ulp [arguments per range, 200000 by default]
  *
  * Exits with 1 if an error exceeds its bound below. */
+/* The tables below have a row for each function. */
+/* clang-format off */
 #include <quadmath.h>
 #include <stdio.h>
 #include <stdlib.h>
