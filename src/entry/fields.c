@@ -3,10 +3,13 @@
 
 #include <string.h>
 
-/* The length that a field has; negative: any. */
+/* The length that a field has; -1 if a dimension is negative. */
 static double length_of(const wb_field *f, const double *size) {
-  double length = size[f->dim[0]];
-  for (int d = 1; d < 3 && f->dim[d] != WB_NONE; d++) length *= size[f->dim[d]];
+  double length = 1;
+  for (int d = 0; d < 3 && f->dim[d] != WB_NONE; d++) {
+    if (size[f->dim[d]] < 0) return -1;
+    length *= size[f->dim[d]];
+  }
   return length;
 }
 

@@ -15,7 +15,7 @@ enum { WB_NONE, WB_ONE, WB_TWO, WB_EIGHT, WB_ANY, WB_OWN };
 
 /* What `how` adds up. */
 enum {
-  WB_OPTIONAL = 1, /* read: it may be NULL, and the struct stays as it is; made: not if its length is negative */
+  WB_OPTIONAL = 1, /* read: it may be NULL, and the struct stays as it is; made: not if a dimension is negative */
   WB_FINITE = 2,   /* read: all of its values are finite */
   WB_COPIED = 4    /* read: the struct holds the values, and the key of a raw vector, not a pointer to them */
 };

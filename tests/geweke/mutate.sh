@@ -166,7 +166,7 @@ plant 4 mixture/learn.c \
 'hyper->mean_scale_shape + 0.5 * (double)state->components/' \
   "gamma's shape without p"
 plant 4 mixture/learn.c 's/rate += 0.5 \* state/rate += state/' "gamma's rate without the half"
-plant 4 mixture/learn.c 's/(double)components \* (prior->df + p + 1)/(double)components * (prior->df + p)/' \
+plant 4 mixture/learn.c 's/components \* (prior->df + p + 1)/components * (prior->df + p)/' \
   "one degree of freedom too few for Phi"
 plant 4 mixture/learn.c 's/scale_weight = prior->df/scale_weight = 1/' "Phi without nu"
 plant 4 mixture/learn.c 's/0.5 \* nu \* trace/0.5 * trace/' "nu without itself before the trace"
