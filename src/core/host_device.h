@@ -18,7 +18,11 @@
 #define WB_HD static __host__ __device__ __forceinline__
 #define WB_HD_CALLED static __host__ __device__ __noinline__
 #elif defined(__GNUC__)
+#ifdef WB_SCALAR
+#define WB_HD static inline __attribute__((unused))
+#else
 #define WB_HD static inline __attribute__((always_inline, unused))
+#endif
 #define WB_HD_CALLED static __attribute__((noinline, unused))
 #else
 #define WB_HD static inline
@@ -27,7 +31,7 @@
 
 /* Fused multiply-add: one rounding on every machine. */
 #ifdef WB_SCALAR_FMA
-WB_HD double wb_fma(double a, double b, double c) {
+static inline __attribute__((always_inline)) double wb_fma(double a, double b, double c) {
   if (__builtin_expect(!wb_fma_instruction, 0)) return fma(a, b, c);
   __asm__("vfmadd213sd %2, %1, %0" : "+x"(a) : "x"(b), "xm"(c));
   return a;
