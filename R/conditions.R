@@ -89,8 +89,8 @@ stop_interrupted <- function() {
   invokeRestart("abort")
 }
 
-# Evaluates `code`, which prints `x`, and returns `x` invisibly. Anybody can change a part of a summary or a table. An
-# error of R then becomes one that says so.
+# Evaluates `code`, which prints `x`, and returns `x` invisibly. Anybody can change a part of a summary or a table. R's
+# error then becomes an error that says so.
 printed <- function(x, code) {
   tryCatch(code, error = function(error) {
     if (inherits(error, "warpbayes_error")) stop(error)

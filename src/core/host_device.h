@@ -1,5 +1,6 @@
 /* Lets C99, C++ and CUDA compile the same source: fused multiply-adds, WB_HD in front of an inline function, and
- * WB_HD_CALLED in front of a long function that is called from several places. */
+ * WB_HD_CALLED in front of a long function that is called from several places. WB_INLINE is in front of what loops of
+ * the processor inline. */
 #ifndef WB_HOST_DEVICE_H
 #define WB_HOST_DEVICE_H
 
@@ -18,7 +19,8 @@
 #define WB_HD static __host__ __device__ __forceinline__
 #define WB_HD_CALLED static __host__ __device__ __noinline__
 #elif defined(__GNUC__)
-#define WB_HD static inline __attribute__((always_inline, unused))
+#define WB_INLINE static inline __attribute__((always_inline))
+#define WB_HD WB_INLINE __attribute__((unused))
 #define WB_HD_CALLED static __attribute__((noinline, unused))
 #else
 #define WB_HD static inline
