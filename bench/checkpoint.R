@@ -32,7 +32,7 @@ measure <- function(what, large, sampler, x) {
   fingerprint <- internal$resumable(class(large$fit))$fingerprint
   digest <- median(vapply(1:5, function(i) elapsed(fingerprint(large$fit)), 0))
   written <- median(vapply(1:5, function(i) write(), 0))
-  read <- median(vapply(1:3, function(i) elapsed(internal$read_checkpoint(file, file, NULL)), 0))
+  read <- median(vapply(1:3, function(i) elapsed(internal$read_checkpoint(file, file)), 0))
   megabytes <- file.size(file) / 1e6
   unlink(file)
   data.frame(

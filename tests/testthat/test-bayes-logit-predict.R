@@ -135,7 +135,7 @@ test_that("arguments of confint(), update() and simulate() are checked", {
 
 # What summarise_rows() computes, by R.
 by_hand <- function(fit, newdata, type, tails) {
-  rows <- prediction_rows(fit, newdata, NULL)
+  rows <- prediction_rows(fit, newdata)
   linear <- linear_draws(fit, rows, draws_used(fit, NULL), seq_len(nrow(rows$x)))
   values <- if (type == "link") linear else response_draws(fit, linear)
   describe <- function(v) c(mean(v), sd(v), quantile(v, tails, names = FALSE))
@@ -155,7 +155,7 @@ test_that("means, standard deviations and quantiles of rows are those of R", {
     for (type in c("link", "response")) {
       for (interval in c(0.9, 0.5, 1, 1e-9)) {
         tails <- c((1 - interval) / 2, (1 + interval) / 2)
-        rows <- prediction_rows(fit, small[c(7, 3, 9:60), ], NULL)
+        rows <- prediction_rows(fit, small[c(7, 3, 9:60), ])
         found <- summarise_rows(fit, rows, draws_used(fit, NULL), type, tails)
         expect_equal(found, by_hand(fit, small[c(7, 3, 9:60), ], type, tails), tolerance = 1e-11)
       }
@@ -172,7 +172,7 @@ test_that("quantiles are exact for ties, skewed draws, outliers and single draws
     fit$coefficient_trace <- array(c(draws, numeric(total)), c(total, 1, 2))
     fit$log_likelihood <- matrix(0, total, 1)
     for (tails in list(c(0.05, 0.95), c(0, 1), c(0.25, 0.3), c(0.5, 0.5), c(0.01, 0.999))) {
-      found <- summarise_rows(fit, prediction_rows(fit, small[1:5, ], NULL), seq_len(total), "link", tails)
+      found <- summarise_rows(fit, prediction_rows(fit, small[1:5, ]), seq_len(total), "link", tails)
       expect_equal(found[2, 1, 3:4], quantile(draws, tails, names = FALSE), tolerance = 1e-14)
       expect_equal(found[5, 1, 1], mean(draws), tolerance = 1e-13)
       expect_equal(found[5, 1, 2], sd(draws), tolerance = 1e-11)
@@ -189,7 +189,7 @@ test_that("predictions are the same on all backends, instruction sets and thread
   skip_on_sanitized_emulator()
   many <- small[rep(1:60, 20), ]
   for (fit in Filter(length, all_kinds())) {
-    rows <- prediction_rows(fit, many, NULL)
+    rows <- prediction_rows(fit, many)
     summary <- function(...) summarise_rows(fit, rows, draws_used(fit, NULL), "response", ...)
     first <- summary(threads = 1)
     expect_identical(summary(threads = 3), first)
@@ -213,7 +213,7 @@ test_that("groups that are new get draws of their own, in blocks too, and re_for
   expect_false(identical(p[1, "mean"], p[2, "mean"]))
   set.seed(1)
   expect_identical(predict(fit, new), p)
-  rows <- prediction_rows(fit, new, NULL)
+  rows <- prediction_rows(fit, new)
   expect_identical(effect_blocks(rows, 2^23), list(4L, c(1L, 3L), 2L))
   without <- predict(fit, data.frame(x = 0.5), type = "link", re_formula = NA)
   expect_equal(without[[1, "mean"]], sum(coef(fit) * c(1, 0.5)))

@@ -25,7 +25,7 @@ in_file <- function() tempfile("checkpoint")
 
 # Turns the checkpoint of a finished run into one of a longer, unfinished run. `change` may change its head.
 unfinished <- function(file, total, change = identity, to = file) {
-  head <- read_checkpoint(file, file, NULL)
+  head <- read_checkpoint(file, file)
   arrays <- head$arrays
   head$total <- total
   sizes <- as.double(lengths(arrays))
@@ -58,10 +58,10 @@ test_that("resume() gives the fit of a run that was not stopped", {
   expect_same_fit(continue(part, 17, threads = 2, checkpoint = file, checkpoint_every = 0), whole)
   expect_same_fit(resume(file, x, threads = 2), whole)
   # A resumed run keeps its settings, unless others are given.
-  expect_identical(read_checkpoint(file, file, NULL)$every, 0)
+  expect_identical(read_checkpoint(file, file)$every, 0)
   unfinished(file, 40)
   resume(file, x, threads = 2, checkpoint_every = 3)
-  expect_identical(read_checkpoint(file, file, NULL)$every, 3)
+  expect_identical(read_checkpoint(file, file)$every, 3)
   expect_identical(list.files(dirname(file), paste0("^", basename(file))), basename(file))
 })
 
@@ -240,7 +240,7 @@ test_that("chains on workers of a future plan return regularly for checkpoints",
   expect_match(said, "sweep 27 of 30 failed: a planted failure")
   expect_identical(failed$iter, 26)
   future::plan(plan)
-  expect_identical(read_checkpoint(file, file, NULL)$fit$iter, 26)
+  expect_identical(read_checkpoint(file, file)$fit$iter, 26)
   expect_same_fit(resume(file, x, backend = "cpu", threads = 2), whole)
 })
 
@@ -457,7 +457,7 @@ test_that("an interrupted or failed run can be resumed", {
   interrupt <- function() signalCondition(condition)
   expect_warning(stopped <- advance(part, 18, at_sweep(20, interrupt), run, FALSE, checkpoint), "interrupted: ")
   expect_true(stopped$iter < 20)
-  expect_identical(read_checkpoint(file, file, NULL)$fit$iter, stopped$iter)
+  expect_identical(read_checkpoint(file, file)$fit$iter, stopped$iter)
   expect_same_fit(resume(file, x, threads = 2), whole)
   fail <- function() stop_warpbayes("input", "a planted failure")
   expect_warning(advance(part, 18, at_sweep(21, fail), run, FALSE, checkpoint), "sweep 21 of 30 failed")
@@ -495,7 +495,7 @@ test_that("a run that did not finish one sweep can be resumed", {
   for (i in seq_along(runs)) {
     arguments <- c(runs[[i]][[3]], list(chains = 2, iter = 10, seed = 1, threads = 2))
     expect_error(do.call(runs[[i]][[2]], c(arguments, checkpoint = file)), "a planted failure")
-    expect_identical(read_checkpoint(file, file, NULL)$fit$iter, 0)
+    expect_identical(read_checkpoint(file, file)$fit$iter, 0)
     whole <- do.call(runs[[i]][[1]], arguments)
     # A formula keeps the environment in which it was made.
     expect_same_fit(resume(file, data[[i]], threads = 2), whole)
@@ -530,7 +530,7 @@ test_that("if a checkpoint cannot be written there is a warning, and the one bef
   expect_length(warnings, 1)
   expect_same_fit(mixture_sampler(fit)$finish(fit), whole)
   file.rename(away, folder)
-  expect_true(read_checkpoint(file, file, NULL)$fit$iter < 20)
+  expect_true(read_checkpoint(file, file)$fit$iter < 20)
   expect_same_fit(resume(file, x, threads = 2), whole)
   # The first checkpoint must succeed.
   block()
@@ -597,7 +597,7 @@ test_that("messages of the entries say what is wrong", {
   # A file that changes after its head was read.
   fit_cells(cells(60), 12, checkpoint = file)
   found <- native(C_checkpoint_head, file)
-  arrays <- read_checkpoint(file, file, NULL)$arrays
+  arrays <- read_checkpoint(file, file)$arrays
   types <- vapply(arrays, typeof, "")
   lengths <- as.double(lengths(arrays))
   expect_identical(native(C_checkpoint_arrays, file, found[[2]], types, lengths), unname(arrays))
@@ -759,7 +759,7 @@ test_that("a full disk loses nothing but the new checkpoint", {
   expect_match(said, paste("warnings: 1 digest:", digest), all = FALSE)
   expect_match(said, "cannot be written: writing failed", all = FALSE)
   expect_identical(list.files(folder, "^run"), c("run", "run.x"))
-  expect_true(read_checkpoint(file, file, NULL)$fit$iter < 400)
+  expect_true(read_checkpoint(file, file)$fit$iter < 400)
   expect_same_fit(resume(file, x, threads = 2, progress = FALSE), whole)
 })
 
@@ -783,7 +783,7 @@ test_that("a run that is interrupted from the keyboard can be resumed", {
   for (iter in c(900, 3000, 10000)) {
     child <- start_child(killed_run(file, result, iter), ready, listening)
     # An interrupt before the first sweep returns no fit.
-    begun <- function() tryCatch(read_checkpoint(file, file, NULL)$fit$iter > 0, error = function(error) FALSE)
+    begun <- function() tryCatch(read_checkpoint(file, file)$fit$iter > 0, error = function(error) FALSE)
     wait_for(begun, paste0(ready, ".log"))
     tools::pskill(child, 2L)
     wait_for(function() !is_running(child), paste0(ready, ".log"))
@@ -793,7 +793,7 @@ test_that("a run that is interrupted from the keyboard can be resumed", {
   }
   expect_match(readLines(paste0(ready, ".log")), "interrupted: .* of [0-9,]+ sweeps are done", all = FALSE)
   expect_true(done$interrupted && done$iter < iter)
-  expect_identical(read_checkpoint(file, file, NULL)$fit$iter, done$iter)
+  expect_identical(read_checkpoint(file, file)$fit$iter, done$iter)
   rest <- iter - done$iter
   expect_same_fit(resume(file, x, threads = 2), suppressWarnings(continue(done, rest, threads = 2)))
 })

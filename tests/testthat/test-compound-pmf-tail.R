@@ -143,7 +143,7 @@ test_that("random parameters give the known law up to the tail", {
     for (i in seq_len(each)) {
       some <- if (runif(1) < 0.5) 1 else power_of_ten(-3, 0)
       size <- if (some == 1) pmf(1, from = 1) else pmf(c(1 - some, some))
-      some <- warpbayes:::size_on_lattice(size, NULL)$some
+      some <- warpbayes:::size_on_lattice(size)$some
       case <- random_counting(name, some, low = c(-5, 4))
       tail <- power_of_ten(-30, -8)
       zero <- if (runif(1) < 0.5) runif(1)

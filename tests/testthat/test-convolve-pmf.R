@@ -347,7 +347,7 @@ test_that("an entry returns its result or the reason why there is none", {
 
 test_that("an interrupt that an entry found is passed on", {
   failure <- structure(list(status = 5L, message = ""), class = "warpbayes_failure")
-  heard <- tryCatch(warpbayes:::stop_failure(failure, NULL), interrupt = function(condition) "heard")
+  heard <- tryCatch(warpbayes:::stop_failure(failure), interrupt = function(condition) "heard")
   expect_identical(heard, "heard")
 })
 

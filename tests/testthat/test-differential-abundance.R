@@ -116,7 +116,7 @@ test_that("bad input is refused in words", {
   wrong(compare(replace(counts, 3, -1)), "types")
   # A double counts up to 2^53.
   wrong(compare(replace(counts, 3, 2^53 + 2)), "types")
-  expect_silent(check_type_counts(replace(counts, 3, 2^53), NULL))
+  expect_silent(check_type_counts(replace(counts, 3, 2^53)))
   wrong(compare(replace(counts, 3, NA)), "types")
   wrong(compare(rbind(a = counts[1, ], a = counts[2, ])), "types")
   wrong(compare(cell_types(population_fit(), threads = 1), totals = NULL), "types")
@@ -184,7 +184,7 @@ test_that("chains of different counts are not compared with each other", {
 test_that("draws of the counts that lack a type do not speak for it", {
   counts <- array(counts_of_six()[1:4, ], c(4, 6, 4), list(rownames(counts_of_six())[1:4], NULL, NULL))
   counts[2, , 3:4] <- 0
-  model <- abundance_model(~ group, two_groups, paste0("s", 1:6), NULL, NULL)
+  model <- abundance_model(~ group, two_groups, paste0("s", 1:6), NULL)
   fitted <- fit_abundance(counts, rep(1000, 6), model, 2, 300, 100, 1, resolve_run("cpu", 1))
   found <- compare_effects(fitted, model, 0.9, 2)$effects
   whole <- compare(counts_of_six()[1:4, ])$effects

@@ -40,7 +40,7 @@ test_that("messages name every invalid value of the prior", {
 
 test_that("the prior is resolved in standardised units, matched by name", {
   markers <- c("CD3", "CD4")
-  resolve <- function(prior) resolve_prior(prior, c(10, 20), c(2, 5), markers, call = NULL)
+  resolve <- function(prior) resolve_prior(prior, c(10, 20), c(2, 5), markers)
   resolved <- resolve(dp_prior())
   expect_identical(resolved$mean, c(0, 0))
   expect_identical(resolved$scale, diag(prior_defaults$sd^2, 2))
@@ -84,7 +84,7 @@ test_that("the floor allows for rounded channels", {
 })
 
 test_that("a prior that does not fit the markers is refused", {
-  resolve <- function(prior) resolve_prior(prior, c(0, 0), c(1, 1), c("CD3", "CD4"), call = NULL)
+  resolve <- function(prior) resolve_prior(prior, c(0, 0), c(1, 1), c("CD3", "CD4"))
   expect_error(resolve(list()), "`prior` must come from dp_prior\\(\\)")
   expect_error(resolve(dp_prior(mean = 1:3)), "`prior\\$mean` has length 3; there are 2 markers")
   expect_error(resolve(dp_prior(mean = c(CD3 = 1, CD8 = 1))), "names other than the markers.*\"CD8\", \"CD4\"")

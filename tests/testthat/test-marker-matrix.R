@@ -1,6 +1,6 @@
 # The data argument: accepted types, the resulting matrix, and the messages about everything else.
 
-read_markers <- function(x, ...) as_marker_matrix(x, ..., call = NULL)
+read_markers <- function(x, ...) as_marker_matrix(x, ...)
 
 cells <- function(n = 50, p = 3) {
   set.seed(20)
@@ -110,11 +110,11 @@ test_that("the logicle scale agrees with published values and with flowCore's ru
   }
   expect_identical(is.na(logicle(c(1, NA), scale)), c(FALSE, TRUE))
   values <- c(-(1:100), 5000)
-  expect_equal(estimate_logicle(values, "a", 10000, NULL),
+  expect_equal(estimate_logicle(values, "a", 10000),
     c(t = 10000, w = (4.5 - log10(10000 / 95.05)) / 2, m = 4.5, a = 0))
-  expect_equal(estimate_logicle(values, "a", NULL, NULL)[["m"]], log10(5000) + 1)
-  expect_identical(estimate_logicle(abs(values), "a", NULL, NULL)[["w"]], 0)
-  expect_identical(estimate_logicle(c(-1e9, 5000), "a", 10000, NULL)[["w"]], 2.25)
+  expect_equal(estimate_logicle(values, "a", NULL)[["m"]], log10(5000) + 1)
+  expect_identical(estimate_logicle(abs(values), "a", NULL)[["w"]], 0)
+  expect_identical(estimate_logicle(c(-1e9, 5000), "a", 10000)[["w"]], 2.25)
   # The slope of the scale.
   transform <- list(type = "logicle", cofactor = NA, logicle = rbind(c(t = 1000, w = 1, m = 4, a = 0)))
   at <- c(-20, 0, 15)
@@ -193,7 +193,7 @@ test_that("invalid markers and transformations are refused", {
 test_that("new rows are matched to the markers of the fit", {
   fit <- list(markers = c("CD3", "CD8"), transform = NULL)
   x <- cells()
-  rows <- function(newdata) as_new_rows(newdata, fit, call = NULL)
+  rows <- function(newdata) as_new_rows(newdata, fit)
   expect_identical(rows(x), x[, c("CD3", "CD8")])
   expect_identical(rows(unname(x[, 1:2])), `colnames<-`(x[, 1:2], c("CD3", "CD8")))
   expect_identical(dim(rows(x[0, ])), c(0L, 2L))
