@@ -1,11 +1,12 @@
-# autoplot() for ggplot2: the pictures of plot() as ggplot objects. They show the same parts, which the files of plot()
-# compute, and differ only in how these are drawn. The methods are registered when ggplot2 is loaded.
+# autoplot() for ggplot2: the pictures of R/picture.R as ggplot objects. The methods are registered when ggplot2 is
+# loaded.
 
 #' Pictures as ggplot objects
 #'
 #' Every picture that `plot()` draws in base graphics is also available as a ggplot object: `autoplot()` takes the same
 #' arguments, shows the same numbers, and can be extended with `+`, saved with `ggsave()`, or put into a report. Package
-#' ggplot2 must be loaded; it is not needed for `plot()`.
+#' ggplot2 must be loaded; it is not needed for `plot()`. Both draw cells as an image, so a picture of a million cells
+#' stays small.
 #'
 #' @param object a fit or result, as `x` of the `plot()` methods: [plot.bayes_logit()], [plot.dp_mixture()],
 #'   [relabel.dp_mixture()], [plot.cell_types()], [plot.type_proportions()], [plot.differential_abundance()],
@@ -22,9 +23,6 @@
 #' @param probs,paths for martingale posteriors, as in [plot.martingale_posterior()].
 #' @param ... must be empty; for a relabelled mixture, arguments of the method for mixtures.
 #' @return A ggplot object.
-#' @section Differences from `plot()`:
-#' Legends stand outside of the panels. A map of topics has its list of terms beside it, and a heat map of a mixture has
-#' weights beside the numbers of components. Cells are an image here too, so a picture of a million cells stays small.
 #' @section Errors:
 #' `warpbayes_error_input` as in the `plot()` methods.
 #' @examples
@@ -73,45 +71,14 @@ gg_image <- function(image, xlim, ylim, panel = NULL, interpolate = FALSE) {
   )
 }
 
-# Rows with a name, a point and an interval, from the first at the top. `rows` has name, estimate, lower and upper, and
-# may have `group`, a factor with the `colours`, and `right`, words for the right margin.
-gg_intervals <- function(rows, main, xlab, colours = chain_colours[[1L]], key = NULL, log = FALSE, limits = NULL) {
-  count <- nrow(rows)
-  rows$at <- -seq_len(count)
-  rows$name <- short_names(as.character(rows$name), 30L)
-  if (is.null(rows$group)) {
-    rows$group <- factor("all")
-  }
-  second <- if (is.null(rows$right)) ggplot2::waiver() else {
-    ggplot2::sec_axis(~., breaks = rows$at, labels = rows$right)
-  }
-  gg_picture(main, xlab) +
-    (if (!log) ggplot2::geom_vline(xintercept = 0, colour = "#888888")) +
-    ggplot2::geom_segment(aes_of(x = "lower", xend = "upper", y = "at", yend = "at", colour = "group"), rows,
-      linewidth = 1.3, na.rm = TRUE) +
-    ggplot2::geom_point(aes_of(x = "estimate", y = "at", fill = "group"), rows, shape = 21, size = 2.6, na.rm = TRUE) +
-    ggplot2::scale_colour_manual(values = colours, name = key, drop = FALSE, aesthetics = c("colour", "fill")) +
-    ggplot2::scale_y_continuous(breaks = rows$at, labels = rows$name, sec.axis = second,
-      expand = ggplot2::expansion(add = 0.6)) +
-    (if (log) {
-      ggplot2::scale_x_log10(breaks = share_ticks, labels = percent_labels)
-    } else if (!is.null(limits)) {
-      ggplot2::coord_cartesian(xlim = limits)
-    }) +
-    ggplot2::ylab(NULL) +
-    ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(), axis.ticks.y = ggplot2::element_blank(),
-      axis.text.y = ggplot2::element_text(size = max(6, min(11, 260 / count))),
-      legend.position = if (is.null(key)) "none" else "bottom")
-}
-
 # A heat map of a matrix, its first row on top, with the key of paint_heat().
-gg_heat <- function(values, rows, columns, limit, title, main) {
+gg_heat <- function(values, rows, columns, limit, title, main, ylab = NULL) {
   cells <- data.frame(
     x = rep(seq_len(ncol(values)), each = nrow(values)), y = rep(-seq_len(nrow(values)), ncol(values)),
     value = pmin(pmax(as.vector(values), -limit), limit)
   )
   beyond <- any(abs(values) > limit, na.rm = TRUE)
-  gg_picture(main) +
+  gg_picture(main, NULL, ylab) +
     ggplot2::geom_tile(aes_of(x = "x", y = "y", fill = "value"), cells, colour = "white",
       linewidth = min(0.4, 8 / nrow(values))) +
     ggplot2::scale_fill_gradientn(colours = diverging_colours(101L), limits = c(-limit, limit), na.value = "#DDDDDD",
@@ -130,75 +97,131 @@ gg_heat <- function(values, rows, columns, limit, title, main) {
     without_grid()
 }
 
-# Traces of several quantities, from trace_parts(). Values of the early warm-up outside the range are left out.
-gg_traces <- function(parts, main) {
-  titles <- vapply(seq_along(parts$draws), function(i) {
-    title <- if (is.character(parts$titles[[i]])) parts$titles[[i]] else "Concentration"
-    rhat <- parts$rhat[[i]]
-    paste0(title, if (!is.na(rhat)) paste0("    Rhat ", format_rhat(rhat)), if (parts$differs[[i]]) " (chains differ)")
-  }, "")
-  panels <- factor(titles, unique(titles))
-  lines <- do.call(rbind, lapply(seq_along(parts$draws), function(i) {
-    range <- grDevices::extendrange(parts$range[[i]], f = 0.06)
-    do.call(rbind, lapply(seq_len(parts$chains), function(chain) {
-      line <- chain_line(parts$draws[[i]][, chain])
-      if (!length(line$sweep)) {
-        return(NULL)
+# A picture as a ggplot object. Layers of one shape and style are one layer of all panels.
+gg_draw <- function(picture) {
+  panels <- picture$panels
+  shown <- which(!vapply(panels, is.null, NA))
+  places <- lapply(shown, function(i) {
+    if (is.null(picture$names)) {
+      return(data.frame(panel = factor(i, shown)))
+    }
+    data.frame(row = factor(picture$names[[panels[[i]]$row]], picture$names),
+      column = factor(picture$names[[panels[[i]]$column]], picture$names))
+  })
+  panels <- panels[shown]
+  # Scales find the axis of a panel by its limits, and a label by its tick. So that no two are equal, all are moved by
+  # billionths of their panel.
+  apart <- function(i, values, ends) values + i * 1e-9 * diff(ends)
+  scale <- function(which, limits, continuous, second = ggplot2::waiver()) {
+    ends <- lapply(seq_along(panels), function(i) apart(i, panels[[i]][[limits]], panels[[i]][[limits]]))
+    at <- lapply(seq_along(panels), function(i) apart(i, panels[[i]][[which]]$at, panels[[i]][[limits]]))
+    labels <- unlist(lapply(panels, function(one) one[[which]]$labels), recursive = FALSE)
+    continuous(
+      expand = c(0, 0), sec.axis = second, guide = ggplot2::guide_axis(check.overlap = which == "x"),
+      breaks = function(range) {
+        sort(at[[which.min(vapply(ends, function(one) sum(abs(one - range)), 0))]])
+      },
+      labels = function(here) {
+        own <- lapply(here, function(one) if (is.na(one)) "" else labels[[which.min(abs(unlist(at) - one))]])
+        if (is.character(labels)) unlist(own) else as.expression(own)
       }
-      value <- ifelse(line$value >= range[[1L]] & line$value <= range[[2L]], line$value, NA)
-      inside <- function(bound) if (is.null(bound)) value else pmin(pmax(bound, range[[1L]]), range[[2L]])
-      data.frame(panel = panels[[i]], chain = factor(chain, seq_len(parts$chains)), sweep = line$sweep, value = value,
-        low = inside(line$low), high = inside(line$high))
-    }))
-  }))
-  shade <- data.frame(panel = panels, start = -Inf, end = parts$warmup + 0.5)
-  several <- parts$chains > 1
-  plot <- gg_picture(main, parts$axis) +
-    (if (parts$warmup > 0) {
-      ggplot2::geom_rect(aes_of(xmin = "start", xmax = "end"), shade, ymin = -Inf, ymax = Inf, fill = "#EEEEEE")
-    })
-  if (!is.null(lines)) {
-    banded <- length(lines$sweep) && any(lines$low != lines$high, na.rm = TRUE)
-    plot <- plot +
-      (if (banded) {
-        ggplot2::geom_ribbon(aes_of(x = "sweep", ymin = "low", ymax = "high", fill = "chain"), lines, alpha = 0.2,
-          show.legend = FALSE, na.rm = TRUE)
-      }) +
-      ggplot2::geom_line(aes_of(x = "sweep", y = "value", colour = "chain"), lines, linewidth = 0.35, na.rm = TRUE) +
-      ggplot2::scale_colour_manual(values = rep_len(chain_colours, parts$chains), name = "Chain",
-        aesthetics = c("colour", "fill")) +
-      ggplot2::guides(colour = ggplot2::guide_legend(nrow = 1L + (parts$chains > 12), override.aes =
-        list(linewidth = 1.2)))
+    )
   }
-  plot + ggplot2::facet_wrap(~panel, ncol = 1L, scales = "free_y") + ggplot2::ylab(NULL) + without_grid() +
-    ggplot2::labs(caption = if (parts$warmup > 0) "Shaded: the warm-up") +
-    ggplot2::theme(legend.position = if (several) "bottom" else "none")
+  corners <- do.call(rbind, lapply(seq_along(panels), function(i) {
+    data.frame(places[[i]], x = apart(i, panels[[i]]$xlim, panels[[i]]$xlim),
+      y = apart(i, panels[[i]]$ylim, panels[[i]]$ylim), row.names = NULL)
+  }))
+  layers <- unlist(lapply(seq_along(panels), function(i) lapply(seq_along(panels[[i]]$layers), function(j) {
+    one <- panels[[i]]$layers[[j]]
+    one$data <- cbind(places[[i]], one$data, row.names = NULL)
+    one$data$group <- paste(i, j, one$data$group)
+    one$place <- places[[i]]
+    one
+  })), recursive = FALSE)
+  # Images are below all else.
+  layers <- layers[order(vapply(layers, function(one) is.null(one$image), NA))]
+  style <- vapply(layers, function(one) paste(c(one$shape, unlist(one$style), one$data$group[!is.null(one$image)]),
+    collapse = " "), "")
+  right <- panels[[1L]]$right
+  names <- length(panels[[1L]]$y$at) * isTRUE(panels[[1L]]$y$names)
+  titles <- vapply(panels, function(one) if (is.null(one$title)) "" else one$title, "")
+  gg_picture(picture$main, picture$xlab, picture$ylab) +
+    lapply(split(layers, factor(style, unique(style))), function(same) {
+      gg_layer(same[[1L]], do.call(rbind, lapply(same, `[[`, "data")))
+    }) +
+    scale("x", "xlim", ggplot2::scale_x_continuous) +
+    scale("y", "ylim", ggplot2::scale_y_continuous, if (is.null(right)) ggplot2::waiver() else {
+      ggplot2::sec_axis(~., breaks = right$at, labels = right$labels)
+    }) +
+    ggplot2::geom_blank(aes_of(x = "x", y = "y"), corners) +
+    ggplot2::scale_fill_identity() +
+    gg_key(picture$key, corners[1L, ]) +
+    (if (!is.null(picture$names)) {
+      list(ggplot2::facet_grid(row ~ column, scales = "free"), gg_panels())
+    } else if (length(panels) > 1L || nzchar(titles)) {
+      free <- c("free", "free_y", "free_x")[[1L + picture$one_x + 2L * picture$one_y]]
+      ggplot2::facet_wrap(~panel, ncol = picture$columns, scales = free,
+        labeller = ggplot2::as_labeller(stats::setNames(titles, shown)))
+    }) +
+    (if (!is.null(picture$aspect)) ggplot2::coord_fixed(picture$aspect)) +
+    ggplot2::labs(caption = picture$caption) +
+    (if (length(panels) < length(picture$panels) || is.null(panels[[1L]]$x) && is.null(panels[[1L]]$y)) {
+      ggplot2::theme(panel.border = ggplot2::element_blank())
+    }) +
+    (if (length(panels) < length(picture$panels)) {
+      ggplot2::geom_rect(data = do.call(rbind, places), xmin = -Inf, xmax = Inf, ymin = -Inf, ymax = Inf, fill = NA,
+        colour = "#555555")
+    }) +
+    (if (names) {
+      ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(), axis.ticks.y = ggplot2::element_blank(),
+        axis.text.y = ggplot2::element_text(size = max(5, min(11, 260 / names))))
+    })
 }
 
-# Ticks of markers in the data's units, as `breaks` and `labels` of a scale. Facets with scales of their own share these
-# functions, so they find the marker by its limits.
-# `extra` has the ticks of a last panel that is no marker.
-marker_scale <- function(fit, markers, limits, extra = NULL) {
-  ticks <- Map(function(marker, ends) {
-    if (type_of_marker(fit$transform, marker) != "none") {
-      return(transformed_ticks(ends, fit$transform, marker)[c("at", "labels")])
-    }
-    at <- pretty(ends, 4)
-    at <- at[at >= ends[[1L]] & at <= ends[[2L]]]
-    list(at = at, labels = as.list(format(at, trim = TRUE)))
-  }, markers, limits[seq_along(markers)])
-  ticks <- c(ticks, if (!is.null(extra)) list(extra))
-  all_at <- unlist(lapply(ticks, `[[`, "at"))
-  all_labels <- unlist(lapply(ticks, `[[`, "labels"), recursive = FALSE)
+# A legend, whose colours are drawn, invisibly, at one corner.
+gg_key <- function(key, corner) {
+  if (is.null(key)) {
+    return(ggplot2::scale_colour_identity())
+  }
+  rows <- data.frame(corner[rep(1L, length(key$text)), ], colour = key$colours, row.names = NULL)
   list(
-    breaks = function(range) {
-      off <- vapply(limits, function(ends) sum(abs(ends - range)), 0)
-      ticks[[which.min(off)]]$at
-    },
-    labels = function(at) {
-      as.expression(lapply(at, function(one) {
-        if (is.na(one)) "" else all_labels[[which.min(abs(all_at - one))]]
-      }))
-    }
+    ggplot2::geom_point(aes_of(x = "x", y = "y", colour = "colour"), rows, alpha = 0, show.legend = TRUE),
+    ggplot2::scale_colour_identity(limits = unique(key$colours), labels = key$text, name = key$title,
+      guide = ggplot2::guide_legend(title.position = "top", nrow = ceiling(length(key$text) / 4), byrow = TRUE,
+        override.aes = list(alpha = 1, shape = 15, size = 4)))
   )
+}
+
+gg_layer <- function(layer, data) {
+  style <- layer$style
+  width <- 0.45 * style$width
+  draw <- function(geom, ..., aes = c()) {
+    ggplot2::layer(data = data, mapping = aes_of(...), stat = "identity", position = "identity", geom = geom,
+      show.legend = FALSE, params = c(list(na.rm = TRUE), aes))
+  }
+  line <- list(linewidth = width, linetype = style$dash)
+  switch(layer$shape,
+    points = draw("point", x = "x", y = "y", fill = "fill", colour = "colour", aes = list(shape = style$pch,
+      size = 2.2 * style$size)),
+    segments = draw("segment", x = "x", y = "y", xend = "xend", yend = "yend", colour = "colour", aes = line),
+    hline = draw("hline", yintercept = "y", colour = "colour", aes = line),
+    vline = draw("vline", xintercept = "x", colour = "colour", aes = line),
+    lines = draw("path", x = "x", y = "y", group = "group", colour = "colour", aes = line),
+    ribbon = draw("ribbon", x = "x", ymin = "ymin", ymax = "ymax", group = "group", fill = "fill"),
+    polygons = draw("polygon", x = "x", y = "y", group = "group", fill = "fill", colour = "colour", aes = line),
+    rects = draw("rect", xmin = "xmin", ymin = "ymin", xmax = "xmax", ymax = "ymax", fill = "fill", colour = "colour",
+      aes = list(linewidth = 0.2)),
+    text = draw("text", x = "x", y = "y", label = "label", hjust = "hjust", vjust = "vjust", colour = "colour",
+      aes = list(size = 3 * style$size, fontface = if (style$bold) "bold" else "plain")),
+    rug = draw("rug", x = "x", aes = list(sides = if (style$side == 1L) "b" else "t", alpha = 0.6)),
+    image = gg_image(layer$image, c(data$xmin, data$xmax), c(data$ymin, data$ymax), layer$place),
+    regions = ggplot2::geom_contour_filled(do.call(ggplot2::aes, list(x = quote(x), y = quote(y), z = quote(z),
+      fill = quote(ggplot2::after_stat(region_colours[as.integer(level)])))), data, breaks = c(-region_mass, 0),
+      show.legend = FALSE)
+  )
+}
+
+gg_panels <- function() {
+  ggplot2::theme(panel.grid = ggplot2::element_blank(), panel.spacing = ggplot2::unit(0.3, "lines"),
+    axis.text = ggplot2::element_text(size = 8), strip.text = ggplot2::element_text(hjust = 0.5))
 }

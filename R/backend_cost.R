@@ -1,6 +1,6 @@
 # With backend = "auto", a call runs where it is estimated to take less time. Results do not depend on the choice, and a
 # wrong choice costs little if both take about as long. bench/auto-cuda.R measures the choices; the constants below are
-# from its times on 16 cores with AVX-512 beside an H200, those of rows_cost() also beside an H100.
+# from its times on 16 cores with AVX-512 beside an H200. Those in rows_cost() were also measured beside an H100.
 
 # What a call costs: `up` and `down` in bytes, `most` in threads, the others in seconds.
 #   serial    on the processor, on one thread whatever their number

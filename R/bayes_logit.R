@@ -45,7 +45,7 @@
 #' @param chains number of chains, each from a start of its own. If package future.apply is installed and
 #'   `future::plan()` has several workers, chains run on these.
 #' @param iter sweeps per chain, including the warm-up.
-#' @param warmup sweeps at the start of each chain of which no draws are kept.
+#' @param warmup sweeps at the start of each chain whose draws are not kept.
 #' @param thin after the warm-up, every `thin`-th draw is kept.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
@@ -76,10 +76,10 @@
 #' for which this holds.
 #'
 #' If \eqn{\lambda}{lambda} is above 3, or a dispersion is learned without groups, three elliptical slice moves follow
-#' each sweep (Murray, Adams and MacKay 2010). They move all coefficients, effects of groups and the dispersion
-#' together, those of all classes too, along ellipses of a Student t distribution that is fitted to the posterior at its
-#' mode. They draw from the same posterior and need no tuning. They are not used for very many groups, nor for more than
-#' 256 coefficients of a multinomial, where they cost more than they gain. A printed fit says whether they were used.
+#' each sweep (Murray, Adams and MacKay 2010). They move all coefficients (of all classes), effects of groups and the
+#' dispersion together, along ellipses of a Student t distribution that is fitted to the posterior at its mode. They
+#' draw from the same posterior and need no tuning. They are not used for very many groups, nor for more than 256
+#' coefficients of a multinomial, where they cost more than they gain. A printed fit says whether they were used.
 #' @section Interruption:
 #' An interrupt from the keyboard returns the completed sweeps as a fit, with a warning. [continue()] goes on where it
 #' stopped. With a `checkpoint`, [resume()] goes on after the process was killed.

@@ -22,9 +22,10 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
 #' @param x a fit from [bayes_logit()].
 #' @param conf.int,conf.level whether to give intervals, and their probability.
 #' @param exponentiate `TRUE`: odds ratios (for counts: rate ratios) in the place of `estimate`, `conf.low` and
-#'   `conf.high`. As in broom, `std.error` is that of the coefficient. `dispersion` and `sd(group)` stay as they are.
-#' @param data a data frame of the fitted rows, to which columns are added; `NULL` for the model frame of the fit.
-#' @param newdata a data frame of other rows, to which fitted values are added, as in [predict.bayes_logit()].
+#'   `conf.high`. As in broom, `std.error` is still the standard error of the coefficient. `dispersion` and `sd(group)`
+#'   stay as they are.
+#' @param data a data frame of the fitted rows, for the result; `NULL` for the model frame of the fit.
+#' @param newdata a data frame of other rows for the result, as in [predict.bayes_logit()].
 #' @param ... must be empty.
 #' @return `tidy()` gives a data frame with a row for each coefficient (and for `dispersion` and `sd(group)`) and
 #'   columns `term`, `estimate` (posterior mean), `std.error` (standard deviation), `conf.low`, `conf.high`, `rhat`,

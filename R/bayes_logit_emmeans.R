@@ -62,7 +62,7 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
   )
   if (object$family == "multinomial") {
     classes <- length(object$response$classes)
-    # Linear predictors minus their average over the classes, of which the first has 0.
+    # Linear predictors minus their average over the classes. The first class has 0.
     x <- kronecker(rbind(0, diag(classes - 1L)) - 1 / classes, x)
     colnames(x) <- colnames(draws)
     if (mode == "prob") {

@@ -6,7 +6,7 @@
 #' `posterior_linpred()`, `posterior_epred()` and `posterior_predict()` are methods of the generics in package
 #' rstantools: draws of the linear predictors, of the means of the response, and of responses. So are
 #' `posterior_interval()` and `predictive_interval()`: intervals of parameters and of responses. `pp_check()` plots
-#' responses by package bayesplot. `fixef()`, `ranef()` and `VarCorr()` are those of package nlme.
+#' responses by package bayesplot. `fixef()`, `ranef()` and `VarCorr()` are generics of package nlme.
 #'
 #' @param object,x,formula a fit from [bayes_logit()].
 #' @param newdata,re_formula,draws as in [predict.bayes_logit()]. New data have one trial in each row. `pp_check()`
@@ -150,7 +150,7 @@ interval_of_draws <- function(draws, prob) {
 }
 
 # Draws of a multinomial from the probabilities of its classes, draws x rows x classes: the count of a class is binomial
-# given those of the classes before it. Either counts, or the number of the only class that was drawn.
+# given the counts of the classes before it. Either counts, or the number of the only class that was drawn.
 draw_classes <- function(probability, trials, as_counts) {
   size <- dim(probability)
   counts <- array(0L, size, dimnames(probability))

@@ -82,7 +82,7 @@ log_likelihoods <- function(fit, newdata, used, re_formula) {
   out
 }
 
-# The response of new data, as logit_response() has it. Levels and classes are those of the fit.
+# The response of new data, as logit_response() has it, with the levels and classes of the fit.
 new_response <- function(fit, newdata) {
   expression <- fit$formula[[2L]]
   check_new_variables(expression, fit, newdata)

@@ -1,4 +1,4 @@
-# plot() of a fitted regression in base graphics.
+# Pictures of a fitted regression.
 
 #' Plot a fitted regression
 #'
@@ -36,11 +36,12 @@ plot.bayes_logit <- function(x, type = c("coefficients", "trace", "calibration")
   check_title(main)
   type <- check_choice(type, "type", c("coefficients", "trace", "calibration"))
   coefficient_draws(x)
-  switch(type,
-    coefficients = plot_coefficients(coefficient_parts(x, parameters, check_flag(standardise, "standardise")), main),
-    trace = plot_trace(logit_trace_parts(x, parameters), main),
-    calibration = plot_calibration(x, main)
-  )
+  standardise <- check_flag(standardise, "standardise")
+  paint_picture(switch(type,
+    coefficients = coefficient_picture(x, parameters, standardise, main),
+    trace = trace_picture(logit_trace_parts(x, parameters), main),
+    calibration = calibration_picture(x, main)
+  ))
   invisible(x)
 }
 
@@ -56,8 +57,8 @@ chosen_parameters <- function(parameters, names, default) {
   names[at]
 }
 
-# Posterior means of parameters with intervals of 50% and 90%, from the first to the last; and what the axis shows.
-coefficient_parts <- function(fit, parameters, standardise) {
+# Posterior means of parameters with intervals of 50% and 90%, from the first to the last.
+coefficient_picture <- function(fit, parameters, standardise, main) {
   draws <- logit_draws(fit)
   names <- dimnames(draws)[[3L]]
   is_intercept <- rep(fit$design$is_intercept, length.out = length(fit$coefficient_names))
@@ -68,29 +69,11 @@ coefficient_parts <- function(fit, parameters, standardise) {
     values <- as.vector(draws[, , name]) * if (standardise && name %in% names(unit)) unit[[name]] else 1
     c(stats::quantile(values, c(0.05, 0.25, 0.75, 0.95), names = FALSE), mean(values))
   }, numeric(5L))
-  list(names = shown, points = points, xlab = paste0(
+  rows <- data.frame(name = shown, estimate = points[5L, ], lower = points[1L, ], upper = points[4L, ],
+    inner_lower = points[2L, ], inner_upper = points[3L, ], colour = chain_colours[[1L]])
+  interval_picture(rows, main, paste0(
     "posterior mean, 50% and 90% intervals", if (standardise) ",\nfor a standard deviation of the predictor"
   ))
-}
-
-plot_coefficients <- function(parts, main) {
-  shown <- parts$names
-  points <- parts$points
-  at <- rev(seq_along(shown))
-  old <- graphics::par(
-    mar = c(4.6, 2 + 0.55 * max(nchar(shown)), if (is.null(main)) 1 else 2.4, 1), mgp = c(3.2, 0.6, 0), tcl = -0.25,
-    las = 1
-  )
-  on.exit(graphics::par(old))
-  graphics::plot.new()
-  graphics::plot.window(range(0, points), c(0.5, length(shown) + 0.5))
-  graphics::abline(v = 0, col = "#BBBBBB")
-  graphics::segments(points[1L, ], at, points[4L, ], at, col = chain_colours[[1L]])
-  graphics::segments(points[2L, ], at, points[3L, ], at, col = chain_colours[[1L]], lwd = 4, lend = 1)
-  graphics::points(points[5L, ], at, pch = 21, bg = "white", col = chain_colours[[1L]])
-  graphics::axis(1L)
-  graphics::axis(2L, at, shown, tick = FALSE)
-  graphics::title(main = main, xlab = parts$xlab)
 }
 
 # As trace_parts() of a mixture.
@@ -109,8 +92,8 @@ logit_trace_parts <- function(fit, parameters) {
   )
 }
 
-# Groups of rows: the mean fitted and observed response, and two standard errors of the latter.
-calibration_parts <- function(fit) {
+# The mean observed response of groups of rows against their mean fitted response, with two standard errors.
+calibration_picture <- function(fit, main) {
   mean <- as.vector(fitted_means(fit))
   observed <- as.vector(observed_shares(fit))
   weight <- if (fit$family == "negbinomial") {
@@ -120,28 +103,18 @@ calibration_parts <- function(fit) {
   }
   used <- weight > 0
   part <- ceiling(10 * rank(mean[used], ties.method = "first") / sum(used))
-  vapply(split(seq_along(part), part), function(i) {
+  summaries <- vapply(split(seq_along(part), part), function(i) {
     w <- weight[used][i] / sum(weight[used][i])
     average <- sum(w * observed[used][i])
     c(sum(w * mean[used][i]), average, 2 * sqrt(sum(w^2 * (observed[used][i] - mean[used][i])^2)))
   }, numeric(3L))
-}
-
-plot_calibration <- function(fit, main) {
-  summaries <- calibration_parts(fit)
-  old <- graphics::par(mar = c(3.6, 3.8, if (is.null(main)) 1 else 2.4, 1), mgp = c(2.4, 0.6, 0), tcl = -0.25, las = 1)
-  on.exit(graphics::par(old))
-  range <- range(summaries[1L, ], summaries[2L, ] - summaries[3L, ], summaries[2L, ] + summaries[3L, ])
-  graphics::plot.new()
-  graphics::plot.window(range, range)
-  graphics::abline(0, 1, col = "#BBBBBB")
-  graphics::segments(summaries[1L, ], summaries[2L, ] - summaries[3L, ], summaries[1L, ],
-    summaries[2L, ] + summaries[3L, ],
-    col = chain_colours[[1L]]
-  )
-  graphics::points(summaries[1L, ], summaries[2L, ], pch = 21, bg = "white", col = chain_colours[[1L]])
-  graphics::axis(1L)
-  graphics::axis(2L)
-  graphics::box()
-  graphics::title(main = main, xlab = "fitted", ylab = "observed, with two standard errors")
+  fitted <- summaries[1L, ]
+  low <- summaries[2L, ] - summaries[3L, ]
+  high <- summaries[2L, ] + summaries[3L, ]
+  ends <- around(c(fitted, low, high))
+  picture(list(panel(ends, ends, list(
+    layer("segments", x = ends[[1L]], y = ends[[1L]], xend = ends[[2L]], yend = ends[[2L]], colour = "#BBBBBB"),
+    layer("segments", x = fitted, y = low, xend = fitted, yend = high, colour = chain_colours[[1L]]),
+    layer("points", x = fitted, y = summaries[2L, ], fill = "white", colour = chain_colours[[1L]])
+  ))), main, "fitted", "observed, with two standard errors")
 }

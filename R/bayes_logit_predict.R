@@ -3,7 +3,7 @@
 #' Predictions of a fitted regression
 #'
 #' Predicts the response or the linear predictor of rows from the kept draws of a fit. `predict()` gives posterior
-#' means, standard deviations and intervals. The other functions are those that R has for fitted models.
+#' means, standard deviations and intervals. The other functions are R's functions for fitted models.
 #'
 #' @param object a fit from [bayes_logit()].
 #' @param newdata a data frame; `NULL` for the rows that were fitted. It must have all variables of the formula, of the

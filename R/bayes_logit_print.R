@@ -98,8 +98,8 @@ logit_fit_words <- function(fit) {
 
 #' Print or summarise a fitted regression
 #'
-#' `print()` shows what was fitted and the coefficients. `summary()` adds the prior, the convergence of the chains and
-#' a verdict in words. The other functions are those that R has for models. Where the methods of [stats::glm()] give
+#' `print()` shows what was fitted and the coefficients. `summary()` adds the prior, the convergence of the chains and a
+#' verdict in words. The other functions are R's functions for models. Where the methods of [stats::glm()] give
 #' estimates and standard errors, these give means, standard deviations and intervals of the posterior.
 #'
 #' @section Convergence:
@@ -111,9 +111,9 @@ logit_fit_words <- function(fit) {
 #'   \item Below 100 per chain, intervals are called rough.
 #' }
 #' More sentences follow where the data are found to leave the answer to the prior: all responses are equal; predictors
-#' separate the successes from the failures, or the classes; a class does not occur at one of the two values of a
-#' predictor; each level of a grouping has only successes or only failures; a class has no response; or a grouping has
-#' one level. Other kinds of separation are not looked for.
+#' separate the successes from the failures, or the classes; a class does not occur at one value of a predictor of two
+#' values; each level of a grouping has only successes or only failures; a class has no response; or a grouping has one
+#' level. Other kinds of separation are not looked for.
 #'
 #' The line "Polya-Gamma sweeps ..." says which sampler ran: see [bayes_logit()].
 #'

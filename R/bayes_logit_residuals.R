@@ -14,9 +14,9 @@
 #'   and so are rows that `na.action = na.exclude` left out. Weights of rows multiply the squares of Pearson and
 #'   deviance residuals.
 #'
-#'   `deviance()` gives twice the difference of the log likelihood at the fitted means from that of a model that fits
-#'   every row. The dispersion of a negative binomial is held at its posterior mean. These fitted means are averages
-#'   over the posterior, so the deviance is not the least possible one, as that of `glm()` is.
+#'   `deviance()` gives twice the log likelihood of a model that fits every row, less twice the log likelihood at the
+#'   fitted means. The dispersion of a negative binomial is held at its posterior mean. These fitted means are averages
+#'   over the posterior, so the deviance is not the least possible one, unlike the deviance of `glm()`.
 #'
 #'   `df.residual()` gives the number of rows with a part in the likelihood (for a multinomial times the number of
 #'   classes less 1), less the number of coefficients. The prior and grouping terms do not count, so that the result is

@@ -75,7 +75,7 @@ new_frame <- function(fit, terms, newdata) {
   as_fitted_classes(fit, frame)
 }
 
-# A variable of the formula that `newdata` lacks must not be found elsewhere, since its rows would be those of the fit.
+# A variable of the formula that `newdata` lacks must not be found elsewhere, since it would have the rows of the fit.
 # Single numbers and the like, such as the m of I(x - m), may come from where the formula was written.
 check_new_variables <- function(expression, fit, newdata) {
   variables <- all.vars(expression)

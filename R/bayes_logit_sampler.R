@@ -75,7 +75,7 @@ logit_step <- function(fit) {
 }
 
 # The length of the vector of src/regression/ellipse.h: the moves after each sweep, lambda, and the approximation of the
-# log likelihood about the mode. `levels` and `columns` are those of the groups, or of each grouping term.
+# log likelihood about the mode. `levels` and `columns` are the numbers of levels and columns of each grouping term.
 ellipse_size <- function(p, levels = 0, columns = 1, is_group = TRUE, outcomes = 1) {
   main <- which.max(levels)
   p <- p * outcomes

@@ -31,8 +31,8 @@ summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend
 
 outcomes_of <- function(fit) max(1L, length(fit$response$classes) - 1L)
 
-# Rows whose groups are not in the fit need draws of these groups. Blocks share no such group of the term that has most
-# of them, and hold 64 MB of their draws.
+# Rows whose groups are not in the fit need draws of these groups. Each block holds 64 MB of these draws, and blocks
+# share no group of the term that has most new groups.
 effect_blocks <- function(rows, draws) {
   n <- nrow(rows$x)
   at_once <- max(1, floor(2^23 / draws))

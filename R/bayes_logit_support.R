@@ -32,10 +32,10 @@ response_words <- function(fit, counts) {
 }
 
 # Separation (Albert and Anderson 1984): the likelihood grows without end along a direction, so the prior decides how
-# far the coefficients lie from 0. Two kinds are looked for, each of which proves it: the posterior means tell the
-# classes of all rows, or a class of response does not occur at one value of a predictor of two values. There is other
-# separation, of which nothing is said. Effects of groups do not limit such a direction. 1e6 rows and 10 predictors
-# of two values take 0.3 s.
+# far the coefficients lie from 0. Two signs are looked for, and each proves separation: the posterior means tell the
+# classes of all rows, or a class of response does not occur at one value of a predictor of two values. Other kinds of
+# separation are not found. Effects of groups do not limit such a direction. 1e6 rows and 10 predictors of two values
+# take 0.3 s.
 separation_words <- function(fit, counts) {
   x <- fit$design$x
   occurs <- class_occurs(fit, counts)
@@ -88,8 +88,8 @@ is_separated <- function(fit, x, occurs) {
   all(own > do.call(pmax, lapply(seq_len(ncol(linear)), function(k) linear[, k])) | rowSums(occurs) == 0)
 }
 
-# Predictors of two values at one of which a class does not occur, in words. With an intercept, the linear predictors of
-# the rows with this value can change alone. Without one they can if the other value is 0.
+# Predictors of two values where a class does not occur at one value, in words. With an intercept, the linear predictors
+# of the rows with this value can change alone. Without one they can if the other value is 0.
 unlimited_columns <- function(fit, x, occurs) {
   has_intercept <- any(fit$design$is_intercept)
   occurs <- occurs + 0
@@ -139,7 +139,7 @@ predictor_words <- function(fit, name, value, pair) {
   sprintf("%s is %s", show_name(name), format(value, digits = 6))
 }
 
-# Groupings of a logistic regression of which no level has both successes and failures. As their deviation grows, the
+# Groupings of a logistic regression without a level that has both successes and failures. As their deviation grows, the
 # likelihood tends to a limit above 0.
 pure_level_words <- function(fit, counts) {
   occurs <- class_occurs(fit, counts)

@@ -281,7 +281,7 @@ group_expression <- function(fit) {
   if (name %in% all.vars(fit$formula)) as.name(name) else str2lang(name)
 }
 
-# Values of fit_terms(), for each term those of all linear predictors.
+# Values of fit_terms(), for each term and all linear predictors.
 of_terms <- function(fit, values) {
   count <- length(values) / outcomes_of(fit)
   lapply(seq_len(count), function(i) values[seq(i, length(values), by = count)])

@@ -58,7 +58,7 @@
 #' @seealso [join_types()], [predict.cell_types()], [plot.cell_types()], [type_proportions()] for several samples,
 #'   [relabel()] for components
 #' @examples
-#' # Two populations, of which one is not Gaussian.
+#' # Two populations; one is not Gaussian.
 #' set.seed(1)
 #' bent <- rnorm(1500)
 #' x <- rbind(

@@ -12,7 +12,7 @@
 #' @param ... for `join_types()`: two or more types, each by its name or, if no type has that name, its row in
 #'   `types$types`.
 #' @param type the type to split, in the same way.
-#' @param name the name of the joined type; `NULL`: that of the most frequent of them.
+#' @param name the name of the joined type; `NULL`: the name of the most frequent of the joined types.
 #' @param names two names, the larger part first; `NULL`: the old name with `"a"` and `"b"`.
 #' @inheritParams computing_arguments
 #' @return Cell types, as from [cell_types()]. Types are in the order of their frequency.

@@ -30,15 +30,15 @@ levels.cell_types <- function(x) x$types$type
 #'
 #' @param object cell types from [cell_types()].
 #' @param newdata the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
-#' @param type `"type"`: the most probable type; `"prob"`: the probability of each type; `"uncertainty"`: one minus
-#'   that of the most probable.
+#' @param type `"type"`: the most probable type; `"prob"`: the probability of each type; `"uncertainty"`: one minus the
+#'   probability of the most probable type.
 #' @param ... not used.
 #' @inheritParams computing_arguments
 #' @return One entry or row per cell, named as the rows of `newdata`. `"type"`: a factor. `"prob"`: a matrix, cells x
 #'   types. `"uncertainty"`: a numeric vector.
 #' @section Errors:
 #' As in [predict.dp_mixture()].
-#' @seealso [predict.dp_mixture()], whose `type = "type"` gives the types that [cell_types()] finds by default, as
+#' @seealso [predict.dp_mixture()]: its `type = "type"` gives the types that [cell_types()] finds by default, as
 #'   numbers
 #' @examples
 #' set.seed(1)

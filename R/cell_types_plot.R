@@ -1,4 +1,4 @@
-# plot() of cell types in base graphics: the tree of joins, the cells, medians, proportions.
+# Pictures of cell types: the tree of joins, the cells, medians, proportions.
 
 #' Plot cell types
 #'
@@ -16,8 +16,8 @@
 #' @section The pictures:
 #' \describe{
 #'   \item{`"tree"`}{The joins of the finest branches of the density, from the bottom up, by the overlap of their means,
-#'     on a log scale. Branches of one type join before types do. A dashed line shows the `overlap` of the rule. Colours
-#'     at the leaves are those of the types. If types join close to the line, they may as well be one.}
+#'     on a log scale. Branches of one type join before types do. A dashed line shows the `overlap` of the rule. Leaves
+#'     have the colours of their types. If types join close to the line, they may as well be one.}
 #'   \item{`"cells"`}{Markers against each other, with cells coloured by type and darker where there are more.}
 #'   \item{`"heatmap"`}{Type by marker: how many standard deviations of the marker the type's median lies above or below
 #'     the mean of all cells. If the key ends in a triangle, colours there stand for larger values too.}
@@ -42,13 +42,20 @@ plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions
   check_cell_types(x, "x")
   type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
   shown <- shown_types(x, specks)
-  switch(type,
-    tree = plot_type_tree(x, main),
-    cells = plot_type_cells(x, markers, main),
-    heatmap = plot_type_heatmap(x, shown, main),
-    proportions = plot_type_proportions(x, shown, main)
-  )
+  if (type == "heatmap") {
+    do.call(plot_heat, median_heat(x, shown, main))
+  } else {
+    paint_picture(type_picture(x, type, shown, markers, main))
+  }
   invisible(x)
+}
+
+type_picture <- function(x, type, shown, markers, main) {
+  switch(type,
+    tree = tree_picture(x, main),
+    cells = type_cells_picture(x, markers, main),
+    proportions = type_share_picture(x, shown, main)
+  )
 }
 
 shown_types <- function(x, specks) {
@@ -78,71 +85,38 @@ tree_places <- function(tree) {
   place
 }
 
-# The lines of the tree (from, to), its leaves from left to right with their types, and the top and the bottom of the
-# frame. `above`: joins that lie above the frame.
-tree_parts <- function(x) {
+# The tree of joins, above bars in the colours of the types.
+tree_picture <- function(x, main) {
   tree <- x$tree
   top <- min(max(2, tree$height) + 0.3, 6.3)
   place <- tree_places(tree)
-  height <- pmin(pmax(tree$height, 0), top)
-  below <- function(value) pmin(pmax(value, 0), top)
+  inside <- function(value) pmin(pmax(value, 0), top)
+  height <- inside(tree$height)
   left <- place[, "left"]
   right <- place[, "right"]
-  list(
-    x0 = c(left, right, left), y0 = c(below(place[, "left_height"]), below(place[, "right_height"]), height),
-    x1 = c(left, right, right), y1 = c(height, height, height), type = x$leaf_type[tree$order], top = top,
-    bottom = -0.16 * top, above = any(tree$height > top),
-    label = sprintf("%s of the density, coloured by type", count_words(length(tree$order), "branch", "finest branches"))
-  )
-}
-
-plot_type_tree <- function(x, main) {
-  parts <- tree_parts(x)
-  leaves <- length(parts$type)
-  top <- parts$top
-  bottom <- parts$bottom
-  old <- graphics::par(
-    mar = c(2.6, 5.3, if (is.null(main)) 1.6 else 2.8, 1), las = 1, mgp = c(4.1, 0.6, 0), tcl = -0.25
-  )
-  on.exit(graphics::par(old))
-  graphics::plot.new()
-  graphics::plot.window(c(0.5, leaves + 0.5), c(bottom, top), xaxs = "i", yaxs = "i")
-  graphics::segments(parts$x0, parts$y0, parts$x1, parts$y1)
-  if (parts$above) {
-    graphics::mtext("Joins above the frame have a smaller overlap",
-      side = 3L, line = 0.1, cex = 0.7, adj = 1, col = "#555555"
-    )
-  }
-  if (is.null(x$requested)) {
-    graphics::abline(h = -log10(x$limit), lty = 2, col = signal_colour)
-  }
-  paint_leaves(x, bottom)
-  ticks <- seq(0, floor(top))
-  graphics::axis(2L, at = ticks, labels = percent_labels(10^-ticks))
-  graphics::mtext("Overlap at which types join", side = 2L, line = 4.2, las = 0, adj = 0.6)
-  graphics::mtext(parts$label, side = 1L, line = 0.8, cex = 0.9)
-  if (!is.null(main)) {
-    graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
-  }
-}
-
-# The bars below the tree, in the colours and with the names of the types.
-paint_leaves <- function(x, bottom) {
-  tree <- x$tree
-  leaves <- length(tree$order)
   type <- x$leaf_type[tree$order]
-  graphics::rect(seq_len(leaves) - 0.5, 0.75 * bottom, seq_len(leaves) + 0.5, 0.15 * bottom,
-    col = type_colours(x)[type], border = NA)
-  at <- tapply(seq_len(leaves), factor(type, unique(type)), mean)
-  width <- table(factor(type, unique(type)))
-  for (i in which(width >= leaves / 30)) {
-    name <- x$types$type[[unique(type)[[i]]]]
-    size_of <- function(name) fitting_size(name, 0.95 * width[[i]], 0.75, font = 2L)
-    if (size_of(name) < 0.45) {
-      name <- short_names(name, 12L)
-    }
-    graphics::text(at[[i]], 0.45 * bottom, name, col = "white", cex = size_of(name), font = 2L)
-  }
+  at <- seq_along(type)
+  # The names of types whose bars are wide enough.
+  run <- factor(type, unique(type))
+  middle <- tapply(at, run, mean)
+  names <- short_names(x$types$type[unique(type)], 12L)
+  size <- pmin(1, 70 * tabulate(run) / length(at) / nchar(names))
+  colours <- type_colours(x)
+  ticks <- seq(0, floor(top))
+  ylim <- c(-0.16 * top, top)
+  named <- seq_len(min(nrow(x$types), length(component_colours)))
+  picture(list(panel(c(0.5, length(at) + 0.5), ylim, list(
+    layer("segments", x = c(left, right, left), xend = c(left, right, right), yend = rep(height, 3L),
+      y = c(inside(place[, "left_height"]), inside(place[, "right_height"]), height)),
+    layer("rects", xmin = at - 0.5, xmax = at + 0.5, ymin = -0.12 * top, ymax = -0.024 * top,
+      fill = colours[type]),
+    layer("text", x = middle[size >= 0.45], y = -0.072 * top, label = names[size >= 0.45], hjust = 0.5, vjust = 0.5,
+      colour = "white", bold = TRUE, size = size[size >= 0.45]),
+    if (is.null(x$requested)) layer("hline", y = -log10(x$limit), dash = 2, colour = signal_colour)
+  ), NULL, list(at = ticks, labels = percent_labels(10^-ticks)))), main,
+  sprintf("%s of the density, coloured by type", count_words(length(at), "branch", "finest branches")),
+  "Overlap at which types join", caption = if (any(tree$height > top)) "Joins above the frame have a smaller overlap",
+  key = list(title = "Type (share of cells)", text = type_key(x, length(named))[named], colours = colours[named]))
 }
 
 # Ticks of a logarithmic axis of shares: 1, 2 and 5 times powers of ten, or the powers alone if these are many.
@@ -160,8 +134,7 @@ percent_labels <- function(shares) {
   paste0(format(100 * shares, scientific = FALSE, drop0trailing = TRUE, trim = TRUE), "%")
 }
 
-# The chosen markers with their limits, the pixels of the cells, the colour of each cell, and the legend.
-type_cells_parts <- function(x, markers) {
+type_cells_picture <- function(x, markers, main) {
   fit <- x$fit
   if (is.null(fit$x)) {
     stop_input("x", "has lost its cells, `x$fit$x`")
@@ -178,48 +151,13 @@ type_cells_parts <- function(x, markers) {
   bins <- pixels_of(panels)
   position <- lapply(seq_len(panels), function(i) bin_of(fit$x[, chosen[[i]]], limits[[i]], bins))
   colours <- c(component_colours[seq_len(min(nrow(x$types), length(component_colours)))], other_colour)
-  list(
-    chosen = chosen, limits = limits, bins = bins, position = position, colours = colours,
-    colour = pmin(as.integer(x$type), length(colours)), text = type_key(x, length(colours) - 1L)
-  )
-}
-
-plot_type_cells <- function(x, markers, main) {
-  fit <- x$fit
-  parts <- type_cells_parts(x, markers)
-  chosen <- parts$chosen
-  limits <- parts$limits
-  panels <- length(chosen)
-  old <- graphics::par(
-    mfrow = c(panels - 1L, panels - 1L), mar = rep(0.25, 4L), oma = c(3.6, 3.8, if (is.null(main)) 1 else 3, 1),
-    las = 1, mgp = c(2, 0.4, 0), tcl = -0.2, xaxs = "i", yaxs = "i"
-  )
-  on.exit(graphics::par(old))
-  for (row in 2:panels) {
-    for (column in seq_len(panels - 1L)) {
-      graphics::plot.new()
-      if (column >= row) {
-        next
-      }
-      graphics::plot.window(limits[[column]], limits[[row]])
-      paint_cells(parts$position[[column]], parts$position[[row]], parts$colour, parts$colours, parts$bins)
-      if (column == 1L) {
-        marker_axis(2L, fit, chosen[[row]])
-        name <- short_names(fit$markers[[chosen[[row]]]])
-        graphics::mtext(name, side = 2L, line = 2.4, las = 0, cex = 0.75, font = 2L)
-      }
-      if (row == panels) {
-        marker_axis(1L, fit, chosen[[column]])
-        name <- short_names(fit$markers[[chosen[[column]]]])
-        graphics::mtext(name, side = 1L, line = 1.8, cex = 0.75, font = 2L)
-      }
-      graphics::box(col = "#555555")
-    }
-  }
-  paint_type_legend(parts$text, parts$colours, panels)
-  if (!is.null(main)) {
-    graphics::mtext(main, side = 3L, outer = TRUE, line = 1, font = 2L)
-  }
+  parts <- list(position = position, limits = limits, bins = bins)
+  axes <- Map(function(marker, ends) marker_axis(fit, marker, ends), chosen, limits)
+  text <- type_key(x, length(colours) - 1L)
+  key <- list(title = "Type (share of cells)", text = text, colours = colours[seq_along(text)])
+  marker_matrix_picture(fit, chosen, axes, limits, main, key, function(row, column) {
+    list(cell_layer(parts, row, column, pmin(as.integer(x$type), length(colours)), colours))
+  }, diagonal = FALSE)
 }
 
 # The names of the coloured types with their shares, and of the others.
@@ -233,70 +171,19 @@ type_key <- function(x, coloured) {
   text
 }
 
-# The legend in the empty upper right of the panels, or in the corner of a single panel.
-paint_type_legend <- function(text, colours, panels) {
-  old <- graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = c(3.8, 4, 1.4, 1.4), new = TRUE)
-  on.exit(graphics::par(old))
-  graphics::plot.new()
-  graphics::legend("topright",
-    legend = text, fill = colours[seq_along(text)], border = NA, bty = if (panels > 2L) "n" else "o",
-    bg = "#FFFFFFCC", box.col = NA, cex = 0.8, title = "Type (share of cells)"
-  )
+# Medians of types in standard deviations of the marker from the mean of all cells: the arguments of plot_heat(). The
+# most frequent type is on top.
+median_heat <- function(x, shown, main) {
+  values <- sweep(sweep(x$medians[shown, , drop = FALSE], 2L, x$fit$center), 2L, x$fit$scale, "/")
+  list(values, x$types$type[shown], x$fit$markers, heat_limit(values), "Median (marker's sd from the mean)", main)
 }
 
-# Medians of types in standard deviations of the marker from the mean of all cells.
-standard_medians <- function(x, shown) {
-  sweep(sweep(x$medians[shown, , drop = FALSE], 2L, x$fit$center), 2L, x$fit$scale, "/")
-}
-
-plot_type_heatmap <- function(x, shown, main) {
-  fit <- x$fit
-  value <- standard_medians(x, shown)
-  names <- names_in_margin(x$types$type[shown], graphics::par("din")[[1L]], min(0.9, 22 / nrow(value)))
-  markers <- names_in_margin(fit$markers, graphics::par("din")[[2L]], min(1, 14 / ncol(value)))
-  old <- graphics::par(
-    mar = c(markers$lines, names$lines + 1, if (is.null(main)) 3.4 else 4.8, 1), las = 1, mgp = c(2.6, 0.4, 0),
-    tcl = -0.2, xaxs = "i", yaxs = "i"
-  )
-  on.exit(graphics::par(old))
-  # The most frequent type is on top.
-  paint_heat(value, markers, names, "Median (marker's sd from the mean)")
-  if (!is.null(main)) {
-    graphics::mtext(main, side = 3L, line = 3.4, font = 2L)
-  }
-}
-
-# The least share on a logarithmic axis, and the axis's label.
-least_share <- function(types) max(min(types$lower[types$lower > 0], types$proportion, na.rm = TRUE), 1e-6)
-
-share_label <- function(types) {
-  paste0("Share of the cells", if (!anyNA(types$lower)) ", and 90% interval")
-}
-
-plot_type_proportions <- function(x, shown, main) {
+type_share_picture <- function(x, shown, main) {
   types <- x$types[shown, ]
-  rows <- nrow(types)
-  names <- names_in_margin(types$type, graphics::par("din")[[1L]], min(0.9, 22 / rows))
-  least <- least_share(types)
-  old <- graphics::par(
-    mar = c(3.6, 0.6 + names$lines, if (is.null(main)) 1 else 2.6, 5), las = 1, mgp = c(2.2, 0.5, 0), tcl = -0.25
-  )
-  on.exit(graphics::par(old))
-  graphics::plot.new()
-  ends <- c(0.8 * least, min(1, 1.2 * max(types$upper, types$proportion, na.rm = TRUE)))
-  graphics::plot.window(ends, c(rows + 0.5, 0.5), log = "x")
-  ticks <- share_ticks(ends)
-  graphics::abline(v = ticks, col = "#EEEEEE")
-  at <- seq_len(rows)
-  colours <- type_colours(x)[shown]
-  graphics::segments(pmax(types$lower, 0.8 * least), at, types$upper, at, col = colours, lwd = 3)
-  graphics::points(types$proportion, at, pch = 21, bg = colours, col = "black")
-  graphics::axis(1L, at = ticks, labels = percent_labels(ticks))
-  graphics::axis(2L, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1)
-  shares <- percent(types$proportion)
-  graphics::axis(4L, at = at, labels = shares, tick = FALSE, cex.axis = min(0.8, 20 / rows), gap.axis = -1)
-  graphics::title(xlab = share_label(types))
-  if (!is.null(main)) {
-    graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
-  }
+  least <- 0.8 * max(min(types$lower[types$lower > 0], types$proportion, na.rm = TRUE), 1e-6)
+  xlim <- log10(c(least, min(1, 1.2 * max(types$upper, types$proportion, na.rm = TRUE))))
+  rows <- data.frame(name = types$type, estimate = log10(types$proportion), lower = log10(pmax(types$lower, least)),
+    upper = log10(types$upper), colour = type_colours(x)[shown], right = percent(types$proportion))
+  label <- paste0("Share of the cells", if (!anyNA(types$lower)) ", and 90% interval")
+  interval_picture(rows, main, label, xlim, share_axis(xlim))
 }

@@ -231,7 +231,7 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
 
 # The store ------------------------------------------------------------------------
 
-# Makes arrays for all sweeps and draws up to sweep `total`, and copies those of the fit into them. A store is a list of
+# Makes arrays for all sweeps and draws up to sweep `total`, and copies the fit's arrays into them. A store is a list of
 # `pointer`, which owns the arrays until close_store() (src/entry/store_entry.c), and of `traces` and `draws`, named
 # lists of the dimensions of the arrays, in this order. Compiled code fills the arrays, because R would copy a whole
 # array at each draw, which takes ten times as long as the sweeps.
@@ -263,8 +263,8 @@ store_numbers <- function(traces, draws) {
   )
 }
 
-# Stores the traces of a slice, which are those of `sweeps` sweeps after the first `done`. Stores its draws as those
-# with the consecutive numbers `kept` of the chain (none: nothing is kept).
+# Stores the traces of a slice: of `sweeps` sweeps after the first `done`. `kept` has the consecutive numbers of its
+# draws in the chain (none: nothing is kept).
 store_slice <- function(store, chain, done, sweeps, slice, kept) {
   numbers <- store$numbers
   values <- slice$traces[numbers$names]
@@ -291,7 +291,7 @@ chain_lengths <- function(traces, draws) {
   c(vapply(traces, `[[`, 0, 1L), vapply(draws, function(dims) draw_size(dims) * draw_count(dims), 0))
 }
 
-# Copies as many sweeps and draws as the store has room for. `arrays` are those of another store or of a fit.
+# Copies as many sweeps and draws as the store has room for. `arrays` belong to another store or to a fit.
 copy_to_store <- function(arrays, store) {
   dims <- lapply(arrays, dim)
   is_trace <- seq_along(arrays) <= length(store$traces)

@@ -196,7 +196,7 @@ digest_variable <- function(values) {
   }
 }
 
-# Stops if the data are not those of the checkpoint. `was` is the fingerprint in the checkpoint, `is` that of the data.
+# Stops if the data are not the checkpoint's. `was` and `is` are the fingerprints of the checkpoint and of the data.
 check_fingerprint <- function(was, is) {
   number <- function(count) format(count, big.mark = ",", decimal.mark = ".", scientific = FALSE, trim = TRUE)
   differs <- which(was$size != is$size)

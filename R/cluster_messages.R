@@ -4,7 +4,7 @@
 # cannot be taken up again. So this process waits for replies with socketSelect(), where an interrupt does no harm, and
 # the compiled code holds interrupts back during the messages themselves (src/entry/interrupts_entry.c). For that,
 # sockets get and give the messages of package parallel, written here: parallel's own functions send and wait at once.
-# Workers that are reached in another way, such as those of MPI, are asked with them.
+# Other workers, such as MPI's, are asked with parallel's functions.
 
 # Calls fun(each[[i]], number) on worker i of the cluster, and returns the values. The caller has suspended interrupts:
 # one that comes meanwhile comes again afterwards. If a second one comes, it is signalled at once, and none afterwards.

@@ -12,10 +12,10 @@
 #' So there are `held_out + 1` fits for each number of topics.
 #'
 #' @section Errors of the comparison:
-#' `difference` is the mean log probability of a predicted word, less that of the best number of topics. It is computed
-#' document by document, because a difference between two models varies less than each of them. `difference_se` is the
-#' larger of two standard errors: over documents, and, if at least three parts are left out, over these parts. The
-#' latter contains what another run of the sampler would change. A number of topics whose difference is within two
+#' `difference` is the mean log probability of a predicted word, less the same mean for the best number of topics. It is
+#' computed document by document, because a difference between two models varies less than each of them. `difference_se`
+#' is the larger of two standard errors: over documents, and, if at least three parts are left out, over these parts.
+#' The latter contains what another run of the sampler would change. A number of topics whose difference is within two
 #' standard errors of zero is not told apart from the best one.
 #'
 #' The standard error of coherence is over topics. It does not contain the choice of documents.
@@ -287,27 +287,28 @@ coherence_label <- function(x) {
 plot.topic_comparison <- function(x, main = NULL, ...) {
   check_dots_empty(...)
   check_title(main)
+  paint_picture(comparison_picture(x, main))
+  invisible(x)
+}
+
+# Perplexity and coherence with two standard errors, and a ring around the best.
+comparison_picture <- function(x, main) {
   table <- x$table
-  old <- graphics::par(no.readonly = TRUE)
-  on.exit(graphics::par(old[c("mfrow", "mar", "las", "mgp", "tcl", "oma")]))
-  graphics::par(mfrow = c(1, 2), mar = c(3.4, 4.4, 1, 1), las = 1, mgp = c(3.2, 0.5, 0), tcl = -0.25,
-    oma = c(0, 0, if (is.null(main)) 0 else 2, 0))
-  panel <- function(value, error, label) {
+  at <- log10(table$topics)
+  line <- function(value, error, title, ring = integer()) {
     error[!is.finite(error)] <- 0
+    known <- is.finite(value)
     low <- value - 2 * error
     high <- value + 2 * error
-    limits <- if (any(is.finite(value))) range(low, high, finite = TRUE) else c(0, 1)
-    graphics::plot(table$topics, value, log = "x", type = "b", pch = 19, col = bar_colour, ylim = limits, xaxt = "n",
-      xlab = "", ylab = label)
-    graphics::segments(table$topics, low, y1 = high, col = bar_colour)
-    graphics::axis(1, table$topics)
-    graphics::mtext("Topics", side = 1L, line = 2)
+    panel(around(at), if (any(known)) around(c(low, high)) else 0:1, list(
+      layer("lines", x = at[known], y = value[known], colour = bar_colour),
+      layer("segments", x = at[known], y = low[known], xend = at[known], yend = high[known], colour = bar_colour),
+      layer("points", x = at[known], y = value[known], colour = bar_colour, fill = bar_colour),
+      layer("points", x = at[ring], y = value[ring], size = 2.2)
+    ), list(at = at, labels = as.character(table$topics)), title = title)
   }
-  panel(table$perplexity, table$perplexity_se, "Perplexity of words left out")
-  best <- match(x$best, table$topics)
-  graphics::points(x$best, table$perplexity[[best]], cex = 2)
-  panel(table$coherence, table$coherence_se,
-    coherence_label(x))
-  if (!is.null(main)) graphics::mtext(main, outer = TRUE, font = 2L)
-  invisible(x)
+  picture(list(
+    line(table$perplexity, table$perplexity_se, "Perplexity of words left out", match(x$best, table$topics)),
+    line(table$coherence, table$coherence_se, coherence_label(x))
+  ), main, "Topics", columns = 2L)
 }

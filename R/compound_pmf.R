@@ -4,7 +4,7 @@
 #'
 #' Gives the distribution of \eqn{S = X_1 + \dots + X_N}{S = X_1 + ... + X_N}, where N is a random number and the
 #' variables are independent copies of one. An example is the total of all claims in a year: `number` is the
-#' distribution of how many claims there are, and `size` that of how large one claim is.
+#' distribution of the number of claims, and `size` the distribution of the size of one claim.
 #'
 #' @section Method:
 #' If the number is logarithmic, Poisson, negative binomial or geometric, Panjer's recursion is used, in a form in
@@ -21,9 +21,9 @@
 #' times the number of variables if that is more. In practice it adds far less.
 #'
 #' @section Values of the result:
-#' The values of `size` must not be negative, and are multiples of a step. Results lie on all multiples of this step,
-#' up to the value beyond which the whole upper tail has a probability of at most `tail`, by Chernoff's bound. If
-#' `number` is a distribution whose own tail was cut off, that probability is left out in addition.
+#' The values of `size` must not be negative, and are multiples of a step. Results lie on all multiples of this step, up
+#' to the value beyond which the whole upper tail has a probability of at most `tail`, by Chernoff's bound. If the tail
+#' of `number` was cut off before, its probability is left out in addition.
 #'
 #' @param number `"poisson"`, `"binomial"`, `"negative_binomial"`, `"geometric"` or `"logarithmic"`, with the
 #'   parameters below; or a distribution on 0, 1, 2, ... made by [pmf()].
@@ -140,8 +140,9 @@ refuse_parameters <- function(given, taken, of_what) {
   }
 }
 
-# The distribution of one variable on multiples of a step `by`: `none` is the probability of zero, `some` that of the
-# other values. `f` has the weights of 0, by, 2 by, ... given that the variable is not zero, so its first entry is 0.
+# The distribution of one variable on multiples of a step `by`: `none` is the probability of zero, and `some` the
+# probability of the other values. `f` has the weights of 0, by, 2 by, ... given that the variable is not zero, so its
+# first entry is 0.
 size_on_lattice <- function(size) {
   value <- values_of(size)
   weights <- prob_of(size)
@@ -152,7 +153,7 @@ size_on_lattice <- function(size) {
       show_value(value[[1L]]))
   }
   step <- if (length(value) > 1L) step_of(size) else NULL
-  # If the first value is not a multiple of the step, a shorter step is used of which both are multiples.
+  # If the first value is not a multiple of the step, a shorter step is used that divides both.
   first <- value[[possible[[1L]]]]
   off_step <- function() abs(first / step - round(first / step)) > 64 * .Machine$double.eps * (1 + first / step)
   if (first > 0 && (is.null(step) || off_step())) {

@@ -21,7 +21,7 @@ counting_poisson <- function(lambda, size) {
   )
 }
 
-# `odds` is the mean of a geometric number: the probability of failure divided by that of success.
+# `odds` is the mean of a geometric number: the probability of failure divided by the probability of success.
 counting_negative_binomial <- function(successes, odds, size) {
   # Each failure counts with the probability size$some, so the odds shrink by this factor.
   kept <- odds * size$some

@@ -55,8 +55,8 @@
 #'
 #' @section Cluster:
 #' `cluster` is `NULL` or a cluster of package parallel, whose workers share the cells of one fit; see
-#' [mixture_clusters]. `backend`, `threads` and `devices` are then those of each worker. With `NULL`, each worker
-#' follows its own options, and workers on the same machine share its cores.
+#' [mixture_clusters]. `backend`, `threads` and `devices` then apply to each worker. With `NULL`, each worker follows
+#' its own options, and workers on the same machine share its cores.
 #'
 #' @section Interrupts:
 #' If you interrupt a fit from the keyboard, it returns the completed sweeps with a warning. [continue()] runs more.

@@ -13,7 +13,7 @@
 #' @param total the observed value of the sum: one number.
 #' @param log whether both results are on the log scale. For vectors it also says whether `x` and `y` are. The default
 #'   is `TRUE` if `x` or `y` is a distribution on the log scale.
-#' @return A list of two distributions: `x`, that of X given the sum, and `y`, that of Y given the sum.
+#' @return A list of the distributions of X and of Y given the sum, `x` and `y`.
 #' @section Errors:
 #' `warpbayes_error_input` for weights that [convolve_pmf()] refuses, for a `total` outside the range of the sum (the
 #' message names the range), and for a `total` within the range whose probability is zero.
@@ -125,7 +125,7 @@ check_total <- function(total) {
 #'   possible.
 #' @param given `FALSE` for joint probabilities, `TRUE` for the distribution of X given each total.
 #' @return A matrix of class `table`: a row for each value of X, a column for each total. The names are these values.
-#'   `addmargins()` adds the marginal distributions: those of X and of the sum, if all totals are there.
+#'   `addmargins()` adds the marginal distributions of X and of the sum, if all totals are there.
 #' @section Errors:
 #' `warpbayes_error_input` for what [condition_on_sum()] refuses. `warpbayes_error_memory` for a table that does not fit
 #' in memory.

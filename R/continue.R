@@ -2,7 +2,7 @@
 
 #' Continue a fit
 #'
-#' Runs more sweeps of every chain. The result is the same, to the last bit, as that of one run of the whole length.
+#' Runs more sweeps of every chain. The result is the same, to the last bit, as one run of the whole length gives.
 #'
 #' Fits of modes make more steps of Bayesian EM. In martingale posteriors, each resample makes more steps.
 #'
@@ -10,7 +10,7 @@
 #' @param iter how many more sweeps each chain runs. For Bayesian EM: at most how many more steps each start makes. For
 #'   a martingale posterior: by how many steps the horizon of each resample grows.
 #' @param ... must be empty: a misspelt argument is an error.
-#' @return The longer fit, of the same class. Errors are those of the function that made the fit.
+#' @return The longer fit, of the same class. It raises the same errors as the function that made the fit.
 #' @seealso [drop_warmup()], which makes the warm-up longer, and [resume()] for a run that was killed.
 #' @examples
 #' x <- cbind(a = c(rnorm(200), rnorm(100, 6)), b = rnorm(300))

@@ -203,36 +203,13 @@ glance_of.differential_abundance <- function(x) {
 plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)
   check_title(main)
-  parts <- abundance_parts(x, types, effect)
-  rows <- parts$rows
-  limits <- parts$limits
-  found <- parts$found
-  count <- nrow(rows)
-  names <- names_in_margin(as.character(rows$type), graphics::par("din")[[1L]], min(0.9, 22 / count))
-  old <- graphics::par(
-    mar = c(3.6, 0.6 + names$lines, if (is.null(main)) 1 else 2.6, 4), las = 1, mgp = c(2.2, 0.5, 0), tcl = -0.25
-  )
-  on.exit(graphics::par(old))
-  at <- seq_len(count)
-  graphics::plot.new()
-  graphics::plot.window(limits, c(count + 0.5, 0.5))
-  graphics::abline(v = 0, col = "#888888")
-  graphics::segments(pmax(rows$lower, limits[[1L]]), at, pmin(rows$upper, limits[[2L]]), at, lwd = 3,
-    col = ifelse(found, chain_colours[[2L]], other_colour))
-  graphics::points(rows$estimate, at, pch = 21, bg = ifelse(found, chain_colours[[2L]], "white"), col = "black")
-  graphics::axis(1L)
-  graphics::axis(2L, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1)
-  graphics::axis(4L, at = at, labels = probability_words(rows$fdr), tick = FALSE, cex.axis = min(0.8, 20 / count),
-    gap.axis = -1)
-  graphics::title(xlab = parts$xlab)
-  if (!is.null(main)) {
-    graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
-  }
+  paint_picture(abundance_picture(x, types, effect, main))
   invisible(x)
 }
 
+
 # The types of a picture by their effect, the range of the axis, and which types are reported.
-abundance_parts <- function(x, types, effect) {
+abundance_picture <- function(x, types, effect, main) {
   check_abundance(x, "x")
   known <- unique(x$effects$effect)
   effect <- if (is.null(effect)) known[[1L]] else check_choice(effect, "effect", known)
@@ -246,10 +223,12 @@ abundance_parts <- function(x, types, effect) {
   # One type without cells, whose interval is the prior's, must not make all others invisible.
   limits <- range(0, rows$estimate, stats::quantile(rows$lower, 0.1), stats::quantile(rows$upper, 0.9))
   limits <- c(max(limits[[1L]] - 1, min(rows$lower, 0)), min(limits[[2L]] + 1, max(rows$upper, 0)))
-  list(
-    rows = rows, limits = limits, found = rows$fdr <= x$limit,
-    xlab = sprintf("Log odds ratio, %s (right: false discovery rate)", effect)
-  )
+  colours <- c(signal_colour, other_colour)
+  shown <- data.frame(name = rows$type, estimate = rows$estimate, lower = rows$lower, upper = rows$upper,
+    colour = ifelse(rows$fdr <= x$limit, colours[[1L]], colours[[2L]]), right = probability_words(rows$fdr))
+  interval_picture(shown, main, sprintf("Log odds ratio, %s (right: false discovery rate)", effect), limits,
+    key = list(title = sprintf("At a false discovery rate of %s", percent(x$limit, 0)),
+      text = c("reported", "not reported"), colours = colours))
 }
 
 # Checks that the parts of a comparison have the sizes that its methods rely on.

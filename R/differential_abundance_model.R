@@ -184,7 +184,7 @@ compared_columns <- function(effect, x, assigned, labels) {
   which(assigned > 0L & (colnames(x) %in% effect | c("", labels)[assigned + 1L] %in% effect))
 }
 
-# The prior. Coefficients are those of the scaled design. `level` and `slope` are of the log of a scale: log(0.5).
+# The prior, for the coefficients of the scaled design. `level` and `slope` are of the log of a scale: log(0.5).
 abundance_prior <- list(
   coefficient = 2.5, intercept = 10, freedom = 4, level = c(-0.6931471805599453, 1), slope = c(0.25, 0.25)
 )

@@ -129,8 +129,8 @@ check_losses <- function(x) {
   as.double(x)
 }
 
-# The distribution of a payment: `up_to(y)` is P(Y <= y) and `beyond(y)` is P(Y > y), for y from 0. Both are those of
-# the loss without its limit.
+# The distribution of a payment: `up_to(y)` is P(Y <= y) and `beyond(y)` is P(Y > y), for y from 0. Both are for the
+# loss without its limit.
 loss_function <- function(x, deductible, per, ...) {
   evaluate <- function(q, ...) {
     p <- x(q, ...)

@@ -30,7 +30,7 @@
 #'   together on one chain. If package future.apply is installed and `future::plan()` has several workers, each worker
 #'   runs whole chains instead (without a `cluster`). That is faster if there are few cells. The draws are the same.
 #' @param iter number of sweeps of each chain, including the warm-up. For `"bem"`: the largest number of steps.
-#' @param warmup number of sweeps at the start of each chain of which no draw is kept; `NULL`: half of `iter`. For
+#' @param warmup number of sweeps at the start of each chain whose draws are not kept; `NULL`: half of `iter`. For
 #'   `"bem"`: the number of Gibbs sweeps before the first step.
 #' @param thin every `thin`-th draw after the warm-up is kept. Not for `"bem"`.
 #' @param init where the chains start. `NULL`: each from its own clustering. Labels: for each cell a component from 1 to

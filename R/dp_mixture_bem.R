@@ -131,8 +131,8 @@ start_bem <- function(fit, init, run) {
   fit
 }
 
-# The values of compiled_prior(), in which the parts to be learned are those of the chain of `init` with the highest log
-# posterior. NULL if they have still to be learned.
+# The values of compiled_prior(). The parts to be learned come from the chain of `init` with the highest log posterior.
+# NULL if they have still to be learned.
 held_prior <- function(fit, init) {
   values <- compiled_prior(fit$prior)$values
   if (!length(fit$prior$learn)) {

@@ -12,8 +12,8 @@
 #' @section What to give it:
 #' Any cluster that package parallel can use: processes on one machine, several machines, or MPI through package snow.
 #' The workers load warpbayes from their own library, which must have the same version. `backend`, `threads` and
-#' `devices` are those of each worker. With `NULL`, each worker follows its own options, and workers on one machine
-#' share its cores.
+#' `devices` apply to each worker. With `NULL`, each worker follows its own options, and workers on one machine share
+#' its cores.
 #'
 #' The cells of a matrix are sent once, when the fit begins. Cells that no machine could hold are read by the workers
 #' themselves: `x` is then a [row_reader()].
@@ -47,7 +47,7 @@
 #' completed, it is an error of class `warpbayes_error_device`. The cluster cannot be used again.
 #'
 #' The same happens if a worker sends nothing for an hour. `options(warpbayes.worker_timeout = 60)` makes it a minute.
-#' Workers that are not reached by sockets, such as those of MPI, are waited for without a limit.
+#' There is no limit for workers without sockets, such as MPI's.
 #'
 #' Each message has a digest, so a message that is damaged on its way is noticed. Replies with values that no cells
 #' can give are refused. Both name the worker. This detects accidents: as for package parallel, workers and the network
@@ -106,7 +106,7 @@ seal <- function(value) {
   list(bytes = bytes, digest = digest_numbers(bytes))
 }
 
-# The value of a message, or NULL if its bytes are not those that were sealed.
+# The value of a message, or NULL if its bytes are not the sealed ones.
 unseal <- function(sealed) {
   right <- is.list(sealed) && is.raw(sealed$bytes) && identical(digest_numbers(sealed$bytes), sealed$digest)
   if (right) unserialize(sealed$bytes)
@@ -172,8 +172,8 @@ worker_build <- function() {
 
 # Calls ---------------------------------------------------------------------------------
 
-# Runs a task of R/dp_mixture_worker.R on all workers, or on those that `workers` numbers. All have the same
-# `arguments`, or `each` lists those of each worker. Returns their values.
+# Runs a task of R/dp_mixture_worker.R on all workers, or on the `workers` with these numbers. All have the same
+# `arguments`, or `each` lists the arguments of each worker. Returns their values.
 ask_workers <- function(connection, task, arguments = list(), each = NULL, workers = seq_along(connection$cluster)) {
   number <- next_call()
   message <- function(arguments) seal(list(number = number, task = task, arguments = arguments))
@@ -215,7 +215,7 @@ ask_cluster <- function(connection, fun, each, number = next_call(), workers = s
   })
 }
 
-# The value in a reply to call `number`. `reply` is NULL if its bytes are not those that the worker sent.
+# The value in a reply to call `number`. `reply` is NULL if its bytes were damaged on the way.
 value_of_reply <- function(reply, number, connection, worker) {
   break_off_at <- function(...) {
     break_off(connection, paste0("`cluster`: ", connection$names[[worker]], ...,

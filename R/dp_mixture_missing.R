@@ -16,10 +16,9 @@
 #' drawn by the weights and the floor of [dp_prior()] alone. Infinite values are always errors.
 #'
 #' @section What comes back:
-#' `log_likelihood` is that of the known values. [predict.dp_mixture()], [log_lik()],
-#' [cell_types()], [relabel()] and the other functions use the density of the known values. They also take new cells
-#' with missing values. Plots leave out a cell if one of the two markers is missing. [simulate()] gives cells without
-#' missing values.
+#' `log_likelihood`, [predict.dp_mixture()], [log_lik()], [cell_types()], [relabel()] and the other functions use the
+#' density of the known values. They also take new cells with missing values. Plots leave out a cell if one of the two
+#' markers is missing. [simulate()] gives cells without missing values.
 #'
 #' @section Time and memory:
 #' Cells that lack the same markers share their matrices. A cell with missing values takes three times as long as a

@@ -6,8 +6,8 @@
 #' `loo::loo(log_lik(fit))` estimates how well the fit predicts new cells, for example to compare priors. The result
 #' has a column for each cell, so choose rows or draws if there are many.
 #'
-#' `logLik()` is the log likelihood of the reference draw (see [predict.dp_mixture()]), for [stats::BIC()] and the
-#' like. Its degrees of freedom are those of the components that hold a cell or more, with weights for each sample.
+#' `logLik()` is the log likelihood of the reference draw (see [predict.dp_mixture()]), for [stats::BIC()] and the like.
+#' Its degrees of freedom count the parameters of the components that hold a cell or more, with weights for each sample.
 #'
 #' `simulate()` draws new data of the size of the fitted data. Each comes from the mixture of a kept draw that is
 #' chosen at random.

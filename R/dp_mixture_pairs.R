@@ -32,51 +32,67 @@ pairs_parts <- function(fit, data, markers, min_weight, backend, threads) {
   )
 }
 
-plot_pairs <- function(fit, data, markers, min_weight, main, backend, threads) {
-  parts <- pairs_parts(fit, data, markers, min_weight, backend, threads)
-  reference <- parts$reference
+# Cells with ellipses below the diagonal, regions of the mixture above it, and histograms on it.
+pairs_picture <- function(fit, parts, min_weight, main) {
   chosen <- parts$chosen
   limits <- parts$limits
-  colouring <- parts$colouring
-  cells <- parts$cells
-  panels <- length(chosen)
-  if (panels == 1L) {
-    return(plot_single_marker(fit, reference, chosen, limits[[1L]], cells, main))
+  reference <- parts$reference
+  count <- length(chosen)
+  axes <- Map(function(marker, ends) marker_axis(fit, marker, ends), chosen, limits)
+  histogram <- function(row, ends) {
+    marker_layers(marker_parts(fit, reference, chosen[[row]], limits[[row]], parts$cells[, row]), ends)
   }
-  old <- graphics::par(
-    mfrow = c(panels, panels), mar = rep(0.25, 4L), oma = c(5.6, 3.4, if (is.null(main)) 2.4 else 4, 2.4), las = 1,
-    mgp = c(2, 0.4, 0), tcl = -0.2, xaxs = "i", yaxs = "i"
-  )
-  on.exit(graphics::par(old))
-  for (row in seq_len(panels)) {
-    for (column in seq_len(panels)) {
-      graphics::plot.new()
-      if (row == column) {
-        paint_marker(fit, reference, chosen[[row]], limits[[row]], if (!is.null(cells)) cells[, row])
-        next
-      }
-      graphics::plot.window(limits[[column]], limits[[row]])
-      if (row > column) {
-        if (!is.null(cells)) {
-          paint_cells(parts$position[[column]], parts$position[[row]], colouring$of[parts$class], colouring$colours,
-            parts$bins)
-        }
-        paint_ellipses(reference, chosen[c(column, row)], colouring, min_weight, halo = panels <= 4L)
-      } else {
-        paint_regions(reference, chosen[c(column, row)], limits[c(column, row)])
-      }
-      paint_axes(fit, chosen, row, column, panels)
-      graphics::box(col = "#555555")
+  if (count == 1L) {
+    ends <- c(0, marker_parts(fit, reference, chosen, limits[[1L]], parts$cells[, 1L])$top)
+    some <- any(!is.na(parts$cells))
+    return(picture(list(panel(limits[[1L]], ends, histogram(1L, ends), axes[[1L]])), main,
+      short_names(fit$markers[[chosen]], 60L), "Density", key = list(text = c(if (some) "cells", "mixture"),
+        colours = c(if (some) histogram_colour, density_colour))))
+  }
+  key <- component_key(reference, parts$colouring)
+  marker_matrix_picture(fit, chosen, axes, limits, main, key, function(row, column) {
+    if (row == column) {
+      return(histogram(row, limits[[row]]))
     }
-  }
-  paint_legend(reference, colouring)
-  if (!is.null(main)) {
-    graphics::mtext(main, side = 3L, outer = TRUE, line = 2.3, font = 2L)
+    pair <- chosen[c(column, row)]
+    if (row < column) {
+      return(list(region_layer(reference, pair, limits[c(column, row)])))
+    }
+    cells <- if (!is.null(parts$cells)) cell_layer(parts, row, column, parts$colouring$of[parts$class],
+      parts$colouring$colours)
+    c(list(cells), ellipse_layers(reference, pair, limits[c(column, row)], parts$colouring, min_weight, count <= 4L))
+  })
+}
+
+# A matrix of panels of the `chosen` markers; `layers_of` has the layers of a panel. Without a `diagonal` there are only
+# the panels below it.
+marker_matrix_picture <- function(fit, chosen, axes, limits, main, key, layers_of, diagonal = TRUE) {
+  count <- length(chosen)
+  columns <- if (diagonal) count else count - 1L
+  names <- short_names(fit$markers[chosen])
+  names <- if (anyDuplicated(names)) fit$markers[chosen] else names
+  panels <- lapply(seq_len(columns^2), function(i) {
+    row <- (i - 1L) %/% columns + 1L + count - columns
+    column <- (i - 1L) %% columns + 1L
+    if (diagonal || row > column) {
+      panel(limits[[column]], limits[[row]], layers_of(row, column), axes[[column]], axes[[row]],
+        if (row == column) names[[row]], row = row, column = column)
+    }
+  })
+  picture(panels, main, columns = columns, names = names, key = key)
+}
+
+cell_layer <- function(parts, row, column, colour, colours) {
+  image <- cell_image(parts$position[[column]], parts$position[[row]], colour, colours, parts$bins)
+  x <- parts$limits[[column]]
+  y <- parts$limits[[row]]
+  if (!is.null(image)) {
+    c(layer("image", xmin = x[[1L]], xmax = x[[2L]], ymin = y[[1L]], ymax = y[[2L]]), list(image = image))
   }
 }
 
-# The components that get a colour, the heaviest first; `colours`, of which the last is for all other components; and
-# `of`, the number of the colour of each component.
+# The components that get a colour, the heaviest first; `colours`, the last for all other components; and `of`, the
+# number of the colour of each component.
 colour_components <- function(reference, min_weight) {
   heavy <- order(-reference$weights)
   coloured <- utils::head(heavy[reference$weights[heavy] >= min_weight], length(component_colours))
@@ -87,30 +103,6 @@ colour_components <- function(reference, min_weight) {
 
 # Pixels along a side of a panel: about 400 over all panels. More would show no more, in a larger file.
 pixels_of <- function(panels) as.integer(max(80, min(200, 420 / panels)))
-
-# One marker: its histogram with an axis, and the density of the mixture.
-plot_single_marker <- function(fit, reference, marker, limits, values, main) {
-  old <- graphics::par(
-    mar = c(4, 4.6, if (is.null(main)) 2.4 else 3.6, 1), las = 1, mgp = c(3, 0.6, 0), tcl = -0.25,
-    xaxs = "i", yaxs = "i"
-  )
-  on.exit(graphics::par(old))
-  graphics::plot.new()
-  paint_marker(fit, reference, marker, limits, values, named = FALSE)
-  marker_axis(1L, fit, marker, 1)
-  graphics::axis(2L)
-  graphics::mtext(short_names(fit$markers[[marker]], 60L), side = 1L, line = 2.4, font = 2L)
-  graphics::mtext("Density", side = 2L, line = 3.4, las = 0)
-  some <- length(values) > 0L
-  graphics::legend("topright", c(if (some) "cells", "mixture"),
-    inset = c(0, -2 * graphics::par("csi") / graphics::par("pin")[[2L]]), xpd = NA, horiz = TRUE, bty = "n",
-    cex = 0.9, fill = c(if (some) histogram_colour, NA),
-    border = NA, lty = c(if (some) NA, 1), col = c(if (some) NA, density_colour), lwd = 1.4
-  )
-  if (!is.null(main)) {
-    graphics::mtext(main, side = 3L, line = 1.8, font = 2L, adj = 0)
-  }
-}
 
 # The columns to show: those asked for, or the `most` in which the means of the components differ most.
 choose_markers <- function(fit, markers, reference, most = 5L) {
@@ -162,12 +154,6 @@ bin_of <- function(values, limits, bins) {
 }
 
 # Each pixel has the colour that most of its cells have, and is darker the more there are.
-paint_cells <- function(x, y, colour, colours, bins) {
-  image <- cell_image(x, y, colour, colours, bins)
-  usr <- graphics::par("usr")
-  if (!is.null(image)) graphics::rasterImage(image, usr[[1L]], usr[[3L]], usr[[2L]], usr[[4L]], interpolate = FALSE)
-}
-
 cell_image <- function(x, y, colour, colours, bins) {
   pixels <- bins * bins
   # Row 1 of an image is its top.
@@ -194,16 +180,21 @@ cell_image <- function(x, y, colour, colours, bins) {
 # Ellipses that hold ellipse_mass of each of the coloured components and of twelve more, in two markers. With `halo`
 # they have a white border. It makes them easier to see in large panels, but doubles the curves, which take most of
 # the bytes of a file.
-paint_ellipses <- function(reference, pair, colouring, min_weight, halo) {
-  for (ellipse in ellipses_of(reference, pair, colouring, min_weight)) {
-    if (halo && !ellipse$other) {
-      graphics::lines(ellipse$outline, col = "white", lwd = 2.4)
-    }
-    graphics::lines(ellipse$outline, col = ellipse$colour, lwd = if (ellipse$other) 0.6 else if (halo) 1.3 else 1)
-  }
+ellipse_layers <- function(reference, pair, limits, colouring, min_weight, halo) {
+  ellipses <- ellipses_of(reference, pair, colouring, min_weight)
+  unlist(lapply(seq_along(ellipses), function(i) {
+    x <- ellipses[[i]]$outline[, 1L]
+    y <- ellipses[[i]]$outline[, 2L]
+    y[x < limits[[1L]][[1L]] | x > limits[[1L]][[2L]] | y < limits[[2L]][[1L]] | y > limits[[2L]][[2L]]] <- NA
+    other <- ellipses[[i]]$other
+    list(
+      if (halo && !other) layer("lines", x = x, y = y, colour = "white", width = 2.4),
+      layer("lines", x = x, y = y, colour = ellipses[[i]]$colour, width = if (other) 0.6 else if (halo) 1.3 else 1)
+    )
+  }), recursive = FALSE)
 }
 
-# The outline of each ellipse, its colour, and whether its component is one of those that share a colour.
+# The outline of each ellipse, its colour, and whether its component shares this colour with others.
 ellipses_of <- function(reference, pair, colouring, min_weight) {
   radius <- sqrt(stats::qchisq(ellipse_mass, 2))
   angle <- seq(0, 2 * pi, length.out = 100L)
@@ -228,21 +219,22 @@ darken <- function(colour) {
   grDevices::rgb(rgb[1L, ], rgb[2L, ], rgb[3L, ], maxColorValue = 255)
 }
 
-# The mixture's density of two markers on a grid, and the regions of highest density that hold region_mass of it.
-# Returns for each point of the grid in how many of the regions it lies.
-paint_regions <- function(reference, pair, limits, size = 100L) {
-  regions <- regions_of(reference, pair, limits, size)
-  if (is.null(regions)) {
-    return(invisible(matrix(0L, size, size)))
+# The regions of highest density that hold region_mass of the mixture of two markers. `z` is the share of the mass that
+# lies at points of higher density, with its sign changed: larger inside.
+region_layer <- function(reference, pair, limits, size = 100L) {
+  grid <- lapply(limits, function(range) seq(range[[1L]], range[[2L]], length.out = size))
+  density <- grid_density(reference, pair, grid)
+  if (any(density > 0)) {
+    order <- order(-density)
+    share <- numeric(length(density))
+    share[order] <- cumsum(density[order]) / sum(density)
+    layer("regions", x = rep(grid[[1L]], size), y = rep(grid[[2L]], each = size), z = -share)
   }
-  graphics::.filled.contour(regions$grid[[1L]], regions$grid[[2L]], regions$density,
-    c(regions$levels, 1.001 * max(regions$density)), region_colours)
-  invisible(findInterval(regions$density, regions$levels))
 }
 
-regions_of <- function(reference, pair, limits, size = 100L) {
-  grid <- lapply(limits, function(range) seq(range[[1L]], range[[2L]], length.out = size))
-  density <- matrix(0, size, size)
+# The mixture's density of two markers on a grid.
+grid_density <- function(reference, pair, grid) {
+  density <- 0
   for (j in which(reference$weights > 1e-6)) {
     mean <- reference$means[j, pair]
     covariance <- reference$covariances[pair, pair, j]
@@ -254,32 +246,24 @@ regions_of <- function(reference, pair, limits, size = 100L) {
     density <- density + reference$weights[[j]] * stats::dnorm(grid[[1L]], mean[[1L]], sd[[1L]]) *
       stats::dnorm(outer(-center, grid[[2L]], "+"), 0, sd[[2L]])
   }
-  if (!any(density > 0)) {
-    return(NULL)
-  }
-  ranked <- sort(density, decreasing = TRUE)
-  share <- cumsum(ranked) / sum(ranked)
-  levels <- vapply(region_mass, function(mass) ranked[[which(share >= mass)[[1L]]]], 0)
-  list(grid = grid, density = density, levels = levels)
+  density
 }
 
-# The histogram of the cells with the density of the mixture, and the name of the marker.
-paint_marker <- function(fit, reference, marker, limits, values, named = TRUE) {
-  parts <- marker_parts(fit, reference, marker, limits, values)
-  graphics::plot.window(limits, c(0, parts$top))
-  if (!is.null(parts$bars)) {
-    graphics::rect(parts$bars$left, 0, parts$bars$right, parts$bars$height, col = histogram_colour, border = NA)
-  }
-  graphics::lines(parts$at, parts$density, lwd = 1.4, col = density_colour)
-  paint_spikes(parts$spikes)
-  usr <- graphics::par("usr")
-  if (named) {
-    name <- fit$markers[[marker]]
-    size_of <- function(name) fitting_size(name, 0.94 * diff(limits), 1.2, font = 2L)
-    name <- if (size_of(name) < 0.5) short_names(name) else name
-    graphics::text(mean(usr[1:2]), usr[[4L]] - 0.1 * diff(usr[3:4]), name, font = 2L, cex = size_of(name))
-  }
-  graphics::box(col = "#555555")
+# The histogram of the cells and the density of the mixture, over the height of the frame. Piled values are lines of 60%
+# of this height with the shares of the cells, because their bars would be too high.
+marker_layers <- function(parts, ends) {
+  height <- function(value) ends[[1L]] + pmin(value / parts$top, 1) * diff(ends)
+  spikes <- parts$spikes
+  beside <- ifelse(spikes$at < mean(range(parts$at)), -0.15, 1.15)
+  list(
+    layer("rects", xmin = parts$bars$left, xmax = parts$bars$right, ymin = ends[[1L]], ymax = height(parts$bars$height),
+      fill = histogram_colour),
+    layer("lines", x = parts$at, y = height(parts$density), colour = density_colour, width = 1.4),
+    layer("segments", x = spikes$at, y = ends[[1L]], xend = spikes$at, yend = height(0.6 * parts$top),
+      colour = signal_colour, width = 2.5),
+    layer("text", x = spikes$at, y = height(0.6 * parts$top), label = percent_words(spikes$share), hjust = beside,
+      vjust = -0.3, colour = signal_colour)
+  )
 }
 
 # The density of the mixture of a marker, the bars of its cells, its piled values, and the top of the frame.
@@ -319,43 +303,12 @@ spikes_of <- function(fit, marker, limits) {
   list(at = at[shown], share = piled$share[shown])
 }
 
-# Lines of 60% of the frame's height with the shares of the cells, because the bars would be too high.
-paint_spikes <- function(spikes) {
-  if (!length(spikes$at)) {
-    return(invisible())
-  }
-  usr <- graphics::par("usr")
-  top <- usr[[3L]] + 0.6 * diff(usr[3:4])
-  graphics::segments(spikes$at, usr[[3L]], spikes$at, top, lwd = 2.5, col = signal_colour, lend = 1)
-  beside <- ifelse(spikes$at < mean(usr[1:2]), -0.15, 1.15)
-  for (i in seq_along(spikes$at)) {
-    graphics::text(spikes$at[[i]], top, percent_words(spikes$share[[i]]), adj = c(beside[[i]], -0.3), cex = 0.75,
-      col = signal_colour)
-  }
-}
-
-# The width of a bar, of which there are about 60. All bars hold the same number of whole numbers. Otherwise
-# neighbouring bars would differ in height for this reason alone.
+# The width of a bar. There are about 60. All bars hold the same number of whole numbers. Otherwise neighbouring bars
+# would differ in height for this reason alone.
 bar_width <- function(values, limits) {
   width <- diff(limits) / 60
   some <- values[seq_len(min(length(values), 1000L))]
   if (all(some == floor(some))) max(1, round(width)) else width
-}
-
-# Axes only at the outer panels, on all four sides.
-paint_axes <- function(fit, chosen, row, column, panels) {
-  if (column == 1L) {
-    marker_axis(2L, fit, chosen[[row]])
-  }
-  if (column == panels) {
-    marker_axis(4L, fit, chosen[[row]])
-  }
-  if (row == panels) {
-    marker_axis(1L, fit, chosen[[column]])
-  }
-  if (row == 1L) {
-    marker_axis(3L, fit, chosen[[column]])
-  }
 }
 
 # The names of the coloured components with their weights, and of the others if they have weight.
@@ -370,15 +323,4 @@ component_key <- function(reference, colouring) {
   }
   list(text = text, colours = colouring$colours[shown], title =
     sprintf("Component (weight); ellipses hold %g%%; regions 50, 80, 95, 99%%", 100 * ellipse_mass))
-}
-
-paint_legend <- function(reference, colouring) {
-  key <- component_key(reference, colouring)
-  old <- graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = rep(0, 4L), new = TRUE)
-  on.exit(graphics::par(old))
-  graphics::plot.new()
-  graphics::legend("bottom",
-    legend = key$text, fill = key$colours, border = NA, bty = "n", ncol = ceiling(length(key$text) / 2), cex = 0.8,
-    x.intersp = 0.5, title = key$title
-  )
 }

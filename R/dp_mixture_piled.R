@@ -17,7 +17,7 @@
 #' `piled = "spread"` spreads the cells with such a value evenly over a band beyond that end, in the order of the rows.
 #' The band is as wide as a quarter of the marker's standard deviation, on the scale of the fit. No component is thin
 #' then. `fit$x` has the spread values, and `fit$piled$width` the widths. New cells are spread in the same way, and
-#' [simulate()] gives cells with piled values again. Log densities are those of spread values.
+#' [simulate()] gives cells with piled values again. Log densities are densities of spread values.
 #'
 #' If few cells have a piled value, it may help to leave them out. If most cells of a marker have it, consider leaving
 #' the marker out: `markers`.

@@ -1,5 +1,4 @@
-# plot() of a fitted mixture in base graphics: the traces, the weights and the heat map. R/dp_mixture_pairs.R has the
-# picture of cells.
+# Pictures of a fitted mixture: the traces, the weights and the heat map. R/dp_mixture_pairs.R has the picture of cells.
 
 #' Plot a fitted mixture
 #'
@@ -33,8 +32,8 @@
 #'     this order, weights can be compared between draws, although the numbers of components cannot. A weight below the
 #'     dashed line is worth less than one cell.}
 #'   \item{`"heatmap"`}{Component by marker in the reference draw: how many standard deviations of the marker the
-#'     component's mean lies above or below the mean of all cells. Similar components are neighbours, and bars show the
-#'     weights. If the key ends in a triangle, colours there stand for larger values too.}
+#'     component's mean lies above or below the mean of all cells. Similar components are neighbours. Weights stand
+#'     beside their numbers. If the key ends in a triangle, colours there stand for larger values too.}
 #' }
 #' @section Errors:
 #' `warpbayes_error_input` as in [predict.dp_mixture()], and for `markers` that the fit does not have.
@@ -53,12 +52,11 @@ plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights"
   check_dots_empty(...)
   min_weight <- check_mixture_picture(x, "x", data, min_weight, main)
   type <- check_choice(type, "type", c("pairs", "trace", "weights", "heatmap"))
-  switch(type,
-    pairs = plot_pairs(x, data, markers, min_weight, main, backend, threads),
-    trace = plot_trace(trace_parts(x), main),
-    weights = plot_weights(x, main),
-    heatmap = plot_heatmap(x, min_weight, main)
-  )
+  if (type == "heatmap") {
+    do.call(plot_heat, mean_heat(x, min_weight, main))
+  } else {
+    paint_picture(mixture_picture(x, data, type, markers, min_weight, main, backend, threads))
+  }
   invisible(x)
 }
 
@@ -72,7 +70,15 @@ check_mixture_picture <- function(x, argument, data, min_weight, main) {
   check_number(min_weight, "min_weight", min = 0, max = 1, open = FALSE)
 }
 
-# What traces show: `draws`, matrices of sweeps x chains; their `titles` (formulas or texts) and `range`, without the
+mixture_picture <- function(fit, data, type, markers, min_weight, main, backend, threads) {
+  switch(type,
+    pairs = pairs_picture(fit, pairs_parts(fit, data, markers, min_weight, backend, threads), min_weight, main),
+    trace = trace_picture(trace_parts(fit), main),
+    weights = weights_picture(fit, main)
+  )
+}
+
+# What traces show: `draws`, matrices of sweeps x chains; their `titles` and `range`, without the
 # early warm-up; `rhat`, NA where there is none; and whether the chains differ.
 trace_parts <- function(fit) {
   shown <- trace_quantities(fit, warmup = TRUE)[c("log_likelihood", "occupied", "concentration", "log_density[1]")]
@@ -81,8 +87,7 @@ trace_parts <- function(fit) {
   sweeps <- nrow(fit$log_likelihood)
   list(
     draws = shown, sweeps = sweeps, warmup = min(fit$warmup, sweeps), chains = fit$chains,
-    titles = c("Log likelihood", "Occupied components", expression(paste("Concentration ", alpha)),
-      "Log density at point 1"),
+    titles = c("Log likelihood", "Occupied components", "Concentration", "Log density at point 1"),
     range = lapply(shown, settled_range, min(fit$warmup, sweeps)), rhat = table$rhat[rows],
     differs = differing(trace_quantities(fit), table)[rows], axis = if (is_bem(fit)) "Step" else "Sweep"
   )
@@ -95,77 +100,38 @@ settled_range <- function(draws, warmup) {
   if (length(settled)) range(settled) else c(0, 1)
 }
 
-plot_trace <- function(parts, main) {
-  old <- graphics::par(
-    mfrow = c(length(parts$draws), 1L), mar = c(0.4, 5.4, 1.7, 4.2), oma = c(3.6, 0, if (is.null(main)) 0 else 2, 0),
-    las = 1, mgp = c(3.4, 0.6, 0), tcl = -0.25
-  )
-  on.exit(graphics::par(old))
-  colours <- rep_len(chain_colours, parts$chains)
-  for (i in seq_along(parts$draws)) {
-    range <- parts$range[[i]]
-    graphics::plot.new()
-    graphics::plot.window(c(1, max(parts$sweeps, 2)), grDevices::extendrange(range, f = 0.06))
-    usr <- graphics::par("usr")
-    if (parts$warmup > 0) {
-      graphics::rect(usr[[1L]], usr[[3L]], parts$warmup + 0.5, usr[[4L]], col = "#EEEEEE", border = NA)
-      if (i == 1L) {
-        graphics::text(parts$warmup / 2, usr[[3L]] + 0.12 * diff(usr[3:4]), "warm-up", col = "#555555")
-      }
-    }
-    for (chain in seq_len(parts$chains)) {
-      paint_chain(parts$draws[[i]][, chain], colours[[chain]])
-    }
-    ticks <- pretty(range, 4)
-    labels <- format(ticks, big.mark = ",", decimal.mark = ".", trim = TRUE, scientific = any(abs(ticks) >= 1e7))
-    graphics::axis(2, at = ticks, labels = labels)
-    graphics::box()
-    graphics::mtext(parts$titles[[i]], side = 3L, line = 0.3, adj = 0, cex = 0.75)
-    if (!is.na(parts$rhat[[i]])) {
-      graphics::mtext("Rhat", side = 4L, line = 0.5, las = 1, cex = 0.65, padj = -0.8)
-      graphics::mtext(format_rhat(parts$rhat[[i]]), side = 4L, line = 0.5, las = 1, cex = 0.75, padj = 0.8,
-        col = if (parts$differs[[i]]) signal_colour else "black", font = if (parts$differs[[i]]) 2L else 1L)
-    }
-  }
-  graphics::axis(1)
-  graphics::mtext(parts$axis, side = 1L, line = 2.2, cex = 0.8)
-  if (!is.null(main)) {
-    graphics::mtext(main, side = 3L, outer = TRUE, line = 0.5, font = 2L)
-  }
-  paint_chain_key(parts$chains)
-}
-
-# A key of the chains' colours, below the frame at the left; nothing for a single chain.
-paint_chain_key <- function(chains) {
-  if (chains == 1) {
-    return(invisible())
-  }
+# Traces of several quantities, below each other. Values of the early warm-up outside the range are left out.
+trace_picture <- function(parts, main) {
+  chains <- parts$chains
+  colours <- rep_len(chain_colours, chains)
+  xlim <- around(c(1, max(parts$sweeps, 2)))
+  panels <- lapply(seq_along(parts$draws), function(i) {
+    ylim <- around(parts$range[[i]], 0.06)
+    inside <- function(values) pmin(pmax(values, ylim[[1L]]), ylim[[2L]])
+    lines <- lapply(seq_len(chains), function(chain) {
+      line <- chain_line(parts$draws[[i]][, chain])
+      value <- ifelse(line$value == inside(line$value), line$value, NA)
+      list(
+        if (!is.null(line$low)) layer("ribbon", x = line$sweep, ymin = inside(line$low), ymax = inside(line$high),
+          fill = grDevices::adjustcolor(colours[[chain]], 0.2), group = chain),
+        layer("lines", x = line$sweep, y = value, colour = colours[[chain]], group = chain)
+      )
+    })
+    warmup <- if (parts$warmup > 0) layer("rects", xmin = xlim[[1L]], xmax = parts$warmup + 0.5, ymin = ylim[[1L]],
+      ymax = ylim[[2L]], fill = "#EEEEEE")
+    rhat <- parts$rhat[[i]]
+    title <- paste0(parts$titles[[i]], if (!is.na(rhat)) paste0("    Rhat ", format_rhat(rhat)),
+      if (parts$differs[[i]]) " (chains differ)")
+    panel(xlim, ylim, c(list(warmup), unlist(lines, recursive = FALSE)), title = title, alarm = parts$differs[[i]])
+  })
   shown <- seq_len(min(chains, length(chain_colours)))
-  names <- vapply(shown, function(chain) paste(seq(chain, chains, by = length(chain_colours)), collapse = ", "), "")
-  old <- graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = rep(0, 4L), new = TRUE)
-  on.exit(graphics::par(old))
-  graphics::plot.new()
-  graphics::legend("bottomleft",
-    legend = c("Chain", names), lty = c(0, rep(1, length(shown))), lwd = 2, col = c(NA, chain_colours[shown]),
-    horiz = TRUE, bty = "n", cex = if (chains > 12) 0.6 else 0.8, seg.len = 1.2, x.intersp = 0.6
-  )
+  text <- vapply(shown, function(chain) paste(seq(chain, chains, by = length(chain_colours)), collapse = ", "), "")
+  picture(panels, main, parts$axis, columns = 1L, caption = if (parts$warmup > 0) "Shaded: the warm-up",
+    key = if (chains > 1) list(title = "Chain", text = text, colours = chain_colours[shown]))
 }
 
 # A chain as a line. With more than 600 sweeps, the line shows the means of 150 blocks of sweeps, over a band from the
 # smallest to the largest value of each block. So chains do not hide each other.
-paint_chain <- function(values, colour) {
-  line <- chain_line(values)
-  if (is.null(line$low)) {
-    graphics::lines(line$sweep, line$value, col = grDevices::adjustcolor(colour, 0.8), lwd = 0.8)
-    return()
-  }
-  known <- !is.na(line$low)
-  graphics::polygon(c(line$sweep[known], rev(line$sweep[known])), c(line$low[known], rev(line$high[known])),
-    col = grDevices::adjustcolor(colour, 0.2), border = NA
-  )
-  graphics::lines(line$sweep, line$value, col = colour, lwd = 1.4)
-}
-
 chain_line <- function(values, blocks = 150L) {
   sweeps <- seq_along(values)
   if (length(values) <= 4L * blocks) {
@@ -177,86 +143,35 @@ chain_line <- function(values, blocks = 150L) {
   list(sweep = of(mean, sweeps), value = of(mean, values), low = of(min, values), high = of(max, values))
 }
 
-# The median and the ends of the interval of the ordered weights, down to half a cell; `lowest` is that half.
-weight_points <- function(fit) {
+# The median and the interval of the ordered weights, down to half a cell, on a logarithmic axis.
+weights_picture <- function(fit, main) {
   need_draws(fit, "weights")
   k <- fit$components
   sorted <- apply(matrix(fit$draws$weights, k), 2L, sort, decreasing = TRUE)
   points <- apply(matrix(sorted, k), 1L, stats::quantile, c(0.05, 0.5, 0.95), names = FALSE)
   lowest <- 0.5 / fit$rows
   shown <- seq_len(max(1L, sum(points[2L, ] > lowest)))
-  points <- pmax(points[, shown, drop = FALSE], lowest)
-  list(rank = shown, lower = points[1L, ], median = points[2L, ], upper = points[3L, ], lowest = lowest,
-    one = 1 / fit$rows)
+  points <- log10(pmax(points[, shown, drop = FALSE], lowest))
+  one <- log10(1 / fit$rows)
+  xlim <- c(0.5, length(shown) + 0.5)
+  ylim <- log10(c(0.9 * lowest, 1.1))
+  picture(list(panel(xlim, ylim, list(
+    layer("hline", y = one, colour = "#777777", dash = 2),
+    layer("text", x = 0.5, y = one, label = "one cell", hjust = -0.1, vjust = -0.4, colour = "#555555"),
+    layer("segments", x = shown, y = points[1L, ], xend = shown, yend = points[3L, ], width = 2.5,
+      colour = component_colours[[4L]]),
+    layer("points", x = shown, y = points[2L, ], pch = 19, size = 0.7, colour = component_colours[[1L]])
+  ), whole_axis(xlim), share_axis(ylim, 10^(ceiling(log10(lowest)):0)))), main, "Components by weight",
+  "Weight: median and 90% interval")
 }
 
-plot_weights <- function(fit, main) {
-  points <- weight_points(fit)
-  shown <- points$rank
-  lowest <- points$lowest
-  old <- graphics::par(mar = c(3.6, 5, if (is.null(main)) 1 else 2.6, 1), las = 1, mgp = c(3.6, 0.6, 0), tcl = -0.25)
-  on.exit(graphics::par(old))
-  graphics::plot.new()
-  graphics::plot.window(c(0.5, length(shown) + 0.5), c(lowest, 1), log = "y")
-  one <- points$one
-  decades <- 10^(ceiling(log10(lowest)):0)
-  graphics::abline(h = decades, col = "#EEEEEE")
-  graphics::abline(h = one, lty = 2, col = "#777777")
-  graphics::text(0.5, one, "one cell", adj = c(0, -0.4), cex = 0.8, col = "#555555")
-  graphics::segments(shown, points$lower, shown, points$upper, lwd = 2.5, col = "#88CCEE", lend = 1)
-  graphics::points(shown, points$median, pch = 19, cex = 0.7, col = "#332288")
-  graphics::axis(2, at = decades, labels = percent_labels(decades))
-  ticks <- pretty(shown)
-  graphics::axis(1, at = ticks[ticks >= 1 & ticks == floor(ticks)])
-  graphics::box()
-  graphics::mtext("Components by weight", side = 1L, line = 2.2)
-  graphics::mtext("Weight: median and 90% interval", side = 2L, line = 3.6, las = 0)
-  if (!is.null(main)) {
-    graphics::title(main)
-  }
-}
-
-# The means of the components in standard deviations of the marker, similar components together, with their weights.
-heat_parts <- function(fit, min_weight) {
+# The means of the components in standard deviations of the marker, similar components together, with their weights:
+# the arguments of plot_heat(). The first row is at the bottom.
+mean_heat <- function(fit, min_weight, main) {
   reference <- reference_draw(fit)
   shown <- which(reference$weights >= min(min_weight, max(reference$weights)))
   means <- sweep(sweep(reference$means[shown, , drop = FALSE], 2L, fit$center), 2L, fit$scale, "/")
-  order <- if (length(shown) > 2L) stats::hclust(stats::dist(means), "average")$order else seq_along(shown)
-  list(means = means[order, , drop = FALSE], weights = reference$weights[shown][order], labels = shown[order])
-}
-
-plot_heatmap <- function(fit, min_weight, main) {
-  parts <- heat_parts(fit, min_weight)
-  means <- parts$means
-  weights <- parts$weights
-  labels <- parts$labels
-  rows <- length(labels)
-  p <- ncol(means)
-  text_size <- max(0.35, min(0.85, 20 / rows))
-  markers <- names_in_margin(fit$markers, graphics::par("din")[[2L]], min(1.1, 14 / p))
-  old <- graphics::par(no.readonly = TRUE)
-  # layout(1) would fail after a picture for which there was no room, and hide that error.
-  on.exit(graphics::par(old[c("mfrow", "mar", "las", "mgp", "tcl", "xaxs", "yaxs", "oma")]))
-  graphics::layout(matrix(1:2, 1L), widths = c(1, 0.35))
-  top <- if (is.null(main)) 4 else 5.6
-  bottom <- max(2.5, markers$lines)
-  graphics::par(
-    mar = c(bottom, 4, top, 0.5), las = 1, mgp = c(2.6, 0.5, 0), tcl = -0.2, xaxs = "i", yaxs = "i", cex = 0.83
-  )
-  # The first row is at the bottom.
-  upwards <- rev(seq_len(rows))
-  paint_heat(means[upwards, , drop = FALSE], markers, list(names = labels[upwards], cex = 1.2 * text_size),
-    "Mean (marker's sd from that of all cells)", line = -0.5, lwd = min(1, 20 / rows))
-  graphics::mtext("Component", side = 2L, line = 2.6, las = 0, cex = 0.8)
-  if (!is.null(main)) {
-    graphics::mtext(main, side = 3L, line = 3.8, font = 2L, adj = 0)
-  }
-
-  graphics::par(mar = c(bottom, 0, top, 2.5))
-  graphics::plot.new()
-  graphics::plot.window(c(0, 1.15 * max(weights)), c(0, rows))
-  graphics::rect(0, seq_len(rows) - 0.85, weights, seq_len(rows) - 0.15, col = "#777777", border = NA)
-  graphics::text(weights, seq_len(rows) - 0.5, paste0(" ", format(100 * weights, digits = 1), "%"), adj = 0,
-    cex = 1.2 * text_size, xpd = NA)
-  graphics::mtext("Weight", side = 1L, line = 0.6, cex = 0.8, adj = 0)
+  order <- rev(if (length(shown) > 2L) stats::hclust(stats::dist(means), "average")$order else seq_along(shown))
+  list(means[order, , drop = FALSE], paste0(shown, " (", percent(reference$weights[shown]), ")")[order], fit$markers,
+    heat_limit(means), "Mean (marker's sd from that of all cells)", main, "Component (weight)")
 }

@@ -86,8 +86,8 @@ list_shares <- function(shares) {
 #'   \item{`occupied`}{draws of the number of components that hold cells, sweeps x chains, without the warmup.}
 #' }
 #' For Bayesian EM, `starts` and `best` replace `learned`, `diagnostics` and `occupied`. `starts` is a data frame with
-#' `start`, `steps`, `converged`, `log_posterior`, `log_likelihood` and `occupied`; `converged` is that of the best
-#' start.
+#' `start`, `steps`, `converged`, `log_posterior`, `log_likelihood` and `occupied`; the summary's own `converged` is
+#' for the best start.
 #'
 #' `print()` returns its argument invisibly, and `prior_summary()` of package rstantools gives the prior.
 #' @examples

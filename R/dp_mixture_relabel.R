@@ -30,10 +30,10 @@
 #' `predict()` gives one entry or row per cell, as [predict.dp_mixture()] does.
 #'
 #' @section How draws are matched:
-#' The components of a draw are matched one to one to those of the reference draw, so that as many cells as possible
-#' have the same component in both (Cron and West 2011). The Hungarian method finds the best match exactly. Cells are
-#' compared by the kept labels if the fit has them, otherwise by their most probable component. Of more than 10,000
-#' cells, 10,000 are used, evenly spaced.
+#' The components of a draw are matched one to one to components of the reference draw, so that as many cells as
+#' possible have the same component in both (Cron and West 2011). The Hungarian method finds the best match exactly.
+#' Cells are compared by the kept labels if the fit has them, otherwise by their most probable component. Of more than
+#' 10,000 cells, 10,000 are used, evenly spaced.
 #'
 #' @section Components without a counterpart:
 #' A component of the reference draw may have no counterpart in another draw, for example if two components are one
@@ -85,7 +85,7 @@ relabel.dp_mixture <- function(fit, backend = NULL, threads = NULL, ...) {
   fit
 }
 
-# Matches the components of all draws, the columns of `class` (cells x draws), to those of one, `home`. Returns
+# Matches the components of all draws, the columns of `class` (cells x draws), to the components of one, `home`. Returns
 # matrices of components x draws: `match`, the number that each had; `shared`, its cells in both draws; and the
 # `jaccard` index.
 match_draws <- function(class, home, k) {

@@ -1,4 +1,4 @@
-# plot() of a relabelled mixture: means and weights of components with intervals.
+# The picture of a relabelled mixture: means and weights of components with intervals.
 
 #' @rdname relabel.dp_mixture
 #' @param markers for `"components"`: names or numbers of markers, as in [plot.dp_mixture()].
@@ -13,45 +13,7 @@ plot.relabelled_mixture <- function(x, type = c("components", "pairs", "trace", 
     return(plot.dp_mixture(x, type = type, markers = markers, main = main, ...))
   }
   check_dots_empty(...)
-  parts <- component_parts(x, components, markers)
-  shown <- parts$shown
-  chosen <- parts$chosen
-  colours <- parts$colours
-  rows <- nrow(shown)
-  at <- rev(seq_len(rows))
-  panels <- length(chosen)
-  size <- min(1, 16 / rows)
-  old <- graphics::par(
-    mfrow = c(1L, panels + 1L), mar = c(3.4, 0.6, if (is.null(main)) 2 else 3.4, 0.4), oma = c(0, 4, 0, 0.4), las = 1,
-    mgp = c(2, 0.5, 0), tcl = -0.25
-  )
-  on.exit(graphics::par(old))
-  interval_panel <- function(values, title, paint_axis) {
-    range <- grDevices::extendrange(unlist(values[c("lower", "upper")]), f = 0.06)
-    graphics::plot.new()
-    graphics::plot.window(range, c(0.5, rows + 0.5), yaxs = "i")
-    graphics::abline(h = at, col = "#EEEEEE")
-    graphics::segments(values$lower, at, values$upper, at, col = colours, lwd = 3, lend = 1)
-    graphics::points(values$mean, at, pch = 21, bg = colours, col = "black")
-    paint_axis()
-    graphics::box(col = "#555555")
-    graphics::mtext(short_names(title), side = 3L, line = 0.4, cex = 0.75, font = 2L)
-  }
-  for (i in seq_len(panels)) {
-    marker <- chosen[[i]]
-    interval_panel(parts$means[[i]], x$markers[[marker]], function() marker_axis(1L, x, marker, 0.9))
-    if (i == 1L) {
-      graphics::axis(2L, at = at, labels = shown$component, tick = FALSE, cex.axis = size, gap.axis = -1)
-      graphics::mtext("Component", side = 2L, line = 2.4, las = 0, cex = 0.75)
-    }
-  }
-  interval_panel(shown, "Weight", function() {
-    ticks <- graphics::axTicks(1L)
-    graphics::axis(1L, at = ticks, labels = paste0(format(100 * ticks, trim = TRUE), "%"), cex.axis = 0.9)
-  })
-  if (!is.null(main)) {
-    graphics::mtext(main, side = 3L, outer = TRUE, line = -1.4, font = 2L)
-  }
+  paint_picture(component_picture(x, components, markers, main))
   invisible(x)
 }
 
@@ -67,20 +29,29 @@ check_component_tables <- function(x) {
   }
 }
 
-# The shown components with their weights, the chosen markers, the components' means of each of these, and colours.
-component_parts <- function(x, components, markers) {
+# A panel with means and intervals of the shown components for each of the chosen markers, and one for their weights.
+component_picture <- function(x, components, markers, main) {
   components <- check_count(components, "components")
   check_component_tables(x)
   held <- x$component_weights[x$component_weights$present > 0, ]
   shown <- held[seq_len(min(components, nrow(held))), ]
   chosen <- choose_markers(x, markers, reference_draw(x))
   rows <- nrow(shown)
-  list(
-    shown = shown, chosen = chosen,
-    means = lapply(chosen, function(marker) {
-      means <- x$component_means[x$component_means$marker == x$markers[[marker]], ]
-      means[match(shown$component, means$component), ]
-    }),
-    colours = rep_len(c(component_colours, rep(other_colour, max(0L, rows - length(component_colours)))), rows)
-  )
+  at <- rev(seq_len(rows))
+  colours <- rep_len(c(component_colours, rep(other_colour, max(0L, rows - length(component_colours)))), rows)
+  intervals <- function(values, title, axis) {
+    xlim <- around(unlist(values[c("lower", "upper")]), 0.06)
+    panel(xlim, c(0.4, rows + 0.6), list(
+      layer("segments", x = values$lower, y = at, xend = values$upper, yend = at, colour = colours, width = 3),
+      layer("points", x = values$mean, y = at, fill = colours)
+    ), axis(xlim), name_axis(shown$component), short_names(title))
+  }
+  panels <- lapply(chosen, function(marker) {
+    means <- x$component_means[x$component_means$marker == x$markers[[marker]], ]
+    intervals(means[match(shown$component, means$component), ], x$markers[[marker]], function(ends) {
+      marker_axis(x, marker, ends)
+    })
+  })
+  weights <- intervals(shown, "Weight", function(ends) axis_of(ends, percent_labels, 3L))
+  picture(c(panels, list(weights)), main, NULL, "Component", columns = length(chosen) + 1L)
 }

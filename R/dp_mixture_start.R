@@ -62,7 +62,7 @@ first_statistics <- function(fit, init, merge, run) {
   function(key, chain) statistics[[(chain - 1) %% length(statistics) + 1]]
 }
 
-# From `labels` or, where these are NULL, from a clustering of some of the cells, which is another for each chain.
+# From `labels` or, where these are NULL, from a clustering of some cells, a different one for each chain.
 from_clusters <- function(fit, labels, merge, run) {
   prior <- compiled_prior(start_prior(fit$prior))
   atoms <- find_atoms(fit)
@@ -108,7 +108,8 @@ too_many_components <- function(count, fit) {
   ))
 }
 
-# Statistics of another fit's last state. If it has too many components, those with less than half a cell are left out.
+# Statistics of another fit's last state. If it has too many components, components with less than half a cell are left
+# out.
 statistics_for <- function(state, fit) {
   p <- length(fit$markers)
   size <- 1 + p + p * (p + 1) / 2

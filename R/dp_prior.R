@@ -12,8 +12,8 @@ prior_parts <- c("mean", "mean_scale", "df", "scale")
 #'
 #' `mean`, `mean_scale`, `df` and `scale` are learned along with the mixture if they are `NULL`: the chain then starts
 #' from the default. A part that is given is fixed, unless `learn` names it. `learn = character()` fixes all parts. Of
-#' all parts, `scale` changes the fit most: smaller values give more and tighter components, several of which describe
-#' a population that is not Gaussian.
+#' all parts, `scale` changes the fit most: smaller values give more and tighter components. Several of them then
+#' describe a population that is not Gaussian.
 #'
 #' @param mean \eqn{m}, the centre of the component means: one number per marker, or one for all, in the data's units.
 #'   `NULL`: the mean of each marker.
@@ -36,12 +36,12 @@ prior_parts <- c("mean", "mean_scale", "df", "scale")
 #'
 #' @return An object of class `dp_prior`: a list of the arguments.
 #'
-#' Defaults and units are those of the scale on which the mixture is fitted: of the transformed values if there is a
-#' `transform`. For a marker that does not vary, 1 stands for its standard deviation.
+#' Defaults and units belong to the scale of the fitted mixture: to the transformed values if there is a `transform`.
+#' For a marker that does not vary, 1 stands for its standard deviation.
 #' @section Errors:
 #' `warpbayes_error_input`, naming the argument: for values that are not finite numbers, a `mean_scale`, `df` or
 #' `concentration` that is not positive, a negative `floor`, and a `scale` that is not symmetric and positive definite.
-#' When the mixture is fitted, also for a `mean` or `scale` whose size or names are not those of the markers.
+#' When the mixture is fitted, also for a `mean` or `scale` whose size or names do not match the markers.
 #' @references
 #' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010). Understanding GPU programming for
 #' statistical computation: studies in massively parallel massive mixtures. *Journal of Computational and Graphical

@@ -1,4 +1,4 @@
-# The prior in the units of the sampler: the parts that the user gives, and those that are set from the data.
+# The prior in the units of the sampler: parts that the user gives, and parts that are set from the data.
 
 #' The model of Dirichlet-process mixtures
 #'

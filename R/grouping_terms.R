@@ -42,11 +42,11 @@
 #'
 #' @section Computation:
 #' A sweep draws the Polya-Gamma variables of the rows, and then goes through the terms. For each term it draws the
-#' coefficients together with all effects of the term, given those of the other terms. Drawing the coefficients with
-#' every term keeps crossed groupings mixing however many levels they have (Papaspiliopoulos, Roberts and Zanella 2020).
-#' More exact steps follow. The first rescales effects and standard deviations together. The next draws the correlations
-#' with the uncorrelated parts of the effects held fixed (Yu and Meng 2011). The last moves what nested groupings share
-#' from one to the other. A sweep reads each row once for each term. For a multinomial it does all this
+#' coefficients together with all effects of the term, given the effects of the other terms. Drawing the coefficients
+#' with every term keeps crossed groupings mixing however many levels they have (Papaspiliopoulos, Roberts and Zanella
+#' 2020). More exact steps follow. The first rescales effects and standard deviations together. The next draws the
+#' correlations with the uncorrelated parts of the effects held fixed (Yu and Meng 2011). The last moves what nested
+#' groupings share from one to the other. A sweep reads each row once for each term. For a multinomial it does all this
 #' class by class.
 #'
 #' Where each row has many trials or a large count, and where events are rare, such sweeps mix slowly. There the
@@ -60,7 +60,7 @@
 #' [summary.bayes_logit()].
 #'
 #' @section Parts of a fit:
-#' A fit with one term `(1 | g)`, except that of a multinomial, has the parts described in [bayes_logit()]. In other
+#' A fit with one term `(1 | g)` has the parts described in [bayes_logit()], unless the family is multinomial. In other
 #' fits, with S sweeps, D kept draws per chain and C chains:
 #' \describe{
 #'   \item{`draws$effects`}{effects x D x C, in the data's units, named `b[x g:a]` for the slope of `x` in level `a` of

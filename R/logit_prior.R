@@ -113,7 +113,7 @@ check_prior_types <- function(type) {
   type
 }
 
-# Adds what the data decide. `mean` and `precision` (packed) are those of one outcome's coefficients in the sampler's
+# Adds what the data decide. `mean` and `precision` (packed) are for the coefficients of one outcome, in the sampler's
 # units, `law`, `law_df` and `law_scale` are for src/regression/regression.h, and `deviation` has the standard
 # deviations in the units of the coefficients, for printing. `design` comes from logit_design().
 resolve_logit_prior <- function(prior, design, family, response_mean) {

@@ -69,7 +69,7 @@ as_new_rows <- function(newdata, fit, argument = "newdata") {
   spread_piled(transform_columns(x, fit$transform), fit$piled, fit$markers)
 }
 
-# The cells that the user gives, or those that were fitted.
+# The cells that the user gives, or the fitted cells.
 cells_of <- function(fit, newdata, argument = "newdata") {
   if (!is.null(newdata)) {
     return(as_new_rows(newdata, fit, argument))
@@ -87,8 +87,8 @@ cells_of <- function(fit, newdata, argument = "newdata") {
 
 # Rows by markers -----------------------------------------------------------
 
-# The numbers of an object of any class that can be read, rows by markers. With `from_fit`, the markers are those of a
-# fit, which are looked up if the columns have names.
+# The numbers of an object of any class that can be read, rows by markers. With `from_fit`, the markers are a fit's, and
+# are looked up if the columns have names.
 expression_matrix <- function(x, markers, argument, from_fit = FALSE) {
   frames <- cytometry_frames(x)
   values <- if (!is.null(frames)) {

@@ -1,7 +1,7 @@
 # The columns of a matrix of cells: which markers they are, and the scan of their values.
 
 # The columns that `markers` chooses by name, number, or description (`described`, named by column). With `from_fit`,
-# the markers are those of a fit.
+# the markers are a fit's.
 select_markers <- function(x, markers, described, argument, from_fit = FALSE) {
   index <- if (is.numeric(markers) && !from_fit) {
     columns_by_number(markers, ncol(x), argument)
@@ -84,7 +84,7 @@ list_some <- function(values, most = 12L) {
 
 # Stops if a value is not finite. With `missing = "model"`, NA and NaN are missing values and no errors. Returns mean,
 # sd, min and max of the known values of each column, NA for a column without any. `advice`: what to do about NA.
-# `parts` and `threads` are those of as_marker_matrix().
+# `parts` and `threads` are as in as_marker_matrix().
 scan_columns <- function(x, markers, argument, missing = NULL, advice = NULL, parts = NULL, threads = 1L) {
   scan <- if (identical(missing, "model") && anyNA(x)) scan_known(x) else native(C_matrix_scan, x, threads)
   value <- if (scan$count > 0) x[scan$first[[1L]], scan$first[[2L]]]

@@ -1,4 +1,4 @@
-# Parts that several pictures of mixtures share: axes in the data's units, names that fit, heat maps.
+# Parts of several pictures: ticks in the data's units, names that fit, heat maps.
 
 # The title of a picture: NULL, or a text or a formula as R draws them.
 check_title <- function(main) {
@@ -9,21 +9,8 @@ check_title <- function(main) {
   }
 }
 
-# The axis of a marker. After a transformation it shows the values before the transformation, at powers of ten.
-marker_axis <- function(side, fit, marker, cex = 0.75) {
-  if (type_of_marker(fit$transform, marker) == "none") {
-    graphics::axis(side, cex.axis = cex, gap.axis = if (side %in% c(1L, 3L)) 0.3 else NA)
-    return(invisible())
-  }
-  ends <- graphics::par("usr")[if (side %in% c(1L, 3L)) 1:2 else 3:4]
-  ticks <- transformed_ticks(ends, fit$transform, marker)
-  graphics::axis(side, at = ticks$minor, labels = FALSE, tcl = 0.6 * graphics::par("tcl"), lwd = 0, lwd.ticks = 1)
-  graphics::axis(side, at = ticks$at, labels = as.expression(ticks$labels), cex.axis = cex, gap.axis = 0.2)
-  invisible()
-}
-
 # Ticks on the scale of a transformed marker within `ends`: at zero and at powers of ten from about the width of the
-# linear part on, without those that would touch zero. `minor` has their multiples by 2 to 9.
+# linear part on. Powers that would touch zero are left out. `minor` has their multiples by 2 to 9.
 transformed_ticks <- function(ends, transform, j) {
   place <- function(values) transform_values(values, transform, j)
   zero <- place(0)
@@ -80,24 +67,33 @@ names_in_margin <- function(names, inches, cex, room = 0.4) {
 # Colours of a heat map end at the 98% point: otherwise one extreme value would make all others pale.
 heat_limit <- function(values) max(1, stats::quantile(abs(values), 0.98))
 
-# A heat map of a matrix, its first row on top. `markers` and `rows` are from names_in_margin().
-paint_heat <- function(values, markers, rows, title, line = NA, lwd = 1) {
+# A heat map of a matrix, its first row on top, grey where values are missing.
+plot_heat <- function(values, rows, columns, limit, title, main, ylab = NULL) {
   count <- nrow(values)
   p <- ncol(values)
-  limit <- heat_limit(values)
+  rows <- names_in_margin(rows, graphics::par("din")[[1L]], min(0.9, 22 / count))
+  columns <- names_in_margin(columns, graphics::par("din")[[2L]], min(1, 14 / p))
   palette <- diverging_colours(101L)
   colour <- palette[1L + round(100 * (pmin(pmax(values / limit, -1), 1) + 1) / 2)]
+  colour[is.na(colour)] <- "#DDDDDD"
+  old <- graphics::par(
+    mar = c(columns$lines, rows$lines + if (is.null(ylab)) 1 else 1.6, if (is.null(main)) 3.4 else 4.8, 1), las = 1,
+    mgp = c(2.6, 0.4, 0), tcl = -0.2, xaxs = "i", yaxs = "i"
+  )
+  on.exit(graphics::par(old))
   graphics::plot.new()
   graphics::plot.window(c(0, p), c(0, count))
   graphics::rasterImage(matrix(colour, count), 0, 0, p, count, interpolate = FALSE)
-  graphics::segments(0, 0:count, p, 0:count, col = "white", lwd = lwd)
-  graphics::segments(0:p, 0, 0:p, count, col = "white", lwd = 1)
+  graphics::segments(0, 0:count, p, 0:count, col = "white", lwd = min(1, 20 / count))
+  graphics::segments(0:p, 0, 0:p, count, col = "white")
   label <- function(side, at, names, ...) {
     graphics::axis(side, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1, ...)
   }
-  label(1L, seq_len(p) - 0.5, markers, las = 2)
-  label(2L, count - seq_len(count) + 0.5, rows, line = line)
-  paint_key(palette, limit, any(abs(values) > limit), p, count, title)
+  label(1L, seq_len(p) - 0.5, columns, las = if (max(nchar(columns$names)) > 2L) 2 else 1)
+  label(2L, count - seq_len(count) + 0.5, rows)
+  paint_key(palette, limit, any(abs(values) > limit, na.rm = TRUE), p, count, title)
+  graphics::mtext(main, side = 3L, line = 3.4, font = 2L)
+  graphics::mtext(ylab, side = 2L, line = rows$lines + 0.2, las = 0)
 }
 
 # A key above the frame of a picture, whose x axis goes from 0 to `p` and whose top is `top`: the palette from -limit to

@@ -4,7 +4,7 @@
 #'
 #' `pmf()` makes a probability mass function from a vector of probabilities. Its values are `from`, `from + by`,
 #' `from + 2 * by` and so on: whole numbers unless you set `by`. `x + y` is then the distribution of the sum of two
-#' independent variables, and `x - y` that of their difference.
+#' independent variables, and `x - y` the distribution of their difference.
 #'
 #' [convolve_pmf()], [sum_pmf()] and [rep_sum()] add distributions too, and have more options. Every entry of a sum
 #' has a small relative error, however far in the tail it lies: see [convolve_pmf()].
@@ -20,8 +20,8 @@
 #' }
 #'
 #' @section Steps:
-#' The sum of variables with different steps lies on the longest step of which both steps are multiples. With the
-#' steps 0.5 and 0.2 this is 0.1. Multiples are checked to 13 digits, so that there always is such a step.
+#' The sum of variables with different steps lies on the longest step that divides both steps. With the steps 0.5 and
+#' 0.2 this is 0.1. Multiples are checked to 13 digits, so that there always is such a step.
 #'
 #' With `values`, the distribution is on any numbers whose distances are multiples of some step. A few values far
 #' apart are kept as they are, without the impossible values in between. So are their sums.
@@ -41,7 +41,7 @@
 #' Functions that leave out a tail say how probable it is. They do not add it to other values.
 #'
 #' Probabilities below 1e-308 become zero in doubles. A distribution made with `log = TRUE` holds logarithms instead,
-#' and so does every sum to which it is added.
+#' and so does every sum with such a distribution.
 #'
 #' @param prob the probabilities of `from`, `from + by`, ...: finite numbers from 0 whose sum differs from 1 by at
 #'   most `tolerance`. With `log = TRUE` their natural logarithms, `-Inf` for zero.
@@ -152,8 +152,7 @@ check_pmf_values <- function(values, size) {
   as.double(values)
 }
 
-# The longest step of which all distances between these values are multiples. The values must be whole numbers or
-# decimal fractions.
+# The longest step that divides all distances between these values. They must be whole numbers or decimal fractions.
 step_of_values <- function(values) {
   distance <- (if (is.unsorted(values)) sort(values) else values) - min(values)
   distance <- distance[-1L][diff(distance) > 0]

@@ -6,8 +6,8 @@
 #' the functions of R's other distributions do. `mean()`, `variance()` and `median()` give numbers. The standard
 #' deviation is the square root of the variance.
 #'
-#' Each tail is summed from its far end, without cancellation. So `lower.tail = FALSE` gives an upper tail whose
-#' relative error is about that of the probabilities themselves, and `log.p = TRUE` gives its logarithm.
+#' Each tail is summed from its far end, without cancellation. So the relative error of an upper tail
+#' (`lower.tail = FALSE`) is about as small as the error of the probabilities. `log.p = TRUE` gives its logarithm.
 #'
 #' Draw `i` of `rpmf()` depends only on the seed and on `i`.
 #'
@@ -69,7 +69,7 @@ ppmf <- function(q, dist, lower.tail = TRUE, log.p = FALSE) {
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
   q <- check_values(q, "q")
-  # Entry i is the probability of the first i - 1 values, or with an upper tail that of the other values.
+  # Entry i is the probability of the first i - 1 values, or with an upper tail the probability of the other values.
   tail <- cumulative_weights(dist, upper = !lower.tail, log = log.p)
   nothing <- if (log.p) -Inf else 0
   tail <- if (lower.tail) c(nothing, tail) else c(tail, nothing)

@@ -8,7 +8,7 @@
 #' The range of values is chosen so that what is left out has a probability of at most `tail` at either end. If the
 #' far tail matters, ask for a smaller `tail`, such as 1e-300.
 #'
-#' The parameters are those of R's functions, with these remarks:
+#' The parameters are as in R's functions, with these remarks:
 #' \itemize{
 #'   \item `pmf_geometric()` counts the failures before the first success, as [dgeom()] does.
 #'   \item `pmf_negative_binomial()` counts the failures before success number `size`, which need not be whole, as

@@ -9,7 +9,7 @@
 #' @param x a distribution made by [pmf()].
 #' @param y `NULL`, or a second distribution for the same picture.
 #' @param type `"auto"` for bars or a line, as above; `"bars"`; `"line"`; `"distribution"` for the distribution
-#'   function; `"quantile"` for the quantiles, or with `y` for the quantiles of `y` against those of `x`; `"lorenz"` for
+#'   function; `"quantile"` for the quantiles, or with `y` for quantiles of `y` against quantiles of `x`; `"lorenz"` for
 #'   [lorenz_share()] at all levels; `"stop_loss"` for [stop_loss_premium()] at all retentions.
 #' @param log whether the axis of probabilities is logarithmic. The default is `TRUE` for a distribution on the log
 #'   scale and `FALSE` otherwise. For quantiles it is always linear.
@@ -247,7 +247,7 @@ value_axis <- function(side, on_whole) {
   graphics::axis(side, at = ticks, labels = format(ticks, digits = 15, scientific = FALSE, trim = TRUE))
 }
 
-# The bars of distribution i of `count`, beside those of the others. Bars too narrow to be seen become lines.
+# The bars of distribution i of `count`, beside the others' bars. Bars too narrow to be seen become lines.
 draw_bars <- function(curve, width, i, count, base, col, border, ...) {
   finite <- is.finite(curve$y)
   if (!any(finite)) {
@@ -271,8 +271,8 @@ draw_legend <- function(legend, count, bars, rising, col) {
   }
 }
 
-# The quantiles of one distribution as a step line, or those of two against each other, each at the middle between
-# two levels at which a quantile steps. At most about two thousand levels are drawn.
+# The quantiles of one distribution as a step line, or the quantiles of two against each other. Two are compared midway
+# between the levels where a quantile steps. At most about two thousand levels are drawn.
 quantile_line <- function(all) {
   one <- all[[1L]]
   if (length(all) == 1L) {

@@ -125,7 +125,7 @@ check_from <- function(from, by = 1) {
   from
 }
 
-# The longest step of which all steps are multiples.
+# The longest step that divides all steps.
 common_step <- function(steps) {
   steps <- unique(steps)
   common <- steps[[1L]]
@@ -250,7 +250,7 @@ from_positions <- function(at, weights, from, by, log) {
   new_pmf(weights, from, log, by, at)
 }
 
-# The sum of two distributions of which at least one has gaps, or which have different steps.
+# The sum of two distributions that have different steps, or gaps in at least one.
 add_positions <- function(x, y, by, log, accuracy, run) {
   from <- check_from(x$from + y$from, by)
   positions <- round(last_position(x) * step_of(x) / by) + round(last_position(y) * step_of(y) / by) + 1

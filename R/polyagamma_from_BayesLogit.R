@@ -28,10 +28,10 @@
 #'   `logit.EM(y, X, n)` \tab `glm(cbind(n * y, n * (1 - y)) ~ X - 1, family = binomial())`\cr
 #'   `mlogit(y, X, n)` \tab `bayes_logit(n * cbind(1 - rowSums(y), y) ~ X - 1, family = "multinomial")`
 #' }
-#' The default priors differ: `logit()` and `mlogit()` had flat ones, [bayes_logit()] has the weakly informative one of
-#' [logit_prior()]. A flat prior is `prior_precision = 0` of [polyagamma_step()]. In `mlogit()` the last class was the
-#' reference; in `bayes_logit()` it is the first, which is why the remaining share is put there. Kept draws of `logit()`
-#' are `fit$beta`; those of `bayes_logit()` are in `posterior::as_draws(fit)` and `fit$coefficient_trace`.
+#' The default priors differ: `logit()` and `mlogit()` had flat priors, [bayes_logit()] has the weakly informative prior
+#' of [logit_prior()]. A flat prior is `prior_precision = 0` of [polyagamma_step()]. In `mlogit()` the last class was
+#' the reference; in `bayes_logit()` it is the first, which is why the remaining share is put there. `logit()` has its
+#' kept draws in `fit$beta`; `bayes_logit()` has them in `posterior::as_draws(fit)` and `fit$coefficient_trace`.
 #'
 #' @section What is different:
 #' \describe{
@@ -57,8 +57,8 @@
 #'   \item{C and C++}{BayesLogit 2.3 registers no function that other packages can call. See [c_interface].}
 #' }
 #' To change a package, replace `importFrom(BayesLogit, rpg)` by `importFrom(warpbayes, rpolyagamma)`, and the names of
-#' the arguments. A draw takes less time, a call takes more: a call for 5 draws takes about 6 microseconds, and one of
-#' `rpg()` about 1. So draw all variables of a sweep in one call rather than group by group.
+#' the arguments. A draw takes less time, a call takes more: a call for 5 draws takes about 6 microseconds, and the same
+#' call of `rpg()` about 1. So draw all variables of a sweep in one call rather than group by group.
 #'
 #' @name polyagamma_from_BayesLogit
 #' @seealso [rpolyagamma()], [bayes_logit()], [polyagamma_step()], [c_interface]

@@ -2,9 +2,8 @@
 
 #' One Gibbs step of a logistic regression
 #'
-#' Draws new coefficients of a logistic regression, given the present ones. It is the step that [bayes_logit()]
-#' repeats, for your own sampler: one that has a logistic regression inside it, with priors or further levels that
-#' [bayes_logit()] does not have.
+#' Draws new coefficients of a logistic regression, given the present ones. [bayes_logit()] repeats this step. Use it in
+#' your own sampler that has a logistic regression inside it, with priors or levels that [bayes_logit()] lacks.
 #'
 #' The step has two parts. It draws the Polya-Gamma variable of every row given the coefficients, \eqn{\omega_i \sim
 #' PG(n_i, x_i'\beta + o_i)}{omega_i ~ PG(n_i, x_i'beta + o_i)}. Then it draws new coefficients from
@@ -112,7 +111,7 @@ check_finite <- function(values, argument, length, recycle = FALSE) {
 }
 
 # Rounding can leave the precision of dependent columns positive. The coefficients would then be as large as its
-# inverse: the reciprocal condition of the precision, its columns scaled to 1, must be above that of rounding.
+# inverse: the reciprocal condition of the precision, its columns scaled to 1, must be above the rounding error.
 check_determined <- function(precision) {
   size <- sqrt(diag(precision))
   if (rcond(precision / outer(size, size)) < 1e-14) {

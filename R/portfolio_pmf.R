@@ -4,8 +4,8 @@
 #'
 #' `portfolio_pmf()` gives the distribution of the sum of the losses of many independent policies, each with its own
 #' probability of a claim and its own size of it. `mix_over()` makes losses dependent through a common factor.
-#' `map_pmf()` gives the distribution of a function of a variable, and `layer_pmf()` that of the part of a loss in a
-#' layer, as reinsurers cover it.
+#' `map_pmf()` gives the distribution of a function of a variable, and `layer_pmf()` the distribution of the part of a
+#' loss in a layer, as reinsurers cover it.
 #'
 #' @details
 #' In the individual model (`number = "bernoulli"`) policy i has a claim with probability `prob[i]`, and at most one.
@@ -13,16 +13,16 @@
 #' computed as in [compound_pmf()] and added. With `number = "poisson"` policy i has a Poisson number of claims with the
 #' mean `prob[i]`. The total is then a compound Poisson variable.
 #'
-#' No Fourier transform wraps around and nothing is subtracted. Only tails are left out, those of the groups too. So
-#' each probability is too small by at most `tail`, and has a small relative error besides. Time grows with the number
-#' of groups times the length of the result: 100,000 policies with 1,000 different sizes take about ten seconds. Round
+#' No Fourier transform wraps around and nothing is subtracted. Only tails are left out, also of groups. So each
+#' probability is too small by at most `tail`, and has a small relative error besides. Time grows with the number of
+#' groups times the length of the result: 100,000 policies with 1,000 different sizes take about ten seconds. Round
 #' sizes if all are different.
 #'
 #' A common factor, such as the weather or the economy, changes all claim probabilities at once. Given the factor,
 #' losses are independent. `mix_over()` averages the distributions given each value of the factor.
 #'
 #' @param size the sizes of claims: one number above 0 for each policy; or a distribution made by [pmf()] for all; or a
-#'   list of distributions, of which `class` says which one each policy has.
+#'   list of distributions; `class` gives each policy's distribution by its number.
 #' @param prob the probability of a claim of each policy; for `number = "poisson"` its mean number of claims. One number
 #'   counts for all policies.
 #' @param class for a list of sizes, the index of each policy's size in this list.
@@ -169,7 +169,7 @@ policy_groups <- function(size, class, probabilities) {
   )
 }
 
-# The longest step of which all values are multiples.
+# The longest step that divides all values.
 own_step <- function(x) {
   if (size_of(x) == 1L) {
     return(if (x$from == 0) 1 else x$from)

@@ -281,7 +281,7 @@ covariate_names <- function(frame, terms) {
 
 # Covariates as columns of numbers, with the covariate that each column belongs to as attribute "group". A factor has an
 # indicator for each level, so that the result does not depend on which level is the first; two levels need one
-# indicator. Ordered levels are numbered. The columns of a factor are one group, those of numbers groups of their own.
+# indicator. Ordered levels are numbered. The columns of a factor are one group; each numeric column is a group.
 covariate_columns <- function(frame, terms) {
   coding <- NULL
   for (name in covariate_names(frame, terms)) {

@@ -8,8 +8,8 @@
 #'
 #' @section Losses:
 #' The coefficients minimise the population's mean loss: squared residuals, the negative log likelihood of a logistic
-#' regression, or the check loss of the quantile `tau`. No model is assumed to be true. The coefficients are those of
-#' a fit to the whole population.
+#' regression, or the check loss of the quantile `tau`. No model is assumed to be true: the coefficients are what a fit
+#' to the whole population would give.
 #'
 #' @param probs probabilities.
 #' @param lower,upper ends of an interval, in the data's units. They may be infinite.

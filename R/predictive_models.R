@@ -54,9 +54,8 @@ new_predictive_model <- function(kind, fields = list()) {
 #' `summary()` says in words what the bandwidth does to the width of the posterior.
 #'
 #' @section Bayesian bootstrap:
-#' `bayesian_bootstrap()` predicts that the next observation is one of those before, each equally likely (Polya's
-#' urn). Its limit is known: weights from a uniform Dirichlet distribution. With the horizon `Inf` they are drawn at
-#' once.
+#' `bayesian_bootstrap()` predicts that the next observation repeats an earlier one, each equally likely (Polya's urn).
+#' Its limit is known: weights from a uniform Dirichlet distribution. With the horizon `Inf` they are drawn at once.
 #'
 #' @param variance the variance of an observation; `NULL` if it is unknown.
 #' @param prior a named numeric vector: see the section on the normal mean. Entries that are not named keep their
@@ -68,10 +67,10 @@ new_predictive_model <- function(kind, fields = list()) {
 #' @param bandwidths if correlations are chosen: `"one"` for all coordinates, or one for `"each"`. For regressions
 #'   this concerns `rho_x`, and the columns of a factor share one.
 #' @param points where distributions are evaluated, in the data's units. For `copula_density()` a vector, or a matrix
-#'   with a row for each point and the data's columns. `NULL` takes 200 values that cover the data with a margin of
-#'   one standard deviation or, if the data have several columns, the rows of the data. For regression and
-#'   classification a data frame with the covariates; `NULL` takes those of the data.
-#' @param at values of the response, in its units, at which the distribution given each row of `points` is evaluated.
+#'   with a row for each point and the data's columns. `NULL` takes 200 values that cover the data with a margin of one
+#'   standard deviation or, if the data have several columns, the rows of the data. For regression and classification a
+#'   data frame with the covariates; `NULL` takes the covariates of the data.
+#' @param at values of the response, in its units, where the distribution given each row of `points` is evaluated.
 #'   `NULL` takes 50 values that cover the data with a margin of one standard deviation.
 #' @param standardize whether to subtract the means and to divide columns by their standard deviations (with divisor
 #'   n) first. Without this, the data should look like draws from a standard normal distribution.

@@ -85,7 +85,7 @@ normal_variance <- function(fit) {
   if (shape > 1) fit$state$scale / (shape - 1) else fit$state$scale / shape
 }
 
-# The mean, and an unknown variance, are parameters of the model. Median, quantiles and probabilities are those of the
+# The mean, and an unknown variance, are parameters of the model. Median, quantiles and probabilities describe the
 # population: the data and the drawn values.
 normal_mean_quantities <- function(fit, run) {
   functional <- fit$functional

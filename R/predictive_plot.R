@@ -34,19 +34,11 @@ plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectorie
   check_title(main)
   check_parts(x, "x")
   type <- check_choice(type, "type", c("model", "draws", "trajectories"))
-  picture <- resample_picture(x, type, probs, paths)
-  switch(picture$kind,
-    normal_mean = plot_normal_mean(x, picture, main),
-    trajectories = plot_trajectories(x, picture, main),
-    band = plot_band(picture, main),
-    boundary = plot_boundary(x, picture, main),
-    draws = plot_histograms(x, main)
-  )
+  paint_picture(resample_picture(x, type, probs, paths, main))
   invisible(x)
 }
 
-# What a picture shows. Its `kind` is how it is drawn; see plot().
-resample_picture <- function(x, type, probs, paths) {
+resample_picture <- function(x, type, probs, paths, main) {
   paths <- check_count(paths, "paths")
   if (!is.numeric(probs) || length(probs) != 2L || anyNA(probs) || any(probs < 0 | probs > 1)) {
     stop_input("probs", "must be two probabilities, not ", show_value(probs))
@@ -60,90 +52,69 @@ resample_picture <- function(x, type, probs, paths) {
     is.data.frame(x$points) && ncol(x$points) == count && all(vapply(x$points, is.numeric, NA))
   }
   if (model == "normal_mean" && (type == "trajectories" || type == "model" && !is.function(x$functional))) {
-    return(c(list(kind = "normal_mean", paths = paths), normal_mean_parts(x)))
+    return(normal_mean_picture(x, paths, main))
   }
   if (type == "trajectories") {
-    return(list(kind = "trajectories", paths = paths, names = utils::head(colnames(x$draws), 9L)))
+    names <- utils::head(colnames(x$draws), 9L)
+    return(picture(lapply(seq_along(names), function(j) {
+      path_panel(x, matrix(x$trajectories[, , j], nrow(x$trajectories)), paths, names[[j]])
+    }), main, "observations drawn"))
   }
   if (type == "draws") {
-    return(list(kind = "draws"))
+    return(histogram_picture(x, main))
   }
   if (model == "copula_density" && NCOL(x$points) == 1L && length(x$points) > 1L) {
-    density_parts(x, probs)
+    density_picture(x, probs, main)
   } else if (model == "copula_regression" && numeric_points(1L) && length(x$response_at) > 1L) {
-    curve_parts(x, probs)
+    curve_picture(x, probs, main)
   } else if (model == "copula_classification" && numeric_points(1L)) {
-    probability_parts(x, probs)
+    probability_picture(x, probs, main)
   } else if (model == "copula_classification" && numeric_points(2L)) {
-    boundary_parts(x, paths)
+    boundary_picture(x, paths, main)
   } else {
-    list(kind = "draws")
+    histogram_picture(x, main)
   }
 }
 
 shade <- function(colour, alpha) grDevices::adjustcolor(colour, alpha)
 
-# The bars of the means, the exact density on a grid, and the limits of the axes.
-normal_mean_parts <- function(fit) {
+# The paths of a quantity. `values`: resamples x times.
+path_panel <- function(fit, values, paths, title, ylim = around(values)) {
+  shown <- seq_len(min(paths, nrow(values)))
+  values <- values[shown, , drop = FALSE]
+  panel(around(fit$times), ylim, list(
+    layer("lines", x = rep(fit$times, each = length(shown)), y = as.vector(values), group = rep(shown, ncol(values)),
+      colour = shade("black", max(0.05, min(1, 12 / length(shown)))))
+  ), title = title)
+}
+
+# The distribution of the mean with the exact posterior; if there are paths of the mean, beside them and sideways.
+normal_mean_picture <- function(fit, paths, main) {
   final <- fit$state$mean
-  limits <- range(final, fit$trajectories)
-  if (limits[[1L]] == limits[[2L]]) {
-    limits <- limits + c(-1, 1)
-  }
+  ends <- around(c(final, fit$trajectories))
   bars <- graphics::hist(final, breaks = 40, plot = FALSE)
-  grid <- seq(limits[[1L]], limits[[2L]], length.out = 200L)
-  exact <- exact_density(fit, grid)
-  list(limits = limits, bars = bars, grid = grid, exact = exact, top = max(bars$density, exact))
+  at <- seq(ends[[1L]], ends[[2L]], length.out = 200L)
+  exact <- exact_density(fit, at)
+  heights <- c(0, 1.04 * max(bars$density, exact))
+  layers <- c(histogram_layers(bars), list(layer("lines", x = at, y = exact, dash = 2, width = 1.5)))
+  caption <- "Dashed: the exact posterior"
+  if (is.null(fit$trajectories)) {
+    return(picture(list(panel(ends, heights, layers)), main, "mean", "density", caption = caption))
+  }
+  turn <- c(x = "y", y = "x", xmin = "ymin", xmax = "ymax", ymin = "xmin", ymax = "xmax")
+  layers <- lapply(layers, function(layer) {
+    turned <- names(layer$data) %in% names(turn)
+    names(layer$data)[turned] <- turn[names(layer$data)[turned]]
+    layer
+  })
+  picture(list(path_panel(fit, fit$trajectories, paths, "paths of the mean, by observations drawn", ends),
+    panel(heights, ends, layers, title = "density")), main, NULL, "mean", columns = 2L, caption = caption)
 }
 
-plot_normal_mean <- function(fit, picture, main) {
-  limits <- picture$limits
-  bars <- picture$bars
-  grid <- picture$grid
-  exact <- picture$exact
-  top <- picture$top
-  paths <- picture$paths
-  old <- graphics::par(mar = c(4, 4, if (is.null(main)) 1 else 2.5, 0.8), las = 1, mgp = c(2.5, 0.6, 0), tcl = -0.25)
-  on.exit(graphics::par(old))
-  sideways <- !is.null(fit$trajectories)
-  if (sideways) {
-    graphics::layout(matrix(1:2, 1L), widths = c(2, 1))
-    on.exit(graphics::layout(1), add = TRUE)
-    shown <- seq_len(min(paths, nrow(fit$trajectories)))
-    graphics::matplot(fit$times, t(fit$trajectories[shown, , drop = FALSE]),
-      type = "l", lty = 1, ylim = limits, col = shade("black", max(0.03, min(1, 10 / length(shown)))),
-      xlab = "observations drawn", ylab = "mean", main = main
-    )
-  }
+histogram_layers <- function(bars) {
   last <- length(bars$breaks)
-  if (sideways) {
-    graphics::plot(NULL, xlim = c(0, top), ylim = limits, xlab = "density", ylab = "")
-    graphics::rect(0, bars$breaks[-last], bars$density, bars$breaks[-1L], col = histogram_colour, border = "white")
-    graphics::lines(exact, grid, lty = 2, lwd = 1.5)
-  } else {
-    graphics::plot(NULL, ylim = c(0, top), xlim = limits, ylab = "density", xlab = "mean", main = main)
-    graphics::rect(bars$breaks[-last], 0, bars$breaks[-1L], bars$density, col = histogram_colour, border = "white")
-    graphics::lines(grid, exact, lty = 2, lwd = 1.5)
-  }
-}
-
-plot_trajectories <- function(fit, picture, main) {
-  names <- picture$names
-  paths <- picture$paths
-  old <- panels(length(names))
-  on.exit(graphics::par(old))
-  shown <- seq_len(min(paths, nrow(fit$trajectories)))
-  for (j in seq_along(names)) {
-    graphics::matplot(fit$times, t(matrix(fit$trajectories[shown, , j], length(shown))), type = "l", lty = 1,
-      col = shade("black", max(0.03, min(1, 10 / length(shown)))), xlab = "observations drawn", ylab = names[[j]],
-      main = if (j == 1L) main)
-  }
-}
-
-panels <- function(count) {
-  columns <- ceiling(sqrt(count))
-  graphics::par(mfrow = c(ceiling(count / columns), columns), mar = c(4, 4.6, 2, 1), las = 1,
-    mgp = c(2.8, 0.6, 0), tcl = -0.3)
+  list(layer("rects", xmin = bars$breaks[-last], xmax = bars$breaks[-1L], ymin = 0, ymax = bars$density,
+    fill = histogram_colour, colour = "white"))
 }
 
 # The density of the ordinary posterior of a normal mean.
@@ -161,104 +132,86 @@ pointwise <- function(draws, probs) {
 }
 
 # A line with a band, and the data as points or as rugs at the `bottom` and the `top`.
-density_parts <- function(fit, probs) {
-  order <- order(fit$points)
-  band <- pointwise(fit$density[, order, drop = FALSE], probs)
-  list(
-    kind = "band", x = fit$points[order], band = band, line = fit$density0[order], xlab = "value", ylab = "density",
-    xlim = range(fit$points), ylim = c(0, max(band, fit$density0)),
-    bottom = as.vector(fit$data$y) * fit$standard$scale + fit$standard$center
-  )
+band_picture <- function(main, x, band, line, xlim, ylim, xlab, ylab, points = NULL, bottom = NULL, top = NULL) {
+  picture(list(panel(around(xlim), ylim, list(
+    layer("points", x = points$x, y = points$y, pch = 16, size = 0.6, colour = "grey50"),
+    layer("ribbon", x = x, ymin = band[1L, ], ymax = band[2L, ], fill = shade(bar_colour, 0.3)),
+    layer("lines", x = x, y = line, width = 2), layer("rug", x = bottom), layer("rug", x = top, side = 3L)
+  ))), main, xlab, ylab)
 }
 
-curve_parts <- function(fit, probs) {
+density_picture <- function(fit, probs, main) {
+  order <- order(fit$points)
+  band <- pointwise(fit$density[, order, drop = FALSE], probs)
+  band_picture(main, fit$points[order], band, fit$density0[order], range(fit$points),
+    c(0, 1.04 * max(band, fit$density0)), "value", "density",
+    bottom = as.vector(fit$data$y) * fit$standard$scale + fit$standard$center)
+}
+
+curve_picture <- function(fit, probs, main) {
   order <- order(fit$points[[1L]])
   x <- fit$points[[1L]][order]
   band <- pointwise(regression_quantities(fit, "mean")[, order, drop = FALSE], probs)
   data_x <- fit$data$x[, 1L] * fit$standard_x$scale + fit$standard_x$center
   data_y <- fit$data$y[, 1L] * fit$standard$scale + fit$standard$center
-  list(
-    kind = "band", x = x, band = band, line = fit$mean0[order], xlab = names(fit$points),
-    ylab = deparse1(fit$model$formula[[2L]]), points = list(x = data_x, y = data_y), xlim = range(data_x, x),
-    ylim = range(data_y, band)
-  )
+  band_picture(main, x, band, fit$mean0[order], c(data_x, x), around(c(data_y, band)), names(fit$points),
+    deparse1(fit$model$formula[[2L]]), list(x = data_x, y = data_y))
 }
 
-probability_parts <- function(fit, probs) {
+probability_picture <- function(fit, probs, main) {
   order <- order(fit$points[[1L]])
   data_x <- fit$data$x[, 1L] * fit$standard_x$scale + fit$standard_x$center
-  list(
-    kind = "band", x = fit$points[[1L]][order], band = pointwise(fit$probability[, order, drop = FALSE], probs),
-    line = fit$probability0[order], xlab = names(fit$points), ylab = sprintf("probability of %s", fit$classes[[2L]]),
-    xlim = range(fit$points[[1L]]), ylim = c(0, 1), bottom = data_x[fit$data$y < 0.5], top = data_x[fit$data$y > 0.5]
-  )
+  band_picture(main, fit$points[[1L]][order], pointwise(fit$probability[, order, drop = FALSE], probs),
+    fit$probability0[order], fit$points[[1L]], c(-0.04, 1.04), names(fit$points),
+    sprintf("probability of %s", fit$classes[[2L]]), bottom = data_x[fit$data$y < 0.5],
+    top = data_x[fit$data$y > 0.5])
 }
 
-plot_band <- function(picture, main) {
-  graphics::plot(NULL, xlim = picture$xlim, ylim = picture$ylim, xlab = picture$xlab, ylab = picture$ylab, main = main,
-    las = 1)
-  if (!is.null(picture$points)) {
-    graphics::points(picture$points$x, picture$points$y, pch = 16, cex = 0.6, col = "grey50")
-  }
-  graphics::polygon(c(picture$x, rev(picture$x)), c(picture$band[1L, ], rev(picture$band[2L, ])),
-    col = shade(bar_colour, 0.3), border = NA)
-  graphics::lines(picture$x, picture$line, lwd = 2)
-  if (length(picture$bottom)) graphics::rug(picture$bottom, side = 1L)
-  if (length(picture$top)) graphics::rug(picture$top, side = 3L)
-}
-
-# The data and whether the points form a rectangular grid with the sides `x` and `y`; `cell`: the place of each point.
-boundary_parts <- function(fit, paths) {
+# The probability of the second class. Points on a rectangular grid are drawn as tiles with contours, and scattered
+# points as coloured points.
+boundary_picture <- function(fit, paths, main) {
   x <- sort(unique(fit$points[[1L]]))
   y <- sort(unique(fit$points[[2L]]))
-  list(
-    kind = "boundary", x = x, y = y, paths = min(paths, fit$count),
-    grid = length(x) > 1L && length(y) > 1L && nrow(fit$points) == length(x) * length(y),
-    cell = cbind(match(fit$points[[1L]], x), match(fit$points[[2L]], y)),
-    data = sweep(sweep(fit$data$x, 2L, fit$standard_x$scale, "*"), 2L, fit$standard_x$center, "+")
-  )
-}
-
-# Points on a rectangular grid are drawn as an image with contours, scattered points as coloured points.
-plot_boundary <- function(fit, picture, main) {
-  x <- picture$x
-  y <- picture$y
-  colours <- diverging_colours(20L)
-  data <- picture$data
-  if (picture$grid) {
-    cell <- picture$cell
-    surface <- function(value) {
-      z <- matrix(NA_real_, length(x), length(y))
-      z[cell] <- value
-      z
-    }
-    graphics::image(x, y, surface(fit$probability0),
-      zlim = c(0, 1), col = shade(colours, 0.6), xlab = names(fit$points)[[1L]], ylab = names(fit$points)[[2L]],
-      main = main, las = 1
+  cell <- cbind(match(fit$points[[1L]], x), match(fit$points[[2L]], y))
+  data <- sweep(sweep(fit$data$x, 2L, fit$standard_x$scale, "*"), 2L, fit$standard_x$center, "+")
+  second <- fit$data$y > 0.5
+  colours <- shade(diverging_colours(20L), 0.6)
+  colour <- colours[pmin(20L, 1L + floor(20 * fit$probability0))]
+  contours <- function(value, ...) {
+    z <- matrix(NA_real_, length(x), length(y))
+    z[cell] <- value
+    lapply(grDevices::contourLines(x, y, z, levels = 0.5), function(line) layer("lines", x = line$x, y = line$y, ...))
+  }
+  points <- if (length(x) > 1L && length(y) > 1L && nrow(fit$points) == length(x) * length(y)) {
+    between <- function(at) c(1.5 * at[[1L]] - at[[2L]] / 2, (at[-1L] + at[-length(at)]) / 2,
+      1.5 * at[[length(at)]] - at[[length(at) - 1L]] / 2)
+    bounds <- list(between(x), between(y))
+    c(
+      list(layer("rects", xmin = bounds[[1L]][cell[, 1L]], xmax = bounds[[1L]][cell[, 1L] + 1L],
+        ymin = bounds[[2L]][cell[, 2L]], ymax = bounds[[2L]][cell[, 2L] + 1L], fill = colour)),
+      unlist(lapply(seq_len(min(paths, fit$count)), function(r) {
+        contours(fit$probability[r, ], colour = shade("black", 0.1))
+      }), recursive = FALSE),
+      contours(fit$probability0, width = 2)
     )
-    for (r in seq_len(picture$paths)) {
-      graphics::contour(x, y, surface(fit$probability[r, ]),
-        levels = 0.5, add = TRUE, drawlabels = FALSE, col = shade("black", 0.08)
-      )
-    }
-    graphics::contour(x, y, surface(fit$probability0), levels = 0.5, add = TRUE, drawlabels = FALSE, lwd = 2)
   } else {
-    graphics::plot(fit$points[[1L]], fit$points[[2L]],
-      pch = 15, xlab = names(fit$points)[[1L]], ylab = names(fit$points)[[2L]],
-      col = colours[pmin(20L, 1L + floor(20 * fit$probability0))], main = main, las = 1
-    )
+    bounds <- fit$points
+    list(layer("points", x = fit$points[[1L]], y = fit$points[[2L]], pch = 15, size = 1.3, colour = colour))
   }
-  graphics::points(data, pch = ifelse(fit$data$y > 0.5, 17, 1), cex = 0.7)
+  key <- c(0.05, 0.5, 0.95)
+  picture(list(panel(around(c(bounds[[1L]], data[, 1L])), around(c(bounds[[2L]], data[, 2L])), c(points, list(
+    layer("points", x = data[!second, 1L], y = data[!second, 2L], pch = 1, size = 0.8),
+    layer("points", x = data[second, 1L], y = data[second, 2L], pch = 17, size = 0.8)
+  )))), main, names(fit$points)[[1L]], names(fit$points)[[2L]],
+  caption = sprintf("Circles: %s, triangles: %s", fit$classes[[1L]], fit$classes[[2L]]),
+  key = list(title = sprintf("Probability of %s", fit$classes[[2L]]), text = paste0(100 * key, "%"),
+    colours = colours[ceiling(20 * key)]))
 }
 
-plot_histograms <- function(fit, main) {
-  shown <- seq_len(min(9L, ncol(fit$draws)))
-  old <- panels(length(shown))
-  on.exit(graphics::par(old))
-  for (j in shown) {
-    graphics::hist(fit$draws[, j],
-      breaks = 40, freq = FALSE, col = histogram_colour, border = "white", xlab = colnames(fit$draws)[[j]],
-      main = if (j == 1L) main
-    )
-  }
+histogram_picture <- function(fit, main) {
+  panels <- lapply(seq_len(min(9L, ncol(fit$draws))), function(j) {
+    bars <- graphics::hist(fit$draws[is.finite(fit$draws[, j]), j], breaks = 40, plot = FALSE)
+    panel(around(bars$breaks), c(0, 1.04 * max(bars$density)), histogram_layers(bars), title = colnames(fit$draws)[[j]])
+  })
+  picture(panels, main, NULL, "density")
 }

@@ -11,10 +11,9 @@
 #' [copula_density()], [copula_regression()] and [copula_classification()] it is a nonparametric posterior on
 #' distributions. With [bayesian_bootstrap()] it is Rubin's posterior on weights.
 #'
-#' What resample r draws in step t depends only on the seed, r and t. So results are the same for any number of
-#' threads, any instruction set, and on graphics cards. The first resamples of a run with more `draws` are those of a
-#' run with fewer, and [continue()] gives what a longer horizon would have given at once. Memory does not grow with
-#' the horizon.
+#' What resample r draws in step t depends only on the seed, r and t. So results are the same for any number of threads,
+#' any instruction set, and on graphics cards. A run with more `draws` begins with the resamples of a run with fewer,
+#' and [continue()] gives what a longer horizon would have given at once. Memory does not grow with the horizon.
 #'
 #' @section How long a horizon:
 #' The predictions are a martingale. A finite horizon leaves out the variance of the steps that would follow. The
@@ -26,10 +25,10 @@
 #'     long as the variance of a step keeps its scale.
 #' }
 #' `horizon = "auto"` takes the N for which this share is `tolerance`. For a univariate density it then also compares,
-#' at each point, the variance between the resamples with the variance of the steps still to come, which is known
-#' given the predictions. It goes on until the share of the latter is at most `tolerance` on average, or the horizon
-#' reaches 1,000,000. `summary()` says in words how much is left out. Location and scale of calibrated resamples are
-#' drawn at once, and do not count.
+#' at each point, the variance between the resamples with the variance of the steps still to come, known from the
+#' predictions. It goes on until the share of the latter is at most `tolerance` on average, or the horizon reaches
+#' 1,000,000. `summary()` says in words how much is left out. Location and scale of calibrated resamples are drawn at
+#' once, and do not count.
 #'
 #' @section Functions:
 #' A function as `functional` is called once for each resample, with these arguments:
@@ -47,11 +46,11 @@
 #'   [bayesian_bootstrap()] also takes `Inf`, which is its `"auto"`.
 #' @param draws number of resamples.
 #' @param functional what to compute from each resample: `NULL` for the model's own quantities; names among `"mean"`,
-#'   `"variance"`, `"sd"`, `"median"` and `"correlation"`; [quantiles_of()], [probability_of()], [coefficients_of()];
-#'   or a function that returns a numeric vector of the same length for each resample (see the section on functions).
-#'   Copula models compute these quantities from the whole distribution, whatever the `points` are.
-#'   For [normal_mean()] the mean and an unknown variance are parameters of the model; median, quantiles and
-#'   probabilities are those of the population: the data and the `horizon` values drawn after them.
+#'   `"variance"`, `"sd"`, `"median"` and `"correlation"`; [quantiles_of()], [probability_of()], [coefficients_of()]; or
+#'   a function that returns a numeric vector of the same length for each resample (see the section on functions).
+#'   Copula models compute these quantities from the whole distribution, whatever the `points` are. For [normal_mean()]
+#'   the mean and an unknown variance are parameters of the model; median, quantiles and probabilities describe the
+#'   population: the data and the `horizon` values drawn after them.
 #' @param trajectories number of points in time at which to keep the paths of the mean, or of a copula model's
 #'   quantities; 0 for none. Not for [bayesian_bootstrap()].
 #' @param tolerance for `horizon = "auto"`: the share of the variance that may be left out.
@@ -62,8 +61,8 @@
 #' \describe{
 #'   \item{`draws`}{draws x quantities, a matrix with column names.}
 #'   \item{`points`}{where distributions were evaluated: a vector, matrix or data frame, in the data's units.}
-#'   \item{`cdf`, `density`}{draws x points, in the data's units. For several coordinates `cdf` is that of the last
-#'     one given the others. Classification has `probability` instead, that of the second class.}
+#'   \item{`cdf`, `density`}{draws x points, in the data's units. For several coordinates `cdf` is for the last one
+#'     given the others. Classification has `probability` instead, of the second class.}
 #'   \item{`cdf0`, `density0`, `probability0`}{the same before resampling: what the data predict.}
 #'   \item{`score`}{the mean log density (or log probability) at which each observation was predicted from those
 #'     before it, averaged over the orders of the data. The response is standardised.}

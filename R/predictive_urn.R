@@ -11,9 +11,9 @@ has_base <- function(model) {
 
 #' Urns with a base measure
 #'
-#' Models for [predictive_resample()] that predict that the next observation is one of those before or a new value.
-#' `dirichlet_process()` is the rule of the Dirichlet process, `pitman_yor()` that of the Pitman-Yor process, and
-#' `gnedin()` that of a population with finitely many types.
+#' Models for [predictive_resample()]: the next observation repeats an earlier one or is a new value.
+#' `dirichlet_process()` and `pitman_yor()` are the rules of these processes, and `gnedin()` is the rule of a population
+#' with finitely many types.
 #'
 #' After n observations with k distinct values, the next one is a new value with probability
 #' \eqn{(\theta + \sigma k)/(\theta + n)}, where \eqn{\theta} is the concentration and \eqn{\sigma} the discount. It is

@@ -151,7 +151,7 @@ check_report_file <- function(file, overwrite) {
   normalizePath(path)
 }
 
-# The beginning of the page's head, by which a report is known.
+# The beginning of the page's head. A report is recognised by it.
 report_mark <- "<meta name=\"generator\" content=\"warpbayes "
 
 # A file without a size may be a pipe, from which reading would wait for ever.

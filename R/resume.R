@@ -4,7 +4,7 @@
 #'
 #' A fit with `checkpoint = "file"` saves its progress to that file at intervals. If the process is killed, the machine
 #' restarts or the run is interrupted, `resume("file", x)` runs the remaining sweeps. The result is the same, to the
-#' last bit, as that of a run that was never stopped. Only `elapsed`, `call`, `backend` and `threads` may differ.
+#' last bit, as a run gives that was never stopped. Only `elapsed`, `call`, `backend` and `threads` may differ.
 #'
 #' The remaining sweeps may run elsewhere: on another number of threads, on workers of a future plan or, for a mixture,
 #' on a `cluster`. If `precision` is `"double"`, they may run on a graphics card or without one. They update the same
@@ -26,9 +26,9 @@
 #' they are expressions and not names. For each column of the data it holds a digest of 128
 #' bits, so that `resume()` can refuse other data. The digests detect accidents; they are not cryptographic.
 #'
-#' The size of a checkpoint is that of the draws and traces so far (see [mixture_memory]) plus the states. The state of
-#' a chain of a mixture takes about \eqn{4 k p^2} bytes. The state of a chain of a topic model takes 8 bytes for each
-#' pair of a topic and a term or document, and 2 bytes for each token.
+#' A checkpoint holds the draws and traces so far (see [mixture_memory]) and the states. The state of a chain of a
+#' mixture takes about \eqn{4 k p^2} bytes. The state of a chain of a topic model takes 8 bytes for each pair of a topic
+#' and a term or document, and 2 bytes for each token.
 #'
 #' @section How it is written:
 #' Each new checkpoint is written beside the old one and then replaces it. So there is always a complete one on the
@@ -55,8 +55,8 @@
 #'
 #' @section Errors:
 #' `warpbayes_error_input` if the file is missing, not a checkpoint, truncated, damaged or from another version of
-#' warpbayes, or if the data are not those of the checkpoint. The message says which, and where the data differ. Other
-#' errors are those of the function that wrote the checkpoint.
+#' warpbayes, or if the data differ from the checkpoint's. The message says which, and where the data differ. Other
+#' errors are as in the function that wrote the checkpoint.
 #' @seealso [continue()], which runs more sweeps than were asked for at first.
 #' @examples
 #' x <- cbind(a = c(rnorm(200), rnorm(100, 6)), b = rnorm(300))
@@ -275,7 +275,7 @@ call_without_data <- function(call, argument) {
 
 mixture_without_data <- function(fit) without_parts(fit, intersect(c("x", "reader"), names(fit)))
 
-# The markers are those that the user chose. A continued fit knows only their names.
+# The markers that the user chose. A continued fit knows only their names.
 mixture_with_data <- function(saved, x, envir) {
   fit <- saved$fit
   markers <- if ("markers" %in% names(saved$given)) {
@@ -292,7 +292,7 @@ mixture_with_data <- function(saved, x, envir) {
   transform <- if (is.null(fit$transform)) "none" else fit$transform
   data <- as_marker_matrix(given$x, given$markers, transform,
     missing = if (is.null(fit$missing)) "error" else fit$missing)
-  # If the data do not tell the samples, those of the checkpoint stay.
+  # If the data do not tell the samples, the checkpoint's samples stay.
   sample <- check_samples(given$sample, nrow(data$x))
   if (!is.null(sample)) {
     fit$sample <- as.integer(sample)

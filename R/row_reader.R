@@ -18,10 +18,10 @@
 #' and [resume()].
 #'
 #' @section The fit:
-#' The fit is `identical()` to that of the whole matrix, and so are its prior, start and draws. It does not hold the
-#' cells: `fit$x` is `NULL`, and `fit$reader` says how they are read. Functions that need all cells, such as
-#' `logLik()` or `predict()` without new data, give an error. Give `predict()` some cells at a time, with
-#' `type = "type"` for their cell types.
+#' The fit is `identical()` to a fit of the whole matrix, and so are its prior, start and draws. It does not hold the
+#' cells: `fit$x` is `NULL`, and `fit$reader` says how they are read. Functions that need all cells, such as `logLik()`
+#' or `predict()` without new data, give an error. Give `predict()` some cells at a time, with `type = "type"` for their
+#' cell types.
 #'
 #' Missing values, `init` with labels or a fit of other cells, and `sample` as the name of a column are not possible.
 #' @section Errors:
@@ -123,8 +123,7 @@ reader_again <- function(reader, fit, markers) {
   complete_reader(reader, connection, markers)
 }
 
-# The reader with the cells that this process needs: `some`, which some_values() takes, and `probe`, those of
-# probe_rows().
+# The reader with the cells that this process needs: `some` for some_values(), and `probe` for probe_rows().
 complete_reader <- function(reader, connection, markers) {
   reader["markers"] <- list(markers)
   reader$some <- collect_cells(connection, spread_over(reader$rows))

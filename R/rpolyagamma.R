@@ -24,7 +24,7 @@ polyagamma_methods <- c("auto", "devroye", "sum", "alternate", "saddlepoint", "n
 #'   \item{\eqn{|c| \ge 15 + \frac12 \log \max(b, 1)}{|c| >= 15 + log(max(b, 1))/2}}{The inverse Gaussian distribution
 #'     of mean \eqn{b/(2|c|)} and shape \eqn{b^2/4}.}
 #' }
-#' The other methods are those of the literature, for comparison:
+#' The other methods come from the literature, for comparison:
 #' \describe{
 #'   \item{`"devroye"`}{Shape 1: exact, by the method of Devroye (2009) and Polson, Scott and Windle (2013).}
 #'   \item{`"sum"`}{Whole shapes up to \eqn{2^{20}}{2^20}: the sum of as many draws of shape 1; exact.}

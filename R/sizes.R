@@ -39,7 +39,7 @@ check_result_size <- function(entries, argument, what, copies = 3, size = 8) {
 }
 
 # Raises an error if the traces, kept draws and states of `total` sweeps need more memory than is available. `plan` is
-# that of the sampler; `plan$state_bytes`, if it is there, is the size of a chain's state.
+# the sampler's; `plan$state_bytes`, if it is there, is the size of a chain's state.
 check_store_memory <- function(plan, fit, total) {
   bytes <- function(parts) sum(vapply(parts, function(part) prod(part$dim) * if (is.integer(part$blank)) 4 else 8, 0))
   draws <- kept_draws(total, fit) * fit$chains

@@ -25,8 +25,8 @@
 #'
 #' @param x for these methods: cell types, a table of proportions or differences, a relabelled mixture, a martingale
 #'   posterior, or a distribution.
-#' @param conf.level probability of the intervals; `NULL`: that of the table. Only tables that keep their draws can be
-#'   given another.
+#' @param conf.level probability of the intervals; `NULL`: the table's. Only tables that keep their draws can be given
+#'   another.
 #' @param ... must be empty.
 #' @return A data frame or tibble.
 #'   * Cell types: `type`, `estimate` (share of the cells), `conf.low`, `conf.high`, `cells`, `components`, `rhat`,

@@ -26,9 +26,9 @@
 #' \eqn{\phi} and \eqn{\theta} given the topics of each sweep. The reference chain is the one with the highest mean
 #' log likelihood after the warm-up.
 #'
-#' Only one chain is averaged because topics have no fixed numbers. Within one long chain they seldom change places,
-#' but another chain numbers them differently. The other chains show how far the topics depend on the start:
-#' [relabel()] matches their topics to those of the reference chain.
+#' Only one chain is averaged because topics have no fixed numbers. Within one long chain they seldom change places, but
+#' another chain numbers them differently. The other chains show how far the topics depend on the start: [relabel()]
+#' matches their topics to the topics of the reference chain.
 #'
 #' @section Start:
 #' A chain from random topics can end with one topic for two subjects and two topics for another. With

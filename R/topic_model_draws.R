@@ -43,7 +43,7 @@ topic_traces <- function(fit) {
 
 #' Tables of a fitted topic model
 #'
-#' Methods for the generics of package generics. The columns are those of package tidytext for topic models.
+#' Methods for the generics of package generics. The columns are named as in package tidytext.
 #'
 #' @param x a fit from [topic_model()].
 #' @param matrix `"beta"`: the terms of the topics; `"gamma"`: the topics of the documents.

@@ -2,7 +2,7 @@
 
 #' Moving from topicmodels or text2vec to topic_model()
 #'
-#' The same task in three packages. `x` are the counts, `new` those of other documents, `m` is a model of the other
+#' The same task in three packages. `x` are the counts, `new` the counts of other documents, `m` is a model of the other
 #' package, and `fit` is from [topic_model()].
 #'
 #' | topicmodels | text2vec | here |

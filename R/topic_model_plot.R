@@ -8,9 +8,9 @@
 #' @param x a fit from [topic_model()].
 #' @param type `"terms"`: the top terms of the most prevalent topics. `"prevalence"`: the share of each topic in all
 #'   tokens. `"log_likelihood"`: the log likelihood of each sweep and chain. `"correlation"`: correlations between the
-#'   logarithms of the amounts of topics in documents. They are those of Friedman and Alm (2012), for which zero means
-#'   unrelated although the shares of a document sum to one. `"map"`: topics with similar terms are close to each other,
-#'   and the area of a circle is the share of the topic in all tokens (Sievert and Shirley 2014).
+#'   logarithms of the amounts of topics in documents, after Friedman and Alm (2012): zero means unrelated, although the
+#'   shares of a document sum to one. `"map"`: topics with similar terms are close to each other, and the area of a
+#'   circle is the share of the topic in all tokens (Sievert and Shirley 2014).
 #' @param topics how many of the most prevalent topics to show.
 #' @param n how many terms of each topic to show.
 #' @param by how terms are ranked, as in [top_terms()].
@@ -42,14 +42,28 @@ plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood"
   by <- check_choice(by, "by", term_rankings)
   n <- check_count(n, "n")
   shown <- shown_topics(x, type, topics)
-  switch(type,
-    terms = plot_topic_terms(x, shown, n, by, main),
-    prevalence = plot_prevalence(x, shown, n, main),
-    log_likelihood = plot_topic_trace(x, main),
-    correlation = plot_topic_correlation(x, shown, main),
-    map = plot_topic_map(x, shown, n, main)
-  )
+  if (type == "correlation") {
+    do.call(plot_heat, correlation_heat(x, shown, main))
+  } else {
+    paint_picture(topic_picture(x, type, shown, n, by, main))
+  }
   invisible(x)
+}
+
+topic_picture <- function(fit, type, shown, n, by, main) {
+  switch(type,
+    terms = term_picture(fit, shown, n, by, main),
+    prevalence = prevalence_picture(fit, shown, n, main),
+    log_likelihood = {
+      values <- fit$log_likelihood / fit$x$tokens
+      # The first 2% of the sweeps are left out of the range: after a random start they lie so low that the others would
+      # look like one line.
+      visible <- range(values[seq_len(nrow(values)) > nrow(values) / 50, ])
+      trace_picture(list(draws = list(values), sweeps = nrow(values), warmup = fit$warmup, chains = ncol(values),
+        titles = "Log likelihood per token", range = list(visible), rhat = NA, differs = FALSE, axis = "Sweep"), main)
+    },
+    map = map_picture(fit, shown, n, main)
+  )
 }
 
 # The most prevalent topics, as many as asked for or as the picture has room for.
@@ -66,76 +80,29 @@ topic_title <- function(fit, topic) {
   sprintf("%s (%s%%)", topic_labels(fit, topic, "Topic "), format(100 * topic_prevalence(fit)[[topic]], digits = 2))
 }
 
-plot_topic_terms <- function(fit, shown, n, by, main) {
+term_picture <- function(fit, shown, n, by, main) {
   terms <- top_terms(fit, n, by)
-  columns <- ceiling(sqrt(length(shown)))
-  rows <- ceiling(length(shown) / columns)
-  old <- graphics::par(no.readonly = TRUE)
-  on.exit(graphics::par(old[c("mfrow", "mar", "oma", "las", "mgp", "tcl")]))
-  graphics::par(
-    mfrow = c(rows, columns), mar = c(2.4, 0.5, 1.8, 0.8), oma = c(0, 0, if (is.null(main)) 0 else 2, 0), las = 1,
-    mgp = c(1.6, 0.4, 0), tcl = -0.2
-  )
-  for (topic in shown) {
+  panels <- lapply(shown, function(topic) {
     own <- terms[terms$topic == topic, ]
-    score <- rev(own$score)
-    at <- seq_along(score)
-    top <- max(score, .Machine$double.eps)
-    graphics::plot.new()
-    # The left third of the panel is for the names of the terms.
-    graphics::plot.window(c(-0.55 * top, top), c(0.4, length(at) + 0.6))
-    graphics::rect(0, at - 0.35, score, at + 0.35, col = bar_colour, border = NA)
-    graphics::text(-0.02 * top, at, rev(own$term), adj = 1, cex = 0.9, xpd = NA)
-    ticks <- pretty(c(0, top), 3)
-    graphics::axis(1, at = ticks[ticks <= top], cex.axis = 0.8)
-    graphics::title(topic_title(fit, topic), cex.main = 1)
-  }
-  if (!is.null(main)) graphics::mtext(main, outer = TRUE, font = 2L)
+    at <- rev(seq_along(own$score))
+    xlim <- c(0, max(1.04 * own$score, .Machine$double.eps))
+    panel(xlim, c(0.4, length(at) + 0.6), list(
+      layer("rects", xmin = 0, xmax = own$score, ymin = at - 0.35, ymax = at + 0.35, fill = bar_colour)
+    ), axis_of(xlim, count = 3L), name_axis(own$term), topic_title(fit, topic))
+  })
+  picture(panels, main, switch(by, probability = "Probability of the term", lift = "Lift", frex = "FREX score",
+    relevance = "Relevance"))
 }
 
-plot_prevalence <- function(fit, shown, n, main) {
-  prevalence <- topic_prevalence(fit)[shown]
-  labels <- paste0(topic_labels(fit, shown), "  ", term_lines(fit, shown, min(n, 4)))
+prevalence_picture <- function(fit, shown, n, main) {
+  share <- topic_prevalence(fit)[shown]
   at <- rev(seq_along(shown))
-  size <- max(0.4, min(1, 24 / length(shown)))
-  old <- graphics::par(mar = c(3.2, 0.5, if (is.null(main)) 0.8 else 2.6, 1), las = 1, mgp = c(2, 0.5, 0), tcl = -0.2)
-  on.exit(graphics::par(old))
-  graphics::plot.new()
-  top <- max(prevalence)
-  graphics::plot.window(c(0, 1.9 * top), c(0.4, length(at) + 0.6), yaxs = "i")
-  graphics::rect(0, at - 0.35, prevalence, at + 0.35, col = bar_colour, border = NA)
-  graphics::text(prevalence + 0.02 * top, at, labels, adj = 0, cex = 0.85 * size, xpd = NA)
-  ticks <- pretty(c(0, top), 4)
-  ticks <- ticks[ticks <= top]
-  graphics::axis(1, at = ticks, labels = paste0(100 * ticks, "%"))
-  graphics::mtext("Share of all tokens", side = 1L, line = 2, adj = 0)
-  if (!is.null(main)) graphics::title(main)
-}
-
-# The first 2% of the sweeps are left out of the range: after a random start they lie so low that the others would look
-# like one line.
-visible_range <- function(values) range(values[seq_len(nrow(values)) > nrow(values) / 50, ])
-
-plot_topic_trace <- function(fit, main) {
-  values <- fit$log_likelihood / fit$x$tokens
-  limits <- visible_range(values)
-  colours <- rep_len(chain_colours, ncol(values))
-  old <- graphics::par(mar = c(3.4, 4.4, if (is.null(main)) 1 else 2.6, 1), las = 1, mgp = c(3.2, 0.6, 0), tcl = -0.25)
-  on.exit(graphics::par(old))
-  graphics::matplot(values,
-    type = "l", lty = 1, col = colours, ylim = limits, xlab = "", ylab = "Log likelihood per token"
-  )
-  graphics::mtext("Sweep", side = 1L, line = 2)
-  if (fit$warmup > 0) {
-    graphics::abline(v = fit$warmup + 0.5, lty = 2, col = "#777777")
-    graphics::text(fit$warmup, graphics::par("usr")[[3L]], "warm-up ", adj = c(1, -0.6), cex = 0.8, col = "#555555")
-  }
-  if (ncol(values) > 1) {
-    graphics::legend("bottomright",
-      legend = paste("chain", seq_len(ncol(values))), col = colours, lty = 1, bty = "n", cex = 0.8
-    )
-  }
-  if (!is.null(main)) graphics::title(main)
+  labels <- paste0(" ", topic_labels(fit, shown), "  ", term_lines(fit, shown, min(n, 4)))
+  # To the right of the bars there is room for the labels.
+  picture(list(panel(c(0, 1.9 * max(share)), c(0.4, length(at) + 0.6), list(
+    layer("rects", xmin = 0, xmax = share, ymin = at - 0.35, ymax = at + 0.35, fill = bar_colour),
+    layer("text", x = share, y = at, label = labels, hjust = 0, vjust = 0.5, size = max(0.5, min(1.1, 26 / length(at))))
+  ), axis_of(c(0, max(share)), percent_labels), NULL)), main, "Share of all tokens")
 }
 
 # Correlations of the logarithms of the amounts of topics in documents, by the method of Friedman and Alm (2012). The
@@ -157,61 +124,21 @@ topic_correlation <- function(theta) {
   result
 }
 
-# Correlations of the shown topics, similar ones together, their labels, and the end of the scale: a round number, the
-# same on both sides, so that white is zero.
-correlation_parts <- function(fit, shown) {
+# Correlations of the shown topics, similar ones together: the arguments of plot_heat(). The end of the scale is a round
+# number, the same on both sides, so that white is zero.
+correlation_heat <- function(fit, shown, main) {
   if (length(shown) < 4L || nrow(fit$theta) < 3L) {
     stop_input("type", "is \"correlation\", for which at least four topics and three documents are needed")
   }
   correlation <- topic_correlation(unname(fit$theta[, shown, drop = FALSE]))
+  # The first is at the bottom.
   order <- stats::hclust(stats::as.dist(1 - correlation), "average")$order
-  correlation <- correlation[order, order]
-  diag(correlation) <- NA
-  list(
-    correlation = correlation, limit = max(0.2, ceiling(10 * max(abs(correlation), na.rm = TRUE)) / 10),
-    labels = paste(topic_labels(fit, shown[order]), term_lines(fit, shown[order], 2)),
-    short = topic_labels(fit, shown[order])
-  )
-}
-
-plot_topic_correlation <- function(fit, shown, main) {
-  parts <- correlation_parts(fit, shown)
-  correlation <- parts$correlation
-  limit <- parts$limit
-  k <- length(shown)
-  size <- max(0.45, min(1, 16 / k))
-  palette <- diverging_colours(101L)
-  colour_of <- function(value) palette[1L + round(100 * (value + 1) / 2)]
-  colour <- colour_of(correlation / limit)
-  colour[is.na(colour)] <- "#DDDDDD"
-  old <- graphics::par(no.readonly = TRUE)
-  on.exit(graphics::par(old[c("mar", "las", "xaxs", "yaxs", "mgp", "tcl")]))
-  rows <- names_in_margin(parts$labels, graphics::par("din")[[1L]], size)
-  columns <- short_names(parts$short, 12L)
-  below <- if (is.null(fit$topic_names)) 3.2 else max(3.2, 1.5 + 0.5 * max(nchar(columns)) * size)
-  graphics::par(mar = c(below, rows$lines, if (is.null(main)) 1 else 2.6, 6), las = 1, xaxs = "i", yaxs = "i",
-    mgp = c(2, 0.4, 0), tcl = -0.2)
-  graphics::plot.new()
-  graphics::plot.window(c(0, k), c(0, k))
-  graphics::rasterImage(matrix(colour, k)[rev(seq_len(k)), ], 0, 0, k, k, interpolate = FALSE)
-  graphics::axis(2, at = seq_len(k) - 0.5, labels = rows$names, tick = FALSE, line = -0.6, cex.axis = rows$cex,
-    gap.axis = -1)
-  graphics::axis(1,
-    at = seq_len(k) - 0.5, labels = columns, tick = FALSE, line = -0.6, cex.axis = size,
-    las = if (is.null(fit$topic_names)) 1 else 2
-  )
-  draw_colour_key(k * 1.06, k * 1.1, k * 0.25, k * 0.75, limit, colour_of, "correlation")
-  if (!is.null(main)) graphics::title(main)
-}
-
-# A key beside the picture, from -limit to limit, between the given coordinates.
-draw_colour_key <- function(left, right, bottom, top, limit, colour_of, title) {
-  steps <- seq(-1, 1, length.out = 101L)
-  graphics::rasterImage(matrix(colour_of(rev(steps))), left, bottom, right, top, interpolate = FALSE, xpd = NA)
-  at <- c(-limit, 0, limit)
-  graphics::text(right + (right - left) / 3, bottom + (top - bottom) * (at / limit + 1) / 2, format(at), adj = 0,
-    cex = 0.8, xpd = NA)
-  graphics::text(left, top + (top - bottom) * 0.07, title, adj = 0, cex = 0.8, xpd = NA)
+  correlation <- correlation[rev(order), order]
+  diag(correlation[rev(seq_along(order)), ]) <- NA
+  limit <- max(0.2, ceiling(10 * max(abs(correlation), na.rm = TRUE)) / 10)
+  labels <- topic_labels(fit, shown[order])
+  list(correlation, rev(paste(labels, term_lines(fit, shown[order], 2))), labels, limit,
+    "Correlation of the amounts of topics", main)
 }
 
 # Positions of topics in the plane: classical scaling of the square roots of the Jensen-Shannon divergences between
@@ -233,9 +160,9 @@ topic_positions <- function(phi) {
   at * rep(ifelse(at[1L, ] < 0, -1, 1), each = k)
 }
 
-# The places, prevalences and labels of topics, and a list of their terms, which stands beside the map: labels of near
+# The area of a circle is the share of the topic in all tokens. A list of terms stands beside the map: labels of near
 # topics would cover each other.
-map_parts <- function(fit, shown, n) {
+map_picture <- function(fit, shown, n, main) {
   if (length(shown) < 3L) {
     stop_input("type", "is \"map\", for which at least three topics are needed")
   }
@@ -243,32 +170,20 @@ map_parts <- function(fit, shown, n) {
   prevalence <- topic_prevalence(fit)[shown]
   listed <- utils::head(seq_along(shown), 25L)
   terms <- term_lines(fit, shown[listed], min(n, 3), by = "relevance")
-  list(
-    at = at, prevalence = prevalence, labels = topic_labels(fit, shown),
-    list = paste0(topic_labels(fit, shown[listed]), "  ", terms)
-  )
-}
-
-plot_topic_map <- function(fit, shown, n, main) {
-  parts <- map_parts(fit, shown, n)
-  at <- parts$at
-  prevalence <- parts$prevalence
-  list <- parts$list
-  old <- graphics::par(mar = c(1, 1, if (is.null(main)) 1 else 2.6, min(0.4 * max(nchar(list)), 20)))
-  on.exit(graphics::par(old))
-  span <- apply(at, 2L, function(values) max(diff(range(values)), 1e-9))
-  graphics::plot(at,
-    type = "n", asp = 1, axes = FALSE, xlab = "", ylab = "", xlim = range(at[, 1L]) + c(-0.12, 0.12) * max(span),
-    ylim = range(at[, 2L]) + c(-0.12, 0.12) * max(span)
-  )
-  usr <- graphics::par("usr")
-  graphics::segments(c(usr[[1L]], 0), c(0, usr[[3L]]), c(usr[[2L]], 0), c(0, usr[[4L]]), col = "#DDDDDD")
-  # The area of a circle is the share of the topic in all tokens.
-  radius <- 0.1 * max(span) * sqrt(prevalence / max(prevalence))
-  pale <- grDevices::adjustcolor(bar_colour, 1 / 3)
-  graphics::symbols(at, circles = radius, inches = FALSE, add = TRUE, bg = pale, fg = bar_colour)
-  graphics::text(at, parts$labels, font = 2L, cex = 0.8)
-  rows <- usr[[4L]] - (usr[[4L]] - usr[[3L]]) * seq_along(list) / max(20, length(list) + 1)
-  graphics::text(usr[[2L]], rows, list, adj = 0, cex = 0.75, xpd = NA)
-  if (!is.null(main)) graphics::title(main)
+  list <- paste0(topic_labels(fit, shown[listed]), "  ", terms)
+  span <- max(apply(at, 2L, function(values) diff(range(values))), 1e-9)
+  radius <- 0.1 * span * sqrt(prevalence / max(prevalence))
+  angle <- seq(0, 2 * pi, length.out = 61L)
+  ylim <- around(c(at[, 2L] - radius, at[, 2L] + radius))
+  ylim <- mean(ylim) + c(-0.5, 0.5) * max(diff(ylim), 0.5 * span)
+  right <- max(at[, 1L] + radius) + 0.08 * span
+  rows <- ylim[[2L]] - diff(ylim) * (seq_along(list) - 0.5) / max(14, length(list))
+  picture(list(panel(c(min(at[, 1L] - radius), right + 0.03 * span * max(nchar(list))), ylim, list(
+    layer("hline", y = 0, colour = "#DDDDDD"), layer("vline", x = 0, colour = "#DDDDDD"),
+    layer("polygons", x = rep(at[, 1L], each = 61L) + as.vector(outer(cos(angle), radius)),
+      y = rep(at[, 2L], each = 61L) + as.vector(outer(sin(angle), radius)), group = rep(seq_along(radius), each = 61L),
+      fill = grDevices::adjustcolor(bar_colour, 1 / 3), colour = bar_colour),
+    layer("text", x = at[, 1L], y = at[, 2L], label = topic_labels(fit, shown), hjust = 0.5, vjust = 0.5, bold = TRUE),
+    layer("text", x = right, y = rows, label = list, hjust = 0, vjust = 0.5)
+  ), NULL, NULL)), main, caption = "Near topics have similar terms; areas are shares of all tokens", aspect = 1)
 }

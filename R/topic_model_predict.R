@@ -56,7 +56,8 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
   structure(class, names = rownames(theta), unknown = attr(theta, "unknown"))
 }
 
-# A factor with the groups of new documents; the last level is for those of no known group. NULL if there are no groups.
+# A factor with the groups of new documents; the last level is for documents of no known group. NULL if there are no
+# groups.
 check_new_groups <- function(fit, groups, documents) {
   if (is.null(groups)) {
     return(NULL)

@@ -5,10 +5,10 @@
 #' Topics have no fixed numbers: two chains that found the same topics may have numbered them differently. `relabel()`
 #' gives them the numbers of the reference chain.
 #'
-#' The topics of each chain are matched one to one to those of the reference chain, so that the total variation
-#' distance between their terms, summed over topics, is least (an assignment problem). The draws, averages and topics
-#' of the chain are renumbered accordingly. If `phi` was kept, each draw is matched on its own, so that topics that
-#' change places within a chain are matched too.
+#' The topics of each chain are matched one to one to topics of the reference chain, so that the total variation
+#' distance between their terms, summed over topics, is least (an assignment problem). The draws, averages and topics of
+#' the chain are renumbered accordingly. If `phi` was kept, each draw is matched on its own, so that topics that change
+#' places within a chain are matched too.
 #'
 #' Topics whose priors differ, such as those with seed words, keep their numbers.
 #'
@@ -54,7 +54,7 @@ relabel.topic_model <- function(fit, average = TRUE, ...) {
   if (average) average_chains(fit) else fit
 }
 
-# The total variation distances between the rows of a and those of b.
+# The total variation distances between the rows of a and the rows of b.
 variation_distance <- function(a, b) {
   t(apply(a, 1L, function(row) 0.5 * colSums(abs(t(b) - row))))
 }

@@ -14,8 +14,8 @@
 #'   of probability and lift.
 #' @param weight the weight of exclusivity in `"frex"`, and of lift in `"relevance"`.
 #' @param ... must be empty: a misspelt argument is an error.
-#' @return A data frame with `topic`, `rank`, `term`, `probability` and `score`, the number by which terms are ranked;
-#'   with `name` if you have set [topic_names()].
+#' @return A data frame with `topic`, `rank`, `term`, `probability` and `score`, which ranks the terms; with `name` if
+#'   you have set [topic_names()].
 #' @references
 #' Bischof, J. M. and Airoldi, E. M. (2012). Summarizing topical content with word frequency and exclusivity.
 #' *Proceedings of the 29th International Conference on Machine Learning*, 201-208.
@@ -94,7 +94,7 @@ term_scores <- function(fit, by, weight = 0.5) {
 #'     and the sum of all vectors. It is 1 if all top terms occur in the same documents.
 #' }
 #' Roeder and others count in windows of 110 words. Counts have no order of words, so windows here are whole documents,
-#' and values differ from those of programs that read texts.
+#' and values differ from programs that read texts.
 #'
 #' @section Other packages:
 #' text2vec has a function of the same name, which is not generic. If text2vec was attached last, write
@@ -107,8 +107,7 @@ term_scores <- function(fit, by, weight = 0.5) {
 #' @param n number of top terms of each topic, at least 2.
 #' @param measure `"umass"`, `"npmi"` or `"cv"`.
 #' @param ... must be empty: a misspelt argument is an error.
-#' @return A numeric vector, one value for each topic. `NA` for topics of which fewer than two top terms occur in the
-#'   documents.
+#' @return A numeric vector, one value for each topic. `NA` for topics with fewer than two top terms in the documents.
 #' @references
 #' Mimno, D., Wallach, H., Talley, E., Leenders, M. and McCallum, A. (2011). Optimizing semantic coherence in topic
 #' models. *Proceedings of EMNLP*, 262-272.
@@ -166,6 +165,6 @@ pair_coherence <- function(together, documents, measure) {
   }
   whole <- rowSums(npmi)
   cosine <- as.vector(npmi %*% whole) / sqrt(rowSums(npmi^2) * sum(whole^2))
-  # The vectors of terms that are never together may have the sum 0, which is like none of them.
+  # The vectors of terms that are never together may have the sum 0, which is similar to no vector.
   mean(ifelse(is.finite(cosine), cosine, 0))
 }

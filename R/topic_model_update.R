@@ -7,7 +7,7 @@
 #'
 #' @section The posterior:
 #' Let \eqn{n_{kw}} be the number of tokens of term \eqn{w} that had topic \eqn{k} after the last sweep of the reference
-#' chain, and \eqn{c_{kw}} the prior counts that the fit had already, such as those of seed words or of an earlier
+#' chain, and \eqn{c_{kw}} the prior counts that the fit had already, for example from seed words or from an earlier
 #' update. The new documents are fitted with the priors
 #' \deqn{\phi_k \sim \mathrm{Dir}(\beta + a (c_{kw} + n_{kw}))_w, \quad \theta_d \sim \mathrm{Dir}(\alpha)}{phi_k ~
 #' Dir(beta + a (c_kw + n_kw)) over w, theta_d ~ Dir(alpha)}
@@ -22,11 +22,11 @@
 #' The tokens start in topics that are drawn from this prior. Several chains have the same prior.
 #'
 #' @section Terms and groups:
-#' The terms are those of the fit. Tokens of other terms are left out, and a message tells their share. New documents
-#' without any term of the fit are an error. To add terms, fit all documents again.
+#' The fit decides the terms. Tokens of other terms are left out, and a message tells their share. New documents without
+#' any term of the fit are an error. To add terms, fit all documents again.
 #'
-#' If the fit has groups of documents, `groups` gives those of the new ones. Documents of no group or of a new one get
-#' the prior mean of \eqn{\alpha}, and are in group `(other)`.
+#' If the fit has groups of documents, `groups` gives the groups of the new documents. Documents of no group or of a new
+#' group get the prior mean of \eqn{\alpha}, and are in group `(other)`.
 #'
 #' @param object a fit from [topic_model()], which may be an update itself.
 #' @param newdata counts of the new documents, in any of the forms that [topic_model()] takes.
@@ -35,9 +35,9 @@
 #' @param iter,warmup,thin,chains,keep as in [topic_model()]. Few sweeps are needed, because the topics are known.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
-#' @return A fit of class `topic_model` whose `documents`, `theta`, `x` and `tokens` are those of the new documents, and
-#'   whose `phi` is that of the posterior above. `prior_counts` has the weighted earlier counts, and `earlier` their
-#'   sum. All functions for fits take it: [continue()], [predict()][predict.topic_model()], and `update()` again.
+#' @return A fit of class `topic_model` with the `documents`, `theta`, `x` and `tokens` of the new documents, and with
+#'   `phi` from the posterior above. `prior_counts` has the weighted earlier counts, and `earlier` their sum. All
+#'   functions for fits take it: [continue()], [predict()][predict.topic_model()], and `update()` again.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used.
 #' @references

@@ -15,8 +15,8 @@
 #'   `marker_thresholds()`: a named vector with a threshold for each marker, `NA` if its density has no valley.
 #' @section How thresholds are found:
 #' The density of a marker is estimated from the cells. Each type counts by the square root of its share, so that the
-#' valley before a rare population is seen; specks do not count. The threshold is the deepest valley: that with the
-#' smallest ratio of its density to that of the lower of the highest peaks on its two sides. At most 0.9 is a valley.
+#' valley before a rare population is seen; specks do not count. For each valley, take the highest peak on each side.
+#' The threshold is the valley that is lowest relative to the smaller of its two peaks. A ratio above 0.9 is no valley.
 #' Look at it before you use it: a marker with three levels has two valleys, and a smear of positive cells has none.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, for markers that the fit lacks, and if no marker has a

@@ -30,14 +30,14 @@
 #' @section What the intervals mean:
 #' The proportion of a type in a sample is the sum of that sample's weights over the components of the type, in each
 #' draw that [cell_types()] used, each with its own cut. These are 50 by default: give `cell_types()` more `draws` for
-#' more exact limits. The interval includes the uncertainty about which types there are. It is about the population
-#' from which the cells of the sample were drawn. It is therefore wider if a sample has few cells. The proportions of
-#' such a sample are drawn towards those of the other samples.
+#' more exact limits. The interval includes the uncertainty about which types there are. It is about the population from
+#' which the cells of the sample were drawn. It is therefore wider if a sample has few cells. The proportions of such a
+#' sample are drawn towards the other samples.
 #'
-#' A difference is that of two means over the samples of a group, in which each sample counts the same. Its interval
-#' and `above` are about **these samples**. They do not say how other patients would differ. For that, the spread
-#' between the samples of a group counts too, which `within` shows. If the difference is not well beyond `within`, the
-#' groups may differ only because their patients do.
+#' A difference is between the means of two groups, and each sample counts the same in the mean of its group. Its
+#' interval and `above` are about **these samples**. They do not say how other patients would differ. For that, the
+#' spread between the samples of a group counts too, which `within` shows. If the difference is not well beyond
+#' `within`, the groups may differ only because their patients do.
 #' @section Errors:
 #' `warpbayes_error_input` for cell types of a fit of one sample, for a `group` that does not fit the samples or has
 #' fewer than two groups, and for other arguments that cannot be used.

@@ -1,4 +1,4 @@
-# plot() of the proportions of cell types in samples, and of their differences between groups.
+# Pictures of the proportions of cell types in samples, and of their differences between groups.
 
 #' Plot proportions of cell types by sample, or their differences between groups
 #'
@@ -24,48 +24,33 @@ plot.type_proportions <- function(x, group = NULL, types = NULL, main = NULL, ..
   check_dots_empty(...)
   check_title(main)
   check_share_table(x)
+  paint_picture(share_picture(x, group, types, main))
+  invisible(x)
+}
+
+# A panel for each of the chosen types, in which each sample has a point with its interval.
+share_picture <- function(x, group, types, main) {
   samples <- levels(x$sample)
   if (!is.null(group)) {
     group <- check_groups(group, samples)
   }
   shown <- chosen_types(types, levels(x$type))
-  colours <- rep_len(chain_colours, max(1L, nlevels(group)))
-  colour <- rep(colours[[1L]], length(samples))
-  if (!is.null(group)) {
-    colour <- ifelse(is.na(group), other_colour, colours[as.integer(group)])
-  }
-  columns <- ceiling(sqrt(length(shown)))
-  cex <- min(0.9, 16 / length(samples))
-  names <- names_in_margin(samples, graphics::par("din")[[1L]] / columns, cex)
-  old <- graphics::par(
-    mfrow = c(ceiling(length(shown) / columns), columns), mar = c(2.6, 0.6 + names$lines, 1.8, 0.8), las = 1,
-    mgp = c(1.6, 0.4, 0), tcl = -0.25, oma = c(if (is.null(group)) 0 else 1.6, 0, if (is.null(main)) 0 else 2, 0)
-  )
-  on.exit(graphics::par(old))
-  at <- seq_along(samples)
-  for (type in shown) {
+  groups <- levels(group)
+  colours <- rep_len(chain_colours, max(1L, length(groups)))
+  panels <- lapply(shown, function(type) {
     rows <- x[x$type == type, ]
-    graphics::plot.new()
+    colour <- if (is.null(group)) colours else colours[as.integer(group)[match(rows$sample, samples)]]
+    colour[is.na(colour)] <- other_colour
+    at <- length(samples) + 1L - match(rows$sample, samples)
     # A type may be absent from all samples.
-    highest <- max(rows$upper, rows$proportion)
-    graphics::plot.window(c(0, if (highest > 0) highest else 0.01), c(length(samples) + 0.5, 0.5))
-    ticks <- graphics::axTicks(1L)
-    graphics::abline(v = ticks, col = "#EEEEEE")
-    graphics::segments(rows$lower, at, rows$upper, at, col = colour, lwd = 3)
-    graphics::points(rows$proportion, at, pch = 21, bg = colour, col = "black")
-    graphics::axis(1L, at = ticks, labels = percent_labels(ticks), cex.axis = 0.8)
-    graphics::axis(2L, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1)
-    graphics::title(short_names(type), cex.main = 1, line = 0.5)
-  }
-  if (!is.null(group)) {
-    # The names have the colours of their groups, because not every device has a character for a dot.
-    graphics::mtext(levels(group), side = 1L, outer = TRUE, line = 0.3, col = colours[seq_len(nlevels(group))],
-      at = (seq_len(nlevels(group)) - 0.5) / nlevels(group), cex = 0.8, font = 2L)
-  }
-  if (!is.null(main)) {
-    graphics::mtext(main, side = 3L, outer = TRUE, line = 0.5, font = 2L)
-  }
-  invisible(x)
+    xlim <- c(0, max(1.04 * rows$upper, rows$proportion, 1e-9))
+    panel(xlim, c(0.4, length(samples) + 0.6), list(
+      layer("segments", x = rows$lower, y = at, xend = rows$upper, yend = at, colour = colour, width = 3),
+      layer("points", x = rows$proportion, y = at, fill = colour)
+    ), axis_of(xlim, percent_labels, 3L), name_axis(samples), short_names(type))
+  })
+  picture(panels, main, "Share of the cells of the sample",
+    key = if (!is.null(group)) list(title = NULL, text = groups, colours = colours))
 }
 
 #' @rdname plot.type_proportions
@@ -74,46 +59,25 @@ plot.type_differences <- function(x, types = NULL, main = NULL, ...) {
   check_dots_empty(...)
   check_title(main)
   check_share_table(x)
-  parts <- difference_parts(x, types)
-  groups <- parts$groups
-  rows <- parts$rows
-  count <- nrow(rows)
-  names <- names_in_margin(parts$names, graphics::par("din")[[1L]], min(0.9, 22 / count))
-  old <- graphics::par(
-    mar = c(3.6, 0.6 + names$lines, if (is.null(main)) 1 else 2.6, 4), las = 1, mgp = c(2.2, 0.5, 0), tcl = -0.25
-  )
-  on.exit(graphics::par(old))
-  graphics::plot.new()
-  graphics::plot.window(range(0, rows$lower, rows$upper), c(count + 0.5, 0.5))
-  graphics::abline(v = 0, col = "#888888")
-  at <- seq_len(count)
-  colour <- chain_colours[1L + (match(rows$group, groups) - 1L) %% length(chain_colours)]
-  graphics::segments(rows$lower, at, rows$upper, at, col = colour, lwd = 3)
-  graphics::points(rows$difference, at, pch = 21, bg = colour, col = "black")
-  graphics::axis(1L)
-  graphics::axis(2L, at = at, labels = names$names, tick = FALSE, cex.axis = names$cex, gap.axis = -1)
-  above <- percent(rows$above, 0)
-  graphics::axis(4L, at = at, labels = above, tick = FALSE, cex.axis = min(0.8, 20 / count), gap.axis = -1)
-  graphics::title(xlab = parts$xlab)
-  if (!is.null(main)) {
-    graphics::mtext(main, side = 3L, line = 1, font = 2L, adj = 0)
-  }
+  paint_picture(difference_picture(x, types, main))
   invisible(x)
 }
 
-# The rows of the chosen types, their names, and the label of the axis.
-difference_parts <- function(x, types) {
+difference_picture <- function(x, types, main) {
   shown <- chosen_types(types, levels(x$type))
   groups <- unique(x$group)
   rows <- x[x$type %in% shown, ]
   rows <- rows[order(match(rows$type, shown)), ]
   scale <- if (identical(attr(x, "scale"), "log_ratio")) "Log proportion" else "Proportion"
-  list(
-    rows = rows, groups = groups,
-    names = if (length(groups) > 1L) paste(rows$type, rows$group, sep = ", ") else as.character(rows$type),
-    xlab = sprintf("%s, %s minus %s (right: probability of being above 0)", scale, paste(groups, collapse = ", "),
-      x$against[[1L]])
+  colours <- rep_len(chain_colours, length(groups))
+  several <- length(groups) > 1L
+  rows <- data.frame(
+    name = if (several) paste(rows$type, rows$group, sep = ", ") else rows$type, estimate = rows$difference,
+    lower = rows$lower, upper = rows$upper, colour = colours[match(rows$group, groups)], right = percent(rows$above, 0)
   )
+  interval_picture(rows, main, sprintf("%s, %s minus %s (right: probability of being above 0)", scale,
+    paste(groups, collapse = ", "), x$against[[1L]]),
+    key = if (several) list(title = "Group", text = as.character(groups), colours = colours))
 }
 
 chosen_types <- function(types, known) {

@@ -31,7 +31,7 @@ slow <- utils::head(result[order(-result$seconds), c("file", "test", "seconds")]
 cat("slowest (processor time):\n", sprintf("  %5.1f s  %s: %s\n", slow$seconds, slow$file, slow$test), sep = "")
 by_file <- sort(tapply(result$seconds, result$file, sum), decreasing = TRUE)
 cat("by file (processor time):\n", sprintf("  %5.1f s  %s\n", by_file, names(by_file)), sep = "")
-# Why tests were skipped, on a line that tests/full-run.R puts on record.
+# Why tests were skipped, on a line that tests/campaigns/full-run.R puts on record.
 reasons <- unlist(lapply(tests, function(test) {
   unlist(lapply(test$results, function(x) if (inherits(x, "expectation_skip")) sub("^Reason: ", "", x$message)))
 }))

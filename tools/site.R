@@ -17,11 +17,11 @@ status <- system2("Rscript", c("--vanilla", "tools/logo.R", file.path(favicons, 
 stopifnot(status == 0)
 
 # pkgdown makes pages of the root's Markdown files only. So these pages move there, and the links to them.
-moved <- c("tests/statistical-validation.md", "tests/standards.md", "tests/full-run.md")
+moved <- c("tests/statistical-validation.md", "tests/standards.md", "tests/campaigns.md", "tests/campaigns/full-run.md")
 stopifnot(file.copy(file.path(source_folder, moved), source_folder))
-for (file in file.path(source_folder, c("README.md", "CONTRIBUTING.md"))) {
+for (file in file.path(source_folder, c("README.md", "CONTRIBUTING.md", basename(moved)))) {
   lines <- readLines(file)
-  for (page in moved) lines <- gsub(paste0("](", page, ")"), paste0("](", basename(page), ")"), lines, fixed = TRUE)
+  for (page in basename(moved)) lines <- gsub(paste0("\\]\\(([a-z]+/)*", page, "\\)"), paste0("](", page, ")"), lines)
   writeLines(lines, file)
 }
 

@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* Raise it by one whenever a struct or a function of these headers changes. */
-#define WB_ABI_VERSION 19
+#define WB_ABI_VERSION 20
 
 typedef struct wb_backend {
   uint32_t abi_version;
@@ -54,13 +54,14 @@ typedef struct wb_backend {
 /* The backend that is compiled into the package. */
 const wb_backend *wb_cpu_backend(void);
 
-/* Where a host algorithm computes and how it can be stopped. wb_call_from_list() of entry/entry.h makes it from the
- * list of resolve_run(). */
+/* Where a host algorithm computes, how it can be stopped, and where it writes what went wrong. wb_call_from_list() of
+ * entry/entry.h makes it from the list of resolve_run(). */
 typedef struct wb_call {
   const wb_backend *backend;
   const wb_backend *processor; /* wb_cpu_backend(), for work too short or too unusual for another backend */
   wb_run run;
   wb_poll poll;
+  wb_message *message;
 } wb_call;
 
 /* The one symbol that the plugin exports: a function that returns its wb_backend. */

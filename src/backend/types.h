@@ -31,7 +31,6 @@ typedef enum wb_isa {
   WB_ISA_AVX512 = 2,
   WB_ISA_NEON = 3 /* arm64 */
 } wb_isa;
-#define WB_ISA_COUNT 4
 
 /* The most graphics cards that can share a call's work. */
 #define WB_MOST_DEVICES 16

@@ -79,7 +79,7 @@ static int judge(int is_vector, const row_view *view, int64_t row, wb_message *m
 
 /* One draw from one valid row, in double, from a copy of its weights whose sum is finite. `copy` has room for a row. */
 static int draw_apart(const wb_call *call, const row_view *view, const wb_categorical_draws *draws, int64_t row,
-                      int64_t draw, int32_t *index, double *copy, wb_message *message) {
+                      int64_t draw, int32_t *index, double *copy) {
   double largest = -wb_infinity(), sum = 0;
   for (int64_t i = 0; i < view->count; i++) {
     const double x = view->weights[i * view->stride];
@@ -103,11 +103,11 @@ static int draw_apart(const wb_call *call, const row_view *view, const wb_catego
   alone.threads = 1;
   if (!view->column) {
     const wb_categorical_rows copied = {1, view->count, copy, view->count, 1, 0};
-    return call->processor->categorical->draw(&copied, &one, &alone, message);
+    return call->processor->categorical->draw(&copied, &one, &alone, call->message);
   }
   const int64_t offset[2] = {0, view->count};
   const wb_categorical_sparse copied = {1, view->columns, offset, view->column, copy};
-  return call->processor->categorical->draw_sparse(&copied, &one, &alone, message);
+  return call->processor->categorical->draw_sparse(&copied, &one, &alone, call->message);
 }
 
 /* Items of a slice, of which those of one draw are `stride` apart, and which of the parts of its rows have some left
@@ -149,8 +149,7 @@ static int count_slice(const wb_call *call, const wb_categorical_draws *draws, i
 /* Turns items counted from 0 into items counted from 1, and checks and draws what the backend left open. `first` is the
  * number, from 0, of the slice's first row in its matrix. */
 static int complete(const wb_call *call, const wb_categorical_rows *dense, const wb_categorical_sparse *sparse,
-                    int is_vector, int64_t rows, int64_t first, const wb_categorical_draws *draws,
-                    wb_message *message) {
+                    int is_vector, int64_t rows, int64_t first, const wb_categorical_draws *draws) {
   double *copy = NULL;
   int64_t room = 0;
   int status = WB_OK;
@@ -160,15 +159,15 @@ static int complete(const wb_call *call, const wb_categorical_rows *dense, const
     for (int64_t i = 0; i < rows && status == WB_OK; i++) {
       if (index[i] > 0) continue;
       const row_view view = dense ? dense_row(dense, i) : sparse_row(sparse, i);
-      status = judge(is_vector, &view, first + i + 1, message);
+      status = judge(is_vector, &view, first + i + 1, call->message);
       if (status != WB_OK) break;
       if (view.count > room) {
         wb_aligned_free(copy);
         room = view.count;
         copy = wb_aligned_malloc((size_t)room * sizeof(double));
-        if (!copy) return wb_out_of_memory(message, "a row of weights", (size_t)room * sizeof(double));
+        if (!copy) return wb_out_of_memory(call->message, "a row of weights", (size_t)room * sizeof(double));
       }
-      status = draw_apart(call, &view, draws, i, draws->first_draw + d, index + i, copy, message);
+      status = draw_apart(call, &view, draws, i, draws->first_draw + d, index + i, copy);
       index[i]++;
     }
   }
@@ -178,9 +177,9 @@ static int complete(const wb_call *call, const wb_categorical_rows *dense, const
 
 /* Draws from the rows of `dense` in slices, or of `sparse` if `dense` is NULL. */
 static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb_categorical_sparse *sparse,
-                       int is_vector, int64_t per_row, const wb_categorical_draws *draws, wb_message *message) {
+                       int is_vector, int64_t per_row, const wb_categorical_draws *draws) {
   const wb_categorical_functions *const functions = call->backend->categorical;
-  int status = wb_backend_has(call->backend, functions, "categorical draws", message);
+  int status = wb_backend_has(call->backend, functions, "categorical draws", call->message);
   if (status != WB_OK) return status;
   const int64_t rows = dense ? dense->rows : sparse->rows;
   int64_t row_step = SLICE_WEIGHTS / (per_row > 0 ? per_row : 1);
@@ -199,14 +198,14 @@ static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb
         wb_categorical_rows part = *dense;
         part.rows = count;
         part.weights += row * dense->row_stride;
-        status = functions->draw(&part, &slice, &call->run, message);
-        if (status == WB_OK) status = complete(call, &part, NULL, is_vector, count, row, &slice, message);
+        status = functions->draw(&part, &slice, &call->run, call->message);
+        if (status == WB_OK) status = complete(call, &part, NULL, is_vector, count, row, &slice);
       } else {
         wb_categorical_sparse part = *sparse;
         part.rows = count;
         part.offset += row;
-        status = functions->draw_sparse(&part, &slice, &call->run, message);
-        if (status == WB_OK) status = complete(call, NULL, &part, 0, count, row, &slice, message);
+        status = functions->draw_sparse(&part, &slice, &call->run, call->message);
+        if (status == WB_OK) status = complete(call, NULL, &part, 0, count, row, &slice);
       }
       if (status != WB_OK) return status;
     }
@@ -215,14 +214,13 @@ static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb
 }
 
 int wb_categorical_draw(wb_call *call, const wb_categorical_rows *rows, int is_vector,
-                        const wb_categorical_draws *draws, wb_message *message) {
-  return draw_slices(call, rows, NULL, is_vector, rows->columns, draws, message);
+                        const wb_categorical_draws *draws) {
+  return draw_slices(call, rows, NULL, is_vector, rows->columns, draws);
 }
 
-int wb_categorical_draw_sparse(wb_call *call, const wb_categorical_sparse *rows, const wb_categorical_draws *draws,
-                               wb_message *message) {
+int wb_categorical_draw_sparse(wb_call *call, const wb_categorical_sparse *rows, const wb_categorical_draws *draws) {
   const int64_t entries = rows->rows > 0 ? rows->offset[rows->rows] / rows->rows : 0;
-  return draw_slices(call, NULL, rows, 0, entries + 1, draws, message);
+  return draw_slices(call, NULL, rows, 0, entries + 1, draws);
 }
 
 void wb_categorical_rows_of(int64_t rows, int64_t columns, const int32_t *start, const int32_t *row,

@@ -10,9 +10,8 @@
  * weights are too large or too small for sums in its precision is drawn on its own, in double. is_vector: the message
  * does not mention a row. */
 int wb_categorical_draw(wb_call *call, const wb_categorical_rows *rows, int is_vector,
-                        const wb_categorical_draws *draws, wb_message *message);
-int wb_categorical_draw_sparse(wb_call *call, const wb_categorical_sparse *rows, const wb_categorical_draws *draws,
-                               wb_message *message);
+                        const wb_categorical_draws *draws);
+int wb_categorical_draw_sparse(wb_call *call, const wb_categorical_sparse *rows, const wb_categorical_draws *draws);
 
 /* Converts a matrix stored by columns to rows. Entries of column j are start[j]..start[j + 1] - 1; `row` counts from 0.
  * offset has rows + 1 elements, column and by_row one for each entry. The entries of a row are in order of their

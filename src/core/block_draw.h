@@ -1,7 +1,7 @@
 /* One draw from the weights of many items, taken block by block of items in a single pass: the weights come by once,
  * and neither they nor their prefix sums are stored for all items.
  *
- * Let `before` be the sum of the weights of the blocks that have passed, and `sum` that of the current block. The
+ * Let `before` be the sum of the weights of the blocks that have passed, and `sum` the sum of the current block. The
  * current block takes over the draw with probability sum / (before + sum). Given that it does, the uniform that decided
  * so is again uniform over the block, and picks the item. After the last block the choice has the law of one draw from
  * all weights.

@@ -52,7 +52,7 @@ WB_HD double wb_copula_residual(double score, double scale, double shift) {
   return wb_fma(score, scale, -shift);
 }
 
-/* c(u, v): the normal density of the residual over that of the score. */
+/* c(u, v): the normal density of the residual over the normal density of the score. */
 WB_HD double wb_copula_density(double score, double residual, double scale) {
   return scale * wb_exp_weight(0.5 * wb_fma(score, score, -residual * residual));
 }

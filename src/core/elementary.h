@@ -14,7 +14,6 @@
  *   wb_lgamma             2.2       2.5      -
  *   wb_normal_quantile    5.9       7.0     81   (relative error below 1e-15)
  *   wb_exp_weightf        0.88      1.0     19
- *   wb_expf               0.87      1.0     34
  *   wb_logf               0.85      1.0     41
  *
  * The functions with a count have no branches, so that a loop that calls them is vectorized. The count is of all
@@ -25,7 +24,7 @@
 #ifndef WB_ELEMENTARY_H
 #define WB_ELEMENTARY_H
 
-#include "core/host_device.h"
+#include "core/fma_chain.h"
 
 WB_HD uint64_t wb_double_bits(double x) {
   uint64_t bits;
@@ -104,16 +103,9 @@ WB_HD float wb_nanf(void) {
 
 /* P(r) = (exp(r) - 1 - r)/r^2 for |r| <= log(2)/2: 1 + r + r^2 P(r) has a relative error of 5.8e-18. */
 WB_HD double wb_exp_polynomial(double r) {
-  double s = 2.497966367665672e-8;
-  s = wb_fma(s, r, 2.762520365733726e-7);
-  s = wb_fma(s, r, 2.7557637458002793e-6);
-  s = wb_fma(s, r, 2.4801508644014323e-5);
-  s = wb_fma(s, r, 1.9841269469300578e-4);
-  s = wb_fma(s, r, 1.3888888926823755e-3);
-  s = wb_fma(s, r, 8.333333333498958e-3);
-  s = wb_fma(s, r, 4.1666666666603895e-2);
-  s = wb_fma(s, r, 0.16666666666666435);
-  return wb_fma(s, r, 0.5);
+  return WB_HORNER(r, 2.497966367665672e-8, 2.762520365733726e-7, 2.7557637458002793e-6, 2.4801508644014323e-5,
+                   1.9841269469300578e-4, 1.3888888926823755e-3, 8.333333333498958e-3, 4.1666666666603895e-2,
+                   0.16666666666666435, 0.5);
 }
 
 /* exp(r) for |r| <= log(2)/2. */
@@ -123,13 +115,8 @@ WB_HD double wb_exp_reduced(double r) {
 
 /* The same in single precision; relative error of the polynomial 3.9e-9. */
 WB_HD float wb_exp_reducedf(float r) {
-  float s = 1.3864338397979736e-3f;
-  s = wb_fmaf(s, r, 8.367492817342281e-3f);
-  s = wb_fmaf(s, r, 4.1667234152555466e-2f);
-  s = wb_fmaf(s, r, 0.16666534543037415f);
-  s = wb_fmaf(s, r, 0.5f);
-  s = wb_fmaf(s, r, 1.0f);
-  return wb_fmaf(s, r, 1.0f);
+  return WB_HORNERF(r, 1.3864338397979736e-3f, 8.367492817342281e-3f, 4.1667234152555466e-2f, 0.16666534543037415f,
+                    0.5f, 1.0f, 1.0f);
 }
 
 /* exp(x) for x <= 0, such as a weight relative to the largest one: exactly 1 at 0; exactly 0 at -inf and wherever
@@ -166,18 +153,6 @@ WB_HD double wb_exp(double x) {
   return wb_exp_reduced(r) * scale1 * scale2;
 }
 
-WB_HD float wb_expf(float x) {
-  float within = x < -104.0f ? -104.0f : x;
-  within = within > 89.0f ? 89.0f : within;
-  float k = wb_fmaf(within, WB_LOG2_Ef, WB_TO_INTEGERf) - WB_TO_INTEGERf;
-  float r = wb_fmaf(k, -WB_LN2_LOWf, wb_fmaf(k, -WB_LN2_HIGHf, within));
-  float half = wb_fmaf(k, 0.5f, WB_TO_INTEGERf);
-  float rest = k - (half - WB_TO_INTEGERf) + WB_TO_INTEGERf;
-  float scale1 = wb_bits_float((wb_float_bits(half) + 127) << 23);
-  float scale2 = wb_bits_float((wb_float_bits(rest) + 127) << 23);
-  return wb_exp_reducedf(r) * scale1 * scale2;
-}
-
 /* exp(x) - 1 = 2^k (exp(r) - 1) + (2^k - 1), with exp(r) - 1 in two doubles. Relative accuracy near 0, inf above
  * 709.78, -1 below -37.5. */
 WB_HD double wb_expm1(double x) {
@@ -209,13 +184,8 @@ WB_HD double wb_log_reduced(double f) {
   double half_square = 0.5 * f * f;
   double s = f / (2.0 + f);
   double z = s * s;
-  double q = 0.14795638036796798;
-  q = wb_fma(q, z, 0.15314084406733894);
-  q = wb_fma(q, z, 0.1818356286662875);
-  q = wb_fma(q, z, 0.22222198604799953);
-  q = wb_fma(q, z, 0.2857142874203014);
-  q = wb_fma(q, z, 0.39999999999416636);
-  q = wb_fma(q, z, 0.6666666666666734);
+  double q = WB_HORNER(z, 0.14795638036796798, 0.15314084406733894, 0.1818356286662875, 0.22222198604799953,
+                       0.2857142874203014, 0.39999999999416636, 0.6666666666666734);
   return wb_fma(s, wb_fma(z, q, half_square), -half_square);
 }
 
@@ -258,9 +228,7 @@ WB_HD float wb_log_reducedf(float f) {
   float half_square = 0.5f * f * f;
   float s = f / (2.0f + f);
   float z = s * s;
-  float q = 0.2987079918384552f;
-  q = wb_fmaf(q, z, 0.39977583289146423f);
-  q = wb_fmaf(q, z, 0.6666677594184875f);
+  float q = WB_HORNERF(z, 0.2987079918384552f, 0.39977583289146423f, 0.6666677594184875f);
   return wb_fmaf(s, wb_fmaf(z, q, half_square), -half_square);
 }
 
@@ -290,53 +258,26 @@ WB_HD double wb_log1mexp(double x) {
 WB_HD double wb_sqrt(double x) {
   return sqrt(x);
 }
-WB_HD float wb_sqrtf(float x) {
-  return sqrtf(x);
-}
 
 /* lgamma(2 + t)/(t (1 + t)) for |t| <= 1; relative error 3.5e-17. */
 WB_HD double wb_lgamma_polynomial(double t) {
-  double q = -8.212822999490541e-10;
-  q = wb_fma(q, t, 1.5824309992453015e-09);
-  q = wb_fma(q, t, 2.4847351758729013e-09);
-  q = wb_fma(q, t, -4.362873844736917e-09);
-  q = wb_fma(q, t, -8.997733702312625e-09);
-  q = wb_fma(q, t, 1.6338795364498542e-08);
-  q = wb_fma(q, t, -7.061904964589857e-10);
-  q = wb_fma(q, t, 5.669520436522022e-09);
-  q = wb_fma(q, t, -5.2129303765822886e-08);
-  q = wb_fma(q, t, 1.044635462971467e-07);
-  q = wb_fma(q, t, -1.8606158629098088e-07);
-  q = wb_fma(q, t, 3.9570576247604265e-07);
-  q = wb_fma(q, t, -8.555192002297936e-07);
-  q = wb_fma(q, t, 1.8114844551121014e-06);
-  q = wb_fma(q, t, -3.846500290872015e-06);
-  q = wb_fma(q, t, 8.221202538503931e-06);
-  q = wb_fma(q, t, -1.7661859022045705e-05);
-  q = wb_fma(q, t, 3.8169083865950094e-05);
-  q = wb_fma(q, t, -8.309509935060099e-05);
-  q = wb_fma(q, t, 0.00018255261433307323);
-  q = wb_fma(q, t, -0.00040570740000116397);
-  q = wb_fma(q, t, 0.0009153769241313197);
-  q = wb_fma(q, t, -0.002108130833825455);
-  q = wb_fma(q, t, 0.004998641164622947);
-  q = wb_fma(q, t, -0.012384192193374458);
-  q = wb_fma(q, t, 0.03296500062115698);
-  q = wb_fma(q, t, -0.1003173016743539);
-  q = wb_fma(q, t, 0.42278433509846713);
-  return q;
+  double high = WB_HORNER(t, -8.212822999490541e-10, 1.5824309992453015e-09, 2.4847351758729013e-09,
+                          -4.362873844736917e-09, -8.997733702312625e-09, 1.6338795364498542e-08,
+                          -7.061904964589857e-10, 5.669520436522022e-09, -5.2129303765822886e-08,
+                          1.044635462971467e-07, -1.8606158629098088e-07, 3.9570576247604265e-07,
+                          -8.555192002297936e-07, 1.8114844551121014e-06);
+  return WB_HORNER(t, high, -3.846500290872015e-06, 8.221202538503931e-06, -1.7661859022045705e-05,
+                   3.8169083865950094e-05, -8.309509935060099e-05, 0.00018255261433307323, -0.00040570740000116397,
+                   0.0009153769241313197, -0.002108130833825455, 0.004998641164622947, -0.012384192193374458,
+                   0.03296500062115698, -0.1003173016743539, 0.42278433509846713);
 }
 
 /* log Gamma(x), x >= 8, by Stirling's series (Abramowitz & Stegun 6.1.41), its terms refitted on [8, inf). */
 WB_HD double wb_lgamma_series(double x) {
   double inverse = 1.0 / x;
   double z = inverse * inverse;
-  double q = -0.0016338463979112454;
-  q = wb_fma(q, z, 0.0008364774361500612);
-  q = wb_fma(q, z, -0.0005951900003858397);
-  q = wb_fma(q, z, 0.0007936505788827376);
-  q = wb_fma(q, z, -0.002777777777366492);
-  q = wb_fma(q, z, 0.0833333333333331);
+  double q = WB_HORNER(z, -0.0016338463979112454, 0.0008364774361500612, -0.0005951900003858397, 0.0007936505788827376,
+                       -0.002777777777366492, 0.0833333333333331);
   double constant = 0.41893853320467274; /* log(2 pi)/2 - 1/2 */
   return wb_fma(x - 0.5, wb_log(x) - 1.0, wb_fma(q, inverse, constant));
 }
@@ -370,59 +311,29 @@ WB_HD double wb_lgamma_multivariate(int p, double x) {
 
 /* -Phi^-1(p) for 2^-54 <= p < 0.075 is wb_normal_tail_top(r)/wb_normal_tail_bottom(r) with r = sqrt(-log p) - 1.6. */
 WB_HD double wb_normal_tail_top(double r) {
-  double top = 3.4752795240368614e-05;
-  top = wb_fma(top, r, 0.0018101834410189726);
-  top = wb_fma(top, r, 0.03216703341463222);
-  top = wb_fma(top, r, 0.27760604479716006);
-  top = wb_fma(top, r, 1.329524166012771);
-  top = wb_fma(top, r, 3.6792897753435985);
-  top = wb_fma(top, r, 5.756436243203399);
-  top = wb_fma(top, r, 4.618374567796596);
-  top = wb_fma(top, r, 1.4234371107496837);
-  return top;
+  return WB_HORNER(r, 3.4752795240368614e-05, 0.0018101834410189726, 0.03216703341463222, 0.27760604479716006,
+                   1.329524166012771, 3.6792897753435985, 5.756436243203399, 4.618374567796596, 1.4234371107496837);
 }
 WB_HD double wb_normal_tail_bottom(double r) {
-  double bottom = 2.4573233196054013e-05;
-  bottom = wb_fma(bottom, r, 0.0012408186511619025);
-  bottom = wb_fma(bottom, r, 0.020833771753116275);
-  bottom = wb_fma(bottom, r, 0.1656851976272124);
-  bottom = wb_fma(bottom, r, 0.7100403226893066);
-  bottom = wb_fma(bottom, r, 1.6772923497274286);
-  bottom = wb_fma(bottom, r, 2.0447871258209633);
-  bottom = wb_fma(bottom, r, 1.0);
-  return bottom;
+  return WB_HORNER(r, 2.4573233196054013e-05, 0.0012408186511619025, 0.020833771753116275, 0.1656851976272124,
+                   0.7100403226893066, 1.6772923497274286, 2.0447871258209633, 1.0);
 }
 
 /* For 0.075 <= p <= 0.925: Phi^-1(p) is q wb_normal_centre_top(s)/wb_normal_centre_bottom(s) with q = p - 1/2 and
  * s = 0.425^2 - q^2. */
 WB_HD double wb_normal_centre_top(double s) {
-  double top = 21522.52382270553;
-  top = wb_fma(top, s, 107922.2392626538);
-  top = wb_fma(top, s, 140748.6935052749);
-  top = wb_fma(top, s, 73904.72300104091);
-  top = wb_fma(top, s, 18500.738543026724);
-  top = wb_fma(top, s, 2337.350851783339);
-  top = wb_fma(top, s, 143.40112295793057);
-  top = wb_fma(top, s, 3.387132872796367);
-  return top;
+  return WB_HORNER(s, 21522.52382270553, 107922.2392626538, 140748.6935052749, 73904.72300104091, 18500.738543026724,
+                   2337.350851783339, 143.40112295793057, 3.387132872796367);
 }
 WB_HD double wb_normal_centre_bottom(double s) {
-  double bottom = 1225.9835604308141;
-  bottom = wb_fma(bottom, s, 27087.822672385788);
-  bottom = wb_fma(bottom, s, 78177.47970461618);
-  bottom = wb_fma(bottom, s, 75603.3957647195);
-  bottom = wb_fma(bottom, s, 32611.53951767447);
-  bottom = wb_fma(bottom, s, 7087.251368076611);
-  bottom = wb_fma(bottom, s, 804.2748861409962);
-  bottom = wb_fma(bottom, s, 45.34228039192624);
-  bottom = wb_fma(bottom, s, 1.0);
-  return bottom;
+  return WB_HORNER(s, 1225.9835604308141, 27087.822672385788, 78177.47970461618, 75603.3957647195, 32611.53951767447,
+                   7087.251368076611, 804.2748861409962, 45.34228039192624, 1.0);
 }
 
 /* Phi^-1(p) for 2^-54 <= p <= 1 - 2^-54, which includes every wb_uniform: rational functions of (p - 1/2)^2 about the
- * centre and of sqrt(-log(min(p, 1 - p))) in the tails. The division is that of Wichura 1988 (Algorithm AS 241, Applied
- * Statistics 37, 477-484); the coefficients are fitted here to a relative error of 8e-17. Branch-free: both functions
- * are computed, and share one division. */
+ * centre and of sqrt(-log(min(p, 1 - p))) in the tails. Centre and tails are divided as by Wichura 1988 (Algorithm AS
+ * 241, Applied Statistics 37, 477-484); the coefficients are fitted here to a relative error of 8e-17. Branch-free:
+ * both functions are computed, and share one division. */
 WB_HD double wb_normal_quantile_within(double p) {
   double q = p - 0.5;
   double other = 1.0 - p;
@@ -469,22 +380,10 @@ WB_HD double wb_normal_quantile(double p) {
   }
   if (!(p > 0.0)) return p == 0.0 ? -wb_infinity() : wb_nan();
   double r = wb_sqrt(-wb_log(p)) - 6.0;
-  double top = 1.0305740391326874e-07;
-  top = wb_fma(top, r, 1.5056570759700886e-05);
-  top = wb_fma(top, r, 0.0007609052412687749);
-  top = wb_fma(top, r, 0.018206531746156395);
-  top = wb_fma(top, r, 0.23123661787569474);
-  top = wb_fma(top, r, 1.5999760309774798);
-  top = wb_fma(top, r, 5.687860834973951);
-  top = wb_fma(top, r, 8.120594767905025);
-  double bottom = 9.158027193202978e-16;
-  bottom = wb_fma(bottom, r, 7.28721565745683e-08);
-  bottom = wb_fma(bottom, r, 1.0209537690792694e-05);
-  bottom = wb_fma(bottom, r, 0.0004770381103215788);
-  bottom = wb_fma(bottom, r, 0.010038900160617757);
-  bottom = wb_fma(bottom, r, 0.10426029879467752);
-  bottom = wb_fma(bottom, r, 0.5210943346294743);
-  bottom = wb_fma(bottom, r, 1.0);
+  double top = WB_HORNER(r, 1.0305740391326874e-07, 1.5056570759700886e-05, 0.0007609052412687749, 0.018206531746156395,
+                         0.23123661787569474, 1.5999760309774798, 5.687860834973951, 8.120594767905025);
+  double bottom = WB_HORNER(r, 9.158027193202978e-16, 7.28721565745683e-08, 1.0209537690792694e-05,
+                            0.0004770381103215788, 0.010038900160617757, 0.10426029879467752, 0.5210943346294743, 1.0);
   return -top / bottom;
 }
 

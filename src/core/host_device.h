@@ -1,5 +1,6 @@
 /* Lets C99, C++ and CUDA compile the same source: fused multiply-adds, WB_HD in front of an inline function, and
- * WB_HD_CALLED in front of a long function that is called from several places. */
+ * WB_HD_CALLED in front of a long function that is called from several places. WB_INLINE is in front of what loops of
+ * the processor inline. */
 #ifndef WB_HOST_DEVICE_H
 #define WB_HOST_DEVICE_H
 
@@ -18,7 +19,12 @@
 #define WB_HD static __host__ __device__ __forceinline__
 #define WB_HD_CALLED static __host__ __device__ __noinline__
 #elif defined(__GNUC__)
-#define WB_HD static inline __attribute__((always_inline, unused))
+#define WB_INLINE static inline __attribute__((always_inline))
+#ifdef WB_SCALAR
+#define WB_HD static inline __attribute__((unused))
+#else
+#define WB_HD WB_INLINE __attribute__((unused))
+#endif
 #define WB_HD_CALLED static __attribute__((noinline, unused))
 #else
 #define WB_HD static inline
@@ -27,7 +33,7 @@
 
 /* Fused multiply-add: one rounding on every machine. */
 #ifdef WB_SCALAR_FMA
-WB_HD double wb_fma(double a, double b, double c) {
+static inline __attribute__((always_inline)) double wb_fma(double a, double b, double c) {
   if (__builtin_expect(!wb_fma_instruction, 0)) return fma(a, b, c);
   __asm__("vfmadd213sd %2, %1, %0" : "+x"(a) : "x"(b), "xm"(c));
   return a;

@@ -133,18 +133,6 @@ WB_HD void wb_triangle_solve_transposed(int p, const double *l, const double *b,
   }
 }
 
-/* |L x|^2. If L is the inverse of A's Cholesky factor, this is x' A^-1 x. */
-WB_HD double wb_quadratic_form(int p, const double *l, const double *x) {
-  double total = 0.0;
-  for (int r = 0; r < p; r++) {
-    const double *row = l + wb_packed_row(r);
-    double sum = 0.0;
-    for (int c = 0; c <= r; c++) sum = wb_fma(row[c], x[c], sum);
-    total = wb_fma(sum, sum, total);
-  }
-  return total;
-}
-
 /* log det L: half of log det(L L'). */
 WB_HD double wb_triangle_log_determinant(int p, const double *l) {
   double sum = 0.0;

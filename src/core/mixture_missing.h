@@ -91,7 +91,8 @@ WB_HD void wb_missing_move(const int lanes, int p, int c, int end, double *value
 }
 
 /* Reorders the triangles of `lanes` components. `order` lists the `observed` observed columns, then the missing ones,
- * each increasing. `constant` holds the log constant of whole rows, and becomes that of the observed coordinates. */
+ * each increasing. `constant` holds the log constant of whole rows, and becomes the log
+ * constant of the observed coordinates. */
 WB_HD void wb_missing_reorder(const int lanes, int p, int observed, const int32_t *order, double *values,
                               double *constant) {
   for (int t = p - 1; t >= observed; t--) wb_missing_move(lanes, p, order[t], t, values);

@@ -13,31 +13,14 @@
  * (t - 4.1)/(t + 4.1), computed in 40 digits for this file; relative error 1.7e-18. All coefficients are positive, so
  * neither polynomial cancels. */
 WB_HD double wb_mills_top(double t) {
-  double top = 2.221706106268125e-07;
-  top = wb_fma(top, t, 6.927829674615951e-06);
-  top = wb_fma(top, t, 0.0001059975544148213);
-  top = wb_fma(top, t, 0.0010353131188264493);
-  top = wb_fma(top, t, 0.007099352061675747);
-  top = wb_fma(top, t, 0.03557732514302591);
-  top = wb_fma(top, t, 0.13179616682525233);
-  top = wb_fma(top, t, 0.35686540207197454);
-  top = wb_fma(top, t, 0.6790260913121311);
-  top = wb_fma(top, t, 0.8275777530139079);
-  return wb_fma(top, t, 0.5);
+  return WB_HORNER(t, 2.221706106268125e-07, 6.927829674615951e-06, 0.0001059975544148213, 0.0010353131188264493,
+                   0.007099352061675747, 0.03557732514302591, 0.13179616682525233, 0.35686540207197454,
+                   0.6790260913121311, 0.8275777530139079, 0.5);
 }
 WB_HD double wb_mills_bottom(double t) {
-  double bottom = 5.56899134389083e-07;
-  bottom = wb_fma(bottom, t, 1.7365493744248165e-05);
-  bottom = wb_fma(bottom, t, 0.0002662533660693045);
-  bottom = wb_fma(bottom, t, 0.002612510630687347);
-  bottom = wb_fma(bottom, t, 0.018060019269267275);
-  bottom = wb_fma(bottom, t, 0.09173954357420515);
-  bottom = wb_fma(bottom, t, 0.3476336038070156);
-  bottom = wb_fma(bottom, t, 0.9786915400849691);
-  bottom = wb_fma(bottom, t, 1.999452688829699);
-  bottom = wb_fma(bottom, t, 2.8152949789792876);
-  bottom = wb_fma(bottom, t, 2.453040066830681);
-  return wb_fma(bottom, t, 1.0);
+  return WB_HORNER(t, 5.56899134389083e-07, 1.7365493744248165e-05, 0.0002662533660693045, 0.002612510630687347,
+                   0.018060019269267275, 0.09173954357420515, 0.3476336038070156, 0.9786915400849691, 1.999452688829699,
+                   2.8152949789792876, 2.453040066830681, 1.0);
 }
 
 /* Phi(x); 0 below -37.6, where Phi is not a normal number; NaN for NaN. */

@@ -31,7 +31,7 @@ typedef enum wb_polyagamma_method {
 
 /* The ways to make a draw. The numbers order lists of elements; no file stores them. */
 typedef enum wb_polyagamma_way {
-  WB_POLYAGAMMA_NONE = 0, /* shape or tilt is not that of a law: NaN */
+  WB_POLYAGAMMA_NONE = 0, /* no law has this shape and tilt: NaN */
   WB_POLYAGAMMA_UNITS,
   WB_POLYAGAMMA_PARTS,
   WB_POLYAGAMMA_EXPANSION_8,
@@ -326,9 +326,9 @@ WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, ui
 }
 
 /* A draw of PG(shape, tilt) for `element` in `iteration`, within a Kolmogorov distance of 1e-6 of its law for every
- * shape and tilt. NaN if the shape is not positive, or if shape or tilt is not finite. The bits are those of
- * wb_polyagamma_draw_by() in less code: if ways are mixed, as in a regression, a GPU fetches the instructions of all of
- * them. */
+ * shape and tilt. NaN if the shape is not positive, or if shape or tilt is not finite. The bits are the same
+ * as by wb_polyagamma_draw_by(), with less code: if ways are mixed, as in a regression, a GPU fetches the instructions
+ * of all ways. */
 WB_HD double wb_polyagamma_draw(uint64_t key, uint32_t iteration, uint64_t element, double shape, double tilt) {
   const int way = wb_polyagamma_choose(shape, tilt);
   const double c = tilt < 0.0 ? -tilt : tilt;

@@ -27,7 +27,7 @@ typedef enum wb_polyagamma_quantity {
 #define WB_QUARTER_PI_SQUARE 2.4674011002723395
 
 /* A point of the real axis, v = a^2 + t = d - pi^2/4 with a = c/2. Both t and d are stored: near the pole (t = 0) d
- * loses the accuracy of t, and near the cut (d = 0) t that of d. */
+ * is less accurate than t, and near the cut (d = 0) t is less accurate than d. */
 typedef struct wb_polyagamma_point {
   double a, v, t, d;
   double root;    /* sqrt(|v|) */

@@ -25,18 +25,9 @@ WB_HD double wb_polyagamma_unit_mean(double c) {
 WB_HD double wb_polyagamma_unit_variance(double c) {
   if (c < 0.7) {
     double q = c * c;
-    double s = -5.6930440912231081e-12;
-    s = wb_fma(s, q, 5.1505751933632514e-11);
-    s = wb_fma(s, q, -4.6212854179999591e-10);
-    s = wb_fma(s, q, 4.1049233020629355e-9);
-    s = wb_fma(s, q, -3.6012417049901488e-8);
-    s = wb_fma(s, q, 3.1099977750730066e-7);
-    s = wb_fma(s, q, -2.6309531517854851e-6);
-    s = wb_fma(s, q, 2.1638758617925285e-5);
-    s = wb_fma(s, q, -1.7085537918871252e-4);
-    s = wb_fma(s, q, 1.2648809523809524e-3);
-    s = wb_fma(s, q, -1.0 / 120.0);
-    return wb_fma(s, q, 1.0 / 24.0);
+    return WB_HORNER(q, -5.6930440912231081e-12, 5.1505751933632514e-11, -4.6212854179999591e-10, 4.1049233020629355e-9,
+                     -3.6012417049901488e-8, 3.1099977750730066e-7, -2.6309531517854851e-6, 2.1638758617925285e-5,
+                     -1.7085537918871252e-4, 1.2648809523809524e-3, -1.0 / 120.0, 1.0 / 24.0);
   }
   if (c > WB_POLYAGAMMA_MOST_TILT) return 0.0;
   double e = wb_exp(-c), sum = 1.0 + e;

@@ -31,7 +31,7 @@ WB_HD double wb_draw_gamma_root(wb_stream *stream, double d) {
 }
 
 /* The log of a gamma draw of any shape > 0. For a shape a < 1, G(a) = G(a + 1) U^(1/a), as the authors advise. On the
- * log scale shapes such as 1e-3 or 1e-8 do not underflow. U takes the word after those of G(a + 1). */
+ * log scale shapes such as 1e-3 or 1e-8 do not underflow. U takes the word after the words of G(a + 1). */
 WB_HD double wb_draw_log_gamma(wb_stream *stream, double shape) {
   double d = (shape < 1.0 ? shape + 1.0 : shape) - 0.3333333333333333;
   double t = wb_draw_gamma_root(stream, d);

@@ -36,7 +36,7 @@ typedef struct wb_gamma_law {
   double tails;  /* number of the left tail; the right tail is the next */
 } wb_gamma_law;
 
-/* The strips left of the mode come first, those right of the mode last. Between them are the two tails, and unused
+/* The strips left of the mode come first, the strips right of the mode last. Between them are the two tails, and unused
  * numbers that are always rejected. */
 typedef struct wb_gamma_strips {
   wb_gamma_law law[WB_GAMMA_COUNTS];

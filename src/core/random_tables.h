@@ -8,8 +8,9 @@
 #include "core/philox.h"
 
 /* `customers` is an integer; concentration > 0. The probability falls with i. So candidates from customer i on are
- * drawn with the probability of customer i, a geometric number of steps apart, and each is kept with the ratio of its
- * own probability to that of i. This takes about c log(1 + customers/c) uniforms instead of one for each customer. */
+ * drawn with the probability of customer i, a geometric number of steps apart. Candidate j is kept with the ratio of
+ * its probability to the probability of i. This takes about c log(1 + customers/c) uniforms instead of one for each
+ * customer. */
 WB_HD double wb_draw_tables(wb_stream *stream, double concentration, double customers) {
   double tables = customers > 0.0 ? 1.0 : 0.0, next = 2.0;
   while (next <= customers) {

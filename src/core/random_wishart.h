@@ -2,8 +2,7 @@
  * 1972, Algorithm AS 53, Applied Statistics 21, 341-345).
  *
  * With Sigma ~ inverse Wishart(df, Psi), Psi = L L' and T from wb_draw_wishart_gram_factor():
- * Sigma^-1 = (T L^-1)' (T L^-1), and T L^-1 is again a lower triangle. With a scale matrix V = C C' and A from
- * wb_draw_wishart_factor(): C A A' C' ~ W(df, V).
+ * Sigma^-1 = (T L^-1)' (T L^-1), and T L^-1 is again a lower triangle.
  */
 #ifndef WB_RANDOM_WISHART_H
 #define WB_RANDOM_WISHART_H
@@ -16,18 +15,9 @@ WB_HD double wb_draw_chi(wb_stream *stream, double df) {
   return wb_sqrt(2.0 * wb_draw_gamma(stream, 0.5 * df));
 }
 
-/* Draws A, a lower triangle packed row by row, with A A' ~ W(df, I), df > p - 1. Each row r (from 0) takes standard
- * normals, then on the diagonal a chi draw with df - r degrees of freedom. */
-WB_HD void wb_draw_wishart_factor(wb_stream *stream, int p, double df, double *packed_lower) {
-  for (int r = 0; r < p; r++) {
-    double *row = packed_lower + wb_packed_row(r);
-    for (int c = 0; c < r; c++) row[c] = wb_draw_normal(stream);
-    row[r] = wb_draw_chi(stream, df - (double)r);
-  }
-}
-
-/* Draws T, packed likewise, with T' T ~ W(df, I). T has the law of A transposed with rows and columns in reverse order:
- * the last diagonal entry has all df degrees of freedom. */
+/* Draws T, a lower triangle packed row by row, with T' T ~ W(df, I), df > p - 1. Each row r (from 0) takes standard
+ * normals, then on the diagonal a chi draw with df - (p - 1 - r) degrees of freedom. Bartlett's triangle A has
+ * A A' ~ W(df, I); T has the law of A transposed with rows and columns in reverse order. */
 WB_HD void wb_draw_wishart_gram_factor(wb_stream *stream, int p, double df, double *packed_lower) {
   for (int r = 0; r < p; r++) {
     double *row = packed_lower + wb_packed_row(r);

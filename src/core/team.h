@@ -96,8 +96,8 @@ WB_TEAM void wb_team_triangle_solve(wb_team team, int p, const double *l, double
   WB_TEAM_BARRIER();
 }
 
-/* Writes those of normal[0], ..., normal[count - 1] that one block of the generator gives. Entry i takes word
- * `word` + i of a stream that was just opened; b counts blocks from that of entry 0. */
+/* One block of the generator gives two of the normals normal[0], ..., normal[count - 1], and this writes them. Entry i
+ * takes word `word` + i of a stream that was just opened. The block of entry 0 has b = 0. */
 WB_TEAM void wb_team_block_of_normals(const wb_stream *stream, uint32_t word, int b, int count, double *normal) {
   const int first = 2 * b - (int)(word & 1);
   if (first >= count) return;

@@ -20,7 +20,7 @@
 /* Levels of beta that share a stream. */
 #define WB_TOPIC_LEVEL_CHUNK 32
 
-/* The number of levels of the histograms of alpha, of which there are `rows`, or of beta; longest: the most tokens of a
+/* The number of levels of the `rows` histograms of alpha, or of the histogram of beta; longest: the most tokens of a
  * document, or of a term. A histogram has the numbers of counts 0, ..., levels, the last one with all larger counts. */
 WB_HD int32_t wb_topic_alpha_levels(int64_t rows, int64_t longest) {
   int64_t levels = 262144 / rows;
@@ -34,7 +34,7 @@ WB_HD int32_t wb_topic_beta_levels(int64_t longest) {
 }
 
 /* How many tokens of the levels high - 1, ..., low >= 1 open a table, token i with probability shape / (shape + i).
- * *above: the number of counts of at least `high`; receives that of counts of at least `low`.
+ * *above: the number of counts of at least `high`; receives the number of counts of at least `low`.
  *
  * Most levels have few openings or none. No table opens from one of these levels to another with the product of the
  * other probabilities, so that one uniform number finds the next level with an opening. */
@@ -84,14 +84,6 @@ WB_HD int64_t wb_topic_openings(uint64_t key, uint32_t purpose, uint32_t iterati
     u = wb_stream_uniform(&stream);
   }
   return tables;
-}
-
-/* The tables of one count >= 1 for the law of shape where extra > 0 is fixed: tables of shape + extra that count with
- * probability shape / (shape + extra), since (shape + extra)^m is a sum over the subsets of m tables. */
-WB_HD int64_t wb_topic_own_tables(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element, double shape,
-                                  double extra, int32_t count) {
-  if (extra > 0.0) return wb_topic_openings(key, purpose, iteration, element, shape, extra, 0, count);
-  return 1 + wb_topic_openings(key, purpose, iteration, element, shape, 0.0, 1, count);
 }
 
 /* wb_topic_level_openings() of a chunk of the levels of beta, which has a stream of its own. */

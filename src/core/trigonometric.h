@@ -21,7 +21,7 @@ WB_HD_CALLED double wb_called_log1p(double x) {
   return wb_log1p(x);
 }
 
-/* sin(x) and cos(x) for |x| <= 1e5. The nearest multiple of pi/2 is subtracted in three parts, of which the first two
+/* sin(x) and cos(x) for |x| <= 1e5. The nearest multiple of pi/2 is subtracted in three parts. The first two parts
  * are so short that their multiples are exact. */
 WB_HD_CALLED void wb_sine_cosine(double x, double *sine, double *cosine) {
   double shifted = wb_fma(x, 0.6366197723675814, WB_TO_INTEGER);
@@ -31,18 +31,10 @@ WB_HD_CALLED void wb_sine_cosine(double x, double *sine, double *cosine) {
   double r = wb_fma(-k, 2.0222662487959507e-21, second);
   double lost = wb_fma(-k, 2.0222662487959507e-21, second - r) + wb_fma(-k, 6.0771005063039660e-11, first - second);
   double z = r * r;
-  double s = 1.5917962175249884e-10;
-  s = wb_fma(s, z, -2.505112926657276e-08);
-  s = wb_fma(s, z, 2.7557316088631368e-06);
-  s = wb_fma(s, z, -0.00019841269836727918);
-  s = wb_fma(s, z, 0.008333333333330925);
-  s = wb_fma(s, z, -0.16666666666666666);
-  double c = -1.1382564620594115e-11;
-  c = wb_fma(c, z, 2.0876145222455177e-09);
-  c = wb_fma(c, z, -2.7557317266084287e-07);
-  c = wb_fma(c, z, 2.4801587298753265e-05);
-  c = wb_fma(c, z, -0.0013888888888887387);
-  c = wb_fma(c, z, 0.041666666666666664);
+  double s = WB_HORNER(z, 1.5917962175249884e-10, -2.505112926657276e-08, 2.7557316088631368e-06,
+                       -0.00019841269836727918, 0.008333333333330925, -0.16666666666666666);
+  double c = WB_HORNER(z, -1.1382564620594115e-11, 2.0876145222455177e-09, -2.7557317266084287e-07,
+                       2.4801587298753265e-05, -0.0013888888888887387, 0.041666666666666664);
   double sin_r = r + wb_fma(s * z, r, lost);
   double half = 0.5 * z, rest = 1.0 - half;
   double cos_r = rest + wb_fma(z * z, c, ((1.0 - rest) - half) - r * lost);
@@ -62,18 +54,9 @@ WB_HD_CALLED double wb_angle(double y, double x) {
   int turned = smaller > 0.41421356237309503 * larger;
   double top = turned ? smaller - larger : smaller, bottom = turned ? smaller + larger : larger;
   double t = top / bottom, z = t * t;
-  double q = 0.016301043392238028;
-  q = wb_fma(q, z, -0.03458501722628211);
-  q = wb_fma(q, z, 0.045521836129652604);
-  q = wb_fma(q, z, -0.05230590570078599);
-  q = wb_fma(q, z, 0.05878948541967487);
-  q = wb_fma(q, z, -0.06666426686590593);
-  q = wb_fma(q, z, 0.07692296481641635);
-  q = wb_fma(q, z, -0.09090908757437575);
-  q = wb_fma(q, z, 0.11111111105240319);
-  q = wb_fma(q, z, -0.14285714285660767);
-  q = wb_fma(q, z, 0.1999999999999981);
-  q = wb_fma(q, z, -0.3333333333333333);
+  double q = WB_HORNER(z, 0.016301043392238028, -0.03458501722628211, 0.045521836129652604, -0.05230590570078599,
+                       0.05878948541967487, -0.06666426686590593, 0.07692296481641635, -0.09090908757437575,
+                       0.11111111105240319, -0.14285714285660767, 0.1999999999999981, -0.3333333333333333);
   double angle = wb_fma(q * z, t, t);
   if (turned) angle = 0.7853981633974483 + (angle + 3.061616997868383e-17);
   if (ay > ax) angle = 1.5707963267948966 - (angle - 6.123233995736766e-17);

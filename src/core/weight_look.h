@@ -1,4 +1,4 @@
-/* Checks that weights are those of a distribution: finite, not negative, and not all zero. */
+/* Checks that weights make a distribution: finite, not negative, and not all zero. */
 #ifndef WB_WEIGHT_LOOK_H
 #define WB_WEIGHT_LOOK_H
 

@@ -10,13 +10,11 @@
 #include <time.h>
 #endif
 
-#define WB_LOOPS "cpu/multiply_add_loops.h"
+#define REAL_LOOPS "cpu/multiply_add_loops.h"
+#define WB_LOOPS "cpu/both_precisions.h"
 #include "numeric/isa.h"
 
-typedef double multiply_add(int64_t rounds, int *count);
-
-static multiply_add *const multiply_add_doubles[] = WB_ISA_TABLE(multiply_add_double);
-static multiply_add *const multiply_add_singles[] = WB_ISA_TABLE(multiply_add_single);
+typedef double timed_loop(int64_t rounds, int *count);
 
 /* Seconds of a measurement, and number of measurements. A measurement is long enough for the clock's resolution and for
  * the processor to reach its sustained speed. */
@@ -33,7 +31,7 @@ static double seconds(void) {
 }
 
 /* Multiply-adds of all threads together, and the seconds they took. */
-static double measure(multiply_add *loop, int threads, int64_t rounds, double *elapsed) {
+static double measure(timed_loop *loop, int threads, int64_t rounds, double *elapsed) {
   double done = 0, sums = 0;
   const double start = seconds();
 #pragma omp parallel num_threads(threads) reduction(+ : done, sums)
@@ -48,7 +46,8 @@ static double measure(multiply_add *loop, int threads, int64_t rounds, double *e
 }
 
 int wb_cpu_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message) {
-  multiply_add *const loop = precision == WB_SINGLE ? multiply_add_singles[run->isa] : multiply_add_doubles[run->isa];
+  timed_loop *const loop =
+      precision == WB_SINGLE ? WB_LOOP(multiply_add_single, run->isa) : WB_LOOP(multiply_add_double, run->isa);
   int64_t rounds = 1024;
   double elapsed;
   (void)message;

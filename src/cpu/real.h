@@ -1,5 +1,10 @@
 /* Macros by which a loop is written once for both precisions. Each inclusion defines them for REAL_BITS, 64 or 32;
- * there is no include guard. In a file that isa.h includes, function names also end in the instruction set. */
+ * there is no include guard. A function's two names stand before its definition, and everywhere else its name without
+ * the precision means the function of the current precision:
+ *
+ *   #define block_sum REAL_NAME(block_sum_double, block_sum_single)
+ *
+ * In a file that isa.h includes, WB_NAME() adds the instruction set to both names. */
 #undef REAL
 #undef REAL_NAME
 #undef REAL_INDEX
@@ -23,7 +28,7 @@
  * block, `apart` numbers apart. */
 #if REAL_BITS == 64
 #define REAL double
-#define REAL_NAME(stem) REAL_NAME_OF(stem##_double)
+#define REAL_NAME(in_double, in_single) REAL_VARIANT(in_double)
 #define REAL_INDEX int64_t
 #define REAL_VECTOR wb_vector
 #define REAL_SET WB_VECTOR_SET
@@ -45,7 +50,7 @@
   } while (0)
 #else
 #define REAL float
-#define REAL_NAME(stem) REAL_NAME_OF(stem##_single)
+#define REAL_NAME(in_double, in_single) REAL_VARIANT(in_single)
 #define REAL_INDEX int32_t
 #define REAL_VECTOR wb_vectorf
 #define REAL_SET WB_VECTOR_SETF
@@ -70,9 +75,9 @@
 #endif
 #undef REAL_BITS
 
-#undef REAL_NAME_OF
+#undef REAL_VARIANT
 #ifdef WB_ISA
-#define REAL_NAME_OF(name) WB_NAME(name)
+#define REAL_VARIANT(name) WB_NAME(name)
 #else
-#define REAL_NAME_OF(name) name
+#define REAL_VARIANT(name) name
 #endif

@@ -97,9 +97,7 @@ SEXP wb_entry_backend_devices(SEXP pointer) {
   int32_t count = 0;
   message.text[0] = '\0';
   int status = backend->device_count(&count, &message);
-  if (status != WB_OK) {
-    return wb_failure(status, &message);
-  }
+  if (status != WB_OK) return wb_failure(status, &message);
   SEXP devices = PROTECT(wb_list_new(8, names));
   for (int column = 0; column < 8; ++column) {
     SEXPTYPE type = column == 1 ? STRSXP : column == 2 || column == 3 ? REALSXP : INTSXP;
@@ -127,8 +125,8 @@ SEXP wb_entry_backend_devices(SEXP pointer) {
 
 /* Fused multiply-adds per second of a run. */
 SEXP wb_entry_backend_rate(SEXP run, SEXP precision) {
-  const wb_call call = wb_call_from_list(run);
   wb_message message;
+  const wb_call call = wb_call_from_list(run, &message);
   double rate = 0;
   const int status = call.backend->multiply_add_rate(&call.run, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, &rate,
                                                      &message);
@@ -137,8 +135,8 @@ SEXP wb_entry_backend_rate(SEXP run, SEXP precision) {
 
 /* Bytes per second to a run's device and back. */
 SEXP wb_entry_backend_bus_rate(SEXP run) {
-  const wb_call call = wb_call_from_list(run);
   wb_message message;
+  const wb_call call = wb_call_from_list(run, &message);
   double rate[2] = {0, 0};
   const int status = call.backend->bus_rate(&call.run, &rate[0], &rate[1], &message);
   if (status != WB_OK) return wb_failure(status, &message);
@@ -150,7 +148,7 @@ SEXP wb_entry_backend_bus_rate(SEXP run) {
 
 /* Frees what a run's backend keeps between calls. */
 SEXP wb_entry_backend_release(SEXP run) {
-  const wb_backend *backend = wb_call_from_list(run).backend;
+  const wb_backend *backend = wb_call_from_list(run, NULL).backend;
   if (backend->release) backend->release();
   return R_NilValue;
 }

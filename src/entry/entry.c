@@ -10,9 +10,7 @@
 SEXP wb_list_new(int length, const char *const *names) {
   SEXP list = PROTECT(Rf_allocVector(VECSXP, length));
   SEXP labels = PROTECT(Rf_allocVector(STRSXP, length));
-  for (int i = 0; i < length; ++i) {
-    SET_STRING_ELT(labels, i, Rf_mkChar(names[i]));
-  }
+  for (int i = 0; i < length; ++i) SET_STRING_ELT(labels, i, Rf_mkChar(names[i]));
   Rf_setAttrib(list, R_NamesSymbol, labels);
   UNPROTECT(2);
   return list;
@@ -36,16 +34,45 @@ SEXP wb_failure(int status, const wb_message *message) {
   return failure;
 }
 
-SEXP wb_changed_fit(void) {
+SEXP wb_finish(SEXP result, int status, const wb_message *message) {
+  UNPROTECT(1);
+  return status == WB_OK ? result : wb_failure(status, message);
+}
+
+SEXP wb_refuse(const char *what) {
   wb_message message;
-  wb_message_write(&message,
-                   "the parts of the fit do not agree in size or type, or have numbers that are not finite: "
-                   "it has been changed since it was made");
+  wb_message_write(&message, "%s", what);
   return wb_failure(WB_ERROR_INPUT, &message);
+}
+
+SEXP wb_changed_fit(void) {
+  return wb_refuse("the parts of the fit do not agree in size or type, or have numbers that are not finite: "
+                   "it has been changed since it was made");
+}
+
+const void *wb_values_of(SEXP vector, size_t *width) {
+  switch (TYPEOF(vector)) {
+  case REALSXP: *width = sizeof(double); return REAL_RO(vector);
+  case INTSXP: *width = sizeof(int); return INTEGER_RO(vector);
+  case RAWSXP: *width = 1; return RAW_RO(vector);
+  default: return NULL;
+  }
 }
 
 int wb_is_numbers(SEXP values, double length) {
   return TYPEOF(values) == REALSXP && (double)Rf_xlength(values) == length;
+}
+
+int wb_are_integers(SEXP values, double length, double least, double end) {
+  if (TYPEOF(values) != INTSXP || (double)Rf_xlength(values) != length) return 0;
+  const int *value = INTEGER_RO(values);
+  for (R_xlen_t i = 0; i < Rf_xlength(values); i++)
+    if (value[i] < least || value[i] >= end) return 0;
+  return 1;
+}
+
+int wb_is_matrix(SEXP value, double rows) {
+  return TYPEOF(value) == REALSXP && Rf_isMatrix(value) && Rf_nrows(value) == rows;
 }
 
 int wb_are_finite(SEXP values, double length) {
@@ -85,9 +112,7 @@ int wb_interrupted(void) {
 SEXP wb_list_element(SEXP list, const char *name) {
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
   for (R_xlen_t i = 0; i < Rf_xlength(names); ++i) {
-    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) {
-      return VECTOR_ELT(list, i);
-    }
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
   }
   return R_NilValue;
 }
@@ -96,16 +121,14 @@ SEXP wb_list_put(SEXP list, const char *name, SEXP value) {
   PROTECT(value);
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
   for (R_xlen_t i = 0; i < Rf_xlength(names); ++i) {
-    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) {
-      SET_VECTOR_ELT(list, i, value);
-    }
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) SET_VECTOR_ELT(list, i, value);
   }
   UNPROTECT(1);
   return value;
 }
 
-wb_call wb_call_from_list(SEXP run) {
-  wb_call call = {.processor = wb_cpu_backend(), .poll = {wb_interrupted, 0}};
+wb_call wb_call_from_list(SEXP run, wb_message *message) {
+  wb_call call = {.processor = wb_cpu_backend(), .poll = {wb_interrupted, 0}, .message = message};
   const int threads = Rf_asInteger(wb_list_element(run, "threads"));
   SEXP devices = wb_list_element(run, "devices"), host_memory = wb_list_element(run, "host_memory");
   wb_run *const out = &call.run;
@@ -132,17 +155,13 @@ int64_t wb_size_from_sexp(SEXP value) {
 uint64_t wb_key_from_raw(SEXP value) {
   const Rbyte *byte = RAW_RO(value);
   uint64_t key = 0;
-  for (int i = 7; i >= 0; --i) {
-    key = key << 8 | byte[i];
-  }
+  for (int i = 7; i >= 0; --i) key = key << 8 | byte[i];
   return key;
 }
 
 SEXP wb_key_to_raw(uint64_t key) {
   SEXP value = Rf_allocVector(RAWSXP, 8);
   Rbyte *byte = RAW(value);
-  for (int i = 0; i < 8; ++i) {
-    byte[i] = (Rbyte)(key >> 8 * i & 0xff);
-  }
+  for (int i = 0; i < 8; ++i) byte[i] = (Rbyte)(key >> 8 * i & 0xff);
   return value;
 }

@@ -53,7 +53,7 @@ SEXP wb_entry_matrix_scan_part(SEXP x, SEXP moments, SEXP first_row) {
 /* `mean`, `sd`, `min` and `max` of each column, from the moments of all rows. */
 SEXP wb_entry_matrix_scan_finish(SEXP moments) {
   static const char *const names[] = {"mean", "sd", "min", "max"};
-  if (TYPEOF(moments) != REALSXP || !Rf_isMatrix(moments) || Rf_nrows(moments) != MOMENTS) return wb_changed_fit();
+  if (!wb_is_matrix(moments, MOMENTS)) return wb_changed_fit();
   const int columns = Rf_ncols(moments);
   SEXP result = PROTECT(wb_list_new(4, names));
   double *values[4];

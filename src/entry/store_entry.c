@@ -14,14 +14,8 @@ SEXP wb_store_arrays(SEXP store) {
   return is_store ? R_ExternalPtrProtected(store) : R_NilValue;
 }
 
-static SEXP refuse(const char *what) {
-  wb_message message;
-  wb_message_write(&message, "%s", what);
-  return wb_failure(WB_ERROR_INPUT, &message);
-}
-
 static SEXP closed(void) {
-  return refuse("the store of draws and traces is closed");
+  return wb_refuse("the store of draws and traces is closed");
 }
 
 static void fill(SEXP array, SEXP value) {
@@ -104,7 +98,7 @@ SEXP wb_entry_store_fill(SEXP store, SEXP which, SEXP offset, SEXP stride, SEXP 
     fits = number[i] >= 1 && number[i] <= Rf_xlength(arrays) &&
            copy_fits(&c, VECTOR_ELT(arrays, number[i] - 1), VECTOR_ELT(values, i));
   }
-  if (!fits) return refuse("draws or traces do not have the size or type of the arrays that they are kept in");
+  if (!fits) return wb_refuse("draws or traces do not have the size or type of the arrays that they are kept in");
   for (R_xlen_t i = 0; i < count; i++) {
     const copy c = copy_from_sexp(i, VECTOR_ELT(values, i), offset, stride, value_stride, run);
     copy_values(&c, VECTOR_ELT(arrays, number[i] - 1), VECTOR_ELT(values, i));

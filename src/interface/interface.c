@@ -26,7 +26,7 @@ wb_message *wb_interface_begin(wb_interface_call *call, warpbayes_message *messa
   const wb_backend *const processor = wb_cpu_backend();
   call->message = message ? (wb_message *)message : &call->own;
   call->message->text[0] = '\0';
-  call->call = (wb_call){.backend = processor, .processor = processor};
+  call->call = (wb_call){.backend = processor, .processor = processor, .message = call->message};
   call->call.run = (wb_run){.threads = 1, .isa = wb_cpu_isa(), .spread = wb_spread};
   return call->message;
 }

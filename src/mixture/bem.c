@@ -70,12 +70,14 @@ static int set_component(const wb_component_law *law, wb_mixture_state *state, i
   return 1;
 }
 
-static int set_parameters(const wb_mixture_prior *prior, wb_mixture_state *state, int means, wb_message *message) {
+static int set_parameters(wb_mixture_chain *chain, int means) {
+  const wb_mixture_prior *const prior = &chain->prior;
+  wb_mixture_state *const state = &chain->state;
   const wb_component_law law = {prior->columns, prior->mean_scale, prior->df, prior->mean, prior->scale, prior->floor};
   for (int32_t j = 0; j < state->components; j++) {
     state->sizes[j] = state->statistics[(size_t)j * WB_MIXTURE_STATISTICS(state->columns)];
     if (set_component(&law, state, j, means)) continue;
-    wb_message_write(message, WB_MIXTURE_NO_COVARIANCE, (int)j + 1);
+    wb_message_write(chain->message, WB_MIXTURE_NO_COVARIANCE, (int)j + 1);
     return WB_ERROR_INPUT;
   }
   set_sticks(prior, state, means);
@@ -129,8 +131,9 @@ static pass_memory place_pass(const wb_mixture_state *state, double *memory) {
 }
 
 /* Statistics of all rows under the parameters; those of cut components are zero. */
-static int weigh(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
-                 wb_mixture_state *state, pass_memory pass, double *log_likelihood, wb_message *message) {
+static int weigh(wb_mixture_chain *chain, pass_memory pass, double *log_likelihood) {
+  const wb_mixture_prior *const prior = &chain->prior;
+  wb_mixture_state *const state = &chain->state;
   const int p = state->columns;
   const size_t triangle = wb_packed_size(p), columns = (size_t)p, size = WB_MIXTURE_STATISTICS(columns);
   int32_t count = 0;
@@ -144,7 +147,8 @@ static int weigh(const wb_backend *backend, wb_mixture_session *session, const w
     state->source[count++] = j;
   }
   const wb_mixture_parameters parameters = {count, pass.factor, pass.offset, pass.log_constant};
-  const int status = backend->mixture->weigh_rows(session, &parameters, state->statistics, log_likelihood, message);
+  const int status = chain->backend->mixture->weigh_rows(chain->session, &parameters, state->statistics, log_likelihood,
+                                                         chain->message);
   if (status != WB_OK) return status;
   for (int32_t j = state->components - 1; j >= 0; j--) {
     double *to = state->statistics + (size_t)j * size;
@@ -164,24 +168,24 @@ static int32_t occupied(const wb_mixture_state *state) {
   return count;
 }
 
-int wb_mixture_climb(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
-                     wb_mixture_state *state, wb_mixture_steps *steps, wb_message *message) {
+int wb_mixture_climb(wb_mixture_chain *chain, wb_mixture_steps *steps) {
+  wb_mixture_state *const state = &chain->state;
   const size_t k = (size_t)state->components, p = (size_t)state->columns;
   const size_t bytes = k * (wb_packed_size(state->columns) + p + 1) * sizeof(double);
   double *memory = malloc(bytes);
-  if (!memory) return wb_out_of_memory(message, "the components", bytes);
+  if (!memory) return wb_out_of_memory(chain->message, "the components", bytes);
   const pass_memory pass = place_pass(state, memory);
   int status = WB_OK;
   steps->done = 0;
   steps->converged = 0;
   while (steps->done < steps->count && !steps->converged) {
     const int32_t i = steps->done;
-    status = set_parameters(prior, state, steps->means, message);
+    status = set_parameters(chain, steps->means);
     if (status != WB_OK) break;
-    steps->log_prior[i] = log_prior(prior, state);
+    steps->log_prior[i] = log_prior(&chain->prior, state);
     steps->concentration[i] = state->concentration;
     note_density(steps, state, i);
-    status = weigh(backend, session, prior, state, pass, &steps->log_likelihood[i], message);
+    status = weigh(chain, pass, &steps->log_likelihood[i]);
     if (status != WB_OK) break;
     steps->occupied[i] = occupied(state);
     const double now = steps->log_likelihood[i] + steps->log_prior[i], gain = now - steps->log_posterior;

@@ -41,15 +41,16 @@ static void learn_mean(wb_mixture_prior *prior, uint64_t key, uint32_t iteration
 }
 
 /* gamma ~ IG(a, b) has the posterior IG(a + k p/2, b + sum |F_j (mu_j - m)|^2 / 2). */
-static int learn_mean_scale(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_hyperprior *hyper,
-                            wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
-                            wb_message *message) {
+static int learn_mean_scale(wb_mixture_chain *chain, uint32_t iteration) {
+  wb_mixture_prior *const prior = &chain->prior;
+  const wb_mixture_hyperprior *const hyper = prior->hyper;
+  const wb_mixture_state *const state = &chain->state;
   const wb_mixture_measures measures = {.center = prior->mean, .distance = state->distance};
-  const int status = backend->mixture->measure(session, &measures, message);
+  const int status = chain->backend->mixture->measure(chain->session, &measures, chain->message);
   if (status != WB_OK) return status;
   double rate = hyper->mean_scale_rate;
   for (int32_t j = 0; j < state->components; j++) rate += 0.5 * state->distance[j];
-  wb_stream stream = wb_stream_open(key, WB_PURPOSE_PRIOR_MEAN_SCALE, iteration, 0);
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_PRIOR_MEAN_SCALE, iteration, 0);
   const double shape = hyper->mean_scale_shape + 0.5 * (double)state->components * state->columns;
   prior->mean_scale = wb_exp(wb_log(rate) - wb_draw_log_gamma(&stream, shape));
   return WB_OK;
@@ -65,29 +66,31 @@ static int begin_scale(const wb_mixture_hyperprior *hyper, int32_t p, double *ro
   return 1;
 }
 
-static void learn_scale(const wb_mixture_hyperprior *hyper, wb_mixture_prior *prior, int32_t components, uint64_t key,
-                        uint32_t iteration, double *precision, double *bartlett, double *root) {
+static void learn_scale(wb_mixture_chain *chain, uint32_t iteration, double *precision, double *bartlett,
+                        double *root) {
+  const wb_mixture_prior *const prior = &chain->prior;
   const int32_t p = prior->columns;
   if (wb_cholesky(p, precision) != 0) return;
   wb_triangle_inverse(p, precision, precision);
-  wb_stream stream = wb_stream_open(key, WB_PURPOSE_PRIOR_SCALE, iteration, 0);
-  const double df = hyper->scale_df + (double)components * (prior->df + p + 1);
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_PRIOR_SCALE, iteration, 0);
+  const double df = prior->hyper->scale_df + (double)chain->state.components * (prior->df + p + 1);
   wb_draw_wishart_gram_factor(&stream, p, df, bartlett);
   wb_triangle_multiply(p, bartlett, precision, root);
   wb_triangle_gram(p, root, prior->scale);
 }
 
 /* nu uniform on a grid: p(nu | ...) is proportional to prod_j IW(Sigma_j | nu + p + 1, nu Phi). */
-static int learn_df(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_hyperprior *hyper,
-                    wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
-                    wb_message *message) {
+static int learn_df(wb_mixture_chain *chain, uint32_t iteration) {
+  wb_mixture_prior *const prior = &chain->prior;
+  const wb_mixture_hyperprior *const hyper = prior->hyper;
+  const wb_mixture_state *const state = &chain->state;
   const int32_t p = state->columns, k = state->components;
   double *root = state->workspace, trace = 0, log_determinant = 0;
   memcpy(root, prior->scale, wb_packed_size(p) * sizeof(double));
   if (wb_cholesky(p, root) != 0) return WB_OK;
   const double log_scale = 2 * wb_triangle_log_determinant(p, root);
   const wb_mixture_measures measures = {.log_determinant = state->log_determinant, .root = root, .trace = state->trace};
-  const int status = backend->mixture->measure(session, &measures, message);
+  const int status = chain->backend->mixture->measure(chain->session, &measures, chain->message);
   if (status != WB_OK) return status;
   for (int32_t j = 0; j < k; j++) {
     trace += state->trace[j];
@@ -101,7 +104,7 @@ static int learn_df(const wb_backend *backend, wb_mixture_session *session, cons
     if (log_weight[i] > largest) largest = log_weight[i];
   }
   for (int i = 0; i < WB_MIXTURE_DF_GRID; i++) total += weight[i] = wb_exp_weight(log_weight[i] - largest);
-  wb_stream stream = wb_stream_open(key, WB_PURPOSE_PRIOR_DF, iteration, 0);
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_PRIOR_DF, iteration, 0);
   const double position = wb_stream_uniform(&stream) * total;
   double sum = 0;
   for (int i = 0; i < WB_MIXTURE_DF_GRID; i++) {
@@ -112,9 +115,10 @@ static int learn_df(const wb_backend *backend, wb_mixture_session *session, cons
   return WB_OK;
 }
 
-int wb_mixture_learn_prior(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_hyperprior *hyper,
-                           wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
-                           wb_message *message) {
+int wb_mixture_learn_prior(wb_mixture_chain *chain, uint32_t iteration) {
+  wb_mixture_prior *const prior = &chain->prior;
+  const wb_mixture_hyperprior *const hyper = prior->hyper;
+  const wb_mixture_state *const state = &chain->state;
   const int32_t p = state->columns;
   const size_t triangle = wb_packed_size(p);
   /* The draw of Phi reuses the memory of the precision of m. */
@@ -128,16 +132,12 @@ int wb_mixture_learn_prior(const wb_backend *backend, wb_mixture_session *sessio
                                         .pull = hyper->learn_mean ? pull : NULL,
                                         .mean_precision = hyper->learn_mean ? mean_precision : NULL,
                                         .scale_precision = scale ? scale_precision : NULL};
-    status = backend->mixture->add_precisions(session, &sums, message);
+    status = chain->backend->mixture->add_precisions(chain->session, &sums, chain->message);
   }
-  if (status == WB_OK && hyper->learn_mean) learn_mean(prior, key, iteration, mean_precision, pull);
-  if (status == WB_OK && hyper->learn_mean_scale)
-    status = learn_mean_scale(backend, session, hyper, prior, state, key, iteration, message);
-  if (status == WB_OK && scale)
-    learn_scale(hyper, prior, state->components, key, iteration, scale_precision, mean_precision, root);
-  if (status == WB_OK && hyper->learn_df)
-    status = learn_df(backend, session, hyper, prior, state, key, iteration, message);
-  return status;
+  if (status == WB_OK && hyper->learn_mean) learn_mean(prior, chain->key, iteration, mean_precision, pull);
+  if (status == WB_OK && hyper->learn_mean_scale) status = learn_mean_scale(chain, iteration);
+  if (status == WB_OK && scale) learn_scale(chain, iteration, scale_precision, mean_precision, root);
+  return status == WB_OK && hyper->learn_df ? learn_df(chain, iteration) : status;
 }
 
 double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mixture_prior *prior,

@@ -50,25 +50,22 @@ static void note_sizes(wb_mixture_state *state, int32_t first, int32_t count) {
     state->sizes[j] = state->statistics[(size_t)j * WB_MIXTURE_STATISTICS(state->columns)];
 }
 
-int wb_mixture_begin(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
-                     wb_message *message) {
+int wb_mixture_begin(wb_mixture_chain *chain) {
+  wb_mixture_state *const state = &chain->state;
   note_sizes(state, 0, state->components);
-  return backend->mixture->set_components(session, state->components, state->statistics, message);
+  return chain->backend->mixture->set_components(chain->session, state->components, state->statistics, chain->message);
 }
 
-int wb_mixture_send_statistics(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
-                               int32_t first, int32_t count, wb_message *message) {
+int wb_mixture_send_statistics(wb_mixture_chain *chain, int32_t first, int32_t count) {
+  wb_mixture_state *const state = &chain->state;
+  double *const statistics = state->statistics + (size_t)first * WB_MIXTURE_STATISTICS(state->columns);
   note_sizes(state, first, count);
-  return backend->mixture->set_statistics(session, first, count,
-                                          state->statistics + (size_t)first * WB_MIXTURE_STATISTICS(state->columns),
-                                          message);
+  return chain->backend->mixture->set_statistics(chain->session, first, count, statistics, chain->message);
 }
 
-int wb_mixture_fetch_statistics(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
-                                int32_t first, int32_t count, wb_message *message) {
-  return backend->mixture->get_statistics(session, first, count,
-                                          state->statistics + (size_t)first * WB_MIXTURE_STATISTICS(state->columns),
-                                          message);
+int wb_mixture_fetch_statistics(wb_mixture_chain *chain) {
+  return chain->backend->mixture->get_statistics(chain->session, 0, chain->state.components, chain->state.statistics,
+                                                 chain->message);
 }
 
 static wb_component_law component_law(const wb_mixture_prior *prior) {
@@ -152,10 +149,12 @@ void wb_mixture_set_constants(wb_mixture_state *state) {
     state->log_constant[j] = wb_component_log_constant(state->columns, state->log_weight[j], state->log_determinant[j]);
 }
 
-int wb_mixture_draw_parameters(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
-                               wb_mixture_state *state, uint64_t key, uint32_t iteration, int moves,
-                               wb_message *message) {
+/* Draws all parameters given the session's statistics, and alpha given the sticks. */
+static int draw_parameters(wb_mixture_chain *chain, uint32_t iteration, int moves) {
+  const wb_mixture_prior *const prior = &chain->prior;
+  wb_mixture_state *const state = &chain->state;
   wb_mixture_samples *samples = state->samples;
+  const uint64_t key = chain->key;
   const int several = samples && iteration > samples->pooled;
   double tables = 0;
   if (several) wb_mixture_draw_tables(samples, state->sizes, key, iteration);
@@ -166,7 +165,8 @@ int wb_mixture_draw_parameters(const wb_backend *backend, wb_mixture_session *se
   if (moves) exchange_labels(state, key, iteration);
   if (several) wb_mixture_exchange_samples(samples, state->source);
   const wb_mixture_law law = {prior->mean, prior->mean_scale, prior->df, prior->scale, prior->floor};
-  const int status = backend->mixture->draw_components(session, &law, state->source, key, iteration, message);
+  const int status = chain->backend->mixture->draw_components(chain->session, &law, state->source, key, iteration,
+                                                              chain->message);
   if (status != WB_OK) return status;
   draw_sticks(state, key, iteration);
   draw_concentration(prior, state, key, iteration);
@@ -174,9 +174,9 @@ int wb_mixture_draw_parameters(const wb_backend *backend, wb_mixture_session *se
   return WB_OK;
 }
 
-int wb_mixture_fetch_parameters(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
-                                wb_message *message) {
-  return backend->mixture->get_components(session, state->mean, state->factor, message);
+int wb_mixture_fetch_parameters(wb_mixture_chain *chain) {
+  return chain->backend->mixture->get_components(chain->session, chain->state.mean, chain->state.factor,
+                                                 chain->message);
 }
 
 wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state) {
@@ -184,24 +184,21 @@ wb_mixture_parameters wb_mixture_parameters_of(const wb_mixture_state *state) {
   return parameters;
 }
 
-int wb_mixture_begin_sweep(const wb_backend *backend, wb_mixture_session *session, wb_mixture_prior *prior,
-                           wb_mixture_state *state, uint64_t key, uint32_t iteration, int moves, int32_t *labels,
-                           wb_message *message) {
-  int status = wb_mixture_draw_parameters(backend, session, prior, state, key, iteration, moves, message);
+int wb_mixture_begin_sweep(wb_mixture_chain *chain, uint32_t iteration, int moves, int32_t *labels) {
+  const wb_mixture_state *const state = &chain->state;
+  const double *const log_weight = state->samples ? state->samples->log_weight : state->log_weight;
+  int status = draw_parameters(chain, iteration, moves);
   if (status == WB_OK)
-    status = backend->mixture->draw_labels(session, state->samples ? state->samples->log_weight : state->log_weight,
-                                           key, iteration, labels, message);
-  if (status == WB_OK && prior->hyper)
-    status = wb_mixture_learn_prior(backend, session, prior->hyper, prior, state, key, iteration, message);
-  return status;
+    status = chain->backend->mixture->draw_labels(chain->session, log_weight, chain->key, iteration, labels,
+                                                  chain->message);
+  return status == WB_OK && chain->prior.hyper ? wb_mixture_learn_prior(chain, iteration) : status;
 }
 
-int wb_mixture_finish_sweep(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
-                            double *log_likelihood, wb_message *message) {
-  wb_mixture_samples *samples = state->samples;
-  const int status = backend->mixture->finish_labels(session, samples ? samples->sizes : state->sizes, log_likelihood,
-                                                     message);
-  if (status == WB_OK && samples) wb_mixture_add_samples(samples, state->sizes);
+int wb_mixture_finish_sweep(wb_mixture_chain *chain, double *log_likelihood) {
+  wb_mixture_samples *samples = chain->state.samples;
+  double *const sizes = samples ? samples->sizes : chain->state.sizes;
+  const int status = chain->backend->mixture->finish_labels(chain->session, sizes, log_likelihood, chain->message);
+  if (status == WB_OK && samples) wb_mixture_add_samples(samples, chain->state.sizes);
   return status;
 }
 
@@ -220,9 +217,9 @@ double wb_mixture_log_prior_of(const wb_mixture_prior *prior, const wb_mixture_s
          (prior->shape - 1) * wb_log(alpha) - prior->rate * alpha;
 }
 
-int wb_mixture_log_prior(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
-                         wb_mixture_state *state, int32_t points, const double *point, double *log_prior,
-                         wb_message *message) {
+int wb_mixture_log_prior(wb_mixture_chain *chain, int32_t points, const double *point, double *log_prior) {
+  const wb_mixture_prior *const prior = &chain->prior;
+  wb_mixture_state *const state = &chain->state;
   const int32_t p = state->columns;
   const size_t triangle = wb_packed_size(p);
   double *scaled = state->workspace, *root = scaled + triangle;
@@ -235,7 +232,7 @@ int wb_mixture_log_prior(const wb_backend *backend, wb_mixture_session *session,
                                         .center = prior->mean, .distance = state->distance,
                                         .root = is_proper ? root : NULL, .trace = is_proper ? state->trace : NULL,
                                         .points = points, .point = point, .point_distance = state->point_distance};
-  const int status = backend->mixture->measure(session, &measures, message);
+  const int status = chain->backend->mixture->measure(chain->session, &measures, chain->message);
   if (status != WB_OK) return status;
   if (!is_proper) {
     *log_prior = wb_nan();

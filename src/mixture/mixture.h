@@ -121,41 +121,37 @@ void wb_mixture_add_samples(const wb_mixture_samples *samples, double *sizes);
  * because the density of a weight near zero is unbounded. */
 double wb_mixture_log_samples(const wb_mixture_samples *samples);
 
+/* A running chain: where it computes, its prior, of which some parts may be learned, and its state. */
+typedef struct wb_mixture_chain {
+  const wb_backend *backend;
+  wb_mixture_session *session;
+  wb_mixture_prior prior;
+  wb_mixture_state state;
+  uint64_t key; /* of the chain's random numbers */
+  wb_message *message;
+} wb_mixture_chain;
+
 /* Gives the state's statistics to a session, before the first of some sweeps. */
-int wb_mixture_begin(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
-                     wb_message *message);
+int wb_mixture_begin(wb_mixture_chain *chain);
 
-/* Copies the statistics of components first, ..., first + count - 1 from the session to the state (fetch), or from the
- * state to the session (send). Only between two sweeps. */
-int wb_mixture_fetch_statistics(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
-                                int32_t first, int32_t count, wb_message *message);
-int wb_mixture_send_statistics(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
-                               int32_t first, int32_t count, wb_message *message);
-
-/* Draws all parameters given the session's statistics, and alpha given the sticks. With `moves`, exchanges of labels
- * between neighbouring components are proposed before the sticks are drawn. The exchanges leave the posterior as it is
- * and let large components move to the front. */
-int wb_mixture_draw_parameters(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
-                               wb_mixture_state *state, uint64_t key, uint32_t iteration, int moves,
-                               wb_message *message);
+/* Copies the statistics of all components from the session to the state (fetch), or of components first, ...,
+ * first + count - 1 from the state to the session (send). Only between two sweeps. */
+int wb_mixture_fetch_statistics(wb_mixture_chain *chain);
+int wb_mixture_send_statistics(wb_mixture_chain *chain, int32_t first, int32_t count);
 
 /* Copies the means and factors drawn last to the state. */
-int wb_mixture_fetch_parameters(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
-                                wb_message *message);
+int wb_mixture_fetch_parameters(wb_mixture_chain *chain);
 
 /* Draws the parts of the prior that are learned, given the parameters. */
-int wb_mixture_learn_prior(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_hyperprior *hyper,
-                           wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key, uint32_t iteration,
-                           wb_message *message);
+int wb_mixture_learn_prior(wb_mixture_chain *chain, uint32_t iteration);
 
 /* One sweep, after wb_mixture_begin(): draws the parameters, what is learned of the prior, and the labels of all rows,
- * which are counted in `sizes`. Labels do not depend on what is learned, so a GPU draws them meanwhile, also while the
- * caller measures components between the two calls. */
-int wb_mixture_begin_sweep(const wb_backend *backend, wb_mixture_session *session, wb_mixture_prior *prior,
-                           wb_mixture_state *state, uint64_t key, uint32_t iteration, int moves, int32_t *labels,
-                           wb_message *message);
-int wb_mixture_finish_sweep(const wb_backend *backend, wb_mixture_session *session, wb_mixture_state *state,
-                            double *log_likelihood, wb_message *message);
+ * which are counted in `sizes`. With `moves`, exchanges of labels between neighbouring components are proposed before
+ * the sticks are drawn: that leaves the posterior as it is and lets large components move to the front. Labels do not
+ * depend on what is learned, so a GPU draws them meanwhile, also while the caller measures components between the two
+ * calls. */
+int wb_mixture_begin_sweep(wb_mixture_chain *chain, uint32_t iteration, int moves, int32_t *labels);
+int wb_mixture_finish_sweep(wb_mixture_chain *chain, double *log_likelihood);
 
 /* Where splits may begin: at rows of the data, or at atoms, single values that many rows share. */
 typedef struct wb_mixture_spots {
@@ -168,8 +164,7 @@ typedef struct wb_mixture_spots {
 typedef struct wb_mixture_sweeps {
   int32_t count;
   uint32_t iteration; /* the number of the first sweep */
-  uint64_t key;       /* of the chain's random numbers */
-  int moves;          /* see wb_mixture_draw_parameters() */
+  int moves;          /* see wb_mixture_begin_sweep() */
   const wb_mixture_spots *spots; /* where splits begin, if the session keeps labels; NULL: no splits and joins */
   uint32_t merge;     /* 0, or the sweep before which clusters are joined. With splits and joins, all sweeps before it
                        * join neighbours instead */
@@ -206,9 +201,7 @@ typedef struct wb_mixture_kept {
 void wb_mixture_prior_values(const wb_mixture_prior *prior, double *values);
 
 /* Runs the sweeps and keeps draws of some of them. */
-int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mixture_prior *prior,
-                   wb_mixture_state *state, const wb_mixture_sweeps *sweeps, const wb_mixture_kept *kept,
-                   wb_message *message);
+int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, const wb_mixture_kept *kept);
 
 /* The values of a row in scaled units, in double precision whatever the session's. They come from the session if some
  * are missing or the data are not in this process. */
@@ -228,9 +221,7 @@ void wb_mixture_set_constants(wb_mixture_state *state);
 /* Log density of the prior at the parameters drawn last: of mu, Sigma, v, alpha and what is learned. Also measures
  * log_determinant and the distances of up to WB_MIXTURE_POINTS points (columns x points, scaled units) from all
  * components. */
-int wb_mixture_log_prior(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
-                         wb_mixture_state *state, int32_t points, const double *point, double *log_prior,
-                         wb_message *message);
+int wb_mixture_log_prior(wb_mixture_chain *chain, int32_t points, const double *point, double *log_prior);
 
 /* The same without what is learned, from log_determinant, distance and trace of `state`. The trace must have been
  * measured with `root`, the Cholesky factor of nu Phi. The coordinate of each stick is v, or -log(1 - v) with
@@ -292,8 +283,7 @@ typedef struct wb_mixture_steps {
 
 /* Takes the statistics and alpha of the state to new ones, and sets the state's means, factors and log weights. The
  * parts of the prior that a sampler may learn stay fixed. */
-int wb_mixture_climb(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
-                     wb_mixture_state *state, wb_mixture_steps *steps, wb_message *message);
+int wb_mixture_climb(wb_mixture_chain *chain, wb_mixture_steps *steps);
 
 /* Statistics of rows with given labels (from 0; negative: left out). `rows` lists the rows; NULL: all rows. A missing
  * value is taken from the previous row of the same label: for a start, that keeps the spread of each column. `last`:
@@ -316,9 +306,7 @@ double wb_mixture_log_marginal(const wb_mixture_prior *prior, double of_prior, c
 /* Splits and joins of components (split_merge.c), given the labels that the session drew last. Changes only the
  * statistics, in the session and in the state's copy. With `neighbours`, components are paired with near ones: that is
  * faster from a start of many small clusters, but does not leave the posterior as it is. */
-int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_spots *spots,
-                           const wb_mixture_prior *prior, wb_mixture_state *state, int neighbours, uint64_t key,
-                           uint32_t iteration, wb_message *message);
+int wb_mixture_split_merge(wb_mixture_chain *chain, const wb_mixture_spots *spots, int neighbours, uint32_t iteration);
 
 /* Puts components, given by their statistics, in order of size, the largest first. */
 void wb_mixture_order_by_size(int32_t components, int32_t columns, double *statistics);

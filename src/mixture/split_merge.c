@@ -51,9 +51,7 @@ enum { BALL, ATOM, SPIKE };
 #define SPIKE_LOG_ODDS 5.0
 
 typedef struct moves {
-  const wb_backend *backend;
-  wb_mixture_session *session;
-  wb_message *message;
+  wb_mixture_chain *chain;
   int status; /* of the session's reply about an anchor's values */
   const wb_mixture_prior *prior;
   wb_mixture_state *state;
@@ -285,7 +283,8 @@ static int begin_launch(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
     return 1;
   }
   if (anchor[0] < 0 || anchor[1] < 0 || anchor[0] == anchor[1]) return 0;
-  m->status = wb_mixture_scaled_row(m->backend, m->session, m->spots->data, anchor[0], m->values, m->message);
+  m->status = wb_mixture_scaled_row(m->chain->backend, m->chain->session, m->spots->data, anchor[0], m->values,
+                                    m->chain->message);
   if (m->status != WB_OK) return 0;
   if (m->kind[g] == SPIKE) {
     const int32_t r = (int32_t)(which * p);
@@ -365,11 +364,13 @@ static int prepare_step(moves *m, int32_t g, uint32_t step, uint64_t key, uint32
 }
 
 /* Makes the proposals of all pairs: anchors, launches, and the last draw of halves. */
-static int propose(moves *m, const wb_backend *backend, wb_mixture_session *session, uint64_t key, uint32_t iteration,
-                   wb_message *message) {
+static int propose(moves *m, uint32_t iteration) {
+  const wb_mixture_functions *const table = m->chain->backend->mixture;
+  wb_mixture_session *const session = m->chain->session;
+  const uint64_t key = m->chain->key;
   const wb_mixture_pairs pairs = {m->state->components, m->pairs, m->pair, m->side};
   const wb_mixture_parameters halves = {2 * m->pairs, m->factor, m->offset, m->log_constant};
-  int status = backend->mixture->choose_anchors(session, &pairs, key, iteration, m->anchor, message);
+  int status = table->choose_anchors(session, &pairs, key, iteration, m->anchor, m->chain->message);
   for (uint32_t step = m->neighbours ? STEPS : 0; step <= STEPS && status == WB_OK; step++) {
     for (int32_t g = 0; g < m->all; g++) {
       if (m->place[g] < 0 || prepare_step(m, g, step, key, iteration)) continue;
@@ -378,15 +379,14 @@ static int propose(moves *m, const wb_backend *backend, wb_mixture_session *sess
       clear_half(m, 2 * (size_t)m->place[g] + 1);
       m->place[g] = -1;
     }
-    status = backend->mixture->draw_halves(session, &pairs, &halves, m->anchor, step == STEPS, key, iteration, step,
-                                           m->halves, m->log_probability, message);
+    status = table->draw_halves(session, &pairs, &halves, m->anchor, step == STEPS, key, iteration, step, m->halves,
+                                m->log_probability, m->chain->message);
   }
   return status;
 }
 
-int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_spots *spots,
-                           const wb_mixture_prior *prior, wb_mixture_state *state, int neighbours, uint64_t key,
-                           uint32_t iteration, wb_message *message) {
+int wb_mixture_split_merge(wb_mixture_chain *chain, const wb_mixture_spots *spots, int neighbours, uint32_t iteration) {
+  wb_mixture_state *const state = &chain->state;
   const size_t k = (size_t)state->components, p = (size_t)state->columns,
                pairs = k / 2 < WB_MIXTURE_MOST_PAIRS ? k / 2 : WB_MIXTURE_MOST_PAIRS;
   const size_t size = WB_MIXTURE_STATISTICS(state->columns), triangle = wb_packed_size(state->columns);
@@ -394,9 +394,9 @@ int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *sessio
   const size_t numbers = pairs * (1 + 3 * size + 2 * (triangle + p + 1) + 1) + triangle + 2 * p;
   const size_t bytes = numbers * sizeof(double) + 2 * pairs * sizeof(int64_t) + (4 * pairs + 2 * k) * sizeof(int32_t);
   void *memory = malloc(bytes);
-  if (!memory) return wb_out_of_memory(message, "the split and merge moves", bytes);
-  moves m = {.backend = backend, .session = session, .message = message, .status = WB_OK, .prior = prior,
-             .state = state, .all = (int32_t)pairs, .spots = spots, .neighbours = neighbours, .log_uniform = memory};
+  if (!memory) return wb_out_of_memory(chain->message, "the split and merge moves", bytes);
+  moves m = {.chain = chain, .status = WB_OK, .prior = &chain->prior, .state = state, .all = (int32_t)pairs,
+             .spots = spots, .neighbours = neighbours, .log_uniform = memory};
   m.joined = m.log_uniform + pairs;
   m.halves = m.joined + pairs * size;
   m.factor = m.halves + 2 * pairs * size;
@@ -413,15 +413,15 @@ int wb_mixture_split_merge(const wb_backend *backend, wb_mixture_session *sessio
   m.kind = m.place + pairs;
   m.pair = m.kind + pairs;
   m.side = m.pair + k;
-  int status = wb_mixture_fetch_statistics(backend, session, state, 0, state->components, message);
-  m.of_prior = wb_mixture_log_marginal_prior(prior, m.scale);
-  if (status == WB_OK) choose_pairs(&m, key, iteration);
-  if (status == WB_OK && m.pairs > 0) status = propose(&m, backend, session, key, iteration, message);
+  int status = wb_mixture_fetch_statistics(chain);
+  m.of_prior = wb_mixture_log_marginal_prior(m.prior, m.scale);
+  if (status == WB_OK) choose_pairs(&m, chain->key, iteration);
+  if (status == WB_OK && m.pairs > 0) status = propose(&m, iteration);
   for (int32_t g = 0; g < (int32_t)pairs && status == WB_OK; g++) {
     if (m.place[g] >= 0) decide(&m, g);
-    order_labels(&m, g, key, iteration);
+    order_labels(&m, g, chain->key, iteration);
   }
   free(memory);
-  if (status == WB_OK) status = wb_mixture_send_statistics(backend, session, state, 0, state->components, message);
+  if (status == WB_OK) status = wb_mixture_send_statistics(chain, 0, state->components);
   return status;
 }

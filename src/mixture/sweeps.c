@@ -34,11 +34,10 @@ static void note_density(const wb_mixture_sweeps *sweeps, const wb_mixture_state
 }
 
 /* Notes the traces of the parameters, while labels are drawn. */
-static int note(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_sweeps *sweeps,
-                const wb_mixture_prior *prior, wb_mixture_state *state, int32_t sweep, wb_message *message) {
+static int note(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, int32_t sweep) {
+  wb_mixture_state *const state = &chain->state;
   int32_t points = sweeps->points < WB_MIXTURE_POINTS ? sweeps->points : WB_MIXTURE_POINTS;
-  int status = wb_mixture_log_prior(backend, session, prior, state, points, sweeps->probe, &sweeps->log_prior[sweep],
-                                    message);
+  int status = wb_mixture_log_prior(chain, points, sweeps->probe, &sweeps->log_prior[sweep]);
   if (status != WB_OK) return status;
   sweeps->concentration[sweep] = state->concentration;
   wb_mixture_set_constants(state);
@@ -47,7 +46,7 @@ static int note(const wb_backend *backend, wb_mixture_session *session, const wb
     points = sweeps->points - first < WB_MIXTURE_POINTS ? sweeps->points - first : WB_MIXTURE_POINTS;
     const wb_mixture_measures more = {.points = points, .point = sweeps->probe + (size_t)first * (size_t)state->columns,
                                       .point_distance = state->point_distance};
-    status = backend->mixture->measure(session, &more, message);
+    status = chain->backend->mixture->measure(chain->session, &more, chain->message);
     if (status != WB_OK) return status;
     note_density(sweeps, state, sweep, first, points);
   }
@@ -55,12 +54,11 @@ static int note(const wb_backend *backend, wb_mixture_session *session, const wb
 }
 
 /* Joins clusters of the session's statistics. */
-static int merge(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
-                 wb_mixture_state *state, wb_message *message) {
-  int status = wb_mixture_fetch_statistics(backend, session, state, 0, state->components, message);
-  if (status == WB_OK) status = wb_mixture_merge(prior, state->components, state->statistics, message);
-  if (status == WB_OK) status = wb_mixture_send_statistics(backend, session, state, 0, state->components, message);
-  return status;
+static int merge(wb_mixture_chain *chain) {
+  const int32_t k = chain->state.components;
+  int status = wb_mixture_fetch_statistics(chain);
+  if (status == WB_OK) status = wb_mixture_merge(&chain->prior, k, chain->state.statistics, chain->message);
+  return status == WB_OK ? wb_mixture_send_statistics(chain, 0, k) : status;
 }
 
 /* Whether a sweep has splits and joins. The first hundred sweeps all do, to find the populations. After them up to
@@ -86,11 +84,11 @@ static int64_t kept_at(const wb_mixture_kept *kept, int32_t sweep) {
 }
 
 /* Keeps the draw of the sweep that ended last, all but its labels. */
-static int keep(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_prior *prior,
-                wb_mixture_state *state, const wb_mixture_kept *kept, size_t at, wb_message *message) {
+static int keep(wb_mixture_chain *chain, const wb_mixture_kept *kept, size_t at) {
+  wb_mixture_state *const state = &chain->state;
   const size_t k = (size_t)state->components, p = (size_t)state->columns;
   if (kept->log_weight) memcpy(kept->log_weight + at * k, state->log_weight, k * sizeof(double));
-  if (kept->prior) wb_mixture_prior_values(prior, kept->prior + at * WB_MIXTURE_PRIOR_VALUES(p));
+  if (kept->prior) wb_mixture_prior_values(&chain->prior, kept->prior + at * WB_MIXTURE_PRIOR_VALUES(p));
   if (state->samples && kept->sample_log_weight) {
     const size_t table = k * (size_t)state->samples->samples;
     memcpy(kept->sample_log_weight + at * table, state->samples->log_weight, table * sizeof(double));
@@ -100,35 +98,30 @@ static int keep(const wb_backend *backend, wb_mixture_session *session, const wb
   if (!moments.means && !moments.covariances) return WB_OK;
   if (moments.means) moments.means += at * k * p;
   if (moments.covariances) moments.covariances += at * k * p * p;
-  const int status = wb_mixture_fetch_parameters(backend, session, state, message);
+  const int status = wb_mixture_fetch_parameters(chain);
   if (status == WB_OK) wb_mixture_moments(state, &moments);
   return status;
 }
 
-int wb_mixture_run(const wb_backend *backend, wb_mixture_session *session, wb_mixture_prior *prior,
-                   wb_mixture_state *state, const wb_mixture_sweeps *sweeps, const wb_mixture_kept *kept,
-                   wb_message *message) {
-  int status = wb_mixture_begin(backend, session, state, message);
+int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, const wb_mixture_kept *kept) {
+  const wb_mixture_state *const state = &chain->state;
+  int status = wb_mixture_begin(chain);
   for (int32_t i = 0; i < sweeps->count && status == WB_OK; i++) {
     const int64_t at = kept_at(kept, i);
     int32_t *labels = at >= 0 && kept->labels ? kept->labels + at * kept->rows : NULL;
     const uint32_t iteration = sweeps->iteration + (uint32_t)i;
-    if (sweeps->merge == iteration && !sweeps->spots) status = merge(backend, session, prior, state, message);
-    if (status == WB_OK)
-      status = wb_mixture_begin_sweep(backend, session, prior, state, sweeps->key, iteration, sweeps->moves, labels,
-                                      message);
-    if (status == WB_OK) status = note(backend, session, sweeps, prior, state, i, message);
-    if (status == WB_OK) status = wb_mixture_finish_sweep(backend, session, state, &sweeps->log_likelihood[i], message);
+    if (sweeps->merge == iteration && !sweeps->spots) status = merge(chain);
+    if (status == WB_OK) status = wb_mixture_begin_sweep(chain, iteration, sweeps->moves, labels);
+    if (status == WB_OK) status = note(chain, sweeps, i);
+    if (status == WB_OK) status = wb_mixture_finish_sweep(chain, &sweeps->log_likelihood[i]);
     if (status != WB_OK) break;
     sweeps->occupied[i] = occupied(state);
     if (i == sweeps->count - 1) memcpy(sweeps->sizes, state->sizes, (size_t)state->components * sizeof(double));
-    if (at >= 0) status = keep(backend, session, prior, state, kept, (size_t)at, message);
+    if (at >= 0) status = keep(chain, kept, (size_t)at);
     /* Splits and joins change the components' rows, but not the sizes in each sample. */
     if (status == WB_OK && sweeps->spots && (!state->samples || iteration < state->samples->pooled) &&
         splits(iteration, sweeps->spots->data->rows))
-      status = wb_mixture_split_merge(backend, session, sweeps->spots, prior, state, iteration < sweeps->merge,
-                                      sweeps->key, iteration, message);
+      status = wb_mixture_split_merge(chain, sweeps->spots, iteration < sweeps->merge, iteration);
   }
-  if (status == WB_OK) status = wb_mixture_fetch_statistics(backend, session, state, 0, state->components, message);
-  return status;
+  return status == WB_OK ? wb_mixture_fetch_statistics(chain) : status;
 }

@@ -4,64 +4,44 @@
  * Error. A complex sequence z is transformed, its spectrum is squared and transformed back. Let u = 2^-53. A radix-4
  * step is two levels of complex additions, each with relative error u, and one product with a root of unity. The
  * product has relative error 2u by fused multiply-adds (Jeannerod, Kornerup, Louvet & Muller 2017, theorem 3.1) plus
- * that of the root, below 2u here (measured: 1.3u). With L = log2(n), a transform has L levels, and every path through
- * it meets M <= (L + 1)/2 products. So the relative error of a transform in the 2-norm is at most d = (1 + u)^L (1 +
- * 2u)^M (1 + 2u)^M - 1. The squared spectrum is off by at most (2d + 2u) n |z|^2 in the 1-norm, up to terms of order
- * u^2. The inverse transform adds d/n times the 1-norm of the spectrum to any entry. Together this is (3d + 2u) |z|^2
- * (compare Percival 2003 and Brent, Percival & Zimmermann 2007, theorem 5.1). */
+ * the error of the root, below 2u here (measured: 1.3u). With L = log2(n), a transform has L levels, and every path
+ * through it meets M <= (L + 1)/2 products. So the relative error of a transform in the 2-norm is at most d = (1 + u)^L
+ * (1 + 2u)^M (1 + 2u)^M - 1. The squared spectrum is off by at most (2d + 2u) n |z|^2 in the 1-norm, up to terms of
+ * order u^2. The inverse transform adds d/n times the 1-norm of the spectrum to any entry. Together this is (3d + 2u)
+ * |z|^2 (compare Percival 2003 and Brent, Percival & Zimmermann 2007, theorem 5.1). */
 #include "core/rounding.h"
 
 #include "numeric/fft.h"
 
 #include <stdlib.h>
 
-#include "core/host_device.h"
+#include "core/fma_chain.h"
 #include "numeric/memory.h"
 
 /* sin and cos of 2 pi t for 0 <= t <= 1/8 by their Taylor series in t; t is exact. The measured error of the pair is
  * 1.3u. */
 WB_HD double fft_sine(double t) {
   const double s = t * t;
-  double a = 0.7181223017785006;
-  a = wb_fma(a, -s, 3.819952584848282);
-  a = wb_fma(a, -s, 15.09464257682299);
-  a = wb_fma(a, -s, 42.058693944897655);
-  a = wb_fma(a, -s, 76.70585975306139);
-  a = wb_fma(a, -s, 81.60524927607506);
-  a = wb_fma(a, -s, 41.34170224039976);
+  const double a = WB_HORNER(-s, 0.7181223017785006, 3.819952584848282, 15.09464257682299, 42.058693944897655,
+                             76.70585975306139, 81.60524927607506, 41.34170224039976);
   /* 2 pi as the sum of two doubles. */
   return wb_fma(t, 6.283185307179586, t * wb_fma(a, -s, 2.4492935982947064e-16));
 }
 WB_HD double fft_cosine(double t) {
   const double s = t * t;
-  double a = 0.28200596845579123;
-  a = wb_fma(a, -s, 1.714390711088672);
-  a = wb_fma(a, -s, 7.903536371318469);
-  a = wb_fma(a, -s, 26.4262567833744);
-  a = wb_fma(a, -s, 60.24464137187666);
-  a = wb_fma(a, -s, 85.45681720669373);
-  a = wb_fma(a, -s, 64.9393940226683);
-  a = wb_fma(a, -s, 19.739208802178716);
-  return wb_fma(a, -s, 1.0);
+  return WB_HORNER(-s, 0.28200596845579123, 1.714390711088672, 7.903536371318469, 26.4262567833744, 60.24464137187666,
+                   85.45681720669373, 64.9393940226683, 19.739208802178716, 1.0);
 }
 
 #define WB_LOOPS "numeric/fft_loops.h"
 #include "numeric/isa.h"
 
-typedef void square_function(double *re, double *im, size_t n, int level, const double *const *roots);
 typedef void step_function(double *re, double *im, size_t n, const double *roots, size_t begin, size_t end);
-typedef void table_function(size_t count, double n, double *cosine, double *sine);
-static square_function *const squares[] = WB_ISA_TABLE(fft_square_quarters);
-static step_function *const divides[] = WB_ISA_TABLE(fft_divide);
-static step_function *const unites[] = WB_ISA_TABLE(fft_unite);
-static step_function *const halves[] = WB_ISA_TABLE(fft_halve);
-static step_function *const joins[] = WB_ISA_TABLE(fft_join);
-static table_function *const tables[] = WB_ISA_TABLE(fft_table);
 
 struct wb_fft {
   size_t length;
   int top;                 /* index in `roots` of the largest power of four */
-  const double *roots[16]; /* [0]: the 16th roots of unity, re and im in turn; [s]: those of length 4^(s + 2) */
+  const double *roots[16]; /* [0]: the 16th roots of unity, re and im in turn; [s]: roots for length 4^(s + 2) */
   const double *halving;   /* the roots of the radix-2 step, or NULL */
 };
 
@@ -121,7 +101,7 @@ int wb_fft_open(int log2_length, wb_isa isa, wb_poll *poll, wb_fft **opened, wb_
     return wb_out_of_memory(message, "the tables of a Fourier transform", bytes);
   }
   const octant table = {n, eighths, eighths + n / 8 + 1};
-  tables[isa](n / 8 + 1, (double)n, table.cosine, table.sine);
+  WB_LOOP(fft_table, isa)(n / 8 + 1, (double)n, table.cosine, table.sine);
   double *next = (double *)((char *)fft + head);
   fft->length = n;
   for (size_t k = 0; k < 16; k++) unit_root(&table, k, 16, next + 2 * k, next + 2 * k + 1);
@@ -205,22 +185,22 @@ static int step(step_function *function, double *re, double *im, size_t n, const
 /* z <- n (z * z) for n a power of four. It does for long transforms what fft_square_quarters() does for short ones. */
 static int square_quarters(const wb_fft *fft, double *re, double *im, size_t n, int level, wb_isa isa, wb_poll *poll) {
   if (n <= AT_ONCE) {
-    squares[isa](re, im, n, level, fft->roots);
+    WB_LOOP(fft_square_quarters, isa)(re, im, n, level, fft->roots);
     return wb_poll_after(poll, STEP_TIME * (double)n) ? WB_INTERRUPTED : WB_OK;
   }
-  int status = step(divides[isa], re, im, n, fft->roots[level], n / 4, poll);
+  int status = step(WB_LOOP(fft_divide, isa), re, im, n, fft->roots[level], n / 4, poll);
   for (size_t s = 0; s < 4 && status == WB_OK; s++)
     status = square_quarters(fft, re + s * (n / 4), im + s * (n / 4), n / 4, level - 1, isa, poll);
-  return status == WB_OK ? step(unites[isa], re, im, n, fft->roots[level], n / 4, poll) : status;
+  return status == WB_OK ? step(WB_LOOP(fft_unite, isa), re, im, n, fft->roots[level], n / 4, poll) : status;
 }
 
 static int square(const wb_fft *fft, double *re, double *im, wb_isa isa, wb_poll *poll) {
   const size_t n = fft->length;
   if (!fft->halving) return square_quarters(fft, re, im, n, fft->top, isa, poll);
-  int status = step(halves[isa], re, im, n, fft->halving, n / 2, poll);
+  int status = step(WB_LOOP(fft_halve, isa), re, im, n, fft->halving, n / 2, poll);
   for (size_t s = 0; s < 2 && status == WB_OK; s++)
     status = square_quarters(fft, re + s * (n / 2), im + s * (n / 2), n / 2, fft->top, isa, poll);
-  return status == WB_OK ? step(joins[isa], re, im, n, fft->halving, n / 2, poll) : status;
+  return status == WB_OK ? step(WB_LOOP(fft_join, isa), re, im, n, fft->halving, n / 2, poll) : status;
 }
 
 /* to = scale * from, padded with zeros to `length`. */

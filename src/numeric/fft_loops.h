@@ -97,8 +97,7 @@ static void WB_NAME(fft_join)(double *re, double *im, size_t n, const double *ro
 
 /* Four values a quarter apart, of LANES transforms at once: the step of fft_divide with the roots w[0..2] (re, im), or
  * of fft_unite. */
-static inline __attribute__((always_inline)) void WB_NAME(fft_divide_four)(double *re, double *im, int q,
-                                                                            const double *w) {
+WB_INLINE void WB_NAME(fft_divide_four)(double *re, double *im, int q, const double *w) {
   const wb_vector ar = LOAD(re), br = LOAD(re + 8 * q), cr = LOAD(re + 16 * q), dr = LOAD(re + 24 * q);
   const wb_vector ai = LOAD(im), bi = LOAD(im + 8 * q), ci = LOAD(im + 16 * q), di = LOAD(im + 24 * q);
   const wb_vector ac_r = ar + cr, ac_i = ai + ci, a_c_r = ar - cr, a_c_i = ai - ci;
@@ -110,12 +109,9 @@ static inline __attribute__((always_inline)) void WB_NAME(fft_divide_four)(doubl
     MULTIPLY(y1r, y1i, WB_VECTOR_SET(w[0]), WB_VECTOR_SET(w[1]), z1r, z1i);
     MULTIPLY(y2r, y2i, WB_VECTOR_SET(w[2]), WB_VECTOR_SET(w[3]), z2r, z2i);
     MULTIPLY(y3r, y3i, WB_VECTOR_SET(w[4]), WB_VECTOR_SET(w[5]), z3r, z3i);
-    y1r = z1r;
-    y1i = z1i;
-    y2r = z2r;
-    y2i = z2i;
-    y3r = z3r;
-    y3i = z3i;
+    y1r = z1r, y1i = z1i;
+    y2r = z2r, y2i = z2i;
+    y3r = z3r, y3i = z3i;
   }
   STORE(re, ac_r + bd_r);
   STORE(im, ac_i + bd_i);
@@ -126,8 +122,7 @@ static inline __attribute__((always_inline)) void WB_NAME(fft_divide_four)(doubl
   STORE(re + 24 * q, y3r);
   STORE(im + 24 * q, y3i);
 }
-static inline __attribute__((always_inline)) void WB_NAME(fft_unite_four)(double *re, double *im, int q,
-                                                                           const double *w) {
+WB_INLINE void WB_NAME(fft_unite_four)(double *re, double *im, int q, const double *w) {
   const wb_vector y0r = LOAD(re), y0i = LOAD(im);
   wb_vector y1r = LOAD(re + 8 * q), y2r = LOAD(re + 16 * q), y3r = LOAD(re + 24 * q);
   wb_vector y1i = LOAD(im + 8 * q), y2i = LOAD(im + 16 * q), y3i = LOAD(im + 24 * q);
@@ -135,12 +130,9 @@ static inline __attribute__((always_inline)) void WB_NAME(fft_unite_four)(double
     MULTIPLY_CONJUGATE(y1r, y1i, WB_VECTOR_SET(w[0]), WB_VECTOR_SET(w[1]), z1r, z1i);
     MULTIPLY_CONJUGATE(y2r, y2i, WB_VECTOR_SET(w[2]), WB_VECTOR_SET(w[3]), z2r, z2i);
     MULTIPLY_CONJUGATE(y3r, y3i, WB_VECTOR_SET(w[4]), WB_VECTOR_SET(w[5]), z3r, z3i);
-    y1r = z1r;
-    y1i = z1i;
-    y2r = z2r;
-    y2i = z2i;
-    y3r = z3r;
-    y3i = z3i;
+    y1r = z1r, y1i = z1i;
+    y2r = z2r, y2i = z2i;
+    y3r = z3r, y3i = z3i;
   }
   const wb_vector even_r = y0r + y2r, even_i = y0i + y2i, odd_r = y1r + y3r, odd_i = y1i + y3i;
   const wb_vector a_c_r = y0r - y2r, a_c_i = y0i - y2i, b_d_r = y1r - y3r, b_d_i = y1i - y3i;

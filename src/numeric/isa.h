@@ -2,15 +2,18 @@
  *
  * Define WB_LOOPS as a quoted file name, then include this header; it has no include guard. Each inclusion of WB_LOOPS
  * sees
- *   WB_NAME(stem)     stem_avx512, stem_avx2, stem_neon or stem_baseline
+ *   WB_NAME(loop)     loop_avx512, loop_avx2, loop_neon or loop_baseline: the name of a function that it defines
  *   WB_VECTOR_BYTES   64, 32 or 16
  *   wb_vector, wb_vectorf          a vector of doubles, of floats
  *   WB_VECTOR_FMA, WB_VECTOR_FMAF  fused multiply-add of vectors
  *   WB_VECTOR_SET, WB_VECTOR_SETF  a vector whose elements are all the same number
- * WB_ISA_TABLE(stem) is an initialiser with the variants in the order of wb_isa. x86-64 has AVX-512, AVX2 and the
- * baseline, which serves processors without AVX2 and is slow, since fma() is a function there. All arm64 processors
- * have NEON. Their baseline has vectors of the same width, but WB_VECTOR_FMA is scalar instructions unless the compiler
- * joins them. Other processors have only the baseline, and so do builds with WB_NARROW_VECTORS (see configure.win). */
+ * After the inclusion, WB_LOOP(loop, isa) is the variant for an instruction set that is known at run time. It is called
+ * as WB_LOOP(log_add_to, run->isa)(count, ...).
+ *
+ * x86-64 has AVX-512, AVX2 and the baseline, which serves processors without AVX2 and is slow, since fma() is a
+ * function there. All arm64 processors have NEON. Their baseline has vectors of the same width, but WB_VECTOR_FMA is
+ * scalar instructions unless the compiler joins them. Other processors have only the baseline, and so do builds with
+ * WB_NARROW_VECTORS (see configure.win). */
 #ifndef WB_ISA_ONCE
 #define WB_ISA_ONCE
 
@@ -20,7 +23,7 @@
 
 #define WB_PASTE_(a, b) a##_##b
 #define WB_PASTE(a, b) WB_PASTE_(a, b)
-#define WB_NAME(stem) WB_PASTE(stem, WB_ISA)
+#define WB_NAME(loop) WB_PASTE(loop, WB_ISA)
 
 typedef double wb_pair __attribute__((vector_size(16)));
 typedef float wb_quad __attribute__((vector_size(16)));
@@ -29,17 +32,23 @@ typedef float wb_quad __attribute__((vector_size(16)));
 #define WB_X86 1
 #include <immintrin.h>
 #define WB_ARM 0
-#define WB_ISA_TABLE(stem) {stem##_baseline, stem##_avx2, stem##_avx512, stem##_baseline}
+#define WB_VARIANTS(loop) {&loop##_baseline, &loop##_avx2, &loop##_avx512, &loop##_baseline}
 #elif defined(__aarch64__) && defined(__GNUC__) && !defined(WB_NARROW_VECTORS)
 #define WB_X86 0
 #define WB_ARM 1
 #include <arm_neon.h>
-#define WB_ISA_TABLE(stem) {stem##_baseline, stem##_baseline, stem##_baseline, stem##_neon}
+#define WB_VARIANTS(loop) {&loop##_baseline, &loop##_baseline, &loop##_baseline, &loop##_neon}
 #else
 #define WB_X86 0
 #define WB_ARM 0
-#define WB_ISA_TABLE(stem) {stem##_baseline, stem##_baseline, stem##_baseline, stem##_baseline}
+#define WB_VARIANTS(loop) {&loop##_baseline, &loop##_baseline, &loop##_baseline, &loop##_baseline}
 #endif
+
+#define WB_LOOP(loop, isa)                                                       \
+  (__extension__({                                                               \
+    static __typeof__(loop##_baseline) *const wb_variants[] = WB_VARIANTS(loop); \
+    wb_variants[isa];                                                            \
+  }))
 
 #endif
 
@@ -102,6 +111,11 @@ typedef float wb_quad __attribute__((vector_size(16)));
 
 #endif
 
+/* Where other variants exist, this one is for correctness: its time goes into calls of fma(). */
+#if (WB_X86 || WB_ARM) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O1")
+#endif
 #define WB_ISA baseline
 #define WB_VECTOR_BYTES 16
 #define wb_vector wb_pair
@@ -116,3 +130,6 @@ typedef float wb_quad __attribute__((vector_size(16)));
 #include WB_LOOPS
 #include "numeric/isa_undefine.h"
 #undef WB_LOOPS
+#if (WB_X86 || WB_ARM) && !defined(__clang__)
+#pragma GCC pop_options
+#endif

@@ -8,10 +8,6 @@
 #define WB_LOOPS "numeric/log_add_loops.h"
 #include "numeric/isa.h"
 
-typedef void log_add_to(int64_t count, const double *b, const double *unit, int64_t step, double *sum);
-
-static log_add_to *const log_adds_to[] = WB_ISA_TABLE(log_add_to);
-
 void wb_log_add_to(wb_isa isa, int64_t count, const double *b, const double *unit, int64_t step, double *sum) {
-  log_adds_to[isa](count, b, unit, step, sum);
+  WB_LOOP(log_add_to, isa)(count, b, unit, step, sum);
 }

@@ -42,10 +42,8 @@
 
 /* Rounds `round`..9 for two vectors of elements, from the keys of round `round`, and the two words of each element.
  * Products use only the low half of each lane. */
-static inline __attribute__((always_inline)) void WB_NAME(philox_rounds)(int round, uint32_t k0, uint32_t k1,
-                                                                         WB_WORDS *c0, WB_WORDS *c1, WB_WORDS *c2,
-                                                                         WB_WORDS *c3, uint64_t *first,
-                                                                         uint64_t *second) {
+WB_INLINE void WB_NAME(philox_rounds)(int round, uint32_t k0, uint32_t k1, WB_WORDS *c0, WB_WORDS *c1, WB_WORDS *c2,
+                                      WB_WORDS *c3, uint64_t *first, uint64_t *second) {
   const WB_WORDS m0 = WB_WORDS_SET(0xD2511F53u), m1 = WB_WORDS_SET(0xCD9E8D57u);
   WB_UNROLL
   for (; round < 10; round++) {
@@ -70,10 +68,8 @@ static inline __attribute__((always_inline)) void WB_NAME(philox_rounds)(int rou
 #endif
 
 /* One block of each of WB_PHILOX_TILE elements: block[i] of element[i], or block 0 of all if `block` is NULL. */
-static inline __attribute__((always_inline)) void WB_NAME(philox_tile)(uint64_t key, uint32_t purpose,
-                                                                       uint32_t iteration, const uint64_t *block,
-                                                                       const uint64_t *element, uint64_t *first,
-                                                                       uint64_t *second) {
+WB_INLINE void WB_NAME(philox_tile)(uint64_t key, uint32_t purpose, uint32_t iteration, const uint64_t *block,
+                                    const uint64_t *element, uint64_t *first, uint64_t *second) {
 #ifdef WB_WORDS
   WB_UNROLL
   for (int i = 0; i < WB_PHILOX_TILE; i += WB_WORDS_STEP) {
@@ -96,10 +92,8 @@ static inline __attribute__((always_inline)) void WB_NAME(philox_tile)(uint64_t 
 }
 
 /* Block `block` of each of `count` elements, a multiple of WB_PHILOX_TILE. */
-static inline __attribute__((always_inline)) void WB_NAME(philox_words)(int count, uint64_t key, uint32_t purpose,
-                                                                        uint32_t iteration, uint64_t block,
-                                                                        const uint64_t *element, uint64_t *first,
-                                                                        uint64_t *second) {
+WB_INLINE void WB_NAME(philox_words)(int count, uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t block,
+                                     const uint64_t *element, uint64_t *first, uint64_t *second) {
   uint64_t same[WB_PHILOX_TILE];
   for (int i = 0; i < WB_PHILOX_TILE; i++) same[i] = block;
   WB_ROLLED
@@ -110,9 +104,8 @@ static inline __attribute__((always_inline)) void WB_NAME(philox_words)(int coun
 /* Block 0 of elements first..first + WB_PHILOX_TILE - 1. Usually these elements differ in only one of the four words
  * that the rounds begin with, so the first rounds are shared by all, or by half of them. The exception: the upper half
  * of the element number changes among them. */
-static inline __attribute__((always_inline)) void WB_NAME(philox_series)(uint64_t key, uint32_t purpose,
-                                                                         uint32_t iteration, uint64_t first,
-                                                                         uint64_t *one, uint64_t *two) {
+WB_INLINE void WB_NAME(philox_series)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, uint64_t *one,
+                                      uint64_t *two) {
 #ifdef WB_WORDS
   if ((first + WB_PHILOX_TILE - 1) >> 32 == first >> 32) {
     const WB_WORDS m0 = WB_WORDS_SET(0xD2511F53u), m1 = WB_WORDS_SET(0xCD9E8D57u);

@@ -81,7 +81,7 @@ static double *wb_reduction_take(wb_reduction_tree *tree) {
   return sums;
 }
 
-/* Removes the sums of a node from those that wait. NULL if the node is not complete. */
+/* Removes the sums of a node from the waiting sums. NULL if the node is not complete. */
 static double *take_waiting(wb_reduction_tree *tree, int level, int64_t index) {
   for (size_t i = 0; i < tree->waiting_count; i++) {
     if (tree->waiting[i].level == level && tree->waiting[i].index == index) {

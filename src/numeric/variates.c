@@ -10,21 +10,12 @@
 #define WB_LOOPS "numeric/variates_loops.h"
 #include "numeric/isa.h"
 
-typedef void draw_series(uint64_t key, uint32_t iteration, uint64_t first, int64_t count, double *draws);
-
-static draw_series *const uniforms[] = WB_ISA_TABLE(variates_uniform);
-static draw_series *const normals[] = WB_ISA_TABLE(variates_normal);
-
-typedef void try_gammas(uint64_t key, uint32_t iteration, uint64_t first, const double *shape, double *draws);
-
-static try_gammas *const gammas[] = WB_ISA_TABLE(variates_gamma);
-
 void wb_variates_uniform(const wb_variates *work, wb_isa isa) {
-  uniforms[isa](work->key, work->iteration, work->first, work->count, work->draws);
+  WB_LOOP(variates_uniform, isa)(work->key, work->iteration, work->first, work->count, work->draws);
 }
 
 void wb_variates_normal(const wb_variates *work, wb_isa isa) {
-  normals[isa](work->key, work->iteration, work->first, work->count, work->draws);
+  WB_LOOP(variates_normal, isa)(work->key, work->iteration, work->first, work->count, work->draws);
 }
 
 static double draw_gamma(wb_stream *stream, const wb_variates_law *law, int64_t place) {
@@ -65,7 +56,7 @@ void wb_variates_gamma(const wb_variates *work, const wb_variates_law *law, wb_i
       shape[i] = law->a[place];
       if (++place == law->as) place = 0;
     }
-    if (!law->is_log) gammas[isa](work->key, work->iteration, work->first + (uint64_t)at, shape, tile);
+    if (!law->is_log) WB_LOOP(variates_gamma, isa)(work->key, work->iteration, work->first + (uint64_t)at, shape, tile);
     for (int64_t i = 0; i < rows; i++)
       if (law->is_log || shape[i] < 1.0 || tile[i] < 0.0) draw_gamma_alone(work, law, at + i);
       else work->draws[at + i] = tile[i];

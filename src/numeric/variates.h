@@ -39,7 +39,7 @@ typedef struct wb_variates_rows {
 } wb_variates_rows;
 int wb_variates_dirichlet(const wb_variates *work, const wb_variates_rows *rows, wb_message *message);
 
-/* The stream of one element, for draws one after the other. Its members are those of wb_stream of core/philox.h. */
+/* The stream of one element, for draws one after the other. It holds a wb_stream of core/philox.h. */
 #define WB_VARIATES_STREAM_WORDS 6
 void wb_variates_stream_open(uint64_t key, uint32_t iteration, uint64_t element, uint64_t *stream);
 /* Whether the stream was opened. */

@@ -70,39 +70,30 @@ WB_HD void wide_untilt(double x, double shift, double reference, double *mantiss
 #define WB_LOOPS "numeric/wide_loops.h"
 #include "numeric/isa.h"
 
-#define DISPATCH(name, ...)                                              \
-  static void (*const loops[])(__VA_ARGS__) = WB_ISA_TABLE(name)
-
 void wb_wide_from_double(int64_t count, const double *x, double *mantissa, double *exponent, wb_isa isa) {
-  DISPATCH(wide_from_double, int64_t, const double *, double *, double *);
-  loops[isa](count, x, mantissa, exponent);
+  WB_LOOP(wide_from_double, isa)(count, x, mantissa, exponent);
 }
 
 void wb_wide_from_log(int64_t count, const double *log_x, double *mantissa, double *exponent, wb_isa isa) {
-  DISPATCH(wide_from_log, int64_t, const double *, double *, double *);
-  loops[isa](count, log_x, mantissa, exponent);
+  WB_LOOP(wide_from_log, isa)(count, log_x, mantissa, exponent);
 }
 
 void wb_wide_to_double(int64_t count, const double *mantissa, const double *exponent, double *x, wb_isa isa) {
-  DISPATCH(wide_to_double, int64_t, const double *, const double *, double *);
-  loops[isa](count, mantissa, exponent, x);
+  WB_LOOP(wide_to_double, isa)(count, mantissa, exponent, x);
 }
 
 void wb_wide_to_log(int64_t count, const double *mantissa, const double *exponent, double *log_x, wb_isa isa) {
-  DISPATCH(wide_to_log, int64_t, const double *, const double *, double *);
-  loops[isa](count, mantissa, exponent, log_x);
+  WB_LOOP(wide_to_log, isa)(count, mantissa, exponent, log_x);
 }
 
 void wb_wide_tilt(int64_t count, const double *mantissa, const double *exponent, double slope, int64_t first,
                   double reference, double *x, wb_tilt_sums *sums, wb_isa isa) {
-  DISPATCH(wide_tilt, int64_t, const double *, const double *, double, int64_t, double, double *, wb_tilt_sums *);
-  loops[isa](count, mantissa, exponent, slope, first, reference, x, sums);
+  WB_LOOP(wide_tilt, isa)(count, mantissa, exponent, slope, first, reference, x, sums);
 }
 
 void wb_wide_untilt(int64_t count, const double *x, double slope, int64_t first, double reference,
                     double *mantissa, double *exponent, wb_isa isa) {
-  DISPATCH(wide_untilt, int64_t, const double *, double, int64_t, double, double *, double *);
-  loops[isa](count, x, slope, first, reference, mantissa, exponent);
+  WB_LOOP(wide_untilt, isa)(count, x, slope, first, reference, mantissa, exponent);
 }
 
 wb_wide wb_wide_surround(const wb_wide *x, double *memory) {
@@ -119,15 +110,13 @@ wb_wide wb_wide_surround(const wb_wide *x, double *memory) {
 
 void wb_wide_convolve(const wb_wide *p, const wb_wide *q, int64_t first, int64_t count, double *mantissa,
                       double *exponent, wb_isa isa) {
-  DISPATCH(wide_convolve, int64_t, int64_t, const double *, const double *, const double *, const double *,
-           double *, double *);
   double m[WB_WIDE_OUTPUTS], e[WB_WIDE_OUTPUTS];
   for (int64_t at = 0; at < count; at += WB_WIDE_OUTPUTS) {
     const int64_t i = first + at, here = count - at < WB_WIDE_OUTPUTS ? count - at : WB_WIDE_OUTPUTS;
     /* All terms of these outputs, and a few terms in which q is one of its surrounding zeros. */
     const int64_t begin = i - q->length + 1 > 0 ? i - q->length + 1 : 0;
     const int64_t end = i + WB_WIDE_OUTPUTS < p->length ? i + WB_WIDE_OUTPUTS : p->length;
-    loops[isa](begin, end, p->mantissa, p->exponent, q->mantissa + i, q->exponent + i, m, e);
+    WB_LOOP(wide_convolve, isa)(begin, end, p->mantissa, p->exponent, q->mantissa + i, q->exponent + i, m, e);
     for (int64_t l = 0; l < here; l++) {
       mantissa[at + l] = m[l];
       exponent[at + l] = e[l];

@@ -30,8 +30,7 @@ typedef struct WB_NAME(wide_partial) {
   wb_vector value[8 / LANES], index[8 / LANES], index_square[8 / LANES], square[8 / LANES];
 } WB_NAME(wide_partial);
 
-static inline __attribute__((always_inline)) void WB_NAME(wide_add)(const double *x, const double *at,
-                                                                     WB_NAME(wide_partial) *sum) {
+WB_INLINE void WB_NAME(wide_add)(const double *x, const double *at, WB_NAME(wide_partial) *sum) {
   WB_UNROLL
   for (int v = 0; v < 8 / LANES; v++) {
     const wb_vector value = (wb_vector)*(const WB_NAME(wide_unaligned) *)(x + v * LANES);

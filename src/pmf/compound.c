@@ -45,7 +45,6 @@ typedef struct recursion {
   double *u, *v; /* from j = 1; v is NULL where a is 0 */
   double *g, *h, *owed;
   double *step; /* room for one convolution */
-  wb_message *message;
 } recursion;
 
 static int add_owed(recursion *r, const double *weights, const double *known, int64_t from, int64_t middle,
@@ -58,12 +57,12 @@ static int add_owed(recursion *r, const double *weights, const double *known, in
       lengths >= r->outputs / FAST_SHARE) {
     wb_pmf_method share = *r->method;
     share.accuracy /= FAST_SHARE;
-    status = wb_pmf_convolve(&share, terms, known + from, lengths, weights, r->step, r->message);
+    status = wb_pmf_convolve(&share, terms, known + from, lengths, weights, r->step);
     to_add += terms - 1;
   } else {
     const wb_convolution work = wb_pmf_one_pair(terms, known + from, lengths, weights, terms - 1, count, r->step);
     const wb_pmf_functions *const table = products >= DEVICE_FROM ? r->method->table : r->method->call->processor->pmf;
-    status = wb_pmf_direct(r->method, table, &work, r->message);
+    status = wb_pmf_direct(r->method, table, &work);
   }
   if (status == WB_OK)
     for (int64_t i = 0; i < count; i++) r->owed[middle + i] += to_add[i];
@@ -107,14 +106,13 @@ static int solve(recursion *r, int64_t begin, int64_t end) {
 }
 
 int wb_pmf_compound(const wb_pmf_method *method, const wb_pmf_counting *counting, int64_t size, const double *f,
-                    int64_t outputs, double *g, wb_message *message) {
+                    int64_t outputs, double *g) {
   const int two = counting->a > 0;
   const int64_t reach = wb_max_int(wb_min_int(size, outputs) - 1, 1);
   const size_t doubles = (size_t)((two ? 2 : 1) * reach + (two ? 2 : 1) * outputs + 2 * outputs + reach);
   double *const memory = wb_aligned_malloc(doubles * sizeof(double));
-  if (!memory) return wb_out_of_memory(message, "the terms of a recursion", doubles * sizeof(double));
-  recursion r = {.method = method, .counting = counting, .reach = reach, .outputs = outputs, .f = f, .g = g,
-                 .message = message};
+  if (!memory) return wb_out_of_memory(method->call->message, "the terms of a recursion", doubles * sizeof(double));
+  recursion r = {.method = method, .counting = counting, .reach = reach, .outputs = outputs, .f = f, .g = g};
   r.owed = memory;
   r.u = r.owed + outputs;
   r.step = r.u + reach;

@@ -23,57 +23,55 @@ static int use_windows(const wb_pmf_method *method, double products) {
 }
 
 static int convolve_by_windows(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
-                               int64_t count, double *r, wb_message *message) {
+                               int64_t count, double *r) {
   const size_t bytes = 2 * (size_t)(m + n) * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes);
-  if (!memory) return wb_out_of_memory(message, "the exponents of two vectors", bytes);
+  if (!memory) return wb_out_of_memory(method->call->message, "the exponents of two vectors", bytes);
   const wb_wide p_wide = {m, memory, memory + m}, q_wide = {n, memory + 2 * m, memory + 2 * m + n};
   wb_wide_from_double(m, p, p_wide.mantissa, p_wide.exponent, method->call->run.isa);
   int status = wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)m) ? WB_INTERRUPTED : WB_OK;
   wb_wide_from_double(n, q, q_wide.mantissa, q_wide.exponent, method->call->run.isa);
   if (wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)n)) status = WB_INTERRUPTED;
-  if (status == WB_OK) status = wb_pmf_convolve_windows(method, &p_wide, &q_wide, p, q, count, r, NULL, message);
+  if (status == WB_OK) status = wb_pmf_convolve_windows(method, &p_wide, &q_wide, p, q, count, r, NULL);
   wb_aligned_free(memory);
   return status;
 }
 
-int wb_pmf_convolve(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, double *r,
-                    wb_message *message) {
-  return wb_pmf_convolve_first(method, m, p, n, q, m + n - 1, r, message);
+int wb_pmf_convolve(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, double *r) {
+  return wb_pmf_convolve_first(method, m, p, n, q, m + n - 1, r);
 }
 
 /* The transform computes all entries; `count` of them go into r. */
 static int convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
-                         int64_t count, double *r, int *done, wb_message *message) {
+                         int64_t count, double *r, int *done) {
   const size_t bytes = (size_t)(m + n - 1) * sizeof(double);
-  if (count == m + n - 1) return wb_pmf_convolve_flat(method, m, p, n, q, r, done, message);
+  if (count == m + n - 1) return wb_pmf_convolve_flat(method, m, p, n, q, r, done);
   double *const all = wb_aligned_malloc(bytes);
-  if (!all) return wb_out_of_memory(message, "a convolution", bytes);
-  const int status = wb_pmf_convolve_flat(method, m, p, n, q, all, done, message);
+  if (!all) return wb_out_of_memory(method->call->message, "a convolution", bytes);
+  const int status = wb_pmf_convolve_flat(method, m, p, n, q, all, done);
   if (status == WB_OK && *done) memcpy(r, all, (size_t)count * sizeof(double));
   wb_aligned_free(all);
   return status;
 }
 
 int wb_pmf_convolve_first(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
-                          int64_t count, double *r, wb_message *message) {
-  if (m > n) return wb_pmf_convolve_first(method, n, q, m, p, count, r, message);
+                          int64_t count, double *r) {
+  if (m > n) return wb_pmf_convolve_first(method, n, q, m, p, count, r);
   const double products = (double)m * (double)n;
-  if (use_windows(method, products)) return convolve_by_windows(method, m, p, n, q, count, r, message);
+  if (use_windows(method, products)) return convolve_by_windows(method, m, p, n, q, count, r);
   if (use_flat(method, products) && products < WB_PMF_WINDOWS_FROM) {
     int done;
-    const int status = convolve_flat(method, m, p, n, q, count, r, &done, message);
+    const int status = convolve_flat(method, m, p, n, q, count, r, &done);
     if (status != WB_OK || done) return status;
   }
   const wb_convolution work = wb_pmf_one_pair(m, p, n, q, 0, count, r);
-  return wb_pmf_direct(method, method->table, &work, message);
+  return wb_pmf_direct(method, method->table, &work);
 }
 
-int wb_pmf_convolve_wide(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, wb_wide *r,
-                         wb_message *message) {
+int wb_pmf_convolve_wide(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, wb_wide *r) {
   const wb_wide *const longer = p->length > q->length ? p : q, *const shorter = p->length > q->length ? q : p;
   if ((double)p->length * (double)q->length > WIDE_DIRECT_UP_TO)
-    return wb_pmf_convolve_windows(method, shorter, longer, NULL, NULL, p->length + q->length - 1, NULL, r, message);
+    return wb_pmf_convolve_windows(method, shorter, longer, NULL, NULL, p->length + q->length - 1, NULL, r);
   double memory[2 * WB_WIDE_SURROUNDED(WIDE_DIRECT_UP_TO)];
   const wb_wide surrounded = wb_wide_surround(longer, memory);
   r->length = p->length + q->length - 1;
@@ -89,17 +87,17 @@ static void scatter(double *to, const double *from, int64_t count, int64_t strid
 }
 
 /* Convolves pairs that are long enough for the fast method, one after the other. */
-static int convolve_each(const wb_pmf_method *method, const wb_convolution *work, wb_message *message) {
+static int convolve_each(const wb_pmf_method *method, const wb_convolution *work) {
   const int64_t m = work->m, n = work->n, outputs = m + n - 1;
   const size_t bytes = (size_t)(m + n + outputs) * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes);
-  if (!memory) return wb_out_of_memory(message, "copies of a pair of vectors", bytes);
+  if (!memory) return wb_out_of_memory(method->call->message, "copies of a pair of vectors", bytes);
   double *const p = memory, *const q = p + m, *const r = q + n;
   int status = WB_OK;
   for (int64_t pair = 0; pair < work->pairs && status == WB_OK; pair++) {
     gather(p, work->p + pair * work->p_pair_stride, m, work->p_stride);
     gather(q, work->q + pair * work->q_pair_stride, n, work->q_stride);
-    status = wb_pmf_convolve(method, m, p, n, q, r, message);
+    status = wb_pmf_convolve(method, m, p, n, q, r);
     scatter(work->r + pair * work->r_pair_stride, r, outputs, work->r_stride);
     if (status == WB_OK && wb_poll_after(&method->call->poll, CONVERSION_TIME * (double)outputs))
       status = WB_INTERRUPTED;
@@ -109,11 +107,11 @@ static int convolve_each(const wb_pmf_method *method, const wb_convolution *work
 }
 
 /* Convolves pairs of logarithms, one after the other. */
-static int convolve_logarithms(const wb_pmf_method *method, const wb_convolution *work, wb_message *message) {
+static int convolve_logarithms(const wb_pmf_method *method, const wb_convolution *work) {
   const int64_t m = work->m, n = work->n, outputs = m + n - 1;
   const size_t bytes = 3 * (size_t)(m + n + outputs) * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes);
-  if (!memory) return wb_out_of_memory(message, "the exponents of two vectors", bytes);
+  if (!memory) return wb_out_of_memory(method->call->message, "the exponents of two vectors", bytes);
   double *const log_p = memory, *const log_q = log_p + m, *const log_r = log_q + n;
   double *const numbers = log_r + outputs;
   const wb_wide p = {m, numbers, numbers + m}, q = {n, p.exponent + m, p.exponent + m + n};
@@ -129,7 +127,7 @@ static int convolve_logarithms(const wb_pmf_method *method, const wb_convolution
       status = WB_INTERRUPTED;
       break;
     }
-    status = wb_pmf_convolve_wide(method, &p, &q, &r, message);
+    status = wb_pmf_convolve_wide(method, &p, &q, &r);
     if (status != WB_OK) break;
     wb_wide_to_log(outputs, r.mantissa, r.exponent, log_r, isa);
     scatter(work->r + pair * work->r_pair_stride, log_r, outputs, work->r_stride);
@@ -148,13 +146,12 @@ int wb_pmf_sees_pairs(const wb_pmf_method *method, const wb_convolution *work, i
   return !log && is_direct(method, work) && work->m > 0 && work->n > 0;
 }
 
-int wb_pmf_convolve_pairs(const wb_pmf_method *method, const wb_convolution *work, int log, unsigned *seen,
-                          wb_message *message) {
-  if (log) return convolve_logarithms(method, work, message);
-  if (work->pairs == 1) return wb_pmf_convolve(method, work->m, work->p, work->n, work->q, work->r, message);
-  if (!is_direct(method, work)) return convolve_each(method, work, message);
+int wb_pmf_convolve_pairs(const wb_pmf_method *method, const wb_convolution *work, int log, unsigned *seen) {
+  if (log) return convolve_logarithms(method, work);
+  if (work->pairs == 1) return wb_pmf_convolve(method, work->m, work->p, work->n, work->q, work->r);
+  if (!is_direct(method, work)) return convolve_each(method, work);
   unsigned more = 0;
-  const int status = wb_pmf_direct_pairs(method, work, &more, message);
+  const int status = wb_pmf_direct_pairs(method, work, &more);
   *seen |= more;
-  return status == WB_OK ? wb_pmf_check_seen(*seen, message) : status;
+  return status == WB_OK ? wb_pmf_check_seen(*seen, method->call->message) : status;
 }

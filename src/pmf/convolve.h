@@ -17,19 +17,17 @@
 #define WB_PMF_LEAST_FFT_ACCURACY 1e-13
 
 /* convolve.c. r has m + n - 1 entries. */
-int wb_pmf_convolve(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, double *r,
-                    wb_message *message);
+int wb_pmf_convolve(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, double *r);
 
 /* convolve.c. r->mantissa and r->exponent have room for the sum's entries. */
-int wb_pmf_convolve_wide(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, wb_wide *r,
-                         wb_message *message);
+int wb_pmf_convolve_wide(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, wb_wide *r);
 
 /* direct.c. One pair of vectors without strides; outputs first..first + count - 1. */
 wb_convolution wb_pmf_one_pair(int64_t m, const double *p, int64_t n, const double *q, int64_t first, int64_t count,
                                double *r);
 
 /* direct.c. All outputs of the pairs in `work` by the method's table, which also checks their weights. */
-int wb_pmf_direct_pairs(const wb_pmf_method *method, const wb_convolution *work, unsigned *seen, wb_message *message);
+int wb_pmf_direct_pairs(const wb_pmf_method *method, const wb_convolution *work, unsigned *seen);
 
 /* direct.c. Outputs first..first + count - 1 of wide weights; no term is left out. q is surrounded by zeros
  * (wb_wide_surround). */
@@ -38,11 +36,11 @@ int wb_pmf_direct_wide(const wb_pmf_method *method, const wb_wide *p, const wb_w
 
 /* flat.c. m <= n. *done becomes 1, or 0 if the transform would not pay: then r is not written. */
 int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, double *r,
-                         int *done, wb_message *message);
+                         int *done);
 
 /* window.c. Both factors are given as wide weights. If r is not NULL, the first `all` entries of the sum go into r, and
  * p_plain and q_plain are the same factors as doubles. If r is NULL, they go into r_wide. */
 int wb_pmf_convolve_windows(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, const double *p_plain,
-                            const double *q_plain, int64_t all, double *r, wb_wide *r_wide, wb_message *message);
+                            const double *q_plain, int64_t all, double *r, wb_wide *r_wide);
 
 #endif

@@ -33,15 +33,14 @@ static wb_convolution shorter_first(const wb_convolution *work) {
   return ordered;
 }
 
-int wb_pmf_direct(const wb_pmf_method *method, const wb_pmf_functions *table, const wb_convolution *work,
-                  wb_message *message) {
+int wb_pmf_direct(const wb_pmf_method *method, const wb_pmf_functions *table, const wb_convolution *work) {
   const wb_convolution ordered = shorter_first(work);
-  return table->convolve(&ordered, &method->call->run, &method->call->poll, NULL, message);
+  return table->convolve(&ordered, &method->call->run, &method->call->poll, NULL, method->call->message);
 }
 
-int wb_pmf_direct_pairs(const wb_pmf_method *method, const wb_convolution *work, unsigned *seen, wb_message *message) {
+int wb_pmf_direct_pairs(const wb_pmf_method *method, const wb_convolution *work, unsigned *seen) {
   const wb_convolution ordered = shorter_first(work);
-  return method->table->convolve(&ordered, &method->call->run, &method->call->poll, seen, message);
+  return method->table->convolve(&ordered, &method->call->run, &method->call->poll, seen, method->call->message);
 }
 
 int wb_pmf_direct_wide(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, int64_t first, int64_t count,

@@ -67,12 +67,12 @@ int wb_pmf_cumulate(wb_call *call, int64_t count, const double *x, int log, int 
   return WB_OK;
 }
 
-int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double *q, int log_in, int log_out, double *r,
-                     wb_message *message) {
+int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double *q, int log_in, int log_out,
+                     double *r) {
   const wb_isa isa = call->run.isa;
   const size_t bytes = 4 * (size_t)count * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes);
-  if (!memory) return wb_out_of_memory(message, "products of probabilities", bytes);
+  if (!memory) return wb_out_of_memory(call->message, "products of probabilities", bytes);
   double *const mantissa = memory, *const exponent = memory + count;
   double *const q_mantissa = exponent + count, *const q_exponent = q_mantissa + count;
   to_wide(count, p, log_in, mantissa, exponent, isa);
@@ -99,7 +99,7 @@ int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double
     else
       wb_wide_to_double(count, mantissa, exponent, r, isa);
   } else {
-    wb_message_write(message, "the sum has this value with probability zero");
+    wb_message_write(call->message, "the sum has this value with probability zero");
     status = WB_ERROR_INPUT;
   }
   wb_aligned_free(memory);

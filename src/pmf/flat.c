@@ -29,10 +29,10 @@ static double sum_of_squares(int64_t count, const double *x) {
 /* Outputs [first, first + count) by direct sums on the CPU: the ends have so few products that copying them to a GPU
  * would take longer. */
 static int direct(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, int64_t first,
-                  int64_t count, double *r, wb_message *message) {
+                  int64_t count, double *r) {
   const wb_convolution work = wb_pmf_one_pair(m, p, n, q, first, count, r);
   return count > 0 ? method->call->processor->pmf->convolve(&work, &method->call->run, &method->call->poll, NULL,
-                                                            message) : WB_OK;
+                                                            method->call->message) : WB_OK;
 }
 
 /* One output in four partial sums. It only decides whether the transform is tried. */
@@ -47,7 +47,7 @@ static double one_output(int64_t m, const double *p, int64_t n, const double *q,
 }
 
 int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q, double *r,
-                         int *done, wb_message *message) {
+                         int *done) {
   const int64_t outputs = m + n - 1;
   const double p_square = sum_of_squares(m, p), q_square = sum_of_squares(n, q);
   *done = 0;
@@ -66,12 +66,12 @@ int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p
 
   const size_t length = (size_t)1 << log2, bytes = 2 * length * sizeof(double);
   const wb_fft *fft;
-  int status = wb_fft_keep(method->cache, log2, method->call->run.isa, &fft, message);
+  int status = wb_fft_keep(method->cache, log2, method->call->run.isa, &fft, method->call->message);
   if (status != WB_OK) return status;
   _Alignas(64) double small[2 * SMALL_LENGTH];
   double *const taken = length > SMALL_LENGTH ? wb_aligned_malloc(bytes) : NULL;
   double *const re = length > SMALL_LENGTH ? taken : small;
-  if (!re) return wb_out_of_memory(message, "a Fourier transform", bytes);
+  if (!re) return wb_out_of_memory(method->call->message, "a Fourier transform", bytes);
   double *const im = re + length;
   status = wb_fft_multiply(fft, m, p, n, q, scale, re, im, 0, outputs, im, method->call->run.isa, &method->call->poll);
   /* Accepts the outputs from the middle to the first refused one on either side. */
@@ -80,8 +80,8 @@ int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p
   while (last < outputs && im[last] >= least) last++;
   if (status == WB_OK && first < outputs / 4 && outputs - last < outputs / 4) {
     memcpy(r + first, im + first, (size_t)(last - first) * sizeof(double));
-    status = direct(method, m, p, n, q, 0, first, r, message);
-    if (status == WB_OK) status = direct(method, m, p, n, q, last, outputs - last, r + last, message);
+    status = direct(method, m, p, n, q, 0, first, r);
+    if (status == WB_OK) status = direct(method, m, p, n, q, last, outputs - last, r + last);
     *done = 1;
   }
   wb_aligned_free(taken);

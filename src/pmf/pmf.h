@@ -41,16 +41,14 @@ int wb_pmf_sees_pairs(const wb_pmf_method *method, const wb_convolution *work, i
 
 /* All outputs of the pairs in `work`. With log = 1 logarithms go in and come out. *seen: what is known of the weights;
  * the function adds what it sees. */
-int wb_pmf_convolve_pairs(const wb_pmf_method *method, const wb_convolution *work, int log, unsigned *seen,
-                          wb_message *message);
+int wb_pmf_convolve_pairs(const wb_pmf_method *method, const wb_convolution *work, int log, unsigned *seen);
 
 /* The first `count` entries of the sum of two vectors of weights, at most m + n - 1. */
 int wb_pmf_convolve_first(const wb_pmf_method *method, int64_t m, const double *p, int64_t n, const double *q,
-                          int64_t count, double *r, wb_message *message);
+                          int64_t count, double *r);
 
 /* The outputs that `work` names, by direct sums through `table`. */
-int wb_pmf_direct(const wb_pmf_method *method, const wb_pmf_functions *table, const wb_convolution *work,
-                  wb_message *message);
+int wb_pmf_direct(const wb_pmf_method *method, const wb_pmf_functions *table, const wb_convolution *work);
 
 /* Distributions to be added, each with at least one weight. */
 typedef struct wb_pmf_terms {
@@ -63,11 +61,10 @@ typedef struct wb_pmf_terms {
 int wb_pmf_check_terms(const wb_pmf_terms *terms, wb_message *message);
 
 /* The distribution of the sum; it has sum of (length - 1) + 1 entries. */
-int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *result, wb_message *message);
+int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *result);
 
 /* The sum of `times` >= 1 independent copies of the single term; it has times * (length - 1) + 1 entries. */
-int wb_pmf_repeat(const wb_pmf_method *method, const wb_pmf_terms *term, int64_t times, double *result,
-                  wb_message *message);
+int wb_pmf_repeat(const wb_pmf_method *method, const wb_pmf_terms *term, int64_t times, double *result);
 
 /* The distribution of a random number: p_0 = none, p_1 = (a + b) p_0 + alone, and p_n = (a + b/n) p_{n-1} for n >= 2,
  * with 0 <= a < 1 and a + b >= 0. */
@@ -78,11 +75,11 @@ typedef struct wb_pmf_counting {
 /* The distribution of the sum of a random number of independent variables. Each has the weights f, whose entry 0 counts
  * as 0 and is not read. The first `outputs` entries go into g. */
 int wb_pmf_compound(const wb_pmf_method *method, const wb_pmf_counting *counting, int64_t size, const double *f,
-                    int64_t outputs, double *g, wb_message *message);
+                    int64_t outputs, double *g);
 
 /* result[i] = p[i] q[i] / sum_k p[k] q[k]. WB_ERROR_INPUT if all products are zero. */
 int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double *q, int log_in, int log_out,
-                     double *result, wb_message *message);
+                     double *result);
 
 /* result[i] is the sum of entries 0..i, or from i on (upper = 1). The relative error is a few 2^-53, whatever the
  * length. */

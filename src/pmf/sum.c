@@ -72,17 +72,17 @@ static const double *plain_values(const term *p) {
 }
 
 /* r becomes the sum of a and b, which may be the same term. */
-static int term_convolve(const wb_pmf_method *method, term *a, term *b, const form *as, term *r, wb_message *message) {
+static int term_convolve(const wb_pmf_method *method, term *a, term *b, const form *as, term *r) {
   wb_pmf_method here = *method;
   if ((double)a->length * (double)b->length < DEVICE_FROM) here.table = here.call->processor->pmf;
-  int status = term_convert(a, as, message);
-  if (status == WB_OK) status = term_convert(b, as, message);
-  if (status == WB_OK) status = term_allocate(r, a->length + b->length - 1, as->wide, message);
+  int status = term_convert(a, as, method->call->message);
+  if (status == WB_OK) status = term_convert(b, as, method->call->message);
+  if (status == WB_OK) status = term_allocate(r, a->length + b->length - 1, as->wide, method->call->message);
   if (status != WB_OK) return status;
   if (as->wide)
-    status = wb_pmf_convolve_wide(&here, &a->own, &b->own, &r->own, message);
+    status = wb_pmf_convolve_wide(&here, &a->own, &b->own, &r->own);
   else
-    status = wb_pmf_convolve(&here, a->length, plain_values(a), b->length, plain_values(b), r->own.mantissa, message);
+    status = wb_pmf_convolve(&here, a->length, plain_values(a), b->length, plain_values(b), r->own.mantissa);
   if (status == WB_OK && wb_poll_after(&method->call->poll, 1e3 + (double)r->length)) status = WB_INTERRUPTED;
   if (status != WB_OK) term_free(r);
   return status;
@@ -181,13 +181,13 @@ static double plan(const wb_pmf_terms *terms, int wide, place *given, int64_t *p
   return fast;
 }
 
-int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *result, wb_message *message) {
+int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *result) {
   const int64_t count = terms->count;
   const size_t summands_bytes = 2 * (size_t)count * sizeof(term), given_bytes = (size_t)count * sizeof(place);
   const size_t numbers = 3 * (size_t)count;
   char *const memory = wb_aligned_malloc(summands_bytes + given_bytes + numbers * sizeof(int64_t));
   if (!memory)
-    return wb_out_of_memory(message, "the order of summation",
+    return wb_out_of_memory(method->call->message, "the order of summation",
                             summands_bytes + given_bytes + numbers * sizeof(int64_t));
   term *const summands = (term *)memory;
   place *const given = (place *)(memory + summands_bytes);
@@ -204,12 +204,12 @@ int wb_pmf_sum(const wb_pmf_method *method, const wb_pmf_terms *terms, double *r
   int status = WB_OK;
   for (int64_t k = 0; k + 1 < count && status == WB_OK; k++) {
     term *const a = summands + pairs[2 * k], *const b = summands + pairs[2 * k + 1];
-    status = term_convolve(&share, a, b, &as, summands + count + k, message);
+    status = term_convolve(&share, a, b, &as, summands + count + k);
     term_free(a);
     term_free(b);
   }
   term *const last = count > 1 ? summands + 2 * count - 2 : summands;
-  if (status == WB_OK) status = term_write(last, &as, result, message);
+  if (status == WB_OK) status = term_write(last, &as, result, method->call->message);
   for (int64_t i = 0; i < 2 * count; i++) term_free(summands + i);
   wb_aligned_free(memory);
   return status;
@@ -228,15 +228,14 @@ static double repeat_plan(int64_t length, int64_t times, int wide) {
   return fast;
 }
 
-int wb_pmf_repeat(const wb_pmf_method *method, const wb_pmf_terms *given, int64_t times, double *result,
-                  wb_message *message) {
+int wb_pmf_repeat(const wb_pmf_method *method, const wb_pmf_terms *given, int64_t times, double *result) {
   const int64_t length = given->length[0];
   const form as = form_of(given, times, method->call->run.isa);
   const double fast = repeat_plan(length, times, as.wide);
   wb_pmf_method share = *method;
   if (fast > 1) share.accuracy /= fast;
   term one = {length, given->values[0], {0, NULL, NULL}}, power = {0, NULL, {0, NULL, NULL}}, next;
-  int status = term_convert(&one, &as, message);
+  int status = term_convert(&one, &as, method->call->message);
   int bit = 62;
   while (bit > 0 && !(times >> bit & 1)) bit--;
   int is_one = 1; /* while power is `one` itself */
@@ -245,14 +244,14 @@ int wb_pmf_repeat(const wb_pmf_method *method, const wb_pmf_terms *given, int64_
       if (step == 1 && !(times >> bit & 1)) break;
       term *const base = is_one ? &one : &power;
       memset(&next, 0, sizeof next);
-      status = term_convolve(&share, base, step == 0 ? base : &one, &as, &next, message);
+      status = term_convolve(&share, base, step == 0 ? base : &one, &as, &next);
       if (status != WB_OK) break;
       if (!is_one) term_free(&power);
       power = next;
       is_one = 0;
     }
   }
-  if (status == WB_OK) status = term_write(is_one ? &one : &power, &as, result, message);
+  if (status == WB_OK) status = term_write(is_one ? &one : &power, &as, result, method->call->message);
   term_free(&one);
   term_free(&power);
   return status;

@@ -79,7 +79,6 @@ typedef struct task {
   int fft_room;    /* log2 of the length of re and im, or 0 */
   interval *stack; /* outputs still to be computed */
   size_t stack_count, stack_room;
-  wb_message *message;
 } task;
 
 /* Finds the slope of a window for these outputs and tilts by it. Entries `cut` bits below the largest are left out. */
@@ -96,7 +95,7 @@ static int postpone(task *t, int64_t begin, int64_t end, int depth) {
   if (t->stack_count == t->stack_room) {
     const size_t room = t->stack_room ? 2 * t->stack_room : 64;
     interval *const moved = realloc(t->stack, room * sizeof *moved);
-    if (!moved) return wb_out_of_memory(t->message, "the windows of a convolution", room * sizeof *moved);
+    if (!moved) return wb_out_of_memory(t->method->call->message, "the windows of a convolution", room * sizeof *moved);
     t->stack = moved;
     t->stack_room = room;
   }
@@ -176,13 +175,13 @@ static int direct(task *t, int64_t begin, int64_t end) {
   if (t->r) {
     const wb_convolution work =
         wb_pmf_one_pair(t->p.length, t->p_plain, t->q.length, t->q_plain, begin, end - begin, t->r + begin);
-    return wb_pmf_direct(t->method, t->method->table, &work, t->message);
+    return wb_pmf_direct(t->method, t->method->table, &work);
   }
   if (!t->q_memory) {
     const size_t bytes = 2 * (size_t)WB_WIDE_SURROUNDED(t->q.length) * sizeof(double);
     const wb_wide q = {t->q.length, (double *)t->q.mantissa, (double *)t->q.exponent};
     t->q_memory = wb_aligned_malloc(bytes);
-    if (!t->q_memory) return wb_out_of_memory(t->message, "a copy of a factor", bytes);
+    if (!t->q_memory) return wb_out_of_memory(t->method->call->message, "a copy of a factor", bytes);
     t->q_surrounded = wb_wide_surround(&q, t->q_memory);
   }
   const wb_wide p = {t->p.length, (double *)t->p.mantissa, (double *)t->p.exponent};
@@ -205,7 +204,7 @@ static int tilted_direct(task *t, const wb_pmf_window *w, int64_t from, int64_t 
       wb_pmf_one_pair(p->count, p->x, q->count, q->x, from - w->p.first - w->q.first, to - from, t->tilted);
   const int large = (double)p->count * (double)(to - from) > DEVICE_FROM;
   const wb_pmf_functions *table = large ? t->method->table : t->method->call->processor->pmf;
-  return wb_pmf_direct(t->method, table, &work, t->message);
+  return wb_pmf_direct(t->method, table, &work);
 }
 
 /* Cuts [*from, *to) down to the outputs within reach of the window, which have a term in it. Returns 0 if none is
@@ -247,11 +246,12 @@ static int fft_room(task *t, int log2, const wb_fft **fft) {
     t->im = wb_aligned_malloc(n * sizeof(double));
     t->fft_room = log2;
   }
-  if (!t->re || !t->im) return wb_out_of_memory(t->message, "a Fourier transform", 2 * n * sizeof(double));
-  if (log2 <= WB_FFT_KEPT) return wb_fft_keep(t->method->cache, log2, t->method->call->run.isa, fft, t->message);
+  wb_call *const call = t->method->call;
+  if (!t->re || !t->im) return wb_out_of_memory(call->message, "a Fourier transform", 2 * n * sizeof(double));
+  if (log2 <= WB_FFT_KEPT) return wb_fft_keep(t->method->cache, log2, call->run.isa, fft, call->message);
   int status = WB_OK;
   if (!t->fft[log2]) status = wb_fft_open(log2, t->method->call->run.isa, &t->method->call->poll, &t->fft[log2],
-                                          t->message);
+                                          t->method->call->message);
   *fft = t->fft[log2];
   return status;
 }
@@ -368,21 +368,22 @@ static int compute_all(task *t, wb_pmf_window *w) {
 }
 
 int wb_pmf_convolve_windows(const wb_pmf_method *method, const wb_wide *p, const wb_wide *q, const double *p_plain,
-                            const double *q_plain, int64_t all, double *r, wb_wide *r_wide, wb_message *message) {
+                            const double *q_plain, int64_t all, double *r, wb_wide *r_wide) {
   task t;
   wb_pmf_window w;
   memset(&t, 0, sizeof t);
   memset(&w, 0, sizeof w);
   t.method = method;
-  t.message = message;
   double *memory = NULL;
   int status = WB_OK;
   if (!wb_pmf_factor_open(&t.p, p) || !wb_pmf_factor_open(&t.q, q))
-    status = wb_out_of_memory(message, "bounds on a factor", sizeof(double) * (size_t)(t.p.blocks + t.q.blocks));
+    status = wb_out_of_memory(method->call->message, "bounds on a factor",
+                              sizeof(double) * (size_t)(t.p.blocks + t.q.blocks));
   if (status == WB_OK) {
     const size_t doubles = (size_t)(t.p.length + 64 + t.q.length + 64 + all);
     memory = wb_aligned_malloc(doubles * sizeof(double));
-    if (!memory) status = wb_out_of_memory(message, "the parts of a convolution", doubles * sizeof(double));
+    if (!memory)
+      status = wb_out_of_memory(method->call->message, "the parts of a convolution", doubles * sizeof(double));
   }
   if (status == WB_OK) {
     const int64_t offset = t.p.offset + t.q.offset;

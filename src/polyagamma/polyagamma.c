@@ -23,9 +23,9 @@ static int64_t slice_of(const double *shape, int64_t shapes, int method) {
 }
 
 int wb_polyagamma_fill(wb_call *call, int64_t count, const double *shape, int64_t shapes, const double *tilt,
-                       int64_t tilts, int method, uint64_t seed, double *draws, wb_message *message) {
+                       int64_t tilts, int method, uint64_t seed, double *draws) {
   const wb_polyagamma_functions *functions = call->backend->polyagamma;
-  int status = wb_backend_has(call->backend, functions, "Polya-Gamma variables", message);
+  int status = wb_backend_has(call->backend, functions, "Polya-Gamma variables", call->message);
   wb_polyagamma_work work = {
     .shape = shape, .shapes = shapes, .tilt = tilt, .tilts = tilts, .method = method, .key = wb_chain_key(seed, 0),
   };
@@ -36,7 +36,7 @@ int wb_polyagamma_fill(wb_call *call, int64_t count, const double *shape, int64_
     work.begin = done;
     work.first = (uint64_t)done;
     work.draws = draws + done;
-    status = functions->draw(&work, &call->run, message);
+    status = functions->draw(&work, &call->run, call->message);
   }
   return status;
 }
@@ -65,9 +65,9 @@ int wb_polyagamma_any_nan(const wb_call *call, int64_t count, const double *draw
   return found;
 }
 
-int wb_polyagamma_values(wb_call *call, const wb_polyagamma_points *points, wb_message *message) {
+int wb_polyagamma_values(wb_call *call, const wb_polyagamma_points *points) {
   const wb_polyagamma_functions *functions = call->backend->polyagamma;
-  int status = wb_backend_has(call->backend, functions, "Polya-Gamma variables", message);
+  int status = wb_backend_has(call->backend, functions, "Polya-Gamma variables", call->message);
   for (int64_t done = 0; done < points->count && status == WB_OK; done += POLYAGAMMA_SLICE_POINTS) {
     if (done > 0 && wb_poll_after(&call->poll, WB_POLL_EVERY)) return WB_INTERRUPTED;
     const int64_t left = points->count - done;
@@ -77,7 +77,7 @@ int wb_polyagamma_values(wb_call *call, const wb_polyagamma_points *points, wb_m
     slice.shape += done;
     slice.tilt += done;
     slice.value += done;
-    status = functions->evaluate(&slice, &call->run, message);
+    status = functions->evaluate(&slice, &call->run, call->message);
   }
   return status;
 }

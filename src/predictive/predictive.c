@@ -146,14 +146,13 @@ static double mean_log(const wb_predictive_data *data, const double *gain) {
 }
 
 int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32_t sets, const double *rho,
-                      const double *rho_x, int32_t count, const int32_t *order, double *log_score, double *score,
-                      wb_message *message) {
-  const int status = wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", message);
+                      const double *rho_x, int32_t count, const int32_t *order, double *log_score, double *score) {
+  const int status = wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message);
   if (status != WB_OK) return status;
   const int64_t n = data->n, d = data->dimensions, q = data->covariates, groups = (int64_t)sets * count;
   const int64_t doubles = groups * (d + n * (3 * d + 3 + 2 * q));
   double *const memory = wb_aligned_malloc((size_t)doubles * sizeof(double));
-  if (!memory) return wb_out_of_memory(message, "the orders of the data", (size_t)doubles * sizeof(double));
+  if (!memory) return wb_out_of_memory(call->message, "the orders of the data", (size_t)doubles * sizeof(double));
   double *room = memory;
   double *const group_rho = take(&room, groups * d), *const conditional = take(&room, groups * n * d);
   double *const scores = take(&room, groups * n * d), *const gain = take(&room, groups * n * d);
@@ -177,7 +176,7 @@ int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32
     .closeness = {1, point_term, point_covariate, row_term, row_covariate},
     .conditional = conditional, .score = scores, .gain = gain,
   };
-  const int outcome_status = call->backend->predictive->copula_fit(&work, &call->run, message);
+  const int outcome_status = call->backend->predictive->copula_fit(&work, &call->run, call->message);
   if (outcome_status == WB_OK) {
     for (int64_t g = 0; g < groups; g++) log_score[g] = mean_log(data, gain + g * n * d);
     if (score) memcpy(score, scores, (size_t)(count * n * d) * sizeof(double));
@@ -188,13 +187,13 @@ int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32
 
 int wb_predictive_state(const wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
                         int32_t count, const int32_t *order, const double *score, int64_t points, const double *y,
-                        const double *x, double *conditional, double *gain, wb_message *message) {
-  const int status = wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", message);
+                        const double *x, double *conditional, double *gain) {
+  const int status = wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message);
   if (status != WB_OK) return status;
   const int64_t n = data->n, d = data->dimensions, q = data->covariates;
   const int64_t doubles = (n + points) * (q + 1);
   double *const memory = wb_aligned_malloc((size_t)doubles * sizeof(double));
-  if (!memory) return wb_out_of_memory(message, "covariates of the points", (size_t)doubles * sizeof(double));
+  if (!memory) return wb_out_of_memory(call->message, "covariates of the points", (size_t)doubles * sizeof(double));
   double *room = memory;
   double *const point_term = take(&room, points), *const point_covariate = take(&room, points * q);
   double *const row_term = take(&room, n), *const row_covariate = take(&room, n * q);
@@ -212,7 +211,7 @@ int wb_predictive_state(const wb_call *call, const wb_predictive_data *data, wb_
     .row = order, .closeness = {0, point_term, point_covariate, row_term, row_covariate},
     .conditional = conditional, .gain = gain,
   };
-  const int outcome = call->backend->predictive->copula_update(&work, &call->run, message);
+  const int outcome = call->backend->predictive->copula_update(&work, &call->run, call->message);
   wb_aligned_free(memory);
   return outcome;
 }
@@ -236,13 +235,13 @@ void wb_predictive_average(int32_t count, int32_t dimensions, int64_t points, co
 }
 
 int wb_predictive_resample(const wb_call *call, const wb_predictive_data *data, wb_predictive_bandwidth bandwidth,
-                           const wb_predictive_resamples *resamples, wb_message *message) {
-  const int status = wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", message);
+                           const wb_predictive_resamples *resamples) {
+  const int status = wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message);
   if (status != WB_OK) return status;
   const int64_t n = data->n, q = data->covariates, points = resamples->points;
   const int64_t doubles = points * (q + 1) + n * (2 * q + 2) + 1;
   double *const memory = wb_aligned_malloc((size_t)doubles * sizeof(double));
-  if (!memory) return wb_out_of_memory(message, "covariates of the points", (size_t)doubles * sizeof(double));
+  if (!memory) return wb_out_of_memory(call->message, "covariates of the points", (size_t)doubles * sizeof(double));
   double *room = memory;
   double *const point_term = take(&room, points), *const point_covariate = take(&room, points * q);
   double *const row_term = take(&room, n), *const row_covariate = take(&room, n * q);
@@ -260,7 +259,7 @@ int wb_predictive_resample(const wb_call *call, const wb_predictive_data *data, 
     .row_closeness = {0, own_term, own_covariate, row_term, row_covariate},
     .row_conditional = resamples->row_state, .conditional = resamples->conditional, .gain = resamples->gain,
   };
-  const int outcome = call->backend->predictive->copula_update(&work, &call->run, message);
+  const int outcome = call->backend->predictive->copula_update(&work, &call->run, call->message);
   wb_aligned_free(memory);
   return outcome;
 }

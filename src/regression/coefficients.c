@@ -1,7 +1,7 @@
-/* Parts of a draw of coefficients; regression/coefficients.h says which. */
+/* Parts of a draw of coefficients; regression/draws.h says which. */
 #include "core/scalar.h"
 
-#include "regression/coefficients.h"
+#include "regression/draws.h"
 
 #include "core/linear_algebra.h"
 #include "core/random_normal.h"

@@ -12,10 +12,12 @@
 #ifndef WB_REGRESSION_ELLIPSE_H
 #define WB_REGRESSION_ELLIPSE_H
 
-#include "regression/regression.h"
+#include "regression/chain.h"
 
 #define WB_REGRESSION_TOLERABLE 3.0
 #define WB_REGRESSION_MOVES 3
+/* Degrees of freedom of the t whose ellipses the moves follow. */
+#define WB_REGRESSION_T_FREEDOM 5.0
 
 /* With grouping terms there are moves only if the term of most levels has at most so many effects, the others together
  * at most so many, and if there are at most so many pairs of the former with the latter and the coefficients. */
@@ -29,21 +31,16 @@
  * quadratic approximation of the log likelihood about the mode (regression/quadratic.h). The blocks are the groups, or
  * the levels of the term of most levels. The prior of log(r) counts as likelihood. */
 #define WB_REGRESSION_ELLIPSE_HEAD 2
-size_t wb_regression_ellipse_size(int32_t columns, int32_t groups, int32_t outcomes,
-                                  const wb_regression_grouping *grouping);
+size_t wb_regression_ellipse_size(const wb_regression_state *state);
 
 /* Finds the mode of the posterior given the scales in the state, from the state on, and the approximation there. Leaves
  * the mode in the state. Without a mode there are no moves. With spread > 0, `spread` times a t draw about the mode
  * takes its place. Where there cannot be moves, the effects of terms stay as they are. */
-int wb_regression_find_mode(const wb_backend *backend, wb_regression_session *session, const wb_regression_rows *rows,
-                            const wb_regression_prior *prior, const wb_regression_counts *counts,
-                            wb_regression_state *state, uint64_t key, double spread, wb_message *message);
+int wb_regression_find_mode(const wb_regression_chain *chain, double spread);
 
 /* The moves after a sweep. `moved`: whether there were any. They move the dispersion too. `room`:
  * wb_regression_move_room() doubles. */
 size_t wb_regression_move_room(const wb_regression_state *state);
-int wb_regression_move(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
-                       const wb_regression_counts *counts, wb_regression_state *state, uint64_t key,
-                       uint32_t iteration, double *room, int *moved, wb_message *message);
+int wb_regression_move(const wb_regression_chain *chain, uint32_t iteration, double *room, int *moved);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "core/random_gamma.h"
 #include "numeric/log_gamma.h"
-#include "regression/regression.h"
+#include "regression/draws.h"
 
 wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion) {
   const wb_regression_parameters parameters = {
@@ -18,15 +18,16 @@ static double draw_inverse_exponential(wb_stream *stream, double scale) {
   return scale / wb_draw_exponential(stream);
 }
 
-void wb_regression_draw_group_scale(const wb_regression_prior *prior, wb_regression_state *state, uint64_t key,
-                                    uint32_t iteration) {
-  wb_stream stream = wb_stream_open(key, WB_PURPOSE_GROUP_SCALE, iteration, 0);
+void wb_regression_draw_group_scale(const wb_regression_chain *chain, uint32_t iteration) {
+  const wb_regression_state *const state = &chain->state;
+  const double scale = chain->prior.group_scale;
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_GROUP_SCALE, iteration, 0);
   double *const variance = &state->scalars[WB_REGRESSION_GROUP_VARIANCE];
   double *const auxiliary = &state->scalars[WB_REGRESSION_GROUP_AUXILIARY];
   double sum = 0.0;
   for (int32_t g = 0; g < state->groups; g++) sum = wb_fma(state->intercepts[g], state->intercepts[g], sum);
   *variance = wb_fma(0.5, sum, 1.0 / *auxiliary) / wb_draw_gamma(&stream, 0.5 * ((double)state->groups + 1.0));
-  *auxiliary = draw_inverse_exponential(&stream, 1.0 / (prior->group_scale * prior->group_scale) + 1.0 / *variance);
+  *auxiliary = draw_inverse_exponential(&stream, 1.0 / (scale * scale) + 1.0 / *variance);
 }
 
 double wb_regression_count_constant(const wb_regression_counts *counts, double r) {
@@ -35,50 +36,47 @@ double wb_regression_count_constant(const wb_regression_counts *counts, double r
 }
 
 /* The log density of log(r), up to a constant, given the coefficients. */
-static int log_density(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
-                       const wb_regression_counts *counts, const wb_regression_state *state, double log_r,
-                       double *density, wb_message *message) {
+static int log_density(const wb_regression_chain *chain, double log_r, double *density) {
   const double r = wb_exp(log_r);
-  const wb_regression_parameters parameters = wb_regression_parameters_of(state, r);
-  const int status = backend->regression->sweep(session, &parameters, 0, 0, 0, NULL, NULL, density, message);
-  *density += wb_regression_count_constant(counts, r) +
-              wb_fma(prior->dispersion_shape, log_r, -prior->dispersion_rate * r);
+  const wb_regression_parameters parameters = wb_regression_parameters_of(&chain->state, r);
+  const int status = chain->backend->regression->sweep(chain->session, &parameters, 0, 0, 0, NULL, NULL, density,
+                                                       chain->message);
+  *density += wb_regression_count_constant(&chain->counts, r) +
+              wb_fma(chain->prior.dispersion_shape, log_r, -chain->prior.dispersion_rate * r);
   return status;
 }
 
-/* Limits of the slice sampler (Neal 2003, "Slice sampling", Annals of Statistics 31, 705-767, figure 3): steps out,
- * both sides together, and |log(r)|, so that counts with r are representable. */
+/* Steps out of the slice sampler on both sides together (Neal 2003, "Slice sampling", Annals of Statistics 31, 705-767,
+ * figure 3). */
 #define DISPERSION_STEPS 32
-#define DISPERSION_MOST 30.0
 
-int wb_regression_draw_dispersion(const wb_backend *backend, wb_regression_session *session,
-                                  const wb_regression_prior *prior, const wb_regression_counts *counts,
-                                  wb_regression_state *state, uint64_t key, uint32_t iteration, wb_message *message) {
-  wb_stream stream = wb_stream_open(key, WB_PURPOSE_DISPERSION, iteration, 0);
-  const double current = wb_log(state->scalars[WB_REGRESSION_DISPERSION]);
+int wb_regression_draw_dispersion(const wb_regression_chain *chain, uint32_t iteration) {
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_DISPERSION, iteration, 0);
+  double *const dispersion = &chain->state.scalars[WB_REGRESSION_DISPERSION];
+  const double current = wb_log(*dispersion);
   /* A few standard deviations of log(r) where it is well determined. */
-  const double wide = 6.0 / wb_sqrt(counts->rows + 1.0), width = wide > 1.0 ? 1.0 : wide;
+  const double wide = 6.0 / wb_sqrt(chain->counts.rows + 1.0), width = wide > 1.0 ? 1.0 : wide;
   double level, density = 0.0, low, high;
-  int status = log_density(backend, session, prior, counts, state, current, &level, message);
+  int status = log_density(chain, current, &level);
   level -= wb_draw_exponential(&stream);
   low = current - width * wb_stream_uniform(&stream);
   high = low + width;
   int left = (int)(DISPERSION_STEPS * wb_stream_uniform(&stream)), right = DISPERSION_STEPS - 1 - left;
-  for (; left > 0 && low > -DISPERSION_MOST && status == WB_OK; left--, low -= width) {
-    status = log_density(backend, session, prior, counts, state, low, &density, message);
+  for (; left > 0 && low > -WB_REGRESSION_DISPERSION_MOST && status == WB_OK; left--, low -= width) {
+    status = log_density(chain, low, &density);
     if (!(density > level)) break;
   }
-  for (; right > 0 && high < DISPERSION_MOST && status == WB_OK; right--, high += width) {
-    status = log_density(backend, session, prior, counts, state, high, &density, message);
+  for (; right > 0 && high < WB_REGRESSION_DISPERSION_MOST && status == WB_OK; right--, high += width) {
+    status = log_density(chain, high, &density);
     if (!(density > level)) break;
   }
-  if (low < -DISPERSION_MOST) low = -DISPERSION_MOST;
-  if (high > DISPERSION_MOST) high = DISPERSION_MOST;
+  if (low < -WB_REGRESSION_DISPERSION_MOST) low = -WB_REGRESSION_DISPERSION_MOST;
+  if (high > WB_REGRESSION_DISPERSION_MOST) high = WB_REGRESSION_DISPERSION_MOST;
   while (status == WB_OK) {
     const double at = wb_fma(high - low, wb_stream_uniform(&stream), low);
-    status = log_density(backend, session, prior, counts, state, at, &density, message);
+    status = log_density(chain, at, &density);
     if (density > level || !(high - low > 1e-14)) {
-      if (density > level) state->scalars[WB_REGRESSION_DISPERSION] = wb_exp(at);
+      if (density > level) *dispersion = wb_exp(at);
       break;
     }
     if (at < current) low = at;

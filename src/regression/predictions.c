@@ -13,8 +13,8 @@ static double score_of(double count, double draws) {
 }
 
 int wb_regression_predict(const wb_call *call, wb_regression_prediction *prediction, const double *probability,
-                          int64_t first, int64_t count, double *out, wb_message *message) {
-  const int status = wb_backend_has(call->backend, call->backend->regression, "regressions", message);
+                          int64_t first, int64_t count, double *out) {
+  const int status = wb_backend_has(call->backend, call->backend->regression, "regressions", call->message);
   if (status != WB_OK) return status;
   const double draws = (double)prediction->draws;
   for (int tail = 0; tail < 2; tail++) {
@@ -28,5 +28,5 @@ int wb_regression_predict(const wb_call *call, wb_regression_prediction *predict
     prediction->score[tail][1] = score_of(below + 1.0 + width, draws);
     prediction->start[tail] = score_of(below < draws ? below : draws - 0.5, draws);
   }
-  return call->backend->regression->predict(prediction, first, count, &call->run, out, message);
+  return call->backend->regression->predict(prediction, first, count, &call->run, out, call->message);
 }

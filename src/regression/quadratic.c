@@ -23,6 +23,20 @@ wb_regression_quadratic wb_regression_quadratic_in(double *memory, int32_t p, in
   return e;
 }
 
+size_t wb_regression_quadratic_points(const wb_regression_quadratic *e) {
+  return (size_t)e->d + (size_t)e->blocks * (size_t)e->q;
+}
+
+double *wb_regression_quadratic_linear(const wb_regression_quadratic *e, int32_t block) {
+  return e->block + (size_t)(block + 1) * e->stride - e->q;
+}
+
+double *wb_regression_cut(double **memory, size_t count) {
+  double *const part = *memory;
+  *memory += count;
+  return part;
+}
+
 size_t wb_regression_factor_size(size_t d, size_t blocks, size_t q) {
   return d * (d + 1) / 2 + blocks * (q * (q + 1) / 2) + q * d;
 }

@@ -18,6 +18,13 @@ typedef struct wb_regression_quadratic {
 size_t wb_regression_quadratic_size(size_t p, size_t blocks, size_t q);
 wb_regression_quadratic wb_regression_quadratic_in(double *memory, int32_t p, int learned, int32_t blocks, int32_t q);
 
+/* Coordinates of a point, and where the linear term of a block is. */
+size_t wb_regression_quadratic_points(const wb_regression_quadratic *e);
+double *wb_regression_quadratic_linear(const wb_regression_quadratic *e, int32_t block);
+
+/* Cuts the next `count` doubles off `memory`. */
+double *wb_regression_cut(double **memory, size_t count);
+
 /* The precisions of the prior, packed: of the p coefficients, and of each block. log(r) has none. */
 typedef struct wb_regression_ties {
   const double *precision, *tie;

@@ -7,37 +7,36 @@
 #include "core/random_gamma.h"
 #include "core/random_normal.h"
 #include "numeric/memory.h"
-#include "regression/coefficients.h"
+#include "regression/draws.h"
 #include "regression/ellipse.h"
+#include "regression/regression.h"
 #include "regression/rescale.h"
 
-static int pass(const wb_backend *backend, wb_regression_session *session, wb_regression_state *state, int32_t outcome,
-                uint64_t key, uint32_t iteration, double *log_likelihood, wb_message *message) {
+static int pass(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *statistics,
+                double *log_likelihood) {
+  const wb_regression_state *const state = &chain->state;
   const wb_regression_parameters parameters =
       wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
-  return backend->regression->sweep(session, &parameters, outcome, key, iteration, state->statistics,
-                                    state->groups > 0 ? state->group_statistics : NULL, log_likelihood, message);
+  return chain->backend->regression->sweep(chain->session, &parameters, outcome, chain->key, iteration, statistics,
+                                           statistics && state->groups > 0 ? state->group_statistics : NULL,
+                                           log_likelihood, chain->message);
 }
 
-int wb_regression_start(const wb_backend *backend, wb_regression_session *session, const wb_regression_rows *rows,
-                        const wb_regression_prior *prior, const wb_regression_counts *counts,
-                        wb_regression_state *state, uint64_t key, double spread, wb_message *message) {
+int wb_regression_start(const wb_regression_chain *chain, double spread) {
+  const wb_regression_state *const state = &chain->state;
   double log_likelihood;
   int status = WB_OK;
-  const int has_mode = state->outcomes == 1 ||
-                       wb_regression_ellipse_size(state->columns, state->groups, state->outcomes, state->grouping) >
-                           WB_REGRESSION_ELLIPSE_HEAD;
+  const int has_mode = state->outcomes == 1 || wb_regression_ellipse_size(state) > WB_REGRESSION_ELLIPSE_HEAD;
   if (spread > 0.0 && has_mode)
-    status = wb_regression_find_mode(backend, session, rows, prior, counts, state, key, spread, message);
+    status = wb_regression_find_mode(chain, spread);
   for (int32_t k = 0; k < state->outcomes && !has_mode && spread > 0.0; k++) {
-    wb_stream stream = wb_stream_open(key, WB_PURPOSE_COEFFICIENT, 0, (uint64_t)k);
+    wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_COEFFICIENT, 0, (uint64_t)k);
     double *const coefficients = state->coefficients + (size_t)k * (size_t)state->columns;
     for (int32_t c = 0; c < state->columns; c++)
       coefficients[c] = wb_fma(0.25 * spread, wb_draw_normal(&stream), coefficients[c]);
   }
   /* With terms, each sweep begins with a pass of its own. */
-  return status == WB_OK && !state->grouping ? pass(backend, session, state, 0, key, 0, &log_likelihood, message)
-                                            : status;
+  return status == WB_OK && !state->grouping ? pass(chain, 0, 0, state->statistics, &log_likelihood) : status;
 }
 
 /* Integrates the groups' intercepts out of the precision and the linear term. With D_g = sum of omega + 1/variance,
@@ -54,23 +53,24 @@ static void eliminate_groups(const wb_regression_state *state, double *precision
 }
 
 /* Draws the intercepts, then the factor of intercepts and deviation, then the auxiliary variable of its prior. */
-static void draw_intercepts(const wb_regression_prior *prior, wb_regression_state *state, uint64_t key,
-                            uint32_t iteration) {
+static void draw_intercepts(const wb_regression_chain *chain, uint32_t iteration) {
+  const wb_regression_state *const state = &chain->state;
   const int p = state->columns;
+  const double scale = chain->prior.group_scale;
   const double tie = 1.0 / state->scalars[WB_REGRESSION_GROUP_VARIANCE];
-  wb_regression_factor_law law = {0.0, 0.0, 1.0, tie, 1.0 / (prior->group_scale * prior->group_scale)};
+  wb_regression_factor_law law = {0.0, 0.0, 1.0, tie, 1.0 / (scale * scale)};
   for (int32_t g = 0; g < state->groups; g++) {
     const double *const sums = state->group_statistics + (size_t)g * WB_REGRESSION_GROUP_STATISTICS(p);
     const double inverse = 1.0 / (sums[p] + tie);
     double mean = sums[p + 1];
     for (int c = 0; c < p; c++) mean = wb_fma(-sums[c], state->coefficients[c], mean);
-    wb_stream stream = wb_stream_open(key, WB_PURPOSE_GROUP_INTERCEPT, iteration, (uint64_t)g);
+    wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_GROUP_INTERCEPT, iteration, (uint64_t)g);
     const double value = wb_fma(wb_sqrt(inverse), wb_draw_normal(&stream), mean * inverse);
     state->intercepts[g] = value;
     law.linear = wb_fma(value, mean, law.linear);
     law.square = wb_fma(value * value, sums[p], law.square);
   }
-  wb_stream stream = wb_stream_open(key, WB_PURPOSE_TERM_SCALE, iteration, 0);
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_SCALE, iteration, 0);
   const double factor = wb_exp(wb_regression_draw_log_factor(&law, &stream));
   for (int32_t g = 0; g < state->groups; g++) state->intercepts[g] *= factor;
   state->scalars[WB_REGRESSION_GROUP_VARIANCE] *= factor * factor;
@@ -79,57 +79,48 @@ static void draw_intercepts(const wb_regression_prior *prior, wb_regression_stat
 
 /* Draws the coefficients of an outcome from N(Q^-1 b, Q^-1) with Q = X'WX + P and b = X'z + P m; m and P are the
  * prior's mean and precision. `room`: p(p+1)/2 + 2p doubles. */
-static int draw_coefficients(const wb_regression_prior *prior, wb_regression_state *state, int32_t outcome,
-                             uint64_t key, uint32_t iteration, double *room, wb_message *message) {
+static int draw_coefficients(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *room) {
+  const wb_regression_state *const state = &chain->state;
   const int p = state->columns;
   const size_t triangle = wb_packed_size(p);
   double *const precision = room, *const linear = room + triangle, *const normal = linear + p;
   memcpy(linear, state->statistics + triangle, (size_t)p * sizeof(double));
-  wb_regression_add_prior(prior, state, outcome, precision, linear);
+  wb_regression_add_prior(&chain->prior, state, outcome, precision, linear);
   for (size_t i = 0; i < triangle; i++) precision[i] += state->statistics[i];
   if (state->groups > 0) eliminate_groups(state, precision, linear);
-  wb_stream stream = wb_stream_open(key, WB_PURPOSE_COEFFICIENT, iteration, (uint64_t)outcome);
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_COEFFICIENT, iteration, (uint64_t)outcome);
   return wb_regression_draw_normal(p, precision, linear, normal, &stream, iteration,
-                                   state->coefficients + (size_t)outcome * (size_t)p, message);
-}
-
-/* The last pass of a sweep. With terms, the next sweep begins with the pass that draws. */
-static int end_sweep(const wb_backend *backend, wb_regression_session *session, wb_regression_state *state,
-                     uint64_t key, uint32_t iteration, double *log_likelihood, wb_message *message) {
-  if (!state->grouping) return pass(backend, session, state, 0, key, iteration, log_likelihood, message);
-  const wb_regression_parameters parameters =
-      wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
-  return backend->regression->sweep(session, &parameters, 0, key, iteration, NULL, NULL, log_likelihood, message);
+                                   state->coefficients + (size_t)outcome * (size_t)p, chain->message);
 }
 
 /* One sweep. On return the state holds the statistics for the next sweep, if there are no terms. */
-static int sweep_once(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
-                      const wb_regression_counts *counts, wb_regression_state *state, uint64_t key, uint32_t iteration,
-                      double *room, double *level_sums, double *log_likelihood, wb_message *message) {
+static int sweep_once(const wb_regression_chain *chain, uint32_t iteration, double *room, double *level_sums,
+                      double *log_likelihood) {
+  const wb_regression_state *const state = &chain->state;
+  const int learned = chain->counts.distinct > 0;
   int status = WB_OK, moved;
   for (int32_t k = 0; k < state->outcomes && status == WB_OK && state->grouping; k++)
-    status = wb_regression_draw_terms(backend, session, prior, state, k, key, iteration, level_sums, room, message);
+    status = wb_regression_draw_terms(chain, k, iteration, level_sums, room);
   for (int32_t k = 0; k < state->outcomes && status == WB_OK && !state->grouping; k++) {
-    status = draw_coefficients(prior, state, k, key, iteration, room, message);
+    status = draw_coefficients(chain, k, iteration, room);
     if (status == WB_OK && k + 1 < state->outcomes)
-      status = pass(backend, session, state, k + 1, key, iteration, log_likelihood, message);
+      status = pass(chain, k + 1, iteration, state->statistics, log_likelihood);
   }
   if (status != WB_OK) return status;
   if (state->groups > 0) {
-    draw_intercepts(prior, state, key, iteration);
-    wb_regression_draw_group_scale(prior, state, key, iteration);
+    draw_intercepts(chain, iteration);
+    wb_regression_draw_group_scale(chain, iteration);
   }
-  for (int32_t k = 0; k < state->outcomes && prior->law; k++)
-    wb_regression_draw_shrinkage(prior, state->coefficients + (size_t)k * (size_t)state->columns,
-                                 state->shrinkage + (size_t)k * WB_REGRESSION_SHRINKAGE(state->columns), key, iteration,
-                                 (uint32_t)k);
-  status = wb_regression_move(backend, session, prior, counts, state, key, iteration, room, &moved, message);
+  for (int32_t k = 0; k < state->outcomes && chain->prior.law; k++) wb_regression_draw_shrinkage(chain, k, iteration);
+  status = wb_regression_move(chain, iteration, room, &moved);
   /* With groups, the moves may be short. */
-  if (status == WB_OK && counts->distinct > 0 && (!moved || state->groups > 0 || state->grouping))
-    status = wb_regression_draw_dispersion(backend, session, prior, counts, state, key, iteration, message);
-  if (status == WB_OK) status = end_sweep(backend, session, state, key, iteration, log_likelihood, message);
-  if (status == WB_OK && counts->distinct > 0)
-    *log_likelihood += wb_regression_count_constant(counts, state->scalars[WB_REGRESSION_DISPERSION]);
+  if (status == WB_OK && learned && (!moved || state->groups > 0 || state->grouping))
+    status = wb_regression_draw_dispersion(chain, iteration);
+  /* With terms, the next sweep begins with the pass that draws. */
+  if (status == WB_OK)
+    status = pass(chain, 0, iteration, state->grouping ? NULL : state->statistics, log_likelihood);
+  if (status == WB_OK && learned)
+    *log_likelihood += wb_regression_count_constant(&chain->counts, state->scalars[WB_REGRESSION_DISPERSION]);
   return status;
 }
 
@@ -158,40 +149,38 @@ static void note(const wb_regression_sweeps *sweeps, const wb_regression_state *
   }
 }
 
-int wb_regression_run(const wb_backend *backend, wb_regression_session *session, const wb_regression_prior *prior,
-                      const wb_regression_counts *counts, wb_regression_state *state,
-                      const wb_regression_sweeps *sweeps, wb_message *message) {
+int wb_regression_run(const wb_regression_chain *chain, const wb_regression_sweeps *sweeps) {
+  const wb_regression_state *const state = &chain->state;
   const size_t drawing = wb_packed_size(state->columns) + 2 * (size_t)state->columns,
                moving = wb_regression_move_room(state), size = drawing > moving ? drawing : moving,
                sums = state->grouping ? wb_regression_level_sums(state->grouping, state->columns) : 0,
                bytes = (size + sums) * sizeof(double);
   double *const room = wb_aligned_malloc(bytes);
-  if (!room) return wb_out_of_memory(message, "the coefficients' precision", bytes);
+  if (!room) return wb_out_of_memory(chain->message, "the coefficients' precision", bytes);
   int status = WB_OK;
   for (int32_t i = 0; i < sweeps->count && status == WB_OK; i++) {
     double log_likelihood = 0.0;
-    status = sweep_once(backend, session, prior, counts, state, sweeps->key, sweeps->iteration + (uint32_t)i, room,
-                        room + size, &log_likelihood, message);
+    status = sweep_once(chain, sweeps->iteration + (uint32_t)i, room, room + size, &log_likelihood);
     note(sweeps, state, i, log_likelihood);
   }
   wb_aligned_free(room);
   return status;
 }
 
-int wb_regression_step(const wb_call *call, const wb_regression_data *data, const wb_regression_prior *prior,
-                       wb_regression_state *state, uint64_t key, uint32_t iteration, wb_message *message) {
+int wb_regression_step(const wb_call *call, const wb_regression_data *data, wb_regression_chain *chain,
+                       uint32_t iteration) {
+  const wb_regression_state *const state = &chain->state;
   const size_t bytes = (wb_packed_size(state->columns) + 2 * (size_t)state->columns) * sizeof(double);
-  const wb_backend *const backend = call->backend;
-  wb_regression_session *session;
+  const wb_backend *const backend = chain->backend = call->backend;
   double log_likelihood;
-  int status = wb_backend_has(backend, backend->regression, "regressions", message);
-  if (status == WB_OK) status = backend->regression->open(data, &call->run, &session, message);
+  int status = wb_backend_has(backend, backend->regression, "regressions", chain->message);
+  if (status == WB_OK) status = backend->regression->open(data, &call->run, &chain->session, chain->message);
   if (status != WB_OK) return status;
   double *const room = wb_aligned_malloc(bytes);
-  status = room ? pass(backend, session, state, 0, key, iteration, &log_likelihood, message)
-                : wb_out_of_memory(message, "the coefficients' precision", bytes);
-  if (status == WB_OK) status = draw_coefficients(prior, state, 0, key, iteration, room, message);
+  status = room ? pass(chain, 0, iteration, state->statistics, &log_likelihood)
+                : wb_out_of_memory(chain->message, "the coefficients' precision", bytes);
+  if (status == WB_OK) status = draw_coefficients(chain, 0, iteration, room);
   wb_aligned_free(room);
-  backend->regression->close(session);
+  backend->regression->close(chain->session);
   return status;
 }

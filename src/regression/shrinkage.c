@@ -4,21 +4,34 @@
 
 #include "core/linear_algebra.h"
 #include "core/random_gamma.h"
-#include "regression/regression.h"
+#include "regression/draws.h"
 
 #include <string.h>
+
+/* Where the scales of one outcome's p coefficients are. The auxiliary ones belong to half-Cauchy laws. */
+typedef struct scales {
+  double *local, *local_auxiliary; /* p */
+  double *global, *global_auxiliary, *slab;
+} scales;
+
+static scales scales_of(const wb_regression_state *state, int32_t outcome) {
+  const size_t p = (size_t)state->columns;
+  double *const local = state->shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p), *const global = local + 2 * p;
+  const scales found = {local, local + p, global, global + 1, global + 2};
+  return found;
+}
 
 void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                                    double *precision) {
   const int p = prior->columns;
   memcpy(precision, prior->precision, wb_packed_size(p) * sizeof(double));
   if (!prior->law) return;
-  const double *const shrinkage = state->shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p);
-  const double slab = prior->slab_scale > 0.0 ? 1.0 / shrinkage[2 * p + 2] : 0.0;
+  const scales own = scales_of(state, outcome);
+  const double slab = prior->slab_scale > 0.0 ? 1.0 / *own.slab : 0.0;
   for (int c = 0; c < p; c++) {
-    double *const own = precision + wb_packed_row(c) + (size_t)c;
-    if (prior->law[c] == WB_REGRESSION_HORSESHOE) *own = 1.0 / (shrinkage[c] * shrinkage[2 * p]) + slab;
-    if (prior->law[c] == WB_REGRESSION_STUDENT) *own = 1.0 / shrinkage[c];
+    double *const diagonal = precision + wb_packed_row(c) + (size_t)c;
+    if (prior->law[c] == WB_REGRESSION_HORSESHOE) *diagonal = 1.0 / (own.local[c] * *own.global) + slab;
+    if (prior->law[c] == WB_REGRESSION_STUDENT) *diagonal = 1.0 / own.local[c];
   }
 }
 
@@ -27,13 +40,11 @@ static double draw_inverse_exponential(wb_stream *stream, double scale) {
   return scale / wb_draw_exponential(stream);
 }
 
-static void draw_horseshoe(const wb_regression_prior *prior, const double *coefficients, double *shrinkage,
+static void draw_horseshoe(const wb_regression_prior *prior, const double *coefficients, const scales *own,
                            wb_stream *stream) {
-  const int p = prior->columns;
-  double *const local = shrinkage, *const local_auxiliary = shrinkage + p;
-  double *const global = shrinkage + 2 * p, *const global_auxiliary = global + 1;
+  double *const local = own->local, *const local_auxiliary = own->local_auxiliary, *const global = own->global;
   double sum = 0.0, shrunk = 0.0;
-  for (int c = 0; c < p; c++) {
+  for (int c = 0; c < prior->columns; c++) {
     if (prior->law[c] != WB_REGRESSION_HORSESHOE) continue;
     const double square = coefficients[c] * coefficients[c];
     local[c] = draw_inverse_exponential(stream, 1.0 / local_auxiliary[c] + 0.5 * square / *global);
@@ -41,8 +52,8 @@ static void draw_horseshoe(const wb_regression_prior *prior, const double *coeff
     sum += square / local[c];
     shrunk += 1.0;
   }
-  *global = wb_fma(0.5, sum, 1.0 / *global_auxiliary) / wb_draw_gamma(stream, 0.5 * (shrunk + 1.0));
-  *global_auxiliary =
+  *global = wb_fma(0.5, sum, 1.0 / *own->global_auxiliary) / wb_draw_gamma(stream, 0.5 * (shrunk + 1.0));
+  *own->global_auxiliary =
       draw_inverse_exponential(stream, 1.0 / (prior->global_scale * prior->global_scale) + 1.0 / *global);
 }
 
@@ -57,66 +68,66 @@ static double log_normal_density(double square, double local, double global, dou
 
 /* The log density of the log of a scale, up to a constant. The square root of `local` is half-Cauchy: the density of
  * log(local) is proportional to local^(1/2)/(1 + local). */
-static double scale_density(const wb_regression_prior *prior, const double *coefficients, const double *shrinkage,
-                            int which, double log_scale) {
-  const int p = prior->columns;
-  const double at = wb_exp(log_scale), global = which == GLOBAL ? at : shrinkage[2 * p],
-               slab = which == SLAB ? at : shrinkage[2 * p + 2];
+static double scale_density(const wb_regression_prior *prior, const double *coefficients,
+                            const scales *own, int which, double log_scale) {
+  const double at = wb_exp(log_scale), global = which == GLOBAL ? at : *own->global,
+               slab = which == SLAB ? at : *own->slab;
   const double square = prior->global_scale * prior->global_scale;
   double sum = which == SLAB ? -0.5 * prior->slab_df *
                                    wb_fma(prior->slab_scale * prior->slab_scale, wb_exp(-log_scale), log_scale)
                              : wb_fma(0.5, log_scale, -wb_log1p(which == GLOBAL ? at / square : at));
-  for (int c = which < 0 ? 0 : which; c < (which < 0 ? p : which + 1); c++)
+  for (int c = which < 0 ? 0 : which; c < (which < 0 ? prior->columns : which + 1); c++)
     if (prior->law[c] == WB_REGRESSION_HORSESHOE)
-      sum += log_normal_density(coefficients[c] * coefficients[c], which >= 0 ? at : shrinkage[c], global, slab);
+      sum += log_normal_density(coefficients[c] * coefficients[c], which >= 0 ? at : own->local[c], global, slab);
   return sum;
 }
 
 /* Slice sampling with steps out (Neal 2003, figures 3 and 5). The logs of scales lie within 100 of 0. */
-static double draw_scale(const wb_regression_prior *prior, const double *coefficients, const double *shrinkage,
-                         int which, double current, wb_stream *stream) {
+static double draw_scale(const wb_regression_prior *prior, const double *coefficients,
+                         const scales *own, int which, double current, wb_stream *stream) {
   enum { STEPS = 32 };
   const double width = 2.0, most = 100.0;
   const double level =
-      scale_density(prior, coefficients, shrinkage, which, current) - wb_draw_exponential(stream);
+      scale_density(prior, coefficients, own, which, current) - wb_draw_exponential(stream);
   double low = current - width * wb_stream_uniform(stream), high = low + width;
   int left = (int)(STEPS * wb_stream_uniform(stream)), right = STEPS - 1 - left;
-  for (; left > 0 && low > -most && scale_density(prior, coefficients, shrinkage, which, low) > level; left--)
+  for (; left > 0 && low > -most && scale_density(prior, coefficients, own, which, low) > level; left--)
     low -= width;
-  for (; right > 0 && high < most && scale_density(prior, coefficients, shrinkage, which, high) > level; right--)
+  for (; right > 0 && high < most && scale_density(prior, coefficients, own, which, high) > level; right--)
     high += width;
   if (low < -most) low = -most;
   if (high > most) high = most;
   while (high - low > 1e-12) {
     const double at = wb_fma(high - low, wb_stream_uniform(stream), low);
-    if (scale_density(prior, coefficients, shrinkage, which, at) > level) return at;
+    if (scale_density(prior, coefficients, own, which, at) > level) return at;
     if (at < current) low = at;
     else high = at;
   }
   return current;
 }
 
-static void draw_regularised(const wb_regression_prior *prior, const double *coefficients, double *shrinkage,
-                             wb_stream *stream) {
-  const int p = prior->columns;
-  double *const global = shrinkage + 2 * p, *const slab = global + 2;
-  for (int c = 0; c < p; c++)
+static void draw_regularised(const wb_regression_prior *prior, const double *coefficients,
+                             const scales *own, wb_stream *stream) {
+  double *const local = own->local, *const global = own->global, *const slab = own->slab;
+  for (int c = 0; c < prior->columns; c++)
     if (prior->law[c] == WB_REGRESSION_HORSESHOE)
-      shrinkage[c] = wb_exp(draw_scale(prior, coefficients, shrinkage, c, wb_log(shrinkage[c]), stream));
-  *global = wb_exp(draw_scale(prior, coefficients, shrinkage, GLOBAL, wb_log(*global), stream));
-  *slab = wb_exp(draw_scale(prior, coefficients, shrinkage, SLAB, wb_log(*slab), stream));
+      local[c] = wb_exp(draw_scale(prior, coefficients, own, c, wb_log(local[c]), stream));
+  *global = wb_exp(draw_scale(prior, coefficients, own, GLOBAL, wb_log(*global), stream));
+  *slab = wb_exp(draw_scale(prior, coefficients, own, SLAB, wb_log(*slab), stream));
 }
 
-void wb_regression_draw_shrinkage(const wb_regression_prior *prior, const double *coefficients, double *shrinkage,
-                                  uint64_t key, uint32_t iteration, uint32_t outcome) {
-  wb_stream stream = wb_stream_open(key, WB_PURPOSE_SHRINKAGE, iteration, outcome);
+void wb_regression_draw_shrinkage(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration) {
+  const wb_regression_prior *const prior = &chain->prior;
+  const double *const coefficients = chain->state.coefficients + (size_t)outcome * (size_t)prior->columns;
+  const scales own = scales_of(&chain->state, outcome);
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_SHRINKAGE, iteration, (uint64_t)outcome);
   int shrunk = 0;
   for (int c = 0; c < prior->columns; c++) shrunk |= prior->law[c] == WB_REGRESSION_HORSESHOE;
-  if (shrunk) (prior->slab_scale > 0.0 ? draw_regularised : draw_horseshoe)(prior, coefficients, shrinkage, &stream);
+  if (shrunk) (prior->slab_scale > 0.0 ? draw_regularised : draw_horseshoe)(prior, coefficients, &own, &stream);
   for (int c = 0; c < prior->columns; c++) {
     if (prior->law[c] != WB_REGRESSION_STUDENT) continue;
     const double off = coefficients[c] - prior->mean[c];
     const double rate = 0.5 * wb_fma(prior->df[c], prior->scale[c] * prior->scale[c], off * off);
-    shrinkage[c] = rate / wb_draw_gamma(&stream, 0.5 * (prior->df[c] + 1.0));
+    own.local[c] = rate / wb_draw_gamma(&stream, 0.5 * (prior->df[c] + 1.0));
   }
 }

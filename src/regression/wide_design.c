@@ -43,9 +43,9 @@ void wb_regression_wide_close(wb_regression_wide_design *design, const wb_backen
   free(design->value);
 }
 
-int wb_regression_wide_open(const wb_regression_rows *rows, const wb_regression_grouping *grouping, int32_t main,
-                            const wb_backend *backend, wb_regression_wide_design *design, wb_message *message) {
-  const wb_regression_data *const data = rows->data;
+int wb_regression_wide_open(const wb_regression_chain *chain, int32_t main, wb_regression_wide_design *design) {
+  const wb_regression_data *const data = chain->data;
+  const wb_regression_grouping *const grouping = chain->state.grouping;
   const wb_regression_wide_design empty = {
     .grouping = {.count = 1, .terms = grouping->terms + main, .independent = {grouping->independent[main]},
                  .parent = {-1}}};
@@ -63,8 +63,8 @@ int wb_regression_wide_open(const wb_regression_rows *rows, const wb_regression_
   design->column = malloc(count * sizeof(int32_t));
   design->value = malloc(count * sizeof(double));
   if (count == 0 || !design->row_start || !design->column || !design->value) {
-    wb_regression_wide_close(design, backend);
-    return wb_out_of_memory(message, "the design of the grouping terms", bytes);
+    wb_regression_wide_close(design, chain->backend);
+    return wb_out_of_memory(chain->message, "the design of the grouping terms", bytes);
   }
   design->row_start[0] = 0;
   for (int64_t row = 0; row < data->rows; row++) {
@@ -80,10 +80,10 @@ int wb_regression_wide_open(const wb_regression_rows *rows, const wb_regression_
   wide.value = design->value;
   wide.term_count = 1;
   wide.terms = design->grouping.terms;
-  const int status = backend->regression->open(&wide, rows->run, &design->session, message);
+  const int status = chain->backend->regression->open(&wide, chain->run, &design->session, chain->message);
   if (status != WB_OK) {
     design->session = NULL;
-    wb_regression_wide_close(design, backend);
+    wb_regression_wide_close(design, chain->backend);
   }
   return status;
 }

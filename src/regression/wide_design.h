@@ -2,7 +2,7 @@
 #ifndef WB_REGRESSION_WIDE_DESIGN_H
 #define WB_REGRESSION_WIDE_DESIGN_H
 
-#include "regression/regression.h"
+#include "regression/chain.h"
 
 typedef struct wb_regression_wide_design {
   wb_regression_session *session;
@@ -13,8 +13,7 @@ typedef struct wb_regression_wide_design {
 
 /* Opens a session on the sparse design of the predictors and of the effects of all terms but `main`, in their order,
  * with the main term as its only one. */
-int wb_regression_wide_open(const wb_regression_rows *rows, const wb_regression_grouping *grouping, int32_t main,
-                            const wb_backend *backend, wb_regression_wide_design *design, wb_message *message);
+int wb_regression_wide_open(const wb_regression_chain *chain, int32_t main, wb_regression_wide_design *design);
 void wb_regression_wide_close(wb_regression_wide_design *design, const wb_backend *backend);
 
 #endif

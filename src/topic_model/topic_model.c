@@ -156,8 +156,10 @@ static double draw_likeness(const wb_topic_draw *draw, double count, double logs
 
 /* The alphas of all groups, then what they have in common. tables: groups x topics; sticks: groups. With one alpha for
  * all topics of a group, that of topic 0 is learned and the others repeat it. */
-static void learn_groups(const wb_topic_method *method, const wb_topic_draw *draw, wb_topic_state *state,
-                         int32_t groups, const int64_t *tables, const double *sticks) {
+static void learn_groups(wb_topic_chain *chain, const wb_topic_draw *draw, int32_t groups, const int64_t *tables,
+                         const double *sticks) {
+  const wb_topic_method *const method = &chain->method;
+  wb_topic_state *const state = &chain->state;
   const size_t topics = (size_t)state->topics;
   const int each = method->learn_alpha == WB_ALPHA_EACH;
   const size_t learn = each ? topics : 1;
@@ -227,9 +229,10 @@ static lengths *lengths_of(const wb_topic_corpus *corpus, const wb_topic_structu
 }
 
 /* The sums over the documents of each group of the logs of draws from Be(sum_k alpha_gk, N_d). */
-static void draw_sticks(const wb_topic_corpus *corpus, const wb_topic_structure *structure, const wb_topic_draw *draw,
-                        size_t topics, const lengths *all, double *shape_sum, double *sum) {
-  const size_t groups = (size_t)groups_of(structure);
+static void draw_sticks(const wb_topic_chain *chain, const wb_topic_draw *draw, const lengths *all, double *shape_sum,
+                        double *sum) {
+  const wb_topic_corpus *const corpus = chain->corpus;
+  const size_t groups = (size_t)groups_of(chain->structure), topics = (size_t)chain->state.topics;
   for (size_t g = 0; g < groups; g++) {
     shape_sum[g] = 0;
     for (size_t k = 0; k < topics; k++) shape_sum[g] += draw->alpha[g * topics + k];
@@ -239,7 +242,7 @@ static void draw_sticks(const wb_topic_corpus *corpus, const wb_topic_structure 
       sum[g] -= wb_draw_gamma_from_one(&stream, (double)all[g].longer[i]) / (shape_sum[g] + (double)i);
   }
   for (size_t d = 0; d < (size_t)corpus->documents; d++) {
-    const size_t g = groups > 1 ? (size_t)structure->group[d] : 0;
+    const size_t g = groups > 1 ? (size_t)chain->structure->group[d] : 0;
     const int64_t more = corpus->first_token[d + 1] - corpus->first_token[d] - all[g].levels;
     if (more > 0)
       sum[g] += wb_topic_log_stick(draw->key, WB_PURPOSE_TOPIC_STICK, draw->iteration, d,
@@ -247,36 +250,36 @@ static void draw_sticks(const wb_topic_corpus *corpus, const wb_topic_structure 
   }
 }
 
-static int learn_alpha(const wb_backend *backend, wb_topic_session *session, const wb_topic_corpus *corpus,
-                       const wb_topic_structure *structure, const wb_topic_method *method, const wb_topic_draw *draw,
-                       wb_topic_state *state, wb_message *message) {
-  const size_t groups = (size_t)groups_of(structure);
-  const int32_t topics = state->topics;
+static int learn_alpha(wb_topic_chain *chain, const wb_topic_draw *draw) {
+  const wb_topic_method *const method = &chain->method;
+  const size_t groups = (size_t)groups_of(chain->structure);
+  const int32_t topics = chain->state.topics;
+  double *const alpha = chain->state.alpha;
   const size_t bytes = groups * (size_t)topics * sizeof(int64_t) + 2 * groups * sizeof(double);
   size_t length_bytes;
-  lengths *const by_length = lengths_of(corpus, structure, &length_bytes);
+  lengths *const by_length = lengths_of(chain->corpus, chain->structure, &length_bytes);
   int64_t *const tables = malloc(bytes);
   if (!tables || !by_length) {
     free(tables);
     free(by_length);
-    return wb_out_of_memory(message, "learning alpha", bytes + length_bytes);
+    return wb_out_of_memory(chain->message, "learning alpha", bytes + length_bytes);
   }
   double *const sum = (double *)(tables + groups * (size_t)topics);
-  const int status = backend->topic_model->draw_document_tables(session, draw, tables, message);
+  const int status = chain->backend->topic_model->draw_document_tables(chain->session, draw, tables, chain->message);
   if (status == WB_OK) {
     int64_t all = 0;
-    draw_sticks(corpus, structure, draw, (size_t)topics, by_length, sum + groups, sum);
+    draw_sticks(chain, draw, by_length, sum + groups, sum);
     for (int32_t k = 0; k < topics; k++) all += tables[k];
     if (groups > 1) {
-      learn_groups(method, draw, state, (int32_t)groups, tables, sum);
+      learn_groups(chain, draw, (int32_t)groups, tables, sum);
     } else if (method->learn_alpha == WB_ALPHA_COMMON) {
       const double common = learned(draw, WB_PURPOSE_TOPIC_ALPHA, 0, method->alpha_shape + (double)all,
                                     method->alpha_rate - topics * sum[0]);
-      for (int32_t k = 0; k < topics; k++) state->alpha[k] = common;
+      for (int32_t k = 0; k < topics; k++) alpha[k] = common;
     } else {
       for (int32_t k = 0; k < topics; k++)
-        state->alpha[k] = learned(draw, WB_PURPOSE_TOPIC_ALPHA, (uint64_t)k, method->alpha_shape + (double)tables[k],
-                                  method->alpha_rate - sum[0]);
+        alpha[k] = learned(draw, WB_PURPOSE_TOPIC_ALPHA, (uint64_t)k, method->alpha_shape + (double)tables[k],
+                           method->alpha_rate - sum[0]);
     }
   }
   free(tables);
@@ -291,22 +294,22 @@ static void sum_extras(const wb_topic_structure *structure, int32_t topics, doub
     for (int32_t k = 0; k < topics; k++) prior[k] += structure->extra[row * (size_t)topics + (size_t)k];
 }
 
-static int learn_beta(const wb_backend *backend, wb_topic_session *session, const wb_topic_corpus *corpus,
-                      const wb_topic_structure *structure, const wb_topic_method *method, const wb_topic_draw *draw,
-                      double *beta, int32_t topics, wb_message *message) {
+static int learn_beta(const wb_topic_chain *chain, const wb_topic_draw *draw, double *beta) {
+  const int32_t topics = chain->state.topics, terms = chain->corpus->terms;
   const size_t bytes = (size_t)topics * (sizeof(int64_t) + sizeof(double));
   int64_t *size = malloc(bytes), tables = 0;
-  if (!size) return wb_out_of_memory(message, "learning beta", bytes);
+  if (!size) return wb_out_of_memory(chain->message, "learning beta", bytes);
   double *const prior = (double *)(size + topics);
-  const int status = backend->topic_model->draw_term_tables(session, draw, &tables, size, message);
+  const int status = chain->backend->topic_model->draw_term_tables(chain->session, draw, &tables, size,
+                                                                   chain->message);
   if (status == WB_OK) {
     double sum = 0;
-    sum_extras(structure, topics, prior);
+    sum_extras(chain->structure, topics, prior);
     for (int32_t k = 0; k < topics; k++)
       sum += wb_topic_log_stick(draw->key, WB_PURPOSE_TOPIC_TERM_STICK, draw->iteration, (uint64_t)k,
-                                draw->beta * corpus->terms + prior[k], size[k]);
-    *beta = learned(draw, WB_PURPOSE_TOPIC_BETA, 0, method->beta_shape + (double)tables,
-                    method->beta_rate - corpus->terms * sum);
+                                draw->beta * terms + prior[k], size[k]);
+    *beta = learned(draw, WB_PURPOSE_TOPIC_BETA, 0, chain->method.beta_shape + (double)tables,
+                    chain->method.beta_rate - terms * sum);
   }
   free(size);
   return status;
@@ -318,24 +321,25 @@ static int same_alphas(const wb_topic_state *state, int32_t groups) {
   return 1;
 }
 
-int wb_topic_sweep(const wb_backend *backend, wb_topic_session *session, const wb_topic_corpus *corpus,
-                   const wb_topic_structure *structure, const wb_topic_method *method, wb_topic_state *state,
-                   uint64_t key, uint32_t iteration, double *log_likelihood, double *theta, double *phi,
-                   wb_message *message) {
-  const wb_topic_model_functions *functions = backend->topic_model;
-  wb_topic_draw draw = {key, iteration, method->mean, state->alpha, state->beta, 0, 0};
+int wb_topic_sweep(wb_topic_chain *chain, uint32_t iteration, double *log_likelihood, double *theta, double *phi) {
+  const wb_topic_model_functions *const functions = chain->backend->topic_model;
+  const wb_topic_corpus *const corpus = chain->corpus;
+  const wb_topic_method *const method = &chain->method;
+  wb_topic_state *const state = &chain->state;
+  wb_topic_draw draw = {chain->key, iteration, method->mean, state->alpha, state->beta, 0, 0};
   if (!method->mean) {
-    draw.alpha_tables = same_alphas(state, groups_of(structure)) &&
+    draw.alpha_tables = same_alphas(state, groups_of(chain->structure)) &&
                         wb_gamma_strips_serve(state->alpha[0], !method->learn_alpha,
                                                                     (int64_t)corpus->documents * state->topics);
     draw.beta_tables = wb_gamma_strips_serve(state->beta, !method->learn_beta, (int64_t)corpus->terms * state->topics);
   }
   const size_t bytes = ((size_t)corpus->documents + 1) * sizeof(double);
   double *of_document = malloc(bytes);
-  if (!of_document) return wb_out_of_memory(message, "the probabilities of the documents", bytes);
-  int status = functions->draw_terms(session, &draw, message);
-  if (status == WB_OK && phi) status = functions->get_phi(session, phi, message);
-  if (status == WB_OK) status = functions->draw_documents(session, &draw, of_document, theta, message);
+  if (!of_document) return wb_out_of_memory(chain->message, "the probabilities of the documents", bytes);
+  int status = functions->draw_terms(chain->session, &draw, chain->message);
+  if (status == WB_OK && phi) status = functions->get_phi(chain->session, phi, chain->message);
+  if (status == WB_OK)
+    status = functions->draw_documents(chain->session, &draw, of_document, theta, chain->message);
   if (status == WB_OK) {
     double sum = 0;
     for (int64_t d = 0; d < corpus->documents; d++) sum += of_document[d];
@@ -344,10 +348,8 @@ int wb_topic_sweep(const wb_backend *backend, wb_topic_session *session, const w
   free(of_document);
   /* Both are learned from the alpha and beta of this sweep. */
   double beta = state->beta;
-  if (status == WB_OK && method->learn_beta)
-    status = learn_beta(backend, session, corpus, structure, method, &draw, &beta, state->topics, message);
-  if (status == WB_OK && method->learn_alpha != WB_ALPHA_FIXED)
-    status = learn_alpha(backend, session, corpus, structure, method, &draw, state, message);
+  if (status == WB_OK && method->learn_beta) status = learn_beta(chain, &draw, &beta);
+  if (status == WB_OK && method->learn_alpha != WB_ALPHA_FIXED) status = learn_alpha(chain, &draw);
   state->beta = beta;
   return status;
 }

@@ -43,6 +43,18 @@ typedef struct wb_topic_state {
   double *common; /* topics: m, or m topics times; then c. NULL for one group. */
 } wb_topic_state;
 
+/* A running chain. */
+typedef struct wb_topic_chain {
+  const wb_backend *backend;
+  wb_topic_session *session;
+  const wb_topic_corpus *corpus;
+  const wb_topic_structure *structure;
+  wb_topic_method method;
+  wb_topic_state state;
+  uint64_t key;
+  wb_message *message;
+} wb_topic_chain;
+
 /* Draws the first topic of each token, uniform over all topics. */
 void wb_topic_start(int64_t tokens, int32_t topics, uint64_t key, uint16_t *topic);
 
@@ -58,10 +70,7 @@ int wb_topic_merge(const wb_topic_corpus *corpus, int32_t topics, int32_t target
 
 /* One sweep. log_likelihood: log probability of all words given theta and phi. theta (documents x topics) and phi
  * (terms x topics) have the topics side by side, or are NULL. */
-int wb_topic_sweep(const wb_backend *backend, wb_topic_session *session, const wb_topic_corpus *corpus,
-                   const wb_topic_structure *structure, const wb_topic_method *method, wb_topic_state *state,
-                   uint64_t key, uint32_t iteration, double *log_likelihood, double *theta, double *phi,
-                   wb_message *message);
+int wb_topic_sweep(wb_topic_chain *chain, uint32_t iteration, double *log_likelihood, double *theta, double *phi);
 
 /* The means of theta and phi given the topics, and two sums to which they are added; either may be NULL. */
 typedef struct wb_topic_means {

@@ -1,29 +1,37 @@
 #!/bin/sh
-# Compiles the package's CUDA sources with the host compiler into a plugin:
-#   build.sh OUT.so [--sanitize=address|thread|access] [--cxx=COMMAND] [--define=NAME]...
-#            [--driver=FILE] [--source=FILE]... [--program] [--share=FOLDER] [--kernels=FOLDER] [--jobs=N]
-# --sanitize  see README.md
-# --driver    links the sources of src/cuda and this file to a program instead of a plugin
-# --source    compiles this file instead of the sources of src/cuda
-# --program   links a program instead of a plugin
+# Compiles CUDA sources with the host compiler into a shared library or a program:
+#   build.sh OUT [--folder=FOLDER]... [--source=FILE]... [--include=FOLDER]... [--define=NAME[=VALUE]]...
+#            [--export=PATTERN]... [--driver=FILE] [--program] [--sanitize=address|thread|access] [--cxx=COMMAND]
+#            [--share=FOLDER] [--kernels=FOLDER] [--jobs=N]
+# --folder    compiles all .cu files below this folder
+# --source    compiles this file
+# --include   searches this folder for headers; the object of a file below it has the name of its path from there
 # --define    defines a macro, such as WB_EMULATOR_UCONTEXT for the portable switch of fibers
+# --export    functions that the library exports besides the emulator's own, such as 'my_*'
+# --driver    links this file, too, to a program instead of a library
+# --program   links a program instead of a library
+# --sanitize  see README.md
 # --share     keeps the emulator's own objects in this folder, for the next build with the same options
 # --kernels   takes all objects but the driver's from this folder, in which a build with the same --sanitize and --cxx
-#             has left them; with --source, these files are compiled again
+#             has left them; files of --source are compiled again
 # --jobs      compilers at a time, by default 2
-# All other objects stay beside the output, in the folder OUT.so.o.
+# All other objects stay beside the output, in the folder OUT.o.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
-out='' sanitize='' cxx=${CXX:-g++} program=no driver='' sources='' defines='' share='' kernels='' jobs=2
+line_end='
+'
+out='' sanitize='' cxx=${CXX:-g++} program=no driver='' sources='' folders='' includes='' defines='' exports='' share=''
+kernels='' jobs=2
 for argument in "$@"; do
   case $argument in
     --sanitize=*) sanitize=${argument#*=} ;;
     --cxx=*) cxx=${argument#*=} ;;
     --define=*) defines="$defines -D${argument#*=}" ;;
-    --source=*) sources="$sources${argument#*=}
-" ;;
+    --export=*) exports="$exports ${argument#*=};" ;;
+    --source=*) sources="$sources${argument#*=}$line_end" ;;
+    --folder=*) folders="$folders${argument#*=}$line_end" ;;
+    --include=*) includes="$includes${argument#*=}$line_end" ;;
     --share=*) share=${argument#*=} ;;
     --kernels=*) kernels=${argument#*=} ;;
     --jobs=*) jobs=${argument#*=} ;;
@@ -33,8 +41,8 @@ for argument in "$@"; do
     *) out=$argument ;;
   esac
 done
-if [ -z "$out" ]; then
-  sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
+if [ -z "$out" ] || [ -z "$sources$folders$driver$kernels" ]; then
+  sed -n '2,20s/^# \{0,1\}//p' "$0" >&2
   exit 2
 fi
 
@@ -75,14 +83,21 @@ if [ "$sanitize" = access ]; then link=''; fi
 # compile SOURCE OBJECT [instrument]
 # shellcheck disable=SC2086
 compile() {
-  "$cxx" $flags ${3:-} $defines -I"$here/include" -I"$root/src" -x c++ -S "$1" -o "$2.s"
+  compiled=$1 object=$2 instrumented=${3:-}
+  set -- -I"$here/include"
+  while IFS= read -r folder; do
+    if [ -n "$folder" ]; then set -- "$@" -I"$folder"; fi
+  done << END
+$includes
+END
+  "$cxx" $flags $instrumented $defines "$@" -x c++ -S "$compiled" -o "$object.s"
   # Guards between shared variables can only be added in the assembly.
-  awk -f "$here/pad_shared.awk" "$2.s" > "$2.padded.s"
-  "$cxx" -c "$2.padded.s" -o "$2"
-  rm "$2.s" "$2.padded.s"
-  if [ "$sanitize" = access ] && [ -n "${3:-}" ]; then
+  awk -f "$here/pad_shared.awk" "$object.s" > "$object.padded.s"
+  "$cxx" -c "$object.padded.s" -o "$object"
+  rm "$object.s" "$object.padded.s"
+  if [ "$sanitize" = access ] && [ -n "$instrumented" ]; then
     objcopy --redefine-sym memcpy=wb_emulator_memcpy --redefine-sym memmove=wb_emulator_memmove \
-      --redefine-sym memset=wb_emulator_memset "$2"
+      --redefine-sym memset=wb_emulator_memset "$object"
   fi
 }
 
@@ -109,29 +124,27 @@ if [ -n "$driver" ]; then
   in_background compile "$driver" "$objects/driver.o" "$instrument"
 fi
 if [ -n "$kernels" ]; then
-  cp "$kernels"/cuda_*.o "$objects"
+  cp "$kernels"/given_*.o "$objects"
 fi
-if [ -z "$kernels" ] || [ -n "$sources" ]; then
-  # --kernels takes the objects of src/cuda by their names, cuda_*.
-  if [ -n "$sources" ]; then
-    printf %s "$sources" > "$objects/sources"
-  else
-    find "$root/src/cuda" -name '*.cu' | LC_ALL=C sort > "$objects/sources"
-  fi
-  while IFS= read -r source; do
-    case $source in
-      "$root"/src/*) name=$(echo "${source#"$root"/src/}" | tr / _) ;;
-      *) name=given_$(basename "$source") ;;
-    esac
-    in_background compile "$source" "$objects/${name%.*}.o" "$instrument"
-  done < "$objects/sources"
-fi
+{
+  printf %s "$folders" | while IFS= read -r folder; do find "$folder" -name '*.cu'; done | LC_ALL=C sort
+  printf %s "$sources"
+} > "$objects/sources"
+while IFS= read -r source; do
+  name=$(basename "$source")
+  while IFS= read -r folder; do
+    case $source in "${folder:-none}"/*) name=$(echo "${source#"$folder"/}" | tr / _) ;; esac
+  done << END
+$includes
+END
+  in_background compile "$source" "$objects/given_${name%.*}.o" "$instrument"
+done < "$objects/sources"
 for process in $running; do wait "$process"; done
 touch "$machine/complete"
 # The emulator's own thread-local variables come first, so that the first shared variable has a gap before it too.
 if [ "$program" = no ]; then
   link="$link -shared -Wl,--version-script=$objects/exports"
-  echo '{ global: wb_*; local: *; };' > "$objects/exports"
+  echo "{ global: wb_emulator_*;$exports local: *; };" > "$objects/exports"
 fi
 # shellcheck disable=SC2086
 "$cxx" $link "$machine"/emulator_*.o "$objects"/[!e]*.o -o "$out" -ldl -lpthread

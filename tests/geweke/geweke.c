@@ -306,10 +306,9 @@ static int simulate_prior(const model *m, uint64_t seed, int chain, int length, 
 
 /* The state of the sampler and of its prior. */
 typedef struct sampler {
-  wb_mixture_state state;
+  wb_mixture_chain chain;
   wb_mixture_samples samples;
   double sample_memory[MOST_SAMPLES * (2 * MOST_COMPONENTS + 1) + 2 * MOST_COMPONENTS];
-  wb_mixture_prior prior;
   wb_mixture_hyperprior hyper;
   double mean[MOST_COLUMNS], scale[MOST_COLUMNS * (MOST_COLUMNS + 1) / 2];
   double floor[MOST_COLUMNS], hyper_scale[MOST_COLUMNS * (MOST_COLUMNS + 1) / 2], df_grid[WB_MIXTURE_DF_GRID];
@@ -332,13 +331,13 @@ static void sampler_open(const model *m, const point *at, double *memory, sample
     .scale = s->hyper_scale, .df_grid = s->df_grid,
   };
   wb_mixture_prepare_hyperprior(&s->hyper, p);
-  s->prior = (wb_mixture_prior){p, s->mean, at->component.mean_scale, at->component.df, s->scale, m->shape,
+  s->chain.prior = (wb_mixture_prior){p, s->mean, at->component.mean_scale, at->component.df, s->scale, m->shape,
                                 m->rate, s->floor, m->learned ? &s->hyper : NULL};
-  wb_mixture_state_place(&s->state, m->k, p, memory);
-  s->state.concentration = at->alpha;
+  wb_mixture_state_place(&s->chain.state, m->k, p, memory);
+  s->chain.state.concentration = at->alpha;
   if (m->samples == 0) return;
   wb_mixture_samples_place(&s->samples, m->samples, m->k, s->sample_memory);
-  s->state.samples = &s->samples;
+  s->chain.state.samples = &s->samples;
   s->samples.pooled = 0;
   s->samples.shape = m->sample_shape;
   s->samples.rate = m->sample_rate;
@@ -351,14 +350,14 @@ static void sampler_open(const model *m, const point *at, double *memory, sample
 /* The sampler's state as the functionals see it. */
 static void read_state(const model *m, const sampler *s, point *at) {
   const int p = m->p;
-  const wb_mixture_state *state = &s->state;
+  const wb_mixture_state *state = &s->chain.state;
   for (int r = 0; r < p; r++) {
-    at->component.mean[r] = s->prior.mean[r];
+    at->component.mean[r] = s->chain.prior.mean[r];
     for (int c = 0; c < p; c++)
-      at->component.scale[r][c] = s->prior.scale[wb_packed_row(r > c ? r : c) + (size_t)(r > c ? c : r)];
+      at->component.scale[r][c] = s->chain.prior.scale[wb_packed_row(r > c ? r : c) + (size_t)(r > c ? c : r)];
   }
-  at->component.mean_scale = s->prior.mean_scale;
-  at->component.df = (int)s->prior.df;
+  at->component.mean_scale = s->chain.prior.mean_scale;
+  at->component.df = (int)s->chain.prior.df;
   at->alpha = state->concentration;
   at->sample_concentration = s->samples.concentration;
   for (int j = 0; j < m->k; j++) {
@@ -445,6 +444,10 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
   wb_mixture_missing *missing = NULL;
   wb_message message;
   hide_values(m, &at, seen);
+  wb_mixture_chain *const chain = &s.chain;
+  chain->backend = backend;
+  chain->key = key;
+  chain->message = &message;
   long wrong = wb_mixture_missing_find(seen, m->n, m->p, 1, &missing, &message) != WB_OK;
   wb_mixture_data data = whole;
   data.x = seen;
@@ -454,37 +457,35 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
     for (int i = 0; i < length && wrong < 1000; i++) {
       const uint32_t iteration = (uint32_t)(b * length + i + 1);
       wb_mixture_session *session;
-      wb_mixture_sum_labels(&whole, m->k, NULL, m->n, at.label, NULL, s.state.statistics);
+      wb_mixture_sum_labels(&whole, m->k, NULL, m->n, at.label, NULL, s.chain.state.statistics);
       hide_values(m, &at, seen);
       if (backend->mixture->open(&data, &run, &session, &message) != WB_OK) {
         wrong++;
         continue;
       }
-      wrong += wb_mixture_begin(backend, session, &s.state, &message) != WB_OK;
+      chain->session = session;
+      wrong += wb_mixture_begin(chain) != WB_OK;
       /* Splits and joins leave statistics but no labels, so they follow a sweep of their own. */
       if (c->moves && m->samples == 0) {
         const double atom[4] = {0, 0.4, m->p - 1, -0.2};
         const wb_mixture_spots spots = {&data, 2, atom};
-        wrong += wb_mixture_begin_sweep(backend, session, &s.prior, &s.state, key, 2 * iteration, c->moves, at.label,
-                                        &message) != WB_OK;
-        wrong += wb_mixture_finish_sweep(backend, session, &s.state, &at.log_likelihood, &message) != WB_OK;
-        wrong += wb_mixture_split_merge(backend, session, &spots, &s.prior, &s.state, 0, key, 2 * iteration,
-                                        &message) != WB_OK;
+        wrong += wb_mixture_begin_sweep(chain, 2 * iteration, c->moves, at.label) != WB_OK;
+        wrong += wb_mixture_finish_sweep(chain, &at.log_likelihood) != WB_OK;
+        wrong += wb_mixture_split_merge(chain, &spots, 0, 2 * iteration) != WB_OK;
       }
-      if (wb_mixture_begin_sweep(backend, session, &s.prior, &s.state, key, 2 * iteration + 1, c->moves, at.label,
-                                 &message) != WB_OK ||
-          wb_mixture_log_prior(backend, session, &s.prior, &s.state, 0, NULL, &at.log_prior, &message) != WB_OK ||
-          wb_mixture_finish_sweep(backend, session, &s.state, &at.log_likelihood, &message) != WB_OK ||
-          wb_mixture_fetch_statistics(backend, session, &s.state, 0, m->k, &message) != WB_OK ||
-          wb_mixture_fetch_parameters(backend, session, &s.state, &message) != WB_OK ||
+      if (wb_mixture_begin_sweep(chain, 2 * iteration + 1, c->moves, at.label) != WB_OK ||
+          wb_mixture_log_prior(chain, 0, NULL, &at.log_prior) != WB_OK ||
+          wb_mixture_finish_sweep(chain, &at.log_likelihood) != WB_OK ||
+          wb_mixture_fetch_statistics(chain) != WB_OK ||
+          wb_mixture_fetch_parameters(chain) != WB_OK ||
           take_values(m, session, &at, &message) != WB_OK)
         wrong++;
       backend->mixture->close(session);
       wb_mixture_sum_labels(&whole, m->k, NULL, m->n, at.label, NULL, expected);
-      wrong += !same_statistics(m, s.state.statistics, expected, c->precision);
+      wrong += !same_statistics(m, s.chain.state.statistics, expected, c->precision);
       read_state(m, &s, &at);
       relate(m, &at);
-      redraw_data(m, &s.state, key, 2 * iteration, &at);
+      redraw_data(m, &s.chain.state, key, 2 * iteration, &at);
       put_all(&f, m, &at);
       for (int j = 0; j < f.count; j++) out[b][j] += f.value[j] / length;
     }

@@ -152,7 +152,7 @@ plant 1 cpu/mixture/draw_tile.h 's/MIXTURE_TILE, first\[l\], second\[l\])/MIXTUR
 plant 1 cpu/mixture/draw_tile.h 's/WB_PURPOSE_LABEL, iteration/WB_PURPOSE_LABEL, 0/' "the same uniforms in every sweep"
 plant 9 cpu/block_loops.h 's/total\[l\] += sum\[l\];/;/' "draw between blocks without the blocks before"
 plant 9 core/block_draw.h 's/u \* (before + sum) - before/u * sum/' "the last block always takes over"
-plant 6 cpu/mixture/draw_tile.h 's/case 1: REAL_NAME(add_squares)(1, row/case 1: REAL_NAME(add_squares)(1, 0/' \
+plant 6 cpu/mixture/draw_tile.h 's/case 1: add_squares(1, row/case 1: add_squares(1, 0/' \
   "fifth row of the triangle taken for the first"
 plant 1 cpu/mixture/sums_loops.h 's/ADD(3, \([12]\))/ADD(2, \1)/' "sums without the last column"
 # What is learned of the prior
@@ -166,7 +166,7 @@ plant 4 mixture/learn.c \
 'hyper->mean_scale_shape + 0.5 * (double)state->components/' \
   "gamma's shape without p"
 plant 4 mixture/learn.c 's/rate += 0.5 \* state/rate += state/' "gamma's rate without the half"
-plant 4 mixture/learn.c 's/(double)components \* (prior->df + p + 1)/(double)components * (prior->df + p)/' \
+plant 4 mixture/learn.c 's/components \* (prior->df + p + 1)/components * (prior->df + p)/' \
   "one degree of freedom too few for Phi"
 plant 4 mixture/learn.c 's/scale_weight = prior->df/scale_weight = 1/' "Phi without nu"
 plant 4 mixture/learn.c 's/0.5 \* nu \* trace/0.5 * trace/' "nu without itself before the trace"

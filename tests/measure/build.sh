@@ -2,7 +2,7 @@
 # Builds the libraries with which bench/ and tests/ measure: measure.so and, for CUDA, measure_cuda.so.
 #   build.sh FOLDER                     without a graphics card
 #   build.sh FOLDER --card              with nvcc, for the card of this machine
-#   build.sh FOLDER --emulator [...]    for the emulator; other arguments are options of tests/emulator/build.sh
+#   build.sh FOLDER --emulator [...]    for the emulator; other arguments are options of tests/emulated/build.sh
 # measure.R loads them from the folder that WARPBAYES_MEASURE names.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -35,7 +35,7 @@ case $device in
   --emulator)
     set -- --source="$root/src/cuda/device.cu" --source="$root/src/cuda/copies.cu" "$@"
     for source in "$here"/*.cu; do set -- --source="$source" "$@"; done
-    "$root/tests/emulator/build.sh" "$folder/measure_cuda.so" "$@"
+    "$root/tests/emulated/build.sh" "$folder/measure_cuda.so" "$@"
     ;;
   *) echo "build.sh: $device is not --card or --emulator" >&2; exit 2 ;;
 esac

@@ -11,10 +11,6 @@
 #define WB_LOOPS "read_loops.h"
 #include "numeric/isa.h"
 
-typedef double read_loop(const double *values, int64_t count);
-
-static read_loop *const read_sums[] = WB_ISA_TABLE(read_sum);
-
 /* READ_DOUBLES is more than any cache holds. Threads take pieces of READ_PIECE one after the other. */
 #define READ_DOUBLES ((int64_t)1 << 26)
 #define READ_PIECE ((int64_t)1 << 17)
@@ -37,7 +33,8 @@ int measure_cpu_read_rate(const wb_run *run, double *rate, wb_message *message) 
     double sum = 0;
     const double start = seconds();
 #pragma omp parallel for num_threads(run->threads) reduction(+ : sum)
-    for (int64_t at = 0; at < READ_DOUBLES; at += READ_PIECE) sum += read_sums[run->isa](values + at, READ_PIECE);
+    for (int64_t at = 0; at < READ_DOUBLES; at += READ_PIECE)
+      sum += WB_LOOP(read_sum, run->isa)(values + at, READ_PIECE);
     const double elapsed = seconds() - start;
     /* The sum is positive. The compiler does not know this, so it must compute the sum. */
     if (sum > 0 && (double)bytes > *rate * elapsed) *rate = (double)bytes / elapsed;

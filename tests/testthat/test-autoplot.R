@@ -46,10 +46,9 @@ test_that("every picture of mixtures and cell types is drawn", {
 test_that("the regions of a mixture hold their share", {
   # With one standard normal component, the density at the edge of the region of mass m is 1 - m of its maximum.
   reference <- list(weights = 1, means = matrix(0, 1, 2), covariances = array(diag(2), c(2, 2, 1)))
-  region <- regions_of(reference, 1:2, list(c(-4, 4), c(-4, 4)))
-  shares <- region_shares(region)
-  expect_equal(-shares$inside, 1 - as.vector(region$density) / max(region$density), tolerance = 0.02)
-  expect_identical(shares$x[1:2], region$grid[[1L]][1:2])
+  region <- region_layer(reference, 1:2, list(c(-4, 4), c(-4, 4)))$data
+  expect_equal(-region$z, 1 - exp(-(region$x^2 + region$y^2) / 2), tolerance = 0.02)
+  expect_identical(region$x[1:2], seq(-4, 4, length.out = 100)[1:2])
 })
 
 test_that("every picture of regressions, tables and topics is drawn", {

@@ -90,12 +90,13 @@ test_that("the shaded regions hold the stated share of the density", {
   # With one standard normal component the region of mass m is the disc of radius sqrt(-2 log(1 - m)). Areas in the
   # image are compared with the areas of the discs.
   reference <- list(weights = 1, means = matrix(0, 1, 2), covariances = array(diag(2), c(2, 2, 1)))
-  images <- list()
+  regions <- region_layer(reference, 1:2, list(c(-4, 4), c(-4, 4)), size = 400)
   draw({
     plot.new()
     plot.window(c(-4, 4), c(-4, 4), xaxs = "i", yaxs = "i")
-    shade <- paint_regions(reference, 1:2, list(c(-4, 4), c(-4, 4)), size = 400)
+    paint_layer(regions)
   })
+  shade <- findInterval(regions$data$z, -region_mass)
   area <- rev(cumsum(rev(tabulate(shade + 1L, 5))))[-1] * 64 / 400^2
   expect_equal(area, -2 * pi * log(1 - region_mass), tolerance = 0.01)
 })

@@ -24,15 +24,17 @@
 #define WB_CASE_NUMBERS 4
 #define WB_CASE_VALUES 6
 
+/* clang-format off */
 typedef enum wb_function {
   WB_F_EXP, WB_F_EXP_WEIGHT, WB_F_EXPM1, WB_F_LOG, WB_F_LOG1P, WB_F_LOG1MEXP, WB_F_SQRT, WB_F_LGAMMA,
-  WB_F_NORMAL_QUANTILE, WB_F_NORMAL_CDF, WB_F_COPULA, WB_F_STUDENT, WB_F_EXPF, WB_F_EXP_WEIGHTF, WB_F_LOGF, WB_F_SQRTF,
+  WB_F_NORMAL_QUANTILE, WB_F_NORMAL_CDF, WB_F_COPULA, WB_F_STUDENT, WB_F_EXP_WEIGHTF, WB_F_LOGF,
   WB_F_PHILOX, WB_F_CHAIN_KEY, WB_F_UNIFORM, WB_F_UNIFORMF,
   WB_F_STREAM_BITS, WB_F_STREAM_UNIFORM, WB_F_NORMAL, WB_F_EXPONENTIAL, WB_F_LOG_GAMMA, WB_F_GAMMA,
-  WB_F_LOG_BETA, WB_F_LOG_DIRICHLET, WB_F_TABLES, WB_F_BINOMIAL, WB_F_WISHART_FACTOR, WB_F_WISHART_GRAM_FACTOR,
+  WB_F_LOG_BETA, WB_F_LOG_DIRICHLET, WB_F_TABLES, WB_F_BINOMIAL, WB_F_WISHART_GRAM_FACTOR,
   WB_F_SINE_COSINE, WB_F_ANGLE,
   WB_F_POLYAGAMMA, WB_F_POLYAGAMMA_BY, WB_F_POLYAGAMMA_CUMULANT, WB_F_POLYAGAMMA_LAW, WB_F_POLYAGAMMA_QUANTILE
 } wb_function;
+/* clang-format on */
 
 /* words: the number of whole numbers before the real ones. Those of a stream are key, purpose, iteration and element.
  * integers: whether the values are whole numbers. */
@@ -54,10 +56,8 @@ static const wb_signature wb_signatures[] = {
     {"normal_quantile", WB_F_NORMAL_QUANTILE, 0, 1, 1, 0},
     {"normal_cdf", WB_F_NORMAL_CDF, 0, 1, 1, 0},
     {"copula", WB_F_COPULA, 0, 3, 2, 0},             /* u rho z; conditional, density */
-    {"expf", WB_F_EXPF, 0, 1, 1, 0},
     {"exp_weightf", WB_F_EXP_WEIGHTF, 0, 1, 1, 0},
     {"logf", WB_F_LOGF, 0, 1, 1, 0},
-    {"sqrtf", WB_F_SQRTF, 0, 1, 1, 0},
     {"philox", WB_F_PHILOX, 5, 0, 4, 1},             /* key c0 c1 c2 c3 */
     {"chain_key", WB_F_CHAIN_KEY, 2, 0, 1, 1},       /* seed chain */
     {"uniform", WB_F_UNIFORM, 1, 0, 1, 0},           /* bits */
@@ -73,8 +73,7 @@ static const wb_signature wb_signatures[] = {
     {"log_dirichlet", WB_F_LOG_DIRICHLET, 4, 3, 6, 0}, /* three shapes; twice */
     {"tables", WB_F_TABLES, 4, 2, 5, 0},               /* concentration, customers */
     {"binomial", WB_F_BINOMIAL, 4, 2, 5, 0},           /* trials, probability */
-    {"wishart_factor", WB_F_WISHART_FACTOR, 4, 1, 6, 0}, /* df; p = 3 */
-    {"wishart_gram_factor", WB_F_WISHART_GRAM_FACTOR, 4, 1, 6, 0},
+    {"wishart_gram_factor", WB_F_WISHART_GRAM_FACTOR, 4, 1, 6, 0}, /* df; p = 3 */
     {"sine_cosine", WB_F_SINE_COSINE, 0, 1, 2, 0},
     {"angle", WB_F_ANGLE, 0, 2, 1, 0},                     /* y x */
     {"polyagamma", WB_F_POLYAGAMMA, 3, 2, 3, 0},           /* key iteration element, shape tilt; three elements */
@@ -114,10 +113,8 @@ WB_HD void wb_case_evaluate(wb_case *one) {
     case WB_F_LGAMMA: value[0] = wb_lgamma(x); break;
     case WB_F_NORMAL_CDF: value[0] = wb_normal_cdf(x); break;
     case WB_F_NORMAL_QUANTILE: value[0] = wb_normal_quantile(x); break;
-    case WB_F_EXPF: value[0] = (double)wb_expf((float)x); break;
     case WB_F_EXP_WEIGHTF: value[0] = (double)wb_exp_weightf((float)x); break;
     case WB_F_LOGF: value[0] = (double)wb_logf((float)x); break;
-    case WB_F_SQRTF: value[0] = (double)wb_sqrtf((float)x); break;
     case WB_F_PHILOX: {
       wb_bits block = wb_philox(one->word[0], (uint32_t)one->word[1], (uint32_t)one->word[2],
                                 (uint32_t)one->word[3], (uint32_t)one->word[4]);
@@ -188,7 +185,6 @@ WB_HD void wb_case_evaluate(wb_case *one) {
         value[i] = wb_polyagamma_quantile(i ? WB_POLYAGAMMA_UPPER : WB_POLYAGAMMA_LOWER, x, one->number[1],
                                           one->number[2]);
       break;
-    case WB_F_WISHART_FACTOR: wb_draw_wishart_factor(&stream, 3, x, value); break;
     case WB_F_WISHART_GRAM_FACTOR: wb_draw_wishart_gram_factor(&stream, 3, x, value); break;
   }
   for (int i = 0; i < WB_CASE_VALUES; i++) bits[i] = wb_double_bits(value[i]);

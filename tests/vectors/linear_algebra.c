@@ -102,9 +102,6 @@ static void check_size(int p) {
   expect(memcmp(again, result, bytes) == 0, p, "L^-1 in place", 0.0);
 
   wb_triangle_apply(p, l, x, y);
-  double square = 0.0;
-  for (int r = 0; r < p; r++) square = wb_fma(y[r], y[r], square);
-  expect(square == wb_quadratic_form(p, l, x), p, "|L x|^2", square - wb_quadratic_form(p, l, x));
   wb_triangle_solve(p, l, y, y);
   error = 0.0;
   for (int r = 0; r < p; r++) error = fabs(y[r] - x[r]) > error ? fabs(y[r] - x[r]) : error;

@@ -103,7 +103,7 @@ on_device() {
       count 0 ""
     fi
   fi
-  if ../emulator/build.sh "$work/${program}_emulated" --program --source="$source"; then
+  if ../emulated/build.sh "$work/${program}_emulated" --program --source="$source"; then
     "$work/${program}_emulated" "$@"
     count $? "$what, CUDA emulated"
   else

@@ -40,24 +40,9 @@
 #define WB_LOOPS "cpu/categorical/items_loops.h"
 #include "numeric/isa.h"
 
-typedef void tile_of_rows(int rows, int64_t columns, int log, const double *weights, int64_t stride, uint64_t key,
-                          uint64_t first_row, int32_t *index);
-typedef void guess_of_double(uint64_t key, uint64_t row, uint64_t first, int32_t slices, const int32_t *guide,
-                             double *uniform, int32_t *item);
-typedef void guess_of_single(uint64_t key, uint64_t row, uint64_t first, int32_t slices, const int32_t *guide,
-                             float *uniform, int32_t *item);
-
-static tile_of_rows *const tile_double[] = WB_ISA_TABLE(categorical_tile_double);
-static tile_of_rows *const tile_single[] = WB_ISA_TABLE(categorical_tile_single);
-static guess_of_double *const guess_double[] = WB_ISA_TABLE(categorical_guess_double);
-static guess_of_single *const guess_single[] = WB_ISA_TABLE(categorical_guess_single);
-
-#define REAL_BITS 64
-#include "cpu/real.h"
-#include "cpu/categorical/items_row.h"
-#define REAL_BITS 32
-#include "cpu/real.h"
-#include "cpu/categorical/items_row.h"
+#undef REAL_LOOPS
+#define REAL_LOOPS "cpu/categorical/items_row.h"
+#include "cpu/both_precisions.h"
 
 /* Threads for `work` weights and draws. Waking threads takes some microseconds. */
 static int threads_for(double work, const wb_run *run) {
@@ -82,8 +67,9 @@ static void draw_dense_piece(void *context, int64_t piece) {
   const double *const weights = rows->weights + first * rows->row_stride;
   const uint64_t row = (uint64_t)(draws->first_row + first);
   if (rows->row_stride == 1 && count >= CATEGORICAL_TILE_FROM) {
-    (single ? tile_single : tile_double)[call->isa]((int)count, rows->columns, rows->is_log, weights,
-                                                    rows->column_stride, draws->key, row, draws->index + first);
+    (single ? WB_LOOP(categorical_tile_single, call->isa)
+            : WB_LOOP(categorical_tile_double, call->isa))((int)count, rows->columns, rows->is_log, weights,
+                                                           rows->column_stride, draws->key, row, draws->index + first);
     return;
   }
   for (int64_t i = 0; i < count; i++)
@@ -125,10 +111,10 @@ static void sum_one(summed_row *row, const double *weights, int64_t stride, int 
   if (row->count == 0) {
     row->usable = 0;
   } else if (single) {
-    row->usable = sum_row_single(row->count, weights, stride, log, row->prefix);
+    row->usable = prefix_sums_single(row->count, weights, stride, log, row->prefix);
     if (row->usable && row->slices) make_guide_single(row->count, row->prefix, row->slices, row->guide);
   } else {
-    row->usable = sum_row_double(row->count, weights, stride, log, row->prefix);
+    row->usable = prefix_sums_double(row->count, weights, stride, log, row->prefix);
     if (row->usable && row->slices) make_guide_double(row->count, row->prefix, row->slices, row->guide);
   }
 }
@@ -233,7 +219,7 @@ static int draw_shared_rows(const more_draws *call, int threads) {
   return memory != NULL;
 }
 
-/* Makes the draws of all rows from number `first` >= 1 on. If `dense` is NULL, the rows are those of `sparse`.
+/* Makes the draws of all rows from number `first` >= 1 on. If `dense` is NULL, `sparse` has the rows.
  * `longest` is the largest number of entries in a row. */
 static int draw_more(const wb_categorical_rows *dense, const wb_categorical_sparse *sparse, int64_t rows,
                      int64_t longest, const wb_categorical_draws *draws, int64_t first, const wb_run *run,

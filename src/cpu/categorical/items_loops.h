@@ -3,9 +3,5 @@
 typedef double WB_NAME(weight_lanes) __attribute__((vector_size(WB_VECTOR_BYTES), aligned(8), may_alias));
 typedef int64_t WB_NAME(index_lanes) __attribute__((vector_size(WB_VECTOR_BYTES), may_alias));
 
-#define REAL_BITS 64
-#include "cpu/real.h"
-#include "cpu/categorical/items_tile.h"
-#define REAL_BITS 32
-#include "cpu/real.h"
-#include "cpu/categorical/items_tile.h"
+#define REAL_LOOPS "cpu/categorical/items_tile.h"
+#include "cpu/both_precisions.h"

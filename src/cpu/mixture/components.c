@@ -14,18 +14,6 @@
 #define WB_LOOPS "cpu/mixture/components_loops.h"
 #include "numeric/isa.h"
 
-typedef int draw_some(const wb_mixture_session *session, const wb_component_law *law, const int32_t *source,
-                      int32_t first, int32_t end, uint64_t key, uint32_t iteration, double *work);
-typedef void measure_some(const wb_mixture_session *session, const wb_mixture_measures *measures, int32_t first,
-                          int32_t end, double *work);
-typedef void add_gram(const wb_mixture_session *session, double weight, int first, int end, double *gram);
-typedef void add_pull(const wb_mixture_session *session, double weight, double *pull);
-
-static draw_some *const draw_of[] = WB_ISA_TABLE(mixture_components_draw);
-static measure_some *const measure_of[] = WB_ISA_TABLE(mixture_components_measure);
-static add_gram *const add_gram_of[] = WB_ISA_TABLE(mixture_components_gram);
-static add_pull *const add_pull_of[] = WB_ISA_TABLE(mixture_components_pull);
-
 int wb_cpu_mixture_set_components(wb_mixture_session *session, int32_t components, const double *statistics,
                                   wb_message *message) {
   const size_t k = (size_t)components, p = (size_t)session->data.columns, triangle = wb_packed_size((int)p);
@@ -84,7 +72,7 @@ static int component_threads(const wb_mixture_session *session, double nanosecon
   return nanoseconds < 100000 ? 1 : threads;
 }
 
-/* A call's components in shares, of which a thread takes one at a time. */
+/* A call's components in shares. A thread takes one share at a time. */
 typedef struct component_shares {
   wb_mixture_session *session;
   int32_t size, count;
@@ -132,7 +120,8 @@ static void draw_shares(void *context) {
   double *work = component_work(&call->shares);
   int failed = 0;
   for (int32_t first, end; work && take_share(&call->shares, &first, &end);)
-    failed += draw_of[session->isa](session, call->law, call->source, first, end, call->key, call->iteration, work);
+    failed += WB_LOOP(mixture_components_draw, session->isa)(session, call->law, call->source, first, end, call->key,
+                                                             call->iteration, work);
   wb_aligned_free(work);
 #pragma omp atomic
   call->shares.failed += failed;
@@ -167,7 +156,7 @@ static void measure_shares(void *context) {
   const wb_mixture_session *session = call->shares.session;
   double *work = component_work(&call->shares);
   for (int32_t first, end; work && take_share(&call->shares, &first, &end);)
-    measure_of[session->isa](session, call->measures, first, end, work);
+    WB_LOOP(mixture_components_measure, session->isa)(session, call->measures, first, end, work);
   wb_aligned_free(work);
 }
 
@@ -195,9 +184,10 @@ static void add_piece(void *context, int64_t i) {
   const int r = (int)(i / 2);
   double *gram = i % 2 ? sums->mean_precision : sums->scale_precision;
   if (r == session->data.columns) {
-    if (sums->pull) add_pull_of[session->isa](session, sums->mean_weight, sums->pull);
+    if (sums->pull) WB_LOOP(mixture_components_pull, session->isa)(session, sums->mean_weight, sums->pull);
   } else if (gram) {
-    add_gram_of[session->isa](session, i % 2 ? sums->mean_weight : sums->scale_weight, r, r + 1, gram);
+    WB_LOOP(mixture_components_gram, session->isa)(session, i % 2 ? sums->mean_weight : sums->scale_weight, r, r + 1,
+                                                   gram);
   }
 }
 

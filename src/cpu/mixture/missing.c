@@ -20,25 +20,9 @@
 /* Rows that a thread takes at a time: enough to repay a table, and few enough to share the work evenly. */
 #define SHARE_ROWS 128
 
-#define WB_LOOPS "cpu/mixture/missing_loops.h"
+#define REAL_LOOPS "cpu/mixture/missing_row.h"
+#define WB_LOOPS "cpu/both_precisions.h"
 #include "numeric/isa.h"
-
-typedef double draw_row(int p, int observed, int components, const void *table, const void *shares, const void *values,
-                        uint64_t key, uint32_t iteration, uint64_t row, int32_t *label);
-typedef double evaluate_row(int p, int observed, int components, const void *table, const void *values, int32_t *label,
-                            double *probability, int64_t stride);
-typedef void impute_row(int p, int observed, const void *table, int32_t label, uint64_t key, uint32_t iteration,
-                        uint64_t row, void *values);
-typedef void build_block(int p, int observed, const int32_t *order, const double *whole, double *work, void *block);
-
-static draw_row *const draw_of[2][WB_ISA_COUNT] = {WB_ISA_TABLE(missing_draw_double),
-                                                   WB_ISA_TABLE(missing_draw_single)};
-static evaluate_row *const evaluate_of[2][WB_ISA_COUNT] = {WB_ISA_TABLE(missing_evaluate_double),
-                                                           WB_ISA_TABLE(missing_evaluate_single)};
-static impute_row *const impute_of[2][WB_ISA_COUNT] = {WB_ISA_TABLE(missing_impute_double),
-                                                       WB_ISA_TABLE(missing_impute_single)};
-static build_block *const build_of[2][WB_ISA_COUNT] = {WB_ISA_TABLE(missing_build_double),
-                                                       WB_ISA_TABLE(missing_build_single)};
 
 struct wb_cpu_missing {
   int64_t *base;      /* patterns: where the values of their rows begin */
@@ -204,8 +188,9 @@ static void take_pattern(const wb_mixture_session *session, int32_t pattern, des
   d->observed = data->observed[pattern];
   d->order = data->order + (size_t)pattern * (size_t)p;
   for (int32_t b = 0; b < blocks_of(m->components); b++)
-    build_of[single][session->isa](p, d->observed, d->order, m->whole + (size_t)b * size, d->work,
-                                   d->table + (size_t)b * bytes);
+    (single ? WB_LOOP(missing_build_single, session->isa)
+            : WB_LOOP(missing_build_double, session->isa))(p, d->observed, d->order, m->whole + (size_t)b * size,
+                                                           d->work, d->table + (size_t)b * bytes);
 }
 
 /* Scales the observed values of a row. */
@@ -262,9 +247,13 @@ static void draw_share(const wb_mixture_session *session, uint64_t key, uint32_t
     const uint64_t number = (uint64_t)(session->data.first_row + row);
     if (pattern != d.pattern) take_pattern(session, pattern, &d);
     gather(session, row, &d);
-    m->log_sum[i] = draw_of[single][session->isa](p, d.observed, m->components, d.table, weights_of(session, row),
-                                                  d.values, key, iteration, number, &m->label[i]);
-    impute_of[single][session->isa](p, d.observed, d.table, m->label[i], key, iteration, number, d.values);
+    m->log_sum[i] = (single ? WB_LOOP(missing_draw_single, session->isa)
+                            : WB_LOOP(missing_draw_double, session->isa))(p, d.observed, m->components, d.table,
+                                                                          weights_of(session, row), d.values, key,
+                                                                          iteration, number, &m->label[i]);
+    (single ? WB_LOOP(missing_impute_single, session->isa)
+            : WB_LOOP(missing_impute_double, session->isa))(p, d.observed, d.table, m->label[i], key, iteration, number,
+                                                            d.values);
     double *value = m->value + m->base[pattern] + (i - data->first[pattern]) * (p - d.observed);
     for (int c = d.observed; c < p; c++)
       *value++ = single ? (double)((const float *)d.values)[c] : ((const double *)d.values)[c];
@@ -353,8 +342,10 @@ static void evaluate_share(const wb_mixture_session *session, int64_t share, int
     if (pattern != d.pattern) take_pattern(session, pattern, &d);
     int32_t label;
     gather(session, data->row[i], &d);
-    const double log_sum = evaluate_of[single][session->isa](p, d.observed, m->components, d.table, d.values, &label,
-                                                             probability ? probability + slot : NULL, count);
+    const double log_sum = (single ? WB_LOOP(missing_evaluate_single, session->isa)
+                                   : WB_LOOP(missing_evaluate_double,
+                                             session->isa))(p, d.observed, m->components, d.table, d.values, &label,
+                                                            probability ? probability + slot : NULL, count);
     if (labels) labels[slot] = label;
     if (log_density) log_density[slot] = log_sum;
   }

@@ -18,34 +18,29 @@
 #include "numeric/isa.h"
 
 mixture_loops wb_cpu_mixture_loops(const wb_mixture_session *session) {
+  const wb_isa isa = session->isa;
   mixture_loops loops;
-#define CHOOSE(member, stem)                                  \
-  do {                                                        \
-    static __typeof__(loops.member) const table[] = WB_ISA_TABLE(stem); \
-    loops.member = table[session->isa];                       \
-  } while (0)
-  CHOOSE(draw_double, mixture_draw_double);
-  CHOOSE(draw_single, mixture_draw_single);
-  CHOOSE(evaluate_double, mixture_evaluate_double);
-  CHOOSE(evaluate_single, mixture_evaluate_single);
-  CHOOSE(halves_double, mixture_halves_double);
-  CHOOSE(halves_single, mixture_halves_single);
-  CHOOSE(draw_halves, mixture_draw_halves);
-  CHOOSE(tickets, mixture_tickets);
-  CHOOSE(weigh_double, mixture_weigh_double);
-  CHOOSE(weigh_single, mixture_weigh_single);
-  CHOOSE(list_double, mixture_list_double);
-  CHOOSE(list_single, mixture_list_single);
-  CHOOSE(add_rows, mixture_add_rows);
-  CHOOSE(add_weighted, mixture_add_weighted);
+  loops.draw_double = WB_LOOP(mixture_draw_double, isa);
+  loops.draw_single = WB_LOOP(mixture_draw_single, isa);
+  loops.evaluate_double = WB_LOOP(mixture_evaluate_double, isa);
+  loops.evaluate_single = WB_LOOP(mixture_evaluate_single, isa);
+  loops.halves_double = WB_LOOP(mixture_halves_double, isa);
+  loops.halves_single = WB_LOOP(mixture_halves_single, isa);
+  loops.draw_halves = WB_LOOP(mixture_draw_halves, isa);
+  loops.tickets = WB_LOOP(mixture_tickets, isa);
+  loops.weigh_double = WB_LOOP(mixture_weigh_double, isa);
+  loops.weigh_single = WB_LOOP(mixture_weigh_single, isa);
+  loops.list_double = WB_LOOP(mixture_list_double, isa);
+  loops.list_single = WB_LOOP(mixture_list_single, isa);
+  loops.add_rows = WB_LOOP(mixture_add_rows, isa);
+  loops.add_weighted = WB_LOOP(mixture_add_weighted, isa);
   if (session->data.precision == WB_SINGLE) {
-    CHOOSE(load, mixture_load_single);
-    CHOOSE(transpose, mixture_transpose_single);
+    loops.load = WB_LOOP(mixture_load_single, isa);
+    loops.transpose = WB_LOOP(mixture_transpose_single, isa);
   } else {
-    CHOOSE(load, mixture_load_double);
-    CHOOSE(transpose, mixture_transpose_double);
+    loops.load = WB_LOOP(mixture_load_double, isa);
+    loops.transpose = WB_LOOP(mixture_transpose_double, isa);
   }
-#undef CHOOSE
   return loops;
 }
 

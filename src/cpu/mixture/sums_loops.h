@@ -3,12 +3,8 @@
 
 #include "numeric/philox_loops.h"
 
-#define REAL_BITS 64
-#include "cpu/real.h"
-#include "cpu/mixture/draw_tile.h"
-#define REAL_BITS 32
-#include "cpu/real.h"
-#include "cpu/mixture/draw_tile.h"
+#define REAL_LOOPS "cpu/mixture/draw_tile.h"
+#include "cpu/both_precisions.h"
 
 /* Draws `lanes` rows, a multiple of WB_PHILOX_TILE, to halves: see wb_half_draw(). */
 static void WB_NAME(mixture_draw_halves)(int lanes, uint64_t key, uint32_t iteration, uint32_t step,
@@ -32,9 +28,9 @@ static void WB_NAME(mixture_tickets)(uint64_t key, uint32_t iteration, const uin
 /* Adds all rows of a component to lines `row`..`row + height - 1` of the triangle of sums, for `width` vectors from
  * column `column` on. These sums stay in registers meanwhile. If `scaled` is not NULL, it holds the rows times their
  * weights, one after the other, and is one factor of each product. Each call knows whether it is NULL. */
-static inline __attribute__((always_inline)) void WB_NAME(add_block)(
-    const int height, const int width, int row, int column, const double *rows, size_t stride,
-    const int32_t *members, const double *scaled, int count, double *sums, size_t line) {
+WB_INLINE void WB_NAME(add_block)(const int height, const int width, int row, int column, const double *rows,
+                                  size_t stride, const int32_t *members, const double *scaled, int count, double *sums,
+                                  size_t line) {
   const int lanes = WB_VECTOR_BYTES / 8;
   wb_vector sum[4][2];
   WB_UNROLL
@@ -64,9 +60,8 @@ static inline __attribute__((always_inline)) void WB_NAME(add_block)(
   }
 }
 
-static inline __attribute__((always_inline)) void WB_NAME(add_triangle)(
-    int values, const double *rows, size_t stride, const int32_t *members, const double *scaled, int count,
-    double *sums) {
+WB_INLINE void WB_NAME(add_triangle)(int values, const double *rows, size_t stride, const int32_t *members,
+                                     const double *scaled, int count, double *sums) {
   const int lanes = WB_VECTOR_BYTES / 8;
   for (int row = 0; row < values; row += 4) {
     const int height = values - row < 4 ? values - row : 4;

@@ -57,16 +57,6 @@
 /* From this length of p on, convolve_lanes_long is faster than convolve_lanes. */
 #define LANES_LONG_FROM 96
 
-typedef void tile_function(const double *p, const double *q, int64_t count, double *r);
-typedef void lanes_function(int m, int n, const double *p, const double *q, double *r);
-typedef unsigned look_function(int rows, int vectors, const double *weights);
-
-static tile_function *const tiles[] = WB_ISA_TABLE(convolve_tile);
-static lanes_function *const lanes[] = WB_ISA_TABLE(convolve_lanes);
-static lanes_function *const lanes_long[] = WB_ISA_TABLE(convolve_lanes_long);
-static look_function *const look_at_lanes[] = WB_ISA_TABLE(look_at_lanes);
-static const int *const tile_outputs[] = WB_ISA_TABLE(&convolve_outputs);
-
 static int64_t round_up(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
@@ -106,7 +96,7 @@ static operands gather_pair(const wb_convolution *work, int64_t pair, double *me
 static void convolve_chunk(wb_isa isa, const operands *pair, int64_t first, int64_t count, double *r,
                            int64_t r_stride) {
   _Alignas(64) double sum[CHUNK];
-  const int outputs = *tile_outputs[isa];
+  const int outputs = *WB_LOOP(convolve_outputs, isa);
   const int64_t begin = wb_max_int(0, first - pair->n + 1);
   const int64_t end = wb_min_int(pair->m, first + count);
   memset(sum, 0, (size_t)round_up(count, outputs) * sizeof(double));
@@ -120,7 +110,8 @@ static void convolve_chunk(wb_isa isa, const operands *pair, int64_t first, int6
           wb_max_int(block, wb_max_int(0, i - pair->n + 1) / WB_CONVOLUTION_GROUP * WB_CONVOLUTION_GROUP);
       const int64_t high = wb_min_int(block_end, i + outputs);
       if (low < high)
-        tiles[isa](pair->p + low, pair->q + (i - low), round_up(high - low, WB_CONVOLUTION_GROUP), sum + at);
+        WB_LOOP(convolve_tile, isa)(pair->p + low, pair->q + (i - low), round_up(high - low, WB_CONVOLUTION_GROUP),
+                                    sum + at);
     }
   }
   if (r_stride == 1) {
@@ -230,11 +221,12 @@ static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first
   for (int64_t l = 0; l < count; l += WB_CONVOLUTION_LANES) {
     const int64_t at = l * room;
     const int here = count - (int)l < WB_CONVOLUTION_LANES ? count - (int)l : WB_CONVOLUTION_LANES;
-    *seen |= look_at_lanes[isa](m, here, p + at) | look_at_lanes[isa](n, here, q + at);
+    *seen |= WB_LOOP(look_at_lanes, isa)(m, here, p + at) | WB_LOOP(look_at_lanes, isa)(n, here, q + at);
     clear_rows(p + at, m, layout.p_rows);
     clear_rows(q + at, -layout.q_before, 0);
     clear_rows(q + at, n, layout.q_rows - layout.q_before);
-    (m >= LANES_LONG_FROM ? lanes_long : lanes)[isa](m, n, p + at, q + at, r + at);
+    if (m >= LANES_LONG_FROM) WB_LOOP(convolve_lanes_long, isa)(m, n, p + at, q + at, r + at);
+    else WB_LOOP(convolve_lanes, isa)(m, n, p + at, q + at, r + at);
   }
   from_lanes(r + work->first * WB_CONVOLUTION_LANES, room, work->count, count, work->r + first, work->r_stride);
 }

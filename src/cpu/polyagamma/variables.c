@@ -21,30 +21,9 @@
 #define WB_LOOPS "cpu/polyagamma/variables_loops.h"
 #include "numeric/isa.h"
 
-typedef void make_words(int count, uint64_t key, uint32_t block, uint32_t iteration, const uint64_t *element,
-                        uint64_t *first, uint64_t *second);
-typedef void prepare_units(int count, const double *tilt, double *half_square, double *mean, double *total,
-                           double *right_inverse);
-typedef void choose_ways(int count, const double *shape, const double *tilt, double *way);
-typedef void try_units(int count, const uint64_t *first, const uint64_t *second, const double *half_square,
-                       const double *mean, const double *total, const double *right_inverse, double *x);
 typedef void try_elements(int count, const uint64_t *first, const uint64_t *second, const double *shape,
                           const double *tilt, double *x);
 typedef void evaluate_series(int count, const uint64_t *first, wb_polyagamma_expansion series, double *x);
-
-static make_words *const words[] = WB_ISA_TABLE(polyagamma_words);
-static choose_ways *const chooses[] = WB_ISA_TABLE(polyagamma_way);
-static prepare_units *const prepares[] = WB_ISA_TABLE(polyagamma_prepare);
-static try_units *const units[] = WB_ISA_TABLE(polyagamma_unit);
-static try_elements *const parts[] = WB_ISA_TABLE(polyagamma_part);
-static try_elements *const alternates[] = WB_ISA_TABLE(polyagamma_alternate);
-static try_elements *const inverse_gaussians[] = WB_ISA_TABLE(polyagamma_inverse_gaussian);
-static try_elements *const expansions_8[] = WB_ISA_TABLE(polyagamma_expansion_8);
-static try_elements *const expansions_6[] = WB_ISA_TABLE(polyagamma_expansion_6);
-static try_elements *const expansions_2[] = WB_ISA_TABLE(polyagamma_expansion_2);
-static evaluate_series *const series_8[] = WB_ISA_TABLE(polyagamma_series_8);
-static evaluate_series *const series_6[] = WB_ISA_TABLE(polyagamma_series_6);
-static evaluate_series *const series_2[] = WB_ISA_TABLE(polyagamma_series_2);
 
 /* Elements side by side, with up to four values that their trials read: shape and tilt, or the members of
  * wb_polyagamma_unit. */
@@ -111,16 +90,17 @@ static void copy_lane(polyagamma_lanes *to, int j, const polyagamma_lanes *from,
 static void try_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint32_t block,
                       const polyagamma_lanes *lanes, polyagamma_room *room) {
   const int count = to_whole_vectors(lanes->count);
-  words[isa](to_whole_tiles(count), work->key, block, work->iteration, lanes->element, room->first, room->second);
+  WB_LOOP(polyagamma_words, isa)(to_whole_tiles(count), work->key, block, work->iteration, lanes->element, room->first,
+                                 room->second);
   if (way == WB_POLYAGAMMA_UNITS) {
-    units[isa](count, room->first, room->second, lanes->value[0], lanes->value[1], lanes->value[2], lanes->value[3],
-               room->x);
+    WB_LOOP(polyagamma_unit, isa)(count, room->first, room->second, lanes->value[0], lanes->value[1], lanes->value[2],
+                                  lanes->value[3], room->x);
     return;
   }
   if (room->is_series) {
-    evaluate_series *const loop = way == WB_POLYAGAMMA_EXPANSION_8   ? series_8[isa]
-                                  : way == WB_POLYAGAMMA_EXPANSION_6 ? series_6[isa]
-                                                                     : series_2[isa];
+    evaluate_series *const loop = way == WB_POLYAGAMMA_EXPANSION_8   ? WB_LOOP(polyagamma_series_8, isa)
+                                  : way == WB_POLYAGAMMA_EXPANSION_6 ? WB_LOOP(polyagamma_series_6, isa)
+                                                                     : WB_LOOP(polyagamma_series_2, isa);
     loop(count, room->first, room->series, room->x);
     return;
   }
@@ -131,12 +111,12 @@ static void try_lanes(const wb_polyagamma_work *work, wb_isa isa, int way, uint3
           wb_polyagamma_saddlepoint_trial(lanes->value[0][i], lanes->value[1][i], room->first[i], room->second[i]);
     return;
   }
-  try_elements *loop = inverse_gaussians[isa];
-  if (way == WB_POLYAGAMMA_PARTS || way == WB_POLYAGAMMA_SINGLES) loop = parts[isa];
-  if (way == WB_POLYAGAMMA_ALTERNATING) loop = alternates[isa];
-  if (way == WB_POLYAGAMMA_EXPANSION_8) loop = expansions_8[isa];
-  if (way == WB_POLYAGAMMA_EXPANSION_6) loop = expansions_6[isa];
-  if (way == WB_POLYAGAMMA_EXPANSION_2) loop = expansions_2[isa];
+  try_elements *loop = WB_LOOP(polyagamma_inverse_gaussian, isa);
+  if (way == WB_POLYAGAMMA_PARTS || way == WB_POLYAGAMMA_SINGLES) loop = WB_LOOP(polyagamma_part, isa);
+  if (way == WB_POLYAGAMMA_ALTERNATING) loop = WB_LOOP(polyagamma_alternate, isa);
+  if (way == WB_POLYAGAMMA_EXPANSION_8) loop = WB_LOOP(polyagamma_expansion_8, isa);
+  if (way == WB_POLYAGAMMA_EXPANSION_6) loop = WB_LOOP(polyagamma_expansion_6, isa);
+  if (way == WB_POLYAGAMMA_EXPANSION_2) loop = WB_LOOP(polyagamma_expansion_2, isa);
   loop(count, room->first, room->second, lanes->value[0], lanes->value[1], room->x);
 }
 
@@ -186,8 +166,8 @@ static void prepare_list(wb_isa isa, int way, polyagamma_room *room) {
   fill(list, 2);
   if (way != WB_POLYAGAMMA_UNITS) return;
   memcpy(room->rest_tilt, list->value[1], (size_t)count * sizeof(double));
-  prepares[isa](to_whole_vectors(count), room->rest_tilt, list->value[0], list->value[1], list->value[2],
-                list->value[3]);
+  WB_LOOP(polyagamma_prepare, isa)(to_whole_vectors(count), room->rest_tilt, list->value[0], list->value[1],
+                                   list->value[2], list->value[3]);
 }
 
 /* The draws of room->list in one way, into room->sum. */
@@ -273,7 +253,7 @@ static uint32_t find_ways(int method, wb_isa isa, int count, polyagamma_room *ro
   uint32_t ways = 0;
   if (method == WB_POLYAGAMMA_AUTO) {
     for (int i = count; i < to_whole_vectors(count); i++) room->shape[i] = room->tilt[i] = 1.0;
-    chooses[isa](to_whole_vectors(count), room->shape, room->tilt, room->x);
+    WB_LOOP(polyagamma_way, isa)(to_whole_vectors(count), room->shape, room->tilt, room->x);
     for (int i = 0; i < count; i++) room->way[i] = (int32_t)room->x[i];
   } else {
     for (int i = 0; i < count; i++) room->way[i] = -1;

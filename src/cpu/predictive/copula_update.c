@@ -45,18 +45,6 @@ typedef struct copula_step {
 #define WB_LOOPS "cpu/predictive/copula_update_loops.h"
 #include "numeric/isa.h"
 
-typedef void step_function(const copula_step *step);
-typedef void scores_function(uint64_t key, uint64_t resample, int64_t first_step, int steps, int dimensions,
-                             double *score);
-typedef void uniforms_function(uint64_t key, uint64_t resample, int64_t first_step, int steps, double *u, double *row);
-typedef void weights_function(uint64_t key, uint64_t resample, int64_t rows, double *cumulative);
-
-static step_function *const update_points[] = WB_ISA_TABLE(copula_update_points);
-static step_function *const update_binary[] = WB_ISA_TABLE(copula_update_binary);
-static scores_function *const draw_scores[] = WB_ISA_TABLE(copula_scores);
-static uniforms_function *const draw_uniforms[] = WB_ISA_TABLE(copula_uniforms);
-static weights_function *const row_weights[] = WB_ISA_TABLE(copula_row_weights);
-
 static int64_t round_up(int64_t value) {
   return (value + 7) / 8 * 8;
 }
@@ -140,7 +128,8 @@ static void update_tile(const tile *points, const wb_copula_model *model, wb_isa
     .weight = points->weight + begin, .product = points->product + begin, .total = points->total + begin,
     .score = points->score + begin, .reached = points->reached + begin,
   };
-  (model->kind == WB_COPULA_BINARY ? update_binary : update_points)[isa](&step);
+  if (model->kind == WB_COPULA_BINARY) WB_LOOP(copula_update_binary, isa)(&step);
+  else WB_LOOP(copula_update_points, isa)(&step);
 }
 
 /* Gathers the covariates of a row. */
@@ -280,13 +269,13 @@ static void observe_chunk(const wb_copula_update *work, wb_isa isa, const worksp
   const uint64_t resample = (uint64_t)(work->first_group + group);
   const int64_t first = work->first_step + step;
   if (model->rows > 0) {
-    draw_uniforms[isa](work->key, resample, first, steps, room->u, room->row_u);
+    WB_LOOP(copula_uniforms, isa)(work->key, resample, first, steps, room->u, room->row_u);
     for (int t = 0; t < steps; t++) room->row[t] = wb_row_at(room->cumulative, (int32_t)model->rows, room->row_u[t]);
   }
   if (model->kind == WB_COPULA_BINARY) {
     draw_binary(work, isa, room, group, step, steps);
   } else {
-    draw_scores[isa](work->key, resample, first, steps, (int)d, room->score);
+    WB_LOOP(copula_scores, isa)(work->key, resample, first, steps, (int)d, room->score);
   }
 }
 
@@ -297,7 +286,7 @@ static void update_group(const wb_copula_update *work, wb_isa isa, workspace *ro
   const int rows_live = !work->score && model->kind == WB_COPULA_BINARY;
   rho_scales(model, work->rho, room->scale);
   if (draws_rows(work))
-    row_weights[isa](work->key, (uint64_t)(work->first_group + group), model->rows, room->cumulative);
+    WB_LOOP(copula_row_weights, isa)(work->key, (uint64_t)(work->first_group + group), model->rows, room->cumulative);
   if (rows_live)
     tile_load(&room->rows, model, &work->row_closeness, group, model->rows, 0, model->rows, work->row_conditional,
               NULL);

@@ -31,19 +31,6 @@
 #define WB_LOOPS "cpu/predictive/resample_loops.h"
 #include "numeric/isa.h"
 
-typedef void normals_function(uint64_t key, uint64_t first_resample, uint64_t pair, int pairs, double *normal);
-typedef void steps_function(int64_t steps, const double *gain, const double *normal, double *mean);
-typedef void t_function(uint64_t key, uint64_t first_resample, uint32_t step, double weight, double shape, double *mean,
-                        double *scale);
-typedef void weights_function(uint64_t key, uint64_t resample, int64_t observations, double *weight);
-typedef void uniforms_function(uint64_t key, uint64_t resample, int64_t first_step, int steps, double *u);
-
-static normals_function *const chain_normals[] = WB_ISA_TABLE(chain_normals);
-static steps_function *const chain_steps[] = WB_ISA_TABLE(chain_steps);
-static t_function *const chain_t[] = WB_ISA_TABLE(chain_t);
-static weights_function *const bootstrap_weights[] = WB_ISA_TABLE(bootstrap_weights);
-static uniforms_function *const row_uniforms[] = WB_ISA_TABLE(row_uniforms);
-
 /* The place of a step's record, or NULL. */
 static double *record_of(const wb_normal_chains *work, int64_t step) {
   if (!work->trajectory || (step + 1) % work->every != 0) return NULL;
@@ -62,12 +49,12 @@ static void known_variance(const wb_normal_chains *work, wb_isa isa, int64_t fir
   for (int64_t step = work->first_step; step < end;) {
     /* Normals come in pairs: an even step and the next one. */
     const int64_t even = step - step % 2, last = wb_min_int(end, even + CHAIN_STEPS);
-    chain_normals[isa](work->key, (uint64_t)(work->first + first), (uint64_t)(even / 2), (int)((last - even + 1) / 2),
-                       normal);
+    WB_LOOP(chain_normals, isa)(work->key, (uint64_t)(work->first + first), (uint64_t)(even / 2),
+                                (int)((last - even + 1) / 2), normal);
     for (int64_t i = 0; i < last - even; i++) gain[i] = wb_chain_step(work->sd, work->weight + (double)(even + i));
     while (step < last) {
       const int64_t until = next_record(work, step, last);
-      chain_steps[isa](until - step, gain + (step - even), normal + (step - even) * CHAIN_LANES, mean);
+      WB_LOOP(chain_steps, isa)(until - step, gain + (step - even), normal + (step - even) * CHAIN_LANES, mean);
       step = until;
       double *const record = record_of(work, step - 1);
       if (record) memcpy(record + first, mean, (size_t)count * sizeof(double));
@@ -84,8 +71,8 @@ static void unknown_variance(const wb_normal_chains *work, wb_isa isa, int64_t f
     scale[l] = l < count ? work->scale[first + l] : 1.0;
   }
   for (int64_t step = work->first_step; step < work->first_step + work->steps; step++) {
-    chain_t[isa](work->key, (uint64_t)(work->first + first), (uint32_t)step, work->weight + (double)step,
-                 work->shape + 0.5 * (double)step, mean, scale);
+    WB_LOOP(chain_t, isa)(work->key, (uint64_t)(work->first + first), (uint32_t)step, work->weight + (double)step,
+                          work->shape + 0.5 * (double)step, mean, scale);
     double *const record = record_of(work, step);
     if (record) memcpy(record + first, mean, (size_t)count * sizeof(double));
   }
@@ -121,7 +108,7 @@ static int normal_chains(const wb_normal_chains *work, const wb_run *run, wb_mes
 static void bootstrap_one(const wb_bootstrap *work, wb_isa isa, int64_t resample, double *cumulative) {
   const int64_t n = work->observations;
   double *const weight = work->weight + (resample - work->first) * n;
-  bootstrap_weights[isa](work->key, (uint64_t)resample, n, weight);
+  WB_LOOP(bootstrap_weights, isa)(work->key, (uint64_t)resample, n, weight);
   double sum = 0;
   if (work->steps > 0) {
     for (int64_t i = 0; i < n; i++) cumulative[i] = sum += weight[i];
@@ -129,7 +116,7 @@ static void bootstrap_one(const wb_bootstrap *work, wb_isa isa, int64_t resample
     for (int64_t step = 0; step < work->steps; step += DRAW_CHUNK) {
       double u[DRAW_CHUNK];
       const int steps = (int)wb_min_int(DRAW_CHUNK, work->steps - step);
-      row_uniforms[isa](work->key, (uint64_t)resample, step, steps, u);
+      WB_LOOP(row_uniforms, isa)(work->key, (uint64_t)resample, step, steps, u);
       for (int t = 0; t < steps; t++) weight[wb_row_at(cumulative, (int32_t)n, u[t])] += 1.0;
     }
     sum = (double)(n + work->steps);

@@ -4,7 +4,7 @@
 /* Phi^-1 in place, with the bits of wb_normal_quantile_within(). `count` is a multiple of WB_PHILOX_TILE and at most
  * CHAIN_STEPS * CHAIN_LANES. Arguments in the tails are gathered, so that logarithms and roots are computed for them
  * only. */
-static inline __attribute__((always_inline)) void WB_NAME(quantiles)(int count, double *restrict u) {
+WB_INLINE void WB_NAME(quantiles)(int count, double *restrict u) {
   double tail[CHAIN_STEPS * CHAIN_LANES + WB_PHILOX_TILE];
   int tails = 0;
 #if WB_VECTOR_BYTES == 64
@@ -78,9 +78,8 @@ static void WB_NAME(chain_steps)(int64_t steps, const double *gain, const double
 }
 
 /* One trial of Student's t for each resample of a tile. */
-static inline __attribute__((always_inline)) void WB_NAME(t_trial)(uint64_t key, uint32_t step, const uint64_t *block,
-                                                                   const uint64_t *resample, double *restrict u,
-                                                                   double *restrict w) {
+WB_INLINE void WB_NAME(t_trial)(uint64_t key, uint32_t step, const uint64_t *block, const uint64_t *resample,
+                                double *restrict u, double *restrict w) {
   uint64_t first[WB_PHILOX_TILE], second[WB_PHILOX_TILE];
   WB_NAME(philox_tile)(key, WB_PURPOSE_RESAMPLE_T, step, block, resample, first, second);
   WB_VECTOR_LOOP

@@ -22,27 +22,6 @@ enum { PREDICT_ROWS = 4, PREDICT_PAD = 16, PREDICT_CHUNK = 256, PREDICT_RANKED =
 #define WB_LOOPS "cpu/regression/predict_loops.h"
 #include "numeric/isa.h"
 
-typedef void linear_rows(int columns, int padded, const double *x, const double *coefficients, double *linear);
-typedef void add_values(int draws, double multiple, const double *values, double *linear);
-typedef void shift_values(int draws, double shift, double *linear);
-typedef void respond(int draws, const double *linear, double *value);
-typedef void respond_classes(int outcomes, int padded, const double *linear, double *most, double *total,
-                             double *value);
-typedef void sum_values(int padded, const double *value, double *sum, double *squares);
-typedef void collect_values(int draws, const double *value, const double limits[2][2], double *first, double *second,
-                            int counts[2][2]);
-typedef void rank_values(int count, const double *value, int64_t *less);
-
-static linear_rows *const linears[] = WB_ISA_TABLE(regression_linear);
-static add_values *const multiples[] = WB_ISA_TABLE(regression_add_multiple);
-static shift_values *const shifts[] = WB_ISA_TABLE(regression_shift);
-static respond *const probabilities[] = WB_ISA_TABLE(regression_probability);
-static respond *const means[] = WB_ISA_TABLE(regression_mean);
-static respond_classes *const classes[] = WB_ISA_TABLE(regression_classes);
-static sum_values *const sums[] = WB_ISA_TABLE(regression_sums);
-static collect_values *const collects[] = WB_ISA_TABLE(regression_collect);
-static rank_values *const ranks[] = WB_ISA_TABLE(regression_ranks);
-
 /* What all threads read. `table` has the coefficients, padded: columns x outcomes x padded. */
 typedef struct prediction_plan {
   const wb_regression_prediction *what;
@@ -55,7 +34,7 @@ typedef struct prediction_plan {
 typedef struct prediction_room {
   double *x;      /* columns x PREDICT_ROWS */
   double *linear; /* outcomes x PREDICT_ROWS x padded */
-  double *row;    /* outcomes x padded: those of one row */
+  double *row;    /* outcomes x padded: the predictors of one row */
   double *value;  /* shown x padded */
   double *below, *above, *most, *total; /* padded */
 } prediction_room;
@@ -104,15 +83,15 @@ static void find_two(double *value, int count, int index, double *first, double 
     if (i == index + 1 || value[i] < *second) *second = value[i];
 }
 
-/* The same. A few values are ranked: the one of this index is the largest that at most `index` are below. Which values
- * these are cannot be foreseen, so the loop chooses without branches. */
+/* The same. Few values are ranked: the value of this index is the largest with at most `index` values below it. The
+ * comparisons cannot be foreseen, so the loop chooses without branches. */
 static void choose_two(wb_isa isa, double *value, int count, int index, double *first, double *second) {
   if (count > PREDICT_RANKED) {
     find_two(value, count, index, first, second);
     return;
   }
   int64_t less[PREDICT_RANKED];
-  ranks[isa](count, value, less);
+  WB_LOOP(regression_ranks, isa)(count, value, less);
   double best = -wb_infinity(), next = best;
   for (int i = 0; i < count; i++) {
     const double one = wb_select(less[i] <= index, value[i], -wb_infinity()),
@@ -124,7 +103,7 @@ static void choose_two(wb_isa isa, double *value, int count, int index, double *
   *second = next;
 }
 
-/* Neighbours in order at both indices. `mean` and `deviation` are those of the values. */
+/* Neighbours in order at both indices. The values have this mean and standard deviation. */
 static void find_neighbours(const prediction_plan *plan, const double *value, double mean, double deviation,
                             const prediction_room *room, double neighbours[2][2]) {
   const wb_regression_prediction *what = plan->what;
@@ -132,7 +111,8 @@ static void find_neighbours(const prediction_plan *plan, const double *value, do
   double limits[2][2];
   int counts[2][2];
   for (int i = 0; i < 4; i++) limits[i / 2][i % 2] = mean + what->score[i / 2][i % 2] * deviation;
-  collects[plan->isa](plan->draws, value, (const double(*)[2])limits, room->below, room->above, counts);
+  WB_LOOP(regression_collect, plan->isa)(plan->draws, value, (const double(*)[2])limits, room->below, room->above,
+                                         counts);
   for (int tail = 0; tail < 2; tail++) {
     const int index = (int)what->index[tail], next = index < last ? index + 1 : index;
     double *const found = tail == 0 ? room->below : room->above;
@@ -154,7 +134,7 @@ static double respond_one(int kind, double linear) {
 /* Mean and standard deviation. */
 static void describe(const prediction_plan *plan, const double *value, double *mean, double *deviation) {
   double sum[WB_PREDICT_LANES] __attribute__((aligned(64))), squares[WB_PREDICT_LANES] __attribute__((aligned(64)));
-  sums[plan->isa](plan->padded, value, sum, squares);
+  WB_LOOP(regression_sums, plan->isa)(plan->padded, value, sum, squares);
   const double total = wb_predict_fold(sum);
   *mean = wb_predict_mean(value[0], total, plan->draws);
   *deviation = wb_sqrt(wb_predict_variance(total, wb_predict_fold(squares), plan->draws));
@@ -187,14 +167,14 @@ static void multiply(const prediction_plan *plan, int64_t row, int count, int ou
   const double *const table = plan->table + (size_t)outcome * (size_t)what->columns * padded;
   double *const linear = room->linear + (size_t)outcome * PREDICT_ROWS * padded;
   if (what->x) {
-    linears[plan->isa](what->columns, plan->padded, room->x, table, linear);
+    WB_LOOP(regression_linear, plan->isa)(what->columns, plan->padded, room->x, table, linear);
     return;
   }
   memset(linear, 0, PREDICT_ROWS * padded * sizeof(double));
   for (int r = 0; r < count; r++)
     for (int32_t e = what->row_start[row + r]; e < what->row_start[row + r + 1]; e++)
-      multiples[plan->isa](plan->padded, what->value[e], table + (size_t)what->column[e] * padded,
-                           linear + (size_t)r * padded);
+      WB_LOOP(regression_add_multiple, plan->isa)(
+          plan->padded, what->value[e], table + (size_t)what->column[e] * padded, linear + (size_t)r * padded);
 }
 
 /* Offset and effects of one row, for all outcomes. The padding repeats the first draw. */
@@ -205,14 +185,14 @@ static void complete_row(const prediction_plan *plan, int64_t row, int r, const 
     double *const linear = room->row + (size_t)k * padded;
     memcpy(linear, room->linear + ((size_t)k * PREDICT_ROWS + (size_t)r) * padded, padded * sizeof(double));
     const size_t at = (size_t)k * (size_t)what->rows + (size_t)row;
-    if (what->offset) shifts[plan->isa](plan->draws, what->offset[at], linear);
+    if (what->offset) WB_LOOP(regression_shift, plan->isa)(plan->draws, what->offset[at], linear);
   }
   for (int e = 0; e < what->effects; e++) {
     const wb_regression_effect *effect = &what->effect[e];
     if (effect->level[row] < 0) continue;
-    multiples[plan->isa](plan->draws, effect->multiple ? effect->multiple[row] : 1.0,
-                         effect->draw + (size_t)effect->level[row] * (size_t)plan->draws,
-                         room->row + (size_t)effect->outcome * padded);
+    WB_LOOP(regression_add_multiple, plan->isa)(plan->draws, effect->multiple ? effect->multiple[row] : 1.0,
+                                                effect->draw + (size_t)effect->level[row] * (size_t)plan->draws,
+                                                room->row + (size_t)effect->outcome * padded);
   }
   for (int k = 0; k < what->outcomes; k++) {
     double *const linear = room->row + (size_t)k * padded;
@@ -231,7 +211,8 @@ static void predict_row(const prediction_plan *plan, const prediction_room *room
       for (size_t i = 0; i < (size_t)plan->shown * WB_REGRESSION_SUMMARIES; i++) out[i * count] = wb_nan();
       return;
     }
-    classes[plan->isa](what->outcomes, plan->padded, room->row, room->most, room->total, room->value);
+    WB_LOOP(regression_classes, plan->isa)(what->outcomes, plan->padded, room->row, room->most, room->total,
+                                           room->value);
     for (int k = 0; k < plan->shown; k++) {
       const double *const value = room->value + (size_t)k * padded;
       summarise(plan, value, value, WB_REGRESSION_LINEAR, room, stride, out + (size_t)k * count);
@@ -241,8 +222,9 @@ static void predict_row(const prediction_plan *plan, const prediction_room *room
   for (int k = 0; k < plan->shown; k++) {
     const double *const linear = room->row + (size_t)k * padded;
     const double *value = room->value;
-    if (what->kind == WB_REGRESSION_PROBABILITY) probabilities[plan->isa](plan->padded, linear, room->value);
-    else if (what->kind == WB_REGRESSION_MEAN) means[plan->isa](plan->padded, linear, room->value);
+    if (what->kind == WB_REGRESSION_PROBABILITY)
+      WB_LOOP(regression_probability, plan->isa)(plan->padded, linear, room->value);
+    else if (what->kind == WB_REGRESSION_MEAN) WB_LOOP(regression_mean, plan->isa)(plan->padded, linear, room->value);
     else value = linear;
     summarise(plan, linear, value, what->kind, room, stride, out + (size_t)k * count);
   }

@@ -93,7 +93,7 @@ static void WB_NAME(regression_sums)(int padded, const double *restrict value, d
 }
 
 /* For both tails, copies the values above limits[tail][0] and up to limits[tail][1] to `found[tail]`. counts[tail] has
- * the number of values up to the lower limit, and of those copied. A copy has room for all draws, padded. */
+ * the numbers of values up to the lower limit and of copied values. A copy has room for all draws, padded. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_collect)(int draws, const double *restrict value, const double limits[2][2],
                                         double *restrict first, double *restrict second, int counts[2][2]) {

@@ -21,35 +21,6 @@
 #define WB_LOOPS "cpu/regression/sweep_loops.h"
 #include "numeric/isa.h"
 
-typedef void load_column(const double *x, double center, double inverse_scale, double *line);
-typedef void add_column(int rows, const double *x, double center, double inverse_scale, double coefficient,
-                        double *linear);
-typedef void add_entries(int rows, const int32_t *row_start, const int32_t *column, const double *value,
-                         const double *coefficients, double *linear);
-typedef void weigh_rows(int count, const double *base_shape, const double *base_kappa, const double *dispersed,
-                        double dispersion, double shift, const double *linear, double *shape, double *kappa,
-                        double *fixed, double *psi);
-typedef void complete_rows(int count, const double *shape, const double *fixed, double *omega, double *kappa);
-typedef void inform_rows(int count, const double *shape, const double *psi, double *omega, double *kappa);
-typedef void make_factors(int rows, int columns, int padded, const double *line, const double *omega, const double *z,
-                          double *left, double *right);
-typedef void evaluate_rows(int count, const double *kappa, const double *shape, const double *psi,
-                           double *log_likelihood);
-typedef void add_products(int rows, int lines, int padded, const double *left, const double *right, double *sums);
-typedef void multiply_entries(int rows, int columns, int padded, const int32_t *row_start, const int32_t *column,
-                              const double *value, const double *omega, const double *z, double *sums);
-
-static load_column *const loads[] = WB_ISA_TABLE(regression_load);
-static add_column *const adds[] = WB_ISA_TABLE(regression_add);
-static add_entries *const entry_adds[] = WB_ISA_TABLE(regression_add_entries);
-static weigh_rows *const weighs[] = WB_ISA_TABLE(regression_weigh);
-static complete_rows *const completes[] = WB_ISA_TABLE(regression_complete);
-static inform_rows *const informs[] = WB_ISA_TABLE(regression_inform);
-static make_factors *const factors[] = WB_ISA_TABLE(regression_factors);
-static evaluate_rows *const evaluates[] = WB_ISA_TABLE(regression_log_likelihood);
-static add_products *const products[] = WB_ISA_TABLE(regression_products);
-static multiply_entries *const entry_products[] = WB_ISA_TABLE(regression_multiply_entries);
-
 /* The working memory of a thread, NULL before its first pass. */
 typedef struct thread_memory {
   double *numbers;
@@ -193,7 +164,8 @@ static void load_tile(const wb_regression_session *session, int64_t first, int r
   for (int c = 0; c < data->columns; c++) {
     const double *x = data->x + (size_t)c * (size_t)data->rows + first;
     if (rows < REGRESSION_TILE) x = memcpy(padded, x, (size_t)rows * sizeof(double));
-    loads[session->isa](x, data->center[c], data->inverse_scale[c], room->line + c * REGRESSION_TILE);
+    WB_LOOP(regression_load, session->isa)(x, data->center[c], data->inverse_scale[c],
+                                           room->line + c * REGRESSION_TILE);
   }
 }
 
@@ -212,15 +184,15 @@ static void predict_leaf(const wb_regression_session *session, const wb_regressi
     memset(room->linear + (size_t)k * WB_LEAF_ROWS, 0, (size_t)(end - begin) * sizeof(double));
   if (data->groups > 0) add_intercepts(session, parameters, leaf, begin, room);
   for (int k = 0; !data->x && k < data->outcomes; k++)
-    entry_adds[session->isa]((int)(end - begin), data->row_start + begin, data->column, data->value,
-                             parameters->coefficients + (size_t)k * (size_t)data->columns,
-                             room->linear + (size_t)k * WB_LEAF_ROWS);
+    WB_LOOP(regression_add_entries, session->isa)(
+        (int)(end - begin), data->row_start + begin, data->column, data->value,
+        parameters->coefficients + (size_t)k * (size_t)data->columns, room->linear + (size_t)k * WB_LEAF_ROWS);
   for (int k = 0; data->x && k < data->outcomes; k++)
     for (int c = 0; c < data->columns; c++)
-      adds[session->isa]((int)(end - begin), data->x + (size_t)c * (size_t)data->rows + begin, data->center[c],
-                         data->inverse_scale[c],
-                         parameters->coefficients[(size_t)k * (size_t)data->columns + (size_t)c],
-                         room->linear + (size_t)k * WB_LEAF_ROWS);
+      WB_LOOP(regression_add, session->isa)((int)(end - begin), data->x + (size_t)c * (size_t)data->rows + begin,
+                                            data->center[c], data->inverse_scale[c],
+                                            parameters->coefficients[(size_t)k * (size_t)data->columns + (size_t)c],
+                                            room->linear + (size_t)k * WB_LEAF_ROWS);
 }
 
 /* What offset and effects add to the linear predictors of an outcome. */
@@ -256,9 +228,10 @@ static void weigh_leaf(const wb_regression_session *session, const wb_regression
   const double *const dispersed = data->dispersed ? data->dispersed + begin : room->nothing;
   if (data->outcomes > 1) fix_outcome(session, parameters, outcome, begin, rows, room);
   else add_fixed(session, parameters, 0, begin, rows, room->fixed);
-  weighs[session->isa](rows, data->shape + begin, data->kappa + (size_t)outcome * (size_t)data->rows + begin, dispersed,
-                       parameters->dispersion, parameters->shift, data->outcomes > 1 ? room->alone : room->linear,
-                       room->shape, room->kappa, room->fixed, room->psi);
+  WB_LOOP(regression_weigh, session->isa)(
+      rows, data->shape + begin, data->kappa + (size_t)outcome * (size_t)data->rows + begin, dispersed,
+      parameters->dispersion, parameters->shift, data->outcomes > 1 ? room->alone : room->linear, room->shape,
+      room->kappa, room->fixed, room->psi);
 }
 
 /* The log likelihood of a leaf, summed over its rows in order. */
@@ -266,7 +239,8 @@ static double evaluate_leaf(const wb_regression_session *session, int64_t begin,
   const wb_regression_data *data = &session->data;
   double sum = 0;
   if (data->outcomes == 1) {
-    evaluates[session->isa](to_eight(rows), room->kappa, room->shape, room->psi, room->log_likelihood);
+    WB_LOOP(regression_log_likelihood, session->isa)(to_eight(rows), room->kappa, room->shape, room->psi,
+                                                     room->log_likelihood);
   } else {
     for (int l = 0; l < rows; l++)
       room->log_likelihood[l] =
@@ -282,7 +256,7 @@ static int draw_leaf(const wb_regression_session *session, const wb_regression_p
                      uint64_t key, uint32_t iteration, int64_t begin, int rows, leaf_room *room, wb_message *message) {
   const int32_t weights = parameters->weights;
   if (weights == WB_REGRESSION_INFORMATION) {
-    informs[session->isa](rows, room->shape, room->psi, room->omega, room->kappa);
+    WB_LOOP(regression_inform, session->isa)(rows, room->shape, room->psi, room->omega, room->kappa);
     return WB_OK;
   }
   if (weights == WB_REGRESSION_CROSS) {
@@ -296,7 +270,7 @@ static int draw_leaf(const wb_regression_session *session, const wb_regression_p
   }
   if (weights == WB_REGRESSION_EXPECTED) {
     for (int l = 0; l < rows; l++) room->omega[l] = wb_regression_expected(room->shape[l], room->psi[l]);
-    completes[session->isa](rows, room->shape, room->fixed, room->omega, room->kappa);
+    WB_LOOP(regression_complete, session->isa)(rows, room->shape, room->fixed, room->omega, room->kappa);
     return WB_OK;
   }
   const wb_polyagamma_work work = {
@@ -305,7 +279,8 @@ static int draw_leaf(const wb_regression_session *session, const wb_regression_p
     .draws = room->omega,
   };
   const int status = wb_cpu_polyagamma_draw_alone(&work, session->isa, room->variables, message);
-  if (status == WB_OK) completes[session->isa](rows, room->shape, room->fixed, room->omega, room->kappa);
+  if (status == WB_OK)
+    WB_LOOP(regression_complete, session->isa)(rows, room->shape, room->fixed, room->omega, room->kappa);
   return status;
 }
 
@@ -313,16 +288,16 @@ static void sum_leaf(const wb_regression_session *session, int64_t begin, int64_
   const wb_regression_data *data = &session->data;
   const int p = data->columns;
   if (!data->x) {
-    entry_products[session->isa]((int)(end - begin), p, room->padded, data->row_start + begin, data->column,
-                                 data->value, room->omega, room->kappa, sums);
+    WB_LOOP(regression_multiply_entries, session->isa)((int)(end - begin), p, room->padded, data->row_start + begin,
+                                                       data->column, data->value, room->omega, room->kappa, sums);
     return;
   }
   for (int64_t first = begin; first < end; first += REGRESSION_TILE) {
     const int rows = end - first < REGRESSION_TILE ? (int)(end - first) : REGRESSION_TILE;
     const double *const omega = room->omega + (first - begin), *const z = room->kappa + (first - begin);
     load_tile(session, first, rows, room);
-    factors[session->isa](rows, p, room->padded, room->line, omega, z, room->left, room->right);
-    products[session->isa](rows, room->lines, room->padded, room->left, room->right, sums);
+    WB_LOOP(regression_factors, session->isa)(rows, p, room->padded, room->line, omega, z, room->left, room->right);
+    WB_LOOP(regression_products, session->isa)(rows, room->lines, room->padded, room->left, room->right, sums);
   }
 }
 

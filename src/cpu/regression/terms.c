@@ -19,20 +19,6 @@
 #define WB_LOOPS "cpu/regression/terms_loops.h"
 #include "numeric/isa.h"
 
-typedef void term_products(const wb_regression_data *data, const wb_regression_term *term, const double *omega,
-                           const int32_t *row, int32_t count, double *to);
-typedef void term_segment(const wb_regression_data *data, int64_t first, int count, const double *omega,
-                          const double *z, double *to);
-typedef void term_effects(const wb_regression_data *data, const wb_regression_term *term, const double *effects,
-                          int64_t begin, int rows, double *value);
-typedef void term_change(const wb_regression_data *data, const wb_regression_term *term, const double *change,
-                         int64_t begin, int rows, const double *omega, double *z);
-static term_products *const products_of[] = WB_ISA_TABLE(term_products);
-static term_products *const linear_of[] = WB_ISA_TABLE(term_linear);
-static term_segment *const segments_of[] = WB_ISA_TABLE(term_segment);
-static term_effects *const effects_of[] = WB_ISA_TABLE(term_effects);
-static term_change *const change_of[] = WB_ISA_TABLE(term_change);
-
 static int cut_pieces(const wb_regression_term *term, int64_t *pieces, int32_t **start, int32_t **level) {
   size_t count = 0;
   for (int32_t l = 0; l < term->levels; l++)
@@ -90,7 +76,7 @@ void wb_cpu_terms_add(const wb_regression_data *data, wb_isa isa, const double *
   effects += (size_t)outcome * count_effects(data);
   for (int t = 0; t < data->term_count; t++) {
     const wb_regression_term *const term = data->terms + t;
-    effects_of[isa](data, term, effects, begin, rows, fixed);
+    WB_LOOP(term_effects, isa)(data, term, effects, begin, rows, fixed);
     effects += (size_t)term->columns * (size_t)term->levels;
   }
 }
@@ -107,7 +93,7 @@ static void add_pieces(const wb_term_sums *sums, int t, int32_t levels, size_t s
 void wb_cpu_terms_segment(const wb_regression_data *data, wb_isa isa, int64_t first, int count, const double *omega,
                           const double *z, double *to) {
   memset(to, 0, WB_REGRESSION_GROUP_STATISTICS(data->columns) * sizeof(double));
-  segments_of[isa](data, first, count, omega, z, to);
+  WB_LOOP(term_segment, isa)(data, first, count, omega, z, to);
 }
 
 /* What the pieces of work of wb_cpu_terms_sum() and wb_cpu_terms_change() share. */
@@ -128,8 +114,8 @@ static void sum_piece(void *context, int64_t i) {
   const int32_t *const row = term->index + begin;
   double *const to = sums->piece_sums + (size_t)i * work->size;
   memset(to, 0, work->size * sizeof(double));
-  if (!work->linear_only) products_of[work->isa](work->data, term, sums->omega, row, count, to);
-  linear_of[work->isa](work->data, term, sums->z, row, count, to + work->size - term->columns);
+  if (!work->linear_only) WB_LOOP(term_products, work->isa)(work->data, term, sums->omega, row, count, to);
+  WB_LOOP(term_linear, work->isa)(work->data, term, sums->z, row, count, to + work->size - term->columns);
 }
 
 static void change_rows(void *context, int64_t i) {
@@ -137,8 +123,9 @@ static void change_rows(void *context, int64_t i) {
   const int64_t begin = i * WB_LEAF_ROWS, left = work->data->rows - begin;
   const int64_t end = left < WB_LEAF_ROWS ? work->data->rows : begin + WB_LEAF_ROWS;
   for (int64_t at = begin; at < end; at += TERM_ROWS)
-    change_of[work->isa](work->data, work->data->terms + work->term, work->change, at,
-                         end - at < TERM_ROWS ? (int)(end - at) : TERM_ROWS, work->sums->omega, work->sums->z);
+    WB_LOOP(term_change, work->isa)(work->data, work->data->terms + work->term, work->change, at,
+                                    end - at < TERM_ROWS ? (int)(end - at) : TERM_ROWS, work->sums->omega,
+                                    work->sums->z);
 }
 
 void wb_cpu_terms_sum(const wb_regression_data *data, wb_isa isa, wb_term_sums *sums, int threads,

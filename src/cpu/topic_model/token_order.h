@@ -1,7 +1,7 @@
 /* The order in which (document, term) pairs are processed: by group of documents, then by term, then by document. So
- * the row of a term is fetched once for a group, whose thetas stay in the second-level cache. The topics of tokens are
- * stored in this order too, as they are drawn. Counting the topics of a term then goes through memory in order, and
- * counting those of a document stays within its group. */
+ * the row of a term is fetched once for a group, and the thetas of the group stay in the second-level cache. The topics
+ * of tokens are stored in this order too, as they are drawn. Counting the topics of a term then goes through memory in
+ * order, and counting the topics of a document stays within its group. */
 #ifndef WB_CPU_TOPIC_MODEL_TOKEN_ORDER_H
 #define WB_CPU_TOPIC_MODEL_TOKEN_ORDER_H
 

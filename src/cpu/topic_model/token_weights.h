@@ -14,11 +14,9 @@
 /* The lanes' sums of `pairs` pairs after each stretch: pairs x stretches x WB_TOPIC_LANES. If `common`, all pairs have
  * the same term, whose row is loaded once. `pairs` and `common` are constants at each call. `aheads` rows of phi are
  * prefetched meanwhile. */
-static inline __attribute__((always_inline)) void REAL_NAME(add_weights)(const int pairs, const int common, int rows,
-                                                                         const REAL *const *theta,
-                                                                         const REAL *const *phi,
-                                                                         const REAL *const *ahead, int aheads,
-                                                                         REAL *sums) {
+#define add_weights REAL_NAME(add_weights_double, add_weights_single)
+WB_INLINE void add_weights(const int pairs, const int common, int rows, const REAL *const *theta,
+                           const REAL *const *phi, const REAL *const *ahead, int aheads, REAL *sums) {
   const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
   const REAL *share[8], *line[8];
   REAL_VECTOR sum[8][8];
@@ -57,9 +55,9 @@ static inline __attribute__((always_inline)) void REAL_NAME(add_weights)(const i
 }
 
 /* The topic that the uniform u selects by the weights of one pair. */
-static inline __attribute__((always_inline)) int REAL_NAME(choose)(int rows, const REAL *restrict theta,
-                                                                   const REAL *restrict phi, const REAL *restrict sums,
-                                                                   const double *tree, double u) {
+#define choose_topic REAL_NAME(choose_topic_double, choose_topic_single)
+WB_INLINE int choose_topic(int rows, const REAL *restrict theta, const REAL *restrict phi, const REAL *restrict sums,
+                           const double *tree, double u) {
   double position;
   const int lane = wb_topic_lane(tree, u, &position);
   const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows);
@@ -77,18 +75,19 @@ static inline __attribute__((always_inline)) int REAL_NAME(choose)(int rows, con
 }
 
 #if WB_VECTOR_BYTES == 32
-static inline __attribute__((always_inline)) void REAL_NAME(gather_reals)(const REAL *table, const uint64_t *at,
-                                                                          REAL *value) {
+#define gather_reals REAL_NAME(gather_reals_double, gather_reals_single)
+WB_INLINE void gather_reals(const REAL *table, const uint64_t *at, REAL *value) {
   WB_UNROLL
   for (int i = 0; i < WB_PHILOX_TILE; i += WB_VECTOR_BYTES / 8) REAL_GATHER(value + i, table, at + i);
 }
 
-/* choose() for a tile of tokens. Token i belongs to the pair in slot[i] of the ring, whose sums, trees and rows begin
- * at slot * size, slot * (WB_TOPIC_TREE + 1), theta_at[slot] and phi_at[slot]. Returns a bit for each token whose
- * position was rounded up to the end of its lane. */
-static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
-    int rows, const REAL *theta, const REAL *phi, const uint64_t *theta_at, const uint64_t *phi_at, const REAL *sums,
-    size_t size, const double *tree, const uint8_t *slot, const double *u, uint16_t *topic) {
+/* choose_topic() for a tile of tokens. Token i belongs to the pair in slot[i] of the ring. The sums, trees and rows of
+ * this pair begin at slot * size, slot * (WB_TOPIC_TREE + 1), theta_at[slot] and phi_at[slot]. Returns a bit for each
+ * token whose position was rounded up to the end of its lane. */
+#define choose_tile REAL_NAME(choose_tile_double, choose_tile_single)
+WB_INLINE uint32_t choose_tile(int rows, const REAL *theta, const REAL *phi, const uint64_t *theta_at,
+                               const uint64_t *phi_at, const REAL *sums, size_t size, const double *tree,
+                               const uint8_t *slot, const double *u, uint16_t *topic) {
   uint64_t failed[WB_PHILOX_TILE];
   const int stretches = wb_topic_stretches(rows), stretch = wb_topic_stretch(rows), searched = wb_topic_searched(rows);
   uint64_t own[WB_PHILOX_TILE], at[WB_PHILOX_TILE], lane[WB_PHILOX_TILE], row[WB_PHILOX_TILE], begin[WB_PHILOX_TILE];
@@ -131,7 +130,7 @@ static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
   }
   /* The last sum of a stretch that is not above the position, and the number of these sums. */
   for (int s = 0; s < stretches - 1; s++) {
-    REAL_NAME(gather_reals)(sums, at, share);
+    gather_reals(sums, at, share);
     WB_VECTOR_LOOP
     for (int i = 0; i < WB_PHILOX_TILE; i++) {
       const int passed = (double)share[i] <= position[i];
@@ -154,8 +153,8 @@ static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
       at[i] = of_theta[i] + (here < last ? here : last) * WB_TOPIC_LANES;
       some[i] = of_phi[i] + (here < last ? here : last) * WB_TOPIC_LANES;
     }
-    REAL_NAME(gather_reals)(theta, at, share);
-    REAL_NAME(gather_reals)(phi, some, line);
+    gather_reals(theta, at, share);
+    gather_reals(phi, some, line);
     WB_VECTOR_LOOP
     for (int i = 0; i < WB_PHILOX_TILE; i++) {
       sum[i] = REAL_SCALAR_FMA(share[i], line[i], sum[i]);
@@ -169,9 +168,10 @@ static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
 
 #elif WB_VECTOR_BYTES == 64
 /* The same choose_tile() in vectors of eight tokens. */
-static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
-    int rows, const REAL *theta, const REAL *phi, const uint64_t *theta_at, const uint64_t *phi_at, const REAL *sums,
-    size_t size, const double *tree, const uint8_t *slot, const double *u, uint16_t *topic) {
+#define choose_tile REAL_NAME(choose_tile_double, choose_tile_single)
+WB_INLINE uint32_t choose_tile(int rows, const REAL *theta, const REAL *phi, const uint64_t *theta_at,
+                               const uint64_t *phi_at, const REAL *sums, size_t size, const double *tree,
+                               const uint8_t *slot, const double *u, uint16_t *topic) {
   enum { HALVES = WB_PHILOX_TILE / 8 };
   const int stretches = wb_topic_stretches(rows), searched = wb_topic_searched(rows);
   const __m512i step = _mm512_set1_epi64(wb_topic_stretch(rows));
@@ -251,7 +251,8 @@ static inline __attribute__((always_inline)) uint32_t REAL_NAME(choose_tile)(
 #endif
 
 /* Builds the tree over the lanes' last sums. Returns the total. */
-static inline __attribute__((always_inline)) double REAL_NAME(add_tree)(const REAL *lanes, double *tree) {
+#define add_tree REAL_NAME(add_tree_double, add_tree_single)
+WB_INLINE double add_tree(const REAL *lanes, double *tree) {
 #if WB_VECTOR_BYTES >= 32
   /* wb_topic_add_tree() in registers: loading what was just stored in other widths would stall. */
 #if WB_VECTOR_BYTES == 64
@@ -289,9 +290,9 @@ static inline __attribute__((always_inline)) double REAL_NAME(add_tree)(const RE
 
 /* Computes the weights of a block of pairs into the ring from `slot` on. Weights past the last pair of the group are
  * not used. */
-static inline __attribute__((always_inline)) void REAL_NAME(weigh_block)(const topic_pass *p, int64_t begin, int slot,
-                                                                         size_t size, uint64_t *theta_at,
-                                                                         uint64_t *phi_at, double *total) {
+#define weigh_block REAL_NAME(weigh_block_double, weigh_block_single)
+WB_INLINE void weigh_block(const topic_pass *p, int64_t begin, int slot, size_t size, uint64_t *theta_at,
+                           uint64_t *phi_at, double *total) {
   const REAL *const theta = p->theta, *const phi = p->phi;
   REAL *const sums = (REAL *)p->sums + (size_t)slot * size;
   double *const trees = p->trees + (size_t)slot * (WB_TOPIC_TREE + 1);
@@ -314,31 +315,28 @@ static inline __attribute__((always_inline)) void REAL_NAME(weigh_block)(const t
     REAL *const to = sums + (size_t)first * size;
     /* Terms are in order within the group; after its last pair come the terms of another group. */
     const int common = begin + first + REAL_PAIRS <= p->pairs && term[first] == term[first + REAL_PAIRS - 1];
-    if (common)
-      REAL_NAME(add_weights)(REAL_PAIRS, 1, p->rows, share, line, next, nexts, to);
-    else
-      REAL_NAME(add_weights)(REAL_PAIRS, 0, p->rows, share, line, next, nexts, to);
+    if (common) add_weights(REAL_PAIRS, 1, p->rows, share, line, next, nexts, to);
+    else add_weights(REAL_PAIRS, 0, p->rows, share, line, next, nexts, to);
   }
   for (int i = 0; i < TOPIC_BLOCK; i++)
-    total[i] = REAL_NAME(add_tree)(sums + (size_t)(i + 1) * size - WB_TOPIC_LANES, trees + i * (WB_TOPIC_TREE + 1));
+    total[i] = add_tree(sums + (size_t)(i + 1) * size - WB_TOPIC_LANES, trees + i * (WB_TOPIC_TREE + 1));
 }
 
 /* Draws the topics of at most 16 tokens from `place` on, given their uniforms. */
-static inline __attribute__((always_inline)) void REAL_NAME(choose_topics)(const topic_pass *p, uint32_t place,
-                                                                           int tokens, size_t size,
-                                                                           const uint64_t *theta_at,
-                                                                           const uint64_t *phi_at, const double *u) {
+#define choose_topics REAL_NAME(choose_topics_double, choose_topics_single)
+WB_INLINE void choose_topics(const topic_pass *p, uint32_t place, int tokens, size_t size, const uint64_t *theta_at,
+                             const uint64_t *phi_at, const double *u) {
   const REAL *const theta = p->theta, *const phi = p->phi, *const sums = p->sums;
   const uint8_t *const slot = p->slot + place;
   uint32_t again = (uint32_t)((UINT64_C(1) << tokens) - 1);
   uint16_t topic[WB_PHILOX_TILE];
 #if WB_VECTOR_BYTES >= 32
-  again &= REAL_NAME(choose_tile)(p->rows, theta, phi, theta_at, phi_at, sums, size, p->trees, slot, u, topic);
+  again &= choose_tile(p->rows, theta, phi, theta_at, phi_at, sums, size, p->trees, slot, u, topic);
 #endif
   for (; again; again &= again - 1) {
     const int i = __builtin_ctz(again), at = slot[i];
-    topic[i] = (uint16_t)REAL_NAME(choose)(p->rows, theta + theta_at[at], phi + phi_at[at], sums + (size_t)at * size,
-                                           p->trees + at * (WB_TOPIC_TREE + 1), u[i]);
+    topic[i] = (uint16_t)choose_topic(p->rows, theta + theta_at[at], phi + phi_at[at], sums + (size_t)at * size,
+                                      p->trees + at * (WB_TOPIC_TREE + 1), u[i]);
   }
   if (tokens == WB_PHILOX_TILE)
     memcpy(p->topic + place, topic, sizeof topic);
@@ -348,7 +346,8 @@ static inline __attribute__((always_inline)) void REAL_NAME(choose_topics)(const
 
 /* Processes the tokens of a group of documents: computes the weights of a block of pairs, then draws the topics of the
  * previous block's tokens, sixteen at a time. */
-static void REAL_NAME(topic_pass)(const topic_pass *p) {
+#define topic_pass_tokens REAL_NAME(topic_pass_tokens_double, topic_pass_tokens_single)
+static void topic_pass_tokens(const topic_pass *p) {
   const size_t size = (size_t)wb_topic_stretches(p->rows) * WB_TOPIC_LANES;
   const uint32_t last = p->first[p->pairs];
   uint64_t theta_at[TOPIC_RING], phi_at[TOPIC_RING];
@@ -359,7 +358,7 @@ static void REAL_NAME(topic_pass)(const topic_pass *p) {
     uint32_t ready = last;
     if (begin < p->pairs) {
       const int block = p->pairs - begin < TOPIC_BLOCK ? (int)(p->pairs - begin) : TOPIC_BLOCK;
-      REAL_NAME(weigh_block)(p, begin, slot, size, theta_at, phi_at, total);
+      weigh_block(p, begin, slot, size, theta_at, phi_at, total);
       slot = slot + TOPIC_BLOCK < TOPIC_RING ? slot + TOPIC_BLOCK : 0;
       WB_VECTOR_LOOP
       for (int i = 0; i < TOPIC_BLOCK; i++) total[i] = wb_log(total[i]);
@@ -377,7 +376,7 @@ static void REAL_NAME(topic_pass)(const topic_pass *p) {
         known = place + TOPIC_UNIFORMS;
       }
       const int tokens = last - place < WB_PHILOX_TILE ? (int)(last - place) : WB_PHILOX_TILE;
-      REAL_NAME(choose_topics)(p, place, tokens, size, theta_at, phi_at, uniform + (TOPIC_UNIFORMS - (known - place)));
+      choose_topics(p, place, tokens, size, theta_at, phi_at, uniform + (TOPIC_UNIFORMS - (known - place)));
       place += (uint32_t)tokens;
     }
   }
@@ -386,8 +385,9 @@ static void REAL_NAME(topic_pass)(const topic_pass *p) {
 /* Weights in the precision of the draw: the values, times factors unless `factor` is NULL. Vectors are written with
  * intrinsics, since GCC at -O2 does not vectorise a loop of unknown length. */
 /* tools/loops: no vector multiply-adds */
-static void REAL_NAME(topic_narrow)(const double *restrict value, const double *restrict factor, int count,
-                                    REAL *restrict weight) {
+#define topic_narrow REAL_NAME(topic_narrow_double, topic_narrow_single)
+static void topic_narrow(const double *restrict value, const double *restrict factor, int count,
+                         REAL *restrict weight) {
   int i = 0;
 #if WB_VECTOR_BYTES == 64
   for (; i + WB_TOPIC_LANES <= count; i += WB_TOPIC_LANES) {
@@ -407,8 +407,9 @@ static void REAL_NAME(topic_narrow)(const double *restrict value, const double *
 /* Adds the gammas of a term to the sums of the topics and stores them as weights. With `stream` the stores bypass the
  * caches: if phi is larger than the caches, an ordinary store would first fetch what it overwrites. */
 /* tools/loops: no vector multiply-adds */
-static void REAL_NAME(topic_keep)(const double *restrict value, int count, int stream, double *restrict sum,
-                                  REAL *restrict weight) {
+#define topic_keep REAL_NAME(topic_keep_double, topic_keep_single)
+static void topic_keep(const double *restrict value, int count, int stream, double *restrict sum,
+                       REAL *restrict weight) {
 #if WB_VECTOR_BYTES == 64
   for (int i = 0; i < count; i += WB_TOPIC_LANES) {
     __m512d some[2];

@@ -115,36 +115,12 @@ struct wb_topic_session {
   int32_t alpha_levels, beta_levels;           /* of core/topic_tables.h */
   int32_t *counts; /* documents x topics; NULL unless alpha is learned, or if they would take much memory */
   int32_t *term_counts; /* terms x topics; NULL unless beta is learned, or if most of them would be 0 */
-  int counted, terms_counted; /* whether these are those of the topics */
+  int counted, terms_counted; /* whether `counts` and `term_counts` agree with the topics */
   workbench *idle; /* a list: kept between passes, since fresh memory takes longer than a sweep of few documents */
 };
 
-/* Bytes of these counts, which save counting the topics twice in a sweep that learns alpha, or beta. */
+/* Bytes of these counts. They save counting the topics twice in a sweep that learns alpha, or beta. */
 #define TOPIC_COUNTS ((size_t)8 * 1024 * 1024)
-
-typedef void pass_tokens(const topic_pass *pass);
-typedef void narrow_double(const double *value, const double *factor, int count, double *weight);
-typedef void narrow_single(const double *value, const double *factor, int count, float *weight);
-typedef void keep_double(const double *value, int count, int stream, double *sum, double *weight);
-typedef void keep_single(const double *value, int count, int stream, double *sum, float *weight);
-typedef void take_logs(int64_t count, double *value);
-typedef void gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first, double *shape,
-                    const double *inverse, int count, topic_gamma_room *room, double *draw);
-typedef void build_strips(double base, int count, wb_gamma_strips *strips);
-typedef void strip_gammas(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
-                          const wb_gamma_strips *strips, int32_t *tally, int count, topic_gamma_room *room,
-                          double *draw);
-
-static pass_tokens *const pass_doubles[] = WB_ISA_TABLE(topic_pass_double);
-static pass_tokens *const pass_singles[] = WB_ISA_TABLE(topic_pass_single);
-static narrow_double *const narrow_doubles[] = WB_ISA_TABLE(topic_narrow_double);
-static narrow_single *const narrow_singles[] = WB_ISA_TABLE(topic_narrow_single);
-static keep_double *const keep_doubles[] = WB_ISA_TABLE(topic_keep_double);
-static keep_single *const keep_singles[] = WB_ISA_TABLE(topic_keep_single);
-static take_logs *const logs_of[] = WB_ISA_TABLE(topic_logs);
-static gammas *const gammas_of[] = WB_ISA_TABLE(topic_gammas);
-static build_strips *const strips_of[] = WB_ISA_TABLE(topic_strips);
-static strip_gammas *const strip_gammas_of[] = WB_ISA_TABLE(topic_strip_gammas);
 
 static size_t real_size(const wb_topic_session *s) {
   return s->settings.precision == WB_SINGLE ? sizeof(float) : sizeof(double);
@@ -314,16 +290,16 @@ static void narrow(const wb_topic_session *s, const double *value, const double 
   const int topics = s->settings.topics;
   const size_t rest = s->width - (size_t)topics;
   if (s->settings.precision == WB_SINGLE) {
-    narrow_singles[s->isa](value, factor, topics, weight);
+    WB_LOOP(topic_narrow_single, s->isa)(value, factor, topics, weight);
     memset((float *)weight + topics, 0, rest * sizeof(float));
   } else {
-    narrow_doubles[s->isa](value, factor, topics, weight);
+    WB_LOOP(topic_narrow_double, s->isa)(value, factor, topics, weight);
     memset((double *)weight + topics, 0, rest * sizeof(double));
   }
 }
 
 typedef struct strips_call {
-  build_strips *build;
+  void (*build)(double base, int count, wb_gamma_strips *strips);
   double base;
   wb_gamma_strips *strips;
 } strips_call;
@@ -341,7 +317,7 @@ static int prepare_strips(const wb_topic_session *s, double base, wb_gamma_strip
     (*strips)->law[0].shape = 0;
   }
   if ((*strips)->law[0].shape == base) return WB_OK;
-  strips_call call = {strips_of[s->isa], base, *strips};
+  strips_call call = {WB_LOOP(topic_strips, s->isa), base, *strips};
   wb_spread(s->threads, WB_GAMMA_COUNTS, build_count, &call);
   return WB_OK;
 }
@@ -354,18 +330,18 @@ static void draw_values(const wb_topic_session *s, const wb_topic_draw *draw, ui
   const uint64_t element = (uint64_t)first * (uint64_t)topics;
   if (strips) {
     for (int begin = 0; begin < count; begin += TOPIC_GAMMAS)
-      strip_gammas_of[s->isa](draw->key, purpose, draw->iteration, element + (uint64_t)begin, strips,
-                              bench->tally + begin, count - begin < TOPIC_GAMMAS ? count - begin : TOPIC_GAMMAS,
-                              bench->room, bench->value + begin);
+      WB_LOOP(topic_strip_gammas, s->isa)(
+          draw->key, purpose, draw->iteration, element + (uint64_t)begin, strips, bench->tally + begin,
+          count - begin < TOPIC_GAMMAS ? count - begin : TOPIC_GAMMAS, bench->room, bench->value + begin);
     return;
   }
   double *const shape = draw->mean ? bench->value : bench->shape;
   for (int i = 0; i < count; i++) shape[i] = bench->base[i] + (double)bench->tally[i];
   if (draw->mean) return;
   for (int begin = 0; begin < count; begin += TOPIC_GAMMAS)
-    gammas_of[s->isa](draw->key, purpose, draw->iteration, element + (uint64_t)begin, bench->shape + begin,
-                      bench->inverse + begin, count - begin < TOPIC_GAMMAS ? count - begin : TOPIC_GAMMAS, bench->room,
-                      bench->value + begin);
+    WB_LOOP(topic_gammas, s->isa)(draw->key, purpose, draw->iteration, element + (uint64_t)begin, bench->shape + begin,
+                                  bench->inverse + begin, count - begin < TOPIC_GAMMAS ? count - begin : TOPIC_GAMMAS,
+                                  bench->room, bench->value + begin);
 }
 
 static void count_term(const wb_topic_session *s, int64_t term, int32_t *tally) {
@@ -429,9 +405,8 @@ static void draw_leaf(const terms_pass *pass, int64_t leaf, workbench *bench) {
       const double *value = bench->value + r * topics;
       const size_t at = (size_t)(term + r) * s->width;
       if (s->settings.precision == WB_SINGLE)
-        keep_singles[s->isa](value, topics, pass->stream, sum, (float *)s->phi + at);
-      else
-        keep_doubles[s->isa](value, topics, pass->stream, sum, (double *)s->phi + at);
+        WB_LOOP(topic_keep_single, s->isa)(value, topics, pass->stream, sum, (float *)s->phi + at);
+      else WB_LOOP(topic_keep_double, s->isa)(value, topics, pass->stream, sum, (double *)s->phi + at);
     }
   }
 #if defined(__GNUC__)
@@ -505,8 +480,8 @@ static double value_sum(const wb_topic_session *s, const double *value) {
   return sum;
 }
 
-/* Draws the topics of all tokens of a group of documents, whose weights are in bench->weight, and computes the log
- * probability of each document's words. Without a draw it computes only the latter. */
+/* Computes the log probability of each document's words for a group of documents with their weights in bench->weight.
+ * Draws the topics of all their tokens too, if a draw is wanted. */
 static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t document, int64_t end, workbench *bench,
                        double *log_likelihood) {
   const wb_topic_corpus *c = &s->corpus;
@@ -523,9 +498,9 @@ static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t d
     pass.iteration = draw->iteration;
   }
   for (int64_t d = document; d < end; d++) log_likelihood[d] = 0;
-  if (s->settings.precision == WB_SINGLE) pass_singles[s->isa](&pass);
-  else pass_doubles[s->isa](&pass);
-  logs_of[s->isa](end - document, bench->norm);
+  if (s->settings.precision == WB_SINGLE) WB_LOOP(topic_pass_tokens_single, s->isa)(&pass);
+  else WB_LOOP(topic_pass_tokens_double, s->isa)(&pass);
+  WB_LOOP(topic_logs, s->isa)(end - document, bench->norm);
   for (int64_t d = document; d < end; d++) {
     const double tokens = (double)(c->first_token[d + 1] - c->first_token[d]);
     /* Without tokens and with a small alpha, all gammas of theta may be too small for a double: their sum is 0. */

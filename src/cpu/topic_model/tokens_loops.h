@@ -4,8 +4,7 @@
 #include "numeric/philox_loops.h"
 
 /* Gathers numbers of a table. */
-static inline __attribute__((always_inline)) void WB_NAME(gather_tile)(const double *table, const uint64_t *at,
-                                                                       double *value) {
+WB_INLINE void WB_NAME(gather_tile)(const double *table, const uint64_t *at, double *value) {
 #if WB_VECTOR_BYTES == 64
   WB_UNROLL
   for (int i = 0; i < WB_PHILOX_TILE; i += 8)
@@ -21,8 +20,7 @@ static inline __attribute__((always_inline)) void WB_NAME(gather_tile)(const dou
 }
 
 /* Gathers the two neighbouring numbers at each place. */
-static inline __attribute__((always_inline)) void WB_NAME(gather_both)(const double *table, const uint64_t *at,
-                                                                       double *one, double *two) {
+WB_INLINE void WB_NAME(gather_both)(const double *table, const uint64_t *at, double *one, double *two) {
 #if WB_VECTOR_BYTES == 32
   WB_UNROLL
   for (int i = 0; i < WB_PHILOX_TILE; i += 4) {
@@ -38,7 +36,7 @@ static inline __attribute__((always_inline)) void WB_NAME(gather_both)(const dou
 }
 
 /* One bit for each lane of a tile of masks. */
-static inline __attribute__((always_inline)) uint32_t WB_NAME(mask_bits)(const uint64_t *mask) {
+WB_INLINE uint32_t WB_NAME(mask_bits)(const uint64_t *mask) {
   uint32_t bits = 0;
 #if WB_VECTOR_BYTES == 64
   WB_UNROLL
@@ -126,10 +124,8 @@ static void WB_NAME(topic_logs)(int64_t count, double *restrict value) {
 
 /* Trial 0 of a tile of gammas with shapes below 1: the proposals, which are surely accepted, and which are surely
  * rejected. */
-static inline __attribute__((always_inline)) void WB_NAME(small_quick)(const double *shape, const double *inverse,
-                                                                       const uint64_t *first,
-                                                                       const uint64_t *second, double *draw,
-                                                                       uint64_t *accepted, uint64_t *refused) {
+WB_INLINE void WB_NAME(small_quick)(const double *shape, const double *inverse, const uint64_t *first,
+                                    const uint64_t *second, double *draw, uint64_t *accepted, uint64_t *refused) {
   WB_VECTOR_LOOP
   for (int i = 0; i < WB_PHILOX_TILE; i++) {
     const double x = wb_gamma_small_propose(inverse[i], wb_gamma_small_bound(shape[i]), wb_uniform(first[i]));
@@ -141,9 +137,8 @@ static inline __attribute__((always_inline)) void WB_NAME(small_quick)(const dou
 }
 
 /* Any trial, with the complete test. */
-static inline __attribute__((always_inline)) void WB_NAME(small_complete)(const double *shape, const uint64_t *first,
-                                                                          const uint64_t *second, double *draw,
-                                                                          uint64_t *accepted) {
+WB_INLINE void WB_NAME(small_complete)(const double *shape, const uint64_t *first, const uint64_t *second, double *draw,
+                                       uint64_t *accepted) {
   WB_VECTOR_LOOP
   for (int i = 0; i < WB_PHILOX_TILE; i++) {
     const wb_gamma_small small = wb_gamma_small_of(shape[i]);
@@ -155,9 +150,8 @@ static inline __attribute__((always_inline)) void WB_NAME(small_complete)(const 
 }
 
 /* A trial for shapes of at least 1. Only the complete test rejects. */
-static inline __attribute__((always_inline)) void WB_NAME(large_tile)(const int complete, const double *shape,
-                                                                      const uint64_t *first, const uint64_t *second,
-                                                                      double *draw, uint64_t *accepted) {
+WB_INLINE void WB_NAME(large_tile)(const int complete, const double *shape, const uint64_t *first,
+                                   const uint64_t *second, double *draw, uint64_t *accepted) {
   double normal[WB_PHILOX_TILE], t[WB_PHILOX_TILE];
   WB_VECTOR_LOOP
   for (int i = 0; i < WB_PHILOX_TILE; i++) {
@@ -173,7 +167,7 @@ static inline __attribute__((always_inline)) void WB_NAME(large_tile)(const int 
 }
 
 /* Whether more than five of 16 bits are set. Up to five gammas with shapes of at least 1 are cheaper in the list. */
-static inline __attribute__((always_inline)) int WB_NAME(many_bits)(uint32_t bits) {
+WB_INLINE int WB_NAME(many_bits)(uint32_t bits) {
   /* Clears the lowest bit each time. */
   WB_UNROLL
   for (int i = 0; i < 5; i++) bits &= bits - 1;
@@ -182,9 +176,8 @@ static inline __attribute__((always_inline)) int WB_NAME(many_bits)(uint32_t bit
 
 /* Appends the lanes in `bits` of the tile that begins at `begin` to a list. The lanes in `refused` were rejected in
  * trial 0. */
-static inline __attribute__((always_inline)) int WB_NAME(append)(uint32_t bits, uint32_t refused, int begin,
-                                                                 const double *shape, topic_gamma_list *list,
-                                                                 int count) {
+WB_INLINE int WB_NAME(append)(uint32_t bits, uint32_t refused, int begin, const double *shape, topic_gamma_list *list,
+                              int count) {
   /* Written so that GCC does not first call a library to count the bits. */
   for (int lane; bits; bits ^= 1u << lane) {
     lane = __builtin_ctz(bits);
@@ -197,10 +190,8 @@ static inline __attribute__((always_inline)) int WB_NAME(append)(uint32_t bits, 
 }
 
 /* Tries the gammas of a list until all are accepted. */
-static inline __attribute__((always_inline)) void WB_NAME(try_list)(const int large, uint64_t key, uint32_t purpose,
-                                                                    uint32_t iteration, uint64_t first,
-                                                                    topic_gamma_list *restrict list, int count,
-                                                                    double *restrict draw) {
+WB_INLINE void WB_NAME(try_list)(const int large, uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
+                                 topic_gamma_list *restrict list, int count, double *restrict draw) {
   uint64_t element[WB_PHILOX_TILE], one[WB_PHILOX_TILE], two[WB_PHILOX_TILE], accepted[WB_PHILOX_TILE];
   double draws[WB_PHILOX_TILE];
   while (count > 0) {
@@ -231,8 +222,8 @@ static inline __attribute__((always_inline)) void WB_NAME(try_list)(const int la
 }
 
 /* Gamma draws of elements first..first + count - 1, count <= TOPIC_GAMMAS. shape and draw have room for whole tiles.
- * inverse: 1/shape where the shape is below 1. Trial 0 with the quick tests passes over all elements; those left open
- * are listed. */
+ * inverse: 1/shape where the shape is below 1. Trial 0 with the quick tests passes over all elements, and lists the
+ * elements that it leaves open. */
 static void WB_NAME(topic_gammas)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
                                   double *restrict shape, const double *restrict inverse, int count,
                                   topic_gamma_room *restrict room, double *restrict draw) {
@@ -283,8 +274,7 @@ static void WB_NAME(topic_strips)(double base, int count, wb_gamma_strips *strip
 }
 
 /* one[0], two[0], one[1], two[1], ... */
-static inline __attribute__((always_inline)) void WB_NAME(interleave_tile)(const uint64_t *one, const uint64_t *two,
-                                                                           uint64_t *both) {
+WB_INLINE void WB_NAME(interleave_tile)(const uint64_t *one, const uint64_t *two, uint64_t *both) {
 #if WB_VECTOR_BYTES == 64
   const __m512i low = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0), high = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
   WB_UNROLL
@@ -302,11 +292,9 @@ static inline __attribute__((always_inline)) void WB_NAME(interleave_tile)(const
 }
 
 /* Decides the points of a list that the quick test left open, and tries again until all are accepted. */
-static inline __attribute__((always_inline)) void WB_NAME(finish_strips)(uint64_t key, uint32_t purpose,
-                                                                         uint32_t iteration, uint64_t first,
-                                                                         const wb_gamma_strips *strips,
-                                                                         topic_strip_list *restrict list, int open,
-                                                                         double *restrict draw) {
+WB_INLINE void WB_NAME(finish_strips)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
+                                      const wb_gamma_strips *strips, topic_strip_list *restrict list, int open,
+                                      double *restrict draw) {
   uint64_t element[WB_PHILOX_TILE], block[WB_PHILOX_TILE], more[WB_PHILOX_TILE], next[WB_PHILOX_TILE],
       at[WB_PHILOX_TILE];
   uint64_t accepted[WB_PHILOX_TILE], quick[WB_PHILOX_TILE];
@@ -369,8 +357,8 @@ static inline __attribute__((always_inline)) void WB_NAME(finish_strips)(uint64_
 
 /* The logs of a tile of draws from strips of the shapes base + number. Returns a bit for each draw left open: the point
  * may lie above the density, or the shape has no table. */
-static inline __attribute__((always_inline)) uint32_t WB_NAME(strip_tile)(const double *strip, const uint64_t *bits,
-                                                                          const int32_t *number, double *log_draw) {
+WB_INLINE uint32_t WB_NAME(strip_tile)(const double *strip, const uint64_t *bits, const int32_t *number,
+                                       double *log_draw) {
 #if WB_VECTOR_BYTES == 64
   /* wb_gamma_strip_index() and its companions in fewer steps. */
   const __m512i two = _mm512_set1_epi64(2 * (WB_GAMMA_STRIPS - 1)), along_bits = _mm512_set1_epi64(~0x1FFLL);
@@ -411,9 +399,9 @@ static inline __attribute__((always_inline)) uint32_t WB_NAME(strip_tile)(const 
 #endif
 }
 
-/* Gamma draws of elements first..first + count - 1 with shapes base + tally, count <= TOPIC_GAMMAS; base is that of the
- * tables. tally and draw have room for whole tiles. Shapes too large for the tables have their own trials, from trial 1
- * on, since the words of trial 0 belong to the tables. */
+/* Gamma draws of elements first..first + count - 1 with shapes base + tally, count <= TOPIC_GAMMAS. The tables are for
+ * this base. tally and draw have room for whole tiles. Shapes too large for the tables have their own trials, from
+ * trial 1 on, since the words of trial 0 belong to the tables. */
 static void WB_NAME(topic_strip_gammas)(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t first,
                                         const wb_gamma_strips *strips, int32_t *restrict tally, int count,
                                         topic_gamma_room *restrict room, double *restrict draw) {

@@ -1,5 +1,5 @@
 /* The entry of the model of numbers of cells by type and sample (abundance/abundance.h). */
-#include "entry/entry.h"
+#include "entry/fields.h"
 
 #include "abundance/abundance.h"
 
@@ -15,48 +15,57 @@ static int is_group(SEXP group, R_xlen_t samples, int *groups) {
   return 1;
 }
 
+enum { TYPES = WB_OWN, SAMPLES, COLUMNS, KEPT, FOUR, FIVE };
+#define IN_PRIOR(member) offsetof(wb_abundance_prior, member)
+#define IN_SWEEPS(member) offsetof(wb_abundance_sweeps, member)
+
+/* `deviation`: freedom, level (2) and slope (2). */
+static const wb_field prior_fields[] = {
+  {"mean", REALSXP, {COLUMNS}, WB_FINITE, IN_PRIOR(mean)},
+  {"precision", REALSXP, {COLUMNS}, WB_FINITE, IN_PRIOR(precision)},
+  {"deviation", REALSXP, {FIVE}, WB_FINITE | WB_COPIED, IN_PRIOR(freedom)},
+};
+
+static const wb_field sweeps_fields[] = {
+  {"coefficients", REALSXP, {COLUMNS, TYPES, KEPT}, 0, IN_SWEEPS(coefficients)},
+  {"mean", REALSXP, {COLUMNS, TYPES, KEPT}, 0, IN_SWEEPS(mean)},
+  {"variance", REALSXP, {COLUMNS, TYPES, KEPT}, 0, IN_SWEEPS(variance)},
+  {"deviation", REALSXP, {WB_TWO, TYPES, KEPT}, 0, IN_SWEEPS(deviation)},
+  {"scale", REALSXP, {FOUR, KEPT}, 0, IN_SWEEPS(scale)},
+  {"log_likelihood", REALSXP, {KEPT}, 0, IN_SWEEPS(log_likelihood)},
+};
+
 /* counts: types x samples; totals: samples; design: samples x columns; group: the group of each sample from 0, or NULL.
- * prior: mean and precision of the coefficients, and `deviation`, which has freedom, level (2) and slope (2). Returns
- * the kept sweeps of a chain: arrays of columns x types x kept, and others as in abundance/abundance.h. */
+ * Returns the kept sweeps of a chain (abundance/abundance.h). */
 SEXP wb_entry_abundance_run(SEXP counts, SEXP totals, SEXP design, SEXP group, SEXP prior, SEXP key, SEXP sweeps,
                             SEXP run) {
-  static const char *const names[] = {"coefficients", "mean", "variance", "deviation", "scale", "log_likelihood"};
-  if (TYPEOF(prior) != VECSXP || !Rf_isMatrix(counts) || !Rf_isMatrix(design)) return wb_changed_fit();
+  if (TYPEOF(sweeps) != INTSXP || Rf_xlength(sweeps) != 2 || !Rf_isMatrix(counts) || !Rf_isMatrix(design))
+    return wb_changed_fit();
   const int types = Rf_nrows(counts), samples = Rf_ncols(counts), columns = Rf_ncols(design);
-  SEXP mean = wb_list_element(prior, "mean"), precision = wb_list_element(prior, "precision");
-  SEXP deviation = wb_list_element(prior, "deviation");
+  const int warmup = INTEGER_RO(sweeps)[0], kept = INTEGER_RO(sweeps)[1];
+  const double size[] = {WB_SIZES, types, samples, columns, kept, 4, 5};
+  wb_abundance_prior priors;
   int groups;
   if (types < 1 || samples < 1 || columns < 1 || Rf_nrows(design) != samples || !is_group(group, samples, &groups) ||
       !wb_are_finite(counts, (double)types * samples) || !wb_are_finite(totals, samples) ||
-      !wb_are_finite(design, (double)samples * columns) || !wb_are_finite(mean, columns) ||
-      !wb_are_finite(precision, columns) || !wb_are_finite(deviation, 5) || TYPEOF(key) != RAWSXP ||
-      Rf_xlength(key) != 8 || TYPEOF(sweeps) != INTSXP || Rf_xlength(sweeps) != 2)
+      !wb_are_finite(design, (double)samples * columns) || !WB_READ(prior, prior_fields, size, &priors) ||
+      TYPEOF(key) != RAWSXP || Rf_xlength(key) != 8)
     return wb_changed_fit();
   wb_message message;
-  wb_call call = wb_call_from_list(run);
-  const int warmup = INTEGER_RO(sweeps)[0], kept = INTEGER_RO(sweeps)[1];
+  wb_call call = wb_call_from_list(run, &message);
   const wb_abundance_data data = {
     .types = types, .samples = samples, .columns = columns, .groups = groups, .counts = REAL_RO(counts),
     .totals = REAL_RO(totals), .design = REAL_RO(design),
     .group = groups > 0 ? INTEGER_RO(group) : NULL,
   };
-  const double *const law = REAL_RO(deviation);
-  const wb_abundance_prior priors = {REAL_RO(mean), REAL_RO(precision), law[0], {law[1], law[2]}, {law[3], law[4]}};
   const size_t t = (size_t)types;
   wb_abundance_state state = {
     (double *)R_alloc(t * (size_t)samples, sizeof(double)), (double *)R_alloc(t * (size_t)columns, sizeof(double)),
     (double *)R_alloc(t * (size_t)(groups > 0 ? groups : 1), sizeof(double)), (double *)R_alloc(2 * t, sizeof(double)),
     (double *)R_alloc(4, sizeof(double)), (double *)R_alloc(t, sizeof(double)),
   };
-  SEXP out = PROTECT(wb_list_new(6, names));
   wb_abundance_sweeps what = {.warmup = warmup, .kept = kept, .key = wb_key_from_raw(key)};
-  what.coefficients = REAL(wb_list_put(out, "coefficients", Rf_alloc3DArray(REALSXP, columns, types, kept)));
-  what.mean = REAL(wb_list_put(out, "mean", Rf_alloc3DArray(REALSXP, columns, types, kept)));
-  what.variance = REAL(wb_list_put(out, "variance", Rf_alloc3DArray(REALSXP, columns, types, kept)));
-  what.deviation = REAL(wb_list_put(out, "deviation", Rf_alloc3DArray(REALSXP, 2, types, kept)));
-  what.scale = REAL(wb_list_put(out, "scale", Rf_allocMatrix(REALSXP, 4, kept)));
-  what.log_likelihood = REAL(wb_list_put(out, "log_likelihood", Rf_allocVector(REALSXP, kept)));
+  SEXP out = PROTECT(WB_NEW(sweeps_fields, size, &what));
   const int status = wb_abundance_run(&data, &priors, &state, &what, &call.poll, &message);
-  UNPROTECT(1);
-  return status == WB_OK ? out : wb_failure(status, &message);
+  return wb_finish(out, status, &message);
 }

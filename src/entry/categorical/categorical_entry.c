@@ -23,22 +23,16 @@ static wb_categorical_draws new_draws(int64_t rows, SEXP draws, SEXP seed, SEXP 
   return made;
 }
 
-/* Gives up the one protection of `result`. */
-static SEXP result_or_failure(SEXP result, int status, const wb_message *message) {
-  UNPROTECT(1);
-  return status == WB_OK ? result : wb_failure(status, message);
-}
-
 /* weights: a double matrix, or a vector for one row. Returns items from 1, draw after draw. */
 SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP run) {
   const wb_categorical_rows rows = read_rows(weights, log);
   const int is_vector = Rf_getAttrib(weights, R_DimSymbol) == R_NilValue;
-  wb_call call = wb_call_from_list(run);
   wb_message message;
+  wb_call call = wb_call_from_list(run, &message);
   SEXP result = PROTECT(wb_result_new(INTSXP, rows.rows * wb_size_from_sexp(draws)));
   const wb_categorical_draws asked = new_draws(rows.rows, draws, seed, precision, result);
-  const int status = wb_categorical_draw(&call, &rows, is_vector, &asked, &message);
-  return result_or_failure(result, status, &message);
+  const int status = wb_categorical_draw(&call, &rows, is_vector, &asked);
+  return wb_finish(result, status, &message);
 }
 
 /* dim, start, row, weights: the slots dim, p, i and x of a matrix stored by columns. */
@@ -46,8 +40,8 @@ SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weigh
                                       SEXP precision, SEXP run) {
   const int64_t rows = INTEGER_RO(dim)[0], columns = INTEGER_RO(dim)[1];
   const size_t entries = (size_t)Rf_xlength(weights);
-  wb_call call = wb_call_from_list(run);
   wb_message message;
+  wb_call call = wb_call_from_list(run, &message);
   SEXP result = PROTECT(wb_result_new(INTSXP, rows * wb_size_from_sexp(draws)));
   int64_t *const offset = (int64_t *)R_alloc((size_t)rows + 1, sizeof(int64_t));
   int32_t *const column = (int32_t *)R_alloc(entries + 1, sizeof(int32_t));
@@ -57,6 +51,6 @@ SEXP wb_entry_categorical_draw_sparse(SEXP dim, SEXP start, SEXP row, SEXP weigh
     .rows = rows, .columns = columns, .offset = offset, .column = column, .weights = by_row,
   };
   const wb_categorical_draws asked = new_draws(rows, draws, seed, precision, result);
-  const int status = wb_categorical_draw_sparse(&call, &stored, &asked, &message);
-  return result_or_failure(result, status, &message);
+  const int status = wb_categorical_draw_sparse(&call, &stored, &asked);
+  return wb_finish(result, status, &message);
 }

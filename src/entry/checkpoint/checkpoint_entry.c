@@ -10,28 +10,12 @@ static const char *path_from_sexp(SEXP path) {
   return Rf_translateChar(STRING_ELT(path, 0));
 }
 
-/* The values of a vector of numbers or bytes and their width, or NULL for any other type. */
-static const void *values_of(SEXP vector, size_t *width) {
-  switch (TYPEOF(vector)) {
-  case REALSXP: *width = sizeof(double); return REAL_RO(vector);
-  case INTSXP: *width = sizeof(int); return INTEGER_RO(vector);
-  case RAWSXP: *width = 1; return RAW_RO(vector);
-  default: return NULL;
-  }
-}
-
-static SEXP refuse(const char *what) {
-  wb_message message;
-  wb_message_write(&message, "%s", what);
-  return wb_failure(WB_ERROR_INPUT, &message);
-}
-
 /* The digests of `values`, cut into pieces of `length` values: raw, 16 bytes a piece. */
 SEXP wb_entry_checkpoint_digest(SEXP values, SEXP length) {
   size_t width;
-  const unsigned char *const bytes = values_of(values, &width);
+  const unsigned char *const bytes = wb_values_of(values, &width);
   const double size = Rf_asReal(length), total = (double)Rf_xlength(values);
-  if (!bytes || !(size >= 0 && size <= total)) return refuse("values that are no numbers or bytes have no digest");
+  if (!bytes || !(size >= 0 && size <= total)) return wb_refuse("values that are no numbers or bytes have no digest");
   const R_xlen_t piece = (R_xlen_t)size, pieces = piece > 0 ? Rf_xlength(values) / piece : 1;
   SEXP result = PROTECT(Rf_allocVector(RAWSXP, pieces * WB_DIGEST_BYTES));
   for (R_xlen_t i = 0; i < pieces; i++) {
@@ -56,10 +40,10 @@ SEXP wb_entry_checkpoint_write(SEXP path, SEXP head, SEXP stored, SEXP stride, S
     SEXP array = VECTOR_ELT(arrays, i);
     wb_checkpoint_part *const p = part + i + 1;
     p->width = 1;
-    p->values = values_of(array, &p->width);
+    p->values = wb_values_of(array, &p->width);
     const double step = REAL_RO(stride)[i], taken = REAL_RO(run)[i];
     if (!p->values || !(step >= 0 && taken >= 0 && taken <= step))
-      return refuse("arrays do not have the size or type of what is to be written");
+      return wb_refuse("arrays do not have the size or type of what is to be written");
     p->stride = (size_t)step;
     p->run = (size_t)taken;
     p->runs = p->run > 0 ? (size_t)Rf_xlength(array) / p->stride : 0;
@@ -125,8 +109,7 @@ SEXP wb_entry_checkpoint_head(SEXP path) {
   status = open_same(&reader, path, digest, &message);
   if (status == WB_OK) status = wb_checkpoint_read(&reader, RAW(head), (size_t)bytes, 1, &message);
   status = wb_checkpoint_close(&reader, status, &message);
-  UNPROTECT(1);
-  return status == WB_OK ? result : wb_failure(status, &message);
+  return wb_finish(result, status, &message);
 }
 
 /* The arrays after the head: a list of vectors with these types, "double" or "integer", and lengths. `digest` is that
@@ -149,6 +132,5 @@ SEXP wb_entry_checkpoint_arrays(SEXP path, SEXP digest, SEXP types, SEXP lengths
                                       : wb_checkpoint_read(&reader, INTEGER(array), length, sizeof(int), &message);
   }
   status = wb_checkpoint_close(&reader, status, &message);
-  UNPROTECT(1);
-  return status == WB_OK ? result : wb_failure(status, &message);
+  return wb_finish(result, status, &message);
 }

@@ -5,14 +5,6 @@
 
 #include "mixture/cell_types.h"
 
-/* Whether the integers are positions from 0 to below `total`, at least one. */
-static int are_positions(SEXP which, double total) {
-  if (TYPEOF(which) != INTSXP || Rf_xlength(which) < 1) return 0;
-  for (R_xlen_t i = 0; i < Rf_xlength(which); i++)
-    if (INTEGER_RO(which)[i] < 0 || INTEGER_RO(which)[i] >= total) return 0;
-  return 1;
-}
-
 /* The values of the draws that `which` chooses must be finite, and weights also not negative. */
 static int are_usable(const wb_mixture_draws *draws) {
   const size_t k = (size_t)draws->components, p = (size_t)draws->columns;
@@ -51,8 +43,9 @@ SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP col
   const double all = components > 0 && TYPEOF(means) == REALSXP ? (double)Rf_xlength(means) / components / p : 0;
   if (p < 1 || components < 1 || components > INT32_MAX || components != (double)(int32_t)components ||
       !wb_is_numbers(weights, components * draws) || !wb_is_numbers(means, components * p * all) ||
-      !wb_is_numbers(covariances, components * p * p * all) || !are_positions(which, all) ||
-      !are_positions(averaged, draws) || !wb_are_finite(least, 1) || !wb_are_finite(rule, 3))
+      !wb_is_numbers(covariances, components * p * p * all) || !wb_are_integers(which, draws, 0, all) ||
+      Rf_xlength(averaged) < 1 || !wb_are_integers(averaged, (double)Rf_xlength(averaged), 0, draws) ||
+      !wb_are_finite(least, 1) || !wb_are_finite(rule, 3))
     return wb_changed_fit();
   const wb_mixture_draws given = {.count = (int32_t)draws, .components = (int32_t)components, .columns = p,
                                   .weights = REAL_RO(weights), .means = REAL_RO(means),
@@ -70,7 +63,7 @@ SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP col
     .mass = (double *)R_alloc(most, sizeof(double)),
     .place = (double *)R_alloc(most * (size_t)p, sizeof(double)),
   };
-  wb_call call = wb_call_from_list(run);
+  wb_call call = wb_call_from_list(run, &message);
   const int status = wb_mixture_find_types(&given, REAL_RO(least)[0], count, INTEGER_RO(averaged), &peaks,
                                            call.run.threads, &call.poll, &types, &message);
   if (status != WB_OK) {

@@ -108,7 +108,7 @@ SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP names, SEXP first_row, SEXP p
       !wb_is_numbers(inverse_scale, columns) || several < 0 || TYPEOF(names) != STRSXP ||
       Rf_xlength(names) < Rf_xlength(first_row) - 1)
     return wb_changed_fit();
-  const wb_call here = wb_call_from_list(run);
+  const wb_call here = wb_call_from_list(run, &message);
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, 3));
   SET_VECTOR_ELT(kept, EXCHANGE, call);
   SET_VECTOR_ELT(kept, NAMES, names);
@@ -173,12 +173,9 @@ SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piec
       w >= Rf_xlength(first_row) - 1 || REAL_RO(first_row)[w + 1] - REAL_RO(first_row)[w] != Rf_nrows(x) ||
       !wb_is_numbers(center, Rf_ncols(x)) || !wb_is_numbers(inverse_scale, Rf_ncols(x)))
     return wb_changed_fit();
-  if (!Rf_isNull(sample)) {
-    if (TYPEOF(sample) != INTSXP || Rf_xlength(sample) != Rf_nrows(x) || several < 1) return wb_changed_fit();
-    for (R_xlen_t i = 0; i < Rf_xlength(sample); i++)
-      if (INTEGER_RO(sample)[i] < 1 || INTEGER_RO(sample)[i] > several) return wb_changed_fit();
-  }
-  const wb_call call = wb_call_from_list(run);
+  if (!Rf_isNull(sample) && (several < 1 || !wb_are_integers(sample, Rf_nrows(x), 1, several + 1.0)))
+    return wb_changed_fit();
+  const wb_call call = wb_call_from_list(run, &message);
   const wb_backend *const backend = call.backend;
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, 3));
   SET_VECTOR_ELT(kept, 0, x);
@@ -227,8 +224,7 @@ SEXP wb_entry_mixture_answer(SEXP pointer, SEXP request) {
   /* The padding after the labels must have a defined value too. */
   memset(RAW(reply), 0, bytes);
   status = wb_cluster_answer(&opened->worker, RAW_RO(request), RAW(reply), &message);
-  UNPROTECT(1);
-  return status == WB_OK ? reply : wb_failure(status, &message);
+  return wb_finish(reply, status, &message);
 }
 
 SEXP wb_entry_mixture_close_worker(SEXP pointer) {

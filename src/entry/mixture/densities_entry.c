@@ -5,22 +5,14 @@
 
 #include "mixture/mixture.h"
 
-/* Whether the integers are positions from 0 to below `total`. */
-static int are_positions(SEXP which, double total) {
-  if (TYPEOF(which) != INTSXP) return 0;
-  for (R_xlen_t i = 0; i < Rf_xlength(which); i++)
-    if (INTEGER_RO(which)[i] < 0 || INTEGER_RO(which)[i] >= total) return 0;
-  return 1;
-}
-
 /* Adds the densities of rows first, first + 1, ... (from 0) to those whose logs are `total`, one for each of these
  * rows. weights: components x the draws to add. `which`: the positions of these draws, from 0, in `means` and
  * `covariances`, which have all draws. log_unit: one number, or one for each row. */
 SEXP wb_entry_mixture_add_densities(SEXP pointer, SEXP weights, SEXP means, SEXP covariances, SEXP which, SEXP center,
                                     SEXP inverse_scale, SEXP first, SEXP total, SEXP log_unit, SEXP run) {
   wb_message message;
-  open_mixture *const opened = wb_mixture_from_sexp(pointer, &message);
-  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
+  const open_mixture *const opened = wb_mixture_from_sexp(pointer);
+  if (!opened) return wb_mixture_closed();
   const double p = opened->columns, rows = TYPEOF(total) == REALSXP ? (double)Rf_xlength(total) : -1;
   const double draws = TYPEOF(which) == INTSXP ? (double)Rf_xlength(which) : 0;
   const double components = draws > 0 ? (double)Rf_xlength(weights) / draws : 0;
@@ -28,7 +20,7 @@ SEXP wb_entry_mixture_add_densities(SEXP pointer, SEXP weights, SEXP means, SEXP
   const double begin = TYPEOF(first) == REALSXP && Rf_xlength(first) == 1 ? REAL_RO(first)[0] : -1;
   if (components < 1 || components > INT32_MAX || components != (double)(int32_t)components ||
       !wb_is_numbers(weights, components * draws) || !wb_is_numbers(means, components * p * all) ||
-      !wb_is_numbers(covariances, components * p * p * all) || !are_positions(which, all) ||
+      !wb_is_numbers(covariances, components * p * p * all) || !wb_are_integers(which, draws, 0, all) ||
       !wb_is_numbers(center, p) || !wb_is_numbers(inverse_scale, p) || !(begin >= 0) || rows < 1 ||
       begin + rows > (double)opened->rows ||
       !(wb_is_numbers(log_unit, 1) || wb_is_numbers(log_unit, rows)))
@@ -38,10 +30,9 @@ SEXP wb_entry_mixture_add_densities(SEXP pointer, SEXP weights, SEXP means, SEXP
                                   .covariances = REAL_RO(covariances), .which = INTEGER_RO(which)};
   SEXP out = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(total)));
   memcpy(REAL(out), REAL_RO(total), (size_t)Rf_xlength(total) * sizeof(double));
-  const int status = wb_mixture_add_densities(opened->backend, opened->session, wb_call_from_list(run).run.threads,
-                                              &given, REAL_RO(center), REAL_RO(inverse_scale), (int64_t)begin,
-                                              Rf_xlength(total), REAL_RO(log_unit), Rf_xlength(log_unit), REAL(out),
-                                              &message);
-  UNPROTECT(1);
-  return status == WB_OK ? out : wb_failure(status, &message);
+  const int32_t threads = wb_call_from_list(run, NULL).run.threads;
+  const int status = wb_mixture_add_densities(opened->backend, opened->session, threads, &given, REAL_RO(center),
+                                              REAL_RO(inverse_scale), (int64_t)begin, Rf_xlength(total),
+                                              REAL_RO(log_unit), Rf_xlength(log_unit), REAL(out), &message);
+  return wb_finish(out, status, &message);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "entry/fields.h"
 #include "entry/mixture/open_mixture.h"
 #include "mixture/missing_rows.h"
 #include "mixture/mixture.h"
@@ -20,10 +21,12 @@ void wb_mixture_close(SEXP pointer) {
   free(opened);
 }
 
-open_mixture *wb_mixture_from_sexp(SEXP pointer, wb_message *message) {
-  open_mixture *opened = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
-  if (!opened) wb_message_write(message, "the mixture session is closed");
-  return opened;
+open_mixture *wb_mixture_from_sexp(SEXP pointer) {
+  return TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
+}
+
+SEXP wb_mixture_closed(void) {
+  return wb_refuse("the mixture session is closed");
 }
 
 /* Checks. A user can change a fit, which is a list. If its parts no longer agree, they must not be read past their
@@ -34,59 +37,9 @@ static int is_data(SEXP x, SEXP center, SEXP inverse_scale) {
          wb_is_numbers(inverse_scale, Rf_ncols(x));
 }
 
-static int is_hyperprior(SEXP hyper, double p) {
-  SEXP learn = wb_list_element(hyper, "learn");
-  return TYPEOF(learn) == LGLSXP && Rf_xlength(learn) == 4 && wb_is_numbers(wb_list_element(hyper, "mean"), p) &&
-         wb_is_numbers(wb_list_element(hyper, "mean_scale"), 2) &&
-         wb_is_numbers(wb_list_element(hyper, "scale_df"), 1) &&
-         wb_is_numbers(wb_list_element(hyper, "packed_scale"), p * (p + 1) / 2) &&
-         wb_is_numbers(wb_list_element(hyper, "df_grid"), WB_MIXTURE_DF_GRID);
-}
-
-/* `values`: the part of the prior that may be learned. */
-static int is_prior(SEXP prior, SEXP values, double p) {
-  if (TYPEOF(prior) != VECSXP || !wb_is_numbers(values, 2 + p + p * (p + 1) / 2)) return 0;
-  SEXP hyper = wb_list_element(prior, "hyper");
-  return wb_is_numbers(wb_list_element(prior, "concentration"), 2) &&
-         wb_is_numbers(wb_list_element(prior, "floor"), p) && (hyper == R_NilValue || is_hyperprior(hyper, p));
-}
-
-static int is_state(SEXP state, SEXP prior, double p) {
-  if (TYPEOF(state) != VECSXP || !is_prior(prior, wb_list_element(state, "prior"), p)) return 0;
-  SEXP statistics = wb_list_element(state, "statistics"), key = wb_list_element(state, "key");
-  const double size = 1 + p + p * (p + 1) / 2;
-  const double components = TYPEOF(statistics) == REALSXP ? (double)Rf_xlength(statistics) / size : 0;
-  return components >= 1 && components == (double)(int32_t)components && TYPEOF(key) == RAWSXP &&
-         Rf_xlength(key) == 8 && wb_is_numbers(wb_list_element(state, "sweep"), 1) &&
-         wb_is_numbers(wb_list_element(state, "concentration"), 1);
-}
-
-/* Numbers of rows: whole, and of a size that both double and int64_t hold. */
-static int are_sizes(SEXP sizes, double length) {
-  if (!wb_is_numbers(sizes, length)) return 0;
-  for (R_xlen_t i = 0; i < Rf_xlength(sizes); i++)
-    if (!(REAL_RO(sizes)[i] >= 0 && REAL_RO(sizes)[i] <= 0x1p53 &&
-          REAL_RO(sizes)[i] == (double)(int64_t)REAL_RO(sizes)[i]))
-      return 0;
-  return 1;
-}
-
-/* What a chain of several samples has in addition; see wb_mixture_samples. */
-static int is_sample_state(SEXP state, SEXP prior, double samples) {
-  SEXP shares = wb_list_element(state, "log_share");
-  const double components = TYPEOF(shares) == REALSXP ? (double)Rf_xlength(shares) : 0;
-  const double size = (double)Rf_xlength(wb_list_element(state, "statistics"));
-  const double p = (double)Rf_xlength(wb_list_element(prior, "floor"));
-  return components * (1 + p + p * (p + 1) / 2) == size &&
-         are_sizes(wb_list_element(state, "sample_sizes"), samples * components) &&
-         wb_is_numbers(wb_list_element(state, "sample_concentration"), 1) &&
-         wb_is_numbers(wb_list_element(state, "pooled"), 1) &&
-         wb_is_numbers(wb_list_element(prior, "sample_concentration"), 2);
-}
-
 /* Columns, from 0, and values: see wb_mixture_spots. */
 static int is_atoms(SEXP atoms, int p) {
-  if (TYPEOF(atoms) != REALSXP || !Rf_isMatrix(atoms) || Rf_nrows(atoms) != 2) return 0;
+  if (!wb_is_matrix(atoms, 2)) return 0;
   for (int a = 0; a < Rf_ncols(atoms); a++) {
     const double column = REAL_RO(atoms)[2 * a];
     if (!(column >= 0 && column < p)) return 0;
@@ -117,33 +70,6 @@ static double *copy_of(const double *values, size_t size) {
   return memcpy(R_alloc(size, sizeof(double)), values, size * sizeof(double));
 }
 
-/* The hyperprior that resolve_hyperprior() of R/dp_prior_resolve.R made. */
-static wb_mixture_hyperprior hyperprior_from_list(SEXP hyper, int32_t columns) {
-  const int *learn = LOGICAL_RO(wb_list_element(hyper, "learn"));
-  const double *mean_scale = REAL_RO(wb_list_element(hyper, "mean_scale"));
-  wb_mixture_hyperprior out = {
-    .learn_mean = learn[0], .learn_mean_scale = learn[1], .learn_scale = learn[2], .learn_df = learn[3],
-    .mean = REAL_RO(wb_list_element(hyper, "mean")), .mean_scale_shape = mean_scale[0],
-    .mean_scale_rate = mean_scale[1], .scale_df = Rf_asReal(wb_list_element(hyper, "scale_df")),
-    .scale = REAL_RO(wb_list_element(hyper, "packed_scale")), .df_grid = REAL_RO(wb_list_element(hyper, "df_grid")),
-  };
-  wb_mixture_prepare_hyperprior(&out, columns);
-  return out;
-}
-
-/* The prior that compiled_prior() of R/dp_mixture_sampler.R made. Its part that may be learned travels as one vector:
- * m, gamma, nu, Phi. */
-static wb_mixture_prior prior_from_list(SEXP prior, SEXP values, int32_t columns, wb_mixture_hyperprior *hyper) {
-  SEXP learned = wb_list_element(prior, "hyper");
-  const size_t p = (size_t)columns;
-  const double *given = REAL_RO(values), *shape = REAL_RO(wb_list_element(prior, "concentration"));
-  if (learned != R_NilValue) *hyper = hyperprior_from_list(learned, columns);
-  const wb_mixture_prior out = {columns, copy_of(given, p), given[p], given[p + 1],
-                                copy_of(given + p + 2, p * (p + 1) / 2), shape[0], shape[1],
-                                REAL_RO(wb_list_element(prior, "floor")), learned != R_NilValue ? hyper : NULL};
-  return out;
-}
-
 static wb_mixture_state state_of(int32_t components, int32_t columns) {
   wb_mixture_state state;
   wb_mixture_state_place(&state, components, columns,
@@ -151,35 +77,126 @@ static wb_mixture_state state_of(int32_t components, int32_t columns) {
   return state;
 }
 
-static wb_mixture_state state_from_list(SEXP list, int32_t columns) {
-  SEXP statistics = wb_list_element(list, "statistics");
-  const size_t size = (size_t)Rf_xlength(statistics);
-  wb_mixture_state state = state_of((int32_t)(size / WB_MIXTURE_STATISTICS(columns)), columns);
-  memcpy(state.statistics, REAL_RO(statistics), size * sizeof(double));
-  state.concentration = Rf_asReal(wb_list_element(list, "concentration"));
-  return state;
+/* A chain, and what lists have of it. */
+typedef struct reading {
+  wb_mixture_chain chain;
+  wb_mixture_hyperprior hyper;
+  wb_mixture_samples samples;
+  const double *values; /* the part of the prior that may be learned: m, gamma, nu, Phi */
+  const double *statistics, *sizes, *log_share;
+  double concentration, shape, rate, sample_concentration, pooled, sweep;
+} reading;
+#define IN(member) offsetof(reading, member)
+
+enum { COLUMNS = WB_OWN, PACKED, VALUES, FOUR, GRID, COMPONENTS, TABLE, SIZES };
+
+/* The prior that compiled_prior() of R/dp_mixture_sampler.R made, and the hyperprior of R/dp_prior_resolve.R. */
+static const wb_field prior_fields[] = {
+  {"concentration", REALSXP, {WB_TWO}, WB_COPIED, IN(chain.prior.shape)},
+  {"floor", REALSXP, {COLUMNS}, 0, IN(chain.prior.floor)},
+};
+
+static const wb_field hyperprior_fields[] = {
+  {"learn", LGLSXP, {FOUR}, WB_COPIED, IN(hyper.learn_mean)},
+  {"mean", REALSXP, {COLUMNS}, 0, IN(hyper.mean)},
+  {"mean_scale", REALSXP, {WB_TWO}, WB_COPIED, IN(hyper.mean_scale_shape)},
+  {"scale_df", REALSXP, {WB_ONE}, WB_COPIED, IN(hyper.scale_df)},
+  {"packed_scale", REALSXP, {PACKED}, 0, IN(hyper.scale)},
+  {"df_grid", REALSXP, {GRID}, 0, IN(hyper.df_grid)},
+};
+
+static const wb_field state_fields[] = {
+  {"prior", REALSXP, {VALUES}, 0, IN(values)},
+  {"statistics", REALSXP, {WB_ANY}, 0, IN(statistics)},
+  {"key", RAWSXP, {WB_EIGHT}, WB_COPIED, IN(chain.key)},
+  {"sweep", REALSXP, {WB_ONE}, WB_COPIED, IN(sweep)},
+  {"concentration", REALSXP, {WB_ONE}, WB_COPIED, IN(concentration)},
+};
+
+/* What a chain of several samples has in addition; see wb_mixture_samples. */
+static const wb_field samples_fields[] = {
+  {"log_share", REALSXP, {COMPONENTS}, 0, IN(log_share)},
+  {"sample_sizes", REALSXP, {TABLE}, 0, IN(sizes)},
+  {"sample_concentration", REALSXP, {WB_ONE}, WB_COPIED, IN(sample_concentration)},
+  {"pooled", REALSXP, {WB_ONE}, WB_COPIED, IN(pooled)},
+};
+static const wb_field samples_prior_fields[] = {
+  {"sample_concentration", REALSXP, {WB_TWO}, WB_COPIED, IN(shape)},
+};
+
+/* Numbers of rows: whole, and of a size that both double and int64_t hold. */
+static int are_sizes(const double *sizes, size_t length) {
+  for (size_t i = 0; i < length; i++)
+    if (!(sizes[i] >= 0 && sizes[i] <= 0x1p53 && sizes[i] == (double)(int64_t)sizes[i])) return 0;
+  return 1;
 }
 
-static wb_mixture_samples samples_from_list(SEXP list, SEXP prior, int32_t samples, int32_t components) {
-  wb_mixture_samples out;
-  const size_t k = (size_t)components;
-  const double *law = REAL_RO(wb_list_element(prior, "sample_concentration")),
-               pooled = Rf_asReal(wb_list_element(list, "pooled"));
-  wb_mixture_samples_place(&out, samples, components,
+static void set_sizes(double *size, int32_t columns) {
+  const double p = columns, triangle = p * (p + 1) / 2;
+  const double own[SIZES] = {WB_SIZES, p, triangle, 2 + p + triangle, 4, WB_MIXTURE_DF_GRID, 0, 0};
+  memcpy(size, own, sizeof own);
+}
+
+/* `values`: the part of the prior that may be learned; NULL: `to` has it. */
+static int read_prior(SEXP prior, SEXP values, int32_t columns, reading *to) {
+  double size[SIZES];
+  const size_t p = (size_t)columns;
+  set_sizes(size, columns);
+  if (!WB_READ(prior, prior_fields, size, to) || (values && !wb_is_numbers(values, size[VALUES]))) return 0;
+  SEXP hyper = wb_list_element(prior, "hyper");
+  if (hyper != R_NilValue && !WB_READ(hyper, hyperprior_fields, size, to)) return 0;
+  const double *const given = values ? REAL_RO(values) : to->values;
+  wb_mixture_prior *const out = &to->chain.prior;
+  out->columns = columns;
+  out->mean = copy_of(given, p);
+  out->mean_scale = given[p];
+  out->df = given[p + 1];
+  out->scale = copy_of(given + p + 2, p * (p + 1) / 2);
+  if (hyper == R_NilValue) return 1;
+  wb_mixture_prepare_hyperprior(&to->hyper, columns);
+  out->hyper = &to->hyper;
+  return 1;
+}
+
+static int read_samples(SEXP state, SEXP prior, int32_t samples, int32_t components, double *size, reading *to) {
+  const size_t k = (size_t)components, table = (size_t)samples * k;
+  wb_mixture_samples *const out = &to->samples;
+  size[COMPONENTS] = components;
+  size[TABLE] = (double)table;
+  if (!WB_READ(state, samples_fields, size, to) || !WB_READ(prior, samples_prior_fields, size, to) ||
+      !are_sizes(to->sizes, table))
+    return 0;
+  wb_mixture_samples_place(out, samples, components,
                            (double *)R_alloc(wb_mixture_samples_size(samples, components), sizeof(double)));
-  out.pooled = pooled >= 0 && pooled <= UINT32_MAX ? (uint32_t)pooled : 0;
-  out.together = 1;
-  out.shape = law[0];
-  out.rate = law[1];
-  out.concentration = Rf_asReal(wb_list_element(list, "sample_concentration"));
-  memcpy(out.sizes, REAL_RO(wb_list_element(list, "sample_sizes")), (size_t)samples * k * sizeof(double));
-  memcpy(out.log_share, REAL_RO(wb_list_element(list, "log_share")), k * sizeof(double));
-  return out;
+  out->pooled = to->pooled >= 0 && to->pooled <= UINT32_MAX ? (uint32_t)to->pooled : 0;
+  out->together = 1;
+  out->shape = to->shape;
+  out->rate = to->rate;
+  out->concentration = to->sample_concentration;
+  memcpy(out->sizes, to->sizes, table * sizeof(double));
+  memcpy(out->log_share, to->log_share, k * sizeof(double));
+  to->chain.state.samples = out;
+  return 1;
 }
 
-/* The number of the sweep that follows a state. */
-static uint32_t next_sweep(SEXP state) {
-  return (uint32_t)Rf_asReal(wb_list_element(state, "sweep")) + 1;
+/* Reads the chain of an open session. `samples`: 0 if the rows are one sample. */
+static int read_chain(const open_mixture *opened, SEXP prior, SEXP state, int32_t samples, reading *to,
+                      wb_message *message) {
+  const int32_t p = opened->columns;
+  double size[SIZES];
+  memset(to, 0, sizeof *to);
+  set_sizes(size, p);
+  if (!WB_READ(state, state_fields, size, to) || !read_prior(prior, NULL, p, to)) return 0;
+  const R_xlen_t statistics = Rf_xlength(wb_list_element(state, "statistics"));
+  const double components = (double)statistics / (double)WB_MIXTURE_STATISTICS(p);
+  if (!(components >= 1 && components == (double)(int32_t)components)) return 0;
+  to->chain.backend = opened->backend;
+  to->chain.session = opened->session;
+  to->chain.message = message;
+  to->chain.state = state_of((int32_t)components, p);
+  to->chain.state.concentration = to->concentration;
+  memcpy(to->chain.state.statistics, to->statistics, (size_t)statistics * sizeof(double));
+  return samples == 0 || read_samples(state, prior, samples, (int32_t)components, size, to);
 }
 
 /* The number of the sweep before which clusters are joined; 0 if there is none. */
@@ -230,9 +247,9 @@ static double *put_covariances(SEXP out, int32_t components, int32_t columns) {
 
 static SEXP open_with(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run, SEXP sample,
                       int32_t samples) {
-  const wb_call call = wb_call_from_list(run);
-  const wb_backend *const backend = call.backend;
   wb_message message;
+  const wb_call call = wb_call_from_list(run, &message);
+  const wb_backend *const backend = call.backend;
   SEXP pointer = PROTECT(wb_session_begin(x, wb_mixture_close));
   wb_mixture_data data = data_from_sexp(x, center, inverse_scale, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
                                         Rf_asLogical(keep_labels));
@@ -273,10 +290,8 @@ SEXP wb_entry_mixture_open(SEXP x, SEXP center, SEXP inverse_scale, SEXP precisi
 SEXP wb_entry_mixture_open_samples(SEXP x, SEXP center, SEXP inverse_scale, SEXP precision, SEXP keep_labels, SEXP run,
                                    SEXP sample, SEXP samples) {
   const int count = Rf_asInteger(samples);
-  if (!is_data(x, center, inverse_scale) || TYPEOF(sample) != INTSXP || Rf_xlength(sample) != Rf_nrows(x) || count < 1)
+  if (!is_data(x, center, inverse_scale) || !wb_are_integers(sample, Rf_nrows(x), 1, count + 1.0))
     return wb_changed_fit();
-  for (R_xlen_t i = 0; i < Rf_xlength(sample); i++)
-    if (INTEGER_RO(sample)[i] < 1 || INTEGER_RO(sample)[i] > count) return wb_changed_fit();
   return open_with(x, center, inverse_scale, precision, keep_labels, run, sample, count);
 }
 
@@ -285,32 +300,32 @@ SEXP wb_entry_mixture_close(SEXP pointer) {
   return R_NilValue;
 }
 
-static int is_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP atoms) {
-  return is_data(x, center, inverse_scale) && is_atoms(atoms, Rf_ncols(x)) &&
-         is_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x));
+/* Whether data and atoms can be used; then reads the prior. */
+static int read_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP atoms, reading *to) {
+  memset(to, 0, sizeof *to);
+  return is_data(x, center, inverse_scale) && is_atoms(atoms, Rf_ncols(x)) && TYPEOF(prior) == VECSXP &&
+         read_prior(prior, wb_list_element(prior, "values"), Rf_ncols(x), to);
 }
 
 /* The statistics of a start by k-means. */
-static SEXP start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components, SEXP key, SEXP merge,
-                       SEXP atoms, int64_t rows) {
+static SEXP start_from(SEXP x, SEXP center, SEXP inverse_scale, const reading *from, SEXP components, SEXP key,
+                       SEXP merge, SEXP atoms, int64_t rows) {
   wb_message message;
-  wb_mixture_hyperprior hyper;
   const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, WB_DOUBLE, 0);
   const int32_t k = Rf_asInteger(components);
   SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
-  const wb_mixture_prior priors = prior_from_list(prior, wb_list_element(prior, "values"), data.columns, &hyper);
   const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
-  const int status = wb_mixture_start(&spots, &priors, k, wb_key_from_raw(key), Rf_asLogical(merge), rows,
+  const int status = wb_mixture_start(&spots, &from->chain.prior, k, wb_key_from_raw(key), Rf_asLogical(merge), rows,
                                       REAL(statistics), &message);
-  UNPROTECT(1);
-  return status == WB_OK ? statistics : wb_failure(status, &message);
+  return wb_finish(statistics, status, &message);
 }
 
 /* The statistics with which a chain starts: of the given labels (NA: left out) or, if these are NULL, of k-means. */
 SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
                             SEXP key, SEXP merge, SEXP atoms, SEXP labels) {
-  if (!is_start(x, center, inverse_scale, prior, atoms)) return wb_changed_fit();
-  if (Rf_isNull(labels)) return start_from(x, center, inverse_scale, prior, components, key, merge, atoms, Rf_nrows(x));
+  reading from;
+  if (!read_start(x, center, inverse_scale, prior, atoms, &from)) return wb_changed_fit();
+  if (Rf_isNull(labels)) return start_from(x, center, inverse_scale, &from, components, key, merge, atoms, Rf_nrows(x));
   const wb_mixture_data data = data_from_sexp(x, center, inverse_scale, WB_DOUBLE, 0);
   const int32_t k = Rf_asInteger(components);
   SEXP statistics = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)k * (R_xlen_t)WB_MIXTURE_STATISTICS(data.columns)));
@@ -338,10 +353,11 @@ SEXP wb_entry_mixture_start_rows(SEXP rows, SEXP components, SEXP key) {
 SEXP wb_entry_mixture_start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
                                  SEXP key, SEXP merge, SEXP atoms, SEXP rows) {
   const int64_t all = wb_size_from_sexp(rows);
-  if (!is_start(x, center, inverse_scale, prior, atoms) ||
+  reading from;
+  if (!read_start(x, center, inverse_scale, prior, atoms, &from) ||
       Rf_nrows(x) != wb_mixture_start_count(all, Rf_asInteger(components)))
     return wb_changed_fit();
-  return start_from(x, center, inverse_scale, prior, components, key, merge, atoms, all);
+  return start_from(x, center, inverse_scale, &from, components, key, merge, atoms, all);
 }
 
 /* How many sweeps, and optionally: the first kept sweep, from 0, the distance between kept sweeps, and how many are
@@ -399,28 +415,21 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
                                       "sample_concentration", "sample_log_weight", "kept_sample_concentration",
                                       "kept_prior"};
   wb_message message;
-  open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
-  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
+  const open_mixture *const opened = wb_mixture_from_sexp(pointer);
+  if (!opened) return wb_mixture_closed();
   const int32_t p = opened->columns;
-  if (!is_state(state, prior, p) || !is_atoms(atoms, p) || TYPEOF(probe) != REALSXP || !Rf_isMatrix(probe) ||
-      Rf_nrows(probe) != p || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p) || !is_sweeps(sweeps) ||
-      TYPEOF(keep) != LGLSXP || Rf_xlength(keep) != 3 ||
-      (opened->samples > 0 && !is_sample_state(state, prior, opened->samples)))
+  reading at;
+  if (!read_chain(opened, prior, state, opened->samples, &at, &message) || !is_atoms(atoms, p) ||
+      !wb_is_matrix(probe, p) || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p) || !is_sweeps(sweeps) ||
+      TYPEOF(keep) != LGLSXP || Rf_xlength(keep) != 3)
     return wb_changed_fit();
-  wb_mixture_state current = state_from_list(state, p);
-  wb_mixture_samples samples;
-  if (opened->samples > 0) {
-    samples = samples_from_list(state, prior, opened->samples, current.components);
-    current.samples = &samples;
-  }
-  wb_mixture_hyperprior hyper;
-  wb_mixture_prior priors = prior_from_list(prior, wb_list_element(state, "prior"), p, &hyper);
+  const int32_t k = at.chain.state.components;
   const int count = INTEGER_RO(sweeps)[0], points = Rf_ncols(probe);
   SEXP out = PROTECT(wb_list_new(19, names));
   const wb_mixture_data data = session_data(pointer, opened, center, scale);
   const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
   const wb_mixture_sweeps what = {
-      .count = count, .iteration = next_sweep(state), .key = wb_key_from_raw(wb_list_element(state, "key")),
+      .count = count, .iteration = (uint32_t)at.sweep + 1,
       .moves = Rf_asLogical(moves), .merge = merge_sweep(state), .spots = opened->keeps_labels ? &spots : NULL,
       .points = points, .probe = REAL_RO(probe),
       .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
@@ -428,19 +437,16 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
       .concentration = put_numbers(out, "concentration_trace", (size_t)count),
       .occupied = INTEGER(wb_list_put(out, "occupied", Rf_allocVector(INTSXP, count))),
       .probe_density = REAL(wb_list_put(out, "probe_density", Rf_allocMatrix(REALSXP, count, points))),
-      .sizes = put_numbers(out, "sizes", (size_t)current.components)};
-  wb_mixture_kept kept = put_kept(out, sweeps, LOGICAL_RO(keep), opened, current.components, &priors);
+      .sizes = put_numbers(out, "sizes", (size_t)k)};
+  wb_mixture_kept kept = put_kept(out, sweeps, LOGICAL_RO(keep), opened, k, &at.chain.prior);
   kept.moments.center = REAL_RO(center);
   kept.moments.scale = REAL_RO(scale);
-  const int status = wb_mixture_run(opened->backend, opened->session, &priors, &current, &what, &kept, &message);
-  if (status != WB_OK) {
-    UNPROTECT(1);
-    return wb_failure(status, &message);
-  }
+  const int status = wb_mixture_run(&at.chain, &what, &kept);
+  if (status != WB_OK) return wb_finish(out, status, &message);
   if (kept.labels) count_from_one(kept.labels, opened->rows * kept.count);
-  put_state(out, &current);
-  put_prior(out, &priors);
-  if (opened->samples > 0) put_samples(out, &samples);
+  put_state(out, &at.chain.state);
+  put_prior(out, &at.chain.prior);
+  if (opened->samples > 0) put_samples(out, &at.samples);
   UNPROTECT(1);
   return out;
 }
@@ -451,8 +457,8 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
                                SEXP inverse_scale, SEXP first, SEXP count, SEXP want) {
   static const char *const names[] = {"class", "log_density", "prob"};
   wb_message message;
-  open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
-  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
+  const open_mixture *const opened = wb_mixture_from_sexp(pointer);
+  if (!opened) return wb_mixture_closed();
   const double p = opened->columns, components = (double)Rf_xlength(weights);
   if (!wb_is_numbers(weights, components) || components < 1 || !wb_is_numbers(means, components * p) ||
       !wb_is_numbers(covariances, components * p * p) || !wb_is_numbers(center, p) || !wb_is_numbers(inverse_scale, p))
@@ -472,8 +478,7 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
   status = wb_mixture_evaluate(opened->backend, opened->session, &state, wb_size_from_sexp(first), rows, labels,
                                log_density, probability, &message);
   if (labels && status == WB_OK) count_from_one(labels, rows);
-  UNPROTECT(1);
-  return status == WB_OK ? out : wb_failure(status, &message);
+  return wb_finish(out, status, &message);
 }
 
 /* At most `steps` steps of Bayesian EM from a state. The state's `log_posterior` is that of its parameters in scaled
@@ -485,16 +490,15 @@ SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SE
                                       "concentration_trace", "occupied", "probe_density", "sizes", "means",
                                       "covariances", "log_posterior", "done", "converged"};
   wb_message message;
-  open_mixture *opened = wb_mixture_from_sexp(pointer, &message);
-  if (!opened) return wb_failure(WB_ERROR_INPUT, &message);
+  const open_mixture *const opened = wb_mixture_from_sexp(pointer);
+  if (!opened) return wb_mixture_closed();
   const int32_t p = opened->columns;
   SEXP before = TYPEOF(state) == VECSXP ? wb_list_element(state, "log_posterior") : R_NilValue;
-  if (!is_state(state, prior, p) || !wb_is_numbers(before, 1) || TYPEOF(probe) != REALSXP || !Rf_isMatrix(probe) ||
-      Rf_nrows(probe) != p || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p))
+  reading at;
+  if (!read_chain(opened, prior, state, 0, &at, &message) || !wb_is_numbers(before, 1) || !wb_is_matrix(probe, p) ||
+      !wb_is_numbers(center, p) || !wb_is_numbers(scale, p))
     return wb_changed_fit();
-  wb_mixture_state current = state_from_list(state, p);
-  wb_mixture_hyperprior hyper;
-  const wb_mixture_prior priors = prior_from_list(prior, wb_list_element(state, "prior"), p, &hyper);
+  wb_mixture_state *const current = &at.chain.state;
   const int count = Rf_asInteger(steps), points = Rf_ncols(probe);
   SEXP out = PROTECT(wb_list_new(14, names));
   wb_mixture_steps what = {
@@ -506,24 +510,21 @@ SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SE
       .occupied = INTEGER(wb_list_put(out, "occupied", Rf_allocVector(INTSXP, count))),
       .probe_density = REAL(wb_list_put(out, "probe_density", Rf_allocMatrix(REALSXP, count, points)))};
   const wb_mixture_draw draw = {.center = REAL_RO(center), .scale = REAL_RO(scale),
-                                .means = put_means(out, current.components, p),
-                                .covariances = put_covariances(out, current.components, p)};
+                                .means = put_means(out, current->components, p),
+                                .covariances = put_covariances(out, current->components, p)};
   for (R_xlen_t i = 0; i < count; i++) {
     what.log_likelihood[i] = what.log_prior[i] = what.concentration[i] = NA_REAL;
     what.occupied[i] = NA_INTEGER;
   }
   for (R_xlen_t i = 0; i < (R_xlen_t)count * points; i++) what.probe_density[i] = NA_REAL;
-  const int status = wb_mixture_climb(opened->backend, opened->session, &priors, &current, &what, &message);
-  if (status != WB_OK) {
-    UNPROTECT(1);
-    return wb_failure(status, &message);
-  }
-  wb_mixture_moments(&current, &draw);
-  double *statistics = put_state(out, &current);
-  memcpy(put_numbers(out, "log_weight", (size_t)current.components), current.log_weight,
-         (size_t)current.components * sizeof(double));
-  double *sizes = put_numbers(out, "sizes", (size_t)current.components);
-  for (int32_t j = 0; j < current.components; j++) sizes[j] = statistics[(size_t)j * WB_MIXTURE_STATISTICS(p)];
+  const int status = wb_mixture_climb(&at.chain, &what);
+  if (status != WB_OK) return wb_finish(out, status, &message);
+  wb_mixture_moments(current, &draw);
+  double *statistics = put_state(out, current);
+  memcpy(put_numbers(out, "log_weight", (size_t)current->components), current->log_weight,
+         (size_t)current->components * sizeof(double));
+  double *sizes = put_numbers(out, "sizes", (size_t)current->components);
+  for (int32_t j = 0; j < current->components; j++) sizes[j] = statistics[(size_t)j * WB_MIXTURE_STATISTICS(p)];
   wb_list_put(out, "log_posterior", Rf_ScalarReal(what.log_posterior));
   wb_list_put(out, "done", Rf_ScalarInteger(what.done));
   wb_list_put(out, "converged", Rf_ScalarLogical(what.converged));

@@ -19,8 +19,9 @@ typedef struct open_mixture {
                        * here */
 } open_mixture;
 
-/* What the pointer holds, or NULL, with a message, if the session is closed. */
-open_mixture *wb_mixture_from_sexp(SEXP pointer, wb_message *message);
+/* What the pointer holds, or NULL if the session is closed; and the failure that says so. */
+open_mixture *wb_mixture_from_sexp(SEXP pointer);
+SEXP wb_mixture_closed(void);
 
 /* Closes the session: the pointer's finalizer. */
 void wb_mixture_close(SEXP pointer);

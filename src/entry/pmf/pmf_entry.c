@@ -8,13 +8,19 @@
 
 #include <R_ext/RS.h>
 
+/* A call, and how its sums are computed. */
+typedef struct asked {
+  wb_message message;
+  wb_call call;
+  wb_pmf_method method;
+} asked;
+
 /* cache: from wb_entry_pmf_cache(). */
-static int read_method(SEXP accuracy, SEXP cache, wb_call *call, wb_pmf_method *method, wb_message *message) {
-  method->call = call;
-  method->table = call->backend->pmf;
-  method->accuracy = Rf_asReal(accuracy);
-  method->cache = (wb_fft_cache *)R_ExternalPtrAddr(cache);
-  return wb_backend_has(call->backend, call->backend->pmf, "sums of discrete variables", message);
+static int ask(SEXP accuracy, SEXP cache, SEXP run, asked *a) {
+  a->call = wb_call_from_list(run, &a->message);
+  const wb_pmf_functions *const table = a->call.backend->pmf;
+  a->method = (wb_pmf_method){&a->call, table, Rf_asReal(accuracy), (wb_fft_cache *)R_ExternalPtrAddr(cache)};
+  return wb_backend_has(a->call.backend, table, "sums of discrete variables", &a->message);
 }
 
 static void close_cache(SEXP pointer) {
@@ -32,15 +38,6 @@ SEXP wb_entry_pmf_cache(void) {
   R_SetExternalPtrAddr(pointer, R_Calloc(1, wb_fft_cache));
   UNPROTECT(1);
   return pointer;
-}
-
-/* The message of functions that cannot fail but can be interrupted. */
-static const wb_message nothing_said = {""};
-
-/* Gives up the one protection of `result`. */
-static SEXP result_or_failure(SEXP result, int status, const wb_message *message) {
-  UNPROTECT(1);
-  return status == WB_OK ? result : wb_failure(status, status == WB_INTERRUPTED ? &nothing_said : message);
 }
 
 /* The rows and columns of a matrix; a vector is one row. */
@@ -83,34 +80,30 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP cache, 
     .q = REAL_RO(y), .q_stride = of_y.rows, .q_pair_stride = of_y.rows == rows,
     .first = 0, .count = outputs, .r_stride = rows, .r_pair_stride = 1,
   };
-  wb_call call = wb_call_from_list(run);
-  wb_pmf_method method;
-  wb_message message;
-  int status = read_method(accuracy, cache, &call, &method, &message);
-  if (status == WB_OK) status = check_shapes(&of_x, &of_y, &message);
-  if (status == WB_OK && !wb_pmf_sees_pairs(&method, &work, on_log_scale))
-    status = wb_pmf_check_pairs(&work, on_log_scale, &seen, &message);
-  if (status != WB_OK) return wb_failure(status, &message);
+  asked a;
+  int status = ask(accuracy, cache, run, &a);
+  if (status == WB_OK) status = check_shapes(&of_x, &of_y, &a.message);
+  if (status == WB_OK && !wb_pmf_sees_pairs(&a.method, &work, on_log_scale))
+    status = wb_pmf_check_pairs(&work, on_log_scale, &seen, &a.message);
+  if (status != WB_OK) return wb_failure(status, &a.message);
   SEXP result = PROTECT(of_x.is_matrix || of_y.is_matrix ? Rf_allocMatrix(REALSXP, (int)rows, (int)outputs)
                                                          : Rf_allocVector(REALSXP, (R_xlen_t)outputs));
   work.r = REAL(result);
   wb_large_pages(work.r, (size_t)Rf_xlength(result) * sizeof(double));
-  status = wb_pmf_convolve_pairs(&method, &work, on_log_scale, &seen, &message);
-  if (status == WB_OK) status = wb_pmf_check_result(seen, Rf_xlength(result), work.r, &message);
-  return result_or_failure(result, status, &message);
+  status = wb_pmf_convolve_pairs(&a.method, &work, on_log_scale, &seen);
+  if (status == WB_OK) status = wb_pmf_check_result(seen, Rf_xlength(result), work.r, &a.message);
+  return wb_finish(result, status, &a.message);
 }
 
 /* The first `count` weights of the sum of two variables. R code has checked the weights x and y. */
 SEXP wb_entry_pmf_first(SEXP x, SEXP y, SEXP count, SEXP accuracy, SEXP cache, SEXP run) {
-  wb_call call = wb_call_from_list(run);
-  wb_pmf_method method;
-  wb_message message;
-  int status = read_method(accuracy, cache, &call, &method, &message);
-  if (status != WB_OK) return wb_failure(status, &message);
+  asked a;
+  int status = ask(accuracy, cache, run, &a);
+  if (status != WB_OK) return wb_failure(status, &a.message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
-  status = wb_pmf_convolve_first(&method, Rf_xlength(x), REAL_RO(x), Rf_xlength(y), REAL_RO(y), Rf_xlength(result),
-                                 REAL(result), &message);
-  return result_or_failure(result, status, &message);
+  status = wb_pmf_convolve_first(&a.method, Rf_xlength(x), REAL_RO(x), Rf_xlength(y), REAL_RO(y), Rf_xlength(result),
+                                 REAL(result));
+  return wb_finish(result, status, &a.message);
 }
 
 /* A list of vectors, or a matrix whose columns are the distributions, as terms. R frees their memory when the entry
@@ -132,30 +125,26 @@ static wb_pmf_terms read_terms(SEXP x, SEXP log) {
 /* x: a list of vectors, or a matrix with the distributions in its columns. length: of the result. */
 SEXP wb_entry_pmf_sum(SEXP x, SEXP length, SEXP log, SEXP accuracy, SEXP cache, SEXP run) {
   const wb_pmf_terms terms = read_terms(x, log);
-  wb_call call = wb_call_from_list(run);
-  wb_pmf_method method;
-  wb_message message;
-  int status = read_method(accuracy, cache, &call, &method, &message);
-  if (status == WB_OK) status = wb_pmf_check_terms(&terms, &message);
-  if (status != WB_OK) return wb_failure(status, &message);
+  asked a;
+  int status = ask(accuracy, cache, run, &a);
+  if (status == WB_OK) status = wb_pmf_check_terms(&terms, &a.message);
+  if (status != WB_OK) return wb_failure(status, &a.message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
-  status = wb_pmf_sum(&method, &terms, REAL(result), &message);
-  return result_or_failure(result, status, &message);
+  status = wb_pmf_sum(&a.method, &terms, REAL(result));
+  return wb_finish(result, status, &a.message);
 }
 
 SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accuracy, SEXP cache, SEXP run) {
   const int64_t length_of_x = Rf_xlength(x);
   const double *const values = REAL_RO(x);
   const wb_pmf_terms term = {1, &length_of_x, &values, Rf_asLogical(log)};
-  wb_call call = wb_call_from_list(run);
-  wb_pmf_method method;
-  wb_message message;
-  int status = read_method(accuracy, cache, &call, &method, &message);
-  if (status == WB_OK) status = wb_pmf_check_terms(&term, &message);
-  if (status != WB_OK) return wb_failure(status, &message);
+  asked a;
+  int status = ask(accuracy, cache, run, &a);
+  if (status == WB_OK) status = wb_pmf_check_terms(&term, &a.message);
+  if (status != WB_OK) return wb_failure(status, &a.message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
-  status = wb_pmf_repeat(&method, &term, wb_size_from_sexp(times), REAL(result), &message);
-  return result_or_failure(result, status, &message);
+  status = wb_pmf_repeat(&a.method, &term, wb_size_from_sexp(times), REAL(result));
+  return wb_finish(result, status, &a.message);
 }
 
 /* The first `length` weights of the sum of a random number of variables with the weights x. counting: the fields of
@@ -163,32 +152,30 @@ SEXP wb_entry_pmf_repeat(SEXP x, SEXP times, SEXP length, SEXP log, SEXP accurac
 SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SEXP cache, SEXP run) {
   const double *const numbers = REAL_RO(counting);
   const wb_pmf_counting of_number = {numbers[0], numbers[1], numbers[2], numbers[3]};
-  wb_call call = wb_call_from_list(run);
-  wb_pmf_method method;
-  wb_message message;
-  int status = read_method(accuracy, cache, &call, &method, &message);
-  if (status != WB_OK) return wb_failure(status, &message);
+  asked a;
+  int status = ask(accuracy, cache, run, &a);
+  if (status != WB_OK) return wb_failure(status, &a.message);
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(length)));
-  status = wb_pmf_compound(&method, &of_number, Rf_xlength(x), REAL_RO(x), Rf_xlength(result), REAL(result), &message);
-  return result_or_failure(result, status, &message);
+  status = wb_pmf_compound(&a.method, &of_number, Rf_xlength(x), REAL_RO(x), Rf_xlength(result), REAL(result));
+  return wb_finish(result, status, &a.message);
 }
 
 /* The normalized elementwise product of two vectors of equal length. */
 SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
-  wb_call call = wb_call_from_list(run);
   wb_message message;
+  wb_call call = wb_call_from_list(run, &message);
   const int status = wb_pmf_condition(&call, Rf_xlength(x), REAL_RO(x), REAL_RO(y), Rf_asLogical(log_in),
-                                      Rf_asLogical(log_out), REAL(result), &message);
-  return result_or_failure(result, status, &message);
+                                      Rf_asLogical(log_out), REAL(result));
+  return wb_finish(result, status, &message);
 }
 
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
-  wb_call call = wb_call_from_list(run);
+  wb_call call = wb_call_from_list(run, NULL);
   const int status = wb_pmf_cumulate(&call, Rf_xlength(x), REAL_RO(x), Rf_asLogical(log), Rf_asLogical(upper),
                                      REAL(result));
-  return result_or_failure(result, status, &nothing_said);
+  return wb_finish(result, status, NULL);
 }
 
 /* Returns positions from 0, as doubles. */
@@ -197,5 +184,5 @@ SEXP wb_entry_pmf_draw(SEXP cumulative, SEXP draws, SEXP seed) {
   wb_poll poll = {wb_interrupted, 0};
   const int status = wb_pmf_draw(Rf_xlength(cumulative), REAL_RO(cumulative), wb_whole_from_sexp(seed),
                                  Rf_xlength(result), REAL(result), &poll);
-  return result_or_failure(result, status, &nothing_said);
+  return wb_finish(result, status, NULL);
 }

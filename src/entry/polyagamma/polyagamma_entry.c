@@ -5,33 +5,30 @@
 #include "polyagamma/polyagamma.h"
 
 SEXP wb_entry_polyagamma_draw(SEXP count, SEXP shape, SEXP tilt, SEXP method, SEXP seed, SEXP run) {
-  wb_call call = wb_call_from_list(run);
   wb_message message;
+  wb_call call = wb_call_from_list(run, &message);
   SEXP draws = PROTECT(wb_result_new(REALSXP, wb_size_from_sexp(count)));
   const int status = wb_polyagamma_fill(&call, Rf_xlength(draws), REAL_RO(shape), Rf_xlength(shape), REAL_RO(tilt),
-                                        Rf_xlength(tilt), Rf_asInteger(method), wb_whole_from_sexp(seed), REAL(draws),
-                                        &message);
-  UNPROTECT(1);
-  return status == WB_OK ? draws : wb_failure(status, &message);
+                                        Rf_xlength(tilt), Rf_asInteger(method), wb_whole_from_sexp(seed), REAL(draws));
+  return wb_finish(draws, status, &message);
 }
 
 SEXP wb_entry_polyagamma_any_nan(SEXP draws, SEXP run) {
-  const wb_call call = wb_call_from_list(run);
+  const wb_call call = wb_call_from_list(run, NULL);
   return Rf_ScalarLogical(wb_polyagamma_any_nan(&call, Rf_xlength(draws), REAL_RO(draws)));
 }
 
 /* x, shape and tilt have the same length. */
 SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP log, SEXP run) {
-  wb_call call = wb_call_from_list(run);
   wb_message message;
+  wb_call call = wb_call_from_list(run, &message);
   SEXP value = PROTECT(wb_result_new(REALSXP, Rf_xlength(x)));
   const wb_polyagamma_points points = {
     .count = Rf_xlength(x), .x = REAL_RO(x), .shape = REAL_RO(shape), .tilt = REAL_RO(tilt),
     .quantity = Rf_asInteger(quantity), .log = Rf_asLogical(log), .value = REAL(value),
   };
-  const int status = wb_polyagamma_values(&call, &points, &message);
-  UNPROTECT(1);
-  return status == WB_OK ? value : wb_failure(status, &message);
+  const int status = wb_polyagamma_values(&call, &points);
+  return wb_finish(value, status, &message);
 }
 
 /* All arguments have the same length; orders are whole numbers from 1 to 20, or NaN. */

@@ -1,7 +1,5 @@
 /* Entries of predictive resampling (predictive/predictive.h). R code has checked the values. */
-#include "entry/entry.h"
-
-#include <string.h>
+#include "entry/fields.h"
 
 #include "numeric/chain_key.h"
 #include "predictive/predictive.h"
@@ -29,17 +27,6 @@ static uint64_t read_key(SEXP seed) {
   return wb_chain_key_of(wb_whole_from_sexp(seed), 0);
 }
 
-static SEXP array_new(int first, int second, int third) {
-  SEXP array = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)first * second * third));
-  SEXP dim = PROTECT(Rf_allocVector(INTSXP, 3));
-  INTEGER(dim)[0] = first;
-  INTEGER(dim)[1] = second;
-  INTEGER(dim)[2] = third;
-  Rf_setAttrib(array, R_DimSymbol, dim);
-  UNPROTECT(2);
-  return array;
-}
-
 /* Returns an n x count matrix, each column an order of 0, ..., n - 1. */
 SEXP wb_entry_predictive_orders(SEXP seed, SEXP n, SEXP count) {
   SEXP order = PROTECT(Rf_allocMatrix(INTSXP, Rf_asInteger(n), Rf_asInteger(count)));
@@ -57,36 +44,45 @@ SEXP wb_entry_predictive_places(SEXP seed, SEXP count, SEXP df, SEXP sd) {
   return place;
 }
 
-/* shape: of the values seen. Returns list(weight: (values + sticks) x resamples, uniform: sticks x resamples). */
-SEXP wb_entry_predictive_urn(SEXP shape, SEXP rest, SEXP discount, SEXP sticks, SEXP first, SEXP resamples, SEXP seed) {
-  static const char *const names[] = {"weight", "uniform"};
+enum { PARTS = WB_OWN, STICKS, RESAMPLES };
+
+/* An urn, and the number of new types of each resample. */
+typedef struct urn {
+  wb_predictive_urn draws;
+  double *unseen;
+} urn;
+
+static const wb_field urn_fields[] = {
+  {"weight", REALSXP, {PARTS, RESAMPLES}, 0, offsetof(urn, draws.weight)},
+  {"uniform", REALSXP, {STICKS, RESAMPLES}, 0, offsetof(urn, draws.uniform)},
+  {"unseen", REALSXP, {RESAMPLES}, 0, offsetof(urn, unseen)},
+};
+
+/* A list for the first `fields` of these. Not protected. shape: of the values seen. */
+static SEXP urn_new(SEXP shape, SEXP sticks, SEXP first, SEXP resamples, SEXP seed, int fields, urn *to) {
   const int values = (int)Rf_xlength(shape), pieces = Rf_asInteger(sticks), count = Rf_asInteger(resamples);
-  SEXP result = PROTECT(wb_list_new(2, names));
-  SET_VECTOR_ELT(result, 0, Rf_allocMatrix(REALSXP, values + pieces, count));
-  SET_VECTOR_ELT(result, 1, Rf_allocMatrix(REALSXP, pieces, count));
-  const wb_predictive_urn urn = {
-    .key = read_key(seed), .first = wb_size_from_sexp(first), .resamples = count, .values = values, .sticks = pieces,
-    .shape = REAL_RO(shape), .rest = Rf_asReal(rest), .discount = Rf_asReal(discount),
-    .weight = REAL(VECTOR_ELT(result, 0)), .uniform = REAL(VECTOR_ELT(result, 1)),
-  };
-  wb_predictive_urns(&urn);
+  const double size[] = {WB_SIZES, values + pieces, pieces, count};
+  to->draws = (wb_predictive_urn){.key = read_key(seed), .first = wb_size_from_sexp(first), .resamples = count,
+                                  .values = values, .sticks = pieces, .shape = REAL_RO(shape)};
+  return wb_fields_new(urn_fields, fields, size, to);
+}
+
+/* Returns list(weight: (values + sticks) x resamples, uniform: sticks x resamples). */
+SEXP wb_entry_predictive_urn(SEXP shape, SEXP rest, SEXP discount, SEXP sticks, SEXP first, SEXP resamples, SEXP seed) {
+  urn of;
+  SEXP result = PROTECT(urn_new(shape, sticks, first, resamples, seed, 2, &of));
+  of.draws.rest = Rf_asReal(rest);
+  of.draws.discount = Rf_asReal(discount);
+  wb_predictive_urns(&of.draws);
   UNPROTECT(1);
   return result;
 }
 
 /* As above, with the number of new types of each resample: list(weight, uniform, unseen). */
 SEXP wb_entry_predictive_gnedin(SEXP shape, SEXP n, SEXP gamma, SEXP sticks, SEXP first, SEXP resamples, SEXP seed) {
-  static const char *const names[] = {"weight", "uniform", "unseen"};
-  const int values = (int)Rf_xlength(shape), pieces = Rf_asInteger(sticks), count = Rf_asInteger(resamples);
-  SEXP result = PROTECT(wb_list_new(3, names));
-  SET_VECTOR_ELT(result, 0, Rf_allocMatrix(REALSXP, values + pieces, count));
-  SET_VECTOR_ELT(result, 1, Rf_allocMatrix(REALSXP, pieces, count));
-  SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, count));
-  const wb_predictive_urn urn = {
-    .key = read_key(seed), .first = wb_size_from_sexp(first), .resamples = count, .values = values, .sticks = pieces,
-    .shape = REAL_RO(shape), .weight = REAL(VECTOR_ELT(result, 0)), .uniform = REAL(VECTOR_ELT(result, 1)),
-  };
-  wb_predictive_gnedin(&urn, Rf_asReal(n), Rf_asReal(gamma), REAL(VECTOR_ELT(result, 2)));
+  urn of;
+  SEXP result = PROTECT(urn_new(shape, sticks, first, resamples, seed, 3, &of));
+  wb_predictive_gnedin(&of.draws, Rf_asReal(n), Rf_asReal(gamma), of.unseen);
   UNPROTECT(1);
   return result;
 }
@@ -95,37 +91,35 @@ SEXP wb_entry_predictive_gnedin(SEXP shape, SEXP n, SEXP gamma, SEXP sticks, SEX
  * set). */
 SEXP wb_entry_predictive_fit(SEXP data, SEXP bandwidth, SEXP order, SEXP run) {
   static const char *const names[] = {"log_score", "score"};
-  const wb_call call = wb_call_from_list(run);
+  wb_message message;
+  const wb_call call = wb_call_from_list(run, &message);
   const wb_predictive_data observed = read_data(data);
   const wb_predictive_bandwidth rho = read_bandwidth(bandwidth);
   const int count = INTEGER_RO(Rf_getAttrib(order, R_DimSymbol))[1];
   const int sets = (int)(Rf_xlength(wb_list_element(bandwidth, "rho")) / observed.dimensions);
   SEXP result = PROTECT(wb_list_new(2, names));
   SET_VECTOR_ELT(result, 0, Rf_allocMatrix(REALSXP, count, sets));
-  SET_VECTOR_ELT(result, 1, array_new(observed.dimensions, (int)observed.n, count));
-  wb_message message;
+  SET_VECTOR_ELT(result, 1, Rf_alloc3DArray(REALSXP, observed.dimensions, (int)observed.n, count));
   const int status = wb_predictive_fit(&call, &observed, sets, rho.rho, rho.rho_x, count, INTEGER_RO(order),
-                                       REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)), &message);
-  UNPROTECT(1);
-  return status == WB_OK ? result : wb_failure(status, &message);
+                                       REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)));
+  return wb_finish(result, status, &message);
 }
 
 /* points: list(y, x). Returns list(conditional, gain), each points x d x orders. */
 SEXP wb_entry_predictive_state(SEXP data, SEXP bandwidth, SEXP order, SEXP score, SEXP points, SEXP run) {
   static const char *const names[] = {"conditional", "gain"};
-  const wb_call call = wb_call_from_list(run);
+  wb_message message;
+  const wb_call call = wb_call_from_list(run, &message);
   const wb_predictive_data observed = read_data(data);
   const SEXP y = wb_list_element(points, "y");
   const int count = INTEGER_RO(Rf_getAttrib(order, R_DimSymbol))[1], rows = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol))[0];
   SEXP result = PROTECT(wb_list_new(2, names));
-  SET_VECTOR_ELT(result, 0, array_new(rows, observed.dimensions, count));
-  SET_VECTOR_ELT(result, 1, array_new(rows, observed.dimensions, count));
-  wb_message message;
+  SET_VECTOR_ELT(result, 0, Rf_alloc3DArray(REALSXP, rows, observed.dimensions, count));
+  SET_VECTOR_ELT(result, 1, Rf_alloc3DArray(REALSXP, rows, observed.dimensions, count));
   const int status = wb_predictive_state(&call, &observed, read_bandwidth(bandwidth), count, INTEGER_RO(order),
                                          REAL_RO(score), rows, REAL_RO(y), REAL_RO(wb_list_element(points, "x")),
-                                         REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)), &message);
-  UNPROTECT(1);
-  return status == WB_OK ? result : wb_failure(status, &message);
+                                         REAL(VECTOR_ELT(result, 0)), REAL(VECTOR_ELT(result, 1)));
+  return wb_finish(result, status, &message);
 }
 
 SEXP wb_entry_predictive_average(SEXP state) {
@@ -146,7 +140,8 @@ SEXP wb_entry_predictive_average(SEXP state) {
 SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP state, SEXP seed, SEXP first, SEXP steps,
                                   SEXP run) {
   static const char *const names[] = {"conditional", "gain", "rows"};
-  const wb_call call = wb_call_from_list(run);
+  wb_message message;
+  const wb_call call = wb_call_from_list(run, &message);
   const wb_predictive_data observed = read_data(data);
   const SEXP conditional = wb_list_element(state, "conditional"), rows = wb_list_element(state, "rows");
   const int *const dim = INTEGER_RO(Rf_getAttrib(conditional, R_DimSymbol));
@@ -161,14 +156,12 @@ SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP s
     .x = REAL_RO(wb_list_element(points, "x")), .conditional = REAL(VECTOR_ELT(result, 0)),
     .gain = REAL(VECTOR_ELT(result, 1)), .row_state = rows == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 2)),
   };
-  wb_message message;
-  const int status = wb_predictive_resample(&call, &observed, read_bandwidth(bandwidth), &resamples, &message);
-  UNPROTECT(1);
-  return status == WB_OK ? result : wb_failure(status, &message);
+  const int status = wb_predictive_resample(&call, &observed, read_bandwidth(bandwidth), &resamples);
+  return wb_finish(result, status, &message);
 }
 
-static int has_predictive(const wb_call *call, wb_message *message) {
-  return wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", message);
+static int has_predictive(const wb_call *call) {
+  return wb_backend_has(call->backend, call->backend->predictive, "predictive resampling", call->message);
 }
 
 /* start: list(weight, shape, sd) before step 0. first_resample: the number of the first resample. state: list(mean,
@@ -176,7 +169,8 @@ static int has_predictive(const wb_call *call, wb_message *message) {
 SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_resample, SEXP first_step, SEXP steps,
                                 SEXP every, SEXP run) {
   static const char *const names[] = {"mean", "scale", "trajectory"};
-  const wb_call call = wb_call_from_list(run);
+  wb_message message;
+  const wb_call call = wb_call_from_list(run, &message);
   const SEXP mean = wb_list_element(state, "mean"), scale = wb_list_element(state, "scale");
   const int64_t first = wb_size_from_sexp(first_step), count = wb_size_from_sexp(steps),
                 thin = wb_size_from_sexp(every);
@@ -192,24 +186,21 @@ SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_re
     .mean = REAL(VECTOR_ELT(result, 0)), .scale = scale == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 1)),
     .every = thin > 0 ? thin : 1, .trajectory = records > 0 ? REAL(VECTOR_ELT(result, 2)) : NULL,
   };
-  wb_message message;
-  int status = has_predictive(&call, &message);
+  int status = has_predictive(&call);
   if (status == WB_OK) status = call.backend->predictive->normal_chains(&work, &call.run, &message);
-  UNPROTECT(1);
-  return status == WB_OK ? result : wb_failure(status, &message);
+  return wb_finish(result, status, &message);
 }
 
 /* Returns observations x resamples; columns sum to 1. */
 SEXP wb_entry_predictive_bootstrap(SEXP observations, SEXP first, SEXP resamples, SEXP steps, SEXP seed, SEXP run) {
-  const wb_call call = wb_call_from_list(run);
+  wb_message message;
+  const wb_call call = wb_call_from_list(run, &message);
   SEXP weight = PROTECT(Rf_allocMatrix(REALSXP, Rf_asInteger(observations), Rf_asInteger(resamples)));
   const wb_bootstrap work = {
     .key = read_key(seed), .first = wb_size_from_sexp(first), .resamples = Rf_asInteger(resamples),
     .observations = Rf_asInteger(observations), .steps = wb_size_from_sexp(steps), .weight = REAL(weight),
   };
-  wb_message message;
-  int status = has_predictive(&call, &message);
+  int status = has_predictive(&call);
   if (status == WB_OK) status = call.backend->predictive->bootstrap(&work, &call.run, &message);
-  UNPROTECT(1);
-  return status == WB_OK ? weight : wb_failure(status, &message);
+  return wb_finish(weight, status, &message);
 }

@@ -1,5 +1,5 @@
 /* Entries of the topic model: they convert between R's values and those of topic_model/topic_model.h. */
-#include "entry/entry.h"
+#include "entry/fields.h"
 #include "topic_model/topic_model.h"
 
 #include <stdlib.h>
@@ -24,10 +24,13 @@ static void close_session(SEXP pointer) {
   free(s);
 }
 
-static session *open_session(SEXP pointer, wb_message *message) {
-  session *s = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
-  if (!s) wb_message_write(message, "the session of the topic model is closed");
-  return s;
+/* NULL if the session is closed. */
+static session *open_session(SEXP pointer) {
+  return TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
+}
+
+static SEXP closed(void) {
+  return wb_refuse("the session of the topic model is closed");
 }
 
 /* Whether these are counts in compressed columns, as count_matrix() of R/count_matrix.R makes them. */
@@ -49,13 +52,6 @@ static int is_counts(SEXP start, SEXP row, SEXP count, int documents) {
   return tokens < 2147483648.0;
 }
 
-static int in_range(SEXP values, R_xlen_t length, int least, int end) {
-  if (TYPEOF(values) != INTSXP || Rf_xlength(values) != length) return 0;
-  for (R_xlen_t i = 0; i < length; i++)
-    if (INTEGER_RO(values)[i] < least || INTEGER_RO(values)[i] >= end) return 0;
-  return 1;
-}
-
 /* Reads what differs between documents and terms: NULL, or a list of `group` and the number of `groups`, and of
  * `extra_of` and `extra`, topics x rows, as in wb_topic_structure; groups 1 and a NULL extra mean none. */
 static int read_structure(SEXP list, int documents, int terms, int topics, wb_topic_structure *structure) {
@@ -66,13 +62,14 @@ static int read_structure(SEXP list, int documents, int terms, int topics, wb_to
   const int groups = Rf_asInteger(VECTOR_ELT(list, 1));
   if (groups < 1) return 0;
   if (groups > 1) {
-    if (!in_range(group, documents, 0, groups)) return 0;
+    if (!wb_are_integers(group, documents, 0, groups)) return 0;
     structure->groups = groups;
     structure->group = INTEGER_RO(group);
   }
   if (extra == R_NilValue) return 1;
   const R_xlen_t rows = TYPEOF(extra) == REALSXP ? Rf_xlength(extra) / topics : 0;
-  if (rows < 1 || rows > terms || Rf_xlength(extra) != rows * topics || !in_range(extra_of, terms, -1, (int)rows))
+  if (rows < 1 || rows > terms || Rf_xlength(extra) != rows * topics ||
+      !wb_are_integers(extra_of, terms, -1, (double)rows))
     return 0;
   for (R_xlen_t i = 0; i < rows * topics; i++)
     if (!(REAL_RO(extra)[i] >= 0 && R_FINITE(REAL_RO(extra)[i]))) return 0;
@@ -89,9 +86,9 @@ SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP 
       Rf_asInteger(topics) > WB_TOPIC_MOST ||
       !read_structure(structure, Rf_asInteger(documents), LENGTH(start) - 1, Rf_asInteger(topics), &differs))
     return wb_changed_fit();
-  const wb_call call = wb_call_from_list(run);
-  const wb_backend *const backend = call.backend;
   wb_message message;
+  const wb_call call = wb_call_from_list(run, &message);
+  const wb_backend *const backend = call.backend;
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, structure));
   R_RegisterCFinalizerEx(pointer, close_session, TRUE);
   session *s = calloc(1, sizeof *s);
@@ -112,8 +109,7 @@ SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP 
                                    INTEGER_RO(count), &s->corpus, &s->memory, &message);
   if (status == WB_OK) status = backend->topic_model->open(&s->corpus, &settings, &call.run, &s->topic, &message);
   if (status != WB_OK) close_session(pointer);
-  UNPROTECT(1);
-  return status == WB_OK ? pointer : wb_failure(status, &message);
+  return wb_finish(pointer, status, &message);
 }
 
 SEXP wb_entry_topic_close(SEXP pointer) {
@@ -135,9 +131,8 @@ static const uint16_t *topics_from_sexp(SEXP value, const session *s, R_xlen_t s
 }
 
 SEXP wb_entry_topic_start(SEXP pointer, SEXP key) {
-  wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  session *const s = open_session(pointer);
+  if (!s) return closed();
   SEXP topic = PROTECT(topics_new(s));
   wb_topic_start(s->corpus.tokens, s->topics, wb_key_from_raw(key), (uint16_t *)(void *)RAW(topic));
   UNPROTECT(1);
@@ -147,22 +142,20 @@ SEXP wb_entry_topic_start(SEXP pointer, SEXP key) {
 /* The topics of all tokens after the most similar topics are merged, so that `target` are left. */
 SEXP wb_entry_topic_merge(SEXP pointer, SEXP topics, SEXP target) {
   wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  session *const s = open_session(pointer);
+  if (!s) return closed();
   const uint16_t *topic = topics_from_sexp(topics, s, 1);
   const int32_t left = Rf_asInteger(target);
   if (!topic || left > s->topics || left < s->topics - s->topics / 2) return wb_changed_fit();
   SEXP out = PROTECT(topics_new(s));
   const int status = wb_topic_merge(&s->corpus, s->topics, left, topic, (uint16_t *)(void *)RAW(out), &message);
-  UNPROTECT(1);
-  return status == WB_OK ? out : wb_failure(status, &message);
+  return wb_finish(out, status, &message);
 }
 
 /* The topics of all tokens after each topic is split at random, so that there are `target`. */
 SEXP wb_entry_topic_split(SEXP pointer, SEXP topics, SEXP target, SEXP key, SEXP iteration) {
-  wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  session *const s = open_session(pointer);
+  if (!s) return closed();
   const uint16_t *topic = topics_from_sexp(topics, s, 1);
   const int32_t count = Rf_asInteger(target);
   if (!topic || count < s->topics || count > 65536) return wb_changed_fit();
@@ -197,31 +190,15 @@ static int kept_number(const kept_sweeps *kept, int i) {
   return after >= 0 && after % kept->every == 0 && after / kept->every < kept->count ? after / kept->every : -1;
 }
 
-/* Makes the list of what is kept, which is element `at` of `out`. */
-static void keep_in(SEXP out, int at, const session *s, const int *wanted, kept_sweeps *kept) {
-  static const char *const names[] = {"topics", "alpha", "beta", "common", "theta", "phi"};
-  const R_xlen_t count = kept->count, k = s->topics;
-  SEXP list = wb_list_new(6, names);
-  SET_VECTOR_ELT(out, at, list);
-  SET_VECTOR_ELT(list, 0, Rf_allocVector(RAWSXP, count * (R_xlen_t)s->corpus.tokens * (R_xlen_t)sizeof(uint16_t)));
-  SET_VECTOR_ELT(list, 1, Rf_allocVector(REALSXP, count * alphas(s)));
-  SET_VECTOR_ELT(list, 2, Rf_allocVector(REALSXP, count));
-  kept->topics = RAW(VECTOR_ELT(list, 0));
-  kept->alpha = REAL(VECTOR_ELT(list, 1));
-  kept->beta = REAL(VECTOR_ELT(list, 2));
-  if (s->structure.groups > 1) {
-    SET_VECTOR_ELT(list, 3, Rf_allocVector(REALSXP, count * (k + 1)));
-    kept->common = REAL(VECTOR_ELT(list, 3));
-  }
-  if (wanted[0]) {
-    SET_VECTOR_ELT(list, 4, Rf_allocVector(REALSXP, count * k * s->corpus.documents));
-    kept->theta = REAL(VECTOR_ELT(list, 4));
-  }
-  if (wanted[1]) {
-    SET_VECTOR_ELT(list, 5, Rf_allocVector(REALSXP, count * k * s->corpus.terms));
-    kept->phi = REAL(VECTOR_ELT(list, 5));
-  }
-}
+enum { KEPT_TOPICS = WB_OWN, KEPT_ALPHAS, KEPT, COMMON, THETA, PHI };
+static const wb_field kept_fields[] = {
+  {"topics", RAWSXP, {KEPT_TOPICS}, 0, offsetof(kept_sweeps, topics)},
+  {"alpha", REALSXP, {KEPT_ALPHAS}, 0, offsetof(kept_sweeps, alpha)},
+  {"beta", REALSXP, {KEPT}, 0, offsetof(kept_sweeps, beta)},
+  {"common", REALSXP, {COMMON}, WB_OPTIONAL, offsetof(kept_sweeps, common)},
+  {"theta", REALSXP, {THETA}, WB_OPTIONAL, offsetof(kept_sweeps, theta)},
+  {"phi", REALSXP, {PHI}, WB_OPTIONAL, offsetof(kept_sweeps, phi)},
+};
 
 /* Sweeps from a state with topics, alpha, beta, common and key, as in wb_topic_state; common is NULL for one group. The
  * first sweep has the number `iteration`. sweeps: how many, then the first that is kept, from 0, the distance between
@@ -234,67 +211,72 @@ SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP
   static const char *const names[] = {"topics", "alpha", "beta", "log_likelihood", "alpha_sum", "beta_trace",
                                       "kept", "common"};
   wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  session *const s = open_session(pointer);
+  if (!s) return closed();
   const uint16_t *topic = topics_from_sexp(topics, s, 1);
   if (!topic || !is_positive(alpha, alphas(s)) || !is_positive(beta, 1) || !is_positive(prior, 4) ||
       (s->structure.groups > 1 && !is_positive(common, (R_xlen_t)s->topics + 1)))
     return wb_changed_fit();
   const int *chosen = INTEGER_RO(method), *wanted = LOGICAL_RO(want), *numbers = INTEGER_RO(sweeps);
   const double *shapes = REAL_RO(prior);
-  const wb_topic_method how = {chosen[0], (wb_topic_alpha)chosen[1], chosen[2], shapes[0], shapes[1], shapes[2],
-                               shapes[3]};
-  const uint64_t chain_key = wb_key_from_raw(key);
   const uint32_t first = (uint32_t)Rf_asReal(iteration);
-  const int count = numbers[0];
+  const int count = numbers[0], grouped = s->structure.groups > 1;
+  const size_t k = (size_t)s->topics, tokens = (size_t)s->corpus.tokens * sizeof(uint16_t);
+  const size_t documents = (size_t)s->corpus.documents, terms = (size_t)s->corpus.terms;
   kept_sweeps kept = {.first = count - 1, .every = 1, .count = 1};
   if (LENGTH(sweeps) > 1) kept = (kept_sweeps){.first = numbers[1], .every = numbers[2], .count = numbers[3]};
   SEXP out = PROTECT(wb_list_new(8, names));
   SET_VECTOR_ELT(out, 0, topics_new(s));
   SET_VECTOR_ELT(out, 1, Rf_duplicate(alpha));
   for (int i = 3; i < 6; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, count));
-  keep_in(out, 6, s, wanted, &kept);
-  if (s->structure.groups > 1) SET_VECTOR_ELT(out, 7, Rf_duplicate(common));
-  wb_topic_state state = {s->topics, REAL(VECTOR_ELT(out, 1)), Rf_asReal(beta),
-                          s->structure.groups > 1 ? REAL(VECTOR_ELT(out, 7)) : NULL};
-  const size_t k = (size_t)s->topics, tokens = (size_t)s->corpus.tokens * sizeof(uint16_t);
+  const double many = kept.count, size[] = {
+    WB_SIZES, many * (double)tokens, many * (double)alphas(s), many, grouped ? many * (double)(k + 1) : -1,
+    wanted[0] ? many * (double)(k * documents) : -1, wanted[1] ? many * (double)(k * terms) : -1,
+  };
+  SET_VECTOR_ELT(out, 6, WB_NEW(kept_fields, size, &kept));
+  if (grouped) SET_VECTOR_ELT(out, 7, Rf_duplicate(common));
+  wb_topic_chain chain = {
+    .backend = s->backend, .session = s->topic, .corpus = &s->corpus, .structure = &s->structure,
+    .method = {chosen[0], (wb_topic_alpha)chosen[1], chosen[2], shapes[0], shapes[1], shapes[2], shapes[3]},
+    .state = {s->topics, REAL(VECTOR_ELT(out, 1)), Rf_asReal(beta), grouped ? REAL(VECTOR_ELT(out, 7)) : NULL},
+    .key = wb_key_from_raw(key), .message = &message,
+  };
+  const wb_topic_state *const state = &chain.state;
   int status = s->backend->topic_model->set_topics(s->topic, topic, &message);
   for (int i = 0; i < count && status == WB_OK; i++) {
     const int number = kept_number(&kept, i);
     const size_t at = number < 0 ? 0 : (size_t)number;
-    status = wb_topic_sweep(s->backend, s->topic, &s->corpus, &s->structure, &how, &state, chain_key,
-                            first + (uint32_t)i, &REAL(VECTOR_ELT(out, 3))[i],
-                            number >= 0 && kept.theta ? kept.theta + at * k * (size_t)s->corpus.documents : NULL,
-                            number >= 0 && kept.phi ? kept.phi + at * k * (size_t)s->corpus.terms : NULL, &message);
+    status = wb_topic_sweep(&chain, first + (uint32_t)i, &REAL(VECTOR_ELT(out, 3))[i],
+                            number >= 0 && kept.theta ? kept.theta + at * k * documents : NULL,
+                            number >= 0 && kept.phi ? kept.phi + at * k * terms : NULL);
     double sum = 0;
     /* With groups, the alpha of documents of no group. */
-    for (size_t j = 0; j < k; j++) sum += state.common ? state.common[j] : state.alpha[j];
+    for (size_t j = 0; j < k; j++) sum += state->common ? state->common[j] : state->alpha[j];
     REAL(VECTOR_ELT(out, 4))[i] = sum;
-    REAL(VECTOR_ELT(out, 5))[i] = state.beta;
+    REAL(VECTOR_ELT(out, 5))[i] = state->beta;
     if (number < 0 || status != WB_OK) continue;
     const size_t shapes_of = (size_t)alphas(s);
-    memcpy(kept.alpha + at * shapes_of, state.alpha, shapes_of * sizeof(double));
-    kept.beta[at] = state.beta;
-    if (kept.common) memcpy(kept.common + at * (k + 1), state.common, (k + 1) * sizeof(double));
+    memcpy(kept.alpha + at * shapes_of, state->alpha, shapes_of * sizeof(double));
+    kept.beta[at] = state->beta;
+    if (kept.common) memcpy(kept.common + at * (k + 1), state->common, (k + 1) * sizeof(double));
     status = s->backend->topic_model->get_topics(s->topic, (uint16_t *)(void *)(kept.topics + at * tokens), &message);
   }
   if (status == WB_OK)
     status = s->backend->topic_model->get_topics(s->topic, (uint16_t *)(void *)RAW(VECTOR_ELT(out, 0)), &message);
-  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(state.beta));
-  UNPROTECT(1);
-  return status == WB_OK ? out : wb_failure(status, &message);
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(state->beta));
+  return wb_finish(out, status, &message);
 }
 
 static int is_matrix(SEXP values, double rows, double columns) {
-  return TYPEOF(values) == REALSXP && (double)Rf_xlength(values) == rows * columns;
+  return wb_is_numbers(values, rows * columns);
 }
 
 /* Adds the means given the topics to `sums`, a store of theta, topics x documents, and, if it has two arrays, of phi,
  * topics x terms. topics, alpha and beta are those of one or more sweeps, one after the other. */
 SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP sums) {
   wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  session *const s = open_session(pointer);
+  if (!s) return closed();
   const R_xlen_t sweeps = Rf_xlength(beta), k = s->topics, of_sweep = alphas(s);
   const uint16_t *topic = topics_from_sexp(topics, s, sweeps);
   SEXP arrays = wb_store_arrays(sums);
@@ -320,8 +302,8 @@ SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, 
 /* Sets phi, topics x terms, for later calls. */
 SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi) {
   wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  session *const s = open_session(pointer);
+  if (!s) return closed();
   if (!is_matrix(phi, s->topics, s->corpus.terms)) return wb_changed_fit();
   const int status = s->backend->topic_model->set_phi(s->topic, REAL_RO(phi), &message);
   return status == WB_OK ? R_NilValue : wb_failure(status, &message);
@@ -330,8 +312,8 @@ SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi) {
 /* `sweeps` sweeps of theta and the topics with phi as it was set. Returns the topics. */
 SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP iteration, SEXP sweeps, SEXP mean) {
   wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  session *const s = open_session(pointer);
+  if (!s) return closed();
   const uint16_t *topic = topics_from_sexp(topics, s, 1);
   if (!topic || !is_positive(alpha, alphas(s))) return wb_changed_fit();
   double *log_likelihood = (double *)R_alloc((size_t)s->corpus.documents + 1, sizeof(double));
@@ -347,18 +329,16 @@ SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP 
     status = functions->draw_documents(s->topic, &draw, log_likelihood, NULL, &message);
   }
   if (status == WB_OK) status = functions->get_topics(s->topic, (uint16_t *)(void *)RAW(out), &message);
-  UNPROTECT(1);
-  return status == WB_OK ? out : wb_failure(status, &message);
+  return wb_finish(out, status, &message);
 }
 
 /* The log probability of each document's words under phi as it was set and theta, topics x documents. */
 SEXP wb_entry_topic_score(SEXP pointer, SEXP theta) {
   wb_message message;
-  session *s = open_session(pointer, &message);
-  if (!s) return wb_failure(WB_ERROR_INPUT, &message);
+  session *const s = open_session(pointer);
+  if (!s) return closed();
   if (!is_matrix(theta, s->topics, s->corpus.documents)) return wb_changed_fit();
   SEXP out = PROTECT(Rf_allocVector(REALSXP, s->corpus.documents));
   const int status = s->backend->topic_model->score(s->topic, REAL_RO(theta), REAL(out), &message);
-  UNPROTECT(1);
-  return status == WB_OK ? out : wb_failure(status, &message);
+  return wb_finish(out, status, &message);
 }

@@ -25,7 +25,7 @@ int wb_interface_categorical_draw(const warpbayes_source *from, int64_t rows, in
     .key = wb_interface_iterated_key(from), .first_row = (int64_t)from->first, .draws = draws, .index = items,
     .index_stride = rows,
   };
-  status = wb_categorical_draw(&call.call, &given, 0, &asked, text);
+  status = wb_categorical_draw(&call.call, &given, 0, &asked);
   if (status == WB_OK)
     for (int64_t i = 0; i < rows * draws; i++) items[i]--;
   return status;

@@ -32,7 +32,7 @@ int wb_interface_pmf_convolve(int64_t m, const double *p, int64_t n, const doubl
     .first = 0, .count = m + n - 1, .r = r, .r_stride = 1, .r_pair_stride = m + n - 1,
   };
   status = wb_pmf_check_pairs(&work, is_log != 0, &seen, text);
-  if (status == WB_OK) status = wb_pmf_convolve_pairs(&method, &work, is_log != 0, &seen, text);
+  if (status == WB_OK) status = wb_pmf_convolve_pairs(&method, &work, is_log != 0, &seen);
   if (status == WB_OK) status = wb_pmf_check_result(seen, m + n - 1, r, text);
   wb_fft_cache_clear(&cache);
   return status;

@@ -24,9 +24,7 @@ bool next_copy(size_t prior, LaterCopy *copy);
 }  // namespace wb_emulator
 #pragma GCC visibility pop
 
-static inline void __pipeline_memcpy_async(void *to, const void *from, size_t size, size_t zfill = 0,
-                                           WB_EMULATOR_HERE) {
-  (void)zfill; /* the package fills nothing with zeros */
+static inline void __pipeline_memcpy_async(void *to, const void *from, size_t size, WB_EMULATOR_HERE) {
   wb_emulator::copy_later(to, from, size, WB_EMULATOR_PLACE);
 }
 static inline void __pipeline_commit(void) { wb_emulator::commit_copies(); }

@@ -1,7 +1,6 @@
-/* Stands in for CUDA's header of this name when a host C++ compiler compiles the package's .cu files. It has the part
- * of the CUDA runtime and of the device language that the package uses, with the meaning given in the CUDA C++
- * Programming Guide and the CUDA Runtime API reference. A name that is missing here is a compile error, so no kernel
- * runs on guesses. */
+/* Stands in for CUDA's header of this name when a host C++ compiler compiles .cu files. It has a part of the CUDA
+ * runtime and of the device language, with the meaning given in the CUDA C++ Programming Guide and the CUDA Runtime API
+ * reference. A name that is missing here is a compile error, so no kernel runs on guesses. */
 #ifndef WB_EMULATOR_CUDA_RUNTIME_H
 #define WB_EMULATOR_CUDA_RUNTIME_H
 

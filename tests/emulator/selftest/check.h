@@ -8,7 +8,12 @@
 #include <cstring>
 #include <vector>
 
-#include "cuda/device.cuh" /* WB_DYNAMIC_SHARED */
+/* On a card; the emulator has its own definition. */
+#ifndef WB_DYNAMIC_SHARED
+#define WB_DYNAMIC_SHARED(type, name)                               \
+  extern __shared__ __align__(16) unsigned char wb_dynamic_shared[]; \
+  type *name = reinterpret_cast<type *>(wb_dynamic_shared)
+#endif
 
 #ifdef WB_EMULATOR
 #include "../src/emulator.h"

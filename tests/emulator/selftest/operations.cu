@@ -6,8 +6,6 @@
 
 #include <cmath>
 
-#include "cuda/mixture/tensor_cores.cuh"
-
 static const unsigned FULL = 0xffffffffu;
 
 /* Shuffles ---------------------------------------------------------------- */
@@ -322,12 +320,27 @@ __global__ void intrinsics(double *out) {
 
 /* Products of matrices, and asynchronous copies -------------------------------------- */
 
+/* The compute capability, ten times the major number plus the minor one, whose tensor cores multiply doubles fast. */
+static const int TENSOR_CAPABILITY = 90;
+#if defined(WB_EMULATOR) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900)
+#define HAS_TENSOR_CORES
+__device__ static void multiply_add(double (&d)[4], double upper, double lower, double b) {
+#ifdef WB_EMULATOR
+  wb_emulator::multiply_add_16x8x4(d, upper, lower, b);
+#else
+  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+      : "d"(upper), "d"(lower), "d"(b));
+#endif
+}
+#endif
+
 __global__ void product(const double *a, const double *b, const double *c, double *out) {
-#ifdef WB_TENSOR_CORES
+#ifdef HAS_TENSOR_CORES
   const int lane = (int)threadIdx.x, g = lane / 4, q = lane % 4;
   double d[4];
   for (int i = 0; i < 4; i++) d[i] = c[(g + i / 2 * 8) * 8 + 2 * q + i % 2];
-  wb::multiply_add_16x8x4(d, a[4 * g + q], a[4 * (g + 8) + q], b[8 * q + g]);
+  multiply_add(d, a[4 * g + q], a[4 * (g + 8) + q], b[8 * q + g]);
   for (int i = 0; i < 4; i++) out[(g + i / 2 * 8) * 8 + 2 * q + i % 2] = d[i];
 #else
   (void)a, (void)b, (void)c, (void)out;
@@ -354,7 +367,7 @@ static void test_products() {
   (void)cudaGetDevice(&device);
   (void)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   (void)cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
-  if (10 * major + minor != wb::TENSOR_CAPABILITY) return;
+  if (10 * major + minor != TENSOR_CAPABILITY) return;
   for (int kind = 0; kind < 5; kind++) {
     bool same = true;
     for (int repeat = 0; repeat < 200; repeat++) {

@@ -86,9 +86,9 @@ for cxx in "$@"; do
     echo "$cxx is not here: left out"
     continue
   fi
-  # Each sanitizer runs with the compiler that tools/test uses for it; in the long form, with both.
+  # Each sanitizer runs with one compiler; in the long form, with both.
   instruments="address access thread"
-  if [ -z "${WARPBAYES_EXTENDED_TESTS:-}" ]; then
+  if [ -z "${WB_EMULATOR_EXTENDED_TESTS:-}" ]; then
     case $cxx in
       *clang*) instruments=thread ;;
       *) instruments="address access" ;;

@@ -1,6 +1,6 @@
 /* Checks every load and store of the kernels' files. They are compiled with -fsanitize=thread, which calls a function
  * for each access. This file has these functions in place of the sanitizer's. A thread of a kernel may touch device and
- * pinned memory, the block's shared memory, its own stack, its arguments and the constants of the plugin. It may read
+ * pinned memory, the block's shared memory, its own stack, its arguments and the constants of the library. It may read
  * device and shared memory only where something was written. Host code may not touch device memory. In contrast to the
  * address sanitizer, this check tells host memory from device memory and works in an ordinary process. */
 #ifdef WB_EMULATOR_ACCESS

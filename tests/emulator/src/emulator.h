@@ -1,5 +1,5 @@
-/* The functions for tests that the plugin exports besides its backend. All arguments are pointers, so that R's .C can
- * call each function. */
+/* Functions for tests, which every library exports. All arguments are pointers, so that R's .C can call each function.
+ */
 #ifndef WB_EMULATOR_H
 #define WB_EMULATOR_H
 
@@ -9,7 +9,7 @@ extern "C" {
 /* The at-th call of the CUDA runtime from now on fails with this error code. With 0 none fails. An error that CUDA
  * would report later than the launch is reported later here too. */
 void wb_emulator_fail(const int *at, const int *error);
-/* The number of calls of the CUDA runtime since the plugin was loaded. cudaGetLastError, cudaPeekAtLastError,
+/* The number of calls of the CUDA runtime since the library was loaded. cudaGetLastError, cudaPeekAtLastError,
  * cudaGetErrorName and cudaGetErrorString are not counted. */
 void wb_emulator_calls(int *count);
 /* Sets the number of devices, at most 16. */

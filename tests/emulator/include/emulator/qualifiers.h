@@ -23,12 +23,10 @@
  * (src/shared.cpp). All fibers of a launch run on one operating system thread and share one copy. */
 #define __shared__ static __thread
 
-/* Dynamic shared memory as an array of `type` called `name`. It replaces the definition of src/cuda/device.cuh, whose
+/* Dynamic shared memory as an array of `type` called `name`. It replaces the sources' own definition, whose
  * `extern __shared__` array has no meaning here. */
 #define WB_EMULATOR_DYNAMIC_SHARED(type, name) \
   type *name = static_cast<type *>(::wb_emulator::dynamic_shared())
 #define WB_DYNAMIC_SHARED WB_EMULATOR_DYNAMIC_SHARED
-/* Small slots for copies, so that tests with few numbers use several. */
-#define WB_SLOT_BYTES 16384
 
 #endif

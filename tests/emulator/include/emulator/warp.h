@@ -38,7 +38,7 @@ unsigned live_lanes(void);
 struct Product {
   double a[2], b, d[4];
 };
-/* src/cuda/mixture/tensor_cores.cuh calls this in place of the instruction. */
+/* Inline PTX is not emulated: sources with the instruction mma.m16n8k4 of doubles call this in its place. */
 static inline void multiply_add_16x8x4(double (&d)[4], double upper, double lower, double b, WB_EMULATOR_HERE) {
   Product own = {{upper, lower}, b, {d[0], d[1], d[2], d[3]}};
   collective(PRODUCT, 0xffffffffu, (uint64_t)(uintptr_t)&own, 0, 32, WB_EMULATOR_PLACE);

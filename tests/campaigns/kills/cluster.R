@@ -2,7 +2,7 @@
 # workers get the signal at once. Afterwards the cluster must answer. Counts the clusters that do not, and makes new
 # ones for the rest. Needs Unix, and the package in the library.
 #
-#   Rscript tests/kills/cluster.R [TIMES] [SEED]
+#   Rscript tests/campaigns/kills/cluster.R [TIMES] [SEED]
 #
 # An interrupt within the first 0.05 seconds of a fit may end a worker. A fit that waits longer than its turn, which is
 # what a lost reply looks like, ends this script with an error.

@@ -8,14 +8,14 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-out=${1:-$root/build/emulator-mutations}
+out=${1:-$root/build/barriers}
 cxx=clang++
 command -v "$cxx" > /dev/null 2>&1 || cxx=g++
 copy=$out/copy
 rm -rf "$copy"
 mkdir -p "$copy/tests"
 cp -R "$root/src" "$copy/src"
-cp -R "$here" "$copy/tests/emulator"
+cp -R "$here" "$here/../emulator" "$copy/tests"
 export WB_EMULATOR_QUIET=1 TSAN_OPTIONS='exitcode=66 halt_on_error=1'
 
 noticed=0 unnoticed=0
@@ -23,8 +23,8 @@ grep -nE '__sync(threads|warp)\(' "$root"/src/cuda/*.cu* "$root"/src/cuda/*/*.cu
 while IFS=: read -r file line; do
   name=${file#"$root"/src/cuda/}
   sed -E "${line}s/__sync(threads|warp)\([^)]*\);/(void)0;/" "$file" > "$copy/src/cuda/$name"
-  "$copy/tests/emulator/build.sh" "$out/driver" --cxx="$cxx" --sanitize=thread \
-    --driver="$copy/tests/emulator/race_driver.cpp"
+  "$copy/tests/emulated/build.sh" "$out/driver" --cxx="$cxx" --sanitize=thread \
+    --driver="$copy/tests/emulated/race_driver.cpp"
   status=0
   timeout 300 "$out/driver" > "$out/log" 2>&1 < /dev/null || status=$?
   if [ "$status" -ne 0 ]; then

@@ -4,7 +4,7 @@
 arguments <- commandArgs(TRUE)
 child <- identical(arguments[1L], "--child")
 folder <- normalizePath("build/audit")
-source("tests/audit/fixtures.R")
+source("tests/campaigns/audit/fixtures.R")
 seconds <- 5 # processor time of a call
 patience <- 60 # elapsed time after which a child that does not report is ended
 memory <- 4e6 # kilobytes of address space of a child
@@ -280,7 +280,7 @@ while (from <= total) {
   to <- min(total, from + block - 1)
   unlink(paste0(into, ".pid"))
   system2("sh", c("-c", shQuote(sprintf(
-    "ulimit -v %.0f; exec Rscript --vanilla tests/audit/audit.R --child %.0f %.0f %.0f %s > %s 2>&1; ",
+    "ulimit -v %.0f; exec Rscript --vanilla tests/campaigns/audit/audit.R --child %.0f %.0f %.0f %s > %s 2>&1; ",
     memory, from, to, seed, shQuote(into), shQuote(paste0(into, ".out"))
   ))), wait = FALSE)
   begun <- Sys.time()

@@ -1,22 +1,26 @@
 # The long run of the tests, in parts: over days, over machines, and in any order. Each part that ends adds a line to
-# tests/full-run.csv. A part that the record has for the present sources, without a failure, is left out. Where tests
-# were skipped for want of a package, the state is "incomplete", and a machine with the package runs the part again.
+# tests/campaigns/full-run.csv. A part that the record has for the present sources, without a failure, is left out.
+# Where tests were skipped for want of a package, the state is "incomplete", and a machine with the package runs the
+# part again.
 #
-#   Rscript tests/full-run.R [OPTION...] [PART...]    all parts, or some; `tools/test --full` prepares what they need
-#   Rscript tests/full-run.R list [PART...]           the parts that are not on record
-#   Rscript tests/full-run.R table                    writes tests/full-run.md from the record
+#   Rscript tests/campaigns/full-run.R [OPTION...] [PART...]    all parts, or some
+#   Rscript tests/campaigns/full-run.R list [PART...]           the parts that are not on record
+#   Rscript tests/campaigns/full-run.R table                    writes tests/campaigns/full-run.md from the record
+#
+# `tools/test --full` prepares what the parts need.
 #
 #   jobs=N           parts at a time; 1 without it
 #   limit=SECONDS    ends a part after this time; 1e6 without it
 #   total=SECONDS    ends all parts after this time
-#   record=FILE      adds to this file, not to tests/full-run.csv
+#   record=FILE      adds to this file, not to tests/campaigns/full-run.csv
 #   again            runs parts that are on record too
 #
 # PART is `cpu/FILE` or `emulator/FILE`, where FILE is the name of a file of tests/testthat without test- and .R, or
-# another step of tools/test. `cpu` and `emulator` are all their parts, and `long` those of `cpu` that have a long form.
+# another step of tools/test. `cpu` and `emulator` stand for all their parts, and `long` for the parts of `cpu` with a
+# long form.
 # Parts of `cpu` and `emulator` need R_LIBS with this package, installed from these sources, testthat and Matrix, and
 # `emulator` needs WARPBAYES_TEST_PLUGIN. The other steps need what tools/step says. It needs Unix, and `timeout`.
-record_file <- "tests/full-run.csv"
+record_file <- "tests/campaigns/full-run.csv"
 log_folder <- "build/full-run"
 
 # Parts ----------------------------------------------------------------------------------------------------------------
@@ -67,7 +71,7 @@ sources_of <- function(parts) {
   files_in <- function(folder, pattern = NULL) {
     sort(list.files(folder, pattern, recursive = TRUE, full.names = TRUE), method = "radix")
   }
-  built <- "[.](o|so)$|^src/Makevars$|^tests/full-run"
+  built <- "[.](o|so)$|^src/Makevars$|^tests/campaigns/full-run[.]"
   without <- function(files) files[!grepl(built, files)]
   package <- digest_of(c(files_in("R"), without(files_in("src"))))
   helpers <- digest_of(files_in("tests/testthat", "^helper|[.]csv$"), package)
@@ -112,7 +116,7 @@ last_results <- function(record) {
   record[!duplicated(record$part, fromLast = TRUE), ]
 }
 
-# Packages for want of which tests were skipped, from a note of the record. testthat has used both wordings.
+# The packages that skipped tests needed, from a note of the record. testthat has used both wordings.
 missing_packages <- function(note) {
   pattern <- "[{]?([A-Za-z0-9.]+)[}]? (cannot be loaded|is not installed)"
   found <- regmatches(note, gregexpr(pattern, note))[[1L]]
@@ -154,8 +158,8 @@ counts_of <- function(log, status) {
   counts
 }
 
-# `timeout` ends all that a part started, at the limit or if this run is interrupted. Tests of interrupts need a SIGINT
-# that is not ignored, as it is in what a shell starts in the background.
+# `timeout` ends all that a part started, at the limit or if this run is interrupted. A shell lets the processes that it
+# starts in the background ignore SIGINT, and tests of interrupts need a SIGINT that is not ignored.
 run_part <- function(part, limit, sources, commit, record) {
   step <- sub("/.*", "", part)
   in_suite <- step != part
@@ -236,9 +240,9 @@ write_table <- function() {
   of <- function(state) sum(last$state == state & last$part %in% all_parts())
   lines <- c(
     "# The long run", "",
-    "`Rscript tests/full-run.R table` writes this page from tests/full-run.csv, where each part of `tools/test --full`",
-    "stands with its last result. Parts run on their own, on several days and machines. A part is incomplete where",
-    "tests were skipped because the machine lacks a package.", "",
+    "`Rscript tests/campaigns/full-run.R table` writes this page from tests/campaigns/full-run.csv, which has the last",
+    "result of each part of `tools/test --full`. Parts run on their own, on several days and machines. A part is",
+    "incomplete where tests were skipped because the machine lacks a package.", "",
     sprintf("Of %d parts %d passed, and %d leave all their tests to other parts. Incomplete: %d. Failed: %d.",
       length(all_parts()), of("passed"), of("skipped"), of("incomplete"), of("failed")),
     sprintf("Ended by a limit: %d. Without a result: %d.", of("limit"), length(missing)), "",
@@ -252,7 +256,7 @@ write_table <- function() {
   notes <- last[nzchar(last$note) & alone, ]
   writeLines(c(lines, "", if (nrow(notes)) c("Notes:", "", strwrap(sprintf("* `%s`: %s", notes$part, notes$note),
     118, exdent = 2))),
-    "tests/full-run.md")
+    "tests/campaigns/full-run.md")
 }
 
 # --------------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@
 
 #include "backend/backend.h"
 #include "core/polyagamma_draw.h"
-#include "src/emulator.h"
+#include "../emulator/src/emulator.h"
 
 extern "C" const wb_backend *wb_plugin_backend(void);
 

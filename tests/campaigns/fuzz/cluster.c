@@ -109,7 +109,7 @@ static const char *name_of(void *context, int32_t worker) {
 static int ask_all(int is_start, int last, wb_message *message) {
   const wb_mixture_data data = {.rows = ROWS, .columns = P, .center = center, .inverse_scale = scale,
                                 .precision = WB_DOUBLE, .samples = SAMPLES};
-  const wb_call call = {&processor, &processor, where, {NULL, 0}};
+  const wb_call call = {&processor, &processor, where, {NULL, 0}, NULL};
   const wb_cluster cluster = {WORKERS, first_row, 1, exchange, name_of, &is_start};
   const wb_mixture_functions *const t = wb_mixture_cluster.mixture;
   const double mean[P] = {0}, floor[P] = {0.01, 0.01, 0.01}, prior_scale[TRIANGLE] = {1, 0, 1, 0, 0, 1};

@@ -2,7 +2,7 @@
 # run that was never stopped, and leave no file behind. A run is stopped at most ten times, so that all kinds of run end
 # even where they make little way between two stops.
 #
-#   Rscript tests/kills/kills.R KILLS INTERRUPTS [SEED [SECONDS]]    SECONDS: how long new kills are begun
+#   Rscript tests/campaigns/kills/kills.R KILLS INTERRUPTS [SEED [SECONDS]]    SECONDS: how long new kills are begun
 library(warpbayes)
 arguments <- as.numeric(commandArgs(TRUE))
 left <- c(kill = arguments[[1L]], interrupt = arguments[[2L]])

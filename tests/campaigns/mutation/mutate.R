@@ -1,6 +1,6 @@
 # Changes lines of the sources at random, one at a time, and counts what the tests find.
 #
-#   Rscript tests/mutation/mutate.R [OPTION]...
+#   Rscript tests/campaigns/mutation/mutate.R [OPTION]...
 #     --seed=1                            the lines and changes that are drawn
 #     --number=40                         mutants of each folder that change the compiled code
 #     --folders=core,cpu,cuda,host,R      what is changed
@@ -12,16 +12,16 @@
 #     --status=survived                   ... or those with this status; `any` is all
 #     --fresh                             ... and after them drawn ones
 #     --tests=PATTERN                     only test files whose names match
-#     --measure                           writes tests/mutation/seconds.csv: processor time of tests without a mutant
+#     --measure                           writes seconds.csv beside this file: processor time of tests without a mutant
 #
 # A mutant is found if a test fails, R dies, or a test takes over three times its usual processor time. A change that
 # does not compile, or that gives the same object file (in R the same expression), is drawn again. Each job
 # has a copy of the built tree, in which only what includes the changed file is compiled again. Kernels run on the
 # emulator; what the suite does not notice there goes through the race driver with the checks of accesses and of races.
-# CONTRIBUTING.md has the results.
+# tests/campaigns.md has the results.
 
-source("tests/mutation/mutants.R")
-source("tests/mutation/topics.R")
+source("tests/campaigns/mutation/mutants.R")
+source("tests/campaigns/mutation/topics.R")
 
 options(warn = 1)
 folder_of <- c(
@@ -127,7 +127,7 @@ objects_of <- function(tree) {
   scan(text = gsub("\\\\", " ", sub(".*OBJECTS = ", "", text)), what = "", quiet = TRUE)
 }
 
-# For each file of src the files that it includes, and those that these include, without the leading src/.
+# For each file of src all files that it includes, directly or through other files, without the leading src/.
 read_includes <- function(tree) {
   files <- list.files(file.path(tree, "src"), "[.](c|h|cu|cuh)$", recursive = TRUE)
   direct <- lapply(stats::setNames(files, files), function(file) {
@@ -165,11 +165,11 @@ write_compiler <- function(tree, command) {
   normalizePath(file)
 }
 
-# Builds the emulated plugin, or the race driver, with all kernels or those of `sources` again. `run` is run_command
-# or start_command.
+# Builds the emulated plugin, or the race driver. It compiles all kernels, or only the kernels of `sources` again. `run`
+# is run_command or start_command.
 emulate <- function(tree, out, args, sources, kernels, log, jobs = 1, compiler = "g++", run = run_command) {
   more <- if (length(sources)) paste0("--source=", file.path(normalizePath(tree), "src", sources))
-  run(file.path(tree, "tests", "emulator", "build.sh"),
+  run(file.path(tree, "tests", "emulated", "build.sh"),
     c(out, paste0("--cxx=", write_compiler(tree, compiler)), args, paste0("--jobs=", jobs), more,
       if (nzchar(kernels)) paste0("--kernels=", kernels)), log)
 }
@@ -218,7 +218,7 @@ prepare <- function(option) {
         option$jobs, emulations[[variant]]$compiler, start_command)
     }))
   }
-  # Each build ends with few compilers that run, so that with enough jobs all builds run at once.
+  # Towards its end a build runs few compilers, so with enough jobs all builds run at once.
   running <- list()
   for (name in names(builds)) {
     running[[name]] <- builds[[name]]()
@@ -234,7 +234,7 @@ prepare <- function(option) {
   file.create(file.path(base, "complete"))
 }
 
-driver <- "--driver=tests/emulator/race_driver.cpp"
+driver <- "--driver=tests/emulated/race_driver.cpp"
 emulations <- list(
   emulator = list(args = character(), compiler = "g++"),
   access = list(args = "--sanitize=access", compiler = "g++"),
@@ -259,7 +259,7 @@ run_suite <- function(where, tests, limits, plugin, until) {
   unlink(progress)
   tree <- file.path(where, "tree")
   process <- processx::process$new(file.path(R.home("bin"), "Rscript"),
-    c("tests/mutation/suite.R", normalizePath(file.path(where, "library")), paste0(normalizePath(where), "/progress"),
+    c("tests/campaigns/mutation/suite.R", file.path(normalizePath(where), c("library", "progress")),
       paste(limits, collapse = ","), tests),
     stdout = file.path(where, "suite.log"), stderr = "2>&1", wd = tree, cleanup_tree = TRUE,
     env = c("current", test_environment(tree, plugin)))
@@ -306,7 +306,7 @@ test_names <- function() sub("^test-(.*)[.]R$", "\\1", list.files("tests/testtha
 
 # The usual processor time of tests. That on the emulator is not measured: 20 is a cautious factor.
 read_seconds <- function(backend) {
-  file <- "tests/mutation/seconds.csv"
+  file <- "tests/campaigns/mutation/seconds.csv"
   if (!file.exists(file)) {
     return(numeric())
   }
@@ -458,7 +458,7 @@ examine <- function(option, where, mutant, includes, seconds, until) {
   if (is.na(extra)) c("unfinished", "") else if (nzchar(extra)) c("found", extra) else c("survived", "")
 }
 
-# The race driver, with the check of accesses and with that of races.
+# The race driver, once with the check of accesses and once with the check of races.
 find_by_driver <- function(option, where, sources, until) {
   for (variant in c("access", "races")) {
     if (!file.exists(file.path(option$out, "base", paste0(variant, ".so.o")))) next
@@ -604,7 +604,7 @@ measure <- function(option) {
   log <- readLines(file.path(where, "suite.log"))
   passed <- strsplit(sub("^passed ", "", grep("^passed ", log, value = TRUE)), " ")
   table <- data.frame(test = vapply(passed, `[[`, "", 1L), seconds = round(as.numeric(vapply(passed, `[[`, "", 2L)), 1))
-  utils::write.csv(table, "tests/mutation/seconds.csv", row.names = FALSE, quote = FALSE)
+  utils::write.csv(table, "tests/campaigns/mutation/seconds.csv", row.names = FALSE, quote = FALSE)
 }
 
 main <- function(words) {
@@ -634,7 +634,7 @@ main <- function(words) {
   saveRDS(plan, file.path(option$out, "plan.rds"))
   cat(sprintf("built after %.0f s\n", as.numeric(difftime(Sys.time(), started, units = "secs"))))
   workers <- lapply(seq_len(option$jobs), function(job) {
-    processx::process$new(file.path(R.home("bin"), "Rscript"), c("tests/mutation/mutate.R", words,
+    processx::process$new(file.path(R.home("bin"), "Rscript"), c("tests/campaigns/mutation/mutate.R", words,
       paste0("--worker=", job)), stdout = "", stderr = "", cleanup_tree = TRUE)
   })
   for (worker in workers) {

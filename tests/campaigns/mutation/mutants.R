@@ -74,7 +74,7 @@ swapped_operators <- c(
   "-=" = "+=", "+" = "-", "-" = "+", "*" = "+", "/" = "*"
 )
 
-# Functions of which the first two arguments may be swapped.
+# Functions whose first two arguments may be swapped.
 commutes <- "fma|FMA|min|max"
 
 # The places of a pattern in a text, as a matrix of first and last columns.
@@ -188,7 +188,7 @@ c_candidates <- function(source, line) {
 # Calls that make words for people.
 wording <- "^(stop|stop_\\w+|warning|message|warn_\\w+|sprintf|gettextf|ngettext|stopped_words|sys.call)$"
 
-# Functions of which the first two arguments may be swapped.
+# Functions whose first two arguments may be swapped.
 symmetric <- c(
   "min", "max", "pmin", "pmax", "sum", "any", "all", "identical", "union", "intersect", "setequal", "range"
 )

@@ -1,9 +1,10 @@
 # One R process that repeats fits, predictions, checkpoints, interrupts, clusters of two workers and errors, and
 # measures itself each minute. Memory must stay flat, and so must open files, connections, threads and temporary files.
 #
-#   Rscript tests/soak/soak.R [MINUTES [TABLE.csv [LEAK]]]    60 minutes; LEAK: bytes that each round keeps, to plant
-#                                                             a leak
-# It needs Linux.
+#   Rscript tests/campaigns/soak/soak.R [MINUTES [TABLE.csv [LEAK]]]
+#
+# It runs for 60 minutes if none are given. LEAK is the number of bytes that each round keeps, to plant a leak. It needs
+# Linux.
 library(warpbayes)
 arguments <- commandArgs(TRUE)
 minutes <- if (length(arguments) > 0L) as.numeric(arguments[[1L]]) else 60
@@ -141,8 +142,9 @@ write.csv(table, file, row.names = FALSE)
 parallel::stopCluster(kept)
 close(silent)
 
-# Growth over the last five sixths of the time, as a share. What the system counts moves up and down: its growth is by
-# least squares. That of R's own objects is from the median of the first tenth to that of the last.
+# Growth over the last five sixths of the time, as a share. The system's counts of memory move up and down, so their
+# growth is the slope of a line by least squares. R's own objects grow from the median of the first tenth of this time
+# to the median of the last tenth.
 late <- table[table$minute >= minutes / 6, ]
 line <- function(kb) coef(lm(kb ~ late$minute))[[2L]] * diff(range(late$minute)) / mean(kb)
 tenth <- ceiling(nrow(late) / 10)

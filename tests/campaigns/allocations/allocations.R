@@ -1,5 +1,5 @@
-# Refuses each allocation of each call in turn; tests/allocations/run.sh says how to run it.
-source("tests/audit/fixtures.R")
+# Refuses each allocation of each call in turn; tests/campaigns/allocations/run.sh says how to run it.
+source("tests/campaigns/audit/fixtures.R")
 most <- as.numeric(commandArgs(TRUE))
 dll <- dyn.load("build/allocations/allocations.so")
 arm <- function(at) invisible(.C(getNativeSymbolInfo("allocations_arm", dll)$address, as.integer(at)))

@@ -1,0 +1,67 @@
+/* Reads and makes lists of R by tables of their elements. */
+#include "entry/fields.h"
+
+#include <string.h>
+
+/* The length that a field has; -1 if a dimension is negative. */
+static double length_of(const wb_field *f, const double *size) {
+  double length = 1;
+  for (int d = 0; d < 3 && f->dim[d] != WB_NONE; d++) {
+    if (size[f->dim[d]] < 0) return -1;
+    length *= size[f->dim[d]];
+  }
+  return length;
+}
+
+static int fits(SEXP value, const wb_field *f, const double *size) {
+  const double length = length_of(f, size);
+  if ((SEXPTYPE)TYPEOF(value) != f->type || (length >= 0 && (double)Rf_xlength(value) != length)) return 0;
+  if (f->dim[1] != WB_NONE && !(Rf_isMatrix(value) && Rf_nrows(value) == size[f->dim[0]])) return 0;
+  return !(f->how & WB_FINITE) || wb_are_finite(value, (double)Rf_xlength(value));
+}
+
+static void put(SEXP value, const wb_field *f, void *to) {
+  unsigned char *const place = (unsigned char *)to + f->at;
+  size_t width = sizeof(int);
+  const void *const values = f->type == LGLSXP ? LOGICAL_RO(value) : wb_values_of(value, &width);
+  if (!(f->how & WB_COPIED)) {
+    memcpy(place, &values, sizeof values);
+  } else if (f->type == RAWSXP) {
+    const uint64_t key = wb_key_from_raw(value);
+    memcpy(place, &key, sizeof key);
+  } else {
+    memcpy(place, values, (size_t)Rf_xlength(value) * width);
+  }
+}
+
+int wb_fields_read(SEXP list, const wb_field *field, int count, const double *size, void *to) {
+  if (TYPEOF(list) != VECSXP) return 0;
+  for (const wb_field *f = field; f < field + count; f++) {
+    SEXP value = wb_list_element(list, f->name);
+    if (value == R_NilValue && ((f->how & WB_OPTIONAL) || length_of(f, size) == 0)) continue;
+    if (!fits(value, f, size)) return 0;
+    put(value, f, to);
+  }
+  return 1;
+}
+
+static SEXP array_new(const wb_field *f, const double *size) {
+  const double rows = size[f->dim[0]], columns = size[f->dim[1]];
+  if (f->dim[1] == WB_NONE) return Rf_allocVector(f->type, (R_xlen_t)rows);
+  if (f->dim[2] == WB_NONE) return Rf_allocMatrix(f->type, (int)rows, (int)columns);
+  return Rf_alloc3DArray(f->type, (int)rows, (int)columns, (int)size[f->dim[2]]);
+}
+
+SEXP wb_fields_new(const wb_field *field, int count, const double *size, void *to) {
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, count)), names = PROTECT(Rf_allocVector(STRSXP, count));
+  for (int i = 0; i < count; i++) {
+    const wb_field *const f = field + i;
+    SET_STRING_ELT(names, i, Rf_mkChar(f->name));
+    if ((f->how & WB_OPTIONAL) && length_of(f, size) < 0) continue;
+    SET_VECTOR_ELT(list, i, array_new(f, size));
+    put(VECTOR_ELT(list, i), f, to);
+  }
+  Rf_setAttrib(list, R_NamesSymbol, names);
+  UNPROTECT(2);
+  return list;
+}

@@ -1,0 +1,41 @@
+/* Lists of R by tables. A table has a line for each element of a list: its name, its type, its dimensions, and where a
+ * struct holds it. The same table checks a list and reads it, or makes a list for results. A fit is a list that its
+ * user can change, so nothing of it is read before its size is known. */
+#ifndef WB_ENTRY_FIELDS_H
+#define WB_ENTRY_FIELDS_H
+
+#include "entry/entry.h"
+
+#include <stddef.h>
+
+/* Dimensions are numbers of places in an array of sizes, which begins with WB_SIZES. The sizes of a table's own begin
+ * at WB_OWN. */
+enum { WB_NONE, WB_ONE, WB_TWO, WB_EIGHT, WB_ANY, WB_OWN };
+#define WB_SIZES 0, 1, 2, 8, -1
+
+/* What `how` adds up. */
+enum {
+  WB_OPTIONAL = 1, /* read: it may be NULL, and the struct stays as it is; made: not if a dimension is negative */
+  WB_FINITE = 2,   /* read: all of its values are finite */
+  WB_COPIED = 4    /* read: the struct holds the values, and the key of a raw vector, not a pointer to them */
+};
+
+typedef struct wb_field {
+  const char *name;
+  SEXPTYPE type;
+  int dim[3]; /* one for a vector, more for a matrix or an array */
+  int how;
+  size_t at; /* offset in the struct */
+} wb_field;
+
+/* Reads a list into the struct `to`. Returns 0 if it is no list, or has an element that the table does not allow. An
+ * element of length 0 may be missing. */
+int wb_fields_read(SEXP list, const wb_field *field, int count, const double *size, void *to);
+
+/* A new list, with pointers to its elements in the struct `to`. Not protected. */
+SEXP wb_fields_new(const wb_field *field, int count, const double *size, void *to);
+
+#define WB_READ(list, table, size, to) wb_fields_read(list, table, (int)(sizeof(table) / sizeof *(table)), size, to)
+#define WB_NEW(table, size, to) wb_fields_new(table, (int)(sizeof(table) / sizeof *(table)), size, to)
+
+#endif

@@ -1,0 +1,95 @@
+/* What the files of this folder share: the prior of a regression, its grouping terms, and a running chain with its
+ * state. Coefficients are in the units of the scaled design. */
+#ifndef WB_REGRESSION_CHAIN_H
+#define WB_REGRESSION_CHAIN_H
+
+#include "backend/backend.h"
+
+/* The prior of one outcome's p coefficients: normal with `mean` and the packed `precision`. The laws of `law` other
+ * than WB_REGRESSION_NORMAL are mixtures of normals, whose scales are learned. They replace the diagonal entry of
+ * `precision` of a coefficient c.
+ *   WB_REGRESSION_HORSESHOE  The variance is local_c global. The square roots of local_c and global are half-Cauchy of
+ *     scale 1 and `global_scale` (Makalic & Schmidt 2016, "A simple sampler for the horseshoe estimator", IEEE Signal
+ *     Processing Letters 23, 179-182). With slab_scale > 0 the precision is 1/(local_c global) + 1/slab. The slab is
+ *     inverse gamma, so that large coefficients are Student t with slab_df degrees of freedom and scale slab_scale
+ *     (Piironen & Vehtari 2017, "Sparsity information and regularization in the horseshoe and other shrinkage priors",
+ *     Electronic Journal of Statistics 11, 5018-5051, equation 2.8).
+ *   WB_REGRESSION_STUDENT    The variance is local_c, which is inverse gamma, so that the coefficient is Student t
+ *     with df_c degrees of freedom and scale_c. */
+enum { WB_REGRESSION_NORMAL, WB_REGRESSION_HORSESHOE, WB_REGRESSION_STUDENT };
+typedef struct wb_regression_prior {
+  int32_t columns;
+  const double *mean;      /* columns */
+  const double *precision; /* lower triangle, row by row */
+  const int *law;          /* columns; NULL: all normal */
+  const double *df, *scale; /* columns; read where the law is Student's */
+  double global_scale, slab_scale, slab_df;
+  double group_scale;                         /* half-Cauchy prior of the intercepts' deviation */
+  const double *effect_scale;                 /* the scale of each column of all terms; NULL without terms */
+  double dispersion_shape, dispersion_rate;   /* gamma prior of the dispersion r */
+} wb_regression_prior;
+
+/* What the law of the dispersion needs besides the session: the distinct responses, and for each the sum of the weights
+ * of its rows. */
+typedef struct wb_regression_counts {
+  int64_t distinct; /* 0: the dispersion is not learned */
+  const double *value, *weight;
+  double rows; /* the sum of weights */
+  wb_isa isa;
+} wb_regression_counts;
+
+/* The grouping terms of a model. The effects of a level of term t are normal with mean 0 and covariance Sigma. With
+ * `independent`, Sigma is diagonal, and the deviation of column k is half-Cauchy of scale scale[k]. Otherwise Sigma has
+ * the prior of Huang & Wand (2013, Bayesian Analysis 8, 439-452) with nu = 2: each deviation is half-t with 2 degrees
+ * of freedom and scale[k], and each correlation uniform. */
+typedef struct wb_regression_grouping {
+  int32_t count; /* 0: none */
+  const wb_regression_term *terms;
+  int independent[WB_REGRESSION_MOST_TERMS];
+  /* The term with the same columns in whose levels this term's levels lie; -1: none. */
+  int32_t parent[WB_REGRESSION_MOST_TERMS];
+  const int32_t *parent_level[WB_REGRESSION_MOST_TERMS]; /* of each level, or NULL */
+} wb_regression_grouping;
+
+/* Doubles of one outcome's effects of all terms, of their covariances, and of their statistics. The covariance of a
+ * term has q columns: Sigma and its inverse, packed, then the auxiliary variables of the prior. */
+#define WB_REGRESSION_COVARIANCE(q) ((size_t)(q) * ((size_t)(q) + 1) + (size_t)(q))
+size_t wb_regression_effects(const wb_regression_grouping *grouping);
+size_t wb_regression_covariances(const wb_regression_grouping *grouping);
+size_t wb_regression_level_sums(const wb_regression_grouping *grouping, int32_t columns);
+
+/* Fills `start` (levels + 1) and `index` (rows) of a term from the level of each row. */
+void wb_regression_index_levels(int64_t rows, int32_t levels, const int32_t *level, int32_t *start, int32_t *index);
+
+/* The state of a chain: everything that the next sweep needs. The statistics are for the first outcome. */
+typedef struct wb_regression_state {
+  int32_t columns, outcomes, groups;
+  double *coefficients;     /* columns x outcomes */
+  double *statistics;       /* WB_REGRESSION_STATISTICS(columns) */
+  double *intercepts;       /* groups */
+  double *group_statistics; /* groups x WB_REGRESSION_GROUP_STATISTICS(columns) */
+  double *shrinkage;        /* outcomes x WB_REGRESSION_SHRINKAGE(columns): see regression/shrinkage.c */
+  double *scalars;          /* WB_REGRESSION_SCALARS */
+  double *ellipse;          /* wb_regression_ellipse_size() doubles; NULL: no moves */
+  const wb_regression_grouping *grouping; /* NULL: no terms */
+  double *effects, *covariances;          /* outcomes x those of all terms */
+} wb_regression_state;
+
+#define WB_REGRESSION_SHRINKAGE(p) (2 * (size_t)(p) + 3)
+
+enum { WB_REGRESSION_DISPERSION, WB_REGRESSION_GROUP_VARIANCE, WB_REGRESSION_GROUP_AUXILIARY, WB_REGRESSION_SCALARS };
+
+/* A running chain: where it computes, from what, and its state. */
+typedef struct wb_regression_chain {
+  const wb_backend *backend;
+  wb_regression_session *session;
+  const wb_regression_data *data; /* of the session, to open another one with other columns */
+  const wb_run *run;
+  wb_regression_prior prior;
+  wb_regression_counts counts;
+  wb_regression_state state;
+  uint64_t key;
+  wb_message *message;
+} wb_regression_chain;
+
+#endif

@@ -1,0 +1,43 @@
+/* The draws of a sweep, and what they share. */
+#ifndef WB_REGRESSION_DRAWS_H
+#define WB_REGRESSION_DRAWS_H
+
+#include "core/philox.h"
+#include "regression/chain.h"
+
+/* The prior's precision of an outcome's coefficients, given the scales in the state, packed. */
+void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
+                                   double *precision);
+
+/* Draws of the scales of the coefficients' prior (regression/shrinkage.c). */
+void wb_regression_draw_shrinkage(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration);
+
+/* Where log(r) of the dispersion may lie, on either side of 0: counts with r are representable. */
+#define WB_REGRESSION_DISPERSION_MOST 30.0
+
+/* Draws of the other hyperparameters (regression/hyperparameters.c). */
+void wb_regression_draw_group_scale(const wb_regression_chain *chain, uint32_t iteration);
+int wb_regression_draw_dispersion(const wb_regression_chain *chain, uint32_t iteration);
+
+/* The draws of an outcome in a sweep where there are terms (regression/groups.c): Polya-Gamma variables, then for each
+ * term the coefficients and its effects given the effects of the other terms, then shifts of nested terms, then
+ * covariances. `sums`: wb_regression_level_sums() doubles. `room`: as for the coefficients. */
+int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *sums,
+                             double *room);
+
+/* The part of the log likelihood of counts that depends on the dispersion r but not on the logits. */
+double wb_regression_count_constant(const wb_regression_counts *counts, double r);
+
+/* The parameters of a state for a session. */
+wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion);
+
+/* Parts of a draw of coefficients (regression/coefficients.c). Writes the prior's precision P of an outcome's
+ * coefficients, packed, and adds P m to `linear`. */
+void wb_regression_add_prior(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
+                             double *precision, double *linear);
+
+/* Draws from N(Q^-1 b, Q^-1). Q is in `precision` and b in `linear`; both are overwritten. `normal`: room. */
+int wb_regression_draw_normal(int32_t columns, double *precision, double *linear, double *normal, wb_stream *stream,
+                              uint32_t iteration, double *coefficients, wb_message *message);
+
+#endif
