@@ -287,8 +287,8 @@ gather_modes <- function(fit) {
   plan <- mixture_plan(fit)$draws[c("weights", "means", "covariances")]
   modes <- lapply(stats::setNames(nm = names(plan)), function(name) {
     values <- unlist(lapply(fit$state, function(state) state$mode[[name]]), use.names = FALSE)
-    names <- plan[[name]]$names
-    array(as.double(values), c(plan[[name]]$dim, draws, fit$chains), if (!is.null(names)) c(names, list(NULL, NULL)))
+    names <- if (is.null(plan[[name]]$names)) list(NULL) else plan[[name]]$names
+    array(as.double(values), c(plan[[name]]$dim, draws, fit$chains), c(names, list(NULL, NULL)))
   })
   c(modes, list(
     concentration = matrix(as.double(if (draws) fit$concentration_trace[fit$iter, ]), draws, fit$chains)
