@@ -2,19 +2,9 @@
 #include "entry/entry.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "numeric/memory.h"
 #include "numeric/spread.h"
-
-SEXP wb_list_new(int length, const char *const *names) {
-  SEXP list = PROTECT(Rf_allocVector(VECSXP, length));
-  SEXP labels = PROTECT(Rf_allocVector(STRSXP, length));
-  for (int i = 0; i < length; ++i) SET_STRING_ELT(labels, i, Rf_mkChar(names[i]));
-  Rf_setAttrib(list, R_NamesSymbol, labels);
-  UNPROTECT(2);
-  return list;
-}
 
 SEXP wb_result_new(SEXPTYPE type, int64_t length) {
   SEXP result = Rf_allocVector(type, (R_xlen_t)length);
@@ -48,15 +38,6 @@ SEXP wb_refuse(const char *what) {
 SEXP wb_changed_fit(void) {
   return wb_refuse("the parts of the fit do not agree in size or type, or have numbers that are not finite: "
                    "it has been changed since it was made");
-}
-
-const void *wb_values_of(SEXP vector, size_t *width) {
-  switch (TYPEOF(vector)) {
-  case REALSXP: *width = sizeof(double); return REAL_RO(vector);
-  case INTSXP: *width = sizeof(int); return INTEGER_RO(vector);
-  case RAWSXP: *width = 1; return RAW_RO(vector);
-  default: return NULL;
-  }
 }
 
 int wb_is_numbers(SEXP values, double length) {
@@ -107,24 +88,6 @@ static void check_interrupt(void *unused) {
 
 int wb_interrupted(void) {
   return !R_ToplevelExec(check_interrupt, NULL);
-}
-
-SEXP wb_list_element(SEXP list, const char *name) {
-  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(names); ++i) {
-    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
-  }
-  return R_NilValue;
-}
-
-SEXP wb_list_put(SEXP list, const char *name, SEXP value) {
-  PROTECT(value);
-  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(names); ++i) {
-    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) SET_VECTOR_ELT(list, i, value);
-  }
-  UNPROTECT(1);
-  return value;
 }
 
 wb_call wb_call_from_list(SEXP run, wb_message *message) {

@@ -1,7 +1,43 @@
-/* Reads and makes lists of R by tables of their elements. */
+/* Lists of R: their elements by name, and tables of these. */
 #include "entry/fields.h"
 
 #include <string.h>
+
+SEXP wb_list_new(int length, const char *const *names) {
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, length));
+  SEXP labels = PROTECT(Rf_allocVector(STRSXP, length));
+  for (int i = 0; i < length; ++i) SET_STRING_ELT(labels, i, Rf_mkChar(names[i]));
+  Rf_setAttrib(list, R_NamesSymbol, labels);
+  UNPROTECT(2);
+  return list;
+}
+
+SEXP wb_list_element(SEXP list, const char *name) {
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(names); ++i) {
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
+  }
+  return R_NilValue;
+}
+
+SEXP wb_list_put(SEXP list, const char *name, SEXP value) {
+  PROTECT(value);
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(names); ++i) {
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) SET_VECTOR_ELT(list, i, value);
+  }
+  UNPROTECT(1);
+  return value;
+}
+
+const void *wb_values_of(SEXP vector, size_t *width) {
+  switch (TYPEOF(vector)) {
+  case REALSXP: *width = sizeof(double); return REAL_RO(vector);
+  case INTSXP: *width = sizeof(int); return INTEGER_RO(vector);
+  case RAWSXP: *width = 1; return RAW_RO(vector);
+  default: return NULL;
+  }
+}
 
 /* The length that a field has; -1 if a dimension is negative. */
 static double length_of(const wb_field *f, const double *size) {
@@ -64,4 +100,13 @@ SEXP wb_fields_new(const wb_field *field, int count, const double *size, void *t
   Rf_setAttrib(list, R_NamesSymbol, names);
   UNPROTECT(2);
   return list;
+}
+
+void wb_fields_copy(SEXP from, const wb_field *field, int count, SEXP to) {
+  for (int i = 0; i < count; i++) {
+    SEXP given = wb_list_element(from, field[i].name), own = VECTOR_ELT(to, i);
+    const R_xlen_t length = given == R_NilValue ? 0 : Rf_xlength(given);
+    if (length > 0) memcpy(REAL(own), REAL_RO(given), (size_t)length * sizeof(double));
+    for (R_xlen_t at = length; at < Rf_xlength(own); at++) REAL(own)[at] = 0;
+  }
 }
