@@ -1,4 +1,4 @@
-/* Conversions between R's values and those of the C code, for all entries. */
+/* Failures, sessions, and where a call computes, for all entries. */
 #include "entry/entry.h"
 
 #include <stdlib.h>
@@ -38,31 +38,6 @@ SEXP wb_refuse(const char *what) {
 SEXP wb_changed_fit(void) {
   return wb_refuse("the parts of the fit do not agree in size or type, or have numbers that are not finite: "
                    "it has been changed since it was made");
-}
-
-int wb_is_numbers(SEXP values, double length) {
-  return TYPEOF(values) == REALSXP && (double)Rf_xlength(values) == length;
-}
-
-int wb_are_integers(SEXP values, double length, double least, double end) {
-  if (TYPEOF(values) != INTSXP || (double)Rf_xlength(values) != length) return 0;
-  const int *value = INTEGER_RO(values);
-  for (R_xlen_t i = 0; i < Rf_xlength(values); i++)
-    if (value[i] < least || value[i] >= end) return 0;
-  return 1;
-}
-
-int wb_is_matrix(SEXP value, double rows) {
-  return TYPEOF(value) == REALSXP && Rf_isMatrix(value) && Rf_nrows(value) == rows;
-}
-
-int wb_are_finite(SEXP values, double length) {
-  if (!wb_is_numbers(values, length)) return 0;
-  const double *value = REAL_RO(values);
-  const R_xlen_t n = Rf_xlength(values);
-  for (R_xlen_t i = 0; i < n; i++)
-    if (!R_FINITE(value[i])) return 0;
-  return 1;
 }
 
 SEXP wb_session_begin(SEXP kept, R_CFinalizer_t close) {
@@ -113,18 +88,4 @@ uint64_t wb_whole_from_sexp(SEXP value) {
 
 int64_t wb_size_from_sexp(SEXP value) {
   return (int64_t)Rf_asReal(value);
-}
-
-uint64_t wb_key_from_raw(SEXP value) {
-  const Rbyte *byte = RAW_RO(value);
-  uint64_t key = 0;
-  for (int i = 7; i >= 0; --i) key = key << 8 | byte[i];
-  return key;
-}
-
-SEXP wb_key_to_raw(uint64_t key) {
-  SEXP value = Rf_allocVector(RAWSXP, 8);
-  Rbyte *byte = RAW(value);
-  for (int i = 0; i < 8; ++i) byte[i] = (Rbyte)(key >> 8 * i & 0xff);
-  return value;
 }

@@ -1,4 +1,4 @@
-/* Lists of R: their elements by name, and tables of these. */
+/* Values of R: checks of vectors, elements of lists by name, and tables of these. */
 #include "entry/fields.h"
 
 #include <string.h>
@@ -37,6 +37,45 @@ const void *wb_values_of(SEXP vector, size_t *width) {
   case RAWSXP: *width = 1; return RAW_RO(vector);
   default: return NULL;
   }
+}
+
+int wb_is_numbers(SEXP values, double length) {
+  return TYPEOF(values) == REALSXP && (double)Rf_xlength(values) == length;
+}
+
+int wb_are_integers(SEXP values, double length, double least, double end) {
+  if (TYPEOF(values) != INTSXP || (double)Rf_xlength(values) != length) return 0;
+  const int *value = INTEGER_RO(values);
+  for (R_xlen_t i = 0; i < Rf_xlength(values); i++)
+    if (value[i] < least || value[i] >= end) return 0;
+  return 1;
+}
+
+int wb_is_matrix(SEXP value, double rows) {
+  return TYPEOF(value) == REALSXP && Rf_isMatrix(value) && Rf_nrows(value) == rows;
+}
+
+int wb_are_finite(SEXP values, double length) {
+  if (!wb_is_numbers(values, length)) return 0;
+  const double *value = REAL_RO(values);
+  const R_xlen_t n = Rf_xlength(values);
+  for (R_xlen_t i = 0; i < n; i++)
+    if (!R_FINITE(value[i])) return 0;
+  return 1;
+}
+
+uint64_t wb_key_from_raw(SEXP value) {
+  const Rbyte *byte = RAW_RO(value);
+  uint64_t key = 0;
+  for (int i = 7; i >= 0; --i) key = key << 8 | byte[i];
+  return key;
+}
+
+SEXP wb_key_to_raw(uint64_t key) {
+  SEXP value = Rf_allocVector(RAWSXP, 8);
+  Rbyte *byte = RAW(value);
+  for (int i = 0; i < 8; ++i) byte[i] = (Rbyte)(key >> 8 * i & 0xff);
+  return value;
 }
 
 /* The length that a field has; -1 if a dimension is negative. */
