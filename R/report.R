@@ -43,9 +43,9 @@
 #'   each element.
 #' @param overwrite whether to replace a file that is not a report.
 #' @param open whether to show the page in the browser.
-#' @param ... for some fits:
-#'   * mixtures and cell types: `markers`, names or numbers of the markers to show. `NULL`: those in which components
-#'     differ most, five for mixtures and up to twelve for cell types;
+#' @param ... for some fits (any other argument is an error):
+#'   * mixtures and cell types: `markers`, names or numbers of the markers to show. `NULL`: the markers that differ most
+#'     between components, five for mixtures and up to twelve for cell types;
 #'   * cell types: `cells`, how many cells to show, chosen at random, by default 2000;
 #'   * topic models: `topics` and `terms`, how many of the most prevalent topics to show on the map, and how many terms
 #'     of each, by default 40 and 15.
@@ -154,7 +154,7 @@ check_report_file <- function(file, overwrite) {
 # The beginning of the page's head. A report is recognised by it.
 report_mark <- "<meta name=\"generator\" content=\"warpbayes "
 
-# A file without a size may be a pipe, from which reading would wait for ever.
+# A file without a size may be a pipe. Reading it would wait for ever.
 is_report <- function(file) {
   size <- file.size(file)
   if (is.na(size) || size == 0) {

@@ -191,7 +191,7 @@ figure <- "man/figures/gvhd.png"
 png(figure, width = 7, height = 7, units = "in", res = 120)
 eval(parse(text = code))
 dev.off()
-# The figure is installed with the package. A palette makes it a fourth as large.
+# The figure is installed with the package. A palette makes it a third as large.
 stopifnot(nzchar(Sys.which("convert")))
-system2("convert", c(figure, "+dither", "-colors", "32", paste0("PNG8:", figure)))
-stopifnot(file.size(figure) < 80000)
+system2("convert", c(figure, "+dither", "-colors", "64", paste0("PNG8:", figure)))
+stopifnot(file.size(figure) < 90000)
