@@ -1,8 +1,9 @@
 # The kept draws of a mixture: one draw, the reference draw, and all draws in the forms of packages posterior and coda.
 
 # The kept draw with the highest log posterior. It represents the fit wherever a single mixture is needed.
-reference_draw <- function(fit) {
-  need_draws(fit, c("weights", "means", "covariances"))
+# A caller that has checked the fit passes `checked`.
+reference_draw <- function(fit, checked = FALSE) {
+  if (!checked) need_draws(fit, c("weights", "means", "covariances"))
   log_posterior <- fit$log_posterior[kept_sweeps(fit), , drop = FALSE]
   best <- which.max(log_posterior)
   draw <- (best - 1L) %% nrow(log_posterior) + 1L

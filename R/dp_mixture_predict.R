@@ -77,7 +77,7 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
 
 # Classes or probabilities (`what`) of the cells in the reference draw.
 evaluate_slices <- function(fit, cells, what, run, sample) {
-  reference <- reference_draw(fit)
+  reference <- reference_draw(fit, checked = TRUE)
   result <- if (what == "prob") matrix(0, nrow(cells), fit$components) else integer(nrow(cells))
   for (slice in row_slices(nrow(cells))) {
     part <- evaluate_mixture(fit, reference, cells_in(cells, slice), what, run, sample[slice])
