@@ -5,7 +5,7 @@ namespace wb {
 
 int64_t slot_items(int64_t count, size_t bytes) {
   const int64_t each = static_cast<int64_t>(bytes), least = static_cast<int64_t>(LEAST_SLOT_BYTES),
-                most = static_cast<int64_t>(SLOT_BYTES), even = (count + TURNS - 1) / TURNS * each;
+                most = static_cast<int64_t>(SLOT_BYTES), even = ceiling(count, TURNS) * each;
   const int64_t slot = wb_min_int(most, even < least ? least : even);
   return wb_min_int(count, slot < each ? 1 : slot / each);
 }
@@ -23,12 +23,12 @@ conveyor::~conveyor() {
 
 int conveyor::open(int64_t count, size_t bytes, wb_message *message) {
   items_ = slot_items(count, bytes);
-  const int slots = static_cast<int>(wb_min_int((count + items_ - 1) / items_, SLOTS));
+  const int slots = static_cast<int>(wb_min_int(ceiling(count, items_), SLOTS));
   /* Slots begin on a cache line. */
-  slot_bytes_ = (items_ * static_cast<int64_t>(bytes) + 63) / 64 * 64;
-  int status = host_.take(static_cast<size_t>(slots) * static_cast<size_t>(slot_bytes_), message);
-  for (; slots_ < slots && status == WB_OK; slots_++) status = streams_[slots_].create(message);
-  return status;
+  slot_bytes_ = ceiling(items_ * static_cast<int64_t>(bytes), 64) * 64;
+  WB_TRY(host_.take(static_cast<size_t>(slots) * static_cast<size_t>(slot_bytes_), message));
+  for (; slots_ < slots; slots_++) WB_TRY(streams_[slots_].create(message));
+  return WB_OK;
 }
 
 int conveyor::wait(int64_t turn, const char *what, wb_message *message) {
@@ -36,9 +36,8 @@ int conveyor::wait(int64_t turn, const char *what, wb_message *message) {
 }
 
 int conveyor::finish(const char *what, wb_message *message) {
-  int status = WB_OK;
-  for (int i = 0; i < slots_ && status == WB_OK; i++) status = streams_[i].wait(what, message);
-  return status;
+  for (int i = 0; i < slots_; i++) WB_TRY(streams_[i].wait(what, message));
+  return WB_OK;
 }
 
 } // namespace wb

@@ -13,7 +13,7 @@
 #include <cstring>
 
 #include "core/min_max.h"
-#include "cuda/device.cuh"
+#include "cuda/launch.cuh"
 #include "numeric/pages.h"
 
 /* Bytes of a slot at most. The emulator has smaller ones, so that tests with few numbers use several. */
@@ -69,7 +69,7 @@ private:
 template <typename Work>
 void in_pieces(const wb_run *run, int64_t count, size_t bytes, Work work) {
   const int64_t most = bytes < PIECE_BYTES ? static_cast<int64_t>(PIECE_BYTES / bytes) : 1;
-  spread(run, (count + most - 1) / most, [&](int64_t piece) {
+  spread(run, ceiling(count, most), [&](int64_t piece) {
     const int64_t first = piece * most;
     work(first, wb_min_int(most, count - first));
   });
@@ -81,19 +81,17 @@ template <typename T, typename Fill>
 int send_by(const wb_run *run, T *to, int64_t count, Fill fill, const char *what, wb_message *message) {
   if (count == 0) return WB_OK;
   conveyor belt;
-  int status = belt.open(count, sizeof(T), message);
   int64_t turn = 0;
-  for (int64_t first = 0; first < count && status == WB_OK; first += belt.items(), turn++) {
-    const int64_t here = wb_min_int(belt.items(), count - first);
+  WB_TRY(belt.open(count, sizeof(T), message));
+  WB_TRY(in_batches(count, belt.items(), [&](int64_t first, int64_t here) {
     T *const staged = static_cast<T *>(belt.place(turn));
-    status = belt.wait(turn, what, message);
-    if (status != WB_OK) break;
+    WB_TRY(belt.wait(turn, what, message));
     in_pieces(run, here, sizeof(T), [&](int64_t at, int64_t some) { fill(staged + at, first + at, some); });
-    status = status_of(cudaMemcpyAsync(to + first, staged, static_cast<size_t>(here) * sizeof(T),
-                                       cudaMemcpyHostToDevice, belt.stream(turn)),
-                       what, message);
-  }
-  return status == WB_OK ? belt.finish(what, message) : status;
+    return status_of(cudaMemcpyAsync(to + first, staged, static_cast<size_t>(here) * sizeof(T), cudaMemcpyHostToDevice,
+                                     belt.stream(turn++)),
+                     what, message);
+  }));
+  return belt.finish(what, message);
 }
 
 /* Memory of the caller that is written next, and perhaps new. */
@@ -115,29 +113,26 @@ int fetch_by(const wb_run *run, written to, int64_t count, Make make, Store stor
              wb_message *message) {
   if (count == 0) return WB_OK;
   conveyor belt;
-  int status = belt.open(count, sizeof(T), message);
-  if (status != WB_OK) return status;
-  const int64_t items = belt.items(), turns = (count + items - 1) / items;
+  WB_TRY(belt.open(count, sizeof(T), message));
+  const int64_t items = belt.items(), turns = ceiling(count, items);
   int64_t begun = 0;
-  for (int64_t turn = 0; turn < turns && status == WB_OK; turn++) {
-    for (; begun < turns && begun < turn + belt.slots() && status == WB_OK; begun++) {
+  for (int64_t turn = 0; turn < turns; turn++) {
+    for (; begun < turns && begun < turn + belt.slots(); begun++) {
       const T *from = nullptr;
       const int64_t first = begun * items, here = wb_min_int(items, count - first);
-      status = make(first, here, begun, belt.stream(begun), &from);
-      if (status == WB_OK)
-        status = status_of(cudaMemcpyAsync(belt.place(begun), from, static_cast<size_t>(here) * sizeof(T),
-                                           cudaMemcpyDeviceToHost, belt.stream(begun)),
-                           what, message);
+      WB_TRY(make(first, here, begun, belt.stream(begun), &from));
+      WB_TRY(status_of(cudaMemcpyAsync(belt.place(begun), from, static_cast<size_t>(here) * sizeof(T),
+                                       cudaMemcpyDeviceToHost, belt.stream(begun)),
+                       what, message));
     }
-    if (status == WB_OK && turn == 0) touch_pages(run, to);
-    if (status == WB_OK) status = belt.wait(turn, what, message);
-    if (status != WB_OK) break;
+    if (turn == 0) touch_pages(run, to);
+    WB_TRY(belt.wait(turn, what, message));
     const T *const staged = static_cast<const T *>(belt.place(turn));
     const int64_t first = turn * items;
     in_pieces(run, wb_min_int(items, count - first), sizeof(T),
               [&](int64_t at, int64_t some) { store(staged + at, first + at, some); });
   }
-  return status;
+  return WB_OK;
 }
 
 /* The items that make() makes, to `to`. */
@@ -162,6 +157,16 @@ int send(const wb_run *run, T *to, const T *from, int64_t count, const char *wha
         std::memcpy(staged, from + first, static_cast<size_t>(some) * sizeof(T));
       },
       what, message);
+}
+
+/* Allocates and sends `what`; nothing where there is none. */
+template <typename T>
+int bring(const wb_run *run, device_array<T> &to, const T *from, size_t count, const char *what, wb_message *message) {
+  if (from == nullptr || count == 0) return WB_OK;
+  char copying[160];
+  std::snprintf(copying, sizeof copying, "copying %s to the device", what);
+  WB_TRY(to.allocate(count, what, message));
+  return send(run, to.data(), from, static_cast<int64_t>(count), copying, message);
 }
 
 template <typename T>

@@ -1,6 +1,6 @@
-/* CUDA's errors as statuses, memory, streams and events that free themselves, and the choice of the device: see
- * device.cuh. */
-#include "cuda/device.cuh"
+/* CUDA's errors as statuses, memory, streams and events that free themselves, the choice of the device, and
+ * the memory of a call: see device.cuh and launch.cuh. */
+#include "cuda/launch.cuh"
 
 #include <cstdio>
 
@@ -18,10 +18,6 @@ namespace {
 /* The process in which the CUDA runtime was first used, or 0. */
 long first_process = 0;
 
-bool is_memory(cudaError_t error) {
-  return error == cudaErrorMemoryAllocation;
-}
-
 /* Whether the device cannot be used at all; other errors mean that it failed in use. */
 bool is_absence(cudaError_t error) {
   return error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver || error == cudaErrorInvalidDevice ||
@@ -34,21 +30,17 @@ bool is_absence(cudaError_t error) {
 } // namespace
 
 int status_of(cudaError_t error, const char *what, wb_message *message) {
-  if (error == cudaSuccess) {
-    return WB_OK;
-  }
+  if (error == cudaSuccess) return WB_OK;
   std::snprintf(message->text, sizeof message->text, "%s: CUDA says \"%s\" (%s)", what, cudaGetErrorString(error),
                 cudaGetErrorName(error));
   /* CUDA keeps an error until it is read. The next call must not find this one. */
   (void)cudaGetLastError();
-  return is_memory(error) ? WB_ERROR_MEMORY : is_absence(error) ? WB_ERROR_BACKEND : WB_ERROR_DEVICE;
+  return error == cudaErrorMemoryAllocation ? WB_ERROR_MEMORY : is_absence(error) ? WB_ERROR_BACKEND : WB_ERROR_DEVICE;
 }
 
 int same_process(wb_message *message) {
   const long process = static_cast<long>(getpid());
-  if (first_process == 0) {
-    first_process = process;
-  }
+  if (first_process == 0) first_process = process;
   if (first_process != process) {
     std::snprintf(message->text, sizeof message->text,
                   "CUDA was used before this process was forked and does not work in the child");
@@ -57,111 +49,88 @@ int same_process(wb_message *message) {
   return WB_OK;
 }
 
-/* Whether CUDA may be called to free memory and the like. In a forked child they belong
- * to the parent. */
-static bool may_release() {
+bool may_release() {
   return first_process == static_cast<long>(getpid());
 }
 
 device_scope::~device_scope() {
-  if (before_ >= 0) {
-    (void)cudaSetDevice(before_);
-  }
+  if (before_ >= 0) (void)cudaSetDevice(before_);
 }
 
 int device_scope::enter(int32_t device, wb_message *message) {
-  int status = same_process(message);
-  if (status != WB_OK) {
-    return status;
-  }
+  WB_TRY(same_process(message));
   int before = 0;
-  status = status_of(cudaGetDevice(&before), "finding the current device", message);
-  if (status != WB_OK) {
-    return status;
-  }
+  WB_TRY(status_of(cudaGetDevice(&before), "finding the current device", message));
   char what[64];
   std::snprintf(what, sizeof what, "choosing device %d", static_cast<int>(device));
-  status = status_of(cudaSetDevice(device), what, message);
-  if (status == WB_OK) {
-    before_ = before;
-  }
-  return status;
+  WB_TRY(status_of(cudaSetDevice(device), what, message));
+  before_ = before;
+  return WB_OK;
+}
+
+int multiprocessors(int32_t device, int *count, wb_message *message) {
+  return status_of(cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device),
+                   "asking for the number of multiprocessors", message);
 }
 
 int memory_left(uint64_t limit, uint64_t held, uint64_t *left, wb_message *message) {
   size_t available = 0, total = 0;
-  int status = status_of(cudaMemGetInfo(&available, &total), "asking for free device memory", message);
-  if (status != WB_OK) {
-    return status;
-  }
+  WB_TRY(status_of(cudaMemGetInfo(&available, &total), "asking for free device memory", message));
   *left = available;
-  if (limit > 0) {
-    const uint64_t allowed = limit > held ? limit - held : 0;
-    if (allowed < *left) {
-      *left = allowed;
-    }
-  }
+  const uint64_t allowed = limit > held ? limit - held : 0;
+  if (limit > 0 && allowed < *left) *left = allowed;
   return WB_OK;
+}
+
+int too_little(uint64_t bytes, const char *item, uint64_t needed, wb_message *message) {
+  std::snprintf(message->text, sizeof message->text, "%.3g MB of device memory are available, and %s takes %.3g MB",
+                static_cast<double>(bytes) / 1e6, item, static_cast<double>(needed) / 1e6);
+  return WB_ERROR_MEMORY;
+}
+
+int fitting(const wb_run *run, uint64_t size, const char *item, int64_t all, int64_t *at_once, wb_message *message) {
+  uint64_t bytes = 0;
+  WB_TRY(memory_for_call(run, &bytes, message));
+  if (bytes < size) return too_little(bytes, item, size, message);
+  *at_once = smaller(all, static_cast<int64_t>(bytes / size));
+  return WB_OK;
+}
+
+/* *address: what take(address, bytes) allocates; none for no bytes. `kind`: of memory. */
+template <typename Take>
+static int allocate(Take take, size_t bytes, const char *kind, const char *what, void **address, wb_message *message) {
+  *address = nullptr;
+  if (bytes == 0) return WB_OK;
+  char text[160];
+  std::snprintf(text, sizeof text, "allocating %.1f MB of %s memory for %s", static_cast<double>(bytes) / 1e6, kind,
+                what);
+  void *taken = nullptr;
+  WB_TRY(status_of(take(&taken, bytes), text, message));
+  *address = taken;
+  return WB_OK;
+}
+
+static int allocate_pinned(size_t bytes, const char *what, void **address, wb_message *message) {
+  return allocate([](void **to, size_t size) { return cudaMallocHost(to, size); }, bytes, "page-locked", what, address,
+                  message);
 }
 
 int device_bytes::allocate(size_t bytes, const char *what, wb_message *message) {
   release();
-  if (bytes == 0) {
-    return WB_OK;
-  }
-  char text[160];
-  std::snprintf(text, sizeof text, "allocating %.1f MB of device memory for %s", static_cast<double>(bytes) / 1e6,
-                what);
-  void *address = nullptr;
-  int status = status_of(cudaMalloc(&address, bytes), text, message);
-  if (status == WB_OK) {
-    address_ = address;
-    bytes_ = bytes;
-  }
-  return status;
-}
-
-void device_bytes::release() {
-  if (address_ != nullptr && may_release()) {
-    (void)cudaFree(address_);
-  }
-  address_ = nullptr;
-  bytes_ = 0;
+  bytes_ = bytes;
+  return wb::allocate([](void **to, size_t size) { return cudaMalloc(to, size); }, bytes, "device", what, &handle_,
+                      message);
 }
 
 int pinned_bytes::allocate(size_t bytes, const char *what, wb_message *message) {
   release();
-  if (bytes == 0) {
-    return WB_OK;
-  }
-  char text[160];
-  std::snprintf(text, sizeof text, "allocating %.1f MB of page-locked memory for %s", static_cast<double>(bytes) / 1e6,
-                what);
-  void *address = nullptr;
-  int status = status_of(cudaMallocHost(&address, bytes), text, message);
-  if (status == WB_OK) {
-    address_ = address;
-  }
-  return status;
-}
-
-void pinned_bytes::release() {
-  if (address_ != nullptr && may_release()) {
-    (void)cudaFreeHost(address_);
-  }
-  address_ = nullptr;
-}
-
-locked_bytes::~locked_bytes() {
-  if (address_ != nullptr && may_release()) {
-    (void)cudaHostUnregister(address_);
-  }
+  return allocate_pinned(bytes, what, &handle_, message);
 }
 
 bool locked_bytes::lock(const void *address, size_t bytes) {
   void *const start = const_cast<void *>(address);
   if (cudaHostRegister(start, bytes, cudaHostRegisterPortable) == cudaSuccess) {
-    address_ = start;
+    handle_ = start;
     return true;
   }
   (void)cudaGetLastError();
@@ -174,33 +143,21 @@ static size_t kept_bytes = 0;
 static bool kept_taken = false;
 
 void release_kept() {
-  if (kept_taken) {
-    return;
-  }
-  if (kept_address != nullptr && may_release()) {
-    (void)cudaFreeHost(kept_address);
-  }
+  if (kept_taken) return;
+  if (kept_address != nullptr && may_release()) (void)cudaFreeHost(kept_address);
   kept_address = nullptr;
   kept_bytes = 0;
 }
 
 int kept_pinned::take(size_t bytes, wb_message *message) {
   if (kept_taken) {
-    const int status = own_.allocate(bytes, "copies", message);
+    WB_TRY(own_.allocate(bytes, "copies", message));
     address_ = own_.address();
-    return status;
+    return WB_OK;
   }
   if (kept_bytes < bytes) {
     release_kept();
-    char text[160];
-    std::snprintf(text, sizeof text, "allocating %.1f MB of page-locked memory for copies",
-                  static_cast<double>(bytes) / 1e6);
-    void *address = nullptr;
-    const int status = status_of(cudaMallocHost(&address, bytes), text, message);
-    if (status != WB_OK) {
-      return status;
-    }
-    kept_address = address;
+    WB_TRY(allocate_pinned(bytes, "copies", &kept_address, message));
     kept_bytes = bytes;
   }
   kept_taken = true;
@@ -209,61 +166,44 @@ int kept_pinned::take(size_t bytes, wb_message *message) {
 }
 
 void kept_pinned::release() {
-  if (address_ != nullptr && own_.address() == nullptr) {
-    kept_taken = false;
-  }
+  if (address_ != nullptr && own_.address() == nullptr) kept_taken = false;
   own_.release();
   address_ = nullptr;
 }
 
-stream::~stream() {
-  if (stream_ != nullptr && may_release()) {
-    (void)cudaStreamDestroy(stream_);
-  }
-}
-
 int stream::create(wb_message *message) {
-  return status_of(cudaStreamCreate(&stream_), "creating a stream", message);
+  return status_of(cudaStreamCreate(&handle_), "creating a stream", message);
 }
 
 int stream::create_urgent(wb_message *message) {
   int least = 0, greatest = 0;
-  int status = status_of(cudaDeviceGetStreamPriorityRange(&least, &greatest), "creating a stream", message);
-  if (status != WB_OK) {
-    return status;
-  }
-  return status_of(cudaStreamCreateWithPriority(&stream_, cudaStreamDefault, greatest), "creating a stream", message);
+  WB_TRY(status_of(cudaDeviceGetStreamPriorityRange(&least, &greatest), "creating a stream", message));
+  return status_of(cudaStreamCreateWithPriority(&handle_, cudaStreamDefault, greatest), "creating a stream", message);
 }
 
 int stream::create_apart(wb_message *message) {
-  return status_of(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream", message);
+  return status_of(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "creating a stream", message);
 }
 
 int stream::wait(const char *what, wb_message *message) {
-  return status_of(cudaStreamSynchronize(stream_), what, message);
-}
-
-event::~event() {
-  if (event_ != nullptr && may_release()) {
-    (void)cudaEventDestroy(event_);
-  }
+  return status_of(cudaStreamSynchronize(handle_), what, message);
 }
 
 int event::create(bool timed, wb_message *message) {
-  return status_of(cudaEventCreateWithFlags(&event_, timed ? cudaEventDefault : cudaEventDisableTiming),
+  return status_of(cudaEventCreateWithFlags(&handle_, timed ? cudaEventDefault : cudaEventDisableTiming),
                    "creating an event", message);
 }
 
 int event::record(cudaStream_t stream, wb_message *message) {
-  return status_of(cudaEventRecord(event_, stream), "recording an event", message);
+  return status_of(cudaEventRecord(handle_, stream), "recording an event", message);
 }
 
 int event::hold(cudaStream_t stream, wb_message *message) {
-  return status_of(cudaStreamWaitEvent(stream, event_, 0), "making a stream wait", message);
+  return status_of(cudaStreamWaitEvent(stream, handle_, 0), "making a stream wait", message);
 }
 
 int event::wait(const char *what, wb_message *message) {
-  return status_of(cudaEventSynchronize(event_), what, message);
+  return status_of(cudaEventSynchronize(handle_), what, message);
 }
 
 } // namespace wb

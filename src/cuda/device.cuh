@@ -1,5 +1,5 @@
-/* What all CUDA sources share: CUDA's errors as statuses, memory that frees itself, the
- * choice of the device, and the launch of a kernel. */
+/* What all CUDA sources share: CUDA's errors as statuses, memory, streams and events that free themselves, and the
+ * choice of the device. Launches are in cuda/launch.cuh. */
 #ifndef WB_CUDA_DEVICE_CUH
 #define WB_CUDA_DEVICE_CUH
 
@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <utility>
 
 #include "backend/backend.h"
 
@@ -19,6 +21,13 @@
 #endif
 
 namespace wb {
+
+/* Ends the calling function with the status of a call that failed. Memory and the like free themselves. */
+#define WB_TRY(...)                                    \
+  do {                                                 \
+    const int wb_tried = (__VA_ARGS__);                \
+    if (wb_tried != WB_OK) return wb_tried;            \
+  } while (0)
 
 /* Turns what CUDA returned while `what` ("copying the rows to the device") into a status
  * and, if it is an error, a message with CUDA's own words. */
@@ -43,39 +52,71 @@ private:
   int before_ = -1;
 };
 
+/* Calls work() while `device` is the current one. */
+template <typename Work>
+int on_device(int32_t device, wb_message *message, Work work) {
+  device_scope scope;
+  WB_TRY(scope.enter(device, message));
+  return work();
+}
+
+/* Calls work(real), where `real` has the type of the precision. */
+template <typename Work>
+int with_precision(wb_precision precision, Work work) {
+  return precision == WB_SINGLE ? work(float()) : work(double());
+}
+
+int multiprocessors(int32_t device, int *count, wb_message *message);
+
 /* *left: the bytes of device memory that may still be allocated, which are those free on
  * the current device, but at most `limit` less the `held` bytes that the caller already
  * has. With limit = 0 all free ones. */
 int memory_left(uint64_t limit, uint64_t held, uint64_t *left, wb_message *message);
 
-/* Memory of the current device. It is freed with the object. */
-class device_bytes {
-public:
-  device_bytes() = default;
-  ~device_bytes() { release(); }
-  device_bytes(const device_bytes &) = delete;
-  device_bytes &operator=(const device_bytes &) = delete;
+/* Whether CUDA may be called to free memory and the like. In a forked child they belong to the parent. */
+bool may_release();
 
+/* What CUDA has given, and how it is given back: when the object ends, or by release(). It can be moved. */
+template <typename Handle, cudaError_t (*give_back)(Handle)>
+class owned {
+public:
+  owned() = default;
+  owned(owned &&other) : handle_(std::exchange(other.handle_, Handle())) {}
+  owned &operator=(owned &&other) {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~owned() { release(); }
+
+  void release() {
+    if (handle_ != Handle() && may_release()) (void)give_back(handle_);
+    handle_ = Handle();
+  }
+  Handle get() const { return handle_; }
+
+protected:
+  Handle handle_ = Handle();
+};
+
+/* Memory of the current device. */
+class device_bytes : public owned<void *, cudaFree> {
+public:
   int allocate(size_t bytes, const char *what, wb_message *message);
-  void release();
-  void *address() const { return address_; }
-  size_t bytes() const { return bytes_; }
+  void *address() const { return handle_; }
+  size_t bytes() const { return handle_ == nullptr ? 0 : bytes_; }
 
 private:
-  void *address_ = nullptr;
   size_t bytes_ = 0;
 };
 
 template <typename T>
-class device_array {
+class device_array : public device_bytes {
 public:
   int allocate(size_t count, const char *what, wb_message *message) {
-    return memory_.allocate(count * sizeof(T), what, message);
+    return device_bytes::allocate(count * sizeof(T), what, message);
   }
-  void release() { memory_.release(); }
-  T *data() const { return static_cast<T *>(memory_.address()); }
-  size_t size() const { return memory_.bytes() / sizeof(T); }
-  size_t bytes() const { return memory_.bytes(); }
+  T *data() const { return static_cast<T *>(address()); }
+  size_t size() const { return bytes() / sizeof(T); }
 
   /* Both copies begin when earlier work of the default stream is done. */
   int upload(const T *from, size_t count, const char *what, wb_message *message) {
@@ -84,53 +125,42 @@ public:
   int download(T *to, size_t count, const char *what, wb_message *message) const {
     return status_of(cudaMemcpy(to, data(), count * sizeof(T), cudaMemcpyDeviceToHost), what, message);
   }
-
-private:
-  device_bytes memory_;
+  /* Allocates and uploads `what`. */
+  int hold(const T *from, size_t count, const char *what, wb_message *message) {
+    char copying[160];
+    std::snprintf(copying, sizeof copying, "copying %s to the device", what);
+    WB_TRY(allocate(count, what, message));
+    return count > 0 ? upload(from, count, copying, message) : static_cast<int>(WB_OK);
+  }
 };
 
+/* The bytes of all these. */
+template <typename... Memory>
+uint64_t bytes_of(const Memory &...memory) {
+  return (uint64_t(0) + ... + memory.bytes());
+}
+
 /* Page-locked host memory: copies from and to it can run at the same time as kernels. */
-class pinned_bytes {
+class pinned_bytes : public owned<void *, cudaFreeHost> {
 public:
-  pinned_bytes() = default;
-  ~pinned_bytes() { release(); }
-  pinned_bytes(const pinned_bytes &) = delete;
-  pinned_bytes &operator=(const pinned_bytes &) = delete;
-
   int allocate(size_t bytes, const char *what, wb_message *message);
-  void release();
-  void *address() const { return address_; }
-
-private:
-  void *address_ = nullptr;
+  void *address() const { return handle_; }
 };
 
 template <typename T>
-class pinned_array {
+class pinned_array : public pinned_bytes {
 public:
   int allocate(size_t count, const char *what, wb_message *message) {
-    return memory_.allocate(count * sizeof(T), what, message);
+    return pinned_bytes::allocate(count * sizeof(T), what, message);
   }
-  void release() { memory_.release(); }
-  T *data() const { return static_cast<T *>(memory_.address()); }
-
-private:
-  pinned_bytes memory_;
+  T *data() const { return static_cast<T *>(address()); }
 };
 
 /* Memory of the caller that is page-locked as long as the object exists, for all devices. */
-class locked_bytes {
+class locked_bytes : public owned<void *, cudaHostUnregister> {
 public:
-  locked_bytes() = default;
-  ~locked_bytes();
-  locked_bytes(const locked_bytes &) = delete;
-  locked_bytes &operator=(const locked_bytes &) = delete;
-
   /* False where the system refuses, which is no failure: then copies from there are slower. */
   bool lock(const void *address, size_t bytes);
-
-private:
-  void *address_ = nullptr;
 };
 
 /* Page-locked memory that is kept from call to call, since to lock pages takes longer than to copy what they hold.
@@ -168,75 +198,26 @@ void spread(const wb_run *run, int64_t pieces, Work work) {
       [](void *context, int64_t i) { (*static_cast<Work *>(context))(i); }, &work);
 }
 
-class stream {
+class stream : public owned<cudaStream_t, cudaStreamDestroy> {
 public:
-  stream() = default;
-  ~stream();
-  stream(const stream &) = delete;
-  stream &operator=(const stream &) = delete;
-
   int create(wb_message *message);
   /* A stream whose kernels start before those that wait in others. */
   int create_urgent(wb_message *message);
   /* A stream that the default stream neither waits for nor keeps waiting. */
   int create_apart(wb_message *message);
   int wait(const char *what, wb_message *message);
-  cudaStream_t get() const { return stream_; }
-
-private:
-  cudaStream_t stream_ = nullptr;
 };
 
 /* A point in the work of a stream for which the host can wait. */
-class event {
+class event : public owned<cudaEvent_t, cudaEventDestroy> {
 public:
-  event() = default;
-  ~event();
-  event(const event &) = delete;
-  event &operator=(const event &) = delete;
-
   /* The time between two timed events can be measured. */
   int create(bool timed, wb_message *message);
   int record(cudaStream_t stream, wb_message *message);
   int wait(const char *what, wb_message *message); /* returns at once if never recorded */
   /* Work given to `stream` from now on begins after this point. */
   int hold(cudaStream_t stream, wb_message *message);
-  cudaEvent_t get() const { return event_; }
-
-private:
-  cudaEvent_t event_ = nullptr;
 };
-
-/* The configuration of a launch. */
-struct launch_shape {
-  dim3 blocks;
-  dim3 threads;
-  size_t shared_bytes = 0;
-  cudaStream_t stream = nullptr;
-};
-
-/* Launches `kernel`. Errors of the launch are returned here, errors inside the kernel by
- * the next call that waits for it. */
-template <typename... Parameters, typename... Arguments>
-int launch(const launch_shape &shape, void (*kernel)(Parameters...), const char *what, wb_message *message,
-           Arguments &&...arguments) {
-  /* CUDA grants more than 48 KB of shared memory only to a kernel that asks for it. */
-  if (shape.shared_bytes > 48 * 1024) {
-    int status = status_of(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-                                                cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                static_cast<int>(shape.shared_bytes)),
-                           what, message);
-    if (status != WB_OK) {
-      return status;
-    }
-  }
-  cudaLaunchConfig_t config = {};
-  config.gridDim = shape.blocks;
-  config.blockDim = shape.threads;
-  config.dynamicSmemBytes = shape.shared_bytes;
-  config.stream = shape.stream;
-  return status_of(cudaLaunchKernelEx(&config, kernel, static_cast<Arguments &&>(arguments)...), what, message);
-}
 
 } // namespace wb
 

@@ -4,7 +4,7 @@
 
 #include "core/host_device.h"
 #include "core/unroll.h"
-#include "cuda/device.cuh"
+#include "cuda/launch.cuh"
 
 namespace {
 
@@ -45,60 +45,52 @@ __global__ void __launch_bounds__(THREADS) multiply_adds(int64_t turns, Real a, 
 struct meter {
   wb::stream stream;
   wb::event start, end;
+
+  /* What is under way uses memory that is freed next. */
+  ~meter() {
+    (void)cudaStreamSynchronize(stream.get());
+    (void)cudaGetLastError();
+  }
 };
 
 template <typename Real>
-int measure(meter &m, unsigned blocks, int64_t turns, Real *sums, float *milliseconds, wb_message *message) {
-  wb::launch_shape shape;
-  shape.blocks = dim3(blocks);
-  shape.threads = dim3(THREADS);
-  shape.stream = m.stream.get();
-  int status = m.start.record(m.stream.get(), message);
-  if (status == WB_OK)
-    status =
-        wb::launch(shape, multiply_adds<Real>, "measuring multiply-adds", message, turns, Real(0.75), Real(0.25), sums);
-  if (status == WB_OK) status = m.end.record(m.stream.get(), message);
-  if (status == WB_OK) status = m.end.wait("measuring multiply-adds", message);
-  if (status != WB_OK) return status;
+int measure(meter &m, int64_t blocks, int64_t turns, Real *sums, float *milliseconds, wb_message *message) {
+  WB_TRY(m.start.record(m.stream.get(), message));
+  WB_TRY(wb::launch(wb::grid(THREADS, blocks).on(m.stream.get()), multiply_adds<Real>, "measuring multiply-adds",
+                    message, turns, Real(0.75), Real(0.25), sums));
+  WB_TRY(m.end.record(m.stream.get(), message));
+  WB_TRY(m.end.wait("measuring multiply-adds", message));
   return wb::status_of(cudaEventElapsedTime(milliseconds, m.start.get(), m.end.get()), "reading the clock", message);
 }
 
 template <typename Real>
 int best_rate(const wb_run *run, double *rate, wb_message *message) {
-  meter m;
   wb::device_array<Real> sums;
+  meter m;
   int processors = 0;
-  int status = wb::status_of(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, run->device),
-                             "asking for the multiprocessors", message);
-  const unsigned blocks = static_cast<unsigned>(processors * BLOCKS);
-  if (status == WB_OK) status = m.stream.create(message);
-  if (status == WB_OK) status = m.start.create(true, message);
-  if (status == WB_OK) status = m.end.create(true, message);
-  if (status == WB_OK) status = sums.allocate(static_cast<size_t>(blocks) * THREADS, "sums", message);
+  *rate = 0;
+  WB_TRY(wb::multiprocessors(run->device, &processors, message));
+  const int64_t blocks = static_cast<int64_t>(processors) * BLOCKS;
+  WB_TRY(m.stream.create(message));
+  WB_TRY(m.start.create(true, message));
+  WB_TRY(m.end.create(true, message));
+  WB_TRY(sums.allocate(static_cast<size_t>(blocks) * THREADS, "sums", message));
   int64_t turns = 1;
   float milliseconds = 0;
-  while (status == WB_OK && milliseconds < MILLISECONDS) {
-    status = measure(m, blocks, turns *= 2, sums.data(), &milliseconds, message);
-  }
-  *rate = 0;
-  for (int i = 0; i < REPEATS && status == WB_OK; i++) {
-    status = measure(m, blocks, turns, sums.data(), &milliseconds, message);
-    const double done = static_cast<double>(turns) * TURN * CHAINS * THREADS * blocks;
+  while (milliseconds < MILLISECONDS) WB_TRY(measure(m, blocks, turns *= 2, sums.data(), &milliseconds, message));
+  for (int i = 0; i < REPEATS; i++) {
+    WB_TRY(measure(m, blocks, turns, sums.data(), &milliseconds, message));
+    const double done = static_cast<double>(turns) * TURN * CHAINS * THREADS * static_cast<double>(blocks);
     const double seconds = static_cast<double>(milliseconds) / 1000;
-    if (status == WB_OK && done > *rate * seconds) *rate = done / seconds;
+    if (done > *rate * seconds) *rate = done / seconds;
   }
-  if (status != WB_OK) {
-    (void)cudaStreamSynchronize(m.stream.get());
-    (void)cudaGetLastError();
-  }
-  return status;
+  return WB_OK;
 }
 
 } // namespace
 
 int wb_cuda_multiply_add_rate(const wb_run *run, wb_precision precision, double *rate, wb_message *message) {
   wb::device_scope scope;
-  const int status = scope.enter(run->device, message);
-  if (status != WB_OK) return status;
-  return precision == WB_SINGLE ? best_rate<float>(run, rate, message) : best_rate<double>(run, rate, message);
+  WB_TRY(scope.enter(run->device, message));
+  return wb::with_precision(precision, [&](auto real) { return best_rate<decltype(real)>(run, rate, message); });
 }

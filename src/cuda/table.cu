@@ -7,58 +7,43 @@
 #include "cuda/device.cuh"
 
 static int device_count(int32_t *count, wb_message *message) {
-  int status = wb::same_process(message);
-  if (status != WB_OK) {
-    return status;
-  }
+  *count = 0;
+  WB_TRY(wb::same_process(message));
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
   if (error == cudaErrorNoDevice) {
     (void)cudaGetLastError();
-    devices = 0;
-  } else if (error == cudaErrorInsufficientDriver) {
+    return WB_OK;
+  }
+  if (error == cudaErrorInsufficientDriver) {
     /* CUDA reports a machine without any driver as one whose driver is too old. */
     int driver = 0, runtime = 0;
     (void)cudaGetLastError();
     (void)cudaDriverGetVersion(&driver);
     (void)cudaRuntimeGetVersion(&runtime);
-    status = WB_ERROR_BACKEND;
-    if (driver == 0) {
+    if (driver == 0)
       std::snprintf(message->text, sizeof message->text, "no NVIDIA driver is loaded on this machine");
-    } else {
+    else
       std::snprintf(message->text, sizeof message->text,
                     "the NVIDIA driver is for CUDA %d.%d, but the plugin was built with CUDA %d.%d: update the driver",
                     driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
-    }
-  } else {
-    status = wb::status_of(error, "asking the driver for CUDA devices", message);
+    return WB_ERROR_BACKEND;
   }
+  WB_TRY(wb::status_of(error, "asking the driver for CUDA devices", message));
   *count = devices;
-  return status;
+  return WB_OK;
 }
 
 static int device_describe(int32_t index, wb_device *device, wb_message *message) {
   wb::device_scope scope;
-  int status = scope.enter(index, message);
-  if (status != WB_OK) {
-    return status;
-  }
+  WB_TRY(scope.enter(index, message));
   cudaDeviceProp properties;
   size_t available = 0, total = 0;
   int driver = 0, runtime = 0;
-  status = wb::status_of(cudaGetDeviceProperties(&properties, index), "reading the device's properties", message);
-  if (status == WB_OK) {
-    status = wb::status_of(cudaMemGetInfo(&available, &total), "asking for free device memory", message);
-  }
-  if (status == WB_OK) {
-    status = wb::status_of(cudaDriverGetVersion(&driver), "asking for the driver's version", message);
-  }
-  if (status == WB_OK) {
-    status = wb::status_of(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version", message);
-  }
-  if (status != WB_OK) {
-    return status;
-  }
+  WB_TRY(wb::status_of(cudaGetDeviceProperties(&properties, index), "reading the device's properties", message));
+  WB_TRY(wb::status_of(cudaMemGetInfo(&available, &total), "asking for free device memory", message));
+  WB_TRY(wb::status_of(cudaDriverGetVersion(&driver), "asking for the driver's version", message));
+  WB_TRY(wb::status_of(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version", message));
   std::memset(device, 0, sizeof *device);
   std::snprintf(device->name, sizeof device->name, "%s", properties.name);
   device->memory = total;

@@ -103,10 +103,9 @@ extern "C" {
 MEASURE_EXPORT int wb_measure_lanes(const wb_categorical_rows *rows, const wb_categorical_draws *draws, int32_t lanes,
                                     int32_t times, double *seconds, const wb_run *run, wb_message *message) {
   wb::device_scope scope;
-  uint64_t bytes = 0;
   int processors = 0;
-  const int status = wb::enter(scope, run, &bytes, &processors, message);
-  if (status != WB_OK) return status;
+  WB_TRY(scope.enter(run->device, message));
+  WB_TRY(wb::multiprocessors(run->device, &processors, message));
   if (lanes == 0) lanes = wb::lanes_for(rows->rows, rows->columns, processors);
   if (draws->precision == WB_SINGLE)
     return wb::timed_draw<float>{run, rows, draws, times, seconds, message, {}, {}}.by_lanes(lanes);
@@ -116,8 +115,7 @@ MEASURE_EXPORT int wb_measure_lanes(const wb_categorical_rows *rows, const wb_ca
 MEASURE_EXPORT int wb_measure_trees(const wb_categorical_rows *rows, const wb_categorical_draws *draws, int32_t way,
                                     int32_t times, double *seconds, const wb_run *run, wb_message *message) {
   wb::device_scope scope;
-  const int status = scope.enter(run->device, message);
-  if (status != WB_OK) return status;
+  WB_TRY(scope.enter(run->device, message));
   if (draws->precision == WB_SINGLE)
     return wb::timed_draw<float>{run, rows, draws, times, seconds, message, {}, {}}.by_trees(way);
   return wb::timed_draw<double>{run, rows, draws, times, seconds, message, {}, {}}.by_trees(way);

@@ -10,15 +10,11 @@ extern "C" MEASURE_EXPORT int wb_measure_convolution(int64_t pairs, int64_t n, i
   wb::device_scope scope;
   wb::device_array<double> weights, sums;
   int processors = 0;
-  int status = scope.enter(run->device, message);
-  if (status == WB_OK)
-    status = wb::status_of(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, run->device),
-                           "asking for the number of multiprocessors", message);
-  if (status == WB_OK) status = weights.allocate(static_cast<size_t>(pairs * n), "the weights", message);
-  if (status == WB_OK) status = sums.allocate(static_cast<size_t>(pairs * (2 * n - 1)), "the sums", message);
-  if (status == WB_OK)
-    status = wb::status_of(cudaMemset(weights.data(), 0x3f, weights.bytes()), "filling the weights", message);
-  if (status != WB_OK) return status;
+  WB_TRY(scope.enter(run->device, message));
+  WB_TRY(wb::multiprocessors(run->device, &processors, message));
+  WB_TRY(weights.allocate(static_cast<size_t>(pairs * n), "the weights", message));
+  WB_TRY(sums.allocate(static_cast<size_t>(pairs * (2 * n - 1)), "the sums", message));
+  WB_TRY(wb::status_of(cudaMemset(weights.data(), 0x3f, weights.bytes()), "filling the weights", message));
   /* Each byte 0x3f makes weights of about 5e-4. Pairs lie side by side, as the rows of R's matrices do. */
   wb::convolve_arguments a = {};
   a.pairs = pairs;

@@ -9,11 +9,9 @@ extern "C" MEASURE_EXPORT int wb_measure_polyagamma(int64_t count, double shape,
   wb::device_scope scope;
   wb::device_array<double> parameters, draws;
   const double both[] = {shape, tilt};
-  int status = scope.enter(run->device, message);
-  if (status == WB_OK) status = parameters.allocate(2, "the parameters", message);
-  if (status == WB_OK) status = draws.allocate(static_cast<size_t>(count), "the draws", message);
-  if (status == WB_OK) status = parameters.upload(both, 2, "copying the parameters to the device", message);
-  if (status != WB_OK) return status;
+  WB_TRY(scope.enter(run->device, message));
+  WB_TRY(parameters.hold(both, 2, "the parameters", message));
+  WB_TRY(draws.allocate(static_cast<size_t>(count), "the draws", message));
   wb::draw_arguments a = {};
   a.count = static_cast<int32_t>(count);
   a.shape = parameters.data();

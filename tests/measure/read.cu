@@ -35,11 +35,8 @@ __global__ void __launch_bounds__(THREADS) read_all(const double2 *values, int64
 /* *seconds is the time of the shortest of `times` readings. */
 int read_times(int32_t times, unsigned blocks, const wb::device_array<double> &values,
                const wb::device_array<double> &sums, size_t bytes, double *seconds, wb_message *message) {
-  wb::launch_shape shape;
-  shape.blocks = dim3(blocks);
-  shape.threads = dim3(THREADS);
   return measure_shortest(times, seconds, message, [&] {
-    return wb::launch(shape, read_all, "measuring how fast memory is read", message,
+    return wb::launch(wb::grid(THREADS, blocks), read_all, "measuring how fast memory is read", message,
                       reinterpret_cast<const double2 *>(values.data()), static_cast<int64_t>(bytes / sizeof(double2)),
                       sums.data());
   });

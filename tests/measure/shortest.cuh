@@ -2,7 +2,7 @@
 #ifndef MEASURE_SHORTEST_CUH
 #define MEASURE_SHORTEST_CUH
 
-#include "cuda/device.cuh"
+#include "cuda/launch.cuh"
 
 /* Calls start(), which launches kernels, `times` times between two events. *seconds is the shortest time. */
 template <typename Start>

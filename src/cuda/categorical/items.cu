@@ -8,8 +8,6 @@
 #include "cuda/table.cuh"
 #include "cuda/copies.cuh"
 
-#include <cstdio>
-
 #include "core/categorical_draw.h"
 #include "core/elementary.h"
 #include "core/philox.h"
@@ -52,7 +50,7 @@ __global__ void __launch_bounds__(DRAW_THREADS) categorical_draw(const Stored *w
   typedef precise<Real> as;
   constexpr int ROWS = 32 / L;
   const int lane = static_cast<int>(threadIdx.x) % 32, part = lane / ROWS, line = lane % ROWS;
-  const int64_t warp = (static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x) / 32;
+  const int64_t warp = thread_number<DRAW_THREADS>() / 32;
   /* All lanes take part: those past the end repeat the last row. */
   const int64_t wanted = warp * ROWS + line, row = wanted < rows ? wanted : rows - 1;
   const uint64_t element = first_row + static_cast<uint64_t>(row);
@@ -169,7 +167,7 @@ __global__ void __launch_bounds__(DRAW_THREADS)
     categorical_draw_sparse(const Stored *weights, sparse_rows place, uint64_t key, uint64_t first_row,
                             int32_t *index) {
   typedef precise<Real> as;
-  const int64_t row = static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x;
+  const int64_t row = thread_number<DRAW_THREADS>();
   if (row >= place.rows) return;
   const uint64_t element = first_row + static_cast<uint64_t>(row);
   const Stored *const x = weights + place.begin(row);
@@ -205,7 +203,7 @@ __global__ void __launch_bounds__(DRAW_THREADS)
  * are read once more. */
 template <typename Stored, typename Real, bool LOG, typename Rows>
 __global__ void __launch_bounds__(DRAW_THREADS) categorical_sum(Stored *weights, Rows place) {
-  const int64_t row = static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x;
+  const int64_t row = thread_number<DRAW_THREADS>();
   if (row >= place.rows) return;
   Stored *const x = weights + place.begin(row);
   const int64_t count = place.count(row), stride = place.stride();
@@ -236,8 +234,7 @@ __global__ void __launch_bounds__(DRAW_THREADS)
                        int64_t draws, int32_t *index) {
   typedef precise<Real> as;
   const int64_t threads = static_cast<int64_t>(gridDim.x) * DRAW_THREADS;
-  for (int64_t i = static_cast<int64_t>(blockIdx.x) * DRAW_THREADS + threadIdx.x; i < place.rows * draws;
-       i += threads) {
+  for (int64_t i = thread_number<DRAW_THREADS>(); i < place.rows * draws; i += threads) {
     const int64_t row = i % place.rows, draw = first_draw + i / place.rows, group = draw / as::uniforms;
     const int64_t count = place.count(row), stride = place.stride();
     const Stored *const x = prefix + place.begin(row);
@@ -295,7 +292,7 @@ int send_lines(const wb_run *run, Stored *to, const double *from, int64_t lines,
       what, message);
 }
 
-/* `draws` draws of each of `rows` rows, of which those of one row are `stride` apart in `to`. */
+/* `draws` draws of each of `rows` rows: draw d of row r is to[r + d * stride]. */
 int fetch_draws(const wb_run *run, int32_t *to, const int32_t *from, int64_t rows, int64_t draws, int64_t stride,
                 wb_message *message) {
   static const char *const what = "copying the draws from the device";
@@ -318,11 +315,7 @@ int fetch_draws(const wb_run *run, int32_t *to, const int32_t *from, int64_t row
 }
 
 launch_shape shape_for(int64_t threads) {
-  launch_shape shape;
-  const int64_t blocks = (threads + DRAW_THREADS - 1) / DRAW_THREADS, most = int64_t(1) << 30;
-  shape.blocks = dim3(static_cast<unsigned>(blocks < most ? blocks : most));
-  shape.threads = dim3(DRAW_THREADS);
-  return shape;
+  return grid(DRAW_THREADS, smaller(ceiling(threads, DRAW_THREADS), int64_t(1) << 30));
 }
 
 /* Lanes that share a row: one where the rows fill the card or a row has few blocks to
@@ -342,49 +335,35 @@ public:
   int draw(const wb_categorical_rows *rows, int64_t first, int64_t count, const wb_categorical_draws *draws,
            int processors, int64_t draws_at_once, wb_message *message) {
     const size_t values = static_cast<size_t>(count) * static_cast<size_t>(rows->columns);
-    int status =
-        weights_.size() >= values ? static_cast<int>(WB_OK) : weights_.allocate(values, "the weights", message);
-    if (status == WB_OK)
-      status = send_lines(run_, weights_.data(), rows->weights + first * rows->row_stride, rows->columns, count,
-                          rows->column_stride, rows->row_stride, message);
+    if (weights_.size() < values) WB_TRY(weights_.allocate(values, "the weights", message));
+    WB_TRY(send_lines(run_, weights_.data(), rows->weights + first * rows->row_stride, rows->columns, count,
+                      rows->column_stride, rows->row_stride, message));
     const uint64_t first_row = static_cast<uint64_t>(draws->first_row + first);
-    if (status == WB_OK && draws->first_draw == 0 && draws->draws > 0) {
-      status = room_for(count, message);
-      if (status == WB_OK)
-        status = start(count, rows->columns, draws->key, first_row, processors, message);
-      if (status == WB_OK)
-        status = fetch_draws(run_, draws->index + first, index_.data(), count, 1, count, message);
+    if (draws->first_draw == 0 && draws->draws > 0) {
+      WB_TRY(room_for(count, message));
+      WB_TRY(start(count, rows->columns, draws->key, first_row, processors, message));
+      WB_TRY(fetch_draws(run_, draws->index + first, index_.data(), count, 1, count, message));
     }
-    const dense_rows place = {count, rows->columns};
-    return status == WB_OK ? draw_more(place, first, draws, first_row, draws_at_once, message) : status;
+    return draw_more(dense_rows{count, rows->columns}, first, draws, first_row, draws_at_once, message);
   }
 
   int draw_sparse(const wb_categorical_sparse *rows, int64_t first, int64_t count, const wb_categorical_draws *draws,
                   int64_t draws_at_once, wb_message *message) {
     const int64_t origin = rows->offset[first], entries = rows->offset[first + count] - origin;
     const size_t values = static_cast<size_t>(entries);
-    int status = weights_.allocate(values + 1, "the weights", message);
-    if (status == WB_OK) status = column_.allocate(values + 1, "the weights' columns", message);
-    if (status == WB_OK) status = offset_.allocate(static_cast<size_t>(count) + 1, "the rows' offsets", message);
-    if (status == WB_OK)
-      status = send_lines(run_, weights_.data(), rows->weights + origin, 1, entries, entries, 1, message);
-    if (status == WB_OK && values > 0)
-      status = send(run_, column_.data(), rows->column + origin, entries, "copying the weights' columns to the device",
-                    message);
-    if (status == WB_OK)
-      status = send(run_, offset_.data(), rows->offset + first, count + 1, "copying the rows' offsets to the device",
-                    message);
+    WB_TRY(weights_.allocate(values + 1, "the weights", message));
+    WB_TRY(send_lines(run_, weights_.data(), rows->weights + origin, 1, entries, entries, 1, message));
+    WB_TRY(bring(run_, column_, rows->column + origin, values, "the weights' columns", message));
+    WB_TRY(bring(run_, offset_, rows->offset + first, static_cast<size_t>(count) + 1, "the rows' offsets", message));
     const uint64_t first_row = static_cast<uint64_t>(draws->first_row + first);
     const sparse_rows place = {count, origin, offset_.data(), column_.data()};
-    if (status == WB_OK && draws->first_draw == 0 && draws->draws > 0) {
-      status = room_for(count, message);
-      if (status == WB_OK)
-        status = launch(shape_for(count), categorical_draw_sparse<Stored, Real>, "drawing from sparse rows", message,
-                        weights_.data(), place, draws->key, first_row, index_.data());
-      if (status == WB_OK)
-        status = fetch_draws(run_, draws->index + first, index_.data(), count, 1, count, message);
+    if (draws->first_draw == 0 && draws->draws > 0) {
+      WB_TRY(room_for(count, message));
+      WB_TRY(launch(shape_for(count), categorical_draw_sparse<Stored, Real>, "drawing from sparse rows", message,
+                    weights_.data(), place, draws->key, first_row, index_.data()));
+      WB_TRY(fetch_draws(run_, draws->index + first, index_.data(), count, 1, count, message));
     }
-    return status == WB_OK ? draw_more(place, first, draws, first_row, draws_at_once, message) : status;
+    return draw_more(place, first, draws, first_row, draws_at_once, message);
   }
 
 private:
@@ -410,22 +389,18 @@ private:
   template <typename Rows>
   int draw_more(const Rows &place, int64_t first, const wb_categorical_draws *draws, uint64_t first_row,
                 int64_t draws_at_once, wb_message *message) {
-    const int64_t end = draws->first_draw + draws->draws;
-    int64_t draw = draws->first_draw > 0 ? draws->first_draw : 1;
-    if (draw >= end) return WB_OK;
-    int status = launch(shape_for(place.rows), categorical_sum<Stored, Real, LOG, Rows>, "summing weights", message,
-                        weights_.data(), place);
-    for (; draw < end && status == WB_OK; draw += draws_at_once) {
-      const int64_t count = end - draw < draws_at_once ? end - draw : draws_at_once;
-      status = room_for(place.rows * count, message);
-      if (status == WB_OK)
-        status = launch(shape_for(place.rows * count), categorical_invert<Stored, Real, Rows>, "drawing by inversion",
-                        message, weights_.data(), place, draws->key, first_row, draw, count, index_.data());
-      if (status == WB_OK)
-        status = fetch_draws(run_, draws->index + first + (draw - draws->first_draw) * draws->index_stride,
-                             index_.data(), place.rows, count, draws->index_stride, message);
-    }
-    return status;
+    const int64_t begin = larger<int64_t>(draws->first_draw, 1), end = draws->first_draw + draws->draws;
+    if (begin >= end) return WB_OK;
+    WB_TRY(launch(shape_for(place.rows), categorical_sum<Stored, Real, LOG, Rows>, "summing weights", message,
+                  weights_.data(), place));
+    return in_batches(end - begin, draws_at_once, [&](int64_t done, int64_t count) {
+      const int64_t draw = begin + done;
+      WB_TRY(room_for(place.rows * count, message));
+      WB_TRY(launch(shape_for(place.rows * count), categorical_invert<Stored, Real, Rows>, "drawing by inversion",
+                    message, weights_.data(), place, draws->key, first_row, draw, count, index_.data()));
+      return fetch_draws(run_, draws->index + first + (draw - draws->first_draw) * draws->index_stride, index_.data(),
+                         place.rows, count, draws->index_stride, message);
+    });
   }
 
   const wb_run *const run_;
@@ -433,25 +408,6 @@ private:
   device_array<int32_t> index_, column_;
   device_array<int64_t> offset_;
 };
-
-/* The device of a call, and the bytes that it may take there: a tenth stays free for the
- * runtime. */
-int enter(device_scope &scope, const wb_run *run, uint64_t *bytes, int *processors, wb_message *message) {
-  int status = scope.enter(run->device, message);
-  if (status == WB_OK) status = memory_left(run->memory_limit, 0, bytes, message);
-  *bytes = *bytes / 10 * 9;
-  if (status == WB_OK)
-    status = status_of(cudaDeviceGetAttribute(processors, cudaDevAttrMultiProcessorCount, run->device),
-                       "asking for the number of multiprocessors", message);
-  return status;
-}
-
-int too_small(uint64_t bytes, uint64_t needed, wb_message *message) {
-  std::snprintf(message->text, sizeof message->text,
-                "%.3g MB of device memory are available, and a row of weights takes %.3g MB",
-                static_cast<double>(bytes) / 1e6, static_cast<double>(needed) / 1e6);
-  return WB_ERROR_MEMORY;
-}
 
 int64_t at_least_one(uint64_t items) {
   const uint64_t most = uint64_t(1) << 40;
@@ -463,26 +419,20 @@ int draw_rows(const wb_categorical_rows *rows, const wb_categorical_draws *draws
               int processors, wb_message *message) {
   /* A quarter for the draws. */
   const uint64_t row = static_cast<uint64_t>(rows->columns) * sizeof(Stored), for_draws = bytes / 4;
-  if (row > bytes - for_draws) return too_small(bytes, row, message);
-  uint64_t at_once = (bytes - for_draws) / (row > 0 ? row : 1);
-  if (at_once > for_draws / sizeof(int32_t)) at_once = for_draws / sizeof(int32_t);
-  const int64_t step = at_least_one(at_once);
+  if (row > bytes - for_draws) return too_little(bytes, "a row of weights", row, message);
+  const uint64_t fit = (bytes - for_draws) / larger<uint64_t>(row, 1), draws_fit = for_draws / sizeof(int32_t);
   row_part<Stored, Real, LOG> part(run);
-  int status = WB_OK;
-  for (int64_t first = 0; first < rows->rows && status == WB_OK; first += step) {
-    const int64_t count = rows->rows - first < step ? rows->rows - first : step;
-    status = part.draw(rows, first, count, draws, processors,
-                       at_least_one(for_draws / sizeof(int32_t) / static_cast<uint64_t>(count)), message);
-  }
-  return status;
+  return in_batches(rows->rows, at_least_one(smaller(fit, draws_fit)), [&](int64_t first, int64_t count) {
+    return part.draw(rows, first, count, draws, processors, at_least_one(draws_fit / static_cast<uint64_t>(count)),
+                     message);
+  });
 }
 
 template <typename Real>
 int draw_sparse_rows(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, const wb_run *run,
                      uint64_t bytes, wb_message *message) {
   const uint64_t for_draws = bytes / 4, entry = sizeof(Real) + sizeof(int32_t), per_row = sizeof(int64_t);
-  int status = WB_OK;
-  for (int64_t first = 0, end; first < rows->rows && status == WB_OK; first = end) {
+  for (int64_t first = 0, end; first < rows->rows; first = end) {
     uint64_t taken = per_row + 2 * entry;
     for (end = first; end < rows->rows; end++) {
       const uint64_t more = static_cast<uint64_t>(rows->offset[end + 1] - rows->offset[end]) * entry + per_row;
@@ -491,12 +441,13 @@ int draw_sparse_rows(const wb_categorical_sparse *rows, const wb_categorical_dra
       taken += more;
     }
     if (end == first)
-      return too_small(bytes, static_cast<uint64_t>(rows->offset[first + 1] - rows->offset[first]) * entry, message);
+      return too_little(bytes, "a row of weights",
+                        static_cast<uint64_t>(rows->offset[first + 1] - rows->offset[first]) * entry, message);
     row_part<Real, Real, false> part(run);
-    status = part.draw_sparse(rows, first, end - first, draws,
-                              at_least_one(for_draws / sizeof(int32_t) / static_cast<uint64_t>(end - first)), message);
+    WB_TRY(part.draw_sparse(rows, first, end - first, draws,
+                            at_least_one(for_draws / sizeof(int32_t) / static_cast<uint64_t>(end - first)), message));
   }
-  return status;
+  return WB_OK;
 }
 
 } // namespace
@@ -508,25 +459,26 @@ static int draw(const wb_categorical_rows *rows, const wb_categorical_draws *dra
   wb::device_scope scope;
   uint64_t bytes = 0;
   int processors = 0;
-  const int status = wb::enter(scope, run, &bytes, &processors, message);
-  if (status != WB_OK) return status;
-  /* Logarithms stay double until their largest is taken off. */
-  if (draws->precision == WB_SINGLE)
-    return rows->is_log ? wb::draw_rows<double, float, true>(rows, draws, run, bytes, processors, message)
-                        : wb::draw_rows<float, float, false>(rows, draws, run, bytes, processors, message);
-  return rows->is_log ? wb::draw_rows<double, double, true>(rows, draws, run, bytes, processors, message)
-                      : wb::draw_rows<double, double, false>(rows, draws, run, bytes, processors, message);
+  WB_TRY(scope.enter(run->device, message));
+  WB_TRY(wb::memory_for_call(run, &bytes, message));
+  WB_TRY(wb::multiprocessors(run->device, &processors, message));
+  return wb::with_precision(draws->precision, [&](auto real) {
+    typedef decltype(real) Real;
+    /* Logarithms stay double until their largest is taken off. */
+    return rows->is_log ? wb::draw_rows<double, Real, true>(rows, draws, run, bytes, processors, message)
+                        : wb::draw_rows<Real, Real, false>(rows, draws, run, bytes, processors, message);
+  });
 }
 
 static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_draws *draws, const wb_run *run,
                        wb_message *message) {
   wb::device_scope scope;
   uint64_t bytes = 0;
-  int processors = 0;
-  const int status = wb::enter(scope, run, &bytes, &processors, message);
-  if (status != WB_OK) return status;
-  return draws->precision == WB_SINGLE ? wb::draw_sparse_rows<float>(rows, draws, run, bytes, message)
-                                       : wb::draw_sparse_rows<double>(rows, draws, run, bytes, message);
+  WB_TRY(scope.enter(run->device, message));
+  WB_TRY(wb::memory_for_call(run, &bytes, message));
+  return wb::with_precision(draws->precision, [&](auto real) {
+    return wb::draw_sparse_rows<decltype(real)>(rows, draws, run, bytes, message);
+  });
 }
 
 extern const wb_categorical_functions wb_cuda_categorical = {draw, draw_sparse};

@@ -210,28 +210,22 @@ uint64_t answer_size(const wb_mixture_session *s, uint64_t k) {
 }
 
 int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
-  mixture_room &room = s->room;
   const uint64_t k = static_cast<uint64_t>(components), p = static_cast<uint64_t>(s->data.columns);
   const uint64_t node = node_size(s, components), work = wb_component_work_size(s->data.columns);
   const uint64_t table = sample_table(s, components);
   const uint64_t fixed =
       2 * table + node + k * (3 * p + triangle_of(s) + 4) + law_size(s, k) + question_size(s) + answer_size(s, k);
   uint64_t left = 0;
-  room.release();
-  int status = memory_left(s->memory_limit, s->held(), &left, message);
-  if (status != WB_OK) return status;
+  s->room = {};
+  WB_TRY(memory_left(s->memory_limit, s->held(), &left, message));
   const uint64_t least = (fixed + work) * sizeof(double);
   if (least > left) return lacks_memory(s, components, least, left, message);
   uint64_t blocks = smaller(SMALL_BYTES, left / 8) / (work * sizeof(double));
   blocks = larger<uint64_t>(1, smaller(smaller(blocks, k), MOST_BLOCKS));
   const uint64_t sent = law_size(s, k) + k + question_size(s) + table;
-  status = room.memory.allocate(fixed + blocks * work, "the components", message);
-  if (status == WB_OK)
-    status = room.mail.allocate(sent + larger(table, larger(node, answer_size(s, k))), "the components", message);
-  if (status != WB_OK) {
-    room.release();
-    return status;
-  }
+  mixture_room room;
+  WB_TRY(room.memory.allocate(fixed + blocks * work, "the components", message));
+  WB_TRY(room.mail.allocate(sent + larger(table, larger(node, answer_size(s, k))), "the components", message));
   room.count = components;
   room.blocks = static_cast<unsigned>(blocks);
   double *next = room.memory.data();
@@ -264,8 +258,9 @@ int open_room(wb_mixture_session *s, int32_t components, wb_message *message) {
   room.sent_question = take(question_size(s));
   room.sent_share = take(table);
   room.fetched = next;
+  s->room = std::move(room);
   /* All answers are fetched together, even those that were not asked for, so they must be written. */
-  return status_of(cudaMemsetAsync(room.answer, 0, answer_size(s, k) * sizeof(double), s->stream.get()),
+  return status_of(cudaMemsetAsync(s->room.answer, 0, answer_size(s, k) * sizeof(double), s->stream.get()),
                    "preparing the components", message);
 }
 
@@ -276,10 +271,10 @@ int send(const stream &by, double *to, const double *from, size_t count, wb_mess
 
 /* Reads `count` doubles and waits for them. */
 int fetch(wb_mixture_session *s, stream &by, const double *from, size_t count, wb_message *message) {
-  const int status =
+  WB_TRY(
       status_of(cudaMemcpyAsync(s->room.fetched, from, count * sizeof(double), cudaMemcpyDeviceToHost, by.get()),
-                "fetching numbers of components", message);
-  return status == WB_OK ? by.wait("computing numbers of components", message) : status;
+                "fetching numbers of components", message));
+  return by.wait("computing numbers of components", message);
 }
 
 double *put(double *to, const double *from, size_t count) {
@@ -290,8 +285,8 @@ double *put(double *to, const double *from, size_t count) {
 /* Replaces the sums of rows from number `first` on, counted over all components. */
 int send_sums(wb_mixture_session *s, size_t first, const double *sums, size_t count, wb_message *message) {
   put(s->room.fetched, sums, count);
-  const int status = send(s->stream, s->room.at.statistics + first, s->room.fetched, count, message);
-  return status == WB_OK ? s->stream.wait("sending the sums of rows", message) : status;
+  WB_TRY(send(s->stream, s->room.at.statistics + first, s->room.fetched, count, message));
+  return s->stream.wait("sending the sums of rows", message);
 }
 
 /* WB_ERROR_INPUT if the fetched flags say that a component could not be drawn. */
@@ -305,9 +300,7 @@ int all_drawn(const double *failed, int32_t components, wb_message *message) {
 }
 
 launch_shape team_shape(const wb_mixture_session *s, const stream &by) {
-  launch_shape shape = s->shape(s->room.blocks, team_threads(s->data.columns));
-  shape.stream = by.get();
-  return shape;
+  return grid(team_threads(s->data.columns), s->room.blocks).on(by.get());
 }
 
 /* `points` of the points from `first` on, with the rest of the measures if first is 0. */
@@ -321,8 +314,7 @@ int measure_some(wb_mixture_session *s, const wb_mixture_measures *m, int32_t fi
   if (all && m->distance != nullptr) put(center, m->center, p);
   if (all && m->trace != nullptr) put(root, m->root, triangle);
   if (points > 0) put(point, m->point + static_cast<size_t>(first) * p, q * p);
-  int status = send(s->side, room.question, room.sent_question, p + triangle + q * p, message);
-  if (status != WB_OK) return status;
+  WB_TRY(send(s->side, room.question, room.sent_question, p + triangle + q * p, message));
   mixture_questions questions = {};
   questions.center = room.question;
   questions.root = room.question + p;
@@ -332,10 +324,9 @@ int measure_some(wb_mixture_session *s, const wb_mixture_measures *m, int32_t fi
   questions.distance = all && m->distance != nullptr ? room.answer + k : nullptr;
   questions.trace = all && m->trace != nullptr ? room.answer + 2 * k : nullptr;
   questions.point_distance = room.answer + 3 * k;
-  status =
-      launch(team_shape(s, s->side), mixture_measure, "measuring components", message, room.at, questions, room.work);
-  if (status == WB_OK) status = fetch(s, s->side, room.answer, (3 + q) * k, message);
-  if (status != WB_OK) return status;
+  WB_TRY(
+      launch(team_shape(s, s->side), mixture_measure, "measuring components", message, room.at, questions, room.work));
+  WB_TRY(fetch(s, s->side, room.answer, (3 + q) * k, message));
   if (questions.log_determinant != nullptr) put(m->log_determinant, room.fetched, k);
   if (questions.distance != nullptr) put(m->distance, room.fetched + k, k);
   if (questions.trace != nullptr) put(m->trace, room.fetched + 2 * k, k);
@@ -347,13 +338,13 @@ int measure_some(wb_mixture_session *s, const wb_mixture_measures *m, int32_t fi
 int add_samples(wb_mixture_session *s, double *sizes, wb_message *message) {
   mixture_room &room = s->room;
   const size_t table = static_cast<size_t>(sample_table(s, room.count));
-  int status = status_of(
+  WB_TRY(status_of(
       cudaMemcpyAsync(room.fetched, room.counts, table * sizeof(sample_count), cudaMemcpyDeviceToHost, s->stream.get()),
-      "fetching counts of the samples", message);
-  if (status == WB_OK) status = s->stream.wait("counting rows of samples", message);
+      "fetching counts of the samples", message));
+  WB_TRY(s->stream.wait("counting rows of samples", message));
   const sample_count *const counts = reinterpret_cast<const sample_count *>(room.fetched);
-  for (size_t i = 0; i < table && status == WB_OK; i++) sizes[i] += static_cast<double>(counts[i]);
-  return status;
+  for (size_t i = 0; i < table; i++) sizes[i] += static_cast<double>(counts[i]);
+  return WB_OK;
 }
 
 } // namespace
@@ -369,17 +360,16 @@ int set_part_statistics(wb_mixture_session *s, int32_t first, int32_t count, con
 }
 
 int set_part_components(wb_mixture_session *s, int32_t components, const double *statistics, wb_message *message) {
-  int status = check_components(components, message);
-  if (status == WB_OK && s->room.count != components)
-    status = with_memory(s, message, [&] { return open_room(s, components, message); });
-  return status == WB_OK ? set_part_statistics(s, 0, components, statistics, message) : status;
+  WB_TRY(check_components(components, message));
+  if (s->room.count != components) WB_TRY(with_memory(s, message, [&] { return open_room(s, components, message); }));
+  return set_part_statistics(s, 0, components, statistics, message);
 }
 
 int get_part_statistics(wb_mixture_session *s, int32_t first, int32_t count, double *statistics, wb_message *message) {
   const size_t size = WB_MIXTURE_STATISTICS(s->data.columns), values = static_cast<size_t>(count) * size;
-  const int status = fetch(s, s->stream, s->room.at.statistics + static_cast<size_t>(first) * size, values, message);
-  if (status == WB_OK) put(statistics, s->room.fetched, values);
-  return status;
+  WB_TRY(fetch(s, s->stream, s->room.at.statistics + static_cast<size_t>(first) * size, values, message));
+  put(statistics, s->room.fetched, values);
+  return WB_OK;
 }
 
 int draw_part_components(wb_mixture_session *s, const wb_mixture_law *law, const int32_t *source, uint64_t key,
@@ -390,14 +380,13 @@ int draw_part_components(wb_mixture_session *s, const wb_mixture_law *law, const
   next = put(next, law->scale, triangle);
   if (law->floor != nullptr) put(next, law->floor, p);
   std::memcpy(room.sent_law + 2 * p + triangle, source, k * sizeof(int32_t));
-  int status = send(s->stream, room.law, room.sent_law, law_size(s, k), message);
-  if (status != WB_OK) return status;
+  WB_TRY(send(s->stream, room.law, room.sent_law, law_size(s, k), message));
   const wb_component_law there = {s->data.columns, law->mean_scale, law->df, room.law, room.law + p,
                                   law->floor != nullptr ? room.law + p + triangle : nullptr};
-  status = launch(team_shape(s, s->stream), mixture_draw_components, "drawing means and covariances", message, room.at,
-                  there, reinterpret_cast<const int32_t *>(room.law + 2 * p + triangle), key, iteration, room.work);
-  if (status == WB_OK) status = s->drawn.record(s->stream.get(), message);
-  return status == WB_OK ? s->drawn.hold(s->side.get(), message) : status;
+  WB_TRY(launch(team_shape(s, s->stream), mixture_draw_components, "drawing means and covariances", message, room.at,
+                there, reinterpret_cast<const int32_t *>(room.law + 2 * p + triangle), key, iteration, room.work));
+  WB_TRY(s->drawn.record(s->stream.get(), message));
+  return s->drawn.hold(s->side.get(), message);
 }
 
 int add_part_precisions(wb_mixture_session *s, const wb_mixture_precisions *sums, wb_message *message) {
@@ -410,17 +399,14 @@ int add_part_precisions(wb_mixture_session *s, const wb_mixture_precisions *sums
     put(room.fetched + p, sums->mean_precision, triangle);
   }
   if (scale) put(room.fetched + p + triangle, sums->scale_precision, triangle);
-  int status = send(s->side, room.answer, room.fetched, p + 2 * triangle, message);
-  if (status != WB_OK) return status;
-  launch_shape shape = s->shape(ceiling(static_cast<int64_t>(triangle), ENTRY_THREADS) + 1, ENTRY_THREADS);
-  shape.blocks.y = 2;
-  shape.shared_bytes = static_cast<size_t>(factors_in_shared(s->data.columns)) * triangle * sizeof(double);
-  shape.stream = s->side.get();
+  WB_TRY(send(s->side, room.answer, room.fetched, p + 2 * triangle, message));
+  const size_t shared = static_cast<size_t>(factors_in_shared(s->data.columns)) * triangle * sizeof(double);
+  const launch_shape shape = grid(ENTRY_THREADS, ceiling(static_cast<int64_t>(triangle), ENTRY_THREADS) + 1, 2);
   double *const none = nullptr;
-  status = launch(shape, mixture_add_precisions, "adding precisions", message, room.at, sums->mean_weight,
-                  sums->scale_weight, room.answer, mean ? precision : none, scale ? precision + triangle : none);
-  if (status == WB_OK) status = fetch(s, s->side, room.answer, p + 2 * triangle, message);
-  if (status != WB_OK) return status;
+  WB_TRY(launch(shape.sharing(shared).on(s->side.get()), mixture_add_precisions, "adding precisions", message, room.at,
+                sums->mean_weight, sums->scale_weight, room.answer, mean ? precision : none,
+                scale ? precision + triangle : none));
+  WB_TRY(fetch(s, s->side, room.answer, p + 2 * triangle, message));
   if (mean) {
     put(sums->pull, room.fetched, p);
     put(sums->mean_precision, room.fetched + p, triangle);
@@ -430,37 +416,36 @@ int add_part_precisions(wb_mixture_session *s, const wb_mixture_precisions *sums
 }
 
 int measure_part(wb_mixture_session *s, const wb_mixture_measures *m, wb_message *message) {
-  int status = measure_some(s, m, 0, smaller<int32_t>(m->points, POINTS), message);
-  for (int32_t first = POINTS; first < m->points && status == WB_OK; first += POINTS)
-    status = measure_some(s, m, first, smaller<int32_t>(m->points - first, POINTS), message);
-  return status;
+  WB_TRY(measure_some(s, m, 0, smaller<int32_t>(m->points, POINTS), message));
+  for (int32_t first = POINTS; first < m->points; first += POINTS)
+    WB_TRY(measure_some(s, m, first, smaller<int32_t>(m->points - first, POINTS), message));
+  return WB_OK;
 }
 
 int get_part_components(wb_mixture_session *s, double *mean, double *factor, wb_message *message) {
   mixture_room &room = s->room;
   const size_t k = static_cast<size_t>(room.count), p = static_cast<size_t>(s->data.columns);
-  int status = fetch(s, s->stream, room.at.failed, k, message);
-  if (status == WB_OK) status = all_drawn(room.fetched, room.count, message);
-  if (status == WB_OK && mean != nullptr) {
-    status = fetch(s, s->stream, room.at.mean, k * p, message);
-    if (status == WB_OK) put(mean, room.fetched, k * p);
+  WB_TRY(fetch(s, s->stream, room.at.failed, k, message));
+  WB_TRY(all_drawn(room.fetched, room.count, message));
+  if (mean != nullptr) {
+    WB_TRY(fetch(s, s->stream, room.at.mean, k * p, message));
+    put(mean, room.fetched, k * p);
   }
-  if (status == WB_OK && factor != nullptr) {
-    status = fetch(s, s->stream, room.at.factor, k * triangle_of(s), message);
-    if (status == WB_OK) put(factor, room.fetched, k * triangle_of(s));
+  if (factor != nullptr) {
+    WB_TRY(fetch(s, s->stream, room.at.factor, k * triangle_of(s), message));
+    put(factor, room.fetched, k * triangle_of(s));
   }
-  return status;
+  return WB_OK;
 }
 
 /* Waits for the pass over the rows. It is an error if a component could not be drawn before the pass. */
 int finish_part_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, wb_message *message) {
   mixture_room &room = s->room;
   const size_t k = static_cast<size_t>(room.count);
-  int status = launch(s->shape(ceiling(room.count, GATHER_THREADS), GATHER_THREADS), mixture_gather, "counting rows",
-                      message, room.at, room.answer);
-  if (status == WB_OK) status = fetch(s, s->stream, room.answer, 2 * k + 1, message);
-  if (status == WB_OK) status = all_drawn(room.fetched + k, room.count, message);
-  if (status != WB_OK) return status;
+  WB_TRY(launch(s->cover(GATHER_THREADS, room.count), mixture_gather, "counting rows", message,
+                room.at, room.answer));
+  WB_TRY(fetch(s, s->stream, room.answer, 2 * k + 1, message));
+  WB_TRY(all_drawn(room.fetched + k, room.count, message));
   *log_likelihood = room.fetched[2 * k];
   if (s->data.sample == nullptr) {
     put(sizes, room.fetched, k);
@@ -489,17 +474,14 @@ int send_components(wb_mixture_session *s, const double *log_weight, const mixtu
     put(room.sent_weight, log_weight, k);
   else
     std::memset(room.sent_weight, 0, k * sizeof(double));
-  const int status = send(s->stream, room.at.log_weight, room.sent_weight, k, message);
-  if (status != WB_OK) return status;
-  launch_shape shape = s->shape(room.count, ENTRY_THREADS);
+  WB_TRY(send(s->stream, room.at.log_weight, room.sent_weight, k, message));
   if constexpr (sizeof(Real) == sizeof(double)) {
-    if (draw.fragments) {
-      shape.blocks =
-          dim3(static_cast<unsigned>(fragment_blocks(room.count)), static_cast<unsigned>(s->data.columns + 1));
-      return launch(shape, mixture_pack_fragments, "laying out components", message, room.at, coefficients);
-    }
+    if (draw.fragments)
+      return launch(s->grid(ENTRY_THREADS, fragment_blocks(room.count), s->data.columns + 1), mixture_pack_fragments,
+                    "laying out components", message, room.at, coefficients);
   }
-  return launch(shape, mixture_pack<Real>, "laying out components", message, room.at, draw.order, coefficients);
+  return launch(s->grid(ENTRY_THREADS, room.count), mixture_pack<Real>, "laying out components", message, room.at,
+                draw.order, coefficients);
 }
 WB_BOTH_PRECISIONS(send_components)
 

@@ -2,7 +2,7 @@
  *
  * Each card has a part: some of the leaves of rows, whose labels it draws and whose statistics it sums. All cards draw
  * the same components from the same statistics. A part begins where a node of the tree over all leaves begins. It
- * returns the sums of the largest nodes that it has all leaves of. The host adds these in the order of the tree, so
+ * returns the sums of its largest complete subtrees. The host adds these in the order of the tree, so
  * results do not depend on the number of cards. A call starts the work of all parts before it waits for one. With one
  * card there is one part, and the sums stay there.
  */
@@ -57,25 +57,23 @@ int for_parts(wb_mixture_session *session, wb_message *message, Work work) {
 template <typename Draw, typename Sum>
 int for_chunks(wb_mixture_session *session, wb_message *message, Draw draw, Sum sum) {
   int64_t leaf[WB_MOST_DEVICES] = {};
-  int status = WB_OK;
-  for (bool more = true; more && status == WB_OK;) {
+  for (bool more = true; more;) {
     more = false;
     int64_t *next = leaf;
-    status = for_parts(session, message, [&](wb_mixture_session *s, auto real) {
+    WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto real) {
       const int64_t mine = *next++;
       return mine == s->leaves ? static_cast<int>(WB_OK) : draw(s, mine, real);
-    });
-    if (status != WB_OK) break;
+    }));
     next = leaf;
-    status = for_parts(session, message, [&](wb_mixture_session *s, auto real) {
+    WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto real) {
       int64_t *const mine = next++;
       if (*mine == s->leaves) return static_cast<int>(WB_OK);
       const int here = sum(s, mine, real);
       more = more || *mine < s->leaves;
       return here;
-    });
+    }));
   }
-  return status;
+  return WB_OK;
 }
 
 /* Calls work(part, from, to, real) for each part that has some of rows first, ..., first + count - 1: from, ..., to -
@@ -198,12 +196,10 @@ int measure(wb_mixture_session *session, const wb_mixture_measures *measures, wb
 
 int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t key, uint32_t iteration,
                 int32_t *labels, wb_message *message) {
-  int status = prepare_rows(session, message);
-  if (status == WB_OK)
-    status = for_parts(session, message, [&](wb_mixture_session *s, auto real) {
-      return begin_part_labels<decltype(real)>(s, log_weight, message);
-    });
-  if (status != WB_OK) return status;
+  WB_TRY(prepare_rows(session, message));
+  WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto real) {
+    return begin_part_labels<decltype(real)>(s, log_weight, message);
+  }));
   return for_chunks(
       session, message,
       [&](wb_mixture_session *s, int64_t leaf, auto real) {
@@ -218,14 +214,13 @@ int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t 
 /* Fetches the nodes of all parts. */
 int fetch_sums(wb_mixture_session *session, wb_message *message) {
   const size_t size = node_size(session, session->room.count);
-  const int status = for_parts(session, message, [&](wb_mixture_session *s, auto) {
+  WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto) {
     s->nodes = s->mail.data();
     s->node_count = static_cast<size_t>(s->pieces()) * size;
     return status_of(cudaMemcpyAsync(s->mail.data(), s->work.roots.data(), s->node_count * sizeof(double),
                                      cudaMemcpyDeviceToHost, s->stream.get()),
                      "fetching sums of rows", message);
-  });
-  if (status != WB_OK) return status;
+  }));
   return for_parts(session, message, [&](wb_mixture_session *s, auto) {
     return s->stream.wait("drawing components", message);
   });
@@ -233,8 +228,7 @@ int fetch_sums(wb_mixture_session *session, wb_message *message) {
 
 /* Adds the sums of all parts and gives the total to each. */
 int share_sums(wb_mixture_session *session, wb_message *message) {
-  const int status = fetch_sums(session, message);
-  if (status != WB_OK) return status;
+  WB_TRY(fetch_sums(session, message));
   double *sums[WB_MOST_DEVICES], **next = sums;
   for (const wb_mixture_session *s = session; s != nullptr; s = s->next) *next++ = s->mail.data();
   const double *const total = combine(session, node_size(session, session->room.count), sums);
@@ -243,14 +237,11 @@ int share_sums(wb_mixture_session *session, wb_message *message) {
 
 int finish_labels(wb_mixture_session *session, double *sizes, double *log_likelihood, wb_message *message) {
   const bool whole = session->data.piece == 0, alone = session->next == nullptr;
-  int status = WB_OK;
-  if (!whole || !alone) status = whole ? share_sums(session, message) : fetch_sums(session, message);
+  if (!whole || !alone) WB_TRY(whole ? share_sums(session, message) : fetch_sums(session, message));
   /* What the next step reads of a part's sums is unspecified, but it must have been written. */
-  if (status == WB_OK && !whole)
-    status = for_parts(session, message, [&](wb_mixture_session *s, auto) {
-      return set_part_sums(s, s->mail.data(), message);
-    });
-  if (status != WB_OK) return status;
+  if (!whole)
+    WB_TRY(for_parts(session, message,
+                     [&](wb_mixture_session *s, auto) { return set_part_sums(s, s->mail.data(), message); }));
   return for_parts(session, message, [&](wb_mixture_session *s, auto) {
     return s == session ? finish_part_labels(s, sizes, log_likelihood, message) : add_part_sizes(s, sizes, message);
   });
@@ -265,19 +256,17 @@ int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, u
   const int32_t halves = 2 * pairs->pairs;
   pair_word least[2 * WB_MIXTURE_MOST_PAIRS];
   std::memset(least, 0xFF, sizeof least);
-  int status = for_parts(session, message, [&](wb_mixture_session *s, auto) {
-    return begin_part_anchors(s, pairs, key, iteration, message);
-  });
-  if (status == WB_OK)
-    status = for_parts(session, message, [&](wb_mixture_session *s, auto) {
-      part_pairs found;
-      const int here = finish_part_pairs(s, pairs, "choosing rows", &found, message);
-      for (int32_t i = 0; i < halves && here == WB_OK; i++) least[i] = smaller(least[i], found.words[i]);
-      return here;
-    });
-  for (int32_t i = 0; i < halves && status == WB_OK; i++)
+  WB_TRY(for_parts(session, message,
+                   [&](wb_mixture_session *s, auto) { return begin_part_anchors(s, pairs, key, iteration, message); }));
+  WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto) {
+    part_pairs found;
+    const int here = finish_part_pairs(s, pairs, "choosing rows", &found, message);
+    for (int32_t i = 0; i < halves && here == WB_OK; i++) least[i] = smaller(least[i], found.words[i]);
+    return here;
+  }));
+  for (int32_t i = 0; i < halves; i++)
     anchors[i] = least[i] == ~pair_word(0) ? -1 : static_cast<int64_t>(least[i] & 0xFFFFFFFFu);
-  return status;
+  return WB_OK;
 }
 
 int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves,
@@ -286,29 +275,26 @@ int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pairs, cons
   const size_t size = node_size(session, 2 * pairs->pairs);
   int64_t units[WB_MIXTURE_MOST_PAIRS] = {};
   double *sums[WB_MOST_DEVICES], **next = sums;
-  int status = for_parts(session, message, [&](wb_mixture_session *s, auto real) {
+  WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto real) {
     return begin_part_halves<decltype(real)>(s, pairs, halves, anchors, message);
-  });
-  if (status == WB_OK)
-    status = for_chunks(
-        session, message,
-        [&](wb_mixture_session *s, int64_t leaf, auto real) {
-          return draw_chunk_halves<decltype(real)>(s, pairs, known, key, iteration, step, leaf, message);
-        },
-        [&](wb_mixture_session *s, int64_t *leaf, auto real) {
-          return sum_chunk_halves<decltype(real)>(s, pairs, leaf, message);
-        });
-  if (status == WB_OK)
-    status = for_parts(session, message, [&](wb_mixture_session *s, auto) {
-      part_pairs found;
-      const int here = finish_part_pairs(s, pairs, "drawing halves", &found, message);
-      for (int32_t g = 0; g < pairs->pairs && here == WB_OK; g++) units[g] += static_cast<int64_t>(found.words[g]);
-      *next++ = found.sums;
-      s->nodes = found.sums;
-      s->node_count = static_cast<size_t>(s->pieces()) * size;
-      return here;
-    });
-  if (status != WB_OK) return status;
+  }));
+  WB_TRY(for_chunks(
+      session, message,
+      [&](wb_mixture_session *s, int64_t leaf, auto real) {
+        return draw_chunk_halves<decltype(real)>(s, pairs, known, key, iteration, step, leaf, message);
+      },
+      [&](wb_mixture_session *s, int64_t *leaf, auto real) {
+        return sum_chunk_halves<decltype(real)>(s, pairs, leaf, message);
+      }));
+  WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto) {
+    part_pairs found;
+    const int here = finish_part_pairs(s, pairs, "drawing halves", &found, message);
+    for (int32_t g = 0; g < pairs->pairs && here == WB_OK; g++) units[g] += static_cast<int64_t>(found.words[g]);
+    *next++ = found.sums;
+    s->nodes = found.sums;
+    s->node_count = static_cast<size_t>(s->pieces()) * size;
+    return here;
+  }));
   if (session->data.piece == 0) std::memcpy(statistics, combine(session, size, sums), (size - 1) * sizeof(double));
   for (int32_t g = 0; g < pairs->pairs; g++) log_probability[g] = static_cast<double>(units[g]) / WB_HALF_UNIT;
   return WB_OK;
@@ -341,8 +327,7 @@ int weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *paramet
     std::snprintf(message->text, sizeof message->text, "Bayesian EM takes one graphics card");
     return WB_ERROR_INPUT;
   }
-  const int status = prepare_rows(session, message);
-  if (status != WB_OK) return status;
+  WB_TRY(prepare_rows(session, message));
   return on_device(session, message, [&](auto real) {
     return weigh_part<decltype(real)>(session, parameters, statistics, log_likelihood, message);
   });
@@ -355,8 +340,7 @@ int get_nodes(wb_mixture_session *session, double *nodes, wb_message *) {
 }
 
 int get_row(wb_mixture_session *session, int64_t row, double *values, wb_message *message) {
-  const int status = keeps_missing(session, message);
-  if (status != WB_OK) return status;
+  WB_TRY(keeps_missing(session, message));
   return on_device(session, message, [&](auto real) {
     return get_part_row<decltype(real)>(session, row, values, message);
   });

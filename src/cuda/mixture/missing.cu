@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(MISSING_THREADS) mixture_whole(mixture_compone
  * c, through the caches. */
 __global__ void __launch_bounds__(MISSING_THREADS)
     mixture_missing_tables(missing_patterns patterns, int p, int components, const double *whole, double *tables) {
-  const int64_t at = static_cast<int64_t>(blockIdx.x) * MISSING_THREADS + threadIdx.x;
+  const int64_t at = thread_number<MISSING_THREADS>();
   const int64_t pattern = patterns.from + at / components;
   if (pattern >= patterns.end) return;
   const size_t size = missing_size(p);
@@ -266,10 +266,10 @@ uint64_t table_bytes(const wb_mixture_session *s, int32_t components) {
 
 /* Threads of a block, whose rows lie in shared memory. */
 template <typename Real>
-unsigned threads_of(int p) {
-  unsigned threads = MISSING_THREADS;
-  while (threads > 1 && threads * (static_cast<size_t>(p) + WB_BLOCK_ITEMS) * sizeof(Real) > MISSING_SHARED)
-    threads /= 2;
+int threads_of(int p) {
+  const size_t row = (static_cast<size_t>(p) + WB_BLOCK_ITEMS) * sizeof(Real);
+  int threads = MISSING_THREADS;
+  while (threads > 1 && static_cast<size_t>(threads) * row > MISSING_SHARED) threads /= 2;
   return threads;
 }
 
@@ -278,43 +278,48 @@ int open_tables(wb_mixture_session *s, int32_t components, wb_message *message) 
   mixture_gaps &gaps = s->gaps;
   gaps.built = -1;
   if (gaps.components == components) return WB_OK;
-  gaps.release_tables();
+  gaps.components = 0;
+  gaps.whole.release();
+  gaps.tables.release();
   uint64_t left = 0;
-  int status = memory_left(s->memory_limit, s->held(), &left, message);
-  if (status != WB_OK) return status;
+  WB_TRY(memory_left(s->memory_limit, s->held(), &left, message));
   const uint64_t bytes = table_bytes(s, components), room = smaller(MISSING_BYTES, left / 4);
   if (2 * bytes > left) return lacks_memory(s, components, 2 * bytes, left, message);
   const uint64_t fit = larger<uint64_t>(1, room / bytes);
   gaps.at_once = static_cast<int32_t>(smaller(static_cast<uint64_t>(s->data.missing->patterns), fit));
-  status = gaps.whole.allocate(bytes / sizeof(double), "components of rows with missing values", message);
-  if (status == WB_OK)
-    status = gaps.tables.allocate(static_cast<size_t>(gaps.at_once) * bytes / sizeof(double),
-                                  "components of rows with missing values", message);
-  if (status == WB_OK) gaps.components = components;
-  else gaps.release_tables();
-  return status;
+  const char *const what = "components of rows with missing values";
+  WB_TRY(gaps.whole.allocate(bytes / sizeof(double), what, message));
+  WB_TRY(gaps.tables.allocate(static_cast<size_t>(gaps.at_once) * bytes / sizeof(double), what, message));
+  gaps.components = components;
+  return WB_OK;
 }
 
-/* Makes tables for as many patterns from `from` on as there is room for. */
-int make_tables(wb_mixture_session *s, int32_t from, missing_patterns *patterns, wb_message *message) {
+/* Makes tables for as many patterns as there is room for, and calls work(patterns), until all patterns have had their
+ * turn. */
+template <typename Work>
+int for_tables(wb_mixture_session *s, wb_message *message, Work work) {
+  if (s->data.missing == nullptr) return WB_OK;
   mixture_gaps &gaps = s->gaps;
-  const int32_t end = smaller(from + gaps.at_once, s->data.missing->patterns);
-  *patterns = {gaps.order.data(), gaps.observed.data(), gaps.row.data(), gaps.first.data(), from, end};
-  if (gaps.built == from) return WB_OK;
-  gaps.built = from;
-  return launch(s->shape(ceiling(static_cast<int64_t>(end - from) * gaps.components, MISSING_THREADS), MISSING_THREADS),
-                mixture_missing_tables, "components of rows with missing values", message, *patterns, s->data.columns,
-                gaps.components, static_cast<const double *>(gaps.whole.data()), gaps.tables.data());
+  return in_batches(s->data.missing->patterns, gaps.at_once, [&](int64_t first, int64_t count) {
+    const int32_t from = static_cast<int32_t>(first), end = static_cast<int32_t>(first + count);
+    const missing_patterns patterns = {gaps.order.data(), gaps.observed.data(), gaps.row.data(), gaps.first.data(),
+                                       from, end};
+    if (gaps.built != from)
+      WB_TRY(launch(s->cover(MISSING_THREADS, count * gaps.components), mixture_missing_tables,
+                    "components of rows with missing values", message, patterns, s->data.columns, gaps.components,
+                    gaps.whole.data(), gaps.tables.data()));
+    gaps.built = from;
+    return work(patterns);
+  });
 }
 
 template <typename Real>
 launch_shape shape_of(const wb_mixture_session *s, const missing_patterns &patterns) {
   const wb_mixture_missing *missing = s->data.missing;
-  const unsigned threads = threads_of<Real>(s->data.columns);
+  const int threads = threads_of<Real>(s->data.columns);
   const int64_t rows = missing->first[patterns.end] - missing->first[patterns.from];
-  launch_shape shape = s->shape(ceiling(rows, threads), static_cast<int>(threads));
-  shape.shared_bytes = threads * (static_cast<size_t>(s->data.columns) + WB_BLOCK_ITEMS) * sizeof(Real);
-  return shape;
+  const size_t values = static_cast<size_t>(threads) * (static_cast<size_t>(s->data.columns) + WB_BLOCK_ITEMS);
+  return s->cover(threads, rows).sharing(values * sizeof(Real));
 }
 
 } // namespace
@@ -327,15 +332,10 @@ int open_missing(wb_mixture_session *s, wb_message *message) {
   const size_t patterns = static_cast<size_t>(missing->patterns),
                order = patterns * static_cast<size_t>(s->data.columns);
   const size_t rows = static_cast<size_t>(missing->first[missing->patterns]);
-  int status = gaps.order.allocate(order, what, message);
-  if (status == WB_OK) status = gaps.observed.allocate(patterns, what, message);
-  if (status == WB_OK) status = gaps.first.allocate(patterns + 1, what, message);
-  if (status == WB_OK) status = gaps.row.allocate(rows, what, message);
-  if (status == WB_OK) status = gaps.order.upload(missing->order, order, what, message);
-  if (status == WB_OK) status = gaps.observed.upload(missing->observed, patterns, what, message);
-  if (status == WB_OK) status = gaps.first.upload(missing->first, patterns + 1, what, message);
-  if (status == WB_OK) status = gaps.row.upload(missing->row, rows, what, message);
-  return status;
+  WB_TRY(gaps.order.hold(missing->order, order, what, message));
+  WB_TRY(gaps.observed.hold(missing->observed, patterns, what, message));
+  WB_TRY(gaps.first.hold(missing->first, patterns + 1, what, message));
+  return gaps.row.hold(missing->row, rows, what, message);
 }
 
 int keeps_missing(const wb_mixture_session *s, wb_message *message) {
@@ -348,34 +348,25 @@ int keeps_missing(const wb_mixture_session *s, wb_message *message) {
 
 int begin_missing(wb_mixture_session *s, wb_message *message) {
   if (s->data.missing == nullptr) return WB_OK;
-  const int status = open_tables(s, s->room.count, message);
-  if (status != WB_OK) return status;
-  return launch(s->shape(s->room.count, MISSING_THREADS), mixture_whole, "components of rows with missing values",
+  WB_TRY(open_tables(s, s->room.count, message));
+  return launch(s->grid(MISSING_THREADS, s->room.count), mixture_whole, "components of rows with missing values",
                 message, s->room.at, s->gaps.whole.data());
 }
 
 template <typename Real>
 int draw_missing(wb_mixture_session *s, int64_t first, int64_t count, const Real *share, uint64_t key,
                  uint32_t iteration, Real *x, int32_t *labels, Real *log_sums, wb_message *message) {
-  if (s->data.missing == nullptr) return WB_OK;
-  int status = WB_OK;
-  for (int32_t from = 0; from < s->data.missing->patterns && status == WB_OK; from += s->gaps.at_once) {
-    missing_patterns patterns;
-    status = make_tables(s, from, &patterns, message);
-    if (status == WB_OK)
-      status = launch(shape_of<Real>(s, patterns), mixture_missing_draw<Real>, "drawing missing values", message,
-                      patterns, s->data.columns, s->gaps.components, static_cast<const double *>(s->gaps.tables.data()),
-                      share, static_cast<const int32_t *>(s->sample.data()), key, iteration, s->number,
-                      first * WB_LEAF_ROWS, s->rows(first, count), x, labels, log_sums);
-  }
-  return status;
+  return for_tables(s, message, [&](const missing_patterns &patterns) {
+    return launch(shape_of<Real>(s, patterns), mixture_missing_draw<Real>, "drawing missing values", message, patterns,
+                  s->data.columns, s->gaps.components, s->gaps.tables.data(), share, s->sample.data(), key, iteration,
+                  s->number, first * WB_LEAF_ROWS, s->rows(first, count), x, labels, log_sums);
+  });
 }
 WB_BOTH_PRECISIONS(draw_missing)
 
 int begin_missing_evaluation(wb_mixture_session *s, const wb_mixture_parameters *parameters, wb_message *message) {
   if (s->data.missing == nullptr) return WB_OK;
-  const int status = open_tables(s, parameters->components, message);
-  if (status != WB_OK) return status;
+  WB_TRY(open_tables(s, parameters->components, message));
   const int p = s->data.columns;
   const size_t size = missing_size(p), triangle = wb_packed_size(p), k = static_cast<size_t>(parameters->components);
   std::vector<double> whole(k * size);
@@ -394,18 +385,11 @@ int begin_missing_evaluation(wb_mixture_session *s, const wb_mixture_parameters 
 template <typename Real>
 int evaluate_missing(wb_mixture_session *s, int64_t start, int64_t row, int64_t rows, const Real *x, int32_t *labels,
                      double *log_sums, double *probability, int64_t stride, wb_message *message) {
-  if (s->data.missing == nullptr) return WB_OK;
-  int status = WB_OK;
-  for (int32_t from = 0; from < s->data.missing->patterns && status == WB_OK; from += s->gaps.at_once) {
-    missing_patterns patterns;
-    status = make_tables(s, from, &patterns, message);
-    if (status == WB_OK)
-      status = launch(shape_of<Real>(s, patterns), mixture_missing_evaluate<Real>,
-                      "evaluating rows with missing values", message, patterns, s->data.columns, s->gaps.components,
-                      static_cast<const double *>(s->gaps.tables.data()), start, row, rows, x, labels, log_sums,
-                      probability, stride);
-  }
-  return status;
+  return for_tables(s, message, [&](const missing_patterns &patterns) {
+    return launch(shape_of<Real>(s, patterns), mixture_missing_evaluate<Real>, "evaluating rows with missing values",
+                  message, patterns, s->data.columns, s->gaps.components, s->gaps.tables.data(), start, row, rows, x,
+                  labels, log_sums, probability, stride);
+  });
 }
 WB_BOTH_PRECISIONS(evaluate_missing)
 
@@ -415,13 +399,12 @@ int get_part_row(wb_mixture_session *s, int64_t row, double *values, wb_message 
   const Real *const from = static_cast<const Real *>(s->x.address()) +
                            row / WB_LEAF_ROWS * static_cast<int64_t>(p) * WB_LEAF_ROWS + row % WB_LEAF_ROWS;
   std::vector<Real> found(p);
-  int status = s->stream.wait("fetching a row", message);
-  if (status == WB_OK)
-    status = status_of(cudaMemcpy2D(found.data(), sizeof(Real), from, WB_LEAF_ROWS * sizeof(Real), sizeof(Real), p,
-                                    cudaMemcpyDeviceToHost),
-                       "fetching a row", message);
-  for (size_t c = 0; c < p && status == WB_OK; c++) values[c] = static_cast<double>(found[c]);
-  return status;
+  WB_TRY(s->stream.wait("fetching a row", message));
+  WB_TRY(status_of(cudaMemcpy2D(found.data(), sizeof(Real), from, WB_LEAF_ROWS * sizeof(Real), sizeof(Real), p,
+                                cudaMemcpyDeviceToHost),
+                   "fetching a row", message));
+  for (size_t c = 0; c < p; c++) values[c] = static_cast<double>(found[c]);
+  return WB_OK;
 }
 WB_BOTH_PRECISIONS(get_part_row)
 

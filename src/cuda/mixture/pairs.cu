@@ -30,7 +30,7 @@ static __global__ void __launch_bounds__(PAIR_THREADS)
   __shared__ pair_word here[2 * WB_MIXTURE_MOST_PAIRS];
   for (int i = static_cast<int>(threadIdx.x); i < 2 * WB_MIXTURE_MOST_PAIRS; i += PAIR_THREADS) here[i] = ~pair_word(0);
   __syncthreads();
-  const int64_t slot = static_cast<int64_t>(blockIdx.x) * PAIR_THREADS + threadIdx.x;
+  const int64_t slot = thread_number<PAIR_THREADS>();
   const uint32_t found = keys[slot];
   if (found != NO_ROW) {
     const int32_t pair = pairing.pair[found >> LEAF_BITS], side = pairing.side[found >> LEAF_BITS];
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(PAIR_THREADS)
   __shared__ pair_word here[WB_MIXTURE_MOST_PAIRS];
   for (int i = static_cast<int>(threadIdx.x); i < WB_MIXTURE_MOST_PAIRS; i += PAIR_THREADS) here[i] = 0;
   __syncthreads();
-  const int64_t slot = static_cast<int64_t>(blockIdx.x) * PAIR_THREADS + threadIdx.x;
+  const int64_t slot = thread_number<PAIR_THREADS>();
   const uint32_t found = keys[slot];
   if (found != NO_ROW) {
     const int64_t at = slot / WB_LEAF_ROWS * WB_LEAF_ROWS + (found & (WB_LEAF_ROWS - 1));
@@ -173,31 +173,28 @@ size_t pair_bytes(const wb_mixture_session *s, int32_t components) {
 
 int begin_part_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration,
                        wb_message *message) {
-  int status = labels_missing(s, message);
-  if (status != WB_OK) return status;
+  WB_TRY(labels_missing(s, message));
   const pair_memory at = place_pairs(s, pairs->components);
   write_pairing(s, at, pairs);
-  status = copy_pairs(s, at.pairing, at.anchors, cudaMemcpyHostToDevice, message);
-  if (status == WB_OK) status = fill_words(s, at, 0xFF, message);
-  if (status == WB_OK)
-    status = launch(s->shape(s->leaves * (WB_LEAF_ROWS / PAIR_THREADS), PAIR_THREADS), mixture_tickets, "choosing rows",
-                    message, reinterpret_cast<const uint32_t *>(s->work.keys.data()),
-                    device_pairing(s, at, pairs->components), key, iteration, static_cast<uint64_t>(s->number),
-                    pair_device<pair_word>(s, at.words));
-  return status == WB_OK ? copy_pairs(s, at.words, at.sums, cudaMemcpyDeviceToHost, message) : status;
+  WB_TRY(copy_pairs(s, at.pairing, at.anchors, cudaMemcpyHostToDevice, message));
+  WB_TRY(fill_words(s, at, 0xFF, message));
+  WB_TRY(launch(s->cover(PAIR_THREADS, s->leaves * WB_LEAF_ROWS), mixture_tickets, "choosing rows",
+                message, reinterpret_cast<const uint32_t *>(s->work.keys.data()),
+                device_pairing(s, at, pairs->components), key, iteration, static_cast<uint64_t>(s->number),
+                pair_device<pair_word>(s, at.words)));
+  return copy_pairs(s, at.words, at.sums, cudaMemcpyDeviceToHost, message);
 }
 
 template <typename Real>
 int begin_part_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves,
                       const int64_t *anchors, wb_message *message) {
-  int status = labels_missing(s, message);
-  if (status != WB_OK) return status;
+  WB_TRY(labels_missing(s, message));
   const pair_memory at = place_pairs(s, pairs->components);
   pack_coefficients<Real>(s, halves, pair_order(s), pair_host<Real>(s, at.coefficients));
   write_pairing(s, at, pairs);
   std::memcpy(pair_host<int64_t>(s, at.anchors), anchors, 2 * static_cast<size_t>(pairs->pairs) * sizeof(int64_t));
-  status = copy_pairs(s, at.coefficients, at.words, cudaMemcpyHostToDevice, message);
-  return status == WB_OK ? fill_words(s, at, 0, message) : status;
+  WB_TRY(copy_pairs(s, at.coefficients, at.words, cudaMemcpyHostToDevice, message));
+  return fill_words(s, at, 0, message);
 }
 WB_BOTH_PRECISIONS(begin_part_halves)
 
@@ -210,10 +207,9 @@ int draw_chunk_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int 
                                    key, iteration, step};
   const int64_t count = leaves_at_once(s, first, &w.x);
   const Real *x;
-  const int status = find_rows<Real>(s, first, &w.x, &x, message);
-  if (status != WB_OK) return status;
+  WB_TRY(find_rows<Real>(s, first, &w.x, &x, message));
   w.now = x;
-  return launch(s->shape(count * (WB_LEAF_ROWS / PAIR_THREADS), PAIR_THREADS), mixture_halves<Real>, "drawing halves",
+  return launch(s->cover(PAIR_THREADS, count * WB_LEAF_ROWS), mixture_halves<Real>, "drawing halves",
                   message, x, s->data.columns, pair_device<Real>(s, at.coefficients),
                   reinterpret_cast<const uint32_t *>(w.keys.data() + first * WB_LEAF_ROWS), halving,
                   static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), w.labels.data(),
@@ -226,13 +222,13 @@ int sum_chunk_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int64
   mixture_workspace &w = s->work;
   const pair_memory at = place_pairs(s, pairs->components);
   const int64_t first = *leaf, count = leaves_at_once(s, first, &w.x);
-  int status = sum_leaves<Real>(s, static_cast<const Real *>(w.now), first, count, w.labels.data(), 2 * pairs->pairs,
-                                pair_device<double>(s, at.sums), message);
+  WB_TRY(sum_leaves<Real>(s, static_cast<const Real *>(w.now), first, count, w.labels.data(), 2 * pairs->pairs,
+                          pair_device<double>(s, at.sums), message));
   *leaf = first + count;
-  if (status != WB_OK || *leaf < s->leaves) return status;
-  status = send_ahead(s, &w.x, message);
+  if (*leaf < s->leaves) return WB_OK;
+  WB_TRY(send_ahead(s, &w.x, message));
   const size_t sums = static_cast<size_t>(s->pieces()) * node_size(s, 2 * pairs->pairs) * sizeof(double);
-  return status == WB_OK ? copy_pairs(s, at.words, at.sums + sums, cudaMemcpyDeviceToHost, message) : status;
+  return copy_pairs(s, at.words, at.sums + sums, cudaMemcpyDeviceToHost, message);
 }
 WB_BOTH_PRECISIONS(sum_chunk_halves)
 

@@ -10,6 +10,7 @@
  */
 #include "cuda/mixture/state.cuh"
 
+#include <memory>
 #include <new>
 
 #include "core/log_sum.h"
@@ -49,12 +50,11 @@ uint64_t draw_bytes(const wb_mixture_session *s, const mixture_draw_kernel<Real>
 }
 
 int open_workspace(wb_mixture_session *s, uint64_t coefficients, wb_message *message) {
-  mixture_workspace &w = s->work;
   const int32_t components = s->room.count;
-  if (w.components == components) return WB_OK;
-  w.release();
+  if (s->work.components == components) return WB_OK;
+  s->work = {};
   uint64_t left = 0;
-  int status = memory_left(s->memory_limit, s->held(), &left, message);
+  WB_TRY(memory_left(s->memory_limit, s->held(), &left, message));
   const size_t keys = s->data.keep_labels ? static_cast<size_t>(s->leaves) * WB_LEAF_ROWS : 0;
   const size_t pairs = s->data.keep_labels ? pair_bytes(s, components) : 0;
   const size_t roots = s->piece == 0 ? 0 : static_cast<size_t>(s->pieces()) * node_size(s, components);
@@ -63,28 +63,25 @@ int open_workspace(wb_mixture_session *s, uint64_t coefficients, wb_message *mes
   const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + s->real()) + transit_leaf(s);
   const uint64_t wish = kept + (s->resident() ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES);
   leaf_plan plan = {};
-  if (status == WB_OK)
-    status = plan_leaves(s, components, nodes_wished(s, components), leaf, wish, coefficients + kept, left, &plan,
-                         message);
-  if (status != WB_OK) return status;
+  WB_TRY(plan_leaves(s, components, nodes_wished(s, components), leaf, wish, coefficients + kept, left, &plan,
+                     message));
+  mixture_workspace w;
+  w.components = components;
   w.chunk = plan.chunk;
   w.group = plan.group;
   const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS;
-  status = w.coefficients.allocate(coefficients, "the components", message);
-  if (status == WB_OK) status = open_transit(s, w.chunk, w.group, s->leaves, &w.x, message);
-  if (status == WB_OK) status = w.labels.allocate(rows, "labels", message);
-  if (status == WB_OK) status = w.log_sums.allocate(rows * s->real(), "log densities", message);
-  if (status == WB_OK) status = w.nodes.allocate(node_room(s, components, plan), "sums of rows", message);
-  if (status == WB_OK && roots > 0) status = w.roots.allocate(roots, "sums of rows", message);
-  if (status == WB_OK && roots > 0) status = s->mail.allocate(roots, "sums of rows", message);
-  if (status == WB_OK && keys > 0) status = w.keys.allocate(keys, "labels", message);
-  if (status == WB_OK && pairs > 0) status = w.pairs.allocate(pairs, "pairs of components", message);
-  if (status == WB_OK && pairs > 0) status = s->pairs.allocate(pairs, "pairs of components", message);
-  if (status == WB_OK)
-    w.components = components;
-  else
-    w.release();
-  return status;
+  WB_TRY(w.coefficients.allocate(coefficients, "the components", message));
+  WB_TRY(open_transit(s, w.chunk, w.group, s->leaves, &w.x, message));
+  WB_TRY(w.labels.allocate(rows, "labels", message));
+  WB_TRY(w.log_sums.allocate(rows * s->real(), "log densities", message));
+  WB_TRY(w.nodes.allocate(node_room(s, components, plan), "sums of rows", message));
+  WB_TRY(w.roots.allocate(roots, "sums of rows", message));
+  if (roots > 0) WB_TRY(s->mail.allocate(roots, "sums of rows", message));
+  WB_TRY(w.keys.allocate(keys, "labels", message));
+  WB_TRY(w.pairs.allocate(pairs, "pairs of components", message));
+  if (pairs > 0) WB_TRY(s->pairs.allocate(pairs, "pairs of components", message));
+  s->work = std::move(w);
+  return WB_OK;
 }
 
 /* Where labels of leaf `leaf` go. */
@@ -100,10 +97,8 @@ int send_shares(wb_mixture_session *s, const double *log_weight, wb_message *mes
   if (table == 0) return WB_OK;
   Real *const sent = reinterpret_cast<Real *>(room.sent_share);
   for (size_t i = 0; i < table; i++) sent[i] = static_cast<Real>(log_weight[i]);
-  const int status =
-      status_of(cudaMemcpyAsync(room.share, sent, table * sizeof(Real), cudaMemcpyHostToDevice, s->stream.get()),
-                "sending log weights of the samples", message);
-  if (status != WB_OK) return status;
+  WB_TRY(status_of(cudaMemcpyAsync(room.share, sent, table * sizeof(Real), cudaMemcpyHostToDevice, s->stream.get()),
+                   "sending log weights of the samples", message));
   return status_of(cudaMemsetAsync(room.counts, 0, table * sizeof(sample_count), s->stream.get()),
                    "counting rows of samples", message);
 }
@@ -143,10 +138,9 @@ int open_prediction(wb_mixture_session *s, int32_t components, int32_t mixtures,
   const int64_t leaves = (first + count - 1) / WB_LEAF_ROWS - first / WB_LEAF_ROWS + 1;
   const uint64_t coefficients = coefficient_bytes<Real>(components, order) * static_cast<uint64_t>(mixtures);
   const uint64_t row = sizeof(int32_t) + sizeof(double) + sizeof(double) * static_cast<uint64_t>(beside);
-  s->work.release();
+  s->work = {};
   uint64_t left = 0;
-  int status = memory_left(s->memory_limit, s->held(), &left, message);
-  if (status != WB_OK) return status;
+  WB_TRY(memory_left(s->memory_limit, s->held(), &left, message));
   const uint64_t least = coefficients + PASS_ROWS * row + transit_leaf(s);
   if (least > left) return lacks_memory(s, components, least, left, message);
   const uint64_t wish = s->resident() ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES;
@@ -159,29 +153,27 @@ int open_prediction(wb_mixture_session *s, int32_t components, int32_t mixtures,
   out->pass = larger<int64_t>(1, static_cast<int64_t>(room / row) / PASS_ROWS) * PASS_ROWS;
   out->pass = smaller(out->pass, ceiling(count, PASS_ROWS) * PASS_ROWS);
   const size_t pass = static_cast<size_t>(out->pass), kept = pass * static_cast<size_t>(beside);
-  status = out->coefficients.allocate(coefficients, "the components", message);
-  if (status == WB_OK) status = s->packed.allocate(coefficients, "the components", message);
-  if (status == WB_OK) status = open_transit(s, out->chunk, 1, first / WB_LEAF_ROWS + leaves, &out->x, message);
-  if (status == WB_OK) status = out->labels.allocate(pass, "labels", message);
-  if (status == WB_OK) status = out->log_sums.allocate(pass, "log densities", message);
-  if (status == WB_OK && beside > 0) status = out->beside.allocate(kept, "probabilities", message);
-  return status;
+  WB_TRY(out->coefficients.allocate(coefficients, "the components", message));
+  WB_TRY(s->packed.allocate(coefficients, "the components", message));
+  WB_TRY(open_transit(s, out->chunk, 1, first / WB_LEAF_ROWS + leaves, &out->x, message));
+  WB_TRY(out->labels.allocate(pass, "labels", message));
+  WB_TRY(out->log_sums.allocate(pass, "log densities", message));
+  if (beside > 0) WB_TRY(out->beside.allocate(kept, "probabilities", message));
+  return WB_OK;
 }
 
 /* Copies outputs of `rows` rows to the host, from row `at` of the outputs on. */
 int fetch_predictions(wb_mixture_session *s, const prediction &from, int32_t components, int64_t at, int64_t rows,
                       const prediction_outputs &to, wb_message *message) {
   static const char *const what = "fetching predictions";
-  int status = s->stream.wait("evaluating components", message);
-  if (status == WB_OK && to.labels != nullptr)
-    status = fetch(&s->run, to.labels + at, from.labels.data(), rows, what, message);
-  if (status == WB_OK && to.log_density != nullptr)
-    status = fetch(&s->run, to.log_density + at, from.log_sums.data(), rows, what, message);
-  if (to.probability == nullptr) return status;
-  for (int32_t j = 0; j < components && status == WB_OK; j++)
-    status = fetch(&s->run, to.probability + at + j * to.stride, from.beside.data() + j * from.pass, rows, what,
-                   message);
-  return status;
+  WB_TRY(s->stream.wait("evaluating components", message));
+  if (to.labels != nullptr) WB_TRY(fetch(&s->run, to.labels + at, from.labels.data(), rows, what, message));
+  if (to.log_density != nullptr) WB_TRY(fetch(&s->run, to.log_density + at, from.log_sums.data(), rows, what, message));
+  if (to.probability == nullptr) return WB_OK;
+  for (int32_t j = 0; j < components; j++)
+    WB_TRY(
+        fetch(&s->run, to.probability + at + j * to.stride, from.beside.data() + j * from.pass, rows, what, message));
+  return WB_OK;
 }
 
 constexpr int DENSITY_THREADS = 256;
@@ -189,7 +181,7 @@ constexpr int DENSITY_THREADS = 256;
 /* A thread a row. `step`: 1, or 0 where one unit is that of all rows. */
 __global__ void __launch_bounds__(DENSITY_THREADS)
     mixture_add_densities(int64_t rows, const double *log_density, const double *log_unit, int step, double *sum) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * DENSITY_THREADS + threadIdx.x;
+  const int64_t i = thread_number<DENSITY_THREADS>();
   if (i < rows) sum[i] = wb_log_sum(sum[i], log_density[i] - log_unit[step * i]);
 }
 
@@ -198,17 +190,15 @@ int send_densities(wb_mixture_session *s, const density_sums &from, int64_t at, 
                    wb_message *message) {
   static const char *const what = "sending log densities";
   /* What is there on the device may still be read. */
-  int status = s->stream.wait("evaluating components", message);
-  if (status == WB_OK) status = send(&s->run, sum, from.log_density + at, rows, what, message);
-  if (status != WB_OK) return status;
+  WB_TRY(s->stream.wait("evaluating components", message));
+  WB_TRY(send(&s->run, sum, from.log_density + at, rows, what, message));
   return from.unit_each ? send(&s->run, unit, from.log_unit + at, rows, what, message)
                         : send(&s->run, unit, from.log_unit, 1, what, message);
 }
 
 int fetch_densities(wb_mixture_session *s, const density_sums &to, int64_t at, int64_t rows, const double *sum,
                     wb_message *message) {
-  const int status = s->stream.wait("evaluating components", message);
-  if (status != WB_OK) return status;
+  WB_TRY(s->stream.wait("evaluating components", message));
   return fetch(&s->run, to.log_density + at, sum, rows, "fetching log densities", message);
 }
 
@@ -219,47 +209,44 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
   const mixture_evaluate_kernel<Real> kernel = find_mixture_evaluate<Real>(s->data.columns);
   const int32_t k = parameters->components, beside = to.probability != nullptr ? k : sums != nullptr ? 2 : 0;
   prediction out;
-  int status = with_memory(s, message, [&] {
+  WB_TRY(with_memory(s, message, [&] {
     return open_prediction<Real>(s, k, mixtures, kernel.order, first, count, beside, &out, message);
-  });
+  }));
   const size_t mixture_size = mixture_coefficients<Real>(static_cast<size_t>(kernel.order)) * static_cast<size_t>(k);
   Real *const coefficients = static_cast<Real *>(out.coefficients.address());
   int32_t *const labels = out.labels.data();
   double *const log_sums = out.log_sums.data(), *const sum = out.beside.data(), *const unit = sum + out.pass;
   double *const probability = to.probability != nullptr ? out.beside.data() : nullptr;
-  if (status == WB_OK) status = send_coefficients<Real>(s, parameters, mixtures, kernel.order, coefficients, message);
+  WB_TRY(send_coefficients<Real>(s, parameters, mixtures, kernel.order, coefficients, message));
   int64_t leaves;
-  for (int64_t start = first / WB_LEAF_ROWS * WB_LEAF_ROWS; start < first + count && status == WB_OK;
+  for (int64_t start = first / WB_LEAF_ROWS * WB_LEAF_ROWS; start < first + count;
        start += leaves * WB_LEAF_ROWS) {
     leaves = leaves_at_once(s, start / WB_LEAF_ROWS, &out.x);
     const int64_t end = smaller(first + count, start + leaves * WB_LEAF_ROWS);
     const Real *x;
-    status = find_rows<Real>(s, start / WB_LEAF_ROWS, &out.x, &x, message);
-    for (int64_t row = larger(first, start); row < end && status == WB_OK; row += out.pass) {
+    WB_TRY(find_rows<Real>(s, start / WB_LEAF_ROWS, &out.x, &x, message));
+    for (int64_t row = larger(first, start); row < end; row += out.pass) {
       const int64_t rows = smaller(out.pass, end - row), at = row - first;
       if (sums != nullptr) {
         sums->begun = true;
-        status = send_densities(s, *sums, at, rows, sum, unit, message);
+        WB_TRY(send_densities(s, *sums, at, rows, sum, unit, message));
       }
-      for (int32_t i = 0; i < mixtures && status == WB_OK; i++) {
-        status = begin_missing_evaluation(s, parameters + i, message);
-        if (status == WB_OK)
-          status = launch(s->shape(ceiling(rows, MIXTURE_THREADS * kernel.rows), MIXTURE_THREADS), kernel.kernel,
-                          "evaluating components", message, x, s->data.columns,
-                          coefficients + static_cast<size_t>(i) * mixture_size, k, row - start, rows, labels, log_sums,
-                          probability, out.pass);
-        if (status == WB_OK)
-          status = evaluate_missing<Real>(s, start, row, rows, x, labels, log_sums, probability, out.pass, message);
-        if (status == WB_OK && sums != nullptr)
-          status = launch(s->shape(ceiling(rows, DENSITY_THREADS), DENSITY_THREADS), mixture_add_densities,
-                          "adding densities", message, rows, log_sums, unit, sums->unit_each ? 1 : 0, sum);
+      for (int32_t i = 0; i < mixtures; i++) {
+        WB_TRY(begin_missing_evaluation(s, parameters + i, message));
+        WB_TRY(launch(s->grid(MIXTURE_THREADS, ceiling(rows, MIXTURE_THREADS * kernel.rows)), kernel.kernel,
+                      "evaluating components", message, x, s->data.columns,
+                      coefficients + static_cast<size_t>(i) * mixture_size, k, row - start, rows, labels, log_sums,
+                      probability, out.pass));
+        WB_TRY(evaluate_missing<Real>(s, start, row, rows, x, labels, log_sums, probability, out.pass, message));
+        if (sums != nullptr)
+          WB_TRY(launch(s->cover(DENSITY_THREADS, rows), mixture_add_densities,
+                        "adding densities", message, rows, log_sums, unit, sums->unit_each ? 1 : 0, sum));
       }
-      if (status == WB_OK)
-        status = sums != nullptr ? fetch_densities(s, *sums, at, rows, sum, message)
-                                 : fetch_predictions(s, out, k, at, rows, to, message);
+      WB_TRY(sums != nullptr ? fetch_densities(s, *sums, at, rows, sum, message)
+                             : fetch_predictions(s, out, k, at, rows, to, message));
     }
   }
-  return status == WB_OK ? s->stream.wait("evaluating components", message) : status;
+  return s->stream.wait("evaluating components", message);
 }
 
 /* A session's part ---------------------------------------------------------------- */
@@ -269,31 +256,26 @@ int open_device(wb_mixture_session *s, const wb_mixture_data *data, wb_message *
   const char *const samples = "the samples of the rows";
   const size_t p = static_cast<size_t>(data->columns), rows = static_cast<size_t>(s->data.rows);
   int major = 0, minor = 0;
-  int status = s->stream.create(message);
-  if (status == WB_OK) status = s->side.create_urgent(message);
-  if (status == WB_OK) status = s->copies.create_apart(message);
-  if (status == WB_OK) status = s->drawn.create(false, message);
+  WB_TRY(s->stream.create(message));
+  WB_TRY(s->side.create_urgent(message));
+  WB_TRY(s->copies.create_apart(message));
+  WB_TRY(s->drawn.create(false, message));
   for (event *some : {s->copied, s->arrived, s->read})
-    for (int i = 0; i < 2 && status == WB_OK; i++) status = some[i].create(false, message);
-  if (status == WB_OK)
-    status = status_of(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, s->device), kind, message);
-  if (status == WB_OK)
-    status = status_of(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, s->device), kind, message);
+    for (int i = 0; i < 2; i++) WB_TRY(some[i].create(false, message));
+  WB_TRY(status_of(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, s->device), kind, message));
+  WB_TRY(status_of(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, s->device), kind, message));
   s->tensor_cores = 10 * major + minor == TENSOR_CAPABILITY && has_tensor_code();
-  if (status == WB_OK) status = s->units.allocate(2 * p, "units of the columns", message);
-  if (status == WB_OK)
-    status = status_of(cudaMemcpy(s->units.data(), data->center, p * sizeof(double), cudaMemcpyHostToDevice), units,
-                       message);
-  if (status == WB_OK)
-    status = status_of(cudaMemcpy(s->units.data() + p, data->inverse_scale, p * sizeof(double), cudaMemcpyHostToDevice),
-                       units, message);
-  if (status == WB_OK && s->data.sample != nullptr) {
-    status = s->sample.allocate(rows, samples, message);
-    if (status == WB_OK)
-      status = s->sample.upload(s->data.sample, rows, "sending the samples of the rows to the device", message);
+  WB_TRY(s->units.allocate(2 * p, "units of the columns", message));
+  WB_TRY(
+      status_of(cudaMemcpy(s->units.data(), data->center, p * sizeof(double), cudaMemcpyHostToDevice), units, message));
+  WB_TRY(status_of(cudaMemcpy(s->units.data() + p, data->inverse_scale, p * sizeof(double), cudaMemcpyHostToDevice),
+                   units, message));
+  if (s->data.sample != nullptr) {
+    WB_TRY(s->sample.allocate(rows, samples, message));
+    WB_TRY(s->sample.upload(s->data.sample, rows, "sending the samples of the rows to the device", message));
   }
-  if (status == WB_OK) status = open_missing(s, message);
-  return status == WB_OK ? settle_rows(s, message) : status;
+  WB_TRY(open_missing(s, message));
+  return settle_rows(s, message);
 }
 
 } // namespace
@@ -306,9 +288,8 @@ int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_ru
     return WB_ERROR_INPUT;
   }
   device_scope scope;
-  int status = scope.enter(part->device, message);
-  if (status != WB_OK) return status;
-  wb_mixture_session *const s = new (std::nothrow) wb_mixture_session;
+  WB_TRY(scope.enter(part->device, message));
+  std::unique_ptr<wb_mixture_session> s(new (std::nothrow) wb_mixture_session);
   if (s == nullptr) {
     std::snprintf(message->text, sizeof message->text, "no memory for the mixture session");
     return WB_ERROR_MEMORY;
@@ -329,12 +310,9 @@ int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_ru
   s->host_memory = static_cast<uint64_t>(static_cast<double>(run->host_memory) *
                                          (static_cast<double>(part->rows) / static_cast<double>(data->rows)));
   s->leaves = ceiling(part->rows, WB_LEAF_ROWS);
-  status = open_device(s, data, message);
-  if (status == WB_OK)
-    *session = s;
-  else
-    delete s;
-  return status;
+  WB_TRY(open_device(s.get(), data, message));
+  *session = s.release();
+  return WB_OK;
 }
 
 template <typename Real>
@@ -343,10 +321,10 @@ int begin_part_labels(wb_mixture_session *s, const double *log_weight, wb_messag
   int status = with_memory(s, message, [&] { return open_workspace(s, draw_bytes(s, draw), message); });
   /* keeps_missing() has the better message if memory is lacking because all rows must stay. */
   if (status == WB_OK || status == WB_ERROR_MEMORY) status = larger(status, keeps_missing(s, message));
-  if (status == WB_OK)
-    status = send_components<Real>(s, log_weight, draw, static_cast<Real *>(s->work.coefficients.address()), message);
-  if (status == WB_OK) status = send_shares<Real>(s, log_weight, message);
-  return status == WB_OK ? begin_missing(s, message) : status;
+  WB_TRY(status);
+  WB_TRY(send_components<Real>(s, log_weight, draw, static_cast<Real *>(s->work.coefficients.address()), message));
+  WB_TRY(send_shares<Real>(s, log_weight, message));
+  return begin_missing(s, message);
 }
 WB_BOTH_PRECISIONS(begin_part_labels)
 
@@ -360,24 +338,19 @@ int draw_chunk_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, i
   int32_t *const drawn = drawn_labels(s, first);
   Real *const log_sums = static_cast<Real *>(w.log_sums.address());
   const Real *x;
-  int status = find_rows<Real>(s, first, &w.x, &x, message);
-  if (status != WB_OK) return status;
+  WB_TRY(find_rows<Real>(s, first, &w.x, &x, message));
   w.now = x;
-  launch_shape shape = s->shape(ceiling(rows, draw.threads * draw.rows), draw.threads);
-  shape.shared_bytes = draw.shared_bytes;
-  status = launch(shape, draw.kernel, "drawing components", message, x, s->data.columns,
-                  static_cast<const Real *>(w.coefficients.address()), s->room.count, share,
-                  share == nullptr ? nullptr : static_cast<const int32_t *>(s->sample.data() + first * WB_LEAF_ROWS),
-                  key, iteration, static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), rows, drawn, log_sums);
-  if (status == WB_OK) /* rows that lack values are drawn again, given their observed columns */
-    status =
-        draw_missing<Real>(s, first, count, share, key, iteration, const_cast<Real *>(x), drawn, log_sums, message);
-  if (status == WB_OK && labels != nullptr)
-    status =
-        status_of(cudaMemcpyAsync(labels + first * WB_LEAF_ROWS, drawn, static_cast<size_t>(rows) * sizeof(int32_t),
-                                  cudaMemcpyDeviceToHost, s->stream.get()),
-                  "fetching labels", message);
-  return status;
+  const launch_shape shape = s->grid(draw.threads, ceiling(rows, draw.threads * draw.rows)).sharing(draw.shared_bytes);
+  WB_TRY(launch(shape, draw.kernel, "drawing components", message, x, s->data.columns,
+                static_cast<const Real *>(w.coefficients.address()), s->room.count, share,
+                share == nullptr ? nullptr : s->sample.data() + first * WB_LEAF_ROWS, key, iteration,
+                static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), rows, drawn, log_sums));
+  /* Rows that lack values are drawn again, given their observed columns. */
+  WB_TRY(draw_missing<Real>(s, first, count, share, key, iteration, const_cast<Real *>(x), drawn, log_sums, message));
+  if (labels == nullptr) return WB_OK;
+  return status_of(cudaMemcpyAsync(labels + first * WB_LEAF_ROWS, drawn, static_cast<size_t>(rows) * sizeof(int32_t),
+                                   cudaMemcpyDeviceToHost, s->stream.get()),
+                   "fetching labels", message);
 }
 WB_BOTH_PRECISIONS(draw_chunk_labels)
 
@@ -386,19 +359,19 @@ int sum_chunk_labels(wb_mixture_session *s, int64_t *leaf, wb_message *message) 
   mixture_workspace &w = s->work;
   const int64_t first = *leaf, count = leaves_at_once(s, first, &w.x);
   int32_t *const drawn = drawn_labels(s, first);
-  int status = sum_leaves<Real>(s, static_cast<const Real *>(w.now), first, count, drawn, s->room.count,
-                                s->piece == 0 ? s->room.at.statistics : w.roots.data(), message);
-  if (status == WB_OK) status = count_samples(s, drawn, first, count, message);
+  WB_TRY(sum_leaves<Real>(s, static_cast<const Real *>(w.now), first, count, drawn, s->room.count,
+                          s->piece == 0 ? s->room.at.statistics : w.roots.data(), message));
+  WB_TRY(count_samples(s, drawn, first, count, message));
   *leaf = first + count;
-  return status == WB_OK && *leaf == s->leaves ? send_ahead(s, &w.x, message) : status;
+  return *leaf == s->leaves ? send_ahead(s, &w.x, message) : static_cast<int>(WB_OK);
 }
 WB_BOTH_PRECISIONS(sum_chunk_labels)
 
 template <typename Real>
 int evaluate_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
                   int64_t stride, int32_t *labels, double *log_density, double *probability, wb_message *message) {
-  const int status = check_components(parameters->components, message);
-  if (status != WB_OK || count == 0) return status;
+  WB_TRY(check_components(parameters->components, message));
+  if (count == 0) return WB_OK;
   return evaluate<Real>(s, parameters, 1, first, count, {labels, log_density, probability, stride}, nullptr, message);
 }
 WB_BOTH_PRECISIONS(evaluate_part)

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "cuda/launch.cuh"
 #include "cuda/mixture/kernels.cuh"
 
 namespace wb {
@@ -19,20 +20,6 @@ constexpr uint64_t SMALL_BYTES = 32 * MEGABYTE, CHUNK_BYTES = 512 * MEGABYTE;
 /* Predictions are computed for a multiple of this many rows at a time. */
 constexpr int64_t PASS_ROWS = 256;
 
-inline int64_t ceiling(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
-template <typename T>
-T smaller(T a, T b) {
-  return a < b ? a : b;
-}
-
-template <typename T>
-T larger(T a, T b) {
-  return a > b ? a : b;
-}
-
 /* Device memory for rows that do not stay on the device: while one chunk is computed, the next
  * arrives. See cuda/mixture/stream.cu. */
 struct mixture_transit {
@@ -44,16 +31,7 @@ struct mixture_transit {
   int last = 1;                /* the buffer of the chunk that was found last */
   int reading = -1;            /* the buffer that the stream may still be given work on; -1: none */
 
-  void release() {
-    for (int i = 0; i < 2; i++) {
-      arriving[i].release();
-      first[i] = -1;
-    }
-    leaves.release();
-    last = 1;
-    reading = -1;
-  }
-  uint64_t bytes() const { return arriving[0].bytes() + arriving[1].bytes() + leaves.bytes(); }
+  uint64_t bytes() const { return bytes_of(arriving[0], arriving[1], leaves); }
 };
 
 /* Where rows come from that travel: the caller's matrix, through page-locked buffers; the same, which is
@@ -69,20 +47,7 @@ struct mixture_weighing {
   device_array<int32_t> labels;
   device_array<double> log_sums, probability, nodes, root;
 
-  void release() {
-    components = 0;
-    coefficients.release();
-    x.release();
-    labels.release();
-    log_sums.release();
-    probability.release();
-    nodes.release();
-    root.release();
-  }
-  uint64_t bytes() const {
-    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + probability.bytes() + nodes.bytes() +
-           root.bytes();
-  }
+  uint64_t bytes() const { return bytes_of(coefficients, x, labels, log_sums, probability, nodes, root); }
 };
 
 /* Device memory of a pass over the rows. It is kept from sweep to sweep. */
@@ -102,21 +67,8 @@ struct mixture_workspace {
   device_bytes pairs;
   mixture_weighing weighing; /* used instead of all others */
 
-  void release() {
-    weighing.release();
-    components = 0;
-    coefficients.release();
-    x.release();
-    labels.release();
-    log_sums.release();
-    nodes.release();
-    roots.release();
-    keys.release();
-    pairs.release();
-  }
   uint64_t bytes() const {
-    return coefficients.bytes() + x.bytes() + labels.bytes() + log_sums.bytes() + nodes.bytes() + roots.bytes() +
-           keys.bytes() + pairs.bytes() + weighing.bytes();
+    return bytes_of(coefficients, x, labels, log_sums, nodes, roots, keys, pairs, weighing);
   }
 };
 
@@ -132,14 +84,7 @@ struct mixture_gaps {
   int32_t built = -1;                  /* the first pattern that has a table; -1: none */
   device_array<double> whole, tables;
 
-  void release_tables() {
-    components = 0;
-    whole.release();
-    tables.release();
-  }
-  uint64_t bytes() const {
-    return order.bytes() + observed.bytes() + row.bytes() + first.bytes() + whole.bytes() + tables.bytes();
-  }
+  uint64_t bytes() const { return bytes_of(order, observed, row, first, whole, tables); }
 };
 
 /* The components: what they are made of in one piece of device memory, and what travels
@@ -156,12 +101,6 @@ struct mixture_room {
   double *share = nullptr, *sent_share = nullptr;
   sample_count *counts = nullptr;
   double *sent_law = nullptr, *sent_weight = nullptr, *sent_question = nullptr, *fetched = nullptr;
-
-  void release() {
-    count = 0;
-    memory.release();
-    mail.release();
-  }
 };
 
 /* Leaves begin..end - 1 of a part, which has `number` pieces before them. `size` is the number of leaves of a node of
@@ -225,19 +164,16 @@ struct wb_mixture_session {
   uint64_t raw_leaf() const { return sizeof(double) * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
   uint64_t leaf() const { return real() * WB_LEAF_ROWS * static_cast<uint64_t>(data.columns); }
   bool resident() const { return kept == leaves; }
-  uint64_t held() const {
-    return units.bytes() + sample.bytes() + x.bytes() + work.bytes() + gaps.bytes() + room.memory.bytes();
-  }
+  uint64_t held() const { return wb::bytes_of(units, sample, x, work, gaps, room.memory); }
   /* The piece that leaf `leaf` belongs to. */
   wb::mixture_piece piece_of(int64_t leaf) const;
   int64_t pieces() const { return piece_of(leaves - 1).number + 1; }
-  /* The shape of a launch on the session's stream. */
-  wb::launch_shape shape(int64_t blocks, int threads) const {
-    wb::launch_shape shape;
-    shape.blocks = dim3(static_cast<unsigned>(blocks));
-    shape.threads = dim3(static_cast<unsigned>(threads));
-    shape.stream = stream.get();
-    return shape;
+  /* Launches on the session's stream. */
+  wb::launch_shape grid(int threads, int64_t x, int64_t y = 1) const {
+    return wb::grid(threads, x, y).on(stream.get());
+  }
+  wb::launch_shape cover(int threads, int64_t count, int64_t y = 1) const {
+    return wb::cover(threads, count, y).on(stream.get());
   }
   /* Rows of leaves first..first + count - 1. */
   int64_t rows(int64_t first, int64_t count) const {
@@ -269,12 +205,11 @@ int keep_fewer(wb_mixture_session *s, wb_message *message);
 /* Calls `prepare`. While memory is lacking, takes rows off the device and tries again. */
 template <typename Prepare>
 int with_memory(wb_mixture_session *s, wb_message *message, Prepare prepare) {
-  int status = prepare();
-  while (status == WB_ERROR_MEMORY && s->kept > 0) {
-    status = keep_fewer(s, message);
-    if (status == WB_OK) status = prepare();
+  for (;;) {
+    const int status = prepare();
+    if (status != WB_ERROR_MEMORY || s->kept == 0) return status;
+    WB_TRY(keep_fewer(s, message));
   }
-  return status;
 }
 
 /* After a failure: waits for the work that the call has started, because its memory will be freed. Returns `status`. */
@@ -296,10 +231,7 @@ inline size_t node_size(const wb_mixture_session *s, int32_t components) {
 /* Calls work(real) on the device of a part. The type of `real` is that of the session's precision. */
 template <typename Work>
 int on_device(wb_mixture_session *s, wb_message *message, Work work) {
-  device_scope scope;
-  const int status = scope.enter(s->device, message);
-  if (status != WB_OK) return status;
-  return settled(s, s->data.precision == WB_SINGLE ? work(float()) : work(double()));
+  return on_device(s->device, message, [&] { return settled(s, with_precision(s->data.precision, work)); });
 }
 
 /* The functions of a part, file by file. cuda/mixture/devices.cu calls them for each part, and chunk by chunk in turns,
@@ -448,9 +380,8 @@ int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end
  * rows that travel. */
 int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture_transit *transit);
 
-/* *x: where the leaves that are computed at a time from `first` on are on the device, for work that is given to the
- * session's stream until the next call for the same `transit`. Sends them if they are not there, and those that come
- * next. */
+/* *x: the device address of the batch of leaves from `first` on. It is valid for work that the session's stream is
+ * given before the next call for the same `transit`. Sends the batch if it is not there, and the next one. */
 template <typename Real>
 int find_rows(wb_mixture_session *s, int64_t first, mixture_transit *transit, const Real **x, wb_message *message);
 

@@ -34,7 +34,7 @@ constexpr int LOAD_THREADS = 256;
 template <typename Real>
 __global__ void __launch_bounds__(LOAD_THREADS)
     mixture_load(const double *raw, int64_t rows, const double *center, const double *inverse_scale, Real *x) {
-  const int64_t row = static_cast<int64_t>(blockIdx.x) * LOAD_THREADS + threadIdx.x;
+  const int64_t row = thread_number<LOAD_THREADS>();
   const int64_t c = blockIdx.y, p = gridDim.y;
   Real *const to = x + (row / WB_LEAF_ROWS * p + c) * WB_LEAF_ROWS + row % WB_LEAF_ROWS;
   if (row < rows)
@@ -90,7 +90,7 @@ int64_t next_to_travel(const wb_mixture_session *s, int64_t leaf, int64_t step) 
   return travels(s, leaf, step) ? leaf : round_down(span_of(s, leaf).change, step);
 }
 
-/* Where a leaf that travels is among those that do. */
+/* The index of this leaf among the leaves that travel. */
 int64_t place_in_copy(const wb_mixture_session *s, int64_t leaf) {
   const leaf_span span = span_of(s, leaf);
   return leaf - round_down(span.place + span.change - span.begin, MOST_STEP);
@@ -135,13 +135,12 @@ constexpr int64_t SPAN = 16384;
 int send_staged(wb_mixture_session *s, int64_t first, int64_t count, double *to, wb_message *message) {
   const size_t p = static_cast<size_t>(s->data.columns);
   const int64_t all = s->rows(first, count);
-  int status = open_stage(s, stage_leaves(s, STAGE_BYTES), message);
-  for (int64_t leaf = first; leaf < first + count && status == WB_OK; leaf += s->stage) {
+  WB_TRY(open_stage(s, stage_leaves(s, STAGE_BYTES), message));
+  for (int64_t leaf = first; leaf < first + count; leaf += s->stage) {
     const int64_t rows = s->rows(leaf, smaller(s->stage, first + count - leaf));
     const size_t bytes = static_cast<size_t>(rows) * sizeof(double);
     const int i = s->turn++ & 1;
-    status = s->copied[i].wait(SENDING, message);
-    if (status != WB_OK) break;
+    WB_TRY(s->copied[i].wait(SENDING, message));
     double *const from = static_cast<double *>(s->pinned.address()) +
                          static_cast<size_t>(i) * static_cast<size_t>(s->stage) * (s->raw_leaf() / sizeof(double));
     const int64_t spans = ceiling(rows, SPAN);
@@ -152,22 +151,21 @@ int send_staged(wb_mixture_session *s, int64_t first, int64_t count, double *to,
                   static_cast<size_t>(smaller(SPAN, rows - first_row)) * sizeof(double));
     });
     if (rows == all)
-      status = copy_to_device(s, to, from, p * bytes, message);
+      WB_TRY(copy_to_device(s, to, from, p * bytes, message));
     else
-      for (size_t c = 0; c < p && status == WB_OK; c++)
-        status = copy_to_device(s, to + c * static_cast<size_t>(all) + (leaf - first) * WB_LEAF_ROWS,
-                                from + c * static_cast<size_t>(rows), bytes, message);
-    if (status == WB_OK) status = s->copied[i].record(s->copies.get(), message);
+      for (size_t c = 0; c < p; c++)
+        WB_TRY(copy_to_device(s, to + c * static_cast<size_t>(all) + (leaf - first) * WB_LEAF_ROWS,
+                              from + c * static_cast<size_t>(rows), bytes, message));
+    WB_TRY(s->copied[i].record(s->copies.get(), message));
   }
-  return status;
+  return WB_OK;
 }
 
 int send_locked(wb_mixture_session *s, int64_t first, int64_t count, double *to, wb_message *message) {
   const size_t rows = static_cast<size_t>(s->rows(first, count));
-  int status = WB_OK;
-  for (size_t c = 0; c < static_cast<size_t>(s->data.columns) && status == WB_OK; c++)
-    status = copy_to_device(s, to + c * rows, column(s, c, first), rows * sizeof(double), message);
-  return status;
+  for (size_t c = 0; c < static_cast<size_t>(s->data.columns); c++)
+    WB_TRY(copy_to_device(s, to + c * rows, column(s, c, first), rows * sizeof(double), message));
+  return WB_OK;
 }
 
 /* Sends leaves to one of the two buffers once its last chunk has been read. */
@@ -175,20 +173,19 @@ int send(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *t
          wb_message *message) {
   transit->first[buffer] = -1;
   void *const to = transit->arriving[buffer].address();
-  int status = s->read[buffer].hold(s->copies.get(), message);
-  if (status != WB_OK) return status;
+  WB_TRY(s->read[buffer].hold(s->copies.get(), message));
   if (transit->packed)
-    status = copy_to_device(
-        s, to,
-        static_cast<const char *>(s->packed_rows.address()) + static_cast<size_t>(place_in_copy(s, first)) * s->leaf(),
-        static_cast<size_t>(count) * s->leaf(), message);
+    WB_TRY(copy_to_device(s, to,
+                          static_cast<const char *>(s->packed_rows.address()) +
+                              static_cast<size_t>(place_in_copy(s, first)) * s->leaf(),
+                          static_cast<size_t>(count) * s->leaf(), message));
   else if (s->source == mixture_source::locked)
-    status = send_locked(s, first, count, static_cast<double *>(to), message);
+    WB_TRY(send_locked(s, first, count, static_cast<double *>(to), message));
   else
-    status = send_staged(s, first, count, static_cast<double *>(to), message);
-  if (status == WB_OK) status = s->arrived[buffer].record(s->copies.get(), message);
-  if (status == WB_OK) transit->first[buffer] = first;
-  return status;
+    WB_TRY(send_staged(s, first, count, static_cast<double *>(to), message));
+  WB_TRY(s->arrived[buffer].record(s->copies.get(), message));
+  transit->first[buffer] = first;
+  return WB_OK;
 }
 
 /* Work on the chunk that was found last has been given to the stream. */
@@ -203,51 +200,49 @@ template <typename Real>
 int receive(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *transit, Real *to, const Real **x,
             wb_message *message) {
   int buffer = transit->first[0] == first ? 0 : transit->first[1] == first ? 1 : -1;
-  int status = WB_OK;
   if (buffer < 0) {
     buffer = 1 - transit->last;
-    status = send(s, first, count, transit, buffer, message);
+    WB_TRY(send(s, first, count, transit, buffer, message));
   }
-  if (status == WB_OK) status = s->arrived[buffer].hold(s->stream.get(), message);
-  if (status != WB_OK) return status;
+  WB_TRY(s->arrived[buffer].hold(s->stream.get(), message));
   transit->last = transit->reading = buffer;
   if (transit->packed) {
     *x = static_cast<const Real *>(transit->arriving[buffer].address());
     return WB_OK;
   }
   const size_t p = static_cast<size_t>(s->data.columns);
-  launch_shape shape = s->shape(count * (WB_LEAF_ROWS / LOAD_THREADS), LOAD_THREADS);
-  shape.blocks.y = static_cast<unsigned>(p);
   *x = to;
-  status = launch(shape, mixture_load<Real>, "scaling rows", message,
-                  static_cast<const double *>(transit->arriving[buffer].address()), s->rows(first, count),
-                  s->units.data(), s->units.data() + p, to);
-  return status == WB_OK ? end_reading(s, transit, message) : status;
+  WB_TRY(launch(s->cover(LOAD_THREADS, count * WB_LEAF_ROWS, s->data.columns), mixture_load<Real>, "scaling rows",
+                message, static_cast<const double *>(transit->arriving[buffer].address()), s->rows(first, count),
+                s->units.data(), s->units.data() + p, to));
+  return end_reading(s, transit, message);
 }
 
-/* Sends the leaves that stay, or those that travel, once, `stage` at a time; each piece is made leaves where to(leaf)
- * says, and then done(leaf, count) is called. */
+/* Sends the leaves that stay, or the leaves that travel, once, `stage` at a time. Each piece is made leaves at
+ * to(leaf), and then done(leaf, count) is called. */
 template <typename Real, typename To, typename Done>
 int send_once(wb_mixture_session *s, bool stay, int64_t stage, To to, Done done, wb_message *message) {
   mixture_transit transit;
-  close_stage(s);
-  int status = open_stage(s, stage, message);
-  for (int i = 0; i < 2 && status == WB_OK; i++)
-    status = transit.arriving[i].allocate(static_cast<size_t>(stage) * s->raw_leaf(), "rows as they arrive", message);
-  leaf_span span;
-  for (int64_t begin = 0; begin < s->leaves && status == WB_OK; begin = span.end) {
-    span = span_of(s, begin);
-    const int64_t first = stay ? begin : round_down(span.change, MOST_STEP), end = stay ? span.change : span.end;
-    for (int64_t leaf = first; leaf < end && status == WB_OK; leaf += stage) {
-      const int64_t count = smaller(stage, end - leaf);
-      const Real *x;
-      status = receive<Real>(s, leaf, count, &transit, to(leaf), &x, message);
-      if (status == WB_OK) status = done(leaf, count);
+  const auto send_all = [&]() -> int {
+    WB_TRY(open_stage(s, stage, message));
+    for (device_bytes &buffer : transit.arriving)
+      WB_TRY(buffer.allocate(static_cast<size_t>(stage) * s->raw_leaf(), "rows as they arrive", message));
+    leaf_span span;
+    for (int64_t begin = 0; begin < s->leaves; begin = span.end) {
+      span = span_of(s, begin);
+      const int64_t first = stay ? begin : round_down(span.change, MOST_STEP), end = stay ? span.change : span.end;
+      for (int64_t leaf = first; leaf < end; leaf += stage) {
+        const int64_t count = smaller(stage, end - leaf);
+        const Real *x;
+        WB_TRY(receive<Real>(s, leaf, count, &transit, to(leaf), &x, message));
+        WB_TRY(done(leaf, count));
+      }
     }
-  }
-  if (status == WB_OK) status = s->stream.wait(SENDING, message);
-  /* The buffers are freed now. */
-  (void)settled(s, status);
+    return s->stream.wait(SENDING, message);
+  };
+  close_stage(s);
+  /* The buffers are freed after this. */
+  const int status = settled(s, send_all());
   close_stage(s);
   return status;
 }
@@ -291,13 +286,12 @@ int keep_rows(wb_mixture_session *s, int64_t leaves, uint64_t beside, wb_message
 int pack_rows(wb_mixture_session *s, wb_message *message) {
   const uint64_t bytes = static_cast<uint64_t>(s->leaves - round_down(s->kept, MOST_STEP)) * s->leaf();
   uint64_t left = 0;
-  int status = memory_left(s->memory_limit, s->held(), &left, message);
-  if (status != WB_OK) return status;
+  WB_TRY(memory_left(s->memory_limit, s->held(), &left, message));
   const int64_t stage = stage_leaves(s, left / 4);
   const size_t place = static_cast<size_t>(stage) * s->leaf();
   if (bytes > s->host_memory || static_cast<uint64_t>(stage) * 2 * s->raw_leaf() + place > left) return WB_OK;
   device_bytes room;
-  status = s->packed_rows.allocate(bytes, "rows that travel", message);
+  int status = s->packed_rows.allocate(bytes, "rows that travel", message);
   if (status == WB_OK) status = room.allocate(place, "rows as they arrive", message);
   char *const to = static_cast<char *>(s->packed_rows.address());
   if (status == WB_OK)
@@ -322,8 +316,7 @@ int pack_rows(wb_mixture_session *s, wb_message *message) {
 int settle_rows(wb_mixture_session *s, wb_message *message) {
   const uint64_t bytes = s->leaf() * static_cast<uint64_t>(s->leaves), whole = larger(bytes / 12, 2 * s->raw_leaf());
   uint64_t left = 0;
-  int status = memory_left(s->memory_limit, s->held(), &left, message);
-  if (status != WB_OK) return status;
+  WB_TRY(memory_left(s->memory_limit, s->held(), &left, message));
   if (bytes + whole <= left) return keep_rows(s, s->leaves, whole, message);
   /* Missing values are drawn into rows that stay. */
   if (s->data.missing != nullptr) return WB_OK;
@@ -335,7 +328,7 @@ int settle_rows(wb_mixture_session *s, wb_message *message) {
 }
 
 int keep_fewer(wb_mixture_session *s, wb_message *message) {
-  s->work.release();
+  s->work = {};
   s->held_back = true;
   const int64_t leaves = s->kept / 2;
   const uint64_t beside = s->leaf() * static_cast<uint64_t>(s->kept - leaves);
@@ -354,15 +347,13 @@ int prepare_rows(wb_mixture_session *session, wb_message *message) {
     if (s->resident() || s->source != mixture_source::staged || s->unlockable) continue;
     /* If rows had to leave after a pass, its memory is laid out for columns, not for packed leaves. */
     if (s->data.precision == WB_SINGLE && !s->held_back) {
-      const int status = on_device(s, message, [&](auto) { return pack_rows(s, message); });
-      if (status != WB_OK) return status;
+      WB_TRY(on_device(s, message, [&](auto) { return pack_rows(s, message); }));
     }
     lock = lock || s->source == mixture_source::staged;
   }
   if (!lock) return WB_OK;
   device_scope scope;
-  const int status = scope.enter(session->device, message);
-  if (status != WB_OK) return status;
+  WB_TRY(scope.enter(session->device, message));
   /* The matrix of all parts. */
   const bool is_locked = session->matrix.lock(
       session->data.x - session->first_row,
@@ -381,20 +372,18 @@ uint64_t transit_leaf(const wb_mixture_session *s) {
 
 int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end, mixture_transit *transit,
                  wb_message *message) {
-  transit->release();
+  *transit = {};
   transit->chunk = chunk;
   transit->step = step;
   transit->end = end;
   if (s->resident()) return WB_OK;
   transit->packed = s->source == mixture_source::packed;
   const size_t leaves = static_cast<size_t>(smaller(chunk, s->leaves - round_down(s->kept, MOST_STEP)));
-  int status = WB_OK;
-  for (int i = 0; i < 2 && status == WB_OK; i++)
-    status = transit->arriving[i].allocate(leaves * (transit->packed ? s->leaf() : s->raw_leaf()), "a chunk of rows",
-                                           message);
-  if (status == WB_OK && !transit->packed)
-    status = transit->leaves.allocate(leaves * s->leaf(), "a chunk of rows", message);
-  return status;
+  for (device_bytes &buffer : transit->arriving)
+    WB_TRY(buffer.allocate(leaves * (transit->packed ? s->leaf() : s->raw_leaf()), "a chunk of rows",
+                                         message));
+  if (!transit->packed) WB_TRY(transit->leaves.allocate(leaves * s->leaf(), "a chunk of rows", message));
+  return WB_OK;
 }
 
 int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture_transit *transit) {
@@ -416,16 +405,15 @@ int send_early(wb_mixture_session *s, int64_t leaf, mixture_transit *transit, wb
     next[i] = from;
     from += leaves_at_once(s, from, transit);
   }
-  int status = WB_OK;
-  for (int i = 0; i < 2 && status == WB_OK; i++) {
+  for (int i = 0; i < 2; i++) {
     if (next[i] < 0 || transit->first[0] == next[i] || transit->first[1] == next[i]) continue;
     const int64_t other = next[1 - i];
     const int free = 1 - transit->last,
               buffer = other >= 0 && transit->first[free] == other ? 1 - free : free;
     if (buffer != transit->reading)
-      status = send(s, next[i], leaves_at_once(s, next[i], transit), transit, buffer, message);
+      WB_TRY(send(s, next[i], leaves_at_once(s, next[i], transit), transit, buffer, message));
   }
-  return status;
+  return WB_OK;
 }
 
 } // namespace
@@ -433,19 +421,18 @@ int send_early(wb_mixture_session *s, int64_t leaf, mixture_transit *transit, wb
 template <typename Real>
 int find_rows(wb_mixture_session *s, int64_t first, mixture_transit *transit, const Real **x, wb_message *message) {
   const int64_t count = leaves_at_once(s, first, transit);
-  int status = end_reading(s, transit, message);
-  if (status != WB_OK) return status;
+  WB_TRY(end_reading(s, transit, message));
   if (!travels(s, first, transit->step))
     *x = kept_leaf<Real>(s, first);
   else
-    status = receive<Real>(s, first, count, transit, static_cast<Real *>(transit->leaves.address()), x, message);
-  return status == WB_OK ? send_early(s, first + count, transit, message) : status;
+    WB_TRY(receive<Real>(s, first, count, transit, static_cast<Real *>(transit->leaves.address()), x, message));
+  return send_early(s, first + count, transit, message);
 }
 WB_BOTH_PRECISIONS(find_rows)
 
 int send_ahead(wb_mixture_session *s, mixture_transit *transit, wb_message *message) {
-  const int status = end_reading(s, transit, message);
-  return status == WB_OK ? send_early(s, 0, transit, message) : status;
+  WB_TRY(end_reading(s, transit, message));
+  return send_early(s, 0, transit, message);
 }
 
 } // namespace wb

@@ -310,7 +310,7 @@ int combine_group(wb_mixture_session *s, int32_t components, int64_t group, int6
                   const double *nodes, int64_t count, double *waiting, double *roots, wb_message *message) {
   const size_t node = node_size(s, components);
   const mixture_piece piece = s->piece_of(begin);
-  return launch(s->shape(ceiling(static_cast<int64_t>(node), TREE_THREADS), TREE_THREADS), mixture_combine,
+  return launch(s->cover(TREE_THREADS, static_cast<int64_t>(node)), mixture_combine,
                 "combining sums", message, nodes, static_cast<int>(count), node, waiting, (begin - piece.begin) / group,
                 end == piece.end, roots + static_cast<size_t>(piece.number) * node);
 }
@@ -331,39 +331,36 @@ int sum_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t coun
   const int64_t blocks = tensor.kernel != nullptr
                              ? tensor_blocks(components)
                              : smaller<int64_t>(components, larger(LEAST_SUM_BLOCKS, 1024 / at_once));
-  int status = launch(s->shape(count, SORT_THREADS), mixture_sort, "sorting rows by component", message, labels,
-                      s->rows(first, count));
-  for (int64_t leaf = 0, leaves; leaf < count && status == WB_OK; leaf += leaves) {
+  WB_TRY(launch(s->grid(SORT_THREADS, count), mixture_sort, "sorting rows by component", message, labels,
+                s->rows(first, count)));
+  for (int64_t leaf = 0, leaves; leaf < count; leaf += leaves) {
     const int64_t row = leaf * WB_LEAF_ROWS, rows = s->rows(first, count) - row;
     const Real *const values = x + static_cast<size_t>(row) * p;
     const uint32_t *const keys = reinterpret_cast<const uint32_t *>(labels + row);
     leaves = smaller(at_once * fused, count - leaf);
-    launch_shape shape = s->shape(leaves, SUM_THREADS);
-    if (tensor.kernel != nullptr) {
-      shape.blocks = dim3(static_cast<unsigned>(blocks + 1), static_cast<unsigned>(ceiling(leaves, fused)));
-      status = launch(shape, tensor.kernel, "summing rows", message, values, s->data.columns, keys, log_sums + row,
-                      rows, components, static_cast<int>(leaves), tensor.fused, node, w.nodes.data());
-    } else {
-      shape.blocks.y = static_cast<unsigned>(blocks + 1);
-      shape.shared_bytes = sum_shared_bytes(s->data.columns);
-      status = launch(shape, mixture_sum<Real>, "summing rows", message, values, s->data.columns, keys,
-                      log_sums + row, rows, components, node, w.nodes.data());
-    }
+    if (tensor.kernel != nullptr)
+      WB_TRY(launch(s->grid(SUM_THREADS, blocks + 1, ceiling(leaves, fused)), tensor.kernel, "summing rows", message,
+                    values, s->data.columns, keys, log_sums + row, rows, components, static_cast<int>(leaves),
+                    tensor.fused, node, w.nodes.data()));
+    else
+      WB_TRY(launch(s->grid(SUM_THREADS, leaves, blocks + 1).sharing(sum_shared_bytes(s->data.columns)),
+                    mixture_sum<Real>, "summing rows", message, values, s->data.columns, keys, log_sums + row, rows,
+                    components, node, w.nodes.data()));
     const int64_t begin = first + leaf, end = begin + leaves;
-    for (int64_t at = begin; at < end && status == WB_OK; at += w.group) {
+    for (int64_t at = begin; at < end; at += w.group) {
       const int64_t until = smaller(at + w.group, end);
-      status = combine_group(s, components, w.group, at, until,
-                             w.nodes.data() + static_cast<size_t>((at - begin) / fused) * node,
-                             ceiling(until - at, fused), waiting, roots, message);
+      WB_TRY(combine_group(s, components, w.group, at, until,
+                           w.nodes.data() + static_cast<size_t>((at - begin) / fused) * node,
+                           ceiling(until - at, fused), waiting, roots, message));
     }
   }
-  return status;
+  return WB_OK;
 }
 WB_BOTH_PRECISIONS(sum_leaves)
 
 int count_samples(wb_mixture_session *s, const int32_t *keys, int64_t first, int64_t count, wb_message *message) {
   if (s->data.sample == nullptr) return WB_OK;
-  return launch(s->shape(count, COUNT_THREADS), mixture_count, "counting rows of samples", message,
+  return launch(s->grid(COUNT_THREADS, count), mixture_count, "counting rows of samples", message,
                 reinterpret_cast<const uint32_t *>(keys),
                 static_cast<const int32_t *>(s->sample.data() + first * WB_LEAF_ROWS), s->room.count, s->room.counts);
 }

@@ -131,36 +131,31 @@ __global__ void __launch_bounds__(SUM_THREADS)
 }
 
 int open_weighing(wb_mixture_session *s, int32_t components, uint64_t coefficients, wb_message *message) {
-  mixture_weighing &w = s->work.weighing;
-  if (components <= w.components) return WB_OK;
-  s->work.release();
+  if (components <= s->work.weighing.components) return WB_OK;
+  s->work = {};
   uint64_t left = 0;
-  int status = memory_left(s->memory_limit, s->held(), &left, message);
+  WB_TRY(memory_left(s->memory_limit, s->held(), &left, message));
   const size_t roots = static_cast<size_t>(s->pieces()) * node_size(s, components);
   const uint64_t row = sizeof(int32_t) + sizeof(double) * (1 + static_cast<uint64_t>(components));
   leaf_plan plan = {};
-  if (status == WB_OK)
-    status = plan_leaves(s, components, 0, WB_LEAF_ROWS * row + transit_leaf(s), CHUNK_BYTES,
-                         coefficients + roots * sizeof(double), left, &plan, message);
-  if (status != WB_OK) return status;
+  WB_TRY(plan_leaves(s, components, 0, WB_LEAF_ROWS * row + transit_leaf(s), CHUNK_BYTES,
+                     coefficients + roots * sizeof(double), left, &plan, message));
+  mixture_weighing w;
+  w.components = components;
   w.chunk = plan.chunk;
   w.group = plan.group;
   const size_t rows = static_cast<size_t>(w.chunk) * WB_LEAF_ROWS;
-  status = w.coefficients.allocate(coefficients, "the components", message);
-  if (status == WB_OK) status = s->packed.allocate(coefficients, "the components", message);
-  if (status == WB_OK) status = open_transit(s, w.chunk, w.group, s->leaves, &w.x, message);
-  if (status == WB_OK) status = w.labels.allocate(rows, "labels", message);
-  if (status == WB_OK) status = w.log_sums.allocate(rows, "log densities", message);
-  if (status == WB_OK)
-    status = w.probability.allocate(rows * static_cast<size_t>(components), "probabilities", message);
-  if (status == WB_OK) status = w.nodes.allocate(node_room(s, components, plan), "sums of rows", message);
-  if (status == WB_OK) status = w.root.allocate(roots, "sums of rows", message);
-  if (status == WB_OK && s->piece > 0) status = s->mail.allocate(roots, "sums of rows", message);
-  if (status == WB_OK)
-    w.components = components;
-  else
-    w.release();
-  return status;
+  WB_TRY(w.coefficients.allocate(coefficients, "the components", message));
+  WB_TRY(s->packed.allocate(coefficients, "the components", message));
+  WB_TRY(open_transit(s, w.chunk, w.group, s->leaves, &w.x, message));
+  WB_TRY(w.labels.allocate(rows, "labels", message));
+  WB_TRY(w.log_sums.allocate(rows, "log densities", message));
+  WB_TRY(w.probability.allocate(rows * static_cast<size_t>(components), "probabilities", message));
+  WB_TRY(w.nodes.allocate(node_room(s, components, plan), "sums of rows", message));
+  WB_TRY(w.root.allocate(roots, "sums of rows", message));
+  if (s->piece > 0) WB_TRY(s->mail.allocate(roots, "sums of rows", message));
+  s->work.weighing = std::move(w);
+  return WB_OK;
 }
 
 /* Adds the leaves of a chunk, group by group, once the probabilities of its rows are there. */
@@ -171,22 +166,18 @@ int weigh_leaves(wb_mixture_session *s, const Real *x, int64_t first, int64_t co
   const size_t p = static_cast<size_t>(s->data.columns), node = node_size(s, components);
   double *const waiting = w.nodes.data() + static_cast<size_t>(w.group) * node;
   const int64_t parts = smaller<int64_t>(components, larger<int64_t>(8, 512 / w.group));
-  int status = WB_OK;
-  for (int64_t leaf = 0; leaf < count && status == WB_OK; leaf += w.group) {
+  for (int64_t leaf = 0; leaf < count; leaf += w.group) {
     const int64_t leaves = smaller(w.group, count - leaf), row = leaf * WB_LEAF_ROWS;
-    launch_shape shape = s->shape(leaves, SUM_THREADS);
-    shape.blocks.y = static_cast<unsigned>(parts + 1);
-    shape.shared_bytes = weigh_shared_bytes(s->data.columns);
-    status = launch(shape, mixture_weigh, "adding weighted rows", message,
-                    static_cast<const void *>(x + static_cast<size_t>(row) * p), sizeof(Real) == sizeof(float),
-                    s->data.columns, static_cast<const double *>(w.probability.data() + row), w.chunk * WB_LEAF_ROWS,
-                    static_cast<const double *>(w.log_sums.data() + row), s->rows(first, count) - row, components, node,
-                    w.nodes.data());
-    if (status == WB_OK)
-      status = combine_group(s, components, w.group, first + leaf, first + leaf + leaves, w.nodes.data(), leaves,
-                             waiting, w.root.data(), message);
+    const launch_shape shape = s->grid(SUM_THREADS, leaves, parts + 1).sharing(weigh_shared_bytes(s->data.columns));
+    WB_TRY(launch(shape, mixture_weigh, "adding weighted rows", message,
+                  static_cast<const void *>(x + static_cast<size_t>(row) * p), sizeof(Real) == sizeof(float),
+                  s->data.columns, static_cast<const double *>(w.probability.data() + row), w.chunk * WB_LEAF_ROWS,
+                  static_cast<const double *>(w.log_sums.data() + row), s->rows(first, count) - row, components, node,
+                  w.nodes.data()));
+    WB_TRY(combine_group(s, components, w.group, first + leaf, first + leaf + leaves, w.nodes.data(), leaves, waiting,
+                         w.root.data(), message));
   }
-  return status;
+  return WB_OK;
 }
 
 int fetch_sums(const wb_mixture_session *s, double *to, size_t first, size_t count, wb_message *message) {
@@ -202,36 +193,33 @@ int weigh_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, d
                double *log_likelihood, wb_message *message) {
   const mixture_evaluate_kernel<Real> kernel = find_mixture_evaluate<Real>(s->data.columns);
   const int32_t k = parameters->components;
-  int status = check_components(k, message);
-  if (status != WB_OK) return status;
-  status = with_memory(s, message, [&] {
-    return open_weighing(s, k, coefficient_bytes<Real>(k, kernel.order), message);
-  });
+  WB_TRY(check_components(k, message));
+  WB_TRY(
+      with_memory(s, message, [&] { return open_weighing(s, k, coefficient_bytes<Real>(k, kernel.order), message); }));
   mixture_weighing &w = s->work.weighing;
   Real *const coefficients = static_cast<Real *>(w.coefficients.address());
-  if (status == WB_OK) status = send_coefficients<Real>(s, parameters, 1, kernel.order, coefficients, message);
-  for (int64_t first = 0, count; first < s->leaves && status == WB_OK; first += count) {
+  WB_TRY(send_coefficients<Real>(s, parameters, 1, kernel.order, coefficients, message));
+  for (int64_t first = 0, count; first < s->leaves; first += count) {
     count = leaves_at_once(s, first, &w.x);
     const int64_t rows = s->rows(first, count);
     const Real *x;
-    status = find_rows<Real>(s, first, &w.x, &x, message);
-    if (status == WB_OK)
-      status = launch(s->shape(ceiling(rows, MIXTURE_THREADS * kernel.rows), MIXTURE_THREADS), kernel.kernel,
-                      "weighing components", message, x, s->data.columns, coefficients, k, int64_t(0), rows,
-                      w.labels.data(), w.log_sums.data(), w.probability.data(), w.chunk * WB_LEAF_ROWS);
-    if (status == WB_OK) status = weigh_leaves<Real>(s, x, first, count, k, message);
+    WB_TRY(find_rows<Real>(s, first, &w.x, &x, message));
+    WB_TRY(launch(s->grid(MIXTURE_THREADS, ceiling(rows, MIXTURE_THREADS * kernel.rows)), kernel.kernel,
+                  "weighing components", message, x, s->data.columns, coefficients, k, int64_t(0), rows,
+                  w.labels.data(), w.log_sums.data(), w.probability.data(), w.chunk * WB_LEAF_ROWS));
+    WB_TRY(weigh_leaves<Real>(s, x, first, count, k, message));
   }
-  if (status == WB_OK) status = send_ahead(s, &w.x, message);
-  if (status == WB_OK && s->piece > 0) {
+  WB_TRY(send_ahead(s, &w.x, message));
+  if (s->piece > 0) {
     s->nodes = s->mail.data();
     s->node_count = static_cast<size_t>(s->pieces()) * node_size(s, k);
-    status = fetch_sums(s, s->mail.data(), 0, s->node_count, message);
+    WB_TRY(fetch_sums(s, s->mail.data(), 0, s->node_count, message));
   } else {
     const size_t values = node_size(s, k) - 1;
-    if (status == WB_OK) status = fetch_sums(s, statistics, 0, values, message);
-    if (status == WB_OK) status = fetch_sums(s, log_likelihood, values, 1, message);
+    WB_TRY(fetch_sums(s, statistics, 0, values, message));
+    WB_TRY(fetch_sums(s, log_likelihood, values, 1, message));
   }
-  return status == WB_OK ? s->stream.wait("adding weighted rows", message) : status;
+  return s->stream.wait("adding weighted rows", message);
 }
 WB_BOTH_PRECISIONS(weigh_part)
 

@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <new>
 
 #include "core/host_device.h"
@@ -160,7 +161,7 @@ constexpr int LOOK_THREADS = 128;
  * by side where pairs are. */
 __global__ void __launch_bounds__(LOOK_THREADS) look_at_weights(const double *values, int64_t vectors, int64_t length,
                                                                 int64_t stride, int64_t vector_stride, unsigned *seen) {
-  const int64_t vector = static_cast<int64_t>(blockIdx.x) * LOOK_THREADS + threadIdx.x;
+  const int64_t vector = thread_number<LOOK_THREADS>();
   if (vector >= vectors) return;
   wb_weight_bits bits = {0, 0, 0};
   for (int64_t j = 0; j < length; j++) wb_weight_see(&bits, values[vector * vector_stride + j * stride]);
@@ -173,10 +174,6 @@ int64_t extent(int64_t length, int64_t stride, int64_t pairs, int64_t pair_strid
   return (length - 1) * stride + (pairs - 1) * pair_stride + 1;
 }
 
-size_t skew_bytes(const convolve_arguments &a) {
-  return static_cast<size_t>(skew_pairs) * static_cast<size_t>(2 * (a.m + a.n) - 1) * sizeof(double);
-}
-
 /* Many small pairs go to the skew kernel, since most of a tile of outputs would be
  * empty; bench/convolution-cuda.R compares the two. Their shared memory is 40 KB at most. */
 bool use_skew(const convolve_arguments &a) {
@@ -185,43 +182,31 @@ bool use_skew(const convolve_arguments &a) {
 
 /* Looks at p and q. */
 int launch_look(const convolve_arguments &a, unsigned *seen, cudaStream_t stream, wb_message *message) {
-  const int64_t p_vectors = a.p_pair_stride == 0 ? 1 : a.pairs, q_vectors = a.q_pair_stride == 0 ? 1 : a.pairs;
-  launch_shape shape;
-  shape.threads = dim3(LOOK_THREADS);
-  shape.stream = stream;
-  shape.blocks = dim3(static_cast<unsigned>((p_vectors + LOOK_THREADS - 1) / LOOK_THREADS));
-  int status = launch(shape, look_at_weights, "looking at the weights", message, a.p, p_vectors, a.m, a.p_stride,
-                      a.p_pair_stride, seen);
-  shape.blocks = dim3(static_cast<unsigned>((q_vectors + LOOK_THREADS - 1) / LOOK_THREADS));
-  if (status == WB_OK)
-    status = launch(shape, look_at_weights, "looking at the weights", message, a.q, q_vectors, a.n, a.q_stride,
-                    a.q_pair_stride, seen);
-  return status;
+  const auto look = [&](const double *values, int64_t length, int64_t stride, int64_t pair_stride) {
+    const int64_t vectors = pair_stride == 0 ? 1 : a.pairs;
+    return launch(cover(LOOK_THREADS, vectors).on(stream), look_at_weights, "looking at the weights", message, values,
+                  vectors, length, stride, pair_stride, seen);
+  };
+  WB_TRY(look(a.p, a.m, a.p_stride, a.p_pair_stride));
+  return look(a.q, a.n, a.q_stride, a.q_pair_stride);
 }
 
 template <int R>
 int launch_tiled(const convolve_arguments &a, cudaStream_t stream, wb_message *message) {
-  const int64_t tile = static_cast<int64_t>(tiled_threads) * R;
-  launch_shape shape;
-  shape.blocks = dim3(static_cast<unsigned>((a.count + tile - 1) / tile),
-                      static_cast<unsigned>(a.pairs < 65535 ? a.pairs : 65535));
-  shape.threads = dim3(tiled_threads);
-  shape.stream = stream;
-  shape.shared_bytes = static_cast<size_t>(tile + 2 * block_weights) * sizeof(double);
-  return launch(shape, convolve_tiled<R>, "convolving", message, a);
+  constexpr int tile = tiled_threads * R;
+  const launch_shape shape = grid(tiled_threads, ceiling(a.count, tile), rows_of_grid(a.pairs));
+  return launch(shape.sharing((tile + 2 * block_weights) * sizeof(double)).on(stream), convolve_tiled<R>, "convolving",
+                message, a);
 }
 
 int launch_skew(const convolve_arguments &a, cudaStream_t stream, wb_message *message) {
-  launch_shape shape;
-  shape.blocks = dim3(static_cast<unsigned>((a.pairs + skew_pairs - 1) / skew_pairs));
-  shape.threads = dim3(32 * skew_pairs);
-  shape.stream = stream;
-  shape.shared_bytes = skew_bytes(a);
-  return launch(shape, convolve_skew, "convolving pairs", message, a);
+  const size_t values = static_cast<size_t>(skew_pairs) * static_cast<size_t>(2 * (a.m + a.n) - 1);
+  return launch(cover(32 * skew_pairs, 32 * a.pairs).sharing(values * sizeof(double)).on(stream), convolve_skew,
+                "convolving pairs", message, a);
 }
 
 int64_t tiles_of(const convolve_arguments &a, int R) {
-  return (a.count + tiled_threads * R - 1) / (tiled_threads * R);
+  return ceiling(a.count, tiled_threads * R);
 }
 
 int launch_tiles(const convolve_arguments &a, int processors, cudaStream_t stream, wb_message *message) {
@@ -265,15 +250,14 @@ int launch_all(const convolve_arguments &all, int processors, wb_poll *poll, wb_
   for (int64_t pair = 0; pair < all.pairs; pair += pairs)
     for (int64_t output = 0; output < all.count; output += outputs) {
       convolve_arguments a = all;
-      a.pairs = all.pairs - pair < pairs ? all.pairs - pair : pairs;
+      a.pairs = smaller(pairs, all.pairs - pair);
       a.p += pair * all.p_pair_stride;
       a.q += pair * all.q_pair_stride;
       a.first += output;
-      a.count = all.count - output < outputs ? all.count - output : outputs;
+      a.count = smaller(outputs, all.count - output);
       a.r += pair * all.r_pair_stride + output * all.r_stride;
-      int status = launch_convolution(a, processors, nullptr, message);
-      if (status == WB_OK && !fits) status = status_of(cudaDeviceSynchronize(), "convolving", message);
-      if (status != WB_OK) return status;
+      WB_TRY(launch_convolution(a, processors, nullptr, message));
+      if (!fits) WB_TRY(status_of(cudaDeviceSynchronize(), "convolving", message));
       if (wb_poll_after(poll, fits ? 1e5 : WB_POLL_EVERY)) return WB_INTERRUPTED;
     }
   return WB_OK;
@@ -289,39 +273,35 @@ public:
     convolve_arguments a = {work.pairs, work.m, work.n, work.first, work.count, nullptr, nullptr, nullptr,
                             work.p_stride, work.p_pair_stride, work.q_stride, work.q_pair_stride,
                             work.r_stride, work.r_pair_stride};
-    int status = upload(p_, work.p, work.m, work.pairs, &a.p_stride, &a.p_pair_stride, message);
-    if (status == WB_OK) status = upload(q_, work.q, work.n, work.pairs, &a.q_stride, &a.q_pair_stride, message);
+    WB_TRY(upload(p_, work.p, work.m, work.pairs, &a.p_stride, &a.p_pair_stride, message));
+    WB_TRY(upload(q_, work.q, work.n, work.pairs, &a.q_stride, &a.q_pair_stride, message));
     const bool dense = extent(work.count, work.r_stride, work.pairs, work.r_pair_stride) == work.count * work.pairs;
     if (!dense) {
       a.r_stride = 1;
       a.r_pair_stride = work.count;
     }
     const size_t results = static_cast<size_t>(work.count) * static_cast<size_t>(work.pairs);
-    if (status == WB_OK) status = r_.allocate(results, "the sums", message);
-    if (status != WB_OK) return status;
+    WB_TRY(r_.allocate(results, "the sums", message));
     a.p = p_.data();
     a.q = q_.data();
     a.r = r_.data();
     if (seen != nullptr) {
       unsigned here = 0;
-      status = seen_.allocate(1, "what is seen of the weights", message);
-      if (status == WB_OK) status = seen_.upload(&here, 1, "looking at the weights", message);
-      if (status == WB_OK) status = launch_look(a, seen_.data(), nullptr, message);
-      if (status == WB_OK) status = seen_.download(&here, 1, "looking at the weights", message);
-      if (status != WB_OK) return status;
+      WB_TRY(seen_.allocate(1, "what is seen of the weights", message));
+      WB_TRY(seen_.upload(&here, 1, "looking at the weights", message));
+      WB_TRY(launch_look(a, seen_.data(), nullptr, message));
+      WB_TRY(seen_.download(&here, 1, "looking at the weights", message));
       *seen |= here;
     }
-    status = launch_all(a, processors, poll, message);
-    if (status != WB_OK) return status;
+    WB_TRY(launch_all(a, processors, poll, message));
     if (dense) return fetch_sums(work.r, results, message);
-    double *const packed = new (std::nothrow) double[results];
+    const std::unique_ptr<double[]> packed(new (std::nothrow) double[results]);
     if (packed == nullptr) return no_memory(results, message);
-    status = fetch_sums(packed, results, message);
-    for (int64_t pair = 0; pair < work.pairs && status == WB_OK; pair++)
+    WB_TRY(fetch_sums(packed.get(), results, message));
+    for (int64_t pair = 0; pair < work.pairs; pair++)
       for (int64_t i = 0; i < work.count; i++)
-        work.r[i * work.r_stride + pair * work.r_pair_stride] = packed[pair * work.count + i];
-    delete[] packed;
-    return status;
+        work.r[i * work.r_stride + pair * work.r_pair_stride] = packed[static_cast<size_t>(pair * work.count + i)];
+    return WB_OK;
   }
 
 private:
@@ -343,18 +323,15 @@ private:
              int64_t *pair_stride, wb_message *message) const {
     const int64_t distinct = *pair_stride == 0 ? 1 : pairs;
     const size_t values = static_cast<size_t>(length) * static_cast<size_t>(distinct);
-    int status = to.allocate(values, "the weights", message);
-    if (status != WB_OK) return status;
+    WB_TRY(to.allocate(values, "the weights", message));
     if (extent(length, *stride, distinct, *pair_stride) == length * distinct)
       return send_weights(to, from, values, message);
-    double *const packed = new (std::nothrow) double[values];
+    const std::unique_ptr<double[]> packed(new (std::nothrow) double[values]);
     if (packed == nullptr) return no_memory(values, message);
-    gather(packed, from, length, *stride, distinct, *pair_stride);
-    status = send_weights(to, packed, values, message);
-    delete[] packed;
+    gather(packed.get(), from, length, *stride, distinct, *pair_stride);
     *stride = 1;
     *pair_stride = distinct == 1 ? 0 : length;
-    return status;
+    return send_weights(to, packed.get(), values, message);
   }
 
   const wb_run *const run_;
@@ -371,23 +348,19 @@ private:
 static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll, unsigned *seen, wb_message *message) {
   if (seen != nullptr) *seen = 0;
   wb::device_scope scope;
-  int status = scope.enter(run->device, message);
-  uint64_t available = 0;
-  if (status == WB_OK) status = wb::memory_left(run->memory_limit, 0, &available, message);
+  WB_TRY(scope.enter(run->device, message));
+  uint64_t bytes = 0;
+  WB_TRY(wb::memory_for_call(run, &bytes, message));
   int processors = 0;
-  if (status == WB_OK)
-    status = wb::status_of(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, run->device),
-                       "asking for the number of multiprocessors", message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb::multiprocessors(run->device, &processors, message));
 
-  /* As many pairs at a time as fit, and where not even one does, as many of its
-   * outputs. A tenth stays free for what the runtime takes. */
-  const uint64_t doubles = available / 10 * 9 / sizeof(double);
+  /* As many pairs at a time as fit, and where not even one does, as many of its outputs. */
+  const uint64_t doubles = bytes / sizeof(double);
   const uint64_t inputs = static_cast<uint64_t>(work->m + work->n), pair = inputs + static_cast<uint64_t>(work->count);
   if (doubles < inputs + 1024) {
     std::snprintf(message->text, sizeof message->text,
                   "%.3g MB of device memory are available, and two vectors of %.0f and %.0f weights do not fit",
-                  static_cast<double>(available) / 1e6, static_cast<double>(work->m), static_cast<double>(work->n));
+                  static_cast<double>(bytes) / 1e6, static_cast<double>(work->m), static_cast<double>(work->n));
     return WB_ERROR_MEMORY;
   }
   if (wb::fits_ring(*work)) {
@@ -400,20 +373,20 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll
     outputs_at_once = static_cast<int64_t>(doubles - inputs);
   }
   /* The grid of the skew kernel has one dimension of pairs. */
-  if (pairs_at_once > int64_t(1) << 30) pairs_at_once = int64_t(1) << 30;
+  pairs_at_once = wb::smaller(pairs_at_once, int64_t(1) << 30);
   wb::slice_memory memory(run);
-  for (int64_t done = 0; done < work->pairs && status == WB_OK; done += pairs_at_once)
-    for (int64_t output = 0; output < work->count && status == WB_OK; output += outputs_at_once) {
+  return wb::in_batches(work->pairs, pairs_at_once, [&](int64_t done, int64_t pairs) {
+    return wb::in_batches(work->count, outputs_at_once, [&](int64_t output, int64_t outputs) {
       wb_convolution slice = *work;
-      slice.pairs = work->pairs - done < pairs_at_once ? work->pairs - done : pairs_at_once;
+      slice.pairs = pairs;
       slice.p = work->p + done * work->p_pair_stride;
       slice.q = work->q + done * work->q_pair_stride;
       slice.r = work->r + done * work->r_pair_stride + output * work->r_stride;
       slice.first = work->first + output;
-      slice.count = work->count - output < outputs_at_once ? work->count - output : outputs_at_once;
-      status = memory.run(slice, processors, poll, seen, message);
-    }
-  return status;
+      slice.count = outputs;
+      return memory.run(slice, processors, poll, seen, message);
+    });
+  });
 }
 
 extern const wb_pmf_functions wb_cuda_pmf = {convolve};

@@ -51,31 +51,27 @@ public:
     chunk_ = wb_min_int(wb_min_int(most, work_.pairs), room(count_));
     if (chunk_ < 1) return false;
     /* Chunks of even size, whose columns begin on a cache line. */
-    const int64_t chunks = (work_.pairs + chunk_ - 1) / chunk_,
-                  even = ((work_.pairs + chunks - 1) / chunks + 7) / 8 * 8;
+    const int64_t even = ceiling(ceiling(work_.pairs, ceiling(work_.pairs, chunk_)), 8) * 8;
     if (even < chunk_) chunk_ = even;
     return true;
   }
 
   int go(wb_poll *poll, unsigned *seen, wb_message *message) {
-    int status = open(message);
+    WB_TRY(open(message));
     /* All sums are one piece of memory. */
     if (work_.r_stride == work_.pairs)
       touch_pages(run_, {work_.r, static_cast<size_t>(work_.pairs * work_.count) * sizeof(double)});
     slot *next = slots_;
-    for (int64_t first = 0; first < work_.pairs && status == WB_OK; first += chunk_) {
-      const int64_t count = wb_min_int(chunk_, work_.pairs - first);
-      status = turn(*next, first, count, seen, message);
-      if (status == WB_OK) status = begin(*next, message);
-      if (status == WB_OK && wb_poll_after(poll, static_cast<double>(count * (work_.m + work_.n + work_.count))))
-        status = WB_INTERRUPTED;
-      next = next + 1 == slots_ + count_ ? slots_ : next + 1;
-    }
-    for (int i = 0; i < count_ && status == WB_OK; i++) {
-      status = turn(*next, 0, 0, seen, message);
-      next = next + 1 == slots_ + count_ ? slots_ : next + 1;
-    }
-    return status;
+    const auto move_on = [&] { next = next + 1 == slots_ + count_ ? slots_ : next + 1; };
+    WB_TRY(in_batches(work_.pairs, chunk_, [&](int64_t first, int64_t count) {
+      WB_TRY(turn(*next, first, count, seen, message));
+      WB_TRY(begin(*next, message));
+      move_on();
+      const bool stops = wb_poll_after(poll, static_cast<double>(count * (work_.m + work_.n + work_.count)));
+      return static_cast<int>(stops ? WB_INTERRUPTED : WB_OK);
+    }));
+    for (int i = 0; i < count_; i++, move_on()) WB_TRY(turn(*next, 0, 0, seen, message));
+    return WB_OK;
   }
 
 private:
@@ -94,16 +90,16 @@ private:
   int open(wb_message *message) {
     const int64_t inputs = p_size(chunk_) + q_size(chunk_) + 1, outputs = work_.count * chunk_;
     const size_t doubles = static_cast<size_t>(count_) * static_cast<size_t>(inputs + outputs);
-    int status = device_.allocate(doubles, "pairs of vectors", message);
-    if (status == WB_OK) status = host_.take((doubles + static_cast<size_t>(count_)) * sizeof(double), message);
-    for (int i = 0; i < count_ && status == WB_OK; i++) {
+    WB_TRY(device_.allocate(doubles, "pairs of vectors", message));
+    WB_TRY(host_.take((doubles + static_cast<size_t>(count_)) * sizeof(double), message));
+    for (int i = 0; i < count_; i++) {
       slot &s = slots_[i];
-      status = s.stream.create(message);
+      WB_TRY(s.stream.create(message));
       s.sent = static_cast<double *>(host_.address()) + i * (inputs + 1 + outputs);
       s.fetched = s.sent + inputs;
       s.device = device_.data() + i * (inputs + outputs);
     }
-    return status;
+    return WB_OK;
   }
 
   /* Copies pairs begin..end - 1 of the c-th column of what is sent. */
@@ -126,12 +122,10 @@ private:
     s.first = first;
     s.count = count;
     if (before.count > 0) {
-      const int status = s.stream.wait("convolving pairs", message);
-      if (status != WB_OK) return status;
+      WB_TRY(s.stream.wait("convolving pairs", message));
       if (seen != nullptr) *seen |= *reinterpret_cast<const unsigned *>(s.fetched);
     }
-    const int64_t spans_before = (before.count + RING_SPAN - 1) / RING_SPAN,
-                  spans = (count + RING_SPAN - 1) / RING_SPAN;
+    const int64_t spans_before = ceiling(before.count, RING_SPAN), spans = ceiling(count, RING_SPAN);
     const int64_t to_store = work_.count * spans_before, to_fill = (work_.m + work_.n) * spans;
     spread(run_, to_store + to_fill, [&](int64_t piece) {
       if (piece < to_store) {
@@ -151,27 +145,15 @@ private:
   int begin(const slot &s, wb_message *message) {
     const int64_t p_size_now = p_size(s.count), inputs = p_size_now + q_size(s.count) + 1,
                   outputs = work_.count * s.count;
-    const convolve_arguments a = {s.count,
-                                  work_.m,
-                                  work_.n,
-                                  work_.first,
-                                  work_.count,
-                                  s.device,
-                                  s.device + p_size_now,
-                                  s.device + inputs,
-                                  p_values_ == 0 ? 1 : s.count,
-                                  p_values_ == 0 ? 0 : 1,
-                                  q_values_ == 0 ? 1 : s.count,
-                                  q_values_ == 0 ? 0 : 1,
-                                  s.count,
-                                  1};
-    int status = status_of(cudaMemcpyAsync(s.device, s.sent, static_cast<size_t>(inputs) * sizeof(double),
-                                           cudaMemcpyHostToDevice, s.stream.get()),
-                           "copying the weights to the device", message);
-    if (status == WB_OK)
-      status = launch_look(a, reinterpret_cast<unsigned *>(s.device + inputs - 1), s.stream.get(), message);
-    if (status == WB_OK) status = launch_convolution(a, processors_, s.stream.get(), message);
-    if (status != WB_OK) return status;
+    const convolve_arguments a = {
+        s.count, work_.m, work_.n, work_.first, work_.count, s.device, s.device + p_size_now, s.device + inputs,
+        p_values_ == 0 ? 1 : s.count, p_values_ == 0 ? 0 : 1, q_values_ == 0 ? 1 : s.count, q_values_ == 0 ? 0 : 1,
+        s.count, 1};
+    WB_TRY(status_of(cudaMemcpyAsync(s.device, s.sent, static_cast<size_t>(inputs) * sizeof(double),
+                                     cudaMemcpyHostToDevice, s.stream.get()),
+                     "copying the weights to the device", message));
+    WB_TRY(launch_look(a, reinterpret_cast<unsigned *>(s.device + inputs - 1), s.stream.get(), message));
+    WB_TRY(launch_convolution(a, processors_, s.stream.get(), message));
     return status_of(
         cudaMemcpyAsync(s.fetched, s.device + inputs - 1, static_cast<size_t>(outputs + 1) * sizeof(double),
                         cudaMemcpyDeviceToHost, s.stream.get()),

@@ -41,19 +41,23 @@ WB_HD_CALLED int place_of(const draw_arguments &a, int32_t i) {
   return way * part_places + (parts < part_places ? parts : part_places - 1);
 }
 
-/* Launch: a block for sort_elements elements. Shared memory: a count for each place. Bytes
- * of global memory: 16 an element. */
-__global__ void __launch_bounds__(sort_threads) polyagamma_count(draw_arguments a, uint32_t *counts) {
-  WB_DYNAMIC_SHARED(uint32_t, here);
+/* Counts the elements of each place that the block looks at. Element begin + k belongs to thread k % sort_threads. */
+__device__ __forceinline__ void count_here(const draw_arguments &a, int32_t begin, uint32_t *here) {
   const int thread = static_cast<int>(threadIdx.x);
   for (int place = thread; place < places; place += sort_threads) here[place] = 0;
   __syncthreads();
-  const int32_t begin = static_cast<int32_t>(blockIdx.x) * sort_elements;
   WB_ROLLED
   for (int k = thread; k < sort_elements; k += sort_threads)
     if (begin + k < a.count) atomicAdd(&here[place_of(a, begin + k)], 1u);
   __syncthreads();
-  for (int place = thread; place < places; place += sort_threads)
+}
+
+/* Launch: a block for sort_elements elements. Shared memory: a count for each place. Bytes
+ * of global memory: 16 an element. */
+__global__ void __launch_bounds__(sort_threads) polyagamma_count(draw_arguments a, uint32_t *counts) {
+  WB_DYNAMIC_SHARED(uint32_t, here);
+  count_here(a, static_cast<int32_t>(blockIdx.x) * sort_elements, here);
+  for (int place = static_cast<int>(threadIdx.x); place < places; place += sort_threads)
     if (here[place] != 0) atomicAdd(&counts[place], here[place]);
 }
 
@@ -63,13 +67,8 @@ __global__ void __launch_bounds__(sort_threads) polyagamma_count(draw_arguments 
 __global__ void __launch_bounds__(sort_threads) polyagamma_sort(draw_arguments a, uint32_t *next, int32_t *list) {
   WB_DYNAMIC_SHARED(uint32_t, here);
   const int thread = static_cast<int>(threadIdx.x);
-  for (int place = thread; place < places; place += sort_threads) here[place] = 0;
-  __syncthreads();
   const int32_t begin = static_cast<int32_t>(blockIdx.x) * sort_elements;
-  WB_ROLLED
-  for (int k = thread; k < sort_elements; k += sort_threads)
-    if (begin + k < a.count) atomicAdd(&here[place_of(a, begin + k)], 1u);
-  __syncthreads();
+  count_here(a, begin, here);
   for (int place = thread; place < places; place += sort_threads)
     if (here[place] != 0) here[place] = atomicAdd(&next[place], here[place]);
   __syncthreads();
@@ -80,13 +79,12 @@ __global__ void __launch_bounds__(sort_threads) polyagamma_sort(draw_arguments a
 
 /* Launch: a thread for each element of the list, or, with list == nullptr, of the work. Bytes of
  * global memory: 28 an element; operations of a trial: 120 of the generator and 150 to 500 in double
- * precision. */
-/* Single parts and parts of any shape differ in their number alone, so that they share a kernel and `way` says which
- * it is. */
+ * precision. Single parts and parts of any shape differ only in their number, so they share a kernel that reads
+ * `way`. */
 template <int Way>
 __global__ void __launch_bounds__(draw_threads)
     polyagamma_draw(draw_arguments a, int way, const int32_t *list, int32_t count) {
-  const int32_t at = static_cast<int32_t>(blockIdx.x) * draw_threads + static_cast<int32_t>(threadIdx.x);
+  const int32_t at = static_cast<int32_t>(thread_number<draw_threads>());
   if (at >= count) return;
   const int32_t i = list == nullptr ? at : list[at];
   const uint64_t element = a.first + static_cast<uint64_t>(i);
@@ -99,34 +97,23 @@ __global__ void __launch_bounds__(draw_threads)
     a.draws[i] = wb_polyagamma_draw_by(Way, a.key, a.iteration, element, shape, tilt);
 }
 
-template <int Way>
-int launch_way(int way, const draw_arguments &a, const int32_t *list, int32_t count, cudaStream_t stream,
-               wb_message *message) {
-  launch_shape shape;
-  shape.stream = stream;
-  shape.blocks = dim3(static_cast<unsigned>((count + draw_threads - 1) / draw_threads));
-  shape.threads = dim3(draw_threads);
-  return launch(shape, polyagamma_draw<Way>, "drawing Polya-Gamma variables", message, a, way, list, count);
-}
-
 int launch_draws(int way, const draw_arguments &a, const int32_t *list, int32_t count, cudaStream_t stream,
                  wb_message *message) {
+  const auto draw_by = [&](void (*kernel)(draw_arguments, int, const int32_t *, int32_t)) {
+    return launch(cover(draw_threads, count).on(stream), kernel, "drawing Polya-Gamma variables", message, a, way, list,
+                  count);
+  };
   switch (way) {
-    case WB_POLYAGAMMA_UNITS: return launch_way<WB_POLYAGAMMA_UNITS>(way, a, list, count, stream, message);
+    case WB_POLYAGAMMA_UNITS: return draw_by(polyagamma_draw<WB_POLYAGAMMA_UNITS>);
     case WB_POLYAGAMMA_PARTS:
-    case WB_POLYAGAMMA_SINGLES: return launch_way<WB_POLYAGAMMA_PARTS>(way, a, list, count, stream, message);
-    case WB_POLYAGAMMA_EXPANSION_8:
-      return launch_way<WB_POLYAGAMMA_EXPANSION_8>(way, a, list, count, stream, message);
-    case WB_POLYAGAMMA_EXPANSION_6:
-      return launch_way<WB_POLYAGAMMA_EXPANSION_6>(way, a, list, count, stream, message);
-    case WB_POLYAGAMMA_INVERSE_GAUSSIAN:
-      return launch_way<WB_POLYAGAMMA_INVERSE_GAUSSIAN>(way, a, list, count, stream, message);
-    case WB_POLYAGAMMA_ALTERNATING:
-      return launch_way<WB_POLYAGAMMA_ALTERNATING>(way, a, list, count, stream, message);
-    case WB_POLYAGAMMA_TILTED: return launch_way<WB_POLYAGAMMA_TILTED>(way, a, list, count, stream, message);
-    case WB_POLYAGAMMA_EXPANSION_2:
-      return launch_way<WB_POLYAGAMMA_EXPANSION_2>(way, a, list, count, stream, message);
-    default: return launch_way<WB_POLYAGAMMA_NONE>(way, a, list, count, stream, message);
+    case WB_POLYAGAMMA_SINGLES: return draw_by(polyagamma_draw<WB_POLYAGAMMA_PARTS>);
+    case WB_POLYAGAMMA_EXPANSION_8: return draw_by(polyagamma_draw<WB_POLYAGAMMA_EXPANSION_8>);
+    case WB_POLYAGAMMA_EXPANSION_6: return draw_by(polyagamma_draw<WB_POLYAGAMMA_EXPANSION_6>);
+    case WB_POLYAGAMMA_INVERSE_GAUSSIAN: return draw_by(polyagamma_draw<WB_POLYAGAMMA_INVERSE_GAUSSIAN>);
+    case WB_POLYAGAMMA_ALTERNATING: return draw_by(polyagamma_draw<WB_POLYAGAMMA_ALTERNATING>);
+    case WB_POLYAGAMMA_TILTED: return draw_by(polyagamma_draw<WB_POLYAGAMMA_TILTED>);
+    case WB_POLYAGAMMA_EXPANSION_2: return draw_by(polyagamma_draw<WB_POLYAGAMMA_EXPANSION_2>);
+    default: return draw_by(polyagamma_draw<WB_POLYAGAMMA_NONE>);
   }
 }
 
@@ -134,7 +121,7 @@ int launch_draws(int way, const draw_arguments &a, const int32_t *list, int32_t 
 __global__ void __launch_bounds__(draw_threads) polyagamma_evaluate(int32_t quantity, int32_t log, int32_t count,
                                                                    const double *x, const double *shape,
                                                                    const double *tilt, double *value) {
-  const int32_t i = static_cast<int32_t>(blockIdx.x) * draw_threads + static_cast<int32_t>(threadIdx.x);
+  const int32_t i = static_cast<int32_t>(thread_number<draw_threads>());
   if (i < count) value[i] = wb_polyagamma_evaluate(quantity, log, x[i], shape[i], tilt[i]);
 }
 
@@ -145,33 +132,29 @@ public:
 
   /* `count` elements at most in one part. */
   int prepare(int32_t count, wb_message *message) {
-    int status = shape_.allocate(static_cast<size_t>(work_.shapes == 1 ? 1 : count), "the shapes", message);
-    if (status == WB_OK)
-      status = tilt_.allocate(static_cast<size_t>(work_.tilts == 1 ? 1 : count), "the tilts", message);
-    if (status == WB_OK) status = draws_.allocate(static_cast<size_t>(count), "the draws", message);
-    if (status == WB_OK) status = list_.allocate(static_cast<size_t>(count), "the lists of elements", message);
-    if (status == WB_OK) status = counts_.allocate(places, "the lists of elements", message);
-    return status;
+    WB_TRY(shape_.allocate(static_cast<size_t>(work_.shapes == 1 ? 1 : count), "the shapes", message));
+    WB_TRY(tilt_.allocate(static_cast<size_t>(work_.tilts == 1 ? 1 : count), "the tilts", message));
+    WB_TRY(draws_.allocate(static_cast<size_t>(count), "the draws", message));
+    WB_TRY(list_.allocate(static_cast<size_t>(count), "the lists of elements", message));
+    return counts_.allocate(places, "the lists of elements", message);
   }
 
   /* Elements done..done + count - 1 of the work. */
   int run(int64_t done, int32_t count, wb_message *message) {
-    int status = upload(shape_, work_.shape, work_.shapes, work_.begin + done, count, message);
-    if (status == WB_OK) status = upload(tilt_, work_.tilt, work_.tilts, work_.begin + done, count, message);
-    if (status == WB_OK) status = draw_lists(arguments(done, count, draws_.data()), message);
-    if (status != WB_OK) return status;
+    WB_TRY(upload(shape_, work_.shape, work_.shapes, work_.begin + done, count, message));
+    WB_TRY(upload(tilt_, work_.tilt, work_.tilts, work_.begin + done, count, message));
+    WB_TRY(draw_lists(arguments(done, count, draws_.data()), message));
     return fetch(run_, work_.draws + done, draws_.data(), count, FETCHING, message);
   }
 
   /* All elements, which have the same shape and tilt: the draws of a chunk are made while those of another travel. */
   int run_alike(wb_message *message) {
     const int64_t room = slot_items(work_.count, sizeof(double));
-    int status = shape_.allocate(1, "the shapes", message);
-    if (status == WB_OK) status = tilt_.allocate(1, "the tilts", message);
-    if (status == WB_OK) status = draws_.allocate(static_cast<size_t>(room) * SLOTS, "the draws", message);
-    if (status == WB_OK) status = shape_.upload(work_.shape, 1, SENDING, message);
-    if (status == WB_OK) status = tilt_.upload(work_.tilt, 1, SENDING, message);
-    if (status != WB_OK) return status;
+    WB_TRY(shape_.allocate(1, "the shapes", message));
+    WB_TRY(tilt_.allocate(1, "the tilts", message));
+    WB_TRY(draws_.allocate(static_cast<size_t>(room) * SLOTS, "the draws", message));
+    WB_TRY(shape_.upload(work_.shape, 1, SENDING, message));
+    WB_TRY(tilt_.upload(work_.tilt, 1, SENDING, message));
     const int way = wb_polyagamma_way_of(work_.method, *work_.shape, *work_.tilt);
     return fetch_made(
         run_, work_.draws, work_.count,
@@ -195,24 +178,21 @@ private:
 
   int draw_lists(const draw_arguments &a, wb_message *message) {
     uint32_t counts[places] = {0}, begins[places + 1];
-    int status = counts_.upload(counts, places, "clearing the counts of elements", message);
-    launch_shape shape;
-    shape.blocks = dim3(static_cast<unsigned>((a.count + sort_elements - 1) / sort_elements));
-    shape.threads = dim3(sort_threads);
-    shape.shared_bytes = places * sizeof(uint32_t);
-    if (status == WB_OK) status = launch(shape, polyagamma_count, "counting elements", message, a, counts_.data());
-    if (status == WB_OK) status = counts_.download(counts, places, "copying the counts of elements", message);
+    WB_TRY(counts_.upload(counts, places, "clearing the counts of elements", message));
+    const launch_shape shape =
+        grid(sort_threads, ceiling(a.count, sort_elements)).sharing(places * sizeof(uint32_t));
+    WB_TRY(launch(shape, polyagamma_count, "counting elements", message, a, counts_.data()));
+    WB_TRY(counts_.download(counts, places, "copying the counts of elements", message));
     begins[0] = 0;
     for (int place = 0; place < places; place++) begins[place + 1] = begins[place] + counts[place];
-    if (status == WB_OK) status = counts_.upload(begins, places, "copying the lists' beginnings", message);
-    if (status == WB_OK)
-      status = launch(shape, polyagamma_sort, "sorting elements", message, a, counts_.data(), list_.data());
-    for (int way = 0; way < WB_POLYAGAMMA_WAYS && status == WB_OK; way++) {
+    WB_TRY(counts_.upload(begins, places, "copying the lists' beginnings", message));
+    WB_TRY(launch(shape, polyagamma_sort, "sorting elements", message, a, counts_.data(), list_.data()));
+    for (int way = 0; way < WB_POLYAGAMMA_WAYS; way++) {
       const uint32_t begin = begins[way * part_places], end = begins[(way + 1) * part_places];
       if (begin < end)
-        status = launch_draws(way, a, list_.data() + begin, static_cast<int32_t>(end - begin), nullptr, message);
+        WB_TRY(launch_draws(way, a, list_.data() + begin, static_cast<int32_t>(end - begin), nullptr, message));
     }
-    return status;
+    return WB_OK;
   }
 
   /* Entries begin..begin + count - 1 of a recycled vector; of a single one, that one. */
@@ -244,66 +224,52 @@ private:
 
 } // namespace wb
 
-static int no_room(const char *what, uint64_t available, wb_message *message) {
+/* *at_once: how many of `all` elements of `size` bytes have room, at most `most`; fewer than 1024 are an error. */
+static int room_for(const wb_run *run, uint64_t size, const char *what, int64_t all, int64_t most, int64_t *at_once,
+                    wb_message *message) {
+  uint64_t bytes = 0;
+  WB_TRY(wb::memory_for_call(run, &bytes, message));
+  *at_once = wb::smaller(wb::smaller(all, most), static_cast<int64_t>(bytes / size));
+  if (bytes / size >= 1024) return WB_OK;
   std::snprintf(message->text, sizeof message->text, "%.3g MB of device memory are available, too little for any %s",
-                static_cast<double>(available) / 1e6, what);
+                static_cast<double>(bytes) / 1e6, what);
   return WB_ERROR_MEMORY;
 }
 
 static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *message) {
   wb::device_scope scope;
-  int status = scope.enter(run->device, message);
-  uint64_t available = 0;
-  if (status == WB_OK) status = wb::memory_left(run->memory_limit, 0, &available, message);
-  if (status != WB_OK) return status;
-  /* As many elements at a time as fit; a tenth stays free for what the runtime takes. */
-  const uint64_t element = sizeof(int32_t) + 3 * sizeof(double);
-  uint64_t fit = available / 10 * 9 / element;
-  const uint64_t most = uint64_t(1) << 28;
-  if (fit < 1024) return no_room("draws", available, message);
-  if (fit > most) fit = most;
+  WB_TRY(scope.enter(run->device, message));
+  int64_t at_once = 0;
+  WB_TRY(room_for(run, sizeof(int32_t) + 3 * sizeof(double), "draws", work->count, int64_t(1) << 28, &at_once,
+                  message));
   wb::drawing drawing(*work, run);
   if (work->count == 0) return WB_OK;
   const int64_t room = wb::SLOTS * wb::slot_items(work->count, sizeof(double));
-  if (work->shapes == 1 && work->tilts == 1 && static_cast<uint64_t>(room) <= fit) return drawing.run_alike(message);
-  const int64_t at_once = work->count < static_cast<int64_t>(fit) ? work->count : static_cast<int64_t>(fit);
-  status = drawing.prepare(static_cast<int32_t>(at_once), message);
-  for (int64_t done = 0; done < work->count && status == WB_OK; done += at_once) {
-    const int64_t left = work->count - done;
-    status = drawing.run(done, static_cast<int32_t>(left < at_once ? left : at_once), message);
-  }
-  return status;
+  if (work->shapes == 1 && work->tilts == 1 && wb::smaller(room, work->count) <= at_once)
+    return drawing.run_alike(message);
+  WB_TRY(drawing.prepare(static_cast<int32_t>(at_once), message));
+  return wb::in_batches(work->count, at_once, [&](int64_t done, int64_t count) {
+    return drawing.run(done, static_cast<int32_t>(count), message);
+  });
 }
 
 static int evaluate(const wb_polyagamma_points *points, const wb_run *run, wb_message *message) {
   wb::device_scope scope;
-  int status = scope.enter(run->device, message);
-  uint64_t available = 0;
-  if (status == WB_OK) status = wb::memory_left(run->memory_limit, 0, &available, message);
-  if (status != WB_OK || points->count == 0) return status;
-  const uint64_t fit = available / 10 * 9 / (4 * sizeof(double)), most = uint64_t(1) << 24;
-  if (fit < 1024) return no_room("points of a law", available, message);
-  int64_t at_once = static_cast<int64_t>(fit < most ? fit : most);
-  if (points->count < at_once) at_once = points->count;
-  wb::device_array<double> memory[4];
-  for (int k = 0; k < 4 && status == WB_OK; k++)
-    status = memory[k].allocate(static_cast<size_t>(at_once), "points of a law", message);
-  for (int64_t done = 0; done < points->count && status == WB_OK; done += at_once) {
-    const int64_t left = points->count - done;
-    const int32_t count = static_cast<int32_t>(left < at_once ? left : at_once);
-    const double *const from[3] = {points->x + done, points->shape + done, points->tilt + done};
-    for (int k = 0; k < 3 && status == WB_OK; k++)
-      status = wb::send(run, memory[k].data(), from[k], count, "copying points to the device", message);
-    wb::launch_shape shape;
-    shape.blocks = dim3(static_cast<unsigned>((count + wb::draw_threads - 1) / wb::draw_threads));
-    shape.threads = dim3(wb::draw_threads);
-    if (status == WB_OK)
-      status = wb::launch(shape, wb::polyagamma_evaluate, "evaluating a law", message, points->quantity, points->log,
-                          count, memory[0].data(), memory[1].data(), memory[2].data(), memory[3].data());
-    if (status == WB_OK)
-      status = wb::fetch(run, points->value + done, memory[3].data(), count, "copying a law from the device", message);
-  }
-  return status;
+  WB_TRY(scope.enter(run->device, message));
+  int64_t at_once = 0;
+  WB_TRY(room_for(run, 4 * sizeof(double), "points of a law", points->count, int64_t(1) << 24, &at_once, message));
+  wb::device_array<double> x, shape, tilt, value;
+  WB_TRY(value.allocate(static_cast<size_t>(at_once), "points of a law", message));
+  return wb::in_batches(points->count, at_once, [&](int64_t done, int64_t here) {
+    const int32_t count = static_cast<int32_t>(here);
+    const size_t size = static_cast<size_t>(here);
+    WB_TRY(wb::bring(run, x, points->x + done, size, "points", message));
+    WB_TRY(wb::bring(run, shape, points->shape + done, size, "points", message));
+    WB_TRY(wb::bring(run, tilt, points->tilt + done, size, "points", message));
+    WB_TRY(wb::launch(wb::cover(wb::draw_threads, count), wb::polyagamma_evaluate, "evaluating a law", message,
+                      points->quantity, points->log, count, x.data(), shape.data(), tilt.data(), value.data()));
+    return wb::fetch(run, points->value + done, value.data(), count, "copying a law from the device", message);
+  });
 }
 
 extern const wb_polyagamma_functions wb_cuda_polyagamma = {draw, evaluate};

@@ -6,12 +6,10 @@
  * 128 steps, 0.25 bytes of global memory for the state. */
 #include "cuda/predictive/copula_update.cuh"
 
-#include <cstdio>
 #include <vector>
 
-#include "cuda/device.cuh"
-
 #include "core/predictive_draw.h"
+#include "cuda/launch.cuh"
 
 namespace wb {
 
@@ -70,7 +68,7 @@ __device__ double update_binary(double q, double weight, double rho, double scor
 
 /* A thread a resample: the rows' cumulative weights, in the order of the rows. */
 __global__ void row_weights(update_arguments a) {
-  const int64_t group = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t group = thread_number<group_threads>();
   if (group >= a.groups) return;
   double *const cumulative = a.cumulative + group * a.rows;
   double sum = 0;
@@ -82,7 +80,7 @@ __global__ void row_weights(update_arguments a) {
 /* A thread a (resample, step): its row, and its scores, or for a binary response
  * the uniform. */
 __global__ void draw_steps(update_arguments a) {
-  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t at = thread_number<group_threads>();
   if (at >= a.groups * a.steps) return;
   const int64_t group = at / a.steps, t = at % a.steps;
   const uint64_t resample = static_cast<uint64_t>(a.first_group + group);
@@ -122,7 +120,7 @@ __global__ void draw_binary(update_arguments a) {
 /* Launch: (blocks of points, resamples). One coordinate or a binary response: the
  * state stays in registers. */
 __global__ void update_one(update_arguments a) {
-  const int64_t l = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t l = thread_number<point_threads>();
   if (l >= a.points) return;
   for (int64_t group = blockIdx.y; group < a.groups; group += gridDim.y) {
     double u = a.conditional[group * a.points + l];
@@ -146,7 +144,7 @@ __global__ void update_one(update_arguments a) {
 }
 
 __global__ void update_many(update_arguments a) {
-  const int64_t l = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t l = thread_number<point_threads>();
   if (l >= a.points) return;
   for (int64_t group = blockIdx.y; group < a.groups; group += gridDim.y) {
     const int64_t at = group * a.dimensions * a.points + l;
@@ -203,15 +201,9 @@ __global__ void fit_sequence(fit_arguments a) {
   }
 }
 
-unsigned blocks_for(int64_t threads, int block) {
-  return static_cast<unsigned>((threads + block - 1) / block);
-}
-
-/* An array of the host on the device; none for none. */
+/* An array of the host on the device. */
 int bring(device_array<double> &to, const double *from, int64_t count, wb_message *message) {
-  if (count <= 0) return WB_OK;
-  const int status = to.allocate(static_cast<size_t>(count), "arrays of predictive resampling", message);
-  return status == WB_OK ? to.upload(from, static_cast<size_t>(count), "copying to the device", message) : status;
+  return to.hold(from, static_cast<size_t>(count), "arrays of predictive resampling", message);
 }
 
 /* rho, 1/sqrt(1 - rho^2) and their product. */
@@ -223,9 +215,9 @@ public:
       scale[j] = kind == WB_COPULA_BINARY ? 1.0 : wb_copula_scale(rho[j]);
       both[j] = rho[j] * scale[j];
     }
-    int status = bring(rho_, rho, count, message);
-    if (status == WB_OK) status = bring(scale_, scale.data(), count, message);
-    return status == WB_OK ? bring(both_, both.data(), count, message) : status;
+    WB_TRY(bring(rho_, rho, count, message));
+    WB_TRY(bring(scale_, scale.data(), count, message));
+    return bring(both_, both.data(), count, message);
   }
   const double *rho() const { return rho_.data(); }
   const double *scale() const { return scale_.data(); }
@@ -241,10 +233,10 @@ public:
                 wb_message *message) {
     if (covariates == 0) return WB_OK;
     const int64_t times = from.grouped ? groups : 1;
-    int status = bring(point_term_, from.point_term, times * points, message);
-    if (status == WB_OK) status = bring(point_covariate_, from.point_covariate, times * points * covariates, message);
-    if (status == WB_OK) status = bring(row_term_, from.row_term, times * rows, message);
-    return status == WB_OK ? bring(row_covariate_, from.row_covariate, times * rows * covariates, message) : status;
+    WB_TRY(bring(point_term_, from.point_term, times * points, message));
+    WB_TRY(bring(point_covariate_, from.point_covariate, times * points * covariates, message));
+    WB_TRY(bring(row_term_, from.row_term, times * rows, message));
+    return bring(row_covariate_, from.row_covariate, times * rows * covariates, message);
   }
   const double *point_term() const { return point_term_.data(); }
   const double *point_covariate() const { return point_covariate_.data(); }
@@ -264,55 +256,43 @@ public:
     const bool drawn = work.score == nullptr, rows_live = drawn && a.kind == WB_COPULA_BINARY;
     a.groups = count;
     a.first_group = work.first_group + first;
-    int status = bring(conditional_, work.conditional + first * size, count * size, message);
-    if (status == WB_OK && work.gain != nullptr) status = bring(gain_, work.gain + first * size, count * size, message);
-    if (status == WB_OK && rows_live)
-      status = bring(rows_, work.row_conditional + first * a.rows, count * a.rows, message);
-    if (status == WB_OK)
-      status = score_.allocate(static_cast<size_t>(count * chunk * a.dimensions), "observations", message);
-    if (status == WB_OK) status = row_.allocate(static_cast<size_t>(count * chunk), "rows of the steps", message);
-    if (status == WB_OK && drawn && a.rows > 0)
-      status = cumulative_.allocate(static_cast<size_t>(count * a.rows), "weights of the rows", message);
-    if (status != WB_OK) return status;
+    WB_TRY(bring(conditional_, work.conditional + first * size, count * size, message));
+    if (work.gain != nullptr) WB_TRY(bring(gain_, work.gain + first * size, count * size, message));
+    if (rows_live) WB_TRY(bring(rows_, work.row_conditional + first * a.rows, count * a.rows, message));
+    WB_TRY(score_.allocate(static_cast<size_t>(count * chunk * a.dimensions), "observations", message));
+    WB_TRY(row_.allocate(static_cast<size_t>(count * chunk), "rows of the steps", message));
+    WB_TRY(cumulative_.allocate(static_cast<size_t>(drawn ? count * a.rows : 0), "weights of the rows", message));
     a.conditional = conditional_.data();
     a.gain = work.gain != nullptr ? gain_.data() : nullptr;
     a.row_conditional = rows_live ? rows_.data() : nullptr;
     a.score = score_.data();
     a.row = row_.data();
     a.cumulative = cumulative_.data();
-    if (drawn && a.rows > 0) status = go(row_weights, blocks_for(count, group_threads), group_threads, a, message);
-    for (int64_t step = 0; step < work.steps && status == WB_OK; step += chunk) {
-      a.steps = static_cast<int>(work.steps - step < chunk ? work.steps - step : chunk);
+    if (drawn && a.rows > 0) WB_TRY(go(row_weights, cover(group_threads, count), a, message));
+    WB_TRY(in_batches(work.steps, chunk, [&](int64_t step, int64_t steps) {
+      a.steps = static_cast<int>(steps);
       a.first_step = work.first_step + step;
       a.alpha = alpha + step;
-      status = drawn ? draw(a, rows_live, message) : take(work, a, first, step, message);
-      if (status == WB_OK && a.points > 0) status = advance(a, message);
-    }
-    const size_t bytes_of = static_cast<size_t>(count * size);
-    if (status == WB_OK)
-      status = conditional_.download(work.conditional + first * size, bytes_of, "copying the states", message);
-    if (status == WB_OK && work.gain != nullptr)
-      status = gain_.download(work.gain + first * size, bytes_of, "copying the densities", message);
-    if (status == WB_OK && rows_live)
-      status = rows_.download(work.row_conditional + first * a.rows, static_cast<size_t>(count * a.rows),
-                              "copying the states of the rows", message);
-    return status;
+      WB_TRY(drawn ? draw(a, rows_live, message) : take(work, a, first, step, message));
+      return a.points > 0 ? advance(a, message) : static_cast<int>(WB_OK);
+    }));
+    const size_t states = static_cast<size_t>(count * size), row_states = static_cast<size_t>(count * a.rows);
+    WB_TRY(conditional_.download(work.conditional + first * size, states, "copying the states", message));
+    if (work.gain != nullptr)
+      WB_TRY(gain_.download(work.gain + first * size, states, "copying the densities", message));
+    if (!rows_live) return WB_OK;
+    return rows_.download(work.row_conditional + first * a.rows, row_states, "copying the states of the rows", message);
   }
 
 private:
-  static int go(void (*kernel)(update_arguments), unsigned blocks, int threads, const update_arguments &a,
+  static int go(void (*kernel)(update_arguments), const launch_shape &shape, const update_arguments &a,
                 wb_message *message) {
-    launch_shape shape;
-    shape.blocks = dim3(blocks);
-    shape.threads = dim3(static_cast<unsigned>(threads));
     return launch(shape, kernel, "drawing observations", message, a);
   }
 
   static int draw(const update_arguments &a, bool rows_live, wb_message *message) {
-    int status = go(draw_steps, blocks_for(a.groups * a.steps, group_threads), group_threads, a, message);
-    if (status == WB_OK && rows_live)
-      status = go(draw_binary, static_cast<unsigned>(a.groups), group_threads, a, message);
-    return status;
+    WB_TRY(go(draw_steps, cover(group_threads, a.groups * a.steps), a, message));
+    return rows_live ? go(draw_binary, grid(group_threads, a.groups), a, message) : static_cast<int>(WB_OK);
   }
 
   /* The caller's observations of this chunk, laid out as drawn ones are. */
@@ -326,16 +306,13 @@ private:
         for (int64_t j = 0; j < d; j++) score[static_cast<size_t>(to * d + j)] = work.score[from * d + j];
         if (a.covariates > 0) row[static_cast<size_t>(to)] = work.row[from];
       }
-    const int status = score_.upload(score.data(), score.size(), "copying observations", message);
-    return status == WB_OK ? row_.upload(row.data(), row.size(), "copying rows of the steps", message) : status;
+    WB_TRY(score_.upload(score.data(), score.size(), "copying observations", message));
+    return row_.upload(row.data(), row.size(), "copying rows of the steps", message);
   }
 
   static int advance(const update_arguments &a, wb_message *message) {
-    launch_shape shape;
-    shape.blocks =
-        dim3(blocks_for(a.points, point_threads), static_cast<unsigned>(a.groups < 65535 ? a.groups : 65535));
-    shape.threads = dim3(point_threads);
-    return launch(shape, a.dimensions == 1 ? update_one : update_many, "updating points", message, a);
+    return launch(cover(point_threads, a.points, rows_of_grid(a.groups)), a.dimensions == 1 ? update_one : update_many,
+                  "updating points", message, a);
   }
 
   device_array<double> conditional_, gain_, rows_, score_, cumulative_;
@@ -346,7 +323,7 @@ private:
 
 int copula_update(const wb_copula_update *work, const wb_run *run, wb_message *message) {
   device_scope scope;
-  int status = scope.enter(run->device, message);
+  WB_TRY(scope.enter(run->device, message));
   const wb_copula_model &model = work->model;
   update_arguments a = {};
   a.kind = model.kind;
@@ -362,15 +339,11 @@ int copula_update(const wb_copula_update *work, const wb_run *run, wb_message *m
   for (size_t t = 0; t < weights.size(); t++)
     weights[t] = wb_copula_forward_weight(
         work->observations + static_cast<double>(work->first_step + static_cast<int64_t>(t)) + 1.0, work->most);
-  if (status == WB_OK) status = rho.bring_all(work->rho, model.dimensions, model.kind, message);
-  if (status == WB_OK) status = bring(alpha, weights.data(), work->steps, message);
-  if (status == WB_OK)
-    status = points.bring_all(work->closeness, work->groups, work->points, model.rows, model.covariates, message);
-  if (status == WB_OK && work->row_conditional != nullptr)
-    status = rows.bring_all(work->row_closeness, work->groups, model.rows, model.rows, model.covariates, message);
-  uint64_t available = 0;
-  if (status == WB_OK) status = memory_left(run->memory_limit, 0, &available, message);
-  if (status != WB_OK) return status;
+  WB_TRY(rho.bring_all(work->rho, model.dimensions, model.kind, message));
+  WB_TRY(bring(alpha, weights.data(), work->steps, message));
+  WB_TRY(points.bring_all(work->closeness, work->groups, work->points, model.rows, model.covariates, message));
+  if (work->row_conditional != nullptr)
+    WB_TRY(rows.bring_all(work->row_closeness, work->groups, model.rows, model.rows, model.covariates, message));
   a.rho = rho.rho();
   a.scale = rho.scale();
   a.rho_scale = rho.rho_scale();
@@ -380,27 +353,19 @@ int copula_update(const wb_copula_update *work, const wb_run *run, wb_message *m
   a.row_covariate = points.row_covariate();
   a.own_term = rows.point_term();
   a.own_covariate = rows.point_covariate();
-  /* As many resamples at a time as fit, a tenth of the memory left alone. */
   const uint64_t each =
       sizeof(double) * static_cast<uint64_t>(2 * a.dimensions * a.points + chunk * (a.dimensions + 1) + 2 * a.rows);
-  const uint64_t fit = available / 10 * 9 / each;
-  if (fit < 1) {
-    std::snprintf(message->text, sizeof message->text,
-                  "%.3g MB of device memory are available, and one resample takes %.3g MB",
-                  static_cast<double>(available) / 1e6, static_cast<double>(each) / 1e6);
-    return WB_ERROR_MEMORY;
-  }
-  const int64_t at_once = fit < static_cast<uint64_t>(work->groups) ? static_cast<int64_t>(fit) : work->groups;
+  int64_t at_once = 0;
+  WB_TRY(fitting(run, each, "one resample", work->groups, &at_once, message));
   update_part part;
-  for (int64_t first = 0; first < work->groups && status == WB_OK; first += at_once)
-    status = part.run(*work, a, alpha.data(), first, work->groups - first < at_once ? work->groups - first : at_once,
-                      message);
-  return status;
+  return in_batches(work->groups, at_once, [&](int64_t first, int64_t count) {
+    return part.run(*work, a, alpha.data(), first, count, message);
+  });
 }
 
 int copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *message) {
   device_scope scope;
-  int status = scope.enter(run->device, message);
+  WB_TRY(scope.enter(run->device, message));
   const wb_copula_model &model = work->model;
   const int64_t n = work->points, size = work->groups * n * model.dimensions;
   bandwidths rho;
@@ -408,28 +373,21 @@ int copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *message
   device_array<double> alpha, outcome, conditional, score, gain;
   std::vector<double> weights(static_cast<size_t>(n)), ones(static_cast<size_t>(size), 1.0);
   for (size_t i = 0; i < weights.size(); i++) weights[i] = wb_copula_weight(static_cast<double>(i + 1));
-  if (status == WB_OK) status = rho.bring_all(work->rho, work->groups * model.dimensions, model.kind, message);
-  if (status == WB_OK) status = bring(alpha, weights.data(), n, message);
-  if (status == WB_OK && model.kind == WB_COPULA_BINARY)
-    status = bring(outcome, work->outcome, work->groups * n, message);
-  if (status == WB_OK) status = near.bring_all(work->closeness, work->groups, n, n, model.covariates, message);
-  if (status == WB_OK) status = bring(conditional, work->conditional, size, message);
-  if (status == WB_OK) status = bring(gain, ones.data(), size, message);
-  if (status == WB_OK) status = score.allocate(static_cast<size_t>(size), "normal scores", message);
-  if (status != WB_OK) return status;
+  WB_TRY(rho.bring_all(work->rho, work->groups * model.dimensions, model.kind, message));
+  WB_TRY(bring(alpha, weights.data(), n, message));
+  if (model.kind == WB_COPULA_BINARY) WB_TRY(bring(outcome, work->outcome, work->groups * n, message));
+  WB_TRY(near.bring_all(work->closeness, work->groups, n, n, model.covariates, message));
+  WB_TRY(bring(conditional, work->conditional, size, message));
+  WB_TRY(bring(gain, ones.data(), size, message));
+  WB_TRY(score.allocate(static_cast<size_t>(size), "normal scores", message));
   fit_arguments a = {model.kind, model.dimensions, model.covariates, work->closeness.grouped, work->groups, n,
                      alpha.data(), rho.rho(), rho.scale(), rho.rho_scale(), outcome.data(), near.point_term(),
                      near.point_covariate(), near.row_term(), near.row_covariate(), conditional.data(), score.data(),
                      gain.data()};
-  launch_shape shape;
-  shape.blocks = dim3(static_cast<unsigned>(work->groups));
-  shape.threads = dim3(group_threads);
-  status = launch(shape, fit_sequence, "fitting by copulas", message, a);
-  if (status == WB_OK)
-    status = conditional.download(work->conditional, static_cast<size_t>(size), "copying the states", message);
-  if (status == WB_OK) status = score.download(work->score, static_cast<size_t>(size), "copying the scores", message);
-  return status == WB_OK ? gain.download(work->gain, static_cast<size_t>(size), "copying the densities", message)
-                         : status;
+  WB_TRY(launch(grid(group_threads, work->groups), fit_sequence, "fitting by copulas", message, a));
+  WB_TRY(conditional.download(work->conditional, static_cast<size_t>(size), "copying the states", message));
+  WB_TRY(score.download(work->score, static_cast<size_t>(size), "copying the scores", message));
+  return gain.download(work->gain, static_cast<size_t>(size), "copying the densities", message);
 }
 
 } // namespace wb

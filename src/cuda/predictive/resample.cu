@@ -4,7 +4,6 @@
 #include "cuda/predictive/copula_update.cuh"
 #include "cuda/copies.cuh"
 
-#include <cstdio>
 #include <vector>
 
 #include "core/predictive_draw.h"
@@ -27,7 +26,7 @@ struct chain_arguments {
  * step with known variance is half a Philox block, an inverse normal distribution
  * function and a multiply-add. */
 __global__ void known_variance(chain_arguments a) {
-  const int64_t r = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t r = thread_number<chain_threads>();
   if (r >= a.resamples) return;
   double mean = a.mean[r], *record = a.every > 0 ? a.trajectory + r : nullptr;
   int64_t held = -1;
@@ -48,7 +47,7 @@ __global__ void known_variance(chain_arguments a) {
 }
 
 __global__ void unknown_variance(chain_arguments a) {
-  const int64_t r = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t r = thread_number<chain_threads>();
   if (r >= a.resamples) return;
   double mean = a.mean[r], scale = a.scale[r], *record = a.every > 0 ? a.trajectory + r : nullptr;
   for (int64_t i = 0; i < a.steps; i++) {
@@ -72,7 +71,7 @@ struct bootstrap_arguments {
 
 /* A thread a (resample, observation). */
 __global__ void bootstrap_weights(bootstrap_arguments a) {
-  const int64_t at = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t at = thread_number<chain_threads>();
   if (at >= a.resamples * a.observations) return;
   a.weight[at] = wb_bootstrap_weight(a.key, static_cast<uint64_t>(a.first + at / a.observations),
                                      static_cast<uint64_t>(at % a.observations));
@@ -80,7 +79,7 @@ __global__ void bootstrap_weights(bootstrap_arguments a) {
 
 /* A thread a resample: sums in the order of the observations. */
 __global__ void bootstrap_finish(bootstrap_arguments a) {
-  const int64_t r = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t r = thread_number<chain_threads>();
   if (r >= a.resamples) return;
   const int64_t n = a.observations;
   double *const weight = a.weight + r * n;
@@ -101,32 +100,9 @@ __global__ void bootstrap_finish(bootstrap_arguments a) {
   for (int64_t i = 0; i < n; i++) weight[i] /= sum;
 }
 
-unsigned blocks_for(int64_t threads) {
-  return static_cast<unsigned>((threads + chain_threads - 1) / chain_threads);
-}
-
 template <typename Arguments>
 int go(void (*kernel)(Arguments), int64_t threads, const char *what, const Arguments &a, wb_message *message) {
-  launch_shape shape;
-  shape.blocks = dim3(blocks_for(threads));
-  shape.threads = dim3(chain_threads);
-  return launch(shape, kernel, what, message, a);
-}
-
-/* How many of `all` resamples of `bytes` each fit into the memory left; at least 1. */
-int fitting(const wb_run *run, uint64_t bytes, int64_t all, int64_t *count, wb_message *message) {
-  uint64_t available = 0;
-  const int status = memory_left(run->memory_limit, 0, &available, message);
-  if (status != WB_OK) return status;
-  const uint64_t fit = available / 10 * 9 / bytes;
-  if (fit < 1) {
-    std::snprintf(message->text, sizeof message->text,
-                  "%.3g MB of device memory are available, and one resample takes %.3g MB",
-                  static_cast<double>(available) / 1e6, static_cast<double>(bytes) / 1e6);
-    return WB_ERROR_MEMORY;
-  }
-  *count = fit < static_cast<uint64_t>(all) ? static_cast<int64_t>(fit) : all;
-  return WB_OK;
+  return launch(cover(chain_threads, threads), kernel, what, message, a);
 }
 
 /* Resamples first..first + count - 1 through all steps. */
@@ -135,26 +111,19 @@ public:
   int go_through(const wb_normal_chains &work, const wb_run *run, const double *gain, int64_t records, int64_t first,
                  int64_t count, wb_message *message) {
     const size_t size = static_cast<size_t>(count);
-    int status = mean_.allocate(size, "means", message);
-    if (status == WB_OK) status = send(run, mean_.data(), work.mean + first, count, "copying means", message);
-    if (status == WB_OK && work.scale != nullptr) status = scale_.allocate(size, "scales", message);
-    if (status == WB_OK && work.scale != nullptr)
-      status = send(run, scale_.data(), work.scale + first, count, "copying scales", message);
-    if (status == WB_OK && records > 0)
-      status = trajectory_.allocate(size * static_cast<size_t>(records), "trajectories", message);
-    if (status != WB_OK) return status;
+    WB_TRY(bring(run, mean_, work.mean + first, size, "means", message));
+    if (work.scale != nullptr) WB_TRY(bring(run, scale_, work.scale + first, size, "scales", message));
+    WB_TRY(trajectory_.allocate(size * static_cast<size_t>(records), "trajectories", message));
     const chain_arguments a = {
         work.key,    work.first + first, count, work.first_step, work.steps,    records > 0 ? work.every : 0,
         work.weight, work.shape,         gain,  mean_.data(),    scale_.data(), trajectory_.data()};
-    status = go(work.scale != nullptr ? unknown_variance : known_variance, count, "resampling means", a, message);
-    if (status == WB_OK) status = fetch(run, work.mean + first, mean_.data(), count, "copying means", message);
-    if (status == WB_OK && work.scale != nullptr)
-      status = fetch(run, work.scale + first, scale_.data(), count, "copying scales", message);
-    if (status != WB_OK || records == 0) return status;
-    for (int64_t i = 0; i < records && status == WB_OK; i++)
-      status = fetch(run, work.trajectory + i * work.resamples + first, trajectory_.data() + i * count, count,
-                     "copying trajectories", message);
-    return status;
+    WB_TRY(go(work.scale != nullptr ? unknown_variance : known_variance, count, "resampling means", a, message));
+    WB_TRY(fetch(run, work.mean + first, mean_.data(), count, "copying means", message));
+    if (work.scale != nullptr) WB_TRY(fetch(run, work.scale + first, scale_.data(), count, "copying scales", message));
+    for (int64_t i = 0; i < records; i++)
+      WB_TRY(fetch(run, work.trajectory + i * work.resamples + first, trajectory_.data() + i * count, count,
+                   "copying trajectories", message));
+    return WB_OK;
   }
 
 private:
@@ -163,50 +132,44 @@ private:
 
 int normal_chains(const wb_normal_chains *work, const wb_run *run, wb_message *message) {
   device_scope scope;
-  int status = scope.enter(run->device, message);
+  WB_TRY(scope.enter(run->device, message));
   const int64_t records =
       work->trajectory != nullptr ? (work->first_step + work->steps) / work->every - work->first_step / work->every : 0;
   device_array<double> gain;
-  if (status == WB_OK && work->scale == nullptr && work->steps > 0) {
+  if (work->scale == nullptr && work->steps > 0) {
     std::vector<double> values(static_cast<size_t>(work->steps));
     for (size_t i = 0; i < values.size(); i++)
       values[i] =
           wb_chain_step(work->sd, work->weight + static_cast<double>(work->first_step + static_cast<int64_t>(i)));
-    status = gain.allocate(values.size(), "gains of the steps", message);
-    if (status == WB_OK) status = gain.upload(values.data(), values.size(), "copying gains", message);
+    WB_TRY(gain.hold(values.data(), values.size(), "gains of the steps", message));
   }
   int64_t at_once = 0;
-  if (status == WB_OK)
-    status = fitting(run, sizeof(double) * static_cast<uint64_t>(records + 2), work->resamples, &at_once, message);
+  WB_TRY(fitting(run, sizeof(double) * static_cast<uint64_t>(records + 2), "one resample", work->resamples, &at_once,
+                 message));
   chain_part part;
-  for (int64_t first = 0; first < work->resamples && status == WB_OK; first += at_once) {
-    const int64_t left = work->resamples - first;
-    status = part.go_through(*work, run, gain.data(), records, first, left < at_once ? left : at_once, message);
-  }
-  return status;
+  return in_batches(work->resamples, at_once, [&](int64_t first, int64_t count) {
+    return part.go_through(*work, run, gain.data(), records, first, count, message);
+  });
 }
 
 int bootstrap(const wb_bootstrap *work, const wb_run *run, wb_message *message) {
   device_scope scope;
-  int status = scope.enter(run->device, message);
+  WB_TRY(scope.enter(run->device, message));
   const int64_t n = work->observations;
   int64_t at_once = 0;
-  if (status == WB_OK)
-    status = fitting(run, sizeof(double) * static_cast<uint64_t>(2 * n), work->resamples, &at_once, message);
+  WB_TRY(fitting(run, sizeof(double) * static_cast<uint64_t>(2 * n), "one resample", work->resamples, &at_once,
+                 message));
   device_array<double> weight, cumulative;
-  for (int64_t first = 0; first < work->resamples && status == WB_OK; first += at_once) {
-    const int64_t left = work->resamples - first, count = left < at_once ? left : at_once;
+  return in_batches(work->resamples, at_once, [&](int64_t first, int64_t count) {
     const size_t size = static_cast<size_t>(count * n);
-    status = weight.allocate(size, "weights", message);
-    if (status == WB_OK && work->steps > 0) status = cumulative.allocate(size, "cumulative weights", message);
+    WB_TRY(weight.allocate(size, "weights", message));
+    WB_TRY(cumulative.allocate(work->steps > 0 ? size : 0, "cumulative weights", message));
     const bootstrap_arguments a = {work->key,     work->first + first, count, n, work->steps,
                                    weight.data(), cumulative.data()};
-    if (status == WB_OK) status = go(bootstrap_weights, count * n, "drawing weights", a, message);
-    if (status == WB_OK) status = go(bootstrap_finish, count, "adding weights", a, message);
-    if (status == WB_OK)
-      status = fetch(run, work->weight + first * n, weight.data(), count * n, "copying weights", message);
-  }
-  return status;
+    WB_TRY(go(bootstrap_weights, count * n, "drawing weights", a, message));
+    WB_TRY(go(bootstrap_finish, count, "adding weights", a, message));
+    return fetch(run, work->weight + first * n, weight.data(), count * n, "copying weights", message);
+  });
 }
 
 } // namespace

@@ -36,7 +36,7 @@ struct prediction_tails {
  * of draws_at_once draws, by outcomes. Bytes of global memory a thread: 8 a column, and 8 a draw; a multiply-add a
  * column and draw. */
 __global__ void __launch_bounds__(predict_threads) regression_linear(prediction_rows data, double *linear) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * predict_threads + threadIdx.x, row = data.begin + i;
+  const int64_t i = thread_number<predict_threads>(), row = data.begin + i;
   if (i >= data.block || row >= data.rows) return;
   const int k = static_cast<int>(blockIdx.z), first = static_cast<int>(blockIdx.y) * draws_at_once;
   const double *const table = data.coefficients + static_cast<size_t>(k) * data.columns * data.draws;
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(predict_threads) regression_linear(prediction_
 __global__ void __launch_bounds__(predict_threads)
     regression_add_effect(prediction_rows data, int outcome, const int32_t *level, const double *multiple,
                           const double *draw, double *linear) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * predict_threads + threadIdx.x, row = data.begin + i;
+  const int64_t i = thread_number<predict_threads>(), row = data.begin + i;
   if (i >= data.block || row >= data.rows || level[row] < 0) return;
   const double by = multiple != nullptr ? multiple[row] : 1.0;
   const double *const from = draw + static_cast<size_t>(level[row]) * data.draws;
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(predict_threads)
  * a linear predictor is not finite. Launch: a thread for each row of the block, by draws. */
 __global__ void __launch_bounds__(predict_threads) regression_classes(prediction_rows data, double *reference,
                                                                       double *linear) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * predict_threads + threadIdx.x;
+  const int64_t i = thread_number<predict_threads>();
   if (i >= data.block || data.begin + i >= data.rows) return;
   const size_t step = static_cast<size_t>(data.draws) * data.block;
   for (int d = static_cast<int>(blockIdx.y); d < data.draws; d += static_cast<int>(gridDim.y)) {
@@ -185,7 +185,7 @@ __device__ void find_two(const double *value, int64_t block, int draws, int inde
 __global__ void __launch_bounds__(predict_threads)
     regression_summaries(prediction_rows data, prediction_tails tails, int shown, const double *reference,
                          const double *linear, double *out) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * predict_threads + threadIdx.x, row = data.begin + i;
+  const int64_t i = thread_number<predict_threads>(), row = data.begin + i;
   if (i >= data.block || row >= data.rows) return;
   const int k = static_cast<int>(blockIdx.y);
   const bool classes = data.kind == WB_REGRESSION_CLASSES;
@@ -211,29 +211,17 @@ __global__ void __launch_bounds__(predict_threads)
   to[stride] = deviation;
 }
 
-unsigned blocks_for(int64_t count, int threads) {
-  return static_cast<unsigned>((count + threads - 1) / threads);
-}
-
-template <typename T>
-int put(const wb_run *run, device_array<T> &to, const T *from, size_t count, wb_message *message) {
-  if (from == nullptr || count == 0) return WB_OK;
-  const int status = to.allocate(count, "the rows to predict", message);
-  return status == WB_OK ? send(run, to.data(), from, static_cast<int64_t>(count), "copying the rows to the device",
-                                message)
-                         : status;
-}
+constexpr const char *PREDICTED = "the rows to predict";
 
 /* Copies `count` rows, from `first` on, of columns of `rows` numbers. */
 template <typename T>
 int put_rows(const wb_run *run, device_array<T> &to, const T *from, int64_t rows, int64_t first, int64_t count,
              int columns, wb_message *message) {
   if (from == nullptr) return WB_OK;
-  int status = to.allocate(static_cast<size_t>(count) * static_cast<size_t>(columns), "the rows to predict", message);
-  for (int c = 0; c < columns && status == WB_OK; c++)
-    status =
-        send(run, to.data() + c * count, from + c * rows + first, count, "copying the rows to the device", message);
-  return status;
+  WB_TRY(to.allocate(static_cast<size_t>(count) * static_cast<size_t>(columns), PREDICTED, message));
+  for (int c = 0; c < columns; c++)
+    WB_TRY(send(run, to.data() + c * count, from + c * rows + first, count, "copying the rows to the device", message));
+  return WB_OK;
 }
 
 /* Bytes of draws that are held at a time. */
@@ -254,33 +242,29 @@ struct prediction_session {
 int prediction_session::open(const wb_regression_prediction &what, int64_t first, int64_t count, int shown,
                              wb_message *message) {
   std::vector<int32_t> start;
-  int status = put_rows(caller, x, what.x, what.rows, first, count, what.columns, message);
-  if (status == WB_OK) status = put_rows(caller, offset, what.offset, what.rows, first, count, what.outcomes, message);
-  if (what.x == nullptr && status == WB_OK) {
+  WB_TRY(put_rows(caller, x, what.x, what.rows, first, count, what.columns, message));
+  WB_TRY(put_rows(caller, offset, what.offset, what.rows, first, count, what.outcomes, message));
+  if (what.x == nullptr) {
     const int32_t begin = what.row_start[first];
     const size_t entries = static_cast<size_t>(what.row_start[first + count] - begin);
     for (int64_t i = 0; i <= count; i++) start.push_back(what.row_start[first + i] - begin);
-    status = put(caller, row_start, static_cast<const int32_t *>(start.data()), start.size(), message);
-    if (status == WB_OK) status = put(caller, column, what.column + begin, entries, message);
-    if (status == WB_OK) status = put(caller, value, what.value + begin, entries, message);
+    WB_TRY(bring(caller, row_start, start.data(), start.size(), PREDICTED, message));
+    WB_TRY(bring(caller, column, what.column + begin, entries, PREDICTED, message));
+    WB_TRY(bring(caller, value, what.value + begin, entries, PREDICTED, message));
   }
   const size_t draws = static_cast<size_t>(what.draws), outcomes = static_cast<size_t>(what.outcomes);
-  if (status == WB_OK)
-    status =
-        put(caller, coefficients, what.coefficients, draws * static_cast<size_t>(what.columns) * outcomes, message);
-  if (status != WB_OK) return status;
+  WB_TRY(bring(caller, coefficients, what.coefficients, draws * static_cast<size_t>(what.columns) * outcomes,
+               "the coefficients", message));
   int64_t block = static_cast<int64_t>(draws_held / (draws * static_cast<size_t>(shown) * sizeof(double)));
-  block = block < predict_threads ? predict_threads : block / predict_threads * predict_threads;
-  block = block < count ? block : count;
-  status = linear.allocate(draws * outcomes * static_cast<size_t>(block), "the draws of a block of rows", message);
-  if (status == WB_OK && what.kind == WB_REGRESSION_CLASSES)
-    status = reference.allocate(draws * static_cast<size_t>(block), "the draws of a block of rows", message);
-  if (status == WB_OK)
-    status = out.allocate(static_cast<size_t>(count) * static_cast<size_t>(shown) * WB_REGRESSION_SUMMARIES,
-                          "the predictions", message);
+  block = smaller(count, larger<int64_t>(1, block / predict_threads) * predict_threads);
+  const size_t held = draws * static_cast<size_t>(block);
+  const size_t summaries = static_cast<size_t>(count) * WB_REGRESSION_SUMMARIES;
+  WB_TRY(linear.allocate(outcomes * held, "the draws of a block of rows", message));
+  if (what.kind == WB_REGRESSION_CLASSES) WB_TRY(reference.allocate(held, "the draws of a block of rows", message));
+  WB_TRY(out.allocate(summaries * static_cast<size_t>(shown), "the predictions", message));
   data = {x.data(),     row_start.data(), column.data(), value.data(),  offset.data(),          count, 0, block,
           what.columns, what.outcomes,    static_cast<int>(what.draws), what.kind, coefficients.data()};
-  return status;
+  return WB_OK;
 }
 
 int prediction_session::run(const wb_regression_prediction &what, int64_t first, int shown, wb_message *message) {
@@ -290,37 +274,26 @@ int prediction_session::run(const wb_regression_prediction &what, int64_t first,
   const size_t effects = static_cast<size_t>(what.effects);
   std::vector<device_array<int32_t>> level(effects);
   std::vector<device_array<double>> multiple(effects), draw(effects);
-  int status = WB_OK;
-  for (size_t e = 0; e < level.size() && status == WB_OK; e++) {
+  for (size_t e = 0; e < level.size(); e++) {
     const wb_regression_effect &effect = what.effect[e];
-    status = put_rows(caller, level[e], effect.level, what.rows, first, data.rows, 1, message);
-    if (status == WB_OK)
-      status = put_rows(caller, multiple[e], effect.multiple, what.rows, first, data.rows, 1, message);
-    if (status == WB_OK)
-      status = put(caller, draw[e], effect.draw, static_cast<size_t>(effect.levels) * static_cast<size_t>(what.draws),
-                   message);
+    WB_TRY(put_rows(caller, level[e], effect.level, what.rows, first, data.rows, 1, message));
+    WB_TRY(put_rows(caller, multiple[e], effect.multiple, what.rows, first, data.rows, 1, message));
+    WB_TRY(bring(caller, draw[e], effect.draw, static_cast<size_t>(effect.levels) * static_cast<size_t>(what.draws),
+                 "the draws of effects", message));
   }
-  launch_shape shape;
-  shape.threads = dim3(predict_threads);
-  const unsigned by_draws = blocks_for(data.draws, draws_at_once);
-  for (data.begin = 0; data.begin < data.rows && status == WB_OK; data.begin += data.block) {
-    const unsigned by_rows = blocks_for(data.block, predict_threads);
-    shape.blocks = dim3(by_rows, by_draws, static_cast<unsigned>(data.outcomes));
-    status = launch(shape, regression_linear, "predicting rows", message, data, linear.data());
-    shape.blocks = dim3(by_rows, by_draws);
-    for (size_t e = 0; e < level.size() && status == WB_OK; e++)
-      status = launch(shape, regression_add_effect, "predicting rows", message, data, what.effect[e].outcome,
-                      static_cast<const int32_t *>(level[e].data()), static_cast<const double *>(multiple[e].data()),
-                      static_cast<const double *>(draw[e].data()), linear.data());
-    if (status == WB_OK && data.kind == WB_REGRESSION_CLASSES)
-      status = launch(shape, regression_classes, "predicting rows", message, data, reference.data(), linear.data());
-    shape.blocks = dim3(by_rows, static_cast<unsigned>(shown));
-    if (status == WB_OK)
-      status = launch(shape, regression_summaries, "predicting rows", message, data, tails, shown,
-                      static_cast<const double *>(reference.data()), static_cast<const double *>(linear.data()),
-                      out.data());
+  for (data.begin = 0; data.begin < data.rows; data.begin += data.block) {
+    const launch_shape by_draws = cover(predict_threads, data.block, ceiling(data.draws, draws_at_once));
+    WB_TRY(launch(cover(predict_threads, data.block, ceiling(data.draws, draws_at_once), data.outcomes),
+                  regression_linear, "predicting rows", message, data, linear.data()));
+    for (size_t e = 0; e < level.size(); e++)
+      WB_TRY(launch(by_draws, regression_add_effect, "predicting rows", message, data, what.effect[e].outcome,
+                    level[e].data(), multiple[e].data(), draw[e].data(), linear.data()));
+    if (data.kind == WB_REGRESSION_CLASSES)
+      WB_TRY(launch(by_draws, regression_classes, "predicting rows", message, data, reference.data(), linear.data()));
+    WB_TRY(launch(cover(predict_threads, data.block, shown), regression_summaries, "predicting rows", message, data,
+                  tails, shown, reference.data(), linear.data(), out.data()));
   }
-  return status;
+  return WB_OK;
 }
 
 } // namespace
@@ -329,15 +302,13 @@ int regression_predict(const wb_regression_prediction *what, int64_t first, int6
                        double *out, wb_message *message) {
   if (count == 0) return WB_OK;
   device_scope scope;
-  int status = scope.enter(run->device, message);
-  if (status != WB_OK) return status;
+  WB_TRY(scope.enter(run->device, message));
   const int shown = what->outcomes + (what->kind == WB_REGRESSION_CLASSES ? 1 : 0);
   prediction_session session(run);
-  status = session.open(*what, first, count, shown, message);
-  if (status == WB_OK) status = session.run(*what, first, shown, message);
-  return status == WB_OK ? fetch(run, out, session.out.data(), count * shown * WB_REGRESSION_SUMMARIES,
-                                 "copying the predictions from the device", message)
-                         : status;
+  WB_TRY(session.open(*what, first, count, shown, message));
+  WB_TRY(session.run(*what, first, shown, message));
+  return fetch(run, out, session.out.data(), count * shown * WB_REGRESSION_SUMMARIES,
+               "copying the predictions from the device", message);
 }
 
 } // namespace wb

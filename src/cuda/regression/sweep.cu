@@ -4,6 +4,7 @@
 #include "cuda/table.cuh"
 
 #include <cstdio>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -42,7 +43,7 @@ struct regression_point {
 /* Launch: a thread for each value. Bytes of global memory: 16 a value. */
 __global__ void __launch_bounds__(row_threads)
     regression_scale(double *x, int64_t rows, const double *center, const double *inverse_scale) {
-  const int64_t row = static_cast<int64_t>(blockIdx.x) * row_threads + threadIdx.x;
+  const int64_t row = thread_number<row_threads>();
   const int64_t c = blockIdx.y;
   if (row < rows) x[c * rows + row] = wb_regression_scaled(x[c * rows + row], center[c], inverse_scale[c]);
 }
@@ -64,7 +65,7 @@ __device__ double fixed_part(const regression_rows &data, const term_list &terms
 __global__ void __launch_bounds__(row_threads)
     regression_weigh(regression_rows data, term_list terms, regression_point at, double *omega, double *z,
                      double *log_likelihood) {
-  const int64_t row = static_cast<int64_t>(blockIdx.x) * row_threads + threadIdx.x;
+  const int64_t row = thread_number<row_threads>();
   if (row >= data.rows) return;
   double linear[WB_REGRESSION_MOST_OUTCOMES];
   for (int k = 0; k < data.outcomes; k++) {
@@ -293,10 +294,6 @@ __global__ void __launch_bounds__(row_threads)
   }
 }
 
-unsigned blocks_for(int64_t count, int threads) {
-  return static_cast<unsigned>((count + threads - 1) / threads);
-}
-
 } // namespace
 
 } // namespace wb
@@ -323,9 +320,6 @@ struct wb_regression_session {
   }
 
 private:
-  template <typename T>
-  int put(const wb_run *run, wb::device_array<T> &to, const T *from, size_t count, const char *what,
-          wb_message *message);
   int scale(const wb_regression_data &data, const wb_run *run, wb_message *message);
   int cut(const wb_regression_data &data, wb_message *message);
   int sum(const wb::regression_rows &data, bool drawing, wb_message *message);
@@ -333,29 +327,15 @@ private:
   wb::regression_rows rows_on_device() const;
 };
 
-template <typename T>
-int wb_regression_session::put(const wb_run *run, wb::device_array<T> &to, const T *from, size_t count,
-                               const char *what, wb_message *message) {
-  if (from == nullptr) return WB_OK;
-  const int status = to.allocate(count, what, message);
-  return status == WB_OK ? wb::send(run, to.data(), from, static_cast<int64_t>(count), "copying the rows to the device",
-                                    message)
-                         : status;
-}
-
 int wb_regression_session::scale(const wb_regression_data &data, const wb_run *run, wb_message *message) {
   const size_t p = static_cast<size_t>(columns);
   wb::device_array<double> center, inverse;
-  int status = put(run, center, data.center, p, "the design's units", message);
-  if (status == WB_OK) status = put(run, inverse, data.inverse_scale, p, "the design's units", message);
-  if (status != WB_OK) return status;
-  wb::launch_shape shape_of;
-  shape_of.blocks = dim3(wb::blocks_for(rows, wb::row_threads), static_cast<unsigned>(columns));
-  shape_of.threads = dim3(wb::row_threads);
-  status = wb::launch(shape_of, wb::regression_scale, "scaling the design", message, x.data(), rows, center.data(),
-                      inverse.data());
+  WB_TRY(wb::bring(run, center, data.center, p, "the design's units", message));
+  WB_TRY(wb::bring(run, inverse, data.inverse_scale, p, "the design's units", message));
+  WB_TRY(wb::launch(wb::cover(wb::row_threads, rows, columns), wb::regression_scale, "scaling the design", message,
+                    x.data(), rows, center.data(), inverse.data()));
   /* The units are freed when this returns. */
-  return status == WB_OK ? wb::status_of(cudaDeviceSynchronize(), "scaling the design", message) : status;
+  return wb::status_of(cudaDeviceSynchronize(), "scaling the design", message);
 }
 
 /* Segments, as cpu/regression/sweep.c cuts them, and the group of each row. */
@@ -374,14 +354,10 @@ int wb_regression_session::cut(const wb_regression_data &data, wb_message *messa
   segments = static_cast<int64_t>(first.size());
   first.push_back(rows);
   segment_host.resize(static_cast<size_t>(segments) * WB_REGRESSION_GROUP_STATISTICS(columns));
-  int status = segment_row.allocate(first.size(), "the groups' rows", message);
-  if (status == WB_OK)
-    status = segment_row.upload(first.data(), first.size(), "copying the groups to the device", message);
-  if (status == WB_OK) status = group.allocate(of_row.size(), "the groups of rows", message);
-  if (status == WB_OK) status = group.upload(of_row.data(), of_row.size(), "copying the groups to the device", message);
-  if (status == WB_OK) status = segment_sums.allocate(segment_host.size(), "the groups' sums", message);
-  if (status == WB_OK) status = intercepts.allocate(static_cast<size_t>(groups), "the groups' intercepts", message);
-  return status;
+  WB_TRY(segment_row.hold(first.data(), first.size(), "the groups' rows", message));
+  WB_TRY(group.hold(of_row.data(), of_row.size(), "the groups of rows", message));
+  WB_TRY(segment_sums.allocate(segment_host.size(), "the groups' sums", message));
+  return intercepts.allocate(static_cast<size_t>(groups), "the groups' intercepts", message);
 }
 
 int wb_regression_session::open(const wb_regression_data &data, const wb_run *run, wb_message *message) {
@@ -391,32 +367,31 @@ int wb_regression_session::open(const wb_regression_data &data, const wb_run *ru
   columns = data.columns;
   outcomes = data.outcomes;
   groups = data.groups;
-  leaves = (rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
+  leaves = wb::ceiling(rows, WB_LEAF_ROWS);
   node = wb::node_size(columns);
   root.resize(node);
-  int status = put(run, x, data.x, n * p, "the design", message);
-  if (status == WB_OK && data.x != nullptr) status = scale(data, run, message);
-  if (data.x == nullptr) {
+  WB_TRY(wb::bring(run, x, data.x, n * p, "the design", message));
+  if (data.x != nullptr) {
+    WB_TRY(scale(data, run, message));
+  } else {
     const size_t entries = static_cast<size_t>(data.row_start[n]);
-    status = put(run, row_start, data.row_start, n + 1, "the design", message);
-    if (status == WB_OK && entries > 0) status = put(run, column, data.column, entries, "the design", message);
-    if (status == WB_OK && entries > 0) status = put(run, value, data.value, entries, "the design", message);
+    WB_TRY(wb::bring(run, row_start, data.row_start, n + 1, "the design", message));
+    WB_TRY(wb::bring(run, column, data.column, entries, "the design", message));
+    WB_TRY(wb::bring(run, value, data.value, entries, "the design", message));
   }
-  if (status == WB_OK) status = put(run, offset, data.offset, n * m, "the offsets", message);
-  if (status == WB_OK) status = put(run, shape, data.shape, n, "the responses", message);
-  if (status == WB_OK) status = put(run, kappa, data.kappa, n * m, "the responses", message);
-  if (status == WB_OK) status = put(run, dispersed, data.dispersed, n, "the responses", message);
-  if (status == WB_OK) status = coefficients.allocate(p * m, "the coefficients", message);
-  if (status == WB_OK) status = omega.allocate(n, "the Polya-Gamma variables", message);
-  if (status == WB_OK) status = z.allocate(n, "the Polya-Gamma variables", message);
-  if (status == WB_OK) status = log_likelihood.allocate(n, "the rows' log likelihoods", message);
-  if (status == WB_OK) status = sums.allocate(static_cast<size_t>(leaves) * node, "the leaves' sums", message);
+  WB_TRY(wb::bring(run, offset, data.offset, n * m, "the offsets", message));
+  WB_TRY(wb::bring(run, shape, data.shape, n, "the responses", message));
+  WB_TRY(wb::bring(run, kappa, data.kappa, n * m, "the responses", message));
+  WB_TRY(wb::bring(run, dispersed, data.dispersed, n, "the responses", message));
+  WB_TRY(coefficients.allocate(p * m, "the coefficients", message));
+  WB_TRY(omega.allocate(n, "the Polya-Gamma variables", message));
+  WB_TRY(z.allocate(n, "the Polya-Gamma variables", message));
+  WB_TRY(log_likelihood.allocate(n, "the rows' log likelihoods", message));
+  WB_TRY(sums.allocate(static_cast<size_t>(leaves) * node, "the leaves' sums", message));
   /* What lies above the diagonal is never written, but it passes through the tree. */
-  if (status == WB_OK)
-    status = wb::status_of(cudaMemset(sums.data(), 0, sums.bytes()), "clearing the leaves' sums", message);
-  if (status == WB_OK && groups > 0) status = cut(data, message);
-  if (status == WB_OK && data.term_count > 0) status = terms.open(data, message);
-  return status;
+  WB_TRY(wb::status_of(cudaMemset(sums.data(), 0, sums.bytes()), "clearing the leaves' sums", message));
+  if (groups > 0) WB_TRY(cut(data, message));
+  return data.term_count > 0 ? terms.open(data, message) : static_cast<int>(WB_OK);
 }
 
 wb::regression_rows wb_regression_session::rows_on_device() const {
@@ -429,45 +404,29 @@ int wb_regression_session::sum(const wb::regression_rows &data, bool drawing, wb
   const bool dense = data.x != nullptr;
   const double *const weights = drawing && dense ? omega.data() : nullptr;
   const size_t from = drawing ? 0 : node - 1;
-  wb::launch_shape shape_of;
-  shape_of.blocks = dim3(static_cast<unsigned>(leaves), 2);
-  shape_of.threads = dim3(wb::sum_threads);
-  shape_of.shared_bytes = wb::sum_shared_bytes(columns);
-  int status = columns < 24 ? wb::launch(shape_of, wb::regression_sum<1>, "adding the rows", message, data, weights,
-                                         z.data(), log_likelihood.data(), node, sums.data())
-                            : wb::launch(shape_of, wb::regression_sum<4>, "adding the rows", message, data, weights,
-                                         z.data(), log_likelihood.data(), node, sums.data());
-  if (status == WB_OK && drawing && !dense) {
-    shape_of.blocks = dim3(static_cast<unsigned>(leaves));
-    shape_of.shared_bytes = 0;
-    status = wb::launch(shape_of, wb::regression_sum_entries, "adding the rows", message, data, omega.data(), z.data(),
-                        node, sums.data());
+  const wb::launch_shape shape = wb::grid(wb::sum_threads, leaves, 2).sharing(wb::sum_shared_bytes(columns));
+  WB_TRY(wb::launch(shape, columns < 24 ? wb::regression_sum<1> : wb::regression_sum<4>, "adding the rows", message,
+                    data, weights, z.data(), log_likelihood.data(), node, sums.data()));
+  if (drawing && !dense)
+    WB_TRY(wb::launch(wb::grid(wb::sum_threads, leaves), wb::regression_sum_entries, "adding the rows", message, data,
+                      omega.data(), z.data(), node, sums.data()));
+  for (int64_t step = 1; step < leaves; step *= 2) {
+    const int64_t entries = static_cast<int64_t>(node - from), pairs = wb::rows_of_grid(wb::ceiling(leaves, 2 * step));
+    WB_TRY(wb::launch(wb::cover(wb::tree_threads, entries, pairs), wb::regression_combine, "adding the leaves", message,
+                      sums.data(), node, from, leaves, step));
   }
-  for (int64_t step = 1; step < leaves && status == WB_OK; step *= 2) {
-    const int64_t pairs = (leaves + 2 * step - 1) / (2 * step);
-    wb::launch_shape level;
-    level.blocks = dim3(wb::blocks_for(static_cast<int64_t>(node - from), wb::tree_threads),
-                        static_cast<unsigned>(pairs < 65535 ? pairs : 65535));
-    level.threads = dim3(wb::tree_threads);
-    status =
-        wb::launch(level, wb::regression_combine, "adding the leaves", message, sums.data(), node, from, leaves, step);
-  }
-  return status == WB_OK ? sums.download(root.data(), node, "copying the sums from the device", message) : status;
+  return sums.download(root.data(), node, "copying the sums from the device", message);
 }
 
 int wb_regression_session::take_segments(const wb::regression_rows &data, double *group_statistics,
                                          wb_message *message) {
   const size_t size = WB_REGRESSION_GROUP_STATISTICS(columns);
-  wb::launch_shape shape_of;
-  shape_of.blocks = dim3(static_cast<unsigned>(segments));
-  shape_of.threads = dim3(wb::row_threads);
-  int status = wb::launch(shape_of, data.x != nullptr ? wb::regression_segment : wb::regression_segment_entries,
-                          "adding the groups' rows", message, data, segment_row.data(), omega.data(), z.data(),
-                          segment_sums.data());
-  if (status == WB_OK)
-    status = segment_sums.download(segment_host.data(), segment_host.size(), "copying the groups' sums from the device",
-                                   message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb::launch(wb::grid(wb::row_threads, segments),
+                    data.x != nullptr ? wb::regression_segment : wb::regression_segment_entries,
+                    "adding the groups' rows", message, data, segment_row.data(), omega.data(), z.data(),
+                    segment_sums.data()));
+  WB_TRY(segment_sums.download(segment_host.data(), segment_host.size(), "copying the groups' sums from the device",
+                               message));
   for (size_t i = 0; i < static_cast<size_t>(groups) * size; i++) group_statistics[i] = 0;
   for (size_t s = 0; s < static_cast<size_t>(segments); s++)
     for (size_t i = 0; i < size; i++)
@@ -480,24 +439,19 @@ int wb_regression_session::sweep(const wb_regression_parameters &parameters, int
                                  wb_message *message) {
   const size_t p = static_cast<size_t>(columns);
   const wb::regression_rows data = rows_on_device();
-  int status = coefficients.upload(parameters.coefficients, p * static_cast<size_t>(outcomes),
-                                   "copying the coefficients to the device", message);
-  if (status == WB_OK && groups > 0)
-    status = intercepts.upload(parameters.intercepts, static_cast<size_t>(groups),
-                               "copying the intercepts to the device", message);
-  if (status == WB_OK && terms.list().count > 0) status = terms.set_effects(parameters.effects, message);
-  if (status != WB_OK) return status;
+  WB_TRY(coefficients.upload(parameters.coefficients, p * static_cast<size_t>(outcomes),
+                             "copying the coefficients to the device", message));
+  if (groups > 0)
+    WB_TRY(intercepts.upload(parameters.intercepts, static_cast<size_t>(groups),
+                             "copying the intercepts to the device", message));
+  if (terms.list().count > 0) WB_TRY(terms.set_effects(parameters.effects, message));
   const wb::regression_point at = {
       coefficients.data(), intercepts.data(), terms.effects(), parameters.dispersion, parameters.shift,
       parameters.weights, parameters.other, outcome, key, iteration};
   const bool drawing = statistics != nullptr;
-  wb::launch_shape shape_of;
-  shape_of.blocks = dim3(wb::blocks_for(rows, wb::row_threads));
-  shape_of.threads = dim3(wb::row_threads);
-  status = wb::launch(shape_of, wb::regression_weigh, "drawing Polya-Gamma variables", message, data, terms.list(), at,
-                      drawing ? omega.data() : static_cast<double *>(nullptr), z.data(), log_likelihood.data());
-  if (status == WB_OK) status = sum(data, drawing, message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_weigh, "drawing Polya-Gamma variables", message,
+                    data, terms.list(), at, drawing ? omega.data() : nullptr, z.data(), log_likelihood.data()));
+  WB_TRY(sum(data, drawing, message));
   *total = root[node - 1];
   if (!drawing) return WB_OK;
   size_t to = 0;
@@ -509,45 +463,34 @@ int wb_regression_session::sweep(const wb_regression_parameters &parameters, int
   return groups > 0 ? take_segments(data, group_statistics, message) : WB_OK;
 }
 
-static int no_memory(wb_message *message) {
-  std::snprintf(message->text, sizeof message->text, "no memory for the regression session");
-  return WB_ERROR_MEMORY;
-}
-
 static int open_session(const wb_regression_data *data, const wb_run *run, wb_regression_session **session,
                         wb_message *message) {
   wb::device_scope scope;
-  int status = scope.enter(run->device, message);
-  if (status != WB_OK) return status;
-  wb_regression_session *opened = nullptr;
+  WB_TRY(scope.enter(run->device, message));
   try {
-    opened = new wb_regression_session;
+    std::unique_ptr<wb_regression_session> opened(new wb_regression_session);
     opened->device = run->device;
-    status = opened->open(*data, run, message);
+    WB_TRY(opened->open(*data, run, message));
+    *session = opened.release();
+    return WB_OK;
   } catch (const std::bad_alloc &) {
-    status = no_memory(message);
+    std::snprintf(message->text, sizeof message->text, "no memory for the regression session");
+    return WB_ERROR_MEMORY;
   }
-  if (status == WB_OK)
-    *session = opened;
-  else
-    delete opened;
-  return status;
 }
 
 static int sweep(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
                  uint64_t key, uint32_t iteration, double *statistics, double *group_statistics, double *log_likelihood,
                  wb_message *message) {
   wb::device_scope scope;
-  const int status = scope.enter(session->device, message);
-  if (status != WB_OK) return status;
+  WB_TRY(scope.enter(session->device, message));
   return session->sweep(*parameters, outcome, key, iteration, statistics, group_statistics, log_likelihood, message);
 }
 
 static int change_effects(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
                           double *linear, wb_message *message) {
   wb::device_scope scope;
-  const int status = scope.enter(session->device, message);
-  if (status != WB_OK) return status;
+  WB_TRY(scope.enter(session->device, message));
   return session->terms.change(session->level_rows(), changed, change, wanted, linear, message);
 }
 

@@ -20,7 +20,7 @@ __device__ inline double z_of(const term_rows &term, int64_t rows, int k, int64_
 __global__ void __launch_bounds__(level_threads)
     regression_level(level_rows data, term_rows term, const int32_t *index, const int32_t *piece_start, int64_t pieces,
                      int size, double *sums) {
-  const int64_t at = static_cast<int64_t>(blockIdx.x) * level_threads + threadIdx.x;
+  const int64_t at = thread_number<level_threads>();
   if (at >= pieces * size) return;
   const int64_t piece = at / size;
   const int entry = static_cast<int>(at % size), p = data.columns, q = term.columns, triangle = q * (q + 1) / 2;
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(level_threads)
 /* The rows' z after a change of effects. Launch: a thread for each row. Bytes of global memory: 32 + 8 q a row. */
 __global__ void __launch_bounds__(level_threads)
     regression_change(level_rows data, term_rows term, const double *change) {
-  const int64_t row = static_cast<int64_t>(blockIdx.x) * level_threads + threadIdx.x;
+  const int64_t row = thread_number<level_threads>();
   if (row >= data.rows) return;
   data.z[row] = wb_fma(-data.omega[row], add_term(term, data.rows, change, row, 0.0), data.z[row]);
 }
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(level_threads)
 __global__ void __launch_bounds__(level_threads)
     regression_level_linear(level_rows data, term_rows term, const int32_t *index, const int32_t *piece_start,
                             int64_t pieces, double *sums) {
-  const int64_t at = static_cast<int64_t>(blockIdx.x) * level_threads + threadIdx.x;
+  const int64_t at = thread_number<level_threads>();
   if (at >= pieces * term.columns) return;
   const int64_t piece = at / term.columns;
   const int k = static_cast<int>(at % term.columns);
@@ -92,13 +92,6 @@ __global__ void __launch_bounds__(level_threads)
     sum = wb_fma(data.z[row], z_of(term, data.rows, k, row), sum);
   }
   sums[at] = sum;
-}
-
-launch_shape threads_for(int64_t count) {
-  launch_shape shape;
-  shape.blocks = dim3(static_cast<unsigned>((count + level_threads - 1) / level_threads));
-  shape.threads = dim3(level_threads);
-  return shape;
 }
 
 } // namespace
@@ -113,20 +106,11 @@ int term_sums::open_term(const wb_regression_data &data, const wb_regression_ter
       to->piece_level.push_back(l);
     }
   start.push_back(from.start[from.levels]);
-  const char *const copying = "copying the grouping terms to the device";
-  int status = WB_OK;
-  if (from.z != nullptr) {
-    const size_t values = n * static_cast<size_t>(from.columns);
-    status = to->z.allocate(values, "the grouping terms", message);
-    if (status == WB_OK) status = to->z.upload(from.z, values, copying, message);
-  }
-  if (status == WB_OK) status = to->level.allocate(n, "the grouping terms", message);
-  if (status == WB_OK) status = to->level.upload(from.level, n, copying, message);
-  if (status == WB_OK) status = to->index.allocate(n, "the grouping terms", message);
-  if (status == WB_OK) status = to->index.upload(from.index, n, copying, message);
-  if (status == WB_OK) status = to->piece_start.allocate(start.size(), "the grouping terms", message);
-  if (status == WB_OK) status = to->piece_start.upload(start.data(), start.size(), copying, message);
-  return status;
+  const char *const what = "the grouping terms";
+  if (from.z != nullptr) WB_TRY(to->z.hold(from.z, n * static_cast<size_t>(from.columns), what, message));
+  WB_TRY(to->level.hold(from.level, n, what, message));
+  WB_TRY(to->index.hold(from.index, n, what, message));
+  return to->piece_start.hold(start.data(), start.size(), what, message);
 }
 
 int term_sums::open(const wb_regression_data &data, wb_message *message) {
@@ -134,8 +118,7 @@ int term_sums::open(const wb_regression_data &data, wb_message *message) {
   list_.count = data.term_count;
   for (int t = 0; t < data.term_count; t++) {
     const wb_regression_term &from = data.terms[t];
-    const int status = open_term(data, from, &term_[t], message);
-    if (status != WB_OK) return status;
+    WB_TRY(open_term(data, from, &term_[t], message));
     list_.term[t] = {from.columns, from.levels, term_[t].z.data(), term_[t].level.data()};
     const size_t own = static_cast<size_t>(from.columns) * static_cast<size_t>(from.levels);
     const size_t sums =
@@ -145,10 +128,9 @@ int term_sums::open(const wb_regression_data &data, wb_message *message) {
     if (sums > most) most = sums;
   }
   host_.resize(most);
-  int status = effects_.allocate(effects * static_cast<size_t>(data.outcomes), "the groups' effects", message);
-  if (status == WB_OK) status = change_.allocate(change, "the groups' effects", message);
-  if (status == WB_OK) status = piece_sums_.allocate(most, "the grouping terms' sums", message);
-  return status;
+  WB_TRY(effects_.allocate(effects * static_cast<size_t>(data.outcomes), "the groups' effects", message));
+  WB_TRY(change_.allocate(change, "the groups' effects", message));
+  return piece_sums_.allocate(most, "the grouping terms' sums", message);
 }
 
 int term_sums::set_effects(const double *effects, wb_message *message) {
@@ -158,9 +140,7 @@ int term_sums::set_effects(const double *effects, wb_message *message) {
 /* The sums of each level over its pieces, in order. */
 int term_sums::take(const term &from, size_t size, int levels, double *to, wb_message *message) {
   const size_t pieces = from.piece_level.size();
-  const int status =
-      piece_sums_.download(host_.data(), pieces * size, "copying the levels' sums from the device", message);
-  if (status != WB_OK) return status;
+  WB_TRY(piece_sums_.download(host_.data(), pieces * size, "copying the levels' sums from the device", message));
   for (size_t i = 0; i < static_cast<size_t>(levels) * size; i++) to[i] = 0;
   for (size_t i = 0; i < pieces; i++)
     for (size_t j = 0; j < size; j++)
@@ -173,18 +153,14 @@ int term_sums::sum(const level_rows &rows, double *statistics, wb_message *messa
     const term &own = term_[t];
     const size_t size = WB_REGRESSION_LEVEL_STATISTICS(rows.columns, list_.term[t].columns);
     const int64_t pieces = static_cast<int64_t>(own.piece_level.size());
-    int status = launch(threads_for(pieces * static_cast<int64_t>(size)), regression_level, "adding the levels' rows",
-                        message, rows, list_.term[t], own.index.data(), own.piece_start.data(), pieces,
-                        static_cast<int>(size), piece_sums_.data());
-    if (status == WB_OK && rows.x == nullptr) {
-      launch_shape shape;
-      shape.blocks = dim3(static_cast<unsigned>(pieces));
-      shape.threads = dim3(level_threads);
-      status = launch(shape, regression_level_entries, "adding the levels' rows", message, rows, list_.term[t],
-                      own.index.data(), own.piece_start.data(), static_cast<int>(size), piece_sums_.data());
-    }
-    if (status == WB_OK) status = take(own, size, list_.term[t].levels, statistics, message);
-    if (status != WB_OK) return status;
+    WB_TRY(launch(cover(level_threads, pieces * static_cast<int64_t>(size)), regression_level,
+                  "adding the levels' rows", message, rows, list_.term[t], own.index.data(), own.piece_start.data(),
+                  pieces, static_cast<int>(size), piece_sums_.data()));
+    if (rows.x == nullptr)
+      WB_TRY(launch(grid(level_threads, pieces), regression_level_entries, "adding the levels' rows", message, rows,
+                    list_.term[t], own.index.data(), own.piece_start.data(), static_cast<int>(size),
+                    piece_sums_.data()));
+    WB_TRY(take(own, size, list_.term[t].levels, statistics, message));
     statistics += size * static_cast<size_t>(list_.term[t].levels);
   }
   return WB_OK;
@@ -195,15 +171,13 @@ int term_sums::change(const level_rows &rows, int changed, const double *change,
   const term_rows &moved = list_.term[changed], &wants = list_.term[wanted];
   const term &own = term_[wanted];
   const int64_t pieces = static_cast<int64_t>(own.piece_level.size());
-  int status = change_.upload(change, static_cast<size_t>(moved.columns) * static_cast<size_t>(moved.levels),
-                              "copying the groups' effects to the device", message);
-  if (status == WB_OK)
-    status = launch(threads_for(rows.rows), regression_change, "changing the groups' effects", message, rows, moved,
-                    change_.data());
-  if (status == WB_OK)
-    status = launch(threads_for(pieces * wants.columns), regression_level_linear, "adding the levels' rows", message,
-                    rows, wants, own.index.data(), own.piece_start.data(), pieces, piece_sums_.data());
-  return status == WB_OK ? take(own, static_cast<size_t>(wants.columns), wants.levels, linear, message) : status;
+  WB_TRY(change_.upload(change, static_cast<size_t>(moved.columns) * static_cast<size_t>(moved.levels),
+                        "copying the groups' effects to the device", message));
+  WB_TRY(launch(cover(level_threads, rows.rows), regression_change, "changing the groups' effects", message, rows,
+                moved, change_.data()));
+  WB_TRY(launch(cover(level_threads, pieces * wants.columns), regression_level_linear, "adding the levels' rows",
+                message, rows, wants, own.index.data(), own.piece_start.data(), pieces, piece_sums_.data()));
+  return take(own, static_cast<size_t>(wants.columns), wants.levels, linear, message);
 }
 
 } // namespace wb

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/elementary.h"
-#include "cuda/device.cuh"
+#include "cuda/launch.cuh"
 
 namespace wb {
 

@@ -5,7 +5,7 @@
 #include "cuda/table.cuh"
 
 #include <cstdio>
-#include <cstring>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -40,24 +40,18 @@ namespace {
 /* Bytes of theta, or of phi, on their way at a time. */
 constexpr size_t STAGE_BYTES = 64 * 1000 * 1000;
 
-wb::launch_shape shape_of(int64_t blocks, int threads, size_t shared) {
-  wb::launch_shape shape;
-  shape.blocks = dim3(static_cast<unsigned>(blocks));
-  shape.threads = dim3(static_cast<unsigned>(threads));
-  shape.shared_bytes = shared;
-  return shape;
+/* Calls work(real) on the session's device. The type of `real` is that of the session's precision. */
+template <typename Work>
+int on_device(wb_topic_session *s, wb_message *message, Work work) {
+  return wb::on_device(s->device, message, [&] { return wb::with_precision(s->precision, work); });
 }
 
-int64_t ceiling(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
+/* An array of the host with one element more, since arrays of no document have an address too. */
 template <typename T>
 int send(wb::device_array<T> &array, const T *from, int64_t count, wb_message *message) {
-  const int status = array.allocate(static_cast<size_t>(count) + 1, "the documents", message);
-  return status == WB_OK && count > 0
-             ? array.upload(from, static_cast<size_t>(count), "sending the documents to the device", message)
-             : status;
+  WB_TRY(array.allocate(static_cast<size_t>(count) + 1, "the documents", message));
+  if (count == 0) return WB_OK;
+  return array.upload(from, static_cast<size_t>(count), "sending the documents to the device", message);
 }
 
 /* Bytes of shared memory of a document's block of so many threads. */
@@ -78,12 +72,9 @@ int find_threads(const wb_topic_session *s, int most_shared) {
 
 /* Sends what differs between documents and terms. */
 int send_structure(wb_topic_session *s, const wb_topic_structure &t, wb_message *message) {
-  int status = WB_OK;
-  if (s->groups > 1) status = send(s->group, t.group, s->corpus.documents, message);
-  if (status == WB_OK && t.extras > 0) status = send(s->extra_of, t.extra_of, s->corpus.terms, message);
-  if (status == WB_OK && t.extras > 0)
-    status = send(s->extra, t.extra, static_cast<int64_t>(t.extras) * s->topics, message);
-  if (status != WB_OK) return status;
+  if (s->groups > 1) WB_TRY(send(s->group, t.group, s->corpus.documents, message));
+  if (t.extras > 0) WB_TRY(send(s->extra_of, t.extra_of, s->corpus.terms, message));
+  if (t.extras > 0) WB_TRY(send(s->extra, t.extra, static_cast<int64_t>(t.extras) * s->topics, message));
   s->corpus.group = s->groups > 1 ? s->group.data() : nullptr;
   s->corpus.extra_of = t.extras > 0 ? s->extra_of.data() : nullptr;
   s->corpus.extra = t.extras > 0 ? s->extra.data() : nullptr;
@@ -93,9 +84,8 @@ int send_structure(wb_topic_session *s, const wb_topic_structure &t, wb_message 
 int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_structure &structure,
                  uint64_t memory_limit, wb_message *message) {
   int most_shared = 0;
-  int status = wb::status_of(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, s->device),
-                             "asking for the device's shared memory", message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb::status_of(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, s->device),
+                       "asking for the device's shared memory", message));
   s->threads = find_threads(s, most_shared);
   if (s->threads == 0) {
     std::snprintf(
@@ -104,24 +94,20 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
         s->topics, most_shared);
     return WB_ERROR_BACKEND;
   }
-  const size_t topics = static_cast<size_t>(s->topics), documents = static_cast<size_t>(c->documents);
+  const size_t topics = static_cast<size_t>(s->topics), documents = static_cast<size_t>(c->documents),
+               terms = static_cast<size_t>(c->terms);
   const size_t alphas = static_cast<size_t>(s->groups) * topics;
-  const size_t phi_bytes = static_cast<size_t>(c->terms) * s->width * s->real();
-  const size_t largest =
-      (documents > static_cast<size_t>(c->terms) ? documents : static_cast<size_t>(c->terms)) * topics;
-  const size_t staged = STAGE_BYTES / sizeof(double) > topics ? STAGE_BYTES / sizeof(double) : topics;
-  const size_t stage = largest < staged ? largest : staged;
-  const size_t of_alpha = alphas * (static_cast<size_t>(s->alpha_levels) + 1);
-  const size_t of_beta = static_cast<size_t>(s->beta_levels) + 1;
-  const size_t histogram = of_alpha > of_beta ? of_alpha : of_beta;
+  const size_t phi_bytes = terms * s->width * s->real();
+  const size_t stage = wb::smaller(wb::larger(documents, terms) * topics,
+                                   wb::larger(STAGE_BYTES / sizeof(double), topics));
+  const size_t histogram = wb::larger(alphas * (static_cast<size_t>(s->alpha_levels) + 1),
+                                      static_cast<size_t>(s->beta_levels) + 1);
   const uint64_t needed = phi_bytes + histogram * sizeof(int32_t) +
-                          sizeof(double) * (static_cast<size_t>(s->leaves) * topics + stage + documents * 4 +
-                                            static_cast<size_t>(c->terms) + alphas * 2 +
-                                            static_cast<size_t>(structure.extras) * topics) +
+                          sizeof(double) * (static_cast<size_t>(s->leaves) * topics + stage + documents * 4 + terms +
+                                            alphas * 2 + static_cast<size_t>(structure.extras) * topics) +
                           static_cast<uint64_t>(c->pairs) * 28 + static_cast<uint64_t>(c->tokens) * 2;
   uint64_t left = 0;
-  status = wb::memory_left(memory_limit, 0, &left, message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb::memory_left(memory_limit, 0, &left, message));
   if (needed > left) {
     std::snprintf(message->text, sizeof message->text,
                   "%.2f MB of device memory are needed for %d topics of %d terms, but %.2f MB can be used",
@@ -137,38 +123,31 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
       token += c->count[i];
     }
   }
-  status = send(s->term, c->term, c->pairs, message);
-  if (status == WB_OK) status = send(s->count, c->count, c->pairs, message);
-  if (status == WB_OK) status = send(s->pair_token, pair_token.data(), c->pairs, message);
-  if (status == WB_OK) status = send(s->place_token, c->place_token, c->pairs, message);
-  if (status == WB_OK) status = send(s->place_count, c->place_count, c->pairs, message);
-  if (status == WB_OK) status = send(s->first_pair, c->first_pair, c->documents + 1, message);
-  if (status == WB_OK) status = send(s->first_token, c->first_token, c->documents + 1, message);
-  if (status == WB_OK) status = send(s->first_place, c->first_place, c->terms + 1, message);
-  if (status == WB_OK)
-    status = s->topic.allocate(static_cast<size_t>(c->tokens) + 1, "the topics of the tokens", message);
-  if (status == WB_OK) status = s->phi.allocate(phi_bytes, "the terms of the topics", message);
+  WB_TRY(send(s->term, c->term, c->pairs, message));
+  WB_TRY(send(s->count, c->count, c->pairs, message));
+  WB_TRY(send(s->pair_token, pair_token.data(), c->pairs, message));
+  WB_TRY(send(s->place_token, c->place_token, c->pairs, message));
+  WB_TRY(send(s->place_count, c->place_count, c->pairs, message));
+  WB_TRY(send(s->first_pair, c->first_pair, c->documents + 1, message));
+  WB_TRY(send(s->first_token, c->first_token, c->documents + 1, message));
+  WB_TRY(send(s->first_place, c->first_place, c->terms + 1, message));
+  WB_TRY(s->topic.allocate(static_cast<size_t>(c->tokens) + 1, "the topics of the tokens", message));
+  WB_TRY(s->phi.allocate(phi_bytes, "the terms of the topics", message));
   /* The lanes past the last topic stay 0. */
-  if (status == WB_OK)
-    status = wb::status_of(cudaMemset(s->phi.address(), 0, phi_bytes), "clearing the terms of the topics", message);
-  if (status == WB_OK) status = s->leaf_sum.allocate(static_cast<size_t>(s->leaves) * topics, "sums of terms", message);
-  if (status == WB_OK) status = s->inverse.allocate(topics, "sums of terms", message);
-  if (status == WB_OK) status = s->alpha.allocate(alphas, "alpha", message);
-  if (status == WB_OK) status = s->norm.allocate(documents, "sums of topics", message);
-  if (status == WB_OK) status = s->log_likelihood.allocate(documents, "log likelihoods", message);
-  if (status == WB_OK) status = s->total.allocate(static_cast<size_t>(c->pairs) + 1, "sums of weights", message);
-  if (status == WB_OK) status = s->stage.allocate(stage, "topics on their way", message);
-  if (status == WB_OK) status = s->tables.allocate(alphas + 1, "tables", message);
-  if (status == WB_OK) status = s->histogram.allocate(histogram, "tables", message);
-  const device_corpus corpus = {c->documents,          c->terms,
-                                s->term.data(),        s->count.data(),
-                                s->pair_token.data(),  s->first_pair.data(),
-                                s->first_token.data(), s->first_place.data(),
-                                s->place_token.data(), s->place_count.data(),
-                                nullptr,               nullptr,
-                                nullptr};
-  s->corpus = corpus;
-  return status == WB_OK ? send_structure(s, structure, message) : status;
+  WB_TRY(wb::status_of(cudaMemset(s->phi.address(), 0, phi_bytes), "clearing the terms of the topics", message));
+  WB_TRY(s->leaf_sum.allocate(static_cast<size_t>(s->leaves) * topics, "sums of terms", message));
+  WB_TRY(s->inverse.allocate(topics, "sums of terms", message));
+  WB_TRY(s->alpha.allocate(alphas, "alpha", message));
+  WB_TRY(s->norm.allocate(documents, "sums of topics", message));
+  WB_TRY(s->log_likelihood.allocate(documents, "log likelihoods", message));
+  WB_TRY(s->total.allocate(static_cast<size_t>(c->pairs) + 1, "sums of weights", message));
+  WB_TRY(s->stage.allocate(stage, "topics on their way", message));
+  WB_TRY(s->tables.allocate(alphas + 1, "tables", message));
+  WB_TRY(s->histogram.allocate(histogram, "tables", message));
+  s->corpus = {c->documents, c->terms, s->term.data(), s->count.data(), s->pair_token.data(), s->first_pair.data(),
+               s->first_token.data(), s->first_place.data(), s->place_token.data(), s->place_count.data(), nullptr,
+               nullptr, nullptr};
+  return send_structure(s, structure, message);
 }
 
 void close_session(wb_topic_session *s) {
@@ -182,9 +161,8 @@ void close_session(wb_topic_session *s) {
 int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *settings, const wb_run *run,
                  wb_topic_session **session, wb_message *message) {
   wb::device_scope scope;
-  int status = scope.enter(run->device, message);
-  if (status != WB_OK) return status;
-  wb_topic_session *s = new (std::nothrow) wb_topic_session();
+  WB_TRY(scope.enter(run->device, message));
+  std::unique_ptr<wb_topic_session> s(new (std::nothrow) wb_topic_session());
   if (s == nullptr) {
     std::snprintf(message->text, sizeof message->text, "no memory for the session of the topic model");
     return WB_ERROR_MEMORY;
@@ -195,195 +173,147 @@ int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *setting
   s->rows = wb_topic_rows(settings->topics);
   s->width = static_cast<size_t>(s->rows) * WB_TOPIC_LANES;
   s->precision = settings->precision;
-  s->leaves = ceiling(corpus->terms, WB_TOPIC_LEAF);
+  s->leaves = wb::ceiling(corpus->terms, WB_TOPIC_LEAF);
   s->pairs = corpus->pairs;
   s->tokens = corpus->tokens;
-  s->alpha_levels =
-      wb_topic_alpha_levels(static_cast<int64_t>(s->groups) * s->topics, corpus->longest_document);
+  s->alpha_levels = wb_topic_alpha_levels(static_cast<int64_t>(s->groups) * s->topics, corpus->longest_document);
   s->beta_levels = wb_topic_beta_levels(corpus->longest_term);
-  status = fill_session(s, corpus, settings->structure, run->memory_limit, message);
-  if (status == WB_OK)
-    *session = s;
-  else
-    delete s;
-  return status;
+  WB_TRY(fill_session(s.get(), corpus, settings->structure, run->memory_limit, message));
+  *session = s.release();
+  return WB_OK;
 }
 
 int set_topics(wb_topic_session *s, const uint16_t *topic, wb_message *message) {
-  wb::device_scope scope;
-  const int status = scope.enter(s->device, message);
-  return status == WB_OK
-             ? s->topic.upload(topic, static_cast<size_t>(s->tokens), "sending topics to the device", message)
-             : status;
+  return on_device(s, message, [&](auto) {
+    return s->topic.upload(topic, static_cast<size_t>(s->tokens), "sending topics to the device", message);
+  });
 }
 
 int get_topics(wb_topic_session *s, uint16_t *topic, wb_message *message) {
-  wb::device_scope scope;
-  const int status = scope.enter(s->device, message);
-  return status == WB_OK
-             ? s->topic.download(topic, static_cast<size_t>(s->tokens), "bringing topics from the device", message)
-             : status;
+  return on_device(s, message, [&](auto) {
+    return s->topic.download(topic, static_cast<size_t>(s->tokens), "bringing topics from the device", message);
+  });
 }
 
 /* The tables of a base, made unless they are there from an earlier sweep. */
 int prepare_strips(double base, wb::device_array<wb_gamma_strips> &strips, double &last, const wb_gamma_strips **made,
                    wb_message *message) {
-  int status = strips.size() == 0 ? strips.allocate(1, "tables of gammas", message) : WB_OK;
-  if (status == WB_OK && last != base)
-    status = wb::launch(shape_of(WB_GAMMA_COUNTS, 2, 0), topic_strips, "making tables of gammas", message, base,
-                        strips.data());
-  if (status != WB_OK) return status;
+  if (strips.size() == 0) WB_TRY(strips.allocate(1, "tables of gammas", message));
+  if (last != base)
+    WB_TRY(wb::launch(wb::grid(2, WB_GAMMA_COUNTS), topic_strips, "making tables of gammas", message, base,
+                      strips.data()));
   last = base;
   *made = strips.data();
   return WB_OK;
 }
 
-template <typename Real>
-int draw_terms_as(wb_topic_session *s, const wb_topic_draw *draw, wb_message *message) {
-  const wb_gamma_strips *strips = nullptr;
-  int status = WB_OK;
-  if (draw->beta_tables) status = prepare_strips(draw->beta, s->term_strips, s->term_base, &strips, message);
-  Real *const phi = static_cast<Real *>(s->phi.address());
-  if (status == WB_OK)
-    status = wb::status_of(cudaMemset(phi, 0, s->phi.bytes()), "clearing the terms of the topics", message);
-  if (status == WB_OK && s->pairs > 0)
-    status = wb::launch(shape_of(ceiling(s->pairs, COUNT_THREADS), COUNT_THREADS, 0), topic_count_terms<Real>,
-                        "counting terms", message, s->corpus, s->pairs, static_cast<const uint16_t *>(s->topic.data()),
-                        s->width, phi);
-  if (status == WB_OK) {
-    wb::launch_shape shape = shape_of(s->leaves, TERM_THREADS, 0);
-    shape.blocks.y = static_cast<unsigned>(ceiling(s->topics, TERM_THREADS));
-    status = wb::launch(shape, topic_terms<Real>, "drawing terms", message, s->corpus, s->topics, s->width, draw->key,
-                        draw->iteration, draw->mean, draw->beta, strips, phi, s->leaf_sum.data());
-  }
-  if (status == WB_OK)
-    status = wb::launch(shape_of(ceiling(s->topics, 128), 128, 0), topic_inverse, "adding terms", message,
-                        static_cast<const double *>(s->leaf_sum.data()), s->leaves, s->topics, s->inverse.data());
-  return status;
-}
-
 int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message *message) {
-  wb::device_scope scope;
-  const int status = scope.enter(s->device, message);
-  if (status != WB_OK) return status;
-  return s->precision == WB_SINGLE ? draw_terms_as<float>(s, draw, message) : draw_terms_as<double>(s, draw, message);
-}
-
-template <typename Real>
-int set_phi_as(wb_topic_session *s, const double *phi, wb_message *message) {
-  const size_t topics = static_cast<size_t>(s->topics);
-  int status = WB_OK;
-  for (int64_t first = 0; first < s->corpus.terms && status == WB_OK; first += s->stage_rows()) {
-    const int64_t terms = s->corpus.terms - first < s->stage_rows() ? s->corpus.terms - first : s->stage_rows();
-    const int64_t count = terms * s->topics;
-    status = s->stage.upload(phi + static_cast<size_t>(first) * topics, static_cast<size_t>(count),
-                             "sending terms to the device", message);
-    if (status == WB_OK)
-      status = wb::launch(shape_of(ceiling(count, 256), 256, 0), topic_set_phi<Real>, "setting terms", message,
-                          static_cast<const double *>(s->stage.data()), s->topics, s->width, count,
-                          static_cast<Real *>(s->phi.address()) + static_cast<size_t>(first) * s->width);
-  }
-  if (status == WB_OK)
-    status = wb::launch(shape_of(ceiling(s->topics, 128), 128, 0), topic_ones, "setting terms", message, s->topics,
-                        s->inverse.data());
-  return status;
+  return on_device(s, message, [&](auto real) {
+    typedef decltype(real) Real;
+    const wb_gamma_strips *strips = nullptr;
+    if (draw->beta_tables) WB_TRY(prepare_strips(draw->beta, s->term_strips, s->term_base, &strips, message));
+    Real *const phi = static_cast<Real *>(s->phi.address());
+    WB_TRY(wb::status_of(cudaMemset(phi, 0, s->phi.bytes()), "clearing the terms of the topics", message));
+    if (s->pairs > 0)
+      WB_TRY(wb::launch(wb::cover(COUNT_THREADS, s->pairs), topic_count_terms<Real>, "counting terms", message,
+                        s->corpus, s->pairs, s->topic.data(), s->width, phi));
+    WB_TRY(wb::launch(wb::grid(TERM_THREADS, s->leaves, wb::ceiling(s->topics, TERM_THREADS)), topic_terms<Real>,
+                      "drawing terms", message, s->corpus, s->topics, s->width, draw->key, draw->iteration, draw->mean,
+                      draw->beta, strips, phi, s->leaf_sum.data()));
+    return wb::launch(wb::cover(128, s->topics), topic_inverse, "adding terms", message, s->leaf_sum.data(), s->leaves,
+                      s->topics, s->inverse.data());
+  });
 }
 
 int set_phi(wb_topic_session *s, const double *phi, wb_message *message) {
-  wb::device_scope scope;
-  const int status = scope.enter(s->device, message);
-  if (status != WB_OK) return status;
-  return s->precision == WB_SINGLE ? set_phi_as<float>(s, phi, message) : set_phi_as<double>(s, phi, message);
-}
-
-template <typename Real>
-int get_phi_as(wb_topic_session *s, double *phi, wb_message *message) {
-  const size_t topics = static_cast<size_t>(s->topics);
-  std::vector<double> inverse(topics);
-  int status = s->inverse.download(inverse.data(), topics, "bringing terms from the device", message);
-  std::vector<Real> rows(64 * s->width);
-  for (size_t first = 0; first < static_cast<size_t>(s->corpus.terms) && status == WB_OK; first += 64) {
-    const size_t terms =
-        static_cast<size_t>(s->corpus.terms) - first < 64 ? static_cast<size_t>(s->corpus.terms) - first : 64;
-    status = wb::status_of(cudaMemcpy(rows.data(), static_cast<const Real *>(s->phi.address()) + first * s->width,
-                                      terms * s->width * sizeof(Real), cudaMemcpyDeviceToHost),
-                           "bringing terms from the device", message);
-    for (size_t w = 0; w < terms; w++)
-      for (size_t k = 0; k < topics; k++)
-        phi[(first + w) * topics + k] = static_cast<double>(rows[w * s->width + k]) * inverse[k];
-  }
-  return status;
+  return on_device(s, message, [&](auto real) {
+    typedef decltype(real) Real;
+    WB_TRY(wb::in_batches(s->corpus.terms, s->stage_rows(), [&](int64_t first, int64_t terms) {
+      const int64_t count = terms * s->topics;
+      WB_TRY(s->stage.upload(phi + first * s->topics, static_cast<size_t>(count), "sending terms to the device",
+                             message));
+      return wb::launch(wb::cover(256, count), topic_set_phi<Real>, "setting terms", message, s->stage.data(),
+                        s->topics, s->width, count,
+                        static_cast<Real *>(s->phi.address()) + static_cast<size_t>(first) * s->width);
+    }));
+    return wb::launch(wb::cover(128, s->topics), topic_ones, "setting terms", message, s->topics, s->inverse.data());
+  });
 }
 
 int get_phi(wb_topic_session *s, double *phi, wb_message *message) {
-  wb::device_scope scope;
-  const int status = scope.enter(s->device, message);
-  if (status != WB_OK) return status;
-  return s->precision == WB_SINGLE ? get_phi_as<float>(s, phi, message) : get_phi_as<double>(s, phi, message);
+  return on_device(s, message, [&](auto real) {
+    typedef decltype(real) Real;
+    static const char *const what = "bringing terms from the device";
+    const size_t topics = static_cast<size_t>(s->topics);
+    std::vector<double> inverse(topics);
+    WB_TRY(s->inverse.download(inverse.data(), topics, what, message));
+    std::vector<Real> rows(64 * s->width);
+    return wb::in_batches(s->corpus.terms, 64, [&](int64_t begin, int64_t count) {
+      const size_t first = static_cast<size_t>(begin), terms = static_cast<size_t>(count);
+      WB_TRY(wb::status_of(cudaMemcpy(rows.data(), static_cast<const Real *>(s->phi.address()) + first * s->width,
+                                      terms * s->width * sizeof(Real), cudaMemcpyDeviceToHost),
+                           what, message));
+      for (size_t w = 0; w < terms; w++)
+        for (size_t k = 0; k < topics; k++)
+          phi[(first + w) * topics + k] = static_cast<double>(rows[w * s->width + k]) * inverse[k];
+      return static_cast<int>(WB_OK);
+    });
+  });
+}
+
+/* What the kernel of documents takes, whatever documents these are. */
+template <typename Real>
+document_arguments<Real> arguments_of(const wb_topic_session *s, const wb_topic_draw *draw,
+                                      const wb_gamma_strips *strips) {
+  document_arguments<Real> a = {};
+  a.corpus = s->corpus;
+  a.topic = s->topic.data();
+  a.topics = s->topics;
+  a.rows = s->rows;
+  a.phi = static_cast<const Real *>(s->phi.address());
+  a.inverse = s->inverse.data();
+  a.alpha = s->alpha.data();
+  a.strips = strips;
+  if (draw != nullptr) {
+    a.key = draw->key;
+    a.iteration = draw->iteration;
+    a.mean = draw->mean;
+  }
+  a.norm = s->norm.data();
+  a.total = s->total.data();
+  return a;
 }
 
 /* All documents, as many at a time as the stage holds where theta goes or comes. */
-template <typename Real>
-int pass_documents_as(wb_topic_session *s, const wb_topic_draw *draw, const double *given, double *log_likelihood,
-                      double *theta, wb_message *message) {
-  const size_t topics = static_cast<size_t>(s->topics);
-  const int64_t at_once = given != nullptr || theta != nullptr ? s->stage_rows() : s->corpus.documents;
-  int status = WB_OK;
-  const wb_gamma_strips *strips = nullptr;
-  if (draw != nullptr)
-    status = s->alpha.upload(draw->alpha, topics * static_cast<size_t>(s->groups), "sending alpha to the device",
-                             message);
-  if (status == WB_OK && draw != nullptr && draw->alpha_tables)
-    status = prepare_strips(draw->alpha[0], s->share_strips, s->share_base, &strips, message);
-  for (int64_t first = 0; first < s->corpus.documents && status == WB_OK; first += at_once) {
-    const int64_t documents = s->corpus.documents - first < at_once ? s->corpus.documents - first : at_once;
-    const size_t count = static_cast<size_t>(documents) * topics;
-    if (given != nullptr)
-      status =
-          s->stage.upload(given + static_cast<size_t>(first) * topics, count, "sending topics to the device", message);
-    if (status != WB_OK) break;
-    document_arguments<Real> a = {};
-    a.corpus = s->corpus;
-    a.topic = s->topic.data();
-    a.topics = s->topics;
-    a.rows = s->rows;
-    a.phi = static_cast<const Real *>(s->phi.address());
-    a.inverse = s->inverse.data();
-    a.alpha = s->alpha.data();
-    a.strips = strips;
-    if (draw != nullptr) {
-      a.key = draw->key;
-      a.iteration = draw->iteration;
-      a.mean = draw->mean;
-    }
-    a.first = first;
-    a.given = given != nullptr ? s->stage.data() : nullptr;
-    a.theta = theta != nullptr ? s->stage.data() : nullptr;
-    a.norm = s->norm.data();
-    a.total = s->total.data();
-    status = wb::launch(shape_of(documents, s->threads, document_shared<Real>(s->rows, s->threads)),
-                        topic_documents<Real>, "drawing documents", message, a);
-    if (status == WB_OK && theta != nullptr)
-      status = s->stage.download(theta + static_cast<size_t>(first) * topics, count, "bringing topics from the device",
-                                 message);
-  }
-  if (status == WB_OK)
-    status = wb::launch(shape_of(ceiling(s->corpus.documents, SCORE_THREADS), SCORE_THREADS, 0), topic_score,
-                        "adding logs", message, s->corpus, static_cast<const double *>(s->total.data()),
-                        static_cast<const double *>(s->norm.data()), s->log_likelihood.data());
-  if (status == WB_OK)
-    status = s->log_likelihood.download(log_likelihood, static_cast<size_t>(s->corpus.documents),
-                                        "bringing log likelihoods from the device", message);
-  return status;
-}
-
 int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const double *given, double *log_likelihood,
                    double *theta, wb_message *message) {
-  wb::device_scope scope;
-  const int status = scope.enter(s->device, message);
-  if (status != WB_OK) return status;
-  return s->precision == WB_SINGLE ? pass_documents_as<float>(s, draw, given, log_likelihood, theta, message)
-                                   : pass_documents_as<double>(s, draw, given, log_likelihood, theta, message);
+  return on_device(s, message, [&](auto real) {
+    typedef decltype(real) Real;
+    const int64_t topics = s->topics, all = s->corpus.documents;
+    const int64_t at_once = given != nullptr || theta != nullptr ? s->stage_rows() : all;
+    const wb_gamma_strips *strips = nullptr;
+    if (draw != nullptr)
+      WB_TRY(s->alpha.upload(draw->alpha, s->alpha.size(), "sending alpha to the device", message));
+    if (draw != nullptr && draw->alpha_tables)
+      WB_TRY(prepare_strips(draw->alpha[0], s->share_strips, s->share_base, &strips, message));
+    document_arguments<Real> a = arguments_of<Real>(s, draw, strips);
+    a.given = given != nullptr ? s->stage.data() : nullptr;
+    a.theta = theta != nullptr ? s->stage.data() : nullptr;
+    WB_TRY(wb::in_batches(all, at_once, [&](int64_t first, int64_t documents) {
+      const size_t count = static_cast<size_t>(documents * topics);
+      a.first = first;
+      if (given != nullptr)
+        WB_TRY(s->stage.upload(given + first * topics, count, "sending topics to the device", message));
+      WB_TRY(wb::launch(wb::grid(s->threads, documents).sharing(document_shared<Real>(s->rows, s->threads)),
+                        topic_documents<Real>, "drawing documents", message, a));
+      if (theta == nullptr) return static_cast<int>(WB_OK);
+      return s->stage.download(theta + first * topics, count, "bringing topics from the device", message);
+    }));
+    WB_TRY(wb::launch(wb::cover(SCORE_THREADS, all), topic_score, "adding logs", message, s->corpus, s->total.data(),
+                      s->norm.data(), s->log_likelihood.data()));
+    return s->log_likelihood.download(log_likelihood, static_cast<size_t>(all),
+                                      "bringing log likelihoods from the device", message);
+  });
 }
 
 int draw_documents(wb_topic_session *s, const wb_topic_draw *draw, double *log_likelihood, double *theta,
@@ -396,10 +326,8 @@ int score(wb_topic_session *s, const double *theta, double *log_likelihood, wb_m
 }
 
 int clear_tables(wb_topic_session *s, wb_message *message) {
-  const int status = wb::status_of(cudaMemset(s->tables.data(), 0, s->tables.bytes()), "clearing tables", message);
-  return status == WB_OK
-             ? wb::status_of(cudaMemset(s->histogram.data(), 0, s->histogram.bytes()), "clearing tables", message)
-             : status;
+  WB_TRY(wb::status_of(cudaMemset(s->tables.data(), 0, s->tables.bytes()), "clearing tables", message));
+  return wb::status_of(cudaMemset(s->histogram.data(), 0, s->histogram.bytes()), "clearing tables", message);
 }
 
 int bring_tables(wb_topic_session *s, std::vector<unsigned long long> &tables, wb_message *message) {
@@ -409,46 +337,41 @@ int bring_tables(wb_topic_session *s, std::vector<unsigned long long> &tables, w
 
 int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, wb_message *message) {
   wb::device_scope scope;
-  int status = scope.enter(s->device, message);
-  const size_t topics = static_cast<size_t>(s->topics), alphas = static_cast<size_t>(s->groups) * topics;
-  if (status == WB_OK) status = clear_tables(s, message);
-  if (status == WB_OK) status = s->alpha.upload(draw->alpha, alphas, "sending alpha to the device", message);
-  if (status == WB_OK)
-    status = wb::launch(shape_of(s->corpus.documents, TABLE_THREADS, topics * sizeof(int32_t)), topic_document_tables,
-                        "drawing tables", message, s->corpus, static_cast<const uint16_t *>(s->topic.data()), s->topics,
-                        s->alpha_levels, draw->key, draw->iteration, static_cast<const double *>(s->alpha.data()),
-                        s->histogram.data(), s->tables.data());
-  if (status == WB_OK)
-    status = wb::launch(shape_of(ceiling(static_cast<int64_t>(alphas), TABLE_THREADS), TABLE_THREADS, 0),
-                        topic_level_tables, "drawing tables", message, static_cast<int64_t>(alphas), s->alpha_levels,
-                        draw->key, draw->iteration, static_cast<const double *>(s->alpha.data()),
-                        static_cast<const int32_t *>(s->histogram.data()), s->tables.data());
+  WB_TRY(scope.enter(s->device, message));
+  const size_t alphas = s->alpha.size();
+  const int64_t numbers = static_cast<int64_t>(alphas);
+  WB_TRY(clear_tables(s, message));
+  WB_TRY(s->alpha.upload(draw->alpha, alphas, "sending alpha to the device", message));
+  const size_t tally = static_cast<size_t>(s->topics) * sizeof(int32_t);
+  WB_TRY(wb::launch(wb::grid(TABLE_THREADS, s->corpus.documents).sharing(tally), topic_document_tables,
+                    "drawing tables", message, s->corpus, s->topic.data(), s->topics, s->alpha_levels, draw->key,
+                    draw->iteration, s->alpha.data(), s->histogram.data(), s->tables.data()));
+  WB_TRY(wb::launch(wb::cover(TABLE_THREADS, numbers), topic_level_tables, "drawing tables", message, numbers,
+                    s->alpha_levels, draw->key, draw->iteration, s->alpha.data(), s->histogram.data(),
+                    s->tables.data()));
   std::vector<unsigned long long> drawn;
-  if (status == WB_OK) status = bring_tables(s, drawn, message);
-  for (size_t i = 0; i < alphas && status == WB_OK; i++) tables[i] = static_cast<int64_t>(drawn[i]);
-  return status;
+  WB_TRY(bring_tables(s, drawn, message));
+  for (size_t i = 0; i < alphas; i++) tables[i] = static_cast<int64_t>(drawn[i]);
+  return WB_OK;
 }
 
 int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, int64_t *size,
                      wb_message *message) {
   wb::device_scope scope;
-  int status = scope.enter(s->device, message);
+  WB_TRY(scope.enter(s->device, message));
   const size_t topics = static_cast<size_t>(s->topics);
-  if (status == WB_OK) status = clear_tables(s, message);
-  if (status == WB_OK)
-    status = wb::launch(shape_of(s->corpus.terms, TABLE_THREADS, topics * sizeof(int32_t)), topic_term_tables,
-                        "drawing tables", message, s->corpus, static_cast<const uint16_t *>(s->topic.data()), s->topics,
-                        s->beta_levels, draw->key, draw->iteration, draw->beta, s->histogram.data(),
-                        s->tables.data() + topics, s->tables.data());
-  if (status == WB_OK)
-    status = wb::launch(shape_of(1, (s->beta_levels - 1) / WB_TOPIC_LEVEL_CHUNK + 1, 0), topic_chunk_tables,
-                        "drawing tables", message, s->beta_levels, draw->key, draw->iteration, draw->beta,
-                        static_cast<const int32_t *>(s->histogram.data()), s->tables.data() + topics);
+  WB_TRY(clear_tables(s, message));
+  WB_TRY(wb::launch(wb::grid(TABLE_THREADS, s->corpus.terms).sharing(topics * sizeof(int32_t)), topic_term_tables,
+                    "drawing tables", message, s->corpus, s->topic.data(), s->topics, s->beta_levels, draw->key,
+                    draw->iteration, draw->beta, s->histogram.data(), s->tables.data() + topics, s->tables.data()));
+  WB_TRY(wb::launch(wb::grid((s->beta_levels - 1) / WB_TOPIC_LEVEL_CHUNK + 1, 1), topic_chunk_tables, "drawing tables",
+                    message, s->beta_levels, draw->key, draw->iteration, draw->beta, s->histogram.data(),
+                    s->tables.data() + topics));
   std::vector<unsigned long long> drawn;
-  if (status == WB_OK) status = bring_tables(s, drawn, message);
-  for (size_t k = 0; k < topics && status == WB_OK; k++) size[k] = static_cast<int64_t>(drawn[k]);
-  if (status == WB_OK) *tables = static_cast<int64_t>(drawn[topics]);
-  return status;
+  WB_TRY(bring_tables(s, drawn, message));
+  for (size_t k = 0; k < topics; k++) size[k] = static_cast<int64_t>(drawn[k]);
+  *tables = static_cast<int64_t>(drawn[topics]);
+  return WB_OK;
 }
 
 } // namespace

@@ -18,7 +18,7 @@
 #include "core/topic_draw.h"
 #include "core/topic_tables.h"
 #include "core/unroll.h"
-#include "cuda/device.cuh"
+#include "cuda/launch.cuh"
 #include "cuda/real.cuh"
 
 namespace {
@@ -122,7 +122,7 @@ __device__ __forceinline__ double draw_gamma(const wb_gamma_strips *strips, uint
 template <typename Real>
 __global__ void __launch_bounds__(COUNT_THREADS)
     topic_count_terms(device_corpus c, int64_t pairs, const uint16_t *topic, size_t width, Real *phi) {
-  const int64_t pair = static_cast<int64_t>(blockIdx.x) * COUNT_THREADS + threadIdx.x;
+  const int64_t pair = wb::thread_number<COUNT_THREADS>();
   if (pair >= pairs) return;
   Real *const line = phi + static_cast<size_t>(c.term[pair]) * width;
   const uint16_t *const mine = topic + c.pair_token[pair];
@@ -404,7 +404,7 @@ __global__ void __launch_bounds__(DOCUMENT_THREADS, DOCUMENT_BLOCKS) topic_docum
 /* A thread a document: the logs of its pairs, in order. */
 __global__ void __launch_bounds__(SCORE_THREADS)
     topic_score(device_corpus c, const double *total, const double *norm, double *log_likelihood) {
-  const int64_t d = static_cast<int64_t>(blockIdx.x) * SCORE_THREADS + threadIdx.x;
+  const int64_t d = wb::thread_number<SCORE_THREADS>();
   if (d >= c.documents) return;
   double sum = 0;
   for (int64_t i = c.first_pair[d]; i < c.first_pair[d + 1]; i++)
@@ -442,7 +442,7 @@ __global__ void __launch_bounds__(TABLE_THREADS)
 __global__ void __launch_bounds__(TABLE_THREADS)
     topic_level_tables(int64_t alphas, int32_t levels, uint64_t key, uint32_t iteration, const double *alpha,
                        const int32_t *histogram, unsigned long long *tables) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * TABLE_THREADS + threadIdx.x;
+  const int64_t i = wb::thread_number<TABLE_THREADS>();
   if (i >= alphas) return;
   const int32_t *const own = histogram + static_cast<size_t>(i) * (static_cast<size_t>(levels) + 1);
   int64_t above = own[levels];

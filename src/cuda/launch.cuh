@@ -1,0 +1,98 @@
+/* Grids, the number of a thread in its grid, the launch of a kernel, and batches of work that fit on the device. */
+#ifndef WB_CUDA_LAUNCH_CUH
+#define WB_CUDA_LAUNCH_CUH
+
+#include "cuda/device.cuh"
+
+namespace wb {
+
+template <typename T>
+constexpr __host__ __device__ T smaller(T a, T b) {
+  return a < b ? a : b;
+}
+
+template <typename T>
+constexpr __host__ __device__ T larger(T a, T b) {
+  return a > b ? a : b;
+}
+
+/* Parts of `size` that hold `count`. */
+constexpr __host__ __device__ int64_t ceiling(int64_t count, int64_t size) {
+  return (count + size - 1) / size;
+}
+
+/* The number of this thread along the first dimension of its grid, whose blocks have THREADS threads. */
+template <int THREADS>
+__device__ __forceinline__ int64_t thread_number() {
+  return static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+}
+
+/* The configuration of a launch. */
+struct launch_shape {
+  dim3 blocks;
+  dim3 threads;
+  size_t shared_bytes = 0;
+  cudaStream_t stream = nullptr;
+
+  launch_shape sharing(size_t bytes) const { return {blocks, threads, bytes, stream}; }
+  launch_shape on(cudaStream_t other) const { return {blocks, threads, shared_bytes, other}; }
+};
+
+/* x, x by y, or x by y by z blocks of so many threads. */
+inline launch_shape grid(int threads, int64_t x, int64_t y = 1, int64_t z = 1) {
+  return {dim3(static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)),
+          dim3(static_cast<unsigned>(threads))};
+}
+
+/* A thread for each of `count` items, in blocks of so many threads; then by y, and by z. */
+inline launch_shape cover(int threads, int64_t count, int64_t y = 1, int64_t z = 1) {
+  return grid(threads, ceiling(count, threads), y, z);
+}
+
+/* Blocks along the second dimension, whose kernel goes through `count` items in steps of gridDim.y. */
+inline int64_t rows_of_grid(int64_t count) {
+  return smaller<int64_t>(count, 65535);
+}
+
+/* Launches `kernel`. Errors of the launch are returned here, errors inside the kernel by
+ * the next call that waits for it. */
+template <typename... Parameters, typename... Arguments>
+int launch(const launch_shape &shape, void (*kernel)(Parameters...), const char *what, wb_message *message,
+           Arguments &&...arguments) {
+  /* CUDA grants more than 48 KB of shared memory only to a kernel that asks for it. */
+  if (shape.shared_bytes > 48 * 1024)
+    WB_TRY(status_of(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                                          cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          static_cast<int>(shape.shared_bytes)),
+                     what, message));
+  cudaLaunchConfig_t config = {};
+  config.gridDim = shape.blocks;
+  config.blockDim = shape.threads;
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = shape.stream;
+  return status_of(cudaLaunchKernelEx(&config, kernel, static_cast<Arguments &&>(arguments)...), what, message);
+}
+
+/* *bytes: the device memory that a call may take. A tenth stays free for what the runtime takes. */
+inline int memory_for_call(const wb_run *run, uint64_t *bytes, wb_message *message) {
+  WB_TRY(memory_left(run->memory_limit, 0, bytes, message));
+  *bytes = *bytes / 10 * 9;
+  return WB_OK;
+}
+
+/* One of the items of a call takes more bytes than it may take. */
+int too_little(uint64_t bytes, const char *item, uint64_t needed, wb_message *message);
+
+/* *at_once: how many of `all` items of `size` bytes each have room on the device, at least one. `item` names one. */
+int fitting(const wb_run *run, uint64_t size, const char *item, int64_t all, int64_t *at_once, wb_message *message);
+
+/* Calls work(first, count) for batches of `all` items: `at_once` each, and fewer in the last one. */
+template <typename Work>
+int in_batches(int64_t all, int64_t at_once, Work work) {
+  for (int64_t first = 0; first < all; first += at_once) WB_TRY(work(first, smaller(at_once, all - first)));
+  return WB_OK;
+}
+
+} // namespace wb
+
+#endif
