@@ -22,9 +22,14 @@ constexpr __host__ __device__ int64_t ceiling(int64_t count, int64_t size) {
 }
 
 /* The number of this thread along the first dimension of its grid, whose blocks have THREADS threads. */
-template <int THREADS>
-__device__ __forceinline__ int64_t thread_number() {
-  return static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+template <int THREADS, typename Number = int64_t>
+__device__ __forceinline__ Number thread_number() {
+  return static_cast<Number>(blockIdx.x) * THREADS + static_cast<Number>(threadIdx.x);
+}
+/* The same where only the launch knows how many threads a block has. */
+template <typename Number = int64_t>
+__device__ __forceinline__ Number thread_number() {
+  return static_cast<Number>(blockIdx.x) * static_cast<Number>(blockDim.x) + static_cast<Number>(threadIdx.x);
 }
 
 /* The configuration of a launch. */

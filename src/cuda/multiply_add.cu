@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(THREADS) multiply_adds(int64_t turns, Real a, 
   Real sum = 0;
   WB_UNROLL
   for (int i = 0; i < CHAINS; i++) sum += x[i];
-  sums[blockIdx.x * THREADS + threadIdx.x] = sum;
+  sums[wb::thread_number<THREADS, unsigned>()] = sum;
 }
 
 struct meter {

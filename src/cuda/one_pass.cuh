@@ -43,8 +43,8 @@ struct one_pass {
   }
 };
 
-/* The prefix sums, in order, of a block of `count` items: to(j, v) from weight(j, v), of which AT_ONCE items are asked
- * for before they are added. The loop is unrolled TURNS times. *sum: that of the block. */
+/* The prefix sums, in order, of a block of `count` items: to(j, v) from weight(j, v). The weights of AT_ONCE items are
+ * asked for before they are added. The loop is unrolled TURNS times. *sum: the sum of the block. */
 template <int AT_ONCE, int TURNS, typename Real, int R, typename Weight, typename To>
 __device__ __forceinline__ void add_block(int count, Real (&sum)[R], Weight weight, To to) {
   WB_UNROLL
@@ -70,7 +70,7 @@ __device__ __forceinline__ void add_block(int count, Real (&sum)[R], Weight weig
 
 /* Draws one of `items` items for each row. weigh(base, count, top) puts log weights of items base..base + count - 1 in
  * the place of weights.weight(j, v), where all WB_BLOCK_ITEMS can be read, and their largest into top[v].
- * uniforms.take(block) makes uniforms(v) those of a block. */
+ * After uniforms.take(block), uniforms(v) is the block's uniform for row v. */
 template <typename Real, int R, typename Weights, typename Weigh, typename Uniforms>
 __device__ __forceinline__ void draw_in_one_pass(one_pass<Real, R> &seen, Weights &weights, int items, Weigh weigh,
                                                  Uniforms &uniforms) {

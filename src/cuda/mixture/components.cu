@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(ENTRY_THREADS)
     }
     return;
   }
-  const int entry = static_cast<int>(blockIdx.x) * ENTRY_THREADS + static_cast<int>(threadIdx.x);
+  const int entry = thread_number<ENTRY_THREADS, int>();
   const bool adds = entry < triangle;
   int r = 0, column = 0;
   if (adds) triangle_position(entry, &r, &column);
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack_fragments(mixture_
 /* What the host reads of a pass over the rows: for each component the count of its rows, then
  * which failed, then the log likelihood. One thread a component. */
 __global__ void __launch_bounds__(GATHER_THREADS) mixture_gather(mixture_components c, double *answer) {
-  const int j = static_cast<int>(blockIdx.x * GATHER_THREADS + threadIdx.x);
+  const int j = thread_number<GATHER_THREADS, int>();
   if (j >= c.count) return;
   const size_t k = static_cast<size_t>(c.count), size = WB_MIXTURE_STATISTICS(c.columns);
   answer[j] = c.statistics[static_cast<size_t>(j) * size];
@@ -271,9 +271,8 @@ int send(const stream &by, double *to, const double *from, size_t count, wb_mess
 
 /* Reads `count` doubles and waits for them. */
 int fetch(wb_mixture_session *s, stream &by, const double *from, size_t count, wb_message *message) {
-  WB_TRY(
-      status_of(cudaMemcpyAsync(s->room.fetched, from, count * sizeof(double), cudaMemcpyDeviceToHost, by.get()),
-                "fetching numbers of components", message));
+  WB_TRY(status_of(cudaMemcpyAsync(s->room.fetched, from, count * sizeof(double), cudaMemcpyDeviceToHost, by.get()),
+                   "fetching numbers of components", message));
   return by.wait("computing numbers of components", message);
 }
 
@@ -324,8 +323,8 @@ int measure_some(wb_mixture_session *s, const wb_mixture_measures *m, int32_t fi
   questions.distance = all && m->distance != nullptr ? room.answer + k : nullptr;
   questions.trace = all && m->trace != nullptr ? room.answer + 2 * k : nullptr;
   questions.point_distance = room.answer + 3 * k;
-  WB_TRY(
-      launch(team_shape(s, s->side), mixture_measure, "measuring components", message, room.at, questions, room.work));
+  WB_TRY(launch(team_shape(s, s->side), mixture_measure, "measuring components", message, room.at, questions,
+                room.work));
   WB_TRY(fetch(s, s->side, room.answer, (3 + q) * k, message));
   if (questions.log_determinant != nullptr) put(m->log_determinant, room.fetched, k);
   if (questions.distance != nullptr) put(m->distance, room.fetched + k, k);

@@ -2,9 +2,9 @@
  *
  * Each card has a part: some of the leaves of rows, whose labels it draws and whose statistics it sums. All cards draw
  * the same components from the same statistics. A part begins where a node of the tree over all leaves begins. It
- * returns the sums of its largest complete subtrees. The host adds these in the order of the tree, so
- * results do not depend on the number of cards. A call starts the work of all parts before it waits for one. With one
- * card there is one part, and the sums stay there.
+ * returns the sums of its largest complete subtrees. The host adds these in the order of the tree, so results do not
+ * depend on the number of cards. A call starts the work of all parts before it waits for one. With one card there is
+ * one part, and the sums stay there.
  */
 #include "core/mixture_half.h"
 #include "cuda/mixture/state.cuh"
@@ -14,8 +14,8 @@ namespace wb {
 
 namespace {
 
-/* Parts begin at multiples of a power of two of leaves. It is the largest of which each part has PIECES, since parts
- * would differ in size otherwise, and at most MOST_PIECE, which is how many leaves are combined at a time. */
+/* Parts begin at multiples of a power of two of leaves: the largest power with which each part has PIECES pieces, since
+ * parts would differ in size otherwise. It is at most MOST_PIECE, the number of leaves that are combined at a time. */
 constexpr int64_t PIECES = 8, MOST_PIECE = int64_t(1) << GROUP_LEVELS;
 /* Levels of the tree, at most. */
 constexpr int LEVELS = 64;
@@ -106,7 +106,7 @@ void add_nodes(double *const *nodes, const int64_t *sizes, int count, int64_t be
   }
 }
 
-/* The sums of all rows from those of the parts, pieces x size each, which are used up. */
+/* Adds the sums of the parts, pieces x size each, which are used up. */
 double *combine(const wb_mixture_session *session, size_t size, double *const *sums) {
   double *nodes[WB_MOST_DEVICES * 2 * LEVELS];
   int64_t sizes[WB_MOST_DEVICES * 2 * LEVELS];

@@ -32,7 +32,7 @@ public:
   typedef precise<double> as;
   static constexpr int THREADS = TENSOR_THREADS, AT_ONCE = 4;
   static constexpr int TILES = 4; /* of 8 rows */
-  /* From the weights of a component to those of the next: lanes that write at the same time meet no bank twice. */
+  /* From one component's weights to the next one's: lanes that write at the same time meet no bank twice. */
   static constexpr int STRIDE = 40;
   static constexpr int LARGEST = fragment_block(4 * PANELS) - fragment_line(4 * PANELS - 4);
   struct __align__(16) shared_memory {

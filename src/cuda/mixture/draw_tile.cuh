@@ -245,7 +245,7 @@ __device__ __forceinline__ auto log_sum_kept(Weights &weights, int v) {
   return weights.weight(0, v) + Weights::as::log(weights.weight(1, v));
 }
 
-/* The number of a thread's row v among those of its launch. */
+/* The number of a thread's row v among the rows of its launch. */
 template <int THREADS = MIXTURE_THREADS>
 __device__ __forceinline__ int64_t row_of_thread(int rows_each, int v) {
   return static_cast<int64_t>(blockIdx.x) * (THREADS * rows_each) + threadIdx.x + v * THREADS;

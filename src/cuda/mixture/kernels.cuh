@@ -37,9 +37,9 @@ uint64_t coefficient_bytes(int32_t components, int order) {
 constexpr int FRAGMENT_COMPONENTS = 16, FRAGMENT_LINE = 64, FRAGMENT_MOST_COLUMNS = 48;
 static_assert(FRAGMENT_COMPONENTS == WB_BLOCK_ITEMS, "one block of a draw is one block of a product of matrices");
 
-/* Of a block of components, where line r of their triangles begins: their negative offsets, those of components i and i
- * + 8 side by side, and then for each four columns up to the diagonal 64 coefficients, of lane 4g + q those of
- * components g and g + 8 in column q of the four; past the diagonal zeros. After the last line come the log constants,
+/* Where line r of the triangles of a block of components begins. A line has the negative offsets, with components i and
+ * i + 8 side by side. Then come 64 coefficients for each four columns up to the diagonal: lane 4g + q has components g
+ * and g + 8 in column q of the four. Past the diagonal are zeros. After the last line come the log constants,
  * as the offsets do. Four lines make a panel; lines that the triangle does not have are not there. */
 constexpr __host__ __device__ int fragment_line(int r) {
   return FRAGMENT_COMPONENTS * r + FRAGMENT_LINE * ((r / 4 + 1) * (r / 4 * 2 + r % 4));

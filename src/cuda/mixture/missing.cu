@@ -208,7 +208,7 @@ __global__ void __launch_bounds__(MISSING_THREADS)
   typedef precise<Real> as;
   WB_DYNAMIC_SHARED(Real, shared);
   missing_row<Real> mine;
-  const int64_t at = patterns.first[patterns.from] + static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t at = patterns.first[patterns.from] + thread_number();
   if (!mine.find(patterns, at, p, components, tables, shared, first_row, first_row + rows)) return;
   const int64_t slot = mine.number - first_row;
   const uint64_t element = static_cast<uint64_t>(before + mine.number);
@@ -238,7 +238,7 @@ __global__ void __launch_bounds__(MISSING_THREADS)
   typedef precise<Real> as;
   WB_DYNAMIC_SHARED(Real, shared);
   missing_row<Real> mine;
-  const int64_t at = patterns.first[patterns.from] + static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t at = patterns.first[patterns.from] + thread_number();
   if (!mine.find(patterns, at, p, components, tables, shared, first_row, first_row + rows)) return;
   const int64_t slot = mine.number - first_row;
   mine.read(first_value_of_row(x, p, mine.number - start));

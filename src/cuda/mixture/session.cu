@@ -158,8 +158,7 @@ int open_prediction(wb_mixture_session *s, int32_t components, int32_t mixtures,
   WB_TRY(open_transit(s, out->chunk, 1, first / WB_LEAF_ROWS + leaves, &out->x, message));
   WB_TRY(out->labels.allocate(pass, "labels", message));
   WB_TRY(out->log_sums.allocate(pass, "log densities", message));
-  if (beside > 0) WB_TRY(out->beside.allocate(kept, "probabilities", message));
-  return WB_OK;
+  return out->beside.allocate(kept, "probabilities", message);
 }
 
 /* Copies outputs of `rows` rows to the host, from row `at` of the outputs on. */
@@ -171,14 +170,14 @@ int fetch_predictions(wb_mixture_session *s, const prediction &from, int32_t com
   if (to.log_density != nullptr) WB_TRY(fetch(&s->run, to.log_density + at, from.log_sums.data(), rows, what, message));
   if (to.probability == nullptr) return WB_OK;
   for (int32_t j = 0; j < components; j++)
-    WB_TRY(
-        fetch(&s->run, to.probability + at + j * to.stride, from.beside.data() + j * from.pass, rows, what, message));
+    WB_TRY(fetch(&s->run, to.probability + at + j * to.stride, from.beside.data() + j * from.pass, rows, what,
+                 message));
   return WB_OK;
 }
 
 constexpr int DENSITY_THREADS = 256;
 
-/* A thread a row. `step`: 1, or 0 where one unit is that of all rows. */
+/* A thread a row. `step`: 1, or 0 where all rows have one unit. */
 __global__ void __launch_bounds__(DENSITY_THREADS)
     mixture_add_densities(int64_t rows, const double *log_density, const double *log_unit, int step, double *sum) {
   const int64_t i = thread_number<DENSITY_THREADS>();
@@ -219,8 +218,7 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
   double *const probability = to.probability != nullptr ? out.beside.data() : nullptr;
   WB_TRY(send_coefficients<Real>(s, parameters, mixtures, kernel.order, coefficients, message));
   int64_t leaves;
-  for (int64_t start = first / WB_LEAF_ROWS * WB_LEAF_ROWS; start < first + count;
-       start += leaves * WB_LEAF_ROWS) {
+  for (int64_t start = first / WB_LEAF_ROWS * WB_LEAF_ROWS; start < first + count; start += leaves * WB_LEAF_ROWS) {
     leaves = leaves_at_once(s, start / WB_LEAF_ROWS, &out.x);
     const int64_t end = smaller(first + count, start + leaves * WB_LEAF_ROWS);
     const Real *x;
@@ -239,8 +237,8 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
                       probability, out.pass));
         WB_TRY(evaluate_missing<Real>(s, start, row, rows, x, labels, log_sums, probability, out.pass, message));
         if (sums != nullptr)
-          WB_TRY(launch(s->cover(DENSITY_THREADS, rows), mixture_add_densities,
-                        "adding densities", message, rows, log_sums, unit, sums->unit_each ? 1 : 0, sum));
+          WB_TRY(launch(s->cover(DENSITY_THREADS, rows), mixture_add_densities, "adding densities", message, rows,
+                        log_sums, unit, sums->unit_each ? 1 : 0, sum));
       }
       WB_TRY(sums != nullptr ? fetch_densities(s, *sums, at, rows, sum, message)
                              : fetch_predictions(s, out, k, at, rows, to, message));
@@ -253,8 +251,7 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
 
 int open_device(wb_mixture_session *s, const wb_mixture_data *data, wb_message *message) {
   const char *const kind = "asking for the device's kind", *const units = "sending units to the device";
-  const char *const samples = "the samples of the rows";
-  const size_t p = static_cast<size_t>(data->columns), rows = static_cast<size_t>(s->data.rows);
+  const size_t p = static_cast<size_t>(data->columns);
   int major = 0, minor = 0;
   WB_TRY(s->stream.create(message));
   WB_TRY(s->side.create_urgent(message));
@@ -266,14 +263,11 @@ int open_device(wb_mixture_session *s, const wb_mixture_data *data, wb_message *
   WB_TRY(status_of(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, s->device), kind, message));
   s->tensor_cores = 10 * major + minor == TENSOR_CAPABILITY && has_tensor_code();
   WB_TRY(s->units.allocate(2 * p, "units of the columns", message));
-  WB_TRY(
-      status_of(cudaMemcpy(s->units.data(), data->center, p * sizeof(double), cudaMemcpyHostToDevice), units, message));
+  WB_TRY(s->units.upload(data->center, p, units, message));
   WB_TRY(status_of(cudaMemcpy(s->units.data() + p, data->inverse_scale, p * sizeof(double), cudaMemcpyHostToDevice),
                    units, message));
-  if (s->data.sample != nullptr) {
-    WB_TRY(s->sample.allocate(rows, samples, message));
-    WB_TRY(s->sample.upload(s->data.sample, rows, "sending the samples of the rows to the device", message));
-  }
+  if (s->data.sample != nullptr)
+    WB_TRY(s->sample.hold(s->data.sample, static_cast<size_t>(s->data.rows), "the samples of the rows", message));
   WB_TRY(open_missing(s, message));
   return settle_rows(s, message);
 }

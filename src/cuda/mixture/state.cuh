@@ -23,7 +23,7 @@ constexpr int64_t PASS_ROWS = 256;
 /* Device memory for rows that do not stay on the device: while one chunk is computed, the next
  * arrives. See cuda/mixture/stream.cu. */
 struct mixture_transit {
-  bool packed = false;         /* leaves arrive; else columns, of which the device makes `leaves` */
+  bool packed = false;         /* leaves arrive; else columns, which the device makes `leaves` */
   int64_t chunk = 0, step = 1; /* leaves at a time; chunks begin at multiples of `step` */
   int64_t end = 0;             /* the leaf after the last one of a pass */
   device_bytes arriving[2], leaves;
@@ -60,7 +60,7 @@ struct mixture_workspace {
   const void *now = nullptr; /* the rows of the chunk that was drawn last */
   device_array<int32_t> labels;
   device_bytes log_sums;
-  device_array<double> nodes; /* those of the leaves that are summed at a time, and those that wait */
+  device_array<double> nodes; /* of the leaves that are summed at a time, and nodes that wait */
   device_array<double> roots; /* if several devices share the rows: a node for each piece */
   /* If labels are kept: the sorted keys of all leaves, and what pairs of components need. */
   device_array<int32_t> keys;
@@ -228,7 +228,7 @@ inline size_t node_size(const wb_mixture_session *s, int32_t components) {
   return static_cast<size_t>(components) * WB_MIXTURE_STATISTICS(s->data.columns) + 1;
 }
 
-/* Calls work(real) on the device of a part. The type of `real` is that of the session's precision. */
+/* Calls work(real) on the device of a part, where `real` has the type of the session's precision. */
 template <typename Work>
 int on_device(wb_mixture_session *s, wb_message *message, Work work) {
   return on_device(s->device, message, [&] { return settled(s, with_precision(s->data.precision, work)); });
@@ -346,9 +346,9 @@ int plan_leaves(const wb_mixture_session *s, int32_t components, int64_t nodes, 
                 uint64_t fixed, uint64_t left, leaf_plan *plan, wb_message *message);
 /* How many nodes are enough: the blocks that sum them occupy all multiprocessors. */
 int64_t nodes_wished(const wb_mixture_session *s, int32_t components);
-/* Doubles of the nodes, and of those of groups that wait for their siblings. */
+/* Doubles of the nodes, and of the groups' nodes that wait for their siblings. */
 size_t node_room(const wb_mixture_session *s, int32_t components, const leaf_plan &plan);
-/* Adds the sums of a group of leaves to those of the groups before it: leaves begin..end - 1 of the part, a group or
+/* Adds the sums of a group of leaves to the sums of earlier groups: leaves begin..end - 1 of the part, a group or
  * its beginning, have `count` nodes from `nodes` on. `roots` takes the sums of each piece. */
 int combine_group(wb_mixture_session *s, int32_t components, int64_t group, int64_t begin, int64_t end,
                   const double *nodes, int64_t count, double *waiting, double *roots, wb_message *message);

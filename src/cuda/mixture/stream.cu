@@ -1,6 +1,6 @@
 /* Sends rows of a mixture session to the graphics card. As many leaves as fit beside what a sweep needs stay on the
- * card. The others travel in every pass, in chunks. The leaves are in a few spans, of which each has some that stay and
- * some that travel, so that the bus works while leaves that stay are computed. While one chunk is computed, the next
+ * card. The others travel in every pass, in chunks. The leaves are in a few spans. Each has leaves that stay and leaves
+ * that travel, so that the bus works while leaves that stay are computed. While one chunk is computed, the next
  * arrives in a second buffer on a stream of its own. One event says that a chunk has arrived, another that its buffer
  * may be overwritten. At the end of a pass the first two chunks of the next pass are sent, so that the bus works while
  * components are drawn. If the data have at most two chunks, these stay on the card.
@@ -56,7 +56,7 @@ int64_t round_down(int64_t leaf, int64_t step) {
 /* The most spans. Data that are large enough have so many. */
 constexpr int64_t SPANS = 8;
 
-/* Leaves begin..change - 1 of a span stay, and are at `place` among those that stay; change..end - 1 travel. */
+/* Leaves begin..change - 1 of a span stay, from index `place` on among all that stay; change..end - 1 travel. */
 struct leaf_span {
   int64_t begin, change, end, place;
 };
@@ -380,10 +380,9 @@ int open_transit(wb_mixture_session *s, int64_t chunk, int64_t step, int64_t end
   transit->packed = s->source == mixture_source::packed;
   const size_t leaves = static_cast<size_t>(smaller(chunk, s->leaves - round_down(s->kept, MOST_STEP)));
   for (device_bytes &buffer : transit->arriving)
-    WB_TRY(buffer.allocate(leaves * (transit->packed ? s->leaf() : s->raw_leaf()), "a chunk of rows",
-                                         message));
-  if (!transit->packed) WB_TRY(transit->leaves.allocate(leaves * s->leaf(), "a chunk of rows", message));
-  return WB_OK;
+    WB_TRY(buffer.allocate(leaves * (transit->packed ? s->leaf() : s->raw_leaf()), "a chunk of rows", message));
+  return transit->packed ? static_cast<int>(WB_OK)
+                         : transit->leaves.allocate(leaves * s->leaf(), "a chunk of rows", message);
 }
 
 int64_t leaves_at_once(const wb_mixture_session *s, int64_t first, const mixture_transit *transit) {

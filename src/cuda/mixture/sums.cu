@@ -1,5 +1,5 @@
-/* Sums the sufficient statistics of rows after their components are drawn: those of a leaf in the order of its rows,
- * those of all leaves by a binary tree. The twin of cpu/mixture/sums.c and numeric/reduction_tree.h. There are no
+/* Sums the sufficient statistics of rows after their components are drawn: the rows of a leaf in their order, then all
+ * leaves by a binary tree. The twin of cpu/mixture/sums.c and numeric/reduction_tree.h. There are no
  * atomic additions: one thread adds each number, in an order that does not depend on the launch.
  */
 #include "cuda/mixture/sums.cuh"
@@ -70,7 +70,7 @@ inline size_t sum_shared_bytes(int p) {
 
 /* Adds the products of the rows in shared memory to the sums of their components. A
  * thread adds one entry of the triangle for all rows, in order. The rows are sorted by
- * label; `started` is the label to whose sums rows have been added before. */
+ * label; `started` is the label whose sums have been begun before. */
 __device__ __forceinline__ void add_rows(const double *values, const int32_t *labels, int rows, int p,
                                          int32_t started, double *sums) {
   const int stride = sum_stride(p), entries = static_cast<int>(WB_MIXTURE_STATISTICS(p));
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(SUM_THREADS, 9)
 static __global__ void __launch_bounds__(TREE_THREADS)
     mixture_combine(const double *sums, int leaves, size_t node, double *waiting, int64_t index, bool is_last,
                     double *root) {
-  const size_t entry = static_cast<size_t>(blockIdx.x) * TREE_THREADS + threadIdx.x;
+  const size_t entry = thread_number<TREE_THREADS, size_t>();
   if (entry >= node) return;
   double inside[GROUP_LEVELS] = {};
   double sum = 0;

@@ -11,7 +11,7 @@ namespace wb {
 /* Threads of a block that adds rows. */
 constexpr int SUM_THREADS = 128;
 
-/* How many values a thread reads ahead of those that it adds one after the other: an addition
+/* How many values a thread reads before it adds them one after the other: an addition
  * takes a few cycles, a read of shared memory some 20, of device memory hundreds. */
 constexpr int READ_AHEAD = 8, VALUES_AHEAD = 4;
 

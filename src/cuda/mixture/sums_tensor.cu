@@ -7,15 +7,15 @@
 
 namespace wb {
 
-/* Sums of 2^levels leaves are added up, as far as registers have room for those that wait. */
+/* Sums of 2^levels leaves are added up, as far as registers have room for the sums that wait. */
 constexpr __host__ __device__ int fused_levels(int tiles) {
   return tiles <= 4 ? 2 : 1;
 }
 constexpr int MOST_FUSED = 4;
 static_assert(MOST_FUSED == SUM_THREADS / 32, "a warp adds the log densities of a leaf");
 
-/* Products of 16 values with 8, as far as they reach the lower triangle: those of values 16 m, ... with 8 n, ... are
- * number m (m + 1) + n. */
+/* Products of 16 values with 8, as far as they reach the lower triangle. Number m (m + 1) + n has the products of
+ * values 16 m, ... with values 8 n, .... */
 constexpr __host__ __device__ int sum_products(int tiles) {
   return tiles % 2 == 0 ? tiles / 2 * (tiles / 2 + 1) : (tiles - 1) / 2 * ((tiles + 1) / 2) + tiles;
 }
@@ -110,14 +110,14 @@ __device__ __forceinline__ void sum_logs_of_leaves(const Real *log_sum, int64_t 
   *sum = total;
 }
 
-/* As mixture_sum(), but each node is that of `fused` leaves, a power of two, or of those of the `leaves` that are left.
- * TILES is the number of values, p + 1, over 8, rounded up. Blocks of one node share its components,
+/* As mixture_sum(), but each node has the sums of `fused` leaves, a power of two, and the last node the leaves that are
+ * left. TILES is the number of values, p + 1, over 8, rounded up. Blocks of one node share its components,
  * SUM_TENSOR_COMPONENTS at a time, a component a warp, and one more block adds the log densities. They run side by side
- * (blockIdx.x), so that a leaf's rows, of which each reads some of every sector, come from device memory once.
+ * (blockIdx.x), so that a leaf's rows come from device memory once, although each block reads some of every sector.
  *
  * Reads as mixture_sum() does, and writes 8 / fused node bytes a leaf. Four rows take sum_products(TILES) products of 4
- * cycles of a multiprocessor each, two at p = 14; with the reads, of which each value has a sector of its own, a row
- * takes 39 cycles there on an H200, where mixture_sum() takes 77. Registers on sm_90: 70, 96, 210, 255, 255, 255 for 1
+ * cycles of a multiprocessor each, two at p = 14; with the reads, a sector for each value, a row takes 39 cycles
+ * there on an H200, where mixture_sum() takes 77. Registers on sm_90: 70, 96, 210, 255, 255, 255 for 1
  * to 6 TILES, with spills of 32 and 144 bytes for the last two. */
 template <typename Real, int TILES>
 __global__ void __launch_bounds__(SUM_THREADS)

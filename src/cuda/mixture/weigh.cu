@@ -75,7 +75,7 @@ __device__ __forceinline__ void add_weighted(const double *values, const double 
   }
 }
 
-/* Weighted statistics of the leaves from blockIdx.x = 0 on, laid out as those of mixture_sum(); x holds floats where
+/* Weighted statistics of the leaves from blockIdx.x = 0 on, laid out as by mixture_sum(); x holds floats where
  * `single`. probability is `stride` x components. The blocks of one leaf share its components evenly, and one more
  * block adds the log densities.
  *
@@ -194,8 +194,8 @@ int weigh_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, d
   const mixture_evaluate_kernel<Real> kernel = find_mixture_evaluate<Real>(s->data.columns);
   const int32_t k = parameters->components;
   WB_TRY(check_components(k, message));
-  WB_TRY(
-      with_memory(s, message, [&] { return open_weighing(s, k, coefficient_bytes<Real>(k, kernel.order), message); }));
+  const uint64_t bytes = coefficient_bytes<Real>(k, kernel.order);
+  WB_TRY(with_memory(s, message, [&] { return open_weighing(s, k, bytes, message); }));
   mixture_weighing &w = s->work.weighing;
   Real *const coefficients = static_cast<Real *>(w.coefficients.address());
   WB_TRY(send_coefficients<Real>(s, parameters, 1, kernel.order, coefficients, message));

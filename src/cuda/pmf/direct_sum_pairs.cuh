@@ -1,4 +1,4 @@
-/* Direct sums of many pairs of short vectors, whose sums take less time than their transfer. Only
+/* Direct sums of many pairs of short vectors, which take less time to add than to transfer. Only
  * cuda/pmf/direct_sum.cu includes this file.
  *
  * Chunks of pairs go through a few slots, each with a stream of its own. At any time the host's threads copy one chunk
@@ -18,7 +18,7 @@ constexpr int64_t RING_BYTES = int64_t(1) << 22;
 /* Pairs whose numbers are copied in one piece: 32 KB from one column of a matrix. */
 constexpr int64_t RING_SPAN = 4096;
 
-/* Whether the pairs can go through the ring: each array has those of neighbouring pairs side by side, or one
+/* Whether the pairs can go through the ring: each array has the numbers of neighbouring pairs side by side, or one
  * vector for all pairs. */
 bool fits_ring(const wb_convolution &work) {
   return work.pairs > 1 && work.p_pair_stride <= 1 && work.q_pair_stride <= 1 &&

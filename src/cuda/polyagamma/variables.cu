@@ -20,7 +20,7 @@ constexpr int sort_elements = 8 * sort_threads;
 /* Places of the sort: a way and its number of parts, counted up to 15. */
 constexpr int part_places = 16, places = WB_POLYAGAMMA_WAYS * part_places;
 
-/* shape_step, tilt_step: 0 where one value is that of all elements, else 1. */
+/* shape_step, tilt_step: 0 where all elements have one value, else 1. */
 struct draw_arguments {
   int32_t count;
   const double *shape;
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(sort_threads) polyagamma_sort(draw_arguments a
 template <int Way>
 __global__ void __launch_bounds__(draw_threads)
     polyagamma_draw(draw_arguments a, int way, const int32_t *list, int32_t count) {
-  const int32_t at = static_cast<int32_t>(thread_number<draw_threads>());
+  const int32_t at = thread_number<draw_threads, int32_t>();
   if (at >= count) return;
   const int32_t i = list == nullptr ? at : list[at];
   const uint64_t element = a.first + static_cast<uint64_t>(i);
@@ -121,7 +121,7 @@ int launch_draws(int way, const draw_arguments &a, const int32_t *list, int32_t 
 __global__ void __launch_bounds__(draw_threads) polyagamma_evaluate(int32_t quantity, int32_t log, int32_t count,
                                                                    const double *x, const double *shape,
                                                                    const double *tilt, double *value) {
-  const int32_t i = static_cast<int32_t>(thread_number<draw_threads>());
+  const int32_t i = thread_number<draw_threads, int32_t>();
   if (i < count) value[i] = wb_polyagamma_evaluate(quantity, log, x[i], shape[i], tilt[i]);
 }
 
@@ -147,7 +147,7 @@ public:
     return fetch(run_, work_.draws + done, draws_.data(), count, FETCHING, message);
   }
 
-  /* All elements, which have the same shape and tilt: the draws of a chunk are made while those of another travel. */
+  /* All elements, which have the same shape and tilt: one chunk is drawn while another travels. */
   int run_alike(wb_message *message) {
     const int64_t room = slot_items(work_.count, sizeof(double));
     WB_TRY(shape_.allocate(1, "the shapes", message));

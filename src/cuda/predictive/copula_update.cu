@@ -68,7 +68,7 @@ __device__ double update_binary(double q, double weight, double rho, double scor
 
 /* A thread a resample: the rows' cumulative weights, in the order of the rows. */
 __global__ void row_weights(update_arguments a) {
-  const int64_t group = thread_number<group_threads>();
+  const int64_t group = thread_number();
   if (group >= a.groups) return;
   double *const cumulative = a.cumulative + group * a.rows;
   double sum = 0;
@@ -80,7 +80,7 @@ __global__ void row_weights(update_arguments a) {
 /* A thread a (resample, step): its row, and its scores, or for a binary response
  * the uniform. */
 __global__ void draw_steps(update_arguments a) {
-  const int64_t at = thread_number<group_threads>();
+  const int64_t at = thread_number();
   if (at >= a.groups * a.steps) return;
   const int64_t group = at / a.steps, t = at % a.steps;
   const uint64_t resample = static_cast<uint64_t>(a.first_group + group);
@@ -120,7 +120,7 @@ __global__ void draw_binary(update_arguments a) {
 /* Launch: (blocks of points, resamples). One coordinate or a binary response: the
  * state stays in registers. */
 __global__ void update_one(update_arguments a) {
-  const int64_t l = thread_number<point_threads>();
+  const int64_t l = thread_number();
   if (l >= a.points) return;
   for (int64_t group = blockIdx.y; group < a.groups; group += gridDim.y) {
     double u = a.conditional[group * a.points + l];
@@ -144,7 +144,7 @@ __global__ void update_one(update_arguments a) {
 }
 
 __global__ void update_many(update_arguments a) {
-  const int64_t l = thread_number<point_threads>();
+  const int64_t l = thread_number();
   if (l >= a.points) return;
   for (int64_t group = blockIdx.y; group < a.groups; group += gridDim.y) {
     const int64_t at = group * a.dimensions * a.points + l;

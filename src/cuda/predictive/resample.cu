@@ -26,7 +26,7 @@ struct chain_arguments {
  * step with known variance is half a Philox block, an inverse normal distribution
  * function and a multiply-add. */
 __global__ void known_variance(chain_arguments a) {
-  const int64_t r = thread_number<chain_threads>();
+  const int64_t r = thread_number();
   if (r >= a.resamples) return;
   double mean = a.mean[r], *record = a.every > 0 ? a.trajectory + r : nullptr;
   int64_t held = -1;
@@ -47,7 +47,7 @@ __global__ void known_variance(chain_arguments a) {
 }
 
 __global__ void unknown_variance(chain_arguments a) {
-  const int64_t r = thread_number<chain_threads>();
+  const int64_t r = thread_number();
   if (r >= a.resamples) return;
   double mean = a.mean[r], scale = a.scale[r], *record = a.every > 0 ? a.trajectory + r : nullptr;
   for (int64_t i = 0; i < a.steps; i++) {
@@ -71,7 +71,7 @@ struct bootstrap_arguments {
 
 /* A thread a (resample, observation). */
 __global__ void bootstrap_weights(bootstrap_arguments a) {
-  const int64_t at = thread_number<chain_threads>();
+  const int64_t at = thread_number();
   if (at >= a.resamples * a.observations) return;
   a.weight[at] = wb_bootstrap_weight(a.key, static_cast<uint64_t>(a.first + at / a.observations),
                                      static_cast<uint64_t>(at % a.observations));
@@ -79,7 +79,7 @@ __global__ void bootstrap_weights(bootstrap_arguments a) {
 
 /* A thread a resample: sums in the order of the observations. */
 __global__ void bootstrap_finish(bootstrap_arguments a) {
-  const int64_t r = thread_number<chain_threads>();
+  const int64_t r = thread_number();
   if (r >= a.resamples) return;
   const int64_t n = a.observations;
   double *const weight = a.weight + r * n;

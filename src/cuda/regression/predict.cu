@@ -18,7 +18,7 @@ namespace {
 
 constexpr int predict_threads = 128, draws_at_once = 4;
 
-/* What the kernels read. `rows` are those of this call, of which a block begins at `begin`. */
+/* What the kernels read: the rows of this call, and the block of rows that begins at `begin`. */
 struct prediction_rows {
   const double *x;
   const int32_t *row_start, *column;

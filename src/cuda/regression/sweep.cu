@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(row_threads)
   if (row < rows) x[c * rows + row] = wb_regression_scaled(x[c * rows + row], center[c], inverse_scale[c]);
 }
 
-/* What offset and effects add to the linear predictor of an outcome. Moves `effects` behind those of the outcome. */
+/* What offset and effects add to the linear predictor of an outcome. Moves `effects` to the next outcome's. */
 __device__ double fixed_part(const regression_rows &data, const term_list &terms, int outcome, int64_t row,
                              const double **effects) {
   double fixed = data.offset != nullptr ? data.offset[outcome * data.rows + row] : 0.0;
@@ -61,7 +61,7 @@ __device__ double fixed_part(const regression_rows &data, const term_list &terms
 
 /* Weight omega, linear term z (or what `weights` says) and log likelihood of each row. Launch: a thread for each row.
  * `omega` may be nullptr: the log likelihood alone. Bytes of global memory: 8 (columns + 6) a row; operations: a
- * multiply-add a column and outcome, and a Polya-Gamma draw, of which the threads of a warp make different kinds. */
+ * multiply-add a column and outcome, and a Polya-Gamma draw; the threads of a warp draw by different methods. */
 __global__ void __launch_bounds__(row_threads)
     regression_weigh(regression_rows data, term_list terms, regression_point at, double *omega, double *z,
                      double *log_likelihood) {
@@ -248,7 +248,7 @@ __global__ void __launch_bounds__(sum_threads)
  * each double of a node from the one with index `from` on, by the pairs of the level. */
 __global__ void __launch_bounds__(tree_threads)
     regression_combine(double *sums, size_t node, size_t from, int64_t leaves, int64_t step) {
-  const size_t entry = from + static_cast<size_t>(blockIdx.x) * tree_threads + threadIdx.x;
+  const size_t entry = from + thread_number<tree_threads, size_t>();
   const int64_t pairs = (leaves + 2 * step - 1) / (2 * step);
   if (entry >= node) return;
   for (int64_t pair = blockIdx.y; pair < pairs; pair += gridDim.y) {

@@ -31,7 +31,7 @@ struct wb_topic_session {
   double term_base = 0, share_base = 0; /* of the tables; 0: none */
 
   size_t real() const { return precision == WB_SINGLE ? sizeof(float) : sizeof(double); }
-  /* Documents whose theta, or terms whose phi, a stage holds. */
+  /* How many documents (with theta) or terms (with phi) a stage holds. */
   int64_t stage_rows() const { return static_cast<int64_t>(stage.size() / static_cast<size_t>(topics)); }
 };
 
@@ -40,7 +40,7 @@ namespace {
 /* Bytes of theta, or of phi, on their way at a time. */
 constexpr size_t STAGE_BYTES = 64 * 1000 * 1000;
 
-/* Calls work(real) on the session's device. The type of `real` is that of the session's precision. */
+/* Calls work(real) on the session's device, where `real` has the type of the session's precision. */
 template <typename Work>
 int on_device(wb_topic_session *s, wb_message *message, Work work) {
   return wb::on_device(s->device, message, [&] { return wb::with_precision(s->precision, work); });
@@ -60,7 +60,7 @@ size_t document_shared(int rows, int threads) {
   return document_memory<Real>(rows, threads / TEAM<Real>).bytes;
 }
 
-/* The threads of a document's block whose shared memory the device has; 0 if not even those of a warp. */
+/* How many threads a document's block can have with the device's shared memory; 0 if not even a warp. */
 int find_threads(const wb_topic_session *s, int most_shared) {
   for (int threads = DOCUMENT_THREADS; threads >= WARP; threads /= 2) {
     const size_t bytes = s->precision == WB_SINGLE ? document_shared<float>(s->rows, threads)

@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(TERM_THREADS, TERM_BLOCKS)
 
 /* One over the sum of each topic's gammas: a thread a topic, leaves in order. */
 __global__ void topic_inverse(const double *leaf_sum, int64_t leaves, int topics, double *inverse) {
-  const int k = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  const int k = wb::thread_number<int>();
   if (k >= topics) return;
   double sum = 0;
   WB_UNROLL_BY(16) /* so many reads at a time */
@@ -174,13 +174,13 @@ __global__ void topic_inverse(const double *leaf_sum, int64_t leaves, int topics
 /* phi as given: terms x topics into terms x width. */
 template <typename Real>
 __global__ void topic_set_phi(const double *given, int topics, size_t width, int64_t count, Real *phi) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t i = wb::thread_number();
   if (i >= count) return;
   narrow(given[i], phi + static_cast<size_t>(i / topics) * width + static_cast<size_t>(i % topics));
 }
 
 __global__ void topic_ones(int topics, double *inverse) {
-  const int k = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  const int k = wb::thread_number<int>();
   if (k < topics) inverse[k] = 1;
 }
 
@@ -299,8 +299,8 @@ __device__ __forceinline__ void add_rows(const typename wb::precise<Real>::piece
   }
 }
 
-/* The sums of a thread's lanes over all rows, kept after each stretch but the last. The pointers are those of the
- * thread's first lane. */
+/* The sums of a thread's lanes over all rows, kept after each stretch but the last. The pointers point to
+ * the thread's first lane. */
 template <typename Real>
 __device__ __forceinline__ void add_stretches(int rows, const Real *weights, const Real *phi, Real *sums,
                                               Real (&sum)[wb::precise<Real>::in_piece]) {
@@ -485,7 +485,7 @@ __global__ void __launch_bounds__(TABLE_THREADS)
   if (threadIdx.x < SHARED_COUNTS && few[threadIdx.x] > 0) atomicAdd(&histogram[threadIdx.x], few[threadIdx.x]);
 }
 
-/* Adds the tables of the levels: a thread a chunk of them, of which there are at most 64. */
+/* Adds the tables of the levels: a thread for each of at most 64 chunks of levels. */
 __global__ void topic_chunk_tables(int32_t levels, uint64_t key, uint32_t iteration, double beta,
                                    const int32_t *histogram, unsigned long long *tables) {
   const int32_t chunk = static_cast<int32_t>(threadIdx.x), end = (chunk + 1) * WB_TOPIC_LEVEL_CHUNK;
