@@ -244,6 +244,7 @@ static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *m
                   message));
   wb::drawing drawing(*work, run);
   if (work->count == 0) return WB_OK;
+  /* Draws of all slots at a time, which is more than all draws where these are few. */
   const int64_t room = wb::SLOTS * wb::slot_items(work->count, sizeof(double));
   if (work->shapes == 1 && work->tilts == 1 && wb::smaller(room, work->count) <= at_once)
     return drawing.run_alike(message);
