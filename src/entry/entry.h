@@ -1,4 +1,4 @@
-/* What the files of entry/ share: conversions between R's values and those of the C code, and the list of all entries.
+/* What the files of entry/ share: conversions between R's values and values of C, and the list of all entries.
  * An entry converts values and computes nothing. */
 #ifndef WB_ENTRY_H
 #define WB_ENTRY_H
