@@ -24,8 +24,9 @@ shorten <- function(text) if (nchar(text, allowNA = TRUE) %in% 0:60) text else p
 strtrim_safe <- function(text) substr(if (validUTF8(text)) text else encodeString(text), 1L, 57L)
 
 check_dots_empty <- function(...) {
-  if (...length() > 0L) {
-    given <- names(list(...))
+  given <- if (...length() > 0L) take_old_names(list(...), parent.frame())
+  if (length(given)) {
+    given <- names(given)
     given <- if (is.null(given) || !nzchar(given[[1L]])) "an unnamed argument" else paste0("`", given[[1L]], "`")
     stop_warpbayes("input", paste0("unused argument: ", given, " is not known here; is it misspelt?"), argument = given)
   }
