@@ -143,7 +143,7 @@ gg_draw <- function(picture) {
   style <- vapply(layers, function(one) paste(c(one$shape, unlist(one$style), one$data$group[!is.null(one$image)]),
     collapse = " "), "")
   right <- panels[[1L]]$right
-  names <- length(panels[[1L]]$y$at) * isTRUE(panels[[1L]]$y$names)
+  names <- length(panels[[1L]]$y$at) * isTRUE(panels[[1L]]$y$names) * ceiling(length(panels) / picture$columns)
   titles <- vapply(panels, function(one) if (is.null(one$title)) "" else one$title, "")
   gg_picture(picture$main, picture$xlab, picture$ylab) +
     lapply(split(layers, factor(style, unique(style))), function(same) {
@@ -174,7 +174,7 @@ gg_draw <- function(picture) {
     }) +
     (if (names) {
       ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(), axis.ticks.y = ggplot2::element_blank(),
-        axis.text.y = ggplot2::element_text(size = max(5, min(11, 260 / names))))
+        axis.text.y = ggplot2::element_text(size = max(4, min(11, 260 / names))))
     })
 }
 
@@ -187,7 +187,7 @@ gg_key <- function(key, corner) {
   list(
     ggplot2::geom_point(aes_of(x = "x", y = "y", colour = "colour"), rows, alpha = 0, show.legend = TRUE),
     ggplot2::scale_colour_identity(limits = unique(key$colours), labels = key$text, name = key$title,
-      guide = ggplot2::guide_legend(title.position = "top", nrow = ceiling(length(key$text) / 4), byrow = TRUE,
+      guide = ggplot2::guide_legend(title.position = "top", nrow = key_rows(key), byrow = TRUE,
         override.aes = list(alpha = 1, shape = 15, size = 4)))
   )
 }

@@ -61,7 +61,7 @@
 #'   \item{draws}{with groups: `intercepts`, G x D x C. With other terms than one `(1 | g)`, and for a multinomial: see
 #'     [grouping_terms].}
 #'   \item{prior}{the prior, including what the data decided.}
-#'   \item{state}{the state from which [continue()] goes on.}
+#'   \item{state}{where [continue()] goes on.}
 #'
 #'   The other elements say how the fit was made: `family`, `formula`, `terms`, `xlevels`, `contrasts`, `frame`,
 #'   `design`, `response`, `weights`, `offset`, `rows`, `na.action`, `chains`, `iter`, `warmup`, `thin`, `seed`,

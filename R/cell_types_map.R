@@ -1,6 +1,6 @@
-# The types in all draws: which component is of which type in each draw, and the types of cells.
+# The types in all draws: the type of each component in each draw, and the types of cells.
 
-# The largest number of cells on which draws are compared.
+# Draws are compared on at most so many cells.
 compared_cells <- 5000
 
 # Rows times components times operations that a pass over the cells may take, unless that leaves too few draws.

@@ -99,8 +99,10 @@ tree_picture <- function(x, main) {
   # The names of types whose bars are wide enough.
   run <- factor(type, unique(type))
   middle <- tapply(at, run, mean)
-  names <- short_names(x$types$type[unique(type)], 12L)
-  size <- pmin(1, 70 * tabulate(run) / length(at) / nchar(names))
+  size_of <- function(names) pmin(1, 70 * tabulate(run) / length(at) / nchar(names))
+  names <- x$types$type[unique(type)]
+  names <- ifelse(size_of(names) < 0.45, short_names(names, 12L), names)
+  size <- size_of(names)
   colours <- type_colours(x)
   ticks <- seq(0, floor(top))
   ylim <- c(-0.16 * top, top)

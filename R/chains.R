@@ -210,7 +210,7 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   outcome <- advance_all()
   go_back()
   if (inherits(outcome, "warpbayes_error_input")) {
-    # Runs single sweeps up to the one that fails.
+    # Runs single sweeps until one fails.
     most <- 1
     outcome <- advance_all()
     go_back()

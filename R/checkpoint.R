@@ -1,5 +1,5 @@
-# Writes checkpoints: files from which a killed run can go on. advance() of R/chains.R writes one when it begins,
-# between slices, and when it ends. R/resume.R reads them.
+# Writes checkpoints: files for continuing a killed run. advance() of R/chains.R writes one when it begins, between
+# slices, and when it ends. R/resume.R reads them.
 #
 # A checkpoint has a head, serialized by R. The traces and kept draws follow as they are in memory, one array after the
 # other. The head is a list of

@@ -7,8 +7,8 @@
 # Other workers, such as MPI's, are asked with parallel's functions.
 
 # Calls fun(each[[i]], number) on worker i of the cluster, and returns the values. The caller has suspended interrupts:
-# one that comes meanwhile comes again afterwards. If a second one comes, it is signalled at once, and none afterwards.
-# One within a message is signalled too, where it could not be held back, and so is any on Windows.
+# an interrupt that comes meanwhile comes again afterwards. A second interrupt is signalled at once, and none comes
+# afterwards. An interrupt within a message that could not be held back is signalled too, as is any on Windows.
 exchange_messages <- function(cluster, fun, each, number, timeout) {
   sockets <- sockets_of(cluster)
   if (length(sockets) < length(cluster)) {

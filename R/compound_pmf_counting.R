@@ -107,7 +107,7 @@ outputs_to_tail <- function(counting, largest, f, log_tail) {
     (log_less(counting$log_generating(sum(weights * expm1(t * at))), counting$log_none) - log_tail) / t
   }
   # At t = 1e-4 / E S the bound is far beyond the mean, and past 700 / max X it is infinite. The best t lies between
-  # these limits, or between the largest t at which the bound is finite and a tenth of it.
+  # these limits, or between the largest t with a finite bound and a tenth of it.
   high <- log(700 / last)
   low <- min(log(1e-4) - log(max(counting$mean * sum(at * weights), last, 1)), high)
   while (bound(low) == Inf && low > -700) {

@@ -41,7 +41,7 @@
 #' \itemize{
 #'   \item two heavy (power) tails;
 #'   \item several distant modes with almost nothing between them;
-#'   \item distributions in which every second value is impossible;
+#'   \item distributions with every second value impossible;
 #'   \item entries that vary wildly from one to the next.
 #' }
 #'

@@ -1,4 +1,4 @@
-# Counts of documents by terms, read from all classes in which text packages keep them.
+# Counts of documents by terms, read from the classes of text packages.
 
 # Returns counts in compressed columns: the integer vectors `p` (terms + 1 entries), `i` (rows from 0, ascending within
 # a column) and `count` (whole numbers of at least 1); the names `documents` and `terms`; `size` (the numbers of
@@ -47,7 +47,7 @@ from_triplets <- function(x, argument) {
   )
 }
 
-# The names by which the columns of a table of counts are known, in lower case.
+# Known names of the columns of a table of counts, in lower case.
 table_columns <- list(
   document = c("document", "doc", "doc_id", "docid", "document_id", "doc.id", "document.id"),
   term = c("term", "word", "token", "feature", "lemma", "stem"),

@@ -168,7 +168,7 @@ correlation_time <- function(draws) {
   time
 }
 
-# The factor by which autocorrelation raises the ratio of variances in halves_test(). The chains are assumed to have
+# Autocorrelation raises the ratio of variances in halves_test() by this factor. The chains are assumed to have
 # autocorrelations exp(-lag / c) with the correlation time `time`. Batches have `length` sweeps. The mean of x c sweeps
 # has the variance 2 (x - 1 + exp(-x)) / x^2.
 batch_correction <- function(time, length) {

@@ -1,7 +1,7 @@
 # The model of differential_abundance(): counts of cells, the design, the chains, and what is said of the effects.
 
 # The numbers of cells of each type in each sample, in draws of the fit: types x samples x draws. The component of each
-# cell is the one that the draw has for it or, if the fit did not keep it, is drawn given the draw.
+# cell comes from the draw or, if the fit did not keep it, is drawn given the draw.
 draw_type_counts <- function(types, draws, seed, run) {
   fit <- types$fit
   if (is.null(fit$samples)) {
@@ -207,7 +207,7 @@ fit_abundance <- function(counts, totals, model, chains, iter, warmup, seed, run
   group <- if (!is.null(model$group)) as.integer(model$group) - 1L
   names <- list(NULL, NULL, dimnames(counts)[[1L]], colnames(model$x)[compared])
   blank <- array(0, c(kept, total, types, length(compared)), names)
-  # Which types have a cell in which draw of the counts.
+  # Which types have a cell in each draw of the counts.
   out <- list(effects = blank, mean = blank, variance = blank, present = apply(counts > 0, c(1L, 3L), any))
   out$deviation <- out$group_deviation <- array(0, c(kept, total, types), names[1:3])
   check_result_size(3 * length(blank), "iter", "draws of effects")

@@ -23,11 +23,11 @@
 #' `chains` is the number of starts. Different starts end at different modes. Each begins from its own clustering with
 #' `warmup` Gibbs sweeps (100 by default, none if `init` is a fit).
 #'
-#' The parts of the prior that [dp_prior()] learns are held fixed during the steps. The Gibbs sweeps of the first
-#' start learn them: each part is set to its average over the second half of these sweeps (the geometric mean for
-#' `mean_scale` and `df`). All starts use the same values, so that their log posteriors can be compared. Fixing
-#' `scale` also keeps the log posterior bounded. Without Gibbs sweeps, the parts have the values at which learning
-#' would begin, or their values in `init` if that is a fit of the same cells.
+#' The parts of the prior that [dp_prior()] learns are held fixed during the steps. The Gibbs sweeps of the first start
+#' learn them: each part is set to its average over the second half of these sweeps (the geometric mean for `mean_scale`
+#' and `df`). All starts use the same values, so that their log posteriors can be compared. Fixing `scale` also keeps
+#' the log posterior bounded. Without Gibbs sweeps, the parts have the starting values of learning, or their values in
+#' `init` if that is a fit of the same cells.
 #'
 #' @section What the fit can do:
 #' Functions that need a single mixture, or average over draws, take the start with the highest log posterior:
@@ -107,8 +107,8 @@ check_bem_cells <- function(fit) {
 
 # Starts ---------------------------------------------------------------------------
 
-# The states in which the steps begin, and the prior that they hold. What the prior has to learn is learned by the Gibbs
-# sweeps of the first start, or taken from `init`.
+# The first states of the steps, and their prior. The Gibbs sweeps of the first start learn what the prior has to learn,
+# or `init` gives it.
 start_bem <- function(fit, init, run) {
   check_bem_cells(fit)
   first <- first_states(fit, init, fit$start_sweeps, run)

@@ -31,8 +31,8 @@
 #' @section What is sent:
 #' In each sweep, this process sends the statistics of the components to the workers, and they return sums over their
 #' cells. The amount does not depend on the number of cells. For \eqn{k} components and \eqn{p} markers, it is about
-#' \eqn{4 k p^2} bytes to each worker and at most twelve times that back. A sweep in which `moves` are proposed also
-#' sends as much as five sweeps of \eqn{\min(k, 64)} components. Kept labels add 4 bytes per cell.
+#' \eqn{4 k p^2} bytes to each worker and at most twelve times that back. A sweep that proposes `moves` also sends as
+#' much as five sweeps of \eqn{\min(k, 64)} components. Kept labels add 4 bytes per cell.
 #'
 #' R's sockets delay medium-sized messages by about 0.04 seconds, which is as long as a small sweep takes. Sockets
 #' without that delay are faster (`bench/mixture-cluster.R`):
@@ -55,8 +55,8 @@
 #'
 #' If you interrupt the fit, it waits for the replies of the current sweep. The cluster can be used again. A second
 #' interrupt ends the wait: the completed sweeps are returned, and the cluster cannot be used again. The first has the
-#' same effect on Windows, and elsewhere if it comes within a message. On Linux the latter is ruled out, unless another
-#' library runs threads that take interrupts, such as a BLAS with threads.
+#' same effect on Windows, and elsewhere if it comes within a message. On Linux it cannot come within a message, unless
+#' another library runs threads that take interrupts, such as a BLAS with threads.
 #'
 #' @seealso [row_reader()], [computing]
 #' @examples

@@ -1,7 +1,7 @@
 # Convergence of the mixture's chains, judged by quantities that do not depend on how components are numbered.
 # R/diagnostics.R has the rest.
 
-# The quantities by which convergence is judged: sweeps x chains each.
+# The quantities that judge convergence: sweeps x chains each.
 trace_quantities <- function(fit, warmup = FALSE) {
   sweeps <- seq_len(nrow(fit$log_likelihood))
   if (!warmup) {

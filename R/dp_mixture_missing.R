@@ -2,8 +2,8 @@
 
 #' Mixtures of cells with missing values
 #'
-#' `dp_mixture(x, missing = "model")` takes cells in which some values are `NA` or `NaN`. The missing values are
-#' unknowns of the model, like the parameters. The known values of each cell are all used.
+#' `dp_mixture(x, missing = "model")` takes cells with values that are `NA` or `NaN`. The missing values are unknowns of
+#' the model, like the parameters. The known values of each cell are all used.
 #'
 #' @section The model:
 #' The component of a cell is drawn by the density of the known values. Then the missing values are drawn from their

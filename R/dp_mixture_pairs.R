@@ -104,7 +104,7 @@ colour_components <- function(reference, min_weight) {
 # Pixels along a side of a panel: about 400 over all panels. More would show no more, in a larger file.
 pixels_of <- function(panels) as.integer(max(80, min(200, 420 / panels)))
 
-# The columns to show: those asked for, or the `most` in which the means of the components differ most.
+# The columns to show: the given ones, or the `most` columns whose means differ most between components.
 choose_markers <- function(fit, markers, reference, most = 5L) {
   p <- length(fit$markers)
   if (is.null(markers)) {

@@ -13,8 +13,8 @@
 #'   chains; `NULL`: all, or 50 for `"type"`.
 #' @param sample for a fit of [several samples][mixture_samples]: the sample of the cells, one name, or one for each
 #'   cell. `NULL`: fitted cells have the weights of their own samples, and other cells the weights of all samples
-#'   together. `FALSE`: all cells have the weights of all samples together, in which each sample counts by its number
-#'   of cells. `type = "type"` always uses these.
+#'   together. `FALSE`: all cells have the weights of all samples together: each sample counts by its number of cells.
+#'   `type = "type"` always uses these.
 #' @inheritParams computing_arguments
 #' @param ... not used.
 #' @return One entry or row per cell, named as the rows of `newdata`:

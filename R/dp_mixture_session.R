@@ -23,11 +23,10 @@
 #' `precision = "single"`. A sweep needs up to a tenth of that, or 32 MB, in addition. With 14 markers in single
 #' precision, 100 million cells take 5.6 GB of the card.
 #'
-#' **More cells than fit.** As many cells stay on the card as it has room for, or as
-#' `options(warpbayes.device_memory)` allows. The other cells travel to the card in each sweep, while the card computes
-#' the cells that arrived before them. About 500 MB and a sixteenth of the card's memory are left free for this. Such a
-#' sweep takes at least as long as the bus needs for the bytes that travel. A sweep in which `moves` are proposed takes
-#' several times as long.
+#' **More cells than fit.** As many cells stay on the card as it has room for, or as `options(warpbayes.device_memory)`
+#' allows. The other cells travel to the card in each sweep, while the card computes the cells that arrived before them.
+#' About 500 MB and a sixteenth of the card's memory are left free for this. Such a sweep takes at least as long as the
+#' bus needs for the bytes that travel. A sweep that proposes `moves` takes several times as long.
 #'
 #' In single precision, a copy of the cells that travel is kept in page-locked host memory, \eqn{4 p} bytes each, if
 #' the copy takes at most half of the available memory. Otherwise, and in double precision, the original data are

@@ -1,6 +1,6 @@
 # Where the chains of a mixture start: from a clustering of their own, from labels, or from another fit.
 
-# The states in which Gibbs sweeps begin.
+# The first states of Gibbs sweeps.
 start_gibbs <- function(fit, init, run) {
   first <- first_states(fit, init, fit$warmup, run)
   start_chains(fit, numbered(function(key, chain) {

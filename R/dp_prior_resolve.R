@@ -149,7 +149,7 @@ df_grid <- function(df, p) {
   exp(seq(log(ends[[1L]]), log(ends[[2L]]), length.out = 25L))
 }
 
-# The prior by which the start of a chain joins clusters.
+# The prior for joining clusters at the start of a chain.
 start_prior <- function(prior) {
   prior$df <- max(prior$df, start_df)
   prior

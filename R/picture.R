@@ -140,7 +140,8 @@ name_lines <- function(panels, columns) {
   list(lines = fitted$lines, cex = fitted$cex, most = max(nchar(fitted$names)))
 }
 
-key_rows <- function(key) ceiling(length(key$text) / 5)
+# A line holds about a hundred letters.
+key_rows <- function(key) ceiling(length(key$text) / max(1, min(5, 100 %/% (max(nchar(key$text)) + 5))))
 
 paint_legend <- function(key) {
   old <- graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = rep(0, 4L), new = TRUE)
@@ -227,7 +228,7 @@ paint_layer <- function(layer) {
       rects = graphics::rect(d$xmin, d$ymin, d$xmax, d$ymax, col = d$fill, border = d$colour),
       text = for (i in seq_along(d$x)) {
         graphics::text(d$x[[i]], d$y[[i]], d$label[[i]], adj = c(d$hjust[[i]], d$vjust[[i]]), col = d$colour[[i]],
-          cex = 0.8 * style$size, font = 1L + style$bold)
+          cex = 0.8 * rep_len(style$size, i)[[i]], font = 1L + style$bold)
       },
       rug = graphics::rug(d$x, side = style$side, quiet = TRUE),
       image = graphics::rasterImage(layer$image, d$xmin, d$ymin, d$xmax, d$ymax, interpolate = FALSE),

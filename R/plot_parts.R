@@ -43,7 +43,7 @@ transformed_ticks <- function(ends, transform, j) {
   list(at = at[inside], labels = labels[inside], minor = minor[minor >= ends[[1L]] & minor <= ends[[2L]]])
 }
 
-# The largest size, up to `cex`, at which `text` is at most `width` wide, in units of the x axis.
+# The largest size, up to `cex`, that makes `text` at most `width` wide, in units of the x axis.
 fitting_size <- function(text, width, cex, font = 1L) {
   cex * min(1, width / max(graphics::strwidth(text, cex = cex, font = font)))
 }

@@ -23,10 +23,10 @@
 #' @param na.rm not used: a distribution has no missing values.
 #' @param ... must be empty.
 #'
-#' @return A numeric vector of the length of `x`, `q` or `p`, in which missing values stay missing, or of length `n`.
-#'   `qpmf()` and `quantile()` give the smallest value whose cumulative probability is at least `p`, up to rounding.
-#'   With `lower.tail = FALSE` it is the smallest value whose upper tail is at most `p`. The probabilities 0 and 1
-#'   give the first and the last possible value.
+#' @return A numeric vector of the length of `x`, `q` or `p`, or of length `n`. Missing values stay missing. `qpmf()`
+#'   and `quantile()` give the smallest value whose cumulative probability is at least `p`, up to rounding. With
+#'   `lower.tail = FALSE` it is the smallest value whose upper tail is at most `p`. The probabilities 0 and 1 give the
+#'   first and the last possible value.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments of the wrong type, for probabilities outside
 #' \eqn{[0, 1]}, and for `n` that is not a whole number from 0.

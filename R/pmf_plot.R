@@ -159,8 +159,8 @@ lines.pmf <- function(x, type = "line", ...) {
   plot.pmf(x, type = type, add = TRUE, ...)
 }
 
-# The values that a picture shows: those at which something is to be seen. A distribution function is flat where it is
-# near 0 or 1, unless the axis is logarithmic and it is near 0.
+# The range of values with something to see. A distribution function is flat where it is near 0 or 1, unless the axis is
+# logarithmic and it is near 0.
 shown_range <- function(x, type, log, lower.tail) {
   if (type != "distribution") {
     return(if (log) c(x$from, last_of(x)) else qpmf(c(1e-6, 1 - 1e-6), x))

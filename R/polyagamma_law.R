@@ -78,7 +78,7 @@ recycle_doubles <- function(values) {
 #'
 #' @section Method and accuracy:
 #' Density and tails are inverse Laplace transforms. They are integrals in the complex plane along parabolas through
-#' the saddlepoint, on which the integrand does not oscillate. The trapezoidal rule computes them with an error of
+#' the saddlepoint, where the integrand does not oscillate. The trapezoidal rule computes them with an error of
 #' \eqn{e^{-37}}{exp(-37)}. A probability above about one half is computed as one minus the other tail. What remains
 #' is rounding.
 #'

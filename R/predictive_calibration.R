@@ -28,8 +28,8 @@ response_ends <- function(fit) {
   if (bounded) c(calibrated_ends[[1L]], rho_ends[[2L]]) else rho_ends
 }
 
-# Points at which quantities are computed, in standardised units, whatever the user wants to see: even ones from a
-# little outside the data, quantiles of the data, and tails.
+# Points for computing quantities, in standardised units, whatever the user wants to see: even ones from a little
+# outside the data, quantiles of the data, and tails.
 inner_points <- function(y) {
   ends <- range(y) + c(-0.6, 0.6)
   tail <- c(0.4, 0.9, 1.5, 2.2, 3, 4)
@@ -98,7 +98,7 @@ unplaced <- function(fit, y) {
   outer(y - place$center, 1 / place$stretch) - rep(place$shift / place$stretch, each = length(y)) + place$center
 }
 
-# The states with which placed resamples start: each has the points elsewhere in the law of the data.
+# The first states of placed resamples: each has the points elsewhere in the law of the data.
 placed_states <- function(fit, at, run) {
   y <- unplaced(fit, drop(at$y))
   # All orders of the data at once, in parts of 64 MB.
@@ -112,7 +112,7 @@ placed_states <- function(fit, at, run) {
     gain = array(unlist(lapply(found, `[[`, "gain")), size))
 }
 
-# The densities by which gains are multiplied, in the data's units: for all resamples, or points x draws.
+# The densities that multiply gains, in the data's units: for all resamples, or points x draws.
 base_densities <- function(fit, at) {
   if (!is_placed(fit)) {
     return(at$density)

@@ -68,7 +68,7 @@ shown_rows <- function(fit) {
   as.vector(outer(match(fit$response_at, fit$all_at), (seq_len(nrow(fit$points)) - 1L) * length(fit$all_at), "+"))
 }
 
-# The states with which resamples start. `found` is what the data predict at the points, if that is known.
+# The first states of resamples. `found` is what the data predict at the points, if that is known.
 start_states <- function(fit, at, run, found = NULL) {
   if (is_placed(fit)) {
     return(c(placed_states(fit, at, run), list(rows = NULL)))
@@ -177,8 +177,7 @@ density_data <- function(fit, y) {
   fit
 }
 
-# Points as the loops read them. `density` is the density before any data. The loops give gains, by which it is
-# multiplied.
+# Points as the loops read them. `density` is the density before any data. It is multiplied by the gains from the loops.
 density_points <- function(fit, points) {
   y <- apply_standard(points, fit$standard)
   list(
@@ -339,7 +338,7 @@ formula_points <- function(fit, x, at = fit$all_at) {
   list(y = matrix(y), x = x[rows, , drop = FALSE], density = stats::dnorm(y) / fit$standard$scale)
 }
 
-# Values of the response from which a regression's quantities are computed, whatever the user wants to see.
+# Values of the response for computing a regression's quantities, whatever the user wants to see.
 inner_response <- function(fit) {
   y <- fit$data$y[, 1L]
   ends <- range(y) + c(-1, 1)

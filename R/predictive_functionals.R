@@ -223,9 +223,9 @@ logistic_coefficients <- function(x, y, weight, beta) {
   stop("logistic coefficients were not found in 100 steps")
 }
 
-# The check loss has a minimum at a point at which as many residuals are 0 as there are coefficients. From such a point
-# an edge is followed on which all but one of these residuals stay 0, to the lowest point of the loss on this edge,
-# which is a weighted quantile of ratios. This is repeated until no edge descends.
+# The check loss has a minimum where as many residuals are 0 as there are coefficients. From such a point, all but one
+# of these residuals stay 0 along an edge. It is followed to the lowest point of the loss on it, a weighted quantile of
+# ratios. This is repeated until no edge descends.
 quantile_coefficients <- function(x, y, weight, tau, start) {
   p <- ncol(x)
   # The first basis: the rows with the smallest residuals at the start that determine the coefficients.

@@ -3,8 +3,8 @@
 # How many resamples in a row, from the first, may fail before the function is called useless.
 first_failures <- 10L
 
-# compute(r) for each resample r of `members`. A resample for which it fails, or is a single NA, has no value: NULL.
-# An interrupt goes on to whoever called, after interrupted() was called with the resamples that are done.
+# compute(r) for each resample r of `members`. A resample has no value (NULL) if it fails or is a single NA. An
+# interrupt goes on to whoever called, after interrupted() was called with the resamples that are done.
 each_resample <- function(members, compute, interrupted = function(found) NULL) {
   members <- as.integer(members)
   first <- NULL

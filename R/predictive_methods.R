@@ -173,8 +173,8 @@ horizon_verdict <- function(fit) {
 
 #' Predictions at new points
 #'
-#' Predicts at new points, with bands from the resamples. The resamples do not depend on the points at which they are
-#' evaluated. So they are repeated at the new points with the seed and the horizon of the fit.
+#' Predicts at new points, with bands from the resamples. The resamples do not depend on the points. So they are
+#' repeated at the new points with the seed and the horizon of the fit.
 #'
 #' @param object a fit from [predictive_resample()] with a copula model or [normal_mean()].
 #' @param newdata the points: as `points` of [copula_density()], or a data frame with the covariates. For densities of

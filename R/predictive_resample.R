@@ -26,9 +26,9 @@
 #' }
 #' `horizon = "auto"` takes the N for which this share is `tolerance`. For a univariate density it then also compares,
 #' at each point, the variance between the resamples with the variance of the steps still to come, known from the
-#' predictions. It goes on until the share of the latter is at most `tolerance` on average, or the horizon reaches
-#' 1,000,000. `summary()` says in words how much is left out. Location and scale of calibrated resamples are drawn at
-#' once, and do not count.
+#' predictions. It goes on until the steps still to come have a share of at most `tolerance` on average, or the horizon
+#' reaches 1,000,000. `summary()` says in words how much is left out. Location and scale of calibrated resamples are
+#' drawn at once, and do not count.
 #'
 #' @section Functions:
 #' A function as `functional` is called once for each resample, with these arguments:
@@ -64,7 +64,7 @@
 #'   \item{`cdf`, `density`}{draws x points, in the data's units. For several coordinates `cdf` is for the last one
 #'     given the others. Classification has `probability` instead, of the second class.}
 #'   \item{`cdf0`, `density0`, `probability0`}{the same before resampling: what the data predict.}
-#'   \item{`score`}{the mean log density (or log probability) at which each observation was predicted from those
+#'   \item{`score`}{the mean log density (or log probability) of each observation, predicted from the observations
 #'     before it, averaged over the orders of the data. The response is standardised.}
 #'   \item{`rho`, `rho_x`}{the correlations in use.}
 #'   \item{`calibration`}{for a density of one variable: `width`, the posterior deviation of the mean over s/sqrt(n);
@@ -201,7 +201,7 @@ advance_resamples <- function(fit, steps, run, progress) {
 }
 
 # The types and sizes of what the compiled code reads, and the values that are sizes or positions. The entries trust
-# them, so continue() and predict() refuse a fit in which they have changed.
+# them, so continue() and predict() refuse a fit if they have changed.
 sizes_of_parts <- function(fit) {
   size_of <- function(part) if (is.list(part)) lapply(part, size_of) else list(typeof(part), length(part), dim(part))
   read <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score", "inner",

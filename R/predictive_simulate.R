@@ -66,7 +66,7 @@ simulate_bootstrap <- function(fit, r) {
   if (is.null(dim(fit$y))) fit$y[rows] else fit$y[rows, , drop = FALSE]
 }
 
-# The values at which a distribution function, given at sorted points, reaches uniforms.
+# The values where a distribution function, given at sorted points, reaches uniforms.
 invert_cdf <- function(points, cdf, u) {
   cdf <- cummax(cdf)
   stats::approx(cdf, points, pmin(pmax(u, cdf[[1L]]), cdf[[length(cdf)]]), ties = "ordered")$y

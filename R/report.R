@@ -42,8 +42,8 @@
 #'   each element.
 #' @param overwrite whether to replace a file that is not a report.
 #' @param open whether to show the page in the browser.
-#' @param markers for mixtures and cell types: names or numbers of the markers to show. `NULL`: those in which
-#'   components differ most, five for mixtures and up to twelve for cell types.
+#' @param markers for mixtures and cell types: names or numbers of the markers to show. `NULL`: the markers that differ
+#'   most between components, five for mixtures and up to twelve for cell types.
 #' @param cells for cell types: how many cells to show, chosen at random.
 #' @param topics,terms for topic models: how many of the most prevalent topics to show on the map, and how many terms of
 #'   each.
@@ -140,7 +140,7 @@ check_report_file <- function(file, overwrite) {
 # The beginning of the page's head. A report is recognised by it.
 report_mark <- "<meta name=\"generator\" content=\"warpbayes "
 
-# A file without a size may be a pipe, from which reading would wait for ever.
+# A file without a size may be a pipe. Reading it would wait for ever.
 is_report <- function(file) {
   size <- file.size(file)
   if (is.na(size) || size == 0) {

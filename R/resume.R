@@ -12,8 +12,8 @@
 #' anything. You can delete the file once you have the fit.
 #'
 #' @param file name of the checkpoint.
-#' @param x the data that were fitted, in the form in which they were given: `x` of [dp_mixture()] or [topic_model()],
-#'   the [row_reader()] if the fit had one, or `data` of [bayes_logit()] (`NULL` if it had none). Variables of a formula
+#' @param x the fitted data, in the same form as in the first call: `x` of [dp_mixture()] or [topic_model()], the
+#'   [row_reader()] if the fit had one, or `data` of [bayes_logit()] (`NULL` if it had none). Variables of a formula
 #'   that are not in `data` are looked up where `resume()` is called.
 #' @param checkpoint_every seconds from one checkpoint to the next; `NULL`: as before.
 #' @param ... must be empty: a misspelt argument is an error.

@@ -12,10 +12,9 @@
 #' @return An object of class `row_reader`.
 #'
 #' @section How to write `read()`:
-#' A worker calls `read()` in its own process. It gets the function with the environment in which the function was
-#' made, but not the global environment. So name packages, as in `data.table::fread()`, and put files where the worker
-#' can read them. `read()` must return the same rows whenever it is called: at the start, and again for [continue()]
-#' and [resume()].
+#' A worker calls `read()` in its own process. It gets the function with the environment of its definition, but not the
+#' global environment. So name packages, as in `data.table::fread()`, and put files where the worker can read them.
+#' `read()` must return the same rows whenever it is called: at the start, and again for [continue()] and [resume()].
 #'
 #' @section The fit:
 #' The fit is `identical()` to a fit of the whole matrix, and so are its prior, start and draws. It does not hold the

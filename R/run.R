@@ -1,5 +1,5 @@
 # Resolves where a call runs: backend, device, threads and instruction set. A call may take microseconds, so the last
-# answers are kept until something changes on which they depend.
+# answers are kept until something changes that they depend on.
 
 kept_runs <- new.env(parent = emptyenv())
 
@@ -101,7 +101,7 @@ most_devices <- 16L
 device_work <- 3e10
 
 # The run of a session whose sweeps take `work` multiply-adds. It uses the `devices` of the fit. If the fit names none,
-# or one that this machine lacks, it uses one card for each device_work of `work`.
+# or if this machine lacks one of them, it uses one card for each device_work of `work`.
 spread_over_devices <- function(run, devices, work) {
   here <- if (run$backend == "cuda") backend_state$devices$device
   if (is.null(devices) || !all(devices %in% here)) {

@@ -7,8 +7,8 @@
 #' the whole, `augment()` the data with new columns.
 #'
 #' Columns have broom's names: `term`, `estimate` (posterior mean), `std.error` (posterior standard deviation),
-#' `conf.low` and `conf.high` (ends of a credible interval with equal tails). In a session in which package tibble is
-#' loaded, the tables are tibbles. Otherwise they are data frames.
+#' `conf.low` and `conf.high` (ends of a credible interval with equal tails). If package tibble is loaded, the tables
+#' are tibbles. Otherwise they are data frames.
 #'
 #' | what was fitted | `tidy()` | `glance()` | `augment()` |
 #' |---|---|---|---|

@@ -22,9 +22,9 @@
 #' uncertain the model is.
 #'
 #' @section What is averaged:
-#' `phi` and `theta` are averages over the kept sweeps of one chain, the reference chain. Averaged are the means of
-#' \eqn{\phi} and \eqn{\theta} given the topics of each sweep. The reference chain is the one with the highest mean
-#' log likelihood after the warm-up.
+#' `phi` and `theta` are averages over the kept sweeps of one chain, the reference chain. They average the means of
+#' \eqn{\phi} and \eqn{\theta} given the topics of each sweep. The reference chain is the one with the highest mean log
+#' likelihood after the warm-up.
 #'
 #' Only one chain is averaged because topics have no fixed numbers. Within one long chain they seldom change places, but
 #' another chain numbers them differently. The other chains show how far the topics depend on the start: [relabel()]
@@ -56,8 +56,8 @@
 #' @section Memory:
 #' \itemize{
 #'   \item \eqn{\phi} takes 8 bytes (4 in single precision) for each term and topic.
-#'   \item A token takes 2 bytes. On processors the order in which tokens are drawn takes 5 more bytes a token and 20
-#'     bytes a pair of document and term.
+#'   \item A token takes 2 bytes. On processors the order of drawing takes 5 more bytes a token and 20 bytes a pair of
+#'     document and term.
 #'   \item The sums of the averages take 8 bytes for each topic and term and for each topic and document, per chain.
 #'     `phi` and `theta` themselves take as much.
 #' }
@@ -100,7 +100,7 @@
 #'   \item{reference}{the number of the reference chain.}
 #'   \item{x}{the counts.}
 #'   \item{seed_words, prior_counts, groups, group_alpha}{if given; see [topic_model_structure].}
-#'   \item{state}{the state from which [continue()] goes on.}
+#'   \item{state}{where [continue()] goes on.}
 #'
 #'   The other elements say how the fit was made: `topics`, `documents`, `terms`, `document_tokens`, `chains`, `iter`,
 #'   `warmup`, `thin`, `method`, `start`, `seed`, `backend`, `precision`, `threads`, `elapsed`, `interrupted`, `call`.
@@ -364,8 +364,8 @@ topic_kept_together <- function(fit) {
 }
 
 # The sums of a chain are in a store that entries add to. Each run has a store of its own, in an environment of the
-# state, so the fit from which it started keeps its sums. Kept sweeps are added lazily: when the chain goes on, or at
-# the end. Until then their topics, alpha and beta are the state's `pending`. `added` prevents double counting after a
+# state, so the fit that it continues keeps its sums. Kept sweeps are added lazily: when the chain goes on, or at the
+# end. Until then their topics, alpha and beta are the state's `pending`. `added` prevents double counting after a
 # rollback.
 topic_step <- function(fit) {
   method <- as.integer(c(
@@ -382,8 +382,8 @@ topic_step <- function(fit) {
       C_topic_sweep, session, state$topics, state$alpha, state$beta, state$common, state$key, state$sweep + 1,
       as.integer(numbers), method, fit$prior, want
     )
-    # The means that are averaged are those given the topics, alpha and beta at the end of a sweep. The alpha and beta
-    # with which the topics were drawn would do as well: both have the same law.
+    # Averaged are means given the topics, alpha and beta at the end of a sweep. The alpha and beta that the topics were
+    # drawn with would do as well: both have the same law.
     last <- c("topics", "alpha", "beta", if (grouped) "common")
     state[last] <- slice[last]
     kept <- slice$kept

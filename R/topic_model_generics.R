@@ -42,8 +42,8 @@
 #' likelihood, if it is not told otherwise. text2vec returns the last state.
 #'
 #' The three functions `perplexity()` are not comparable. Here \eqn{\theta} of a new document comes from one half of its
-#' words, and the other half is scored. topicmodels and text2vec score the words from which \eqn{\theta} was estimated,
-#' so their numbers are lower.
+#' words, and the other half is scored. topicmodels and text2vec estimate \eqn{\theta} from the same words that they
+#' score, so their numbers are lower.
 #'
 #' @section Both packages attached:
 #' While topicmodels is loaded, its functions `posterior()`, `terms()`, `topics()`, `get_terms()`, `get_topics()` and
@@ -148,7 +148,7 @@ add_perplexity_s3 <- function(namespace) {
   invisible()
 }
 
-# Checks the fit given to a function of ours that may mask one of another package. The message names that one.
+# Checks the fit given to a function of ours that may mask another package's. The message names the other function.
 check_masking_fit <- function(fit, name) {
   if (missing(fit) || inherits(fit, "topic_model")) {
     return(check_topic_fit(fit))

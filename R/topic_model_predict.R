@@ -142,7 +142,7 @@ infer_topics <- function(fit, counts, iter, seed, run, groups = NULL) {
 #'
 #' The tokens of each document are split at random. Each token belongs to the predicted part with probability `share`,
 #' independently of the others. The perplexity is \eqn{\exp(-\sum \log p(w) / n)} over the \eqn{n} predicted tokens,
-#' with \eqn{p(w) = \sum_k \theta_{dk} \phi_{kw}}. Words on which \eqn{\theta} was estimated are not scored, so more
+#' with \eqn{p(w) = \sum_k \theta_{dk} \phi_{kw}}. Words used to estimate \eqn{\theta} are not scored, so more
 #' topics do not win by themselves.
 #'
 #' Without `newdata` the words that were fitted are scored as they are. This does not measure prediction.
@@ -159,7 +159,7 @@ infer_topics <- function(fit, counts, iter, seed, run, groups = NULL) {
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts of documents that were not fitted, in any of the forms that [topic_model()] takes.
 #' @param share the share of the tokens that is predicted.
-#' @param iter number of sweeps in which \eqn{\theta} is estimated.
+#' @param iter number of sweeps to estimate \eqn{\theta}.
 #' @inheritParams predict.topic_model
 #' @return A number of class `perplexity`. Its attributes have a value for each document: `log_likelihood` of the
 #'   predicted tokens, `tokens` (how many were predicted), and `unknown` (how many tokens are not terms of the fit).

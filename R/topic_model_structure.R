@@ -170,7 +170,7 @@ pack_prior <- function(prior, terms) {
   if (any(some)) prior[, some, drop = FALSE]
 }
 
-# Adds two sets of prior counts, either of which may be NULL.
+# Adds two sets of prior counts. Either may be NULL.
 add_prior <- function(one, two) {
   if (is.null(one) || is.null(two)) {
     return(if (is.null(one)) two else one)
@@ -220,7 +220,7 @@ check_seed_words <- function(seed_words, topics, counts) {
   lapply(found, function(terms) unique(unlist(terms, use.names = FALSE)))
 }
 
-# The terms for which a seed word stands.
+# The terms that a seed word stands for.
 find_word <- function(word, terms) {
   if (is.na(word) || word %in% terms || !grepl("[*?]", word)) {
     return(intersect(word, terms))

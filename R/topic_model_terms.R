@@ -103,8 +103,8 @@ term_scores <- function(fit, by, weight = 0.5) {
 #' text2vec.
 #'
 #' @param fit a fit from [topic_model()].
-#' @param newdata counts in which to look up documents with both terms, in any of the forms that [topic_model()]
-#'   takes; `NULL` for the counts that were fitted.
+#' @param newdata counts for looking up documents with both terms, in any form that [topic_model()] takes; `NULL` for
+#'   the fitted counts.
 #' @param n number of top terms of each topic, at least 2.
 #' @param measure `"umass"`, `"npmi"` or `"cv"`.
 #' @param ... must be empty: a misspelt argument is an error.

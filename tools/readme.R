@@ -188,10 +188,10 @@ readme <- readLines("README.md")
 code <- readme[seq(grep("^data\\(GvHD", readme)[[1]], grep("^plot\\(fit\\) +# the picture", readme)[[1]])]
 dir.create("man/figures", recursive = TRUE, showWarnings = FALSE)
 figure <- "man/figures/gvhd.png"
-png(figure, width = 7, height = 7, units = "in", res = 150)
+png(figure, width = 7, height = 7, units = "in", res = 120)
 eval(parse(text = code))
 dev.off()
 # The figure is installed with the package. A palette makes it a third as large.
 stopifnot(nzchar(Sys.which("convert")))
-system2("convert", c(figure, "-colors", "96", paste0("PNG8:", figure)))
-stopifnot(file.size(figure) < 150000)
+system2("convert", c(figure, "+dither", "-colors", "64", paste0("PNG8:", figure)))
+stopifnot(file.size(figure) < 90000)

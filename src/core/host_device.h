@@ -20,7 +20,11 @@
 #define WB_HD_CALLED static __host__ __device__ __noinline__
 #elif defined(__GNUC__)
 #define WB_INLINE static inline __attribute__((always_inline))
+#ifdef WB_SCALAR
+#define WB_HD static inline __attribute__((unused))
+#else
 #define WB_HD WB_INLINE __attribute__((unused))
+#endif
 #define WB_HD_CALLED static __attribute__((noinline, unused))
 #else
 #define WB_HD static inline
@@ -29,7 +33,7 @@
 
 /* Fused multiply-add: one rounding on every machine. */
 #ifdef WB_SCALAR_FMA
-WB_HD double wb_fma(double a, double b, double c) {
+static inline __attribute__((always_inline)) double wb_fma(double a, double b, double c) {
   if (__builtin_expect(!wb_fma_instruction, 0)) return fma(a, b, c);
   __asm__("vfmadd213sd %2, %1, %0" : "+x"(a) : "x"(b), "xm"(c));
   return a;

@@ -1,20 +1,10 @@
-/* Conversions between R's values and those of the C code, for all entries. */
+/* Failures, sessions, and where a call computes, for all entries. */
 #include "entry/entry.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "numeric/memory.h"
 #include "numeric/spread.h"
-
-SEXP wb_list_new(int length, const char *const *names) {
-  SEXP list = PROTECT(Rf_allocVector(VECSXP, length));
-  SEXP labels = PROTECT(Rf_allocVector(STRSXP, length));
-  for (int i = 0; i < length; ++i) SET_STRING_ELT(labels, i, Rf_mkChar(names[i]));
-  Rf_setAttrib(list, R_NamesSymbol, labels);
-  UNPROTECT(2);
-  return list;
-}
 
 SEXP wb_result_new(SEXPTYPE type, int64_t length) {
   SEXP result = Rf_allocVector(type, (R_xlen_t)length);
@@ -50,40 +40,6 @@ SEXP wb_changed_fit(void) {
                    "it has been changed since it was made");
 }
 
-const void *wb_values_of(SEXP vector, size_t *width) {
-  switch (TYPEOF(vector)) {
-  case REALSXP: *width = sizeof(double); return REAL_RO(vector);
-  case INTSXP: *width = sizeof(int); return INTEGER_RO(vector);
-  case RAWSXP: *width = 1; return RAW_RO(vector);
-  default: return NULL;
-  }
-}
-
-int wb_is_numbers(SEXP values, double length) {
-  return TYPEOF(values) == REALSXP && (double)Rf_xlength(values) == length;
-}
-
-int wb_are_integers(SEXP values, double length, double least, double end) {
-  if (TYPEOF(values) != INTSXP || (double)Rf_xlength(values) != length) return 0;
-  const int *value = INTEGER_RO(values);
-  for (R_xlen_t i = 0; i < Rf_xlength(values); i++)
-    if (value[i] < least || value[i] >= end) return 0;
-  return 1;
-}
-
-int wb_is_matrix(SEXP value, double rows) {
-  return TYPEOF(value) == REALSXP && Rf_isMatrix(value) && Rf_nrows(value) == rows;
-}
-
-int wb_are_finite(SEXP values, double length) {
-  if (!wb_is_numbers(values, length)) return 0;
-  const double *value = REAL_RO(values);
-  const R_xlen_t n = Rf_xlength(values);
-  for (R_xlen_t i = 0; i < n; i++)
-    if (!R_FINITE(value[i])) return 0;
-  return 1;
-}
-
 SEXP wb_session_begin(SEXP kept, R_CFinalizer_t close) {
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, kept));
   R_RegisterCFinalizerEx(pointer, close, TRUE);
@@ -109,24 +65,6 @@ int wb_interrupted(void) {
   return !R_ToplevelExec(check_interrupt, NULL);
 }
 
-SEXP wb_list_element(SEXP list, const char *name) {
-  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(names); ++i) {
-    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
-  }
-  return R_NilValue;
-}
-
-SEXP wb_list_put(SEXP list, const char *name, SEXP value) {
-  PROTECT(value);
-  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(names); ++i) {
-    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) SET_VECTOR_ELT(list, i, value);
-  }
-  UNPROTECT(1);
-  return value;
-}
-
 wb_call wb_call_from_list(SEXP run, wb_message *message) {
   wb_call call = {.processor = wb_cpu_backend(), .poll = {wb_interrupted, 0}, .message = message};
   const int threads = Rf_asInteger(wb_list_element(run, "threads"));
@@ -150,18 +88,4 @@ uint64_t wb_whole_from_sexp(SEXP value) {
 
 int64_t wb_size_from_sexp(SEXP value) {
   return (int64_t)Rf_asReal(value);
-}
-
-uint64_t wb_key_from_raw(SEXP value) {
-  const Rbyte *byte = RAW_RO(value);
-  uint64_t key = 0;
-  for (int i = 7; i >= 0; --i) key = key << 8 | byte[i];
-  return key;
-}
-
-SEXP wb_key_to_raw(uint64_t key) {
-  SEXP value = Rf_allocVector(RAWSXP, 8);
-  Rbyte *byte = RAW(value);
-  for (int i = 0; i < 8; ++i) byte[i] = (Rbyte)(key >> 8 * i & 0xff);
-  return value;
 }

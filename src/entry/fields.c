@@ -1,7 +1,82 @@
-/* Reads and makes lists of R by tables of their elements. */
+/* Values of R: checks of vectors, elements of lists by name, and tables of these. */
 #include "entry/fields.h"
 
 #include <string.h>
+
+SEXP wb_list_new(int length, const char *const *names) {
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, length));
+  SEXP labels = PROTECT(Rf_allocVector(STRSXP, length));
+  for (int i = 0; i < length; ++i) SET_STRING_ELT(labels, i, Rf_mkChar(names[i]));
+  Rf_setAttrib(list, R_NamesSymbol, labels);
+  UNPROTECT(2);
+  return list;
+}
+
+SEXP wb_list_element(SEXP list, const char *name) {
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(names); ++i) {
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
+  }
+  return R_NilValue;
+}
+
+SEXP wb_list_put(SEXP list, const char *name, SEXP value) {
+  PROTECT(value);
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(names); ++i) {
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) SET_VECTOR_ELT(list, i, value);
+  }
+  UNPROTECT(1);
+  return value;
+}
+
+const void *wb_values_of(SEXP vector, size_t *width) {
+  switch (TYPEOF(vector)) {
+  case REALSXP: *width = sizeof(double); return REAL_RO(vector);
+  case INTSXP: *width = sizeof(int); return INTEGER_RO(vector);
+  case RAWSXP: *width = 1; return RAW_RO(vector);
+  default: return NULL;
+  }
+}
+
+int wb_is_numbers(SEXP values, double length) {
+  return TYPEOF(values) == REALSXP && (double)Rf_xlength(values) == length;
+}
+
+int wb_are_integers(SEXP values, double length, double least, double end) {
+  if (TYPEOF(values) != INTSXP || (double)Rf_xlength(values) != length) return 0;
+  const int *value = INTEGER_RO(values);
+  for (R_xlen_t i = 0; i < Rf_xlength(values); i++)
+    if (value[i] < least || value[i] >= end) return 0;
+  return 1;
+}
+
+int wb_is_matrix(SEXP value, double rows) {
+  return TYPEOF(value) == REALSXP && Rf_isMatrix(value) && Rf_nrows(value) == rows;
+}
+
+int wb_are_finite(SEXP values, double length) {
+  if (!wb_is_numbers(values, length)) return 0;
+  const double *value = REAL_RO(values);
+  const R_xlen_t n = Rf_xlength(values);
+  for (R_xlen_t i = 0; i < n; i++)
+    if (!R_FINITE(value[i])) return 0;
+  return 1;
+}
+
+uint64_t wb_key_from_raw(SEXP value) {
+  const Rbyte *byte = RAW_RO(value);
+  uint64_t key = 0;
+  for (int i = 7; i >= 0; --i) key = key << 8 | byte[i];
+  return key;
+}
+
+SEXP wb_key_to_raw(uint64_t key) {
+  SEXP value = Rf_allocVector(RAWSXP, 8);
+  Rbyte *byte = RAW(value);
+  for (int i = 0; i < 8; ++i) byte[i] = (Rbyte)(key >> 8 * i & 0xff);
+  return value;
+}
 
 /* The length that a field has; -1 if a dimension is negative. */
 static double length_of(const wb_field *f, const double *size) {
@@ -64,4 +139,13 @@ SEXP wb_fields_new(const wb_field *field, int count, const double *size, void *t
   Rf_setAttrib(list, R_NamesSymbol, names);
   UNPROTECT(2);
   return list;
+}
+
+void wb_fields_copy(SEXP from, const wb_field *field, int count, SEXP to) {
+  for (int i = 0; i < count; i++) {
+    SEXP given = wb_list_element(from, field[i].name), own = VECTOR_ELT(to, i);
+    const R_xlen_t length = given == R_NilValue ? 0 : Rf_xlength(given);
+    if (length > 0) memcpy(REAL(own), REAL_RO(given), (size_t)length * sizeof(double));
+    for (R_xlen_t at = length; at < Rf_xlength(own); at++) REAL(own)[at] = 0;
+  }
 }

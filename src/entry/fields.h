@@ -35,6 +35,9 @@ int wb_fields_read(SEXP list, const wb_field *field, int count, const double *si
 /* A new list, with pointers to its elements in the struct `to`. Not protected. */
 SEXP wb_fields_new(const wb_field *field, int count, const double *size, void *to);
 
+/* Copies the doubles of a list that was read by these fields into one that was made by them. What is missing is 0. */
+void wb_fields_copy(SEXP from, const wb_field *field, int count, SEXP to);
+
 #define WB_READ(list, table, size, to) wb_fields_read(list, table, (int)(sizeof(table) / sizeof *(table)), size, to)
 #define WB_NEW(table, size, to) wb_fields_new(table, (int)(sizeof(table) / sizeof *(table)), size, to)
 

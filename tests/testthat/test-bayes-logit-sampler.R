@@ -122,6 +122,7 @@ test_that("posterior means and quartiles agree with quadrature", {
 })
 
 test_that("counts of any size and rare events mix, and a fit says which sampler ran", {
+  skip_on_cran()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   set.seed(4)
   x <- rnorm(200)

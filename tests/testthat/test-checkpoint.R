@@ -269,6 +269,7 @@ test_that("other data are refused, and the message says where they differ", {
 })
 
 test_that("files that are not complete checkpoints are refused with the reason", {
+  skip_on_cran()
   file <- in_file()
   other <- in_file()
   on.exit(unlink(c(file, other)))

@@ -169,6 +169,7 @@ mode_of <- function(fit) {
 }
 
 test_that("threads and vector instructions do not change a fit", {
+  skip_on_cran()
   skip_on_sanitized_emulator()
   set.seed(5)
   many <- matrix(rnorm(5 * 5000), ncol = 5)

@@ -78,6 +78,7 @@ test_that("threads do not change a fit", {
 })
 
 test_that("threads that share the components do not change a fit", {
+  skip_on_cran()
   # Enough components and columns for threads to share the components.
   set.seed(8)
   x <- matrix(rnorm(8 * 4200), ncol = 8)
@@ -92,6 +93,7 @@ test_that("threads that share the components do not change a fit", {
 })
 
 test_that("vector instructions do not change a fit", {
+  skip_on_cran()
   widest <- .Call(C_backend_processor)$isa
   skip_if(widest == 0, "only the baseline instructions here")
   # Rows, columns and components leave all remainders modulo the vector length, four and sixteen.
@@ -125,6 +127,7 @@ test_that("vector instructions do not change a fit", {
 })
 
 test_that("a continued fit equals the long one, wherever it is cut", {
+  skip_on_cran()
   skip_on_sanitized_emulator()
   fit_part <- function(iter, learn) {
     fit_cells(

@@ -116,6 +116,7 @@ test_that("densities and probabilities use the observed values of a cell", {
 })
 
 test_that("threads, instruction sets, slices and backends change no bit", {
+  skip_on_cran()
   # On the processor, two leaves and a table for frequent patterns.
   x <- gappy(if (on_cuda()) 130 else 2500, p = 4, share = 0.1)
   for (precision in c("double", "single")) {

@@ -182,6 +182,7 @@ test_that("every model is a martingale", {
 })
 
 test_that("the chosen correlations give the best score", {
+  skip_on_cran()
   set.seed(3)
   y <- c(rnorm(30, -2), rnorm(30, 2))
   score <- function(rho) predictive_resample(y, copula_density(rho, points = 0), 0, 1, seed = 1)$score
@@ -206,6 +207,7 @@ test_that("the chosen correlations give the best score", {
 })
 
 test_that("results depend on seed, resample and step alone", {
+  skip_on_cran()
   iris2 <- droplevels(iris[c(51:60, 101:110), ])
   calls <- list(
     function(...) {
@@ -249,6 +251,7 @@ test_that("results depend on seed, resample and step alone", {
 })
 
 test_that("horizon 0 is the prediction, and \"auto\" stops by the variance", {
+  skip_on_cran()
   y <- few$one$y
   fit <- predictive_resample(y, copula_density(0.8, points = c(0, 3), calibrate = FALSE), 0, 3, seed = 1)
   expect_equal(fit$cdf, matrix(fit$cdf0, 3, 2, byrow = TRUE))

@@ -37,6 +37,7 @@ test_that("a topic of weight zero is never drawn", {
 })
 
 test_that("results do not depend on threads, instruction set or backend", {
+  skip_on_cran()
   cases <- list(
     list(), list(topics = 3, chains = 2), list(method = "mean_for_mode", topics = 33),
     list(alpha = "symmetric", beta = 0.1),

@@ -8,6 +8,7 @@ structured <- function(..., x = small_counts(), iter = 5, warmup = 2, threads = 
 }
 
 test_that("fits with prior counts and groups do not depend on threads, instruction set or backend", {
+  skip_on_cran()
   groups <- rep(c("a", "b", "c"), c(5, 6, 1))
   cases <- list(
     list(seed_words = list(c("w1", "w9"), "w6*"), groups = groups),

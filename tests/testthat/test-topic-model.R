@@ -503,6 +503,7 @@ test_that("a fit that was changed is refused, whatever was changed", {
 })
 
 test_that("threads, which change the groups of documents, and instructions do not change a fit of few terms", {
+  skip_on_cran()
   skip_if(on_cuda(), "loops of the processor")
   set.seed(5)
   for (case in list(c(2, 3), c(9, 1), c(16, 2), c(40, 5), c(33, 17), c(70, 40))) {

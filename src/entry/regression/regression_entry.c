@@ -328,16 +328,6 @@ static SEXP read_chain(SEXP pointer, SEXP prior, SEXP state, double *size, sampl
   return fits ? NULL : wb_changed_fit();
 }
 
-/* Copies the state of a chain into `out`, a list that the chain now writes to. What the state lacks is 0. */
-static void copy_state(SEXP state, SEXP out) {
-  for (int i = 0; i < STATE_PARTS; i++) {
-    SEXP from = wb_list_element(state, result_fields[i].name), to = VECTOR_ELT(out, i);
-    const size_t given = from == R_NilValue ? 0 : (size_t)Rf_xlength(from), needed = (size_t)Rf_xlength(to);
-    if (given > 0) memcpy(REAL(to), REAL_RO(from), given * sizeof(double));
-    for (size_t at = given; at < needed; at++) REAL(to)[at] = 0;
-  }
-}
-
 /* The state with which a chain starts: near the mode with a spread above 0, otherwise the given one. */
 SEXP wb_entry_regression_start(SEXP pointer, SEXP prior, SEXP state, SEXP spread) {
   wb_message message;
@@ -346,7 +336,7 @@ SEXP wb_entry_regression_start(SEXP pointer, SEXP prior, SEXP state, SEXP spread
   SEXP failure = read_chain(pointer, prior, state, size, &at, &message);
   if (failure) return failure;
   SEXP out = PROTECT(wb_fields_new(result_fields, STATE_PARTS, size, &at));
-  copy_state(state, out);
+  wb_fields_copy(state, result_fields, STATE_PARTS, out);
   return wb_finish(out, wb_regression_start(&at.chain, Rf_asReal(spread)), &message);
 }
 
@@ -384,7 +374,7 @@ SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps
   size[KEPT] = current->grouping ? size[EFFECTS] : size[GROUPS];
   size[KEPT_COUNT] = at.sweeps.kept_count > 0 ? at.sweeps.kept_count : -1;
   SEXP out = PROTECT(WB_NEW(result_fields, size, &at));
-  copy_state(state, out);
+  wb_fields_copy(state, result_fields, STATE_PARTS, out);
   return wb_finish(out, wb_regression_run(&at.chain, &at.sweeps), &message);
 }
 
