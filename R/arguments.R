@@ -66,6 +66,9 @@ check_count <- function(value, argument, min = 1, max = .Machine$integer.max) {
   as.double(value)
 }
 
+# How many draws of a fit are used, NULL for all.
+check_ndraws <- function(ndraws) if (!is.null(ndraws)) check_count(ndraws, "ndraws")
+
 # One finite number above (or, with `open = FALSE`, at or above) `min`.
 check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE) {
   inside <- is.numeric(value) && length(value) == 1L && is.finite(value) &&

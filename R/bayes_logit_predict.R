@@ -13,7 +13,7 @@
 #' @param sparse if the fit had a matrix as `sparse`: such a matrix for the rows of `newdata`.
 #' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes.
 #'   `"link"`: the linear predictor (for counts the log of the mean, for classes their log odds against the first).
-#' @param interval probability of the equal-tailed interval of the mean.
+#' @param level probability of the equal-tailed interval of the mean.
 #' @param re_formula `NULL` for predictions with the groups of the rows, `NA` for predictions of a group whose intercept
 #'   is 0.
 #' @param ndraws how many of the kept draws to use, evenly spaced; `NULL` for all.

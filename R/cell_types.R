@@ -88,9 +88,7 @@ cell_types <- function(fit, types = NULL, overlap = 0.05, specks = c("auto", "ke
     specks <- if (is.null(types)) "keep" else "join"
   }
   speck <- check_number(speck, "speck", min = 0, max = 1, open = FALSE)
-  if (!is.null(ndraws)) {
-    ndraws <- check_count(ndraws, "ndraws")
-  }
+  ndraws <- check_ndraws(ndraws)
   if (!is.null(names)) {
     names <- check_type_names(names, "names")
   }

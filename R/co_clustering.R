@@ -37,9 +37,7 @@ co_clustering <- function(fit, cells = NULL, newdata = NULL, ndraws = 50, backen
   }
   need_sampler(fit, "there is nothing to average over")
   need_draws(fit, c("weights", "means", "covariances"))
-  if (!is.null(ndraws)) {
-    ndraws <- check_count(ndraws, "ndraws")
-  }
+  ndraws <- check_ndraws(ndraws)
   x <- cells_of(fit, newdata)
   if (!is.null(cells)) {
     if (!is.numeric(cells) || anyNA(cells) || any(cells < 1 | cells > nrow(x) | cells != floor(cells))) {

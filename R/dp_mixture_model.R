@@ -51,9 +51,7 @@ log_lik.dp_mixture <- function(object, newdata = NULL, ndraws = NULL, sample = N
                                ...) {
   check_dots_empty(...)
   need_draws(object, c("weights", "means", "covariances"))
-  if (!is.null(ndraws)) {
-    ndraws <- check_count(ndraws, "ndraws")
-  }
+  ndraws <- check_ndraws(ndraws)
   x <- cells_of(object, newdata)
   used <- spaced_draws(object, ndraws)
   run <- resolve_run(backend, threads, cost = density_cost(nrow(x), ncol(x), object$components, nrow(used)))

@@ -52,9 +52,7 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
   check_dots_empty(...)
   type <- check_choice(type, "type", c("class", "type", "prob", "log_density"))
   need_draws(object, c("weights", "means", "covariances"))
-  if (!is.null(ndraws)) {
-    ndraws <- check_count(ndraws, "ndraws")
-  }
+  ndraws <- check_ndraws(ndraws)
   x <- cells_of(object, newdata)
   used <- if (type == "class" || type == "prob") 1 else nrow(spaced_draws(object, ndraws))
   run <- resolve_run(backend, threads, cost = density_cost(nrow(x), ncol(x), object$components, used))

@@ -219,9 +219,7 @@ predict.relabelled_mixture <- function(object, newdata = NULL,
     ndraws <- if (type == "log_density") ndraws
     return(predict.dp_mixture(object, newdata, type, ndraws, backend = backend, threads = threads))
   }
-  if (!is.null(ndraws)) {
-    ndraws <- check_count(ndraws, "ndraws")
-  }
+  ndraws <- check_ndraws(ndraws)
   cells <- cells_of(object, newdata)
   run <- resolve_run(backend, threads)
   prob <- type == "prob"

@@ -79,9 +79,7 @@ glance.dp_mixture <- function(x, ...) {
 augment.dp_mixture <- function(x, data = NULL, ndraws = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   need_draws(x, c("weights", "means", "covariances"))
-  if (!is.null(ndraws)) {
-    ndraws <- check_count(ndraws, "ndraws")
-  }
+  ndraws <- check_ndraws(ndraws)
   cells <- cells_of(x, data, argument = "data")
   run <- resolve_run(backend, threads)
   reference <- reference_draw(x)

@@ -20,13 +20,13 @@ take_old_names <- function(given, frame = parent.frame()) {
   if (length(taken)) given[-taken] else given
 }
 
-said <- new.env()
+told_names <- new.env()
 
 say_renamed <- function(old, new) {
-  if (is.null(said[[old]])) {
-    assign(old, TRUE, said)
+  if (is.null(told_names[[old]])) {
+    assign(old, TRUE, told_names)
     message(structure(class = c("warpbayes_renamed", "message", "condition"), list(
-      message = sprintf("`%s` is called `%s` now. The old name works in this version of warpbayes only.\n", old, new),
+      message = sprintf("`%s` is called `%s` now. The old name works in this version.\n", old, new),
       call = NULL
     )))
   }

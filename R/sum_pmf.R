@@ -46,7 +46,7 @@
 sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
   require_arguments("x")
   if (inherits(x, "pmf") || is.null(dim(x)) && is.numeric(x) && ...length() > 0L) {
-    if (!is.null(...names())) check_dots_empty(...)
+    if (!is.null(names(list(...)))) check_dots_empty(...)
     x <- list(x, ...)
   } else {
     check_dots_empty(...)

@@ -319,7 +319,8 @@ test_that("missing arguments are named", {
   required <- list(
     dpmf = c("x", "dist"), ppmf = c("q", "dist"), qpmf = c("p", "dist"), rpmf = c("n", "dist"), pmf = "prob",
     convolve_pmf = c("x", "y"), sum_pmf = "x", rep_sum_pmf = c("x", "times"),
-    condition_on_sum_pmf = c("x", "y", "total"), joint_table = c("x", "y"), compound_pmf = c("number", "size"), mix_pmf = c("x", "weights"),
+    condition_on_sum_pmf = c("x", "y", "total"), joint_table = c("x", "y"),
+    compound_pmf = c("number", "size"), mix_pmf = c("x", "weights"),
     zero_modify_pmf = c("x", "prob"), expected_value = c("x", "f"), probability = c("x", "event"),
     tail_value_at_risk = c("x", "p"), stop_loss_premium = c("x", "retention"), pmf_poisson = "lambda",
     pmf_binomial = c("size", "prob"), pmf_negative_binomial = "size", pmf_geometric = "prob",

@@ -4,7 +4,7 @@
 renamed <- function(code, old) {
   code <- substitute(code)
   frame <- parent.frame()
-  rm(list = ls(said), envir = said)
+  rm(list = ls(told_names), envir = told_names)
   expect_message(eval(code, frame), paste0("`", old, "` is called"), class = "warpbayes_renamed", fixed = TRUE)
   expect_no_message(value <- eval(code, frame))
   value
