@@ -48,6 +48,10 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, backend = NULL, thread
   if (inherits(x, "pmf") || is.null(dim(x)) && is.numeric(x) && ...length() > 0L) {
     if (!is.null(names(list(...)))) check_dots_empty(...)
     x <- list(x, ...)
+  } else if (...length() %in% 1:4 && is.null(names(list(...))) && is.logical(..1)) {
+    say_renamed("sum_pmf(x, log)", "sum_pmf(x, log = )")
+    names <- c("log", "accuracy", "backend", "threads")[seq_len(...length())]
+    list2env(stats::setNames(list(...), names), environment())
   } else {
     check_dots_empty(...)
   }

@@ -611,7 +611,7 @@ pmf_cases <- alist(
       list(
         sum_pmf(lapply(c(3, 50, 1, 400, 20), function(size) weights_or_logs(size, log, size)), log = log),
         sum_pmf(lapply(c(1700, 900), function(size) weights_or_logs(size, log, size)), log = log),
-        sum_pmf(lapply(c(4000, 3000), function(size) weights_or_logs(size, log, size)), log, 0),
+        sum_pmf(lapply(c(4000, 3000), function(size) weights_or_logs(size, log, size)), log = log, accuracy = 0),
         sum_pmf(matrix(weights_or_logs(120 * 9, log, 5), 120), log = log)
       )
     })
