@@ -266,37 +266,31 @@ warp_info <- function() {
         available = is.null(cuda$reason), reason = cuda$reason, plugin = cuda$path, devices = cuda$devices
       )
     ),
-    class = "warp_info"
+    class = c("warp_info", "warpbayes")
   )
 }
 
-#' @param x an object of class `warp_info`.
-#' @param ... not used.
-#' @rdname warp_info
-#' @export
-print.warp_info <- function(x, ...) {
-  printed(x, {
-    line <- function(label, ...) cat(formatC(label, width = -10L), ..., "\n", sep = "")
-    count <- function(number, what) paste0(number, " ", what, if (number != 1L) "s")
-    line("warpbayes", x$version, ", built with ", x$compiler, if (!x$openmp) " without OpenMP: one thread")
-    line("cpu", x$isa, " vectors", if (x$isa != x$isa_widest) paste0(" (the processor has ", x$isa_widest, ")"), ", ",
-      count(x$threads, "thread"), " of ", count(x$cores, "core"))
-    if (!x$fma) {
-      line("", "this processor has no fused multiply-add instruction: it is emulated, about a hundred times slower")
+in_console.warp_info <- function(x, ...) {
+  line <- function(label, ...) cat(formatC(label, width = -10L), ..., "\n", sep = "")
+  count <- function(number, what) paste0(number, " ", what, if (number != 1L) "s")
+  line("warpbayes", x$version, ", built with ", x$compiler, if (!x$openmp) " without OpenMP: one thread")
+  line("cpu", x$isa, " vectors", if (x$isa != x$isa_widest) paste0(" (the processor has ", x$isa_widest, ")"), ", ",
+    count(x$threads, "thread"), " of ", count(x$cores, "core"))
+  if (!x$fma) {
+    line("", "this processor has no fused multiply-add instruction: it is emulated, about a hundred times slower")
+  }
+  if (x$cuda$available) {
+    version <- function(number) paste0(number %/% 1000L, ".", number %% 1000L %/% 10L)
+    for (i in seq_len(nrow(x$cuda$devices))) {
+      device <- x$cuda$devices[i, ]
+      line(if (i == 1L) "cuda" else "", sprintf(
+        "device %d: %s, %.1f GB (%.1f free), compute capability %d.%d, driver for CUDA %s, runtime %s",
+        device$device, device$name, device$memory / 1e9, device$memory_free / 1e9, device$major, device$minor,
+        version(device$driver), version(device$runtime)
+      ))
     }
-    if (x$cuda$available) {
-      version <- function(number) paste0(number %/% 1000L, ".", number %% 1000L %/% 10L)
-      for (i in seq_len(nrow(x$cuda$devices))) {
-        device <- x$cuda$devices[i, ]
-        line(if (i == 1L) "cuda" else "", sprintf(
-          "device %d: %s, %.1f GB (%.1f free), compute capability %d.%d, driver for CUDA %s, runtime %s",
-          device$device, device$name, device$memory / 1e9, device$memory_free / 1e9, device$major, device$minor,
-          version(device$driver), version(device$runtime)
-        ))
-      }
-    } else {
-      line("cuda", "not available: ", x$cuda$reason)
-    }
-    line("in use", x$backend, " (", x$why, ")")
-  })
+  } else {
+    line("cuda", "not available: ", x$cuda$reason)
+  }
+  line("in use", x$backend, " (", x$why, ")")
 }

@@ -66,7 +66,7 @@
 #'   The other elements say how the fit was made: `family`, `formula`, `terms`, `xlevels`, `contrasts`, `frame`,
 #'   `design`, `response`, `weights`, `offset`, `rows`, `na.action`, `chains`, `iter`, `warmup`, `thin`, `seed`,
 #'   `backend`, `threads`, `elapsed` (seconds), `interrupted` and `call`. See [summary.bayes_logit()],
-#'   [predict.bayes_logit()], [plot.bayes_logit()], [as_draws.bayes_logit()], [tidy.bayes_logit()].
+#'   [predict.bayes_logit()], [plot.bayes_logit()], [as_draws.warpbayes_fit()], [tidy.bayes_logit()].
 #' @section Sampler:
 #' Chains start at random points about the mode of the posterior, twice as far from it as draws of the posterior are.
 #'
@@ -147,7 +147,7 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
     coefficient_names = coefficient_names(design, response), rows = nrow(parts$frame), weights = parts$weights,
     offset = parts$offset, response = response, design = design, na.action = parts$na.action, frame = parts$frame,
     given = given, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = without_dots(call, parent.frame())),
-    class = "bayes_logit")
+    class = c("bayes_logit", "warpbayes_fit", "warpbayes"))
   check_store_memory(logit_sampler(fit), fit, iter)
   fit <- start_chains(fit, function(key) logit_start(fit))
   advance_chains(fit, iter, logit_sampler, run, progress, threads, checkpoint)

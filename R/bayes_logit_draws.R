@@ -1,95 +1,18 @@
 # A fitted regression in the forms of other packages: the draws of posterior and coda, and the tables of tidy(),
 # glance() and augment(). The methods are registered when those packages are loaded.
 
-#' Draws of a fitted regression for posterior and coda
-#'
-#' Gives the kept draws, one iteration per draw and the chains side by side: the coefficients, `dispersion`,
-#' `sd(group)` and `log_likelihood`. With `groups = TRUE` the groups' intercepts, `intercept[group]`, are added, or the
-#' effects of other grouping terms, `b[x g:level]`. The
-#' methods need package posterior or coda.
-#'
-#' @param x a fit from [bayes_logit()].
-#' @param groups whether to add the intercepts of groups.
-#' @param ... must be empty.
-#' @return An object of the class that the generic is named after, such as `draws_array` or `mcmc.list`.
-#' @examples
-#' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#' if (requireNamespace("posterior", quietly = TRUE)) {
-#'   posterior::summarise_draws(posterior::as_draws(fit), "mean", "rhat")
-#' }
-#' @name as_draws.bayes_logit
-NULL
-
-logit_array <- function(fit, groups = FALSE) {
+array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
+  check_dots_empty(...)
   groups <- check_flag(groups, "groups")
-  parts <- logit_quantities(fit)
-  for (group in if (groups) levels(fit$design$group)) {
-    parts[[sprintf("intercept[%s]", group)]] <- matrix(fit$draws$intercepts[group, , ], nrow(parts[[1L]]))
+  parts <- logit_quantities(x)
+  draws <- nrow(parts[[1L]])
+  for (group in if (groups) levels(x$design$group)) {
+    parts[[sprintf("intercept[%s]", group)]] <- matrix(x$draws$intercepts[group, , ], draws)
   }
-  for (effect in if (groups && is.null(fit$group_name)) dimnames(fit$draws$effects)[[1L]]) {
-    parts[[effect]] <- matrix(fit$draws$effects[effect, , ], nrow(parts[[1L]]))
+  for (effect in if (groups && is.null(x$group_name)) dimnames(x$draws$effects)[[1L]]) {
+    parts[[effect]] <- matrix(x$draws$effects[effect, , ], draws)
   }
-  array(
-    unlist(parts, use.names = FALSE), c(nrow(parts[[1L]]), fit$chains, length(parts)), list(NULL, NULL, names(parts))
-  )
-}
-
-#' @rdname as_draws.bayes_logit
-#' @method as_draws_array bayes_logit
-#' @exportS3Method posterior::as_draws_array bayes_logit
-as_draws_array.bayes_logit <- function(x, groups = FALSE, ...) {
-  check_dots_empty(...)
-  posterior::as_draws_array(logit_array(x, groups))
-}
-
-#' @rdname as_draws.bayes_logit
-#' @method as_draws bayes_logit
-#' @exportS3Method posterior::as_draws bayes_logit
-as_draws.bayes_logit <- function(x, groups = FALSE, ...) {
-  check_dots_empty(...)
-  posterior::as_draws_array(logit_array(x, groups))
-}
-
-#' @rdname as_draws.bayes_logit
-#' @method as_draws_matrix bayes_logit
-#' @exportS3Method posterior::as_draws_matrix bayes_logit
-as_draws_matrix.bayes_logit <- function(x, groups = FALSE, ...) {
-  check_dots_empty(...)
-  posterior::as_draws_matrix(posterior::as_draws_array(logit_array(x, groups)))
-}
-
-#' @rdname as_draws.bayes_logit
-#' @method as_draws_df bayes_logit
-#' @exportS3Method posterior::as_draws_df bayes_logit
-as_draws_df.bayes_logit <- function(x, groups = FALSE, ...) {
-  check_dots_empty(...)
-  posterior::as_draws_df(posterior::as_draws_array(logit_array(x, groups)))
-}
-
-#' @rdname as_draws.bayes_logit
-#' @method as_draws_list bayes_logit
-#' @exportS3Method posterior::as_draws_list bayes_logit
-as_draws_list.bayes_logit <- function(x, groups = FALSE, ...) {
-  check_dots_empty(...)
-  posterior::as_draws_list(posterior::as_draws_array(logit_array(x, groups)))
-}
-
-#' @rdname as_draws.bayes_logit
-#' @method as_draws_rvars bayes_logit
-#' @exportS3Method posterior::as_draws_rvars bayes_logit
-as_draws_rvars.bayes_logit <- function(x, groups = FALSE, ...) {
-  check_dots_empty(...)
-  posterior::as_draws_rvars(posterior::as_draws_array(logit_array(x, groups)))
-}
-
-#' @rdname as_draws.bayes_logit
-#' @method as.mcmc.list bayes_logit
-#' @exportS3Method coda::as.mcmc.list bayes_logit
-as.mcmc.list.bayes_logit <- function(x, groups = FALSE, ...) {
-  check_dots_empty(...)
-  draws <- logit_array(x, groups)
-  coefficient_draws(x)
-  coda_chains(draws, x$warmup + x$thin, x$thin)
+  bind_draws(parts, draws, x$chains)
 }
 
 #' Tables of a fitted regression
@@ -150,18 +73,13 @@ tidy.bayes_logit <- function(x, conf.int = TRUE, conf.level = 0.9, exponentiate 
   as_table(result)
 }
 
-#' @rdname tidy.bayes_logit
-#' @method glance bayes_logit
-#' @exportS3Method generics::glance bayes_logit
-glance.bayes_logit <- function(x, ...) {
-  check_dots_empty(...)
+glance_of.bayes_logit <- function(x) {
   table <- diagnose_quantities(logit_quantities(x))
-  extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values, na.rm = TRUE)
-  as_table(data.frame(
+  data.frame(
     nobs = x$rows, log_likelihood = table$mean[[nrow(table)]], chains = x$chains,
     draws = x$chains * kept_draws(x$iter, x), rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min),
     converged = logit_verdict(x, table)$converged, seconds = elapsed_seconds(x$elapsed)
-  ))
+  )
 }
 
 #' @rdname tidy.bayes_logit

@@ -16,7 +16,6 @@
 #'   `"dens_overlay"`.
 #' @param prob the probability of each interval.
 #' @param pars `NULL` for all parameters, or their names.
-#' @param row.names,optional not used.
 #' @param draws the earlier name of `ndraws`.
 #' @param ... must be empty; for `pp_check()`, arguments of that function.
 #' @return `posterior_linpred()` and `posterior_epred()` give a matrix, draws x rows, or for a multinomial an array,
@@ -32,8 +31,7 @@
 #'   Without `type` it shows bars of two or more classes, or the distribution functions of counts. Rows of weight 0 are
 #'   left out, and a factor is shown by the numbers of its levels, from 0 for a binomial.
 #'
-#'   `as.matrix()` and `as.data.frame()` give the kept draws, with a column for each parameter, and `as.array()` gives
-#'   them as draws x chains x parameters, as package bayesplot takes them. `fixef()` gives the posterior means of the
+#'   `fixef()` gives the posterior means of the
 #'   coefficients. `ranef()` gives a list with a data frame of the groups' posterior means for
 #'   each term, and `VarCorr()` a list with the posterior mean of the covariance of its effects. For a multinomial both
 #'   have the effects of all classes except the reference; effects of different classes are independent.
@@ -44,7 +42,6 @@
 #' `warpbayes_error_input` as in [predict.bayes_logit()], and for rows with missing values.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
-#' dim(as.matrix(fit))
 #' if (requireNamespace("rstantools", quietly = TRUE)) {
 #'   rstantools::posterior_epred(fit, data.frame(wt = c(2, 3)), ndraws = 4)
 #' }
@@ -213,36 +210,12 @@ prior_summary.bayes_logit <- function(object, ...) {
   object$prior
 }
 
-#' @rdname posterior_predict.bayes_logit
-#' @export
-as.matrix.bayes_logit <- function(x, ...) {
-  coefficient_draws(x)
-  draws <- logit_draws(x)
-  matrix(draws, ncol = dim(draws)[[3L]], dimnames = list(NULL, dimnames(draws)[[3L]]))
-}
-
-#' @rdname posterior_predict.bayes_logit
+# The log likelihood is no parameter.
 #' @export
 as.array.bayes_logit <- function(x, ...) {
   coefficient_draws(x)
-  logit_draws(x)
-}
-
-#' @rdname posterior_predict.bayes_logit
-#' @export
-as.data.frame.bayes_logit <- function(x, row.names = NULL, optional = FALSE, ...) {
-  as.data.frame(as.matrix.bayes_logit(x, ...), optional = TRUE)
-}
-
-#' @rdname posterior_predict.bayes_logit
-#' @method as.mcmc bayes_logit
-#' @exportS3Method coda::as.mcmc bayes_logit
-as.mcmc.bayes_logit <- function(x, ...) {
-  check_logit_fit(x, "x")
-  if (x$chains > 1) {
-    stop_input("x", "has ", x$chains, " chains: as.mcmc.list() keeps them apart")
-  }
-  as.mcmc.list.bayes_logit(x)[[1L]]
+  draws <- array_of_draws(x, ...)
+  draws[, , dimnames(draws)[[3L]] != "log_likelihood", drop = FALSE]
 }
 
 #' @rdname posterior_predict.bayes_logit

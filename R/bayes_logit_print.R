@@ -34,11 +34,7 @@ coefficient_draws <- function(fit) {
   check_logit_fit(fit)
   sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
   if (length(sweeps) == 0L) {
-    text <- paste(
-      "the fit has no kept draws: it ended after %s sweeps, and the first draw is kept after %s;",
-      "continue(fit, iter) runs more sweeps"
-    )
-    stop_warpbayes("input", sprintf(text, whole_words(fit$iter), whole_words(fit$warmup + fit$thin)), argument = "iter")
+    stop_without_draws(fit)
   }
   matrix(fit$coefficient_trace[sweeps, , ],
     ncol = length(fit$coefficient_names), dimnames = list(NULL, fit$coefficient_names)
@@ -122,7 +118,6 @@ logit_fit_words <- function(fit) {
 #' The line "Polya-Gamma sweeps ..." says which sampler ran: see [bayes_logit()].
 #'
 #' @param object,x a fit from [bayes_logit()], or its summary.
-#' @param digits significant digits of printed standard deviations.
 #' @param parm names or numbers of coefficients; all if missing.
 #' @param level probability of the interval.
 #' @param formula.,evaluate for `update()`: as in [stats::update()].
@@ -162,16 +157,13 @@ logit_table_words <- function(table, digits) {
   )
 }
 
-#' @rdname summary.bayes_logit
-#' @export
-print.bayes_logit <- function(x, digits = 2, ...) {
+in_console.bayes_logit <- function(x, digits = 2, ...) {
   digits <- check_count(digits, "digits", max = 15)
   check_logit_fit(x, "x")
   print_lines(logit_fit_words(x))
   table <- diagnose_quantities(logit_quantities(x))
   print(logit_table_words(table[table$quantity != "log_likelihood", ], digits), row.names = FALSE)
   print_sentences(logit_verdict(x, table)$sentences)
-  invisible(x)
 }
 
 #' @rdname summary.bayes_logit
@@ -183,22 +175,18 @@ summary.bayes_logit <- function(object, ...) {
   structure(
     list(words = logit_fit_words(object), prior = object$prior, coefficients = table, converged = verdict$converged,
       verdict = verdict$sentences),
-    class = "summary.bayes_logit"
+    class = c("summary.bayes_logit", "warpbayes")
   )
 }
 
-#' @rdname summary.bayes_logit
-#' @export
-print.summary.bayes_logit <- function(x, digits = 2, ...) {
-  printed(x, {
-    digits <- check_count(digits, "digits", max = 15)
-    print_lines(x$words)
-    cat("\n")
-    print(x$prior)
-    cat("\n")
-    print(logit_table_words(x$coefficients, digits), row.names = FALSE)
-    print_sentences(x$verdict)
-  })
+in_console.summary.bayes_logit <- function(x, digits = 2, ...) {
+  digits <- check_count(digits, "digits", max = 15)
+  print_lines(x$words)
+  cat("\n")
+  print(x$prior)
+  cat("\n")
+  print(logit_table_words(x$coefficients, digits), row.names = FALSE)
+  print_sentences(x$verdict)
 }
 
 #' @rdname summary.bayes_logit

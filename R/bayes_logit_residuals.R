@@ -30,8 +30,7 @@
 #' @importFrom stats residuals
 #' @export
 residuals.bayes_logit <- function(object, type = c("response", "pearson", "deviance"), ...) {
-  check_dots_empty(...)
-  check_logit_fit(object, "object")
+  check_method(object, "object", ...)
   type <- check_choice(type, "type", c("response", "pearson", "deviance"))
   pad_rows(object, row_residuals(object, type))
 }

@@ -1,7 +1,7 @@
 # The Gibbs sampler of regressions, as R/chains.R runs it: its traces, its kept draws, and how it runs a slice of
 # sweeps.
 
-logit_sampler <- function(fit) {
+logit_plan <- function(fit) {
   groups <- nlevels(fit$design$group)
   traces <- list(log_likelihood = stored(), coefficient_trace = stored(length(fit$coefficient_names)))
   if (fit$family == "negbinomial") {
@@ -21,20 +21,22 @@ logit_sampler <- function(fit) {
       traces$group_correlation <- stored(correlations)
     }
   }
+  list(traces = traces, draws = draws)
+}
+
+logit_sampler <- function(fit) {
   data <- regression_data(fit)
   if (isTRUE(fit$prior_only)) {
     rows <- c("shape", "kappa", "dispersed")
     data[rows] <- lapply(data[rows], function(values) if (!is.null(values)) 0 * values)
   }
-  list(
-    traces = traces,
-    draws = draws,
+  c(logit_plan(fit), list(
     open = function(run) native(C_regression_open, data, run),
     close = function(session) .Call(C_regression_close, session),
     step = logit_step(fit),
     several = Inf,
     finish = function(fit) fit
-  )
+  ))
 }
 
 # Chains start at draws about the mode whose scale is this multiple of the posterior's.

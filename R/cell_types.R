@@ -158,7 +158,7 @@ summarise_types <- function(fit, map, own, labels, speck, how) {
     types = types, type = factor(own$type, seq_len(count), labels), probability = own$probability,
     proportions = map$proportions, medians = medians, tree = tree, leaf_type = map$group,
     component_type = component_type, draw = draw, chain = chain
-  ), how, list(speck = speck, fit = fit, map = map)), class = "cell_types")
+  ), how, list(speck = speck, fit = fit, map = map)), class = c("cell_types", "warpbayes"))
 }
 
 # Shares that no number of cells can tell from zero.

@@ -48,8 +48,7 @@ levels.cell_types <- function(x) x$types$type
 #' @export
 predict.cell_types <- function(object, newdata = NULL, type = c("type", "prob", "uncertainty"), backend = NULL,
                                threads = NULL, ...) {
-  check_dots_empty(...)
-  check_cell_types(object, "object")
+  check_method(object, "object", ...)
   type <- check_choice(type, "type", c("type", "prob", "uncertainty"))
   cells <- cells_of(object$fit, newdata)
   run <- resolve_run(backend, threads)
@@ -67,9 +66,7 @@ interval_words <- function(types, digits = 1) {
 rhat_words <- function(rhat) ifelse(is.na(rhat), "-", format_rhat(rhat))
 ess_words <- function(ess) ifelse(is.na(ess), "-", formatC(ess, format = "f", digits = 0))
 
-#' @rdname cell_types
-#' @export
-print.cell_types <- function(x, ...) {
+in_console.cell_types <- function(x, ...) {
   check_cell_types(x, "x")
   cat(types_words(x), sep = "\n")
   shown <- x$types[!x$types$speck, ]
@@ -81,7 +78,6 @@ print.cell_types <- function(x, ...) {
     ), row.names = FALSE)
   }
   print_sentences(types_verdict(x))
-  invisible(x)
 }
 
 types_words <- function(x) {
@@ -188,37 +184,31 @@ likelihood_words <- function(x) {
 #' @param object cell types.
 #' @export
 summary.cell_types <- function(object, ...) {
-  check_dots_empty(...)
-  check_cell_types(object, "object")
+  check_method(object, "object", ...)
   structure(list(
     words = types_words(object), types = object$types, medians = object$medians, transform = object$fit$transform,
     verdict = types_verdict(object)
-  ), class = "summary.cell_types")
+  ), class = c("summary.cell_types", "warpbayes"))
 }
 
-#' @rdname cell_types
-#' @param digits number of significant digits of medians.
-#' @export
-print.summary.cell_types <- function(x, digits = 3, ...) {
-  printed(x, {
-    digits <- check_count(digits, "digits", max = 15)
-    cat(x$words, sep = "\n")
-    cat("\nTypes:\n")
-    types <- x$types[!x$types$speck | x$types$cells > 0, ]
-    print(data.frame(
-      type = paste0(types$type, ifelse(types$speck, "*", "")), share = percent(types$proportion, 2),
-      `90% interval` = interval_words(types, 2), Rhat = rhat_words(types$rhat), ESS = ess_words(types$ess),
-      cells = types$cells, components = types$components,
-      nearest = ifelse(is.na(types$nearest), "-", types$nearest), overlap = overlap_words(types$overlap),
-      apart = percent(types$apart, 0),
-      check.names = FALSE
-    ), row.names = FALSE)
-    if (any(types$speck)) {
-      cat("* a speck\n")
-    }
-    cat("\nMedians, ", scale_words(x$transform), ":\n", sep = "")
-    print(signif(x$medians[types$type, , drop = FALSE], digits))
-    cat("\n")
-    print_sentences(x$verdict)
-  })
+in_console.summary.cell_types <- function(x, digits = 3, ...) {
+  digits <- check_count(digits, "digits", max = 15)
+  cat(x$words, sep = "\n")
+  cat("\nTypes:\n")
+  types <- x$types[!x$types$speck | x$types$cells > 0, ]
+  print(data.frame(
+    type = paste0(types$type, ifelse(types$speck, "*", "")), share = percent(types$proportion, 2),
+    `90% interval` = interval_words(types, 2), Rhat = rhat_words(types$rhat), ESS = ess_words(types$ess),
+    cells = types$cells, components = types$components,
+    nearest = ifelse(is.na(types$nearest), "-", types$nearest), overlap = overlap_words(types$overlap),
+    apart = percent(types$apart, 0),
+    check.names = FALSE
+  ), row.names = FALSE)
+  if (any(types$speck)) {
+    cat("* a speck\n")
+  }
+  cat("\nMedians, ", scale_words(x$transform), ":\n", sep = "")
+  print(signif(x$medians[types$type, , drop = FALSE], digits))
+  cat("\n")
+  print_sentences(x$verdict)
 }

@@ -11,7 +11,8 @@
 # The files here put each trace into the fit as an element of its own, named as the trace
 # is, and the kept draws into `fit$draws`, a named list.
 #
-# The sampler. A function of the fit that returns a list of
+# The sampler. A function of the fit that returns a list of the following parts. The first two describe the shape of a
+# fit. They come from a function of their own, such as mixture_plan(), from which R/fit_parts.R takes them too.
 #   traces   named list of stored(): what is noted after every sweep. An array of
 #            sweeps x chains x `dim`;
 #   draws    named list of stored(): what a kept draw consists of. An array of
@@ -135,17 +136,20 @@ continue_chains <- function(fit, more, sampler, backend, threads, progress, chec
   advance_chains(fit, more, sampler, run, progress, threads, checkpoint)
 }
 
+# The dimensions of the arrays of a plan after `sweeps` sweeps: lists of `traces` and `draws`, by name.
+stored_dims <- function(plan, sweeps, draws, chains) {
+  list(
+    traces = lapply(plan$traces, function(trace) c(sweeps, chains, trace$dim)),
+    draws = lapply(plan$draws, function(part) c(part$dim, draws, chains))
+  )
+}
+
 agrees_with_sweeps <- function(fit, plan) {
+  dims <- stored_dims(plan, fit$iter, kept_draws(fit$iter, fit), fit$chains)
   has_dim <- function(values, dims) identical(as.double(dim(values)), as.double(dims))
-  draws <- kept_draws(fit$iter, fit)
   length(fit$state) == fit$chains && all(
     vapply(fit$state, function(state) identical(state$sweep, fit$iter), NA),
-    vapply(names(plan$traces), function(name) {
-      has_dim(fit[[name]], c(fit$iter, fit$chains, plan$traces[[name]]$dim))
-    }, NA),
-    vapply(names(plan$draws), function(name) {
-      has_dim(fit$draws[[name]], c(plan$draws[[name]]$dim, draws, fit$chains))
-    }, NA)
+    mapply(has_dim, c(fit[names(dims$traces)], fit$draws[names(dims$draws)]), c(dims$traces, dims$draws))
   )
 }
 
@@ -243,11 +247,10 @@ open_store <- function(fit, plan, total) {
 
 blank_store <- function(plan, sweeps, draws, chains) {
   parts <- c(plan$traces, plan$draws)
-  traces <- lapply(plan$traces, function(trace) c(sweeps, chains, trace$dim))
-  draws <- lapply(plan$draws, function(part) c(part$dim, draws, chains))
+  dims <- stored_dims(plan, sweeps, draws, chains)
   names <- lapply(parts, function(part) if (!is.null(part$names)) c(part$names, list(NULL, NULL)))
-  pointer <- native(C_store_open, lapply(parts, `[[`, "blank"), c(traces, draws), names)
-  list(pointer = pointer, traces = traces, draws = draws, numbers = store_numbers(traces, draws))
+  pointer <- native(C_store_open, lapply(parts, `[[`, "blank"), c(dims$traces, dims$draws), names)
+  c(list(pointer = pointer), dims, list(numbers = store_numbers(dims$traces, dims$draws)))
 }
 
 # What store_slice() asks at every kept draw: of each trace its sweeps, and its sweeps times chains; of each part of a

@@ -118,7 +118,7 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
     verdict = comparison_words(topics, best, alike, table), measure = measure, documents = length(left_out),
     fits = lapply(of_number, `[[`, "fit"),
     log_likelihood = log_likelihood, tokens = tokens, seed = seed
-  ), class = "topic_comparison")
+  ), class = c("topic_comparison", "warpbayes"))
 }
 
 check_topic_numbers <- function(topics) {
@@ -204,15 +204,12 @@ comparison_words <- function(topics, best, alike, table) {
   )
 }
 
-#' @rdname compare_topics
-#' @export
-print.topic_comparison <- function(x, ...) {
+in_console.topic_comparison <- function(x, ...) {
   check_dots_empty(...)
   print_lines(sprintf("Topic models with %s numbers of topics, compared on %s that they had not seen", nrow(x$table),
     count_words(x$documents, "document")))
   print(shown_comparison(x), row.names = FALSE)
   print_sentences(x$verdict)
-  invisible(x)
 }
 
 # The table with few digits, as text. The perplexities of one column have the same number of decimals.
@@ -237,12 +234,10 @@ shown_comparison <- function(x) {
 summary.topic_comparison <- function(object, ...) {
   check_dots_empty(...)
   structure(unclass(object)[c("table", "best", "alike", "verdict", "measure", "documents")],
-    class = "summary.topic_comparison")
+    class = c("summary.topic_comparison", "warpbayes"))
 }
 
-#' @rdname compare_topics
-#' @export
-print.summary.topic_comparison <- print.topic_comparison
+in_console.summary.topic_comparison <- in_console.topic_comparison
 
 # str() and lapply() go through the parts of a list by their places, which are numbers of topics in x[[20]].
 #' @rdname compare_topics
@@ -262,13 +257,9 @@ tidy.topic_comparison <- function(x, ...) {
   as_table(x$table)
 }
 
-#' @rdname compare_topics
-#' @method glance topic_comparison
-#' @exportS3Method generics::glance topic_comparison
-glance.topic_comparison <- function(x, ...) {
-  check_dots_empty(...)
-  as_table(data.frame(documents = x$documents, tokens = sum(x$tokens), best = x$best, smallest_alike = min(x$alike),
-    perplexity = min(x$table$perplexity), seconds = sum(x$table$seconds)))
+glance_of.topic_comparison <- function(x) {
+  data.frame(documents = x$documents, tokens = sum(x$tokens), best = x$best, smallest_alike = min(x$alike),
+    perplexity = min(x$table$perplexity), seconds = sum(x$table$seconds))
 }
 
 #' @rdname compare_topics

@@ -88,14 +88,3 @@ stop_interrupted <- function() {
   signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
   invokeRestart("abort")
 }
-
-# Evaluates `code`, which prints `x`, and returns `x` invisibly. Anybody can change a part of a summary or a table. R's
-# error then becomes an error that says so.
-printed <- function(x, code) {
-  tryCatch(code, error = function(error) {
-    if (inherits(error, "warpbayes_error")) stop(error)
-    stop_input("x", "cannot be printed, because a part of it was changed since it was made: ",
-      shorten(paste(conditionMessage(error), collapse = " ")))
-  })
-  invisible(x)
-}

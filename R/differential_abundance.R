@@ -146,7 +146,7 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
     samples = rownames(model$x), omitted = colnames(mean)[!kept], level = level, limit = fdr, seed = seed,
     chains = chains, iter = iter, warmup = warmup, tables = dim(counts)[[3L]], group_name = model$group_name,
     call = short_call(match.call(), "differential_abundance")
-  ), class = "differential_abundance")
+  ), class = c("differential_abundance", "warpbayes"))
 }
 
 check_type_counts <- function(counts) {

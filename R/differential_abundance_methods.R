@@ -90,12 +90,11 @@ abundance_table <- function(effects, level) {
 #' odds scale; types that are reported are filled.
 #'
 #' @param x,object from [differential_abundance()].
-#' @param types how many types `print()` shows. For `plot()`: names or numbers of types, or `NULL` for the twelve with
+#' @param types names or numbers of types to plot, or `NULL` for the twelve with
 #'   the smallest false discovery rates.
 #' @param effect the coefficient to plot; `NULL`: the first.
 #' @param main title, `NULL` for none.
 #' @param conf.level probability of the intervals of `tidy()`.
-#' @param row.names,optional as in [as.data.frame()]; not used.
 #' @param ... not used.
 #' @return `print()` and `plot()` return `x`, invisibly. `summary()` gives a list of class
 #'   `summary.differential_abundance`: `words`, `effects`, `level`, `verdict` (sentences), `no_effect`, `deviation`.
@@ -117,27 +116,22 @@ abundance_table <- function(effects, level) {
 #' @name summary.differential_abundance
 NULL
 
-#' @rdname summary.differential_abundance
-#' @export
-print.differential_abundance <- function(x, types = 12, ...) {
-  printed(x, {
-    check_abundance(x, "x")
-    types <- check_count(types, "types")
-    cat(abundance_words(x), sep = "\n")
-    effects <- x$effects[order(x$effects$fdr), ]
-    print(abundance_table(utils::head(effects, types), x$level), row.names = FALSE)
-    if (nrow(effects) > types) {
-      cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(effects) - types)))
-    }
-    print_sentences(abundance_verdict(x))
-  })
+in_console.differential_abundance <- function(x, types = 12, ...) {
+  check_abundance(x, "x")
+  types <- check_count(types, "types")
+  cat(abundance_words(x), sep = "\n")
+  effects <- x$effects[order(x$effects$fdr), ]
+  print(abundance_table(utils::head(effects, types), x$level), row.names = FALSE)
+  if (nrow(effects) > types) {
+    cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(effects) - types)))
+  }
+  print_sentences(abundance_verdict(x))
 }
 
 #' @rdname summary.differential_abundance
 #' @export
 summary.differential_abundance <- function(object, ...) {
-  check_dots_empty(...)
-  check_abundance(object, "object")
+  check_method(object, "object", ...)
   deviation <- function(draws) stats::quantile(draws, c(0.05, 0.5, 0.95), names = FALSE)
   typical <- function(draws) deviation(exp(rowMeans(log(matrix(draws, ncol = dim(draws)[[3L]])))))
   structure(list(
@@ -145,22 +139,18 @@ summary.differential_abundance <- function(object, ...) {
     verdict = abundance_verdict(object), no_effect = object$no_effect, group_name = object$group_name,
     deviation = typical(object$draws$deviation),
     group_deviation = if (!is.null(object$group_name)) typical(object$draws$group_deviation)
-  ), class = "summary.differential_abundance")
+  ), class = c("summary.differential_abundance", "warpbayes"))
 }
 
-#' @rdname summary.differential_abundance
-#' @export
-print.summary.differential_abundance <- function(x, ...) {
-  printed(x, {
-    cat(x$words, sep = "\n")
-    cat("\nOdds ratios:\n")
-    print(abundance_table(x$effects, x$level), row.names = FALSE)
-    cat("\nStandard deviation of log odds, typical of the types (geometric mean):\n")
-    cat(paste0("  ", deviation_lines(x), "\n"), sep = "")
-    cat(paste0(no_effect_words(x), "\n"), sep = "")
-    cat("\n")
-    print_sentences(x$verdict)
-  })
+in_console.summary.differential_abundance <- function(x, ...) {
+  cat(x$words, sep = "\n")
+  cat("\nOdds ratios:\n")
+  print(abundance_table(x$effects, x$level), row.names = FALSE)
+  cat("\nStandard deviation of log odds, typical of the types (geometric mean):\n")
+  cat(paste0("  ", deviation_lines(x), "\n"), sep = "")
+  cat(paste0(no_effect_words(x), "\n"), sep = "")
+  cat("\n")
+  print_sentences(x$verdict)
 }
 
 deviation_lines <- function(x) {
@@ -177,10 +167,8 @@ no_effect_words <- function(x) {
   sprintf("Share of types without an effect, %s: %s (posterior mean)", names(x$no_effect), shares)
 }
 
-#' @rdname summary.differential_abundance
-#' @export
-as.data.frame.differential_abundance <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_abundance(x, "x")
+frame_of.differential_abundance <- function(x, ...) {
+  check_method(x, "x", ...)
   x$effects
 }
 
@@ -188,8 +176,7 @@ as.data.frame.differential_abundance <- function(x, row.names = NULL, optional =
 #' @method tidy differential_abundance
 #' @exportS3Method generics::tidy differential_abundance
 tidy.differential_abundance <- function(x, conf.level = 0.9, ...) {
-  check_dots_empty(...)
-  check_abundance(x, "x")
+  check_method(x, "x", ...)
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   shape <- dim(x$draws$effects)
   draws <- matrix(x$draws$effects, shape[[1L]] * shape[[2L]])
@@ -201,18 +188,14 @@ tidy.differential_abundance <- function(x, conf.level = 0.9, ...) {
   ))
 }
 
-#' @rdname summary.differential_abundance
-#' @method glance differential_abundance
-#' @exportS3Method generics::glance differential_abundance
-glance.differential_abundance <- function(x, ...) {
-  check_dots_empty(...)
+glance_of.differential_abundance <- function(x) {
   check_abundance(x, "x")
   shape <- dim(x$draws$effects)
-  as_table(data.frame(
+  data.frame(
     types = nrow(x$counts), samples = length(x$samples), reported = nrow(reported(x$effects, x$limit)),
     chains = shape[[2L]], draws = shape[[1L]] * shape[[2L]], rhat = max(x$effects$rhat), ess_bulk = min(x$effects$ess),
     converged = x$converged
-  ))
+  )
 }
 
 #' @rdname summary.differential_abundance

@@ -211,11 +211,7 @@ order_by_size <- function(statistics, p) {
 # Steps ------------------------------------------------------------------------------
 
 bem_sampler <- function(fit) {
-  list(
-    traces = list(
-      log_likelihood = stored(), log_posterior = stored(), concentration_trace = stored(),
-      occupied = stored(type = "integer"), probe_density = stored(nrow(fit$probe))
-    ),
+  c(mixture_plan(fit)["traces"], list(
     draws = list(),
     open = function(run) open_fit(fit, run, FALSE),
     close = close_fit,
@@ -227,7 +223,7 @@ bem_sampler <- function(fit) {
       )
     },
     finish = finish_bem
-  )
+  ))
 }
 
 bem_step <- function(fit) {
@@ -287,20 +283,16 @@ finish_bem <- function(fit) {
 
 # The mixture after the last step of each start, as one draw of a chain. No draw if there was no step.
 gather_modes <- function(fit) {
-  k <- fit$components
-  p <- length(fit$markers)
-  markers <- fit$markers
   draws <- if (fit$iter > 0) 1 else 0
-  gather <- function(part, dim, names) {
-    values <- unlist(lapply(fit$state, function(state) state$mode[[part]]), use.names = FALSE)
-    array(as.double(values), c(dim, draws, fit$chains), c(names, list(NULL, NULL)))
-  }
-  list(
-    weights = gather("weights", k, list(NULL)),
-    means = gather("means", c(k, p), list(NULL, markers)),
-    covariances = gather("covariances", c(p, p, k), list(markers, markers, NULL)),
+  plan <- mixture_plan(fit)$draws[c("weights", "means", "covariances")]
+  modes <- lapply(stats::setNames(nm = names(plan)), function(name) {
+    values <- unlist(lapply(fit$state, function(state) state$mode[[name]]), use.names = FALSE)
+    names <- if (is.null(plan[[name]]$names)) list(NULL) else plan[[name]]$names
+    array(as.double(values), c(plan[[name]]$dim, draws, fit$chains), c(names, list(NULL, NULL)))
+  })
+  c(modes, list(
     concentration = matrix(as.double(if (draws) fit$concentration_trace[fit$iter, ]), draws, fit$chains)
-  )
+  ))
 }
 
 # Stops where a function needs draws. `what` completes the message.

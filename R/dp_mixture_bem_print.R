@@ -106,7 +106,7 @@ summarise_bem <- function(fit) {
       components = if (fit$iter > 0) reference_components(reference), reference = reference[c("draw", "chain")],
       piled = fit$piled, rows = fit$rows, transform = fit$transform
     ),
-    class = c("summary.dp_mixture_bem", "summary.dp_mixture")
+    class = c("summary.dp_mixture_bem", "summary.dp_mixture", "warpbayes")
   )
 }
 

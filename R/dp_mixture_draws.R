@@ -44,12 +44,7 @@ need_draws <- function(fit, parts) {
     ), argument = "keep")
   }
   if (length(fit$draws[[parts[[1L]]]]) == 0L) {
-    stop_warpbayes("input", sprintf(
-      paste(
-        "the fit has no kept draws: it ended after %d sweeps, and the first draw is kept after %s;",
-        "continue(fit, iter) adds sweeps"
-      ), nrow(fit$log_likelihood), format(fit$warmup + fit$thin)
-    ), argument = "iter")
+    stop_without_draws(fit)
   }
 }
 
@@ -57,163 +52,37 @@ count_kept <- function(fit) {
   length(fit$draws$concentration)
 }
 
-# In the forms of other packages ---------------------------------------------------------
-
-#' Draws of a fitted mixture for posterior and coda
-#'
-#' Methods for the generics `as_draws()`, `as_draws_array()`, `as_draws_matrix()`, `as_draws_df()`, `as_draws_list()`
-#' and `as_draws_rvars()` of package posterior and `as.mcmc.list()` of package coda. They can be used when these
-#' packages are installed.
-#'
-#' @param x a fit from [dp_mixture()].
-#' @param components whether to add the parameters of the components.
-#' @param object as `x`.
-#' @param row.names,optional not used.
-#' @param ... not used.
-#' @return `as.matrix()` and `as.data.frame()` give the same draws, chain after chain, as draws x variables.
-#'   `prior_summary()` of package rstantools gives the prior.
-#'
-#'   The others give an object of the class that the generic's name says, with one iteration per kept draw and chains
-#'   side by side. By default its variables do not depend on how components are numbered, so that they can be compared
-#'   between draws and chains:
-#'   \describe{
-#'     \item{`log_likelihood`, `log_posterior`}{as in the fit. The stick-breaking prior in `log_posterior` does depend
-#'       on the order of the components.}
-#'     \item{`concentration`, `occupied`}{the concentration, and the number of components that hold cells.}
-#'     \item{`log_density[1]` to `log_density[5]`}{of the mixture, at the five cells of `fit$probe`.}
-#'     \item{`prior_mean[marker]`, `prior_mean_scale`, `prior_df`}{the learned parts of the prior.}
-#'     \item{`sample_concentration`}{for several samples.}
-#'   }
-#'   With `components = TRUE` also `weight[j]` and `mean[j,marker]`, if the fit kept them. Component `j` need not be the
-#'   same population in all draws; [relabel()] makes it so.
-#' @examples
-#' set.seed(1)
-#' x <- matrix(rnorm(400), 200)
-#' fit <- dp_mixture(x, components = 5, iter = 100, chains = 2, seed = 1, threads = 2)
-#' if (requireNamespace("posterior", quietly = TRUE)) {
-#'   posterior::summarise_draws(posterior::as_draws(fit), "mean", "rhat")
-#' }
-#' if (requireNamespace("coda", quietly = TRUE)) {
-#'   coda::effectiveSize(coda::as.mcmc.list(fit))
-#' }
-#' @name as_draws.dp_mixture
-NULL
-
-# iterations x chains x variables.
-array_of_draws <- function(fit, components = FALSE) {
+array_of_draws.dp_mixture <- function(x, components = FALSE, ...) {
+  check_dots_empty(...)
   components <- check_flag(components, "components")
-  need_sampler(fit, "there is nothing to make a table of")
-  sweeps <- kept_sweeps(fit)
-  parts <- lapply(trace_quantities(fit, warmup = TRUE), function(draws) draws[sweeps, , drop = FALSE])
-  parts <- append(parts, list(log_posterior = fit$log_posterior[sweeps, , drop = FALSE]), after = 1L)
-  for (name in intersect(c("prior_mean_scale", "prior_df", "sample_concentration"), names(fit$draws))) {
-    parts[[name]] <- fit$draws[[name]]
+  need_sampler(x, "there is nothing to make a table of")
+  sweeps <- kept_sweeps(x)
+  parts <- lapply(trace_quantities(x, warmup = TRUE), function(draws) draws[sweeps, , drop = FALSE])
+  parts <- append(parts, list(log_posterior = x$log_posterior[sweeps, , drop = FALSE]), after = 1L)
+  for (name in intersect(c("prior_mean_scale", "prior_df", "sample_concentration"), names(x$draws))) {
+    parts[[name]] <- x$draws[[name]]
   }
-  for (j in seq_len(NROW(fit$draws$prior_mean))) {
-    parts[[sprintf("prior_mean[%s]", fit$markers[[j]])]] <- fit$draws$prior_mean[j, , ]
+  for (j in seq_len(NROW(x$draws$prior_mean))) {
+    parts[[sprintf("prior_mean[%s]", x$markers[[j]])]] <- x$draws$prior_mean[j, , ]
   }
   if (components) {
-    need_draws(fit, c("weights", "means"))
-    for (j in seq_len(fit$components)) {
-      parts[[sprintf("weight[%d]", j)]] <- fit$draws$weights[j, , ]
+    need_draws(x, c("weights", "means"))
+    for (j in seq_len(x$components)) {
+      parts[[sprintf("weight[%d]", j)]] <- x$draws$weights[j, , ]
     }
-    for (marker in fit$markers) {
-      for (j in seq_len(fit$components)) {
-        parts[[sprintf("mean[%d,%s]", j, marker)]] <- fit$draws$means[j, match(marker, fit$markers), , ]
+    for (marker in x$markers) {
+      for (j in seq_len(x$components)) {
+        parts[[sprintf("mean[%d,%s]", j, marker)]] <- x$draws$means[j, match(marker, x$markers), , ]
       }
     }
   }
-  array(unlist(parts, use.names = FALSE), c(length(sweeps), fit$chains, length(parts)),
-    dimnames = list(NULL, NULL, names(parts))
-  )
+  bind_draws(parts, length(sweeps), x$chains)
 }
 
-#' @rdname as_draws.dp_mixture
-#' @method as_draws_array dp_mixture
-#' @exportS3Method posterior::as_draws_array dp_mixture
-as_draws_array.dp_mixture <- function(x, components = FALSE, ...) {
-  check_dots_empty(...)
-  posterior::as_draws_array(array_of_draws(x, components))
-}
-
-#' @rdname as_draws.dp_mixture
-#' @method as_draws dp_mixture
-#' @exportS3Method posterior::as_draws dp_mixture
-as_draws.dp_mixture <- function(x, components = FALSE, ...) {
-  check_dots_empty(...)
-  posterior::as_draws_array(array_of_draws(x, components))
-}
-
-#' @rdname as_draws.dp_mixture
-#' @method as_draws_matrix dp_mixture
-#' @exportS3Method posterior::as_draws_matrix dp_mixture
-as_draws_matrix.dp_mixture <- function(x, components = FALSE, ...) {
-  check_dots_empty(...)
-  posterior::as_draws_matrix(posterior::as_draws_array(array_of_draws(x, components)))
-}
-
-#' @rdname as_draws.dp_mixture
-#' @method as_draws_df dp_mixture
-#' @exportS3Method posterior::as_draws_df dp_mixture
-as_draws_df.dp_mixture <- function(x, components = FALSE, ...) {
-  check_dots_empty(...)
-  posterior::as_draws_df(posterior::as_draws_array(array_of_draws(x, components)))
-}
-
-#' @rdname as_draws.dp_mixture
-#' @method as_draws_list dp_mixture
-#' @exportS3Method posterior::as_draws_list dp_mixture
-as_draws_list.dp_mixture <- function(x, components = FALSE, ...) {
-  check_dots_empty(...)
-  posterior::as_draws_list(posterior::as_draws_array(array_of_draws(x, components)))
-}
-
-#' @rdname as_draws.dp_mixture
-#' @method as_draws_rvars dp_mixture
-#' @exportS3Method posterior::as_draws_rvars dp_mixture
-as_draws_rvars.dp_mixture <- function(x, components = FALSE, ...) {
-  check_dots_empty(...)
-  posterior::as_draws_rvars(posterior::as_draws_array(array_of_draws(x, components)))
-}
-
-#' @rdname as_draws.dp_mixture
-#' @method as.mcmc.list dp_mixture
-#' @exportS3Method coda::as.mcmc.list dp_mixture
-as.mcmc.list.dp_mixture <- function(x, components = FALSE, ...) {
-  check_dots_empty(...)
-  draws <- array_of_draws(x, components)
-  sweeps <- kept_sweeps(x)
-  # Package coda has no chains without draws.
-  need_draws(x, "concentration")
-  coda_chains(draws, sweeps[[1L]], x$thin)
-}
-
-#' @rdname as_draws.dp_mixture
-#' @method as.mcmc dp_mixture
-#' @exportS3Method coda::as.mcmc dp_mixture
-as.mcmc.dp_mixture <- function(x, components = FALSE, ...) {
-  one_coda_chain(as.mcmc.list.dp_mixture(x, components, ...))
-}
-
-#' @rdname as_draws.dp_mixture
-#' @export
-as.matrix.dp_mixture <- function(x, components = FALSE, ...) {
-  check_dots_empty(...)
-  draws <- array_of_draws(x, components)
-  matrix(draws, ncol = dim(draws)[[3L]], dimnames = list(NULL, dimnames(draws)[[3L]]))
-}
-
-#' @rdname as_draws.dp_mixture
-#' @export
-as.data.frame.dp_mixture <- function(x, row.names = NULL, optional = FALSE, components = FALSE, ...) {
-  as.data.frame(as.matrix.dp_mixture(x, components, ...), optional = TRUE)
-}
-
-#' @rdname as_draws.dp_mixture
+#' @rdname summary.dp_mixture
 #' @method prior_summary dp_mixture
 #' @exportS3Method rstantools::prior_summary dp_mixture
 prior_summary.dp_mixture <- function(object, ...) {
-  check_dots_empty(...)
-  check_mixture_fit(object, "object")
+  check_method(object, "object", ...)
   object$prior
 }

@@ -27,7 +27,7 @@ new_mixture <- function(settings, schedule, cells, run) {
     )
   )
   fit$reader <- cells$reader
-  structure(fit, class = "dp_mixture")
+  structure(fit, class = c("dp_mixture", "warpbayes_fit", "warpbayes"))
 }
 
 # Arguments ------------------------------------------------------------------------

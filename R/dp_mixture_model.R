@@ -92,8 +92,7 @@ logLik.dp_mixture <- function(object, backend = NULL, threads = NULL, ...) {
 #' @importFrom stats nobs
 #' @export
 nobs.dp_mixture <- function(object, ...) {
-  check_dots_empty(...)
-  check_mixture_fit(object, "object")
+  check_method(object, "object", ...)
   object$rows
 }
 

@@ -67,10 +67,7 @@ list_shares <- function(shares) {
 #' For a fit by [Bayesian EM][bayesian_em], both functions say how many steps were made, whether the start with the
 #' highest log posterior has converged, and how far below it the other starts end.
 #'
-#' @param object,x a fit from [dp_mixture()], or its summary.
-#' @param components how many of the largest components to show.
-#' @param digits number of significant digits of the standard deviations in the table of convergence. The other numbers
-#'   in a row have as many decimals.
+#' @param object a fit from [dp_mixture()].
 #' @param ... not used.
 #' @return `summary()` gives a list of class `summary.dp_mixture`:
 #' \describe{
@@ -92,7 +89,7 @@ list_shares <- function(shares) {
 #' `start`, `steps`, `converged`, `log_posterior`, `log_likelihood` and `occupied`; the summary's own `converged` is
 #' for the best start.
 #'
-#' `print()` returns its argument invisibly.
+#' `print()` returns its argument invisibly, and `prior_summary()` of package rstantools gives the prior.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
@@ -102,31 +99,27 @@ list_shares <- function(shares) {
 #' @name summary.dp_mixture
 NULL
 
-#' @rdname summary.dp_mixture
-#' @export
-print.dp_mixture <- function(x, ...) {
-  printed(x, {
-    check_mixture_fit(x, "x")
-    if (is_bem(x)) {
-      print_bem(x)
-      return(invisible(x))
-    }
-    print_lines(fit_words(x))
-    table <- diagnose(x)
-    occupied <- table[table$quantity == "occupied", ]
-    number <- function(value) format(value, scientific = FALSE)
-    if (!is.na(occupied$median)) {
-      cat(sprintf("Components that hold cells: %s (90%% of draws: %s to %s)\n",
-        number(occupied$median), number(floor(occupied$q5)), number(ceiling(occupied$q95))))
-    }
-    largest <- sort(x$sizes[, 1L], decreasing = TRUE)
-    largest <- utils::head(largest[largest > 0], 8L)
-    if (length(largest)) {
-      chain <- if (x$chains > 1) " of chain 1" else ""
-      print_lines(sprintf("Largest, in the last sweep%s: %s of the cells", chain, list_shares(largest / x$rows)))
-    }
-    print_sentences(verdict_words(x, convergence_verdict(x, table)))
-  })
+in_console.dp_mixture <- function(x, ...) {
+  check_mixture_fit(x, "x")
+  if (is_bem(x)) {
+    print_bem(x)
+    return()
+  }
+  print_lines(fit_words(x))
+  table <- diagnose(x)
+  occupied <- table[table$quantity == "occupied", ]
+  number <- function(value) format(value, scientific = FALSE)
+  if (!is.na(occupied$median)) {
+    cat(sprintf("Components that hold cells: %s (90%% of draws: %s to %s)\n",
+      number(occupied$median), number(floor(occupied$q5)), number(ceiling(occupied$q95))))
+  }
+  largest <- sort(x$sizes[, 1L], decreasing = TRUE)
+  largest <- utils::head(largest[largest > 0], 8L)
+  if (length(largest)) {
+    chain <- if (x$chains > 1) " of chain 1" else ""
+    print_lines(sprintf("Largest, in the last sweep%s: %s of the cells", chain, list_shares(largest / x$rows)))
+  }
+  print_sentences(verdict_words(x, convergence_verdict(x, table)))
 }
 
 # All that print() and summary() say of a fit, in sentences.
@@ -205,24 +198,10 @@ format_to_spread <- function(values, spread, digits = 2) {
   formatC(values, format = "f", digits = min(decimals, 12), big.mark = ",", decimal.mark = ".")
 }
 
-print_sentences <- function(sentences) {
-  cat(strwrap(paste(sentences, collapse = " "), width = 0.95 * getOption("width")), sep = "\n")
-}
-
-# Lines that say what was fitted. Long ones go on in the next line, further to the right.
-print_lines <- function(lines) {
-  wrapped <- function(line) {
-    indent <- attr(regexpr("^ *", line), "match.length")
-    strwrap(line, width = getOption("width") + 1, indent = indent, exdent = indent + 2)
-  }
-  cat(unlist(lapply(lines, function(line) if (nchar(line) > getOption("width")) wrapped(line) else line)), sep = "\n")
-}
-
 #' @rdname summary.dp_mixture
 #' @export
 summary.dp_mixture <- function(object, ...) {
-  check_dots_empty(...)
-  check_mixture_fit(object, "object")
+  check_method(object, "object", ...)
   if (is_bem(object)) {
     return(summarise_bem(object))
   }
@@ -242,46 +221,38 @@ summary.dp_mixture <- function(object, ...) {
       components = components, reference = reference[c("draw", "chain")], piled = object$piled,
       occupied = trace_quantities(object)$occupied, rows = object$rows, transform = object$transform
     ),
-    class = "summary.dp_mixture"
+    class = c("summary.dp_mixture", "warpbayes")
   )
 }
 
-#' @rdname summary.dp_mixture
-#' @export
-print.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
-  printed(x, {
-    components <- check_count(components, "components", min = 0)
-    digits <- check_count(digits, "digits", max = 15)
-    print_mixture_head(x)
-    if (!is.null(x$learned)) {
-      cat("\nLearned of the prior (mean, and 90% of the draws):\n")
-      numbers <- lapply(x$learned[-1L], function(values) {
-        formatC(signif(values, digits + 1), format = "fg", digits = digits + 1, big.mark = ",")
-      })
-      print(data.frame(part = x$learned$part, numbers), row.names = FALSE, right = TRUE)
-    }
-    where <- sprintf("draw %d of chain %d", x$reference$draw, x$reference$chain)
-    print_components(x, where, components, digits)
-    print_piled(x$piled)
-    cat("\nConvergence, over the sweeps after the warmup:\n")
-    print(diagnostics_words(x$diagnostics, digits), row.names = FALSE, right = TRUE)
-    print_sentences(x$verdict)
-  })
+in_console.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
+  components <- check_count(components, "components", min = 0)
+  digits <- check_count(digits, "digits", max = 15)
+  print_mixture_head(x)
+  if (!is.null(x$learned)) {
+    cat("\nLearned of the prior (mean, and 90% of the draws):\n")
+    numbers <- lapply(x$learned[-1L], function(values) {
+      formatC(signif(values, digits + 1), format = "fg", digits = digits + 1, big.mark = ",")
+    })
+    print(data.frame(part = x$learned$part, numbers), row.names = FALSE, right = TRUE)
+  }
+  where <- sprintf("draw %d of chain %d", x$reference$draw, x$reference$chain)
+  print_components(x, where, components, digits)
+  print_piled(x$piled)
+  cat("\nConvergence, over the sweeps after the warmup:\n")
+  print(diagnostics_words(x$diagnostics, digits), row.names = FALSE, right = TRUE)
+  print_sentences(x$verdict)
 }
 
-#' @rdname summary.dp_mixture
-#' @export
-print.summary.dp_mixture_bem <- function(x, components = 12, digits = 2, ...) {
-  printed(x, {
-    components <- check_count(components, "components", min = 0)
-    digits <- check_count(digits, "digits", max = 15)
-    print_mixture_head(x)
-    print_components(x, sprintf("start %d", x$best), components, digits)
-    print_piled(x$piled)
-    cat("\nStarts:\n")
-    print(format(x$starts, digits = 10), row.names = FALSE)
-    print_sentences(x$verdict)
-  })
+in_console.summary.dp_mixture_bem <- function(x, components = 12, digits = 2, ...) {
+  components <- check_count(components, "components", min = 0)
+  digits <- check_count(digits, "digits", max = 15)
+  print_mixture_head(x)
+  print_components(x, sprintf("start %d", x$best), components, digits)
+  print_piled(x$piled)
+  cat("\nStarts:\n")
+  print(format(x$starts, digits = 10), row.names = FALSE)
+  print_sentences(x$verdict)
 }
 
 print_mixture_head <- function(x) {

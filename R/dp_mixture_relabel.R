@@ -13,9 +13,9 @@
 #'   [plot.dp_mixture()]. For `predict()`: `"class"`: the component with the highest average probability over draws;
 #'   `"prob"`: the average probabilities; `"uncertainty"`: one minus the highest of them; `"type"` and `"log_density"`
 #'   as in [predict.dp_mixture()].
+#' @param components how many of the heaviest components to plot.
 #' @param newdata for `predict()`: the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param ndraws number of kept draws to average over, evenly spaced over all chains; `NULL`: all.
-#' @param components how many of the heaviest components to show.
 #' @inheritParams computing_arguments
 #' @return `relabel()` gives the fit, also of class `relabelled_mixture`, with the kept draws of weights, means,
 #'   covariances and labels renumbered, and with
@@ -184,9 +184,7 @@ means_of_components <- function(fit, present, heaviest) {
   )
 }
 
-#' @rdname relabel.dp_mixture
-#' @export
-print.relabelled_mixture <- function(x, components = 12, ...) {
+in_console.relabelled_mixture <- function(x, components = 12, ...) {
   components <- check_count(components, "components", min = 0)
   cat(fit_words(x), sep = "\n")
   cat(sprintf("Components numbered as in draw %d of chain %d; ", x$reference$draw, x$reference$chain))
@@ -205,7 +203,6 @@ print.relabelled_mixture <- function(x, components = 12, ...) {
   if (nrow(held) > nrow(shown)) {
     cat(sprintf("and %s\n", count_words(nrow(held) - nrow(shown), "more component")))
   }
-  invisible(x)
 }
 
 #' @rdname relabel.dp_mixture

@@ -1,9 +1,13 @@
 # The Gibbs sampler of the mixture as R/chains.R runs it: the traces, the parts of a kept draw, and a slice of sweeps.
 
-mixture_sampler <- function(fit) {
+mixture_plan <- function(fit) {
   k <- fit$components
   p <- length(fit$markers)
   markers <- fit$markers
+  traces <- list(
+    log_likelihood = stored(), log_posterior = stored(), concentration_trace = stored(),
+    occupied = stored(type = "integer"), probe_density = stored(NROW(fit$probe))
+  )
   parts <- list(
     weights = stored(k),
     means = stored(c(k, p), names = list(NULL, markers)),
@@ -17,24 +21,27 @@ mixture_sampler <- function(fit) {
     sample_weights = stored(c(k, length(fit$samples)), names = list(NULL, fit$samples)),
     sample_concentration = stored()
   )
+  # Bayesian EM has one mixture of each start.
+  if (is_bem(fit)) {
+    return(list(traces = traces, draws = parts[c("weights", "means", "covariances", "concentration")]))
+  }
   sampled <- if (!is.null(fit$samples)) c(if ("weights" %in% fit$keep) "sample_weights", "sample_concentration")
-  draws <- parts[c(fit$keep, learned_names(fit), "concentration", sampled)]
-  list(
-    traces = list(
-      log_likelihood = stored(), log_posterior = stored(), concentration_trace = stored(),
-      occupied = stored(type = "integer"), probe_density = stored(nrow(fit$probe))
-    ),
-    draws = draws,
-    several = mixture_kept_together(draws),
+  list(traces = traces, draws = parts[c(fit$keep, learned_names(fit), "concentration", sampled)])
+}
+
+mixture_sampler <- function(fit) {
+  plan <- mixture_plan(fit)
+  c(plan, list(
+    several = mixture_kept_together(plan$draws),
     open = function(run) open_fit(fit, spread_over_devices(run, fit$devices, sweep_work(fit, fit$rows))),
     close = close_fit,
     step = mixture_step(fit),
     finish = function(fit) {
       sizes <- lapply(fit$state, function(state) as.integer(state$sizes))
-      fit$sizes <- matrix(unlist(sizes), k, fit$chains)
+      fit$sizes <- matrix(unlist(sizes), fit$components, fit$chains)
       fit
     }
-  )
+  ))
 }
 
 # How many draws a slice may keep. They exist twice until they are stored: 2^19 values take at most 8 MB.

@@ -52,25 +52,20 @@ tidy.dp_mixture <- function(x, ...) {
   ))
 }
 
-#' @rdname tidy.dp_mixture
-#' @method glance dp_mixture
-#' @exportS3Method generics::glance dp_mixture
-glance.dp_mixture <- function(x, ...) {
-  check_dots_empty(...)
+glance_of.dp_mixture <- function(x) {
   check_mixture_fit(x, "x")
   if (is_bem(x)) {
-    return(as_table(glance_bem(x)))
+    return(glance_bem(x))
   }
   table <- diagnose(x)
   value <- function(quantity, column) table[[column]][[match(quantity, table$quantity)]]
-  extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values, na.rm = TRUE)
-  as_table(data.frame(
+  data.frame(
     rows = x$rows, markers = length(x$markers), components = x$components,
     occupied = value("occupied", "median"), concentration = value("concentration", "mean"),
     log_likelihood = value("log_likelihood", "mean"), chains = x$chains, draws = count_kept(x),
     rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min),
     converged = convergence_verdict(x, table)$converged, seconds = elapsed_seconds(x$elapsed)
-  ))
+  )
 }
 
 #' @rdname tidy.dp_mixture
@@ -114,8 +109,7 @@ augment.relabelled_mixture <- function(x, data = NULL, ndraws = NULL, backend = 
 #' @method augment cell_types
 #' @exportS3Method generics::augment cell_types
 augment.cell_types <- function(x, data = NULL, backend = NULL, threads = NULL, ...) {
-  check_dots_empty(...)
-  check_cell_types(x, "x")
+  check_method(x, "x", ...)
   cells <- cells_of(x$fit, data, argument = "data")
   get <- function(type) unname(predict(x, data, type = type, backend = backend, threads = threads))
   if (is.null(data)) {

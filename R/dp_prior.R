@@ -91,7 +91,7 @@ dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
       mean = mean, mean_scale = mean_scale, df = df, scale = scale,
       concentration = concentration, floor = floor, learn = learn, sample_concentration = sample_concentration
     ),
-    class = "dp_prior"
+    class = c("dp_prior", "warpbayes")
   )
 }
 

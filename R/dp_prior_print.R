@@ -1,16 +1,10 @@
 # print() of the prior, in words.
 
-#' @param x an object of class `dp_prior`.
-#' @param ... not used.
-#' @rdname dp_prior
-#' @export
-print.dp_prior <- function(x, ...) {
-  printed(x, {
-    cat("Prior of a Dirichlet-process mixture of Gaussians\n")
-    for (sentence in prior_words(x)) {
-      cat(strwrap(sentence, width = 0.95 * getOption("width"), indent = 2L, exdent = 4L), sep = "\n")
-    }
-  })
+in_console.dp_prior <- function(x, ...) {
+  cat("Prior of a Dirichlet-process mixture of Gaussians\n")
+  for (sentence in prior_words(x)) {
+    cat(strwrap(sentence, width = 0.95 * getOption("width"), indent = 2L, exdent = 4L), sep = "\n")
+  }
 }
 
 # One sentence each on means, covariances, weights, samples, what is learned, and the floor. The prior of a fit is

@@ -107,7 +107,7 @@ resolve_prior <- function(prior, center, unit, markers, resolution = numeric(len
       df_grid = choose(prior$df_grid, df_grid(prior$df, p)),
       given = given, markers = markers, center = unname(center), unit = unname(unit)
     ),
-    class = c("dp_prior_resolved", "dp_prior")
+    class = c("dp_prior_resolved", "dp_prior", "warpbayes")
   )
 }
 

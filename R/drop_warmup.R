@@ -41,15 +41,13 @@ drop_warmup.dp_mixture <- function(fit, n = NULL, ...) {
 
 #' @export
 drop_warmup.relabelled_mixture <- function(fit, n = NULL, ...) {
-  check_dots_empty(...)
-  check_mixture_fit(fit)
+  check_method(fit, "fit", ...)
   lengthen_warmup(without_numbers(fit), n)
 }
 
 #' @export
 drop_warmup.bayes_logit <- function(fit, n = NULL, ...) {
-  check_dots_empty(...)
-  check_logit_fit(fit)
+  check_method(fit, "fit", ...)
   lengthen_warmup(fit, n)
 }
 

@@ -2,10 +2,36 @@
 # anybody can change it. check_topic_fit() of R/topic_names.R and check_parts() of R/predictive_resample.R do the same
 # for their classes.
 
+# What most methods do first: they refuse further arguments, and a result of which a part was changed.
+check_method <- function(x, argument, ...) {
+  if (...length() > 0L) refuse_dots(list(...), parent.frame())
+  check_present(!missing(x), argument)
+  check_intact(x, argument)
+}
+
+check_intact <- function(x, argument) UseMethod("check_intact")
+
+check_intact.default <- function(x, argument) {
+  stop_input(argument, "must be a result of this package, not ", show_value(x))
+}
+
+check_intact.dp_mixture <- function(x, argument) check_mixture_fit(x, argument)
+check_intact.bayes_logit <- function(x, argument) check_logit_fit(x, argument)
+check_intact.topic_model <- function(x, argument) check_topic_fit(x, argument)
+check_intact.martingale_posterior <- function(x, argument) check_parts(x, argument)
+check_intact.cell_types <- function(x, argument) check_cell_types(x, argument)
+check_intact.differential_abundance <- function(x, argument) check_abundance(x, argument)
+check_intact.pmf <- function(x, argument) check_pmf(x, argument)
+
 # Stops unless `fit` is a list of the class.
 check_fit_class <- function(fit, argument, class, maker) {
   if (!inherits(fit, class) || !is.list(fit)) {
     stop_input(argument, "must come from ", maker, ", not ", show_value(fit))
+  }
+  if (!inherits(fit, "warpbayes")) {
+    added <- if (class %in% c("cell_types", "differential_abundance")) "" else "\"warpbayes_fit\", "
+    stop_input(argument, "was made by an earlier version of warpbayes: class(", argument, ") <- c(class(", argument,
+      "), ", added, "\"warpbayes\") makes it one of this version")
   }
 }
 
@@ -18,6 +44,10 @@ stop_changed <- function(argument, part, what, value) {
 # numbers or an array: a method that needs it says so.
 part_checks <- function(fit, argument) {
   refuse <- function(part, what, value) stop_changed(argument, part, what, value)
+  array <- function(part, dims, value = fit[[part]], absent = TRUE) {
+    fits <- if (is.null(value)) absent else is.numeric(value) && identical(as.double(dim(value)), as.double(dims))
+    if (!fits) refuse(part, paste(paste(whole_words(dims), collapse = " x "), "numbers"), value)
+  }
   list(
     count = function(part, min, max = 2^53) {
       value <- fit[[part]]
@@ -38,9 +68,15 @@ part_checks <- function(fit, argument) {
         refuse(part, paste(whole_words(length), "numbers"), value)
       }
     },
-    array = function(part, dims, value = fit[[part]]) {
-      if (!is.null(value) && (!is.numeric(value) || !identical(as.double(dim(value)), as.double(dims)))) {
-        refuse(part, paste(paste(whole_words(dims), collapse = " x "), "numbers"), value)
+    array = array,
+    # The traces and draws have the dimensions that the plan of the sampler says.
+    stored = function(plan, draws = kept_draws(fit$iter, fit), absent = TRUE) {
+      dims <- tryCatch(stored_dims(plan, fit$iter, draws, fit$chains), error = function(error) {
+        stop_input(argument, "has been changed since it was made: its parts do not agree")
+      })
+      for (part in names(dims$traces)) array(part, dims$traces[[part]], absent = absent)
+      for (part in names(dims$draws)) {
+        if (length(fit$draws[[part]])) array(paste0("draws$", part), dims$draws[[part]], fit$draws[[part]])
       }
     }
   )
@@ -57,7 +93,6 @@ check_chain_parts <- function(fit, check) {
   check$list("state")
   elapsed <- unlist(fit$elapsed)
   if (!is.null(elapsed)) check$numbers("elapsed", length(elapsed), unname(elapsed))
-  check$array("log_likelihood", c(fit$iter, fit$chains))
 }
 
 check_mixture_fit <- function(fit, argument = "fit") {
@@ -74,25 +109,16 @@ check_mixture_fit <- function(fit, argument = "fit") {
   p <- length(fit$markers)
   check$numbers("center", p)
   check$numbers("scale", p)
-  sweeps <- c(fit$iter, fit$chains)
-  for (part in c("log_posterior", "concentration_trace", "occupied")) check$array(part, sweeps)
-  check$array("probe_density", c(sweeps, 5))
   check$array("sizes", c(k, fit$chains))
   if (!is.null(fit$x)) check$array("x", c(fit$rows, p))
   if (is_bem(fit)) check$numbers("steps", fit$chains)
-  kept <- c(if (is_bem(fit)) min(1, fit$iter) else kept_draws(fit$iter, fit), fit$chains)
-  dims <- list(weights = k, means = c(k, p), covariances = c(p, p, k), concentration = NULL)
-  for (part in names(dims)) {
-    value <- fit$draws[[part]]
-    if (length(value)) check$array(paste0("draws$", part), c(dims[[part]], kept), value)
-  }
+  check$stored(mixture_plan(fit), if (is_bem(fit)) min(1, fit$iter) else kept_draws(fit$iter, fit))
   if (!is.null(fit$samples) || !is.null(fit$sample)) {
     check$names("samples")
     inside <- is.integer(fit$sample) && length(fit$sample) == fit$rows && all(fit$sample %in% seq_along(fit$samples))
     if (!inside) {
       stop_input(argument, "has been changed since it was made: its `sample` is not the sample of each cell")
     }
-    check$array("draws$sample_weights", c(k, length(fit$samples), kept), fit$draws$sample_weights)
   }
 }
 
@@ -104,32 +130,20 @@ check_logit_fit <- function(fit, argument = "fit") {
   check_chain_parts(fit, check)
   for (part in c("prior", "design", "response", "xlevels")) check$list(part)
   if (!is.null(fit$group_name)) check$names("group_name")
-  sweeps <- c(fit$iter, fit$chains)
   coefficients <- length(fit$coefficient_names)
-  check$array("coefficient_trace", c(sweeps, coefficients))
   if (is.matrix(fit$offset)) {
     check$array("offset", c(fit$rows, length(fit$response$classes) - 1))
   } else {
     check$numbers("offset", fit$rows)
   }
   check$numbers("weights", fit$rows)
-  if (fit$family == "negbinomial") check$array("dispersion_trace", sweeps)
   x <- fit$design$x
   classes <- if (fit$family == "multinomial") length(fit$response$classes) else 2
   if (!identical(as.double(dim(x)), c(as.double(fit$rows), coefficients / (classes - 1)))) {
     stop_changed(argument, "design$x", "the design of the fitted rows and coefficients", x)
   }
-  for (part in c("group_deviation", "group_correlation")) {
-    if (is.null(fit$group_name) && !is.null(fit[[part]])) {
-      check$array(part, c(sweeps, if (length(dim(fit[[part]])) > 2L) dim(fit[[part]])[[3L]] else 1))
-    }
+  if (!is.null(fit$group_name) && (!is.factor(fit$design$group) || length(fit$design$group) != fit$rows)) {
+    stop_changed(argument, "design$group", "the group of each row", fit$design$group)
   }
-  if (!is.null(fit$group_name)) {
-    groups <- nlevels(fit$design$group)
-    check$array("draws$intercepts", c(groups, kept_draws(fit$iter, fit), fit$chains), fit$draws$intercepts)
-    check$array("group_deviation", sweeps)
-    if (!is.factor(fit$design$group) || length(fit$design$group) != fit$rows) {
-      stop_changed(argument, "design$group", "the group of each row", fit$design$group)
-    }
-  }
+  check$stored(logit_plan(fit))
 }

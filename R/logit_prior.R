@@ -95,7 +95,7 @@ logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", 
     slab_df = check_number(slab_df, "slab_df", min = 0),
     group_scale = check_number(group_scale, "group_scale", min = 0),
     dispersion = stats::setNames(as.double(dispersion), c("shape", "rate"))
-  ), class = "logit_prior")
+  ), class = c("logit_prior", "warpbayes"))
 }
 
 check_prior_types <- function(type) {
@@ -232,14 +232,9 @@ compiled_logit_prior <- function(prior, counts) {
   )
 }
 
-#' @rdname logit_prior
-#' @param x a prior.
-#' @export
-print.logit_prior <- function(x, ...) {
-  printed(x, {
-    cat("Prior of a regression\n")
-    print_lines(paste0("  ", logit_prior_words(x)))
-  })
+in_console.logit_prior <- function(x, ...) {
+  cat("Prior of a regression\n")
+  print_lines(paste0("  ", logit_prior_words(x)))
 }
 
 logit_prior_words <- function(prior) {

@@ -55,7 +55,6 @@
 #'   decimal fractions, or, with `by`, any numbers whose distances are multiples of `by`. Probabilities of equal
 #'   values are added.
 #' @param x,object a distribution.
-#' @param digits significant digits to show.
 #' @param times,each,length.out as in [rep()]: `x` is repeated `times * each` times, or `length.out` times.
 #' @param na.rm not used: a distribution has no missing values.
 #' @param row.names,optional,... as in [as.data.frame()]. For `c()` distributions; otherwise
@@ -313,9 +312,7 @@ format_support <- function(from, to) {
   if (from == to) format_value(from) else paste0(format_value(from), "..", format_value(to))
 }
 
-#' @rdname pmf
-#' @export
-print.pmf <- function(x, digits = 4, ...) {
+in_console.pmf <- function(x, digits = 4, ...) {
   check_pmf(x, "x")
   check_dots_empty(...)
   digits <- check_count(digits, "digits", max = 22)
@@ -340,7 +337,6 @@ print.pmf <- function(x, digits = 4, ...) {
     cat(if (is_log(x)) "log probabilities" else "probabilities", " about the mode:\n", sep = "")
   }
   print(row, digits = digits)
-  invisible(x)
 }
 
 #' @rdname pmf
@@ -358,27 +354,23 @@ summary.pmf <- function(object, ...) {
       quantiles = stats::quantile(object, c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)),
       mode = values_of(object, which.max(weights))
     ),
-    class = "summary_pmf"
+    class = c("summary_pmf", "warpbayes")
   )
 }
 
-#' @rdname pmf
-#' @export
-print.summary_pmf <- function(x, digits = 4, ...) {
-  printed(x, {
-    check_dots_empty(...)
-    digits <- check_count(digits, "digits", max = 22)
-    line <- function(label, value) cat(formatC(label, width = -10L), value, "\n", sep = "")
-    number <- function(value) format(value, digits = digits, trim = TRUE)
-    line("support", format_support(x$support[[1L]], x$support[[2L]]))
-    line("mean", number(x$mean))
-    line("sd", number(x$sd))
-    line("skewness", number(x$skewness))
-    line("kurtosis", number(x$kurtosis))
-    line("mode", format_value(x$mode))
-    cat("quantiles\n")
-    print(x$quantiles)
-  })
+in_console.summary_pmf <- function(x, digits = 4, ...) {
+  check_dots_empty(...)
+  digits <- check_count(digits, "digits", max = 22)
+  line <- function(label, value) cat(formatC(label, width = -10L), value, "\n", sep = "")
+  number <- function(value) format(value, digits = digits, trim = TRUE)
+  line("support", format_support(x$support[[1L]], x$support[[2L]]))
+  line("mean", number(x$mean))
+  line("sd", number(x$sd))
+  line("skewness", number(x$skewness))
+  line("kurtosis", number(x$kurtosis))
+  line("mode", format_value(x$mode))
+  cat("quantiles\n")
+  print(x$quantiles)
 }
 
 #' @rdname pmf

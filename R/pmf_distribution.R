@@ -152,8 +152,7 @@ rpmf <- function(n, dist, seed = NULL) {
 #' @importFrom stats quantile
 #' @export
 quantile.pmf <- function(x, probs = seq(0, 1, 0.25), names = TRUE, ...) {
-  check_dots_empty(...)
-  check_pmf(x, "x")
+  check_method(x, "x", ...)
   names <- check_flag(names, "names")
   probs <- check_probabilities(probs, "probs", FALSE)
   result <- qpmf(probs, x)
@@ -167,8 +166,7 @@ quantile.pmf <- function(x, probs = seq(0, 1, 0.25), names = TRUE, ...) {
 #' @importFrom stats median
 #' @export
 median.pmf <- function(x, na.rm = FALSE, ...) {
-  check_dots_empty(...)
-  check_pmf(x, "x")
+  check_method(x, "x", ...)
   qpmf(0.5, x)
 }
 
@@ -191,8 +189,7 @@ central_moments <- function(x, block = 2^20) {
 #' @rdname pmf_distribution
 #' @export
 mean.pmf <- function(x, ...) {
-  check_dots_empty(...)
-  check_pmf(x, "x")
+  check_method(x, "x", ...)
   central_moments(x)$mean
 }
 
@@ -219,7 +216,6 @@ variance.default <- function(x, ...) {
 #' @rawNamespace S3method(posterior::variance, pmf)
 #' @export
 variance.pmf <- function(x, ...) {
-  check_dots_empty(...)
-  check_pmf(x, "x")
+  check_method(x, "x", ...)
   central_moments(x)$second
 }

@@ -3,8 +3,12 @@
 #' @rdname pmf
 #' @param e1,e2 distributions, or a distribution and one number.
 #' @export
-Ops.pmf <- function(e1, e2) {
+Ops.warpbayes <- function(e1, e2) {
   operator <- .Generic
+  if (!inherits(e1, "pmf") && (missing(e2) || !inherits(e2, "pmf"))) {
+    x <- if (inherits(e1, "warpbayes")) e1 else e2
+    return(if (is.atomic(x)) NextMethod() else stop_refused(operator, x))
+  }
   if (inherits(e1, "pmf")) {
     check_pmf(e1, "e1")
   }
@@ -93,62 +97,34 @@ scale_pmf <- function(x, times, argument, operator) {
 # A distribution is a list. Without these methods max() would return the largest of its probabilities and `from`, and
 # c() of two distributions would be a list of four vectors.
 
-#' @noRd
-#' @export
-Math.pmf <- function(x, ...) stop_function(.Generic)
-
 #' @rdname pmf
 #' @export
 Summary.pmf <- function(..., na.rm = FALSE) {
   if (!.Generic %in% c("max", "min")) {
-    stop_function(.Generic)
+    stop_refused(.Generic, ..1)
   }
   extreme_pmf(list(...), .Generic)
-}
-
-stop_function <- function(name) {
-  instead <- switch(name,
-    sum = "; sum_pmf() adds variables", range = "; quantile(x, c(0, 1)) gives the first and the last possible value"
-  )
-  stop_warpbayes("input",
-    sprintf("`%s()` is not known for distributions%s", name, if (is.null(instead)) "" else instead))
 }
 
 #' @rdname pmf
 #' @export
 c.pmf <- function(...) {
-  structure(list(...), class = "pmf_list")
+  structure(list(...), class = c("pmf_list", "warpbayes"))
 }
 
 #' @rdname pmf
 #' @export
 rep.pmf <- function(x, times = 1, each = 1, length.out = NULL, ...) {
-  check_dots_empty(...)
-  check_pmf(x, "x")
+  check_method(x, "x", ...)
   times <- check_count(times, "times", min = 0, max = 2^52)
   each <- check_count(each, "each", min = 0, max = 2^52)
   count <- if (is.null(length.out)) times * each else check_count(length.out, "length.out", min = 0, max = 2^52)
   given <- if (!is.null(length.out)) "length.out" else if (each > times) "each" else "times"
   check_result_size(count, given, "elements", copies = 2)
-  structure(rep(list(x), count), class = "pmf_list")
+  structure(rep(list(x), count), class = c("pmf_list", "warpbayes"))
 }
 
-# A list of distributions has a class so that sum() and max() of it say what to use instead.
-
-#' @noRd
-#' @export
-Summary.pmf_list <- function(..., na.rm = FALSE) {
-  instead <- switch(.Generic,
-    sum = "; sum_pmf() adds its variables", max = , min = sprintf("; do.call(%s, x) takes its variables one by one",
-      .Generic)
-  )
-  stop_warpbayes("input",
-    sprintf("`%s()` is not known for lists of distributions%s", .Generic, if (is.null(instead)) "" else instead))
-}
-
-#' @noRd
-#' @export
-print.pmf_list <- function(x, ...) {
+in_console.pmf_list <- function(x, ...) {
   check_dots_empty(...)
   cat(length(x), if (length(x) == 1L) "distribution" else "distributions", "\n")
   shown <- seq_len(min(length(x), 10L))
@@ -158,17 +134,10 @@ print.pmf_list <- function(x, ...) {
   if (length(x) > length(shown)) {
     cat("...\n")
   }
-  invisible(x)
 }
 
 #' @noRd
 #' @export
 `[.pmf` <- function(x, ...) {
   stop_warpbayes("input", "`[` is not known for distributions; dpmf(values, x) gives probabilities")
-}
-
-#' @noRd
-#' @export
-rev.pmf <- function(x) {
-  stop_warpbayes("input", "`rev()` is not known for distributions; -x changes the sign of a variable")
 }

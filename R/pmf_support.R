@@ -10,7 +10,7 @@ new_pmf <- function(weights, from, log, by = 1, at = NULL) {
   if (!is.null(at)) {
     x$at <- at
   }
-  structure(x, class = "pmf")
+  structure(x, class = c("pmf", "warpbayes"))
 }
 
 # The vector values(1:count), computed block by block. R looks for interrupts only between its own vector functions, and

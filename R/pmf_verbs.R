@@ -128,8 +128,7 @@ NULL
 #' @rdname pmf_verbs
 #' @export
 truncate.pmf <- function(con, lower = -Inf, upper = Inf, outside = c("condition", "ends"), ...) {
-  check_dots_empty(...)
-  check_pmf(con, "con")
+  check_method(con, "con", ...)
   outside <- check_choice(outside, "outside", c("condition", "ends"))
   lower <- check_bound(lower, "lower")
   upper <- check_bound(upper, "upper")

@@ -27,7 +27,7 @@ quantiles_of <- function(probs = c(0.25, 0.5, 0.75)) {
   if (!is.numeric(probs) || length(probs) == 0L || anyNA(probs) || any(probs < 0 | probs > 1)) {
     stop_input("probs", "must be probabilities between 0 and 1, not ", show_value(probs))
   }
-  structure(list(kind = "quantiles", probs = as.double(probs)), class = "resample_functional")
+  structure(list(kind = "quantiles", probs = as.double(probs)), class = c("resample_functional", "warpbayes"))
 }
 
 #' @rdname quantiles_of
@@ -39,7 +39,7 @@ probability_of <- function(lower = -Inf, upper = Inf) {
       show_value(upper)
     )
   }
-  structure(list(kind = "probability", lower = lower, upper = upper), class = "resample_functional")
+  structure(list(kind = "probability", lower = lower, upper = upper), class = c("resample_functional", "warpbayes"))
 }
 
 #' @rdname quantiles_of
@@ -49,7 +49,7 @@ coefficients_of <- function(formula, loss = c("least_squares", "logistic", "quan
     kind = "coefficients", formula = check_formula(formula),
     loss = check_choice(loss, "loss", c("least_squares", "logistic", "quantile")),
     tau = check_number(tau, "tau", min = 0, max = 1)
-  ), class = "resample_functional")
+  ), class = c("resample_functional", "warpbayes"))
 }
 
 quantile_names <- function(probs) paste0("q", format(100 * probs, trim = TRUE, digits = 4))

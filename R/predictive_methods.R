@@ -3,8 +3,7 @@
 #' @rdname continue
 #' @export
 continue.martingale_posterior <- function(fit, more, backend = NULL, threads = NULL, progress = NULL, ...) {
-  check_dots_empty(...)
-  check_parts(fit, "fit")
+  check_method(fit, "fit", ...)
   more <- check_count(more, "more")
   if (is.infinite(fit$horizon)) {
     stop_input("fit", "has an infinite horizon already")
@@ -41,8 +40,7 @@ continue.martingale_posterior <- function(fit, more, backend = NULL, threads = N
 #' quantile(fit, c(0.025, 0.975))
 #' @export
 summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...) {
-  check_dots_empty(...)
-  check_parts(object, "object")
+  check_method(object, "object", ...)
   check_summary_probs(probs)
   quantiles <- quantile(object, probs)
   table <- data.frame(
@@ -55,15 +53,14 @@ summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...
       words = resample_words(object), table = table, remaining = object$remaining, verdict = horizon_verdict(object),
       bandwidth = bandwidth_verdict(object), beyond = points_verdict(object), missing = missing_verdict(object)
     ),
-    class = "summary.martingale_posterior"
+    class = c("summary.martingale_posterior", "warpbayes")
   )
 }
 
 #' @rdname summary.martingale_posterior
 #' @export
 quantile.martingale_posterior <- function(x, probs = c(0.05, 0.25, 0.5, 0.75, 0.95), ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
+  check_method(x, "x", ...)
   check_summary_probs(probs)
   value <- apply(x$draws, 2L, stats::quantile, probs = probs, names = FALSE, na.rm = TRUE)
   matrix(t(matrix(value, length(probs))), ncol(x$draws), length(probs),
@@ -71,11 +68,8 @@ quantile.martingale_posterior <- function(x, probs = c(0.05, 0.25, 0.5, 0.75, 0.
   )
 }
 
-#' @rdname summary.martingale_posterior
-#' @export
-print.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
+in_console.martingale_posterior <- function(x, ...) {
+  check_method(x, "x", ...)
   cat(resample_words(x), sep = "\n")
   shown <- utils::head(seq_len(ncol(x$draws)), 6L)
   cat("\n")
@@ -86,28 +80,18 @@ print.martingale_posterior <- function(x, ...) {
   if (ncol(x$draws) > length(shown)) {
     cat(sprintf("and %d more quantities\n", ncol(x$draws) - length(shown)))
   }
-  print_verdicts(horizon_verdict(x), bandwidth_verdict(x), points_verdict(x), missing_verdict(x))
-  invisible(x)
+  cat("", horizon_verdict(x), bandwidth_verdict(x), points_verdict(x), missing_verdict(x), sep = "\n")
 }
 
-#' @rdname summary.martingale_posterior
-#' @export
-print.summary.martingale_posterior <- function(x, ...) {
-  printed(x, {
-    check_dots_empty(...)
-    cat(x$words, sep = "\n")
-    cat("\n")
-    print(utils::head(x$table, 20L), digits = 4, row.names = FALSE)
-    if (nrow(x$table) > 20L) {
-      cat(sprintf("and %d more quantities\n", nrow(x$table) - 20L))
-    }
-    print_verdicts(x$verdict, x$bandwidth, x$beyond, x$missing)
-  })
-}
-
-print_verdicts <- function(...) {
+in_console.summary.martingale_posterior <- function(x, ...) {
+  check_dots_empty(...)
+  cat(x$words, sep = "\n")
   cat("\n")
-  cat(c(...), sep = "\n")
+  print(utils::head(x$table, 20L), digits = 4, row.names = FALSE)
+  if (nrow(x$table) > 20L) {
+    cat(sprintf("and %d more quantities\n", nrow(x$table) - 20L))
+  }
+  cat("", x$verdict, x$bandwidth, x$beyond, x$missing, sep = "\n")
 }
 
 check_summary_probs <- function(probs) {
@@ -201,8 +185,7 @@ horizon_verdict <- function(fit) {
 #' @export
 predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, probs = c(0.05, 0.95), backend = NULL,
                                          threads = NULL, ...) {
-  check_dots_empty(...)
-  check_parts(object, "object")
+  check_method(object, "object", ...)
   kinds <- list(
     copula_density = c("density", "cdf", "log_density"), copula_regression = c("mean", "density", "cdf", "log_density"),
     copula_classification = c("probability", "class", "log_density"), normal_mean = "mean"
@@ -322,111 +305,19 @@ predict_normal <- function(fit, probs) {
   data.frame(estimate = start$mean, lower = start$mean + ends[[1L]], upper = start$mean + ends[[2L]])
 }
 
-#' Draws of a martingale posterior for posterior and generics
-#'
-#' Gives the resamples as draws of package posterior, or as a table. Resamples are independent, so they are one chain.
-#'
-#' @param x a fit from [predictive_resample()].
-#' @param conf.level probability of the interval of `tidy()`.
-#' @param ... must be empty.
-#' @return An object of the class that the generic is named after, such as `draws_matrix` (`as_draws()` gives a
-#'   `draws_matrix`). `tidy()` gives a data frame with a row for each quantity: `term`, `estimate`, `std.error`,
-#'   `conf.low` and `conf.high`. `as.matrix()` and `as.data.frame()` give the draws, resamples x quantities, and
-#'   `as.mcmc()` of package coda gives them as one chain.
-#' @param row.names,optional not used.
-#' @examples
-#' fit <- predictive_resample(precip, bayesian_bootstrap(), draws = 200, seed = 1, threads = 2)
-#' if (requireNamespace("posterior", quietly = TRUE)) {
-#'   posterior::summarise_draws(fit)
-#' }
-#' @name as_draws.martingale_posterior
-NULL
-
-#' @rdname as_draws.martingale_posterior
-#' @method as_draws martingale_posterior
-#' @exportS3Method posterior::as_draws martingale_posterior
-as_draws.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
-  posterior::as_draws_matrix(x$draws)
+array_of_draws.martingale_posterior <- function(x, ...) {
+  check_method(x, "x", ...)
+  array(x$draws, c(nrow(x$draws), 1L, ncol(x$draws)), list(NULL, NULL, colnames(x$draws)))
 }
 
-#' @rdname as_draws.martingale_posterior
-#' @method as_draws_matrix martingale_posterior
-#' @exportS3Method posterior::as_draws_matrix martingale_posterior
-as_draws_matrix.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
-  posterior::as_draws_matrix(x$draws)
-}
-
-#' @rdname as_draws.martingale_posterior
-#' @method as_draws_array martingale_posterior
-#' @exportS3Method posterior::as_draws_array martingale_posterior
-as_draws_array.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
-  posterior::as_draws_array(posterior::as_draws_matrix(x$draws))
-}
-
-#' @rdname as_draws.martingale_posterior
-#' @method as_draws_df martingale_posterior
-#' @exportS3Method posterior::as_draws_df martingale_posterior
-as_draws_df.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
-  posterior::as_draws_df(posterior::as_draws_matrix(x$draws))
-}
-
-#' @rdname as_draws.martingale_posterior
-#' @method as_draws_list martingale_posterior
-#' @exportS3Method posterior::as_draws_list martingale_posterior
-as_draws_list.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
-  posterior::as_draws_list(posterior::as_draws_matrix(x$draws))
-}
-
-#' @rdname as_draws.martingale_posterior
-#' @method as_draws_rvars martingale_posterior
-#' @exportS3Method posterior::as_draws_rvars martingale_posterior
-as_draws_rvars.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
-  posterior::as_draws_rvars(posterior::as_draws_matrix(x$draws))
-}
-
-#' @rdname as_draws.martingale_posterior
+#' @rdname tidiers
 #' @method tidy martingale_posterior
 #' @exportS3Method generics::tidy martingale_posterior
 tidy.martingale_posterior <- function(x, conf.level = 0.9, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
+  check_method(x, "x", ...)
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   ends <- quantile(x, c((1 - conf.level) / 2, (1 + conf.level) / 2))
   as_table(data.frame(term = colnames(x$draws), estimate = colMeans(x$draws, na.rm = TRUE),
     std.error = apply(x$draws, 2L, stats::sd, na.rm = TRUE),
     conf.low = ends[, 1L], conf.high = ends[, 2L], row.names = NULL))
-}
-
-#' @rdname as_draws.martingale_posterior
-#' @method as.mcmc martingale_posterior
-#' @exportS3Method coda::as.mcmc martingale_posterior
-as.mcmc.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  coda::mcmc(as.matrix.martingale_posterior(x))
-}
-
-#' @rdname as_draws.martingale_posterior
-#' @export
-as.matrix.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
-  check_parts(x, "x")
-  x$draws
-}
-
-#' @rdname as_draws.martingale_posterior
-#' @export
-as.data.frame.martingale_posterior <- function(x, row.names = NULL, optional = FALSE, ...) {
-  as.data.frame(as.matrix.martingale_posterior(x, ...), optional = TRUE)
 }

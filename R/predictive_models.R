@@ -1,7 +1,7 @@
 # Models whose predictions are resampled: lists of class "predictive_model".
 
 new_predictive_model <- function(kind, fields = list()) {
-  structure(c(list(kind = kind), fields), class = c(kind, "predictive_model"))
+  structure(c(list(kind = kind), fields), class = c(kind, "predictive_model", "warpbayes"))
 }
 
 #' Models for predictive resampling
@@ -246,12 +246,6 @@ model_words <- function(model) {
   )
 }
 
-#' @param x a `predictive_model`.
-#' @param ... not used.
-#' @rdname predictive_models
-#' @export
-print.predictive_model <- function(x, ...) {
-  printed(x, {
-    cat("<predictive model> ", model_words(x), "\n", sep = "")
-  })
+in_console.predictive_model <- function(x, ...) {
+  cat("<predictive model> ", model_words(x), "\n", sep = "")
 }

@@ -136,7 +136,7 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
     functional = check_functional(functional, model), seed = seed, backend = run$backend, threads = run$threads,
     elapsed = 0, interrupted = FALSE, call = short_call(match.call(), "predictive_resample")
   )
-  class(fit) <- "martingale_posterior"
+  class(fit) <- c("martingale_posterior", "warpbayes_fit", "warpbayes")
   start <- proc.time()[[3L]]
   fit <- start_resamples(fit, y, run)
   auto <- identical(horizon, "auto")

@@ -96,16 +96,14 @@ simulate_classes <- function(fit, r) {
 #' @rdname simulate.martingale_posterior
 #' @export
 coef.martingale_posterior <- function(object, ...) {
-  check_dots_empty(...)
-  check_parts(object, "object")
+  check_method(object, "object", ...)
   colMeans(object$draws, na.rm = TRUE)
 }
 
 #' @rdname simulate.martingale_posterior
 #' @export
 vcov.martingale_posterior <- function(object, ...) {
-  check_dots_empty(...)
-  check_parts(object, "object")
+  check_method(object, "object", ...)
   stats::var(object$draws[rowSums(is.na(object$draws)) == 0, , drop = FALSE])
 }
 
@@ -114,8 +112,7 @@ vcov.martingale_posterior <- function(object, ...) {
 #' @importFrom stats confint
 #' @export
 confint.martingale_posterior <- function(object, parm = NULL, level = 0.9, ...) {
-  check_dots_empty(...)
-  check_parts(object, "object")
+  check_method(object, "object", ...)
   level <- check_number(level, "level", min = 0, max = 1)
   names <- colnames(object$draws)
   chosen <- if (is.null(parm)) seq_along(names) else if (is.character(parm)) match(parm, names) else parm

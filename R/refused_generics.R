@@ -1,38 +1,51 @@
 # Generics of R and of other packages whose default methods take a fit for a plain list, and so return nonsense: mean()
-# gives NA, coef() NULL, ess_bulk() a number about nothing. For our classes they raise an error that says what to use.
+# gives NA, coef() NULL, ess_bulk() a number about nothing. For class "warpbayes", which all results have, they raise an
+# error that says what to use. A class that has a method of its own, or a method of "warpbayes_fit", is not refused.
 # Left alone are generics that treat objects as lists on purpose, or that R itself calls for any object: length(),
-# names(), as.list(), unlist(), str(), dim(), levels() and row.names().
+# names(), as.list(), unlist(), str(), dim(), levels(), row.names(), and chooseOpsMethod() and nameOfClass() of R 4.3.
+# tests/testthat/classes.csv shows every class and generic.
 
-vector_generics <- list(
+refused_generics <- list(
   base = c(
-    "anyDuplicated", "anyNA", "as.array", "as.call", "as.data.frame", "as.expression", "as.function", "as.matrix", "c",
-    "duplicated", "is.na", "is.na<-", "labels", "mean", "range", "rep", "rev", "scale", "seq", "sort", "t", "unique"
+    "Math", "Summary", "anyDuplicated", "anyNA", "as.array", "as.call", "as.expression", "as.function",
+    "as.matrix", "c", "duplicated", "is.na", "is.na<-", "kappa", "labels", "mean", "plot", "qr", "rep", "rev",
+    "scale", "seq", "sort", "summary", "t", "truncate", "unique"
   ),
+  graphics = "lines",
   stats = c(
-    "as.dist", "as.ts", "cycle", "deltat", "end", "fligner.test", "frequency", "kruskal.test", "lag", "median",
-    "na.contiguous", "na.exclude", "na.omit", "quantile", "start", "time", "window"
+    "ar.burg", "as.dist", "as.ts", "case.names", "coef", "confint", "cycle", "deltat", "deviance", "df.residual", "end",
+    "family", "fitted", "fligner.test", "formula", "frequency", "kruskal.test", "lag", "logLik", "median",
+    "model.frame", "model.matrix", "na.action", "na.contiguous", "na.exclude", "na.omit", "nobs", "predict", "quantile",
+    "residuals", "sigma", "simulate", "start", "terms", "time", "update", "variable.names", "vcov", "weights", "window"
   ),
-  utils = c("as.person", "as.personList", "head", "stack", "tail", "type.convert")
-)
-
-model_generics <- list(
-  base = c("kappa", "qr"),
-  stats = c(
-    "ar.burg", "case.names", "coef", "confint", "deviance", "df.residual", "family", "fitted", "formula", "logLik",
-    "model.frame", "na.action", "nobs", "residuals", "sigma", "simulate", "terms", "variable.names", "vcov", "weights"
-  ),
+  utils = c("as.person", "as.personList", "head", "stack", "tail", "type.convert"),
+  bayesplot = "pp_check",
   coda = c("as.mcmc", "as.mcmc.list"),
+  emmeans = c("emm_basis", "recover_data"),
+  generics = c("augment", "tidy"),
+  ggplot2 = "autoplot",
+  loo = "loo",
+  nlme = c("VarCorr", "fixef", "ranef"),
   posterior = c(
     "as_draws", "as_draws_array", "as_draws_df", "as_draws_list", "as_draws_matrix", "as_draws_rvars", "dissent",
     "entropy", "ess_basic", "ess_bulk", "ess_mean", "ess_median", "ess_quantile", "ess_sd", "ess_tail", "mcse_mean",
     "mcse_median", "mcse_quantile", "mcse_sd", "modal_category", "rhat", "rhat_basic", "rhat_nested", "summarise_draws",
-    "summarize_draws"
+    "summarize_draws", "variance"
   ),
-  rstantools = c("posterior_epred", "posterior_linpred", "posterior_predict", "prior_summary")
+  rstantools = c(
+    "log_lik", "posterior_epred", "posterior_interval", "posterior_linpred", "posterior_predict", "predictive_interval",
+    "prior_summary"
+  )
 )
 
-# The classes, each with what it is and what to use instead.
-refusing_classes <- list(
+# What lists of distributions and tables keep, because it treats them as vectors.
+vector_generics <- c(
+  "anyDuplicated", "anyNA", "as.matrix", "c", "duplicated", "head", "is.na", "is.na<-", "labels", "rep", "rev",
+  "summary", "tail", "unique"
+)
+
+# What each class is, and what to use instead. Other classes have the last entry.
+result_words <- list(
   dp_mixture = c("fits of dp_mixture()", "summary(), predict(), as.matrix() or tidy() of package generics"),
   cell_types = c("cell types", "summary(), predict(), as.data.frame() or `x$fit`, the mixture"),
   differential_abundance = c("comparisons of groups", "summary(), as.data.frame() or `x$draws`"),
@@ -46,7 +59,9 @@ refusing_classes <- list(
   logit_prior = c("priors", "print(), or the parts that names() lists"),
   predictive_model = c("predictive models", "predictive_resample(), which fits them"),
   type_proportions = c("tables of proportions", "the columns of the table, or tidy() of package generics"),
-  type_differences = c("tables of differences", "the columns of the table, or tidy() of package generics")
+  type_differences = c("tables of differences", "the columns of the table, or tidy() of package generics"),
+  perplexity = c("perplexities", "as.numeric(), which gives the number"),
+  warpbayes = c("such results of warpbayes", "print(), or the parts that names() lists")
 )
 
 # Better advice where one function answers the question.
@@ -72,82 +87,73 @@ refusal_words <- c(
   prior_summary.topic_model = "`x$alpha` and `x$beta` are its Dirichlet parameters",
   is.na.pmf = "it has none missing; min() and max() take the place of pmin() and pmax()",
   entropy.pmf = "expected_value(x, f) averages a function of the value",
-  simulate.pmf = "rpmf() draws from it"
+  simulate.pmf = "rpmf() draws from it", rev.pmf = "-x changes the sign of a variable",
+  range.pmf = "quantile(x, c(0, 1)) gives the first and the last possible value", sum.pmf = "sum_pmf() adds variables",
+  sum.pmf_list = "sum_pmf() adds its variables",
+  max.pmf_list = "do.call(max, x) takes its variables one by one",
+  min.pmf_list = "do.call(min, x) takes its variables one by one"
 )
 
-# Lists of distributions are vectors, and tables are data frames: both keep what these do with vectors.
-refusals_of <- function(class) {
-  is_table <- class %in% c("type_proportions", "type_differences")
-  is_vector <- is_table || class == "pmf_list"
-  all <- model_generics
-  if (!is_vector) {
-    for (package in names(vector_generics)) all[[package]] <- c(all[[package]], vector_generics[[package]])
-  }
-  # These classes have a method for the group of generics that range() belongs to.
-  if (class %in% c("pmf", "pmf_list")) {
-    all$base <- setdiff(all$base, "range")
-  }
-  if (is_table) {
-    all$stats <- setdiff(all$stats, c("formula", "model.frame"))
-  } else if (is_vector) {
-    all$base <- c(all$base, "mean")
-  }
-  all
-}
-
-refuse_generic <- function(generic, class) {
-  force(generic)
-  words <- refusing_classes[[class]]
+stop_refused <- function(generic, x) {
+  class <- c(intersect(class(x), names(result_words)), "warpbayes")[[1L]]
   diagnostic <- grepl("^(ess|mcse|rhat)_?", generic) && class %in% c("dp_mixture", "bayes_logit", "topic_model")
   known <- c(paste(generic, class, sep = "."), generic, if (diagnostic) "ess")
   known <- known[known %in% names(refusal_words)]
+  words <- result_words[[class]]
   instead <- if (length(known)) refusal_words[[known[[1L]]]] else paste("use", words[[2L]])
-  message <- sprintf("`%s()` is not known for %s: %s", generic, words[[1L]], instead)
-  function(...) stop_warpbayes("input", message)
+  name <- if (grepl("^[[:alpha:]]", generic)) paste0(generic, "()") else generic
+  stop_warpbayes("input", sprintf("`%s` is not known for %s: %s", name, words[[1L]], instead))
 }
 
-# A fit as one short text, for example in a column of a data frame.
-describe_object <- function(x, ...) sprintf("<%s>", class(x)[[1L]])
+# The method of all refused generics.
+refuse_generic <- function(...) {
+  x <- Find(function(value) inherits(value, "warpbayes"), list(...))
+  if (keeps_generic(.Generic, x)) NextMethod() else stop_refused(.Generic, x)
+}
+
+# A perplexity is a number, and a table does what data frames have a method for. The defaults of update(), which repeats
+# a call, and of summarise_draws(), which begins with as_draws(), are right.
+keeps_generic <- function(generic, x) {
+  if (is.atomic(x)) {
+    models <- unlist(refused_generics[setdiff(names(refused_generics), c("base", "graphics", "utils"))])
+    return(!generic %in% setdiff(c("as.call", "as.function", "stack", "truncate", models), c("median", "quantile")))
+  }
+  is_table <- is.data.frame(x)
+  (is_table || inherits(x, "pmf_list")) && generic %in% vector_generics ||
+    is_table && (generic == "model.frame" || !is.null(utils::getS3method(generic, "data.frame", optional = TRUE))) ||
+    generic == "update" && is.call(unclass(x)$call) ||
+    generic %in% c("summarise_draws", "summarize_draws") && inherits(x, "warpbayes_fit")
+}
+
+#' @export
+format.warpbayes <- function(x, ...) {
+  if (is.list(x) && !is.data.frame(x) && !inherits(x, "pmf_list")) sprintf("<%s>", class(x)[[1L]]) else NextMethod()
+}
+
+#' @export
+toString.warpbayes <- function(x, ...) {
+  if (is.list(x) && !is.data.frame(x) && !inherits(x, "pmf_list")) format(x) else NextMethod()
+}
+
+#' @export
+as.character.warpbayes <- toString.warpbayes
 
 .onLoad <- function(libname, pkgname) {
-  own <- topenv()
   add_topic_methods()
-  for (class in names(refusing_classes)) {
-    refused <- refusals_of(class)
-    for (package in names(refused)) {
-      missing <- Filter(function(generic) {
-        !exists(paste(generic, class, sep = "."), envir = own, inherits = FALSE)
-      }, refused[[package]])
-      # Defaults of package posterior begin with as_draws(), where a class has it.
-      if (exists(paste0("as_draws.", class), envir = own, inherits = FALSE)) {
-        missing <- setdiff(missing, c("as_draws_list", "as_draws_rvars", "summarise_draws", "summarize_draws"))
+  for (package in names(refused_generics)) {
+    when_loaded(package, function(namespace) {
+      for (generic in refused_generics[[getNamespaceName(namespace)]]) {
+        # Versions of packages differ in their generics. Groups are no functions of package base.
+        if (generic %in% c("Math", "Summary", getNamespaceExports(namespace))) {
+          registerS3method(generic, "warpbayes", refuse_generic, envir = namespace)
+        }
       }
-      register_refusals(package, missing, class)
-    }
-    if (class == "pmf") {
-      registerS3method("as.character", class, format.pmf, envir = baseenv())
-    } else if (!class %in% c("pmf_list", "type_proportions", "type_differences")) {
-      for (generic in c("format", "toString", "as.character")) {
-        registerS3method(generic, class, describe_object, envir = baseenv())
-      }
+    })
+  }
+  # With the methods of data frames themselves, R finds one method for a table and another data frame.
+  for (group in c("Math", "Ops", "Summary")) {
+    for (class in c("type_proportions", "type_differences")) {
+      registerS3method(group, class, get(paste0(group, ".data.frame"), baseenv()), envir = baseenv())
     }
   }
-}
-
-# Registers the errors when the package of the generics is loaded.
-register_refusals <- function(package, generics, class) {
-  # The hook runs after the loop of .onLoad() has gone on.
-  force(package)
-  force(generics)
-  force(class)
-  register <- function(...) {
-    namespace <- asNamespace(package)
-    for (generic in generics) {
-      # Versions of packages differ in their generics.
-      if (exists(generic, envir = namespace, inherits = FALSE)) {
-        registerS3method(generic, class, refuse_generic(generic, class), envir = namespace)
-      }
-    }
-  }
-  if (isNamespaceLoaded(package)) register() else setHook(packageEvent(package, "onLoad"), register)
 }

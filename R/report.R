@@ -1,6 +1,6 @@
 # report(): a page that says what a fit found, how far it can be trusted, and how it was made. Each kind of fit
-# describes itself as `content` in R/report_<kind>.R; R/report_html.R turns content into a page, and R/report_knit.R
-# into the output of a chunk of R Markdown.
+# describes itself in a method of report_content() in R/report_<kind>.R. R/report_html.R turns content into a page, and
+# R/report_knit.R into the output of a chunk of R Markdown.
 #
 # Content is a list of
 #   title     what the page is about;
@@ -11,7 +11,8 @@
 #   sections  a function without arguments that gives a list of sections, each a list of `title` and `parts`;
 #   made      a named character vector: how it was made;
 #   prior     the prior in sentences;
-#   code      lines of R code that repeat it.
+#   code      lines of R code that repeat it;
+#   rows      how many rows of the main table a chunk shows at most; NULL: 60.
 # All texts are plain: what turns them into a page escapes them.
 
 #' A report of a fit, as a page that can be sent
@@ -42,12 +43,12 @@
 #'   each element.
 #' @param overwrite whether to replace a file that is not a report.
 #' @param open whether to show the page in the browser.
-#' @param markers for mixtures and cell types: names or numbers of the markers to show. `NULL`: the markers that differ
-#'   most between components, five for mixtures and up to twelve for cell types.
-#' @param cells for cell types: how many cells to show, chosen at random.
-#' @param topics,terms for topic models: how many of the most prevalent topics to show on the map, and how many terms of
-#'   each.
-#' @param ... must be empty: a misspelt argument is an error.
+#' @param ... for some fits (any other argument is an error):
+#'   * mixtures and cell types: `markers`, names or numbers of the markers to show. `NULL`: the markers that differ most
+#'     between components, five for mixtures and up to twelve for cell types;
+#'   * cell types: `cells`, how many cells to show, chosen at random, by default 2000;
+#'   * topic models: `topics` and `terms`, how many of the most prevalent topics to show on the map, and how many terms
+#'     of each, by default 40 and 15.
 #' @return The name of the file, invisibly. The file is complete or not there: the page is written under another name
 #'   first.
 #' @section In R Markdown and Quarto:
@@ -72,11 +73,24 @@ report <- function(fit, file = NULL, title = NULL, note = NULL, overwrite = FALS
 
 #' @rdname report
 #' @export
-report.default <- function(fit, file = NULL, title = NULL, note = NULL, overwrite = FALSE, open = interactive(), ...) {
+report.warpbayes <- function(fit, file = NULL, title = NULL, note = NULL, overwrite = FALSE, open = interactive(),
+                             ...) {
+  write_report(report_content(fit, ...), file, title, note, overwrite, open)
+}
+
+#' @export
+report.default <- function(fit, ...) {
   # Package report has a generic of the same name.
   if (has_foreign_method("report", "report", fit)) {
     return(getExportedValue("report", "report")(fit, ...))
   }
+  report_content(fit)
+}
+
+# What a report of `fit` shows, as a list that the beginning of this file describes.
+report_content <- function(fit, ...) UseMethod("report_content")
+
+report_content.default <- function(fit, ...) {
   stop_input("fit", "must come from dp_mixture(), cell_types(), differential_abundance(), topic_model(), ",
     "bayes_logit(), predictive_resample() or pmf(), not ", show_value(fit))
 }

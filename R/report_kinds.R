@@ -2,16 +2,8 @@
 
 # Regressions --------------------------------------------------------------------------
 
-#' @rdname report
-#' @export
-report.bayes_logit <- function(fit, file = NULL, title = NULL, note = NULL, overwrite = FALSE, open = interactive(),
-                               ...) {
-  check_dots_empty(...)
-  check_logit_fit(fit)
-  write_report(logit_content(fit), file, title, note, overwrite, open)
-}
-
-logit_content <- function(fit) {
+report_content.bayes_logit <- function(fit, ...) {
+  check_method(fit, "fit", ...)
   summary <- summary.bayes_logit(fit)
   draw <- function(...) function() plot.bayes_logit(fit, ...)
   table <- function() {
@@ -61,22 +53,14 @@ logit_code <- function(fit) {
 
 # Differential abundance ---------------------------------------------------------------
 
-#' @rdname report
-#' @export
-report.differential_abundance <- function(fit, file = NULL, title = NULL, note = NULL, overwrite = FALSE,
-                                          open = interactive(), ...) {
-  check_dots_empty(...)
-  check_abundance(fit, "fit")
-  write_report(abundance_content(fit), file, title, note, overwrite, open)
-}
-
-abundance_content <- function(fit) {
+report_content.differential_abundance <- function(fit, ...) {
+  check_method(fit, "fit", ...)
   list(
     title = "Differential abundance of cell types", words = abundance_words(fit), converged = isTRUE(fit$converged),
     verdict = abundance_verdict(fit),
     main = function() abundance_table(fit$effects[order(fit$effects$fdr), ], fit$level),
     sections = function() abundance_sections(fit),
-    made = made_words(fit), prior = abundance_prior_words(), code = abundance_code(fit)
+    made = made_words(fit), prior = abundance_prior_words(), code = abundance_code(fit), rows = 20L
   )
 }
 
@@ -130,16 +114,8 @@ abundance_code <- function(fit) {
 
 # Martingale posteriors ----------------------------------------------------------------
 
-#' @rdname report
-#' @export
-report.martingale_posterior <- function(fit, file = NULL, title = NULL, note = NULL, overwrite = FALSE,
-                                        open = interactive(), ...) {
-  check_dots_empty(...)
-  check_parts(fit, "fit")
-  write_report(resample_content(fit), file, title, note, overwrite, open)
-}
-
-resample_content <- function(fit) {
+report_content.martingale_posterior <- function(fit, ...) {
+  check_method(fit, "fit", ...)
   summary <- summary.martingale_posterior(fit)
   draw <- function(...) function() plot.martingale_posterior(fit, ...)
   list(
@@ -169,7 +145,7 @@ resample_content <- function(fit) {
     },
     made = made_words(fit, c(Model = model_words(fit$model))),
     prior = resample_prior_words(fit$model),
-    code = resample_code(fit)
+    code = resample_code(fit), rows = 20L
   )
 }
 
@@ -191,16 +167,9 @@ resample_code <- function(fit) {
 
 # Distributions ------------------------------------------------------------------------
 
-#' @rdname report
-#' @export
-report.pmf <- function(fit, file = NULL, title = NULL, note = NULL, overwrite = FALSE, open = interactive(), ...) {
-  check_dots_empty(...)
-  check_pmf(fit, "fit")
-  write_report(pmf_content(fit), file, title, note, overwrite, open)
-}
-
-pmf_content <- function(x) {
-  summary <- summary.pmf(x)
+report_content.pmf <- function(fit, ...) {
+  check_method(fit, "fit", ...)
+  summary <- summary.pmf(fit)
   table <- function() {
     number <- function(value) format(value, digits = 6)
     data.frame(
@@ -210,18 +179,18 @@ pmf_content <- function(x) {
     )
   }
   list(
-    title = "Distribution of a random variable", words = paste("On", format_values(x)), converged = NA,
+    title = "Distribution of a random variable", words = paste("On", format_values(fit)), converged = NA,
     verdict = NULL, main = table,
     sections = function() {
       levels <- c(0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999, 1)
       shares <- paste0(format(100 * levels, trim = TRUE, drop0trailing = TRUE), "%")
-      quantiles <- data.frame(probability = shares, quantile = format_value(stats::quantile(x, levels)))
+      quantiles <- data.frame(probability = shares, quantile = format_value(stats::quantile(fit, levels)))
       list(list(title = "Probabilities", parts = list(
-        picture_part("Probabilities.", function() plot.pmf(x)), table_part(table()),
+        picture_part("Probabilities.", function() plot.pmf(fit)), table_part(table()),
         picture_part("Probability that the variable exceeds a value, on a logarithmic scale.",
-          function() plot.pmf(x, type = "distribution", lower.tail = FALSE, log = TRUE)),
+          function() plot.pmf(fit, type = "distribution", lower.tail = FALSE, log = TRUE)),
         table_part(quantiles, "Quantiles: the smallest value whose distribution function reaches the probability"),
-        if (size_of(x) <= 100) table_part(as.data.frame(x), "All values")
+        if (size_of(fit) <= 100) table_part(as.data.frame(fit), "All values")
       )))
     },
     made = made_words(list()),

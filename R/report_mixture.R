@@ -1,15 +1,7 @@
 # report() of mixtures and of cell types.
 
-#' @rdname report
-#' @export
-report.dp_mixture <- function(fit, file = NULL, title = NULL, note = NULL, overwrite = FALSE, open = interactive(),
-                              markers = NULL, ...) {
-  check_dots_empty(...)
-  check_mixture_fit(fit)
-  write_report(mixture_content(fit, markers), file, title, note, overwrite, open)
-}
-
-mixture_content <- function(fit, markers = NULL) {
+report_content.dp_mixture <- function(fit, markers = NULL, ...) {
+  check_method(fit, "fit", ...)
   if (!is.null(markers)) choose_markers(fit, markers, NULL)
   summary <- summary.dp_mixture(fit)
   bem <- is_bem(fit)
@@ -18,7 +10,7 @@ mixture_content <- function(fit, markers = NULL) {
     words = summary$words, converged = summary$converged, verdict = summary$verdict,
     main = function() components_words(summary, 12L)$table,
     sections = function() mixture_sections(fit, summary, markers, bem),
-    made = made_words(fit), prior = prior_words(fit$prior), code = mixture_code(fit)
+    made = made_words(fit), prior = prior_words(fit$prior), code = mixture_code(fit), rows = 12L
   )
 }
 
@@ -111,24 +103,16 @@ mixture_code <- function(fit) {
 
 # Cell types -------------------------------------------------------------------------
 
-#' @rdname report
-#' @export
-report.cell_types <- function(fit, file = NULL, title = NULL, note = NULL, overwrite = FALSE, open = interactive(),
-                              markers = NULL, cells = 2000, ...) {
-  check_dots_empty(...)
-  check_cell_types(fit, "fit")
+report_content.cell_types <- function(fit, markers = NULL, cells = 2000, ...) {
+  check_method(fit, "fit", ...)
   cells <- check_count(cells, "cells", min = 0, max = 1e5)
-  write_report(types_content(fit, markers, cells), file, title, note, overwrite, open)
-}
-
-types_content <- function(types, markers = NULL, cells = 2000) {
-  if (!is.null(markers)) choose_markers(types$fit, markers, NULL)
+  if (!is.null(markers)) choose_markers(fit$fit, markers, NULL)
   list(
-    title = "Cell types", words = c(types_words(types), size_words(types$fit)), converged = NA,
-    verdict = types_verdict(types),
-    main = function() types_table(types$types[!types$types$speck, ]),
-    sections = function() types_sections(types, markers, cells),
-    made = made_words(types$fit), prior = prior_words(types$fit$prior), code = types_code(types)
+    title = "Cell types", words = c(types_words(fit), size_words(fit$fit)), converged = NA,
+    verdict = types_verdict(fit),
+    main = function() types_table(fit$types[!fit$types$speck, ]),
+    sections = function() types_sections(fit, markers, cells),
+    made = made_words(fit$fit), prior = prior_words(fit$fit$prior), code = types_code(fit)
   )
 }
 

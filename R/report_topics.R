@@ -1,24 +1,16 @@
 # report() of topic models.
 
-#' @rdname report
-#' @export
-report.topic_model <- function(fit, file = NULL, title = NULL, note = NULL, overwrite = FALSE, open = interactive(),
-                               topics = 40, terms = 15, ...) {
-  check_dots_empty(...)
-  check_topic_fit(fit)
+report_content.topic_model <- function(fit, topics = 40, terms = 15, ...) {
+  check_method(fit, "fit", ...)
   topics <- check_count(topics, "topics", max = 500)
   terms <- check_count(terms, "terms", max = 200)
-  write_report(topic_content(fit, topics, terms), file, title, note, overwrite, open)
-}
-
-topic_content <- function(fit, topics = 40, terms = 15) {
   summary <- summary.topic_model(fit)
   list(
     title = "Topic model", words = summary$words, converged = summary$converged, verdict = summary$verdict,
     main = function() topic_rows(summary$topics),
     sections = function() topic_sections(fit, summary, topics, terms),
     made = made_words(fit, c(Method = if (fit$method == "gibbs") "Gibbs sampling" else "mean-for-mode estimation")),
-    prior = topic_prior_words(fit), code = topic_code(fit)
+    prior = topic_prior_words(fit), code = topic_code(fit), rows = 12L
   )
 }
 

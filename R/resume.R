@@ -101,6 +101,8 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   run <- faster_run(run, fit_cost(fit, saved$total - fit$iter))
   intact(file, topic$check_state(fit))
   fit <- intact(file, put_arrays(fit, saved, topic$sampler, file))
+  # Earlier builds of this version wrote fits without the classes that all results share.
+  class(fit) <- union(class(fit), c("warpbayes_fit", "warpbayes"))
   saved$arrays <- NULL
   fit$backend <- run_backend(run)
   fit$threads <- run$threads
@@ -210,11 +212,8 @@ is_fingerprint <- function(value) {
 # The fit with the traces and draws of the checkpoint, in the dimensions that they have after fit$iter sweeps.
 put_arrays <- function(fit, saved, sampler, file) {
   plan <- sampler(fit)
-  draws <- kept_draws(fit$iter, fit)
-  dims <- c(
-    lapply(plan$traces, function(trace) c(fit$iter, fit$chains, trace$dim)),
-    lapply(plan$draws, function(part) c(part$dim, draws, fit$chains))
-  )
+  dims <- stored_dims(plan, fit$iter, kept_draws(fit$iter, fit), fit$chains)
+  dims <- c(dims$traces, dims$draws)
   parts <- c(plan$traces, plan$draws)
   fits <- identical(names(saved$arrays), names(parts)) && all(lengths(saved$arrays) == vapply(dims, prod, 0)) &&
     all(mapply(function(values, part) typeof(values) == typeof(part$blank), saved$arrays, parts))

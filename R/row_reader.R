@@ -55,17 +55,12 @@ row_reader <- function(rows, read, block = 1e5) {
   if (!is.function(read)) {
     stop_input("read", "must be a function of the first and the last row, not ", show_value(read))
   }
-  structure(list(rows = rows, read = read, block = check_count(block, "block", max = 2^31 - 1)), class = "row_reader")
+  block <- check_count(block, "block", max = 2^31 - 1)
+  structure(list(rows = rows, read = read, block = block), class = c("row_reader", "warpbayes"))
 }
 
-#' @param x a reader.
-#' @param ... not used.
-#' @rdname row_reader
-#' @export
-print.row_reader <- function(x, ...) {
-  printed(x, {
-    cat("Reader of ", count_words(x$rows, "row"), ", at most ", whole_words(x$block), " at a time\n", sep = "")
-  })
+in_console.row_reader <- function(x, ...) {
+  cat("Reader of ", count_words(x$rows, "row"), ", at most ", whole_words(x$block), " at a time\n", sep = "")
 }
 
 is_reader <- function(x) inherits(x, "row_reader")

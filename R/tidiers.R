@@ -59,12 +59,27 @@ as_table <- function(table) {
   if (isNamespaceLoaded("tibble")) tibble::as_tibble(table) else table
 }
 
+# The one row of glance() for a result.
+glance_of <- function(x) UseMethod("glance_of")
+
+glance_of.default <- function(x) stop_refused("glance", x)
+
+#' @rdname tidiers
+#' @method glance warpbayes
+#' @exportS3Method generics::glance warpbayes
+glance.warpbayes <- function(x, ...) {
+  check_dots_empty(...)
+  as_table(glance_of(x))
+}
+
+# The smallest or largest of some values, NA if all of them are.
+extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values, na.rm = TRUE)
+
 #' @rdname tidiers
 #' @method tidy cell_types
 #' @exportS3Method generics::tidy cell_types
 tidy.cell_types <- function(x, conf.level = 0.9, ...) {
-  check_dots_empty(...)
-  check_cell_types(x, "x")
+  check_method(x, "x", ...)
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   types <- x$types
   ends <- types[c("lower", "upper")]
@@ -78,19 +93,14 @@ tidy.cell_types <- function(x, conf.level = 0.9, ...) {
   ))
 }
 
-#' @rdname tidiers
-#' @method glance cell_types
-#' @exportS3Method generics::glance cell_types
-glance.cell_types <- function(x, ...) {
-  check_dots_empty(...)
+glance_of.cell_types <- function(x) {
   check_cell_types(x, "x")
   types <- x$types
   own <- types[!types$speck, ]
-  extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values, na.rm = TRUE)
-  as_table(data.frame(
+  data.frame(
     nobs = length(x$type), types = nrow(types), specks = sum(types$speck), overlap = extreme(types$overlap, max),
     apart = extreme(own$apart, min), stability = extreme(own$stability, min)
-  ))
+  )
 }
 
 #' @rdname tidiers
@@ -131,8 +141,7 @@ tidy.type_differences <- function(x, ...) {
 #' @method tidy relabelled_mixture
 #' @exportS3Method generics::tidy relabelled_mixture
 tidy.relabelled_mixture <- function(x, ...) {
-  check_dots_empty(...)
-  check_mixture_fit(x, "x")
+  check_method(x, "x", ...)
   check_component_tables(x)
   weights <- x$component_weights
   means <- x$component_means
@@ -148,16 +157,12 @@ tidy.relabelled_mixture <- function(x, ...) {
   as_table(table)
 }
 
-#' @rdname tidiers
-#' @method glance martingale_posterior
-#' @exportS3Method generics::glance martingale_posterior
-glance.martingale_posterior <- function(x, ...) {
-  check_dots_empty(...)
+glance_of.martingale_posterior <- function(x) {
   check_parts(x, "x")
-  as_table(data.frame(
+  data.frame(
     nobs = x$n, quantities = ncol(x$draws), draws = nrow(x$draws), horizon = as.double(x$horizon),
     remaining = if (length(x$remaining)) max(x$remaining) else NA_real_, seconds = elapsed_seconds(x$elapsed)
-  ))
+  )
 }
 
 #' @rdname tidiers
@@ -168,23 +173,15 @@ tidy.pmf <- function(x, ...) {
   as_table(as.data.frame.pmf(x))
 }
 
-#' @rdname tidiers
-#' @method glance pmf
-#' @exportS3Method generics::glance pmf
-glance.pmf <- function(x, ...) {
-  check_dots_empty(...)
+glance_of.pmf <- function(x) {
   check_pmf(x, "x")
-  as_table(data.frame(
+  data.frame(
     mean = mean(x), std.dev = sqrt(variance(x)), median = median(x), lowest = x$from, highest = last_of(x),
     values = size_of(x)
-  ))
+  )
 }
 
-#' @rdname cell_types
-#' @param row.names,optional not used.
-#' @export
-as.data.frame.cell_types <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_dots_empty(...)
-  check_cell_types(x, "x")
+frame_of.cell_types <- function(x, ...) {
+  check_method(x, "x", ...)
   x$types
 }

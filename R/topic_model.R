@@ -183,7 +183,7 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
     document_tokens = document_sizes(counts), groups = groups, seed_words = seed_words,
     prior_counts = add_prior(beta$prior_counts, seed_prior(seed_words, seed_weight, topics, counts)),
     x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
-  ), class = "topic_model")
+  ), class = c("topic_model", "warpbayes_fit", "warpbayes"))
   fit$topic_names <- seed_names(seed_words, topics)
   check_store_memory(topic_sampler(fit), fit, sweeps$iter)
   fit <- start_chains(fit, topic_start(fit, alpha$start, beta$start, run))
@@ -327,7 +327,7 @@ topic_start <- function(fit, alpha, beta, run, mean = NULL) {
   }
 }
 
-topic_sampler <- function(fit) {
+topic_plan <- function(fit) {
   k <- fit$topics
   several <- nlevels(fit$groups) > 1L && fit$learn$alpha != "none"
   parts <- list(
@@ -341,7 +341,13 @@ topic_sampler <- function(fit) {
   )
   list(
     traces = list(log_likelihood = stored(), alpha_sum = stored(), beta_trace = stored()),
-    draws = parts[!vapply(parts, is.null, NA)],
+    draws = parts[!vapply(parts, is.null, NA)]
+  )
+}
+
+topic_sampler <- function(fit) {
+  k <- fit$topics
+  c(topic_plan(fit), list(
     # The sums of theta and phi, and each token's topic.
     state_bytes = 8 * as.double(k) * (length(fit$documents) + length(fit$terms)) + 2 * sum(fit$document_tokens),
     open = function(run) open_topics(fit$x, k, fit$precision, run, fit_structure(fit)),
@@ -349,7 +355,7 @@ topic_sampler <- function(fit) {
     step = topic_step(fit),
     several = topic_kept_together(fit),
     finish = topic_finish
-  )
+  ))
 }
 
 # A slice holds what it keeps until it ends, and the topics of its kept sweeps until the next one. So they may take so

@@ -1,53 +1,28 @@
 # A fitted topic model for other packages: the draws of posterior, and the tables of tidy(), glance() and augment(). The
 # methods are registered if those packages are installed.
 
-#' Draws of a fitted topic model for posterior
-#'
-#' Gives the draws of quantities that do not depend on how topics are numbered, so that draws and chains can be
-#' compared: `log_likelihood`, and `alpha_sum` and `beta` if they were learned.
-#'
-#' With `topics = TRUE` it also gives the parameters of single topics that were kept: `alpha[k]`, `phi[k,term]` and
-#' `theta[document,k]`.
-#' Only after [relabel()] is topic `k` the same topic in all draws.
-#'
-#' @param x a fit from [topic_model()].
-#' @param topics whether to add the parameters of single topics.
-#' @param ... not used.
-#' @return An object of the class that the generic is named after, such as `draws_array`.
-#' @examples
-#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
-#' fit <- topic_model(x, topics = 2, iter = 60, chains = 2, seed = 1, threads = 2)
-#' if (requireNamespace("posterior", quietly = TRUE)) {
-#'   posterior::summarise_draws(posterior::as_draws(fit), "mean", "rhat")
-#' }
-#' @name as_draws.topic_model
-NULL
-
-# An array of iterations x chains x variables.
-topic_draws_array <- function(fit, topics = FALSE) {
-  check_topic_fit(fit, "x")
+array_of_draws.topic_model <- function(x, topics = FALSE, ...) {
+  check_method(x, "x", ...)
   topics <- check_flag(topics, "topics")
-  count <- kept_draws(fit$iter, fit)
-  sweeps <- fit$warmup + fit$thin * seq_len(count)
-  parts <- lapply(topic_traces(fit), function(trace) trace[sweeps, , drop = FALSE])
+  count <- kept_draws(x$iter, x)
+  sweeps <- x$warmup + x$thin * seq_len(count)
+  parts <- lapply(topic_traces(x), function(trace) trace[sweeps, , drop = FALSE])
   if (topics) {
-    for (k in seq_len(NROW(fit$draws$alpha))) {
-      parts[[sprintf("alpha[%d]", k)]] <- fit$draws$alpha[k, , ]
+    for (k in seq_len(NROW(x$draws$alpha))) {
+      parts[[sprintf("alpha[%d]", k)]] <- x$draws$alpha[k, , ]
     }
-    if (!is.null(fit$draws$phi)) {
-      phi <- split_draws(fit$draws$phi)
-      names(phi) <- sprintf("phi[%d,%s]", seq_len(fit$topics), rep(fit$terms, each = fit$topics))
+    if (!is.null(x$draws$phi)) {
+      phi <- split_draws(x$draws$phi)
+      names(phi) <- sprintf("phi[%d,%s]", seq_len(x$topics), rep(x$terms, each = x$topics))
       parts <- c(parts, phi)
     }
-    if (!is.null(fit$draws$theta)) {
-      theta <- split_draws(fit$draws$theta)
-      names(theta) <- sprintf("theta[%s,%d]", rep(fit$documents, each = fit$topics), seq_len(fit$topics))
+    if (!is.null(x$draws$theta)) {
+      theta <- split_draws(x$draws$theta)
+      names(theta) <- sprintf("theta[%s,%d]", rep(x$documents, each = x$topics), seq_len(x$topics))
       parts <- c(parts, theta)
     }
   }
-  array(unlist(parts, use.names = FALSE), c(count, fit$chains, length(parts)),
-    dimnames = list(NULL, NULL, names(parts))
-  )
+  bind_draws(parts, count, x$chains)
 }
 
 # Draws of a matrix, rows x columns x draws x chains, as a list with the draws x chains of each entry, column by column.
@@ -64,54 +39,6 @@ topic_traces <- function(fit) {
     if (fit$learn$alpha != "none") list(alpha_sum = fit$alpha_sum),
     if (fit$learn$beta) list(beta = fit$beta_trace)
   )
-}
-
-#' @rdname as_draws.topic_model
-#' @method as_draws topic_model
-#' @exportS3Method posterior::as_draws topic_model
-as_draws.topic_model <- function(x, topics = FALSE, ...) {
-  check_dots_empty(...)
-  posterior::as_draws_array(topic_draws_array(x, topics))
-}
-
-#' @rdname as_draws.topic_model
-#' @method as_draws_array topic_model
-#' @exportS3Method posterior::as_draws_array topic_model
-as_draws_array.topic_model <- as_draws.topic_model
-
-#' @rdname as_draws.topic_model
-#' @method as_draws_matrix topic_model
-#' @exportS3Method posterior::as_draws_matrix topic_model
-as_draws_matrix.topic_model <- function(x, topics = FALSE, ...) {
-  check_dots_empty(...)
-  posterior::as_draws_matrix(posterior::as_draws_array(topic_draws_array(x, topics)))
-}
-
-#' @rdname as_draws.topic_model
-#' @method as_draws_df topic_model
-#' @exportS3Method posterior::as_draws_df topic_model
-as_draws_df.topic_model <- function(x, topics = FALSE, ...) {
-  check_dots_empty(...)
-  posterior::as_draws_df(posterior::as_draws_array(topic_draws_array(x, topics)))
-}
-
-#' @rdname as_draws.topic_model
-#' @method as.mcmc.list topic_model
-#' @exportS3Method coda::as.mcmc.list topic_model
-as.mcmc.list.topic_model <- function(x, topics = FALSE, ...) {
-  check_dots_empty(...)
-  draws <- topic_draws_array(x, topics)
-  if (nrow(draws) == 0L) {
-    stop_input("x", "has no kept draws, and package coda has no chains without draws")
-  }
-  coda_chains(draws, x$warmup + x$thin, x$thin)
-}
-
-#' @rdname as_draws.topic_model
-#' @method as.mcmc topic_model
-#' @exportS3Method coda::as.mcmc topic_model
-as.mcmc.topic_model <- function(x, topics = FALSE, ...) {
-  one_coda_chain(as.mcmc.list.topic_model(x, topics, ...))
 }
 
 #' Tables of a fitted topic model
@@ -147,8 +74,7 @@ NULL
 #' @method tidy topic_model
 #' @exportS3Method generics::tidy topic_model
 tidy.topic_model <- function(x, matrix = c("beta", "gamma"), ...) {
-  check_dots_empty(...)
-  check_topic_fit(x, "x")
+  check_method(x, "x", ...)
   matrix <- check_choice(matrix, "matrix", c("beta", "gamma"))
   k <- x$topics
   table <- if (matrix == "beta") {
@@ -165,8 +91,7 @@ tidy.topic_model <- function(x, matrix = c("beta", "gamma"), ...) {
 #' @method augment topic_model
 #' @exportS3Method generics::augment topic_model
 augment.topic_model <- function(x, data = NULL, seed = NULL, backend = NULL, threads = NULL, ...) {
-  check_dots_empty(...)
-  check_topic_fit(x, "x")
+  check_method(x, "x", ...)
   counts <- if (is.null(data)) x$x else known_terms(x, data)
   theta <- if (is.null(data)) x$theta else predict(x, data, seed = seed, backend = backend, threads = threads)
   document <- counts$i + 1L
@@ -183,18 +108,14 @@ augment.topic_model <- function(x, data = NULL, seed = NULL, backend = NULL, thr
   ))
 }
 
-#' @rdname tidy.topic_model
-#' @method glance topic_model
-#' @exportS3Method generics::glance topic_model
-glance.topic_model <- function(x, ...) {
-  check_dots_empty(...)
+glance_of.topic_model <- function(x) {
   check_topic_fit(x, "x")
   log_likelihood <- mean_log_likelihood(x)
-  as_table(data.frame(
+  data.frame(
     topics = x$topics, documents = length(x$documents), terms = length(x$terms), tokens = x$x$tokens, chains = x$chains,
     iter = x$iter, alpha_sum = sum(x$alpha), beta = x$beta, log_likelihood = log_likelihood,
     perplexity = exp(-log_likelihood / x$x$tokens), seconds = elapsed_seconds(x$elapsed)
-  ))
+  )
 }
 
 # The mean log likelihood of the reference chain over the sweeps after the warm-up, or over all sweeps if the fit ended

@@ -84,7 +84,7 @@ add_topic_methods <- function() {
 add_topicmodels_methods <- function(namespace) {
   where <- new.env(parent = namespace)
   assign(".packageName", "warpbayes", envir = where)
-  methods::setOldClass("topic_model", where = where)
+  methods::setOldClass(c("topic_model", "warpbayes_fit", "warpbayes"), where = where)
   add <- function(name, arguments, method, ...) {
     generic <- get0(name, namespace)
     if (methods::is(generic, "standardGeneric") && identical(names(formals(generic)), arguments)) {

@@ -33,8 +33,7 @@
 #' @export
 predict.topic_model <- function(object, newdata = NULL, type = c("topics", "class"), iter = 100,
                                 groups = NULL, seed = NULL, backend = NULL, threads = NULL, ...) {
-  check_dots_empty(...)
-  check_topic_fit(object, "object")
+  check_method(object, "object", ...)
   type <- check_choice(type, "type", c("topics", "class"))
   iter <- check_count(iter, "iter", min = 2)
   if (is.null(newdata)) {
@@ -237,20 +236,15 @@ score_words <- function(fit, counts, theta, run) {
   log_likelihood <- native(C_topic_score, session, t(theta))
   names(log_likelihood) <- counts$documents
   structure(exp(-sum(log_likelihood) / counts$tokens), log_likelihood = log_likelihood, tokens = document_sizes(counts),
-    unknown = counts$unknown, class = "perplexity")
+    unknown = counts$unknown, class = c("perplexity", "warpbayes"))
 }
 
-#' @rdname perplexity
-#' @param x a perplexity.
-#' @export
-print.perplexity <- function(x, ...) {
-  printed(x, {
-    check_dots_empty(...)
-    unknown <- sum(attr(x, "unknown"))
-    left_out <- if (unknown > 0) sprintf(" (%s of unknown terms left out)", count_words(unknown, "token")) else ""
-    cat(sprintf(
-      "perplexity %s of %s in %s%s\n", format(signif(as.numeric(x), 5)), count_words(sum(attr(x, "tokens")), "token"),
-      count_words(length(attr(x, "tokens")), "document"), left_out
-    ))
-  })
+in_console.perplexity <- function(x, ...) {
+  check_dots_empty(...)
+  unknown <- sum(attr(x, "unknown"))
+  left_out <- if (unknown > 0) sprintf(" (%s of unknown terms left out)", count_words(unknown, "token")) else ""
+  cat(sprintf(
+    "perplexity %s of %s in %s%s\n", format(signif(as.numeric(x), 5)), count_words(sum(attr(x, "tokens")), "token"),
+    count_words(length(attr(x, "tokens")), "document"), left_out
+  ))
 }

@@ -51,8 +51,7 @@ term_lines <- function(fit, topics, n, by = "probability") {
 #' Topic models have many modes. Chains that find different topics of the same quality agree on these quantities. To
 #' compare the topics themselves, look at `relabel(fit)$distance`.
 #'
-#' @param object,x a fit from [topic_model()], or its summary.
-#' @param topics how many of the largest topics to show.
+#' @param object a fit from [topic_model()].
 #' @param terms how many terms of each topic to show.
 #' @param ... not used.
 #' @return `summary()` gives a list of class `summary.topic_model`:
@@ -71,10 +70,11 @@ term_lines <- function(fit, topics, n, by = "probability") {
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, chains = 2, seed = 1, threads = 2)
 #' summary(fit)
-#' @export
-print.topic_model <- function(x, topics = 10, terms = 6, ...) {
-  check_dots_empty(...)
-  check_topic_fit(x, "x")
+#' @name print.topic_model
+NULL
+
+in_console.topic_model <- function(x, topics = 10, terms = 6, ...) {
+  check_method(x, "x", ...)
   topics <- check_count(topics, "topics", min = 0)
   terms <- check_count(terms, "terms")
   print_lines(topic_words(x))
@@ -85,14 +85,12 @@ print.topic_model <- function(x, topics = 10, terms = 6, ...) {
   if (length(shown) < x$topics) {
     cat(sprintf("  and %s\n", count_words(x$topics - length(shown), "topic")))
   }
-  invisible(x)
 }
 
 #' @rdname print.topic_model
 #' @export
 summary.topic_model <- function(object, terms = 8, ...) {
-  check_dots_empty(...)
-  check_topic_fit(object, "object")
+  check_method(object, "object", ...)
   prevalence <- topic_prevalence(object)
   order <- order(-prevalence)
   diagnostics <- topic_diagnostics(object)
@@ -104,7 +102,7 @@ summary.topic_model <- function(object, terms = 8, ...) {
       coherence = coherence(object)[order], terms = term_lines(object, order, terms)
     ),
     groups = group_theta(object), diagnostics = diagnostics, converged = verdict$converged, verdict = verdict$sentences
-  ), class = "summary.topic_model")
+  ), class = c("summary.topic_model", "warpbayes"))
 }
 
 topic_diagnostics <- function(fit) {
@@ -143,28 +141,24 @@ topic_verdict <- function(fit, diagnostics) {
   verdict
 }
 
-#' @rdname print.topic_model
-#' @export
-print.summary.topic_model <- function(x, topics = 20, ...) {
-  printed(x, {
-    check_dots_empty(...)
-    topics <- check_count(topics, "topics", min = 0)
-    print_lines(x$words)
-    shown <- utils::head(x$topics, topics)
-    cat("\nTopics by prevalence (coherence: UMass)\n")
-    cat(sprintf("  %s  %s  %s  %s", format(shown$name), format(paste0(format(100 * shown$prevalence, digits = 2), "%")),
-      format(shown$coherence, digits = 2), shown$terms), sep = "\n")
-    if (nrow(shown) < nrow(x$topics)) {
-      cat(sprintf("  and %s\n", count_words(nrow(x$topics) - nrow(shown), "topic")))
-    }
-    if (!is.null(x$groups)) {
-      cat("\nMean of theta by group\n")
-      print(utils::head(x$groups[, shown$topic, drop = FALSE], 20L), digits = 2)
-      if (nrow(x$groups) > 20L) cat(sprintf("  and %s\n", count_words(nrow(x$groups) - 20L, "group")))
-    }
-    cat("\n")
-    print(x$diagnostics, digits = 4, row.names = FALSE)
-    cat("\n")
-    print_sentences(x$verdict)
-  })
+in_console.summary.topic_model <- function(x, topics = 20, ...) {
+  check_dots_empty(...)
+  topics <- check_count(topics, "topics", min = 0)
+  print_lines(x$words)
+  shown <- utils::head(x$topics, topics)
+  cat("\nTopics by prevalence (coherence: UMass)\n")
+  cat(sprintf("  %s  %s  %s  %s", format(shown$name), format(paste0(format(100 * shown$prevalence, digits = 2), "%")),
+    format(shown$coherence, digits = 2), shown$terms), sep = "\n")
+  if (nrow(shown) < nrow(x$topics)) {
+    cat(sprintf("  and %s\n", count_words(nrow(x$topics) - nrow(shown), "topic")))
+  }
+  if (!is.null(x$groups)) {
+    cat("\nMean of theta by group\n")
+    print(utils::head(x$groups[, shown$topic, drop = FALSE], 20L), digits = 2)
+    if (nrow(x$groups) > 20L) cat(sprintf("  and %s\n", count_words(nrow(x$groups) - 20L, "group")))
+  }
+  cat("\n")
+  print(x$diagnostics, digits = 4, row.names = FALSE)
+  cat("\n")
+  print_sentences(x$verdict)
 }

@@ -35,8 +35,7 @@
 #' relabel(fit)$distance
 #' @export
 relabel.topic_model <- function(fit, average = TRUE, ...) {
-  check_dots_empty(...)
-  check_topic_fit(fit)
+  check_method(fit, "fit", ...)
   average <- check_flag(average, "average")
   k <- fit$topics
   chains <- fit$chains

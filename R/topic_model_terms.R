@@ -29,8 +29,7 @@
 #' top_terms(fit, 2, by = "frex")
 #' @export
 top_terms <- function(fit, n = 10, by = c("probability", "lift", "frex", "relevance"), weight = 0.5, ...) {
-  check_dots_empty(...)
-  check_topic_fit(fit)
+  check_method(fit, "fit", ...)
   n <- min(check_count(n, "n"), length(fit$terms))
   by <- check_choice(by, "by", term_rankings)
   weight <- check_number(weight, "weight", 0, 1, open = FALSE)

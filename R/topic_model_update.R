@@ -96,7 +96,7 @@ add_documents <- function(object, newdata, weight = 1, groups = NULL, iter = 100
     document_tokens = document_sizes(counts), groups = grouped, seed_words = NULL,
     prior_counts = weight * earlier, earlier = weight * sum(earlier), x = counts,
     elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
-  ), class = "topic_model")
+  ), class = c("topic_model", "warpbayes_fit", "warpbayes"))
   fit$topic_names <- object$topic_names
   check_store_memory(topic_sampler(fit), fit, sweeps$iter)
   fit <- start_chains(fit, topic_start(fit, alpha, object$beta, run, object$alpha))

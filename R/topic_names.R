@@ -23,8 +23,7 @@
 #' fit
 #' @export
 topic_names <- function(fit, n = 3, ...) {
-  check_dots_empty(...)
-  check_topic_fit(fit)
+  check_method(fit, "fit", ...)
   n <- check_count(n, "n")
   if (!is.null(fit$topic_names)) {
     return(fit$topic_names)
@@ -65,9 +64,7 @@ topic_labels <- function(fit, topics, prefix = "") {
 # anybody can change it.
 check_topic_fit <- function(fit, argument = "fit") {
   check_present(!missing(fit), argument)
-  if (!inherits(fit, "topic_model") || !is.list(fit)) {
-    stop_input(argument, "must come from topic_model(), not ", show_value(fit))
-  }
+  check_fit_class(fit, argument, "topic_model", "topic_model()")
   refuse <- function(part, ...) {
     stop_input(argument, "has a part `", part, "` that is not ", ..., ": it has been changed since it was made")
   }
@@ -93,8 +90,7 @@ check_topic_fit <- function(fit, argument = "fit") {
   }
   shape("phi", size[[1L]], size[[3L]])
   shape("theta", size[[2L]], size[[1L]])
-  shape("log_likelihood", fit$iter, fit$chains)
-  for (part in c("alpha_sum", "beta_trace")) shape(part, fit$iter, fit$chains)
+  check$stored(topic_plan(fit), absent = FALSE)
   check$count("reference", 1, fit$chains)
   check$numbers("elapsed", 2L)
   if (!is.numeric(fit$alpha) || length(fit$alpha) != size[[1L]] || !all(is.finite(fit$alpha) & fit$alpha > 0)) {

@@ -76,23 +76,20 @@ type_proportions <- function(types, level = 0.9, ...) {
       proportion = zap_share(as.vector(interval$mean)), lower = zap_share(as.vector(interval$lower)),
       upper = zap_share(as.vector(interval$upper))
     ),
-    draws = draws, level = level, class = c("type_proportions", "data.frame")
+    draws = draws, level = level, class = c("type_proportions", "warpbayes", "data.frame")
   )
 }
 
-#' @export
-print.type_proportions <- function(x, ...) {
-  printed(x, {
-    parts <- c("type", "sample", "cells", "proportion", "lower", "upper")
-    if (!identical(names(x), parts)) {
-      return(NextMethod())
-    }
-    level <- attr(x, "level")
-    shown <- data.frame(type = x$type, sample = x$sample, cells = x$cells, proportion = percent(x$proportion, 2),
-      interval = interval_words(x, 2))
-    names(shown)[[5L]] <- if (is.null(level)) "interval" else paste0(format(100 * level), "% interval")
-    print(shown, row.names = FALSE)
-  })
+in_console.type_proportions <- function(x, ...) {
+  parts <- c("type", "sample", "cells", "proportion", "lower", "upper")
+  if (!identical(names(x), parts)) {
+    return(print(plain_frame(x), ...))
+  }
+  level <- attr(x, "level")
+  shown <- data.frame(type = x$type, sample = x$sample, cells = x$cells, proportion = percent(x$proportion, 2),
+    interval = interval_words(x, 2))
+  names(shown)[[5L]] <- if (is.null(level)) "interval" else paste0(format(100 * level), "% interval")
+  print(shown, row.names = FALSE)
 }
 
 #' @rdname type_proportions
@@ -122,7 +119,7 @@ type_differences <- function(types, group, level = 0.9, scale = c("proportion", 
   })
   table <- do.call(rbind, rows)
   rownames(table) <- NULL
-  structure(table, scale = scale, level = level, class = c("type_differences", "data.frame"))
+  structure(table, scale = scale, level = level, class = c("type_differences", "warpbayes", "data.frame"))
 }
 
 # Proportions of the types in each draw and sample: draws x types x samples.

@@ -16,15 +16,15 @@
 #' }
 #'
 #' @section All help pages:
-#' *Every fit:* [continue()], [resume()], [drop_warmup()], [convergence], [relabel()], [tidiers], [report()], ggplot
-#' objects by [autoplot][autoplot.warpbayes]; [computing] has the arguments that most functions share: backend, threads,
-#' seed, precision, checkpoints.
+#' *Every fit:* [continue()], [resume()], [drop_warmup()], [convergence], [relabel()], [print][print.warpbayes()],
+#' [as_draws][as_draws.warpbayes_fit()], [tidiers], [report()], ggplot objects by [autoplot][autoplot.warpbayes];
+#' [computing] has the arguments that most functions share: backend, threads, seed, precision, checkpoints.
 #'
 #' *Mixtures:* [dp_mixture()], its [prior][dp_prior()] and [model][mixture_model]; [bayesian_em], [marker_transform],
 #' [piled_values], [several samples][mixture_samples], [missing values][mixture_missing], [memory][mixture_memory],
 #' [clusters][mixture_clusters], [row_reader()]. Methods: [summary][summary.dp_mixture()], [plot][plot.dp_mixture()],
 #' [predict][predict.dp_mixture()], [log_lik][log_lik.dp_mixture()], [co_clustering()],
-#' [relabel][relabel.dp_mixture()], [tidy][tidy.dp_mixture()], [as_draws][as_draws.dp_mixture()].
+#' [relabel][relabel.dp_mixture()], [tidy][tidy.dp_mixture()].
 #'
 #' *Cell types:* [cell_types()], [how they are found][cell_types_method], [plot][plot.cell_types()],
 #' [predict][predict.cell_types()], [type_names()], [join_types()], [add_types()]. Between samples:
@@ -34,18 +34,17 @@
 #' *Regressions:* [bayes_logit()], [logit_prior()], [grouping_terms]. Methods: [summary][summary.bayes_logit()],
 #' [plot][plot.bayes_logit()], [predict][predict.bayes_logit()], [posterior_predict][posterior_predict.bayes_logit()],
 #' [residuals][residuals.bayes_logit()], [log_lik][log_lik.bayes_logit()], [emmeans][emm_basis.bayes_logit()],
-#' [tidy][tidy.bayes_logit()], [as_draws][as_draws.bayes_logit()].
+#' [tidy][tidy.bayes_logit()].
 #'
 #' *Topic models:* [topic_model()], [seed words, priors and groups][topic_model_structure],
 #' [users of topicmodels and text2vec][topic_model_peers], [compare_topics()].
 #' Methods: [print][print.topic_model()], [plot][plot.topic_model()], [top_terms()], [topic_names()], [coherence()],
 #' [perplexity()], [predict][predict.topic_model()], [add_documents()], [relabel][relabel.topic_model()],
-#' [tidy][tidy.topic_model()], [as_draws][as_draws.topic_model()].
+#' [tidy][tidy.topic_model()].
 #'
 #' *Posteriors without a likelihood:* [predictive_resample()], [models][predictive_models], [pitman_yor()],
 #' [quantiles_of()]. Methods: [summary][summary.martingale_posterior()], [plot][plot.martingale_posterior()],
-#' [predict][predict.martingale_posterior()], [simulate][simulate.martingale_posterior()],
-#' [as_draws][as_draws.martingale_posterior()].
+#' [predict][predict.martingale_posterior()], [simulate][simulate.martingale_posterior()].
 #'
 #' *Sums of discrete random variables:* [pmf()], [families][pmf_families], [convolve_pmf()], [sum_pmf()],
 #' [compound_pmf()], [portfolio_pmf()], [discretize_pmf()], [probabilities and draws][pmf_distribution],

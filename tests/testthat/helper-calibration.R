@@ -135,7 +135,7 @@ calibration_ranks <- function(model, i, iter = 900, least = 60, longest = 64 * i
   fit <- bayes_logit(model$formula, set$data, model$family, model$prior, chains = 1, iter = iter,
     warmup = iter / 3, seed = i, threads = 1, progress = FALSE)
   repeat {
-    draws <- warpbayes:::logit_array(fit, groups = TRUE)[, 1, names(set$values)]
+    draws <- warpbayes:::array_of_draws(fit, groups = TRUE)[, 1, names(set$values)]
     # Effective sizes of no more than 2,000 draws, which is fast: these are ranked.
     at <- unique(round(seq(1, nrow(draws), length.out = 2000)))
     draws <- draws[at, ]

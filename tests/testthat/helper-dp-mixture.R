@@ -70,5 +70,5 @@ simulate_fit <- function(n = 2000, k = 6, p = 3, sweeps = 100, warmup = 50, chai
     center = center, scale = scale, elapsed = list(total = 1.5), interrupted = FALSE, transform = NULL,
     x = x, call = quote(dp_mixture(x))
   )
-  structure(fit, class = "dp_mixture", labels = labels)
+  structure(fit, class = c("dp_mixture", "warpbayes_fit", "warpbayes"), labels = labels)
 }

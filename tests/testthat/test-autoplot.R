@@ -73,7 +73,7 @@ test_that("every picture of regressions, tables and topics is drawn", {
   table <- structure(
     data.frame(type = factor(rep(c("T", "B"), 2)), sample = factor(rep(c("s1", "s2"), each = 2)), cells = 10L,
       proportion = c(0.4, 0.6, 0.3, 0.7), lower = c(0.3, 0.5, 0.2, 0.6), upper = c(0.5, 0.7, 0.4, 0.8)),
-    class = c("type_proportions", "data.frame")
+    class = c("type_proportions", "warpbayes", "data.frame")
   )
   draws(autoplot(table))
   draws(autoplot(table, group = c("a", "b")))

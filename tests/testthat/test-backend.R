@@ -267,7 +267,7 @@ test_that("warp_info() prints all its parts", {
       device = 0:1, name = c("NVIDIA A", "NVIDIA B"), memory = c(24e9, 8e9), memory_free = c(23.5e9, 7.1e9),
       major = c(8L, 7L), minor = c(9L, 5L), driver = 13000L, runtime = 12080L
     ))
-  ), class = "warp_info")
+  ), class = c("warp_info", "warpbayes"))
   out <- capture.output(print(info))
   expect_identical(out, c(
     "warpbayes 0.1.0, built with gcc 12.2.0",

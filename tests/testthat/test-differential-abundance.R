@@ -196,7 +196,8 @@ test_that("draws of the counts that lack a type do not speak for it", {
 
 test_that("type_differences() says that it is about these samples alone", {
   table <- structure(
-    data.frame(type = factor("a"), difference = 0.1), scale = "proportion", class = c("type_differences", "data.frame")
+    data.frame(type = factor("a"), difference = 0.1), scale = "proportion",
+    class = c("type_differences", "warpbayes", "data.frame")
   )
   expect_match(paste(capture.output(print(table)), collapse = " "), "about these samples alone")
   # A column taken from the table is only a column.

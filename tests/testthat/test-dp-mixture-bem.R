@@ -370,12 +370,12 @@ test_that("functions that need draws refuse a mode, and all others work", {
   refuse(co_clustering(fit, 1:3), "there is nothing to average over")
   refuse(drop_warmup(fit), "there are none to drop")
   if (requireNamespace("posterior", quietly = TRUE)) {
-    refuse(as_draws_array.dp_mixture(fit), "there is nothing to make a table of")
+    refuse(as_draws_array.warpbayes_fit(fit), "there is nothing to make a table of")
   }
   if (requireNamespace("coda", quietly = TRUE)) {
-    refuse(as.mcmc.list.dp_mixture(fit), "there is nothing to make a table of")
+    refuse(as.mcmc.list.warpbayes_fit(fit), "there is nothing to make a table of")
   }
-  table <- glance.dp_mixture(fit)
+  table <- glance_of(fit)
   expect_identical(table$log_likelihood, fit$log_likelihood[[fit$iter, best]])
   expect_identical(table$converged, fit$converged[[best]])
   expect_true(is.na(table$rhat))

@@ -264,8 +264,8 @@ test_that("c() and rep() make lists of distributions", {
   expect_identical(do.call(max, rep(die, 2)), max(die, die))
   expect_output(print(c(die, -die)), "2 distributions.*\\[\\[1\\]\\] pmf on 1..6.*\\[\\[2\\]\\] pmf on -6..-1")
   expect_output(print(rep(die, 12)), "12 distributions.*\\[\\[10\\]\\] pmf on 1..6\n\\.\\.\\.")
-  expect_input_error(sum(c(die, die)), "`sum\\(\\)` is not known for lists of distributions; sum_pmf\\(\\) adds")
-  expect_input_error(max(c(die, die)), "; do.call\\(max, x\\) takes its variables one by one")
+  expect_input_error(sum(c(die, die)), "`sum\\(\\)` is not known for lists of distributions: sum_pmf\\(\\) adds")
+  expect_input_error(max(c(die, die)), ": do.call\\(max, x\\) takes its variables one by one")
   expect_input_error(rep(die, times = NULL), "`times` must be one whole number from 0 to .*, not NULL")
   expect_input_error(rep(die, -1), "`times` must be one whole number")
   expect_input_error(rep(die, 3, each = "a"), "`each` must be one whole number")
@@ -286,12 +286,14 @@ test_that("objects that are not as pmf() makes them are recognised", {
   logs$log_prob <- logs$log_prob[1:2]
   far <- pmf(c(0.5, 0.3, 0.2), values = c(0, 1, 1e9))
   far$at <- rev(far$at)
+  with_class <- function(x) structure(x, class = class(die))
   bad <- list(
     "its probabilities sum to 0.5, not 1" = cut, "`from` is missing" = unfinished, "`from` is \"1\"" = textual,
     "`by` is 0" = shifted, "`prob` has entries that are not probabilities" = negative,
     "its probabilities sum to 0.333333, not 1" = logs, "`at` does not fit to the probabilities" = far,
-    "it is 1 instead of a list" = structure(1, class = "pmf"), "`prob` is missing" = structure(list(), class = "pmf"),
-    "`prob` is not a vector of doubles: an integer of length 2" = structure(list(prob = 1:2, from = 0), class = "pmf")
+    "it is 1 instead of a list" = with_class(1), "`prob` is missing" = with_class(list()),
+    "`prob` is not a vector of doubles: an integer of length 2" = with_class(list(prob = 1:2, from = 0)),
+    "it lacks the class \"warpbayes\"" = structure(unclass(die), class = "pmf")
   )
   uses <- list(
     mean, variance, median, summary, print, format, plot, lines, as.data.frame, quantile, truncate,
@@ -354,10 +356,10 @@ test_that("what R cannot draw is an error about the picture", {
 })
 
 test_that("functions of numbers are refused with a suggestion", {
-  expect_input_error(sum(die, die), "`sum\\(\\)` is not known for distributions; sum_pmf\\(\\) adds")
-  expect_input_error(range(die), "`range\\(\\)` is not known for distributions; quantile")
-  expect_input_error(any(die), "`any\\(\\)` is not known for distributions$")
-  expect_input_error(exp(die), "`exp\\(\\)` is not known for distributions$")
+  expect_input_error(sum(die, die), "`sum\\(\\)` is not known for distributions: sum_pmf\\(\\) adds")
+  expect_input_error(range(die), "`range\\(\\)` is not known for distributions: quantile")
+  expect_input_error(any(die), "`any\\(\\)` is not known for distributions: use mean")
+  expect_input_error(exp(die), "`exp\\(\\)` is not known for distributions: use mean")
   expect_input_error(variance(1:3), "`x` must be a distribution made by pmf\\(\\), not an integer of length 3")
 })
 
@@ -415,7 +417,7 @@ test_that("the printed digits are right", {
 
 test_that("a distribution differs from a list that holds it", {
   expect_input_error(die[1], "`\\[` is not known for distributions; dpmf\\(values, x\\)")
-  expect_input_error(rev(die), "`rev\\(\\)` is not known for distributions; -x")
+  expect_input_error(rev(die), "`rev\\(\\)` is not known for distributions: -x")
 })
 
 test_that("moments of long distributions are summed in blocks", {

@@ -125,7 +125,7 @@ test_that("the code of a page repeats the fit", {
   set.seed(3)
   df <- data.frame(y = rbinom(30, 1, 0.5), x = rnorm(30))
   fit <- drop_warmup(continue(bayes_logit(y ~ x, df, chains = 1, iter = 40, threads = 2), 20, threads = 2), 5)
-  code <- logit_content(fit)$code
+  code <- report_content(fit)$code
   expect_match(code[[1]], "It needs `df`, which is not part of this page", fixed = TRUE)
   again <- new.env(parent = asNamespace("warpbayes"))
   again$df <- df
@@ -137,11 +137,11 @@ test_that("the code of a page repeats the fit", {
   fit <- do.call(dp_mixture, list(cells, components = 2, iter = 10, seed = 1, threads = 2))
   needed <- "# It needs `x`, which is not part of this page."
   call <- "fit <- dp_mixture(x = x, components = 2, iter = 10, seed = 1)"
-  expect_identical(mixture_content(fit)$code, c(needed, call))
+  expect_identical(report_content(fit)$code, c(needed, call))
   # Objects of other arguments are named too, but not functions.
   own_prior <- logit_prior(scale = 2)
   fit <- bayes_logit(y ~ x, df, prior = own_prior, chains = c(1), iter = 10, threads = 2)
-  expect_identical(logit_content(fit)$code[[1]], "# It needs `df`, `own_prior`, which are not part of this page.")
+  expect_identical(report_content(fit)$code[[1]], "# It needs `df`, `own_prior`, which are not part of this page.")
 })
 
 test_that("a file is replaced only if it is a report, and no half of a page is left", {
