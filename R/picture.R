@@ -105,7 +105,9 @@ paint_picture <- function(picture) {
   below <- (if (is.null(picture$key)) 0 else key_rows(picture$key) + 1.6) + (if (is.null(picture$caption)) 0 else 1)
   xlab_lines <- if (is.null(picture$xlab)) 0 else 1.3 + lengths(regmatches(picture$xlab, gregexpr("\n", picture$xlab)))
   outer_y <- if (picture$one_y) left$lines else 0
-  old <- graphics::par(
+  old <- graphics::par(c("mfrow", "mar", "oma", "las", "mgp", "tcl", "xaxs", "yaxs"))
+  on.exit(graphics::par(old))
+  graphics::par(
     mfrow = c(ceiling(length(panels) / picture$columns), picture$columns),
     mar = if (matrix) rep(0.25, 4L) else c(if (picture$one_x) 0.4 else 2.2 + (if (several) 0 else xlab_lines),
       if (picture$one_y) 0.8 else left$lines + (if (is.null(picture$ylab) || several) 0 else 1.4),
@@ -115,7 +117,6 @@ paint_picture <- function(picture) {
       (if (matrix) 2.4 else 0) + (if (is.null(picture$main)) 0 else 1.7), if (matrix) 2.4 else 0),
     las = 1, mgp = c(2, if (matrix) 0.4 else 0.6, 0), tcl = -0.2, xaxs = "i", yaxs = "i"
   )
-  on.exit(graphics::par(old))
   for (i in seq_along(panels)) {
     graphics::plot.new()
     if (!is.null(panels[[i]])) {
@@ -141,7 +142,7 @@ name_lines <- function(panels, columns) {
   ticks <- lapply(panels, `[[`, "y")
   labels <- lapply(ticks, function(one) if (is.list(one$labels)) rep("10000", length(one$labels)) else one$labels)
   most <- max(lengths(labels), 1L)
-  widest <- max(nchar(unlist(labels)), 1L)
+  widest <- max(nchar(paste(unlist(labels))), 1L)
   if (!isTRUE(ticks[[1L]]$names)) {
     return(list(lines = 1 + 0.5 * widest, cex = 0.9))
   }
@@ -150,7 +151,7 @@ name_lines <- function(panels, columns) {
 }
 
 # A line holds about a hundred letters.
-key_rows <- function(key) ceiling(length(key$text) / max(1, min(5, 100 %/% (max(nchar(key$text)) + 5))))
+key_rows <- function(key) ceiling(length(key$text) / max(1, min(5, 100 %/% (max(nchar(paste(key$text))) + 5))))
 
 paint_legend <- function(key) {
   old <- graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = rep(0, 4L), new = TRUE)
