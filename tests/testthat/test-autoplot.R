@@ -100,6 +100,14 @@ test_that("every picture of distributions and martingale posteriors is drawn", {
     threads = 2)
   band <- draws(autoplot(curve))
   expect_equal(sort(band$data[[3L]]$y), sort(curve$mean0))
+  # Base graphics can add to a band, because its region is the device's own.
+  grDevices::pdf(NULL)
+  graphics::plot.new()
+  before <- graphics::par("plt")
+  plot(curve)
+  expect_identical(graphics::par("plt"), before)
+  expect_true(all(range(curve$mean0) > graphics::par("usr")[[3L]] & range(curve$mean0) < graphics::par("usr")[[4L]]))
+  grDevices::dev.off()
   grid <- expand.grid(wt = c(2, 3, 4), hp = c(80, 150, 250))
   cars <- transform(mtcars[c("am", "wt", "hp")], am = factor(am))
   plane <- predictive_resample(cars, copula_classification(am ~ wt + hp, points = grid), horizon = 10, draws = 10,
