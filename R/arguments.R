@@ -23,11 +23,15 @@ shorten <- function(text) if (nchar(text, allowNA = TRUE) %in% 0:60) text else p
 # The first 57 characters. Bytes that are not valid in their encoding are shown as R escapes them.
 strtrim_safe <- function(text) substr(if (validUTF8(text)) text else encodeString(text), 1L, 57L)
 
-check_dots_empty <- function(...) {
-  if (...length() > 0L) {
-    given <- names(list(...))
-    given <- if (is.null(given) || !nzchar(given[[1L]])) "an unnamed argument" else paste0("`", given[[1L]], "`")
-    stop_warpbayes("input", paste0("unused argument: ", given, " is not known here; is it misspelt?"), argument = given)
+check_dots_empty <- function(...) if (...length() > 0L) refuse_dots(list(...), parent.frame())
+
+# `frame` is of the function that has the dots, for arguments that came by their old names.
+refuse_dots <- function(given, frame) {
+  given <- take_old_names(given, frame)
+  if (length(given)) {
+    name <- names(given)[1L]
+    name <- if (is.null(name) || !nzchar(name)) "an unnamed argument" else paste0("`", name, "`")
+    stop_warpbayes("input", paste0("unused argument: ", name, " is not known here; is it misspelt?"), argument = name)
   }
 }
 
@@ -64,6 +68,9 @@ check_count <- function(value, argument, min = 1, max = .Machine$integer.max) {
   }
   as.double(value)
 }
+
+# How many draws of a fit are used, NULL for all.
+check_ndraws <- function(ndraws) if (!is.null(ndraws)) check_count(ndraws, "ndraws")
 
 # One finite number above (or, with `open = FALSE`, at or above) `min`.
 check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE) {

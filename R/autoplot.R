@@ -16,7 +16,7 @@
 #' @param y,log,lower.tail,xlim,ylim,xlab,ylab,col,legend for a distribution, as in [plot.pmf()]. `xlim` chooses the
 #'   values that are computed.
 #' @param data,min_weight,backend,threads for a mixture, as in [plot.dp_mixture()].
-#' @param parameters,standardise for a regression, as in [plot.bayes_logit()].
+#' @param parameters,standardize for a regression, as in [plot.bayes_logit()].
 #' @param markers,components,specks for mixtures and cell types, as in their `plot()` methods.
 #' @param group,types,effect for tables of types, as in their `plot()` methods.
 #' @param topics,n,by for topic models, as in [plot.topic_model()].

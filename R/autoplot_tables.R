@@ -4,14 +4,14 @@
 #' @method autoplot bayes_logit
 #' @exportS3Method ggplot2::autoplot bayes_logit
 autoplot.bayes_logit <- function(object, type = c("coefficients", "trace", "calibration"), parameters = NULL,
-                                 main = NULL, standardise = TRUE, ...) {
+                                 main = NULL, standardize = TRUE, ...) {
   check_dots_empty(...)
   check_title(main)
   type <- check_choice(type, "type", c("coefficients", "trace", "calibration"))
-  standardise <- check_flag(standardise, "standardise")
+  standardize <- check_flag(standardize, "standardize")
   coefficient_draws(object)
   gg_draw(switch(type,
-    coefficients = coefficient_picture(object, parameters, standardise, main),
+    coefficients = coefficient_picture(object, parameters, standardize, main),
     trace = trace_picture(logit_trace_parts(object, parameters), main),
     calibration = calibration_picture(object, main)
   ))

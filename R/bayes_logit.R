@@ -26,7 +26,8 @@
 #'   `cbind(successes, failures)`. The response of `"negbinomial"` is counts. The response of `"multinomial"` is a
 #'   factor or a matrix of counts with a column for each class; the first class is the reference.
 #' @param data a data frame.
-#' @param family `"binomial"`, `"negbinomial"` or `"multinomial"`, as described below, or [stats::binomial()].
+#' @param family `"binomial"`, `"negbinomial"` (or `"negative_binomial"`) or `"multinomial"`, as described below, or
+#'   [stats::binomial()].
 #' @param prior a prior from [logit_prior()].
 #' @param weights `NULL`, or numbers of at least 0: the likelihood of each row is raised to this power. Rows of weight 0
 #'   do not change the fit.
@@ -280,10 +281,10 @@ coefficient_names <- function(design, response) {
 
 #' @rdname continue
 #' @export
-continue.bayes_logit <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60,
+continue.bayes_logit <- function(fit, more, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60,
                                  progress = NULL, ...) {
   check_dots_empty(...)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
   check_logit_fit(fit)
-  continue_chains(fit, iter, logit_sampler, backend, threads, progress, checkpoint)
+  continue_chains(fit, more, logit_sampler, backend, threads, progress, checkpoint)
 }

@@ -49,7 +49,7 @@ NULL
 #' @rdname tidy.bayes_logit
 #' @method tidy bayes_logit
 #' @exportS3Method generics::tidy bayes_logit
-tidy.bayes_logit <- function(x, conf.int = TRUE, conf.level = 0.95, exponentiate = FALSE, ...) {
+tidy.bayes_logit <- function(x, conf.int = TRUE, conf.level = 0.9, exponentiate = FALSE, ...) {
   check_dots_empty(...)
   conf.int <- check_flag(conf.int, "conf.int")
   exponentiate <- check_flag(exponentiate, "exponentiate")

@@ -18,7 +18,7 @@ check_family <- function(family) {
     }
     family <- family$family
   }
-  check_choice(family, "family", logit_families)
+  check_choice(if (identical(family, "negative_binomial")) "negbinomial" else family, "family", logit_families)
 }
 
 # Splits a formula into its part without terms (x | g), and these terms, in the notation of package lme4. A single term

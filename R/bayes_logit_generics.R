@@ -9,13 +9,14 @@
 #' responses by package bayesplot. `fixef()`, `ranef()` and `VarCorr()` are generics of package nlme.
 #'
 #' @param object,x,formula a fit from [bayes_logit()].
-#' @param newdata,re_formula,draws as in [predict.bayes_logit()]. New data have one trial in each row. `pp_check()`
+#' @param newdata,re_formula,ndraws as in [predict.bayes_logit()]. New data have one trial in each row. `pp_check()`
 #'   shows the rows that were fitted, with so many replications.
 #' @param seed for draws of responses: passed to [set.seed()] if not `NULL`. R's generator is then left as it was.
 #' @param type for `pp_check()`: a function of package bayesplot without its `ppc_`, such as `"bars"`, `"stat"` or
 #'   `"dens_overlay"`.
 #' @param prob the probability of each interval.
 #' @param pars `NULL` for all parameters, or their names.
+#' @param draws the earlier name of `ndraws`.
 #' @param ... must be empty; for `pp_check()`, arguments of that function.
 #' @return `posterior_linpred()` and `posterior_epred()` give a matrix, draws x rows, or for a multinomial an array,
 #'   draws x rows x classes. The rows must be complete. `posterior_predict()` gives a matrix of successes or counts. For
@@ -42,7 +43,7 @@
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("rstantools", quietly = TRUE)) {
-#'   rstantools::posterior_epred(fit, data.frame(wt = c(2, 3)), draws = 4)
+#'   rstantools::posterior_epred(fit, data.frame(wt = c(2, 3)), ndraws = 4)
 #' }
 #' @name posterior_predict.bayes_logit
 NULL
@@ -54,7 +55,7 @@ drawn_rows <- function(object, newdata, re_formula, draws, response) {
   }
   used <- draws_used(object, draws)
   n <- nrow(rows$x)
-  check_result_size(as.double(n) * length(used) * outcomes_of(object), "draws", "draws of rows")
+  check_result_size(as.double(n) * length(used) * outcomes_of(object), "ndraws", "draws of rows")
   values <- linear_draws(object, rows, used, seq_len(n))
   values <- if (response) response_draws(object, values) else values
   classes <- object$response$classes
@@ -69,27 +70,27 @@ drawn_rows <- function(object, newdata, re_formula, draws, response) {
 #' @rdname posterior_predict.bayes_logit
 #' @method posterior_linpred bayes_logit
 #' @exportS3Method rstantools::posterior_linpred bayes_logit
-posterior_linpred.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, draws = NULL, ...) {
+posterior_linpred.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, ndraws = NULL, ...) {
   check_dots_empty(...)
-  drawn_rows(object, newdata, re_formula, draws, FALSE)$values
+  drawn_rows(object, newdata, re_formula, ndraws, FALSE)$values
 }
 
 #' @rdname posterior_predict.bayes_logit
 #' @method posterior_epred bayes_logit
 #' @exportS3Method rstantools::posterior_epred bayes_logit
-posterior_epred.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, draws = NULL, ...) {
+posterior_epred.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, ndraws = NULL, ...) {
   check_dots_empty(...)
-  drawn_rows(object, newdata, re_formula, draws, TRUE)$values
+  drawn_rows(object, newdata, re_formula, ndraws, TRUE)$values
 }
 
 #' @rdname posterior_predict.bayes_logit
 #' @method posterior_predict bayes_logit
 #' @exportS3Method rstantools::posterior_predict bayes_logit
-posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, draws = NULL, seed = NULL, ...) {
+posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, ndraws = NULL, seed = NULL, ...) {
   check_dots_empty(...)
   drawn <- draw_with_seed(seed, {
     # The effects of new groups are drawn too.
-    mean <- drawn_rows(object, newdata, re_formula, draws, TRUE)
+    mean <- drawn_rows(object, newdata, re_formula, ndraws, TRUE)
     trials <- if (is.null(newdata)) rep(object$response$trials, each = length(mean$used)) else 1
     draw_responses(object, mean, trials)
   })
@@ -117,13 +118,13 @@ posterior_interval.bayes_logit <- function(object, prob = 0.9, pars = NULL, ...)
 #' @rdname posterior_predict.bayes_logit
 #' @method predictive_interval bayes_logit
 #' @exportS3Method rstantools::predictive_interval bayes_logit
-predictive_interval.bayes_logit <- function(object, prob = 0.9, newdata = NULL, re_formula = NULL, draws = NULL,
+predictive_interval.bayes_logit <- function(object, prob = 0.9, newdata = NULL, re_formula = NULL, ndraws = NULL,
                                             seed = NULL, ...) {
   check_dots_empty(...)
   if (object$family == "multinomial") {
     stop_input("object", "is a multinomial regression, whose classes have no order: use predict()")
   }
-  interval_of_draws(posterior_predict.bayes_logit(object, newdata, re_formula, draws, seed), prob)
+  interval_of_draws(posterior_predict.bayes_logit(object, newdata, re_formula, ndraws, seed), prob)
 }
 
 # Responses given their means, `mean`, from drawn_rows().
@@ -174,7 +175,8 @@ draw_classes <- function(probability, trials, as_counts) {
 #' @rdname posterior_predict.bayes_logit
 #' @method pp_check bayes_logit
 #' @exportS3Method bayesplot::pp_check bayes_logit
-pp_check.bayes_logit <- function(object, type = NULL, draws = 50, seed = NULL, ...) {
+pp_check.bayes_logit <- function(object, type = NULL, ndraws = 50, seed = NULL, ..., draws) {
+  if (!missing(draws)) take_old_names(list(draws = draws))
   trials <- object$response$trials
   is_counted <- object$family == "negbinomial" || any(trials != 1)
   if (object$family == "multinomial" && is_counted) {
@@ -187,7 +189,7 @@ pp_check.bayes_logit <- function(object, type = NULL, draws = 50, seed = NULL, .
     stop_input("type", "must be the name of a function of package bayesplot without its ppc_, such as \"stat\", not ",
       show_value(type))
   }
-  replicated <- posterior_predict.bayes_logit(object, draws = draws, seed = seed)
+  replicated <- posterior_predict.bayes_logit(object, ndraws = ndraws, seed = seed)
   observed <- object$response$observed
   if (object$family == "multinomial") {
     observed <- max.col(observed, "first")

@@ -10,8 +10,9 @@
 #' @param newdata a data frame with the predictors and the response, of the same types as in the fit; `NULL` for the
 #'   rows that were fitted, with their weights. New rows have weight 1. A group that is not in the fit gets, in each
 #'   draw, effects from the distribution of groups, by R's generator.
-#' @param draws how many of the kept draws to use, evenly spaced; `NULL` for all. `loo()` uses the same number of each
+#' @param ndraws how many of the kept draws to use, evenly spaced; `NULL` for all. `loo()` uses the same number of each
 #'   chain.
+#' @param draws the earlier name of `ndraws`.
 #' @param re_formula as in [predict.bayes_logit()].
 #' @param ... for `log_lik()` it must be empty. `loo()` passes it on to `loo::loo()`, for example `cores`.
 #' @return `log_lik()` gives a matrix, draws x rows. It is a method of the generic in package rstantools, which need not
@@ -30,7 +31,7 @@
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' dim(log_lik(fit))
-#' log_lik(fit, data.frame(wt = c(2, 3), am = 1), draws = 3)
+#' log_lik(fit, data.frame(wt = c(2, 3), am = 1), ndraws = 3)
 #' if (requireNamespace("loo", quietly = TRUE)) {
 #'   loo::loo(fit)
 #' }
@@ -57,9 +58,9 @@ log_lik.default <- function(object, ...) {
 #' @rdname log_lik.bayes_logit
 #' @rawNamespace S3method(rstantools::log_lik, bayes_logit)
 #' @export
-log_lik.bayes_logit <- function(object, newdata = NULL, draws = NULL, re_formula = NULL, ...) {
+log_lik.bayes_logit <- function(object, newdata = NULL, ndraws = NULL, re_formula = NULL, ...) {
   check_dots_empty(...)
-  log_likelihoods(object, newdata, draws_used(object, draws), re_formula)
+  log_likelihoods(object, newdata, draws_used(object, ndraws), re_formula)
 }
 
 log_likelihoods <- function(fit, newdata, used, re_formula) {
@@ -72,7 +73,7 @@ log_likelihoods <- function(fit, newdata, used, re_formula) {
     }
     of_rows <- list(response = new_response(fit, newdata), weights = rep(1, n))
   }
-  check_result_size(length(used) * as.double(n), "draws", "log likelihoods", copies = 1)
+  check_result_size(length(used) * as.double(n), "ndraws", "log likelihoods", copies = 1)
   out <- matrix(0, length(used), n)
   effects <- row_effects(fit, rows, used)
   for (block in row_blocks(seq_len(n), length(used))) {
@@ -147,15 +148,16 @@ row_log_likelihood <- function(fit, linear, used, block, response, weights) {
 #' @rdname log_lik.bayes_logit
 #' @method loo bayes_logit
 #' @exportS3Method loo::loo bayes_logit
-loo.bayes_logit <- function(x, draws = NULL, ...) {
+loo.bayes_logit <- function(x, ndraws = NULL, ..., draws) {
+  if (!missing(draws)) take_old_names(list(draws = draws))
   if (isTRUE(x$prior_only)) {
     stop_input("x", "has draws of the prior alone, from which no row can be left out")
   }
   kept <- kept_draws(x$iter, x)
-  total <- length(draws_used(x, draws))
+  total <- length(draws_used(x, ndraws))
   of_chain <- unique(round(seq(1, kept, length.out = ceiling(total / x$chains))))
   if (length(of_chain) < 10L) {
-    stop_input(if (is.null(draws)) "x" else "draws", sprintf("leaves %d of each chain's draws, but loo() needs 10",
+    stop_input(if (is.null(ndraws)) "x" else "ndraws", sprintf("leaves %d of each chain's draws, but loo() needs 10",
       length(of_chain)))
   }
   used <- as.vector(outer(of_chain, kept * (seq_len(x$chains) - 1), `+`))

@@ -18,7 +18,7 @@
 #' @param type which picture.
 #' @param parameters for `"coefficients"` and `"trace"`: names or numbers of parameters. `NULL` shows all coefficients
 #'   except the intercept, or the traces of the log likelihood and of the first five parameters.
-#' @param standardise for `"coefficients"`: `FALSE` shows the coefficients in the units of the data.
+#' @param standardize for `"coefficients"`: `FALSE` shows the coefficients in the units of the data.
 #' @param main title, `NULL` for none.
 #' @param ... must be empty.
 #' @return `x`, invisibly.
@@ -31,14 +31,14 @@
 #' plot(fit, "calibration")
 #' @export
 plot.bayes_logit <- function(x, type = c("coefficients", "trace", "calibration"), parameters = NULL, main = NULL,
-                             standardise = TRUE, ...) {
+                             standardize = TRUE, ...) {
   check_dots_empty(...)
   check_title(main)
   type <- check_choice(type, "type", c("coefficients", "trace", "calibration"))
   coefficient_draws(x)
-  standardise <- check_flag(standardise, "standardise")
+  standardize <- check_flag(standardize, "standardize")
   paint_picture(switch(type,
-    coefficients = coefficient_picture(x, parameters, standardise, main),
+    coefficients = coefficient_picture(x, parameters, standardize, main),
     trace = trace_picture(logit_trace_parts(x, parameters), main),
     calibration = calibration_picture(x, main)
   ))
@@ -58,7 +58,7 @@ chosen_parameters <- function(parameters, names, default) {
 }
 
 # Posterior means of parameters with intervals of 50% and 90%, from the first to the last.
-coefficient_picture <- function(fit, parameters, standardise, main) {
+coefficient_picture <- function(fit, parameters, standardize, main) {
   draws <- logit_draws(fit)
   names <- dimnames(draws)[[3L]]
   is_intercept <- rep(fit$design$is_intercept, length.out = length(fit$coefficient_names))
@@ -66,13 +66,13 @@ coefficient_picture <- function(fit, parameters, standardise, main) {
   shown <- chosen_parameters(parameters, names, if (length(slopes)) slopes else names)
   unit <- stats::setNames(rep(fit$design$scale, length.out = length(fit$coefficient_names)), fit$coefficient_names)
   points <- vapply(shown, function(name) {
-    values <- as.vector(draws[, , name]) * if (standardise && name %in% names(unit)) unit[[name]] else 1
+    values <- as.vector(draws[, , name]) * if (standardize && name %in% names(unit)) unit[[name]] else 1
     c(stats::quantile(values, c(0.05, 0.25, 0.75, 0.95), names = FALSE), mean(values))
   }, numeric(5L))
   rows <- data.frame(name = shown, estimate = points[5L, ], lower = points[1L, ], upper = points[4L, ],
     inner_lower = points[2L, ], inner_upper = points[3L, ], colour = chain_colours[[1L]])
   interval_picture(rows, main, paste0(
-    "posterior mean, 50% and 90% intervals", if (standardise) ",\nfor a standard deviation of the predictor"
+    "posterior mean, 50% and 90% intervals", if (standardize) ",\nfor a standard deviation of the predictor"
   ))
 }
 

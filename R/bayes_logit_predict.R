@@ -13,10 +13,10 @@
 #' @param sparse if the fit had a matrix as `sparse`: such a matrix for the rows of `newdata`.
 #' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes.
 #'   `"link"`: the linear predictor (for counts the log of the mean, for classes their log odds against the first).
-#' @param interval probability of the equal-tailed interval of the mean.
+#' @param level probability of the equal-tailed interval of the mean.
 #' @param re_formula `NULL` for predictions with the groups of the rows, `NA` for predictions of a group whose intercept
 #'   is 0.
-#' @param draws how many of the kept draws to use, evenly spaced; `NULL` for all.
+#' @param ndraws how many of the kept draws to use, evenly spaced; `NULL` for all.
 #' @param nsim number of simulated responses.
 #' @param seed for `simulate()`, as in [stats::simulate()]: passed to [set.seed()] if not `NULL`; R's generator is then
 #'   left as it was.
@@ -42,14 +42,14 @@
 #' head(simulate(fit, nsim = 2, seed = 1))
 #' @importFrom stats predict
 #' @export
-predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "link"), interval = 0.9, draws = NULL,
+predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "link"), level = 0.9, ndraws = NULL,
                                 sparse = NULL, re_formula = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   type <- check_choice(type, "type", c("response", "link"))
-  interval <- check_number(interval, "interval", min = 0, max = 1)
+  level <- check_number(level, "level", min = 0, max = 1)
   rows <- prediction_rows(object, newdata, sparse, check_re_formula(re_formula))
-  used <- draws_used(object, draws)
-  tails <- c((1 - interval) / 2, (1 + interval) / 2)
+  used <- draws_used(object, ndraws)
+  tails <- c((1 - level) / 2, (1 + level) / 2)
   out <- summarise_rows(object, rows, used, type, tails, backend, threads)
   classes <- object$response$classes
   statistics <- c("mean", "sd", "lower", "upper")

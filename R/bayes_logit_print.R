@@ -208,7 +208,7 @@ vcov.bayes_logit <- function(object, ...) {
 #' @rdname summary.bayes_logit
 #' @importFrom stats confint
 #' @export
-confint.bayes_logit <- function(object, parm, level = 0.95, ...) {
+confint.bayes_logit <- function(object, parm, level = 0.9, ...) {
   check_dots_empty(...)
   level <- check_number(level, "level", min = 0, max = 1)
   draws <- coefficient_draws(object)

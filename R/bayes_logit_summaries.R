@@ -171,7 +171,7 @@ draws_used <- function(fit, draws) {
   if (is.null(draws)) {
     return(seq_len(total))
   }
-  draws <- min(check_count(draws, "draws"), total)
+  draws <- min(check_count(draws, "ndraws"), total)
   unique(round(seq(1, total, length.out = draws)))
 }
 

@@ -20,7 +20,7 @@
 #' @param speck a type with a smaller share of the cells is a speck.
 #' @param names names of the types, the most frequent first. There may be fewer names than types. `levels(x) <-` names
 #'   the types later.
-#' @param draws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
+#' @param ndraws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
 #' @param ... not used.
 #' @inheritParams computing_arguments
 #' @return An object of class `cell_types`. Let T be the types, D the draws, n the cells, p the markers:
@@ -73,7 +73,7 @@
 #' levels(types) <- c("bent", "round")
 #' @export
 cell_types <- function(fit, types = NULL, overlap = 0.05, specks = c("auto", "keep", "join"), speck = 0.005,
-                       names = NULL, draws = 50, backend = NULL, threads = NULL, ...) {
+                       names = NULL, ndraws = 50, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   check_present(!missing(fit), "fit")
   if (!inherits(fit, "dp_mixture")) {
@@ -88,9 +88,7 @@ cell_types <- function(fit, types = NULL, overlap = 0.05, specks = c("auto", "ke
     specks <- if (is.null(types)) "keep" else "join"
   }
   speck <- check_number(speck, "speck", min = 0, max = 1, open = FALSE)
-  if (!is.null(draws)) {
-    draws <- check_count(draws, "draws")
-  }
+  ndraws <- check_ndraws(ndraws)
   if (!is.null(names)) {
     names <- check_type_names(names, "names")
   }
@@ -99,7 +97,7 @@ cell_types <- function(fit, types = NULL, overlap = 0.05, specks = c("auto", "ke
       "predict(fit, newdata, type = \"type\") gives the types of some of them")
   }
   run <- resolve_run(backend, threads)
-  map <- map_types(fit, types, overlap, if (specks == "join") speck else 0, draws, run)
+  map <- map_types(fit, types, overlap, if (specks == "join") speck else 0, ndraws, run)
   if (length(names) > map$count) {
     stop_input("names", sprintf("has %d names, but there %s only %s", length(names),
       if (map$count == 1L) "is" else "are", count_words(map$count, "type")))

@@ -124,16 +124,16 @@ advance_chains <- function(fit, iter, sampler, run, progress, threads, checkpoin
 }
 
 # Runs `iter` more sweeps of the user's fit. The topic's method of continue() has checked its own parts of the fit.
-continue_chains <- function(fit, iter, sampler, backend, threads, progress, checkpoint = NULL, cluster = NULL) {
-  iter <- check_count(iter, "iter")
+continue_chains <- function(fit, more, sampler, backend, threads, progress, checkpoint = NULL, cluster = NULL) {
+  more <- check_count(more, "more")
   if (!agrees_with_sweeps(fit, sampler(fit))) {
     stop_input("fit", "has been changed since it was made: its chains, sweeps and draws do not agree")
   }
   progress <- check_progress(progress)
-  run <- resolve_run(backend, threads, cluster = cluster, cost = fit_cost(fit, iter))
+  run <- resolve_run(backend, threads, cluster = cluster, cost = fit_cost(fit, more))
   fit$backend <- run_backend(run)
   fit$threads <- run$threads
-  advance_chains(fit, iter, sampler, run, progress, threads, checkpoint)
+  advance_chains(fit, more, sampler, run, progress, threads, checkpoint)
 }
 
 # The dimensions of the arrays of a plan after `sweeps` sweeps: lists of `traces` and `draws`, by name.

@@ -11,7 +11,7 @@
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, or cell types from [cell_types()].
 #' @param cells which rows of the fitted data, or of `newdata`; `NULL`: all.
 #' @param newdata other cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
-#' @param draws number of kept draws to average over, evenly spaced over all chains; `NULL`: all. Cell types have their
+#' @param ndraws number of kept draws to average over, evenly spaced over all chains; `NULL`: all. Cell types have their
 #'   own draws.
 #' @param ... not used.
 #' @inheritParams computing_arguments
@@ -25,7 +25,7 @@
 #' fit <- dp_mixture(x, components = 6, iter = 200, seed = 1, threads = 2)
 #' round(co_clustering(fit, cells = c(1, 2, 301, 302), threads = 2), 2)
 #' @export
-co_clustering <- function(fit, cells = NULL, newdata = NULL, draws = 50, backend = NULL, threads = NULL, ...) {
+co_clustering <- function(fit, cells = NULL, newdata = NULL, ndraws = 50, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   require_arguments("fit")
   check_present(!missing(fit), "fit")
@@ -37,9 +37,7 @@ co_clustering <- function(fit, cells = NULL, newdata = NULL, draws = 50, backend
   }
   need_sampler(fit, "there is nothing to average over")
   need_draws(fit, c("weights", "means", "covariances"))
-  if (!is.null(draws)) {
-    draws <- check_count(draws, "draws")
-  }
+  ndraws <- check_ndraws(ndraws)
   x <- cells_of(fit, newdata)
   if (!is.null(cells)) {
     if (!is.numeric(cells) || anyNA(cells) || any(cells < 1 | cells > nrow(x) | cells != floor(cells))) {
@@ -49,7 +47,7 @@ co_clustering <- function(fit, cells = NULL, newdata = NULL, draws = 50, backend
   }
   check_result_size(as.double(nrow(x))^2, "cells", "probabilities", copies = 3)
   run <- resolve_run(backend, threads)
-  used <- if (is.null(types)) spaced_draws(fit, draws) else types$map$used
+  used <- if (is.null(types)) spaced_draws(fit, ndraws) else types$map$used
   names <- if (is.null(rownames(x))) cells else rownames(x)
   same <- matrix(0, nrow(x), nrow(x), dimnames = if (!is.null(names)) list(names, names))
   evaluate_cells(fit, x, run, function(evaluate) {

@@ -42,7 +42,8 @@
 #' `warpbayes_error_input` for distributions with negative or fractional numbers, for negative sizes, and for
 #' parameters that are missing, beyond their range, or not parameters of this number. `warpbayes_error_memory` for
 #' results that do not fit in memory.
-#' @seealso [sum_pmf()] and [rep_sum()] for a fixed number; [zero_modify()], [expected_value()], [tail_value_at_risk()].
+#' @seealso [sum_pmf()] and [rep_sum_pmf()] for a fixed number; [zero_modify_pmf()], [expected_value()],
+#'   [tail_value_at_risk()].
 #' @references
 #' Panjer, H. H. (1981). Recursive evaluation of a family of compound distributions. *ASTIN Bulletin* 12(1), 22-26.
 #' \doi{10.1017/S0515036100006796}
@@ -84,7 +85,7 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
     check_pmf(number, "number")
     refuse_parameters(given, character(), "a distribution")
     if (!is.null(zero)) {
-      number <- zero_modify(number, zero)
+      number <- zero_modify_pmf(number, zero)
     }
     return(compound_of_any(number_weights(number), size, tail, accuracy, run))
   }

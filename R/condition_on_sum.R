@@ -25,9 +25,9 @@
 #' # 7 defects in two batches together: how many came from the first?
 #' first <- pmf(dbinom(0:100, 100, 0.02))
 #' second <- pmf(dbinom(0:50, 50, 0.06))
-#' condition_on_sum(first, second, 7)$x
+#' condition_on_sum_pmf(first, second, 7)$x
 #' @export
-condition_on_sum <- function(x, y, total, log = NULL) {
+condition_on_sum_pmf <- function(x, y, total, log = NULL) {
   require_arguments("x", "y", "total")
   if (!is.null(log)) {
     log <- check_flag(log, "log")
@@ -118,7 +118,7 @@ check_total <- function(total) {
 #' Two variables in a table
 #'
 #' A table of the joint probabilities of X and of the sum X + Y of two independent variables. With `given = TRUE` each
-#' column is the distribution of X given the sum instead, as [condition_on_sum()] gives it for one total.
+#' column is the distribution of X given the sum instead, as [condition_on_sum_pmf()] gives it for one total.
 #'
 #' @param x,y distributions made by [pmf()], or vectors of probabilities of 0, 1, ... that sum to 1.
 #' @param totals the values of the sum that are columns. The default is all of them, with `given = TRUE` all that are
@@ -127,9 +127,9 @@ check_total <- function(total) {
 #' @return A matrix of class `table`: a row for each value of X, a column for each total. The names are these values.
 #'   `addmargins()` adds the marginal distributions of X and of the sum, if all totals are there.
 #' @section Errors:
-#' `warpbayes_error_input` for what [condition_on_sum()] refuses. `warpbayes_error_memory` for a table that does not fit
-#' in memory.
-#' @seealso [condition_on_sum()], [convolve_pmf()].
+#' `warpbayes_error_input` for what [condition_on_sum_pmf()] refuses. `warpbayes_error_memory` for a table that does not
+#' fit in memory.
+#' @seealso [condition_on_sum_pmf()], [convolve_pmf()].
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
 #' addmargins(joint_table(die, die))
@@ -176,7 +176,7 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
     if (!any(can_x[met] & can_y[pair[met]])) {
       stop_input("totals", "has the entry ", show_value(total), ", a value that the sum takes with probability zero")
     }
-    dpmf(values_of(x), condition_on_sum(x, y, total, log = FALSE)$x)
+    dpmf(values_of(x), condition_on_sum_pmf(x, y, total, log = FALSE)$x)
   }
   structure(
     if (given || length(at) > length(totals)) {

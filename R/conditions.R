@@ -73,12 +73,13 @@ native <- function(...) {
 
 is_failure <- function(result) inherits(result, "warpbayes_failure")
 
-# The status of an entry that found an interrupt between slices of its work.
+# The status of an entry that found an interrupt or a time limit between slices of its work.
 status_interrupted <- 5L
 
 stop_failure <- function(failure) {
+  # Goes where R wanted to go: to a handler of the interrupt, or of the error that a time limit is.
   if (failure$status == status_interrupted) {
-    stop_interrupted()
+    .Call(C_interrupts_resume)
   }
   stop_warpbayes(status_class[[failure$status]], failure$message)
 }

@@ -7,7 +7,7 @@
 #' Fits of modes make more steps of Bayesian EM. In martingale posteriors, each resample makes more steps.
 #'
 #' @param fit a fit from [dp_mixture()], [topic_model()], [bayes_logit()] or [predictive_resample()].
-#' @param iter how many more sweeps each chain runs. For Bayesian EM: at most how many more steps each start makes. For
+#' @param more how many more sweeps each chain runs. For Bayesian EM: at most how many more steps each start makes. For
 #'   a martingale posterior: by how many steps the horizon of each resample grows.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return The longer fit, of the same class. It raises the same errors as the function that made the fit.
@@ -19,13 +19,13 @@
 #' at_once <- dp_mixture(x, components = 4, iter = 100, warmup = 25, seed = 1, threads = 2)
 #' identical(longer$draws, at_once$draws)
 #' @export
-continue <- function(fit, iter, ...) {
-  check_present(!missing(iter), "iter")
+continue <- function(fit, more, ...) {
+  check_present(!missing(more) || "iter" %in% names(list(...)), "more")
   UseMethod("continue")
 }
 
 #' @export
-continue.default <- function(fit, iter, ...) {
+continue.default <- function(fit, more, ...) {
   check_present(!missing(fit), "fit")
   stop_input("fit", "must come from dp_mixture(), topic_model(), bayes_logit() or predictive_resample(), not ",
     show_value(fit))

@@ -74,7 +74,7 @@
 #'
 #' Brent, R., Percival, C. and Zimmermann, P. (2007). Error bounds on complex floating-point
 #' multiplication. *Mathematics of Computation* 76, 1469-1481. \doi{10.1090/S0025-5718-07-01931-X}
-#' @seealso [sum_pmf()] for many variables, [rep_sum()] for copies of one, [condition_on_sum()].
+#' @seealso [sum_pmf()] for many variables, [rep_sum_pmf()] for copies of one, [condition_on_sum_pmf()].
 #' @examples
 #' x <- pmf(dbinom(0:1000, 1000, 0.5))
 #' s <- convolve_pmf(x, x, threads = 2)

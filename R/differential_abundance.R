@@ -18,7 +18,7 @@
 #' @param level probability of the intervals, between 0 and 1.
 #' @param fdr types are reported as long as their expected false discovery rate is at most this, between 0 and 1.
 #' @param totals for a matrix of counts: the number of cells of each sample. `NULL`: the sums of its columns.
-#' @param draws for cell types: how many draws of the fit give counts. More draws describe better how unsure the types
+#' @param ndraws for cell types: how many draws of the fit give counts. More draws describe better how unsure the types
 #'   of the cells are.
 #' @param chains number of chains for each draw of the counts. `NULL`: 2, or 4 for a matrix.
 #' @param iter,warmup sweeps of a chain, and how many of them are left out.
@@ -101,12 +101,12 @@
 #' plot(result)
 #' @export
 differential_abundance <- function(types, formula, data = NULL, effect = NULL, level = 0.9, fdr = 0.1, totals = NULL,
-                                   draws = 10, chains = NULL, iter = 600, warmup = 150, seed = NULL, backend = NULL,
+                                   ndraws = 10, chains = NULL, iter = 600, warmup = 150, seed = NULL, backend = NULL,
                                    threads = NULL, ...) {
   check_dots_empty(...)
   level <- check_number(level, "level", min = 0, max = 1)
   fdr <- check_number(fdr, "fdr", min = 0, max = 1)
-  draws <- check_count(draws, "draws", max = 1e4)
+  ndraws <- check_count(ndraws, "ndraws", max = 1e4)
   chains <- if (!is.null(chains)) check_count(chains, "chains", max = 1000)
   iter <- check_count(iter, "iter", max = 1e6)
   warmup <- check_count(warmup, "warmup", min = 0, max = max(0, iter - fewest_sweeps))
@@ -118,7 +118,7 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
     if (!is.null(totals)) {
       stop_input("totals", "is for a matrix of counts; cell types know the cells of their samples")
     }
-    counts <- draw_type_counts(types, draws, seed, run)
+    counts <- draw_type_counts(types, ndraws, seed, run)
     totals <- tabulate(types$fit$sample, length(types$fit$samples))
   } else {
     counts <- check_type_counts(types)

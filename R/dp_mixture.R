@@ -173,14 +173,14 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
 #' @rdname continue
 #' @inheritParams computing_arguments
 #' @export
-continue.dp_mixture <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60,
+continue.dp_mixture <- function(fit, more, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60,
                                 progress = NULL, ..., cluster = NULL) {
   check_dots_empty(...)
   check_own_cells(fit, cluster)
   if (is_bem(fit)) check_mixture_fit(fit)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
   sampler <- if (is_bem(fit)) bem_sampler else mixture_sampler
-  continue_chains(fit, iter, sampler, backend, threads, progress, checkpoint, cluster)
+  continue_chains(fit, more, sampler, backend, threads, progress, checkpoint, cluster)
 }
 
 # The user may have taken the cells out of the fit, or put others in.

@@ -19,7 +19,7 @@
 #'
 #' @param object a fit from [dp_mixture()] that kept weights, means and covariances.
 #' @param newdata the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
-#' @param draws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
+#' @param ndraws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
 #' @param sample for a fit of several samples: the sample of the cells, as in [predict.dp_mixture()].
 #' @param nsim number of simulated data sets.
 #' @param seed one whole number for [set.seed()], or `NULL`.
@@ -37,7 +37,7 @@
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
 #' fit <- dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2)
-#' dim(log_lik(fit, draws = 20, threads = 2))
+#' dim(log_lik(fit, ndraws = 20, threads = 2))
 #' BIC(fit)
 #' colMeans(simulate(fit, seed = 1)[[1]])
 #' update(fit, components = 4)
@@ -47,17 +47,15 @@ NULL
 #' @rdname log_lik.dp_mixture
 #' @rawNamespace S3method(rstantools::log_lik, dp_mixture)
 #' @export
-log_lik.dp_mixture <- function(object, newdata = NULL, draws = NULL, sample = NULL, backend = NULL, threads = NULL,
+log_lik.dp_mixture <- function(object, newdata = NULL, ndraws = NULL, sample = NULL, backend = NULL, threads = NULL,
                                ...) {
   check_dots_empty(...)
   need_draws(object, c("weights", "means", "covariances"))
-  if (!is.null(draws)) {
-    draws <- check_count(draws, "draws")
-  }
+  ndraws <- check_ndraws(ndraws)
   x <- cells_of(object, newdata)
-  used <- spaced_draws(object, draws)
+  used <- spaced_draws(object, ndraws)
   run <- resolve_run(backend, threads, cost = density_cost(nrow(x), ncol(x), object$components, nrow(used)))
-  check_result_size(as.double(nrow(used)) * nrow(x), "draws", "log densities", copies = 1)
+  check_result_size(as.double(nrow(used)) * nrow(x), "ndraws", "log densities", copies = 1)
   result <- matrix(0, nrow(used), nrow(x), dimnames = if (!is.null(rownames(x))) list(NULL, rownames(x)))
   sample <- sample_of_cells(object, sample, nrow(x), is.null(newdata))
   # 2^24 log densities at a time: 128 MB.

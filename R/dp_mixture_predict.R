@@ -9,7 +9,7 @@
 #'   are found by name, so that columns may be in any order, and other columns are ignored. Without column names,
 #'   markers are taken by position. The transformation of the fit is applied.
 #' @param type what to return; see below.
-#' @param draws for `"log_density"` and `"type"`: the number of kept draws to average over, evenly spaced over all
+#' @param ndraws for `"log_density"` and `"type"`: the number of kept draws to average over, evenly spaced over all
 #'   chains; `NULL`: all, or 50 for `"type"`.
 #' @param sample for a fit of [several samples][mixture_samples]: the sample of the cells, one name, or one for each
 #'   cell. `NULL`: fitted cells have the weights of their own samples, and other cells the weights of all samples
@@ -34,7 +34,7 @@
 #' @section Memory and time:
 #' Only the result of `"prob"` is of size cells x components. Beyond the cells and the result, `"class"` and `"prob"`
 #' need memory for a copy of 262,144 cells. They take about as long as one sweep, and `"log_density"` about as long as
-#' one sweep for each draw. Use fewer `draws` if that is too long.
+#' one sweep for each draw. Use a smaller `ndraws` if that is too long.
 #' @section Errors:
 #' `warpbayes_error_input` if `newdata` cannot be read, lacks a marker of the fit or has a value that is not finite (the
 #' message names the marker, or the row and column), and if the fit did not keep the draws that are needed.
@@ -47,24 +47,22 @@
 #' predict(fit, rbind(c(0, 0), c(4, 4), c(40, 40)), type = "log_density", threads = 2)
 #' @importFrom stats predict
 #' @export
-predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type", "prob", "log_density"), draws = NULL,
+predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type", "prob", "log_density"), ndraws = NULL,
                                sample = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   type <- check_choice(type, "type", c("class", "type", "prob", "log_density"))
   need_draws(object, c("weights", "means", "covariances"))
-  if (!is.null(draws)) {
-    draws <- check_count(draws, "draws")
-  }
+  ndraws <- check_ndraws(ndraws)
   x <- cells_of(object, newdata)
-  used <- if (type == "class" || type == "prob") 1 else nrow(spaced_draws(object, draws))
+  used <- if (type == "class" || type == "prob") 1 else nrow(spaced_draws(object, ndraws))
   run <- resolve_run(backend, threads, cost = density_cost(nrow(x), ncol(x), object$components, used))
   sample <- sample_of_cells(object, sample, nrow(x), is.null(newdata))
   if (type == "prob") {
     check_result_size(as.double(nrow(x)) * object$components, NULL, "probabilities", copies = 2)
   }
   result <- switch(type,
-    type = most_probable_type(object, default_types(object, draws, run), x, run)$type,
-    log_density = mean_log_density(object, spaced_draws(object, draws), x, run, sample),
+    type = most_probable_type(object, default_types(object, ndraws, run), x, run)$type,
+    log_density = mean_log_density(object, spaced_draws(object, ndraws), x, run, sample),
     evaluate_slices(object, x, type, run, sample)
   )
   if (type == "prob") {

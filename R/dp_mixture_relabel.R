@@ -15,7 +15,7 @@
 #'   as in [predict.dp_mixture()].
 #' @param components how many of the heaviest components to plot.
 #' @param newdata for `predict()`: the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
-#' @param draws number of kept draws to average over, evenly spaced over all chains; `NULL`: all.
+#' @param ndraws number of kept draws to average over, evenly spaced over all chains; `NULL`: all.
 #' @inheritParams computing_arguments
 #' @return `relabel()` gives the fit, also of class `relabelled_mixture`, with the kept draws of weights, means,
 #'   covariances and labels renumbered, and with
@@ -208,17 +208,15 @@ in_console.relabelled_mixture <- function(x, components = 12, ...) {
 #' @rdname relabel.dp_mixture
 #' @export
 predict.relabelled_mixture <- function(object, newdata = NULL,
-                                       type = c("class", "type", "prob", "uncertainty", "log_density"), draws = 50,
+                                       type = c("class", "type", "prob", "uncertainty", "log_density"), ndraws = 50,
                                        backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   type <- check_choice(type, "type", c("class", "type", "prob", "uncertainty", "log_density"))
   if (type %in% c("type", "log_density")) {
-    draws <- if (type == "log_density") draws
-    return(predict.dp_mixture(object, newdata, type, draws, backend = backend, threads = threads))
+    ndraws <- if (type == "log_density") ndraws
+    return(predict.dp_mixture(object, newdata, type, ndraws, backend = backend, threads = threads))
   }
-  if (!is.null(draws)) {
-    draws <- check_count(draws, "draws")
-  }
+  ndraws <- check_ndraws(ndraws)
   cells <- cells_of(object, newdata)
   run <- resolve_run(backend, threads)
   prob <- type == "prob"
@@ -226,7 +224,7 @@ predict.relabelled_mixture <- function(object, newdata = NULL,
     check_result_size(as.double(nrow(cells)) * object$components, NULL, "probabilities", copies = 2)
   }
   result <- if (prob) matrix(0, nrow(cells), object$components) else numeric(nrow(cells))
-  each_slice_of_probabilities(object, spaced_draws(object, draws), cells, run, function(slice, mean) {
+  each_slice_of_probabilities(object, spaced_draws(object, ndraws), cells, run, function(slice, mean) {
     if (prob) {
       result[slice, ] <<- mean
       return()
@@ -258,8 +256,8 @@ each_slice_of_probabilities <- function(fit, used, cells, run, use) {
 
 #' @rdname continue
 #' @export
-continue.relabelled_mixture <- function(fit, iter, ...) {
-  continue(without_numbers(fit), iter, ...)
+continue.relabelled_mixture <- function(fit, more, ...) {
+  continue(without_numbers(fit), more, ...)
 }
 
 # The fit without what relabel() added; its draws keep the numbers that they were given.

@@ -9,7 +9,7 @@
 #'
 #' @param x a fit from [dp_mixture()]; for `augment()` also cell types from [cell_types()].
 #' @param data the cells, as `newdata` of [predict.dp_mixture()]; `NULL`: those that were fitted.
-#' @param draws number of draws that the density is averaged over; `NULL`: all. For many cells, 20 are often enough.
+#' @param ndraws number of draws that the density is averaged over; `NULL`: all. For many cells, 20 are often enough.
 #' @param ... not used.
 #' @inheritParams computing_arguments
 #' @return `tidy()`: a data frame with `component`, `weight`, `marker`, `mean` and `sd`, heaviest component first.
@@ -71,16 +71,14 @@ glance_of.dp_mixture <- function(x) {
 #' @rdname tidy.dp_mixture
 #' @method augment dp_mixture
 #' @exportS3Method generics::augment dp_mixture
-augment.dp_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, threads = NULL, ...) {
+augment.dp_mixture <- function(x, data = NULL, ndraws = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   need_draws(x, c("weights", "means", "covariances"))
-  if (!is.null(draws)) {
-    draws <- check_count(draws, "draws")
-  }
+  ndraws <- check_ndraws(ndraws)
   cells <- cells_of(x, data, argument = "data")
   run <- resolve_run(backend, threads)
   reference <- reference_draw(x)
-  used <- spaced_draws(x, draws)
+  used <- spaced_draws(x, ndraws)
   class <- integer(nrow(cells))
   probability <- numeric(nrow(cells))
   density <- mean_log_density(x, used, cells, run, if (is.null(data)) x$sample)
@@ -98,12 +96,12 @@ augment.dp_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, thr
 #' @rdname tidy.dp_mixture
 #' @method augment relabelled_mixture
 #' @exportS3Method generics::augment relabelled_mixture
-augment.relabelled_mixture <- function(x, data = NULL, draws = NULL, backend = NULL, threads = NULL, ...) {
+augment.relabelled_mixture <- function(x, data = NULL, ndraws = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   cells <- cells_of(x, data, argument = "data")
   get <- function(type, ...) unname(predict(x, data, type = type, ..., backend = backend, threads = threads))
   as_table(cbind(all_columns(x, data, cells),
-    .class = get("class"), .prob = 1 - get("uncertainty"), .log_density = get("log_density", draws = draws)
+    .class = get("class"), .prob = 1 - get("uncertainty"), .log_density = get("log_density", ndraws = ndraws)
   ))
 }
 

@@ -4,7 +4,7 @@
 
 # What most methods do first: they refuse further arguments, and a result of which a part was changed.
 check_method <- function(x, argument, ...) {
-  check_dots_empty(...)
+  if (...length() > 0L) refuse_dots(list(...), parent.frame())
   check_present(!missing(x), argument)
   check_intact(x, argument)
 }

@@ -23,13 +23,15 @@ panel <- function(xlim, ylim, layers, x = axis_of(xlim), y = axis_of(ylim), titl
 }
 
 # A picture of one or several panels in `columns`; a panel that is NULL stays empty. With `names` they are a matrix of
-# markers, which have these names, with axes at its sides only. `key`: the `title`, `text` and `colours` of a legend.
+# markers, which have these names, with axes at its sides only. `key`: the `title`, `text` and `colours` of a legend. In
+# base graphics, one `plain` panel has the margins of the device and no key, so that lines() and the like can add to it.
 picture <- function(panels, main, xlab = NULL, ylab = NULL, columns = ceiling(sqrt(length(panels))), names = NULL,
-                    key = NULL, caption = NULL, aspect = NULL) {
+                    key = NULL, caption = NULL, aspect = NULL, plain = FALSE) {
   several <- length(panels) > 1L
   same <- function(what) several && all(vapply(panels, function(one) identical(one[[what]], panels[[1L]][[what]]), NA))
   list(panels = panels, main = main, xlab = xlab, ylab = ylab, columns = columns, names = names, key = key,
-    caption = caption, aspect = aspect, one_x = columns == 1 && same("x"), one_y = columns > 1 && same("y"))
+    caption = caption, aspect = aspect, plain = plain, one_x = columns == 1 && same("x"),
+    one_y = columns > 1 && same("y"))
 }
 
 # Round numbers within `ends`, and their labels.
@@ -88,6 +90,13 @@ interval_picture <- function(rows, main, xlab, xlim = around(c(0, rows$lower, ro
 # Draws a picture in base graphics.
 paint_picture <- function(picture) {
   panels <- picture$panels
+  if (picture$plain) {
+    graphics::plot.new()
+    paint_panel(panels[[1L]], picture, TRUE, TRUE, 1)
+    graphics::title(picture$main, xlab = picture$xlab, ylab = picture$ylab)
+    graphics::mtext(picture$caption, side = 3L, line = 0.2, adj = 1, cex = 0.7, col = "#555555")
+    return(invisible())
+  }
   matrix <- !is.null(picture$names)
   several <- length(panels) > 1L
   titled <- !is.null(panels[[1L]]$title)
@@ -96,7 +105,9 @@ paint_picture <- function(picture) {
   below <- (if (is.null(picture$key)) 0 else key_rows(picture$key) + 1.6) + (if (is.null(picture$caption)) 0 else 1)
   xlab_lines <- if (is.null(picture$xlab)) 0 else 1.3 + lengths(regmatches(picture$xlab, gregexpr("\n", picture$xlab)))
   outer_y <- if (picture$one_y) left$lines else 0
-  old <- graphics::par(
+  old <- graphics::par(c("mfrow", "mar", "oma", "las", "mgp", "tcl", "xaxs", "yaxs"))
+  on.exit(graphics::par(old))
+  graphics::par(
     mfrow = c(ceiling(length(panels) / picture$columns), picture$columns),
     mar = if (matrix) rep(0.25, 4L) else c(if (picture$one_x) 0.4 else 2.2 + (if (several) 0 else xlab_lines),
       if (picture$one_y) 0.8 else left$lines + (if (is.null(picture$ylab) || several) 0 else 1.4),
@@ -106,7 +117,6 @@ paint_picture <- function(picture) {
       (if (matrix) 2.4 else 0) + (if (is.null(picture$main)) 0 else 1.7), if (matrix) 2.4 else 0),
     las = 1, mgp = c(2, if (matrix) 0.4 else 0.6, 0), tcl = -0.2, xaxs = "i", yaxs = "i"
   )
-  on.exit(graphics::par(old))
   for (i in seq_along(panels)) {
     graphics::plot.new()
     if (!is.null(panels[[i]])) {
@@ -132,7 +142,7 @@ name_lines <- function(panels, columns) {
   ticks <- lapply(panels, `[[`, "y")
   labels <- lapply(ticks, function(one) if (is.list(one$labels)) rep("10000", length(one$labels)) else one$labels)
   most <- max(lengths(labels), 1L)
-  widest <- max(nchar(unlist(labels)), 1L)
+  widest <- max(nchar(paste(unlist(labels))), 1L)
   if (!isTRUE(ticks[[1L]]$names)) {
     return(list(lines = 1 + 0.5 * widest, cex = 0.9))
   }
@@ -141,7 +151,7 @@ name_lines <- function(panels, columns) {
 }
 
 # A line holds about a hundred letters.
-key_rows <- function(key) ceiling(length(key$text) / max(1, min(5, 100 %/% (max(nchar(key$text)) + 5))))
+key_rows <- function(key) ceiling(length(key$text) / max(1, min(5, 100 %/% (max(nchar(paste(key$text))) + 5))))
 
 paint_legend <- function(key) {
   old <- graphics::par(fig = c(0, 1, 0, 1), oma = rep(0, 4L), mar = rep(0, 4L), new = TRUE)
@@ -152,7 +162,8 @@ paint_legend <- function(key) {
 }
 
 paint_panel <- function(panel, picture, with_y, with_x, cex) {
-  graphics::plot.window(panel$xlim, panel$ylim, asp = if (is.null(picture$aspect)) NA else picture$aspect)
+  graphics::plot.window(panel$xlim, panel$ylim, asp = if (is.null(picture$aspect)) NA else picture$aspect,
+    xaxs = "i", yaxs = "i")
   for (layer in panel$layers) {
     paint_layer(layer)
   }
@@ -201,7 +212,7 @@ paint_axis <- function(side, ticks, cex) {
   }
   words <- side == 4L && is.character(ticks$labels) || isTRUE(ticks$names)
   labels <- if (is.list(ticks$labels)) as.expression(ticks$labels) else ticks$labels
-  graphics::axis(side, at = ticks$at, labels = labels, cex.axis = cex, tick = !words,
+  graphics::axis(side, at = ticks$at, labels = labels, cex.axis = cex, tick = !words, las = 1,
     gap.axis = if (words) -1 else if (side %in% c(1L, 3L)) 0.3 else NA)
 }
 

@@ -6,7 +6,7 @@
 #' `from + 2 * by` and so on: whole numbers unless you set `by`. `x + y` is then the distribution of the sum of two
 #' independent variables, and `x - y` the distribution of their difference.
 #'
-#' [convolve_pmf()], [sum_pmf()] and [rep_sum()] add distributions too, and have more options. Every entry of a sum
+#' [convolve_pmf()], [sum_pmf()] and [rep_sum_pmf()] add distributions too, and have more options. Every entry of a sum
 #' has a small relative error, however far in the tail it lies: see [convolve_pmf()].
 #'
 #' @section Operators:
@@ -35,8 +35,8 @@
 #' }
 #'
 #' A plain vector or matrix counts as weights, whose sum need not be 1, in two cases: in [convolve_pmf()], [sum_pmf()]
-#' and [rep_sum()] if no argument is a distribution (the result is then a vector or matrix of weights), and in
-#' [condition_on_sum()], whose result sums to 1 in any case. Elsewhere a vector is a distribution and must sum to 1.
+#' and [rep_sum_pmf()] if no argument is a distribution (the result is then a vector or matrix of weights), and in
+#' [condition_on_sum_pmf()], whose result sums to 1 in any case. Elsewhere a vector is a distribution and must sum to 1.
 #'
 #' Functions that leave out a tail say how probable it is. They do not add it to other values.
 #'
@@ -78,9 +78,9 @@
 #'   \item sums of variables whose steps are unequal but have a relative difference below 1e-12;
 #'   \item any other operator, and functions of numbers such as `exp()`.
 #' }
-#' @seealso [convolve_pmf()], [sum_pmf()], [rep_sum()] and [condition_on_sum()] for sums; [dpmf()] for probabilities,
-#'   quantiles and draws; [pmf_families] for distributions by name; [mix_pmf()] and [expected_value()] for what else
-#'   can be done with distributions; [compound_pmf()] for random numbers of summands; [plot.pmf()].
+#' @seealso [convolve_pmf()], [sum_pmf()], [rep_sum_pmf()] and [condition_on_sum_pmf()] for sums; [dpmf()] for
+#'   probabilities, quantiles and draws; [pmf_families] for distributions by name; [mix_pmf()] and [expected_value()]
+#'   for what else can be done with distributions; [compound_pmf()] for random numbers of summands; [plot.pmf()].
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
 #' die
@@ -91,7 +91,7 @@
 #'
 #' # Prices that end in 50 or 95 cents, and 100,000 values far apart.
 #' prices <- pmf(c(0.3, 0.5, 0.2), values = c(1.5, 1.95, 2.5))
-#' rep_sum(prices, 100)
+#' rep_sum_pmf(prices, 100)
 #' losses <- pmf(c(0.9, 0.09, 0.01), values = c(0, 25000, 1e9))
 #' losses + losses
 #'

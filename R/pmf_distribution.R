@@ -34,7 +34,7 @@
 #' Salmon, J. K., Moraes, M. A., Dror, R. O. and Shaw, D. E. (2011). Parallel random numbers: as easy as 1, 2,
 #' 3. *SC '11*. \doi{10.1145/2063384.2063405} for the generator.
 #' @examples
-#' dice <- rep_sum(pmf(rep(1 / 6, 6), from = 1), 10)
+#' dice <- rep_sum_pmf(pmf(rep(1 / 6, 6), from = 1), 10)
 #' dpmf(c(10, 35, 60), dice)
 #' ppmf(54, dice, lower.tail = FALSE)
 #' qpmf(0.99, dice)

@@ -17,7 +17,7 @@
 #'   \item `pmf_poisson_binomial()` is the number of independent events that happen. Events of kind i have the
 #'     probability `prob[i]`, and there are `weights[i]` of them.
 #' }
-#' [zero_modify()] gives zero another probability in any of them.
+#' [zero_modify_pmf()] gives zero another probability in any of them.
 #'
 #' @param lambda the mean, from 0.
 #' @param size for the binomial distribution the number of trials; for the negative binomial the number of successes,
@@ -42,7 +42,7 @@
 #' @examples
 #' pmf_poisson(3) + pmf_binomial(10, 0.3)
 #' pmf_negative_binomial(2.5, mu = 4)
-#' zero_modify(pmf_geometric(0.2), 0.6)
+#' zero_modify_pmf(pmf_geometric(0.2), 0.6)
 #' summary(pmf_hypergeometric(50, 100, 20))
 #' summary(pmf_poisson_binomial(c(0.1, 0.5, 0.9), weights = c(100, 20, 3), threads = 2))
 #' ppmf(100, pmf_poisson(3, tail = 1e-300), lower.tail = FALSE)
@@ -220,7 +220,7 @@ pmf_poisson_binomial <- function(prob, weights = NULL, log = FALSE, accuracy = 1
   # Many events of one kind are added by repeated squaring, few events as rows of a matrix.
   many <- weights > 100
   parts <- lapply(which(many), function(i) {
-    rep_sum(as.vector(event(prob[[i]])), weights[[i]],
+    rep_sum_pmf(as.vector(event(prob[[i]])), weights[[i]],
       log = log, accuracy = accuracy, backend = backend, threads = threads
     )
   })

@@ -34,7 +34,7 @@
 #' die <- pmf(rep(1 / 6, 6), from = 1)
 #' plot(die + die, 2 * die, legend = c("two dice", "one die doubled"))
 #' bets <- pmf(c(0.6, 0.3, 0.1), from = -1)
-#' plot(rep_sum(bets, 500), log = TRUE)
+#' plot(rep_sum_pmf(bets, 500), log = TRUE)
 #'
 #' claims <- compound_pmf("poisson", pmf_geometric(0.02), lambda = 5, threads = 2)
 #' plot(claims, type = "distribution", log = TRUE, lower.tail = FALSE)

@@ -36,7 +36,7 @@
 #'
 #' Klugman, S. A., Panjer, H. H. and Willmot, G. E. (2012). *Loss Models: From Data to Decisions*, 4th edition. Wiley.
 #' @examples
-#' dice <- rep_sum(pmf(rep(1 / 6, 6), from = 1), 10)
+#' dice <- rep_sum_pmf(pmf(rep(1 / 6, 6), from = 1), 10)
 #' expected_value(dice, sqrt)
 #' probability(dice, function(x) x %% 2 == 0)
 #' probability(dice, c(10, 60), log = TRUE)

@@ -93,7 +93,7 @@ from_possible <- function(at, weights, from, by, log) {
 #' Truncate, mix, and modify distributions
 #'
 #' `truncate()` cuts a distribution off. `mix_pmf()` is the distribution of a variable that is drawn from one of
-#' several distributions. `zero_modify()` gives the value zero another probability. `max(x, y)` and `min(x, y)` are
+#' several distributions. `zero_modify_pmf()` gives the value zero another probability. `max(x, y)` and `min(x, y)` are
 #' the largest and the smallest of independent variables; a number counts as a constant.
 #'
 #' All of them add and multiply positive numbers only, so every probability keeps its relative error.
@@ -111,7 +111,7 @@ from_possible <- function(at, weights, from, by, log) {
 #' @return A [pmf()], on the log scale if one of the given distributions is.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments of the wrong type, for a range without possible values, for weights that do
-#' not sum to 1, and for `zero_modify()` of the constant zero.
+#' not sum to 1, and for `zero_modify_pmf()` of the constant zero.
 #' @examples
 #' claim <- pmf_geometric(0.01)
 #' mean(truncate(claim, upper = 200, outside = "ends"))
@@ -120,7 +120,7 @@ from_possible <- function(at, weights, from, by, log) {
 #' max(die, die, die)
 #' max(die - 3, 0)
 #' mix_pmf(list(die, 2 * die), c(0.9, 0.1))
-#' zero_modify(pmf_poisson(2), 0.5)
+#' zero_modify_pmf(pmf_poisson(2), 0.5)
 #' @seealso [pmf()] for sums and multiples, [expected_value()].
 #' @name pmf_verbs
 NULL
@@ -209,7 +209,7 @@ new_pmf_from_first <- function(weights, lattice) {
 
 #' @rdname pmf_verbs
 #' @export
-zero_modify <- function(x, prob) {
+zero_modify_pmf <- function(x, prob) {
   require_arguments("x", "prob")
   check_pmf(x, "x")
   prob <- check_number(prob, "prob", min = 0, max = 1, open = FALSE)

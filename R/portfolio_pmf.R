@@ -3,7 +3,7 @@
 #' The total loss of a portfolio
 #'
 #' `portfolio_pmf()` gives the distribution of the sum of the losses of many independent policies, each with its own
-#' probability of a claim and its own size of it. `mix_over()` makes losses dependent through a common factor.
+#' probability of a claim and its own size of it. `mix_over_pmf()` makes losses dependent through a common factor.
 #' `map_pmf()` gives the distribution of a function of a variable, and `layer_pmf()` the distribution of the part of a
 #' loss in a layer, as reinsurers cover it.
 #'
@@ -19,7 +19,7 @@
 #' sizes if all are different.
 #'
 #' A common factor, such as the weather or the economy, changes all claim probabilities at once. Given the factor,
-#' losses are independent. `mix_over()` averages the distributions given each value of the factor.
+#' losses are independent. `mix_over_pmf()` averages the distributions given each value of the factor.
 #'
 #' @param size the sizes of claims: one number above 0 for each policy; or a distribution made by [pmf()] for all; or a
 #'   list of distributions; `class` gives each policy's distribution by its number.
@@ -56,7 +56,7 @@
 #' total
 #' # A good, a normal and a bad year.
 #' year <- pmf(c(0.25, 0.5, 0.25), values = c(0.5, 1, 1.5))
-#' shaken <- mix_over(year, function(v) portfolio_pmf(sums_insured, death * v, threads = 2))
+#' shaken <- mix_over_pmf(year, function(v) portfolio_pmf(sums_insured, death * v, threads = 2))
 #' tail_value_at_risk(total, 0.99)
 #' tail_value_at_risk(shaken, 0.99)
 #' # A reinsurer pays what exceeds 3000, up to 1000; the insurer keeps the rest.
@@ -238,7 +238,7 @@ add_without_tails <- function(all, tail, accuracy, run) {
 
 #' @rdname portfolio_pmf
 #' @export
-mix_over <- function(factor, given) {
+mix_over_pmf <- function(factor, given) {
   require_arguments("factor", "given")
   check_pmf(factor, "factor")
   if (!is.function(given)) {

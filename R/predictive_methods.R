@@ -2,9 +2,9 @@
 
 #' @rdname continue
 #' @export
-continue.martingale_posterior <- function(fit, iter, backend = NULL, threads = NULL, progress = NULL, ...) {
+continue.martingale_posterior <- function(fit, more, backend = NULL, threads = NULL, progress = NULL, ...) {
   check_method(fit, "fit", ...)
-  iter <- check_count(iter, "iter")
+  more <- check_count(more, "more")
   if (is.infinite(fit$horizon)) {
     stop_input("fit", "has an infinite horizon already")
   }
@@ -13,7 +13,7 @@ continue.martingale_posterior <- function(fit, iter, backend = NULL, threads = N
   fit$backend <- run$backend
   fit$threads <- run$threads
   start <- proc.time()[[3L]]
-  fit <- advance_resamples(fit, iter, run, progress)
+  fit <- advance_resamples(fit, more, run, progress)
   fit$elapsed <- fit$elapsed + proc.time()[[3L]] - start
   if (fit$interrupted) pass_interrupt_on()
   fit

@@ -107,7 +107,7 @@ normal_mean_picture <- function(fit, paths, main) {
     names(layer$data)[turned] <- turn[names(layer$data)[turned]]
     layer
   })
-  picture(list(path_panel(fit, fit$trajectories, paths, "paths of the mean, by observations drawn", ends),
+  picture(list(path_panel(fit, fit$trajectories, paths, "mean, by observations drawn", ends),
     panel(heights, ends, layers, title = "density")), main, NULL, "mean", columns = 2L, caption = caption)
 }
 
@@ -137,7 +137,7 @@ band_picture <- function(main, x, band, line, xlim, ylim, xlab, ylab, points = N
     layer("points", x = points$x, y = points$y, pch = 16, size = 0.6, colour = "grey50"),
     layer("ribbon", x = x, ymin = band[1L, ], ymax = band[2L, ], fill = shade(bar_colour, 0.3)),
     layer("lines", x = x, y = line, width = 2), layer("rug", x = bottom), layer("rug", x = top, side = 3L)
-  ))), main, xlab, ylab)
+  ))), main, xlab, ylab, plain = TRUE)
 }
 
 density_picture <- function(fit, probs, main) {
@@ -205,7 +205,7 @@ boundary_picture <- function(fit, paths, main) {
   )))), main, names(fit$points)[[1L]], names(fit$points)[[2L]],
   caption = sprintf("Circles: %s, triangles: %s", fit$classes[[1L]], fit$classes[[2L]]),
   key = list(title = sprintf("Probability of %s", fit$classes[[2L]]), text = paste0(100 * key, "%"),
-    colours = colours[ceiling(20 * key)]))
+    colours = colours[ceiling(20 * key)]), plain = TRUE)
 }
 
 histogram_picture <- function(fit, main) {

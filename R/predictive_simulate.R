@@ -111,7 +111,7 @@ vcov.martingale_posterior <- function(object, ...) {
 #' @param parm,level which quantities, by name or number, `NULL` for all; and the probability of `confint()`.
 #' @importFrom stats confint
 #' @export
-confint.martingale_posterior <- function(object, parm = NULL, level = 0.95, ...) {
+confint.martingale_posterior <- function(object, parm = NULL, level = 0.9, ...) {
   check_method(object, "object", ...)
   level <- check_number(level, "level", min = 0, max = 1)
   names <- colnames(object$draws)

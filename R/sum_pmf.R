@@ -2,7 +2,7 @@
 
 #' The distribution of the sum of many independent variables
 #'
-#' `sum_pmf()` adds many variables. `rep_sum()` adds independent copies of one variable.
+#' `sum_pmf()` adds many variables. `rep_sum_pmf()` adds independent copies of one variable.
 #'
 #' `sum_pmf()` replaces the two shortest distributions by their convolution until one distribution is left. In this
 #' order thousands of short distributions take about as long as one convolution of two long ones. A Poisson-binomial
@@ -12,7 +12,8 @@
 #' the result.
 #'
 #' @param x for `sum_pmf()` a list of distributions made by [pmf()] and vectors of weights, or a matrix whose rows are
-#'   distributions from 0 (or weights). For `rep_sum()` one distribution or one vector of weights.
+#'   distributions from 0 (or weights). For `rep_sum_pmf()` one distribution or one vector of weights.
+#' @param ... for `sum_pmf()`: more distributions, if `x` is one, as in `sum_pmf(x, y, z)`.
 #' @param times how many independent copies are added; 0 gives the constant 0.
 #' @param accuracy the relative error that the fast method may make in an entry of the result; 0 for direct sums only.
 #'   The convolutions that are large enough for the fast method get equal shares of it. Rounding errors of direct sums
@@ -37,12 +38,23 @@
 #' # Damage by several causes.
 #' causes <- list(pmf(dpois(0:50, 2)), pmf(dbinom(0:10, 10, 0.1)), pmf(c(0.9, 0, 0, 0.1)))
 #' sum_pmf(causes, threads = 2)
+#' sum_pmf(pmf_poisson(2), pmf_binomial(10, 0.1))
 #'
 #' # Ten dice.
-#' rep_sum(pmf(rep(1 / 6, 6), from = 1), 10, threads = 2)
+#' rep_sum_pmf(pmf(rep(1 / 6, 6), from = 1), 10, threads = 2)
 #' @export
-sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
+sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
   require_arguments("x")
+  if (inherits(x, "pmf") || is.null(dim(x)) && is.numeric(x) && ...length() > 0L) {
+    if (!is.null(names(list(...)))) check_dots_empty(...)
+    x <- list(x, ...)
+  } else if (...length() %in% 1:4 && is.null(names(list(...))) && is.logical(..1)) {
+    say_renamed("sum_pmf(x, log)", "sum_pmf(x, log = )")
+    names <- c("log", "accuracy", "backend", "threads")[seq_len(...length())]
+    list2env(stats::setNames(list(...), names), environment())
+  } else {
+    check_dots_empty(...)
+  }
   if (!is.null(log)) {
     log <- check_flag(log, "log")
   }
@@ -51,8 +63,9 @@ sum_pmf <- function(x, log = NULL, accuracy = 1e-12, backend = NULL, threads = N
   if (is.matrix(x)) {
     return(sum_rows_of(x, isTRUE(log), accuracy, run))
   }
-  if (inherits(x, "pmf") || !is.list(x)) {
-    stop_input("x", "must be a list of distributions, or a matrix whose rows are distributions, not ", show_value(x))
+  if (!is.list(x)) {
+    stop_input("x", "must be a distribution, a list of distributions, or a matrix whose rows are distributions, not ",
+      show_value(x))
   }
   if (is.data.frame(x)) {
     stop_input("x", "is a data frame; give as.matrix(x) if its rows are distributions, as.list(x) if its columns are")
@@ -111,7 +124,7 @@ sum_rows_of <- function(x, log, accuracy, run) {
 
 #' @rdname sum_pmf
 #' @export
-rep_sum <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
+rep_sum_pmf <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
   require_arguments("x", "times")
   times <- check_count(times, "times", min = 0, max = 2^52)
   if (!is.null(log)) {

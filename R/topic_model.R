@@ -126,7 +126,7 @@
 #'
 #' Wallach, H. M., Mimno, D. and McCallum, A. (2009). Rethinking LDA: why priors matter. *Advances in Neural
 #' Information Processing Systems* **22**, 1973-1981.
-#' @seealso [compare_topics()], which fits several numbers of topics; [update()][update.topic_model()], which goes on
+#' @seealso [compare_topics()], which fits several numbers of topics; [add_documents()], which goes on
 #'   with new documents; [topic_model_peers], for users of topicmodels and text2vec; [predict.topic_model()],
 #'   [perplexity()], [topic_names()], [top_terms()], [coherence()], [relabel()], [plot.topic_model()], [continue()]
 #' @examples
@@ -190,7 +190,7 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
   advance_chains(fit, sweeps$iter, topic_sampler, run, progress, threads, checkpoint)
 }
 
-# The arguments about sweeps that topic_model() and its update() share.
+# The arguments about sweeps that topic_model() and add_documents() share.
 check_topic_sweeps <- function(iter, warmup, thin, chains, keep) {
   iter <- check_count(iter, "iter")
   warmup <- check_warmup(warmup, iter)
@@ -200,7 +200,7 @@ check_topic_sweeps <- function(iter, warmup, thin, chains, keep) {
 
 #' @rdname continue
 #' @export
-continue.topic_model <- function(fit, iter, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60,
+continue.topic_model <- function(fit, more, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60,
                                  progress = NULL, ...) {
   check_dots_empty(...)
   if (!inherits(fit$x, "count_matrix") || !identical(fit$x$size, c(length(fit$documents), length(fit$terms)))) {
@@ -208,7 +208,7 @@ continue.topic_model <- function(fit, iter, backend = NULL, threads = NULL, chec
   }
   check_topic_state(fit)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
-  continue_chains(fit, iter, topic_sampler, backend, threads, progress, checkpoint)
+  continue_chains(fit, more, topic_sampler, backend, threads, progress, checkpoint)
 }
 
 # Checks the parts of the chains' states that R code reads. The entries check the other parts.

@@ -37,7 +37,7 @@
 #' @inheritParams computing_arguments
 #' @return A fit of class `topic_model` with the `documents`, `theta`, `x` and `tokens` of the new documents, and with
 #'   `phi` from the posterior above. `prior_counts` has the weighted earlier counts, and `earlier` their sum. All
-#'   functions for fits take it: [continue()], [predict()][predict.topic_model()], and `update()` again.
+#'   functions for fits take it: [continue()], [predict()][predict.topic_model()], and `add_documents()` again.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used.
 #' @references
@@ -52,17 +52,17 @@
 #' x <- t(sapply(1:60, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))
 #' colnames(x) <- words
 #' fit <- topic_model(x[1:30, ], topics = 2, iter = 100, seed = 1, threads = 2)
-#' fit <- update(fit, x[31:60, ], iter = 20, seed = 2, threads = 2)
+#' fit <- add_documents(fit, x[31:60, ], iter = 20, seed = 2, threads = 2)
 #' fit
-#' @importFrom stats update
 #' @export
-update.topic_model <- function(object, newdata, weight = 1, groups = NULL, iter = 100, warmup = floor(iter / 2),
-                               thin = 1, chains = 1, keep = character(), seed = NULL, backend = NULL, threads = NULL,
-                               progress = NULL, ...) {
+add_documents <- function(object, newdata, weight = 1, groups = NULL, iter = 100, warmup = floor(iter / 2), thin = 1,
+                          chains = 1, keep = character(), seed = NULL, backend = NULL, threads = NULL, progress = NULL,
+                          ...) {
+  require_arguments("object")
   check_topic_fit(object, "object")
   if (missing(newdata)) {
-    stop_input("newdata", "is missing: update() goes on with new documents. To change arguments of the fit, call ",
-      "topic_model() again")
+    stop_input("newdata", "is missing: add_documents() goes on with new documents. To change arguments of the fit, ",
+      "call topic_model() again")
   }
   check_dots_empty(...)
   check_beta_part(object)

@@ -29,7 +29,7 @@
 #'
 #' @section What the intervals mean:
 #' The proportion of a type in a sample is the sum of that sample's weights over the components of the type, in each
-#' draw that [cell_types()] used, each with its own cut. These are 50 by default: give `cell_types()` more `draws` for
+#' draw that [cell_types()] used, each with its own cut. These are 50 by default: give `cell_types()` more `ndraws` for
 #' more exact limits. The interval includes the uncertainty about which types there are. It is about the population from
 #' which the cells of the sample were drawn. It is therefore wider if a sample has few cells. The proportions of such a
 #' sample are drawn towards the other samples.

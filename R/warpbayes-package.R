@@ -39,7 +39,7 @@
 #' *Topic models:* [topic_model()], [seed words, priors and groups][topic_model_structure],
 #' [users of topicmodels and text2vec][topic_model_peers], [compare_topics()].
 #' Methods: [print][print.topic_model()], [plot][plot.topic_model()], [top_terms()], [topic_names()], [coherence()],
-#' [perplexity()], [predict][predict.topic_model()], [update][update.topic_model()], [relabel][relabel.topic_model()],
+#' [perplexity()], [predict][predict.topic_model()], [add_documents()], [relabel][relabel.topic_model()],
 #' [tidy][tidy.topic_model()].
 #'
 #' *Posteriors without a likelihood:* [predictive_resample()], [models][predictive_models], [pitman_yor()],
@@ -48,7 +48,7 @@
 #'
 #' *Sums of discrete random variables:* [pmf()], [families][pmf_families], [convolve_pmf()], [sum_pmf()],
 #' [compound_pmf()], [portfolio_pmf()], [discretize_pmf()], [probabilities and draws][pmf_distribution],
-#' [verbs][pmf_verbs], [expected_value()], [condition_on_sum()], [joint_table()], [plot][plot.pmf()].
+#' [verbs][pmf_verbs], [expected_value()], [condition_on_sum_pmf()], [joint_table()], [plot][plot.pmf()].
 #'
 #' *Draws:* [rcategorical()], [rpolyagamma()], [dpolyagamma()], [polyagamma_mean()], [polyagamma_step()],
 #' [polyagamma_from_BayesLogit], [c_interface].

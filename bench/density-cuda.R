@@ -16,7 +16,7 @@ for (k in if (rehearsal) 5 else c(64, 256)) {
     fit <- dp_mixture(x, k, iter = draws + 10, warmup = 10, precision = precision, seed = 1, progress = FALSE)
     found <- list()
     for (backend in c("cuda", "cpu")) {
-      ask <- function() found[[backend]] <<- predict(fit, type = "log_density", draws = draws, backend = backend)
+      ask <- function() found[[backend]] <<- predict(fit, type = "log_density", ndraws = draws, backend = backend)
       seconds <- median_seconds(ask, times = if (backend == "cuda") 5 else 2)
       least <- as.double(n) * k * draws * p * (p + 3) / 2 / rate(NULL, precision, backend)
       line(k, precision, backend, number(seconds), number(least), number(seconds / least),

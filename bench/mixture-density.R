@@ -37,7 +37,7 @@ held_out <- function(prior) {
     fit <- dp_mixture(train,
       components = 64, prior = prior, iter = iter, seed = seed, backend = "cpu", threads = 2, progress = FALSE
     )
-    density <- mean(predict(fit, test, type = "log_density", draws = 50, threads = 2))
+    density <- mean(predict(fit, test, type = "log_density", ndraws = 50, threads = 2))
     list(density = density, components = stats::median(fit$occupied[-seq_len(fit$warmup), ]))
   }
 }

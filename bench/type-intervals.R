@@ -47,7 +47,7 @@ one_set <- function(kind, number) {
   x <- draw_cells(kind, n)
   population <- rep(1:3, n)
   fit <- dp_mixture(x, components = 24, chains = 4, iter = 300, thin = 3, seed = number, threads = 1, progress = FALSE)
-  types <- cell_types(fit, draws = 100, threads = 1)
+  types <- cell_types(fit, ndraws = 100, threads = 1)
   f <- f_of(factor(population, 1:3), types$type)
   own <- max.col(f, "first")
   table <- types$types[own, ]
@@ -83,7 +83,7 @@ if (!is.null(folder)) {
   found <- parallel::mclapply(seq_len(nrow(fits)), function(i) {
     fit <- dp_mixture(as.matrix(cells[cells$sample == fits$sample[[i]], 1:6]), components = 64, chains = 4, iter = 400,
       thin = 4, seed = fits$seed[[i]], threads = 1, progress = FALSE)
-    types <- cell_types(fit, draws = 100, threads = 1)
+    types <- cell_types(fit, ndraws = 100, threads = 1)
     list(types = types$types, type = as.integer(types$type))
   }, mc.cores = cores, mc.preschedule = FALSE)
   pairs <- do.call(rbind, lapply(1:6, function(sample) {

@@ -61,7 +61,7 @@ results <- function() {
   predicted <- bayes_logit(y ~ x + (1 | g), d, chains = 1, iter = 5, warmup = 1, seed = 1, progress = FALSE)
   by_class <- bayes_logit(m ~ x, d, "multinomial", chains = 1, iter = 5, warmup = 1, seed = 1, progress = FALSE)
   regressions <- list(
-    predict(predicted), predict(predicted, d[1:3, ], "link", interval = 0.9), predict(by_class),
+    predict(predicted), predict(predicted, d[1:3, ], "link", level = 0.9), predict(by_class),
     regress(y ~ x + (1 | g)), regress(y ~ x + (x | g) + (1 | n)), regress(n ~ x, family = "negbinomial"),
     regress(m ~ x, family = "multinomial", prior = logit_prior("horseshoe")),
     regress(m ~ x + (1 | n) + offset(cbind(x, -x)), family = "multinomial"),
@@ -73,9 +73,9 @@ results <- function() {
   rows <- matrix(1:12, 3)
   sums <- list(
     die + die, l - die, convolve_pmf(rows, rows), convolve_pmf(log(rows), log(rows), log = TRUE),
-    sum_pmf(list(1:3, 4:5)), sum_pmf(rows), rep_sum(die, 5), rep_sum(l, 3), condition_on_sum(die, l, 9),
+    sum_pmf(list(1:3, 4:5)), sum_pmf(rows), rep_sum_pmf(die, 5), rep_sum_pmf(l, 3), condition_on_sum_pmf(die, l, 9),
     ppmf(3, l, log.p = TRUE), rpmf(10, die, seed = 1),
-    tryCatch(condition_on_sum(c(1, 0, 1), c(1, 0, 1), 1), error = conditionMessage),
+    tryCatch(condition_on_sum_pmf(c(1, 0, 1), c(1, 0, 1), 1), error = conditionMessage),
     convolve_pmf(1:9000 + 0, 9000:1 + 0, threads = 2), compound_pmf("geometric", die, prob = 0.3),
     compound_pmf(pmf_binomial(5, 0.3), die)
   )

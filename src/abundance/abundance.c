@@ -92,7 +92,7 @@ static void predict_logits(const one_type *type) {
   }
 }
 
-/* Draws the coefficients with b integrated out, then b. `mean` and `variance` are those of each coefficient. `room`:
+/* Draws the coefficients with b integrated out, then b. `mean` and `variance`: of each coefficient. `room`:
  * see wb_abundance_run(). */
 static int draw_coefficients(const one_type *type, wb_stream *stream, double *room, double *mean, double *variance) {
   const wb_abundance_data *const data = type->data;

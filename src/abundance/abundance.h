@@ -36,7 +36,7 @@ typedef struct wb_abundance_state {
 } wb_abundance_state;
 
 /* Where the kept sweeps go; `kept` sweeps after `warmup`. Given everything but the coefficients and b, the coefficients
- * are normal: `mean` and `variance` are those of each. */
+ * are normal: `mean` and `variance` are the moments of each. */
 typedef struct wb_abundance_sweeps {
   int32_t warmup, kept;
   uint64_t key;

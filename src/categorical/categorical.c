@@ -110,8 +110,7 @@ static int draw_apart(const wb_call *call, const row_view *view, const wb_catego
   return call->processor->categorical->draw_sparse(&copied, &one, &alone, call->message);
 }
 
-/* Items of a slice, of which those of one draw are `stride` apart, and which of the parts of its rows have some left
- * open. */
+/* Items of a slice; draw d starts at d * stride. `open` marks parts with unfinished rows. */
 #define PARTS 64
 typedef struct slice_items {
   int32_t *index;

@@ -1,6 +1,7 @@
 /* Failures, sessions, and where a call computes, for all entries. */
 #include "entry/entry.h"
 
+#include <setjmp.h>
 #include <stdlib.h>
 
 #include "numeric/memory.h"
@@ -56,13 +57,31 @@ SEXP wb_session_end(SEXP pointer, void *opened, int status, const wb_message *me
   return pointer;
 }
 
-static void check_interrupt(void *unused) {
+static SEXP check_interrupt(void *unused) {
   (void)unused;
   R_CheckUserInterrupt();
+  return R_NilValue;
 }
 
+static void come_back(void *here, Rboolean jumps) {
+  if (jumps) longjmp(*(jmp_buf *)here, 1);
+}
+
+/* Where R goes on after an interrupt, a time limit or an error in one of its events. wb_interrupted() keeps the jump,
+ * and wb_entry_interrupts_resume() makes it when nothing is half done. */
+static SEXP kept_jump = NULL;
+
 int wb_interrupted(void) {
-  return !R_ToplevelExec(check_interrupt, NULL);
+  jmp_buf here;
+  if (!kept_jump) R_PreserveObject(kept_jump = R_MakeUnwindCont());
+  if (setjmp(here)) return 1;
+  (void)R_UnwindProtect(check_interrupt, NULL, come_back, &here, kept_jump);
+  return 0;
+}
+
+SEXP wb_entry_interrupts_resume(void) {
+  if (kept_jump) R_ContinueUnwind(kept_jump);
+  return R_NilValue;
 }
 
 wb_call wb_call_from_list(SEXP run, wb_message *message) {

@@ -1,4 +1,4 @@
-/* What the files of entry/ share: conversions between R's values and those of the C code, and the list of all entries.
+/* What the files of entry/ share: conversions between R's values and values of C, and the list of all entries.
  * An entry converts values and computes nothing. */
 #ifndef WB_ENTRY_H
 #define WB_ENTRY_H
@@ -55,8 +55,8 @@ SEXP wb_session_end(SEXP pointer, void *opened, int status, const wb_message *me
  * store. */
 SEXP wb_store_arrays(SEXP store);
 
-/* Whether the user has interrupted, without a jump over the caller's memory. Host algorithms ask between slices of
- * work, by the wb_poll of their call, and return WB_INTERRUPTED, which native() passes on to R. */
+/* Whether R wants to stop, for an interrupt or a time limit, without a jump over the caller's memory. Host algorithms
+ * ask between slices of work, by the wb_poll of their call, and return WB_INTERRUPTED. native() then lets R jump. */
 int wb_interrupted(void);
 
 /* Reads the list that resolve_run() of R/run.R returned. `message`: where the call writes what went wrong. A forked

@@ -17,7 +17,8 @@ enum { WB_NONE, WB_ONE, WB_TWO, WB_EIGHT, WB_ANY, WB_OWN };
 enum {
   WB_OPTIONAL = 1, /* read: it may be NULL, and the struct stays as it is; made: not if a dimension is negative */
   WB_FINITE = 2,   /* read: all of its values are finite */
-  WB_COPIED = 4    /* read: the struct holds the values, and the key of a raw vector, not a pointer to them */
+  WB_COPIED = 4    /* read: the struct holds the values, or the key of a raw vector, and no pointer to them. Several
+                    * values fill members that follow each other */
 };
 
 typedef struct wb_field {

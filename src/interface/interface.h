@@ -21,7 +21,7 @@ typedef struct wb_interface_call {
 /* Begin a call, with an empty message and one thread. Returns the message. */
 wb_message *wb_interface_begin(wb_interface_call *call, warpbayes_message *message);
 
-/* Checks. Each returns WB_OK, or WB_ERROR_INPUT with a message. `name` is that of an argument. */
+/* Checks. Each returns WB_OK, or WB_ERROR_INPUT with a message. `name`: of the argument. */
 int wb_interface_threads(wb_interface_call *call, int32_t threads);
 int wb_interface_source(wb_interface_call *call, const warpbayes_source *from, int64_t count);
 int wb_interface_size(const char *name, int64_t size, int64_t least, int64_t most, wb_message *message);

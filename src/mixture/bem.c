@@ -130,7 +130,7 @@ static pass_memory place_pass(const wb_mixture_state *state, double *memory) {
   return pass;
 }
 
-/* Statistics of all rows under the parameters; those of cut components are zero. */
+/* Statistics of all rows under the parameters; zero for cut components. */
 static int weigh(wb_mixture_chain *chain, pass_memory pass, double *log_likelihood) {
   const wb_mixture_prior *const prior = &chain->prior;
   wb_mixture_state *const state = &chain->state;

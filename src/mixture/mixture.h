@@ -19,7 +19,7 @@
  *
  * Missing values are unknowns too (Little & Rubin 2019). A sweep draws the labels with the missing values integrated
  * out. Then it draws the missing values given the row's other values and its component. core/mixture_missing.h has the
- * target. The statistics are those of the completed rows. */
+ * target. The statistics count the completed rows. */
 #ifndef WB_MIXTURE_H
 #define WB_MIXTURE_H
 
@@ -121,7 +121,7 @@ void wb_mixture_add_samples(const wb_mixture_samples *samples, double *sizes);
  * because the density of a weight near zero is unbounded. */
 double wb_mixture_log_samples(const wb_mixture_samples *samples);
 
-/* A running chain: where it computes, its prior, of which some parts may be learned, and its state. */
+/* A running chain: where it computes, its prior, and its state. Parts of the prior may be learned. */
 typedef struct wb_mixture_chain {
   const wb_backend *backend;
   wb_mixture_session *session;
@@ -183,7 +183,7 @@ typedef struct wb_mixture_draw {
   double *covariances;          /* columns x columns x components */
 } wb_mixture_draw;
 
-/* The draws that are kept: those of sweeps first, first + every, ... (from 0). Each array has the values of all `count`
+/* The draws that are kept: of the sweeps first, first + every, ... (from 0). Each array has the values of all `count`
  * draws, one draw after the other. An array is NULL if it is not wanted. */
 typedef struct wb_mixture_kept {
   int32_t first, every, count;
@@ -317,7 +317,7 @@ int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *st
                      wb_message *message);
 
 /* A start: k-means on a subsample of the rows, from centres chosen by k-means++ (Arthur & Vassilvitskii 2007), in order
- * of size. With `merge`, clusters that describe one population are joined. The statistics are those of the subsample,
+ * of size. With `merge`, clusters that describe one population are joined. The statistics count the subsample,
  * multiplied so that they count all rows. Subsample and centres depend on the key. `rows`: how many rows there are; if
  * the data have fewer, they are the subsample. */
 int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prior, int32_t components,

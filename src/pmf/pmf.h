@@ -26,7 +26,7 @@ typedef struct wb_pmf_method {
 enum { WB_PMF_UNUSABLE = 0, WB_PMF_USABLE = 1, WB_PMF_LARGE = 2 };
 int wb_pmf_look(int64_t rows, int64_t columns, const double *x, int log);
 
-/* Checks the weights of all pairs in `work`. The strides are those of column-major matrices with one pair in a row; a
+/* Checks the weights of all pairs in `work`. The strides belong to column-major matrices with one pair in a row; a
  * vector is a matrix of one row. WB_ERROR_INPUT if a row is not a distribution. *seen: see wb_pmf_functions. */
 int wb_pmf_check_pairs(const wb_convolution *work, int log, unsigned *seen, wb_message *message);
 

@@ -72,7 +72,7 @@ typedef struct wb_regression_state {
   double *scalars;          /* WB_REGRESSION_SCALARS */
   double *ellipse;          /* wb_regression_ellipse_size() doubles; NULL: no moves */
   const wb_regression_grouping *grouping; /* NULL: no terms */
-  double *effects, *covariances;          /* outcomes x those of all terms */
+  double *effects, *covariances;          /* outcomes x effects, or covariances, of all terms */
 } wb_regression_state;
 
 #define WB_REGRESSION_SHRINKAGE(p) (2 * (size_t)(p) + 3)

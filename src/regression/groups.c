@@ -80,7 +80,7 @@ static term_place place_of(const wb_regression_state *state, int32_t outcome, do
   return place;
 }
 
-/* y += weight A x of a symmetric matrix A of which the lower half is packed. */
+/* y += weight A x of a symmetric matrix A whose lower half is packed. */
 static void add_symmetric(int32_t q, double weight, const double *a, const double *x, double *y) {
   for (int32_t r = 0; r < q; r++)
     for (int32_t c = 0; c < q; c++)

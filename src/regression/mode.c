@@ -46,7 +46,7 @@ static search search_in(double *memory, const wb_regression_quadratic *e) {
 }
 
 /* The statistics of a block for one outcome: its own information, packed, that with the p coefficients (q rows), and
- * the slopes. Those of a group have another order than those of a level. */
+ * the slopes. The sums of a group have another order than the sums of a level. */
 typedef struct block_sums {
   const double *own, *cross, *slope;
 } block_sums;
@@ -60,8 +60,8 @@ static block_sums sums_of(const wb_regression_target *t, const double *blocks, i
   return parts;
 }
 
-/* Puts `sign` times a symmetric matrix of n rows, packed, where the coordinates of one outcome meet those of an outcome
- * that is not after it: at row `row` and column `column` of a packed matrix. */
+/* Puts `sign` times a symmetric matrix of n rows, packed, at row `row` and column `column` of a packed matrix: there
+ * the coordinates of one outcome meet the coordinates of the same outcome or an earlier one. */
 static void put_pair(int32_t n, double sign, const double *from, int32_t row, int32_t column, double *to) {
   for (int32_t r = 0; r < n; r++)
     for (int32_t c = 0; c < (row == column ? r + 1 : n); c++)
@@ -69,7 +69,7 @@ static void put_pair(int32_t n, double sign, const double *from, int32_t row, in
           sign * from[c <= r ? wb_packed_row(r) + (size_t)c : wb_packed_row(c) + (size_t)r];
 }
 
-/* Puts what a pass says about two outcomes, of which the second is not after the first, into e. */
+/* Puts what a pass says about an outcome and the same or an earlier one into e. */
 static void put_information(const wb_regression_target *t, const wb_regression_quadratic *e,
                             wb_regression_weighing what, double sign, const double *statistics, const double *blocks) {
   const int32_t each = t->place.each, q = t->place.each_q, pair[2] = {what.outcome, what.other};
@@ -220,7 +220,7 @@ static void keep_outcome(const wb_regression_target *t, const wb_regression_quad
 
 /* lambda of several outcomes. Near the mode, a sweep takes the mean of the coefficients towards it as the block
  * Gauss-Seidel iteration does in which the expected information of an outcome takes the place of its information. If
- * the distance shrinks by the factor 1 - 1/lambda, draws decay as those of one outcome with this lambda do. */
+ * the distance shrinks by the factor 1 - 1/lambda, draws decay as the draws of one outcome with this lambda do. */
 static double lambda_of_outcomes(const wb_regression_target *t, const wb_regression_quadratic *information,
                                  const wb_regression_quadratic *expected, search *s) {
   enum { SETTLING = 30, MEASURED = 30 };

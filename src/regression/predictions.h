@@ -4,7 +4,7 @@
 
 #include "backend/backend.h"
 
-/* Predicts rows first..first + count - 1 (backend/regression_table.h). `probability` has those of the two quantiles, in
+/* Predicts rows first..first + count - 1 (backend/regression_table.h). `probability`: of the two quantiles, in
  * ascending order. Their indices are set here. */
 int wb_regression_predict(const wb_call *call, wb_regression_prediction *prediction, const double *probability,
                           int64_t first, int64_t count, double *out);

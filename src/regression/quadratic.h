@@ -1,5 +1,5 @@
-/* Quadratic functions of leading coordinates and of blocks of others, of which each block is tied to the leading ones
- * alone: the log posterior about its mode, as regression/ellipse.c needs it. */
+/* Quadratic functions of leading coordinates and of blocks of other coordinates. Each block is tied to the leading
+ * coordinates alone: the log posterior about its mode, as regression/ellipse.c needs it. */
 #ifndef WB_REGRESSION_QUADRATIC_H
 #define WB_REGRESSION_QUADRATIC_H
 

@@ -5,7 +5,7 @@
 
 #include "regression/chain.h"
 
-/* The traces of `count` sweeps, the first of which has the number `iteration`. Each array is sweeps x its length,
+/* The traces of `count` sweeps; the first sweep has the number `iteration`. Each array is sweeps x its length,
  * column-major, or NULL. */
 typedef struct wb_regression_sweeps {
   int32_t count;

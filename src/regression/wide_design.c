@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Entries of a row before those of grouping terms. */
+/* Entries of a row before the entries of grouping terms. */
 static int32_t own_entries(const wb_regression_data *data, int64_t row) {
   return data->x ? data->columns : data->row_start[row + 1] - data->row_start[row];
 }

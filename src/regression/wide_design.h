@@ -1,4 +1,4 @@
-/* The design of a regression with grouping terms whose effects, except those of one term, are coefficients. */
+/* The design of a regression with grouping terms. The effects of all terms but one are coefficients. */
 #ifndef WB_REGRESSION_WIDE_DESIGN_H
 #define WB_REGRESSION_WIDE_DESIGN_H
 

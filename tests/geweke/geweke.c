@@ -444,10 +444,10 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
   wb_mixture_missing *missing = NULL;
   wb_message message;
   hide_values(m, &at, seen);
-  wb_mixture_chain *const chain = &s.chain;
-  chain->backend = backend;
-  chain->key = key;
-  chain->message = &message;
+  wb_mixture_chain *const running = &s.chain;
+  running->backend = backend;
+  running->key = key;
+  running->message = &message;
   long wrong = wb_mixture_missing_find(seen, m->n, m->p, 1, &missing, &message) != WB_OK;
   wb_mixture_data data = whole;
   data.x = seen;
@@ -463,21 +463,21 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
         wrong++;
         continue;
       }
-      chain->session = session;
-      wrong += wb_mixture_begin(chain) != WB_OK;
+      running->session = session;
+      wrong += wb_mixture_begin(running) != WB_OK;
       /* Splits and joins leave statistics but no labels, so they follow a sweep of their own. */
       if (c->moves && m->samples == 0) {
         const double atom[4] = {0, 0.4, m->p - 1, -0.2};
         const wb_mixture_spots spots = {&data, 2, atom};
-        wrong += wb_mixture_begin_sweep(chain, 2 * iteration, c->moves, at.label) != WB_OK;
-        wrong += wb_mixture_finish_sweep(chain, &at.log_likelihood) != WB_OK;
-        wrong += wb_mixture_split_merge(chain, &spots, 0, 2 * iteration) != WB_OK;
+        wrong += wb_mixture_begin_sweep(running, 2 * iteration, c->moves, at.label) != WB_OK;
+        wrong += wb_mixture_finish_sweep(running, &at.log_likelihood) != WB_OK;
+        wrong += wb_mixture_split_merge(running, &spots, 0, 2 * iteration) != WB_OK;
       }
-      if (wb_mixture_begin_sweep(chain, 2 * iteration + 1, c->moves, at.label) != WB_OK ||
-          wb_mixture_log_prior(chain, 0, NULL, &at.log_prior) != WB_OK ||
-          wb_mixture_finish_sweep(chain, &at.log_likelihood) != WB_OK ||
-          wb_mixture_fetch_statistics(chain) != WB_OK ||
-          wb_mixture_fetch_parameters(chain) != WB_OK ||
+      if (wb_mixture_begin_sweep(running, 2 * iteration + 1, c->moves, at.label) != WB_OK ||
+          wb_mixture_log_prior(running, 0, NULL, &at.log_prior) != WB_OK ||
+          wb_mixture_finish_sweep(running, &at.log_likelihood) != WB_OK ||
+          wb_mixture_fetch_statistics(running) != WB_OK ||
+          wb_mixture_fetch_parameters(running) != WB_OK ||
           take_values(m, session, &at, &message) != WB_OK)
         wrong++;
       backend->mixture->close(session);

@@ -57,7 +57,7 @@ test_that("every picture of regressions, tables and topics is drawn", {
   autoplot <- ggplot2::autoplot
   fit <- bayes_logit(am ~ wt + hp, mtcars, chains = 2, iter = 200, seed = 1, threads = 2)
   for (type in c("coefficients", "trace", "calibration")) draws(autoplot(fit, type))
-  shown <- draws(autoplot(fit, standardise = FALSE))
+  shown <- draws(autoplot(fit, standardize = FALSE))
   expect_equal(shown$data[[4L]]$x, unname(coef(fit)[-1L]))
   expect_error(autoplot(fit, parameters = "zz"), "`parameters` must be", class = "warpbayes_error_input")
   expect_error(autoplot(fit, colour = 1), "`colour` is not known here", class = "warpbayes_error_input")
@@ -90,7 +90,7 @@ test_that("every picture of distributions and martingale posteriors is drawn", {
     draws(autoplot(die, if (type != "line") die + 1, type = type))
   }
   draws(autoplot(die, type = "quantile"))
-  draws(autoplot(rep_sum(die, 50), log = TRUE))
+  draws(autoplot(rep_sum_pmf(die, 50), log = TRUE))
   draws(autoplot(die, log = TRUE))
   expect_error(autoplot(die, type = "quantile", log = TRUE), "`log` is TRUE", class = "warpbayes_error_input")
   fit <- predictive_resample(c(1.2, 2.5, 2.2, 3), normal_mean(), horizon = 20, draws = 40, trajectories = 10, seed = 1,
@@ -100,6 +100,14 @@ test_that("every picture of distributions and martingale posteriors is drawn", {
     threads = 2)
   band <- draws(autoplot(curve))
   expect_equal(sort(band$data[[3L]]$y), sort(curve$mean0))
+  # Base graphics can add to a band, because its region is the device's own.
+  grDevices::pdf(NULL)
+  graphics::plot.new()
+  before <- graphics::par("plt")
+  plot(curve)
+  expect_identical(graphics::par("plt"), before)
+  expect_true(all(range(curve$mean0) > graphics::par("usr")[[3L]] & range(curve$mean0) < graphics::par("usr")[[4L]]))
+  grDevices::dev.off()
   grid <- expand.grid(wt = c(2, 3, 4), hp = c(80, 150, 250))
   cars <- transform(mtcars[c("am", "wt", "hp")], am = factor(am))
   plane <- predictive_resample(cars, copula_classification(am ~ wt + hp, points = grid), horizon = 10, draws = 10,

@@ -27,7 +27,7 @@ test_that("generics of other packages give what the draws say, or refuse", {
   expect_identical(colnames(as.matrix(fit)), c("(Intercept)", "x", "sd(g)"))
   intervals <- posterior_interval.bayes_logit(fit, 0.95)
   expect_identical(dimnames(intervals), list(colnames(as.matrix(fit)), c("2.5%", "97.5%")))
-  expect_identical(intervals[1:2, ], confint(fit))
+  expect_identical(intervals[1:2, ], confint(fit, level = 0.95))
   expect_identical(posterior_interval.bayes_logit(fit, 0.95, "sd(g)"), intervals[3, , drop = FALSE])
   expect_error(posterior_interval.bayes_logit(fit, pars = "z"), "must be names of parameters", class = input)
   expect_error(posterior_interval.bayes_logit(fit, pars = 1), "must be names of parameters", class = input)
@@ -52,7 +52,7 @@ test_that("generics of other packages give what the draws say, or refuse", {
   expect_identical(prior_summary.bayes_logit(fit), fit$prior)
   expect_error(as.mcmc.warpbayes_fit(fit), "has 2 chains", class = input)
   counts <- quick(k ~ x, family = "negbinomial", chains = 1)
-  expect_identical(dim(posterior_predict.bayes_logit(counts, small[1:2, ], draws = 7)), c(7L, 2L))
+  expect_identical(dim(posterior_predict.bayes_logit(counts, small[1:2, ], ndraws = 7)), c(7L, 2L))
 })
 
 test_that("residuals, deviance and their degrees of freedom are those of glm() at the same means", {
@@ -97,14 +97,14 @@ test_that("residuals of a multinomial have the deviance of its log likelihood, a
   expect_equal(residuals(fit, "pearson")[-7, ], pearson, ignore_attr = TRUE)
 
   # False alarms below 1e-6: the counts of 40 x 60 x 5 trials from their means.
-  drawn <- posterior_predict.bayes_logit(fit, draws = 40, seed = 1)
+  drawn <- posterior_predict.bayes_logit(fit, ndraws = 40, seed = 1)
   expect_identical(dim(drawn), c(40L, 60L, 3L))
   expect_true(all(rowSums(drawn, dims = 2L)[, -7] == 5) && all(drawn[, 7, ] == 0))
-  law <- posterior_epred.bayes_logit(fit, draws = 40)[, -7, ]
+  law <- posterior_epred.bayes_logit(fit, ndraws = 40)[, -7, ]
   z <- (apply(drawn, 3L, sum) - 5 * apply(law, 3L, sum)) / sqrt(5 * apply(law * (1 - law), 3L, sum))
   expect_lt(max(abs(z)), 5.2)
   one <- quick(factor(max.col(counts)) ~ x, family = "multinomial", chains = 1)
-  drawn <- posterior_predict.bayes_logit(one, small[1:4, ], draws = 9)
+  drawn <- posterior_predict.bayes_logit(one, small[1:4, ], ndraws = 9)
   expect_identical(dim(drawn), c(9L, 4L))
   expect_identical(attr(drawn, "levels"), c("1", "2", "3"))
   expect_true(all(drawn %in% 1:3))
@@ -115,7 +115,7 @@ test_that("log_lik() of new data has their response, and refuses one that the fi
   fit <- quick(y ~ x + (1 | g), chains = 2)
   own <- log_lik(fit)
   expect_equal(log_lik(fit, small[c(5, 2), ]), own[, c(5, 2)], tolerance = 1e-12)
-  expect_identical(log_lik(fit, small, draws = 7), log_lik(fit, draws = 7))
+  expect_identical(log_lik(fit, small, ndraws = 7), log_lik(fit, ndraws = 7))
   mean <- posterior_epred.bayes_logit(fit, small[1:3, ], re_formula = NA)
   y <- rep(small$y[1:3], each = 80)
   expect_equal(log_lik(fit, small[1:3, ], re_formula = NA), log(ifelse(y == 1, mean, 1 - mean)), ignore_attr = TRUE)
@@ -147,13 +147,13 @@ test_that("loo() is that of the log likelihoods, without rows of no weight, and 
   share <- loo::relative_eff(exp(values), chain_id = rep(1:2, each = 300))
   expect_equal(found$estimates, loo::loo(values, r_eff = share)$estimates)
   expect_output(print(found), "All Pareto k estimates are (good|ok)")
-  expect_identical(dim(suppressWarnings(loo::loo(fit, draws = 81))), c(82L, 40L))
+  expect_identical(dim(suppressWarnings(loo::loo(fit, ndraws = 81))), c(82L, 40L))
   small$k[[1]] <- 3000
   small$x[[1]] <- -9
   fit <- bayes_logit(k ~ x, small, "negbinomial", chains = 2, iter = 600, seed = 1, threads = 2)
   expect_warning(found <- loo::loo(fit), "Pareto k")
   expect_identical(which.max(found$diagnostics$pareto_k), 1L)
-  expect_error(loo::loo(fit, draws = 3), "leaves 2 of each chain's draws", class = input)
+  expect_error(loo::loo(fit, ndraws = 3), "leaves 2 of each chain's draws", class = input)
   prior <- quick(y ~ x, chains = 1, prior_only = TRUE)
   expect_error(loo::loo(prior), "draws of the prior alone", class = input)
 })
@@ -163,13 +163,13 @@ test_that("pp_check() plots observed and replicated responses of rows with weigh
   skip_if_not_installed("bayesplot")
   small$w <- rep(c(0, 1, 1), 20)
   fit <- bayes_logit(y ~ x, small, weights = w, chains = 1, iter = 60, seed = 1, threads = 2)
-  bars <- bayesplot::pp_check(fit, draws = 5)
+  bars <- bayesplot::pp_check(fit, ndraws = 5)
   expect_identical(sum(bars$data$y_obs, na.rm = TRUE), as.double(sum(small$w > 0)), tolerance = 0)
   counts <- quick(k ~ x, family = "negbinomial", chains = 1)
   expect_s3_class(bayesplot::pp_check(counts), "ggplot")
   expect_s3_class(bayesplot::pp_check(counts, "stat", stat = "sd", binwidth = 1), "ggplot")
   classes <- quick(factor(pmin(k, 2)) ~ x, family = "multinomial", chains = 1)
-  expect_setequal(bayesplot::pp_check(classes, draws = 3)$data$x, 1:3)
+  expect_setequal(bayesplot::pp_check(classes, ndraws = 3)$data$x, 1:3)
   expect_error(bayesplot::pp_check(fit, "nothing"), "must be the name of a function of package bayesplot",
     class = input)
 })

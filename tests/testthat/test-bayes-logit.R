@@ -203,7 +203,7 @@ test_that("accessors agree with the draws", {
   x <- model.matrix(~ x + f, small)
   expect_equal(fitted(fit), colMeans(plogis(draws %*% t(x))), tolerance = 1e-12)
   expect_equal(unname(residuals(fit)), small$k / 7 - unname(fitted(fit)))
-  link <- predict(fit, small[1:3, ], type = "link", interval = 0.5)
+  link <- predict(fit, small[1:3, ], type = "link", level = 0.5)
   expect_equal(link[, "mean"], colMeans(draws %*% t(x[1:3, ])), tolerance = 1e-12)
   expect_equal(unname(link[2, "lower"]), quantile(draws %*% x[2, ], 0.25, names = FALSE))
   expect_identical(predict(fit)[5, ], predict(fit, small)[5, ])
@@ -258,7 +258,7 @@ test_that("methods for printing, summaries, plots and other packages work", {
     dev.off()
     unlink(file)
   }
-  expect_error(plot(fits[[1]], standardise = NA), "`standardise` must be TRUE or FALSE", class = input)
+  expect_error(plot(fits[[1]], standardize = NA), "`standardize` must be TRUE or FALSE", class = input)
   expect_error(plot(fits[[1]], parameters = "q"), "`parameters` must be", class = input)
   old <- options(width = 80)
   on.exit(options(old))

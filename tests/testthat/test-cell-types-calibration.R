@@ -27,7 +27,7 @@ rank_of_truth <- function(seed) {
   fit <- dp_mixture(truth$x, components = sizes$k, prior = prior, iter = 177, warmup = 30, thin = 3, seed = seed,
     threads = 1, progress = FALSE
   )
-  types <- cell_types(fit, draws = NULL, threads = 1)
+  types <- cell_types(fit, ndraws = NULL, threads = 1)
   draws <- types$proportions[, as.integer(types$type[[1L]])]
   stopifnot(length(draws) == 49)
   # Planted error: intervals half as wide.

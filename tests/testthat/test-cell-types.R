@@ -191,8 +191,8 @@ test_that("if draws agree, threads and the numbers of draws do not matter", {
   expect_identical(one[c("types", "type", "probability", "proportions")],
     types[c("types", "type", "probability", "proportions")]
   )
-  expect_identical(cell_types(fit, draws = 1, threads = 2)$type, types$type)
-  expect_identical(cell_types(fit, draws = NULL, threads = 2)$type, types$type)
+  expect_identical(cell_types(fit, ndraws = 1, threads = 2)$type, types$type)
+  expect_identical(cell_types(fit, ndraws = NULL, threads = 2)$type, types$type)
 })
 
 test_that("the tree can be cut into any number of types", {
@@ -262,7 +262,7 @@ test_that("types can be named, printed, summarised and plotted", {
   on.exit(dev.off())
   for (type in c("tree", "cells", "heatmap", "proportions")) {
     expect_invisible(plot(named, type = type, main = "Title"))
-    plot(cell_types(fit, types = 1, draws = 1, threads = 2), type = type, specks = TRUE)
+    plot(cell_types(fit, types = 1, ndraws = 1, threads = 2), type = type, specks = TRUE)
   }
 })
 
@@ -320,7 +320,7 @@ test_that("one chain and a short run are named as causes", {
   short <- cell_types(dp_mixture(x, components = 8, chains = 1, iter = 24, seed = 1, threads = 2), threads = 2)
   expect_output(print(short), "There\\s+is\\s+one\\s+chain")
   expect_output(print(short), "The\\s+run\\s+is\\s+short")
-  long <- cell_types(dp_mixture(x, components = 8, chains = 2, iter = 400, seed = 1, threads = 2), draws = 200,
+  long <- cell_types(dp_mixture(x, components = 8, chains = 2, iter = 400, seed = 1, threads = 2), ndraws = 200,
     threads = 2)
   expect_true(all(long$types$ess[!long$types$speck] > 20))
   words <- paste(capture.output(print(long)), collapse = " ")
@@ -373,7 +373,7 @@ test_that("input that cannot be joined is refused", {
   expect_error(cell_types(fit, overlap = 0.5), "`overlap` must be one number strictly between 0 and 0.5", class = error)
   expect_error(cell_types(fit, specks = "drop"), "`specks` must be one of \"auto\", \"keep\", \"join\"", class = error)
   expect_error(cell_types(fit, speck = 2), "`speck` must be one number between 0 and 1", class = error)
-  expect_error(cell_types(fit, draws = 0), "`draws` must be one whole number", class = error)
+  expect_error(cell_types(fit, ndraws = 0), "`ndraws` must be one whole number", class = error)
   expect_error(cell_types(fit, quantile = 1), "`quantile` is not known here", class = error)
   expect_error(cell_types(fit, names = c("a", "a")),
     "`names` must be different names, the most frequent type first", class = error

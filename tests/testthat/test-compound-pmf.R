@@ -70,7 +70,7 @@ test_that("names, distributions and modified zeros agree", {
         expect_lt(max(abs(x$prob[both] - y$prob[both]) / pmax(y$prob[both], 1e-300)), 1e-12)
         expect_lt(abs(length(x$prob) - length(y$prob)), 3)
         expect_equal(sum(x$prob), 1, tolerance = 1e-13)
-        modified <- if (is.null(zero)) number else zero_modify(number, zero)
+        modified <- if (is.null(zero)) number else zero_modify_pmf(number, zero)
         expect_equal(mean(x), mean(modified) * mean(size))
         expect_equal(variance(x), mean(modified) * variance(size) + variance(modified) * mean(size)^2)
       }
@@ -81,11 +81,11 @@ test_that("names, distributions and modified zeros agree", {
 test_that("with any distribution of the number, the result is the weighted sum of powers", {
   number <- pmf(c(0.1, 0, 0.4, 0.3, 0, 0.2))
   x <- compound(number, die)
-  powers <- lapply(0:5, function(n) rep_sum(die, n, threads = 2))
+  powers <- lapply(0:5, function(n) rep_sum_pmf(die, n, threads = 2))
   expect_equal(x$prob, mix_pmf(powers, number$prob)$prob, tolerance = 1e-13)
   expect_equal(compound(number, 2 * die)$by, 2)
   expect_identical(compound(pmf(1, from = 3), die)$from, 3)
-  expect_equal(compound(pmf(1, from = 3), die)$prob, rep_sum(die, 3, threads = 2)$prob, tolerance = 1e-13)
+  expect_equal(compound(pmf(1, from = 3), die)$prob, rep_sum_pmf(die, 3, threads = 2)$prob, tolerance = 1e-13)
   far <- pmf(c(0.5, 0.25, 0.25), from = 100)
   expect_equal(compound(number, far)$prob[1 + c(0, 200, 201)], c(0.1, 0.4 * 0.25, 0.4 * 0.25))
   expect_equal(compound(pmf(log(number$prob), log = TRUE), pmf(log(die$prob), from = 1, log = TRUE))$prob, x$prob)

@@ -23,7 +23,7 @@ test_that("errors name the call that the user made", {
   expect_identical(call_of(pmf(rcategorical(wrong)), values), quote(rcategorical(wrong)))
   # In a loop of the package, and in a handler of an error.
   expect_identical(call_of(sum_pmf(list(die, NULL)), values), quote(sum_pmf(list(die, NULL))))
-  expect_identical(call_of(condition_on_sum(die, die, 90), values), quote(condition_on_sum(die, die, 90)))
+  expect_identical(call_of(condition_on_sum_pmf(die, die, 90), values), quote(condition_on_sum_pmf(die, die, 90)))
 })
 
 test_that("errors name the call within functions of the user and of R", {
@@ -33,7 +33,7 @@ test_that("errors name the call within functions of the user and of R", {
   expect_identical(call_of(as_user(wrong), values), quote(rcategorical(x)))
   expect_identical(call_of(lapply(list(wrong), function(w) rcategorical(w)), values), quote(rcategorical(w)))
   expect_identical(call_of(lapply(list(wrong), rcategorical), values), quote(lapply(list(wrong), rcategorical)))
-  expect_identical(call_of(Reduce(rep_sum, list(die, -1)), values), quote(Reduce(rep_sum, list(die, -1))))
+  expect_identical(call_of(Reduce(rep_sum_pmf, list(die, -1)), values), quote(Reduce(rep_sum_pmf, list(die, -1))))
   expect_identical(call_of(do.call(rcategorical, list(wrong)), values), quote(do.call(rcategorical, list(wrong))))
   expect_identical(call_of(do.call("rpmf", list(-1, die)), values), call("rpmf", -1, quote(...)))
   expect_identical(call_of(suppressWarnings(rcategorical(wrong)), values), quote(rcategorical(wrong)))
@@ -41,8 +41,8 @@ test_that("errors name the call within functions of the user and of R", {
   expect_identical(call_of(eval(quote(rcategorical(wrong))), values), quote(rcategorical(wrong)))
   # Functions that the user gives to the package.
   expect_identical(call_of(map_pmf(die, function(v) rcategorical(wrong)), values), quote(rcategorical(wrong)))
-  expect_identical(call_of(mix_over(die, function(v) rpmf(-1, die)), values), quote(rpmf(-1, die)))
-  expect_identical(call_of(mix_over(die, sqrt), values), quote(mix_over(die, sqrt)))
+  expect_identical(call_of(mix_over_pmf(die, function(v) rpmf(-1, die)), values), quote(rpmf(-1, die)))
+  expect_identical(call_of(mix_over_pmf(die, sqrt), values), quote(mix_over_pmf(die, sqrt)))
 })
 
 test_that("errors of methods name their generics and operators", {
@@ -69,7 +69,7 @@ test_that("errors of fits name the call that the user made", {
   changed <- summary(fit)
   changed$coefficients <- "a"
   values <- list(fit = fit, topics = topics, changed = changed, wrong = wrong)
-  expect_identical(call_of(predict(fit, draws = -1), values), quote(predict(fit, draws = -1)))
+  expect_identical(call_of(predict(fit, ndraws = -1), values), quote(predict(fit, ndraws = -1)))
   expect_identical(call_of(print(changed), values), quote(print(changed)))
   # update() evaluates another call.
   expect_identical(call_of(update(fit, iter = -1), values), quote(update(fit, iter = -1)))

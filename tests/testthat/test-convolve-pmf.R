@@ -16,8 +16,8 @@ test_that("computations that take too many operations are refused before they st
   expect_silent(convolve_pmf(x, x))
   expect_input_error(convolve_pmf(matrix(1, 100, 40), matrix(1, 100, 40), accuracy = 0), "take 160000 multiply-adds")
   expect_input_error(sum_pmf(list(x, x), accuracy = 0), "multiply-adds")
-  expect_input_error(rep_sum(x, 3, accuracy = 0), "multiply-adds")
-  expect_input_error(rep_sum(x, 1e4), "multiply-adds")
+  expect_input_error(rep_sum_pmf(x, 3, accuracy = 0), "multiply-adds")
+  expect_input_error(rep_sum_pmf(x, 1e4), "multiply-adds")
   expect_input_error(compound_pmf("poisson", x, lambda = 50), "multiply-adds")
   expect_input_error(compound_pmf(pmf_poisson(50), x), "multiply-adds")
   options(warpbayes.max_operations = NULL)
@@ -353,7 +353,7 @@ test_that("an interrupt that an entry found is passed on", {
 
 test_that("a negative zero counts as zero", {
   expect_identical(convolve_pmf(c(1, -0, 2), c(3, 1)), c(3, 1, 6, 2))
-  expect_identical(rep_sum(c(-0, 1), 3), c(0, 0, 0, 1))
+  expect_identical(rep_sum_pmf(c(-0, 1), 3), c(0, 0, 0, 1))
   expect_identical(convolve_pmf(cbind(1, -0), cbind(2, 3)), cbind(2, 3, 0))
 })
 
@@ -365,13 +365,14 @@ test_that("intermediate sums may leave the range of doubles", {
   expect_equal(sum_pmf(rbind(c(1e-200, 1), c(1e-200, 1), c(1e300, 1e-5)), threads = 2), c(1e-100, 2e100, 1e300, 1e-5),
     tolerance = 1e-14
   )
-  expect_equal(rep_sum(c(1, 2, 1), 500, threads = 2), choose(1000, 0:1000), tolerance = 1e-12)
+  expect_equal(rep_sum_pmf(c(1, 2, 1), 500, threads = 2), choose(1000, 0:1000), tolerance = 1e-12)
   overflow <- "the result has weights above 1.8e308, the largest double: give logarithms, with log = TRUE"
-  expect_input_error(rep_sum(c(1, 2, 1), 1100, threads = 2), overflow)
+  expect_input_error(rep_sum_pmf(c(1, 2, 1), 1100, threads = 2), overflow)
   expect_input_error(convolve_pmf(1e200, 1e200), overflow)
   expect_input_error(convolve_pmf(matrix(1e200, 2, 2), matrix(1e200, 2, 2)), overflow)
   expect_identical(convolve_pmf(c(1e200, 1), 1e100), c(1e300, 1e100))
-  expect_equal(rep_sum(log(c(1, 2, 1)), 1100, log = TRUE, threads = 2)[[1101]], lchoose(2200, 1100), tolerance = 1e-13)
+  expect_equal(rep_sum_pmf(log(c(1, 2, 1)), 1100, log = TRUE, threads = 2)[[1101]], lchoose(2200, 1100),
+    tolerance = 1e-13)
 })
 
 test_that("the memory needed is checked before it is allocated", {

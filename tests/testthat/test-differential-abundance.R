@@ -155,7 +155,7 @@ test_that("counts of cell types come from draws of the fit, and add up to the ce
   fit <- dp_mixture(samples, components = 6, iter = 120, seed = 1, threads = 2)
   types <- cell_types(fit, types = 2, threads = 2)
   group <- rep(c("a", "b"), each = 3)
-  result <- differential_abundance(types, ~ group, seed = 1, draws = 4, threads = 2)
+  result <- differential_abundance(types, ~ group, seed = 1, ndraws = 4, threads = 2)
   expect_identical(result$tables, 4L)
   expect_equal(unname(colSums(result$counts)), rep(c(200, 100), 3))
   expect_identical(unname(result$totals), as.integer(rep(c(200, 100), 3)))
@@ -167,7 +167,7 @@ test_that("counts of cell types come from draws of the fit, and add up to the ce
   # The labels of the fit are used if it has kept them. They are draws from the same law.
   kept <- dp_mixture(samples, components = 6, iter = 120, seed = 1, threads = 2,
     keep = c("weights", "means", "covariances", "labels"))
-  labelled <- differential_abundance(cell_types(kept, types = 2, threads = 2), ~ group, seed = 1, draws = 4)
+  labelled <- differential_abundance(cell_types(kept, types = 2, threads = 2), ~ group, seed = 1, ndraws = 4)
   expect_equal(unname(colSums(labelled$counts)), rep(c(200, 100), 3))
   expect_lt(max(abs(result$counts - labelled$counts)), 6)
   expect_error(differential_abundance(types, ~ group, totals = 1:6), class = "warpbayes_error_input")

@@ -109,7 +109,7 @@ test_that("continue() needs a fit with its data", {
   fit <- dp_mixture(small, components = 2, iter = 4, seed = 1, threads = 2)
   expect_error(continue(small, 5), "`fit` must come from dp_mixture\\(\\).*, not a 5 x 2 matrix", class = input)
   expect_error(continue(NULL, 5), "`fit` must come from dp_mixture\\(\\).*, not NULL", class = input)
-  expect_error(continue(fit, 0), "`iter` must be one whole number from 1 to 2147483647, not 0", class = input)
+  expect_error(continue(fit, 0), "`more` must be one whole number from 1 to 2147483647, not 0", class = input)
   expect_error(continue(fit, 5, progress = 1), "`progress` must be TRUE or FALSE, not 1", class = input)
   expect_error(continue(fit, 5, threads = -1),
     "`threads` must be one whole number from 1 to 4096, not -1", class = input

@@ -447,7 +447,7 @@ test_that("the mode for the GvHD cells describes new cells as well as a sampled 
   train <- sample(nrow(x), 3000)
   score <- function(...) {
     fit <- dp_mixture(x[train, ], seed = 1, threads = 2, progress = FALSE, ...)
-    mean(predict(fit, x[-train, ], type = "log_density", draws = 40, threads = 2))
+    mean(predict(fit, x[-train, ], type = "log_density", ndraws = 40, threads = 2))
   }
   expect_gt(score(method = "bem"), score(iter = 150) - 0.06)
 })

@@ -82,7 +82,7 @@ test_that("cells without any value are kept with a warning", {
   expect_identical(sum(fit$sizes), 60L)
   reference <- reference_draw(fit)
   expect_equal(predict(fit, type = "prob", threads = 2)[5, ], reference$weights, tolerance = 1e-12, ignore_attr = TRUE)
-  expect_equal(log_lik(fit, draws = 1, threads = 2)[1, c(5, 9)], c(0, 0), tolerance = 1e-9)
+  expect_equal(log_lik(fit, ndraws = 1, threads = 2)[1, c(5, 9)], c(0, 0), tolerance = 1e-9)
   x <- gappy(60)
   x[5, ] <- NaN
   expect_warning(fit_gappy(x), "`x` has 1 row without any value, row 5: nothing is learned from it")
@@ -252,7 +252,7 @@ test_that("all functions of fits accept cells with missing values", {
   x <- gappy(if (on_cuda()) 80 else 300)
   fit <- fit_gappy(x, chains = 2, iter = 30, warmup = 10)
   expect_identical(fit$missing, "model")
-  expect_false(anyNA(log_lik(fit, draws = 3, threads = 2)))
+  expect_false(anyNA(log_lik(fit, ndraws = 3, threads = 2)))
   expect_false(anyNA(unlist(simulate(fit, seed = 1))))
   expect_false(anyNA(predict(fit, x[, 3:1], type = "log_density", threads = 2)))
   expect_identical(predict(fit, x[1:20, ], threads = 2), predict(fit, threads = 2)[1:20])

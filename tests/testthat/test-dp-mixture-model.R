@@ -16,7 +16,7 @@ test_that("log_lik() is the log density of every cell under every draw", {
   expect_equal(log(colMeans(exp(found))),
     predict(fit, type = "log_density", threads = 2), tolerance = 1e-9, ignore_attr = TRUE
   )
-  expect_identical(log_lik(fit, x[3:5, ], draws = 2, threads = 2), found[c(3, 9), 3:5], ignore_attr = TRUE)
+  expect_identical(log_lik(fit, x[3:5, ], ndraws = 2, threads = 2), found[c(3, 9), 3:5], ignore_attr = TRUE)
   # Small chunks of rows give the same log likelihoods.
   reference <- reference_draw(fit)
   best <- reference$draw + 6 * (reference$chain - 1)

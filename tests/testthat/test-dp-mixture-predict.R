@@ -24,7 +24,7 @@ test_that("the density, not its log, is averaged over the kept draws", {
     }
   }
   expect_equal(predict(fit, x, type = "log_density", threads = 2), log(density), tolerance = 1e-10)
-  some <- predict(fit, x, type = "log_density", draws = 10, threads = 2)
+  some <- predict(fit, x, type = "log_density", ndraws = 10, threads = 2)
   expect_equal(some, log(density), tolerance = 0.01)
   # Far from the data, where the density itself underflows.
   far <- matrix(1e4, 1, 3, dimnames = list(NULL, fit$markers))
@@ -33,9 +33,9 @@ test_that("the density, not its log, is averaged over the kept draws", {
 })
 
 test_that("slices do not change the result", {
-  whole <- predict(fit, x, type = "log_density", draws = 3, threads = 2)
-  halves <- c(predict(fit, x[1:123, ], type = "log_density", draws = 3, threads = 2),
-    predict(fit, x[124:500, ], type = "log_density", draws = 3, threads = 2))
+  whole <- predict(fit, x, type = "log_density", ndraws = 3, threads = 2)
+  halves <- c(predict(fit, x[1:123, ], type = "log_density", ndraws = 3, threads = 2),
+    predict(fit, x[124:500, ], type = "log_density", ndraws = 3, threads = 2))
   expect_identical(whole, halves)
 })
 
@@ -56,8 +56,8 @@ test_that("cells may be given in any form, order and number", {
 test_that("the transformation of the fit is applied to new cells", {
   transformed <- fit
   transformed$transform <- list(type = "arcsinh", cofactor = c(5, 5, 5))
-  expect_equal(predict(transformed, 5 * sinh(x), type = "log_density", draws = 5, threads = 2),
-    predict(fit, x, type = "log_density", draws = 5, threads = 2), tolerance = 1e-8)
+  expect_equal(predict(transformed, 5 * sinh(x), type = "log_density", ndraws = 5, threads = 2),
+    predict(fit, x, type = "log_density", ndraws = 5, threads = 2), tolerance = 1e-8)
 })
 
 test_that("invalid arguments of predict() are refused", {
@@ -70,7 +70,7 @@ test_that("invalid arguments of predict() are refused", {
   )
   expect_error(predict(fit, x[, 1:2]), "lacks the marker of the fit \"CD3\"", class = error)
   expect_error(predict(fit, unname(x[, 1:2])), "2 columns without names; the fit has 3 markers", class = error)
-  expect_error(predict(fit, x, draws = 0), "`draws` must be one whole number from 1", class = error)
+  expect_error(predict(fit, x, ndraws = 0), "`ndraws` must be one whole number from 1", class = error)
   expect_error(predict(fit, x, probs = 1), "`probs` is not known here", class = error)
   broken <- x
   broken[3, 2] <- NA

@@ -188,9 +188,9 @@ test_that("proportions of the samples are found", {
       of <- factor(of[order], names(x))
     }
     fit <- dp_mixture(stacked, sample = of, components = 5, iter = 400, warmup = 100, seed = 1, threads = 2)
-    table <- type_proportions(cell_types(fit, draws = 100, threads = 2))
+    table <- type_proportions(cell_types(fit, ndraws = 100, threads = 2))
     # The second population is the one around 12.
-    types <- cell_types(fit, draws = 100, threads = 2)
+    types <- cell_types(fit, ndraws = 100, threads = 2)
     second <- levels(types)[[which.max(types$medians[, "CD4"])]]
     rows <- table[table$type == second, ]
     expect_identical(as.character(rows$sample), c("a", "b", "c"))
@@ -214,7 +214,7 @@ test_that("intervals of proportions have about their nominal coverage", {
     second <- lapply(share, function(s) runif(80) < s)
     x <- lapply(second, function(second) cbind(CD4 = rnorm(80) + 12 * second, CD8 = rnorm(80)))
     fit <- dp_mixture(x, components = 4, iter = 240, warmup = 40, seed = set, threads = 1, progress = FALSE)
-    types <- cell_types(fit, types = 2, draws = 100, threads = 1)
+    types <- cell_types(fit, types = 2, ndraws = 100, threads = 1)
     table <- type_proportions(types)
     rows <- table[table$type == levels(types)[[which.max(types$medians[, "CD4"])]], ]
     share >= rows$lower & share <= rows$upper
@@ -261,9 +261,9 @@ test_that("prediction, likelihoods, simulation and updates use the samples", {
   # The fitted cells are of their own samples.
   of <- fit$samples[fit$sample]
   expect_identical(predict(fit, threads = 2), predict(fit, stacked, sample = of, threads = 2))
-  density <- predict(fit, type = "log_density", draws = 5, threads = 2)
-  expect_equal(density, predict(fit, stacked, type = "log_density", sample = of, draws = 5, threads = 2))
-  expect_gt(sum(density), sum(predict(fit, type = "log_density", sample = FALSE, draws = 5, threads = 2)))
+  density <- predict(fit, type = "log_density", ndraws = 5, threads = 2)
+  expect_equal(density, predict(fit, stacked, type = "log_density", sample = of, ndraws = 5, threads = 2))
+  expect_gt(sum(density), sum(predict(fit, type = "log_density", sample = FALSE, ndraws = 5, threads = 2)))
   # The likelihood of a draw is that of its sweep, up to the factor of the floor.
   likelihood <- log_lik.dp_mixture(fit, threads = 2)
   expect_equal(rowSums(likelihood), fit$log_likelihood[31:60, 1], tolerance = 1e-4)
@@ -282,7 +282,7 @@ test_that("prediction, likelihoods, simulation and updates use the samples", {
   }
   expect_output(print(fit), "860 cells of 3 samples x 2 markers")
   skip_if_not_installed("generics")
-  expect_identical(augment.dp_mixture(fit, draws = 5, threads = 2)$.log_density, unname(density))
+  expect_identical(augment.dp_mixture(fit, ndraws = 5, threads = 2)$.log_density, unname(density))
 })
 
 test_that("cells of very many samples are evaluated", {
@@ -306,7 +306,7 @@ test_that("relabelling also renumbers the components of the samples", {
 
 test_that("differences between groups agree with the draws", {
   fit <- fit_samples(iter = 60, warmup = 30)
-  types <- cell_types(fit, threads = 2, draws = 30)
+  types <- cell_types(fit, threads = 2, ndraws = 30)
   table <- type_proportions(types, level = 0.5)
   draws <- attr(table, "draws")
   expect_equal(apply(draws, c(1, 3), sum), matrix(1, 30, 3), ignore_attr = TRUE)

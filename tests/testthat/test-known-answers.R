@@ -44,7 +44,7 @@ small_mixture <- function(precision, ...) {
 predicted <- function(fit, newdata = NULL) {
   list(
     lapply(c("class", "prob"), function(type) predict(fit, newdata, type = type)),
-    lapply(1:2, function(draws) predict(fit, newdata, type = "log_density", draws = draws)),
+    lapply(1:2, function(draws) predict(fit, newdata, type = "log_density", ndraws = draws)),
     log_lik(fit, newdata)
   )
 }
@@ -611,20 +611,20 @@ pmf_cases <- alist(
       list(
         sum_pmf(lapply(c(3, 50, 1, 400, 20), function(size) weights_or_logs(size, log, size)), log = log),
         sum_pmf(lapply(c(1700, 900), function(size) weights_or_logs(size, log, size)), log = log),
-        sum_pmf(lapply(c(4000, 3000), function(size) weights_or_logs(size, log, size)), log, 0),
+        sum_pmf(lapply(c(4000, 3000), function(size) weights_or_logs(size, log, size)), log = log, accuracy = 0),
         sum_pmf(matrix(weights_or_logs(120 * 9, log, 5), 120), log = log)
       )
     })
   },
-  "sum of large weights" = rep_sum(c(1000, 1, 3) * 2^20, 33),
+  "sum of large weights" = rep_sum_pmf(c(1000, 1, 3) * 2^20, 33),
   "repeated sum" = {
     on_both_scales(function(log) {
-      lapply(c(1, 2, 13, 700), function(times) rep_sum(weights_or_logs(6, log, 6), times, log = log))
+      lapply(c(1, 2, 13, 700), function(times) rep_sum_pmf(weights_or_logs(6, log, 6), times, log = log))
     })
   },
   "condition on sum" = {
     on_both_scales(function(log) {
-      found <- condition_on_sum(weights_or_logs(30, log, 7), weights_or_logs(50, log, 8), 40, log = log)
+      found <- condition_on_sum_pmf(weights_or_logs(30, log, 7), weights_or_logs(50, log, 8), 40, log = log)
       lapply(found, unclass)
     })
   },

@@ -57,8 +57,8 @@ test_that("a sum of different steps has the common step", {
   expect_same(2 * die + die, pairs_of(2 * die, die))
   expect_same(die / 3 - die / 2, pairs_of(die / 3, -(die / 2)))
   expect_same(sum_pmf(list(2 * die, die / 2, tens), threads = 2), pairs_of(2 * die + die / 2, tens))
-  expect_equal(rep_sum(die / 2, 4, threads = 2)$prob, rep_sum(die, 4, threads = 2)$prob)
-  expect_identical(rep_sum(die / 2, 4, threads = 2)$by, 0.5)
+  expect_equal(rep_sum_pmf(die / 2, 4, threads = 2)$prob, rep_sum_pmf(die, 4, threads = 2)$prob)
+  expect_identical(rep_sum_pmf(die / 2, 4, threads = 2)$by, 0.5)
   l <- pmf(log(die$prob), from = 1, log = TRUE, by = 0.5)
   expect_equal(exp((l + die)$log_prob), (pmf(die$prob, from = 1, by = 0.5) + die)$prob)
   expect_identical(warpbayes:::common_step(c(12, 18, 30)), 6)
@@ -117,14 +117,14 @@ test_that("a few values far apart take little memory", {
   expect_same(few + few, pairs_of(few, few))
   expect_same(few - few, pairs_of(few, -few))
   expect_same(few + die, pairs_of(few, die))
-  expect_same(rep_sum(few, 3, threads = 2), pairs_of(few, few + few))
+  expect_same(rep_sum_pmf(few, 3, threads = 2), pairs_of(few, few + few))
   expect_same(sum_pmf(list(few, die, few), threads = 2), pairs_of(few + few, die))
   expect_identical((2 * few)$at, few$at)
-  expect_equal(variance(rep_sum(x, 2, threads = 2)), 2 * variance(x))
+  expect_equal(variance(rep_sum_pmf(x, 2, threads = 2)), 2 * variance(x))
   l <- pmf(log(few$prob), values = c(0, 123456789, 987654321), log = TRUE)
   expect_equal(exp((l + l)$log_prob), (few + few)$prob)
   expect_equal((l + few)$log_prob, (l + l)$log_prob)
-  expect_identical(rep_sum(few, 0, threads = 2)$prob, 1)
+  expect_identical(rep_sum_pmf(few, 0, threads = 2)$prob, 1)
   # Products that exceed the range of doubles.
   small <- pmf(c(1e-200, 1), values = c(0, 1e9 + 7))
   expect_identical((small + small)$prob[[2]], 2e-200)
@@ -133,15 +133,16 @@ test_that("a few values far apart take little memory", {
 test_that("conditioning on a sum handles steps and gaps", {
   tens <- pmf(c(0.2, 0.3, 0.5), from = 0.1, by = 0.1)
   fives <- pmf(c(0.4, 0.6), by = 0.2)
-  given <- condition_on_sum(tens, fives, 0.3)
+  given <- condition_on_sum_pmf(tens, fives, 0.3)
   expect_equal(dpmf(c(0.1, 0.3), given$x), c(0.2 * 0.6, 0.5 * 0.4) / 0.32)
   expect_equal(dpmf(c(0.2, 0), given$y), c(0.2 * 0.6, 0.5 * 0.4) / 0.32)
   few <- pmf(c(0.5, 0.25, 0.25), values = c(0, 123456789, 987654321))
-  expect_equal(dpmf(c(0, 123456789), condition_on_sum(few, few, 123456789)$x), c(0.5, 0.5))
-  expect_input_error(condition_on_sum(tens, fives, 0.25),
+  expect_equal(dpmf(c(0, 123456789), condition_on_sum_pmf(few, few, 123456789)$x), c(0.5, 0.5))
+  expect_input_error(condition_on_sum_pmf(tens, fives, 0.25),
     "`total` is 0.25, a value that the sum takes with probability zero"
   )
-  expect_input_error(condition_on_sum(few, few, 5), "`total` is 5, a value that the sum takes with probability zero")
+  expect_input_error(condition_on_sum_pmf(few, few, 5),
+    "`total` is 5, a value that the sum takes with probability zero")
 })
 
 # Distributions on all kinds of supports, some with impossible values.
@@ -183,13 +184,13 @@ test_that("sums, extremes and mixtures on random supports agree with all pairs",
     expect_pairs(max(x, y), x, y, pmax)
     expect_pairs(min(x, y), x, y, pmin)
     expect_pairs(sum_pmf(list(x, y, x), threads = 2), x + y, x, `+`)
-    expect_pairs(rep_sum(x, 2, threads = 2), x, x, `+`)
+    expect_pairs(rep_sum_pmf(x, 2, threads = 2), x, x, `+`)
     only <- pmf(1)
     a <- as.data.frame(x)
     expect_pairs((x * 3 / 3 + 0.7) - 0.7, x, only, `+`)
     expect_identical(dpmf(a$value, x), a$prob)
     total <- rpmf(1, x + y, seed = i)
-    given <- condition_on_sum(x, y, total)$x
+    given <- condition_on_sum_pmf(x, y, total)$x
     joint <- outer(a$prob, as.data.frame(y)$prob)
     joint <- joint * (abs(outer(a$value, as.data.frame(y)$value, `+`) - total) < 1e-6)
     expect_pairs(given, x, y, function(u, v) u, as.vector(joint / sum(joint)))

@@ -160,7 +160,7 @@ test_that("each bad argument of the d, p, q and r functions has its message", {
 
 test_that("distributions are printed, summarised and turned into data frames", {
   expect_output(print(die), "on 1..6\nmean 3.5, sd 1.708; quartiles 2, 3, 5\n")
-  many <- rep_sum(die, 10, threads = 2)
+  many <- rep_sum_pmf(die, 10, threads = 2)
   expect_output(print(many), "probabilities about the mode:.*35")
   l <- pmf(dpois(0:2000, 100, log = TRUE), log = TRUE)
   expect_output(print(l), "probabilities as logarithms.*log probabilities about the mode")
@@ -299,10 +299,10 @@ test_that("objects that are not as pmf() makes them are recognised", {
     mean, variance, median, summary, print, format, plot, lines, as.data.frame, quantile, truncate,
     function(x) die + x, function(x) x - 1, function(x) 2 * x, function(x) max(die, x), function(x) min(x, 3),
     function(x) rep(x, 2), function(x) plot(die, x), function(x) dpmf(1, x), function(x) ppmf(1, x),
-    function(x) qpmf(0.5, x), function(x) rpmf(1, x), function(x) convolve_pmf(x, die), function(x) rep_sum(x, 2),
-    function(x) sum_pmf(list(die, x)), function(x) condition_on_sum(die, x, 2), function(x) joint_table(die, x),
+    function(x) qpmf(0.5, x), function(x) rpmf(1, x), function(x) convolve_pmf(x, die), function(x) rep_sum_pmf(x, 2),
+    function(x) sum_pmf(list(die, x)), function(x) condition_on_sum_pmf(die, x, 2), function(x) joint_table(die, x),
     function(x) compound_pmf(x, die), function(x) compound_pmf("poisson", x, lambda = 2),
-    function(x) mix_pmf(list(die, x), c(0.5, 0.5)), function(x) zero_modify(x, 0.5),
+    function(x) mix_pmf(list(die, x), c(0.5, 0.5)), function(x) zero_modify_pmf(x, 0.5),
     function(x) expected_value(x, identity), function(x) probability(x, 1), function(x) tail_value_at_risk(x, 0.9),
     function(x) stop_loss_premium(x, 1)
   )
@@ -314,15 +314,16 @@ test_that("objects that are not as pmf() makes them are recognised", {
     expect_input_error(die + bad[[message]], paste("`e2` is not a distribution as pmf\\(\\) makes it:", message))
   }
   # Small errors of the given probabilities add up in sums of many variables, and are no damage.
-  expect_gt(mean(rep_sum(pmf(c(0.5, 0.5 - 9e-9)), 1e5, threads = 2)), 49900)
+  expect_gt(mean(rep_sum_pmf(pmf(c(0.5, 0.5 - 9e-9)), 1e5, threads = 2)), 49900)
 })
 
 test_that("missing arguments are named", {
   required <- list(
     dpmf = c("x", "dist"), ppmf = c("q", "dist"), qpmf = c("p", "dist"), rpmf = c("n", "dist"), pmf = "prob",
-    convolve_pmf = c("x", "y"), sum_pmf = "x", rep_sum = c("x", "times"), condition_on_sum = c("x", "y", "total"),
-    joint_table = c("x", "y"), compound_pmf = c("number", "size"), mix_pmf = c("x", "weights"),
-    zero_modify = c("x", "prob"), expected_value = c("x", "f"), probability = c("x", "event"),
+    convolve_pmf = c("x", "y"), sum_pmf = "x", rep_sum_pmf = c("x", "times"),
+    condition_on_sum_pmf = c("x", "y", "total"), joint_table = c("x", "y"),
+    compound_pmf = c("number", "size"), mix_pmf = c("x", "weights"),
+    zero_modify_pmf = c("x", "prob"), expected_value = c("x", "f"), probability = c("x", "event"),
     tail_value_at_risk = c("x", "p"), stop_loss_premium = c("x", "retention"), pmf_poisson = "lambda",
     pmf_binomial = c("size", "prob"), pmf_negative_binomial = "size", pmf_geometric = "prob",
     pmf_hypergeometric = c("m", "n", "k"), pmf_logarithmic = "prob", pmf_uniform = c("from", "to"),
@@ -376,7 +377,7 @@ test_that("digits are checked", {
 test_that("errors show the call that was made", {
   call_of <- function(code) conditionCall(tryCatch(code, error = identity))[[1L]]
   expect_identical(call_of(convolve_pmf(c(1, NA), 1)), quote(convolve_pmf))
-  expect_identical(call_of(rep_sum(NULL, 2)), quote(rep_sum))
+  expect_identical(call_of(rep_sum_pmf(NULL, 2)), quote(rep_sum_pmf))
   expect_identical(call_of(sum_pmf(list(NULL))), quote(sum_pmf))
   expect_identical(call_of(sum_pmf(list(die, NULL))), quote(sum_pmf))
   expect_identical(call_of(rpmf(1e15, die)), quote(rpmf))

@@ -1,4 +1,4 @@
-# Losses: discretize_pmf(), portfolio_pmf(), mix_over(), map_pmf(), layer_pmf() and risk measures.
+# Losses: discretize_pmf(), portfolio_pmf(), mix_over_pmf(), map_pmf(), layer_pmf() and risk measures.
 
 die <- pmf(rep(1 / 6, 6), from = 1)
 
@@ -123,15 +123,15 @@ test_that("many sizes: the tails that are left out stay within `tail`", {
 test_that("a common factor makes losses dependent", {
   year <- pmf(c(0.25, 0.5, 0.25), values = c(0.5, 1, 1.5))
   given <- function(v) compound_pmf("poisson", die, lambda = 20 * v, threads = 2)
-  x <- mix_over(year, given)
+  x <- mix_over_pmf(year, given)
   expect_equal(mean(x), 70)
   expect_equal(variance(x), 20 * 91 / 6 + 70^2 * 0.125)
   # A gamma factor of the Poisson mean gives negative binomial numbers.
   factor <- discretize_pmf(pgamma, 0.02, "unbiased", shape = 4, rate = 4, limit = 6)
-  x <- mix_over(factor, function(v) pmf_poisson(10 * v))
+  x <- mix_over_pmf(factor, function(v) pmf_poisson(10 * v))
   expect_equal(dpmf(0:60, x), dnbinom(0:60, 4, mu = 10), tolerance = 1e-3)
-  expect_input_error(mix_over(year, die), "`given` must be a function")
-  expect_input_error(mix_over(year, function(v) v), "`given` must give a distribution for each value of the factor")
+  expect_input_error(mix_over_pmf(year, die), "`given` must be a function")
+  expect_input_error(mix_over_pmf(year, function(v) v), "`given` must give a distribution for each value of the factor")
 })
 
 test_that("layers, functions of a variable and risk measures", {
@@ -213,7 +213,7 @@ test_that("each bad argument of losses and portfolios has its message", {
   expect_input_error(map_pmf(die, function(v) v * 1e300), "`f` gives values beyond 2\\^52")
   expect_input_error(map_pmf(die, sqrt), "`f` gives values that are neither whole numbers nor decimal fractions")
   expect_input_error(layer_pmf(die, 2, 0), "`limit` must be one number above 0, not 0")
-  for (call in list(quote(discretize_pmf()), quote(portfolio_pmf()), quote(mix_over()), quote(map_pmf()),
+  for (call in list(quote(discretize_pmf()), quote(portfolio_pmf()), quote(mix_over_pmf()), quote(map_pmf()),
     quote(layer_pmf()), quote(value_at_risk()), quote(lorenz_share()))) {
     expect_input_error(eval(call), "is missing")
   }

@@ -208,7 +208,7 @@ test_that("print, summary, predict and other methods work", {
     expect_input(quantile(fit, probs = bad), "`probs` must be probabilities")
     expect_input(summary(fit, probs = bad), "`probs` must be probabilities")
   }
-  expect_input(continue(fit, 0), "`iter`")
+  expect_input(continue(fit, 0), "`more`")
   expect_input(continue(predictive_resample(y, bayesian_bootstrap(), draws = 3), 1), "infinite horizon")
   expect_output(print(predictive_resample(y, bayesian_bootstrap(), draws = 3)), "nothing is missing")
   expect_match(horizon_verdict(list(model = normal_mean(), interrupted = TRUE, horizon = 12345)),

@@ -62,7 +62,7 @@ test_that("probabilities are averaged over matched draws", {
   expect_equal(predict(matched, x, type = "prob", threads = 2), plain, tolerance = 1e-9, ignore_attr = TRUE)
   expect_identical(predict(matched, x, threads = 2), max.col(plain, "first"))
   expect_equal(predict(matched, x, type = "uncertainty", threads = 2), 1 - apply(plain, 1, max), tolerance = 1e-9)
-  expect_equal(predict(matched, x, type = "log_density", draws = NULL, threads = 2),
+  expect_equal(predict(matched, x, type = "log_density", ndraws = NULL, threads = 2),
     predict(fit, x, type = "log_density", threads = 2), tolerance = 1e-12
   )
   expect_identical(predict(matched, x, type = "type", threads = 2), predict(fit, x, type = "type", threads = 2))
@@ -147,11 +147,11 @@ test_that("fits that cannot be matched are refused", {
   without$draws$means <- NULL
   expect_error(relabel(without), "did not keep", class = error)
   expect_error(predict(matched, type = "mean"), "`type` must be one of \"class\", \"type\"", class = error)
-  expect_error(predict(matched, draws = 0), "`draws` must be one whole number", class = error)
+  expect_error(predict(matched, ndraws = 0), "`ndraws` must be one whole number", class = error)
   expect_error(co_clustering(cells = 1), "`fit` is missing", class = error)
   expect_error(co_clustering(1), "`fit` must come from dp_mixture\\(\\) or cell_types\\(\\)", class = error)
   expect_error(co_clustering(fit, 301), "`cells` must be rows from 1 to 300, not 301", class = error)
   expect_error(co_clustering(fit, 1.5), "`cells` must be rows from 1 to 300", class = error)
-  expect_error(co_clustering(fit, 1, draws = 0), "`draws` must be one whole number", class = error)
+  expect_error(co_clustering(fit, 1, ndraws = 0), "`ndraws` must be one whole number", class = error)
   expect_error(co_clustering(fit, 1, by = "type"), "`by` is not known here", class = error)
 })

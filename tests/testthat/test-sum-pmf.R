@@ -24,11 +24,11 @@ test_that("a 256-fold sum is right in every entry", {
   for (k in 0:49) {
     x[[k + 2]] <- x[[k + 1]] * 5 / (k + 1)
   }
-  r <- rep_sum(x, 256, threads = 2)
+  r <- rep_sum_pmf(x, 256, threads = 2)
   expect_length(r, 12801)
   expect_true(all(r >= 0))
   expect_lt(worst_relative_error(r, convolution_reference("repeat")), 1e-12)
-  l <- rep_sum(log(x), 256, log = TRUE, threads = 2)
+  l <- rep_sum_pmf(log(x), 256, log = TRUE, threads = 2)
   reference <- convolution_reference("repeat_log")
   # 256 logarithms, each rounded by up to 64 * 2^-53.
   expect_lt(max(abs(l[reference$index + 1] - reference$value) / pmax(1, abs(reference$value))), 1e-13)
@@ -62,27 +62,27 @@ test_that("distributions in a list keep their origins and scales", {
 
 test_that("sums of copies of one variable", {
   x <- pmf(c(0.5, 0.3, 0.2), from = -1)
-  expect_identical(rep_sum(x, 1, threads = 2), x)
-  expect_identical(rep_sum(x, 0), pmf(1))
-  expect_identical(rep_sum(c(1, 2), 0), 1)
-  expect_identical(rep_sum(c(0, 1), 0, log = TRUE), 0)
+  expect_identical(rep_sum_pmf(x, 1, threads = 2), x)
+  expect_identical(rep_sum_pmf(x, 0), pmf(1))
+  expect_identical(rep_sum_pmf(c(1, 2), 0), 1)
+  expect_identical(rep_sum_pmf(c(0, 1), 0, log = TRUE), 0)
   for (times in c(2, 3, 5, 16, 31)) {
     expected <- Reduce(reference_convolve, rep(list(x$prob), times))
-    r <- rep_sum(x, times, threads = 2)
+    r <- rep_sum_pmf(x, times, threads = 2)
     expect_identical(r$from, -times)
     expect_equal(r$prob, expected, tolerance = 1e-14)
-    expect_equal(exp(rep_sum(x, times, log = TRUE, threads = 2)$log_prob), expected, tolerance = 1e-13)
+    expect_equal(exp(rep_sum_pmf(x, times, log = TRUE, threads = 2)$log_prob), expected, tolerance = 1e-13)
   }
-  expect_equal(rep_sum(c(0.5, 0.5), 1000, threads = 2), dbinom(0:1000, 1000, 0.5), tolerance = 1e-12)
-  l <- rep_sum(pmf(log(c(0.999, 0.001)), log = TRUE), 20000, threads = 2)
+  expect_equal(rep_sum_pmf(c(0.5, 0.5), 1000, threads = 2), dbinom(0:1000, 1000, 0.5), tolerance = 1e-12)
+  l <- rep_sum_pmf(pmf(log(c(0.999, 0.001)), log = TRUE), 20000, threads = 2)
   expect_equal(l$log_prob, dbinom(0:20000, 20000, 0.001, log = TRUE), tolerance = 1e-11)
 })
 
 test_that("long sums use the fast method within the accuracy asked", {
   set.seed(2)
   wide <- runif(3000)
-  direct <- rep_sum(wide, 8, accuracy = 0, threads = 2)
-  fast <- rep_sum(wide, 8, threads = 2)
+  direct <- rep_sum_pmf(wide, 8, accuracy = 0, threads = 2)
+  fast <- rep_sum_pmf(wide, 8, threads = 2)
   expect_false(identical(fast, direct))
   expect_lt(max(abs(fast / direct - 1)), 1e-12)
   list <- lapply(c(9000, 9500, 12000), runif)
@@ -91,8 +91,7 @@ test_that("long sums use the fast method within the accuracy asked", {
 
 test_that("each bad argument has its message", {
   expect_input_error(sum_pmf(list()), "`x` is an empty list")
-  expect_input_error(sum_pmf(pmf(1)), "`x` must be a list of distributions, or a matrix")
-  expect_input_error(sum_pmf(c(0.5, 0.5)), "`x` must be a list of distributions, or a matrix")
+  expect_input_error(sum_pmf(c(0.5, 0.5)), "`x` must be a distribution, a list of distributions, or a matrix")
   expect_input_error(sum_pmf(list(1, c(2, -1))), "`x\\[\\[2\\]\\]` has the entry -1 at position 2")
   expect_input_error(sum_pmf(list(pmf(1), c(2, NaN))), "`x\\[\\[2\\]\\]` has the entry NaN at position 2")
   expect_input_error(sum_pmf(list(pmf(1), 2)), "`x\\[\\[2\\]\\]` is a vector that sums to 2, not 1")
@@ -102,12 +101,12 @@ test_that("each bad argument has its message", {
   expect_input_error(sum_pmf(rbind(1, 0)), "`x` is all zero in row 2")
   expect_input_error(sum_pmf(list(1), log = 3), "`log` must be TRUE or FALSE")
   expect_input_error(sum_pmf(list(1), accuracy = "high"), "`accuracy` must be one number")
-  expect_input_error(rep_sum(1, -1), "`times` must be one whole number from 0")
-  expect_input_error(rep_sum(1, 1.5), "`times` must be one whole number from 0")
-  expect_input_error(rep_sum(1, NA), "`times` must be one whole number from 0")
-  expect_input_error(rep_sum(numeric(), 2), "`x` is empty")
-  expect_input_error(rep_sum(pmf(1, from = 2^40), 2^20), "beyond 2\\^52")
-  expect_error(rep_sum(c(0.5, 0.5), 1e12), "the result would have 1,000,000,000,001 probabilities \\(8 TB\\)",
+  expect_input_error(rep_sum_pmf(1, -1), "`times` must be one whole number from 0")
+  expect_input_error(rep_sum_pmf(1, 1.5), "`times` must be one whole number from 0")
+  expect_input_error(rep_sum_pmf(1, NA), "`times` must be one whole number from 0")
+  expect_input_error(rep_sum_pmf(numeric(), 2), "`x` is empty")
+  expect_input_error(rep_sum_pmf(pmf(1, from = 2^40), 2^20), "beyond 2\\^52")
+  expect_error(rep_sum_pmf(c(0.5, 0.5), 1e12), "the result would have 1,000,000,000,001 probabilities \\(8 TB\\)",
     class = "warpbayes_error_memory"
   )
 })

@@ -1,4 +1,4 @@
-# update(): the prior that it takes from a fit, known answers, and bad input.
+# add_documents(): the prior that it takes from a fit, known answers, and bad input.
 
 input <- "warpbayes_error_input"
 
@@ -20,7 +20,7 @@ counts_of <- function(fit, x) {
 
 test_that("an update has the counts of the fit as its prior", {
   skip_on_sanitized_emulator()
-  fit <- update(start, new, weight = 0.25, iter = 30, seed = 3, threads = 2)
+  fit <- add_documents(start, new, weight = 0.25, iter = 30, seed = 3, threads = 2)
   expected <- 0.25 * unclass(counts_of(start, old))
   expect_equal(unname(fit$prior_counts), unname(expected)[, colSums(expected) > 0])
   expect_equal(fit$earlier, 0.25 * sum(old))
@@ -33,14 +33,15 @@ test_that("an update has the counts of the fit as its prior", {
   expect_equal(unname(fit$phi), unname(direct$phi))
   expect_equal(unname(fit$theta), unname(direct$theta))
   # A further update discounts the first fit again.
-  again <- update(fit, old[1:10, ], weight = 0.5, iter = 4, seed = 4, threads = 2)
+  again <- add_documents(fit, old[1:10, ], weight = 0.5, iter = 4, seed = 4, threads = 2)
   expect_equal(again$earlier, 0.5 * (sum(new) + fit$earlier))
   both <- 0.5 * (expected + unclass(counts_of(fit, new)))
   expect_equal(unname(again$prior_counts), unname(both)[, match(colnames(again$prior_counts), colnames(old))])
-  expect_same_topics(continue(update(start, new, iter = 20, warmup = 15, seed = 3, threads = 2), 10, threads = 2),
-    update(start, new, iter = 30, warmup = 15, seed = 3, threads = 1))
+  expect_same_topics(
+    continue(add_documents(start, new, iter = 20, warmup = 15, seed = 3, threads = 2), 10, threads = 2),
+    add_documents(start, new, iter = 30, warmup = 15, seed = 3, threads = 1))
   # Draws of several chains, and relevant terms that only earlier documents have.
-  several <- update(start, new[, -1], chains = 2, iter = 10, seed = 5, threads = 2)
+  several <- add_documents(start, new[, -1], chains = 2, iter = 10, seed = 5, threads = 2)
   expect_identical(relabel(several)$match, matrix(1:3, 3, 2))
   size <- colSums(new) * (colnames(new) != "w1") + colSums(counts_of(start, old))
   lift <- top_terms(several, 24, by = "lift")
@@ -52,7 +53,7 @@ test_that("an update comes near a fit to all documents, and nearer than the new 
   skip_if(resolve_run()$backend != "cpu", "the emulator's draws are identical to these")
   truth <- block_topics(3, 8)
   few <- new[1:8, ]
-  updated <- update(start, few, iter = 100, seed = 1, threads = 2)
+  updated <- add_documents(start, few, iter = 100, seed = 1, threads = 2)
   whole <- topic_model(rbind(old, few), 3, iter = 300, chains = 2, seed = 1, threads = 2)
   alone <- topic_model(few, 3, iter = 300, chains = 2, seed = 1, threads = 2)
   expect_lt(mean(matched_distance(unname(whole$phi), updated$phi)), 0.05)
@@ -87,8 +88,8 @@ test_that("an update has the law of the posterior given the topics of the earlie
   theta <- vapply(1:3, function(d) sum(weight * (0.5 + share(1, d)) / (1 + sum(x[d, ]))), 0)
   sweeps <- if (extended()) 2e5 else 8000
   errors <- function(...) {
-    fit <- update(earlier, x, iter = sweeps, warmup = 100, thin = 4, keep = c("phi", "theta"), seed = 3, threads = 1,
-      ...)
+    fit <- add_documents(earlier, x, iter = sweeps, warmup = 100, thin = 4, keep = c("phi", "theta"), seed = 3,
+      threads = 1, ...)
     draws <- cbind(t(fit$draws$phi[1L, , , 1L]), t(fit$draws$theta[1L, , , 1L]))
     means <- apply(draws, 2L, function(x) colMeans(matrix(x[seq_len(40 * (length(x) %/% 40))], ncol = 40)))
     max(abs(colMeans(means) - c(phi, theta)) / sqrt(apply(means, 2L, var) / 40))
@@ -102,21 +103,21 @@ test_that("an update has the law of the posterior given the topics of the earlie
 test_that("groups go on with their alpha, and documents of other groups have the mean", {
   skip_on_sanitized_emulator()
   fit <- topic_model(old, 3, groups = rep(c("a", "b"), 30), iter = 20, seed = 1, threads = 2)
-  next_fit <- update(fit, new[1:3, ], groups = c("b", "c", NA), iter = 4, seed = 1, threads = 2)
+  next_fit <- add_documents(fit, new[1:3, ], groups = c("b", "c", NA), iter = 4, seed = 1, threads = 2)
   expect_identical(as.character(next_fit$groups), c("b", "(other)", "(other)"))
   expect_identical(next_fit$group_alpha, rbind(fit$group_alpha, "(other)" = fit$alpha))
   expect_identical(next_fit$alpha, fit$alpha)
-  last <- update(next_fit, new[1:3, ], groups = c("a", "x", "(other)"), iter = 4, seed = 1, threads = 2)
+  last <- add_documents(next_fit, new[1:3, ], groups = c("a", "x", "(other)"), iter = 4, seed = 1, threads = 2)
   expect_identical(levels(last$groups), c("a", "b", "(other)"))
   expect_identical(dim(predict(last, new[1:2, ], groups = c("a", "b"), iter = 4, threads = 2)), c(2L, 3L))
-  expect_identical(as.character(update(fit, new[1:2, ], iter = 2, threads = 2)$groups), rep("(other)", 2))
+  expect_identical(as.character(add_documents(fit, new[1:2, ], iter = 2, threads = 2)$groups), rep("(other)", 2))
 })
 
 test_that("bad arguments of an update are refused", {
   skip_on_sanitized_emulator()
   # Registered for calls from outside of the package too.
   expect_identical(utils::getS3method("update", "topic_model", envir = globalenv()), update.topic_model)
-  go <- function(...) update(start, ..., iter = 2, seed = 1, threads = 2)
+  go <- function(...) add_documents(start, ..., iter = 2, seed = 1, threads = 2)
   expect_error(go(), "call topic_model\\(\\) again", class = input)
   expect_error(go(topics = 5), "call topic_model\\(\\) again", class = input)
   expect_error(go(new, topics = 5), "topics", class = input)
@@ -128,8 +129,8 @@ test_that("bad arguments of an update are refused", {
   expect_message(go(cbind(new, unknown = 1)), "40 of 1,640 tokens")
   broken <- start
   broken$state[[1L]]$topics <- raw(4)
-  expect_error(update(broken, new), "`state` that is not the topics of all tokens", class = input)
+  expect_error(add_documents(broken, new), "`state` that is not the topics of all tokens", class = input)
   broken <- start
   broken$beta <- -1
-  expect_error(update(broken, new), "`beta` that is not a positive number", class = input)
+  expect_error(add_documents(broken, new), "`beta` that is not a positive number", class = input)
 })

@@ -38,7 +38,7 @@ static int are_counts(const double *values, size_t count, size_t stride, double 
   return sum <= most;
 }
 
-/* Statistics of components, of which the first number counts rows. */
+/* Statistics of components; the first number of each counts rows. */
 static int are_statistics(const double *values, size_t components, int32_t columns, double most, int whole) {
   const size_t size = WB_MIXTURE_STATISTICS(columns);
   return are_finite(values, components * size) && are_counts(values, components, size, most, whole);

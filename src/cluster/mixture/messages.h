@@ -94,7 +94,7 @@ typedef struct wb_cluster_part {
 } wb_cluster_part;
 
 /* Place the items of a request or of a reply in memory, which may be NULL, and return how many bytes they take
- * together. `samples` is 0 if the rows are one sample. `nodes` and `rows` are those of the worker. */
+ * together. `samples` is 0 if the rows are one sample. `nodes` and `rows`: of the worker. */
 size_t wb_cluster_place_request(wb_cluster_request *request, const wb_cluster_head *head, int32_t columns,
                                 int32_t samples, void *memory);
 size_t wb_cluster_place_part(wb_cluster_part *part, const wb_cluster_head *head, int32_t columns, int32_t samples,

@@ -1,4 +1,4 @@
-/* Entries of the mixture: they convert between R's values and those of the host algorithm of mixture/mixture.h.
+/* Entries of the mixture: they convert between R's values and the host algorithm's (mixture/mixture.h).
  * Components and labels count from 1 in R and from 0 in C. */
 #include "entry/entry.h"
 
@@ -481,8 +481,8 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
   return wb_finish(out, status, &message);
 }
 
-/* At most `steps` steps of Bayesian EM from a state. The state's `log_posterior` is that of its parameters in scaled
- * units, NaN if it has none. The mode is returned in `log_weight`, `means` and `covariances`. The traces have as many
+/* At most `steps` steps of Bayesian EM from a state. The state's `log_posterior` belongs to its parameters in scaled
+ * units; NaN if it has none. The mode is returned in `log_weight`, `means` and `covariances`. The traces have as many
  * rows as steps were asked for; rows after the first `done` are NA. */
 SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SEXP means, SEXP least_gain, SEXP probe,
                             SEXP center, SEXP scale) {

@@ -1,4 +1,4 @@
-/* Entry of predictions: it converts between R's values and those of regression/predictions.h. */
+/* Entry of predictions: it converts between R's values and the host algorithm's (regression/predictions.h). */
 #include "entry/fields.h"
 
 #include "regression/predictions.h"

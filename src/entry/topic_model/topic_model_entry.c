@@ -1,4 +1,4 @@
-/* Entries of the topic model: they convert between R's values and those of topic_model/topic_model.h. */
+/* Entries of the topic model: they convert between R's values and the host algorithm's (topic_model/topic_model.h). */
 #include "entry/fields.h"
 #include "topic_model/topic_model.h"
 
@@ -272,7 +272,7 @@ static int is_matrix(SEXP values, double rows, double columns) {
 }
 
 /* Adds the means given the topics to `sums`, a store of theta, topics x documents, and, if it has two arrays, of phi,
- * topics x terms. topics, alpha and beta are those of one or more sweeps, one after the other. */
+ * topics x terms. topics, alpha and beta belong to one or more sweeps, one after the other. */
 SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP sums) {
   wb_message message;
   session *const s = open_session(pointer);

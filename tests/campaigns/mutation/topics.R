@@ -8,7 +8,7 @@ topics <- list(
   c("/report", "report", ""),
   c("tidiers|refused_generics", "generics|dp-mixture-(print|bem)|differential-abundance$|topic-model$", ""),
   c("cluster/|cluster_entry", "dp-mixture-cluster", "dp_mixture"),
-  c("pmf|convol|condition_on_sum|scaled_value", "pmf|convolve|condition-on-sum", "pmf"),
+  c("pmf|convol|condition_on_sum_pmf|scaled_value", "pmf|convolve|condition-on-sum", "pmf"),
   c("numeric/(fft|wide|log_add)", "pmf|convolve|condition-on-sum", "pmf"),
   c("abundance", "differential-abundance", "differential"),
   c("polyagamma", "polyagamma|bayes-logit", "polyagamma|logit"),
