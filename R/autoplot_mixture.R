@@ -9,7 +9,7 @@ autoplot.dp_mixture <- function(object, data = NULL, type = c("pairs", "trace", 
   min_weight <- check_mixture_picture(object, "object", data, min_weight, main)
   type <- check_choice(type, "type", c("pairs", "trace", "weights", "heatmap"))
   if (type == "heatmap") {
-    return(do.call(gg_heat, mean_heat(object, min_weight, main)))
+    return(do.call(gg_heat, mean_heat(object, min_weight, main), quote = TRUE))
   }
   gg_draw(mixture_picture(object, data, type, markers, min_weight, main, backend, threads))
 }
@@ -39,7 +39,7 @@ autoplot.cell_types <- function(object, type = c("tree", "cells", "heatmap", "pr
   type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
   shown <- shown_types(object, specks)
   if (type == "heatmap") {
-    return(do.call(gg_heat, median_heat(object, shown, main)))
+    return(do.call(gg_heat, median_heat(object, shown, main), quote = TRUE))
   }
   gg_draw(type_picture(object, type, shown, markers, main))
 }

@@ -43,7 +43,7 @@ plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions
   type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
   shown <- shown_types(x, specks)
   if (type == "heatmap") {
-    do.call(plot_heat, median_heat(x, shown, main))
+    do.call(plot_heat, median_heat(x, shown, main), quote = TRUE)
   } else {
     paint_picture(type_picture(x, type, shown, markers, main))
   }

@@ -53,7 +53,7 @@ plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights"
   min_weight <- check_mixture_picture(x, "x", data, min_weight, main)
   type <- check_choice(type, "type", c("pairs", "trace", "weights", "heatmap"))
   if (type == "heatmap") {
-    do.call(plot_heat, mean_heat(x, min_weight, main))
+    do.call(plot_heat, mean_heat(x, min_weight, main), quote = TRUE)
   } else {
     paint_picture(mixture_picture(x, data, type, markers, min_weight, main, backend, threads))
   }
