@@ -89,3 +89,10 @@ stop_interrupted <- function() {
   signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
   invokeRestart("abort")
 }
+
+# R's error of a time limit has no class of its own, only a message.
+is_time_limit <- function(error) {
+  limits <- c("reached elapsed time limit", "reached CPU time limit", "reached session elapsed time limit",
+    "reached session CPU time limit")
+  conditionMessage(error) %in% gettext(limits, domain = "R")
+}

@@ -57,9 +57,10 @@ SEXP wb_session_end(SEXP pointer, void *opened, int status, const wb_message *me
   return pointer;
 }
 
+/* R looks at its time limits in every sixth call only. */
 static SEXP check_interrupt(void *unused) {
   (void)unused;
-  R_CheckUserInterrupt();
+  for (int i = 0; i < 6; i++) R_CheckUserInterrupt();
   return R_NilValue;
 }
 
