@@ -43,7 +43,7 @@ plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood"
   n <- check_count(n, "n")
   shown <- shown_topics(x, type, topics)
   if (type == "correlation") {
-    do.call(plot_heat, correlation_heat(x, shown, main))
+    do.call(plot_heat, correlation_heat(x, shown, main), quote = TRUE)
   } else {
     paint_picture(topic_picture(x, type, shown, n, by, main))
   }
