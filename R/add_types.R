@@ -37,9 +37,7 @@ add_types <- function(x, types, name = "type") {
   }
   added <- stats::setNames(data.frame(types$type, types$probability), c(name, paste0(name, "_probability")))
   if (is.list(x) && !is.data.frame(x)) {
-    if (any(vapply(x, isS4, TRUE))) {
-      stop_input("x", "is a list of frames: give a flowSet, or the frames one by one")
-    }
+    if (any(vapply(x, isS4, TRUE))) stop_input("x", "is a list of frames: give a flowSet, or the frames one by one")
     values <- lapply(x, cells_to_compare)
     sizes <- vapply(values, nrow, 0L)
     check_same_cells(sum(sizes), types)
@@ -48,12 +46,8 @@ add_types <- function(x, types, name = "type") {
     return(Map(function(part, rows) add_type_columns(part, added[rows, , drop = FALSE]), x, ranges(sizes)))
   }
   frames <- cytometry_frames(x)
-  if (!is.null(frames)) {
-    return(add_types_to_frames(x, frames, added, types))
-  }
-  if (isS4(x) && methods::is(x, "SummarizedExperiment")) {
-    return(add_types_to_experiment(x, added, types))
-  }
+  if (!is.null(frames)) return(add_types_to_frames(x, frames, added, types))
+  if (isS4(x) && methods::is(x, "SummarizedExperiment")) return(add_types_to_experiment(x, added, types))
   values <- cells_to_compare(x)
   check_same_cells(nrow(values), types)
   check_same_values(values, types)
@@ -79,9 +73,7 @@ check_same_cells <- function(cells, types) {
 check_same_values <- function(values, types) {
   fit <- types$fit
   marker <- intersect(fit$markers, colnames(values))
-  if (is.null(fit$x) || !is.null(fit$transform) || !length(marker)) {
-    return(invisible())
-  }
+  if (is.null(fit$x) || !is.null(fit$transform) || !length(marker)) return(invisible())
   own <- as.double(values[, marker[[1L]]])
   fitted <- as.double(fit$x[, match(marker[[1L]], fit$markers)])
   differs <- !is.na(own) & !is.na(fitted) & own != fitted
@@ -94,9 +86,7 @@ check_same_values <- function(values, types) {
 
 check_new_columns <- function(own, added) {
   taken <- intersect(own, names(added))
-  if (length(taken)) {
-    stop_input("name", "gives ", list_some(taken), ", which `x` already has")
-  }
+  if (length(taken)) stop_input("name", "gives ", list_some(taken), ", which `x` already has")
 }
 
 add_type_columns <- function(x, added) {
@@ -137,14 +127,10 @@ add_types_to_frames <- function(x, frames, added, types) {
   frames <- Map(function(frame, rows) {
     add_channels(frame, numbers[rows, , drop = FALSE], described)
   }, frames, ranges(sizes))
-  if (methods::is(x, "flowFrame")) {
-    return(frames[[1L]])
-  }
+  if (methods::is(x, "flowFrame")) return(frames[[1L]])
   data <- methods::slot(methods::slot(x, "phenoData"), "data")
   methods::slot(x, "frames") <- list2env(stats::setNames(frames, rownames(data)), parent = emptyenv())
-  if (methods::.hasSlot(x, "colnames")) {
-    methods::slot(x, "colnames") <- c(methods::slot(x, "colnames"), names(added))
-  }
+  if (methods::.hasSlot(x, "colnames")) methods::slot(x, "colnames") <- c(methods::slot(x, "colnames"), names(added))
   x
 }
 

@@ -3,17 +3,13 @@
 
 # How an error message shows a value: short, on one line.
 show_value <- function(value) {
-  if (is.null(value)) {
-    return("NULL")
-  }
+  if (is.null(value)) return("NULL")
   if (is.atomic(value) && length(value) == 1L && is.null(attributes(value))) {
     return(if (is.character(value) && !is.na(value)) dQuote(shorten(value), FALSE) else format(value, digits = 15))
   }
   dims <- dim(value)
   what <- class(value)[[1L]]
-  if (!is.null(dims)) {
-    return(sprintf("a %s %s", paste(dims, collapse = " x "), what))
-  }
+  if (!is.null(dims)) return(sprintf("a %s %s", paste(dims, collapse = " x "), what))
   sprintf("%s %s of length %d", if (grepl("^[aeiou]", what)) "an" else "a", what, length(value))
 }
 
@@ -37,9 +33,7 @@ refuse_dots <- function(given, frame) {
 
 # Stops if an argument without a default is missing. R itself names the place where it is first read.
 check_present <- function(given, argument) {
-  if (!given) {
-    stop_input(argument, "is missing")
-  }
+  if (!given) stop_input(argument, "is missing")
 }
 
 # The same for several arguments of the caller, by their names.

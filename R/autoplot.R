@@ -102,9 +102,7 @@ gg_draw <- function(picture) {
   panels <- picture$panels
   shown <- which(!vapply(panels, is.null, NA))
   places <- lapply(shown, function(i) {
-    if (is.null(picture$names)) {
-      return(data.frame(panel = factor(i, shown)))
-    }
+    if (is.null(picture$names)) return(data.frame(panel = factor(i, shown)))
     data.frame(row = factor(picture$names[[panels[[i]]$row]], picture$names),
       column = factor(picture$names[[panels[[i]]$column]], picture$names))
   })
@@ -180,9 +178,7 @@ gg_draw <- function(picture) {
 
 # A legend, whose colours are drawn, invisibly, at one corner.
 gg_key <- function(key, corner) {
-  if (is.null(key)) {
-    return(ggplot2::scale_colour_identity())
-  }
+  if (is.null(key)) return(ggplot2::scale_colour_identity())
   rows <- data.frame(corner[rep(1L, length(key$text)), ], colour = key$colours, row.names = NULL)
   list(
     ggplot2::geom_point(aes_of(x = "x", y = "y", colour = "colour"), rows, alpha = 0, show.legend = TRUE),

@@ -10,9 +10,7 @@ autoplot.pmf <- function(object, y = NULL,
   check_dots_empty(...)
   type <- check_choice(type, "type", c("auto", "bars", "line", "distribution", "quantile", "lorenz", "stop_loss"))
   check_pmf(object, "object")
-  if (!is.null(y)) {
-    check_pmf(y, "y")
-  }
+  if (!is.null(y)) check_pmf(y, "y")
   picture <- pmf_picture(object, y, type, log, lower.tail, xlim, ylim, xlab, ylab, main, col, legend)
   if (picture$type == "quantile") gg_quantiles(picture) else gg_curves(picture)
 }
@@ -50,9 +48,7 @@ gg_curves <- function(picture) {
   log <- picture$log && !is_risk
   count <- length(curves)
   names <- if (count == 2L && !is.null(picture$legend)) picture$legend else as.character(seq_len(count))
-  if (anyDuplicated(names)) {
-    names <- as.character(seq_len(count))
-  }
+  if (anyDuplicated(names)) names <- as.character(seq_len(count))
   widths <- vapply(curves, function(curve) if (is.null(curve$width)) NA_real_ else curve$width, 0)
   rows <- do.call(rbind, lapply(seq_len(count), function(i) {
     curve <- if (type == "line") thin_line(curves[[i]]$x, curves[[i]]$y) else curves[[i]]

@@ -8,9 +8,7 @@ autoplot.dp_mixture <- function(object, data = NULL, type = c("pairs", "trace", 
   check_dots_empty(...)
   min_weight <- check_mixture_picture(object, "object", data, min_weight, main)
   type <- check_choice(type, "type", c("pairs", "trace", "weights", "heatmap"))
-  if (type == "heatmap") {
-    return(do.call(gg_heat, mean_heat(object, min_weight, main), quote = TRUE))
-  }
+  if (type == "heatmap") return(do.call(gg_heat, mean_heat(object, min_weight, main), quote = TRUE))
   gg_draw(mixture_picture(object, data, type, markers, min_weight, main, backend, threads))
 }
 
@@ -20,9 +18,7 @@ autoplot.dp_mixture <- function(object, data = NULL, type = c("pairs", "trace", 
 autoplot.relabelled_mixture <- function(object, type = c("components", "pairs", "trace", "weights", "heatmap"),
                                         components = 12, markers = NULL, main = NULL, ...) {
   type <- check_choice(type, "type", c("components", "pairs", "trace", "weights", "heatmap"))
-  if (type != "components") {
-    return(autoplot.dp_mixture(object, type = type, markers = markers, main = main, ...))
-  }
+  if (type != "components") return(autoplot.dp_mixture(object, type = type, markers = markers, main = main, ...))
   check_dots_empty(...)
   check_title(main)
   gg_draw(component_picture(object, components, markers, main))
@@ -38,8 +34,6 @@ autoplot.cell_types <- function(object, type = c("tree", "cells", "heatmap", "pr
   check_cell_types(object, "object")
   type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
   shown <- shown_types(object, specks)
-  if (type == "heatmap") {
-    return(do.call(gg_heat, median_heat(object, shown, main), quote = TRUE))
-  }
+  if (type == "heatmap") return(do.call(gg_heat, median_heat(object, shown, main), quote = TRUE))
   gg_draw(type_picture(object, type, shown, markers, main))
 }

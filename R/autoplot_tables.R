@@ -59,9 +59,7 @@ autoplot.topic_model <- function(object, type = c("terms", "prevalence", "log_li
   by <- check_choice(by, "by", term_rankings)
   n <- check_count(n, "n")
   shown <- shown_topics(object, type, topics)
-  if (type == "correlation") {
-    return(do.call(gg_heat, correlation_heat(object, shown, main), quote = TRUE))
-  }
+  if (type == "correlation") return(do.call(gg_heat, correlation_heat(object, shown, main), quote = TRUE))
   gg_draw(topic_picture(object, type, shown, n, by, main))
 }
 

@@ -15,14 +15,10 @@ resolve_backend <- function(backend) {
   }
   backend <- check_option_choice(backend, argument, c("auto", "cpu", "cuda"))
   cpu <- list(backend = "cpu", automatic = FALSE, pointer = .Call(C_backend_cpu), device = 0L)
-  if (backend == "cpu") {
-    return(c(cpu, why = paste("asked for by", argument)))
-  }
+  if (backend == "cpu") return(c(cpu, why = paste("asked for by", argument)))
   cuda <- find_cuda()
   if (!is.null(cuda$reason)) {
-    if (backend == "cuda") {
-      stop_warpbayes("backend", paste0("backend \"cuda\" is not usable: ", cuda$reason))
-    }
+    if (backend == "cuda") stop_warpbayes("backend", paste0("backend \"cuda\" is not usable: ", cuda$reason))
     return(c(cpu, why = "no graphics card can be used"))
   }
   if (cuda$pid != Sys.getpid()) {
@@ -96,14 +92,10 @@ open_plugin <- function(path) {
 }
 
 plugin_absent <- function(path) {
-  if (!is.null(getOption("warpbayes.plugin"))) {
-    return(paste0("options(warpbayes.plugin): there is no file ", path))
-  }
+  if (!is.null(getOption("warpbayes.plugin"))) return(paste0("options(warpbayes.plugin): there is no file ", path))
   # If configure built no plugin, it has written the reason here.
   file <- file.path(dirname(path), "outcome.txt")
-  if (!file.exists(file)) {
-    return("this installation has no CUDA plugin")
-  }
+  if (!file.exists(file)) return("this installation has no CUDA plugin")
   paste("the CUDA plugin was not built at installation:", paste(readLines(file, warn = FALSE), collapse = " "))
 }
 
@@ -135,9 +127,7 @@ available_isa <- function(processor) if (processor$isa == 3L) c(0L, 3L) else seq
 
 resolve_isa <- function(processor) {
   isa <- getOption("warpbayes.isa")
-  if (is.null(isa)) {
-    return(processor$isa)
-  }
+  if (is.null(isa)) return(processor$isa)
   isa <- match(check_option_choice(isa, "options(warpbayes.isa)", rev(isa_names)), isa_names) - 1L
   if (!isa %in% available_isa(processor)) {
     stop_warpbayes("backend", sprintf(
@@ -160,9 +150,7 @@ resolve_threads <- function(threads, processor) {
     threads > 4096) {
     stop_input(argument, "must be one whole number from 1 to 4096, not ", show_value(threads))
   }
-  if (!processor$openmp || processor$forked) {
-    return(1L)
-  }
+  if (!processor$openmp || processor$forked) return(1L)
   # More threads than cores gain nothing, and the OpenMP runtime ends the process if the system refuses to start one. Up
   # to 8 are allowed on every machine, so that tests can compare results of different numbers of threads.
   as.integer(min(threads, thread_limit(), max(8, processor$cores)))
@@ -173,22 +161,16 @@ resolve_threads <- function(threads, processor) {
 # how much processor time its container or its Slurm job was given.
 default_threads <- function(cores, quota = container_cores()) {
   wanted <- environment_count("OMP_NUM_THREADS")
-  if (!is.na(wanted)) {
-    return(wanted)
-  }
+  if (!is.na(wanted)) return(wanted)
   min(cores, max(1, floor(quota)), environment_count("SLURM_CPUS_PER_TASK"), na.rm = TRUE)
 }
 
 # The largest number of threads that the machine's administrator, or R CMD check, allows.
 thread_limit <- function() {
   limit <- environment_count("OMP_THREAD_LIMIT")
-  if (is.na(limit)) {
-    limit <- Inf
-  }
+  if (is.na(limit)) limit <- Inf
   check <- tolower(Sys.getenv("_R_CHECK_LIMIT_CORES_"))
-  if (nzchar(check) && check != "false") {
-    limit <- min(limit, 2)
-  }
+  if (nzchar(check) && check != "false") limit <- min(limit, 2)
   limit
 }
 

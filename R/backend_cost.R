@@ -60,9 +60,7 @@ card_slower <- function(card, precision) {
 # `run`, or the same run on the processor if the user leaves the choice to the package and the processor is estimated
 # to be faster. `cost` is computed only where there is a choice.
 faster_run <- function(run, cost, precision = "double") {
-  if (!isTRUE(run$automatic) || run$backend != "cuda" || !is.null(run$devices)) {
-    return(run)
-  }
+  if (!isTRUE(run$automatic) || run$backend != "cuda" || !is.null(run$devices)) return(run)
   card <- backend_state$devices[match(run$device, backend_state$devices$device), ]
   if (processor_seconds(cost, run$threads, run$isa) <= card_seconds(cost, card, run$threads, precision)) {
     on_processor(run)
@@ -172,12 +170,8 @@ normal_mean_cost <- function(draws, steps) {
 # are drawn on the processor as fast as they come back from a card.
 predictive_cost <- function(model, y, draws, horizon) {
   steps <- if (is.numeric(horizon) && length(horizon) == 1L) horizon else 2000
-  if (model$kind == "normal_mean") {
-    return(normal_mean_cost(draws, steps))
-  }
-  if (is_urn(model)) {
-    return(call_cost())
-  }
+  if (model$kind == "normal_mean") return(normal_mean_cost(draws, steps))
+  if (is_urn(model)) return(call_cost())
   copula_cost(NROW(y), if (is.numeric(model$points)) length(model$points) else 100, draws, steps)
 }
 

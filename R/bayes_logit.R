@@ -174,9 +174,7 @@ given_rows <- function(call, formula, data, envir) {
   evaluate <- function(name) {
     expression <- call[[name]]
     is_dots <- is_dots_element(expression)
-    if (!is.call(expression) && !is_dots) {
-      return(expression)
-    }
+    if (!is.call(expression) && !is_dots) return(expression)
     is_of_rows <- !is_dots && name %in% c("weights", "offset", "subset") && inherits(formula, "formula")
     evaluated <- function() if (is_of_rows) eval(expression, data, environment(formula)) else eval(expression, envir)
     tryCatch(evaluated(), error = function(error) {
@@ -216,9 +214,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
 }
 
 check_row_weights <- function(weights, rows) {
-  if (is.null(weights)) {
-    return(rep(1, rows))
-  }
+  if (is.null(weights)) return(rep(1, rows))
   if (!is.numeric(weights) || is.matrix(weights) || any(!is.finite(weights) | weights < 0)) {
     stop_input("weights", "must be finite numbers of at least 0, one for each row, not ", show_value(weights))
   }
@@ -273,9 +269,7 @@ finite_offset <- function(offset) if (is.matrix(offset)) complete_rows(offset) e
 
 coefficient_names <- function(design, response) {
   names <- colnames(design$x)
-  if (is.null(response$classes)) {
-    return(names)
-  }
+  if (is.null(response$classes)) return(names)
   as.vector(outer(names, response$classes[-1L], function(name, class) paste0(class, ":", name)))
 }
 

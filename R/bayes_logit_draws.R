@@ -67,9 +67,7 @@ tidy.bayes_logit <- function(x, conf.int = TRUE, conf.level = 0.9, exponentiate 
     exponentiated <- c("estimate", "conf.low", "conf.high")
     result[coefficients, exponentiated] <- exp(result[coefficients, exponentiated])
   }
-  if (!conf.int) {
-    result$conf.low <- result$conf.high <- NULL
-  }
+  if (!conf.int) result$conf.low <- result$conf.high <- NULL
   as_table(result)
 }
 
@@ -91,9 +89,7 @@ augment.bayes_logit <- function(x, data = NULL, newdata = NULL, ...) {
     mean <- predict_means(x, newdata)
     return(as_table(cbind(newdata, if (is.matrix(mean)) class_columns(mean) else data.frame(.fitted = unname(mean)))))
   }
-  if (is.null(data)) {
-    data <- x$frame
-  }
+  if (is.null(data)) data <- x$frame
   padded <- pad_rows(x, seq_len(x$rows))
   if (!is.data.frame(data) || !nrow(data) %in% c(x$rows, length(padded))) {
     stop_input("data", sprintf("must be a data frame of the %s rows that were fitted, not ", format(x$rows)),
@@ -102,9 +98,7 @@ augment.bayes_logit <- function(x, data = NULL, newdata = NULL, ...) {
   }
   at <- if (nrow(data) == x$rows) seq_len(x$rows) else padded
   mean <- fitted_means(x)
-  if (is.matrix(mean)) {
-    return(as_table(cbind(data, class_columns(mean)[at, , drop = FALSE])))
-  }
+  if (is.matrix(mean)) return(as_table(cbind(data, class_columns(mean)[at, , drop = FALSE])))
   as_table(cbind(data, .fitted = unname(mean)[at], .resid = unname(observed_shares(x) - mean)[at]))
 }
 

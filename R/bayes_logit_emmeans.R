@@ -65,9 +65,7 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
     # Linear predictors minus their average over the classes. The first class has 0.
     x <- kronecker(rbind(0, diag(classes - 1L)) - 1 / classes, x)
     colnames(x) <- colnames(draws)
-    if (mode == "prob") {
-      misc$postGridHook <- grid_of_probabilities
-    }
+    if (mode == "prob") misc$postGridHook <- grid_of_probabilities
   }
   list(
     X = x, bhat = colMeans(draws), nbasis = matrix(NA), V = stats::var(draws), dffun = function(k, dfargs) Inf,

@@ -4,9 +4,7 @@
 logit_families <- c("binomial", "negbinomial", "multinomial")
 
 check_family <- function(family) {
-  if (is.function(family)) {
-    family <- tryCatch(family(), error = function(error) family)
-  }
+  if (is.function(family)) family <- tryCatch(family(), error = function(error) family)
   name <- if (inherits(family, "family")) family$family else family
   if (is.character(name) && length(name) == 1L && name %in% c("poisson", "quasipoisson")) {
     stop_input("family", "cannot be ", dQuote(name, FALSE), ": counts are fitted by family = \"negbinomial\", which ",
@@ -76,9 +74,7 @@ split_groups <- function(formula, family) {
 # error of model.frame() becomes an input error.
 logit_frame <- function(frame_call, parts, envir) {
   formula <- parts$fixed
-  if (!is.null(parts$group)) {
-    formula[[3L]] <- call("+", formula[[3L]], parts$group)
-  }
+  if (!is.null(parts$group)) formula[[3L]] <- call("+", formula[[3L]], parts$group)
   formula[[3L]] <- with_bar_variables(formula[[3L]], parts$bars)
   frame_call$formula <- formula
   frame_call$drop.unused.levels <- TRUE
@@ -112,9 +108,7 @@ logit_response <- function(response, family, weights, argument = "formula") {
       constant = -sum(weights * lgamma(y + 1)), mean = stats::weighted.mean(y, weights), information = weights / 4
     ))
   }
-  if (family == "multinomial") {
-    return(multinomial_response(response, weights, complain))
-  }
+  if (family == "multinomial") return(multinomial_response(response, weights, complain))
   counts <- binomial_counts(response, complain)
   y <- counts$y
   n <- counts$trials
@@ -126,9 +120,7 @@ logit_response <- function(response, family, weights, argument = "formula") {
 }
 
 show_first_bad <- function(response, is_bad) {
-  if (!is.numeric(response) || is.matrix(response)) {
-    return(show_value(response))
-  }
+  if (!is.numeric(response) || is.matrix(response)) return(show_value(response))
   bad <- which(is.na(response) | is_bad(response))[[1L]]
   sprintf("row %d has %s", bad, format(response[[bad]], digits = 15))
 }
@@ -143,9 +135,7 @@ binomial_counts <- function(response, complain) {
     }
     return(list(y = as.double(response[, 1L]), trials = as.double(rowSums(response)), counted = TRUE))
   }
-  if (is.character(response)) {
-    response <- factor(response)
-  }
+  if (is.character(response)) response <- factor(response)
   if (is.factor(response)) {
     if (nlevels(response) > 2L) {
       complain(sprintf("has %d levels; family \"binomial\" takes two, \"multinomial\" more", nlevels(response)))
@@ -164,9 +154,7 @@ binomial_counts <- function(response, complain) {
 }
 
 multinomial_response <- function(response, weights, complain) {
-  if (is.character(response) || is.logical(response)) {
-    response <- factor(response)
-  }
+  if (is.character(response) || is.logical(response)) response <- factor(response)
   if (is.factor(response)) {
     classes <- levels(response)
     counts <- outer(as.integer(response), seq_along(classes), `==`) + 0
@@ -212,9 +200,7 @@ logit_design <- function(frame, terms, contrasts, group, sparse, counts) {
   })
   used <- attr(x, "contrasts")
   assigned <- attr(x, "assign")
-  if (ncol(x) == 0L) {
-    stop_input("formula", "has neither an intercept nor predictors")
-  }
+  if (ncol(x) == 0L) stop_input("formula", "has neither an intercept nor predictors")
   scan <- native(C_matrix_scan, x, 1L)
   if (scan$count > 0) {
     stop_input("data", sprintf(

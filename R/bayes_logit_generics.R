@@ -50,9 +50,7 @@ NULL
 
 drawn_rows <- function(object, newdata, re_formula, draws, response) {
   rows <- prediction_rows(object, newdata, groups = check_re_formula(re_formula))
-  if (!all(rows$complete)) {
-    stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]])
-  }
+  if (!all(rows$complete)) stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]])
   used <- draws_used(object, draws)
   n <- nrow(rows$x)
   check_result_size(as.double(n) * length(used) * outcomes_of(object), "ndraws", "draws of rows")
@@ -164,9 +162,7 @@ draw_classes <- function(probability, trials, as_counts) {
     rest <- rest - share
   }
   counts[, , size[[3L]]] <- as.integer(left)
-  if (as_counts) {
-    return(counts)
-  }
+  if (as_counts) return(counts)
   classes <- matrix(max.col(matrix(counts, ncol = size[[3L]]), "first"), size[[1L]], size[[2L]])
   dimnames(classes) <- dimnames(probability)[1:2]
   structure(classes, levels = dimnames(probability)[[3L]])
@@ -231,9 +227,7 @@ fixef.bayes_logit <- function(object, ...) {
 ranef.bayes_logit <- function(object, ...) {
   check_logit_fit(object, "object")
   terms <- fit_terms(object)
-  if (length(terms) == 0L) {
-    stop_input("object", "has no grouping terms")
-  }
+  if (length(terms) == 0L) stop_input("object", "has no grouping terms")
   means <- Map(function(term, draws) {
     mean <- t(rowMeans(draws, dims = 2L))
     colnames(mean) <- of_class(term, colnames(mean))
@@ -250,9 +244,7 @@ ranef.bayes_logit <- function(object, ...) {
 VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
   check_logit_fit(x, "x")
   terms <- fit_terms(x)
-  if (length(terms) == 0L) {
-    stop_input("x", "has no grouping terms")
-  }
+  if (length(terms) == 0L) stop_input("x", "has no grouping terms")
   means <- lapply(covariance_draws(x), function(draws) rowMeans(draws, dims = 2L))
   by_term <- lapply(of_terms(x, means), function(parts) {
     # Effects of different classes are independent.

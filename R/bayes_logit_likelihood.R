@@ -68,9 +68,7 @@ log_likelihoods <- function(fit, newdata, used, re_formula) {
   n <- nrow(rows$x)
   of_rows <- list(response = fit$response, weights = fit$weights)
   if (!is.null(newdata)) {
-    if (!all(rows$complete)) {
-      stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]])
-    }
+    if (!all(rows$complete)) stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]])
     of_rows <- list(response = new_response(fit, newdata), weights = rep(1, n))
   }
   check_result_size(length(used) * as.double(n), "ndraws", "log likelihoods", copies = 1)
@@ -91,16 +89,12 @@ new_response <- function(fit, newdata) {
     stop_input("newdata", "has no response: ", conditionMessage(error))
   })
   size <- NROW(values)
-  if (size != nrow(newdata)) {
-    stop_input("newdata", sprintf("has %d rows, but its response has %d", nrow(newdata), size))
-  }
+  if (size != nrow(newdata)) stop_input("newdata", sprintf("has %d rows, but its response has %d", nrow(newdata), size))
   name <- names(attr(attr(fit$frame, "terms"), "dataClasses"))[[1L]]
   frame <- stats::setNames(structure(list(values), row.names = seq_len(size), class = "data.frame"), name)
   values <- as_fitted_classes(fit, frame)[[1L]]
   missing <- if (is.matrix(values)) rowSums(is.na(values)) > 0 else is.na(values)
-  if (any(missing)) {
-    stop_input("newdata", "has missing values in row ", which(missing)[[1L]])
-  }
+  if (any(missing)) stop_input("newdata", "has missing values in row ", which(missing)[[1L]])
   classes <- if (is.null(fit$response$classes)) fit$response$levels else fit$response$classes
   if (is.matrix(values)) {
     if (!is.null(classes) && !is.null(colnames(values)) && !identical(colnames(values), classes)) {
@@ -150,9 +144,7 @@ row_log_likelihood <- function(fit, linear, used, block, response, weights) {
 #' @exportS3Method loo::loo bayes_logit
 loo.bayes_logit <- function(x, ndraws = NULL, ..., draws) {
   if (!missing(draws)) take_old_names(list(draws = draws))
-  if (isTRUE(x$prior_only)) {
-    stop_input("x", "has draws of the prior alone, from which no row can be left out")
-  }
+  if (isTRUE(x$prior_only)) stop_input("x", "has draws of the prior alone, from which no row can be left out")
   kept <- kept_draws(x$iter, x)
   total <- length(draws_used(x, ndraws))
   of_chain <- unique(round(seq(1, kept, length.out = ceiling(total / x$chains))))

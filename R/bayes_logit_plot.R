@@ -46,9 +46,7 @@ plot.bayes_logit <- function(x, type = c("coefficients", "trace", "calibration")
 }
 
 chosen_parameters <- function(parameters, names, default) {
-  if (is.null(parameters)) {
-    return(default)
-  }
+  if (is.null(parameters)) return(default)
   at <- if (is.character(parameters)) match(parameters, names) else parameters
   if (!is.numeric(at) || length(at) == 0L || anyNA(at) || !all(at %in% seq_along(names))) {
     stop_input("parameters", "must be names or numbers of the fit's ", length(names), " parameters, not ",

@@ -64,9 +64,7 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
 
 # Whether groups are part of a prediction. Packages rstanarm and brms have more choices, which are for several terms.
 check_re_formula <- function(re_formula) {
-  if (is.null(re_formula)) {
-    return(TRUE)
-  }
+  if (is.null(re_formula)) return(TRUE)
   if (is.atomic(re_formula) && length(re_formula) == 1L && is.na(re_formula) ||
         inherits(re_formula, "formula") && identical(re_formula[[length(re_formula)]], 0)) {
     return(FALSE)
@@ -95,9 +93,7 @@ fitted_means <- function(object) {
 # Posterior means of new rows, NA where values are missing.
 predict_means <- function(object, newdata) {
   values <- predict.bayes_logit(object, newdata)
-  if (is.matrix(values)) {
-    return(values[, "mean"])
-  }
+  if (is.matrix(values)) return(values[, "mean"])
   matrix(values[, , "mean"], nrow(values), dimnames = dimnames(values)[1:2])
 }
 
@@ -130,12 +126,8 @@ check_simulation_seed <- function(seed) {
 
 simulate_rows <- function(fit, mean, draw) {
   n <- nrow(mean)
-  if (fit$family == "binomial") {
-    return(stats::rbinom(n, fit$response$trials, mean))
-  }
-  if (fit$family == "negbinomial") {
-    return(stats::rnbinom(n, size = dispersion_used(fit, draw), mu = mean[, 1L]))
-  }
+  if (fit$family == "binomial") return(stats::rbinom(n, fit$response$trials, mean))
+  if (fit$family == "negbinomial") return(stats::rnbinom(n, size = dispersion_used(fit, draw), mu = mean[, 1L]))
   row_counts <- function(i) stats::rmultinom(1L, fit$response$trials[[i]], mean[i, ])[, 1L]
   counts <- t(vapply(seq_len(n), row_counts, integer(ncol(mean))))
   if (any(fit$response$trials != 1)) {

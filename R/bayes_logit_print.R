@@ -15,16 +15,12 @@ logit_draws <- function(fit, warmup = FALSE) {
 
 # Deviations and correlations of the groups' effects: sweeps x chains x parameters, and their names.
 group_parameters <- function(fit, sweeps) {
-  if (!is.null(fit$group_name)) {
-    return(fit$group_deviation[sweeps, , drop = FALSE])
-  }
+  if (!is.null(fit$group_name)) return(fit$group_deviation[sweeps, , drop = FALSE])
   c(fit$group_deviation[sweeps, , , drop = FALSE], fit$group_correlation[sweeps, , , drop = FALSE])
 }
 
 group_parameter_names <- function(fit) {
-  if (!is.null(fit$group_name)) {
-    return(sprintf("sd(%s)", fit$group_name))
-  }
+  if (!is.null(fit$group_name)) return(sprintf("sd(%s)", fit$group_name))
   terms <- outcome_terms(fit)
   c(deviation_names(terms), correlation_names(terms))
 }
@@ -33,9 +29,7 @@ group_parameter_names <- function(fit) {
 coefficient_draws <- function(fit) {
   check_logit_fit(fit)
   sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
-  if (length(sweeps) == 0L) {
-    stop_without_draws(fit)
-  }
+  if (length(sweeps) == 0L) stop_without_draws(fit)
   matrix(fit$coefficient_trace[sweeps, , ],
     ncol = length(fit$coefficient_names), dimnames = list(NULL, fit$coefficient_names)
   )
@@ -70,9 +64,7 @@ term_words <- function(fit) {
   counts <- vapply(fit$design$terms, function(term) length(term$levels), 0)
   names <- vapply(fit$design$terms, function(term) term$group, "")
   counts <- counts[!duplicated(names)]
-  if (length(counts) == 0L) {
-    return("")
-  }
+  if (length(counts) == 0L) return("")
   each <- sprintf("%s of %s", c(count_words(counts[[1L]], "group"), whole_words(counts[-1L])), unique(names))
   last <- length(each)
   paste0(" in ", if (last > 1L) paste(paste(each[-last], collapse = ", "), "and "), each[[last]])
@@ -213,13 +205,9 @@ confint.bayes_logit <- function(object, parm, level = 0.9, ...) {
   level <- check_number(level, "level", min = 0, max = 1)
   draws <- coefficient_draws(object)
   if (!missing(parm)) {
-    if (!is.atomic(parm)) {
-      stop_input("parm", "must be names or numbers of coefficients, not ", show_value(parm))
-    }
+    if (!is.atomic(parm)) stop_input("parm", "must be names or numbers of coefficients, not ", show_value(parm))
     known <- if (is.character(parm)) parm %in% colnames(draws) else parm %in% seq_len(ncol(draws))
-    if (length(parm) == 0L) {
-      stop_input("parm", "must be names or numbers of coefficients, not ", show_value(parm))
-    }
+    if (length(parm) == 0L) stop_input("parm", "must be names or numbers of coefficients, not ", show_value(parm))
     if (!is.character(parm) && !is.numeric(parm) || !all(known)) {
       stop_input("parm", "has ", show_value(c(parm[!known], parm)[[1L]]), ", which is no coefficient of the fit")
     }
@@ -253,9 +241,7 @@ update.bayes_logit <- function(object, formula., ..., evaluate = TRUE) {
   call <- object$call
   changed <- match.call(expand.dots = FALSE)$...
   unnamed <- length(changed) > 0L && (is.null(names(changed)) || !all(nzchar(names(changed))))
-  if (unnamed) {
-    stop_input("...", "must have names: arguments of bayes_logit() to change")
-  }
+  if (unnamed) stop_input("...", "must have names: arguments of bayes_logit() to change")
   if (!missing(formula.)) {
     if (!inherits(formula., "formula") && !(is.character(formula.) && length(formula.) == 1L)) {
       stop_input("formula.", "must be a formula, such as . ~ . + x, not ", show_value(formula.))

@@ -38,9 +38,7 @@ residuals.bayes_logit <- function(object, type = c("response", "pearson", "devia
 # The observed values of residuals: shares of successes or classes, or counts.
 observed_shares <- function(fit) {
   response <- fit$response
-  if (fit$family == "negbinomial") {
-    return(response$observed)
-  }
+  if (fit$family == "negbinomial") return(response$observed)
   response$observed / ifelse(response$trials > 0, response$trials, NA)
 }
 
@@ -48,9 +46,7 @@ row_residuals <- function(fit, type) {
   mean <- fitted_means(fit)
   observed <- observed_shares(fit)
   difference <- observed - mean
-  if (type == "response") {
-    return(difference)
-  }
+  if (type == "response") return(difference)
   is_count <- fit$family == "negbinomial"
   weights <- fit$weights * (if (is_count) 1 else fit$response$trials)
   size <- if (is_count) mean(dispersion_used(fit, draws_used(fit, NULL)))

@@ -4,12 +4,8 @@
 logit_plan <- function(fit) {
   groups <- nlevels(fit$design$group)
   traces <- list(log_likelihood = stored(), coefficient_trace = stored(length(fit$coefficient_names)))
-  if (fit$family == "negbinomial") {
-    traces$dispersion_trace <- stored()
-  }
-  if (groups > 0L) {
-    traces$group_deviation <- stored()
-  }
+  if (fit$family == "negbinomial") traces$dispersion_trace <- stored()
+  if (groups > 0L) traces$group_deviation <- stored()
   terms <- outcome_terms(fit)
   draws <- if (groups > 0L) list(intercepts = stored(groups, names = list(levels(fit$design$group)))) else list()
   if (length(terms)) {
@@ -17,9 +13,7 @@ logit_plan <- function(fit) {
     draws <- list(effects = stored(length(names), names = list(names)))
     traces$group_deviation <- stored(length(deviation_names(terms)))
     correlations <- length(correlation_names(terms))
-    if (correlations > 0L) {
-      traces$group_correlation <- stored(correlations)
-    }
+    if (correlations > 0L) traces$group_correlation <- stored(correlations)
   }
   list(traces = traces, draws = draws)
 }
@@ -51,9 +45,7 @@ logit_step <- function(fit) {
   parts <- c("coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars", "ellipse",
     if (length(terms)) c("effects", "covariances"))
   function(session, state, sweeps, keep) {
-    if (state$sweep == 0) {
-      state[parts] <- native(C_regression_start, session, prior, state, start_spread)[parts]
-    }
+    if (state$sweep == 0) state[parts] <- native(C_regression_start, session, prior, state, start_spread)[parts]
     # The first kept sweep of the slice, from 0, the distance between them, and how many there are.
     kept <- c(sweeps_to_kept(state$sweep, fit) - 1, fit$thin,
       if (keep) kept_draws(state$sweep + sweeps, fit) - kept_draws(state$sweep, fit) else 0)
@@ -83,9 +75,7 @@ ellipse_size <- function(p, levels = 0, columns = 1, is_group = TRUE, outcomes =
   q <- columns[[main]] * outcomes
   effects <- as.double(levels[[main]]) * q
   too_many <- effects > 4096 || others > 64 || effects * (p + others) > 4096 * 128 || (outcomes > 1 && q > 16)
-  if ((!is_group && too_many) || (outcomes > 1 && p > 256)) {
-    return(2)
-  }
+  if ((!is_group && too_many) || (outcomes > 1 && p > 256)) return(2)
   d <- p + others + 1
   2 + d + d * (d + 1) / 2 + effects * (d + (q + 1) / 2 + 1)
 }
@@ -93,22 +83,16 @@ ellipse_size <- function(p, levels = 0, columns = 1, is_group = TRUE, outcomes =
 ellipse_start <- function(fit) {
   terms <- fit$design$terms
   p <- ncol(fit$design$x)
-  if (length(terms) == 0L) {
-    return(numeric(ellipse_size(p, nlevels(fit$design$group), outcomes = outcomes_of(fit))))
-  }
+  if (length(terms) == 0L) return(numeric(ellipse_size(p, nlevels(fit$design$group), outcomes = outcomes_of(fit))))
   numeric(ellipse_size(p, vapply(terms, function(term) length(term$levels), 0),
     vapply(terms, function(term) length(term$columns), 0), is_group = FALSE, outcomes = outcomes_of(fit)))
 }
 
 # Which sampler ran, in one line.
 logit_sampler_words <- function(fit) {
-  if (isTRUE(fit$prior_only)) {
-    return("draws from the prior: the responses were not used (prior_only = TRUE)")
-  }
+  if (isTRUE(fit$prior_only)) return("draws from the prior: the responses were not used (prior_only = TRUE)")
   moves <- fit$state[[1L]]$ellipse[1L]
-  if (length(moves) == 0L || moves == 0) {
-    return("Polya-Gamma sweeps")
-  }
+  if (length(moves) == 0L || moves == 0) return("Polya-Gamma sweeps")
   sprintf("Polya-Gamma sweeps, each followed by %s (alone, sweeps would have %s)",
     count_words(moves, "elliptical slice move"),
     sprintf("about 1 effective draw in %s", format(signif(2 * fit$state[[1L]]$ellipse[[2L]] - 1, 2))))
@@ -141,9 +125,7 @@ logit_start <- function(fit) {
 
 # The distinct counts and their weights, for the gamma functions in the law of the dispersion.
 dispersion_counts <- function(fit) {
-  if (fit$family != "negbinomial") {
-    return(NULL)
-  }
+  if (fit$family != "negbinomial") return(NULL)
   y <- fit$response$observed
   value <- sort(unique(y))
   at <- match(y, value)

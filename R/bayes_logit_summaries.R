@@ -38,9 +38,7 @@ effect_blocks <- function(rows, draws) {
   at_once <- max(1, floor(2^23 / draws))
   new <- lapply(grouped_rows(rows), function(term) ifelse(term$level %in% 0L, term$new_level, 0L))
   counts <- vapply(new, function(values) length(unique(values)), 0)
-  if (n == 0L || all(counts <= at_once)) {
-    return(list(seq_len(n)))
-  }
+  if (n == 0L || all(counts <= at_once)) return(list(seq_len(n)))
   new <- new[[which.max(counts)]]
   unname(split(seq_len(n), ceiling(match(new, sort(unique(new))) / at_once)))
 }
@@ -72,9 +70,7 @@ summarise_block <- function(fit, rows, draws, used, run) {
     x = if (!is_sparse) unname(x), rows = as.double(n), effects = row_effects(fit, rows, used),
     offset = if (any(rows$offset != 0, na.rm = TRUE)) rep_len(rows$offset, n * draws$outcomes)
   ))
-  if (!is_sparse && !is.double(data$x)) {
-    storage.mode(data$x) <- "double"
-  }
+  if (!is_sparse && !is.double(data$x)) storage.mode(data$x) <- "double"
   shown <- draws$outcomes + (draws$kind == prediction_kinds[["multinomial"]])
   size <- max(1000, floor(slice_work[[run$backend]] / length(draws$coefficients)))
   if (n <= size) {
@@ -95,9 +91,7 @@ summarise_block <- function(fit, rows, draws, used, run) {
 # each draw, effects from the distribution of groups, by R's generator.
 row_effects <- function(fit, rows, used) {
   terms <- grouped_rows(rows)
-  if (length(terms) == 0L) {
-    return(list())
-  }
+  if (length(terms) == 0L) return(list())
   fitted <- fit_terms(fit)
   values <- if (is.null(fit$group_name)) fit$draws$effects else fit$draws$intercepts
   covariances <- if (any(vapply(terms, function(term) any(term$level %in% 0L), NA))) covariance_draws(fit)
@@ -139,9 +133,7 @@ linear_draws <- function(fit, rows, used, block, effects = row_effects(fit, rows
     level <- effect$level[block] + 1L
     known <- which(level > 0L)
     added <- effect$draw[, level[known], drop = FALSE]
-    if (!is.null(effect$multiple)) {
-      added <- added * rep(effect$multiple[block][known], each = length(used))
-    }
+    if (!is.null(effect$multiple)) added <- added * rep(effect$multiple[block][known], each = length(used))
     linear[, known, effect$outcome + 1L] <- linear[, known, effect$outcome + 1L] + as.vector(added)
   }
   linear
@@ -168,9 +160,7 @@ row_blocks <- function(rows, draws) {
 
 draws_used <- function(fit, draws) {
   total <- nrow(coefficient_draws(fit))
-  if (is.null(draws)) {
-    return(seq_len(total))
-  }
+  if (is.null(draws)) return(seq_len(total))
   draws <- min(check_count(draws, "ndraws"), total)
   unique(round(seq(1, total, length.out = draws)))
 }

@@ -3,9 +3,7 @@
 
 # Sentences about `fit`, character() if there is nothing to say.
 support_words <- function(fit) {
-  if (isTRUE(fit$prior_only)) {
-    return(character())
-  }
+  if (isTRUE(fit$prior_only)) return(character())
   counts <- fit$weights > 0
   c(response_words(fit, counts), separation_words(fit, counts),
     if (fit$family == "binomial") pure_level_words(fit, counts), level_words(fit))
@@ -39,9 +37,7 @@ response_words <- function(fit, counts) {
 separation_words <- function(fit, counts) {
   x <- fit$design$x
   occurs <- class_occurs(fit, counts)
-  if (is_sparse_matrix(x) || length(x) > 1e7 || sum(colSums(occurs) > 0) < 2L) {
-    return(character())
-  }
+  if (is_sparse_matrix(x) || length(x) > 1e7 || sum(colSums(occurs) > 0) < 2L) return(character())
   if (!all(counts)) x <- x[counts, , drop = FALSE]
   if (fit$family != "negbinomial" && is_separated(fit, x, occurs)) {
     classes <- if (fit$family == "binomial") "all successes from all failures" else "the classes of all rows"
@@ -64,9 +60,7 @@ separation_words <- function(fit, counts) {
 # and successes, or counts of 0 and others.
 class_occurs <- function(fit, counts) {
   observed <- fit$response$observed
-  if (fit$family == "multinomial") {
-    return(observed[counts, , drop = FALSE] > 0)
-  }
+  if (fit$family == "multinomial") return(observed[counts, , drop = FALSE] > 0)
   observed <- observed[counts]
   cbind(if (fit$family == "binomial") observed < fit$response$trials[counts] else observed == 0, observed > 0)
 }
@@ -74,9 +68,7 @@ class_occurs <- function(fit, counts) {
 # Whether the posterior means of the coefficients give each row the class that its responses have. With an intercept any
 # threshold will do for two classes.
 is_separated <- function(fit, x, occurs) {
-  if (kept_draws(fit$iter, fit) == 0 || any(rowSums(occurs) > 1)) {
-    return(FALSE)
-  }
+  if (kept_draws(fit$iter, fit) == 0 || any(rowSums(occurs) > 1)) return(FALSE)
   linear <- x %*% matrix(stats::coef(fit), ncol(x))
   if (ncol(occurs) == 2L) {
     between <- c(max(linear[occurs[, 1L]]), min(linear[occurs[, 2L]]))
@@ -96,14 +88,10 @@ unlimited_columns <- function(fit, x, occurs) {
   total <- colSums(occurs)
   words <- lapply(which(!fit$design$is_intercept), function(column) {
     values <- x[, column]
-    if (length(unique(utils::head(values, 100L))) > 2L) {
-      return(NULL)
-    }
+    if (length(unique(utils::head(values, 100L))) > 2L) return(NULL)
     pair <- c(min(values), max(values))
     is_high <- values == pair[[2L]]
-    if (pair[[1L]] == pair[[2L]] || sum(is_high) + sum(values == pair[[1L]]) < length(values)) {
-      return(NULL)
-    }
+    if (pair[[1L]] == pair[[2L]] || sum(is_high) + sum(values == pair[[1L]]) < length(values)) return(NULL)
     at_high <- drop(crossprod(is_high, occurs))
     at <- list(total - at_high, at_high)
     for (i in 1:2) {

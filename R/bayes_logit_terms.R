@@ -4,12 +4,8 @@
 # One or more terms for the call of an operator | or ||: (x | g/h) is (x | h:g) + (x | g).
 split_bar <- function(bar) {
   nested <- function(group) {
-    if (is.call(group) && identical(group[[1L]], quote(`(`))) {
-      return(nested(group[[2L]]))
-    }
-    if (!is.call(group) || !identical(group[[1L]], quote(`/`))) {
-      return(list(group))
-    }
+    if (is.call(group) && identical(group[[1L]], quote(`(`))) return(nested(group[[2L]]))
+    if (!is.call(group) || !identical(group[[1L]], quote(`/`))) return(list(group))
     outer <- nested(group[[2L]])
     pairs <- lapply(nested(group[[3L]]), function(inner) {
       Reduce(function(first, second) call(":", first, second), c(factors(inner), factors(outer[[1L]])))
@@ -33,9 +29,7 @@ is_intercept_bar <- function(bar) identical(bar$left, 1) || identical(bar$left, 
 # A right-hand side that also has the variables of the terms, for the model frame.
 with_bar_variables <- function(side, bars) {
   for (bar in bars) {
-    if (!is_intercept_bar(bar)) {
-      side <- call("+", side, bar$left)
-    }
+    if (!is_intercept_bar(bar)) side <- call("+", side, bar$left)
     side <- call("+", side, bar$group)
   }
   side
@@ -45,12 +39,8 @@ with_bar_variables <- function(side, bars) {
 # already or can be evaluated in them. Levels are in the order of interaction(), without its table of all pairs.
 group_values <- function(group, data, envir = baseenv()) {
   name <- deparse1(group)
-  if (name %in% names(data)) {
-    return(data[[name]])
-  }
-  if (!is.call(group) || !identical(group[[1L]], quote(`:`))) {
-    return(eval(group, data, envir))
-  }
+  if (name %in% names(data)) return(data[[name]])
+  if (!is.call(group) || !identical(group[[1L]], quote(`:`))) return(eval(group, data, envir))
   first <- factor(group_values(group[[2L]], data, envir))
   second <- factor(group_values(group[[3L]], data, envir))
   code <- (as.double(second) - 1) * nlevels(first) + as.double(first)
@@ -70,9 +60,7 @@ grouping_terms <- function(frame, bars, contrasts) {
     stop_input("formula", "has two terms with the effect ", dQuote(pairs[duplicated(pairs)][[1L]], FALSE),
       ", which the data cannot tell apart: leave it out of one of them, as in (1 | g) + (0 + x | g)")
   }
-  if (length(terms) > 16L) {
-    stop_input("formula", sprintf("has %d grouping terms; at most 16 are known", length(terms)))
-  }
+  if (length(terms) > 16L) stop_input("formula", sprintf("has %d grouping terms; at most 16 are known", length(terms)))
   with_parents(terms)
 }
 
@@ -83,9 +71,7 @@ grouping_term <- function(bar, frame, contrasts) {
     levels = levels(group), level = as.integer(group), z = NULL, scale = 1, independent = TRUE, terms = NULL,
     contrasts = NULL
   )
-  if (is_intercept_bar(bar)) {
-    return(term)
-  }
+  if (is_intercept_bar(bar)) return(term)
   complain <- function(...) {
     stop_input("formula", "has the grouping term ", dQuote(paste0("(", term$label, ")"), FALSE), " ", ...)
   }
@@ -158,9 +144,7 @@ with_parents <- function(terms) {
 
 # The terms as the compiled code reads them. Rows are in the order `order`.
 regression_terms <- function(terms, order) {
-  if (length(terms) == 0L) {
-    return(NULL)
-  }
+  if (length(terms) == 0L) return(NULL)
   lapply(terms, function(term) {
     z <- term$z
     list(
@@ -197,9 +181,7 @@ start_terms <- function(terms) {
 outcome_terms <- function(fit) {
   terms <- fit$design$terms
   classes <- fit$response$classes[-1L]
-  if (length(classes) == 0L || length(terms) == 0L) {
-    return(terms)
-  }
+  if (length(classes) == 0L || length(terms) == 0L) return(terms)
   unlist(lapply(seq_along(classes), function(k) lapply(terms, c, list(class = classes[[k]], outcome = k - 1L))),
     recursive = FALSE)
 }
@@ -232,9 +214,7 @@ effect_names <- function(terms) {
 # Rows and columns of the correlations of a term, below the diagonal, row by row.
 correlated_pairs <- function(term) {
   q <- length(term$columns)
-  if (term$independent || q < 2L) {
-    return(matrix(0L, 0L, 2L))
-  }
+  if (term$independent || q < 2L) return(matrix(0L, 0L, 2L))
   do.call(rbind, lapply(2:q, function(row) cbind(row, seq_len(row - 1L))))
 }
 
@@ -265,9 +245,7 @@ effects_to_data_units <- function(effects, terms) {
 # each row of the fit), `independent`, and for a multinomial `class` and `outcome`. A model of one term (1 | g) has its
 # group in the design.
 fit_terms <- function(fit) {
-  if (is.null(fit$group_name)) {
-    return(outcome_terms(fit))
-  }
+  if (is.null(fit$group_name)) return(outcome_terms(fit))
   list(list(
     label = paste("1 |", fit$group_name), group = fit$group_name, columns = "(Intercept)",
     levels = levels(fit$design$group), level = as.integer(fit$design$group), independent = TRUE,
@@ -335,9 +313,7 @@ new_term_rows <- function(fit, newdata) {
       if (known) as.character(group_values(term$expression, newdata, environment(fit$formula))),
       error = function(error) NULL
     )
-    if (length(values) != nrow(newdata)) {
-      stop_input("newdata", "lacks the groups ", dQuote(term$group, FALSE))
-    }
+    if (length(values) != nrow(newdata)) stop_input("newdata", "lacks the groups ", dQuote(term$group, FALSE))
     level <- match(values, term$levels, nomatch = 0L)
     level[is.na(values)] <- NA
     z <- if (!is.null(term$z)) {

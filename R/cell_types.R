@@ -76,12 +76,8 @@ cell_types <- function(fit, types = NULL, overlap = 0.05, specks = c("auto", "ke
                        names = NULL, ndraws = 50, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   check_present(!missing(fit), "fit")
-  if (!inherits(fit, "dp_mixture")) {
-    stop_input("fit", "must come from dp_mixture(), not ", show_value(fit))
-  }
-  if (!is.null(types)) {
-    types <- check_count(types, "types")
-  }
+  if (!inherits(fit, "dp_mixture")) stop_input("fit", "must come from dp_mixture(), not ", show_value(fit))
+  if (!is.null(types)) types <- check_count(types, "types")
   overlap <- check_number(overlap, "overlap", min = 0, max = 0.5)
   specks <- check_choice(specks, "specks", c("auto", "keep", "join"))
   if (specks == "auto") {
@@ -89,9 +85,7 @@ cell_types <- function(fit, types = NULL, overlap = 0.05, specks = c("auto", "ke
   }
   speck <- check_number(speck, "speck", min = 0, max = 1, open = FALSE)
   ndraws <- check_ndraws(ndraws)
-  if (!is.null(names)) {
-    names <- check_type_names(names, "names")
-  }
+  if (!is.null(names)) names <- check_type_names(names, "names")
   if (!is.null(fit$reader)) {
     stop_input("fit", "does not hold its cells, which a row_reader() reads: ",
       "predict(fit, newdata, type = \"type\") gives the types of some of them")
@@ -130,9 +124,7 @@ summarise_types <- function(fit, map, own, labels, speck, how) {
   proportion <- colMeans(map$proportions)
   interval <- apply(map$proportions, 2L, stats::quantile, c(0.05, 0.95), names = FALSE)
   # One mode has no spread.
-  if (is_bem(fit)) {
-    interval[] <- NA_real_
-  }
+  if (is_bem(fit)) interval[] <- NA_real_
   chains <- if (!is_bem(fit)) diagnose_shares(map)
   apart <- type_distances(map$tree, map$group)
   nearest <- if (count > 1L) max.col(-apart, ties.method = "first") else NA_integer_
@@ -183,9 +175,7 @@ shares_by_chain <- function(map) {
 medians_of_types <- function(fit, cells, map) {
   medians <- vapply(seq_along(cells), function(t) {
     median <- apply(fit$x[cells[[t]], , drop = FALSE], 2L, stats::median, na.rm = TRUE)
-    if (!anyNA(median)) {
-      return(median)
-    }
+    if (!anyNA(median)) return(median)
     draws <- c(map$chosen, seq_len(ncol(map$averaged)))
     i <- draws[colSums(map$averaged[, draws, drop = FALSE] == t) > 0][[1L]]
     mixture <- mixture_of_draw(fit, map$used$draw[[i]], map$used$chain[[i]])

@@ -32,9 +32,7 @@
 join_types <- function(types, ..., name = NULL, backend = NULL, threads = NULL) {
   check_cell_types(types)
   chosen <- unique(vapply(list(...), type_number, 0L, types = types, argument = "..."))
-  if (length(chosen) < 2L) {
-    stop_input("...", "must be two or more different types, as in join_types(types, 3, 5)")
-  }
+  if (length(chosen) < 2L) stop_input("...", "must be two or more different types, as in join_types(types, 3, 5)")
   run <- resolve_run(backend, threads)
   into <- min(chosen)
   labels <- types$types$type
@@ -116,21 +114,15 @@ type_number <- function(type, types, argument) {
   names <- types$types$type
   if (length(type) == 1L && (is.character(type) || is.numeric(type)) && !is.na(type)) {
     row <- match(as.character(type), names)
-    if (!is.na(row)) {
-      return(row)
-    }
-    if (is.numeric(type) && type %in% seq_along(names)) {
-      return(as.integer(type))
-    }
+    if (!is.na(row)) return(row)
+    if (is.numeric(type) && type %in% seq_along(names)) return(as.integer(type))
   }
   stop_input(argument, "must name types among ", list_some(names), ", not ", show_value(type))
 }
 
 # The two sets of leaves that the last join among `leaves` brought together, the larger first; NULL for one leaf.
 halves_of_type <- function(tree, leaves) {
-  if (length(leaves) < 2L) {
-    return(NULL)
-  }
+  if (length(leaves) < 2L) return(NULL)
   for (joins in rev(seq_along(tree$first))) {
     before <- group_after(tree, joins - 1L)[leaves]
     if (length(unique(before)) > 1L) {

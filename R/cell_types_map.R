@@ -24,9 +24,7 @@ fewest_cell_draws <- 4
 map_types <- function(fit, types, limit, join_below, draws, run) {
   need_draws(fit, c("weights", "means", "covariances"))
   cells <- if (is.null(fit$reader)) fit$x else fit$reader$some
-  if (is.null(cells)) {
-    stop_input("fit", "has lost its data, `fit$x`: cell types need them")
-  }
+  if (is.null(cells)) stop_input("fit", "has lost its data, `fit$x`: cell types need them")
   used <- spaced_draws(fit, draws)
   found <- find_branches(fit, used, limit, run)
   tree <- leaf_tree(found)
@@ -81,9 +79,7 @@ group_types <- function(map, fit, group, fixed) {
 # fixed types keep them.
 cut_of_draw <- function(averaged, own, weights, count, fixed) {
   free <- !fixed[averaged]
-  if (!any(free)) {
-    return(averaged)
-  }
+  if (!any(free)) return(averaged)
   mass <- matrix(0, max(own), count)
   sums <- rowsum(weights[free], own[free] + (averaged[free] - 1) * max(own))
   mass[as.integer(rownames(sums))] <- sums
@@ -156,9 +152,7 @@ mixtures_of_types <- function(fit, map) {
   parts <- lapply(map$cell_draws, function(i) {
     mixture <- mixture_of_draw(fit, map$used$draw[[i]], map$used$chain[[i]])
     held <- which(mixture$weights * fit$rows >= 1)
-    if (!length(held)) {
-      held <- which.max(mixture$weights)
-    }
+    if (!length(held)) held <- which.max(mixture$weights)
     list(weights = mixture$weights[held], means = mixture$means[held, , drop = FALSE],
       covariances = matrix(mixture$covariances[, , held], ncol = length(held)), type = map$type_of[held, i])
   })
@@ -175,9 +169,7 @@ mixtures_of_types <- function(fit, map) {
 
 # Calls use(slice, log_density) for slices of cells: the log of the density of each type, cells x types.
 each_slice_of_types <- function(fit, map, cells, run, use) {
-  if (!nrow(cells)) {
-    return(invisible())
-  }
+  if (!nrow(cells)) return(invisible())
   mixtures <- mixtures_of_types(fit, map)
   there <- which(lengths(lapply(mixtures, `[[`, "weights")) > 0L)
   session <- open_cells(cells, fit$center, fit$scale, fit$precision, run)

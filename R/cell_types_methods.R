@@ -12,9 +12,7 @@ levels.cell_types <- function(x) x$types$type
   check_cell_types(x, "x")
   old <- x$types$type
   large <- !x$types$speck
-  if (length(value) == sum(large) && is.character(value)) {
-    value <- replace(old, large, value)
-  }
+  if (length(value) == sum(large) && is.character(value)) value <- replace(old, large, value)
   value <- check_type_names(value, "value", length(old))
   x$types$nearest <- value[match(x$types$nearest, old)]
   x$types$type <- value
@@ -122,9 +120,7 @@ types_verdict <- function(x) {
 # The types that some draws do not have.
 cut_words <- function(x) {
   torn <- which(!x$types$speck & x$types$apart < 0.95)
-  if (!length(torn)) {
-    return(NULL)
-  }
+  if (!length(torn)) return(NULL)
   shown <- paste0(dQuote(x$types$type[torn], FALSE), " ", percent(x$types$apart[torn], 0), collapse = ", ")
   sprintf("Draws do not agree on where types end. The share of draws with the type: %s. The intervals include this.",
     shown)
@@ -132,9 +128,7 @@ cut_words <- function(x) {
 
 # Whether the chains agree on the shares of types, and what the cause is if that cannot be told.
 chains_words <- function(x) {
-  if (is_bem(x$fit)) {
-    return(NULL)
-  }
+  if (is_bem(x$fit)) return(NULL)
   shares <- shares_by_chain(x$map)
   shown <- which(!x$types$speck)
   chains <- ncol(shares[[1L]])
@@ -161,22 +155,16 @@ chains_words <- function(x) {
         if (length(short) == 1L) "has" else "have", ess_needed, "the interval is rough",
         "continue(fit, iter) or more `draws` make it exact")
     },
-    if (chains == 1L) {
-      "There is one chain, so nobody knows whether another would find the same types: chains = 4 tells."
-    }
+    if (chains == 1L) "There is one chain, so nobody knows whether another would find the same types: chains = 4 tells."
   )
 }
 
 # The log likelihood decides nothing about types.
 likelihood_words <- function(x) {
   trace <- x$fit$log_likelihood
-  if (is_bem(x$fit) || is.null(trace)) {
-    return(NULL)
-  }
+  if (is_bem(x$fit) || is.null(trace)) return(NULL)
   rhat <- split_rhat(as.matrix(trace))
-  if (is.na(rhat)) {
-    return(NULL)
-  }
+  if (is.na(rhat)) return(NULL)
   sprintf("Of the fit itself: Rhat of the log likelihood is %s.", format_rhat(rhat))
 }
 
@@ -204,9 +192,7 @@ in_console.summary.cell_types <- function(x, digits = 3, ...) {
     apart = percent(types$apart, 0),
     check.names = FALSE
   ), row.names = FALSE)
-  if (any(types$speck)) {
-    cat("* a speck\n")
-  }
+  if (any(types$speck)) cat("* a speck\n")
   cat("\nMedians, ", scale_words(x$transform), ":\n", sep = "")
   print(signif(x$medians[types$type, , drop = FALSE], digits))
   cat("\n")

@@ -138,9 +138,7 @@ percent_labels <- function(shares) {
 
 type_cells_picture <- function(x, markers, main) {
   fit <- x$fit
-  if (is.null(fit$x)) {
-    stop_input("x", "has lost its cells, `x$fit$x`")
-  }
+  if (is.null(fit$x)) stop_input("x", "has lost its cells, `x$fit$x`")
   reference <- mixture_of_draw(fit, x$draw, x$chain)
   chosen <- choose_markers(fit, markers, reference)
   if (length(chosen) < 2L) {

@@ -136,16 +136,12 @@ group_after <- function(tree, joins) {
 # The type of each leaf by the rule, or when the tree is cut into `types` types. Types with less than `speck` of the
 # mass join others. They do not count among `types` if enough others are left.
 cut_tree <- function(tree, types, speck) {
-  if (is.null(types)) {
-    return(join_specks(tree, tree$type, speck))
-  }
+  if (is.null(types)) return(join_specks(tree, tree$type, speck))
   k <- length(tree$used)
   if (speck > 0) {
     for (count in seq(min(types, k), k)) {
       group <- group_after(tree, k - count)
-      if (sum(rowsum(tree$size, group) >= speck) == types) {
-        return(join_specks(tree, group, speck))
-      }
+      if (sum(rowsum(tree$size, group) >= speck) == types) return(join_specks(tree, group, speck))
     }
   }
   group_after(tree, max(0, k - types))
@@ -164,9 +160,7 @@ join_specks <- function(tree, group, speck) {
   repeat {
     size <- as.vector(rowsum(tree$size, group))
     small <- which.min(size)
-    if (size[[small]] >= speck || length(size) == 1L) {
-      return(group)
-    }
+    if (size[[small]] >= speck || length(size) == 1L) return(group)
     group[group == small] <- which.min(type_distances(tree, group)[small, ])
     group <- match(group, unique(group))
   }
@@ -175,9 +169,7 @@ join_specks <- function(tree, group, speck) {
 # A type that no component belongs to in any draw joins the nearest used type. `present`: the leaves of components.
 join_absent <- function(tree, group, present) {
   absent <- setdiff(group, group[present])
-  if (!length(absent)) {
-    return(group)
-  }
+  if (!length(absent)) return(group)
   apart <- type_distances(tree, group)
   apart[, absent] <- Inf
   for (t in absent) group[group == t] <- which.min(apart[t, ])

@@ -206,9 +206,7 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   }
   # After a stop between chains, some chains are one slice ahead of the others. All go back to the last common sweep.
   go_back <- function() {
-    if (length(unique(vapply(fit$state, `[[`, 0, "sweep"))) > 1L) {
-      fit$state <<- together
-    }
+    if (length(unique(vapply(fit$state, `[[`, 0, "sweep"))) > 1L) fit$state <<- together
   }
   first <- fit$iter
   outcome <- advance_all()
@@ -220,9 +218,7 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
     go_back()
   }
   failure <- if (inherits(outcome, "error")) outcome
-  if (!is.null(failure) && fit$state[[1L]]$sweep == first) {
-    stop(failure)
-  }
+  if (!is.null(failure) && fit$state[[1L]]$sweep == first) stop(failure)
   fit$interrupted <- !is.null(failure) || outcome
   save(fit, store, proc.time()[["elapsed"]] - started, always = TRUE)
   fit$elapsed[["sweeps"]] <- fit$elapsed[["sweeps"]] + proc.time()[["elapsed"]] - started
@@ -326,9 +322,7 @@ close_store <- function(fit, plan, store, total, failure = NULL, quiet = FALSE) 
   }
   fit$draws <- if (length(plan$draws)) arrays[length(plan$traces) + seq_along(plan$draws)] else list()
   whole <- function(count) format(count, scientific = FALSE, trim = TRUE)
-  if (quiet) {
-    return(fit)
-  }
+  if (quiet) return(fit)
   if (!is.null(failure)) {
     warning(sprintf(
       "sweep %s of %s failed: %s. The sweeps before it are returned, with %s kept per chain",
@@ -347,9 +341,7 @@ close_store <- function(fit, plan, store, total, failure = NULL, quiet = FALSE) 
 # Workers of a future plan ------------------------------------------------------------
 
 future_workers <- function() {
-  if (!requireNamespace("future", quietly = TRUE) || !requireNamespace("future.apply", quietly = TRUE)) {
-    return(1)
-  }
+  if (!requireNamespace("future", quietly = TRUE) || !requireNamespace("future.apply", quietly = TRUE)) return(1)
   future::nbrOfWorkers()
 }
 
@@ -420,9 +412,7 @@ advance_together <- function(fit, sweeps, sampler, threads) {
   # If a chain failed during the round, the others run again, up to the last sweep of that chain.
   done <- vapply(fits, `[[`, 0, "iter")
   again <- done > min(done)
-  if (any(again)) {
-    fits[again] <- lapply(chains[again], advance_on_worker(min(done) - fit$iter, sampler, threads))
-  }
+  if (any(again)) fits[again] <- lapply(chains[again], advance_on_worker(min(done) - fit$iter, sampler, threads))
   joined <- join_chains(fit, fits, sampler)
   joined$interrupted <- min(done) < fit$iter + sweeps
   joined
@@ -438,9 +428,7 @@ advance_on_worker <- function(iter, sampler, threads) {
 
 # A fit of one chain without the traces and draws of its first `done` sweeps.
 last_sweeps <- function(fit, plan, done) {
-  if (done == 0) {
-    return(fit)
-  }
+  if (done == 0) return(fit)
   for (name in names(plan$traces)) {
     dims <- dim(fit[[name]])
     rows <- matrix(fit[[name]], dims[[1L]])
@@ -484,9 +472,7 @@ separate_chains <- function(fit, sampler) {
 
 # Chains are the second dimension of a trace and the last dimension of draws.
 trace_of_chain <- function(values, chain) {
-  if (is.null(values)) {
-    return(NULL)
-  }
+  if (is.null(values)) return(NULL)
   dims <- dim(values)
   dim(values) <- c(dims[1:2], prod(dims[-(1:2)]))
   array(values[, chain, ], c(dims[[1L]], 1L, dims[-(1:2)]))

@@ -18,9 +18,7 @@
 # sweep.
 check_checkpoint <- function(checkpoint, every, given = list(), argument = "checkpoint") {
   every <- check_every(every)
-  if (is.null(checkpoint)) {
-    return(NULL)
-  }
+  if (is.null(checkpoint)) return(NULL)
   if (!is.character(checkpoint) || length(checkpoint) != 1L || is.na(checkpoint) || !nzchar(checkpoint)) {
     stop_input(argument, "must be NULL or the name of a file, not ", show_value(checkpoint))
   }
@@ -64,9 +62,7 @@ is_dangling <- function(file) !file.exists(file) && is_link(file)
 # form of their names. A file that holds anything else stays. Signal 0 asks whether a process exists. On
 # Windows it would end the process.
 remove_leftovers <- function(file) {
-  if (.Platform$OS.type == "windows") {
-    return(invisible())
-  }
+  if (.Platform$OS.type == "windows") return(invisible())
   names <- list.files(dirname(file), all.files = TRUE)
   end <- substring(names, nchar(basename(file)) + 1L)
   form <- sprintf("^\\.%s\\.([0-9]{1,9})\\.[0-9a-f]{16}\\.tmp$", .Call(C_checkpoint_host))
@@ -88,9 +84,7 @@ checkpoint_share <- 1 / 20
 # in `fit`, and the traces and draws in `store` up to these states. `seconds` is the time since the run began. If the
 # first checkpoint fails, that is an error. If a later one fails, there is one warning, and the last checkpoint stays.
 checkpoint_writer <- function(fit, plan, total, checkpoint) {
-  if (is.null(checkpoint)) {
-    return(function(...) invisible())
-  }
+  if (is.null(checkpoint)) return(function(...) invisible())
   now <- function() proc.time()[["elapsed"]]
   head <- checkpoint_head(fit, plan, total, checkpoint)
   before <- fit$elapsed[["sweeps"]]
@@ -100,18 +94,14 @@ checkpoint_writer <- function(fit, plan, total, checkpoint) {
   function(fit, store, seconds, always = FALSE) {
     started <- now()
     done <- fit$state[[1L]]$sweep
-    if (done == saved || !(always || started >= due)) {
-      return(invisible())
-    }
+    if (done == saved || !(always || started >= due)) return(invisible())
     head$fit$iter <- done
     head$fit$state <- lapply(fit$state, function(state) lapply(state, without_environment))
     head$fit$elapsed[["sweeps"]] <- before + seconds
     failure <- write_checkpoint(checkpoint$file, head, plan, store)
     if (!is.null(failure)) {
       message <- paste0("the checkpoint ", dQuote(checkpoint$file, FALSE), " cannot be written: ", failure$message)
-      if (saved < 0) {
-        stop_warpbayes("input", paste0("`checkpoint`: ", message), argument = "checkpoint")
-      }
+      if (saved < 0) stop_warpbayes("input", paste0("`checkpoint`: ", message), argument = "checkpoint")
       if (!warned) {
         warning(message, ". The one after sweep ", format(saved, scientific = FALSE), " stands, and the fit goes on",
           call. = FALSE, immediate. = TRUE)

@@ -53,9 +53,7 @@ co_clustering <- function(fit, cells = NULL, newdata = NULL, ndraws = 50, backen
   evaluate_cells(fit, x, run, function(evaluate) {
     for (i in seq_len(nrow(used))) {
       prob <- evaluate(mixture_of_draw(fit, used$draw[[i]], used$chain[[i]]), "prob")$prob
-      if (!is.null(types)) {
-        prob <- t(rowsum(t(prob), types$map$type_of[, i]))
-      }
+      if (!is.null(types)) prob <- t(rowsum(t(prob), types$map$type_of[, i]))
       same[] <<- same + tcrossprod(prob) / nrow(used)
     }
   })

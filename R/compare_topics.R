@@ -102,9 +102,7 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
   log_likelihood <- matrix(log_likelihood, ncol = length(topics),
     dimnames = list(counts$documents[left_out], as.character(topics)))
   tokens <- structure(of_number[[1L]]$score[, 2L], names = counts$documents[left_out])
-  if (sum(tokens) == 0) {
-    stop_input("x", "has too few tokens: none of the documents left out has a word to predict")
-  }
+  if (sum(tokens) == 0) stop_input("x", "has too few tokens: none of the documents left out has a word to predict")
   compared <- compare_scores(log_likelihood, tokens, part[left_out])
   table <- data.frame(
     topics = topics, compared$table, coherence = vapply(of_number, function(one) mean(one$coherent), 0),
@@ -148,9 +146,7 @@ take_documents <- function(counts, documents) {
 # Log probability and number of the predicted words of each document.
 score_part <- function(fit, counts, groups, share, seed, backend, threads) {
   nothing <- cbind(rep(0, counts$size[[1L]]), 0)
-  if (counts$tokens == 0 || sum(split_tokens(counts, share, seed)$predicted$count) == 0) {
-    return(nothing)
-  }
+  if (counts$tokens == 0 || sum(split_tokens(counts, share, seed)$predicted$count) == 0) return(nothing)
   own <- if (nlevels(fit$groups) > 1L) groups
   score <- perplexity(fit, counts, share, groups = own, seed = seed, backend = backend, threads = threads)
   cbind(attr(score, "log_likelihood"), attr(score, "tokens"))
@@ -267,9 +263,7 @@ glance_of.topic_comparison <- function(x) {
 `[[.topic_comparison` <- function(x, i) {
   check_present(!missing(i), "i")
   parts <- unclass(x)
-  if (is.character(i) && length(i) == 1L && i %in% names(parts)) {
-    return(parts[[i]])
-  }
+  if (is.character(i) && length(i) == 1L && i %in% names(parts)) return(parts[[i]])
   at <- if (length(i) == 1L && (is.numeric(i) || is.character(i))) match(as.character(i), parts$table$topics)
   if (is.null(at) || is.na(at)) {
     stop_input("i", "must be one of the numbers of topics, ", paste(parts$table$topics, collapse = ", "), ", not ",

@@ -73,9 +73,7 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
   tail <- check_tail(tail, FALSE)
   accuracy <- check_accuracy(accuracy)
   run <- resolve_run(backend, threads)
-  if (!is.null(zero)) {
-    zero <- check_number(zero, "zero", min = 0, max = 1, open = FALSE)
-  }
+  if (!is.null(zero)) zero <- check_number(zero, "zero", min = 0, max = 1, open = FALSE)
   given <- c(
     lambda = !missing(lambda), trials = !missing(trials), successes = !missing(successes), prob = !missing(prob),
     mu = !missing(mu)
@@ -84,9 +82,7 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
   if (inherits(number, "pmf")) {
     check_pmf(number, "number")
     refuse_parameters(given, character(), "a distribution")
-    if (!is.null(zero)) {
-      number <- zero_modify_pmf(number, zero)
-    }
+    if (!is.null(zero)) number <- zero_modify_pmf(number, zero)
     return(compound_of_any(number_weights(number), size, tail, accuracy, run))
   }
   number <- check_choice(number, "number", c("poisson", "binomial", "negative_binomial", "geometric", "logarithmic"))
@@ -124,21 +120,15 @@ odds_of_failure <- function(prob) {
 }
 
 check_odds <- function(odds, argument) {
-  if (odds == Inf) {
-    stop_input(argument, "is so extreme that the odds of a failure are beyond 1.8e308")
-  }
+  if (odds == Inf) stop_input(argument, "is so extreme that the odds of a failure are beyond 1.8e308")
   odds
 }
 
 refuse_parameters <- function(given, taken, of_what) {
   unknown <- setdiff(names(given)[given], taken)
-  if (length(unknown) > 0L) {
-    stop_input(unknown[[1L]], "is not a parameter of ", of_what)
-  }
+  if (length(unknown) > 0L) stop_input(unknown[[1L]], "is not a parameter of ", of_what)
   absent <- setdiff(taken, names(given)[given])
-  if (length(absent) > 0L) {
-    stop_input(absent[[1L]], "is missing: ", of_what, " needs it")
-  }
+  if (length(absent) > 0L) stop_input(absent[[1L]], "is missing: ", of_what, " needs it")
 }
 
 # The distribution of one variable on multiples of a step `by`: `none` is the probability of zero, and `some` the
@@ -160,9 +150,7 @@ size_on_lattice <- function(size) {
   if (first > 0 && (is.null(step) || off_step())) {
     step <- if (is.null(step)) first else common_step(c(step, first))
   }
-  if (is.null(step)) {
-    step <- 1
-  }
+  if (is.null(step)) step <- 1
   at <- round(value[possible] / step)
   check_result_size(at[[length(at)]] + 1, NULL, "probabilities")
   none <- if (at[[1L]] == 0) weights[[possible[[1L]]]] else 0
@@ -190,9 +178,7 @@ number_weights <- function(number) {
 }
 
 compound_by_name <- function(counting, size, zero, tail, accuracy, run) {
-  if (size$some == 0 || counting$certain_zero || identical(zero, 1)) {
-    return(new_pmf(1, 0, FALSE))
-  }
+  if (size$some == 0 || counting$certain_zero || identical(zero, 1)) return(new_pmf(1, 0, FALSE))
   largest <- if (is.null(counting$power)) Inf else counting$parts
   # Modifying the probability of zero scales the tail, too.
   scale <- if (is.null(zero)) 1 else (1 - zero) / counting$some
@@ -208,9 +194,7 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run) {
     c(1 - counting$power, counting$power * f[-1L])
   }
   g <- first_of_power(g, counting$parts, outputs, accuracy, run)
-  if (!is.null(zero)) {
-    g <- c(zero + scale * counting$moved, scale * g[-1L])
-  }
+  if (!is.null(zero)) g <- c(zero + scale * counting$moved, scale * g[-1L])
   trim_compound(g, size$by, tail / 2)
 }
 
@@ -229,22 +213,16 @@ first_of_power <- function(g, times, outputs, accuracy, run) {
       result <- if (is.null(result)) g else first_of_sum(result, g, outputs, share, run)
     }
     times <- times %/% 2
-    if (times == 0) {
-      return(result)
-    }
+    if (times == 0) return(result)
     g <- first_of_sum(g, g, outputs, share, run)
   }
 }
 
 first_of_sum <- function(x, y, outputs, accuracy, run) {
-  if (max(x) == 0 || max(y) == 0) {
-    return(0)
-  }
+  if (max(x) == 0 || max(y) == 0) return(0)
   count <- min(outputs, length(x) + length(y) - 1)
   result <- .Call(C_pmf_first, x, y, count, accuracy, fourier_cache(), run)
-  if (is_failure(result)) {
-    stop_failure(result)
-  }
+  if (is_failure(result)) stop_failure(result)
   result
 }
 
@@ -259,9 +237,7 @@ trim_compound <- function(g, by, tail) {
 # sum_n p_n f^n for any p, by blocks of powers (Paterson and Stockmeyer 1973): the powers of f up to b are
 # computed once, and blocks of b terms are joined by Horner's rule in f^b.
 compound_of_any <- function(p, size, tail, accuracy, run) {
-  if (size$some == 0 || length(p) == 1L) {
-    return(new_pmf(1, 0, FALSE))
-  }
+  if (size$some == 0 || length(p) == 1L) return(new_pmf(1, 0, FALSE))
   f <- size$f * size$some
   f[[1L]] <- size$none
   most <- length(p) - 1
@@ -285,9 +261,7 @@ compound_of_any <- function(p, size, tail, accuracy, run) {
   }
   result <- 0
   for (first in rev(seq(0, most, by = block))) {
-    if (max(result) > 0) {
-      result <- first_of_sum(result, power[[block]], outputs, share, run)
-    }
+    if (max(result) > 0) result <- first_of_sum(result, power[[block]], outputs, share, run)
     for (j in seq_len(min(block, most - first + 1)) - 1) {
       result <- add_scaled(result, if (j == 0) 1 else power[[j]], p[[first + j + 1]])
     }
@@ -296,9 +270,7 @@ compound_of_any <- function(p, size, tail, accuracy, run) {
 }
 
 add_scaled <- function(sum, x, weight) {
-  if (length(sum) < length(x)) {
-    sum <- c(sum, numeric(length(x) - length(sum)))
-  }
+  if (length(sum) < length(x)) sum <- c(sum, numeric(length(x) - length(sum)))
   at <- seq_along(x)
   sum[at] <- sum[at] + weight * x
   sum

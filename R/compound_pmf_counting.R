@@ -88,12 +88,8 @@ copies_of <- function(log_none) 2^max(0, ceiling(log2(log_none / 500)))
 # bound on the sums above 0: P(S >= s) <= tail if E(e^(t S); S > 0) <= e^(t s) tail for some t > 0. The t with the
 # smallest s is used. As a function of t, s falls and then rises, and beyond some t it is infinite.
 outputs_to_tail <- function(counting, largest, f, log_tail) {
-  if (!is.finite(counting$mean)) {
-    return(Inf)
-  }
-  if (log1m_exp(counting$log_none) <= log_tail) {
-    return(1)
-  }
+  if (!is.finite(counting$mean)) return(Inf)
+  if (log1m_exp(counting$log_none) <= log_tail) return(1)
   at <- seq_along(f) - 1
   possible <- which(f > 0)
   at <- at[possible]
@@ -101,9 +97,7 @@ outputs_to_tail <- function(counting, largest, f, log_tail) {
   last <- at[[length(at)]]
   bound <- function(log_t) {
     t <- exp(log_t)
-    if (t * last > 700) {
-      return(Inf)
-    }
+    if (t * last > 700) return(Inf)
     (log_less(counting$log_generating(sum(weights * expm1(t * at))), counting$log_none) - log_tail) / t
   }
   # At t = 1e-4 / E S the bound is far beyond the mean, and past 700 / max X it is infinite. The best t lies between

@@ -29,9 +29,7 @@
 #' @export
 condition_on_sum_pmf <- function(x, y, total, log = NULL) {
   require_arguments("x", "y", "total")
-  if (!is.null(log)) {
-    log <- check_flag(log, "log")
-  }
+  if (!is.null(log)) log <- check_flag(log, "log")
   x <- as_weighted(x, "x", log)
   y <- as_weighted(y, "y", log)
   inside <- is_log(x) || is_log(y)
@@ -42,9 +40,7 @@ condition_on_sum_pmf <- function(x, y, total, log = NULL) {
   }
   first <- x$from + y$from
   last <- last_of(x) + last_of(y)
-  if (total != floor(total)) {
-    stop_input("total", "is ", show_value(total), ", but the sum is a whole number")
-  }
+  if (total != floor(total)) stop_input("total", "is ", show_value(total), ", but the sum is a whole number")
   if (total < first || total > last) {
     stop_input("total", sprintf("is %s, but the sum can only be from %s to %s", show_value(total),
       format(first, digits = 17, scientific = FALSE), format(last, digits = 17, scientific = FALSE)
@@ -67,9 +63,7 @@ condition_on_sum_pmf <- function(x, y, total, log = NULL) {
 
 # A vector holds the weights of 0, 1, ..., or their logarithms with log = TRUE.
 as_weighted <- function(x, argument, log) {
-  if (inherits(x, "pmf")) {
-    return(check_pmf(x, argument))
-  }
+  if (inherits(x, "pmf")) return(check_pmf(x, argument))
   new_pmf(check_weights(x, argument, isTRUE(log)), 0, isTRUE(log))
 }
 
@@ -147,15 +141,11 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
     last <- round(last_position(x) * step_of(x) / by) + round(last_position(y) * step_of(y) / by)
     check_result_size((last + 1) * size_of(x), NULL, "probabilities")
     positions <- seq_len(last + 1) - 1
-    if (given) {
-      positions <- sort(unique(as.vector(outer(positions_by(x, by)[can_x], positions_by(y, by)[can_y], "+"))))
-    }
+    if (given) positions <- sort(unique(as.vector(outer(positions_by(x, by)[can_x], positions_by(y, by)[can_y], "+"))))
     totals <- lattice_value(new_pmf(1, x$from + y$from, FALSE, by), positions)
   } else {
     totals <- check_values(totals, "totals")
-    if (any(!is.finite(totals))) {
-      stop_input("totals", "has the entry ", show_value(totals[!is.finite(totals)][[1L]]))
-    }
+    if (any(!is.finite(totals))) stop_input("totals", "has the entry ", show_value(totals[!is.finite(totals)][[1L]]))
   }
   weight_x <- prob_of(x)
   weight_y <- prob_of(y)
@@ -170,9 +160,7 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
     result <- numeric(length(at))
     met <- which(!is.na(pair))
     result[met] <- weight_x[met] * weight_y[pair[met]]
-    if (!given) {
-      return(result)
-    }
+    if (!given) return(result)
     if (!any(can_x[met] & can_y[pair[met]])) {
       stop_input("totals", "has the entry ", show_value(total), ", a value that the sum takes with probability zero")
     }

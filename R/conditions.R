@@ -65,9 +65,7 @@ user_call <- function() {
 # names.
 native <- function(...) {
   result <- .Call(...)
-  if (is_failure(result)) {
-    stop_failure(result)
-  }
+  if (is_failure(result)) stop_failure(result)
   result
 }
 
@@ -78,9 +76,7 @@ status_interrupted <- 5L
 
 stop_failure <- function(failure) {
   # Goes where R wanted to go: to a handler of the interrupt, or of the error that a time limit is.
-  if (failure$status == status_interrupted) {
-    .Call(C_interrupts_resume)
-  }
+  if (failure$status == status_interrupted) .Call(C_interrupts_resume)
   stop_warpbayes(status_class[[failure$status]], failure$message)
 }
 

@@ -93,13 +93,9 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
   if (is.null(log) && is.double(x) && is.double(y) && as.double(length(x)) * length(y) <= short_work &&
     (missing(accuracy) || is_accuracy(accuracy)) && (is.null(threads) || is_thread_count(threads))) {
     result <- .Call(C_pmf_convolve, x, y, FALSE, accuracy, fourier_cache(), resolve_run(backend, work = 0))
-    if (is.double(result)) {
-      return(result)
-    }
+    if (is.double(result)) return(result)
   }
-  if (!is.null(log)) {
-    log <- check_flag(log, "log")
-  }
+  if (!is.null(log)) log <- check_flag(log, "log")
   accuracy <- check_accuracy(accuracy)
   if (inherits(x, "pmf") || inherits(y, "pmf")) {
     return(convolve_distributions(as_pmf(x, "x"), as_pmf(y, "y"), log, accuracy, backend, threads))
@@ -116,9 +112,7 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
 
 # The tables for Fourier transforms, up to 2 MB, which all sums of the session share.
 fourier_cache <- function() {
-  if (is.null(fourier_state$cache)) {
-    fourier_state$cache <- .Call(C_pmf_cache)
-  }
+  if (is.null(fourier_state$cache)) fourier_state$cache <- .Call(C_pmf_cache)
   fourier_state$cache
 }
 fourier_state <- new.env(parent = emptyenv())
@@ -134,17 +128,13 @@ result_copies <- function(log, accuracy) {
 }
 
 check_accuracy <- function(accuracy) {
-  if (!is_accuracy(accuracy)) {
-    stop_input("accuracy", "must be one number from 0 to 0.01, not ", show_value(accuracy))
-  }
+  if (!is_accuracy(accuracy)) stop_input("accuracy", "must be one number from 0 to 0.01, not ", show_value(accuracy))
   as.double(accuracy)
 }
 
 # A vector given together with a distribution is the distribution of a variable on 0, 1, ...
 as_pmf <- function(x, argument) {
-  if (inherits(x, "pmf")) {
-    return(check_pmf(x, argument))
-  }
+  if (inherits(x, "pmf")) return(check_pmf(x, argument))
   x <- check_weights(x, argument, FALSE)
   total <- total_weight(x, FALSE)
   if (abs(total - 1) > sum_tolerance) {
@@ -220,12 +210,8 @@ plain_weight_rows <- function(x, argument, log) {
 
 # A double matrix of usable rows, or an error that names the first unusable weight or row.
 check_weight_rows <- function(x, argument, log) {
-  if (!is.numeric(x)) {
-    stop_input(argument, "must be numeric, not ", show_value(x))
-  }
-  if (length(x) == 0L) {
-    stop_input(argument, "is empty: a ", paste(dim(x), collapse = " x "), " matrix")
-  }
+  if (!is.numeric(x)) stop_input(argument, "must be numeric, not ", show_value(x))
+  if (length(x) == 0L) stop_input(argument, "is empty: a ", paste(dim(x), collapse = " x "), " matrix")
   dimensions <- dim(x)
   x <- as.double(x)
   bad <- bad_weight(x, log)

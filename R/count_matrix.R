@@ -38,9 +38,7 @@ from_triplets <- function(x, argument) {
     row = as.integer(x$i), column = as.integer(x$j), value = as.double(x$v), size = as.integer(c(x$nrow, x$ncol)),
     documents = names[[1L]], terms = names[[2L]]
   )
-  if (!inherits(x, "TermDocumentMatrix")) {
-    return(parts)
-  }
+  if (!inherits(x, "TermDocumentMatrix")) return(parts)
   list(
     row = parts$column, column = parts$row, value = parts$value, size = rev(parts$size), documents = parts$terms,
     terms = parts$documents
@@ -81,12 +79,8 @@ from_table <- function(x, argument) {
 # The number of the column of a table. Positions are not used: count(word, doc) gives words before documents.
 find_column <- function(column, x, argument) {
   found <- which(names(x) == column)
-  if (length(found) != 1L) {
-    found <- which(tolower(names(x)) %in% table_columns[[column]])
-  }
-  if (length(found) == 1L) {
-    return(found)
-  }
+  if (length(found) != 1L) found <- which(tolower(names(x)) %in% table_columns[[column]])
+  if (length(found) == 1L) return(found)
   shown <- paste(dQuote(utils::head(names(x), 6L), FALSE), collapse = ", ")
   if (length(found)) {
     stop_input(argument, sprintf("has several columns that may be the %s: %s. Name one of them %s", column,
@@ -103,9 +97,7 @@ find_column <- function(column, x, argument) {
 
 from_sparse <- function(x, argument) {
   wrong <- tryCatch(methods::validObject(x, test = TRUE), error = conditionMessage)
-  if (!isTRUE(wrong)) {
-    stop_input(argument, "is not a valid ", class(x)[[1L]], ": ", wrong[[1L]])
-  }
+  if (!isTRUE(wrong)) stop_input(argument, "is not a valid ", class(x)[[1L]], ": ", wrong[[1L]])
   x <- as_sparse_columns(x)
   list(
     row = x@i + 1L, column = rep(seq_len(ncol(x)), diff(x@p)), value = as.double(x@x),
@@ -170,9 +162,7 @@ check_unique <- function(names, what, argument) {
     stop_input(argument, sprintf("has a missing name among its %s, the %dth", what, which(is.na(names))[[1L]]))
   }
   twice <- anyDuplicated(names)
-  if (twice) {
-    stop_input(argument, sprintf("has two %s named %s", what, dQuote(names[[twice]], FALSE)))
-  }
+  if (twice) stop_input(argument, sprintf("has two %s named %s", what, dQuote(names[[twice]], FALSE)))
 }
 
 # The number of tokens of each document.

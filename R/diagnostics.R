@@ -82,13 +82,9 @@ variance_ratio <- function(draws) {
 
 # NA if the quantity never varies; Inf if it is constant in each chain but differs between chains.
 split_rhat <- function(draws) {
-  if (nrow(draws) < 4L || anyNA(draws) || any(is.infinite(draws))) {
-    return(NA_real_)
-  }
+  if (nrow(draws) < 4L || anyNA(draws) || any(is.infinite(draws))) return(NA_real_)
   halves <- split_chains(draws)
-  if (all(halves == halves[[1L]])) {
-    return(NA_real_)
-  }
+  if (all(halves == halves[[1L]])) return(NA_real_)
   # Chains that differ in spread differ in location when they are folded at the median.
   folded <- split_chains(abs(draws - stats::median(draws)))
   place <- variance_ratio(normal_scores(halves))
@@ -108,9 +104,7 @@ autocovariance <- function(x) {
 # Geyer's (1992) initial monotone sequence on the autocorrelations of all chains combined.
 effective_size <- function(draws) {
   n <- nrow(draws)
-  if (n < 3L) {
-    return(NA_real_)
-  }
+  if (n < 3L) return(NA_real_)
   covariance <- rowMeans(apply(draws, 2L, autocovariance))
   within <- covariance[[1L]] * n / (n - 1)
   pooled <- covariance[[1L]] + if (ncol(draws) > 1L) stats::var(colMeans(draws)) else 0
@@ -129,13 +123,9 @@ effective_size <- function(draws) {
 }
 
 bulk_size <- function(draws) {
-  if (nrow(draws) < fewest_sweeps || anyNA(draws) || any(is.infinite(draws))) {
-    return(NA_real_)
-  }
+  if (nrow(draws) < fewest_sweeps || anyNA(draws) || any(is.infinite(draws))) return(NA_real_)
   halves <- split_chains(draws)
-  if (all(halves == halves[[1L]])) {
-    return(NA_real_)
-  }
+  if (all(halves == halves[[1L]])) return(NA_real_)
   effective_size(normal_scores(halves))
 }
 
@@ -149,9 +139,7 @@ half_batches <- 5L
 correlation_time <- function(draws) {
   n <- nrow(draws)
   covariance <- rowMeans(apply(draws, 2L, autocovariance))
-  if (covariance[[1L]] <= 0) {
-    return(1)
-  }
+  if (covariance[[1L]] <= 0) return(1)
   # Geyer's initial monotone sequence.
   time_of <- function(covariance) {
     correlation <- covariance / covariance[[1L]]
@@ -172,9 +160,7 @@ correlation_time <- function(draws) {
 # autocorrelations exp(-lag / c) with the correlation time `time`. Batches have `length` sweeps. The mean of x c sweeps
 # has the variance 2 (x - 1 + exp(-x)) / x^2.
 batch_correction <- function(time, length) {
-  if (time < 1.001) {
-    return(1)
-  }
+  if (time < 1.001) return(1)
   mean_variance <- function(x) if (x < 1e-3) 1 - x / 3 else 2 * (x - 1 + exp(-x)) / x^2
   x <- -log((time - 1) / (time + 1)) * length
   of_batch <- mean_variance(x)
@@ -192,9 +178,7 @@ halves_test <- function(draws) {
   groups <- ncol(means)
   between <- half_batches * stats::var(colMeans(means))
   within <- sum((means - rep(colMeans(means), each = half_batches))^2) / (groups * (half_batches - 1))
-  if (between <= 1e-20) {
-    return(1)
-  }
+  if (between <= 1e-20) return(1)
   ratio <- between / within / batch_correction(correlation_time(draws), half / half_batches)
   stats::pf(ratio, groups - 1, groups * (half_batches - 1), lower.tail = FALSE)
 }
@@ -202,9 +186,7 @@ halves_test <- function(draws) {
 # The smaller of the probabilities for location and for spread (see split_rhat()), doubled. 1 if there are too few
 # sweeps to tell.
 chance_of_difference <- function(draws) {
-  if (nrow(draws) < fewest_sweeps || anyNA(draws) || any(is.infinite(draws)) || all(draws == draws[[1L]])) {
-    return(1)
-  }
+  if (nrow(draws) < fewest_sweeps || anyNA(draws) || any(is.infinite(draws)) || all(draws == draws[[1L]])) return(1)
   folded <- abs(draws - stats::median(draws))
   min(1, 2 * halves_test(normal_scores(draws)), 2 * halves_test(normal_scores(folded)))
 }
@@ -257,13 +239,9 @@ judge_convergence <- function(quantities, table, words, secondary = character())
   decides <- !table$quantity %in% secondary
   also <- secondary_words(table[!decides, , drop = FALSE], differs[!decides], chains, words)
   high <- table[decides & differs, , drop = FALSE]
-  if (nrow(high)) {
-    return(verdict(FALSE, differing_words(quantities, high, words), also))
-  }
+  if (nrow(high)) return(verdict(FALSE, differing_words(quantities, high, words), also))
   table <- table[decides, , drop = FALSE]
-  if (all(is.na(table$rhat))) {
-    return(verdict(NA, "Convergence cannot be judged: no quantity varies.", also))
-  }
+  if (all(is.na(table$rhat))) return(verdict(NA, "Convergence cannot be judged: no quantity varies.", also))
   least <- table[which.min(table$ess_bulk), ]
   worst <- table[which.max(table$rhat), ]
   if (least$ess_bulk < ess_needed * chains) {
@@ -324,9 +302,7 @@ agreement_words <- function(least, worst, sweeps, chains, words) {
 # The sentence on quantities that do not decide, if they move slowly or differ between chains.
 secondary_words <- function(table, differs, chains, words) {
   slow <- differs | (!is.na(table$ess_bulk) & table$ess_bulk < ess_needed * chains)
-  if (!any(slow)) {
-    return(NULL)
-  }
+  if (!any(slow)) return(NULL)
   slow <- table[slow, ]
   shown <- paste0(words(slow$quantity), " (Rhat ", format_rhat(slow$rhat), ", effective sample size ",
     formatC(slow$ess_bulk, format = "f", digits = 0), ")", collapse = " and ")
@@ -340,16 +316,12 @@ format_rhat <- function(value) {
 # The sentence on the one chain that stands apart from all others, if there are three or more chains and it exists.
 outlying_chain <- function(quantities, quantity, words) {
   draws <- quantities[[quantity]]
-  if (ncol(draws) < 3L) {
-    return(NULL)
-  }
+  if (ncol(draws) < 3L) return(NULL)
   place <- apply(draws, 2L, stats::median)
   distance <- abs(place - stats::median(place))
   apart <- which.max(distance)
   spread <- stats::median(apply(draws, 2L, stats::mad))
-  if (distance[[apart]] < 2 * spread || max(distance[-apart]) > distance[[apart]] / 3) {
-    return(NULL)
-  }
+  if (distance[[apart]] < 2 * spread || max(distance[-apart]) > distance[[apart]] / 3) return(NULL)
   sprintf("Chain %d stands apart: its median of %s is %s, the others' are between %s and %s.", apart,
     words(quantity), format_to_spread(place[[apart]], spread),
     format_to_spread(min(place[-apart]), spread), format_to_spread(max(place[-apart]), spread))
@@ -365,9 +337,7 @@ drift_of <- function(draws) {
 
 drifting <- function(quantities, quantity, words) {
   drift <- drift_of(quantities[[quantity]])
-  if (drift == 0) {
-    return(NULL)
-  }
+  if (drift == 0) return(NULL)
   sprintf("%s is still %s: a longer warmup is needed; drop_warmup(fit) makes it half of all sweeps.",
     sub("^the ", "The ", words(quantity)), if (drift > 0) "rising" else "falling")
 }

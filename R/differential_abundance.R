@@ -115,9 +115,7 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
   check_present(!missing(types), "types")
   if (inherits(types, "cell_types")) {
     check_cell_types(types)
-    if (!is.null(totals)) {
-      stop_input("totals", "is for a matrix of counts; cell types know the cells of their samples")
-    }
+    if (!is.null(totals)) stop_input("totals", "is for a matrix of counts; cell types know the cells of their samples")
     counts <- draw_type_counts(types, ndraws, seed, run)
     totals <- tabulate(types$fit$sample, length(types$fit$samples))
   } else {
@@ -150,9 +148,7 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
 }
 
 check_type_counts <- function(counts) {
-  if (is.data.frame(counts)) {
-    counts <- as.matrix(counts)
-  }
+  if (is.data.frame(counts)) counts <- as.matrix(counts)
   if (!is.matrix(counts) || !is.numeric(counts) || !length(counts)) {
     stop_input("types", "must come from cell_types() or be a matrix of counts, not ", show_value(counts))
   }
@@ -164,9 +160,7 @@ check_type_counts <- function(counts) {
   }
   names <- list(rownames(counts), colnames(counts))
   for (i in 1:2) {
-    if (is.null(names[[i]])) {
-      names[[i]] <- as.character(seq_len(dim(counts)[[i]]))
-    }
+    if (is.null(names[[i]])) names[[i]] <- as.character(seq_len(dim(counts)[[i]]))
     if (anyDuplicated(names[[i]])) {
       stop_input("types", "has two ", c("rows", "columns")[[i]], " named ",
         dQuote(names[[i]][duplicated(names[[i]])][[1L]], FALSE))
@@ -176,16 +170,12 @@ check_type_counts <- function(counts) {
 }
 
 check_totals <- function(totals, counts) {
-  if (is.null(totals)) {
-    totals <- colSums(counts)
-  }
+  if (is.null(totals)) totals <- colSums(counts)
   if (!is.numeric(totals) || length(totals) != ncol(counts) || any(!is.finite(totals) | totals != floor(totals))) {
     stop_input("totals", sprintf("must have a number of cells for each of the %s, not ",
       count_words(ncol(counts), "sample")), show_value(totals))
   }
-  if (!is.null(names(totals)) && setequal(names(totals), colnames(counts))) {
-    totals <- totals[colnames(counts)]
-  }
+  if (!is.null(names(totals)) && setequal(names(totals), colnames(counts))) totals <- totals[colnames(counts)]
   least <- apply(counts, 2L, max)
   if (any(totals < pmax(1, least))) {
     sample <- which(totals < pmax(1, least))[[1L]]

@@ -10,9 +10,7 @@ abundance_words <- function(x) {
       whole_words(x$warmup),
       if (x$tables > 1L) sprintf(", counts of %s of the fit", count_words(x$tables, "draw")) else "",
       format(x$seed, digits = 16)),
-    if (length(x$omitted)) {
-      sprintf("Left out, because variables are missing: %s", list_some(x$omitted))
-    }
+    if (length(x$omitted)) sprintf("Left out, because variables are missing: %s", list_some(x$omitted))
   )
 }
 
@@ -122,9 +120,7 @@ in_console.differential_abundance <- function(x, types = 12, ...) {
   cat(abundance_words(x), sep = "\n")
   effects <- x$effects[order(x$effects$fdr), ]
   print(abundance_table(utils::head(effects, types), x$level), row.names = FALSE)
-  if (nrow(effects) > types) {
-    cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(effects) - types)))
-  }
+  if (nrow(effects) > types) cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(effects) - types)))
   print_sentences(abundance_verdict(x))
 }
 

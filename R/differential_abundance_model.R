@@ -60,9 +60,7 @@ abundance_model <- function(formula, data, samples, effect) {
       count_words(length(samples), "sample")))
   }
   kept <- stats::complete.cases(frame)
-  if (!any(kept)) {
-    stop_input("data", "has missing values in all samples")
-  }
+  if (!any(kept)) stop_input("data", "has missing values in all samples")
   rows <- (if (is.null(data)) frame else data)[kept, , drop = FALSE]
   frame <- stats::model.frame(parts$frame, rows, drop.unused.levels = TRUE)
   terms <- stats::terms(parts$fixed)
@@ -79,9 +77,7 @@ abundance_model <- function(formula, data, samples, effect) {
   center <- if (any(is_intercept)) ifelse(is_intercept, 0, colMeans(x)) else numeric(ncol(x))
   scale <- apply(x, 2L, stats::sd)
   scale[is_intercept | scale == 0] <- 1
-  group <- if (!is.null(parts$group)) {
-    factor(eval(parts$group, frame, environment(formula)))
-  }
+  group <- if (!is.null(parts$group)) factor(eval(parts$group, frame, environment(formula)))
   list(
     x = x, center = unname(center), scale = unname(scale), is_intercept = is_intercept,
     compared = compared_columns(effect, x, assigned, attr(terms, "term.labels")),
@@ -113,9 +109,7 @@ split_sample_formula <- function(formula) {
     term
   }
   rest <- without(formula[[2L]])
-  if (length(groups) > 1L) {
-    stop_input("formula", sprintf("has %d terms (1 | g); one is known", length(groups)))
-  }
+  if (length(groups) > 1L) stop_input("formula", sprintf("has %d terms (1 | g); one is known", length(groups)))
   if (is.null(rest) || "|" %in% all.names(rest)) {
     stop_input("formula", "has ", if (is.null(rest)) "nothing to compare" else
       "a term with | that is not of the form (1 | g) on its own")
@@ -129,17 +123,13 @@ split_sample_formula <- function(formula) {
 
 # The rows of `data` in the order of the samples.
 sample_data <- function(data, samples) {
-  if (is.null(data)) {
-    return(NULL)
-  }
+  if (is.null(data)) return(NULL)
   if (!is.data.frame(data) || !is.list(data)) {
     stop_input("data", "must be a data frame with a row for each sample, not ", show_value(data))
   }
   column <- if (!is.null(data[["sample"]])) as.character(data[["sample"]])
   for (names in list(column, rownames(data))) {
-    if (!anyDuplicated(names) && all(samples %in% names)) {
-      return(data[match(samples, names), , drop = FALSE])
-    }
+    if (!anyDuplicated(names) && all(samples %in% names)) return(data[match(samples, names), , drop = FALSE])
   }
   if (!is.null(column)) {
     stop_input("data", "has no row for sample ", dQuote(setdiff(samples, column)[1L], FALSE),
@@ -171,9 +161,7 @@ check_design <- function(x) {
 
 compared_columns <- function(effect, x, assigned, labels) {
   if (is.null(effect)) {
-    if (!any(assigned > 0L)) {
-      stop_input("formula", "has nothing to compare")
-    }
+    if (!any(assigned > 0L)) stop_input("formula", "has nothing to compare")
     return(which(assigned == 1L))
   }
   known <- c(labels, colnames(x)[assigned > 0L])

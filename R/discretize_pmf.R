@@ -70,28 +70,20 @@ discretize_pmf <- function(x, by, method = c("rounding", "lower", "upper", "unbi
   tail <- check_tail(tail, FALSE)
   last <- check_limit(limit, deductible, by)
   if (is.function(x)) {
-    if (!is.null(weights)) {
-      stop_input("weights", "are for observed losses, not for a distribution function")
-    }
+    if (!is.null(weights)) stop_input("weights", "are for observed losses, not for a distribution function")
     loss <- loss_function(x, deductible, per, ...)
     if (is.finite(last)) {
-      if (!is.null(to)) {
-        stop_input("to", "and `limit` are both given: the limit says which value is the last")
-      }
+      if (!is.null(to)) stop_input("to", "and `limit` are both given: the limit says which value is the last")
     } else {
       last <- last_step(loss, to, by, tail)
     }
     return(discretize_function(loss, last, by, method))
   }
   check_dots_empty(...)
-  if (!is.null(to)) {
-    stop_input("to", "is for distribution functions; `limit` limits observed losses")
-  }
+  if (!is.null(to)) stop_input("to", "is for distribution functions; `limit` limits observed losses")
   if (inherits(x, "pmf")) {
     check_pmf(x, "x")
-    if (!is.null(weights)) {
-      stop_input("weights", "are for observed losses, not for a distribution")
-    }
+    if (!is.null(weights)) stop_input("weights", "are for observed losses, not for a distribution")
     weights <- relative_weights(x)
     x <- values_of(x)
   } else {
@@ -144,13 +136,9 @@ loss_function <- function(x, deductible, per, ...) {
   up_to <- function(q) evaluate(q, ...)
   beyond <- if (has_tail) function(q) evaluate(q, ..., lower.tail = FALSE) else function(q) 1 - evaluate(q, ...)
   below <- up_to(-1e-9)
-  if (below > 1e-12) {
-    stop_input("x", "gives the probability ", format(below, digits = 6), " to losses below 0")
-  }
+  if (below > 1e-12) stop_input("x", "gives the probability ", format(below, digits = 6), " to losses below 0")
   scale <- if (per == "payment") beyond(deductible) else 1
-  if (scale == 0) {
-    stop_input("deductible", "is ", show_value(deductible), ", which no loss exceeds")
-  }
+  if (scale == 0) stop_input("deductible", "is ", show_value(deductible), ", which no loss exceeds")
   less <- if (per == "payment") up_to(deductible) else 0
   list(
     up_to = function(y) (up_to(y + deductible) - less) / scale,
@@ -170,9 +158,7 @@ last_step <- function(loss, to, by, tail) {
     return(last)
   }
   last <- first_whole(function(steps) loss$beyond(steps * by) <= tail, 1, Inf)
-  if (last > 2^52) {
-    stop_input("tail", "is not reached within 2^52 steps: give `to`, `limit`, or a longer step")
-  }
+  if (last > 2^52) stop_input("tail", "is not reached within 2^52 steps: give `to`, `limit`, or a longer step")
   last
 }
 

@@ -186,9 +186,7 @@ continue.dp_mixture <- function(fit, more, backend = NULL, threads = NULL, check
 # The user may have taken the cells out of the fit, or put others in.
 check_own_cells <- function(fit, cluster) {
   if (!is.null(fit$reader)) {
-    if (is.null(cluster)) {
-      stop_input("cluster", "is NULL, but the cells of `fit` are read by the workers of a cluster")
-    }
+    if (is.null(cluster)) stop_input("cluster", "is NULL, but the cells of `fit` are read by the workers of a cluster")
   } else if (is.null(fit$x)) {
     stop_input("fit", "has lost its data, `fit$x`: more sweeps need them")
   } else if (!is.double(fit$x) || !identical(dim(fit$x), c(as.integer(fit$rows), length(fit$markers)))) {

@@ -135,17 +135,11 @@ start_bem <- function(fit, init, run) {
 # NULL if they have still to be learned.
 held_prior <- function(fit, init) {
   values <- compiled_prior(fit$prior)$values
-  if (!length(fit$prior$learn)) {
-    return(values)
-  }
-  if (!inherits(init, "dp_mixture") || !same_cells(init, fit)) {
-    return(NULL)
-  }
+  if (!length(fit$prior$learn)) return(values)
+  if (!inherits(init, "dp_mixture") || !same_cells(init, fit)) return(NULL)
   best <- if (init$iter > 0) which.max(init$log_posterior[init$iter, ]) else 1L
   known <- init$state[[best]]$prior
-  if (!is.double(known) || length(known) != length(values) || !all(is.finite(known))) {
-    return(NULL)
-  }
+  if (!is.double(known) || length(known) != length(values) || !all(is.finite(known))) return(NULL)
   ifelse(is_learned(fit$prior), known, values)
 }
 

@@ -25,9 +25,7 @@ bem_words <- function(fit) {
 
 # What happened, in sentences: the steps, where the starts ended, and what a mode cannot say.
 bem_verdict <- function(fit) {
-  if (fit$iter == 0) {
-    return("No step was made; continue(fit, iter) makes some.")
-  }
+  if (fit$iter == 0) return("No step was made; continue(fit, iter) makes some.")
   starts <- bem_starts(fit)
   best <- which.max(starts$log_posterior)
   number <- function(value) formatC(value, format = "f", digits = 1, big.mark = ",", decimal.mark = ".")
@@ -68,9 +66,7 @@ stopped_words <- function(fit, best) {
 
 # How far the other starts end below the best.
 others_words <- function(others, highest, number) {
-  if (!nrow(others)) {
-    return(NULL)
-  }
+  if (!nrow(others)) return(NULL)
   sprintf("The %s %s below it%s.", if (nrow(others) == 1L) "other ends" else "others end",
     paste(number(highest - utils::head(others$log_posterior, 8L)), collapse = ", "),
     if (all(others$converged)) "" else sprintf("; %s of them had not converged", whole_words(sum(!others$converged))))

@@ -122,15 +122,11 @@ unseal <- function(sealed) {
 #   keeps           whether the workers keep the data after a session;
 #   ignoring        whether the workers ignore interrupts until the last `close`.
 connect_cluster <- function(cluster, backend = NULL, threads = NULL, devices = NULL) {
-  if (is.null(cluster)) {
-    return(NULL)
-  }
+  if (is.null(cluster)) return(NULL)
   if (!inherits(cluster, "cluster") || !length(cluster)) {
     stop_input("cluster", "must be NULL or a cluster, as parallel::makeCluster() makes it, not ", show_value(cluster))
   }
-  if (!is.null(backend)) {
-    check_option_choice(backend, "backend", c("auto", "cpu", "cuda"))
-  }
+  if (!is.null(backend)) check_option_choice(backend, "backend", c("auto", "cpu", "cuda"))
   connection <- new.env(parent = emptyenv())
   connection$cluster <- cluster
   connection$names <- sprintf("worker %d of %d", seq_along(cluster), length(cluster))
@@ -186,9 +182,7 @@ next_call <- function() cluster_calls$count <- cluster_calls$count + 1
 # Calls fun(each[[i]], number) on each worker. open() turns its reply into a list of the number and the value.
 ask_cluster <- function(connection, fun, each, number = next_call(), workers = seq_along(connection$cluster),
                         open = unseal) {
-  if (connection$broken) {
-    stop_warpbayes("device", paste0("the cluster cannot be used any more: ", connection$broken_by))
-  }
+  if (connection$broken) stop_warpbayes("device", paste0("the cluster cannot be used any more: ", connection$broken_by))
   timeout <- worker_timeout()
   cluster <- connection$cluster[workers]
   started <- proc.time()[["elapsed"]]
@@ -221,19 +215,13 @@ value_of_reply <- function(reply, number, connection, worker) {
     break_off(connection, paste0("`cluster`: ", connection$names[[worker]], ...,
       ": stop this cluster (parallel::stopCluster) and make a new one"))
   }
-  if (is.null(reply)) {
-    break_off_at(" gave a reply that was damaged on its way")
-  }
+  if (is.null(reply)) break_off_at(" gave a reply that was damaged on its way")
   if (!is.list(reply) || !identical(reply$number, number)) {
-    if (is.list(reply) && identical(reply$number, NA_real_)) {
-      break_off_at(" got a call that was damaged on its way")
-    }
+    if (is.list(reply) && identical(reply$number, NA_real_)) break_off_at(" got a call that was damaged on its way")
     break_off_at(" gave the reply to another call, which had broken off")
   }
   value <- reply$value
-  if (is_failure(value) && !is_whole_failure(value)) {
-    break_off_at(" gave a failure without a reason")
-  }
+  if (is_failure(value) && !is_whole_failure(value)) break_off_at(" gave a failure without a reason")
   value
 }
 
@@ -266,14 +254,10 @@ lost_workers <- function(connection, workers, error, patience, timeout) {
     started <- proc.time()[["elapsed"]]
     one <- connection$cluster[i]
     ask <- function() within_timeout(one, patience, parallel::clusterCall(one, call_worker, close, 0))
-    if (!inherits(suspendInterrupts(tryCatch(ask(), error = identity)), "error")) {
-      return("here")
-    }
+    if (!inherits(suspendInterrupts(tryCatch(ask(), error = identity)), "error")) return("here")
     if (proc.time()[["elapsed"]] - started < patience) "ended" else "silent"
   }, "")
-  if (all(found == "here")) {
-    return(paste0("`cluster`: a call of its workers failed: ", conditionMessage(error)))
-  }
+  if (all(found == "here")) return(paste0("`cluster`: a call of its workers failed: ", conditionMessage(error)))
   which_are <- function(state) {
     names <- connection$names[workers[found == state]]
     paste(paste(names, collapse = " and "), if (length(names) > 1L) "have" else "has")
@@ -372,9 +356,7 @@ as_failure <- function(error) {
 close_workers <- function(connection) {
   names <- c(connection$session, if (!connection$keeps) connection$data)
   connection$session <- NULL
-  if (!connection$keeps) {
-    connection$data <- NULL
-  }
+  if (!connection$keeps) connection$data <- NULL
   if (!connection$broken && (length(names) || connection$ignoring)) {
     connection$ignoring <- connection$keeps
     tryCatch(ask_workers(connection, "close", list(names)), error = function(error) NULL)

@@ -4,9 +4,7 @@
 # The quantities that judge convergence: sweeps x chains each.
 trace_quantities <- function(fit, warmup = FALSE) {
   sweeps <- seq_len(nrow(fit$log_likelihood))
-  if (!warmup) {
-    sweeps <- sweeps[sweeps > fit$warmup]
-  }
+  if (!warmup) sweeps <- sweeps[sweeps > fit$warmup]
   quantities <- list(
     log_likelihood = fit$log_likelihood[sweeps, , drop = FALSE],
     occupied = fit$occupied[sweeps, , drop = FALSE],
@@ -30,9 +28,7 @@ quantity_words <- function(name) {
 
 diagnose <- function(fit) {
   table <- diagnose_quantities(trace_quantities(fit))
-  if (is_bem(fit)) {
-    table[c("rhat", "ess_bulk")] <- NA_real_
-  }
+  if (is_bem(fit)) table[c("rhat", "ess_bulk")] <- NA_real_
   table
 }
 
@@ -46,9 +42,7 @@ convergence_verdict <- function(fit, table) {
 truncation_words <- function(fit) {
   occupied <- trace_quantities(fit)$occupied
   share <- mean(occupied == fit$components)
-  if (nrow(occupied) < fewest_sweeps || fit$components == 1 || fit$components >= fit$rows || share <= 0.05) {
-    return(NULL)
-  }
+  if (nrow(occupied) < fewest_sweeps || fit$components == 1 || fit$components >= fit$rows || share <= 0.05) return(NULL)
   more_components(sprintf(" in %.0f%% of the sweeps", 100 * share), fit)
 }
 

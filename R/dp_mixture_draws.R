@@ -44,9 +44,7 @@ need_draws <- function(fit, parts) {
       paste(absent, collapse = " and "), paste(dQuote(union(fit$keep, absent), FALSE), collapse = ", ")
     ), argument = "keep")
   }
-  if (length(fit$draws[[parts[[1L]]]]) == 0L) {
-    stop_without_draws(fit)
-  }
+  if (length(fit$draws[[parts[[1L]]]]) == 0L) stop_without_draws(fit)
 }
 
 count_kept <- function(fit) {

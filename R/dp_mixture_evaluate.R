@@ -32,9 +32,7 @@ evaluate_rows <- function(x, center, scale, precision, run, use) {
       as.double(mixture$covariances), as.double(center), 1 / scale, 0, as.double(nrow(x)),
       c("class", "log_density", "prob") %in% what
     )
-    if (!is.null(result$log_density)) {
-      result$log_density <- result$log_density - log_unit
-    }
+    if (!is.null(result$log_density)) result$log_density <- result$log_density - log_unit
     result
   })
 }
@@ -42,9 +40,7 @@ evaluate_rows <- function(x, center, scale, precision, run, use) {
 # The log Jacobian of the scaling, over the known values: one number for all rows, or one for each if values are
 # missing.
 log_units <- function(x, scale) {
-  if (!anyNA(x)) {
-    return(sum(log(scale)))
-  }
+  if (!anyNA(x)) return(sum(log(scale)))
   total <- numeric(nrow(x))
   for (j in seq_len(ncol(x))) {
     total <- total + ifelse(is.na(x[, j]), 0, log(scale[[j]]))
@@ -64,9 +60,7 @@ evaluate_mixture <- function(fit, mixture, cells, what, run, sample = NULL) {
 # The log of the mean of the density over the draws that `used` lists. The sum over draws is made where the cells are.
 # `sample` is from sample_of_cells(): a cell of a sample has the weights of that sample.
 mean_log_density <- function(fit, used, cells, run, sample = NULL) {
-  if (is.null(sample)) {
-    return(sum_log_density(fit, used, fit$draws$weights, cells, run) - log(nrow(used)))
-  }
+  if (is.null(sample)) return(sum_log_density(fit, used, fit$draws$weights, cells, run) - log(nrow(used)))
   total <- numeric(nrow(cells))
   rows <- split(seq_len(nrow(cells)), sample)
   for (i in seq_along(rows)) {
@@ -78,9 +72,7 @@ mean_log_density <- function(fit, used, cells, run, sample = NULL) {
 
 # The log of the sum of the densities. weights: components x all draws.
 sum_log_density <- function(fit, used, weights, cells, run) {
-  if (!nrow(cells)) {
-    return(numeric())
-  }
+  if (!nrow(cells)) return(numeric())
   session <- open_cells(cells, fit$center, fit$scale, fit$precision, run)
   on.exit(.Call(C_mixture_close, session))
   k <- fit$components
@@ -110,14 +102,10 @@ sum_log_density <- function(fit, used, weights, cells, run) {
 
 # `count` of the kept draws, evenly spaced over all chains; NULL: all draws. For Bayesian EM, the best mode.
 spaced_draws <- function(fit, count = NULL) {
-  if (is_bem(fit)) {
-    return(data.frame(draw = 1L, chain = reference_draw(fit)$chain))
-  }
+  if (is_bem(fit)) return(data.frame(draw = 1L, chain = reference_draw(fit)$chain))
   kept <- dim(fit$draws$concentration)
   all <- expand.grid(draw = seq_len(kept[[1L]]), chain = seq_len(kept[[2L]]))
-  if (is.null(count) || count >= nrow(all)) {
-    return(all)
-  }
+  if (is.null(count) || count >= nrow(all)) return(all)
   all[ceiling((seq_len(count) - 0.5) * nrow(all) / count), ]
 }
 
@@ -129,15 +117,9 @@ sample_of_cells <- function(fit, sample, rows, own) {
   if (is.null(sample)) {
     return(if (own) fit$sample)
   }
-  if (identical(sample, FALSE)) {
-    return(NULL)
-  }
-  if (is.null(fit$samples)) {
-    stop_input("sample", "is given, but the fit has one sample only")
-  }
-  if (is.factor(sample)) {
-    sample <- as.character(sample)
-  }
+  if (identical(sample, FALSE)) return(NULL)
+  if (is.null(fit$samples)) stop_input("sample", "is given, but the fit has one sample only")
+  if (is.factor(sample)) sample <- as.character(sample)
   if (!length(sample) %in% c(1L, rows) || !is.atomic(sample)) {
     stop_input("sample", sprintf("must be one sample, or one for each of the %s, not ", count_words(rows, "cell")),
       show_value(sample))
@@ -152,9 +134,7 @@ sample_of_cells <- function(fit, sample, rows, own) {
 
 # As evaluate_cells(), but each cell has the weights of its sample. `sample` is from sample_of_cells().
 evaluate_sampled <- function(fit, cells, sample, run, use) {
-  if (is.null(sample)) {
-    return(evaluate_cells(fit, cells, run, use))
-  }
+  if (is.null(sample)) return(evaluate_cells(fit, cells, run, use))
   rows <- split(seq_len(nrow(cells)), sample)
   use_all <- function(evaluates) {
     use(function(mixture, what) combine_samples(mixture, what, rows, evaluates, nrow(cells)))
@@ -168,9 +148,7 @@ evaluate_sampled <- function(fit, cells, sample, run, use) {
   }
   # The sessions of all samples are open while `use` goes through the draws.
   inside <- function(i, evaluates) {
-    if (i > length(rows)) {
-      return(use_all(evaluates))
-    }
+    if (i > length(rows)) return(use_all(evaluates))
     evaluate_cells(fit, cells_in(cells, rows[[i]]), run, function(evaluate) inside(i + 1L, c(evaluates, evaluate)))
   }
   inside(1L, list())
@@ -183,9 +161,7 @@ combine_samples <- function(mixture, what, rows, evaluates, count) {
     part <- evaluates[[i]](mixture, what)
     for (name in names(part)) {
       values <- part[[name]]
-      if (is.null(values)) {
-        next
-      }
+      if (is.null(values)) next
       if (is.null(result[[name]])) {
         result[[name]] <- if (is.matrix(values)) matrix(0, count, ncol(values)) else vector(typeof(values), count)
       }

@@ -45,9 +45,7 @@ check_given <- function(given, method, transform) {
     wrong <- intersect(c("tolerance", "estimate"), given)
     reason <- "only method = \"bem\" has it"
   }
-  if (length(wrong)) {
-    stop_input(wrong[[1L]], "is given, but ", reason)
-  }
+  if (length(wrong)) stop_input(wrong[[1L]], "is given, but ", reason)
 }
 
 check_keep <- function(keep) {
@@ -60,9 +58,7 @@ check_keep <- function(keep) {
 }
 
 check_init <- function(init, rows, components) {
-  if (is.null(init) || inherits(init, "dp_mixture")) {
-    return(init)
-  }
+  if (is.null(init) || inherits(init, "dp_mixture")) return(init)
   if (!is.numeric(init) && !(is.logical(init) && all(is.na(init))) || is.factor(init) || length(init) != rows) {
     stop_input("init", sprintf(
       "must be NULL, a fit from dp_mixture(), or one component for each of the %s rows, not ", format(rows)
@@ -80,9 +76,7 @@ check_init <- function(init, rows, components) {
 
 # The call without the data: do.call() puts the values of arguments into it, not their names.
 short_call <- function(call, maker = "dp_mixture") {
-  if (!is.name(call[[1L]]) && !is.call(call[[1L]])) {
-    call[[1L]] <- as.name(maker)
-  }
+  if (!is.name(call[[1L]]) && !is.call(call[[1L]])) call[[1L]] <- as.name(maker)
   for (name in setdiff(names(call), "")) {
     value <- call[[name]]
     if (!is.null(value) && !is.language(value) && (length(value) > 20L || isS4(value) || is.list(value))) {

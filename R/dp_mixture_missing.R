@@ -41,9 +41,7 @@
 NULL
 
 warn_empty_rows <- function(x) {
-  if (!anyNA(x)) {
-    return(invisible())
-  }
+  if (!anyNA(x)) return(invisible())
   empty <- which(!known_rows(x, any = TRUE))
   if (length(empty)) {
     warning(sprintf("`x` has %s without any value%s row %.0f: nothing is learned from %s",
@@ -57,9 +55,7 @@ warn_empty_rows <- function(x) {
 scan_known <- function(x) {
   columns <- vapply(seq_len(ncol(x)), function(j) {
     known <- x[!is.na(x[, j]), j]
-    if (!length(known)) {
-      return(c(0, NA, NA, NA, NA))
-    }
+    if (!length(known)) return(c(0, NA, NA, NA, NA))
     scan <- native(C_matrix_scan, matrix(known), 1L)
     c(scan$count, scan$mean, scan$sd, scan$min, scan$max)
   }, numeric(5L))

@@ -152,17 +152,13 @@ update.dp_mixture <- function(object, ..., evaluate = TRUE) {
   }
   call <- match.call(dp_mixture, object$call)
   call[names(changed)] <- changed
-  if (!evaluate) {
-    return(call)
-  }
+  if (!evaluate) return(call)
   frame <- parent.frame()
   if (is.null(object$x) || !is.null(object$transform) || is_spread(object$piled) || "x" %in% names(changed)) {
     return(eval(call, frame))
   }
   # The fitted cells have the chosen markers only.
-  if (!"markers" %in% names(changed)) {
-    call$markers <- NULL
-  }
+  if (!"markers" %in% names(changed)) call$markers <- NULL
   shown <- call$x
   call$x <- object$x
   samples <- call$sample

@@ -13,9 +13,7 @@ pairs_parts <- function(fit, data, markers, min_weight, backend, threads) {
   cells <- class <- position <- NULL
   if (!is.null(data) || !is.null(fit$x)) {
     cells <- cells_of(fit, data, argument = "data")
-    if (nrow(cells) == 0L) {
-      stop_input("data", "has no rows")
-    }
+    if (nrow(cells) == 0L) stop_input("data", "has no rows")
     run <- resolve_run(backend, threads)
     class <- evaluate_slices(fit, cells, "class", run, NULL)
     cells <- cells[, chosen, drop = FALSE]
@@ -23,9 +21,7 @@ pairs_parts <- function(fit, data, markers, min_weight, backend, threads) {
   panels <- length(chosen)
   limits <- lapply(seq_len(panels), function(i) marker_range(reference, chosen[[i]], cells[, i]))
   bins <- pixels_of(panels)
-  if (!is.null(cells)) {
-    position <- lapply(seq_len(panels), function(i) bin_of(cells[, i], limits[[i]], bins))
-  }
+  if (!is.null(cells)) position <- lapply(seq_len(panels), function(i) bin_of(cells[, i], limits[[i]], bins))
   list(
     reference = reference, chosen = chosen, cells = cells, class = class, limits = limits, bins = bins,
     position = position, colouring = colour_components(reference, min_weight)
@@ -51,13 +47,9 @@ pairs_picture <- function(fit, parts, min_weight, main) {
   }
   key <- component_key(reference, parts$colouring)
   marker_matrix_picture(fit, chosen, axes, limits, main, key, function(row, column) {
-    if (row == column) {
-      return(histogram(row, limits[[row]]))
-    }
+    if (row == column) return(histogram(row, limits[[row]]))
     pair <- chosen[c(column, row)]
-    if (row < column) {
-      return(list(region_layer(reference, pair, limits[c(column, row)])))
-    }
+    if (row < column) return(list(region_layer(reference, pair, limits[c(column, row)])))
     cells <- if (!is.null(parts$cells)) cell_layer(parts, row, column, parts$colouring$of[parts$class],
       parts$colouring$colours)
     c(list(cells), ellipse_layers(reference, pair, limits[c(column, row)], parts$colouring, min_weight, count <= 4L))
@@ -108,9 +100,7 @@ pixels_of <- function(panels) as.integer(max(80, min(200, 420 / panels)))
 choose_markers <- function(fit, markers, reference, most = 5L) {
   p <- length(fit$markers)
   if (is.null(markers)) {
-    if (p <= most) {
-      return(seq_len(p))
-    }
+    if (p <= most) return(seq_len(p))
     deviation <- sweep(reference$means, 2L, colSums(reference$weights * reference$means))
     spread <- colSums(reference$weights * deviation^2) / fit$scale^2
     return(sort(order(-spread)[seq_len(most)]))
@@ -140,9 +130,7 @@ marker_range <- function(reference, marker, values) {
     mean <- reference$means[heavy, marker]
     range <- c(min(mean - 3 * sd[heavy]), max(mean + 3 * sd[heavy]))
   }
-  if (diff(range) <= 0) {
-    range <- range + c(-1, 1) * max(1, abs(range[[1L]])) / 2
-  }
+  if (diff(range) <= 0) range <- range + c(-1, 1) * max(1, abs(range[[1L]])) / 2
   grDevices::extendrange(range, f = 0.03)
 }
 
@@ -164,9 +152,7 @@ cell_image <- function(x, y, colour, colours, bins) {
   dim(count) <- c(pixels, length(colours))
   total <- rowSums(count)
   filled <- which(total > 0)
-  if (!length(filled)) {
-    return(NULL)
-  }
+  if (!length(filled)) return(NULL)
   majority <- max.col(count[filled, , drop = FALSE], ties.method = "first")
   # Images with few shades make small files.
   depth <- 0.35 + 0.65 * round(4 * log1p(total[filled]) / log1p(max(total))) / 4
@@ -204,9 +190,7 @@ ellipses_of <- function(reference, pair, colouring, min_weight) {
   # The heaviest is drawn last, on top of the others.
   ellipses <- lapply(rev(heavy), function(j) {
     root <- tryCatch(chol(reference$covariances[pair, pair, j]), error = function(error) NULL)
-    if (is.null(root)) {
-      return(NULL)
-    }
+    if (is.null(root)) return(NULL)
     other <- !j %in% colouring$coloured
     colour <- darken(if (other) "#AAAAAA" else colouring$colours[[colouring$of[[j]]]])
     list(outline = t(t(circle %*% root) + reference$means[j, pair]), colour = colour, other = other)

@@ -44,13 +44,9 @@ find_piled <- function(cells) {
   found <- lapply(seq_along(cells$markers), function(j) {
     some <- some_values(cells$x, j)
     # Most markers have no value twice.
-    if (!anyDuplicated(some)) {
-      return(NULL)
-    }
+    if (!anyDuplicated(some)) return(NULL)
     piles <- rbind(piled_at_low_end(some), -piled_at_low_end(-some))
-    if (nrow(piles) == 0L) {
-      return(NULL)
-    }
+    if (nrow(piles) == 0L) return(NULL)
     share <- if (is.null(cells$reader)) {
       vapply(piles[, 1L], function(value) mean(cells$x[, j] == value, na.rm = TRUE), 0)
     } else {
@@ -104,9 +100,7 @@ piled_at_low_end <- function(values) {
   none <- matrix(0, 0L, 2L)
   n <- length(values)
   distinct <- sort(unique(values))
-  if (n < 50L || length(distinct) < 11L) {
-    return(none)
-  }
+  if (n < 50L || length(distinct) < 11L) return(none)
   counts <- tabulate(match(values, distinct), length(distinct))
   below <- cumsum(counts) - counts
   at <- which.max(ifelse(below <= 0.01 * n, counts, 0L))
@@ -118,9 +112,7 @@ piled_at_low_end <- function(values) {
 # The sentence on piled values, at most six of them.
 piled_words <- function(fit) {
   piled <- fit$piled
-  if (is.null(piled) || nrow(piled) == 0L) {
-    return(NULL)
-  }
+  if (is.null(piled) || nrow(piled) == 0L) return(NULL)
   piled <- piled[order(-piled$share), ]
   piled$value <- zap_values(piled)
   shown <- utils::head(piled, 6L)
@@ -139,9 +131,7 @@ percent_words <- function(share) paste0(formatC(100 * share, format = "f", digit
 
 # The table of summary().
 print_piled <- function(piled) {
-  if (is.null(piled) || nrow(piled) == 0L) {
-    return(invisible())
-  }
+  if (is.null(piled) || nrow(piled) == 0L) return(invisible())
   cat("\nValues that many cells share at an end of a marker:\n")
   print(piled_rows(piled), row.names = FALSE)
 }
@@ -169,9 +159,7 @@ check_enough_cells <- function(prior, rows, markers) {
 # each number of a component. bench/mixture-piled.R tries numbers of cells on both sides of it.
 few_cells_words <- function(fit) {
   p <- length(fit$markers)
-  if (fit$rows >= p * (p + 3)) {
-    return(NULL)
-  }
+  if (fit$rows >= p * (p + 3)) return(NULL)
   sprintf(paste(
     "%s are few for %s: a component has %s means and covariances.",
     "One population may spread over many components, whatever the convergence; choose fewer `markers`."
@@ -181,9 +169,7 @@ few_cells_words <- function(fit) {
 # What may be the cause if the chains do not agree, or too few draws are known.
 cause_words <- function(fit, converged) {
   sweeps <- nrow(fit$log_likelihood) - fit$warmup
-  if (isTRUE(converged) || sweeps < fewest_sweeps) {
-    return(NULL)
-  }
+  if (isTRUE(converged) || sweeps < fewest_sweeps) return(NULL)
   c(
     if (sweeps < 250) sprintf("The run is short: %s after the warmup.", count_words(sweeps, "sweep")),
     if (fit$chains == 1L) {

@@ -134,9 +134,7 @@ trace_picture <- function(parts, main) {
 # smallest to the largest value of each block. So chains do not hide each other.
 chain_line <- function(values, blocks = 150L) {
   sweeps <- seq_along(values)
-  if (length(values) <= 4L * blocks) {
-    return(list(sweep = sweeps, value = values))
-  }
+  if (length(values) <= 4L * blocks) return(list(sweep = sweeps, value = values))
   block <- ceiling(sweeps / length(values) * blocks)
   of <- function(statistic, values) as.vector(tapply(values, block, statistic))
   values[!is.finite(values)] <- NA

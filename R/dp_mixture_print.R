@@ -133,9 +133,7 @@ verdict_words <- function(fit, verdict) {
 # What was learned of the prior: for each number its mean and the middle 90% of its draws. NULL if nothing was learned
 # or no draw was kept.
 learned_table <- function(fit) {
-  if (!count_kept(fit)) {
-    return(NULL)
-  }
+  if (!count_kept(fit)) return(NULL)
   draws <- fit$draws
   parts <- list(
     mean_scale = draws$prior_mean_scale, df = draws$prior_df, sample_concentration = draws$sample_concentration
@@ -147,9 +145,7 @@ learned_table <- function(fit) {
     parts[[sprintf("sd[%s]", fit$markers[[j]])]] <- sqrt(draws$prior_scale[j, j, , ])
   }
   parts <- Filter(Negate(is.null), parts)
-  if (!length(parts)) {
-    return(NULL)
-  }
+  if (!length(parts)) return(NULL)
   rows <- lapply(parts, function(values) {
     ends <- stats::quantile(values, c(0.05, 0.95), names = FALSE)
     data.frame(mean = mean(values), q5 = ends[[1L]], q95 = ends[[2L]])
@@ -160,14 +156,10 @@ learned_table <- function(fit) {
 # Says if the draws of df lie at an end of its values.
 df_at_edge <- function(fit) {
   df <- fit$draws$prior_df
-  if (is.null(df) || length(df) < 2L) {
-    return(NULL)
-  }
+  if (is.null(df) || length(df) < 2L) return(NULL)
   ends <- range(fit$prior$df_grid)
   share <- c(mean(df <= ends[[1L]] * (1 + 1e-9)), mean(df >= ends[[2L]] * (1 - 1e-9)))
-  if (max(share) < 0.9) {
-    return(NULL)
-  }
+  if (max(share) < 0.9) return(NULL)
   end <- which.max(share)
   value <- format(signif(ends[[end]], 3))
   sprintf(paste(
@@ -202,9 +194,7 @@ format_to_spread <- function(values, spread, digits = 2) {
 #' @export
 summary.dp_mixture <- function(object, ...) {
   check_method(object, "object", ...)
-  if (is_bem(object)) {
-    return(summarise_bem(object))
-  }
+  if (is_bem(object)) return(summarise_bem(object))
   table <- diagnose(object)
   verdict <- convergence_verdict(object, table)
   reference <- NULL

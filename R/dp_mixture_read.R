@@ -20,9 +20,7 @@ cells_of_matrix <- function(x, sample, markers, transform, cofactor, missing, pi
   cells <- as_marker_matrix(
     given$x, given$markers, transform, cofactor, missing = missing, parts = given$parts, threads = threads
   )
-  if (missing == "model") {
-    warn_empty_rows(cells$x)
-  }
+  if (missing == "model") warn_empty_rows(cells$x)
   # The grid of the values is found before piled values leave it.
   cells$resolution <- resolution(cells)
   cells$piled <- with_widths(find_piled(cells), cells, piled)
@@ -48,9 +46,7 @@ cells_of_reader <- function(reader, sample, markers, transform, cofactor, missin
 prior_of_cells <- function(prior, cells) {
   check_enough_cells(prior, cells$rows, cells$markers)
   prior <- resolve_prior(prior, cells$mean, cells$unit, cells$markers, cells$resolution)
-  if (is.null(cells$sample)) {
-    prior["sample_concentration"] <- list(NULL)
-  }
+  if (is.null(cells$sample)) prior["sample_concentration"] <- list(NULL)
   prior
 }
 
@@ -62,13 +58,9 @@ probe_rows <- function(rows) {
 # Five rows without missing values. If there are none, means stand for the missing values.
 probe_cells <- function(x, center) {
   probe <- x[probe_rows(nrow(x)), , drop = FALSE]
-  if (!anyNA(probe)) {
-    return(probe)
-  }
+  if (!anyNA(probe)) return(probe)
   known <- which(known_rows(x))
-  if (length(known)) {
-    return(x[known[probe_rows(length(known))], , drop = FALSE])
-  }
+  if (length(known)) return(x[known[probe_rows(length(known))], , drop = FALSE])
   gaps <- which(is.na(probe), arr.ind = TRUE)
   probe[gaps] <- center[gaps[, 2L]]
   probe

@@ -62,9 +62,7 @@ relabel.dp_mixture <- function(fit, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   need_sampler(fit, "there is nothing to match")
   need_draws(fit, c("weights", "means", "covariances"))
-  if (is.null(fit$x)) {
-    stop_input("fit", "has lost its data, `fit$x`: draws are matched by the components of cells")
-  }
+  if (is.null(fit$x)) stop_input("fit", "has lost its data, `fit$x`: draws are matched by the components of cells")
   run <- resolve_run(backend, threads)
   reference <- reference_draw(fit)
   all <- spaced_draws(fit)
@@ -138,9 +136,7 @@ renumber_draws <- function(draws, match) {
 # The component of some cells (at most compared_cells) in each draw: cells x draws.
 compared_classes <- function(fit, draws, run) {
   rows <- unique(round(seq(1, fit$rows, length.out = min(fit$rows, compared_cells))))
-  if (!is.null(fit$draws$labels)) {
-    return(matrix(fit$draws$labels[rows, , ], length(rows)))
-  }
+  if (!is.null(fit$draws$labels)) return(matrix(fit$draws$labels[rows, , ], length(rows)))
   evaluate_cells(fit, fit$x[rows, , drop = FALSE], run, function(evaluate) {
     vapply(seq_len(nrow(draws)), function(i) {
       evaluate(mixture_of_draw(fit, draws$draw[[i]], draws$chain[[i]]), "class")$class
@@ -151,9 +147,7 @@ compared_classes <- function(fit, draws, run) {
 # Mean and 90% interval of the `values` of draws in which the component is `present`.
 interval_of <- function(values, present) {
   values <- values[present]
-  if (!length(values)) {
-    return(c(NA_real_, NA_real_, NA_real_))
-  }
+  if (!length(values)) return(c(NA_real_, NA_real_, NA_real_))
   # As stats::quantile(), which takes ten times as long: there are components x markers of these.
   sorted <- sort.int(values)
   at <- 1 + (length(sorted) - 1) * c(0.05, 0.95)
@@ -200,9 +194,7 @@ in_console.relabelled_mixture <- function(x, components = 12, ...) {
       `90% interval` = paste(percent(shown$lower), "to", percent(shown$upper)), signif(means, 3), check.names = FALSE
     ), row.names = FALSE)
   }
-  if (nrow(held) > nrow(shown)) {
-    cat(sprintf("and %s\n", count_words(nrow(held) - nrow(shown), "more component")))
-  }
+  if (nrow(held) > nrow(shown)) cat(sprintf("and %s\n", count_words(nrow(held) - nrow(shown), "more component")))
 }
 
 #' @rdname relabel.dp_mixture
@@ -220,9 +212,7 @@ predict.relabelled_mixture <- function(object, newdata = NULL,
   cells <- cells_of(object, newdata)
   run <- resolve_run(backend, threads)
   prob <- type == "prob"
-  if (prob) {
-    check_result_size(as.double(nrow(cells)) * object$components, NULL, "probabilities", copies = 2)
-  }
+  if (prob) check_result_size(as.double(nrow(cells)) * object$components, NULL, "probabilities", copies = 2)
   result <- if (prob) matrix(0, nrow(cells), object$components) else numeric(nrow(cells))
   each_slice_of_probabilities(object, spaced_draws(object, ndraws), cells, run, function(slice, mean) {
     if (prob) {

@@ -9,9 +9,7 @@ plot.relabelled_mixture <- function(x, type = c("components", "pairs", "trace", 
                                     markers = NULL, main = NULL, ...) {
   check_title(main)
   type <- check_choice(type, "type", c("components", "pairs", "trace", "weights", "heatmap"))
-  if (type != "components") {
-    return(plot.dp_mixture(x, type = type, markers = markers, main = main, ...))
-  }
+  if (type != "components") return(plot.dp_mixture(x, type = type, markers = markers, main = main, ...))
   check_dots_empty(...)
   paint_picture(component_picture(x, components, markers, main))
   invisible(x)

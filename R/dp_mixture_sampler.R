@@ -22,9 +22,7 @@ mixture_plan <- function(fit) {
     sample_concentration = stored()
   )
   # Bayesian EM has one mixture of each start.
-  if (is_bem(fit)) {
-    return(list(traces = traces, draws = parts[c("weights", "means", "covariances", "concentration")]))
-  }
+  if (is_bem(fit)) return(list(traces = traces, draws = parts[c("weights", "means", "covariances", "concentration")]))
   sampled <- if (!is.null(fit$samples)) c(if ("weights" %in% fit$keep) "sample_weights", "sample_concentration")
   list(traces = traces, draws = parts[c(fit$keep, learned_names(fit), "concentration", sampled)])
 }

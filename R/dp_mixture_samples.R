@@ -85,9 +85,7 @@ read_samples <- function(x, sample, markers, argument = "x") {
         if (length(colnames(x))) paste("; it has", list_some(colnames(x))))
     }
     sample <- x[, column, drop = TRUE]
-    if (is.null(markers)) {
-      x <- x[, -found, drop = FALSE]
-    }
+    if (is.null(markers)) x <- x[, -found, drop = FALSE]
   }
   list(x = x, markers = markers, sample = sample, parts = own)
 }
@@ -99,9 +97,7 @@ sample_rows <- function(x) {
 
 # The samples as a factor. Values of other types become levels in the order of their first cells.
 check_samples <- function(sample, rows) {
-  if (is.null(sample)) {
-    return(NULL)
-  }
+  if (is.null(sample)) return(NULL)
   wrong <- function(...) stop_input("sample", ...)
   known <- is.factor(sample) || is.character(sample) || is.numeric(sample) || is.logical(sample)
   if (!known || !is.null(dim(sample))) {
@@ -110,12 +106,8 @@ check_samples <- function(sample, rows) {
   if (length(sample) != rows) {
     wrong(sprintf("has %s values for %s", whole_words(length(sample)), count_words(rows, "cell")))
   }
-  if (anyNA(sample)) {
-    wrong("is missing for row ", format(which(is.na(sample))[[1L]]))
-  }
-  if (!is.factor(sample)) {
-    sample <- factor(sample, unique(sample))
-  }
+  if (anyNA(sample)) wrong("is missing for row ", format(which(is.na(sample))[[1L]]))
+  if (!is.factor(sample)) sample <- factor(sample, unique(sample))
   empty <- which(tabulate(sample, nlevels(sample)) == 0L)
   if (length(empty)) {
     wrong("has no cell of ", list_some(levels(sample)[empty]),
@@ -127,16 +119,12 @@ check_samples <- function(sample, rows) {
 # The elements of a list of samples, one below the other. Columns with names are found by name.
 stack_samples <- function(x, markers, argument) {
   wrong <- function(...) stop_input(argument, ...)
-  if (!length(x)) {
-    wrong("is an empty list; it should have a matrix for each sample")
-  }
+  if (!length(x)) wrong("is an empty list; it should have a matrix for each sample")
   names <- sample_names(names(x), length(x), argument)
   shown <- function(i) sprintf("sample %d (%s)", i, dQuote(names[[i]], FALSE))
   values <- lapply(seq_along(x), function(i) {
     part <- expression_matrix(x[[i]], markers, sprintf("%s[[%d]]", argument, i))
-    if (!nrow(part)) {
-      wrong("has no cells in ", shown(i))
-    }
+    if (!nrow(part)) wrong("has no cells in ", shown(i))
     part
   })
   first <- values[[1L]]
@@ -148,9 +136,7 @@ stack_samples <- function(x, markers, argument) {
       wrong("has samples with different columns: ", shown(i), " has ", columns_of(values[[i]]),
         ", ", shown(1L), " has ", columns_of(first))
     }
-    if (!identical(colnames(values[[i]]), colnames(first))) {
-      values[[i]] <- values[[i]][, colnames(first), drop = FALSE]
-    }
+    if (!identical(colnames(values[[i]]), colnames(first))) values[[i]] <- values[[i]][, colnames(first), drop = FALSE]
   }
   sizes <- vapply(values, nrow, 0L)
   list(x = do.call(rbind, unname(values)), sample = factor(rep(seq_along(x), sizes), seq_along(x), names))
@@ -164,32 +150,22 @@ same_columns <- function(part, first) {
 }
 
 sample_names <- function(names, count, argument) {
-  if (is.null(names)) {
-    names <- character(count)
-  }
+  if (is.null(names)) names <- character(count)
   unnamed <- is.na(names) | !nzchar(names)
   names[unnamed] <- as.character(seq_len(count))[unnamed]
-  if (anyDuplicated(names)) {
-    stop_input(argument, "has two samples named ", dQuote(names[anyDuplicated(names)], FALSE))
-  }
+  if (anyDuplicated(names)) stop_input(argument, "has two samples named ", dQuote(names[anyDuplicated(names)], FALSE))
   names
 }
 
 # The samples of a flowSet or cytoset.
 frame_samples <- function(x, argument) {
-  if (!isS4(x) || !methods::is(x, "flowSet")) {
-    return(NULL)
-  }
+  if (!isS4(x) || !methods::is(x, "flowSet")) return(NULL)
   frames <- cytometry_frames(x)
   read <- accessor("Biobase", "sampleNames")
   names <- names(frames)
-  if (is.null(names) && !is.null(read)) {
-    names <- read(x)
-  }
+  if (is.null(names) && !is.null(read)) names <- read(x)
   names <- sample_names(names, length(frames), argument)
   sizes <- vapply(frames, function(frame) nrow(frame_values(frame, argument)), 0L)
-  if (any(sizes == 0L)) {
-    stop_input(argument, "has no cells in sample ", dQuote(names[sizes == 0L][[1L]], FALSE))
-  }
+  if (any(sizes == 0L)) stop_input(argument, "has no cells in sample ", dQuote(names[sizes == 0L][[1L]], FALSE))
   factor(rep(seq_along(sizes), sizes), seq_along(sizes), names)
 }

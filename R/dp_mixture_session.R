@@ -56,15 +56,11 @@ NULL
 
 # A session: the cells where sweeps will go through them.
 open_fit <- function(fit, run, keep_labels = fit$moves) {
-  if (!is.null(run$cluster)) {
-    return(open_on_cluster(fit, run, keep_labels))
-  }
+  if (!is.null(run$cluster)) return(open_on_cluster(fit, run, keep_labels))
   single <- as.integer(fit$precision == "single")
   run <- allow_copies(run)
   inverse <- 1 / fit$scale
-  if (is.null(fit$samples)) {
-    return(native(C_mixture_open, fit$x, fit$center, inverse, single, keep_labels, run))
-  }
+  if (is.null(fit$samples)) return(native(C_mixture_open, fit$x, fit$center, inverse, single, keep_labels, run))
   samples <- length(fit$samples)
   native(C_mixture_open_samples, fit$x, fit$center, inverse, single, keep_labels, run, fit$sample, samples)
 }
@@ -72,15 +68,11 @@ open_fit <- function(fit, run, keep_labels = fit$moves) {
 # Lets a graphics card keep a copy of cells that do not fit into its own memory (src/cuda/mixture/stream.cu): in up to
 # half of the available host memory, because draws and other programs need some too.
 allow_copies <- function(run) {
-  if (run$backend == "cuda") {
-    run$host_memory <- floor(memory_available() / 2)
-  }
+  if (run$backend == "cuda") run$host_memory <- floor(memory_available() / 2)
   run
 }
 
 close_fit <- function(session) {
   .Call(C_mixture_close, session)
-  if (!is.null(attr(session, "cluster"))) {
-    close_workers(attr(session, "cluster"))
-  }
+  if (!is.null(attr(session, "cluster"))) close_workers(attr(session, "cluster"))
 }

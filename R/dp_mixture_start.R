@@ -51,13 +51,9 @@ sample_state <- function(fit, merge) {
 
 # The statistics of the first states: function(key, chain). `init` is NULL, labels, or a fit.
 first_statistics <- function(fit, init, merge, run) {
-  if (!inherits(init, "dp_mixture")) {
-    return(from_clusters(fit, init, merge, run))
-  }
+  if (!inherits(init, "dp_mixture")) return(from_clusters(fit, init, merge, run))
   check_init_fit(init, fit)
-  if (!same_cells(init, fit)) {
-    return(from_clusters(fit, labels_from_fit(init, fit, run), merge, run))
-  }
+  if (!same_cells(init, fit)) return(from_clusters(fit, labels_from_fit(init, fit, run), merge, run))
   statistics <- lapply(init$state, statistics_for, fit = fit)
   function(key, chain) statistics[[(chain - 1) %% length(statistics) + 1]]
 }
@@ -118,12 +114,8 @@ statistics_for <- function(state, fit) {
     stop_input("init", "has been changed since it was made: its state does not agree with its markers")
   }
   values <- matrix(values, size)
-  if (ncol(values) > fit$components) {
-    values <- values[, values[1L, ] >= 0.5, drop = FALSE]
-  }
-  if (ncol(values) > fit$components) {
-    too_many_components(ncol(values), fit)
-  }
+  if (ncol(values) > fit$components) values <- values[, values[1L, ] >= 0.5, drop = FALSE]
+  if (ncol(values) > fit$components) too_many_components(ncol(values), fit)
   c(values, numeric(size * (fit$components - ncol(values))))
 }
 
@@ -137,11 +129,7 @@ labels_from_fit <- function(init, fit, run) {
   }
   reference <- reference_draw(init)
   labels <- evaluate_mixture(init, reference, fit$x, "class", run)
-  if (init$components > fit$components) {
-    labels <- match(labels, sort(unique(labels)))
-  }
-  if (max(labels) > fit$components) {
-    too_many_components(max(labels), fit)
-  }
+  if (init$components > fit$components) labels <- match(labels, sort(unique(labels)))
+  if (max(labels) > fit$components) too_many_components(max(labels), fit)
   labels
 }

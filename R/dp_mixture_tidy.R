@@ -54,9 +54,7 @@ tidy.dp_mixture <- function(x, ...) {
 
 glance_of.dp_mixture <- function(x) {
   check_mixture_fit(x, "x")
-  if (is_bem(x)) {
-    return(glance_bem(x))
-  }
+  if (is_bem(x)) return(glance_bem(x))
   table <- diagnose(x)
   value <- function(quantity, column) table[[column]][[match(quantity, table$quantity)]]
   data.frame(
@@ -115,9 +113,7 @@ augment.cell_types <- function(x, data = NULL, backend = NULL, threads = NULL, .
   if (is.null(data)) {
     samples <- x$fit$samples
     added <- data.frame(.type = x$type, .prob = x$probability)
-    if (!is.null(samples)) {
-      added <- cbind(.sample = factor(samples[x$fit$sample], samples), added)
-    }
+    if (!is.null(samples)) added <- cbind(.sample = factor(samples[x$fit$sample], samples), added)
     return(as_table(cbind(all_columns(x$fit, data, cells), added)))
   }
   as_table(cbind(all_columns(x$fit, data, cells), .type = get("type"), .prob = 1 - get("uncertainty")))
@@ -125,15 +121,9 @@ augment.cell_types <- function(x, data = NULL, backend = NULL, threads = NULL, .
 
 # All columns that the user gave, as a data frame. Without `data`, the fitted markers in the data's units.
 all_columns <- function(fit, data, cells) {
-  if (is.null(data)) {
-    return(as.data.frame(in_data_units(fit, cells)))
-  }
-  if (is.data.frame(data)) {
-    return(data)
-  }
+  if (is.null(data)) return(as.data.frame(in_data_units(fit, cells)))
+  if (is.data.frame(data)) return(data)
   values <- expression_matrix(data, NULL, "data")
-  if (is.null(colnames(values))) {
-    colnames(values) <- fit$markers
-  }
+  if (is.null(colnames(values))) colnames(values) <- fit$markers
   as.data.frame(values)
 }

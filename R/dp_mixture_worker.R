@@ -11,9 +11,7 @@ ignore_interrupts <- function() .Call(C_interrupts_ignore, TRUE)
 
 answer_manager <- function(sealed) {
   asked <- unseal(sealed)
-  if (is.null(asked)) {
-    return(seal(list(number = NA_real_)))
-  }
+  if (is.null(asked)) return(seal(list(number = NA_real_)))
   suspendInterrupts({
     value <- tryCatch(do.call(worker_tasks[[asked$task]], asked$arguments, quote = TRUE), error = as_failure)
     tryCatch(allowInterrupts(Sys.sleep(0)), interrupt = function(condition) NULL)
@@ -41,9 +39,7 @@ worker_tasks <- list(
   scan = function(data, moments, first_row) {
     x <- held_rows(data)
     scan <- native(C_matrix_scan_part, x, moments, first_row)
-    if (scan$count > 0) {
-      scan$value <- x[scan$first[[1L]] - first_row, scan$first[[2L]]]
-    }
+    if (scan$count > 0) scan$value <- x[scan$first[[1L]] - first_row, scan$first[[2L]]]
     scan
   },
   transform = function(data, transform) {
@@ -63,9 +59,7 @@ worker_tasks <- list(
   answer = function(session, request) .Call(C_mixture_answer, worker_data[[session]], request),
   close = function(names) {
     for (name in intersect(names, ls(worker_data))) {
-      if (typeof(worker_data[[name]]) == "externalptr") {
-        .Call(C_mixture_close_worker, worker_data[[name]])
-      }
+      if (typeof(worker_data[[name]]) == "externalptr") .Call(C_mixture_close_worker, worker_data[[name]])
       rm(list = name, envir = worker_data)
     }
     if (!length(ls(worker_data))) .Call(C_interrupts_ignore, FALSE)
@@ -86,9 +80,7 @@ put_rows <- function(store, first, values) {
 # The cells of a worker, once all are there.
 held_rows <- function(data) {
   held <- worker_data[[data]]
-  if (!is.null(held$store)) {
-    held <- worker_data[[data]] <- native(C_store_close, held$store$pointer)
-  }
+  if (!is.null(held$store)) held <- worker_data[[data]] <- native(C_store_close, held$store$pointer)
   held$x
 }
 

@@ -59,33 +59,19 @@ prior_parts <- c("mean", "mean_scale", "df", "scale")
 #' @export
 dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
                      concentration = NULL, floor = NULL, learn = NULL, sample_concentration = NULL) {
-  if (!is.null(mean)) {
-    check_prior_numbers(mean, "mean", "finite numbers, one per marker or one for all")
-  }
-  if (!is.null(mean_scale)) {
-    mean_scale <- check_number(mean_scale, "mean_scale", min = 0)
-  }
-  if (!is.null(df)) {
-    df <- check_number(df, "df", min = 0)
-  }
-  if (!is.null(scale)) {
-    check_prior_scale(scale)
-  }
-  if (!is.null(concentration)) {
-    concentration <- check_concentration(concentration)
-  }
+  if (!is.null(mean)) check_prior_numbers(mean, "mean", "finite numbers, one per marker or one for all")
+  if (!is.null(mean_scale)) mean_scale <- check_number(mean_scale, "mean_scale", min = 0)
+  if (!is.null(df)) df <- check_number(df, "df", min = 0)
+  if (!is.null(scale)) check_prior_scale(scale)
+  if (!is.null(concentration)) concentration <- check_concentration(concentration)
   if (!is.null(sample_concentration)) {
     sample_concentration <- check_concentration(sample_concentration, "sample_concentration")
   }
   if (!is.null(floor)) {
     check_prior_numbers(floor, "floor", "standard deviations, one per marker or one for all")
-    if (any(floor < 0)) {
-      stop_input("floor", "has a negative standard deviation: ", format(floor[floor < 0][[1L]]))
-    }
+    if (any(floor < 0)) stop_input("floor", "has a negative standard deviation: ", format(floor[floor < 0][[1L]]))
   }
-  if (!is.null(learn)) {
-    learn <- check_learn(learn)
-  }
+  if (!is.null(learn)) learn <- check_learn(learn)
   structure(
     list(
       mean = mean, mean_scale = mean_scale, df = df, scale = scale,
@@ -116,17 +102,13 @@ check_prior_numbers <- function(value, argument, what) {
 check_prior_scale <- function(scale) {
   check_prior_numbers(scale, "scale", "a positive definite matrix, variances, or one variance")
   if (!is.matrix(scale)) {
-    if (any(scale <= 0)) {
-      stop_input("scale", "has a variance that is not positive: ", format(scale[scale <= 0][[1L]]))
-    }
+    if (any(scale <= 0)) stop_input("scale", "has a variance that is not positive: ", format(scale[scale <= 0][[1L]]))
     return(invisible())
   }
   if (nrow(scale) != ncol(scale)) {
     stop_input("scale", sprintf("must be a square matrix, not %d x %d", nrow(scale), ncol(scale)))
   }
-  if (!isSymmetric(unname(scale), tol = 1e-10)) {
-    stop_input("scale", "must be symmetric")
-  }
+  if (!isSymmetric(unname(scale), tol = 1e-10)) stop_input("scale", "must be symmetric")
   variances <- diag(scale)
   smallest <- if (all(variances > 0)) {
     min(eigen(stats::cov2cor(unname(scale)), symmetric = TRUE, only.values = TRUE)$values)
@@ -147,9 +129,7 @@ check_concentration <- function(value, argument = "concentration") {
       if (is.numeric(value) && length(value) == 2L) paste(format(value), collapse = ", ") else show_value(value)
     )
   }
-  if (is.null(names(value))) {
-    return(c(shape = as.double(value[[1L]]), rate = as.double(value[[2L]])))
-  }
+  if (is.null(names(value))) return(c(shape = as.double(value[[1L]]), rate = as.double(value[[2L]])))
   if (!setequal(names(value), c("shape", "rate"))) {
     stop_input(argument, "has the names ", list_some(names(value)), " instead of \"shape\" and \"rate\"")
   }

@@ -11,9 +11,7 @@ in_console.dp_prior <- function(x, ...) {
 # shown in the units of the data.
 prior_words <- function(prior) {
   resolved <- inherits(prior, "dp_prior_resolved")
-  if (resolved) {
-    prior <- data_units(prior)
-  }
+  if (resolved) prior <- data_units(prior)
   choose <- function(given, default) if (is.null(given)) default else given
   spread <- choose(prior$mean_scale, prior_defaults$mean_scale)
   law <- choose(prior$concentration, prior_defaults$concentration)
@@ -60,12 +58,8 @@ named_numbers <- function(values) {
 }
 
 deviation_words <- function(scale) {
-  if (is.null(scale)) {
-    return(paste(short_number(prior_defaults$sd), "times that of each marker"))
-  }
-  if (is.matrix(scale)) {
-    scale <- stats::setNames(diag(scale), rownames(scale))
-  }
+  if (is.null(scale)) return(paste(short_number(prior_defaults$sd), "times that of each marker"))
+  if (is.matrix(scale)) scale <- stats::setNames(diag(scale), rownames(scale))
   named_numbers(sqrt(scale))
 }
 

@@ -75,18 +75,12 @@ start_df <- 50
 # floor (p variances). `given` names the parts that the user gave. `resolution`: for each marker the standard
 # deviation of the error of rounding.
 resolve_prior <- function(prior, center, unit, markers, resolution = numeric(length(markers))) {
-  if (!inherits(prior, "dp_prior")) {
-    stop_input("prior", "must come from dp_prior(), not ", show_value(prior))
-  }
-  if (inherits(prior, "dp_prior_resolved")) {
-    prior <- data_units(prior)
-  }
+  if (!inherits(prior, "dp_prior")) stop_input("prior", "must come from dp_prior(), not ", show_value(prior))
+  if (inherits(prior, "dp_prior_resolved")) prior <- data_units(prior)
   p <- length(markers)
   choose <- function(given, default) if (is.null(given)) default else given
   mean <- numeric(p)
-  if (!is.null(prior$mean)) {
-    mean <- (per_marker(prior$mean, "prior$mean", markers) - center) / unit
-  }
+  if (!is.null(prior$mean)) mean <- (per_marker(prior$mean, "prior$mean", markers) - center) / unit
   floor <- if (is.null(prior$floor)) {
     pmax(prior_defaults$floor, resolution / unit)
   } else {
@@ -171,9 +165,7 @@ resolution <- function(data) {
 # The gap of a grid on which most values come more than once; 0 without such a grid.
 grid_gap <- function(values) {
   distinct <- unique(signif(values, 10))
-  if (length(distinct) < 2L || length(distinct) > length(values) / 2) {
-    return(0)
-  }
+  if (length(distinct) < 2L || length(distinct) > length(values) / 2) return(0)
   steps <- diff(sort(distinct))
   gap <- min(steps)
   if (all(abs(steps / gap - round(steps / gap)) < 0.01)) gap else 0
@@ -200,9 +192,7 @@ match_scale <- function(scale, markers) {
     stop_input("prior$scale", sprintf("is %d x %d; %s", nrow(scale), ncol(scale), there_are(markers)))
   }
   given <- rownames(scale)
-  if (is.null(given)) {
-    given <- colnames(scale)
-  }
+  if (is.null(given)) given <- colnames(scale)
   if (!is.null(given)) {
     check_prior_names(given, "prior$scale", markers)
     order <- match(markers, given)

@@ -118,9 +118,7 @@ as.mcmc.list.warpbayes_fit <- function(x, ...) {
 #' @exportS3Method coda::as.mcmc warpbayes_fit
 as.mcmc.warpbayes_fit <- function(x, ...) {
   chains <- as.mcmc.list.warpbayes_fit(x, ...)
-  if (length(chains) != 1L) {
-    stop_input("x", sprintf("has %d chains: use coda::as.mcmc.list()", length(chains)))
-  }
+  if (length(chains) != 1L) stop_input("x", sprintf("has %d chains: use coda::as.mcmc.list()", length(chains)))
   chains[[1L]]
 }
 

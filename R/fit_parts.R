@@ -25,9 +25,7 @@ check_intact.pmf <- function(x, argument) check_pmf(x, argument)
 
 # Stops unless `fit` is a list of the class.
 check_fit_class <- function(fit, argument, class, maker) {
-  if (!inherits(fit, class) || !is.list(fit)) {
-    stop_input(argument, "must come from ", maker, ", not ", show_value(fit))
-  }
+  if (!inherits(fit, class) || !is.list(fit)) stop_input(argument, "must come from ", maker, ", not ", show_value(fit))
   if (!inherits(fit, "warpbayes")) {
     added <- if (class %in% c("cell_types", "differential_abundance")) "" else "\"warpbayes_fit\", "
     stop_input(argument, "was made by an earlier version of warpbayes: class(", argument, ") <- c(class(", argument,
@@ -77,9 +75,7 @@ part_checks <- function(fit, argument) {
       # All at once, which takes a few microseconds, unless one of them is absent or wrong.
       parts <- c(fit[names(dims$traces)], fit$draws[names(dims$draws)])
       right <- lapply(c(dims$traces, dims$draws), as.integer)
-      if (identical(lapply(parts, dim), right) && all(vapply(parts, is.numeric, NA))) {
-        return()
-      }
+      if (identical(lapply(parts, dim), right) && all(vapply(parts, is.numeric, NA))) return()
       for (part in names(dims$traces)) array(part, dims$traces[[part]], absent = absent)
       for (part in names(dims$draws)) {
         if (length(fit$draws[[part]])) array(paste0("draws$", part), dims$draws[[part]], fit$draws[[part]])
@@ -122,9 +118,7 @@ check_mixture_fit <- function(fit, argument = "fit") {
   if (!is.null(fit$samples) || !is.null(fit$sample)) {
     check$names("samples")
     inside <- is.integer(fit$sample) && length(fit$sample) == fit$rows && all(fit$sample %in% seq_along(fit$samples))
-    if (!inside) {
-      stop_input(argument, "has been changed since it was made: its `sample` is not the sample of each cell")
-    }
+    if (!inside) stop_input(argument, "has been changed since it was made: its `sample` is not the sample of each cell")
   }
 }
 

@@ -76,9 +76,7 @@ logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", 
   if (length(scale) == 0L || !positive(scale)) {
     stop_input("scale", "must be positive finite numbers, not ", show_value(scale))
   }
-  if (length(df) == 0L || !positive(df)) {
-    stop_input("df", "must be positive finite numbers, not ", show_value(df))
-  }
+  if (length(df) == 0L || !positive(df)) stop_input("df", "must be positive finite numbers, not ", show_value(df))
   if (length(dispersion) != 2L || !positive(dispersion)) {
     stop_input("dispersion", "must be the shape and the rate of a gamma distribution, two positive numbers, not ",
       show_value(dispersion)
@@ -100,9 +98,7 @@ logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", 
 
 check_prior_types <- function(type) {
   known <- c("normal", "zellner", "horseshoe", "student_t", "cauchy")
-  if (is.null(names(type)) || length(type) < 2L) {
-    return(check_choice(unname(type), "type", known))
-  }
+  if (is.null(names(type)) || length(type) < 2L) return(check_choice(unname(type), "type", known))
   if (!is.character(type) || anyNA(type) || !all(type %in% known)) {
     stop_input("type", "must be among ", paste0(dQuote(known, FALSE), collapse = ", "), ", not ",
       if (is.character(type)) dQuote(type[!type %in% known][[1L]], FALSE) else show_value(type))
@@ -117,9 +113,7 @@ check_prior_types <- function(type) {
 # units, `law`, `law_df` and `law_scale` are for src/regression/regression.h, and `deviation` has the standard
 # deviations in the units of the coefficients, for printing. `design` comes from logit_design().
 resolve_logit_prior <- function(prior, design, family, response_mean) {
-  if (!inherits(prior, "logit_prior")) {
-    stop_input("prior", "must come from logit_prior(), not ", show_value(prior))
-  }
+  if (!inherits(prior, "logit_prior")) stop_input("prior", "must come from logit_prior(), not ", show_value(prior))
   names <- colnames(design$x)
   slopes <- which(!design$is_intercept)
   prior$location <- one_for_each(prior$location, "location", names[slopes])
@@ -143,9 +137,7 @@ resolve_logit_prior <- function(prior, design, family, response_mean) {
   located <- types %in% c("normal", "student_t", "cauchy")
   mean[slopes[located]] <- (prior$location * unit[slopes])[located]
   if (identical(unname(prior$type), "zellner")) {
-    if (is.null(prior$g)) {
-      prior$g <- sum(design$counts)
-    }
+    if (is.null(prior$g)) prior$g <- sum(design$counts)
     precision[slopes, slopes] <- zellner_precision(design, slopes, prior$g)
   }
   prior$mean <- mean
@@ -190,9 +182,7 @@ one_for_each <- function(values, argument, names, other = 0) {
     return(all)
   }
   values <- unname(values)
-  if (length(values) == 1L || length(values) == length(names)) {
-    return(rep_len(values, length(names)))
-  }
+  if (length(values) == 1L || length(values) == length(names)) return(rep_len(values, length(names)))
   stop_input("prior", sprintf(
     "has %d numbers as `%s` for %s besides the intercept", length(values), argument,
     count_words(length(names), "coefficient")
@@ -200,9 +190,7 @@ one_for_each <- function(values, argument, names, other = 0) {
 }
 
 zellner_precision <- function(design, slopes, g) {
-  if (length(slopes) == 0L) {
-    return(matrix(0, 0L, 0L))
-  }
+  if (length(slopes) == 0L) return(matrix(0, 0L, 0L))
   information <- if (is_sparse_matrix(design$x)) {
     x <- design$x[, slopes, drop = FALSE]
     as.matrix(Matrix::crossprod(x * sqrt(design$information))) / outer(design$scale[slopes], design$scale[slopes])

@@ -9,17 +9,13 @@ as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5
                              argument = "x", min_rows = 2, missing = "error", parts = NULL, threads = 1L) {
   given <- x
   x <- expression_matrix(given, markers, argument)
-  if (ncol(x) == 0L) {
-    stop_input(argument, "has no columns")
-  }
+  if (ncol(x) == 0L) stop_input(argument, "has no columns")
   if (nrow(x) < min_rows) {
     stop_input(argument, if (nrow(x) == 0L) "has no rows" else "has only one row",
       sprintf("; at least %d are needed", min_rows)
     )
   }
-  if (is.integer(x)) {
-    storage.mode(x) <- "double"
-  }
+  if (is.integer(x)) storage.mode(x) <- "double"
   names <- marker_names(x, argument)
   advice <- "missing = \"model\" takes NA as missing at random"
   columns <- scan_columns(x, names, argument, missing, advice, parts, threads)
@@ -57,9 +53,7 @@ as_new_rows <- function(newdata, fit, argument = "newdata") {
       length(fit$markers), list_some(fit$markers)
     ))
   }
-  if (is.integer(x)) {
-    storage.mode(x) <- "double"
-  }
+  if (is.integer(x)) storage.mode(x) <- "double"
   if (nrow(x) > 0L) {
     scan_columns(x, fit$markers, argument, fit$missing,
       "a fit with missing = \"model\" takes cells with missing values"
@@ -71,17 +65,13 @@ as_new_rows <- function(newdata, fit, argument = "newdata") {
 
 # The cells that the user gives, or the fitted cells.
 cells_of <- function(fit, newdata, argument = "newdata") {
-  if (!is.null(newdata)) {
-    return(as_new_rows(newdata, fit, argument))
-  }
+  if (!is.null(newdata)) return(as_new_rows(newdata, fit, argument))
   if (!is.null(fit$reader)) {
     stop_input(argument,
       "is NULL, and the cells of the fit are where its row_reader() reads them: give some of them at a time"
     )
   }
-  if (is.null(fit$x)) {
-    stop_input(argument, "is NULL, and the fit has lost its own cells, `fit$x`")
-  }
+  if (is.null(fit$x)) stop_input(argument, "is NULL, and the fit has lost its own cells, `fit$x`")
   fit$x
 }
 
@@ -112,29 +102,19 @@ expression_matrix <- function(x, markers, argument, from_fit = FALSE) {
 
 check_matrix <- function(x, argument) {
   wrong <- function(...) stop_input(argument, ...)
-  if (is.null(x)) {
-    wrong("is NULL; give a matrix or data frame with one row per cell and one column per marker")
-  }
+  if (is.null(x)) wrong("is NULL; give a matrix or data frame with one row per cell and one column per marker")
   if (isS4(x) && methods::is(x, "sparseMatrix")) {
     wrong("is a sparse matrix (class ", dQuote(class(x)[[1L]], FALSE), "), which a Gaussian mixture cannot use; ",
       "if its zeros are measurements, give as.matrix(", argument, ")")
   }
-  if (isS4(x) && (methods::is(x, "Matrix") || methods::is(x, "DelayedMatrix"))) {
-    x <- as.matrix(x)
-  }
+  if (isS4(x) && (methods::is(x, "Matrix") || methods::is(x, "DelayedMatrix"))) x <- as.matrix(x)
   if (is.list(x)) {
     wrong("is a list; bind its elements into one matrix or data frame, for instance with do.call(rbind, ",
       argument, ")")
   }
-  if (is.matrix(x) && is.numeric(x) && !is.factor(x)) {
-    return(x)
-  }
-  if (is.matrix(x)) {
-    wrong("is a ", typeof(x), " matrix; its values must be numbers")
-  }
-  if (is.array(x) && length(dim(x)) != 1L) {
-    wrong("is an array with ", length(dim(x)), " dimensions; a matrix has two")
-  }
+  if (is.matrix(x) && is.numeric(x) && !is.factor(x)) return(x)
+  if (is.matrix(x)) wrong("is a ", typeof(x), " matrix; its values must be numbers")
+  if (is.array(x) && length(dim(x)) != 1L) wrong("is an array with ", length(dim(x)), " dimensions; a matrix has two")
   if (is.numeric(x) && !is.factor(x)) {
     wrong("is a vector of ", length(x), " numbers; for one marker give matrix(", argument, ", ncol = 1), ",
       "for one cell matrix(", argument, ", nrow = 1)")

@@ -10,24 +10,14 @@ select_markers <- function(x, markers, described, argument, from_fit = FALSE) {
   } else {
     stop_input("markers", "must be names or numbers of columns, not ", show_value(markers))
   }
-  if (length(index) == 0L) {
-    stop_input("markers", "selects no column")
-  }
-  if (anyDuplicated(index)) {
-    stop_input("markers", "selects column ", index[anyDuplicated(index)], " twice")
-  }
+  if (length(index) == 0L) stop_input("markers", "selects no column")
+  if (anyDuplicated(index)) stop_input("markers", "selects column ", index[anyDuplicated(index)], " twice")
   # A name that two columns have does not choose one of them.
   given <- colnames(x)
   twice <- is.character(markers) & given[index] %in% given[duplicated(given)]
-  if (any(twice)) {
-    stop_input(argument, "has two columns named ", dQuote(given[index][twice][[1L]], FALSE))
-  }
-  if (!identical(index, seq_len(ncol(x)))) {
-    x <- x[, index, drop = FALSE]
-  }
-  if (is.character(markers) && !identical(markers, colnames(x))) {
-    colnames(x) <- markers
-  }
+  if (any(twice)) stop_input(argument, "has two columns named ", dQuote(given[index][twice][[1L]], FALSE))
+  if (!identical(index, seq_len(ncol(x)))) x <- x[, index, drop = FALSE]
+  if (is.character(markers) && !identical(markers, colnames(x))) colnames(x) <- markers
   x
 }
 
@@ -45,9 +35,7 @@ columns_by_name <- function(markers, given, described, argument, from_fit) {
   index <- match(markers, given)
   by_description <- is.na(index) & markers %in% described
   index[by_description] <- match(names(described)[match(markers[by_description], described)], given)
-  if (!anyNA(index)) {
-    return(index)
-  }
+  if (!anyNA(index)) return(index)
   missing <- markers[is.na(index)]
   known <- c(given, setdiff(described[!is.na(described)], given))
   text <- if (is.null(known)) "has no column names" else paste("has", list_some(known))
@@ -60,13 +48,9 @@ columns_by_name <- function(markers, given, described, argument, from_fit) {
 
 marker_names <- function(x, argument) {
   given <- colnames(x)
-  if (is.null(given)) {
-    return(paste0("V", seq_len(ncol(x))))
-  }
+  if (is.null(given)) return(paste0("V", seq_len(ncol(x))))
   given <- complete_names(given)
-  if (anyDuplicated(given)) {
-    stop_input(argument, "has two columns named ", dQuote(given[anyDuplicated(given)], FALSE))
-  }
+  if (anyDuplicated(given)) stop_input(argument, "has two columns named ", dQuote(given[anyDuplicated(given)], FALSE))
   given
 }
 
@@ -120,9 +104,7 @@ check_scan <- function(scan, value, markers, argument, advice = NULL, parts = NU
 # Up to 10,000 known values of a column, spread over the rows.
 some_values <- function(x, j) {
   values <- x[spread_over(nrow(x)), j]
-  if (!anyNA(values)) {
-    return(values)
-  }
+  if (!anyNA(values)) return(values)
   known <- which(!is.na(x[, j]))
   x[known[spread_over(length(known))], j]
 }

@@ -3,18 +3,10 @@
 # A list of flowFrame or cytoframe objects, or NULL for another class. An object that was read from a file can be used
 # without the package that defines its class, which is called only if it is installed.
 cytometry_frames <- function(x) {
-  if (!isS4(x)) {
-    return(NULL)
-  }
-  if (methods::is(x, "flowFrame")) {
-    return(list(x))
-  }
-  if (!methods::is(x, "flowSet")) {
-    return(NULL)
-  }
-  if (load_package_of(x) || methods::is(x, "cytoset")) {
-    return(lapply(seq_len(length(x)), function(i) x[[i]]))
-  }
+  if (!isS4(x)) return(NULL)
+  if (methods::is(x, "flowFrame")) return(list(x))
+  if (!methods::is(x, "flowSet")) return(NULL)
+  if (load_package_of(x) || methods::is(x, "cytoset")) return(lapply(seq_len(length(x)), function(i) x[[i]]))
   samples <- rownames(methods::slot(methods::slot(x, "phenoData"), "data"))
   mget(samples, envir = methods::slot(x, "frames"))
 }
@@ -22,9 +14,7 @@ cytometry_frames <- function(x) {
 frame_values <- function(frame, argument) {
   load_package_of(frame)
   exprs <- accessor("Biobase", "exprs")
-  if (!is.null(exprs) && methods::hasMethod("exprs", class(frame), where = environment(exprs))) {
-    return(exprs(frame))
-  }
+  if (!is.null(exprs) && methods::hasMethod("exprs", class(frame), where = environment(exprs))) return(exprs(frame))
   values <- if (methods::.hasSlot(frame, "exprs")) methods::slot(frame, "exprs")
   # A cytoframe keeps its cells outside R, where only flowWorkspace can reach them.
   if (methods::is(frame, "cytoframe") || !is.matrix(values)) {
@@ -39,9 +29,7 @@ frame_values <- function(frame, argument) {
 
 stack_frames <- function(frames, argument) {
   values <- lapply(frames, frame_values, argument = argument)
-  if (length(values) == 0L) {
-    stop_input(argument, "holds no samples")
-  }
+  if (length(values) == 0L) stop_input(argument, "holds no samples")
   channels <- colnames(values[[1L]])
   for (i in seq_along(values)) {
     if (!identical(colnames(values[[i]]), channels)) {
@@ -59,9 +47,7 @@ stack_frames <- function(frames, argument) {
 # What the channels of a flowFrame measure ("CD4" for "FL1-H"), named by channel.
 descriptions <- function(x) {
   frames <- cytometry_frames(x)
-  if (length(frames) == 0L || !methods::.hasSlot(frames[[1L]], "parameters")) {
-    return(NULL)
-  }
+  if (length(frames) == 0L || !methods::.hasSlot(frames[[1L]], "parameters")) return(NULL)
   table <- methods::slot(methods::slot(frames[[1L]], "parameters"), "data")
   stats::setNames(as.character(table$desc), as.character(table$name))
 }

@@ -53,17 +53,11 @@ transform_types <- c("none", "arcsinh", "logicle")
 # The transformation that the arguments ask for. `cells`: a function that gives the values of a marker, by its number.
 # `tops`: the largest values that the instrument can write, named by marker, or NULL.
 resolve_transform <- function(transform, cofactor, markers, cells = NULL, tops = NULL) {
-  if (is.list(transform)) {
-    return(check_transform(transform, markers))
-  }
+  if (is.list(transform)) return(check_transform(transform, markers))
   type <- transform_of_markers(transform, markers)
-  if (all(type == "none")) {
-    return(NULL)
-  }
+  if (all(type == "none")) return(NULL)
   cofactor <- cofactor_of_markers(cofactor, type, markers)
-  if (all(type == "arcsinh")) {
-    return(list(type = "arcsinh", cofactor = cofactor))
-  }
+  if (all(type == "arcsinh")) return(list(type = "arcsinh", cofactor = cofactor))
   made <- list(type = type, cofactor = cofactor)
   if (any(type == "logicle")) {
     made$logicle <- matrix(NA_real_, length(markers), 4L, dimnames = list(markers, c("t", "w", "m", "a")))
@@ -92,9 +86,7 @@ transform_of_markers <- function(transform, markers) {
       show_value(other[[1L]]))
   }
   if (is.null(names(transform))) {
-    if (length(transform) != p) {
-      wrong("has length ", length(transform), " and no names; ", there_are(markers))
-    }
+    if (length(transform) != p) wrong("has length ", length(transform), " and no names; ", there_are(markers))
     return(stats::setNames(transform, markers))
   }
   check_named_markers(names(transform), "transform", markers)
@@ -118,9 +110,7 @@ cofactor_of_markers <- function(cofactor, type, markers) {
   wrong <- function(...) stop_input("cofactor", ...)
   p <- length(markers)
   curved <- type == "arcsinh"
-  if (!any(curved)) {
-    return(stats::setNames(rep(NA_real_, p), markers))
-  }
+  if (!any(curved)) return(stats::setNames(rep(NA_real_, p), markers))
   named <- length(cofactor) > 0L && !is.null(names(cofactor)) && (length(cofactor) > 1L || p == 1L || !all(curved))
   if (!is.numeric(cofactor) || !named && !length(cofactor) %in% c(1L, p)) {
     wrong(sprintf("must be one number or one per marker (%d), not ", p), show_value(cofactor))
@@ -135,9 +125,7 @@ cofactor_of_markers <- function(cofactor, type, markers) {
   }
   cofactor <- rep_len(as.double(cofactor), p)
   usable <- is.finite(cofactor) & cofactor > 0
-  if (!all(usable[curved])) {
-    wrong("must be positive and finite, not ", format(cofactor[curved & !usable][[1L]]))
-  }
+  if (!all(usable[curved])) wrong("must be positive and finite, not ", format(cofactor[curved & !usable][[1L]]))
   cofactor[!curved] <- NA
   stats::setNames(cofactor, markers)
 }
@@ -166,9 +154,7 @@ type_of_marker <- function(transform, j) {
 # Cells on the scale of the fit, and back.
 transform_columns <- function(x, transform) {
   for (j in if (!is.null(transform)) seq_len(ncol(x))) {
-    if (type_of_marker(transform, j) != "none") {
-      x[, j] <- transform_values(x[, j], transform, j)
-    }
+    if (type_of_marker(transform, j) != "none") x[, j] <- transform_values(x[, j], transform, j)
   }
   x
 }
@@ -203,9 +189,7 @@ units_of_scale <- function(values, transform, j) {
 
 # The words for the scale of all markers together.
 scale_words <- function(transform) {
-  if (is.null(transform)) {
-    return("in the data's units")
-  }
+  if (is.null(transform)) return("in the data's units")
   types <- unique(transform$type)
   if (length(types) == 1L) sprintf("on the %s scale", types) else "each marker on its own scale"
 }
@@ -274,9 +258,7 @@ logicle <- function(x, scale) {
   for (i in 1:20) {
     step <- (biexponential(y, scale) - size) / biexponential_slope(y, scale)
     y <- y - step
-    if (!any(abs(step) > 1e-9, na.rm = TRUE)) {
-      break
-    }
+    if (!any(abs(step) > 1e-9, na.rm = TRUE)) break
   }
   scale$m * (scale$x1 + ifelse(x < 0, -1, 1) * (y - scale$x1))
 }
@@ -289,13 +271,9 @@ inverse_logicle <- function(y, scale) {
 # The largest values that the instrument can write in each channel, from the first frame; NULL for other data.
 instrument_tops <- function(x) {
   frames <- cytometry_frames(x)
-  if (length(frames) == 0L || !methods::.hasSlot(frames[[1L]], "parameters")) {
-    return(NULL)
-  }
+  if (length(frames) == 0L || !methods::.hasSlot(frames[[1L]], "parameters")) return(NULL)
   table <- methods::slot(methods::slot(frames[[1L]], "parameters"), "data")
-  if (is.null(table$maxRange)) {
-    return(NULL)
-  }
+  if (is.null(table$maxRange)) return(NULL)
   tops <- stats::setNames(as.double(table$maxRange), as.character(table$name))
   described <- as.character(table$desc)
   named <- !is.na(described) & !described %in% names(tops) & !duplicated(described)

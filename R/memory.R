@@ -1,9 +1,7 @@
 # Finds how much memory is available, and shows amounts of memory in messages.
 
 show_bytes <- function(bytes) {
-  if (bytes >= 1e21) {
-    return(paste(format(bytes, digits = 3), "B"))
-  }
+  if (bytes >= 1e21) return(paste(format(bytes, digits = 3), "B"))
   unit <- max(floor(log10(max(bytes, 1)) / 3), 0)
   paste(format(signif(bytes / 1000^unit, 3)), c("B", "kB", "MB", "GB", "TB", "PB", "EB")[[unit + 1]])
 }

@@ -6,9 +6,7 @@
 # `group`. NULL if there is nothing to draw. `size` is for points and text.
 layer <- function(shape, ..., colour = if (shape == "rects") NA_character_ else "black",
                   fill = NA_character_, group = 1L, width = 1, dash = 1, size = 1, pch = 21, bold = FALSE, side = 1L) {
-  if (!length(..1)) {
-    return(NULL)
-  }
+  if (!length(..1)) return(NULL)
   list(shape = shape, data = data.frame(..., colour = colour, fill = fill, group = group),
     style = list(width = width, dash = dash, size = size, pch = pch, bold = bold, side = side))
 }
@@ -120,9 +118,7 @@ paint_picture <- function(picture) {
   for (i in seq_along(panels)) {
     graphics::plot.new()
     if (!is.null(panels[[i]])) {
-      if (!is.null(left$most)) {
-        panels[[i]]$y$labels <- short_names(panels[[i]]$y$labels, left$most)
-      }
+      if (!is.null(left$most)) panels[[i]]$y$labels <- short_names(panels[[i]]$y$labels, left$most)
       paint_panel(panels[[i]], picture, i == 1L || !picture$one_y || (i - 1L) %% picture$columns == 0L,
         !picture$one_x || i == length(panels), left$cex)
     }
@@ -132,9 +128,7 @@ paint_picture <- function(picture) {
   graphics::mtext(picture$ylab, side = 2L, outer = several, line = if (several) outer_y else left$lines - 0.2, las = 0)
   graphics::mtext(picture$caption, side = 1L, outer = TRUE, line = below - 1.1, adj = 1, cex = 0.7, col = "#555555")
   graphics::mtext(picture$main, side = 3L, outer = TRUE, line = if (matrix) 2.3 else 0.2, font = 2L)
-  if (!is.null(picture$key)) {
-    paint_legend(picture$key)
-  }
+  if (!is.null(picture$key)) paint_legend(picture$key)
 }
 
 # The lines of margin for the labels of y axes, and the size of these.
@@ -143,9 +137,7 @@ name_lines <- function(panels, columns) {
   labels <- lapply(ticks, function(one) if (is.list(one$labels)) rep("10000", length(one$labels)) else one$labels)
   most <- max(lengths(labels), 1L)
   widest <- max(nchar(paste(unlist(labels))), 1L)
-  if (!isTRUE(ticks[[1L]]$names)) {
-    return(list(lines = 1 + 0.5 * widest, cex = 0.9))
-  }
+  if (!isTRUE(ticks[[1L]]$names)) return(list(lines = 1 + 0.5 * widest, cex = 0.9))
   fitted <- names_in_margin(unlist(labels), graphics::par("din")[[1L]] / columns, min(0.9, 22 / most))
   list(lines = fitted$lines, cex = fitted$cex, most = max(nchar(fitted$names)))
 }
@@ -179,9 +171,7 @@ paint_panel <- function(panel, picture, with_y, with_x, cex) {
     graphics::text(mean(panel$xlim), panel$ylim[[2L]] - 0.1 * diff(panel$ylim), panel$title, font = 2L,
       cex = fitting_size(panel$title, 0.94 * diff(panel$xlim), 1.2, font = 2L))
   }
-  if (!is.null(panel$x) || !is.null(panel$y)) {
-    graphics::box(col = "#555555")
-  }
+  if (!is.null(panel$x) || !is.null(panel$y)) graphics::box(col = "#555555")
 }
 
 # Axes of a matrix of markers: on all four sides, or with the names at the left and below if the matrix has no diagonal,
@@ -204,9 +194,7 @@ paint_sides <- function(panel, picture) {
 }
 
 paint_axis <- function(side, ticks, cex) {
-  if (is.null(ticks)) {
-    return(invisible())
-  }
+  if (is.null(ticks)) return(invisible())
   if (length(ticks$minor)) {
     graphics::axis(side, at = ticks$minor, labels = FALSE, tcl = 0.6 * graphics::par("tcl"), lwd = 0, lwd.ticks = 1)
   }

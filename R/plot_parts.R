@@ -4,9 +4,7 @@
 check_title <- function(main) {
   drawn <- is.null(main) || length(main) && is.null(dim(main)) && (is.character(main) || is.language(main) ||
     is.numeric(main) && !is.object(main))
-  if (!drawn) {
-    stop_input("main", "must be NULL or a text, not ", show_value(main))
-  }
+  if (!drawn) stop_input("main", "must be NULL or a text, not ", show_value(main))
 }
 
 # Ticks on the scale of a transformed marker within `ends`: at zero and at powers of ten from about the width of the

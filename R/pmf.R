@@ -109,18 +109,14 @@ pmf <- function(prob, from = 0, log = FALSE, normalize = FALSE, tolerance = 1e-8
     by <- check_number(by, "by", min = 0)
     from <- check_first(from, by)
   } else {
-    if (!missing(from)) {
-      stop_input("from", "and `values` are both given: the values say where they begin")
-    }
+    if (!missing(from)) stop_input("from", "and `values` are both given: the values say where they begin")
     values <- check_pmf_values(values, length(prob))
     by <- if (missing(by)) step_of_values(values) else check_number(by, "by", min = 0)
     at <- check_on_step(values, by)
   }
   total <- total_weight(prob, log)
   distance <- abs(total - !log)
-  if (normalize && !is.finite(total)) {
-    stop_input("prob", "has an infinite sum and cannot be normalized")
-  }
+  if (normalize && !is.finite(total)) stop_input("prob", "has an infinite sum and cannot be normalized")
   if (normalize || (distance > sum_tolerance && distance <= tolerance)) {
     prob <- if (log) prob - total else prob / total
   } else if (distance > tolerance) {
@@ -156,9 +152,7 @@ check_pmf_values <- function(values, size) {
 step_of_values <- function(values) {
   distance <- (if (is.unsorted(values)) sort(values) else values) - min(values)
   distance <- distance[-1L][diff(distance) > 0]
-  if (length(distance) == 0L) {
-    return(1)
-  }
+  if (length(distance) == 0L) return(1)
   for (scale in 10^(0:9)) {
     whole <- round(distance * scale)
     slack <- 8 * .Machine$double.eps * scale * max(abs(values), distance)
@@ -166,9 +160,7 @@ step_of_values <- function(values) {
       step <- 0
       for (one in whole) {
         step <- if (step == 0) one else common_step_of_two(one, step)
-        if (step == 1) {
-          break
-        }
+        if (step == 1) break
       }
       return(step / scale)
     }
@@ -203,24 +195,18 @@ plain_weights <- function(weights, argument, log) {
 
 # A double vector of usable weights (or logarithms), or an error that names the first unusable entry.
 check_weights <- function(weights, argument, log) {
-  if (is.double(weights) && is.null(attributes(weights)) && .Call(C_pmf_usable, weights, log)) {
-    return(weights)
-  }
+  if (is.double(weights) && is.null(attributes(weights)) && .Call(C_pmf_usable, weights, log)) return(weights)
   if (!is.numeric(weights) || (!is.null(dim(weights)) && length(dim(weights)) != 1L)) {
     stop_input(argument, "must be a numeric vector, not ", show_value(weights))
   }
-  if (length(weights) == 0L) {
-    stop_input(argument, "is empty: a distribution has at least one value")
-  }
+  if (length(weights) == 0L) stop_input(argument, "is empty: a distribution has at least one value")
   weights <- as.double(weights)
   bad <- bad_weight(weights, log)
   if (bad > 0) {
     stop_input(argument, sprintf("has the entry %s at position %.0f; ", format(weights[[bad]], digits = 15), bad),
       weight_rule(log))
   }
-  if (max(weights) <= if (log) -Inf else 0) {
-    stop_input(argument, "is all zero: at least one value must be possible")
-  }
+  if (max(weights) <= if (log) -Inf else 0) stop_input(argument, "is all zero: at least one value must be possible")
   weights
 }
 
@@ -232,14 +218,10 @@ least_log <- -2^49
 bad_weight <- function(weights, log) {
   range <- range(weights)
   if (log) {
-    if (!anyNA(range) && range[[2L]] < Inf && range[[2L]] <= -least_log && (range[[1L]] >= least_log)) {
-      return(0)
-    }
+    if (!anyNA(range) && range[[2L]] < Inf && range[[2L]] <= -least_log && (range[[1L]] >= least_log)) return(0)
     bad <- which(is.na(weights) | weights > -least_log | (weights < least_log & weights > -Inf))
   } else {
-    if (!anyNA(range) && range[[1L]] >= 0 && range[[2L]] < Inf) {
-      return(0)
-    }
+    if (!anyNA(range) && range[[1L]] >= 0 && range[[2L]] < Inf) return(0)
     bad <- which(is.na(weights) | weights < 0 | weights == Inf)
   }
   if (length(bad) > 0L) bad[[1L]] else 0
@@ -271,17 +253,13 @@ prob_of <- function(x, log = FALSE) {
 # Weights in proportion to the probabilities, for moments and draws. For a distribution on the log scale the largest
 # weight is 1, so that only negligible entries underflow.
 relative_weights <- function(x) {
-  if (!is_log(x)) {
-    return(x$prob)
-  }
+  if (!is_log(x)) return(x$prob)
   largest <- max(x$log_prob)
   by_blocks(length(x$log_prob), function(at) exp(x$log_prob[at] - largest))
 }
 
 total_weight <- function(weights, log) {
-  if (length(weights) == 1L) {
-    return(weights)
-  }
+  if (length(weights) == 1L) return(weights)
   native(C_pmf_cumulate, weights, log, FALSE, resolve_run("cpu", work = 0))[[length(weights)]]
 }
 

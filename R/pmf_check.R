@@ -2,13 +2,9 @@
 
 # `x`, if it is a distribution as pmf() makes it.
 check_pmf <- function(x, argument) {
-  if (!inherits(x, "pmf")) {
-    stop_input(argument, "must be a distribution made by pmf(), not ", show_value(x))
-  }
+  if (!inherits(x, "pmf")) stop_input(argument, "must be a distribution made by pmf(), not ", show_value(x))
   problem <- pmf_problem(x)
-  if (!is.null(problem)) {
-    stop_input(argument, "is not a distribution as pmf() makes it: ", problem)
-  }
+  if (!is.null(problem)) stop_input(argument, "is not a distribution as pmf() makes it: ", problem)
   x
 }
 
@@ -19,18 +15,12 @@ changed_tolerance <- 0.01
 # What is wrong with an object of class `pmf` that has been changed by hand or read from a damaged file; NULL if
 # nothing is.
 pmf_problem <- function(x) {
-  if (!is.list(x)) {
-    return(paste("it is", show_value(unclass(x)), "instead of a list"))
-  }
-  if (!inherits(x, "warpbayes")) {
-    return("it lacks the class \"warpbayes\", which earlier versions did not have")
-  }
+  if (!is.list(x)) return(paste("it is", show_value(unclass(x)), "instead of a list"))
+  if (!inherits(x, "warpbayes")) return("it lacks the class \"warpbayes\", which earlier versions did not have")
   log <- !is.null(x[["log_prob"]])
   weights <- if (log) x[["log_prob"]] else x[["prob"]]
   name <- if (log) "`log_prob`" else "`prob`"
-  if (is.null(weights)) {
-    return(paste(name, "is missing"))
-  }
+  if (is.null(weights)) return(paste(name, "is missing"))
   if (!is.double(weights) || length(weights) == 0L || !is.null(attributes(weights))) {
     return(paste(name, "is not a vector of doubles:", show_value(weights)))
   }
@@ -38,9 +28,7 @@ pmf_problem <- function(x) {
     return(if (is.null(x[["from"]])) "`from` is missing" else paste("`from` is", show_value(x[["from"]])))
   }
   by <- x[["by"]]
-  if (!is.null(by) && !(is_finite_number(by) && by > 0)) {
-    return(paste("`by` is", show_value(by)))
-  }
+  if (!is.null(by) && !(is_finite_number(by) && by > 0)) return(paste("`by` is", show_value(by)))
   if (!.Call(C_pmf_usable, weights, log)) {
     return(paste0(name, " has entries that are not ", if (log) "logarithms of ", "probabilities"))
   }

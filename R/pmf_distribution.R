@@ -156,9 +156,7 @@ quantile.pmf <- function(x, probs = seq(0, 1, 0.25), names = TRUE, ...) {
   names <- check_flag(names, "names")
   probs <- check_probabilities(probs, "probs", FALSE)
   result <- qpmf(probs, x)
-  if (names) {
-    names(result) <- ifelse(is.na(probs), "", paste0(format(100 * probs, trim = TRUE, digits = 7), "%"))
-  }
+  if (names) names(result) <- ifelse(is.na(probs), "", paste0(format(100 * probs, trim = TRUE, digits = 7), "%"))
   result
 }
 
@@ -206,9 +204,7 @@ variance.default <- function(x, ...) {
   # Package posterior has a generic of the same name. If this package is attached after posterior, it hides that
   # generic, so other objects are passed on to it.
   check_present(!missing(x), "x")
-  if (has_foreign_method("variance", "posterior", x)) {
-    return(posterior::variance(x, ...))
-  }
+  if (has_foreign_method("variance", "posterior", x)) return(posterior::variance(x, ...))
   check_pmf(x, "x")
 }
 

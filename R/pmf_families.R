@@ -65,9 +65,7 @@ family_pmf <- function(density, tail_of, lowest, highest, tail, log, argument) {
     to <- first_whole(function(x) tail_of(x, FALSE) <= tail, lowest, highest)
     from <- first_whole(function(x) tail_of(x, TRUE) > tail, lowest, to)
   }
-  if (to > 2^52) {
-    stop_input(argument, "gives a range of values that passes 2^52")
-  }
+  if (to > 2^52) stop_input(argument, "gives a range of values that passes 2^52")
   count <- to - from + 1
   check_result_size(count, argument, "probabilities", copies = 2)
   new_pmf(by_blocks(count, function(at) density(from - 1 + at, log)), from, log)
@@ -128,17 +126,13 @@ pmf_binomial <- function(size, prob, tail = 1e-15, log = FALSE) {
 pmf_negative_binomial <- function(size, prob, mu, tail = 1e-15, log = FALSE) {
   require_arguments("size")
   size <- check_number(size, "size", min = 0)
-  if (missing(prob) == missing(mu)) {
-    stop_input("prob", "or `mu` must be given, and not both")
-  }
+  if (missing(prob) == missing(mu)) stop_input("prob", "or `mu` must be given, and not both")
   prob <- if (missing(mu)) {
     check_probability(prob, "prob", zero = FALSE)
   } else {
     size / (size + check_number(mu, "mu", min = 0, open = FALSE))
   }
-  if (prob == 0) {
-    stop_input("size", "is ", show_value(size), ", so much smaller than `mu` that size / (size + mu) is 0")
-  }
+  if (prob == 0) stop_input("size", "is ", show_value(size), ", so much smaller than `mu` that size / (size + mu) is 0")
   family_pmf(
     function(x, log) stats::dnbinom(x, size, prob, log = log),
     function(x, lower) stats::pnbinom(x, size, prob, lower.tail = lower),
@@ -206,9 +200,7 @@ pmf_poisson_binomial <- function(prob, weights = NULL, log = FALSE, accuracy = 1
   if (length(prob) == 0L || anyNA(prob)) {
     stop_input("prob", if (length(prob) == 0L) "is empty" else "has missing entries")
   }
-  if (is.null(weights)) {
-    weights <- rep(1, length(prob))
-  }
+  if (is.null(weights)) weights <- rep(1, length(prob))
   whole <- is.numeric(weights) && length(weights) == length(prob) && all(is.finite(weights)) &&
     all(weights >= 0 & weights == floor(weights) & weights <= 2^50)
   if (!whole) {

@@ -9,16 +9,10 @@ Ops.warpbayes <- function(e1, e2) {
     x <- if (inherits(e1, "warpbayes")) e1 else e2
     return(if (is.atomic(x)) NextMethod() else stop_refused(operator, x))
   }
-  if (inherits(e1, "pmf")) {
-    check_pmf(e1, "e1")
-  }
-  if (!missing(e2) && inherits(e2, "pmf")) {
-    check_pmf(e2, "e2")
-  }
+  if (inherits(e1, "pmf")) check_pmf(e1, "e1")
+  if (!missing(e2) && inherits(e2, "pmf")) check_pmf(e2, "e2")
   if (missing(e2)) {
-    if (!operator %in% c("+", "-")) {
-      stop_operator(operator)
-    }
+    if (!operator %in% c("+", "-")) stop_operator(operator)
     return(if (operator == "-") negate_pmf(e1) else e1)
   }
   switch(operator,
@@ -31,12 +25,8 @@ Ops.warpbayes <- function(e1, e2) {
 }
 
 add_or_shift <- function(e1, e2) {
-  if (!inherits(e1, "pmf")) {
-    return(shift_pmf(e2, check_shift(e1, "e1")))
-  }
-  if (!inherits(e2, "pmf")) {
-    return(shift_pmf(e1, check_shift(e2, "e2")))
-  }
+  if (!inherits(e1, "pmf")) return(shift_pmf(e2, check_shift(e1, "e1")))
+  if (!inherits(e2, "pmf")) return(shift_pmf(e1, check_shift(e2, "e2")))
   convolve_pmf(e1, e2)
 }
 
@@ -100,9 +90,7 @@ scale_pmf <- function(x, times, argument, operator) {
 #' @rdname pmf
 #' @export
 Summary.pmf <- function(..., na.rm = FALSE) {
-  if (!.Generic %in% c("max", "min")) {
-    stop_refused(.Generic, ..1)
-  }
+  if (!.Generic %in% c("max", "min")) stop_refused(.Generic, ..1)
   extreme_pmf(list(...), .Generic)
 }
 
@@ -131,9 +119,7 @@ in_console.pmf_list <- function(x, ...) {
   for (i in shown) {
     cat(sprintf("[[%d]] %s\n", i, if (inherits(x[[i]], "pmf")) format(x[[i]]) else show_value(x[[i]])))
   }
-  if (length(x) > length(shown)) {
-    cat("...\n")
-  }
+  if (length(x) > length(shown)) cat("...\n")
 }
 
 #' @noRd

@@ -48,9 +48,7 @@ plot.pmf <- function(x, y = NULL, type = c("auto", "bars", "line", "distribution
                      col = c("#0072B2", "#D55E00"), border = NA, legend = c("x", "y"), add = FALSE, ...) {
   type <- check_choice(type, "type", c("auto", "bars", "line", "distribution", "quantile", "lorenz", "stop_loss"))
   check_pmf(x, "x")
-  if (!is.null(y)) {
-    check_pmf(y, "y")
-  }
+  if (!is.null(y)) check_pmf(y, "y")
   add <- check_flag(add, "add")
   border <- check_colours(border, "border")
   picture <- pmf_picture(x, y, type, log, lower.tail, xlim, ylim, xlab, ylab, main, col, legend)
@@ -77,9 +75,7 @@ pmf_picture <- function(x, y, type, log, lower.tail, xlim, ylim, xlab, ylab, mai
   shared <- list(all = all, log = log, lower.tail = lower.tail, ylim = ylim, main = main,
     col = rep_len(check_colours(col, "col"), 2L), legend = legend)
   if (type == "quantile") {
-    if (log) {
-      stop_input("log", "is TRUE, but probabilities of quantiles are on a linear axis")
-    }
+    if (log) stop_input("log", "is TRUE, but probabilities of quantiles are on a linear axis")
     line <- quantile_line(all)
     own <- list(type = type, xlim = xlim, line = line[c("x", "y")], whole = line$whole)
     return(c(shared, own, labelled(line$labels)))
@@ -94,9 +90,7 @@ pmf_picture <- function(x, y, type, log, lower.tail, xlim, ylim, xlab, ylab, mai
     xlim <- if (!is.null(xlim)) xlim else if (type == "lorenz") c(0, 1) else range(curves[[1L]]$x)
     return(c(shared, list(type = type, xlim = xlim, curves = curves), labelled(labels)))
   }
-  if (is.null(xlim)) {
-    xlim <- range(vapply(all, function(one) shown_range(one, type, log, lower.tail), numeric(2)))
-  }
+  if (is.null(xlim)) xlim <- range(vapply(all, function(one) shown_range(one, type, log, lower.tail), numeric(2)))
   if (type == "distribution") {
     # If there are few steps, leave room for the first and the last.
     if (max(vapply(all, function(one) length(entries_within(one, xlim)), 0L)) <= 100L) {
@@ -118,12 +112,8 @@ pmf_picture <- function(x, y, type, log, lower.tail, xlim, ylim, xlab, ylab, mai
 }
 
 draw_pmf <- function(picture, border, add, ...) {
-  if (picture$type == "quantile") {
-    return(draw_quantiles(picture, add, ...))
-  }
-  if (picture$type %in% c("lorenz", "stop_loss")) {
-    return(draw_risk(picture, add, ...))
-  }
+  if (picture$type == "quantile") return(draw_quantiles(picture, add, ...))
+  if (picture$type %in% c("lorenz", "stop_loss")) return(draw_risk(picture, add, ...))
   draw_curves(picture, border, add, ...)
 }
 
@@ -165,9 +155,7 @@ shown_range <- function(x, type, log, lower.tail) {
   if (type != "distribution") {
     return(if (log) c(x$from, last_of(x)) else qpmf(c(1e-6, 1 - 1e-6), x))
   }
-  if (!log) {
-    return(qpmf(c(1e-3, 1 - 1e-3), x))
-  }
+  if (!log) return(qpmf(c(1e-3, 1 - 1e-3), x))
   if (lower.tail) c(x$from, qpmf(1 - 1e-3, x)) else c(qpmf(1e-3, x), last_of(x))
 }
 
@@ -250,9 +238,7 @@ value_axis <- function(side, on_whole) {
 # The bars of distribution i of `count`, beside the others' bars. Bars too narrow to be seen become lines.
 draw_bars <- function(curve, width, i, count, base, col, border, ...) {
   finite <- is.finite(curve$y)
-  if (!any(finite)) {
-    return(invisible())
-  }
+  if (!any(finite)) return(invisible())
   here <- 0.8 * width / count
   left <- curve$x[finite] - 0.4 * width + (i - 1) * here
   limits <- graphics::par("usr")
@@ -326,9 +312,7 @@ risk_curves <- function(all, type, xlim) {
     level <- seq(0, 1, length.out = 501)
     return(lapply(all, function(one) list(x = level, y = lorenz_share(one, level))))
   }
-  if (is.null(xlim)) {
-    xlim <- range(vapply(all, function(one) qpmf(c(0, 1 - 1e-6), one), numeric(2)))
-  }
+  if (is.null(xlim)) xlim <- range(vapply(all, function(one) qpmf(c(0, 1 - 1e-6), one), numeric(2)))
   retention <- seq(xlim[[1L]], xlim[[2L]], length.out = 501)
   lapply(all, function(one) list(x = retention, y = stop_loss_premium(one, retention)))
 }
@@ -340,9 +324,7 @@ draw_risk <- function(picture, add, ...) {
     ylim <- if (is.null(picture$ylim)) c(0, highest) else picture$ylim
     graphics::plot.default(picture$xlim, ylim, type = "n", xlab = picture$xlab, ylab = picture$ylab,
       main = picture$main)
-    if (picture$type == "lorenz") {
-      graphics::abline(0, 1, col = "grey60", lty = 2)
-    }
+    if (picture$type == "lorenz") graphics::abline(0, 1, col = "grey60", lty = 2)
   }
   for (i in seq_along(curves)) {
     graphics::lines(curves[[i]], col = picture$col[[i]], ...)
@@ -360,9 +342,7 @@ whole_ticks <- function(side) {
   ticks <- ticks[ticks == floor(ticks)]
   limits <- graphics::par("usr")[if (side == 1L) 1:2 else 3:4]
   within <- c(ceiling(limits[[1L]]), floor(limits[[2L]]))
-  if (length(ticks) >= 2L || within[[2L]] - within[[1L]] > 10 || within[[2L]] < within[[1L]]) {
-    return(ticks)
-  }
+  if (length(ticks) >= 2L || within[[2L]] - within[[1L]] > 10 || within[[2L]] < within[[1L]]) return(ticks)
   seq(within[[1L]], within[[2L]])
 }
 
@@ -380,9 +360,7 @@ probability_axis <- function(log) {
     graphics::axis(2, at = log10(marks), labels = format(marks, trim = TRUE))
     return()
   }
-  if (length(powers) < 2L) {
-    powers <- graphics::axTicks(2)
-  }
+  if (length(powers) < 2L) powers <- graphics::axTicks(2)
   # Labels run along the axis, with exponents in smaller print. If they do not all fit, every second, third, ... power
   # is labelled, counted from the highest.
   inches <- function(text) graphics::strwidth(text, units = "inches")
@@ -399,17 +377,13 @@ draw_line <- function(line, col, ...) {
   graphics::lines(line, col = col, ...)
   seen <- is.finite(line$y)
   alone <- seen & !c(FALSE, seen[-length(seen)]) & !c(seen[-1L], FALSE)
-  if (any(alone)) {
-    graphics::points(line$x[alone], line$y[alone], pch = 20, cex = 0.4, col = col)
-  }
+  if (any(alone)) graphics::points(line$x[alone], line$y[alone], pch = 20, cex = 0.4, col = col)
 }
 
 # A line through a million points looks like a line through the lowest and the highest point of each of two thousand
 # stretches, and takes less time to draw.
 thin_line <- function(value, height, stretches = 2000L) {
-  if (length(value) <= 4L * stretches) {
-    return(list(x = value, y = height))
-  }
+  if (length(value) <= 4L * stretches) return(list(x = value, y = height))
   stretch <- ceiling(seq_along(value) / length(value) * stretches)
   extremes <- function(find) tapply(seq_along(value), stretch, function(at) at[[find(height[at])]])
   first_finite <- function(find) {
@@ -425,9 +399,7 @@ thin_line <- function(value, height, stretches = 2000L) {
 check_colours <- function(col, argument) {
   known <- is.atomic(col) && length(col) > 0L &&
     !is.null(tryCatch(grDevices::col2rgb(col), error = function(error) NULL, warning = function(warning) NULL))
-  if (!known) {
-    stop_input(argument, "must be colours, not ", show_value(col))
-  }
+  if (!known) stop_input(argument, "must be colours, not ", show_value(col))
   col
 }
 
@@ -441,17 +413,13 @@ check_label <- function(label, argument) {
 # Draws. What R refuses to draw, such as an unknown line type in `...`, is an error about the picture.
 drawing <- function(code) {
   tryCatch(code, error = function(error) {
-    if (inherits(error, "warpbayes_error")) {
-      stop(error)
-    }
+    if (inherits(error, "warpbayes_error")) stop(error)
     stop_warpbayes("input", paste0("R cannot draw the picture: ", conditionMessage(error)))
   })
 }
 
 check_limits <- function(limits, argument) {
-  if (is.null(limits)) {
-    return(NULL)
-  }
+  if (is.null(limits)) return(NULL)
   if (!is.numeric(limits) || length(limits) != 2L || any(!is.finite(limits)) || limits[[1L]] > limits[[2L]]) {
     stop_input(argument, "must be two increasing numbers, not ", show_value(limits))
   }

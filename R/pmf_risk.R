@@ -49,9 +49,7 @@
 expected_value <- function(x, f, ...) {
   require_arguments("x", "f")
   check_pmf(x, "x")
-  if (!is.function(f)) {
-    stop_input("f", "must be a function, not ", show_value(f))
-  }
+  if (!is.function(f)) stop_input("f", "must be a function, not ", show_value(f))
   weights <- relative_weights(x)
   possible <- which(weights > 0)
   value <- f(values_of(x, possible), ...)
@@ -98,9 +96,7 @@ value_at_risk <- function(x, p) {
 
 check_levels <- function(p) {
   p <- check_probabilities(p, "p", FALSE)
-  if (any(p == 1, na.rm = TRUE)) {
-    stop_input("p", "has the entry 1: levels are below 1")
-  }
+  if (any(p == 1, na.rm = TRUE)) stop_input("p", "has the entry 1: levels are below 1")
   p
 }
 

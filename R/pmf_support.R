@@ -4,21 +4,15 @@
 
 new_pmf <- function(weights, from, log, by = 1, at = NULL) {
   x <- if (log) list(log_prob = weights, from = from) else list(prob = weights, from = from)
-  if (by != 1) {
-    x$by <- by
-  }
-  if (!is.null(at)) {
-    x$at <- at
-  }
+  if (by != 1) x$by <- by
+  if (!is.null(at)) x$at <- at
   structure(x, class = c("pmf", "warpbayes"))
 }
 
 # The vector values(1:count), computed block by block. R looks for interrupts only between its own vector functions, and
 # one of them may take seconds for a long vector.
 by_blocks <- function(count, values, block = 2^20) {
-  if (count <= block) {
-    return(values(seq_len(count)))
-  }
+  if (count <= block) return(values(seq_len(count)))
   result <- numeric(count)
   for (first in seq(1, count, by = block)) {
     at <- seq(first, min(first + block - 1, count))
@@ -45,9 +39,7 @@ positions_of <- function(x, index = seq_len(size_of(x))) if (is_sparse(x)) x$at[
 last_position <- function(x) if (is_sparse(x)) x$at[[length(x$at)]] else size_of(x) - 1
 
 values_of <- function(x, index = NULL) {
-  if (is.null(index)) {
-    return(by_blocks(size_of(x), function(at) lattice_value(x, positions_of(x, at))))
-  }
+  if (is.null(index)) return(by_blocks(size_of(x), function(at) lattice_value(x, positions_of(x, at))))
   lattice_value(x, positions_of(x, index))
 }
 
@@ -55,9 +47,7 @@ last_of <- function(x) lattice_value(x, last_position(x))
 
 lattice_value <- function(x, position) {
   by <- step_of(x)
-  if (by == 1) {
-    return(x$from + position)
-  }
+  if (by == 1) return(x$from + position)
   value <- x$from + by * position
   # For a step of 1 / parts, dividing last gives the double that is nearest to the exact value, such as 0.3.
   parts <- round(1 / by)
@@ -72,9 +62,7 @@ lattice_value <- function(x, position) {
 # Values and distributions are rounded. So a value counts as one of the distribution's values if it is off by no more
 # than this many steps. Whole numbers are exact.
 lattice_slack <- function(x, value) {
-  if (step_of(x) == floor(step_of(x)) && x$from == floor(x$from)) {
-    return(0)
-  }
+  if (step_of(x) == floor(step_of(x)) && x$from == floor(x$from)) return(0)
   pmin(0.25, 64 * .Machine$double.eps * (1 + (abs(value) + abs(x$from)) / step_of(x)))
 }
 
@@ -98,9 +86,7 @@ entry_of_value <- function(x, value) {
 }
 
 entry_at <- function(x, position) {
-  if (is_sparse(x)) {
-    return(match(position, x$at))
-  }
+  if (is_sparse(x)) return(match(position, x$at))
   index <- position + 1
   index[which(index < 1 | index > size_of(x))] <- NA
   index
@@ -157,9 +143,7 @@ common_step_of_two <- function(a, b) {
   q <- c(0, 1)
   rest <- ratio - floor(ratio)
   while (abs(p[[2L]] / q[[2L]] - ratio) > 1e-13 * ratio) {
-    if (rest < 1e-12) {
-      return(NULL)
-    }
+    if (rest < 1e-12) return(NULL)
     whole <- floor(1 / rest)
     rest <- 1 / rest - whole
     p <- c(p[[2L]], whole * p[[2L]] + p[[1L]])
@@ -177,9 +161,7 @@ positions_by <- function(x, by) {
 # The weights of all positions up to the last, counted in the finer steps `by`.
 dense_weights <- function(x, by, log) {
   weights <- prob_of(x, log)
-  if (!is_sparse(x) && by == step_of(x)) {
-    return(weights)
-  }
+  if (!is_sparse(x) && by == step_of(x)) return(weights)
   at <- positions_by(x, by)
   spread <- rep(if (log) -Inf else 0, at[[length(at)]] + 1)
   spread[at + 1] <- weights
@@ -199,9 +181,7 @@ gather_positions <- function(position, weights, log) {
     position <- position[possible]
     weights <- weights[possible]
   }
-  if (!is.unsorted(position, strictly = TRUE)) {
-    return(list(at = position, weights = weights))
-  }
+  if (!is.unsorted(position, strictly = TRUE)) return(list(at = position, weights = weights))
   sorted <- order(position)
   position <- position[sorted]
   weights <- weights[sorted]
@@ -239,9 +219,7 @@ from_positions <- function(at, weights, from, by, log) {
   at <- at - first
   from <- from + by * first
   positions <- at[[length(at)]] + 1
-  if (positions == length(at)) {
-    return(new_pmf(weights, from, log, by))
-  }
+  if (positions == length(at)) return(new_pmf(weights, from, log, by))
   if (wants_dense(positions, length(at))) {
     spread <- rep(if (log) -Inf else 0, positions)
     spread[at + 1] <- weights
@@ -283,8 +261,6 @@ add_many_positions <- function(all, log, accuracy, run) {
 
 # The same distribution on the log scale, or not.
 as_log <- function(x, log) {
-  if (is_log(x) == log) {
-    return(x)
-  }
+  if (is_log(x) == log) return(x)
   new_pmf(prob_of(x, log), x$from, log, step_of(x), x$at)
 }

@@ -28,9 +28,7 @@ extreme_pmf <- function(all, which) {
 }
 
 as_constant <- function(x, argument) {
-  if (inherits(x, "pmf")) {
-    return(check_pmf(x, argument))
-  }
+  if (inherits(x, "pmf")) return(check_pmf(x, argument))
   if (!is.numeric(x) || length(x) != 1L || !is.finite(x) || abs(x) > 2^52) {
     stop_input(argument, "must be a distribution or one number, not ", show_value(x))
   }
@@ -132,13 +130,9 @@ truncate.pmf <- function(con, lower = -Inf, upper = Inf, outside = c("condition"
   outside <- check_choice(outside, "outside", c("condition", "ends"))
   lower <- check_bound(lower, "lower")
   upper <- check_bound(upper, "upper")
-  if (lower > upper) {
-    stop_input("lower", "is ", show_value(lower), ", above `upper`, ", show_value(upper))
-  }
+  if (lower > upper) stop_input("lower", "is ", show_value(lower), ", above `upper`, ", show_value(upper))
   if (outside == "ends") {
-    if (is.finite(upper)) {
-      con <- min(con, upper)
-    }
+    if (is.finite(upper)) con <- min(con, upper)
     return(if (is.finite(lower)) max(con, lower) else con)
   }
   log <- is_log(con)
@@ -201,9 +195,7 @@ mix_pmf <- function(x, weights) {
 # Weights of all positions of a lattice, without the impossible ones at either end.
 new_pmf_from_first <- function(weights, lattice) {
   possible <- range(which(weights > 0))
-  if (possible[[1L]] > 1 || possible[[2L]] < length(weights)) {
-    weights <- weights[seq(possible[[1L]], possible[[2L]])]
-  }
+  if (possible[[1L]] > 1 || possible[[2L]] < length(weights)) weights <- weights[seq(possible[[1L]], possible[[2L]])]
   new_pmf(weights, lattice$from + lattice$by * (possible[[1L]] - 1), FALSE, lattice$by)
 }
 
@@ -218,9 +210,7 @@ zero_modify_pmf <- function(x, prob) {
   if (!is.na(zero)) {
     possible <- which(weights_of(x) > if (log) -Inf else 0)
     index <- possible[possible != zero]
-    if (length(index) == 0L) {
-      stop_input("x", "is the constant 0: there are no other probabilities to scale")
-    }
+    if (length(index) == 0L) stop_input("x", "is the constant 0: there are no other probabilities to scale")
     weights <- weights_of(x)[index]
     total <- total_weight(weights, log)
     weights <- if (log) weights - total else weights / total

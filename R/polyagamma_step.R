@@ -66,9 +66,7 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
   p <- ncol(x)
   y <- check_finite(if (is.logical(y)) as.double(y) else y, "y", n)
   trials <- check_finite(trials, "trials", n, recycle = TRUE)
-  if (any(trials < 0)) {
-    stop_input("trials", "must not be negative")
-  }
+  if (any(trials < 0)) stop_input("trials", "must not be negative")
   bad <- which(y < 0 | y > trials)
   if (length(bad)) {
     stop_input("y", sprintf("has %s in row %d, but must be from 0 to the trials, %s there", format(y[[bad[[1L]]]]),

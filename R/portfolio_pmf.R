@@ -75,9 +75,7 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
   prob <- rep_len(prob, groups$policies)
   used <- split(prob, factor(groups$of, levels = seq_along(groups$size)))
   keep <- vapply(used, function(p) any(p > 0), NA)
-  if (!any(keep)) {
-    return(new_pmf(1, 0, FALSE))
-  }
+  if (!any(keep)) return(new_pmf(1, 0, FALSE))
   used <- used[keep]
   sizes <- groups$size[keep]
   if (number == "poisson") {
@@ -133,9 +131,7 @@ policy_groups <- function(size, class, probabilities) {
   }
   if (inherits(size, "pmf")) {
     check_pmf(size, "size")
-    if (!is.null(class)) {
-      stop_input("class", "is for a list of sizes")
-    }
+    if (!is.null(class)) stop_input("class", "is for a list of sizes")
     return(list(size = list(size), of = rep(1L, probabilities), policies = probabilities))
   }
   if (is.list(size) && length(size) > 0L) {
@@ -154,9 +150,7 @@ policy_groups <- function(size, class, probabilities) {
     stop_input("size", "must be a number for each policy, a distribution or a list of distributions, not ",
       show_value(size))
   }
-  if (!is.null(class)) {
-    stop_input("class", "is for a list of sizes")
-  }
+  if (!is.null(class)) stop_input("class", "is for a list of sizes")
   bad <- which(!(is.finite(size) & size > 0 & size <= 2^52))
   if (length(bad) > 0L) {
     stop_input("size", sprintf("has the entry %s at position %.0f; sizes are numbers above 0",
@@ -190,9 +184,7 @@ without_tails <- function(x, tail) {
   sums <- function(upper) native(C_pmf_cumulate, x$weights, FALSE, upper, resolve_run("cpu", work = 0))
   last <- max(which(sums(TRUE) > tail), 1)
   first <- min(which(sums(FALSE) > tail), last)
-  if (first == 1L && last == length(x$weights)) {
-    return(x)
-  }
+  if (first == 1L && last == length(x$weights)) return(x)
   list(first = x$first + first - 1, weights = x$weights[seq(first, last)])
 }
 
@@ -241,9 +233,7 @@ add_without_tails <- function(all, tail, accuracy, run) {
 mix_over_pmf <- function(factor, given) {
   require_arguments("factor", "given")
   check_pmf(factor, "factor")
-  if (!is.function(given)) {
-    stop_input("given", "must be a function, not ", show_value(given))
-  }
+  if (!is.function(given)) stop_input("given", "must be a function, not ", show_value(given))
   possible <- which(is_possible(factor))
   parts <- lapply(values_of(factor, possible), function(value) {
     heed_interrupt()
@@ -263,17 +253,13 @@ mix_over_pmf <- function(factor, given) {
 map_pmf <- function(x, f, by = NULL) {
   require_arguments("x", "f")
   check_pmf(x, "x")
-  if (!is.function(f)) {
-    stop_input("f", "must be a function, not ", show_value(f))
-  }
+  if (!is.function(f)) stop_input("f", "must be a function, not ", show_value(f))
   possible <- which(is_possible(x))
   value <- f(values_of(x, possible))
   if (!is.numeric(value) || length(value) != length(possible) || any(!is.finite(value))) {
     stop_input("f", sprintf("must give one number for each of %d values, not ", length(possible)), show_value(value))
   }
-  if (max(abs(value)) > 2^52) {
-    stop_input("f", "gives values beyond 2^52")
-  }
+  if (max(abs(value)) > 2^52) stop_input("f", "gives values beyond 2^52")
   by <- if (!is.null(by)) {
     check_number(by, "by", min = 0)
   } else {
@@ -291,9 +277,7 @@ layer_pmf <- function(x, retention, limit = Inf) {
   check_pmf(x, "x")
   retention <- check_number(retention, "retention", min = -2^52, max = 2^52)
   limit <- check_bound(limit, "limit")
-  if (limit <= 0) {
-    stop_input("limit", "must be one number above 0, not ", show_value(limit))
-  }
+  if (limit <= 0) stop_input("limit", "must be one number above 0, not ", show_value(limit))
   excess <- max(shift_pmf(x, -retention), 0)
   if (is.finite(limit)) min(excess, check_shift(limit, "limit")) else excess
 }

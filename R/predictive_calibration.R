@@ -21,9 +21,7 @@ is_calibrated <- function(fit) {
 # density: without it, responses that do not depend on the covariates choose the smallest rho, and 90% intervals of the
 # mean given a covariate covered 13% (30 data sets, n = 50); with it 97%, for 0.04 of the log score.
 response_ends <- function(fit) {
-  if (is_calibrated(fit)) {
-    return(calibrated_ends)
-  }
+  if (is_calibrated(fit)) return(calibrated_ends)
   bounded <- fit$model$kind != "copula_density" && isTRUE(fit$model$calibrate)
   if (bounded) c(calibrated_ends[[1L]], rho_ends[[2L]]) else rho_ends
 }
@@ -74,9 +72,7 @@ calibrate <- function(fit, at, cdf) {
   y <- drop(fit$data$y)
   n <- fit$n
   law <- law_moments(at, cdf, fit$rho)
-  if (!is_calibrated(fit)) {
-    return(list(most = 2, width = 2 * law$r1))
-  }
+  if (!is_calibrated(fit)) return(list(most = 2, width = 2 * law$r1))
   most <- min(2, calibrated_width / law$r1)
   # What the steps leave of the variance of the mean and of the log of the standard deviation.
   mean_left <- max(0, 1 / (n - 1) - (most * law$r1)^2 / n)
@@ -114,9 +110,7 @@ placed_states <- function(fit, at, run) {
 
 # The densities that multiply gains, in the data's units: for all resamples, or points x draws.
 base_densities <- function(fit, at) {
-  if (!is_placed(fit)) {
-    return(at$density)
-  }
+  if (!is_placed(fit)) return(at$density)
   density <- stats::dnorm(unplaced(fit, drop(at$y)))
   density / rep(fit$calibration$stretch * fit$standard$scale, each = nrow(density))
 }
@@ -152,9 +146,7 @@ inner_quantities <- function(fit, functional) {
 # What the bandwidth does to the posterior, in a sentence. NULL if there is nothing to say.
 bandwidth_verdict <- function(fit) {
   model <- fit$model
-  if (is.null(fit$rho)) {
-    return(NULL)
-  }
+  if (is.null(fit$rho)) return(NULL)
   chosen <- is.null(model$rho)
   number <- function(value) format(signif(value, 2), scientific = FALSE)
   words <- character()
@@ -201,13 +193,9 @@ bandwidth_verdict <- function(fit) {
 
 # How much of the predicted density lies beyond the points that the user chose.
 points_verdict <- function(fit) {
-  if (is.null(fit$inner) || length(fit$points) < 2L) {
-    return(NULL)
-  }
+  if (is.null(fit$inner) || length(fit$points) < 2L) return(NULL)
   beyond <- 1 - diff(range(fit$cdf0))
-  if (beyond < 0.01) {
-    return(NULL)
-  }
+  if (beyond < 0.01) return(NULL)
   paste(sprintf("%s%% of the predicted distribution lies beyond `points`.", format(signif(100 * beyond, 2))),
     "Means, standard deviations and quantiles count it.")
 }

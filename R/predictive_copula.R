@@ -62,21 +62,15 @@ start_copula <- function(fit, y, run) {
 # The rows of a state that belong to what the user sees. A regression's state also has values of the response that only
 # its quantities use.
 shown_rows <- function(fit) {
-  if (fit$model$kind != "copula_regression") {
-    return(seq_len(nrow(fit$at$y)))
-  }
+  if (fit$model$kind != "copula_regression") return(seq_len(nrow(fit$at$y)))
   as.vector(outer(match(fit$response_at, fit$all_at), (seq_len(nrow(fit$points)) - 1L) * length(fit$all_at), "+"))
 }
 
 # The first states of resamples. `found` is what the data predict at the points, if that is known.
 start_states <- function(fit, at, run, found = NULL) {
-  if (is_placed(fit)) {
-    return(c(placed_states(fit, at, run), list(rows = NULL)))
-  }
+  if (is_placed(fit)) return(c(placed_states(fit, at, run), list(rows = NULL)))
   several <- function(x) array(x, c(dim(x), fit$count))
-  if (is.null(found)) {
-    found <- .Call(C_predictive_average, state_at(fit, at, run))
-  }
+  if (is.null(found)) found <- .Call(C_predictive_average, state_at(fit, at, run))
   list(conditional = several(found$conditional), gain = several(found$gain), rows = NULL)
 }
 
@@ -108,9 +102,7 @@ as_columns <- function(y, argument) {
     y <- as.matrix(y)
   }
   if (is.matrix(y)) {
-    if (ncol(y) == 0L || nrow(y) == 0L) {
-      stop_input(argument, "is empty: ", show_value(y))
-    }
+    if (ncol(y) == 0L || nrow(y) == 0L) stop_input(argument, "is empty: ", show_value(y))
     return(check_coordinates(y, argument))
   }
   matrix(check_numeric_vector(y, argument))
@@ -118,9 +110,7 @@ as_columns <- function(y, argument) {
 
 # The centre and scale of each column. A constant column has no scale, which is an error.
 standard_of <- function(y, wanted, argument) {
-  if (!wanted) {
-    return(list(center = rep(0, ncol(y)), scale = rep(1, ncol(y))))
-  }
+  if (!wanted) return(list(center = rep(0, ncol(y)), scale = rep(1, ncol(y))))
   center <- colMeans(y)
   scale <- sqrt(colMeans(sweep(y, 2L, center)^2))
   # Squares of values such as 1e300 or 1e-200 are not numbers, or 0.
@@ -188,9 +178,7 @@ density_points <- function(fit, points) {
 
 # The data of a regression or classification, from the model frame.
 formula_data <- function(fit, y) {
-  if (!is.data.frame(y)) {
-    stop_input("y", "must be a data frame for a model with a formula, not ", show_value(y))
-  }
+  if (!is.data.frame(y)) stop_input("y", "must be a data frame for a model with a formula, not ", show_value(y))
   model <- fit$model
   frame <- tryCatch(
     stats::model.frame(model$formula, y, na.action = stats::na.pass, drop.unused.levels = TRUE),
@@ -199,16 +187,12 @@ formula_data <- function(fit, y) {
     }
   )
   check_frame(frame, "y")
-  if (nrow(frame) == 0L) {
-    stop_input("y", "has no rows")
-  }
+  if (nrow(frame) == 0L) stop_input("y", "has no rows")
   terms <- stats::delete.response(stats::terms(frame))
   check_coded(frame, terms)
   fit$frame <- list(terms = terms, levels = stats::.getXlevels(terms, frame))
   x <- covariate_columns(frame, terms)
-  if (ncol(x) == 0L) {
-    stop_input("formula", "has no covariates: use copula_density()")
-  }
+  if (ncol(x) == 0L) stop_input("formula", "has no covariates: use copula_density()")
   fit$group <- attr(x, "group")
   groups <- max(fit$group)
   if (!is.null(model$rho_x) && !length(model$rho_x) %in% c(1L, groups, ncol(x))) {
@@ -296,9 +280,7 @@ covariate_columns <- function(frame, terms) {
   x <- stats::model.matrix(terms, frame, contrasts.arg = coding)
   term <- attr(x, "assign")
   coded <- logical(length(term))
-  if (length(coding)) {
-    coded <- term %in% which(colSums(attr(terms, "factors")[names(coding), , drop = FALSE]) > 0)
-  }
+  if (length(coding)) coded <- term %in% which(colSums(attr(terms, "factors")[names(coding), , drop = FALSE]) > 0)
   group <- ifelse(coded, -term, seq_along(term))[term > 0]
   x <- x[, term > 0, drop = FALSE]
   attr(x, "group") <- match(group, unique(group))
@@ -307,9 +289,7 @@ covariate_columns <- function(frame, terms) {
 
 point_covariates <- function(fit, points, argument) {
   absent <- setdiff(all.vars(fit$frame$terms), names(points))
-  if (length(absent)) {
-    stop_input(argument, "lacks the covariate ", dQuote(absent[[1L]], FALSE))
-  }
+  if (length(absent)) stop_input(argument, "lacks the covariate ", dQuote(absent[[1L]], FALSE))
   for (name in intersect(names(fit$frame$levels), names(points))) {
     if (!is.factor(points[[name]]) && !is.character(points[[name]])) {
       stop_input(argument, "must have levels in ", dQuote(name, FALSE), ", which is a factor in the data, such as ",
@@ -330,9 +310,7 @@ point_covariates <- function(fit, points, argument) {
 
 # All pairs of a row of covariates and a value of the response. The response changes fastest.
 formula_points <- function(fit, x, at = fit$all_at) {
-  if (fit$data$binary) {
-    return(list(y = matrix(0, nrow(x), 1L), x = x))
-  }
+  if (fit$data$binary) return(list(y = matrix(0, nrow(x), 1L), x = x))
   rows <- rep(seq_len(nrow(x)), each = length(at))
   y <- (rep(at, nrow(x)) - fit$standard$center) / fit$standard$scale
   list(y = matrix(y), x = x[rows, , drop = FALSE], density = stats::dnorm(y) / fit$standard$scale)
@@ -349,9 +327,7 @@ inner_response <- function(fit) {
 
 # A response with two classes as 0 and 1, and the labels of both classes.
 two_classes <- function(response, argument) {
-  if (is.logical(response)) {
-    response <- factor(response, c(FALSE, TRUE))
-  }
+  if (is.logical(response)) response <- factor(response, c(FALSE, TRUE))
   values <- if (is.factor(response)) levels(droplevels(response)) else sort(unique(response))
   if (!is.null(dim(response)) || length(values) != 2L) {
     stop_input(argument, sprintf("must have a response with two classes; it has %d", length(values)),
@@ -392,12 +368,8 @@ choose_bandwidth <- function(fit, run) {
     list(rho = take(free, given), rho_x = take(free_x, given_x))
   }
   count <- max(0L, free, free_x)
-  if (count == 0L) {
-    return(list(rho = given, rho_x = given_x))
-  }
-  if (fit$n < 2) {
-    stop_input("rho", "must be given: one observation does not say what it should be")
-  }
+  if (count == 0L) return(list(rho = given, rho_x = given_x))
+  if (fit$n < 2) stop_input("rho", "must be given: one observation does not say what it should be")
   # The score of each row of `parameter`, a matrix of sets x count correlations. Fits run in batches of 64 MB.
   scores <- function(parameter) {
     each <- 8 * ncol(fit$order) * fit$n * (3 * d + 3 + 2 * q)
@@ -459,9 +431,7 @@ advance_copula <- function(fit, steps, run, progress) {
       fit$state <<- native(C_predictive_resample, fit$data, fit$bandwidth, fit$at[c("y", "x")], fit$state, fit$seed,
         list(resample = 0, step = fit$horizon, most = most_of(fit)), now, run)
       fit$horizon <<- fit$horizon + now
-      if (fit$every > 0 && fit$horizon %% fit$every == 0) {
-        record()
-      }
+      if (fit$every > 0 && fit$horizon %% fit$every == 0) record()
     }
   })
   fit$interrupted <- outcome$interrupted
@@ -517,9 +487,7 @@ copula_quantities <- function(fit) {
     }))))
   }
   if (fit$data$binary) {
-    if (!is.null(functional)) {
-      stop_input("functional", "must be NULL or a function for classification")
-    }
+    if (!is.null(functional)) stop_input("functional", "must be NULL or a function for classification")
     names <- indexed("probability", ncol(fit$probability))
     return(matrix(fit$probability, nrow(fit$probability), dimnames = list(NULL, names)))
   }
@@ -527,18 +495,12 @@ copula_quantities <- function(fit) {
     "correlation" %in% functional) {
     stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function")
   }
-  if (fit$model$kind == "copula_regression") {
-    return(regression_quantities(fit, functional))
-  }
+  if (fit$model$kind == "copula_regression") return(regression_quantities(fit, functional))
   if (NCOL(fit$points) > 1L) {
-    if (!is.null(functional)) {
-      stop_input("functional", "must be NULL or a function for several coordinates")
-    }
+    if (!is.null(functional)) stop_input("functional", "must be NULL or a function for several coordinates")
     return(matrix(fit$density, nrow(fit$density), dimnames = list(NULL, indexed("density", ncol(fit$density)))))
   }
-  if (length(fit$points) < 2L && is.null(functional)) {
-    return(cbind(cdf = fit$cdf[, 1L], density = fit$density[, 1L]))
-  }
+  if (length(fit$points) < 2L && is.null(functional)) return(cbind(cdf = fit$cdf[, 1L], density = fit$density[, 1L]))
   inner_quantities(fit, if (is.null(functional)) c("mean", "sd", "median") else functional)
 }
 

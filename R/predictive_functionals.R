@@ -57,12 +57,8 @@ quantile_names <- function(probs) paste0("q", format(100 * probs, trim = TRUE, d
 functional_names <- c("mean", "variance", "sd", "median", "correlation")
 
 check_functional <- function(functional, model) {
-  if (is.function(functional)) {
-    return(check_function(functional, model))
-  }
-  if (is.null(functional) || inherits(functional, "resample_functional")) {
-    return(functional)
-  }
+  if (is.function(functional)) return(check_function(functional, model))
+  if (is.null(functional) || inherits(functional, "resample_functional")) return(functional)
   if (!is.character(functional) || length(functional) == 0L || !all(functional %in% functional_names)) {
     stop_input("functional", "must be a function, quantiles_of(), probability_of(), coefficients_of(), or among ",
       paste(dQuote(functional_names, FALSE), collapse = ", "), ", not ", show_value(functional))
@@ -76,13 +72,9 @@ check_bootstrap_functional <- function(fit) {
   functional <- fit$functional
   frame <- is.data.frame(fit$y)
   numeric <- if (frame) all(vapply(fit$y, is.numeric, NA)) else TRUE
-  if (is.function(functional)) {
-    return(invisible())
-  }
+  if (is.function(functional)) return(invisible())
   if (inherits(functional, "resample_functional") && functional$kind == "coefficients") {
-    if (!frame) {
-      stop_input("y", "must be a data frame for coefficients_of(), not ", show_value(fit$y))
-    }
+    if (!frame) stop_input("y", "must be a data frame for coefficients_of(), not ", show_value(fit$y))
     return(invisible())
   }
   if (!numeric) {
@@ -96,24 +88,18 @@ check_bootstrap_functional <- function(fit) {
 # The functional as a function of the weights alone.
 weighted_functional <- function(fit) {
   functional <- fit$functional
-  if (is.function(functional)) {
-    return(function(weight) functional(fit$y, weight))
-  }
+  if (is.function(functional)) return(function(weight) functional(fit$y, weight))
   if (inherits(functional, "resample_functional") && functional$kind == "coefficients") {
     return(weighted_coefficients(fit$y, functional))
   }
   y <- as.matrix(fit$y)
   storage.mode(y) <- "double"
-  if (is.null(functional)) {
-    functional <- "mean"
-  }
+  if (is.null(functional)) functional <- "mean"
   columns <- if (is.null(colnames(y))) seq_len(ncol(y)) else colnames(y)
   unnamed <- is.na(columns) | !nzchar(columns)
   columns[unnamed] <- which(unnamed)
   label <- function(what) if (ncol(y) == 1L) what else paste0(what, "[", columns, "]")
-  if (inherits(functional, "resample_functional")) {
-    return(weighted_distribution(y, functional, label))
-  }
+  if (inherits(functional, "resample_functional")) return(weighted_distribution(y, functional, label))
   order <- if ("median" %in% functional) apply(y, 2L, order)
   pairs <- if ("correlation" %in% functional) which(upper.tri(diag(ncol(y))), arr.ind = TRUE)
   function(weight) {
@@ -247,9 +233,7 @@ quantile_coefficients <- function(x, y, weight, tau, start) {
       -colSums(push * rate) + colSums(weight[zero] * (pmax(-at_zero, 0) * tau + pmax(at_zero, 0) * (1 - tau)))
     }
     descent <- cbind(along(1), along(-1))
-    if (min(descent) >= -1e-12 * sum(weight * abs(slope)) / p) {
-      return(beta)
-    }
+    if (min(descent) >= -1e-12 * sum(weight * abs(slope)) / p) return(beta)
     best <- which(descent == min(descent), arr.ind = TRUE)[1L, ]
     rate <- (if (best[[2L]] == 1L) 1 else -1) * slope[, best[[1L]]]
     # Residuals change sign at these distances; each adds to the slope of the loss.
@@ -257,9 +241,7 @@ quantile_coefficients <- function(x, y, weight, tau, start) {
     ahead <- which(rate != 0 & distance > 0)
     ahead <- ahead[order(distance[ahead])]
     reached <- which(cumsum(weight[ahead] * abs(rate[ahead])) + min(descent) >= 0)
-    if (length(reached) == 0L) {
-      return(beta)
-    }
+    if (length(reached) == 0L) return(beta)
     basis[[best[[1L]]]] <- ahead[[reached[[1L]]]]
   }
   stop("quantile coefficients were not found")

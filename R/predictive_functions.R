@@ -74,9 +74,7 @@ bind_quantities <- function(parts) {
 number_words <- function(number) format(number, big.mark = ",", scientific = FALSE, trim = TRUE)
 
 quantity_names <- function(value) {
-  if (!is.null(names(value)) && !anyNA(names(value)) && all(nzchar(names(value)))) {
-    return(names(value))
-  }
+  if (!is.null(names(value)) && !anyNA(names(value)) && all(nzchar(names(value)))) return(names(value))
   if (length(value) == 1L) "value" else sprintf("value[%d]", seq_along(value))
 }
 
@@ -93,9 +91,7 @@ function_arguments <- list(
 check_function <- function(functional, model) {
   given <- function_arguments[[model$kind]]
   formals <- formals(args(functional))
-  if (is.null(args(functional)) || "..." %in% names(formals)) {
-    return(functional)
-  }
+  if (is.null(args(functional)) || "..." %in% names(formals)) return(functional)
   needed <- vapply(formals, function(default) is.symbol(default) && !nzchar(as.character(default)), NA)
   count <- length(given)
   if (length(formals) < count || sum(needed) > count) {
@@ -108,9 +104,7 @@ check_function <- function(functional, model) {
 # How many resamples lack a quantity, in a sentence; NULL if none does.
 missing_verdict <- function(fit) {
   lacking <- sum(rowSums(is.na(fit$draws)) > 0)
-  if (lacking == 0) {
-    return(NULL)
-  }
+  if (lacking == 0) return(NULL)
   sprintf("%s of %s resamples lack a quantity (NA): tables leave them out, so intervals may be too narrow.",
     number_words(lacking), number_words(nrow(fit$draws)))
 }

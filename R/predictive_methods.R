@@ -5,9 +5,7 @@
 continue.martingale_posterior <- function(fit, more, backend = NULL, threads = NULL, progress = NULL, ...) {
   check_method(fit, "fit", ...)
   more <- check_count(more, "more")
-  if (is.infinite(fit$horizon)) {
-    stop_input("fit", "has an infinite horizon already")
-  }
+  if (is.infinite(fit$horizon)) stop_input("fit", "has an infinite horizon already")
   progress <- check_progress(progress)
   run <- resolve_run(backend, threads)
   fit$backend <- run$backend
@@ -77,9 +75,7 @@ in_console.martingale_posterior <- function(x, ...) {
     cat(sprintf("%s: mean %s, sd %s\n", colnames(x$draws)[[j]], format(mean(x$draws[, j], na.rm = TRUE), digits = 5),
       format(stats::sd(x$draws[, j], na.rm = TRUE), digits = 3)))
   }
-  if (ncol(x$draws) > length(shown)) {
-    cat(sprintf("and %d more quantities\n", ncol(x$draws) - length(shown)))
-  }
+  if (ncol(x$draws) > length(shown)) cat(sprintf("and %d more quantities\n", ncol(x$draws) - length(shown)))
   cat("", horizon_verdict(x), bandwidth_verdict(x), points_verdict(x), missing_verdict(x), sep = "\n")
 }
 
@@ -88,9 +84,7 @@ in_console.summary.martingale_posterior <- function(x, ...) {
   cat(x$words, sep = "\n")
   cat("\n")
   print(utils::head(x$table, 20L), digits = 4, row.names = FALSE)
-  if (nrow(x$table) > 20L) {
-    cat(sprintf("and %d more quantities\n", nrow(x$table) - 20L))
-  }
+  if (nrow(x$table) > 20L) cat(sprintf("and %d more quantities\n", nrow(x$table) - 20L))
   cat("", x$verdict, x$bandwidth, x$beyond, x$missing, sep = "\n")
 }
 
@@ -133,9 +127,7 @@ horizon_verdict <- function(fit) {
     return(sprintf(paste("In %s of %s resamples 2,000 new values stand for more new types than that.",
       "The data hardly speak for finitely many types."), number_words(fit$capped), number_words(fit$count)))
   }
-  if (fit$remaining == 0) {
-    return("The draws are from the limit: nothing is missing.")
-  }
+  if (fit$remaining == 0) return("The draws are from the limit: nothing is missing.")
   share <- format(100 * signif(fit$remaining, 2), trim = TRUE)
   if (fit$horizon == 0) {
     return(if (is_placed(fit)) {
@@ -217,9 +209,7 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, pr
     if (type %in% c("density", "log_density") && !object$data$binary) gain * density else conditional
   }
   estimate <- value(found$conditional[, last], found$gain[, last], new$at$density)
-  if (type == "class") {
-    return(factor(object$classes[1L + (estimate > 0.5)], object$classes))
-  }
+  if (type == "class") return(factor(object$classes[1L + (estimate > 0.5)], object$classes))
   if (type == "log_density") {
     return(if (object$data$binary) log(ifelse(new$outcome > 0.5, estimate, 1 - estimate)) else {
       log(found$gain[, last]) + new$at$log_density
@@ -255,9 +245,7 @@ prediction_points <- function(fit, newdata, type) {
   }
   points <- if (is.null(newdata)) if (type %in% c("density", "cdf")) regression_points(fit) else fit$points else newdata
   covariates <- point_covariates(fit, points, "newdata")
-  if (type %in% c("mean", "probability", "class")) {
-    return(list(at = formula_points(fit, covariates, fit$inner_at)))
-  }
+  if (type %in% c("mean", "probability", "class")) return(list(at = formula_points(fit, covariates, fit$inner_at)))
   response <- tryCatch(
     eval(fit$model$formula[[2L]], points, environment(fit$model$formula)),
     error = function(error) stop_input("newdata", "lacks the response: ", conditionMessage(error))

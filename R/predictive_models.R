@@ -117,9 +117,7 @@ normal_mean <- function(variance = 1, prior = NULL) {
 
 # A prior from a named vector. Entries that are not named keep their defaults.
 check_prior <- function(prior, default) {
-  if (is.null(prior)) {
-    return(default)
-  }
+  if (is.null(prior)) return(default)
   named <- is.numeric(prior) && length(prior) > 0L && !is.null(names(prior)) && !anyDuplicated(names(prior)) &&
     all(names(prior) %in% names(default))
   if (!named) {
@@ -185,9 +183,7 @@ bayesian_bootstrap <- function() {
 }
 
 check_rho <- function(rho, argument, length = NULL) {
-  if (is.null(rho)) {
-    return(NULL)
-  }
+  if (is.null(rho)) return(NULL)
   if (!is.numeric(rho) || is.data.frame(rho) || length(rho) == 0L || (!is.null(length) && length(rho) != length)) {
     stop_input(argument, "must be ", if (is.null(length)) "numbers" else "one number",
       " strictly between 0 and 1, or NULL, not ", show_value(rho))
@@ -218,9 +214,7 @@ check_points_frame <- function(points) {
 model_words <- function(model) {
   number <- function(value) paste(format(signif(value, 4)), collapse = ", ")
   orders <- function() {
-    if (model$permutations == 0) {
-      return("data in the order given")
-    }
+    if (model$permutations == 0) return("data in the order given")
     sprintf("averaged over %.0f orders of the data", model$permutations)
   }
   rho <- function() if (is.null(model$rho)) "rho chosen by prequential log score" else paste("rho =", number(model$rho))

@@ -2,9 +2,7 @@
 # computed from a resample.
 
 check_numeric_vector <- function(y, argument = "y", least = 1L) {
-  if (!is.numeric(y) || !is.null(dim(y))) {
-    stop_input(argument, "must be a numeric vector, not ", show_value(y))
-  }
+  if (!is.numeric(y) || !is.null(dim(y))) stop_input(argument, "must be a numeric vector, not ", show_value(y))
   if (length(y) < least) {
     stop_input(argument,
       sprintf("must have at least %d value%s, not %d", least, if (least > 1L) "s" else "", length(y)))
@@ -44,9 +42,7 @@ start_normal_mean <- function(fit, y) {
       sd = sqrt(model$variance)
     )
   }
-  if (!is.finite(fit$start$mean)) {
-    stop_input("y", "has a sum that is not finite in double precision: use other units")
-  }
+  if (!is.finite(fit$start$mean)) stop_input("y", "has a sum that is not finite in double precision: use other units")
   fit$n <- n
   fit$y <- y
   fit$state <- list(
@@ -56,23 +52,17 @@ start_normal_mean <- function(fit, y) {
 }
 
 advance_normal_mean <- function(fit, steps, run, progress) {
-  if (fit$every > 0) {
-    check_result_size(fit$count * steps / fit$every, "trajectories", "points of trajectories")
-  }
+  if (fit$every > 0) check_result_size(fit$count * steps / fit$every, "trajectories", "points of trajectories")
   kept <- list()
   outcome <- in_slices(steps, 4e6 / fit$count, progress, function(done, steps) {
     slice <- native(C_predictive_normal, fit$start, fit$state, fit$seed, 0, fit$horizon, steps, fit$every, run)
     fit$state <<- slice[c("mean", "scale")]
     fit$horizon <<- fit$horizon + steps
-    if (ncol(slice$trajectory)) {
-      kept[[length(kept) + 1L]] <<- slice$trajectory
-    }
+    if (ncol(slice$trajectory)) kept[[length(kept) + 1L]] <<- slice$trajectory
   })
   fit$interrupted <- outcome$interrupted
   if (fit$every > 0) {
-    if (is.null(fit$trajectories)) {
-      kept <- c(list(matrix(fit$start$mean, fit$count, 1L)), kept)
-    }
+    if (is.null(fit$trajectories)) kept <- c(list(matrix(fit$start$mean, fit$count, 1L)), kept)
     fit$trajectories <- do.call(cbind, c(list(fit$trajectories), kept))
     fit$times <- (seq_len(ncol(fit$trajectories)) - 1) * fit$every
   }
@@ -89,9 +79,7 @@ normal_variance <- function(fit) {
 # population: the data and the drawn values.
 normal_mean_quantities <- function(fit, run) {
   functional <- fit$functional
-  if (is.function(functional)) {
-    return(population_quantities(fit, functional, run))
-  }
+  if (is.function(functional)) return(population_quantities(fit, functional, run))
   if (inherits(functional, "resample_functional")) {
     if (functional$kind == "coefficients") {
       stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function")
@@ -99,12 +87,8 @@ normal_mean_quantities <- function(fit, run) {
     return(population_quantities(fit, population_functional(functional), run))
   }
   quantities <- cbind(mean = fit$state$mean)
-  if (!is.null(fit$state$scale)) {
-    quantities <- cbind(quantities, variance = normal_variance(fit))
-  }
-  if (is.null(functional)) {
-    return(quantities)
-  }
+  if (!is.null(fit$state$scale)) quantities <- cbind(quantities, variance = normal_variance(fit))
+  if (is.null(functional)) return(quantities)
   if ("sd" %in% functional && !is.null(fit$state$scale)) {
     quantities <- cbind(quantities, sd = sqrt(quantities[, "variance"]))
   }
@@ -171,18 +155,14 @@ start_bootstrap <- function(fit, y) {
     y <- check_numeric_vector(y)
     fit$n <- length(y)
   }
-  if (fit$n < 1) {
-    stop_input("y", "has no rows")
-  }
+  if (fit$n < 1) stop_input("y", "has no rows")
   fit$y <- y
   check_bootstrap_functional(fit)
   fit
 }
 
 check_coordinates <- function(y, argument = "y") {
-  if (!is.numeric(y)) {
-    stop_input(argument, "must be numeric, not ", show_value(y))
-  }
+  if (!is.numeric(y)) stop_input(argument, "must be numeric, not ", show_value(y))
   bad <- which(!is.finite(y))
   if (length(bad)) {
     stop_input(argument, sprintf(
@@ -213,8 +193,6 @@ bootstrap_quantities <- function(fit, run, progress) {
     keep <- function(found) all[[length(all) + 1L]] <<- found
     keep(each_resample(done + seq_len(count), function(r) compute(weight[, r - done]), keep))
   })
-  if (length(all) == 0L) {
-    stop_warpbayes("input", "interrupted before the first resamples were complete")
-  }
+  if (length(all) == 0L) stop_warpbayes("input", "interrupted before the first resamples were complete")
   list(draws = bind_quantities(all), interrupted = outcome$interrupted)
 }

@@ -60,9 +60,7 @@ resample_picture <- function(x, type, probs, paths, main) {
       path_panel(x, matrix(x$trajectories[, , j], nrow(x$trajectories)), paths, names[[j]])
     }), main, "observations drawn"))
   }
-  if (type == "draws") {
-    return(histogram_picture(x, main))
-  }
+  if (type == "draws") return(histogram_picture(x, main))
   if (model == "copula_density" && NCOL(x$points) == 1L && length(x$points) > 1L) {
     density_picture(x, probs, main)
   } else if (model == "copula_regression" && numeric_points(1L) && length(x$response_at) > 1L) {
@@ -120,9 +118,7 @@ histogram_layers <- function(bars) {
 # The density of the ordinary posterior of a normal mean.
 exact_density <- function(fit, at) {
   start <- fit$start
-  if (is.null(start$scale)) {
-    return(stats::dnorm(at, start$mean, start$sd / sqrt(start$weight)))
-  }
+  if (is.null(start$scale)) return(stats::dnorm(at, start$mean, start$sd / sqrt(start$weight)))
   spread <- sqrt(start$scale / start$shape / start$weight)
   stats::dt((at - start$mean) / spread, 2 * start$shape) / spread
 }

@@ -119,9 +119,7 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
     )
   }
   draws <- check_count(draws, "draws")
-  if (model$kind == "normal_mean" || is_urn(model)) {
-    check_result_size(draws, "draws", "resamples", copies = 12)
-  }
+  if (model$kind == "normal_mean" || is_urn(model)) check_result_size(draws, "draws", "resamples", copies = 12)
   tolerance <- check_number(tolerance, "tolerance", min = 0, max = 1)
   trajectories <- check_count(trajectories, "trajectories", min = 0, max = 1e6)
   if (trajectories > 0 && is_urn(model)) {
@@ -155,9 +153,7 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
 longest_horizon <- 1e6
 
 check_horizon <- function(horizon, model) {
-  if (is_urn(model) && identical(horizon, Inf)) {
-    return(Inf)
-  }
+  if (is_urn(model) && identical(horizon, Inf)) return(Inf)
   if (has_base(model)) {
     stop_input("horizon", "must be \"auto\" or Inf for this model, whose limit is drawn, not ", show_value(horizon))
   }
@@ -249,9 +245,7 @@ in_slices <- function(total, unit, progress, work) {
 # With a numerator of at most `most` < 2, alpha_i = most/(i + 1) from i = 1/(2 - most) on.
 copula_tail <- function(m, most = 2) {
   published <- function(m) 9 * trigamma(m + 2) + trigamma(m + 1) - 6 / (m + 1)
-  if (most >= 2) {
-    return(published(m))
-  }
+  if (most >= 2) return(published(m))
   from <- max(m, floor(1 / (2 - most)))
   most^2 * trigamma(from + 2) + published(m) - published(from)
 }
@@ -267,9 +261,7 @@ share_left <- function(fit, horizon) {
 
 # The least horizon that leaves out no more than `tolerance`.
 horizon_for <- function(fit, tolerance) {
-  if (is_urn(fit$model)) {
-    return(Inf)
-  }
+  if (is_urn(fit$model)) return(Inf)
   high <- 1
   while (share_left(fit, high) > tolerance && high < longest_horizon) {
     high <- 2 * high
@@ -284,14 +276,10 @@ horizon_for <- function(fit, tolerance) {
 
 remaining_share <- function(fit) {
   known <- share_left(fit, fit$horizon)
-  if (fit$model$kind != "copula_density" || NCOL(fit$points) > 1L || fit$count < 2 || fit$horizon == 0) {
-    return(known)
-  }
+  if (fit$model$kind != "copula_density" || NCOL(fit$points) > 1L || fit$count < 2 || fit$horizon == 0) return(known)
   # E H(u|v)^2 is the probability that two standard normals of correlation rho^2 are both below qnorm(u).
   inside <- fit$inner$cdf0 > 0.01 & fit$inner$cdf0 < 0.99
-  if (!any(inside)) {
-    return(known)
-  }
+  if (!any(inside)) return(known)
   u <- inner_cdf(fit)[, inside, drop = FALSE]
   spread <- both_below(stats::qnorm(pmin(pmax(u, 1e-6), 1 - 1e-6)), fit$rho^2) - u^2
   left <- colMeans(spread) * copula_tail(fit$n + fit$horizon, most_of(fit))

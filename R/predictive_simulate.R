@@ -49,9 +49,7 @@ simulate.martingale_posterior <- function(object, nsim = 1, seed = NULL, ...) {
 
 simulate_normal <- function(fit, r) {
   weight <- fit$start$weight + fit$horizon
-  if (is.null(fit$state$scale)) {
-    return(stats::rnorm(fit$n, fit$state$mean[[r]], fit$start$sd * sqrt(1 + 1 / weight)))
-  }
+  if (is.null(fit$state$scale)) return(stats::rnorm(fit$n, fit$state$mean[[r]], fit$start$sd * sqrt(1 + 1 / weight)))
   shape <- fit$start$shape + fit$horizon / 2
   spread <- sqrt(fit$state$scale[[r]] * (1 + 1 / weight) / shape)
   fit$state$mean[[r]] + spread * stats::rt(fit$n, 2 * shape)

@@ -100,9 +100,7 @@ gnedin <- function(gamma, base) {
 }
 
 new_urn <- function(kind, fields, base) {
-  if (!is.function(base)) {
-    stop_input("base", "must be a quantile function, not ", show_value(base))
-  }
+  if (!is.function(base)) stop_input("base", "must be a quantile function, not ", show_value(base))
   base_values(base, c(0.25, 0.75))
   new_predictive_model(kind, c(fields, base = base))
 }
@@ -172,9 +170,7 @@ urn_quantities <- function(fit, run, progress) {
       weighted_functional(list(y = population$values, functional = fit$functional))(population$weight)
     }, keep))
   })
-  if (length(all) == 0L) {
-    stop_warpbayes("input", "interrupted before the first resamples were complete")
-  }
+  if (length(all) == 0L) stop_warpbayes("input", "interrupted before the first resamples were complete")
   list(draws = bind_quantities(all), interrupted = outcome$interrupted, capped = capped)
 }
 

@@ -14,13 +14,9 @@ check_seed <- function(seed) {
 # Evaluates `draws` by R's generator as stats::simulate() does: with a seed, the generator is put back afterwards. The
 # result has the seed as an attribute.
 draw_with_seed <- function(seed, draws) {
-  if (!exists(".Random.seed", globalenv(), inherits = FALSE)) {
-    stats::runif(1L)
-  }
+  if (!exists(".Random.seed", globalenv(), inherits = FALSE)) stats::runif(1L)
   before <- get(".Random.seed", globalenv(), inherits = FALSE)
-  if (is.null(seed)) {
-    return(structure(draws, seed = before))
-  }
+  if (is.null(seed)) return(structure(draws, seed = before))
   seed <- check_simulation_seed(seed)
   on.exit(assign(".Random.seed", before, globalenv()))
   set.seed(seed)

@@ -81,9 +81,7 @@ rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend =
   labels <- if (rows > 0 && !is.null(shape)) rownames(weights)
   if (!is.null(shape) && draws != 1) {
     dim(items) <- c(rows, draws)
-    if (!is.null(labels)) {
-      rownames(items) <- labels
-    }
+    if (!is.null(labels)) rownames(items) <- labels
   } else {
     names(items) <- labels
   }
@@ -101,20 +99,14 @@ draw_categorical <- function(weights, draws, log, seed, single, run) {
 
 # A double matrix, a double vector, or a "dgCMatrix". The weights themselves are checked while drawing.
 as_categorical_weights <- function(weights, log) {
-  if (isS4(weights) && methods::is(weights, "Matrix")) {
-    weights <- as_plain_matrix(weights, log)
-  }
+  if (isS4(weights) && methods::is(weights, "Matrix")) weights <- as_plain_matrix(weights, log)
   if (!methods::is(weights, "Matrix")) {
     if (!(is.numeric(weights) || is.logical(weights)) || length(dim(weights)) > 2L) {
       stop_input("weights", "must be a numeric matrix with a distribution in each row, or a vector, not ",
         show_value(weights))
     }
-    if (length(dim(weights)) == 1L) {
-      weights <- as.vector(weights)
-    }
-    if (!is.double(weights)) {
-      storage.mode(weights) <- "double"
-    }
+    if (length(dim(weights)) == 1L) weights <- as.vector(weights)
+    if (!is.double(weights)) storage.mode(weights) <- "double"
   }
   columns <- if (is.null(dim(weights))) length(weights) else ncol(weights)
   if (columns == 0 && !identical(nrow(weights), 0L)) {
@@ -132,12 +124,8 @@ as_plain_matrix <- function(weights, log) {
     stop_input("weights", "is a ", class(weights)[[1L]], ", and the package Matrix, which knows it, is not installed")
   }
   valid <- methods::validObject(weights, test = TRUE)
-  if (!isTRUE(valid)) {
-    stop_input("weights", "is not a valid ", class(weights)[[1L]], ": ", valid[[1L]])
-  }
-  if (!methods::is(weights, "sparseMatrix")) {
-    return(as.matrix(weights))
-  }
+  if (!isTRUE(valid)) stop_input("weights", "is not a valid ", class(weights)[[1L]], ": ", valid[[1L]])
+  if (!methods::is(weights, "sparseMatrix")) return(as.matrix(weights))
   if (log) {
     stop_input("weights",
       "is a sparse matrix: with `log = TRUE` what is not stored would be log weights of 0, not weights of 0"

@@ -81,9 +81,7 @@ report.warpbayes <- function(fit, file = NULL, title = NULL, note = NULL, overwr
 #' @export
 report.default <- function(fit, ...) {
   # Package report has a generic of the same name.
-  if (has_foreign_method("report", "report", fit)) {
-    return(getExportedValue("report", "report")(fit, ...))
-  }
+  if (has_foreign_method("report", "report", fit)) return(getExportedValue("report", "report")(fit, ...))
   report_content(fit)
 }
 
@@ -98,20 +96,14 @@ report_content.default <- function(fit, ...) {
 # Checks what all methods take, and writes the page. `content` is computed after the checks, because it may take a
 # while.
 write_report <- function(content, file, title, note, overwrite, open) {
-  if (!is.null(title) && !is_text(title, 1L)) {
-    stop_input("title", "must be NULL or a text, not ", show_value(title))
-  }
-  if (!is.null(note) && !is_text(note)) {
-    stop_input("note", "must be NULL or texts, not ", show_value(note))
-  }
+  if (!is.null(title) && !is_text(title, 1L)) stop_input("title", "must be NULL or a text, not ", show_value(title))
+  if (!is.null(note) && !is_text(note)) stop_input("note", "must be NULL or texts, not ", show_value(note))
   overwrite <- check_flag(overwrite, "overwrite")
   open <- check_flag(open, "open")
   target <- check_report_file(file, overwrite)
   page <- keeping_state(report_page(content, title, note))
   write_whole(page, target, file)
-  if (open) {
-    utils::browseURL(target)
-  }
+  if (open) utils::browseURL(target)
   invisible(target)
 }
 
@@ -121,9 +113,7 @@ is_text <- function(value, length = base::length(value)) {
 
 # The absolute name of the file. A link is followed.
 check_report_file <- function(file, overwrite) {
-  if (is.null(file)) {
-    return(tempfile("report-", fileext = ".html"))
-  }
+  if (is.null(file)) return(tempfile("report-", fileext = ".html"))
   if (!is_text(file, 1L) || !nzchar(file)) {
     stop_input("file", "must be NULL or the name of a file, not ", show_value(file))
   }
@@ -135,15 +125,9 @@ check_report_file <- function(file, overwrite) {
   if (!dir.exists(dirname(path))) {
     stop_input("file", "is ", shown, ", but there is no folder ", dQuote(shorten(dirname(path)), FALSE))
   }
-  if (dir.exists(path)) {
-    stop_input("file", "is a folder: ", shown)
-  }
-  if (is_dangling(path)) {
-    stop_input("file", "is a symbolic link to a file that does not exist: ", shown)
-  }
-  if (!file.exists(path)) {
-    return(file.path(normalizePath(dirname(path)), basename(path)))
-  }
+  if (dir.exists(path)) stop_input("file", "is a folder: ", shown)
+  if (is_dangling(path)) stop_input("file", "is a symbolic link to a file that does not exist: ", shown)
+  if (!file.exists(path)) return(file.path(normalizePath(dirname(path)), basename(path)))
   if (!overwrite && !is_report(path)) {
     stop_input("file", "names a file that is not a report, and is not replaced: ", shown,
       "; `overwrite = TRUE` replaces it")
@@ -157,9 +141,7 @@ report_mark <- "<meta name=\"generator\" content=\"warpbayes "
 # A file without a size may be a pipe. Reading it would wait for ever.
 is_report <- function(file) {
   size <- file.size(file)
-  if (is.na(size) || size == 0) {
-    return(FALSE)
-  }
+  if (is.na(size) || size == 0) return(FALSE)
   start <- tryCatch(readBin(file, "raw", 1000L), error = function(error) raw(), warning = function(warning) raw())
   length(grepRaw(report_mark, start, fixed = TRUE)) > 0L
 }
@@ -181,12 +163,8 @@ write_whole <- function(page, target, file) {
     },
     error = conditionMessage, warning = conditionMessage
   )
-  if (!is.null(failure)) {
-    refuse(failure)
-  }
-  if (file.exists(target)) {
-    Sys.chmod(temporary, file.mode(target), use_umask = FALSE)
-  }
+  if (!is.null(failure)) refuse(failure)
+  if (file.exists(target)) Sys.chmod(temporary, file.mode(target), use_umask = FALSE)
   renamed <- tryCatch(file.rename(temporary, target), warning = conditionMessage)
   if (!isTRUE(renamed)) {
     refuse(if (is.character(renamed)) renamed else "it could not be renamed")
@@ -228,9 +206,7 @@ made_words <- function(fit, more = character()) {
 # The call of `maker` that made `name`, as lines of code. `changes` are arguments to set, such as the seed. Values that
 # do.call() has put into the call become the names of their arguments.
 repeating_code <- function(call, maker, name, changes = list()) {
-  if (!is.call(call)) {
-    return(sprintf("# The call of %s() was not kept.", maker))
-  }
+  if (!is.call(call)) return(sprintf("# The call of %s() was not kept.", maker))
   call <- short_call(call, maker)
   for (argument in names(changes)) {
     call[[argument]] <- changes[[argument]]
@@ -251,9 +227,7 @@ lengthened_code <- function(fit, defaults) {
   }
   iter <- given("iter")
   warmup <- given("warmup")
-  if (is.na(warmup) && !"warmup" %in% names(fit$call)) {
-    warmup <- floor(iter / 2)
-  }
+  if (is.na(warmup) && !"warmup" %in% names(fit$call)) warmup <- floor(iter / 2)
   c(
     if (isTRUE(fit$iter > iter)) sprintf("fit <- continue(fit, %.0f)", fit$iter - iter),
     if (isTRUE(fit$iter < iter)) sprintf("# This fit was interrupted after %s.", count_words(fit$iter, "sweep")),
@@ -264,9 +238,7 @@ lengthened_code <- function(fit, defaults) {
 # A comment that names the objects that code needs. `code` is text; functions of R and of warpbayes are left out, except
 # as the data, since people call their data `df`. In the call with a data frame, names in the formula are its columns.
 needed_objects <- function(call, data) {
-  if (!is.call(call)) {
-    return(NULL)
-  }
+  if (!is.call(call)) return(NULL)
   argument <- function(name) if (name %in% names(call)) variables_of(call[[name]]) else character()
   own <- unlist(lapply(data, argument))
   others <- as.list(call)[-1L]
@@ -280,21 +252,15 @@ needed_objects <- function(call, data) {
 
 # The variables of an expression, without the names of parts, such as that after `$`.
 variables_of <- function(part) {
-  if (is.name(part)) {
-    return(setdiff(as.character(part), ""))
-  }
-  if (!is.call(part) || is.name(part[[1L]]) && as.character(part[[1L]]) %in% c("::", ":::", "function")) {
-    return(NULL)
-  }
+  if (is.name(part)) return(setdiff(as.character(part), ""))
+  if (!is.call(part) || is.name(part[[1L]]) && as.character(part[[1L]]) %in% c("::", ":::", "function")) return(NULL)
   inner <- as.list(part)[-1L]
   if (is.name(part[[1L]]) && as.character(part[[1L]]) %in% c("$", "@")) inner <- inner[1L]
   unlist(lapply(inner, variables_of))
 }
 
 needed_words <- function(names) {
-  if (!length(names)) {
-    return(NULL)
-  }
+  if (!length(names)) return(NULL)
   sprintf("# It needs %s, which %s not part of this page.",
     paste0("`", names, "`", collapse = ", "), if (length(names) == 1L) "is" else "are")
 }

@@ -11,13 +11,9 @@ cell_explorer <- function(types, markers, count) {
   reference <- mixture_of_draw(fit, types$draw, types$chain)
   chosen <- choose_markers(fit, markers, reference, 12L)
   chosen <- chosen[seq_len(min(length(chosen), length(letters)))]
-  if (length(chosen) < 2L) {
-    return(paragraphs("With one marker there is no picture of two markers.", "none"))
-  }
+  if (length(chosen) < 2L) return(paragraphs("With one marker there is no picture of two markers.", "none"))
   shown <- chosen_cells(fit$x, chosen, count)
-  if (!length(shown)) {
-    return(paragraphs("No cell is shown.", "none"))
-  }
+  if (!length(shown)) return(paragraphs("No cell is shown.", "none"))
   limits <- lapply(chosen, function(marker) marker_range(reference, marker, fit$x[, marker]))
   places <- vapply(seq_along(chosen), function(i) {
     at <- (fit$x[shown, chosen[[i]]] - limits[[i]][[1L]]) / diff(limits[[i]])
@@ -57,14 +53,10 @@ cell_explorer <- function(types, markers, count) {
 
 # Rows of some cells, at random, that have values of the chosen markers.
 chosen_cells <- function(x, chosen, count) {
-  if (is.null(x)) {
-    return(integer())
-  }
+  if (is.null(x)) return(integer())
   known <- seq_len(nrow(x))
   if (anyNA(x)) known <- which(rowSums(is.na(x[, chosen, drop = FALSE])) == 0)
-  if (length(known) <= count) {
-    return(known)
-  }
+  if (length(known) <= count) return(known)
   known[as.vector(draw_with_seed(1, sample.int(length(known), count)))]
 }
 
@@ -110,9 +102,7 @@ explorer_ticks <- function(limits, transform, marker) {
   }
   ticks <- transformed_ticks(limits, transform, marker)
   labels <- vapply(ticks$labels, function(label) {
-    if (is.character(label)) {
-      return(escape_html(label))
-    }
+    if (is.character(label)) return(escape_html(label))
     text <- deparse1(label)
     sub("^(-?10)\\^(.*)$", "\\1<sup>\\2</sup>", gsub("[ ()]", "", text))
   }, "")

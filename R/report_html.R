@@ -36,9 +36,7 @@ code_block <- function(lines) html(tag("pre", paste(escape_html(lines), collapse
 # scrolls in its own box.
 table_part <- function(frame, caption = NULL, most = 200L) {
   rows <- nrow(frame)
-  if (rows > most) {
-    frame <- frame[seq_len(most), , drop = FALSE]
-  }
+  if (rows > most) frame <- frame[seq_len(most), , drop = FALSE]
   columns <- lapply(frame, function(column) {
     text <- cell_words(column)
     numbers <- length(text) && all(grepl(number_pattern, text))
@@ -77,9 +75,7 @@ picture_part <- function(caption, draw, tall = c(0.62, 1), draw_narrow = draw) {
   }
   narrow <- paint_png(draw_narrow, 4.8, 4.8 * tall[[2L]], 10.5)
   image <- sprintf("<img alt=\"%s\" src=\"%s\">", escape_html(caption), wide$data)
-  source <- if (is.null(narrow$failure)) {
-    sprintf("<source media=\"(max-width: 560px)\" srcset=\"%s\">", narrow$data)
-  }
+  source <- if (is.null(narrow$failure)) sprintf("<source media=\"(max-width: 560px)\" srcset=\"%s\">", narrow$data)
   html("<figure><picture>", source, image, "</picture>", tag("figcaption", escape_html(caption)), "</figure>")
 }
 
@@ -107,12 +103,8 @@ paint_png <- function(draw, width, height, pointsize) {
     grDevices::dev.off(device)
     device <- NULL
   }
-  if (is.null(failure) && !isTRUE(file.size(file) > 0)) {
-    failure <- "the device gave no picture"
-  }
-  if (!is.null(failure)) {
-    return(list(failure = failure))
-  }
+  if (is.null(failure) && !isTRUE(file.size(file) > 0)) failure <- "the device gave no picture"
+  if (!is.null(failure)) return(list(failure = failure))
   bytes <- readBin(file, "raw", file.size(file))
   list(data = paste0("data:image/png;base64,", base64(bytes)))
 }
@@ -176,9 +168,7 @@ report_page <- function(content, title, note) {
 }
 
 verdict_part <- function(content) {
-  if (!length(content$verdict)) {
-    return(NULL)
-  }
+  if (!length(content$verdict)) return(NULL)
   class <- if (isTRUE(content$converged)) "good" else if (isFALSE(content$converged)) "bad"
   c(
     paste0("<div class=\"", paste(c("verdict", class), collapse = " "), "\">"), tag("h2", "Verdict"),

@@ -151,9 +151,7 @@ report_content.martingale_posterior <- function(fit, ...) {
 
 # A normal mean has a prior in the usual sense, and an urn has one by its parameters.
 resample_prior_words <- function(model) {
-  if (model$kind == "normal_mean" || is_urn(model) && model$kind != "bayesian_bootstrap") {
-    return(model_words(model))
-  }
+  if (model$kind == "normal_mean" || is_urn(model) && model$kind != "bayesian_bootstrap") return(model_words(model))
   paste("There is no prior and no likelihood: the predictions of the model take their place. The quantities are",
     "computed from populations that the model predicts.")
 }

@@ -34,9 +34,7 @@ in_chunk.differential_abundance <- in_chunk.warpbayes_fit
 #' @exportS3Method knitr::knit_print
 knit_print.warpbayes <- function(x, ...) {
   shown <- in_chunk(x)
-  if (is.null(shown)) {
-    return(NextMethod())
-  }
+  if (is.null(shown)) return(NextMethod())
   if (!is.null(shown$sentences)) {
     lines <- paste0("- ", escape_markdown(trimws(shown$sentences)), collapse = "\n")
     return(knitr::asis_output(paste0("\n\n", lines, "\n\n")))

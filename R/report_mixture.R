@@ -52,9 +52,7 @@ mixture_sections <- function(fit, summary, markers, bem) {
 # The heaviest components as a table, with its caption and a sentence about the others.
 components_words <- function(summary, most) {
   table <- summary$components
-  if (is.null(table)) {
-    return(list())
-  }
+  if (is.null(table)) return(list())
   # The others do not hold a cell.
   held <- max(1L, sum(table$weight * summary$rows >= 1))
   shown <- table[seq_len(min(held, most)), ]

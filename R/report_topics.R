@@ -67,9 +67,7 @@ topic_diagnostics_words <- function(table) {
 # How far the topics themselves depend on the start.
 topic_agreement <- function(fit) {
   # Matching takes the square of the number of topics.
-  if (is.null(fit$distance) && fit$topics > 200) {
-    return(NULL)
-  }
+  if (is.null(fit$distance) && fit$topics > 200) return(NULL)
   distance <- if (is.null(fit$distance)) relabel.topic_model(fit, average = FALSE)$distance else fit$distance
   others <- distance[, -fit$reference, drop = FALSE]
   far <- which(apply(others, 1L, max) > 0.5)
@@ -105,9 +103,7 @@ topic_code <- function(fit) {
     needed_words(needed_objects(fit$call, "x")),
     repeating_code(fit$call, "topic_model", "fit", list(seed = fit$seed)),
     lengthened_code(fit, list(iter = formals(topic_model)$iter)),
-    if (!is.null(fit$topic_names)) {
-      c("# The names of the topics:", repeating_names(fit$topic_names))
-    }
+    if (!is.null(fit$topic_names)) c("# The names of the topics:", repeating_names(fit$topic_names))
   )
 }
 

@@ -78,9 +78,7 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
     stop_input("x", "is missing: the checkpoint does not hold the data, which are needed again")
   }
   progress <- check_progress(progress)
-  if (!is.null(checkpoint_every)) {
-    checkpoint_every <- check_every(checkpoint_every)
-  }
+  if (!is.null(checkpoint_every)) checkpoint_every <- check_every(checkpoint_every)
   saved <- read_checkpoint(path.expand(file), file)
   if (!is.null(cluster) && saved$class != "dp_mixture") {
     stop_input("cluster", "is given, but the checkpoint is of a fit from ", saved$class,
@@ -92,9 +90,7 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   if (!is.null(run$cluster)) {
     run$cluster$keeps <- TRUE
     on.exit(leave_cluster(run$cluster))
-    if (is_reader(x)) {
-      x$connection <- run$cluster
-    }
+    if (is_reader(x)) x$connection <- run$cluster
   }
   fit <- intact(file, fit_with_data(topic, saved, x, envir))
   intact(file, check_fingerprint(saved$fingerprint, topic$fingerprint(fit)))
@@ -142,9 +138,7 @@ refuse_checkpoint <- function(file, ...) {
 # as the user gave it.
 read_checkpoint <- function(file, shown) {
   refuse <- function(...) refuse_checkpoint(shown, ...)
-  if (!file.exists(file)) {
-    refuse("does not exist")
-  }
+  if (!file.exists(file)) refuse("does not exist")
   read <- function(result) {
     if (is_failure(result)) {
       if (result$status == 1L) refuse(result$message) else stop_failure(result)
@@ -154,9 +148,7 @@ read_checkpoint <- function(file, shown) {
   found <- read(.Call(C_checkpoint_head, file))
   head <- tryCatch(unserialize(found[[1L]]), error = function(error) NULL)
   reason <- wrong_head(head)
-  if (!is.null(reason)) {
-    refuse(reason)
-  }
+  if (!is.null(reason)) refuse(reason)
   bytes <- sum(head$arrays$length * ifelse(head$arrays$type == "integer", 4, 8))
   if (64 + length(found[[1L]]) + bytes != found[[3L]]) {
     refuse("is damaged: its parts do not have the size that it states")
@@ -173,9 +165,7 @@ wrong_head <- function(head) {
   }
   is_text <- function(value) is.character(value) && length(value) == 1L && !is.na(value)
   unknown <- "has a head that no version of warpbayes has written"
-  if (!is.list(head) || !is_text(head$package) || !is_text(head$class)) {
-    return(unknown)
-  }
+  if (!is.list(head) || !is_text(head$package) || !is_text(head$class)) return(unknown)
   if (head$package != package_version_text()) {
     return(sprintf(
       "was written by warpbayes %s; this is version %s, whose sweeps may be others: resume it with version %s",
@@ -217,9 +207,7 @@ put_arrays <- function(fit, saved, sampler, file) {
   parts <- c(plan$traces, plan$draws)
   fits <- identical(names(saved$arrays), names(parts)) && all(lengths(saved$arrays) == vapply(dims, prod, 0)) &&
     all(mapply(function(values, part) typeof(values) == typeof(part$blank), saved$arrays, parts))
-  if (!fits) {
-    refuse_checkpoint(file, "is damaged: its chains, sweeps and draws do not agree")
-  }
+  if (!fits) refuse_checkpoint(file, "is damaged: its chains, sweeps and draws do not agree")
   values <- Map(function(values, dim) {
     dim(values) <- dim
     values
@@ -294,9 +282,7 @@ mixture_with_data <- function(saved, x, envir) {
     missing = if (is.null(fit$missing)) "error" else fit$missing)
   # If the data do not tell the samples, the checkpoint's samples stay.
   sample <- check_samples(given$sample, nrow(data$x))
-  if (!is.null(sample)) {
-    fit$sample <- as.integer(sample)
-  }
+  if (!is.null(sample)) fit$sample <- as.integer(sample)
   fit$x <- spread_piled(data$x, fit$piled, data$markers)
   fit$rows <- nrow(data$x)
   fit$markers <- data$markers

@@ -52,9 +52,7 @@
 row_reader <- function(rows, read, block = 1e5) {
   require_arguments("rows", "read")
   rows <- check_count(rows, "rows", min = 2, max = 2^53)
-  if (!is.function(read)) {
-    stop_input("read", "must be a function of the first and the last row, not ", show_value(read))
-  }
+  if (!is.function(read)) stop_input("read", "must be a function of the first and the last row, not ", show_value(read))
   block <- check_count(block, "block", max = 2^31 - 1)
   structure(list(rows = rows, read = read, block = block), class = c("row_reader", "warpbayes"))
 }
@@ -68,9 +66,7 @@ is_reader <- function(x) inherits(x, "row_reader")
 # As as_marker_matrix(), but the cells stay on the workers: `x` has some of them, and `reader` is complete_reader()'s.
 read_marker_cells <- function(reader, run, markers, transform, cofactor) {
   connection <- run$cluster
-  if (is.null(connection)) {
-    stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`")
-  }
+  if (is.null(connection)) stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`")
   names <- read_cells(reader, connection, markers = markers)
   columns <- scan_cells(connection, names)
   transform <- resolve_transform(transform, cofactor, names, function(j) {
@@ -99,26 +95,20 @@ read_cells <- function(reader, connection, transform = NULL, markers = reader$ma
         ", than on the first, ", list_some(read[[1L]]))
     }
   }
-  if (!is.null(transform)) {
-    ask_workers(connection, "transform", list(connection$data, transform))
-  }
+  if (!is.null(transform)) ask_workers(connection, "transform", list(connection$data, transform))
   read[[1L]]
 }
 
 # The reader of a fit that continues from its checkpoint.
 reader_again <- function(reader, fit, markers) {
   connection <- reader$connection
-  if (is.null(connection)) {
-    stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`")
-  }
+  if (is.null(connection)) stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`")
   reader$connection <- NULL
   names <- read_cells(reader, connection, markers = markers)
   if (!identical(names, fit$markers)) {
     stop_input("x", "has the columns ", list_some(names), "; the checkpoint was made with ", list_some(fit$markers))
   }
-  if (!is.null(fit$transform)) {
-    ask_workers(connection, "transform", list(connection$data, fit$transform))
-  }
+  if (!is.null(fit$transform)) ask_workers(connection, "transform", list(connection$data, fit$transform))
   complete_reader(reader, connection, markers)
 }
 
@@ -136,9 +126,7 @@ scan_cells <- function(connection, markers) {
   for (i in seq_along(connection$cluster)) {
     given <- list(connection$data, moments, connection$split$first_row[[i]])
     scan <- ask_workers(connection, "scan", given, workers = i)[[1L]]
-    if (scan$count > 0) {
-      break
-    }
+    if (scan$count > 0) break
     moments <- scan$moments
   }
   columns <- native(C_matrix_scan_finish, scan$moments)

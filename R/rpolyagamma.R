@@ -79,25 +79,19 @@ rpolyagamma <- function(n, shape = 1, tilt = 0,
   seed <- check_seed(seed)
   run <- resolve_run(backend, threads, cost = polyagamma_cost(n, shape, tilt))
   check_result_size(n, "n", "draws", copies = 1)
-  if (n == 0) {
-    return(numeric())
-  }
+  if (n == 0) return(numeric())
   if (length(shape) == 0L || length(tilt) == 0L) {
     warning("NAs produced")
     return(rep(NA_real_, n))
   }
   draws <- native(C_polyagamma_draw, n, shape, tilt, match(method, polyagamma_methods) - 1L, seed, run)
-  if (native(C_polyagamma_any_nan, draws, run)) {
-    warning("NAs produced")
-  }
+  if (native(C_polyagamma_any_nan, draws, run)) warning("NAs produced")
   draws
 }
 
 # `n` is read as R's own functions read it: a vector stands for its length, and fractions are dropped.
 check_draws <- function(n) {
-  if (length(n) > 1L) {
-    return(as.double(length(n)))
-  }
+  if (length(n) > 1L) return(as.double(length(n)))
   if (!is.numeric(n) || length(n) != 1L || is.na(n) || n < 0 || n > 2^52) {
     stop_input("n", "must be a number of draws from 0 to 2^52, not ", show_value(n))
   }

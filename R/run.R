@@ -34,9 +34,7 @@ resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NU
   # A forked child cannot use the graphics card. It asks again, and make_run() raises the error.
   if (!identical(key, kept$key) || (kept$run$backend != "cpu" && kept$process != Sys.getpid())) {
     kept <- list(key = key, run = make_run(backend, threads), process = Sys.getpid())
-    if (name == "short" && kept$run$automatic) {
-      kept$run <- on_processor(kept$run)
-    }
+    if (name == "short" && kept$run$automatic) kept$run <- on_processor(kept$run)
     assign(name, kept, envir = kept_runs)
   }
   run <- if (is.null(devices)) kept$run else run_on_devices(kept$run, devices)

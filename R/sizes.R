@@ -4,9 +4,7 @@
 # Raises an error if the computation takes more multiply-adds than `warpbayes.max_operations` allows, before it starts.
 check_operations <- function(operations, argument) {
   most <- getOption("warpbayes.max_operations", 1e16)
-  if (!is.numeric(most) || length(most) != 1L || is.na(most)) {
-    most <- 1e16
-  }
+  if (!is.numeric(most) || length(most) != 1L || is.na(most)) most <- 1e16
   if (operations > most) {
     days <- operations / 1e10 / 86400
     stop_warpbayes("input", sprintf(
@@ -23,17 +21,13 @@ check_operations <- function(operations, argument) {
 # `copies` times as much at its peak, needs more memory than is available.
 check_result_size <- function(entries, argument, what, copies = 3, size = 8) {
   bytes <- size * entries
-  if (bytes <= 1e8) {
-    return(invisible())
-  }
+  if (bytes <= 1e8) return(invisible())
   words <- function() {
     count <- if (entries > 2^52) format(entries, digits = 3) else whole_words(entries)
     name <- if (!is.null(argument)) paste0("`", argument, "`: ")
     sprintf("%sthe result would have %s %s (%s)", paste(name, collapse = ""), count, what, show_bytes(bytes))
   }
-  if (entries > 2^52) {
-    stop_warpbayes("input", paste0(words(), ", more than R allows"), argument = argument)
-  }
+  if (entries > 2^52) stop_warpbayes("input", paste0(words(), ", more than R allows"), argument = argument)
   more <- if (copies > 1) sprintf(" and takes %d times that to compute", copies) else ""
   check_bytes(copies * bytes, paste0(words(), more), argument)
 }

@@ -28,9 +28,7 @@ sparse_design <- function(frame, terms, contrasts, sparse) {
     assigned <- c(assigned, rep(max(0L, assigned) + 1L, ncol(more)))
     x <- methods::cbind2(x, more)
   }
-  if (ncol(x) == 0L) {
-    stop_input("formula", "has neither an intercept nor predictors")
-  }
+  if (ncol(x) == 0L) stop_input("formula", "has neither an intercept nor predictors")
   bad <- which(!is.finite(x@x))
   if (length(bad) > 0L) {
     column <- findInterval(bad[[1L]] - 1L, x@p)
@@ -50,9 +48,7 @@ sparse_predictors <- function(sparse, frame) {
     stop_input("sparse", sprintf("has %d rows, but the data have %d", nrow(sparse), nrow(frame)))
   }
   sparse <- as_sparse_columns(sparse)
-  if (is.null(colnames(sparse))) {
-    colnames(sparse) <- paste0("x", seq_len(ncol(sparse)))
-  }
+  if (is.null(colnames(sparse))) colnames(sparse) <- paste0("x", seq_len(ncol(sparse)))
   sparse
 }
 
@@ -72,9 +68,7 @@ check_sparse <- function(sparse) {
     if (!is.logical(sparse) || length(sparse) != 1L || is.na(sparse)) {
       stop_input("sparse", "must be TRUE, FALSE or a sparse matrix of package Matrix, not ", show_value(sparse))
     }
-    if (!sparse) {
-      return(FALSE)
-    }
+    if (!sparse) return(FALSE)
   }
   if (!requireNamespace("Matrix", quietly = TRUE)) {
     stop_input("sparse", "needs the package Matrix, which is not installed")

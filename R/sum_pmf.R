@@ -55,14 +55,10 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, backend = NULL, thread
   } else {
     check_dots_empty(...)
   }
-  if (!is.null(log)) {
-    log <- check_flag(log, "log")
-  }
+  if (!is.null(log)) log <- check_flag(log, "log")
   accuracy <- check_accuracy(accuracy)
   run <- resolve_run(backend, threads)
-  if (is.matrix(x)) {
-    return(sum_rows_of(x, isTRUE(log), accuracy, run))
-  }
+  if (is.matrix(x)) return(sum_rows_of(x, isTRUE(log), accuracy, run))
   if (!is.list(x)) {
     stop_input("x", "must be a distribution, a list of distributions, or a matrix whose rows are distributions, not ",
       show_value(x))
@@ -70,9 +66,7 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, backend = NULL, thread
   if (is.data.frame(x)) {
     stop_input("x", "is a data frame; give as.matrix(x) if its rows are distributions, as.list(x) if its columns are")
   }
-  if (length(x) == 0L) {
-    stop_input("x", "is an empty list: there is nothing to add")
-  }
+  if (length(x) == 0L) stop_input("x", "is an empty list: there is nothing to add")
   is_pmf <- vapply(x, inherits, NA, "pmf")
   if (!any(is_pmf)) {
     log <- isTRUE(log)
@@ -127,9 +121,7 @@ sum_rows_of <- function(x, log, accuracy, run) {
 rep_sum_pmf <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
   require_arguments("x", "times")
   times <- check_count(times, "times", min = 0, max = 2^52)
-  if (!is.null(log)) {
-    log <- check_flag(log, "log")
-  }
+  if (!is.null(log)) log <- check_flag(log, "log")
   accuracy <- check_accuracy(accuracy)
   run <- resolve_run(backend, threads)
   if (!inherits(x, "pmf")) {
@@ -141,9 +133,7 @@ rep_sum_pmf <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, 
   inside <- is_log(x) || isTRUE(log)
   log <- if (is.null(log)) is_log(x) else log
   from <- check_from(x$from * times, by = step_of(x))
-  if (is_sparse(x) && times > 0) {
-    return(as_log(repeat_positions(x, times, inside, accuracy, run), log))
-  }
+  if (is_sparse(x) && times > 0) return(as_log(repeat_positions(x, times, inside, accuracy, run), log))
   result <- repeat_vector(prob_of(x, inside), times, inside, accuracy, run)
   new_pmf(if (inside && !log) exp_of(result) else result, from, log, step_of(x))
 }
@@ -174,9 +164,7 @@ repeat_positions <- function(x, times, log, accuracy, run) {
       result <- if (is.null(result)) as_log(x, log) else add(result, x)
     }
     times <- times %/% 2
-    if (times == 0) {
-      return(result)
-    }
+    if (times == 0) return(result)
     x <- add(x, x)
   }
 }

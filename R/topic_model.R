@@ -290,9 +290,7 @@ check_gamma <- function(prior, argument) {
 
 check_topic_keep <- function(keep) {
   choices <- c("phi", "theta")
-  if (is.null(keep)) {
-    return(character())
-  }
+  if (is.null(keep)) return(character())
   if (!is.character(keep) || !all(keep %in% choices)) {
     wrong <- if (is.character(keep)) dQuote(setdiff(keep, choices)[[1L]], FALSE) else show_value(keep)
     stop_input("keep", "must be some of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", wrong)

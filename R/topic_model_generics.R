@@ -132,9 +132,7 @@ most_likely <- function(values, labels, k, threshold, all, names) {
     keep <- if (is.null(threshold)) TRUE else which(values[i, most] > threshold)
     labels[ifelse(is.na(values[i, most]), NA_integer_, most)[keep]]
   })
-  if (!is.null(threshold)) {
-    return(stats::setNames(found, names))
-  }
+  if (!is.null(threshold)) return(stats::setNames(found, names))
   if (k == 1L) stats::setNames(unlist(found), names) else matrix(unlist(found), k, dimnames = list(NULL, names))
 }
 
@@ -150,9 +148,7 @@ add_perplexity_s3 <- function(namespace) {
 
 # Checks the fit given to a function of ours that may mask another package's. The message names the other function.
 check_masking_fit <- function(fit, name) {
-  if (missing(fit) || inherits(fit, "topic_model")) {
-    return(check_topic_fit(fit))
-  }
+  if (missing(fit) || inherits(fit, "topic_model")) return(check_topic_fit(fit))
   others <- Filter(function(package) {
     isNamespaceLoaded(package) && name %in% getNamespaceExports(package)
   }, c("topicmodels", "seededlda", "text2vec"))

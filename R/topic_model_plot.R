@@ -163,9 +163,7 @@ topic_positions <- function(phi) {
 # The area of a circle is the share of the topic in all tokens. A list of terms stands beside the map: labels of near
 # topics would cover each other.
 map_picture <- function(fit, shown, n, main) {
-  if (length(shown) < 3L) {
-    stop_input("type", "is \"map\", for which at least three topics are needed")
-  }
+  if (length(shown) < 3L) stop_input("type", "is \"map\", for which at least three topics are needed")
   at <- topic_positions(fit$phi[shown, , drop = FALSE])
   prevalence <- topic_prevalence(fit)[shown]
   listed <- utils::head(seq_along(shown), 25L)

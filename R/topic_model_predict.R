@@ -48,9 +48,7 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
     attr(theta, "unknown") <- counts$unknown
     report_unknown(counts)
   }
-  if (type == "topics") {
-    return(theta)
-  }
+  if (type == "topics") return(theta)
   class <- max.col(theta, ties.method = "first")
   class[tokens == 0] <- NA
   structure(class, names = rownames(theta), unknown = attr(theta, "unknown"))
@@ -59,12 +57,8 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
 # A factor with the groups of new documents; the last level is for documents of no known group. NULL if there are no
 # groups.
 check_new_groups <- function(fit, groups, documents) {
-  if (is.null(groups)) {
-    return(NULL)
-  }
-  if (nlevels(fit$groups) < 2L) {
-    stop_input("groups", "cannot be used: the documents were not fitted in groups")
-  }
+  if (is.null(groups)) return(NULL)
+  if (nlevels(fit$groups) < 2L) stop_input("groups", "cannot be used: the documents were not fitted in groups")
   known <- rownames(fit$group_alpha)
   number <- as.integer(check_document_groups(groups, documents, known))
   names <- as.character(groups)
@@ -179,13 +173,9 @@ perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, groups = NU
   share <- check_number(share, "share", 0, 1)
   iter <- check_count(iter, "iter", min = 2)
   run <- resolve_run(backend, threads)
-  if (is.null(newdata)) {
-    return(score_words(fit, fit$x, fit$theta, run))
-  }
+  if (is.null(newdata)) return(score_words(fit, fit$x, fit$theta, run))
   counts <- known_terms(fit, newdata)
-  if (counts$tokens == 0) {
-    stop_input("newdata", "shares no term with the fit: there is nothing to predict")
-  }
+  if (counts$tokens == 0) stop_input("newdata", "shares no term with the fit: there is nothing to predict")
   groups <- check_new_groups(fit, groups, counts$documents)
   seed <- check_seed(seed)
   halves <- split_tokens(counts, share, seed)

@@ -82,9 +82,7 @@ in_console.topic_model <- function(x, topics = 10, terms = 6, ...) {
   shown <- utils::head(order(-prevalence), topics)
   cat(sprintf("  %s  %s  %s", format(topic_labels(x, shown)),
     format(paste0(format(100 * prevalence[shown], digits = 2), "%")), term_lines(x, shown, terms)), sep = "\n")
-  if (length(shown) < x$topics) {
-    cat(sprintf("  and %s\n", count_words(x$topics - length(shown), "topic")))
-  }
+  if (length(shown) < x$topics) cat(sprintf("  and %s\n", count_words(x$topics - length(shown), "topic")))
 }
 
 #' @rdname print.topic_model
@@ -149,9 +147,7 @@ in_console.summary.topic_model <- function(x, topics = 20, ...) {
   cat("\nTopics by prevalence (coherence: UMass)\n")
   cat(sprintf("  %s  %s  %s  %s", format(shown$name), format(paste0(format(100 * shown$prevalence, digits = 2), "%")),
     format(shown$coherence, digits = 2), shown$terms), sep = "\n")
-  if (nrow(shown) < nrow(x$topics)) {
-    cat(sprintf("  and %s\n", count_words(nrow(x$topics) - nrow(shown), "topic")))
-  }
+  if (nrow(shown) < nrow(x$topics)) cat(sprintf("  and %s\n", count_words(nrow(x$topics) - nrow(shown), "topic")))
   if (!is.null(x$groups)) {
     cat("\nMean of theta by group\n")
     print(utils::head(x$groups[, shown$topic, drop = FALSE], 20L), digits = 2)

@@ -61,9 +61,7 @@ variation_distance <- function(a, b) {
 
 renumber_chain <- function(fit, chain, order, target) {
   k <- fit$topics
-  if (fit$chains > 1) {
-    fit$chain_phi[[chain]] <- fit$chain_phi[[chain]][order, , drop = FALSE]
-  }
+  if (fit$chains > 1) fit$chain_phi[[chain]] <- fit$chain_phi[[chain]][order, , drop = FALSE]
   fit$tokens[, chain] <- fit$tokens[order, chain]
   state <- fit$state[[chain]]
   sizes <- c(length(fit$documents), length(fit$terms))
@@ -95,9 +93,7 @@ renumber_chain <- function(fit, chain, order, target) {
 # Which pairs of topics have different priors of their terms, so that they cannot be renumbered.
 prior_differs <- function(fit) {
   prior <- fit$prior_counts
-  if (is.null(prior)) {
-    return(0)
-  }
+  if (is.null(prior)) return(0)
   kind <- match(data.frame(t(prior)), data.frame(t(prior)))
   outer(kind, kind, "!=")
 }

@@ -77,9 +77,7 @@ NULL
 # and columns for the terms that have prior counts of their own.
 topic_structure <- function(groups, prior_counts, terms) {
   several <- nlevels(groups) > 1L
-  if (!several && is.null(prior_counts)) {
-    return(NULL)
-  }
+  if (!several && is.null(prior_counts)) return(NULL)
   own <- if (!is.null(prior_counts)) match(terms, colnames(prior_counts), nomatch = 0L) - 1L
   list(if (several) as.integer(groups) - 1L, max(1L, nlevels(groups)), own,
     if (!is.null(prior_counts)) as.vector(prior_counts))
@@ -89,17 +87,13 @@ fit_structure <- function(fit) topic_structure(fit$groups, fit$prior_counts, fit
 
 # A factor with the group of each document, or NULL. If `known` is given, other values become NA, and NA is allowed.
 check_document_groups <- function(groups, documents, known = NULL, argument = "groups") {
-  if (is.null(groups)) {
-    return(NULL)
-  }
+  if (is.null(groups)) return(NULL)
   usable <- is.factor(groups) || is.character(groups) || is.numeric(groups) || is.logical(groups) ||
     inherits(groups, "Date")
   if (!usable || !is.null(dim(groups))) {
     stop_input(argument, "must be a factor with a value for each document, not ", show_value(groups))
   }
-  if (!is.null(names(groups)) && all(documents %in% names(groups))) {
-    groups <- groups[match(documents, names(groups))]
-  }
+  if (!is.null(names(groups)) && all(documents %in% names(groups))) groups <- groups[match(documents, names(groups))]
   if (length(groups) != length(documents)) {
     more <- if (length(groups) > length(documents)) ": documents without words need a row of `x` too"
     stop_input(argument, sprintf("has %s, but there are %s", count_words(length(groups), "value"),
@@ -127,9 +121,7 @@ check_term_prior <- function(value, argument, label) {
 }
 
 check_beta <- function(beta, topics, terms) {
-  if (identical(beta, "learn")) {
-    return(list(learn = TRUE, start = 0.1))
-  }
+  if (identical(beta, "learn")) return(list(learn = TRUE, start = 0.1))
   one <- length(beta) == 1L && !is.matrix(beta)
   bad_one <- one && is.numeric(beta) && !isTRUE(beta > 0 & beta <= most_prior)
   if (!is.numeric(beta) || !(is.matrix(beta) || length(beta) %in% c(1L, length(terms))) || bad_one) {
@@ -138,9 +130,7 @@ check_beta <- function(beta, topics, terms) {
       length(terms), topics, length(terms)
     ), "or \"learn\", not ", show_value(beta))
   }
-  if (one) {
-    return(list(learn = FALSE, start = as.double(beta)))
-  }
+  if (one) return(list(learn = FALSE, start = as.double(beta)))
   if (!is.matrix(beta)) {
     beta <- matrix(rep(beta, each = topics), topics, dimnames = if (!is.null(names(beta))) list(NULL, names(beta)))
   }
@@ -183,9 +173,7 @@ add_prior <- function(one, two) {
 
 # The terms of each seeded topic, as a list named like `seed_words`; NULL if there are none.
 check_seed_words <- function(seed_words, topics, counts) {
-  if (is.null(seed_words)) {
-    return(NULL)
-  }
+  if (is.null(seed_words)) return(NULL)
   if (isS4(seed_words) && methods::is(seed_words, "list")) {
     seed_words <- lapply(as.list(seed_words), function(words) as.character(unlist(words)))
   }
@@ -203,9 +191,7 @@ check_seed_words <- function(seed_words, topics, counts) {
   if (!is.null(name) && (anyNA(name) || !all(nzchar(name)) || anyDuplicated(name))) {
     stop_input("seed_words", "must have a name of its own for each topic, or no names")
   }
-  if (!counts$named[["terms"]]) {
-    stop_input("seed_words", "cannot be found: the terms of `x` have no names")
-  }
+  if (!counts$named[["terms"]]) stop_input("seed_words", "cannot be found: the terms of `x` have no names")
   present <- counts$terms[diff(counts$p) > 0]
   found <- lapply(seed_words, function(words) lapply(words, find_word, terms = present))
   lost <- unlist(Map(function(words, terms) words[lengths(terms) == 0L], seed_words, found), use.names = FALSE)
@@ -214,24 +200,18 @@ check_seed_words <- function(seed_words, topics, counts) {
       list_some(unique(lost)))
   }
   empty <- which(lengths(seed_words) == 0L)
-  if (length(empty)) {
-    stop_input("seed_words", sprintf("has no word for topic %d", empty[[1L]]))
-  }
+  if (length(empty)) stop_input("seed_words", sprintf("has no word for topic %d", empty[[1L]]))
   lapply(found, function(terms) unique(unlist(terms, use.names = FALSE)))
 }
 
 # The terms that a seed word stands for.
 find_word <- function(word, terms) {
-  if (is.na(word) || word %in% terms || !grepl("[*?]", word)) {
-    return(intersect(word, terms))
-  }
+  if (is.na(word) || word %in% terms || !grepl("[*?]", word)) return(intersect(word, terms))
   grep(utils::glob2rx(word), terms, value = TRUE)
 }
 
 seed_prior <- function(seed_words, weight, topics, counts) {
-  if (is.null(seed_words)) {
-    return(NULL)
-  }
+  if (is.null(seed_words)) return(NULL)
   terms <- unique(unlist(seed_words, use.names = FALSE))
   size <- term_sizes(counts)[match(terms, counts$terms)]
   prior <- matrix(0, topics, length(terms), dimnames = list(NULL, terms))
@@ -244,17 +224,13 @@ seed_prior <- function(seed_words, weight, topics, counts) {
 
 seed_names <- function(seed_words, topics) {
   name <- names(seed_words)
-  if (is.null(name)) {
-    return(NULL)
-  }
+  if (is.null(name)) return(NULL)
   others <- topics - length(name)
   make.unique(c(name, if (others > 0) paste0("other", seq_len(others))))
 }
 
 seed_words_of <- function(fit) {
-  if (is.null(fit$seed_words)) {
-    return(NULL)
-  }
+  if (is.null(fit$seed_words)) return(NULL)
   terms <- unique(unlist(fit$seed_words, use.names = FALSE))
   tokens <- sum(term_sizes(fit$x)[match(terms, fit$terms)])
   sprintf("seed words: %s of %s, which are %s of %s tokens (%s%%)", count_words(length(terms), "term"),
@@ -278,9 +254,7 @@ informed_start <- function(session, fit, key, topics, alpha, beta) {
 
 # Group by group the mean of theta, weighted by the documents' tokens; groups without tokens have NaN.
 group_theta <- function(fit) {
-  if (is.null(fit$groups)) {
-    return(NULL)
-  }
+  if (is.null(fit$groups)) return(NULL)
   weight <- fit$document_tokens
   means <- rowsum(fit$theta * weight, fit$groups) / as.vector(rowsum(weight, fit$groups))
   colnames(means) <- topic_labels(fit, seq_len(fit$topics))

@@ -55,9 +55,7 @@ term_rankings <- c("probability", "lift", "frex", "relevance")
 
 term_scores <- function(fit, by, weight = 0.5) {
   phi <- unname(fit$phi)
-  if (by == "probability") {
-    return(phi)
-  }
+  if (by == "probability") return(phi)
   # A term that never occurs counts as half a token. Those of earlier documents count too.
   size <- term_sizes(fit$x)
   if (!is.null(fit$earlier)) {
@@ -65,12 +63,8 @@ term_scores <- function(fit, by, weight = 0.5) {
     size[own] <- size[own] + colSums(fit$prior_counts)
   }
   share <- rep(pmax(size, 0.5) / sum(size), each = nrow(phi))
-  if (by == "lift") {
-    return(phi / share)
-  }
-  if (by == "relevance") {
-    return(log(pmax(phi, 1e-300)) - weight * log(share))
-  }
+  if (by == "lift") return(phi / share)
+  if (by == "relevance") return(log(pmax(phi, 1e-300)) - weight * log(share))
   ranks <- function(values) rank(values) / length(values)
   frequency <- t(apply(phi, 1L, ranks))
   exclusivity <- t(apply(phi / rep(colSums(phi), each = nrow(phi)), 1L, ranks))
@@ -148,21 +142,15 @@ coherence <- function(fit, newdata = NULL, n = 10, measure = c("umass", "npmi", 
 pair_coherence <- function(together, documents, measure) {
   alone <- diag(together)
   use <- which(alone > 0)
-  if (length(use) < 2L) {
-    return(NA_real_)
-  }
+  if (length(use) < 2L) return(NA_real_)
   together <- together[use, use]
   alone <- alone[use]
   below <- lower.tri(together)
-  if (measure == "umass") {
-    return(mean((log(together + 1) - rep(log(alone), each = length(alone)))[below]))
-  }
+  if (measure == "umass") return(mean((log(together + 1) - rep(log(alone), each = length(alone)))[below]))
   p <- together / documents
   product <- outer(alone, alone) / documents^2
   npmi <- ifelse(p == 0, -1, ifelse(p == 1, 1, log(p / product) / -log(p)))
-  if (measure == "npmi") {
-    return(mean(npmi[below]))
-  }
+  if (measure == "npmi") return(mean(npmi[below]))
   whole <- rowSums(npmi)
   cosine <- as.vector(npmi %*% whole) / sqrt(rowSums(npmi^2) * sum(whole^2))
   # The vectors of terms that are never together may have the sum 0, which is similar to no vector.

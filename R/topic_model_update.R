@@ -70,9 +70,7 @@ add_documents <- function(object, newdata, weight = 1, groups = NULL, iter = 100
     stop_input("weight", "must be one number above 0 and at most 1, not ", show_value(weight))
   }
   counts <- known_terms(object, newdata)
-  if (counts$tokens == 0) {
-    stop_input("newdata", "shares no term with the fit: there is nothing to learn from")
-  }
+  if (counts$tokens == 0) stop_input("newdata", "shares no term with the fit: there is nothing to learn from")
   report_unknown(counts)
   counts$unknown <- NULL
   grouped <- update_groups(object, check_new_groups(object, groups, counts$documents), counts)
@@ -107,9 +105,7 @@ add_documents <- function(object, newdata, weight = 1, groups = NULL, iter = 100
 # NULL if the fit has no groups. `groups` is from check_new_groups().
 update_groups <- function(fit, groups, counts) {
   force(groups)
-  if (nlevels(fit$groups) < 2L) {
-    return(NULL)
-  }
+  if (nlevels(fit$groups) < 2L) return(NULL)
   levels <- c(rownames(fit$group_alpha), "(other)")
   groups <- if (is.null(groups)) rep(length(levels), counts$size[[1L]]) else as.integer(groups)
   factor(levels[groups], unique(levels))

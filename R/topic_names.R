@@ -25,9 +25,7 @@
 topic_names <- function(fit, n = 3, ...) {
   check_method(fit, "fit", ...)
   n <- check_count(n, "n")
-  if (!is.null(fit$topic_names)) {
-    return(fit$topic_names)
-  }
+  if (!is.null(fit$topic_names)) return(fit$topic_names)
   make.unique(term_lines(fit, seq_len(fit$topics), n, by = "relevance"))
 }
 

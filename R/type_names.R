@@ -63,15 +63,11 @@ type_names <- function(types, thresholds = marker_thresholds(types), positive_on
 marker_thresholds <- function(types) {
   check_cell_types(types)
   cells <- types$fit$x
-  if (is.null(cells)) {
-    stop_input("types", "are of a fit that has lost its data, `fit$x`, in which valleys are found")
-  }
+  if (is.null(cells)) stop_input("types", "are of a fit that has lost its data, `fit$x`, in which valleys are found")
   type <- as.integer(types$type)
   weight <- (sqrt(types$types$proportion) / types$types$cells)[type]
   large <- !types$types$speck[type]
-  if (!any(large)) {
-    large[] <- TRUE
-  }
+  if (!any(large)) large[] <- TRUE
   stats::setNames(vapply(seq_len(ncol(cells)), function(j) {
     known <- large & !is.na(cells[, j])
     deepest_valley(cells[known, j], weight[known])
@@ -81,9 +77,7 @@ marker_thresholds <- function(types) {
 # The place of the deepest valley of a density, or NA if there is none.
 deepest_valley <- function(values, weight, most = 0.9) {
   width <- if (length(values) > 1L) stats::bw.nrd0(values) else 0
-  if (!(width > 0) || !(sum(weight) > 0)) {
-    return(NA_real_)
-  }
+  if (!(width > 0) || !(sum(weight) > 0)) return(NA_real_)
   found <- stats::density(values, bw = width, weights = weight / sum(weight), n = 512L)
   height <- found$y
   low <- which(diff(sign(diff(height))) > 0) + 1L

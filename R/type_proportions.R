@@ -82,9 +82,7 @@ type_proportions <- function(types, level = 0.9, ...) {
 
 in_console.type_proportions <- function(x, ...) {
   parts <- c("type", "sample", "cells", "proportion", "lower", "upper")
-  if (!identical(names(x), parts)) {
-    return(print(plain_frame(x), ...))
-  }
+  if (!identical(names(x), parts)) return(print(plain_frame(x), ...))
   level <- attr(x, "level")
   shown <- data.frame(type = x$type, sample = x$sample, cells = x$cells, proportion = percent(x$proportion, 2),
     interval = interval_words(x, 2))
@@ -153,9 +151,7 @@ interval_over_draws <- function(draws, level) {
 spread_within <- function(means, group) {
   kept <- which(!is.na(group))
   freedom <- length(kept) - nlevels(group)
-  if (freedom < 1L) {
-    return(rep(NA_real_, nrow(means)))
-  }
+  if (freedom < 1L) return(rep(NA_real_, nrow(means)))
   apply(means[, kept, drop = FALSE], 1L, function(values) {
     sqrt(sum((values - stats::ave(values, group[kept]))^2) / freedom)
   })

@@ -31,9 +31,7 @@ plot.type_proportions <- function(x, group = NULL, types = NULL, main = NULL, ..
 # A panel for each of the chosen types, in which each sample has a point with its interval.
 share_picture <- function(x, group, types, main) {
   samples <- levels(x$sample)
-  if (!is.null(group)) {
-    group <- check_groups(group, samples)
-  }
+  if (!is.null(group)) group <- check_groups(group, samples)
   shown <- chosen_types(types, levels(x$type))
   groups <- levels(group)
   colours <- rep_len(chain_colours, max(1L, length(groups)))
@@ -81,12 +79,8 @@ difference_picture <- function(x, types, main) {
 }
 
 chosen_types <- function(types, known) {
-  if (is.null(types)) {
-    return(utils::head(known, 12L))
-  }
-  if (is.numeric(types)) {
-    types <- known[types]
-  }
+  if (is.null(types)) return(utils::head(known, 12L))
+  if (is.numeric(types)) types <- known[types]
   if (!is.character(types) || !length(types) || !all(types %in% known)) {
     stop_input("types", "must be some of ", list_some(known))
   }

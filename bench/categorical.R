@@ -12,12 +12,8 @@ has <- function(package) requireNamespace(package, quietly = TRUE)
 rows <- 1e5
 x <- matrix(runif(rows * 100), rows)
 runs <- list(warpbayes = function() elapsed(rcategorical(x, seed = 1, threads = 1)))
-if (has("matrixStats")) {
-  runs$matrixStats <- function() elapsed(1L + rowSums(matrixStats::rowCumsums(x) < runif(rows)))
-}
-if (has("extraDistr")) {
-  runs$extraDistr <- function() elapsed(extraDistr::rcat(rows, x))
-}
+if (has("matrixStats")) runs$matrixStats <- function() elapsed(1L + rowSums(matrixStats::rowCumsums(x) < runif(rows)))
+if (has("extraDistr")) runs$extraDistr <- function() elapsed(extraDistr::rcat(rows, x))
 seconds <- medians(do.call(interleave, c(runs, times = 9)))
 save_results(data.frame(
   case = "one draw from each row of 1e5 x 100", by = names(seconds), seconds = seconds,

@@ -1,9 +1,7 @@
 # Functions that the benchmarks share. They time calls as medians of repetitions that take turns, measure the rates of
 # the machine, and write results as CSV files or as tables in Markdown. Every script of this folder runs in this folder.
 library(warpbayes)
-if (!nzchar(Sys.getenv("WARPBAYES_MEASURE"))) {
-  Sys.setenv(WARPBAYES_MEASURE = "../build/measure")
-}
+if (!nzchar(Sys.getenv("WARPBAYES_MEASURE"))) Sys.setenv(WARPBAYES_MEASURE = "../build/measure")
 source("../tests/measure/measure.R")
 internal <- asNamespace("warpbayes")
 
@@ -57,9 +55,7 @@ rate <- function(threads = 1, precision = "double", backend = "cpu") {
 use_card <- function() {
   plugin <- Sys.getenv("WARPBAYES_TEST_PLUGIN")
   options(warpbayes.backend = "cuda")
-  if (nzchar(plugin)) {
-    options(warpbayes.plugin = plugin)
-  }
+  if (nzchar(plugin)) options(warpbayes.plugin = plugin)
   nzchar(plugin)
 }
 

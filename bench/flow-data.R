@@ -35,8 +35,6 @@ flow_sets <- function(folder) {
     }
   }
   file <- file.path(folder, "hipc-tcell-12828.csv.gz")
-  if (file.exists(file)) {
-    sets$HIPC <- as.matrix(read.csv(file)[, 1:6])
-  }
+  if (file.exists(file)) sets$HIPC <- as.matrix(read.csv(file)[, 1:6])
   sets
 }

@@ -37,9 +37,7 @@ for (name in names(sets)) {
     add("bem, no sweeps", fit(method = "bem", warmup = 0))
     add("bem, from gibbs", fit(method = "bem", init = sampled))
     message(name)
-    if (name %in% c(paste("GvHD sample", 4:6), "HIPC")) {
-      next
-    }
+    if (name %in% c(paste("GvHD sample", 4:6), "HIPC")) next
     models <- c("VVV", "VVE", "EVV")
     seconds <- elapsed(best <- densityMclust(train, G = 1:20, modelNames = models, verbose = FALSE, plot = FALSE))
     density <- mean(log(predict(best, test)))

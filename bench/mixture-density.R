@@ -53,9 +53,7 @@ models <- list(
 )
 
 sets <- read_sets()
-if (!is.null(wanted)) {
-  sets <- sets[wanted]
-}
+if (!is.null(wanted)) sets <- sets[wanted]
 results <- list()
 for (split in seq_len(splits)) {
   for (name in names(sets)) {

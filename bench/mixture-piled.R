@@ -66,17 +66,13 @@ fit_way <- function(way, x, zero, seed) {
   width <- apply(x, 2, sd) / 4
   fit <- dp_mixture(x, components = 64, iter = 60, warmup = 59, keep = c("weights", "means", "covariances", "labels"),
     seed = seed, threads = 1, progress = FALSE, piled = if (way == "spread") "spread" else "as is")
-  if (way %in% c("as is", "spread")) {
-    return(drop_warmup(continue(fit, sweeps, threads = 1), sweeps + 1 - kept))
-  }
+  if (way %in% c("as is", "spread")) return(drop_warmup(continue(fit, sweeps, threads = 1), sweeps + 1 - kept))
   low <- if (way == "within") -width else rep(-Inf, ncol(x))
   for (i in seq_len(sweeps)) {
     fit$x <- scan_zeros(fit$x, zero, low, fit$draws)
     fit <- continue(fit, 1, threads = 1)
     # Only the last draws are needed.
-    if (i <= sweeps - kept) {
-      fit <- drop_warmup(fit, 1)
-    }
+    if (i <= sweeps - kept) fit <- drop_warmup(fit, 1)
   }
   fit
 }

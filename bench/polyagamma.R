@@ -42,9 +42,7 @@ for (b in shapes) {
     )
     seconds <- medians(do.call(interleave, c(runs, times = 7)))
     rate <- counts[names(seconds)] / seconds
-    if (b != floor(b)) {
-      rate[names(rate) == "pgdraw"] <- NA
-    }
+    if (b != floor(b)) rate[names(rate) == "pgdraw"] <- NA
     rows[[length(rows) + 1L]] <- data.frame(
       shape = b, tilt = tilt, warpbayes = rate[["warpbayes"]],
       BayesLogit = if ("BayesLogit" %in% names(rate)) rate[["BayesLogit"]] else NA,

@@ -64,9 +64,7 @@ estimates_of_classes <- function(model) {
   }))
 }
 estimates <- function(model) {
-  if (model[[3]] == "multinomial") {
-    return(estimates_of_classes(model))
-  }
+  if (model[[3]] == "multinomial") return(estimates_of_classes(model))
   fit <- suppressMessages(if (model[[3]] == "binomial") {
     lme4::glmer(model[[1]], model[[2]], family = stats::binomial)
   } else {

@@ -57,9 +57,7 @@ estimates <- function(model) {
   package <- if (model[[3]] == "multinomial") "nnet" else if (has_groups(model)) "lme4" else {
     if (model[[3]] == "negbinomial") "MASS" else "stats"
   }
-  if (!has(package)) {
-    return(NULL)
-  }
+  if (!has(package)) return(NULL)
   binomial <- model[[3]] == "binomial"
   fit <- suppressWarnings(suppressMessages(switch(package,
     nnet = do.call(nnet::multinom, list(model[[1]], model[[2]], trace = FALSE, Hess = TRUE)),
@@ -70,9 +68,7 @@ estimates <- function(model) {
   )))
   value <- if (package == "lme4") lme4::fixef(fit) else if (package == "nnet") as.vector(t(coef(fit))) else coef(fit)
   error <- sqrt(diag(as.matrix(vcov(fit))))
-  if (package == "nnet") {
-    names(value) <- names(error)
-  }
+  if (package == "nnet") names(value) <- names(error)
   bound <- qnorm(0.95) * error
   table <- data.frame(quantity = names(value), mean = value, lower = value - bound, upper = value + bound)
   more <- if (package == "MASS") c(dispersion = fit$theta)
@@ -82,9 +78,7 @@ estimates <- function(model) {
     })), if (!binomial) lme4::getME(fit, "glmer.nb.theta"))
     names(more) <- c(deviation_names(lme4::VarCorr(fit)), if (!binomial) "dispersion")
   }
-  if (length(more)) {
-    table <- rbind(table, data.frame(quantity = names(more), mean = more, lower = NA, upper = NA))
-  }
+  if (length(more)) table <- rbind(table, data.frame(quantity = names(more), mean = more, lower = NA, upper = NA))
   cbind(table, package = package)
 }
 # Names of deviations as bayes_logit() has them.
@@ -115,14 +109,10 @@ stan <- function(model) {
 }
 # The table of rstanarm from a process of its own, or NULL if it takes too long.
 stan_in_time <- function(model) {
-  if (quick || !has("rstanarm") || model[[3]] == "multinomial") {
-    return(NULL)
-  }
+  if (quick || !has("rstanarm") || model[[3]] == "multinomial") return(NULL)
   job <- parallel::mcparallel(suppressWarnings(stan(model)))
   out <- parallel::mccollect(job, wait = FALSE, timeout = longest)
-  if (is.null(out)) {
-    tools::pskill(job$pid)
-  }
+  if (is.null(out)) tools::pskill(job$pid)
   invisible(parallel::mccollect(job))
   out[[1]]
 }
@@ -130,9 +120,7 @@ stan_in_time <- function(model) {
 # brms() names coefficients b_x, deviations sd_g__x, and the dispersion shape.
 brms_models <- c("cbpp", "slopes")
 by_brms <- function(name, model) {
-  if (quick || !name %in% brms_models || !has("brms")) {
-    return(NULL)
-  }
+  if (quick || !name %in% brms_models || !has("brms")) return(NULL)
   formula <- model[[1]]
   if (name == "cbpp") formula <- incidence | trials(size) ~ period + (1 | herd)
   family <- if (model[[3]] == "binomial") stats::binomial() else brms::negbinomial()
@@ -159,9 +147,7 @@ by_brms <- function(name, model) {
 # A Gibbs sampler in R: the coefficients of a class given those of the others (Polson, Scott and Windle 2013).
 by_bayeslogit <- function(model) {
   y <- stats::model.response(stats::model.frame(model[[1]], model[[2]]))
-  if (quick || model[[3]] == "negbinomial" || is.matrix(y) || has_groups(model) || !has("BayesLogit")) {
-    return(NULL)
-  }
+  if (quick || model[[3]] == "negbinomial" || is.matrix(y) || has_groups(model) || !has("BayesLogit")) return(NULL)
   x <- stats::model.matrix(model[[1]], model[[2]])
   y <- if (is.factor(y)) outer(y, levels(y)[-1], `==`) + 0 else matrix(y)
   centre <- c(0, colMeans(x)[-1])

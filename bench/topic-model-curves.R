@@ -82,9 +82,7 @@ our_curve <- function(topics, method, precision) {
   out <- NULL
   repeat {
     out <- rbind(out, points(", last sweep", last_phi(fit)))
-    if (seconds[[1L]] > budget(topics)) {
-      break
-    }
+    if (seconds[[1L]] > budget(topics)) break
     before <- fit$state[[1L]]$sums$phi + 0
     step(function(fit) continue(fit, fit$iter, threads = 1, backend = "cpu", progress = FALSE))
     half <- matrix(fit$state[[1L]]$sums$phi - before, topics)
@@ -115,9 +113,7 @@ text2vec_curve <- function(topics) {
     })
     sweeps <- sweeps + more
     out <- rbind(out, point("text2vec", topics, sweeps, seconds, own$get_topic_word_count() + beta))
-    if (seconds > budget(topics)) {
-      break
-    }
+    if (seconds > budget(topics)) break
   }
   out
 }
@@ -141,9 +137,7 @@ topicmodels_curve <- function(topics, method) {
     if (nrow(phi) != topics || ncol(phi) != ncol(train)) stop("topicmodels: phi has an unexpected shape")
     sampler <- if (method == "VEM") "topicmodels, variational EM" else "topicmodels, collapsed Gibbs"
     out <- rbind(out, point(sampler, topics, sweeps, seconds, phi))
-    if (2 * seconds > budget(topics)) {
-      break
-    }
+    if (2 * seconds > budget(topics)) break
     sweeps <- 2 * sweeps
   }
   out

@@ -112,9 +112,7 @@ one_row <- function(scenario, name) {
   true <- scenario$change != 1
   sets <- parallel::mclapply(seq_len(many), function(i) {
     found <- methods[[name]](simulate(scenario, 1000 * i + scenario$each), paired)
-    if (is.null(found)) {
-      return(NULL)
-    }
+    if (is.null(found)) return(NULL)
     reported <- sum(found$reported)
     c(
       false_intervals = mean(found$excluded[!true]), any_reported = reported > 0,
@@ -124,9 +122,7 @@ one_row <- function(scenario, name) {
       converged = if (is.null(found$converged)) NA else found$converged
     )
   }, mc.cores = cores)
-  if (is.null(sets[[1L]])) {
-    return(NULL)
-  }
+  if (is.null(sets[[1L]])) return(NULL)
   values <- do.call(rbind, sets)
   mean <- colMeans(values)
   error <- function(of) round(sd(values[, of]) / sqrt(nrow(values)), 4)

@@ -11,8 +11,7 @@ static const R_CallMethodDef entries[] = {
 #define ENTRY(name, arguments) {#name, (DL_FUNC)(void (*)(void))wb_entry_##name, arguments},
 #include "entry/entries.h"
 #undef ENTRY
-  {NULL, NULL, 0}
-};
+    {NULL, NULL, 0}};
 
 void attribute_visible R_init_warpbayes(DllInfo *dll) {
   R_registerRoutines(dll, NULL, entries, NULL, NULL);

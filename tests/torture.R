@@ -138,9 +138,7 @@ results <- function() {
 calm <- results()
 arguments <- commandArgs(TRUE)
 if ("once" %in% arguments) {
-  if (length(arguments) > 1L) {
-    saveRDS(calm, arguments[[2L]])
-  }
+  if (length(arguments) > 1L) saveRDS(calm, arguments[[2L]])
   quit()
 }
 
@@ -163,9 +161,7 @@ bytes_of <- function(arguments) {
   serialize(lapply(arguments, values), NULL, version = 2L)
 }
 assign(".Call", function(...) {
-  if (!identical(tryCatch(..1$dll[["name"]], error = function(error) ""), "warpbayes")) {
-    return(plain_call(...))
-  }
+  if (!identical(tryCatch(..1$dll[["name"]], error = function(error) ""), "warpbayes")) return(plain_call(...))
   tortured_calls <<- tortured_calls + 1L
   arguments <- list(...)[-1L]
   before <- bytes_of(arguments)
@@ -173,9 +169,7 @@ assign(".Call", function(...) {
   on.exit(gctorture2(0))
   value <- plain_call(...)
   gctorture2(0)
-  if (!identical(bytes_of(arguments), before)) {
-    stop("the entry ", ..1$name, " has changed its arguments")
-  }
+  if (!identical(bytes_of(arguments), before)) stop("the entry ", ..1$name, " has changed its arguments")
   value
 }, baseenv())
 tortured <- results()

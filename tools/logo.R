@@ -24,7 +24,5 @@ half <- 0.28 * diff(threads[1:2]) * 0.25
 graphics::rect(threads * 0.25 - half, bottom, threads * 0.25 + half, bottom + 0.04 + 0.95 * exp(-threads^2 / 2),
   col = shade, border = NA
 )
-if (with_name) {
-  graphics::text(0, -0.52, "warpbayes", col = "white", font = 2, family = "sans", cex = width / 115)
-}
+if (with_name) graphics::text(0, -0.52, "warpbayes", col = "white", font = 2, family = "sans", cex = width / 115)
 invisible(grDevices::dev.off())

@@ -18,9 +18,7 @@ results <- function(name) {
 device_table <- function(heading, which = 1) {
   reports <- lapply(Sys.glob("bench/results/*.md"), readLines)
   reports <- reports[vapply(reports, function(lines) paste("##", heading) %in% lines, NA)]
-  if (!length(reports)) {
-    return(NULL)
-  }
+  if (!length(reports)) return(NULL)
   below <- lapply(reports, function(lines) lines[-seq_len(match(paste("##", heading), lines))])
   measured <- "^Measured on ([0-9-]+) .*"
   dates <- vapply(below, function(lines) sub(measured, "\\1", grep(measured, lines, value = TRUE)[[1]]), "")

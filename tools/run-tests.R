@@ -3,9 +3,7 @@
 # "N passed, N failed, N skipped".
 set <- function(option, variable) {
   value <- Sys.getenv(variable)
-  if (nzchar(value)) {
-    options(structure(list(value), names = option))
-  }
+  if (nzchar(value)) options(structure(list(value), names = option))
 }
 set("warpbayes.backend", "WARPBAYES_TEST_BACKEND")
 set("warpbayes.plugin", "WARPBAYES_TEST_PLUGIN")

@@ -33,9 +33,7 @@ pkgdown::build_site(source_folder,
 
 # MathML of TeX formulas, all by one call of pandoc.
 as_mathml <- function(tex, display) {
-  if (!length(tex)) {
-    return(character())
-  }
+  if (!length(tex)) return(character())
   mark <- ifelse(display, "$$", "$")
   input <- tempfile(fileext = ".md")
   writeLines(paste0(mark, gsub("\\s+", " ", trimws(tex)), mark, "\n"), input, useBytes = TRUE)
@@ -92,9 +90,7 @@ escaped <- function(text) gsub("<", "&lt;", gsub("&", "&amp;", text, fixed = TRU
 # The list of the sections of a page, which pkgdown leaves to a script from the network.
 put_contents <- function(page) {
   nav <- xml2::xml_find_first(page, "//nav[@id = 'toc']")
-  if (inherits(nav, "xml_missing")) {
-    return(invisible())
-  }
+  if (inherits(nav, "xml_missing")) return(invisible())
   headings <- xml2::xml_find_all(page, "//main//*[self::h2 or self::h3][not(@data-toc-skip)]")
   ids <- xml2::xml_attr(headings, "id")
   parents <- xml2::xml_attr(xml2::xml_parent(headings), "id")
@@ -120,9 +116,7 @@ first_sentence <- function(file) {
   page <- xml2::read_html(file)
   text <- xml2::xml_text(xml2::xml_find_first(page, "//div[contains(@class, 'ref-description')]//p"))
   text <- gsub("\\s+", " ", trimws(text))
-  if (is.na(text)) {
-    return("")
-  }
+  if (is.na(text)) return("")
   regmatches(text, regexpr("^.*?[.:](?= |$)", text, perl = TRUE))
 }
 

@@ -10,8 +10,8 @@ static void check(int status, const warpbayes_message *message) {
 }
 
 /* The true outcomes z, given as kappa = z - 1/2, and count[2 z + y]. */
-static void draw_outcomes(int n, const int *y, const double *eta, double *u,
-                          const double *error, double *kappa, double *count) {
+static void draw_outcomes(int n, const int *y, const double *eta, double *u, const double *error, double *kappa,
+                          double *count) {
   for (int j = 0; j < 4; j++) count[j] = 0;
   for (int i = 0; i < n; i++) {
     double ratio = y[i] ? (1 - error[1]) / error[0] : error[1] / (1 - error[0]);
@@ -22,16 +22,14 @@ static void draw_outcomes(int n, const int *y, const double *eta, double *u,
 }
 
 /* beta ~ N(Q^-1 X' kappa, Q^-1), Q = X' Omega X + I / 2.5^2. Q: p x p. */
-static void draw_beta(int n, int p, const double *X, const double *omega,
-                      const double *kappa, double *Q, double *noise,
+static void draw_beta(int n, int p, const double *X, const double *omega, const double *kappa, double *Q, double *noise,
                       double *beta) {
   const int one = 1;
   int info;
   for (int j = 0; j < p; j++) {
     for (int k = 0; k <= j; k++) {
       Q[j + k * p] = j == k ? 0.16 : 0;
-      for (int i = 0; i < n; i++)
-        Q[j + k * p] += omega[i] * X[i + j * n] * X[i + k * n];
+      for (int i = 0; i < n; i++) Q[j + k * p] += omega[i] * X[i + j * n] * X[i + k * n];
     }
     beta[j] = 0;
     for (int i = 0; i < n; i++) beta[j] += X[i + j * n] * kappa[i];
@@ -50,8 +48,7 @@ SEXP mislabelled(SEXP x, SEXP y, SEXP sweeps, SEXP seed, SEXP threads) {
   double *beta = Q + p * p, *noise = beta + p, error[2] = {0.1, 0.1}, count[4];
   SEXP draws = PROTECT(Rf_allocMatrix(REALSXP, S, p + 2));
   warpbayes_message m;
-  warpbayes_source from = {wb->key(Rf_asInteger(seed), 0), 0, 0,
-                           Rf_asInteger(threads)};
+  warpbayes_source from = {wb->key(Rf_asInteger(seed), 0), 0, 0, Rf_asInteger(threads)};
   for (int j = 0; j < p; j++) beta[j] = 0;
   for (int s = 0; s < S; s++) {
     R_CheckUserInterrupt();
@@ -67,8 +64,7 @@ SEXP mislabelled(SEXP x, SEXP y, SEXP sweeps, SEXP seed, SEXP threads) {
     const double a[] = {1 + count[1], 1 + count[2]};
     const double b[] = {9 + count[0], 9 + count[3]};
     check(wb->beta_draw(&from, 2, a, 2, b, 2, 0, error, &m), &m);
-    for (int j = 0; j < p + 2; j++)
-      REAL(draws)[s + j * S] = j < p ? beta[j] : error[j - p];
+    for (int j = 0; j < p + 2; j++) REAL(draws)[s + j * S] = j < p ? beta[j] : error[j - p];
   }
   UNPROTECT(1);
   return draws;

@@ -76,9 +76,9 @@ extern "C" {
 
 typedef enum warpbayes_status {
   WARPBAYES_OK = 0,
-  WARPBAYES_INPUT = 1,   /* an argument cannot be used */
-  WARPBAYES_MEMORY = 3,  /* memory ran out */
-  WARPBAYES_PACKAGE = 4  /* warpbayes cannot be loaded, or is older than the version asked for */
+  WARPBAYES_INPUT = 1,  /* an argument cannot be used */
+  WARPBAYES_MEMORY = 3, /* memory ran out */
+  WARPBAYES_PACKAGE = 4 /* warpbayes cannot be loaded, or is older than the version asked for */
 } warpbayes_status;
 
 typedef struct warpbayes_message {
@@ -87,10 +87,10 @@ typedef struct warpbayes_message {
 
 /* Where draws come from, and how many threads may make them. */
 typedef struct warpbayes_source {
-  uint64_t key;       /* from key() */
-  uint64_t first;     /* the number of the first element; numbers are below 2^48 */
+  uint64_t key;   /* from key() */
+  uint64_t first; /* the number of the first element; numbers are below 2^48 */
   uint32_t iteration;
-  int32_t threads;    /* 1 to 4096; 1: the calling thread */
+  int32_t threads; /* 1 to 4096; 1: the calling thread */
 } warpbayes_source;
 
 /* The random words of one element, in order. Its members are private: stream_open() fills it. A copy goes on from the
@@ -101,8 +101,8 @@ typedef struct warpbayes_stream {
 
 /* A mixture of Gaussians: the density is the sum over j of weights[j] N(x | means[j, ], covariances[, , j]). */
 typedef struct warpbayes_mixture {
-  int32_t components; /* k, at least 1 */
-  int32_t columns;    /* p, 1 to 1024 */
+  int32_t components;        /* k, at least 1 */
+  int32_t columns;           /* p, 1 to 1024 */
   const double *weights;     /* k, positive; their sum is not checked, and scales the density */
   const double *means;       /* k x p */
   const double *covariances; /* p x p x k, each positive definite; the upper triangle is not read */

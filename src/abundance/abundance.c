@@ -49,13 +49,13 @@ static double log_likelihood(double count, double total, double logit) {
 typedef struct one_type {
   const wb_abundance_data *data;
   const wb_abundance_prior *prior;
-  double *logit;           /* psi of sample s is at s * types */
+  double *logit; /* psi of sample s is at s * types */
   double *coefficients, *effects, *log_deviation;
-  const double *counts;    /* of sample s at s * types */
-  double *predictor;       /* samples: x_s' beta + b */
-  const double *paths;     /* columns x columns: directions in which the coefficients move */
-  double log_scale[2];     /* of sigma_t and omega_t */
-  const double *direction; /* samples: what a slice adds to the logits */
+  const double *counts;     /* of sample s at s * types */
+  double *predictor;        /* samples: x_s' beta + b */
+  const double *paths;      /* columns x columns: directions in which the coefficients move */
+  double log_scale[2];      /* of sigma_t and omega_t */
+  const double *direction;  /* samples: what a slice adds to the logits */
   double linear, curvature; /* of the log prior along the direction */
 } one_type;
 
@@ -332,14 +332,17 @@ static void draw_scales(const wb_abundance_data *data, const wb_abundance_prior 
 static one_type type_at(const wb_abundance_data *data, const wb_abundance_prior *prior, const wb_abundance_state *state,
                         double *predictors, const double *paths, int32_t t) {
   const one_type type = {
-    .data = data, .prior = prior, .logit = state->logit + t, .counts = data->counts + t,
-    .coefficients = state->coefficients + (size_t)t * (size_t)data->columns,
-    .effects = data->groups > 0 ? state->effects + (size_t)t * (size_t)data->groups : NULL,
-    .log_deviation = state->log_deviation + 2 * (size_t)t,
-    .predictor = predictors + (size_t)t * (size_t)data->samples,
-    .paths = paths + (size_t)t * (size_t)data->columns * (size_t)data->columns,
-    .log_scale = {wb_fma(state->scale[1], state->rarity[t], state->scale[0]),
-                  wb_fma(state->scale[3], state->rarity[t], state->scale[2])},
+      .data = data,
+      .prior = prior,
+      .logit = state->logit + t,
+      .counts = data->counts + t,
+      .coefficients = state->coefficients + (size_t)t * (size_t)data->columns,
+      .effects = data->groups > 0 ? state->effects + (size_t)t * (size_t)data->groups : NULL,
+      .log_deviation = state->log_deviation + 2 * (size_t)t,
+      .predictor = predictors + (size_t)t * (size_t)data->samples,
+      .paths = paths + (size_t)t * (size_t)data->columns * (size_t)data->columns,
+      .log_scale = {wb_fma(state->scale[1], state->rarity[t], state->scale[0]),
+                    wb_fma(state->scale[3], state->rarity[t], state->scale[2])},
   };
   return type;
 }

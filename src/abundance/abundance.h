@@ -12,11 +12,11 @@
 
 typedef struct wb_abundance_data {
   int32_t types, samples, columns;
-  int32_t groups;        /* of samples, such as patients; 0: there is no b */
-  const double *counts;  /* types x samples */
-  const double *totals;  /* samples */
-  const double *design;  /* samples x columns */
-  const int32_t *group;  /* samples, from 0; NULL without groups */
+  int32_t groups;       /* of samples, such as patients; 0: there is no b */
+  const double *counts; /* types x samples */
+  const double *totals; /* samples */
+  const double *design; /* samples x columns */
+  const int32_t *group; /* samples, from 0; NULL without groups */
 } wb_abundance_data;
 
 typedef struct wb_abundance_prior {

@@ -44,8 +44,8 @@ typedef struct wb_mixture_data {
  *   log(pi_j N(x | mu_j, Sigma_j)) = log_constant_j - |F_j x - offset_j|^2 / 2 */
 typedef struct wb_mixture_parameters {
   int32_t components;
-  const double *factor; /* components x p(p+1)/2: lower triangles F, row by row */
-  const double *offset; /* components x p: F mu */
+  const double *factor;       /* components x p(p+1)/2: lower triangles F, row by row */
+  const double *offset;       /* components x p: F mu */
   const double *log_constant; /* components: log pi - log|L| - p/2 log(2 pi) */
 } wb_mixture_parameters;
 
@@ -56,7 +56,7 @@ typedef struct wb_mixture_parameters {
  * two components belong to the pair. */
 typedef struct wb_mixture_pairs {
   int32_t components, pairs; /* pairs: at most WB_MIXTURE_MOST_PAIRS */
-  const int32_t *pair; /* components: the pair of each; negative: none */
+  const int32_t *pair;       /* components: the pair of each; negative: none */
   const int32_t *side; /* components: 0 or 1, which half of its pair it is; negative: the halves are drawn, because one
                         * of the two components has no rows */
 } wb_mixture_pairs;
@@ -109,11 +109,9 @@ typedef struct wb_mixture_measures {
  * draw_components() draws from the statistics. They stay where the backend computes. A sweep calls both functions once.
  * Its transfers do not depend on the number of rows, and are only a few numbers for each component. */
 typedef struct wb_mixture_functions {
-  int (*open)(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session,
-              wb_message *message);
+  int (*open)(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session, wb_message *message);
   /* Sets the number of components and the statistics of all. */
-  int (*set_components)(wb_mixture_session *session, int32_t components, const double *statistics,
-                        wb_message *message);
+  int (*set_components)(wb_mixture_session *session, int32_t components, const double *statistics, wb_message *message);
   /* Statistics of components first, ..., first + count - 1: count x WB_MIXTURE_STATISTICS(columns). */
   int (*set_statistics)(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics,
                         wb_message *message);
@@ -123,8 +121,8 @@ typedef struct wb_mixture_functions {
    * from random numbers of (key, iteration, source[j]). The statistics keep their order until draw_labels() begins to
    * replace them. If a covariance cannot be drawn, this function fails, or the next finish_labels() or
    * get_components(). */
-  int (*draw_components)(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source,
-                         uint64_t key, uint32_t iteration, wb_message *message);
+  int (*draw_components)(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source, uint64_t key,
+                         uint32_t iteration, wb_message *message);
   int (*add_precisions)(wb_mixture_session *session, const wb_mixture_precisions *sums, wb_message *message);
   int (*measure)(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message);
   /* Begins to draw the component of every row from its conditional posterior given the parameters, and to sum the rows
@@ -147,9 +145,8 @@ typedef struct wb_mixture_functions {
    *   labels       the most probable component of each row, from 0
    *   log_density  the log mixture density of each row in scaled units
    *   probability  of each row (count) and component, column-major */
-  int (*evaluate)(wb_mixture_session *session, const wb_mixture_parameters *parameters,
-                  int64_t first, int64_t count, int32_t *labels, double *log_density,
-                  double *probability, wb_message *message);
+  int (*evaluate)(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
+                  int32_t *labels, double *log_density, double *probability, wb_message *message);
   /* Adds the densities of rows first, ..., first + count - 1 under each mixture to the given densities. All mixtures
    * have the same number of components.
    *   log_unit     subtracted from each log density in scaled units: `count` numbers, or one if `units` is 1
@@ -160,17 +157,16 @@ typedef struct wb_mixture_functions {
   /* Chooses two rows of each pair, each uniformly, given the labels that draw_labels() drew last. There is one for each
    * half, chosen from all rows of the pair if the halves are to be drawn.
    *   anchors  2 for each pair; negative if there is no row */
-  int (*choose_anchors)(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key,
-                        uint32_t iteration, int64_t *anchors, wb_message *message);
+  int (*choose_anchors)(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration,
+                        int64_t *anchors, wb_message *message);
   /* Draws the half of every row of a pair from two components: those of pair g are 2g and 2g + 1 of `halves`. The
    * pair's anchors belong to their halves. If `known` is not 0, a row whose component has a side belongs to that half.
    *   step             the block of the rows' random numbers
    *   statistics       2 pairs x WB_MIXTURE_STATISTICS(columns)
    *   log_probability  of each pair: the log probability of drawing all its rows but the anchors to their halves */
-  int (*draw_halves)(wb_mixture_session *session, const wb_mixture_pairs *pairs,
-                     const wb_mixture_parameters *halves, const int64_t *anchors, int known,
-                     uint64_t key, uint32_t iteration, uint32_t step, double *statistics,
-                     double *log_probability, wb_message *message);
+  int (*draw_halves)(wb_mixture_session *session, const wb_mixture_pairs *pairs, const wb_mixture_parameters *halves,
+                     const int64_t *anchors, int known, uint64_t key, uint32_t iteration, uint32_t step,
+                     double *statistics, double *log_probability, wb_message *message);
   /* Sums all rows, each weighted by its probability of every component under `parameters`, which need not be those of
    * the session's components. Probabilities below WB_MIXTURE_LEAST_WEIGHT count as zero in the statistics.
    *   statistics      components x WB_MIXTURE_STATISTICS(columns)

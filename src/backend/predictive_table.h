@@ -74,8 +74,8 @@ typedef struct wb_copula_closeness {
 typedef struct wb_copula_fit {
   wb_copula_model model;
   int64_t groups, points;
-  const double *rho;        /* groups x dimensions */
-  const double *outcome;    /* groups x points, binary only: 0 or 1 */
+  const double *rho;             /* groups x dimensions */
+  const double *outcome;         /* groups x points, binary only: 0 or 1 */
   wb_copula_closeness closeness; /* row i is observation i */
   double *conditional;
   double *score;

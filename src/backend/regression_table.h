@@ -47,10 +47,10 @@ typedef struct wb_regression_data {
 
 /* The weights of the rows in X'WX and X'z. */
 enum {
-  WB_REGRESSION_DRAWN,      /* Polya-Gamma variables, and z = kappa - omega * fixed */
-  WB_REGRESSION_EXPECTED,   /* their means, and z as before */
+  WB_REGRESSION_DRAWN,       /* Polya-Gamma variables, and z = kappa - omega * fixed */
+  WB_REGRESSION_EXPECTED,    /* their means, and z as before */
   WB_REGRESSION_INFORMATION, /* less the second derivative of the log likelihood in the logit, and the first */
-  WB_REGRESSION_CROSS /* the mixed second derivative in the predictors of the outcome and `other`, and 0 */
+  WB_REGRESSION_CROSS        /* the mixed second derivative in the predictors of the outcome and `other`, and 0 */
 };
 
 typedef struct wb_regression_parameters {
@@ -77,12 +77,7 @@ typedef struct wb_regression_session wb_regression_session;
 
 /* What wb_regression_prediction summarises: the linear predictors, their logistic function, their exponential, or the
  * probabilities of outcomes + 1 classes. */
-enum {
-  WB_REGRESSION_LINEAR,
-  WB_REGRESSION_PROBABILITY,
-  WB_REGRESSION_MEAN,
-  WB_REGRESSION_CLASSES
-};
+enum { WB_REGRESSION_LINEAR, WB_REGRESSION_PROBABILITY, WB_REGRESSION_MEAN, WB_REGRESSION_CLASSES };
 
 /* A term of the linear predictor whose coefficient differs between levels of a grouping: a row adds
  * multiple[row] * draw[level[row] * draws + d] in draw d, or nothing if its level is negative. */
@@ -97,7 +92,7 @@ typedef struct wb_regression_effect {
 /* Rows to predict, and the draws to predict them from. A linear predictor is the sum over columns, in order, then the
  * offset, then the effects, in order. */
 typedef struct wb_regression_prediction {
-  const double *x;   /* rows x columns, column-major, in the data's units; NULL: the design is sparse */
+  const double *x; /* rows x columns, column-major, in the data's units; NULL: the design is sparse */
   int64_t rows;
   int32_t columns, outcomes;
   const int32_t *row_start, *column; /* sparse, as in wb_regression_data */
@@ -120,8 +115,7 @@ typedef struct wb_regression_prediction {
 #define WB_REGRESSION_SUMMARIES 4
 
 typedef struct wb_regression_functions {
-  int (*open)(const wb_regression_data *data, const wb_run *run, wb_regression_session **session,
-              wb_message *message);
+  int (*open)(const wb_regression_data *data, const wb_run *run, wb_regression_session **session, wb_message *message);
   /* The log likelihood of all rows up to a constant. If `statistics` is not NULL, also draws the Polya-Gamma variables
    * of `outcome` given the parameters, or computes other weights, and computes the sums over rows that its
    * coefficients need. The variable of row i depends only on (key, iteration, i), and is the element
@@ -133,8 +127,8 @@ typedef struct wb_regression_functions {
    *   group_statistics  groups x WB_REGRESSION_GROUP_STATISTICS(columns), or for each term levels x
    *                     WB_REGRESSION_LEVEL_STATISTICS(columns, q), where NULL leaves them out; NULL without either */
   int (*sweep)(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
-               uint64_t key, uint32_t iteration, double *statistics, double *group_statistics,
-               double *log_likelihood, wb_message *message);
+               uint64_t key, uint32_t iteration, double *statistics, double *group_statistics, double *log_likelihood,
+               wb_message *message);
   /* After a sweep that drew: `change` (columns x levels) was added to the outcome's effects of term `changed`, and the
    * rows' z follow. Writes Z'z of each level of term `wanted` into `linear`, columns x levels. */
   int (*change_effects)(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,

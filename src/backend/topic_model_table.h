@@ -28,15 +28,15 @@ extern "C" {
  * one another in the order of its pairs. There are fewer than 2^31 tokens, so positions have 32 bits. */
 typedef struct wb_topic_corpus {
   int32_t documents, terms;
-  int64_t pairs;  /* pairs of document and term with a count */
-  int64_t tokens; /* sum of the counts */
-  const int32_t *term;         /* pairs: by document, terms ascending */
-  const int32_t *count;        /* pairs: at least 1 */
-  const int64_t *first_pair;   /* documents + 1 */
-  const int64_t *first_token;  /* documents + 1 */
-  const int64_t *first_place;  /* terms + 1 */
-  const uint32_t *place_token; /* pairs by term, documents ascending: the pair's first token */
-  const int32_t *place_count;  /* pairs by term: its count */
+  int64_t pairs;                          /* pairs of document and term with a count */
+  int64_t tokens;                         /* sum of the counts */
+  const int32_t *term;                    /* pairs: by document, terms ascending */
+  const int32_t *count;                   /* pairs: at least 1 */
+  const int64_t *first_pair;              /* documents + 1 */
+  const int64_t *first_token;             /* documents + 1 */
+  const int64_t *first_place;             /* terms + 1 */
+  const uint32_t *place_token;            /* pairs by term, documents ascending: the pair's first token */
+  const int32_t *place_count;             /* pairs by term: its count */
   int64_t longest_document, longest_term; /* the most tokens of a document, of a term */
 } wb_topic_corpus;
 
@@ -50,8 +50,8 @@ typedef struct wb_topic_structure {
 } wb_topic_structure;
 
 typedef struct wb_topic_settings {
-  int32_t topics;          /* 1..WB_TOPIC_MOST */
-  wb_precision precision;  /* of the weights of tokens and of a lane's sums of them */
+  int32_t topics;         /* 1..WB_TOPIC_MOST */
+  wb_precision precision; /* of the weights of tokens and of a lane's sums of them */
   wb_topic_structure structure;
 } wb_topic_settings;
 
@@ -61,7 +61,7 @@ typedef struct wb_topic_session wb_topic_session;
 typedef struct wb_topic_draw {
   uint64_t key;
   uint32_t iteration;
-  int mean; /* whether to take the mean instead of a Dirichlet draw */
+  int mean;            /* whether to take the mean instead of a Dirichlet draw */
   const double *alpha; /* groups x topics, > 0 */
   double beta;         /* > 0 */
   /* Whether gammas come from the tables of core/random_gamma_strips.h. The tables of alpha serve shapes of alpha[0] and
@@ -83,8 +83,8 @@ typedef struct wb_topic_model_functions {
   /* theta | topics, alpha, then the topics of all tokens given theta and phi.
    *   log_likelihood  documents: the log probability of each document's words given theta and phi
    *   theta           documents x topics with the topics of a document side by side, or NULL */
-  int (*draw_documents)(wb_topic_session *session, const wb_topic_draw *draw, double *log_likelihood,
-                        double *theta, wb_message *message);
+  int (*draw_documents)(wb_topic_session *session, const wb_topic_draw *draw, double *log_likelihood, double *theta,
+                        wb_message *message);
   /* For learning alpha, given the topics (Teh, Jordan, Beal & Blei 2006, appendix A):
    *   tables[g, k]  groups x topics: sum over documents d of group g and i = 0, ..., n_dk - 1 of independent Bernoulli
    *                 draws with probability alpha_gk / (alpha_gk + i) */

@@ -42,8 +42,8 @@ typedef void wb_piece(void *context, int64_t piece);
 typedef struct wb_run {
   int32_t threads; /* CPU threads, at least 1 */
   wb_isa isa;
-  int32_t device;        /* index of the graphics card, from 0 */
-  int32_t devices;       /* how many cards share the work, if the topic can be shared: the first ones of `shared`, which
+  int32_t device;  /* index of the graphics card, from 0 */
+  int32_t devices; /* how many cards share the work, if the topic can be shared: the first ones of `shared`, which
                           * begins with `device`; 0 or 1: `device` alone */
   int32_t shared[WB_MOST_DEVICES];
   uint64_t memory_limit; /* the most bytes of device memory to use; 0: all that is free */

@@ -16,9 +16,7 @@
 /* A factor that keeps sums of 2^31 finite weights finite. */
 #define SCALE_DOWN 0x1p-64
 
-static int64_t smaller(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* One row of a dense or sparse matrix. column NULL: the row has all columns. */
 typedef struct row_view {
@@ -29,8 +27,8 @@ typedef struct row_view {
 } row_view;
 
 static row_view dense_row(const wb_categorical_rows *rows, int64_t i) {
-  const row_view view = {rows->weights + i * rows->row_stride, rows->column_stride, rows->columns, rows->columns, NULL,
-                         rows->is_log};
+  const row_view view = {
+      rows->weights + i * rows->row_stride, rows->column_stride, rows->columns, rows->columns, NULL, rows->is_log};
   return view;
 }
 
@@ -42,10 +40,8 @@ static row_view sparse_row(const wb_categorical_sparse *rows, int64_t i) {
 
 /* "row 7, column 2", or "position 2" of a vector. */
 static void place(int is_vector, int64_t row, int64_t column, wb_message *text) {
-  if (is_vector)
-    wb_message_write(text, "position %.0f", (double)column);
-  else
-    wb_message_write(text, "row %.0f, column %.0f", (double)row, (double)column);
+  if (is_vector) wb_message_write(text, "position %.0f", (double)column);
+  else wb_message_write(text, "row %.0f, column %.0f", (double)row, (double)column);
 }
 
 /* WB_OK, or WB_ERROR_INPUT with a message about what is wrong with the row. `row` counts from 1. */
@@ -60,17 +56,14 @@ static int judge(int is_vector, const row_view *view, int64_t row, wb_message *m
     place(is_vector, row, (view->column ? view->column[i] : i) + 1, &where);
     const char *const rule = view->is_log ? "log weights must be finite, or -Inf for an impossible item"
                                           : "weights must be finite and not negative";
-    if (x != x)
-      wb_message_write(message, "`weights` has a missing value (NA or NaN) in %s", where.text);
+    if (x != x) wb_message_write(message, "`weights` has a missing value (NA or NaN) in %s", where.text);
     else if (x - x != 0)
       wb_message_write(message, "`weights` has the entry %s in %s; %s", x > 0 ? "Inf" : "-Inf", where.text, rule);
-    else
-      wb_message_write(message, "`weights` has the entry %.15g in %s; %s", x, where.text, rule);
+    else wb_message_write(message, "`weights` has the entry %.15g in %s; %s", x, where.text, rule);
     return WB_ERROR_INPUT;
   }
   if (possible) return WB_OK;
-  if (is_vector)
-    wb_message_write(message, "`weights` has no positive weight: at least one item must be possible");
+  if (is_vector) wb_message_write(message, "`weights` has no positive weight: at least one item must be possible");
   else
     wb_message_write(message, "`weights` has no positive weight in row %.0f: at least one item must be possible",
                      (double)row);
@@ -137,8 +130,8 @@ static void count_from_one(void *context, int64_t part) {
 static int count_slice(const wb_call *call, const wb_categorical_draws *draws, int64_t rows) {
   /* One line of items takes no notice of rows. */
   const int is_line = draws->index_stride == rows || draws->draws == 1;
-  slice_items all = {draws->index, is_line ? rows * draws->draws : rows, is_line ? 1 : draws->draws,
-                     draws->index_stride, {0}};
+  slice_items all = {
+      draws->index, is_line ? rows * draws->draws : rows, is_line ? 1 : draws->draws, draws->index_stride, {0}};
   int open = 0;
   wb_spread(rows * draws->draws < 65536 ? 1 : call->run.threads, PARTS, count_from_one, &all);
   for (int part = 0; part < PARTS; part++) open |= all.open[part];

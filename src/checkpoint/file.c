@@ -36,8 +36,8 @@
 #define BUFFER ((size_t)1 << 20)
 #define DIGESTED 48 /* bytes of the header before its digest */
 
-static const unsigned char magic[16] = {'w', 'a', 'r', 'p', 'b', 'a', 'y', 'e', 's', '\r', '\n', 0x1a, '\n', 0, 'c',
-                                        'p'};
+static const unsigned char magic[16] = {'w', 'a',  'r',  'p',  'b',  'a', 'y', 'e',
+                                        's', '\r', '\n', 0x1a, '\n', 0,   'c', 'p'};
 
 static int say(wb_message *message, const char *what) {
   wb_message_write(message, "%s: %s", what, strerror(errno));
@@ -85,9 +85,7 @@ static int write_values(writer *w, const unsigned char *values, size_t count, si
   return 1;
 }
 
-static uint64_t part_bytes(const wb_checkpoint_part *part) {
-  return (uint64_t)part->runs * part->run * part->width;
-}
+static uint64_t part_bytes(const wb_checkpoint_part *part) { return (uint64_t)part->runs * part->run * part->width; }
 
 /* Writes the parts, then the header, when the digest is known. */
 static int write_file(writer *w, const wb_checkpoint_part *part, size_t parts) {
@@ -106,7 +104,8 @@ static int write_file(writer *w, const wb_checkpoint_part *part, size_t parts) {
   for (size_t i = 0; i < parts; i++)
     for (size_t r = 0; r < part[i].runs; r++)
       if (!write_values(w, (const unsigned char *)part[i].values + r * part[i].stride * part[i].width, part[i].run,
-                        part[i].width)) return 0;
+                        part[i].width))
+        return 0;
   if (!empty_buffer(w)) return 0;
   wb_digest_end(&w->digest, header + DIGESTED);
   return lseek(w->file, 0, SEEK_SET) == 0 && write_all(w->file, header, sizeof header);
@@ -114,9 +113,7 @@ static int write_file(writer *w, const wb_checkpoint_part *part, size_t parts) {
 
 #ifdef _WIN32
 
-static int see_onto_disk(int file) {
-  return _commit(file) == 0;
-}
+static int see_onto_disk(int file) { return _commit(file) == 0; }
 
 static int give_name(const char *temporary, const char *path) {
   if (MoveFileExA(temporary, path, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) return 1;
@@ -124,9 +121,7 @@ static int give_name(const char *temporary, const char *path) {
   return 0;
 }
 
-static int write_guarded(writer *w, const wb_checkpoint_part *part, size_t parts) {
-  return write_file(w, part, parts);
-}
+static int write_guarded(writer *w, const wb_checkpoint_part *part, size_t parts) { return write_file(w, part, parts); }
 
 #else
 

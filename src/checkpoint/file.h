@@ -43,7 +43,7 @@ int wb_checkpoint_is_one(const char *path, wb_message *message);
  * Values may be used only after that. wb_checkpoint_open() is followed by wb_checkpoint_close(), whatever fails. */
 typedef struct wb_checkpoint_reader {
   int file;
-  uint64_t head, size; /* bytes of the first part and of the whole file */
+  uint64_t head, size;                   /* bytes of the first part and of the whole file */
   unsigned char digest[WB_DIGEST_BYTES]; /* as the header states it */
   wb_digest found;
   uint64_t done;

@@ -16,9 +16,7 @@
 #define WB_COPULA_CLIP 1e-6
 
 /* alpha_i = (2 - 1/i)/(i + 1), the weight of observation i = 1, 2, ... */
-WB_HD double wb_copula_weight(double i) {
-  return (2.0 - 1.0 / i) / (i + 1.0);
-}
+WB_HD double wb_copula_weight(double i) { return (2.0 - 1.0 / i) / (i + 1.0); }
 
 /* The same with a numerator of at most `most`: the weight of an observation that is drawn after the data. `most` = 2
  * never cuts. */
@@ -28,9 +26,7 @@ WB_HD double wb_copula_forward_weight(double i, double most) {
 }
 
 /* 1/sqrt(1 - rho^2); the product (1 - rho)(1 + rho) keeps its accuracy near 1. */
-WB_HD double wb_copula_scale(double rho) {
-  return 1.0 / wb_sqrt((1.0 - rho) * (1.0 + rho));
-}
+WB_HD double wb_copula_scale(double rho) { return 1.0 / wb_sqrt((1.0 - rho) * (1.0 + rho)); }
 
 WB_HD double wb_copula_clip(double u) {
   double within = wb_select(u < WB_COPULA_CLIP, WB_COPULA_CLIP, u);
@@ -38,9 +34,7 @@ WB_HD double wb_copula_clip(double u) {
 }
 
 /* Phi^-1 of a clipped distribution function. */
-WB_HD double wb_copula_score(double u) {
-  return wb_normal_quantile_within(wb_copula_clip(u));
-}
+WB_HD double wb_copula_score(double u) { return wb_normal_quantile_within(wb_copula_clip(u)); }
 
 typedef struct wb_copula_pair {
   double conditional; /* H(u | v) = Phi((Phi^-1(u) - rho z)/sqrt(1 - rho^2)) */
@@ -48,9 +42,7 @@ typedef struct wb_copula_pair {
 } wb_copula_pair;
 
 /* Phi^-1(H(u | v)) from Phi^-1(u); `scale` from wb_copula_scale, `shift` = rho z scale. */
-WB_HD double wb_copula_residual(double score, double scale, double shift) {
-  return wb_fma(score, scale, -shift);
-}
+WB_HD double wb_copula_residual(double score, double scale, double shift) { return wb_fma(score, scale, -shift); }
 
 /* c(u, v): the normal density of the residual over the normal density of the score. */
 WB_HD double wb_copula_density(double score, double residual, double scale) {

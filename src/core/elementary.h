@@ -49,12 +49,8 @@ WB_HD float wb_bits_float(uint32_t bits) {
 
 /* All bits set if the condition holds. If one side of ?: is a constant, GCC turns the selection into a branch and does
  * not vectorize the loop. With masks it does. */
-WB_HD uint64_t wb_mask(int condition) {
-  return (uint64_t)0 - (uint64_t)condition;
-}
-WB_HD uint32_t wb_maskf(int condition) {
-  return (uint32_t)0 - (uint32_t)condition;
-}
+WB_HD uint64_t wb_mask(int condition) { return (uint64_t)0 - (uint64_t)condition; }
+WB_HD uint32_t wb_maskf(int condition) { return (uint32_t)0 - (uint32_t)condition; }
 WB_HD double wb_select(int condition, double yes, double no) {
   uint64_t mask = wb_mask(condition);
   return wb_bits_double((wb_double_bits(yes) & mask) | (wb_double_bits(no) & ~mask));
@@ -67,9 +63,7 @@ WB_HD float wb_selectf(int condition, float yes, float no) {
 #define WB_TO_INTEGER 6755399441055744.0 /* 1.5 * 2^52; adding it rounds to an integer */
 
 /* The nearest integer, for |x| below 2^51. */
-WB_HD double wb_nearest(double x) {
-  return (x + WB_TO_INTEGER) - WB_TO_INTEGER;
-}
+WB_HD double wb_nearest(double x) { return (x + WB_TO_INTEGER) - WB_TO_INTEGER; }
 
 /* 2^e for an integer e in [-1000, 1023]; 0 for e below. */
 WB_HD double wb_power_of_two(double e) {
@@ -77,25 +71,17 @@ WB_HD double wb_power_of_two(double e) {
   return wb_bits_double(bits & wb_mask(e >= -1000.0));
 }
 
-WB_HD double wb_infinity(void) {
-  return wb_bits_double(0x7FF0000000000000u);
-}
-WB_HD double wb_nan(void) {
-  return wb_bits_double(0x7FF8000000000000u);
-}
+WB_HD double wb_infinity(void) { return wb_bits_double(0x7FF0000000000000u); }
+WB_HD double wb_nan(void) { return wb_bits_double(0x7FF8000000000000u); }
 
-WB_HD float wb_infinityf(void) {
-  return wb_bits_float(0x7F800000u);
-}
-WB_HD float wb_nanf(void) {
-  return wb_bits_float(0x7FC00000u);
-}
+WB_HD float wb_infinityf(void) { return wb_bits_float(0x7F800000u); }
+WB_HD float wb_nanf(void) { return wb_bits_float(0x7FC00000u); }
 
 #define WB_LOG2_E 1.4426950408889634
 #define WB_LOG_PI 1.1447298858494002
 #define WB_LOG_2_PI 1.8378770664093454
-#define WB_LN2_HIGH 0.6931471805599453     /* log 2 rounded */
-#define WB_LN2_LOW 2.3190468138462996e-17  /* the rest */
+#define WB_LN2_HIGH 0.6931471805599453    /* log 2 rounded */
+#define WB_LN2_LOW 2.3190468138462996e-17 /* the rest */
 #define WB_LOG2_Ef 1.44269504f
 #define WB_LN2_HIGHf 0.693147182f
 #define WB_LN2_LOWf -1.90465421e-9f
@@ -109,9 +95,7 @@ WB_HD double wb_exp_polynomial(double r) {
 }
 
 /* exp(r) for |r| <= log(2)/2. */
-WB_HD double wb_exp_reduced(double r) {
-  return wb_fma(wb_fma(wb_exp_polynomial(r), r, 1.0), r, 1.0);
-}
+WB_HD double wb_exp_reduced(double r) { return wb_fma(wb_fma(wb_exp_polynomial(r), r, 1.0), r, 1.0); }
 
 /* The same in single precision; relative error of the polynomial 3.9e-9. */
 WB_HD float wb_exp_reducedf(float r) {
@@ -249,23 +233,19 @@ WB_HD float wb_logf(float x) {
 
 /* log(1 - exp(x)) for x <= 0, -inf at 0, without cancellation at either end (Maechler 2012, "Accurately computing
  * log(1 - exp(-|a|))"). */
-WB_HD double wb_log1mexp(double x) {
-  return x > -0.6931471805599453 ? wb_log(-wb_expm1(x)) : wb_log1p(-wb_exp(x));
-}
+WB_HD double wb_log1mexp(double x) { return x > -0.6931471805599453 ? wb_log(-wb_expm1(x)) : wb_log1p(-wb_exp(x)); }
 
 /* Correctly rounded by IEEE 754. GCC vectorizes loops with it only if -fno-math-errno is on the command line; a pragma
  * comes too late. */
-WB_HD double wb_sqrt(double x) {
-  return sqrt(x);
-}
+WB_HD double wb_sqrt(double x) { return sqrt(x); }
 
 /* lgamma(2 + t)/(t (1 + t)) for |t| <= 1; relative error 3.5e-17. */
 WB_HD double wb_lgamma_polynomial(double t) {
-  double high = WB_HORNER(t, -8.212822999490541e-10, 1.5824309992453015e-09, 2.4847351758729013e-09,
-                          -4.362873844736917e-09, -8.997733702312625e-09, 1.6338795364498542e-08,
-                          -7.061904964589857e-10, 5.669520436522022e-09, -5.2129303765822886e-08,
-                          1.044635462971467e-07, -1.8606158629098088e-07, 3.9570576247604265e-07,
-                          -8.555192002297936e-07, 1.8114844551121014e-06);
+  double high =
+      WB_HORNER(t, -8.212822999490541e-10, 1.5824309992453015e-09, 2.4847351758729013e-09, -4.362873844736917e-09,
+                -8.997733702312625e-09, 1.6338795364498542e-08, -7.061904964589857e-10, 5.669520436522022e-09,
+                -5.2129303765822886e-08, 1.044635462971467e-07, -1.8606158629098088e-07, 3.9570576247604265e-07,
+                -8.555192002297936e-07, 1.8114844551121014e-06);
   return WB_HORNER(t, high, -3.846500290872015e-06, 8.221202538503931e-06, -1.7661859022045705e-05,
                    3.8169083865950094e-05, -8.309509935060099e-05, 0.00018255261433307323, -0.00040570740000116397,
                    0.0009153769241313197, -0.002108130833825455, 0.004998641164622947, -0.012384192193374458,
@@ -287,9 +267,7 @@ WB_HD double wb_lgamma_series(double x) {
  */
 WB_HD double wb_lgamma(double x) {
   if (!(x >= 0.0)) return wb_nan();
-  if (x < 1.0) {
-    return wb_fma((x - 1.0) * x, wb_lgamma_polynomial(x - 1.0), -wb_log(x));
-  }
+  if (x < 1.0) return wb_fma((x - 1.0) * x, wb_lgamma_polynomial(x - 1.0), -wb_log(x));
   if (x < 8.0) {
     double product = 1.0;
     while (x >= 3.0) {

@@ -11,18 +11,18 @@
 #define WB_HORNERF(x, ...) WB_HORNER_BY(wb_fmaf, x, __VA_ARGS__)
 
 /* sum + a b + c d + ..., from 1 to 11 pairs: WB_ADD_PRODUCTS(sum, (a, b), (c, d), ...). */
-#define WB_ADD_PRODUCTS(sum, ...)                                                                                \
-  WB_PICK_16(__VA_ARGS__, , , , , , WB_ADD_11, WB_ADD_10, WB_ADD_9, WB_ADD_8, WB_ADD_7, WB_ADD_6, WB_ADD_5,        \
-             WB_ADD_4, WB_ADD_3, WB_ADD_2, WB_ADD_1, )                                                             \
+#define WB_ADD_PRODUCTS(sum, ...) \
+  WB_PICK_16(__VA_ARGS__, , , , , , WB_ADD_11, WB_ADD_10, WB_ADD_9, WB_ADD_8, WB_ADD_7, WB_ADD_6, WB_ADD_5, WB_ADD_4, \
+             WB_ADD_3, WB_ADD_2, WB_ADD_1, ) \
   (sum, __VA_ARGS__)
 
 /* The macro for as many numbers as the list before the macros has. */
 #define WB_PICK_16(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, macro, ...) macro
 
-#define WB_HORNER_BY(multiply_add, x, ...)                                                                         \
-  WB_PICK_16(__VA_ARGS__, WB_HORNER_16, WB_HORNER_15, WB_HORNER_14, WB_HORNER_13, WB_HORNER_12, WB_HORNER_11,      \
-             WB_HORNER_10, WB_HORNER_9, WB_HORNER_8, WB_HORNER_7, WB_HORNER_6, WB_HORNER_5, WB_HORNER_4,           \
-             WB_HORNER_3, WB_HORNER_2, , )                                                                         \
+#define WB_HORNER_BY(multiply_add, x, ...) \
+  WB_PICK_16(__VA_ARGS__, WB_HORNER_16, WB_HORNER_15, WB_HORNER_14, WB_HORNER_13, WB_HORNER_12, WB_HORNER_11, \
+             WB_HORNER_10, WB_HORNER_9, WB_HORNER_8, WB_HORNER_7, WB_HORNER_6, WB_HORNER_5, WB_HORNER_4, WB_HORNER_3, \
+             WB_HORNER_2, , ) \
   (multiply_add, x, __VA_ARGS__)
 #define WB_HORNER_2(f, x, q, c) f(q, x, c)
 #define WB_HORNER_3(f, x, q, c, ...) WB_HORNER_2(f, x, f(q, x, c), __VA_ARGS__)

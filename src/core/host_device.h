@@ -39,12 +39,8 @@ static inline __attribute__((always_inline)) double wb_fma(double a, double b, d
   return a;
 }
 #else
-WB_HD double wb_fma(double a, double b, double c) {
-  return fma(a, b, c);
-}
+WB_HD double wb_fma(double a, double b, double c) { return fma(a, b, c); }
 #endif
-WB_HD float wb_fmaf(float a, float b, float c) {
-  return fmaf(a, b, c);
-}
+WB_HD float wb_fmaf(float a, float b, float c) { return fmaf(a, b, c); }
 
 #endif

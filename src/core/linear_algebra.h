@@ -11,13 +11,9 @@
 #include "core/elementary.h"
 
 /* Where row r of a packed triangle starts. */
-WB_HD size_t wb_packed_row(int r) {
-  return (size_t)r * ((size_t)r + 1) / 2;
-}
+WB_HD size_t wb_packed_row(int r) { return (size_t)r * ((size_t)r + 1) / 2; }
 
-WB_HD size_t wb_packed_size(int p) {
-  return wb_packed_row(p);
-}
+WB_HD size_t wb_packed_size(int p) { return wb_packed_row(p); }
 
 /* Replaces the symmetric positive definite A by L with L L' = A. Returns 0. If the pivot of a row is not positive and
  * finite, returns 1 + that row; then only the rows before it are replaced. */

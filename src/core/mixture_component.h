@@ -15,7 +15,7 @@
 
 typedef struct wb_component_law {
   int columns;
-  double mean_scale, df;             /* gamma, nu */
+  double mean_scale, df;              /* gamma, nu */
   const double *mean, *scale, *floor; /* m, Phi packed, the diagonal of E or NULL for zero */
 } wb_component_law;
 
@@ -28,9 +28,7 @@ typedef struct wb_component {
 } wb_component;
 
 /* Working memory of a draw or a measurement: two packed triangles and three vectors. */
-WB_HD size_t wb_component_work_size(int p) {
-  return 2 * wb_packed_size(p) + 3 * (size_t)p;
-}
+WB_HD size_t wb_component_work_size(int p) { return 2 * wb_packed_size(p) + 3 * (size_t)p; }
 
 /* Psi_n = nu Phi + S + n E + n/(1 + gamma n) (xbar - m)(xbar - m)', packed. xbar goes into `average`. */
 WB_TEAM void wb_component_posterior_scale(wb_team team, const wb_component_law *law, const double *statistics,
@@ -71,12 +69,13 @@ WB_TEAM int wb_component_factor_scale(wb_team team, int p, const double *scale, 
   WB_ROLLED
   for (double ridge = 0; ridge < 1; ridge = ridge == 0 ? 1e-15 : 10 * ridge) {
     WB_ROLLED
-    for (int r = 0; r < p; r++)
+    for (int r = 0; r < p; r++) {
       WB_ROLLED
       for (int c = team.rank; c <= r; c += team.size) {
         const size_t at = wb_packed_row(r) + (size_t)c;
         factor[at] = r == c ? scale[at] + ridge * largest : scale[at];
       }
+    }
     WB_TEAM_BARRIER();
     if (wb_team_cholesky(team, p, factor) == 0) return 1;
     WB_TEAM_BARRIER();

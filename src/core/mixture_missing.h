@@ -39,12 +39,8 @@
 #define WB_MISSING_LANES 16
 
 /* Where row r of a component starts: offset and packed triangle are stored as offset_r, F_r0, ..., F_rr for each r. */
-WB_HD size_t wb_missing_row(int r) {
-  return (size_t)r * ((size_t)r + 3) / 2;
-}
-WB_HD size_t wb_missing_size(int p) {
-  return wb_missing_row(p);
-}
+WB_HD size_t wb_missing_row(int r) { return (size_t)r * ((size_t)r + 3) / 2; }
+WB_HD size_t wb_missing_size(int p) { return wb_missing_row(p); }
 
 /* Moves column c of the triangle to place `end`, for `lanes` components side by side. */
 WB_HD void wb_missing_move(const int lanes, int p, int c, int end, double *values) {

@@ -44,8 +44,7 @@ WB_HD uint32_t wb_philox_c2(uint32_t purpose, uint64_t element) {
 
 /* The two 64-bit words of a block: which = 0 or 1, low 32 bits first. */
 WB_HD uint64_t wb_bits64(wb_bits bits, int which) {
-  return which ? (uint64_t)bits.word[3] << 32 | bits.word[2]
-               : (uint64_t)bits.word[1] << 32 | bits.word[0];
+  return which ? (uint64_t)bits.word[3] << 32 | bits.word[2] : (uint64_t)bits.word[1] << 32 | bits.word[0];
 }
 
 /* wb_philox() with each word in the low half of a 64-bit number; gives the two words of wb_bits64(). In a loop over
@@ -121,17 +120,13 @@ WB_HD uint64_t wb_stream_bits(wb_stream *stream) {
 }
 
 /* wb_stream_word(): how many words have been taken. wb_stream_from(): moves a stream that was just opened to `word`. */
-WB_HD uint32_t wb_stream_word(const wb_stream *stream) {
-  return 2 * stream->block - (uint32_t)stream->holds_second;
-}
+WB_HD uint32_t wb_stream_word(const wb_stream *stream) { return 2 * stream->block - (uint32_t)stream->holds_second; }
 WB_HD wb_stream wb_stream_from(wb_stream stream, uint32_t word) {
   stream.block = word / 2;
   if (word & 1) (void)wb_stream_bits(&stream);
   return stream;
 }
 
-WB_HD double wb_stream_uniform(wb_stream *stream) {
-  return wb_uniform(wb_stream_bits(stream));
-}
+WB_HD double wb_stream_uniform(wb_stream *stream) { return wb_uniform(wb_stream_bits(stream)); }
 
 #endif

@@ -22,9 +22,9 @@
 /* What callers ask for: the best way, or a method of the literature. */
 typedef enum wb_polyagamma_method {
   WB_POLYAGAMMA_AUTO = 0,
-  WB_POLYAGAMMA_DEVROYE,    /* shape 1 */
-  WB_POLYAGAMMA_SUM,        /* integer shapes up to WB_POLYAGAMMA_PARTS_MOST */
-  WB_POLYAGAMMA_ALTERNATE,  /* shapes up to 4 */
+  WB_POLYAGAMMA_DEVROYE,     /* shape 1 */
+  WB_POLYAGAMMA_SUM,         /* integer shapes up to WB_POLYAGAMMA_PARTS_MOST */
+  WB_POLYAGAMMA_ALTERNATE,   /* shapes up to 4 */
   WB_POLYAGAMMA_SADDLEPOINT, /* shapes from 1 */
   WB_POLYAGAMMA_NORMAL
 } wb_polyagamma_method;
@@ -156,9 +156,7 @@ WB_HD double wb_polyagamma_unit_trial(wb_polyagamma_unit unit, uint64_t first, u
  * The American Statistician 30, 88-90). With h half the square of a normal and m = b c/2, this returns d. The smaller
  * root is (b^2/4)/d, the larger d/c^2; the smaller is taken with probability d/(d + m). Nothing cancels, and c = 0 is
  * allowed. */
-WB_HD double wb_inverse_gaussian_root(double h, double m) {
-  return m + h + wb_sqrt(h * (h + 2.0 * m));
-}
+WB_HD double wb_inverse_gaussian_root(double h, double m) { return m + h + wb_sqrt(h * (h + 2.0 * m)); }
 
 /* One trial of PG(b, c), c >= 0: the draw, or -1. The proposal is the inverse Gaussian of mean b/(2c) and shape b^2/4
  * (at c = 0 its limit). Up to a constant its density is the first term of the alternating series of the density of
@@ -243,9 +241,7 @@ WB_HD double wb_polyagamma_expand_either(int cumulants, double b, double c, uint
 }
 
 /* At least the smallest positive double: the smallest shapes have draws below it. */
-WB_HD double wb_polyagamma_positive(double x) {
-  return x > 4.9406564584124654e-324 ? x : 4.9406564584124654e-324;
-}
+WB_HD double wb_polyagamma_positive(double x) { return x > 4.9406564584124654e-324 ? x : 4.9406564584124654e-324; }
 
 /* One block of an element's stream. */
 typedef struct wb_polyagamma_stream {
@@ -315,8 +311,8 @@ WB_HD double wb_polyagamma_draw_by(int way, uint64_t key, uint32_t iteration, ui
   if (way == WB_POLYAGAMMA_UNITS || way == WB_POLYAGAMMA_PARTS || way == WB_POLYAGAMMA_SINGLES)
     return wb_polyagamma_draw_sum(way, stream, shape, c);
   if (way == WB_POLYAGAMMA_ALTERNATING)
-    return wb_polyagamma_positive(wb_polyagamma_draw_part(stream, 0, shape, c, WB_POLYAGAMMA_ALTERNATE_LIMIT,
-                                                          WB_POLYAGAMMA_ALTERNATE_TERMS));
+    return wb_polyagamma_positive(
+        wb_polyagamma_draw_part(stream, 0, shape, c, WB_POLYAGAMMA_ALTERNATE_LIMIT, WB_POLYAGAMMA_ALTERNATE_TERMS));
   if (way == WB_POLYAGAMMA_TILTED) return wb_polyagamma_positive(wb_polyagamma_draw_tilted(stream, shape, c));
   wb_bits bits = wb_polyagamma_block(stream, 0, 0);
   if (way == WB_POLYAGAMMA_INVERSE_GAUSSIAN)

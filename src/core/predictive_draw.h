@@ -23,9 +23,7 @@ WB_HD void wb_chain_normals(uint64_t key, uint64_t resample, uint64_t pair, doub
 
 /* A step adds this to the mean for each unit of its normal, if the mean was worth `weight` observations before the
  * step: sd sqrt(1 + 1/weight)/(weight + 1). */
-WB_HD double wb_chain_step(double sd, double weight) {
-  return sd * wb_sqrt(1.0 + 1.0 / weight) / (weight + 1.0);
-}
+WB_HD double wb_chain_step(double sd, double weight) { return sd * wb_sqrt(1.0 + 1.0 / weight) / (weight + 1.0); }
 
 /* A step with unknown variance (see backend/predictive_table.h), given its draw from Student's t. */
 WB_HD void wb_chain_t_move(double t, double weight, double shape, double *mean, double *scale) {

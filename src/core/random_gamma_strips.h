@@ -31,9 +31,9 @@ typedef struct wb_gamma_strip {
 
 typedef struct wb_gamma_law {
   double shape;
-  double area;   /* of a strip, where the density is 1 at its mode */
-  double top;    /* log of exp(shape y - e^y) there */
-  double tails;  /* number of the left tail; the right tail is the next */
+  double area;  /* of a strip, where the density is 1 at its mode */
+  double top;   /* log of exp(shape y - e^y) there */
+  double tails; /* number of the left tail; the right tail is the next */
 } wb_gamma_law;
 
 /* The strips left of the mode come first, the strips right of the mode last. Between them are the two tails, and unused
@@ -51,12 +51,8 @@ WB_HD int wb_gamma_strips_serve(double base, int fixed, int64_t gammas) {
 }
 
 /* A word's parts. */
-WB_HD uint64_t wb_gamma_strip_index(uint64_t bits) {
-  return bits & (WB_GAMMA_STRIPS - 1);
-}
-WB_HD uint64_t wb_gamma_strip_height(uint64_t bits) {
-  return bits >> 9 & (WB_GAMMA_HEIGHTS - 1);
-}
+WB_HD uint64_t wb_gamma_strip_index(uint64_t bits) { return bits & (WB_GAMMA_STRIPS - 1); }
+WB_HD uint64_t wb_gamma_strip_height(uint64_t bits) { return bits >> 9 & (WB_GAMMA_HEIGHTS - 1); }
 /* (43 bits + 1/2) 2^-43. */
 WB_HD double wb_gamma_strip_along(uint64_t bits) {
   return wb_bits_double((bits >> 12 & ~(uint64_t)0x1FF) | 0x3FF0000000000100u) - 1.0;

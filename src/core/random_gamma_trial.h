@@ -21,9 +21,7 @@ typedef struct wb_gamma_small {
   double exponent; /* shape - 1 */
 } wb_gamma_small;
 
-WB_HD double wb_gamma_small_bound(double shape) {
-  return wb_fma(shape, 0.36787944117144233, 1.0);
-}
+WB_HD double wb_gamma_small_bound(double shape) { return wb_fma(shape, 0.36787944117144233, 1.0); }
 WB_HD wb_gamma_small wb_gamma_small_of(double shape) {
   wb_gamma_small small;
   small.inverse = 1.0 / shape;
@@ -77,8 +75,8 @@ WB_HD int wb_gamma_large_accept(double d, double normal, double t, double v) {
 }
 
 /* One draw of any shape, by trials from `trial` on. */
-WB_HD double wb_draw_gamma_by_trials(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element,
-                                     double shape, uint32_t trial) {
+WB_HD double wb_draw_gamma_by_trials(uint64_t key, uint32_t purpose, uint32_t iteration, uint64_t element, double shape,
+                                     uint32_t trial) {
   const uint32_t c2 = wb_philox_c2(purpose, element);
   const int is_small = shape < 1.0;
   const wb_gamma_small small = wb_gamma_small_of(shape);

@@ -7,8 +7,6 @@
 #include "core/philox.h"
 
 /* A standard normal draw; takes one word. The largest possible is 8.21. */
-WB_HD double wb_draw_normal(wb_stream *stream) {
-  return wb_normal_quantile_within(wb_stream_uniform(stream));
-}
+WB_HD double wb_draw_normal(wb_stream *stream) { return wb_normal_quantile_within(wb_stream_uniform(stream)); }
 
 #endif

@@ -11,9 +11,7 @@
 #include "core/random_gamma.h"
 
 /* The square root of a chi-squared draw, any df > 0. */
-WB_HD double wb_draw_chi(wb_stream *stream, double df) {
-  return wb_sqrt(2.0 * wb_draw_gamma(stream, 0.5 * df));
-}
+WB_HD double wb_draw_chi(wb_stream *stream, double df) { return wb_sqrt(2.0 * wb_draw_gamma(stream, 0.5 * df)); }
 
 /* Draws T, a lower triangle packed row by row, with T' T ~ W(df, I), df > p - 1. Each row r (from 0) takes standard
  * normals, then on the diagonal a chi draw with df - (p - 1 - r) degrees of freedom. Bartlett's triangle A has

@@ -21,9 +21,7 @@ WB_HD double wb_predict_probability(double psi) {
 
 /* Mean and standard deviation of `draws` values from the sums of their differences to one of them, and of the squares
  * of these differences. */
-WB_HD double wb_predict_mean(double shift, double sum, double draws) {
-  return shift + sum / draws;
-}
+WB_HD double wb_predict_mean(double shift, double sum, double draws) { return shift + sum / draws; }
 WB_HD double wb_predict_variance(double sum, double squares, double draws) {
   const double rest = wb_fma(-sum, sum / draws, squares);
   return (rest > 0.0 ? rest : 0.0) / (draws - 1.0);

@@ -18,15 +18,9 @@
 #define WB_TOPIC_LANES 16
 
 /* The number of rows of so many topics, of rows of a stretch, and of stretches. */
-WB_HD int wb_topic_rows(int topics) {
-  return (topics + WB_TOPIC_LANES - 1) / WB_TOPIC_LANES;
-}
-WB_HD int wb_topic_stretch(int rows) {
-  return rows <= 16 ? 4 : 8;
-}
-WB_HD int wb_topic_stretches(int rows) {
-  return (rows + wb_topic_stretch(rows) - 1) / wb_topic_stretch(rows);
-}
+WB_HD int wb_topic_rows(int topics) { return (topics + WB_TOPIC_LANES - 1) / WB_TOPIC_LANES; }
+WB_HD int wb_topic_stretch(int rows) { return rows <= 16 ? 4 : 8; }
+WB_HD int wb_topic_stretches(int rows) { return (rows + wb_topic_stretch(rows) - 1) / wb_topic_stretch(rows); }
 /* The rows of a stretch whose weights a draw adds again. The sum of all of them is above the position. */
 WB_HD int wb_topic_searched(int rows) {
   const int stretch = wb_topic_stretch(rows);
@@ -38,12 +32,8 @@ WB_HD int wb_topic_searched(int rows) {
 #define WB_TOPIC_LEAST 0x1p-500
 #define WB_TOPIC_LEASTF 0x1p-60f
 
-WB_HD double wb_topic_weight(double weight) {
-  return weight < WB_TOPIC_LEAST ? 0.0 : weight;
-}
-WB_HD float wb_topic_weightf(double weight) {
-  return weight < (double)WB_TOPIC_LEASTF ? 0.0f : (float)weight;
-}
+WB_HD double wb_topic_weight(double weight) { return weight < WB_TOPIC_LEAST ? 0.0 : weight; }
+WB_HD float wb_topic_weightf(double weight) { return weight < (double)WB_TOPIC_LEASTF ? 0.0f : (float)weight; }
 
 /* The tree: its 16 leaves come first, the total last. */
 #define WB_TOPIC_TREE 31

@@ -8,18 +8,10 @@
 #include "core/elementary.h"
 
 /* Elementary functions that are called, not inlined, for long computations of one value. */
-WB_HD_CALLED double wb_called_exp(double x) {
-  return wb_exp(x);
-}
-WB_HD_CALLED double wb_called_expm1(double x) {
-  return wb_expm1(x);
-}
-WB_HD_CALLED double wb_called_log(double x) {
-  return wb_log(x);
-}
-WB_HD_CALLED double wb_called_log1p(double x) {
-  return wb_log1p(x);
-}
+WB_HD_CALLED double wb_called_exp(double x) { return wb_exp(x); }
+WB_HD_CALLED double wb_called_expm1(double x) { return wb_expm1(x); }
+WB_HD_CALLED double wb_called_log(double x) { return wb_log(x); }
+WB_HD_CALLED double wb_called_log1p(double x) { return wb_log1p(x); }
 
 /* sin(x) and cos(x) for |x| <= 1e5. The nearest multiple of pi/2 is subtracted in three parts. The first two parts
  * are so short that their multiples are exact. */
@@ -72,9 +64,7 @@ WB_HD wb_complex wb_complex_of(double re, double im) {
   wb_complex z = {re, im};
   return z;
 }
-WB_HD wb_complex wb_complex_add(wb_complex a, wb_complex b) {
-  return wb_complex_of(a.re + b.re, a.im + b.im);
-}
+WB_HD wb_complex wb_complex_add(wb_complex a, wb_complex b) { return wb_complex_of(a.re + b.re, a.im + b.im); }
 WB_HD wb_complex wb_complex_multiply(wb_complex a, wb_complex b) {
   return wb_complex_of(wb_fma(a.re, b.re, -(a.im * b.im)), wb_fma(a.re, b.im, a.im * b.re));
 }

@@ -44,9 +44,9 @@
 #define REAL_UNIFORMS 2
 #define REAL_UNIFORM(first, second, i) wb_uniform((i) ? (second) : (first))
 #define REAL_SPREAD(to, apart, first, second) \
-  do {                                        \
-    (to)[0] = wb_uniform(first);              \
-    (to)[apart] = wb_uniform(second);         \
+  do { \
+    (to)[0] = wb_uniform(first); \
+    (to)[apart] = wb_uniform(second); \
   } while (0)
 #else
 #define REAL float
@@ -65,11 +65,11 @@
 #define REAL_NEGLIGIBLE WB_BLOCK_NEGLIGIBLEF
 #define REAL_UNIFORMS 4
 #define REAL_UNIFORM(first, second, i) wb_uniformf((uint32_t)(((i) / 2 ? (second) : (first)) >> 32 * ((i) % 2)))
-#define REAL_SPREAD(to, apart, first, second)                \
-  do {                                                       \
-    (to)[0] = wb_uniformf((uint32_t)(first));                \
-    (to)[apart] = wb_uniformf((uint32_t)((first) >> 32));    \
-    (to)[2 * (apart)] = wb_uniformf((uint32_t)(second));     \
+#define REAL_SPREAD(to, apart, first, second) \
+  do { \
+    (to)[0] = wb_uniformf((uint32_t)(first)); \
+    (to)[apart] = wb_uniformf((uint32_t)((first) >> 32)); \
+    (to)[2 * (apart)] = wb_uniformf((uint32_t)(second)); \
     (to)[3 * (apart)] = wb_uniformf((uint32_t)((second) >> 32)); \
   } while (0)
 #endif

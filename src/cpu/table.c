@@ -16,12 +16,8 @@
 wb_isa wb_cpu_isa(void) {
 #if WB_X86 && !defined(WB_NARROW_VECTORS)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
-    return WB_ISA_AVX512;
-  }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    return WB_ISA_AVX2;
-  }
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return WB_ISA_AVX512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return WB_ISA_AVX2;
 #elif defined(__aarch64__) && defined(__GNUC__) && !defined(WB_NARROW_VECTORS)
   return WB_ISA_NEON;
 #endif
@@ -75,26 +71,25 @@ static int bus_rate(const wb_run *run, double *to_device, double *from_device, w
   return WB_ERROR_BACKEND;
 }
 
-static void release(void) {
-}
+static void release(void) {}
 
 const wb_backend *wb_cpu_backend(void) {
   static const wb_backend backend = {
-    .abi_version = WB_ABI_VERSION,
-    .size = sizeof(wb_backend),
-    .name = "cpu",
-    .device_count = device_count,
-    .device_describe = device_describe,
-    .multiply_add_rate = wb_cpu_multiply_add_rate,
-    .bus_rate = bus_rate,
-    .release = release,
-    .mixture = &wb_cpu_mixture,
-    .pmf = &wb_cpu_pmf,
-    .categorical = &wb_cpu_categorical,
-    .topic_model = &wb_cpu_topic_model,
-    .polyagamma = &wb_cpu_polyagamma,
-    .regression = &wb_cpu_regression,
-    .predictive = &wb_cpu_predictive,
+      .abi_version = WB_ABI_VERSION,
+      .size = sizeof(wb_backend),
+      .name = "cpu",
+      .device_count = device_count,
+      .device_describe = device_describe,
+      .multiply_add_rate = wb_cpu_multiply_add_rate,
+      .bus_rate = bus_rate,
+      .release = release,
+      .mixture = &wb_cpu_mixture,
+      .pmf = &wb_cpu_pmf,
+      .categorical = &wb_cpu_categorical,
+      .topic_model = &wb_cpu_topic_model,
+      .polyagamma = &wb_cpu_polyagamma,
+      .regression = &wb_cpu_regression,
+      .predictive = &wb_cpu_predictive,
   };
   return &backend;
 }

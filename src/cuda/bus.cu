@@ -43,8 +43,7 @@ int wb_cuda_bus_rate(const wb_run *run, double *to_device, double *from_device, 
     WB_TRY(end.wait(what, message));
     WB_TRY(wb::status_of(cudaEventElapsedTime(&milliseconds, start.get(), end.get()), "reading the clock", message));
     const double seconds = static_cast<double>(milliseconds) / 1000;
-    if (i >= 0 && static_cast<double>(bytes) > *rate * seconds)
-      *rate = static_cast<double>(bytes) / seconds;
+    if (i >= 0 && static_cast<double>(bytes) > *rate * seconds) *rate = static_cast<double>(bytes) / seconds;
   }
   return WB_OK;
 }

@@ -22,9 +22,8 @@ long first_process = 0;
 bool is_absence(cudaError_t error) {
   return error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver || error == cudaErrorInvalidDevice ||
          error == cudaErrorInitializationError || error == cudaErrorNoKernelImageForDevice ||
-         error == cudaErrorDevicesUnavailable || error == cudaErrorStubLibrary ||
-         error == cudaErrorSystemNotReady || error == cudaErrorSystemDriverMismatch ||
-         error == cudaErrorCompatNotSupportedOnDevice;
+         error == cudaErrorDevicesUnavailable || error == cudaErrorStubLibrary || error == cudaErrorSystemNotReady ||
+         error == cudaErrorSystemDriverMismatch || error == cudaErrorCompatNotSupportedOnDevice;
 }
 
 } // namespace
@@ -49,9 +48,7 @@ int same_process(wb_message *message) {
   return WB_OK;
 }
 
-bool may_release() {
-  return first_process == static_cast<long>(getpid());
-}
+bool may_release() { return first_process == static_cast<long>(getpid()); }
 
 device_scope::~device_scope() {
   if (before_ >= 0) (void)cudaSetDevice(before_);
@@ -171,9 +168,7 @@ void kept_pinned::release() {
   address_ = nullptr;
 }
 
-int stream::create(wb_message *message) {
-  return status_of(cudaStreamCreate(&handle_), "creating a stream", message);
-}
+int stream::create(wb_message *message) { return status_of(cudaStreamCreate(&handle_), "creating a stream", message); }
 
 int stream::create_urgent(wb_message *message) {
   int least = 0, greatest = 0;

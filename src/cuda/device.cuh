@@ -15,7 +15,7 @@
 /* Declares the dynamic shared memory of a kernel as an array of `type`. Kernels use no
  * other declaration, since the <cuda_runtime.h> of tests/emulator has its own. */
 #ifndef WB_DYNAMIC_SHARED
-#define WB_DYNAMIC_SHARED(type, name)                               \
+#define WB_DYNAMIC_SHARED(type, name) \
   extern __shared__ __align__(16) unsigned char wb_dynamic_shared[]; \
   type *name = reinterpret_cast<type *>(wb_dynamic_shared)
 #endif
@@ -23,10 +23,10 @@
 namespace wb {
 
 /* Ends the calling function with the status of a call that failed. Memory and the like free themselves. */
-#define WB_TRY(...)                                    \
-  do {                                                 \
-    const int wb_tried = (__VA_ARGS__);                \
-    if (wb_tried != WB_OK) return wb_tried;            \
+#define WB_TRY(...) \
+  do { \
+    const int wb_tried = (__VA_ARGS__); \
+    if (wb_tried != WB_OK) return wb_tried; \
   } while (0)
 
 /* Turns what CUDA returned while `what` ("copying the rows to the device") into a status

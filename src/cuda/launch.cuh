@@ -17,9 +17,7 @@ constexpr __host__ __device__ T larger(T a, T b) {
 }
 
 /* Parts of `size` that hold `count`. */
-constexpr __host__ __device__ int64_t ceiling(int64_t count, int64_t size) {
-  return (count + size - 1) / size;
-}
+constexpr __host__ __device__ int64_t ceiling(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
 /* The number of this thread along the first dimension of its grid, whose blocks have THREADS threads. */
 template <int THREADS, typename Number = int64_t>
@@ -55,9 +53,7 @@ inline launch_shape cover(int threads, int64_t count, int64_t y = 1, int64_t z =
 }
 
 /* Blocks along the second dimension, whose kernel goes through `count` items in steps of gridDim.y. */
-inline int64_t rows_of_grid(int64_t count) {
-  return smaller<int64_t>(count, 65535);
-}
+inline int64_t rows_of_grid(int64_t count) { return smaller<int64_t>(count, 65535); }
 
 /* Launches `kernel`. Errors of the launch are returned here, errors inside the kernel by
  * the next call that waits for it. */
@@ -66,10 +62,10 @@ int launch(const launch_shape &shape, void (*kernel)(Parameters...), const char 
            Arguments &&...arguments) {
   /* CUDA grants more than 48 KB of shared memory only to a kernel that asks for it. */
   if (shape.shared_bytes > 48 * 1024)
-    WB_TRY(status_of(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
-                                          cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          static_cast<int>(shape.shared_bytes)),
-                     what, message));
+    WB_TRY(status_of(
+        cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(shape.shared_bytes)),
+        what, message));
   cudaLaunchConfig_t config = {};
   config.gridDim = shape.blocks;
   config.blockDim = shape.threads;

@@ -18,12 +18,8 @@ constexpr int TURN = 16;
 constexpr float MILLISECONDS = 50;
 constexpr int REPEATS = 3;
 
-__device__ __forceinline__ double multiply_add(double a, double x, double b) {
-  return wb_fma(a, x, b);
-}
-__device__ __forceinline__ float multiply_add(float a, float x, float b) {
-  return wb_fmaf(a, x, b);
-}
+__device__ __forceinline__ double multiply_add(double a, double x, double b) { return wb_fma(a, x, b); }
+__device__ __forceinline__ float multiply_add(float a, float x, float b) { return wb_fmaf(a, x, b); }
 
 /* Iterates every x by x = a x + b, TURN * turns times, in registers. Reads no memory, and
  * writes the sums so that the compiler cannot leave the work out. */

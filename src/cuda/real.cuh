@@ -54,7 +54,7 @@ struct precise<float> {
 };
 
 /* Compiles a template of functions for both types. */
-#define WB_BOTH_PRECISIONS(function)            \
+#define WB_BOTH_PRECISIONS(function) \
   template decltype(function<double>) function<double>; \
   template decltype(function<float>) function<float>;
 

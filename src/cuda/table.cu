@@ -21,8 +21,7 @@ static int device_count(int32_t *count, wb_message *message) {
     (void)cudaGetLastError();
     (void)cudaDriverGetVersion(&driver);
     (void)cudaRuntimeGetVersion(&runtime);
-    if (driver == 0)
-      std::snprintf(message->text, sizeof message->text, "no NVIDIA driver is loaded on this machine");
+    if (driver == 0) std::snprintf(message->text, sizeof message->text, "no NVIDIA driver is loaded on this machine");
     else
       std::snprintf(message->text, sizeof message->text,
                     "the NVIDIA driver is for CUDA %d.%d, but the plugin was built with CUDA %d.%d: update the driver",

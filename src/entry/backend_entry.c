@@ -47,9 +47,7 @@ SEXP wb_entry_backend_options(void) {
   return values;
 }
 
-SEXP wb_entry_backend_cpu(void) {
-  return backend_pointer(wb_cpu_backend());
-}
+SEXP wb_entry_backend_cpu(void) { return backend_pointer(wb_cpu_backend()); }
 
 SEXP wb_entry_backend_processor(void) {
   static const char *const names[] = {"isa", "fma", "cores", "openmp", "forked", "compiler"};
@@ -128,8 +126,8 @@ SEXP wb_entry_backend_rate(SEXP run, SEXP precision) {
   wb_message message;
   const wb_call call = wb_call_from_list(run, &message);
   double rate = 0;
-  const int status = call.backend->multiply_add_rate(&call.run, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, &rate,
-                                                     &message);
+  const int status =
+      call.backend->multiply_add_rate(&call.run, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, &rate, &message);
   return status == WB_OK ? Rf_ScalarReal(rate) : wb_failure(status, &message);
 }
 
@@ -154,6 +152,4 @@ SEXP wb_entry_backend_release(SEXP run) {
 }
 
 /* How many of `wanted` threads have idle cores now (numeric/idle.h). */
-SEXP wb_entry_backend_idle_threads(SEXP wanted) {
-  return Rf_ScalarInteger(wb_idle_threads(Rf_asInteger(wanted)));
-}
+SEXP wb_entry_backend_idle_threads(SEXP wanted) { return Rf_ScalarInteger(wb_idle_threads(Rf_asInteger(wanted))); }

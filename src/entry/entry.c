@@ -37,8 +37,9 @@ SEXP wb_refuse(const char *what) {
 }
 
 SEXP wb_changed_fit(void) {
-  return wb_refuse("the parts of the fit do not agree in size or type, or have numbers that are not finite: "
-                   "it has been changed since it was made");
+  return wb_refuse(
+      "the parts of the fit do not agree in size or type, or have numbers that are not finite: "
+      "it has been changed since it was made");
 }
 
 SEXP wb_session_begin(SEXP kept, R_CFinalizer_t close) {
@@ -102,10 +103,6 @@ wb_call wb_call_from_list(SEXP run, wb_message *message) {
   return call;
 }
 
-uint64_t wb_whole_from_sexp(SEXP value) {
-  return (uint64_t)Rf_asReal(value);
-}
+uint64_t wb_whole_from_sexp(SEXP value) { return (uint64_t)Rf_asReal(value); }
 
-int64_t wb_size_from_sexp(SEXP value) {
-  return (int64_t)Rf_asReal(value);
-}
+int64_t wb_size_from_sexp(SEXP value) { return (int64_t)Rf_asReal(value); }

@@ -32,10 +32,10 @@ SEXP wb_list_put(SEXP list, const char *name, SEXP value) {
 
 const void *wb_values_of(SEXP vector, size_t *width) {
   switch (TYPEOF(vector)) {
-  case REALSXP: *width = sizeof(double); return REAL_RO(vector);
-  case INTSXP: *width = sizeof(int); return INTEGER_RO(vector);
-  case RAWSXP: *width = 1; return RAW_RO(vector);
-  default: return NULL;
+    case REALSXP: *width = sizeof(double); return REAL_RO(vector);
+    case INTSXP: *width = sizeof(int); return INTEGER_RO(vector);
+    case RAWSXP: *width = 1; return RAW_RO(vector);
+    default: return NULL;
   }
 }
 

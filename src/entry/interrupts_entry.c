@@ -116,20 +116,14 @@ static void unblock_interrupts(int blocked) {
 
 #else
 
-static int block_interrupts(void) {
-  return 0;
-}
+static int block_interrupts(void) { return 0; }
 
-static void unblock_interrupts(int blocked) {
-  (void)blocked;
-}
+static void unblock_interrupts(int blocked) { (void)blocked; }
 
 #endif
 
 /* Returns what wb_entry_interrupts_release() needs. */
-SEXP wb_entry_interrupts_hold(void) {
-  return Rf_ScalarLogical(block_interrupts());
-}
+SEXP wb_entry_interrupts_hold(void) { return Rf_ScalarLogical(block_interrupts()); }
 
 /* again: whether an interrupt shall come after this. On Windows the signal would end R. */
 SEXP wb_entry_interrupts_release(SEXP held, SEXP again) {

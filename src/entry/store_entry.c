@@ -5,18 +5,14 @@
 
 #include <string.h>
 
-static SEXP store_tag(void) {
-  return Rf_install("warpbayes_store");
-}
+static SEXP store_tag(void) { return Rf_install("warpbayes_store"); }
 
 SEXP wb_store_arrays(SEXP store) {
   const int is_store = TYPEOF(store) == EXTPTRSXP && R_ExternalPtrTag(store) == store_tag();
   return is_store ? R_ExternalPtrProtected(store) : R_NilValue;
 }
 
-static SEXP closed(void) {
-  return wb_refuse("the store of draws and traces is closed");
-}
+static SEXP closed(void) { return wb_refuse("the store of draws and traces is closed"); }
 
 static void fill(SEXP array, SEXP value) {
   const R_xlen_t length = XLENGTH(array);
@@ -77,10 +73,8 @@ static int copy_fits(const copy *c, SEXP array, SEXP values) {
 static void copy_values(const copy *c, SEXP array, SEXP values) {
   for (R_xlen_t i = 0; i < c->runs; i++) {
     const R_xlen_t to = c->offset + i * c->stride, from = i * c->value_stride;
-    if (TYPEOF(array) == INTSXP)
-      memcpy(INTEGER(array) + to, INTEGER_RO(values) + from, (size_t)c->run * sizeof(int));
-    else
-      memcpy(REAL(array) + to, REAL_RO(values) + from, (size_t)c->run * sizeof(double));
+    if (TYPEOF(array) == INTSXP) memcpy(INTEGER(array) + to, INTEGER_RO(values) + from, (size_t)c->run * sizeof(int));
+    else memcpy(REAL(array) + to, REAL_RO(values) + from, (size_t)c->run * sizeof(double));
   }
 }
 

@@ -76,7 +76,6 @@ int wb_interface_mixture_evaluate(const warpbayes_mixture *mixture, int64_t rows
                                   double *log_density, double *probability, int32_t *component,
                                   warpbayes_message *message);
 int wb_interface_mixture_allocate(const warpbayes_source *from, const warpbayes_mixture *mixture, int64_t rows,
-                                  const double *x, int32_t *component, double *log_density,
-                                  warpbayes_message *message);
+                                  const double *x, int32_t *component, double *log_density, warpbayes_message *message);
 
 #endif

@@ -8,9 +8,7 @@
 /* Elements of a piece of work. */
 #define PIECE 2048
 
-uint64_t wb_interface_key(uint64_t seed, uint32_t stream) {
-  return wb_chain_key_of(seed, stream);
-}
+uint64_t wb_interface_key(uint64_t seed, uint32_t stream) { return wb_chain_key_of(seed, stream); }
 
 /* Streams --------------------------------------------------------------------- */
 
@@ -82,9 +80,8 @@ int wb_interface_stream_dirichlet(warpbayes_stream *stream, int64_t count, const
   int status = check_stream(&call, stream, count, draws, message);
   if (status == WB_OK) status = wb_interface_size("count", count, 1, INT32_MAX, call.message);
   if (status == WB_OK) status = check_shape("shape", shape, count, call.message);
-  return status == WB_OK
-             ? wb_variates_stream_dirichlet(stream->word, count, shape, is_log, draws, call.message)
-             : status;
+  return status == WB_OK ? wb_variates_stream_dirichlet(stream->word, count, shape, is_log, draws, call.message)
+                         : status;
 }
 
 /* Many elements, in pieces ------------------------------------------------------- */
@@ -222,8 +219,12 @@ int wb_interface_dirichlet_draw(const warpbayes_source *from, int64_t rows, int6
   if (status != WB_OK || rows == 0) return status;
   status = check_shape("shape", shape, each_row ? rows * columns : columns, text);
   if (status != WB_OK) return status;
-  all.rows = (wb_variates_rows){.columns = columns, .stride = rows, .shape = shape, .shape_step = each_row != 0,
-                                .shape_stride = each_row ? rows : 1, .is_log = is_log};
+  all.rows = (wb_variates_rows){.columns = columns,
+                                .stride = rows,
+                                .shape = shape,
+                                .shape_step = each_row != 0,
+                                .shape_stride = each_row ? rows : 1,
+                                .is_log = is_log};
   all.status = &failed;
   spread(&call, &all, dirichlet_piece, 150 * (double)columns);
   if (failed != WB_OK) wb_message_write(text, "memory ran out for rows of %.0f Dirichlet draws", (double)columns);

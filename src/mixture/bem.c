@@ -139,8 +139,8 @@ static int weigh(wb_mixture_chain *chain, pass_memory pass, double *log_likeliho
   int32_t count = 0;
   for (int32_t j = 0; j < state->components; j++) {
     if (state->log_weight[j] == -wb_infinity()) continue;
-    const double *factor = memcpy(pass.factor + (size_t)count * triangle, state->factor + (size_t)j * triangle,
-                                  triangle * sizeof(double));
+    const double *factor =
+        memcpy(pass.factor + (size_t)count * triangle, state->factor + (size_t)j * triangle, triangle * sizeof(double));
     memcpy(pass.offset + (size_t)count * columns, state->offset + (size_t)j * columns, columns * sizeof(double));
     const double trace = prior->floor ? wb_component_floor_trace(p, factor, prior->floor) : 0;
     pass.log_constant[count] = wb_component_log_floored(p, state->log_weight[j], state->log_determinant[j], trace);
@@ -154,8 +154,7 @@ static int weigh(wb_mixture_chain *chain, pass_memory pass, double *log_likeliho
     double *to = state->statistics + (size_t)j * size;
     if (count > 0 && state->source[count - 1] == j)
       memmove(to, state->statistics + (size_t)--count * size, size * sizeof(double));
-    else
-      memset(to, 0, size * sizeof(double));
+    else memset(to, 0, size * sizeof(double));
   }
   return WB_OK;
 }

@@ -14,9 +14,9 @@
 #include "numeric/memory.h"
 
 #define NEAREST 12
-#define BETWEEN 7       /* points on an edge, besides its ends */
-#define DEEP 8.0        /* a valley this deep, in logs, need not be measured: its sides are far apart */
-#define SAME_PEAK 0.05  /* climbs that end closer than this found the same peak */
+#define BETWEEN 7      /* points on an edge, besides its ends */
+#define DEEP 8.0       /* a valley this deep, in logs, need not be measured: its sides are far apart */
+#define SAME_PEAK 0.05 /* climbs that end closer than this found the same peak */
 
 typedef struct edge {
   int32_t a, b, seen; /* seen: how many of the points between the ends */
@@ -26,11 +26,11 @@ typedef struct edge {
 typedef struct graph {
   const wb_peaks_density *density;
   int32_t points;
-  double *point;      /* points x columns */
-  double *height;     /* points: log density */
-  double *share;      /* room for a density */
-  double *between;    /* columns */
-  int32_t *peak;      /* components: the point that is its peak */
+  double *point;   /* points x columns */
+  double *height;  /* points: log density */
+  double *share;   /* room for a density */
+  double *between; /* columns */
+  int32_t *peak;   /* components: the point that is its peak */
   edge *edges;
   int64_t count;
 } graph;
@@ -230,8 +230,7 @@ int wb_peaks_branches(const wb_peaks_density *density, const double *top, const 
   g.peak = (int32_t *)(g.between + p);
   memcpy(g.point, density->mean, k * p * sizeof(double));
   find_peaks(&g, top);
-  for (int32_t i = 0; i < g.points; i++)
-    g.height[i] = wb_peaks_log_density(density, g.point + (size_t)i * p, g.share);
+  for (int32_t i = 0; i < g.points; i++) g.height[i] = wb_peaks_log_density(density, g.point + (size_t)i * p, g.share);
   const int status = grow_all(&g, rule, rules, branch, message);
   free(memory);
   return status;

@@ -19,9 +19,9 @@ typedef struct search {
   const wb_peaks_rule *rule;
   wb_peaks_component *component; /* of the averaged density */
   wb_peaks_density density;
-  double *top;           /* components of the averaged density x columns: where each climbs to */
-  int32_t *leaf_of;      /* components of the averaged density */
-  int *status;           /* of each piece */
+  double *top;      /* components of the averaged density x columns: where each climbs to */
+  int32_t *leaf_of; /* components of the averaged density */
+  int *status;      /* of each piece */
   wb_mixture_types *out;
 } search;
 

@@ -9,12 +9,12 @@
 /* Outputs; positions count from 0. A component that holds less than `least` of a draw's weight takes those of the
  * nearest component that holds as much. */
 typedef struct wb_mixture_types {
-  int32_t *own;    /* components x draws: the branch in the draw's own density */
-  int32_t *leaf;   /* components x draws: the leaf of the averaged density at its mean */
-  int32_t leaves;  /* how many of these there are */
-  int32_t *type;   /* leaves: the type of each by the rule */
-  double *mass;    /* leaves: the weight; the sum is 1 */
-  double *place;   /* columns x leaves: the mean, in units of the averaged density */
+  int32_t *own;   /* components x draws: the branch in the draw's own density */
+  int32_t *leaf;  /* components x draws: the leaf of the averaged density at its mean */
+  int32_t leaves; /* how many of these there are */
+  int32_t *type;  /* leaves: the type of each by the rule */
+  double *mass;   /* leaves: the weight; the sum is 1 */
+  double *place;  /* columns x leaves: the mean, in units of the averaged density */
 } wb_mixture_types;
 
 /* The most leaves that wb_mixture_find_types() finds: arrays of `out` have room for as many. used: components. */

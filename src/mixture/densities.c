@@ -33,8 +33,8 @@ int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *sess
                              int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,
                              wb_message *message) {
   const size_t n = (size_t)draws->count, size = wb_mixture_state_size(draws->components, draws->columns);
-  const size_t bytes = n * (size * sizeof(double) + sizeof(wb_mixture_state) + sizeof(wb_mixture_parameters) +
-                            sizeof(int));
+  const size_t bytes =
+      n * (size * sizeof(double) + sizeof(wb_mixture_state) + sizeof(wb_mixture_parameters) + sizeof(int));
   double *const memory = wb_aligned_malloc(bytes);
   if (!memory) return wb_out_of_memory(message, "the components of draws", bytes);
   wb_mixture_state *const state = (wb_mixture_state *)(memory + n * size);

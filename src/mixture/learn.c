@@ -99,8 +99,9 @@ static int learn_df(wb_mixture_chain *chain, uint32_t iteration) {
   double log_weight[WB_MIXTURE_DF_GRID], weight[WB_MIXTURE_DF_GRID], largest = -1e300, total = 0;
   for (int i = 0; i < WB_MIXTURE_DF_GRID; i++) {
     const double nu = hyper->df_grid[i], df = nu + p + 1;
-    log_weight[i] = k * (0.5 * df * (p * hyper->df_log[i] + log_scale) - 0.5 * df * p * WB_LN2_HIGH -
-                         hyper->df_log_gamma[i]) + df * log_determinant - 0.5 * nu * trace;
+    log_weight[i] =
+        k * (0.5 * df * (p * hyper->df_log[i] + log_scale) - 0.5 * df * p * WB_LN2_HIGH - hyper->df_log_gamma[i]) +
+        df * log_determinant - 0.5 * nu * trace;
     if (log_weight[i] > largest) largest = log_weight[i];
   }
   for (int i = 0; i < WB_MIXTURE_DF_GRID; i++) total += weight[i] = wb_exp_weight(log_weight[i] - largest);
@@ -128,7 +129,8 @@ int wb_mixture_learn_prior(wb_mixture_chain *chain, uint32_t iteration) {
   if (hyper->learn_mean) begin_mean(hyper, p, mean_precision, pull);
   const int scale = hyper->learn_scale && begin_scale(hyper, p, root, scale_precision);
   if (hyper->learn_mean || scale) {
-    const wb_mixture_precisions sums = {.mean_weight = 1 / prior->mean_scale, .scale_weight = prior->df,
+    const wb_mixture_precisions sums = {.mean_weight = 1 / prior->mean_scale,
+                                        .scale_weight = prior->df,
                                         .pull = hyper->learn_mean ? pull : NULL,
                                         .mean_precision = hyper->learn_mean ? mean_precision : NULL,
                                         .scale_precision = scale ? scale_precision : NULL};
@@ -160,8 +162,8 @@ double wb_mixture_log_hyperprior(const wb_mixture_hyperprior *hyper, const wb_mi
     memcpy(root, prior->scale, triangle * sizeof(double));
     for (size_t i = 0; i < triangle; i++) inverse[i] = hyper->scale[i] / q;
     if (wb_cholesky(p, root) != 0 || wb_cholesky(p, inverse) != 0) return wb_nan();
-    sum += (q - p - 1) * wb_triangle_log_determinant(p, root) -
-           q * wb_triangle_log_determinant(p, inverse) - 0.5 * q * p * WB_LN2_HIGH - hyper->scale_log_gamma;
+    sum += (q - p - 1) * wb_triangle_log_determinant(p, root) - q * wb_triangle_log_determinant(p, inverse) -
+           0.5 * q * p * WB_LN2_HIGH - hyper->scale_log_gamma;
     wb_triangle_inverse(p, inverse, inverse);
     wb_triangle_multiply(p, inverse, root, inverse);
     for (size_t i = 0; i < triangle; i++) trace = wb_fma(inverse[i], inverse[i], trace);

@@ -28,11 +28,11 @@ typedef struct merge {
   const wb_mixture_prior *prior;
   int32_t clusters;
   double *statistics;
-  double constant;      /* log of the prior's shape / rate for alpha, added for every cluster */
-  double of_prior;      /* of the log marginal density of every cluster */
-  double *score;        /* clusters */
-  double *gain;         /* clusters x NEIGHBOURS */
-  int32_t *neighbour;   /* clusters x NEIGHBOURS: -1: none */
+  double constant;    /* log of the prior's shape / rate for alpha, added for every cluster */
+  double of_prior;    /* of the log marginal density of every cluster */
+  double *score;      /* clusters */
+  double *gain;       /* clusters x NEIGHBOURS */
+  int32_t *neighbour; /* clusters x NEIGHBOURS: -1: none */
   double *joined, *scale, *average, *distance;
 } merge;
 
@@ -158,8 +158,7 @@ void wb_mixture_order_by_size(int32_t components, int32_t columns, double *stati
       }
 }
 
-int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics,
-                     wb_message *message) {
+int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics, wb_message *message) {
   const int32_t p = prior->columns;
   const size_t k = (size_t)clusters, triangle = wb_packed_size(p);
   const size_t numbers = k * (1 + NEIGHBOURS) + WB_MIXTURE_STATISTICS(p) + triangle + (size_t)p + NEIGHBOURS;

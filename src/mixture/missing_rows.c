@@ -21,9 +21,7 @@ typedef struct group {
   int32_t row;          /* the first row */
 } group;
 
-static int is_missing(double value) {
-  return value != value;
-}
+static int is_missing(double value) { return value != value; }
 
 /* The finalizer of SplitMix64 (Steele, Lea & Flood 2014). */
 static uint64_t hash_of_column(int32_t column) {
@@ -125,8 +123,8 @@ static int64_t group_entries(const double *x, int64_t rows, int32_t columns, ent
 static wb_mixture_missing *missing_of(const double *x, int64_t rows, int32_t columns, const entry *entries,
                                       int64_t count, const group *groups, int64_t patterns, wb_message *message) {
   const size_t p = (size_t)columns, n = (size_t)patterns;
-  const size_t bytes = sizeof(wb_mixture_missing) + (n + 1) * sizeof(int64_t) +
-                       (n * (p + 1) + (size_t)count) * sizeof(int32_t);
+  const size_t bytes =
+      sizeof(wb_mixture_missing) + (n + 1) * sizeof(int64_t) + (n * (p + 1) + (size_t)count) * sizeof(int32_t);
   wb_mixture_missing *made = malloc(bytes);
   if (!made) {
     wb_out_of_memory(message, "the patterns of missing values", bytes);
@@ -180,6 +178,4 @@ int wb_mixture_missing_find(const double *x, int64_t rows, int32_t columns, int3
   return WB_OK;
 }
 
-void wb_mixture_missing_free(wb_mixture_missing *missing) {
-  free(missing);
-}
+void wb_mixture_missing_free(wb_mixture_missing *missing) { free(missing); }

@@ -13,9 +13,7 @@
 #include "core/random_gamma.h"
 
 /* Doubles for `count` whole numbers of 32 bits. */
-static size_t doubles_for(size_t count) {
-  return (count + 1) / 2;
-}
+static size_t doubles_for(size_t count) { return (count + 1) / 2; }
 
 size_t wb_mixture_state_size(int32_t components, int32_t columns) {
   const size_t k = (size_t)components, p = (size_t)columns;
@@ -23,8 +21,7 @@ size_t wb_mixture_state_size(int32_t components, int32_t columns) {
          3 * wb_packed_size(columns) + 3 * p + doubles_for(k);
 }
 
-void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t columns,
-                            double *memory) {
+void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t columns, double *memory) {
   const size_t k = (size_t)components, p = (size_t)columns;
   state->components = components;
   state->columns = columns;
@@ -93,10 +90,8 @@ static void exchange_labels(wb_mixture_state *state, uint64_t key, uint32_t iter
   for (int32_t l = k - 2; l >= 0; l--) {
     const double n = size[l], next = size[l + 1];
     double log_ratio;
-    if (l == k - 2)
-      log_ratio = wb_lgamma(1 + next) + wb_lgamma(alpha + n) - wb_lgamma(1 + n) - wb_lgamma(alpha + next);
-    else
-      log_ratio = wb_log((alpha + next + behind) / (alpha + n + behind));
+    if (l == k - 2) log_ratio = wb_lgamma(1 + next) + wb_lgamma(alpha + n) - wb_lgamma(1 + n) - wb_lgamma(alpha + next);
+    else log_ratio = wb_log((alpha + next + behind) / (alpha + n + behind));
     wb_stream stream = wb_stream_open(key, WB_PURPOSE_LABEL_SWAP, iteration, (uint64_t)l);
     if (wb_log(wb_stream_uniform(&stream)) < log_ratio) {
       const int32_t kept = source[l];
@@ -120,8 +115,7 @@ static void draw_sticks(wb_mixture_state *state, uint64_t key, uint32_t iteratio
       state->log_weight[j] = 0;
       state->log_rest[j] = 0;
     } else {
-      wb_draw_log_beta(&stream, 1 + n, state->concentration + behind, &state->log_weight[j],
-                       &state->log_rest[j]);
+      wb_draw_log_beta(&stream, 1 + n, state->concentration + behind, &state->log_weight[j], &state->log_rest[j]);
     }
     behind += n;
   }
@@ -133,8 +127,8 @@ static void draw_sticks(wb_mixture_state *state, uint64_t key, uint32_t iteratio
 }
 
 /* alpha ~ Ga(e + k - 1, f - sum_{j<k} log(1 - v_j)). */
-static void draw_concentration(const wb_mixture_prior *prior, wb_mixture_state *state,
-                               uint64_t key, uint32_t iteration) {
+static void draw_concentration(const wb_mixture_prior *prior, wb_mixture_state *state, uint64_t key,
+                               uint32_t iteration) {
   double rate = prior->rate;
   for (int32_t j = 0; j < state->components - 1; j++) rate -= state->log_rest[j];
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_CONCENTRATION, iteration, 0);
@@ -165,8 +159,8 @@ static int draw_parameters(wb_mixture_chain *chain, uint32_t iteration, int move
   if (moves) exchange_labels(state, key, iteration);
   if (several) wb_mixture_exchange_samples(samples, state->source);
   const wb_mixture_law law = {prior->mean, prior->mean_scale, prior->df, prior->scale, prior->floor};
-  const int status = chain->backend->mixture->draw_components(chain->session, &law, state->source, key, iteration,
-                                                              chain->message);
+  const int status =
+      chain->backend->mixture->draw_components(chain->session, &law, state->source, key, iteration, chain->message);
   if (status != WB_OK) return status;
   draw_sticks(state, key, iteration);
   draw_concentration(prior, state, key, iteration);
@@ -189,8 +183,8 @@ int wb_mixture_begin_sweep(wb_mixture_chain *chain, uint32_t iteration, int move
   const double *const log_weight = state->samples ? state->samples->log_weight : state->log_weight;
   int status = draw_parameters(chain, iteration, moves);
   if (status == WB_OK)
-    status = chain->backend->mixture->draw_labels(chain->session, log_weight, chain->key, iteration, labels,
-                                                  chain->message);
+    status =
+        chain->backend->mixture->draw_labels(chain->session, log_weight, chain->key, iteration, labels, chain->message);
   return status == WB_OK && chain->prior.hyper ? wb_mixture_learn_prior(chain, iteration) : status;
 }
 
@@ -213,8 +207,8 @@ double wb_mixture_log_prior_of(const wb_mixture_prior *prior, const wb_mixture_s
     sum += constant + (df + p + 2) * state->log_determinant[j] - 0.5 * state->trace[j] -
            0.5 / prior->mean_scale * state->distance[j];
   for (int32_t j = 0; j < k - 1; j++) sum += wb_log(alpha) + (alpha - (log_sticks ? 0 : 1)) * state->log_rest[j];
-  return sum + prior->shape * wb_log(prior->rate) - wb_lgamma(prior->shape) +
-         (prior->shape - 1) * wb_log(alpha) - prior->rate * alpha;
+  return sum + prior->shape * wb_log(prior->rate) - wb_lgamma(prior->shape) + (prior->shape - 1) * wb_log(alpha) -
+         prior->rate * alpha;
 }
 
 int wb_mixture_log_prior(wb_mixture_chain *chain, int32_t points, const double *point, double *log_prior) {
@@ -229,9 +223,13 @@ int wb_mixture_log_prior(wb_mixture_chain *chain, int32_t points, const double *
   for (size_t i = 0; i < triangle; i++) scaled[i] = prior->df * prior->scale[i];
   const int is_proper = wb_component_factor_scale(alone, p, scaled, root);
   const wb_mixture_measures measures = {.log_determinant = state->log_determinant,
-                                        .center = prior->mean, .distance = state->distance,
-                                        .root = is_proper ? root : NULL, .trace = is_proper ? state->trace : NULL,
-                                        .points = points, .point = point, .point_distance = state->point_distance};
+                                        .center = prior->mean,
+                                        .distance = state->distance,
+                                        .root = is_proper ? root : NULL,
+                                        .trace = is_proper ? state->trace : NULL,
+                                        .points = points,
+                                        .point = point,
+                                        .point_distance = state->point_distance};
   const int status = chain->backend->mixture->measure(chain->session, &measures, chain->message);
   if (status != WB_OK) return status;
   if (!is_proper) {

@@ -32,11 +32,11 @@
  * scale / scale_df), nu uniform on a grid. */
 typedef struct wb_mixture_hyperprior {
   int learn_mean, learn_mean_scale, learn_scale, learn_df;
-  const double *mean;                        /* columns */
-  double mean_scale_shape, mean_scale_rate;  /* > 0 */
-  double scale_df;                           /* q > columns - 1 */
-  const double *scale;                       /* packed: E Phi */
-  const double *df_grid;                     /* WB_MIXTURE_DF_GRID values > 0 */
+  const double *mean;                       /* columns */
+  double mean_scale_shape, mean_scale_rate; /* > 0 */
+  double scale_df;                          /* q > columns - 1 */
+  const double *scale;                      /* packed: E Phi */
+  const double *df_grid;                    /* WB_MIXTURE_DF_GRID values > 0 */
   /* Set by wb_mixture_prepare_hyperprior(): for each nu, log nu and log Gamma_p((nu + p + 1)/2), and the constants of
    * the densities of gamma and Phi. Each sweep needs them, and together they take a tenth of a sweep of 40 rows. */
   double df_log[WB_MIXTURE_DF_GRID], df_log_gamma[WB_MIXTURE_DF_GRID];
@@ -47,12 +47,12 @@ void wb_mixture_prepare_hyperprior(wb_mixture_hyperprior *hyper, int32_t columns
 
 typedef struct wb_mixture_prior {
   int32_t columns;
-  double *mean;         /* m: columns */
-  double mean_scale;    /* gamma > 0 */
-  double df;            /* nu > 0 */
-  double *scale;        /* Phi, packed lower triangle, positive definite */
-  double shape, rate;   /* e, f > 0 */
-  const double *floor;  /* columns: the diagonal of E, >= 0; NULL: zero */
+  double *mean;                       /* m: columns */
+  double mean_scale;                  /* gamma > 0 */
+  double df;                          /* nu > 0 */
+  double *scale;                      /* Phi, packed lower triangle, positive definite */
+  double shape, rate;                 /* e, f > 0 */
+  const double *floor;                /* columns: the diagonal of E, >= 0; NULL: zero */
   const wb_mixture_hyperprior *hyper; /* which of these parameters each sweep draws, and how; NULL: none */
 } wb_mixture_prior;
 
@@ -78,26 +78,25 @@ typedef struct wb_mixture_samples {
  * statistics and parameters. The fields marked "a copy" hold copies of them, made only by the functions that say so. */
 typedef struct wb_mixture_state {
   int32_t components, columns;
-  double *statistics;    /* components x WB_MIXTURE_STATISTICS(columns): a copy */
-  double concentration;  /* alpha */
-  double *sizes;         /* components: rows of each; while the sticks of several samples are drawn, tables */
-  int32_t *source;       /* components: the number of each before the last exchanges of labels */
-  double *mean;          /* components x columns: mu, a copy */
-  double *factor;        /* components x packed triangle: F with F' F = Sigma^-1, a copy */
-  double *offset;        /* components x columns: F mu, of a mixture given by its moments */
-  double *log_weight;    /* components: log pi; with several samples the log of the samples' mean, weighted by rows */
-  double *log_rest;      /* components: log(1 - v), 0 for the last */
-  double *log_constant;  /* components: of the density */
+  double *statistics;   /* components x WB_MIXTURE_STATISTICS(columns): a copy */
+  double concentration; /* alpha */
+  double *sizes;        /* components: rows of each; while the sticks of several samples are drawn, tables */
+  int32_t *source;      /* components: the number of each before the last exchanges of labels */
+  double *mean;         /* components x columns: mu, a copy */
+  double *factor;       /* components x packed triangle: F with F' F = Sigma^-1, a copy */
+  double *offset;       /* components x columns: F mu, of a mixture given by its moments */
+  double *log_weight;   /* components: log pi; with several samples the log of the samples' mean, weighted by rows */
+  double *log_rest;     /* components: log(1 - v), 0 for the last */
+  double *log_constant; /* components: of the density */
   double *log_determinant, *distance, *trace; /* components: the last measurements */
-  double *point_distance; /* components x WB_MIXTURE_POINTS: the same */
-  double *workspace;     /* three packed triangles and three vectors of columns */
-  wb_mixture_samples *samples; /* NULL: the rows are one sample */
+  double *point_distance;                     /* components x WB_MIXTURE_POINTS: the same */
+  double *workspace;                          /* three packed triangles and three vectors of columns */
+  wb_mixture_samples *samples;                /* NULL: the rows are one sample */
 } wb_mixture_state;
 
 /* How many doubles a state points to, and a function that sets its pointers into a block of that size. */
 size_t wb_mixture_state_size(int32_t components, int32_t columns);
-void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t columns,
-                            double *memory);
+void wb_mixture_state_place(wb_mixture_state *state, int32_t components, int32_t columns, double *memory);
 
 /* The same for the state of several samples. */
 size_t wb_mixture_samples_size(int32_t samples, int32_t components);
@@ -163,17 +162,17 @@ typedef struct wb_mixture_spots {
 /* What a call of wb_mixture_run() does, and what is noted after each sweep. */
 typedef struct wb_mixture_sweeps {
   int32_t count;
-  uint32_t iteration; /* the number of the first sweep */
-  int moves;          /* see wb_mixture_begin_sweep() */
+  uint32_t iteration;            /* the number of the first sweep */
+  int moves;                     /* see wb_mixture_begin_sweep() */
   const wb_mixture_spots *spots; /* where splits begin, if the session keeps labels; NULL: no splits and joins */
-  uint32_t merge;     /* 0, or the sweep before which clusters are joined. With splits and joins, all sweeps before it
+  uint32_t merge; /* 0, or the sweep before which clusters are joined. With splits and joins, all sweeps before it
                        * join neighbours instead */
   int32_t points;
-  const double *probe; /* columns x points, scaled units: where the density is noted */
+  const double *probe;                                /* columns x points, scaled units: where the density is noted */
   double *log_likelihood, *log_prior, *concentration; /* count each */
-  int32_t *occupied;     /* count: components that hold rows */
-  double *probe_density; /* count x points: log mixture densities */
-  double *sizes;         /* components: how many rows had each label in the last sweep */
+  int32_t *occupied;                                  /* count: components that hold rows */
+  double *probe_density;                              /* count x points: log mixture densities */
+  double *sizes;                                      /* components: how many rows had each label in the last sweep */
 } wb_mixture_sweeps;
 
 /* Means and covariances in the data's units, x = center + scale * scaled; each is NULL if it is not wanted. */
@@ -238,8 +237,8 @@ double wb_mixture_log_density(const wb_mixture_state *state, const double *dista
  * columns x components) in the data's units. Fills mean, factor, offset, log_weight and log_constant of `state`.
  * WB_ERROR_INPUT if a covariance is not positive definite. */
 int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, const double *means,
-                            const double *covariances, const double *center,
-                            const double *inverse_scale, wb_message *message);
+                            const double *covariances, const double *center, const double *inverse_scale,
+                            wb_message *message);
 
 /* The log of the product of the scales: what a log density in scaled units exceeds that in the data's units by. */
 double wb_mixture_log_unit(int32_t columns, const double *scale);
@@ -247,8 +246,8 @@ double wb_mixture_log_unit(int32_t columns, const double *scale);
 /* Classes, log densities and probabilities of rows of the session under a state: `evaluate` of
  * backend/mixture_table.h. */
 int wb_mixture_evaluate(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_state *state,
-                        int64_t first, int64_t count, int32_t *labels, double *log_density,
-                        double *probability, wb_message *message);
+                        int64_t first, int64_t count, int32_t *labels, double *log_density, double *probability,
+                        wb_message *message);
 
 /* Draws of mixtures with the same number of components, in the data's units. */
 typedef struct wb_mixture_draws {
@@ -273,12 +272,12 @@ typedef struct wb_mixture_steps {
   double least_gain;    /* stop after a step that changes the log posterior by no more than this */
   double log_posterior; /* in scaled units; in: before the first step, NaN if unknown; out: after the last */
   int32_t points;
-  const double *probe; /* columns x points, scaled units: where the density is noted */
+  const double *probe;                                /* columns x points, scaled units: where the density is noted */
   double *log_likelihood, *log_prior, *concentration; /* count each */
-  int32_t *occupied;     /* count: components that hold half a row or more */
-  double *probe_density; /* count x points: log mixture densities */
-  int32_t done;          /* how many steps were made */
-  int converged;         /* whether the last step changed too little */
+  int32_t *occupied;                                  /* count: components that hold half a row or more */
+  double *probe_density;                              /* count x points: log mixture densities */
+  int32_t done;                                       /* how many steps were made */
+  int converged;                                      /* whether the last step changed too little */
 } wb_mixture_steps;
 
 /* Takes the statistics and alpha of the state to new ones, and sets the state's means, factors and log weights. The
@@ -288,8 +287,8 @@ int wb_mixture_climb(wb_mixture_chain *chain, wb_mixture_steps *steps);
 /* Statistics of rows with given labels (from 0; negative: left out). `rows` lists the rows; NULL: all rows. A missing
  * value is taken from the previous row of the same label: for a start, that keeps the spread of each column. `last`:
  * components x columns, working memory; NULL if nothing is missing. */
-void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, const int64_t *rows,
-                           int64_t count, const int32_t *labels, double *last, double *statistics);
+void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, const int64_t *rows, int64_t count,
+                           const int32_t *labels, double *last, double *statistics);
 
 /* Psi_n = nu Phi + S + n E + n/(1 + gamma n) (xbar - m)(xbar - m)', packed: the scale of a component's inverse Wishart
  * law given its statistics. `average`: columns, working memory. */
@@ -313,15 +312,14 @@ void wb_mixture_order_by_size(int32_t components, int32_t columns, double *stati
 
 /* Joins clusters, given by their statistics, as long as that raises their marginal posterior (merge.c), then puts them
  * in order of size. A cluster that was joined to another is left empty. */
-int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics,
-                     wb_message *message);
+int wb_mixture_merge(const wb_mixture_prior *prior, int32_t clusters, double *statistics, wb_message *message);
 
 /* A start: k-means on a subsample of the rows, from centres chosen by k-means++ (Arthur & Vassilvitskii 2007), in order
  * of size. With `merge`, clusters that describe one population are joined. The statistics count the subsample,
  * multiplied so that they count all rows. Subsample and centres depend on the key. `rows`: how many rows there are; if
  * the data have fewer, they are the subsample. */
-int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prior, int32_t components,
-                     uint64_t key, int merge, int64_t rows, double *statistics, wb_message *message);
+int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prior, int32_t components, uint64_t key,
+                     int merge, int64_t rows, double *statistics, wb_message *message);
 
 /* The subsample: how many rows it has, and their numbers. Each of `count` equal stretches of the data gives one row, so
  * no row comes twice. */

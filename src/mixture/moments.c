@@ -11,8 +11,8 @@ int wb_mixture_scaled_row(const wb_backend *backend, wb_mixture_session *session
                           int64_t row, double *values, wb_message *message) {
   int missing = !data->x;
   for (int32_t c = 0; c < data->columns && data->x; c++) {
-    values[c] = wb_scaled_value(data->x[(size_t)row + (size_t)c * (size_t)data->rows], data->center[c],
-                                data->inverse_scale[c]);
+    values[c] =
+        wb_scaled_value(data->x[(size_t)row + (size_t)c * (size_t)data->rows], data->center[c], data->inverse_scale[c]);
     missing |= values[c] != values[c];
   }
   return missing ? backend->mixture->get_row(session, row, values, message) : WB_OK;
@@ -41,8 +41,8 @@ void wb_mixture_moments(wb_mixture_state *state, const wb_mixture_draw *draw) {
 }
 
 int wb_mixture_from_moments(wb_mixture_state *state, const double *weights, const double *means,
-                            const double *covariances, const double *center,
-                            const double *inverse_scale, wb_message *message) {
+                            const double *covariances, const double *center, const double *inverse_scale,
+                            wb_message *message) {
   const int32_t p = state->columns, k = state->components;
   for (int32_t j = 0; j < k; j++) {
     double *factor = state->factor + (size_t)j * wb_packed_size(p);
@@ -74,8 +74,8 @@ double wb_mixture_log_unit(int32_t columns, const double *scale) {
 }
 
 int wb_mixture_evaluate(const wb_backend *backend, wb_mixture_session *session, const wb_mixture_state *state,
-                        int64_t first, int64_t count, int32_t *labels, double *log_density,
-                        double *probability, wb_message *message) {
+                        int64_t first, int64_t count, int32_t *labels, double *log_density, double *probability,
+                        wb_message *message) {
   const wb_mixture_parameters parameters = wb_mixture_parameters_of(state);
   return backend->mixture->evaluate(session, &parameters, first, count, labels, log_density, probability, message);
 }

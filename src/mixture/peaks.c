@@ -22,9 +22,7 @@
 #define LENGTHENED 1.8
 #define PLAIN_STEPS 4
 
-static size_t blocks_of(int32_t components) {
-  return ((size_t)components + LANES - 1) / LANES;
-}
+static size_t blocks_of(int32_t components) { return ((size_t)components + LANES - 1) / LANES; }
 
 /* The pooled covariance as its Cholesky factor, and the mean of the means. */
 static int find_unit(wb_peaks_density *d, size_t stride, const wb_peaks_component *of) {
@@ -164,9 +162,7 @@ int wb_peaks_place(const wb_peaks_density *density, size_t stride, const wb_peak
   return WB_OK;
 }
 
-size_t wb_peaks_share_size(int32_t components) {
-  return blocks_of(components) * LANES;
-}
+size_t wb_peaks_share_size(int32_t components) { return blocks_of(components) * LANES; }
 
 /* Log weights of a block of components at z. */
 static void weigh_block(int32_t p, const double *restrict factor, const double *restrict offset,

@@ -60,13 +60,13 @@ typedef struct moves {
   int neighbours;          /* whether components are paired with neighbours */
   int32_t all, pairs;      /* how many pairs there are, and how many propose */
   int32_t *first, *second; /* components of each pair */
-  int32_t *place;       /* of each pair among the proposing ones; -1: proposes nothing */
-  int32_t *pair, *side; /* see wb_mixture_pairs */
-  int64_t *anchor;      /* two of each proposing pair */
-  int32_t *kind;        /* of the launch of each pair */
-  double *log_uniform;  /* of each pair */
-  double *joined;       /* statistics of U, of each proposing pair */
-  double *halves;       /* statistics of its halves */
+  int32_t *place;          /* of each pair among the proposing ones; -1: proposes nothing */
+  int32_t *pair, *side;    /* see wb_mixture_pairs */
+  int64_t *anchor;         /* two of each proposing pair */
+  int32_t *kind;           /* of the launch of each pair */
+  double *log_uniform;     /* of each pair */
+  double *joined;          /* statistics of U, of each proposing pair */
+  double *halves;          /* statistics of its halves */
   double *factor, *offset, *log_constant, *log_probability;
   double *scale, *average, *values; /* working memory: a packed triangle, twice columns */
 } moves;
@@ -80,9 +80,7 @@ static double floor_of(const moves *m, int32_t column) {
   return floor > 1e-12 ? floor : 1e-12;
 }
 
-static double count_of(const moves *m, int32_t j) {
-  return statistics_of(m, j)[0];
-}
+static double count_of(const moves *m, int32_t j) { return statistics_of(m, j)[0]; }
 
 static double log_marginal(const moves *m, const double *statistics) {
   return wb_mixture_log_marginal(m->prior, m->of_prior, statistics, m->average, m->scale);
@@ -107,9 +105,7 @@ static double log_labels(const moves *m, int32_t first, int32_t second, double n
   return sum - wb_log(product);
 }
 
-static double log_sum(double a, double b) {
-  return a > b ? a + wb_log1p(wb_exp(b - a)) : b + wb_log1p(wb_exp(a - b));
-}
+static double log_sum(double a, double b) { return a > b ? a + wb_log1p(wb_exp(b - a)) : b + wb_log1p(wb_exp(a - b)); }
 
 /* log [p(U in a) + p(U in b)]. */
 static double log_joined(const moves *m, int32_t g, double rows) {
@@ -248,9 +244,7 @@ static void clear_half(moves *m, size_t half) {
 }
 
 /* A number between low and high, uniform on the log scale. */
-static double log_uniform_between(double low, double high, double u) {
-  return low * wb_exp(u * wb_log(high / low));
-}
+static double log_uniform_between(double low, double high, double u) { return low * wb_exp(u * wb_log(high / low)); }
 
 /* Tells values of column r near `value`, closer than about three `sd`, from all others. */
 static void begin_spike(moves *m, size_t half, int32_t r, double value, double sd) {
@@ -395,8 +389,14 @@ int wb_mixture_split_merge(wb_mixture_chain *chain, const wb_mixture_spots *spot
   const size_t bytes = numbers * sizeof(double) + 2 * pairs * sizeof(int64_t) + (4 * pairs + 2 * k) * sizeof(int32_t);
   void *memory = malloc(bytes);
   if (!memory) return wb_out_of_memory(chain->message, "the split and merge moves", bytes);
-  moves m = {.chain = chain, .status = WB_OK, .prior = &chain->prior, .state = state, .all = (int32_t)pairs,
-             .spots = spots, .neighbours = neighbours, .log_uniform = memory};
+  moves m = {.chain = chain,
+             .status = WB_OK,
+             .prior = &chain->prior,
+             .state = state,
+             .all = (int32_t)pairs,
+             .spots = spots,
+             .neighbours = neighbours,
+             .log_uniform = memory};
   m.joined = m.log_uniform + pairs;
   m.halves = m.joined + pairs * size;
   m.factor = m.halves + 2 * pairs * size;

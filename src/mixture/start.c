@@ -46,8 +46,8 @@ static int sample_open(sample *s, const wb_mixture_spots *spots, int64_t count, 
                        wb_message *message) {
   const wb_mixture_data *data = spots->data;
   const size_t m = (size_t)count, p = (size_t)(data->columns + spots->atoms), k = (size_t)components;
-  const size_t bytes = m * (sizeof(int64_t) + (p + 1) * sizeof(double) + sizeof(int32_t)) +
-                       k * (2 * p + 1) * sizeof(double);
+  const size_t bytes =
+      m * (sizeof(int64_t) + (p + 1) * sizeof(double) + sizeof(int32_t)) + k * (2 * p + 1) * sizeof(double);
   s->memory = malloc(bytes);
   if (!s->memory) return wb_out_of_memory(message, "the start of a chain", bytes);
   s->count = count;
@@ -63,9 +63,7 @@ static int sample_open(sample *s, const wb_mixture_spots *spots, int64_t count, 
   return WB_OK;
 }
 
-static int is_missing(double value) {
-  return value != value;
-}
+static int is_missing(double value) { return value != value; }
 
 static double scaled_value(const wb_mixture_data *data, int64_t row, int32_t column) {
   return wb_scaled_value(data->x[row + column * data->rows], data->center[column], data->inverse_scale[column]);
@@ -93,8 +91,7 @@ static void read_rows(sample *s, const wb_mixture_spots *spots) {
   s->gaps = 0;
   for (int64_t i = 0; i < s->count; i++) {
     double *x = s->x + (size_t)i * (size_t)s->columns;
-    for (int32_t c = 0; c < data->columns; c++)
-      x[c] = scaled_value(data, s->row[i], c);
+    for (int32_t c = 0; c < data->columns; c++) x[c] = scaled_value(data, s->row[i], c);
     for (int32_t a = 0; a < spots->atoms; a++) {
       const double value = x[(int32_t)spots->atom[2 * a]];
       x[data->columns + a] = is_missing(value) ? value : value == spots->atom[2 * a + 1] ? ATOM_DISTANCE : 0;
@@ -210,15 +207,14 @@ static void assign_rows(sample *s, int32_t centers) {
   }
 }
 
-int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prior, int32_t components,
-                     uint64_t key, int merge, int64_t rows, double *statistics, wb_message *message) {
+int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prior, int32_t components, uint64_t key,
+                     int merge, int64_t rows, double *statistics, wb_message *message) {
   const wb_mixture_data *data = spots->data;
   const size_t size = WB_MIXTURE_STATISTICS(data->columns);
   sample s;
   int status = sample_open(&s, spots, wb_mixture_start_count(rows, components), components, message);
   if (status != WB_OK) return status;
-  if (data->rows == rows)
-    wb_mixture_start_rows(rows, s.count, key, s.row);
+  if (data->rows == rows) wb_mixture_start_rows(rows, s.count, key, s.row);
   else
     for (int64_t i = 0; i < s.count; i++) s.row[i] = i;
   read_rows(&s, spots);
@@ -236,8 +232,8 @@ int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prio
   return WB_OK;
 }
 
-void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, const int64_t *rows,
-                           int64_t count, const int32_t *labels, double *last, double *statistics) {
+void wb_mixture_sum_labels(const wb_mixture_data *data, int32_t components, const int64_t *rows, int64_t count,
+                           const int32_t *labels, double *last, double *statistics) {
   const int32_t p = data->columns;
   const size_t size = WB_MIXTURE_STATISTICS(p);
   memset(statistics, 0, (size_t)components * size * sizeof(double));

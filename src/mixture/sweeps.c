@@ -44,7 +44,8 @@ static int note(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, int32_
   note_density(sweeps, state, sweep, 0, points);
   for (int32_t first = points; first < sweeps->points; first += points) {
     points = sweeps->points - first < WB_MIXTURE_POINTS ? sweeps->points - first : WB_MIXTURE_POINTS;
-    const wb_mixture_measures more = {.points = points, .point = sweeps->probe + (size_t)first * (size_t)state->columns,
+    const wb_mixture_measures more = {.points = points,
+                                      .point = sweeps->probe + (size_t)first * (size_t)state->columns,
                                       .point_distance = state->point_distance};
     status = chain->backend->mixture->measure(chain->session, &more, chain->message);
     if (status != WB_OK) return status;

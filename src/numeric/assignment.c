@@ -19,9 +19,7 @@ typedef struct assignment {
   int32_t *open;     /* tasks whose shortest path is not known yet */
 } assignment;
 
-size_t wb_assignment_memory(int32_t n) {
-  return (size_t)n * (3 * sizeof(double) + 3 * sizeof(int32_t));
-}
+size_t wb_assignment_memory(int32_t n) { return (size_t)n * (3 * sizeof(double) + 3 * sizeof(int32_t)); }
 
 static double reduced_cost(const assignment *a, int32_t agent, int32_t task) {
   return a->cost[(size_t)agent * (size_t)a->n + (size_t)task] - a->agent_price[agent] - a->task_price[task];

@@ -5,6 +5,4 @@
 
 #include "core/philox.h"
 
-uint64_t wb_chain_key_of(uint64_t seed, uint32_t chain) {
-  return wb_chain_key(seed, chain);
-}
+uint64_t wb_chain_key_of(uint64_t seed, uint32_t chain) { return wb_chain_key(seed, chain); }

@@ -120,16 +120,12 @@ int wb_fft_open(int log2_length, wb_isa isa, wb_poll *poll, wb_fft **opened, wb_
     fft->halving = next;
   }
   wb_aligned_free(eighths);
-  if (status == WB_OK)
-    *opened = fft;
-  else
-    wb_fft_close(fft);
+  if (status == WB_OK) *opened = fft;
+  else wb_fft_close(fft);
   return status;
 }
 
-void wb_fft_close(wb_fft *fft) {
-  wb_aligned_free(fft);
-}
+void wb_fft_close(wb_fft *fft) { wb_aligned_free(fft); }
 
 int wb_fft_keep(wb_fft_cache *cache, int log2_length, wb_isa isa, const wb_fft **fft, wb_message *message) {
   wb_poll never = {NULL, 0};
@@ -215,8 +211,8 @@ static int fill(size_t length, size_t count, const double *from, double scale, d
   return WB_OK;
 }
 
-int wb_fft_multiply(const wb_fft *fft, int64_t m, const double *p, int64_t n, const double *q, double scale,
-                    double *re, double *im, int64_t first, int64_t count, double *r, wb_isa isa, wb_poll *poll) {
+int wb_fft_multiply(const wb_fft *fft, int64_t m, const double *p, int64_t n, const double *q, double scale, double *re,
+                    double *im, int64_t first, int64_t count, double *r, wb_isa isa, wb_poll *poll) {
   int status = fill(fft->length, (size_t)m, p, 1.0, re, poll);
   if (status == WB_OK) status = fill(fft->length, (size_t)n, q, scale, im, poll);
   if (status == WB_OK) status = square(fft, re, im, isa, poll);

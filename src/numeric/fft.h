@@ -42,7 +42,7 @@ double wb_fft_product_error(int log2_length, double p_square, double q_square, d
 /* r[i] = entry first + i, for i < count, of the cyclic convolution of p and q of the tables' length. re and im are
  * working memory for one transform, aligned to 64 bytes. r may be `im` if first is 0. The bits are the same for every
  * isa. Returns WB_OK or WB_INTERRUPTED. */
-int wb_fft_multiply(const wb_fft *fft, int64_t m, const double *p, int64_t n, const double *q, double scale,
-                    double *re, double *im, int64_t first, int64_t count, double *r, wb_isa isa, wb_poll *poll);
+int wb_fft_multiply(const wb_fft *fft, int64_t m, const double *p, int64_t n, const double *q, double scale, double *re,
+                    double *im, int64_t first, int64_t count, double *r, wb_isa isa, wb_poll *poll);
 
 #endif

@@ -6,7 +6,7 @@
 #define LOAD(address) (*(const wb_vector *)(address))
 #define STORE(address, value) (*(wb_vector *)(address) = (value))
 /* (x_re + i x_im)(w_re + i w_im), and the product with the conjugate of w. */
-#define MULTIPLY(x_re, x_im, w_re, w_im, y_re, y_im)          \
+#define MULTIPLY(x_re, x_im, w_re, w_im, y_re, y_im) \
   const wb_vector y_re = WB_VECTOR_FMA(x_re, w_re, -((x_im) * (w_im))), \
                   y_im = WB_VECTOR_FMA(x_re, w_im, (x_im) * (w_re))
 #define MULTIPLY_CONJUGATE(x_re, x_im, w_re, w_im, y_re, y_im) \
@@ -158,8 +158,8 @@ static void WB_NAME(fft_square_sixteen)(double *re, double *im, const double *ro
   for (int first = 0; first < 8; first += LANES) {
     double *const x = r + first, *const y = i + first;
     for (int k = 0; k < 4; k++) {
-      const double w[6] = {roots[2 * k], roots[2 * k + 1], roots[4 * k],
-                           roots[4 * k + 1], roots[6 * k], roots[6 * k + 1]};
+      const double w[6] = {roots[2 * k],     roots[2 * k + 1], roots[4 * k],
+                           roots[4 * k + 1], roots[6 * k],     roots[6 * k + 1]};
       WB_NAME(fft_divide_four)(x + 8 * k, y + 8 * k, 4, w);
     }
     for (int k = 0; k < 16; k += 4) {
@@ -172,8 +172,8 @@ static void WB_NAME(fft_square_sixteen)(double *re, double *im, const double *ro
       WB_NAME(fft_unite_four)(x + 8 * k, y + 8 * k, 1, NULL);
     }
     for (int k = 0; k < 4; k++) {
-      const double w[6] = {roots[2 * k], roots[2 * k + 1], roots[4 * k],
-                           roots[4 * k + 1], roots[6 * k], roots[6 * k + 1]};
+      const double w[6] = {roots[2 * k],     roots[2 * k + 1], roots[4 * k],
+                           roots[4 * k + 1], roots[6 * k],     roots[6 * k + 1]};
       WB_NAME(fft_unite_four)(x + 8 * k, y + 8 * k, 4, w);
     }
   }

@@ -9,21 +9,14 @@ static int forked = 0;
 
 #include <pthread.h>
 
-static void note_fork(void) {
-  forked = 1;
-}
+static void note_fork(void) { forked = 1; }
 
-void wb_fork_watch(void) {
-  pthread_atfork(NULL, NULL, note_fork);
-}
+void wb_fork_watch(void) { pthread_atfork(NULL, NULL, note_fork); }
 
 #else
 
-void wb_fork_watch(void) {
-}
+void wb_fork_watch(void) {}
 
 #endif
 
-int wb_forked(void) {
-  return forked;
-}
+int wb_forked(void) { return forked; }

@@ -18,10 +18,10 @@
 
 /* Processor seconds since the machine started, of the cores that this process may use. */
 typedef struct reading {
-  double at;    /* seconds of the clock */
-  double busy;  /* of all programs */
-  double own;   /* of this process */
-  int cores;    /* 0: the system does not tell */
+  double at;   /* seconds of the clock */
+  double busy; /* of all programs */
+  double own;  /* of this process */
+  int cores;   /* 0: the system does not tell */
 } reading;
 
 #define LOOK_EVERY 0.1
@@ -93,8 +93,6 @@ int wb_idle_threads(int wanted) {
 
 #else
 
-int wb_idle_threads(int wanted) {
-  return wanted;
-}
+int wb_idle_threads(int wanted) { return wanted; }
 
 #endif

@@ -32,22 +32,25 @@ typedef float wb_quad __attribute__((vector_size(16)));
 #define WB_X86 1
 #include <immintrin.h>
 #define WB_ARM 0
-#define WB_VARIANTS(loop) {&loop##_baseline, &loop##_avx2, &loop##_avx512, &loop##_baseline}
+#define WB_VARIANTS(loop) \
+  { &loop##_baseline, &loop##_avx2, &loop##_avx512, &loop##_baseline }
 #elif defined(__aarch64__) && defined(__GNUC__) && !defined(WB_NARROW_VECTORS)
 #define WB_X86 0
 #define WB_ARM 1
 #include <arm_neon.h>
-#define WB_VARIANTS(loop) {&loop##_baseline, &loop##_baseline, &loop##_baseline, &loop##_neon}
+#define WB_VARIANTS(loop) \
+  { &loop##_baseline, &loop##_baseline, &loop##_baseline, &loop##_neon }
 #else
 #define WB_X86 0
 #define WB_ARM 0
-#define WB_VARIANTS(loop) {&loop##_baseline, &loop##_baseline, &loop##_baseline, &loop##_baseline}
+#define WB_VARIANTS(loop) \
+  { &loop##_baseline, &loop##_baseline, &loop##_baseline, &loop##_baseline }
 #endif
 
-#define WB_LOOP(loop, isa)                                                       \
-  (__extension__({                                                               \
+#define WB_LOOP(loop, isa) \
+  (__extension__({ \
     static __typeof__(loop##_baseline) *const wb_variants[] = WB_VARIANTS(loop); \
-    wb_variants[isa];                                                            \
+    wb_variants[isa]; \
   }))
 
 #endif
@@ -120,11 +123,10 @@ typedef float wb_quad __attribute__((vector_size(16)));
 #define WB_VECTOR_BYTES 16
 #define wb_vector wb_pair
 #define wb_vectorf wb_quad
-#define WB_VECTOR_FMA(a, b, c) \
-  ((wb_vector){wb_fma((a)[0], (b)[0], (c)[0]), wb_fma((a)[1], (b)[1], (c)[1])})
-#define WB_VECTOR_FMAF(a, b, c)                                             \
-  ((wb_vectorf){wb_fmaf((a)[0], (b)[0], (c)[0]), wb_fmaf((a)[1], (b)[1], (c)[1]), \
-                wb_fmaf((a)[2], (b)[2], (c)[2]), wb_fmaf((a)[3], (b)[3], (c)[3])})
+#define WB_VECTOR_FMA(a, b, c) ((wb_vector){wb_fma((a)[0], (b)[0], (c)[0]), wb_fma((a)[1], (b)[1], (c)[1])})
+#define WB_VECTOR_FMAF(a, b, c) \
+  ((wb_vectorf){wb_fmaf((a)[0], (b)[0], (c)[0]), wb_fmaf((a)[1], (b)[1], (c)[1]), wb_fmaf((a)[2], (b)[2], (c)[2]), \
+                wb_fmaf((a)[3], (b)[3], (c)[3])})
 #define WB_VECTOR_SET(x) ((wb_vector){(x), (x)})
 #define WB_VECTOR_SETF(x) ((wb_vectorf){(x), (x), (x), (x)})
 #include WB_LOOPS

@@ -5,7 +5,6 @@
 #include "backend/types.h"
 
 /* sum + weight[0] lgamma(value[0] + shift) + ..., in this order, with the logarithms of core/elementary.h. */
-double wb_log_gamma_sum(wb_isa isa, int64_t count, const double *value, const double *weight, double shift,
-                        double sum);
+double wb_log_gamma_sum(wb_isa isa, int64_t count, const double *value, const double *weight, double shift, double sum);
 
 #endif

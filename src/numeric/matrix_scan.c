@@ -15,8 +15,7 @@
 #define LANES 8
 
 static double lanes_total(const double lane[LANES]) {
-  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
-         ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
 /* The sum is finite only if every value is. It may overflow although every value is finite; block_search() then counts
@@ -25,13 +24,9 @@ static double block_sum(const double *x, int64_t count, double origin) {
   double lane[LANES] = {0.0};
   int64_t i = 0;
   for (; i + LANES <= count; i += LANES) {
-    for (int l = 0; l < LANES; l++) {
-      lane[l] += x[i + l] - origin;
-    }
+    for (int l = 0; l < LANES; l++) lane[l] += x[i + l] - origin;
   }
-  for (int l = 0; i < count; i++, l++) {
-    lane[l] += x[i] - origin;
-  }
+  for (int l = 0; i < count; i++, l++) lane[l] += x[i] - origin;
   return lanes_total(lane);
 }
 
@@ -39,9 +34,7 @@ static wb_matrix_moments block_moments(const double *x, int64_t count, double or
   wb_matrix_moments block = {origin, (double)count, sum / (double)count, 0.0, 0.0, 0.0};
   double lane[LANES] = {0.0}, low[LANES], high[LANES];
   int64_t i = 0;
-  for (int l = 0; l < LANES; l++) {
-    low[l] = high[l] = x[0];
-  }
+  for (int l = 0; l < LANES; l++) low[l] = high[l] = x[0];
   for (; i + LANES <= count; i += LANES) {
     for (int l = 0; l < LANES; l++) {
       const double value = x[i + l], deviation = (value - origin) - block.mean;
@@ -83,9 +76,7 @@ static void moments_add(wb_matrix_moments *all, const wb_matrix_moments *block) 
 /* Counts the values of a block that are not finite and notes the first. */
 static void block_search(const double *x, int64_t count, int64_t first_row, int32_t column, wb_matrix_scan *scan) {
   for (int64_t i = 0; i < count; i++) {
-    if (isfinite(x[i])) {
-      continue;
-    }
+    if (isfinite(x[i])) continue;
     scan->not_finite++;
     if (scan->row < 0 || first_row + i < scan->row) {
       scan->row = first_row + i;
@@ -112,9 +103,7 @@ static void scan_column(void *context, int64_t c) {
   for (int64_t first = 0; first < ask->rows; first += BLOCK) {
     const int64_t count = ask->rows - first < BLOCK ? ask->rows - first : BLOCK;
     const double sum = block_sum(column + first, count, all.origin);
-    if (!isfinite(sum)) {
-      block_search(column + first, count, ask->first_row + first, (int32_t)c, &scan);
-    }
+    if (!isfinite(sum)) block_search(column + first, count, ask->first_row + first, (int32_t)c, &scan);
     const wb_matrix_moments block = block_moments(column + first, count, all.origin, sum);
     moments_add(&all, &block);
   }

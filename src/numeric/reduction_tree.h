@@ -64,8 +64,7 @@ static int make_room(void **items, size_t count, size_t *capacity, size_t bytes)
 static void keep_spare(wb_reduction_tree *tree, double *sums) {
   if (make_room((void **)&tree->spare, tree->spare_count, &tree->spare_capacity, sizeof(double *)))
     tree->spare[tree->spare_count++] = sums;
-  else
-    wb_aligned_free(sums);
+  else wb_aligned_free(sums);
 }
 
 /* A vector of zeros for the sums of a leaf, aligned to 64 bytes, or NULL if memory ran out. Any thread may call it. */
@@ -74,10 +73,8 @@ static double *wb_reduction_take(wb_reduction_tree *tree) {
 #pragma omp critical(wb_reduction)
   if (tree->spare_count > 0) sums = tree->spare[--tree->spare_count];
   if (!sums) sums = wb_aligned_malloc(tree->size * sizeof(double));
-  if (sums)
-    memset(sums, 0, tree->size * sizeof(double));
-  else
-    wb_reduction_fail(tree);
+  if (sums) memset(sums, 0, tree->size * sizeof(double));
+  else wb_reduction_fail(tree);
   return sums;
 }
 
@@ -105,12 +102,10 @@ static void wb_reduction_give(wb_reduction_tree *tree, int64_t leaf, double *sum
     {
       other = take_waiting(tree, level, sibling);
       if (!other) {
-        waits = make_room((void **)&tree->waiting, tree->waiting_count, &tree->waiting_capacity,
-                          sizeof(wb_reduction_node));
-        if (waits)
-          tree->waiting[tree->waiting_count++] = (wb_reduction_node){sums, index, level};
-        else
-          keep_spare(tree, sums);
+        waits =
+            make_room((void **)&tree->waiting, tree->waiting_count, &tree->waiting_capacity, sizeof(wb_reduction_node));
+        if (waits) tree->waiting[tree->waiting_count++] = (wb_reduction_node){sums, index, level};
+        else keep_spare(tree, sums);
       }
     }
     if (!other) {
@@ -126,8 +121,6 @@ static void wb_reduction_give(wb_reduction_tree *tree, int64_t leaf, double *sum
 }
 
 /* The sums over all leaves, after all leaves were handed over. NULL if memory ran out. */
-static const double *wb_reduction_root(const wb_reduction_tree *tree) {
-  return tree->failed ? NULL : tree->root;
-}
+static const double *wb_reduction_root(const wb_reduction_tree *tree) { return tree->failed ? NULL : tree->root; }
 
 #endif

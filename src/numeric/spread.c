@@ -51,9 +51,7 @@ int wb_spread_with_memory(int32_t threads, int64_t pieces, size_t bytes, wb_memo
   return pass.served;
 }
 
-static void touch(void *memory, int64_t page) {
-  wb_touch_page(memory, page);
-}
+static void touch(void *memory, int64_t page) { wb_touch_page(memory, page); }
 
 void wb_touch_pages(void *memory, size_t bytes, int32_t threads) {
   const int64_t pages = wb_pages_of(memory, bytes);

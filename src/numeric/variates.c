@@ -77,8 +77,7 @@ int wb_variates_dirichlet(const wb_variates *work, const wb_variates_rows *rows,
   double *const row = shape + rows->columns;
   for (int64_t i = 0; i < work->count; i++) {
     wb_stream stream = open_element(work, WB_PURPOSE_DIRICHLET, i);
-    for (int64_t j = 0; j < rows->columns; j++)
-      shape[j] = rows->shape[i * rows->shape_step + j * rows->shape_stride];
+    for (int64_t j = 0; j < rows->columns; j++) shape[j] = rows->shape[i * rows->shape_step + j * rows->shape_stride];
     draw_dirichlet(&stream, (int)rows->columns, shape, rows->is_log, row, work->draws + i, rows->stride);
   }
   wb_aligned_free(shape);
@@ -104,9 +103,7 @@ void wb_variates_stream_open(uint64_t key, uint32_t iteration, uint64_t element,
   words[WB_VARIATES_STREAM_WORDS - 1] = OPENED;
 }
 
-int wb_variates_stream_is(const uint64_t *words) {
-  return words[WB_VARIATES_STREAM_WORDS - 1] == OPENED;
-}
+int wb_variates_stream_is(const uint64_t *words) { return words[WB_VARIATES_STREAM_WORDS - 1] == OPENED; }
 
 void wb_variates_stream_uniform(uint64_t *words, int64_t count, double *draws) {
   wb_stream stream = read_stream(words);

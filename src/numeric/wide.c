@@ -18,8 +18,8 @@ WB_HD void wide_normalize(double x, double shift, double *mantissa, double *expo
 
 WB_HD void wide_from_double(double x, double *mantissa, double *exponent) {
   const int subnormal = x < 2.2250738585072014e-308;
-  wide_normalize(x * wb_select(subnormal, 18014398509481984.0, 1.0), wb_select(subnormal, -54.0, 0.0),
-                 mantissa, exponent);
+  wide_normalize(x * wb_select(subnormal, 18014398509481984.0, 1.0), wb_select(subnormal, -54.0, 0.0), mantissa,
+                 exponent);
 }
 
 /* exp(x) = 2^k exp(x - k log 2), for x = -inf or x > -WB_WIDE_LARGEST / 2. */
@@ -91,8 +91,8 @@ void wb_wide_tilt(int64_t count, const double *mantissa, const double *exponent,
   WB_LOOP(wide_tilt, isa)(count, mantissa, exponent, slope, first, reference, x, sums);
 }
 
-void wb_wide_untilt(int64_t count, const double *x, double slope, int64_t first, double reference,
-                    double *mantissa, double *exponent, wb_isa isa) {
+void wb_wide_untilt(int64_t count, const double *x, double slope, int64_t first, double reference, double *mantissa,
+                    double *exponent, wb_isa isa) {
   WB_LOOP(wide_untilt, isa)(count, x, slope, first, reference, mantissa, exponent);
 }
 

@@ -33,12 +33,12 @@ typedef struct wb_tilt_sums {
 
 /* x[k] = value[k] 2^(slope (first + k) - reference), or 0 if that is below 2^-1000. slope has at most 21 significant
  * bits and indices have at most 32, so the exponent is exact and the relative error of x is at most 3 * 2^-53. */
-void wb_wide_tilt(int64_t count, const double *mantissa, const double *exponent, double slope,
-                  int64_t first, double reference, double *x, wb_tilt_sums *sums, wb_isa isa);
+void wb_wide_tilt(int64_t count, const double *mantissa, const double *exponent, double slope, int64_t first,
+                  double reference, double *x, wb_tilt_sums *sums, wb_isa isa);
 
 /* The inverse: value[k] = x[k] 2^(reference - slope (first + k)). */
-void wb_wide_untilt(int64_t count, const double *x, double slope, int64_t first, double reference,
-                    double *mantissa, double *exponent, wb_isa isa);
+void wb_wide_untilt(int64_t count, const double *x, double slope, int64_t first, double reference, double *mantissa,
+                    double *exponent, wb_isa isa);
 
 /* Outputs that wb_wide_convolve() computes together, and terms of an output that it adds up before adding them to the
  * total. */

@@ -33,8 +33,8 @@ typedef struct WB_NAME(wide_partial) {
 WB_INLINE void WB_NAME(wide_add)(const double *x, const double *at, WB_NAME(wide_partial) *sum) {
   WB_UNROLL
   for (int v = 0; v < 8 / LANES; v++) {
-    const wb_vector value = (wb_vector)*(const WB_NAME(wide_unaligned) *)(x + v * LANES);
-    const wb_vector index = (wb_vector)*(const WB_NAME(wide_unaligned) *)(at + v * LANES);
+    const wb_vector value = (wb_vector) * (const WB_NAME(wide_unaligned) *)(x + v * LANES);
+    const wb_vector index = (wb_vector) * (const WB_NAME(wide_unaligned) *)(at + v * LANES);
     const wb_vector weighted = value * index;
     sum->value[v] += value;
     sum->index[v] += weighted;
@@ -80,8 +80,8 @@ static void WB_NAME(wide_tilt)(int64_t count, const double *restrict mantissa, c
   sums->square = WB_NAME(wide_total)(sum.square);
 }
 
-static void WB_NAME(wide_untilt)(int64_t count, const double *restrict x, double slope, int64_t first,
-                                 double reference, double *restrict mantissa, double *restrict exponent) {
+static void WB_NAME(wide_untilt)(int64_t count, const double *restrict x, double slope, int64_t first, double reference,
+                                 double *restrict mantissa, double *restrict exponent) {
   for (int64_t begin = 0; begin < count; begin += 256) {
     const int here = (int)(count - begin < 256 ? count - begin : 256);
     const double start = (double)(first + begin);
@@ -94,9 +94,9 @@ static void WB_NAME(wide_untilt)(int64_t count, const double *restrict x, double
 /* Computes WB_WIDE_OUTPUTS outputs in two passes. The first finds the largest exponent among the terms of each output;
  * the second adds the terms relative to it. Terms are added in increasing j within blocks of WB_WIDE_BLOCK, and the
  * blocks are added in order. */
-static void WB_NAME(wide_convolve)(int64_t begin, int64_t end, const double *p_mantissa,
-                                   const double *p_exponent, const double *q_mantissa,
-                                   const double *q_exponent, double *mantissa, double *exponent) {
+static void WB_NAME(wide_convolve)(int64_t begin, int64_t end, const double *p_mantissa, const double *p_exponent,
+                                   const double *q_mantissa, const double *q_exponent, double *mantissa,
+                                   double *exponent) {
   typedef WB_NAME(wide_unaligned) loose;
   typedef int64_t whole __attribute__((vector_size(WB_VECTOR_BYTES)));
   enum { vectors = WB_WIDE_OUTPUTS / LANES };
@@ -111,7 +111,7 @@ static void WB_NAME(wide_convolve)(int64_t begin, int64_t end, const double *p_m
     const wb_vector e = WB_VECTOR_SET(p_exponent[j]);
     WB_UNROLL
     for (int v = 0; v < vectors; v++) {
-      const wb_vector both = e + (wb_vector)*(const loose *)(q_exponent - j + v * LANES);
+      const wb_vector both = e + (wb_vector) * (const loose *)(q_exponent - j + v * LANES);
       const whole above = (whole)(both > top[v]);
       top[v] = (wb_vector)(((whole)both & above) | ((whole)top[v] & ~above));
     }
@@ -125,9 +125,9 @@ static void WB_NAME(wide_convolve)(int64_t begin, int64_t end, const double *p_m
       WB_UNROLL
       for (int v = 0; v < vectors; v++) {
         /* wb_power_of_two() of the exponent relative to the largest. */
-        const wb_vector below = e + (wb_vector)*(const loose *)(q_exponent - j + v * LANES) - top[v];
+        const wb_vector below = e + (wb_vector) * (const loose *)(q_exponent - j + v * LANES) - top[v];
         const whole bits = (((whole)(below + to_integer) + 1023) << 52) & (whole)(below >= least);
-        sum[v] = WB_VECTOR_FMA(m * (wb_vector)bits, (wb_vector)*(const loose *)(q_mantissa - j + v * LANES), sum[v]);
+        sum[v] = WB_VECTOR_FMA(m * (wb_vector)bits, (wb_vector) * (const loose *)(q_mantissa - j + v * LANES), sum[v]);
       }
     }
     WB_UNROLL

@@ -11,8 +11,17 @@
 wb_convolution wb_pmf_one_pair(int64_t m, const double *p, int64_t n, const double *q, int64_t first, int64_t count,
                                double *r) {
   const wb_convolution work = {
-    .pairs = 1, .m = m, .n = n, .p = p, .p_stride = 1, .q = q, .q_stride = 1,
-    .first = first, .count = count, .r = r, .r_stride = 1,
+      .pairs = 1,
+      .m = m,
+      .n = n,
+      .p = p,
+      .p_stride = 1,
+      .q = q,
+      .q_stride = 1,
+      .first = first,
+      .count = count,
+      .r = r,
+      .r_stride = 1,
   };
   return work;
 }

@@ -30,10 +30,8 @@ static void running_add(running_sum *sum, double mantissa, double exponent) {
 }
 
 static void to_wide(int64_t count, const double *x, int log, double *mantissa, double *exponent, wb_isa isa) {
-  if (log)
-    wb_wide_from_log(count, x, mantissa, exponent, isa);
-  else
-    wb_wide_from_double(count, x, mantissa, exponent, isa);
+  if (log) wb_wide_from_log(count, x, mantissa, exponent, isa);
+  else wb_wide_from_double(count, x, mantissa, exponent, isa);
 }
 
 /* Numbers that are converted at a time, and an upper bound on the nanoseconds of each. */
@@ -58,10 +56,8 @@ int wb_pmf_cumulate(wb_call *call, int64_t count, const double *x, int log, int 
       mantissa[at] = total;
       exponent[at] = e;
     }
-    if (log)
-      wb_wide_to_log(here, mantissa, exponent, result + first, isa);
-    else
-      wb_wide_to_double(here, mantissa, exponent, result + first, isa);
+    if (log) wb_wide_to_log(here, mantissa, exponent, result + first, isa);
+    else wb_wide_to_double(here, mantissa, exponent, result + first, isa);
     if (wb_poll_after(&call->poll, NUMBER_TIME * (double)here)) return WB_INTERRUPTED;
   }
   return WB_OK;
@@ -94,10 +90,8 @@ int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double
       mantissa[i] = m;
       exponent[i] = e;
     }
-    if (log_out)
-      wb_wide_to_log(count, mantissa, exponent, r, isa);
-    else
-      wb_wide_to_double(count, mantissa, exponent, r, isa);
+    if (log_out) wb_wide_to_log(count, mantissa, exponent, r, isa);
+    else wb_wide_to_double(count, mantissa, exponent, r, isa);
   } else {
     wb_message_write(call->message, "the sum has this value with probability zero");
     status = WB_ERROR_INPUT;
@@ -125,10 +119,8 @@ int wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t 
     int64_t low = start[slice], high = start[slice + 1];
     while (low < high) {
       const int64_t middle = low + (high - low) / 2;
-      if (cumulative[middle] > target)
-        high = middle;
-      else
-        low = middle + 1;
+      if (cumulative[middle] > target) high = middle;
+      else low = middle + 1;
     }
     position[i] = (double)low;
     if (i % TOGETHER == 0 && wb_poll_after(poll, 10 * NUMBER_TIME * TOGETHER)) return WB_INTERRUPTED;

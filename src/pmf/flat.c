@@ -32,7 +32,8 @@ static int direct(const wb_pmf_method *method, int64_t m, const double *p, int64
                   int64_t count, double *r) {
   const wb_convolution work = wb_pmf_one_pair(m, p, n, q, first, count, r);
   return count > 0 ? method->call->processor->pmf->convolve(&work, &method->call->run, &method->call->poll, NULL,
-                                                            method->call->message) : WB_OK;
+                                                            method->call->message)
+                   : WB_OK;
 }
 
 /* One output in four partial sums. It only decides whether the transform is tried. */

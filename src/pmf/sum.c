@@ -60,16 +60,12 @@ static int term_convert(term *p, const form *as, wb_message *message) {
   const double *const values = p->values;
   const int status = term_allocate(p, p->length, 1, message);
   if (status != WB_OK) return status;
-  if (as->log)
-    wb_wide_from_log(p->length, values, p->own.mantissa, p->own.exponent, as->isa);
-  else
-    wb_wide_from_double(p->length, values, p->own.mantissa, p->own.exponent, as->isa);
+  if (as->log) wb_wide_from_log(p->length, values, p->own.mantissa, p->own.exponent, as->isa);
+  else wb_wide_from_double(p->length, values, p->own.mantissa, p->own.exponent, as->isa);
   return WB_OK;
 }
 
-static const double *plain_values(const term *p) {
-  return p->values ? p->values : p->own.mantissa;
-}
+static const double *plain_values(const term *p) { return p->values ? p->values : p->own.mantissa; }
 
 /* r becomes the sum of a and b, which may be the same term. */
 static int term_convolve(const wb_pmf_method *method, term *a, term *b, const form *as, term *r) {
@@ -79,10 +75,8 @@ static int term_convolve(const wb_pmf_method *method, term *a, term *b, const fo
   if (status == WB_OK) status = term_convert(b, as, method->call->message);
   if (status == WB_OK) status = term_allocate(r, a->length + b->length - 1, as->wide, method->call->message);
   if (status != WB_OK) return status;
-  if (as->wide)
-    status = wb_pmf_convolve_wide(&here, &a->own, &b->own, &r->own);
-  else
-    status = wb_pmf_convolve(&here, a->length, plain_values(a), b->length, plain_values(b), r->own.mantissa);
+  if (as->wide) status = wb_pmf_convolve_wide(&here, &a->own, &b->own, &r->own);
+  else status = wb_pmf_convolve(&here, a->length, plain_values(a), b->length, plain_values(b), r->own.mantissa);
   if (status == WB_OK && wb_poll_after(&method->call->poll, 1e3 + (double)r->length)) status = WB_INTERRUPTED;
   if (status != WB_OK) term_free(r);
   return status;

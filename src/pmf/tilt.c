@@ -20,9 +20,7 @@
 /* At most so many nanoseconds for an entry. */
 #define TILT_TIME 10.0
 
-static double magnitude(double a) {
-  return a < 0 ? -a : a;
-}
+static double magnitude(double a) { return a < 0 ? -a : a; }
 
 /* The smallest integer >= x, for |x| < 2^51. */
 static double round_up(double x) {
@@ -31,9 +29,7 @@ static double round_up(double x) {
 }
 
 /* A power of two, at least 2^x and at least 2^-1000, for x <= 1000. */
-static double power_bound(double x) {
-  return wb_power_of_two(wb_max_real(round_up(x), -1000.0));
-}
+static double power_bound(double x) { return wb_power_of_two(wb_max_real(round_up(x), -1000.0)); }
 
 /* The slope rounded to 21 significant bits: then its product with an index below 2^32 is exact. */
 static double round_slope(double slope) {

@@ -23,8 +23,8 @@ void wb_pmf_factor_close(wb_pmf_factor *factor); /* also for a factor that memse
  * other entries are left out. */
 typedef struct wb_pmf_tilted {
   int64_t first, count;
-  double reference; /* x[k] = value 2^(slope index - reference) */
-  double outside;   /* an upper bound on the sum of the entries left out, on the scale of x */
+  double reference;      /* x[k] = value 2^(slope index - reference) */
+  double outside;        /* an upper bound on the sum of the entries left out, on the scale of x */
   double mean, variance; /* of the index, with x as weights */
   wb_tilt_sums sums;
   double *x; /* the caller's memory, with room for all entries */

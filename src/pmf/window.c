@@ -71,9 +71,9 @@ typedef struct task {
   double *mantissa, *exponent;
   wb_wide q_surrounded; /* for direct sums of wide weights; made when first needed */
   double *q_memory;
-  double *tilted;        /* outputs of one window, on its scale */
-  double slope;          /* of the last window; the next search begins there */
-  int64_t direct_length; /* outputs of the next stretch of direct sums, before windows are tried again */
+  double *tilted;                  /* outputs of one window, on its scale */
+  double slope;                    /* of the last window; the next search begins there */
+  int64_t direct_length;           /* outputs of the next stretch of direct sums, before windows are tried again */
   wb_fft *fft[WB_FFT_LARGEST + 1]; /* tables of lengths that the caller's cache does not hold */
   double *re, *im;
   int fft_room;    /* log2 of the length of re and im, or 0 */
@@ -250,8 +250,9 @@ static int fft_room(task *t, int log2, const wb_fft **fft) {
   if (!t->re || !t->im) return wb_out_of_memory(call->message, "a Fourier transform", 2 * n * sizeof(double));
   if (log2 <= WB_FFT_KEPT) return wb_fft_keep(t->method->cache, log2, call->run.isa, fft, call->message);
   int status = WB_OK;
-  if (!t->fft[log2]) status = wb_fft_open(log2, t->method->call->run.isa, &t->method->call->poll, &t->fft[log2],
-                                          t->method->call->message);
+  if (!t->fft[log2])
+    status =
+        wb_fft_open(log2, t->method->call->run.isa, &t->method->call->poll, &t->fft[log2], t->method->call->message);
   *fft = t->fft[log2];
   return status;
 }
@@ -319,8 +320,7 @@ static int attempt(task *t, wb_pmf_window *w, const interval *wanted) {
   const double entries = (double)(w->p.count + w->q.count);
   const double overhead = COST_TILT * entries + COST_WINDOW;
   const double direct_count = wb_min_real(count, 2 * DIRECT_WIDTH * w->deviation + 1);
-  const double direct_cost =
-      ((double)wb_min_int(w->p.count, w->q.count) * direct_count + overhead) / direct_count;
+  const double direct_cost = ((double)wb_min_int(w->p.count, w->q.count) * direct_count + overhead) / direct_count;
   const double fft_count = wb_min_real(count, 2 * FFT_WIDTH * w->deviation + 1);
   const int log2 = (int)wb_min_int(wb_fft_log2((int64_t)(0.75 * entries) + 1), WB_FFT_LARGEST);
   const double fft_point = COST_FFT * (double)log2 + (log2 <= WB_FFT_KEPT || t->fft[log2] ? 0 : COST_ROOTS);
@@ -403,10 +403,8 @@ int wb_pmf_convolve_windows(const wb_pmf_method *method, const wb_wide *p, const
     }
     clear(r, r_wide, 0, wb_min_int(offset, all));
     clear(r, r_wide, wb_max_int(offset + t.outputs, 0), all);
-    if (t.outputs <= 0 || t.p.mantissa[0] == 0 || t.q.mantissa[0] == 0)
-      clear(r, r_wide, 0, all);
-    else
-      status = compute_all(&t, &w);
+    if (t.outputs <= 0 || t.p.mantissa[0] == 0 || t.q.mantissa[0] == 0) clear(r, r_wide, 0, all);
+    else status = compute_all(&t, &w);
   }
   wb_pmf_factor_close(&t.p);
   wb_pmf_factor_close(&t.q);

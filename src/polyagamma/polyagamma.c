@@ -27,7 +27,12 @@ int wb_polyagamma_fill(wb_call *call, int64_t count, const double *shape, int64_
   const wb_polyagamma_functions *functions = call->backend->polyagamma;
   int status = wb_backend_has(call->backend, functions, "Polya-Gamma variables", call->message);
   wb_polyagamma_work work = {
-    .shape = shape, .shapes = shapes, .tilt = tilt, .tilts = tilts, .method = method, .key = wb_chain_key(seed, 0),
+      .shape = shape,
+      .shapes = shapes,
+      .tilt = tilt,
+      .tilts = tilts,
+      .method = method,
+      .key = wb_chain_key(seed, 0),
   };
   const int64_t slice = slice_of(shape, shapes, method);
   for (int64_t done = 0; done < count && status == WB_OK; done += slice) {

@@ -172,9 +172,15 @@ int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32
     }
   }
   const wb_copula_fit work = {
-    .model = model_of(data), .groups = groups, .points = n, .rho = group_rho, .outcome = outcome,
-    .closeness = {1, point_term, point_covariate, row_term, row_covariate},
-    .conditional = conditional, .score = scores, .gain = gain,
+      .model = model_of(data),
+      .groups = groups,
+      .points = n,
+      .rho = group_rho,
+      .outcome = outcome,
+      .closeness = {1, point_term, point_covariate, row_term, row_covariate},
+      .conditional = conditional,
+      .score = scores,
+      .gain = gain,
   };
   const int outcome_status = call->backend->predictive->copula_fit(&work, &call->run, call->message);
   if (outcome_status == WB_OK) {
@@ -206,10 +212,17 @@ int wb_predictive_state(const wb_call *call, const wb_predictive_data *data, wb_
     for (int64_t i = 0; i < d * points; i++) gain[p * d * points + i] = 1.0;
   }
   const wb_copula_update work = {
-    .model = model_of(data), .groups = count, .points = points, .steps = n, .most = 2.0,
-    .rho = bandwidth.rho, .score = score,
-    .row = order, .closeness = {0, point_term, point_covariate, row_term, row_covariate},
-    .conditional = conditional, .gain = gain,
+      .model = model_of(data),
+      .groups = count,
+      .points = points,
+      .steps = n,
+      .most = 2.0,
+      .rho = bandwidth.rho,
+      .score = score,
+      .row = order,
+      .closeness = {0, point_term, point_covariate, row_term, row_covariate},
+      .conditional = conditional,
+      .gain = gain,
   };
   const int outcome = call->backend->predictive->copula_update(&work, &call->run, call->message);
   wb_aligned_free(memory);
@@ -252,12 +265,21 @@ int wb_predictive_resample(const wb_call *call, const wb_predictive_data *data, 
     point_closeness(data, bandwidth.rho_x, n, data->x, NULL, own_term, own_covariate);
   }
   const wb_copula_update work = {
-    .model = model_of(data), .key = resamples->key, .first_group = resamples->first_group,
-    .groups = resamples->groups, .points = points, .first_step = resamples->first_step, .steps = resamples->steps,
-    .observations = (double)n, .most = resamples->most, .rho = bandwidth.rho,
-    .closeness = {0, point_term, point_covariate, row_term, row_covariate},
-    .row_closeness = {0, own_term, own_covariate, row_term, row_covariate},
-    .row_conditional = resamples->row_state, .conditional = resamples->conditional, .gain = resamples->gain,
+      .model = model_of(data),
+      .key = resamples->key,
+      .first_group = resamples->first_group,
+      .groups = resamples->groups,
+      .points = points,
+      .first_step = resamples->first_step,
+      .steps = resamples->steps,
+      .observations = (double)n,
+      .most = resamples->most,
+      .rho = bandwidth.rho,
+      .closeness = {0, point_term, point_covariate, row_term, row_covariate},
+      .row_closeness = {0, own_term, own_covariate, row_term, row_covariate},
+      .row_conditional = resamples->row_state,
+      .conditional = resamples->conditional,
+      .gain = resamples->gain,
   };
   const int outcome = call->backend->predictive->copula_update(&work, &call->run, call->message);
   wb_aligned_free(memory);

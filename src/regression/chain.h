@@ -19,14 +19,14 @@
 enum { WB_REGRESSION_NORMAL, WB_REGRESSION_HORSESHOE, WB_REGRESSION_STUDENT };
 typedef struct wb_regression_prior {
   int32_t columns;
-  const double *mean;      /* columns */
-  const double *precision; /* lower triangle, row by row */
-  const int *law;          /* columns; NULL: all normal */
+  const double *mean;       /* columns */
+  const double *precision;  /* lower triangle, row by row */
+  const int *law;           /* columns; NULL: all normal */
   const double *df, *scale; /* columns; read where the law is Student's */
   double global_scale, slab_scale, slab_df;
-  double group_scale;                         /* half-Cauchy prior of the intercepts' deviation */
-  const double *effect_scale;                 /* the scale of each column of all terms; NULL without terms */
-  double dispersion_shape, dispersion_rate;   /* gamma prior of the dispersion r */
+  double group_scale;                       /* half-Cauchy prior of the intercepts' deviation */
+  const double *effect_scale;               /* the scale of each column of all terms; NULL without terms */
+  double dispersion_shape, dispersion_rate; /* gamma prior of the dispersion r */
 } wb_regression_prior;
 
 /* What the law of the dispersion needs besides the session: the distinct responses, and for each the sum of the weights
@@ -64,13 +64,13 @@ void wb_regression_index_levels(int64_t rows, int32_t levels, const int32_t *lev
 /* The state of a chain: everything that the next sweep needs. The statistics are for the first outcome. */
 typedef struct wb_regression_state {
   int32_t columns, outcomes, groups;
-  double *coefficients;     /* columns x outcomes */
-  double *statistics;       /* WB_REGRESSION_STATISTICS(columns) */
-  double *intercepts;       /* groups */
-  double *group_statistics; /* groups x WB_REGRESSION_GROUP_STATISTICS(columns) */
-  double *shrinkage;        /* outcomes x WB_REGRESSION_SHRINKAGE(columns): see regression/shrinkage.c */
-  double *scalars;          /* WB_REGRESSION_SCALARS */
-  double *ellipse;          /* wb_regression_ellipse_size() doubles; NULL: no moves */
+  double *coefficients;                   /* columns x outcomes */
+  double *statistics;                     /* WB_REGRESSION_STATISTICS(columns) */
+  double *intercepts;                     /* groups */
+  double *group_statistics;               /* groups x WB_REGRESSION_GROUP_STATISTICS(columns) */
+  double *shrinkage;                      /* outcomes x WB_REGRESSION_SHRINKAGE(columns): see regression/shrinkage.c */
+  double *scalars;                        /* WB_REGRESSION_SCALARS */
+  double *ellipse;                        /* wb_regression_ellipse_size() doubles; NULL: no moves */
   const wb_regression_grouping *grouping; /* NULL: no terms */
   double *effects, *covariances;          /* outcomes x effects, or covariances, of all terms */
 } wb_regression_state;

@@ -38,15 +38,15 @@ int wb_regression_move(const wb_regression_chain *chain, uint32_t iteration, dou
   const int moves = state->ellipse && wb_regression_is_movable(state) ? (int)state->ellipse[0] : 0;
   if (moves == 0) return WB_OK;
   wb_regression_target t = {.chain = *chain, .place = wb_regression_layout_of(state)};
-  const wb_regression_quadratic e =
-      wb_regression_quadratic_in(state->ellipse + WB_REGRESSION_ELLIPSE_HEAD, t.place.wide, chain->counts.distinct > 0,
-                                 t.place.blocks, t.place.q);
+  const wb_regression_quadratic e = wb_regression_quadratic_in(
+      state->ellipse + WB_REGRESSION_ELLIPSE_HEAD, t.place.wide, chain->counts.distinct > 0, t.place.blocks, t.place.q);
   const size_t size = wb_regression_quadratic_points(&e), wide = (size_t)e.p;
   const double half_df = 0.5 * (WB_REGRESSION_T_FREEDOM + (double)size);
   double *const centre = wb_regression_cut(&room, size), *const white = wb_regression_cut(&room, size),
-         *const ahead = wb_regression_cut(&room, size), *const aside = wb_regression_cut(&room, size),
-         *const trial = wb_regression_cut(&room, size), *const spare = wb_regression_cut(&room, 2 * wide),
-         *const mean = wb_regression_cut(&room, wide), *const precision = wb_regression_cut(&room, wb_packed_size(e.p));
+                *const ahead = wb_regression_cut(&room, size), *const aside = wb_regression_cut(&room, size),
+                *const trial = wb_regression_cut(&room, size), *const spare = wb_regression_cut(&room, 2 * wide),
+                *const mean = wb_regression_cut(&room, wide),
+                *const precision = wb_regression_cut(&room, wb_packed_size(e.p));
   wb_regression_factor f = wb_regression_factor_in(room, &e);
   wb_regression_target_tie(&t, mean, precision);
   /* Whether there is an ellipse depends on the scales of the prior alone, which the moves do not change. */
@@ -71,8 +71,7 @@ int wb_regression_move(const wb_regression_chain *chain, uint32_t iteration, dou
     for (size_t i = 0; i < size; i++) aside[i] = scale * wb_draw_normal(&stream);
     const double other = wb_regression_dot(size, aside, aside), mixed = wb_regression_dot(size, white, aside);
     wb_regression_factor_colour(&e, &f, aside);
-    const double level =
-        density + half_df * wb_log1p(own / WB_REGRESSION_T_FREEDOM) - wb_draw_exponential(&stream);
+    const double level = density + half_df * wb_log1p(own / WB_REGRESSION_T_FREEDOM) - wb_draw_exponential(&stream);
     double angle = TWO_PI * wb_stream_uniform(&stream), low = angle - TWO_PI, high = angle;
     while (status == WB_OK) {
       double sine, cosine, there;

@@ -53,18 +53,20 @@ typedef struct term_place {
   int32_t outcome, term, columns, levels;
   uint64_t number, first_level; /* terms, and their levels, before it */
   double *coefficients, *effects, *covariance;
-  double *sums;         /* levels x `size` */
+  double *sums; /* levels x `size` */
   size_t size, triangle;
 } term_place;
 
 static term_place place_of(const wb_regression_state *state, int32_t outcome, double *sums, int32_t term) {
   const wb_regression_grouping *const grouping = state->grouping;
   const size_t before = (size_t)outcome;
-  term_place place = {
-    .outcome = outcome, .term = term, .number = before * (uint64_t)grouping->count + (uint64_t)term,
-    .coefficients = state->coefficients + before * (size_t)state->columns,
-    .effects = state->effects + before * wb_regression_effects(grouping),
-    .covariance = state->covariances + before * wb_regression_covariances(grouping), .sums = sums};
+  term_place place = {.outcome = outcome,
+                      .term = term,
+                      .number = before * (uint64_t)grouping->count + (uint64_t)term,
+                      .coefficients = state->coefficients + before * (size_t)state->columns,
+                      .effects = state->effects + before * wb_regression_effects(grouping),
+                      .covariance = state->covariances + before * wb_regression_covariances(grouping),
+                      .sums = sums};
   for (int32_t t = 0; t < grouping->count; t++) place.first_level += before * (uint64_t)grouping->terms[t].levels;
   for (int32_t t = 0; t <= term; t++) {
     place.columns = grouping->terms[t].columns;
@@ -177,8 +179,8 @@ static void draw_effects(const term_place *term, int32_t p, uint64_t key, uint32
 static void rescale_effects(const term_place *term, int independent, const double *scale, const scale_sums *scales,
                             wb_stream *stream) {
   const int32_t q = term->columns;
-  double *const covariance = term->covariance, *const tie = covariance + term->triangle, *const auxiliary =
-      tie + term->triangle;
+  double *const covariance = term->covariance, *const tie = covariance + term->triangle,
+                *const auxiliary = tie + term->triangle;
   const double nu = independent ? 1.0 : 2.0, power = independent ? 1.0 : nu + q - 1.0;
   double factor[MOST];
   for (int32_t k = 0; k < q; k++) factor[k] = 1.0;
@@ -188,9 +190,9 @@ static void rescale_effects(const term_place *term, int independent, const doubl
                                     1.0 / (scale[k] * scale[k])};
     for (int32_t m = 0; m < q; m++)
       if (m != k)
-        law.linear = wb_fma(
-            -factor[m], scales->square[m < k ? wb_packed_row(k) + (size_t)m : wb_packed_row(m) + (size_t)k],
-            law.linear);
+        law.linear =
+            wb_fma(-factor[m], scales->square[m < k ? wb_packed_row(k) + (size_t)m : wb_packed_row(m) + (size_t)k],
+                   law.linear);
     factor[k] = wb_exp(wb_regression_draw_log_factor(&law, stream));
     auxiliary[k] = (law.tie / (factor[k] * factor[k]) + law.floor) / wb_draw_gamma(stream, 0.5 * (power + 1.0));
   }
@@ -300,8 +302,8 @@ static int draw_term(const wb_regression_chain *chain, const term_place *term, u
   for (size_t i = 0; i < triangle; i++) precision[i] += state->statistics[i];
   if (!eliminate_levels(term, p, v, precision, linear)) return not_positive(term, iteration, chain->message);
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_COEFFICIENT, iteration, term->number);
-  const int status = wb_regression_draw_normal(p, precision, linear, normal, &stream, iteration, term->coefficients,
-                                               chain->message);
+  const int status =
+      wb_regression_draw_normal(p, precision, linear, normal, &stream, iteration, term->coefficients, chain->message);
   if (status != WB_OK) return status;
   scale_sums scales;
   draw_effects(term, p, chain->key, iteration, change, &scales);
@@ -355,8 +357,8 @@ static void shift_levels(const term_place *term, const term_place *parent, const
  * variance and its auxiliary variable are inverse gamma. */
 static void draw_variances(const term_place *term, const double *scale, wb_stream *stream) {
   const int32_t q = term->columns;
-  double *const covariance = term->covariance, *const tie = covariance + term->triangle, *const auxiliary =
-      tie + term->triangle;
+  double *const covariance = term->covariance, *const tie = covariance + term->triangle,
+                *const auxiliary = tie + term->triangle;
   for (size_t i = 0; i < term->triangle; i++) covariance[i] = tie[i] = 0.0;
   for (int32_t k = 0; k < q; k++) {
     double sum = 0.0;
@@ -376,8 +378,8 @@ static void draw_variances(const term_place *term, const double *scale, wb_strea
 static int draw_covariance(const term_place *term, const double *scale, wb_stream *stream) {
   const int32_t q = term->columns;
   const double nu = 2.0;
-  double *const covariance = term->covariance, *const tie = covariance + term->triangle, *const auxiliary =
-      tie + term->triangle;
+  double *const covariance = term->covariance, *const tie = covariance + term->triangle,
+                *const auxiliary = tie + term->triangle;
   double root[MOST_PACKED], wishart[MOST_PACKED];
   for (size_t i = 0; i < term->triangle; i++) root[i] = 0.0;
   for (int32_t k = 0; k < q; k++) root[wb_packed_row(k) + (size_t)k] = 2.0 * nu / auxiliary[k];

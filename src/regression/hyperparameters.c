@@ -7,16 +7,19 @@
 
 wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion) {
   const wb_regression_parameters parameters = {
-    state->coefficients, state->groups > 0 ? state->intercepts : NULL, dispersion,
-    dispersion > 0.0 ? -wb_log(dispersion) : 0.0, WB_REGRESSION_DRAWN, state->grouping ? state->effects : NULL, 0,
+      state->coefficients,
+      state->groups > 0 ? state->intercepts : NULL,
+      dispersion,
+      dispersion > 0.0 ? -wb_log(dispersion) : 0.0,
+      WB_REGRESSION_DRAWN,
+      state->grouping ? state->effects : NULL,
+      0,
   };
   return parameters;
 }
 
 /* A draw from the inverse gamma law of shape 1. */
-static double draw_inverse_exponential(wb_stream *stream, double scale) {
-  return scale / wb_draw_exponential(stream);
-}
+static double draw_inverse_exponential(wb_stream *stream, double scale) { return scale / wb_draw_exponential(stream); }
 
 void wb_regression_draw_group_scale(const wb_regression_chain *chain, uint32_t iteration) {
   const wb_regression_state *const state = &chain->state;
@@ -39,8 +42,8 @@ double wb_regression_count_constant(const wb_regression_counts *counts, double r
 static int log_density(const wb_regression_chain *chain, double log_r, double *density) {
   const double r = wb_exp(log_r);
   const wb_regression_parameters parameters = wb_regression_parameters_of(&chain->state, r);
-  const int status = chain->backend->regression->sweep(chain->session, &parameters, 0, 0, 0, NULL, NULL, density,
-                                                       chain->message);
+  const int status =
+      chain->backend->regression->sweep(chain->session, &parameters, 0, 0, 0, NULL, NULL, density, chain->message);
   *density += wb_regression_count_constant(&chain->counts, r) +
               wb_fma(chain->prior.dispersion_shape, log_r, -chain->prior.dispersion_rate * r);
   return status;

@@ -255,8 +255,7 @@ static int find_lambda(const wb_regression_target *t, const wb_regression_quadra
   *lambda = 1.0;
   s->f.leading = e->p;
   if (!wb_regression_factor_make(&without, &t->ties, &s->f)) return WB_OK;
-  const size_t bytes =
-      wb_regression_quadratic_size((size_t)e->p, (size_t)e->blocks, (size_t)e->q) * sizeof(double);
+  const size_t bytes = wb_regression_quadratic_size((size_t)e->p, (size_t)e->blocks, (size_t)e->q) * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes);
   if (!memory) return wb_out_of_memory(t->chain.message, "the mode's eigenvalue", bytes);
   const wb_regression_quadratic expected = wb_regression_quadratic_in(memory, e->p, 0, e->blocks, e->q);
@@ -365,8 +364,8 @@ int wb_regression_find_mode(const wb_regression_chain *chain, double spread) {
   double head[WB_REGRESSION_ELLIPSE_HEAD] = {0};
   if (!memory) return wb_out_of_memory(chain->message, "the search for the mode", bytes);
   double *const quadratic = wb_regression_cut(&at, size), *const mean = wb_regression_cut(&at, wide),
-         *const coordinates = wb_regression_cut(&at, wide + blocks),
-         *const precision = wb_regression_cut(&at, wb_packed_size(place->wide));
+                *const coordinates = wb_regression_cut(&at, wide + blocks),
+                *const precision = wb_regression_cut(&at, wb_packed_size(place->wide));
   memset(quadratic, 0, size * sizeof(double));
   e = wb_regression_quadratic_in(quadratic, place->wide, learned, place->blocks, place->q);
   search s = search_in(at, &e);

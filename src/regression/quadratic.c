@@ -16,8 +16,12 @@ size_t wb_regression_quadratic_size(size_t p, size_t blocks, size_t q) {
 
 wb_regression_quadratic wb_regression_quadratic_in(double *memory, int32_t p, int learned, int32_t blocks, int32_t q) {
   const size_t most = (size_t)p + 1;
-  wb_regression_quadratic e = {.p = p, .d = p + (learned != 0), .blocks = blocks, .q = q,
-                               .stride = (size_t)q * (most + 1) + wb_packed_size(q), .linear = memory};
+  wb_regression_quadratic e = {.p = p,
+                               .d = p + (learned != 0),
+                               .blocks = blocks,
+                               .q = q,
+                               .stride = (size_t)q * (most + 1) + wb_packed_size(q),
+                               .linear = memory};
   e.information = e.linear + most;
   e.block = e.information + most * (most + 1) / 2;
   return e;

@@ -27,8 +27,7 @@ int wb_regression_start(const wb_regression_chain *chain, double spread) {
   double log_likelihood;
   int status = WB_OK;
   const int has_mode = state->outcomes == 1 || wb_regression_ellipse_size(state) > WB_REGRESSION_ELLIPSE_HEAD;
-  if (spread > 0.0 && has_mode)
-    status = wb_regression_find_mode(chain, spread);
+  if (spread > 0.0 && has_mode) status = wb_regression_find_mode(chain, spread);
   for (int32_t k = 0; k < state->outcomes && !has_mode && spread > 0.0; k++) {
     wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_COEFFICIENT, 0, (uint64_t)k);
     double *const coefficients = state->coefficients + (size_t)k * (size_t)state->columns;
@@ -117,8 +116,7 @@ static int sweep_once(const wb_regression_chain *chain, uint32_t iteration, doub
   if (status == WB_OK && learned && (!moved || state->groups > 0 || state->grouping))
     status = wb_regression_draw_dispersion(chain, iteration);
   /* With terms, the next sweep begins with the pass that draws. */
-  if (status == WB_OK)
-    status = pass(chain, 0, iteration, state->grouping ? NULL : state->statistics, log_likelihood);
+  if (status == WB_OK) status = pass(chain, 0, iteration, state->grouping ? NULL : state->statistics, log_likelihood);
   if (status == WB_OK && learned)
     *log_likelihood += wb_regression_count_constant(&chain->counts, state->scalars[WB_REGRESSION_DISPERSION]);
   return status;
@@ -134,8 +132,8 @@ static void note(const wb_regression_sweeps *sweeps, const wb_regression_state *
   const int32_t after = sweep - sweeps->kept_first;
   if (sweeps->kept_count > 0 && after >= 0 && after % sweeps->kept_every == 0 &&
       after / sweeps->kept_every < sweeps->kept_count) {
-    const size_t size = state->grouping ? (size_t)state->outcomes * wb_regression_effects(state->grouping)
-                                        : (size_t)state->groups;
+    const size_t size =
+        state->grouping ? (size_t)state->outcomes * wb_regression_effects(state->grouping) : (size_t)state->groups;
     if (size > 0)
       memcpy(sweeps->kept + (size_t)(after / sweeps->kept_every) * size,
              state->grouping ? state->effects : state->intercepts, size * sizeof(double));

@@ -16,7 +16,7 @@ typedef struct wb_regression_sweeps {
   /* The intercepts of groups or the effects of terms after `kept_count` sweeps: the one with the index `kept_first`,
    * from 0, and every `kept_every`-th after it. */
   int32_t kept_first, kept_every, kept_count;
-  double *kept; /* intercepts, or effects x outcomes, x kept_count */
+  double *kept;        /* intercepts, or effects x outcomes, x kept_count */
   double *covariances; /* Sigma of all terms of each outcome, packed; in the units of the computation */
 } wb_regression_sweeps;
 

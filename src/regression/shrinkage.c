@@ -36,9 +36,7 @@ void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_re
 }
 
 /* A draw from the inverse gamma law of shape 1. */
-static double draw_inverse_exponential(wb_stream *stream, double scale) {
-  return scale / wb_draw_exponential(stream);
-}
+static double draw_inverse_exponential(wb_stream *stream, double scale) { return scale / wb_draw_exponential(stream); }
 
 static void draw_horseshoe(const wb_regression_prior *prior, const double *coefficients, const scales *own,
                            wb_stream *stream) {
@@ -68,8 +66,8 @@ static double log_normal_density(double square, double local, double global, dou
 
 /* The log density of the log of a scale, up to a constant. The square root of `local` is half-Cauchy: the density of
  * log(local) is proportional to local^(1/2)/(1 + local). */
-static double scale_density(const wb_regression_prior *prior, const double *coefficients,
-                            const scales *own, int which, double log_scale) {
+static double scale_density(const wb_regression_prior *prior, const double *coefficients, const scales *own, int which,
+                            double log_scale) {
   const double at = wb_exp(log_scale), global = which == GLOBAL ? at : *own->global,
                slab = which == SLAB ? at : *own->slab;
   const double square = prior->global_scale * prior->global_scale;
@@ -83,16 +81,14 @@ static double scale_density(const wb_regression_prior *prior, const double *coef
 }
 
 /* Slice sampling with steps out (Neal 2003, figures 3 and 5). The logs of scales lie within 100 of 0. */
-static double draw_scale(const wb_regression_prior *prior, const double *coefficients,
-                         const scales *own, int which, double current, wb_stream *stream) {
+static double draw_scale(const wb_regression_prior *prior, const double *coefficients, const scales *own, int which,
+                         double current, wb_stream *stream) {
   enum { STEPS = 32 };
   const double width = 2.0, most = 100.0;
-  const double level =
-      scale_density(prior, coefficients, own, which, current) - wb_draw_exponential(stream);
+  const double level = scale_density(prior, coefficients, own, which, current) - wb_draw_exponential(stream);
   double low = current - width * wb_stream_uniform(stream), high = low + width;
   int left = (int)(STEPS * wb_stream_uniform(stream)), right = STEPS - 1 - left;
-  for (; left > 0 && low > -most && scale_density(prior, coefficients, own, which, low) > level; left--)
-    low -= width;
+  for (; left > 0 && low > -most && scale_density(prior, coefficients, own, which, low) > level; left--) low -= width;
   for (; right > 0 && high < most && scale_density(prior, coefficients, own, which, high) > level; right--)
     high += width;
   if (low < -most) low = -most;
@@ -106,8 +102,8 @@ static double draw_scale(const wb_regression_prior *prior, const double *coeffic
   return current;
 }
 
-static void draw_regularised(const wb_regression_prior *prior, const double *coefficients,
-                             const scales *own, wb_stream *stream) {
+static void draw_regularised(const wb_regression_prior *prior, const double *coefficients, const scales *own,
+                             wb_stream *stream) {
   double *const local = own->local, *const global = own->global, *const slab = own->slab;
   for (int c = 0; c < prior->columns; c++)
     if (prior->law[c] == WB_REGRESSION_HORSESHOE)

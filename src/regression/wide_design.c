@@ -20,9 +20,9 @@ static void write_row(const wb_regression_data *data, const wb_regression_groupi
   for (int32_t e = 0; e < own; e++) {
     const int32_t from = data->x ? e : data->row_start[row] + e;
     *column++ = data->x ? e : data->column[from];
-    *value++ = data->x ? wb_regression_scaled(data->x[(size_t)e * n + (size_t)row], data->center[e],
-                                              data->inverse_scale[e])
-                       : data->value[from];
+    *value++ = data->x
+                   ? wb_regression_scaled(data->x[(size_t)e * n + (size_t)row], data->center[e], data->inverse_scale[e])
+                   : data->value[from];
   }
   int32_t first = data->columns;
   for (int32_t t = 0; t < grouping->count; t++) {
@@ -47,8 +47,8 @@ int wb_regression_wide_open(const wb_regression_chain *chain, int32_t main, wb_r
   const wb_regression_data *const data = chain->data;
   const wb_regression_grouping *const grouping = chain->state.grouping;
   const wb_regression_wide_design empty = {
-    .grouping = {.count = 1, .terms = grouping->terms + main, .independent = {grouping->independent[main]},
-                 .parent = {-1}}};
+      .grouping = {
+          .count = 1, .terms = grouping->terms + main, .independent = {grouping->independent[main]}, .parent = {-1}}};
   int32_t more = 0, columns = data->columns;
   for (int32_t t = 0; t < grouping->count; t++) {
     if (t == main) continue;

@@ -20,9 +20,7 @@
 #define TABLE 4096
 
 /* c log c. */
-static double count_log_count(double count) {
-  return count > 0 ? count * wb_log(count) : 0;
-}
+static double count_log_count(double count) { return count > 0 ? count * wb_log(count) : 0; }
 
 typedef struct merger {
   double *table;   /* c log c of small counts */
@@ -105,8 +103,8 @@ static void merge_pairs(const merger *m, int32_t topics, int32_t target) {
 int wb_topic_merge(const wb_topic_corpus *corpus, int32_t topics, int32_t target, const uint16_t *topic,
                    uint16_t *merged, wb_message *message) {
   const size_t count = (size_t)topics;
-  const size_t bytes = (TABLE + count * count) * sizeof(double) +
-                       count * (sizeof(int64_t) + 2 * sizeof(int32_t) + sizeof(uint16_t));
+  const size_t bytes =
+      (TABLE + count * count) * sizeof(double) + count * (sizeof(int64_t) + 2 * sizeof(int32_t) + sizeof(uint16_t));
   char *const memory = calloc(1, bytes);
   if (!memory) return wb_out_of_memory(message, "merging topics", bytes);
   merger m;

@@ -61,9 +61,10 @@ int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start
     for (int32_t i = start[w]; i < start[w + 1]; i++) tokens += count[i];
     if (tokens > longest_term) longest_term = tokens;
   }
-  const wb_topic_corpus built = {documents, terms, (int64_t)pairs, first_token[documents], term, by_document,
-                                 first_pair, first_token, first_place, place_token, place_count,
-                                 longest_document, longest_term};
+  const wb_topic_corpus built = {documents,   terms,       (int64_t)pairs, first_token[documents],
+                                 term,        by_document, first_pair,     first_token,
+                                 first_place, place_token, place_count,    longest_document,
+                                 longest_term};
   *corpus = built;
   *memory = taken;
   return WB_OK;
@@ -82,15 +83,12 @@ void wb_topic_split(int64_t tokens, int32_t topics, int32_t target, uint64_t key
   for (int64_t i = 0; i < tokens; i++) {
     const uint64_t element = (uint64_t)i;
     const int64_t first = (int64_t)topic[i] * target / topics, end = ((int64_t)topic[i] + 1) * target / topics;
-    const wb_bits bits =
-        wb_philox(key, 0, (uint32_t)element, wb_philox_c2(WB_PURPOSE_TOPIC_PART, element), iteration);
+    const wb_bits bits = wb_philox(key, 0, (uint32_t)element, wb_philox_c2(WB_PURPOSE_TOPIC_PART, element), iteration);
     split[i] = (uint16_t)(first + (int64_t)(wb_uniform(wb_bits64(bits, 0)) * (double)(end - first)));
   }
 }
 
-static int32_t groups_of(const wb_topic_structure *structure) {
-  return structure->groups > 1 ? structure->groups : 1;
-}
+static int32_t groups_of(const wb_topic_structure *structure) { return structure->groups > 1 ? structure->groups : 1; }
 
 /* A draw from Ga(shape, rate), or its mean for mean-for-mode estimation. */
 static double learned(const wb_topic_draw *draw, uint32_t purpose, uint64_t element, double shape, double rate) {
@@ -116,8 +114,7 @@ static double common_mean(const wb_topic_draw *draw, const wb_topic_method *meth
   }
   wb_stream stream = wb_stream_open(draw->key, WB_PURPOSE_TOPIC_GROUP_MEAN, draw->iteration, element);
   const double x = wb_log(present);
-  const double level =
-      mean_density(x, shape, rate, likeness, groups, sum) + wb_log(wb_stream_uniform(&stream));
+  const double level = mean_density(x, shape, rate, likeness, groups, sum) + wb_log(wb_stream_uniform(&stream));
   double low = x - wb_stream_uniform(&stream), high = low + 1.0;
   for (int i = 0; i < 50 && mean_density(low, shape, rate, likeness, groups, sum) > level; i++) low -= 1.0;
   for (int i = 0; i < 50 && mean_density(high, shape, rate, likeness, groups, sum) > level; i++) high += 1.0;
@@ -300,8 +297,7 @@ static int learn_beta(const wb_topic_chain *chain, const wb_topic_draw *draw, do
   int64_t *size = malloc(bytes), tables = 0;
   if (!size) return wb_out_of_memory(chain->message, "learning beta", bytes);
   double *const prior = (double *)(size + topics);
-  const int status = chain->backend->topic_model->draw_term_tables(chain->session, draw, &tables, size,
-                                                                   chain->message);
+  const int status = chain->backend->topic_model->draw_term_tables(chain->session, draw, &tables, size, chain->message);
   if (status == WB_OK) {
     double sum = 0;
     sum_extras(chain->structure, topics, prior);
@@ -328,9 +324,9 @@ int wb_topic_sweep(wb_topic_chain *chain, uint32_t iteration, double *log_likeli
   wb_topic_state *const state = &chain->state;
   wb_topic_draw draw = {chain->key, iteration, method->mean, state->alpha, state->beta, 0, 0};
   if (!method->mean) {
-    draw.alpha_tables = same_alphas(state, groups_of(chain->structure)) &&
-                        wb_gamma_strips_serve(state->alpha[0], !method->learn_alpha,
-                                                                    (int64_t)corpus->documents * state->topics);
+    draw.alpha_tables =
+        same_alphas(state, groups_of(chain->structure)) &&
+        wb_gamma_strips_serve(state->alpha[0], !method->learn_alpha, (int64_t)corpus->documents * state->topics);
     draw.beta_tables = wb_gamma_strips_serve(state->beta, !method->learn_beta, (int64_t)corpus->terms * state->topics);
   }
   const size_t bytes = ((size_t)corpus->documents + 1) * sizeof(double);
@@ -338,8 +334,7 @@ int wb_topic_sweep(wb_topic_chain *chain, uint32_t iteration, double *log_likeli
   if (!of_document) return wb_out_of_memory(chain->message, "the probabilities of the documents", bytes);
   int status = functions->draw_terms(chain->session, &draw, chain->message);
   if (status == WB_OK && phi) status = functions->get_phi(chain->session, phi, chain->message);
-  if (status == WB_OK)
-    status = functions->draw_documents(chain->session, &draw, of_document, theta, chain->message);
+  if (status == WB_OK) status = functions->draw_documents(chain->session, &draw, of_document, theta, chain->message);
   if (status == WB_OK) {
     double sum = 0;
     for (int64_t d = 0; d < corpus->documents; d++) sum += of_document[d];
@@ -443,8 +438,8 @@ static void count_share(void *context, int64_t share) {
 
 int wb_topic_add_means(wb_topic_means *m, int32_t threads, wb_message *message) {
   const size_t topics = (size_t)m->state->topics;
-  const int64_t pieces = (m->theta_sum ? means_pieces(m->corpus->documents) : 0) +
-                         (m->phi_sum ? means_pieces(m->corpus->terms) : 0);
+  const int64_t pieces =
+      (m->theta_sum ? means_pieces(m->corpus->documents) : 0) + (m->phi_sum ? means_pieces(m->corpus->terms) : 0);
   const double rows = (double)m->corpus->documents + (double)m->corpus->terms;
   const double worth = 1 + ((double)m->corpus->tokens + rows * (double)topics) / MEANS_WORK;
   const int32_t wanted = worth < threads ? (int32_t)worth : threads;

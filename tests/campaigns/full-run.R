@@ -40,9 +40,7 @@ has_long_form <- function(file) {
 
 chosen_parts <- function(wanted) {
   parts <- all_parts()
-  if (!length(wanted)) {
-    return(parts)
-  }
+  if (!length(wanted)) return(parts)
   long <- paste0("cpu/", test_names[vapply(test_files, has_long_form, NA)])
   found <- lapply(wanted, function(name) {
     found <- if (name == "long") long else parts[parts == name | startsWith(parts, paste0(name, "/"))]
@@ -99,9 +97,7 @@ add_to_record <- function(row, file) {
 
 commit <- function() {
   given <- Sys.getenv("WARPBAYES_COMMIT")
-  if (nzchar(given)) {
-    return(given)
-  }
+  if (nzchar(given)) return(given)
   # warning: there is no git, or this is no checkout.
   suppressWarnings(tryCatch({
     short <- system2("git", c("rev-parse", "--short", "HEAD"), stdout = TRUE, stderr = FALSE)
@@ -145,15 +141,11 @@ order_parts <- function(parts, sources, again) {
 # The counts of a log: "N passed, N failed", with or without "N skipped". A step without counts is one test.
 counts_of <- function(log, status) {
   line <- tail(grep("^[0-9]+ passed, [0-9]+ failed", log, value = TRUE), 1L)
-  if (!length(line)) {
-    return(c(status == 0, status != 0, 0))
-  }
+  if (!length(line)) return(c(status == 0, status != 0, 0))
   counts <- as.numeric(regmatches(line, gregexpr("[0-9]+", line))[[1L]])
   counts <- c(counts, 0)[1:3]
   # A file that is skipped as a whole has no tests.
-  if (sum(counts) == 0 && any(grepl("FAIL 0 .* SKIP 1 .* PASS 0", log))) {
-    return(c(0, 0, 1))
-  }
+  if (sum(counts) == 0 && any(grepl("FAIL 0 .* SKIP 1 .* PASS 0", log))) return(c(0, 0, 1))
   if (status != 0 && counts[[2L]] == 0) counts[[2L]] <- 1
   counts
 }

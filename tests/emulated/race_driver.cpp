@@ -33,7 +33,7 @@ void tell(bool held, const std::string &what) {
 
 /* Numbers in [0, 1), the same in every run. */
 class Numbers {
- public:
+public:
   explicit Numbers(uint64_t seed) : state_(seed * 2862933555777941757u + 3037000493u) {}
   double next() {
     state_ = state_ * 6364136223846793005u + 1442695040888963407u;
@@ -45,7 +45,7 @@ class Numbers {
     return values;
   }
 
- private:
+private:
   uint64_t state_;
 };
 
@@ -70,7 +70,7 @@ wb_run several_threads(uint64_t memory_limit) {
 
 /* The bytes of all results of a call. */
 class Record {
- public:
+public:
   template <typename T>
   void add(const std::vector<T> &values) {
     const char *const start = reinterpret_cast<const char *>(values.data());
@@ -78,7 +78,7 @@ class Record {
   }
   bool operator==(const Record &other) const { return bytes_ == other.bytes_; }
 
- private:
+private:
   std::string bytes_;
 };
 
@@ -174,14 +174,21 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
   Numbers numbers(17 * p + k);
   std::vector<double> x = numbers.vector(n * p, -3, 3);
   const std::vector<double> whole = x, center = numbers.vector(p, -1, 1), inverse_scale = numbers.vector(p, 0.5, 2),
-                            factor = numbers.vector(k * triangle, 0.1, 1),
-                            offset = numbers.vector(k * p, -2, 2), log_constant = numbers.vector(k, -4, -3);
+                            factor = numbers.vector(k * triangle, 0.1, 1), offset = numbers.vector(k * p, -2, 2),
+                            log_constant = numbers.vector(k, -4, -3);
   /* Samples in stretches of 100 rows. */
   const size_t samples = c.samples > 0 ? (size_t)c.samples : 1;
   std::vector<int32_t> sample(n);
   for (size_t i = 0; i < n; i++) sample[i] = (int32_t)(i / 100 % samples);
-  wb_mixture_data data = {x.data(), c.rows, c.columns, center.data(), inverse_scale.data(), c.precision, 1,
-                                c.samples, c.samples > 0 ? sample.data() : nullptr};
+  wb_mixture_data data = {x.data(),
+                          c.rows,
+                          c.columns,
+                          center.data(),
+                          inverse_scale.data(),
+                          c.precision,
+                          1,
+                          c.samples,
+                          c.samples > 0 ? sample.data() : nullptr};
   const Gaps gaps(n, c.missing ? p : 0, &x);
   if (c.missing) data.missing = &gaps.missing;
   const wb_mixture_parameters parameters = {c.components, factor.data(), offset.data(), log_constant.data()};
@@ -208,8 +215,9 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     std::vector<double> means(k * p), factors(k * triangle);
     std::vector<double> log_determinant(k), distance(k), trace(k), point_distance(9 * k);
     const wb_mixture_precisions sums = {0.5, 6, pull.data(), first.data(), second.data()};
-    const wb_mixture_measures measures = {log_determinant.data(), mean.data(), distance.data(), scale.data(),
-                                          trace.data(), c.rows < 9 ? 1 : 9, whole.data(), point_distance.data()};
+    const wb_mixture_measures measures = {log_determinant.data(), mean.data(),          distance.data(),
+                                          scale.data(),           trace.data(),         c.rows < 9 ? 1 : 9,
+                                          whole.data(),           point_distance.data()};
     good = succeeded(functions->draw_components(session, &law, source.data(), 99, iteration, &message), message,
                      "mixture_draw_components") &&
            succeeded(functions->draw_labels(session, log_weight.data(), 99, iteration, labels.data(), &message),
@@ -253,7 +261,7 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     std::vector<int32_t> labels((size_t)count);
     std::vector<double> log_density((size_t)count), probability((size_t)count * k);
     good = succeeded(backend->mixture->evaluate(session, &parameters, first, count, labels.data(), log_density.data(),
-                                               probability.data(), &message),
+                                                probability.data(), &message),
                      message, "mixture_evaluate");
     for (int64_t i = 0; i < count; i++) {
       double total = 0;
@@ -336,10 +344,19 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
     first_place.push_back((int64_t)place_token.size());
   }
   /* The lengths are less than the true ones, so that some tokens are above the levels of the tables. */
-  const wb_topic_corpus corpus = {c.documents,        c.terms,           (int64_t)term.size(), tokens,
-                                  term.data(),        count.data(),      first_pair.data(),    first_token.data(),
-                                  first_place.data(), place_token.data(), place_count.data(),
-                                  40,                 12};
+  const wb_topic_corpus corpus = {c.documents,
+                                  c.terms,
+                                  (int64_t)term.size(),
+                                  tokens,
+                                  term.data(),
+                                  count.data(),
+                                  first_pair.data(),
+                                  first_token.data(),
+                                  first_place.data(),
+                                  place_token.data(),
+                                  place_count.data(),
+                                  40,
+                                  12};
   std::vector<int32_t> group, extra_of;
   for (int32_t d = 0; d < c.documents; d++) group.push_back(d % c.groups);
   for (int32_t w = 0; w < c.terms; w++) extra_of.push_back(w % 2 == 0 ? w / 2 : -1);
@@ -369,8 +386,8 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
               succeeded(functions->draw_documents(session, &draw, log_likelihood.data(), theta.data(), &message),
                         message, "draw_documents") &&
               succeeded(functions->get_topics(session, topic.data(), &message), message, "get_topics") &&
-              succeeded(functions->draw_document_tables(session, &draw, tables.data(), &message),
-                        message, "draw_document_tables") &&
+              succeeded(functions->draw_document_tables(session, &draw, tables.data(), &message), message,
+                        "draw_document_tables") &&
               succeeded(functions->draw_term_tables(session, &draw, &term_tables, size.data(), &message), message,
                         "draw_term_tables");
   record->add(phi);
@@ -393,7 +410,7 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
 
 struct ConvolutionCase {
   int64_t pairs, m, n, first, count;
-  bool interleaved; /* pairs side by side rather than one after the other */
+  bool interleaved;         /* pairs side by side rather than one after the other */
   bool one_for_all = false; /* the first p serves all pairs */
   uint64_t memory_limit = 0;
 
@@ -457,7 +474,10 @@ struct CategoricalCase {
     char text[200];
     std::snprintf(text, sizeof text, "categorical, %lld x %lld, %lld draws, %s%s, memory limit %llu", (long long)rows,
                   (long long)columns, (long long)draws, precision == WB_DOUBLE ? "double" : "single",
-                  log > 0 ? ", logarithms" : log < 0 ? ", sparse" : "", (unsigned long long)memory_limit);
+                  log > 0   ? ", logarithms"
+                  : log < 0 ? ", sparse"
+                            : "",
+                  (unsigned long long)memory_limit);
     return text;
   }
 };
@@ -621,8 +641,8 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   }
   data.term_count = c.levels > 0 ? 2 : 0;
   data.terms = terms;
-  wb_regression_parameters parameters = {coefficients.data(), intercepts.data(), 1.5, -0.4, WB_REGRESSION_DRAWN,
-                                         effects.data(), 0};
+  wb_regression_parameters parameters = {coefficients.data(), intercepts.data(), 1.5, -0.4,
+                                         WB_REGRESSION_DRAWN, effects.data(),    0};
   wb_run run = {};
   run.threads = 1;
   wb_message message = {};
@@ -636,9 +656,9 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
                                                    sums.empty() ? nullptr : sums.data(), &both[0], &message),
                         message, "regression sweep");
   if (c.levels > 0)
-    good = good &&
-           succeeded(backend->regression->change_effects(session, 0, effects.data(), 1, linear.data(), &message),
-                     message, "change of effects");
+    good =
+        good && succeeded(backend->regression->change_effects(session, 0, effects.data(), 1, linear.data(), &message),
+                          message, "change of effects");
   good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, nullptr, nullptr,
                                                       &both[1], &message),
                            message, "regression log likelihood");
@@ -788,11 +808,19 @@ void convolutions(const wb_backend *backend) {
     return;
   }
   static const ConvolutionCase cases[] = {
-      {1, 1, 1, 0, 1, false},         {3, 5, 2, 0, 6, false},        {2, 33, 31, 0, 63, true},
-      {1, 700, 65, 0, 764, false},    {1, 64, 1025, 0, 1088, false}, {1, 1030, 1100, 500, 700, false},
-      {2, 300, 900, 899, 300, false}, {40, 7, 9, 3, 10, true},
-      {200, 7, 9, 3, 10, true, true, 10000}, {100, 9, 40, 0, 48, true, false, 12000}, {5, 70, 300, 0, 369, true},
-      {8, 70, 2000, 0, 2069, true},   {16, 70, 3100, 0, 3169, true},
+      {1, 1, 1, 0, 1, false},
+      {3, 5, 2, 0, 6, false},
+      {2, 33, 31, 0, 63, true},
+      {1, 700, 65, 0, 764, false},
+      {1, 64, 1025, 0, 1088, false},
+      {1, 1030, 1100, 500, 700, false},
+      {2, 300, 900, 899, 300, false},
+      {40, 7, 9, 3, 10, true},
+      {200, 7, 9, 3, 10, true, true, 10000},
+      {100, 9, 40, 0, 48, true, false, 12000},
+      {5, 70, 300, 0, 369, true},
+      {8, 70, 2000, 0, 2069, true},
+      {16, 70, 3100, 0, 3169, true},
   };
   for (const ConvolutionCase &c : cases) both_ways(backend, c, run_convolution);
 }
@@ -802,10 +830,10 @@ void topic_models(const wb_backend *backend) {
     std::printf("topic_model: not in this backend\n");
     return;
   }
-  static const TopicCase cases[] = {
-      {1, 3, 1, WB_DOUBLE, 0, 0},    {9, 70, 5, WB_DOUBLE, 0, 0},  {9, 70, 40, WB_SINGLE, 0, 0},
-      {5, 20, 300, WB_DOUBLE, 0, 0}, {9, 70, 33, WB_DOUBLE, 1, 0}, {9, 30, 40, WB_DOUBLE, 0, 1},
-      {9, 30, 40, WB_SINGLE, 0, 1}, {9, 70, 40, WB_DOUBLE, 0, 1, 3}};
+  static const TopicCase cases[] = {{1, 3, 1, WB_DOUBLE, 0, 0},   {9, 70, 5, WB_DOUBLE, 0, 0},
+                                    {9, 70, 40, WB_SINGLE, 0, 0}, {5, 20, 300, WB_DOUBLE, 0, 0},
+                                    {9, 70, 33, WB_DOUBLE, 1, 0}, {9, 30, 40, WB_DOUBLE, 0, 1},
+                                    {9, 30, 40, WB_SINGLE, 0, 1}, {9, 70, 40, WB_DOUBLE, 0, 1, 3}};
   for (const TopicCase &c : cases) both_ways(backend, c, run_topic_model);
 }
 
@@ -816,10 +844,10 @@ void categoricals(const wb_backend *backend) {
   }
   static const CategoricalCase cases[] = {
       /* One, four and 32 lanes to a row on the emulator's four multiprocessors: lanes_for() of items.cu. */
-      {1, 1, 1, WB_DOUBLE, 0, 0},    {200, 37, 1, WB_DOUBLE, 0, 0},   {45, 150, 1, WB_DOUBLE, 0, 0},
-      {5, 1100, 1, WB_DOUBLE, 0, 0}, {200, 37, 1, WB_SINGLE, 0, 0},   {45, 150, 1, WB_SINGLE, 0, 0},
-      {5, 1100, 1, WB_SINGLE, 0, 0}, {150, 37, 1, WB_DOUBLE, 1, 0},   {45, 150, 1, WB_DOUBLE, 1, 0},
-      {5, 1100, 1, WB_DOUBLE, 1, 0}, {45, 150, 3, WB_SINGLE, 1, 0},   {150, 37, 4, WB_DOUBLE, 0, 30000},
+      {1, 1, 1, WB_DOUBLE, 0, 0},     {200, 37, 1, WB_DOUBLE, 0, 0},      {45, 150, 1, WB_DOUBLE, 0, 0},
+      {5, 1100, 1, WB_DOUBLE, 0, 0},  {200, 37, 1, WB_SINGLE, 0, 0},      {45, 150, 1, WB_SINGLE, 0, 0},
+      {5, 1100, 1, WB_SINGLE, 0, 0},  {150, 37, 1, WB_DOUBLE, 1, 0},      {45, 150, 1, WB_DOUBLE, 1, 0},
+      {5, 1100, 1, WB_DOUBLE, 1, 0},  {45, 150, 3, WB_SINGLE, 1, 0},      {150, 37, 4, WB_DOUBLE, 0, 30000},
       {150, 37, 4, WB_DOUBLE, -1, 0}, {150, 37, 4, WB_SINGLE, -1, 30000},
   };
   for (const CategoricalCase &c : cases) both_ways(backend, c, run_categorical);
@@ -945,8 +973,12 @@ void predictive(const wb_backend *backend) {
   }
   static const PredictiveCase cases[] = {
       {-1, 0, 0, 5, 131, 10},
-      {WB_COPULA_GAUSSIAN, 1, 0, 130, 2, 130}, {WB_COPULA_GAUSSIAN, 3, 0, 9, 2, 5}, {WB_COPULA_GAUSSIAN, 1, 2, 9, 2, 5},
-      {WB_COPULA_GAUSSIAN, 2, 1, 9, 2, 5},     {WB_COPULA_BINARY, 1, 1, 270, 2, 5}, {WB_COPULA_BINARY, 1, 0, 9, 2, 130},
+      {WB_COPULA_GAUSSIAN, 1, 0, 130, 2, 130},
+      {WB_COPULA_GAUSSIAN, 3, 0, 9, 2, 5},
+      {WB_COPULA_GAUSSIAN, 1, 2, 9, 2, 5},
+      {WB_COPULA_GAUSSIAN, 2, 1, 9, 2, 5},
+      {WB_COPULA_BINARY, 1, 1, 270, 2, 5},
+      {WB_COPULA_BINARY, 1, 0, 9, 2, 130},
   };
   for (const PredictiveCase &c : cases) both_ways(backend, c, run_predictive);
 }
@@ -957,10 +989,10 @@ void polyagammas(const wb_backend *backend) {
     return;
   }
   static const PolyagammaCase cases[] = {
-      {1, 1, 1, WB_POLYAGAMMA_AUTO, 0},           {7000, 1, 1, WB_POLYAGAMMA_AUTO, 0},
-      {5000, 7, 5, WB_POLYAGAMMA_AUTO, 0},        {4000, 4003, 5, WB_POLYAGAMMA_AUTO, 60000},
-      {50, 1, 5, WB_POLYAGAMMA_SUM, 0},           {50, 1, 5, WB_POLYAGAMMA_ALTERNATE, 0},
-      {20, 1, 5, WB_POLYAGAMMA_SADDLEPOINT, 0},   {50, 3, 1, WB_POLYAGAMMA_NORMAL, 0},
+      {1, 1, 1, WB_POLYAGAMMA_AUTO, 0},         {7000, 1, 1, WB_POLYAGAMMA_AUTO, 0},
+      {5000, 7, 5, WB_POLYAGAMMA_AUTO, 0},      {4000, 4003, 5, WB_POLYAGAMMA_AUTO, 60000},
+      {50, 1, 5, WB_POLYAGAMMA_SUM, 0},         {50, 1, 5, WB_POLYAGAMMA_ALTERNATE, 0},
+      {20, 1, 5, WB_POLYAGAMMA_SADDLEPOINT, 0}, {50, 3, 1, WB_POLYAGAMMA_NORMAL, 0},
   };
   for (const PolyagammaCase &c : cases) both_ways(backend, c, run_polyagamma);
 }
@@ -971,14 +1003,24 @@ void regressions(const wb_backend *backend) {
     return;
   }
   static const RegressionCase cases[] = {
-      {1, 1, 1, 0}, {300, 3, 1, 7}, {WB_LEAF_ROWS + 77, 2, 1, 3}, {2 * WB_LEAF_ROWS + 5, 1, 2, 0}, {100, 24, 1, 0},
-      {70, 130, 1, 2}, {300, 7, 1, 7, true}, {WB_LEAF_ROWS + 77, 2, 2, 0, true}, {300, 3, 1, 0, false, 7},
-      {2 * WB_LEAF_ROWS + 9, 2, 1, 0, false, 1}, {300, 7, 1, 0, true, 5},
+      {1, 1, 1, 0},
+      {300, 3, 1, 7},
+      {WB_LEAF_ROWS + 77, 2, 1, 3},
+      {2 * WB_LEAF_ROWS + 5, 1, 2, 0},
+      {100, 24, 1, 0},
+      {70, 130, 1, 2},
+      {300, 7, 1, 7, true},
+      {WB_LEAF_ROWS + 77, 2, 2, 0, true},
+      {300, 3, 1, 0, false, 7},
+      {2 * WB_LEAF_ROWS + 9, 2, 1, 0, false, 1},
+      {300, 7, 1, 0, true, 5},
   };
   for (const RegressionCase &c : cases) both_ways(backend, c, run_regression);
   static const PredictionCase predictions[] = {
-      {1, 2, 1, 1, WB_REGRESSION_LINEAR}, {300, 50, 3, 1, WB_REGRESSION_PROBABILITY},
-      {130, 41, 7, 1, WB_REGRESSION_MEAN, true}, {200, 30, 2, 3, WB_REGRESSION_CLASSES},
+      {1, 2, 1, 1, WB_REGRESSION_LINEAR},
+      {300, 50, 3, 1, WB_REGRESSION_PROBABILITY},
+      {130, 41, 7, 1, WB_REGRESSION_MEAN, true},
+      {200, 30, 2, 3, WB_REGRESSION_CLASSES},
   };
   for (const PredictionCase &c : predictions) both_ways(backend, c, run_prediction);
 }
@@ -1004,13 +1046,13 @@ void multiply_adds(const wb_backend *backend) {
     run.threads = 1;
     wb_message message = {};
     double rate = 0;
-    const bool good = succeeded(backend->multiply_add_rate(&run, precision, &rate, &message), message,
-                                "multiply_add_rate");
+    const bool good =
+        succeeded(backend->multiply_add_rate(&run, precision, &rate, &message), message, "multiply_add_rate");
     tell(good && rate > 0, "multiply_add_rate");
   }
 }
 
-}  // namespace
+} // namespace
 
 int main() {
   const wb_backend *const backend = wb_plugin_backend();

@@ -31,32 +31,32 @@ typedef struct block_case {
 } block_case;
 
 static const block_case cases[] = {
-  {0, {1, 0.5, 0, 0.25, 0.125, 1}},
-  {0, {0, 0, 1, 0, 0, 0}},
-  {1, {0, 0, 0, 0, 0, 0}},
-  {16, {0, 0, 0, 0, 0, 0}},
-  {1, {0, 1, 0, 0, 0, 0}},
-  {3, {0, 0.1, 0, 0.3, 0, 0}},
-  {1, {1e-9, 0, 1e-9, 0, 0, 0}},
-  {7.3, {0, 0, 0, 0, 0, 1e-37}},
-  {1.0000001, {0, 1e-8, 0, 1e-8, 0, 1e-8}},
-  {1e-20, {0, 0.3, 0.7, 0, 1, 0}},
-  {1e-37, {0, 1e-37, 0, 0, 0, 0}},
-  {15.999999, {0, 1, 1, 0, 0.0001, 0}},
-  {1234.5, {0.0001, 0, 0, 0, 0, 0.0001}},
-  {0, {0, 0, 0, 0, 0, 0}}, /* a row that is infinitely far from all components so far */
+    {0, {1, 0.5, 0, 0.25, 0.125, 1}},
+    {0, {0, 0, 1, 0, 0, 0}},
+    {1, {0, 0, 0, 0, 0, 0}},
+    {16, {0, 0, 0, 0, 0, 0}},
+    {1, {0, 1, 0, 0, 0, 0}},
+    {3, {0, 0.1, 0, 0.3, 0, 0}},
+    {1, {1e-9, 0, 1e-9, 0, 0, 0}},
+    {7.3, {0, 0, 0, 0, 0, 1e-37}},
+    {1.0000001, {0, 1e-8, 0, 1e-8, 0, 1e-8}},
+    {1e-20, {0, 0.3, 0.7, 0, 1, 0}},
+    {1e-37, {0, 1e-37, 0, 0, 0, 0}},
+    {15.999999, {0, 1, 1, 0, 0.0001, 0}},
+    {1234.5, {0.0001, 0, 0, 0, 0, 0.0001}},
+    {0, {0, 0, 0, 0, 0, 0}}, /* a row that is infinitely far from all components so far */
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
 /* The item that the processor's loops choose, or -1 if the draw stays with the blocks before. The loop for one row and
  * the loop for several rows must agree. */
-#define CHOOSE(REAL_OF, INDEX_OF, precision)                                                             \
-  static int choose_##precision(const block_case *c, REAL_OF u) {                                        \
-    REAL_OF prefix[ITEMS], sum = 0, total = (REAL_OF)c->before, of_rows = total;                         \
-    INDEX_OF chosen = -1, item = -1;                                                                     \
-    for (int j = 0; j < ITEMS; j++) prefix[j] = sum += (REAL_OF)c->weight[j];                            \
-    block_take_one_##precision(0, ITEMS, prefix, u, &total, &chosen);                                    \
-    block_take_##precision(1, 0, ITEMS, prefix, 1, &u, &of_rows, &item);                                 \
+#define CHOOSE(REAL_OF, INDEX_OF, precision) \
+  static int choose_##precision(const block_case *c, REAL_OF u) { \
+    REAL_OF prefix[ITEMS], sum = 0, total = (REAL_OF)c->before, of_rows = total; \
+    INDEX_OF chosen = -1, item = -1; \
+    for (int j = 0; j < ITEMS; j++) prefix[j] = sum += (REAL_OF)c->weight[j]; \
+    block_take_one_##precision(0, ITEMS, prefix, u, &total, &chosen); \
+    block_take_##precision(1, 0, ITEMS, prefix, 1, &u, &of_rows, &item); \
     return item == chosen && of_rows == total && total == (REAL_OF)c->before + sum ? (int)chosen : ITEMS; \
   }
 CHOOSE(float, int32_t, single)
@@ -81,8 +81,7 @@ static int check_single(const block_case *c) {
     else if (chosen >= 0) count[chosen]++;
   }
   const double total = total_weight(c) > 0 ? total_weight(c) : 1;
-  for (int j = 0; j < ITEMS; j++)
-    wrong += !(fabs((double)count[j] / 0x1p23 - c->weight[j] / total) <= 5e-7);
+  for (int j = 0; j < ITEMS; j++) wrong += !(fabs((double)count[j] / 0x1p23 - c->weight[j] / total) <= 5e-7);
   return wrong == 0;
 }
 

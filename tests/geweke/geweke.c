@@ -40,10 +40,10 @@
 
 /* The parts of a backend that the sampler uses. */
 static const wb_backend processor = {
-  .abi_version = WB_ABI_VERSION,
-  .size = sizeof(wb_backend),
-  .name = "cpu",
-  .mixture = &wb_cpu_mixture,
+    .abi_version = WB_ABI_VERSION,
+    .size = sizeof(wb_backend),
+    .name = "cpu",
+    .mixture = &wb_cpu_mixture,
 };
 
 static wb_isa widest_isa(void) {
@@ -64,38 +64,49 @@ typedef struct test_case {
   int learned;  /* m, gamma, nu and Phi are learned */
   double floor;
   int samples;
-  int missing;  /* some values are missing */
+  int missing; /* some values are missing */
 } test_case;
 
 static const test_case cases[] = {
-  {"k=3 p=2 moves", 8, 3, 2, 1, WB_DOUBLE, 1, 0, 0, 0},
-  {"k=3 p=2", 8, 3, 2, 0, WB_DOUBLE, 1, 0, 0, 0},
-  {"k=3 p=2 moves single", 8, 3, 2, 1, WB_SINGLE, 1, 0, 0, 0},
-  {"k=3 p=2 learned", 8, 3, 2, 1, WB_DOUBLE, 1, 1, 0, 0},
-  {"k=1 p=2 moves", 8, 1, 2, 1, WB_DOUBLE, 0.25, 0, 0, 0},
-  {"k=2 p=5 moves", 8, 2, 5, 1, WB_DOUBLE, 0.25, 0, 0, 0},
-  {"k=4 p=1 moves", 8, 4, 1, 1, WB_DOUBLE, 0.25, 0, 0, 0},
-  {"k=4 p=1 single", 8, 4, 1, 0, WB_SINGLE, 0.25, 0, 0, 0},
-  {"k=18 p=1 moves", 12, 18, 1, 1, WB_DOUBLE, 0.25, 0, 0, 0},
-  {"k=2 p=3 learned", 8, 2, 3, 0, WB_DOUBLE, 0.25, 1, 0, 0},
-  {"k=3 p=2 floor", 8, 3, 2, 1, WB_DOUBLE, 0.5, 0, 0.15, 0},
-  {"k=3 p=2 learned, floor", 8, 3, 2, 1, WB_DOUBLE, 0.5, 1, 0.15, 0},
-  {"k=3 p=2 floor single", 8, 3, 2, 0, WB_SINGLE, 0.25, 0, 0.15, 0},
-  {"k=3 p=2 2 samples", 8, 3, 2, 1, WB_DOUBLE, 0.25, 0, 0, 2},
-  {"k=4 p=1 3 samples", 8, 4, 1, 1, WB_DOUBLE, 0.25, 0, 0, 3},
-  {"k=3 p=2 3 samples single", 8, 3, 2, 0, WB_SINGLE, 0.25, 1, 0, 3},
-  {"k=3 p=2 missing", 8, 3, 2, 1, WB_DOUBLE, 0.25, 0, 0, .missing = 1},
-  {"k=2 p=3 missing, floor", 8, 2, 3, 1, WB_DOUBLE, 0.25, 0, 0.15, .missing = 1},
-  {"k=4 p=3 2 samples missing single", 8, 4, 3, 0, WB_SINGLE, 0.25, 0, 0, 2, .missing = 1},
+    {"k=3 p=2 moves", 8, 3, 2, 1, WB_DOUBLE, 1, 0, 0, 0},
+    {"k=3 p=2", 8, 3, 2, 0, WB_DOUBLE, 1, 0, 0, 0},
+    {"k=3 p=2 moves single", 8, 3, 2, 1, WB_SINGLE, 1, 0, 0, 0},
+    {"k=3 p=2 learned", 8, 3, 2, 1, WB_DOUBLE, 1, 1, 0, 0},
+    {"k=1 p=2 moves", 8, 1, 2, 1, WB_DOUBLE, 0.25, 0, 0, 0},
+    {"k=2 p=5 moves", 8, 2, 5, 1, WB_DOUBLE, 0.25, 0, 0, 0},
+    {"k=4 p=1 moves", 8, 4, 1, 1, WB_DOUBLE, 0.25, 0, 0, 0},
+    {"k=4 p=1 single", 8, 4, 1, 0, WB_SINGLE, 0.25, 0, 0, 0},
+    {"k=18 p=1 moves", 12, 18, 1, 1, WB_DOUBLE, 0.25, 0, 0, 0},
+    {"k=2 p=3 learned", 8, 2, 3, 0, WB_DOUBLE, 0.25, 1, 0, 0},
+    {"k=3 p=2 floor", 8, 3, 2, 1, WB_DOUBLE, 0.5, 0, 0.15, 0},
+    {"k=3 p=2 learned, floor", 8, 3, 2, 1, WB_DOUBLE, 0.5, 1, 0.15, 0},
+    {"k=3 p=2 floor single", 8, 3, 2, 0, WB_SINGLE, 0.25, 0, 0.15, 0},
+    {"k=3 p=2 2 samples", 8, 3, 2, 1, WB_DOUBLE, 0.25, 0, 0, 2},
+    {"k=4 p=1 3 samples", 8, 4, 1, 1, WB_DOUBLE, 0.25, 0, 0, 3},
+    {"k=3 p=2 3 samples single", 8, 3, 2, 0, WB_SINGLE, 0.25, 1, 0, 3},
+    {"k=3 p=2 missing", 8, 3, 2, 1, WB_DOUBLE, 0.25, 0, 0, .missing = 1},
+    {"k=2 p=3 missing, floor", 8, 2, 3, 1, WB_DOUBLE, 0.25, 0, 0.15, .missing = 1},
+    {"k=4 p=3 2 samples missing single", 8, 4, 3, 0, WB_SINGLE, 0.25, 0, 0, 2, .missing = 1},
 };
 #define CASES ((int)(sizeof cases / sizeof cases[0]))
 
 /* Degrees of freedom and shape are large enough for the variances of all functionals to exist. The scales make
  * components overlap without being alike. */
 static model case_model(const test_case *c) {
-  model m = {.n = c->n, .k = c->k, .p = c->p, .shape = 5, .rate = 3, .learned = c->learned,
-             .mean_scale_shape = 9, .mean_scale_rate = 16, .scale_df = 15, .floor = c->floor,
-             .samples = c->samples, .sample_shape = 5, .sample_rate = 2, .missing = c->missing};
+  model m = {.n = c->n,
+             .k = c->k,
+             .p = c->p,
+             .shape = 5,
+             .rate = 3,
+             .learned = c->learned,
+             .mean_scale_shape = 9,
+             .mean_scale_rate = 16,
+             .scale_df = 15,
+             .floor = c->floor,
+             .samples = c->samples,
+             .sample_shape = 5,
+             .sample_rate = 2,
+             .missing = c->missing};
   m.component.mean_scale = 2;
   m.component.df = 12;
   for (int r = 0; r < c->p; r++) {
@@ -326,13 +337,21 @@ static void sampler_open(const model *m, const point *at, double *memory, sample
   }
   for (int i = 0; i < WB_MIXTURE_DF_GRID; i++) s->df_grid[i] = m->component.df + i;
   s->hyper = (wb_mixture_hyperprior){
-    .learn_mean = 1, .learn_mean_scale = 1, .learn_scale = 1, .learn_df = 1, .mean = m->component.mean,
-    .mean_scale_shape = m->mean_scale_shape, .mean_scale_rate = m->mean_scale_rate, .scale_df = m->scale_df,
-    .scale = s->hyper_scale, .df_grid = s->df_grid,
+      .learn_mean = 1,
+      .learn_mean_scale = 1,
+      .learn_scale = 1,
+      .learn_df = 1,
+      .mean = m->component.mean,
+      .mean_scale_shape = m->mean_scale_shape,
+      .mean_scale_rate = m->mean_scale_rate,
+      .scale_df = m->scale_df,
+      .scale = s->hyper_scale,
+      .df_grid = s->df_grid,
   };
   wb_mixture_prepare_hyperprior(&s->hyper, p);
-  s->chain.prior = (wb_mixture_prior){p, s->mean, at->component.mean_scale, at->component.df, s->scale, m->shape,
-                                m->rate, s->floor, m->learned ? &s->hyper : NULL};
+  s->chain.prior =
+      (wb_mixture_prior){p,       s->mean,  at->component.mean_scale,     at->component.df, s->scale, m->shape,
+                         m->rate, s->floor, m->learned ? &s->hyper : NULL};
   wb_mixture_state_place(&s->chain.state, m->k, p, memory);
   s->chain.state.concentration = at->alpha;
   if (m->samples == 0) return;
@@ -377,8 +396,7 @@ static void read_state(const model *m, const sampler *s, point *at) {
   point_complete(m, at);
 }
 
-static void redraw_data(const model *m, const wb_mixture_state *state, uint64_t key,
-                        uint32_t iteration, point *at) {
+static void redraw_data(const model *m, const wb_mixture_state *state, uint64_t key, uint32_t iteration, point *at) {
   const int p = m->p;
   for (int i = 0; i < m->n; i++) {
     const int j = at->label[i];
@@ -420,8 +438,7 @@ static int take_values(const model *m, wb_mixture_session *session, point *at, w
 
 /* One chain of sweeps that alternate with new data. Returns the number of wrong results: a status other than WB_OK, or
  * statistics that are not those of the labels. */
-static long simulate_chain(const test_case *c, const model *m, uint64_t seed, int chain, int length,
-                           batch_means *out) {
+static long simulate_chain(const test_case *c, const model *m, uint64_t seed, int chain, int length, batch_means *out) {
   const wb_backend *backend = &processor;
   const wb_run run = {.threads = 1, .isa = widest_isa()};
   const uint64_t key = wb_chain_key(seed, (uint32_t)chain);
@@ -438,8 +455,8 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
   sampler_open(m, &at, memory, &s);
   int32_t sample[MOST_ROWS];
   for (int i = 0; i < m->n && m->samples > 0; i++) sample[i] = i % m->samples;
-  const wb_mixture_data whole = {at.x, m->n, m->p, center, inverse_scale, c->precision, 1, m->samples,
-                                 m->samples > 0 ? sample : NULL};
+  const wb_mixture_data whole = {
+      at.x, m->n, m->p, center, inverse_scale, c->precision, 1, m->samples, m->samples > 0 ? sample : NULL};
   double seen[MOST_ROWS * MOST_COLUMNS];
   wb_mixture_missing *missing = NULL;
   wb_message message;
@@ -476,8 +493,7 @@ static long simulate_chain(const test_case *c, const model *m, uint64_t seed, in
       if (wb_mixture_begin_sweep(running, 2 * iteration + 1, c->moves, at.label) != WB_OK ||
           wb_mixture_log_prior(running, 0, NULL, &at.log_prior) != WB_OK ||
           wb_mixture_finish_sweep(running, &at.log_likelihood) != WB_OK ||
-          wb_mixture_fetch_statistics(running) != WB_OK ||
-          wb_mixture_fetch_parameters(running) != WB_OK ||
+          wb_mixture_fetch_statistics(running) != WB_OK || wb_mixture_fetch_parameters(running) != WB_OK ||
           take_values(m, session, &at, &message) != WB_OK)
         wrong++;
       backend->mixture->close(session);
@@ -561,11 +577,14 @@ static int report(const test_case *c, result *r, int functionals_of_run, int ver
   /* Correlated batches make standard errors too small. */
   const int passed = largest <= bound && r->wrong == 0 && correlated < 0.4;
   qsort(shift, (size_t)r->count, sizeof *shift, compare_doubles);
-  printf("%-23s %9.0f sweeps, %3d functionals: largest |z| %.2f (%s), bound %.2f; "
-         "finds shifts of %.3f sd (worst %.3f); batch correlation %.2f; %.1f s: %s\n",
-         c->name, r->draws, r->count, largest, r->name[where], bound, shift[r->count / 2],
-         shift[r->count - 1], correlated, r->seconds,
-         r->wrong ? "FAILED, wrong sweeps" : passed ? "passed" : "FAILED");
+  printf(
+      "%-23s %9.0f sweeps, %3d functionals: largest |z| %.2f (%s), bound %.2f; "
+      "finds shifts of %.3f sd (worst %.3f); batch correlation %.2f; %.1f s: %s\n",
+      c->name, r->draws, r->count, largest, r->name[where], bound, shift[r->count / 2], shift[r->count - 1], correlated,
+      r->seconds,
+      r->wrong ? "FAILED, wrong sweeps"
+      : passed ? "passed"
+               : "FAILED");
   fflush(stdout);
   return passed;
 }
@@ -587,8 +606,8 @@ static int name_functionals(const model *m, result *r) {
   return f.count;
 }
 
-static void run_case(const test_case *c, const model *m, uint64_t seed, int number, double sweeps,
-                     int threads, result *r) {
+static void run_case(const test_case *c, const model *m, uint64_t seed, int number, double sweeps, int threads,
+                     result *r) {
   const int length = (int)ceil(c->share * sweeps / (CHAINS * BATCHES));
   const double start = clock_seconds();
   long wrong = 0;
@@ -596,10 +615,8 @@ static void run_case(const test_case *c, const model *m, uint64_t seed, int numb
 #pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(+ : wrong)
   for (int work = 0; work < 2 * CHAINS; work++) {
     const int chain = work / 2, id = number * CHAINS + chain + 1;
-    if (work % 2)
-      simulate_prior(m, seed, 2000 + id, length, r->prior + chain * BATCHES);
-    else
-      wrong += simulate_chain(c, m, seed, id, length, r->chain + chain * BATCHES);
+    if (work % 2) simulate_prior(m, seed, 2000 + id, length, r->prior + chain * BATCHES);
+    else wrong += simulate_chain(c, m, seed, id, length, r->chain + chain * BATCHES);
   }
   r->wrong = wrong;
   r->draws = (double)length * CHAINS * BATCHES;

@@ -18,9 +18,7 @@ void generator_open(generator *g, uint64_t seed, uint64_t stream) {
   g->has_spare = 0;
 }
 
-static uint64_t rotate(uint64_t x, int by) {
-  return x << by | x >> (64 - by);
-}
+static uint64_t rotate(uint64_t x, int by) { return x << by | x >> (64 - by); }
 
 static double uniform(generator *g) {
   uint64_t *s = g->state;
@@ -73,8 +71,7 @@ static void root(int p, double a[MOST_COLUMNS][MOST_COLUMNS], double l[MOST_COLU
 }
 
 /* Inverts a positive definite matrix by elimination. Returns the log of the determinant of `a`. */
-static double invert(int p, double a[MOST_COLUMNS][MOST_COLUMNS],
-                     double inverse[MOST_COLUMNS][MOST_COLUMNS]) {
+static double invert(int p, double a[MOST_COLUMNS][MOST_COLUMNS], double inverse[MOST_COLUMNS][MOST_COLUMNS]) {
   double work[MOST_COLUMNS][MOST_COLUMNS], log_determinant = 0;
   memcpy(work, a, sizeof work);
   for (int r = 0; r < p; r++)
@@ -109,8 +106,7 @@ void component_prior_prepare(int p, component_prior *prior) {
 }
 
 void point_complete(const model *m, point *at) {
-  for (int j = 0; j < m->k; j++)
-    at->log_determinant[j] = -invert(m->p, at->precision[j], at->covariance[j]);
+  for (int j = 0; j < m->k; j++) at->log_determinant[j] = -invert(m->p, at->precision[j], at->covariance[j]);
 }
 
 /* Draws a Wishart matrix with scale l l': the sum of df outer products of normal vectors. */
@@ -257,12 +253,11 @@ void prior_draw(const model *m, generator *g, point *at) {
   }
 }
 
-static double distance(int p, double precision[MOST_COLUMNS][MOST_COLUMNS], const double *from,
-                       const double *to, int step) {
+static double distance(int p, double precision[MOST_COLUMNS][MOST_COLUMNS], const double *from, const double *to,
+                       int step) {
   double sum = 0;
   for (int r = 0; r < p; r++)
-    for (int c = 0; c < p; c++)
-      sum += precision[r][c] * (to[r * step] - from[r]) * (to[c * step] - from[c]);
+    for (int c = 0; c < p; c++) sum += precision[r][c] * (to[r * step] - from[r]) * (to[c * step] - from[c]);
   return sum;
 }
 
@@ -278,8 +273,8 @@ int is_missing(const model *m, int row, int column) {
 
 /* The log density of the observed values of row i in component j, from the covariance of the observed columns. */
 static double log_density(const model *m, const point *at, int i, int j) {
-  double covariance[MOST_COLUMNS][MOST_COLUMNS] = {{0}}, precision[MOST_COLUMNS][MOST_COLUMNS],
-         from[MOST_COLUMNS], to[MOST_COLUMNS];
+  double covariance[MOST_COLUMNS][MOST_COLUMNS] = {{0}}, precision[MOST_COLUMNS][MOST_COLUMNS], from[MOST_COLUMNS],
+         to[MOST_COLUMNS];
   int seen[MOST_COLUMNS], p = 0;
   for (int c = 0; c < m->p; c++)
     if (!is_missing(m, i, c)) seen[p++] = c;
@@ -353,9 +348,9 @@ double log_prior(const model *m, const point *at) {
     for (int r = 0; r < p; r++)
       for (int c = 0; c < p; c++) trace += prior->scaled[r][c] * at->precision[j][r][c];
     /* (df + p + 1)/2 from the inverse Wishart density, 1/2 from the normal one. */
-    sum += prior->log_constant - 0.5 * (df + p + 2) * at->log_determinant[j] - 0.5 * trace -
-           0.5 / prior->mean_scale *
-               distance(p, (double(*)[MOST_COLUMNS])at->precision[j], prior->mean, at->mean[j], 1);
+    sum +=
+        prior->log_constant - 0.5 * (df + p + 2) * at->log_determinant[j] - 0.5 * trace -
+        0.5 / prior->mean_scale * distance(p, (double(*)[MOST_COLUMNS])at->precision[j], prior->mean, at->mean[j], 1);
     if (j < m->k - 1) sum += log(at->alpha) + (at->alpha - 1) * at->log_rest[j];
   }
   return sum;

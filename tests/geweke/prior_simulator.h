@@ -41,7 +41,7 @@ typedef struct model {
                  * Dirichlet(a beta), with beta from the sticks and a ~ Ga(sample_shape, sample_rate) */
   int sample_shape;
   double sample_rate;
-  int missing;  /* whether some values are missing: see is_missing() */
+  int missing; /* whether some values are missing: see is_missing() */
 } model;
 
 /* Whether a value is missing for the sampler. Rows lack none, one, several or all of the first three columns. */

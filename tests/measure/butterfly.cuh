@@ -142,8 +142,7 @@ struct by_butterfly {
   static __device__ __forceinline__ void read(const Weights &weights, int base, bool same, int lane,
                                               Real (&a)[WB_TREE]) {
     WB_UNROLL
-    for (int s = 0; s < WB_TREE; s++)
-      a[s] = weights(s, (same ? base : __shfl_sync(all_lanes, base, s)) + lane);
+    for (int s = 0; s < WB_TREE; s++) a[s] = weights(s, (same ? base : __shfl_sync(all_lanes, base, s)) + lane);
   }
   template <typename Real, typename Weights>
   static __device__ __forceinline__ Real sum(const Weights &weights, int base, int lane) {

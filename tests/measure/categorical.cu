@@ -75,8 +75,9 @@ struct timed_draw {
                   static_cast<uint64_t>(draws->first_row), index.data());
   }
   int by_lanes(int lanes) {
-    return run(rows->columns, rows->rows, rows->column_stride, rows->row_stride,
-               [&] { return lanes == 1 ? pass<1>() : lanes == 4 ? pass<4>() : pass<32>(); });
+    return run(rows->columns, rows->rows, rows->column_stride, rows->row_stride, [&] {
+      return lanes == 1 ? pass<1>() : lanes == 4 ? pass<4>() : pass<32>();
+    });
   }
 
   template <typename Way>

@@ -24,8 +24,10 @@ static SEXP element(SEXP list, const char *name) {
 
 static wb_run run_of(SEXP list) {
   const wb_run run = {
-    .threads = Rf_asInteger(element(list, "threads")), .isa = (wb_isa)Rf_asInteger(element(list, "isa")),
-    .device = Rf_asInteger(element(list, "device")), .memory_limit = (uint64_t)Rf_asReal(element(list, "memory_limit")),
+      .threads = Rf_asInteger(element(list, "threads")),
+      .isa = (wb_isa)Rf_asInteger(element(list, "isa")),
+      .device = Rf_asInteger(element(list, "device")),
+      .memory_limit = (uint64_t)Rf_asReal(element(list, "memory_limit")),
   };
   return run;
 }
@@ -53,8 +55,17 @@ static SEXP direct_sum(SEXP x, SEXP y, SEXP first, SEXP count, SEXP times, SEXP 
   wb_message message;
   SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)Rf_asReal(count)));
   const wb_convolution work = {
-    .pairs = 1, .m = Rf_xlength(x), .n = Rf_xlength(y), .p = REAL(x), .p_stride = 1, .q = REAL(y), .q_stride = 1,
-    .first = (int64_t)Rf_asReal(first), .count = Rf_xlength(result), .r = REAL(result), .r_stride = 1,
+      .pairs = 1,
+      .m = Rf_xlength(x),
+      .n = Rf_xlength(y),
+      .p = REAL(x),
+      .p_stride = 1,
+      .q = REAL(y),
+      .q_stride = 1,
+      .first = (int64_t)Rf_asReal(first),
+      .count = Rf_xlength(result),
+      .r = REAL(result),
+      .r_stride = 1,
   };
   for (int left = Rf_asInteger(times); left > 0; left--)
     stop_unless(backend->pmf->convolve(&work, &where, &poll, NULL, &message), &message);
@@ -88,16 +99,21 @@ static SEXP categorical(SEXP weights, SEXP seed, SEXP single, SEXP by_trees, SEX
   static const char *const names[] = {"seconds", "index", ""};
   const int trees = Rf_asLogical(by_trees), *const dim = INTEGER(Rf_getAttrib(weights, R_DimSymbol));
   const wb_categorical_rows rows = {
-    .rows = dim[trees], .columns = dim[!trees], .weights = REAL(weights), .row_stride = trees ? dim[0] : 1,
-    .column_stride = trees ? 1 : dim[0],
+      .rows = dim[trees],
+      .columns = dim[!trees],
+      .weights = REAL(weights),
+      .row_stride = trees ? dim[0] : 1,
+      .column_stride = trees ? 1 : dim[0],
   };
   SEXP result = PROTECT(Rf_mkNamed(VECSXP, (const char **)names));
   SET_VECTOR_ELT(result, 0, Rf_ScalarReal(NA_REAL));
   SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, (R_xlen_t)rows.rows));
   const wb_categorical_draws draws = {
-    .precision = Rf_asLogical(single) ? WB_SINGLE : WB_DOUBLE,
-    .key = wb_chain_key((uint64_t)Rf_asReal(seed), 0), .draws = 1, .index = INTEGER(VECTOR_ELT(result, 1)),
-    .index_stride = rows.rows,
+      .precision = Rf_asLogical(single) ? WB_SINGLE : WB_DOUBLE,
+      .key = wb_chain_key((uint64_t)Rf_asReal(seed), 0),
+      .draws = 1,
+      .index = INTEGER(VECTOR_ELT(result, 1)),
+      .index_stride = rows.rows,
   };
   const wb_run where = run_of(run);
   wb_message message;
@@ -106,7 +122,8 @@ static SEXP categorical(SEXP weights, SEXP seed, SEXP single, SEXP by_trees, SEX
   } else {
     measure_categorical *const measure = (measure_categorical *)R_ExternalPtrAddrFn(function);
     stop_unless(measure(&rows, &draws, Rf_asInteger(option), Rf_asInteger(times), REAL(VECTOR_ELT(result, 0)), &where,
-                        &message), &message);
+                        &message),
+                &message);
   }
   for (int64_t i = 0; i < rows.rows; i++) draws.index[i]++;
   UNPROTECT(1);
@@ -119,7 +136,8 @@ static SEXP polyagamma(SEXP count, SEXP shape, SEXP tilt, SEXP times, SEXP run, 
   double seconds = 0;
   measure_polyagamma *const measure = (measure_polyagamma *)R_ExternalPtrAddrFn(function);
   stop_unless(measure((int64_t)Rf_asReal(count), Rf_asReal(shape), Rf_asReal(tilt), Rf_asInteger(times), &seconds,
-                      &where, &message), &message);
+                      &where, &message),
+              &message);
   return Rf_ScalarReal(seconds);
 }
 
@@ -129,15 +147,16 @@ static SEXP convolution(SEXP pairs, SEXP n, SEXP skew, SEXP times, SEXP run, SEX
   double seconds = 0;
   measure_convolution *const measure = (measure_convolution *)R_ExternalPtrAddrFn(function);
   stop_unless(measure((int64_t)Rf_asReal(pairs), (int64_t)Rf_asReal(n), Rf_asLogical(skew), Rf_asInteger(times),
-                      &seconds, &where, &message), &message);
+                      &seconds, &where, &message),
+              &message);
   return Rf_ScalarReal(seconds);
 }
 
 void MEASURE_EXPORT R_init_measure(DllInfo *dll) {
   static const R_CallMethodDef entries[] = {
-    {"read_rate", (DL_FUNC)&read_rate, 2},     {"direct_sum", (DL_FUNC)&direct_sum, 6},
-    {"categorical", (DL_FUNC)&categorical, 8}, {"polyagamma", (DL_FUNC)&polyagamma, 6},
-    {"convolution", (DL_FUNC)&convolution, 6}, {NULL, NULL, 0},
+      {"read_rate", (DL_FUNC)&read_rate, 2},     {"direct_sum", (DL_FUNC)&direct_sum, 6},
+      {"categorical", (DL_FUNC)&categorical, 8}, {"polyagamma", (DL_FUNC)&polyagamma, 6},
+      {"convolution", (DL_FUNC)&convolution, 6}, {NULL, NULL, 0},
   };
   R_registerRoutines(dll, NULL, entries, NULL, NULL);
   R_useDynamicSymbols(dll, FALSE);

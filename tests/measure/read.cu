@@ -60,8 +60,7 @@ extern "C" MEASURE_EXPORT int wb_measure_read_rate(const wb_run *run, double *ra
   double seconds = 0;
   while (status == WB_OK) {
     status = values.allocate(bytes / sizeof(double), "what is read", message);
-    if (status == WB_OK)
-      status = wb::status_of(cudaMemset(values.data(), 0, bytes), "clearing what is read", message);
+    if (status == WB_OK) status = wb::status_of(cudaMemset(values.data(), 0, bytes), "clearing what is read", message);
     if (status == WB_OK) status = read_times(1, blocks, values, sums, bytes, &seconds, message);
     if (seconds >= SECONDS || 2 * bytes > MOST || 4 * bytes > available) break;
     bytes *= 2;

@@ -53,9 +53,7 @@ draw_calibration_coefficients <- function(model) {
 draw_calibration_groups <- function(model) {
   d <- model$data
   scale <- model$settings$group_scale * if (model$planted == "group") 1.5 else 1
-  if (model$groups == "none") {
-    return(list(linear = numeric(nrow(d)), values = NULL))
-  }
+  if (model$groups == "none") return(list(linear = numeric(nrow(d)), values = NULL))
   if (model$groups == "slopes") {
     # Huang and Wand (2013) with nu = 2, in units of predictors of deviation 1.
     auxiliary <- 1 / rgamma(2, 0.5, scale^-2)
@@ -111,9 +109,7 @@ draw_calibration_set <- function(model) {
       colnames(d$y) <- c("a", "b", "c")
       log_likelihood <- sum(vapply(1:40, function(i) dmultinom(d$y[i, ], prob = share[i, ], log = TRUE), 0))
     }
-    if (has_few_extremes(model$family, d$y)) {
-      return(list(data = d, values = c(values, log_likelihood = log_likelihood)))
-    }
+    if (has_few_extremes(model$family, d$y)) return(list(data = d, values = c(values, log_likelihood = log_likelihood)))
   }
 }
 

@@ -23,9 +23,7 @@ reference_categorical <- function(weights, seed, row, draws) {
     prefix <- Reduce(`+`, weights[items], accumulate = TRUE)
     sum <- prefix[[length(prefix)]]
     position <- uniform[[block]] * (before + sum) - before
-    if (sum > 0 && position >= 0) {
-      first <- items[[which(prefix > position)[[1L]]]]
-    }
+    if (sum > 0 && position >= 0) first <- items[[which(prefix > position)[[1L]]]]
     before <- before + sum
   }
   prefix <- Reduce(`+`, weights, accumulate = TRUE)
@@ -52,9 +50,7 @@ expect_law <- function(items, weights) {
       sum <- 0
     }
   }
-  if (sum < 10) {
-    cell[cell == at] <- max(at - 1L, 1L)
-  }
+  if (sum < 10) cell[cell == at] <- max(at - 1L, 1L)
   observed <- rowsum(count, cell)
   expected <- rowsum(expected, cell)
   if (length(expected) > 1L) {

@@ -74,9 +74,7 @@ cell_of <- function(generic, package, x) {
     }, NA))
     return(if (has_part || is.data.frame(x) && part == "frame_of") "all" else "refused")
   }
-  if (!is.null(utils::getS3method(generic, "warpbayes", optional = TRUE, envir = asNamespace(package)))) {
-    return("all")
-  }
+  if (!is.null(utils::getS3method(generic, "warpbayes", optional = TRUE, envir = asNamespace(package)))) return("all")
   if (package == "warpbayes") "refused" else "default"
 }
 

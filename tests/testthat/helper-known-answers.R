@@ -24,9 +24,7 @@ four_squares <- function(total) {
       c <- seq(0, floor(sqrt(rest)))
       d <- floor(sqrt(rest - c^2))
       found <- which(c^2 + d^2 == rest)
-      if (length(found)) {
-        return(c(a, b, c[[found[[1L]]]], d[[found[[1L]]]]))
-      }
+      if (length(found)) return(c(a, b, c[[found[[1L]]]], d[[found[[1L]]]]))
     }
   }
 }
@@ -62,12 +60,8 @@ known_cells <- function(rows, markers, seed, clusters = 4, atoms = FALSE, missin
   centre <- matrix(4096 * known_integers(clusters * markers, 6, seed + 1), clusters)
   noise <- rowSums(matrix(known_integers(4 * rows * markers, 2048, seed + 2), rows * markers))
   values <- centre[cluster, , drop = FALSE] + noise
-  if (atoms) {
-    values[seq(1, rows - 9, by = 3), 1L] <- 4096
-  }
-  if (missing) {
-    values[seq(4, length(values) - rows, by = 7)] <- NA
-  }
+  if (atoms) values[seq(1, rows - 9, by = 3), 1L] <- 4096
+  if (missing) values[seq(4, length(values) - rows, by = 7)] <- NA
   for (j in seq_len(markers)) {
     known <- !is.na(values[, j])
     values[known, j] <- exact_moments(values[known, j]) + 3 * j

@@ -21,9 +21,7 @@ polyagamma_worst_z <- function(x, shape, tilt) {
   var <- polyagamma_var(shape, tilt)
   fourth <- polyagamma_cumulant(shape, tilt, 4) + 2 * var^2
   # For very small shapes a few draws dominate the moments, so only the transforms are compared.
-  moments <- if (shape * n >= 1e4) {
-    c((mean(x) - mean) / sqrt(var / n), (mean((x - mean)^2) - var) / sqrt(fourth / n))
-  }
+  moments <- if (shape * n >= 1e4) c((mean(x) - mean) / sqrt(var / n), (mean((x - mean)^2) - var) / sqrt(fourth / n))
   rate <- c(0.3, 3) / mean
   expected <- polyagamma_laplace(rate, shape, tilt)
   second <- polyagamma_laplace(2 * rate, shape, tilt)

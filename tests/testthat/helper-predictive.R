@@ -21,9 +21,7 @@ reference_alpha <- function(i) (2 - 1 / i) / (i + 1)
 
 # The weight of an observation with covariates x_new at points x.
 reference_weight <- function(alpha, x, x_new, rho_x) {
-  if (ncol(x) == 0L) {
-    return(rep(alpha, nrow(x)))
-  }
+  if (ncol(x) == 0L) return(rep(alpha, nrow(x)))
   log_k <- rowSums(vapply(seq_len(ncol(x)), function(c) {
     r <- rho_x[[c]]
     -0.5 * log(1 - r^2) - (r^2 * (x[, c]^2 + x_new[[c]]^2) - 2 * r * x[, c] * x_new[[c]]) / (2 * (1 - r^2))

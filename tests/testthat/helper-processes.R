@@ -38,8 +38,6 @@ wait_for <- function(happened, log, seconds = 120) {
 # A process that has ended keeps its number until its parent asks about it. Linux calls it a zombie, Z.
 is_running <- function(process) {
   status <- sprintf("/proc/%d/stat", process)
-  lines <- if (file.exists(status)) {
-    suppressWarnings(tryCatch(readLines(status), error = function(error) ""))
-  }
+  lines <- if (file.exists(status)) suppressWarnings(tryCatch(readLines(status), error = function(error) ""))
   tools::pskill(process, 0L) && !any(grepl(") Z ", lines, fixed = TRUE))
 }

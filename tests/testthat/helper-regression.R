@@ -139,9 +139,7 @@ draw_toy_parameters <- function(toy) {
 }
 
 toy_ellipse_size <- function(toy) {
-  if (is.null(toy$terms)) {
-    return(ellipse_size(toy$p, toy$groups, outcomes = toy$outcomes))
-  }
+  if (is.null(toy$terms)) return(ellipse_size(toy$p, toy$groups, outcomes = toy$outcomes))
   ellipse_size(toy$p, vapply(toy$terms, function(term) term$levels, 0),
     vapply(toy$terms, function(term) max(1, ncol(term$z)), 0), is_group = FALSE, outcomes = toy$outcomes)
 }

@@ -69,9 +69,7 @@ reference_labels <- function(joint, key, iteration, precision = "double") {
   for (block in seq_len(blocks)) {
     columns <- seq(16 * block - 15, min(16 * block, k))
     prefix <- t(apply(weight[, columns, drop = FALSE], 1L, cumsum))
-    if (length(columns) == 1L) {
-      prefix <- t(prefix)
-    }
+    if (length(columns) == 1L) prefix <- t(prefix)
     sum <- prefix[, ncol(prefix)]
     position <- uniform[, block] * (before + sum) - before
     inside <- position >= 0 & sum > 0
@@ -113,9 +111,7 @@ run_sweeps <- function(session, prior, statistics, concentration, key, p, iterat
 sweep_once <- function(x, components, seed, statistics = NULL, prior = sampler_prior(ncol(x)), concentration = 1.5,
                        iteration = 1, moves = FALSE, precision = "double", backend = "cpu") {
   p <- ncol(x)
-  if (is.null(statistics)) {
-    statistics <- numeric(components * statistics_size(p))
-  }
+  if (is.null(statistics)) statistics <- numeric(components * statistics_size(p))
   run <- resolve_run(backend, 2)
   session <- native(C_mixture_open, x, numeric(p), rep(1, p), as.integer(precision == "single"), FALSE, run)
   on.exit(.Call(C_mixture_close, session))

@@ -1,9 +1,7 @@
 # The assignment problem: comparison with all permutations, and ties.
 
 permutations <- function(n) {
-  if (n == 1) {
-    return(matrix(1L, 1, 1))
-  }
+  if (n == 1) return(matrix(1L, 1, 1))
   smaller <- permutations(n - 1L)
   do.call(rbind, lapply(seq_len(n), function(first) cbind(first, ifelse(smaller >= first, smaller + 1L, smaller))))
 }

@@ -171,9 +171,7 @@ test_that("after a failed sweep the sweeps before it are kept", {
       plan <- mixture_sampler(fit)
       right <- plan$step
       plan$step <- function(session, state, sweeps, keep) {
-        if (state$sweep + sweeps >= sweep) {
-          stop_warpbayes("input", "a planted failure")
-        }
+        if (state$sweep + sweeps >= sweep) stop_warpbayes("input", "a planted failure")
         right(session, state, sweeps, keep)
       }
       plan

@@ -24,9 +24,7 @@ log_beta_fraction <- function(a, b, x) {
     d <- 1 / (1 + term * d)
     c <- 1 + term / c
     f <- f * c * d
-    if (abs(c * d - 1) < 1e-13) {
-      break
-    }
+    if (abs(c * d - 1) < 1e-13) break
   }
   -log(f)
 }
@@ -35,9 +33,7 @@ log_ratio <- function(q, away) if (q < 0.5) log(q) else log1p(-away)
 
 # log P(N > k) beyond the mean. R's pbinom() and pnbinom() are wrong by factors of e^90 and more for some parameters.
 log_binomial_tail <- function(k, trials, prob) {
-  if (k >= trials) {
-    return(-Inf)
-  }
+  if (k >= trials) return(-Inf)
   dbinom(k + 1, trials, prob, log = TRUE) + log1p(-prob) + log_beta_fraction(k + 1, trials - k, prob)
 }
 
@@ -124,13 +120,9 @@ test_that("the search for the tail keeps the bound and is at most twice too far,
       label <- paste(name, paste(names(case$arguments), "=", unlist(case$arguments), collapse = ", "), some, log_tail)
       expect_gte(outputs, 1)
       # A sum of 1e12 terms has its logarithms to within 0.01.
-      if (outputs - 1 < largest) {
-        expect_lte(case$log_tail(outputs - 1), log_tail + 0.01, label = label)
-      }
+      if (outputs - 1 < largest) expect_lte(case$log_tail(outputs - 1), log_tail + 0.01, label = label)
       half <- floor((outputs - 1) / 2) - 1
-      if (half > case$counting$mean) {
-        expect_gt(case$log_tail(half), log_tail, label = label)
-      }
+      if (half > case$counting$mean) expect_gt(case$log_tail(half), log_tail, label = label)
     }
   }
 })
@@ -148,9 +140,7 @@ test_that("random parameters give the known law up to the tail", {
       tail <- power_of_ten(-30, -8)
       zero <- if (runif(1) < 0.5) runif(1)
       label <- paste(name, paste(names(case$arguments), "=", unlist(case$arguments), collapse = ", "), some, tail)
-      if (warpbayes:::outputs_to_tail(case$counting, Inf, c(0, 1), log(tail) - 30) > 2e5) {
-        next
-      }
+      if (warpbayes:::outputs_to_tail(case$counting, Inf, c(0, 1), log(tail) - 30) > 2e5) next
       done <- done + 1
       x <- do.call(compound_pmf, c(list(name, size, tail = tail, zero = zero, threads = 2), case$arguments))
       last <- warpbayes:::last_of(x)
@@ -163,9 +153,7 @@ test_that("random parameters give the known law up to the tail", {
       n <- x$from + seq_along(x$prob)[-1L] - 1
       seen <- n >= 2 & x$prob[-1L] > 1e-290 & x$prob[-length(x$prob)] > 1e-290
       ratio <- x$prob[-1L] / x$prob[-length(x$prob)]
-      if (any(seen)) {
-        expect_lt(max(abs(ratio[seen] / case$ratio(n[seen]) - 1)), 1e-9, label = label)
-      }
+      if (any(seen)) expect_lt(max(abs(ratio[seen] / case$ratio(n[seen]) - 1)), 1e-9, label = label)
     }
   }
   expect_gt(done, 4 * each)

@@ -18,9 +18,7 @@ reference_log2 <- function(x, y, i) {
   k <- i - j + 1
   exponent <- x$exponent[j] + y$exponent[k]
   possible <- is.finite(exponent)
-  if (!any(possible)) {
-    return(c(0, -Inf))
-  }
+  if (!any(possible)) return(c(0, -Inf))
   largest <- max(exponent[possible])
   near <- which(possible & exponent > largest - 900)
   c(sum(x$mantissa[j][near] * y$mantissa[k][near] * 2^(exponent[near] - largest)), largest)

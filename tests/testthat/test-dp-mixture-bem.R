@@ -18,9 +18,7 @@ reference_step <- function(z, r, alpha, prior, estimate) {
   v <- (n + extra) / (n + extra + alpha + behind)
   v[[k]] <- 1
   rest <- log1p(-v[-k])
-  if (k > 1) {
-    alpha <- (prior$concentration[["shape"]] + k - 2 + extra) / (prior$concentration[["rate"]] - sum(rest))
-  }
+  if (k > 1) alpha <- (prior$concentration[["shape"]] + k - 2 + extra) / (prior$concentration[["rate"]] - sum(rest))
   gamma <- prior$mean_scale
   means <- matrix(0, k, p)
   covariances <- array(0, c(p, p, k))

@@ -43,9 +43,7 @@ start_workers <- function(count) {
 # All tests share three workers, except tests that damage their workers.
 shared <- new.env()
 workers <- function(count) {
-  if (is.null(shared$cluster)) {
-    shared$cluster <- with_options(list(socketOptions = "no-delay"), start_workers(3))
-  }
+  if (is.null(shared$cluster)) shared$cluster <- with_options(list(socketOptions = "no-delay"), start_workers(3))
   shared$cluster[seq_len(count)]
 }
 # `repeated`: whether the test also runs on the emulator.
@@ -468,9 +466,7 @@ test_that("clusters that cannot be used are refused", {
       namespace <- asNamespace("warpbayes")
       known <- if (name == "spec") namespace$.__NAMESPACE__.$spec else get(name, envir = namespace)
       assign("kept", known, envir = globalenv())
-      if (is.null(value)) {
-        value <- function() 0
-      }
+      if (is.null(value)) value <- function() 0
       if (name == "spec") {
         assign("spec", replace(namespace$.__NAMESPACE__.$spec, "version", value), envir = namespace$.__NAMESPACE__.)
       } else {
@@ -633,9 +629,7 @@ test_that("values that no worker or manager can have computed are refused in eac
   kind_of <- function(request) readBin(request[29:32], "integer")
   # Puts a number at the end, at the beginning or everywhere in messages of one kind.
   change <- function(kind, where, value) function(bytes, request = bytes) {
-    if (kind_of(request) != kind) {
-      return(bytes)
-    }
+    if (kind_of(request) != kind) return(bytes)
     value <- if (is.raw(value)) value else writeBin(value, raw())
     first <- if (identical(bytes, request)) 56 else 0
     at <- switch(where,
@@ -767,6 +761,4 @@ test_that("workers of snow and of MPI can be used", {
   run("snow::makeMPIcluster(2)", "Rmpi::mpi.abort()", Sys.which("mpirun"), "--oversubscribe", "-np", "1", rscript)
 })
 
-if (!is.null(shared$cluster)) {
-  parallel::stopCluster(shared$cluster)
-}
+if (!is.null(shared$cluster)) parallel::stopCluster(shared$cluster)

@@ -346,9 +346,7 @@ reference_log_prior <- function(fit, draw, m, gamma, nu, phi, concentration) {
     gamma <- draws$prior_mean_scale[draw, 1]
     total <- total + 2 * log(b) - 3 * log(gamma) - b / gamma
   }
-  if ("df" %in% fit$prior$learn) {
-    nu <- draws$prior_df[draw, 1]
-  }
+  if ("df" %in% fit$prior$learn) nu <- draws$prior_df[draw, 1]
   if ("scale" %in% fit$prior$learn) {
     q <- p + 2
     r <- phi / q

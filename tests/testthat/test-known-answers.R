@@ -29,9 +29,7 @@ mixture_values <- function(fit) {
 with_known_weights <- function(fit) {
   weights <- known_weights(fit$components, 5)
   fit$draws$weights[] <- weights
-  if (!is.null(fit$draws$sample_weights)) {
-    fit$draws$sample_weights[] <- c(weights, rev(weights))
-  }
+  if (!is.null(fit$draws$sample_weights)) fit$draws$sample_weights[] <- c(weights, rev(weights))
   fit
 }
 
@@ -714,13 +712,9 @@ for (topic in names(known_topics)) {
     for (i in which(known_cases$topic == topic)) {
       row <- known_cases[i, ]
       found <- known_result(row$topic, row$case, row$precision)
-      if (is.na(found)) {
-        next
-      }
+      if (is.na(found)) next
       is_digest <- !startsWith(found, "an error")
-      if (write_known && is_digest) {
-        known_cases$digest[[i]] <<- found
-      }
+      if (write_known && is_digest) known_cases$digest[[i]] <<- found
       expect(
         is_digest && (write_known || identical(found, row$digest)),
         sprintf("%s precision: the result is %s, the known answer is %s", known_row(row), found, row$digest)
@@ -729,9 +723,7 @@ for (topic in names(known_topics)) {
   })
 }
 
-if (write_known) {
-  utils::write.csv(known_cases, known_file, row.names = FALSE)
-}
+if (write_known) utils::write.csv(known_cases, known_file, row.names = FALSE)
 
 test_that("the table of known answers has each case once", {
   skip_if(write_known, "written")

@@ -152,9 +152,7 @@ random_support <- function() {
   prob <- rexp(n)^sample(c(1, 8), 1)
   prob[sample(n, n %/% 3)] <- 0
   prob <- prob / sum(prob)
-  if (runif(1) < 0.6) {
-    return(pmf(prob, from = sample(-3:5, 1) * sample(c(1, 0.5, 1 / 3), 1), by = sample(steps, 1)))
-  }
+  if (runif(1) < 0.6) return(pmf(prob, from = sample(-3:5, 1) * sample(c(1, 0.5, 1 / 3), 1), by = sample(steps, 1)))
   pmf(prob, values = sort(sample(c(-5:20, 1e9 + 1:10, 12345678), n)))
 }
 

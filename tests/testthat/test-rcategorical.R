@@ -131,9 +131,7 @@ test_that("threads, instruction sets and backends give the same draws", {
         expect_identical(draw(backend = "cpu"), expected)
       }
       options(warpbayes.isa = NULL)
-      if (precision == "double") {
-        expect_identical(draw(), expected)
-      }
+      if (precision == "double") expect_identical(draw(), expected)
     }
   }
 })

@@ -70,9 +70,7 @@ test_that("gammas from tables do not depend on threads, instruction set or backe
   case <- function(...) topic_model(x, topics, alpha = 0.1, beta = 0.05, iter = 2, warmup = 1, start = "random",
     seed = 4, ...)
   reference <- case(threads = 1, backend = "cpu")
-  if (resolve_run()$backend != "cpu") {
-    return(expect_same_topics(case(threads = 2), reference))
-  }
+  if (resolve_run()$backend != "cpu") return(expect_same_topics(case(threads = 2), reference))
   expect_same_topics(case(threads = 3), reference)
   for (isa in instruction_sets()) {
     expect_same_topics(with_options(list(warpbayes.isa = isa), case(threads = 2)), reference)
@@ -81,9 +79,7 @@ test_that("gammas from tables do not depend on threads, instruction set or backe
   learned <- function(...) {
     topic_model(x, 1010, start = "random", alpha = "symmetric", beta = "learn", iter = 3, warmup = 1, seed = 4, ...)
   }
-  if (!extended()) {
-    return(expect_same_topics(learned(threads = 2), learned(threads = 1)))
-  }
+  if (!extended()) return(expect_same_topics(learned(threads = 2), learned(threads = 1)))
   reference <- learned(threads = 1)
   for (isa in instruction_sets()) {
     expect_same_topics(with_options(list(warpbayes.isa = isa), learned(threads = 2)), reference)

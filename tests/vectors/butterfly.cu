@@ -172,8 +172,10 @@ void check_draws(const char *precision) {
       for (int c = 0; c < columns; c++) {
         const double x = wb_uniform(wb_bits64(wb_philox(9, (uint32_t)columns, (uint32_t)r, (uint32_t)c, 0), 0));
         const bool zero = r == 0 || (columns > 4 && (c < 2 || c > columns - 3)) || (x < 0.3 && columns > 4);
-        weights[(size_t)(r * columns + c)] =
-          zero ? Real(0) : (Real)(r % 3 == 0 ? x : r % 3 == 1 ? 1 : x * x * x * 1e-6);
+        weights[(size_t)(r * columns + c)] = zero ? Real(0)
+                                                  : (Real)(r % 3 == 0   ? x
+                                                           : r % 3 == 1 ? 1
+                                                                        : x * x * x * 1e-6);
       }
       if (r == 1) weights[(size_t)(r * columns)] = (Real)1e300 * (Real)1e300;
       const wb_bits bits = wb_philox(11, (uint32_t)columns, (uint32_t)r, 0, 0);

@@ -16,9 +16,7 @@ static void report(const char *name, double worst, double limit) {
 }
 
 /* Uniform words, the same in every run. */
-static uint64_t word(uint32_t i, uint32_t j) {
-  return wb_bits64(wb_philox(42, i, j, 0, 0), 0);
-}
+static uint64_t word(uint32_t i, uint32_t j) { return wb_bits64(wb_philox(42, i, j, 0, 0), 0); }
 
 #define MOST 128
 #define UNIFORMS (1u << 23)
@@ -94,10 +92,7 @@ static const struct {
   draw_single *single;
   draw_double *full;
 } laws[] = {
-  {"one pass", one_passf, one_pass},
-  {"inversion", by_inversionf, by_inversion},
-  {"trees", by_treesf, by_trees}
-};
+    {"one pass", one_passf, one_pass}, {"inversion", by_inversionf, by_inversion}, {"trees", by_treesf, by_trees}};
 
 /* Rows for which rounding matters: zeros at both ends and between, weights of very different magnitudes, and equal
  * neighbours. */

@@ -23,6 +23,4 @@ static int wb_cases_evaluate(wb_case *cases, size_t count) {
   return status != cudaSuccess;
 }
 
-int main(int argc, char **argv) {
-  return wb_check_main("CUDA", argc, argv);
-}
+int main(int argc, char **argv) { return wb_check_main("CUDA", argc, argv); }

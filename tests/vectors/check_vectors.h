@@ -55,31 +55,31 @@ static const wb_signature wb_signatures[] = {
     {"lgamma", WB_F_LGAMMA, 0, 1, 1, 0},
     {"normal_quantile", WB_F_NORMAL_QUANTILE, 0, 1, 1, 0},
     {"normal_cdf", WB_F_NORMAL_CDF, 0, 1, 1, 0},
-    {"copula", WB_F_COPULA, 0, 3, 2, 0},             /* u rho z; conditional, density */
+    {"copula", WB_F_COPULA, 0, 3, 2, 0}, /* u rho z; conditional, density */
     {"exp_weightf", WB_F_EXP_WEIGHTF, 0, 1, 1, 0},
     {"logf", WB_F_LOGF, 0, 1, 1, 0},
-    {"philox", WB_F_PHILOX, 5, 0, 4, 1},             /* key c0 c1 c2 c3 */
-    {"chain_key", WB_F_CHAIN_KEY, 2, 0, 1, 1},       /* seed chain */
-    {"uniform", WB_F_UNIFORM, 1, 0, 1, 0},           /* bits */
-    {"uniformf", WB_F_UNIFORMF, 1, 0, 1, 0},         /* bits */
+    {"philox", WB_F_PHILOX, 5, 0, 4, 1},       /* key c0 c1 c2 c3 */
+    {"chain_key", WB_F_CHAIN_KEY, 2, 0, 1, 1}, /* seed chain */
+    {"uniform", WB_F_UNIFORM, 1, 0, 1, 0},     /* bits */
+    {"uniformf", WB_F_UNIFORMF, 1, 0, 1, 0},   /* bits */
     {"stream_bits", WB_F_STREAM_BITS, 4, 0, 5, 1},
     {"stream_uniform", WB_F_STREAM_UNIFORM, 4, 0, 5, 0},
     {"normal", WB_F_NORMAL, 4, 0, 5, 0},
-    {"student", WB_F_STUDENT, 4, 1, 5, 0},           /* df */
+    {"student", WB_F_STUDENT, 4, 1, 5, 0}, /* df */
     {"exponential", WB_F_EXPONENTIAL, 4, 0, 5, 0},
-    {"log_gamma", WB_F_LOG_GAMMA, 4, 1, 5, 0},       /* shape */
-    {"gamma", WB_F_GAMMA, 4, 1, 5, 0},               /* shape */
-    {"log_beta", WB_F_LOG_BETA, 4, 2, 6, 0},         /* a b; log v, log(1 - v), three times */
-    {"log_dirichlet", WB_F_LOG_DIRICHLET, 4, 3, 6, 0}, /* three shapes; twice */
-    {"tables", WB_F_TABLES, 4, 2, 5, 0},               /* concentration, customers */
-    {"binomial", WB_F_BINOMIAL, 4, 2, 5, 0},           /* trials, probability */
+    {"log_gamma", WB_F_LOG_GAMMA, 4, 1, 5, 0},                     /* shape */
+    {"gamma", WB_F_GAMMA, 4, 1, 5, 0},                             /* shape */
+    {"log_beta", WB_F_LOG_BETA, 4, 2, 6, 0},                       /* a b; log v, log(1 - v), three times */
+    {"log_dirichlet", WB_F_LOG_DIRICHLET, 4, 3, 6, 0},             /* three shapes; twice */
+    {"tables", WB_F_TABLES, 4, 2, 5, 0},                           /* concentration, customers */
+    {"binomial", WB_F_BINOMIAL, 4, 2, 5, 0},                       /* trials, probability */
     {"wishart_gram_factor", WB_F_WISHART_GRAM_FACTOR, 4, 1, 6, 0}, /* df; p = 3 */
     {"sine_cosine", WB_F_SINE_COSINE, 0, 1, 2, 0},
-    {"angle", WB_F_ANGLE, 0, 2, 1, 0},                     /* y x */
-    {"polyagamma", WB_F_POLYAGAMMA, 3, 2, 3, 0},           /* key iteration element, shape tilt; three elements */
-    {"polyagamma_by", WB_F_POLYAGAMMA_BY, 4, 2, 1, 0},     /* way key iteration element, shape tilt */
-    {"polyagamma_cumulant", WB_F_POLYAGAMMA_CUMULANT, 1, 2, 1, 0}, /* order, shape tilt */
-    {"polyagamma_law", WB_F_POLYAGAMMA_LAW, 0, 3, 3, 0},   /* x shape tilt; logs of density and tails */
+    {"angle", WB_F_ANGLE, 0, 2, 1, 0},                 /* y x */
+    {"polyagamma", WB_F_POLYAGAMMA, 3, 2, 3, 0},       /* key iteration element, shape tilt; three elements */
+    {"polyagamma_by", WB_F_POLYAGAMMA_BY, 4, 2, 1, 0}, /* way key iteration element, shape tilt */
+    {"polyagamma_cumulant", WB_F_POLYAGAMMA_CUMULANT, 1, 2, 1, 0},  /* order, shape tilt */
+    {"polyagamma_law", WB_F_POLYAGAMMA_LAW, 0, 3, 3, 0},            /* x shape tilt; logs of density and tails */
     {"polyagamma_quantile", WB_F_POLYAGAMMA_QUANTILE, 0, 3, 2, 0}}; /* log p, shape tilt; lower, upper */
 
 typedef struct wb_case {
@@ -92,9 +92,7 @@ typedef struct wb_case {
   uint64_t computed[WB_CASE_VALUES];
 } wb_case;
 
-static inline uint64_t wb_case_absent(void) {
-  return 0xFFF8DEADDEADDEADu; /* a NaN that no function returns */
-}
+static inline uint64_t wb_case_absent(void) { return 0xFFF8DEADDEADDEADu; /* a NaN that no function returns */ }
 
 WB_HD void wb_case_evaluate(wb_case *one) {
   double x = one->number[0];
@@ -116,8 +114,8 @@ WB_HD void wb_case_evaluate(wb_case *one) {
     case WB_F_EXP_WEIGHTF: value[0] = (double)wb_exp_weightf((float)x); break;
     case WB_F_LOGF: value[0] = (double)wb_logf((float)x); break;
     case WB_F_PHILOX: {
-      wb_bits block = wb_philox(one->word[0], (uint32_t)one->word[1], (uint32_t)one->word[2],
-                                (uint32_t)one->word[3], (uint32_t)one->word[4]);
+      wb_bits block = wb_philox(one->word[0], (uint32_t)one->word[1], (uint32_t)one->word[2], (uint32_t)one->word[3],
+                                (uint32_t)one->word[4]);
       for (int i = 0; i < 4; i++) bits[i] = block.word[i];
       return;
     }
@@ -169,8 +167,8 @@ WB_HD void wb_case_evaluate(wb_case *one) {
     case WB_F_ANGLE: value[0] = wb_angle(x, one->number[1]); break;
     case WB_F_POLYAGAMMA:
       for (int i = 0; i < 3; i++)
-        value[i] = wb_polyagamma_draw(one->word[0], (uint32_t)one->word[1], one->word[2] + (uint64_t)i, x,
-                                      one->number[1]);
+        value[i] =
+            wb_polyagamma_draw(one->word[0], (uint32_t)one->word[1], one->word[2] + (uint64_t)i, x, one->number[1]);
       break;
     case WB_F_POLYAGAMMA_BY:
       value[0] = wb_polyagamma_draw_by((int)one->word[0], one->word[1], (uint32_t)one->word[2], one->word[3], x,
@@ -182,8 +180,8 @@ WB_HD void wb_case_evaluate(wb_case *one) {
       break;
     case WB_F_POLYAGAMMA_QUANTILE:
       for (int i = 0; i < 2; i++)
-        value[i] = wb_polyagamma_quantile(i ? WB_POLYAGAMMA_UPPER : WB_POLYAGAMMA_LOWER, x, one->number[1],
-                                          one->number[2]);
+        value[i] =
+            wb_polyagamma_quantile(i ? WB_POLYAGAMMA_UPPER : WB_POLYAGAMMA_LOWER, x, one->number[1], one->number[2]);
       break;
     case WB_F_WISHART_GRAM_FACTOR: wb_draw_wishart_gram_factor(&stream, 3, x, value); break;
   }

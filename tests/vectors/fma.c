@@ -26,9 +26,21 @@ static double number(uint64_t bits, uint64_t more, int least, int range) {
   return wb_bits_double((bits & 0x8000000000000000u) | biased << 52 | fraction);
 }
 
-static const double special[] = {0.0, 1.0, 1.0000000000000002, 0.9999999999999999, 4.9406564584124654e-324,
-  2.2250738585072009e-308, 2.2250738585072014e-308, 1.7976931348623157e308, 8.9884656743115795e307,
-  1.4901161193847656e-8, 134217729.0, 9007199254740991.0, HUGE_VAL, -HUGE_VAL, 3.0};
+static const double special[] = {0.0,
+                                 1.0,
+                                 1.0000000000000002,
+                                 0.9999999999999999,
+                                 4.9406564584124654e-324,
+                                 2.2250738585072009e-308,
+                                 2.2250738585072014e-308,
+                                 1.7976931348623157e308,
+                                 8.9884656743115795e307,
+                                 1.4901161193847656e-8,
+                                 134217729.0,
+                                 9007199254740991.0,
+                                 HUGE_VAL,
+                                 -HUGE_VAL,
+                                 3.0};
 
 static void arguments(uint64_t i, double *a, double *b, double *c) {
   const uint64_t w[6] = {word(i, 0), word(i, 1), word(i, 2), word(i, 3), word(i, 4), word(i, 5)};
@@ -90,9 +102,10 @@ int main(int argc, char **argv) {
       printf("fma(%a, %a, %a) is %a, not %a; fmaf(%a, %a, %a) is %a, not %a\n", a, b, c, expected, found, (double)x,
              (double)y, (double)z, (double)expectedf, (double)foundf);
   }
-  printf("%llu of %llu results differ from fma(); a * b + c would differ in %llu; %llu are subnormal, %llu not "
-         "finite\n",
-         (unsigned long long)wrong, (unsigned long long)count, (unsigned long long)unfused,
-         (unsigned long long)subnormal, (unsigned long long)infinite);
+  printf(
+      "%llu of %llu results differ from fma(); a * b + c would differ in %llu; %llu are subnormal, %llu not "
+      "finite\n",
+      (unsigned long long)wrong, (unsigned long long)count, (unsigned long long)unfused, (unsigned long long)subnormal,
+      (unsigned long long)infinite);
   return wrong > 0 || unfused < count / 100 || subnormal < count / 100;
 }

@@ -23,24 +23,24 @@ static const uint64_t wb_key = 20240601;
 static void wb_uniforms(uint64_t first, uint32_t iteration, double *u) {
   for (int l = 0; l < WB_LANES; l++) {
     uint64_t element = first + (uint64_t)l;
-    u[l] = wb_uniform(wb_bits64(
-        wb_philox(wb_key, 0, (uint32_t)element, wb_philox_c2(WB_PURPOSE_SIMULATION, element), iteration), 0));
+    u[l] = wb_uniform(
+        wb_bits64(wb_philox(wb_key, 0, (uint32_t)element, wb_philox_c2(WB_PURPOSE_SIMULATION, element), iteration), 0));
   }
 }
 
-#define WB_DOUBLES(name, argument, ours)                     \
-  static void wb_lanes_##name(const double *u, double *y) {  \
-    for (int l = 0; l < WB_LANES; l++) {                     \
-      double x = argument;                                   \
-      y[l] = ours;                                           \
-    }                                                        \
+#define WB_DOUBLES(name, argument, ours) \
+  static void wb_lanes_##name(const double *u, double *y) { \
+    for (int l = 0; l < WB_LANES; l++) { \
+      double x = argument; \
+      y[l] = ours; \
+    } \
   }
-#define WB_SINGLES(name, argument, ours)                     \
-  static void wb_lanes_##name(const double *u, double *y) {  \
-    float x[WB_LANES], z[WB_LANES];                          \
+#define WB_SINGLES(name, argument, ours) \
+  static void wb_lanes_##name(const double *u, double *y) { \
+    float x[WB_LANES], z[WB_LANES]; \
     for (int l = 0; l < WB_LANES; l++) x[l] = (float)(argument); \
-    for (int l = 0; l < WB_LANES; l++) z[l] = ours;          \
-    for (int l = 0; l < WB_LANES; l++) y[l] = (double)z[l];  \
+    for (int l = 0; l < WB_LANES; l++) z[l] = ours; \
+    for (int l = 0; l < WB_LANES; l++) y[l] = (double)z[l]; \
   }
 
 /* Half of the arguments of log are near 1; the others have any exponent. */
@@ -68,21 +68,20 @@ typedef struct wb_subject {
   void (*loop)(const double *u, double *y);
 } wb_subject;
 
-static const wb_subject wb_subjects[] = {
-    {"uniform", wb_lanes_uniform},
-    {"exp", wb_lanes_exp},
-    {"exp_weight", wb_lanes_exp_weight},
-    {"expm1", wb_lanes_expm1},
-    {"log", wb_lanes_log},
-    {"log1p", wb_lanes_log1p},
-    {"sqrt", wb_lanes_sqrt},
-    {"lgamma", wb_lanes_lgamma},
-    {"normal_quantile", wb_lanes_normal_quantile},
-    {"normal_cdf", wb_lanes_normal_cdf},
-    {"copula_conditional", wb_lanes_copula_conditional},
-    {"copula_density", wb_lanes_copula_density},
-    {"exp_weightf", wb_lanes_exp_weightf},
-    {"logf", wb_lanes_logf}};
+static const wb_subject wb_subjects[] = {{"uniform", wb_lanes_uniform},
+                                         {"exp", wb_lanes_exp},
+                                         {"exp_weight", wb_lanes_exp_weight},
+                                         {"expm1", wb_lanes_expm1},
+                                         {"log", wb_lanes_log},
+                                         {"log1p", wb_lanes_log1p},
+                                         {"sqrt", wb_lanes_sqrt},
+                                         {"lgamma", wb_lanes_lgamma},
+                                         {"normal_quantile", wb_lanes_normal_quantile},
+                                         {"normal_cdf", wb_lanes_normal_cdf},
+                                         {"copula_conditional", wb_lanes_copula_conditional},
+                                         {"copula_density", wb_lanes_copula_density},
+                                         {"exp_weightf", wb_lanes_exp_weightf},
+                                         {"logf", wb_lanes_logf}};
 
 /* FNV-1a over 64-bit words, with one hash per lane so that it costs little. All NaNs count as one value, because their
  * bits differ between machines. */

@@ -25,9 +25,7 @@ static double entry(const double *triangle, int r, int c) {
   return c > r ? 0.0 : triangle[wb_packed_row(r) + (size_t)c];
 }
 
-static double symmetric(const double *half, int r, int c) {
-  return c > r ? entry(half, c, r) : entry(half, r, c);
-}
+static double symmetric(const double *half, int r, int c) { return c > r ? entry(half, c, r) : entry(half, r, c); }
 
 /* Largest |sum_k a(r,k) b(k,c) - expected(r,c)| over the sum of |a b|. */
 static double product_error(int p, const double *left, int left_transposed, const double *right, int right_transposed,
@@ -42,8 +40,9 @@ static double product_error(int p, const double *left, int left_transposed, cons
         sum = wb_fma(a, b, sum);
         size += fabs(a * b);
       }
-      double wanted = !expected ? (double)(r == c)
-                                : expected_symmetric ? symmetric(expected, r, c) : entry(expected, r, c);
+      double wanted = !expected            ? (double)(r == c)
+                      : expected_symmetric ? symmetric(expected, r, c)
+                                           : entry(expected, r, c);
       double error = fabs(sum - wanted) / size;
       if (!(error <= worst)) worst = error;
     }

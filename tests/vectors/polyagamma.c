@@ -35,9 +35,7 @@ static complex_quad log_cosh(complex_quad v) {
   const complex_quad w = csqrtq(v);
   return w + clogq((1 + cexpq(-2 * w)) / 2);
 }
-static quad log_cosh_real(quad v) {
-  return crealq(log_cosh(at(v, 0)));
-}
+static quad log_cosh_real(quad v) { return crealq(log_cosh(at(v, 0))); }
 
 /* The log of the density, the lower tail or the upper tail: the integral of exp(s x) E exp(-s X), divided by s for
  * tails, along a parabola in v = c^2/4 + s/2. Cancellation is harmless with 113 bits. */
@@ -90,9 +88,7 @@ static quad log_law(int quantity, quad x, quad b, quad c) {
   return 2 * x * (v0 - pole) - b * (here - constant) + logq(scale);
 }
 
-static quad mean_of(quad b, quad c) {
-  return c == 0 ? b / 4 : b * tanhq(c / 2) / (2 * c);
-}
+static quad mean_of(quad b, quad c) { return c == 0 ? b / 4 : b * tanhq(c / 2) / (2 * c); }
 
 /* P(X <= x). */
 static quad lower(quad x, quad b, quad c) {
@@ -101,9 +97,7 @@ static quad lower(quad x, quad b, quad c) {
                             : 1 - expq(log_law(WB_POLYAGAMMA_UPPER, x, b, c));
 }
 
-static quad normal_lower(quad z) {
-  return erfcq(-z / sqrtq(2)) / 2;
-}
+static quad normal_lower(quad z) { return erfcq(-z / sqrtq(2)) / 2; }
 
 static quad expansion_distance(double b, double c, int cumulants, int points) {
   const wb_polyagamma_expansion series = wb_polyagamma_expansion_prepare(b, c, cumulants);
@@ -169,8 +163,8 @@ static quad part_variation(quad b, quad c, int points) {
   return differ + missed;
 }
 
-static const char *const way_names[] = {"none", "units", "parts", "expansion, 8 cumulants", "expansion, 6 cumulants",
-                                        "inverse Gaussian"};
+static const char *const way_names[] = {
+    "none", "units", "parts", "expansion, 8 cumulants", "expansion, 6 cumulants", "inverse Gaussian"};
 
 static quad distance_of(double b, double c, int points) {
   const int way = wb_polyagamma_choose(b, c);
@@ -215,12 +209,13 @@ static quad law_error(double b, double c) {
 #define LAW_ERROR 2e-11
 
 int main(int argc, char **argv) {
-  static const double few[][2] = {{0.001, 0}, {0.3, 5}, {0.999, 0}, {4.5, 2}, {11.999, 2.4}, {12, 5}, {29.99, 4},
-                                  {30, 4}, {14, 16.4}, {1000, 0}};
-  static const double shapes[] = {1e-3, 1e-2, 0.1, 0.3, 0.6, 0.9, 0.999999, 1, 1.5, 1.999, 2, 4, 4.5, 7.3, 11, 11.999,
-                                  12, 13.7, 17, 22, 29.999, 30, 50, 100, 171, 1000, 1e4, 1e5, 1e6};
-  static const double tilts[] = {0, 1e-6, 0.01, 0.3, 1, 1.9999, 2, 2.399, 2.4, 3, 4, 5, 6.5, 8, 10, 12, 14.999, 15.001,
-                                 17, 20, 22, 30, 100, 1000, 1e4};
+  static const double few[][2] = {{0.001, 0}, {0.3, 5},   {0.999, 0}, {4.5, 2},   {11.999, 2.4},
+                                  {12, 5},    {29.99, 4}, {30, 4},    {14, 16.4}, {1000, 0}};
+  static const double shapes[] = {1e-3,   1e-2, 0.1, 0.3, 0.6, 0.9,    0.999999, 1,    1.5, 1.999,
+                                  2,      4,    4.5, 7.3, 11,  11.999, 12,       13.7, 17,  22,
+                                  29.999, 30,   50,  100, 171, 1000,   1e4,      1e5,  1e6};
+  static const double tilts[] = {0, 1e-6, 0.01, 0.3,    1,      1.9999, 2,  2.399, 2.4, 3,   4,    5,  6.5,
+                                 8, 10,   12,   14.999, 15.001, 17,     20, 22,    30,  100, 1000, 1e4};
   const int table = argc > 1 && argv[1][0] == 't', full = argc > 1;
   const int rows = full ? (int)(sizeof shapes / sizeof *shapes) : (int)(sizeof few / sizeof *few);
   const int columns = full ? (int)(sizeof tilts / sizeof *tilts) + 1 : 1;
@@ -249,8 +244,9 @@ int main(int argc, char **argv) {
       }
     }
   if (!table)
-    printf("Polya-Gamma laws: %d values, %d outside; "
-           "largest Kolmogorov distance of a draw %.2g, error of the law %.2g\n",
-           checks, failures, (double)worst, (double)worst_error);
+    printf(
+        "Polya-Gamma laws: %d values, %d outside; "
+        "largest Kolmogorov distance of a draw %.2g, error of the law %.2g\n",
+        checks, failures, (double)worst, (double)worst_error);
   return failures != 0;
 }

@@ -4,10 +4,10 @@
 
 namespace wb {
 
-#define DRAW(Real, P, R)                                                                                   \
-  template __global__ void mixture_draw<Real, P, R>(const Real *, int, const Real *, int, const Real *,    \
-                                                    const int32_t *, uint64_t, uint32_t, uint64_t,         \
-                                                    int64_t, int32_t *, Real *);
+#define DRAW(Real, P, R) \
+  template __global__ void mixture_draw<Real, P, R>(const Real *, int, const Real *, int, const Real *, \
+                                                    const int32_t *, uint64_t, uint32_t, uint64_t, int64_t, int32_t *, \
+                                                    Real *);
 DRAW(float, 28, 4)
 DRAW(float, 40, 4)
 DRAW(double, 40, 2)

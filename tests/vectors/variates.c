@@ -87,9 +87,7 @@ static double uniform_cdf(double y, const double *unused) {
   (void)unused;
   return y;
 }
-static double normal_cdf(double y, const double *sd) {
-  return 0.5 * erfc(-y / sd[0] / sqrt(2.0));
-}
+static double normal_cdf(double y, const double *sd) { return 0.5 * erfc(-y / sd[0] / sqrt(2.0)); }
 static double exponential_cdf(double y, const double *unused) {
   (void)unused;
   return -expm1(-y);
@@ -206,8 +204,8 @@ static void check_gamma_strips(double *draws, int n) {
       const double shape = bases[b] + count, wrong = 1.02 * shape;
       wb_gamma_strips_build(shape, &strips->law[count], strips->strip[count]);
       for (int i = 0; i < n; i++)
-        draws[i] = wb_draw_log_gamma_by_strips(strips, count, key, WB_PURPOSE_SIMULATION,
-                                               (uint32_t)(100 + 10 * b + c), (uint64_t)i);
+        draws[i] = wb_draw_log_gamma_by_strips(strips, count, key, WB_PURPOSE_SIMULATION, (uint32_t)(100 + 10 * b + c),
+                                               (uint64_t)i);
       double product = 0.0;
       for (int i = 0; i + 1 < n; i++)
         product += (gamma_cdf(draws[i], &shape) - 0.5) * (gamma_cdf(draws[i + 1], &shape) - 0.5);
@@ -316,9 +314,9 @@ static void check_whole_law(const char *name, double *draws, int n, const double
 }
 
 static void check_binomial(double *draws, int n) {
-  const double cases[][2] = {{1, 0.3},    {7, 0.5},     {30, 0.9},    {100, 0.11},  {24, 0.5},    {25, 0.5},
-                             {121, 0.1},  {1000, 0.02}, {1000, 0.98}, {5000, 0.25}, {1e5, 0.001}, {1e5, 1e-5},
-                             {1e5, 0.499}};
+  const double cases[][2] = {{1, 0.3},     {7, 0.5},    {30, 0.9},    {100, 0.11},  {24, 0.5},
+                             {25, 0.5},    {121, 0.1},  {1000, 0.02}, {1000, 0.98}, {5000, 0.25},
+                             {1e5, 0.001}, {1e5, 1e-5}, {1e5, 0.499}};
   char name[64];
   for (size_t s = 0; s < sizeof cases / sizeof cases[0]; s++) {
     const int trials = (int)cases[s][0];
@@ -371,8 +369,8 @@ static void check_levels(double *draws, int n) {
     snprintf(name, sizeof name, "tables by levels at %g", shape);
     for (int i = 0; i < n; i++) {
       int64_t above = histogram[LEVELS];
-      int64_t tables = wb_topic_level_openings(key, WB_PURPOSE_SIMULATION, 13, (uint64_t)i, shape, histogram, 1,
-                                               LEVELS, &above);
+      int64_t tables =
+          wb_topic_level_openings(key, WB_PURPOSE_SIMULATION, 13, (uint64_t)i, shape, histogram, 1, LEVELS, &above);
       for (int j = 0; j < COUNTS; j++)
         tables += wb_topic_openings(key, WB_PURPOSE_SIMULATION, 14, (uint64_t)i * COUNTS + (uint64_t)j, shape, 0.0,
                                     LEVELS, count[j]);

@@ -9,9 +9,7 @@
 #include "mixture/mixture.h"
 #include "numeric/memory.h"
 
-static int64_t leaves_of(int64_t rows) {
-  return (rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
-}
+static int64_t leaves_of(int64_t rows) { return (rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS; }
 
 /* The pieces of all rows; the worker has the pieces first, ..., end - 1, which the nodes cover. */
 typedef struct shard {
@@ -30,9 +28,7 @@ static shard shard_of(const wb_cluster_worker *worker) {
   return s;
 }
 
-static int32_t samples_of(const wb_cluster_worker *worker) {
-  return worker->data.sample ? worker->data.samples : 0;
-}
+static int32_t samples_of(const wb_cluster_worker *worker) { return worker->data.sample ? worker->data.samples : 0; }
 
 static size_t place_request(const wb_cluster_worker *worker, const wb_cluster_head *head, const void *request,
                             wb_cluster_request *r) {
@@ -61,15 +57,15 @@ int wb_cluster_answer_size(const wb_cluster_worker *worker, const void *request,
     return WB_ERROR_INPUT;
   }
   const shard s = shard_of(worker);
-  const wb_cluster_share share = {worker->data.columns, samples_of(worker), s.nodes, worker->data.first_row,
-                                  worker->data.rows, worker->rows};
+  const wb_cluster_share share = {worker->data.columns,   samples_of(worker), s.nodes,
+                                  worker->data.first_row, worker->data.rows,  worker->rows};
   const char *const wrong = wb_cluster_wrong_request(&r, &share);
   if (wrong) {
     wb_message_write(message, "the request of the mixture's manager has %s", wrong);
     return WB_ERROR_INPUT;
   }
-  *bytes = wb_cluster_place_part(&part, &r.head, worker->data.columns, samples_of(worker), s.nodes, worker->data.rows,
-                                 NULL);
+  *bytes =
+      wb_cluster_place_part(&part, &r.head, worker->data.columns, samples_of(worker), s.nodes, worker->data.rows, NULL);
   return WB_OK;
 }
 
@@ -122,8 +118,7 @@ static int choose_anchors(const wb_cluster_worker *worker, const wb_cluster_head
                                                         part->anchors, message);
   for (size_t i = 0; i < 2 * (size_t)pairs->pairs && status == WB_OK; i++) {
     const int64_t row = part->anchors[i];
-    if (row < 0)
-      memset(part->values + i * p, 0, p * sizeof(double));
+    if (row < 0) memset(part->values + i * p, 0, p * sizeof(double));
     else
       status = wb_mixture_scaled_row(worker->backend, worker->session, &worker->data, row - worker->data.first_row,
                                      part->values + i * p, message);
@@ -147,12 +142,10 @@ int wb_cluster_answer(wb_cluster_worker *worker, const void *request, void *repl
   int status;
   if (head.kind == WB_CLUSTER_ANCHORS) return choose_anchors(worker, &head, &pairs, &part, message);
   /* With a part of the rows, these calls leave their sums in the session; put_nodes() fetches them. */
-  if (head.kind == WB_CLUSTER_DRAW)
-    status = draw(worker, &r, &part, message);
+  if (head.kind == WB_CLUSTER_DRAW) status = draw(worker, &r, &part, message);
   else if (head.kind == WB_CLUSTER_HALVES)
     status = table->draw_halves(worker->session, &pairs, &parameters, r.anchors, head.known, head.key, head.iteration,
                                 head.step, part.nodes, part.log_probability, message);
-  else
-    status = table->weigh_rows(worker->session, &parameters, part.nodes, &unused, message);
+  else status = table->weigh_rows(worker->session, &parameters, part.nodes, &unused, message);
   return status == WB_OK ? put_nodes(worker, &head, &s, part.nodes, message) : status;
 }

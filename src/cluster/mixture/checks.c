@@ -74,8 +74,8 @@ const char *wb_cluster_wrong_request(const wb_cluster_request *r, const wb_clust
     if (!are_logarithms(r->log_weight, samples * k)) return "weights that are no numbers";
     return head->wants_labels < 0 || head->wants_labels > 1 ? "a switch that is neither 0 nor 1" : NULL;
   }
-  if (head->kind != WB_CLUSTER_WEIGH && (!are_between(r->pair, k, INT32_MIN, head->pairs) ||
-                                         !are_between(r->side, k, INT32_MIN, 2)))
+  if (head->kind != WB_CLUSTER_WEIGH &&
+      (!are_between(r->pair, k, INT32_MIN, head->pairs) || !are_between(r->side, k, INT32_MIN, 2)))
     return "a pair or a half that does not exist";
   if (head->kind == WB_CLUSTER_ANCHORS) return NULL;
   if (!are_finite(r->factor, summed * wb_packed_size(share->columns)) || !are_finite(r->offset, summed * p) ||

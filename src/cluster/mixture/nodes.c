@@ -19,9 +19,7 @@ static void *place(layout *at, size_t count, size_t bytes) {
   return item;
 }
 
-static size_t samples_of(int32_t samples) {
-  return samples > 0 ? (size_t)samples : 1;
-}
+static size_t samples_of(int32_t samples) { return samples > 0 ? (size_t)samples : 1; }
 
 int32_t wb_cluster_summed(const wb_cluster_head *head) {
   return head->kind == WB_CLUSTER_HALVES ? 2 * head->pairs : head->components;
@@ -64,8 +62,8 @@ size_t wb_cluster_place_part(wb_cluster_part *r, const wb_cluster_head *head, in
     r->values = place(&at, 2 * pairs * p, sizeof(double));
     return at.used;
   }
-  r->nodes = place(&at, (size_t)nodes * ((size_t)wb_cluster_summed(head) * WB_MIXTURE_STATISTICS(p) + 1),
-                   sizeof(double));
+  r->nodes =
+      place(&at, (size_t)nodes * ((size_t)wb_cluster_summed(head) * WB_MIXTURE_STATISTICS(p) + 1), sizeof(double));
   if (head->kind == WB_CLUSTER_DRAW && samples > 0) r->sizes = place(&at, (size_t)samples * k, sizeof(double));
   if (head->kind == WB_CLUSTER_DRAW && head->wants_labels) r->labels = place(&at, (size_t)rows, sizeof(int32_t));
   if (head->kind == WB_CLUSTER_HALVES) r->log_probability = place(&at, pairs, sizeof(double));

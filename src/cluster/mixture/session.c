@@ -19,8 +19,8 @@ typedef struct cluster_session {
   wb_cluster cluster;
   int32_t columns, samples; /* samples: 0 if the rows are one sample */
   int64_t pieces;
-  int32_t count;     /* of components; 0: not set yet */
-  int32_t nodes;     /* of all workers */
+  int32_t count; /* of components; 0: not set yet */
+  int32_t nodes; /* of all workers */
   wb_cluster_node *node;
   int32_t *first_node; /* workers + 1 */
   wb_cluster_reply *replies;
@@ -39,9 +39,7 @@ typedef struct cluster_session {
   double *anchor_values; /* 2 WB_MIXTURE_MOST_PAIRS x columns */
 } cluster_session;
 
-static cluster_session *of(wb_mixture_session *session) {
-  return (cluster_session *)session;
-}
+static cluster_session *of(wb_mixture_session *session) { return (cluster_session *)session; }
 
 /* Enlarges memory that keeps its size between calls. */
 static int make_room(void **memory, size_t *held, size_t bytes, const char *purpose, wb_message *message) {
@@ -72,8 +70,7 @@ int wb_cluster_open(const wb_mixture_data *data, const wb_call *call, const wb_c
                most = workers * WB_CLUSTER_MOST_NODES;
   const size_t numbers = 2 * WB_MIXTURE_MOST_PAIRS * p;
   const size_t bytes = sizeof(cluster_session) + workers * sizeof(wb_cluster_reply) +
-                       (pieces + most) * sizeof(double *) + numbers * sizeof(double) +
-                       (workers + 1) * sizeof(int32_t);
+                       (pieces + most) * sizeof(double *) + numbers * sizeof(double) + (workers + 1) * sizeof(int32_t);
   wb_mixture_data none = *data;
   cluster_session *s = calloc(1, bytes);
   if (!s) return wb_out_of_memory(message, "the mixture session", bytes);
@@ -103,17 +100,15 @@ int wb_cluster_open(const wb_mixture_data *data, const wb_call *call, const wb_c
   none.missing = NULL;
   none.first_row = none.piece = 0;
   if (status == WB_OK) status = s->local->mixture->open(&none, &call->run, &s->components, message);
-  if (status == WB_OK)
-    *session = (wb_mixture_session *)s;
-  else
-    close_session((wb_mixture_session *)s);
+  if (status == WB_OK) *session = (wb_mixture_session *)s;
+  else close_session((wb_mixture_session *)s);
   return status;
 }
 
 static wb_cluster_share share_of(const cluster_session *s, int32_t w) {
   const int64_t *const first = s->cluster.first_row + w;
-  const wb_cluster_share share = {s->columns, s->samples, s->first_node[w + 1] - s->first_node[w], first[0],
-                                  first[1] - first[0], s->cluster.first_row[s->cluster.workers]};
+  const wb_cluster_share share = {s->columns, s->samples,          s->first_node[w + 1] - s->first_node[w],
+                                  first[0],   first[1] - first[0], s->cluster.first_row[s->cluster.workers]};
   return share;
 }
 
@@ -203,8 +198,8 @@ static int draw_components(wb_mixture_session *session, const wb_mixture_law *la
                            uint32_t iteration, wb_message *message) {
   cluster_session *s = of(session);
   const size_t p = (size_t)s->columns, triangle = wb_packed_size(s->columns);
-  const wb_cluster_head head = {.component_key = key, .component_iteration = iteration, .kind = WB_CLUSTER_DRAW,
-                                .components = s->count};
+  const wb_cluster_head head = {
+      .component_key = key, .component_iteration = iteration, .kind = WB_CLUSTER_DRAW, .components = s->count};
   wb_cluster_request r;
   const size_t bytes = wb_cluster_place_request(&r, &head, s->columns, s->samples, NULL);
   int status = make_room(&s->draw, &s->draw_bytes, bytes, "a request to the workers", message);
@@ -295,8 +290,11 @@ static uint64_t ticket(uint64_t key, uint32_t iteration, uint64_t row, int half)
 static int choose_anchors(wb_mixture_session *session, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration,
                           int64_t *anchors, wb_message *message) {
   cluster_session *s = of(session);
-  const wb_cluster_head head = {.key = key, .iteration = iteration, .kind = WB_CLUSTER_ANCHORS,
-                                .components = pairs->components, .pairs = pairs->pairs};
+  const wb_cluster_head head = {.key = key,
+                                .iteration = iteration,
+                                .kind = WB_CLUSTER_ANCHORS,
+                                .components = pairs->components,
+                                .pairs = pairs->pairs};
   const size_t p = (size_t)s->columns;
   wb_cluster_request r;
   size_t bytes;
@@ -327,8 +325,13 @@ static int draw_halves(wb_mixture_session *session, const wb_mixture_pairs *pair
                        const int64_t *anchors, int known, uint64_t key, uint32_t iteration, uint32_t step,
                        double *statistics, double *log_probability, wb_message *message) {
   cluster_session *s = of(session);
-  const wb_cluster_head head = {.key = key, .iteration = iteration, .step = step, .kind = WB_CLUSTER_HALVES,
-                                .components = pairs->components, .pairs = pairs->pairs, .known = known};
+  const wb_cluster_head head = {.key = key,
+                                .iteration = iteration,
+                                .step = step,
+                                .kind = WB_CLUSTER_HALVES,
+                                .components = pairs->components,
+                                .pairs = pairs->pairs,
+                                .known = known};
   wb_cluster_request r;
   size_t bytes;
   const double *total;
@@ -401,25 +404,24 @@ static int get_nodes(wb_mixture_session *session, double *nodes, wb_message *mes
 }
 
 static const wb_mixture_functions functions = {
-  .set_components = set_components,
-  .set_statistics = set_statistics,
-  .get_statistics = get_statistics,
-  .draw_components = draw_components,
-  .add_precisions = add_precisions,
-  .measure = measure,
-  .draw_labels = draw_labels,
-  .finish_labels = finish_labels,
-  .get_components = get_components,
-  .evaluate = evaluate,
-  .add_densities = add_densities,
-  .choose_anchors = choose_anchors,
-  .draw_halves = draw_halves,
-  .weigh_rows = weigh_rows,
-  .get_nodes = get_nodes,
-  .get_row = get_row,
-  .close = close_session,
+    .set_components = set_components,
+    .set_statistics = set_statistics,
+    .get_statistics = get_statistics,
+    .draw_components = draw_components,
+    .add_precisions = add_precisions,
+    .measure = measure,
+    .draw_labels = draw_labels,
+    .finish_labels = finish_labels,
+    .get_components = get_components,
+    .evaluate = evaluate,
+    .add_densities = add_densities,
+    .choose_anchors = choose_anchors,
+    .draw_halves = draw_halves,
+    .weigh_rows = weigh_rows,
+    .get_nodes = get_nodes,
+    .get_row = get_row,
+    .close = close_session,
 };
 
 const wb_backend wb_mixture_cluster = {
-  .abi_version = WB_ABI_VERSION, .size = sizeof(wb_backend), .name = "cluster", .mixture = &functions
-};
+    .abi_version = WB_ABI_VERSION, .size = sizeof(wb_backend), .name = "cluster", .mixture = &functions};

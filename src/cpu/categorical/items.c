@@ -45,9 +45,7 @@
 #include "cpu/both_precisions.h"
 
 /* Threads for `work` weights and draws. Waking threads takes some microseconds. */
-static int threads_for(double work, const wb_run *run) {
-  return work < 1e5 ? 1 : wb_idle_threads(run->threads);
-}
+static int threads_for(double work, const wb_run *run) { return work < 1e5 ? 1 : wb_idle_threads(run->threads); }
 
 /* Draw 0 of rows, `together` rows a piece. */
 typedef struct first_draws {
@@ -73,9 +71,9 @@ static void draw_dense_piece(void *context, int64_t piece) {
     return;
   }
   for (int64_t i = 0; i < count; i++)
-    draws->index[first + i] = (single ? draw_row_single : draw_row_double)(
-        rows->columns, weights + i * rows->row_stride, rows->column_stride, NULL, rows->is_log, draws->key,
-        row + (uint64_t)i);
+    draws->index[first + i] =
+        (single ? draw_row_single : draw_row_double)(rows->columns, weights + i * rows->row_stride, rows->column_stride,
+                                                     NULL, rows->is_log, draws->key, row + (uint64_t)i);
 }
 
 /* Draw 0 of all rows. */
@@ -155,9 +153,7 @@ static row_entries sparse_entries(const wb_categorical_sparse *rows, int64_t i) 
 }
 
 /* Rounds up to whole cache lines. */
-static size_t whole_lines(size_t bytes) {
-  return (bytes + 63) / 64 * 64;
-}
+static size_t whole_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /* Draws first..end - 1 of rows. One of `dense` and `sparse` is NULL. */
 typedef struct more_draws {
@@ -236,11 +232,11 @@ static int draw_more(const wb_categorical_rows *dense, const wb_categorical_spar
   const size_t guide_bytes = slices ? whole_lines(((size_t)slices + 1) * sizeof(int32_t)) : 0,
                bytes = prefix_bytes + guide_bytes;
   const int64_t together =
-    by_draws || bytes > SUMMED_BYTES ? 1 : wb_min_int(SUMMED_ROWS, (int64_t)(SUMMED_BYTES / bytes));
+      by_draws || bytes > SUMMED_BYTES ? 1 : wb_min_int(SUMMED_ROWS, (int64_t)(SUMMED_BYTES / bytes));
   more_draws call = {dense, sparse, rows, draws, first, end, run->isa, slices, prefix_bytes, bytes, together};
   const int done = by_draws ? draw_shared_rows(&call, threads)
-                            : wb_spread_with_memory(threads, (rows + together - 1) / together,
-                                                    bytes * (size_t)together, draw_rows, &call);
+                            : wb_spread_with_memory(threads, (rows + together - 1) / together, bytes * (size_t)together,
+                                                    draw_rows, &call);
   return done ? WB_OK : wb_out_of_memory(message, "prefix sums of the weights", bytes * (size_t)together);
 }
 
@@ -293,6 +289,6 @@ static int draw_sparse(const wb_categorical_sparse *rows, const wb_categorical_d
 }
 
 const wb_categorical_functions wb_cpu_categorical = {
-  .draw = draw,
-  .draw_sparse = draw_sparse,
+    .draw = draw,
+    .draw_sparse = draw_sparse,
 };

@@ -64,10 +64,8 @@ static int prefix_sums(int64_t count, const double *weights, int64_t stride, int
 static inline int32_t search_prefix(const REAL *prefix, REAL target, int32_t low, int32_t high) {
   while (low < high) {
     const int32_t middle = low + (high - low) / 2;
-    if (prefix[middle] > target)
-      high = middle;
-    else
-      low = middle + 1;
+    if (prefix[middle] > target) high = middle;
+    else low = middle + 1;
   }
   return low;
 }
@@ -98,8 +96,8 @@ static void invert_row(int64_t columns, const REAL *prefix, const int32_t *colum
   for (int64_t base = first - first % DRAW_TILE; base < first + count; base += DRAW_TILE) {
     const int64_t begin = base < first ? first : base;
     const int64_t end = base + DRAW_TILE < first + count ? base + DRAW_TILE : first + count;
-    REAL_NAME(WB_LOOP(categorical_guess_double, isa), WB_LOOP(categorical_guess_single, isa))(
-        key, row, (uint64_t)base, slices, guide, uniform, guess);
+    REAL_NAME(WB_LOOP(categorical_guess_double, isa), WB_LOOP(categorical_guess_single, isa))
+    (key, row, (uint64_t)base, slices, guide, uniform, guess);
     for (int64_t d = begin; d < end; d++) {
       int32_t item = guess[d - base];
       if (item < 0) {

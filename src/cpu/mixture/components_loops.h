@@ -10,7 +10,7 @@ static int WB_NAME(mixture_components_draw)(const wb_mixture_session *session, c
   int failed = 0;
   for (int32_t l = first; l < end; l++) {
     const size_t j = (size_t)source[l], at = (size_t)l;
-    const wb_component out = {session->mean + at * p, session->offset + at * p, session->factor + at * triangle,
+    const wb_component out = {session->mean + at * p, session->offset + at * p,      session->factor + at * triangle,
                               session->pull + at * p, session->log_determinant + at, session->floor_trace + at};
     failed += !wb_component_draw(alone, law, session->statistics + j * WB_MIXTURE_STATISTICS(p), key, iteration,
                                  (uint64_t)j, work, out);

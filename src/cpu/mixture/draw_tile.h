@@ -31,8 +31,7 @@ WB_INLINE void add_squares(const int count, int row, const REAL *restrict coeffi
   for (int c = 0; c < row; c++) {
     REAL_VECTOR value[4];
     WB_UNROLL
-    for (int v = 0; v < VECTORS; v++)
-      value[v] = *(const REAL_VECTOR *)(x + (size_t)c * MIXTURE_TILE + v * LANES);
+    for (int v = 0; v < VECTORS; v++) value[v] = *(const REAL_VECTOR *)(x + (size_t)c * MIXTURE_TILE + v * LANES);
     WB_UNROLL
     for (int i = 0; i < count; i++) {
       const REAL_VECTOR coefficient = REAL_SET(line[i][c]);
@@ -80,8 +79,7 @@ static void mixture_log_weight(int lanes, int p, const REAL *restrict coefficien
     }
     WB_UNROLL
     for (int v = 0; v < VECTORS; v++)
-      *(REAL_VECTOR *)(log_weight + first + v * LANES) =
-          REAL_FMA(REAL_SET((REAL)-0.5), squares[v], REAL_SET(constant));
+      *(REAL_VECTOR *)(log_weight + first + v * LANES) = REAL_FMA(REAL_SET((REAL)-0.5), squares[v], REAL_SET(constant));
   }
 }
 

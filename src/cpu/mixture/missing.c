@@ -25,7 +25,7 @@
 #include "numeric/isa.h"
 
 struct wb_cpu_missing {
-  int64_t *base;      /* patterns: where the values of their rows begin */
+  int64_t *base; /* patterns: where the values of their rows begin */
   /* The last draws, by place in the list of incomplete rows; NULL before the first draw. */
   double *log_sum, *value; /* of each row; of each missing value */
   int32_t *label;
@@ -42,18 +42,14 @@ static int64_t leaves_of(const wb_mixture_session *session) {
   return (session->data.rows + WB_LEAF_ROWS - 1) / WB_LEAF_ROWS;
 }
 
-static int is_single(const wb_mixture_session *session) {
-  return session->data.precision == WB_SINGLE;
-}
+static int is_single(const wb_mixture_session *session) { return session->data.precision == WB_SINGLE; }
 
 /* Numbers in a block of components. */
 static size_t block_size(const wb_mixture_session *session) {
   return (wb_missing_size(session->data.columns) + 1) * WB_MISSING_LANES;
 }
 
-static int32_t blocks_of(int32_t components) {
-  return (components + WB_MISSING_LANES - 1) / WB_MISSING_LANES;
-}
+static int32_t blocks_of(int32_t components) { return (components + WB_MISSING_LANES - 1) / WB_MISSING_LANES; }
 
 static size_t table_bytes(const wb_mixture_session *session, int32_t components) {
   return (size_t)blocks_of(components) * block_size(session) * (is_single(session) ? sizeof(float) : sizeof(double));
@@ -236,8 +232,7 @@ static const void *weights_of(const wb_mixture_session *session, int32_t row) {
                             : (const void *)((const double *)session->share + at);
 }
 
-static void draw_share(const wb_mixture_session *session, uint64_t key, uint32_t iteration, int64_t share,
-                       int thread) {
+static void draw_share(const wb_mixture_session *session, uint64_t key, uint32_t iteration, int64_t share, int thread) {
   const struct wb_cpu_missing *m = session->missing;
   const wb_mixture_missing *data = session->data.missing;
   const int p = session->data.columns, single = is_single(session);

@@ -93,10 +93,8 @@ static void draw_tile_halves(const wb_mixture_session *session, const halves_req
   /* Most pairs of small data have a few rows only. */
   const int lanes = (count + PAIR_LANES - 1) / PAIR_LANES * PAIR_LANES;
   wb_cpu_mixture_tile_gather(session, leaf_begin, member, count, lanes, t);
-  if (single)
-    t->loop.halves_single(lanes, p, (const float *)ask->packed + stride, (float *)t->x, difference);
-  else
-    t->loop.halves_double(lanes, p, (const double *)ask->packed + stride, t->x, difference);
+  if (single) t->loop.halves_single(lanes, p, (const float *)ask->packed + stride, (float *)t->x, difference);
+  else t->loop.halves_double(lanes, p, (const double *)ask->packed + stride, t->x, difference);
   t->loop.draw_halves(lanes, ask->key, ask->iteration, ask->step, t->number, difference, half, log_half[0],
                       log_half[1]);
   for (int l = 0; l < count; l++) {
@@ -186,8 +184,12 @@ int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pai
   int64_t total[WB_MIXTURE_MOST_PAIRS] = {0};
   double unused = 0;
   const halves_request ask = {pairs, packed, anchors, known, key, iteration, step};
-  const mixture_pass pass = {.work = session->components, .lists = pairs->pairs + 1, .components = 2 * pairs->pairs,
-                             .counts = (size_t)pairs->pairs, .leaf = halve_leaf, .ask = &ask};
+  const mixture_pass pass = {.work = session->components,
+                             .lists = pairs->pairs + 1,
+                             .components = 2 * pairs->pairs,
+                             .counts = (size_t)pairs->pairs,
+                             .leaf = halve_leaf,
+                             .ask = &ask};
   status = wb_cpu_mixture_pass(session, &pass, statistics, &unused, total, message);
   for (int32_t g = 0; g < pairs->pairs && status == WB_OK; g++) log_probability[g] = (double)total[g] / WB_HALF_UNIT;
   free(packed);

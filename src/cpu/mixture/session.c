@@ -112,9 +112,7 @@ static void keep_tile(const wb_mixture_session *session, const draw_request *ask
 }
 
 /* The number of groups. Incomplete rows are one more group, which is drawn separately. */
-static int32_t groups_of(const wb_mixture_session *session) {
-  return session->data.sample ? session->data.samples : 1;
-}
+static int32_t groups_of(const wb_mixture_session *session) { return session->data.sample ? session->data.samples : 1; }
 
 /* Writes the group of each row of a leaf to t->drawn. Rows of a group have the same log weights. Returns whether there
  * is only one group. */
@@ -203,8 +201,12 @@ static int draw_labels(wb_mixture_session *session, const double *log_weight, ui
   if (status == WB_OK) status = wb_cpu_mixture_pack(session, &allocation, &packed, message);
   if (status != WB_OK) return status;
   const draw_request ask = {packed, key, iteration, labels};
-  const mixture_pass pass = {.work = k, .lists = k > groups ? k : groups + 1, .components = k, .counts = counts,
-                             .leaf = draw_leaf, .ask = &ask};
+  const mixture_pass pass = {.work = k,
+                             .lists = k > groups ? k : groups + 1,
+                             .components = k,
+                             .counts = counts,
+                             .leaf = draw_leaf,
+                             .ask = &ask};
   session->pairing++;
   if (counts > 0) memset(session->sizes, 0, counts * sizeof(int64_t));
   status = wb_cpu_mixture_pass(session, &pass, session->statistics, &session->log_likelihood, session->sizes, message);
@@ -242,8 +244,7 @@ static void evaluate_tile(const evaluation *call, int64_t at, int rows, tile *t)
   if (data->precision == WB_SINGLE)
     t->loop.evaluate_single(p, k, call->packed, (float *)t->x, (int32_t *)t->label, (float *)t->log_sum, out,
                             call->count, rows);
-  else
-    t->loop.evaluate_double(p, k, call->packed, t->x, t->label, t->log_sum, out, call->count, rows);
+  else t->loop.evaluate_double(p, k, call->packed, t->x, t->label, t->log_sum, out, call->count, rows);
   for (int l = 0; l < rows; l++) {
     if (call->labels) call->labels[at + l] = tile_label(data, t, l);
     if (call->log_density) call->log_density[at + l] = tile_log_sum(data, t, l);
@@ -258,9 +259,8 @@ static void evaluate_tiles(void *context, int64_t piece, void *memory) {
     evaluate_tile(call, at, (int)wb_min_int(MIXTURE_TILE, end - at), &t);
 }
 
-static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters,
-                    int64_t first, int64_t count, int32_t *labels, double *log_density,
-                    double *probability, wb_message *message) {
+static int evaluate(wb_mixture_session *session, const wb_mixture_parameters *parameters, int64_t first, int64_t count,
+                    int32_t *labels, double *log_density, double *probability, wb_message *message) {
   const int64_t tiles = (count + MIXTURE_TILE - 1) / MIXTURE_TILE;
   void *packed;
   int status = wb_cpu_mixture_pack(session, parameters, &packed, message);
@@ -311,22 +311,22 @@ static int add_densities(wb_mixture_session *session, const wb_mixture_parameter
 }
 
 const wb_mixture_functions wb_cpu_mixture = {
-  .open = open_session,
-  .set_components = wb_cpu_mixture_set_components,
-  .set_statistics = wb_cpu_mixture_set_statistics,
-  .get_statistics = wb_cpu_mixture_get_statistics,
-  .draw_components = wb_cpu_mixture_draw_components,
-  .add_precisions = wb_cpu_mixture_add_precisions,
-  .measure = wb_cpu_mixture_measure,
-  .draw_labels = draw_labels,
-  .finish_labels = finish_labels,
-  .get_components = wb_cpu_mixture_get_components,
-  .evaluate = evaluate,
-  .add_densities = add_densities,
-  .choose_anchors = wb_cpu_mixture_choose_anchors,
-  .draw_halves = wb_cpu_mixture_draw_halves,
-  .weigh_rows = wb_cpu_mixture_weigh_rows,
-  .get_nodes = wb_cpu_mixture_get_nodes,
-  .get_row = wb_cpu_mixture_get_row,
-  .close = close_session,
+    .open = open_session,
+    .set_components = wb_cpu_mixture_set_components,
+    .set_statistics = wb_cpu_mixture_set_statistics,
+    .get_statistics = wb_cpu_mixture_get_statistics,
+    .draw_components = wb_cpu_mixture_draw_components,
+    .add_precisions = wb_cpu_mixture_add_precisions,
+    .measure = wb_cpu_mixture_measure,
+    .draw_labels = draw_labels,
+    .finish_labels = finish_labels,
+    .get_components = wb_cpu_mixture_get_components,
+    .evaluate = evaluate,
+    .add_densities = add_densities,
+    .choose_anchors = wb_cpu_mixture_choose_anchors,
+    .draw_halves = wb_cpu_mixture_draw_halves,
+    .weigh_rows = wb_cpu_mixture_weigh_rows,
+    .get_nodes = wb_cpu_mixture_get_nodes,
+    .get_row = wb_cpu_mixture_get_row,
+    .close = close_session,
 };

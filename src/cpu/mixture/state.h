@@ -17,25 +17,25 @@ typedef struct mixture_scratch {
 } mixture_scratch;
 
 struct wb_mixture_session {
-  wb_mixture_data data; /* center and inverse_scale are the session's own copies */
-  int32_t *labels;      /* rows: the last draw */
+  wb_mixture_data data;           /* center and inverse_scale are the session's own copies */
+  int32_t *labels;                /* rows: the last draw */
   struct wb_cpu_missing *missing; /* see cpu/mixture/missing.c; NULL if no values are missing */
   int threads;
   wb_isa isa;
-  int32_t components; /* 0 before they are set */
-  double *memory;     /* holds all that follows */
-  double *statistics; /* components x WB_MIXTURE_STATISTICS(columns) */
-  double *mean, *offset, *factor, *pull; /* see wb_component */
+  int32_t components;                                   /* 0 before they are set */
+  double *memory;                                       /* holds all that follows */
+  double *statistics;                                   /* components x WB_MIXTURE_STATISTICS(columns) */
+  double *mean, *offset, *factor, *pull;                /* see wb_component */
   double *log_determinant, *floor_trace, *log_constant; /* components */
-  void *share;           /* samples x components, doubles or floats: see set_constants(); NULL without samples */
-  int64_t *sizes;        /* samples x components: rows of the last labels; NULL without samples */
-  double log_likelihood; /* of the last labels */
-  double *nodes;         /* of a part of the rows: see get_nodes() */
+  void *share;                  /* samples x components, doubles or floats: see set_constants(); NULL without samples */
+  int64_t *sizes;               /* samples x components: rows of the last labels; NULL without samples */
+  double log_likelihood;        /* of the last labels */
+  double *nodes;                /* of a part of the rows: see get_nodes() */
   size_t node_count, node_room; /* doubles in `nodes`, and doubles that have room */
   mixture_scratch *scratch;     /* of each thread */
-  int32_t *pair;     /* components: the pair of each when halves were drawn last; NULL before */
+  int32_t *pair;                /* components: the pair of each when halves were drawn last; NULL before */
   int32_t pair_components, pairs; /* of that call */
-  uint64_t pairing;  /* changes when the labels or the pairs change */
+  uint64_t pairing;               /* changes when the labels or the pairs change */
 };
 
 /* Threads for `rows` rows in `units` units of work: one for each fifth of a millisecond of work or so. */

@@ -56,10 +56,10 @@ int wb_cpu_mixture_pack(const wb_mixture_session *session, const wb_mixture_para
     const double *factor = parameters->factor + (size_t)j * triangle;
     const double *offset = parameters->offset + (size_t)j * (size_t)p;
     size_t at = (size_t)j * stride;
-#define PUT(value)                                              \
-  do {                                                          \
-    if (single) ((float *)values)[at++] = (float)(value);       \
-    else ((double *)values)[at++] = (value);                    \
+#define PUT(value) \
+  do { \
+    if (single) ((float *)values)[at++] = (float)(value); \
+    else ((double *)values)[at++] = (value); \
   } while (0)
     PUT(parameters->log_constant[j]);
     for (int r = 0; r < p; r++) {
@@ -278,12 +278,9 @@ int wb_cpu_mixture_pass(wb_mixture_session *session, const mixture_pass *pass, d
   shared_pass all = {session, pass, trees, leaves, piece, 0, counts, threads};
   wb_on_threads(threads, pass_leaves, &all);
   for (int64_t i = 0; i < pieces; i++) failed |= !wb_reduction_root(&trees[i]);
-  if (failed)
-    status = wb_out_of_memory(message, "the sums of a leaf", node * sizeof(double));
-  else if (session->data.piece > 0)
-    status = unpack_pieces(session, pass->components, trees, pieces, message);
-  else
-    *last = unpack_root(wb_reduction_root(&trees[0]), p, pass->components, statistics);
+  if (failed) status = wb_out_of_memory(message, "the sums of a leaf", node * sizeof(double));
+  else if (session->data.piece > 0) status = unpack_pieces(session, pass->components, trees, pieces, message);
+  else *last = unpack_root(wb_reduction_root(&trees[0]), p, pass->components, statistics);
   for (int64_t i = 0; i < pieces; i++) wb_reduction_close(&trees[i]);
   free(trees);
   return status;

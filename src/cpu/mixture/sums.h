@@ -19,17 +19,11 @@
 
 /* Coefficients of a component: its log constant; then, for each row of the triangle, the negative offset and the row of
  * the factor. */
-static inline size_t mixture_coefficients(int p) {
-  return 1 + (size_t)p * ((size_t)p + 3) / 2;
-}
+static inline size_t mixture_coefficients(int p) { return 1 + (size_t)p * ((size_t)p + 3) / 2; }
 
 /* Rounds `values` up to whole vectors of 64 bytes. */
-static inline size_t mixture_padded_size(size_t values) {
-  return (values + 7) / 8 * 8;
-}
-static inline size_t mixture_padded(int values) {
-  return mixture_padded_size((size_t)values);
-}
+static inline size_t mixture_padded_size(size_t values) { return (values + 7) / 8 * 8; }
+static inline size_t mixture_padded(int values) { return mixture_padded_size((size_t)values); }
 
 /* The loops of cpu/mixture/sums_loops.h for one instruction set. */
 typedef struct mixture_loops {
@@ -75,18 +69,18 @@ static inline size_t mixture_leaf_rows(const wb_mixture_session *session) {
 /* A thread's working memory: one tile in the forms that the loops read, and the rows of a leaf with their labels. */
 typedef struct tile {
   mixture_loops loop;
-  mixture_scratch *own; /* the memory of a pass; NULL for a tile alone */
+  mixture_scratch *own;          /* the memory of a pass; NULL for a tile alone */
   uint64_t number[MIXTURE_TILE]; /* of each row of the tile in the whole data: see row_of() */
-  double *x;           /* p x MIXTURE_TILE, doubles or floats */
-  int64_t *label;      /* MIXTURE_TILE, of 64 bits or, with floats, 32 */
-  double *log_sum;     /* MIXTURE_TILE, doubles or floats */
-  double *row;         /* rows of a leaf x padded(p + 1): 1, the row's values, zeros */
-  double *log_density; /* rows of a leaf */
-  double *room;        /* further memory for the pass */
-  int64_t *count;      /* this thread's counts over all its leaves */
-  int32_t *drawn;      /* rows of a leaf: labels */
-  int32_t *member;     /* rows of a leaf, list after list */
-  int32_t *end;        /* lists: the end of each in `member` */
+  double *x;                     /* p x MIXTURE_TILE, doubles or floats */
+  int64_t *label;                /* MIXTURE_TILE, of 64 bits or, with floats, 32 */
+  double *log_sum;               /* MIXTURE_TILE, doubles or floats */
+  double *row;                   /* rows of a leaf x padded(p + 1): 1, the row's values, zeros */
+  double *log_density;           /* rows of a leaf */
+  double *room;                  /* further memory for the pass */
+  int64_t *count;                /* this thread's counts over all its leaves */
+  int32_t *drawn;                /* rows of a leaf: labels */
+  int32_t *member;               /* rows of a leaf, list after list */
+  int32_t *end;                  /* lists: the end of each in `member` */
 } tile;
 
 /* Bytes of a tile (without a leaf if `lists` is 0), and a tile in such memory. */

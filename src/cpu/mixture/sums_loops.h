@@ -36,8 +36,7 @@ WB_INLINE void WB_NAME(add_block)(const int height, const int width, int row, in
   WB_UNROLL
   for (int i = 0; i < height; i++) {
     WB_UNROLL
-    for (int v = 0; v < width; v++)
-      sum[i][v] = *(const wb_vector *)(sums + (size_t)i * line + column + v * lanes);
+    for (int v = 0; v < width; v++) sum[i][v] = *(const wb_vector *)(sums + (size_t)i * line + column + v * lanes);
   }
   for (int m = 0; m < count; m++) {
     const double *values = rows + (size_t)members[m] * stride;
@@ -55,8 +54,7 @@ WB_INLINE void WB_NAME(add_block)(const int height, const int width, int row, in
   WB_UNROLL
   for (int i = 0; i < height; i++) {
     WB_UNROLL
-    for (int v = 0; v < width; v++)
-      *(wb_vector *)(sums + (size_t)i * line + column + v * lanes) = sum[i][v];
+    for (int v = 0; v < width; v++) *(wb_vector *)(sums + (size_t)i * line + column + v * lanes) = sum[i][v];
   }
 }
 
@@ -90,8 +88,8 @@ WB_INLINE void WB_NAME(add_triangle)(int values, const double *rows, size_t stri
 /* Adds the products of the values of a component's rows to its sums. The first value of a row is 1, so the count and
  * the sums are among the products. The sums are a lower triangle with each line padded to whole vectors. Each entry
  * takes one fused multiply-add for each row, in the order of `members`. */
-static void WB_NAME(mixture_add_rows)(int values, const double *rows, size_t stride,
-                                      const int32_t *members, int count, double *sums) {
+static void WB_NAME(mixture_add_rows)(int values, const double *rows, size_t stride, const int32_t *members, int count,
+                                      double *sums) {
   WB_NAME(add_triangle)(values, rows, stride, members, NULL, count, sums);
 }
 

@@ -42,8 +42,7 @@ static void weigh_leaf(const wb_mixture_session *session, const void *asked, int
     if (single)
       t->loop.weigh_single(p, k, ask->packed, (float *)t->x, (float(*)[MIXTURE_TILE])log_weight, (float *)largest,
                            (float *)total, (float *)t->log_sum);
-    else
-      t->loop.weigh_double(p, k, ask->packed, t->x, (double(*)[MIXTURE_TILE])log_weight, largest, total, t->log_sum);
+    else t->loop.weigh_double(p, k, ask->packed, t->x, (double(*)[MIXTURE_TILE])log_weight, largest, total, t->log_sum);
     for (int l = 0; l < rows; l++) log_likelihood += tile_log_sum(data, t, l);
     for (int32_t j = 0; j < k; j++) {
       const size_t at = (size_t)j * MIXTURE_TILE;
@@ -64,8 +63,12 @@ int wb_cpu_mixture_weigh_rows(wb_mixture_session *session, const wb_mixture_para
   int status = wb_cpu_mixture_pack(session, parameters, &packed, message);
   if (status != WB_OK) return status;
   const weigh_request ask = {k, packed};
-  const mixture_pass pass = {.work = k, .lists = 1, .components = k, .room = weigh_room(session->data.columns, k),
-                             .leaf = weigh_leaf, .ask = &ask};
+  const mixture_pass pass = {.work = k,
+                             .lists = 1,
+                             .components = k,
+                             .room = weigh_room(session->data.columns, k),
+                             .leaf = weigh_leaf,
+                             .ask = &ask};
   status = wb_cpu_mixture_pass(session, &pass, statistics, log_likelihood, NULL, message);
   free(packed);
   return status;

@@ -57,9 +57,7 @@
 /* From this length of p on, convolve_lanes_long is faster than convolve_lanes. */
 #define LANES_LONG_FROM 96
 
-static int64_t round_up(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
+static int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 /* One pair with its vectors side by side in memory and zeros around them. */
 typedef struct operands {
@@ -144,8 +142,8 @@ static void convolve_piece(void *context, int64_t chunk) {
 }
 
 /* If `seen` is not NULL, what was seen of the weights is added to it. */
-static void convolve_pair(const wb_convolution *work, const wb_run *run, int64_t pair, double *memory,
-                          int threads, unsigned *seen) {
+static void convolve_pair(const wb_convolution *work, const wb_run *run, int64_t pair, double *memory, int threads,
+                          unsigned *seen) {
   pair_call call = {work, run->isa, gather_pair(work, pair, memory), work->r + pair * work->r_pair_stride};
   if (seen) *seen |= look_at(work->m, call.gathered.p) | look_at(work->n, call.gathered.q);
   wb_spread(threads, (work->count + CHUNK - 1) / CHUNK, convolve_piece, &call);
@@ -190,17 +188,15 @@ typedef struct lanes_layout {
 static lanes_layout lay_out_lanes(int m, int n) {
   const int is_long = m >= LANES_LONG_FROM, outputs = m + n - 1;
   const lanes_layout layout = {
-    .p_rows = is_long ? (int)round_up(m, WB_CONVOLUTION_GROUP) : m,
-    .q_before = is_long ? LONG_BEFORE : LANES_MARGIN,
-    .q_rows = n + (is_long ? LONG_BEFORE + LONG_AFTER : 2 * LANES_MARGIN),
-    .r_rows = is_long ? (int)round_up(outputs, WB_CONVOLUTION_GROUP) : outputs + LANES_MARGIN,
+      .p_rows = is_long ? (int)round_up(m, WB_CONVOLUTION_GROUP) : m,
+      .q_before = is_long ? LONG_BEFORE : LANES_MARGIN,
+      .q_rows = n + (is_long ? LONG_BEFORE + LONG_AFTER : 2 * LANES_MARGIN),
+      .r_rows = is_long ? (int)round_up(outputs, WB_CONVOLUTION_GROUP) : outputs + LANES_MARGIN,
   };
   return layout;
 }
 
-static int lanes_rows(const lanes_layout *layout) {
-  return layout->p_rows + layout->q_rows + layout->r_rows;
-}
+static int lanes_rows(const lanes_layout *layout) { return layout->p_rows + layout->q_rows + layout->r_rows; }
 
 static void clear_rows(double *rows, int first, int end) {
   memset(rows + (int64_t)first * WB_CONVOLUTION_LANES, 0,
@@ -260,8 +256,8 @@ static int convolve_batch(const wb_convolution *work, const wb_run *run, int thr
   const int side_by_side = work->p_pair_stride == 1 && work->q_pair_stride == 1 && work->r_pair_stride == 1 &&
                            work->m <= LANES_UP_TO && work->n <= 2 * LANES_UP_TO;
   const lanes_layout layout = side_by_side ? lay_out_lanes((int)work->m, (int)work->n) : (lanes_layout){0, 0, 0, 0};
-  const size_t doubles = side_by_side ? (size_t)lanes_rows(&layout) * LANES_TOGETHER
-                                      : operand_doubles(work->m, work->n);
+  const size_t doubles =
+      side_by_side ? (size_t)lanes_rows(&layout) * LANES_TOGETHER : operand_doubles(work->m, work->n);
   /* Several pieces for each thread, as large as that allows: threads that write side by side would clear the same new
    * pages of the results. */
   const int64_t share = threads > 1 ? work->pairs / (8 * (int64_t)threads) + 1 : work->pairs;

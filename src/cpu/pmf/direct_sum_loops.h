@@ -28,17 +28,16 @@ static void WB_NAME(convolve_tile)(const double *p, const double *q, int64_t cou
       wb_vector x[VECTORS + SHIFT * (STEPS - 1)];
       WB_UNROLL
       for (int l = 0; l < VECTORS + SHIFT * (STEPS - 1); l++)
-        x[l] = (wb_vector)*(const WB_NAME(unaligned) *)(last + l * LANES);
+        x[l] = (wb_vector) * (const WB_NAME(unaligned) *)(last + l * LANES);
 #define Q_VECTOR(l) x[l]
 #else
-#define Q_VECTOR(l) ((wb_vector)*(const WB_NAME(unaligned) *)(last + (l) * LANES))
+#define Q_VECTOR(l) ((wb_vector) * (const WB_NAME(unaligned) *)(last + (l)*LANES))
 #endif
       WB_UNROLL
       for (int step = 0; step < STEPS; step++) {
         const wb_vector w = WB_VECTOR_SET(weight[8 * step]);
         WB_UNROLL
-        for (int l = 0; l < VECTORS; l++)
-          sum[l] = WB_VECTOR_FMA(w, Q_VECTOR(l + SHIFT * (STEPS - 1 - step)), sum[l]);
+        for (int l = 0; l < VECTORS; l++) sum[l] = WB_VECTOR_FMA(w, Q_VECTOR(l + SHIFT * (STEPS - 1 - step)), sum[l]);
       }
 #undef Q_VECTOR
     }

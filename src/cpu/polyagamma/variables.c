@@ -45,32 +45,26 @@ typedef struct polyagamma_room {
   _Alignas(64) double sum[POLYAGAMMA_CHUNK];
   _Alignas(64) double shape[POLYAGAMMA_CHUNK]; /* of the chunk's elements */
   _Alignas(64) double tilt[POLYAGAMMA_CHUNK];  /* absolute values */
-  double rest[POLYAGAMMA_CHUNK];      /* of a lane of the list: shape of the rest, 0 if there is none */
-  double rest_tilt[POLYAGAMMA_CHUNK]; /* tilt of the rest */
-  int32_t parts[POLYAGAMMA_CHUNK];    /* parts before the rest */
-  int32_t least, most, rests;         /* range of `parts`, and how many lanes have a rest */
-  int32_t order[POLYAGAMMA_CHUNK];    /* the chunk's elements of one way */
+  double rest[POLYAGAMMA_CHUNK];               /* of a lane of the list: shape of the rest, 0 if there is none */
+  double rest_tilt[POLYAGAMMA_CHUNK];          /* tilt of the rest */
+  int32_t parts[POLYAGAMMA_CHUNK];             /* parts before the rest */
+  int32_t least, most, rests;                  /* range of `parts`, and how many lanes have a rest */
+  int32_t order[POLYAGAMMA_CHUNK];             /* the chunk's elements of one way */
   int32_t rejected[POLYAGAMMA_CHUNK];
   int32_t way[POLYAGAMMA_CHUNK];
   wb_polyagamma_expansion series; /* if all elements have the same shape and tilt */
   int is_series;
 } polyagamma_room;
 
-static int to_whole_vectors(int count) {
-  return (count + 7) / 8 * 8;
-}
+static int to_whole_vectors(int count) { return (count + 7) / 8 * 8; }
 
-static int to_whole_tiles(int count) {
-  return (count + WB_PHILOX_TILE - 1) / WB_PHILOX_TILE * WB_PHILOX_TILE;
-}
+static int to_whole_tiles(int count) { return (count + WB_PHILOX_TILE - 1) / WB_PHILOX_TILE * WB_PHILOX_TILE; }
 
 static int is_expansion(int way) {
   return way == WB_POLYAGAMMA_EXPANSION_8 || way == WB_POLYAGAMMA_EXPANSION_6 || way == WB_POLYAGAMMA_EXPANSION_2;
 }
 
-static int values_of(int way) {
-  return way == WB_POLYAGAMMA_UNITS ? 4 : 2;
-}
+static int values_of(int way) { return way == WB_POLYAGAMMA_UNITS ? 4 : 2; }
 
 /* Lanes that fill up a whole tile repeat the first element; their draws are not used. */
 static void fill(polyagamma_lanes *lanes, int values) {

@@ -68,9 +68,7 @@ static void WB_NAME(polyagamma_alternate)(int count, const uint64_t *restrict fi
 static void WB_NAME(polyagamma_inverse_gaussian)(int count, const uint64_t *restrict first,
                                                  const uint64_t *restrict second, const double *restrict shape,
                                                  const double *restrict tilt, double *restrict x) {
-  for (int i = 0; i < count; i++) {
-    x[i] = wb_polyagamma_inverse_gaussian(shape[i], tilt[i], first[i], second[i]);
-  }
+  for (int i = 0; i < count; i++) x[i] = wb_polyagamma_inverse_gaussian(shape[i], tilt[i], first[i], second[i]);
 }
 
 static void WB_NAME(polyagamma_expansion_8)(int count, const uint64_t *restrict first, const uint64_t *restrict second,

@@ -45,9 +45,7 @@ typedef struct copula_step {
 #define WB_LOOPS "cpu/predictive/copula_update_loops.h"
 #include "numeric/isa.h"
 
-static int64_t round_up(int64_t value) {
-  return (value + 7) / 8 * 8;
-}
+static int64_t round_up(int64_t value) { return (value + 7) / 8 * 8; }
 
 /* Working memory for a run of points: aligned, and rounded up to whole vectors. */
 typedef struct tile {
@@ -119,14 +117,24 @@ static void update_tile(const tile *points, const wb_copula_model *model, wb_isa
   for (int j = 0; j < model->dimensions; j++)
     shift[j] = model->kind == WB_COPULA_BINARY ? seen->score[j] : rho[j] * scale[j] * seen->score[j];
   const copula_step step = {
-    .count = (int)(points->room - begin), .dimensions = model->dimensions, .covariates = model->covariates,
-    .stride = points->room, .alpha = seen->alpha,
-    .scale = model->kind == WB_COPULA_BINARY ? rho : scale, .shift = shift,
-    .row_term = seen->row_term, .row_covariate = seen->row_covariate,
-    .point_term = points->point_term + begin, .point_covariate = points->point_covariate + begin,
-    .conditional = points->conditional + begin, .gain = points->gain + begin,
-    .weight = points->weight + begin, .product = points->product + begin, .total = points->total + begin,
-    .score = points->score + begin, .reached = points->reached + begin,
+      .count = (int)(points->room - begin),
+      .dimensions = model->dimensions,
+      .covariates = model->covariates,
+      .stride = points->room,
+      .alpha = seen->alpha,
+      .scale = model->kind == WB_COPULA_BINARY ? rho : scale,
+      .shift = shift,
+      .row_term = seen->row_term,
+      .row_covariate = seen->row_covariate,
+      .point_term = points->point_term + begin,
+      .point_covariate = points->point_covariate + begin,
+      .conditional = points->conditional + begin,
+      .gain = points->gain + begin,
+      .weight = points->weight + begin,
+      .product = points->product + begin,
+      .total = points->total + begin,
+      .score = points->score + begin,
+      .reached = points->reached + begin,
   };
   if (model->kind == WB_COPULA_BINARY) WB_LOOP(copula_update_binary, isa)(&step);
   else WB_LOOP(copula_update_points, isa)(&step);
@@ -190,8 +198,8 @@ static void fit_piece(void *context, int64_t group, void *memory) {
 
 int wb_cpu_copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *message) {
   const wb_copula_model *const model = &work->model;
-  const size_t doubles = tile_doubles(model, work->points) +
-                         (size_t)(2 * round_up(model->dimensions) + round_up(model->covariates));
+  const size_t doubles =
+      tile_doubles(model, work->points) + (size_t)(2 * round_up(model->dimensions) + round_up(model->covariates));
   fit_call call = {work, run->isa};
   if (wb_spread_with_memory(run->threads, work->groups, doubles * sizeof(double), fit_piece, &call)) return WB_OK;
   return wb_out_of_memory(message, "the observations of one order", doubles * sizeof(double));
@@ -206,9 +214,7 @@ typedef struct workspace {
   tile points, rows;
 } workspace;
 
-static int draws_rows(const wb_copula_update *work) {
-  return !work->score && work->model.rows > 0;
-}
+static int draws_rows(const wb_copula_update *work) { return !work->score && work->model.rows > 0; }
 
 static size_t workspace_doubles(const wb_copula_update *work, int64_t tile_points) {
   const wb_copula_model *const model = &work->model;
@@ -231,15 +237,14 @@ static void workspace_place(workspace *room, const wb_copula_update *work, int64
   room->cumulative = room->row_u + 2 * COPULA_CHUNK;
   double *const tiles = room->cumulative + (draws_rows(work) ? round_up(model->rows) : 0);
   tile_place(&room->points, model, tile_points, tiles);
-  if (work->row_conditional)
-    tile_place(&room->rows, model, model->rows, tiles + tile_doubles(model, tile_points));
+  if (work->row_conditional) tile_place(&room->rows, model, model->rows, tiles + tile_doubles(model, tile_points));
 }
 
 static observation observe(const wb_copula_update *work, const workspace *room, const wb_copula_closeness *closeness,
                            int64_t group, int64_t step, int t) {
   observation seen = {
-    .alpha = wb_copula_forward_weight(work->observations + (double)(work->first_step + step + t) + 1.0, work->most),
-    .score = room->score + (int64_t)t * work->model.dimensions,
+      .alpha = wb_copula_forward_weight(work->observations + (double)(work->first_step + step + t) + 1.0, work->most),
+      .score = room->score + (int64_t)t * work->model.dimensions,
   };
   if (work->model.covariates > 0) take_row(&seen, &work->model, closeness, group, room->row[t], room->covariate);
   return seen;

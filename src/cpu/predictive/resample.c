@@ -144,8 +144,8 @@ static int bootstrap(const wb_bootstrap *work, const wb_run *run, wb_message *me
 }
 
 const wb_predictive_functions wb_cpu_predictive = {
-  .normal_chains = normal_chains,
-  .bootstrap = bootstrap,
-  .copula_fit = wb_cpu_copula_fit,
-  .copula_update = wb_cpu_copula_update,
+    .normal_chains = normal_chains,
+    .bootstrap = bootstrap,
+    .copula_fit = wb_cpu_copula_fit,
+    .copula_update = wb_cpu_copula_update,
 };

@@ -32,10 +32,10 @@ typedef struct prediction_plan {
 
 /* A thread's working memory. */
 typedef struct prediction_room {
-  double *x;      /* columns x PREDICT_ROWS */
-  double *linear; /* outcomes x PREDICT_ROWS x padded */
-  double *row;    /* outcomes x padded: the predictors of one row */
-  double *value;  /* shown x padded */
+  double *x;                            /* columns x PREDICT_ROWS */
+  double *linear;                       /* outcomes x PREDICT_ROWS x padded */
+  double *row;                          /* outcomes x padded: the predictors of one row */
+  double *value;                        /* shown x padded */
   double *below, *above, *most, *total; /* padded */
 } prediction_room;
 
@@ -155,9 +155,8 @@ static void summarise(const prediction_plan *plan, const double *linear, const d
   out[0] = mean;
   out[stride] = deviation;
   for (int tail = 0; tail < 2; tail++)
-    out[(size_t)(2 + tail) * stride] =
-        wb_predict_between(respond_one(kind, neighbours[tail][0]), respond_one(kind, neighbours[tail][1]),
-                           plan->what->part[tail]);
+    out[(size_t)(2 + tail) * stride] = wb_predict_between(
+        respond_one(kind, neighbours[tail][0]), respond_one(kind, neighbours[tail][1]), plan->what->part[tail]);
 }
 
 /* Linear predictors of rows row..row + count - 1 for one outcome, without offsets and effects. */
@@ -273,8 +272,8 @@ int wb_cpu_regression_predict(const wb_regression_prediction *what, int64_t firs
   plan.table = table;
   const size_t bytes = room_doubles(&plan) * sizeof(double);
   prediction_call call = {&plan, first, count, out};
-  const int done = wb_spread_with_memory(run->threads, (count + PREDICT_CHUNK - 1) / PREDICT_CHUNK, bytes,
-                                         predict_chunk, &call);
+  const int done =
+      wb_spread_with_memory(run->threads, (count + PREDICT_CHUNK - 1) / PREDICT_CHUNK, bytes, predict_chunk, &call);
   wb_aligned_free(table);
   return done ? WB_OK : wb_out_of_memory(message, "the draws of a few rows", bytes);
 }

@@ -8,23 +8,25 @@ static void WB_NAME(regression_linear)(int columns, int padded, const double *re
   for (int d = 0; d < padded; d += LANES * VECTORS) {
     wb_vector sum[PREDICT_ROWS][VECTORS];
     WB_UNROLL
-    for (int r = 0; r < PREDICT_ROWS; r++)
+    for (int r = 0; r < PREDICT_ROWS; r++) {
       WB_UNROLL
       for (int v = 0; v < VECTORS; v++) sum[r][v] = WB_VECTOR_SET(0.0);
+    }
     for (int c = 0; c < columns; c++) {
       const double *const from = coefficients + (size_t)c * (size_t)padded + d;
       WB_UNROLL
-      for (int r = 0; r < PREDICT_ROWS; r++)
+      for (int r = 0; r < PREDICT_ROWS; r++) {
         WB_UNROLL
         for (int v = 0; v < VECTORS; v++)
-          sum[r][v] = WB_VECTOR_FMA(WB_VECTOR_SET(x[c * PREDICT_ROWS + r]), *(const wb_vector *)(from + v * LANES),
-                                    sum[r][v]);
+          sum[r][v] =
+              WB_VECTOR_FMA(WB_VECTOR_SET(x[c * PREDICT_ROWS + r]), *(const wb_vector *)(from + v * LANES), sum[r][v]);
+      }
     }
     WB_UNROLL
-    for (int r = 0; r < PREDICT_ROWS; r++)
+    for (int r = 0; r < PREDICT_ROWS; r++) {
       WB_UNROLL
-      for (int v = 0; v < VECTORS; v++)
-        *(wb_vector *)(linear + (size_t)r * (size_t)padded + d + v * LANES) = sum[r][v];
+      for (int v = 0; v < VECTORS; v++) *(wb_vector *)(linear + (size_t)r * (size_t)padded + d + v * LANES) = sum[r][v];
+    }
   }
 }
 
@@ -47,8 +49,8 @@ static void WB_NAME(regression_mean)(int draws, const double *restrict linear, d
 }
 
 /* Probabilities of classes, `padded` apart, from the linear predictors of all but the first. */
-static void WB_NAME(regression_classes)(int outcomes, int padded, const double *restrict linear,
-                                        double *restrict most, double *restrict total, double *restrict value) {
+static void WB_NAME(regression_classes)(int outcomes, int padded, const double *restrict linear, double *restrict most,
+                                        double *restrict total, double *restrict value) {
   for (int d = 0; d < padded; d++) most[d] = 0.0;
   for (int k = 0; k < outcomes; k++) {
     const double *const from = linear + (size_t)k * (size_t)padded;
@@ -118,13 +120,13 @@ static void WB_NAME(regression_collect)(int draws, const double *restrict value,
    * `front` has its elements in order, as pairs of 32 bits, and `size` their number. What is copied beyond is
    * overwritten later, or never read. */
   static const uint8_t size[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
-#define CHOSEN(a, b, c, d) {2 * a, 2 * a + 1, 2 * b, 2 * b + 1, 2 * c, 2 * c + 1, 2 * d, 2 * d + 1}
-  static const int32_t front[16][8] __attribute__((aligned(32))) = {
-      CHOSEN(0, 0, 0, 0), CHOSEN(0, 0, 0, 0), CHOSEN(1, 0, 0, 0), CHOSEN(0, 1, 0, 0),
-      CHOSEN(2, 0, 0, 0), CHOSEN(0, 2, 0, 0), CHOSEN(1, 2, 0, 0), CHOSEN(0, 1, 2, 0),
-      CHOSEN(3, 0, 0, 0), CHOSEN(0, 3, 0, 0), CHOSEN(1, 3, 0, 0), CHOSEN(0, 1, 3, 0),
-      CHOSEN(2, 3, 0, 0), CHOSEN(0, 2, 3, 0), CHOSEN(1, 2, 3, 0), CHOSEN(0, 1, 2, 3)
-  };
+#define CHOSEN(a, b, c, d) \
+  { 2 * a, 2 * a + 1, 2 * b, 2 * b + 1, 2 * c, 2 * c + 1, 2 * d, 2 * d + 1 }
+  static const int32_t front[16][8]
+      __attribute__((aligned(32))) = {CHOSEN(0, 0, 0, 0), CHOSEN(0, 0, 0, 0), CHOSEN(1, 0, 0, 0), CHOSEN(0, 1, 0, 0),
+                                      CHOSEN(2, 0, 0, 0), CHOSEN(0, 2, 0, 0), CHOSEN(1, 2, 0, 0), CHOSEN(0, 1, 2, 0),
+                                      CHOSEN(3, 0, 0, 0), CHOSEN(0, 3, 0, 0), CHOSEN(1, 3, 0, 0), CHOSEN(0, 1, 3, 0),
+                                      CHOSEN(2, 3, 0, 0), CHOSEN(0, 2, 3, 0), CHOSEN(1, 2, 3, 0), CHOSEN(0, 1, 2, 3)};
 #undef CHOSEN
   const __m256d from0 = _mm256_set1_pd(limits[0][0]), to0 = _mm256_set1_pd(limits[0][1]);
   const __m256d from1 = _mm256_set1_pd(limits[1][0]), to1 = _mm256_set1_pd(limits[1][1]);
@@ -198,8 +200,8 @@ static void WB_NAME(regression_ranks)(int count, const double *restrict value, i
       WB_UNROLL
       for (int v = 0; v < VECTORS; v++) {
 #if WB_VECTOR_BYTES == 64
-        rank[v] = (whole_vector)_mm512_mask_add_epi64(
-            (__m512i)rank[v], _mm512_cmp_pd_mask(other, own[v], _CMP_LT_OQ), (__m512i)rank[v], _mm512_set1_epi64(1));
+        rank[v] = (whole_vector)_mm512_mask_add_epi64((__m512i)rank[v], _mm512_cmp_pd_mask(other, own[v], _CMP_LT_OQ),
+                                                      (__m512i)rank[v], _mm512_set1_epi64(1));
 #else
         rank[v] -= (whole_vector)(other < own[v]);
 #endif

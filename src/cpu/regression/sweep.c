@@ -102,16 +102,12 @@ static int open_session(const wb_regression_data *data, const wb_run *run, wb_re
   int status = opened->memory ? WB_OK : wb_out_of_memory(message, "the regression session", sizeof(thread_memory));
   if (status == WB_OK && data->groups > 0) status = cut_segments(opened, message);
   if (status == WB_OK && data->term_count > 0) status = wb_cpu_terms_open(data, &opened->terms, message);
-  if (status == WB_OK)
-    *session = opened;
-  else
-    close_session(opened);
+  if (status == WB_OK) *session = opened;
+  else close_session(opened);
   return status;
 }
 
-static int to_eight(int count) {
-  return (count + 7) / 8 * 8;
-}
+static int to_eight(int count) { return (count + 7) / 8 * 8; }
 
 /* A thread's working memory. The sums of a leaf are a matrix of `lines` rows and `padded` columns, then the log
  * likelihood. The last used row of the matrix is X'z. */
@@ -132,8 +128,8 @@ static size_t room_doubles(const wb_regression_data *data) {
 }
 
 static leaf_room room_in(thread_memory *memory, const wb_regression_data *data) {
-  leaf_room room = {.lines = to_eight(data->columns + 1), .padded = to_eight(data->columns),
-                    .variables = &memory->variables};
+  leaf_room room = {
+      .lines = to_eight(data->columns + 1), .padded = to_eight(data->columns), .variables = &memory->variables};
   room.line = memory->numbers;
   room.left = room.line + (size_t)REGRESSION_TILE * (size_t)room.padded;
   room.right = room.left + (size_t)REGRESSION_TILE * (size_t)room.lines;
@@ -177,8 +173,8 @@ static void add_intercepts(const wb_regression_session *session, const wb_regres
       room->linear[row - begin] = parameters->intercepts[session->segment_group[s]];
 }
 
-static void predict_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters,
-                         int64_t leaf, int64_t begin, int64_t end, leaf_room *room) {
+static void predict_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters, int64_t leaf,
+                         int64_t begin, int64_t end, leaf_room *room) {
   const wb_regression_data *data = &session->data;
   for (int k = 0; k < data->outcomes; k++)
     memset(room->linear + (size_t)k * WB_LEAF_ROWS, 0, (size_t)(end - begin) * sizeof(double));
@@ -222,8 +218,8 @@ static void fix_outcome(const wb_regression_session *session, const wb_regressio
 }
 
 /* Shape, kappa, fixed part and logit of each row for one outcome. */
-static void weigh_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters,
-                       int outcome, int64_t begin, int rows, leaf_room *room) {
+static void weigh_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters, int outcome,
+                       int64_t begin, int rows, leaf_room *room) {
   const wb_regression_data *data = &session->data;
   const double *const dispersed = data->dispersed ? data->dispersed + begin : room->nothing;
   if (data->outcomes > 1) fix_outcome(session, parameters, outcome, begin, rows, room);
@@ -260,8 +256,9 @@ static int draw_leaf(const wb_regression_session *session, const wb_regression_p
     return WB_OK;
   }
   if (weights == WB_REGRESSION_CROSS) {
-    const double *const own = room->linear + (size_t)outcome * WB_LEAF_ROWS,
-                 *const other = room->linear + (size_t)parameters->other * WB_LEAF_ROWS;
+    const double *const own = room->linear + (size_t)outcome * WB_LEAF_ROWS, *const other = room->linear +
+                                                                                            (size_t)parameters->other *
+                                                                                                WB_LEAF_ROWS;
     for (int l = 0; l < rows; l++) {
       room->omega[l] = wb_regression_cross(room->shape[l], room->psi[l], other[l] - own[l]);
       room->kappa[l] = 0.0;
@@ -274,9 +271,15 @@ static int draw_leaf(const wb_regression_session *session, const wb_regression_p
     return WB_OK;
   }
   const wb_polyagamma_work work = {
-    .count = rows, .shape = room->shape, .shapes = rows, .tilt = room->psi, .tilts = rows, .key = key,
-    .iteration = iteration, .first = (uint64_t)outcome * (uint64_t)session->data.rows + (uint64_t)begin,
-    .draws = room->omega,
+      .count = rows,
+      .shape = room->shape,
+      .shapes = rows,
+      .tilt = room->psi,
+      .tilts = rows,
+      .key = key,
+      .iteration = iteration,
+      .first = (uint64_t)outcome * (uint64_t)session->data.rows + (uint64_t)begin,
+      .draws = room->omega,
   };
   const int status = wb_cpu_polyagamma_draw_alone(&work, session->isa, room->variables, message);
   if (status == WB_OK)
@@ -365,8 +368,8 @@ static int pass_leaf(const shared_pass *pass, int64_t leaf, leaf_room *room, dou
   weigh_leaf(session, pass->parameters, pass->outcome, begin, rows, room);
   sums[pass->square] = evaluate_leaf(session, begin, rows, room);
   if (!pass->drawing) return WB_OK;
-  const int status = draw_leaf(session, pass->parameters, pass->outcome, pass->key, pass->iteration, begin, rows, room,
-                               complaint);
+  const int status =
+      draw_leaf(session, pass->parameters, pass->outcome, pass->key, pass->iteration, begin, rows, room, complaint);
   sum_leaf(session, begin, end, room, sums);
   if (pass->segment_sums) sum_segments(session, leaf, begin, room, pass->segment_sums);
   if (data->term_count > 0) {
@@ -401,8 +404,8 @@ static void pass_leaves(void *context) {
 }
 
 static int sweep(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
-                 uint64_t key, uint32_t iteration, double *statistics, double *group_statistics,
-                 double *log_likelihood, wb_message *message) {
+                 uint64_t key, uint32_t iteration, double *statistics, double *group_statistics, double *log_likelihood,
+                 wb_message *message) {
   const wb_regression_data *data = &session->data;
   const int p = data->columns, drawing = statistics != NULL;
   const size_t square = drawing ? (size_t)to_eight(p + 1) * (size_t)to_eight(p) : 0;
@@ -410,8 +413,8 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
   wb_reduction_tree tree;
   wb_reduction_open(&tree, session->leaves, square + 8);
   const int threads = useful_threads(session, drawing);
-  shared_pass pass = {session, parameters, outcome, key, iteration, drawing, square, segment_sums, &tree, threads, 0,
-                      WB_OK, message};
+  shared_pass pass = {session,      parameters, outcome, key, iteration, drawing, square,
+                      segment_sums, &tree,      threads, 0,   WB_OK,     message};
   wb_on_threads(threads, pass_leaves, &pass);
   int failed = pass.failed;
   const double *const root = wb_reduction_root(&tree);
@@ -436,6 +439,8 @@ static int change_effects(wb_regression_session *session, int32_t changed, const
   return WB_OK;
 }
 
-const wb_regression_functions wb_cpu_regression = {
-  .open = open_session, .sweep = sweep, .change_effects = change_effects, .close = close_session,
-  .predict = wb_cpu_regression_predict};
+const wb_regression_functions wb_cpu_regression = {.open = open_session,
+                                                   .sweep = sweep,
+                                                   .change_effects = change_effects,
+                                                   .close = close_session,
+                                                   .predict = wb_cpu_regression_predict};

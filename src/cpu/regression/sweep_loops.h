@@ -118,10 +118,11 @@ static void WB_NAME(regression_products)(int rows, int lines, int padded, const 
     for (int c = 0; c < padded && c < r + BLOCK; c += 8) {
       wb_vector sum[BLOCK][VECTORS];
       WB_UNROLL
-      for (int i = 0; i < BLOCK; i++)
+      for (int i = 0; i < BLOCK; i++) {
         WB_UNROLL
         for (int v = 0; v < VECTORS; v++)
           sum[i][v] = *(const wb_vector *)(sums + (size_t)(r + i) * (size_t)padded + c + v * LANES);
+      }
       for (int l = 0; l < rows; l++) {
         const double *const a = left + (size_t)r * REGRESSION_TILE + l;
         const double *const b = right + (size_t)l * (size_t)padded + c;
@@ -134,10 +135,11 @@ static void WB_NAME(regression_products)(int rows, int lines, int padded, const 
         }
       }
       WB_UNROLL
-      for (int i = 0; i < BLOCK; i++)
+      for (int i = 0; i < BLOCK; i++) {
         WB_UNROLL
         for (int v = 0; v < VECTORS; v++)
           *(wb_vector *)(sums + (size_t)(r + i) * (size_t)padded + c + v * LANES) = sum[i][v];
+      }
     }
   }
 }

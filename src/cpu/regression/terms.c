@@ -128,11 +128,13 @@ static void change_rows(void *context, int64_t i) {
                                     work->sums->z);
 }
 
-void wb_cpu_terms_sum(const wb_regression_data *data, wb_isa isa, wb_term_sums *sums, int threads,
-                      double *statistics) {
+void wb_cpu_terms_sum(const wb_regression_data *data, wb_isa isa, wb_term_sums *sums, int threads, double *statistics) {
   for (int t = 0; t < data->term_count; t++) {
     const wb_regression_term *const term = data->terms + t;
-    term_work work = {.data = data, .sums = sums, .isa = isa, .term = t,
+    term_work work = {.data = data,
+                      .sums = sums,
+                      .isa = isa,
+                      .term = t,
                       .size = WB_REGRESSION_LEVEL_STATISTICS(data->columns, term->columns)};
     wb_spread(threads, sums->pieces[t], sum_piece, &work);
     add_pieces(sums, t, term->levels, work.size, statistics);

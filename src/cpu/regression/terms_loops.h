@@ -37,8 +37,7 @@ static inline void WB_NAME(term_take)(const wb_regression_data *data, const wb_r
 static inline void WB_NAME(term_lines)(const wb_regression_data *data, const wb_regression_term *term, int block,
                                        int width, const int32_t *restrict row, int rows, double *restrict line) {
   if (width < TERM_COLUMNS) memset(line, 0, (size_t)rows * TERM_COLUMNS * sizeof(double));
-  for (int k = 0; k < width; k++)
-    WB_NAME(term_take)(data, term, block + k, row, rows, NULL, line + k, TERM_COLUMNS);
+  for (int k = 0; k < width; k++) WB_NAME(term_take)(data, term, block + k, row, rows, NULL, line + k, TERM_COLUMNS);
 }
 
 /* Predictors block, ..., block + width - 1 of `rows` rows, first, first + 1, ... or those in `row`, as lines. */

@@ -26,14 +26,14 @@ typedef struct topic_segment {
 } topic_segment;
 
 typedef struct topic_order {
-  int64_t group;         /* documents in a group */
-  uint32_t *document;    /* pairs, in this order */
-  uint32_t *term;        /* pairs */
-  int32_t *count;        /* pairs */
-  uint32_t *first;       /* pairs + 1: the place of a pair's first token */
-  uint32_t *place;       /* pairs, by document: the place of a pair's first token */
-  uint32_t *token;       /* places: the number of the token, by document */
-  uint8_t *slot;         /* places: the ring place of the token's pair */
+  int64_t group;          /* documents in a group */
+  uint32_t *document;     /* pairs, in this order */
+  uint32_t *term;         /* pairs */
+  int32_t *count;         /* pairs */
+  uint32_t *first;        /* pairs + 1: the place of a pair's first token */
+  uint32_t *place;        /* pairs, by document: the place of a pair's first token */
+  uint32_t *token;        /* places: the number of the token, by document */
+  uint8_t *slot;          /* places: the ring place of the token's pair */
   int64_t *first_segment; /* terms + 1 */
   topic_segment *segment;
 } topic_order;

@@ -338,10 +338,8 @@ WB_INLINE void choose_topics(const topic_pass *p, uint32_t place, int tokens, si
     topic[i] = (uint16_t)choose_topic(p->rows, theta + theta_at[at], phi + phi_at[at], sums + (size_t)at * size,
                                       p->trees + at * (WB_TOPIC_TREE + 1), u[i]);
   }
-  if (tokens == WB_PHILOX_TILE)
-    memcpy(p->topic + place, topic, sizeof topic);
-  else
-    memcpy(p->topic + place, topic, (size_t)tokens * sizeof(uint16_t));
+  if (tokens == WB_PHILOX_TILE) memcpy(p->topic + place, topic, sizeof topic);
+  else memcpy(p->topic + place, topic, (size_t)tokens * sizeof(uint16_t));
 }
 
 /* Processes the tokens of a group of documents: computes the weights of a block of pairs, then draws the topics of the

@@ -103,18 +103,18 @@ struct wb_topic_session {
   wb_topic_settings settings;
   int threads;
   wb_isa isa;
-  int groups;       /* of documents */
-  int rows;         /* of topics */
-  size_t width;     /* rows x lanes */
+  int groups;   /* of documents */
+  int rows;     /* of topics */
+  size_t width; /* rows x lanes */
   topic_order order;
-  uint16_t *topic;  /* places: topics of the tokens */
-  void *phi;        /* terms x width, in the precision of the weights: gammas or means */
-  double *leaf_sum; /* leaves x topics */
-  double *inverse;  /* topics: 1 over the sum of a topic's gammas */
+  uint16_t *topic;                             /* places: topics of the tokens */
+  void *phi;                                   /* terms x width, in the precision of the weights: gammas or means */
+  double *leaf_sum;                            /* leaves x topics */
+  double *inverse;                             /* topics: 1 over the sum of a topic's gammas */
   wb_gamma_strips *term_strips, *share_strips; /* NULL until first used */
   int32_t alpha_levels, beta_levels;           /* of core/topic_tables.h */
-  int32_t *counts; /* documents x topics; NULL unless alpha is learned, or if they would take much memory */
-  int32_t *term_counts; /* terms x topics; NULL unless beta is learned, or if most of them would be 0 */
+  int32_t *counts;            /* documents x topics; NULL unless alpha is learned, or if they would take much memory */
+  int32_t *term_counts;       /* terms x topics; NULL unless beta is learned, or if most of them would be 0 */
   int counted, terms_counted; /* whether `counts` and `term_counts` agree with the topics */
   workbench *idle; /* a list: kept between passes, since fresh memory takes longer than a sweep of few documents */
 };
@@ -487,11 +487,23 @@ static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t d
   const wb_topic_corpus *c = &s->corpus;
   const int64_t first = c->first_pair[document];
   topic_pass pass = {
-    .draw = draw != NULL, .rows = s->rows, .width = s->width, .first_document = (uint32_t)document,
-    .pairs = c->first_pair[end] - first, .document = s->order.document + first, .term = s->order.term + first,
-    .count = s->order.count + first, .first = s->order.first + first, .token = s->order.token, .slot = s->order.slot,
-    .topic = s->topic, .theta = bench->weight, .phi = s->phi, .sums = bench->sums, .trees = bench->trees,
-    .score = log_likelihood + document,
+      .draw = draw != NULL,
+      .rows = s->rows,
+      .width = s->width,
+      .first_document = (uint32_t)document,
+      .pairs = c->first_pair[end] - first,
+      .document = s->order.document + first,
+      .term = s->order.term + first,
+      .count = s->order.count + first,
+      .first = s->order.first + first,
+      .token = s->order.token,
+      .slot = s->order.slot,
+      .topic = s->topic,
+      .theta = bench->weight,
+      .phi = s->phi,
+      .sums = bench->sums,
+      .trees = bench->trees,
+      .score = log_likelihood + document,
   };
   if (draw) {
     pass.key = draw->key;
@@ -602,15 +614,15 @@ static int score(wb_topic_session *s, const double *theta, double *log_likelihoo
 #include "cpu/topic_model/tokens_tables.h"
 
 const wb_topic_model_functions wb_cpu_topic_model = {
-  .open = open_session,
-  .set_topics = set_topics,
-  .get_topics = get_topics,
-  .draw_terms = draw_terms,
-  .set_phi = set_phi,
-  .get_phi = get_phi,
-  .draw_documents = draw_documents,
-  .draw_document_tables = draw_document_tables,
-  .draw_term_tables = draw_term_tables,
-  .score = score,
-  .close = close_session,
+    .open = open_session,
+    .set_topics = set_topics,
+    .get_topics = get_topics,
+    .draw_terms = draw_terms,
+    .set_phi = set_phi,
+    .get_phi = get_phi,
+    .draw_documents = draw_documents,
+    .draw_document_tables = draw_document_tables,
+    .draw_term_tables = draw_term_tables,
+    .score = score,
+    .close = close_session,
 };

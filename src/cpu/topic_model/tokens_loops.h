@@ -81,8 +81,8 @@ static void WB_NAME(topic_logs)(int64_t count, double *restrict value) {
 #define REAL_WEIGHT wb_topic_weight
 #if WB_VECTOR_BYTES == 64
 #define REAL_LEAST WB_TOPIC_LEAST
-#define REAL_KEEP(to, low, high, stream)                                             \
-  ((stream) ? (_mm512_stream_pd(to, low), _mm512_stream_pd((to) + 8, high))          \
+#define REAL_KEEP(to, low, high, stream) \
+  ((stream) ? (_mm512_stream_pd(to, low), _mm512_stream_pd((to) + 8, high)) \
             : (_mm512_storeu_pd(to, low), _mm512_storeu_pd((to) + 8, high)))
 #define REAL_EIGHT __m512d
 #define REAL_EIGHT_LOAD(from) _mm512_loadu_pd(from)
@@ -103,8 +103,7 @@ static void WB_NAME(topic_logs)(int64_t count, double *restrict value) {
 #define REAL_WEIGHT wb_topic_weightf
 #if WB_VECTOR_BYTES == 64
 #define REAL_LEAST (double)WB_TOPIC_LEASTF
-#define REAL_BOTH(low, high) \
-  _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1)
+#define REAL_BOTH(low, high) _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1)
 #define REAL_KEEP(to, low, high, stream) \
   ((stream) ? _mm512_stream_ps(to, REAL_BOTH(low, high)) : _mm512_storeu_ps(to, REAL_BOTH(low, high)))
 /* In the lower half of a vector, since half vectors belong to another instruction set. */

@@ -31,8 +31,8 @@ typedef struct document_tables_pass {
   const wb_topic_draw *draw;
   size_t alphas, cells; /* of all groups of documents; of their histograms */
   int threads;
-  int64_t next;  /* group of documents that are counted together */
-  int32_t *all;  /* alphas x (levels + 1) */
+  int64_t next; /* group of documents that are counted together */
+  int32_t *all; /* alphas x (levels + 1) */
   int64_t *tables;
   int failed;
 } document_tables_pass;
@@ -95,8 +95,7 @@ static int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, 
   const int threads = useful_threads(s, (double)s->corpus.tokens * 2 + (double)documents * (double)topics, groups);
   document_tables_pass pass = {s, draw, alphas, cells, threads, 0, all, tables, 0};
   wb_on_threads(threads, count_documents, &pass);
-  if (!pass.failed)
-    wb_spread(threads, (int64_t)((alphas + ALPHAS_TOGETHER - 1) / ALPHAS_TOGETHER), open_levels, &pass);
+  if (!pass.failed) wb_spread(threads, (int64_t)((alphas + ALPHAS_TOGETHER - 1) / ALPHAS_TOGETHER), open_levels, &pass);
   free(all);
   s->counted = s->counts && !pass.failed;
   return pass.failed ? wb_out_of_memory(message, "learning alpha", cells * sizeof(int32_t)) : WB_OK;

@@ -4,18 +4,18 @@
 #define WB_CPU_TOPIC_MODEL_WORKBENCH_H
 
 struct workbench {
-  workbench *next;  /* in the list of idle ones */
-  int rows;         /* documents or terms whose gammas are drawn together */
-  double *shape;    /* rows x topics */
-  int32_t *tally;   /* rows x topics: counts of tokens */
+  workbench *next;      /* in the list of idle ones */
+  int rows;             /* documents or terms whose gammas are drawn together */
+  double *shape;        /* rows x topics */
+  int32_t *tally;       /* rows x topics: counts of tokens */
   int32_t *group_tally; /* documents of a group x topics */
-  double *base;     /* rows x topics: the shape of a count of 0 */
-  double *inverse;  /* rows x topics: 1 over it */
-  double *value;    /* rows x topics: gammas or means */
-  char *weight;     /* documents of a group x width, in the precision of the weights */
-  void *sums;       /* ring x stretches x lanes, in the precision of the weights */
-  double *trees;    /* ring x (tree + 1) */
-  double *norm;     /* documents of a group: the sums of their gammas */
+  double *base;         /* rows x topics: the shape of a count of 0 */
+  double *inverse;      /* rows x topics: 1 over it */
+  double *value;        /* rows x topics: gammas or means */
+  char *weight;         /* documents of a group x width, in the precision of the weights */
+  void *sums;           /* ring x stretches x lanes, in the precision of the weights */
+  double *trees;        /* ring x (tree + 1) */
+  double *norm;         /* documents of a group: the sums of their gammas */
   topic_gamma_room *room;
 };
 
@@ -28,8 +28,7 @@ static workbench *workbench_new(const wb_topic_session *s) {
   const size_t weights = (size_t)documents * s->width, norms = (size_t)documents + lanes;
   const size_t head = (sizeof(workbench) + 63) / 64 * 64, room = (sizeof(topic_gamma_room) + 63) / 64 * 64;
   char *memory = wb_aligned_malloc(
-      head + room +
-      (4 * gammas + weights + TOPIC_RING * (size + WB_TOPIC_TREE + 1) + norms) * sizeof(double) +
+      head + room + (4 * gammas + weights + TOPIC_RING * (size + WB_TOPIC_TREE + 1) + norms) * sizeof(double) +
       (gammas + (size_t)documents * (size_t)topics) * sizeof(int32_t));
   if (!memory) return NULL;
   workbench *bench = (workbench *)memory;

@@ -119,8 +119,7 @@ __global__ void __launch_bounds__(DRAW_THREADS) categorical_draw(const Stored *w
       }
       if (LOG) largest = __shfl_sync(all_lanes, largest, (L - 1) * ROWS + line);
     }
-    const Real position =
-        as::position(as::uniform(bits, static_cast<uint32_t>(block % as::uniforms)), before, sum[0]);
+    const Real position = as::position(as::uniform(bits, static_cast<uint32_t>(block % as::uniforms)), before, sum[0]);
     int32_t item = chosen;
     if (position >= 0) {
       item = static_cast<int32_t>(first);
@@ -266,9 +265,13 @@ __global__ void __launch_bounds__(DRAW_THREADS)
 template <typename Stored>
 Stored stored_as(double x);
 template <>
-double stored_as<double>(double x) { return x; }
+double stored_as<double>(double x) {
+  return x;
+}
 template <>
-float stored_as<float>(double x) { return narrow(x); }
+float stored_as<float>(double x) {
+  return narrow(x);
+}
 
 /* `lines` lines of `length` weights each, to be one after the other on the device. */
 template <typename Stored>
@@ -276,8 +279,7 @@ int send_lines(const wb_run *run, Stored *to, const double *from, int64_t lines,
                int64_t stride, wb_message *message) {
   static const char *const what = "copying the weights to the device";
   if constexpr (sizeof(Stored) == sizeof(double))
-    if (stride == 1 && (line_stride == length || lines == 1))
-      return send(run, to, from, lines * length, what, message);
+    if (stride == 1 && (line_stride == length || lines == 1)) return send(run, to, from, lines * length, what, message);
   return send_by(
       run, to, lines * length,
       [=](Stored *staged, int64_t first, int64_t count) {

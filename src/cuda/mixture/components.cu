@@ -18,16 +18,14 @@ namespace wb {
 namespace {
 
 /* Threads of the block that works on a component: a warp, or more where rows are longer. */
-inline int team_threads(int p) {
-  return p <= 32 ? 32 : 128;
-}
+inline int team_threads(int p) { return p <= 32 ? 32 : 128; }
 constexpr int TEAM_THREADS = 128, ENTRY_THREADS = 128, GATHER_THREADS = 256;
 constexpr size_t PRECISION_SHARED = 24 * 1024;
 
 __device__ __forceinline__ wb_component component_at(const mixture_components &c, int j) {
   const size_t p = static_cast<size_t>(c.columns), at = static_cast<size_t>(j);
-  return {c.mean + at * p,           c.offset + at * p,      c.factor + at * (p * (p + 1) / 2),
-          c.pull + at * p,           c.log_determinant + at, c.floor_trace + at};
+  return {c.mean + at * p, c.offset + at * p,      c.factor + at * (p * (p + 1) / 2),
+          c.pull + at * p, c.log_determinant + at, c.floor_trace + at};
 }
 
 /* Numbers that the host asks for, in device memory. NULL: not asked for. */
@@ -169,10 +167,8 @@ __global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack_fragments(mixture_
       const wb_component component = component_at(c, j);
       if (r == p)
         value = wb_component_log_floored(p, c.log_weight[j], *component.log_determinant, *component.floor_trace);
-      else if (first)
-        value = -component.offset[r];
-      else if (column <= r)
-        value = component.factor[wb_packed_row(r) + static_cast<size_t>(column)];
+      else if (first) value = -component.offset[r];
+      else if (column <= r) value = component.factor[wb_packed_row(r) + static_cast<size_t>(column)];
     }
     line[i] = value;
   }
@@ -194,9 +190,7 @@ constexpr int POINTS = 8;
 /* Blocks that work on components at a time: more would find no room on any card. */
 constexpr uint64_t MOST_BLOCKS = 1024;
 
-uint64_t triangle_of(const wb_mixture_session *s) {
-  return wb_packed_size(s->data.columns);
-}
+uint64_t triangle_of(const wb_mixture_session *s) { return wb_packed_size(s->data.columns); }
 
 /* Doubles of what is sent and read. */
 uint64_t law_size(const wb_mixture_session *s, uint64_t k) {
@@ -323,8 +317,8 @@ int measure_some(wb_mixture_session *s, const wb_mixture_measures *m, int32_t fi
   questions.distance = all && m->distance != nullptr ? room.answer + k : nullptr;
   questions.trace = all && m->trace != nullptr ? room.answer + 2 * k : nullptr;
   questions.point_distance = room.answer + 3 * k;
-  WB_TRY(launch(team_shape(s, s->side), mixture_measure, "measuring components", message, room.at, questions,
-                room.work));
+  WB_TRY(
+      launch(team_shape(s, s->side), mixture_measure, "measuring components", message, room.at, questions, room.work));
   WB_TRY(fetch(s, s->side, room.answer, (3 + q) * k, message));
   if (questions.log_determinant != nullptr) put(m->log_determinant, room.fetched, k);
   if (questions.distance != nullptr) put(m->distance, room.fetched + k, k);
@@ -380,8 +374,9 @@ int draw_part_components(wb_mixture_session *s, const wb_mixture_law *law, const
   if (law->floor != nullptr) put(next, law->floor, p);
   std::memcpy(room.sent_law + 2 * p + triangle, source, k * sizeof(int32_t));
   WB_TRY(send(s->stream, room.law, room.sent_law, law_size(s, k), message));
-  const wb_component_law there = {s->data.columns, law->mean_scale, law->df, room.law, room.law + p,
-                                  law->floor != nullptr ? room.law + p + triangle : nullptr};
+  const wb_component_law there = {s->data.columns, law->mean_scale,
+                                  law->df,         room.law,
+                                  room.law + p,    law->floor != nullptr ? room.law + p + triangle : nullptr};
   WB_TRY(launch(team_shape(s, s->stream), mixture_draw_components, "drawing means and covariances", message, room.at,
                 there, reinterpret_cast<const int32_t *>(room.law + 2 * p + triangle), key, iteration, room.work));
   WB_TRY(s->drawn.record(s->stream.get(), message));
@@ -441,8 +436,7 @@ int get_part_components(wb_mixture_session *s, double *mean, double *factor, wb_
 int finish_part_labels(wb_mixture_session *s, double *sizes, double *log_likelihood, wb_message *message) {
   mixture_room &room = s->room;
   const size_t k = static_cast<size_t>(room.count);
-  WB_TRY(launch(s->cover(GATHER_THREADS, room.count), mixture_gather, "counting rows", message,
-                room.at, room.answer));
+  WB_TRY(launch(s->cover(GATHER_THREADS, room.count), mixture_gather, "counting rows", message, room.at, room.answer));
   WB_TRY(fetch(s, s->stream, room.answer, 2 * k + 1, message));
   WB_TRY(all_drawn(room.fetched + k, room.count, message));
   *log_likelihood = room.fetched[2 * k];
@@ -469,10 +463,8 @@ int send_components(wb_mixture_session *s, const double *log_weight, const mixtu
   mixture_room &room = s->room;
   const size_t k = static_cast<size_t>(room.count);
   /* The weights of several samples are added row by row instead: see send_shares(). */
-  if (s->data.sample == nullptr)
-    put(room.sent_weight, log_weight, k);
-  else
-    std::memset(room.sent_weight, 0, k * sizeof(double));
+  if (s->data.sample == nullptr) put(room.sent_weight, log_weight, k);
+  else std::memset(room.sent_weight, 0, k * sizeof(double));
   WB_TRY(send(s->stream, room.at.log_weight, room.sent_weight, k, message));
   if constexpr (sizeof(Real) == sizeof(double)) {
     if (draw.fragments)
@@ -508,9 +500,9 @@ int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *mixtur
   char *const packed = static_cast<char *>(s->packed.address());
   for (int32_t i = 0; i < count; i++)
     pack_coefficients(s, mixtures + i, order, reinterpret_cast<Real *>(packed + static_cast<size_t>(i) * bytes));
-  return status_of(cudaMemcpyAsync(to, packed, static_cast<size_t>(count) * bytes, cudaMemcpyHostToDevice,
-                                   s->stream.get()),
-                   "sending the components to the device", message);
+  return status_of(
+      cudaMemcpyAsync(to, packed, static_cast<size_t>(count) * bytes, cudaMemcpyHostToDevice, s->stream.get()),
+      "sending the components to the device", message);
 }
 WB_BOTH_PRECISIONS(send_coefficients)
 

@@ -119,9 +119,8 @@ double *combine(const wb_mixture_session *session, size_t size, double *const *s
       leaf = piece.end;
     }
   const int64_t all = static_cast<int64_t>(size);
-  spread(&session->run, ceiling(all, SUMS), [&](int64_t part) {
-    add_nodes(nodes, sizes, count, part * SUMS, smaller(all, (part + 1) * SUMS));
-  });
+  spread(&session->run, ceiling(all, SUMS),
+         [&](int64_t part) { add_nodes(nodes, sizes, count, part * SUMS, smaller(all, (part + 1) * SUMS)); });
   return nodes[0];
 }
 
@@ -147,7 +146,7 @@ int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixture_sess
     const int64_t from = pieces * d / cards * piece * WB_LEAF_ROWS,
                   to = pieces * (d + 1) / cards * piece * WB_LEAF_ROWS;
     const mixture_part part = {devices == 1 ? run->device : run->shared[d], from, smaller(to, data->rows) - from,
-                                   cards == 1 && data->piece == 0 ? 0 : piece, data->piece == 0};
+                               cards == 1 && data->piece == 0 ? 0 : piece, data->piece == 0};
     const int status = open_part(data, &part, run, end, message);
     if (status != WB_OK) {
       if (cards > 1) name_card(part.device, status, message);
@@ -174,9 +173,8 @@ int set_statistics(wb_mixture_session *session, int32_t first, int32_t count, co
 }
 
 int get_statistics(wb_mixture_session *session, int32_t first, int32_t count, double *statistics, wb_message *message) {
-  return on_device(session, message, [&](auto) {
-    return get_part_statistics(session, first, count, statistics, message);
-  });
+  return on_device(session, message,
+                   [&](auto) { return get_part_statistics(session, first, count, statistics, message); });
 }
 
 int draw_components(wb_mixture_session *session, const wb_mixture_law *law, const int32_t *source, uint64_t key,
@@ -221,9 +219,8 @@ int fetch_sums(wb_mixture_session *session, wb_message *message) {
                                      cudaMemcpyDeviceToHost, s->stream.get()),
                      "fetching sums of rows", message);
   }));
-  return for_parts(session, message, [&](wb_mixture_session *s, auto) {
-    return s->stream.wait("drawing components", message);
-  });
+  return for_parts(session, message,
+                   [&](wb_mixture_session *s, auto) { return s->stream.wait("drawing components", message); });
 }
 
 /* Adds the sums of all parts and gives the total to each. */
@@ -341,9 +338,8 @@ int get_nodes(wb_mixture_session *session, double *nodes, wb_message *) {
 
 int get_row(wb_mixture_session *session, int64_t row, double *values, wb_message *message) {
   WB_TRY(keeps_missing(session, message));
-  return on_device(session, message, [&](auto real) {
-    return get_part_row<decltype(real)>(session, row, values, message);
-  });
+  return on_device(session, message,
+                   [&](auto real) { return get_part_row<decltype(real)>(session, row, values, message); });
 }
 
 } // namespace
@@ -368,22 +364,8 @@ wb::mixture_piece wb_mixture_session::piece_of(int64_t leaf) const {
 }
 
 extern const wb_mixture_functions wb_cuda_mixture = {
-    wb::open_session,
-    wb::set_components,
-    wb::set_statistics,
-    wb::get_statistics,
-    wb::draw_components,
-    wb::add_precisions,
-    wb::measure,
-    wb::draw_labels,
-    wb::finish_labels,
-    wb::get_components,
-    wb::evaluate,
-    wb::add_densities,
-    wb::choose_anchors,
-    wb::draw_halves,
-    wb::weigh_rows,
-    wb::get_nodes,
-    wb::get_row,
-    wb::close_session,
+    wb::open_session,   wb::set_components, wb::set_statistics, wb::get_statistics, wb::draw_components,
+    wb::add_precisions, wb::measure,        wb::draw_labels,    wb::finish_labels,  wb::get_components,
+    wb::evaluate,       wb::add_densities,  wb::choose_anchors, wb::draw_halves,    wb::weigh_rows,
+    wb::get_nodes,      wb::get_row,        wb::close_session,
 };

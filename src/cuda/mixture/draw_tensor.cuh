@@ -20,9 +20,7 @@ namespace wb {
 constexpr int TENSOR_THREADS = 128;
 
 /* How many blocks of a multiprocessor the registers must be enough for. */
-constexpr int tensor_blocks(int panels) {
-  return panels <= 4 ? 3 : 2;
-}
+constexpr int tensor_blocks(int panels) { return panels <= 4 ? 3 : 2; }
 
 /* The log weights of 32 rows of a warp, sixteen components at a time; PANELS is the number of columns over 4, rounded
  * up. Coefficients come panel by panel through shared memory: while one is used, the next arrives. */
@@ -74,10 +72,8 @@ public:
       /* From here on the panel is complete, nobody reads the one before, and the weights before have been used. */
       __syncthreads();
       line = shared_.panel[(block * PANELS + s) & 1];
-      if (s < PANELS - 1)
-        fetch(block, s + 1);
-      else if (block + 1 < blocks_)
-        fetch(block + 1, 0);
+      if (s < PANELS - 1) fetch(block, s + 1);
+      else if (block + 1 < blocks_) fetch(block + 1, 0);
       const int lines = p_ - 4 * s < 4 ? p_ - 4 * s : 4;
       WB_ROLLED
       for (int r = 0; r < lines; r++) {

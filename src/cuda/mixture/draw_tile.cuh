@@ -40,7 +40,7 @@ public:
   };
 
   __device__ __forceinline__ mixture_weights(shared_memory &shared, const Real *const (&rows)[R], int p,
-                                          const Real *coefficients, int components)
+                                             const Real *coefficients, int components)
       : shared_(shared), coefficients_(reinterpret_cast<const piece *>(coefficients)), components_(components) {
     WB_UNROLL
     for (int c = 0; c < P; c++) {
@@ -99,8 +99,7 @@ private:
     constexpr int last = P * (P + 3) / 2;
     if (last % as::in_piece == 0) read = coefficients[last / as::in_piece];
     WB_UNROLL
-    for (int v = 0; v < R; v++)
-      log_weight[v] = as::fma(Real(-0.5), squares[v], as::of(read, last % as::in_piece));
+    for (int v = 0; v < R; v++) log_weight[v] = as::fma(Real(-0.5), squares[v], as::of(read, last % as::in_piece));
   }
 
   /* A template and no loop over lines, which the compiler unrolls only in part from 28 lines on: then the values of x_
@@ -143,7 +142,7 @@ public:
   };
 
   __device__ __forceinline__ mixture_weights(shared_memory &shared, const Real *const (&rows)[R], int p,
-                                          const Real *coefficients, int)
+                                             const Real *coefficients, int)
       : shared_(shared), coefficients_(coefficients), p_(p) {
     WB_UNROLL
     for (int v = 0; v < R; v++) rows_[v] = rows[v];

@@ -20,9 +20,7 @@ constexpr int32_t MIXTURE_MOST_COLUMNS = 6000; /* a row in 48 KB of shared memor
  * end of a 16-byte piece. The order of the triangle may exceed the columns of the data:
  * the added rows and columns are zero and do not change the squared distance, since
  * fma(0, x, z) = z and fma(0, 0, q) = q. The line of row r of the triangle begins at coefficient_line(r). */
-constexpr __host__ __device__ size_t coefficient_line(size_t r) {
-  return r * (r + 3) / 2;
-}
+constexpr __host__ __device__ size_t coefficient_line(size_t r) { return r * (r + 3) / 2; }
 template <typename Real>
 constexpr __host__ __device__ size_t mixture_coefficients(size_t order) {
   constexpr size_t piece = precise<Real>::in_piece;
@@ -45,9 +43,7 @@ constexpr __host__ __device__ int fragment_line(int r) {
   return FRAGMENT_COMPONENTS * r + FRAGMENT_LINE * ((r / 4 + 1) * (r / 4 * 2 + r % 4));
 }
 /* Values of a block. */
-constexpr __host__ __device__ int fragment_block(int p) {
-  return fragment_line(p) + FRAGMENT_COMPONENTS;
-}
+constexpr __host__ __device__ int fragment_block(int p) { return fragment_line(p) + FRAGMENT_COMPONENTS; }
 /* Of so many components. */
 constexpr __host__ __device__ int fragment_blocks(int components) {
   return (components + FRAGMENT_COMPONENTS - 1) / FRAGMENT_COMPONENTS;

@@ -27,9 +27,7 @@ constexpr uint64_t MISSING_BYTES = 64 * MEGABYTE;
 constexpr size_t MISSING_SHARED = 46 * 1024;
 
 /* Numbers of a component in a table; see wb_missing_reorder(). The log constant comes last. */
-__device__ __host__ __forceinline__ size_t missing_size(int p) {
-  return wb_missing_size(p) + 1;
-}
+__device__ __host__ __forceinline__ size_t missing_size(int p) { return wb_missing_size(p) + 1; }
 
 /* The patterns, as in wb_mixture_missing. */
 struct missing_patterns {
@@ -302,8 +300,8 @@ int for_tables(wb_mixture_session *s, wb_message *message, Work work) {
   mixture_gaps &gaps = s->gaps;
   return in_batches(s->data.missing->patterns, gaps.at_once, [&](int64_t first, int64_t count) {
     const int32_t from = static_cast<int32_t>(first), end = static_cast<int32_t>(first + count);
-    const missing_patterns patterns = {gaps.order.data(), gaps.observed.data(), gaps.row.data(), gaps.first.data(),
-                                       from, end};
+    const missing_patterns patterns = {
+        gaps.order.data(), gaps.observed.data(), gaps.row.data(), gaps.first.data(), from, end};
     if (gaps.built != from)
       WB_TRY(launch(s->cover(MISSING_THREADS, count * gaps.components), mixture_missing_tables,
                     "components of rows with missing values", message, patterns, s->data.columns, gaps.components,

@@ -108,9 +108,7 @@ struct pair_memory {
 };
 
 /* Coefficients are read four rows of the triangle at a time. */
-int pair_order(const wb_mixture_session *s) {
-  return (s->data.columns + 3) / 4 * 4;
-}
+int pair_order(const wb_mixture_session *s) { return (s->data.columns + 3) / 4 * 4; }
 
 pair_memory place_pairs(const wb_mixture_session *s, int32_t components) {
   const int32_t halves = smaller<int32_t>(components / 2, WB_MIXTURE_MOST_PAIRS) * 2; /* at most */
@@ -167,9 +165,7 @@ int fill_words(const wb_mixture_session *s, const pair_memory &at, int byte, wb_
 
 } // namespace
 
-size_t pair_bytes(const wb_mixture_session *s, int32_t components) {
-  return place_pairs(s, components).end;
-}
+size_t pair_bytes(const wb_mixture_session *s, int32_t components) { return place_pairs(s, components).end; }
 
 int begin_part_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uint64_t key, uint32_t iteration,
                        wb_message *message) {
@@ -178,10 +174,9 @@ int begin_part_anchors(wb_mixture_session *s, const wb_mixture_pairs *pairs, uin
   write_pairing(s, at, pairs);
   WB_TRY(copy_pairs(s, at.pairing, at.anchors, cudaMemcpyHostToDevice, message));
   WB_TRY(fill_words(s, at, 0xFF, message));
-  WB_TRY(launch(s->cover(PAIR_THREADS, s->leaves * WB_LEAF_ROWS), mixture_tickets, "choosing rows",
-                message, reinterpret_cast<const uint32_t *>(s->work.keys.data()),
-                device_pairing(s, at, pairs->components), key, iteration, static_cast<uint64_t>(s->number),
-                pair_device<pair_word>(s, at.words)));
+  WB_TRY(launch(s->cover(PAIR_THREADS, s->leaves * WB_LEAF_ROWS), mixture_tickets, "choosing rows", message,
+                reinterpret_cast<const uint32_t *>(s->work.keys.data()), device_pairing(s, at, pairs->components), key,
+                iteration, static_cast<uint64_t>(s->number), pair_device<pair_word>(s, at.words)));
   return copy_pairs(s, at.words, at.sums, cudaMemcpyDeviceToHost, message);
 }
 
@@ -203,17 +198,17 @@ int draw_chunk_halves(wb_mixture_session *s, const wb_mixture_pairs *pairs, int 
                       uint32_t step, int64_t first, wb_message *message) {
   mixture_workspace &w = s->work;
   const pair_memory at = place_pairs(s, pairs->components);
-  const mixture_halving halving = {device_pairing(s, at, pairs->components), pair_device<int64_t>(s, at.anchors), known,
-                                   key, iteration, step};
+  const mixture_halving halving = {
+      device_pairing(s, at, pairs->components), pair_device<int64_t>(s, at.anchors), known, key, iteration, step};
   const int64_t count = leaves_at_once(s, first, &w.x);
   const Real *x;
   WB_TRY(find_rows<Real>(s, first, &w.x, &x, message));
   w.now = x;
-  return launch(s->cover(PAIR_THREADS, count * WB_LEAF_ROWS), mixture_halves<Real>, "drawing halves",
-                  message, x, s->data.columns, pair_device<Real>(s, at.coefficients),
-                  reinterpret_cast<const uint32_t *>(w.keys.data() + first * WB_LEAF_ROWS), halving,
-                  static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), w.labels.data(),
-                  pair_device<pair_word>(s, at.words));
+  return launch(s->cover(PAIR_THREADS, count * WB_LEAF_ROWS), mixture_halves<Real>, "drawing halves", message, x,
+                s->data.columns, pair_device<Real>(s, at.coefficients),
+                reinterpret_cast<const uint32_t *>(w.keys.data() + first * WB_LEAF_ROWS), halving,
+                static_cast<uint64_t>(s->number + first * WB_LEAF_ROWS), w.labels.data(),
+                pair_device<pair_word>(s, at.words));
 }
 WB_BOTH_PRECISIONS(draw_chunk_halves)
 

@@ -63,8 +63,8 @@ int open_workspace(wb_mixture_session *s, uint64_t coefficients, wb_message *mes
   const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + s->real()) + transit_leaf(s);
   const uint64_t wish = kept + (s->resident() ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES);
   leaf_plan plan = {};
-  WB_TRY(plan_leaves(s, components, nodes_wished(s, components), leaf, wish, coefficients + kept, left, &plan,
-                     message));
+  WB_TRY(
+      plan_leaves(s, components, nodes_wished(s, components), leaf, wish, coefficients + kept, left, &plan, message));
   mixture_workspace w;
   w.components = components;
   w.chunk = plan.chunk;
@@ -170,8 +170,8 @@ int fetch_predictions(wb_mixture_session *s, const prediction &from, int32_t com
   if (to.log_density != nullptr) WB_TRY(fetch(&s->run, to.log_density + at, from.log_sums.data(), rows, what, message));
   if (to.probability == nullptr) return WB_OK;
   for (int32_t j = 0; j < components; j++)
-    WB_TRY(fetch(&s->run, to.probability + at + j * to.stride, from.beside.data() + j * from.pass, rows, what,
-                 message));
+    WB_TRY(
+        fetch(&s->run, to.probability + at + j * to.stride, from.beside.data() + j * from.pass, rows, what, message));
   return WB_OK;
 }
 

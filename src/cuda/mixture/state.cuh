@@ -40,7 +40,7 @@ enum class mixture_source { staged, locked, packed };
 
 /* Device memory of a weighted pass over the rows. It is kept from step to step. */
 struct mixture_weighing {
-  int32_t components = 0; /* how many there is room for */
+  int32_t components = 0;       /* how many there is room for */
   int64_t chunk = 0, group = 0; /* as below */
   device_bytes coefficients;
   mixture_transit x;
@@ -56,7 +56,7 @@ struct mixture_workspace {
   int64_t chunk = 0; /* leaves drawn at a time */
   int64_t group = 0; /* leaves combined at a time, a power of two */
   device_bytes coefficients;
-  mixture_transit x; /* rows, unless all stay on the device */
+  mixture_transit x;         /* rows, unless all stay on the device */
   const void *now = nullptr; /* the rows of the chunk that was drawn last */
   device_array<int32_t> labels;
   device_bytes log_sums;
@@ -67,9 +67,7 @@ struct mixture_workspace {
   device_bytes pairs;
   mixture_weighing weighing; /* used instead of all others */
 
-  uint64_t bytes() const {
-    return bytes_of(coefficients, x, labels, log_sums, nodes, roots, keys, pairs, weighing);
-  }
+  uint64_t bytes() const { return bytes_of(coefficients, x, labels, log_sums, nodes, roots, keys, pairs, weighing); }
 };
 
 /* Rows of a sample with a label. */
@@ -114,11 +112,11 @@ struct mixture_piece {
 /* One device's part of a session: all rows, or some of its leaves where several devices share
  * them (cuda/mixture/devices.cu). The first part is the session itself. */
 struct wb_mixture_session {
-  wb_mixture_data data; /* of this device's rows; center and inverse_scale are not kept */
+  wb_mixture_data data;               /* of this device's rows; center and inverse_scale are not kept */
   wb_mixture_session *next = nullptr; /* the next device's part, which this one owns */
-  int64_t first_row = 0; /* how many rows the parts before have */
-  int64_t number = 0;    /* of the first row among the whole; see wb_mixture_data */
-  int64_t stride;        /* rows of all parts: from one column of data.x to the next */
+  int64_t first_row = 0;              /* how many rows the parts before have */
+  int64_t number = 0;                 /* of the first row among the whole; see wb_mixture_data */
+  int64_t stride;                     /* rows of all parts: from one column of data.x to the next */
   /* The part returns the sums of pieces, which are nodes of the tree. Each has `piece` leaves, a power of two, or, if
    * `merged`, as many as the largest node within the part has; piece = 0: all leaves are one piece. */
   int64_t piece = 0;
@@ -132,22 +130,22 @@ struct wb_mixture_session {
   wb_run run; /* of the call that opened the session */
   int64_t leaves;
   wb::stream stream;
-  wb::stream side; /* answers questions about the components while the other stream draws labels */
-  wb::event drawn; /* the components have been drawn */
-  wb::device_array<double> units; /* centers, then inverse scales */
+  wb::stream side;                  /* answers questions about the components while the other stream draws labels */
+  wb::event drawn;                  /* the components have been drawn */
+  wb::device_array<double> units;   /* centers, then inverse scales */
   wb::device_array<int32_t> sample; /* rows, if they are of several samples */
-  wb::device_bytes x; /* the leaves that stay on the device */
-  int64_t kept = 0;   /* how many these are: all, or the first ones of each span of leaves */
+  wb::device_bytes x;               /* the leaves that stay on the device */
+  int64_t kept = 0;                 /* how many these are: all, or the first ones of each span of leaves */
   int64_t spans = 1;
   /* The others travel: see cuda/mixture/stream.cu. */
   wb::stream copies;
   wb::event arrived[2], read[2]; /* a chunk has arrived in a buffer; it has been read there */
   wb::mixture_source source = wb::mixture_source::staged;
-  bool unlockable = false; /* the system refuses to lock the caller's matrix */
-  bool held_back = false;  /* rows had to leave the device after the session was opened */
+  bool unlockable = false;  /* the system refuses to lock the caller's matrix */
+  bool held_back = false;   /* rows had to leave the device after the session was opened */
   uint64_t host_memory = 0; /* the most bytes that a copy may take */
   wb::pinned_bytes packed_rows;
-  wb::locked_bytes matrix;  /* the caller's; the first part holds it for all parts */
+  wb::locked_bytes matrix; /* the caller's; the first part holds it for all parts */
   /* Two page-locked buffers, one after the other: one is filled while the other is being copied. */
   int64_t stage = 0; /* leaves of a buffer */
   int turn = 0;

@@ -37,10 +37,8 @@ __global__ void __launch_bounds__(LOAD_THREADS)
   const int64_t row = thread_number<LOAD_THREADS>();
   const int64_t c = blockIdx.y, p = gridDim.y;
   Real *const to = x + (row / WB_LEAF_ROWS * p + c) * WB_LEAF_ROWS + row % WB_LEAF_ROWS;
-  if (row < rows)
-    *to = precise<Real>::narrow(wb_scaled_value(raw[c * rows + row], center[c], inverse_scale[c]));
-  else
-    *to = 0;
+  if (row < rows) *to = precise<Real>::narrow(wb_scaled_value(raw[c * rows + row], center[c], inverse_scale[c]));
+  else *to = 0;
 }
 
 namespace {
@@ -49,9 +47,7 @@ namespace {
 constexpr int64_t MOST_STEP = int64_t(1) << GROUP_LEVELS;
 const char *const SENDING = "sending rows to the device";
 
-int64_t round_down(int64_t leaf, int64_t step) {
-  return leaf / step * step;
-}
+int64_t round_down(int64_t leaf, int64_t step) { return leaf / step * step; }
 
 /* The most spans. Data that are large enough have so many. */
 constexpr int64_t SPANS = 8;
@@ -67,8 +63,8 @@ leaf_span span_of(const wb_mixture_session *s, int64_t leaf) {
   const int64_t all = ceiling(s->leaves, MOST_STEP), kept = s->kept / MOST_STEP, n = s->spans;
   const int64_t i = ((leaf / MOST_STEP + 1) * n - 1) / all;
   const int64_t begin = i * all / n * MOST_STEP, place = i * kept / n * MOST_STEP;
-  return {begin, begin + (i + 1) * kept / n * MOST_STEP - place,
-          smaller(s->leaves, (i + 1) * all / n * MOST_STEP), place};
+  return {begin, begin + (i + 1) * kept / n * MOST_STEP - place, smaller(s->leaves, (i + 1) * all / n * MOST_STEP),
+          place};
 }
 
 /* How many leaves of about `leaves` that fit on the device stay there, and in how many spans: each has at least one
@@ -113,10 +109,8 @@ void close_stage(wb_mixture_session *s) {
 int open_stage(wb_mixture_session *s, int64_t leaves, wb_message *message) {
   if (s->stage > 0) return WB_OK;
   const int status = s->pinned.take(2 * static_cast<size_t>(leaves) * s->raw_leaf(), message);
-  if (status == WB_OK)
-    s->stage = leaves;
-  else
-    close_stage(s);
+  if (status == WB_OK) s->stage = leaves;
+  else close_stage(s);
   return status;
 }
 
@@ -150,8 +144,7 @@ int send_staged(wb_mixture_session *s, int64_t first, int64_t count, double *to,
       std::memcpy(from + c * static_cast<size_t>(rows) + first_row, column(s, c, leaf) + first_row,
                   static_cast<size_t>(smaller(SPAN, rows - first_row)) * sizeof(double));
     });
-    if (rows == all)
-      WB_TRY(copy_to_device(s, to, from, p * bytes, message));
+    if (rows == all) WB_TRY(copy_to_device(s, to, from, p * bytes, message));
     else
       for (size_t c = 0; c < p; c++)
         WB_TRY(copy_to_device(s, to + c * static_cast<size_t>(all) + (leaf - first) * WB_LEAF_ROWS,
@@ -175,14 +168,13 @@ int send(wb_mixture_session *s, int64_t first, int64_t count, mixture_transit *t
   void *const to = transit->arriving[buffer].address();
   WB_TRY(s->read[buffer].hold(s->copies.get(), message));
   if (transit->packed)
-    WB_TRY(copy_to_device(s, to,
-                          static_cast<const char *>(s->packed_rows.address()) +
-                              static_cast<size_t>(place_in_copy(s, first)) * s->leaf(),
-                          static_cast<size_t>(count) * s->leaf(), message));
+    WB_TRY(copy_to_device(
+        s, to,
+        static_cast<const char *>(s->packed_rows.address()) + static_cast<size_t>(place_in_copy(s, first)) * s->leaf(),
+        static_cast<size_t>(count) * s->leaf(), message));
   else if (s->source == mixture_source::locked)
     WB_TRY(send_locked(s, first, count, static_cast<double *>(to), message));
-  else
-    WB_TRY(send_staged(s, first, count, static_cast<double *>(to), message));
+  else WB_TRY(send_staged(s, first, count, static_cast<double *>(to), message));
   WB_TRY(s->arrived[buffer].record(s->copies.get(), message));
   transit->first[buffer] = first;
   return WB_OK;
@@ -304,10 +296,8 @@ int pack_rows(wb_mixture_session *s, wb_message *message) {
               "fetching scaled rows", message);
         },
         message);
-  if (status == WB_OK)
-    s->source = mixture_source::packed;
-  else
-    s->packed_rows.release();
+  if (status == WB_OK) s->source = mixture_source::packed;
+  else s->packed_rows.release();
   return status == WB_ERROR_MEMORY ? static_cast<int>(WB_OK) : status;
 }
 
@@ -407,8 +397,7 @@ int send_early(wb_mixture_session *s, int64_t leaf, mixture_transit *transit, wb
   for (int i = 0; i < 2; i++) {
     if (next[i] < 0 || transit->first[0] == next[i] || transit->first[1] == next[i]) continue;
     const int64_t other = next[1 - i];
-    const int free = 1 - transit->last,
-              buffer = other >= 0 && transit->first[free] == other ? 1 - free : free;
+    const int free = 1 - transit->last, buffer = other >= 0 && transit->first[free] == other ? 1 - free : free;
     if (buffer != transit->reading)
       WB_TRY(send(s, next[i], leaves_at_once(s, next[i], transit), transit, buffer, message));
   }
@@ -421,10 +410,8 @@ template <typename Real>
 int find_rows(wb_mixture_session *s, int64_t first, mixture_transit *transit, const Real **x, wb_message *message) {
   const int64_t count = leaves_at_once(s, first, transit);
   WB_TRY(end_reading(s, transit, message));
-  if (!travels(s, first, transit->step))
-    *x = kept_leaf<Real>(s, first);
-  else
-    WB_TRY(receive<Real>(s, first, count, transit, static_cast<Real *>(transit->leaves.address()), x, message));
+  if (!travels(s, first, transit->step)) *x = kept_leaf<Real>(s, first);
+  else WB_TRY(receive<Real>(s, first, count, transit, static_cast<Real *>(transit->leaves.address()), x, message));
   return send_early(s, first + count, transit, message);
 }
 WB_BOTH_PRECISIONS(find_rows)

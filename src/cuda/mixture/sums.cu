@@ -71,8 +71,8 @@ inline size_t sum_shared_bytes(int p) {
 /* Adds the products of the rows in shared memory to the sums of their components. A
  * thread adds one entry of the triangle for all rows, in order. The rows are sorted by
  * label; `started` is the label whose sums have been begun before. */
-__device__ __forceinline__ void add_rows(const double *values, const int32_t *labels, int rows, int p,
-                                         int32_t started, double *sums) {
+__device__ __forceinline__ void add_rows(const double *values, const int32_t *labels, int rows, int p, int32_t started,
+                                         double *sums) {
   const int stride = sum_stride(p), entries = static_cast<int>(WB_MIXTURE_STATISTICS(p));
   for (int entry = static_cast<int>(threadIdx.x); entry < entries; entry += SUM_THREADS) {
     int r, c;
@@ -206,15 +206,11 @@ static __global__ void __launch_bounds__(TREE_THREADS)
   }
   int level = 0;
   for (; index >> level; level++) {
-    if (index >> level & 1)
-      sum += waiting[static_cast<size_t>(level) * node + entry];
-    else if (!is_last)
-      break;
+    if (index >> level & 1) sum += waiting[static_cast<size_t>(level) * node + entry];
+    else if (!is_last) break;
   }
-  if (is_last)
-    root[entry] = sum;
-  else
-    waiting[static_cast<size_t>(level) * node + entry] = sum;
+  if (is_last) root[entry] = sum;
+  else waiting[static_cast<size_t>(level) * node + entry] = sum;
 }
 
 /* Counts the rows of each sample and label by the sorted keys of some leaves: `sample` begins with the first row of
@@ -310,9 +306,9 @@ int combine_group(wb_mixture_session *s, int32_t components, int64_t group, int6
                   const double *nodes, int64_t count, double *waiting, double *roots, wb_message *message) {
   const size_t node = node_size(s, components);
   const mixture_piece piece = s->piece_of(begin);
-  return launch(s->cover(TREE_THREADS, static_cast<int64_t>(node)), mixture_combine,
-                "combining sums", message, nodes, static_cast<int>(count), node, waiting, (begin - piece.begin) / group,
-                end == piece.end, roots + static_cast<size_t>(piece.number) * node);
+  return launch(s->cover(TREE_THREADS, static_cast<int64_t>(node)), mixture_combine, "combining sums", message, nodes,
+                static_cast<int>(count), node, waiting, (begin - piece.begin) / group, end == piece.end,
+                roots + static_cast<size_t>(piece.number) * node);
 }
 
 template <typename Real>

@@ -16,9 +16,7 @@ constexpr int SUM_THREADS = 128;
 constexpr int READ_AHEAD = 8, VALUES_AHEAD = 4;
 
 /* Where the product of values r and c <= r of (1, x) is among the statistics, in the order of WB_MIXTURE_STATISTICS. */
-__device__ __forceinline__ int entry_of(int r, int c, int p) {
-  return c == 0 ? r : p + c + r * (r - 1) / 2;
-}
+__device__ __forceinline__ int entry_of(int r, int c, int p) { return c == 0 ? r : p + c + r * (r - 1) / 2; }
 
 /* `total` and then the log densities in shared memory, added in order. */
 __device__ __forceinline__ double add_in_order(const double *logs, int count, double total) {

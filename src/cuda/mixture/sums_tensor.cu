@@ -8,9 +8,7 @@
 namespace wb {
 
 /* Sums of 2^levels leaves are added up, as far as registers have room for the sums that wait. */
-constexpr __host__ __device__ int fused_levels(int tiles) {
-  return tiles <= 4 ? 2 : 1;
-}
+constexpr __host__ __device__ int fused_levels(int tiles) { return tiles <= 4 ? 2 : 1; }
 constexpr int MOST_FUSED = 4;
 static_assert(MOST_FUSED == SUM_THREADS / 32, "a warp adds the log densities of a leaf");
 

@@ -150,8 +150,7 @@ __global__ void convolve_skew(convolve_arguments a) {
   const int count = static_cast<int>(a.count), offset = static_cast<int>(a.first);
   for (int k = thread; k < count * skew_pairs; k += threads) {
     const int pair = k % skew_pairs, i = k / skew_pairs;
-    if (pair < pairs)
-      a.r[(begin + pair) * a.r_pair_stride + i * a.r_stride] = shared[pair * room + m + n + offset + i];
+    if (pair < pairs) a.r[(begin + pair) * a.r_pair_stride + i * a.r_stride] = shared[pair * room + m + n + offset + i];
   }
 }
 
@@ -176,9 +175,7 @@ int64_t extent(int64_t length, int64_t stride, int64_t pairs, int64_t pair_strid
 
 /* Many small pairs go to the skew kernel, since most of a tile of outputs would be
  * empty; bench/convolution-cuda.R compares the two. Their shared memory is 40 KB at most. */
-bool use_skew(const convolve_arguments &a) {
-  return a.pairs >= skew_pairs && a.m <= 64 && a.n <= 256;
-}
+bool use_skew(const convolve_arguments &a) { return a.pairs >= skew_pairs && a.m <= 64 && a.n <= 256; }
 
 /* Looks at p and q. */
 int launch_look(const convolve_arguments &a, unsigned *seen, cudaStream_t stream, wb_message *message) {
@@ -205,9 +202,7 @@ int launch_skew(const convolve_arguments &a, cudaStream_t stream, wb_message *me
                 "convolving pairs", message, a);
 }
 
-int64_t tiles_of(const convolve_arguments &a, int R) {
-  return ceiling(a.count, tiled_threads * R);
-}
+int64_t tiles_of(const convolve_arguments &a, int R) { return ceiling(a.count, tiled_threads * R); }
 
 int launch_tiles(const convolve_arguments &a, int processors, cudaStream_t stream, wb_message *message) {
   /* With tiles of 128 R outputs that keep all multiprocessors busy, the time grows with tiles (R + 1): large R needs
@@ -270,8 +265,12 @@ public:
   explicit slice_memory(const wb_run *run) : run_(run) {}
 
   int run(const wb_convolution &work, int processors, wb_poll *poll, unsigned *seen, wb_message *message) {
-    convolve_arguments a = {work.pairs, work.m, work.n, work.first, work.count, nullptr, nullptr, nullptr,
-                            work.p_stride, work.p_pair_stride, work.q_stride, work.q_pair_stride,
+    convolve_arguments a = {work.pairs,    work.m,
+                            work.n,        work.first,
+                            work.count,    nullptr,
+                            nullptr,       nullptr,
+                            work.p_stride, work.p_pair_stride,
+                            work.q_stride, work.q_pair_stride,
                             work.r_stride, work.r_pair_stride};
     WB_TRY(upload(p_, work.p, work.m, work.pairs, &a.p_stride, &a.p_pair_stride, message));
     WB_TRY(upload(q_, work.q, work.n, work.pairs, &a.q_stride, &a.q_pair_stride, message));

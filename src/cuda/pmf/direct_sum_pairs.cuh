@@ -110,8 +110,7 @@ private:
     const double *const from = is_p ? work_.p + j * work_.p_stride : work_.q + j * work_.q_stride;
     if (values > 0)
       std::memcpy(to + j * s.count + begin, from + s.first + begin, static_cast<size_t>(end - begin) * sizeof(double));
-    else if (begin == 0)
-      to[j] = *from;
+    else if (begin == 0) to[j] = *from;
   }
 
   /* Waits for the sums of the slot's pairs and stores them, while its next pairs are copied. */
@@ -145,10 +144,20 @@ private:
   int begin(const slot &s, wb_message *message) {
     const int64_t p_size_now = p_size(s.count), inputs = p_size_now + q_size(s.count) + 1,
                   outputs = work_.count * s.count;
-    const convolve_arguments a = {
-        s.count, work_.m, work_.n, work_.first, work_.count, s.device, s.device + p_size_now, s.device + inputs,
-        p_values_ == 0 ? 1 : s.count, p_values_ == 0 ? 0 : 1, q_values_ == 0 ? 1 : s.count, q_values_ == 0 ? 0 : 1,
-        s.count, 1};
+    const convolve_arguments a = {s.count,
+                                  work_.m,
+                                  work_.n,
+                                  work_.first,
+                                  work_.count,
+                                  s.device,
+                                  s.device + p_size_now,
+                                  s.device + inputs,
+                                  p_values_ == 0 ? 1 : s.count,
+                                  p_values_ == 0 ? 0 : 1,
+                                  q_values_ == 0 ? 1 : s.count,
+                                  q_values_ == 0 ? 0 : 1,
+                                  s.count,
+                                  1};
     WB_TRY(status_of(cudaMemcpyAsync(s.device, s.sent, static_cast<size_t>(inputs) * sizeof(double),
                                      cudaMemcpyHostToDevice, s.stream.get()),
                      "copying the weights to the device", message));

@@ -93,8 +93,7 @@ __global__ void __launch_bounds__(draw_threads)
     a.draws[i] =
         wb_polyagamma_draw_sum(way == WB_POLYAGAMMA_SINGLES ? WB_POLYAGAMMA_SINGLES : WB_POLYAGAMMA_PARTS,
                                wb_polyagamma_open(a.key, a.iteration, element), shape, tilt < 0.0 ? -tilt : tilt);
-  else
-    a.draws[i] = wb_polyagamma_draw_by(Way, a.key, a.iteration, element, shape, tilt);
+  else a.draws[i] = wb_polyagamma_draw_by(Way, a.key, a.iteration, element, shape, tilt);
 }
 
 int launch_draws(int way, const draw_arguments &a, const int32_t *list, int32_t count, cudaStream_t stream,
@@ -118,9 +117,9 @@ int launch_draws(int way, const draw_arguments &a, const int32_t *list, int32_t 
 }
 
 /* Launch: a thread for each point. Bytes of global memory: 32 a point; operations: some ten thousand. */
-__global__ void __launch_bounds__(draw_threads) polyagamma_evaluate(int32_t quantity, int32_t log, int32_t count,
-                                                                   const double *x, const double *shape,
-                                                                   const double *tilt, double *value) {
+__global__ void __launch_bounds__(draw_threads)
+    polyagamma_evaluate(int32_t quantity, int32_t log, int32_t count, const double *x, const double *shape,
+                        const double *tilt, double *value) {
   const int32_t i = thread_number<draw_threads, int32_t>();
   if (i < count) value[i] = wb_polyagamma_evaluate(quantity, log, x[i], shape[i], tilt[i]);
 }
@@ -172,15 +171,22 @@ private:
                               *FETCHING = "copying the draws from the device";
 
   draw_arguments arguments(int64_t first, int32_t count, double *draws) const {
-    return {count,       shape_.data(),   tilt_.data(),    work_.shapes == 1 ? 0 : 1, work_.tilts == 1 ? 0 : 1,
-            work_.method, work_.key, work_.iteration, work_.first + static_cast<uint64_t>(first), draws};
+    return {count,
+            shape_.data(),
+            tilt_.data(),
+            work_.shapes == 1 ? 0 : 1,
+            work_.tilts == 1 ? 0 : 1,
+            work_.method,
+            work_.key,
+            work_.iteration,
+            work_.first + static_cast<uint64_t>(first),
+            draws};
   }
 
   int draw_lists(const draw_arguments &a, wb_message *message) {
     uint32_t counts[places] = {0}, begins[places + 1];
     WB_TRY(counts_.upload(counts, places, "clearing the counts of elements", message));
-    const launch_shape shape =
-        grid(sort_threads, ceiling(a.count, sort_elements)).sharing(places * sizeof(uint32_t));
+    const launch_shape shape = grid(sort_threads, ceiling(a.count, sort_elements)).sharing(places * sizeof(uint32_t));
     WB_TRY(launch(shape, polyagamma_count, "counting elements", message, a, counts_.data()));
     WB_TRY(counts_.download(counts, places, "copying the counts of elements", message));
     begins[0] = 0;
@@ -240,8 +246,8 @@ static int draw(const wb_polyagamma_work *work, const wb_run *run, wb_message *m
   wb::device_scope scope;
   WB_TRY(scope.enter(run->device, message));
   int64_t at_once = 0;
-  WB_TRY(room_for(run, sizeof(int32_t) + 3 * sizeof(double), "draws", work->count, int64_t(1) << 28, &at_once,
-                  message));
+  WB_TRY(
+      room_for(run, sizeof(int32_t) + 3 * sizeof(double), "draws", work->count, int64_t(1) << 28, &at_once, message));
   wb::drawing drawing(*work, run);
   if (work->count == 0) return WB_OK;
   /* Draws of all slots at a time, which is more than all draws where these are few. */

@@ -86,8 +86,8 @@ __global__ void draw_steps(update_arguments a) {
   const uint64_t resample = static_cast<uint64_t>(a.first_group + group);
   const uint32_t step = static_cast<uint32_t>(a.first_step + t);
   if (a.rows > 0)
-    a.row[group * chunk + t] = wb_row_at(a.cumulative + group * a.rows, static_cast<int32_t>(a.rows),
-                                         wb_row_uniform(a.key, resample, step));
+    a.row[group * chunk + t] =
+        wb_row_at(a.cumulative + group * a.rows, static_cast<int32_t>(a.rows), wb_row_uniform(a.key, resample, step));
   double *const score = a.score + (group * chunk + t) * a.dimensions;
   for (int j = 0; j < a.dimensions; j++) {
     const double u = wb_step_uniform(a.key, resample, step, static_cast<uint32_t>(j));
@@ -380,9 +380,23 @@ int copula_fit(const wb_copula_fit *work, const wb_run *run, wb_message *message
   WB_TRY(bring(conditional, work->conditional, size, message));
   WB_TRY(bring(gain, ones.data(), size, message));
   WB_TRY(score.allocate(static_cast<size_t>(size), "normal scores", message));
-  fit_arguments a = {model.kind, model.dimensions, model.covariates, work->closeness.grouped, work->groups, n,
-                     alpha.data(), rho.rho(), rho.scale(), rho.rho_scale(), outcome.data(), near.point_term(),
-                     near.point_covariate(), near.row_term(), near.row_covariate(), conditional.data(), score.data(),
+  fit_arguments a = {model.kind,
+                     model.dimensions,
+                     model.covariates,
+                     work->closeness.grouped,
+                     work->groups,
+                     n,
+                     alpha.data(),
+                     rho.rho(),
+                     rho.scale(),
+                     rho.rho_scale(),
+                     outcome.data(),
+                     near.point_term(),
+                     near.point_covariate(),
+                     near.row_term(),
+                     near.row_covariate(),
+                     conditional.data(),
+                     score.data(),
                      gain.data()};
   WB_TRY(launch(grid(group_threads, work->groups), fit_sequence, "fitting by copulas", message, a));
   WB_TRY(conditional.download(work->conditional, static_cast<size_t>(size), "copying the states", message));

@@ -157,8 +157,8 @@ int bootstrap(const wb_bootstrap *work, const wb_run *run, wb_message *message) 
   WB_TRY(scope.enter(run->device, message));
   const int64_t n = work->observations;
   int64_t at_once = 0;
-  WB_TRY(fitting(run, sizeof(double) * static_cast<uint64_t>(2 * n), "one resample", work->resamples, &at_once,
-                 message));
+  WB_TRY(
+      fitting(run, sizeof(double) * static_cast<uint64_t>(2 * n), "one resample", work->resamples, &at_once, message));
   device_array<double> weight, cumulative;
   return in_batches(work->resamples, at_once, [&](int64_t first, int64_t count) {
     const size_t size = static_cast<size_t>(count * n);

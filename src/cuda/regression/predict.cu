@@ -49,11 +49,12 @@ __global__ void __launch_bounds__(predict_threads) regression_linear(prediction_
         if (first + d < data.draws) sum[d] = wb_fma(x, table[static_cast<size_t>(c) * data.draws + first + d], sum[d]);
     }
   } else {
-    for (int32_t e = data.row_start[row]; e < data.row_start[row + 1]; e++)
+    for (int32_t e = data.row_start[row]; e < data.row_start[row + 1]; e++) {
       WB_UNROLL
       for (int d = 0; d < draws_at_once; d++)
         if (first + d < data.draws)
           sum[d] = wb_fma(data.value[e], table[static_cast<size_t>(data.column[e]) * data.draws + first + d], sum[d]);
+    }
   }
   WB_UNROLL
   for (int d = 0; d < draws_at_once; d++)
@@ -78,8 +79,8 @@ __global__ void __launch_bounds__(predict_threads)
 
 /* Replaces the linear predictors by the probabilities of classes; values[0] has the reference class. All are NaN where
  * a linear predictor is not finite. Launch: a thread for each row of the block, by draws. */
-__global__ void __launch_bounds__(predict_threads) regression_classes(prediction_rows data, double *reference,
-                                                                      double *linear) {
+__global__ void __launch_bounds__(predict_threads)
+    regression_classes(prediction_rows data, double *reference, double *linear) {
   const int64_t i = thread_number<predict_threads>();
   if (i >= data.block || data.begin + i >= data.rows) return;
   const size_t step = static_cast<size_t>(data.draws) * data.block;
@@ -262,8 +263,19 @@ int prediction_session::open(const wb_regression_prediction &what, int64_t first
   WB_TRY(linear.allocate(outcomes * held, "the draws of a block of rows", message));
   if (what.kind == WB_REGRESSION_CLASSES) WB_TRY(reference.allocate(held, "the draws of a block of rows", message));
   WB_TRY(out.allocate(summaries * static_cast<size_t>(shown), "the predictions", message));
-  data = {x.data(),     row_start.data(), column.data(), value.data(),  offset.data(),          count, 0, block,
-          what.columns, what.outcomes,    static_cast<int>(what.draws), what.kind, coefficients.data()};
+  data = {x.data(),
+          row_start.data(),
+          column.data(),
+          value.data(),
+          offset.data(),
+          count,
+          0,
+          block,
+          what.columns,
+          what.outcomes,
+          static_cast<int>(what.draws),
+          what.kind,
+          coefficients.data()};
   return WB_OK;
 }
 

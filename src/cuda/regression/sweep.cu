@@ -96,10 +96,9 @@ __global__ void __launch_bounds__(row_threads)
   if (data.outcomes > 1) fixed -= wb_regression_log_sum(data.outcomes, linear, 1, at.outcome);
   fixed += at.shift;
   const double psi = alone + fixed;
-  log_likelihood[row] = data.outcomes > 1
-                            ? wb_regression_row_outcomes(data.outcomes, data.shape[row], data.kappa + row,
-                                                         static_cast<size_t>(data.rows), linear, 1)
-                            : wb_regression_log_likelihood(kappa, shape, psi);
+  log_likelihood[row] = data.outcomes > 1 ? wb_regression_row_outcomes(data.outcomes, data.shape[row], data.kappa + row,
+                                                                       static_cast<size_t>(data.rows), linear, 1)
+                                          : wb_regression_log_likelihood(kappa, shape, psi);
   if (omega == nullptr) return;
   if (at.weights == WB_REGRESSION_INFORMATION) {
     omega[row] = wb_regression_information(shape, psi);
@@ -113,9 +112,8 @@ __global__ void __launch_bounds__(row_threads)
   }
   const uint64_t element =
       static_cast<uint64_t>(at.outcome) * static_cast<uint64_t>(data.rows) + static_cast<uint64_t>(row);
-  double drawn = at.weights == WB_REGRESSION_EXPECTED
-                     ? wb_regression_expected(shape, psi)
-                     : wb_polyagamma_draw(at.key, at.iteration, element, shape, psi);
+  double drawn = at.weights == WB_REGRESSION_EXPECTED ? wb_regression_expected(shape, psi)
+                                                      : wb_polyagamma_draw(at.key, at.iteration, element, shape, psi);
   if (shape == 0.0) drawn = 0.0;
   omega[row] = drawn;
   z[row] = wb_fma(-drawn, fixed, kappa);
@@ -124,9 +122,7 @@ __global__ void __launch_bounds__(row_threads)
 /* Rows whose values are in shared memory at a time; a row takes `stride` doubles, x and 1 of z,
  * and as many of the left factors. */
 constexpr size_t sum_shared = 32 * 1024;
-__host__ __device__ inline int sum_stride(int p) {
-  return (p + 1) | 1;
-}
+__host__ __device__ inline int sum_stride(int p) { return (p + 1) | 1; }
 __host__ __device__ inline int rows_in_shared(int p) {
   const int rows = static_cast<int>(sum_shared / (2 * static_cast<size_t>(sum_stride(p)) * sizeof(double)));
   return rows > 64 ? 64 : rows < 1 ? 1 : rows;
@@ -145,9 +141,7 @@ __host__ __device__ inline int tiles_of(int p) {
 }
 
 /* Doubles of a leaf's sums: lines of a square, then the log likelihood. */
-size_t node_size(int p) {
-  return (static_cast<size_t>(p) + 1) * static_cast<size_t>(p) + 1;
-}
+size_t node_size(int p) { return (static_cast<size_t>(p) + 1) * static_cast<size_t>(p) + 1; }
 
 /* Sums of a leaf, blockIdx.x; blockIdx.y = 1 adds its log likelihoods, and without `omega` nothing else is added. A
  * thread has tiles of Side x Side sums on or below the diagonal and passes all rows, in order: 2 Side reads of shared
@@ -192,11 +186,12 @@ __global__ void __launch_bounds__(sum_threads)
       const int line = r * Side, column = (tile - r * (r + 1) / 2) * Side;
       double sum[Side][Side];
       WB_UNROLL
-      for (int i = 0; i < Side; i++)
+      for (int i = 0; i < Side; i++) {
         WB_UNROLL
         for (int j = 0; j < Side; j++)
           sum[i][j] =
               first > 0 && line + i <= p && column + j < p ? sums[static_cast<size_t>(line + i) * p + column + j] : 0.0;
+      }
       for (int row = 0; row < count; row++) {
         double a[Side], b[Side];
         WB_UNROLL
@@ -205,15 +200,17 @@ __global__ void __launch_bounds__(sum_threads)
           b[i] = column + i < p ? right[row * stride + column + i] : 0.0;
         }
         WB_UNROLL
-        for (int i = 0; i < Side; i++)
+        for (int i = 0; i < Side; i++) {
           WB_UNROLL
           for (int j = 0; j < Side; j++) sum[i][j] = wb_fma(a[i], b[j], sum[i][j]);
+        }
       }
       WB_UNROLL
-      for (int i = 0; i < Side; i++)
+      for (int i = 0; i < Side; i++) {
         WB_UNROLL
         for (int j = 0; j < Side; j++)
           if (line + i <= p && column + j < p) sums[static_cast<size_t>(line + i) * p + column + j] = sum[i][j];
+      }
     }
   }
 }
@@ -260,9 +257,8 @@ __global__ void __launch_bounds__(tree_threads)
 
 /* Sums of a segment, blockIdx.x: rows of one group and leaf, in order. A thread has a column, or
  * the sums of omega or of z. */
-__global__ void __launch_bounds__(row_threads)
-    regression_segment(regression_rows data, const int64_t *segment_row, const double *omega, const double *z,
-                       double *sums) {
+__global__ void __launch_bounds__(row_threads) regression_segment(regression_rows data, const int64_t *segment_row,
+                                                                  const double *omega, const double *z, double *sums) {
   const int size = data.columns + 2;
   const int64_t begin = segment_row[blockIdx.x], end = segment_row[blockIdx.x + 1];
   for (int c = static_cast<int>(threadIdx.x); c < size; c += row_threads) {
@@ -421,10 +417,9 @@ int wb_regression_session::sum(const wb::regression_rows &data, bool drawing, wb
 int wb_regression_session::take_segments(const wb::regression_rows &data, double *group_statistics,
                                          wb_message *message) {
   const size_t size = WB_REGRESSION_GROUP_STATISTICS(columns);
-  WB_TRY(wb::launch(wb::grid(wb::row_threads, segments),
-                    data.x != nullptr ? wb::regression_segment : wb::regression_segment_entries,
-                    "adding the groups' rows", message, data, segment_row.data(), omega.data(), z.data(),
-                    segment_sums.data()));
+  WB_TRY(wb::launch(
+      wb::grid(wb::row_threads, segments), data.x != nullptr ? wb::regression_segment : wb::regression_segment_entries,
+      "adding the groups' rows", message, data, segment_row.data(), omega.data(), z.data(), segment_sums.data()));
   WB_TRY(segment_sums.download(segment_host.data(), segment_host.size(), "copying the groups' sums from the device",
                                message));
   for (size_t i = 0; i < static_cast<size_t>(groups) * size; i++) group_statistics[i] = 0;
@@ -442,12 +437,19 @@ int wb_regression_session::sweep(const wb_regression_parameters &parameters, int
   WB_TRY(coefficients.upload(parameters.coefficients, p * static_cast<size_t>(outcomes),
                              "copying the coefficients to the device", message));
   if (groups > 0)
-    WB_TRY(intercepts.upload(parameters.intercepts, static_cast<size_t>(groups),
-                             "copying the intercepts to the device", message));
+    WB_TRY(intercepts.upload(parameters.intercepts, static_cast<size_t>(groups), "copying the intercepts to the device",
+                             message));
   if (terms.list().count > 0) WB_TRY(terms.set_effects(parameters.effects, message));
-  const wb::regression_point at = {
-      coefficients.data(), intercepts.data(), terms.effects(), parameters.dispersion, parameters.shift,
-      parameters.weights, parameters.other, outcome, key, iteration};
+  const wb::regression_point at = {coefficients.data(),
+                                   intercepts.data(),
+                                   terms.effects(),
+                                   parameters.dispersion,
+                                   parameters.shift,
+                                   parameters.weights,
+                                   parameters.other,
+                                   outcome,
+                                   key,
+                                   iteration};
   const bool drawing = statistics != nullptr;
   WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_weigh, "drawing Polya-Gamma variables", message,
                     data, terms.list(), at, drawing ? omega.data() : nullptr, z.data(), log_likelihood.data()));
@@ -458,8 +460,7 @@ int wb_regression_session::sweep(const wb_regression_parameters &parameters, int
   for (size_t r = 0; r < p; r++)
     for (size_t c = 0; c <= r; c++) statistics[to++] = root[r * p + c];
   for (size_t c = 0; c < p; c++) statistics[to++] = root[p * p + c];
-  if (terms.list().count > 0 && group_statistics != nullptr)
-    return terms.sum(level_rows(), group_statistics, message);
+  if (terms.list().count > 0 && group_statistics != nullptr) return terms.sum(level_rows(), group_statistics, message);
   return groups > 0 ? take_segments(data, group_statistics, message) : WB_OK;
 }
 
@@ -503,4 +504,4 @@ static void close_session(wb_regression_session *session) {
 }
 
 extern const wb_regression_functions wb_cuda_regression = {open_session, sweep, change_effects, close_session,
-                                                          wb::regression_predict};
+                                                           wb::regression_predict};

@@ -121,8 +121,7 @@ int term_sums::open(const wb_regression_data &data, wb_message *message) {
     WB_TRY(open_term(data, from, &term_[t], message));
     list_.term[t] = {from.columns, from.levels, term_[t].z.data(), term_[t].level.data()};
     const size_t own = static_cast<size_t>(from.columns) * static_cast<size_t>(from.levels);
-    const size_t sums =
-        term_[t].piece_level.size() * WB_REGRESSION_LEVEL_STATISTICS(data.columns, from.columns);
+    const size_t sums = term_[t].piece_level.size() * WB_REGRESSION_LEVEL_STATISTICS(data.columns, from.columns);
     effects += own;
     if (own > change) change = own;
     if (sums > most) most = sums;
@@ -143,8 +142,7 @@ int term_sums::take(const term &from, size_t size, int levels, double *to, wb_me
   WB_TRY(piece_sums_.download(host_.data(), pieces * size, "copying the levels' sums from the device", message));
   for (size_t i = 0; i < static_cast<size_t>(levels) * size; i++) to[i] = 0;
   for (size_t i = 0; i < pieces; i++)
-    for (size_t j = 0; j < size; j++)
-      to[static_cast<size_t>(from.piece_level[i]) * size + j] += host_[i * size + j];
+    for (size_t j = 0; j < size; j++) to[static_cast<size_t>(from.piece_level[i]) * size + j] += host_[i * size + j];
   return WB_OK;
 }
 

@@ -98,10 +98,10 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
                terms = static_cast<size_t>(c->terms);
   const size_t alphas = static_cast<size_t>(s->groups) * topics;
   const size_t phi_bytes = terms * s->width * s->real();
-  const size_t stage = wb::smaller(wb::larger(documents, terms) * topics,
-                                   wb::larger(STAGE_BYTES / sizeof(double), topics));
-  const size_t histogram = wb::larger(alphas * (static_cast<size_t>(s->alpha_levels) + 1),
-                                      static_cast<size_t>(s->beta_levels) + 1);
+  const size_t stage =
+      wb::smaller(wb::larger(documents, terms) * topics, wb::larger(STAGE_BYTES / sizeof(double), topics));
+  const size_t histogram =
+      wb::larger(alphas * (static_cast<size_t>(s->alpha_levels) + 1), static_cast<size_t>(s->beta_levels) + 1);
   const uint64_t needed = phi_bytes + histogram * sizeof(int32_t) +
                           sizeof(double) * (static_cast<size_t>(s->leaves) * topics + stage + documents * 4 + terms +
                                             alphas * 2 + static_cast<size_t>(structure.extras) * topics) +
@@ -144,9 +144,19 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
   WB_TRY(s->stage.allocate(stage, "topics on their way", message));
   WB_TRY(s->tables.allocate(alphas + 1, "tables", message));
   WB_TRY(s->histogram.allocate(histogram, "tables", message));
-  s->corpus = {c->documents, c->terms, s->term.data(), s->count.data(), s->pair_token.data(), s->first_pair.data(),
-               s->first_token.data(), s->first_place.data(), s->place_token.data(), s->place_count.data(), nullptr,
-               nullptr, nullptr};
+  s->corpus = {c->documents,
+               c->terms,
+               s->term.data(),
+               s->count.data(),
+               s->pair_token.data(),
+               s->first_pair.data(),
+               s->first_token.data(),
+               s->first_place.data(),
+               s->place_token.data(),
+               s->place_count.data(),
+               nullptr,
+               nullptr,
+               nullptr};
   return send_structure(s, structure, message);
 }
 
@@ -230,8 +240,8 @@ int set_phi(wb_topic_session *s, const double *phi, wb_message *message) {
     typedef decltype(real) Real;
     WB_TRY(wb::in_batches(s->corpus.terms, s->stage_rows(), [&](int64_t first, int64_t terms) {
       const int64_t count = terms * s->topics;
-      WB_TRY(s->stage.upload(phi + first * s->topics, static_cast<size_t>(count), "sending terms to the device",
-                             message));
+      WB_TRY(
+          s->stage.upload(phi + first * s->topics, static_cast<size_t>(count), "sending terms to the device", message));
       return wb::launch(wb::cover(256, count), topic_set_phi<Real>, "setting terms", message, s->stage.data(),
                         s->topics, s->width, count,
                         static_cast<Real *>(s->phi.address()) + static_cast<size_t>(first) * s->width);
@@ -292,8 +302,7 @@ int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const double 
     const int64_t topics = s->topics, all = s->corpus.documents;
     const int64_t at_once = given != nullptr || theta != nullptr ? s->stage_rows() : all;
     const wb_gamma_strips *strips = nullptr;
-    if (draw != nullptr)
-      WB_TRY(s->alpha.upload(draw->alpha, s->alpha.size(), "sending alpha to the device", message));
+    if (draw != nullptr) WB_TRY(s->alpha.upload(draw->alpha, s->alpha.size(), "sending alpha to the device", message));
     if (draw != nullptr && draw->alpha_tables)
       WB_TRY(prepare_strips(draw->alpha[0], s->share_strips, s->share_base, &strips, message));
     document_arguments<Real> a = arguments_of<Real>(s, draw, strips);
@@ -377,6 +386,6 @@ int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *ta
 } // namespace
 
 const wb_topic_model_functions wb_cuda_topic_model = {
-  open_session,   set_topics,           get_topics,       draw_terms, set_phi,       get_phi,
-  draw_documents, draw_document_tables, draw_term_tables, score,      close_session,
+    open_session,   set_topics,           get_topics,       draw_terms, set_phi,       get_phi,
+    draw_documents, draw_document_tables, draw_term_tables, score,      close_session,
 };

@@ -54,12 +54,8 @@ __device__ __forceinline__ const double *extra_row(const device_corpus &c, int64
   return c.extra + static_cast<size_t>(c.extra_of[term]) * static_cast<size_t>(topics);
 }
 
-__device__ __forceinline__ void narrow(double value, double *weight) {
-  *weight = wb_topic_weight(value);
-}
-__device__ __forceinline__ void narrow(double value, float *weight) {
-  *weight = wb_topic_weightf(value);
-}
+__device__ __forceinline__ void narrow(double value, double *weight) { *weight = wb_topic_weight(value); }
+__device__ __forceinline__ void narrow(double value, float *weight) { *weight = wb_topic_weightf(value); }
 
 /* Topics of a term's tokens, counted by all threads of the block. */
 __device__ void count_term(const device_corpus &c, int64_t term, const uint16_t *topic, int topics, int32_t *tally) {
@@ -103,7 +99,7 @@ __global__ void topic_strips(double base, wb_gamma_strips *strips) {
 
 /* A gamma of shape base + count by trials from `trial` on. Called and not inlined: four kernels have it. */
 __device__ __attribute__((noinline)) double draw_gamma_by_trials(uint64_t key, uint32_t purpose, uint32_t iteration,
-                                                                  uint64_t element, double shape, uint32_t trial) {
+                                                                 uint64_t element, double shape, uint32_t trial) {
   return wb_draw_gamma_by_trials(key, purpose, iteration, element, shape, trial);
 }
 
@@ -151,8 +147,8 @@ __global__ void __launch_bounds__(TERM_THREADS, TERM_BLOCKS)
     double value = base + static_cast<double>(count);
     if (!mean) {
       const uint64_t element = static_cast<uint64_t>(term) * static_cast<uint64_t>(topics) + static_cast<uint64_t>(k);
-      value = draw_gamma(extra != nullptr ? nullptr : strips, key, WB_PURPOSE_TOPIC_TERM, iteration, element, base,
-                         count);
+      value =
+          draw_gamma(extra != nullptr ? nullptr : strips, key, WB_PURPOSE_TOPIC_TERM, iteration, element, base, count);
     }
     sum += value;
     narrow(value, at);
@@ -312,10 +308,8 @@ __device__ __forceinline__ void add_stretches(int rows, const Real *weights, con
   for (int i = 0; i < as::in_piece; i++) sum[i] = 0;
   int left = rows;
   for (; left >= stretch; left -= stretch) {
-    if (stretch == 8)
-      add_rows<8, Real>(weight, line, sum);
-    else
-      add_rows<4, Real>(weight, line, sum);
+    if (stretch == 8) add_rows<8, Real>(weight, line, sum);
+    else add_rows<4, Real>(weight, line, sum);
     weight += stretch * TEAM<Real>;
     line += stretch * TEAM<Real>;
     if (left == stretch) return;
@@ -357,10 +351,8 @@ __global__ void __launch_bounds__(DOCUMENT_THREADS, DOCUMENT_BLOCKS) topic_docum
 
   draw_shares(a, d, static_cast<size_t>(blockIdx.x) * static_cast<size_t>(a.topics), gamma, tally, trees);
   for (int k = static_cast<int>(threadIdx.x); k < width; k += static_cast<int>(blockDim.x)) {
-    if (k < a.topics)
-      narrow(gamma[k] * a.inverse[k], weight + k);
-    else
-      weight[k] = 0;
+    if (k < a.topics) narrow(gamma[k] * a.inverse[k], weight + k);
+    else weight[k] = 0;
   }
   __syncthreads();
 
@@ -430,11 +422,10 @@ __global__ void __launch_bounds__(TABLE_THREADS)
     atomicAdd(&histogram[i * (static_cast<size_t>(levels) + 1) + static_cast<size_t>(count < levels ? count : levels)],
               1);
     if (count > levels)
-      atomicAdd(&tables[i],
-                static_cast<unsigned long long>(wb_topic_openings(
-                    key, WB_PURPOSE_TOPIC_TABLES, iteration,
-                    static_cast<uint64_t>(d) * static_cast<uint64_t>(topics) + static_cast<uint64_t>(k), alpha[i], 0.0,
-                    levels, count)));
+      atomicAdd(&tables[i], static_cast<unsigned long long>(wb_topic_openings(
+                                key, WB_PURPOSE_TOPIC_TABLES, iteration,
+                                static_cast<uint64_t>(d) * static_cast<uint64_t>(topics) + static_cast<uint64_t>(k),
+                                alpha[i], 0.0, levels, count)));
   }
 }
 
@@ -477,9 +468,9 @@ __global__ void __launch_bounds__(TABLE_THREADS)
       atomicAdd(at < SHARED_COUNTS ? &few[at] : &histogram[at], 1);
     }
     if (own || count > levels)
-      atomicAdd(tables, static_cast<unsigned long long>(
-                            wb_topic_openings(key, WB_PURPOSE_TOPIC_TERM_TABLES, iteration, element, beta,
-                                              own ? extra[k] : 0.0, own ? 0 : levels, count)));
+      atomicAdd(tables, static_cast<unsigned long long>(wb_topic_openings(key, WB_PURPOSE_TOPIC_TERM_TABLES, iteration,
+                                                                          element, beta, own ? extra[k] : 0.0,
+                                                                          own ? 0 : levels, count)));
   }
   __syncthreads();
   if (threadIdx.x < SHARED_COUNTS && few[threadIdx.x] > 0) atomicAdd(&histogram[threadIdx.x], few[threadIdx.x]);
@@ -491,8 +482,8 @@ __global__ void topic_chunk_tables(int32_t levels, uint64_t key, uint32_t iterat
   const int32_t chunk = static_cast<int32_t>(threadIdx.x), end = (chunk + 1) * WB_TOPIC_LEVEL_CHUNK;
   int64_t above = 0;
   for (int32_t i = levels; i >= (end < levels ? end : levels); i--) above += histogram[i];
-  const int64_t openings = wb_topic_chunk_openings(key, WB_PURPOSE_TOPIC_TERM_LEVELS, iteration, beta, histogram,
-                                                   levels, chunk, &above);
+  const int64_t openings =
+      wb_topic_chunk_openings(key, WB_PURPOSE_TOPIC_TERM_LEVELS, iteration, beta, histogram, levels, chunk, &above);
   atomicAdd(tables, static_cast<unsigned long long>(openings + (chunk == 0 ? above : 0)));
 }
 

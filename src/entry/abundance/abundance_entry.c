@@ -21,18 +21,18 @@ enum { TYPES = WB_OWN, SAMPLES, COLUMNS, KEPT, FOUR, FIVE };
 
 /* `deviation`: freedom, level (2) and slope (2). */
 static const wb_field prior_fields[] = {
-  {"mean", REALSXP, {COLUMNS}, WB_FINITE, IN_PRIOR(mean)},
-  {"precision", REALSXP, {COLUMNS}, WB_FINITE, IN_PRIOR(precision)},
-  {"deviation", REALSXP, {FIVE}, WB_FINITE | WB_COPIED, IN_PRIOR(freedom)},
+    {"mean", REALSXP, {COLUMNS}, WB_FINITE, IN_PRIOR(mean)},
+    {"precision", REALSXP, {COLUMNS}, WB_FINITE, IN_PRIOR(precision)},
+    {"deviation", REALSXP, {FIVE}, WB_FINITE | WB_COPIED, IN_PRIOR(freedom)},
 };
 
 static const wb_field sweeps_fields[] = {
-  {"coefficients", REALSXP, {COLUMNS, TYPES, KEPT}, 0, IN_SWEEPS(coefficients)},
-  {"mean", REALSXP, {COLUMNS, TYPES, KEPT}, 0, IN_SWEEPS(mean)},
-  {"variance", REALSXP, {COLUMNS, TYPES, KEPT}, 0, IN_SWEEPS(variance)},
-  {"deviation", REALSXP, {WB_TWO, TYPES, KEPT}, 0, IN_SWEEPS(deviation)},
-  {"scale", REALSXP, {FOUR, KEPT}, 0, IN_SWEEPS(scale)},
-  {"log_likelihood", REALSXP, {KEPT}, 0, IN_SWEEPS(log_likelihood)},
+    {"coefficients", REALSXP, {COLUMNS, TYPES, KEPT}, 0, IN_SWEEPS(coefficients)},
+    {"mean", REALSXP, {COLUMNS, TYPES, KEPT}, 0, IN_SWEEPS(mean)},
+    {"variance", REALSXP, {COLUMNS, TYPES, KEPT}, 0, IN_SWEEPS(variance)},
+    {"deviation", REALSXP, {WB_TWO, TYPES, KEPT}, 0, IN_SWEEPS(deviation)},
+    {"scale", REALSXP, {FOUR, KEPT}, 0, IN_SWEEPS(scale)},
+    {"log_likelihood", REALSXP, {KEPT}, 0, IN_SWEEPS(log_likelihood)},
 };
 
 /* counts: types x samples; totals: samples; design: samples x columns; group: the group of each sample from 0, or NULL.
@@ -54,15 +54,23 @@ SEXP wb_entry_abundance_run(SEXP counts, SEXP totals, SEXP design, SEXP group, S
   wb_message message;
   wb_call call = wb_call_from_list(run, &message);
   const wb_abundance_data data = {
-    .types = types, .samples = samples, .columns = columns, .groups = groups, .counts = REAL_RO(counts),
-    .totals = REAL_RO(totals), .design = REAL_RO(design),
-    .group = groups > 0 ? INTEGER_RO(group) : NULL,
+      .types = types,
+      .samples = samples,
+      .columns = columns,
+      .groups = groups,
+      .counts = REAL_RO(counts),
+      .totals = REAL_RO(totals),
+      .design = REAL_RO(design),
+      .group = groups > 0 ? INTEGER_RO(group) : NULL,
   };
   const size_t t = (size_t)types;
   wb_abundance_state state = {
-    (double *)R_alloc(t * (size_t)samples, sizeof(double)), (double *)R_alloc(t * (size_t)columns, sizeof(double)),
-    (double *)R_alloc(t * (size_t)(groups > 0 ? groups : 1), sizeof(double)), (double *)R_alloc(2 * t, sizeof(double)),
-    (double *)R_alloc(4, sizeof(double)), (double *)R_alloc(t, sizeof(double)),
+      (double *)R_alloc(t * (size_t)samples, sizeof(double)),
+      (double *)R_alloc(t * (size_t)columns, sizeof(double)),
+      (double *)R_alloc(t * (size_t)(groups > 0 ? groups : 1), sizeof(double)),
+      (double *)R_alloc(2 * t, sizeof(double)),
+      (double *)R_alloc(4, sizeof(double)),
+      (double *)R_alloc(t, sizeof(double)),
   };
   wb_abundance_sweeps what = {.warmup = warmup, .kept = kept, .key = wb_key_from_raw(key)};
   SEXP out = PROTECT(WB_NEW(sweeps_fields, size, &what));

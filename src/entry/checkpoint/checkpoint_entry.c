@@ -6,9 +6,7 @@
 #include "checkpoint/file.h"
 #include "numeric/digest.h"
 
-static const char *path_from_sexp(SEXP path) {
-  return Rf_translateChar(STRING_ELT(path, 0));
-}
+static const char *path_from_sexp(SEXP path) { return Rf_translateChar(STRING_ELT(path, 0)); }
 
 /* The digests of `values`, cut into pieces of `length` values: raw, 16 bytes a piece. */
 SEXP wb_entry_checkpoint_digest(SEXP values, SEXP length) {

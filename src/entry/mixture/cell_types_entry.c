@@ -47,9 +47,13 @@ SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP col
       Rf_xlength(averaged) < 1 || !wb_are_integers(averaged, (double)Rf_xlength(averaged), 0, draws) ||
       !wb_are_finite(least, 1) || !wb_are_finite(rule, 3))
     return wb_changed_fit();
-  const wb_mixture_draws given = {.count = (int32_t)draws, .components = (int32_t)components, .columns = p,
-                                  .weights = REAL_RO(weights), .means = REAL_RO(means),
-                                  .covariances = REAL_RO(covariances), .which = INTEGER_RO(which)};
+  const wb_mixture_draws given = {.count = (int32_t)draws,
+                                  .components = (int32_t)components,
+                                  .columns = p,
+                                  .weights = REAL_RO(weights),
+                                  .means = REAL_RO(means),
+                                  .covariances = REAL_RO(covariances),
+                                  .which = INTEGER_RO(which)};
   if (!are_usable(&given)) return wb_changed_fit();
   const wb_peaks_rule peaks = {REAL_RO(rule)[0], REAL_RO(rule)[1], REAL_RO(rule)[2]};
   const int32_t count = (int32_t)Rf_xlength(averaged), k = given.components;
@@ -57,11 +61,11 @@ SEXP wb_entry_mixture_types(SEXP weights, SEXP means, SEXP covariances, SEXP col
   const size_t most = (size_t)wb_mixture_most_leaves(&given, REAL_RO(least)[0], count, INTEGER_RO(averaged), used);
   SEXP out = PROTECT(wb_list_new(5, names));
   wb_mixture_types types = {
-    .own = INTEGER(wb_list_put(out, "own", Rf_allocMatrix(INTSXP, k, given.count))),
-    .leaf = INTEGER(wb_list_put(out, "leaf", Rf_allocMatrix(INTSXP, k, given.count))),
-    .type = (int32_t *)R_alloc(most, sizeof(int32_t)),
-    .mass = (double *)R_alloc(most, sizeof(double)),
-    .place = (double *)R_alloc(most * (size_t)p, sizeof(double)),
+      .own = INTEGER(wb_list_put(out, "own", Rf_allocMatrix(INTSXP, k, given.count))),
+      .leaf = INTEGER(wb_list_put(out, "leaf", Rf_allocMatrix(INTSXP, k, given.count))),
+      .type = (int32_t *)R_alloc(most, sizeof(int32_t)),
+      .mass = (double *)R_alloc(most, sizeof(double)),
+      .place = (double *)R_alloc(most * (size_t)p, sizeof(double)),
   };
   wb_call call = wb_call_from_list(run, &message);
   const int status = wb_mixture_find_types(&given, REAL_RO(least)[0], count, INTEGER_RO(averaged), &peaks,

@@ -124,9 +124,12 @@ SEXP wb_entry_mixture_open_cluster(SEXP call, SEXP names, SEXP first_row, SEXP p
     opened->rows = opened->first_row[workers];
     opened->keeps_labels = Rf_asLogical(keep_labels);
     opened->samples = several;
-    const wb_mixture_data data = {.rows = opened->rows, .columns = opened->columns, .center = REAL_RO(center),
+    const wb_mixture_data data = {.rows = opened->rows,
+                                  .columns = opened->columns,
+                                  .center = REAL_RO(center),
                                   .inverse_scale = REAL_RO(inverse_scale),
-                                  .precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, .samples = several};
+                                  .precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
+                                  .samples = several};
     const wb_cluster cluster = {workers, opened->first_row, wb_size_from_sexp(piece), exchange_with_workers, name_of,
                                 pointer};
     status = wb_cluster_open(&data, &here, &cluster, &opened->session, &message);
@@ -191,15 +194,20 @@ SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piec
   if (status == WB_OK) {
     wb_mixture_data *data = &opened->worker.data;
     for (R_xlen_t i = 0; i < Rf_nrows(x) && several > 0; i++) opened->sample[i] = INTEGER_RO(sample)[i] - 1;
-    *data = (wb_mixture_data){.x = REAL_RO(x), .rows = Rf_nrows(x), .columns = Rf_ncols(x), .center = REAL_RO(center),
+    *data = (wb_mixture_data){.x = REAL_RO(x),
+                              .rows = Rf_nrows(x),
+                              .columns = Rf_ncols(x),
+                              .center = REAL_RO(center),
                               .inverse_scale = REAL_RO(inverse_scale),
                               .precision = Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE,
-                              .keep_labels = Rf_asLogical(keep_labels), .samples = several, .sample = opened->sample,
-                              .first_row = (int64_t)REAL_RO(first_row)[w], .piece = wb_size_from_sexp(piece)};
+                              .keep_labels = Rf_asLogical(keep_labels),
+                              .samples = several,
+                              .sample = opened->sample,
+                              .first_row = (int64_t)REAL_RO(first_row)[w],
+                              .piece = wb_size_from_sexp(piece)};
     opened->worker.backend = backend;
     opened->worker.rows = (int64_t)REAL_RO(first_row)[Rf_xlength(first_row) - 1];
-    status = wb_mixture_missing_find(data->x, data->rows, data->columns, call.run.threads, &opened->missing,
-                                     &message);
+    status = wb_mixture_missing_find(data->x, data->rows, data->columns, call.run.threads, &opened->missing, &message);
     data->missing = opened->missing;
     if (status == WB_OK) status = backend->mixture->open(data, &call.run, &opened->worker.session, &message);
   }

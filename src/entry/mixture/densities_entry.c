@@ -22,12 +22,15 @@ SEXP wb_entry_mixture_add_densities(SEXP pointer, SEXP weights, SEXP means, SEXP
       !wb_is_numbers(weights, components * draws) || !wb_is_numbers(means, components * p * all) ||
       !wb_is_numbers(covariances, components * p * p * all) || !wb_are_integers(which, draws, 0, all) ||
       !wb_is_numbers(center, p) || !wb_is_numbers(inverse_scale, p) || !(begin >= 0) || rows < 1 ||
-      begin + rows > (double)opened->rows ||
-      !(wb_is_numbers(log_unit, 1) || wb_is_numbers(log_unit, rows)))
+      begin + rows > (double)opened->rows || !(wb_is_numbers(log_unit, 1) || wb_is_numbers(log_unit, rows)))
     return wb_changed_fit();
-  const wb_mixture_draws given = {.count = (int32_t)draws, .components = (int32_t)components,
-                                  .columns = opened->columns, .weights = REAL_RO(weights), .means = REAL_RO(means),
-                                  .covariances = REAL_RO(covariances), .which = INTEGER_RO(which)};
+  const wb_mixture_draws given = {.count = (int32_t)draws,
+                                  .components = (int32_t)components,
+                                  .columns = opened->columns,
+                                  .weights = REAL_RO(weights),
+                                  .means = REAL_RO(means),
+                                  .covariances = REAL_RO(covariances),
+                                  .which = INTEGER_RO(which)};
   SEXP out = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(total)));
   memcpy(REAL(out), REAL_RO(total), (size_t)Rf_xlength(total) * sizeof(double));
   const int32_t threads = wb_call_from_list(run, NULL).run.threads;

@@ -25,9 +25,7 @@ open_mixture *wb_mixture_from_sexp(SEXP pointer) {
   return TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
 }
 
-SEXP wb_mixture_closed(void) {
-  return wb_refuse("the mixture session is closed");
-}
+SEXP wb_mixture_closed(void) { return wb_refuse("the mixture session is closed"); }
 
 /* Checks. A user can change a fit, which is a list. If its parts no longer agree, they must not be read past their
  * ends. */
@@ -51,8 +49,18 @@ static int is_atoms(SEXP atoms, int p) {
 
 static wb_mixture_data data_from_sexp(SEXP x, SEXP center, SEXP inverse_scale, wb_precision precision,
                                       int keep_labels) {
-  const wb_mixture_data data = {REAL_RO(x), Rf_nrows(x), Rf_ncols(x), REAL_RO(center),
-                                REAL_RO(inverse_scale), precision, keep_labels, 0, NULL, NULL, 0, 0};
+  const wb_mixture_data data = {REAL_RO(x),
+                                Rf_nrows(x),
+                                Rf_ncols(x),
+                                REAL_RO(center),
+                                REAL_RO(inverse_scale),
+                                precision,
+                                keep_labels,
+                                0,
+                                NULL,
+                                NULL,
+                                0,
+                                0};
   return data;
 }
 
@@ -61,8 +69,8 @@ static wb_mixture_data session_data(SEXP pointer, const open_mixture *opened, SE
   double *inverse_scale = (double *)R_alloc((size_t)opened->columns, sizeof(double));
   for (int32_t c = 0; c < opened->columns; c++) inverse_scale[c] = 1 / REAL_RO(scale)[c];
   const double *x = opened->first_row ? NULL : REAL_RO(R_ExternalPtrProtected(pointer));
-  const wb_mixture_data data = {x, opened->rows, opened->columns, REAL_RO(center), inverse_scale, WB_DOUBLE, 0, 0, NULL,
-                                NULL, 0, 0};
+  const wb_mixture_data data = {
+      x, opened->rows, opened->columns, REAL_RO(center), inverse_scale, WB_DOUBLE, 0, 0, NULL, NULL, 0, 0};
   return data;
 }
 
@@ -92,36 +100,36 @@ enum { COLUMNS = WB_OWN, PACKED, VALUES, FOUR, GRID, COMPONENTS, TABLE, SIZES };
 
 /* The prior that compiled_prior() of R/dp_mixture_sampler.R made, and the hyperprior of R/dp_prior_resolve.R. */
 static const wb_field prior_fields[] = {
-  {"concentration", REALSXP, {WB_TWO}, WB_COPIED, IN(chain.prior.shape)},
-  {"floor", REALSXP, {COLUMNS}, 0, IN(chain.prior.floor)},
+    {"concentration", REALSXP, {WB_TWO}, WB_COPIED, IN(chain.prior.shape)},
+    {"floor", REALSXP, {COLUMNS}, 0, IN(chain.prior.floor)},
 };
 
 static const wb_field hyperprior_fields[] = {
-  {"learn", LGLSXP, {FOUR}, WB_COPIED, IN(hyper.learn_mean)},
-  {"mean", REALSXP, {COLUMNS}, 0, IN(hyper.mean)},
-  {"mean_scale", REALSXP, {WB_TWO}, WB_COPIED, IN(hyper.mean_scale_shape)},
-  {"scale_df", REALSXP, {WB_ONE}, WB_COPIED, IN(hyper.scale_df)},
-  {"packed_scale", REALSXP, {PACKED}, 0, IN(hyper.scale)},
-  {"df_grid", REALSXP, {GRID}, 0, IN(hyper.df_grid)},
+    {"learn", LGLSXP, {FOUR}, WB_COPIED, IN(hyper.learn_mean)},
+    {"mean", REALSXP, {COLUMNS}, 0, IN(hyper.mean)},
+    {"mean_scale", REALSXP, {WB_TWO}, WB_COPIED, IN(hyper.mean_scale_shape)},
+    {"scale_df", REALSXP, {WB_ONE}, WB_COPIED, IN(hyper.scale_df)},
+    {"packed_scale", REALSXP, {PACKED}, 0, IN(hyper.scale)},
+    {"df_grid", REALSXP, {GRID}, 0, IN(hyper.df_grid)},
 };
 
 static const wb_field state_fields[] = {
-  {"prior", REALSXP, {VALUES}, 0, IN(values)},
-  {"statistics", REALSXP, {WB_ANY}, 0, IN(statistics)},
-  {"key", RAWSXP, {WB_EIGHT}, WB_COPIED, IN(chain.key)},
-  {"sweep", REALSXP, {WB_ONE}, WB_COPIED, IN(sweep)},
-  {"concentration", REALSXP, {WB_ONE}, WB_COPIED, IN(concentration)},
+    {"prior", REALSXP, {VALUES}, 0, IN(values)},
+    {"statistics", REALSXP, {WB_ANY}, 0, IN(statistics)},
+    {"key", RAWSXP, {WB_EIGHT}, WB_COPIED, IN(chain.key)},
+    {"sweep", REALSXP, {WB_ONE}, WB_COPIED, IN(sweep)},
+    {"concentration", REALSXP, {WB_ONE}, WB_COPIED, IN(concentration)},
 };
 
 /* What a chain of several samples has in addition; see wb_mixture_samples. */
 static const wb_field samples_fields[] = {
-  {"log_share", REALSXP, {COMPONENTS}, 0, IN(log_share)},
-  {"sample_sizes", REALSXP, {TABLE}, 0, IN(sizes)},
-  {"sample_concentration", REALSXP, {WB_ONE}, WB_COPIED, IN(sample_concentration)},
-  {"pooled", REALSXP, {WB_ONE}, WB_COPIED, IN(pooled)},
+    {"log_share", REALSXP, {COMPONENTS}, 0, IN(log_share)},
+    {"sample_sizes", REALSXP, {TABLE}, 0, IN(sizes)},
+    {"sample_concentration", REALSXP, {WB_ONE}, WB_COPIED, IN(sample_concentration)},
+    {"pooled", REALSXP, {WB_ONE}, WB_COPIED, IN(pooled)},
 };
 static const wb_field samples_prior_fields[] = {
-  {"sample_concentration", REALSXP, {WB_TWO}, WB_COPIED, IN(shape)},
+    {"sample_concentration", REALSXP, {WB_TWO}, WB_COPIED, IN(shape)},
 };
 
 /* Numbers of rows: whole, and of a size that both double and int64_t hold. */
@@ -321,8 +329,8 @@ static SEXP start_from(SEXP x, SEXP center, SEXP inverse_scale, const reading *f
 }
 
 /* The statistics with which a chain starts: of the given labels (NA: left out) or, if these are NULL, of k-means. */
-SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
-                            SEXP key, SEXP merge, SEXP atoms, SEXP labels) {
+SEXP wb_entry_mixture_start(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components, SEXP key, SEXP merge,
+                            SEXP atoms, SEXP labels) {
   reading from;
   if (!read_start(x, center, inverse_scale, prior, atoms, &from)) return wb_changed_fit();
   if (Rf_isNull(labels)) return start_from(x, center, inverse_scale, &from, components, key, merge, atoms, Rf_nrows(x));
@@ -350,8 +358,8 @@ SEXP wb_entry_mixture_start_rows(SEXP rows, SEXP components, SEXP key) {
 }
 
 /* As mixture_start without labels, but x has only the rows that mixture_start_rows chose among `rows` rows. */
-SEXP wb_entry_mixture_start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components,
-                                 SEXP key, SEXP merge, SEXP atoms, SEXP rows) {
+SEXP wb_entry_mixture_start_from(SEXP x, SEXP center, SEXP inverse_scale, SEXP prior, SEXP components, SEXP key,
+                                 SEXP merge, SEXP atoms, SEXP rows) {
   const int64_t all = wb_size_from_sexp(rows);
   reading from;
   if (!read_start(x, center, inverse_scale, prior, atoms, &from) ||
@@ -367,8 +375,7 @@ static int is_sweeps(SEXP sweeps) {
   const int *value = INTEGER_RO(sweeps);
   if (value[0] < 1) return 0;
   return Rf_xlength(sweeps) == 1 || value[3] == 0 ||
-         (value[1] >= 0 && value[2] >= 1 && value[3] > 0 &&
-          value[1] + (value[3] - 1) * (double)value[2] < value[0]);
+         (value[1] >= 0 && value[2] >= 1 && value[3] > 0 && value[1] + (value[3] - 1) * (double)value[2] < value[0]);
 }
 
 /* Values of `count` draws, one draw after the other. That of a single draw is a rows x columns matrix. */
@@ -383,8 +390,10 @@ static wb_mixture_kept put_kept(SEXP out, SEXP sweeps, const int *keep, const op
                                 const wb_mixture_prior *prior) {
   const int *value = INTEGER_RO(sweeps), given = Rf_xlength(sweeps) == 4;
   const size_t k = (size_t)components, p = (size_t)opened->columns, samples = (size_t)opened->samples;
-  wb_mixture_kept kept = {.first = given ? value[1] : value[0] - 1, .every = given ? value[2] : 1,
-                          .count = given ? value[3] : 1, .rows = opened->rows};
+  wb_mixture_kept kept = {.first = given ? value[1] : value[0] - 1,
+                          .every = given ? value[2] : 1,
+                          .count = given ? value[3] : 1,
+                          .rows = opened->rows};
   const size_t count = (size_t)kept.count;
   if (count == 0) return kept;
   kept.log_weight = put_numbers(out, "log_weight", count * k);
@@ -409,10 +418,24 @@ static wb_mixture_kept put_kept(SEXP out, SEXP sweeps, const int *keep, const op
  * center, scale: the data's units. */
 SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP atoms, SEXP probe,
                             SEXP keep, SEXP center, SEXP scale) {
-  static const char *const names[] = {"statistics", "concentration", "prior", "log_weight", "log_likelihood",
-                                      "log_prior", "concentration_trace", "occupied", "probe_density", "sizes",
-                                      "labels", "means", "covariances", "sample_sizes", "log_share",
-                                      "sample_concentration", "sample_log_weight", "kept_sample_concentration",
+  static const char *const names[] = {"statistics",
+                                      "concentration",
+                                      "prior",
+                                      "log_weight",
+                                      "log_likelihood",
+                                      "log_prior",
+                                      "concentration_trace",
+                                      "occupied",
+                                      "probe_density",
+                                      "sizes",
+                                      "labels",
+                                      "means",
+                                      "covariances",
+                                      "sample_sizes",
+                                      "log_share",
+                                      "sample_concentration",
+                                      "sample_log_weight",
+                                      "kept_sample_concentration",
                                       "kept_prior"};
   wb_message message;
   const open_mixture *const opened = wb_mixture_from_sexp(pointer);
@@ -429,9 +452,13 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
   const wb_mixture_data data = session_data(pointer, opened, center, scale);
   const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
   const wb_mixture_sweeps what = {
-      .count = count, .iteration = (uint32_t)at.sweep + 1,
-      .moves = Rf_asLogical(moves), .merge = merge_sweep(state), .spots = opened->keeps_labels ? &spots : NULL,
-      .points = points, .probe = REAL_RO(probe),
+      .count = count,
+      .iteration = (uint32_t)at.sweep + 1,
+      .moves = Rf_asLogical(moves),
+      .merge = merge_sweep(state),
+      .spots = opened->keeps_labels ? &spots : NULL,
+      .points = points,
+      .probe = REAL_RO(probe),
       .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
       .log_prior = put_numbers(out, "log_prior", (size_t)count),
       .concentration = put_numbers(out, "concentration_trace", (size_t)count),
@@ -468,8 +495,8 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
   const int k = LENGTH(weights), *wanted = LOGICAL_RO(want);
   const int64_t rows = wb_size_from_sexp(count);
   wb_mixture_state state = state_of(k, opened->columns);
-  int status = wb_mixture_from_moments(&state, REAL_RO(weights), REAL_RO(means), REAL_RO(covariances),
-                                       REAL_RO(center), REAL_RO(inverse_scale), &message);
+  int status = wb_mixture_from_moments(&state, REAL_RO(weights), REAL_RO(means), REAL_RO(covariances), REAL_RO(center),
+                                       REAL_RO(inverse_scale), &message);
   if (status != WB_OK) return wb_failure(status, &message);
   SEXP out = PROTECT(wb_list_new(3, names));
   int32_t *labels = wanted[0] ? INTEGER(wb_list_put(out, "class", Rf_allocVector(INTSXP, (R_xlen_t)rows))) : NULL;
@@ -486,9 +513,10 @@ SEXP wb_entry_mixture_evaluate(SEXP pointer, SEXP weights, SEXP means, SEXP cova
  * rows as steps were asked for; rows after the first `done` are NA. */
 SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SEXP means, SEXP least_gain, SEXP probe,
                             SEXP center, SEXP scale) {
-  static const char *const names[] = {"statistics", "concentration", "log_weight", "log_likelihood", "log_prior",
-                                      "concentration_trace", "occupied", "probe_density", "sizes", "means",
-                                      "covariances", "log_posterior", "done", "converged"};
+  static const char *const names[] = {
+      "statistics",          "concentration", "log_weight",    "log_likelihood", "log_prior",
+      "concentration_trace", "occupied",      "probe_density", "sizes",          "means",
+      "covariances",         "log_posterior", "done",          "converged"};
   wb_message message;
   const open_mixture *const opened = wb_mixture_from_sexp(pointer);
   if (!opened) return wb_mixture_closed();
@@ -502,14 +530,19 @@ SEXP wb_entry_mixture_climb(SEXP pointer, SEXP prior, SEXP state, SEXP steps, SE
   const int count = Rf_asInteger(steps), points = Rf_ncols(probe);
   SEXP out = PROTECT(wb_list_new(14, names));
   wb_mixture_steps what = {
-      .count = count, .means = Rf_asLogical(means), .least_gain = Rf_asReal(least_gain),
-      .log_posterior = Rf_asReal(before), .points = points, .probe = REAL_RO(probe),
+      .count = count,
+      .means = Rf_asLogical(means),
+      .least_gain = Rf_asReal(least_gain),
+      .log_posterior = Rf_asReal(before),
+      .points = points,
+      .probe = REAL_RO(probe),
       .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
       .log_prior = put_numbers(out, "log_prior", (size_t)count),
       .concentration = put_numbers(out, "concentration_trace", (size_t)count),
       .occupied = INTEGER(wb_list_put(out, "occupied", Rf_allocVector(INTSXP, count))),
       .probe_density = REAL(wb_list_put(out, "probe_density", Rf_allocMatrix(REALSXP, count, points)))};
-  const wb_mixture_draw draw = {.center = REAL_RO(center), .scale = REAL_RO(scale),
+  const wb_mixture_draw draw = {.center = REAL_RO(center),
+                                .scale = REAL_RO(scale),
                                 .means = put_means(out, current->components, p),
                                 .covariances = put_covariances(out, current->components, p)};
   for (R_xlen_t i = 0; i < count; i++) {

@@ -12,8 +12,8 @@ typedef struct open_mixture {
   int32_t columns;
   int64_t rows;
   int keeps_labels;
-  int32_t samples; /* 0: the rows are one sample */
-  int32_t *sample; /* rows, from 0 */
+  int32_t samples;             /* 0: the rows are one sample */
+  int32_t *sample;             /* rows, from 0 */
   wb_mixture_missing *missing; /* NULL: no value is missing */
   int64_t *first_row; /* the first row of each worker of a cluster, and the number of all rows; NULL: the rows are
                        * here */

@@ -50,8 +50,10 @@ static shape shape_of(SEXP x) {
   const SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   const int is_matrix = dim != R_NilValue && Rf_xlength(dim) == 2;
   const shape found = {
-    .is_plain = !Rf_isObject(x) && (dim == R_NilValue || is_matrix), .is_matrix = is_matrix,
-    .rows = is_matrix ? INTEGER_RO(dim)[0] : 1, .columns = is_matrix ? INTEGER_RO(dim)[1] : Rf_xlength(x),
+      .is_plain = !Rf_isObject(x) && (dim == R_NilValue || is_matrix),
+      .is_matrix = is_matrix,
+      .rows = is_matrix ? INTEGER_RO(dim)[0] : 1,
+      .columns = is_matrix ? INTEGER_RO(dim)[1] : Rf_xlength(x),
   };
   return found;
 }
@@ -75,10 +77,19 @@ SEXP wb_entry_pmf_convolve(SEXP x, SEXP y, SEXP log, SEXP accuracy, SEXP cache, 
   const int on_log_scale = Rf_asLogical(log);
   unsigned seen = 0;
   wb_convolution work = {
-    .pairs = rows, .m = of_x.columns, .n = of_y.columns,
-    .p = REAL_RO(x), .p_stride = of_x.rows, .p_pair_stride = of_x.rows == rows,
-    .q = REAL_RO(y), .q_stride = of_y.rows, .q_pair_stride = of_y.rows == rows,
-    .first = 0, .count = outputs, .r_stride = rows, .r_pair_stride = 1,
+      .pairs = rows,
+      .m = of_x.columns,
+      .n = of_y.columns,
+      .p = REAL_RO(x),
+      .p_stride = of_x.rows,
+      .p_pair_stride = of_x.rows == rows,
+      .q = REAL_RO(y),
+      .q_stride = of_y.rows,
+      .q_pair_stride = of_y.rows == rows,
+      .first = 0,
+      .count = outputs,
+      .r_stride = rows,
+      .r_pair_stride = 1,
   };
   asked a;
   int status = ask(accuracy, cache, run, &a);
@@ -173,8 +184,8 @@ SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run)
 SEXP wb_entry_pmf_cumulate(SEXP x, SEXP log, SEXP upper, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
   wb_call call = wb_call_from_list(run, NULL);
-  const int status = wb_pmf_cumulate(&call, Rf_xlength(x), REAL_RO(x), Rf_asLogical(log), Rf_asLogical(upper),
-                                     REAL(result));
+  const int status =
+      wb_pmf_cumulate(&call, Rf_xlength(x), REAL_RO(x), Rf_asLogical(log), Rf_asLogical(upper), REAL(result));
   return wb_finish(result, status, NULL);
 }
 

@@ -24,8 +24,13 @@ SEXP wb_entry_polyagamma_law(SEXP x, SEXP shape, SEXP tilt, SEXP quantity, SEXP 
   wb_call call = wb_call_from_list(run, &message);
   SEXP value = PROTECT(wb_result_new(REALSXP, Rf_xlength(x)));
   const wb_polyagamma_points points = {
-    .count = Rf_xlength(x), .x = REAL_RO(x), .shape = REAL_RO(shape), .tilt = REAL_RO(tilt),
-    .quantity = Rf_asInteger(quantity), .log = Rf_asLogical(log), .value = REAL(value),
+      .count = Rf_xlength(x),
+      .x = REAL_RO(x),
+      .shape = REAL_RO(shape),
+      .tilt = REAL_RO(tilt),
+      .quantity = Rf_asInteger(quantity),
+      .log = Rf_asLogical(log),
+      .value = REAL(value),
   };
   const int status = wb_polyagamma_values(&call, &points);
   return wb_finish(value, status, &message);

@@ -7,11 +7,15 @@
 /* data: list(binary, y, x), y n x d and x n x q, matrices of doubles. */
 static wb_predictive_data read_data(SEXP data) {
   const SEXP y = wb_list_element(data, "y"), x = wb_list_element(data, "x");
-  const int *const y_dim = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol)),
-            *const x_dim = INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
+  const int *const y_dim = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol)), *const x_dim =
+                                                                         INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
   const wb_predictive_data read = {
-    .kind = Rf_asLogical(wb_list_element(data, "binary")) ? WB_COPULA_BINARY : WB_COPULA_GAUSSIAN,
-    .n = y_dim[0], .dimensions = y_dim[1], .covariates = x_dim[1], .y = REAL_RO(y), .x = REAL_RO(x),
+      .kind = Rf_asLogical(wb_list_element(data, "binary")) ? WB_COPULA_BINARY : WB_COPULA_GAUSSIAN,
+      .n = y_dim[0],
+      .dimensions = y_dim[1],
+      .covariates = x_dim[1],
+      .y = REAL_RO(y),
+      .x = REAL_RO(x),
   };
   return read;
 }
@@ -23,9 +27,7 @@ static wb_predictive_bandwidth read_bandwidth(SEXP bandwidth) {
   return read;
 }
 
-static uint64_t read_key(SEXP seed) {
-  return wb_chain_key_of(wb_whole_from_sexp(seed), 0);
-}
+static uint64_t read_key(SEXP seed) { return wb_chain_key_of(wb_whole_from_sexp(seed), 0); }
 
 /* Returns an n x count matrix, each column an order of 0, ..., n - 1. */
 SEXP wb_entry_predictive_orders(SEXP seed, SEXP n, SEXP count) {
@@ -53,17 +55,21 @@ typedef struct urn {
 } urn;
 
 static const wb_field urn_fields[] = {
-  {"weight", REALSXP, {PARTS, RESAMPLES}, 0, offsetof(urn, draws.weight)},
-  {"uniform", REALSXP, {STICKS, RESAMPLES}, 0, offsetof(urn, draws.uniform)},
-  {"unseen", REALSXP, {RESAMPLES}, 0, offsetof(urn, unseen)},
+    {"weight", REALSXP, {PARTS, RESAMPLES}, 0, offsetof(urn, draws.weight)},
+    {"uniform", REALSXP, {STICKS, RESAMPLES}, 0, offsetof(urn, draws.uniform)},
+    {"unseen", REALSXP, {RESAMPLES}, 0, offsetof(urn, unseen)},
 };
 
 /* A list for the first `fields` of these. Not protected. shape: of the values seen. */
 static SEXP urn_new(SEXP shape, SEXP sticks, SEXP first, SEXP resamples, SEXP seed, int fields, urn *to) {
   const int values = (int)Rf_xlength(shape), pieces = Rf_asInteger(sticks), count = Rf_asInteger(resamples);
   const double size[] = {WB_SIZES, values + pieces, pieces, count};
-  to->draws = (wb_predictive_urn){.key = read_key(seed), .first = wb_size_from_sexp(first), .resamples = count,
-                                  .values = values, .sticks = pieces, .shape = REAL_RO(shape)};
+  to->draws = (wb_predictive_urn){.key = read_key(seed),
+                                  .first = wb_size_from_sexp(first),
+                                  .resamples = count,
+                                  .values = values,
+                                  .sticks = pieces,
+                                  .shape = REAL_RO(shape)};
   return wb_fields_new(urn_fields, fields, size, to);
 }
 
@@ -150,11 +156,17 @@ SEXP wb_entry_predictive_resample(SEXP data, SEXP bandwidth, SEXP points, SEXP s
   SET_VECTOR_ELT(result, 1, Rf_duplicate(wb_list_element(state, "gain")));
   SET_VECTOR_ELT(result, 2, Rf_duplicate(rows));
   const wb_predictive_resamples resamples = {
-    .key = read_key(seed), .first_group = wb_size_from_sexp(wb_list_element(first, "resample")), .groups = dim[2],
-    .points = dim[0], .first_step = wb_size_from_sexp(wb_list_element(first, "step")),
-    .steps = wb_size_from_sexp(steps), .most = Rf_asReal(wb_list_element(first, "most")),
-    .x = REAL_RO(wb_list_element(points, "x")), .conditional = REAL(VECTOR_ELT(result, 0)),
-    .gain = REAL(VECTOR_ELT(result, 1)), .row_state = rows == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 2)),
+      .key = read_key(seed),
+      .first_group = wb_size_from_sexp(wb_list_element(first, "resample")),
+      .groups = dim[2],
+      .points = dim[0],
+      .first_step = wb_size_from_sexp(wb_list_element(first, "step")),
+      .steps = wb_size_from_sexp(steps),
+      .most = Rf_asReal(wb_list_element(first, "most")),
+      .x = REAL_RO(wb_list_element(points, "x")),
+      .conditional = REAL(VECTOR_ELT(result, 0)),
+      .gain = REAL(VECTOR_ELT(result, 1)),
+      .row_state = rows == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 2)),
   };
   const int status = wb_predictive_resample(&call, &observed, read_bandwidth(bandwidth), &resamples);
   return wb_finish(result, status, &message);
@@ -180,11 +192,18 @@ SEXP wb_entry_predictive_normal(SEXP start, SEXP state, SEXP seed, SEXP first_re
   SET_VECTOR_ELT(result, 1, Rf_duplicate(scale));
   SET_VECTOR_ELT(result, 2, Rf_allocMatrix(REALSXP, (int)Rf_xlength(mean), (int)records));
   const wb_normal_chains work = {
-    .key = read_key(seed), .first = wb_size_from_sexp(first_resample), .resamples = Rf_xlength(mean),
-    .first_step = first, .steps = count, .weight = Rf_asReal(wb_list_element(start, "weight")),
-    .shape = Rf_asReal(wb_list_element(start, "shape")), .sd = Rf_asReal(wb_list_element(start, "sd")),
-    .mean = REAL(VECTOR_ELT(result, 0)), .scale = scale == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 1)),
-    .every = thin > 0 ? thin : 1, .trajectory = records > 0 ? REAL(VECTOR_ELT(result, 2)) : NULL,
+      .key = read_key(seed),
+      .first = wb_size_from_sexp(first_resample),
+      .resamples = Rf_xlength(mean),
+      .first_step = first,
+      .steps = count,
+      .weight = Rf_asReal(wb_list_element(start, "weight")),
+      .shape = Rf_asReal(wb_list_element(start, "shape")),
+      .sd = Rf_asReal(wb_list_element(start, "sd")),
+      .mean = REAL(VECTOR_ELT(result, 0)),
+      .scale = scale == R_NilValue ? NULL : REAL(VECTOR_ELT(result, 1)),
+      .every = thin > 0 ? thin : 1,
+      .trajectory = records > 0 ? REAL(VECTOR_ELT(result, 2)) : NULL,
   };
   int status = has_predictive(&call);
   if (status == WB_OK) status = call.backend->predictive->normal_chains(&work, &call.run, &message);
@@ -197,8 +216,12 @@ SEXP wb_entry_predictive_bootstrap(SEXP observations, SEXP first, SEXP resamples
   const wb_call call = wb_call_from_list(run, &message);
   SEXP weight = PROTECT(Rf_allocMatrix(REALSXP, Rf_asInteger(observations), Rf_asInteger(resamples)));
   const wb_bootstrap work = {
-    .key = read_key(seed), .first = wb_size_from_sexp(first), .resamples = Rf_asInteger(resamples),
-    .observations = Rf_asInteger(observations), .steps = wb_size_from_sexp(steps), .weight = REAL(weight),
+      .key = read_key(seed),
+      .first = wb_size_from_sexp(first),
+      .resamples = Rf_asInteger(resamples),
+      .observations = Rf_asInteger(observations),
+      .steps = wb_size_from_sexp(steps),
+      .weight = REAL(weight),
   };
   int status = has_predictive(&call);
   if (status == WB_OK) status = call.backend->predictive->bootstrap(&work, &call.run, &message);

@@ -9,21 +9,21 @@ enum { ROWS = WB_OWN, PREDICTORS, DRAWS, COLUMNS, LEVEL_COUNT };
 
 /* Rows and draws as R/bayes_logit_summaries.R makes them. */
 static const wb_field rows_fields[] = {
-  {"x", REALSXP, {ROWS, COLUMNS}, WB_OPTIONAL, IN_PREDICTION(x)},
-  {"offset", REALSXP, {PREDICTORS}, WB_OPTIONAL, IN_PREDICTION(offset)},
+    {"x", REALSXP, {ROWS, COLUMNS}, WB_OPTIONAL, IN_PREDICTION(x)},
+    {"offset", REALSXP, {PREDICTORS}, WB_OPTIONAL, IN_PREDICTION(offset)},
 };
 
 static const wb_field draws_fields[] = {
-  {"outcomes", INTSXP, {WB_ONE}, WB_COPIED, IN_PREDICTION(outcomes)},
-  {"kind", INTSXP, {WB_ONE}, WB_COPIED, IN_PREDICTION(kind)},
-  {"coefficients", REALSXP, {WB_ANY}, 0, IN_PREDICTION(coefficients)},
+    {"outcomes", INTSXP, {WB_ONE}, WB_COPIED, IN_PREDICTION(outcomes)},
+    {"kind", INTSXP, {WB_ONE}, WB_COPIED, IN_PREDICTION(kind)},
+    {"coefficients", REALSXP, {WB_ANY}, 0, IN_PREDICTION(coefficients)},
 };
 
 static const wb_field effect_fields[] = {
-  {"outcome", INTSXP, {WB_ONE}, WB_COPIED, IN_EFFECT(outcome)},
-  {"level", INTSXP, {ROWS}, 0, IN_EFFECT(level)},
-  {"multiple", REALSXP, {ROWS}, WB_OPTIONAL, IN_EFFECT(multiple)},
-  {"draw", REALSXP, {DRAWS, LEVEL_COUNT}, 0, IN_EFFECT(draw)},
+    {"outcome", INTSXP, {WB_ONE}, WB_COPIED, IN_EFFECT(outcome)},
+    {"level", INTSXP, {ROWS}, 0, IN_EFFECT(level)},
+    {"multiple", REALSXP, {ROWS}, WB_OPTIONAL, IN_EFFECT(multiple)},
+    {"draw", REALSXP, {DRAWS, LEVEL_COUNT}, 0, IN_EFFECT(draw)},
 };
 
 static int columns_of(SEXP list, const char *name) {

@@ -58,13 +58,13 @@ enum { ROWS = WB_OWN, COLUMNS, OUTCOMES, PREDICTORS, TERM_COLUMNS = COLUMNS };
 #define IN_DATA(member) offsetof(wb_regression_data, member)
 
 static const wb_field data_fields[] = {
-  {"x", REALSXP, {ROWS, COLUMNS}, WB_OPTIONAL, IN_DATA(x)},
-  {"center", REALSXP, {COLUMNS}, 0, IN_DATA(center)},
-  {"inverse_scale", REALSXP, {COLUMNS}, 0, IN_DATA(inverse_scale)},
-  {"offset", REALSXP, {PREDICTORS}, WB_OPTIONAL, IN_DATA(offset)},
-  {"shape", REALSXP, {ROWS}, 0, IN_DATA(shape)},
-  {"kappa", REALSXP, {ROWS, OUTCOMES}, 0, IN_DATA(kappa)},
-  {"dispersed", REALSXP, {ROWS}, WB_OPTIONAL, IN_DATA(dispersed)},
+    {"x", REALSXP, {ROWS, COLUMNS}, WB_OPTIONAL, IN_DATA(x)},
+    {"center", REALSXP, {COLUMNS}, 0, IN_DATA(center)},
+    {"inverse_scale", REALSXP, {COLUMNS}, 0, IN_DATA(inverse_scale)},
+    {"offset", REALSXP, {PREDICTORS}, WB_OPTIONAL, IN_DATA(offset)},
+    {"shape", REALSXP, {ROWS}, 0, IN_DATA(shape)},
+    {"kappa", REALSXP, {ROWS, OUTCOMES}, 0, IN_DATA(kappa)},
+    {"dispersed", REALSXP, {ROWS}, WB_OPTIONAL, IN_DATA(dispersed)},
 };
 
 /* What regression_data() of R/bayes_logit_formula.R made, without its groups and terms. */
@@ -102,11 +102,11 @@ typedef struct given_term {
 #define IN_TERM(member) offsetof(given_term, member)
 
 static const wb_field term_fields[] = {
-  {"levels", INTSXP, {WB_ONE}, WB_COPIED, IN_TERM(levels)},
-  {"independent", LGLSXP, {WB_ONE}, WB_COPIED, IN_TERM(independent)},
-  {"parent", INTSXP, {WB_ONE}, WB_OPTIONAL | WB_COPIED, IN_TERM(parent)},
-  {"z", REALSXP, {ROWS, TERM_COLUMNS}, WB_OPTIONAL, IN_TERM(z)},
-  {"level", INTSXP, {ROWS}, 0, IN_TERM(level)},
+    {"levels", INTSXP, {WB_ONE}, WB_COPIED, IN_TERM(levels)},
+    {"independent", LGLSXP, {WB_ONE}, WB_COPIED, IN_TERM(independent)},
+    {"parent", INTSXP, {WB_ONE}, WB_OPTIONAL | WB_COPIED, IN_TERM(parent)},
+    {"z", REALSXP, {ROWS, TERM_COLUMNS}, WB_OPTIONAL, IN_TERM(z)},
+    {"level", INTSXP, {ROWS}, 0, IN_TERM(level)},
 };
 
 static int term_columns(SEXP term) {
@@ -155,9 +155,12 @@ static int open_terms(SEXP data, const given_term *given, int32_t count, open_re
       return WB_ERROR_MEMORY;
     }
     wb_regression_index_levels((int64_t)rows, given[t].levels, given[t].level, start, start + levels + 1);
-    opened->terms[t] = (wb_regression_term){
-      .columns = term_columns(VECTOR_ELT(wb_list_element(data, "terms"), t)), .levels = given[t].levels,
-      .z = given[t].z, .level = given[t].level, .start = start, .index = start + levels + 1};
+    opened->terms[t] = (wb_regression_term){.columns = term_columns(VECTOR_ELT(wb_list_element(data, "terms"), t)),
+                                            .levels = given[t].levels,
+                                            .z = given[t].z,
+                                            .level = given[t].level,
+                                            .start = start,
+                                            .index = start + levels + 1};
     opened->scales += opened->terms[t].columns;
     grouping->count = t + 1;
     grouping->independent[t] = given[t].independent == 1;
@@ -194,8 +197,7 @@ SEXP wb_entry_regression_open(SEXP data, SEXP run) {
     for (R_xlen_t g = 0; groups > 0 && g <= groups; g++) opened->group_start[g] = (int64_t)REAL_RO(starts)[g];
     status = open_terms(data, given, terms, opened, &message);
   }
-  if (status == WB_OK)
-    status = backend->regression->open(&opened->data, &opened->run, &opened->session, &message);
+  if (status == WB_OK) status = backend->regression->open(&opened->data, &opened->run, &opened->session, &message);
   if (status != WB_OK && opened) free_terms(opened);
   SEXP result = wb_session_end(pointer, opened, status, &message);
   UNPROTECT(1);
@@ -222,54 +224,71 @@ typedef struct sampling {
 
 /* Sizes of the prior, of the state, and of what sweeps write. */
 enum {
-  COEFFICIENTS_OF_ONE = WB_OWN, PRECISION, SCALES, DISTINCT, COEFFICIENTS, STATISTICS, GROUPS, GROUP_STATISTICS,
-  SHRINKAGE, SCALARS, ELLIPSE, EFFECTS, COVARIANCES, SWEEPS, OF_DISPERSION, OF_GROUPS, COVARIANCE_TRACE, KEPT,
-  KEPT_COUNT, SIZES
+  COEFFICIENTS_OF_ONE = WB_OWN,
+  PRECISION,
+  SCALES,
+  DISTINCT,
+  COEFFICIENTS,
+  STATISTICS,
+  GROUPS,
+  GROUP_STATISTICS,
+  SHRINKAGE,
+  SCALARS,
+  ELLIPSE,
+  EFFECTS,
+  COVARIANCES,
+  SWEEPS,
+  OF_DISPERSION,
+  OF_GROUPS,
+  COVARIANCE_TRACE,
+  KEPT,
+  KEPT_COUNT,
+  SIZES
 };
 
 static const wb_field prior_fields[] = {
-  {"mean", REALSXP, {COEFFICIENTS_OF_ONE}, 0, IN_PRIOR(mean)},
-  {"precision", REALSXP, {PRECISION}, 0, IN_PRIOR(precision)},
-  {"law", INTSXP, {COEFFICIENTS_OF_ONE}, WB_OPTIONAL, IN_PRIOR(law)},
-  {"df", REALSXP, {COEFFICIENTS_OF_ONE}, 0, IN_PRIOR(df)},
-  {"scale", REALSXP, {COEFFICIENTS_OF_ONE}, 0, IN_PRIOR(scale)},
-  {"global_scale", REALSXP, {WB_ONE}, WB_COPIED, IN_PRIOR(global_scale)},
-  {"slab", REALSXP, {WB_TWO}, WB_COPIED, IN_PRIOR(slab_scale)},
-  {"group_scale", REALSXP, {WB_ONE}, WB_COPIED, IN_PRIOR(group_scale)},
-  {"effect_scale", REALSXP, {SCALES}, 0, IN_PRIOR(effect_scale)},
-  {"dispersion", REALSXP, {WB_TWO}, WB_COPIED, IN_PRIOR(dispersion_shape)},
+    {"mean", REALSXP, {COEFFICIENTS_OF_ONE}, 0, IN_PRIOR(mean)},
+    {"precision", REALSXP, {PRECISION}, 0, IN_PRIOR(precision)},
+    {"law", INTSXP, {COEFFICIENTS_OF_ONE}, WB_OPTIONAL, IN_PRIOR(law)},
+    {"df", REALSXP, {COEFFICIENTS_OF_ONE}, 0, IN_PRIOR(df)},
+    {"scale", REALSXP, {COEFFICIENTS_OF_ONE}, 0, IN_PRIOR(scale)},
+    {"global_scale", REALSXP, {WB_ONE}, WB_COPIED, IN_PRIOR(global_scale)},
+    {"slab", REALSXP, {WB_TWO}, WB_COPIED, IN_PRIOR(slab_scale)},
+    {"group_scale", REALSXP, {WB_ONE}, WB_COPIED, IN_PRIOR(group_scale)},
+    {"effect_scale", REALSXP, {SCALES}, 0, IN_PRIOR(effect_scale)},
+    {"dispersion", REALSXP, {WB_TWO}, WB_COPIED, IN_PRIOR(dispersion_shape)},
 };
 
 /* What the law of the dispersion needs, if it is learned. */
 static const wb_field counts_fields[] = {
-  {"value", REALSXP, {DISTINCT}, 0, IN_COUNTS(value)},
-  {"weight", REALSXP, {DISTINCT}, 0, IN_COUNTS(weight)},
-  {"rows", REALSXP, {WB_ONE}, WB_COPIED, IN_COUNTS(rows)},
+    {"value", REALSXP, {DISTINCT}, 0, IN_COUNTS(value)},
+    {"weight", REALSXP, {DISTINCT}, 0, IN_COUNTS(weight)},
+    {"rows", REALSXP, {WB_ONE}, WB_COPIED, IN_COUNTS(rows)},
 };
 
 static const wb_field position_fields[] = {
-  {"key", RAWSXP, {WB_EIGHT}, WB_COPIED, offsetof(sampling, chain.key)},
-  {"sweep", REALSXP, {WB_ONE}, WB_COPIED, offsetof(sampling, sweep)},
+    {"key", RAWSXP, {WB_EIGHT}, WB_COPIED, offsetof(sampling, chain.key)},
+    {"sweep", REALSXP, {WB_ONE}, WB_COPIED, offsetof(sampling, sweep)},
 };
 
 /* A state, and behind it the traces of sweeps and the kept draws of groups. */
 enum { STATE_PARTS = 9 };
 static const wb_field result_fields[] = {
-  {"coefficients", REALSXP, {COEFFICIENTS}, 0, IN_STATE(coefficients)},
-  {"statistics", REALSXP, {STATISTICS}, 0, IN_STATE(statistics)},
-  {"intercepts", REALSXP, {GROUPS}, 0, IN_STATE(intercepts)},
-  {"group_statistics", REALSXP, {GROUP_STATISTICS}, 0, IN_STATE(group_statistics)},
-  {"shrinkage", REALSXP, {SHRINKAGE}, 0, IN_STATE(shrinkage)},
-  {"scalars", REALSXP, {SCALARS}, 0, IN_STATE(scalars)},
-  {"ellipse", REALSXP, {ELLIPSE}, 0, IN_STATE(ellipse)},
-  {"effects", REALSXP, {EFFECTS}, 0, IN_STATE(effects)},
-  {"covariances", REALSXP, {COVARIANCES}, 0, IN_STATE(covariances)},
-  {"coefficient_trace", REALSXP, {SWEEPS, COEFFICIENTS}, 0, IN_SWEEPS(coefficients)},
-  {"log_likelihood", REALSXP, {SWEEPS}, 0, IN_SWEEPS(log_likelihood)},
-  {"dispersion_trace", REALSXP, {OF_DISPERSION}, WB_OPTIONAL, IN_SWEEPS(dispersion)},
-  {"group_deviation", REALSXP, {OF_GROUPS}, WB_OPTIONAL, IN_SWEEPS(group_deviation)},
-  {"covariance_trace", REALSXP, {SWEEPS, COVARIANCE_TRACE}, WB_OPTIONAL, IN_SWEEPS(covariances)},
-  {"kept", REALSXP, {KEPT, KEPT_COUNT}, WB_OPTIONAL, IN_SWEEPS(kept)},
+    {"coefficients", REALSXP, {COEFFICIENTS}, 0, IN_STATE(coefficients)},
+    {"statistics", REALSXP, {STATISTICS}, 0, IN_STATE(statistics)},
+    {"intercepts", REALSXP, {GROUPS}, 0, IN_STATE(intercepts)},
+    {"group_statistics", REALSXP, {GROUP_STATISTICS}, 0, IN_STATE(group_statistics)},
+    {"shrinkage", REALSXP, {SHRINKAGE}, 0, IN_STATE(shrinkage)},
+    {"scalars", REALSXP, {SCALARS}, 0, IN_STATE(scalars)},
+    {"ellipse", REALSXP, {ELLIPSE}, 0, IN_STATE(ellipse)},
+    {"effects", REALSXP, {EFFECTS}, 0, IN_STATE(effects)},
+    {"covariances", REALSXP, {COVARIANCES}, 0, IN_STATE(covariances)},
+    {"coefficient_trace", REALSXP, {SWEEPS, COEFFICIENTS}, 0, IN_SWEEPS(coefficients)},
+    {"log_likelihood", REALSXP, {SWEEPS}, 0, IN_SWEEPS(log_likelihood)},
+    {"dispersion_trace", REALSXP, {OF_DISPERSION}, WB_OPTIONAL, IN_SWEEPS(dispersion)},
+    {"group_deviation", REALSXP, {OF_GROUPS}, WB_OPTIONAL, IN_SWEEPS(group_deviation)},
+    {"covariance_trace", REALSXP, {SWEEPS, COVARIANCE_TRACE}, WB_OPTIONAL, IN_SWEEPS(covariances)},
+    {"kept", REALSXP, {KEPT, KEPT_COUNT}, WB_OPTIONAL, IN_SWEEPS(kept)},
 };
 
 static int read_prior(SEXP prior, double p, int32_t scales, double *size, sampling *to) {
@@ -313,10 +332,16 @@ static SEXP read_chain(SEXP pointer, SEXP prior, SEXP state, double *size, sampl
   memset(size, 0, SIZES * sizeof *size);
   memcpy(size, (double[]){WB_SIZES}, WB_OWN * sizeof *size);
   to->chain = (wb_regression_chain){
-    .backend = opened->backend, .session = opened->session, .data = data, .run = &opened->run,
-    .counts = {.isa = opened->run.isa}, .message = message,
-    .state = {.columns = data->columns, .outcomes = data->outcomes, .groups = data->groups,
-              .grouping = data->term_count > 0 ? &opened->grouping : NULL},
+      .backend = opened->backend,
+      .session = opened->session,
+      .data = data,
+      .run = &opened->run,
+      .counts = {.isa = opened->run.isa},
+      .message = message,
+      .state = {.columns = data->columns,
+                .outcomes = data->outcomes,
+                .groups = data->groups,
+                .grouping = data->term_count > 0 ? &opened->grouping : NULL},
   };
   set_sizes(&to->chain.state, size);
   if (!read_prior(prior, data->columns, opened->scales, size, to) || !WB_READ(state, position_fields, size, to))

@@ -25,13 +25,9 @@ static void close_session(SEXP pointer) {
 }
 
 /* NULL if the session is closed. */
-static session *open_session(SEXP pointer) {
-  return TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
-}
+static session *open_session(SEXP pointer) { return TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL; }
 
-static SEXP closed(void) {
-  return wb_refuse("the session of the topic model is closed");
-}
+static SEXP closed(void) { return wb_refuse("the session of the topic model is closed"); }
 
 /* Whether these are counts in compressed columns, as count_matrix() of R/count_matrix.R makes them. */
 static int is_counts(SEXP start, SEXP row, SEXP count, int documents) {
@@ -192,12 +188,12 @@ static int kept_number(const kept_sweeps *kept, int i) {
 
 enum { KEPT_TOPICS = WB_OWN, KEPT_ALPHAS, KEPT, COMMON, THETA, PHI };
 static const wb_field kept_fields[] = {
-  {"topics", RAWSXP, {KEPT_TOPICS}, 0, offsetof(kept_sweeps, topics)},
-  {"alpha", REALSXP, {KEPT_ALPHAS}, 0, offsetof(kept_sweeps, alpha)},
-  {"beta", REALSXP, {KEPT}, 0, offsetof(kept_sweeps, beta)},
-  {"common", REALSXP, {COMMON}, WB_OPTIONAL, offsetof(kept_sweeps, common)},
-  {"theta", REALSXP, {THETA}, WB_OPTIONAL, offsetof(kept_sweeps, theta)},
-  {"phi", REALSXP, {PHI}, WB_OPTIONAL, offsetof(kept_sweeps, phi)},
+    {"topics", RAWSXP, {KEPT_TOPICS}, 0, offsetof(kept_sweeps, topics)},
+    {"alpha", REALSXP, {KEPT_ALPHAS}, 0, offsetof(kept_sweeps, alpha)},
+    {"beta", REALSXP, {KEPT}, 0, offsetof(kept_sweeps, beta)},
+    {"common", REALSXP, {COMMON}, WB_OPTIONAL, offsetof(kept_sweeps, common)},
+    {"theta", REALSXP, {THETA}, WB_OPTIONAL, offsetof(kept_sweeps, theta)},
+    {"phi", REALSXP, {PHI}, WB_OPTIONAL, offsetof(kept_sweeps, phi)},
 };
 
 /* Sweeps from a state with topics, alpha, beta, common and key, as in wb_topic_state; common is NULL for one group. The
@@ -208,8 +204,8 @@ static const wb_field kept_fields[] = {
  * topics, alpha, beta, common, and theta and phi if wanted. */
 SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP common, SEXP key, SEXP iteration,
                           SEXP sweeps, SEXP method, SEXP prior, SEXP want) {
-  static const char *const names[] = {"topics", "alpha", "beta", "log_likelihood", "alpha_sum", "beta_trace",
-                                      "kept", "common"};
+  static const char *const names[] = {"topics",    "alpha",      "beta", "log_likelihood",
+                                      "alpha_sum", "beta_trace", "kept", "common"};
   wb_message message;
   session *const s = open_session(pointer);
   if (!s) return closed();
@@ -230,16 +226,25 @@ SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP
   SET_VECTOR_ELT(out, 1, Rf_duplicate(alpha));
   for (int i = 3; i < 6; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, count));
   const double many = kept.count, size[] = {
-    WB_SIZES, many * (double)tokens, many * (double)alphas(s), many, grouped ? many * (double)(k + 1) : -1,
-    wanted[0] ? many * (double)(k * documents) : -1, wanted[1] ? many * (double)(k * terms) : -1,
-  };
+                                      WB_SIZES,
+                                      many * (double)tokens,
+                                      many * (double)alphas(s),
+                                      many,
+                                      grouped ? many * (double)(k + 1) : -1,
+                                      wanted[0] ? many * (double)(k * documents) : -1,
+                                      wanted[1] ? many * (double)(k * terms) : -1,
+                                  };
   SET_VECTOR_ELT(out, 6, WB_NEW(kept_fields, size, &kept));
   if (grouped) SET_VECTOR_ELT(out, 7, Rf_duplicate(common));
   wb_topic_chain chain = {
-    .backend = s->backend, .session = s->topic, .corpus = &s->corpus, .structure = &s->structure,
-    .method = {chosen[0], (wb_topic_alpha)chosen[1], chosen[2], shapes[0], shapes[1], shapes[2], shapes[3]},
-    .state = {s->topics, REAL(VECTOR_ELT(out, 1)), Rf_asReal(beta), grouped ? REAL(VECTOR_ELT(out, 7)) : NULL},
-    .key = wb_key_from_raw(key), .message = &message,
+      .backend = s->backend,
+      .session = s->topic,
+      .corpus = &s->corpus,
+      .structure = &s->structure,
+      .method = {chosen[0], (wb_topic_alpha)chosen[1], chosen[2], shapes[0], shapes[1], shapes[2], shapes[3]},
+      .state = {s->topics, REAL(VECTOR_ELT(out, 1)), Rf_asReal(beta), grouped ? REAL(VECTOR_ELT(out, 7)) : NULL},
+      .key = wb_key_from_raw(key),
+      .message = &message,
   };
   const wb_topic_state *const state = &chain.state;
   int status = s->backend->topic_model->set_topics(s->topic, topic, &message);
@@ -267,9 +272,7 @@ SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP
   return wb_finish(out, status, &message);
 }
 
-static int is_matrix(SEXP values, double rows, double columns) {
-  return wb_is_numbers(values, rows * columns);
-}
+static int is_matrix(SEXP values, double rows, double columns) { return wb_is_numbers(values, rows * columns); }
 
 /* Adds the means given the topics to `sums`, a store of theta, topics x documents, and, if it has two arrays, of phi,
  * topics x terms. topics, alpha and beta belong to one or more sweeps, one after the other. */
@@ -290,7 +293,9 @@ SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, 
   for (R_xlen_t i = 0; i < sweeps && status == WB_OK; i++) {
     memcpy(own, REAL_RO(alpha) + i * of_sweep, (size_t)of_sweep * sizeof(double));
     const wb_topic_state state = {s->topics, own, REAL_RO(beta)[i], NULL};
-    wb_topic_means means = {.corpus = &s->corpus, .structure = &s->structure, .state = &state,
+    wb_topic_means means = {.corpus = &s->corpus,
+                            .structure = &s->structure,
+                            .state = &state,
                             .topic = topic + i * (R_xlen_t)s->corpus.tokens,
                             .theta_sum = REAL(VECTOR_ELT(arrays, 0)),
                             .phi_sum = count == 2 ? REAL(VECTOR_ELT(arrays, 1)) : NULL};
@@ -322,10 +327,11 @@ SEXP wb_entry_topic_infer(SEXP pointer, SEXP topics, SEXP alpha, SEXP key, SEXP 
   int status = functions->set_topics(s->topic, topic, &message);
   for (int i = 0; i < Rf_asInteger(sweeps) && status == WB_OK; i++) {
     R_CheckUserInterrupt(); /* R owns what this entry holds, and on.exit() closes the session */
-    const wb_topic_draw draw = {
-      .key = wb_key_from_raw(key), .iteration = (uint32_t)Rf_asReal(iteration) + (uint32_t)i,
-      .mean = Rf_asLogical(mean), .alpha = REAL_RO(alpha), .beta = 1
-    };
+    const wb_topic_draw draw = {.key = wb_key_from_raw(key),
+                                .iteration = (uint32_t)Rf_asReal(iteration) + (uint32_t)i,
+                                .mean = Rf_asLogical(mean),
+                                .alpha = REAL_RO(alpha),
+                                .beta = 1};
     status = functions->draw_documents(s->topic, &draw, log_likelihood, NULL, &message);
   }
   if (status == WB_OK) status = functions->get_topics(s->topic, (uint16_t *)(void *)RAW(out), &message);

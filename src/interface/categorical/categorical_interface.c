@@ -18,12 +18,19 @@ int wb_interface_categorical_draw(const warpbayes_source *from, int64_t rows, in
   if (status == WB_OK) status = wb_interface_pointer("items", items, text);
   if (status != WB_OK) return status;
   const wb_categorical_rows given = {
-    .rows = rows, .columns = columns, .weights = weights, .row_stride = 1, .column_stride = rows,
-    .is_log = is_log != 0,
+      .rows = rows,
+      .columns = columns,
+      .weights = weights,
+      .row_stride = 1,
+      .column_stride = rows,
+      .is_log = is_log != 0,
   };
   const wb_categorical_draws asked = {
-    .key = wb_interface_iterated_key(from), .first_row = (int64_t)from->first, .draws = draws, .index = items,
-    .index_stride = rows,
+      .key = wb_interface_iterated_key(from),
+      .first_row = (int64_t)from->first,
+      .draws = draws,
+      .index = items,
+      .index_stride = rows,
   };
   status = wb_categorical_draw(&call.call, &given, 0, &asked);
   if (status == WB_OK)

@@ -73,7 +73,12 @@ static int open_rows(wb_interface_call *call, const warpbayes_mixture *mixture, 
   if (mixture->scale) opened->log_unit = wb_mixture_log_unit(p, mixture->scale);
   wb_mixture_state_place(&opened->state, k, p, opened->memory);
   const wb_mixture_data data = {
-    .x = x, .rows = rows, .columns = p, .center = center, .inverse_scale = inverse_scale, .precision = WB_DOUBLE,
+      .x = x,
+      .rows = rows,
+      .columns = p,
+      .center = center,
+      .inverse_scale = inverse_scale,
+      .precision = WB_DOUBLE,
   };
   const int status = wb_mixture_from_moments(&opened->state, mixture->weights, mixture->means, mixture->covariances,
                                              center, inverse_scale, call->message);
@@ -116,15 +121,21 @@ static int allocate_slices(wb_interface_call *call, const warpbayes_source *from
   for (int64_t first = 0; first < rows && status == WB_OK; first += step) {
     const int64_t count = rows - first < step ? rows - first : step;
     const wb_categorical_rows given = {
-      .rows = count, .columns = k, .weights = probability, .row_stride = 1, .column_stride = count,
+        .rows = count,
+        .columns = k,
+        .weights = probability,
+        .row_stride = 1,
+        .column_stride = count,
     };
     const wb_categorical_draws asked = {
-      .key = wb_interface_iterated_key(from), .first_row = (int64_t)from->first + first, .draws = 1,
-      .index = component + first, .index_stride = count,
+        .key = wb_interface_iterated_key(from),
+        .first_row = (int64_t)from->first + first,
+        .draws = 1,
+        .index = component + first,
+        .index_stride = count,
     };
     status = evaluate_rows(call, opened, first, count, log_density ? log_density + first : NULL, probability, NULL);
-    if (status == WB_OK)
-      status = call->call.backend->categorical->draw(&given, &asked, &call->call.run, call->message);
+    if (status == WB_OK) status = call->call.backend->categorical->draw(&given, &asked, &call->call.run, call->message);
     for (int64_t i = first; i < first + count && status == WB_OK; i++) {
       if (component[i] >= 0) continue;
       /* The densities of all components are zero, and the probabilities no numbers. */
@@ -153,8 +164,7 @@ int wb_interface_mixture_allocate(const warpbayes_source *from, const warpbayes_
   double *const probability = wb_aligned_malloc(bytes);
   if (!probability) return wb_out_of_memory(text, "probabilities of components", bytes);
   status = open_rows(&call, mixture, rows, x, &opened);
-  if (status == WB_OK)
-    status = allocate_slices(&call, from, &opened, rows, step, probability, component, log_density);
+  if (status == WB_OK) status = allocate_slices(&call, from, &opened, rows, step, probability, component, log_density);
   close_rows(&call, &opened);
   wb_aligned_free(probability);
   return status;

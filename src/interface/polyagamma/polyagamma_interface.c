@@ -14,8 +14,15 @@ int wb_interface_polyagamma_draw(const warpbayes_source *from, int64_t count, co
   if (status == WB_OK) status = wb_interface_numbers("tilt", tilt, tilts, -DBL_MAX, DBL_MAX, text);
   if (status != WB_OK || count == 0) return status;
   const wb_polyagamma_work work = {
-    .count = count, .shape = shape, .shapes = shapes, .tilt = tilt, .tilts = tilts, .key = from->key,
-    .iteration = from->iteration, .first = from->first, .draws = draws,
+      .count = count,
+      .shape = shape,
+      .shapes = shapes,
+      .tilt = tilt,
+      .tilts = tilts,
+      .key = from->key,
+      .iteration = from->iteration,
+      .first = from->first,
+      .draws = draws,
   };
   return call.call.backend->polyagamma->draw(&work, &call.call.run, text);
 }

@@ -15,9 +15,7 @@ extern void __libc_free(void *memory);
 static uintptr_t low, high; /* the addresses of warpbayes.so */
 static atomic_long made, held, refused;
 
-static int is_ours(const void *caller) {
-  return (uintptr_t)caller >= low && (uintptr_t)caller < high;
-}
+static int is_ours(const void *caller) { return (uintptr_t)caller >= low && (uintptr_t)caller < high; }
 
 /* Whether this allocation succeeds. */
 static int is_granted(const void *caller) {
@@ -27,9 +25,7 @@ static int is_granted(const void *caller) {
   return 1;
 }
 
-void *malloc(size_t size) {
-  return is_granted(__builtin_return_address(0)) ? __libc_malloc(size) : NULL;
-}
+void *malloc(size_t size) { return is_granted(__builtin_return_address(0)) ? __libc_malloc(size) : NULL; }
 
 void *calloc(size_t count, size_t size) {
   return is_granted(__builtin_return_address(0)) ? __libc_calloc(count, size) : NULL;

@@ -16,9 +16,7 @@ parsed <- function(text) parse(text = text)[[1L]]
 # Names of parts of a list, one or two levels deep.
 part_of <- function(value) {
   value <- unclass(value)
-  if (!is.list(value) || !length(value) || is.null(names(value))) {
-    return(NULL)
-  }
+  if (!is.list(value) || !length(value) || is.null(names(value))) return(NULL)
   part <- one_of(names(value))
   c(part, if (runif(1) < 0.4) part_of(value[[part]]))
 }
@@ -32,9 +30,7 @@ tampered <- function(name) {
       replacement))
   }
   attribute <- setdiff(names(attributes(value)), "class")
-  if (!length(attribute)) {
-    return(as.name(name))
-  }
+  if (!length(attribute)) return(as.name(name))
   call("changed", as.name(name), one_of(attribute), replacement, TRUE)
 }
 
@@ -70,9 +66,7 @@ mutate <- function(call, name) {
     fits <- 1L + which(vapply(as.list(call)[-1L], is_fixture, NA))
     if (how == "add") {
       choices <- setdiff(formals_of(call, name), names(call))
-      if (length(choices)) {
-        call <- as.call(c(as.list(call), stats::setNames(list(hostile_value()), one_of(choices))))
-      }
+      if (length(choices)) call <- as.call(c(as.list(call), stats::setNames(list(hostile_value()), one_of(choices))))
     } else if (how == "change" && length(fits)) {
       at <- one_of(fits)
       call[[at]] <- tampered(as.character(call[[at]]))
@@ -178,9 +172,7 @@ run_call <- function(call) {
   same <- mapply(identical, before, after)
   text <- deparse1(call)
   draws <- any(c("seed") %in% all.names(call)) || !identical(.Random.seed, random)
-  if (!identical(.Random.seed, random) && grepl("seed = 1\\b", text) && kind == "value") {
-    same[["random"]] <- FALSE
-  }
+  if (!identical(.Random.seed, random) && grepl("seed = 1\\b", text) && kind == "value") same[["random"]] <- FALSE
   if (!all(same) && kind != "timeout") {
     kind <- "state"
     options <- union(names(before$options), names(after$options))
@@ -258,9 +250,7 @@ reached <- unlist(Map(function(call, name) {
 methods <- getNamespaceInfo("warpbayes", "S3methods")[, 3L]
 absent <- setdiff(c(getNamespaceExports("warpbayes"), methods), reached)
 absent <- absent[absent %in% getNamespaceExports("warpbayes") | !grepl("^as_draws|log_lik", absent)]
-if (length(absent)) {
-  cat("not called:", absent, "\n")
-}
+if (length(absent)) cat("not called:", absent, "\n")
 
 total <- if (is.na(arguments[1L])) 2000 else as.numeric(arguments[1L])
 seed <- if (is.na(arguments[2L])) 1 else as.numeric(arguments[2L])

@@ -60,9 +60,7 @@ changed <- function(fit, part, value, attribute = FALSE) {
   } else {
     value
   }
-  if (attribute) {
-    return(tryCatch(`attr<-`(fit, part, new), error = function(error) fit))
-  }
+  if (attribute) return(tryCatch(`attr<-`(fit, part, new), error = function(error) fit))
   class <- oldClass(fit)
   fit <- unclass(fit)
   fit[part[[1L]]] <- list(new)

@@ -52,10 +52,18 @@ static wb_cluster_worker open_worker(int w) {
   const int64_t rows = first_row[w + 1] - first_row[w];
   wb_message message = {""};
   wb_cluster_worker worker = {.backend = &processor, .rows = ROWS};
-  worker.data = (wb_mixture_data){.x = part_cells[w], .rows = rows, .columns = P, .center = center,
-                                  .inverse_scale = scale, .precision = WB_DOUBLE, .keep_labels = 1,
-                                  .samples = SAMPLES, .sample = sample + first_row[w], .missing = missing[w],
-                                  .first_row = first_row[w], .piece = 1};
+  worker.data = (wb_mixture_data){.x = part_cells[w],
+                                  .rows = rows,
+                                  .columns = P,
+                                  .center = center,
+                                  .inverse_scale = scale,
+                                  .precision = WB_DOUBLE,
+                                  .keep_labels = 1,
+                                  .samples = SAMPLES,
+                                  .sample = sample + first_row[w],
+                                  .missing = missing[w],
+                                  .first_row = first_row[w],
+                                  .piece = 1};
   check(processor.mixture->open(&worker.data, &where, &worker.session, &message) == WB_OK, message.text);
   return worker;
 }
@@ -107,8 +115,8 @@ static const char *name_of(void *context, int32_t worker) {
 
 /* The calls of a sweep up to the request `last`. */
 static int ask_all(int is_start, int last, wb_message *message) {
-  const wb_mixture_data data = {.rows = ROWS, .columns = P, .center = center, .inverse_scale = scale,
-                                .precision = WB_DOUBLE, .samples = SAMPLES};
+  const wb_mixture_data data = {
+      .rows = ROWS, .columns = P, .center = center, .inverse_scale = scale, .precision = WB_DOUBLE, .samples = SAMPLES};
   const wb_call call = {&processor, &processor, where, {NULL, 0}, NULL};
   const wb_cluster cluster = {WORKERS, first_row, 1, exchange, name_of, &is_start};
   const wb_mixture_functions *const t = wb_mixture_cluster.mixture;
@@ -168,8 +176,8 @@ static int ask_all(int is_start, int last, wb_message *message) {
 int LLVMFuzzerInitialize(int *count, char ***arguments) {
   (void)count, (void)arguments;
   wb_message message = {""};
-  processor = (wb_backend){.abi_version = WB_ABI_VERSION, .size = sizeof(wb_backend), .name = "cpu",
-                           .mixture = &wb_cpu_mixture};
+  processor = (wb_backend){
+      .abi_version = WB_ABI_VERSION, .size = sizeof(wb_backend), .name = "cpu", .mixture = &wb_cpu_mixture};
   where = (wb_run){.threads = 1, .isa = WB_ISA_BASELINE};
   uint64_t state = 1;
   for (int i = 0; i < ROWS; i++) {
@@ -196,12 +204,9 @@ static void change(bytes *b, const uint8_t *data, size_t size) {
   for (; size >= 11; data += 11, size -= 11) {
     const size_t at = b->size > 0 ? (data[0] + 256u * data[1]) % b->size : 0, room = b->size - at;
     const size_t wide = data[2] % 8 == 1 ? 4 : 8, put = room < wide ? room : wide;
-    if (data[2] % 8 < 4)
-      memcpy(b->at + (put == wide ? at / wide * wide : at), data + 3, put);
-    else if (data[2] % 8 == 4)
-      memset(b->at + at, data[3], room);
-    else if (data[2] % 8 == 5)
-      b->size = at;
+    if (data[2] % 8 < 4) memcpy(b->at + (put == wide ? at / wide * wide : at), data + 3, put);
+    else if (data[2] % 8 == 4) memset(b->at + at, data[3], room);
+    else if (data[2] % 8 == 5) b->size = at;
   }
 }
 

@@ -12,12 +12,8 @@ other_number <- function(text) {
   suffix <- sub("^[0-9.eE]*([eE][-+]?[0-9]+)?", "", text)
   digits <- substr(text, 1L, nchar(text) - nchar(suffix))
   value <- suppressWarnings(as.numeric(digits))
-  if (is.na(value)) {
-    return(NULL)
-  }
-  if (!grepl("[.eE]", digits)) {
-    return(paste0(format(value + 1, scientific = FALSE), suffix))
-  }
+  if (is.na(value)) return(NULL)
+  if (!grepl("[.eE]", digits)) return(paste0(format(value + 1, scientific = FALSE), suffix))
   changed <- if (value == 0) "1.0" else format(value / 2, digits = 15)
   if (!grepl("[.e]", changed)) changed <- paste0(changed, ".0")
   paste0(changed, suffix)
@@ -80,9 +76,7 @@ commutes <- "fma|FMA|min|max"
 # The places of a pattern in a text, as a matrix of first and last columns.
 places <- function(pattern, text) {
   found <- gregexpr(pattern, text, perl = TRUE)[[1L]]
-  if (found[[1L]] < 0L) {
-    return(matrix(0L, 0L, 2L))
-  }
+  if (found[[1L]] < 0L) return(matrix(0L, 0L, 2L))
   cbind(as.integer(found), as.integer(found) + attr(found, "match.length") - 1L)
 }
 
@@ -111,9 +105,7 @@ c_line <- function(number, text, previous) {
   add <- function(from, to, with, kind) out[[length(out) + 1L]] <<- candidate(number, from, to, with, kind)
   code <- trimws(text)
   barrier <- places("__sync(threads|warp)\\([^()]*\\);", text)
-  if (nrow(barrier)) {
-    return(candidate(number, barrier[1L, 1L], barrier[1L, 2L], "(void)0;", "removed barrier"))
-  }
+  if (nrow(barrier)) return(candidate(number, barrier[1L, 1L], barrier[1L, 2L], "(void)0;", "removed barrier"))
   if (grepl("@", text) || grepl("^(WB_|case |default:|template|static_assert|using |typedef )", code) ||
     grepl("^(static |const |volatile |unsigned |struct |extern )*\\w+ [\\w *,\\[\\]+]*;$", code, perl = TRUE) &&
       !grepl("^return ", code)) {
@@ -213,17 +205,13 @@ r_candidates <- function(source, line) {
   text <- source$lines[[line]]
   own <- function(id) tokens[source$children[[as.character(id)]], ]
   called <- function(parts) {
-    if (!any(parts$token == "'('") || parts$token[[1L]] != "expr") {
-      return("")
-    }
+    if (!any(parts$token == "'('") || parts$token[[1L]] != "expr") return("")
     inner <- own(parts$id[[1L]])
     inner$text[nrow(inner)]
   }
   is_wording <- function(id) {
     while (!is.na(id) && id > 0) {
-      if (grepl(wording, called(own(id)))) {
-        return(TRUE)
-      }
+      if (grepl(wording, called(own(id)))) return(TRUE)
       id <- source$parent[as.character(id)][[1L]]
     }
     FALSE

@@ -59,9 +59,7 @@ source_files <- function(root) {
 
 # All lines in random order, with a number that says which of the line's changes is made.
 draw_lines <- function(files, seed) {
-  if (!length(files)) {
-    return(NULL)
-  }
+  if (!length(files)) return(NULL)
   at <- lapply(files, function(file) (if (endsWith(file, ".R")) r_source(file) else c_source(file))$at)
   lines <- data.frame(file = rep(files, lengths(at)), line = unlist(at), stringsAsFactors = FALSE)
   set.seed(seed, "Mersenne-Twister", sample.kind = "Rejection")
@@ -75,9 +73,7 @@ make_change <- function(drawn) {
   is_r <- endsWith(drawn$file, ".R")
   source <- if (is_r) r_source(drawn$file) else c_source(drawn$file)
   all <- if (is_r) r_candidates(source, drawn$line) else c_candidates(source, drawn$line)
-  if (!nrow(all)) {
-    return(NULL)
-  }
+  if (!nrow(all)) return(NULL)
   change <- all[floor(drawn$which * nrow(all)) + 1, ]
   before <- source$lines[[drawn$line]]
   list(file = drawn$file, line = drawn$line, kind = change$kind, before = before, after = changed_line(before, change))
@@ -87,9 +83,7 @@ make_change <- function(drawn) {
 find_again <- function(row) {
   lines <- readLines(row$file, encoding = "UTF-8")
   same <- which(trimws(lines) == trimws(row$before))
-  if (!length(same)) {
-    return(NULL)
-  }
+  if (!length(same)) return(NULL)
   line <- same[which.min(abs(same - row$line))]
   indent <- sub("\\S.*$", "", lines[[line]])
   list(file = row$file, line = line, kind = row$kind, before = lines[[line]], after = paste0(indent, trimws(row$after)))
@@ -138,9 +132,7 @@ read_includes <- function(tree) {
   lapply(direct, function(reached) {
     repeat {
       more <- unique(c(reached, unlist(direct[reached])))
-      if (length(more) == length(reached)) {
-        return(more)
-      }
+      if (length(more) == length(reached)) return(more)
       reached <- more
     }
   })
@@ -188,9 +180,7 @@ copy_built <- function(base, to) {
 # The tree and its objects, from which the jobs' copies are made.
 prepare <- function(option) {
   base <- file.path(option$out, "base")
-  if (file.exists(file.path(base, "complete"))) {
-    return(invisible())
-  }
+  if (file.exists(file.path(base, "complete"))) return(invisible())
   unlink(base, recursive = TRUE)
   tree <- file.path(base, "tree")
   dir.create(tree, recursive = TRUE)
@@ -270,9 +260,7 @@ run_suite <- function(where, tests, limits, plugin, until) {
     process$wait(500)
     state <- if (file.exists(progress)) strsplit(readLines(progress, 1L), " ")[[1L]] else c("start", "R", "60")
     if (!process$is_alive()) break
-    if (Sys.time() > until) {
-      return(NA_character_)
-    }
+    if (Sys.time() > until) return(NA_character_)
     if (!identical(state, now)) {
       now <- state
       before <- used()
@@ -280,9 +268,7 @@ run_suite <- function(where, tests, limits, plugin, until) {
     }
     # A machine with other work makes a test longer, but it takes no more of the processor's time.
     limit <- if (state[[1L]] %in% c("start", "running")) as.numeric(state[[3L]]) else Inf
-    if (used() - before > limit || Sys.time() > began + 5 * limit) {
-      return(paste0(state[[2L]], ": takes too long"))
-    }
+    if (used() - before > limit || Sys.time() > began + 5 * limit) return(paste0(state[[2L]], ": takes too long"))
   }
   state <- if (file.exists(progress)) readLines(progress, 1L) else "start"
   if (startsWith(state, "failed ")) {
@@ -307,9 +293,7 @@ test_names <- function() sub("^test-(.*)[.]R$", "\\1", list.files("tests/testtha
 # The usual processor time of tests. That on the emulator is not measured: 20 is a cautious factor.
 read_seconds <- function(backend) {
   file <- "tests/campaigns/mutation/seconds.csv"
-  if (!file.exists(file)) {
-    return(numeric())
-  }
+  if (!file.exists(file)) return(numeric())
   table <- utils::read.csv(file)
   stats::setNames(table$seconds, table$test) * if (backend == "cuda") 20 else 1
 }
@@ -367,9 +351,7 @@ examine <- function(option, where, mutant, includes, seconds, until) {
     backend <<- "cuda"
     plugin <<- file.path(normalizePath(where), "emulator.so")
     kernels <- normalizePath(file.path(base, "emulator.so.o"))
-    if (emulate(tree, plugin, character(), sources, kernels, log) != 0L) {
-      return("uncompilable")
-    }
+    if (emulate(tree, plugin, character(), sources, kernels, log) != 0L) return("uncompilable")
     objects <- paste0(gsub("/", "_", sub("[.]cu$", "", sources)), ".o")
     same <- mapply(same_file, file.path(paste0(plugin, ".o"), objects), file.path(kernels, objects))
     if (all(same)) "equivalent" else ""
@@ -378,12 +360,8 @@ examine <- function(option, where, mutant, includes, seconds, until) {
     expression <- function(path) tryCatch(lapply(as.list(parse(path, keep.source = FALSE)), deparse),
       error = function(error) NULL)
     new <- expression(target)
-    if (is.null(new)) {
-      return(c("uncompilable", ""))
-    }
-    if (identical(new, expression(file.path(base, "tree", mutant$file)))) {
-      return(c("equivalent", ""))
-    }
+    if (is.null(new)) return(c("uncompilable", ""))
+    if (identical(new, expression(file.path(base, "tree", mutant$file)))) return(c("equivalent", ""))
     code <- c("warpbayes", "warpbayes.rdb", "warpbayes.rdx")
     on.exit(for (file in code) restore(file.path("library", "warpbayes", "R", file)), add = TRUE)
     unlink(file.path(where, "library", "warpbayes", "R", code))
@@ -391,21 +369,15 @@ examine <- function(option, where, mutant, includes, seconds, until) {
       "tools:::.install_package_code_files('%s', '%s/warpbayes'); tools:::makeLazyLoading('warpbayes', '%s')",
       normalizePath(tree), file.path(normalizePath(where), "library"), file.path(normalizePath(where), "library")
     )), log)
-    if (status != 0L) {
-      return(c("uncompilable", ""))
-    }
+    if (status != 0L) return(c("uncompilable", ""))
   } else if (startsWith(mutant$file, "src/cuda/")) {
     status <- build_kernels()
-    if (nzchar(status)) {
-      return(c(status, ""))
-    }
+    if (nzchar(status)) return(c(status, ""))
   } else {
     objects <- sub("[.]c$", ".o", users_of(mutant$file, includes, "[.]c$"))
     on.exit(for (file in file.path("tree", "src", objects)) restore(file), add = TRUE)
     unlink(file.path(tree, "src", objects))
-    if (make_objects(tree, objects, flags, log) != 0L) {
-      return(c("uncompilable", ""))
-    }
+    if (make_objects(tree, objects, flags, log) != 0L) return(c("uncompilable", ""))
     if (all(mapply(same_file, file.path(tree, "src", objects), file.path(base, "tree", "src", objects)))) {
       # Kernels may use what the processor does not.
       status <- if (length(sources) && dir.exists(file.path(base, "emulator.so.o"))) build_kernels() else "equivalent"
@@ -418,16 +390,12 @@ examine <- function(option, where, mutant, includes, seconds, until) {
       if (is.na(found) || nzchar(found)) {
         return(if (is.na(found)) c("unfinished", "") else c("found", found))
       }
-      if (nzchar(status)) {
-        return(c(status, ""))
-      }
+      if (nzchar(status)) return(c(status, ""))
     } else {
       library <- file.path("library", "warpbayes", "libs", "warpbayes.so")
       on.exit(restore(library), add = TRUE)
       unlink(file.path(tree, "src", "warpbayes.so"))
-      if (make_objects(tree, "warpbayes.so", flags, log) != 0L) {
-        return(c("uncompilable", ""))
-      }
+      if (make_objects(tree, "warpbayes.so", flags, log) != 0L) return(c("uncompilable", ""))
       file.copy(file.path(tree, "src", "warpbayes.so"), file.path(where, library), overwrite = TRUE)
     }
   }
@@ -448,9 +416,7 @@ examine <- function(option, where, mutant, includes, seconds, until) {
     }
     tests <- tests[seq_along(tests) > match(test, tests)]
   }
-  if (is.na(found)) {
-    return(c("unfinished", ""))
-  }
+  if (is.na(found)) return(c("unfinished", ""))
   extra <- if (backend == "cuda") find_by_driver(option, where, sources, until) else ""
   if (!is.na(extra) && !nzchar(extra) && startsWith(mutant$file, "src/core/")) {
     extra <- find_by_vectors(option, where, until)
@@ -480,9 +446,7 @@ run_driver <- function(option, where, variant, sources, until) {
   kernels <- normalizePath(file.path(option$out, "base", paste0(variant, ".so.o")))
   status <- emulate(file.path(where, "tree"), program, unique(c(how$args, driver)), sources, kernels,
     file.path(where, "build.log"), 1, how$compiler)
-  if (status != 0L) {
-    return("does not compile")
-  }
+  if (status != 0L) return("does not compile")
   left <- as.numeric(difftime(until, Sys.time(), units = "secs"))
   status <- run_command(program, character(), file.path(where, "driver.log"),
     env = c(TSAN_OPTIONS = "exitcode=66 halt_on_error=1", WB_EMULATOR_QUIET = "1"), limit = min(300, left))
@@ -491,24 +455,18 @@ run_driver <- function(option, where, variant, sources, until) {
 
 # The tests of single functions of src/core.
 find_by_vectors <- function(option, where, until) {
-  if (fails_unchanged(option, "vectors")) {
-    return("")
-  }
+  if (fails_unchanged(option, "vectors")) return("")
   run <- function(where) {
     left <- as.numeric(difftime(until, Sys.time(), units = "secs"))
     log <- file.path(normalizePath(where), "vectors.log")
     status <- run_command(file.path(where, "tree", "tests", "vectors", "run.sh"), character(), log,
       env = c(NVCC = "none"), limit = min(600, left))
-    if (status == -1L && left < 600) {
-      return(NA_character_)
-    }
+    if (status == -1L && left < 600) return(NA_character_)
     failed <- c(sub("FAILED: ", "", grep("^FAILED", readLines(log), value = TRUE)), "fails")
     if (status != 0L) failed[[1L]] else ""
   }
   found <- run(where)
-  if (is.na(found)) {
-    return(NA)
-  }
+  if (is.na(found)) return(NA)
   if (nzchar(found) && passes_unchanged(option, "vectors", run)) paste("vectors:", found) else ""
 }
 
@@ -609,15 +567,11 @@ measure <- function(option) {
 
 main <- function(words) {
   option <- read_options(words)
-  if (nzchar(option$worker)) {
-    return(work(option))
-  }
+  if (nzchar(option$worker)) return(work(option))
   started <- Sys.time()
   dir.create(option$out, recursive = TRUE, showWarnings = FALSE)
   prepare(option)
-  if (nzchar(option$measure)) {
-    return(measure(option))
-  }
+  if (nzchar(option$measure)) return(measure(option))
   for (folder in c("taken", "verified", "logs")) {
     unlink(file.path(option$out, folder), recursive = TRUE)
     dir.create(file.path(option$out, folder))

@@ -71,9 +71,7 @@ tasks <- list(
     interrupted(function() {
       dp_mixture(cells, 4, iter = 1e5, thin = 50, seed = seed, checkpoint = checkpoint, checkpoint_every = 0)
     })
-    if (file.exists(checkpoint)) {
-      interrupted(function() resume(checkpoint, cells))
-    }
+    if (file.exists(checkpoint)) interrupted(function() resume(checkpoint, cells))
     unlink(checkpoint)
   },
   interrupts = function(seed) {

@@ -99,11 +99,13 @@ SEXP client_convolve(SEXP p, SEXP q, SEXP is_log, SEXP accuracy, SEXP threads) {
 SEXP client_mixture(SEXP source, SEXP mixture, SEXP x, SEXP allocate) {
   const warpbayes_source from = source_of(source);
   SEXP center = VECTOR_ELT(mixture, 3), scale = VECTOR_ELT(mixture, 4);
-  const warpbayes_mixture given = {
-    (int32_t)Rf_xlength(VECTOR_ELT(mixture, 0)), Rf_ncols(x), REAL(VECTOR_ELT(mixture, 0)),
-    REAL(VECTOR_ELT(mixture, 1)), REAL(VECTOR_ELT(mixture, 2)), Rf_isNull(center) ? NULL : REAL(center),
-    Rf_isNull(scale) ? NULL : REAL(scale)
-  };
+  const warpbayes_mixture given = {(int32_t)Rf_xlength(VECTOR_ELT(mixture, 0)),
+                                   Rf_ncols(x),
+                                   REAL(VECTOR_ELT(mixture, 0)),
+                                   REAL(VECTOR_ELT(mixture, 1)),
+                                   REAL(VECTOR_ELT(mixture, 2)),
+                                   Rf_isNull(center) ? NULL : REAL(center),
+                                   Rf_isNull(scale) ? NULL : REAL(scale)};
   const int n = Rf_nrows(x);
   warpbayes_message message;
   SEXP result = PROTECT(Rf_allocVector(VECSXP, 3));

@@ -168,8 +168,7 @@ SEXP client_hostile(void) {
   const uint64_t key = wb->key(1, 0);
   const warpbayes_source sound = {key, 0, 1, 1};
   const warpbayes_source sources[] = {
-    {key, 0, 1, 0}, {key, 0, 1, -1}, {key, 0, 1, 4097}, {key, (uint64_t)1 << 48, 1, 1}, {key, UINT64_MAX, 1, 1}
-  };
+      {key, 0, 1, 0}, {key, 0, 1, -1}, {key, 0, 1, 4097}, {key, (uint64_t)1 << 48, 1, 1}, {key, UINT64_MAX, 1, 1}};
   warpbayes_message m;
   for (int i = 0; i < SIZE * SIZE; i++) good[i] = 1;
   for (int i = 0; i < SIZE; i++) bad[i] = 1;

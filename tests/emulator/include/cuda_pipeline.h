@@ -21,7 +21,7 @@ void commit_copies(void);
  * none. */
 bool next_copy(size_t prior, LaterCopy *copy);
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 #pragma GCC visibility pop
 
 static inline void __pipeline_memcpy_async(void *to, const void *from, size_t size, WB_EMULATOR_HERE) {

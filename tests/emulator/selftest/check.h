@@ -10,7 +10,7 @@
 
 /* On a card; the emulator has its own definition. */
 #ifndef WB_DYNAMIC_SHARED
-#define WB_DYNAMIC_SHARED(type, name)                               \
+#define WB_DYNAMIC_SHARED(type, name) \
   extern __shared__ __align__(16) unsigned char wb_dynamic_shared[]; \
   type *name = reinterpret_cast<type *>(wb_dynamic_shared)
 #endif
@@ -52,7 +52,7 @@ static inline cudaError_t run(dim3 blocks, dim3 threads, size_t shared, void (*k
 /* Device memory for a test. It is filled from host vectors and read into them. */
 template <typename T>
 class Array {
- public:
+public:
   explicit Array(size_t count) : count_(count) {
     if (cudaMalloc(&data_, count * sizeof(T)) != cudaSuccess) data_ = nullptr;
   }
@@ -69,7 +69,7 @@ class Array {
     return host;
   }
 
- private:
+private:
   T *data_;
   size_t count_;
 };
@@ -84,7 +84,7 @@ static inline std::vector<char> failure_text() {
 }
 #endif
 
-}  // namespace check
+} // namespace check
 
 #define CHECK(condition) check::that((condition), #condition, __LINE__)
 

@@ -21,8 +21,7 @@ static bool reports(cudaError_t error, const char *first, const char *second, di
   const cudaError_t seen = cudaDeviceSynchronize();
   const std::vector<char> text = check::failure_text();
   wb_emulator_reset();
-  if (launched && seen == error && strstr(text.data(), first) && strstr(text.data(), second))
-    return true;
+  if (launched && seen == error && strstr(text.data(), first) && strstr(text.data(), second)) return true;
   std::printf("  launched %d, %s, \"%s\"\n", launched, cudaGetErrorName(seen), text.data());
   return false;
 }
@@ -82,10 +81,8 @@ __global__ void two_barriers(int *out) {
   }
 }
 __global__ void barrier_against_warp(int *out) {
-  if (threadIdx.x == 3)
-    __syncthreads();
-  else
-    __syncwarp();
+  if (threadIdx.x == 3) __syncthreads();
+  else __syncwarp();
   out[threadIdx.x] = 1;
 }
 __global__ void traps(int *out) {
@@ -98,8 +95,7 @@ static void test_synchronisation(int *out) {
   CHECK(reports(failure, "not_in_own_mask", "thread (9,0,0): __shfl_sync", 32, not_in_own_mask, out));
   CHECK(reports(failure, "names lanes 0xfffff000", "does not have", 12, names_absent_lane, out));
   CHECK(reports(failure, "waits for lanes 0x0000000f", "have exited", 32, names_exited_lane, out));
-  CHECK(reports(failure, "lane 31 exits while lanes 0x7fffffff wait", "__ballot_sync", 32,
-                exits_while_awaited, out));
+  CHECK(reports(failure, "lane 31 exits while lanes 0x7fffffff wait", "__ballot_sync", 32, exits_while_awaited, out));
   CHECK(reports(failure, "lane 7 comes with mask 0x7fffffff", "mask 0xffffffff", 32, differing_masks, out));
   CHECK(reports(failure, "__shfl_down_sync", "are in __shfl_up_sync", 32, differing_operations, out));
   CHECK(reports(failure, "(width 8)", "(width 32)", 32, differing_widths, out));
@@ -247,8 +243,8 @@ static void test_accesses(int *out) {
   CHECK(reports(illegal, "reads 8 bytes at 80 of the 80 bytes of device", "", 32, reads_device,
                 (const double *)written.data(), 10, result.data()));
   CHECK(reports(illegal, "host memory or nobody's", "reads_device", 32, reads_device, ones.data(), 0, result.data()));
-  CHECK(reports(illegal, "local variable of thread (0,0,0)", "reads_local_of_another", 32, reads_local_of_another,
-                out));
+  CHECK(
+      reports(illegal, "local variable of thread (0,0,0)", "reads_local_of_another", 32, reads_local_of_another, out));
   check::Array<Item> items(32);
   CHECK(reports(cudaSuccess, "", "", 32, copies_items, items.data()));
   CHECK(cudaMemcpy(fresh.data(), written.data(), 80, cudaMemcpyDeviceToDevice) == cudaSuccess);

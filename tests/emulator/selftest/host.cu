@@ -18,9 +18,7 @@ __global__ void uses_dynamic(double *x) {
 }
 __global__ void fails(double *) { __trap(); }
 
-static bool text_has(const char *words) {
-  return strstr(check::failure_text().data(), words) != nullptr;
-}
+static bool text_has(const char *words) { return strstr(check::failure_text().data(), words) != nullptr; }
 
 /* Copies --------------------------------------------------------------------------- */
 
@@ -99,8 +97,7 @@ static void test_launches() {
   CHECK(check::run(1, 32, 48 * 1024 + 8, uses_dynamic, x) == cudaErrorInvalidValue);
   CHECK(cudaFuncSetAttribute(uses_dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, 228 * 1024) ==
         cudaErrorInvalidValue);
-  CHECK(cudaFuncSetAttribute(uses_dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 * 1024) ==
-        cudaSuccess);
+  CHECK(cudaFuncSetAttribute(uses_dynamic, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 * 1024) == cudaSuccess);
   CHECK(check::run(1, 32, 200 * 1024, uses_dynamic, x) == cudaSuccess);
   int blocks = 0;
   CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, uses_dynamic, 256, 100 * 1024) == cudaSuccess &&

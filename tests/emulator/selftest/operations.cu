@@ -39,8 +39,7 @@ static void test_shuffles(T scale) {
   bool same = true;
   for (int width = 1; width <= 32; width *= 2)
     for (int argument = 0; argument < 32; argument += argument < 4 ? 1 : 5) {
-      same = same && check::run(2, 64, 0, shuffle_all<T>, in.data(), out.data(), argument, width) ==
-                         cudaSuccess;
+      same = same && check::run(2, 64, 0, shuffle_all<T>, in.data(), out.data(), argument, width) == cudaSuccess;
       const std::vector<T> got = out.values();
       for (int kind = 0; kind < 4; kind++)
         for (int i = 0; i < n; i++) {
@@ -149,10 +148,9 @@ static void test_votes() {
     unsigned match = 0;
     for (int j = 0; j < 32; j++)
       if (values[(size_t)j] == values[(size_t)i]) match |= 1u << j;
-    same = same && v.ballot == e.ballot && v.any == e.any && v.all == 1 && v.none == 0 &&
-           v.match == match && v.match_all == FULL && v.equal == 1 && v.active == FULL &&
-           v.add == e.add && v.min == e.min && v.max == e.max && v.uadd == e.uadd &&
-           v.umin == e.umin && v.umax == e.umax && v.bits_and == e.bits_and &&
+    same = same && v.ballot == e.ballot && v.any == e.any && v.all == 1 && v.none == 0 && v.match == match &&
+           v.match_all == FULL && v.equal == 1 && v.active == FULL && v.add == e.add && v.min == e.min &&
+           v.max == e.max && v.uadd == e.uadd && v.umin == e.umin && v.umax == e.umax && v.bits_and == e.bits_and &&
            v.bits_or == e.bits_or && v.bits_xor == e.bits_xor;
   }
   CHECK(same);
@@ -183,8 +181,8 @@ static void test_shared() {
   std::vector<T> values;
   for (int i = 0; i < blocks * threads; i++) values.push_back((T)((i * 7919) % 1000));
   check::Array<T> in(values), reversed(values.size()), sums((size_t)blocks);
-  CHECK(check::run(blocks, threads, threads * sizeof(T), reverse_and_sum<T, threads>, in.data(),
-                   reversed.data(), sums.data()) == cudaSuccess);
+  CHECK(check::run(blocks, threads, threads * sizeof(T), reverse_and_sum<T, threads>, in.data(), reversed.data(),
+                   sums.data()) == cudaSuccess);
   const std::vector<T> r = reversed.values(), s = sums.values();
   bool same = true;
   for (int b = 0; b < blocks; b++) {
@@ -215,8 +213,8 @@ __global__ void places(unsigned *out) {
   const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   const unsigned size = blockDim.x * blockDim.y * blockDim.z;
   __syncthreads();
-  out[block * size + thread] = (threadIdx.z << 24) | (threadIdx.y << 16) | (threadIdx.x << 8) |
-                               (blockIdx.z << 6) | (blockIdx.y << 3) | blockIdx.x;
+  out[block * size + thread] = (threadIdx.z << 24) | (threadIdx.y << 16) | (threadIdx.x << 8) | (blockIdx.z << 6) |
+                               (blockIdx.y << 3) | blockIdx.x;
 }
 
 static void test_places() {

@@ -18,8 +18,8 @@ __global__ void reads(Access at, const double *device, const double *pinned, dou
   dynamic[threadIdx.x] = 1;
   if (threadIdx.x < 3) second[threadIdx.x] = 1;
   __syncthreads();
-  out[threadIdx.x] = first[at.fixed_first] + (double)second[at.fixed_second] + dynamic[at.dynamic] +
-                     device[at.device] + pinned[at.pinned];
+  out[threadIdx.x] = first[at.fixed_first] + (double)second[at.fixed_second] + dynamic[at.dynamic] + device[at.device] +
+                     pinned[at.pinned];
 }
 
 /* Reads beyond the end of a local array on the fiber's own stack. */
@@ -32,15 +32,9 @@ __global__ void reads_local(int index, double *out) {
 
 int main(int argc, char **argv) {
   static const Access accesses[] = {
-      {"nothing", 0, 0, 0, 0, 0},
-      {"first[32]", 32, 0, 0, 0, 0},
-      {"first[-1]", -1, 0, 0, 0, 0},
-      {"second[3]", 0, 3, 0, 0, 0},
-      {"second[-1]", 0, -1, 0, 0, 0},
-      {"dynamic[32]", 0, 0, 32, 0, 0},
-      {"dynamic[-1]", 0, 0, -1, 0, 0},
-      {"device[100]", 0, 0, 0, 100, 0},
-      {"device[-1]", 0, 0, 0, -1, 0},
+      {"nothing", 0, 0, 0, 0, 0},      {"first[32]", 32, 0, 0, 0, 0},    {"first[-1]", -1, 0, 0, 0, 0},
+      {"second[3]", 0, 3, 0, 0, 0},    {"second[-1]", 0, -1, 0, 0, 0},   {"dynamic[32]", 0, 0, 32, 0, 0},
+      {"dynamic[-1]", 0, 0, -1, 0, 0}, {"device[100]", 0, 0, 0, 100, 0}, {"device[-1]", 0, 0, 0, -1, 0},
       {"pinned[10]", 0, 0, 0, 0, 10},
   };
   const int count = (int)(sizeof accesses / sizeof accesses[0]);
@@ -51,14 +45,10 @@ int main(int argc, char **argv) {
       cudaMallocHost(&pinned, 10 * sizeof(double)) != cudaSuccess)
     return 2;
   cudaError_t error;
-  if (number < count)
-    error = check::run(2, 32, 32 * sizeof(double), reads, accesses[number], device, pinned, out);
-  else if (number == count)
-    error = check::run(2, 32, 0, reads_local, 8, out);
-  else
-    return 3; /* no more */
-  if (cudaFree(device) != cudaSuccess || cudaFree(out) != cudaSuccess || cudaFreeHost(pinned) != cudaSuccess)
-    return 2;
+  if (number < count) error = check::run(2, 32, 32 * sizeof(double), reads, accesses[number], device, pinned, out);
+  else if (number == count) error = check::run(2, 32, 0, reads_local, 8, out);
+  else return 3; /* no more */
+  if (cudaFree(device) != cudaSuccess || cudaFree(out) != cudaSuccess || cudaFreeHost(pinned) != cudaSuccess) return 2;
   std::printf("ran: %s\n", number < count ? accesses[number].what : "local[8]");
   return error != cudaSuccess;
 }

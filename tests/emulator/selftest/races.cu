@@ -67,10 +67,8 @@ __global__ void warps_without_barrier(int *out) {
 
 template <bool ATOMIC>
 __global__ void count(int *total) {
-  if (ATOMIC)
-    atomicAdd(total, 1);
-  else
-    *total += 1;
+  if (ATOMIC) atomicAdd(total, 1);
+  else *total += 1;
 }
 
 /* Each block reads what another block of the launch writes. */

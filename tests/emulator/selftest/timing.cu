@@ -29,9 +29,7 @@ __global__ void barriers(int times, int *out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = times;
 }
 
-__global__ void nothing(int times, int *out) {
-  out[blockIdx.x * blockDim.x + threadIdx.x] = times;
-}
+__global__ void nothing(int times, int *out) { out[blockIdx.x * blockDim.x + threadIdx.x] = times; }
 
 template <typename T>
 static double time_of(void (*kernel)(int, T *), int blocks, int times) {

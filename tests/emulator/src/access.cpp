@@ -39,9 +39,7 @@ static std::map<uintptr_t, Region> &regions(void) {
 /* The regions of the latest accesses, the most recent first. Most accesses are found here. */
 static Region *recent[4];
 
-static bool holds(const Region *region, uintptr_t address) {
-  return address - region->start < region->size;
-}
+static bool holds(const Region *region, uintptr_t address) { return address - region->start < region->size; }
 
 static Region *find(uintptr_t address) {
   for (Region *region : recent)
@@ -78,23 +76,18 @@ void access_renew(const void *start) {
 
 void access_written(const void *start, size_t size) {
   Region *const region = find((uintptr_t)start);
-  if (region != NULL && region->written != NULL)
-    memset(region->written + ((uintptr_t)start - region->start), 1, size);
+  if (region != NULL && region->written != NULL) memset(region->written + ((uintptr_t)start - region->start), 1, size);
 }
 
 void access_copied(const void *to, const void *from, size_t size) {
   Region *const target = find((uintptr_t)to), *const source = find((uintptr_t)from);
   if (target == NULL || target->written == NULL) return;
   unsigned char *const written = target->written + ((uintptr_t)to - target->start);
-  if (source == NULL || source->written == NULL)
-    memset(written, 1, size);
-  else
-    memmove(written, source->written + ((uintptr_t)from - source->start), size);
+  if (source == NULL || source->written == NULL) memset(written, 1, size);
+  else memmove(written, source->written + ((uintptr_t)from - source->start), size);
 }
 
-static bool within(uintptr_t address, const void *start, size_t size) {
-  return address - (uintptr_t)start < size;
-}
+static bool within(uintptr_t address, const void *start, size_t size) { return address - (uintptr_t)start < size; }
 
 /* For an address outside all regions: the nearest region if it is within 64 bytes, otherwise NULL. */
 static const Region *neighbour(uintptr_t address) {
@@ -155,13 +148,11 @@ static void check_host(uintptr_t address, size_t size, bool write) {
 }
 
 static void check(const volatile void *address, size_t size, bool write) {
-  if (current != NULL)
-    check_device((uintptr_t)address, size, write);
-  else if (!regions().empty())
-    check_host((uintptr_t)address, size, write);
+  if (current != NULL) check_device((uintptr_t)address, size, write);
+  else if (!regions().empty()) check_host((uintptr_t)address, size, write);
 }
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 
 using wb_emulator::check;
 
@@ -181,9 +172,9 @@ void __tsan_write_range(void *address, unsigned long size) {
   if (size != 0) check(address, size, true);
 }
 
-#define WB_EMULATOR_PLAIN(size)                                               \
-  void __tsan_read##size(void *address) { check(address, size, false); }      \
-  void __tsan_write##size(void *address) { check(address, size, true); }      \
+#define WB_EMULATOR_PLAIN(size) \
+  void __tsan_read##size(void *address) { check(address, size, false); } \
+  void __tsan_write##size(void *address) { check(address, size, true); } \
   void __tsan_unaligned_read##size(void *address) { check(address, size, false); } \
   void __tsan_unaligned_write##size(void *address) { check(address, size, true); }
 WB_EMULATOR_PLAIN(1)
@@ -192,40 +183,39 @@ WB_EMULATOR_PLAIN(4)
 WB_EMULATOR_PLAIN(8)
 WB_EMULATOR_PLAIN(16)
 
-#define WB_EMULATOR_FETCH(bits, type, name)                                     \
+#define WB_EMULATOR_FETCH(bits, type, name) \
   type __tsan_atomic##bits##_fetch_##name(volatile type *address, type value, int) { \
-    check(address, sizeof(type), false);                                        \
-    check(address, sizeof(type), true);                                         \
-    return __atomic_fetch_##name(address, value, __ATOMIC_SEQ_CST);             \
+    check(address, sizeof(type), false); \
+    check(address, sizeof(type), true); \
+    return __atomic_fetch_##name(address, value, __ATOMIC_SEQ_CST); \
   }
-#define WB_EMULATOR_ATOMIC(bits, type)                                          \
-  type __tsan_atomic##bits##_load(const volatile type *address, int) {          \
-    check(address, sizeof(type), false);                                        \
-    return __atomic_load_n(address, __ATOMIC_SEQ_CST);                          \
-  }                                                                             \
-  void __tsan_atomic##bits##_store(volatile type *address, type value, int) {   \
-    check(address, sizeof(type), true);                                         \
-    __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                         \
-  }                                                                             \
+#define WB_EMULATOR_ATOMIC(bits, type) \
+  type __tsan_atomic##bits##_load(const volatile type *address, int) { \
+    check(address, sizeof(type), false); \
+    return __atomic_load_n(address, __ATOMIC_SEQ_CST); \
+  } \
+  void __tsan_atomic##bits##_store(volatile type *address, type value, int) { \
+    check(address, sizeof(type), true); \
+    __atomic_store_n(address, value, __ATOMIC_SEQ_CST); \
+  } \
   type __tsan_atomic##bits##_exchange(volatile type *address, type value, int) { \
-    check(address, sizeof(type), false);                                        \
-    check(address, sizeof(type), true);                                         \
-    return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);               \
-  }                                                                             \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile type *address, type *expected, type value, int, \
-                                                    int) {                      \
-    check(address, sizeof(type), false);                                        \
-    check(address, sizeof(type), true);                                         \
+    check(address, sizeof(type), false); \
+    check(address, sizeof(type), true); \
+    return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST); \
+  } \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile type *address, type *expected, type value, int, int) { \
+    check(address, sizeof(type), false); \
+    check(address, sizeof(type), true); \
     return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-  }                                                                             \
+  } \
   type __tsan_atomic##bits##_compare_exchange_val(volatile type *address, type expected, type value, int a, int b) { \
     __tsan_atomic##bits##_compare_exchange_strong(address, &expected, value, a, b); \
-    return expected;                                                            \
-  }                                                                             \
-  WB_EMULATOR_FETCH(bits, type, add)                                            \
-  WB_EMULATOR_FETCH(bits, type, sub)                                            \
-  WB_EMULATOR_FETCH(bits, type, and)                                            \
-  WB_EMULATOR_FETCH(bits, type, or)                                             \
+    return expected; \
+  } \
+  WB_EMULATOR_FETCH(bits, type, add) \
+  WB_EMULATOR_FETCH(bits, type, sub) \
+  WB_EMULATOR_FETCH(bits, type, and) \
+  WB_EMULATOR_FETCH(bits, type, or) \
   WB_EMULATOR_FETCH(bits, type, xor)
 WB_EMULATOR_ATOMIC(8, uint8_t)
 WB_EMULATOR_ATOMIC(32, uint32_t)
@@ -253,6 +243,6 @@ void *__tsan_memcpy(void *to, const void *from, size_t size) { return wb_emulato
 void *__tsan_memmove(void *to, const void *from, size_t size) { return wb_emulator_memmove(to, from, size); }
 void *__tsan_memset(void *to, int value, size_t size) { return wb_emulator_memset(to, value, size); }
 
-}  // extern "C"
+} // extern "C"
 
 #endif

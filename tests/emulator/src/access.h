@@ -27,7 +27,7 @@ static inline void access_written(const void *, size_t) {}
 static inline void access_copied(const void *, const void *, size_t) {}
 #endif
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 #pragma GCC visibility pop
 
 #endif

@@ -43,8 +43,8 @@ cudaError_t function_set_attribute(const void *kernel, cudaFuncAttribute attribu
   if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return call.finish(cudaSuccess);
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
       (size_t)value + shared_static_size(kernel) > SHARED_PER_BLOCK_OPTIN)
-    return call.refuse(cudaErrorInvalidValue, "%s: attribute %d, value %d",
-                       function_name(kernel).c_str(), (int)attribute, value);
+    return call.refuse(cudaErrorInvalidValue, "%s: attribute %d, value %d", function_name(kernel).c_str(),
+                       (int)attribute, value);
   dynamic_limits()[kernel] = (size_t)value;
   return call.finish(cudaSuccess);
 }
@@ -66,15 +66,13 @@ cudaError_t function_attributes(cudaFuncAttributes *attributes, const void *kern
 cudaError_t occupancy(int *blocks, const void *kernel, int block_size, size_t dynamic_shared) {
   Call call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", NEEDS_CONTEXT);
   if (call.failed()) return call.error();
-  if (block_size < 1)
-    return call.refuse(cudaErrorInvalidValue, "blocks of %d threads", block_size);
+  if (block_size < 1) return call.refuse(cudaErrorInvalidValue, "blocks of %d threads", block_size);
   const size_t shared = shared_static_size(kernel) + dynamic_shared + SHARED_RESERVED;
   *blocks = 0;
   if (block_size <= THREADS_PER_BLOCK && dynamic_shared <= dynamic_limit(kernel)) {
     *blocks = THREADS_PER_MULTIPROCESSOR / ((block_size + 31) / 32 * 32);
     if (*blocks > BLOCKS_PER_MULTIPROCESSOR) *blocks = BLOCKS_PER_MULTIPROCESSOR;
-    if ((size_t)*blocks > SHARED_PER_MULTIPROCESSOR / shared)
-      *blocks = (int)(SHARED_PER_MULTIPROCESSOR / shared);
+    if ((size_t)*blocks > SHARED_PER_MULTIPROCESSOR / shared) *blocks = (int)(SHARED_PER_MULTIPROCESSOR / shared);
   }
   return call.finish(cudaSuccess);
 }
@@ -85,23 +83,17 @@ cudaError_t launch(const cudaLaunchConfig_t *config, const void *kernel, const C
   const char *const name = function_name(kernel).c_str();
   const dim3 grid = config->gridDim, threads = config->blockDim;
   const uint64_t count = (uint64_t)threads.x * threads.y * threads.z;
-  if (count == 0 || count > (uint64_t)THREADS_PER_BLOCK || threads.x > 1024 || threads.y > 1024 ||
-      threads.z > 64)
-    return call.refuse(cudaErrorInvalidConfiguration, "%s: blocks of (%u,%u,%u) threads", name,
-                       threads.x, threads.y, threads.z);
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 2147483647u || grid.y > 65535u ||
-      grid.z > 65535u)
-    return call.refuse(cudaErrorInvalidConfiguration, "%s: a grid of (%u,%u,%u) blocks", name,
-                       grid.x, grid.y, grid.z);
+  if (count == 0 || count > (uint64_t)THREADS_PER_BLOCK || threads.x > 1024 || threads.y > 1024 || threads.z > 64)
+    return call.refuse(cudaErrorInvalidConfiguration, "%s: blocks of (%u,%u,%u) threads", name, threads.x, threads.y,
+                       threads.z);
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 2147483647u || grid.y > 65535u || grid.z > 65535u)
+    return call.refuse(cudaErrorInvalidConfiguration, "%s: a grid of (%u,%u,%u) blocks", name, grid.x, grid.y, grid.z);
   if (config->dynamicSmemBytes > dynamic_limit(kernel))
-    return call.refuse(cudaErrorInvalidValue,
-                       "%s: %zu bytes of dynamic shared memory; the kernel may use %zu", name,
+    return call.refuse(cudaErrorInvalidValue, "%s: %zu bytes of dynamic shared memory; the kernel may use %zu", name,
                        config->dynamicSmemBytes, dynamic_limit(kernel));
-  if (config->numAttrs != 0)
-    return call.refuse(cudaErrorNotSupported, "%s: launch attributes", name);
+  if (config->numAttrs != 0) return call.refuse(cudaErrorNotSupported, "%s: launch attributes", name);
   if (!stream_usable(config->stream))
-    return call.refuse(cudaErrorInvalidResourceHandle, "%s: stream %p", name,
-                       (void *)config->stream);
+    return call.refuse(cudaErrorInvalidResourceHandle, "%s: stream %p", name, (void *)config->stream);
   const std::shared_ptr<Closure> own(closure->copy(closure), closure->destroy);
   queue_submit(config->stream, [grid, threads, kernel, name, own, size = config->dynamicSmemBytes] {
     shared_open(kernel, size);
@@ -113,7 +105,7 @@ cudaError_t launch(const cudaLaunchConfig_t *config, const void *kernel, const C
 
 static bool is_device_index(int device) { return device >= 0 && device < device_count(); }
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 
 void wb_emulator_capability(const int *major, const int *minor) {
   wb_emulator::capability[0] = *major;

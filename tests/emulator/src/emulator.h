@@ -24,7 +24,6 @@ void wb_emulator_usage(double *device_bytes, double *pinned_bytes, int *handles)
 void wb_emulator_failure(char **text, const int *size);
 /* Clears errors and requested failures, as if the process had just started. Allocations stay. */
 void wb_emulator_reset(void);
-
 }
 #pragma GCC visibility pop
 

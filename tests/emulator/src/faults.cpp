@@ -67,8 +67,8 @@ __attribute__((constructor)) static void initialise(void) {
 
 /* After these errors a context cannot be used again. */
 static bool is_sticky(cudaError_t error) {
-  return error == cudaErrorECCUncorrectable || (error >= cudaErrorIllegalAddress &&
-         error <= cudaErrorLaunchFailure && error != cudaErrorLaunchOutOfResources);
+  return error == cudaErrorECCUncorrectable || (error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchFailure &&
+                                                error != cudaErrorLaunchOutOfResources);
 }
 
 Call::Call(const char *name, CallKind kind, Ticket last) : name_(name), error_(cudaSuccess) {
@@ -91,14 +91,10 @@ Call::Call(const char *name, CallKind kind, Ticket last) : name_(name), error_(c
     }
   }
   if (error_ == cudaSuccess && state.calls == state.fail_at) {
-    report("call %d, %s, fails with %s as asked", state.calls, name,
-           cudaGetErrorName(state.fail_with));
-    if (!is_sticky(state.fail_with) || kind == INFORMS)
-      error_ = state.fail_with;
-    else if (kind == NEEDS_CONTEXT && strncmp(name, "cudaLaunch", 10) == 0)
-      state.pending[device] = state.fail_with;
-    else
-      error_ = state.sticky[device] = state.fail_with;
+    report("call %d, %s, fails with %s as asked", state.calls, name, cudaGetErrorName(state.fail_with));
+    if (!is_sticky(state.fail_with) || kind == INFORMS) error_ = state.fail_with;
+    else if (kind == NEEDS_CONTEXT && strncmp(name, "cudaLaunch", 10) == 0) state.pending[device] = state.fail_with;
+    else error_ = state.sticky[device] = state.fail_with;
   }
   if (error_ != cudaSuccess) last_error = error_;
 }
@@ -137,9 +133,8 @@ cudaError_t Call::refuse(cudaError_t error, const char *format, ...) {
 
 void fail(cudaError_t error, const char *format, ...) {
   char prefix[600];
-  snprintf(prefix, sizeof prefix, "kernel %s, block (%u,%u,%u), warp %u, thread (%u,%u,%u): ",
-           block.kernel, blockIdx.x, blockIdx.y, blockIdx.z, current->warp->index, threadIdx.x,
-           threadIdx.y, threadIdx.z);
+  snprintf(prefix, sizeof prefix, "kernel %s, block (%u,%u,%u), warp %u, thread (%u,%u,%u): ", block.kernel, blockIdx.x,
+           blockIdx.y, blockIdx.z, current->warp->index, threadIdx.x, threadIdx.y, threadIdx.z);
   va_list arguments;
   va_start(arguments, format);
   write_report(prefix, format, arguments);
@@ -154,9 +149,7 @@ void trap(void) { fail(cudaErrorLaunchFailure, "__trap()"); }
 void set_pending(cudaError_t error) {
   if (state.pending[device] == cudaSuccess) state.pending[device] = error;
 }
-bool kernel_failed(void) {
-  return state.pending[device] != cudaSuccess || state.sticky[device] != cudaSuccess;
-}
+bool kernel_failed(void) { return state.pending[device] != cudaSuccess || state.sticky[device] != cudaSuccess; }
 
 int current_device(void) { return device; }
 void set_current_device(int index) { device = index; }
@@ -168,7 +161,7 @@ void forget_errors(void) {
   last_error = cudaSuccess;
 }
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 
 using namespace wb_emulator;
 
@@ -199,15 +192,9 @@ void wb_emulator_fail(const int *at, const int *error) {
   state.fail_with = (cudaError_t)*error;
 }
 void wb_emulator_calls(int *count) { *count = state.calls; }
-void wb_emulator_devices(const int *count) {
-  state.devices = *count < MAX_DEVICES ? *count : MAX_DEVICES;
-}
-void wb_emulator_memory(const double *bytes) {
-  state.memory = *bytes > 0 ? *bytes : DEFAULT_MEMORY;
-}
-void wb_emulator_failure(char **text, const int *size) {
-  snprintf(*text, (size_t)*size, "%s", state.text);
-}
+void wb_emulator_devices(const int *count) { state.devices = *count < MAX_DEVICES ? *count : MAX_DEVICES; }
+void wb_emulator_memory(const double *bytes) { state.memory = *bytes > 0 ? *bytes : DEFAULT_MEMORY; }
+void wb_emulator_failure(char **text, const int *size) { snprintf(*text, (size_t)*size, "%s", state.text); }
 void wb_emulator_reset(void) {
   state.fail_at = 0;
   state.text[0] = 0;

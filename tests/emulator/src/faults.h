@@ -19,7 +19,7 @@ enum CallKind {
 /* One call of the CUDA runtime. It holds the emulator's lock, counts the call, and knows whether the call must fail
  * before it does anything. */
 class Call {
- public:
+public:
   /* A call that synchronises first finishes the work up to `last`. */
   Call(const char *name, CallKind kind, Ticket last = ALL_WORK);
   ~Call();
@@ -28,10 +28,9 @@ class Call {
   /* Returns the call's result and remembers an error for cudaGetLastError(). */
   cudaError_t finish(cudaError_t error);
   /* Like finish(error), and reports the reason. */
-  cudaError_t refuse(cudaError_t error, const char *format, ...)
-      __attribute__((format(printf, 3, 4)));
+  cudaError_t refuse(cudaError_t error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
- private:
+private:
   const char *name_;
   cudaError_t error_;
 };
@@ -50,7 +49,7 @@ void forget_errors(void);
 /* Prints one line on stderr, beginning with "emulator: ", and keeps it for wb_emulator_failure. */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 #pragma GCC visibility pop
 
 #endif

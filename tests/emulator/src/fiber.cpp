@@ -35,8 +35,8 @@ static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 static char *stack_take(void) {
   const size_t page = page_size();
-  void *const memory = mmap(NULL, STACK_SIZE + page, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *const memory =
+      mmap(NULL, STACK_SIZE + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   mprotect(memory, page, PROT_NONE); /* an overflow ends in a fault instead of another stack */
   return (char *)memory + page;
@@ -176,13 +176,13 @@ __attribute__((noinline)) void fiber_switch(Fiber *from, Fiber *to) {
       "leaq 128(%%rsp), %%rsp\n\t"
       : "+D"(save), "+S"(load)
       :
-      : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0",
-        "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
-        "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
+      : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1", "xmm2",
+        "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",
+        "cc", "memory");
 #endif
 #ifdef WB_EMULATOR_ASAN
   __sanitizer_finish_switch_fiber(from->fake_stack, NULL, NULL);
 #endif
 }
 
-}  // namespace wb_emulator
+} // namespace wb_emulator

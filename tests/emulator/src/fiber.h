@@ -50,7 +50,7 @@ void fiber_ended(Fiber *fiber);
 /* The first call in a fiber's entry. */
 void fiber_entered(void);
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 #pragma GCC visibility pop
 
 #endif

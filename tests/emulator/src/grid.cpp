@@ -64,18 +64,14 @@ static void finish(void) {
   block.live--;
   for (const Collective *c : w->collectives)
     if (c->arrived != 0 && ((c->mask >> t->lane) & 1))
-      fail(cudaErrorLaunchFailure,
-           "lane %u exits while lanes 0x%08x wait for it in %s with mask 0x%08x", t->lane, c->arrived,
-           operation_name(c->operation), c->mask);
+      fail(cudaErrorLaunchFailure, "lane %u exits while lanes 0x%08x wait for it in %s with mask 0x%08x", t->lane,
+           c->arrived, operation_name(c->operation), c->mask);
   happens_before(&block);
   fiber_ended(&t->fiber);
   Thread *const next = pick();
-  if (next != NULL)
-    run(&t->fiber, next);
-  else if (block.live == 0)
-    fiber_switch(&t->fiber, &block.host);
-  else
-    report_deadlock();
+  if (next != NULL) run(&t->fiber, next);
+  else if (block.live == 0) fiber_switch(&t->fiber, &block.host);
+  else report_deadlock();
 }
 
 static void entry(void) {
@@ -95,8 +91,7 @@ int barrier(Barrier kind, int predicate, Place place) {
     block.true_predicates = 0;
   } else if (block.barrier != kind || block.barrier_place.line != place.line ||
              (block.barrier_place.file != place.file && strcmp(block.barrier_place.file, place.file) != 0)) {
-    fail(cudaErrorLaunchFailure,
-         "a thread is at the barrier at %s:%d while %u of %u threads wait at the one at %s:%d",
+    fail(cudaErrorLaunchFailure, "a thread is at the barrier at %s:%d while %u of %u threads wait at the one at %s:%d",
          place.file, place.line, block.at_barrier, block.thread_count, block.barrier_place.file,
          block.barrier_place.line);
   }
@@ -136,9 +131,8 @@ void report_deadlock(void) {
              operation_name(t->operation), t->place.file, t->place.line, c->arrived, t->warp->index,
              c->mask & ~c->arrived, c->mask, block.at_barrier, exited, block.thread_count);
   }
-  fail(cudaErrorLaunchFailure, "barrier at %s:%d reached by %u of %u threads, %u have exited",
-       block.barrier_place.file, block.barrier_place.line, block.at_barrier, block.thread_count,
-       exited);
+  fail(cudaErrorLaunchFailure, "barrier at %s:%d reached by %u of %u threads, %u have exited", block.barrier_place.file,
+       block.barrier_place.line, block.at_barrier, block.thread_count, exited);
 }
 
 Block::~Block() {
@@ -222,4 +216,4 @@ void grid_run(dim3 grid, dim3 threads, const char *kernel, const Closure *closur
   happens_after(&block);
 }
 
-}  // namespace wb_emulator
+} // namespace wb_emulator

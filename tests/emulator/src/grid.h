@@ -81,11 +81,10 @@ void wait_for_others(void);
 [[noreturn]] void report_deadlock(void);
 
 /* Ends the launch with an error and never returns to the kernel. */
-[[noreturn]] void fail(cudaError_t error, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+[[noreturn]] void fail(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *operation_name(Operation operation);
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 #pragma GCC visibility pop
 
 #endif

@@ -88,8 +88,8 @@ static cudaError_t give_back(Call *call, void *pointer, bool device) {
   (a.device < 0 ? pinned : used[a.device]) -= a.size;
   free((char *)pointer - BAND);
   if (!intact)
-    return call->refuse(cudaErrorIllegalAddress, "something was written beside allocation %d of %zu bytes",
-                        a.number, a.size);
+    return call->refuse(cudaErrorIllegalAddress, "something was written beside allocation %d of %zu bytes", a.number,
+                        a.size);
   return call->finish(cudaSuccess);
 }
 
@@ -166,8 +166,7 @@ static void submit(Copy copy, cudaStream_t stream) {
 
 static cudaError_t copy_rows(Call *call, const Copy &copy, cudaMemcpyKind kind, cudaStream_t stream) {
   if (call->failed()) return call->error();
-  if (!stream_usable(stream))
-    return call->refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
+  if (!stream_usable(stream)) return call->refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
   if (copy.width == 0 || copy.height == 0) return call->finish(cudaSuccess);
   if (copy.height > 1 && (copy.width > copy.to_pitch || copy.width > copy.from_pitch))
     return call->refuse(cudaErrorInvalidValue, "rows of %zu bytes at pitches %zu and %zu", copy.width, copy.to_pitch,
@@ -175,9 +174,10 @@ static cudaError_t copy_rows(Call *call, const Copy &copy, cudaMemcpyKind kind, 
   if ((unsigned)kind > cudaMemcpyDefault)
     return call->refuse(cudaErrorInvalidMemcpyDirection, "direction %d", (int)kind);
   const bool to_device = kind == cudaMemcpyDefault ? is_device(copy.to)
-                         : kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-  const bool from_device = kind == cudaMemcpyDefault ? is_device(copy.from)
-                           : kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+                                                   : kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool from_device = kind == cudaMemcpyDefault
+                               ? is_device(copy.from)
+                               : kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   const size_t to_size = (copy.height - 1) * copy.to_pitch + copy.width;
   const size_t from_size = (copy.height - 1) * copy.from_pitch + copy.width;
   const char *reason = objection(copy.to, to_size, to_device);
@@ -190,19 +190,16 @@ static cudaError_t copy_rows(Call *call, const Copy &copy, cudaMemcpyKind kind, 
   return call->finish(cudaSuccess);
 }
 
-static cudaError_t copy(Call *call, void *to, const void *from, size_t size, cudaMemcpyKind kind,
-                        cudaStream_t stream) {
+static cudaError_t copy(Call *call, void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream) {
   return copy_rows(call, Copy{to, size, from, size, size, 1}, kind, stream);
 }
 
 static cudaError_t set(Call *call, void *to, int value, size_t size, cudaStream_t stream) {
   if (call->failed()) return call->error();
-  if (!stream_usable(stream))
-    return call->refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
+  if (!stream_usable(stream)) return call->refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
   if (size == 0) return call->finish(cudaSuccess);
   const char *const reason = objection(to, size, true);
-  if (reason != NULL)
-    return call->refuse(cudaErrorInvalidValue, "destination %p, %zu bytes, %s", to, size, reason);
+  if (reason != NULL) return call->refuse(cudaErrorInvalidValue, "destination %p, %zu bytes, %s", to, size, reason);
   queue_submit(stream, [to, value, size] {
     memset(to, value, size);
     access_written(to, size);
@@ -216,8 +213,7 @@ static cudaError_t allocate_device(Call *call, void **pointer, size_t size) {
   *pointer = NULL;
   if (size == 0) return call->finish(cudaSuccess);
   const int device = current_device();
-  if (size > memory_limit() || used[device] > memory_limit() - size)
-    return call->finish(cudaErrorMemoryAllocation);
+  if (size > memory_limit() || used[device] > memory_limit() - size) return call->finish(cudaErrorMemoryAllocation);
   *pointer = take(size, device);
   return call->finish(*pointer != NULL ? cudaSuccess : cudaErrorMemoryAllocation);
 }
@@ -230,23 +226,21 @@ static cudaError_t release(Call *call, void *pointer, bool device) {
 
 __attribute__((destructor)) static void report_leaks(void) {
   for (const auto &entry : table())
-    report("never freed: %s allocation %d of %zu bytes",
-           entry.second.device < 0 ? "pinned" : "device", entry.second.number, entry.second.size);
+    report("never freed: %s allocation %d of %zu bytes", entry.second.device < 0 ? "pinned" : "device",
+           entry.second.number, entry.second.size);
   for (const auto &entry : locked()) report("never unregistered: %zu bytes of host memory", entry.second);
 }
 
-cudaError_t copy_to_symbol(void *symbol, size_t symbol_size, const void *from, size_t size,
-                           size_t offset) {
+cudaError_t copy_to_symbol(void *symbol, size_t symbol_size, const void *from, size_t size, size_t offset) {
   Call call("cudaMemcpyToSymbol", SYNCHRONISES);
   if (call.failed()) return call.error();
   if (offset > symbol_size || size > symbol_size - offset)
-    return call.refuse(cudaErrorInvalidValue, "%zu bytes at %zu of a symbol of %zu", size, offset,
-                       symbol_size);
+    return call.refuse(cudaErrorInvalidValue, "%zu bytes at %zu of a symbol of %zu", size, offset, symbol_size);
   memcpy((char *)symbol + offset, from, size);
   return call.finish(cudaSuccess);
 }
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 
 using namespace wb_emulator;
 
@@ -313,21 +307,19 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind k
   queue_finish(queue_last());
   return error;
 }
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind,
-                            cudaStream_t stream) {
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream) {
   Call call("cudaMemcpyAsync", NEEDS_CONTEXT);
   return copy(&call, to, from, size, kind, stream);
 }
-cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                         size_t width, size_t height, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                         cudaMemcpyKind kind) {
   Call call("cudaMemcpy2D", SYNCHRONISES);
   const cudaError_t error = copy_rows(&call, Copy{to, to_pitch, from, from_pitch, width, height}, kind, NULL);
   queue_finish(queue_last());
   return error;
 }
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                              size_t width, size_t height, cudaMemcpyKind kind,
-                              cudaStream_t stream) {
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
   Call call("cudaMemcpy2DAsync", NEEDS_CONTEXT);
   return copy_rows(&call, Copy{to, to_pitch, from, from_pitch, width, height}, kind, stream);
 }
@@ -345,7 +337,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
   size_t left;
   const Allocation *const a = locate(pointer, &left);
   memset(attributes, 0, sizeof *attributes);
-  attributes->type = a == NULL        ? cudaPointerAttributes::cudaMemoryTypeUnregistered
+  attributes->type = a == NULL       ? cudaPointerAttributes::cudaMemoryTypeUnregistered
                      : a->device < 0 ? cudaPointerAttributes::cudaMemoryTypeHost
                                      : cudaPointerAttributes::cudaMemoryTypeDevice;
   attributes->device = a == NULL ? -2 : a->device < 0 ? 0 : a->device;

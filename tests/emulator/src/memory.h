@@ -15,7 +15,7 @@ bool stream_usable(cudaStream_t stream);
 /* The number of streams and events that exist. */
 int handle_count(void);
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 #pragma GCC visibility pop
 
 #endif

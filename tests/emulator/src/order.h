@@ -54,7 +54,7 @@ struct OwnBusiness {
 /* Edges for operations that follow each other. There are two in turn, since a thread may arrive at the next operation
  * before another thread has returned from this one. */
 class Edges {
- public:
+public:
   void *now() const { return memory_ + 16 * (turn_ & 1); }
   void next() { turn_++; }
 #ifdef WB_EMULATOR_TSAN
@@ -66,19 +66,19 @@ class Edges {
   }
   void release() { free(memory_); }
 
- private:
+private:
   char *memory_ = nullptr;
 #else
   void renew() {}
   void release() {}
 
- private:
+private:
   static constexpr char *memory_ = nullptr;
 #endif
   unsigned turn_ = 0;
 };
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 #pragma GCC visibility pop
 
 #endif

@@ -49,4 +49,4 @@ bool next_copy(size_t prior, LaterCopy *copy) {
   return true;
 }
 
-}  // namespace wb_emulator
+} // namespace wb_emulator

@@ -90,10 +90,8 @@ void queue_finish(Ticket last) {
   /* This work may itself wait for other work and call this function again. */
   waiting.swap(queue());
   for (auto work = waiting.begin(); work != waiting.end(); ++work) {
-    if (everything || needed.count(work->ticket) != 0)
-      run(*work);
-    else
-      queue().push_back(std::move(*work));
+    if (everything || needed.count(work->ticket) != 0) run(*work);
+    else queue().push_back(std::move(*work));
   }
 }
 
@@ -103,4 +101,4 @@ bool queue_finished(Ticket ticket) {
   return true;
 }
 
-}  // namespace wb_emulator
+} // namespace wb_emulator

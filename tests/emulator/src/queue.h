@@ -28,7 +28,7 @@ bool queue_finished(Ticket ticket);
 /* Whether this stream and the default stream wait for each other (streams.cpp). */
 bool stream_blocks(cudaStream_t stream);
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 #pragma GCC visibility pop
 
 #endif

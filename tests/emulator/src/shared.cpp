@@ -108,16 +108,16 @@ void shared_check(void) {
     const char *name = "a shared variable";
     for (const SharedVariable &v : *state.statics)
       if (v.offset + v.size == gap.offset || gap.offset + gap.size == v.offset) name = v.name.c_str();
-    report("kernel %s, block (%u,%u,%u): something was written beside %s", block.kernel, blockIdx.x,
-           blockIdx.y, blockIdx.z, name);
+    report("kernel %s, block (%u,%u,%u): something was written beside %s", block.kernel, blockIdx.x, blockIdx.y,
+           blockIdx.z, name);
     set_pending(cudaErrorIllegalAddress);
   }
   char *const array = (char *)dynamic_shared();
-  if (!poison_intact(array - GUARD, GUARD) ||
-      !poison_intact(array + state.dynamic_size, GUARD)) {
-    report("kernel %s, block (%u,%u,%u): something was written beside the %zu bytes of dynamic "
-           "shared memory",
-           block.kernel, blockIdx.x, blockIdx.y, blockIdx.z, state.dynamic_size);
+  if (!poison_intact(array - GUARD, GUARD) || !poison_intact(array + state.dynamic_size, GUARD)) {
+    report(
+        "kernel %s, block (%u,%u,%u): something was written beside the %zu bytes of dynamic "
+        "shared memory",
+        block.kernel, blockIdx.x, blockIdx.y, blockIdx.z, state.dynamic_size);
     set_pending(cudaErrorIllegalAddress);
   }
 #endif
@@ -130,4 +130,4 @@ size_t shared_static_size(const void *kernel) {
   return size;
 }
 
-}  // namespace wb_emulator
+} // namespace wb_emulator

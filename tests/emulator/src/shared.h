@@ -22,7 +22,7 @@ void shared_check(void);
 /* The bytes of a kernel's own static variables. */
 size_t shared_static_size(const void *kernel);
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 #pragma GCC visibility pop
 
 #endif

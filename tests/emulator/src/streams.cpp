@@ -50,8 +50,7 @@ __attribute__((destructor)) static void report_leaks(void) {
 static cudaError_t finish_stream(const char *name, cudaStream_t stream) {
   Call call(name, SYNCHRONISES, queue_last(stream));
   if (call.failed()) return call.error();
-  if (!stream_usable(stream))
-    return call.refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
+  if (!stream_usable(stream)) return call.refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
   return call.finish(cudaSuccess);
 }
 
@@ -63,7 +62,7 @@ static cudaError_t finish_event(const char *name, cudaEvent_t event) {
   return call.finish(cudaSuccess);
 }
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 
 using namespace wb_emulator;
 
@@ -88,24 +87,20 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   Call call("cudaStreamDestroy", SYNCHRONISES, queue_last(stream));
-  if (streams().erase(stream) == 0)
-    return call.refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
+  if (streams().erase(stream) == 0) return call.refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
   delete stream;
   return call.finish(cudaSuccess);
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return finish_stream("cudaStreamSynchronize", stream);
-}
-cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return finish_stream("cudaStreamQuery", stream);
-}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return finish_stream("cudaStreamSynchronize", stream); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return finish_stream("cudaStreamQuery", stream); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) {
   Call call("cudaStreamWaitEvent", NEEDS_CONTEXT);
   if (call.failed()) return call.error();
   if (!stream_usable(stream) || events().count(event) == 0)
-    return call.refuse(cudaErrorInvalidResourceHandle, "stream %p, event %p", (void *)stream,
-                       (void *)event);
-  if (event->recorded) queue_submit(stream, [] {}, event->ticket);
+    return call.refuse(cudaErrorInvalidResourceHandle, "stream %p, event %p", (void *)stream, (void *)event);
+  if (event->recorded)
+    queue_submit(
+        stream, [] {}, event->ticket);
   return call.finish(cudaSuccess);
 }
 
@@ -120,8 +115,7 @@ cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlag
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   /* The event may have been recorded in several streams. */
   Call call("cudaEventDestroy", SYNCHRONISES);
-  if (events().erase(event) == 0)
-    return call.refuse(cudaErrorInvalidResourceHandle, "event %p", (void *)event);
+  if (events().erase(event) == 0) return call.refuse(cudaErrorInvalidResourceHandle, "event %p", (void *)event);
   delete event;
   return call.finish(cudaSuccess);
 }
@@ -129,24 +123,19 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   Call call("cudaEventRecord", NEEDS_CONTEXT);
   if (call.failed()) return call.error();
   if (!stream_usable(stream) || events().count(event) == 0 || event->device != current_device())
-    return call.refuse(cudaErrorInvalidResourceHandle, "event %p, stream %p", (void *)event,
-                       (void *)stream);
+    return call.refuse(cudaErrorInvalidResourceHandle, "event %p, stream %p", (void *)event, (void *)stream);
   queue_submit(stream, [event] { clock_gettime(CLOCK_MONOTONIC, &event->time); });
   event->recorded = true;
   event->ticket = queue_last();
   return call.finish(cudaSuccess);
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return finish_event("cudaEventSynchronize", event);
-}
-cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return finish_event("cudaEventQuery", event);
-}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) { return finish_event("cudaEventSynchronize", event); }
+cudaError_t cudaEventQuery(cudaEvent_t event) { return finish_event("cudaEventQuery", event); }
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
   Call call("cudaEventElapsedTime", NEEDS_CONTEXT);
   if (call.failed()) return call.error();
-  if (events().count(start) == 0 || events().count(end) == 0 || !start->recorded ||
-      !end->recorded || !start->timed || !end->timed)
+  if (events().count(start) == 0 || events().count(end) == 0 || !start->recorded || !end->recorded || !start->timed ||
+      !end->timed)
     return call.refuse(cudaErrorInvalidResourceHandle, "an event that was not recorded or not timed");
   if (!queue_finished(start->ticket) || !queue_finished(end->ticket)) return call.finish(cudaErrorNotReady);
   *milliseconds = (float)(1e3 * (double)(end->time.tv_sec - start->time.tv_sec) +

@@ -42,23 +42,21 @@ static std::string demangled(const std::string &symbol) {
 /* Whether a thread-local variable belongs to no kernel: the variables of a sanitizer that is linked into the program,
  * and the emulator's. */
 static bool is_runtime_symbol(const char *symbol) {
-  static const char *const parts[] = {"11wb_emulator", "__sanitizer", "__asan", "__tsan", "__lsan",
-                                      "__ubsan",       "__msan",      "__interception"};
+  static const char *const parts[] = {"11wb_emulator", "__sanitizer", "__asan", "__tsan",
+                                      "__lsan",        "__ubsan",     "__msan", "__interception"};
   for (const char *part : parts)
     if (strstr(symbol, part) != NULL) return true;
   return false;
 }
 
-static void add_symbol(Symbols *symbols, const ElfW(Sym) *symbol, const char *name, uintptr_t base) {
+static void add_symbol(Symbols *symbols, const ElfW(Sym) * symbol, const char *name, uintptr_t base) {
   const int type = ELF64_ST_TYPE(symbol->st_info);
   const size_t offset = symbol->st_value, size = symbol->st_size;
   if (symbol->st_shndx == SHN_UNDEF) return;
   if (type == STT_FUNC) symbols->functions[base + offset] = name;
   if (type != STT_TLS || size == 0) return;
-  if (strncmp(name, "wb_emulator_gap_", 16) == 0)
-    symbols->gaps.push_back(SharedGap{offset, size});
-  else if (strstr(name, "storage_anchor") != NULL)
-    symbols->anchor_offset = offset;
+  if (strncmp(name, "wb_emulator_gap_", 16) == 0) symbols->gaps.push_back(SharedGap{offset, size});
+  else if (strstr(name, "storage_anchor") != NULL) symbols->anchor_offset = offset;
   else if (!is_runtime_symbol(name))
     symbols->shared.push_back(SharedVariable{name, demangled(name), NULL, offset, size});
 }
@@ -67,8 +65,7 @@ static void read_file(Symbols *symbols, const char *path, uintptr_t base) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   struct stat status;
   if (file < 0 || fstat(file, &status) != 0) return;
-  char *const image =
-      (char *)mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+  char *const image = (char *)mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
   close(file);
   if (image == MAP_FAILED) return;
   const ElfW(Ehdr) *const header = (const ElfW(Ehdr) *)image;
@@ -86,8 +83,7 @@ static void read_file(Symbols *symbols, const char *path, uintptr_t base) {
 /* A static variable of function f is called _ZZ<f without its _Z>E<name>. */
 static void find_owners(Symbols *symbols) {
   for (const auto &function : symbols->functions) {
-    if (function.first % WB_EMULATOR_KERNEL_ALIGNMENT != 0 || function.second.compare(0, 2, "_Z") != 0)
-      continue;
+    if (function.first % WB_EMULATOR_KERNEL_ALIGNMENT != 0 || function.second.compare(0, 2, "_Z") != 0) continue;
     const std::string prefix = "_ZZ" + function.second.substr(2) + "E";
     for (SharedVariable &v : symbols->shared)
       if (v.symbol.compare(0, prefix.size(), prefix) == 0) v.owner = (const void *)function.first;
@@ -109,8 +105,7 @@ static const Symbols &symbols(void) {
     Dl_info object;
     dladdr((void *)&thread_local_storage, &object);
     /* A program's name is as it was typed and may be relative. */
-    const bool is_program =
-        (uintptr_t)object.dli_fbase == (uintptr_t)(getauxval(AT_PHDR) & ~(unsigned long)4095);
+    const bool is_program = (uintptr_t)object.dli_fbase == (uintptr_t)(getauxval(AT_PHDR) & ~(unsigned long)4095);
     const ElfW(Ehdr) *const header = (const ElfW(Ehdr) *)object.dli_fbase;
     const uintptr_t base = header->e_type == ET_DYN ? (uintptr_t)object.dli_fbase : 0;
     read_file(s, is_program ? "/proc/self/exe" : object.dli_fname, base);
@@ -153,4 +148,4 @@ const std::string &function_name(const void *function) {
   return (*names)[function] = name;
 }
 
-}  // namespace wb_emulator
+} // namespace wb_emulator

@@ -14,7 +14,7 @@ struct SharedVariable {
   std::string symbol;
   std::string name;  /* as in the source */
   const void *owner; /* the kernel that it is local to; NULL if a function's or nobody's */
-  size_t offset;    /* in the object's block of thread-local storage */
+  size_t offset;     /* in the object's block of thread-local storage */
   size_t size;
 };
 
@@ -33,7 +33,7 @@ char *thread_local_storage(void);
 const std::string &function_symbol(const void *function);
 const std::string &function_name(const void *function);
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 #pragma GCC visibility pop
 
 #endif

@@ -6,11 +6,10 @@ namespace wb_emulator {
 
 const char *operation_name(Operation operation) {
   static const char *const names[] = {
-      "__shfl_sync",         "__shfl_up_sync",      "__shfl_down_sync",   "__shfl_xor_sync",
-      "__ballot_sync",       "__any_sync",          "__all_sync",         "__syncwarp",
-      "__match_any_sync",    "__match_all_sync",    "__reduce_add_sync",  "__reduce_min_sync",
-      "__reduce_max_sync",   "__reduce_min_sync",   "__reduce_max_sync",  "__reduce_and_sync",
-      "__reduce_or_sync",    "__reduce_xor_sync",  "multiply_add_16x8x4"};
+      "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",  "__shfl_xor_sync",    "__ballot_sync",
+      "__any_sync",        "__all_sync",        "__syncwarp",        "__match_any_sync",   "__match_all_sync",
+      "__reduce_add_sync", "__reduce_min_sync", "__reduce_max_sync", "__reduce_min_sync",  "__reduce_max_sync",
+      "__reduce_and_sync", "__reduce_or_sync",  "__reduce_xor_sync", "multiply_add_16x8x4"};
   return names[operation];
 }
 
@@ -34,10 +33,8 @@ static void compute_shuffle(Collective *c) {
     const int lane = __builtin_ctz(rest);
     const int source = source_lane(c->operation, lane, c->argument[lane], c->width);
     if (((c->mask >> source) & 1) == 0)
-      fail(cudaErrorLaunchFailure,
-           "%s at %s:%d: lane %d reads lane %d, which is not in the mask 0x%08x",
-           operation_name(c->operation), current->place.file, current->place.line, lane, source,
-           c->mask);
+      fail(cudaErrorLaunchFailure, "%s at %s:%d: lane %d reads lane %d, which is not in the mask 0x%08x",
+           operation_name(c->operation), current->place.file, current->place.line, lane, source, c->mask);
     c->result[lane] = c->value[source];
   }
 }
@@ -59,8 +56,11 @@ static uint64_t reduce(Operation operation, uint64_t a, uint64_t b) {
   const unsigned ua = (unsigned)a, ub = (unsigned)b;
   const int ia = (int)ua, ib = (int)ub;
   switch (operation) {
-    case BALLOT: case ANY: case OR: return ua | ub;
-    case ALL: case AND: return ua & ub;
+    case BALLOT:
+    case ANY:
+    case OR: return ua | ub;
+    case ALL:
+    case AND: return ua & ub;
     case ADD: return ua + ub;
     case MIN: return (unsigned)(ib < ia ? ib : ia);
     case MAX: return (unsigned)(ib > ia ? ib : ia);
@@ -95,8 +95,7 @@ static void compute(Collective *c) {
     total = first ? value : reduce(c->operation, total, value);
     first = false;
   }
-  for (unsigned rest = c->mask; rest != 0; rest &= rest - 1)
-    c->result[__builtin_ctz(rest)] = total;
+  for (unsigned rest = c->mask; rest != 0; rest &= rest - 1) c->result[__builtin_ctz(rest)] = total;
 }
 
 /* The record of `mask`. The record that was used last comes first. */
@@ -123,23 +122,21 @@ static void check_arrival(const Thread *t, const Collective *c, int width) {
   const Place at = t->place;
   const unsigned self = 1u << t->lane;
   if ((t->mask & self) == 0)
-    fail(cudaErrorLaunchFailure, "%s at %s:%d: lane %u calls it with mask 0x%08x, in which it is not",
-         name, at.file, at.line, t->lane, t->mask);
+    fail(cudaErrorLaunchFailure, "%s at %s:%d: lane %u calls it with mask 0x%08x, in which it is not", name, at.file,
+         at.line, t->lane, t->mask);
   if (t->mask & ~w->present)
-    fail(cudaErrorLaunchFailure,
-         "%s at %s:%d: lane %u names lanes 0x%08x, which the block does not have (mask 0x%08x)", name,
-         at.file, at.line, t->lane, t->mask & ~w->present, t->mask);
+    fail(cudaErrorLaunchFailure, "%s at %s:%d: lane %u names lanes 0x%08x, which the block does not have (mask 0x%08x)",
+         name, at.file, at.line, t->lane, t->mask & ~w->present, t->mask);
   if (t->mask & w->exited)
-    fail(cudaErrorLaunchFailure,
-         "%s at %s:%d: lane %u waits for lanes 0x%08x, which have exited (mask 0x%08x)", name, at.file,
-         at.line, t->lane, t->mask & w->exited, t->mask);
+    fail(cudaErrorLaunchFailure, "%s at %s:%d: lane %u waits for lanes 0x%08x, which have exited (mask 0x%08x)", name,
+         at.file, at.line, t->lane, t->mask & w->exited, t->mask);
   if (width < 1 || width > 32 || (width & (width - 1)) != 0)
-    fail(cudaErrorLaunchFailure, "%s at %s:%d: lane %u gives the width %d, not a power of two up to 32",
-         name, at.file, at.line, t->lane, width);
+    fail(cudaErrorLaunchFailure, "%s at %s:%d: lane %u gives the width %d, not a power of two up to 32", name, at.file,
+         at.line, t->lane, width);
   if (c->arrived != 0 && (c->operation != t->operation || c->width != width))
     fail(cudaErrorLaunchFailure,
-         "%s (width %d) at %s:%d: lane %u comes to it while lanes 0x%08x of its mask are in %s (width %d)",
-         name, width, at.file, at.line, t->lane, c->arrived, operation_name(c->operation), c->width);
+         "%s (width %d) at %s:%d: lane %u comes to it while lanes 0x%08x of its mask are in %s (width %d)", name, width,
+         at.file, at.line, t->lane, c->arrived, operation_name(c->operation), c->width);
   for (const Collective *other : w->collectives)
     if (other != c && (other->arrived & t->mask) != 0 && (other->mask & self) != 0)
       fail(cudaErrorLaunchFailure,
@@ -149,8 +146,7 @@ static void check_arrival(const Thread *t, const Collective *c, int width) {
            operation_name(other->operation), other->mask);
 }
 
-uint64_t collective(Operation operation, unsigned mask, uint64_t value, int argument, int width,
-                    Place place) {
+uint64_t collective(Operation operation, unsigned mask, uint64_t value, int argument, int width, Place place) {
   Thread *const t = current;
   Warp *const w = t->warp;
   t->operation = operation;
@@ -180,4 +176,4 @@ uint64_t collective(Operation operation, unsigned mask, uint64_t value, int argu
   return c->result[t->lane];
 }
 
-}  // namespace wb_emulator
+} // namespace wb_emulator

@@ -18,28 +18,26 @@ static inline T atomic_update(T *address, Combine combine) {
     updated = combine(old);
     Bits after;
     memcpy(&after, &updated, sizeof(T));
-    if (__atomic_compare_exchange_n(bits, &before, after, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE))
-      return old;
+    if (__atomic_compare_exchange_n(bits, &before, after, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return old;
   }
 }
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 
-#define WB_EMULATOR_ATOMIC(type, name, expression)                                      \
-  static inline type name(type *address, type value) {                                  \
+#define WB_EMULATOR_ATOMIC(type, name, expression) \
+  static inline type name(type *address, type value) { \
     return wb_emulator::atomic_update(address, [value](type old) -> type { return expression; }); \
   }
-#define WB_EMULATOR_ATOMIC_INTEGER(type)                              \
-  WB_EMULATOR_ATOMIC(type, atomicMin, old < value ? old : value)      \
-  WB_EMULATOR_ATOMIC(type, atomicMax, old > value ? old : value)      \
-  WB_EMULATOR_ATOMIC(type, atomicAnd, old & value)                    \
-  WB_EMULATOR_ATOMIC(type, atomicOr, old | value)                     \
-  WB_EMULATOR_ATOMIC(type, atomicXor, old ^ value)                    \
-  WB_EMULATOR_ATOMIC(type, atomicExch, ((void)old, value))            \
+#define WB_EMULATOR_ATOMIC_INTEGER(type) \
+  WB_EMULATOR_ATOMIC(type, atomicMin, old < value ? old : value) \
+  WB_EMULATOR_ATOMIC(type, atomicMax, old > value ? old : value) \
+  WB_EMULATOR_ATOMIC(type, atomicAnd, old &value) \
+  WB_EMULATOR_ATOMIC(type, atomicOr, old | value) \
+  WB_EMULATOR_ATOMIC(type, atomicXor, old ^ value) \
+  WB_EMULATOR_ATOMIC(type, atomicExch, ((void)old, value)) \
   static inline type atomicCAS(type *address, type compare, type value) { \
-    return wb_emulator::atomic_update(                                \
-        address, [compare, value](type old) -> type { return old == compare ? value : old; }); \
+    return wb_emulator::atomic_update(address, \
+                                      [compare, value](type old) -> type { return old == compare ? value : old; }); \
   }
 
 WB_EMULATOR_ATOMIC_INTEGER(int)

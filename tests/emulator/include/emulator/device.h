@@ -24,7 +24,7 @@ int barrier(Barrier kind, int predicate, Place place);
 void *dynamic_shared(void);
 [[noreturn]] void trap(void);
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 
 #pragma GCC visibility pop
 

@@ -73,11 +73,7 @@ struct cudaDeviceProp {
 };
 
 struct cudaPointerAttributes {
-  enum cudaMemoryType {
-    cudaMemoryTypeUnregistered = 0,
-    cudaMemoryTypeHost = 1,
-    cudaMemoryTypeDevice = 2
-  } type;
+  enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeHost = 1, cudaMemoryTypeDevice = 2 } type;
   int device;
   void *devicePointer, *hostPointer;
 };
@@ -111,13 +107,11 @@ cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned int flags);
 cudaError_t cudaHostUnregister(void *pointer);
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind,
-                            cudaStream_t stream = 0);
-cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                         size_t width, size_t height, cudaMemcpyKind kind);
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                              size_t width, size_t height, cudaMemcpyKind kind,
-                              cudaStream_t stream = 0);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream = 0);
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                         cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream = 0);
 cudaError_t cudaMemset(void *to, int value, size_t size);
 cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream = 0);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer);
@@ -144,9 +138,8 @@ namespace wb_emulator {
 cudaError_t function_set_attribute(const void *kernel, cudaFuncAttribute attribute, int value);
 cudaError_t function_attributes(cudaFuncAttributes *attributes, const void *kernel);
 cudaError_t occupancy(int *blocks, const void *kernel, int block_size, size_t dynamic_shared);
-cudaError_t copy_to_symbol(void *symbol, size_t symbol_size, const void *from, size_t size,
-                           size_t offset);
-}  // namespace wb_emulator
+cudaError_t copy_to_symbol(void *symbol, size_t symbol_size, const void *from, size_t size, size_t offset);
+} // namespace wb_emulator
 
 #pragma GCC visibility pop
 
@@ -167,27 +160,22 @@ static inline cudaError_t cudaHostAlloc(T **pointer, size_t size, unsigned int f
   return cudaHostAlloc(reinterpret_cast<void **>(pointer), size, flags);
 }
 template <typename T>
-static inline cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t size,
-                                             size_t offset = 0,
+static inline cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t size, size_t offset = 0,
                                              cudaMemcpyKind = cudaMemcpyHostToDevice) {
   return wb_emulator::copy_to_symbol(&symbol, sizeof(T), from, size, offset);
 }
 template <typename T>
-static inline cudaError_t cudaFuncSetAttribute(T *kernel, cudaFuncAttribute attribute,
-                                               int value) {
-  return wb_emulator::function_set_attribute(reinterpret_cast<const void *>(kernel), attribute,
-                                             value);
+static inline cudaError_t cudaFuncSetAttribute(T *kernel, cudaFuncAttribute attribute, int value) {
+  return wb_emulator::function_set_attribute(reinterpret_cast<const void *>(kernel), attribute, value);
 }
 template <typename T>
 static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, T *kernel) {
   return wb_emulator::function_attributes(attributes, reinterpret_cast<const void *>(kernel));
 }
 template <typename T>
-static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T *kernel,
-                                                                        int block_size,
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T *kernel, int block_size,
                                                                         size_t dynamic_shared) {
-  return wb_emulator::occupancy(blocks, reinterpret_cast<const void *>(kernel), block_size,
-                                dynamic_shared);
+  return wb_emulator::occupancy(blocks, reinterpret_cast<const void *>(kernel), block_size, dynamic_shared);
 }
 
 #endif

@@ -11,21 +11,33 @@ static inline To bit_cast(From from) {
   memcpy(&to, &from, sizeof(To));
   return to;
 }
-}  // namespace wb_emulator
+} // namespace wb_emulator
 
 /* A load or store with a cache hint is a plain one. */
 template <typename T>
-static inline T __ldg(const T *address) { return *address; }
+static inline T __ldg(const T *address) {
+  return *address;
+}
 template <typename T>
-static inline T __ldcg(const T *address) { return *address; }
+static inline T __ldcg(const T *address) {
+  return *address;
+}
 template <typename T>
-static inline T __ldca(const T *address) { return *address; }
+static inline T __ldca(const T *address) {
+  return *address;
+}
 template <typename T>
-static inline T __ldcs(const T *address) { return *address; }
+static inline T __ldcs(const T *address) {
+  return *address;
+}
 template <typename T>
-static inline void __stcg(T *address, T value) { *address = value; }
+static inline void __stcg(T *address, T value) {
+  *address = value;
+}
 template <typename T>
-static inline void __stcs(T *address, T value) { *address = value; }
+static inline void __stcs(T *address, T value) {
+  *address = value;
+}
 
 /* Integers */
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
@@ -33,9 +45,7 @@ static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x
 static inline int __ffs(int x) { return __builtin_ffs(x); }
 static inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
-static inline int __clzll(long long x) {
-  return x == 0 ? 64 : __builtin_clzll((unsigned long long)x);
-}
+static inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }
 static inline unsigned __brev(unsigned x) {
   x = (x >> 16) | (x << 16);
   x = ((x >> 8) & 0x00ff00ffu) | ((x & 0x00ff00ffu) << 8);
@@ -46,16 +56,12 @@ static inline unsigned __brev(unsigned x) {
 static inline unsigned long long __brevll(unsigned long long x) {
   return ((unsigned long long)__brev((unsigned)x) << 32) | __brev((unsigned)(x >> 32));
 }
-static inline unsigned __umulhi(unsigned a, unsigned b) {
-  return (unsigned)(((uint64_t)a * b) >> 32);
-}
+static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)(((uint64_t)a * b) >> 32); }
 static inline int __mulhi(int a, int b) { return (int)(((int64_t)a * b) >> 32); }
 static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return (unsigned long long)(((unsigned __int128)a * b) >> 64);
 }
-static inline long long __mul64hi(long long a, long long b) {
-  return (long long)(((__int128)a * b) >> 64);
-}
+static inline long long __mul64hi(long long a, long long b) { return (long long)(((__int128)a * b) >> 64); }
 static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
   return (unsigned)(((((uint64_t)high << 32) | low) << (shift & 31)) >> 32);
 }
@@ -80,9 +86,7 @@ static inline float __frcp_rn(float a) { return 1.0f / a; }
 static inline float __fsqrt_rn(float a) { return sqrtf(a); }
 
 /* Bit patterns */
-static inline long long __double_as_longlong(double x) {
-  return wb_emulator::bit_cast<long long>(x);
-}
+static inline long long __double_as_longlong(double x) { return wb_emulator::bit_cast<long long>(x); }
 static inline double __longlong_as_double(long long x) { return wb_emulator::bit_cast<double>(x); }
 static inline int __float_as_int(float x) { return wb_emulator::bit_cast<int>(x); }
 static inline unsigned __float_as_uint(float x) { return wb_emulator::bit_cast<unsigned>(x); }
@@ -107,11 +111,10 @@ static inline float __int2float_rn(int x) { return (float)x; }
 static inline float __uint2float_rn(unsigned x) { return (float)x; }
 
 /* CUDA has min() and max() without std::. */
-#define WB_EMULATOR_EXTREMES(type, less, greater)                     \
-  static inline type min(type a, type b) { return less; }            \
+#define WB_EMULATOR_EXTREMES(type, less, greater) \
+  static inline type min(type a, type b) { return less; } \
   static inline type max(type a, type b) { return greater; }
-#define WB_EMULATOR_EXTREMES_INTEGER(type) \
-  WB_EMULATOR_EXTREMES(type, b < a ? b : a, a < b ? b : a)
+#define WB_EMULATOR_EXTREMES_INTEGER(type) WB_EMULATOR_EXTREMES(type, b < a ? b : a, a < b ? b : a)
 WB_EMULATOR_EXTREMES_INTEGER(int)
 WB_EMULATOR_EXTREMES_INTEGER(unsigned int)
 WB_EMULATOR_EXTREMES_INTEGER(long int)

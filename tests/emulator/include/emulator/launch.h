@@ -61,17 +61,14 @@ struct KernelClosure : Closure {
   }
 };
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 #pragma GCC visibility pop
 
 template <typename... Parameters, typename... Arguments>
-static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
-                                             void (*kernel)(Parameters...),
+static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
                                              Arguments &&...arguments) {
-  static_assert(sizeof...(Parameters) == sizeof...(Arguments),
-                "a kernel is launched with all its arguments");
-  const wb_emulator::KernelClosure<Parameters...> closure(kernel,
-                                                          std::forward<Arguments>(arguments)...);
+  static_assert(sizeof...(Parameters) == sizeof...(Arguments), "a kernel is launched with all its arguments");
+  const wb_emulator::KernelClosure<Parameters...> closure(kernel, std::forward<Arguments>(arguments)...);
   return wb_emulator::launch(config, reinterpret_cast<const void *>(kernel), &closure);
 }
 

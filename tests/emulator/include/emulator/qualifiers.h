@@ -25,8 +25,7 @@
 
 /* Dynamic shared memory as an array of `type` called `name`. It replaces the sources' own definition, whose
  * `extern __shared__` array has no meaning here. */
-#define WB_EMULATOR_DYNAMIC_SHARED(type, name) \
-  type *name = static_cast<type *>(::wb_emulator::dynamic_shared())
+#define WB_EMULATOR_DYNAMIC_SHARED(type, name) type *name = static_cast<type *>(::wb_emulator::dynamic_shared())
 #define WB_DYNAMIC_SHARED WB_EMULATOR_DYNAMIC_SHARED
 
 #endif

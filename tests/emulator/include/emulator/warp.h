@@ -29,8 +29,7 @@ enum Operation {
 
 /* Waits until all lanes of `mask` have arrived with the same operation. Returns this lane's result. `argument` is a
  * shuffle's lane, distance or lane mask. */
-uint64_t collective(Operation operation, unsigned mask, uint64_t value, int argument, int width,
-                    Place place);
+uint64_t collective(Operation operation, unsigned mask, uint64_t value, int argument, int width, Place place);
 unsigned live_lanes(void);
 
 /* A lane's part of a product of matrices: d += a b, where a is 16 x 4 and b is 4 x 8. With g = lane / 4 and
@@ -46,8 +45,7 @@ static inline void multiply_add_16x8x4(double (&d)[4], double upper, double lowe
 }
 
 template <typename T>
-static inline T shuffle(Operation operation, unsigned mask, T value, int argument, int width,
-                        Place place) {
+static inline T shuffle(Operation operation, unsigned mask, T value, int argument, int width, Place place) {
   static_assert(std::is_arithmetic<T>::value && (sizeof(T) == 4 || sizeof(T) == 8),
                 "shuffles take 32-bit and 64-bit numbers");
   uint64_t bits = 0;
@@ -57,7 +55,7 @@ static inline T shuffle(Operation operation, unsigned mask, T value, int argumen
   return value;
 }
 
-}  // namespace wb_emulator
+} // namespace wb_emulator
 #pragma GCC visibility pop
 
 template <typename T>
@@ -65,35 +63,26 @@ static inline T __shfl_sync(unsigned mask, T value, int lane, int width = 32, WB
   return wb_emulator::shuffle(wb_emulator::SHUFFLE, mask, value, lane, width, WB_EMULATOR_PLACE);
 }
 template <typename T>
-static inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                               WB_EMULATOR_HERE) {
-  return wb_emulator::shuffle(wb_emulator::SHUFFLE_UP, mask, value, (int)delta, width,
-                              WB_EMULATOR_PLACE);
+static inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, WB_EMULATOR_HERE) {
+  return wb_emulator::shuffle(wb_emulator::SHUFFLE_UP, mask, value, (int)delta, width, WB_EMULATOR_PLACE);
 }
 template <typename T>
-static inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                                 WB_EMULATOR_HERE) {
-  return wb_emulator::shuffle(wb_emulator::SHUFFLE_DOWN, mask, value, (int)delta, width,
-                              WB_EMULATOR_PLACE);
+static inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, WB_EMULATOR_HERE) {
+  return wb_emulator::shuffle(wb_emulator::SHUFFLE_DOWN, mask, value, (int)delta, width, WB_EMULATOR_PLACE);
 }
 template <typename T>
-static inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,
-                                WB_EMULATOR_HERE) {
-  return wb_emulator::shuffle(wb_emulator::SHUFFLE_XOR, mask, value, lane_mask, width,
-                              WB_EMULATOR_PLACE);
+static inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, WB_EMULATOR_HERE) {
+  return wb_emulator::shuffle(wb_emulator::SHUFFLE_XOR, mask, value, lane_mask, width, WB_EMULATOR_PLACE);
 }
 
 static inline unsigned __ballot_sync(unsigned mask, int predicate, WB_EMULATOR_HERE) {
-  return (unsigned)wb_emulator::collective(wb_emulator::BALLOT, mask, predicate != 0, 0, 32,
-                                           WB_EMULATOR_PLACE);
+  return (unsigned)wb_emulator::collective(wb_emulator::BALLOT, mask, predicate != 0, 0, 32, WB_EMULATOR_PLACE);
 }
 static inline int __any_sync(unsigned mask, int predicate, WB_EMULATOR_HERE) {
-  return (int)wb_emulator::collective(wb_emulator::ANY, mask, predicate != 0, 0, 32,
-                                      WB_EMULATOR_PLACE);
+  return (int)wb_emulator::collective(wb_emulator::ANY, mask, predicate != 0, 0, 32, WB_EMULATOR_PLACE);
 }
 static inline int __all_sync(unsigned mask, int predicate, WB_EMULATOR_HERE) {
-  return (int)wb_emulator::collective(wb_emulator::ALL, mask, predicate != 0, 0, 32,
-                                      WB_EMULATOR_PLACE);
+  return (int)wb_emulator::collective(wb_emulator::ALL, mask, predicate != 0, 0, 32, WB_EMULATOR_PLACE);
 }
 static inline void __syncwarp(unsigned mask = 0xffffffffu, WB_EMULATOR_HERE) {
   wb_emulator::collective(wb_emulator::SYNC, mask, 0, 0, 32, WB_EMULATOR_PLACE);
@@ -105,24 +94,21 @@ template <typename T>
 static inline unsigned __match_any_sync(unsigned mask, T value, WB_EMULATOR_HERE) {
   uint64_t bits = 0;
   memcpy(&bits, &value, sizeof(T));
-  return (unsigned)wb_emulator::collective(wb_emulator::MATCH_ANY, mask, bits, 0, 32,
-                                           WB_EMULATOR_PLACE);
+  return (unsigned)wb_emulator::collective(wb_emulator::MATCH_ANY, mask, bits, 0, 32, WB_EMULATOR_PLACE);
 }
 template <typename T>
-static inline unsigned __match_all_sync(unsigned mask, T value, int *predicate,
-                                        WB_EMULATOR_HERE) {
+static inline unsigned __match_all_sync(unsigned mask, T value, int *predicate, WB_EMULATOR_HERE) {
   uint64_t bits = 0;
   memcpy(&bits, &value, sizeof(T));
-  const unsigned all = (unsigned)wb_emulator::collective(wb_emulator::MATCH_ALL, mask, bits, 0,
-                                                         32, WB_EMULATOR_PLACE);
+  const unsigned all = (unsigned)wb_emulator::collective(wb_emulator::MATCH_ALL, mask, bits, 0, 32, WB_EMULATOR_PLACE);
   *predicate = all != 0;
   return all;
 }
 
-#define WB_EMULATOR_REDUCE(type, name, operation)                                            \
-  static inline type __reduce_##name##_sync(unsigned mask, type value, WB_EMULATOR_HERE) {   \
-    return (type)(unsigned)wb_emulator::collective(wb_emulator::operation, mask,             \
-                                                   (unsigned)value, 0, 32, WB_EMULATOR_PLACE); \
+#define WB_EMULATOR_REDUCE(type, name, operation) \
+  static inline type __reduce_##name##_sync(unsigned mask, type value, WB_EMULATOR_HERE) { \
+    return (type)(unsigned)wb_emulator::collective(wb_emulator::operation, mask, (unsigned)value, 0, 32, \
+                                                   WB_EMULATOR_PLACE); \
   }
 WB_EMULATOR_REDUCE(unsigned, add, ADD)
 WB_EMULATOR_REDUCE(int, add, ADD)
