@@ -140,7 +140,7 @@ chains_words <- function(x) {
   c(
     if (length(differs)) {
       worst <- differs[[which.max(table$rhat[differs])]]
-      sprintf("The %s do not agree on %s: Rhat of the share is %s for type %s%s. continue(fit, iter) runs more sweeps.",
+      sprintf("The %s do not agree on %s: Rhat of the share is %s for type %s%s. continue(fit, more) runs more sweeps.",
         if (chains > 1L) "chains" else "halves of the chain", count_words(length(differs), "type"),
         format_rhat(table$rhat[[worst]]), names[[worst]],
         if (chains > 1L) sprintf(" (%s between chains)", range_of(worst)) else "")
@@ -153,7 +153,7 @@ chains_words <- function(x) {
       sprintf("The run is short: the %s of type %s %s an effective sample size below %d, so %s. %s.",
         if (length(short) == 1L) "share" else "shares", list_some(x$types$type[short]),
         if (length(short) == 1L) "has" else "have", ess_needed, "the interval is rough",
-        "continue(fit, iter) or more `draws` make it exact")
+        "continue(fit, more) or a higher `ndraws` makes it exact")
     },
     if (chains == 1L) "There is one chain, so nobody knows whether another would find the same types: chains = 4 tells."
   )

@@ -262,7 +262,7 @@ differing_words <- function(quantities, high, words) {
       if (more) sprintf(" and %d more", more) else ""),
     outlying_chain(quantities, high$quantity[[1L]], words),
     drifting(quantities, high$quantity[[1L]], words),
-    "Estimates differ between chains or parts of them; continue(fit, iter) runs more sweeps."
+    "Estimates differ between chains or parts of them; continue(fit, more) runs more sweeps."
   )
 }
 
@@ -270,7 +270,7 @@ too_few_words <- function(least, worst, chains, words) {
   sprintf(
     paste(
       "Too few draws to be sure: %s has an effective sample size of %.0f; %.0f (%d per chain) are needed to tell.",
-      "The highest Rhat is %s (%s). continue(fit, iter) adds more."
+      "The highest Rhat is %s (%s). continue(fit, more) adds more."
     ),
     words(least$quantity), least$ess_bulk, ess_needed * chains, ess_needed, format_rhat(worst$rhat),
     words(worst$quantity)
@@ -291,7 +291,7 @@ agreement_words <- function(least, worst, sweeps, chains, words) {
       least$ess_bulk, whole_words(draws)),
     sprintf(
       paste(
-        "Intervals of %s are rough; with %.0f effective draws (%d per chain) they are not. continue(fit, iter) adds",
+        "Intervals of %s are rough; with %.0f effective draws (%d per chain) they are not. continue(fit, more) adds",
         "draws."
       ),
       words(least$quantity), ess_wanted * chains, ess_wanted

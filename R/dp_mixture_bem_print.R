@@ -25,7 +25,7 @@ bem_words <- function(fit) {
 
 # What happened, in sentences: the steps, where the starts ended, and what a mode cannot say.
 bem_verdict <- function(fit) {
-  if (fit$iter == 0) return("No step was made; continue(fit, iter) makes some.")
+  if (fit$iter == 0) return("No step was made; continue(fit, more) makes some.")
   starts <- bem_starts(fit)
   best <- which.max(starts$log_posterior)
   number <- function(value) formatC(value, format = "f", digits = 1, big.mark = ",", decimal.mark = ".")
@@ -61,7 +61,7 @@ stopped_words <- function(fit, best) {
     "an unknown amount"
   }
   sprintf("It has not converged: after %s, the last one still changed the log posterior by %s a cell; %s",
-    steps, change, "continue(fit, iter) makes more steps.")
+    steps, change, "continue(fit, more) makes more steps.")
 }
 
 # How far the other starts end below the best.

@@ -58,7 +58,7 @@ bind_draws <- function(parts, draws, chains) {
 stop_without_draws <- function(fit) {
   text <- paste(
     "the fit has no kept draws: it ended after %s sweeps, and the first draw is kept after %s;",
-    "continue(fit, iter) runs more sweeps"
+    "continue(fit, more) runs more sweeps"
   )
   stop_warpbayes("input", sprintf(text, whole_words(fit$iter), whole_words(fit$warmup + fit$thin)), argument = "iter")
 }

@@ -63,7 +63,7 @@ lengthen_warmup <- function(fit, n) {
     whole <- function(count) format(count, scientific = FALSE)
     follow <- if (after == 1) "one sweep follows" else sprintf("%s sweeps follow", whole(after))
     stop_input("n", sprintf(
-      "is %s, but %s the warm-up: no draw would remain; continue(fit, iter) adds sweeps", whole(n), follow
+      "is %s, but %s the warm-up: no draw would remain; continue(fit, more) adds sweeps", whole(n), follow
     ))
   }
   fit$draws <- lapply(fit$draws, function(values) {

@@ -121,7 +121,7 @@ horizon_verdict <- function(fit) {
   }
   if (fit$interrupted) {
     steps <- format(fit$horizon, big.mark = ",")
-    return(sprintf("Interrupted after %s steps: continue(fit, iter) runs more steps.", steps))
+    return(sprintf("Interrupted after %s steps: continue(fit, more) runs more steps.", steps))
   }
   if (isTRUE(fit$capped > 0)) {
     return(sprintf(paste("In %s of %s resamples 2,000 new values stand for more new types than that.",
@@ -143,7 +143,7 @@ horizon_verdict <- function(fit) {
   }
   paste(
     sprintf("The horizon leaves out about %s%% of the posterior variance: intervals are too narrow.", share),
-    "continue(fit, iter) runs more steps."
+    "continue(fit, more) runs more steps."
   )
 }
 

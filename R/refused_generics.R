@@ -29,8 +29,8 @@ refused_generics <- list(
   posterior = c(
     "as_draws", "as_draws_array", "as_draws_df", "as_draws_list", "as_draws_matrix", "as_draws_rvars", "dissent",
     "entropy", "ess_basic", "ess_bulk", "ess_mean", "ess_median", "ess_quantile", "ess_sd", "ess_tail", "mcse_mean",
-    "mcse_median", "mcse_quantile", "mcse_sd", "modal_category", "rhat", "rhat_basic", "rhat_nested", "summarise_draws",
-    "summarize_draws", "variance"
+    "mcse_median", "mcse_quantile", "mcse_sd", "modal_category", "pareto_khat_threshold", "rhat", "rhat_basic",
+    "rhat_nested", "summarise_draws", "summarize_draws", "variance"
   ),
   rstantools = c(
     "log_lik", "posterior_epred", "posterior_interval", "posterior_linpred", "posterior_predict", "predictive_interval",

@@ -22,7 +22,7 @@ for_all_objects <- c(
   ".DollarNames", "levels<-", "names<-", "as.vector", "unclass", "xtfrm", "all.equal", "with", "within", "by", "split",
   "rapply", "nlevels", "offset", "summary", "is.finite", "is.infinite", "is.nan", "as.numeric_version",
   # Of R 4.3 and later: R asks them for any object.
-  "chooseOpsMethod", "nameOfClass"
+  "chooseOpsMethod", "nameOfClass", ".AtNames"
 )
 
 test_that("no inherited method takes a fit for a list", {
