@@ -132,7 +132,8 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
   parts <- logit_data(given, formula, data, family, contrasts, sparse, parent.frame())
   response <- parts$response
   design <- parts$design
-  prior <- resolve_logit_prior(prior, design, family, response$mean)
+  log_exposure <- if (family == "negbinomial") log_mean_exposure(parts$offset, parts$weights)
+  prior <- resolve_logit_prior(prior, design, family, response$mean, log_exposure)
   sweeps <- iter * chains
   run <- resolve_run(backend, threads,
     cost = logit_cost(nrow(parts$frame), length(coefficient_names(design, response)), family, response, sweeps)

@@ -9,9 +9,12 @@
 #' responses by package bayesplot. `fixef()`, `ranef()` and `VarCorr()` are generics of package nlme.
 #'
 #' @param object,x,formula a fit from [bayes_logit()].
-#' @param newdata,re_formula,ndraws as in [predict.bayes_logit()]. New data have one trial in each row. `pp_check()`
-#'   shows the rows that were fitted, with so many replications.
+#' @param newdata,re_formula,ndraws as in [predict.bayes_logit()]. `pp_check()` shows the rows that were fitted, with so
+#'   many replications.
 #' @param seed for draws of responses: passed to [set.seed()] if not `NULL`. R's generator is then left as it was.
+#' @param trials for fits whose response is `cbind(successes, failures)` or a matrix of counts: the number of trials of
+#'   each row of `newdata`, or one number for all. `NULL` for the row sums of the response in `newdata`; if the response
+#'   is not there, that is an error. Other responses have one trial or none, and take no `trials`.
 #' @param type for `pp_check()`: a function of package bayesplot without its `ppc_`, such as `"bars"`, `"stat"` or
 #'   `"dens_overlay"`.
 #' @param prob the probability of each interval.
@@ -39,7 +42,8 @@
 #'   the data of the formula, and `terms()` the terms of its predictors without grouping terms. `sigma()` is an error:
 #'   these families have no residual standard deviation.
 #' @section Errors:
-#' `warpbayes_error_input` as in [predict.bayes_logit()], and for rows with missing values.
+#' `warpbayes_error_input` as in [predict.bayes_logit()], for rows with missing values, and for new data that do not say
+#' how many trials they have.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("rstantools", quietly = TRUE)) {
@@ -84,13 +88,14 @@ posterior_epred.bayes_logit <- function(object, newdata = NULL, re_formula = NUL
 #' @rdname posterior_predict.bayes_logit
 #' @method posterior_predict bayes_logit
 #' @exportS3Method rstantools::posterior_predict bayes_logit
-posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, ndraws = NULL, seed = NULL, ...) {
+posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, ndraws = NULL, seed = NULL,
+                                          trials = NULL, ...) {
   check_dots_empty(...)
   drawn <- draw_with_seed(seed, {
     # The effects of new groups are drawn too.
     mean <- drawn_rows(object, newdata, re_formula, ndraws, TRUE)
-    trials <- if (is.null(newdata)) rep(object$response$trials, each = length(mean$used)) else 1
-    draw_responses(object, mean, trials)
+    trials <- trials_of_rows(object, newdata, trials)
+    draw_responses(object, mean, rep(trials, each = length(mean$used)))
   })
   attr(drawn, "seed") <- NULL
   drawn
@@ -117,18 +122,46 @@ posterior_interval.bayes_logit <- function(object, prob = 0.9, pars = NULL, ...)
 #' @method predictive_interval bayes_logit
 #' @exportS3Method rstantools::predictive_interval bayes_logit
 predictive_interval.bayes_logit <- function(object, prob = 0.9, newdata = NULL, re_formula = NULL, ndraws = NULL,
-                                            seed = NULL, ...) {
+                                            seed = NULL, trials = NULL, ...) {
   check_dots_empty(...)
   if (object$family == "multinomial") {
     stop_input("object", "is a multinomial regression, whose classes have no order: use predict()")
   }
-  interval_of_draws(posterior_predict.bayes_logit(object, newdata, re_formula, ndraws, seed), prob)
+  interval_of_draws(posterior_predict.bayes_logit(object, newdata, re_formula, ndraws, seed, trials), prob)
 }
 
-# Responses given their means, `mean`, from drawn_rows().
+# The numbers of trials of drawn responses. Those of new data come from their response, as in package rstanarm and in
+# log_lik(), unless the user says how many.
+trials_of_rows <- function(fit, newdata, trials) {
+  response <- stats::model.response(fit$frame)
+  if (is.null(trials)) {
+    if (is.null(newdata)) return(fit$response$trials)
+    if (!is.matrix(response)) return(rep(1, nrow(newdata)))
+    return(new_response(fit, newdata, ". The numbers of trials come from the response or from `trials`")$trials)
+  }
+  if (!is.matrix(response)) {
+    stop_input("trials", "is ", show_value(trials), ", but the response of the fit, ", show_value(response),
+      ", has no numbers of trials")
+  }
+  if (is.null(newdata)) {
+    stop_input("trials", "is ", show_value(trials), ", but is for `newdata`: the rows that were fitted have their own")
+  }
+  rows <- nrow(newdata)
+  is_one_each <- is.numeric(trials) && length(trials) %in% c(1L, rows)
+  bad <- if (is_one_each) which(is.na(trials) | trials != floor(trials) | trials < 0 | trials > .Machine$integer.max)
+  if (!is_one_each || length(bad)) {
+    wanted <- sprintf("must be one whole number from 0, or one for each of the %d rows of `newdata`, not ", rows)
+    stop_input("trials", wanted, show_value(trials), if (length(bad) && length(trials) > 1L) {
+        sprintf(" with %s in row %d", format(trials[[bad[[1L]]]], digits = 15), bad[[1L]])
+      })
+  }
+  rep_len(as.double(trials), rows)
+}
+
+# Responses given their means, `mean`, from drawn_rows(), and the trials of each draw and row.
 draw_responses <- function(object, mean, trials) {
   if (object$family == "multinomial") {
-    return(draw_classes(mean$values, trials, as_counts = any(object$response$trials != 1)))
+    return(draw_classes(mean$values, trials, as_counts = any(object$response$trials != 1, trials != 1)))
   }
   count <- length(mean$values)
   mean$values[] <- if (object$family == "binomial") {

@@ -81,20 +81,23 @@ log_likelihoods <- function(fit, newdata, used, re_formula) {
   out
 }
 
-# The response of new data, as logit_response() has it, with the levels and classes of the fit.
-new_response <- function(fit, newdata) {
+# The response of new data, as logit_response() has it, with the levels and classes of the fit. `advice` ends the error
+# for new data without response.
+new_response <- function(fit, newdata, advice = "") {
   expression <- fit$formula[[2L]]
-  check_new_variables(expression, fit, newdata)
+  check_new_variables(expression, fit, newdata, advice)
   values <- tryCatch(eval(expression, newdata, environment(fit$formula)), error = function(error) {
-    stop_input("newdata", "has no response: ", conditionMessage(error))
+    stop_input("newdata", "has no response: ", conditionMessage(error), advice)
   })
   size <- NROW(values)
-  if (size != nrow(newdata)) stop_input("newdata", sprintf("has %d rows, but its response has %d", nrow(newdata), size))
+  if (size != nrow(newdata)) {
+    stop_input("newdata", sprintf("has %d rows, but its response has %d", nrow(newdata), size), advice)
+  }
   name <- names(attr(attr(fit$frame, "terms"), "dataClasses"))[[1L]]
   frame <- stats::setNames(structure(list(values), row.names = seq_len(size), class = "data.frame"), name)
   values <- as_fitted_classes(fit, frame)[[1L]]
   missing <- if (is.matrix(values)) rowSums(is.na(values)) > 0 else is.na(values)
-  if (any(missing)) stop_input("newdata", "has missing values in row ", which(missing)[[1L]])
+  if (any(missing)) stop_input("newdata", "has missing values in row ", which(missing)[[1L]], advice)
   classes <- if (is.null(fit$response$classes)) fit$response$levels else fit$response$classes
   if (is.matrix(values)) {
     if (!is.null(classes) && !is.null(colnames(values)) && !identical(colnames(values), classes)) {

@@ -73,7 +73,7 @@ new_frame <- function(fit, terms, newdata) {
 
 # A variable of the formula that `newdata` lacks must not be found elsewhere, since it would have the rows of the fit.
 # Single numbers and the like, such as the m of I(x - m), may come from where the formula was written.
-check_new_variables <- function(expression, fit, newdata) {
+check_new_variables <- function(expression, fit, newdata, advice = "") {
   variables <- all.vars(expression)
   lacking <- setdiff(variables, names(newdata))
   if (length(lacking) == 0L) return(invisible())
@@ -83,7 +83,7 @@ check_new_variables <- function(expression, fit, newdata) {
   }, NA))
   if (!is_constant) {
     stop_input("newdata", "lacks ", paste(dQuote(lacking, FALSE), collapse = ", "), ", which the fit reads in ",
-      substr(deparse1(expression), 1L, 60L))
+      substr(deparse1(expression), 1L, 60L), advice)
   }
 }
 

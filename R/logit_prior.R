@@ -37,7 +37,8 @@
 #' @param df for `"student_t"`: degrees of freedom, given as `scale` is.
 #' @param autoscale whether `scale` is for predictors of standard deviation 1.
 #' @param intercept_location,intercept_scale mean and standard deviation of the intercept. A mean of `NULL` is 0, or
-#'   for counts the log of their mean.
+#'   for counts the log of their sum divided by the sum of `exp(offset)`. So the unit of an exposure in `offset(log(x))`
+#'   does not matter.
 #' @param g for `"zellner"`: a positive number, or `NULL` for the number of rows.
 #' @param global_scale for `"horseshoe"`: a positive number.
 #' @param slab_scale,slab_df for `"horseshoe"`: scale and degrees of freedom of the slab. `NULL` for no slab.
@@ -111,8 +112,9 @@ check_prior_types <- function(type) {
 
 # Adds what the data decide. `mean` and `precision` (packed) are for the coefficients of one outcome, in the sampler's
 # units, `law`, `law_df` and `law_scale` are for src/regression/regression.h, and `deviation` has the standard
-# deviations in the units of the coefficients, for printing. `design` comes from logit_design().
-resolve_logit_prior <- function(prior, design, family, response_mean) {
+# deviations in the units of the coefficients, for printing. `design` comes from logit_design(), `log_exposure` from
+# log_mean_exposure().
+resolve_logit_prior <- function(prior, design, family, response_mean, log_exposure) {
   if (!inherits(prior, "logit_prior")) stop_input("prior", "must come from logit_prior(), not ", show_value(prior))
   names <- colnames(design$x)
   slopes <- which(!design$is_intercept)
@@ -124,7 +126,7 @@ resolve_logit_prior <- function(prior, design, family, response_mean) {
   prior$intercept_location <- if (!is.null(prior$intercept_location)) {
     prior$intercept_location
   } else if (family == "negbinomial") {
-    log(max(response_mean, 0.1))
+    log(max(response_mean, 0.1)) - log_exposure
   } else {
     0
   }
@@ -161,6 +163,14 @@ resolve_logit_prior <- function(prior, design, family, response_mean) {
     dispersion = family == "negbinomial"
   )
   prior
+}
+
+# The log of the mean of exp(offset). Rows of weight 0 have no part in it.
+log_mean_exposure <- function(offset, weights) {
+  offset <- offset[weights > 0]
+  if (all(offset == 0)) return(0)
+  largest <- max(offset)
+  largest + log(stats::weighted.mean(exp(offset - largest), weights[weights > 0]))
 }
 
 # Values for all coefficients: one number or one for each, or numbers with names and one without for the others, which
@@ -260,7 +270,7 @@ logit_prior_words <- function(prior) {
     if (has[["intercept"]]) {
       sprintf("intercept, where predictors %s: normal with mean %s and standard deviation %s",
         if (isFALSE(prior$centred)) "are 0" else "have their means",
-        if (is.null(centre)) "0 (the log of the mean for counts)" else number(centre), number(prior$intercept_scale))
+        if (is.null(centre)) "0 (for counts their log rate)" else number(centre), number(prior$intercept_scale))
     },
     if (has[["slopes"]]) slopes,
     if (has[["groups"]]) group_prior_words(prior, number),

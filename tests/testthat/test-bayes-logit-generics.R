@@ -137,6 +137,85 @@ test_that("log_lik() of new data has their response, and refuses one that the fi
   expect_error(log_lik(fit, data.frame(x = 1, f = "maybe")), "has the response \"maybe\"", class = input)
 })
 
+test_that("drawn responses of new data have the trials of their response, or those that the user gives", {
+  of_small <- function(formula, ...) {
+    bayes_logit(formula, small, ..., chains = 1, iter = 60, warmup = 20, seed = 1, threads = 2, progress = FALSE)
+  }
+  small$n <- rep(c(0, 1, 12, 30), 15)
+  small$s <- rbinom(60, small$n, plogis(small$x))
+  fit <- of_small(cbind(s, n - s) ~ x)
+  draw <- function(newdata, ...) posterior_predict.bayes_logit(fit, newdata, seed = 3, ...)
+  own <- posterior_predict.bayes_logit(fit, seed = 3)
+  expect_identical(draw(small), own)
+  expect_identical(draw(small["x"], trials = small$n), own)
+  expect_identical(draw(small[c(4, 3), ]), draw(small[c(4, 3), "x", drop = FALSE], trials = c(30, 12)))
+  # `trials` goes before the response.
+  expect_identical(draw(transform(small, n = 5, s = 0), trials = small$n), own)
+  expect_identical(draw(small[1:3, "x", drop = FALSE], trials = 7), draw(data.frame(x = small$x[1:3], n = 7, s = 2)))
+  expect_true(all(draw(small["x"], trials = 0) == 0))
+  expect_identical(predictive_interval.bayes_logit(fit, newdata = small["x"], trials = small$n, seed = 3),
+    predictive_interval.bayes_logit(fit, seed = 3))
+  # The draws have the law that log_lik() gives each number of successes. False alarms below 1e-6.
+  row <- data.frame(x = 0.4, n = 6, s = 0:6)
+  law <- exp(log_lik(fit, row))
+  expect_equal(rowSums(law), rep(1, nrow(law)))
+  drawn <- draw(row[rep(1, 500), ])
+  z <- (tabulate(drawn + 1, 7) - 500 * colSums(law)) / sqrt(500 * colSums(law * (1 - law)))
+  expect_lt(max(abs(z)), 5.5)
+
+  expect_error(draw(small["x"]), "lacks \"s\", \"n\".* come from the response or from `trials`", class = input)
+  expect_error(draw(small[c("x", "n")]), "lacks \"s\", which the fit reads .* `trials`", class = input)
+  expect_error(draw(transform(small, s = NA)), "missing values in row 1.* `trials`", class = input)
+  expect_error(draw(transform(small, s = n + 1)), "not whole numbers from 0", class = input)
+  expect_error(predictive_interval.bayes_logit(fit, newdata = small["x"]), "or from `trials`", class = input)
+  for (wrong in list(2.5, -1, NA, Inf, "a", c(1, 2), factor(1), list(1))) {
+    expect_error(draw(small["x"], trials = wrong), "`trials` must be one whole number from 0, or one for each of the",
+      class = input)
+  }
+  expect_error(draw(small["x"], trials = rep(c(1, 0.5), 30)), "not a numeric of length 60 with 0.5 in row 2",
+    class = input)
+  expect_error(draw(NULL, trials = 3), "`trials` is 3, but is for `newdata`", class = input)
+  # A fit whose rows all have one trial still reads those of new data.
+  fit <- of_small(cbind(y, 1 - y) ~ x)
+  expect_true(all(draw(small["x"], trials = 1) %in% 0:1))
+  expect_gt(max(draw(data.frame(x = 3), trials = 9)), 1)
+  expect_error(draw(data.frame(x = 3)), "or from `trials`", class = input)
+  # The response is a constant.
+  small <- small[1, ]
+  fit <- of_small(cbind(2, 3) ~ 1)
+  expect_error(draw(small[c(1, 1), ]), "its response has 1. The numbers of trials", class = input)
+})
+
+test_that("0/1 responses have one trial and counts none, and counts of classes have those of their rows", {
+  of_small <- function(formula, ...) {
+    bayes_logit(formula, small, ..., chains = 1, iter = 60, warmup = 20, seed = 1, threads = 2, progress = FALSE)
+  }
+  for (fit in list(of_small(y ~ x), of_small(factor(y) ~ x), of_small(y == 1 ~ x))) {
+    drawn <- posterior_predict.bayes_logit(fit, small["x"], seed = 3)
+    expect_identical(drawn, posterior_predict.bayes_logit(fit, seed = 3))
+    expect_true(all(drawn %in% 0:1))
+    expect_error(posterior_predict.bayes_logit(fit, small["x"], trials = 3), "`trials` is 3, but the response of the",
+      class = input)
+  }
+  counts <- of_small(k ~ x, family = "negbinomial")
+  expect_identical(posterior_predict.bayes_logit(counts, small["x"], seed = 3),
+    posterior_predict.bayes_logit(counts, seed = 3))
+  expect_error(posterior_predict.bayes_logit(counts, small["x"], trials = 3), "has no numbers of trials", class = input)
+
+  small$u <- cbind(a = small$y, b = small$k, c = 2)
+  fit <- of_small(u ~ x, family = "multinomial")
+  own <- posterior_predict.bayes_logit(fit, seed = 3)
+  expect_identical(posterior_predict.bayes_logit(fit, small, seed = 3), own)
+  expect_identical(posterior_predict.bayes_logit(fit, small["x"], seed = 3, trials = rowSums(small$u)), own)
+  expect_error(posterior_predict.bayes_logit(fit, small["x"]), "lacks \"u\".* `trials`", class = input)
+  # Where each row of the fit has one trial, rows of more trials give counts.
+  small$u <- cbind(small$y, 1 - small$y)
+  fit <- of_small(u ~ x, family = "multinomial")
+  drawn <- posterior_predict.bayes_logit(fit, small["x"], seed = 3, trials = 4)
+  expect_identical(dim(drawn), c(40L, 60L, 2L))
+  expect_true(all(rowSums(drawn, dims = 2L) == 4))
+})
+
 test_that("loo() is that of the log likelihoods, without rows of no weight, and warns of a row that matters much", {
   skip_where_repeated()
   skip_if_not_installed("loo")

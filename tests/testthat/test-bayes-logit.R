@@ -121,6 +121,37 @@ test_that("posteriors of rare events are right", {
   expect_gt(size, nrow(draws) / 4)
 })
 
+test_that("the default prior of the intercept of counts follows the unit of an exposure", {
+  small$e <- exp(rnorm(60, 13))
+  small$w <- rep(c(0, 1, 2), 20)
+  location <- function(...) quick(..., family = "negbinomial", iter = 30)$prior$intercept_location
+  rate <- log(sum(small$c) / sum(small$e))
+  expect_equal(location(c ~ x + offset(log(e))), rate, tolerance = 1e-12)
+  expect_equal(location(c ~ x, offset = log(e)), rate, tolerance = 1e-12)
+  expect_equal(location(c ~ x + offset(log(e / 1e6))) - rate, log(1e6), tolerance = 1e-12)
+  expect_equal(location(c ~ x + offset(log(e) + 800)) - rate, -800, tolerance = 1e-12)
+  expect_equal(location(c ~ x + (1 | g) + offset(log(e / 2)), offset = rep(log(2), 60)), rate, tolerance = 1e-12)
+  # Rows of weight 0 have no part, and without any event the unit still counts.
+  weighted <- log(sum(small$w * small$c) / sum(small$w * small$e))
+  small$far <- ifelse(small$w == 0, 600, log(small$e))
+  expect_equal(location(c ~ x + offset(far), weights = w), weighted, tolerance = 1e-12)
+  none <- location(0 * c ~ x + offset(log(e)))
+  expect_equal(location(0 * c ~ x + offset(log(e / 1e6))) - none, log(1e6), tolerance = 1e-12)
+  # Without an offset it is the log of the mean, to the bit, and what the user gives stays.
+  expect_identical(location(c ~ x), log(mean(small$c)))
+  expect_identical(location(c ~ x + offset(0 * e)), log(mean(small$c)))
+  expect_identical(location(c ~ x + offset(log(e)), prior = logit_prior(intercept_location = 2)), 2)
+  expect_identical(quick(y ~ x + offset(e / 1e7))$prior$intercept_location, 0)
+
+  skip_if(on_cuda(), "many sweeps")
+  skip_where_repeated()
+  fit <- function(formula) quick(formula, family = "negbinomial", iter = 4000, warmup = 500)
+  persons <- fit(c ~ 1 + offset(log(e)))
+  millions <- fit(c ~ 1 + offset(log(e / 1e6)))
+  # The Monte Carlo standard error of a mean is about 0.002. Locations that ignore the offset move the means 0.14 apart.
+  expect_lt(abs(coef(persons) + log(1e6) - coef(millions)), 0.012)
+})
+
 test_that("missing values, empty levels and rows without trials are as in glm", {
   holes <- small
   holes$x[3] <- NA
