@@ -56,8 +56,8 @@
 #' the text that the console shows.
 #' @section Errors:
 #' `warpbayes_error_input` for a folder that does not exist, a file that cannot be written or is not a report, and other
-#' arguments that cannot be used. If a picture cannot be drawn, for instance because draws were not kept, the page says
-#' why in its place.
+#' arguments that cannot be used. If a picture cannot be drawn, for instance because draws were not kept, R cannot load
+#' its device for pictures or the disk is full, the page says why in its place.
 #' @references
 #' Sievert, C. and Shirley, K. E. (2014). LDAvis: a method for visualizing and interpreting topics. *Proceedings of the
 #' Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70.

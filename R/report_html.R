@@ -79,34 +79,63 @@ picture_part <- function(caption, draw, tall = c(0.62, 1), draw_narrow = draw) {
   html("<figure><picture>", source, image, "</picture>", tag("figcaption", escape_html(caption)), "</figure>")
 }
 
-# Draws on a device of its own. Returns `data`, a data URI, or `failure`, why it could not be drawn.
+# Draws on a device of its own. Returns `data`, a data URI, or `failure`, why it could not be drawn. Where no device of
+# its own is open, nothing is drawn: R would draw on the user's device, or write Rplots.pdf.
 paint_png <- function(draw, width, height, pointsize) {
   file <- tempfile(fileext = ".png")
-  before <- grDevices::dev.cur()
-  device <- NULL
+  before <- grDevices::dev.list()
+  current <- grDevices::dev.cur()
+  own <- function() setdiff(grDevices::dev.list(), before)
   on.exit({
-    if (!is.null(device)) grDevices::dev.off(device)
-    if (before > 1L && before %in% grDevices::dev.list()) grDevices::dev.set(before)
+    for (device in own()) try(grDevices::dev.off(device), silent = TRUE)
+    if (current %in% before) grDevices::dev.set(current)
     unlink(file)
   })
-  failure <- tryCatch(
+  tryCatch(
     {
-      type <- if (capabilities("cairo")) "cairo" else getOption("bitmapType")
-      suppressWarnings(grDevices::png(file, width, height, "in", pointsize, res = 160, type = type))
-      device <- grDevices::dev.cur()
+      reason <- NULL
+      # The kind of the user's options is tried if R's cairo module, a library of its own, cannot be loaded.
+      for (type in unique(c(if (capabilities("cairo")) "cairo", getOption("bitmapType")))) {
+        reason <- open_png(file, width, height, pointsize, type)
+        if (length(own())) break
+      }
+      if (!length(own())) stop("no device for pictures can be opened", if (length(reason)) ": ", reason)
       suppressWarnings(draw())
-      NULL
+      # The device writes the end of the file when it is closed.
+      for (device in own()) grDevices::dev.off(device)
+      bytes <- if (file.exists(file)) readBin(file, "raw", file.size(file))
+      if (!is_whole_png(bytes)) stop("its file was not written to its end; the disk may be full")
+      list(data = paste0("data:image/png;base64,", base64(bytes)))
     },
-    error = conditionMessage
+    error = function(error) list(failure = conditionMessage(error))
   )
-  if (!is.null(device)) {
-    grDevices::dev.off(device)
-    device <- NULL
+}
+
+# Opens the device. Returns the first warning or the error, which may say why it did not open.
+open_png <- function(file, width, height, pointsize, type) {
+  reason <- NULL
+  note <- function(condition) if (is.null(reason)) reason <<- conditionMessage(condition)
+  withCallingHandlers(
+    tryCatch(grDevices::png(file, width, height, "in", pointsize, res = 160, type = type), error = note),
+    warning = function(warning) {
+      note(warning)
+      invokeRestart("muffleWarning")
+    }
+  )
+  reason
+}
+
+# Whether chunks follow each other from the signature to IEND, the last one. A chunk has a length of four bytes, a name
+# of four, its content, and a checksum of four (ISO/IEC 15948, section 5).
+is_whole_png <- function(bytes) {
+  if (!identical(utils::head(bytes, 8L), as.raw(c(137, 80, 78, 71, 13, 10, 26, 10)))) return(FALSE)
+  at <- 8
+  while (at + 12 <= length(bytes)) {
+    last <- identical(bytes[at + 5:8], charToRaw("IEND"))
+    at <- at + 12 + sum(as.integer(bytes[at + 1:4]) * 256^(3:0))
+    if (last) return(at == length(bytes))
   }
-  if (is.null(failure) && !isTRUE(file.size(file) > 0)) failure <- "the device gave no picture"
-  if (!is.null(failure)) return(list(failure = failure))
-  bytes <- readBin(file, "raw", file.size(file))
-  list(data = paste0("data:image/png;base64,", base64(bytes)))
+  FALSE
 }
 
 base64 <- function(bytes) {

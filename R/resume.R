@@ -50,8 +50,14 @@
 #' @section Trust:
 #' Resume only from files whose source you trust. R's `unserialize()` reads the head of a checkpoint, and a malicious
 #' file can exploit it. The formula of a regression is code: `resume()` evaluates it with the data. Its other arguments
-#' are stored as values or as names of variables, and nothing else in the file is evaluated. Files that are damaged,
-#' truncated, of another kind or with another order of bytes are detected before their content is used.
+#' are stored as values or as names of variables, and nothing else in the file is evaluated. A file with functions or
+#' environments in its head is refused. So a regression with a checkpoint takes only functions of package stats, by
+#' their names: [na.omit][stats::na.omit], `na.exclude`, `na.fail` and `na.pass` as `na.action`, and
+#' [contr.treatment][stats::contr.treatment], `contr.sum`, `contr.helmert`, `contr.poly` and `contr.SAS` as `contrasts`.
+#' Matrices give any other contrasts.
+#'
+#' Files that are damaged, truncated, of another kind or with another order of bytes are detected before their content
+#' is used.
 #'
 #' @section Errors:
 #' `warpbayes_error_input` if the file is missing, not a checkpoint, truncated, damaged or from another version of
@@ -147,7 +153,7 @@ read_checkpoint <- function(file, shown) {
   }
   found <- read(.Call(C_checkpoint_head, file))
   head <- tryCatch(unserialize(found[[1L]]), error = function(error) NULL)
-  reason <- wrong_head(head)
+  reason <- intact(shown, wrong_head(head))
   if (!is.null(reason)) refuse(reason)
   bytes <- sum(head$arrays$length * ifelse(head$arrays$type == "integer", 4, 8))
   if (64 + length(found[[1L]]) + bytes != found[[3L]]) {
@@ -178,6 +184,11 @@ wrong_head <- function(head) {
   fit <- head$fit
   arrays <- head$arrays
   most <- .Machine$integer.max
+  place <- place_of_code(head)
+  if (!is.null(place)) {
+    return(paste0("holds code or an environment in ", place, ", where no version of warpbayes writes any: ",
+      "nothing of it was run"))
+  }
   right <- is.list(fit) && inherits(fit, head$class) && is.call(fit$call) &&
     is_fingerprint(head$fingerprint) && is.list(head$given) &&
     is_whole(fit$chains, 1, 1e4) && is_whole(fit$warmup, 0, most) && is_whole(fit$thin, 1, most) &&
@@ -192,6 +203,23 @@ wrong_head <- function(head) {
       is.list(state) && is.raw(state$key) && length(state$key) == 8L && identical(state$sweep, fit$iter)
     }, NA))
   if (right) NULL else unknown
+}
+
+# Where `value` holds anything but plain values and names, as text, or NULL. The call of a fit may hold code, because
+# resume() never evaluates it, and the formula is the code that the help page names.
+place_of_code <- function(value, place = "head", depth = 0L) {
+  if (place %in% c("head$fit$call", "head$fit$formula") && is.call(value)) return(NULL)
+  plain <- c("NULL", "logical", "integer", "double", "complex", "character", "raw", "list", "symbol", "S4")
+  if (depth > 50L || !typeof(value) %in% plain) return(shorten(place))
+  # Names are attributes too, and are plain.
+  inner <- attributes(value)
+  inner <- inner[names(inner) != "names"]
+  if (is.list(value)) inner <- c(inner, unclass(value))
+  for (i in seq_along(inner)) {
+    name <- if (is.null(names(inner))) i else names(inner)[[i]]
+    found <- place_of_code(inner[[i]], paste0(place, "$", name), depth + 1L)
+    if (!is.null(found)) return(found)
+  }
 }
 
 is_fingerprint <- function(value) {
@@ -338,12 +366,32 @@ topics_fingerprint <- function(fit) {
 
 logit_data_parts <- c("terms", "xlevels", "weights", "offset", "response", "design", "na.action", "frame")
 
+# R calls the functions that `na.action` and `contrasts` name. A checkpoint may name only these, so that a file from
+# somebody else cannot name any other.
+is_na_action <- function(value) {
+  if (is.name(value)) value <- as.character(value)
+  is.null(value) || is_text(value, 1L) && value %in% c("na.omit", "na.exclude", "na.fail", "na.pass")
+}
+
+is_coding <- function(value) {
+  if (is.object(value)) return(FALSE)
+  is.matrix(value) && is.numeric(value) ||
+    is_text(value, 1L) && value %in% paste0("contr.", c("treatment", "sum", "helmert", "poly", "SAS"))
+}
+
 # The environment of a formula may hold anything, the data included: it is replaced by the global environment.
 logit_without_data <- function(fit) {
   fit <- without_parts(fit, logit_data_parts)
   environment(fit$formula) <- globalenv()
-  if (is.function(fit$given$na.action)) {
-    stop_input("na.action", "must be the name of a function if there is a checkpoint, such as na.exclude")
+  if (!is_na_action(fit$given$na.action)) {
+    stop_input("na.action", "must be the name of a function of package stats if there is a checkpoint, such as ",
+      "na.exclude, not ", show_value(fit$given$na.action))
+  }
+  wrong <- Filter(Negate(is_coding), fit$contrasts)
+  if (length(wrong)) {
+    stop_input("contrasts", "must be names of functions of package stats or matrices of numbers if there is a ",
+      "checkpoint, such as list(f = \"contr.sum\"), but for ", dQuote(shorten(names(wrong)[[1L]]), FALSE), " they are ",
+      show_value(wrong[[1L]]))
   }
   fit$call <- call_without_data(fit$call, "data")
   if (inherits(fit$call$formula, "formula")) fit$call$formula <- fit$formula
@@ -357,6 +405,14 @@ logit_with_data <- function(saved, x, envir) {
   is_value <- function(part) is.null(part) || is.atomic(part) || is.name(part) || is_sparse_matrix(part)
   if (!is.list(given) || !all(vapply(given, is_value, NA))) {
     stop("its weights, subset or offset are neither values nor names")
+  }
+  # An argument without a name could become any argument of model.frame().
+  known <- names(given) %in% c("weights", "offset", "subset", "na.action", "sparse")
+  if (sum(known) < length(given) || !is_na_action(given$na.action)) {
+    stop("its na.action is not the name of a function of package stats, or it has unknown arguments")
+  }
+  if (!is.null(fit$contrasts) && !(is.list(fit$contrasts) && all(vapply(fit$contrasts, is_coding, NA)))) {
+    stop("its contrasts are neither names of functions of package stats nor matrices of numbers")
   }
   sparse <- if (is.name(given$sparse)) get(as.character(given$sparse), envir) else given$sparse
   sparse <- check_sparse(if (is.null(sparse)) FALSE else sparse)

@@ -168,7 +168,8 @@ test_that("regressions can be resumed from their checkpoints", {
 test_that("arguments of a regression are stored as values or names, and no other code in the file is run", {
   skip_where_repeated()
   file <- in_file()
-  on.exit(unlink(file))
+  other <- in_file()
+  on.exit(unlink(c(file, other)))
   drawn <- 0
   count <- function(values) {
     drawn <<- drawn + 1
@@ -190,14 +191,88 @@ test_that("arguments of a regression are stored as values or names, and no other
     unfinished(file, 6, function(head) {
       head$fit$given["weights"] <- list(code)
       head
-    })
-    refused(resume(file, mtcars), "neither values nor names|`x` is not the data")
-    expect_false(grepl("this ran", conditionMessage(tryCatch(resume(file, mtcars), error = identity))))
+    }, to = other)
+    refused(resume(other, mtcars), "holds code or an environment in head.fit.given.weights|`x` is not the data")
+    expect_false(grepl("this ran", conditionMessage(tryCatch(resume(other, mtcars), error = identity))))
   }
-  unlink(file)
-  refused(fit(na.action = function(frame) frame, checkpoint = file), "`na.action` must be the name of a function if")
+  unlink(c(file, other))
+  refused(fit(na.action = function(frame) frame, checkpoint = file), "`na.action` must be the name of a function of")
+  my_omit <- na.omit
+  refused(fit(na.action = my_omit, checkpoint = file), "`na.action` .* such as na.exclude, not a name of length 1")
   expect_s3_class(fit(na.action = function(frame) frame), "bayes_logit")
   refused(fit(weights = stop("no weights")), "`weights` cannot be evaluated with `data`: no weights")
+})
+
+test_that("a checkpoint from somebody else runs nothing but its formula", {
+  file <- in_file()
+  other <- in_file()
+  on.exit(unlink(c(file, other)))
+  set.seed(1)
+  data <- data.frame(y = rep(0:1, 20), f = gl(4, 10), x = rnorm(40))
+  model <- y ~ f + x
+  fit <- function(...) bayes_logit(model, data, ..., chains = 1, iter = 6, warmup = 2, seed = 1, threads = 1)
+  # What a fit may have.
+  codings <- list(NULL, contr.sum(4), contr.helmert, "contr.treatment", "contr.sum", "contr.helmert", "contr.poly",
+    "contr.SAS")
+  for (coding in codings) {
+    whole <- fit(contrasts = if (!is.null(coding)) list(f = coding), checkpoint = file)
+    expect_same_fit(resume(file, data, threads = 1), whole)
+  }
+  for (action in c("na.omit", "na.exclude", "na.fail", "na.pass")) {
+    whole <- fit(na.action = action, checkpoint = file)
+    expect_same_fit(resume(file, data, threads = 1), whole)
+  }
+  # Functions of the user do with a fit, and are refused with a checkpoint.
+  assign("contr.mine", function(n, ...) contr.sum(n), globalenv())
+  on.exit(rm("contr.mine", envir = globalenv()), add = TRUE)
+  expect_s3_class(fit(contrasts = list(f = "contr.mine")), "bayes_logit")
+  words <- "`contrasts` must be names of functions of package stats .* but for \"f\" they are \"contr.mine\""
+  refused(fit(contrasts = list(f = "contr.mine"), checkpoint = in_file()), words)
+  with_options(list(contrasts = c("contr.mine", "contr.poly")), refused(fit(checkpoint = in_file()), words))
+  # What a forged head has. `ran` is called by anything that runs.
+  count <- 0
+  assign("ran", function(...) {
+    count <<- count + 1
+    stop("this ran")
+  }, globalenv())
+  on.exit(rm("ran", envir = globalenv()), add = TRUE)
+  ran <- function(...) get("ran", globalenv())()
+  code <- list(ran, quote(ran()), expression(ran()), sum, new.env(), globalenv(), structure(1, hook = ran),
+    list(list(ran)), pairlist(a = 1), as.name("ran"), compiler::compile(quote(ran())))
+  texts <- list("ran", "system", "base::system", c("contr.sum", "ran"), factor("contr.sum"), NA_character_, character())
+  forge <- function(place, value) {
+    unfinished(file, 8, function(head) {
+      part <- head$fit
+      if (length(place) == 2L) part[[place[[1L]]]][place[[2L]]] <- list(value) else part[place] <- list(value)
+      head$fit <- part
+      head
+    }, to = other)
+  }
+  fit(contrasts = list(f = "contr.sum"), na.action = "na.omit", checkpoint = file)
+  forged <- function(place, value) {
+    forge(place, value)
+    error <- tryCatch(resume(other, data, threads = 1), error = identity)
+    expect_s3_class(error, "warpbayes_error_input")
+    expect_match(conditionMessage(error), basename(other), fixed = TRUE)
+    expect_identical(count, 0)
+  }
+  for (value in c(code, texts)) {
+    forged(c("contrasts", "f"), value)
+    forged(c("given", "na.action"), value)
+  }
+  for (value in c(code[-10L], list("contr.sum"))) forged("contrasts", value)
+  for (value in code[-10L]) {
+    for (place in list(c("given", "subset"), c("given", "other"), "prior", "family", "given")) forged(place, value)
+  }
+  forged(c("given", "xlev"), list(f = "1"))
+  forged("formula", ran)
+  forged("formula", expression(y ~ f))
+  forged(c("given", "other"), 1)
+  forged("given", list(rep(TRUE, 40), "ran"))
+  forged("given", structure(list(ran), names = `Encoding<-`("\xff", "bytes")))
+  forged("prior", Reduce(function(inner, i) list(inner), 1:2000, 1))
+  # The file itself is right.
+  expect_s3_class(resume(unfinished(file, 8, to = other), data, threads = 1), "bayes_logit")
 })
 
 test_that("chains on workers of a future plan return regularly for checkpoints", {

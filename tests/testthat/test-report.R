@@ -204,6 +204,106 @@ test_that("a picture leaves the user's device as it was", {
   expect_identical(par("mar"), c(1, 2, 3, 4))
 })
 
+# Evaluates `code` while `open` opens the devices of pictures, in an empty working folder, whose files are returned with
+# the result.
+with_device <- function(open, code) {
+  folder <- tempfile("working-")
+  dir.create(folder)
+  old <- setwd(folder)
+  kept <- open_png
+  utils::assignInNamespace("open_png", open, "warpbayes")
+  on.exit({
+    utils::assignInNamespace("open_png", kept, "warpbayes")
+    setwd(old)
+    unlink(folder, recursive = TRUE)
+  })
+  result <- force(code)
+  list(result = result, written = list.files(folder, all.files = TRUE, no.. = TRUE))
+}
+
+# Devices that fail, and the words of the page.
+failing_devices <- function() {
+  list(
+    none = list(function(...) NULL, "no device for pictures can be opened"),
+    reason = list(function(...) "unable to load shared object", "can be opened: unable to load shared object"),
+    error = list(function(...) stop("no device today"), "no device today"),
+    empty = list(function(...) pdf(NULL), "was not written to its end"),
+    other = list(function(file, ...) pdf(file), "was not written to its end"),
+    several = list(function(...) for (i in 1:2) pdf(NULL), "was not written to its end")
+  )
+}
+
+test_that("where no device opens or one fails, the page says so, and no device or file is left", {
+  die <- pmf(rep(1 / 6, 6), from = 1)
+  folder <- new_folder()
+  expect_clean <- function(open, words) {
+    before <- list(dev.list(), dev.cur(), list.files(tempdir(), "png$"))
+    file <- file.path(folder, "a.html")
+    got <- with_device(open, report(die, file, open = FALSE))
+    text <- page_text(file)
+    expect_match(text, words, fixed = TRUE)
+    expect_length(all_matches("This picture cannot be drawn: ", text), 2L)
+    expect_no_match(text, "<img|<figure>")
+    expect_match(text, "</html>$")
+    expect_identical(got$written, character())
+    expect_identical(list(dev.list(), dev.cur(), list.files(tempdir(), "png$")), before)
+    expect_identical(list.files(folder, all.files = TRUE, no.. = TRUE), "a.html")
+  }
+  for (device in failing_devices()) expect_clean(device[[1L]], device[[2L]])
+  # The user's device is neither closed nor drawn on.
+  own <- tempfile(fileext = ".pdf")
+  pdf(own)
+  mine <- dev.cur()
+  on.exit({
+    dev.off(mine)
+    unlink(own)
+  }, add = TRUE)
+  par(mar = c(1, 2, 3, 4))
+  for (device in failing_devices()) expect_clean(device[[1L]], device[[2L]])
+  expect_identical(par("page"), TRUE)
+  expect_identical(par("mar"), c(1, 2, 3, 4))
+})
+
+test_that("the kind of the user's options is tried if cairo does not open", {
+  skip_if_not(capabilities("cairo"))
+  real <- open_png
+  tried <- character()
+  open <- function(file, width, height, pointsize, type) {
+    tried <<- c(tried, type)
+    if (type == "cairo") "no cairo" else real(file, width, height, pointsize, "cairo")
+  }
+  drawn <- with_options(list(bitmapType = "quartz"), with_device(open, paint_png(function() plot(1), 2, 2, 10)))
+  expect_match(drawn$result$data, "^data:image/png;base64,iVBOR")
+  expect_identical(tried, c("cairo", "quartz"))
+})
+
+test_that("a picture that lost any part of its file is not shown", {
+  skip_if_not(capabilities("cairo"))
+  file <- tempfile(fileext = ".png")
+  on.exit(unlink(file))
+  png(file, 300, 300, type = "cairo")
+  plot(1)
+  dev.off()
+  bytes <- readBin(file, "raw", 1e6)
+  expect_true(is_whole_png(bytes))
+  for (length in c(0:60, length(bytes) - 0:60 - 1)) expect_false(is_whole_png(head(bytes, length)))
+  expect_false(is_whole_png(c(bytes, as.raw(0))))
+  expect_false(is_whole_png(bytes[-(100:200)]))
+  expect_false(is_whole_png(replace(bytes, 1L, as.raw(0))))
+  expect_false(is_whole_png(c(head(bytes, 8), as.raw(c(255, 255, 255, 255)), bytes[13:60])))
+  # A device that loses the end of its file, as on a full disk.
+  kept <- paste0(file, ".kept")
+  on.exit(unlink(kept), add = TRUE)
+  writeBin(head(bytes, 200), kept)
+  cut <- function(target, ...) {
+    pdf(NULL)
+    file.copy(kept, target)
+    NULL
+  }
+  failure <- with_device(cut, paint_png(function() plot(1), 2, 2, 10))$result
+  expect_identical(failure, list(failure = "its file was not written to its end; the disk may be full"))
+})
+
 test_that("base64 follows RFC 4648", {
   text <- c("", "f", "fo", "foo", "foob", "fooba", "foobar")
   code <- c("", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy")
