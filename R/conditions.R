@@ -75,8 +75,11 @@ is_failure <- function(result) inherits(result, "warpbayes_failure")
 status_interrupted <- 5L
 
 stop_failure <- function(failure) {
-  # Goes where R wanted to go: to a handler of the interrupt, or of the error that a time limit is.
-  if (failure$status == status_interrupted) .Call(C_interrupts_resume)
+  if (failure$status == status_interrupted) {
+    # Goes where R wanted to go: to a handler of the interrupt, or of the error that a time limit is.
+    .Call(C_interrupts_resume)
+    stop_interrupted()
+  }
   stop_warpbayes(status_class[[failure$status]], failure$message)
 }
 

@@ -150,5 +150,8 @@ as.data.frame.warpbayes <- function(x, row.names = NULL, optional = FALSE, ..., 
 
 #' @exportS3Method tibble::as_tibble
 as_tibble.warpbayes <- function(x, ..., .rows = NULL, .name_repair = "check_unique", rownames = NULL) {
+  if (length(rownames) > 1L || !is.null(rownames) && !is.atomic(rownames)) {
+    stop_input("rownames", "must be NULL, NA or a name for a column, not ", show_value(rownames))
+  }
   tibble::as_tibble(as.data.frame(x, ...), .rows = .rows, .name_repair = .name_repair, rownames = rownames)
 }

@@ -80,7 +80,7 @@ difference_picture <- function(x, types, main) {
 
 chosen_types <- function(types, known) {
   if (is.null(types)) return(utils::head(known, 12L))
-  if (is.numeric(types)) types <- known[types]
+  if (is.numeric(types)) types <- known[match(types, seq_along(known))]
   if (!is.character(types) || !length(types) || !all(types %in% known)) {
     stop_input("types", "must be some of ", list_some(known))
   }

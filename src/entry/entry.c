@@ -70,19 +70,24 @@ static void come_back(void *here, Rboolean jumps) {
 }
 
 /* Where R goes on after an interrupt, a time limit or an error in one of its events. wb_interrupted() keeps the jump,
- * and wb_entry_interrupts_resume() makes it when nothing is half done. */
+ * and wb_entry_interrupts_resume() makes it when nothing is half done. It can be made once, and soon: its target must
+ * still be there. */
 static SEXP kept_jump = NULL;
+static int jump_waits = 0;
 
 int wb_interrupted(void) {
   jmp_buf here;
   if (!kept_jump) R_PreserveObject(kept_jump = R_MakeUnwindCont());
-  if (setjmp(here)) return 1;
+  if (setjmp(here)) return jump_waits = 1;
   (void)R_UnwindProtect(check_interrupt, NULL, come_back, &here, kept_jump);
-  return 0;
+  return jump_waits = 0;
 }
 
+/* Returns if no jump waits. */
 SEXP wb_entry_interrupts_resume(void) {
-  if (kept_jump) R_ContinueUnwind(kept_jump);
+  const int waits = jump_waits;
+  jump_waits = 0;
+  if (waits) R_ContinueUnwind(kept_jump);
   return R_NilValue;
 }
 

@@ -56,6 +56,7 @@ test_that("tibbles of fits take the arguments of as.data.frame() and of as_tibbl
   table <- tibble::as_tibble(fit, components = TRUE, .name_repair = "minimal")
   expect_identical(dim(table), dim(as.matrix(fit, components = TRUE)))
   expect_s3_class(tibble::as_tibble(cell_types(fit, threads = 2)), "tbl_df")
+  expect_error(tibble::as_tibble(fit, rownames = c("a", "b")), "`rownames` must be", class = "warpbayes_error_input")
   expect_error(tibble::as_tibble(dp_prior()), "`as.data.frame()` is not known for priors", fixed = TRUE,
     class = "warpbayes_error_input")
 })
