@@ -9,8 +9,13 @@ show_value <- function(value) {
   }
   dims <- dim(value)
   what <- class(value)[[1L]]
-  if (!is.null(dims)) return(sprintf("a %s %s", paste(dims, collapse = " x "), what))
-  sprintf("%s %s of length %d", if (grepl("^[aeiou]", what)) "an" else "a", what, length(value))
+  shown <- if (!is.null(dims)) {
+    sprintf("a %s %s", paste(dims, collapse = " x "), what)
+  } else {
+    sprintf("%s %s of length %d", if (grepl("^[aeiou]", what)) "an" else "a", what, length(value))
+  }
+  if (what != "integer64") return(shown)
+  paste0(shown, " (convert it with as.numeric(), or identifiers with as.character())")
 }
 
 # A message quotes at most 60 characters of a text.

@@ -25,7 +25,7 @@
 #'   response of `"binomial"` is a logical, numbers 0 and 1, a factor whose first level is failure, or
 #'   `cbind(successes, failures)`. The response of `"negbinomial"` is counts. The response of `"multinomial"` is a
 #'   factor or a matrix of counts with a column for each class; the first class is the reference.
-#' @param data a data frame.
+#' @param data a data frame. Dates, times and durations are numbers, as in [stats::glm()], and so is `integer64`.
 #' @param family `"binomial"`, `"negbinomial"` (or `"negative_binomial"`) or `"multinomial"`, as described below, or
 #'   [stats::binomial()].
 #' @param prior a prior from [logit_prior()].
@@ -128,6 +128,7 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "negbinomia
   sparse <- check_sparse(sparse)
   prior_only <- check_flag(prior_only, "prior_only")
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
+  data <- without_integer64(data)
   given <- given_rows(call, formula, data, parent.frame())
   parts <- logit_data(given, formula, data, family, contrasts, sparse, parent.frame())
   response <- parts$response
@@ -190,6 +191,10 @@ given_rows <- function(call, formula, data, envir) {
 # names, and variables of the formula, are looked up in `data` and in the formula's environment.
 logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   parts <- split_groups(formula, family)
+  for (name in intersect(c("weights", "offset"), names(given))) {
+    check_no_integer64(given[[name]], data, name, environment(formula))
+    if (is.atomic(given[[name]])) given[[name]] <- without_integer64(given[[name]])
+  }
   frame_call <- as.call(c(quote(stats::model.frame), list(data = data), given[names(given) != "sparse"]))
   frame <- logit_frame(frame_call, parts, envir)
   weights <- check_row_weights(stats::model.weights(frame), nrow(frame))

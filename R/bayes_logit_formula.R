@@ -76,6 +76,7 @@ logit_frame <- function(frame_call, parts, envir) {
   formula <- parts$fixed
   if (!is.null(parts$group)) formula[[3L]] <- call("+", formula[[3L]], parts$group)
   formula[[3L]] <- with_bar_variables(formula[[3L]], parts$bars)
+  check_no_integer64(formula, frame_call$data, "data")
   frame_call$formula <- formula
   frame_call$drop.unused.levels <- TRUE
   frame <- tryCatch(eval(frame_call, envir), error = function(error) {

@@ -15,6 +15,8 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
     ))
   }
   if (!is.data.frame(newdata)) stop_input("newdata", "must be a data frame, not ", show_value(newdata))
+  newdata <- without_integer64(newdata)
+  check_no_integer64(fit$formula, newdata, "newdata", NULL)
   terms <- prediction_terms(fit)
   frame <- new_frame(fit, terms, newdata)
   x <- if (is_sparse_matrix(fit$design$x)) {
@@ -108,6 +110,9 @@ as_fitted_classes <- function(fit, frame) {
       stop_input("newdata", sprintf("has %s as %s, but the fit had %s", dQuote(name, FALSE),
         if (is.character(values)) "text" else class_words(now, values), class_words(before, fit$frame[[name]])))
     }
+    if (now == "other" && before == "other") {
+      frame[[name]] <- in_fitted_units(values, fit$frame[[name]], name, "newdata")
+    }
     levels <- fit$xlevels[[name]]
     if (!is.null(levels)) {
       unknown <- setdiff(as.character(values), c(levels, NA))
@@ -125,6 +130,16 @@ as_fitted_classes <- function(fit, frame) {
     }
   }
   frame
+}
+
+# New dates, times or durations, in the units that the fit had. As numbers, dates are days and times are seconds.
+in_fitted_units <- function(values, fitted, name, argument) {
+  if (!any(class(values) %in% class(fitted))) {
+    stop_input(argument, sprintf("has %s as %s, but the fit had %s", dQuote(name, FALSE), class_words("other", values),
+      class_words("other", fitted)))
+  }
+  if (inherits(values, "difftime")) units(values) <- units(fitted)
+  values
 }
 
 # Offsets in the formula, and the argument `offset` of the fit, which is evaluated in the new data.

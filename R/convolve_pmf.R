@@ -90,8 +90,9 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
   require_arguments("x", "y")
   # For a short sum the checks below take longer than the sum itself. They are made only if the entry refuses its
   # arguments.
-  if (is.null(log) && is.double(x) && is.double(y) && as.double(length(x)) * length(y) <= short_work &&
-    (missing(accuracy) || is_accuracy(accuracy)) && (is.null(threads) || is_thread_count(threads))) {
+  if (is.null(log) && is.double(x) && is.double(y) && !is.object(x) && !is.object(y) &&
+    as.double(length(x)) * length(y) <= short_work && (missing(accuracy) || is_accuracy(accuracy)) &&
+    (is.null(threads) || is_thread_count(threads))) {
     result <- .Call(C_pmf_convolve, x, y, FALSE, accuracy, fourier_cache(), resolve_run(backend, work = 0))
     if (is.double(result)) return(result)
   }
@@ -205,11 +206,12 @@ plain_weight_rows <- function(x, argument, log) {
     x <- plain_weights(x, argument, log)
     dim(x) <- c(1L, length(x))
   }
-  if (is.double(x) && length(x) > 0L) x else check_weight_rows(x, argument, log)
+  if (is.double(x) && !is.object(x) && length(x) > 0L) x else check_weight_rows(x, argument, log)
 }
 
 # A double matrix of usable rows, or an error that names the first unusable weight or row.
 check_weight_rows <- function(x, argument, log) {
+  x <- without_integer64(x)
   if (!is.numeric(x)) stop_input(argument, "must be numeric, not ", show_value(x))
   if (length(x) == 0L) stop_input(argument, "is empty: a ", paste(dim(x), collapse = " x "), " matrix")
   dimensions <- dim(x)

@@ -4,6 +4,7 @@
 # a column) and `count` (whole numbers of at least 1); the names `documents` and `terms`; `size` (the numbers of
 # documents and terms); and `tokens`.
 count_matrix <- function(x, argument = "x") {
+  x <- without_integer64(x)
   parts <- if (inherits(x, "count_matrix")) {
     return(x)
   } else if (inherits(x, c("simple_triplet_matrix", "DocumentTermMatrix", "TermDocumentMatrix"))) {
@@ -35,8 +36,8 @@ from_triplets <- function(x, argument) {
   }
   names <- x$dimnames
   parts <- list(
-    row = as.integer(x$i), column = as.integer(x$j), value = as.double(x$v), size = as.integer(c(x$nrow, x$ncol)),
-    documents = names[[1L]], terms = names[[2L]]
+    row = as.integer(x$i), column = as.integer(x$j), value = as.double(without_integer64(x$v)),
+    size = as.integer(c(x$nrow, x$ncol)), documents = names[[1L]], terms = names[[2L]]
   )
   if (!inherits(x, "TermDocumentMatrix")) return(parts)
   list(
@@ -57,7 +58,7 @@ from_table <- function(x, argument) {
   x <- x[vapply(names(table_columns), find_column, 1L, x = x, argument = argument)]
   names(x) <- names(table_columns)
   for (column in c("document", "term")) {
-    if (is.list(x[[column]]) || length(dim(x[[column]])) > 1L) {
+    if (is.list(x[[column]]) || length(dim(x[[column]])) > 1L || inherits(x[[column]], "integer64")) {
       stop_input(argument, sprintf("has no names in column %s, but %s", column, show_value(x[[column]])))
     }
     if (anyNA(x[[column]])) {

@@ -148,6 +148,7 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
 }
 
 check_type_counts <- function(counts) {
+  counts <- without_integer64(counts)
   if (is.data.frame(counts)) counts <- as.matrix(counts)
   if (!is.matrix(counts) || !is.numeric(counts) || !length(counts)) {
     stop_input("types", "must come from cell_types() or be a matrix of counts, not ", show_value(counts))
@@ -170,7 +171,7 @@ check_type_counts <- function(counts) {
 }
 
 check_totals <- function(totals, counts) {
-  if (is.null(totals)) totals <- colSums(counts)
+  totals <- if (is.null(totals)) colSums(counts) else without_integer64(totals)
   if (!is.numeric(totals) || length(totals) != ncol(counts) || any(!is.finite(totals) | totals != floor(totals))) {
     stop_input("totals", sprintf("must have a number of cells for each of the %s, not ",
       count_words(ncol(counts), "sample")), show_value(totals))

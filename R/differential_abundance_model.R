@@ -48,7 +48,8 @@ draw_type_counts <- function(types, draws, seed, run) {
 #   group, group_name  the group of each sample (a factor) or NULL; kept: the samples without missing values.
 abundance_model <- function(formula, data, samples, effect) {
   parts <- split_sample_formula(formula)
-  data <- sample_data(data, samples)
+  data <- sample_data(without_integer64(data), samples)
+  check_no_integer64(parts$frame, data, "data")
   frame <- tryCatch(
     stats::model.frame(parts$frame, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
     error = function(error) {

@@ -119,6 +119,7 @@ sample_of_cells <- function(fit, sample, rows, own) {
   }
   if (identical(sample, FALSE)) return(NULL)
   if (is.null(fit$samples)) stop_input("sample", "is given, but the fit has one sample only")
+  sample <- without_integer64(sample)
   if (is.factor(sample)) sample <- as.character(sample)
   if (!length(sample) %in% c(1L, rows) || !is.atomic(sample)) {
     stop_input("sample", sprintf("must be one sample, or one for each of the %s, not ", count_words(rows, "cell")),

@@ -99,6 +99,7 @@ sample_rows <- function(x) {
 check_samples <- function(sample, rows) {
   if (is.null(sample)) return(NULL)
   wrong <- function(...) stop_input("sample", ...)
+  sample <- without_integer64(sample)
   known <- is.factor(sample) || is.character(sample) || is.numeric(sample) || is.logical(sample)
   if (!known || !is.null(dim(sample))) {
     wrong("must be NULL, FALSE, the name of a column, or one value for each cell, not ", show_value(sample))

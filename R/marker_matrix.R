@@ -80,6 +80,7 @@ cells_of <- function(fit, newdata, argument = "newdata") {
 # The numbers of an object of any class that can be read, rows by markers. With `from_fit`, the markers are a fit's, and
 # are looked up if the columns have names.
 expression_matrix <- function(x, markers, argument, from_fit = FALSE) {
+  x <- without_integer64(x)
   frames <- cytometry_frames(x)
   values <- if (!is.null(frames)) {
     stack_frames(frames, argument)
@@ -113,7 +114,9 @@ check_matrix <- function(x, argument) {
       argument, ")")
   }
   if (is.matrix(x) && is.numeric(x) && !is.factor(x)) return(x)
-  if (is.matrix(x)) wrong("is a ", typeof(x), " matrix; its values must be numbers")
+  if (is.matrix(x)) {
+    wrong("is ", if (is.object(x)) show_value(x) else paste("a", typeof(x), "matrix"), "; its values must be numbers")
+  }
   if (is.array(x) && length(dim(x)) != 1L) wrong("is an array with ", length(dim(x)), " dimensions; a matrix has two")
   if (is.numeric(x) && !is.factor(x)) {
     wrong("is a vector of ", length(x), " numbers; for one marker give matrix(", argument, ", ncol = 1), ",
@@ -132,7 +135,7 @@ data_frame_matrix <- function(x, argument) {
       "a factor"
     } else if (!is.null(dim(column))) {
       "itself a matrix or data frame"
-    } else if (!is.numeric(column) || inherits(column, "integer64")) {
+    } else if (!is.numeric(column)) {
       paste("of class", dQuote(class(column)[[1L]], FALSE))
     }
     if (!is.null(wrong)) {

@@ -139,6 +139,7 @@ check_first <- function(from, by) {
 }
 
 check_pmf_values <- function(values, size) {
+  values <- without_integer64(values)
   if (!is.numeric(values) || is.data.frame(values) || length(values) != size ||
     any(!is.finite(values)) || max(abs(values)) > 2^52) {
     stop_input("values",
@@ -196,6 +197,7 @@ plain_weights <- function(weights, argument, log) {
 # A double vector of usable weights (or logarithms), or an error that names the first unusable entry.
 check_weights <- function(weights, argument, log) {
   if (is.double(weights) && is.null(attributes(weights)) && .Call(C_pmf_usable, weights, log)) return(weights)
+  weights <- without_integer64(weights)
   if (!is.numeric(weights) || (!is.null(dim(weights)) && length(dim(weights)) != 1L)) {
     stop_input(argument, "must be a numeric vector, not ", show_value(weights))
   }

@@ -128,6 +128,7 @@ check_probabilities <- function(p, argument, log) {
 }
 
 check_values <- function(x, argument) {
+  x <- without_integer64(x)
   if (!(is.numeric(x) || (is.logical(x) && all(is.na(x))))) {
     stop_input(argument, "must be a numeric vector, not ", show_value(x))
   }

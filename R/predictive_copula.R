@@ -180,6 +180,7 @@ density_points <- function(fit, points) {
 formula_data <- function(fit, y) {
   if (!is.data.frame(y)) stop_input("y", "must be a data frame for a model with a formula, not ", show_value(y))
   model <- fit$model
+  check_no_integer64(model$formula, y, "y")
   frame <- tryCatch(
     stats::model.frame(model$formula, y, na.action = stats::na.pass, drop.unused.levels = TRUE),
     error = function(error) {
@@ -191,6 +192,9 @@ formula_data <- function(fit, y) {
   terms <- stats::delete.response(stats::terms(frame))
   check_coded(frame, terms)
   fit$frame <- list(terms = terms, levels = stats::.getXlevels(terms, frame))
+  is_other <- vapply(frame, stats::.MFclass, "") == "other"
+  # Their classes and units, for new points.
+  if (any(is_other)) fit$frame$others <- lapply(as.list(frame)[is_other], function(column) column[1L])
   x <- covariate_columns(frame, terms)
   if (ncol(x) == 0L) stop_input("formula", "has no covariates: use copula_density()")
   fit$group <- attr(x, "group")
@@ -288,6 +292,8 @@ covariate_columns <- function(frame, terms) {
 }
 
 point_covariates <- function(fit, points, argument) {
+  points <- without_integer64(points)
+  check_no_integer64(fit$frame$terms, points, argument, NULL)
   absent <- setdiff(all.vars(fit$frame$terms), names(points))
   if (length(absent)) stop_input(argument, "lacks the covariate ", dQuote(absent[[1L]], FALSE))
   for (name in intersect(names(fit$frame$levels), names(points))) {
@@ -303,6 +309,9 @@ point_covariates <- function(fit, points, argument) {
   )
   check_frame(frame, argument)
   tryCatch(stats::.checkMFClasses(attr(fit$frame$terms, "dataClasses"), frame), error = unusable)
+  for (name in intersect(names(frame), names(fit$frame$others))) {
+    frame[[name]] <- in_fitted_units(frame[[name]], fit$frame$others[[name]], name, argument)
+  }
   x <- covariate_columns(frame, fit$frame$terms)
   attr(x, "group") <- NULL
   unname(apply_standard(x, fit$standard_x))

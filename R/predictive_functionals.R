@@ -150,6 +150,7 @@ weighted_quantile <- function(y, weight, probs) {
 }
 
 weighted_coefficients <- function(data, functional) {
+  check_no_integer64(functional$formula, data, "functional")
   frame <- tryCatch(
     stats::model.frame(functional$formula, data, na.action = stats::na.pass),
     error = function(error) {

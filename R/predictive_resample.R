@@ -118,6 +118,7 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
       "bayesian_bootstrap(), dirichlet_process(), pitman_yor(), gnedin(), not ", show_value(model)
     )
   }
+  y <- without_integer64(y)
   draws <- check_count(draws, "draws")
   if (model$kind == "normal_mean" || is_urn(model)) check_result_size(draws, "draws", "resamples", copies = 12)
   tolerance <- check_number(tolerance, "tolerance", min = 0, max = 1)

@@ -101,6 +101,7 @@ draw_categorical <- function(weights, draws, log, seed, single, run) {
 as_categorical_weights <- function(weights, log) {
   if (isS4(weights) && methods::is(weights, "Matrix")) weights <- as_plain_matrix(weights, log)
   if (!methods::is(weights, "Matrix")) {
+    weights <- without_integer64(weights)
     if (!(is.numeric(weights) || is.logical(weights)) || length(dim(weights)) > 2L) {
       stop_input("weights", "must be a numeric matrix with a distribution in each row, or a vector, not ",
         show_value(weights))

@@ -416,7 +416,7 @@ logit_with_data <- function(saved, x, envir) {
   }
   sparse <- if (is.name(given$sparse)) get(as.character(given$sparse), envir) else given$sparse
   sparse <- check_sparse(if (is.null(sparse)) FALSE else sparse)
-  data <- logit_data(given, fit$formula, x, fit$family, fit$contrasts, sparse, envir)
+  data <- logit_data(given, fit$formula, without_integer64(x), fit$family, fit$contrasts, sparse, envir)
   fit[logit_data_parts] <- data[logit_data_parts]
   fit$rows <- nrow(data$frame)
   fit

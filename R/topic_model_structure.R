@@ -88,6 +88,7 @@ fit_structure <- function(fit) topic_structure(fit$groups, fit$prior_counts, fit
 # A factor with the group of each document, or NULL. If `known` is given, other values become NA, and NA is allowed.
 check_document_groups <- function(groups, documents, known = NULL, argument = "groups") {
   if (is.null(groups)) return(NULL)
+  groups <- without_integer64(groups)
   usable <- is.factor(groups) || is.character(groups) || is.numeric(groups) || is.logical(groups) ||
     inherits(groups, "Date")
   if (!usable || !is.null(dim(groups))) {
