@@ -26,6 +26,19 @@
 #' With `values`, the distribution is on any numbers whose distances are multiples of some step. A few values far
 #' apart are kept as they are, without the impossible values in between. So are their sums.
 #'
+#' @section Tables, names and data frames:
+#' `pmf()` takes the values from `prob` if neither `from` nor `values` is given and `prob` is
+#' \itemize{
+#'   \item a table with one dimension, such as `table(x)`: its names are the values;
+#'   \item a vector whose names are numbers, such as `c("1" = 0.2, "5" = 0.8)`. Names of which none is a number are
+#'     labels and are ignored;
+#'   \item a data frame of two columns: the values, then the probabilities or counts. `as.data.frame()` of a
+#'     distribution or a table is one. If only the first column is called `prob`, `log_prob`, `probability`, `p`,
+#'     `count`, `n` or `Freq`, the second one has the values.
+#' }
+#' Counts need `normalize = TRUE`. With `from` or `values`, names that are not all numbers are labels. Numbers that
+#' contradict `from` or `values` are an error.
+#'
 #' @section The sum of the probabilities:
 #' `pmf()` makes sure that the probabilities sum to 1 to within 1e-8. `tolerance` and `normalize` say what it does
 #' otherwise. From then on all functions of this package take the probabilities as they are, with these exceptions:
@@ -44,7 +57,8 @@
 #' and so does every sum with such a distribution.
 #'
 #' @param prob the probabilities of `from`, `from + by`, ...: finite numbers from 0 whose sum differs from 1 by at
-#'   most `tolerance`. With `log = TRUE` their natural logarithms, `-Inf` for zero.
+#'   most `tolerance`. With `log = TRUE` their natural logarithms, `-Inf` for zero. Or a table, a named vector or a data
+#'   frame, which has the values too: see below.
 #' @param from the value whose probability is `prob[1]`: a number of at most 2^52 steps in absolute value.
 #' @param log whether `prob` holds logarithms.
 #' @param normalize whether to divide `prob` by its sum. The sum then only has to be positive and finite.
@@ -52,8 +66,8 @@
 #'   to 1e-8 the probabilities are kept as they are; between 1e-8 and `tolerance` they are divided by their sum.
 #' @param by the step from one value to the next, a positive number.
 #' @param values instead of `from` and `by`: the values whose probabilities are in `prob`. Either whole numbers or
-#'   decimal fractions, or, with `by`, any numbers whose distances are multiples of `by`. Probabilities of equal
-#'   values are added.
+#'   decimal fractions of up to 15 digits, or, with `by`, any numbers whose distances are multiples of `by`.
+#'   Probabilities of equal values are added.
 #' @param x,object a distribution.
 #' @param times,each,length.out as in [rep()]: `x` is repeated `times * each` times, or `length.out` times.
 #' @param na.rm not used: a distribution has no missing values.
@@ -74,6 +88,8 @@
 #'   \item `prob` that is not a numeric vector, is empty, has negative, missing or infinite entries (the message names
 #'     the first), is all zero, or does not sum to 1;
 #'   \item `from`, `by` and `values` that are not such numbers;
+#'   \item a table whose names are not numbers, and a vector of whose names only some are numbers (the message shows
+#'     the first that is not);
 #'   \item `+` or `-` with anything but a distribution or one number;
 #'   \item sums of variables whose steps are unequal but have a relative difference below 1e-12;
 #'   \item any other operator, and functions of numbers such as `exp()`.
@@ -95,6 +111,9 @@
 #' losses <- pmf(c(0.9, 0.09, 0.01), values = c(0, 25000, 1e9))
 #' losses + losses
 #'
+#' # The distribution of a sample.
+#' pmf(table(c(1, 1, 2, 5)), normalize = TRUE)
+#'
 #' # Too small for doubles, not for logarithms.
 #' rare <- pmf(dpois(0:2000, 1, log = TRUE), log = TRUE)
 #' ppmf(1500, rare, lower.tail = FALSE, log.p = TRUE)
@@ -104,15 +123,21 @@ pmf <- function(prob, from = 0, log = FALSE, normalize = FALSE, tolerance = 1e-8
   log <- check_flag(log, "log")
   normalize <- check_flag(normalize, "normalize")
   tolerance <- check_number(tolerance, "tolerance", min = 0, open = FALSE)
-  prob <- check_weights(prob, "prob", log)
+  placed <- !missing(from) || !is.null(values)
+  read <- read_weights(prob, placed)
+  prob <- check_weights(read$weights, read$argument, log)
+  if (!placed) values <- read$values
   if (is.null(values)) {
     by <- check_number(by, "by", min = 0)
     from <- check_first(from, by)
+    if (placed) check_values_agree("from", from + by * (seq_along(prob) - 1), read)
   } else {
     if (!missing(from)) stop_input("from", "and `values` are both given: the values say where they begin")
-    values <- check_pmf_values(values, length(prob))
-    by <- if (missing(by)) step_of_values(values) else check_number(by, "by", min = 0)
-    at <- check_on_step(values, by)
+    source <- if (placed) "values" else read$source
+    values <- check_pmf_values(values, length(prob), source)
+    if (placed) check_values_agree("values", values, read)
+    by <- if (missing(by)) step_of_values(values, source) else check_number(by, "by", min = 0)
+    at <- check_on_step(values, by, source)
   }
   total <- total_weight(prob, log)
   distance <- abs(total - !log)
@@ -138,11 +163,12 @@ check_first <- function(from, by) {
   as.double(from)
 }
 
-check_pmf_values <- function(values, size) {
+# `argument` names what held the values: the argument `values`, or a part of `prob`.
+check_pmf_values <- function(values, size, argument = "values") {
   values <- without_integer64(values)
   if (!is.numeric(values) || is.data.frame(values) || length(values) != size ||
     any(!is.finite(values)) || max(abs(values)) > 2^52) {
-    stop_input("values",
+    stop_input(argument,
       sprintf("must be numbers of at most 2^52 in absolute value, as many as probabilities (%d), not ", size),
       show_value(values))
   }
@@ -150,31 +176,44 @@ check_pmf_values <- function(values, size) {
 }
 
 # The longest step that divides all distances between these values. They must be whole numbers or decimal fractions.
-step_of_values <- function(values) {
+step_of_values <- function(values, argument = "values") {
   distance <- (if (is.unsorted(values)) sort(values) else values) - min(values)
   distance <- distance[-1L][diff(distance) > 0]
   if (length(distance) == 0L) return(1)
   for (scale in 10^(0:9)) {
     whole <- round(distance * scale)
     slack <- 8 * .Machine$double.eps * scale * max(abs(values), distance)
-    if (max(whole) < 2^52 && all(abs(whole - distance * scale) <= slack)) {
-      step <- 0
-      for (one in whole) {
-        step <- if (step == 0) one else common_step_of_two(one, step)
-        if (step == 1) break
-      }
-      return(step / scale)
+    if (max(whole) < 2^52 && all(abs(whole - distance * scale) <= slack)) return(common_whole_step(whole) / scale)
+  }
+  # More decimals, if the values are exactly what they print with 15 digits. Rounding errors of positions up to 2^47 are
+  # less than a tenth, so that none becomes its neighbour.
+  for (scale in 10^(10:15)) {
+    whole <- round(values * scale)
+    if (max(abs(whole)) > 1e15) break
+    if (all(whole / scale == values)) {
+      step <- common_whole_step(unique(whole - min(whole)))
+      if (max(abs(whole)) <= 2^47 * step) return(step / scale)
     }
   }
-  stop_input("values", "are neither whole numbers nor decimal fractions: give the step, `by`")
+  stop_input(argument, "are neither whole numbers nor decimal fractions: give the step, `by`")
 }
 
-check_on_step <- function(values, by) {
+# The longest step that divides these whole numbers, of which not all are 0.
+common_whole_step <- function(whole) {
+  step <- 0
+  for (one in whole[whole > 0]) {
+    step <- if (step == 0) one else common_step_of_two(one, step)
+    if (step == 1) break
+  }
+  step
+}
+
+check_on_step <- function(values, by, argument = "values") {
   first <- min(values)
   at <- (values - first) / by
   off <- which(abs(at - round(at)) > 1e-6 + 8 * .Machine$double.eps * (abs(values) + abs(first)) / by)
   if (length(off) > 0L || max(at) > 2^52 || abs(first) > 2^52 * min(by, 1)) {
-    stop_input("values", "must be multiples of `by`, ", format(by, digits = 15),
+    stop_input(argument, "must be multiples of `by`, ", format(by, digits = 15),
       ", apart, and at most 2^52 of them, which ",
       format(if (length(off) > 0L) values[[off[[1L]]]] else max(values), digits = 15), " is not")
   }

@@ -2,9 +2,10 @@
 
 #' Plot a distribution, or two
 #'
-#' By default, draws the probabilities: as bars if there are at most 100 values, as a line if there are more. `type`
-#' asks for the distribution function or the quantiles instead. A logarithmic axis also shows probabilities that are
-#' too small for doubles. Two distributions are drawn side by side, or their quantiles against each other.
+#' By default, draws the probabilities: as bars if there are at most 100 values, as a line if there are more. A bar
+#' is as wide as the step allows, but at most a fifth of the range of values. `type` asks for the distribution function
+#' or the quantiles instead. A logarithmic axis also shows probabilities that are too small for doubles. Two
+#' distributions are drawn side by side, or their quantiles against each other.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param y `NULL`, or a second distribution for the same picture.
@@ -94,13 +95,15 @@ pmf_picture <- function(x, y, type, log, lower.tail, xlim, ylim, xlab, ylab, mai
   if (type == "distribution") {
     # If there are few steps, leave room for the first and the last.
     if (max(vapply(all, function(one) length(entries_within(one, xlim)), 0L)) <= 100L) {
-      xlim <- xlim + c(-0.5, 0.5) * min(vapply(all, step_of, 0))
+      xlim <- xlim + c(-0.5, 0.5) * shown_width(min(vapply(all, step_of, 0)), xlim)
     }
     curves <- lapply(all, distribution_curve, xlim, log, lower.tail)
   } else {
     curves <- lapply(all, probability_curve, xlim, log)
     most <- max(vapply(curves, function(curve) length(curve$x), 0L))
     type <- if (type == "auto") if (most <= 100L) "bars" else "line" else type
+    width <- shown_width(min(vapply(curves, function(curve) curve$width, 0)), xlim)
+    curves <- lapply(curves, function(curve) utils::modifyList(curve, list(width = width)))
   }
   height <- if (type != "distribution") "probability" else if (lower.tail) {
     "probability up to the value"
@@ -175,6 +178,13 @@ probability_curve <- function(x, xlim, log) {
   height <- prob_of(x, log)[index]
   width <- if (is_sparse(x)) min(diff(positions_of(x))) * step_of(x) else step_of(x)
   list(x = value, y = if (log) height / base::log(10) else height, width = width)
+}
+
+# The width of a bar: a step, but at most a fifth of the picture. Otherwise the bars of two values far apart would reach
+# half their distance beyond both.
+shown_width <- function(step, xlim) {
+  shown <- xlim[[2L]] - xlim[[1L]]
+  min(step, if (shown > 0) shown / 5 else 1)
 }
 
 # The corners of the steps of the distribution function. Long distributions have a point for each value instead.
