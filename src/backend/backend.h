@@ -64,9 +64,6 @@ typedef struct wb_call {
   wb_message *message;
 } wb_call;
 
-/* The one symbol that the plugin exports: a function that returns its wb_backend. */
-#define WB_PLUGIN_SYMBOL "wb_plugin_backend"
-
 /* `functions` is a topic's pointer in the table. Returns WB_OK if it is not NULL, otherwise WB_ERROR_BACKEND with the
  * message that the backend cannot compute `topic` ("mixtures"). */
 int wb_backend_has(const wb_backend *backend, const void *functions, const char *topic, wb_message *message);
