@@ -239,7 +239,7 @@ test_that("an interrupt gives a fit with a warning, and continuing gives the sam
       # An interrupt in the first slice of the first start undoes that slice.
       expect_identical(part$iter, 0)
       expect_error(predict(part), "the fit has no kept draws", class = "warpbayes_error_input")
-      expect_output(print(part), "No step was made; continue\\(fit, iter\\) makes some")
+      expect_output(print(part), "No step was made; continue\\(fit, more\\) makes some")
       expect_output(print(summary(part)), "interrupted")
     }
     expect_identical(mode_of(continue(part, 200 - part$iter, threads = 2)), mode_of(whole))
