@@ -253,7 +253,7 @@ test_that("a checkpoint from somebody else runs nothing but its formula", {
     forge(place, value)
     error <- tryCatch(resume(other, data, threads = 1), error = identity)
     expect_s3_class(error, "warpbayes_error_input")
-    expect_match(conditionMessage(error), basename(other), fixed = TRUE)
+    expect_match(conditionMessage(error), show_value(other), fixed = TRUE)
     expect_identical(count, 0)
   }
   for (value in c(code, texts)) {
