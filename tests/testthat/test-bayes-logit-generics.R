@@ -50,9 +50,7 @@ test_that("generics of other packages give what the draws say, or refuse", {
   expect_identical(as.vector(as.array(fit)), as.vector(as.matrix(fit)))
   expect_equal(dim(as.array(fit))[2:3], c(fit$chains, 3))
   expect_identical(prior_summary.bayes_logit(fit), fit$prior)
-  if (requireNamespace("coda", quietly = TRUE)) {
-    expect_error(as.mcmc.warpbayes_fit(fit), "has 2 chains", class = input)
-  }
+  if (requireNamespace("coda", quietly = TRUE)) expect_error(as.mcmc.warpbayes_fit(fit), "has 2 chains", class = input)
   counts <- quick(k ~ x, family = "negbinomial", chains = 1)
   expect_identical(dim(posterior_predict.bayes_logit(counts, small[1:2, ], ndraws = 7)), c(7L, 2L))
 })
