@@ -501,7 +501,7 @@ copula_quantities <- function(fit) {
     return(matrix(fit$probability, nrow(fit$probability), dimnames = list(NULL, names)))
   }
   if (inherits(functional, "resample_functional") && functional$kind == "coefficients" ||
-    "correlation" %in% functional) {
+    is.character(functional) && "correlation" %in% functional) {
     stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function")
   }
   if (fit$model$kind == "copula_regression") return(regression_quantities(fit, functional))

@@ -80,7 +80,7 @@ check_bootstrap_functional <- function(fit) {
   if (!numeric) {
     stop_input("y", "has columns that are not numeric: give coefficients_of() or a function as `functional`")
   }
-  if ("correlation" %in% functional && NCOL(fit$y) < 2L) {
+  if (is.character(functional) && "correlation" %in% functional && NCOL(fit$y) < 2L) {
     stop_input("functional", "is \"correlation\", which needs at least two columns")
   }
 }

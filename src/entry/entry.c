@@ -70,8 +70,7 @@ static void come_back(void *here, Rboolean jumps) {
 }
 
 /* Where R goes on after an interrupt, a time limit or an error in one of its events. wb_interrupted() keeps the jump,
- * and wb_entry_interrupts_resume() makes it when nothing is half done. It can be made once, and soon: its target must
- * still be there. */
+ * and wb_entry_interrupts_resume() makes it once, when nothing is half done. It returns if no jump waits. */
 static SEXP kept_jump = NULL;
 static int jump_waits = 0;
 
@@ -83,11 +82,8 @@ int wb_interrupted(void) {
   return jump_waits = 0;
 }
 
-/* Returns if no jump waits. */
 SEXP wb_entry_interrupts_resume(void) {
-  const int waits = jump_waits;
-  jump_waits = 0;
-  if (waits) R_ContinueUnwind(kept_jump);
+  if (jump_waits-- > 0) R_ContinueUnwind(kept_jump);
   return R_NilValue;
 }
 
