@@ -49,6 +49,7 @@ test_that("time limits and interrupts inside compiled code leave a batch session
 test_that("an interrupt inside compiled code ends a batch session", {
   skip_on_cran()
   skip_where_repeated()
+  skip_on_os("windows")
   # A shell starts children in the background with SIGINT ignored, and R from 4.5 on leaves it so.
   heeding <- "env --default-signal=INT"
   skip_if(system(paste(heeding, "true"), ignore.stderr = TRUE) != 0L, "env cannot restore a signal here")
