@@ -1,6 +1,6 @@
 /* One sweep of the Gibbs sampler (see mixture.h): draws the sticks and alpha, exchanges labels, and computes the
  * prior's density. The backend draws the rows' labels and each component's mean and covariance. */
-#define WB_SCALAR_HOT /* all of these together save 7% of the instructions of a sweep of 40 cells */
+#define WB_SCALAR_HOT /* in five files of mixtures, for 6% fewer instructions in a sweep of 40 cells */
 #include "core/scalar.h"
 
 #include "mixture/mixture.h"

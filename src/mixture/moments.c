@@ -1,6 +1,6 @@
 /* Converts rows, means and covariances between the data's units and the scaled units of the session, and evaluates a
  * mixture that is given by its moments. */
-#define WB_SCALAR_HOT /* all of these together save 7% of the instructions of a sweep of 40 cells */
+#define WB_SCALAR_HOT /* in five files of mixtures, for 6% fewer instructions in a sweep of 40 cells */
 #include "core/scalar.h"
 
 #include "core/elementary.h"
