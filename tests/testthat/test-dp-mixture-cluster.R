@@ -640,7 +640,7 @@ test_that("values that no worker or manager can have computed are refused in eac
   }
   attempt <- function(fit, ..., keep = TRUE) {
     step <- if (is_bem(fit)) bem_sampler(fit)$step else mixture_step(fit)
-    found <- tryCatch(in_this_process(fit, 2, function(session) step(session, fit$state[[1L]], 10, keep), ...),
+    found <- tryCatch(in_this_process(fit, 2, function(session) step(list(session), fit$state[1L], 10, keep), ...),
       error = identity
     )
     if (inherits(found, "error")) paste(class(found)[[1]], conditionMessage(found)) else "value"
