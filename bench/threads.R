@@ -70,8 +70,8 @@ for (name in names(calls)) {
   line(name, number(seconds), number(gain), percent(gain / if (endsWith(name, "(reads)")) read_growth else growth))
 }
 
-cat("\n# Several chains\n\nSeconds of a whole fit with all ", cores, " threads, medians of three, and how many times as\n",
-  "long as one chain several chains take. Chains of small data run at the same time.\n\n", sep = "")
+cat("\n# Several chains\n\nSeconds of a whole fit with all ", cores, " threads, medians of three, and how many\n",
+  "times as long as one chain several chains take. Chains of small data run at the same time.\n\n", sep = "")
 header("fit", "one chain", "four chains", "eight chains", "four to one", "eight to one")
 fits <- list(
   "mixture 1,000 x 4 x 16, 2,000 sweeps" = mixture(1000, 4, 16, 2000),
