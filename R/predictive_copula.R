@@ -184,7 +184,7 @@ formula_data <- function(fit, y) {
   frame <- tryCatch(
     stats::model.frame(model$formula, y, na.action = stats::na.pass, drop.unused.levels = TRUE),
     error = function(error) {
-      stop_input("formula", "cannot be evaluated in the data: ", conditionMessage(error))
+      stop_input("formula", "cannot be evaluated in the data: ", because = error)
     }
   )
   check_frame(frame, "y")
@@ -302,7 +302,7 @@ point_covariates <- function(fit, points, argument) {
         dQuote(fit$frame$levels[[name]][[1L]], FALSE), ", not ", show_value(points[[name]]))
     }
   }
-  unusable <- function(error) stop_input(argument, "cannot be used: ", conditionMessage(error))
+  unusable <- function(error) stop_input(argument, "cannot be used: ", because = error)
   frame <- tryCatch(
     stats::model.frame(fit$frame$terms, points, na.action = stats::na.pass, xlev = fit$frame$levels),
     error = unusable

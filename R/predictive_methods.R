@@ -248,7 +248,7 @@ prediction_points <- function(fit, newdata, type) {
   if (type %in% c("mean", "probability", "class")) return(list(at = formula_points(fit, covariates, fit$inner_at)))
   response <- tryCatch(
     eval(fit$model$formula[[2L]], points, environment(fit$model$formula)),
-    error = function(error) stop_input("newdata", "lacks the response: ", conditionMessage(error))
+    error = function(error) stop_input("newdata", "lacks the response: ", because = error)
   )
   if (fit$data$binary) {
     label <- as.character(response)

@@ -211,7 +211,7 @@ sizes_of_parts <- function(fit) {
 
 check_parts <- function(fit, argument) {
   check_fit_class(fit, argument, "martingale_posterior", "predictive_resample()")
-  if (!identical(fit$sizes, tryCatch(sizes_of_parts(fit), error = function(error) NULL)) ||
+  if (!identical(fit$sizes, tryCatch(sizes_of_parts(fit), error = pass_on)) ||
     !is.numeric(fit$draws) || length(dim(fit$draws)) != 2L) {
     stop_input(argument, "has been changed since it was made: its parts do not agree in size or type")
   }

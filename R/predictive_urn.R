@@ -107,7 +107,7 @@ new_urn <- function(kind, fields, base) {
 
 base_values <- function(base, u) {
   value <- tryCatch(base(u), error = function(error) {
-    stop_input("base", "failed: ", conditionMessage(error))
+    stop_input("base", "failed: ", because = error)
   })
   if (!is.numeric(value) || length(value) != length(u) || !all(is.finite(value))) {
     stop_input("base", sprintf("must return a finite number for each of %d probabilities, not ", length(u)),
