@@ -100,7 +100,9 @@ stop_failure <- function(failure) {
     .Call(C_interrupts_resume)
     stop_interrupted()
   }
-  stop_warpbayes(status_class[[failure$status]], failure$message)
+  kind <- status_class[[failure$status]]
+  if (kind == "device") doubt_card()
+  stop_warpbayes(kind, failure$message)
 }
 
 # Does what R does when it finds an interrupt.

@@ -92,6 +92,7 @@ start_score <- function(fit) {
 # Data ---------------------------------------------------------------------------
 
 as_columns <- function(y, argument) {
+  y <- without_integer64(y)
   if (is.data.frame(y)) {
     odd <- which(!vapply(y, is.numeric, NA))
     if (length(odd)) {
@@ -443,7 +444,7 @@ advance_copula <- function(fit, steps, run, progress) {
       if (fit$every > 0 && fit$horizon %% fit$every == 0) record()
     }
   })
-  fit$interrupted <- outcome$interrupted
+  fit <- ended(fit, outcome)
   copula_values(add_records(fit, records))
 }
 

@@ -171,7 +171,7 @@ urn_quantities <- function(fit, run, progress) {
     }, keep))
   })
   if (length(all) == 0L) stop_warpbayes("input", "interrupted before the first resamples were complete")
-  list(draws = bind_quantities(all), interrupted = outcome$interrupted, capped = capped)
+  list(draws = bind_quantities(all), interrupted = outcome$interrupted, failure = outcome$failure, capped = capped)
 }
 
 simulate_urn <- function(fit, r) {
