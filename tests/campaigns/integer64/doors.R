@@ -1,6 +1,6 @@
 # Gives numbers of class integer64, which package bit64 and data.table::fread() make, to each argument of each export
-# and method in turn. A call must give the value that it gives with the same whole numbers as doubles, or refuse integer64
-# by name. Read as their bits, they would be other numbers.
+# and method in turn. A call must give the value that it gives with the same whole numbers as doubles, or refuse
+# integer64 by name. Read as their bits, they would be other numbers.
 #
 #   R_LIBS=LIBRARY Rscript tests/campaigns/integer64/doors.R     in the root of the tree
 source("tests/campaigns/audit/fixtures.R")
