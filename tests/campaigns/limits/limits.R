@@ -1,6 +1,6 @@
-# Gives calls that take long a limit of time, at random from 0.05 to 1 s. Each call must end within 2 s of its limit: by
-# R's own error about the limit, or with the sweeps that are done and a warning. Then the session must still give the
-# right answers.
+# Gives calls that take long a limit of time, at random from 0.05 to 1 s. Each call must end within 2 s of processor
+# time, and 10 s, after its limit: by an error about the limit, or with the sweeps that are done and a warning. Then the
+# session must still give the right answers.
 #
 #   R_LIBS=LIBRARY Rscript tests/campaigns/limits/limits.R [TIMES [SEED]]     in the root of the tree; 3 and 1
 #
@@ -29,7 +29,7 @@ run <- tempfile()
 invisible(dp_mixture(cells, components = 20, iter = 4, seed = 1, checkpoint = run))
 cluster <- parallel::makePSOCKcluster(2)
 methods <- c(
-  predict = "for (i in 1:200) predict(mix, cells)",
+  predict = "for (i in 1:5000) predict(mix, cells)",
   density = "for (i in 1:200) log_lik(mix)",
   types = "for (i in 1:50) cell_types(mix)",
   relabel = "for (i in 1:200) relabel(mix)",
@@ -47,10 +47,10 @@ methods <- c(
   functional = "predictive_resample(rnorm(100), bayesian_bootstrap(), draws = 1e5, seed = 1,
     functional = function(y, w) { Sys.sleep(0.01); 1 })",
   simulated = "simulate(normal, 1e4, seed = 1)",
-  distribution = "discretize_pmf(function(x) { Sys.sleep(0.001); pexp(x) }, by = 1e-4)",
+  distribution = "discretize_pmf(function(x) { for (i in 1:1e8) NULL; pexp(x) }, by = 0.5)",
   on_workers = "dp_mixture(cells, components = 20, iter = 1e5, seed = 1, cluster = cluster)",
   silent_worker = "{
-    parallel:::sendCall(cluster[[2L]], Sys.sleep, list(3))
+    parallel:::sendCall(cluster[[2L]], Sys.sleep, list(60))
     dp_mixture(cells, components = 20, iter = 1e5, seed = 1, cluster = cluster)
   }"
 )
@@ -64,7 +64,7 @@ wrong <- character()
 for (name in rep(names(calls), times)) {
   code <- parse(text = calls[[name]])
   limit <- exp(runif(1, log(0.05), 0))
-  began <- proc.time()[["elapsed"]]
+  began <- proc.time()
   said <- NULL
   how <- tryCatch({
     setTimeLimit(elapsed = limit, transient = TRUE)
@@ -75,23 +75,28 @@ for (name in rep(names(calls), times)) {
     "ended"
   }, error = function(error) conditionMessage(error))
   setTimeLimit()
-  over <- proc.time()[["elapsed"]] - began - limit
-  late <- max(late, over)
-  cat(sprintf("%-16s limit %.2f s, ended %.2f s later: %s\n", name, limit, over, substr(how, 1L, 60L)))
+  took <- proc.time() - began
+  over <- took[["elapsed"]] - limit
+  # On a busy machine the time that passes says little.
+  used <- took[["user.self"]] + took[["sys.self"]] - limit
+  late <- max(late, used)
+  cat(sprintf("%-16s limit %.2f s, ended %.2f s later, %.2f s of processor time: %s\n", name, limit, over, used,
+    substr(how, 1L, 60L)))
   problem <- c(
-    if (over > 2) sprintf("%.1f s late", over),
+    if (used > 2 || over > 10) sprintf("%.1f s late, %.1f s of processor time", over, used),
     if (!grepl("reached elapsed time limit", how, fixed = TRUE) && !(how == "ended" && length(said))) how,
     if (!identical(answer(), expected)) "another answer afterwards"
   )
   if (length(problem)) wrong <- c(wrong, sprintf("%s, limit %.2f s: %s", name, limit, toString(problem)))
   # Workers that were left in the middle of a call are replaced, as users do.
   if (name %in% c("on_workers", "silent_worker")) {
-    parallel::stopCluster(cluster)
+    # A connection that broke off in the middle of a message is closed already.
+    try(parallel::stopCluster(cluster), silent = TRUE)
     cluster <- parallel::makePSOCKcluster(2)
   }
 }
 parallel::stopCluster(cluster)
 cat(substr(wrong, 1L, 300L), sep = "\n")
-cat(sprintf("%d limits of time; the latest end was %.1f s after its limit\n", length(calls) * times, late))
+cat(sprintf("%d limits of time; the latest end was %.1f s of processor time after its limit\n", length(calls) * times, late))
 cat(sprintf("%d passed, %d failed\n", length(calls) * times - length(wrong), length(wrong)))
 quit(status = as.integer(length(wrong) > 0L))
