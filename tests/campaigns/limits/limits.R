@@ -97,6 +97,6 @@ for (name in rep(names(calls), times)) {
 }
 parallel::stopCluster(cluster)
 cat(substr(wrong, 1L, 300L), sep = "\n")
-cat(sprintf("%d limits of time; the latest end was %.1f s of processor time after its limit\n", length(calls) * times, late))
+cat(sprintf("%d limits of time; the latest end was %.1f s of processor time after it\n", length(calls) * times, late))
 cat(sprintf("%d passed, %d failed\n", length(calls) * times - length(wrong), length(wrong)))
 quit(status = as.integer(length(wrong) > 0L))
