@@ -138,6 +138,24 @@ toString.warpbayes <- function(x, ...) {
 #' @export
 as.character.warpbayes <- toString.warpbayes
 
+# Frees the compiled code, so that a new version of the package that is loaded later brings its own. R calls this after
+# it has checked that no other package imports this one. What is kept between calls goes first, and R finalizes what
+# nothing refers to. If anything of the compiled code could still be called, it stays.
+.onUnload <- function(libpath) {
+  for (kept in list(fourier_state, kept_runs, backend_state)) rm(list = ls(kept, all.names = TRUE), envir = kept)
+  invisible(gc())
+  obstacle <- .Call(C_unload_obstacle)
+  if (!is.null(obstacle)) {
+    message("The compiled code of warpbayes stays loaded, because ", obstacle,
+      ". Restart R before you load another version of warpbayes.")
+    return(invisible())
+  }
+  # A function of the package that somebody has kept raises an error.
+  own <- topenv()
+  .Call(C_unload_symbols, unname(mget(ls(own, pattern = "^C_"), own)))
+  library.dynam.unload("warpbayes", libpath)
+}
+
 .onLoad <- function(libname, pkgname) {
   add_topic_methods()
   for (package in names(refused_generics)) {

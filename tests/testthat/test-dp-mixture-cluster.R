@@ -504,6 +504,22 @@ test_that("clusters that cannot be used are refused", {
   expect_match(answer("0.1", 1)$value$problem, "has no package warpbayes")
 })
 
+test_that("a time limit does not wait for a worker that does not answer", {
+  skip_if_clusterless()
+  cluster <- start_workers(1)
+  on.exit(try(parallel::stopCluster(cluster), silent = TRUE))
+  connection <- connect_cluster(cluster)
+  started <- proc.time()[["elapsed"]]
+  limited <- function() {
+    on.exit(setTimeLimit())
+    setTimeLimit(elapsed = 0.2, transient = TRUE)
+    ask_cluster(connection, function(...) Sys.sleep(60), list(NULL))
+  }
+  expect_error(limited(), "`cluster`: reached elapsed time limit in the middle of a message",
+    class = "warpbayes_error_device")
+  expect_lt(proc.time()[["elapsed"]] - started, 30)
+})
+
 test_that("a failed call differs from a lost worker, and ends the connection", {
   skip_if_clusterless()
   cluster <- start_workers(1)

@@ -87,7 +87,7 @@ SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP 
   const wb_call call = wb_call_from_list(run, &message);
   const wb_backend *const backend = call.backend;
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, structure));
-  R_RegisterCFinalizerEx(pointer, close_session, TRUE);
+  wb_finalize_by(pointer, close_session);
   session *s = calloc(1, sizeof *s);
   if (!s) {
     UNPROTECT(1);
