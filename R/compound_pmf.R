@@ -131,27 +131,25 @@ refuse_parameters <- function(given, taken, of_what) {
   if (length(absent) > 0L) stop_input(absent[[1L]], "is missing: ", of_what, " needs it")
 }
 
-# The distribution of one variable on multiples of a step `by`: `none` is the probability of zero, and `some` the
-# probability of the other values. `f` has the weights of 0, by, 2 by, ... given that the variable is not zero, so its
-# first entry is 0.
+# The distribution of one variable on a lattice that begins with 0: `none` is the probability of zero, and `some` the
+# probability of the other values. `f` has the weights of the lattice's positions given that the variable is not zero,
+# so its first entry is 0.
 size_on_lattice <- function(size) {
-  value <- values_of(size)
   weights <- prob_of(size)
   possible <- which(weights > 0)
-  if (length(possible) == 0L || value[[possible[[1L]]]] < 0) {
+  if (length(possible) == 0L || values_of(size, possible[[1L]]) < 0) {
     stop_input("size",
       if (length(possible) == 0L) "has no probability that a double can hold" else "has negative values", ", such as ",
-      show_value(value[[1L]]))
+      show_value(size$from))
   }
-  step <- if (length(value) > 1L) step_of(size) else NULL
-  # If the first value is not a multiple of the step, a shorter step is used that divides both.
-  first <- value[[possible[[1L]]]]
-  off_step <- function() abs(first / step - round(first / step)) > 64 * .Machine$double.eps * (1 + first / step)
-  if (first > 0 && (is.null(step) || off_step())) {
-    step <- if (is.null(step)) first else common_step(c(step, first))
-  }
-  if (is.null(step)) step <- 1
-  at <- round(value[possible] / step)
+  lattice <- lattice_of(size)
+  if (length(possible) == 1L) lattice$step <- 0
+  # A step that divides the first value, too.
+  first <- lattice$origin + lattice$step * (positions_of(size, possible[[1L]]))
+  whole <- first + lattice$step * (positions_of(size, possible) - positions_of(size, possible[[1L]]))
+  step <- common_divisor(c(lattice$step, first))
+  if (step == 0) step <- lattice$parts
+  at <- whole / step
   check_result_size(at[[length(at)]] + 1, NULL, "probabilities")
   none <- if (at[[1L]] == 0) weights[[possible[[1L]]]] else 0
   others <- possible[at > 0]
@@ -160,7 +158,7 @@ size_on_lattice <- function(size) {
   none <- none / (none + total)
   f <- numeric(at[[length(at)]] + 1)
   f[at[at > 0] + 1] <- if (total > 0) weights[others] / total
-  list(f = f, by = step, none = none, some = some)
+  list(f = f, lattice = new_lattice(0, step, lattice$parts), none = none, some = some)
 }
 
 number_weights <- function(number) {
@@ -195,7 +193,7 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run) {
   }
   g <- first_of_power(g, counting$parts, outputs, accuracy, run)
   if (!is.null(zero)) g <- c(zero + scale * counting$moved, scale * g[-1L])
-  trim_compound(g, size$by, tail / 2)
+  trim_compound(g, size$lattice, tail / 2)
 }
 
 # The `accuracy` of one convolution whose error enters the result `times` times. It is not set below 1e-13, because no
@@ -227,11 +225,10 @@ first_of_sum <- function(x, y, outputs, accuracy, run) {
 }
 
 # The distribution without its upper tail and without impossible values before the first possible one.
-trim_compound <- function(g, by, tail) {
+trim_compound <- function(g, lattice, tail) {
   upper <- native(C_pmf_cumulate, g, FALSE, TRUE, resolve_run("cpu", work = 0))
   last <- max(which(upper > tail))
-  first <- which(g > 0)[[1L]]
-  new_pmf(g[seq(first, last)], (first - 1) * by, FALSE, by)
+  from_first_possible(g[seq_len(last)], lattice)
 }
 
 # sum_n p_n f^n for any p, by blocks of powers (Paterson and Stockmeyer 1973): the powers of f up to b are
@@ -266,7 +263,7 @@ compound_of_any <- function(p, size, tail, accuracy, run) {
       result <- add_scaled(result, if (j == 0) 1 else power[[j]], p[[first + j + 1]])
     }
   }
-  trim_compound(result, size$by, tail / 2)
+  trim_compound(result, size$lattice, tail / 2)
 }
 
 add_scaled <- function(sum, x, weight) {

@@ -70,10 +70,9 @@ as_weighted <- function(x, argument, log) {
 # The same for sparse distributions, and for other steps and first values than whole numbers: each value of x is
 # paired with the value of y that is left of the total.
 condition_positions <- function(x, y, total, inside, log) {
-  by <- common_step(c(step_of(x), step_of(y)))
-  at <- positions_by(x, by)
-  left <- lattice_positions_of_total(x, y, by, total) - at
-  pair <- entry_by(y, left, by)
+  shared <- lattice_of_sum(list(x, y))
+  left <- positions_of_totals(shared$lattice, total) - positions_of(x) * shared$times[[1L]]
+  pair <- entry_by(y, left, shared$times[[2L]])
   x_at <- which(!is.na(pair))
   y_at <- pair[x_at]
   result <- NULL
@@ -90,16 +89,16 @@ condition_positions <- function(x, y, total, inside, log) {
   }
   backward <- rev(seq_along(y_at))
   list(
-    x = from_positions(positions_of(x, x_at), result, x$from, step_of(x), log),
-    y = from_positions(positions_of(y, y_at[backward]), result[backward], y$from, step_of(y), log)
+    x = from_positions(positions_of(x, x_at), result, lattice_of(x), log),
+    y = from_positions(positions_of(y, y_at[backward]), result[backward], lattice_of(y), log)
   )
 }
 
-# The position of the total on the lattice of the sum, or NA if it is not on the lattice.
-lattice_positions_of_total <- function(x, y, by, total) {
-  at <- (total - (x$from + y$from)) / by
-  slack <- pmin(0.25, 64 * .Machine$double.eps * (1 + (abs(total) + abs(x$from) + abs(y$from)) / by))
-  ifelse(abs(at - round(at)) <= slack, round(at), NA_real_)
+# The positions of totals on the lattice of the sum, NA for those that are not on it.
+positions_of_totals <- function(lattice, totals) {
+  near <- nearest_position(lattice, totals)
+  near$position[which(!near$there)] <- NA
+  near$position
 }
 
 check_total <- function(total) {
@@ -134,29 +133,31 @@ joint_table <- function(x, y, totals = NULL, given = FALSE) {
   x <- as_pmf(x, "x")
   y <- as_pmf(y, "y")
   given <- check_flag(given, "given")
-  by <- common_step(c(step_of(x), step_of(y)))
+  shared <- lattice_of_sum(list(x, y))
   can_x <- is_possible(x)
   can_y <- is_possible(y)
   if (is.null(totals)) {
-    last <- round(last_position(x) * step_of(x) / by) + round(last_position(y) * step_of(y) / by)
+    at_x <- positions_of(x) * shared$times[[1L]]
+    at_y <- positions_of(y) * shared$times[[2L]]
+    last <- max(at_x) + max(at_y)
     check_result_size((last + 1) * size_of(x), NULL, "probabilities")
     positions <- seq_len(last + 1) - 1
-    if (given) positions <- sort(unique(as.vector(outer(positions_by(x, by)[can_x], positions_by(y, by)[can_y], "+"))))
-    totals <- lattice_value(new_pmf(1, x$from + y$from, FALSE, by), positions)
+    if (given) positions <- sort(unique(as.vector(outer(at_x[can_x], at_y[can_y], "+"))))
+    totals <- lattice_value(shared$lattice, positions)
   } else {
     totals <- check_values(totals, "totals")
     if (any(!is.finite(totals))) stop_input("totals", "has the entry ", show_value(totals[!is.finite(totals)][[1L]]))
   }
   weight_x <- prob_of(x)
   weight_y <- prob_of(y)
-  at <- positions_by(x, by)
-  position <- lattice_positions_of_total(x, y, by, totals)
+  at <- positions_of(x) * shared$times[[1L]]
+  position <- positions_of_totals(shared$lattice, totals)
   row <- function(i) {
-    together <- weight_x[[i]] * weight_y[entry_by(y, position - at[[i]], by)]
+    together <- weight_x[[i]] * weight_y[entry_by(y, position - at[[i]], shared$times[[2L]])]
     ifelse(is.na(together), 0, together)
   }
   column <- function(total) {
-    pair <- entry_by(y, lattice_positions_of_total(x, y, by, total) - at, by)
+    pair <- entry_by(y, positions_of_totals(shared$lattice, total) - at, shared$times[[2L]])
     result <- numeric(length(at))
     met <- which(!is.na(pair))
     result[met] <- weight_x[met] * weight_y[pair[met]]

@@ -148,14 +148,12 @@ as_pmf <- function(x, argument) {
 convolve_distributions <- function(x, y, log, accuracy, backend, threads) {
   inside <- is_log(x) || is_log(y) || isTRUE(log)
   log <- if (is.null(log)) inside else log
-  by <- step_of(x)
-  if (is_sparse(x) || is_sparse(y) || by != step_of(y)) {
-    by <- common_step(c(by, step_of(y)))
-    return(as_log(add_positions(x, y, by, inside, accuracy, resolve_run(backend, threads)), log))
+  shared <- lattice_of_sum(list(x, y))
+  if (is_sparse(x) || is_sparse(y) || any(shared$times != 1)) {
+    return(as_log(add_positions(x, y, inside, accuracy, resolve_run(backend, threads)), log))
   }
-  from <- check_from(x$from + y$from, by)
   result <- convolve_vectors(prob_of(x, inside), prob_of(y, inside), inside, accuracy, backend, threads)
-  new_pmf(if (inside && !log) exp_of(result) else result, from, log, by)
+  on_lattice(if (inside && !log) exp_of(result) else result, shared$lattice, log)
 }
 
 # Two vectors of weights or of logarithms. The entry checks whether they can be used.

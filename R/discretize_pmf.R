@@ -102,11 +102,13 @@ check_limit <- function(limit, deductible, by) {
   if (limit <= deductible) {
     stop_input("limit", "is ", show_value(limit), ", not above `deductible`, ", show_value(deductible))
   }
-  steps <- (limit - deductible) / by
-  if (is.finite(steps) && abs(steps - round(steps)) > 1e-9 * max(1, steps)) {
-    stop_input("limit", "less `deductible` must be a multiple of `by`; it is ", show_value(signif(steps, 10)), " steps")
+  if (limit == Inf) return(Inf)
+  near <- nearest_position(read_lattice(deductible, by), limit)
+  if (!near$there) {
+    stop_input("limit", "less `deductible` must be a multiple of `by`; it is ",
+      show_value(signif((limit - deductible) / by, 10)), " steps")
   }
-  if (is.finite(steps)) max(round(steps), 1) else Inf
+  near$position
 }
 
 check_losses <- function(x) {
@@ -200,7 +202,7 @@ discretize_function <- function(loss, last, by, method) {
     stop_input("x", "is not a distribution function that rises to 1: its probabilities sum to ",
       format(total, digits = 8))
   }
-  new_pmf(prob / total, 0, FALSE, by)
+  on_lattice(prob / total, read_lattice(0, by), FALSE)
 }
 
 # Points and weights on (0, 1) of the rule of Gauss and Legendre with eight points: eigenvalues of a matrix (Golub and
@@ -237,10 +239,8 @@ discretize_losses <- function(x, weights, last, by, method, deductible, per) {
       stop_input("deductible", "is ", show_value(deductible), ", which no loss exceeds")
     }
   }
-  steps <- pmin(pmax(x - deductible, 0) / by, last)
-  # A loss that is a multiple of the step up to rounding is one.
-  whole <- abs(steps - round(steps)) <= 64 * .Machine$double.eps * pmax(steps, 1)
-  steps[whole] <- round(steps[whole])
+  near <- nearest_position(read_lattice(deductible, by), x)
+  steps <- pmin(pmax(ifelse(near$there, near$position, (x - deductible) / by), 0), last)
   check_result_size(max(steps) + 2, "by", "probabilities")
   below <- floor(steps)
   at <- switch(method,
@@ -251,7 +251,6 @@ discretize_losses <- function(x, weights, last, by, method, deductible, per) {
     weights <- c(weights * (1 - share), weights * share)
   }
   gathered <- gather_positions(at, weights / sum(weights), FALSE)
-  from_positions(c(if (gathered$at[[1L]] > 0) 0, gathered$at), c(if (gathered$at[[1L]] > 0) 0, gathered$weights), 0, by,
-    FALSE
-  )
+  zero <- if (gathered$at[[1L]] > 0) 0
+  from_positions(c(zero, gathered$at), c(zero, gathered$weights), read_lattice(0, by), FALSE)
 }

@@ -21,7 +21,12 @@
 #'
 #' @section Steps:
 #' The sum of variables with different steps lies on the longest step that divides both steps. With the steps 0.5 and
-#' 0.2 this is 0.1. Multiples are checked to 13 digits, so that there always is such a step.
+#' 0.2 this is 0.1.
+#'
+#' Values are exact. A number that you give is read as the decimal fraction or the ratio that it is up to rounding:
+#' 0.1 + 0.2 is 0.3, and 1 / 3 is a third. All functions then compute with whole numbers, so `x + 0.1 + 0.2` and
+#' `x + 0.3` are [identical()]. Steps such as pi and e have no common step that doubles can count. Their ratio is taken
+#' to 13 digits.
 #'
 #' With `values`, the distribution is on any numbers whose distances are multiples of some step. A few values far
 #' apart are kept as they are, without the impossible values in between. So are their sums.
@@ -75,7 +80,8 @@
 #'   must be empty.
 #'
 #' @return An object of class `pmf`: a list of `prob` (or of `log_prob`, natural logarithms) and `from`. It also has
-#'   `by` if the step is not 1, and, for a few values far apart, `at`: their distances from `from` in steps.
+#'   `by` if the step is not 1, `parts` if `from` and `by` are fractions (both are whole numbers divided by it), and,
+#'   for a few values far apart, `at`: their distances from `from` in steps.
 #'
 #'   `as.data.frame()` and `as.matrix()` give the columns `value` and `prob` or `log_prob`.
 #'
@@ -91,7 +97,7 @@
 #'   \item a table whose names are not numbers, and a vector of whose names only some are numbers (the message shows
 #'     the first that is not);
 #'   \item `+` or `-` with anything but a distribution or one number;
-#'   \item sums of variables whose steps are unequal but have a relative difference below 1e-12;
+#'   \item sums of variables whose steps have no common step of which 2^53 reach all values;
 #'   \item any other operator, and functions of numbers such as `exp()`.
 #' }
 #' @seealso [convolve_pmf()], [sum_pmf()], [rep_sum_pmf()] and [condition_on_sum_pmf()] for sums; [dpmf()] for
@@ -129,15 +135,14 @@ pmf <- function(prob, from = 0, log = FALSE, normalize = FALSE, tolerance = 1e-8
   if (!placed) values <- read$values
   if (is.null(values)) {
     by <- check_number(by, "by", min = 0)
-    from <- check_first(from, by)
-    if (placed) check_values_agree("from", from + by * (seq_along(prob) - 1), read)
+    lattice <- read_lattice(check_first(from, by), by)
+    if (placed) check_values_agree("from", lattice_value(lattice, seq_along(prob) - 1), read)
   } else {
     if (!missing(from)) stop_input("from", "and `values` are both given: the values say where they begin")
     source <- if (placed) "values" else read$source
     values <- check_pmf_values(values, length(prob), source)
     if (placed) check_values_agree("values", values, read)
-    by <- if (missing(by)) step_of_values(values, source) else check_number(by, "by", min = 0)
-    at <- check_on_step(values, by, source)
+    found <- lattice_of_values(values, if (!missing(by)) check_number(by, "by", min = 0), source)
   }
   total <- total_weight(prob, log)
   distance <- abs(total - !log)
@@ -149,7 +154,7 @@ pmf <- function(prob, from = 0, log = FALSE, normalize = FALSE, tolerance = 1e-8
       if (log) "0" else "1", " to within ", format(tolerance), "; normalize = TRUE divides by the sum"
     )
   }
-  if (is.null(values)) new_pmf(prob, from, log, by) else pmf_at(prob, at, min(values), log, by)
+  if (is.null(values)) on_lattice(prob, lattice, log) else pmf_at(prob, found$at, found$lattice, log)
 }
 
 # How far the sum of a distribution's probabilities may be from 1. All functions take the probabilities as they
@@ -175,15 +180,20 @@ check_pmf_values <- function(values, size, argument = "values") {
   as.double(values)
 }
 
-# The longest step that divides all distances between these values. They must be whole numbers or decimal fractions.
-step_of_values <- function(values, argument = "values") {
-  distance <- (if (is.unsorted(values)) sort(values) else values) - min(values)
-  distance <- distance[-1L][diff(distance) > 0]
-  if (length(distance) == 0L) return(1)
+# The lattice of these values, and their positions. Without a step the values must be whole numbers or decimal
+# fractions, and the step is the longest that divides all their distances.
+lattice_of_values <- function(values, by = NULL, argument = "values") {
+  first <- min(values)
+  if (!is.null(by)) return(list(lattice = read_lattice(first, by), at = positions_on_step(values, first, by, argument)))
+  distance <- values - first
   for (scale in 10^(0:9)) {
     whole <- round(distance * scale)
     slack <- 8 * .Machine$double.eps * scale * max(abs(values), distance)
-    if (max(whole) < 2^52 && all(abs(whole - distance * scale) <= slack)) return(common_whole_step(whole) / scale)
+    if (max(whole) < 2^52 && all(abs(whole - distance * scale) <= slack)) {
+      step <- common_divisor(whole)
+      if (step == 0) return(list(lattice = read_lattice(first, 1), at = whole))
+      return(list(lattice = read_lattice(first, step / scale), at = whole / step))
+    }
   }
   # More decimals, if the values are exactly what they print with 15 digits. Rounding errors of positions up to 2^47 are
   # less than a tenth, so that none becomes its neighbour.
@@ -191,25 +201,17 @@ step_of_values <- function(values, argument = "values") {
     whole <- round(values * scale)
     if (max(abs(whole)) > 1e15) break
     if (all(whole / scale == values)) {
-      step <- common_whole_step(unique(whole - min(whole)))
-      if (max(abs(whole)) <= 2^47 * step) return(step / scale)
+      origin <- min(whole)
+      step <- common_divisor(whole - origin)
+      if (max(abs(whole)) <= 2^47 * step) {
+        return(list(lattice = new_lattice(origin, step, scale), at = (whole - origin) / step))
+      }
     }
   }
   stop_input(argument, "are neither whole numbers nor decimal fractions: give the step, `by`")
 }
 
-# The longest step that divides these whole numbers, of which not all are 0.
-common_whole_step <- function(whole) {
-  step <- 0
-  for (one in whole[whole > 0]) {
-    step <- if (step == 0) one else common_step_of_two(one, step)
-    if (step == 1) break
-  }
-  step
-}
-
-check_on_step <- function(values, by, argument = "values") {
-  first <- min(values)
+positions_on_step <- function(values, first, by, argument) {
   at <- (values - first) / by
   off <- which(abs(at - round(at)) > 1e-6 + 8 * .Machine$double.eps * (abs(values) + abs(first)) / by)
   if (length(off) > 0L || max(at) > 2^52 || abs(first) > 2^52 * min(by, 1)) {
@@ -221,9 +223,9 @@ check_on_step <- function(values, by, argument = "values") {
 }
 
 # A distribution from weights at positions in any order.
-pmf_at <- function(weights, at, from, log, by) {
+pmf_at <- function(weights, at, lattice, log) {
   gathered <- gather_positions(at, weights, log)
-  from_positions(gathered$at, gathered$weights, from, by, log)
+  from_positions(gathered$at, gathered$weights, lattice, log)
 }
 
 # A double vector without attributes. If `weights` is one already, it is returned unchecked: the compiled code finds

@@ -146,7 +146,7 @@ rpmf <- function(n, dist, seed = NULL) {
   weights <- relative_weights(dist)
   sums <- native(C_pmf_cumulate, weights, FALSE, FALSE, resolve_run("cpu", work = 0))
   position <- native(C_pmf_draw, sums, n, seed)
-  lattice_value(dist, if (is_sparse(dist)) dist$at[position + 1] else position)
+  values_of(dist, position + 1)
 }
 
 #' @rdname pmf_distribution

@@ -76,13 +76,12 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, backend = NULL, thread
   x <- lapply(seq_along(x), function(i) as_pmf(x[[i]], element_name(i)))
   inside <- any(vapply(x, is_log, NA)) || isTRUE(log)
   log <- if (is.null(log)) inside else log
-  by <- step_of(x[[1L]])
-  if (any(vapply(x, is_sparse, NA)) || any(vapply(x, step_of, 0) != by)) {
+  shared <- lattice_of_sum(x)
+  if (any(vapply(x, is_sparse, NA)) || any(shared$times != 1)) {
     return(as_log(add_many_positions(x, inside, accuracy, run), log))
   }
-  from <- check_from(sum(vapply(x, function(one) one$from, 0)), by = by)
   result <- sum_vectors(lapply(x, prob_of, log = inside), inside, accuracy, run)
-  new_pmf(if (inside && !log) exp_of(result) else result, from, log, by)
+  on_lattice(if (inside && !log) exp_of(result) else result, shared$lattice, log)
 }
 
 element_name <- function(i) sprintf("x[[%d]]", i)
@@ -132,10 +131,11 @@ rep_sum_pmf <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, 
   check_pmf(x, "x")
   inside <- is_log(x) || isTRUE(log)
   log <- if (is.null(log)) is_log(x) else log
-  from <- check_from(x$from * times, by = step_of(x))
+  lattice <- lattice_of(x)
+  lattice <- sum_lattice(lattice$origin * times, lattice$step, lattice$parts)
   if (is_sparse(x) && times > 0) return(as_log(repeat_positions(x, times, inside, accuracy, run), log))
   result <- repeat_vector(prob_of(x, inside), times, inside, accuracy, run)
-  new_pmf(if (inside && !log) exp_of(result) else result, from, log, step_of(x))
+  on_lattice(if (inside && !log) exp_of(result) else result, lattice, log)
 }
 
 repeat_vector <- function(x, times, log, accuracy, run) {
@@ -157,7 +157,7 @@ repeat_vector <- function(x, times, log, accuracy, run) {
 
 # The sum of copies of a sparse distribution, by repeated doubling.
 repeat_positions <- function(x, times, log, accuracy, run) {
-  add <- function(x, y) add_positions(x, y, step_of(x), log, accuracy, run)
+  add <- function(x, y) add_positions(x, y, log, accuracy, run)
   result <- NULL
   repeat {
     if (times %% 2 == 1) {
