@@ -35,7 +35,8 @@
 #'   the mean.
 #' @param zero if given, the probability that the number is 0. The probabilities of the other numbers are scaled
 #'   accordingly.
-#' @param tail the probability of larger values that may be left out, from 1e-300 to 1e-8.
+#' @param tail the probability of larger values that may be left out, from 1e-300 to 1e-8, or 0 for the whole
+#'   range of doubles.
 #' @inheritParams convolve_pmf
 #' @return A [pmf()] of probabilities (not logarithms).
 #' @section Errors:
@@ -70,7 +71,7 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
                          backend = NULL, threads = NULL) {
   require_arguments("number", "size")
   check_pmf(size, "size")
-  tail <- check_tail(tail, FALSE)
+  tail <- check_tail(tail)
   accuracy <- check_accuracy(accuracy)
   run <- resolve_run(backend, threads)
   if (!is.null(zero)) zero <- check_number(zero, "zero", min = 0, max = 1, open = FALSE)
@@ -78,12 +79,15 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
     lambda = !missing(lambda), trials = !missing(trials), successes = !missing(successes), prob = !missing(prob),
     mu = !missing(mu)
   )
+  given_size <- size
   size <- size_on_lattice(size)
   if (inherits(number, "pmf")) {
     check_pmf(number, "number")
     refuse_parameters(given, character(), "a distribution")
     if (!is.null(zero)) number <- zero_modify_pmf(number, zero)
-    return(compound_of_any(number_weights(number), size, tail, accuracy, run))
+    total <- compound_of_any(number_weights(number), size, tail, accuracy, run)
+    each <- mean(number)
+    return(leave_out(total, left_out_compound(total, number, given_size, each)))
   }
   number <- check_choice(number, "number", c("poisson", "binomial", "negative_binomial", "geometric", "logarithmic"))
   taken <- switch(number,
@@ -111,7 +115,18 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
   if (!is.null(zero) && zero < 1 && counting$certain_zero) {
     stop_input("zero", "is ", show_value(zero), ", but the number is always 0 and has no other probabilities to scale")
   }
-  compound_by_name(counting, size, zero, tail, accuracy, run)
+  total <- compound_by_name(counting, size, zero, tail, accuracy, run)
+  expected <- counting$mean / max(size$some, 1e-300) * if (is.null(zero)) 1 else (1 - zero) / counting$some
+  leave_out(total, left_out_compound(total, NULL, given_size, expected))
+}
+
+# What the total itself leaves out, what the number leaves out, and for each of the `expected` variables what one leaves
+# out.
+left_out_compound <- function(total, number, size, expected) {
+  bounds <- left_out_of(size) + if (expected > 0) log(expected) else -Inf
+  above <- left_out_of(total)[[2L]]
+  if (!is.null(number)) above <- log_sum(c(above, left_out_of(number)))
+  c(bounds[[1L]], log_sum(c(above, bounds[[2L]])))
 }
 
 odds_of_failure <- function(prob) {
@@ -180,7 +195,7 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run) {
   largest <- if (is.null(counting$power)) Inf else counting$parts
   # Modifying the probability of zero scales the tail, too.
   scale <- if (is.null(zero)) 1 else (1 - zero) / counting$some
-  outputs <- outputs_to_tail(counting, largest, size$f, log(tail / 2) - log(max(scale, 1)))
+  outputs <- outputs_to_tail(counting, largest, size$f, log_tail(tail) - log(2) - log(max(scale, 1)))
   check_result_size(outputs, "tail", "probabilities", copies = result_copies(FALSE, accuracy))
   f <- size$f[seq_len(min(length(size$f), outputs))]
   # All but the widest eighth of the steps of the recursion are direct sums.
@@ -193,7 +208,7 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run) {
   }
   g <- first_of_power(g, counting$parts, outputs, accuracy, run)
   if (!is.null(zero)) g <- c(zero + scale * counting$moved, scale * g[-1L])
-  trim_compound(g, size$lattice, tail / 2)
+  trim_compound(g, size$lattice, tail, outputs <= largest * (length(size$f) - 1))
 }
 
 # The `accuracy` of one convolution whose error enters the result `times` times. It is not set below 1e-13, because no
@@ -224,11 +239,14 @@ first_of_sum <- function(x, y, outputs, accuracy, run) {
   result
 }
 
-# The distribution without its upper tail and without impossible values before the first possible one.
-trim_compound <- function(g, lattice, tail) {
+# The distribution without its upper tail and without impossible values before the first possible one. `cut` says
+# whether `g` ends before the last possible value.
+trim_compound <- function(g, lattice, tail, cut) {
   upper <- native(C_pmf_cumulate, g, FALSE, TRUE, resolve_run("cpu", work = 0))
-  last <- max(which(upper > tail))
-  from_first_possible(g[seq_len(last)], lattice)
+  last <- max(which(upper > tail / 2))
+  trimmed <- if (last < length(g)) log(upper[[last + 1L]]) else -Inf
+  beyond <- log_sum(c(if (cut) log_tail(tail) - log(2), trimmed))
+  leave_out(from_first_possible(g[seq_len(last)], lattice), c(-Inf, beyond))
 }
 
 # sum_n p_n f^n for any p, by blocks of powers (Paterson and Stockmeyer 1973): the powers of f up to b are
@@ -245,7 +263,7 @@ compound_of_any <- function(p, size, tail, accuracy, run) {
     max(terms) + log(sum(exp(terms - max(terms))))
   }
   counting <- list(log_generating = log_generating, log_none = -Inf, mean = sum(n * p))
-  outputs <- outputs_to_tail(counting, most, size$f, log(tail / 2))
+  outputs <- outputs_to_tail(counting, most, size$f, log_tail(tail) - log(2))
   # sqrt(most) powers are fastest; fewer are kept if they would take more than 200 MB.
   block <- max(1, min(ceiling(sqrt(most)), floor(2.5e7 / outputs)))
   check_result_size(outputs * (block + 1), "tail", "probabilities of powers")
@@ -263,7 +281,7 @@ compound_of_any <- function(p, size, tail, accuracy, run) {
       result <- add_scaled(result, if (j == 0) 1 else power[[j]], p[[first + j + 1]])
     }
   }
-  trim_compound(result, size$lattice, tail / 2)
+  trim_compound(result, size$lattice, tail, outputs <= most * (length(size$f) - 1))
 }
 
 add_scaled <- function(sum, x, weight) {

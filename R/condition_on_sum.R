@@ -58,7 +58,17 @@ condition_on_sum_pmf <- function(x, y, total, log = NULL) {
       stop_input("total", "is ", show_value(total), ", a value that the sum takes with probability zero")
     }
   )
-  list(x = new_pmf(result, low, log), y = new_pmf(rev(result), total - high, log))
+  left_out <- left_out_given(x, y, x_at, y_at)
+  list(
+    x = leave_out(new_pmf(result, low, log), left_out), y = leave_out(new_pmf(rev(result), total - high, log), left_out)
+  )
+}
+
+# What is left out of either variable given the sum, which is the sum of these pairs of entries.
+left_out_given <- function(x, y, x_at, y_at) {
+  left_out <- left_out_together(list(x, y))
+  if (all(left_out == -Inf)) return(left_out)
+  on_both_sides(left_out) - total_weight(prob_of(x, TRUE)[x_at] + prob_of(y, TRUE)[y_at], TRUE)
 }
 
 # A vector holds the weights of 0, 1, ..., or their logarithms with log = TRUE.
@@ -88,9 +98,10 @@ condition_positions <- function(x, y, total, inside, log) {
     stop_input("total", "is ", show_value(total), ", a value that the sum takes with probability zero")
   }
   backward <- rev(seq_along(y_at))
+  left_out <- left_out_given(x, y, x_at, y_at)
   list(
-    x = from_positions(positions_of(x, x_at), result, lattice_of(x), log),
-    y = from_positions(positions_of(y, y_at[backward]), result[backward], lattice_of(y), log)
+    x = leave_out(from_positions(positions_of(x, x_at), result, lattice_of(x), log), left_out),
+    y = leave_out(from_positions(positions_of(y, y_at[backward]), result[backward], lattice_of(y), log), left_out)
   )
 }
 

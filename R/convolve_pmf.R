@@ -153,7 +153,8 @@ convolve_distributions <- function(x, y, log, accuracy, backend, threads) {
     return(as_log(add_positions(x, y, inside, accuracy, resolve_run(backend, threads)), log))
   }
   result <- convolve_vectors(prob_of(x, inside), prob_of(y, inside), inside, accuracy, backend, threads)
-  on_lattice(if (inside && !log) exp_of(result) else result, shared$lattice, log)
+  leave_out(on_lattice(if (inside && !log) exp_of(result) else result, shared$lattice, log),
+    left_out_together(list(x, y)))
 }
 
 # Two vectors of weights or of logarithms. The entry checks whether they can be used.

@@ -80,9 +80,11 @@ discretize_pmf <- function(x, by, method = c("rounding", "lower", "upper", "unbi
     return(discretize_function(loss, last, by, method))
   }
   check_dots_empty(...)
+  left_out <- nothing_left_out
   if (!is.null(to)) stop_input("to", "is for distribution functions; `limit` limits observed losses")
   if (inherits(x, "pmf")) {
     check_pmf(x, "x")
+    left_out <- on_both_sides(left_out_of(x))
     if (!is.null(weights)) stop_input("weights", "are for observed losses, not for a distribution")
     weights <- relative_weights(x)
     x <- values_of(x)
@@ -93,7 +95,7 @@ discretize_pmf <- function(x, by, method = c("rounding", "lower", "upper", "unbi
       stop_input("weights", sprintf("has %.0f entries for %.0f losses", length(weights), length(x)))
     }
   }
-  discretize_losses(x, weights, last, by, method, deductible, per)
+  leave_out(discretize_losses(x, weights, last, by, method, deductible, per), left_out)
 }
 
 # The largest payment in steps, Inf without a limit.

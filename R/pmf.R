@@ -347,6 +347,8 @@ in_console.pmf <- function(x, digits = 4, ...) {
     paste(vapply(summary$quantiles[3:5], format_value, ""), collapse = ", "), "\n",
     sep = ""
   )
+  left_out <- format_left_out(x)
+  if (!is.null(left_out)) cat(left_out, "\n", sep = "")
   most <- 10L
   size <- size_of(x)
   # Ten values about the mode, or all values if there are no more.

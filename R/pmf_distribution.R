@@ -58,6 +58,10 @@ dpmf <- function(x, dist, log = FALSE) {
   result <- rep(if (log) -Inf else 0, length(x))
   result[is.na(x)] <- NA_real_
   result[inside] <- weights[at[inside]]
+  if (!is.null(dist$family)) {
+    outside <- which(!inside & x == floor(x) & is.finite(x) & (x < dist$from | x > last_of(dist)))
+    result[outside] <- family_functions(dist$family)$density(x[outside], log)
+  }
   result
 }
 
@@ -69,16 +73,45 @@ ppmf <- function(q, dist, lower.tail = TRUE, log.p = FALSE) {
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
   q <- check_values(q, "q")
+  result <- tails_of(q, dist, lower.tail, log.p)
+  side <- if (lower.tail) 1L else 2L
+  bound <- left_out_of(dist)[[side]]
+  beyond <- is.finite(q) & (if (lower.tail) q < dist$from else q >= last_of(dist))
+  if (is.null(dist$family) && bound > -Inf && any(beyond)) {
+    warning("ppmf(): `dist` leaves out values ", if (lower.tail) "below" else "above",
+      " its range, with a probability of at most ", format_bound(bound), ". Tails beyond the range are given as ",
+      if (log.p) "-Inf" else "0", ".", call. = FALSE)
+  }
+  result
+}
+
+# The same without a warning. Beyond the range of a distribution by name its tails are exact.
+tails_of <- function(q, dist, lower.tail, log.p) {
   # Entry i is the probability of the first i - 1 values, or with an upper tail the probability of the other values.
   tail <- cumulative_weights(dist, upper = !lower.tail, log = log.p)
   nothing <- if (log.p) -Inf else 0
   tail <- if (lower.tail) c(nothing, tail) else c(tail, nothing)
-  tail[entries_up_to(dist, q) + 1]
+  result <- tail[entries_up_to(dist, q) + 1]
+  if (!is.null(dist$family)) {
+    beyond <- which(is.finite(q) & (q < dist$from | q >= last_of(dist)))
+    result[beyond] <- family_functions(dist$family)$tail_of(q[beyond], lower.tail, log.p)
+  }
+  result
 }
 
-# Sums up to or from each value. A sum that passes 1 by rounding is 1.
+# Sums up to or from each value. A sum that passes 1 by rounding is 1. The sums of a distribution by name begin with
+# what lies beyond its range.
 cumulative_weights <- function(dist, upper, log) {
   run <- resolve_run("cpu", work = 0)
+  outside <- outside_of(dist, upper, is_log(dist))
+  if (!is.null(outside)) {
+    weights <- weights_of(dist)
+    weights <- if (upper) c(weights, outside) else c(outside, weights)
+    sums <- native(C_pmf_cumulate, weights, is_log(dist), upper, run)
+    sums <- if (upper) sums[-length(sums)] else sums[-1L]
+    sums <- if (is_log(dist)) pmin(sums, 0) else pmin(sums, 1)
+    return(if (is_log(dist) == log) sums else if (log) base::log(sums) else exp(sums))
+  }
   if (is_log(dist)) {
     sums <- native(C_pmf_cumulate, dist$log_prob, TRUE, upper, run)
     by_blocks(length(sums), function(at) if (log) pmin(sums[at], 0) else pmin(exp(sums[at]), 1))

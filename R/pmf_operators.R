@@ -50,7 +50,8 @@ check_shift <- function(by, argument) {
 negate_pmf <- function(x) {
   lattice <- lattice_of(x)
   lattice$origin <- -(lattice$origin + lattice$step * last_position(x))
-  on_lattice(rev(weights_of(x)), lattice, is_log(x), if (is_sparse(x)) last_position(x) - rev(x$at))
+  at <- if (is_sparse(x)) last_position(x) - rev(x$at)
+  leave_out(on_lattice(rev(weights_of(x)), lattice, is_log(x), at), rev(left_out_of(x)))
 }
 
 shift_pmf <- function(x, by) {
@@ -60,7 +61,7 @@ shift_pmf <- function(x, by) {
     stop_input("from", "of the shifted distribution would be ", show_value(from), ", beyond 2^52",
       if (step_of(x) < 1) " of its steps")
   }
-  on_lattice(weights_of(x), lattice, is_log(x), x$at)
+  leave_out(on_lattice(weights_of(x), lattice, is_log(x), x$at), left_out_of(x))
 }
 
 shifted_lattice <- function(lattice, by) {
@@ -96,7 +97,8 @@ scale_pmf <- function(x, times, argument, operator) {
   }
   ratio <- as_ratio(times)
   if (operator == "/") ratio <- rev(ratio)
-  on_lattice(weights_of(x), scaled_lattice(lattice_of(x), ratio, from, step), is_log(x), x$at)
+  lattice <- scaled_lattice(lattice_of(x), ratio, from, step)
+  leave_out(on_lattice(weights_of(x), lattice, is_log(x), x$at), left_out_of(x))
 }
 
 # Rounded to `from` and `by` if numerator and denominator have no common parts below 2^53.

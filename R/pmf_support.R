@@ -112,6 +112,11 @@ sum_lattice <- function(origin, step, parts) {
 
 # The lattice of the sum of distributions, with the number of `times` that its step is contained in each of theirs.
 lattice_of_sum <- function(all) {
+  simple <- all(vapply(all, function(x) is.null(x$by) && is.null(x$parts) && x$from == floor(x$from), NA))
+  if (simple) {
+    origin <- sum(vapply(all, `[[`, 0, "from"))
+    return(list(lattice = sum_lattice(origin, 1, 1), times = rep(1, length(all))))
+  }
   shared <- common_lattice(lapply(all, lattice_of), vapply(all, last_position, 0), apart = FALSE)
   list(lattice = sum_lattice(sum(shared$origin), shared$step, shared$parts), times = shared$times)
 }
@@ -208,7 +213,8 @@ add_positions <- function(x, y, log, accuracy, run) {
   if (wants_dense(positions, products)) {
     check_result_size(positions, NULL, "probabilities", copies = result_copies(log, accuracy))
     parts <- list(dense_weights(x, times[[1L]], log), dense_weights(y, times[[2L]], log))
-    return(on_lattice(sum_vectors(parts, log, accuracy, run), shared$lattice, log))
+    sum <- on_lattice(sum_vectors(parts, log, accuracy, run), shared$lattice, log)
+    return(leave_out(sum, left_out_together(list(x, y))))
   }
   check_result_size(products, NULL, "products of probabilities", copies = 12)
   combine <- if (log) "+" else "*"
@@ -217,7 +223,7 @@ add_positions <- function(x, y, log, accuracy, run) {
   if (length(sum$at) == 0L) {
     stop_warpbayes("input", "all probabilities of the sum are below 5e-324: log = TRUE gives their logarithms")
   }
-  from_positions(sum$at, sum$weights, shared$lattice, log)
+  leave_out(from_positions(sum$at, sum$weights, shared$lattice, log), left_out_together(list(x, y)))
 }
 
 # The sum of many distributions. The two with the fewest values are added first.
@@ -233,5 +239,7 @@ add_many_positions <- function(all, log, accuracy, run) {
 # The same distribution on the log scale, or not.
 as_log <- function(x, log) {
   if (is_log(x) == log) return(x)
-  on_lattice(prob_of(x, log), lattice_of(x), log, x$at)
+  result <- on_lattice(prob_of(x, log), lattice_of(x), log, x$at)
+  result[c("left_out", "family")] <- x[c("left_out", "family")]
+  result
 }

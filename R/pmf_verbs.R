@@ -33,7 +33,7 @@ extreme_of_two <- function(x, y, which) {
   } else {
     x_part$here * y_part$with + x_part$beyond * y_part$here
   }
-  from_possible(at, weights, shared$lattice, log)
+  leave_out(from_possible(at, weights, shared$lattice, log), left_out_together(list(x, y)))
 }
 
 # For each of the positions `at` its probability (here), the probability of all positions up to and including it
@@ -126,7 +126,8 @@ truncate.pmf <- function(con, lower = -Inf, upper = Inf, outside = c("condition"
   inside <- seq(inside[[1L]], inside[[length(inside)]])
   total <- total_weight(weights[inside], log)
   weights <- if (log) weights[inside] - total else weights[inside] / total
-  from_positions(positions_of(con, inside), weights, lattice_of(con), log)
+  result <- from_positions(positions_of(con, inside), weights, lattice_of(con), log)
+  leave_out(result, left_out_of(con) - if (log) total else base::log(total))
 }
 
 # One number, which may be infinite.
@@ -158,6 +159,7 @@ mix_pmf <- function(x, weights) {
   weights <- weights[weights > 0]
   log <- any(vapply(x, is_log, NA))
   shared <- positions_together(x)
+  left_out <- left_out_together(x, base::log(weights))
   positions <- max(vapply(shared$at, max, 0)) + 1
   if (!log && wants_dense(positions, sum(vapply(x, size_of, 0L)))) {
     sums <- numeric(positions)
@@ -166,11 +168,11 @@ mix_pmf <- function(x, weights) {
       at <- shared$at[[i]] + 1
       sums[at] <- sums[at] + x[[i]]$prob * weights[[i]]
     }
-    return(from_first_possible(sums, shared$lattice))
+    return(leave_out(from_first_possible(sums, shared$lattice), left_out))
   }
   parts <- Map(function(one, weight) if (log) prob_of(one, TRUE) + log(weight) else one$prob * weight, x, weights)
   gathered <- gather_positions(unlist(shared$at), unlist(parts), log)
-  from_positions(gathered$at, gathered$weights, shared$lattice, log)
+  leave_out(from_positions(gathered$at, gathered$weights, shared$lattice, log), left_out)
 }
 
 # Weights of all positions of a lattice, without the impossible ones at either end.
@@ -196,7 +198,8 @@ zero_modify_pmf <- function(x, prob) {
     weights <- weights_of(x)[index]
     total <- total_weight(weights, log)
     weights <- if (log) weights - total else weights / total
-    x <- from_positions(positions_of(x, index), weights, lattice_of(x), log)
+    left_out <- left_out_of(x) - if (log) total else base::log(total)
+    x <- leave_out(from_positions(positions_of(x, index), weights, lattice_of(x), log), left_out)
   }
   mix_pmf(list(new_pmf(if (log) 0 else 1, 0, log), x), c(prob, 1 - prob))
 }

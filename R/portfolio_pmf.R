@@ -27,7 +27,8 @@
 #'   counts for all policies.
 #' @param class for a list of sizes, the index of each policy's size in this list.
 #' @param number `"bernoulli"` or `"poisson"`: see Details.
-#' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8.
+#' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8, or 0 for the whole range of
+#'   doubles.
 #' @inheritParams convolve_pmf
 #' @param factor a distribution: the common factor.
 #' @param given a function of one value of the factor that gives a distribution.
@@ -67,7 +68,7 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
                           backend = NULL, threads = NULL) {
   require_arguments("size", "prob")
   number <- check_choice(number, "number", c("bernoulli", "poisson"))
-  tail <- check_tail(tail, FALSE)
+  tail <- check_tail(tail)
   accuracy <- check_accuracy(accuracy)
   run <- resolve_run(backend, threads)
   prob <- check_claims(prob, number)
@@ -85,7 +86,7 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
     ))
   }
   # Each group, each number of claims in it, and each of the sums leaves out a share.
-  share <- max(tail / (4 * length(sizes)), 1e-300)
+  share <- if (tail == 0) 0 else max(tail / (4 * length(sizes)), 1e-300)
   # Zero is on the lattice, so that its step divides all sizes.
   lattice <- positions_together(c(list(new_pmf(1, 0, FALSE)), sizes))$lattice
   lattice$origin <- 0
@@ -107,7 +108,12 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
   })
   total <- add_without_tails(totals, share, accuracy, run)
   lattice$origin <- lattice$step * total$first
-  from_first_possible(total$weights, lattice)
+  # What the sizes leave out counts once for each expected claim.
+  expected <- vapply(used, sum, 0)
+  from_sizes <- left_out_together(sizes, log(expected))
+  leave_out(from_first_possible(total$weights, lattice), c(
+    log_sum(c(log_tail(tail), from_sizes[[1L]])), log_sum(c(log_tail(tail), from_sizes[[2L]]))
+  ))
 }
 
 check_claims <- function(prob, number) {
@@ -264,7 +270,7 @@ map_pmf <- function(x, f, by = NULL) {
       stop_input("f", "gives values that are neither whole numbers nor decimal fractions: give their step, `by`")
     })
   }
-  pmf_at(weights_of(x)[possible], found$at, found$lattice, is_log(x))
+  leave_out(pmf_at(weights_of(x)[possible], found$at, found$lattice, is_log(x)), on_both_sides(left_out_of(x)))
 }
 
 #' @rdname portfolio_pmf

@@ -81,7 +81,7 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, backend = NULL, thread
     return(as_log(add_many_positions(x, inside, accuracy, run), log))
   }
   result <- sum_vectors(lapply(x, prob_of, log = inside), inside, accuracy, run)
-  on_lattice(if (inside && !log) exp_of(result) else result, shared$lattice, log)
+  leave_out(on_lattice(if (inside && !log) exp_of(result) else result, shared$lattice, log), left_out_together(x))
 }
 
 element_name <- function(i) sprintf("x[[%d]]", i)
@@ -135,7 +135,7 @@ rep_sum_pmf <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, 
   lattice <- sum_lattice(lattice$origin * times, lattice$step, lattice$parts)
   if (is_sparse(x) && times > 0) return(as_log(repeat_positions(x, times, inside, accuracy, run), log))
   result <- repeat_vector(prob_of(x, inside), times, inside, accuracy, run)
-  on_lattice(if (inside && !log) exp_of(result) else result, lattice, log)
+  leave_out(on_lattice(if (inside && !log) exp_of(result) else result, lattice, log), left_out_of(x) + log(times))
 }
 
 repeat_vector <- function(x, times, log, accuracy, run) {

@@ -48,7 +48,8 @@
 #'
 #' *Sums of discrete random variables:* [pmf()], [families][pmf_families], [convolve_pmf()], [sum_pmf()],
 #' [compound_pmf()], [portfolio_pmf()], [discretize_pmf()], [probabilities and draws][pmf_distribution],
-#' [verbs][pmf_verbs], [expected_value()], [condition_on_sum_pmf()], [joint_table()], [plot][plot.pmf()].
+#' [verbs][pmf_verbs], [expected_value()], [condition_on_sum_pmf()], [joint_table()], [left_out_pmf()],
+#' [plot][plot.pmf()].
 #'
 #' *Draws:* [rcategorical()], [rpolyagamma()], [dpolyagamma()], [polyagamma_mean()], [polyagamma_step()],
 #' [polyagamma_from_BayesLogit], [c_interface].
