@@ -125,8 +125,8 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
 left_out_compound <- function(total, number, size, expected) {
   bounds <- left_out_of(size) + if (expected > 0) log(expected) else -Inf
   above <- left_out_of(total)[[2L]]
-  if (!is.null(number)) above <- log_sum(c(above, left_out_of(number)))
-  c(bounds[[1L]], log_sum(c(above, bounds[[2L]])))
+  if (!is.null(number)) above <- log_of_sum(c(above, left_out_of(number)))
+  c(bounds[[1L]], log_of_sum(c(above, bounds[[2L]])))
 }
 
 odds_of_failure <- function(prob) {
@@ -192,7 +192,7 @@ number_weights <- function(number) {
 
 compound_by_name <- function(counting, size, zero, tail, accuracy, run) {
   if (size$some == 0 || counting$certain_zero || identical(zero, 1)) return(new_pmf(1, 0, FALSE))
-  largest <- if (is.null(counting$power)) Inf else counting$parts
+  largest <- if (is.null(counting$trial)) Inf else counting$parts
   # Modifying the probability of zero scales the tail, too.
   scale <- if (is.null(zero)) 1 else (1 - zero) / counting$some
   outputs <- outputs_to_tail(counting, largest, size$f, log_tail(tail) - log(2) - log(max(scale, 1)))
@@ -200,11 +200,11 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run) {
   f <- size$f[seq_len(min(length(size$f), outputs))]
   # All but the widest eighth of the steps of the recursion are direct sums.
   reach <- if (accuracy == 0) length(f) else min(length(f), outputs / 8)
-  check_operations(if (is.null(counting$power)) outputs * reach / 2 else outputs, "size")
-  g <- if (is.null(counting$power)) {
+  check_operations(if (is.null(counting$trial)) outputs * reach / 2 else outputs, "size")
+  g <- if (is.null(counting$trial)) {
     native(C_pmf_compound, f, counting$panjer, outputs, accuracy, fourier_cache(), run)
   } else {
-    c(1 - counting$power, counting$power * f[-1L])
+    c(counting$trial[[1L]], counting$trial[[2L]] * f[-1L])
   }
   g <- first_of_power(g, counting$parts, outputs, accuracy, run)
   if (!is.null(zero)) g <- c(zero + scale * counting$moved, scale * g[-1L])
@@ -245,7 +245,7 @@ trim_compound <- function(g, lattice, tail, cut) {
   upper <- native(C_pmf_cumulate, g, FALSE, TRUE, resolve_run("cpu", work = 0))
   last <- max(which(upper > tail / 2))
   trimmed <- if (last < length(g)) log(upper[[last + 1L]]) else -Inf
-  beyond <- log_sum(c(if (cut) log_tail(tail) - log(2), trimmed))
+  beyond <- log_of_sum(c(if (cut) log_tail(tail) - log(2), trimmed))
   leave_out(from_first_possible(g[seq_len(last)], lattice), c(-Inf, beyond))
 }
 

@@ -5,7 +5,7 @@ nothing_left_out <- c(-Inf, -Inf)
 
 left_out_of <- function(x) if (is.null(x$left_out)) nothing_left_out else x$left_out
 
-log_sum <- function(logs) {
+log_of_sum <- function(logs) {
   largest <- max(logs)
   if (is.finite(largest)) largest + log(sum(exp(logs - largest))) else largest
 }
@@ -14,11 +14,11 @@ log_sum <- function(logs) {
 left_out_together <- function(all, log_weights = numeric(length(all))) {
   if (all(vapply(all, function(x) is.null(x$left_out), NA))) return(nothing_left_out)
   bounds <- mapply(function(x, weight) left_out_of(x) + weight, all, log_weights)
-  c(log_sum(bounds[1L, ]), log_sum(bounds[2L, ]))
+  c(log_of_sum(bounds[1L, ]), log_of_sum(bounds[2L, ]))
 }
 
 # What is left out in the midst of a distribution counts on both sides.
-on_both_sides <- function(bounds) rep(log_sum(bounds), 2L)
+on_both_sides <- function(bounds) rep(log_of_sum(bounds), 2L)
 
 leave_out <- function(x, bounds) {
   if (any(bounds > -Inf)) x$left_out <- pmin(bounds, 0)
@@ -52,9 +52,9 @@ format_left_out <- function(x) {
 #' improbable values. `left_out_pmf()` says how probable the values that were left out are at most. The probability of
 #' any event is right to within the sum of both numbers, apart from rounding.
 #'
-#' A distribution by name ([pmf_families]) also knows the exact probabilities beyond its range: [dpmf()] and [ppmf()] give
-#' them. Other distributions have none. `ppmf()` warns if it is asked for a tail beyond the range of a distribution that
-#' was cut there.
+#' A distribution by name ([pmf_families]) also knows the exact probabilities beyond its range: [dpmf()] and [ppmf()]
+#' give them. Other distributions have none. `ppmf()` warns if it is asked for a tail beyond the range of a distribution
+#' that was cut there.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param log whether to give natural logarithms.

@@ -112,7 +112,7 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
   expected <- vapply(used, sum, 0)
   from_sizes <- left_out_together(sizes, log(expected))
   leave_out(from_first_possible(total$weights, lattice), c(
-    log_sum(c(log_tail(tail), from_sizes[[1L]])), log_sum(c(log_tail(tail), from_sizes[[2L]]))
+    log_of_sum(c(log_tail(tail), from_sizes[[1L]])), log_of_sum(c(log_tail(tail), from_sizes[[2L]]))
   ))
 }
 
