@@ -29,7 +29,8 @@
 #' to 13 digits.
 #'
 #' With `values`, the distribution is on any numbers whose distances are multiples of some step. A few values far
-#' apart are kept as they are, without the impossible values in between. So are their sums.
+#' apart are kept as they are, without the impossible values in between. So are their sums. The argument `tail` of
+#' [sum_pmf()] and [rep_sum_pmf()] leaves out improbable values.
 #'
 #' @section Tables, names and data frames:
 #' `pmf()` takes the values from `prob` if neither `from` nor `values` is given and `prob` is

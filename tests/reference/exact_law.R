@@ -1,6 +1,6 @@
 # Discrete distributions in exact arithmetic. A law is a list: `value` has whole numbers, of which the values are the
-# quotients by `parts`; `weight` has big numbers, of which the probabilities are the quotients by 2^bits. Big numbers are
-# the rows of a matrix: digits in base 2^20, the lowest first. All sums and products are exact.
+# quotients by `parts`; `weight` has big numbers, of which the probabilities are the quotients by 2^bits. Big numbers
+# are the rows of a matrix: digits in base 2^20, the lowest first. All sums and products are exact.
 
 big_base <- 2^20
 
