@@ -31,8 +31,8 @@
 #' @param lambda the mean of a Poisson number.
 #' @param trials,prob number of trials and probability of success of a binomial number. `prob` is also the parameter
 #'   of negative binomial, geometric and logarithmic numbers, as in [pmf_families].
-#' @param successes,mu for a negative binomial number, the `size` of [pmf_negative_binomial()] and, instead of `prob`,
-#'   the mean.
+#' @param successes,mu for a negative binomial number, the arguments of [pmf_negative_binomial()]; `mu` is the mean
+#'   instead of `prob`.
 #' @param zero if given, the probability that the number is 0. The probabilities of the other numbers are scaled
 #'   accordingly.
 #' @param tail the probability of larger values that may be left out, from 1e-300 to 1e-8, or 0 for the whole

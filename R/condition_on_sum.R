@@ -74,7 +74,7 @@ left_out_given <- function(x, y, x_at, y_at) {
 # A vector holds the weights of 0, 1, ..., or their logarithms with log = TRUE.
 as_weighted <- function(x, argument, log) {
   if (inherits(x, "pmf")) return(check_pmf(x, argument))
-  new_pmf(check_weights(x, argument, isTRUE(log)), 0, isTRUE(log))
+  new_pmf(check_weights(plain_weights(x, argument, isTRUE(log)), argument, isTRUE(log)), 0, isTRUE(log))
 }
 
 # The same for sparse distributions, and for other steps and first values than whole numbers: each value of x is
@@ -141,8 +141,8 @@ check_total <- function(total) {
 #' @export
 joint_table <- function(x, y, totals = NULL, given = FALSE) {
   require_arguments("x", "y")
-  x <- as_pmf(x, "x")
-  y <- as_pmf(y, "y")
+  x <- pmf_or_vector(x, "x")
+  y <- pmf_or_vector(y, "y")
   given <- check_flag(given, "given")
   shared <- lattice_of_sum(list(x, y))
   can_x <- is_possible(x)

@@ -99,7 +99,7 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
   if (!is.null(log)) log <- check_flag(log, "log")
   accuracy <- check_accuracy(accuracy)
   if (inherits(x, "pmf") || inherits(y, "pmf")) {
-    return(convolve_distributions(as_pmf(x, "x"), as_pmf(y, "y"), log, accuracy, backend, threads))
+    return(convolve_distributions(pmf_or_vector(x, "x"), pmf_or_vector(y, "y"), log, accuracy, backend, threads))
   }
   log <- isTRUE(log)
   if (is.matrix(x) || is.matrix(y)) {
@@ -133,16 +133,20 @@ check_accuracy <- function(accuracy) {
   as.double(accuracy)
 }
 
-# A vector given together with a distribution is the distribution of a variable on 0, 1, ...
-as_pmf <- function(x, argument) {
+# A vector given together with a distribution is the distribution of a variable on 0, 1, ..., unless it has its values
+# with it, as a table has.
+pmf_or_vector <- function(x, argument) {
   if (inherits(x, "pmf")) return(check_pmf(x, argument))
-  x <- check_weights(x, argument, FALSE)
+  read <- read_weights(x, FALSE, argument)
+  x <- check_weights(read$weights, read$argument, FALSE)
   total <- total_weight(x, FALSE)
   if (abs(total - 1) > sum_tolerance) {
     stop_input(argument, "is a vector that sums to ", format(total, digits = 10),
       ", not 1: together with a distribution it must be one")
   }
-  new_pmf(x, 0, FALSE)
+  if (is.null(read$values)) return(new_pmf(x, 0, FALSE))
+  found <- lattice_of_values(check_pmf_values(read$values, length(x), read$source), argument = read$source)
+  pmf_at(x, found$at, found$lattice, FALSE)
 }
 
 convolve_distributions <- function(x, y, log, accuracy, backend, threads) {

@@ -101,9 +101,10 @@
 #'   \item sums of variables whose steps have no common step of which 2^53 reach all values;
 #'   \item any other operator, and functions of numbers such as `exp()`.
 #' }
-#' @seealso [convolve_pmf()], [sum_pmf()], [rep_sum_pmf()] and [condition_on_sum_pmf()] for sums; [dpmf()] for
-#'   probabilities, quantiles and draws; [pmf_families] for distributions by name; [mix_pmf()] and [expected_value()]
-#'   for what else can be done with distributions; [compound_pmf()] for random numbers of summands; [plot.pmf()].
+#' @seealso [pmf_functions] lists all functions of distributions. [convolve_pmf()], [sum_pmf()], [rep_sum_pmf()] and
+#'   [condition_on_sum_pmf()] for sums; [dpmf()] for probabilities, quantiles and draws; [pmf_families] for
+#'   distributions by name; [mix_pmf()] and [expected_value()] for what else can be done with distributions;
+#'   [compound_pmf()] for random numbers of summands; [plot.pmf()].
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
 #' die
@@ -233,7 +234,12 @@ pmf_at <- function(weights, at, lattice, log) {
 # weights that cannot be used, and check_weights() then says what is wrong. Any other vector is checked here.
 plain_weights <- function(weights, argument, log) {
   plain <- is.double(weights) && is.null(attributes(weights)) && length(weights) > 0L
-  if (plain) weights else check_weights(weights, argument, log)
+  if (plain) return(weights)
+  # Such a vector or table would count as weights of 0, 1, ...
+  if (is.numeric(weights) && !is.null(names(weights)) && all(is_number_text(names(weights)))) {
+    stop_input(argument, "has values in its names: pmf() makes a distribution of it")
+  }
+  check_weights(weights, argument, log)
 }
 
 # A double vector of usable weights (or logarithms), or an error that names the first unusable entry.

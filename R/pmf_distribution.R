@@ -9,6 +9,8 @@
 #' Each tail is summed from its far end, without cancellation. So the relative error of an upper tail
 #' (`lower.tail = FALSE`) is about as small as the error of the probabilities. `log.p = TRUE` gives its logarithm.
 #'
+#' As with R's own functions the values come first: `dpmf(3, x)`. `dpmf(x, 3)` is the same.
+#'
 #' Draw `i` of `rpmf()` depends only on the seed and on `i`.
 #'
 #' @param x for `dpmf()` the values whose probabilities are asked for; for the other functions the distribution.
@@ -49,6 +51,11 @@ NULL
 #' @export
 dpmf <- function(x, dist, log = FALSE) {
   require_arguments("x", "dist")
+  if (inherits(x, "pmf")) {
+    law <- x
+    x <- dist
+    dist <- law
+  }
   check_pmf(dist, "dist")
   log <- check_flag(log, "log")
   x <- check_values(x, "x")
@@ -69,6 +76,11 @@ dpmf <- function(x, dist, log = FALSE) {
 #' @export
 ppmf <- function(q, dist, lower.tail = TRUE, log.p = FALSE) {
   require_arguments("q", "dist")
+  if (inherits(q, "pmf")) {
+    law <- q
+    q <- dist
+    dist <- law
+  }
   check_pmf(dist, "dist")
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
@@ -125,6 +137,11 @@ cumulative_weights <- function(dist, upper, log) {
 #' @export
 qpmf <- function(p, dist, lower.tail = TRUE, log.p = FALSE) {
   require_arguments("p", "dist")
+  if (inherits(p, "pmf")) {
+    law <- p
+    p <- dist
+    dist <- law
+  }
   check_pmf(dist, "dist")
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
@@ -172,6 +189,11 @@ check_values <- function(x, argument) {
 #' @export
 rpmf <- function(n, dist, seed = NULL) {
   require_arguments("n", "dist")
+  if (inherits(n, "pmf")) {
+    law <- n
+    n <- dist
+    dist <- law
+  }
   check_pmf(dist, "dist")
   n <- check_count(n, "n", min = 0, max = 2^52)
   check_result_size(n, "n", "draws")

@@ -6,14 +6,14 @@
 #' from R's own functions.
 #'
 #' The range of values is chosen so that what is left out has a probability of at most `tail` at either end.
-#' [left_out_pmf()] says how probable it is, and [dpmf()] and [ppmf()] of the distribution itself are exact beyond the
+#' [left_out()] says how probable it is, and [dpmf()] and [ppmf()] of the distribution itself are exact beyond the
 #' range, too (except for `pmf_logarithmic()`). Sums only know a bound. If their far tails matter, ask for a smaller
 #' `tail`, such as 1e-300 or 0.
 #'
 #' The parameters are as in R's functions, with these remarks:
 #' \itemize{
 #'   \item `pmf_geometric()` counts the failures before the first success, as [dgeom()] does.
-#'   \item `pmf_negative_binomial()` counts the failures before success number `size`, which need not be whole, as
+#'   \item `pmf_negative_binomial()` counts the failures before success number `successes`, which need not be whole, as
 #'     [dnbinom()] does.
 #'   \item `pmf_logarithmic()` is on 1, 2, ... with probabilities in proportion to \eqn{p^k / k}.
 #'   \item `pmf_poisson_binomial()` is the number of independent events that happen. Events of kind i have the
@@ -22,8 +22,8 @@
 #' [zero_modify_pmf()] gives zero another probability in any of them.
 #'
 #' @param lambda the mean, from 0.
-#' @param size for the binomial distribution the number of trials; for the negative binomial the number of successes,
-#'   above 0.
+#' @param trials the number of trials.
+#' @param successes the number of successes, above 0.
 #' @param prob the probability of success; for `pmf_poisson_binomial()` a vector of them.
 #' @param mu instead of `prob`, the mean.
 #' @param m,n,k the numbers of white balls and of black balls in the urn, and of balls drawn.
@@ -32,6 +32,7 @@
 #' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8. 0 keeps all values, or of
 #'   infinitely many values those up to the tail that is below 5e-324, the smallest double.
 #' @param log whether the result is on the log scale.
+#' @param ... must be empty.
 #' @inheritParams sum_pmf
 #' @return A [pmf()].
 #' @section Errors:
@@ -167,26 +168,31 @@ pmf_poisson <- function(lambda, tail = 1e-15, log = FALSE) {
 
 #' @rdname pmf_families
 #' @export
-pmf_binomial <- function(size, prob, tail = 1e-15, log = FALSE) {
-  require_arguments("size", "prob")
-  size <- check_count(size, "size", min = 0, max = 2^50)
+pmf_binomial <- function(trials, prob, tail = 1e-15, log = FALSE, ...) {
+  check_dots_empty(...)
+  require_arguments("trials", "prob")
+  trials <- check_count(trials, "trials", min = 0, max = 2^50)
   prob <- check_probability(prob, "prob")
-  family_pmf("binomial", c(size, prob), 0, size, check_tail(tail), check_flag(log, "log"), "size")
+  family_pmf("binomial", c(trials, prob), 0, trials, check_tail(tail), check_flag(log, "log"), "trials")
 }
 
 #' @rdname pmf_families
 #' @export
-pmf_negative_binomial <- function(size, prob, mu, tail = 1e-15, log = FALSE) {
-  require_arguments("size")
-  size <- check_number(size, "size", min = 0)
+pmf_negative_binomial <- function(successes, prob, mu, tail = 1e-15, log = FALSE, ...) {
+  check_dots_empty(...)
+  require_arguments("successes")
+  successes <- check_number(successes, "successes", min = 0)
   if (missing(prob) == missing(mu)) stop_input("prob", "or `mu` must be given, and not both")
   prob <- if (missing(mu)) {
     check_probability(prob, "prob", zero = FALSE)
   } else {
-    size / (size + check_number(mu, "mu", min = 0, open = FALSE))
+    successes / (successes + check_number(mu, "mu", min = 0, open = FALSE))
   }
-  if (prob == 0) stop_input("size", "is ", show_value(size), ", so much smaller than `mu` that size / (size + mu) is 0")
-  family_pmf("negative_binomial", c(size, prob), 0, Inf, check_tail(tail), check_flag(log, "log"), "size")
+  if (prob == 0) {
+    stop_input("successes", "is ", show_value(successes),
+      ", so much smaller than `mu` that successes / (successes + mu) is 0")
+  }
+  family_pmf("negative_binomial", c(successes, prob), 0, Inf, check_tail(tail), check_flag(log, "log"), "successes")
 }
 
 #' @rdname pmf_families

@@ -49,7 +49,7 @@ format_left_out <- function(x) {
 #' What a distribution leaves out
 #'
 #' Distributions with infinitely many values are cut where their tails are small, and [sum_pmf()] can leave out
-#' improbable values. `left_out_pmf()` says how probable the values that were left out are at most. The probability of
+#' improbable values. `left_out()` says how probable the values that were left out are at most. The probability of
 #' any event is right to within the sum of both numbers, apart from rounding.
 #'
 #' A distribution by name ([pmf_families]) also knows the exact probabilities beyond its range: [dpmf()] and [ppmf()]
@@ -64,11 +64,11 @@ format_left_out <- function(x) {
 #' `warpbayes_error_input` if `x` is not a distribution.
 #' @examples
 #' claims <- pmf_poisson(3) + pmf_poisson(4)
-#' left_out_pmf(claims)
-#' left_out_pmf(pmf_binomial(10, 0.5))
+#' left_out(claims)
+#' left_out(pmf_binomial(10, 0.5))
 #' @seealso [pmf_families] and [compound_pmf()], whose argument `tail` says what may be left out.
 #' @export
-left_out_pmf <- function(x, log = FALSE) {
+left_out <- function(x, log = FALSE) {
   require_arguments("x")
   check_pmf(x, "x")
   log <- check_flag(log, "log")

@@ -71,14 +71,14 @@ from_possible <- function(at, weights, lattice, log) {
 
 #' Truncate, mix, and modify distributions
 #'
-#' `truncate()` cuts a distribution off. `mix_pmf()` is the distribution of a variable that is drawn from one of
+#' `truncate_pmf()` cuts a distribution off. `mix_pmf()` is the distribution of a variable that is drawn from one of
 #' several distributions. `zero_modify_pmf()` gives the value zero another probability. `max(x, y)` and `min(x, y)` are
 #' the largest and the smallest of independent variables; a number counts as a constant.
 #'
 #' All of them add and multiply positive numbers only, so every probability keeps its relative error.
 #'
-#' @param con,x a distribution made by [pmf()]; for `mix_pmf()` a list of distributions. (`con` is the name of the
-#'   first argument of R's function `truncate()`.)
+#' @param con,x a distribution made by [pmf()]; for `mix_pmf()` a list of distributions. (`truncate()` is R's generic,
+#'   whose first argument is `con`.)
 #' @param lower,upper the least and the largest value that is kept.
 #' @param outside what happens to values outside this range. With `"condition"` they are excluded, and the other
 #'   probabilities are divided by their sum. With `"ends"` they become `lower` or `upper`, as for claims above a
@@ -93,8 +93,8 @@ from_possible <- function(at, weights, lattice, log) {
 #' not sum to 1, and for `zero_modify_pmf()` of the constant zero.
 #' @examples
 #' claim <- pmf_geometric(0.01)
-#' mean(truncate(claim, upper = 200, outside = "ends"))
-#' mean(truncate(claim, upper = 200))
+#' mean(truncate_pmf(claim, upper = 200, outside = "ends"))
+#' mean(truncate_pmf(claim, upper = 200))
 #' die <- pmf(rep(1 / 6, 6), from = 1)
 #' max(die, die, die)
 #' max(die - 3, 0)
@@ -106,19 +106,20 @@ NULL
 
 #' @rdname pmf_verbs
 #' @export
-truncate.pmf <- function(con, lower = -Inf, upper = Inf, outside = c("condition", "ends"), ...) {
-  check_method(con, "con", ...)
+truncate_pmf <- function(x, lower = -Inf, upper = Inf, outside = c("condition", "ends")) {
+  require_arguments("x")
+  check_pmf(x, "x")
   outside <- check_choice(outside, "outside", c("condition", "ends"))
   lower <- check_bound(lower, "lower")
   upper <- check_bound(upper, "upper")
   if (lower > upper) stop_input("lower", "is ", show_value(lower), ", above `upper`, ", show_value(upper))
   if (outside == "ends") {
-    if (is.finite(upper)) con <- min(con, upper)
-    return(if (is.finite(lower)) max(con, lower) else con)
+    if (is.finite(upper)) x <- min(x, upper)
+    return(if (is.finite(lower)) max(x, lower) else x)
   }
-  log <- is_log(con)
-  weights <- weights_of(con)
-  value <- values_of(con)
+  log <- is_log(x)
+  weights <- weights_of(x)
+  value <- values_of(x)
   inside <- which(value >= lower & value <= upper & weights > if (log) -Inf else 0)
   if (length(inside) == 0L) {
     stop_input("lower", sprintf("to `upper`, %s to %s, has no possible value", show_value(lower), show_value(upper)))
@@ -126,8 +127,15 @@ truncate.pmf <- function(con, lower = -Inf, upper = Inf, outside = c("condition"
   inside <- seq(inside[[1L]], inside[[length(inside)]])
   total <- total_weight(weights[inside], log)
   weights <- if (log) weights[inside] - total else weights[inside] / total
-  result <- from_positions(positions_of(con, inside), weights, lattice_of(con), log)
-  leave_out(result, left_out_of(con) - if (log) total else base::log(total))
+  result <- from_positions(positions_of(x, inside), weights, lattice_of(x), log)
+  leave_out(result, left_out_of(x) - if (log) total else base::log(total))
+}
+
+#' @rdname pmf_verbs
+#' @export
+truncate.pmf <- function(con, lower = -Inf, upper = Inf, outside = c("condition", "ends"), ...) {
+  check_method(con, "con", ...)
+  truncate_pmf(con, lower, upper, outside)
 }
 
 # One number, which may be infinite.

@@ -21,7 +21,7 @@
 #'   copies of one variable).
 #' @param tail the probability that may be left out of a sum of distributions, from 1e-300 to 1e-8; 0 leaves out
 #'   nothing. The values at the ends are left out, or of a few values far apart the least probable ones.
-#'   [left_out_pmf()] of the result says how much was left out.
+#'   [left_out()] of the result says how much was left out.
 #' @param log whether the result is on the log scale. For vectors and matrices it also says whether `x` is. The
 #'   default is `TRUE` if one of the distributions is on the log scale.
 #' @inheritParams convolve_pmf
@@ -83,7 +83,7 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, tail = 0, backend = NU
     values <- lapply(seq_along(x), function(i) plain_weights(x[[i]], element_name(i), log))
     return(sum_vectors(values, log, accuracy, run))
   }
-  x <- lapply(seq_along(x), function(i) as_pmf(x[[i]], element_name(i)))
+  x <- lapply(seq_along(x), function(i) pmf_or_vector(x[[i]], element_name(i)))
   inside <- any(vapply(x, is_log, NA)) || isTRUE(log)
   log <- if (is.null(log)) inside else log
   shared <- lattice_of_sum(x)

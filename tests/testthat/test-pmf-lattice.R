@@ -48,6 +48,11 @@ test_that("d, p, q and r functions use the step", {
   expect_identical(qpmf(c(0, 0.5, 1), x), c(0.1, 0.3, 0.6))
   expect_identical(sort(unique(rpmf(1000, x, seed = 1))), (1:6) / 10)
   expect_identical(qpmf(ppmf((1:6) / 10, x), x), (1:6) / 10)
+  # The distribution may come first.
+  expect_identical(dpmf(x, c(0.3, 0.35)), dpmf(c(0.3, 0.35), x))
+  expect_identical(ppmf(x, 0.3, lower.tail = FALSE), ppmf(0.3, x, lower.tail = FALSE))
+  expect_identical(qpmf(x, 0.5), qpmf(0.5, x))
+  expect_identical(rpmf(x, 5, seed = 1), rpmf(5, x, seed = 1))
 })
 
 test_that("a sum of different steps has the common step", {

@@ -25,7 +25,7 @@ test_that("distributions by name are exact beyond their range", {
       logs <- ppmf(q, one[[1]], lower.tail = FALSE, log.p = TRUE)
       expect_lt(max(abs(logs[far] / log(one[[4]][far]) - 1)), 1e-11)
     })
-    bounds <- left_out_pmf(one[[1]])
+    bounds <- left_out(one[[1]])
     expect_true(all(bounds <= 1e-15) && bounds[["above"]] > 0)
   }
   expect_identical(dpmf(c(2.5, -1, NA, Inf), pmf_poisson(3)), c(0, 0, NA, 0))
@@ -36,11 +36,11 @@ test_that("tail = 0 keeps the whole range of doubles", {
   last <- max(as.data.frame(x)$value)
   expect_gt(dpois(last, 3), 0)
   expect_lt(ppois(last, 3, FALSE, TRUE), -744)
-  expect_identical(left_out_pmf(pmf_binomial(10, 0.5, tail = 0)), c(below = 0, above = 0))
+  expect_identical(left_out(pmf_binomial(10, 0.5, tail = 0)), c(below = 0, above = 0))
   total <- compound_pmf("poisson", pmf_geometric(0.5, tail = 0), lambda = 2, tail = 0, threads = 2)
   reached <- as.data.frame(total)
   expect_lt(min(reached$prob), 1e-300)
-  expect_lt(left_out_pmf(total)[["above"]], 1e-322)
+  expect_lt(left_out(total)[["above"]], 1e-322)
   expect_gt(max(as.data.frame(portfolio_pmf(c(1, 2), c(1e-200, 1e-110), tail = 0, threads = 2))$value), 2)
 })
 
@@ -55,20 +55,20 @@ test_that("sums, extremes and mixtures say what they leave out, and no more than
     compound_pmf("poisson", y, lambda = 3, tail = 1e-8, threads = 2), portfolio_pmf(list(x + 1), 0.1, class = 1)
   )
   for (one in made) {
-    bounds <- left_out_pmf(one)
+    bounds <- left_out(one)
     # The bounds hold, and are not far too large.
     missing <- 1 - short(one)
     expect_gte(sum(bounds), missing - 1e-15)
     expect_lt(sum(bounds), 1e-6)
   }
-  expect_equal(left_out_pmf(x + y), left_out_pmf(x) + left_out_pmf(y))
-  expect_equal(unname(left_out_pmf(-x)), unname(rev(left_out_pmf(x))))
-  expect_equal(left_out_pmf(rep_sum_pmf(x, 5, threads = 2)), 5 * left_out_pmf(x))
-  expect_equal(left_out_pmf(x + y, log = TRUE)[["above"]], log(sum(left_out_pmf(x), left_out_pmf(y))))
+  expect_equal(left_out(x + y), left_out(x) + left_out(y))
+  expect_equal(unname(left_out(-x)), unname(rev(left_out(x))))
+  expect_equal(left_out(rep_sum_pmf(x, 5, threads = 2)), 5 * left_out(x))
+  expect_equal(left_out(x + y, log = TRUE)[["above"]], log(sum(left_out(x), left_out(y))))
   given <- condition_on_sum_pmf(x, y, 20)$x
-  expect_equal(left_out_pmf(given)[["below"]], sum(left_out_pmf(x + y)) / dpmf(20, x + y))
+  expect_equal(left_out(given)[["below"]], sum(left_out(x + y)) / dpmf(20, x + y))
   rare <- truncate(x, lower = 10)
-  expect_equal(left_out_pmf(rare)[["above"]], left_out_pmf(x)[["above"]] / sum(dpmf(10:40, x)[dpmf(10:40, x) > 1e-9]),
+  expect_equal(left_out(rare)[["above"]], left_out(x)[["above"]] / sum(dpmf(10:40, x)[dpmf(10:40, x) > 1e-9]),
     tolerance = 1e-3)
 })
 
@@ -88,7 +88,7 @@ test_that("words appear where something is left out, and only there", {
   expect_no_warning(ppmf(c(-1, 0, 10, Inf, NA), x, lower.tail = FALSE))
   expect_warning(ppmf(-200, -x), "below its range")
   expect_no_warning(print(x))
-  expect_input_error(left_out_pmf(3), "`x` must be a distribution")
+  expect_input_error(left_out(3), "`x` must be a distribution")
   x$left_out <- "a"
   expect_input_error(mean(x), "`left_out` is \"a\"")
 })

@@ -41,7 +41,7 @@ test_that("what is left out of a sum is at most what the sum says, and at most `
     missing <- whole$prob[match(part$value, whole$value)] - part$prob
     # Probabilities of values that are kept may lack terms.
     expect_true(all(missing >= -1e-13 * part$prob))
-    bound <- sum(left_out_pmf(x))
+    bound <- sum(left_out(x))
     expect_lte(sum(whole$prob[!whole$value %in% part$value]) + sum(pmax(missing, 0)), bound + 1e-14)
     expect_lte(bound, 2 * (length(atoms) + 1) * tail)
     expect_lt(nrow(part), nrow(whole))
@@ -52,14 +52,14 @@ test_that("what is left out of a sum is at most what the sum says, and at most `
   for (log in c(FALSE, TRUE)) {
     x <- rep_sum_pmf(die, 300, log = log, tail = 1e-10, threads = 1)
     kept <- as.data.frame(x)
-    bounds <- left_out_pmf(x)
+    bounds <- left_out(x)
     expect_equal(bounds[["below"]], ppmf(min(kept$value) - 1, dice), tolerance = 1e-10)
     expect_equal(bounds[["above"]], ppmf(max(kept$value), dice, lower.tail = FALSE), tolerance = 1e-10)
     expect_true(all(bounds > 2e-11 & bounds <= 5e-11))
     same <- sum_pmf(rep(list(die), 300), log = log, tail = 1e-10, threads = 1)
     expect_identical(as.data.frame(same)$value, kept$value)
   }
-  expect_identical(left_out_pmf(rep_sum_pmf(die, 3, tail = 1e-10, threads = 1)), c(below = 0, above = 0))
+  expect_identical(left_out(rep_sum_pmf(die, 3, tail = 1e-10, threads = 1)), c(below = 0, above = 0))
   expect_identical(rep_sum_pmf(pmf(1, from = 3), 4, tail = 1e-10, threads = 1), pmf(1, from = 12))
   expect_input_error(rep_sum_pmf(die, 3, tail = 0.1), "`tail` must be one number from 1e-300 to 1e-08, or 0, not 0.1")
   expect_input_error(sum_pmf(die, die, tail = "a"), "`tail` must be one number")
@@ -71,7 +71,7 @@ test_that("a protein of 76 residues, with a bound on what is left out", {
   # The moments are sums of those of the atoms.
   expect_equal(mean(x), sum(atoms * vapply(isotopes[names(atoms)], mean, 0)), tolerance = 1e-11)
   expect_equal(variance(x), sum(atoms * vapply(isotopes[names(atoms)], variance, 0)), tolerance = 1e-7)
-  expect_lt(sum(left_out_pmf(x)), 1.2e-11)
+  expect_lt(sum(left_out(x)), 1.2e-11)
   expect_lt(abs(1 - sum(x$prob)), 6.1e-12)
 })
 
