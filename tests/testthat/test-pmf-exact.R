@@ -1,7 +1,8 @@
 # All verbs on random distributions against exact rational arithmetic in plain R (tests/reference/exact_law.R).
 #
 # Laws on decimal, fractional and negative lattices, with probabilities down to 1e-80: every value is the double nearest
-# to the exact value. The largest relative error of 100 laws was 6.7e-16.
+# to the exact value. The largest relative error of 10,002 laws was 1.1e-15. Probabilities below 1e-290, which doubles
+# may hold with fewer digits or not at all, are left out.
 
 references <- test_path("..", "reference")
 skip_if_not(dir.exists(references), "the tests were not installed with tests/reference")
@@ -11,8 +12,10 @@ largest_error <- 0
 
 expect_exact <- function(x, exact, label, prob = exact_prob(exact)) {
   frame <- as.data.frame(x)
-  frame <- frame[frame$prob > 0, ]
-  same <- identical(frame$value, exact$value / exact$parts)
+  frame <- frame[frame$prob > 1e-290, ]
+  seen <- prob > 1e-290
+  prob <- prob[seen]
+  same <- identical(frame$value, exact$value[seen] / exact$parts)
   expect_true(same, label = paste(label, "has the exact values"))
   if (!same) return(invisible())
   error <- max(abs(frame$prob / prob - 1))
