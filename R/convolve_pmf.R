@@ -44,6 +44,8 @@
 #'   \item distributions with every second value impossible;
 #'   \item entries that vary wildly from one to the next.
 #' }
+#' On a graphics card `accuracy = 0` is often the better choice: the direct sum of two vectors of a million values takes
+#' 0.09 s on an H100, and the fast method 0.28 to 0.4 s. The method never depends on the device, so that results do not.
 #'
 #' @section Logarithms:
 #' With `log = TRUE` entries keep their relative error down to log probabilities of -1e14, because each number is kept

@@ -113,8 +113,9 @@ lattice_value <- function(lattice, position) {
 # value has no step.
 on_lattice <- function(weights, lattice, log, at = NULL) {
   if (length(weights) == 1L) lattice <- new_lattice(lattice$origin, lattice$parts, lattice$parts)
+  if (lattice$parts == 1) return(new_pmf(weights, lattice$origin, log, lattice$step, at))
   x <- new_pmf(weights, lattice$origin / lattice$parts, log, lattice$step / lattice$parts, at)
-  if (lattice$parts != 1) x$parts <- lattice$parts
+  x$parts <- lattice$parts
   x
 }
 

@@ -112,11 +112,15 @@ sum_lattice <- function(origin, step, parts) {
 
 # The lattice of the sum of distributions, with the number of `times` that its step is contained in each of theirs.
 lattice_of_sum <- function(all) {
-  simple <- all(vapply(all, function(x) is.null(x$by) && is.null(x$parts) && x$from == floor(x$from), NA))
-  if (simple) {
-    origin <- sum(vapply(all, `[[`, 0, "from"))
-    return(list(lattice = sum_lattice(origin, 1, 1), times = rep(1, length(all))))
+  # Most sums are of whole numbers. Dice are added in microseconds.
+  origin <- 0
+  simple <- TRUE
+  for (x in all) {
+    simple <- is.null(x$by) && is.null(x$parts) && x$from == floor(x$from)
+    if (!simple) break
+    origin <- origin + x$from
   }
+  if (simple) return(list(lattice = sum_lattice(origin, 1, 1), times = rep(1, length(all))))
   shared <- common_lattice(lapply(all, lattice_of), vapply(all, last_position, 0), apart = FALSE)
   list(lattice = sum_lattice(sum(shared$origin), shared$step, shared$parts), times = shared$times)
 }
