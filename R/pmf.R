@@ -82,7 +82,8 @@
 #'
 #' @return An object of class `pmf`: a list of `prob` (or of `log_prob`, natural logarithms) and `from`. It also has
 #'   `by` if the step is not 1, `parts` if `from` and `by` are fractions (both are whole numbers divided by it), and,
-#'   for a few values far apart, `at`: their distances from `from` in steps.
+#'   for a few values far apart, `at`: their distances from `from` in steps. A distribution that was cut has `left_out`,
+#'   logarithms of the bounds that [left_out()] gives, and one of [pmf_families] has `family`, its name and parameters.
 #'
 #'   `as.data.frame()` and `as.matrix()` give the columns `value` and `prob` or `log_prob`.
 #'
