@@ -67,7 +67,7 @@ order_statistic_pmf <- function(x, k, highest = FALSE) {
   pool <- pool_on_lattice(x)
   check_operations(4 * length(pool$at) * n * k, "x")
   weights <- by_blocks(length(pool$at), function(at) kth_weights(pool, at, k, upper), block = ceiling(1e6 / k))
-  from_possible(pool$at, weights, pool$from, pool$by, pool$log)
+  pmf_at_positions(weights, pool$at, pool$first, pool$by, pool$log)
 }
 
 # P(the k-th variable from one end is at each of the values `at`). `waiting[v, c]`: the probability that of the
@@ -102,7 +102,7 @@ sum_of_highest_pmf <- function(x, k, backend = NULL, threads = NULL) {
   if (k == 1) return(order_statistic_pmf(x, 1, highest = TRUE))
   pool <- pool_on_lattice(x)
   at <- pool$at
-  most <- at[[length(at)]] - at[[1L]]
+  most <- at[[length(at)]]
   check_result_size(2 * k * (k * most + 1), "x", "probabilities", copies = 4)
   check_operations(length(x) * sum(2 * k * (k * (at[[length(at)]] - at) + 1) * rev(seq_along(at))), "x")
   add_row <- function(rows, kernel) {
@@ -116,10 +116,10 @@ sum_of_highest_pmf <- function(x, k, backend = NULL, threads = NULL) {
     sums <- (if (same) sums_of_same else sums_of_mixed)(pool, i, k, length(x), numbers, add_row)
     if (is.null(sums)) next
     # Sums of the excess over the value number i, counted from k times the lowest value.
-    index <- k * (at[[i]] - at[[1L]]) + seq_along(sums)
+    index <- k * at[[i]] + seq_along(sums)
     total[index] <- numbers$plus(total[index], sums)
   }
-  from_possible(seq_along(total) - 1, total, lattice_value_of(pool, at[[1L]]) * k, pool$by, pool$log)
+  pmf_at_positions(total, seq_along(total) - 1, pool$first * k, pool$by, pool$log)
 }
 
 #' @rdname order_statistic_pmf
@@ -145,32 +145,34 @@ excess_over <- function(variable, at, i, numbers) {
 sums_of_mixed <- function(pool, i, k, n, numbers, add_row) {
   waiting <- chosen <- matrix(numbers$zero, k, 1L)
   waiting[[1L]] <- numbers$one
+  most <- (k - 1) * (pool$at[[length(pool$at)]] - pool$at[[i]]) + 1
   for (variable in pool$variables) {
-    # The excesses above zero, and whether there are any.
+    # The excesses above zero, if there are any.
     excess <- excess_over(variable, pool$at, i, numbers)[-1L]
     here <- variable$here[[i]]
-    below <- variable$before[[i]]
-    raised_waiting <- raised_chosen <- NULL
+    raised <- NULL
     if (length(excess) > 0L && k > 1L) {
       rows <- rbind(waiting[-k, , drop = FALSE], chosen[-k, , drop = FALSE])
-      raised <- matrix(numbers$zero, 2L * k - 2L, ncol(rows) + length(excess))
+      columns <- min(ncol(rows) + length(excess), most)
       usable <- which(rowSums(rows > numbers$zero) > 0)
-      if (length(usable) > 0L) raised[usable, -1L] <- add_row(rows[usable, , drop = FALSE], excess)
-      raised_waiting <- rbind(numbers$zero, raised[seq_len(k - 1L), , drop = FALSE])
-      raised_chosen <- rbind(numbers$zero, raised[k - 1L + seq_len(k - 1L), , drop = FALSE])
+      raised <- matrix(numbers$zero, 2L * k, columns)
+      row <- c(2:k, k + 2:k)[usable]
+      if (length(row) > 0L) {
+        raised[row, -1L] <- add_row(rows[usable, , drop = FALSE], excess)[, seq_len(columns - 1L), drop = FALSE]
+      }
+      waiting <- widen(waiting, columns, numbers$zero)
+      chosen <- widen(chosen, columns, numbers$zero)
     }
-    columns <- max(ncol(waiting), ncol(raised_waiting))
-    waiting <- widen(waiting, columns, numbers$zero)
-    chosen <- widen(chosen, columns, numbers$zero)
-    one_more <- rbind(numbers$zero, chosen[-k, , drop = FALSE])
     # An equal value that comes after the chosen one counts as higher.
+    one_more <- rbind(numbers$zero, chosen[-k, , drop = FALSE])
     chosen <- numbers$plus(
-      numbers$plus(numbers$times(chosen, below), numbers$times(one_more, here)), numbers$times(waiting, here)
+      numbers$plus(numbers$times(chosen, variable$before[[i]]), numbers$times(one_more, here)),
+      numbers$times(waiting, here)
     )
     waiting <- numbers$times(waiting, variable$up_to[[i]])
-    if (!is.null(raised_waiting)) {
-      waiting <- numbers$plus(waiting, raised_waiting)
-      chosen <- numbers$plus(chosen, raised_chosen)
+    if (!is.null(raised)) {
+      waiting <- numbers$plus(waiting, raised[seq_len(k), , drop = FALSE])
+      chosen <- numbers$plus(chosen, raised[k + seq_len(k), , drop = FALSE])
     }
   }
   sums <- chosen[k, ]
@@ -219,29 +221,32 @@ check_pool <- function(x, argument) {
   lapply(seq_along(x), function(i) check_pmf(x[[i]], sprintf("%s[[%d]]", argument, i)))
 }
 
-# The positions of all possible values of several variables on their common lattice. For each variable the probabilities
-# of each of these values (here), of the lower ones (before), of these and the lower ones (up_to), of the higher ones
-# (after), and of these and the higher ones (from).
+# All possible values of several variables: `at` are their distances from the lowest one, `first`, in steps `by` of the
+# common lattice. For each variable the probabilities of each of these values (here), of the lower ones (before), of
+# these and the lower ones (up_to), of the higher ones (after), and of these and the higher ones (from).
 pool_on_lattice <- function(x) {
-  log <- any(vapply(x, is_log, NA))
-  lattice <- common_lattice(x)
-  possible <- Map(function(one, at) at[is_possible(one)], x, lattice$at)
-  at <- sort(unique(unlist(possible)))
-  variables <- Map(function(one, own) {
-    nothing <- if (log) -Inf else 0
-    index <- match(at, own)
-    here <- prob_of(one, log)[index]
-    here[is.na(index)] <- nothing
-    run <- resolve_run("cpu", work = 0)
+  # A mixture is on the common lattice of its parts.
+  mixed <- mix_pmf(x, rep(1 / length(x), length(x)))
+  log <- is_log(mixed)
+  value <- as.data.frame(mixed)$value[is_possible(mixed)]
+  by <- if (is.null(mixed$by)) 1 else mixed$by
+  nothing <- if (log) -Inf else 0
+  run <- resolve_run("cpu", work = 0)
+  variables <- lapply(x, function(one) {
+    here <- dpmf(value, one, log = log)
     up_to <- native(C_pmf_cumulate, here, log, FALSE, run)
     from <- native(C_pmf_cumulate, here, log, TRUE, run)
-    list(here = here, up_to = up_to, from = from, before = c(nothing, up_to[-length(at)]),
+    list(here = here, up_to = up_to, from = from, before = c(nothing, up_to[-length(value)]),
       after = c(from[-1L], nothing))
-  }, x, lattice$at)
-  list(from = lattice$from, by = lattice$by, at = at, variables = variables, log = log)
+  })
+  list(first = value[[1L]], by = by, at = round((value - value[[1L]]) / by), variables = variables, log = log)
 }
 
-lattice_value_of <- function(pool, at) lattice_value(new_pmf(1, pool$from, FALSE, pool$by), at)
+# A distribution from weights at positions of a lattice.
+pmf_at_positions <- function(weights, at, first, by, log) {
+  possible <- weights > if (log) -Inf else 0
+  pmf(weights[possible], values = first + by * at[possible], by = by, log = log, tolerance = changed_tolerance)
+}
 
 # With `upper`, the values in the other direction.
 tails_around <- function(variable, pool, upper) {
@@ -282,7 +287,7 @@ opposed_pools_pmf <- function(x, y, pairs = NULL, ties = c("lose", "win")) {
     if (ties == "win") reached <- move_other(reached, other, i)
   }
   wins <- reached[nrow(own$counts), nrow(other$counts), ]
-  from_possible(seq_along(wins) - 1, wins, 0, 1, FALSE)
+  pmf_at_positions(wins, seq_along(wins) - 1, 0, 1, FALSE)
 }
 
 # How many variables of each kind have been met: a row for each state, the last one is all of them. `met` is their

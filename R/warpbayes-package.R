@@ -47,9 +47,9 @@
 #' [predict][predict.martingale_posterior()], [simulate][simulate.martingale_posterior()].
 #'
 #' *Sums of discrete random variables:* [pmf()], [families][pmf_families], [convolve_pmf()], [sum_pmf()],
-#' [compound_pmf()], [portfolio_pmf()], [order_statistic_pmf()], [discretize_pmf()],
-#' [probabilities and draws][pmf_distribution], [verbs][pmf_verbs], [expected_value()], [condition_on_sum_pmf()],
-#' [joint_table()], [plot][plot.pmf()].
+#' [compound_pmf()], [portfolio_pmf()], [order_statistic_pmf()], [rank_statistics], [discretize_pmf()],
+#' [pmf_doubly_censored()], [probabilities and draws][pmf_distribution], [verbs][pmf_verbs], [expected_value()],
+#' [condition_on_sum_pmf()], [joint_table()], [plot][plot.pmf()].
 #'
 #' *Draws:* [rcategorical()], [rpolyagamma()], [dpolyagamma()], [polyagamma_mean()], [polyagamma_step()],
 #' [polyagamma_from_BayesLogit], [c_interface].
