@@ -131,8 +131,8 @@ check_total <- function(total) {
 #' @export
 joint_table <- function(x, y, totals = NULL, given = FALSE) {
   require_arguments("x", "y")
-  x <- as_pmf(x, "x")
-  y <- as_pmf(y, "y")
+  x <- pmf_or_vector(x, "x")
+  y <- pmf_or_vector(y, "y")
   given <- check_flag(given, "given")
   by <- common_step(c(step_of(x), step_of(y)))
   can_x <- is_possible(x)

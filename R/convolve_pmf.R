@@ -99,7 +99,7 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
   if (!is.null(log)) log <- check_flag(log, "log")
   accuracy <- check_accuracy(accuracy)
   if (inherits(x, "pmf") || inherits(y, "pmf")) {
-    return(convolve_distributions(as_pmf(x, "x"), as_pmf(y, "y"), log, accuracy, backend, threads))
+    return(convolve_distributions(pmf_or_vector(x, "x"), pmf_or_vector(y, "y"), log, accuracy, backend, threads))
   }
   log <- isTRUE(log)
   if (is.matrix(x) || is.matrix(y)) {
@@ -134,7 +134,7 @@ check_accuracy <- function(accuracy) {
 }
 
 # A vector given together with a distribution is the distribution of a variable on 0, 1, ...
-as_pmf <- function(x, argument) {
+pmf_or_vector <- function(x, argument) {
   if (inherits(x, "pmf")) return(check_pmf(x, argument))
   x <- check_weights(x, argument, FALSE)
   total <- total_weight(x, FALSE)

@@ -73,7 +73,7 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, backend = NULL, thread
     values <- lapply(seq_along(x), function(i) plain_weights(x[[i]], element_name(i), log))
     return(sum_vectors(values, log, accuracy, run))
   }
-  x <- lapply(seq_along(x), function(i) as_pmf(x[[i]], element_name(i)))
+  x <- lapply(seq_along(x), function(i) pmf_or_vector(x[[i]], element_name(i)))
   inside <- any(vapply(x, is_log, NA)) || isTRUE(log)
   log <- if (is.null(log)) inside else log
   by <- step_of(x[[1L]])
