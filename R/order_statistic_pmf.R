@@ -6,8 +6,8 @@
 #' `order_statistic_pmf()` is the distribution of the k-th smallest of several independent variables, or of the k-th
 #' largest. `sum_of_highest_pmf()` and `sum_of_lowest_pmf()` are the distributions of the sum of the k largest and of
 #' the k smallest, such as four dice of which three are kept. `opposed_pools_pmf()` compares two pools that are both
-#' sorted: the highest of one with the highest of the other, the second with the second, and so on. The variables may
-#' all have different distributions.
+#' sorted: the highest of one with the highest of the other, the second with the second, and so on. `sorted_pool()` is
+#' the joint distribution of the k highest, for any other question. The variables may all have different distributions.
 #'
 #' @details
 #' A system that works as long as k of its n parts work fails with the k-th largest lifetime of its parts, so
@@ -23,15 +23,20 @@
 #' kind have been met in either pool, and how many pairs were won. Pools with many variables of the same few kinds are
 #' fast. Pools in which each variable is of another kind have 2^n states.
 #'
+#' `sorted_pool()` has a row for each sorted outcome: 56 for three of any number of dice with six sides, 42,504 for five
+#' with 20 sides.
+#'
 #' @param x,y a list of distributions made by [pmf()], one for each variable. `rep(die, 4)` is a list of four dice, and
 #'   `c(rep(die, 4), rep(other, 2), third)` a mixed pool.
-#' @param k how many are summed; for `order_statistic_pmf()` which one is asked for.
-#' @param highest `FALSE` for the k-th smallest variable, `TRUE` for the k-th largest.
+#' @param k how many are summed or sorted; for `order_statistic_pmf()` which one is asked for.
+#' @param highest `FALSE` for the k-th smallest variable, `TRUE` for the k-th largest. For `sorted_pool()` the k smallest
+#'   or largest.
 #' @param pairs how many pairs are compared, beginning with the highest. The default is the size of the smaller pool.
 #' @param ties whether x loses or wins a pair of equal values.
 #' @inheritParams convolve_pmf
 #' @return A [pmf()], on the log scale if one of the variables is. For `opposed_pools_pmf()` the distribution of the
-#'   number of pairs that x wins.
+#'   number of pairs that x wins. `sorted_pool()` gives a data frame with the columns `x1` (the highest), `x2`, ...,
+#'   `prob`.
 #' @section Errors:
 #' `warpbayes_error_input` for anything but a list of distributions, and for `k` and `pairs` beyond the number of
 #' variables. `warpbayes_error_memory` for sums or states that do not fit in memory.
@@ -53,6 +58,9 @@
 #'
 #' # Three dice attack two, and equal dice are won by the defence.
 #' opposed_pools_pmf(rep(die, 3), rep(die, 2))
+#' # How far apart the two highest of five dice are.
+#' sorted <- sorted_pool(rep(die, 5), 2)
+#' tapply(sorted$prob, sorted$x1 - sorted$x2, sum)
 #' @export
 order_statistic_pmf <- function(x, k, highest = FALSE) {
   require_arguments("x", "k")
@@ -230,22 +238,35 @@ pool_on_lattice <- function(x) {
   log <- is_log(mixed)
   value <- as.data.frame(mixed)$value[is_possible(mixed)]
   by <- if (is.null(mixed$by)) 1 else mixed$by
+  position <- function(value) round((value - first) / by)
+  first <- value[[1L]]
+  at <- position(value)
   nothing <- if (log) -Inf else 0
   run <- resolve_run("cpu", work = 0)
   variables <- lapply(x, function(one) {
-    here <- dpmf(value, one, log = log)
+    index <- match(at, position(as.data.frame(one)$value))
+    here <- prob_of(one, log)[index]
+    here[is.na(index)] <- nothing
     up_to <- native(C_pmf_cumulate, here, log, FALSE, run)
     from <- native(C_pmf_cumulate, here, log, TRUE, run)
-    list(here = here, up_to = up_to, from = from, before = c(nothing, up_to[-length(value)]),
+    list(here = here, up_to = up_to, from = from, before = c(nothing, up_to[-length(at)]),
       after = c(from[-1L], nothing))
   })
-  list(first = value[[1L]], by = by, at = round((value - value[[1L]]) / by), variables = variables, log = log)
+  list(first = first, by = by, at = at, variables = variables, log = log)
 }
 
 # A distribution from weights at positions of a lattice.
 pmf_at_positions <- function(weights, at, first, by, log) {
   possible <- weights > if (log) -Inf else 0
-  pmf(weights[possible], values = first + by * at[possible], by = by, log = log, tolerance = changed_tolerance)
+  pmf(weights[possible], values = values_at(at[possible], first, by), by = by, log = log, tolerance = changed_tolerance)
+}
+
+# first + by * at, without rounding on the way if all are multiples of the step, and for a step of 1 / parts.
+values_at <- function(at, first, by) {
+  steps <- first / by
+  if (abs(steps - round(steps)) > 1e-9 * max(1, abs(steps))) return(first + by * at)
+  parts <- round(1 / by)
+  if (by < 1 && abs(parts * by - 1) < 1e-14) (round(steps) + at) / parts else (round(steps) + at) * by
 }
 
 # With `upper`, the values in the other direction.
@@ -346,4 +367,48 @@ move_own <- function(reached, states, met, i, pairs) {
     }
   }
   result
+}
+
+#' @rdname order_statistic_pmf
+#' @export
+sorted_pool <- function(x, k = length(x), highest = TRUE) {
+  require_arguments("x")
+  x <- check_pool(x, "x")
+  k <- check_count(k, "k", max = length(x))
+  highest <- check_flag(highest, "highest")
+  pool <- pool_on_lattice(lapply(x, as_log, log = FALSE))
+  size <- length(pool$at)
+  check_result_size(choose(size + k - 1, k) * k * size, "k", "sorted outcomes", copies = 4)
+  if ((size + 1)^k > 2^52) stop_input("k", "is ", show_value(k), sprintf(": with %d values that is too many", size))
+  # The indices of the k most extreme values so far, in a row for each outcome; 0 for none.
+  outcomes <- list(index = matrix(0, 1L, k), prob = 1)
+  for (variable in pool$variables) {
+    heed_interrupt()
+    outcomes <- one_more_sorted(outcomes, if (highest) variable$here else rev(variable$here), size)
+  }
+  index <- if (highest) outcomes$index else size + 1 - outcomes$index
+  value <- values_at(pool$at, pool$first, pool$by)
+  columns <- lapply(seq_len(k), function(j) value[index[, j]])
+  data.frame(stats::setNames(columns, paste0("x", seq_len(k))), prob = outcomes$prob)
+}
+
+# The sorted outcomes after one more variable. Each outcome is a number with the base size + 1, whose digits are the
+# indices.
+one_more_sorted <- function(outcomes, here, size) {
+  k <- ncol(outcomes$index)
+  possible <- which(here > 0)
+  rows <- rep(seq_len(nrow(outcomes$index)), length(possible))
+  new <- rep(possible, each = nrow(outcomes$index))
+  code <- 0
+  for (j in seq_len(k)) {
+    old <- outcomes$index[rows, j]
+    code <- code * (size + 1) + pmax(old, new)
+    new <- pmin(old, new)
+  }
+  # A distribution on these numbers adds the probabilities of equal outcomes.
+  law <- as.data.frame(pmf(outcomes$prob[rows] * rep(here[possible], each = nrow(outcomes$index)), values = code, by = 1,
+    tolerance = changed_tolerance))
+  law <- law[law$prob > 0, ]
+  digits <- vapply(rev(seq_len(k)), function(j) (law$value %/% (size + 1)^(j - 1)) %% (size + 1), law$value)
+  list(index = matrix(digits, ncol = k), prob = law$prob)
 }
