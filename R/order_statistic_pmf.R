@@ -29,8 +29,8 @@
 #' @param x,y a list of distributions made by [pmf()], one for each variable. `rep(die, 4)` is a list of four dice, and
 #'   `c(rep(die, 4), rep(other, 2), third)` a mixed pool.
 #' @param k how many are summed or sorted; for `order_statistic_pmf()` which one is asked for.
-#' @param highest `FALSE` for the k-th smallest variable, `TRUE` for the k-th largest. For `sorted_pool()` the k smallest
-#'   or largest.
+#' @param highest `FALSE` for the k-th smallest variable, `TRUE` for the k-th largest. For `sorted_pool()` the k
+#'   smallest or largest.
 #' @param pairs how many pairs are compared, beginning with the highest. The default is the size of the smaller pool.
 #' @param ties whether x loses or wins a pair of equal values.
 #' @inheritParams convolve_pmf
@@ -406,8 +406,8 @@ one_more_sorted <- function(outcomes, here, size) {
     new <- pmin(old, new)
   }
   # A distribution on these numbers adds the probabilities of equal outcomes.
-  law <- as.data.frame(pmf(outcomes$prob[rows] * rep(here[possible], each = nrow(outcomes$index)), values = code, by = 1,
-    tolerance = changed_tolerance))
+  prob <- outcomes$prob[rows] * rep(here[possible], each = nrow(outcomes$index))
+  law <- as.data.frame(pmf(prob, values = code, by = 1, tolerance = changed_tolerance))
   law <- law[law$prob > 0, ]
   digits <- vapply(rev(seq_len(k)), function(j) (law$value %/% (size + 1)^(j - 1)) %% (size + 1), law$value)
   list(index = matrix(digits, ncol = k), prob = law$prob)
