@@ -15,7 +15,7 @@
 #' Numbers of groups are counted for each size of the group and each sum of scores, so nothing is approximated or
 #' drawn. Counts are exact up to 2^53 and have a small relative error beyond. The time does not grow with the number of
 #' permutations, but with the number of different sums: two groups of 30 take 0.01 s, two of 100 take 0.4 s, two of 200
-#' take 6 s.
+#' take 6 s. More than about two groups of 340 are refused.
 #'
 #' Scores may be any numbers. Sums of ranks are counted exactly, and so are sums of whole numbers and of decimal
 #' fractions, as long as there are not too many of them. Other scores are rounded to multiples of a step, which a
@@ -78,7 +78,7 @@ NULL
 #' @export
 pmf_signed_rank <- function(x, y = NULL, zeros = c("drop", "pratt")) {
   require_arguments("x")
-  signed_scores_law(signed_lattice(signed_ranks(x, y, 0, zeros, NULL)$scores, NULL))
+  signed_scores_law(signed_lattice(signed_ranks(x, y, 0, zeros, NULL)$scores, NULL, "x"))
 }
 
 #' @rdname rank_statistics
@@ -87,7 +87,7 @@ pmf_rank_sum <- function(x, y) {
   require_arguments("x", "y")
   ranks <- pooled_scores(x, y, 0, NULL)
   size <- length(ranks$group)
-  linear_rank_law(linear_lattice(ranks$scores, size, NULL), size) - least_rank_sum(size)
+  linear_rank_law(linear_lattice(ranks$scores, size, NULL, "x"), size) - least_rank_sum(size)
 }
 
 #' @rdname rank_statistics
@@ -108,7 +108,9 @@ pmf_signed_scores <- function(scores, by = NULL) {
 
 least_rank_sum <- function(size) size * (size + 1) / 2
 
-linear_lattice <- function(scores, size, by) lattice_of_scores(scores, by, function(at) group_additions(at, size))
+linear_lattice <- function(scores, size, by, argument = "scores") {
+  lattice_of_scores(scores, by, function(at) group_additions(at, size), argument)
+}
 
 linear_rank_law <- function(lattice, size) {
   counts <- count_groups(sort(lattice$at), size)
@@ -117,8 +119,8 @@ linear_rank_law <- function(lattice, size) {
 }
 
 # The scores are multiples of the step.
-signed_lattice <- function(scores, by) {
-  lattice <- lattice_of_scores(c(0, scores), by, function(at) length(at) * sum(abs(at - at[[1L]])))
+signed_lattice <- function(scores, by, argument = "scores") {
+  lattice <- lattice_of_scores(c(0, scores), by, function(at) length(at) * sum(abs(at - at[[1L]])), argument)
   list(first = 0, by = lattice$by, at = lattice$at[-1L] - lattice$at[[1L]])
 }
 
@@ -132,15 +134,18 @@ signed_scores_law <- function(lattice) {
   pmf(weights, from = lattice$by * sum(at[at < 0]), by = lattice$by)
 }
 
-# Scores are first + by * at, where `at` are whole numbers from 0. `work(at)` is how many additions counting takes.
-lattice_of_scores <- function(scores, by, work) {
+# Scores are first + by * at, where `at` are whole numbers from 0. `work(at)` is how many additions counting takes, and
+# `argument` is what has the scores or the sample.
+lattice_of_scores <- function(scores, by, work, argument) {
   least <- min(scores)
   rounded_to <- function(step) {
     steps <- round(scores / step)
     list(first = step * min(steps), by = step, at = steps - min(steps))
   }
   if (!is.null(by)) {
-    lattice <- rounded_to(check_number(by, "by", min = 0))
+    by <- check_number(by, "by", min = 0)
+    if (max(abs(scores)) / by > 2^52) stop_input("by", "is ", show_value(by), ": scores are more than 2^52 such steps")
+    lattice <- rounded_to(by)
     check_result_size(work(lattice$at) / length(scores), "by", "sums")
     check_operations(work(lattice$at), "by")
     return(lattice)
@@ -150,12 +155,16 @@ lattice_of_scores <- function(scores, by, work) {
   step <- exact_step(scores)
   if (!is.null(step)) {
     lattice <- list(first = least, by = step, at = round((scores - least) / step))
-    # Ranks, and what has no more different values, are always counted as they are.
-    if (max(lattice$at) <= 100 * length(scores) || work(lattice$at) <= 25 * quick) return(lattice)
+    # Ranks, and what has no more different values, are not rounded.
+    if (work(lattice$at) <= if (max(lattice$at) <= 100 * length(scores)) 1e10 else 25 * quick) return(lattice)
   }
   steps <- as.vector(outer(c(1, 2, 5), 10^(floor(log10(max(scores) - least)) - 6:1)))
   quick_enough <- vapply(steps, function(step) work(rounded_to(step)$at) <= quick, NA)
-  step <- if (any(quick_enough)) steps[quick_enough][[1L]] else steps[[length(steps)]]
+  if (!any(quick_enough)) {
+    stop_input(argument, sprintf("has too many values (%d) to count all groups", length(scores)),
+      ". A normal approximation is accurate here")
+  }
+  step <- steps[quick_enough][[1L]]
   message(structure(class = c("warpbayes_rounded", "message", "condition"), list(
     message = sprintf("scores are rounded to multiples of %s; `by` sets another step\n", format(step)), call = NULL
   )))
@@ -169,11 +178,11 @@ exact_step <- function(scores) {
   if (is.null(law)) NULL else if (is.null(law$by)) 1 else law$by
 }
 
-# About how many additions count_groups() takes.
+# About how many additions count_groups() takes. Beginning one for a group takes as long as 300 additions.
 group_additions <- function(at, size) {
   size <- min(size, length(at) - size)
   sorted <- sort(at)
-  length(at) * size * (1 + (sum(rev(sorted)[seq_len(size)]) - sum(sorted[seq_len(size)])) / 3)
+  length(at) * size * (300 + (sum(rev(sorted)[seq_len(size)]) - sum(sorted[seq_len(size)])) / 3)
 }
 
 # How many groups of this size have each sum of scores: whole numbers in increasing order. The result is a list of the
@@ -311,12 +320,12 @@ rank_test <- function(x, y = NULL, paired = FALSE, mu = 0, alternative = c("two.
   if (signed) {
     ranks <- signed_ranks(x, y, mu, zeros, scores)
     chosen <- ranks$positive
-    lattice <- signed_lattice(ranks$scores, by)
+    lattice <- signed_lattice(ranks$scores, by, "x")
     law <- signed_scores_law(lattice)
   } else {
     ranks <- pooled_scores(x, y, mu, scores)
     chosen <- ranks$group
-    lattice <- linear_lattice(ranks$scores, length(chosen), by)
+    lattice <- linear_lattice(ranks$scores, length(chosen), by, "x")
     law <- linear_rank_law(lattice, length(chosen))
   }
   # The statistic of the scores as they were counted.

@@ -112,8 +112,10 @@ test_that("60 values take less than a tenth of a second", {
   # The variance of the sum of a group drawn at random, of scores rounded as the message says.
   expect_equal(variance(law), 30 * 30 / 60 * var(round(qnorm(1:60 / 61) / law$by) * law$by), tolerance = 1e-12)
   expect_lt(law$by, 0.0021)
+  expect_input_error(pmf_rank_sum(1:2000, 1:2000), "`x` has too many values \\(4000\\) to count all groups")
+  expect_input_error(pmf_linear_rank(1:1e6, 2), "`scores` has too many values \\(1000000\\) to count all groups")
   # There are 2e901 groups of 1,500. The number of groups of 300 is far above 2^53.
-  expect_error(pmf_linear_rank(1:3000, 1500), "too many groups", class = "warpbayes_error_input")
+  expect_input_error(pmf_linear_rank(c(0, 1, rep(0.5, 2998)), 1500), "`size` gives too many groups of 1500 among 3000")
   expect_equal(dpmf(0:300, pmf_linear_rank(rep(0:1, each = 300), 300)), dhyper(0:300, 300, 300, 300), tolerance = 1e-12)
 })
 
@@ -156,6 +158,7 @@ test_that("arguments that cannot be used", {
   expect_input_error(pmf_linear_rank(c(1, NA), 1), "`scores` must be finite numbers")
   expect_input_error(pmf_linear_rank(1:3, 4), "`size` must be one whole number from 0 to 3, not 4")
   expect_input_error(pmf_linear_rank(1:3, 2, by = 0), "`by` must be one finite number above 0")
+  expect_input_error(pmf_linear_rank(1:3, 2, by = 1e-300), "`by` is 1e-300: scores are more than 2\\^52 such steps")
   expect_input_error(rank_test(1:3, paired = TRUE), "`y` is missing: pairs need it")
   expect_input_error(rank_test(1:3, 4:5, scores = "normal"), "`scores` must be a function of ranks")
   expect_input_error(rank_test(1:3, 4:5, scores = function(r) 1), "must give a finite number for each of 5 ranks")
