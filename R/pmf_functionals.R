@@ -2,12 +2,12 @@
 
 #' Entropy, cumulants, modes and generating function of a distribution
 #'
-#' `entropy_pmf()` is the Shannon entropy, `cumulants_pmf()` gives the first cumulants, `mode_pmf()` the most probable
-#' values, `support_size_pmf()` how many values are possible, and `generating_function_pmf()` the probability
+#' `shannon_entropy()` is the Shannon entropy, `cumulants()` gives the first cumulants, `modes()` the most probable
+#' values, `support_size()` how many values are possible, and `generating_function()` the probability
 #' generating function \eqn{E(z^X)}{E z^X}. [median()][pmf_distribution], `mean()` and `variance()` are on another page,
 #' and `summary()` has several of them together.
 #'
-#' With `log = TRUE`, `generating_function_pmf(x, exp(t))` is the cumulant generating function at t. Nothing overflows
+#' With `log = TRUE`, `generating_function(x, exp(t))` is the cumulant generating function at t. Nothing overflows
 #' on the way.
 #'
 #' Cumulants are computed from central moments, of which those of high order cancel: the cumulants of a distribution
@@ -18,25 +18,25 @@
 #' @param order how many cumulants: from 1 to 20.
 #' @param z numbers. Below 0 the values of `x` must be whole numbers.
 #' @param log whether to give the natural logarithm. `z` must then not be negative.
-#' @return A number for `entropy_pmf()` and `support_size_pmf()`; a vector of `order` cumulants, of which the first is
-#'   the mean and the second the variance; for `mode_pmf()` all values whose probability is the largest, up to a
-#'   relative difference of 1e-12; for `generating_function_pmf()` a number for each `z`. If probabilities do not sum to
+#' @return A number for `shannon_entropy()` and `support_size()`; a vector of `order` cumulants, of which the first is
+#'   the mean and the second the variance; for `modes()` all values whose probability is the largest, up to a
+#'   relative difference of 1e-12; for `generating_function()` a number for each `z`. If probabilities do not sum to
 #'   exactly 1, they are divided by their sum.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments of the wrong type or outside their range.
 #' @seealso [pmf_distribution], [expected_value()].
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
-#' entropy_pmf(die, base = 2)
-#' cumulants_pmf(pmf_poisson(3), 4)
-#' mode_pmf(die + die)
-#' mode_pmf(pmf_binomial(3, 0.5))
-#' support_size_pmf(2 * die)
+#' shannon_entropy(die, base = 2)
+#' cumulants(pmf_poisson(3), 4)
+#' modes(die + die)
+#' modes(pmf_binomial(3, 0.5))
+#' support_size(2 * die)
 #' # The probability that a branching process has died out after one, two, three generations.
 #' offspring <- pmf_poisson(1.2)
-#' Reduce(function(z, generation) generating_function_pmf(offspring, z), 1:3, 0, accumulate = TRUE)
+#' Reduce(function(z, generation) generating_function(offspring, z), 1:3, 0, accumulate = TRUE)
 #' @export
-entropy_pmf <- function(x, base = exp(1)) {
+shannon_entropy <- function(x, base = exp(1)) {
   require_arguments("x")
   check_pmf(x, "x")
   base <- check_number(base, "base", min = 0)
@@ -59,9 +59,9 @@ log_added <- function(terms) {
   if (is.finite(largest)) largest + log(sum(exp(terms - largest))) else largest
 }
 
-#' @rdname entropy_pmf
+#' @rdname shannon_entropy
 #' @export
-cumulants_pmf <- function(x, order = 4) {
+cumulants <- function(x, order = 4) {
   require_arguments("x")
   check_pmf(x, "x")
   order <- check_count(order, "order", max = 20)
@@ -80,9 +80,9 @@ cumulants_pmf <- function(x, order = 4) {
   c(mean, (cumulants * deviation^seq_len(order))[-1L])
 }
 
-#' @rdname entropy_pmf
+#' @rdname shannon_entropy
 #' @export
-mode_pmf <- function(x) {
+modes <- function(x) {
   require_arguments("x")
   check_pmf(x, "x")
   frame <- as.data.frame(x)
@@ -90,17 +90,17 @@ mode_pmf <- function(x) {
   frame$value[frame[[2L]] >= if (is_log(x)) largest - 1e-12 else largest * (1 - 1e-12)]
 }
 
-#' @rdname entropy_pmf
+#' @rdname shannon_entropy
 #' @export
-support_size_pmf <- function(x) {
+support_size <- function(x) {
   require_arguments("x")
   check_pmf(x, "x")
   sum(is_possible(x))
 }
 
-#' @rdname entropy_pmf
+#' @rdname shannon_entropy
 #' @export
-generating_function_pmf <- function(x, z, log = FALSE) {
+generating_function <- function(x, z, log = FALSE) {
   require_arguments("x", "z")
   check_pmf(x, "x")
   log <- check_flag(log, "log")

@@ -5,8 +5,8 @@
 #' These functions give the permutation distribution of a rank statistic for the ties that the data have.
 #' `pmf_signed_rank()` is for Wilcoxon's signed-rank statistic, `pmf_rank_sum()` for his rank-sum statistic (the U of
 #' Mann and Whitney). `pmf_linear_rank()` is for the sum of any scores of a group drawn at random, and
-#' `pmf_signed_scores()` for the sum of scores that count with probability 1/2. `p_value_pmf()` gives p-values from any
-#' distribution. `rank_test()` does all of it for two samples or pairs.
+#' `pmf_signed_scores()` for the sum of scores that count with probability 1/2. `exact_p_value()` gives p-values from
+#' any distribution. `rank_test()` does all of it for two samples or pairs.
 #'
 #' @details
 #' Without ties the distributions are those of [psignrank()] and [pwilcox()]. [wilcox.test()] uses them only then, and
@@ -29,7 +29,7 @@
 #'   \item{`"likelihood"`}{the probability of values that are at most as probable, as in [fisher.test()].}
 #' }
 #'
-#' @param x,y samples; for `pmf_signed_rank()` differences, or pairs if `y` is given. For `p_value_pmf()` `x` is a
+#' @param x,y samples; for `pmf_signed_rank()` differences, or pairs if `y` is given. For `exact_p_value()` `x` is a
 #'   distribution made by [pmf()]. Missing values are left out. Values that differ by less than 1e-13 times the largest
 #'   absolute value are equal, so that rounding does not break ties such as 0.3 - 0.2 and 0.1.
 #' @param zeros what happens to differences of 0. `"drop"` leaves them out before ranking, as Wilcoxon did. `"pratt"`
@@ -44,8 +44,8 @@
 #' @param paired whether `x` and `y` are pairs.
 #' @param mu the difference under the null hypothesis.
 #' @return A [pmf()]. `pmf_rank_sum()` is for the statistic W of [wilcox.test()], the sum of the ranks of `x` less its
-#'   least value without ties. `p_value_pmf()` gives a number for each statistic. `rank_test()` gives an object of class
-#'   `htest`, as [wilcox.test()] does, which also has `distribution`, the null distribution.
+#'   least value without ties. `exact_p_value()` gives a number for each statistic. `rank_test()` gives an object of
+#'   class `htest`, as [wilcox.test()] does, which also has `distribution`, the null distribution.
 #' @section Errors:
 #' `warpbayes_error_input` for samples that are not numbers or have no values left, for scores that are not finite, and
 #' for groups larger than the sample.
@@ -70,7 +70,7 @@
 #'
 #' # The distribution itself.
 #' w <- pmf_rank_sum(treated, control)
-#' p_value_pmf(w, 36.5, method = "distance")
+#' exact_p_value(w, 36.5, method = "distance")
 #' @name rank_statistics
 NULL
 
@@ -281,7 +281,7 @@ scores_of_ranks <- function(values, scores) {
 
 #' @rdname rank_statistics
 #' @export
-p_value_pmf <- function(x, statistic, alternative = c("two.sided", "less", "greater"),
+exact_p_value <- function(x, statistic, alternative = c("two.sided", "less", "greater"),
                         method = c("doubled", "distance", "likelihood")) {
   require_arguments("x", "statistic")
   check_pmf(x, "x")
@@ -336,7 +336,7 @@ rank_test <- function(x, y = NULL, paired = FALSE, mu = 0, alternative = c("two.
   }
   structure(list(
     statistic = stats::setNames(statistic, if (!is.null(scores)) "S" else if (signed) "V" else "W"), parameter = NULL,
-    p.value = p_value_pmf(law, statistic, alternative, method),
+    p.value = exact_p_value(law, statistic, alternative, method),
     null.value = stats::setNames(mu, if (signed && is.null(y)) "location" else "location shift"),
     alternative = alternative, data.name = names, distribution = law,
     method = sprintf("Exact %s test%s", if (signed) "signed-rank" else "rank-sum",

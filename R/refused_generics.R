@@ -88,7 +88,7 @@ refusal_words <- c(
   prior_summary.differential_abundance = "?differential_abundance describes its prior",
   prior_summary.topic_model = "`x$alpha` and `x$beta` are its Dirichlet parameters",
   is.na.pmf = "it has none missing; min() and max() take the place of pmin() and pmax()",
-  entropy.pmf = "entropy_pmf() gives the Shannon entropy",
+  entropy.pmf = "shannon_entropy() gives the Shannon entropy",
   simulate.pmf = "rpmf() draws from it", rev.pmf = "-x changes the sign of a variable",
   range.pmf = "quantile(x, c(0, 1)) gives the first and the last possible value", sum.pmf = "sum_pmf() adds variables",
   sum.pmf_list = "sum_pmf() adds its variables",

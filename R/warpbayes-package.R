@@ -49,7 +49,7 @@
 #' *Sums of discrete random variables:* [pmf()], [as_pmf()], [families][pmf_families], [convolve_pmf()], [sum_pmf()],
 #' [compound_pmf()], [portfolio_pmf()], [order_statistic_pmf()], [rank_statistics], [discretize_pmf()],
 #' [pmf_doubly_censored()], [probabilities and draws][pmf_distribution], [verbs][pmf_verbs], [expected_value()],
-#' [entropy_pmf()], [condition_on_sum_pmf()], [joint_table()], [compound_table()], [plot][plot.pmf()].
+#' [shannon_entropy()], [condition_on_sum_pmf()], [joint_table()], [compound_table()], [plot][plot.pmf()].
 #'
 #' *Draws:* [rcategorical()], [rpolyagamma()], [dpolyagamma()], [polyagamma_mean()], [polyagamma_step()],
 #' [polyagamma_from_BayesLogit], [c_interface].

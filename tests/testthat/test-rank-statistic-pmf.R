@@ -133,20 +133,20 @@ test_that("rounding breaks no ties, units do not matter, and missing values are 
 
 test_that("p-values of any distribution", {
   x <- pmf(c(0.1, 0.2, 0.4, 0.3), from = 1)
-  expect_equal(p_value_pmf(x, 1:4), c(0.2, 0.6, 1, 0.6))
-  expect_equal(p_value_pmf(x, 1:4, "less"), c(0.1, 0.3, 0.7, 1))
-  expect_equal(p_value_pmf(x, 1:4, "greater"), c(1, 0.9, 0.7, 0.3))
-  expect_equal(p_value_pmf(x, c(1, 2, 4), method = "likelihood"), c(0.1, 0.3, 0.6))
+  expect_equal(exact_p_value(x, 1:4), c(0.2, 0.6, 1, 0.6))
+  expect_equal(exact_p_value(x, 1:4, "less"), c(0.1, 0.3, 0.7, 1))
+  expect_equal(exact_p_value(x, 1:4, "greater"), c(1, 0.9, 0.7, 0.3))
+  expect_equal(exact_p_value(x, c(1, 2, 4), method = "likelihood"), c(0.1, 0.3, 0.6))
   # The mean is 2.9, so 4 is farther away than 2.
-  expect_equal(p_value_pmf(x, c(1, 2, 3, 4), method = "distance"), c(0.1, 0.6, 1, 0.4))
+  expect_equal(exact_p_value(x, c(1, 2, 3, 4), method = "distance"), c(0.1, 0.6, 1, 0.4))
   # Numbers that are no values, and missing ones.
-  expect_equal(p_value_pmf(x, c(0, 2.5, NA), "greater"), c(1, 0.7, NA))
-  expect_equal(p_value_pmf(x, c(0, 2.5, NA), "two.sided"), c(0, 0.6, NA))
-  expect_equal(p_value_pmf(x, c(0, NA), method = "likelihood"), c(0, NA))
+  expect_equal(exact_p_value(x, c(0, 2.5, NA), "greater"), c(1, 0.7, NA))
+  expect_equal(exact_p_value(x, c(0, 2.5, NA), "two.sided"), c(0, 0.6, NA))
+  expect_equal(exact_p_value(x, c(0, NA), method = "likelihood"), c(0, NA))
   # The two-sided p-value of Fisher's test.
   table <- matrix(c(3, 9, 11, 4), 2)
   law <- pmf_hypergeometric(12, 15, 14)
-  expect_equal(p_value_pmf(law, 3, method = "likelihood"), fisher.test(table)$p.value)
+  expect_equal(exact_p_value(law, 3, method = "likelihood"), fisher.test(table)$p.value)
 })
 
 test_that("arguments that cannot be used", {
@@ -164,6 +164,6 @@ test_that("arguments that cannot be used", {
   expect_input_error(rank_test(1:3, 4:5, scores = function(r) 1), "must give a finite number for each of 5 ranks")
   expect_input_error(rank_test(1:3, alternative = "more"), "`alternative` must be one of")
   expect_input_error(rank_test(1:3, zeros = "keep"), "`zeros` must be one of")
-  expect_input_error(p_value_pmf(1, 1), "`x` must be a distribution")
-  expect_input_error(p_value_pmf(pmf(1), "a"), "`statistic` must be a numeric vector")
+  expect_input_error(exact_p_value(1, 1), "`x` must be a distribution")
+  expect_input_error(exact_p_value(pmf(1), "a"), "`statistic` must be a numeric vector")
 })
