@@ -57,7 +57,8 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
   }
   draws <- structure(coefficient_draws(object), n.chains = object$chains)
   misc <- switch(object$family,
-    binomial = list(tran = "logit", inv.lbl = "prob"), negbinomial = list(tran = "log", inv.lbl = "response"),
+    binomial = list(tran = "logit", inv.lbl = "prob"),
+    poisson = , negbinomial = list(tran = "log", inv.lbl = "response"),
     multinomial = list(ylevs = stats::setNames(list(object$response$classes), deparse1(object$formula[[2L]])))
   )
   if (object$family == "multinomial") {

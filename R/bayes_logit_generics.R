@@ -164,11 +164,12 @@ draw_responses <- function(object, mean, trials) {
     return(draw_classes(mean$values, trials, as_counts = any(object$response$trials != 1, trials != 1)))
   }
   count <- length(mean$values)
-  mean$values[] <- if (object$family == "binomial") {
-    stats::rbinom(count, trials, mean$values)
-  } else {
-    stats::rnbinom(count, size = rep(dispersion_used(object, mean$used), length.out = count), mu = mean$values)
-  }
+  mean$values[] <- switch(object$family,
+    binomial = stats::rbinom(count, trials, mean$values),
+    poisson = stats::rpois(count, mean$values),
+    negbinomial = stats::rnbinom(count, size = rep(dispersion_used(object, mean$used), length.out = count),
+      mu = mean$values)
+  )
   mean$values
 }
 
@@ -207,7 +208,7 @@ draw_classes <- function(probability, trials, as_counts) {
 pp_check.bayes_logit <- function(object, type = NULL, ndraws = 50, seed = NULL, ..., draws) {
   if (!missing(draws)) take_old_names(list(draws = draws))
   trials <- object$response$trials
-  is_counted <- object$family == "negbinomial" || any(trials != 1)
+  is_counted <- is_count_family(object$family) || any(trials != 1)
   if (object$family == "multinomial" && is_counted) {
     stop_input("object", "has counts of classes, which no function of package bayesplot shows. ",
       "posterior_predict() gives the draws")

@@ -126,6 +126,7 @@ row_log_likelihood <- function(fit, linear, used, block, response, weights) {
       missed <- each(response$trials - response$observed)
       lchoose(each(response$trials), y) + ifelse(y > 0, y * success, 0) + ifelse(missed > 0, missed * failure, 0)
     },
+    poisson = stats::dpois(each(response$observed), exp(linear[, , 1L]), log = TRUE),
     negbinomial = stats::dnbinom(each(response$observed),
       size = dispersion_used(fit, used), mu = exp(linear[, , 1L]), log = TRUE
     ),

@@ -94,7 +94,7 @@ logit_trace_parts <- function(fit, parameters) {
 calibration_picture <- function(fit, main) {
   mean <- as.vector(fitted_means(fit))
   observed <- as.vector(observed_shares(fit))
-  weight <- if (fit$family == "negbinomial") {
+  weight <- if (is_count_family(fit$family)) {
     fit$weights
   } else {
     as.vector(matrix(fit$weights * fit$response$trials, fit$rows, length(mean) / fit$rows))

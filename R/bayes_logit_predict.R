@@ -127,6 +127,7 @@ check_simulation_seed <- function(seed) {
 simulate_rows <- function(fit, mean, draw) {
   n <- nrow(mean)
   if (fit$family == "binomial") return(stats::rbinom(n, fit$response$trials, mean))
+  if (fit$family == "poisson") return(stats::rpois(n, mean[, 1L]))
   if (fit$family == "negbinomial") return(stats::rnbinom(n, size = dispersion_used(fit, draw), mu = mean[, 1L]))
   row_counts <- function(i) stats::rmultinom(1L, fit$response$trials[[i]], mean[i, ])[, 1L]
   counts <- t(vapply(seq_len(n), row_counts, integer(ncol(mean))))

@@ -55,7 +55,7 @@ logit_verdict <- function(fit, table) {
 }
 
 logit_family_words <- c(
-  binomial = "Logistic regression", negbinomial = "Negative binomial regression",
+  binomial = "Logistic regression", poisson = "Poisson regression", negbinomial = "Negative binomial regression",
   multinomial = "Multinomial logistic regression"
 )
 

@@ -1,7 +1,7 @@
 # Summaries of rows over the draws of a fit, computed in blocks of rows by the compiled code, and the draws themselves.
 
 # The numbers of src/backend/regression_table.h: what is summarised.
-prediction_kinds <- c(link = 0L, binomial = 1L, negbinomial = 2L, multinomial = 3L)
+prediction_kinds <- c(link = 0L, binomial = 1L, poisson = 2L, negbinomial = 2L, multinomial = 3L)
 
 # Mean, standard deviation and two quantiles of each row: an array of rows x (1, classes or linear predictors) x 4. Rows
 # that are not complete are NA. `tails` has the probabilities of the quantiles.
@@ -143,7 +143,7 @@ linear_draws <- function(fit, rows, used, block, effects = row_effects(fit, rows
 response_draws <- function(fit, linear) {
   switch(fit$family,
     binomial = stats::plogis(linear),
-    negbinomial = exp(linear),
+    poisson = , negbinomial = exp(linear),
     multinomial = {
       most <- pmax(0, apply(linear, c(1L, 2L), max))
       weights <- array(c(exp(-most), exp(linear - as.vector(most))), dim(linear) + c(0, 0, 1))

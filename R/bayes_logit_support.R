@@ -17,7 +17,7 @@ response_words <- function(fit, counts) {
       show_name(colnames(observed)[absent])))
   }
   observed <- observed[counts]
-  if (fit$family == "negbinomial") {
+  if (is_count_family(fit$family)) {
     return(if (all(observed == 0)) "All counts are 0: the prior decides how small their mean is.")
   }
   trials <- fit$response$trials[counts]
@@ -39,7 +39,7 @@ separation_words <- function(fit, counts) {
   occurs <- class_occurs(fit, counts)
   if (is_sparse_matrix(x) || length(x) > 1e7 || sum(colSums(occurs) > 0) < 2L) return(character())
   if (!all(counts)) x <- x[counts, , drop = FALSE]
-  if (fit$family != "negbinomial" && is_separated(fit, x, occurs)) {
+  if (!is_count_family(fit$family) && is_separated(fit, x, occurs)) {
     classes <- if (fit$family == "binomial") "all successes from all failures" else "the classes of all rows"
     return(sprintf("The predictors separate %s: %s", classes,
       "the data set no limit to the coefficients, and the prior decides how large they are."))
@@ -96,11 +96,12 @@ unlimited_columns <- function(fit, x, occurs) {
     at <- list(total - at_high, at_high)
     for (i in 1:2) {
       lacks <- at[[i]] == 0 & total > 0
-      # More counts of 0 do limit a coefficient of a negative binomial regression.
-      if (fit$family == "negbinomial") lacks[[1L]] <- FALSE
+      # More counts of 0 do limit a coefficient of a regression of counts.
+      if (is_count_family(fit$family)) lacks[[1L]] <- FALSE
       if (any(lacks) && !all(at[[i]] == 0) && (has_intercept || pair[[i]] != 0 && pair[[3L - i]] == 0)) {
         kind <- switch(fit$family,
-          binomial = paste("only", if (lacks[[2L]]) "failures" else "successes"), negbinomial = "only counts of 0",
+          binomial = paste("only", if (lacks[[2L]]) "failures" else "successes"),
+          poisson = , negbinomial = "only counts of 0",
           multinomial = paste("no response of class", show_name(colnames(occurs)[lacks][[1L]])))
         name <- colnames(x)[[column]]
         return(sprintf("%s (%s where %s)", show_name(name), kind, predictor_words(fit, name, pair[[i]], pair)))

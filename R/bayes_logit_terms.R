@@ -53,8 +53,8 @@ group_values <- function(group, data, envir = baseenv()) {
 # The terms of a model: for each `label`, `group` (its name), `expression`, `columns` (names), `levels`, `level` (of
 # each row), `z` in the data's units (NULL: 1) with `scale`, the sampler's unit of each column, `independent`, and the
 # `terms` and `contrasts` that make z from new data.
-grouping_terms <- function(frame, bars, contrasts) {
-  terms <- lapply(bars, grouping_term, frame = frame, contrasts = contrasts)
+grouping_terms <- function(frame, bars, contrasts, sizes) {
+  terms <- lapply(bars, grouping_term, frame = frame, contrasts = contrasts, sizes = sizes)
   pairs <- unlist(lapply(terms, function(term) paste(term$columns, "|", term$group)))
   if (anyDuplicated(pairs)) {
     stop_input("formula", "has two terms with the effect ", dQuote(pairs[duplicated(pairs)][[1L]], FALSE),
@@ -64,7 +64,7 @@ grouping_terms <- function(frame, bars, contrasts) {
   with_parents(terms)
 }
 
-grouping_term <- function(bar, frame, contrasts) {
+grouping_term <- function(bar, frame, contrasts, sizes) {
   group <- group_factor(frame, bar$group)
   term <- list(
     label = bar_words(bar), group = deparse1(bar$group), expression = bar$group, columns = "(Intercept)",
@@ -88,7 +88,7 @@ grouping_term <- function(bar, frame, contrasts) {
     stop_input("data", sprintf("has the value %s of %s in row %d, which a grouping term reads",
       format(z[bad[1L, , drop = FALSE]]), dQuote(colnames(z)[[bad[[1L, 2L]]]], FALSE), bad[[1L, 1L]]))
   }
-  deviation <- apply(z, 2L, stats::sd)
+  deviation <- if (all(sizes$of_rows == 1)) apply(z, 2L, stats::sd) else column_moments(z, sizes)$sd
   term$scale <- unname(ifelse(deviation > 0 & is.finite(1 / deviation), deviation, 1))
   term$contrasts <- attr(z, "contrasts")
   term$columns <- colnames(z)
