@@ -54,7 +54,8 @@ subset_rows <- function(rows, block) {
   rows$offset <- offset_rows(rows$offset, block)
   rows$x <- rows$x[block, , drop = FALSE]
   rows$terms <- lapply(rows$terms, function(term) {
-    list(level = term$level[block], new_level = term$new_level[block], z = term$z[block, , drop = FALSE])
+    list(level = term$level[block], new_level = term$new_level[block], z = term$z[block, , drop = FALSE],
+      kept = term$kept)
   })
   rows
 }
@@ -101,6 +102,8 @@ row_effects <- function(fit, rows, used) {
   unlist(lapply(seq_along(fitted), function(i) {
     row <- terms[[(i - 1L) %% length(terms) + 1L]]
     q <- length(fitted[[i]]$columns)
+    shown <- if (is.null(row$kept)) seq_len(q) else which(row$kept)
+    if (length(shown) == 0L) return(list())
     # Only the draws of levels that the rows have are read.
     known <- sort(unique(row$level[row$level > 0L]))
     level <- match(row$level, known)
@@ -108,7 +111,7 @@ row_effects <- function(fit, rows, used) {
     groups <- unique(row$new_level[fresh])
     level[fresh] <- length(known) + match(row$new_level[fresh], groups)
     new <- if (length(fresh)) new_effects(covariances[[i]][, , used, drop = FALSE], length(groups))
-    lapply(seq_len(q), function(k) {
+    lapply(shown, function(k) {
       own <- values[as.vector(outer(draw, first[[i]] + (known - 1) * q + k, `+`))]
       list(outcome = if (is.null(fitted[[i]]$outcome)) 0L else fitted[[i]]$outcome, level = level - 1L,
         multiple = if (!is.null(row$z)) as.double(row$z[, k]),

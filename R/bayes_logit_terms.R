@@ -305,9 +305,11 @@ covariance_draws <- function(fit) {
   })
 }
 
-# The terms of new rows: `level` (0: not in the fit), `new_level` (numbers the values), and `z`.
-new_term_rows <- function(fit, newdata) {
-  lapply(fit$design$terms, function(term) {
+# The terms of new rows: `level` (0: not in the fit), `new_level` (numbers the values), `z`, and which effects are
+# `kept`. The data need not have the groups of a term without effects.
+new_term_rows <- function(fit, newdata, kept) {
+  Map(function(term, kept) {
+    if (!any(kept)) return(list(level = rep(-1L, nrow(newdata)), new_level = rep(1L, nrow(newdata)), kept = kept))
     known <- term$group %in% names(newdata) || all(all.vars(term$expression) %in% names(newdata))
     values <- tryCatch(
       if (known) as.character(group_values(term$expression, newdata, environment(fit$formula))),
@@ -319,8 +321,8 @@ new_term_rows <- function(fit, newdata) {
     z <- if (!is.null(term$z)) {
       stats::model.matrix(term$terms, new_frame(fit, term$terms, newdata), contrasts.arg = term$contrasts)
     }
-    list(level = level, new_level = match(values, unique(values)), z = z)
-  })
+    list(level = level, new_level = match(values, unique(values)), z = z, kept = kept)
+  }, fit$design$terms, kept)
 }
 
 # Effects of `count` new levels from the covariance of each draw: for each column draws x levels.

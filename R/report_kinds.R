@@ -27,7 +27,8 @@ report_content.bayes_logit <- function(fit, ...) {
         )),
         list(title = "Does it fit the data?", parts = list(
           picture_part(paste("Rows in ten groups by the response that the other rows predict: observed",
-            "against predicted means, with two standard errors. The line is perfect agreement."), draw("calibration"), c(0.7, 1))
+            "against predicted means, with two standard errors. The line is perfect agreement."),
+          draw("calibration"), c(0.7, 1))
         )),
         list(title = "Convergence", parts = list(
           picture_part("The chains. The warm-up is shaded, and Rhat stands at the right.", draw("trace"), c(0.9, 1.5))
