@@ -41,7 +41,7 @@
 #'   coefficient \tab normal(0, 2.5 / sd) \tab one sd multiplies odds or mean counts by 1/61 to 61 \cr
 #'   coefficient of 0 and 1, half of each \tab normal(0, 5) \tab the odds ratio is 1/3700 to 3700 \cr
 #'   sd of groups' intercepts \tab half-Cauchy(2.5) \tab below 16; below 2.5 (odds times 12) with probability 0.5 \cr
-#'   sd of groups' slopes \tab half-t, 2 degrees of freedom, scale 2.5 / sd \tab below 11 / sd \cr
+#'   sd of groups' slopes \tab half-t, 2 degrees of freedom, scale 2.5 / sd \tab below 7.3 / sd \cr
 #'   correlations of effects \tab uniform \tab -0.9 to 0.9 \cr
 #'   1/sqrt(r) of counts \tab half-Cauchy(1) \tab below 6.3; means vary by less than 1% with probability 0.006
 #' }
