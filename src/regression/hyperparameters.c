@@ -33,9 +33,6 @@ void wb_regression_draw_group_scale(const wb_regression_chain *chain, uint32_t i
   *auxiliary = draw_inverse_exponential(&stream, 1.0 / (scale * scale) + 1.0 / *variance);
 }
 
-/* What Stirling's series adds to (x - 1/2) log(x) - x + log(2 pi)/2; its next term is 1/(1260 x^5). */
-static double stirling(double x) { return (1.0 / 12.0 - 1.0 / (360.0 * x * x)) / x; }
-
 /* The sum of lgamma(y + r) - lgamma(r) - y log(r). For large r the gamma functions would lose all digits. */
 double wb_regression_count_constant(const wb_regression_counts *counts, double r) {
   double sum = 0.0;
@@ -44,12 +41,7 @@ double wb_regression_count_constant(const wb_regression_counts *counts, double r
     return wb_log_gamma_sum(counts->isa, counts->distinct, counts->value, counts->weight, r,
                             wb_fma(-sum, wb_log(r), -counts->rows * wb_lgamma(r)));
   }
-  const double first = stirling(r);
-  for (int64_t i = 0; i < counts->distinct; i++) {
-    const double y = counts->value[i];
-    sum = wb_fma(counts->weight[i], wb_fma(r + y - 0.5, wb_log1p(y / r), -y) + (stirling(r + y) - first), sum);
-  }
-  return sum;
+  return wb_log_gamma_excess_sum(counts->isa, counts->distinct, counts->value, counts->weight, r);
 }
 
 /* 1/sqrt(r) is the coefficient of variation of means besides the predictors. If it is half-Cauchy of scale s, log(r)
