@@ -1,17 +1,20 @@
 # The rows that a fitted regression predicts: their design, offsets and groups, from new data or from the fit. New data
 # are read as predict.glm() reads them, but what predict.glm() only warns of, or takes from elsewhere, is an error.
 
-# Design, offset and group of the rows. `group` is 0 for groups that are not in the fit, or if `groups` is FALSE.
+# Design, offset and group of the rows. `group` is 0 for groups that are not in the fit. `groups` comes from
+# check_re_formula().
 prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   check_logit_fit(fit)
+  kept <- kept_columns(fit, groups)
+  has_group <- !is.null(fit$group_name) && any(unlist(kept))
   if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x))) {
     stop_unread_sparse(if (is.null(newdata)) "`newdata` is not" else "the fit had no matrix as `sparse`")
   }
   if (is.null(newdata)) {
     return(list(
       x = fit$design$x, offset = fit$offset, complete = rep(TRUE, fit$rows),
-      group = if (groups && !is.null(fit$group_name)) as.integer(fit$design$group),
-      terms = if (groups) fit$design$terms
+      group = if (has_group) as.integer(fit$design$group),
+      terms = if (any(unlist(kept))) Map(function(term, kept) c(term, list(kept = kept)), fit$design$terms, kept)
     ))
   }
   if (!is.data.frame(newdata)) stop_input("newdata", "must be a data frame, not ", show_value(newdata))
@@ -29,19 +32,27 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   }
   rows <- list(x = x, offset = new_offset(fit, frame, newdata))
   rows$complete <- complete_rows(x) & stats::complete.cases(frame) & finite_offset(rows$offset)
-  if (groups && !is.null(fit$group_name)) {
+  if (has_group) {
     values <- new_groups(fit, newdata)
     rows$group <- match(as.character(values), levels(fit$design$group), nomatch = 0L)
     rows$new_group <- match(as.character(values), unique(as.character(values)))
     rows$complete <- rows$complete & !is.na(values)
   }
-  if (groups) {
-    rows$terms <- new_term_rows(fit, newdata)
+  if (!has_group && any(unlist(kept))) {
+    rows$terms <- new_term_rows(fit, newdata, kept)
     for (term in rows$terms) {
       rows$complete <- rows$complete & !is.na(term$level) & (if (is.null(term$z)) TRUE else complete_rows(term$z))
     }
   }
   rows
+}
+
+# For each term of one linear predictor, which of its effects are part of a prediction.
+kept_columns <- function(fit, groups) {
+  terms <- if (is.null(fit$group_name)) fit$design$terms else fit_terms(fit)
+  lapply(terms, function(term) {
+    if (is.list(groups)) term$columns %in% groups[[term$group]] else rep(groups, length(term$columns))
+  })
 }
 
 # The terms of the predictors. Their `predvars` hold what poly(), scale() or a spline took from the data of the fit.

@@ -118,7 +118,8 @@ logit_start <- function(fit) {
   groups <- nlevels(fit$design$group)
   mean <- fit$response$mean
   centre <- switch(fit$family,
-    binomial = stats::qlogis(mean), negbinomial = log(mean + 0.1), multinomial = log(mean[-1L] / mean[[1L]])
+    binomial = stats::qlogis(mean), poisson = fit$response$start, negbinomial = log(mean + 0.1),
+    multinomial = log(mean[-1L] / mean[[1L]])
   )
   outcomes <- ncol(fit$response$kappa)
   coefficients <- matrix(0, p, outcomes)

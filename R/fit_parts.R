@@ -126,7 +126,7 @@ check_mixture_fit <- function(fit, argument = "fit") {
 check_logit_fit <- function(fit, argument = "fit") {
   check_fit_class(fit, argument, "bayes_logit", "bayes_logit()")
   check <- part_checks(fit, argument)
-  check$choice("family", c("binomial", "negbinomial", "multinomial"))
+  check$choice("family", logit_families)
   check$names("coefficient_names")
   check_chain_parts(fit, check)
   for (part in c("prior", "design", "response", "xlevels")) check$list(part)

@@ -27,7 +27,7 @@ one_of_each_class <- function() {
     type_differences = type_differences(types, group = c("u", "v")), perplexity = perplexity(topics, words, seed = 1,
       threads = 2), dp_prior = dp_prior(), logit_prior = logit_prior(), predictive_model = copula_density(),
     resample_functional = quantiles_of(0.5), row_reader = row_reader(60, function(from, to) cells[from:to, ]),
-    warp_info = warp_info()
+    warp_info = warp_info(), group_covariances = warpbayes:::VarCorr.bayes_logit(fits$bayes_logit)
   ), summaries)
 }
 

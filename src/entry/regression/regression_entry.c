@@ -66,6 +66,7 @@ static const wb_field data_fields[] = {
     {"shape", REALSXP, {ROWS}, 0, IN_DATA(shape)},
     {"kappa", REALSXP, {ROWS, OUTCOMES}, 0, IN_DATA(kappa)},
     {"dispersed", REALSXP, {ROWS}, WB_OPTIONAL, IN_DATA(dispersed)},
+    {"poisson", INTSXP, {WB_ONE}, WB_OPTIONAL | WB_COPIED, IN_DATA(poisson)},
 };
 
 /* What regression_data() of R/bayes_logit_formula.R made, without its groups and terms. */
@@ -258,6 +259,7 @@ static const wb_field prior_fields[] = {
     {"group_scale", REALSXP, {WB_ONE}, WB_COPIED, IN_PRIOR(group_scale)},
     {"effect_scale", REALSXP, {SCALES}, 0, IN_PRIOR(effect_scale)},
     {"dispersion", REALSXP, {WB_TWO}, WB_COPIED, IN_PRIOR(dispersion_shape)},
+    {"dispersion_scale", REALSXP, {WB_ONE}, WB_COPIED, IN_PRIOR(dispersion_scale)},
 };
 
 /* What the law of the dispersion needs, if it is learned. */
