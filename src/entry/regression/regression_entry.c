@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "regression/ellipse.h"
+#include "regression/level_moves.h"
 #include "regression/regression.h"
 
 /* What the external pointer of an open regression holds. Its protected value keeps R's vectors alive, which the
@@ -237,6 +238,7 @@ enum {
   ELLIPSE,
   EFFECTS,
   COVARIANCES,
+  MOVES,
   SWEEPS,
   OF_DISPERSION,
   OF_GROUPS,
@@ -257,6 +259,7 @@ static const wb_field prior_fields[] = {
     {"group_scale", REALSXP, {WB_ONE}, WB_COPIED, IN_PRIOR(group_scale)},
     {"effect_scale", REALSXP, {SCALES}, 0, IN_PRIOR(effect_scale)},
     {"dispersion", REALSXP, {WB_TWO}, WB_COPIED, IN_PRIOR(dispersion_shape)},
+    {"moves", REALSXP, {WB_TWO}, WB_OPTIONAL | WB_COPIED, offsetof(sampling, chain.warmup)},
 };
 
 /* What the law of the dispersion needs, if it is learned. */
@@ -272,7 +275,7 @@ static const wb_field position_fields[] = {
 };
 
 /* A state, and behind it the traces of sweeps and the kept draws of groups. */
-enum { STATE_PARTS = 9 };
+enum { STATE_PARTS = 10 };
 static const wb_field result_fields[] = {
     {"coefficients", REALSXP, {COEFFICIENTS}, 0, IN_STATE(coefficients)},
     {"statistics", REALSXP, {STATISTICS}, 0, IN_STATE(statistics)},
@@ -283,6 +286,7 @@ static const wb_field result_fields[] = {
     {"ellipse", REALSXP, {ELLIPSE}, 0, IN_STATE(ellipse)},
     {"effects", REALSXP, {EFFECTS}, 0, IN_STATE(effects)},
     {"covariances", REALSXP, {COVARIANCES}, 0, IN_STATE(covariances)},
+    {"moves", REALSXP, {MOVES}, WB_OPTIONAL, IN_STATE(moves)},
     {"coefficient_trace", REALSXP, {SWEEPS, COEFFICIENTS}, 0, IN_SWEEPS(coefficients)},
     {"log_likelihood", REALSXP, {SWEEPS}, 0, IN_SWEEPS(log_likelihood)},
     {"dispersion_trace", REALSXP, {OF_DISPERSION}, WB_OPTIONAL, IN_SWEEPS(dispersion)},
@@ -316,6 +320,8 @@ static void set_sizes(const wb_regression_state *state, double *size) {
   size[ELLIPSE] = (double)wb_regression_ellipse_size(state);
   size[EFFECTS] = state->grouping ? (double)(outcomes * wb_regression_effects(state->grouping)) : 0;
   size[COVARIANCES] = state->grouping ? (double)(outcomes * wb_regression_covariances(state->grouping)) : 0;
+  const size_t moves = wb_level_size(state);
+  size[MOVES] = moves > 0 ? (double)moves : -1;
 }
 
 /* Fits of earlier versions that have several outcomes have the head of an ellipse alone, without moves. */
@@ -387,6 +393,7 @@ SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps
   if (failure) return failure;
   const wb_regression_state *const current = &at.chain.state;
   if (!read_sweeps(sweeps, &at.sweeps)) return wb_changed_fit();
+  if (!current->moves) size[MOVES] = -1;
   at.sweeps.iteration = (uint32_t)at.sweep + 1;
   size[SWEEPS] = at.sweeps.count;
   size[OF_DISPERSION] = at.chain.counts.distinct > 0 ? at.sweeps.count : -1;
