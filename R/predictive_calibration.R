@@ -120,25 +120,19 @@ inner_cdf <- function(fit) {
   t(matrix(fit$state$conditional[-seq_len(nrow(fit$at$y)), 1L, ], length(fit$inner$y)))
 }
 
-# Quantities of the resamples from their distribution functions at the inner points, in the data's units.
+# Where the inner points lie in each resample, in the data's units: draws x inner points.
+inner_places <- function(fit) {
+  y <- matrix(fit$inner$y, fit$count, length(fit$inner$y), byrow = TRUE)
+  if (is_placed(fit)) {
+    place <- fit$calibration
+    y <- place$center + place$shift + place$stretch * (y - place$center)
+  }
+  fit$standard$center + fit$standard$scale * y
+}
+
+# Quantities of the resamples from their distribution functions at the inner points.
 inner_quantities <- function(fit, functional) {
-  inner <- fit$inner
-  cdf <- inner_cdf(fit)
-  place <- fit$calibration
-  stretch <- if (is_placed(fit)) place$stretch else 1
-  shift <- if (is_placed(fit)) place$shift - (stretch - 1) * place$center else 0
-  # x -> shift + stretch x in standardised units, then to the data's.
-  scale <- fit$standard$scale * stretch
-  shift <- fit$standard$center + fit$standard$scale * shift
-  if (inherits(functional, "resample_functional") && functional$kind == "probability") {
-    return(grid_probability(inner$y, cdf, (functional$lower - shift) / scale, (functional$upper - shift) / scale))
-  }
-  value <- grid_functional(inner$y, cdf, functional)
-  for (j in seq_len(ncol(value))) {
-    value[, j] <- switch(colnames(value)[[j]], variance = scale^2 * value[, j], sd = scale * value[, j],
-      shift + scale * value[, j])
-  }
-  value
+  grid_functional(inner_places(fit), inner_cdf(fit), functional)
 }
 
 # Words ------------------------------------------------------------------------------

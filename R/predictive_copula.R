@@ -51,7 +51,7 @@ start_copula <- function(fit, y, run) {
     fit$density0 <- start$gain[shown, last] * density
     if (model$kind == "copula_regression") {
       cdf <- matrix(start$conditional, length(fit$all_at))[match(fit$inner_at, fit$all_at), , drop = FALSE]
-      fit$mean0 <- drop(grid_functional(fit$inner_at, t(cdf), "mean"))
+      fit$mean0 <- drop(grid_functional(fit$inner_at, t(cdf), list(new_functional("mean"))))
     }
     fit$orders$cdf <- orders_by_points(by_order$conditional, last)[, shown, drop = FALSE]
     fit$orders$density <- sweep(orders_by_points(by_order$gain, last)[, shown, drop = FALSE], 2L, density, "*")
@@ -489,9 +489,9 @@ copula_quantities <- function(fit) {
     points <- if (fit$model$kind == "copula_regression") regression_points(fit) else fit$points
     return(bind_quantities(list(each_resample(seq_len(fit$count), function(r) {
       if (fit$data$binary) {
-        functional(points, fit$probability[r, ])
+        functional(points = points, probability = fit$probability[r, ])
       } else {
-        functional(points, fit$cdf[r, ], fit$density[r, ])
+        functional(points = points, cdf = fit$cdf[r, ], density = fit$density[r, ])
       }
     }))))
   }
@@ -500,8 +500,7 @@ copula_quantities <- function(fit) {
     names <- indexed("probability", ncol(fit$probability))
     return(matrix(fit$probability, nrow(fit$probability), dimnames = list(NULL, names)))
   }
-  if (inherits(functional, "resample_functional") && functional$kind == "coefficients" ||
-    is.character(functional) && "correlation" %in% functional) {
+  if (any(kinds_of(functional) %in% c("coefficients", "correlation"))) {
     stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function")
   }
   if (fit$model$kind == "copula_regression") return(regression_quantities(fit, functional))
@@ -510,7 +509,8 @@ copula_quantities <- function(fit) {
     return(matrix(fit$density, nrow(fit$density), dimnames = list(NULL, indexed("density", ncol(fit$density)))))
   }
   if (length(fit$points) < 2L && is.null(functional)) return(cbind(cdf = fit$cdf[, 1L], density = fit$density[, 1L]))
-  inner_quantities(fit, if (is.null(functional)) c("mean", "sd", "median") else functional)
+  if (is.null(functional)) functional <- check_functional(c("mean", "sd", "median"), fit$model)
+  inner_quantities(fit, functional)
 }
 
 indexed <- function(what, count) {
@@ -531,7 +531,7 @@ regression_quantities <- function(fit, functional) {
   if (length(fit$response_at) < 2L && is.null(functional)) {
     return(matrix(fit$cdf, nrow(fit$cdf), dimnames = list(NULL, indexed("cdf", ncol(fit$cdf)))))
   }
-  functional <- if (is.null(functional)) "mean" else functional
+  functional <- if (is.null(functional)) list(new_functional("mean")) else functional
   cdf <- orders_by_points(fit$state$conditional, 1L)
   inner <- match(fit$inner_at, fit$all_at)
   parts <- lapply(seq_len(nrow(fit$points)), function(i) {

@@ -204,7 +204,7 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, pr
   value <- function(conditional, gain, density) {
     if (type == "mean") {
       cut <- matrix(conditional, length(object$inner_at))
-      return(unname(drop(grid_functional(object$inner_at, t(cut), "mean"))))
+      return(unname(drop(grid_functional(object$inner_at, t(cut), list(new_functional("mean"))))))
     }
     if (type %in% c("density", "log_density") && !object$data$binary) gain * density else conditional
   }

@@ -147,7 +147,7 @@ density_picture <- function(fit, probs, main) {
 curve_picture <- function(fit, probs, main) {
   order <- order(fit$points[[1L]])
   x <- fit$points[[1L]][order]
-  band <- pointwise(regression_quantities(fit, "mean")[, order, drop = FALSE], probs)
+  band <- pointwise(regression_quantities(fit, list(new_functional("mean")))[, order, drop = FALSE], probs)
   data_x <- fit$data$x[, 1L] * fit$standard_x$scale + fit$standard_x$center
   data_y <- fit$data$y[, 1L] * fit$standard$scale + fit$standard$center
   band_picture(main, x, band, fit$mean0[order], c(data_x, x), around(c(data_y, band)), names(fit$points),

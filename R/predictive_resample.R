@@ -31,12 +31,15 @@
 #' drawn at once, and do not count.
 #'
 #' @section Functions:
-#' A function as `functional` is called once for each resample, with these arguments:
+#' A function as `functional` is called once for each resample. It needs an argument for each of these names, in any
+#' order, and is refused without them: functions such as [stats::var()] take a second argument for something else.
 #' \describe{
-#'   \item{[normal_mean()]}{the whole population: the data and the `horizon` values drawn after them.}
-#'   \item{[bayesian_bootstrap()]}{the data (rows, for a matrix or data frame) and their weights, which sum to 1.}
-#'   \item{[copula_density()], [copula_regression()]}{`points`, and vectors `cdf` and `density` at these points.}
-#'   \item{[copula_classification()]}{`points` and a vector of probabilities.}
+#'   \item{[bayesian_bootstrap()] and urns}{`functional(data, weights = )`: the data (rows, for a matrix or data frame)
+#'     and their weights, which sum to 1.}
+#'   \item{[normal_mean()]}{`functional(population)`: the data and the `horizon` values drawn after them.}
+#'   \item{[copula_density()], [copula_regression()]}{`functional(points =, cdf =, density =)`: vectors of the
+#'     distribution function and the density at the points.}
+#'   \item{[copula_classification()]}{`functional(points =, probability =)`.}
 #' }
 #'
 #' @param y the data. A numeric vector; for [copula_density()] and [bayesian_bootstrap()] also a numeric matrix or
@@ -46,8 +49,10 @@
 #'   [bayesian_bootstrap()] also takes `Inf`, which is its `"auto"`.
 #' @param draws number of resamples.
 #' @param functional what to compute from each resample: `NULL` for the model's own quantities; names among `"mean"`,
-#'   `"variance"`, `"sd"`, `"median"` and `"correlation"`; [quantiles_of()], [probability_of()], [coefficients_of()]; or
-#'   a function that returns a numeric vector of the same length for each resample (see the section on functions).
+#'   `"variance"`, `"sd"`, `"median"`, `"quantile"` (the quartiles), `"tail_mean"` (of the largest 5%), `"gini"` and
+#'   `"correlation"`; [quantiles_of()], [probability_of()], [tail_mean_of()], [coefficients_of()]; a list of several of
+#'   these; or a function that returns a numeric vector of the same length for each resample (see the section on
+#'   functions). Variances have no divisor n - 1: they are those of the population.
 #'   Copula models compute these quantities from the whole distribution, whatever the `points` are. For [normal_mean()]
 #'   the mean and an unknown variance are parameters of the model; median, quantiles and probabilities describe the
 #'   population: the data and the `horizon` values drawn after them.

@@ -78,7 +78,7 @@ test_that("quantities do not depend on the points", {
   expect_identical(fit(c(-1e300, 1e300))$draws, wide$draws)
   expect_equal(narrow$draws[, "variance"], narrow$draws[, "sd"]^2)
   # They are those of the distribution on a fine grid.
-  expect_equal(wide$draws, grid_functional(wide$points, wide$cdf, colnames(wide$draws)), tolerance = 1e-3)
+  expect_equal(wide$draws, grid_functional(wide$points, wide$cdf, wide$functional), tolerance = 1e-3)
   inner <- predictive_resample(precip, copula_density(points = 0:80), 20, 5, seed = 1,
     functional = probability_of(30, 40))
   expect_equal(inner$draws[, 1], inner$cdf[, 41] - inner$cdf[, 31], tolerance = 1e-3)

@@ -441,6 +441,7 @@ copula_regression(y ~ x, points = NULL, at = 1:3, rho = 0.5, rho_x = 0.5, standa
 copula_classification(y ~ x, points = NULL, rho = 0.5, rho_x = 0.5, permutations = 2, bandwidths = 'one')
 coefficients_of(y ~ x, loss = 'least_squares', tau = 0.5)
 quantiles_of(c(0.1, 0.9))
+tail_mean_of(0.9)
 probability_of(0, 1)
 continue(normal, 2)
 coef(medians)
