@@ -141,7 +141,7 @@ density_picture <- function(fit, probs, main) {
   band <- pointwise(fit$density[, order, drop = FALSE], probs)
   band_picture(main, fit$points[order], band, fit$density0[order], range(fit$points),
     c(0, 1.04 * max(band, fit$density0)), "value", "density",
-    bottom = as.vector(fit$data$y) * fit$standard$scale + fit$standard$center)
+    bottom = from_scale(fit$scale, as.vector(fit$data$y) * fit$standard$scale + fit$standard$center))
 }
 
 curve_picture <- function(fit, probs, main) {

@@ -75,6 +75,8 @@
 #'   \item{`calibration`}{for a density of one variable: `width`, the posterior deviation of the mean over s/sqrt(n);
 #'     `most`, the c of the section on calibration of [predictive_models]; and, of the standardised data, each
 #'     resample's `shift` and `stretch` about `center`.}
+#'   \item{`scale`, `atoms`}{for a density of one variable: its scale, and the `value` and `count` of point masses with
+#'     their probabilities in each resample (`weight`, and that of the other values, `density`).}
 #'   \item{`orders`}{for each order of the data its `score`, and `cdf` and `density` (or `probability`) at the points.}
 #'   \item{`horizon`, `n`, `remaining`}{steps done, number of observations, and the share of the variance that is left
 #'     out.}
@@ -207,7 +209,8 @@ advance_resamples <- function(fit, steps, run, progress) {
 sizes_of_parts <- function(fit) {
   size_of <- function(part) if (is.list(part)) lapply(part, size_of) else list(typeof(part), length(part), dim(part))
   read <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score", "inner",
-    "calibration", "response_at", "inner_at", "all_at", "standard", "standard_x", "frame", "trajectories", "times",
+    "calibration", "scale", "atoms", "response_at", "inner_at", "all_at", "standard", "standard_x", "frame",
+    "trajectories", "times",
     "cdf", "density", "probability")
   sizes <- size_of(unclass(fit)[read])
   values <- c(unclass(fit)[c("n", "count", "horizon", "every")], list(binary = fit$data$binary, kind = fit$model$kind))
@@ -261,7 +264,7 @@ share_left <- function(fit, horizon) {
     normal_mean = fit$start$weight / (fit$start$weight + horizon),
     bayesian_bootstrap = if (is.infinite(horizon)) 0 else fit$n / (fit$n + horizon),
     pitman_yor = , gnedin = 0,
-    copula_tail(fit$n + horizon, most_of(fit)) / copula_tail(fit$n, most_of(fit))
+    copula_tail(nrow(fit$data$y) + horizon, most_of(fit)) / copula_tail(nrow(fit$data$y), most_of(fit))
   )
 }
 
@@ -288,7 +291,7 @@ remaining_share <- function(fit) {
   if (!any(inside)) return(known)
   u <- inner_cdf(fit)[, inside, drop = FALSE]
   spread <- both_below(stats::qnorm(pmin(pmax(u, 1e-6), 1 - 1e-6)), fit$rho^2) - u^2
-  left <- colMeans(spread) * copula_tail(fit$n + fit$horizon, most_of(fit))
+  left <- colMeans(spread) * copula_tail(nrow(fit$data$y) + fit$horizon, most_of(fit))
   mean(left / (left + apply(u, 2L, stats::var)))
 }
 
