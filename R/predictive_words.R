@@ -67,7 +67,7 @@ points_verdict <- function(fit) {
 # The scale of a density of one variable, its atoms, and what the support could be.
 scale_verdict <- function(fit) {
   if (is.null(fit$scale)) return(NULL)
-  words <- c(atoms_words(fit), scale_words(fit$scale), support_words(fit), ties_words(fit))
+  words <- c(atoms_words(fit), density_scale_words(fit$scale), density_support_words(fit), ties_words(fit))
   if (length(words)) paste(words, collapse = " ")
 }
 
@@ -83,7 +83,7 @@ atoms_words <- function(fit) {
     "The density is that of the other values.")
 }
 
-scale_words <- function(scale) {
+density_scale_words <- function(scale) {
   if (is.null(scale$gain)) return(NULL)
   knots <- scale$knots$x
   sprintf("The copulas work on %s: the score per observation rises by %s.",
@@ -94,7 +94,7 @@ scale_words <- function(scale) {
 }
 
 # A bound that all data respect and the prediction does not.
-support_words <- function(fit) {
+density_support_words <- function(fit) {
   if (is.null(fit$inner) || any(is.finite(fit$model$support)) || nrow(fit$data$y) < 2L) return(NULL)
   y <- from_scale(fit$scale, fit$standard$center + fit$standard$scale * drop(fit$data$y))
   y <- range(y, fit$atoms$value)
