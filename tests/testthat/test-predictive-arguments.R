@@ -289,6 +289,24 @@ test_that("every plot works", {
     expect_identical(plot(fit), fit)
     expect_identical(plot(fit, "draws"), fit)
   }
+  # Panels follow the user's layout.
+  graphics::par(mfrow = c(2, 3))
+  expect_identical(plot(fits[[4]], "draws"), fits[[4]])
+  expect_identical(graphics::par("mfrow"), c(2L, 3L))
+  plot(fits[[1]])
+  expect_identical(graphics::par("mfrow"), c(2L, 3L))
+  graphics::par(mfrow = c(1, 1))
+  # Two covariates have two curves, at the medians of each other.
+  effects <- resample_picture(fits[[7]], "model", c(0.05, 0.95), 9, NULL)
+  expect_identical(vapply(effects$panels, `[[`, "", "title"), c("x", "z"))
+  line <- effects$panels[[2]]$layers[[2]]$data
+  expect_equal(line$y, predict(fits[[7]], data.frame(x = 3.5, z = line$x), probs = NULL)$estimate)
+  frame$f <- factor(c("u", "v", "v", "u", "v", "u"))
+  mixed <- quick(frame, copula_classification(class ~ x + f, rho = 0.5, rho_x = 0.5))
+  expect_identical(plot(mixed), mixed)
+  expect_identical(resample_picture(mixed, "model", c(0.05, 0.95), 9, NULL)$panels[[2]]$x$labels, c("u", "v"))
+  zeros <- quick(c(rep(0, 6), y), copula_density(0.5))
+  expect_identical(resample_picture(zeros, "model", c(0.05, 0.95), 9, NULL)$caption, "P(0) = 0.5")
   kept <- quick(y, copula_density(0.5), trajectories = 3)
   expect_identical(plot(kept, "trajectories"), kept)
   expect_identical(plot(fits[[1]], "trajectories"), fits[[1]])
