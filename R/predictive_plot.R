@@ -216,7 +216,9 @@ effects_picture <- function(fit, probs, main) {
       layer("points", x = place, y = mean$estimate, fill = "white")),
     x = list(at = place, labels = as.character(at)), title = shown[[j]])
   })
-  response <- if (fit$data$binary) sprintf("probability of %s", fit$classes[[2L]]) else deparse1(fit$model$formula[[2L]])
+  response <- if (fit$data$binary) sprintf("probability of %s", fit$classes[[2L]]) else {
+    deparse1(fit$model$formula[[2L]])
+  }
   picture(panels, main, NULL, response, caption = "Other covariates at their medians or most frequent levels")
 }
 
