@@ -20,17 +20,18 @@ continue.martingale_posterior <- function(fit, more, backend = NULL, threads = N
 #' Summary of a martingale posterior
 #'
 #' `print()` shows the model, the horizon and how much of the variance the horizon leaves out. For copulas it says what
-#' the bandwidth does to the width of the posterior, for a density its scale, its point masses and how much of it lies
-#' beyond `points`, and for a regression or classification what the covariates add to the score. `summary()` adds a
-#' table of the quantities. `quantile()` gives quantiles of the draws.
+#' the bandwidth does to the width of the posterior. For a density it adds the scale, the point masses and how much of
+#' the distribution lies beyond `points`, and names quantities that tails decide of which the data show little. For a
+#' regression or classification it adds what the covariates do for the score. `summary()` has a table of the quantities,
+#' too. `quantile()` gives quantiles of the draws.
 #'
 #' @param object,x a fit from [predictive_resample()].
 #' @param probs probabilities.
 #' @param ... must be empty.
 #' @return `summary()` gives a list of class `summary.martingale_posterior`: `table` is a data frame of `quantity`,
 #'   `mean`, `sd` and the quantiles, `remaining` is the share of the variance that is left out, and `verdict`,
-#'   `scale`, `bandwidth`, `covariates`, `beyond` and `missing` are the sentences that are printed (`NULL` if there is
-#'   nothing to say).
+#'   `unsupported`, `scale`, `bandwidth`, `covariates`, `beyond` and `missing` are the sentences that are printed
+#'   (`NULL` if there is nothing to say).
 #'   `quantile()` gives a matrix, quantities x probabilities.
 #' @examples
 #' fit <- predictive_resample(precip, bayesian_bootstrap(),
@@ -51,7 +52,8 @@ summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...
   structure(
     list(
       words = resample_words(object), table = table, remaining = object$remaining, verdict = horizon_verdict(object),
-      bandwidth = bandwidth_verdict(object), scale = scale_verdict(object), covariates = covariates_verdict(object),
+      unsupported = unsupported_verdict(object), bandwidth = bandwidth_verdict(object), scale = scale_verdict(object),
+      covariates = covariates_verdict(object),
       beyond = points_verdict(object), missing = missing_verdict(object)
     ),
     class = c("summary.martingale_posterior", "warpbayes")
@@ -79,8 +81,8 @@ in_console.martingale_posterior <- function(x, ...) {
       format(stats::sd(x$draws[, j], na.rm = TRUE), digits = 3)))
   }
   if (ncol(x$draws) > length(shown)) cat(sprintf("and %d more quantities\n", ncol(x$draws) - length(shown)))
-  cat("", horizon_verdict(x), scale_verdict(x), bandwidth_verdict(x), covariates_verdict(x), points_verdict(x),
-    missing_verdict(x), sep = "\n")
+  cat("", horizon_verdict(x), unsupported_verdict(x), scale_verdict(x), bandwidth_verdict(x), covariates_verdict(x),
+    points_verdict(x), missing_verdict(x), sep = "\n")
 }
 
 in_console.summary.martingale_posterior <- function(x, ...) {
@@ -89,7 +91,7 @@ in_console.summary.martingale_posterior <- function(x, ...) {
   cat("\n")
   print(utils::head(x$table, 20L), digits = 4, row.names = FALSE)
   if (nrow(x$table) > 20L) cat(sprintf("and %d more quantities\n", nrow(x$table) - 20L))
-  cat("", x$verdict, x$scale, x$bandwidth, x$covariates, x$beyond, x$missing, sep = "\n")
+  cat("", x$verdict, x$unsupported, x$scale, x$bandwidth, x$covariates, x$beyond, x$missing, sep = "\n")
 }
 
 check_summary_probs <- function(probs) {

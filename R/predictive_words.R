@@ -58,7 +58,8 @@ width_verdict <- function(fit, chosen) {
 # How much of the predicted density lies beyond the points that the user chose.
 points_verdict <- function(fit) {
   if (is.null(fit$inner) || length(fit$points) < 2L) return(NULL)
-  beyond <- 1 - diff(range(fit$cdf0))
+  # A point mass on the first point does not lie beyond it.
+  beyond <- 1 - diff(range(fit$cdf0)) - sum(predicted_atoms(fit)$weight[fit$atoms$value == min(fit$points)])
   if (beyond < 0.01) return(NULL)
   paste(sprintf("%s%% of the predicted distribution lies beyond `points`.", figure(100 * beyond)),
     "Means, standard deviations and quantiles count it.")
@@ -120,6 +121,62 @@ ties_words <- function(fit) {
   if (distinct > min(20, n / 2)) return(NULL)
   sprintf("Only %d of %s values%s are distinct: a density spreads each of them, and bayesian_bootstrap() does not.",
     distinct, number_words(n), if (is.null(fit$atoms)) "" else " beside the point masses")
+}
+
+# Quantities that tails decide which the data hardly show. `tail_share`: of the predicted mean deviation and variance,
+# the parts of the 5% of values that are farthest from the mean. In 100 data sets of 50 values, 90% intervals of the
+# standard deviation covered 72% for a lognormal law of sigma 1, where the share is above 0.45 in 98% of the sets, and
+# 92% for a gamma law of shape 2, where it is in 15%. Those of the mean covered 79% for sigma 1.5, where the share is
+# above 0.24 in 96% and above 0.27 in 73%.
+tail_limits <- c(deviation = 0.25, variance = 0.45)
+
+unsupported_verdict <- function(fit) {
+  if (!is_placed(fit) || is.function(fit$functional)) return(NULL)
+  names <- colnames(fit$draws)
+  linear <- names[grepl("^(mean|gini|tail_mean.*)$", names)]
+  square <- intersect(c("sd", "variance"), names)
+  knots <- fit$scale$knots$x
+  if (!is.null(knots)) {
+    y <- from_scale(fit$scale, fit$standard$center + fit$standard$scale * drop(fit$data$y))
+    x <- support_layer(fit$scale$support)$to(y)
+    # Data lie before the first or beyond the last pair of knots.
+    far <- min(sum(x <= knots[[1L]]), sum(x > knots[[1L]])) + if (length(knots) > 2L) sum(x >= knots[[4L]]) else 0
+    ends <- support_layer(fit$scale$support)$to(quantile(fit, c(0.05, 0.95)))
+    quantiles <- names[grepl("^(median|q[0-9.]+)$", names)]
+    astride <- vapply(match(quantiles, names), function(j) any(ends[j, 1L] < knots & knots < ends[j, 2L]), NA)
+    named <- c(linear, square, quantiles[astride])
+    if (!length(named)) return(NULL)
+    return(sprintf("%s: %s of %s values %s far from the others, and how often such values occur the data hardly say.",
+      paste(named, collapse = ", "), number_words(far), number_words(fit$n), if (far == 1L) "is" else "are"))
+  }
+  share <- tail_share(fit)
+  words <- function(named, share, what, limit) {
+    if (!length(named) || share <= limit) return(NULL)
+    sprintf(paste("%s: %s%% of the predicted %s comes from the 5%% of values farthest from the mean, of which %s data",
+      "show little. Intervals are too narrow."), paste(named, collapse = ", "), figure(100 * share), what,
+    number_words(fit$n))
+  }
+  found <- c(words(linear, share[["deviation"]], "mean deviation", tail_limits[["deviation"]]),
+    words(square, share[["variance"]], "variance", tail_limits[["variance"]]))
+  if (length(found)) paste(found, collapse = " ")
+}
+
+# Of the prediction after the data.
+tail_share <- function(fit) {
+  one <- fit
+  one$calibration$stretch <- NULL
+  one$count <- 1L
+  grid <- grid_with_atoms(predicted_atoms(fit), inner_places(one), rbind(fit$inner$cdf0))
+  m <- ncol(grid$points)
+  y <- (grid$points[-1L] + grid$points[-m]) / 2
+  mass <- pmax(diff(drop(grid$cdf)), 0)
+  distance <- abs(y - sum(mass * y) / sum(mass))
+  order <- order(distance, decreasing = TRUE)
+  before <- cumsum(mass[order]) - mass[order]
+  tail <- pmin(mass[order], pmax(0, 0.05 - before))
+  distance <- distance / max(distance)
+  c(deviation = sum(tail * distance[order]) / sum(mass * distance),
+    variance = sum(tail * distance[order]^2) / sum(mass * distance^2))
 }
 
 # What the covariates add to the score.

@@ -115,6 +115,7 @@ test_that("a point mass has the law of Polya's urn, and the density is that of t
   expect_equal(predict(fit, c(0, 1), "log_density"), log(c(35 / 60, predict(fit, 1, probs = NULL)$estimate)))
   new <- unlist(simulate(fit, 40, seed = 1))
   expect_true(all(new >= 0) && abs(mean(new == 0) - 35 / 60) < 4.9 * sqrt(0.25 / 60 / 40 + 0.25 / 61 / 40) * 2)
+  expect_null(summary(fit)$beyond)
   expect_match(summary(fit)$scale,
     "^35 of 60 values are 0: a point mass of probability 0.4[0-9]* to 0.[67][0-9]* \\(90%\\)")
   # With the published settings zeros are values like others.
@@ -140,6 +141,30 @@ test_that("words about scale and support appear where they must, and only there"
   expect_no_match(words(skewed, scale = "data"), "asinh")
   expect_match(words(rep(1:6, 10) + 0), "Only 6 of 60 values are distinct")
   expect_no_match(words(round(normal, 1)), "distinct")
+})
+
+test_that("summary() names quantities that the data do not support, and no others", {
+  skip_where_repeated()
+  said <- function(y, functional = list("mean", "sd", "median", quantiles_of(c(0.05, 0.95))), ...) {
+    found <- summary(predictive_resample(y, copula_density(points = 0, ...), 30, 40, functional, seed = 1, threads = 2))
+    if (is.null(found$unsupported)) "nothing" else found$unsupported
+  }
+  u <- sample_of(60)
+  # Where nothing must be said: normal, uniform, gamma, two modes, zeros, in any units.
+  for (y in list(qnorm(u), 1e6 * u, qgamma(u, 2), qgamma(u, 4) * 1e-5, c(qnorm(u), qnorm(u) + 9),
+    c(rep(0, 30), qgamma(u, 2)))) {
+    expect_identical(said(y), "nothing")
+  }
+  # Heavy tails: the standard deviation of lognormal data and, for a larger sigma, the mean.
+  expect_match(said(exp(qnorm(u))), "^sd: [0-9]+% of the predicted variance comes from the 5% of values")
+  expect_match(said(exp(2 * qnorm(u))), "^mean: [0-9]+% of the predicted mean deviation comes .* sd: [0-9]+% of the")
+  expect_match(said(1000 * exp(2 * qnorm(u))), "^mean: ")
+  expect_identical(said(exp(2 * qnorm(u)), "median"), "nothing")
+  # A far outlier: all that it decides, and no quantiles within the bulk.
+  expect_match(said(c(qnorm(u), 1000)), "^mean, sd: 1 of 61 values is far from the others")
+  expect_match(said(c(qnorm(u), -1000, 1000)), "^mean, sd(, q5)?(, q95)?: 2 of 62 values are far from the others")
+  expect_match(said(c(qnorm(u[1:10]), 1000)), "^mean, sd, q95: 1 of 11 values is far")
+  expect_identical(said(c(qnorm(u), 1000), "median"), "nothing")
 })
 
 test_that("a support that does not fit is refused", {
