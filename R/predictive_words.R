@@ -10,13 +10,19 @@ bandwidth_verdict <- function(fit) {
   if (!is.null(fit$calibration)) return(width_verdict(fit, chosen))
   words <- character()
   low <- min(fit$rho)
+  if (model$kind == "copula_density") {
+    # Near a normal law: see the head of R/predictive_calibration.R.
+    width <- figure(unique(2 * range(fit$rho)))
+    words <- sprintf(paste("A density of several variables is not calibrated: for normal data a mean's posterior would",
+      "be 2 rho, about %s, times as wide as s/sqrt(n)."), paste(width, collapse = " to "))
+  }
   if (chosen && model$kind != "copula_density" && isTRUE(model$calibrate) && low < calibrated_ends[[1L]] + 1e-6) {
     words <- sprintf("The chosen rho is the lower bound, %s: with a smaller one resamples would hardly differ.",
       figure(calibrated_ends[[1L]]))
   } else if (low < 0.4) {
-    words <- sprintf(paste(
+    words <- c(words, sprintf(paste(
       "With rho = %s the resamples hardly differ: a step moves %s by its share of rho. Intervals are too narrow."
-    ), figure(low), if (fit$data$binary) "a probability" else "a mean")
+    ), figure(low), if (fit$data$binary) "a probability" else "a mean"))
   }
   ends <- c(fit$rho[rep(chosen, length(fit$rho))], fit$rho_x[rep(is.null(model$rho_x), length(fit$rho_x))])
   if (any(ends >= rho_ends[[2L]] - 1e-4)) {
