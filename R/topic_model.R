@@ -72,7 +72,8 @@
 #' @param beta one positive number of at most 1e15, one for each term, a matrix of topics x terms, or `"learn"`.
 #' @param method `"gibbs"` or `"mean_for_mode"`.
 #' @param iter sweeps per chain, including the warm-up.
-#' @param warmup sweeps at the start of each chain that are not used.
+#' @param warmup sweeps at the start of each chain that are not used. See [continue()] for what it means after more
+#'   sweeps.
 #' @param thin after the warm-up, every `thin`-th sweep is kept.
 #' @param chains number of chains, each from a start of its own.
 #' @param keep which draws to keep besides the averages: any of `"phi"` (topics x terms x draws x chains) and
@@ -96,6 +97,7 @@
 #'   \item{draws}{`beta` (N x C); `alpha` (K x N x C) if learned; `phi` (K x V x N x C) and `theta` (K x D x N x C) if
 #'     kept.}
 #'   \item{chain_phi}{if there are several chains, a list with the average of each: K x V.}
+#'   \item{agreement}{if there are several chains: `match` and `distance` of [relabel()][relabel.topic_model()].}
 #'   \item{tokens}{K x C: the number of tokens of each topic in the last sweep of each chain.}
 #'   \item{reference}{the number of the reference chain.}
 #'   \item{x}{the counts.}
@@ -182,7 +184,8 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
     precision = precision, threads = run$threads, documents = counts$documents, terms = counts$terms,
     document_tokens = document_sizes(counts), groups = groups, seed_words = seed_words,
     prior_counts = add_prior(beta$prior_counts, seed_prior(seed_words, seed_weight, topics, counts)),
-    x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
+    x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call(),
+    default_warmup = missing(warmup)
   ), class = c("topic_model", "warpbayes_fit", "warpbayes"))
   fit$topic_names <- seed_names(seed_words, topics)
   check_store_memory(topic_sampler(fit), fit, sweeps$iter)
@@ -200,15 +203,44 @@ check_topic_sweeps <- function(iter, warmup, thin, chains, keep) {
 
 #' @rdname continue
 #' @export
-continue.topic_model <- function(fit, more, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60,
-                                 progress = NULL, ...) {
+continue.topic_model <- function(fit, more, warmup = NULL, backend = NULL, threads = NULL, checkpoint = NULL,
+                                 checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
   if (!inherits(fit$x, "count_matrix") || !identical(fit$x$size, c(length(fit$documents), length(fit$terms)))) {
     stop_input("fit", "has lost its counts, `fit$x`, or has other counts than were fitted: more sweeps need them")
   }
   check_topic_state(fit)
+  fit <- average_anew(fit, check_count(more, "more"), warmup)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
   continue_chains(fit, more, topic_sampler, backend, threads, progress, checkpoint)
+}
+
+# The fit with a longer warm-up, whose sums and draws are dropped. Sums hold all kept sweeps together, so a warm-up that
+# ends among them is refused. By default the warm-up is as it was, or, if it was not given, the sweeps so far, if at
+# least as many follow.
+average_anew <- function(fit, more, warmup) {
+  if (is.null(warmup)) {
+    warmup <- if (isTRUE(fit$default_warmup) && more >= fit$iter) max(fit$warmup, fit$iter) else fit$warmup
+  }
+  warmup <- check_count(warmup, "warmup", min = 0)
+  if (warmup == fit$warmup) return(fit)
+  if (warmup < fit$iter) {
+    stop_input("warmup", sprintf("is %s, but must be %s, as it was, or at least %s, the sweeps so far: ",
+      whole_words(warmup), whole_words(fit$warmup), whole_words(fit$iter)), "averages cannot be taken back in part")
+  }
+  check_warmup(warmup, fit$iter + more)
+  fit$warmup <- warmup
+  fit$draws <- lapply(fit$draws, function(values) {
+    dims <- dim(values)
+    kept <- length(dims) - 1L
+    array(values[0L], replace(dims, kept, 0L), dimnames(values))
+  })
+  fit$state <- lapply(fit$state, function(state) {
+    state[c("sums", "pending")] <- list(NULL)
+    state[c("kept", "added")] <- 0
+    state
+  })
+  fit
 }
 
 # Checks the parts of the chains' states that R code reads. The entries check the other parts.
@@ -469,6 +501,9 @@ topic_finish <- function(fit) {
     fit$state[[fit$reference]]$beta
   }
   fit$chain_phi <- if (fit$chains > 1) lapply(averages, `[[`, "phi")
+  # What relabel() added is of fewer sweeps.
+  fit[c("agreement", "match", "distance", "shared", "stable", "averaged")] <- NULL
+  if (fit$chains > 1) fit$agreement <- agreement_of(fit, most_matched)
   fit$tokens <- matrix(unlist(lapply(fit$state, function(state) topic_sizes(state$topics, fit$topics))), fit$topics)
   fit
 }

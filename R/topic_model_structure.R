@@ -121,8 +121,11 @@ check_term_prior <- function(value, argument, label) {
   }
 }
 
+# Where a learned beta starts.
+first_beta <- 0.1
+
 check_beta <- function(beta, topics, terms) {
-  if (identical(beta, "learn")) return(list(learn = TRUE, start = 0.1))
+  if (identical(beta, "learn")) return(list(learn = TRUE, start = first_beta))
   one <- length(beta) == 1L && !is.matrix(beta)
   bad_one <- one && is.numeric(beta) && !isTRUE(beta > 0 & beta <= most_prior)
   if (!is.numeric(beta) || !(is.matrix(beta) || length(beta) %in% c(1L, length(terms))) || bad_one) {

@@ -360,7 +360,8 @@ test_that("relabel() numbers the topics of all chains as in the reference", {
 test_that("tables of tidy() and draws for posterior have the right form", {
   skip_if_not_installed("generics")
   beta <- generics::tidy(small)
-  expect_identical(dim(beta), c(54L, 3L))
+  expect_identical(dim(beta), c(54L, 4L))
+  expect_true(all(beta$shared))
   expect_equal(beta$beta[beta$topic == 2 & beta$term == "w5"], small$phi[[2, 5]])
   gamma <- generics::tidy(small, matrix = "gamma")
   expect_equal(gamma$gamma[gamma$document == "d3" & gamma$topic == 1], small$theta[[3, 1]])
@@ -378,15 +379,15 @@ test_that("tables of tidy() and draws for posterior have the right form", {
 test_that("print and summary describe the fit", {
   skip_on_sanitized_emulator()
   expect_output(print(small), "Topic model: 3 topics of 18 terms, 1,200 tokens in 40 documents")
-  expect_output(print(small, topics = 1), "and 2 topics")
+  expect_output(print(small, n = 1), "and 2 more topics; print\\(fit, n = 3\\) shows all")
   summary <- summary(small)
   expect_equal(sum(summary$topics$prevalence), 1)
   expect_output(print(summary), "Topics by prevalence")
   expect_match(summary(topic_model(news, 2, method = "mean_for_mode", iter = 4, seed = 1, threads = 2))$verdict,
-    "not draws from the posterior"
+    "not draws from the posterior", all = FALSE
   )
   expect_match(summary(topic_model(news, 2, iter = 4, start = "random", seed = 1, threads = 2))$verdict,
-    "cannot be judged: there are 2 sweeps"
+    "cannot be judged: there are 2 sweeps", all = FALSE
   )
   expect_match(summary(topic_model(news, 2, iter = 60, seed = 1, threads = 2))$verdict,
     "chain|Not converged", all = FALSE
