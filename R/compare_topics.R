@@ -48,8 +48,8 @@
 #'   \item{log_likelihood, tokens}{of each left-out document (rows) with each number of topics: the log probability of
 #'     its predicted words, and how many they are.}
 #'
-#'   `x[[20]]` gives the fit with 20 topics. `plot()` and `autoplot()` show perplexity and coherence with bars of two
-#'   standard errors. `summary()` gives the table with the verdict, `tidy()` of package generics the table alone, and
+#'   `x[[20]]` gives the fit with 20 topics. `plot()` and `autoplot()` show `difference` and coherence with bars of two
+#'   standard errors: a number of topics whose bar reaches zero is not told apart from the best. `summary()` gives the table with the verdict, `tidy()` of package generics the table alone, and
 #'   `glance()` one row: `documents` and `tokens` left out, `best`, `smallest_alike`, `perplexity` and `seconds`.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used.
@@ -290,7 +290,8 @@ plot.topic_comparison <- function(x, main = NULL, ...) {
   invisible(x)
 }
 
-# Perplexity and coherence with two standard errors, and a ring around the best.
+# The paired differences that the table tests, and coherence, with two standard errors. A ring is around the best, whose
+# difference is 0.
 comparison_picture <- function(x, main) {
   table <- x$table
   at <- log10(table$topics)
@@ -300,14 +301,16 @@ comparison_picture <- function(x, main) {
     low <- value - 2 * error
     high <- value + 2 * error
     panel(around(at), if (any(known)) around(c(low, high)) else 0:1, list(
+      if (length(ring)) layer("hline", y = 0, colour = "#DDDDDD"),
       layer("lines", x = at[known], y = value[known], colour = bar_colour),
       layer("segments", x = at[known], y = low[known], xend = at[known], yend = high[known], colour = bar_colour),
       layer("points", x = at[known], y = value[known], colour = bar_colour, fill = bar_colour),
-      layer("points", x = at[ring], y = value[ring], size = 2.2)
+      if (length(ring)) layer("points", x = at[ring], y = value[ring], size = 2.2)
     ), list(at = at, labels = as.character(table$topics)), title = title)
   }
   picture(list(
-    line(table$perplexity, table$perplexity_se, "Perplexity of words left out", match(x$best, table$topics)),
+    line(table$difference, table$difference_se, "Log probability of a word left out, less the best",
+      match(x$best, table$topics)),
     line(table$coherence, table$coherence_se, coherence_label(x))
   ), main, "Topics", columns = 2L)
 }

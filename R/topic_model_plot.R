@@ -92,8 +92,11 @@ term_picture <- function(fit, shown, n, by, main) {
       layer("rects", xmin = 0, xmax = own$score, ymin = at - 0.35, ymax = at + 0.35, fill = bar_colour)
     ), axis_of(xlim, count = 3L), name_axis(own$term), topic_title(fit, topic))
   })
+  caption <- if (length(shown) < fit$topics) {
+    sprintf("The %s most prevalent of %s topics", whole_words(length(shown)), whole_words(fit$topics))
+  }
   picture(panels, main, switch(by, probability = "Probability of the term", lift = "Lift", frex = "FREX score",
-    relevance = "Relevance"))
+    relevance = "Relevance"), caption = caption)
 }
 
 prevalence_picture <- function(fit, shown, n, main) {

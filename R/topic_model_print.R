@@ -44,6 +44,7 @@ topic_prevalence <- function(fit) {
 # The terms that stand for a topic in prints, tables and pictures: by relevance everywhere, as in topic_names().
 term_lines <- function(fit, topics, n, by = "relevance") {
   terms <- top_terms(fit, n, by)
+  terms$term[!nzchar(terms$term)] <- "(empty)"
   vapply(topics, function(k) paste(terms$term[terms$topic == k], collapse = ", "), "")
 }
 

@@ -14,8 +14,8 @@ test_that("restarts are the chains that a fit with more chains has", {
   others <- topic_model(planted, 7, iter = 60, chains = 3, seed = 1, threads = 2)$chain_phi[2:3]
   distance <- vapply(others, function(phi) matched_distance(unname(one$phi), unname(phi)), numeric(7))
   expect_equal(table$distance, rowMeans(distance)[table$topic])
-  expect_equal(table$found, rowMeans(distance < 0.3)[table$topic])
-  expect_identical(table$shared, (rowSums(distance < 0.3) == 2)[table$topic])
+  expect_equal(table$found, rowMeans(distance < 0.5)[table$topic])
+  expect_identical(table$shared, (rowSums(distance < 0.5) == 2)[table$topic])
   expect_false(is.unsorted(-table$prevalence))
   # Nothing was compared, and nothing is called stable.
   nothing <- topic_stability(one, restarts = 0)
@@ -39,7 +39,7 @@ test_that("restarts are the chains that a fit with more chains has", {
 test_that("relabel() averages topics that all chains find, and keeps the others", {
   skip_on_sanitized_emulator()
   matched <- relabel(split)
-  expect_identical(matched$shared, apply(matched$distance, 1, max) < 0.3)
+  expect_identical(matched$shared, apply(matched$distance, 1, max) < 0.5)
   expect_true(any(matched$shared) && !all(matched$shared))
   expect_identical(matched$stable, sum(matched$shared))
   expect_false(any(matched$averaged & !matched$shared))
@@ -50,13 +50,16 @@ test_that("relabel() averages topics that all chains find, and keeps the others"
   expect_equal(unname(rowSums(matched$theta)), rep(1, 80))
   all <- relabel(clear)
   expect_identical(all$shared, rep(TRUE, 4))
-  # Averaged where that predicts no worse, and otherwise not: the set is the first of three that does.
-  score <- function(fit) as.numeric(perplexity(fit, planted, seed = 1, backend = "cpu"))
+  # Averaged where that predicts better by a standard error: the set is the first of three that does.
+  score <- function(fit) attr(perplexity(fit, planted, seed = 1, backend = "cpu"), "log_likelihood")
   sets <- lapply(c(0.3, 0.2, 0.1), function(limit) apply(all$distance, 1, max) < limit)
   whole <- relabel(clear, average = FALSE)
-  good <- vapply(sets, function(set) score(average_chains(whole, set)) <= score(clear), NA)
+  good <- vapply(sets, function(set) {
+    gain <- score(average_chains(whole, set)) - score(clear)
+    sum(gain) > sqrt(80) * sd(gain)
+  }, NA)
   expect_identical(all$averaged, if (any(good)) sets[[which(good)[[1L]]]] else rep(FALSE, 4))
-  expect_lte(score(matched), score(split))
+  expect_gte(sum(score(matched)), sum(score(split)))
   expect_false(any(whole$averaged))
   expect_output(print(all), "relabelled: [0-4] of these averaged")
   # More sweeps begin from the reference chain's averages again.
