@@ -49,8 +49,9 @@
 #'     its predicted words, and how many they are.}
 #'
 #'   `x[[20]]` gives the fit with 20 topics. `plot()` and `autoplot()` show `difference` and coherence with bars of two
-#'   standard errors: a number of topics whose bar reaches zero is not told apart from the best. `summary()` gives the table with the verdict, `tidy()` of package generics the table alone, and
-#'   `glance()` one row: `documents` and `tokens` left out, `best`, `smallest_alike`, `perplexity` and `seconds`.
+#'   standard errors: a number of topics whose bar reaches zero is not told apart from the best. `summary()` gives the
+#'   table with the verdict, `tidy()` of package generics the table alone, and `glance()` one row: `documents` and
+#'   `tokens` left out, `best`, `smallest_alike`, `perplexity` and `seconds`.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used.
 #' @references

@@ -164,6 +164,10 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
   }
   method <- check_choice(method, "method", c("gibbs", "mean_for_mode"))
   groups <- check_document_groups(groups, counts$documents)
+  if (nlevels(groups) > most_expected_groups) {
+    message(sprintf("there are %s of documents, each with an alpha of its own: for a covariate with many values, %s",
+      count_words(nlevels(groups), "group"), "such as a date, see topic_effects()"))
+  }
   alpha <- check_alpha(alpha, topics, groups)
   beta <- check_beta(beta, topics, counts$terms)
   seed_words <- check_seed_words(seed_words, topics, counts)
@@ -288,6 +292,9 @@ check_topic_state <- function(fit) {
     }
   }
 }
+
+# Above so many groups, what was meant is probably a covariate.
+most_expected_groups <- 50
 
 # With a larger alpha or beta, a count would no longer change their sum.
 most_prior <- 1e15

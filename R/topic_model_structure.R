@@ -54,7 +54,8 @@
 #' The fit has `group_alpha`, the average \eqn{\alpha_g} (groups x topics), and `groups`. Its `alpha` is the average of
 #' \eqn{m}, or the mean of the groups if `alpha` was given. `alpha_sum` is its sum after each sweep. `draws` also has
 #' `group_alpha` (topics x groups x draws x chains) and `likeness` (draws x chains) if \eqn{\alpha} was learned.
-#' `summary()` shows the mean of `theta` in each group, weighted by the documents' tokens.
+#' `summary()` shows the mean of `theta` in each group, weighted by the documents' tokens; [topic_effects()] has the
+#' mean over documents with intervals.
 #'
 #' [predict()][predict.topic_model()] takes `groups` of the new documents. A document of an unknown group, or of none
 #' (`NA`), has the prior mean `alpha`.

@@ -12,8 +12,8 @@
 #' The further chains are those that `chains` of a larger number would have given: they have the same data, priors and
 #' sweeps as the fit, and other starts. They are dropped afterwards.
 #'
-#' Tried on three collections of texts with 10, 20 and 50 topics, a topic that five other chains found was found by 95% of
-#' fresh chains, and a topic that some of the five did not find by 55%.
+#' Tried on three collections of texts with 10, 20 and 50 topics, a topic that five other chains found was found by 95%
+#' of fresh chains, and a topic that some of the five did not find by 55%.
 #'
 #' @param fit a fit from [topic_model()], which may be relabelled.
 #' @param restarts how many further chains are run. `NULL`: as many as make six chains in all.
