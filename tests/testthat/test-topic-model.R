@@ -114,7 +114,7 @@ test_that("invalid counts are refused, and the message gives their place", {
   rownames(wrong)[2] <- "d1"
   expect_error(fit(replace(wrong, 1:720, 1)), "has two documents named \"d1\"", class = input)
   colnames(twice)[4] <- NA
-  expect_error(fit(twice), "has a missing name among its terms, the 4th", class = input)
+  expect_error(fit(twice), "has a missing name among its terms: number 4", class = input)
   expect_error(fit(matrix(2^30, 2, 1)), "has 2147483648 tokens; at most 2147483647", class = input)
   expect_error(fit("text"), "`x` must be counts of documents x terms.*not \"text\": DocumentTermMatrix", class = input)
   expect_error(fit(list("text")), "`x` must be counts of documents x terms.*not a list", class = input)
@@ -341,7 +341,9 @@ test_that("relabel() numbers the topics of all chains as in the reference", {
   other <- 3L - small$reference
   expect_lt(max(variation_distance(matched$chain_phi[[other]], small$phi)[cbind(1:3, 1:3)]), 0.2)
   expect_equal(unname(rowSums(matched$theta)), rep(1, 40))
-  expect_equal(matched$phi, unname(apply(matched$draws$phi, 1:2, mean)), ignore_attr = TRUE)
+  averaged <- average_chains(matched, rep(TRUE, 3))
+  expect_equal(averaged$phi, unname(apply(matched$draws$phi, 1:2, mean)), ignore_attr = TRUE)
+  expect_equal(averaged$alpha, apply(matched$draws$alpha, 1, mean))
   expect_identical(sort(matched$tokens[, other]), sort(small$tokens[, other]))
   # A match that is not its own inverse: column `other` has the distances of the topics in their new order.
   turned <- small
