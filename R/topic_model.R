@@ -516,10 +516,10 @@ topic_finish <- function(fit) {
     fit$state[[fit$reference]]$beta
   }
   fit$chain_phi <- if (fit$chains > 1) lapply(averages, `[[`, "phi")
+  fit$tokens <- matrix(unlist(lapply(fit$state, function(state) topic_sizes(state$topics, fit$topics))), fit$topics)
   # What relabel() added is of fewer sweeps.
   fit[c("agreement", "match", "distance", "shared", "stable", "averaged")] <- NULL
   if (fit$chains > 1) fit$agreement <- agreement_of(fit, most_matched)
-  fit$tokens <- matrix(unlist(lapply(fit$state, function(state) topic_sizes(state$topics, fit$topics))), fit$topics)
   fit
 }
 
