@@ -159,6 +159,19 @@ chains_words <- function(x) {
   )
 }
 
+# What a comparison of samples says of types that the chains of the fit do not agree on.
+disagreement_words <- function(types, tested) {
+  if (is_bem(types$fit)) return(NULL)
+  shares <- shares_by_chain(types$map)
+  table <- diagnose_quantities(shares)
+  differs <- which(differing(shares, table) & tested)
+  if (!length(differs)) return(NULL)
+  sprintf("The fit had not converged: Rhat of the share is %s for type %s%s, so %s. continue(fit, more) %s.",
+    format_rhat(max(table$rhat[differs])), dQuote(types$types$type[[differs[[which.max(table$rhat[differs])]]]], FALSE),
+    if (length(differs) > 1L) sprintf(" and too high for %d more", length(differs) - 1L) else "",
+    "counts of cells may be wrong", "runs more sweeps")
+}
+
 # The log likelihood decides nothing about types.
 likelihood_words <- function(x) {
   trace <- x$fit$log_likelihood

@@ -110,7 +110,7 @@ in_chunk.summary.topic_model <- function(x) {
 in_chunk.summary.differential_abundance <- function(x) {
   words <- paste("Standard deviation of log odds, typical of the types (geometric mean),", deviation_lines(x))
   list(words = c(x$words, words, no_effect_words(x)), verdict = x$verdict, rows = 200L,
-    tables = list(`Odds ratios` = abundance_table(x$effects, x$level)))
+    tables = list(`Odds ratios` = abundance_table(x$effects, x$level, x$change)))
 }
 
 in_chunk.summary.martingale_posterior <- function(x) {
