@@ -208,7 +208,12 @@ check_type_counts <- function(counts) {
 }
 
 check_totals <- function(totals, counts) {
-  totals <- if (is.null(totals)) colSums(counts) else without_integer64(totals)
+  if (is.null(totals)) {
+    empty <- colnames(counts)[colSums(counts) == 0]
+    if (length(empty)) stop_input("types", "has no cell in ", list_some(empty), ": leave such samples out")
+    return(unname(colSums(counts)))
+  }
+  totals <- without_integer64(totals)
   if (!is.numeric(totals) || length(totals) != ncol(counts) || any(!is.finite(totals) | totals != floor(totals))) {
     stop_input("totals", sprintf("must have a number of cells for each of the %s, not ",
       count_words(ncol(counts), "sample")), show_value(totals))

@@ -256,7 +256,8 @@ abundance_picture <- function(x, types, effect, main) {
   limits <- range(0, rows$estimate, stats::quantile(rows$lower, 0.1), stats::quantile(rows$upper, 0.9))
   limits <- c(max(limits[[1L]] - 1, min(rows$lower, 0)), min(limits[[2L]] + 1, max(rows$upper, 0)))
   colours <- c(signal_colour, other_colour)
-  shown <- data.frame(name = rows$type, estimate = rows$estimate, lower = rows$lower, upper = rows$upper,
+  names <- picture_names(levels(rows$type), 30L)[rows$type]
+  shown <- data.frame(name = names, estimate = rows$estimate, lower = rows$lower, upper = rows$upper,
     colour = ifelse(rows$fdr <= x$limit, colours[[1L]], colours[[2L]]), right = probability_words(rows$fdr))
   what <- if (absolute) "Log of the absolute change" else "Log odds ratio"
   interval_picture(shown, main, sprintf("%s, %s (right: false discovery rate)", what, effect), limits,

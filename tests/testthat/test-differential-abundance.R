@@ -249,6 +249,7 @@ test_that("bad input is refused in words", {
   wrong(compare(data = as.list(two_groups)), "data")
   wrong(compare(data = transform(two_groups, group = NA)), "data")
   wrong(compare(data = cbind(two_groups, sample = letters[1:6])), "data")
+  expect_match(wrong(compare(replace(counts, seq(6, 10), 0), totals = NULL), "types"), "no cell in \"s2\"")
   wrong(compare(totals = 1:5), "totals")
   wrong(compare(totals = rep(400, 6)), "totals")
   wrong(compare(effect = "nothing"), "effect")
@@ -260,6 +261,10 @@ test_that("bad input is refused in words", {
   wrong(compare(iter = 10), "warmup")
   wrong(compare(nonsense = 1), "`nonsense`")
 })
+
+population_types <- function() {
+  cell_types(population_fit(kept = 40, seed = 4), ndraws = NULL, threads = 1)
+}
 
 test_that("counts of cell types come from draws of the fit, and add up to the cells", {
   set.seed(1)
@@ -286,6 +291,13 @@ test_that("counts of cell types come from draws of the fit, and add up to the ce
   labelled <- differential_abundance(cell_types(kept, types = 2, threads = 2), ~ group, seed = 1, ndraws = 4)
   expect_equal(unname(colSums(labelled$counts)), rep(c(200, 100), 3))
   expect_lt(max(abs(result$counts - labelled$counts)), 6)
+  # Chains that disagree on a type say so here too; one that is not tested does not matter.
+  expect_null(disagreement_words(population_types(), c(TRUE, TRUE, TRUE)))
+  torn <- population_types()
+  first <- torn$map$used$chain == 1L
+  torn$map$proportions[first, 2] <- torn$map$proportions[first, 2] + 0.2
+  expect_match(disagreement_words(torn, c(TRUE, TRUE, TRUE)), "The fit had not converged: Rhat .* type \"2\"")
+  expect_null(disagreement_words(torn, c(TRUE, FALSE, TRUE)))
   expect_error(differential_abundance(types, ~ group, totals = 1:6), class = "warpbayes_error_input")
 })
 
