@@ -1,44 +1,54 @@
 # The model of differential_abundance(): counts of cells, the design, the chains, and what is said of the effects.
 
-# The numbers of cells of each type in each sample, in draws of the fit: types x samples x draws. The component of each
-# cell comes from the draw or, if the fit did not keep it, is drawn given the draw.
+# The numbers of cells of each type in each sample, in draws of the fit: types x samples x draws.
 draw_type_counts <- function(types, draws, seed, run) {
-  fit <- types$fit
-  if (is.null(fit$samples)) {
+  some <- chosen_draws(types, draws)
+  count <- types$map$count
+  samples <- types$fit$samples
+  counts <- array(0, c(count, length(samples), length(some)), list(types$types$type, samples, NULL))
+  draw_cell_types(types, some, seed, run, function(i, rows, type) {
+    sample <- types$fit$sample[rows]
+    counts[, , i] <<- counts[, , i] + tabulate(type + (sample - 1L) * count, count * length(samples))
+  })
+  counts
+}
+
+# Which of the draws that cell_types() used, evenly spaced.
+chosen_draws <- function(types, draws) {
+  if (is.null(types$fit$samples)) {
     stop_input("types", "are of a fit of one sample; give dp_mixture() a list of samples or `sample`")
   }
+  used <- nrow(types$map$used)
+  unique(ceiling((seq_len(draws) - 0.5) * used / draws))
+}
+
+# Calls use(i, rows, type): the types of some rows in draw some[[i]]. The component of each cell comes from the draw or,
+# if the fit did not keep it, is drawn given the draw.
+draw_cell_types <- function(types, some, seed, run, use) {
+  fit <- types$fit
   used <- types$map$used
-  some <- unique(ceiling((seq_len(draws) - 0.5) * nrow(used) / draws))
-  count <- types$map$count
-  samples <- length(fit$samples)
-  counts <- array(0, c(count, samples, length(some)), list(types$types$type, fit$samples, NULL))
-  add <- function(i, component, sample) {
-    type <- types$map$type_of[component, some[[i]]]
-    counts[, , i] <<- counts[, , i] + tabulate(type + (sample - 1L) * count, count * samples)
-  }
   if (!is.null(fit$draws$labels)) {
     for (i in seq_along(some)) {
-      add(i, fit$draws$labels[, used$draw[[some[[i]]]], used$chain[[some[[i]]]]], fit$sample)
+      component <- fit$draws$labels[, used$draw[[some[[i]]]], used$chain[[some[[i]]]]]
+      use(i, seq_len(fit$rows), types$map$type_of[component, some[[i]]])
     }
-    return(counts)
+    return(invisible())
   }
   if (is.null(fit$x)) {
     stop_input("types", "are of a fit that has lost its data, `fit$x`, which are needed to count cells")
   }
   for (slice in row_slices(nrow(fit$x), max(1, floor(2^23 / fit$components)))) {
-    sample <- fit$sample[slice]
-    evaluate_sampled(fit, cells_in(fit$x, slice), sample, run, function(evaluate) {
+    evaluate_sampled(fit, cells_in(fit$x, slice), fit$sample[slice], run, function(evaluate) {
       for (i in seq_along(some)) {
         mixture <- mixture_of_draw(fit, used$draw[[some[[i]]]], used$chain[[some[[i]]]])
         # A seed for each draw and slice.
         own <- (seed + 1e6 * i + slice[[1L]]) %% 2^53
         component <- rcategorical(evaluate(mixture, "prob")$prob, seed = own, backend = run$backend,
           threads = run$threads)
-        add(i, as.integer(component), sample)
+        use(i, slice, types$map$type_of[as.integer(component), some[[i]]])
       }
     })
   }
-  counts
 }
 
 # The design of a formula without a response: a list of

@@ -131,6 +131,11 @@ in_chunk.type_proportions <- function(x) {
 
 in_chunk.type_differences <- function(x) list(tables = list(plain_frame(x)))
 
+in_chunk.differential_state <- function(x) {
+  if (!is_state_table(x)) return(list(tables = list(plain_frame(x))))
+  list(words = state_words(x), tables = list(state_table(x)), verdict = state_verdict(x))
+}
+
 in_chunk.dp_prior <- function(x) list(sentences = prior_words(x))
 
 in_chunk.logit_prior <- function(x) list(sentences = join_indented(logit_prior_words(x)))
