@@ -72,7 +72,7 @@
 #' their frequency, because rare types vary more. Mean, trend and standard deviation are learned from all types
 #' together. So if types turn out to be alike, each of them borrows from the others, as with the moderated variances of
 #' limma: with three samples in a group, one type alone could not tell its standard deviation. The mean has median
-#' log(0.5), and the standard deviation of the logs is half-normal with scale 0.2. Coefficients of predictors with
+#' log(0.5), and the standard deviation of the logs is half-normal with scale 0.1. Coefficients of predictors with
 #' standard deviation 1 are normal with standard deviation 2.5.
 #'
 #' Counts enter, not shares, so a type that is absent from some samples needs no correction. Cells whose type is
@@ -84,7 +84,7 @@
 #' absolute numbers stay. So each effect has a common shift of the logs of all shares, and what a type changes beyond it
 #' is its absolute change. The shift is learned from all types: a share of them, which is learned too, has no absolute
 #' change, and the absolute changes of the others are normal. For each type the others tell the shift. This is right if
-#' the types that change in one direction are not the majority. The prior of the shift is Cauchy with scale 0.05 for a
+#' the types that change in one direction are not the majority. The prior of the shift is Cauchy with scale 0.02 for a
 #' predictor with standard deviation 1.
 #'
 #' @section False discovery rate:

@@ -244,8 +244,8 @@ compared_columns <- function(effect, x, assigned, labels) {
 # The prior, for the coefficients of the scaled design. `level` and `slope` are of the mean of the log deviations,
 # `spread` of their standard deviation. `shift`: the scale of the Cauchy law of the common shift of all shares.
 abundance_prior <- list(
-  coefficient = 2.5, intercept = 10, level = c(-0.6931471805599453, 1), slope = c(0.25, 0.25), spread = 0.2,
-  shift = 0.05
+  coefficient = 2.5, intercept = 10, level = c(-0.6931471805599453, 1), slope = c(0.25, 0.25), spread = 0.1,
+  shift = 0.02
 )
 
 # Runs all chains. Returns arrays of kept x chains x types (x effects): the effects in the units of the data, their

@@ -79,6 +79,32 @@ test_that("a change of one type does not make the others change", {
   expect_no_match(text, "absolute")
 })
 
+test_that("a change in one real sample, drawn again, is found by its types alone", {
+  # Eight types of one sample without any deviation between samples; two of them double.
+  shares <- c(0.3, 0.25, 0.15, 0.1, 0.08, 0.06, 0.04, 0.02)
+  set.seed(9)
+  counts <- cbind(rmultinom(4, 3000, shares), rmultinom(4, 3000, shares * c(1, 1, 1, 2, 1, 2, 1, 1))) + 0
+  result <- compare(counts, ~ group, groups_of(4), totals = NULL)
+  expect_identical(which(result$effects$fdr <= 0.01), c(4L, 6L))
+  expect_true(all(result$effects$deviation < 0.15))
+  # A group whose type has no cell, with batch as a covariate; batch that is the group is refused.
+  counts[8, 5:8] <- 0
+  batch <- data.frame(group = rep(0:1, each = 4), batch = rep(c("x", "y"), 4))
+  none <- compare(counts, ~ group + batch, batch, totals = NULL)
+  expect_lt(none$effects$fdr[[8]], 0.01)
+  expect_lt(none$effects$change[[8]], -2)
+  expect_true(all(is.finite(none$effects$upper)))
+  expect_error(compare(counts, ~ group + batch, transform(batch, batch = group), totals = NULL), "depend on each other",
+    class = "warpbayes_error_input")
+  # Three levels with pairs, and samples of 1 and 60 cells.
+  levels <- data.frame(level = rep(c("a", "b", "c"), 3), patient = rep(1:3, each = 3))
+  small <- cbind(rmultinom(7, 2000, shares), rmultinom(1, 1, shares), rmultinom(1, 60, shares)) + 0
+  three <- compare(small, ~ level + (1 | patient), levels, totals = NULL)
+  expect_identical(unique(three$effects$effect), c("levelb", "levelc"))
+  expect_true(all(is.finite(three$effects$p)))
+  expect_gt(min(three$effects$fdr), 0.01)
+})
+
 test_that("the units of a predictor do not matter", {
   set.seed(5)
   d <- data.frame(age = rnorm(10, 50, 10))
