@@ -241,13 +241,14 @@ judge_convergence <- function(quantities, table, words, secondary = character(),
   also <- secondary_words(table[!decides, , drop = FALSE], differs[!decides], chains, words)
   high <- table[decides & differs, , drop = FALSE]
   if (nrow(high)) return(verdict(FALSE, differing_words(quantities, high, words, drift_advice), also))
+  other <- table$rhat[!decides]
   table <- table[decides, , drop = FALSE]
   if (all(is.na(table$rhat))) return(verdict(NA, "Convergence cannot be judged: no quantity varies.", also))
   least <- table[which.min(table$ess_bulk), ]
   worst <- table[which.max(table$rhat), ]
   if (least$ess_bulk < ess_needed * chains) {
-    drift <- drifting(quantities, worst$quantity, words, drift_advice)
-    return(verdict(NA, too_few_words(least, worst, chains, words), drift, also))
+    few <- too_few_words(least, worst, chains, words, any(other > worst$rhat, na.rm = TRUE))
+    return(verdict(NA, few, drifting(quantities, worst$quantity, words, drift_advice), also))
   }
   verdict(TRUE, agreement_words(least, worst, sweeps, chains, words), also,
     if (chains == 1L) "With one chain, its halves are compared; chains = 4 from different starts would say more.")
@@ -268,14 +269,15 @@ differing_words <- function(quantities, high, words, drift_advice) {
   )
 }
 
-too_few_words <- function(least, worst, chains, words) {
+# `more`: whether a quantity that does not decide has a higher Rhat, which another sentence may name.
+too_few_words <- function(least, worst, chains, words, more) {
   sprintf(
     paste(
       "Too few draws to be sure: %s has an effective sample size of %.0f; %.0f (%d per chain) are needed to tell.",
-      "The highest Rhat is %s (%s). continue(fit, more) adds more."
+      "%s highest Rhat is %s (%s). continue(fit, more) adds more."
     ),
-    words(least$quantity), least$ess_bulk, ess_needed * chains, ess_needed, format_rhat(worst$rhat),
-    words(worst$quantity)
+    words(least$quantity), least$ess_bulk, ess_needed * chains, ess_needed,
+    if (more) "Among the quantities that decide, the" else "The", format_rhat(worst$rhat), words(worst$quantity)
   )
 }
 

@@ -63,6 +63,7 @@ result_words <- list(
   predictive_model = c("predictive models", "predictive_resample(), which fits them"),
   type_proportions = c("tables of proportions", "the columns of the table, or tidy() of package generics"),
   type_differences = c("tables of differences", "the columns of the table, or tidy() of package generics"),
+  differential_state = c("tables of changes", "the columns of the table, or tidy() of package generics"),
   perplexity = c("perplexities", "as.numeric(), which gives the number"),
   warpbayes = c("such results of warpbayes", "print(), or the parts that names() lists")
 )
@@ -174,7 +175,7 @@ as.character.warpbayes <- toString.warpbayes
   }
   # With the methods of data frames themselves, R finds one method for a table and another data frame.
   for (group in c("Math", "Ops", "Summary")) {
-    for (class in c("type_proportions", "type_differences", "topic_effects")) {
+    for (class in c("type_proportions", "type_differences", "topic_effects", "differential_state")) {
       registerS3method(group, class, get(paste0(group, ".data.frame"), baseenv()), envir = baseenv())
     }
   }

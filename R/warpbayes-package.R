@@ -29,7 +29,7 @@
 #' *Cell types:* [cell_types()], [how they are found][cell_types_method], [plot][plot.cell_types()],
 #' [predict][predict.cell_types()], [type_names()], [join_types()], [add_types()]. Between samples:
 #' [type_proportions()] and its [plot][plot.type_proportions()], [differential_abundance()] and its
-#' [summary][summary.differential_abundance()].
+#' [summary][summary.differential_abundance()], [differential_state()].
 #'
 #' *Regressions:* [bayes_logit()], [logit_prior()], [grouping_terms]. Methods: [summary][summary.bayes_logit()],
 #' [plot][plot.bayes_logit()], [predict][predict.bayes_logit()], [posterior_predict][posterior_predict.bayes_logit()],

@@ -390,6 +390,8 @@ add_types(cells, types, name = 'type')
 type_names(types, positive_only = FALSE)
 type_proportions(types, level = 0.9)
 type_differences(types, c('a', 'a', 'b', 'b'), level = 0.9, scale = 'proportion')
+differential_state(types, ~ group, patients, effect = 'grouppatient', statistic = 'mean', level = 0.9, fdr = 0.1,
+  min_cells = 3, ndraws = 3, seed = 1)
 levels(types)
 levels<-.cell_types: `levels<-`(types, c('u', 'v'))
 generics::augment(types, cells)
