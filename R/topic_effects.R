@@ -211,12 +211,12 @@ in_console.topic_effects <- function(x, n = 40, ...) {
 plot.topic_effects <- function(x, main = NULL, ...) {
   check_dots_empty(...)
   check_title(main)
-  paint_picture(effects_picture(x, main))
+  paint_picture(topic_effects_picture(x, main))
   invisible(x)
 }
 
 # Intervals of all terms but the intercept, topic by topic.
-effects_picture <- function(x, main) {
+topic_effects_picture <- function(x, main) {
   table <- plain_frame(x)
   label <- if (is.null(table$name)) paste("Topic", table$topic) else table$name
   rows <- if (isTRUE(attr(x, "expected"))) rep(TRUE, nrow(table)) else table$term != "(Intercept)"

@@ -49,11 +49,11 @@ static int finalizers = 0;
 /* The tag of the pointer has its finalizer. */
 static void finalize(SEXP pointer) {
   finalizers--;
-  ((R_CFinalizer_t)R_ExternalPtrAddrFn(R_ExternalPtrTag(pointer)))(pointer);
+  ((R_CFinalizer_t)(void (*)(void))R_ExternalPtrAddrFn(R_ExternalPtrTag(pointer)))(pointer);
 }
 
 void wb_finalize_by(SEXP pointer, R_CFinalizer_t close) {
-  SEXP tag = PROTECT(R_MakeExternalPtrFn((DL_FUNC)close, R_NilValue, R_NilValue));
+  SEXP tag = PROTECT(R_MakeExternalPtrFn((DL_FUNC)(void (*)(void))close, R_NilValue, R_NilValue));
   R_SetExternalPtrTag(pointer, tag);
   R_RegisterCFinalizerEx(pointer, finalize, TRUE);
   finalizers++;

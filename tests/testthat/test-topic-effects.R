@@ -73,7 +73,7 @@ test_that("groups of a fit have intervals, and names, stars and missing values a
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_identical(plot(table), table)
-  rows <- effects_picture(topic_effects(fit, ~ party, ndraws = 4), NULL)$panels[[1L]]
+  rows <- topic_effects_picture(topic_effects(fit, ~ party, ndraws = 4), NULL)$panels[[1L]]
   expect_no_match(rows$y$labels, "Intercept")
 })
 

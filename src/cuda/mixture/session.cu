@@ -26,7 +26,7 @@ namespace {
 
 /* Up to so many columns an ordinary kernel holds its rows in registers. */
 constexpr int ORDINARY_MOST_COLUMNS = 40;
-/* How many times as long an ordinary multiply-add takes beyond them, where rows and coefficients come through caches. */
+/* How many times as long an ordinary multiply-add takes beyond them: rows and coefficients come through caches. */
 constexpr int64_t BEYOND_REGISTERS = 8;
 
 /* The kernel that uses tensor cores, if there is one. Single precision has one of its own up to ORDINARY_MOST_COLUMNS
