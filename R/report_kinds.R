@@ -21,12 +21,14 @@ report_content.bayes_logit <- function(fit, ...) {
       list(
         list(title = "Coefficients", parts = list(
           table_part(rows, "Posterior mean and standard deviation, interval of 90% of the draws, and convergence"),
-          picture_part("Coefficients for a standard deviation of the predictor: means, 50% and 90% intervals.",
+          picture_part(paste("Coefficients: means, 50% and 90% intervals. Per sd: for a standard deviation of a",
+            "numeric predictor."),
             draw("coefficients"), c(min(1.4, 0.3 + 0.035 * count), min(2.5, 0.5 + 0.06 * count)))
         )),
         list(title = "Does it fit the data?", parts = list(
-          picture_part(paste("Rows in ten groups by their fitted response: observed against fitted means, with two",
-            "standard errors. The line is perfect agreement."), draw("calibration"), c(0.7, 1))
+          picture_part(paste("Rows in ten groups by the response that the other rows predict: observed",
+            "against predicted means, with two standard errors. The line is perfect agreement."),
+          draw("calibration"), c(0.7, 1))
         )),
         list(title = "Convergence", parts = list(
           picture_part("The chains. The warm-up is shaded, and Rhat stands at the right.", draw("trace"), c(0.9, 1.5))

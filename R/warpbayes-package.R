@@ -33,8 +33,8 @@
 #'
 #' *Regressions:* [bayes_logit()], [logit_prior()], [grouping_terms]. Methods: [summary][summary.bayes_logit()],
 #' [plot][plot.bayes_logit()], [predict][predict.bayes_logit()], [posterior_predict][posterior_predict.bayes_logit()],
-#' [residuals][residuals.bayes_logit()], [log_lik][log_lik.bayes_logit()], [emmeans][emm_basis.bayes_logit()],
-#' [tidy][tidy.bayes_logit()].
+#' [residuals][residuals.bayes_logit()], [log_lik][log_lik.bayes_logit()], [ranef][ranef.bayes_logit()],
+#' [emmeans][emm_basis.bayes_logit()], [tidy][tidy.bayes_logit()].
 #'
 #' *Topic models:* [topic_model()], [seed words, priors and groups][topic_model_structure],
 #' [users of topicmodels and text2vec][topic_model_peers], [compare_topics()].
@@ -46,9 +46,11 @@
 #' [quantiles_of()]. Methods: [summary][summary.martingale_posterior()], [plot][plot.martingale_posterior()],
 #' [predict][predict.martingale_posterior()], [simulate][simulate.martingale_posterior()].
 #'
-#' *Sums of discrete random variables:* [pmf()], [families][pmf_families], [convolve_pmf()], [sum_pmf()],
-#' [compound_pmf()], [portfolio_pmf()], [discretize_pmf()], [probabilities and draws][pmf_distribution],
-#' [verbs][pmf_verbs], [expected_value()], [condition_on_sum_pmf()], [joint_table()], [plot][plot.pmf()].
+#' *Sums of discrete random variables:* [all functions][pmf_functions], [pmf()], [as_pmf()], [families][pmf_families],
+#' [convolve_pmf()], [sum_pmf()], [compound_pmf()], [portfolio_pmf()], [order_statistic_pmf()], [rank_statistics],
+#' [discretize_pmf()], [pmf_doubly_censored()], [probabilities and draws][pmf_distribution], [verbs][pmf_verbs],
+#' [expected_value()], [shannon_entropy()], [condition_on_sum_pmf()], [joint_table()], [compound_table()], [left_out()],
+#' [plot][plot.pmf()].
 #'
 #' *Draws:* [rcategorical()], [rpolyagamma()], [dpolyagamma()], [polyagamma_mean()], [polyagamma_step()],
 #' [polyagamma_from_BayesLogit], [c_interface].

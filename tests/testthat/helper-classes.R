@@ -31,7 +31,7 @@ one_of_each_class <- function() {
     perplexity = perplexity(topics, words, seed = 1, threads = 2), dp_prior = dp_prior(),
     logit_prior = logit_prior(), predictive_model = copula_density(),
     resample_functional = quantiles_of(0.5), row_reader = row_reader(60, function(from, to) cells[from:to, ]),
-    warp_info = warp_info()
+    warp_info = warp_info(), group_covariances = warpbayes:::VarCorr.bayes_logit(fits$bayes_logit)
   ), summaries)
 }
 
@@ -39,7 +39,7 @@ one_of_each_class <- function() {
 all_generics <- function() {
   refused <- stack(warpbayes:::refused_generics)
   methods <- getNamespaceInfo("warpbayes", "S3methods")
-  own <- c("continue", "drop_warmup", "log_lik", "relabel", "report", "variance")
+  own <- c("as_pmf", "continue", "drop_warmup", "log_lik", "relabel", "report", "variance")
   rows <- rbind(
     data.frame(package = as.character(refused$ind), generic = refused$values),
     data.frame(package = "warpbayes", generic = own),
