@@ -53,6 +53,7 @@ result_words <- list(
   differential_abundance = c("comparisons of groups", "summary(), as.data.frame() or `x$draws`"),
   bayes_logit = c("fits of bayes_logit()", "summary(), coef(), as.matrix() or tidy() of package generics"),
   topic_model = c("fits of topic_model()", "summary(), top_terms(), predict(), `x$phi` or `x$theta`"),
+  topic_effects = c("tables of effects", "the columns of the table"),
   topic_comparison = c("comparisons of topic models", "summary(), `x$table`, or x[[20]], the fit with 20 topics"),
   martingale_posterior = c("martingale posteriors", "summary(), quantile(), as.matrix() or tidy() of package generics"),
   pmf = c("distributions", "mean(), quantile(), dpmf() or as.data.frame()"),
@@ -174,7 +175,7 @@ as.character.warpbayes <- toString.warpbayes
   }
   # With the methods of data frames themselves, R finds one method for a table and another data frame.
   for (group in c("Math", "Ops", "Summary")) {
-    for (class in c("type_proportions", "type_differences", "differential_state")) {
+    for (class in c("type_proportions", "type_differences", "topic_effects", "differential_state")) {
       registerS3method(group, class, get(paste0(group, ".data.frame"), baseenv()), envir = baseenv())
     }
   }

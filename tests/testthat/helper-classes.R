@@ -28,8 +28,9 @@ one_of_each_class <- function() {
     pmf_list = c(die, die), type_proportions = type_proportions(types),
     type_differences = type_differences(types, group = c("u", "v")),
     differential_state = differential_state(states, ~ g, data.frame(g = c(0, 0, 1)), seed = 1, ndraws = 2),
-    perplexity = perplexity(topics, words, seed = 1, threads = 2), dp_prior = dp_prior(),
-    logit_prior = logit_prior(), predictive_model = copula_density(),
+    perplexity = perplexity(topics, words, seed = 1, threads = 2),
+    topic_effects = topic_effects(topics, ~ half, data.frame(half = rep(1:2, 6)), seed = 1, threads = 2),
+    dp_prior = dp_prior(), logit_prior = logit_prior(), predictive_model = copula_density(),
     resample_functional = quantiles_of(0.5), row_reader = row_reader(60, function(from, to) cells[from:to, ]),
     warp_info = warp_info(), group_covariances = warpbayes:::VarCorr.bayes_logit(fits$bayes_logit)
   ), summaries)
