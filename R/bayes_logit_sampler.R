@@ -28,6 +28,7 @@ logit_sampler <- function(fit) {
     open = function(run) native(C_regression_open, data, run),
     close = function(session) .Call(C_regression_close, session),
     step = logit_step(fit),
+    together = TRUE,
     several = Inf,
     finish = function(fit) fit
   ))
@@ -45,30 +46,35 @@ logit_step <- function(fit) {
   design <- fit$design
   parts <- c("coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars", "ellipse",
     if (length(terms)) c("effects", "covariances"))
-  function(session, state, sweeps, keep) {
-    if (state$sweep == 0) {
-      start <- native(C_regression_start, session, prior, state, start_spread)
-      state[parts] <- start[parts]
-      if (has_level_moves(start)) state$moves <- start$moves
-    }
-    # The first kept sweep of the slice, from 0, the distance between them, and how many there are.
-    kept <- c(sweeps_to_kept(state$sweep, fit) - 1, fit$thin,
-      if (keep) kept_draws(state$sweep + sweeps, fit) - kept_draws(state$sweep, fit) else 0)
-    slice <- native(C_regression_sweep, session, prior, state, as.integer(c(sweeps, kept)))
-    state[parts] <- slice[parts]
-    if (!is.null(state$moves)) state$moves <- slice$moves
-    traces <- list(
-      log_likelihood = slice$log_likelihood + constant,
-      coefficient_trace = to_data_units(slice$coefficient_trace, design),
-      dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation
-    )
-    draw <- list(intercepts = slice$kept)
-    if (length(terms)) {
-      parameters <- deviations_and_correlations(slice$covariance_trace, terms)
-      traces[c("group_deviation", "group_correlation")] <- parameters[c("deviations", "correlations")]
-      draw <- list(effects = effects_to_data_units(slice$kept, terms))
-    }
-    list(state = state, traces = traces, draw = draw)
+  started <- function(session, state) {
+    if (state$sweep > 0) return(state)
+    start <- native(C_regression_start, session, prior, state, start_spread)
+    state[parts] <- start[parts]
+    if (has_level_moves(start)) state$moves <- start$moves
+    state
+  }
+  function(sessions, states, sweeps, keep) {
+    states <- Map(started, sessions, states)
+    numbers <- as.integer(c(sweeps, kept_in_slice(fit, states, sweeps, keep)))
+    slices <- native(C_regression_sweeps, Map(function(session, state) {
+      list(session, prior, state, numbers)
+    }, sessions, states))
+    Map(function(state, slice) {
+      state[parts] <- slice[parts]
+      if (!is.null(state$moves)) state$moves <- slice$moves
+      traces <- list(
+        log_likelihood = slice$log_likelihood + constant,
+        coefficient_trace = to_data_units(slice$coefficient_trace, design),
+        dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation
+      )
+      draw <- list(intercepts = slice$kept)
+      if (length(terms)) {
+        parameters <- deviations_and_correlations(slice$covariance_trace, terms)
+        traces[c("group_deviation", "group_correlation")] <- parameters[c("deviations", "correlations")]
+        draw <- list(effects = effects_to_data_units(slice$kept, terms))
+      }
+      list(state = state, traces = traces, draw = draw)
+    }, states, slices)
   }
 }
 
@@ -130,7 +136,8 @@ logit_start <- function(fit) {
   groups <- nlevels(fit$design$group)
   mean <- fit$response$mean
   centre <- switch(fit$family,
-    binomial = stats::qlogis(mean), negbinomial = log(mean + 0.1), multinomial = log(mean[-1L] / mean[[1L]])
+    binomial = stats::qlogis(mean), poisson = fit$response$start, negbinomial = log(mean + 0.1),
+    multinomial = log(mean[-1L] / mean[[1L]])
   )
   outcomes <- ncol(fit$response$kappa)
   coefficients <- matrix(0, p, outcomes)

@@ -39,6 +39,7 @@ typedef struct wb_regression_data {
   const double *shape;         /* rows: b without the dispersion's part */
   const double *kappa;         /* rows x outcomes, column-major: kappa without the dispersion's part */
   const double *dispersed;     /* rows: the multiple of the dispersion in b; NULL: 0 */
+  int32_t poisson;             /* rows are Poisson, and shape and kappa are of their surrogates */
   int32_t groups;              /* 0: none */
   const int64_t *group_start;  /* groups + 1: the first row of each, and `rows` */
   int32_t term_count;          /* grouping terms, only without groups; each outcome has effects of its own. 0: none */
@@ -50,7 +51,8 @@ enum {
   WB_REGRESSION_DRAWN,       /* Polya-Gamma variables, and z = kappa - omega * fixed */
   WB_REGRESSION_EXPECTED,    /* their means, and z as before */
   WB_REGRESSION_INFORMATION, /* less the second derivative of the log likelihood in the logit, and the first */
-  WB_REGRESSION_CROSS        /* the mixed second derivative in the predictors of the outcome and `other`, and 0 */
+  WB_REGRESSION_CROSS,       /* the mixed second derivative in the predictors of the outcome and `other`, and 0 */
+  WB_REGRESSION_RATIO        /* none. In place of the log likelihood of Poisson rows its excess over the surrogates' */
 };
 
 typedef struct wb_regression_parameters {

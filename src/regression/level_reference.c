@@ -505,7 +505,7 @@ int wb_level_start(const wb_regression_chain *chain) {
   const wb_regression_state *const state = &chain->state;
   if (!state->moves) return WB_OK;
   memset(state->moves, 0, wb_level_size(state) * sizeof(double));
-  if (!(chain->level_moves > 0.0) || !fits(chain)) return WB_OK;
+  if (!(chain->level_moves > 0.0) || chain->data->poisson || !fits(chain)) return WB_OK;
   const size_t p = (size_t)state->columns, statistics = WB_REGRESSION_STATISTICS(p), packed = wb_packed_size((int)p);
   const size_t sums = state->groups > 0 ? (size_t)state->groups * WB_REGRESSION_GROUP_STATISTICS(p)
                                         : wb_regression_level_sums(state->grouping, state->columns);

@@ -582,11 +582,13 @@ struct RegressionCase {
   int32_t columns, outcomes, groups;
   bool sparse = false;
   int32_t levels = 0; /* of two grouping terms, of which one has two columns; 0: none */
+  bool poisson = false;
 
   std::string name() const {
     char text[160];
-    std::snprintf(text, sizeof text, "regression, n = %lld, p = %d%s, %d outcomes, %d groups, %d levels",
-                  (long long)rows, columns, sparse ? ", sparse" : "", outcomes, groups, levels);
+    std::snprintf(text, sizeof text, "%s regression, n = %lld, p = %d%s, %d outcomes, %d groups, %d levels",
+                  poisson ? "Poisson" : "other", (long long)rows, columns, sparse ? ", sparse" : "", outcomes, groups,
+                  levels);
     return text;
   }
 };
@@ -622,7 +624,8 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   data.offset = offset.data();
   data.shape = shape.data();
   data.kappa = kappa.data();
-  data.dispersed = dispersed.data();
+  data.dispersed = c.poisson ? nullptr : dispersed.data();
+  data.poisson = c.poisson;
   data.groups = c.groups;
   data.group_start = starts.data();
   /* Term 0 has intercepts of rows modulo `levels`, term 1 two columns of blocks of rows. */
@@ -663,8 +666,18 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, nullptr, nullptr,
                                                       &both[1], &message),
                            message, "regression log likelihood");
-  for (int32_t weights : {WB_REGRESSION_EXPECTED, WB_REGRESSION_INFORMATION, WB_REGRESSION_CROSS}) {
+  for (int32_t weights :
+       {WB_REGRESSION_EXPECTED, WB_REGRESSION_INFORMATION, WB_REGRESSION_CROSS, WB_REGRESSION_RATIO}) {
     if (weights == WB_REGRESSION_CROSS && c.outcomes == 1) continue;
+    if (weights == WB_REGRESSION_RATIO) {
+      double ratio = 0;
+      parameters.weights = weights;
+      good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, nullptr, nullptr,
+                                                          &ratio, &message),
+                               message, "regression ratio");
+      record->add(std::vector<double>{ratio});
+      continue;
+    }
     record->add(statistics);
     parameters.weights = weights;
     good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, statistics.data(),
@@ -1047,6 +1060,8 @@ void regressions(const wb_backend *backend) {
       {300, 3, 1, 0, false, 7},
       {2 * WB_LEAF_ROWS + 9, 2, 1, 0, false, 1},
       {300, 7, 1, 0, true, 5},
+      {300, 3, 1, 7, false, 0, true},
+      {WB_LEAF_ROWS + 9, 2, 1, 0, true, 4, true},
   };
   for (const RegressionCase &c : cases) both_ways(backend, c, run_regression);
   static const PredictionCase predictions[] = {

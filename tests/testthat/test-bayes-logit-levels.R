@@ -8,7 +8,9 @@ level_toys <- list(
   crossed = regression_toy(terms = "crossed", levels = TRUE), nested = regression_toy(terms = "nested", levels = TRUE),
   "Student t, both" = regression_toy(prior = "student", terms = "both", levels = TRUE),
   "negative binomial, groups" = regression_toy("negbinomial", groups = 4, levels = TRUE),
-  "negative binomial, slopes" = regression_toy("negbinomial", terms = "slopes", levels = TRUE)
+  "negative binomial, slopes" = regression_toy("negbinomial", terms = "slopes", levels = TRUE),
+  "Poisson, groups" = regression_toy("poisson", groups = 4, levels = TRUE),
+  "Poisson, both" = regression_toy("poisson", terms = "both", levels = TRUE)
 )
 # In the long form, 20 sweeps find that one proposal in thirty is accepted wrongly: 1.14 (half of the
 # exponential draw in core/regression_level.h), where 1,500 replicates of 10 sweeps have 0.7.

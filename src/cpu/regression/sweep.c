@@ -233,17 +233,27 @@ static void weigh_leaf(const wb_regression_session *session, const wb_regression
 }
 
 /* The log likelihood of a leaf, summed over its rows in order. */
-static double evaluate_leaf(const wb_regression_session *session, int64_t begin, int rows, leaf_room *room) {
+static double evaluate_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters,
+                            int64_t begin, int rows, leaf_room *room) {
   const wb_regression_data *data = &session->data;
   double sum = 0;
-  if (data->outcomes == 1) {
-    WB_LOOP(regression_log_likelihood, session->isa)(to_eight(rows), room->kappa, room->shape, room->psi,
-                                                     room->log_likelihood);
-  } else {
+  if (data->outcomes > 1) {
     for (int l = 0; l < rows; l++)
       room->log_likelihood[l] =
           wb_regression_row_outcomes(data->outcomes, data->shape[begin + l], data->kappa + begin + l,
                                      (size_t)data->rows, room->linear + l, WB_LEAF_ROWS);
+  } else if (data->poisson && parameters->weights == WB_REGRESSION_RATIO) {
+    WB_LOOP(regression_log_ratio, session->isa)(to_eight(rows), room->kappa, room->shape, room->psi,
+                                                room->log_likelihood);
+  } else if (data->poisson) {
+    WB_LOOP(regression_log_poisson, session->isa)(to_eight(rows), room->kappa, room->shape, room->psi,
+                                                  room->log_likelihood);
+  } else if (data->dispersed) {
+    WB_LOOP(regression_log_counts, session->isa)(rows, parameters->shift, data->shape + begin, room->shape, room->psi,
+                                                 room->log_likelihood);
+  } else {
+    WB_LOOP(regression_log_likelihood, session->isa)(to_eight(rows), room->kappa, room->shape, room->psi,
+                                                     room->log_likelihood);
   }
   for (int l = 0; l < rows; l++) sum += room->log_likelihood[l];
   return sum;
@@ -254,7 +264,9 @@ static int draw_leaf(const wb_regression_session *session, const wb_regression_p
                      uint64_t key, uint32_t iteration, int64_t begin, int rows, leaf_room *room, wb_message *message) {
   const int32_t weights = parameters->weights;
   if (weights == WB_REGRESSION_INFORMATION) {
-    WB_LOOP(regression_inform, session->isa)(rows, room->shape, room->psi, room->omega, room->kappa);
+    if (session->data.poisson)
+      WB_LOOP(regression_inform_poisson, session->isa)(rows, room->shape, room->psi, room->omega, room->kappa);
+    else WB_LOOP(regression_inform, session->isa)(rows, room->shape, room->psi, room->omega, room->kappa);
     return WB_OK;
   }
   if (weights == WB_REGRESSION_CROSS) {
@@ -368,7 +380,7 @@ static int pass_leaf(const shared_pass *pass, int64_t leaf, leaf_room *room, dou
   const int rows = (int)(end - begin);
   predict_leaf(session, pass->parameters, leaf, begin, end, room);
   weigh_leaf(session, pass->parameters, pass->outcome, begin, rows, room);
-  sums[pass->square] = evaluate_leaf(session, begin, rows, room);
+  sums[pass->square] = evaluate_leaf(session, pass->parameters, begin, rows, room);
   if (pass->row_logs) memcpy(pass->row_logs + begin, room->log_likelihood, (size_t)rows * sizeof(double));
   if (!pass->drawing) return WB_OK;
   const int status =

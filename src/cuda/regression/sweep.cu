@@ -28,7 +28,7 @@ struct regression_rows {
   const int32_t *row_start, *column;
   const double *value;
   int64_t rows;
-  int columns, outcomes;
+  int columns, outcomes, poisson;
   const double *offset, *shape, *kappa, *dispersed; /* offset and dispersed may be nullptr */
   const int32_t *group;                             /* nullptr: none */
 };
@@ -58,6 +58,15 @@ __device__ double fixed_part(const regression_rows &data, const term_list &terms
     *effects += static_cast<size_t>(terms.term[t].columns) * terms.term[t].levels;
   }
   return fixed;
+}
+
+/* The log likelihood of a row of one outcome. */
+__device__ double one_log_likelihood(const regression_rows &data, const regression_point &at, int64_t row, double kappa,
+                                     double shape, double psi) {
+  if (data.poisson != 0 && at.weights == WB_REGRESSION_RATIO) return wb_regression_log_ratio(kappa, shape, psi);
+  if (data.poisson != 0) return wb_regression_log_poisson(kappa, shape, psi);
+  if (data.dispersed != nullptr) return wb_regression_log_counts(data.shape[row], shape, at.shift, psi);
+  return wb_regression_log_likelihood(kappa, shape, psi);
 }
 
 /* Weight omega, linear term z (or what `weights` says) and log likelihood of each row. Launch: a thread for each row.
@@ -99,8 +108,13 @@ __global__ void __launch_bounds__(row_threads)
   const double psi = alone + fixed;
   log_likelihood[row] = data.outcomes > 1 ? wb_regression_row_outcomes(data.outcomes, data.shape[row], data.kappa + row,
                                                                        static_cast<size_t>(data.rows), linear, 1)
-                                          : wb_regression_log_likelihood(kappa, shape, psi);
+                                          : one_log_likelihood(data, at, row, kappa, shape, psi);
   if (omega == nullptr) return;
+  if (at.weights == WB_REGRESSION_INFORMATION && data.poisson != 0) {
+    omega[row] = wb_regression_poisson_information(kappa, shape, psi);
+    z[row] = wb_regression_poisson_slope(kappa, shape, psi);
+    return;
+  }
   if (at.weights == WB_REGRESSION_INFORMATION) {
     omega[row] = wb_regression_information(shape, psi);
     z[row] = wb_regression_slope(kappa, shape, psi);
@@ -299,7 +313,7 @@ __global__ void __launch_bounds__(row_threads)
 struct wb_regression_session {
   int32_t device = 0;
   int64_t rows = 0, leaves = 0, segments = 0;
-  int32_t columns = 0, outcomes = 0, groups = 0;
+  int32_t columns = 0, outcomes = 0, poisson = 0, groups = 0;
   size_t node = 0;
   std::vector<int32_t> segment_group;
   std::vector<double> segment_host, root;
@@ -366,6 +380,7 @@ int wb_regression_session::open(const wb_regression_data &data, const wb_run *ru
   rows = data.rows;
   columns = data.columns;
   outcomes = data.outcomes;
+  poisson = data.poisson;
   groups = data.groups;
   leaves = wb::ceiling(rows, WB_LEAF_ROWS);
   node = wb::node_size(columns);
@@ -395,7 +410,7 @@ int wb_regression_session::open(const wb_regression_data &data, const wb_run *ru
 }
 
 wb::regression_rows wb_regression_session::rows_on_device() const {
-  return {x.data(),      row_start.data(), column.data(), value.data(),     rows,        columns, outcomes,
+  return {x.data(),      row_start.data(), column.data(), value.data(),     rows,        columns, outcomes, poisson,
           offset.data(), shape.data(),     kappa.data(),  dispersed.data(), group.data()};
 }
 
