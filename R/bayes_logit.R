@@ -94,7 +94,7 @@
 #' deviations from its own mean, so that they mix almost as if the effects had been integrated out (Murray and Graham
 #' 2016). Then each group draws a new effect. The approximation is learned during the warm-up. It decides how fast the
 #' draws mix, not which distribution they have. These moves are used if all of this holds: sweeps are expected to give
-#' fewer than 500 effective draws in 1,000 (a printed fit shows this number); one grouping has at least 20 groups; each
+#' fewer than 300 effective draws in 1,000 (a printed fit shows this number); one grouping has at least 20 groups; each
 #' grouping term has an intercept and at most 3 slopes; the model has at most 30 coefficients, no horseshoe prior
 #' and no more than two classes.
 #' @section Interruption:

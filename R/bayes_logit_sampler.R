@@ -110,10 +110,11 @@ ellipse_start <- function(fit) {
 logit_sampler_words <- function(fit) {
   if (isTRUE(fit$prior_only)) return("draws from the prior: the responses were not used (prior_only = TRUE)")
   if (has_level_moves(fit$state[[1L]])) {
-    expected <- format(signif(fit$state[[1L]]$moves[[2L]], 1))
     return(sprintf(paste("elliptical slice moves of the coefficients and the %s, then new effects of each group",
-      "(Polya-Gamma sweeps would have about %s effective draws in 1,000)"),
-      if (length(group_parameter_names(fit)) > 1L) "groups' covariances" else "groups' deviation", expected))
+      "(Polya-Gamma sweeps would have about %s in 1,000)"),
+      if (length(group_parameter_names(fit)) > 1L) "groups' covariances" else "groups' deviation",
+      count_words(max(1, signif(fit$state[[1L]]$moves[[2L]], 1)), "effective draw")
+    ))
   }
   moves <- fit$state[[1L]]$ellipse[1L]
   if (length(moves) == 0L || moves == 0) return("Polya-Gamma sweeps")

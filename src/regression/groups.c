@@ -448,8 +448,8 @@ static double *behind_statistics(const wb_regression_state *state, int32_t outco
 void wb_regression_shift_terms(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *sums) {
   const wb_regression_state *const state = &chain->state;
   const wb_regression_grouping *const grouping = state->grouping;
-  double *const shifts =
-      behind_statistics(state, outcome, sums) + wb_regression_effects(grouping) + MOST * (size_t)state->columns;
+  double *const shifts = behind_statistics(state, outcome, sums) + 2 * wb_regression_effects(grouping) +
+                         (MOST + 1) * (size_t)state->columns;
   for (int32_t t = 0; t < grouping->count; t++) {
     const term_place term = place_of(state, outcome, sums, t);
     if (grouping->parent[t] < 0) continue;

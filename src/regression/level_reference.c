@@ -431,10 +431,26 @@ static void step_term(const wb_regression_chain *chain, const wb_level_term *t, 
   wb_level_scales_of(t, squares, t->mean + p);
 }
 
-/* The effective draws in 1,000 Polya-Gamma sweeps: 1,000/(2 lambda - 1), with lambda the largest ratio of what a sweep
- * holds fixed, the information of the Polya-Gamma variables' means, to the information of the data. */
+/* How much of a deviation is drawn anew by a sweep, which draws it given the effects, and then given the effects in
+ * units of the deviation (regression/rescale.h). Take the information about its logarithm, and 1 for the prior: it is
+ * `informed` if effects are integrated out, 2 for each level if effects are known, and `rows` if standardised effects
+ * are known. The first step remembers the share 1 - informed/(2 levels), the second 1 - informed/rows, and both
+ * together about the product (Yu & Meng 2011, theorem 1). */
+static double share_forgotten(const wb_regression_chain *chain, const wb_level_term *t, const double *sums, int32_t k,
+                              double informed) {
+  const double scale = t->mean[t->p + k], known = 1.0 + informed;
+  double rows = 1.0;
+  for (int32_t l = 0; l < t->levels; l++)
+    rows = wb_fma(scale * scale, wb_level_sums_of(chain, t, sums, l).own[wb_packed_row(k) + (size_t)k], rows);
+  const double first = 1.0 - known / (1.0 + 2.0 * t->levels), second = known < rows ? 1.0 - known / rows : 0.0;
+  return (1.0 - first * second) / (1.0 + first * second);
+}
+
+/* The effective draws in 1,000 Polya-Gamma sweeps: 1,000/(2 lambda - 1) times the share above. lambda is the largest
+ * ratio of what a sweep holds fixed, the information of the Polya-Gamma variables' means, to the information of the
+ * data. */
 static double expected_effective(const wb_regression_chain *chain, const start_room *room) {
-  double most = 1.0, informed[WB_LEVEL_MOST_SCALES], drawn[WB_LEVEL_MOST_SCALES];
+  double most = 1.0, least = 1.0, informed[WB_LEVEL_MOST_SCALES], drawn[WB_LEVEL_MOST_SCALES];
   for (int32_t i = 0; i < wb_level_terms(&chain->state); i++) {
     const wb_level_term t = wb_level_term_of(chain, i);
     wb_level_covariance at;
@@ -442,14 +458,16 @@ static double expected_effective(const wb_regression_chain *chain, const start_r
         !eliminate(chain, &t, at.tie, room->statistics, room->sums, NULL, room->precision, NULL) ||
         !eliminate(chain, &t, at.tie, room->expected, room->expected_sums, NULL, room->other, NULL))
       continue;
-    const double ratio = largest_ratio(t.p, room->precision, room->other);
-    if (ratio > most) most = ratio;
+    most = at_least(largest_ratio(t.p, room->precision, room->other), most);
     inform_scales(chain, &t, t.mean + t.p, room->sums, informed);
     inform_scales(chain, &t, t.mean + t.p, room->expected_sums, drawn);
-    for (int32_t k = 0; k < t.q; k++)
-      if ((drawn[k] + 1.0) / (informed[k] + 1.0) > most) most = (drawn[k] + 1.0) / (informed[k] + 1.0);
+    for (int32_t k = 0; k < t.q; k++) {
+      most = at_least((drawn[k] + 1.0) / (informed[k] + 1.0), most);
+      const double share = share_forgotten(chain, &t, room->sums, k, informed[k]);
+      if (share < least) least = share;
+    }
   }
-  return 1000.0 / (2.0 * most - 1.0);
+  return 1000.0 * least / (2.0 * most - 1.0);
 }
 
 /* Climbs from the start of all chains, and makes records and ellipses there. */
