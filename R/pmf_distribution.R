@@ -257,15 +257,17 @@ variance <- function(x, ...) {
 #' @rdname pmf_distribution
 #' @export
 variance.default <- function(x, ...) {
-  # Package posterior has a generic of the same name. If this package is attached after posterior, it hides that
-  # generic, so other objects are passed on to it.
+  # Packages posterior and distributional have generics of the same name. If this package is attached after them, it
+  # hides these generics, so other objects are passed on to them.
   check_present(!missing(x), "x")
   if (has_foreign_method("variance", "posterior", x)) return(posterior::variance(x, ...))
+  if (has_foreign_method("variance", "distributional", x)) return(distributional::variance(x, ...))
   check_pmf(x, "x")
 }
 
 #' @rdname pmf_distribution
 #' @rawNamespace S3method(posterior::variance, pmf)
+#' @rawNamespace S3method(distributional::variance, pmf)
 #' @export
 variance.pmf <- function(x, ...) {
   check_method(x, "x", ...)

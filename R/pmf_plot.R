@@ -424,6 +424,7 @@ check_label <- function(label, argument) {
 drawing <- function(code) {
   tryCatch(code, error = function(error) {
     if (inherits(error, "warpbayes_error")) stop(error)
+    pass_on(error)
     stop_warpbayes("input", paste0("R cannot draw the picture: ", conditionMessage(error)))
   })
 }

@@ -31,12 +31,15 @@
 #' drawn at once, and do not count.
 #'
 #' @section Functions:
-#' A function as `functional` is called once for each resample, with these arguments:
+#' A function as `functional` is called once for each resample. It needs an argument for each of these names, in any
+#' order, and is refused without them: functions such as [stats::var()] take a second argument for something else.
 #' \describe{
-#'   \item{[normal_mean()]}{the whole population: the data and the `horizon` values drawn after them.}
-#'   \item{[bayesian_bootstrap()]}{the data (rows, for a matrix or data frame) and their weights, which sum to 1.}
-#'   \item{[copula_density()], [copula_regression()]}{`points`, and vectors `cdf` and `density` at these points.}
-#'   \item{[copula_classification()]}{`points` and a vector of probabilities.}
+#'   \item{[bayesian_bootstrap()] and urns}{`functional(data, weights = )`: the data (rows, for a matrix or data frame)
+#'     and their weights, which sum to 1.}
+#'   \item{[normal_mean()]}{`functional(population)`: the data and the `horizon` values drawn after them.}
+#'   \item{[copula_density()], [copula_regression()]}{`functional(points =, cdf =, density =)`: vectors of the
+#'     distribution function and the density at the points.}
+#'   \item{[copula_classification()]}{`functional(points =, probability =)`.}
 #' }
 #'
 #' @param y the data. A numeric vector; for [copula_density()] and [bayesian_bootstrap()] also a numeric matrix or
@@ -46,8 +49,10 @@
 #'   [bayesian_bootstrap()] also takes `Inf`, which is its `"auto"`.
 #' @param draws number of resamples.
 #' @param functional what to compute from each resample: `NULL` for the model's own quantities; names among `"mean"`,
-#'   `"variance"`, `"sd"`, `"median"` and `"correlation"`; [quantiles_of()], [probability_of()], [coefficients_of()]; or
-#'   a function that returns a numeric vector of the same length for each resample (see the section on functions).
+#'   `"variance"`, `"sd"`, `"median"`, `"quantile"` (the quartiles), `"tail_mean"` (of the largest 5%), `"gini"` and
+#'   `"correlation"`; [quantiles_of()], [probability_of()], [tail_mean_of()], [coefficients_of()]; a list of several of
+#'   these; or a function that returns a numeric vector of the same length for each resample (see the section on
+#'   functions). Variances have no divisor n - 1: they are those of the population.
 #'   Copula models compute these quantities from the whole distribution, whatever the `points` are. For [normal_mean()]
 #'   the mean and an unknown variance are parameters of the model; median, quantiles and probabilities describe the
 #'   population: the data and the `horizon` values drawn after them.
@@ -70,13 +75,16 @@
 #'   \item{`calibration`}{for a density of one variable: `width`, the posterior deviation of the mean over s/sqrt(n);
 #'     `most`, the c of the section on calibration of [predictive_models]; and, of the standardised data, each
 #'     resample's `shift` and `stretch` about `center`.}
+#'   \item{`scale`, `atoms`}{for a density of one variable: its scale, and the `value` and `count` of point masses with
+#'     their probabilities in each resample (`weight`, and that of the other values, `density`).}
 #'   \item{`orders`}{for each order of the data its `score`, and `cdf` and `density` (or `probability`) at the points.}
 #'   \item{`horizon`, `n`, `remaining`}{steps done, number of observations, and the share of the variance that is left
 #'     out.}
 #'   \item{`trajectories`, `times`}{if asked for: draws x times of a normal mean, or draws x times x quantities of a
 #'     copula model.}
-#'   \item{`seed`, `backend`, `model`, `elapsed`, `interrupted`, `call`}{how the run was made. An interrupted run keeps
-#'     the completed steps, and an interrupted bootstrap the completed resamples.}
+#'   \item{`seed`, `backend`, `model`, `elapsed`, `interrupted`, `failure`, `call`}{how the run was made. An
+#'     interrupted run keeps the completed steps, and an interrupted bootstrap the completed resamples. So does a run
+#'     that failed, for example because a graphics card was lost: then `failure` is the reason, and there is a warning.}
 #' }
 #' @section Errors:
 #' `warpbayes_error_input` for missing or infinite values (the message names the position), constant columns that are
@@ -142,12 +150,16 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   steps <- if (auto) horizon_for(fit, tolerance) else check_horizon(horizon, model)
   fit$every <- if (trajectories > 0) max(1, floor(steps / trajectories)) else 0
   fit <- advance_resamples(fit, steps, run, progress)
-  while (auto && !fit$interrupted && fit$remaining > tolerance && fit$horizon < longest_horizon) {
-    fit <- advance_resamples(fit, min(fit$n + fit$horizon, longest_horizon - fit$horizon), run, progress)
+  while (auto && !has_stopped(fit) && fit$remaining > tolerance && fit$horizon < longest_horizon) {
+    fit <- tryCatch(
+      advance_resamples(fit, min(fit$n + fit$horizon, longest_horizon - fit$horizon), run, progress),
+      warpbayes_error = function(error) {
+        if (inherits(error, "warpbayes_error_input")) stop(error)
+        ended(fit, list(interrupted = FALSE, failure = conditionMessage(error)))
+      }
+    )
   }
-  fit$elapsed <- proc.time()[[3L]] - start
-  if (fit$interrupted) pass_interrupt_on()
-  fit
+  finish_resamples(fit, start)
 }
 
 # The longest horizon that "auto" chooses.
@@ -180,13 +192,15 @@ advance_resamples <- function(fit, steps, run, progress) {
     bayesian_bootstrap = , pitman_yor = , gnedin = advance_bootstrap(fit, steps),
     advance_copula(fit, steps, run, progress)
   )
+  # The card may be lost. The processor gives the same bits.
+  if (!is.null(fit$failure)) run <- on_processor(run)
   fit$remaining <- remaining_share(fit)
   if (is_urn(fit$model)) {
     # An interrupt keeps the resamples that are complete.
     quantities <- if (has_base(fit$model)) urn_quantities else bootstrap_quantities
     found <- quantities(fit, run, progress)
     fit$draws <- found$draws
-    fit$interrupted <- found$interrupted
+    fit <- ended(fit, found)
     fit$capped <- found$capped
     fit$asked <- fit$count
     fit$count <- nrow(found$draws)
@@ -202,7 +216,8 @@ advance_resamples <- function(fit, steps, run, progress) {
 sizes_of_parts <- function(fit) {
   size_of <- function(part) if (is.list(part)) lapply(part, size_of) else list(typeof(part), length(part), dim(part))
   read <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score", "inner",
-    "calibration", "response_at", "inner_at", "all_at", "standard", "standard_x", "frame", "trajectories", "times",
+    "calibration", "scale", "atoms", "response_at", "inner_at", "all_at", "standard", "standard_x", "frame",
+    "trajectories", "times",
     "cdf", "density", "probability")
   sizes <- size_of(unclass(fit)[read])
   values <- c(unclass(fit)[c("n", "count", "horizon", "every")], list(binary = fit$data$binary, kind = fit$model$kind))
@@ -211,7 +226,7 @@ sizes_of_parts <- function(fit) {
 
 check_parts <- function(fit, argument) {
   check_fit_class(fit, argument, "martingale_posterior", "predictive_resample()")
-  if (!identical(fit$sizes, tryCatch(sizes_of_parts(fit), error = function(error) NULL)) ||
+  if (!identical(fit$sizes, tryCatch(sizes_of_parts(fit), error = pass_on)) ||
     !is.numeric(fit$draws) || length(dim(fit$draws)) != 2L) {
     stop_input(argument, "has been changed since it was made: its parts do not agree in size or type")
   }
@@ -219,12 +234,14 @@ check_parts <- function(fit, argument) {
 
 # Calls `work(done, steps)` for slices of `total` steps. A slice takes about a fifth of a second, so that interrupts and
 # progress are handled in between. `unit` is a first guess at the number of steps in a slice. Returns the number of
-# completed steps. An interrupt ends the loop and keeps them.
+# completed steps. An interrupt ends the loop and keeps them, and so does a failure of a later slice, for example of the
+# graphics card.
 in_slices <- function(total, unit, progress, work) {
   tick <- progress_signal(total, progress)
   on.exit(tick(NULL))
   done <- 0
   interrupted <- FALSE
+  failure <- NULL
   tryCatch(
     while (done < total) {
       steps <- min(max(1, floor(unit)), total - done)
@@ -235,10 +252,31 @@ in_slices <- function(total, unit, progress, work) {
       unit <- steps * min(8, 0.2 / max(took, 0.01))
       tick(steps)
     },
-    interrupt = function(condition) interrupted <<- TRUE
+    interrupt = function(condition) interrupted <<- TRUE,
+    warpbayes_error = function(error) {
+      if (done == 0 || inherits(error, "warpbayes_error_input")) stop(error)
+      failure <<- conditionMessage(error)
+    }
   )
-  list(done = done, interrupted = interrupted)
+  list(done = done, interrupted = interrupted, failure = failure)
 }
+
+# How the loop ended, as parts of the fit.
+ended <- function(fit, outcome) {
+  fit$interrupted <- outcome$interrupted
+  fit$failure <- outcome$failure
+  fit
+}
+
+# The last steps of predictive_resample() and continue().
+finish_resamples <- function(fit, start) {
+  fit$elapsed <- fit$elapsed + proc.time()[[3L]] - start
+  if (!is.null(fit$failure)) warning(horizon_verdict(fit), call. = FALSE)
+  if (fit$interrupted) pass_interrupt_on()
+  fit
+}
+
+has_stopped <- function(fit) fit$interrupted || !is.null(fit$failure)
 
 # The share of the variance that a horizon leaves out ----------------------------
 
@@ -256,7 +294,7 @@ share_left <- function(fit, horizon) {
     normal_mean = fit$start$weight / (fit$start$weight + horizon),
     bayesian_bootstrap = if (is.infinite(horizon)) 0 else fit$n / (fit$n + horizon),
     pitman_yor = , gnedin = 0,
-    copula_tail(fit$n + horizon, most_of(fit)) / copula_tail(fit$n, most_of(fit))
+    copula_tail(nrow(fit$data$y) + horizon, most_of(fit)) / copula_tail(nrow(fit$data$y), most_of(fit))
   )
 }
 
@@ -283,7 +321,7 @@ remaining_share <- function(fit) {
   if (!any(inside)) return(known)
   u <- inner_cdf(fit)[, inside, drop = FALSE]
   spread <- both_below(stats::qnorm(pmin(pmax(u, 1e-6), 1 - 1e-6)), fit$rho^2) - u^2
-  left <- colMeans(spread) * copula_tail(fit$n + fit$horizon, most_of(fit))
+  left <- colMeans(spread) * copula_tail(nrow(fit$data$y) + fit$horizon, most_of(fit))
   mean(left / (left + apply(u, 2L, stats::var)))
 }
 
