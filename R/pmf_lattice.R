@@ -71,7 +71,8 @@ new_lattice <- function(origin, step, parts) {
 whole_lattice <- list(origin = 0, step = 1, parts = 1)
 
 # The lattice with this first value and this step, both doubles. A first value that is a multiple of the step's parts up
-# to rounding is one. If both have no common parts below 2^53, the first value is rounded to its last digit.
+# to rounding is one. If both have no common parts below 2^53, the first value is rounded to its last digit, or if it is
+# too small for that, the others are.
 read_lattice <- function(from, by) {
   step <- as_ratio(by)
   origin <- round(from * step[[2L]])
@@ -83,7 +84,11 @@ read_lattice <- function(from, by) {
   numbers <- c(first[[1L]] * (parts / first[[2L]]), step[[1L]] * (parts / step[[2L]]))
   if (is_exact(parts, numbers)) return(new_lattice(numbers[[1L]], numbers[[2L]], parts))
   times <- max(1, floor(2^52 / max(step[[2L]], step[[1L]], abs(from) * step[[2L]])))
-  new_lattice(round(from * step[[2L]] * times), step[[1L]] * times, step[[2L]] * times)
+  origin <- round(from * step[[2L]] * times)
+  if (parts < Inf && abs(origin / (step[[2L]] * times) - from) > 2 * .Machine$double.eps * abs(from)) {
+    return(new_lattice(numbers[[1L]], numbers[[2L]], parts))
+  }
+  new_lattice(origin, step[[1L]] * times, step[[2L]] * times)
 }
 
 # The lattice of a distribution. Objects of earlier versions have no `parts`, and objects that were changed by hand may

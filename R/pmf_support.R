@@ -51,11 +51,13 @@ last_of <- function(x) lattice_value(lattice_of(x), last_position(x))
 # fractions may differ by some rounding errors. Whole numbers may not.
 nearest_position <- function(lattice, value) {
   position <- round((value * lattice$parts - lattice$origin) / lattice$step)
-  apart <- abs(lattice_value(lattice, position) - value)
+  nearest <- lattice_value(lattice, position)
+  apart <- abs(nearest - value)
   slack <- 0
   if (lattice$parts > 1) {
     by <- lattice$step / lattice$parts
-    slack <- pmin(by / 4, 64 * .Machine$double.eps * (abs(value) + abs(lattice$origin / lattice$parts) + by))
+    scale <- abs(value) + abs(lattice$origin / lattice$parts) + ifelse(nearest == 0, by, 0)
+    slack <- pmin(by / 4, 64 * .Machine$double.eps * scale)
   }
   list(position = position, there = apart <= slack)
 }

@@ -189,6 +189,11 @@ test_that("equal values are equal doubles, whatever they were computed from", {
   given <- as.data.frame(condition_on_sum_pmf(die / 10, die / 4, 0.1 + 0.75)$x)
   expect_identical(given$value[given$prob > 0], c(0.1, 0.6))
   expect_identical(as.numeric(colnames(joint_table(die / 10, die / 10))), (2:12) / 10)
+  # A first value that is tiny beside the step is not 0.
+  tiny <- pmf(c(0.25, 0.75), values = c(1e-9, 3e9))
+  expect_identical(values_in(tiny), c(1e-9, 3e9))
+  expect_identical(dpmf(c(0, 1e-9, 3e9), tiny), c(0, 0.25, 0.75))
+  expect_identical(values_in(tiny + tiny), c(2e-9, 3e9, 6e9))
 })
 
 test_that("objects of earlier versions, and objects changed by hand, have the same values", {
