@@ -19,7 +19,7 @@
 #' them to another topic. The prior counts make the seed words larger in `phi`: by about a tenth with
 #' `seed_weight = 0.1`, and to twice their size with `seed_weight = 1`.
 #'
-#' By default each list has a weight of its own: the least of 0.1, 0.3, 0.9, 2.7 and 8.1 with which at least four fifths
+#' By default each list has a weight of its own: the least of 0.1, 0.3 and 0.9 with which at least four fifths
 #' of the tokens of its words stay in its topic, as short trial sweeps tell. So the prior depends on the data, and the
 #' fit has the weights as `seed_weight`. If the words of a list go with the words of another list in the documents, even
 #' the largest weight may not hold them. Larger ones would give a topic of seed words and nothing else: choose other
@@ -287,7 +287,7 @@ informed_start <- function(session, fit, key, topics, alpha, beta, merged = FALS
 
 # Weights that are tried, and the share of the tokens of a list that must stay in its topic in trial sweeps. It is a
 # little more than the four fifths that `seed_weight` promises, because draws scatter more than the means of the trial.
-tried_weights <- 0.1 * 3^(0:4)
+tried_weights <- 0.1 * 3^(0:2)
 tried_share <- 0.88
 tried_sweeps <- 15L
 
