@@ -185,7 +185,7 @@ given_rows <- function(call, formula, data, envir) {
     is_of_rows <- !is_dots && name %in% c("weights", "offset", "subset") && inherits(formula, "formula")
     evaluated <- function() if (is_of_rows) eval(expression, data, environment(formula)) else eval(expression, envir)
     tryCatch(evaluated(), error = function(error) {
-      stop_input(name, "cannot be evaluated with `data`: ", conditionMessage(error))
+      stop_input(name, "cannot be evaluated with `data`: ", because = error)
     })
   }
   given <- intersect(c("weights", "offset", "subset", "na.action", "sparse"), names(call))

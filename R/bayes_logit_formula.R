@@ -86,10 +86,10 @@ logit_frame <- function(frame_call, parts, envir) {
   frame <- tryCatch(eval(frame_call, envir), error = function(error) {
     for (argument in c("weights", "offset")) {
       if (grepl(sprintf("(%s)", argument), conditionMessage(error), fixed = TRUE)) {
-        stop_input(argument, "must have one number for each row of the data: ", conditionMessage(error))
+        stop_input(argument, "must have one number for each row of the data: ", because = error)
       }
     }
-    stop_input("formula", "cannot be evaluated with `data`: ", conditionMessage(error))
+    stop_input("formula", "cannot be evaluated with `data`: ", because = error)
   })
   if (nrow(frame) == 0L) {
     stop_input("data", "has no rows left to fit",
@@ -251,7 +251,7 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes) {
     ))
   }
   x <- tryCatch(stats::model.matrix(terms, frame, contrasts.arg = contrasts), error = function(error) {
-    stop_input("data", "has predictors that give no design: ", conditionMessage(error))
+    stop_input("data", "has predictors that give no design: ", because = error)
   })
   used <- attr(x, "contrasts")
   assigned <- attr(x, "assign")
@@ -277,7 +277,7 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes) {
 
 group_factor <- function(frame, group) {
   name <- deparse1(group)
-  values <- tryCatch(group_values(group, frame), error = function(error) NULL)
+  values <- tryCatch(group_values(group, frame), error = pass_on)
   if (is.null(values)) {
     stop_input("formula", "has the grouping ", dQuote(name, FALSE),
       ", which is not a variable or an interaction of variables")

@@ -88,7 +88,8 @@ new_response <- function(fit, newdata, advice = "") {
   expression <- fit$formula[[2L]]
   check_new_variables(expression, fit, newdata, advice)
   values <- tryCatch(eval(expression, newdata, environment(fit$formula)), error = function(error) {
-    stop_input("newdata", "has no response: ", conditionMessage(error), advice)
+    pass_on(error)
+    stop_input("newdata", "has no response: ", short_message(error), advice)
   })
   size <- NROW(values)
   if (size != nrow(newdata)) {

@@ -285,7 +285,7 @@ update.bayes_logit <- function(object, formula., ..., evaluate = TRUE) {
       stop_input("formula.", "must be a formula, such as . ~ . + x, not ", show_value(formula.))
     }
     call$formula <- tryCatch(stats::update(object$formula, formula.), error = function(error) {
-      stop_input("formula.", "cannot change the formula: ", conditionMessage(error))
+      stop_input("formula.", "cannot change the formula: ", because = error)
     })
   }
   evaluate <- check_flag(evaluate, "evaluate")

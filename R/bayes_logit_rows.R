@@ -76,7 +76,7 @@ new_frame <- function(fit, terms, newdata) {
   }
   frame <- tryCatch(
     stats::model.frame(terms, newdata, na.action = stats::na.pass),
-    error = function(error) stop_input("newdata", "cannot be predicted: ", conditionMessage(error))
+    error = function(error) stop_input("newdata", "cannot be predicted: ", because = error)
   )
   if (nrow(frame) != nrow(newdata)) {
     stop_input("newdata", sprintf("has %d rows, but its predictors have %d", nrow(newdata), nrow(frame)))
@@ -167,7 +167,7 @@ new_offset <- function(fit, frame, newdata) {
   check_new_variables(expression, fit, newdata)
   values <- tryCatch(eval(expression, newdata, environment(fit$formula)), error = function(error) {
     stop_input("newdata", "cannot be predicted: the argument `offset` of the fit gives the error: ",
-      conditionMessage(error))
+      because = error)
   })
   if (!is.numeric(values) && !all(is.na(values)) || NROW(values) != nrow(newdata)) {
     stop_input("newdata", sprintf("has %d rows, but the argument `offset` of the fit gives ", nrow(newdata)),
@@ -201,7 +201,7 @@ check_factors <- function(frame, terms, contrasts) {
   for (name in names(contrasts)) {
     values <- factor(frame[[name]])
     tryCatch(stats::contrasts(stats::`contrasts<-`(values, value = contrasts[[name]])), error = function(error) {
-      stop_input("contrasts", "cannot be used for ", dQuote(name, FALSE), ": ", conditionMessage(error))
+      stop_input("contrasts", "cannot be used for ", dQuote(name, FALSE), ": ", because = error)
     })
   }
 }
@@ -245,7 +245,7 @@ new_groups <- function(fit, newdata) {
       eval(expression, newdata, environment(fit$formula))
     },
     error = function(error) {
-      stop_input("newdata", "lacks the groups ", dQuote(name, FALSE), ": ", conditionMessage(error))
+      stop_input("newdata", "lacks the groups ", dQuote(name, FALSE), ": ", because = error)
     }
   )
 }

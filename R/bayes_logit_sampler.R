@@ -28,6 +28,7 @@ logit_sampler <- function(fit) {
     open = function(run) native(C_regression_open, data, run),
     close = function(session) .Call(C_regression_close, session),
     step = logit_step(fit),
+    together = TRUE,
     several = Inf,
     finish = function(fit) fit
   ))
@@ -44,25 +45,31 @@ logit_step <- function(fit) {
   design <- fit$design
   parts <- c("coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars", "ellipse",
     if (length(terms)) c("effects", "covariances"))
-  function(session, state, sweeps, keep) {
+  started <- function(session, state) {
     if (state$sweep == 0) state[parts] <- native(C_regression_start, session, prior, state, start_spread)[parts]
-    # The first kept sweep of the slice, from 0, the distance between them, and how many there are.
-    kept <- c(sweeps_to_kept(state$sweep, fit) - 1, fit$thin,
-      if (keep) kept_draws(state$sweep + sweeps, fit) - kept_draws(state$sweep, fit) else 0)
-    slice <- native(C_regression_sweep, session, prior, state, as.integer(c(sweeps, kept)))
-    state[parts] <- slice[parts]
-    traces <- list(
-      log_likelihood = slice$log_likelihood + constant,
-      coefficient_trace = to_data_units(slice$coefficient_trace, design),
-      dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation
-    )
-    draw <- list(intercepts = slice$kept)
-    if (length(terms)) {
-      parameters <- deviations_and_correlations(slice$covariance_trace, terms)
-      traces[c("group_deviation", "group_correlation")] <- parameters[c("deviations", "correlations")]
-      draw <- list(effects = effects_to_data_units(slice$kept, terms))
-    }
-    list(state = state, traces = traces, draw = draw)
+    state
+  }
+  function(sessions, states, sweeps, keep) {
+    states <- Map(started, sessions, states)
+    numbers <- as.integer(c(sweeps, kept_in_slice(fit, states, sweeps, keep)))
+    slices <- native(C_regression_sweeps, Map(function(session, state) {
+      list(session, prior, state, numbers)
+    }, sessions, states))
+    Map(function(state, slice) {
+      state[parts] <- slice[parts]
+      traces <- list(
+        log_likelihood = slice$log_likelihood + constant,
+        coefficient_trace = to_data_units(slice$coefficient_trace, design),
+        dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation
+      )
+      draw <- list(intercepts = slice$kept)
+      if (length(terms)) {
+        parameters <- deviations_and_correlations(slice$covariance_trace, terms)
+        traces[c("group_deviation", "group_correlation")] <- parameters[c("deviations", "correlations")]
+        draw <- list(effects = effects_to_data_units(slice$kept, terms))
+      }
+      list(state = state, traces = traces, draw = draw)
+    }, states, slices)
   }
 }
 

@@ -76,7 +76,7 @@ grouping_term <- function(bar, frame, contrasts, sizes) {
     stop_input("formula", "has the grouping term ", dQuote(paste0("(", term$label, ")"), FALSE), " ", ...)
   }
   term$terms <- tryCatch(bar_terms(bar, frame), error = function(error) {
-    complain("whose left side is not a formula of effects: ", conditionMessage(error))
+    complain("whose left side is not a formula of effects: ", because = error)
   })
   known <- contrasts[intersect(names(contrasts), all.vars(bar$left))]
   z <- stats::model.matrix(term$terms, frame, contrasts.arg = if (length(known)) known)
@@ -313,7 +313,7 @@ new_term_rows <- function(fit, newdata, kept) {
     known <- term$group %in% names(newdata) || all(all.vars(term$expression) %in% names(newdata))
     values <- tryCatch(
       if (known) as.character(group_values(term$expression, newdata, environment(fit$formula))),
-      error = function(error) NULL
+      error = pass_on
     )
     if (length(values) != nrow(newdata)) stop_input("newdata", "lacks the groups ", dQuote(term$group, FALSE))
     level <- match(values, term$levels, nomatch = 0L)

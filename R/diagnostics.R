@@ -219,7 +219,7 @@ diagnose_quantities <- function(quantities) {
       rhat = split_rhat(draws), ess_bulk = bulk_size(draws)
     )
   })
-  table <- do.call(rbind, rows)
+  table <- do.call(rbind, unname(rows))
   cbind(quantity = names(rows), table, row.names = NULL)
 }
 

@@ -53,7 +53,7 @@ abundance_model <- function(formula, data, samples, effect) {
   frame <- tryCatch(
     stats::model.frame(parts$frame, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
     error = function(error) {
-      stop_input("formula", "cannot be evaluated with `data`: ", conditionMessage(error))
+      stop_input("formula", "cannot be evaluated with `data`: ", because = error)
     }
   )
   if (nrow(frame) != length(samples)) {
@@ -66,7 +66,7 @@ abundance_model <- function(formula, data, samples, effect) {
   frame <- stats::model.frame(parts$frame, rows, drop.unused.levels = TRUE)
   terms <- stats::terms(parts$fixed)
   x <- tryCatch(stats::model.matrix(terms, frame), error = function(error) {
-    stop_input("formula", "has no design for these samples: ", conditionMessage(error))
+    stop_input("formula", "has no design for these samples: ", because = error)
   })
   if (any(!is.finite(x))) {
     stop_input("formula", "has values that are not finite: ", list_some(colnames(x)[colSums(!is.finite(x)) > 0]))

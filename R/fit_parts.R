@@ -70,6 +70,7 @@ part_checks <- function(fit, argument) {
     # The traces and draws have the dimensions that the plan of the sampler says.
     stored = function(plan, draws = kept_draws(fit$iter, fit), absent = TRUE) {
       dims <- tryCatch(stored_dims(plan, fit$iter, draws, fit$chains), error = function(error) {
+        pass_on(error)
         stop_input(argument, "has been changed since it was made: its parts do not agree")
       })
       # All at once, which takes a few microseconds, unless one of them is absent or wrong.

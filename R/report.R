@@ -262,5 +262,5 @@ variables_of <- function(part) {
 needed_words <- function(names) {
   if (!length(names)) return(NULL)
   sprintf("# It needs %s, which %s not part of this page.",
-    paste0("`", names, "`", collapse = ", "), if (length(names) == 1L) "is" else "are")
+    paste(encodeString(names, quote = "`"), collapse = ", "), if (length(names) == 1L) "is" else "are")
 }

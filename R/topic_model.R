@@ -351,6 +351,7 @@ topic_sampler <- function(fit) {
     open = function(run) open_topics(fit$x, k, fit$precision, run, fit_structure(fit)),
     close = function(session) .Call(C_topic_close, session),
     step = topic_step(fit),
+    together = TRUE,
     several = topic_kept_together(fit),
     finish = topic_finish
   ))
@@ -377,31 +378,32 @@ topic_step <- function(fit) {
   ))
   want <- c("theta", "phi") %in% fit$keep
   grouped <- nlevels(fit$groups) > 1L
-  function(session, state, sweeps, keep) {
-    state <- add_pending(session, fit, state)
-    count <- kept_draws(state$sweep + sweeps, fit) - kept_draws(state$sweep, fit)
-    # The number of sweeps, the first that is kept, from 0, the distance between kept sweeps, and how many they are.
-    numbers <- c(sweeps, sweeps_to_kept(state$sweep, fit) - 1, fit$thin, count)
-    slice <- native(
-      C_topic_sweep, session, state$topics, state$alpha, state$beta, state$common, state$key, state$sweep + 1,
-      as.integer(numbers), method, fit$prior, want
-    )
+  function(sessions, states, sweeps, keep) {
+    states <- Map(add_pending, sessions, list(fit), states)
+    numbers <- c(sweeps, kept_in_slice(fit, states, sweeps))
+    count <- numbers[[4L]]
+    slices <- native(C_topic_sweeps, Map(function(session, state) {
+      list(session, state$topics, state$alpha, state$beta, state$common, state$key, state$sweep + 1,
+        as.integer(numbers), method, fit$prior, want)
+    }, sessions, states))
     # Averaged are means given the topics, alpha and beta at the end of a sweep. The alpha and beta that the topics were
     # drawn with would do as well: both have the same law.
     last <- c("topics", "alpha", "beta", if (grouped) "common")
-    state[last] <- slice[last]
-    kept <- slice$kept
-    # Added to the sums when the chain goes on.
-    state$pending <- if (keep) kept[c("topics", "alpha", "beta")]
-    state$kept <- state$kept + count
-    draw <- kept[c("alpha", "beta", "phi", "theta")]
-    if (grouped && keep) {
-      common <- matrix(kept$common, ncol = count)
-      draw$group_alpha <- kept$alpha
-      draw$alpha <- as.double(common[seq_len(fit$topics), ])
-      draw$likeness <- common[fit$topics + 1, ]
-    }
-    list(state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")], draw = if (keep) draw)
+    Map(function(state, slice) {
+      state[last] <- slice[last]
+      kept <- slice$kept
+      # Added to the sums when the chain goes on.
+      state$pending <- if (keep) kept[c("topics", "alpha", "beta")]
+      state$kept <- state$kept + count
+      draw <- kept[c("alpha", "beta", "phi", "theta")]
+      if (grouped && keep) {
+        common <- matrix(kept$common, ncol = count)
+        draw$group_alpha <- kept$alpha
+        draw$alpha <- as.double(common[seq_len(fit$topics), ])
+        draw$likeness <- common[fit$topics + 1, ]
+      }
+      list(state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")], draw = if (keep) draw)
+    }, states, slices)
   }
 }
 

@@ -46,9 +46,11 @@
 #' [quantiles_of()]. Methods: [summary][summary.martingale_posterior()], [plot][plot.martingale_posterior()],
 #' [predict][predict.martingale_posterior()], [simulate][simulate.martingale_posterior()].
 #'
-#' *Sums of discrete random variables:* [pmf()], [families][pmf_families], [convolve_pmf()], [sum_pmf()],
-#' [compound_pmf()], [portfolio_pmf()], [discretize_pmf()], [probabilities and draws][pmf_distribution],
-#' [verbs][pmf_verbs], [expected_value()], [condition_on_sum_pmf()], [joint_table()], [plot][plot.pmf()].
+#' *Sums of discrete random variables:* [all functions][pmf_functions], [pmf()], [as_pmf()], [families][pmf_families],
+#' [convolve_pmf()], [sum_pmf()], [compound_pmf()], [portfolio_pmf()], [order_statistic_pmf()], [rank_statistics],
+#' [discretize_pmf()], [pmf_doubly_censored()], [probabilities and draws][pmf_distribution], [verbs][pmf_verbs],
+#' [expected_value()], [shannon_entropy()], [condition_on_sum_pmf()], [joint_table()], [compound_table()], [left_out()],
+#' [plot][plot.pmf()].
 #'
 #' *Draws:* [rcategorical()], [rpolyagamma()], [dpolyagamma()], [polyagamma_mean()], [polyagamma_step()],
 #' [polyagamma_from_BayesLogit], [c_interface].

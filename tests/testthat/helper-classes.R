@@ -35,7 +35,7 @@ one_of_each_class <- function() {
 all_generics <- function() {
   refused <- stack(warpbayes:::refused_generics)
   methods <- getNamespaceInfo("warpbayes", "S3methods")
-  own <- c("continue", "drop_warmup", "log_lik", "relabel", "report", "variance")
+  own <- c("as_pmf", "continue", "drop_warmup", "log_lik", "relabel", "report", "variance")
   rows <- rbind(
     data.frame(package = as.character(refused$ind), generic = refused$values),
     data.frame(package = "warpbayes", generic = own),

@@ -1,5 +1,6 @@
 /* Entries of regressions: they convert between R's values and the host algorithm's (regression/regression.h). */
 #include "entry/fields.h"
+#include "entry/slices.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -380,30 +381,45 @@ static int read_sweeps(SEXP sweeps, wb_regression_sweeps *to) {
   return number[1] >= 0 && number[2] > 0 && number[3] > 0 && number[1] + (number[3] - 1.0) * number[2] < number[0];
 }
 
-/* Sweeps from a state. Returns the state after them, and the traces. */
-SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps) {
-  wb_message message;
+static int run_sweeps(void *chain) {
+  const sampling *const at = chain;
+  return wb_regression_run(&at->chain, &at->sweeps);
+}
+
+/* Sweeps from a state: session, prior, state and sweeps. Returns the state after them, and the traces. */
+static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   double size[SIZES];
-  sampling at;
-  SEXP failure = read_chain(pointer, prior, state, size, &at, &message);
+  sampling *const at = (sampling *)R_alloc(1, sizeof *at);
+  SEXP state = argument[2], failure = read_chain(argument[0], argument[1], state, size, at, &slice->message);
   if (failure) return failure;
-  const wb_regression_state *const current = &at.chain.state;
-  if (!read_sweeps(sweeps, &at.sweeps)) return wb_changed_fit();
-  at.sweeps.iteration = (uint32_t)at.sweep + 1;
-  size[SWEEPS] = at.sweeps.count;
-  size[OF_DISPERSION] = at.chain.counts.distinct > 0 ? at.sweeps.count : -1;
-  size[OF_GROUPS] = current->groups > 0 ? at.sweeps.count : -1;
+  const wb_regression_state *const current = &at->chain.state;
+  if (!read_sweeps(argument[3], &at->sweeps)) return wb_changed_fit();
+  at->sweeps.iteration = (uint32_t)at->sweep + 1;
+  size[SWEEPS] = at->sweeps.count;
+  size[OF_DISPERSION] = at->chain.counts.distinct > 0 ? at->sweeps.count : -1;
+  size[OF_GROUPS] = current->groups > 0 ? at->sweeps.count : -1;
   size[COVARIANCE_TRACE] = current->grouping ? 0 : -1;
   for (int32_t t = 0; current->grouping && t < current->grouping->count; t++) {
     const int32_t q = current->grouping->terms[t].columns;
     size[COVARIANCE_TRACE] += current->outcomes * (q * (q + 1) / 2);
   }
   size[KEPT] = current->grouping ? size[EFFECTS] : size[GROUPS];
-  size[KEPT_COUNT] = at.sweeps.kept_count > 0 ? at.sweeps.kept_count : -1;
-  SEXP out = PROTECT(WB_NEW(result_fields, size, &at));
+  size[KEPT_COUNT] = at->sweeps.kept_count > 0 ? at->sweeps.kept_count : -1;
+  SEXP out = PROTECT(WB_NEW(result_fields, size, at));
   wb_fields_copy(state, result_fields, STATE_PARTS, out);
-  return wb_finish(out, wb_regression_run(&at.chain, &at.sweeps), &message);
+  slice->out = out;
+  slice->chain = at;
+  slice->work = run_sweeps;
+  slice->finish = NULL;
+  UNPROTECT(1);
+  return NULL;
 }
+
+SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps) {
+  return wb_slice_run(prepare_sweeps, (SEXP[]){pointer, prior, state, sweeps});
+}
+
+SEXP wb_entry_regression_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 4, chains); }
 
 /* One draw of the coefficients given `coefficients`, and the statistics from which it was made: X'WX, packed, and X'z.
  * `data` has no groups. */
