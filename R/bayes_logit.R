@@ -86,6 +86,17 @@
 #' A Poisson row has no Polya-Gamma variable. Its surrogate is the negative binomial row with a large dispersion. A
 #' sweep draws by the surrogates, and a Metropolis step corrects each draw, so the posterior is exact. Poisson
 #' regressions without groups have elliptical slice moves too.
+#'
+#' Where events are few and groups many, the effects of groups and their deviation hold each other where they are, and
+#' 1,000 sweeps may give 5 effective draws. Then other moves take the place of the sweeps. The mean and the standard
+#' deviation of each effect are approximated as functions of the coefficients and the deviations (or covariances). Two
+#' elliptical slice moves change these parameters while each effect stays the same number of its own standard
+#' deviations from its own mean, so that they mix almost as if the effects had been integrated out (Murray and Graham
+#' 2016). Then each group draws a new effect. The approximation is learned during the warm-up. It decides how fast the
+#' draws mix, not which distribution they have. These moves are used if all of this holds: sweeps are expected to give
+#' fewer than 500 effective draws in 1,000 (a printed fit shows this number); one grouping has at least 20 groups; each
+#' grouping term has an intercept and at most 3 slopes; the model has at most 30 coefficients, no horseshoe prior
+#' and no more than two classes.
 #' @section Interruption:
 #' An interrupt from the keyboard returns the completed sweeps as a fit, with a warning. [continue()] goes on where it
 #' stopped. With a `checkpoint`, [resume()] goes on after the process was killed.
@@ -99,6 +110,9 @@
 #'
 #' Murray, I., Adams, R. P. and MacKay, D. J. C. (2010). Elliptical slice sampling. *Proceedings of Machine Learning
 #' Research* **9**, 541-548.
+#'
+#' Murray, I. and Graham, M. M. (2016). Pseudo-marginal slice sampling. *Proceedings of Machine Learning Research*
+#' **51**, 911-919.
 #'
 #' Makalic, E. and Schmidt, D. F. (2016). A simple sampler for the horseshoe estimator. *IEEE Signal Processing
 #' Letters* **23**, 179-182.

@@ -41,12 +41,16 @@ logit_step <- function(fit) {
   prior <- compiled_logit_prior(fit$prior, dispersion_counts(fit))
   terms <- outcome_terms(fit)
   prior$effect_scale <- effect_scales(fit$design$terms, fit$prior)
+  prior$moves <- c(fit$warmup, level_moves)
   constant <- if (isTRUE(fit$prior_only)) 0 else fit$response$constant
   design <- fit$design
   parts <- c("coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars", "ellipse",
     if (length(terms)) c("effects", "covariances"))
   started <- function(session, state) {
-    if (state$sweep == 0) state[parts] <- native(C_regression_start, session, prior, state, start_spread)[parts]
+    if (state$sweep > 0) return(state)
+    start <- native(C_regression_start, session, prior, state, start_spread)
+    state[parts] <- start[parts]
+    if (has_level_moves(start)) state$moves <- start$moves
     state
   }
   function(sessions, states, sweeps, keep) {
@@ -57,6 +61,7 @@ logit_step <- function(fit) {
     }, sessions, states))
     Map(function(state, slice) {
       state[parts] <- slice[parts]
+      if (!is.null(state$moves)) state$moves <- slice$moves
       traces <- list(
         log_likelihood = slice$log_likelihood + constant,
         coefficient_trace = to_data_units(slice$coefficient_trace, design),
@@ -72,6 +77,12 @@ logit_step <- function(fit) {
     }, states, slices)
   }
 }
+
+# Whether moves of src/regression/level_moves.h take the place of Polya-Gamma sweeps: 0 never, 1 where they pay, 2
+# always.
+level_moves <- 1
+
+has_level_moves <- function(state) length(state$moves) > 0L && state$moves[[1L]] > 0
 
 # The length of the vector of src/regression/ellipse.h: the moves after each sweep, lambda, and the approximation of the
 # log likelihood about the mode. `levels` and `columns` are the numbers of levels and columns of each grouping term.
@@ -98,6 +109,12 @@ ellipse_start <- function(fit) {
 # Which sampler ran, in one line.
 logit_sampler_words <- function(fit) {
   if (isTRUE(fit$prior_only)) return("draws from the prior: the responses were not used (prior_only = TRUE)")
+  if (has_level_moves(fit$state[[1L]])) {
+    expected <- format(signif(fit$state[[1L]]$moves[[2L]], 1))
+    return(sprintf(paste("elliptical slice moves of the coefficients and the %s, then new effects of each group",
+      "(Polya-Gamma sweeps would have about %s effective draws in 1,000)"),
+      if (length(group_parameter_names(fit)) > 1L) "groups' covariances" else "groups' deviation", expected))
+  }
   moves <- fit$state[[1L]]$ellipse[1L]
   if (length(moves) == 0L || moves == 0) return("Polya-Gamma sweeps")
   sprintf("Polya-Gamma sweeps, each followed by %s (alone, sweeps would have %s)",

@@ -73,6 +73,7 @@ typedef struct wb_regression_state {
   double *scalars;                        /* WB_REGRESSION_SCALARS */
   double *ellipse;                        /* wb_regression_ellipse_size() doubles; NULL: no moves */
   const wb_regression_grouping *grouping; /* NULL: no terms */
+  double *moves;                          /* regression/level_moves.h; NULL: Polya-Gamma sweeps */
   double *effects, *covariances;          /* outcomes x effects, or covariances, of all terms */
 } wb_regression_state;
 
@@ -90,6 +91,8 @@ typedef struct wb_regression_chain {
   wb_regression_counts counts;
   wb_regression_state state;
   uint64_t key;
+  double warmup;      /* sweeps in which moves learn */
+  double level_moves; /* regression/level_moves.h: 0 never, 1 where they pay, 2 always */
   wb_message *message;
 } wb_regression_chain;
 

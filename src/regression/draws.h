@@ -33,6 +33,9 @@ int wb_regression_draw_dispersion(const wb_regression_chain *chain, uint32_t ite
 int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *sums,
                              double *room);
 
+/* The shifts of nested terms alone; `sums` as before. */
+void wb_regression_shift_terms(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *sums);
+
 /* The part of the log likelihood of counts that depends on the dispersion r but not on the means. */
 double wb_regression_count_constant(const wb_regression_counts *counts, double r);
 

@@ -439,6 +439,25 @@ static int draw_covariance(const term_place *term, const double *scale, wb_strea
   return 1;
 }
 
+/* Behind the statistics: the change of a term's effects, what was before, room for V, and room for the shifts. */
+static double *behind_statistics(const wb_regression_state *state, int32_t outcome, double *sums) {
+  const term_place last = place_of(state, outcome, sums, state->grouping->count - 1);
+  return last.sums + (size_t)last.levels * last.size;
+}
+
+void wb_regression_shift_terms(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *sums) {
+  const wb_regression_state *const state = &chain->state;
+  const wb_regression_grouping *const grouping = state->grouping;
+  double *const shifts =
+      behind_statistics(state, outcome, sums) + wb_regression_effects(grouping) + MOST * (size_t)state->columns;
+  for (int32_t t = 0; t < grouping->count; t++) {
+    const term_place term = place_of(state, outcome, sums, t);
+    if (grouping->parent[t] < 0) continue;
+    const term_place parent = place_of(state, outcome, sums, grouping->parent[t]);
+    shift_levels(&term, &parent, grouping->parent_level[t], chain->key, iteration, shifts);
+  }
+}
+
 int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *sums,
                              double *room) {
   const wb_regression_state *const state = &chain->state;
@@ -450,32 +469,21 @@ int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, 
   int status = table->sweep(chain->session, &parameters, outcome, chain->key, iteration, state->statistics, sums,
                             &log_likelihood, chain->message);
   if (status == WB_OK) status = wb_regression_log_ratios(chain, &log_ratio);
-  /* Behind the statistics: the change of a term's effects, what was before, room for V, and room for the shifts. */
-  const term_place last = place_of(state, outcome, sums, grouping->count - 1);
-  double *const change = last.sums + (size_t)last.levels * last.size;
-  double *const before = change + wb_regression_effects(grouping);
-  double *const v = before + (size_t)state->columns + wb_regression_effects(grouping), *const shifts =
-                                                                                           v +
-                                                                                           MOST *
-                                                                                               (size_t)state->columns;
+  double *const change = behind_statistics(state, outcome, sums), *const before = change + wb_regression_effects(grouping);
+  double *const v = before + (size_t)state->columns + wb_regression_effects(grouping);
+  double *const linear = v + MOST * (size_t)state->columns;
   for (int32_t t = 0; t < grouping->count && status == WB_OK; t++) {
     const term_place term = place_of(state, outcome, sums, t);
     status = draw_term(chain, &term, iteration, change, v, room, before, &log_ratio);
     if (status != WB_OK || t + 1 == grouping->count) break;
     const term_place next = place_of(state, outcome, sums, t + 1);
-    double *const linear = shifts;
     status = table->change_effects(chain->session, t, change, t + 1, linear, chain->message);
     for (int32_t l = 0; l < next.levels && status == WB_OK; l++)
       memcpy(next.sums + (size_t)l * next.size + next.triangle + (size_t)next.columns * (size_t)state->columns,
              linear + (size_t)l * (size_t)next.columns, (size_t)next.columns * sizeof(double));
   }
   const double *scale = chain->prior.effect_scale;
-  for (int32_t t = 0; t < grouping->count && status == WB_OK; t++) {
-    const term_place term = place_of(state, outcome, sums, t);
-    if (grouping->parent[t] < 0) continue;
-    const term_place parent = place_of(state, outcome, sums, grouping->parent[t]);
-    shift_levels(&term, &parent, grouping->parent_level[t], chain->key, iteration, shifts);
-  }
+  if (status == WB_OK) wb_regression_shift_terms(chain, outcome, iteration, sums);
   for (int32_t t = 0; t < grouping->count && status == WB_OK; scale += grouping->terms[t++].columns) {
     const term_place term = place_of(state, outcome, sums, t);
     wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_COVARIANCE, iteration, term.number);

@@ -9,6 +9,7 @@
 #include "numeric/memory.h"
 #include "regression/draws.h"
 #include "regression/ellipse.h"
+#include "regression/level_moves.h"
 #include "regression/regression.h"
 #include "regression/rescale.h"
 
@@ -27,7 +28,9 @@ int wb_regression_start(const wb_regression_chain *chain, double spread) {
   double log_likelihood;
   int status = WB_OK;
   const int has_mode = state->outcomes == 1 || wb_regression_ellipse_size(state) > WB_REGRESSION_ELLIPSE_HEAD;
-  if (spread > 0.0 && has_mode) status = wb_regression_find_mode(chain, spread);
+  if (spread > 0.0) status = wb_level_start(chain);
+  if (spread > 0.0 && has_mode && status == WB_OK) status = wb_regression_find_mode(chain, spread);
+  if (wb_level_used(state) && state->ellipse) state->ellipse[0] = 0.0;
   for (int32_t k = 0; k < state->outcomes && !has_mode && spread > 0.0; k++) {
     wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_COEFFICIENT, 0, (uint64_t)k);
     double *const coefficients = state->coefficients + (size_t)k * (size_t)state->columns;
@@ -138,13 +141,29 @@ static int draw_without_terms(const wb_regression_chain *chain, uint32_t iterati
   return status;
 }
 
-/* One sweep. On return the state holds the statistics for the next sweep, if there are no terms. `room` and `more`: as
- * wb_regression_run() has them. */
-static int sweep_once(const wb_regression_chain *chain, uint32_t iteration, double *room, double *more,
-                      double *log_likelihood) {
+/* A sweep by the moves of regression/level_moves.h, without Polya-Gamma variables. */
+static int move_levels(const wb_regression_chain *chain, uint32_t iteration, double *level_room, double *level_sums,
+                       double *log_likelihood) {
+  const wb_regression_state *const state = &chain->state;
+  int status = wb_level_sweep(chain, iteration, level_room, level_sums, log_likelihood);
+  if (status != WB_OK) return status;
+  if (state->grouping) wb_regression_shift_terms(chain, 0, iteration, level_sums);
+  if (chain->prior.law) wb_regression_draw_shrinkage(chain, 0, iteration);
+  if (chain->counts.distinct == 0) return WB_OK;
+  status = wb_regression_draw_dispersion(chain, iteration);
+  if (status == WB_OK) status = pass(chain, 0, iteration, NULL, log_likelihood);
+  *log_likelihood += wb_regression_count_constant(&chain->counts, state->scalars[WB_REGRESSION_DISPERSION]);
+  return status;
+}
+
+/* One sweep. On return the state holds the statistics for the next sweep, if there are no terms. `level_room`:
+ * wb_level_room() doubles; `room` and `more`: as wb_regression_run() has them. */
+static int sweep_once(const wb_regression_chain *chain, uint32_t iteration, double *room, double *level_room,
+                      double *more, double *log_likelihood) {
   const wb_regression_state *const state = &chain->state;
   const int learned = chain->counts.distinct > 0;
   int status = WB_OK, moved;
+  if (wb_level_used(state)) return move_levels(chain, iteration, level_room, more, log_likelihood);
   for (int32_t k = 0; k < state->outcomes && status == WB_OK && state->grouping; k++)
     status = wb_regression_draw_terms(chain, k, iteration, more, room);
   if (!state->grouping) status = draw_without_terms(chain, iteration, room, more);
@@ -193,13 +212,15 @@ int wb_regression_run(const wb_regression_chain *chain, const wb_regression_swee
                moving = wb_regression_move_room(state), size = drawing > moving ? drawing : moving,
                more = state->grouping ? wb_regression_level_sums(state->grouping, state->columns)
                                       : (size_t)state->columns + (size_t)state->groups,
-               bytes = (size + more) * sizeof(double);
+               levels = wb_level_room(chain), bytes = (size + levels + more) * sizeof(double);
   double *const room = wb_aligned_malloc(bytes);
   if (!room) return wb_out_of_memory(chain->message, "the coefficients' precision", bytes);
   int status = WB_OK;
+  if (levels > 0) wb_level_open(chain, room + size);
   for (int32_t i = 0; i < sweeps->count && status == WB_OK; i++) {
     double log_likelihood = 0.0;
-    status = sweep_once(chain, sweeps->iteration + (uint32_t)i, room, room + size, &log_likelihood);
+    status =
+        sweep_once(chain, sweeps->iteration + (uint32_t)i, room, room + size, room + size + levels, &log_likelihood);
     note(sweeps, state, i, log_likelihood);
   }
   wb_aligned_free(room);

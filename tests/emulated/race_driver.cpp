@@ -13,6 +13,7 @@
 
 #include "backend/backend.h"
 #include "core/polyagamma_draw.h"
+#include "core/regression_level.h"
 #include "../emulator/src/emulator.h"
 
 extern "C" const wb_backend *wb_plugin_backend(void);
@@ -682,6 +683,38 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
     good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, statistics.data(),
                                                         groups > 0 ? sums.data() : nullptr, &both[1], &message),
                              message, "regression weights");
+  }
+  std::vector<double> levels, placed;
+  for (int32_t t = 0; t < 2 && good && c.outcomes == 1; t++) {
+    const bool is_term = c.levels > 0;
+    if (!is_term && (t > 0 || groups == 0)) continue;
+    const size_t count = is_term ? (size_t)c.levels : groups, q = is_term ? (size_t)t + 1 : 1;
+    levels.resize(count);
+    good = good && succeeded(backend->regression->level_log_likelihoods(session, &parameters, is_term ? t : -1,
+                                                                        levels.data(), &message),
+                             message, "log likelihoods of levels");
+    record->add(levels);
+    const std::vector<double> records = numbers.vector(count * WB_LEVEL_RECORD((int)q, p), 0.1, 0.9);
+    const double tie[3] = {2, 0.5, 1}, most[2] = {3, 3};
+    wb_regression_placing placing = {};
+    placing.term = is_term ? t : -1;
+    placing.columns = (int32_t)q;
+    placing.renewed = 1;
+    placing.records = records.data();
+    placing.change = coefficients.data();
+    placing.tie = tie;
+    placing.most = most;
+    placing.key = 7;
+    placing.from = is_term ? effects.data() : intercepts.data();
+    placed.resize(count * q);
+    for (int32_t action : {WB_LEVEL_FOLLOW, WB_LEVEL_STANDARDISE, WB_LEVEL_PROPOSE}) {
+      placing.action = action;
+      good = good &&
+             succeeded(backend->regression->place_levels(session, &placing, placed.data(), levels.data(), &message),
+                       message, "actions on levels");
+      record->add(placed);
+      record->add(levels);
+    }
   }
   backend->regression->close(session);
   record->add(statistics);

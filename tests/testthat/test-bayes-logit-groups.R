@@ -148,11 +148,11 @@ test_that("fits with grouping terms go on, resume and are drawn in other package
 })
 
 test_that("a model of too many effects has no moves", {
-  d <- data.frame(y = rep(c(0, 0, 0, 1), 50), h = rep_len(1:65, 200), k = rep_len(1:66, 200))
-  fit <- quick(cbind(y, 1e5 - y) ~ (1 | h) + (1 | k), d)
+  d <- data.frame(y = rep(c(0, 0, 0, 1), 50), h = rep_len(1:65, 200), k = rep_len(1:66, 200), x = 1:4)
+  fit <- quick(cbind(y, 1e5 - y) ~ (0 + x | h) + (0 + x | k), d)
   expect_length(fit$state[[1]]$ellipse, 2)
   expect_output(print(fit), "Polya-Gamma sweeps\n", fixed = TRUE)
-  fit <- quick(cbind(y, 1e5 - y) ~ (1 | h) + (1 | k), transform(d, h = h %% 64))
+  fit <- quick(cbind(y, 1e5 - y) ~ (0 + x | h) + (0 + x | k), transform(d, h = h %% 64))
   expect_identical(length(fit$state[[1]]$ellipse), as.integer(ellipse_size(1, c(64, 66), c(1, 1), FALSE)))
   expect_output(print(fit), "each followed by 3 elliptical slice moves")
 })

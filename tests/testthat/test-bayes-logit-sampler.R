@@ -57,25 +57,6 @@ test_that("the comparison of joint laws finds planted errors", {
   expect_gt(wrong(toys$multinomial, "kappa"), 1)
 })
 
-# Posterior means and quartiles of two parameters by quadrature on a grid.
-expect_posterior <- function(draws, log_density, range, label) {
-  grid <- lapply(range, function(r) seq(r[[1]], r[[2]], length.out = 121))
-  values <- outer(grid[[1]], grid[[2]], Vectorize(log_density))
-  weights <- exp(values - max(values))
-  for (i in 1:2) {
-    marginal <- if (i == 1) rowSums(weights) else colSums(weights)
-    marginal <- marginal / sum(marginal)
-    cdf <- cumsum(marginal) - marginal / 2
-    at <- approx(cdf, grid[[i]], c(0.1, 0.5, 0.9), ties = "ordered")$y
-    for (q in 1:3) {
-      below <- (draws[, , i] <= at[[q]]) + 0
-      # Six standard errors (2e-9 a comparison), and a margin for the error of the effective size.
-      error <- sd(below) / sqrt(effective_size(split_chains(below)))
-      expect_lt(abs(mean(below) - c(0.1, 0.5, 0.9)[[q]]) / error, 6, label = paste(label, i, q))
-    }
-  }
-}
-
 test_that("posterior means and quartiles agree with quadrature", {
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "regression/ellipse.h"
+#include "regression/level_moves.h"
 #include "regression/regression.h"
 
 /* What the external pointer of an open regression holds. Its protected value keeps R's vectors alive, which the
@@ -239,6 +240,7 @@ enum {
   ELLIPSE,
   EFFECTS,
   COVARIANCES,
+  MOVES,
   SWEEPS,
   OF_DISPERSION,
   OF_GROUPS,
@@ -260,6 +262,7 @@ static const wb_field prior_fields[] = {
     {"effect_scale", REALSXP, {SCALES}, 0, IN_PRIOR(effect_scale)},
     {"dispersion", REALSXP, {WB_TWO}, WB_COPIED, IN_PRIOR(dispersion_shape)},
     {"dispersion_scale", REALSXP, {WB_ONE}, WB_COPIED, IN_PRIOR(dispersion_scale)},
+    {"moves", REALSXP, {WB_TWO}, WB_OPTIONAL | WB_COPIED, offsetof(sampling, chain.warmup)},
 };
 
 /* What the law of the dispersion needs, if it is learned. */
@@ -275,7 +278,7 @@ static const wb_field position_fields[] = {
 };
 
 /* A state, and behind it the traces of sweeps and the kept draws of groups. */
-enum { STATE_PARTS = 9 };
+enum { STATE_PARTS = 10 };
 static const wb_field result_fields[] = {
     {"coefficients", REALSXP, {COEFFICIENTS}, 0, IN_STATE(coefficients)},
     {"statistics", REALSXP, {STATISTICS}, 0, IN_STATE(statistics)},
@@ -286,6 +289,7 @@ static const wb_field result_fields[] = {
     {"ellipse", REALSXP, {ELLIPSE}, 0, IN_STATE(ellipse)},
     {"effects", REALSXP, {EFFECTS}, 0, IN_STATE(effects)},
     {"covariances", REALSXP, {COVARIANCES}, 0, IN_STATE(covariances)},
+    {"moves", REALSXP, {MOVES}, WB_OPTIONAL, IN_STATE(moves)},
     {"coefficient_trace", REALSXP, {SWEEPS, COEFFICIENTS}, 0, IN_SWEEPS(coefficients)},
     {"log_likelihood", REALSXP, {SWEEPS}, 0, IN_SWEEPS(log_likelihood)},
     {"dispersion_trace", REALSXP, {OF_DISPERSION}, WB_OPTIONAL, IN_SWEEPS(dispersion)},
@@ -319,6 +323,8 @@ static void set_sizes(const wb_regression_state *state, double *size) {
   size[ELLIPSE] = (double)wb_regression_ellipse_size(state);
   size[EFFECTS] = state->grouping ? (double)(outcomes * wb_regression_effects(state->grouping)) : 0;
   size[COVARIANCES] = state->grouping ? (double)(outcomes * wb_regression_covariances(state->grouping)) : 0;
+  const size_t moves = wb_level_size(state);
+  size[MOVES] = moves > 0 ? (double)moves : -1;
 }
 
 /* Fits of earlier versions that have several outcomes have the head of an ellipse alone, without moves. */
@@ -394,6 +400,7 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   if (failure) return failure;
   const wb_regression_state *const current = &at->chain.state;
   if (!read_sweeps(argument[3], &at->sweeps)) return wb_changed_fit();
+  if (!current->moves) size[MOVES] = -1;
   at->sweeps.iteration = (uint32_t)at->sweep + 1;
   size[SWEEPS] = at->sweeps.count;
   size[OF_DISPERSION] = at->chain.counts.distinct > 0 ? at->sweeps.count : -1;
