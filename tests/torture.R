@@ -63,6 +63,7 @@ results <- function() {
   regressions <- list(
     predict(predicted), predict(predicted, d[1:3, ], "link", level = 0.9), predict(by_class),
     regress(y ~ x + (1 | g)), regress(y ~ x + (x | g) + (1 | n)), regress(n ~ x, family = "negbinomial"),
+    regress(n ~ x + (1 | g), family = "poisson"), regress(n ~ x + (x | g), family = "poisson"),
     regress(m ~ x, family = "multinomial", prior = logit_prior("horseshoe")),
     regress(m ~ x + (1 | n) + offset(cbind(x, -x)), family = "multinomial"),
     polyagamma_step(cbind(1, x), d$y, numeric(3), seed = 1),

@@ -469,8 +469,8 @@ int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, 
   int status = table->sweep(chain->session, &parameters, outcome, chain->key, iteration, state->statistics, sums,
                             &log_likelihood, chain->message);
   if (status == WB_OK) status = wb_regression_log_ratios(chain, &log_ratio);
-  double *const change = behind_statistics(state, outcome, sums), *const before =
-                                                                      change + wb_regression_effects(grouping);
+  double *const change = behind_statistics(state, outcome, sums);
+  double *const before = change + wb_regression_effects(grouping);
   double *const v = before + (size_t)state->columns + wb_regression_effects(grouping);
   double *const linear = v + MOST * (size_t)state->columns;
   for (int32_t t = 0; t < grouping->count && status == WB_OK; t++) {
