@@ -96,10 +96,10 @@ kept_in_slice <- function(fit, states, sweeps, keep = TRUE) {
 # Start, run, continue ------------------------------------------------------------
 
 # Puts the first states of the chains into the fit. start(key) returns the topic's part of a state: all but `key` and
-# `sweep`. A start may take long, so the caller first calls check_store_memory().
-start_chains <- function(fit, start) {
+# `sweep`. A start may take long, so the caller first calls check_store_memory(). Numbers of chains are above `before`.
+start_chains <- function(fit, start, before = 0) {
   started <- proc.time()[["elapsed"]]
-  fit$state <- lapply(seq_len(fit$chains), function(chain) {
+  fit$state <- lapply(before + seq_len(fit$chains), function(chain) {
     key <- chain_key(fit$seed, chain)
     c(list(key = key, sweep = 0), start(key))
   })

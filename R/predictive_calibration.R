@@ -12,8 +12,13 @@
 calibrated_ends <- c(0.7, 0.95)
 calibrated_width <- 1.1
 
+# The variance of the log of the standard deviation is this many times what the kurtosis says, since the tails of a
+# resample move with it alone.
+calibrated_stretch <- 1.35
+
 is_calibrated <- function(fit) {
-  fit$model$kind == "copula_density" && isTRUE(fit$model$calibrate) && ncol(fit$data$y) == 1L && fit$n > 1 &&
+  fit$model$kind == "copula_density" && isTRUE(fit$model$calibrate) && ncol(fit$data$y) == 1L &&
+    nrow(fit$data$y) > 1L &&
     diff(range(fit$data$y)) > 0
 }
 
@@ -70,13 +75,14 @@ log_variance_spread <- function(y) {
 # sd/sqrt(n) as the steps alone give it; with published weights this is all that is done.
 calibrate <- function(fit, at, cdf) {
   y <- drop(fit$data$y)
-  n <- fit$n
+  n <- length(y)
   law <- law_moments(at, cdf, fit$rho)
   if (!is_calibrated(fit)) return(list(most = 2, width = 2 * law$r1))
   most <- min(2, calibrated_width / law$r1)
   # What the steps leave of the variance of the mean and of the log of the standard deviation.
   mean_left <- max(0, 1 / (n - 1) - (most * law$r1)^2 / n)
-  log_sd_left <- max(0, log_variance_spread(y) / (4 * (n - 1)) - (most * law$r2)^2 * (law$kurtosis - 1) / (4 * n))
+  wanted <- calibrated_stretch * log_variance_spread(y) / (4 * (n - 1))
+  log_sd_left <- max(0, wanted - (most * law$r2)^2 * (law$kurtosis - 1) / (4 * n))
   df <- if (log_sd_left > 1e-8) 1 / (2 * log_sd_left) else 0
   place <- .Call(C_predictive_places, fit$seed, fit$count, df, sqrt(mean_left * stats::var(y)))
   list(most = most, center = law$mean, shift = mean(y) - law$mean + place[, 1L],
@@ -111,8 +117,8 @@ placed_states <- function(fit, at, run) {
 # The densities that multiply gains, in the data's units: for all resamples, or points x draws.
 base_densities <- function(fit, at) {
   if (!is_placed(fit)) return(at$density)
-  density <- stats::dnorm(unplaced(fit, drop(at$y)))
-  density / rep(fit$calibration$stretch * fit$standard$scale, each = nrow(density))
+  density <- stats::dnorm(unplaced(fit, drop(at$y)), log = TRUE) + at$slope
+  exp(density - rep(log(fit$calibration$stretch * fit$standard$scale), each = nrow(density)))
 }
 
 # draws x inner points.
@@ -120,82 +126,19 @@ inner_cdf <- function(fit) {
   t(matrix(fit$state$conditional[-seq_len(nrow(fit$at$y)), 1L, ], length(fit$inner$y)))
 }
 
-# Quantities of the resamples from their distribution functions at the inner points, in the data's units.
+# Where the inner points lie in each resample, in the data's units: draws x inner points.
+inner_places <- function(fit) {
+  y <- matrix(fit$inner$y, fit$count, length(fit$inner$y), byrow = TRUE)
+  if (is_placed(fit)) {
+    place <- fit$calibration
+    y <- place$center + place$shift + place$stretch * (y - place$center)
+  }
+  y[] <- from_scale(fit$scale, fit$standard$center + fit$standard$scale * y)
+  y
+}
+
+# Quantities of the resamples from their distribution functions at the inner points.
 inner_quantities <- function(fit, functional) {
-  inner <- fit$inner
-  cdf <- inner_cdf(fit)
-  place <- fit$calibration
-  stretch <- if (is_placed(fit)) place$stretch else 1
-  shift <- if (is_placed(fit)) place$shift - (stretch - 1) * place$center else 0
-  # x -> shift + stretch x in standardised units, then to the data's.
-  scale <- fit$standard$scale * stretch
-  shift <- fit$standard$center + fit$standard$scale * shift
-  if (inherits(functional, "resample_functional") && functional$kind == "probability") {
-    return(grid_probability(inner$y, cdf, (functional$lower - shift) / scale, (functional$upper - shift) / scale))
-  }
-  value <- grid_functional(inner$y, cdf, functional)
-  for (j in seq_len(ncol(value))) {
-    value[, j] <- switch(colnames(value)[[j]], variance = scale^2 * value[, j], sd = scale * value[, j],
-      shift + scale * value[, j])
-  }
-  value
-}
-
-# Words ------------------------------------------------------------------------------
-
-# What the bandwidth does to the posterior, in a sentence. NULL if there is nothing to say.
-bandwidth_verdict <- function(fit) {
-  model <- fit$model
-  if (is.null(fit$rho)) return(NULL)
-  chosen <- is.null(model$rho)
-  number <- function(value) format(signif(value, 2), scientific = FALSE)
-  words <- character()
-  if (!is.null(fit$calibration)) {
-    width <- fit$calibration$width
-    if (is_placed(fit)) {
-      at <- if (chosen) match(TRUE, abs(fit$rho - calibrated_ends) < 1e-6) else NA
-      words <- sprintf("Calibrated resampling: the posterior of the mean is about %s times as wide as s/sqrt(n).",
-        number(width))
-      if (!is.na(at)) {
-        words <- paste(words, sprintf("The score would choose a %s rho than %s, %s.",
-          c("smaller", "larger")[[at]], number(calibrated_ends[[at]]),
-          c("as for data that look normal", "as for ties or data with an outlier")[[at]]))
-      }
-      return(words)
-    }
-    if (width < 0.8) {
-      return(paste(sprintf("The posterior of the mean is only about %s times as wide as s/sqrt(n):", number(width)),
-        sprintf("with rho = %s the resamples hardly differ. Intervals are too narrow; calibrate = TRUE widens them.",
-          number(fit$rho))))
-    }
-    if (width > 1.25) {
-      return(paste(sprintf("The posterior of the mean is about %s times as wide as s/sqrt(n).", number(width)),
-        "Intervals are wider than the data ask for; calibrate = TRUE narrows them."))
-    }
-    return(sprintf("The posterior of the mean is about %s times as wide as s/sqrt(n).", number(width)))
-  }
-  low <- min(fit$rho)
-  if (chosen && model$kind != "copula_density" && isTRUE(model$calibrate) && low < calibrated_ends[[1L]] + 1e-6) {
-    words <- paste("The score would choose a smaller rho than 0.7, as for a response that hardly depends on the",
-      "covariates; resamples would then hardly differ.")
-  } else if (low < 0.4) {
-    words <- sprintf(paste(
-      "With rho = %s the resamples hardly differ: a step moves %s by its share of rho. Intervals are too narrow."
-    ), number(low), if (fit$data$binary) "a probability" else "a mean")
-  }
-  ends <- c(fit$rho[rep(chosen, length(fit$rho))], fit$rho_x[rep(is.null(model$rho_x), length(fit$rho_x))])
-  if (any(ends >= rho_ends[[2L]] - 1e-4)) {
-    words <- c(words, paste("A chosen correlation is at its upper bound of 0.999, as for ties or data with an outlier:",
-      "predictions follow single observations."))
-  }
-  if (length(words)) paste(words, collapse = " ")
-}
-
-# How much of the predicted density lies beyond the points that the user chose.
-points_verdict <- function(fit) {
-  if (is.null(fit$inner) || length(fit$points) < 2L) return(NULL)
-  beyond <- 1 - diff(range(fit$cdf0))
-  if (beyond < 0.01) return(NULL)
-  paste(sprintf("%s%% of the predicted distribution lies beyond `points`.", format(signif(100 * beyond, 2))),
-    "Means, standard deviations and quantiles count it.")
+  grid <- grid_with_atoms(fit$atoms, inner_places(fit), inner_cdf(fit))
+  grid_functional(grid$points, grid$cdf, functional)
 }

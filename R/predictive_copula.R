@@ -9,19 +9,22 @@ start_copula <- function(fit, y, run) {
   check_result_size(fit$count * (as.double(nrow(fit$at$y)) * ncol(fit$at$y) + length(inner)), "draws", "values",
     copies = 6)
   fit$orders <- list()
+  n <- nrow(fit$data$y)
   fit$order <- if (model$permutations == 0) {
-    matrix(seq_len(fit$n) - 1L)
+    matrix(seq_len(n) - 1L)
   } else {
-    .Call(C_predictive_orders, fit$seed, fit$n, model$permutations)
+    .Call(C_predictive_orders, fit$seed, n, model$permutations)
   }
-  fit$bandwidth <- choose_bandwidth(fit, run)
-  fit$rho <- fit$bandwidth$rho
-  fit$rho_x <- if (ncol(fit$data$x)) stats::setNames(fit$bandwidth$rho_x, colnames(fit$data$x))
-  found <- native(C_predictive_fit, fit$data, fit$bandwidth, fit$order, run)
-  fit$normal_score <- found$score
-  fit$score <- mean(found$log_score) + start_score(fit)
+  fit <- fit_bandwidth(fit, run)
+  if (ncol(fit$data$x)) fit$covariate_gain <- covariate_gain(fit, run)
+  if (is_calibrated(fit)) {
+    fit <- on_better_scale(fit, run)
+    inner <- inner_points(drop(fit$data$y))
+  }
   by_order <- state_at(fit, fit$at, run)
-  fit$orders <- list(score = drop(found$log_score) + start_score(fit))
+  fit$orders <- list(score = fit$order_scores)
+  fit$order_scores <- NULL
+  if (!is.null(fit$atoms)) fit$atoms <- draw_atoms(fit)
   start <- .Call(C_predictive_average, by_order)
   if (univariate) {
     points <- list(y = matrix(inner), x = matrix(0, length(inner), 0L))
@@ -47,14 +50,54 @@ start_copula <- function(fit, y, run) {
     last <- dim(by_order$conditional)[[2L]]
     shown <- shown_rows(fit)
     density <- fit$at$density[shown]
-    fit$cdf0 <- start$conditional[shown, last]
+    predicted <- predicted_atoms(fit)
+    if (!is.null(predicted)) density <- density * predicted$density
+    complete <- function(cdf) complete_cdf(fit, cdf, fit$points, predicted)
+    fit$cdf0 <- drop(complete(rbind(start$conditional[shown, last])))
     fit$density0 <- start$gain[shown, last] * density
     if (model$kind == "copula_regression") {
       cdf <- matrix(start$conditional, length(fit$all_at))[match(fit$inner_at, fit$all_at), , drop = FALSE]
-      fit$mean0 <- drop(grid_functional(fit$inner_at, t(cdf), "mean"))
+      fit$mean0 <- drop(grid_functional(fit$inner_at, t(cdf), list(new_functional("mean"))))
     }
-    fit$orders$cdf <- orders_by_points(by_order$conditional, last)[, shown, drop = FALSE]
+    fit$orders$cdf <- complete(orders_by_points(by_order$conditional, last)[, shown, drop = FALSE])
     fit$orders$density <- sweep(orders_by_points(by_order$gain, last)[, shown, drop = FALSE], 2L, density, "*")
+  }
+  fit
+}
+
+# Chooses the bandwidth, and scores it.
+fit_bandwidth <- function(fit, run) {
+  fit$bandwidth <- choose_bandwidth(fit, run)
+  fit$rho <- fit$bandwidth$rho
+  fit$rho_x <- if (ncol(fit$data$x)) stats::setNames(fit$bandwidth$rho_x, colnames(fit$data$x))
+  found <- native(C_predictive_fit, fit$data, fit$bandwidth, fit$order, run)
+  fit$normal_score <- found$score
+  fit$score <- mean(found$log_score) + start_score(fit)
+  fit$order_scores <- drop(found$log_score) + start_score(fit)
+  fit
+}
+
+# By how much the score is better than with weights that hardly depend on the covariates.
+covariate_gain <- function(fit, run) {
+  bandwidth <- list(rho = fit$rho, rho_x = rep(rho_ends[[1L]], ncol(fit$data$x)))
+  fit$score - start_score(fit) - mean(native(C_predictive_fit, fit$data, bandwidth, fit$order, run)$log_score)
+}
+
+# The fit on another scale, if its prequential score is better there by more than what the two parameters of a scale
+# cost. Scores are compared in the units of the data.
+on_better_scale <- function(fit, run) {
+  if (fit$model$scale == "data") return(fit)
+  y <- from_scale(fit$scale, fit$standard$center + fit$standard$scale * drop(fit$data$y))
+  score <- function(fit) fit$score - log(fit$standard$scale) + mean(log_slope(fit$scale, y))
+  base <- score(fit)
+  shorter <- shorten_gaps(new_scale(fit$scale$support), y)
+  for (scale in list(if (!is.null(shorter$knots)) shorter, find_bend(shorter, y))) {
+    if (is.null(scale)) next
+    other <- fit_bandwidth(on_scale(fit, y, scale), run)
+    gain <- score(other) - base
+    if ((gain - max(0, fit$scale$gain)) * length(y) <= 2) next
+    fit <- other
+    fit$scale$gain <- gain
   }
   fit
 }
@@ -148,13 +191,22 @@ density_data <- function(fit, y) {
     ))
   }
   fit$n <- nrow(y)
-  fit$standard <- standard_of(y, model$standardize, "y")
-  fit$data <- list(binary = FALSE, y = apply_standard(y, fit$standard), x = matrix(0, nrow(y), 0L))
   points <- model$points
+  if (ncol(y) > 1L) {
+    if (any(is.finite(model$support))) {
+      stop_input("support", sprintf("is for one variable; the data have %d columns", ncol(y)))
+    }
+    fit$standard <- standard_of(y, model$standardize, "y")
+    fit$data <- list(binary = FALSE, y = apply_standard(y, fit$standard), x = matrix(0, nrow(y), 0L))
+  } else {
+    check_support(drop(y), model$support)
+    if (isTRUE(model$calibrate)) fit$atoms <- find_point_masses(drop(y), model$support)
+    y <- y[!y %in% c(fit$atoms$value), , drop = FALSE]
+  }
   if (is.null(points)) {
     points <- if (ncol(y) > 1L) unique(y) else {
-      margin <- fit$standard$scale
-      seq(min(y) - margin, max(y) + margin, length.out = 200L)
+      margin <- standard_of(y, model$standardize, "y")$scale
+      seq(max(min(y) - margin, model$support[[1L]]), min(max(y) + margin, model$support[[2L]]), length.out = 200L)
     }
   }
   points <- as_columns(points, "points")
@@ -163,18 +215,40 @@ density_data <- function(fit, y) {
       "has %d column%s; the data have %d", ncol(points), if (ncol(points) > 1L) "s" else "", ncol(y)
     ))
   }
-  fit$at <- density_points(fit, points)
   fit$points <- if (ncol(points) == 1L) drop(unname(points)) else points
+  if (ncol(y) == 1L) return(on_scale(fit, drop(y), new_scale(model$support)))
+  fit$at <- density_points(fit, points)
+  fit
+}
+
+check_support <- function(y, support) {
+  outside <- which(y < support[[1L]] | y > support[[2L]])
+  if (length(outside)) {
+    stop_input("support", sprintf("is %s to %s, and `y` has the value %s at position %d", format(support[[1L]]),
+      format(support[[2L]]), format(y[[outside[[1L]]]]), outside[[1L]]))
+  }
+}
+
+# The data and points of a density of one variable on a scale. `y`: the data without atoms.
+on_scale <- function(fit, y, scale) {
+  fit$scale <- with_ends(scale, y)
+  y <- matrix(to_scale(fit$scale, y))
+  fit$standard <- standard_of(y, fit$model$standardize, "y")
+  fit$data <- list(binary = FALSE, y = apply_standard(y, fit$standard), x = matrix(0, nrow(y), 0L))
+  fit$at <- density_points(fit, matrix(fit$points))
   fit
 }
 
 # Points as the loops read them. `density` is the density before any data. It is multiplied by the gains from the loops.
+# Points outside of the support are far away.
 density_points <- function(fit, points) {
-  y <- apply_standard(points, fit$standard)
-  list(
-    y = unname(y), x = matrix(0, nrow(y), 0L),
-    density = exp(rowSums(stats::dnorm(y, log = TRUE))) / prod(fit$standard$scale)
-  )
+  slope <- if (is.null(fit$scale)) 0 else log_slope(fit$scale, drop(points))
+  y <- if (is.null(fit$scale)) points else matrix(to_scale(fit$scale, drop(points)))
+  y <- apply_standard(y, fit$standard)
+  y[] <- pmin(pmax(y, -1e300), 1e300)
+  log_density <- rowSums(stats::dnorm(y, log = TRUE)) - sum(log(fit$standard$scale)) + slope
+  list(y = unname(y), x = matrix(0, nrow(y), 0L), slope = slope, log_density = log_density,
+    density = exp(log_density))
 }
 
 # The data of a regression or classification, from the model frame.
@@ -379,10 +453,10 @@ choose_bandwidth <- function(fit, run) {
   }
   count <- max(0L, free, free_x)
   if (count == 0L) return(list(rho = given, rho_x = given_x))
-  if (fit$n < 2) stop_input("rho", "must be given: one observation does not say what it should be")
+  if (nrow(fit$data$y) < 2) stop_input("rho", "must be given: one observation does not say what it should be")
   # The score of each row of `parameter`, a matrix of sets x count correlations. Fits run in batches of 64 MB.
   scores <- function(parameter) {
-    each <- 8 * ncol(fit$order) * fit$n * (3 * d + 3 + 2 * q)
+    each <- 8 * ncol(fit$order) * nrow(fit$data$y) * (3 * d + 3 + 2 * q)
     batches <- split(seq_len(nrow(parameter)), (seq_len(nrow(parameter)) - 1L) %/% max(1, floor(64e6 / each)))
     unlist(lapply(batches, function(sets) {
       colMeans(native(C_predictive_fit, fit$data, spread(parameter[sets, , drop = FALSE]), fit$order, run)$log_score)
@@ -481,6 +555,8 @@ copula_values <- function(fit) {
   base <- base_densities(fit, fit$at)
   base <- if (is.matrix(base)) t(base) else rep(base[shown], each = fit$count)
   fit$density <- orders_by_points(fit$state$gain[shown, , , drop = FALSE], last) * base
+  fit$cdf <- complete_cdf(fit, fit$cdf, fit$points)
+  if (!is.null(fit$atoms)) fit$density <- fit$density * fit$atoms$density
   fit
 }
 
@@ -490,9 +566,9 @@ copula_quantities <- function(fit) {
     points <- if (fit$model$kind == "copula_regression") regression_points(fit) else fit$points
     return(bind_quantities(list(each_resample(seq_len(fit$count), function(r) {
       if (fit$data$binary) {
-        functional(points, fit$probability[r, ])
+        functional(points = points, probability = fit$probability[r, ])
       } else {
-        functional(points, fit$cdf[r, ], fit$density[r, ])
+        functional(points = points, cdf = fit$cdf[r, ], density = fit$density[r, ])
       }
     }))))
   }
@@ -501,8 +577,7 @@ copula_quantities <- function(fit) {
     names <- indexed("probability", ncol(fit$probability))
     return(matrix(fit$probability, nrow(fit$probability), dimnames = list(NULL, names)))
   }
-  if (inherits(functional, "resample_functional") && functional$kind == "coefficients" ||
-    is.character(functional) && "correlation" %in% functional) {
+  if (any(kinds_of(functional) %in% c("coefficients", "correlation"))) {
     stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function")
   }
   if (fit$model$kind == "copula_regression") return(regression_quantities(fit, functional))
@@ -511,7 +586,8 @@ copula_quantities <- function(fit) {
     return(matrix(fit$density, nrow(fit$density), dimnames = list(NULL, indexed("density", ncol(fit$density)))))
   }
   if (length(fit$points) < 2L && is.null(functional)) return(cbind(cdf = fit$cdf[, 1L], density = fit$density[, 1L]))
-  inner_quantities(fit, if (is.null(functional)) c("mean", "sd", "median") else functional)
+  if (is.null(functional)) functional <- check_functional(c("mean", "sd", "median"), fit$model)
+  inner_quantities(fit, functional)
 }
 
 indexed <- function(what, count) {
@@ -532,7 +608,7 @@ regression_quantities <- function(fit, functional) {
   if (length(fit$response_at) < 2L && is.null(functional)) {
     return(matrix(fit$cdf, nrow(fit$cdf), dimnames = list(NULL, indexed("cdf", ncol(fit$cdf)))))
   }
-  functional <- if (is.null(functional)) "mean" else functional
+  functional <- if (is.null(functional)) list(new_functional("mean")) else functional
   cdf <- orders_by_points(fit$state$conditional, 1L)
   inner <- match(fit$inner_at, fit$all_at)
   parts <- lapply(seq_len(nrow(fit$points)), function(i) {

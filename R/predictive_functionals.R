@@ -3,8 +3,10 @@
 #' Quantities of a resampled population
 #'
 #' These functions describe quantities of a population. They are given as `functional` to [predictive_resample()],
-#' which computes them from each resample. `quantiles_of()` are quantiles, `probability_of()` is the probability of an
-#' interval, and `coefficients_of()` are the coefficients that minimise a loss.
+#' which computes them from each resample: one of them, or a list of several, which may also have the names that
+#' `functional` takes. `quantiles_of()` are quantiles, `probability_of()` is the probability of an interval with both
+#' its ends, `tail_mean_of()` is the mean of the largest values (the expected shortfall), and `coefficients_of()` are
+#' the coefficients that minimise a loss.
 #'
 #' @section Losses:
 #' The coefficients minimise the population's mean loss: squared residuals, the negative log likelihood of a logistic
@@ -13,6 +15,7 @@
 #'
 #' @param probs probabilities.
 #' @param lower,upper ends of an interval, in the data's units. They may be infinite.
+#' @param prob a probability: the mean is that of the share `1 - prob` of largest values.
 #' @param formula response and covariates, among the columns of the data.
 #' @param loss the loss that the coefficients minimise.
 #' @param tau for `loss = "quantile"`: the probability of the quantile.
@@ -22,12 +25,17 @@
 #'   functional = coefficients_of(mpg ~ wt), draws = 200, seed = 1, threads = 2
 #' )
 #' summary(fit)
+#'
+#' several <- predictive_resample(precip, bayesian_bootstrap(),
+#'   functional = list("mean", "gini", quantiles_of(0.9), tail_mean_of(0.9)), draws = 200, seed = 1, threads = 2
+#' )
+#' summary(several)
 #' @export
 quantiles_of <- function(probs = c(0.25, 0.5, 0.75)) {
   if (!is.numeric(probs) || length(probs) == 0L || anyNA(probs) || any(probs < 0 | probs > 1)) {
     stop_input("probs", "must be probabilities between 0 and 1, not ", show_value(probs))
   }
-  structure(list(kind = "quantiles", probs = as.double(probs)), class = c("resample_functional", "warpbayes"))
+  new_functional("quantiles", list(probs = as.double(probs)))
 }
 
 #' @rdname quantiles_of
@@ -39,107 +47,151 @@ probability_of <- function(lower = -Inf, upper = Inf) {
       show_value(upper)
     )
   }
-  structure(list(kind = "probability", lower = lower, upper = upper), class = c("resample_functional", "warpbayes"))
+  new_functional("probability", list(lower = lower, upper = upper))
+}
+
+#' @rdname quantiles_of
+#' @export
+tail_mean_of <- function(prob = 0.95) {
+  new_functional("tail_mean", list(prob = check_number(prob, "prob", min = 0, max = 1)))
 }
 
 #' @rdname quantiles_of
 #' @export
 coefficients_of <- function(formula, loss = c("least_squares", "logistic", "quantile"), tau = 0.5) {
-  structure(list(
-    kind = "coefficients", formula = check_formula(formula),
+  fields <- list(
+    formula = check_formula(formula),
     loss = check_choice(loss, "loss", c("least_squares", "logistic", "quantile")),
     tau = check_number(tau, "tau", min = 0, max = 1)
-  ), class = c("resample_functional", "warpbayes"))
+  )
+  new_functional("coefficients", fields)
+}
+
+new_functional <- function(kind, fields = list()) {
+  structure(c(list(kind = kind), fields), class = c("resample_functional", "warpbayes"))
 }
 
 quantile_names <- function(probs) paste0("q", format(100 * probs, trim = TRUE, digits = 4))
 
-functional_names <- c("mean", "variance", "sd", "median", "correlation")
+# The column of a quantity that is one number.
+functional_label <- function(part) {
+  if (part$kind == "tail_mean") paste0("tail_mean", format(100 * part$prob, digits = 4)) else part$kind
+}
 
+functional_names <- c("mean", "variance", "sd", "median", "quantile", "tail_mean", "gini", "correlation")
+
+# NULL, a function, or a list of descriptions of class "resample_functional".
 check_functional <- function(functional, model) {
+  if (is.null(functional)) return(NULL)
   if (is.function(functional)) return(check_function(functional, model))
-  if (is.null(functional) || inherits(functional, "resample_functional")) return(functional)
-  if (!is.character(functional) || length(functional) == 0L || !all(functional %in% functional_names)) {
-    stop_input("functional", "must be a function, quantiles_of(), probability_of(), coefficients_of(), or among ",
-      paste(dQuote(functional_names, FALSE), collapse = ", "), ", not ", show_value(functional))
+  parts <- if (inherits(functional, "resample_functional")) list(functional) else as.list(functional)
+  if (length(parts) == 0L || !(is.character(functional) || is.list(functional))) refuse_functional(functional)
+  parts <- unlist(lapply(parts, function(part) {
+    if (inherits(part, "resample_functional")) return(list(part))
+    if (!is.character(part) || length(part) == 0L || !all(part %in% functional_names)) refuse_functional(part)
+    lapply(part, function(name) {
+      switch(name, quantile = quantiles_of(), tail_mean = tail_mean_of(), new_functional(name))
+    })
+  }), recursive = FALSE)
+  parts[!duplicated(parts)]
+}
+
+refuse_functional <- function(functional) {
+  if (is.function(functional)) {
+    stop_input("functional", "is a list with a function: give the function alone, which may return several values")
   }
-  unique(functional)
+  if (identical(functional, "regression")) {
+    stop_input("functional", "is \"regression\", which needs a formula: coefficients_of(y ~ x)")
+  }
+  stop_input("functional", "must be a function, quantiles_of(), probability_of(), tail_mean_of(), coefficients_of(), ",
+    "or among ", paste(dQuote(functional_names, FALSE), collapse = ", "), ", or a list of these, not ",
+    show_value(functional))
+}
+
+kinds_of <- function(functional) {
+  if (is.list(functional)) vapply(functional, `[[`, "", "kind") else character()
 }
 
 # Quantities of weighted data ---------------------------------------------------
 
 check_bootstrap_functional <- function(fit) {
-  functional <- fit$functional
+  if (is.function(fit$functional)) return(invisible())
   frame <- is.data.frame(fit$y)
   numeric <- if (frame) all(vapply(fit$y, is.numeric, NA)) else TRUE
-  if (is.function(functional)) return(invisible())
-  if (inherits(functional, "resample_functional") && functional$kind == "coefficients") {
-    if (!frame) stop_input("y", "must be a data frame for coefficients_of(), not ", show_value(fit$y))
-    return(invisible())
+  kinds <- if (is.null(fit$functional)) "mean" else kinds_of(fit$functional)
+  if ("coefficients" %in% kinds && !frame) {
+    stop_input("y", "must be a data frame for coefficients_of(), not ", show_value(fit$y))
   }
-  if (!numeric) {
+  if (!numeric && !all(kinds == "coefficients")) {
     stop_input("y", "has columns that are not numeric: give coefficients_of() or a function as `functional`")
   }
-  if (is.character(functional) && "correlation" %in% functional && NCOL(fit$y) < 2L) {
+  if ("correlation" %in% kinds && NCOL(fit$y) < 2L) {
     stop_input("functional", "is \"correlation\", which needs at least two columns")
   }
+}
+
+# A Gini coefficient compares amounts, which are not negative.
+check_gini <- function(y) {
+  if (min(y) < 0) stop_input("functional", "is \"gini\", which needs values of at least 0, not ", format(min(y)))
 }
 
 # The functional as a function of the weights alone.
 weighted_functional <- function(fit) {
   functional <- fit$functional
-  if (is.function(functional)) return(function(weight) functional(fit$y, weight))
-  if (inherits(functional, "resample_functional") && functional$kind == "coefficients") {
-    return(weighted_coefficients(fit$y, functional))
-  }
-  y <- as.matrix(fit$y)
+  if (is.function(functional)) return(function(weight) functional(fit$y, weights = weight))
+  if (is.null(functional)) functional <- list(new_functional("mean"))
+  parts <- lapply(functional, weighted_part, fit$y)
+  if (length(parts) == 1L) return(parts[[1L]])
+  function(weight) unlist(lapply(parts, function(part) part(weight)))
+}
+
+weighted_part <- function(part, y) {
+  if (part$kind == "coefficients") return(weighted_coefficients(y, part))
+  y <- as.matrix(y)
   storage.mode(y) <- "double"
-  if (is.null(functional)) functional <- "mean"
+  if (part$kind == "gini") check_gini(y)
   columns <- if (is.null(colnames(y))) seq_len(ncol(y)) else colnames(y)
   unnamed <- is.na(columns) | !nzchar(columns)
   columns[unnamed] <- which(unnamed)
   label <- function(what) if (ncol(y) == 1L) what else paste0(what, "[", columns, "]")
-  if (inherits(functional, "resample_functional")) return(weighted_distribution(y, functional, label))
-  order <- if ("median" %in% functional) apply(y, 2L, order)
-  pairs <- if ("correlation" %in% functional) which(upper.tri(diag(ncol(y))), arr.ind = TRUE)
-  function(weight) {
-    mean <- colSums(weight * y)
-    centred <- sweep(y, 2L, mean)
-    variance <- colSums(weight * centred^2)
-    unlist(lapply(functional, function(what) {
-      switch(what,
-        mean = stats::setNames(mean, label("mean")),
-        variance = stats::setNames(variance, label("variance")),
-        sd = stats::setNames(sqrt(variance), label("sd")),
-        median = stats::setNames(vapply(seq_len(ncol(y)), function(j) {
-          weighted_quantile(y[order[, j], j], weight[order[, j]], 0.5)
-        }, 0), label("median")),
-        correlation = {
-          value <- colSums(weight * centred[, pairs[, 1L], drop = FALSE] * centred[, pairs[, 2L], drop = FALSE])
-          value <- value / sqrt(variance[pairs[, 1L]] * variance[pairs[, 2L]])
-          stats::setNames(value, if (nrow(pairs) == 1L) "correlation" else {
-            paste0("correlation[", columns[pairs[, 1L]], ",", columns[pairs[, 2L]], "]")
-          })
-        }
-      )
-    }))
-  }
-}
-
-weighted_distribution <- function(y, functional, label) {
-  order <- apply(y, 2L, order)
-  dim(order) <- dim(y)
-  if (functional$kind == "quantiles") {
-    probs <- functional$probs
-    names <- unlist(lapply(quantile_names(probs), label))
-    return(function(weight) {
-      of_column <- function(j) weighted_quantile(y[order[, j], j], weight[order[, j]], probs)
-      value <- vapply(seq_len(ncol(y)), of_column, probs)
-      stats::setNames(as.vector(t(matrix(value, length(probs)))), names)
+  sorted <- if (part$kind %in% c("median", "quantiles", "tail_mean", "gini")) {
+    lapply(seq_len(ncol(y)), function(j) {
+      order <- order(y[, j])
+      list(order = order, y = y[order, j])
     })
   }
-  inside <- y >= functional$lower & y <= functional$upper
-  function(weight) stats::setNames(colSums(weight * inside), label("probability"))
+  # of(values, their weights) for each column, sorted.
+  by_column <- function(of) function(weight) unlist(lapply(sorted, function(column) of(column$y, weight[column$order])))
+  centred <- function(weight) sweep(y, 2L, colSums(weight * y))
+  one <- label(functional_label(part))
+  named <- function(of, names = one) function(weight) stats::setNames(of(weight), names)
+  switch(part$kind,
+    mean = named(function(weight) colSums(weight * y)),
+    variance = named(function(weight) colSums(weight * centred(weight)^2)),
+    sd = named(function(weight) sqrt(colSums(weight * centred(weight)^2))),
+    median = named(by_column(function(y, weight) weighted_quantile(y, weight, 0.5))),
+    tail_mean = named(by_column(function(y, weight) weighted_tail_mean(y, weight, part$prob))),
+    gini = named(by_column(weighted_gini)),
+    probability = {
+      inside <- y >= part$lower & y <= part$upper
+      named(function(weight) colSums(weight * inside))
+    },
+    quantiles = named(function(weight) {
+      value <- by_column(function(y, weight) weighted_quantile(y, weight, part$probs))(weight)
+      as.vector(t(matrix(value, length(part$probs))))
+    }, unlist(lapply(quantile_names(part$probs), label))),
+    correlation = {
+      pairs <- which(upper.tri(diag(ncol(y))), arr.ind = TRUE)
+      named(function(weight) {
+        centred <- centred(weight)
+        variance <- colSums(weight * centred^2)
+        value <- colSums(weight * centred[, pairs[, 1L], drop = FALSE] * centred[, pairs[, 2L], drop = FALSE])
+        value / sqrt(variance[pairs[, 1L]] * variance[pairs[, 2L]])
+      }, if (nrow(pairs) == 1L) "correlation" else {
+        paste0("correlation[", columns[pairs[, 1L]], ",", columns[pairs[, 2L]], "]")
+      })
+    }
+  )
 }
 
 # The least value whose cumulative weight reaches `probs`. `y` is sorted. The tolerance of 1e-14 covers the rounding of
@@ -147,6 +199,19 @@ weighted_distribution <- function(y, functional, label) {
 weighted_quantile <- function(y, weight, probs) {
   cumulative <- cumsum(weight)
   y[pmin(findInterval(probs - 1e-14, cumulative, left.open = TRUE) + 1L, length(y))]
+}
+
+# The mean of the share 1 - prob of largest values; the value at its edge counts with a part of its weight. `y` is
+# sorted.
+weighted_tail_mean <- function(y, weight, prob) {
+  cumulative <- cumsum(weight)
+  above <- pmin(weight, pmax(0, cumulative - prob))
+  sum(above * y) / sum(above)
+}
+
+# Half the mean difference of two values over the mean. `y` is sorted.
+weighted_gini <- function(y, weight) {
+  sum(weight * y * (2 * cumsum(weight) - weight - 1)) / sum(weight * y)
 }
 
 weighted_coefficients <- function(data, functional) {
@@ -246,64 +311,4 @@ quantile_coefficients <- function(x, y, weight, tau, start) {
     basis[[best[[1L]]]] <- ahead[[reached[[1L]]]]
   }
   stop("quantile coefficients were not found")
-}
-
-# Quantities of a distribution function on a grid ---------------------------------
-
-# `points` are sorted, and `cdf` is draws x points. Between two points the probability is spread evenly. The probability
-# beyond the first or last point counts as lying on that point.
-grid_functional <- function(points, cdf, functional) {
-  m <- length(points)
-  if (inherits(functional, "resample_functional")) {
-    return(switch(functional$kind,
-      quantiles = {
-        values <- t(apply(cdf, 1L, grid_quantiles, points = points, probs = functional$probs))
-        matrix(values, nrow(cdf), dimnames = list(NULL, quantile_names(functional$probs)))
-      },
-      probability = {
-        ends <- lapply(functional[c("lower", "upper")], rep_len, nrow(cdf))
-        grid_probability(points, cdf, ends$lower, ends$upper)
-      }
-    ))
-  }
-  low <- points[-m]
-  high <- points[-1L]
-  mass <- cdf[, -1L, drop = FALSE] - cdf[, -m, drop = FALSE]
-  moment <- function(first, between, last) {
-    # No matrix product: in some libraries its last bits depend on the number of resamples.
-    rowSums(mass * rep(between, each = nrow(mass))) + cdf[, 1L] * first + (1 - cdf[, m]) * last
-  }
-  mean <- moment(points[[1L]], (low + high) / 2, points[[m]])
-  about <- mean(range(points))
-  square <- moment((points[[1L]] - about)^2, ((low - about)^2 + (low - about) * (high - about) + (high - about)^2) / 3,
-    (points[[m]] - about)^2)
-  variance <- square - (mean - about)^2
-  columns <- lapply(functional, function(what) {
-    switch(what,
-      mean = mean,
-      variance = variance,
-      sd = sqrt(pmax(variance, 0)),
-      median = apply(cdf, 1L, grid_quantiles, points = points, probs = 0.5)
-    )
-  })
-  matrix(unlist(columns), nrow(cdf), dimnames = list(NULL, functional))
-}
-
-# `lower` and `upper` have a value for each row of `cdf`.
-grid_probability <- function(points, cdf, lower, upper) {
-  at <- function(value, r) {
-    if (is.infinite(value)) as.double(value > 0) else stats::approx(points, cdf[r, ], value, rule = 2)$y
-  }
-  cbind(probability = vapply(seq_len(nrow(cdf)), function(r) at(upper[[r]], r) - at(lower[[r]], r), 0))
-}
-
-grid_quantiles <- function(cdf, points, probs) {
-  cdf <- cummax(cdf)
-  at <- findInterval(probs, cdf, left.open = TRUE)
-  inner <- at > 0L & at < length(points)
-  value <- points[pmin(at + 1L, length(points))]
-  low <- at[inner]
-  share <- (probs[inner] - cdf[low]) / (cdf[low + 1L] - cdf[low])
-  value[inner] <- points[low] + share * (points[low + 1L] - points[low])
-  value
 }

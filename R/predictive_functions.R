@@ -79,25 +79,33 @@ quantity_names <- function(value) {
   if (length(value) == 1L) "value" else sprintf("value[%d]", seq_along(value))
 }
 
-# What a function is called with, by model.
+# The arguments that a function is called with by name. The data or the population come first, without a name.
 function_arguments <- list(
-  normal_mean = "the population", bayesian_bootstrap = c("the data", "the weights"),
-  pitman_yor = c("the values", "the weights"), gnedin = c("the values", "the weights"),
-  copula_density = c("the points", "the distribution function", "the density"),
-  copula_regression = c("the points", "the distribution function", "the density"),
-  copula_classification = c("the points", "the probabilities")
+  normal_mean = NULL, bayesian_bootstrap = "weights", pitman_yor = "weights", gnedin = "weights",
+  copula_density = c("points", "cdf", "density"), copula_regression = c("points", "cdf", "density"),
+  copula_classification = c("points", "probability")
 )
 
-# A function that cannot take these arguments is refused before it is called: R's own message would show our code.
+# Whoever takes weights as something else, as var() takes its second argument for data, gives numbers without meaning.
+# So arguments are given by name, and a function without these names is refused before it is called.
 check_function <- function(functional, model) {
-  given <- function_arguments[[model$kind]]
+  named <- function_arguments[[model$kind]]
   formals <- formals(args(functional))
-  if (is.null(args(functional)) || "..." %in% names(formals)) return(functional)
-  needed <- vapply(formals, function(default) is.symbol(default) && !nzchar(as.character(default)), NA)
-  count <- length(given)
-  if (length(formals) < count || sum(needed) > count) {
-    stop_input("functional", sprintf("must take %d argument%s: ", count, if (count > 1L) "s" else ""),
-      paste(given, collapse = ", "), sprintf("; it takes %d", length(formals)))
+  absent <- setdiff(named, names(formals))
+  if (length(absent)) {
+    stop_input("functional", sprintf("must have an argument `%s`: it is called as ", absent[[1L]]),
+      if (identical(named, "weights")) "functional(data, weights = )" else {
+        sprintf("functional(%s)", paste(named, "=", collapse = ", "))
+      }, if (identical(named, "weights")) sprintf(", and names such as %s are computed with weights",
+        paste(dQuote(functional_names[1:3], FALSE), collapse = ", ")))
+  }
+  others <- formals[!names(formals) %in% c(named, "...")]
+  first <- if (startsWith(model$kind, "copula")) 0L else 1L
+  if (first == 1L && length(formals) == length(named)) stop_input("functional", "must have an argument for the data")
+  needed <- vapply(others, function(default) is.symbol(default) && !nzchar(as.character(default)), NA)
+  if (sum(needed) > first) {
+    stop_input("functional", sprintf("needs the argument `%s`, which it is not given",
+      names(others)[needed][[first + 1L]]))
   }
   functional
 }

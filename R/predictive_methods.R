@@ -18,15 +18,18 @@ continue.martingale_posterior <- function(fit, more, backend = NULL, threads = N
 #' Summary of a martingale posterior
 #'
 #' `print()` shows the model, the horizon and how much of the variance the horizon leaves out. For copulas it says what
-#' the bandwidth does to the width of the posterior, and for a density how much of it lies beyond `points`. `summary()`
-#' adds a table of the quantities. `quantile()` gives quantiles of the draws.
+#' the bandwidth does to the width of the posterior. For a density it adds the scale, the point masses and how much of
+#' the distribution lies beyond `points`, and names quantities that tails decide of which the data show little. For a
+#' regression or classification it adds what the covariates do for the score. `summary()` has a table of the quantities,
+#' too. `quantile()` gives quantiles of the draws.
 #'
 #' @param object,x a fit from [predictive_resample()].
 #' @param probs probabilities.
 #' @param ... must be empty.
 #' @return `summary()` gives a list of class `summary.martingale_posterior`: `table` is a data frame of `quantity`,
 #'   `mean`, `sd` and the quantiles, `remaining` is the share of the variance that is left out, and `verdict`,
-#'   `bandwidth`, `beyond` and `missing` are the sentences that are printed (`NULL` if there is nothing to say).
+#'   `unsupported`, `scale`, `bandwidth`, `covariates`, `beyond` and `missing` are the sentences that are printed
+#'   (`NULL` if there is nothing to say).
 #'   `quantile()` gives a matrix, quantities x probabilities.
 #' @examples
 #' fit <- predictive_resample(precip, bayesian_bootstrap(),
@@ -47,7 +50,9 @@ summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...
   structure(
     list(
       words = resample_words(object), table = table, remaining = object$remaining, verdict = horizon_verdict(object),
-      bandwidth = bandwidth_verdict(object), beyond = points_verdict(object), missing = missing_verdict(object)
+      unsupported = unsupported_verdict(object), bandwidth = bandwidth_verdict(object), scale = scale_verdict(object),
+      covariates = covariates_verdict(object),
+      beyond = points_verdict(object), missing = missing_verdict(object)
     ),
     class = c("summary.martingale_posterior", "warpbayes")
   )
@@ -74,7 +79,8 @@ in_console.martingale_posterior <- function(x, ...) {
       format(stats::sd(x$draws[, j], na.rm = TRUE), digits = 3)))
   }
   if (ncol(x$draws) > length(shown)) cat(sprintf("and %d more quantities\n", ncol(x$draws) - length(shown)))
-  cat("", horizon_verdict(x), bandwidth_verdict(x), points_verdict(x), missing_verdict(x), sep = "\n")
+  cat("", horizon_verdict(x), unsupported_verdict(x), scale_verdict(x), bandwidth_verdict(x), covariates_verdict(x),
+    points_verdict(x), missing_verdict(x), sep = "\n")
 }
 
 in_console.summary.martingale_posterior <- function(x, ...) {
@@ -83,7 +89,7 @@ in_console.summary.martingale_posterior <- function(x, ...) {
   cat("\n")
   print(utils::head(x$table, 20L), digits = 4, row.names = FALSE)
   if (nrow(x$table) > 20L) cat(sprintf("and %d more quantities\n", nrow(x$table) - 20L))
-  cat("", x$verdict, x$bandwidth, x$beyond, x$missing, sep = "\n")
+  cat("", x$verdict, x$unsupported, x$scale, x$bandwidth, x$covariates, x$beyond, x$missing, sep = "\n")
 }
 
 check_summary_probs <- function(probs) {
@@ -200,18 +206,26 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, pr
   new <- prediction_points(object, newdata, type)
   found <- .Call(C_predictive_average, state_at(object, new$at, run))
   last <- ncol(found$conditional)
-  value <- function(conditional, gain, density) {
+  value <- function(conditional, gain, density, atoms) {
     if (type == "mean") {
       cut <- matrix(conditional, length(object$inner_at))
-      return(unname(drop(grid_functional(object$inner_at, t(cut), "mean"))))
+      return(unname(drop(grid_functional(object$inner_at, t(cut), list(new_functional("mean"))))))
     }
-    if (type %in% c("density", "log_density") && !object$data$binary) gain * density else conditional
+    if (type %in% c("density", "log_density") && !object$data$binary) {
+      return(gain * density * (if (is.null(atoms)) 1 else atoms$density))
+    }
+    drop(complete_cdf(object, rbind(conditional), drop(new$points), atoms))
   }
-  estimate <- value(found$conditional[, last], found$gain[, last], new$at$density)
+  predicted <- predicted_atoms(object)
+  estimate <- value(found$conditional[, last], found$gain[, last], new$at$density, predicted)
   if (type == "class") return(factor(object$classes[1L + (estimate > 0.5)], object$classes))
   if (type == "log_density") {
     return(if (object$data$binary) log(ifelse(new$outcome > 0.5, estimate, 1 - estimate)) else {
-      log(found$gain[, last]) + new$at$log_density
+      log_density <- log(found$gain[, last]) + new$at$log_density
+      if (is.null(predicted)) log_density else {
+        at <- match(drop(new$points), predicted$value)
+        ifelse(is.na(at), log_density + log(predicted$density), log(drop(predicted$weight))[at])
+      }
     })
   }
   table <- data.frame(estimate = estimate)
@@ -219,7 +233,8 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, pr
     state <- resamples_at(object, new$at, found, run)
     base <- base_densities(object, new$at)
     draws <- vapply(seq_len(object$count), function(r) {
-      value(state$conditional[, last, r], state$gain[, last, r], if (is.matrix(base)) base[, r] else base)
+      value(state$conditional[, last, r], state$gain[, last, r], if (is.matrix(base)) base[, r] else base,
+        atoms_of(object$atoms, r))
     }, numeric(length(estimate)))
     ends <- apply(matrix(draws, length(estimate)), 1L, stats::quantile, probs = sort(probs), names = FALSE)
     table$lower <- ends[1L, ]
@@ -235,9 +250,7 @@ prediction_points <- function(fit, newdata, type) {
     if (ncol(points) != ncol(fit$data$y)) {
       stop_input("newdata", sprintf("has %d columns; the data have %d", ncol(points), ncol(fit$data$y)))
     }
-    at <- density_points(fit, points)
-    at$log_density <- rowSums(stats::dnorm(at$y, log = TRUE)) - sum(log(fit$standard$scale))
-    return(list(at = at))
+    return(list(at = density_points(fit, points), points = points))
   }
   if (!is.null(newdata) && !is.data.frame(newdata)) {
     stop_input("newdata", "must be a data frame, not ", show_value(newdata))

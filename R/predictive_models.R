@@ -43,7 +43,7 @@ new_predictive_model <- function(kind, fields = list()) {
 #'     times the deviation s/sqrt(n). Without the tenth, intervals of the median are too narrow.
 #'   \item Each resample starts from the prediction with another location and scale. They are centred at the mean and
 #'     the standard deviation of the data, and have the variance that the steps do not give: up to s^2/(n - 1) for the
-#'     mean, and for the standard deviation what the kurtosis of the data says.
+#'     mean, and for the standard deviation 1.35 times what the kurtosis of the data says.
 #' }
 #' In 1,000 data sets from each of four laws (normal, gamma, bimodal, t with 5 degrees of freedom) with n = 20, 50 and
 #' 200, 90% intervals of mean, median and standard deviation covered 85 to 93%. With the published settings it was 0 to
@@ -52,6 +52,17 @@ new_predictive_model <- function(kind, fields = list()) {
 #' Regressions and classifications choose the `rho` of the response within \[0.7, 0.999\], and are otherwise as
 #' published. A density of several variables is not calibrated. `calibrate = FALSE` takes the published settings.
 #' `summary()` says in words what the bandwidth does to the width of the posterior.
+#'
+#' @section Scale and point masses:
+#' `copula_density()` of one variable predicts on a scale where its data look more like a normal law. The candidates are
+#' the data's own scale, one that shortens the empty space before far outliers, and asinh((y - centre)/width), which is
+#' straight about the centre and logarithmic in the tails. The one with the best prequential score is taken, if it wins
+#' by two units of log likelihood; `scale = "data"` takes the data's own. With `support` the data are first mapped to
+#' the line by a log or a logit. Densities, quantiles and all other quantities are in the units of the data.
+#'
+#' A value that is far more frequent than others, such as 0 in amounts, is a point mass. So is a value on a bound of
+#' `support`. Its probability has the law of Polya's urn, a beta distribution, and the density is that of the other
+#' values. `summary()` says in words what scale and which point masses were found.
 #'
 #' @section Bayesian bootstrap:
 #' `bayesian_bootstrap()` predicts that the next observation repeats an earlier one, each equally likely (Polya's urn).
@@ -72,6 +83,10 @@ new_predictive_model <- function(kind, fields = list()) {
 #'   data frame with the covariates; `NULL` takes the covariates of the data.
 #' @param at values of the response, in its units, where the distribution given each row of `points` is evaluated.
 #'   `NULL` takes 50 values that cover the data with a margin of one standard deviation.
+#' @param support ends of the values that are possible, for one variable, such as `c(0, Inf)` for amounts and `c(0, 1)`
+#'   for shares. `summary()` proposes them if all data are within and more than 1% of the prediction is not.
+#' @param scale `"auto"` chooses the scale of one variable: see the section on scales. `"data"` keeps the data's scale.
+#'   With `calibrate = FALSE` it is always kept.
 #' @param standardize whether to subtract the means and to divide columns by their standard deviations (with divisor
 #'   n) first. Without this, the data should look like draws from a standard normal distribution.
 #' @param calibrate whether to give posteriors the width that the data ask for: see the section on calibration.
@@ -135,9 +150,14 @@ check_prior <- function(prior, default) {
 #' @rdname predictive_models
 #' @export
 copula_density <- function(rho = NULL, points = NULL, standardize = TRUE, permutations = 10,
-                           bandwidths = c("one", "each"), calibrate = TRUE) {
+                           bandwidths = c("one", "each"), calibrate = TRUE, support = c(-Inf, Inf),
+                           scale = c("auto", "data")) {
   # The checks run here, not within new_predictive_model(), so that errors name the call of this function.
+  if (!is.numeric(support) || length(support) != 2L || anyNA(support) || support[[1L]] >= support[[2L]]) {
+    stop_input("support", "must be two numbers, the first the smaller, not ", show_value(support))
+  }
   fields <- list(
+    support = as.double(support), scale = check_choice(scale, "scale", c("auto", "data")),
     rho = check_rho(rho, "rho"), points = without_integer64(points),
     standardize = check_flag(standardize, "standardize"),
     permutations = check_count(permutations, "permutations", min = 0, max = 1e4),

@@ -80,36 +80,45 @@ normal_variance <- function(fit) {
 normal_mean_quantities <- function(fit, run) {
   functional <- fit$functional
   if (is.function(functional)) return(population_quantities(fit, functional, run))
-  if (inherits(functional, "resample_functional")) {
-    if (functional$kind == "coefficients") {
-      stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function")
-    }
-    return(population_quantities(fit, population_functional(functional), run))
-  }
   quantities <- cbind(mean = fit$state$mean)
   if (!is.null(fit$state$scale)) quantities <- cbind(quantities, variance = normal_variance(fit))
   if (is.null(functional)) return(quantities)
-  if ("sd" %in% functional && !is.null(fit$state$scale)) {
-    quantities <- cbind(quantities, sd = sqrt(quantities[, "variance"]))
+  kinds <- kinds_of(functional)
+  if (any(kinds %in% c("coefficients", "correlation"))) {
+    stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function")
   }
-  absent <- setdiff(functional, c(colnames(quantities), "median"))
-  if (length(absent)) {
-    stop_input("functional", "is ", dQuote(absent[[1L]], FALSE), ": this model has ",
-      paste(dQuote(colnames(quantities), FALSE), collapse = " and "),
-      "; a function of the population can compute others")
+  if (any(kinds %in% c("variance", "sd")) && is.null(fit$state$scale)) {
+    stop_input("functional", "is ", dQuote(intersect(kinds, c("variance", "sd"))[[1L]], FALSE),
+      ": this model has \"mean\"; a function of the population can compute others")
   }
-  if ("median" %in% functional) {
-    quantities <- cbind(quantities, population_quantities(fit, function(y) c(median = stats::median(y)), run))
+  if ("sd" %in% kinds) quantities <- cbind(quantities, sd = sqrt(quantities[, "variance"]))
+  own <- kinds %in% colnames(quantities)
+  if (!all(own)) {
+    of <- lapply(functional[!own], population_functional)
+    population <- population_quantities(fit, function(y) unlist(lapply(of, function(part) part(y))), run)
+    quantities <- cbind(quantities, population)
   }
-  quantities[, functional, drop = FALSE]
+  names <- unlist(lapply(functional, function(part) {
+    if (part$kind == "quantiles") quantile_names(part$probs) else functional_label(part)
+  }))
+  quantities[, match(names, colnames(quantities)), drop = FALSE]
 }
 
-population_functional <- function(functional) {
-  if (functional$kind == "probability") {
-    return(function(y) c(probability = mean(y >= functional$lower & y <= functional$upper)))
-  }
-  names <- quantile_names(functional$probs)
-  function(y) stats::setNames(stats::quantile(y, functional$probs, names = FALSE, type = 1L), names)
+population_functional <- function(part) {
+  label <- functional_label(part)
+  equal <- function(y) rep(1 / length(y), length(y))
+  switch(part$kind,
+    median = function(y) c(median = stats::median(y)),
+    probability = function(y) c(probability = mean(y >= part$lower & y <= part$upper)),
+    quantiles = function(y) {
+      stats::setNames(stats::quantile(y, part$probs, names = FALSE, type = 1L), quantile_names(part$probs))
+    },
+    tail_mean = function(y) stats::setNames(weighted_tail_mean(sort(y), equal(y), part$prob), label),
+    gini = function(y) {
+      check_gini(y)
+      c(gini = weighted_gini(sort(y), equal(y)))
+    }
+  )
 }
 
 # Computes a functional of whole populations, for a few resamples at a time. The values that a resample drew follow from

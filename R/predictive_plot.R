@@ -11,8 +11,12 @@
 #'   \item A classification with one numeric covariate: the probability of the second class with a band, and the data.
 #'   \item A classification with two numeric covariates: the probability of the second class, the contour at one half
 #'     of each resample, and the data.
+#'   \item Other regressions and classifications: a curve of means, or probabilities, for each covariate with the others
+#'     at their medians or most frequent levels. They are predicted anew ([predict.martingale_posterior()]), which takes
+#'     time.
 #'   \item Everything else: histograms of the quantities.
 #' }
+#' Several panels go into the layout that `par(mfrow = )` has set, if there is one.
 #'
 #' @param x a fit from [predictive_resample()].
 #' @param type `"model"` for the picture above; `"draws"` for histograms; `"trajectories"` for the paths of the
@@ -34,7 +38,14 @@ plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectorie
   check_title(main)
   check_parts(x, "x")
   type <- check_choice(type, "type", c("model", "draws", "trajectories"))
-  paint_picture(resample_picture(x, type, probs, paths, main))
+  picture <- resample_picture(x, type, probs, paths, main)
+  # Panels go into a layout of the user, one after the other.
+  if (prod(graphics::par("mfrow")) == 1L) paint_picture(picture) else {
+    for (one in picture$panels) {
+      title <- if (length(picture$panels) == 1L) picture$main
+      paint_picture(picture(list(one), title, picture$xlab, picture$ylab, caption = picture$caption, plain = TRUE))
+    }
+  }
   invisible(x)
 }
 
@@ -69,6 +80,8 @@ resample_picture <- function(x, type, probs, paths, main) {
     probability_picture(x, probs, main)
   } else if (model == "copula_classification" && numeric_points(2L)) {
     boundary_picture(x, paths, main)
+  } else if (model %in% c("copula_regression", "copula_classification") && length(x$points) > 1L) {
+    effects_picture(x, probs, main)
   } else {
     histogram_picture(x, main)
   }
@@ -128,26 +141,32 @@ pointwise <- function(draws, probs) {
 }
 
 # A line with a band, and the data as points or as rugs at the `bottom` and the `top`.
-band_picture <- function(main, x, band, line, xlim, ylim, xlab, ylab, points = NULL, bottom = NULL, top = NULL) {
+band_picture <- function(main, x, band, line, xlim, ylim, xlab, ylab, points = NULL, bottom = NULL, top = NULL,
+                         caption = NULL) {
   picture(list(panel(around(xlim), ylim, list(
     layer("points", x = points$x, y = points$y, pch = 16, size = 0.6, colour = "grey50"),
     layer("ribbon", x = x, ymin = band[1L, ], ymax = band[2L, ], fill = shade(bar_colour, 0.3)),
     layer("lines", x = x, y = line, width = 2), layer("rug", x = bottom), layer("rug", x = top, side = 3L)
-  ))), main, xlab, ylab, plain = TRUE)
+  ))), main, xlab, ylab, caption = caption, plain = TRUE)
 }
 
 density_picture <- function(fit, probs, main) {
   order <- order(fit$points)
   band <- pointwise(fit$density[, order, drop = FALSE], probs)
+  # What the density leaves out.
+  atoms <- predicted_atoms(fit)
+  caption <- if (!is.null(atoms)) {
+    paste(sprintf("P(%s) = %s", format(atoms$value, trim = TRUE), figure(drop(atoms$weight))), collapse = ", ")
+  }
   band_picture(main, fit$points[order], band, fit$density0[order], range(fit$points),
-    c(0, 1.04 * max(band, fit$density0)), "value", "density",
-    bottom = as.vector(fit$data$y) * fit$standard$scale + fit$standard$center)
+    c(0, 1.04 * max(band, fit$density0)), "value", "density", caption = caption,
+    bottom = from_scale(fit$scale, as.vector(fit$data$y) * fit$standard$scale + fit$standard$center))
 }
 
 curve_picture <- function(fit, probs, main) {
   order <- order(fit$points[[1L]])
   x <- fit$points[[1L]][order]
-  band <- pointwise(regression_quantities(fit, "mean")[, order, drop = FALSE], probs)
+  band <- pointwise(regression_quantities(fit, list(new_functional("mean")))[, order, drop = FALSE], probs)
   data_x <- fit$data$x[, 1L] * fit$standard_x$scale + fit$standard_x$center
   data_y <- fit$data$y[, 1L] * fit$standard$scale + fit$standard$center
   band_picture(main, x, band, fit$mean0[order], c(data_x, x), around(c(data_y, band)), names(fit$points),
@@ -161,6 +180,46 @@ probability_picture <- function(fit, probs, main) {
     fit$probability0[order], fit$points[[1L]], c(-0.04, 1.04), names(fit$points),
     sprintf("probability of %s", fit$classes[[2L]]), bottom = data_x[fit$data$y < 0.5],
     top = data_x[fit$data$y > 0.5])
+}
+
+# A curve for each of at most nine covariates. The other ones stay at the medians, or the most frequent levels, of the
+# points.
+effects_picture <- function(fit, probs, main) {
+  shown <- utils::head(names(fit$points), 9L)
+  usual <- fit$points[1L, , drop = FALSE]
+  usual[] <- lapply(fit$points, function(column) {
+    if (is.numeric(column)) stats::median(column) else {
+      column[[match(names(which.max(table(as.character(column)))), as.character(column))]]
+    }
+  })
+  values <- lapply(fit$points[shown], function(column) {
+    if (is.numeric(column)) unique(seq(min(column), max(column), length.out = 15L)) else {
+      column[!duplicated(as.character(column))]
+    }
+  })
+  rows <- rep(seq_along(shown), lengths(values))
+  new <- usual[rep(1L, length(rows)), , drop = FALSE]
+  for (j in seq_along(shown)) new[rows == j, shown[[j]]] <- values[[j]]
+  found <- stats::predict(fit, new, if (fit$data$binary) "probability" else "mean", probs, fit$backend, fit$threads)
+  ylim <- if (fit$data$binary) c(-0.04, 1.04) else around(as.matrix(found))
+  panels <- lapply(seq_along(shown), function(j) {
+    at <- values[[j]]
+    mean <- found[rows == j, ]
+    if (is.numeric(at)) {
+      return(panel(around(at), ylim, list(
+        layer("ribbon", x = at, ymin = mean$lower, ymax = mean$upper, fill = shade(bar_colour, 0.3)),
+        layer("lines", x = at, y = mean$estimate, width = 2)), title = shown[[j]]))
+    }
+    place <- seq_along(at)
+    panel(c(0.5, length(at) + 0.5), ylim, list(
+      layer("segments", x = place, y = mean$lower, xend = place, yend = mean$upper, colour = bar_colour, width = 3),
+      layer("points", x = place, y = mean$estimate, fill = "white")),
+    x = list(at = place, labels = as.character(at)), title = shown[[j]])
+  })
+  response <- if (fit$data$binary) sprintf("probability of %s", fit$classes[[2L]]) else {
+    deparse1(fit$model$formula[[2L]])
+  }
+  picture(panels, main, NULL, response, caption = "Other covariates at their medians or most frequent levels")
 }
 
 # The probability of the second class. Points on a rectangular grid are drawn as tiles with contours, and scattered

@@ -31,12 +31,15 @@
 #' drawn at once, and do not count.
 #'
 #' @section Functions:
-#' A function as `functional` is called once for each resample, with these arguments:
+#' A function as `functional` is called once for each resample. It needs an argument for each of these names, in any
+#' order, and is refused without them: functions such as [stats::var()] take a second argument for something else.
 #' \describe{
-#'   \item{[normal_mean()]}{the whole population: the data and the `horizon` values drawn after them.}
-#'   \item{[bayesian_bootstrap()]}{the data (rows, for a matrix or data frame) and their weights, which sum to 1.}
-#'   \item{[copula_density()], [copula_regression()]}{`points`, and vectors `cdf` and `density` at these points.}
-#'   \item{[copula_classification()]}{`points` and a vector of probabilities.}
+#'   \item{[bayesian_bootstrap()] and urns}{`functional(data, weights = )`: the data (rows, for a matrix or data frame)
+#'     and their weights, which sum to 1.}
+#'   \item{[normal_mean()]}{`functional(population)`: the data and the `horizon` values drawn after them.}
+#'   \item{[copula_density()], [copula_regression()]}{`functional(points =, cdf =, density =)`: vectors of the
+#'     distribution function and the density at the points.}
+#'   \item{[copula_classification()]}{`functional(points =, probability =)`.}
 #' }
 #'
 #' @param y the data. A numeric vector; for [copula_density()] and [bayesian_bootstrap()] also a numeric matrix or
@@ -46,8 +49,10 @@
 #'   [bayesian_bootstrap()] also takes `Inf`, which is its `"auto"`.
 #' @param draws number of resamples.
 #' @param functional what to compute from each resample: `NULL` for the model's own quantities; names among `"mean"`,
-#'   `"variance"`, `"sd"`, `"median"` and `"correlation"`; [quantiles_of()], [probability_of()], [coefficients_of()]; or
-#'   a function that returns a numeric vector of the same length for each resample (see the section on functions).
+#'   `"variance"`, `"sd"`, `"median"`, `"quantile"` (the quartiles), `"tail_mean"` (of the largest 5%), `"gini"` and
+#'   `"correlation"`; [quantiles_of()], [probability_of()], [tail_mean_of()], [coefficients_of()]; a list of several of
+#'   these; or a function that returns a numeric vector of the same length for each resample (see the section on
+#'   functions). Variances have no divisor n - 1: they are those of the population.
 #'   Copula models compute these quantities from the whole distribution, whatever the `points` are. For [normal_mean()]
 #'   the mean and an unknown variance are parameters of the model; median, quantiles and probabilities describe the
 #'   population: the data and the `horizon` values drawn after them.
@@ -70,6 +75,8 @@
 #'   \item{`calibration`}{for a density of one variable: `width`, the posterior deviation of the mean over s/sqrt(n);
 #'     `most`, the c of the section on calibration of [predictive_models]; and, of the standardised data, each
 #'     resample's `shift` and `stretch` about `center`.}
+#'   \item{`scale`, `atoms`}{for a density of one variable: its scale, and the `value` and `count` of point masses with
+#'     their probabilities in each resample (`weight`, and that of the other values, `density`).}
 #'   \item{`orders`}{for each order of the data its `score`, and `cdf` and `density` (or `probability`) at the points.}
 #'   \item{`horizon`, `n`, `remaining`}{steps done, number of observations, and the share of the variance that is left
 #'     out.}
@@ -209,7 +216,8 @@ advance_resamples <- function(fit, steps, run, progress) {
 sizes_of_parts <- function(fit) {
   size_of <- function(part) if (is.list(part)) lapply(part, size_of) else list(typeof(part), length(part), dim(part))
   read <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score", "inner",
-    "calibration", "response_at", "inner_at", "all_at", "standard", "standard_x", "frame", "trajectories", "times",
+    "calibration", "scale", "atoms", "response_at", "inner_at", "all_at", "standard", "standard_x", "frame",
+    "trajectories", "times",
     "cdf", "density", "probability")
   sizes <- size_of(unclass(fit)[read])
   values <- c(unclass(fit)[c("n", "count", "horizon", "every")], list(binary = fit$data$binary, kind = fit$model$kind))
@@ -286,7 +294,7 @@ share_left <- function(fit, horizon) {
     normal_mean = fit$start$weight / (fit$start$weight + horizon),
     bayesian_bootstrap = if (is.infinite(horizon)) 0 else fit$n / (fit$n + horizon),
     pitman_yor = , gnedin = 0,
-    copula_tail(fit$n + horizon, most_of(fit)) / copula_tail(fit$n, most_of(fit))
+    copula_tail(nrow(fit$data$y) + horizon, most_of(fit)) / copula_tail(nrow(fit$data$y), most_of(fit))
   )
 }
 
@@ -313,7 +321,7 @@ remaining_share <- function(fit) {
   if (!any(inside)) return(known)
   u <- inner_cdf(fit)[, inside, drop = FALSE]
   spread <- both_below(stats::qnorm(pmin(pmax(u, 1e-6), 1 - 1e-6)), fit$rho^2) - u^2
-  left <- colMeans(spread) * copula_tail(fit$n + fit$horizon, most_of(fit))
+  left <- colMeans(spread) * copula_tail(nrow(fit$data$y) + fit$horizon, most_of(fit))
   mean(left / (left + apply(u, 2L, stats::var)))
 }
 

@@ -71,13 +71,12 @@ invert_cdf <- function(points, cdf, u) {
 }
 
 simulate_density <- function(fit, r) {
-  rows <- -seq_len(nrow(fit$at$y))
-  y <- invert_cdf(fit$inner$y, fit$state$conditional[rows, 1L, r], stats::runif(fit$n))
-  if (is_placed(fit)) {
-    place <- fit$calibration
-    y <- place$center + place$shift[[r]] + place$stretch[[r]] * (y - place$center)
-  }
-  fit$standard$center + fit$standard$scale * y
+  one <- fit
+  one$count <- 1L
+  one$state$conditional <- fit$state$conditional[, , r, drop = FALSE]
+  if (is_placed(fit)) one$calibration[c("shift", "stretch")] <- lapply(fit$calibration[c("shift", "stretch")], `[`, r)
+  grid <- grid_with_atoms(atoms_of(fit$atoms, r), inner_places(one), inner_cdf(one))
+  invert_cdf(drop(grid$points), drop(grid$cdf), stats::runif(fit$n))
 }
 
 simulate_regression <- function(fit, r) {

@@ -33,7 +33,7 @@ has_base <- function(model) {
 #'
 #' Each resample draws K from its law given the data. Then the masses of the K types are drawn: they are Dirichlet, with
 #' \eqn{n_j + 1} for a value seen and 1 for a new one. A function as `functional` is called with K values, so that
-#' `function(y, weight) length(y)` gives the posterior of the number of types. At most 2,000 new values are drawn. If K
+#' `function(y, weights) length(y)` gives the posterior of the number of types. At most 2,000 new values are drawn. If K
 #' asks for more, each of the 2,000 stands for equally many types, and together they have the mass of all. That happens
 #' if nearly all data are distinct, which speaks for infinitely many types: then take `pitman_yor()`.
 #'
@@ -60,7 +60,7 @@ has_base <- function(model) {
 #'
 #' # How many types are there, after 10 observations of 4 types?
 #' types <- predictive_resample(c(1, 1, 1, 1, 2, 2, 2, 3, 3, 4), gnedin(0.5, qnorm),
-#'   functional = function(y, weight) c(types = length(y)), draws = 200, seed = 1, threads = 2
+#'   functional = function(y, weights) c(types = length(y)), draws = 200, seed = 1, threads = 2
 #' )
 #' quantile(types)
 #' @name pitman_yor

@@ -53,6 +53,7 @@ result_words <- list(
   differential_abundance = c("comparisons of groups", "summary(), as.data.frame() or `x$draws`"),
   bayes_logit = c("fits of bayes_logit()", "summary(), coef(), as.matrix() or tidy() of package generics"),
   topic_model = c("fits of topic_model()", "summary(), top_terms(), predict(), `x$phi` or `x$theta`"),
+  topic_effects = c("tables of effects", "the columns of the table"),
   topic_comparison = c("comparisons of topic models", "summary(), `x$table`, or x[[20]], the fit with 20 topics"),
   martingale_posterior = c("martingale posteriors", "summary(), quantile(), as.matrix() or tidy() of package generics"),
   pmf = c("distributions", "mean(), quantile(), dpmf() or as.data.frame()"),
@@ -62,6 +63,7 @@ result_words <- list(
   predictive_model = c("predictive models", "predictive_resample(), which fits them"),
   type_proportions = c("tables of proportions", "the columns of the table, or tidy() of package generics"),
   type_differences = c("tables of differences", "the columns of the table, or tidy() of package generics"),
+  differential_state = c("tables of changes", "the columns of the table, or tidy() of package generics"),
   perplexity = c("perplexities", "as.numeric(), which gives the number"),
   warpbayes = c("such results of warpbayes", "print(), or the parts that names() lists")
 )
@@ -173,7 +175,7 @@ as.character.warpbayes <- toString.warpbayes
   }
   # With the methods of data frames themselves, R finds one method for a table and another data frame.
   for (group in c("Math", "Ops", "Summary")) {
-    for (class in c("type_proportions", "type_differences")) {
+    for (class in c("type_proportions", "type_differences", "topic_effects", "differential_state")) {
       registerS3method(group, class, get(paste0(group, ".data.frame"), baseenv()), envir = baseenv())
     }
   }

@@ -228,10 +228,15 @@ lengthened_code <- function(fit, defaults) {
   iter <- given("iter")
   warmup <- given("warmup")
   if (is.na(warmup) && !"warmup" %in% names(fit$call)) warmup <- floor(iter / 2)
+  # The averages of a topic model cannot be cut afterwards.
+  topics <- inherits(fit, "topic_model")
   c(
-    if (isTRUE(fit$iter > iter)) sprintf("fit <- continue(fit, %.0f)", fit$iter - iter),
+    if (isTRUE(fit$iter > iter)) {
+      paste0(sprintf("fit <- continue(fit, %.0f", fit$iter - iter),
+        if (topics) sprintf(", warmup = %.0f", fit$warmup), ")")
+    },
     if (isTRUE(fit$iter < iter)) sprintf("# This fit was interrupted after %s.", count_words(fit$iter, "sweep")),
-    if (isTRUE(fit$warmup > warmup)) sprintf("fit <- drop_warmup(fit, %.0f)", fit$warmup - warmup)
+    if (!topics && isTRUE(fit$warmup > warmup)) sprintf("fit <- drop_warmup(fit, %.0f)", fit$warmup - warmup)
   )
 }
 

@@ -29,7 +29,7 @@
 #' *Cell types:* [cell_types()], [how they are found][cell_types_method], [plot][plot.cell_types()],
 #' [predict][predict.cell_types()], [type_names()], [join_types()], [add_types()]. Between samples:
 #' [type_proportions()] and its [plot][plot.type_proportions()], [differential_abundance()] and its
-#' [summary][summary.differential_abundance()].
+#' [summary][summary.differential_abundance()], [differential_state()].
 #'
 #' *Regressions:* [bayes_logit()], [logit_prior()], [grouping_terms]. Methods: [summary][summary.bayes_logit()],
 #' [plot][plot.bayes_logit()], [predict][predict.bayes_logit()], [posterior_predict][posterior_predict.bayes_logit()],
@@ -40,7 +40,7 @@
 #' [users of topicmodels and text2vec][topic_model_peers], [compare_topics()].
 #' Methods: [print][print.topic_model()], [plot][plot.topic_model()], [top_terms()], [topic_names()], [coherence()],
 #' [perplexity()], [predict][predict.topic_model()], [add_documents()], [relabel][relabel.topic_model()],
-#' [tidy][tidy.topic_model()].
+#' [topic_stability()], [topic_effects()], [top_documents()], [term_counts()], [tidy][tidy.topic_model()].
 #'
 #' *Posteriors without a likelihood:* [predictive_resample()], [models][predictive_models], [pitman_yor()],
 #' [quantiles_of()]. Methods: [summary][summary.martingale_posterior()], [plot][plot.martingale_posterior()],

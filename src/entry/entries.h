@@ -1,7 +1,7 @@
 /* Every entry of the package: its name and how many arguments it has. entry/entry.h includes this list to declare
  * wb_entry_<name>(), and init.c to register it as <name>, which R code calls C_<name>. The definition does not compile
  * if it has another number of arguments. */
-ENTRY(abundance_run, 8)
+ENTRY(abundance_run, 9)
 ENTRY(assignment_solve, 1)
 ENTRY(backend_abi, 0)
 ENTRY(backend_options, 0)

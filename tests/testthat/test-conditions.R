@@ -80,7 +80,8 @@ test_that("errors of fits name the call that the user made", {
     expect_identical(call_of(generics::tidy(topics, matrix = 4), values), quote(tidy(topics, matrix = 4)))
   }
   expect_identical(
-    call_of(predictive_resample(1:9, bayesian_bootstrap(), functional = function(y, w) "a", draws = 4, seed = 1))[[1L]],
+    call_of(predictive_resample(1:9, bayesian_bootstrap(), draws = 4, seed = 1,
+      functional = function(y, weights) "a"))[[1L]],
     quote(predictive_resample)
   )
   skip_if_not_installed("emmeans")

@@ -509,18 +509,18 @@ predictive_cases <- alist(
   "bayesian bootstrap" = {
     y <- known_integers(40, 100, 1)
     lapply(c(Inf, 25), function(horizon) {
-      resample(y, bayesian_bootstrap(), functional = function(y, weight) weight, horizon = horizon)$draws
+      resample(y, bayesian_bootstrap(), functional = function(y, weights) weights, horizon = horizon)$draws
     })
   },
   "Dirichlet and Pitman-Yor processes" = {
     y <- known_integers(40, 20, 1) + 0
     lapply(list(dirichlet_process(2, identity), pitman_yor(0.5, 0.25, identity)), function(model) {
-      resample(y, model, functional = function(y, weight) c(y[1:12], weight[1:30]), horizon = Inf)$draws
+      resample(y, model, functional = function(y, weights) c(y[1:12], weights[1:30]), horizon = Inf)$draws
     })
   },
   "Gnedin's urn" = {
     lapply(list(known_integers(40, 20, 1) + 0, 1:12), function(y) {
-      resample(y, gnedin(0.75, identity), functional = function(y, weight) c(length(y), y[2:13], weight[1:12]),
+      resample(y, gnedin(0.75, identity), functional = function(y, weights) c(length(y), y[2:13], weights[1:12]),
         horizon = Inf)$draws
     })
   },

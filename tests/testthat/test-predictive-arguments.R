@@ -177,15 +177,28 @@ test_that("quantities of a grid are right for a known distribution", {
   # A standard normal law.
   points <- seq(-8, 8, length.out = 4001)
   fit <- list(cdf = rbind(pnorm(points)))
-  value <- grid_functional(points, fit$cdf, c("mean", "variance", "sd", "median"))
+  of <- function(functional) grid_functional(points, fit$cdf, check_functional(functional, copula_density()))
+  value <- of(c("mean", "variance", "sd", "median"))
   expect_equal(unname(value[1, ]), c(0, 1, 1, 0), tolerance = 1e-5)
-  expect_equal(unname(grid_functional(points, fit$cdf, quantiles_of(c(0.1, 0.9)))[1, ]),
-    qnorm(c(0.1, 0.9)), tolerance = 1e-5
-  )
-  expect_equal(unname(grid_functional(points, fit$cdf, probability_of(-1, 2))[1, ]),
-    pnorm(2) - pnorm(-1), tolerance = 1e-6
-  )
-  expect_equal(unname(grid_functional(points, fit$cdf, probability_of(-Inf, Inf))[1, ]), 1)
+  expect_equal(unname(of(quantiles_of(c(0.1, 0.9)))[1, ]), qnorm(c(0.1, 0.9)), tolerance = 1e-5)
+  expect_equal(unname(of(probability_of(-1, 2))[1, ]), pnorm(2) - pnorm(-1), tolerance = 1e-6)
+  expect_equal(unname(of(probability_of(-Inf, Inf))[1, ]), 1)
+  # The mean of a normal tail is its density over its probability.
+  expect_equal(of(list("tail_mean", tail_mean_of(0.3)))[1, ],
+    c(tail_mean95 = dnorm(qnorm(0.95)) / 0.05, tail_mean30 = dnorm(qnorm(0.3)) / 0.7), tolerance = 1e-5)
+  # The Gini coefficient of an exponential law is 1/2.
+  at <- qexp(seq(0, 1 - 1e-9, length.out = 20001))
+  expect_equal(grid_functional(at, rbind(pexp(at)), list(new_functional("gini")))[[1]], 0.5, tolerance = 1e-3)
+  # Each draw may have its own points, and a repeated point is an atom.
+  points <- rbind(c(0, 0, 1, 2), c(0, 1, 1, 3))
+  cdf <- rbind(c(0, 0.4, 0.7, 1), c(0, 0.2, 0.8, 1))
+  value <- grid_functional(points, cdf, check_functional(list("mean", "sd", quantiles_of(c(0.3, 0.75)),
+    probability_of(0, 1), probability_of(1, 2), tail_mean_of(0.6)), copula_density()))
+  expect_equal(unname(value[, 1]), c(0.3 * 0.5 + 0.3 * 1.5, 0.2 * 0.5 + 0.6 + 0.2 * 2))
+  expect_equal(unname(value[, 2]^2 + value[, 1]^2), c(0.3 / 3 + 0.3 * 7 / 3, 0.2 / 3 + 0.6 + 0.2 * 13 / 3))
+  expect_equal(unname(value[, 3:4]), rbind(c(0, 1 + 1 / 6), c(1, 1)))
+  expect_equal(unname(value[, 5:6]), rbind(c(0.7, 0.3), c(0.8, 0.7)))
+  expect_equal(unname(value[, 7]), c((0.1 * 5 / 6 + 0.3 * 1.5) / 0.4, (0.2 + 0.2 * 2) / 0.4))
 })
 
 test_that("results that are too large are refused before they are computed", {
@@ -276,6 +289,24 @@ test_that("every plot works", {
     expect_identical(plot(fit), fit)
     expect_identical(plot(fit, "draws"), fit)
   }
+  # Panels follow the user's layout.
+  graphics::par(mfrow = c(2, 3))
+  expect_identical(plot(fits[[4]], "draws"), fits[[4]])
+  expect_identical(graphics::par("mfrow"), c(2L, 3L))
+  plot(fits[[1]])
+  expect_identical(graphics::par("mfrow"), c(2L, 3L))
+  graphics::par(mfrow = c(1, 1))
+  # Two covariates have two curves, at the medians of each other.
+  effects <- resample_picture(fits[[7]], "model", c(0.05, 0.95), 9, NULL)
+  expect_identical(vapply(effects$panels, `[[`, "", "title"), c("x", "z"))
+  line <- effects$panels[[2]]$layers[[2]]$data
+  expect_equal(line$y, predict(fits[[7]], data.frame(x = 3.5, z = line$x), probs = NULL)$estimate)
+  frame$f <- factor(c("u", "v", "v", "u", "v", "u"))
+  mixed <- quick(frame, copula_classification(class ~ x + f, rho = 0.5, rho_x = 0.5))
+  expect_identical(plot(mixed), mixed)
+  expect_identical(resample_picture(mixed, "model", c(0.05, 0.95), 9, NULL)$panels[[2]]$x$labels, c("u", "v"))
+  zeros <- quick(c(rep(0, 6), y), copula_density(0.5))
+  expect_identical(resample_picture(zeros, "model", c(0.05, 0.95), 9, NULL)$caption, "P(0) = 0.5")
   kept <- quick(y, copula_density(0.5), trajectories = 3)
   expect_identical(plot(kept, "trajectories"), kept)
   expect_identical(plot(fits[[1]], "trajectories"), fits[[1]])

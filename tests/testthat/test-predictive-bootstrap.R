@@ -3,7 +3,7 @@
 test_that("weights have the uniform Dirichlet law", {
   # Each of three weights is beta(1, 2). False alarms 1e-6.
   draws <- if (on_cuda()) 300 else 1e4
-  fit <- predictive_resample(c(1, 2, 3), bayesian_bootstrap(), draws = draws, functional = function(y, weight) weight,
+  fit <- predictive_resample(c(1, 2, 3), bayesian_bootstrap(), draws = draws, functional = function(y, weights) weights,
     seed = 1, threads = 2
   )
   expect_equal(unname(rowSums(fit$draws)), rep(1, draws))
@@ -20,7 +20,7 @@ test_that("with a finite horizon the weights have the law of Polya's urn", {
   expect_mean(fit$draws[, "mean"], mean(y))
   # The variance of the mean is s^2/(n + 1) N/(n + N), as for any martingale of this urn.
   expect_mean((fit$draws[, "mean"] - mean(y))^2, mean((y - mean(y))^2) / 6 * 20 / 25)
-  counts <- predictive_resample(y, bayesian_bootstrap(), 20, draws = 50, functional = function(y, weight) weight * 25,
+  counts <- predictive_resample(y, bayesian_bootstrap(), 20, draws = 50, functional = function(y, weights) weights * 25,
     seed = 1
   )
   expect_equal(counts$draws, round(counts$draws))
@@ -33,7 +33,7 @@ test_that("with a finite horizon the weights have the law of Polya's urn", {
 test_that("built-in quantities agree with plain R", {
   x <- as.matrix(mtcars[1:12, c("mpg", "wt", "hp")])
   all <- predictive_resample(x, bayesian_bootstrap(), draws = 5, seed = 4,
-    functional = function(y, weight) weight
+    functional = function(y, weights) weights
   )$draws
   fit <- predictive_resample(x, bayesian_bootstrap(), draws = 5, seed = 4,
     functional = c("mean", "sd", "variance", "median", "correlation")
@@ -61,11 +61,68 @@ test_that("built-in quantities agree with plain R", {
   expect_equal(unname(quantiles$draws[1, c(1, 3)]), range(x[, 1]))
 })
 
+test_that("several quantities of weighted data are computed at once, and none means something else", {
+  y <- c(3, 1, 4, 1, 5, 9, 2, 6)
+  draws <- function(functional, y, model = bayesian_bootstrap()) {
+    predictive_resample(y, model, draws = 5, seed = 4, functional = functional)$draws
+  }
+  weights <- draws(function(weights, y) weights, y)
+  expect_identical(weights, draws(function(y, weights) weights, y))
+  several <- draws(list("mean", quantiles_of(c(0.1, 0.9)), "gini", tail_mean_of(0.6), "tail_mean", "quantile",
+    probability_of(2, 5), "mean"), y)
+  expect_identical(colnames(several), c("mean", "q10", "q90", "gini", "tail_mean60", "tail_mean95", "q25", "q50", "q75",
+    "probability"))
+  expect_identical(several[, "mean"], draws("mean", y)[, 1])
+  expect_identical(several[, 2:3], draws(quantiles_of(c(0.1, 0.9)), y))
+  for (r in 1:5) {
+    w <- weights[r, ]
+    pairs <- outer(w, w) * abs(outer(y, y, "-"))
+    expect_equal(several[[r, "gini"]], sum(pairs) / 2 / sum(w * y))
+    # A fine sample of the weighted law: the mean of its largest 40%.
+    copies <- sort(rep(y, round(1e6 * w)), decreasing = TRUE)
+    expect_equal(several[[r, "tail_mean60"]], mean(copies[seq_len(4e5)]), tolerance = 1e-4)
+  }
+  # Equal weights give the quantities of the data, in any units, and of aggregated rows.
+  of_data <- function(y) {
+    predictive_resample(y, bayesian_bootstrap(), 0, 1, functional = c("gini", "tail_mean", "sd"))$draws
+  }
+  expect_equal(of_data(1000 * y), of_data(y) * c(1, 1000, 1000))
+  expect_equal(of_data(rep(y, 3)), of_data(y))
+  both <- draws(list("correlation", coefficients_of(mpg ~ wt), "mean"), mtcars[c("mpg", "wt")])
+  expect_identical(colnames(both), c("correlation", "(Intercept)", "wt", "mean[mpg]", "mean[wt]"))
+  expect_identical(both[, 2:3], draws(coefficients_of(mpg ~ wt), mtcars[c("mpg", "wt")]))
+  expect_identical(colnames(draws(c("gini", "mean"), y, dirichlet_process(2, stats::qexp))), c("gini", "mean"))
+  # The population of a normal mean has equal weights.
+  population <- predictive_resample(y, normal_mean(NULL, c(mean = 4)), 3, 5, seed = 1, functional = function(y) y)$draws
+  of <- predictive_resample(y, normal_mean(NULL, c(mean = 4)), 3, 5, seed = 1,
+    functional = list("tail_mean", "variance", quantiles_of(0.5)))$draws
+  expect_identical(colnames(of), c("tail_mean95", "variance", "q50"))
+  expect_equal(of[, "tail_mean95"], apply(population, 1, max))
+  expect_input <- function(call, pattern) expect_error(call, pattern, class = "warpbayes_error_input")
+  # var(data, weights) would be a covariance, and mad() takes its second argument for a centre.
+  for (wrong in list(var, mad, range, max, quantile, mean, function(y) 1, function(y, w) 1, function(y, ...) 1)) {
+    expect_input(draws(wrong, y), "must have an argument `weights`: it is called as functional\\(data, weights = \\)")
+    expect_input(draws(wrong, y, gnedin(0.5, qnorm)), "must have an argument `weights`")
+    expect_input(predictive_resample(y, copula_density(), 1, 2, functional = wrong), "must have an argument `points`")
+  }
+  expect_input(draws(function(weights) 1, y), "an argument for the data")
+  expect_input(draws(function(y, z, weights) 1, y), "needs the argument `z`, which it is not given")
+  expect_input(predictive_resample(y, normal_mean(), functional = function(y, a, b = 1) 1), "needs the argument `a`")
+  expect_input(predictive_resample(mtcars, copula_classification(am ~ wt), functional = function(points, p) 1),
+    "must have an argument `probability`: it is called as functional\\(points =, probability =\\)")
+  expect_input(draws("regression", mtcars), "needs a formula: coefficients_of")
+  expect_input(draws(list("mean", mean), y), "is a list with a function")
+  expect_input(draws(list("mean", 3), y), "or a list of these, not 3")
+  expect_input(draws(list(), y), "or a list of these")
+  expect_input(draws("gini", y - 3), "needs values of at least 0, not -2")
+  expect_input(tail_mean_of(1), "`prob`")
+})
+
 test_that("coefficients minimise their losses", {
   frame <- mtcars[c("mpg", "wt", "am", "cyl")]
   frame$cyl <- factor(frame$cyl)
   weight <- predictive_resample(frame, bayesian_bootstrap(), draws = 6, seed = 2,
-    functional = function(y, weight) weight
+    functional = function(y, weights) weights
   )$draws
   squares <- predictive_resample(frame, bayesian_bootstrap(), draws = 6, seed = 2,
     functional = coefficients_of(mpg ~ wt + cyl)
@@ -99,7 +156,7 @@ test_that("bad functionals are refused, and the message names the resample", {
   expect_input <- function(call, pattern) expect_error(call, pattern, class = "warpbayes_error_input")
   growing <- local({
     count <- 0
-    function(y, weight) {
+    function(y, weights) {
       count <<- count + 1
       seq_len(1 + (count == 4))
     }
@@ -107,8 +164,9 @@ test_that("bad functionals are refused, and the message names the resample", {
   expect_input(predictive_resample(y, bayesian_bootstrap(), draws = 9, functional = growing),
     "2 values on resample 4 and 1 on resample 1"
   )
-  failing <- function(y, weight) if (weight[[1]] > 0.5) stop("too heavy") else 1
-  weights <- predictive_resample(y, bayesian_bootstrap(), draws = 50, seed = 1, functional = function(y, w) w)$draws
+  failing <- function(y, weights) if (weights[[1]] > 0.5) stop("too heavy") else 1
+  weights <- predictive_resample(y, bayesian_bootstrap(), draws = 50, seed = 1,
+    functional = function(y, weights) weights)$draws
   first <- which(weights[, 1] > 0.5)[[1]]
   # A resample on which it fails is NA, and is counted.
   expect_warning(
@@ -120,19 +178,18 @@ test_that("bad functionals are refused, and the message names the resample", {
   expect_identical(summary(fit)$table$mean, 1)
   expect_null(summary(predictive_resample(y, bayesian_bootstrap(), draws = 5, seed = 1))$missing)
   # So is one that returns a single NA, without a warning.
-  some <- function(y, weight) if (weight[[1]] > 0.5) NA else weight
+  some <- function(y, weights) if (weights[[1]] > 0.5) NA else weights
   expect_silent(fit <- predictive_resample(y, bayesian_bootstrap(), draws = 50, seed = 1, functional = some))
   expect_identical(which(is.na(fit$draws[, 2])), which(weights[, 1] > 0.5))
   expect_identical(fit$draws[weights[, 1] <= 0.5, ], weights[weights[, 1] <= 0.5, ])
-  expect_input(predictive_resample(y, bayesian_bootstrap(), draws = 50, functional = function(y, w) stop("never")),
+  never <- function(y, weights) stop("never")
+  expect_input(predictive_resample(y, bayesian_bootstrap(), draws = 50, functional = never),
     "failed on resample 1: never; it failed on all of the first 10")
-  expect_input(predictive_resample(y, bayesian_bootstrap(), functional = function(y, w) NULL), "must return numbers")
-  expect_input(predictive_resample(y, bayesian_bootstrap(), functional = function(y) 1),
-    "must take 2 arguments: the data, the weights; it takes 1")
-  expect_input(predictive_resample(y, normal_mean(), functional = function(y, a, b = 1) 1), "must take 1 argument: the")
+  expect_input(predictive_resample(y, bayesian_bootstrap(), functional = function(y, weights) NULL),
+    "must return numbers")
   expect_identical(predictive_resample(y, normal_mean(), 2, 3, functional = max, seed = 1)$draws,
     predictive_resample(y, normal_mean(), 2, 3, functional = function(y, ...) max(y), seed = 1)$draws)
-  expect_input(predictive_resample(y, bayesian_bootstrap(), functional = function(y, w) "a"),
+  expect_input(predictive_resample(y, bayesian_bootstrap(), functional = function(y, weights) "a"),
     "must return numbers; on resample 1"
   )
   expect_input(predictive_resample(y, bayesian_bootstrap(), functional = "mode"), "`functional`.*\"mode\"")
@@ -166,7 +223,8 @@ test_that("data that cannot be used are refused", {
   expect_input(predictive_resample(c(1, NA, 3), bayesian_bootstrap()), "NA at position 2")
   expect_input(predictive_resample(matrix(c(1, Inf), 1), bayesian_bootstrap()), "Inf in row 1, column 2")
   incomplete <- data.frame(a = c(1, 2), b = c("x", NA))
-  expect_input(predictive_resample(incomplete, bayesian_bootstrap(), functional = function(y, w) 1), "row 2, column b")
+  nothing <- function(y, weights) 1
+  expect_input(predictive_resample(incomplete, bayesian_bootstrap(), functional = nothing), "row 2, column b")
   expect_input(predictive_resample(numeric(), bayesian_bootstrap()), "at least 1 value")
   expect_input(predictive_resample(letters, bayesian_bootstrap()), "numeric vector")
   expect_input(predictive_resample(1:3, bayesian_bootstrap(), horizon = -1), "`horizon`")
@@ -192,21 +250,21 @@ test_that("an interrupted bootstrap keeps what is done", {
   skip_if_uninterruptible()
   # The first slice has 1,000 resamples of 1,000 weights.
   calls <- 0
-  stopping <- function(y, weight) {
+  stopping <- function(y, weights) {
     calls <<- calls + 1
     if (calls == 1200) {
       interrupt()
       Sys.sleep(0.1)
     }
-    c(first = weight[[1]])
+    c(first = weights[[1]])
   }
   y <- seq_len(1000) + 0
   fit <- then_interrupted(predictive_resample(y, bayesian_bootstrap(), draws = 20000, functional = stopping, seed = 1))
   expect_true(fit$interrupted)
   expect_identical(c(nrow(fit$draws), fit$count), c(1199L, 1199L))
   expect_output(print(fit), "Interrupted after 1,199 of 20,000 resamples, which are kept")
-  whole <- predictive_resample(y, bayesian_bootstrap(), draws = 3, functional = function(y, w) c(first = w[[1]]),
-    seed = 1)
+  whole <- predictive_resample(y, bayesian_bootstrap(), draws = 3, seed = 1,
+    functional = function(y, weights) c(first = weights[[1]]))
   expect_identical(fit$draws[1:3, , drop = FALSE], whole$draws)
   # A slow functional keeps the resamples of its first slice, and so does an urn.
   for (model in list(bayesian_bootstrap(), gnedin(0.5, qnorm))) {
@@ -214,7 +272,7 @@ test_that("an interrupted bootstrap keeps what is done", {
     slow <- then_interrupted(predictive_resample(y, model, draws = 20000, functional = stopping, seed = 1))
     expect_identical(c(nrow(slow$draws), slow$count), c(3L, 3L))
   }
-  at_once <- function(y, weight) {
+  at_once <- function(y, weights) {
     interrupt()
     Sys.sleep(0.1)
   }

@@ -14,7 +14,7 @@ test_that("the limit of a Dirichlet process has its moments and Dirichlet masses
   expect_mean((moments$draws[, "mean"] - (sum(y) + 30) / 8)^2, v / 9)
   expect_mean(moments$draws[, "variance"], v * 8 / 9)
   masses <- predictive_resample(y, dirichlet_process(3, base), draws = draws, seed = 1,
-    functional = function(y, weight) c(weight[1:4], sum(weight[-(1:4)])))$draws
+    functional = function(y, weights) c(weights[1:4], sum(weights[-(1:4)])))$draws
   for (j in 1:5) {
     shape <- c(1, 2, 1, 1, 3)[[j]]
     expect_gt(ks.test(masses[, j], "pbeta", shape, 8 - shape)$p.value, 1e-6)
@@ -25,7 +25,7 @@ test_that("the limit of a Pitman-Yor process has its masses, and its sticks thei
   skip_where_repeated()
   y <- c(1, 4, 4, 6, 9)
   fit <- predictive_resample(y, pitman_yor(1, 0.4, qexp), draws = 2500, seed = 2,
-    functional = function(y, weight) c(weight[1:4], weight[[5]] / sum(weight[-(1:4)]), y[[5]]))
+    functional = function(y, weights) c(weights[1:4], weights[[5]] / sum(weights[-(1:4)]), y[[5]]))
   for (j in 1:4) {
     shape <- c(1, 2, 1, 1)[[j]] - 0.4
     expect_gt(ks.test(fit$draws[, j], "pbeta", shape, 6 - shape)$p.value, 1e-6)
@@ -53,7 +53,7 @@ test_that("the number of types of Gnedin's urn has its law, and the masses their
   skip_where_repeated()
   y <- c(1, 1, 1, 1, 2, 2, 2, 3, 3, 4)
   fit <- predictive_resample(y, gnedin(0.5, qexp), draws = 2000, seed = 3,
-    functional = function(y, weight) c(length(y), weight[1:4], sum(weight[-(1:4)]), mean(y[-(1:4)] > log(2))))
+    functional = function(y, weights) c(length(y), weights[1:4], sum(weights[-(1:4)]), mean(y[-(1:4)] > log(2))))
   types <- fit$draws[, 1]
   # False alarms 1e-6. A share of .2 that is really .3 is found with probability above .99.
   expect_counts <- function(types, p, k) {
@@ -72,7 +72,7 @@ test_that("the number of types of Gnedin's urn has its law, and the masses their
   expect_mean(fit$draws[types > 4, 7], 0.5)
   # Distinct values ask for many types, and for Poisson draws of large means.
   many <- predictive_resample(1:12, gnedin(0.9, qexp), draws = 1500, seed = 4,
-    functional = function(y, weight) c(length(y), weight[[1]]))
+    functional = function(y, weights) c(length(y), weights[[1]]))
   expect_counts(many$draws[, 1], types_law(12, 12, 0.9, 2011), 12)
   capped <- sum(many$draws[, 1] == 2012)
   expect_gt(capped, 0)

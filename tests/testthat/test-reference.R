@@ -156,7 +156,7 @@ test_that("the bootstrap and processes agree with urns in plain R", {
   set.seed(5)
   far <- function(model, theta, discount, base, horizon = "auto") {
     ours <- predictive_resample(y, model, horizon, 10 * draws, seed = 1, threads = 1, progress = FALSE,
-      functional = function(y, weight) c(sum(y * weight), weight[[1]]) / sum(weight))$draws
+      functional = function(y, weights) c(sum(y * weights), weights[[1]]) / sum(weights))$draws
     theirs <- reference_urn(y, theta, discount, base, steps, draws)
     max(vapply(1:2, function(j) two_samples(ours[, j], theirs[, j], 6), 0))
   }

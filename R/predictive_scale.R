@@ -1,0 +1,274 @@
+# The scale on which the copulas of one variable work, and values that carry a point mass.
+#
+# Copulas start from a normal law, so they predict well where the data look like one. `scale` has three layers. The
+# first maps the support to the line (log or logit). The second shortens the empty space between the data and far
+# outliers. The third is asinh((x - center)/width), straight near the centre and logarithmic in the tails. Beyond the
+# data the first and the last go on as straight lines, since the data say nothing about the shape of the tails there,
+# and the copulas have more than normal probability there.
+
+# How far the maps follow their formula beyond the data, in standard deviations on the scale. Without it, the standard
+# deviation of a t law with 3 degrees of freedom was overestimated 2 to 9 times (n = 200).
+scale_margin <- 1
+
+new_scale <- function(support = c(-Inf, Inf)) list(support = support, knots = NULL, bends = FALSE)
+
+# Each layer is a list of functions of x: `to`, `from`, and the log of the slope of `to`.
+support_layer <- function(support) {
+  lower <- support[[1L]]
+  upper <- support[[2L]]
+  if (is.finite(lower) && is.finite(upper)) {
+    width <- upper - lower
+    return(list(to = function(y) stats::qlogis((y - lower) / width),
+      from = function(x) lower + width * stats::plogis(x),
+      log_slope = function(y) log(width) - log(y - lower) - log(upper - y)))
+  }
+  if (is.finite(lower)) {
+    return(list(to = function(y) log(y - lower), from = function(x) lower + exp(x),
+      log_slope = function(y) -log(y - lower)))
+  }
+  if (is.finite(upper)) {
+    return(list(to = function(y) -log(upper - y), from = function(x) upper - exp(-x),
+      log_slope = function(y) -log(upper - y)))
+  }
+  list(to = identity, from = identity, log_slope = function(y) 0 * y)
+}
+
+# Straight between the knots (`x` and `to`), and of slope 1 beyond them.
+gap_layer <- function(knots) {
+  if (is.null(knots)) return(list(to = identity, from = identity, log_slope = function(y) 0 * y))
+  slopes <- c(1, diff(knots$to) / diff(knots$x), 1)
+  map <- function(x, from, to, slopes) {
+    at <- findInterval(x, from)
+    near <- pmax(at, 1L)
+    to[near] + (x - from[near]) * slopes[at + 1L]
+  }
+  list(to = function(x) map(x, knots$x, knots$to, slopes), from = function(z) map(z, knots$to, knots$x, 1 / slopes),
+    log_slope = function(x) log(slopes[findInterval(x, knots$x) + 1L]))
+}
+
+bend_layer <- function(scale) {
+  if (!scale$bends) return(list(to = identity, from = identity, log_slope = function(y) 0 * y))
+  w <- function(x) (x - scale$center) / scale$width
+  list(to = function(x) asinh(w(x)), from = function(z) scale$center + scale$width * sinh(z),
+    log_slope = function(x) -log(scale$width) - log1p(w(x)^2) / 2)
+}
+
+# A layer with straight lines beyond the ends (in its own units) where they are finite.
+straightened <- function(layer, ends) {
+  finite <- is.finite(ends)
+  if (!any(finite)) return(layer)
+  slope <- c(1, 1)
+  at <- c(-Inf, Inf)
+  slope[finite] <- exp(layer$log_slope(ends[finite]))
+  at[finite] <- layer$to(ends[finite])
+  inside <- function(y) pmin(pmax(y, ends[[1L]]), ends[[2L]])
+  list(
+    to = function(y) {
+      near <- inside(y)
+      z <- layer$to(near)
+      beyond <- which(near != y)
+      z[beyond] <- z[beyond] + (y - near)[beyond] * ifelse(y[beyond] < ends[[1L]], slope[[1L]], slope[[2L]])
+      z
+    },
+    from = function(z) {
+      near <- pmin(pmax(z, at[[1L]]), at[[2L]])
+      y <- layer$from(near)
+      beyond <- which(near != z)
+      y[beyond] <- y[beyond] + (z - near)[beyond] / ifelse(z[beyond] < at[[1L]], slope[[1L]], slope[[2L]])
+      y
+    },
+    log_slope = function(y) layer$log_slope(inside(y))
+  )
+}
+
+scale_layers <- function(scale) {
+  first <- support_layer(scale$support)
+  last <- bend_layer(scale)
+  if (is.null(scale$ends)) return(list(first, gap_layer(scale$knots), last))
+  list(straightened(first, scale$ends), gap_layer(scale$knots), straightened(last, scale$bend_ends))
+}
+
+# Through all layers, in the order of the list.
+through <- function(layers, y) {
+  for (layer in layers) y <- layer$to(y)
+  y
+}
+back_through <- function(layers, z) {
+  for (layer in rev(layers)) z <- layer$from(z)
+  z
+}
+
+to_scale <- function(scale, y) {
+  layers <- scale_layers(scale)
+  inside <- y > scale$support[[1L]] & y < scale$support[[2L]]
+  z <- ifelse(y <= scale$support[[1L]], -Inf, Inf)
+  z[inside] <- through(layers, y[inside])
+  z
+}
+
+from_scale <- function(scale, z) {
+  back_through(scale_layers(scale), z)
+}
+
+# The log of the derivative of to_scale(); -Inf outside of the support.
+log_slope <- function(scale, y) {
+  layers <- scale_layers(scale)
+  inside <- y > scale$support[[1L]] & y < scale$support[[2L]]
+  slope <- rep(-Inf, length(y))
+  y <- y[inside]
+  slope[inside] <- 0
+  for (layer in layers) {
+    slope[inside] <- slope[inside] + layer$log_slope(y)
+    y <- layer$to(y)
+  }
+  slope
+}
+
+# Sets how far the formulas go: `scale_margin` standard deviations beyond the data, on the side of a bound for ever.
+with_ends <- function(scale, y) {
+  layers <- scale_layers(scale)
+  z <- through(layers, y)
+  margin <- scale_margin * sqrt(mean((z - mean(z))^2))
+  bend_ends <- layers[[3L]]$from(range(z) + c(-margin, margin))
+  bounded <- is.finite(scale$support)
+  scale$ends <- c(-Inf, Inf)
+  if (sum(bounded) == 1L) scale$ends[!bounded] <- back_through(layers[1:2], bend_ends)[!bounded]
+  scale$bend_ends <- if (scale$bends) bend_ends else c(-Inf, Inf)
+  scale
+}
+
+# A robust standard deviation, from the quartiles.
+quartile_deviation <- function(y) diff(stats::quantile(y, c(0.25, 0.75), names = FALSE)) / (2 * stats::qnorm(0.75))
+
+# Far outliers: at most a tenth of the data at each end, more than `far_ratio` times as far from the median as the value
+# before them. The largest two of n values differ by such a factor in 2% of samples from a lognormal law of sigma 1.5
+# (n = 100) and in 0.2% from t with 3 degrees of freedom. Of the empty space, three quarters of a standard deviation at
+# each end stay as they are, and all between becomes half a one.
+far_ratio <- 8
+
+shorten_gaps <- function(scale, y) {
+  x <- sort(support_layer(scale$support)$to(y))
+  middle <- stats::median(x)
+  unit <- quartile_deviation(x)
+  if (!(unit > 1e-12 * max(abs(x)))) return(scale)
+  most <- max(1L, floor(length(x) / 10))
+  gap <- function(x) {
+    distance <- x - middle
+    inner <- length(x) - seq_len(most)
+    ratio <- distance[inner + 1L] / pmax(distance[inner], unit)
+    best <- which.max(ratio)
+    if (ratio[[best]] > far_ratio) x[inner[[best]] + 0:1] + c(0.75, -0.75) * unit
+  }
+  below <- gap(rev(2 * middle - x))
+  knots <- c(if (!is.null(below)) rev(2 * middle - below), gap(x))
+  if (is.null(knots)) return(scale)
+  to <- knots
+  if (!is.null(below)) to[[1L]] <- to[[2L]] - unit / 2
+  last <- length(knots)
+  if (last > 2L || is.null(below)) to[[last]] <- to[[last - 1L]] + unit / 2
+  scale$knots <- list(x = knots, to = to)
+  scale
+}
+
+# The asinh scale on which the data look most like a normal law, or NULL if none is better than the data's by the two
+# units of log likelihood that two parameters cost. The likelihood is that of a normal law of the transformed values; at
+# most 400 quantiles stand for the data. Centres and widths are in units of the data's quartiles, so that the result
+# does not depend on the unit of the data.
+find_bend <- function(scale, y) {
+  y <- sort(through(scale_layers(scale)[1:2], y))
+  n <- length(y)
+  if (n > 400L) y <- stats::quantile(y, stats::ppoints(400L), names = FALSE)
+  middle <- stats::median(y)
+  unit <- quartile_deviation(y)
+  if (!(unit > 1e-12 * max(abs(y)))) return(NULL)
+  t <- (y - middle) / unit
+  value <- function(z, log_slope) mean(log_slope) - log(sqrt(mean((z - mean(z))^2)))
+  best <- list(value = value(t, 0) + 2 / n)
+  for (width in 2^seq(-3, 2, 0.5)) {
+    for (center in seq(-4, 4, 0.25)) {
+      w <- (t - center) / width
+      now <- value(asinh(w), -log1p(w^2) / 2 - log(width))
+      if (now > best$value) best <- list(value = now, center = center, width = width)
+    }
+  }
+  if (is.null(best$width)) return(NULL)
+  scale$bends <- TRUE
+  scale$center <- middle + unit * best$center
+  scale$width <- unit * best$width
+  scale
+}
+
+# Point masses -------------------------------------------------------------------
+
+# Values that are far more frequent than the others and than the four values about them, which may be tied by rounding,
+# and values on a bound of the support: list(value, count), sorted, or NULL.
+find_point_masses <- function(y, support) {
+  values <- sort(unique(y))
+  count <- tabulate(match(y, values), length(values))
+  atom <- values %in% support
+  repeat {
+    rest <- which(!atom)
+    if (length(rest) < 5L) break
+    # Sums of the counts of the two values before and after.
+    k <- length(rest)
+    padded <- c(0, 0, count[rest], 0, 0)
+    beside <- padded[seq_len(k)] + padded[seq_len(k) + 1L] + padded[seq_len(k) + 3L] + padded[seq_len(k) + 4L]
+    near <- beside / (pmin(seq_len(k) - 1L, 2L) + pmin(k - seq_len(k), 2L))
+    others <- (sum(count[rest]) - count[rest]) / (k - 1)
+    found <- count[rest] >= pmax(6 * pmax(near, others) - 3, 0.05 * length(y))
+    if (!any(found)) break
+    atom[rest[found][[which.max(count[rest[found]])]]] <- TRUE
+  }
+  if (any(atom)) list(value = values[atom], count = count[atom])
+}
+
+# The probabilities of the atoms in each resample, draws x atoms, and of the density: the limit of Polya's urn.
+draw_atoms <- function(fit) {
+  atoms <- fit$atoms
+  drawn <- .Call(C_predictive_urn, as.double(atoms$count), as.double(nrow(fit$data$y)), 0, 1L, 0, fit$count, fit$seed)
+  atoms$weight <- t(drawn$weight[seq_along(atoms$value), , drop = FALSE])
+  atoms$density <- drawn$weight[length(atoms$value) + 1L, ]
+  atoms
+}
+
+# The prediction after the data in place of the resamples.
+predicted_atoms <- function(fit) {
+  if (is.null(fit$atoms)) return(NULL)
+  n <- sum(fit$atoms$count) + nrow(fit$data$y)
+  list(value = fit$atoms$value, weight = rbind(fit$atoms$count / n), density = nrow(fit$data$y) / n)
+}
+
+# The atoms of some resamples.
+atoms_of <- function(atoms, r) {
+  if (is.null(atoms)) return(NULL)
+  list(value = atoms$value, weight = atoms$weight[r, , drop = FALSE], density = atoms$density[r])
+}
+
+# Distribution functions (draws x points) with their atoms. On a bound of the support they are exactly 0 or 1, where the
+# clipped probabilities of the copulas leave 1e-6.
+complete_cdf <- function(fit, cdf, points, atoms = fit$atoms) {
+  if (is.null(fit$scale)) return(cdf)
+  cdf[, points <= fit$scale$support[[1L]]] <- 0
+  cdf[, points >= fit$scale$support[[2L]]] <- 1
+  if (is.null(atoms)) return(cdf)
+  cdf <- cdf * atoms$density
+  for (j in seq_along(atoms$value)) {
+    cdf <- cdf + outer(rep_len(atoms$weight[, j], nrow(cdf)), as.double(points >= atoms$value[[j]]))
+  }
+  cdf
+}
+
+# Grids with each atom as a repeated point: list(points, cdf), draws x points.
+grid_with_atoms <- function(atoms, points, cdf) {
+  if (is.null(atoms)) return(list(points = points, cdf = cdf))
+  k <- length(atoms$value)
+  m <- ncol(points) + 2L * k
+  both <- vapply(seq_len(nrow(points)), function(r) {
+    at <- c(points[r, ], rep(atoms$value, each = 2L))
+    order <- order(at)
+    below <- c(cdf[r, ], rep(vapply(atoms$value, grid_cdf, 0, points = points[r, ], cdf = cdf[r, ]), each = 2L))
+    jump <- c(numeric(ncol(points)), as.vector(rbind(0, atoms$weight[r, ])))
+    c(at[order], (below * atoms$density[[r]])[order] + cumsum(jump[order]))
+  }, numeric(2L * m))
+  list(points = t(both[seq_len(m), , drop = FALSE]), cdf = t(both[m + seq_len(m), , drop = FALSE]))
+}
