@@ -119,10 +119,10 @@ sample_pmf <- function(x, weights, by) {
 
 #' @rdname as_pmf
 #' @export
-as_pmf.distribution <- function(x, by = NULL, tail = 1e-10, method = c("rounding", "lower", "upper", "unbiased"), ...) {
+as_pmf.distribution <- function(x, by = NULL, tail = 1e-10, method = c("rounding", "up", "down", "unbiased"), ...) {
   check_dots_empty(...)
   tail <- check_number(tail, "tail", min = 1e-15, max = 1e-8, open = FALSE)
-  method <- check_choice(method, "method", c("rounding", "lower", "upper", "unbiased"))
+  method <- check_choice(method, "method", c("rounding", "up", "down", "unbiased"))
   if (!is.null(by)) by <- check_number(by, "by", min = 0)
   if (!requireNamespace("distributional", quietly = TRUE)) {
     stop_input("x", "is a distribution of package distributional, which is not installed")
@@ -150,7 +150,10 @@ law_of_distribution <- function(x, by, tail, method) {
     at <- seq(ends[[1L]], last)
     prob <- as.double(unlist(stats::density(x, at)))
     total <- sum(prob)
-    if (is.finite(total) && abs(total - 1) <= 1e-6) return(pmf(prob / total, from = ends[[1L]]))
+    if (is.finite(total) && abs(total - 1) <= 1e-6) {
+      above <- if (last < ends[[2L]]) log(tail) else -Inf
+      return(leave_out(pmf(prob / total, from = ends[[1L]]), c(-Inf, above)))
+    }
   }
   if (is.finite(ends[[1L]]) && ends[[1L]] == ends[[2L]]) return(pmf(1, from = ends[[1L]]))
   if (is.null(by)) stop_input("by", "is missing: ", name, " is not on whole numbers, so the step must be given")
@@ -162,7 +165,7 @@ law_of_distribution <- function(x, by, tail, method) {
   if (ends[[1L]] >= 0 && first < 1e6 * by) first <- 0
   shifted <- function(q) ifelse(q < 0, 0, cdf(q + first))
   # Without impossible values at the ends.
-  truncate(discretize_pmf(shifted, by, method, tail = tail) + first)
+  truncate_pmf(discretize_pmf(shifted, by, method, tail = tail) + first)
 }
 
 # The first whole number that is exceeded with a probability of at most `tail`.

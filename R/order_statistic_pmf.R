@@ -75,7 +75,7 @@ order_statistic_pmf <- function(x, k, highest = FALSE) {
   pool <- pool_on_lattice(x)
   check_operations(4 * length(pool$at) * n * k, "x")
   weights <- by_blocks(length(pool$at), function(at) kth_weights(pool, at, k, upper), block = ceiling(1e6 / k))
-  pmf_at_positions(weights, pool$at, pool$first, pool$by, pool$log)
+  leave_out_of_pool(pmf_at_positions(weights, pool$at, pool$first, pool$by, pool$log), x)
 }
 
 # P(the k-th variable from one end is at each of the values `at`). `waiting[v, c]`: the probability that of the
@@ -127,7 +127,7 @@ sum_of_highest_pmf <- function(x, k, backend = NULL, threads = NULL) {
     index <- k * at[[i]] + seq_along(sums)
     total[index] <- numbers$plus(total[index], sums)
   }
-  pmf_at_positions(total, seq_along(total) - 1, pool$first * k, pool$by, pool$log)
+  leave_out_of_pool(pmf_at_positions(total, seq_along(total) - 1, pool$first * k, pool$by, pool$log), x)
 }
 
 #' @rdname order_statistic_pmf
@@ -261,6 +261,9 @@ pmf_at_positions <- function(weights, at, first, by, log) {
   pmf(weights[possible], values = values_at(at[possible], first, by), by = by, log = log, tolerance = changed_tolerance)
 }
 
+# A value that was left out of one of the variables can be missing on either side of the result.
+leave_out_of_pool <- function(result, pool) leave_out(result, on_both_sides(left_out_together(pool)))
+
 # first + by * at, without rounding on the way if all are multiples of the step, and for a step of 1 / parts.
 values_at <- function(at, first, by) {
   steps <- first / by
@@ -308,7 +311,7 @@ opposed_pools_pmf <- function(x, y, pairs = NULL, ties = c("lose", "win")) {
     if (ties == "win") reached <- move_other(reached, other, i)
   }
   wins <- reached[nrow(own$counts), nrow(other$counts), ]
-  pmf_at_positions(wins, seq_along(wins) - 1, 0, 1, FALSE)
+  leave_out_of_pool(pmf_at_positions(wins, seq_along(wins) - 1, 0, 1, FALSE), c(x, y))
 }
 
 # How many variables of each kind have been met: a row for each state, the last one is all of them. `met` is their

@@ -63,7 +63,7 @@ pmf_doubly_censored <- function(x, by = 1, growth = 0, truncation = Inf, tail = 
   } else {
     mix_over_primary_times(x, by, growth * by, tail, ...)
   }
-  if (is.finite(days)) truncate(law, upper = (round(days) - 0.5) * by) else law
+  if (is.finite(days)) truncate_pmf(law, upper = (round(days) - 0.5) * by) else law
 }
 
 # The recorded delay for each of eight times of the day (Gauss and Legendre), weighted by the density of this time.
@@ -78,7 +78,7 @@ mix_over_primary_times <- function(x, by, growth, tail, ...) {
     } else {
       function(q, ...) x(q - later, ...)
     }
-    discretize_pmf(shifted, by, "upper", tail = tail, ...)
+    discretize_pmf(shifted, by, "down", tail = tail, ...)
   })
   mix_pmf(given, weights / sum(weights))
 }

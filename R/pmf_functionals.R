@@ -50,13 +50,8 @@ shannon_entropy <- function(x, base = exp(1)) {
 possible_weights <- function(x) {
   frame <- as.data.frame(x)[is_possible(x), ]
   log_share <- if (is_log(x)) frame$log_prob else log(frame$prob)
-  log_share <- log_share - log_added(log_share)
+  log_share <- log_share - log_of_sum(log_share)
   list(value = frame$value, share = exp(log_share), log_share = log_share)
-}
-
-log_added <- function(terms) {
-  largest <- max(terms)
-  if (is.finite(largest)) largest + log(sum(exp(terms - largest))) else largest
 }
 
 #' @rdname shannon_entropy
@@ -118,8 +113,8 @@ generating_function <- function(x, z, log = FALSE) {
     # 0^0 is 1.
     powers <- ifelse(weights$value == 0, 0, weights$value * base::log(abs(one)))
     terms <- weights$log_share + powers
-    if (one >= 0) return(if (log) log_added(terms) else exp(log_added(terms)))
+    if (one >= 0) return(if (log) log_of_sum(terms) else exp(log_of_sum(terms)))
     odd <- weights$value %% 2 == 1
-    exp(log_added(c(terms[!odd], -Inf))) - exp(log_added(c(terms[odd], -Inf)))
+    exp(log_of_sum(c(terms[!odd], -Inf))) - exp(log_of_sum(c(terms[odd], -Inf)))
   }, 0)
 }

@@ -16,6 +16,9 @@
 #' | [`pmf(prob, from, by)`][pmf] | from probabilities, a table, named numbers or a data frame |
 #' | [`pmf_poisson(lambda)`][pmf_poisson], ... | by name: binomial, geometric, uniform and others |
 #' | [`discretize_pmf(x, by)`][discretize_pmf] | from a continuous distribution function or observed losses |
+#' | [`pmf_doubly_censored(x)`][pmf_doubly_censored] | a delay between two events that are known to the day |
+#' | [`pmf_rank_sum(x, y)`][rank_statistics], [`pmf_signed_rank(x)`][rank_statistics] | rank statistics with ties |
+#' | [`as_pmf(x)`][as_pmf] | from a table, a sample, or a distribution of package distributional |
 #' | [`portfolio_pmf(size, prob)`][portfolio_pmf] | the total loss of many different policies |
 #'
 #' @section Change one:
@@ -35,10 +38,14 @@
 #' | [`rep_sum_pmf(x, times)`][rep_sum_pmf] | the sum of copies of one |
 #' | [`compound_pmf(number, size)`][compound_pmf] | the sum of a random number of copies |
 #' | `max(x, y)`, `min(x, y)` | the largest and the smallest |
+#' | [`order_statistic_pmf(x, k)`][order_statistic_pmf] | the k-th smallest or largest |
+#' | [`sum_of_highest_pmf(x, k)`][sum_of_highest_pmf], [`sum_of_lowest_pmf(x, k)`][sum_of_lowest_pmf] | of several |
+#' | [`opposed_pools_pmf(x, y)`][opposed_pools_pmf], [`sorted_pool(x, k)`][sorted_pool] | sorted variables, in pairs |
 #' | [`mix_pmf(x, weights)`][mix_pmf] | one of several, at random |
 #' | [`mix_over_pmf(factor, given)`][mix_over_pmf] | a distribution that depends on a common factor |
 #' | [`condition_on_sum_pmf(x, y, total)`][condition_on_sum_pmf] | two variables, given their sum |
 #' | [`joint_table(x, y)`][joint_table] | a variable and the sum, in a table |
+#' | [`compound_table(number, x, y)`][compound_table] | two totals with a common number of terms, in a table |
 #'
 #' @section Ask it:
 #' | function | what it gives |
@@ -53,6 +60,10 @@
 #' | [`tail_value_at_risk(x, p)`][tail_value_at_risk] | the mean of the worst share 1 - p of outcomes |
 #' | [`stop_loss_premium(x, retention)`][stop_loss_premium] | the expected excess |
 #' | [`lorenz_share(x, p)`][lorenz_share] | the share of the smallest outcomes in the total |
+#' | [`exact_p_value(x, statistic)`][exact_p_value] | one- and two-sided p-values |
+#' | [`shannon_entropy(x)`][shannon_entropy], [`cumulants(x)`][cumulants] | entropy and cumulants |
+#' | [`modes(x)`][modes], [`support_size(x)`][support_size] | the most probable values, and how many are possible |
+#' | [`generating_function(x, z)`][generating_function] | the probability generating function |
 #' | [`left_out(x)`][left_out] | bounds for what the distribution leaves out |
 #' | [`plot(x)`][plot.pmf], [`as.data.frame(x)`][as.data.frame.pmf] | pictures and tables |
 #'

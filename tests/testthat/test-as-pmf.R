@@ -29,6 +29,7 @@ test_that("distributions of package distributional", {
   poisson <- as_pmf(distributional::dist_poisson(3))
   expect_equal(poisson$prob, dpois(0:(length(poisson$prob) - 1), 3), tolerance = 1e-9)
   expect_lt(1 - sum(dpois(0:(length(poisson$prob) - 1), 3)), 1e-10)
+  expect_equal(left_out(poisson), c(below = 0, above = 1e-10))
   expect_identical(as_pmf(distributional::dist_poisson(3), by = 1), poisson)
   several <- as_pmf(c(distributional::dist_poisson(3), distributional::dist_binomial(5, 0.5)))
   expect_s3_class(several, "pmf_list")

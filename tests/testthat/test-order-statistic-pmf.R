@@ -153,6 +153,14 @@ test_that("random pools on decimal lattices equal enumeration", {
   expect_lt(worst, 1e-14)
 })
 
+test_that("what variables leave out is left out of their order statistics", {
+  cut <- pmf_poisson(3, tail = 1e-9)
+  expect_equal(left_out(order_statistic_pmf(list(cut, die, cut), 2))[["above"]], sum(left_out(cut)) * 2)
+  expect_equal(left_out(sum_of_highest_pmf(list(cut, die, cut), 2))[["below"]], sum(left_out(cut)) * 2)
+  expect_equal(left_out(opposed_pools_pmf(list(cut, die), cut))[["above"]], sum(left_out(cut)) * 2)
+  expect_identical(unname(left_out(sum_of_highest_pmf(rep(die, 3), 2))), c(0, 0))
+})
+
 test_that("arguments that cannot be used", {
   expect_input_error(order_statistic_pmf(1:3, 2), "`x` must be a list of distributions")
   expect_input_error(order_statistic_pmf(list(), 1), "`x` must be a list of distributions")
