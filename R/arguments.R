@@ -19,10 +19,12 @@ show_value <- function(value) {
 }
 
 # A message quotes at most 60 characters of a text.
-shorten <- function(text) if (nchar(text, allowNA = TRUE) %in% 0:60) text else paste0(strtrim_safe(text), "...")
+shorten <- function(text, most = 60L) {
+  if (nchar(text, allowNA = TRUE) %in% 0:most) text else paste0(strtrim_safe(text, most - 3L), "...")
+}
 
-# The first 57 characters. Bytes that are not valid in their encoding are shown as R escapes them.
-strtrim_safe <- function(text) substr(if (validUTF8(text)) text else encodeString(text), 1L, 57L)
+# The first characters. Bytes that are not valid in their encoding are shown as R escapes them.
+strtrim_safe <- function(text, most = 57L) substr(if (validUTF8(text)) text else encodeString(text), 1L, most)
 
 check_dots_empty <- function(...) if (...length() > 0L) refuse_dots(list(...), parent.frame())
 

@@ -4,7 +4,7 @@ isa_names <- c("baseline", "avx2", "avx512", "neon")
 
 # What is known of the CUDA plugin, stored because opening it and asking the driver take time: its `path`; `pointer` and
 # `devices`, or the `reason` why it cannot be used; `pid`, the process that opened it; and `built`, the path of the
-# package's own plugin.
+# package's own plugin. After a failure of a device `doubtful` is TRUE.
 backend_state <- new.env(parent = emptyenv())
 
 resolve_backend <- function(backend) {
@@ -29,6 +29,10 @@ resolve_backend <- function(backend) {
     ))
   }
   device <- resolve_device(cuda$devices)
+  if (backend == "auto") {
+    failed <- failed_card(cuda)
+    if (!is.null(failed)) return(c(cpu, why = paste("the graphics card failed:", failed)))
+  }
   list(
     backend = "cuda", automatic = backend == "auto", pointer = cuda$pointer, device = device,
     why = if (backend == "cuda") {
@@ -37,6 +41,24 @@ resolve_backend <- function(backend) {
       "a graphics card is there; the processor for what it does faster"
     }
   )
+}
+
+# After a failure, what CUDA says of the card; NULL if it can be used again. After most failures of a card every call of
+# CUDA fails until the process ends.
+failed_card <- function(cuda) {
+  if (!isTRUE(backend_state$doubtful)) return(NULL)
+  failed <- tryCatch({
+    native(C_backend_devices, cuda$pointer)
+    NULL
+  }, warpbayes_error = conditionMessage)
+  backend_state$doubtful <- !is.null(failed)
+  failed
+}
+
+# The next call that may choose its backend asks the card, see failed_card().
+doubt_card <- function() {
+  if (!is.null(backend_state$pointer)) backend_state$doubtful <- TRUE
+  rm(list = ls(kept_runs), envir = kept_runs)
 }
 
 # The plugin's pointer and its devices, or the reason why it cannot be used.

@@ -101,10 +101,11 @@ density_cost <- function(rows, columns, components, draws) {
 regression_cost <- function(rows, columns, family, outcomes, sweeps) {
   n <- as.double(rows)
   operations <- n * (0.5 * columns^2 + 150)
-  times <- switch(family, binomial = 1, negbinomial = 4, 7 * outcomes)
+  times <- switch(family, binomial = 1, poisson = 4, negbinomial = 4, 7 * outcomes)
   sweep <- call_cost(
     serial = 5e-6 * times, parallel = operations * times * 2.9e-10, most = 1 + operations / 5e5,
-    fixed = 9e-5 * switch(family, binomial = 1, negbinomial = 2.5, outcomes), compute = operations * times * 1.2e-12
+    fixed = 9e-5 * switch(family, binomial = 1, poisson = 2.5, negbinomial = 2.5, outcomes),
+    compute = operations * times * 1.2e-12
   )
   times_cost(sweeps, sweep, 8 * n * columns)
 }

@@ -57,7 +57,8 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
   }
   draws <- structure(coefficient_draws(object), n.chains = object$chains)
   misc <- switch(object$family,
-    binomial = list(tran = "logit", inv.lbl = "prob"), negbinomial = list(tran = "log", inv.lbl = "response"),
+    binomial = list(tran = "logit", inv.lbl = "prob"),
+    poisson = , negbinomial = list(tran = "log", inv.lbl = "response"),
     multinomial = list(ylevs = stats::setNames(list(object$response$classes), deparse1(object$formula[[2L]])))
   )
   if (object$family == "multinomial") {
@@ -68,9 +69,20 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
     if (mode == "prob") misc$postGridHook <- grid_of_probabilities
   }
   list(
-    X = x, bhat = colMeans(draws), nbasis = matrix(NA), V = stats::var(draws), dffun = function(k, dfargs) Inf,
-    dfargs = list(), misc = misc, post.beta = draws
+    X = x, bhat = colMeans(draws), nbasis = nonestimable_basis(object), V = stats::var(draws),
+    dffun = function(k, dfargs) Inf, dfargs = list(), misc = misc, post.beta = draws
   )
+}
+
+# Directions in which the data do not determine the coefficients, in the form of package emmeans, which marks the cells
+# that depend on them as nonEst.
+nonestimable_basis <- function(fit) {
+  if (length(dependent_columns(fit)) == 0L) return(matrix(NA))
+  x <- fit$design$x[fit$weights > 0, , drop = FALSE]
+  basis <- svd(x / rep(fit$design$scale, each = nrow(x)), nu = 0L, nv = ncol(x))
+  rank <- sum(basis$d > 1e-7 * basis$d[[1L]])
+  basis <- basis$v[, -seq_len(rank), drop = FALSE] / fit$design$scale
+  kronecker(diag(outcomes_of(fit)), basis)
 }
 
 # A grid of linear predictors of classes, which vary slowest, as a grid of their probabilities.

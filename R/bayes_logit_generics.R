@@ -6,7 +6,8 @@
 #' `posterior_linpred()`, `posterior_epred()` and `posterior_predict()` are methods of the generics in package
 #' rstantools: draws of the linear predictors, of the means of the response, and of responses. So are
 #' `posterior_interval()` and `predictive_interval()`: intervals of parameters and of responses. `pp_check()` plots
-#' responses by package bayesplot. `fixef()`, `ranef()` and `VarCorr()` are generics of package nlme.
+#' responses by package bayesplot. `fixef()` is a generic of package nlme. For parts of grouping terms see
+#' [ranef.bayes_logit()].
 #'
 #' @param object,x,formula a fit from [bayes_logit()].
 #' @param newdata,re_formula,ndraws as in [predict.bayes_logit()]. `pp_check()` shows the rows that were fitted, with so
@@ -34,13 +35,19 @@
 #'   Without `type` it shows bars of two or more classes, or the distribution functions of counts. Rows of weight 0 are
 #'   left out, and a factor is shown by the numbers of its levels, from 0 for a binomial.
 #'
-#'   `fixef()` gives the posterior means of the
-#'   coefficients. `ranef()` gives a list with a data frame of the groups' posterior means for
-#'   each term, and `VarCorr()` a list with the posterior mean of the covariance of its effects. For a multinomial both
-#'   have the effects of all classes except the reference; effects of different classes are independent.
-#'   `prior_summary()` gives the prior, `family()` the name of the family, `model.matrix()` the design, `model.frame()`
-#'   the data of the formula, and `terms()` the terms of its predictors without grouping terms. `sigma()` is an error:
-#'   these families have no residual standard deviation.
+#'   `fixef()` gives the posterior means of the coefficients, `prior_summary()` the prior, `model.matrix()` the design,
+#'   `model.frame()` the data of the formula, and `terms()` the terms of its predictors without grouping terms.
+#'   `family()` gives a family object as of [stats::glm()], with `linkfun`, `linkinv` and `variance`. The variance of
+#'   `"negbinomial"` has the posterior mean of the dispersion. For `"multinomial"`, `linkinv` takes a matrix of linear
+#'   predictors, rows x classes without the first, and gives probabilities of all classes. `sigma()` is an error: these
+#'   families have no residual standard deviation.
+#'
+#'   `bayes_R2()` gives draws of the share of the variance of the responses that the means explain (Gelman and others
+#'   2019): the variance of the means of rows divided by the sum of this and of the variance of the residuals. For
+#'   counts of successes responses are shares. Packages rstanarm and brms define it so too.
+#' @references
+#' Gelman, A., Goodrich, B., Gabry, J. and Vehtari, A. (2019). R-squared for Bayesian regression models. *American
+#' Statistician* **73**, 307-309.
 #' @section Errors:
 #' `warpbayes_error_input` as in [predict.bayes_logit()], for rows with missing values, and for new data that do not say
 #' how many trials they have.
@@ -53,7 +60,7 @@
 NULL
 
 drawn_rows <- function(object, newdata, re_formula, draws, response) {
-  rows <- prediction_rows(object, newdata, groups = check_re_formula(re_formula))
+  rows <- prediction_rows(object, newdata, groups = check_re_formula(re_formula, object))
   if (!all(rows$complete)) stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]])
   used <- draws_used(object, draws)
   n <- nrow(rows$x)
@@ -164,11 +171,12 @@ draw_responses <- function(object, mean, trials) {
     return(draw_classes(mean$values, trials, as_counts = any(object$response$trials != 1, trials != 1)))
   }
   count <- length(mean$values)
-  mean$values[] <- if (object$family == "binomial") {
-    stats::rbinom(count, trials, mean$values)
-  } else {
-    stats::rnbinom(count, size = rep(dispersion_used(object, mean$used), length.out = count), mu = mean$values)
-  }
+  mean$values[] <- switch(object$family,
+    binomial = stats::rbinom(count, trials, mean$values),
+    poisson = stats::rpois(count, mean$values),
+    negbinomial = stats::rnbinom(count, size = rep(dispersion_used(object, mean$used), length.out = count),
+      mu = mean$values)
+  )
   mean$values
 }
 
@@ -207,7 +215,7 @@ draw_classes <- function(probability, trials, as_counts) {
 pp_check.bayes_logit <- function(object, type = NULL, ndraws = 50, seed = NULL, ..., draws) {
   if (!missing(draws)) take_old_names(list(draws = draws))
   trials <- object$response$trials
-  is_counted <- object$family == "negbinomial" || any(trials != 1)
+  is_counted <- is_count_family(object$family) || any(trials != 1)
   if (object$family == "multinomial" && is_counted) {
     stop_input("object", "has counts of classes, which no function of package bayesplot shows. ",
       "posterior_predict() gives the draws")
@@ -252,54 +260,6 @@ as.array.bayes_logit <- function(x, ...) {
 #' @exportS3Method nlme::fixef bayes_logit
 fixef.bayes_logit <- function(object, ...) {
   coef(object)
-}
-
-#' @rdname posterior_predict.bayes_logit
-#' @method ranef bayes_logit
-#' @exportS3Method nlme::ranef bayes_logit
-ranef.bayes_logit <- function(object, ...) {
-  check_logit_fit(object, "object")
-  terms <- fit_terms(object)
-  if (length(terms) == 0L) stop_input("object", "has no grouping terms")
-  means <- Map(function(term, draws) {
-    mean <- t(rowMeans(draws, dims = 2L))
-    colnames(mean) <- of_class(term, colnames(mean))
-    mean
-  }, terms, effect_draws(object))
-  by_term <- lapply(of_terms(object, means), function(means) as.data.frame(do.call(cbind, means), optional = TRUE))
-  stats::setNames(by_term, vapply(terms[seq_along(by_term)], function(term) term$group, ""))
-}
-
-#' @rdname posterior_predict.bayes_logit
-#' @param sigma not used.
-#' @method VarCorr bayes_logit
-#' @exportS3Method nlme::VarCorr bayes_logit
-VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
-  check_logit_fit(x, "x")
-  terms <- fit_terms(x)
-  if (length(terms) == 0L) stop_input("x", "has no grouping terms")
-  means <- lapply(covariance_draws(x), function(draws) rowMeans(draws, dims = 2L))
-  by_term <- lapply(of_terms(x, means), function(parts) {
-    # Effects of different classes are independent.
-    whole <- diag(0, length(parts) * nrow(parts[[1L]]))
-    for (k in seq_along(parts)) {
-      own <- (k - 1L) * nrow(parts[[k]]) + seq_len(nrow(parts[[k]]))
-      whole[own, own] <- parts[[k]]
-    }
-    classes <- if (length(x$response$classes)) paste0(x$response$classes[-1L], ":") else ""
-    names <- as.vector(outer(rownames(parts[[1L]]), classes, function(name, class) paste0(class, name)))
-    dimnames(whole) <- list(names, names)
-    whole
-  })
-  stats::setNames(by_term, vapply(terms[seq_along(by_term)], function(term) term$group, ""))
-}
-
-#' @rdname posterior_predict.bayes_logit
-#' @importFrom stats family
-#' @export
-family.bayes_logit <- function(object, ...) {
-  check_logit_fit(object, "object")
-  object$family
 }
 
 #' @rdname posterior_predict.bayes_logit

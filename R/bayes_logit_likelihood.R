@@ -65,7 +65,7 @@ log_lik.bayes_logit <- function(object, newdata = NULL, ndraws = NULL, re_formul
 
 log_likelihoods <- function(fit, newdata, used, re_formula) {
   newdata <- without_integer64(newdata)
-  rows <- prediction_rows(fit, newdata, groups = check_re_formula(re_formula))
+  rows <- prediction_rows(fit, newdata, groups = check_re_formula(re_formula, fit))
   n <- nrow(rows$x)
   of_rows <- list(response = fit$response, weights = fit$weights)
   if (!is.null(newdata)) {
@@ -88,7 +88,8 @@ new_response <- function(fit, newdata, advice = "") {
   expression <- fit$formula[[2L]]
   check_new_variables(expression, fit, newdata, advice)
   values <- tryCatch(eval(expression, newdata, environment(fit$formula)), error = function(error) {
-    stop_input("newdata", "has no response: ", conditionMessage(error), advice)
+    pass_on(error)
+    stop_input("newdata", "has no response: ", short_message(error), advice)
   })
   size <- NROW(values)
   if (size != nrow(newdata)) {
@@ -126,6 +127,7 @@ row_log_likelihood <- function(fit, linear, used, block, response, weights) {
       missed <- each(response$trials - response$observed)
       lchoose(each(response$trials), y) + ifelse(y > 0, y * success, 0) + ifelse(missed > 0, missed * failure, 0)
     },
+    poisson = stats::dpois(each(response$observed), exp(linear[, , 1L]), log = TRUE),
     negbinomial = stats::dnbinom(each(response$observed),
       size = dispersion_used(fit, used), mu = exp(linear[, , 1L]), log = TRUE
     ),

@@ -5,19 +5,27 @@
 #' Draws the coefficients, the chains, or how well the fitted responses agree with the observed ones.
 #'
 #' \describe{
-#'   \item{`"coefficients"`}{Posterior means, with intervals that hold 50% and 90% of the draws. A coefficient is
-#'     multiplied by the standard deviation of its predictor, so that predictors in small and in large units compare.}
+#'   \item{`"coefficients"`}{Posterior means, with intervals that hold 50% and 90% of the draws. A coefficient of a
+#'     numeric predictor is multiplied by the standard deviation of the predictor, so that predictors in small and in
+#'     large units compare. Its name then ends with "(per sd)". Coefficients of factors, of predictors of two values,
+#'     and of interactions with them stay as they are.}
 #'   \item{`"trace"`}{The log likelihood and the first coefficients over the sweeps, with a line for each chain. The
 #'     warm-up is shaded, and \eqn{\hat R} stands in the margin.}
-#'   \item{`"calibration"`}{Rows are divided into ten groups of equal size by their fitted response. The picture shows
-#'     the mean observed response of each group against its mean fitted response, with two standard errors of the
-#'     observed mean. For a multinomial each class of a row counts as a row.}
+#'   \item{`"calibration"`}{Rows are divided into ten groups of equal size by their predicted response. The picture
+#'     shows the mean observed response of each group against its mean predicted response, with two standard errors of
+#'     the observed mean. A row is predicted from the posterior without this row, because a fitted value would already
+#'     contain the response, mostly through the effect of the row's group. (Draws are weighted by the inverse likelihood
+#'     of the row; large weights are truncated, as in Ionides 2008.) For a multinomial each class of a row counts as a
+#'     row.}
 #' }
 #'
 #' @param x a fit from [bayes_logit()].
 #' @param type which picture.
 #' @param parameters for `"coefficients"` and `"trace"`: names or numbers of parameters. `NULL` shows all coefficients
 #'   except the intercept, or the traces of the log likelihood and of the first five parameters.
+#' @references
+#' Ionides, E. L. (2008). Truncated importance sampling. *Journal of Computational and Graphical Statistics* **17**,
+#' 295-311.
 #' @param standardize for `"coefficients"`: `FALSE` shows the coefficients in the units of the data.
 #' @param main title, `NULL` for none.
 #' @param ... must be empty.
@@ -62,16 +70,37 @@ coefficient_picture <- function(fit, parameters, standardize, main) {
   is_intercept <- rep(fit$design$is_intercept, length.out = length(fit$coefficient_names))
   slopes <- setdiff(fit$coefficient_names, fit$coefficient_names[is_intercept])
   shown <- chosen_parameters(parameters, names, if (length(slopes)) slopes else names)
-  unit <- stats::setNames(rep(fit$design$scale, length.out = length(fit$coefficient_names)), fit$coefficient_names)
+  unit <- ifelse(is_numeric_column(fit), fit$design$scale, 1)
+  unit <- stats::setNames(rep(unit, length.out = length(fit$coefficient_names)), fit$coefficient_names)
+  if (!standardize) unit[] <- 1
   points <- vapply(shown, function(name) {
-    values <- as.vector(draws[, , name]) * if (standardize && name %in% names(unit)) unit[[name]] else 1
+    values <- as.vector(draws[, , name]) * if (name %in% names(unit)) unit[[name]] else 1
     c(stats::quantile(values, c(0.05, 0.25, 0.75, 0.95), names = FALSE), mean(values))
   }, numeric(5L))
-  rows <- data.frame(name = shown, estimate = points[5L, ], lower = points[1L, ], upper = points[4L, ],
-    inner_lower = points[2L, ], inner_upper = points[3L, ], colour = chain_colours[[1L]])
+  scaled <- shown %in% names(unit)[unit != 1]
+  rows <- data.frame(
+    name = paste0(shown, ifelse(scaled, " (per sd)", "")), estimate = points[5L, ], lower = points[1L, ],
+    upper = points[4L, ], inner_lower = points[2L, ], inner_upper = points[3L, ], colour = chain_colours[[1L]]
+  )
   interval_picture(rows, main, paste0(
-    "posterior mean, 50% and 90% intervals", if (standardize) ",\nfor a standard deviation of the predictor"
+    "posterior mean, 50% and 90% intervals", if (any(scaled)) ",\nper sd: for a standard deviation of the predictor"
   ))
+}
+
+# Columns of the design that are made of numeric variables alone and have more than two values.
+is_numeric_column <- function(fit) {
+  x <- fit$design$x
+  has_several <- vapply(seq_len(ncol(x)), function(column) {
+    values <- x[, column]
+    length(unique(utils::head(values, 100L))) > 2L || length(unique(values)) > 2L
+  }, NA)
+  assigned <- attr(x, "assign")
+  factors <- attr(fit$terms, "factors")
+  if (is.null(assigned) || length(factors) == 0L) return(has_several)
+  classes <- attr(attr(fit$frame, "terms"), "dataClasses")[rownames(factors)]
+  is_category <- classes %in% c("factor", "ordered", "character", "logical")
+  term_has_category <- colSums(factors[is_category, , drop = FALSE] > 0) > 0
+  has_several & !c(FALSE, term_has_category)[assigned + 1L]
 }
 
 # As trace_parts() of a mixture.
@@ -92,9 +121,42 @@ logit_trace_parts <- function(fit, parameters) {
 
 # The mean observed response of groups of rows against their mean fitted response, with two standard errors.
 calibration_picture <- function(fit, main) {
-  mean <- as.vector(fitted_means(fit))
+  points <- calibration_points(fit)
+  ends <- around(unlist(points))
+  picture(list(panel(ends, ends, list(
+    layer("segments", x = ends[[1L]], y = ends[[1L]], xend = ends[[2L]], yend = ends[[2L]], colour = "#BBBBBB"),
+    layer("segments", x = points$predicted, y = points$low, xend = points$predicted, yend = points$high,
+      colour = chain_colours[[1L]]),
+    layer("points", x = points$predicted, y = points$observed, fill = "white", colour = chain_colours[[1L]])
+  ))), main, "predicted without the row itself", "observed, with two standard errors")
+}
+
+# The mean response of each row given all other rows. Each draw has the weight 1/likelihood of the row, at most the mean
+# weight times the square root of the number of draws.
+left_out_means <- function(fit) {
+  if (isTRUE(fit$prior_only)) return(fitted_means(fit))
+  used <- draws_used(fit, max(100, min(1000, floor(1e7 / fit$rows))))
+  rows <- prediction_rows(fit, NULL)
+  effects <- row_effects(fit, rows, used)
+  means <- lapply(row_blocks(seq_len(fit$rows), length(used)), function(block) {
+    linear <- linear_draws(fit, rows, used, block, effects)
+    log_weight <- -row_log_likelihood(fit, linear, used, block, fit$response, fit$weights)
+    log_weight <- matrix(log_weight, length(used))
+    log_weight[!is.finite(log_weight)] <- 0
+    weight <- exp(log_weight - rep(apply(log_weight, 2L, max), each = length(used)))
+    weight <- pmin(weight, rep(colMeans(weight) * sqrt(length(used)), each = length(used)))
+    values <- response_draws(fit, linear)
+    dim(values) <- c(length(used), length(block), length(values) / length(weight))
+    matrix(colSums(as.vector(weight) * values) / colSums(weight), length(block))
+  })
+  do.call(rbind, means)
+}
+
+# Deciles of rows by predicted response: mean prediction, mean response, and two standard errors below and above it.
+calibration_points <- function(fit) {
+  mean <- as.vector(left_out_means(fit))
   observed <- as.vector(observed_shares(fit))
-  weight <- if (fit$family == "negbinomial") {
+  weight <- if (is_count_family(fit$family)) {
     fit$weights
   } else {
     as.vector(matrix(fit$weights * fit$response$trials, fit$rows, length(mean) / fit$rows))
@@ -106,13 +168,6 @@ calibration_picture <- function(fit, main) {
     average <- sum(w * observed[used][i])
     c(sum(w * mean[used][i]), average, 2 * sqrt(sum(w^2 * (observed[used][i] - mean[used][i])^2)))
   }, numeric(3L))
-  fitted <- summaries[1L, ]
-  low <- summaries[2L, ] - summaries[3L, ]
-  high <- summaries[2L, ] + summaries[3L, ]
-  ends <- around(c(fitted, low, high))
-  picture(list(panel(ends, ends, list(
-    layer("segments", x = ends[[1L]], y = ends[[1L]], xend = ends[[2L]], yend = ends[[2L]], colour = "#BBBBBB"),
-    layer("segments", x = fitted, y = low, xend = fitted, yend = high, colour = chain_colours[[1L]]),
-    layer("points", x = fitted, y = summaries[2L, ], fill = "white", colour = chain_colours[[1L]])
-  ))), main, "fitted", "observed, with two standard errors")
+  list(predicted = summaries[1L, ], observed = summaries[2L, ], low = summaries[2L, ] - summaries[3L, ],
+    high = summaries[2L, ] + summaries[3L, ])
 }

@@ -14,8 +14,9 @@
 #' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes.
 #'   `"link"`: the linear predictor (for counts the log of the mean, for classes their log odds against the first).
 #' @param level probability of the equal-tailed interval of the mean.
-#' @param re_formula `NULL` for predictions with the groups of the rows, `NA` for predictions of a group whose intercept
-#'   is 0.
+#' @param re_formula `NULL` for predictions with the groups of the rows. `NA` or `~ 0` for predictions of a group whose
+#'   effects are 0. A formula such as `~ (1 | g)` keeps these terms and sets other effects to 0. It may have a part of a
+#'   term: `(1 | g)` of `(x | g)`.
 #' @param ndraws how many of the kept draws to use, evenly spaced; `NULL` for all.
 #' @param nsim number of simulated responses.
 #' @param seed for `simulate()`, as in [stats::simulate()]: passed to [set.seed()] if not `NULL`; R's generator is then
@@ -47,7 +48,7 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
   check_dots_empty(...)
   type <- check_choice(type, "type", c("response", "link"))
   level <- check_number(level, "level", min = 0, max = 1)
-  rows <- prediction_rows(object, newdata, sparse, check_re_formula(re_formula))
+  rows <- prediction_rows(object, newdata, sparse, check_re_formula(re_formula, object))
   used <- draws_used(object, ndraws)
   tails <- c((1 - level) / 2, (1 + level) / 2)
   out <- summarise_rows(object, rows, used, type, tails, backend, threads)
@@ -62,28 +63,59 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
   if (is.null(newdata)) pad_rows(object, out) else out
 }
 
-# Whether groups are part of a prediction. Packages rstanarm and brms have more choices, which are for several terms.
-check_re_formula <- function(re_formula) {
+# Which effects of groups are part of a prediction: TRUE for all, FALSE for none, or for each grouping, by its name, the
+# columns.
+check_re_formula <- function(re_formula, fit) {
   if (is.null(re_formula)) return(TRUE)
-  if (is.atomic(re_formula) && length(re_formula) == 1L && is.na(re_formula) ||
-        inherits(re_formula, "formula") && identical(re_formula[[length(re_formula)]], 0)) {
-    return(FALSE)
+  if (is.atomic(re_formula) && length(re_formula) == 1L && is.na(re_formula)) return(FALSE)
+  if (!inherits(re_formula, "formula")) {
+    stop_input("re_formula", "must be NULL for predictions with all effects of groups, NA for predictions without, ",
+      "or a formula of the terms to keep, such as ~ (1 | g), not ", show_value(re_formula))
   }
-  stop_input("re_formula", "must be NULL, for predictions with the groups, or NA, for predictions without, not ",
-    show_value(re_formula))
+  side <- re_formula[[length(re_formula)]]
+  if (identical(side, 0) || identical(side, 1)) return(FALSE)
+  whole <- stats::as.formula(call("~", quote(response), side), environment(re_formula))
+  parts <- split_groups(whole, "multinomial")
+  if (length(all.vars(parts$fixed[[3L]])) > 0L || length(parts$bars) == 0L) {
+    stop_input("re_formula", "must have grouping terms alone, such as ~ (1 | g), not ",
+      dQuote(deparse1(re_formula), FALSE))
+  }
+  terms <- fit_terms(fit)
+  kept <- list()
+  for (bar in parts$bars) {
+    group <- deparse1(bar$group)
+    columns <- bar_columns(bar, fit)
+    has <- unlist(lapply(terms, function(term) if (term$group == group) term$columns))
+    if (!all(columns %in% has)) {
+      labels <- unique(vapply(terms, function(term) sprintf("(%s)", term$label), ""))
+      stop_input("re_formula", "has the term ", dQuote(sprintf("(%s)", bar_words(bar)), FALSE), ", but the fit has ",
+        if (length(labels)) paste(labels, collapse = " + ") else "no grouping terms")
+    }
+    kept[[group]] <- union(kept[[group]], columns)
+  }
+  kept
+}
+
+# The effects of a term of `re_formula` by the names of their columns.
+bar_columns <- function(bar, fit) {
+  if (is_intercept_bar(bar)) return("(Intercept)")
+  tryCatch(colnames(stats::model.matrix(bar_terms(bar, fit$frame), fit$frame)), error = function(error) {
+    stop_input("re_formula", "has the term ", dQuote(sprintf("(%s)", bar_words(bar)), FALSE),
+      ", which the fit does not have")
+  })
 }
 
 #' @rdname predict.bayes_logit
 #' @importFrom stats fitted
 #' @export
-fitted.bayes_logit <- function(object, ...) {
+fitted.bayes_logit <- function(object, re_formula = NULL, ...) {
   check_dots_empty(...)
-  pad_rows(object, fitted_means(object))
+  pad_rows(object, fitted_means(object, check_re_formula(re_formula, object)))
 }
 
 # Posterior means of the fitted rows: a vector, or a matrix with a column for each class.
-fitted_means <- function(object) {
-  rows <- prediction_rows(object, NULL)
+fitted_means <- function(object, groups = TRUE) {
+  rows <- prediction_rows(object, NULL, groups = groups)
   out <- summarise_rows(object, rows, draws_used(object, NULL), "response")
   classes <- object$response$classes
   out <- matrix(out[, , 1L], object$rows, dimnames = list(rownames(rows$x), classes))
@@ -127,6 +159,7 @@ check_simulation_seed <- function(seed) {
 simulate_rows <- function(fit, mean, draw) {
   n <- nrow(mean)
   if (fit$family == "binomial") return(stats::rbinom(n, fit$response$trials, mean))
+  if (fit$family == "poisson") return(stats::rpois(n, mean[, 1L]))
   if (fit$family == "negbinomial") return(stats::rnbinom(n, size = dispersion_used(fit, draw), mu = mean[, 1L]))
   row_counts <- function(i) stats::rmultinom(1L, fit$response$trials[[i]], mean[i, ])[, 1L]
   counts <- t(vapply(seq_len(n), row_counts, integer(ncol(mean))))

@@ -50,12 +50,42 @@ logit_words <- function(name) {
 
 logit_verdict <- function(fit, table) {
   verdict <- judge_convergence(logit_quantities(fit), table, logit_words)
-  verdict$sentences <- c(verdict$sentences, support_words(fit))
+  verdict$sentences <- c(verdict$sentences, lengthening_words(fit, table, verdict$converged), support_words(fit))
   verdict
 }
 
+# How many more sweeps give 100 effective draws a chain, if the draws so far show how fast the chains move.
+lengthening_words <- function(fit, table, converged) {
+  least <- suppressWarnings(min(table$ess_bulk, na.rm = TRUE))
+  wanted <- ess_wanted * fit$chains
+  if (isFALSE(converged) || !is.finite(least) || least >= wanted) return(NULL)
+  more <- (fit$iter - fit$warmup) * (wanted / max(least, 1) - 1)
+  unit <- 10^max(1, floor(log10(more)) - 1)
+  more <- format(unit * ceiling(more / unit), scientific = FALSE)
+  sprintf("At the present rate, continue(fit, %s) gives %s effective draws.", more, whole_words(wanted))
+}
+
+# The table of quantities for users. Means that may not exist are NA.
+logit_table <- function(fit, quantities = logit_quantities(fit), tail = FALSE) {
+  table <- diagnose_quantities(quantities)
+  table[table$quantity %in% unlimited_tails(fit), c("mean", "sd")] <- NA
+  if (tail) table$ess_tail <- vapply(quantities, tail_size, 0)
+  table
+}
+
+# The smaller effective size of the 5% and the 95% quantile (Vehtari and others 2021).
+tail_size <- function(draws) {
+  if (length(draws) == 0L || anyNA(draws)) return(NA_real_)
+  ends <- stats::quantile(draws, c(0.05, 0.95), names = FALSE)
+  min(vapply(ends, function(end) {
+    below <- draws <= end
+    halves <- split_chains(below + 0)
+    if (nrow(draws) < fewest_sweeps || all(halves == halves[[1L]])) NA_real_ else effective_size(halves)
+  }, 0))
+}
+
 logit_family_words <- c(
-  binomial = "Logistic regression", negbinomial = "Negative binomial regression",
+  binomial = "Logistic regression", poisson = "Poisson regression", negbinomial = "Negative binomial regression",
   multinomial = "Multinomial logistic regression"
 )
 
@@ -104,8 +134,8 @@ logit_fit_words <- function(fit) {
 #' }
 #' More sentences follow where the data are found to leave the answer to the prior: all responses are equal; predictors
 #' separate the successes from the failures, or the classes; a class does not occur at one value of a predictor of two
-#' values; each level of a grouping has only successes or only failures; a class has no response; or a grouping has one
-#' level. Other kinds of separation are not looked for.
+#' values; columns of the design depend on each other; each level of a grouping has only successes or only failures; a
+#' class has no response; or a grouping has one level. Other kinds of separation are not looked for.
 #'
 #' The line "Polya-Gamma sweeps ..." says which sampler ran: see [bayes_logit()].
 #'
@@ -119,7 +149,9 @@ logit_fit_words <- function(fit) {
 #'   defined: see `log_lik()` in [predict.bayes_logit()].
 #'
 #'   `summary()` gives a list of class `summary.bayes_logit`. `coefficients` is a data frame with `quantity`, `mean`,
-#'   `sd`, `q5`, `median`, `q95`, `rhat` and `ess_bulk`; after the coefficients come `dispersion`, `sd(group)` (if the
+#'   `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk` and `ess_tail` (the smaller effective sample size of the 5% and 95%
+#'   quantiles). `mean` and `sd` are `NA` where they may not exist: under a Cauchy prior or another with such tails, for
+#'   a coefficient that the data do not limit. After the coefficients come `dispersion`, `sd(group)` (if the
 #'   fit has them) and `log_likelihood`. `converged` is `TRUE`, `FALSE`, or `NA` if it cannot be judged. `verdict` has
 #'   sentences, and `prior` the prior.
 #' @references
@@ -136,24 +168,30 @@ logit_fit_words <- function(fit) {
 NULL
 
 logit_table_words <- function(table, digits) {
-  shown <- c("mean", "sd", "q5", "q95")
+  # The median is shown if a mean may not exist.
+  is_long <- is.na(table$mean) & !is.na(table$median)
+  shown <- c("mean", "sd", "q5", if (any(is_long)) "median", "q95")
   numbers <- t(vapply(seq_len(nrow(table)), function(i) {
     values <- unlist(table[i, shown])
-    ifelse(is.na(values), "-", format_to_spread(values, table$sd[[i]], digits))
+    spread <- if (is_long[[i]]) (table$q95[[i]] - table$q5[[i]]) / 3.29 else table$sd[[i]]
+    ifelse(is.na(values), "-", format_to_spread(values, spread, digits))
   }, character(length(shown))))
-  colnames(numbers) <- c("mean", "sd", "5%", "95%")
-  data.frame(
+  colnames(numbers) <- c(mean = "mean", sd = "sd", q5 = "5%", median = "50%", q95 = "95%")[shown]
+  sizes <- function(values) ifelse(is.na(values), "-", formatC(values, format = "f", digits = 0))
+  words <- data.frame(
     ` ` = sub("^the ", "", logit_words(table$quantity)), numbers,
     Rhat = ifelse(is.na(table$rhat), "-", format_rhat(table$rhat)),
-    ESS = ifelse(is.na(table$ess_bulk), "-", formatC(table$ess_bulk, format = "f", digits = 0)), check.names = FALSE
+    ESS = sizes(table$ess_bulk), check.names = FALSE
   )
+  if (!is.null(table$ess_tail)) words[["tail ESS"]] <- sizes(table$ess_tail)
+  words
 }
 
 in_console.bayes_logit <- function(x, digits = 2, ...) {
   digits <- check_count(digits, "digits", max = 15)
   check_logit_fit(x, "x")
   print_lines(logit_fit_words(x))
-  table <- diagnose_quantities(logit_quantities(x))
+  table <- logit_table(x)
   print(logit_table_words(table[table$quantity != "log_likelihood", ], digits), row.names = FALSE)
   print_sentences(logit_verdict(x, table)$sentences)
 }
@@ -162,7 +200,7 @@ in_console.bayes_logit <- function(x, digits = 2, ...) {
 #' @export
 summary.bayes_logit <- function(object, ...) {
   check_dots_empty(...)
-  table <- diagnose_quantities(logit_quantities(object))
+  table <- logit_table(object, tail = TRUE)
   verdict <- logit_verdict(object, table)
   structure(
     list(words = logit_fit_words(object), prior = object$prior, coefficients = table, converged = verdict$converged,
@@ -247,7 +285,7 @@ update.bayes_logit <- function(object, formula., ..., evaluate = TRUE) {
       stop_input("formula.", "must be a formula, such as . ~ . + x, not ", show_value(formula.))
     }
     call$formula <- tryCatch(stats::update(object$formula, formula.), error = function(error) {
-      stop_input("formula.", "cannot change the formula: ", conditionMessage(error))
+      stop_input("formula.", "cannot change the formula: ", because = error)
     })
   }
   evaluate <- check_flag(evaluate, "evaluate")

@@ -1,17 +1,20 @@
 # The rows that a fitted regression predicts: their design, offsets and groups, from new data or from the fit. New data
 # are read as predict.glm() reads them, but what predict.glm() only warns of, or takes from elsewhere, is an error.
 
-# Design, offset and group of the rows. `group` is 0 for groups that are not in the fit, or if `groups` is FALSE.
+# Design, offset and group of the rows. `group` is 0 for groups that are not in the fit. `groups` comes from
+# check_re_formula().
 prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   check_logit_fit(fit)
+  kept <- kept_columns(fit, groups)
+  has_group <- !is.null(fit$group_name) && any(unlist(kept))
   if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x))) {
     stop_unread_sparse(if (is.null(newdata)) "`newdata` is not" else "the fit had no matrix as `sparse`")
   }
   if (is.null(newdata)) {
     return(list(
       x = fit$design$x, offset = fit$offset, complete = rep(TRUE, fit$rows),
-      group = if (groups && !is.null(fit$group_name)) as.integer(fit$design$group),
-      terms = if (groups) fit$design$terms
+      group = if (has_group) as.integer(fit$design$group),
+      terms = if (any(unlist(kept))) Map(function(term, kept) c(term, list(kept = kept)), fit$design$terms, kept)
     ))
   }
   if (!is.data.frame(newdata)) stop_input("newdata", "must be a data frame, not ", show_value(newdata))
@@ -29,19 +32,27 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   }
   rows <- list(x = x, offset = new_offset(fit, frame, newdata))
   rows$complete <- complete_rows(x) & stats::complete.cases(frame) & finite_offset(rows$offset)
-  if (groups && !is.null(fit$group_name)) {
+  if (has_group) {
     values <- new_groups(fit, newdata)
     rows$group <- match(as.character(values), levels(fit$design$group), nomatch = 0L)
     rows$new_group <- match(as.character(values), unique(as.character(values)))
     rows$complete <- rows$complete & !is.na(values)
   }
-  if (groups) {
-    rows$terms <- new_term_rows(fit, newdata)
+  if (!has_group && any(unlist(kept))) {
+    rows$terms <- new_term_rows(fit, newdata, kept)
     for (term in rows$terms) {
       rows$complete <- rows$complete & !is.na(term$level) & (if (is.null(term$z)) TRUE else complete_rows(term$z))
     }
   }
   rows
+}
+
+# For each term of one linear predictor, which of its effects are part of a prediction.
+kept_columns <- function(fit, groups) {
+  terms <- if (is.null(fit$group_name)) fit$design$terms else fit_terms(fit)
+  lapply(terms, function(term) {
+    if (is.list(groups)) term$columns %in% groups[[term$group]] else rep(groups, length(term$columns))
+  })
 }
 
 # The terms of the predictors. Their `predvars` hold what poly(), scale() or a spline took from the data of the fit.
@@ -65,7 +76,7 @@ new_frame <- function(fit, terms, newdata) {
   }
   frame <- tryCatch(
     stats::model.frame(terms, newdata, na.action = stats::na.pass),
-    error = function(error) stop_input("newdata", "cannot be predicted: ", conditionMessage(error))
+    error = function(error) stop_input("newdata", "cannot be predicted: ", because = error)
   )
   if (nrow(frame) != nrow(newdata)) {
     stop_input("newdata", sprintf("has %d rows, but its predictors have %d", nrow(newdata), nrow(frame)))
@@ -156,7 +167,7 @@ new_offset <- function(fit, frame, newdata) {
   check_new_variables(expression, fit, newdata)
   values <- tryCatch(eval(expression, newdata, environment(fit$formula)), error = function(error) {
     stop_input("newdata", "cannot be predicted: the argument `offset` of the fit gives the error: ",
-      conditionMessage(error))
+      because = error)
   })
   if (!is.numeric(values) && !all(is.na(values)) || NROW(values) != nrow(newdata)) {
     stop_input("newdata", sprintf("has %d rows, but the argument `offset` of the fit gives ", nrow(newdata)),
@@ -190,7 +201,7 @@ check_factors <- function(frame, terms, contrasts) {
   for (name in names(contrasts)) {
     values <- factor(frame[[name]])
     tryCatch(stats::contrasts(stats::`contrasts<-`(values, value = contrasts[[name]])), error = function(error) {
-      stop_input("contrasts", "cannot be used for ", dQuote(name, FALSE), ": ", conditionMessage(error))
+      stop_input("contrasts", "cannot be used for ", dQuote(name, FALSE), ": ", because = error)
     })
   }
 }
@@ -234,7 +245,7 @@ new_groups <- function(fit, newdata) {
       eval(expression, newdata, environment(fit$formula))
     },
     error = function(error) {
-      stop_input("newdata", "lacks the groups ", dQuote(name, FALSE), ": ", conditionMessage(error))
+      stop_input("newdata", "lacks the groups ", dQuote(name, FALSE), ": ", because = error)
     }
   )
 }

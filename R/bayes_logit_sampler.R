@@ -28,6 +28,7 @@ logit_sampler <- function(fit) {
     open = function(run) native(C_regression_open, data, run),
     close = function(session) .Call(C_regression_close, session),
     step = logit_step(fit),
+    together = TRUE,
     several = Inf,
     finish = function(fit) fit
   ))
@@ -40,31 +41,48 @@ logit_step <- function(fit) {
   prior <- compiled_logit_prior(fit$prior, dispersion_counts(fit))
   terms <- outcome_terms(fit)
   prior$effect_scale <- effect_scales(fit$design$terms, fit$prior)
+  prior$moves <- c(fit$warmup, level_moves)
   constant <- if (isTRUE(fit$prior_only)) 0 else fit$response$constant
   design <- fit$design
   parts <- c("coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars", "ellipse",
     if (length(terms)) c("effects", "covariances"))
-  function(session, state, sweeps, keep) {
-    if (state$sweep == 0) state[parts] <- native(C_regression_start, session, prior, state, start_spread)[parts]
-    # The first kept sweep of the slice, from 0, the distance between them, and how many there are.
-    kept <- c(sweeps_to_kept(state$sweep, fit) - 1, fit$thin,
-      if (keep) kept_draws(state$sweep + sweeps, fit) - kept_draws(state$sweep, fit) else 0)
-    slice <- native(C_regression_sweep, session, prior, state, as.integer(c(sweeps, kept)))
-    state[parts] <- slice[parts]
-    traces <- list(
-      log_likelihood = slice$log_likelihood + constant,
-      coefficient_trace = to_data_units(slice$coefficient_trace, design),
-      dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation
-    )
-    draw <- list(intercepts = slice$kept)
-    if (length(terms)) {
-      parameters <- deviations_and_correlations(slice$covariance_trace, terms)
-      traces[c("group_deviation", "group_correlation")] <- parameters[c("deviations", "correlations")]
-      draw <- list(effects = effects_to_data_units(slice$kept, terms))
-    }
-    list(state = state, traces = traces, draw = draw)
+  started <- function(session, state) {
+    if (state$sweep > 0) return(state)
+    start <- native(C_regression_start, session, prior, state, start_spread)
+    state[parts] <- start[parts]
+    if (has_level_moves(start)) state$moves <- start$moves
+    state
+  }
+  function(sessions, states, sweeps, keep) {
+    states <- Map(started, sessions, states)
+    numbers <- as.integer(c(sweeps, kept_in_slice(fit, states, sweeps, keep)))
+    slices <- native(C_regression_sweeps, Map(function(session, state) {
+      list(session, prior, state, numbers)
+    }, sessions, states))
+    Map(function(state, slice) {
+      state[parts] <- slice[parts]
+      if (!is.null(state$moves)) state$moves <- slice$moves
+      traces <- list(
+        log_likelihood = slice$log_likelihood + constant,
+        coefficient_trace = to_data_units(slice$coefficient_trace, design),
+        dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation
+      )
+      draw <- list(intercepts = slice$kept)
+      if (length(terms)) {
+        parameters <- deviations_and_correlations(slice$covariance_trace, terms)
+        traces[c("group_deviation", "group_correlation")] <- parameters[c("deviations", "correlations")]
+        draw <- list(effects = effects_to_data_units(slice$kept, terms))
+      }
+      list(state = state, traces = traces, draw = draw)
+    }, states, slices)
   }
 }
+
+# Whether moves of src/regression/level_moves.h take the place of Polya-Gamma sweeps: 0 never, 1 where they pay, 2
+# always.
+level_moves <- 1
+
+has_level_moves <- function(state) length(state$moves) > 0L && state$moves[[1L]] > 0
 
 # The length of the vector of src/regression/ellipse.h: the moves after each sweep, lambda, and the approximation of the
 # log likelihood about the mode. `levels` and `columns` are the numbers of levels and columns of each grouping term.
@@ -91,6 +109,12 @@ ellipse_start <- function(fit) {
 # Which sampler ran, in one line.
 logit_sampler_words <- function(fit) {
   if (isTRUE(fit$prior_only)) return("draws from the prior: the responses were not used (prior_only = TRUE)")
+  if (has_level_moves(fit$state[[1L]])) {
+    expected <- format(signif(fit$state[[1L]]$moves[[2L]], 1))
+    return(sprintf(paste("elliptical slice moves of the coefficients and the %s, then new effects of each group",
+      "(Polya-Gamma sweeps would have about %s effective draws in 1,000)"),
+      if (length(group_parameter_names(fit)) > 1L) "groups' covariances" else "groups' deviation", expected))
+  }
   moves <- fit$state[[1L]]$ellipse[1L]
   if (length(moves) == 0L || moves == 0) return("Polya-Gamma sweeps")
   sprintf("Polya-Gamma sweeps, each followed by %s (alone, sweeps would have %s)",
@@ -111,7 +135,8 @@ logit_start <- function(fit) {
   groups <- nlevels(fit$design$group)
   mean <- fit$response$mean
   centre <- switch(fit$family,
-    binomial = stats::qlogis(mean), negbinomial = log(mean + 0.1), multinomial = log(mean[-1L] / mean[[1L]])
+    binomial = stats::qlogis(mean), poisson = fit$response$start, negbinomial = log(mean + 0.1),
+    multinomial = log(mean[-1L] / mean[[1L]])
   )
   outcomes <- ncol(fit$response$kappa)
   coefficients <- matrix(0, p, outcomes)

@@ -1,7 +1,7 @@
 # Summaries of rows over the draws of a fit, computed in blocks of rows by the compiled code, and the draws themselves.
 
 # The numbers of src/backend/regression_table.h: what is summarised.
-prediction_kinds <- c(link = 0L, binomial = 1L, negbinomial = 2L, multinomial = 3L)
+prediction_kinds <- c(link = 0L, binomial = 1L, poisson = 2L, negbinomial = 2L, multinomial = 3L)
 
 # Mean, standard deviation and two quantiles of each row: an array of rows x (1, classes or linear predictors) x 4. Rows
 # that are not complete are NA. `tails` has the probabilities of the quantiles.
@@ -54,7 +54,8 @@ subset_rows <- function(rows, block) {
   rows$offset <- offset_rows(rows$offset, block)
   rows$x <- rows$x[block, , drop = FALSE]
   rows$terms <- lapply(rows$terms, function(term) {
-    list(level = term$level[block], new_level = term$new_level[block], z = term$z[block, , drop = FALSE])
+    list(level = term$level[block], new_level = term$new_level[block], z = term$z[block, , drop = FALSE],
+      kept = term$kept)
   })
   rows
 }
@@ -101,6 +102,8 @@ row_effects <- function(fit, rows, used) {
   unlist(lapply(seq_along(fitted), function(i) {
     row <- terms[[(i - 1L) %% length(terms) + 1L]]
     q <- length(fitted[[i]]$columns)
+    shown <- if (is.null(row$kept)) seq_len(q) else which(row$kept)
+    if (length(shown) == 0L) return(list())
     # Only the draws of levels that the rows have are read.
     known <- sort(unique(row$level[row$level > 0L]))
     level <- match(row$level, known)
@@ -108,7 +111,7 @@ row_effects <- function(fit, rows, used) {
     groups <- unique(row$new_level[fresh])
     level[fresh] <- length(known) + match(row$new_level[fresh], groups)
     new <- if (length(fresh)) new_effects(covariances[[i]][, , used, drop = FALSE], length(groups))
-    lapply(seq_len(q), function(k) {
+    lapply(shown, function(k) {
       own <- values[as.vector(outer(draw, first[[i]] + (known - 1) * q + k, `+`))]
       list(outcome = if (is.null(fitted[[i]]$outcome)) 0L else fitted[[i]]$outcome, level = level - 1L,
         multiple = if (!is.null(row$z)) as.double(row$z[, k]),
@@ -143,7 +146,7 @@ linear_draws <- function(fit, rows, used, block, effects = row_effects(fit, rows
 response_draws <- function(fit, linear) {
   switch(fit$family,
     binomial = stats::plogis(linear),
-    negbinomial = exp(linear),
+    poisson = , negbinomial = exp(linear),
     multinomial = {
       most <- pmax(0, apply(linear, c(1L, 2L), max))
       weights <- array(c(exp(-most), exp(linear - as.vector(most))), dim(linear) + c(0, 0, 1))

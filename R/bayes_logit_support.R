@@ -5,7 +5,7 @@
 support_words <- function(fit) {
   if (isTRUE(fit$prior_only)) return(character())
   counts <- fit$weights > 0
-  c(response_words(fit, counts), separation_words(fit, counts),
+  c(response_words(fit, counts), separation(fit, counts)$words, rank_words(fit, counts), tail_words(fit),
     if (fit$family == "binomial") pure_level_words(fit, counts), level_words(fit))
 }
 
@@ -17,7 +17,7 @@ response_words <- function(fit, counts) {
       show_name(colnames(observed)[absent])))
   }
   observed <- observed[counts]
-  if (fit$family == "negbinomial") {
+  if (is_count_family(fit$family)) {
     return(if (all(observed == 0)) "All counts are 0: the prior decides how small their mean is.")
   }
   trials <- fit$response$trials[counts]
@@ -34,26 +34,72 @@ response_words <- function(fit, counts) {
 # classes of all rows, or a class of response does not occur at one value of a predictor of two values. Other kinds of
 # separation are not found. Effects of groups do not limit such a direction. 1e6 rows and 10 predictors of two values
 # take 0.3 s.
-separation_words <- function(fit, counts) {
+separation <- function(fit, counts) {
   x <- fit$design$x
   occurs <- class_occurs(fit, counts)
-  if (is_sparse_matrix(x) || length(x) > 1e7 || sum(colSums(occurs) > 0) < 2L) return(character())
+  found <- function(words = character(), columns = character()) list(words = words, columns = columns)
+  if (is_sparse_matrix(x) || length(x) > 1e7 || sum(colSums(occurs) > 0) < 2L) return(found())
   if (!all(counts)) x <- x[counts, , drop = FALSE]
-  if (fit$family != "negbinomial" && is_separated(fit, x, occurs)) {
+  if (!is_count_family(fit$family) && is_separated(fit, x, occurs)) {
     classes <- if (fit$family == "binomial") "all successes from all failures" else "the classes of all rows"
-    return(sprintf("The predictors separate %s: %s", classes,
-      "the data set no limit to the coefficients, and the prior decides how large they are."))
+    return(found(sprintf("The predictors separate %s: %s", classes,
+      "the data set no limit to the coefficients, and the prior decides how large they are."), colnames(x)))
   }
   unlimited <- unlimited_columns(fit, x, occurs)
+  columns <- names(unlimited)
   several <- length(unlimited) > 1L
   if (length(unlimited) > 5L) unlimited <- c(unlimited[1:5], sprintf("and %d more", length(unlimited) - 5L))
-  if (several) {
+  found(if (several) {
     paste0("The data do not limit some coefficients in one direction, and the prior decides how large they are: ",
       paste(unlimited, collapse = ", "), ".")
   } else {
     sprintf("The data do not limit the coefficient of %s in one direction: the prior decides how large it is.",
       unlimited)
-  }
+  }, columns)
+}
+
+# Coefficients whose posterior has the tail of a prior without mean or variance, because the data do not limit them.
+unlimited_tails <- function(fit) {
+  prior <- fit$prior
+  types <- prior$types
+  is_long <- types %in% c("cauchy", "student_t") & prior$df <= 2 | types == "horseshoe" & is.null(prior$slab_scale)
+  if (isTRUE(fit$prior_only) || !any(is_long)) return(character())
+  columns <- intersect(names(types)[is_long], separation(fit, fit$weights > 0)$columns)
+  # The intercept in the data's units has the means of the predictors times their coefficients.
+  if (length(columns)) columns <- c(colnames(fit$design$x)[fit$design$is_intercept], columns)
+  if (outcomes_of(fit) == 1L) return(columns)
+  as.vector(outer(columns, fit$response$classes[-1L], function(name, class) paste0(class, ":", name)))
+}
+
+tail_words <- function(fit) {
+  names <- unlimited_tails(fit)
+  if (length(names) == 0L) return(character())
+  shown <- show_name(utils::head(names, 3L))
+  if (length(names) > 3L) shown <- c(shown, sprintf("%d more", length(names) - 3L))
+  one <- length(names) == 1L
+  sprintf(paste("The posterior of %s has the long tail of the prior: %s mean or standard deviation may not exist, so",
+    "the median and quantiles are shown."), paste(shown, collapse = ", "), if (one) "its" else "their")
+}
+
+# Columns of the design that depend linearly on the columns before them, as lm() finds them. 1e5 rows of 50 columns take
+# 0.3 s.
+dependent_columns <- function(fit, counts = fit$weights > 0) {
+  x <- fit$design$x
+  if (is_sparse_matrix(x) || as.double(nrow(x)) * ncol(x)^2 > 2e9) return(character())
+  design <- fit$design
+  scaled <- (x[counts, , drop = FALSE] - rep(design$center, each = sum(counts))) / rep(design$scale, each = sum(counts))
+  parts <- qr(scaled, tol = 1e-7)
+  colnames(x)[parts$pivot[-seq_len(parts$rank)]]
+}
+
+rank_words <- function(fit, counts) {
+  columns <- dependent_columns(fit, counts)
+  if (length(columns) == 0L) return(character())
+  p <- ncol(fit$design$x)
+  shown <- paste(show_name(columns), collapse = ", ")
+  if (length(columns) > 5L) shown <- sprintf("%d columns", length(columns))
+  sprintf(paste("The design is rank deficient (rank %d of %d columns): the data do not tell %s from the other columns,",
+    "and the prior decides how they share what the data say. lm() gives NA there."), p - length(columns), p, shown)
 }
 
 # Whether a row has responses of each class: rows x classes. The classes of other families than multinomial are failures
@@ -96,14 +142,16 @@ unlimited_columns <- function(fit, x, occurs) {
     at <- list(total - at_high, at_high)
     for (i in 1:2) {
       lacks <- at[[i]] == 0 & total > 0
-      # More counts of 0 do limit a coefficient of a negative binomial regression.
-      if (fit$family == "negbinomial") lacks[[1L]] <- FALSE
+      # More counts of 0 do limit a coefficient of a regression of counts.
+      if (is_count_family(fit$family)) lacks[[1L]] <- FALSE
       if (any(lacks) && !all(at[[i]] == 0) && (has_intercept || pair[[i]] != 0 && pair[[3L - i]] == 0)) {
         kind <- switch(fit$family,
-          binomial = paste("only", if (lacks[[2L]]) "failures" else "successes"), negbinomial = "only counts of 0",
+          binomial = paste("only", if (lacks[[2L]]) "failures" else "successes"),
+          poisson = , negbinomial = "only counts of 0",
           multinomial = paste("no response of class", show_name(colnames(occurs)[lacks][[1L]])))
         name <- colnames(x)[[column]]
-        return(sprintf("%s (%s where %s)", show_name(name), kind, predictor_words(fit, name, pair[[i]], pair)))
+        words <- sprintf("%s (%s where %s)", show_name(name), kind, predictor_words(fit, name, pair[[i]], pair))
+        return(stats::setNames(words, name))
       }
     }
   })

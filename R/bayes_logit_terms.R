@@ -53,8 +53,8 @@ group_values <- function(group, data, envir = baseenv()) {
 # The terms of a model: for each `label`, `group` (its name), `expression`, `columns` (names), `levels`, `level` (of
 # each row), `z` in the data's units (NULL: 1) with `scale`, the sampler's unit of each column, `independent`, and the
 # `terms` and `contrasts` that make z from new data.
-grouping_terms <- function(frame, bars, contrasts) {
-  terms <- lapply(bars, grouping_term, frame = frame, contrasts = contrasts)
+grouping_terms <- function(frame, bars, contrasts, sizes) {
+  terms <- lapply(bars, grouping_term, frame = frame, contrasts = contrasts, sizes = sizes)
   pairs <- unlist(lapply(terms, function(term) paste(term$columns, "|", term$group)))
   if (anyDuplicated(pairs)) {
     stop_input("formula", "has two terms with the effect ", dQuote(pairs[duplicated(pairs)][[1L]], FALSE),
@@ -64,7 +64,7 @@ grouping_terms <- function(frame, bars, contrasts) {
   with_parents(terms)
 }
 
-grouping_term <- function(bar, frame, contrasts) {
+grouping_term <- function(bar, frame, contrasts, sizes) {
   group <- group_factor(frame, bar$group)
   term <- list(
     label = bar_words(bar), group = deparse1(bar$group), expression = bar$group, columns = "(Intercept)",
@@ -76,7 +76,7 @@ grouping_term <- function(bar, frame, contrasts) {
     stop_input("formula", "has the grouping term ", dQuote(paste0("(", term$label, ")"), FALSE), " ", ...)
   }
   term$terms <- tryCatch(bar_terms(bar, frame), error = function(error) {
-    complain("whose left side is not a formula of effects: ", conditionMessage(error))
+    complain("whose left side is not a formula of effects: ", because = error)
   })
   known <- contrasts[intersect(names(contrasts), all.vars(bar$left))]
   z <- stats::model.matrix(term$terms, frame, contrasts.arg = if (length(known)) known)
@@ -88,7 +88,7 @@ grouping_term <- function(bar, frame, contrasts) {
     stop_input("data", sprintf("has the value %s of %s in row %d, which a grouping term reads",
       format(z[bad[1L, , drop = FALSE]]), dQuote(colnames(z)[[bad[[1L, 2L]]]], FALSE), bad[[1L, 1L]]))
   }
-  deviation <- apply(z, 2L, stats::sd)
+  deviation <- if (all(sizes$of_rows == 1)) apply(z, 2L, stats::sd) else column_moments(z, sizes)$sd
   term$scale <- unname(ifelse(deviation > 0 & is.finite(1 / deviation), deviation, 1))
   term$contrasts <- attr(z, "contrasts")
   term$columns <- colnames(z)
@@ -305,13 +305,15 @@ covariance_draws <- function(fit) {
   })
 }
 
-# The terms of new rows: `level` (0: not in the fit), `new_level` (numbers the values), and `z`.
-new_term_rows <- function(fit, newdata) {
-  lapply(fit$design$terms, function(term) {
+# The terms of new rows: `level` (0: not in the fit), `new_level` (numbers the values), `z`, and which effects are
+# `kept`. The data need not have the groups of a term without effects.
+new_term_rows <- function(fit, newdata, kept) {
+  Map(function(term, kept) {
+    if (!any(kept)) return(list(level = rep(-1L, nrow(newdata)), new_level = rep(1L, nrow(newdata)), kept = kept))
     known <- term$group %in% names(newdata) || all(all.vars(term$expression) %in% names(newdata))
     values <- tryCatch(
       if (known) as.character(group_values(term$expression, newdata, environment(fit$formula))),
-      error = function(error) NULL
+      error = pass_on
     )
     if (length(values) != nrow(newdata)) stop_input("newdata", "lacks the groups ", dQuote(term$group, FALSE))
     level <- match(values, term$levels, nomatch = 0L)
@@ -319,8 +321,8 @@ new_term_rows <- function(fit, newdata) {
     z <- if (!is.null(term$z)) {
       stats::model.matrix(term$terms, new_frame(fit, term$terms, newdata), contrasts.arg = term$contrasts)
     }
-    list(level = level, new_level = match(values, unique(values)), z = z)
-  })
+    list(level = level, new_level = match(values, unique(values)), z = z, kept = kept)
+  }, fit$design$terms, kept)
 }
 
 # Effects of `count` new levels from the covariance of each draw: for each column draws x levels.

@@ -17,7 +17,9 @@
 #' @param specks what to do with types that have less than `speck` of the cells. `"keep"`: they stay types, which
 #'   `print()` and `plot()` show apart. `"join"`: each joins the nearest type. `"auto"`: `"keep"` if `types` is `NULL`,
 #'   otherwise `"join"`.
-#' @param speck a type with a smaller share of the cells is a speck.
+#' @param speck a type with a smaller share of the cells is a speck, unless it is a type of its own in at least 95% of
+#'   the draws and has at least 20 cells, and more cells than markers. A type is a speck too if it is the most probable
+#'   type of no cell, or if most draws lack it.
 #' @param names names of the types, the most frequent first. There may be fewer names than types. `levels(x) <-` names
 #'   the types later.
 #' @param ndraws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
@@ -141,7 +143,8 @@ summarise_types <- function(fit, map, own, labels, speck, how) {
     cells = lengths(cells, use.names = FALSE), components = tabulate(component_type[held], count),
     nearest = labels[nearest],
     overlap = if (count > 1L) stats::pnorm(-apart[cbind(seq_len(count), nearest)] / 2) else NA_real_,
-    apart = map$apart, stability = map$stability, speck = proportion < speck
+    apart = map$apart, stability = map$stability,
+    speck = are_specks(proportion, lengths(cells), map, speck, length(fit$markers))
   )
   medians <- medians_of_types(fit, cells, map)
   rownames(medians) <- labels
@@ -151,6 +154,13 @@ summarise_types <- function(fit, map, own, labels, speck, how) {
     proportions = map$proportions, medians = medians, tree = tree, leaf_type = map$group,
     component_type = component_type, draw = draw, chain = chain
   ), how, list(speck = speck, fit = fit, map = map)), class = c("cell_types", "warpbayes"))
+}
+
+# Which types are shown only on demand: small ones that draws or too few cells do not confirm, and phantoms. Types of a
+# cut that a user chose are in all draws by force, so their draws confirm nothing.
+are_specks <- function(proportion, cells, map, speck, markers) {
+  confirmed <- map$apart >= 0.95 & cells >= max(20, markers + 1) & !map$fixed
+  proportion < speck & !confirmed | cells == 0 & proportion < 1 | map$apart < 0.5
 }
 
 # Shares that no number of cells can tell from zero.

@@ -68,9 +68,11 @@ in_console.cell_types <- function(x, ...) {
   check_cell_types(x, "x")
   cat(types_words(x), sep = "\n")
   shown <- x$types[!x$types$speck, ]
+  digits <- if (any(shown$proportion < 0.005)) 2 else 1
   if (nrow(shown)) {
     print(data.frame(
-      type = shown$type, proportion = percent(shown$proportion), `90% interval` = interval_words(shown),
+      type = shown$type, proportion = percent(shown$proportion, digits),
+      `90% interval` = interval_words(shown, digits),
       Rhat = rhat_words(shown$rhat), ESS = ess_words(shown$ess), cells = format(shown$cells, big.mark = ","),
       components = shown$components, apart = percent(shown$apart, 0), check.names = FALSE
     ), row.names = FALSE)
@@ -104,16 +106,47 @@ overlap_words <- function(overlap) {
 types_verdict <- function(x) {
   types <- x$types
   small <- types[types$speck & types$cells > 0, ]
+  empty <- types$type[types$speck & types$cells == 0]
   unsure <- mean(x$probability < 0.9)
   c(
     if (nrow(small)) {
-      sprintf("%s of less than %s of the cells %s %s together.", count_words(nrow(small), "speck"), percent(x$speck),
-        if (nrow(small) == 1L) "has" else "have", percent(sum(small$proportion)))
+      sprintf("%s, which %s too few cells or draws to be told from %s, %s %s of the cells together.",
+        count_words(nrow(small), "speck"), if (nrow(small) == 1L) "has" else "have",
+        if (nrow(small) == 1L) "its neighbours" else "their neighbours", if (nrow(small) == 1L) "holds" else "hold",
+        percent(sum(small$proportion)))
     },
+    if (length(empty)) {
+      sprintf("%s the most probable type of no cell, and %s not shown.",
+        if (length(empty) == 1L) paste("Type", dQuote(empty, FALSE), "is") else paste("Types", list_some(empty), "are"),
+        if (length(empty) == 1L) "is" else "are")
+    },
+    channel_words(x$fit),
     sprintf("%s of the cells have a probability below 0.9 of their type.", percent(unsure)),
     cut_words(x),
     chains_words(x),
     likelihood_words(x)
+  )
+}
+
+# Channels that tell nothing about types of cells.
+channel_words <- function(fit) {
+  constant <- if (!is.null(fit$x)) {
+    fit$markers[apply(fit$x, 2L, function(values) {
+      values <- values[!is.na(values)]
+      length(values) > 1L && all(values == values[[1L]])
+    })]
+  }
+  time <- setdiff(fit$markers[tolower(trimws(fit$markers)) == "time"], constant)
+  c(
+    if (length(constant)) {
+      one <- length(constant) == 1L
+      sprintf("%s %s constant, so %s nothing about types.", list_some(constant), if (one) "is" else "are",
+        if (one) "it tells" else "they tell")
+    },
+    if (length(time)) {
+      sprintf("By its name, %s is no marker of cells: a fit without it finds types by the markers alone.",
+        list_some(time))
+    }
   )
 }
 
@@ -159,11 +192,23 @@ chains_words <- function(x) {
   )
 }
 
+# What a comparison of samples says of types that the chains of the fit do not agree on.
+disagreement_words <- function(types, tested) {
+  if (is_bem(types$fit)) return(NULL)
+  shares <- shares_by_chain(types$map)
+  table <- diagnose_quantities(shares)
+  differs <- which(differing(shares, table) & tested)
+  if (!length(differs)) return(NULL)
+  sprintf("The fit had not converged: Rhat of the share is %s for type %s%s, so %s. continue(fit, more) %s.",
+    format_rhat(max(table$rhat[differs])), dQuote(types$types$type[[differs[[which.max(table$rhat[differs])]]]], FALSE),
+    if (length(differs) > 1L) sprintf(" and too high for %d more", length(differs) - 1L) else "",
+    "counts of cells may be wrong", "runs more sweeps")
+}
+
 # The log likelihood decides nothing about types.
 likelihood_words <- function(x) {
-  trace <- x$fit$log_likelihood
-  if (is_bem(x$fit) || is.null(trace)) return(NULL)
-  rhat <- split_rhat(as.matrix(trace))
+  if (is_bem(x$fit) || is.null(x$fit$log_likelihood)) return(NULL)
+  rhat <- split_rhat(trace_quantities(x$fit)$log_likelihood)
   if (is.na(rhat)) return(NULL)
   sprintf("Of the fit itself: Rhat of the log likelihood is %s.", format_rhat(rhat))
 }

@@ -100,7 +100,7 @@ tree_picture <- function(x, main) {
   run <- factor(type, unique(type))
   middle <- tapply(at, run, mean)
   size_of <- function(names) pmin(1, 70 * tabulate(run) / length(at) / nchar(names))
-  names <- x$types$type[unique(type)]
+  names <- picture_names(x$types$type, Inf)[unique(type)]
   names <- ifelse(size_of(names) < 0.45, short_names(names, 12L), names)
   size <- size_of(names)
   colours <- type_colours(x)
@@ -163,7 +163,7 @@ type_cells_picture <- function(x, markers, main) {
 # The names of the coloured types with their shares, and of the others.
 type_key <- function(x, coloured) {
   named <- seq_len(coloured)
-  text <- paste0(short_names(x$types$type[named]), " (", percent(x$types$proportion[named]), ")")
+  text <- paste0(picture_names(x$types$type)[named], " (", percent(x$types$proportion[named]), ")")
   if (nrow(x$types) > coloured) {
     others <- count_words(nrow(x$types) - coloured, "other")
     text <- c(text, sprintf("%s (%s)", others, percent(sum(x$types$proportion[-named]))))
@@ -175,14 +175,16 @@ type_key <- function(x, coloured) {
 # most frequent type is on top.
 median_heat <- function(x, shown, main) {
   values <- sweep(sweep(x$medians[shown, , drop = FALSE], 2L, x$fit$center), 2L, x$fit$scale, "/")
-  list(values, x$types$type[shown], x$fit$markers, heat_limit(values), "Median (marker's sd from the mean)", main)
+  names <- picture_names(x$types$type, Inf)[shown]
+  list(values, names, x$fit$markers, heat_limit(values), "Median (marker's sd from the mean)", main)
 }
 
 type_share_picture <- function(x, shown, main) {
   types <- x$types[shown, ]
   least <- 0.8 * max(min(types$lower[types$lower > 0], types$proportion, na.rm = TRUE), 1e-6)
   xlim <- log10(c(least, min(1, 1.2 * max(types$upper, types$proportion, na.rm = TRUE))))
-  rows <- data.frame(name = types$type, estimate = log10(types$proportion), lower = log10(pmax(types$lower, least)),
+  names <- picture_names(x$types$type, 30L)[shown]
+  rows <- data.frame(name = names, estimate = log10(types$proportion), lower = log10(pmax(types$lower, least)),
     upper = log10(types$upper), colour = type_colours(x)[shown], right = percent(types$proportion))
   label <- paste0("Share of the cells", if (!anyNA(types$lower)) ", and 90% interval")
   interval_picture(rows, main, label, xlim, share_axis(xlim))

@@ -20,13 +20,15 @@
 #   open     function(run): a session, that is, whatever step() needs to compute.
 #            `run` is from resolve_run(), and may have a `cluster` if the topic gave it one;
 #   close    function(session): frees it. Called once, whatever happens;
-#   step     function(session, state, sweeps, keep): runs `sweeps` sweeps of one chain, the
-#            first numbered state$sweep + 1. Returns a list of `state` (after the last
-#            sweep; `sweep` in it is counted here, not by the topic), `traces` (for each
-#            trace a vector of `sweeps` values, or a matrix of sweeps x prod(dim)) and, if
-#            `keep` is TRUE, `draw` (for each of `draws` its values after the last sweep).
-#            Values must have the type that stored() said. step() cannot be interrupted;
-#            it lasts about 0.2 s because `sweeps` is chosen so;
+#   step     function(sessions, states, sweeps, keep): runs `sweeps` sweeps of some chains, each
+#            in its own session, the first numbered state$sweep + 1. Returns for each chain
+#            a list of `state` (after the last sweep; `sweep` in it is counted here, not by
+#            the topic), `traces` (for each trace a vector of `sweeps` values, or a matrix
+#            of sweeps x prod(dim)) and, if `keep` is TRUE, `draw` (for each of `draws` its
+#            values after the last sweep). Values must have the type that stored() said.
+#            step() cannot be interrupted; it lasts about 0.2 s because `sweeps` is chosen
+#            so. A session may serve one chain after the other;
+#   together TRUE if step() runs several chains at the same time (R/side_by_side.R);
 #   several  how many draws a slice may keep, Inf for any number. `draw` has the values of all draws that the slice
 #            keeps, one draw after the other, and `keep` says whether there are any. NULL is 1: slices end at kept
 #            draws;
@@ -84,13 +86,20 @@ kept_draws <- function(sweeps, fit) {
   max(0, floor((sweeps - fit$warmup) / fit$thin))
 }
 
+# What a slice of chains in these states keeps: the first kept sweep, from 0, the distance between kept sweeps, and how
+# many they are.
+kept_in_slice <- function(fit, states, sweeps, keep = TRUE) {
+  done <- states[[1L]]$sweep
+  c(sweeps_to_kept(done, fit) - 1, fit$thin, if (keep) kept_draws(done + sweeps, fit) - kept_draws(done, fit) else 0)
+}
+
 # Start, run, continue ------------------------------------------------------------
 
 # Puts the first states of the chains into the fit. start(key) returns the topic's part of a state: all but `key` and
-# `sweep`. A start may take long, so the caller first calls check_store_memory().
-start_chains <- function(fit, start) {
+# `sweep`. A start may take long, so the caller first calls check_store_memory(). Numbers of chains are above `before`.
+start_chains <- function(fit, start, before = 0) {
   started <- proc.time()[["elapsed"]]
-  fit$state <- lapply(seq_len(fit$chains), function(chain) {
+  fit$state <- lapply(before + seq_len(fit$chains), function(chain) {
     key <- chain_key(fit$seed, chain)
     c(list(key = key, sweep = 0), start(key))
   })
@@ -163,22 +172,25 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
   store <- open_store(fit, plan, total)
   save <- checkpoint_writer(fit, plan, total, checkpoint)
   save(fit, store, 0, always = TRUE)
-  session <- plan$open(run)
-  on.exit(plan$close(session))
+  ways <- chain_ways(plan, run, fit$chains)
+  on.exit(ways$close())
   tick <- progress_signal(iter * fit$chains, progress)
   on.exit(tick(NULL), add = TRUE)
   started <- proc.time()[["elapsed"]]
-  seconds <- 0.02 # for one sweep of one chain
+  seconds <- 0.02 # of a sweep of the chains that run at the same time
 
-  advance_chain <- function(chain, sweeps) {
-    state <- fit$state[[chain]]
-    last <- state$sweep + sweeps
-    kept <- seq_len(kept_draws(last, fit) - kept_draws(state$sweep, fit)) + kept_draws(state$sweep, fit)
-    slice <- plan$step(session, state, sweeps, length(kept) > 0L)
-    store_slice(store, chain, state$sweep, sweeps, slice, kept)
-    slice$state$sweep <- last
-    fit$state[[chain]] <<- slice$state
-    tick(sweeps)
+  advance_some <- function(sessions, chains, sweeps) {
+    states <- fit$state[chains]
+    done <- states[[1L]]$sweep
+    last <- done + sweeps
+    kept <- seq_len(kept_draws(last, fit) - kept_draws(done, fit)) + kept_draws(done, fit)
+    slices <- plan$step(sessions[seq_along(chains)], states, sweeps, length(kept) > 0L)
+    for (i in seq_along(chains)) {
+      store_slice(store, chains[[i]], done, sweeps, slices[[i]], kept)
+      slices[[i]]$state$sweep <- last
+      fit$state[[chains[[i]]]] <<- slices[[i]]$state
+    }
+    tick(sweeps * length(chains))
   }
   together <- fit$state
   most <- Inf
@@ -190,12 +202,15 @@ advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
           together <<- fit$state
           slice_started <- proc.time()[["elapsed"]]
           to_kept <- if (length(plan$draws)) sweeps_to_kept(done, fit) + (several - 1) * fit$thin else Inf
-          sweeps <- min(total - done, to_kept, max(1, floor(0.2 / seconds)), most)
-          for (chain in seq_len(fit$chains)) {
-            advance_chain(chain, sweeps)
+          way <- ways$next_way()
+          sweeps <- min(total - done, to_kept, max(1, floor(way$most / seconds)), most)
+          for (chains in way$chains) {
+            advance_some(way$sessions, chains, sweeps)
             allowInterrupts(Sys.sleep(0))
           }
-          seconds <<- max(1e-5, (proc.time()[["elapsed"]] - slice_started) / (sweeps * fit$chains))
+          passed <- (proc.time()[["elapsed"]] - slice_started) / sweeps
+          seconds <<- max(1e-5, passed / length(way$chains))
+          ways$note(way, passed)
           save(fit, store, proc.time()[["elapsed"]] - started)
         })
         FALSE

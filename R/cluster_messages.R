@@ -34,10 +34,17 @@ exchange_messages <- function(cluster, fun, each, number, timeout) {
   within_timeout(cluster, timeout, {
     undisturbed(for (i in seq_along(cluster)) send_call(cluster[[i]], fun, list(each[[i]], number)))
     waiting <- seq_along(cluster)
+    silent <- 0
     while (length(waiting)) {
-      ready <- tryCatch(socketSelect(sockets[waiting], timeout = timeout), interrupt = note)
+      ready <- tryCatch(socketSelect(sockets[waiting], timeout = 1), interrupt = note)
       if (is.null(ready)) next
-      if (!any(ready)) stop("nothing came", call. = FALSE)
+      silent <- if (any(ready)) 0 else silent + 1
+      if (silent >= timeout) stop("nothing came", call. = FALSE)
+      if (silent > 0) {
+        # socketSelect() does not look at R's time limits. R looks at them in every sixth of these calls.
+        tryCatch(allowInterrupts(for (i in 1:6) Sys.sleep(0)), interrupt = note)
+        next
+      }
       undisturbed(for (i in waiting[ready]) replies[i] <- list(receive_value(sockets[[i]])))
       waiting <- waiting[!ready]
     }

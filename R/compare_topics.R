@@ -21,7 +21,8 @@
 #' The standard error of coherence is over topics. It does not contain the choice of documents.
 #'
 #' Prediction and stable topics are two questions: a model that predicts well may have topics that another run does not
-#' find. [relabel()] answers the second question.
+#' find. `found` answers the second question: for a topic of the fit to all documents, the share of the fits to parts
+#' that find it, by the rule of [topic_stability()]; it is the mean over topics.
 #'
 #' @param x counts, documents by terms, as in [topic_model()].
 #' @param topics the numbers of topics, at least two.
@@ -38,7 +39,8 @@
 #' @return An object of class `topic_comparison`: a list with
 #'   \item{table}{a data frame with a row for each number of topics: `topics`, `perplexity` of the words left out and
 #'     its standard error `perplexity_se`, `difference`, `difference_se`, `coherence` (the mean over topics),
-#'     `coherence_se`, and `seconds` of all fits.}
+#'     `coherence_se`, `found` (the share of topics that fits to parts find; `NA` if there are too many terms and topics
+#'     to match), and `seconds` of all fits.}
 #'   \item{best}{the number of topics with the lowest perplexity.}
 #'   \item{alike}{the numbers of topics that are not told apart from the best one, including it.}
 #'   \item{verdict}{sentences.}
@@ -46,15 +48,16 @@
 #'   \item{log_likelihood, tokens}{of each left-out document (rows) with each number of topics: the log probability of
 #'     its predicted words, and how many they are.}
 #'
-#'   `x[[20]]` gives the fit with 20 topics. `plot()` and `autoplot()` show perplexity and coherence with bars of two
-#'   standard errors. `summary()` gives the table with the verdict, `tidy()` of package generics the table alone, and
-#'   `glance()` one row: `documents` and `tokens` left out, `best`, `smallest_alike`, `perplexity` and `seconds`.
+#'   `x[[20]]` gives the fit with 20 topics. `plot()` and `autoplot()` show `difference` and coherence with bars of two
+#'   standard errors: a number of topics whose bar reaches zero is not told apart from the best. `summary()` gives the
+#'   table with the verdict, `tidy()` of package generics the table alone, and `glance()` one row: `documents` and
+#'   `tokens` left out, `best`, `smallest_alike`, `perplexity` and `seconds`.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used.
 #' @references
 #' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models.
 #' *Proceedings of the 26th International Conference on Machine Learning*, 1105-1112.
-#' @seealso [topic_model()], [perplexity()], [coherence()], [relabel()]
+#' @seealso [topic_model()], [perplexity()], [coherence()], [topic_stability()]
 #' @examples
 #' set.seed(1)
 #' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
@@ -87,15 +90,17 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
   }
   of_number <- lapply(topics, function(number) {
     started <- proc.time()[["elapsed"]]
-    scores <- lapply(seq_len(held_out), function(run) {
-      out <- which(part == run)
-      fit <- fit_to(which(part != run), number, run)
-      score_part(fit, take_documents(counts, out), groups[out], share, seed, backend, threads)
-    })
     fit <- fit_to(seq_len(counts$size[[1L]]), number, held_out + 1)
+    matched <- number^2 * counts$size[[2L]] * held_out <= most_matched
+    parts <- lapply(seq_len(held_out), function(run) {
+      out <- which(part == run)
+      other <- fit_to(which(part != run), number, run)
+      list(score = score_part(other, take_documents(counts, out), groups[out], share, seed, backend, threads),
+        found = if (matched) mean(match_topics(fit, list(other$phi))$distance < found_limit) else NA_real_)
+    })
     coherent <- coherence(fit, n = n, measure = measure)
     list(fit = fit, coherent = coherent[!is.na(coherent)], seconds = proc.time()[["elapsed"]] - started,
-      score = do.call(rbind, scores))
+      score = do.call(rbind, lapply(parts, `[[`, "score")), found = mean(vapply(parts, `[[`, 0, "found")))
   })
   left_out <- unlist(lapply(seq_len(held_out), function(run) which(part == run)))
   log_likelihood <- vapply(of_number, function(one) one$score[, 1L], numeric(length(left_out)))
@@ -107,7 +112,7 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
   table <- data.frame(
     topics = topics, compared$table, coherence = vapply(of_number, function(one) mean(one$coherent), 0),
     coherence_se = vapply(of_number, function(one) stats::sd(one$coherent) / sqrt(length(one$coherent)), 0),
-    seconds = vapply(of_number, `[[`, 0, "seconds")
+    found = vapply(of_number, `[[`, 0, "found"), seconds = vapply(of_number, `[[`, 0, "seconds")
   )
   best <- which.max(table$difference)
   alike <- abs(table$difference) <= 2 * table$difference_se | seq_along(topics) == best
@@ -219,7 +224,8 @@ shown_comparison <- function(x) {
   shown <- data.frame(
     topics = table$topics, perplexity = with_error(table$perplexity, table$perplexity_se, digits),
     difference = with_error(table$difference, table$difference_se, 4),
-    coherence = with_error(table$coherence, table$coherence_se, 3), seconds = text(table$seconds, 1)
+    coherence = with_error(table$coherence, table$coherence_se, 3), found = percent(table$found),
+    seconds = text(table$seconds, 1)
   )
   names(shown)[2:4] <- c("perplexity (SE)", "log difference (SE)", sprintf("%s (SE)", x$measure))
   shown
@@ -285,7 +291,8 @@ plot.topic_comparison <- function(x, main = NULL, ...) {
   invisible(x)
 }
 
-# Perplexity and coherence with two standard errors, and a ring around the best.
+# The paired differences that the table tests, and coherence, with two standard errors. A ring is around the best, whose
+# difference is 0.
 comparison_picture <- function(x, main) {
   table <- x$table
   at <- log10(table$topics)
@@ -295,14 +302,16 @@ comparison_picture <- function(x, main) {
     low <- value - 2 * error
     high <- value + 2 * error
     panel(around(at), if (any(known)) around(c(low, high)) else 0:1, list(
+      if (length(ring)) layer("hline", y = 0, colour = "#DDDDDD"),
       layer("lines", x = at[known], y = value[known], colour = bar_colour),
       layer("segments", x = at[known], y = low[known], xend = at[known], yend = high[known], colour = bar_colour),
       layer("points", x = at[known], y = value[known], colour = bar_colour, fill = bar_colour),
-      layer("points", x = at[ring], y = value[ring], size = 2.2)
+      if (length(ring)) layer("points", x = at[ring], y = value[ring], size = 2.2)
     ), list(at = at, labels = as.character(table$topics)), title = title)
   }
   picture(list(
-    line(table$perplexity, table$perplexity_se, "Perplexity of words left out", match(x$best, table$topics)),
+    line(table$difference, table$difference_se, "Log probability of a word left out, less the best",
+      match(x$best, table$topics)),
     line(table$coherence, table$coherence_se, coherence_label(x))
   ), main, "Topics", columns = 2L)
 }

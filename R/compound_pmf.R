@@ -31,11 +31,12 @@
 #' @param lambda the mean of a Poisson number.
 #' @param trials,prob number of trials and probability of success of a binomial number. `prob` is also the parameter
 #'   of negative binomial, geometric and logarithmic numbers, as in [pmf_families].
-#' @param successes,mu for a negative binomial number, the `size` of [pmf_negative_binomial()] and, instead of `prob`,
-#'   the mean.
+#' @param successes,mu for a negative binomial number, the arguments of [pmf_negative_binomial()]; `mu` is the mean
+#'   instead of `prob`.
 #' @param zero if given, the probability that the number is 0. The probabilities of the other numbers are scaled
 #'   accordingly.
-#' @param tail the probability of larger values that may be left out, from 1e-300 to 1e-8.
+#' @param tail the probability of larger values that may be left out, from 1e-300 to 1e-8, or 0 for the whole
+#'   range of doubles.
 #' @inheritParams convolve_pmf
 #' @return A [pmf()] of probabilities (not logarithms).
 #' @section Errors:
@@ -70,7 +71,7 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
                          backend = NULL, threads = NULL) {
   require_arguments("number", "size")
   check_pmf(size, "size")
-  tail <- check_tail(tail, FALSE)
+  tail <- check_tail(tail)
   accuracy <- check_accuracy(accuracy)
   run <- resolve_run(backend, threads)
   if (!is.null(zero)) zero <- check_number(zero, "zero", min = 0, max = 1, open = FALSE)
@@ -78,12 +79,15 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
     lambda = !missing(lambda), trials = !missing(trials), successes = !missing(successes), prob = !missing(prob),
     mu = !missing(mu)
   )
+  given_size <- size
   size <- size_on_lattice(size)
   if (inherits(number, "pmf")) {
     check_pmf(number, "number")
     refuse_parameters(given, character(), "a distribution")
     if (!is.null(zero)) number <- zero_modify_pmf(number, zero)
-    return(compound_of_any(number_weights(number), size, tail, accuracy, run))
+    total <- compound_of_any(number_weights(number), size, tail, accuracy, run)
+    each <- mean(number)
+    return(leave_out(total, left_out_compound(total, number, given_size, each)))
   }
   number <- check_choice(number, "number", c("poisson", "binomial", "negative_binomial", "geometric", "logarithmic"))
   taken <- switch(number,
@@ -111,7 +115,18 @@ compound_pmf <- function(number, size, lambda, trials, successes, prob, mu, zero
   if (!is.null(zero) && zero < 1 && counting$certain_zero) {
     stop_input("zero", "is ", show_value(zero), ", but the number is always 0 and has no other probabilities to scale")
   }
-  compound_by_name(counting, size, zero, tail, accuracy, run)
+  total <- compound_by_name(counting, size, zero, tail, accuracy, run)
+  expected <- counting$mean / max(size$some, 1e-300) * if (is.null(zero)) 1 else (1 - zero) / counting$some
+  leave_out(total, left_out_compound(total, NULL, given_size, expected))
+}
+
+# What the total itself leaves out, what the number leaves out, and for each of the `expected` variables what one leaves
+# out.
+left_out_compound <- function(total, number, size, expected) {
+  bounds <- left_out_of(size) + if (expected > 0) log(expected) else -Inf
+  above <- left_out_of(total)[[2L]]
+  if (!is.null(number)) above <- log_of_sum(c(above, left_out_of(number)))
+  c(bounds[[1L]], log_of_sum(c(above, bounds[[2L]])))
 }
 
 odds_of_failure <- function(prob) {
@@ -131,27 +146,25 @@ refuse_parameters <- function(given, taken, of_what) {
   if (length(absent) > 0L) stop_input(absent[[1L]], "is missing: ", of_what, " needs it")
 }
 
-# The distribution of one variable on multiples of a step `by`: `none` is the probability of zero, and `some` the
-# probability of the other values. `f` has the weights of 0, by, 2 by, ... given that the variable is not zero, so its
-# first entry is 0.
+# The distribution of one variable on a lattice that begins with 0: `none` is the probability of zero, and `some` the
+# probability of the other values. `f` has the weights of the lattice's positions given that the variable is not zero,
+# so its first entry is 0.
 size_on_lattice <- function(size) {
-  value <- values_of(size)
   weights <- prob_of(size)
   possible <- which(weights > 0)
-  if (length(possible) == 0L || value[[possible[[1L]]]] < 0) {
+  if (length(possible) == 0L || values_of(size, possible[[1L]]) < 0) {
     stop_input("size",
       if (length(possible) == 0L) "has no probability that a double can hold" else "has negative values", ", such as ",
-      show_value(value[[1L]]))
+      show_value(size$from))
   }
-  step <- if (length(value) > 1L) step_of(size) else NULL
-  # If the first value is not a multiple of the step, a shorter step is used that divides both.
-  first <- value[[possible[[1L]]]]
-  off_step <- function() abs(first / step - round(first / step)) > 64 * .Machine$double.eps * (1 + first / step)
-  if (first > 0 && (is.null(step) || off_step())) {
-    step <- if (is.null(step)) first else common_step(c(step, first))
-  }
-  if (is.null(step)) step <- 1
-  at <- round(value[possible] / step)
+  lattice <- lattice_of(size)
+  if (length(possible) == 1L) lattice$step <- 0
+  # A step that divides the first value, too.
+  first <- lattice$origin + lattice$step * (positions_of(size, possible[[1L]]))
+  whole <- first + lattice$step * (positions_of(size, possible) - positions_of(size, possible[[1L]]))
+  step <- common_divisor(c(lattice$step, first))
+  if (step == 0) step <- lattice$parts
+  at <- whole / step
   check_result_size(at[[length(at)]] + 1, NULL, "probabilities")
   none <- if (at[[1L]] == 0) weights[[possible[[1L]]]] else 0
   others <- possible[at > 0]
@@ -160,7 +173,7 @@ size_on_lattice <- function(size) {
   none <- none / (none + total)
   f <- numeric(at[[length(at)]] + 1)
   f[at[at > 0] + 1] <- if (total > 0) weights[others] / total
-  list(f = f, by = step, none = none, some = some)
+  list(f = f, lattice = new_lattice(0, step, lattice$parts), none = none, some = some)
 }
 
 number_weights <- function(number) {
@@ -179,23 +192,23 @@ number_weights <- function(number) {
 
 compound_by_name <- function(counting, size, zero, tail, accuracy, run) {
   if (size$some == 0 || counting$certain_zero || identical(zero, 1)) return(new_pmf(1, 0, FALSE))
-  largest <- if (is.null(counting$power)) Inf else counting$parts
+  largest <- if (is.null(counting$trial)) Inf else counting$parts
   # Modifying the probability of zero scales the tail, too.
   scale <- if (is.null(zero)) 1 else (1 - zero) / counting$some
-  outputs <- outputs_to_tail(counting, largest, size$f, log(tail / 2) - log(max(scale, 1)))
+  outputs <- outputs_to_tail(counting, largest, size$f, log_tail(tail) - log(2) - log(max(scale, 1)))
   check_result_size(outputs, "tail", "probabilities", copies = result_copies(FALSE, accuracy))
   f <- size$f[seq_len(min(length(size$f), outputs))]
   # All but the widest eighth of the steps of the recursion are direct sums.
   reach <- if (accuracy == 0) length(f) else min(length(f), outputs / 8)
-  check_operations(if (is.null(counting$power)) outputs * reach / 2 else outputs, "size")
-  g <- if (is.null(counting$power)) {
+  check_operations(if (is.null(counting$trial)) outputs * reach / 2 else outputs, "size")
+  g <- if (is.null(counting$trial)) {
     native(C_pmf_compound, f, counting$panjer, outputs, accuracy, fourier_cache(), run)
   } else {
-    c(1 - counting$power, counting$power * f[-1L])
+    c(counting$trial[[1L]], counting$trial[[2L]] * f[-1L])
   }
   g <- first_of_power(g, counting$parts, outputs, accuracy, run)
   if (!is.null(zero)) g <- c(zero + scale * counting$moved, scale * g[-1L])
-  trim_compound(g, size$by, tail / 2)
+  trim_compound(g, size$lattice, tail, outputs <= largest * (length(size$f) - 1))
 }
 
 # The `accuracy` of one convolution whose error enters the result `times` times. It is not set below 1e-13, because no
@@ -226,12 +239,14 @@ first_of_sum <- function(x, y, outputs, accuracy, run) {
   result
 }
 
-# The distribution without its upper tail and without impossible values before the first possible one.
-trim_compound <- function(g, by, tail) {
+# The distribution without its upper tail and without impossible values before the first possible one. `cut` says
+# whether `g` ends before the last possible value.
+trim_compound <- function(g, lattice, tail, cut) {
   upper <- native(C_pmf_cumulate, g, FALSE, TRUE, resolve_run("cpu", work = 0))
-  last <- max(which(upper > tail))
-  first <- which(g > 0)[[1L]]
-  new_pmf(g[seq(first, last)], (first - 1) * by, FALSE, by)
+  last <- max(which(upper > tail / 2))
+  trimmed <- if (last < length(g)) log(upper[[last + 1L]]) else -Inf
+  beyond <- log_of_sum(c(if (cut) log_tail(tail) - log(2), trimmed))
+  leave_out(from_first_possible(g[seq_len(last)], lattice), c(-Inf, beyond))
 }
 
 # sum_n p_n f^n for any p, by blocks of powers (Paterson and Stockmeyer 1973): the powers of f up to b are
@@ -248,7 +263,7 @@ compound_of_any <- function(p, size, tail, accuracy, run) {
     max(terms) + log(sum(exp(terms - max(terms))))
   }
   counting <- list(log_generating = log_generating, log_none = -Inf, mean = sum(n * p))
-  outputs <- outputs_to_tail(counting, most, size$f, log(tail / 2))
+  outputs <- outputs_to_tail(counting, most, size$f, log_tail(tail) - log(2))
   # sqrt(most) powers are fastest; fewer are kept if they would take more than 200 MB.
   block <- max(1, min(ceiling(sqrt(most)), floor(2.5e7 / outputs)))
   check_result_size(outputs * (block + 1), "tail", "probabilities of powers")
@@ -266,7 +281,7 @@ compound_of_any <- function(p, size, tail, accuracy, run) {
       result <- add_scaled(result, if (j == 0) 1 else power[[j]], p[[first + j + 1]])
     }
   }
-  trim_compound(result, size$by, tail / 2)
+  trim_compound(result, size$lattice, tail, outputs <= most * (length(size$f) - 1))
 }
 
 add_scaled <- function(sum, x, weight) {

@@ -6,7 +6,7 @@
 #   log_generating  the log of the generating function at 1 + excess
 #   log_none        the log of the probability that no variable differs from zero
 #   parts           the number is the sum of this many independent numbers
-#   panjer, power   for each part either Panjer's a, a + b, p_0 and c, or (binomial) its probability to be 1, not 0
+#   panjer, trial   for each part either Panjer's a, a + b, p_0 and c, or (binomial) its probabilities to be 0 and 1
 #   moved           how much more probable "no variable" became because zeros are not counted
 #   some            the probability that the original number is not 0
 #   mean            the mean of the number
@@ -60,10 +60,11 @@ counting_logarithmic <- function(prob, size) {
 counting_binomial <- function(trials, prob, size) {
   power <- prob * size$some
   log_without <- log_share(1 - prob, prob)
-  log_none <- if (trials == 0) 0 else trials * log_share((1 - prob) + prob * size$none, power)
+  without <- (1 - prob) + prob * size$none
+  log_none <- if (trials == 0) 0 else trials * log_share(without, power)
   list(
     log_generating = function(excess) trials * log1p(power * excess), log_none = log_none, parts = trials,
-    power = power,
+    trial = c(without, power),
     moved = if (size$none == 0) 0 else -exp(log_none) * expm1(trials * log_share(1 - prob, prob * size$none)),
     some = if (trials == 0) 0 else -expm1(trials * log_without), mean = trials * power,
     certain_zero = trials == 0 || prob == 0

@@ -19,7 +19,9 @@
 #' call runs on the card or on the processor, whichever the package expects to be faster for the sizes of the arguments.
 #' Small data and calls that mostly copy are faster on the processor. The default, `NULL`, takes
 #' `getOption("warpbayes.backend", "auto")`. It is an error to ask for `"cuda"` where no graphics card can be used: the
-#' package never falls back silently. [warp_info()] shows what this machine has.
+#' package never falls back silently. [warp_info()] shows what this machine has. If a card fails, the call says so: it
+#' is an error, or a warning if a fit has completed sweeps, which it returns. With `"auto"`, later calls run on the
+#' processor if the card does not answer.
 #'
 #' `threads` is the number of processor threads, from 1 to 4096. The default, `NULL`, takes
 #' `getOption("warpbayes.threads")`, then the environment variable `OMP_NUM_THREADS`, then all cores that this process

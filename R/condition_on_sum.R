@@ -58,22 +58,31 @@ condition_on_sum_pmf <- function(x, y, total, log = NULL) {
       stop_input("total", "is ", show_value(total), ", a value that the sum takes with probability zero")
     }
   )
-  list(x = new_pmf(result, low, log), y = new_pmf(rev(result), total - high, log))
+  left_out <- left_out_given(x, y, x_at, y_at)
+  list(
+    x = leave_out(new_pmf(result, low, log), left_out), y = leave_out(new_pmf(rev(result), total - high, log), left_out)
+  )
+}
+
+# What is left out of either variable given the sum, which is the sum of these pairs of entries.
+left_out_given <- function(x, y, x_at, y_at) {
+  left_out <- left_out_together(list(x, y))
+  if (all(left_out == -Inf)) return(left_out)
+  on_both_sides(left_out) - total_weight(prob_of(x, TRUE)[x_at] + prob_of(y, TRUE)[y_at], TRUE)
 }
 
 # A vector holds the weights of 0, 1, ..., or their logarithms with log = TRUE.
 as_weighted <- function(x, argument, log) {
   if (inherits(x, "pmf")) return(check_pmf(x, argument))
-  new_pmf(check_weights(x, argument, isTRUE(log)), 0, isTRUE(log))
+  new_pmf(check_weights(plain_weights(x, argument, isTRUE(log)), argument, isTRUE(log)), 0, isTRUE(log))
 }
 
 # The same for sparse distributions, and for other steps and first values than whole numbers: each value of x is
 # paired with the value of y that is left of the total.
 condition_positions <- function(x, y, total, inside, log) {
-  by <- common_step(c(step_of(x), step_of(y)))
-  at <- positions_by(x, by)
-  left <- lattice_positions_of_total(x, y, by, total) - at
-  pair <- entry_by(y, left, by)
+  shared <- lattice_of_sum(list(x, y))
+  left <- positions_of_totals(shared$lattice, total) - positions_of(x) * shared$times[[1L]]
+  pair <- entry_by(y, left, shared$times[[2L]])
   x_at <- which(!is.na(pair))
   y_at <- pair[x_at]
   result <- NULL
@@ -89,17 +98,18 @@ condition_positions <- function(x, y, total, inside, log) {
     stop_input("total", "is ", show_value(total), ", a value that the sum takes with probability zero")
   }
   backward <- rev(seq_along(y_at))
+  left_out <- left_out_given(x, y, x_at, y_at)
   list(
-    x = from_positions(positions_of(x, x_at), result, x$from, step_of(x), log),
-    y = from_positions(positions_of(y, y_at[backward]), result[backward], y$from, step_of(y), log)
+    x = leave_out(from_positions(positions_of(x, x_at), result, lattice_of(x), log), left_out),
+    y = leave_out(from_positions(positions_of(y, y_at[backward]), result[backward], lattice_of(y), log), left_out)
   )
 }
 
-# The position of the total on the lattice of the sum, or NA if it is not on the lattice.
-lattice_positions_of_total <- function(x, y, by, total) {
-  at <- (total - (x$from + y$from)) / by
-  slack <- pmin(0.25, 64 * .Machine$double.eps * (1 + (abs(total) + abs(x$from) + abs(y$from)) / by))
-  ifelse(abs(at - round(at)) <= slack, round(at), NA_real_)
+# The positions of totals on the lattice of the sum, NA for those that are not on it.
+positions_of_totals <- function(lattice, totals) {
+  near <- nearest_position(lattice, totals)
+  near$position[which(!near$there)] <- NA
+  near$position
 }
 
 check_total <- function(total) {
@@ -131,32 +141,34 @@ check_total <- function(total) {
 #' @export
 joint_table <- function(x, y, totals = NULL, given = FALSE) {
   require_arguments("x", "y")
-  x <- as_pmf(x, "x")
-  y <- as_pmf(y, "y")
+  x <- pmf_or_vector(x, "x")
+  y <- pmf_or_vector(y, "y")
   given <- check_flag(given, "given")
-  by <- common_step(c(step_of(x), step_of(y)))
+  shared <- lattice_of_sum(list(x, y))
   can_x <- is_possible(x)
   can_y <- is_possible(y)
   if (is.null(totals)) {
-    last <- round(last_position(x) * step_of(x) / by) + round(last_position(y) * step_of(y) / by)
+    at_x <- positions_of(x) * shared$times[[1L]]
+    at_y <- positions_of(y) * shared$times[[2L]]
+    last <- max(at_x) + max(at_y)
     check_result_size((last + 1) * size_of(x), NULL, "probabilities")
     positions <- seq_len(last + 1) - 1
-    if (given) positions <- sort(unique(as.vector(outer(positions_by(x, by)[can_x], positions_by(y, by)[can_y], "+"))))
-    totals <- lattice_value(new_pmf(1, x$from + y$from, FALSE, by), positions)
+    if (given) positions <- sort(unique(as.vector(outer(at_x[can_x], at_y[can_y], "+"))))
+    totals <- lattice_value(shared$lattice, positions)
   } else {
     totals <- check_values(totals, "totals")
     if (any(!is.finite(totals))) stop_input("totals", "has the entry ", show_value(totals[!is.finite(totals)][[1L]]))
   }
   weight_x <- prob_of(x)
   weight_y <- prob_of(y)
-  at <- positions_by(x, by)
-  position <- lattice_positions_of_total(x, y, by, totals)
+  at <- positions_of(x) * shared$times[[1L]]
+  position <- positions_of_totals(shared$lattice, totals)
   row <- function(i) {
-    together <- weight_x[[i]] * weight_y[entry_by(y, position - at[[i]], by)]
+    together <- weight_x[[i]] * weight_y[entry_by(y, position - at[[i]], shared$times[[2L]])]
     ifelse(is.na(together), 0, together)
   }
   column <- function(total) {
-    pair <- entry_by(y, lattice_positions_of_total(x, y, by, total) - at, by)
+    pair <- entry_by(y, positions_of_totals(shared$lattice, total) - at, shared$times[[2L]])
     result <- numeric(length(at))
     met <- which(!is.na(pair))
     result[met] <- weight_x[met] * weight_y[pair[met]]

@@ -7,15 +7,35 @@ status_class <- c("input", "device", "memory", "backend")
 stop_warpbayes <- function(kind, message, ...) {
   # A part of the message that has no element or several must not empty or repeat it.
   if (length(message) != 1L) message <- if (length(message)) message[[1L]] else "a value has a length that is not 1"
+  # Names in the data may be very long. The end of a message often says what to do.
+  size <- nchar(message, allowNA = TRUE)
+  if (!is.na(size) && size > 2000L) {
+    message <- paste0(substr(message, 1L, 1000L), " [...] ", substr(message, size - 499L, size))
+  }
   stop(structure(
     class = c(paste0("warpbayes_error_", kind), "warpbayes_error", "error", "condition"),
     list(message = message, call = user_call(), ...)
   ))
 }
 
-# Raises the error about an argument. The message names the argument; callers show its value in `...`.
-stop_input <- function(argument, ...) {
-  stop_warpbayes("input", paste0("`", argument, "` ", ...), argument = argument)
+# Raises the error about an argument. The message names the argument; callers show its value in `...`. `because` is an
+# error of R's own, with whose message the sentence ends.
+stop_input <- function(argument, ..., because = NULL) {
+  kind <- "input"
+  if (!is.null(because)) {
+    pass_on(because)
+    if (is_out_of_memory(because)) kind <- "memory"
+  }
+  stop_warpbayes(kind, paste0("`", argument, "` ", ..., if (!is.null(because)) short_message(because)),
+    argument = argument)
+}
+
+short_message <- function(error) shorten(paste(conditionMessage(error), collapse = " "), 400L)
+
+# Raises errors again that are about the session, not about what was evaluated: a time limit, and too deep calls.
+# Returns NULL for other errors.
+pass_on <- function(error) {
+  if (is_time_limit(error) || is_too_deep(error)) stop(error)
 }
 
 # The call that an error names: the call of this package that the user's code made. The way there goes outward, from
@@ -80,7 +100,9 @@ stop_failure <- function(failure) {
     .Call(C_interrupts_resume)
     stop_interrupted()
   }
-  stop_warpbayes(status_class[[failure$status]], failure$message)
+  kind <- status_class[[failure$status]]
+  if (kind == "device") doubt_card()
+  stop_warpbayes(kind, failure$message)
 }
 
 # Does what R does when it finds an interrupt.
@@ -89,9 +111,23 @@ stop_interrupted <- function() {
   invokeRestart("abort")
 }
 
+# R before 4.2 has no class for this error.
+is_too_deep <- function(error) {
+  inherits(error, "stackOverflowError") || identical(conditionMessage(error),
+    gettext("evaluation nested too deeply: infinite recursion / options(expressions=)?", domain = "R"))
+}
+
+# R's error has no class, and its message has numbers.
+is_out_of_memory <- function(error) {
+  messages <- c("cannot allocate vector of size %0.1f Gb", "cannot allocate memory block of size %0.1f Gb",
+    "vector memory exhausted (limit reached?)", "vector memory limit of %0.1f Gb reached, see mem.maxVSize()",
+    "cell memory exhausted (limit reached?)")
+  any(startsWith(conditionMessage(error), sub("%.*", "", gettext(messages, domain = "R"))))
+}
+
 # R's error of a time limit has no class of its own, only a message.
 is_time_limit <- function(error) {
   limits <- c("reached elapsed time limit", "reached CPU time limit", "reached session elapsed time limit",
     "reached session CPU time limit")
-  conditionMessage(error) %in% gettext(limits, domain = "R")
+  any(conditionMessage(error) %in% gettext(limits, domain = "R"))
 }

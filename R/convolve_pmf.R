@@ -44,6 +44,8 @@
 #'   \item distributions with every second value impossible;
 #'   \item entries that vary wildly from one to the next.
 #' }
+#' On a graphics card `accuracy = 0` is often the better choice: the direct sum of two vectors of a million values takes
+#' 0.09 s on an H100, and the fast method 0.28 to 0.4 s. The method never depends on the device, so that results do not.
 #'
 #' @section Logarithms:
 #' With `log = TRUE` entries keep their relative error down to log probabilities of -1e14, because each number is kept
@@ -99,7 +101,7 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
   if (!is.null(log)) log <- check_flag(log, "log")
   accuracy <- check_accuracy(accuracy)
   if (inherits(x, "pmf") || inherits(y, "pmf")) {
-    return(convolve_distributions(as_pmf(x, "x"), as_pmf(y, "y"), log, accuracy, backend, threads))
+    return(convolve_distributions(pmf_or_vector(x, "x"), pmf_or_vector(y, "y"), log, accuracy, backend, threads))
   }
   log <- isTRUE(log)
   if (is.matrix(x) || is.matrix(y)) {
@@ -133,29 +135,32 @@ check_accuracy <- function(accuracy) {
   as.double(accuracy)
 }
 
-# A vector given together with a distribution is the distribution of a variable on 0, 1, ...
-as_pmf <- function(x, argument) {
+# A vector given together with a distribution is the distribution of a variable on 0, 1, ..., unless it has its values
+# with it, as a table has.
+pmf_or_vector <- function(x, argument) {
   if (inherits(x, "pmf")) return(check_pmf(x, argument))
-  x <- check_weights(x, argument, FALSE)
+  read <- read_weights(x, FALSE, argument)
+  x <- check_weights(read$weights, read$argument, FALSE)
   total <- total_weight(x, FALSE)
   if (abs(total - 1) > sum_tolerance) {
     stop_input(argument, "is a vector that sums to ", format(total, digits = 10),
       ", not 1: together with a distribution it must be one")
   }
-  new_pmf(x, 0, FALSE)
+  if (is.null(read$values)) return(new_pmf(x, 0, FALSE))
+  found <- lattice_of_values(check_pmf_values(read$values, length(x), read$source), argument = read$source)
+  pmf_at(x, found$at, found$lattice, FALSE)
 }
 
 convolve_distributions <- function(x, y, log, accuracy, backend, threads) {
   inside <- is_log(x) || is_log(y) || isTRUE(log)
   log <- if (is.null(log)) inside else log
-  by <- step_of(x)
-  if (is_sparse(x) || is_sparse(y) || by != step_of(y)) {
-    by <- common_step(c(by, step_of(y)))
-    return(as_log(add_positions(x, y, by, inside, accuracy, resolve_run(backend, threads)), log))
+  shared <- lattice_of_sum(list(x, y))
+  if (is_sparse(x) || is_sparse(y) || any(shared$times != 1)) {
+    return(as_log(add_positions(x, y, inside, accuracy, resolve_run(backend, threads)), log))
   }
-  from <- check_from(x$from + y$from, by)
   result <- convolve_vectors(prob_of(x, inside), prob_of(y, inside), inside, accuracy, backend, threads)
-  new_pmf(if (inside && !log) exp_of(result) else result, from, log, by)
+  leave_out(on_lattice(if (inside && !log) exp_of(result) else result, shared$lattice, log),
+    left_out_together(list(x, y)))
 }
 
 # Two vectors of weights or of logarithms. The entry checks whether they can be used.

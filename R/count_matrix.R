@@ -19,6 +19,11 @@ count_matrix <- function(x, argument = "x") {
       row = (at - 1L) %% nrow(x) + 1L, column = (at - 1L) %/% nrow(x) + 1L, value = as.double(x[at]),
       size = dim(x), documents = rownames(x), terms = colnames(x)
     )
+  } else if (is.numeric(x) && !is.object(x) && is.null(dim(x)) && !is.null(names(x))) {
+    # One document: a vector of counts named by terms.
+    at <- which(x != 0 | is.na(x))
+    list(row = rep(1L, length(at)), column = at, value = as.double(x[at]), size = c(1L, length(x)), documents = NULL,
+      terms = names(x))
   } else if (is.character(x) || is.factor(x) || inherits(x, c("Corpus", "corpus", "tokens"))) {
     stop_input(argument, "must be counts of documents x terms, not ", show_value(x), ": DocumentTermMatrix() of ",
       "package tm, or dfm() of quanteda, counts the words of texts")
@@ -160,7 +165,7 @@ shown_name <- function(names, at) if (is.null(names)) as.character(at) else dQuo
 
 check_unique <- function(names, what, argument) {
   if (anyNA(names)) {
-    stop_input(argument, sprintf("has a missing name among its %s, the %dth", what, which(is.na(names))[[1L]]))
+    stop_input(argument, sprintf("has a missing name among its %s: number %d", what, which(is.na(names))[[1L]]))
   }
   twice <- anyDuplicated(names)
   if (twice) stop_input(argument, sprintf("has two %s named %s", what, dQuote(names[[twice]], FALSE)))
@@ -203,4 +208,37 @@ match_terms <- function(counts, terms) {
   counts$tokens <- sum(counts$count)
   counts$unknown <- unknown
   counts
+}
+
+#' Counts of a topic model
+#'
+#' Gives the counts that a topic model was fitted to. `fit$x` has the same counts in a form of this package.
+#'
+#' @param fit a fit from [topic_model()].
+#' @param ... must be empty: a misspelt argument is an error.
+#' @return A sparse matrix of package Matrix (`dgCMatrix`), documents x terms. Without this package a data frame with
+#' the
+#'   columns `document`, `term` and `count`, which [topic_model()] takes, too.
+#' @examples
+#' x <- t(sapply(1:20, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
+#' fit <- topic_model(x, topics = 2, iter = 20, seed = 1, threads = 2)
+#' term_counts(fit)[1:3, ]
+#' @export
+term_counts <- function(fit, ...) {
+  check_method(fit, "fit", ...)
+  counts <- fit$x
+  if (!requireNamespace("Matrix", quietly = TRUE)) {
+    return(data.frame(document = counts$documents[counts$i + 1L], term = counts$terms[term_columns(counts)],
+      count = counts$count))
+  }
+  Matrix::sparseMatrix(i = counts$i, p = counts$p, x = as.double(counts$count), dims = counts$size, index1 = FALSE,
+    dimnames = list(counts$documents, counts$terms))
+}
+
+# A list of long vectors would flood the console.
+#' @export
+print.count_matrix <- function(x, ...) {
+  cat(sprintf("<%s of %s terms in %s; term_counts(fit) gives a matrix>\n", count_words(x$tokens, "token"),
+    whole_words(x$size[[2L]]), count_words(x$size[[1L]], "document")))
+  invisible(x)
 }

@@ -219,13 +219,14 @@ diagnose_quantities <- function(quantities) {
       rhat = split_rhat(draws), ess_bulk = bulk_size(draws)
     )
   })
-  table <- do.call(rbind, rows)
+  table <- do.call(rbind, unname(rows))
   cbind(quantity = names(rows), table, row.names = NULL)
 }
 
 # The verdict on convergence: `sentences`, and `converged`, which is NA if convergence cannot be judged. Quantities
-# named in `secondary` are mentioned, but do not decide.
-judge_convergence <- function(quantities, table, words, secondary = character()) {
+# named in `secondary` are mentioned, but do not decide. `drift_advice` is what helps if a quantity still drifts.
+judge_convergence <- function(quantities, table, words, secondary = character(),
+                              drift_advice = "drop_warmup(fit) makes it half of all sweeps") {
   sweeps <- nrow(quantities[[1L]])
   chains <- ncol(quantities[[1L]])
   verdict <- function(converged, ...) list(converged = converged, sentences = c(...))
@@ -239,20 +240,22 @@ judge_convergence <- function(quantities, table, words, secondary = character())
   decides <- !table$quantity %in% secondary
   also <- secondary_words(table[!decides, , drop = FALSE], differs[!decides], chains, words)
   high <- table[decides & differs, , drop = FALSE]
-  if (nrow(high)) return(verdict(FALSE, differing_words(quantities, high, words), also))
+  if (nrow(high)) return(verdict(FALSE, differing_words(quantities, high, words, drift_advice), also))
+  other <- table$rhat[!decides]
   table <- table[decides, , drop = FALSE]
   if (all(is.na(table$rhat))) return(verdict(NA, "Convergence cannot be judged: no quantity varies.", also))
   least <- table[which.min(table$ess_bulk), ]
   worst <- table[which.max(table$rhat), ]
   if (least$ess_bulk < ess_needed * chains) {
-    return(verdict(NA, too_few_words(least, worst, chains, words), drifting(quantities, worst$quantity, words), also))
+    few <- too_few_words(least, worst, chains, words, any(other > worst$rhat, na.rm = TRUE))
+    return(verdict(NA, few, drifting(quantities, worst$quantity, words, drift_advice), also))
   }
   verdict(TRUE, agreement_words(least, worst, sweeps, chains, words), also,
     if (chains == 1L) "With one chain, its halves are compared; chains = 4 from different starts would say more.")
 }
 
 # The sentences for chains that have not converged. `high` has the rows of the quantities that differ.
-differing_words <- function(quantities, high, words) {
+differing_words <- function(quantities, high, words, drift_advice) {
   high <- high[order(-high$rhat), , drop = FALSE]
   shown <- utils::head(high, 3L)
   more <- nrow(high) - nrow(shown)
@@ -261,19 +264,20 @@ differing_words <- function(quantities, high, words) {
       paste0(words(shown$quantity), " (", format_rhat(shown$rhat), ")", collapse = ", "),
       if (more) sprintf(" and %d more", more) else ""),
     outlying_chain(quantities, high$quantity[[1L]], words),
-    drifting(quantities, high$quantity[[1L]], words),
+    drifting(quantities, high$quantity[[1L]], words, drift_advice),
     "Estimates differ between chains or parts of them; continue(fit, more) runs more sweeps."
   )
 }
 
-too_few_words <- function(least, worst, chains, words) {
+# `more`: whether a quantity that does not decide has a higher Rhat, which another sentence may name.
+too_few_words <- function(least, worst, chains, words, more) {
   sprintf(
     paste(
       "Too few draws to be sure: %s has an effective sample size of %.0f; %.0f (%d per chain) are needed to tell.",
-      "The highest Rhat is %s (%s). continue(fit, more) adds more."
+      "%s highest Rhat is %s (%s). continue(fit, more) adds more."
     ),
-    words(least$quantity), least$ess_bulk, ess_needed * chains, ess_needed, format_rhat(worst$rhat),
-    words(worst$quantity)
+    words(least$quantity), least$ess_bulk, ess_needed * chains, ess_needed,
+    if (more) "Among the quantities that decide, the" else "The", format_rhat(worst$rhat), words(worst$quantity)
   )
 }
 
@@ -335,9 +339,9 @@ drift_of <- function(draws) {
   if (spread == 0 || !all(abs(change) > spread / 2) || abs(sum(sign(change))) < ncol(draws)) 0 else sign(change[[1L]])
 }
 
-drifting <- function(quantities, quantity, words) {
+drifting <- function(quantities, quantity, words, advice) {
   drift <- drift_of(quantities[[quantity]])
   if (drift == 0) return(NULL)
-  sprintf("%s is still %s: a longer warmup is needed; drop_warmup(fit) makes it half of all sweeps.",
-    sub("^the ", "The ", words(quantity)), if (drift > 0) "rising" else "falling")
+  sprintf("%s is still %s: a longer warmup is needed; %s.", sub("^the ", "The ", words(quantity)),
+    if (drift > 0) "rising" else "falling", advice)
 }

@@ -10,12 +10,21 @@ abundance_words <- function(x) {
       whole_words(x$warmup),
       if (x$tables > 1L) sprintf(", counts of %s of the fit", count_words(x$tables, "draw")) else "",
       format(x$seed, digits = 16)),
-    if (length(x$omitted)) sprintf("Left out, because variables are missing: %s", list_some(x$omitted))
+    if (length(x$omitted)) sprintf("Left out, because variables are missing: %s", list_some(x$omitted)),
+    order_words(x)
   )
 }
 
+# Which row of `data` belongs to which sample, if the order alone says so.
+order_words <- function(x) {
+  if (!identical(x$matched$how, "order")) return(NULL)
+  shown <- utils::head(paste(x$samples, x$matched$values, sep = " is "), 8L)
+  sprintf("`data` does not name the samples, so its rows are in their order: %s%s", paste(shown, collapse = ", "),
+    if (length(x$samples) > 8L) ", ..." else "")
+}
+
 # The reported effects of a coefficient: as many as the limit of the false discovery rate allows.
-reported <- function(effects, limit) effects[effects$fdr <= limit, , drop = FALSE]
+reported <- function(effects, limit) effects[!is.na(effects$fdr) & effects$fdr <= limit, , drop = FALSE]
 
 share_words <- function(share) {
   ifelse(share > 0 & share < 1e-4, "< 0.01%", paste0(formatC(100 * share, digits = 2, format = "fg"), "%"))
@@ -28,38 +37,57 @@ probability_words <- function(p) {
 
 abundance_verdict <- function(x) {
   names <- unique(x$effects$effect)
+  absolute <- x$change == "absolute"
   found <- unlist(lapply(names, function(effect) {
     own <- reported(x$effects[x$effects$effect == effect, ], x$limit)
     if (!nrow(own)) {
       return(sprintf("%s: no type is reported at a false discovery rate of %s.", effect, percent(x$limit, 0)))
     }
-    own <- own[order(own$lfsr), ]
-    sprintf("%s: %s reported at a false discovery rate of %s (expected %s): %s.", effect,
+    own <- own[order(own$p), ]
+    up <- if (absolute) own$change > 0 else own$estimate > 0
+    sprintf("%s: %s reported at a false discovery rate of %s, by the change of %s: %s.", effect,
       paste(count_words(nrow(own), "type"), if (nrow(own) == 1L) "is" else "are"), percent(x$limit, 0),
-      percent(max(own$fdr)), paste(own$type, ifelse(own$estimate > 0, "(up)", "(down)"), collapse = ", "))
+      if (absolute) "absolute numbers" else "shares",
+      paste(own$type, ifelse(up, "(up)", "(down)"), collapse = ", "))
   }))
-  absent <- rownames(x$counts)[rowSums(x$counts[, x$samples, drop = FALSE]) == 0]
-  design <- x$design
-  freedom <- nrow(design) - ncol(design)
+  rows <- x$effects[x$effects$effect == names[[1L]], ]
+  specks <- as.character(rows$type[!rows$tested & rows$share > 0])
+  absent <- as.character(rows$type[!rows$tested & rows$share == 0])
+  freedom <- nrow(x$design) - ncol(x$design)
   c(
-    found,
-    if (nrow(x$counts) < 4L && nrow(x$effects)) {
-      paste("With so few types, the false discovery rate depends on the prior of the share of types without an effect",
-        "(uniform).")
+    found, if (absolute) shift_words(x$shift, x$level),
+    if (!absolute && sum(rows$tested) < fewest_references) {
+      sprintf("With fewer than %d types nobody can tell which of them change in absolute number, so %s.",
+        fewest_references, "this is about their shares alone")
     },
     if (freedom < 4L) {
       sprintf("Only %s of freedom %s left to see how samples differ, so intervals depend on the prior of %s.",
         count_words(freedom, "degree"), if (freedom == 1L) "is" else "are", "the deviation")
     },
     if (length(absent)) {
-      sprintf("No sample has a cell of %s: what is said of it is the prior.", list_some(absent))
+      sprintf("No sample has a cell of %s, so %s not tested.", list_some(absent),
+        if (length(absent) == 1L) "it is" else "they are")
     },
+    if (length(specks)) {
+      sprintf("%s not tested: %s.", if (length(specks) == 1L) "A speck is" else "Specks are", list_some(specks))
+    },
+    x$of_fit,
     if (!isTRUE(x$converged)) {
       worst <- max(x$effects$rhat, na.rm = TRUE)
       sprintf("The chains have not converged (largest Rhat of an effect %s, smallest effective sample size %s): %s.",
-        format_rhat(worst), whole_words(round(min(x$effects$ess))), "give more sweeps, `iter`")
+        format_rhat(worst), whole_words(round(min(x$effects$ess, na.rm = TRUE))), "give more sweeps, `iter`")
     }
   )
+}
+
+# The common shift, where there is one.
+shift_words <- function(shift, level) {
+  moved <- shift[, "lower"] > 0 | shift[, "upper"] < 0
+  if (!any(moved)) return(NULL)
+  shift <- shift[moved, , drop = FALSE]
+  sprintf("%s: shares add up to 1, so the share of a type that keeps its absolute number %s about %s (%s interval %s).",
+    rownames(shift), "changes by a factor of", ratio_words(shift[, "estimate"]), percent(level, 0),
+    paste(ratio_words(shift[, "lower"]), "to", ratio_words(shift[, "upper"])))
 }
 
 ratio_words <- function(log_ratio) {
@@ -67,25 +95,29 @@ ratio_words <- function(log_ratio) {
   ifelse(log_ratio > log(1000), "> 1000", ifelse(log_ratio < -log(1000), "< 0.001", ratio))
 }
 
-abundance_table <- function(effects, level) {
-  digits <- function(values) formatC(values, format = "f", digits = 2)
+# Without tests of absolute changes, these are not shown.
+abundance_table <- function(effects, level, change) {
+  effects <- effects[effects$tested, ]
+  interval <- function(lower, upper) paste(ratio_words(lower), "to", ratio_words(upper))
   table <- data.frame(
     type = as.character(effects$type), effect = effects$effect, share = share_words(effects$share),
-    `odds ratio` = ratio_words(effects$estimate),
-    interval = paste(ratio_words(effects$lower), "to", ratio_words(effects$upper)),
-    above = probability_words(effects$above), fdr = probability_words(effects$fdr), sd = digits(effects$deviation),
+    `odds ratio` = ratio_words(effects$estimate), interval(effects$lower, effects$upper),
+    `absolute` = ratio_words(effects$change), interval(effects$change_lower, effects$change_upper),
+    fdr = probability_words(effects$fdr), sd = formatC(effects$deviation, format = "f", digits = 2),
     check.names = FALSE
   )
-  names(table)[[5L]] <- paste(percent(level, 0), "interval")
+  names(table)[c(5L, 7L)] <- paste(percent(level, 0), c("interval", "interval "))
+  if (change == "share") table[6:7] <- NULL
   if (length(unique(table$effect)) == 1L) table$effect <- NULL
   table
 }
 
 #' Print, summarise or plot a comparison of groups of samples
 #'
-#' `print()` shows the types with the smallest false discovery rates, as odds ratios, and says which types are reported.
-#' `summary()` shows all types, and how the samples differ. `plot()` draws the effects with their intervals, on the log
-#' odds scale; types that are reported are filled.
+#' `print()` shows the types with the smallest false discovery rates: the odds ratio of the share, and `absolute`, the
+#' factor by which the absolute number changes. It says which types are reported. `summary()` shows all types, and how
+#' the samples differ. `plot()` draws the logs of the changes that are tested, with their intervals; types that are
+#' reported are filled.
 #'
 #' @param x,object from [differential_abundance()].
 #' @param types names or numbers of types to plot, or `NULL` for the twelve with
@@ -95,8 +127,8 @@ abundance_table <- function(effects, level) {
 #' @param conf.level probability of the intervals of `tidy()`.
 #' @param ... not used.
 #' @return `print()` and `plot()` return `x`, invisibly. `summary()` gives a list of class
-#'   `summary.differential_abundance`: `words`, `effects`, `level`, `verdict` (sentences), `no_effect`, `deviation`.
-#'   `as.data.frame()` gives `x$effects`.
+#'   `summary.differential_abundance`: `words`, `effects`, `level`, `change`, `verdict` (sentences), `no_effect`,
+#'   `deviation`. `as.data.frame()` gives `x$effects`.
 #'
 #'   `tidy()` gives a data frame with `type`, `term`, `estimate`, `std.error` (posterior standard deviation),
 #'   `conf.low`, `conf.high`, `fdr`, `rhat`, `ess_bulk`. `glance()` gives one row with `types`, `samples`, `reported`,
@@ -118,8 +150,8 @@ in_console.differential_abundance <- function(x, types = 12, ...) {
   check_abundance(x, "x")
   types <- check_count(types, "types")
   cat(abundance_words(x), sep = "\n")
-  effects <- x$effects[order(x$effects$fdr), ]
-  print(abundance_table(utils::head(effects, types), x$level), row.names = FALSE)
+  effects <- x$effects[order(x$effects$p), ][seq_len(sum(x$effects$tested)), ]
+  print(abundance_table(utils::head(effects, types), x$level, x$change), row.names = FALSE)
   if (nrow(effects) > types) cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(effects) - types)))
   print_sentences(abundance_verdict(x))
 }
@@ -131,7 +163,8 @@ summary.differential_abundance <- function(object, ...) {
   deviation <- function(draws) stats::quantile(draws, c(0.05, 0.5, 0.95), names = FALSE)
   typical <- function(draws) deviation(exp(rowMeans(log(matrix(draws, ncol = dim(draws)[[3L]])))))
   structure(list(
-    words = abundance_words(object), effects = object$effects, level = object$level, limit = object$limit,
+    words = abundance_words(object), effects = object$effects, level = object$level, change = object$change,
+    limit = object$limit,
     verdict = abundance_verdict(object), no_effect = object$no_effect, group_name = object$group_name,
     deviation = typical(object$draws$deviation),
     group_deviation = if (!is.null(object$group_name)) typical(object$draws$group_deviation)
@@ -141,7 +174,7 @@ summary.differential_abundance <- function(object, ...) {
 in_console.summary.differential_abundance <- function(x, ...) {
   cat(x$words, sep = "\n")
   cat("\nOdds ratios:\n")
-  print(abundance_table(x$effects, x$level), row.names = FALSE)
+  print(abundance_table(x$effects, x$level, x$change), row.names = FALSE)
   cat("\nStandard deviation of log odds, typical of the types (geometric mean):\n")
   cat(paste0("  ", deviation_lines(x), "\n"), sep = "")
   cat(paste0(no_effect_words(x), "\n"), sep = "")
@@ -176,10 +209,11 @@ tidy.differential_abundance <- function(x, conf.level = 0.9, ...) {
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   shape <- dim(x$draws$effects)
   draws <- matrix(x$draws$effects, shape[[1L]] * shape[[2L]])
-  bound <- function(p) apply(draws, 2L, stats::quantile, p, names = FALSE)
+  place <- replace(rep(NA_integer_, nrow(x$effects)), which(x$effects$tested), seq_len(ncol(draws)))
+  bound <- function(p) apply(draws, 2L, stats::quantile, p, names = FALSE)[place]
   as_table(data.frame(
     type = x$effects$type, term = x$effects$effect, estimate = x$effects$estimate,
-    std.error = apply(draws, 2L, stats::sd), conf.low = bound((1 - conf.level) / 2),
+    std.error = apply(draws, 2L, stats::sd)[place], conf.low = bound((1 - conf.level) / 2),
     conf.high = bound((1 + conf.level) / 2), fdr = x$effects$fdr, rhat = x$effects$rhat, ess_bulk = x$effects$ess
   ))
 }
@@ -189,8 +223,8 @@ glance_of.differential_abundance <- function(x) {
   shape <- dim(x$draws$effects)
   data.frame(
     types = nrow(x$counts), samples = length(x$samples), reported = nrow(reported(x$effects, x$limit)),
-    chains = shape[[2L]], draws = shape[[1L]] * shape[[2L]], rhat = max(x$effects$rhat), ess_bulk = min(x$effects$ess),
-    converged = x$converged
+    chains = shape[[2L]], draws = shape[[1L]] * shape[[2L]], rhat = max(x$effects$rhat, na.rm = TRUE),
+    ess_bulk = min(x$effects$ess, na.rm = TRUE), converged = x$converged
   )
 }
 
@@ -209,9 +243,11 @@ abundance_picture <- function(x, types, effect, main) {
   check_abundance(x, "x")
   known <- unique(x$effects$effect)
   effect <- if (is.null(effect)) known[[1L]] else check_choice(effect, "effect", known)
-  rows <- x$effects[x$effects$effect == effect, ]
+  rows <- x$effects[x$effects$effect == effect & x$effects$tested, ]
+  absolute <- x$change == "absolute"
+  if (absolute) rows[c("estimate", "lower", "upper")] <- rows[c("change", "change_lower", "change_upper")]
   rows <- if (is.null(types)) {
-    utils::head(rows[order(rows$fdr), ], 12L)
+    utils::head(rows[order(rows$p), ], 12L)
   } else {
     rows[match(chosen_types(types, as.character(rows$type)), rows$type), ]
   }
@@ -220,9 +256,11 @@ abundance_picture <- function(x, types, effect, main) {
   limits <- range(0, rows$estimate, stats::quantile(rows$lower, 0.1), stats::quantile(rows$upper, 0.9))
   limits <- c(max(limits[[1L]] - 1, min(rows$lower, 0)), min(limits[[2L]] + 1, max(rows$upper, 0)))
   colours <- c(signal_colour, other_colour)
-  shown <- data.frame(name = rows$type, estimate = rows$estimate, lower = rows$lower, upper = rows$upper,
+  names <- picture_names(levels(rows$type), 30L)[rows$type]
+  shown <- data.frame(name = names, estimate = rows$estimate, lower = rows$lower, upper = rows$upper,
     colour = ifelse(rows$fdr <= x$limit, colours[[1L]], colours[[2L]]), right = probability_words(rows$fdr))
-  interval_picture(shown, main, sprintf("Log odds ratio, %s (right: false discovery rate)", effect), limits,
+  what <- if (absolute) "Log of the absolute change" else "Log odds ratio"
+  interval_picture(shown, main, sprintf("%s, %s (right: false discovery rate)", what, effect), limits,
     key = list(title = sprintf("At a false discovery rate of %s", percent(x$limit, 0)),
       text = c("reported", "not reported"), colours = colours))
 }
@@ -232,8 +270,10 @@ check_abundance <- function(x, argument) {
   check_fit_class(x, argument, "differential_abundance", "differential_abundance()")
   check <- part_checks(x, argument)
   effects <- x$effects
-  columns <- c("share", "estimate", "lower", "upper", "above", "null", "lfsr", "fdr", "rhat", "ess")
+  columns <- c("share", "estimate", "lower", "upper", "above", "change", "change_lower", "change_upper", "null", "lfsr",
+    "p", "fdr", "rhat", "ess")
   if (!is.data.frame(effects) || !nrow(effects) || !is.factor(effects$type) || !is.character(effects$effect) ||
+    !is.logical(effects$tested) || anyNA(effects$tested) || !any(effects$tested) ||
     !all(vapply(columns, function(column) is.numeric(effects[[column]]), NA))) {
     stop_changed(argument, "effects", "the table of effects", effects)
   }
@@ -241,10 +281,17 @@ check_abundance <- function(x, argument) {
   for (part in c("seed", "chains", "iter", "warmup", "tables")) check$count(part, 0)
   for (part in c("level", "limit")) check$numbers(part, 1L)
   check$names("samples")
+  if (!identical(x$change, "absolute") && !identical(x$change, "share")) {
+    stop_changed(argument, "change", "\"absolute\" or \"share\"", x$change)
+  }
+  if (!is.numeric(x$shift) || !is.matrix(x$shift) || ncol(x$shift) != 3L) {
+    stop_changed(argument, "shift", "the common shift of each effect", x$shift)
+  }
   if (!is.numeric(x$counts) || !is.matrix(x$counts) || !all(x$samples %in% colnames(x$counts))) {
     stop_changed(argument, "counts", "a table of types by samples", x$counts)
   }
-  if (!is.numeric(x$draws$effects) || length(dim(x$draws$effects)) != 4L) {
+  if (!is.numeric(x$draws$effects) || length(dim(x$draws$effects)) != 4L ||
+    prod(dim(x$draws$effects)[3:4]) != sum(effects$tested)) {
     stop_changed(argument, "draws$effects", "draws of effects", x$draws$effects)
   }
 }

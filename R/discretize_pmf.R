@@ -9,13 +9,14 @@
 #' The methods say where the probability between two neighbouring values goes:
 #' \describe{
 #'   \item{`"rounding"`}{to the nearest value.}
-#'   \item{`"lower"`}{up, to the larger value. The distribution function lies at or below the true one, so losses are
+#'   \item{`"up"`}{up, to the larger value. The distribution function lies at or below the true one, so losses are
 #'     overstated.}
-#'   \item{`"upper"`}{down, to the smaller value. The distribution function lies at or above the true one, so losses
+#'   \item{`"down"`}{down, to the smaller value. The distribution function lies at or above the true one, so losses
 #'     are understated.}
 #'   \item{`"unbiased"`}{to both values, so that the mean stays. So do the means of the loss limited at each value.}
 #' }
-#' Sums of losses by `"lower"` and by `"upper"` enclose the true distribution of the sum.
+#' Sums of losses by `"up"` and by `"down"` enclose the true distribution of the sum. Other software calls these methods
+#' `"lower"` and `"upper"`, after the distribution function.
 #'
 #' With a deductible d and a limit u, a loss x is paid by \eqn{\min(x, u) - d}{min(x, u) - d} if it exceeds d, and not
 #' at all otherwise. The limit is the largest loss that counts, so no payment exceeds u - d.
@@ -60,11 +61,16 @@
 #' # Observed losses.
 #' discretize_pmf(c(120, 455, 460, 2300), by = 100)
 #' @export
-discretize_pmf <- function(x, by, method = c("rounding", "lower", "upper", "unbiased"), deductible = 0, limit = Inf,
+discretize_pmf <- function(x, by, method = c("rounding", "up", "down", "unbiased"), deductible = 0, limit = Inf,
                            per = c("loss", "payment"), to = NULL, tail = 1e-10, weights = NULL, ...) {
   require_arguments("x", "by")
   by <- check_number(by, "by", min = 0)
-  method <- check_choice(method, "method", c("rounding", "lower", "upper", "unbiased"))
+  for (old in c("lower", "upper")) {
+    if (!identical(method, old)) next
+    method <- c(lower = "up", upper = "down")[[old]]
+    say_renamed(sprintf('method = "%s"', old), sprintf('method = "%s"', method))
+  }
+  method <- check_choice(method, "method", c("rounding", "up", "down", "unbiased"))
   per <- check_choice(per, "per", c("loss", "payment"))
   deductible <- check_number(deductible, "deductible", min = 0, open = FALSE)
   tail <- check_tail(tail, FALSE)
@@ -80,9 +86,11 @@ discretize_pmf <- function(x, by, method = c("rounding", "lower", "upper", "unbi
     return(discretize_function(loss, last, by, method))
   }
   check_dots_empty(...)
+  left_out <- nothing_left_out
   if (!is.null(to)) stop_input("to", "is for distribution functions; `limit` limits observed losses")
   if (inherits(x, "pmf")) {
     check_pmf(x, "x")
+    left_out <- on_both_sides(left_out_of(x))
     if (!is.null(weights)) stop_input("weights", "are for observed losses, not for a distribution")
     weights <- relative_weights(x)
     x <- values_of(x)
@@ -93,7 +101,7 @@ discretize_pmf <- function(x, by, method = c("rounding", "lower", "upper", "unbi
       stop_input("weights", sprintf("has %.0f entries for %.0f losses", length(weights), length(x)))
     }
   }
-  discretize_losses(x, weights, last, by, method, deductible, per)
+  leave_out(discretize_losses(x, weights, last, by, method, deductible, per), left_out)
 }
 
 # The largest payment in steps, Inf without a limit.
@@ -102,11 +110,13 @@ check_limit <- function(limit, deductible, by) {
   if (limit <= deductible) {
     stop_input("limit", "is ", show_value(limit), ", not above `deductible`, ", show_value(deductible))
   }
-  steps <- (limit - deductible) / by
-  if (is.finite(steps) && abs(steps - round(steps)) > 1e-9 * max(1, steps)) {
-    stop_input("limit", "less `deductible` must be a multiple of `by`; it is ", show_value(signif(steps, 10)), " steps")
+  if (limit == Inf) return(Inf)
+  near <- nearest_position(read_lattice(deductible, by), limit)
+  if (!near$there) {
+    stop_input("limit", "less `deductible` must be a multiple of `by`; it is ",
+      show_value(signif((limit - deductible) / by, 10)), " steps")
   }
-  if (is.finite(steps)) max(round(steps), 1) else Inf
+  near$position
 }
 
 check_losses <- function(x) {
@@ -172,16 +182,16 @@ discretize_function <- function(loss, last, by, method) {
   }
   inner <- function(at) {
     switch(method,
-      rounding = between((at - 0.5) * by, (at + 0.5) * by), lower = between((at - 1) * by, at * by),
-      upper = between(at * by, (at + 1) * by), unbiased = average_of(between, at, by)
+      rounding = between((at - 0.5) * by, (at + 0.5) * by), up = between((at - 1) * by, at * by),
+      down = between(at * by, (at + 1) * by), unbiased = average_of(between, at, by)
     )
   }
   first <- switch(method,
-    rounding = loss$up_to(by / 2), lower = loss$up_to(0), upper = loss$up_to(by),
+    rounding = loss$up_to(by / 2), up = loss$up_to(0), down = loss$up_to(by),
     unbiased = sum(gauss_legendre$weight * loss$up_to(gauss_legendre$at * by))
   )
   end <- switch(method,
-    rounding = loss$beyond((last - 0.5) * by), lower = loss$beyond((last - 1) * by), upper = loss$beyond(last * by),
+    rounding = loss$beyond((last - 0.5) * by), up = loss$beyond((last - 1) * by), down = loss$beyond(last * by),
     unbiased = sum(gauss_legendre$weight * loss$beyond((last - 1 + gauss_legendre$at) * by))
   )
   prob <- by_blocks(last + 1, function(at) {
@@ -200,7 +210,7 @@ discretize_function <- function(loss, last, by, method) {
     stop_input("x", "is not a distribution function that rises to 1: its probabilities sum to ",
       format(total, digits = 8))
   }
-  new_pmf(prob / total, 0, FALSE, by)
+  on_lattice(prob / total, read_lattice(0, by), FALSE)
 }
 
 # Points and weights on (0, 1) of the rule of Gauss and Legendre with eight points: eigenvalues of a matrix (Golub and
@@ -237,21 +247,18 @@ discretize_losses <- function(x, weights, last, by, method, deductible, per) {
       stop_input("deductible", "is ", show_value(deductible), ", which no loss exceeds")
     }
   }
-  steps <- pmin(pmax(x - deductible, 0) / by, last)
-  # A loss that is a multiple of the step up to rounding is one.
-  whole <- abs(steps - round(steps)) <= 64 * .Machine$double.eps * pmax(steps, 1)
-  steps[whole] <- round(steps[whole])
+  near <- nearest_position(read_lattice(deductible, by), x)
+  steps <- pmin(pmax(ifelse(near$there, near$position, (x - deductible) / by), 0), last)
   check_result_size(max(steps) + 2, "by", "probabilities")
   below <- floor(steps)
   at <- switch(method,
-    rounding = floor(steps + 0.5), lower = ceiling(steps), upper = below, unbiased = c(below, below + 1)
+    rounding = floor(steps + 0.5), up = ceiling(steps), down = below, unbiased = c(below, below + 1)
   )
   if (method == "unbiased") {
     share <- steps - below
     weights <- c(weights * (1 - share), weights * share)
   }
   gathered <- gather_positions(at, weights / sum(weights), FALSE)
-  from_positions(c(if (gathered$at[[1L]] > 0) 0, gathered$at), c(if (gathered$at[[1L]] > 0) 0, gathered$weights), 0, by,
-    FALSE
-  )
+  zero <- if (gathered$at[[1L]] > 0) 0
+  from_positions(c(zero, gathered$at), c(zero, gathered$weights), read_lattice(0, by), FALSE)
 }

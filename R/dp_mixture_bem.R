@@ -225,7 +225,7 @@ bem_step <- function(fit) {
   probe <- (t(fit$probe) - fit$center) / fit$scale
   jacobian <- unit_jacobian(fit)
   log_unit <- sum(log(fit$scale))
-  function(session, state, sweeps, keep) {
+  one_start <- function(session, state, sweeps) {
     made <- NULL
     if (!isTRUE(state$stopped)) {
       slice <- native(
@@ -252,6 +252,7 @@ bem_step <- function(fit) {
       occupied = as.integer(all[, 4L]), probe_density = all[, -(1:4), drop = FALSE]
     ))
   }
+  function(sessions, states, sweeps, keep) Map(one_start, sessions, states, sweeps)
 }
 
 # Cuts the traces after the last step of all starts, and gathers the modes.

@@ -194,6 +194,12 @@ ask_cluster <- function(connection, fun, each, number = next_call(), workers = s
     lapply(sockets_of(cluster), close)
     break_off(connection, "`cluster`: an interrupt broke off a message. The cluster cannot be used any more")
   }
+  if (inherits(replies, "error") && is_time_limit(replies)) {
+    # Nobody waits for a silent worker any longer.
+    lapply(sockets_of(cluster), close)
+    break_off(connection, paste0("`cluster`: ", conditionMessage(replies), " in the middle of a message. The cluster ",
+      "cannot be used any more"))
+  }
   if (inherits(replies, "error")) {
     is_late <- proc.time()[["elapsed"]] - started >= timeout
     lost <- lost_workers(connection, workers, replies, if (is_late) min(timeout, 5) else timeout, timeout)

@@ -189,7 +189,7 @@ ellipses_of <- function(reference, pair, colouring, min_weight) {
   heavy <- utils::head(heavy[reference$weights[heavy] >= min_weight], length(colouring$colours) + 11L)
   # The heaviest is drawn last, on top of the others.
   ellipses <- lapply(rev(heavy), function(j) {
-    root <- tryCatch(chol(reference$covariances[pair, pair, j]), error = function(error) NULL)
+    root <- tryCatch(chol(reference$covariances[pair, pair, j]), error = pass_on)
     if (is.null(root)) return(NULL)
     other <- !j %in% colouring$coloured
     colour <- darken(if (other) "#AAAAAA" else colouring$colours[[colouring$of[[j]]]])

@@ -150,7 +150,7 @@ learned_table <- function(fit) {
     ends <- stats::quantile(values, c(0.05, 0.95), names = FALSE)
     data.frame(mean = mean(values), q5 = ends[[1L]], q95 = ends[[2L]])
   })
-  cbind(part = names(parts), do.call(rbind, rows), row.names = NULL)
+  cbind(part = names(parts), do.call(rbind, unname(rows)), row.names = NULL)
 }
 
 # Says if the draws of df lie at an end of its values.

@@ -34,6 +34,7 @@ mixture_sampler <- function(fit) {
     open = function(run) open_fit(fit, spread_over_devices(run, fit$devices, sweep_work(fit, fit$rows))),
     close = close_fit,
     step = mixture_step(fit),
+    together = TRUE,
     finish = function(fit) {
       sizes <- lapply(fit$state, function(state) as.integer(state$sizes))
       fit$sizes <- matrix(unlist(sizes), fit$components, fit$chains)
@@ -66,27 +67,27 @@ mixture_step <- function(fit) {
     "statistics", "concentration", "sizes", "prior",
     if (!is.null(fit$samples)) c("sample_sizes", "log_share", "sample_concentration")
   )
-  function(session, state, sweeps, keep) {
-    # The first kept sweep of the slice, from 0, the distance between them, and how many there are.
-    kept <- c(sweeps_to_kept(state$sweep, fit) - 1, fit$thin,
-      if (keep) kept_draws(state$sweep + sweeps, fit) - kept_draws(state$sweep, fit) else 0)
-    slice <- native(
-      C_mixture_sweep, session, prior, state, as.integer(c(sweeps, kept)), fit$moves, atoms, probe, keep_parts,
-      fit$center, fit$scale
-    )
-    state[carried] <- slice[carried]
-    traces <- list(
-      log_likelihood = slice$log_likelihood + jacobian[["rows"]],
-      log_posterior = slice$log_likelihood + slice$log_prior + sum(jacobian),
-      concentration_trace = slice$concentration_trace,
-      occupied = slice$occupied,
-      probe_density = slice$probe_density - log_unit
-    )
-    list(state = state, traces = traces, draw = if (kept[[3L]] > 0) kept_draws_of(fit, slice, kept, units))
+  function(sessions, states, sweeps, keep) {
+    kept <- kept_in_slice(fit, states, sweeps, keep)
+    slices <- native(C_mixture_sweeps, Map(function(session, state) {
+      list(session, prior, state, as.integer(c(sweeps, kept)), fit$moves, atoms, probe, keep_parts, fit$center,
+        fit$scale)
+    }, sessions, states))
+    Map(function(state, slice) {
+      state[carried] <- slice[carried]
+      traces <- list(
+        log_likelihood = slice$log_likelihood + jacobian[["rows"]],
+        log_posterior = slice$log_likelihood + slice$log_prior + sum(jacobian),
+        concentration_trace = slice$concentration_trace,
+        occupied = slice$occupied,
+        probe_density = slice$probe_density - log_unit
+      )
+      list(state = state, traces = traces, draw = if (kept[[3L]] > 0) kept_draws_of(fit, slice, kept, units))
+    }, states, slices)
   }
 }
 
-# The draws that a slice kept, one after the other, in the data's units. `kept` is as in mixture_step().
+# The draws that a slice kept, one after the other, in the data's units. `kept` is from kept_in_slice().
 kept_draws_of <- function(fit, slice, kept, units) {
   draws <- c(list(weights = exp(slice$log_weight)), slice[c("means", "covariances", "labels")])
   draws$concentration <- slice$concentration_trace[kept[[1L]] + 1 + (seq_len(kept[[3L]]) - 1) * kept[[2L]]]

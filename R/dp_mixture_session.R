@@ -20,8 +20,9 @@
 #'
 #' @section On a graphics card:
 #' The card holds the scaled cells, \eqn{8 p} bytes each, or \eqn{4 p} with
-#' `precision = "single"`. A sweep needs up to a tenth of that, or 32 MB, in addition. With 14 markers in single
-#' precision, 100 million cells take 5.6 GB of the card.
+#' `precision = "single"`. A sweep also needs a tenth of that or 32 MB, or, with many markers, \eqn{420 k p^2} bytes
+#' (0.3 GB for 256 components of 50 markers), at most an eighth of the free memory. With 14 markers in single precision,
+#' 100 million cells take 5.6 GB of the card.
 #'
 #' **More cells than fit.** As many cells stay on the card as it has room for, or as `options(warpbayes.device_memory)`
 #' allows. The other cells travel to the card in each sweep, while the card computes the cells that arrived before them.

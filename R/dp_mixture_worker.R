@@ -90,7 +90,7 @@ read_rows <- function(reader, first, last, markers) {
   for (from in seq(first, last, by = reader$block)) {
     to <- min(last, from + reader$block - 1)
     values <- tryCatch(reader$read(from, to), error = function(error) {
-      stop_input("x", sprintf("cannot read rows %.0f to %.0f: ", from, to), conditionMessage(error))
+      stop_input("x", sprintf("cannot read rows %.0f to %.0f: ", from, to), because = error)
     })
     values <- expression_matrix(values, markers, "x")
     storage.mode(values) <- "double"

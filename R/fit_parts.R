@@ -70,6 +70,7 @@ part_checks <- function(fit, argument) {
     # The traces and draws have the dimensions that the plan of the sampler says.
     stored = function(plan, draws = kept_draws(fit$iter, fit), absent = TRUE) {
       dims <- tryCatch(stored_dims(plan, fit$iter, draws, fit$chains), error = function(error) {
+        pass_on(error)
         stop_input(argument, "has been changed since it was made: its parts do not agree")
       })
       # All at once, which takes a few microseconds, unless one of them is absent or wrong.
@@ -125,7 +126,7 @@ check_mixture_fit <- function(fit, argument = "fit") {
 check_logit_fit <- function(fit, argument = "fit") {
   check_fit_class(fit, argument, "bayes_logit", "bayes_logit()")
   check <- part_checks(fit, argument)
-  check$choice("family", c("binomial", "negbinomial", "multinomial"))
+  check$choice("family", logit_families)
   check$names("coefficient_names")
   check_chain_parts(fit, check)
   for (part in c("prior", "design", "response", "xlevels")) check$list(part)

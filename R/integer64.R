@@ -45,7 +45,7 @@ check_no_integer64 <- function(expression, data, argument, envir = environment(e
       if (name %in% names(data)) data[[name]] else if (is.environment(envir)) get0(name, envir)
     }
     # A variable that cannot be evaluated is left to model.frame().
-    if (tryCatch(inherits(find(), "integer64"), error = function(error) FALSE)) {
+    if (isTRUE(tryCatch(inherits(find(), "integer64"), error = pass_on))) {
       stop_input(argument, "needs the variable ", dQuote(shorten(name), FALSE), ", which is ", show_value(find()))
     }
   }

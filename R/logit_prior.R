@@ -10,11 +10,14 @@
 #' \describe{
 #'   \item{`"normal"`}{Independent normal coefficients. With `autoscale = TRUE` the standard deviation of a
 #'     coefficient is `scale` divided by the standard deviation of its predictor, so it does not depend on the
-#'     predictor's unit. (A predictor that does not vary counts as having standard deviation 1.)}
+#'     predictor's unit. (A predictor that does not vary counts as having standard deviation 1.) The standard
+#'     deviation is over observations: a row counts as often as it has trials, times its weight. For Poisson counts it
+#'     counts in proportion to its exposure `exp(offset)`. So aggregated data have the same prior as single rows.}
 #'   \item{`"zellner"`}{All coefficients except the intercept are jointly normal with mean 0 and covariance
 #'     \eqn{g (X' W X)^{-1}}{g (X'WX)^-1}. \eqn{X} are the centred predictors. \eqn{W} is the information of each row
-#'     at probability one half: a quarter of its trials. By default `g` is the number of rows; the prior then counts
-#'     as much as one row.}
+#'     at probability one half, a quarter of its trials times its weight, or for Poisson counts its mean count without
+#'     predictors. By default `g` is the number of trials, or of Poisson events: the prior then counts as much as one
+#'     of them.}
 #'   \item{`"horseshoe"`}{The coefficient of standardised predictor \eqn{j} is normal with mean 0 and standard
 #'     deviation \eqn{\lambda_j \tau}{lambda_j tau}. \eqn{\lambda_j}{lambda_j} is half-Cauchy of scale 1, and
 #'     \eqn{\tau}{tau} is half-Cauchy of scale `global_scale`. Most coefficients are shrunk to almost nothing, large
@@ -28,6 +31,25 @@
 #' The sampler centres the predictors, so this is the intercept at the means of all predictors. A design without
 #' intercept and a sparse design are not centred.
 #'
+#' @section Defaults:
+#' What the default priors say, with probability 0.9. `sd` is the standard deviation of the predictor.
+#' \tabular{lll}{
+#'   **parameter** \tab **prior** \tab **in the units of the data** \cr
+#'   intercept, binomial \tab normal(0, 2.5) \tab the probability at the predictors' means is 0.016 to 0.984 \cr
+#'   intercept, multinomial \tab normal(0, 2.5) \tab the odds of a class against the first are 1/61 to 61 \cr
+#'   intercept, counts \tab normal(log rate, 2.5) \tab the rate there is 1/61 to 61 times the rate of all data \cr
+#'   coefficient \tab normal(0, 2.5 / sd) \tab one sd multiplies odds or mean counts by 1/61 to 61 \cr
+#'   coefficient of 0 and 1, half of each \tab normal(0, 5) \tab the odds ratio is 1/3700 to 3700 \cr
+#'   sd of groups' intercepts \tab half-Cauchy(2.5) \tab below 16; below 2.5 (odds times 12) with probability 0.5 \cr
+#'   sd of groups' slopes \tab half-t, 2 degrees of freedom, scale 2.5 / sd \tab below 7.3 / sd \cr
+#'   correlations of effects \tab uniform \tab -0.9 to 0.9 \cr
+#'   1/sqrt(r) of counts \tab half-Cauchy(1) \tab below 6.3; means vary by less than 1% with probability 0.006
+#' }
+#' \eqn{1/\sqrt r}{1/sqrt(r)} is the coefficient of variation of the means of counts besides the predictors. Its
+#' density is flat near 0, so data that vary like Poisson counts give intervals about as narrow as a Poisson regression
+#' does. A gamma prior of \eqn{r} itself cannot do this: it has no mass where \eqn{r} is many times the counts. The
+#' tail of a Cauchy distribution leaves room for strong extra variation too.
+#'
 #' @param type the prior of the coefficients. Several types are given by the names of coefficients, with one type
 #'   without a name for the others: `c("normal", dose = "cauchy")`. `"zellner"` is for all coefficients or none.
 #' @param location,scale for `"normal"`, `"student_t"` and `"cauchy"`: mean (or median) and standard deviation (or
@@ -39,12 +61,14 @@
 #' @param intercept_location,intercept_scale mean and standard deviation of the intercept. A mean of `NULL` is 0, or
 #'   for counts the log of their sum divided by the sum of `exp(offset)`. So the unit of an exposure in `offset(log(x))`
 #'   does not matter.
-#' @param g for `"zellner"`: a positive number, or `NULL` for the number of rows.
+#' @param g for `"zellner"`: a positive number, or `NULL` for the number of trials or events.
 #' @param global_scale for `"horseshoe"`: a positive number.
 #' @param slab_scale,slab_df for `"horseshoe"`: scale and degrees of freedom of the slab. `NULL` for no slab.
 #' @param group_scale the standard deviation of the groups' intercepts is half-Cauchy of this scale. For other effects
 #'   of groups see [grouping_terms].
-#' @param dispersion shape and rate of the gamma prior of the negative binomial's dispersion \eqn{r}.
+#' @param dispersion_scale for counts that are negative binomial: \eqn{1/\sqrt r}{1/sqrt(r)}, where \eqn{r} is the
+#'   dispersion, is half-Cauchy of this scale.
+#' @param dispersion `NULL`, or shape and rate of a gamma prior of \eqn{r} in its place.
 #' @param ... must be empty.
 #' @return An object of class `logit_prior`: a list of the arguments.
 #' @section Errors:
@@ -67,7 +91,7 @@
 logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", "cauchy"), location = 0, scale = 2.5,
                         df = 4, autoscale = TRUE, intercept_location = NULL, intercept_scale = 2.5, g = NULL,
                         global_scale = 1, slab_scale = NULL, slab_df = 4, group_scale = 2.5,
-                        dispersion = c(shape = 1, rate = 0.1), ...) {
+                        dispersion_scale = 1, dispersion = NULL, ...) {
   check_dots_empty(...)
   type <- check_prior_types(type)
   positive <- function(value) is.numeric(value) && all(is.finite(value)) && all(value > 0)
@@ -78,7 +102,7 @@ logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", 
     stop_input("scale", "must be positive finite numbers, not ", show_value(scale))
   }
   if (length(df) == 0L || !positive(df)) stop_input("df", "must be positive finite numbers, not ", show_value(df))
-  if (length(dispersion) != 2L || !positive(dispersion)) {
+  if (!is.null(dispersion) && (length(dispersion) != 2L || !positive(dispersion))) {
     stop_input("dispersion", "must be the shape and the rate of a gamma distribution, two positive numbers, not ",
       show_value(dispersion)
     )
@@ -93,7 +117,8 @@ logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", 
     slab_scale = if (!is.null(slab_scale)) check_number(slab_scale, "slab_scale", min = 0),
     slab_df = check_number(slab_df, "slab_df", min = 0),
     group_scale = check_number(group_scale, "group_scale", min = 0),
-    dispersion = stats::setNames(as.double(dispersion), c("shape", "rate"))
+    dispersion_scale = check_number(dispersion_scale, "dispersion_scale", min = 0),
+    dispersion = if (!is.null(dispersion)) stats::setNames(as.double(dispersion), c("shape", "rate"))
   ), class = c("logit_prior", "warpbayes"))
 }
 
@@ -125,6 +150,8 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
   prior$df[types == "cauchy"] <- 1
   prior$intercept_location <- if (!is.null(prior$intercept_location)) {
     prior$intercept_location
+  } else if (family == "poisson") {
+    log(max(response_mean, 0.5 / nrow(design$x))) - log_exposure
   } else if (family == "negbinomial") {
     log(max(response_mean, 0.1)) - log_exposure
   } else {
@@ -139,7 +166,7 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
   located <- types %in% c("normal", "student_t", "cauchy")
   mean[slopes[located]] <- (prior$location * unit[slopes])[located]
   if (identical(unname(prior$type), "zellner")) {
-    if (is.null(prior$g)) prior$g <- sum(design$counts)
+    if (is.null(prior$g)) prior$g <- design$observations
     precision[slopes, slopes] <- zellner_precision(design, slopes, prior$g)
   }
   prior$mean <- mean
@@ -226,7 +253,8 @@ compiled_logit_prior <- function(prior, counts) {
   list(
     mean = prior$mean, precision = prior$precision, law = prior$law, df = prior$law_df, scale = prior$law_scale,
     global_scale = prior$global_scale, slab = c(if (is.null(prior$slab_scale)) 0 else prior$slab_scale, prior$slab_df),
-    group_scale = prior$group_scale, dispersion = unname(prior$dispersion), counts = counts
+    group_scale = prior$group_scale, dispersion = if (is.null(prior$dispersion)) c(1, 1) else unname(prior$dispersion),
+    dispersion_scale = if (is.null(prior$dispersion)) prior$dispersion_scale else 0, counts = counts
   )
 }
 
@@ -261,7 +289,7 @@ logit_prior_words <- function(prior) {
     ),
     zellner = sprintf(
       "coefficients: normal, with covariance g times the inverse information of the data; Zellner's g = %s",
-      if (is.null(prior$g)) "number of rows" else number(prior$g)
+      if (is.null(prior$g)) "number of trials or events" else number(prior$g)
     ),
     horseshoe = horseshoe_words(prior, number)
   )
@@ -274,11 +302,17 @@ logit_prior_words <- function(prior) {
     },
     if (has[["slopes"]]) slopes,
     if (has[["groups"]]) group_prior_words(prior, number),
-    if (has[["dispersion"]]) {
-      sprintf("dispersion r of the negative binomial: gamma with shape %s and rate %s",
-        number(prior$dispersion[[1L]]), number(prior$dispersion[[2L]]))
-    }
+    if (has[["dispersion"]]) dispersion_prior_words(prior, number)
   )
+}
+
+dispersion_prior_words <- function(prior, number) {
+  if (!is.null(prior$dispersion)) {
+    return(sprintf("dispersion r of the negative binomial: gamma with shape %s and rate %s",
+      number(prior$dispersion[[1L]]), number(prior$dispersion[[2L]])))
+  }
+  paste("dispersion r of the negative binomial: 1/sqrt(r), by which means vary besides the predictors, is half-Cauchy",
+    "of scale", number(prior$dispersion_scale))
 }
 
 group_prior_words <- function(prior, number) {

@@ -48,7 +48,12 @@ fitting_size <- function(text, width, cex, font = 1L) {
 
 # Names on a picture, cut after `most` characters.
 short_names <- function(names, most = 24L) {
-  ifelse(nchar(names) > most, paste0(substr(names, 1L, most - 3L), "..."), names)
+  short <- ifelse(nchar(names) > most, paste0(substr(names, 1L, most - 3L), "..."), names)
+  # Different names stay different.
+  first <- !duplicated(names)
+  number <- stats::ave(seq_len(sum(first)), short[first], FUN = seq_along)[match(names, names[first])]
+  ifelse(number > 1L, paste0(substr(short, 1L, pmax(0L, pmin(nchar(short), most - 3L - nchar(number)))), "..", number),
+    short)
 }
 
 # Names in the margin of a picture, which take at most the share `room` of the `inches` of the device. Long names become

@@ -21,10 +21,16 @@
 #'
 #' @section Steps:
 #' The sum of variables with different steps lies on the longest step that divides both steps. With the steps 0.5 and
-#' 0.2 this is 0.1. Multiples are checked to 13 digits, so that there always is such a step.
+#' 0.2 this is 0.1.
+#'
+#' Values are exact. A number that you give is read as the decimal fraction or the ratio that it is up to rounding:
+#' 0.1 + 0.2 is 0.3, and 1 / 3 is a third. All functions then compute with whole numbers, so `x + 0.1 + 0.2` and
+#' `x + 0.3` are [identical()]. Steps such as pi and e have no common step that doubles can count. Their ratio is taken
+#' to 13 digits.
 #'
 #' With `values`, the distribution is on any numbers whose distances are multiples of some step. A few values far
-#' apart are kept as they are, without the impossible values in between. So are their sums.
+#' apart are kept as they are, without the impossible values in between. So are their sums. The argument `tail` of
+#' [sum_pmf()] and [rep_sum_pmf()] leaves out improbable values.
 #'
 #' @section Tables, names and data frames:
 #' `pmf()` takes the values from `prob` if neither `from` nor `values` is given and `prob` is
@@ -75,7 +81,9 @@
 #'   must be empty.
 #'
 #' @return An object of class `pmf`: a list of `prob` (or of `log_prob`, natural logarithms) and `from`. It also has
-#'   `by` if the step is not 1, and, for a few values far apart, `at`: their distances from `from` in steps.
+#'   `by` if the step is not 1, `parts` if `from` and `by` are fractions (both are whole numbers divided by it), and,
+#'   for a few values far apart, `at`: their distances from `from` in steps. A distribution that was cut has `left_out`,
+#'   logarithms of the bounds that [left_out()] gives, and one of [pmf_families] has `family`, its name and parameters.
 #'
 #'   `as.data.frame()` and `as.matrix()` give the columns `value` and `prob` or `log_prob`.
 #'
@@ -91,12 +99,13 @@
 #'   \item a table whose names are not numbers, and a vector of whose names only some are numbers (the message shows
 #'     the first that is not);
 #'   \item `+` or `-` with anything but a distribution or one number;
-#'   \item sums of variables whose steps are unequal but have a relative difference below 1e-12;
+#'   \item sums of variables whose steps have no common step of which 2^53 reach all values;
 #'   \item any other operator, and functions of numbers such as `exp()`.
 #' }
-#' @seealso [convolve_pmf()], [sum_pmf()], [rep_sum_pmf()] and [condition_on_sum_pmf()] for sums; [dpmf()] for
-#'   probabilities, quantiles and draws; [pmf_families] for distributions by name; [mix_pmf()] and [expected_value()]
-#'   for what else can be done with distributions; [compound_pmf()] for random numbers of summands; [plot.pmf()].
+#' @seealso [pmf_functions] lists all functions of distributions. [convolve_pmf()], [sum_pmf()], [rep_sum_pmf()] and
+#'   [condition_on_sum_pmf()] for sums; [dpmf()] for probabilities, quantiles and draws; [pmf_families] for
+#'   distributions by name; [mix_pmf()] and [expected_value()] for what else can be done with distributions;
+#'   [compound_pmf()] for random numbers of summands; [plot.pmf()].
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
 #' die
@@ -129,15 +138,14 @@ pmf <- function(prob, from = 0, log = FALSE, normalize = FALSE, tolerance = 1e-8
   if (!placed) values <- read$values
   if (is.null(values)) {
     by <- check_number(by, "by", min = 0)
-    from <- check_first(from, by)
-    if (placed) check_values_agree("from", from + by * (seq_along(prob) - 1), read)
+    lattice <- read_lattice(check_first(from, by), by)
+    if (placed) check_values_agree("from", lattice_value(lattice, seq_along(prob) - 1), read)
   } else {
     if (!missing(from)) stop_input("from", "and `values` are both given: the values say where they begin")
     source <- if (placed) "values" else read$source
     values <- check_pmf_values(values, length(prob), source)
     if (placed) check_values_agree("values", values, read)
-    by <- if (missing(by)) step_of_values(values, source) else check_number(by, "by", min = 0)
-    at <- check_on_step(values, by, source)
+    found <- lattice_of_values(values, if (!missing(by)) check_number(by, "by", min = 0), source)
   }
   total <- total_weight(prob, log)
   distance <- abs(total - !log)
@@ -149,7 +157,7 @@ pmf <- function(prob, from = 0, log = FALSE, normalize = FALSE, tolerance = 1e-8
       if (log) "0" else "1", " to within ", format(tolerance), "; normalize = TRUE divides by the sum"
     )
   }
-  if (is.null(values)) new_pmf(prob, from, log, by) else pmf_at(prob, at, min(values), log, by)
+  if (is.null(values)) on_lattice(prob, lattice, log) else pmf_at(prob, found$at, found$lattice, log)
 }
 
 # How far the sum of a distribution's probabilities may be from 1. All functions take the probabilities as they
@@ -175,15 +183,20 @@ check_pmf_values <- function(values, size, argument = "values") {
   as.double(values)
 }
 
-# The longest step that divides all distances between these values. They must be whole numbers or decimal fractions.
-step_of_values <- function(values, argument = "values") {
-  distance <- (if (is.unsorted(values)) sort(values) else values) - min(values)
-  distance <- distance[-1L][diff(distance) > 0]
-  if (length(distance) == 0L) return(1)
+# The lattice of these values, and their positions. Without a step the values must be whole numbers or decimal
+# fractions, and the step is the longest that divides all their distances.
+lattice_of_values <- function(values, by = NULL, argument = "values") {
+  first <- min(values)
+  if (!is.null(by)) return(list(lattice = read_lattice(first, by), at = positions_on_step(values, first, by, argument)))
+  distance <- values - first
   for (scale in 10^(0:9)) {
     whole <- round(distance * scale)
     slack <- 8 * .Machine$double.eps * scale * max(abs(values), distance)
-    if (max(whole) < 2^52 && all(abs(whole - distance * scale) <= slack)) return(common_whole_step(whole) / scale)
+    if (max(whole) < 2^52 && all(abs(whole - distance * scale) <= slack)) {
+      step <- common_divisor(whole)
+      if (step == 0) return(list(lattice = read_lattice(first, 1), at = whole))
+      return(list(lattice = read_lattice(first, step / scale), at = whole / step))
+    }
   }
   # More decimals, if the values are exactly what they print with 15 digits. Rounding errors of positions up to 2^47 are
   # less than a tenth, so that none becomes its neighbour.
@@ -191,25 +204,17 @@ step_of_values <- function(values, argument = "values") {
     whole <- round(values * scale)
     if (max(abs(whole)) > 1e15) break
     if (all(whole / scale == values)) {
-      step <- common_whole_step(unique(whole - min(whole)))
-      if (max(abs(whole)) <= 2^47 * step) return(step / scale)
+      origin <- min(whole)
+      step <- common_divisor(whole - origin)
+      if (max(abs(whole)) <= 2^47 * step) {
+        return(list(lattice = new_lattice(origin, step, scale), at = (whole - origin) / step))
+      }
     }
   }
   stop_input(argument, "are neither whole numbers nor decimal fractions: give the step, `by`")
 }
 
-# The longest step that divides these whole numbers, of which not all are 0.
-common_whole_step <- function(whole) {
-  step <- 0
-  for (one in whole[whole > 0]) {
-    step <- if (step == 0) one else common_step_of_two(one, step)
-    if (step == 1) break
-  }
-  step
-}
-
-check_on_step <- function(values, by, argument = "values") {
-  first <- min(values)
+positions_on_step <- function(values, first, by, argument) {
   at <- (values - first) / by
   off <- which(abs(at - round(at)) > 1e-6 + 8 * .Machine$double.eps * (abs(values) + abs(first)) / by)
   if (length(off) > 0L || max(at) > 2^52 || abs(first) > 2^52 * min(by, 1)) {
@@ -221,16 +226,21 @@ check_on_step <- function(values, by, argument = "values") {
 }
 
 # A distribution from weights at positions in any order.
-pmf_at <- function(weights, at, from, log, by) {
+pmf_at <- function(weights, at, lattice, log) {
   gathered <- gather_positions(at, weights, log)
-  from_positions(gathered$at, gathered$weights, from, by, log)
+  from_positions(gathered$at, gathered$weights, lattice, log)
 }
 
 # A double vector without attributes. If `weights` is one already, it is returned unchecked: the compiled code finds
 # weights that cannot be used, and check_weights() then says what is wrong. Any other vector is checked here.
 plain_weights <- function(weights, argument, log) {
   plain <- is.double(weights) && is.null(attributes(weights)) && length(weights) > 0L
-  if (plain) weights else check_weights(weights, argument, log)
+  if (plain) return(weights)
+  # Such a vector or table would count as weights of 0, 1, ...
+  if (is.numeric(weights) && !is.null(names(weights)) && all(is_number_text(names(weights)))) {
+    stop_input(argument, "has values in its names: pmf() makes a distribution of it")
+  }
+  check_weights(weights, argument, log)
 }
 
 # A double vector of usable weights (or logarithms), or an error that names the first unusable entry.
@@ -345,6 +355,8 @@ in_console.pmf <- function(x, digits = 4, ...) {
     paste(vapply(summary$quantiles[3:5], format_value, ""), collapse = ", "), "\n",
     sep = ""
   )
+  left_out <- format_left_out(x)
+  if (!is.null(left_out)) cat(left_out, "\n", sep = "")
   most <- 10L
   size <- size_of(x)
   # Ten values about the mode, or all values if there are no more.

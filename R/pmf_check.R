@@ -29,6 +29,12 @@ pmf_problem <- function(x) {
   }
   by <- x[["by"]]
   if (!is.null(by) && !(is_finite_number(by) && by > 0)) return(paste("`by` is", show_value(by)))
+  left_out <- x[["left_out"]]
+  if (!is.null(left_out) && !(is.double(left_out) && length(left_out) == 2L && !anyNA(left_out))) {
+    return(paste("`left_out` is", show_value(left_out)))
+  }
+  parts <- x[["parts"]]
+  if (!is.null(parts) && !(is_finite_number(parts) && parts >= 1)) return(paste("`parts` is", show_value(parts)))
   if (!.Call(C_pmf_usable, weights, log)) {
     return(paste0(name, " has entries that are not ", if (log) "logarithms of ", "probabilities"))
   }

@@ -9,6 +9,8 @@
 #' Each tail is summed from its far end, without cancellation. So the relative error of an upper tail
 #' (`lower.tail = FALSE`) is about as small as the error of the probabilities. `log.p = TRUE` gives its logarithm.
 #'
+#' As with R's own functions the values come first: `dpmf(3, x)`. `dpmf(x, 3)` is the same.
+#'
 #' Draw `i` of `rpmf()` depends only on the seed and on `i`.
 #'
 #' @param x for `dpmf()` the values whose probabilities are asked for; for the other functions the distribution.
@@ -49,6 +51,11 @@ NULL
 #' @export
 dpmf <- function(x, dist, log = FALSE) {
   require_arguments("x", "dist")
+  if (inherits(x, "pmf")) {
+    law <- x
+    x <- dist
+    dist <- law
+  }
   check_pmf(dist, "dist")
   log <- check_flag(log, "log")
   x <- check_values(x, "x")
@@ -58,6 +65,10 @@ dpmf <- function(x, dist, log = FALSE) {
   result <- rep(if (log) -Inf else 0, length(x))
   result[is.na(x)] <- NA_real_
   result[inside] <- weights[at[inside]]
+  if (!is.null(dist$family)) {
+    outside <- which(!inside & x == floor(x) & is.finite(x) & (x < dist$from | x > last_of(dist)))
+    result[outside] <- family_functions(dist$family)$density(x[outside], log)
+  }
   result
 }
 
@@ -65,20 +76,54 @@ dpmf <- function(x, dist, log = FALSE) {
 #' @export
 ppmf <- function(q, dist, lower.tail = TRUE, log.p = FALSE) {
   require_arguments("q", "dist")
+  if (inherits(q, "pmf")) {
+    law <- q
+    q <- dist
+    dist <- law
+  }
   check_pmf(dist, "dist")
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
   q <- check_values(q, "q")
+  result <- tails_of(q, dist, lower.tail, log.p)
+  side <- if (lower.tail) 1L else 2L
+  bound <- left_out_of(dist)[[side]]
+  beyond <- is.finite(q) & (if (lower.tail) q < dist$from else q >= last_of(dist))
+  if (is.null(dist$family) && bound > -Inf && any(beyond)) {
+    warning("ppmf(): `dist` leaves out values ", if (lower.tail) "below" else "above",
+      " its range, with a probability of at most ", format_bound(bound), ". Tails beyond the range are given as ",
+      if (log.p) "-Inf" else "0", ".", call. = FALSE)
+  }
+  result
+}
+
+# The same without a warning. Beyond the range of a distribution by name its tails are exact.
+tails_of <- function(q, dist, lower.tail, log.p) {
   # Entry i is the probability of the first i - 1 values, or with an upper tail the probability of the other values.
   tail <- cumulative_weights(dist, upper = !lower.tail, log = log.p)
   nothing <- if (log.p) -Inf else 0
   tail <- if (lower.tail) c(nothing, tail) else c(tail, nothing)
-  tail[entries_up_to(dist, q) + 1]
+  result <- tail[entries_up_to(dist, q) + 1]
+  if (!is.null(dist$family)) {
+    beyond <- which(is.finite(q) & (q < dist$from | q >= last_of(dist)))
+    result[beyond] <- family_functions(dist$family)$tail_of(q[beyond], lower.tail, log.p)
+  }
+  result
 }
 
-# Sums up to or from each value. A sum that passes 1 by rounding is 1.
+# Sums up to or from each value. A sum that passes 1 by rounding is 1. The sums of a distribution by name begin with
+# what lies beyond its range.
 cumulative_weights <- function(dist, upper, log) {
   run <- resolve_run("cpu", work = 0)
+  outside <- outside_of(dist, upper, is_log(dist))
+  if (!is.null(outside)) {
+    weights <- weights_of(dist)
+    weights <- if (upper) c(weights, outside) else c(outside, weights)
+    sums <- native(C_pmf_cumulate, weights, is_log(dist), upper, run)
+    sums <- if (upper) sums[-length(sums)] else sums[-1L]
+    sums <- if (is_log(dist)) pmin(sums, 0) else pmin(sums, 1)
+    return(if (is_log(dist) == log) sums else if (log) base::log(sums) else exp(sums))
+  }
   if (is_log(dist)) {
     sums <- native(C_pmf_cumulate, dist$log_prob, TRUE, upper, run)
     by_blocks(length(sums), function(at) if (log) pmin(sums[at], 0) else pmin(exp(sums[at]), 1))
@@ -92,6 +137,11 @@ cumulative_weights <- function(dist, upper, log) {
 #' @export
 qpmf <- function(p, dist, lower.tail = TRUE, log.p = FALSE) {
   require_arguments("p", "dist")
+  if (inherits(p, "pmf")) {
+    law <- p
+    p <- dist
+    dist <- law
+  }
   check_pmf(dist, "dist")
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
@@ -139,6 +189,11 @@ check_values <- function(x, argument) {
 #' @export
 rpmf <- function(n, dist, seed = NULL) {
   require_arguments("n", "dist")
+  if (inherits(n, "pmf")) {
+    law <- n
+    n <- dist
+    dist <- law
+  }
   check_pmf(dist, "dist")
   n <- check_count(n, "n", min = 0, max = 2^52)
   check_result_size(n, "n", "draws")
@@ -146,7 +201,7 @@ rpmf <- function(n, dist, seed = NULL) {
   weights <- relative_weights(dist)
   sums <- native(C_pmf_cumulate, weights, FALSE, FALSE, resolve_run("cpu", work = 0))
   position <- native(C_pmf_draw, sums, n, seed)
-  lattice_value(dist, if (is_sparse(dist)) dist$at[position + 1] else position)
+  values_of(dist, position + 1)
 }
 
 #' @rdname pmf_distribution
@@ -202,15 +257,17 @@ variance <- function(x, ...) {
 #' @rdname pmf_distribution
 #' @export
 variance.default <- function(x, ...) {
-  # Package posterior has a generic of the same name. If this package is attached after posterior, it hides that
-  # generic, so other objects are passed on to it.
+  # Packages posterior and distributional have generics of the same name. If this package is attached after them, it
+  # hides these generics, so other objects are passed on to them.
   check_present(!missing(x), "x")
   if (has_foreign_method("variance", "posterior", x)) return(posterior::variance(x, ...))
+  if (has_foreign_method("variance", "distributional", x)) return(distributional::variance(x, ...))
   check_pmf(x, "x")
 }
 
 #' @rdname pmf_distribution
 #' @rawNamespace S3method(posterior::variance, pmf)
+#' @rawNamespace S3method(distributional::variance, pmf)
 #' @export
 variance.pmf <- function(x, ...) {
   check_method(x, "x", ...)

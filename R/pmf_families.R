@@ -5,13 +5,15 @@
 #' These functions make well-known discrete distributions as [pmf()] objects, ready for sums. The probabilities come
 #' from R's own functions.
 #'
-#' The range of values is chosen so that what is left out has a probability of at most `tail` at either end. If the
-#' far tail matters, ask for a smaller `tail`, such as 1e-300.
+#' The range of values is chosen so that what is left out has a probability of at most `tail` at either end.
+#' [left_out()] says how probable it is, and [dpmf()] and [ppmf()] of the distribution itself are exact beyond the
+#' range, too (except for `pmf_logarithmic()`). Sums only know a bound. If their far tails matter, ask for a smaller
+#' `tail`, such as 1e-300 or 0.
 #'
 #' The parameters are as in R's functions, with these remarks:
 #' \itemize{
 #'   \item `pmf_geometric()` counts the failures before the first success, as [dgeom()] does.
-#'   \item `pmf_negative_binomial()` counts the failures before success number `size`, which need not be whole, as
+#'   \item `pmf_negative_binomial()` counts the failures before success number `successes`, which need not be whole, as
 #'     [dnbinom()] does.
 #'   \item `pmf_logarithmic()` is on 1, 2, ... with probabilities in proportion to \eqn{p^k / k}.
 #'   \item `pmf_poisson_binomial()` is the number of independent events that happen. Events of kind i have the
@@ -20,16 +22,17 @@
 #' [zero_modify_pmf()] gives zero another probability in any of them.
 #'
 #' @param lambda the mean, from 0.
-#' @param size for the binomial distribution the number of trials; for the negative binomial the number of successes,
-#'   above 0.
+#' @param trials the number of trials.
+#' @param successes the number of successes, above 0.
 #' @param prob the probability of success; for `pmf_poisson_binomial()` a vector of them.
 #' @param mu instead of `prob`, the mean.
 #' @param m,n,k the numbers of white balls and of black balls in the urn, and of balls drawn.
 #' @param from,to the first and the last value.
 #' @param weights how many events of each kind there are: whole numbers from 0.
-#' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8. 0 keeps all values, if their
-#'   number is finite.
+#' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8. 0 keeps all values, or of
+#'   infinitely many values those up to the tail that is below 5e-324, the smallest double.
 #' @param log whether the result is on the log scale.
+#' @param ... must be empty.
 #' @inheritParams sum_pmf
 #' @return A [pmf()].
 #' @section Errors:
@@ -49,26 +52,83 @@
 #' @name pmf_families
 NULL
 
-check_tail <- function(tail, finite) {
-  usable <- is_finite_number(tail) && ((finite && tail == 0) || (tail >= 1e-300 && tail <= 1e-8))
+check_tail <- function(tail, zero = TRUE) {
+  usable <- is_finite_number(tail) && ((zero && tail == 0) || (tail >= 1e-300 && tail <= 1e-8))
   if (!usable) {
-    stop_input("tail", "must be one number from 1e-300 to 1e-08", if (finite) ", or 0", ", not ", show_value(tail))
+    stop_input("tail", "must be one number from 1e-300 to 1e-08", if (zero) ", or 0", ", not ", show_value(tail))
   }
   as.double(tail)
 }
 
-# A distribution from density(value, log) and tail_of(value, lower), which is P(X <= value) or P(X > value).
-family_pmf <- function(density, tail_of, lowest, highest, tail, log, argument) {
+# The logarithm of a tail; of 0 that of the smallest double.
+log_tail <- function(tail) if (tail == 0) -1074 * log(2) else log(tail)
+
+# density(value, log) and tail_of(value, lower, log), which is P(X <= value) or P(X > value), of a distribution by name.
+family_functions <- function(family) {
+  p <- family$parameters
+  switch(family$name,
+    poisson = list(
+      density = function(x, log) stats::dpois(x, p[[1L]], log),
+      tail_of = function(x, lower, log) stats::ppois(x, p[[1L]], lower, log)
+    ),
+    binomial = list(
+      density = function(x, log) stats::dbinom(x, p[[1L]], p[[2L]], log),
+      tail_of = function(x, lower, log) stats::pbinom(x, p[[1L]], p[[2L]], lower, log)
+    ),
+    negative_binomial = list(
+      density = function(x, log) stats::dnbinom(x, p[[1L]], p[[2L]], log = log),
+      tail_of = function(x, lower, log) stats::pnbinom(x, p[[1L]], p[[2L]], lower.tail = lower, log.p = log)
+    ),
+    geometric = list(
+      density = function(x, log) stats::dgeom(x, p[[1L]], log),
+      tail_of = function(x, lower, log) stats::pgeom(x, p[[1L]], lower, log)
+    ),
+    hypergeometric = list(
+      density = function(x, log) stats::dhyper(x, p[[1L]], p[[2L]], p[[3L]], log),
+      tail_of = function(x, lower, log) stats::phyper(x, p[[1L]], p[[2L]], p[[3L]], lower, log)
+    ),
+    logarithmic = logarithmic_functions(p[[1L]])
+  )
+}
+
+# P(X > k) is below prob^(k + 1) / ((k + 1) (1 - prob) scale).
+logarithmic_functions <- function(prob) {
+  scale <- -log1p(-prob)
+  list(
+    density = function(x, log) {
+      logarithm <- x * base::log(prob) - base::log(x) - base::log(scale)
+      if (log) logarithm else prob^x / (x * scale)
+    },
+    tail_of = function(x, lower, log) {
+      bound <- if (lower) 0 else (x + 1) * base::log(prob) - base::log((x + 1) * (1 - prob) * scale)
+      if (log) bound else exp(bound)
+    }
+  )
+}
+
+# A distribution by name, from the value below which a probability of at most `tail` lies to that above which it does.
+# Only a bound is known for the tail of logarithmic numbers.
+family_pmf <- function(name, parameters, lowest, highest, tail, log, argument) {
+  family <- list(name = name, parameters = parameters)
+  of <- family_functions(family)
   from <- lowest
   to <- highest
-  if (tail > 0) {
-    to <- first_whole(function(x) tail_of(x, FALSE) <= tail, lowest, highest)
-    from <- first_whole(function(x) tail_of(x, TRUE) > tail, lowest, to)
+  if (tail > 0 || highest == Inf) {
+    limit <- log_tail(tail)
+    to <- first_whole(function(x) of$tail_of(x, FALSE, TRUE) <= limit, lowest, highest)
+    from <- first_whole(function(x) of$tail_of(x, TRUE, TRUE) > limit, lowest, to)
   }
   if (to > 2^52) stop_input(argument, "gives a range of values that passes 2^52")
   count <- to - from + 1
   check_result_size(count, argument, "probabilities", copies = 2)
-  new_pmf(by_blocks(count, function(at) density(from - 1 + at, log)), from, log)
+  x <- new_pmf(by_blocks(count, function(at) of$density(from - 1 + at, log)), from, log)
+  if (from == lowest && to == highest) return(x)
+  x <- leave_out(x, c(
+    if (from == lowest) -Inf else of$tail_of(from - 1, TRUE, TRUE),
+    if (to == highest) -Inf else of$tail_of(to, FALSE, TRUE)
+  ))
+  if (name != "logarithmic") x$family <- family
+  x
 }
 
 # The first whole number in [lowest, highest] from which on holds(number) is TRUE: doubling steps, then bisection.
@@ -103,41 +163,36 @@ check_probability <- function(value, argument, zero = TRUE, one = TRUE) {
 pmf_poisson <- function(lambda, tail = 1e-15, log = FALSE) {
   require_arguments("lambda")
   lambda <- check_number(lambda, "lambda", min = 0, max = 2^50, open = FALSE)
-  family_pmf(
-    function(x, log) stats::dpois(x, lambda, log), function(x, lower) stats::ppois(x, lambda, lower),
-    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), "lambda"
-  )
+  family_pmf("poisson", lambda, 0, Inf, check_tail(tail), check_flag(log, "log"), "lambda")
 }
 
 #' @rdname pmf_families
 #' @export
-pmf_binomial <- function(size, prob, tail = 1e-15, log = FALSE) {
-  require_arguments("size", "prob")
-  size <- check_count(size, "size", min = 0, max = 2^50)
+pmf_binomial <- function(trials, prob, tail = 1e-15, log = FALSE, ...) {
+  check_dots_empty(...)
+  require_arguments("trials", "prob")
+  trials <- check_count(trials, "trials", min = 0, max = 2^50)
   prob <- check_probability(prob, "prob")
-  family_pmf(
-    function(x, log) stats::dbinom(x, size, prob, log), function(x, lower) stats::pbinom(x, size, prob, lower),
-    0, size, check_tail(tail, TRUE), check_flag(log, "log"), "size"
-  )
+  family_pmf("binomial", c(trials, prob), 0, trials, check_tail(tail), check_flag(log, "log"), "trials")
 }
 
 #' @rdname pmf_families
 #' @export
-pmf_negative_binomial <- function(size, prob, mu, tail = 1e-15, log = FALSE) {
-  require_arguments("size")
-  size <- check_number(size, "size", min = 0)
+pmf_negative_binomial <- function(successes, prob, mu, tail = 1e-15, log = FALSE, ...) {
+  check_dots_empty(...)
+  require_arguments("successes")
+  successes <- check_number(successes, "successes", min = 0)
   if (missing(prob) == missing(mu)) stop_input("prob", "or `mu` must be given, and not both")
   prob <- if (missing(mu)) {
     check_probability(prob, "prob", zero = FALSE)
   } else {
-    size / (size + check_number(mu, "mu", min = 0, open = FALSE))
+    successes / (successes + check_number(mu, "mu", min = 0, open = FALSE))
   }
-  if (prob == 0) stop_input("size", "is ", show_value(size), ", so much smaller than `mu` that size / (size + mu) is 0")
-  family_pmf(
-    function(x, log) stats::dnbinom(x, size, prob, log = log),
-    function(x, lower) stats::pnbinom(x, size, prob, lower.tail = lower),
-    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), "size"
-  )
+  if (prob == 0) {
+    stop_input("successes", "is ", show_value(successes),
+      ", so much smaller than `mu` that successes / (successes + mu) is 0")
+  }
+  family_pmf("negative_binomial", c(successes, prob), 0, Inf, check_tail(tail), check_flag(log, "log"), "successes")
 }
 
 #' @rdname pmf_families
@@ -145,10 +200,7 @@ pmf_negative_binomial <- function(size, prob, mu, tail = 1e-15, log = FALSE) {
 pmf_geometric <- function(prob, tail = 1e-15, log = FALSE) {
   require_arguments("prob")
   prob <- check_probability(prob, "prob", zero = FALSE)
-  family_pmf(
-    function(x, log) stats::dgeom(x, prob, log), function(x, lower) stats::pgeom(x, prob, lower),
-    0, Inf, check_tail(tail, FALSE), check_flag(log, "log"), "prob"
-  )
+  family_pmf("geometric", prob, 0, Inf, check_tail(tail), check_flag(log, "log"), "prob")
 }
 
 #' @rdname pmf_families
@@ -158,10 +210,7 @@ pmf_hypergeometric <- function(m, n, k, tail = 1e-15, log = FALSE) {
   m <- check_count(m, "m", min = 0)
   n <- check_count(n, "n", min = 0)
   k <- check_count(k, "k", min = 0, max = m + n)
-  family_pmf(
-    function(x, log) stats::dhyper(x, m, n, k, log), function(x, lower) stats::phyper(x, m, n, k, lower),
-    max(0, k - n), min(k, m), check_tail(tail, TRUE), check_flag(log, "log"), "k"
-  )
+  family_pmf("hypergeometric", c(m, n, k), max(0, k - n), min(k, m), check_tail(tail), check_flag(log, "log"), "k")
 }
 
 #' @rdname pmf_families
@@ -169,14 +218,7 @@ pmf_hypergeometric <- function(m, n, k, tail = 1e-15, log = FALSE) {
 pmf_logarithmic <- function(prob, tail = 1e-15, log = FALSE) {
   require_arguments("prob")
   prob <- check_probability(prob, "prob", zero = FALSE, one = FALSE)
-  scale <- -log1p(-prob)
-  # P(X > k) is below prob^(k + 1) / ((k + 1) (1 - prob) scale).
-  tail_of <- function(x, lower) if (lower) 1 else prob^(x + 1) / ((x + 1) * (1 - prob) * scale)
-  density <- function(x, log) {
-    logarithm <- x * base::log(prob) - base::log(x) - base::log(scale)
-    if (log) logarithm else prob^x / (x * scale)
-  }
-  family_pmf(density, tail_of, 1, Inf, check_tail(tail, FALSE), check_flag(log, "log"), "prob")
+  family_pmf("logarithmic", prob, 1, Inf, check_tail(tail), check_flag(log, "log"), "prob")
 }
 
 #' @rdname pmf_families

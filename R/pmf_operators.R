@@ -48,17 +48,30 @@ check_shift <- function(by, argument) {
 }
 
 negate_pmf <- function(x) {
+  lattice <- lattice_of(x)
+  lattice$origin <- -(lattice$origin + lattice$step * last_position(x))
   at <- if (is_sparse(x)) last_position(x) - rev(x$at)
-  new_pmf(rev(weights_of(x)), -last_of(x), is_log(x), step_of(x), at)
+  leave_out(on_lattice(rev(weights_of(x)), lattice, is_log(x), at), rev(left_out_of(x)))
 }
 
 shift_pmf <- function(x, by) {
-  x$from <- x$from + by
-  if (abs(x$from) > 2^52 * min(step_of(x), 1)) {
-    stop_input("from", "of the shifted distribution would be ", show_value(x$from), ", beyond 2^52",
+  lattice <- shifted_lattice(lattice_of(x), by)
+  from <- lattice$origin / lattice$parts
+  if (abs(from) > 2^52 * min(step_of(x), 1)) {
+    stop_input("from", "of the shifted distribution would be ", show_value(from), ", beyond 2^52",
       if (step_of(x) < 1) " of its steps")
   }
-  x
+  leave_out(on_lattice(weights_of(x), lattice, is_log(x), x$at), left_out_of(x))
+}
+
+shifted_lattice <- function(lattice, by) {
+  ratio <- as_ratio(by)
+  parts <- common_multiple(c(lattice$parts, ratio[[2L]]))
+  origin <- lattice$origin * (parts / lattice$parts)
+  step <- lattice$step * (parts / lattice$parts)
+  moved <- ratio[[1L]] * (parts / ratio[[2L]])
+  if (is_exact(parts, origin, step, moved)) return(new_lattice(origin + moved, step, parts))
+  read_lattice(lattice$origin / lattice$parts + by, lattice$step / lattice$parts)
 }
 
 scale_pmf <- function(x, times, argument, operator) {
@@ -68,6 +81,7 @@ scale_pmf <- function(x, times, argument, operator) {
     stop_input(argument, sprintf("of %s must be one number%s, and the other a distribution, not ", operator,
       if (operator == "/") " other than 0" else ""), show_value(times))
   }
+  times <- as.double(times)
   if (times == 0) {
     return(new_pmf(if (is_log(x)) 0 else 1, 0, is_log(x)))
   }
@@ -81,7 +95,16 @@ scale_pmf <- function(x, times, argument, operator) {
   if (!is.finite(step) || step < 1e-300 || abs(from) > 2^52 * min(step, 1) || last_position(x) * step > 2^1000) {
     stop_input(argument, "is ", show_value(times), ": the values would be beyond 2^52 steps or what doubles hold")
   }
-  new_pmf(weights_of(x), from, is_log(x), step, x$at)
+  ratio <- as_ratio(times)
+  if (operator == "/") ratio <- rev(ratio)
+  lattice <- scaled_lattice(lattice_of(x), ratio, from, step)
+  leave_out(on_lattice(weights_of(x), lattice, is_log(x), x$at), left_out_of(x))
+}
+
+# Rounded to `from` and `by` if numerator and denominator have no common parts below 2^53.
+scaled_lattice <- function(lattice, ratio, from, by) {
+  lattice <- new_lattice(lattice$origin * ratio[[1L]], lattice$step * ratio[[1L]], lattice$parts * ratio[[2L]])
+  if (is_exact(unlist(lattice))) lattice else read_lattice(from, by)
 }
 
 # A distribution is a list. Without these methods max() would return the largest of its probabilities and `from`, and

@@ -191,13 +191,13 @@ shown_width <- function(step, xlim) {
 distribution_curve <- function(x, xlim, log, lower.tail) {
   index <- entries_within(x, xlim)
   value <- values_of(x, index)
-  height <- ppmf(value, x, lower.tail = lower.tail, log.p = log)
-  before <- ppmf(xlim[[1L]], x, lower.tail = lower.tail, log.p = log)
+  height <- tails_of(value, x, lower.tail, log)
+  before <- tails_of(xlim[[1L]], x, lower.tail, log)
   if (length(index) > 0L && value[[1L]] == xlim[[1L]]) {
     before <- if (index[[1L]] == 1L) {
       edge_of(lower.tail, log)
     } else {
-      ppmf(values_of(x, index[[1L]] - 1), x, lower.tail, log)
+      tails_of(values_of(x, index[[1L]] - 1), x, lower.tail, log)
     }
   }
   if (log) {
@@ -424,6 +424,7 @@ check_label <- function(label, argument) {
 drawing <- function(code) {
   tryCatch(code, error = function(error) {
     if (inherits(error, "warpbayes_error")) stop(error)
+    pass_on(error)
     stop_warpbayes("input", paste0("R cannot draw the picture: ", conditionMessage(error)))
   })
 }

@@ -1,6 +1,7 @@
 # The values of a distribution are from + by * at, where the positions `at` are whole numbers that begin with 0. Most
 # distributions have all positions 0, 1, 2, ... and store no `at`. A distribution of few values far apart ("sparse")
-# stores `at`. `by` is stored only if it is not 1.
+# stores `at`. `by` is stored only if it is not 1. `from` and `by` are rounded if they are fractions: they are whole
+# numbers divided by `parts`, which is stored only if it is not 1 (pmf_lattice.R).
 
 new_pmf <- function(weights, from, log, by = 1, at = NULL) {
   x <- if (log) list(log_prob = weights, from = from) else list(prob = weights, from = from)
@@ -39,31 +40,24 @@ positions_of <- function(x, index = seq_len(size_of(x))) if (is_sparse(x)) x$at[
 last_position <- function(x) if (is_sparse(x)) x$at[[length(x$at)]] else size_of(x) - 1
 
 values_of <- function(x, index = NULL) {
-  if (is.null(index)) return(by_blocks(size_of(x), function(at) lattice_value(x, positions_of(x, at))))
-  lattice_value(x, positions_of(x, index))
+  lattice <- lattice_of(x)
+  if (is.null(index)) return(by_blocks(size_of(x), function(at) lattice_value(lattice, positions_of(x, at))))
+  lattice_value(lattice, positions_of(x, index))
 }
 
-last_of <- function(x) lattice_value(x, last_position(x))
+last_of <- function(x) lattice_value(lattice_of(x), last_position(x))
 
-lattice_value <- function(x, position) {
-  by <- step_of(x)
-  if (by == 1) return(x$from + position)
-  value <- x$from + by * position
-  # For a step of 1 / parts, dividing last gives the double that is nearest to the exact value, such as 0.3.
-  parts <- round(1 / by)
-  if (by < 1 && abs(parts * by - 1) < 1e-14 && parts < 2^20) {
-    nearest <- round(value * parts) / parts
-    close <- abs(nearest - value) <= 4 * .Machine$double.eps * (abs(value) + abs(x$from))
-    value[close] <- nearest[close]
+# The position nearest to each value, and whether the value is `there`. Values that users computed are rounded, so
+# fractions may differ by some rounding errors. Whole numbers may not.
+nearest_position <- function(lattice, value) {
+  position <- round((value * lattice$parts - lattice$origin) / lattice$step)
+  apart <- abs(lattice_value(lattice, position) - value)
+  slack <- 0
+  if (lattice$parts > 1) {
+    by <- lattice$step / lattice$parts
+    slack <- pmin(by / 4, 64 * .Machine$double.eps * (abs(value) + abs(lattice$origin / lattice$parts) + by))
   }
-  value
-}
-
-# Values and distributions are rounded. So a value counts as one of the distribution's values if it is off by no more
-# than this many steps. Whole numbers are exact.
-lattice_slack <- function(x, value) {
-  if (step_of(x) == floor(step_of(x)) && x$from == floor(x$from)) return(0)
-  pmin(0.25, 64 * .Machine$double.eps * (1 + (abs(value) + abs(x$from)) / step_of(x)))
+  list(position = position, there = apart <= slack)
 }
 
 # Whether each entry is a possible value.
@@ -71,7 +65,11 @@ is_possible <- function(x) weights_of(x) > if (is_log(x)) -Inf else 0
 
 # How many entries lie at or below each value.
 entries_up_to <- function(x, value) {
-  position <- floor((value - x$from) / step_of(x) + lattice_slack(x, value))
+  lattice <- lattice_of(x)
+  near <- nearest_position(lattice, value)
+  below <- which(!near$there)
+  position <- near$position
+  position[below] <- floor((value[below] * lattice$parts - lattice$origin) / lattice$step)
   position[which(value == Inf)] <- Inf
   position[which(value == -Inf)] <- -Inf
   if (is_sparse(x)) findInterval(position, x$at) else pmin(pmax(position + 1, 0), size_of(x))
@@ -79,10 +77,9 @@ entries_up_to <- function(x, value) {
 
 # The index of the entry of each value, NA for values that have none.
 entry_of_value <- function(x, value) {
-  at <- (value - x$from) / step_of(x)
-  position <- round(at)
-  position[which(abs(at - position) > lattice_slack(x, value))] <- NA
-  entry_at(x, position)
+  near <- nearest_position(lattice_of(x), value)
+  near$position[which(!near$there)] <- NA
+  entry_at(x, near$position)
 }
 
 entry_at <- function(x, position) {
@@ -92,9 +89,8 @@ entry_at <- function(x, position) {
   index
 }
 
-# The index of the entry at each position, where positions count the steps `by`, a fraction of the distribution's own.
-entry_by <- function(x, position, by) {
-  times <- round(step_of(x) / by)
+# The index of the entry at each position, where positions count steps of which the distribution's own has `times`.
+entry_by <- function(x, position, times) {
   if (times > 1) {
     position[which(position %% times != 0)] <- NA
     position <- position / times
@@ -102,77 +98,70 @@ entry_by <- function(x, position, by) {
   entry_at(x, position)
 }
 
-# Up to 2^52 steps from 0, all values are exact.
-check_from <- function(from, by = 1) {
+# The lattice of a sum that begins `origin` parts from 0. Up to 2^52 steps from 0, all values are exact.
+sum_lattice <- function(origin, step, parts) {
+  lattice <- new_lattice(origin, step, parts)
+  from <- lattice$origin / lattice$parts
+  by <- lattice$step / lattice$parts
   if (abs(from) > 2^52 * min(by, 1)) {
     stop_warpbayes("input", paste0("the sum would begin at ", show_value(from), ", beyond 2^52",
       if (by < 1) " of its steps"))
   }
-  from
+  lattice
 }
 
-# The longest step that divides all steps.
-common_step <- function(steps) {
-  steps <- unique(steps)
-  common <- steps[[1L]]
-  for (step in steps[-1L]) {
-    found <- common_step_of_two(common, step)
-    if (is.null(found)) {
-      stop_warpbayes("input", sprintf("the steps %s and %s of the distributions have no common step",
-        format(common, digits = 15), format(step, digits = 15)
-      ))
-    }
-    common <- found
+# The lattice of the sum of distributions, with the number of `times` that its step is contained in each of theirs.
+lattice_of_sum <- function(all) {
+  # Most sums are of whole numbers. Dice are added in microseconds.
+  origin <- 0
+  simple <- TRUE
+  for (x in all) {
+    simple <- is.null(x$by) && is.null(x$parts) && x$from == floor(x$from)
+    if (!simple) break
+    origin <- origin + x$from
   }
-  common
+  if (simple) return(list(lattice = sum_lattice(origin, 1, 1), times = rep(1, length(all))))
+  shared <- common_lattice(lapply(all, lattice_of), vapply(all, last_position, 0), apart = FALSE)
+  list(lattice = sum_lattice(sum(shared$origin), shared$step, shared$parts), times = shared$times)
 }
 
-common_step_of_two <- function(a, b) {
-  if (a == floor(a) && b == floor(b)) {
-    while (b > 0) {
-      rest <- a %% b
-      a <- b
-      b <- rest
-    }
-    return(a)
-  }
-  # The continued fraction of a / b, until it is right to 13 digits. To that many digits even steps such as 1 and pi
-  # have a common step.
-  ratio <- a / b
-  p <- c(1, floor(ratio))
-  q <- c(0, 1)
-  rest <- ratio - floor(ratio)
-  while (abs(p[[2L]] / q[[2L]] - ratio) > 1e-13 * ratio) {
-    if (rest < 1e-12) return(NULL)
-    whole <- floor(1 / rest)
-    rest <- 1 / rest - whole
-    p <- c(p[[2L]], whole * p[[2L]] + p[[1L]])
-    q <- c(q[[2L]], whole * q[[2L]] + q[[1L]])
-  }
-  b / q[[2L]]
+# The values of several distributions as positions on one lattice, which begins with the first value of all. `at` is a
+# list with a vector of positions for each distribution.
+positions_together <- function(all) {
+  shared <- common_lattice(lapply(all, lattice_of), vapply(all, last_position, 0))
+  first <- min(shared$origin)
+  list(
+    lattice = new_lattice(first, shared$step, shared$parts),
+    at = lapply(seq_along(all), function(i) {
+      (shared$origin[[i]] - first) / shared$step + positions_of(all[[i]]) * shared$times[[i]]
+    })
+  )
 }
 
-# The positions of all entries, counted in the finer steps `by`.
-positions_by <- function(x, by) {
-  times <- round(step_of(x) / by)
-  if (times == 1) positions_of(x) else positions_of(x) * times
-}
-
-# The weights of all positions up to the last, counted in the finer steps `by`.
-dense_weights <- function(x, by, log) {
+# The weights of all positions up to the last, counted in steps of which the distribution's own has `times`.
+dense_weights <- function(x, times, log) {
   weights <- prob_of(x, log)
-  if (!is_sparse(x) && by == step_of(x)) return(weights)
-  at <- positions_by(x, by)
+  if (!is_sparse(x) && times == 1) return(weights)
+  at <- positions_of(x) * times
   spread <- rep(if (log) -Inf else 0, at[[length(at)]] + 1)
   spread[at + 1] <- weights
   spread
 }
 
-# Whether to store a sum densely, with an entry for each of its positions. Dense distributions are faster but take
-# more memory. At most `products` of the positions are possible values.
-wants_dense <- function(positions, products) {
-  positions <= 1e6 || positions <= 4 * products
+# Whether to store a distribution densely, with an entry for each of its positions. At most `values` of the positions
+# are possible values. A dense distribution is faster, but its impossible values take memory and time.
+wants_dense <- function(positions, values) positions <= max(1000, 4 * values)
+
+# Estimated seconds for a sum of two distributions: value by value, which sorts the products of all pairs, or over all
+# positions by a direct sum. Fourier transforms rarely serve distributions with gaps.
+sparse_seconds <- function(products) 3e-5 + 2.5e-7 * products
+
+dense_seconds <- function(x_positions, y_positions) {
+  2e-5 + 1.5e-10 * x_positions * y_positions + 2e-8 * (x_positions + y_positions)
 }
+
+# More products than this would take too much memory.
+most_products <- 2e8
 
 # The sum of weights at each of the positions, which may repeat.
 gather_positions <- function(position, weights, log) {
@@ -213,54 +202,101 @@ gather_positions <- function(position, weights, log) {
   list(at = at, weights = weights)
 }
 
-# A distribution from weights at increasing positions: dense if that is cheaper, otherwise sparse.
-from_positions <- function(at, weights, from, by, log) {
+# A distribution from weights at increasing positions of a lattice: dense if that is cheaper, otherwise sparse.
+from_positions <- function(at, weights, lattice, log) {
   first <- at[[1L]]
   at <- at - first
-  from <- from + by * first
+  lattice <- new_lattice(lattice$origin + lattice$step * first, lattice$step, lattice$parts)
   positions <- at[[length(at)]] + 1
-  if (positions == length(at)) return(new_pmf(weights, from, log, by))
+  if (positions == length(at)) return(on_lattice(weights, lattice, log))
   if (wants_dense(positions, length(at))) {
     spread <- rep(if (log) -Inf else 0, positions)
     spread[at + 1] <- weights
-    return(new_pmf(spread, from, log, by))
+    return(on_lattice(spread, lattice, log))
   }
-  new_pmf(weights, from, log, by, at)
+  on_lattice(weights, lattice, log, at)
 }
 
-# The sum of two distributions that have different steps, or gaps in at least one.
-add_positions <- function(x, y, by, log, accuracy, run) {
-  from <- check_from(x$from + y$from, by)
-  positions <- round(last_position(x) * step_of(x) / by) + round(last_position(y) * step_of(y) / by) + 1
+# The sum of two distributions that have different steps, or gaps in at least one. A probability of at most `tail` may
+# be left out.
+add_positions <- function(x, y, log, accuracy, run, tail = 0) {
+  shared <- lattice_of_sum(list(x, y))
+  left_out <- left_out_together(list(x, y))
+  times <- shared$times
+  x_positions <- last_position(x) * times[[1L]] + 1
+  y_positions <- last_position(y) * times[[2L]] + 1
   products <- as.double(size_of(x)) * size_of(y)
-  if (wants_dense(positions, products)) {
-    check_result_size(positions, NULL, "probabilities", copies = result_copies(log, accuracy))
-    result <- sum_vectors(list(dense_weights(x, by, log), dense_weights(y, by, log)), log, accuracy, run)
-    return(new_pmf(result, from, log, by))
+  if (dense_seconds(x_positions, y_positions) <= sparse_seconds(products) || products > most_products) {
+    check_result_size(x_positions + y_positions - 1, NULL, "probabilities", copies = result_copies(log, accuracy))
+    parts <- list(dense_weights(x, times[[1L]], log), dense_weights(y, times[[2L]], log))
+    weights <- sum_vectors(parts, log, accuracy, run)
+    sum <- list(at = which(weights > if (log) -Inf else 0))
+    if (wants_dense(length(weights), length(sum$at))) {
+      return(without_improbable(leave_out(on_lattice(weights, shared$lattice, log), left_out), tail))
+    }
+    sum <- list(at = sum$at - 1, weights = weights[sum$at])
+  } else {
+    check_result_size(products, NULL, "products of probabilities", copies = 12)
+    combine <- if (log) "+" else "*"
+    at <- as.vector(outer(positions_of(x) * times[[1L]], positions_of(y) * times[[2L]], "+"))
+    sum <- gather_positions(at, as.vector(outer(prob_of(x, log), prob_of(y, log), combine)), log)
   }
-  check_result_size(products, NULL, "products of probabilities", copies = 12)
-  combine <- if (log) "+" else "*"
-  at <- as.vector(outer(positions_by(x, by), positions_by(y, by), "+"))
-  sum <- gather_positions(at, as.vector(outer(prob_of(x, log), prob_of(y, log), combine)), log)
   if (length(sum$at) == 0L) {
     stop_warpbayes("input", "all probabilities of the sum are below 5e-324: log = TRUE gives their logarithms")
   }
-  from_positions(sum$at, sum$weights, from, by, log)
+  without_improbable(leave_out(from_positions(sum$at, sum$weights, shared$lattice, log), left_out), tail)
 }
 
 # The sum of many distributions. The two with the fewest values are added first.
-add_many_positions <- function(all, log, accuracy, run) {
-  by <- common_step(vapply(all, step_of, 0))
+add_many_positions <- function(all, log, accuracy, run, tail) {
+  share <- tail / (2 * length(all))
+  all <- lapply(all, without_improbable, share)
   while (length(all) > 1L) {
+    heed_interrupt()
     shortest <- order(vapply(all, size_of, 0L))[1:2]
-    sum <- add_positions(all[[shortest[[1L]]]], all[[shortest[[2L]]]], by, log, accuracy, run)
+    sum <- add_positions(all[[shortest[[1L]]]], all[[shortest[[2L]]]], log, accuracy, run, share)
     all <- c(all[-shortest], list(sum))
   }
   all[[1L]]
 }
 
+# The distribution without values whose probabilities sum to at most `tail`: a dense one without its ends, a sparse one
+# without its least probable values.
+without_improbable <- function(x, tail) {
+  if (tail == 0 || size_of(x) == 1L) return(x)
+  log <- is_log(x)
+  weights <- weights_of(x)
+  limit <- if (log) log(tail / 2) else tail / 2
+  if (is_sparse(x)) {
+    sorted <- order(weights)
+    sums <- native(C_pmf_cumulate, weights[sorted], log, FALSE, resolve_run("cpu", work = 0))
+    limit <- limit + if (log) log(2) else limit
+    dropped <- min(findInterval(limit, sums), length(sums) - 1L)
+    if (dropped == 0L) return(x)
+    kept <- sort(sorted[-seq_len(dropped)])
+    left_out <- rep(sums[[dropped]], 2L)
+  } else {
+    sums <- function(upper) native(C_pmf_cumulate, weights, log, upper, resolve_run("cpu", work = 0))
+    below <- sums(FALSE)
+    above <- sums(TRUE)
+    first <- findInterval(limit, below) + 1L
+    last <- length(weights) - findInterval(limit, rev(above))
+    if (first == 1L && last == length(weights)) return(x)
+    kept <- seq(min(first, last), last)
+    left_out <- c(if (first > 1L) below[[first - 1L]] else NA, if (last < length(weights)) above[[last + 1L]] else NA)
+    left_out[is.na(left_out)] <- if (log) -Inf else 0
+  }
+  before <- left_out_of(x)
+  left_out <- if (log) left_out else base::log(left_out)
+  leave_out(from_positions(positions_of(x, kept), weights[kept], lattice_of(x), log), c(
+    log_of_sum(c(before[[1L]], left_out[[1L]])), log_of_sum(c(before[[2L]], left_out[[2L]]))
+  ))
+}
+
 # The same distribution on the log scale, or not.
 as_log <- function(x, log) {
   if (is_log(x) == log) return(x)
-  new_pmf(prob_of(x, log), x$from, log, step_of(x), x$at)
+  result <- on_lattice(prob_of(x, log), lattice_of(x), log, x$at)
+  result[c("left_out", "family")] <- x[c("left_out", "family")]
+  result
 }

@@ -1,25 +1,5 @@
 # What can be done with distributions besides adding them.
 
-# The values of several distributions as positions on one lattice with the first value `from` and the step `by`.
-# `at` is a list with a vector of positions for each distribution.
-common_lattice <- function(all) {
-  first <- vapply(all, function(x) x$from, 0)
-  from <- min(first)
-  apart <- unique(first - from)
-  steps <- vapply(all[vapply(all, size_of, 0L) > 1L], step_of, 0)
-  # Distances that are whole numbers of steps, up to rounding, need no shorter step.
-  if (length(steps) > 0L) {
-    by <- common_step(steps)
-    apart <- apart[abs(apart / by - round(apart / by)) > 64 * .Machine$double.eps * (1 + max(abs(first)) / by)]
-    by <- common_step(c(by, apart))
-  } else {
-    apart <- apart[apart > 0]
-    by <- if (length(apart) > 0L) common_step(apart) else 1
-  }
-  at <- Map(function(x, f) round((f - from) / by) + (if (size_of(x) > 1L) positions_by(x, by) else 0), all, first)
-  list(from = from, by = by, at = at)
-}
-
 # max() and min() of independent variables, by P(max = v) = P(X = v) P(Y <= v) + P(X < v) P(Y = v). All terms are
 # positive; differences of cumulative probabilities would cancel.
 extreme_pmf <- function(all, which) {
@@ -32,13 +12,14 @@ as_constant <- function(x, argument) {
   if (!is.numeric(x) || length(x) != 1L || !is.finite(x) || abs(x) > 2^52) {
     stop_input(argument, "must be a distribution or one number, not ", show_value(x))
   }
-  new_pmf(1, as.double(x), FALSE)
+  on_lattice(1, read_lattice(as.double(x), 1), FALSE)
 }
 
 extreme_of_two <- function(x, y, which) {
   log <- is_log(x) || is_log(y)
-  shared <- common_lattice(list(x, y))
-  same <- step_of(x) == step_of(y) && step_of(x) == shared$by && !is_sparse(x) && !is_sparse(y)
+  shared <- positions_together(list(x, y))
+  by <- shared$lattice$step / shared$lattice$parts
+  same <- step_of(x) == by && step_of(y) == by && !is_sparse(x) && !is_sparse(y)
   ends <- range(vapply(shared$at, range, numeric(2)))
   at <- if (same && wants_dense(diff(ends) + 1, size_of(x) + size_of(y))) {
     seq(ends[[1L]], ends[[2L]])
@@ -52,7 +33,7 @@ extreme_of_two <- function(x, y, which) {
   } else {
     x_part$here * y_part$with + x_part$beyond * y_part$here
   }
-  from_possible(at, weights, shared$from, shared$by, log)
+  leave_out(from_possible(at, weights, shared$lattice, log), left_out_together(list(x, y)))
 }
 
 # For each of the positions `at` its probability (here), the probability of all positions up to and including it
@@ -82,22 +63,22 @@ add_logs <- function(x, y) {
 }
 
 # Without the impossible values at either end.
-from_possible <- function(at, weights, from, by, log) {
+from_possible <- function(at, weights, lattice, log) {
   possible <- which(weights > if (log) -Inf else 0)
   index <- seq(possible[[1L]], possible[[length(possible)]])
-  from_positions(at[index], weights[index], from, by, log)
+  from_positions(at[index], weights[index], lattice, log)
 }
 
 #' Truncate, mix, and modify distributions
 #'
-#' `truncate()` cuts a distribution off. `mix_pmf()` is the distribution of a variable that is drawn from one of
+#' `truncate_pmf()` cuts a distribution off. `mix_pmf()` is the distribution of a variable that is drawn from one of
 #' several distributions. `zero_modify_pmf()` gives the value zero another probability. `max(x, y)` and `min(x, y)` are
 #' the largest and the smallest of independent variables; a number counts as a constant.
 #'
 #' All of them add and multiply positive numbers only, so every probability keeps its relative error.
 #'
-#' @param con,x a distribution made by [pmf()]; for `mix_pmf()` a list of distributions. (`con` is the name of the
-#'   first argument of R's function `truncate()`.)
+#' @param con,x a distribution made by [pmf()]; for `mix_pmf()` a list of distributions. (`truncate()` is R's generic,
+#'   whose first argument is `con`.)
 #' @param lower,upper the least and the largest value that is kept.
 #' @param outside what happens to values outside this range. With `"condition"` they are excluded, and the other
 #'   probabilities are divided by their sum. With `"ends"` they become `lower` or `upper`, as for claims above a
@@ -112,8 +93,8 @@ from_possible <- function(at, weights, from, by, log) {
 #' not sum to 1, and for `zero_modify_pmf()` of the constant zero.
 #' @examples
 #' claim <- pmf_geometric(0.01)
-#' mean(truncate(claim, upper = 200, outside = "ends"))
-#' mean(truncate(claim, upper = 200))
+#' mean(truncate_pmf(claim, upper = 200, outside = "ends"))
+#' mean(truncate_pmf(claim, upper = 200))
 #' die <- pmf(rep(1 / 6, 6), from = 1)
 #' max(die, die, die)
 #' max(die - 3, 0)
@@ -125,19 +106,20 @@ NULL
 
 #' @rdname pmf_verbs
 #' @export
-truncate.pmf <- function(con, lower = -Inf, upper = Inf, outside = c("condition", "ends"), ...) {
-  check_method(con, "con", ...)
+truncate_pmf <- function(x, lower = -Inf, upper = Inf, outside = c("condition", "ends")) {
+  require_arguments("x")
+  check_pmf(x, "x")
   outside <- check_choice(outside, "outside", c("condition", "ends"))
   lower <- check_bound(lower, "lower")
   upper <- check_bound(upper, "upper")
   if (lower > upper) stop_input("lower", "is ", show_value(lower), ", above `upper`, ", show_value(upper))
   if (outside == "ends") {
-    if (is.finite(upper)) con <- min(con, upper)
-    return(if (is.finite(lower)) max(con, lower) else con)
+    if (is.finite(upper)) x <- min(x, upper)
+    return(if (is.finite(lower)) max(x, lower) else x)
   }
-  log <- is_log(con)
-  weights <- weights_of(con)
-  value <- values_of(con)
+  log <- is_log(x)
+  weights <- weights_of(x)
+  value <- values_of(x)
   inside <- which(value >= lower & value <= upper & weights > if (log) -Inf else 0)
   if (length(inside) == 0L) {
     stop_input("lower", sprintf("to `upper`, %s to %s, has no possible value", show_value(lower), show_value(upper)))
@@ -145,7 +127,15 @@ truncate.pmf <- function(con, lower = -Inf, upper = Inf, outside = c("condition"
   inside <- seq(inside[[1L]], inside[[length(inside)]])
   total <- total_weight(weights[inside], log)
   weights <- if (log) weights[inside] - total else weights[inside] / total
-  from_positions(positions_of(con, inside), weights, con$from, step_of(con), log)
+  result <- from_positions(positions_of(x, inside), weights, lattice_of(x), log)
+  leave_out(result, left_out_of(x) - if (log) total else base::log(total))
+}
+
+#' @rdname pmf_verbs
+#' @export
+truncate.pmf <- function(con, lower = -Inf, upper = Inf, outside = c("condition", "ends"), ...) {
+  check_method(con, "con", ...)
+  truncate_pmf(con, lower, upper, outside)
 }
 
 # One number, which may be infinite.
@@ -176,7 +166,8 @@ mix_pmf <- function(x, weights) {
   x <- x[weights > 0]
   weights <- weights[weights > 0]
   log <- any(vapply(x, is_log, NA))
-  shared <- common_lattice(x)
+  shared <- positions_together(x)
+  left_out <- left_out_together(x, base::log(weights))
   positions <- max(vapply(shared$at, max, 0)) + 1
   if (!log && wants_dense(positions, sum(vapply(x, size_of, 0L)))) {
     sums <- numeric(positions)
@@ -185,18 +176,19 @@ mix_pmf <- function(x, weights) {
       at <- shared$at[[i]] + 1
       sums[at] <- sums[at] + x[[i]]$prob * weights[[i]]
     }
-    return(new_pmf_from_first(sums, shared))
+    return(leave_out(from_first_possible(sums, shared$lattice), left_out))
   }
   parts <- Map(function(one, weight) if (log) prob_of(one, TRUE) + log(weight) else one$prob * weight, x, weights)
   gathered <- gather_positions(unlist(shared$at), unlist(parts), log)
-  from_positions(gathered$at, gathered$weights, shared$from, shared$by, log)
+  leave_out(from_positions(gathered$at, gathered$weights, shared$lattice, log), left_out)
 }
 
 # Weights of all positions of a lattice, without the impossible ones at either end.
-new_pmf_from_first <- function(weights, lattice) {
+from_first_possible <- function(weights, lattice) {
   possible <- range(which(weights > 0))
   if (possible[[1L]] > 1 || possible[[2L]] < length(weights)) weights <- weights[seq(possible[[1L]], possible[[2L]])]
-  new_pmf(weights, lattice$from + lattice$by * (possible[[1L]] - 1), FALSE, lattice$by)
+  lattice$origin <- lattice$origin + lattice$step * (possible[[1L]] - 1)
+  on_lattice(weights, new_lattice(lattice$origin, lattice$step, lattice$parts), FALSE)
 }
 
 #' @rdname pmf_verbs
@@ -214,7 +206,8 @@ zero_modify_pmf <- function(x, prob) {
     weights <- weights_of(x)[index]
     total <- total_weight(weights, log)
     weights <- if (log) weights - total else weights / total
-    x <- from_positions(positions_of(x, index), weights, x$from, step_of(x), log)
+    left_out <- left_out_of(x) - if (log) total else base::log(total)
+    x <- leave_out(from_positions(positions_of(x, index), weights, lattice_of(x), log), left_out)
   }
   mix_pmf(list(new_pmf(if (log) 0 else 1, 0, log), x), c(prob, 1 - prob))
 }

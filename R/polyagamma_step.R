@@ -85,7 +85,7 @@ polyagamma_step <- function(x, y, beta, trials = 1, offset = 0, prior_mean = 0, 
   ))
   prior <- list(
     mean = mean, precision = pack(precision), law = NULL, df = numeric(p), scale = numeric(p), global_scale = 1,
-    slab = c(0, 1), group_scale = 1, dispersion = c(1, 1)
+    slab = c(0, 1), group_scale = 1, dispersion = c(1, 1), dispersion_scale = 0
   )
   step <- native(C_regression_step, data, prior, beta, chain_key(seed, 0), iteration, run)
   triangle <- seq_len(p * (p + 1) / 2)

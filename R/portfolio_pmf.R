@@ -27,7 +27,8 @@
 #'   counts for all policies.
 #' @param class for a list of sizes, the index of each policy's size in this list.
 #' @param number `"bernoulli"` or `"poisson"`: see Details.
-#' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8.
+#' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8, or 0 for the whole range of
+#'   doubles.
 #' @inheritParams convolve_pmf
 #' @param factor a distribution: the common factor.
 #' @param given a function of one value of the factor that gives a distribution.
@@ -67,7 +68,7 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
                           backend = NULL, threads = NULL) {
   require_arguments("size", "prob")
   number <- check_choice(number, "number", c("bernoulli", "poisson"))
-  tail <- check_tail(tail, FALSE)
+  tail <- check_tail(tail)
   accuracy <- check_accuracy(accuracy)
   run <- resolve_run(backend, threads)
   prob <- check_claims(prob, number)
@@ -85,8 +86,10 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
     ))
   }
   # Each group, each number of claims in it, and each of the sums leaves out a share.
-  share <- max(tail / (4 * length(sizes)), 1e-300)
-  by <- common_step(vapply(sizes, own_step, 0))
+  share <- if (tail == 0) 0 else max(tail / (4 * length(sizes)), 1e-300)
+  # Zero is on the lattice, so that its step divides all sizes.
+  lattice <- positions_together(c(list(new_pmf(1, 0, FALSE)), sizes))$lattice
+  lattice$origin <- 0
   totals <- lapply(seq_along(sizes), function(i) {
     heed_interrupt()
     p <- used[[i]]
@@ -95,17 +98,22 @@ portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poi
     claims <- without_tails(list(first = claims$from, weights = claims$prob), share)
     claims <- new_pmf(claims$weights, claims$first, FALSE)
     total <- if (size_of(sizes[[i]]) == 1L) {
-      claims * sizes[[i]]$from
+      one <- lattice_of(sizes[[i]])
+      on_lattice(claims$prob, new_lattice(claims$from * one$origin, one$origin, one$parts), FALSE)
     } else {
       compound_pmf(claims, sizes[[i]], tail = min(share, 1e-8), accuracy = accuracy, backend = backend,
         threads = threads)
     }
-    check_result_size(round((last_of(total) - total$from) / by) + 1, "size", "probabilities",
-      copies = result_copies(FALSE, accuracy))
-    without_tails(spread_on_lattice(total, by), share)
+    without_tails(spread_on_lattice(total, lattice, accuracy), share)
   })
   total <- add_without_tails(totals, share, accuracy, run)
-  new_pmf_from_first(total$weights, list(from = total$first * by, by = by))
+  lattice$origin <- lattice$step * total$first
+  # What the sizes leave out counts once for each expected claim.
+  expected <- vapply(used, sum, 0)
+  from_sizes <- left_out_together(sizes, log(expected))
+  leave_out(from_first_possible(total$weights, lattice), c(
+    log_of_sum(c(log_tail(tail), from_sizes[[1L]])), log_of_sum(c(log_tail(tail), from_sizes[[2L]]))
+  ))
 }
 
 check_claims <- function(prob, number) {
@@ -163,17 +171,12 @@ policy_groups <- function(size, class, probabilities) {
   )
 }
 
-# The longest step that divides all values.
-own_step <- function(x) {
-  if (size_of(x) == 1L) {
-    return(if (x$from == 0) 1 else x$from)
-  }
-  if (x$from == 0) step_of(x) else common_step(c(step_of(x), abs(x$from)))
-}
-
-# Weights on consecutive positions of the lattice 0, by, 2 by, ...: a list of the first position and the weights.
-spread_on_lattice <- function(x, by) {
-  at <- round(values_of(x) / by)
+# Weights on consecutive positions of a lattice that begins with 0 and has all values: a list of the first position and
+# the weights.
+spread_on_lattice <- function(x, lattice, accuracy) {
+  own <- lattice_of(x)
+  at <- round((own$origin + own$step * positions_of(x)) * (lattice$parts / own$parts) / lattice$step)
+  check_result_size(at[[length(at)]] - at[[1L]] + 1, "size", "probabilities", copies = result_copies(FALSE, accuracy))
   weights <- numeric(at[[length(at)]] - at[[1L]] + 1)
   weights[at - at[[1L]] + 1] <- prob_of(x)
   list(first = at[[1L]], weights = weights)
@@ -260,14 +263,14 @@ map_pmf <- function(x, f, by = NULL) {
     stop_input("f", sprintf("must give one number for each of %d values, not ", length(possible)), show_value(value))
   }
   if (max(abs(value)) > 2^52) stop_input("f", "gives values beyond 2^52")
-  by <- if (!is.null(by)) {
-    check_number(by, "by", min = 0)
+  found <- if (!is.null(by)) {
+    lattice_of_values(value, check_number(by, "by", min = 0))
   } else {
-    tryCatch(step_of_values(value), warpbayes_error_input = function(error) {
+    tryCatch(lattice_of_values(value), warpbayes_error_input = function(error) {
       stop_input("f", "gives values that are neither whole numbers nor decimal fractions: give their step, `by`")
     })
   }
-  pmf_at(weights_of(x)[possible], check_on_step(value, by), min(value), is_log(x), by)
+  leave_out(pmf_at(weights_of(x)[possible], found$at, found$lattice, is_log(x)), on_both_sides(left_out_of(x)))
 }
 
 #' @rdname portfolio_pmf

@@ -135,6 +135,7 @@ start_score <- function(fit) {
 # Data ---------------------------------------------------------------------------
 
 as_columns <- function(y, argument) {
+  y <- without_integer64(y)
   if (is.data.frame(y)) {
     odd <- which(!vapply(y, is.numeric, NA))
     if (length(odd)) {
@@ -259,7 +260,7 @@ formula_data <- function(fit, y) {
   frame <- tryCatch(
     stats::model.frame(model$formula, y, na.action = stats::na.pass, drop.unused.levels = TRUE),
     error = function(error) {
-      stop_input("formula", "cannot be evaluated in the data: ", conditionMessage(error))
+      stop_input("formula", "cannot be evaluated in the data: ", because = error)
     }
   )
   check_frame(frame, "y")
@@ -377,7 +378,7 @@ point_covariates <- function(fit, points, argument) {
         dQuote(fit$frame$levels[[name]][[1L]], FALSE), ", not ", show_value(points[[name]]))
     }
   }
-  unusable <- function(error) stop_input(argument, "cannot be used: ", conditionMessage(error))
+  unusable <- function(error) stop_input(argument, "cannot be used: ", because = error)
   frame <- tryCatch(
     stats::model.frame(fit$frame$terms, points, na.action = stats::na.pass, xlev = fit$frame$levels),
     error = unusable
@@ -518,7 +519,7 @@ advance_copula <- function(fit, steps, run, progress) {
       if (fit$every > 0 && fit$horizon %% fit$every == 0) record()
     }
   })
-  fit$interrupted <- outcome$interrupted
+  fit <- ended(fit, outcome)
   copula_values(add_records(fit, records))
 }
 

@@ -219,7 +219,7 @@ weighted_coefficients <- function(data, functional) {
   frame <- tryCatch(
     stats::model.frame(functional$formula, data, na.action = stats::na.pass),
     error = function(error) {
-      stop_input("functional", "cannot be evaluated in the data: ", conditionMessage(error))
+      stop_input("functional", "cannot be evaluated in the data: ", because = error)
     }
   )
   x <- stats::model.matrix(attr(frame, "terms"), frame)
@@ -256,7 +256,7 @@ logistic_coefficients <- function(x, y, weight, beta) {
     p <- stats::plogis(drop(x %*% beta))
     gradient <- colSums(x * (weight * (y - p)))
     information <- crossprod(x, x * (weight * p * (1 - p)))
-    step <- tryCatch(solve(information, gradient), error = function(error) NULL)
+    step <- tryCatch(solve(information, gradient), error = pass_on)
     if (is.null(step) || max(abs(beta)) > 1e4) {
       stop("the classes are separated: logistic coefficients have no finite minimum")
     }

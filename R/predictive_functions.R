@@ -16,7 +16,8 @@ each_resample <- function(members, compute, interrupted = function(found) NULL) 
     for (i in seq_along(members)) {
       r <- members[[i]]
       value <- tryCatch(compute(r), error = function(error) {
-        if (inherits(error, "warpbayes_error") || is_time_limit(error)) stop(error)
+        if (inherits(error, "warpbayes_error")) stop(error)
+        pass_on(error)
         first <<- if (is.null(first)) list(resample = r, message = conditionMessage(error)) else first
         failures <<- failures + 1L
         NA

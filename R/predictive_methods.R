@@ -12,9 +12,7 @@ continue.martingale_posterior <- function(fit, more, backend = NULL, threads = N
   fit$threads <- run$threads
   start <- proc.time()[[3L]]
   fit <- advance_resamples(fit, more, run, progress)
-  fit$elapsed <- fit$elapsed + proc.time()[[3L]] - start
-  if (fit$interrupted) pass_interrupt_on()
-  fit
+  finish_resamples(fit, start)
 }
 
 #' Summary of a martingale posterior
@@ -121,13 +119,14 @@ resample_words <- function(fit) {
 
 # How much of the variance the horizon leaves out, in a sentence.
 horizon_verdict <- function(fit) {
-  if (fit$interrupted && is_urn(fit$model)) {
-    return(sprintf("Interrupted after %s of %s resamples, which are kept.", number_words(fit$count),
+  stopped <- if (is_text(fit$failure, 1L)) sprintf("Stopped by an error (%s)", fit$failure) else "Interrupted"
+  if (has_stopped(fit) && is_urn(fit$model)) {
+    return(sprintf("%s after %s of %s resamples, which are kept.", stopped, number_words(fit$count),
       number_words(fit$asked)))
   }
-  if (fit$interrupted) {
+  if (has_stopped(fit)) {
     steps <- format(fit$horizon, big.mark = ",")
-    return(sprintf("Interrupted after %s steps: continue(fit, more) runs more steps.", steps))
+    return(sprintf("%s after %s steps: continue(fit, more) runs more steps.", stopped, steps))
   }
   if (isTRUE(fit$capped > 0)) {
     return(sprintf(paste("In %s of %s resamples 2,000 new values stand for more new types than that.",
@@ -261,7 +260,7 @@ prediction_points <- function(fit, newdata, type) {
   if (type %in% c("mean", "probability", "class")) return(list(at = formula_points(fit, covariates, fit$inner_at)))
   response <- tryCatch(
     eval(fit$model$formula[[2L]], points, environment(fit$model$formula)),
-    error = function(error) stop_input("newdata", "lacks the response: ", conditionMessage(error))
+    error = function(error) stop_input("newdata", "lacks the response: ", because = error)
   )
   if (fit$data$binary) {
     label <- as.character(response)

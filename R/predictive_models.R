@@ -159,7 +159,8 @@ copula_density <- function(rho = NULL, points = NULL, standardize = TRUE, permut
   }
   fields <- list(
     support = as.double(support), scale = check_choice(scale, "scale", c("auto", "data")),
-    rho = check_rho(rho, "rho"), points = points, standardize = check_flag(standardize, "standardize"),
+    rho = check_rho(rho, "rho"), points = without_integer64(points),
+    standardize = check_flag(standardize, "standardize"),
     permutations = check_count(permutations, "permutations", min = 0, max = 1e4),
     bandwidths = check_choice(bandwidths, "bandwidths", c("one", "each")),
     calibrate = check_flag(calibrate, "calibrate")
@@ -173,7 +174,8 @@ copula_regression <- function(formula, points = NULL, at = NULL, rho = NULL, rho
                               permutations = 10, bandwidths = c("each", "one"), calibrate = TRUE) {
   # The checks run here, not within new_predictive_model(), so that errors name the call of this function.
   fields <- list(
-    formula = check_formula(formula), points = check_points_frame(points), at = at, rho = check_rho(rho, "rho", 1L),
+    formula = check_formula(formula), points = check_points_frame(points), at = without_integer64(at),
+    rho = check_rho(rho, "rho", 1L),
     rho_x = check_rho(rho_x, "rho_x"), standardize = check_flag(standardize, "standardize"),
     permutations = check_count(permutations, "permutations", min = 0, max = 1e4),
     bandwidths = check_choice(bandwidths, "bandwidths", c("each", "one")),
@@ -229,7 +231,7 @@ check_points_frame <- function(points) {
   if (!is.null(points) && !is.data.frame(points)) {
     stop_input("points", "must be a data frame of covariates, or NULL, not ", show_value(points))
   }
-  points
+  without_integer64(points)
 }
 
 model_words <- function(model) {

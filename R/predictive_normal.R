@@ -60,7 +60,7 @@ advance_normal_mean <- function(fit, steps, run, progress) {
     fit$horizon <<- fit$horizon + steps
     if (ncol(slice$trajectory)) kept[[length(kept) + 1L]] <<- slice$trajectory
   })
-  fit$interrupted <- outcome$interrupted
+  fit <- ended(fit, outcome)
   if (fit$every > 0) {
     if (is.null(fit$trajectories)) kept <- c(list(matrix(fit$start$mean, fit$count, 1L)), kept)
     fit$trajectories <- do.call(cbind, c(list(fit$trajectories), kept))
@@ -133,7 +133,13 @@ population_quantities <- function(fit, functional, run) {
       mean = rep(fit$start$mean, length(members)),
       scale = if (!is.null(fit$start$scale)) rep(fit$start$scale, length(members))
     )
-    slice <- native(C_predictive_normal, fit$start, state, fit$seed, first, 0, fit$horizon, 1, run)
+    paths <- function(run) native(C_predictive_normal, fit$start, state, fit$seed, first, 0, fit$horizon, 1, run)
+    slice <- tryCatch(paths(run), warpbayes_error = function(error) {
+      if (run$backend == "cpu") stop(error)
+      warning("quantities are computed on the processor, because the graphics card failed: ", conditionMessage(error),
+        call. = FALSE)
+      paths(run <<- on_processor(run))
+    })
     path <- cbind(rep(fit$start$mean, length(members)), slice$trajectory)
     weight <- fit$start$weight + seq_len(fit$horizon)
     all[[i]] <- each_resample(members, function(r) {
@@ -203,5 +209,5 @@ bootstrap_quantities <- function(fit, run, progress) {
     keep(each_resample(done + seq_len(count), function(r) compute(weight[, r - done]), keep))
   })
   if (length(all) == 0L) stop_warpbayes("input", "interrupted before the first resamples were complete")
-  list(draws = bind_quantities(all), interrupted = outcome$interrupted)
+  list(draws = bind_quantities(all), interrupted = outcome$interrupted, failure = outcome$failure)
 }

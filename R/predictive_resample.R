@@ -82,8 +82,9 @@
 #'     out.}
 #'   \item{`trajectories`, `times`}{if asked for: draws x times of a normal mean, or draws x times x quantities of a
 #'     copula model.}
-#'   \item{`seed`, `backend`, `model`, `elapsed`, `interrupted`, `call`}{how the run was made. An interrupted run keeps
-#'     the completed steps, and an interrupted bootstrap the completed resamples.}
+#'   \item{`seed`, `backend`, `model`, `elapsed`, `interrupted`, `failure`, `call`}{how the run was made. An
+#'     interrupted run keeps the completed steps, and an interrupted bootstrap the completed resamples. So does a run
+#'     that failed, for example because a graphics card was lost: then `failure` is the reason, and there is a warning.}
 #' }
 #' @section Errors:
 #' `warpbayes_error_input` for missing or infinite values (the message names the position), constant columns that are
@@ -149,12 +150,16 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   steps <- if (auto) horizon_for(fit, tolerance) else check_horizon(horizon, model)
   fit$every <- if (trajectories > 0) max(1, floor(steps / trajectories)) else 0
   fit <- advance_resamples(fit, steps, run, progress)
-  while (auto && !fit$interrupted && fit$remaining > tolerance && fit$horizon < longest_horizon) {
-    fit <- advance_resamples(fit, min(fit$n + fit$horizon, longest_horizon - fit$horizon), run, progress)
+  while (auto && !has_stopped(fit) && fit$remaining > tolerance && fit$horizon < longest_horizon) {
+    fit <- tryCatch(
+      advance_resamples(fit, min(fit$n + fit$horizon, longest_horizon - fit$horizon), run, progress),
+      warpbayes_error = function(error) {
+        if (inherits(error, "warpbayes_error_input")) stop(error)
+        ended(fit, list(interrupted = FALSE, failure = conditionMessage(error)))
+      }
+    )
   }
-  fit$elapsed <- proc.time()[[3L]] - start
-  if (fit$interrupted) pass_interrupt_on()
-  fit
+  finish_resamples(fit, start)
 }
 
 # The longest horizon that "auto" chooses.
@@ -187,13 +192,15 @@ advance_resamples <- function(fit, steps, run, progress) {
     bayesian_bootstrap = , pitman_yor = , gnedin = advance_bootstrap(fit, steps),
     advance_copula(fit, steps, run, progress)
   )
+  # The card may be lost. The processor gives the same bits.
+  if (!is.null(fit$failure)) run <- on_processor(run)
   fit$remaining <- remaining_share(fit)
   if (is_urn(fit$model)) {
     # An interrupt keeps the resamples that are complete.
     quantities <- if (has_base(fit$model)) urn_quantities else bootstrap_quantities
     found <- quantities(fit, run, progress)
     fit$draws <- found$draws
-    fit$interrupted <- found$interrupted
+    fit <- ended(fit, found)
     fit$capped <- found$capped
     fit$asked <- fit$count
     fit$count <- nrow(found$draws)
@@ -219,7 +226,7 @@ sizes_of_parts <- function(fit) {
 
 check_parts <- function(fit, argument) {
   check_fit_class(fit, argument, "martingale_posterior", "predictive_resample()")
-  if (!identical(fit$sizes, tryCatch(sizes_of_parts(fit), error = function(error) NULL)) ||
+  if (!identical(fit$sizes, tryCatch(sizes_of_parts(fit), error = pass_on)) ||
     !is.numeric(fit$draws) || length(dim(fit$draws)) != 2L) {
     stop_input(argument, "has been changed since it was made: its parts do not agree in size or type")
   }
@@ -227,12 +234,14 @@ check_parts <- function(fit, argument) {
 
 # Calls `work(done, steps)` for slices of `total` steps. A slice takes about a fifth of a second, so that interrupts and
 # progress are handled in between. `unit` is a first guess at the number of steps in a slice. Returns the number of
-# completed steps. An interrupt ends the loop and keeps them.
+# completed steps. An interrupt ends the loop and keeps them, and so does a failure of a later slice, for example of the
+# graphics card.
 in_slices <- function(total, unit, progress, work) {
   tick <- progress_signal(total, progress)
   on.exit(tick(NULL))
   done <- 0
   interrupted <- FALSE
+  failure <- NULL
   tryCatch(
     while (done < total) {
       steps <- min(max(1, floor(unit)), total - done)
@@ -243,10 +252,31 @@ in_slices <- function(total, unit, progress, work) {
       unit <- steps * min(8, 0.2 / max(took, 0.01))
       tick(steps)
     },
-    interrupt = function(condition) interrupted <<- TRUE
+    interrupt = function(condition) interrupted <<- TRUE,
+    warpbayes_error = function(error) {
+      if (done == 0 || inherits(error, "warpbayes_error_input")) stop(error)
+      failure <<- conditionMessage(error)
+    }
   )
-  list(done = done, interrupted = interrupted)
+  list(done = done, interrupted = interrupted, failure = failure)
 }
+
+# How the loop ended, as parts of the fit.
+ended <- function(fit, outcome) {
+  fit$interrupted <- outcome$interrupted
+  fit$failure <- outcome$failure
+  fit
+}
+
+# The last steps of predictive_resample() and continue().
+finish_resamples <- function(fit, start) {
+  fit$elapsed <- fit$elapsed + proc.time()[[3L]] - start
+  if (!is.null(fit$failure)) warning(horizon_verdict(fit), call. = FALSE)
+  if (fit$interrupted) pass_interrupt_on()
+  fit
+}
+
+has_stopped <- function(fit) fit$interrupted || !is.null(fit$failure)
 
 # The share of the variance that a horizon leaves out ----------------------------
 

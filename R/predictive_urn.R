@@ -107,7 +107,7 @@ new_urn <- function(kind, fields, base) {
 
 base_values <- function(base, u) {
   value <- tryCatch(base(u), error = function(error) {
-    stop_input("base", "failed: ", conditionMessage(error))
+    stop_input("base", "failed: ", because = error)
   })
   if (!is.numeric(value) || length(value) != length(u) || !all(is.finite(value))) {
     stop_input("base", sprintf("must return a finite number for each of %d probabilities, not ", length(u)),
@@ -171,7 +171,7 @@ urn_quantities <- function(fit, run, progress) {
     }, keep))
   })
   if (length(all) == 0L) stop_warpbayes("input", "interrupted before the first resamples were complete")
-  list(draws = bind_quantities(all), interrupted = outcome$interrupted, capped = capped)
+  list(draws = bind_quantities(all), interrupted = outcome$interrupted, failure = outcome$failure, capped = capped)
 }
 
 simulate_urn <- function(fit, r) {

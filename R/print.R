@@ -29,8 +29,7 @@
 print.warpbayes <- function(x, ...) {
   tryCatch(in_console(x, ...), error = function(error) {
     if (inherits(error, "warpbayes_error")) stop(error)
-    stop_input("x", "cannot be printed, because a part of it was changed since it was made: ",
-      shorten(paste(conditionMessage(error), collapse = " ")))
+    stop_input("x", "cannot be printed, because a part of it was changed since it was made: ", because = error)
   })
   invisible(x)
 }

@@ -13,16 +13,18 @@ refused_generics <- list(
   ),
   graphics = "lines",
   stats = c(
-    "ar.burg", "as.dist", "as.ts", "case.names", "coef", "confint", "cycle", "deltat", "deviance", "df.residual", "end",
-    "family", "fitted", "fligner.test", "formula", "frequency", "kruskal.test", "lag", "logLik", "median",
-    "model.frame", "model.matrix", "na.action", "na.contiguous", "na.exclude", "na.omit", "nobs", "predict", "quantile",
-    "residuals", "sigma", "simulate", "start", "terms", "time", "update", "variable.names", "vcov", "weights", "window"
+    "ar.burg", "as.dist", "as.ts", "case.names", "coef", "confint", "cycle", "deltat", "density", "deviance",
+    "df.residual", "end", "family", "fitted", "fligner.test", "formula", "frequency", "kruskal.test", "lag", "logLik",
+    "median", "model.frame", "model.matrix", "na.action", "na.contiguous", "na.exclude", "na.omit", "nobs", "predict",
+    "quantile", "residuals", "sigma", "simulate", "start", "terms", "time", "update", "variable.names", "vcov",
+    "weights", "window"
   ),
   utils = c("as.person", "as.personList", "head", "stack", "tail", "type.convert"),
   bayesplot = "pp_check",
   coda = c("as.mcmc", "as.mcmc.list"),
+  distributional = c("cdf", "kurtosis", "skewness", "support", "variance"),
   emmeans = c("emm_basis", "recover_data"),
-  generics = c("augment", "tidy"),
+  generics = c("augment", "generate", "tidy"),
   ggplot2 = "autoplot",
   loo = "loo",
   nlme = c("VarCorr", "fixef", "ranef"),
@@ -51,6 +53,7 @@ result_words <- list(
   differential_abundance = c("comparisons of groups", "summary(), as.data.frame() or `x$draws`"),
   bayes_logit = c("fits of bayes_logit()", "summary(), coef(), as.matrix() or tidy() of package generics"),
   topic_model = c("fits of topic_model()", "summary(), top_terms(), predict(), `x$phi` or `x$theta`"),
+  topic_effects = c("tables of effects", "the columns of the table"),
   topic_comparison = c("comparisons of topic models", "summary(), `x$table`, or x[[20]], the fit with 20 topics"),
   martingale_posterior = c("martingale posteriors", "summary(), quantile(), as.matrix() or tidy() of package generics"),
   pmf = c("distributions", "mean(), quantile(), dpmf() or as.data.frame()"),
@@ -60,6 +63,7 @@ result_words <- list(
   predictive_model = c("predictive models", "predictive_resample(), which fits them"),
   type_proportions = c("tables of proportions", "the columns of the table, or tidy() of package generics"),
   type_differences = c("tables of differences", "the columns of the table, or tidy() of package generics"),
+  differential_state = c("tables of changes", "the columns of the table, or tidy() of package generics"),
   perplexity = c("perplexities", "as.numeric(), which gives the number"),
   warpbayes = c("such results of warpbayes", "print(), or the parts that names() lists")
 )
@@ -86,7 +90,7 @@ refusal_words <- c(
   prior_summary.differential_abundance = "?differential_abundance describes its prior",
   prior_summary.topic_model = "`x$alpha` and `x$beta` are its Dirichlet parameters",
   is.na.pmf = "it has none missing; min() and max() take the place of pmin() and pmax()",
-  entropy.pmf = "expected_value(x, f) averages a function of the value",
+  entropy.pmf = "shannon_entropy() gives the Shannon entropy",
   simulate.pmf = "rpmf() draws from it", rev.pmf = "-x changes the sign of a variable",
   range.pmf = "quantile(x, c(0, 1)) gives the first and the last possible value", sum.pmf = "sum_pmf() adds variables",
   sum.pmf_list = "sum_pmf() adds its variables",
@@ -138,8 +142,27 @@ toString.warpbayes <- function(x, ...) {
 #' @export
 as.character.warpbayes <- toString.warpbayes
 
+# Frees the compiled code, so that a new version of the package that is loaded later brings its own. R calls this after
+# it has checked that no other package imports this one. What is kept between calls goes first, and R finalizes what
+# nothing refers to. If anything of the compiled code could still be called, it stays.
+.onUnload <- function(libpath) {
+  for (kept in list(fourier_state, kept_runs, backend_state)) rm(list = ls(kept, all.names = TRUE), envir = kept)
+  invisible(gc())
+  obstacle <- .Call(C_unload_obstacle)
+  if (!is.null(obstacle)) {
+    message("The compiled code of warpbayes stays loaded, because ", obstacle,
+      ". Restart R before you load another version of warpbayes.")
+    return(invisible())
+  }
+  # A function of the package that somebody has kept raises an error.
+  own <- topenv()
+  .Call(C_unload_symbols, unname(mget(ls(own, pattern = "^C_"), own)))
+  library.dynam.unload("warpbayes", libpath)
+}
+
 .onLoad <- function(libname, pkgname) {
   add_topic_methods()
+  add_pmf_methods()
   for (package in names(refused_generics)) {
     when_loaded(package, function(namespace) {
       for (generic in refused_generics[[getNamespaceName(namespace)]]) {
@@ -152,7 +175,7 @@ as.character.warpbayes <- toString.warpbayes
   }
   # With the methods of data frames themselves, R finds one method for a table and another data frame.
   for (group in c("Math", "Ops", "Summary")) {
-    for (class in c("type_proportions", "type_differences")) {
+    for (class in c("type_proportions", "type_differences", "topic_effects", "differential_state")) {
       registerS3method(group, class, get(paste0(group, ".data.frame"), baseenv()), envir = baseenv())
     }
   }

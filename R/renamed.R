@@ -2,14 +2,16 @@
 # now. The table of NEWS.md has all of them.
 
 # Arguments: the old name, and the new one in each function that has an argument of this name.
-renamed_arguments <- c(draws = "ndraws", interval = "level", iter = "more", standardise = "standardize")
+renamed_arguments <- c(draws = "ndraws", interval = "level", iter = "more", standardise = "standardize",
+  size = "trials", size = "successes")
 
 # Gives values that came by an old name to the arguments of a function, which are in `frame`. `given` are the values of
 # its dots. Returns the other values.
 take_old_names <- function(given, frame = parent.frame()) {
   old <- if (is.null(names(given))) character(length(given)) else names(given)
-  new <- renamed_arguments[old]
-  taken <- which(new %in% ls(frame))
+  known <- renamed_arguments[renamed_arguments %in% ls(frame)]
+  new <- known[old]
+  taken <- which(!is.na(new))
   for (i in taken) {
     if (!eval(call("missing", as.name(new[[i]])), frame)) {
       stop_input(old[[i]], "is the earlier name of `", new[[i]], "`, which is given, too")
@@ -52,6 +54,9 @@ renamed_function <- function(old, new) {
 #' | `update()` of a topic model | [add_documents()] |
 #' | `continue(iter = )` | [`continue(more = )`][continue] |
 #' | `draws`, for how many draws of a fit are used | `ndraws` |
+#' | `pmf_binomial(size = )` | [`pmf_binomial(trials = )`][pmf_binomial] |
+#' | `pmf_negative_binomial(size = )` | [`pmf_negative_binomial(successes = )`][pmf_negative_binomial] |
+#' | `discretize_pmf(method = "lower")`, `"upper"` | [`discretize_pmf(method = "up")`][discretize_pmf], `"down"` |
 #' | `predict(interval = )` of a regression | [`predict(level = )`][predict.bayes_logit] |
 #' | `plot(standardise = )`, `autoplot(standardise = )` | [`plot(standardize = )`][plot.bayes_logit] |
 #'

@@ -228,10 +228,15 @@ lengthened_code <- function(fit, defaults) {
   iter <- given("iter")
   warmup <- given("warmup")
   if (is.na(warmup) && !"warmup" %in% names(fit$call)) warmup <- floor(iter / 2)
+  # The averages of a topic model cannot be cut afterwards.
+  topics <- inherits(fit, "topic_model")
   c(
-    if (isTRUE(fit$iter > iter)) sprintf("fit <- continue(fit, %.0f)", fit$iter - iter),
+    if (isTRUE(fit$iter > iter)) {
+      paste0(sprintf("fit <- continue(fit, %.0f", fit$iter - iter),
+        if (topics) sprintf(", warmup = %.0f", fit$warmup), ")")
+    },
     if (isTRUE(fit$iter < iter)) sprintf("# This fit was interrupted after %s.", count_words(fit$iter, "sweep")),
-    if (isTRUE(fit$warmup > warmup)) sprintf("fit <- drop_warmup(fit, %.0f)", fit$warmup - warmup)
+    if (!topics && isTRUE(fit$warmup > warmup)) sprintf("fit <- drop_warmup(fit, %.0f)", fit$warmup - warmup)
   )
 }
 
@@ -262,5 +267,5 @@ variables_of <- function(part) {
 needed_words <- function(names) {
   if (!length(names)) return(NULL)
   sprintf("# It needs %s, which %s not part of this page.",
-    paste0("`", names, "`", collapse = ", "), if (length(names) == 1L) "is" else "are")
+    paste(encodeString(names, quote = "`"), collapse = ", "), if (length(names) == 1L) "is" else "are")
 }

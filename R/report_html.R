@@ -107,7 +107,10 @@ paint_png <- function(draw, width, height, pointsize) {
       if (!is_whole_png(bytes)) stop("its file was not written to its end; the disk may be full")
       list(data = paste0("data:image/png;base64,", base64(bytes)))
     },
-    error = function(error) list(failure = conditionMessage(error))
+    error = function(error) {
+      pass_on(error)
+      list(failure = conditionMessage(error))
+    }
   )
 }
 

@@ -21,12 +21,14 @@ report_content.bayes_logit <- function(fit, ...) {
       list(
         list(title = "Coefficients", parts = list(
           table_part(rows, "Posterior mean and standard deviation, interval of 90% of the draws, and convergence"),
-          picture_part("Coefficients for a standard deviation of the predictor: means, 50% and 90% intervals.",
+          picture_part(paste("Coefficients: means, 50% and 90% intervals. Per sd: for a standard deviation of a",
+            "numeric predictor."),
             draw("coefficients"), c(min(1.4, 0.3 + 0.035 * count), min(2.5, 0.5 + 0.06 * count)))
         )),
         list(title = "Does it fit the data?", parts = list(
-          picture_part(paste("Rows in ten groups by their fitted response: observed against fitted means, with two",
-            "standard errors. The line is perfect agreement."), draw("calibration"), c(0.7, 1))
+          picture_part(paste("Rows in ten groups by the response that the other rows predict: observed",
+            "against predicted means, with two standard errors. The line is perfect agreement."),
+          draw("calibration"), c(0.7, 1))
         )),
         list(title = "Convergence", parts = list(
           picture_part("The chains. The warm-up is shaded, and Rhat stands at the right.", draw("trace"), c(0.9, 1.5))
@@ -58,7 +60,7 @@ report_content.differential_abundance <- function(fit, ...) {
   list(
     title = "Differential abundance of cell types", words = abundance_words(fit), converged = isTRUE(fit$converged),
     verdict = abundance_verdict(fit),
-    main = function() abundance_table(fit$effects[order(fit$effects$fdr), ], fit$level),
+    main = function() abundance_table(fit$effects[order(fit$effects$fdr), ], fit$level, fit$change),
     sections = function() abundance_sections(fit),
     made = made_words(fit), prior = abundance_prior_words(), code = abundance_code(fit), rows = 20L
   )
@@ -69,7 +71,8 @@ abundance_sections <- function(fit) {
   effects <- unique(fit$effects$effect)
   types <- min(12L, nrow(fit$counts))
   pictures <- lapply(utils::head(effects, 8L), function(effect) {
-    picture_part(sprintf("%s: log odds ratios with %s intervals. Types that are reported are filled.", effect,
+    what <- if (fit$change == "absolute") "absolute changes" else "odds ratios"
+    picture_part(sprintf("%s: logs of %s with %s intervals. Types that are reported are filled.", effect, what,
       percent(fit$level, 0)), function() plot.differential_abundance(fit, effect = effect),
       c(0.25 + 0.03 * types, 0.45 + 0.05 * types))
   })
@@ -78,10 +81,10 @@ abundance_sections <- function(fit) {
   names(counts)[-(1:2)] <- rownames(fit$counts)
   list(
     list(title = "Effects", parts = c(
-      list(table_part(abundance_table(fit$effects[order(fit$effects$fdr), ], fit$level),
-        "Odds ratios, the type with the smallest false discovery rate first")),
-      list(paragraphs(paste("above: the posterior probability that the effect is above 0; fdr: the expected share of",
-        "false reports if this type and all before it are reported; sd: standard deviation between samples."), "note")),
+      list(table_part(abundance_table(fit$effects[order(fit$effects$fdr), ], fit$level, fit$change),
+        "Odds ratios of shares and absolute changes, the type with the smallest false discovery rate first")),
+      list(paragraphs(paste("absolute: the factor by which the absolute number changes; fdr: the smallest false",
+        "discovery rate at which the type is reported; sd: standard deviation between samples, in log odds."), "note")),
       pictures
     )),
     list(title = "How samples differ", parts = list(paragraphs(c(
@@ -99,9 +102,10 @@ abundance_sections <- function(fit) {
 abundance_prior_words <- function() {
   c(
     "Coefficients of predictors with standard deviation 1: normal with mean 0 and standard deviation 2.5.",
-    paste("Standard deviation between samples, of each type: half-t with 4 degrees of freedom; its scale is learned",
-      "from all types together, and has a log-normal prior with median 0.5."),
-    "Share of types without an effect: uniform."
+    paste("Standard deviation between samples, of each type: log-normal. Its median, a trend with the frequency of the",
+      "type, and how alike types are is learned from all types together; the median has a log-normal prior with median",
+      "0.5."),
+    "Share of types without an effect: uniform. Common shift of the logs of all shares: Cauchy."
   )
 }
 

@@ -110,7 +110,7 @@ in_chunk.summary.topic_model <- function(x) {
 in_chunk.summary.differential_abundance <- function(x) {
   words <- paste("Standard deviation of log odds, typical of the types (geometric mean),", deviation_lines(x))
   list(words = c(x$words, words, no_effect_words(x)), verdict = x$verdict, rows = 200L,
-    tables = list(`Odds ratios` = abundance_table(x$effects, x$level)))
+    tables = list(`Odds ratios` = abundance_table(x$effects, x$level, x$change)))
 }
 
 in_chunk.summary.martingale_posterior <- function(x) {
@@ -130,6 +130,11 @@ in_chunk.type_proportions <- function(x) {
 }
 
 in_chunk.type_differences <- function(x) list(tables = list(plain_frame(x)))
+
+in_chunk.differential_state <- function(x) {
+  if (!is_state_table(x)) return(list(tables = list(plain_frame(x))))
+  list(words = state_words(x), tables = list(state_table(x)), verdict = state_verdict(x))
+}
 
 in_chunk.dp_prior <- function(x) list(sentences = prior_words(x))
 

@@ -18,6 +18,7 @@ topic_rows <- function(table) {
   table$prevalence <- percent(table$prevalence)
   table$alpha <- format(signif(table$alpha, 2))
   table$coherence <- format(round(table$coherence, 2), nsmall = 2)
+  if (!is.null(table$found)) table$found <- percent(table$found)
   if (identical(table$name, as.character(table$topic))) table$name <- NULL
   table
 }
@@ -25,12 +26,12 @@ topic_rows <- function(table) {
 topic_sections <- function(fit, summary, topics, terms) {
   draw <- function(...) function() plot.topic_model(fit, ...)
   some <- fit$topics >= 4L && nrow(fit$theta) >= 3L
-  chains <- if (fit$chains > 1) topic_agreement(fit)
   list(
     list(title = "Map of topics", parts = list(topic_explorer(fit, topics, terms))),
     list(title = "Topics", parts = list(
       table_part(topic_rows(summary$topics)),
-      paragraphs("Prevalence: share of all tokens. Coherence: UMass, at best close to 0.", "note")
+      paragraphs(paste0("Prevalence: share of all tokens. Coherence: UMass, at best close to 0.",
+        if (!is.null(summary$topics$found)) " Found: the share of the other chains that find the topic."), "note")
     )),
     if (some) {
       list(title = "Which topics go together", parts = list(picture_part(paste("Correlations between the logarithms of",
@@ -41,8 +42,7 @@ topic_sections <- function(fit, summary, topics, terms) {
     },
     list(title = "Convergence", parts = list(
       table_part(topic_diagnostics_words(summary$diagnostics)),
-      picture_part("Log likelihood per token over the sweeps.", draw("log_likelihood"), c(0.5, 0.9)),
-      if (!is.null(chains)) paragraphs(chains)
+      picture_part("Log likelihood per token over the sweeps.", draw("log_likelihood"), c(0.5, 0.9))
     ))
   )
 }
@@ -62,23 +62,6 @@ topic_diagnostics_words <- function(table) {
     mean = as.character(Map(number, table$mean, table$sd)), sd = as.character(Map(number, table$sd, table$sd)),
     Rhat = rhat_words(table$rhat), ESS = ess_words(table$ess_bulk)
   )
-}
-
-# How far the topics themselves depend on the start.
-topic_agreement <- function(fit) {
-  # Matching takes the square of the number of topics.
-  if (is.null(fit$distance) && fit$topics > 200) return(NULL)
-  distance <- if (is.null(fit$distance)) relabel.topic_model(fit, average = FALSE)$distance else fit$distance
-  others <- distance[, -fit$reference, drop = FALSE]
-  far <- which(apply(others, 1L, max) > 0.5)
-  sprintf(paste("Topics matched between the chains: the total variation between the terms of a topic in two chains is",
-    "%s on average%s."), format(round(mean(others), 2), nsmall = 2),
-    if (length(far)) {
-      sprintf(", and above 0.5 for %s: %s", count_words(length(far), "topic"),
-        paste(topic_labels(fit, utils::head(far, 12L)), collapse = ", "))
-    } else {
-      ", and at most 0.5 for every topic"
-    })
 }
 
 topic_prior_words <- function(fit) {

@@ -130,6 +130,7 @@ fit_with_data <- function(topic, saved, x, envir) {
 intact <- function(file, code) {
   tryCatch(code, error = function(error) {
     if (inherits(error, "warpbayes_error")) stop(error)
+    pass_on(error)
     refuse_checkpoint(file, "has a content that no version of warpbayes has written (", conditionMessage(error), ")")
   })
 }
@@ -152,7 +153,7 @@ read_checkpoint <- function(file, shown) {
     result
   }
   found <- read(.Call(C_checkpoint_head, file))
-  head <- tryCatch(unserialize(found[[1L]]), error = function(error) NULL)
+  head <- tryCatch(unserialize(found[[1L]]), error = pass_on)
   reason <- intact(shown, wrong_head(head))
   if (!is.null(reason)) refuse(reason)
   bytes <- sum(head$arrays$length * ifelse(head$arrays$type == "integer", 4, 8))

@@ -53,9 +53,20 @@ sparse_predictors <- function(sparse, frame) {
 }
 
 # Standard deviations of columns. Squares about the mean are summed over the stored entries and, at once, over zeros.
-sparse_deviation <- function(x) {
+# `sizes` of row_sizes() counts each row so often.
+sparse_deviation <- function(x, sizes = NULL) {
   rows <- nrow(x)
   filled <- diff(x@p)
+  if (!is.null(sizes)) {
+    of_entry <- sizes$of_rows[x@i + 1L]
+    each <- function(values) {
+      x@x <- values
+      Matrix::colSums(x)
+    }
+    mean <- each(of_entry * x@x) / sizes$total
+    squares <- each(of_entry * (x@x - rep(mean, filled))^2) + (sizes$total - each(of_entry)) * mean^2
+    return(sqrt(pmax(squares, 0) / sizes$degrees))
+  }
   mean <- Matrix::colSums(x) / rows
   away <- x
   away@x <- (x@x - rep(mean, filled))^2

@@ -19,6 +19,9 @@
 #'   The convolutions that are large enough for the fast method get equal shares of it. Rounding errors of direct sums
 #'   come in addition: at worst about 1e-16 times the number of variables, usually far less (1.5e-11 for a million
 #'   copies of one variable).
+#' @param tail the probability that may be left out of a sum of distributions, from 1e-300 to 1e-8; 0 leaves out
+#'   nothing. The values at the ends are left out, or of a few values far apart the least probable ones.
+#'   [left_out()] of the result says how much was left out.
 #' @param log whether the result is on the log scale. For vectors and matrices it also says whether `x` is. The
 #'   default is `TRUE` if one of the distributions is on the log scale.
 #' @inheritParams convolve_pmf
@@ -40,10 +43,16 @@
 #' sum_pmf(causes, threads = 2)
 #' sum_pmf(pmf_poisson(2), pmf_binomial(10, 0.1))
 #'
+#' # The mass of a molecule of glucose, C6 H12 O6, by its isotopes: 2548 values far apart.
+#' carbon <- pmf(c(0.9893, 0.0107), values = c(12, 13.00335))
+#' hydrogen <- pmf(c(0.999885, 0.000115), values = c(1.00783, 2.0141))
+#' oxygen <- pmf(c(0.99757, 0.00038, 0.00205), values = c(15.99491, 16.99913, 17.99916))
+#' sum_pmf(rep_sum_pmf(carbon, 6), rep_sum_pmf(hydrogen, 12), rep_sum_pmf(oxygen, 6))
+#'
 #' # Ten dice.
 #' rep_sum_pmf(pmf(rep(1 / 6, 6), from = 1), 10, threads = 2)
 #' @export
-sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
+sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, tail = 0, backend = NULL, threads = NULL) {
   require_arguments("x")
   if (inherits(x, "pmf") || is.null(dim(x)) && is.numeric(x) && ...length() > 0L) {
     if (!is.null(names(list(...)))) check_dots_empty(...)
@@ -57,6 +66,7 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, backend = NULL, thread
   }
   if (!is.null(log)) log <- check_flag(log, "log")
   accuracy <- check_accuracy(accuracy)
+  tail <- check_tail(tail)
   run <- resolve_run(backend, threads)
   if (is.matrix(x)) return(sum_rows_of(x, isTRUE(log), accuracy, run))
   if (!is.list(x)) {
@@ -73,16 +83,16 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, backend = NULL, thread
     values <- lapply(seq_along(x), function(i) plain_weights(x[[i]], element_name(i), log))
     return(sum_vectors(values, log, accuracy, run))
   }
-  x <- lapply(seq_along(x), function(i) as_pmf(x[[i]], element_name(i)))
+  x <- lapply(seq_along(x), function(i) pmf_or_vector(x[[i]], element_name(i)))
   inside <- any(vapply(x, is_log, NA)) || isTRUE(log)
   log <- if (is.null(log)) inside else log
-  by <- step_of(x[[1L]])
-  if (any(vapply(x, is_sparse, NA)) || any(vapply(x, step_of, 0) != by)) {
-    return(as_log(add_many_positions(x, inside, accuracy, run), log))
+  shared <- lattice_of_sum(x)
+  if (any(vapply(x, is_sparse, NA)) || any(shared$times != 1)) {
+    return(as_log(add_many_positions(x, inside, accuracy, run, tail), log))
   }
-  from <- check_from(sum(vapply(x, function(one) one$from, 0)), by = by)
   result <- sum_vectors(lapply(x, prob_of, log = inside), inside, accuracy, run)
-  new_pmf(if (inside && !log) exp_of(result) else result, from, log, by)
+  result <- on_lattice(if (inside && !log) exp_of(result) else result, shared$lattice, log)
+  without_improbable(leave_out(result, left_out_together(x)), tail)
 }
 
 element_name <- function(i) sprintf("x[[%d]]", i)
@@ -118,11 +128,12 @@ sum_rows_of <- function(x, log, accuracy, run) {
 
 #' @rdname sum_pmf
 #' @export
-rep_sum_pmf <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, threads = NULL) {
+rep_sum_pmf <- function(x, times, log = NULL, accuracy = 1e-12, tail = 0, backend = NULL, threads = NULL) {
   require_arguments("x", "times")
   times <- check_count(times, "times", min = 0, max = 2^52)
   if (!is.null(log)) log <- check_flag(log, "log")
   accuracy <- check_accuracy(accuracy)
+  tail <- check_tail(tail)
   run <- resolve_run(backend, threads)
   if (!inherits(x, "pmf")) {
     log <- isTRUE(log)
@@ -132,10 +143,12 @@ rep_sum_pmf <- function(x, times, log = NULL, accuracy = 1e-12, backend = NULL, 
   check_pmf(x, "x")
   inside <- is_log(x) || isTRUE(log)
   log <- if (is.null(log)) is_log(x) else log
-  from <- check_from(x$from * times, by = step_of(x))
-  if (is_sparse(x) && times > 0) return(as_log(repeat_positions(x, times, inside, accuracy, run), log))
+  lattice <- lattice_of(x)
+  lattice <- sum_lattice(lattice$origin * times, lattice$step, lattice$parts)
+  if (is_sparse(x) && times > 0) return(as_log(repeat_positions(x, times, inside, accuracy, run, tail), log))
   result <- repeat_vector(prob_of(x, inside), times, inside, accuracy, run)
-  new_pmf(if (inside && !log) exp_of(result) else result, from, log, step_of(x))
+  result <- on_lattice(if (inside && !log) exp_of(result) else result, lattice, log)
+  without_improbable(leave_out(result, left_out_of(x) + log(times)), tail)
 }
 
 repeat_vector <- function(x, times, log, accuracy, run) {
@@ -155,16 +168,22 @@ repeat_vector <- function(x, times, log, accuracy, run) {
   result
 }
 
-# The sum of copies of a sparse distribution, by repeated doubling.
-repeat_positions <- function(x, times, log, accuracy, run) {
-  add <- function(x, y) add_positions(x, y, step_of(x), log, accuracy, run)
+# The sum of copies of a sparse distribution, by repeated doubling. What is left out of the sum of k copies counts
+# times / k times.
+repeat_positions <- function(x, times, log, accuracy, run, tail) {
+  share <- tail / (2 * max(1, ceiling(log2(times))))
+  add <- function(x, y, tail) add_positions(x, y, log, accuracy, run, tail)
   result <- NULL
+  copies <- 1
+  left <- times
   repeat {
-    if (times %% 2 == 1) {
-      result <- if (is.null(result)) as_log(x, log) else add(result, x)
+    heed_interrupt()
+    if (left %% 2 == 1) {
+      result <- if (is.null(result)) as_log(x, log) else add(result, x, share)
     }
-    times <- times %/% 2
-    if (times == 0) return(result)
-    x <- add(x, x)
+    left <- left %/% 2
+    if (left == 0) return(result)
+    copies <- 2 * copies
+    x <- add(x, x, share * copies / times)
   }
 }

@@ -30,13 +30,12 @@
 #' another chain numbers them differently. The other chains show how far the topics depend on the start: [relabel()]
 #' matches their topics to the topics of the reference chain.
 #'
-#' @section Start:
-#' A chain from random topics can end with one topic for two subjects and two topics for another. With
+#' @section Start: A chain from random topics can end with one topic for two subjects and two topics for another. With
 #' `start = "merged"` short runs of mean-for-mode estimation begin with three times as many topics. The most similar
 #' topics are merged, in steps, until there are as many as you asked for, and the chain begins there. If you ask for
 #' more than 200 topics, at most 200 come from merging. These are split at random into halves, with some sweeps after
-#' each step, until there are enough. If topics differ by given `alpha`, `beta` or `seed_words`, the start is always
-#' random.
+#' each step, until there are enough. If topics differ by given `alpha` or `beta`, the start is always random. Seed
+#' words take the merged topics that have most of their tokens.
 #'
 #' In 120 simulated sets of documents with 8 topics, all chains with the merged start found all topics, and 95 of the
 #' chains with the random start did. In 20 sets with 40 topics no chain found all of them with either start.
@@ -72,7 +71,8 @@
 #' @param beta one positive number of at most 1e15, one for each term, a matrix of topics x terms, or `"learn"`.
 #' @param method `"gibbs"` or `"mean_for_mode"`.
 #' @param iter sweeps per chain, including the warm-up.
-#' @param warmup sweeps at the start of each chain that are not used.
+#' @param warmup sweeps at the start of each chain that are not used. See [continue()] for what it means after more
+#'   sweeps.
 #' @param thin after the warm-up, every `thin`-th sweep is kept.
 #' @param chains number of chains, each from a start of its own.
 #' @param keep which draws to keep besides the averages: any of `"phi"` (topics x terms x draws x chains) and
@@ -80,7 +80,9 @@
 #' @param alpha_prior,beta_prior `shape` and `rate` of the gamma priors of learned parameters.
 #' @param seed_words a list with the words of some topics, such as `list(sport = c("goal", "match"))`, which names them;
 #'   see [topic_model_structure].
-#' @param seed_weight prior counts of a seed word in its topic, as a multiple of its tokens in `x`.
+#' @param seed_weight prior counts of a seed word in its topic, as a multiple of its tokens in `x`. `NULL`: for each
+#' list
+#'   as much as holds its tokens, see [topic_model_structure].
 #' @param groups a factor with the group of each document, such as its author or year. Each group then has its own
 #'   \eqn{\alpha}; see [topic_model_structure].
 #' @param start how each chain begins: `"merged"`, see the section on the start, or `"random"` topics for all tokens.
@@ -96,6 +98,7 @@
 #'   \item{draws}{`beta` (N x C); `alpha` (K x N x C) if learned; `phi` (K x V x N x C) and `theta` (K x D x N x C) if
 #'     kept.}
 #'   \item{chain_phi}{if there are several chains, a list with the average of each: K x V.}
+#'   \item{agreement}{if there are several chains: `match` and `distance` of [relabel()][relabel.topic_model()].}
 #'   \item{tokens}{K x C: the number of tokens of each topic in the last sweep of each chain.}
 #'   \item{reference}{the number of the reference chain.}
 #'   \item{x}{the counts.}
@@ -143,7 +146,7 @@
 topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method = c("gibbs", "mean_for_mode"),
                         iter = 500, warmup = floor(iter / 2), thin = 1, chains = 1, keep = character(),
                         alpha_prior = c(shape = 1, rate = 1), beta_prior = c(shape = 1, rate = 1),
-                        start = c("merged", "random"), seed_words = NULL, seed_weight = 0.1, groups = NULL,
+                        start = c("merged", "random"), seed_words = NULL, seed_weight = NULL, groups = NULL,
                         seed = NULL, backend = NULL, threads = NULL, precision = c("double", "single"),
                         checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
@@ -161,10 +164,14 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
   }
   method <- check_choice(method, "method", c("gibbs", "mean_for_mode"))
   groups <- check_document_groups(groups, counts$documents)
+  if (nlevels(groups) > most_expected_groups) {
+    message(sprintf("there are %s of documents, each with an alpha of its own: for a covariate with many values, %s",
+      count_words(nlevels(groups), "group"), "such as a date, see topic_effects()"))
+  }
   alpha <- check_alpha(alpha, topics, groups)
   beta <- check_beta(beta, topics, counts$terms)
   seed_words <- check_seed_words(seed_words, topics, counts)
-  seed_weight <- check_number(seed_weight, "seed_weight", 0, 1e6)
+  if (!is.null(seed_weight)) seed_weight <- check_number(seed_weight, "seed_weight", 0, 1e6)
   prior <- c(check_gamma(alpha_prior, "alpha_prior"), check_gamma(beta_prior, "beta_prior"))
   start <- check_topic_start(start)
   sweeps <- check_topic_sweeps(iter, warmup, thin, chains, keep)
@@ -181,13 +188,19 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
     learn = list(alpha = alpha$learn, beta = beta$learn), prior = prior, backend = run$backend,
     precision = precision, threads = run$threads, documents = counts$documents, terms = counts$terms,
     document_tokens = document_sizes(counts), groups = groups, seed_words = seed_words,
-    prior_counts = add_prior(beta$prior_counts, seed_prior(seed_words, seed_weight, topics, counts)),
-    x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call()
+    x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call(),
+    default_warmup = missing(warmup), seeds_alone = !is.null(seed_words) && is.null(beta$prior_counts)
   ), class = c("topic_model", "warpbayes_fit", "warpbayes"))
   fit$topic_names <- seed_names(seed_words, topics)
+  if (!is.null(seed_words)) {
+    fit$seed_weight <- if (is.null(seed_weight)) choose_seed_weights(fit, run) else seed_weight
+  }
+  fit$prior_counts <- add_prior(beta$prior_counts, seed_prior(seed_words, fit$seed_weight, topics, counts))
   check_store_memory(topic_sampler(fit), fit, sweeps$iter)
   fit <- start_chains(fit, topic_start(fit, alpha$start, beta$start, run))
-  advance_chains(fit, sweeps$iter, topic_sampler, run, progress, threads, checkpoint)
+  fit <- advance_chains(fit, sweeps$iter, topic_sampler, run, progress, threads, checkpoint)
+  warn_of_lost_seeds(fit)
+  fit
 }
 
 # The arguments about sweeps that topic_model() and add_documents() share.
@@ -200,15 +213,44 @@ check_topic_sweeps <- function(iter, warmup, thin, chains, keep) {
 
 #' @rdname continue
 #' @export
-continue.topic_model <- function(fit, more, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60,
-                                 progress = NULL, ...) {
+continue.topic_model <- function(fit, more, warmup = NULL, backend = NULL, threads = NULL, checkpoint = NULL,
+                                 checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
   if (!inherits(fit$x, "count_matrix") || !identical(fit$x$size, c(length(fit$documents), length(fit$terms)))) {
     stop_input("fit", "has lost its counts, `fit$x`, or has other counts than were fitted: more sweeps need them")
   }
   check_topic_state(fit)
+  fit <- average_anew(fit, check_count(more, "more"), warmup)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
   continue_chains(fit, more, topic_sampler, backend, threads, progress, checkpoint)
+}
+
+# The fit with a longer warm-up, whose sums and draws are dropped. Sums hold all kept sweeps together, so a warm-up that
+# ends among them is refused. By default the warm-up is as it was, or, if it was not given, the sweeps so far, if at
+# least as many follow.
+average_anew <- function(fit, more, warmup) {
+  if (is.null(warmup)) {
+    warmup <- if (isTRUE(fit$default_warmup) && more >= fit$iter) max(fit$warmup, fit$iter) else fit$warmup
+  }
+  warmup <- check_count(warmup, "warmup", min = 0)
+  if (warmup == fit$warmup) return(fit)
+  if (warmup < fit$iter) {
+    stop_input("warmup", sprintf("is %s, but must be %s, as it was, or at least %s, the sweeps so far: ",
+      whole_words(warmup), whole_words(fit$warmup), whole_words(fit$iter)), "averages cannot be taken back in part")
+  }
+  check_warmup(warmup, fit$iter + more)
+  fit$warmup <- warmup
+  fit$draws <- lapply(fit$draws, function(values) {
+    dims <- dim(values)
+    kept <- length(dims) - 1L
+    array(values[0L], replace(dims, kept, 0L), dimnames(values))
+  })
+  fit$state <- lapply(fit$state, function(state) {
+    state[c("sums", "pending")] <- list(NULL)
+    state[c("kept", "added")] <- 0
+    state
+  })
+  fit
 }
 
 # Checks the parts of the chains' states that R code reads. The entries check the other parts.
@@ -250,6 +292,9 @@ check_topic_state <- function(fit) {
     }
   }
 }
+
+# Above so many groups, what was meant is probably a covariate.
+most_expected_groups <- 50
 
 # With a larger alpha or beta, a count would no longer change their sum.
 most_prior <- 1e15
@@ -310,13 +355,15 @@ open_topics <- function(counts, topics, precision, run, structure = NULL) {
 # `mean` is the alpha of documents of no group; NULL for the mean over groups.
 topic_start <- function(fit, alpha, beta, run, mean = NULL) {
   function(key) {
-    topics <- if (merges_topics(fit, alpha)) {
-      merged_topic_start(fit, key, run)
+    merged <- if (merges_topics(fit, alpha)) merged_topic_start(fit, key, run)
+    topics <- if (!is.null(merged) && is.null(fit$prior_counts)) {
+      merged
     } else {
-      session <- open_topics(fit$x, fit$topics, fit$precision, run, fit_structure(fit))
-      on.exit(.Call(C_topic_close, session))
-      random <- native(C_topic_start, session, key)
-      if (is.null(fit$prior_counts)) random else informed_start(session, fit, key, random, alpha, beta)
+      with_topics(fit, run, fit_structure(fit), function(session) {
+        known <- !is.null(merged)
+        first <- if (known) numbered_by_seeds(fit, merged) else native(C_topic_start, session, key)
+        if (is.null(fit$prior_counts)) first else informed_start(session, fit, key, first, alpha, beta, known)
+      })
     }
     # The means of alpha over groups, and their likeness.
     if (is.null(mean)) mean <- rowMeans(matrix(alpha, fit$topics))
@@ -351,6 +398,7 @@ topic_sampler <- function(fit) {
     open = function(run) open_topics(fit$x, k, fit$precision, run, fit_structure(fit)),
     close = function(session) .Call(C_topic_close, session),
     step = topic_step(fit),
+    together = TRUE,
     several = topic_kept_together(fit),
     finish = topic_finish
   ))
@@ -377,31 +425,32 @@ topic_step <- function(fit) {
   ))
   want <- c("theta", "phi") %in% fit$keep
   grouped <- nlevels(fit$groups) > 1L
-  function(session, state, sweeps, keep) {
-    state <- add_pending(session, fit, state)
-    count <- kept_draws(state$sweep + sweeps, fit) - kept_draws(state$sweep, fit)
-    # The number of sweeps, the first that is kept, from 0, the distance between kept sweeps, and how many they are.
-    numbers <- c(sweeps, sweeps_to_kept(state$sweep, fit) - 1, fit$thin, count)
-    slice <- native(
-      C_topic_sweep, session, state$topics, state$alpha, state$beta, state$common, state$key, state$sweep + 1,
-      as.integer(numbers), method, fit$prior, want
-    )
+  function(sessions, states, sweeps, keep) {
+    states <- Map(add_pending, sessions, list(fit), states)
+    numbers <- c(sweeps, kept_in_slice(fit, states, sweeps))
+    count <- numbers[[4L]]
+    slices <- native(C_topic_sweeps, Map(function(session, state) {
+      list(session, state$topics, state$alpha, state$beta, state$common, state$key, state$sweep + 1,
+        as.integer(numbers), method, fit$prior, want)
+    }, sessions, states))
     # Averaged are means given the topics, alpha and beta at the end of a sweep. The alpha and beta that the topics were
     # drawn with would do as well: both have the same law.
     last <- c("topics", "alpha", "beta", if (grouped) "common")
-    state[last] <- slice[last]
-    kept <- slice$kept
-    # Added to the sums when the chain goes on.
-    state$pending <- if (keep) kept[c("topics", "alpha", "beta")]
-    state$kept <- state$kept + count
-    draw <- kept[c("alpha", "beta", "phi", "theta")]
-    if (grouped && keep) {
-      common <- matrix(kept$common, ncol = count)
-      draw$group_alpha <- kept$alpha
-      draw$alpha <- as.double(common[seq_len(fit$topics), ])
-      draw$likeness <- common[fit$topics + 1, ]
-    }
-    list(state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")], draw = if (keep) draw)
+    Map(function(state, slice) {
+      state[last] <- slice[last]
+      kept <- slice$kept
+      # Added to the sums when the chain goes on.
+      state$pending <- if (keep) kept[c("topics", "alpha", "beta")]
+      state$kept <- state$kept + count
+      draw <- kept[c("alpha", "beta", "phi", "theta")]
+      if (grouped && keep) {
+        common <- matrix(kept$common, ncol = count)
+        draw$group_alpha <- kept$alpha
+        draw$alpha <- as.double(common[seq_len(fit$topics), ])
+        draw$likeness <- common[fit$topics + 1, ]
+      }
+      list(state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")], draw = if (keep) draw)
+    }, states, slices)
   }
 }
 
@@ -470,6 +519,9 @@ topic_finish <- function(fit) {
   }
   fit$chain_phi <- if (fit$chains > 1) lapply(averages, `[[`, "phi")
   fit$tokens <- matrix(unlist(lapply(fit$state, function(state) topic_sizes(state$topics, fit$topics))), fit$topics)
+  # What relabel() added is of fewer sweeps.
+  fit[c("agreement", "match", "distance", "shared", "stable", "averaged")] <- NULL
+  if (fit$chains > 1) fit$agreement <- agreement_of(fit, most_matched)
   fit
 }
 

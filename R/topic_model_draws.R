@@ -51,7 +51,8 @@ topic_traces <- function(fit) {
 #' @param seed,backend,threads as in [predict.topic_model()], which estimates the topics of new documents.
 #' @param ... not used.
 #' @return `tidy()` gives a data frame with `topic`, `term` and `beta` (\eqn{\phi_{kw}}), or with `document`, `topic`
-#'   and `gamma` (\eqn{\theta_{dk}}), and `name` if you have set [topic_names()].
+#'   and `gamma` (\eqn{\theta_{dk}}), and `name` if you have set [topic_names()]. With several chains `shared` says
+#'   whether all of them find the topic; see [topic_stability()].
 #'
 #'   `augment()` gives a data frame with one row for each document and term that occurs in it: `document`, `term`,
 #'   `count` and `.topic`, the most probable topic of these tokens.
@@ -84,7 +85,9 @@ tidy.topic_model <- function(x, matrix = c("beta", "gamma"), ...) {
       document = rep(x$documents, k), topic = rep(seq_len(k), each = length(x$documents)), gamma = as.vector(x$theta)
     )
   }
-  as_table(with_names(table, x))
+  table <- with_names(table, x)
+  table$shared <- shared_topics(x)[table$topic]
+  as_table(table)
 }
 
 #' @rdname tidy.topic_model

@@ -17,6 +17,8 @@
 #' @param main title.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return `x`, invisibly.
+#' @section Stars:
+#' If the fit has several chains, a star marks topics that some chain does not find; see [topic_stability()].
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used.
 #' @references
@@ -77,7 +79,7 @@ shown_topics <- function(x, type, topics) {
 }
 
 topic_title <- function(fit, topic) {
-  sprintf("%s (%s%%)", topic_labels(fit, topic, "Topic "), format(100 * topic_prevalence(fit)[[topic]], digits = 2))
+  sprintf("%s (%s%%)", marked_labels(fit, topic, "Topic "), format(100 * topic_prevalence(fit)[[topic]], digits = 2))
 }
 
 term_picture <- function(fit, shown, n, by, main) {
@@ -90,14 +92,17 @@ term_picture <- function(fit, shown, n, by, main) {
       layer("rects", xmin = 0, xmax = own$score, ymin = at - 0.35, ymax = at + 0.35, fill = bar_colour)
     ), axis_of(xlim, count = 3L), name_axis(own$term), topic_title(fit, topic))
   })
+  caption <- if (length(shown) < fit$topics) {
+    sprintf("The %s most prevalent of %s topics", whole_words(length(shown)), whole_words(fit$topics))
+  }
   picture(panels, main, switch(by, probability = "Probability of the term", lift = "Lift", frex = "FREX score",
-    relevance = "Relevance"))
+    relevance = "Relevance"), caption = caption)
 }
 
 prevalence_picture <- function(fit, shown, n, main) {
   share <- topic_prevalence(fit)[shown]
   at <- rev(seq_along(shown))
-  labels <- paste0(" ", topic_labels(fit, shown), "  ", term_lines(fit, shown, min(n, 4)))
+  labels <- paste0(" ", marked_labels(fit, shown), "  ", term_lines(fit, shown, min(n, 4)))
   # To the right of the bars there is room for the labels.
   picture(list(panel(c(0, 1.9 * max(share)), c(0.4, length(at) + 0.6), list(
     layer("rects", xmin = 0, xmax = share, ymin = at - 0.35, ymax = at + 0.35, fill = bar_colour),
@@ -136,7 +141,7 @@ correlation_heat <- function(fit, shown, main) {
   correlation <- correlation[rev(order), order]
   diag(correlation[rev(seq_along(order)), ]) <- NA
   limit <- max(0.2, ceiling(10 * max(abs(correlation), na.rm = TRUE)) / 10)
-  labels <- topic_labels(fit, shown[order])
+  labels <- marked_labels(fit, shown[order])
   list(correlation, rev(paste(labels, term_lines(fit, shown[order], 2))), labels, limit,
     "Correlation of the amounts of topics", main)
 }
@@ -167,8 +172,8 @@ map_picture <- function(fit, shown, n, main) {
   at <- topic_positions(fit$phi[shown, , drop = FALSE])
   prevalence <- topic_prevalence(fit)[shown]
   listed <- utils::head(seq_along(shown), 25L)
-  terms <- term_lines(fit, shown[listed], min(n, 3), by = "relevance")
-  list <- paste0(topic_labels(fit, shown[listed]), "  ", terms)
+  terms <- term_lines(fit, shown[listed], min(n, 3))
+  list <- paste0(marked_labels(fit, shown[listed]), "  ", terms)
   span <- max(apply(at, 2L, function(values) diff(range(values))), 1e-9)
   radius <- 0.1 * span * sqrt(prevalence / max(prevalence))
   angle <- seq(0, 2 * pi, length.out = 61L)

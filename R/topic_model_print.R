@@ -24,7 +24,15 @@ topic_words <- function(fit) {
       if (length(learned)) paste0("; learned: ", paste(learned, collapse = ", ")) else "; both given"),
     sprintf("log likelihood %s, perplexity of the fitted words %s",
       format(round(mean_log_likelihood(fit)), big.mark = ","),
-      format(signif(exp(-mean_log_likelihood(fit) / fit$x$tokens), 4)))
+      format(signif(exp(-mean_log_likelihood(fit) / fit$x$tokens), 4))),
+    if (!is.null(shared_topics(fit))) {
+      sprintf("found by all %s chains: %s of %s topics", whole_words(fit$chains), whole_words(sum(shared_topics(fit))),
+        whole_words(fit$topics))
+    },
+    if (!is.null(fit$averaged) && fit$chains > 1) {
+      sprintf("relabelled: %s of these averaged over chains, the others as in chain %d", whole_words(sum(fit$averaged)),
+        as.integer(fit$reference))
+    }
   )
 }
 
@@ -33,8 +41,10 @@ topic_prevalence <- function(fit) {
   colSums(fit$theta * fit$document_tokens) / sum(fit$document_tokens)
 }
 
-term_lines <- function(fit, topics, n, by = "probability") {
+# The terms that stand for a topic in prints, tables and pictures: by relevance everywhere, as in topic_names().
+term_lines <- function(fit, topics, n, by = "relevance") {
   terms <- top_terms(fit, n, by)
+  terms$term[!nzchar(terms$term)] <- "(empty)"
   vapply(topics, function(k) paste(terms$term[terms$topic == k], collapse = ", "), "")
 }
 
@@ -44,21 +54,25 @@ term_lines <- function(fit, topics, n, by = "probability") {
 #' prevalence and coherence, the convergence of the chains, and a verdict in words.
 #'
 #' @section Convergence:
-#' Chains are compared on quantities that do not depend on how topics are numbered: the log likelihood, and the sum of
-#' the \eqn{\alpha_k} and \eqn{\beta} if they were learned. `rhat`, `ess_bulk` and the rule for the verdict are those
-#' of [convergence].
+#' The verdict answers three questions. Is the run long enough? The log likelihood is judged by the rule of
+#' [convergence]; the sum of the \eqn{\alpha_k} and \eqn{\beta} are mentioned if they move slowly, but do not decide.
+#' Which topics do all chains find? See [topic_stability()]. Does anything else that is reported differ? The verdict
+#' tells the perplexity of each chain, and by how much the shares of topics differ between chains.
 #'
-#' Topic models have many modes. Chains that find different topics of the same quality agree on these quantities. To
-#' compare the topics themselves, look at `relabel(fit)$distance`.
+#' `converged` is `TRUE` if the log likelihood does not drift and all chains find the same topics. Chains that find the
+#' same topics may still differ a little in log likelihood, each at a mode of its own. This is no failure as long as
+#' their perplexities differ by less than 1%. With one chain nothing is said about topics.
 #'
 #' @param object a fit from [topic_model()].
-#' @param terms how many terms of each topic to show.
+#' @param n how many topics to show, the most prevalent first: `print(fit, n = 20)`.
+#' @param terms how many terms of each topic to show, the most relevant first; see [top_terms()].
+#' @param topics the earlier name of `n`.
 #' @param ... not used.
 #' @return `summary()` gives a list of class `summary.topic_model`:
 #' \describe{
 #'   \item{`topics`}{a data frame, most prevalent topic first: `topic`, `name` (its number if
 #'     you have set no [topic_names()]), `prevalence` (share of all tokens), `alpha`,
-#'     `coherence` (UMass), `terms`.}
+#'     `coherence` (UMass), `terms`; with several chains also `found` (the share of the other chains that find it).}
 #'   \item{`groups`}{`NULL`, or the mean of `theta` in each group of documents, groups x topics, weighted by tokens.}
 #'   \item{`diagnostics`}{a data frame: `quantity`, `mean`, `sd`, `rhat`, `ess_bulk`. `rhat` and `ess_bulk` are `NA`
 #'     if the quantity does not vary or if there are fewer than twelve sweeps after the warm-up.}
@@ -73,16 +87,24 @@ term_lines <- function(fit, topics, n, by = "probability") {
 #' @name print.topic_model
 NULL
 
-in_console.topic_model <- function(x, topics = 10, terms = 6, ...) {
+in_console.topic_model <- function(x, n = 10, terms = 6, topics = n, ...) {
   check_method(x, "x", ...)
-  topics <- check_count(topics, "topics", min = 0)
+  topics <- check_count(topics, "n", min = 0)
   terms <- check_count(terms, "terms")
   print_lines(topic_words(x))
   prevalence <- topic_prevalence(x)
   shown <- utils::head(order(-prevalence), topics)
-  cat(sprintf("  %s  %s  %s", format(topic_labels(x, shown)),
+  cat(sprintf("  %s  %s  %s", format(marked_labels(x, shown)),
     format(paste0(format(100 * prevalence[shown], digits = 2), "%")), term_lines(x, shown, terms)), sep = "\n")
-  if (length(shown) < x$topics) cat(sprintf("  and %s\n", count_words(x$topics - length(shown), "topic")))
+  print_rest(x$topics, length(shown), "print(fit, n = %s) shows all")
+  print_lines(star_words(x, shown))
+}
+
+# Says how many topics a print leaves out.
+print_rest <- function(all, shown, how) {
+  if (shown < all) {
+    cat(sprintf("  and %s; %s\n", count_words(all - shown, "more topic"), sprintf(how, whole_words(all))))
+  }
 }
 
 #' @rdname print.topic_model
@@ -93,13 +115,17 @@ summary.topic_model <- function(object, terms = 8, ...) {
   order <- order(-prevalence)
   diagnostics <- topic_diagnostics(object)
   verdict <- topic_verdict(object, diagnostics)
+  topics <- data.frame(
+    topic = order, name = topic_labels(object, order), prevalence = prevalence[order], alpha = object$alpha[order],
+    coherence = coherence(object)[order]
+  )
+  if (!is.null(shared_topics(object))) {
+    topics$found <- rowMeans(object$agreement$distance[order, -object$reference, drop = FALSE] < found_limit)
+  }
+  topics$terms <- term_lines(object, order, terms)
   structure(list(
-    words = topic_words(object),
-    topics = data.frame(
-      topic = order, name = topic_labels(object, order), prevalence = prevalence[order], alpha = object$alpha[order],
-      coherence = coherence(object)[order], terms = term_lines(object, order, terms)
-    ),
-    groups = group_theta(object), diagnostics = diagnostics, converged = verdict$converged, verdict = verdict$sentences
+    words = topic_words(object), topics = topics, star = star_words(object, order), groups = group_theta(object),
+    diagnostics = diagnostics, converged = verdict$converged, verdict = verdict$sentences
   ), class = c("summary.topic_model", "warpbayes"))
 }
 
@@ -126,28 +152,51 @@ topic_quantity_words <- function(name) {
   unname(words[name])
 }
 
+# Chains whose perplexities differ by less than this share are of the same quality.
+same_perplexity <- 0.01
+
 topic_verdict <- function(fit, diagnostics) {
+  agreement <- agreement_sentences(fit)
   if (fit$method == "mean_for_mode") {
-    return(list(
-      converged = NA, sentences = "Mean-for-mode estimation gives an estimate, not draws from the posterior."
-    ))
+    sentences <- c("Mean-for-mode estimation gives an estimate, not draws from the posterior.", agreement)
+    return(list(converged = NA, sentences = sentences))
   }
-  verdict <- judge_convergence(judged_traces(fit), diagnostics, topic_quantity_words)
-  if (isTRUE(verdict$converged) && fit$chains > 1) {
-    verdict$sentences <- c(verdict$sentences, "relabel() tells whether the chains found the same topics.")
+  traces <- judged_traces(fit)
+  verdict <- judge_convergence(traces, diagnostics, topic_quantity_words, c("alpha_sum", "beta"),
+    drift_advice = restart_advice(fit))
+  ends <- range(chain_perplexity(fit))
+  if (isFALSE(verdict$converged) && fit$chains > 1 && drift_of(traces$log_likelihood) == 0 &&
+    diff(ends) < same_perplexity * ends[[1L]]) {
+    verdict <- list(converged = TRUE, sentences =
+      "The chains are of the same quality: their perplexities differ by less than 1%, each at a mode of its own.")
   }
+  shared <- shared_topics(fit)
+  if (isTRUE(verdict$converged) && !is.null(shared) && !all(shared)) {
+    verdict$converged <- FALSE
+    verdict$sentences <- c("The run is long enough, but the chains do not find the same topics.", verdict$sentences)
+  }
+  verdict$sentences <- c(verdict$sentences, agreement)
   verdict
 }
 
-in_console.summary.topic_model <- function(x, topics = 20, ...) {
+# The averages of a topic model cannot be taken back, but they can begin anew.
+restart_advice <- function(fit) {
+  more <- whole_words(fit$iter)
+  sprintf("continue(fit, %s, warmup = %s) adds as many sweeps and averages only these", more, more)
+}
+
+in_console.summary.topic_model <- function(x, n = 20, topics = n, ...) {
   check_dots_empty(...)
-  topics <- check_count(topics, "topics", min = 0)
+  topics <- check_count(topics, "n", min = 0)
   print_lines(x$words)
   shown <- utils::head(x$topics, topics)
+  star <- if (is.null(shown$found)) "" else ifelse(shown$found < 1, "*", "")
   cat("\nTopics by prevalence (coherence: UMass)\n")
-  cat(sprintf("  %s  %s  %s  %s", format(shown$name), format(paste0(format(100 * shown$prevalence, digits = 2), "%")),
-    format(shown$coherence, digits = 2), shown$terms), sep = "\n")
-  if (nrow(shown) < nrow(x$topics)) cat(sprintf("  and %s\n", count_words(nrow(x$topics) - nrow(shown), "topic")))
+  cat(sprintf("  %s  %s  %s  %s", format(paste0(shown$name, star)),
+    format(paste0(format(100 * shown$prevalence, digits = 2), "%")), format(shown$coherence, digits = 2), shown$terms),
+  sep = "\n")
+  print_rest(nrow(x$topics), nrow(shown), "print(summary(fit), n = %s) shows all")
+  if (any(star == "*")) print_lines(x$star)
   if (!is.null(x$groups)) {
     cat("\nMean of theta by group\n")
     print(utils::head(x$groups[, shown$topic, drop = FALSE], 20L), digits = 2)

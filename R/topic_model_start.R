@@ -20,9 +20,11 @@ topic_start_iteration <- 2^31
 
 check_topic_start <- function(start) check_choice(start, "start", c("merged", "random"))
 
-# Merged topics have arbitrary numbers, so nothing given may tell one topic from another.
+# Merged topics have arbitrary numbers, so nothing given may tell one topic from another but seed words, which number
+# the merged topics.
 merges_topics <- function(fit, alpha) {
-  fit$start == "merged" && fit$topics > 1 && is.null(fit$prior_counts) && length(unique(alpha)) == 1L
+  fit$start == "merged" && fit$topics > 1 && (is.null(fit$prior_counts) || isTRUE(fit$seeds_alone)) &&
+    length(unique(alpha)) == 1L
 }
 
 # The numbers of topics, in order: three times as many as the first that comes from merging, ..., and the last is

@@ -10,8 +10,8 @@
 #' topic 2 the topic `money`. Topics beyond the list have no seed words and are named `other1`, `other2`, and so on. A
 #' list without names gives topics without names. A dictionary of package quanteda serves too.
 #'
-#' A word with `*` or `?` stands for all terms that match it, such as `econom*`, unless it is a term itself. A word that
-#' no document has is an error, which lists all such words.
+#' A word with `*` or `?` stands for all terms that match it, such as `econom*`, unless it is a term itself. Words that
+#' no document has are left out with a message that lists them. A topic without any other word is an error.
 #'
 #' Let \eqn{n_w} be the number of tokens of term \eqn{w}. A seed word adds `seed_weight` \eqn{n_w}{n_w} prior counts of
 #' \eqn{w} to its topic: the prior of \eqn{\phi_k} is Dirichlet with \eqn{\beta + c_{kw}}, where \eqn{c_{kw}} are the
@@ -19,8 +19,16 @@
 #' them to another topic. The prior counts make the seed words larger in `phi`: by about a tenth with
 #' `seed_weight = 0.1`, and to twice their size with `seed_weight = 1`.
 #'
-#' The tokens of seed words start in the topics of these words, whatever the weight. The printed fit says how many
-#' tokens the seed words cover.
+#' By default each list has a weight of its own: the least of 0.1, 0.3, 0.9, 2.7 and 8.1 with which at least four fifths
+#' of the tokens of its words stay in its topic, as short trial sweeps tell. So the prior depends on the data, and the
+#' fit has the weights as `seed_weight`. If the words of a list go with the words of another list in the documents, even
+#' the largest weight may not hold them. Larger ones would give a topic of seed words and nothing else: choose other
+#' words.
+#'
+#' With `start = "merged"` a chain begins with merged topics, of which each list of seed words takes the one that has
+#' most of its tokens. Then the tokens of seed words go to the topics of these words. The printed fit says how many
+#' tokens the seed words cover, and for each list the share of these tokens that stay in their topics. A share below one
+#' half gives a warning: such a topic has another subject than its name.
 #'
 #' @section Priors of terms:
 #' `beta` may be a vector with a number for each term, or a matrix of topics x terms, all positive. Names of the vector,
@@ -46,7 +54,8 @@
 #' The fit has `group_alpha`, the average \eqn{\alpha_g} (groups x topics), and `groups`. Its `alpha` is the average of
 #' \eqn{m}, or the mean of the groups if `alpha` was given. `alpha_sum` is its sum after each sweep. `draws` also has
 #' `group_alpha` (topics x groups x draws x chains) and `likeness` (draws x chains) if \eqn{\alpha} was learned.
-#' `summary()` shows the mean of `theta` in each group, weighted by the documents' tokens.
+#' `summary()` shows the mean of `theta` in each group, weighted by the documents' tokens; [topic_effects()] has the
+#' mean over documents with intervals.
 #'
 #' [predict()][predict.topic_model()] takes `groups` of the new documents. A document of an unknown group, or of none
 #' (`NA`), has the prior mean `alpha`.
@@ -121,8 +130,11 @@ check_term_prior <- function(value, argument, label) {
   }
 }
 
+# Where a learned beta starts.
+first_beta <- 0.1
+
 check_beta <- function(beta, topics, terms) {
-  if (identical(beta, "learn")) return(list(learn = TRUE, start = 0.1))
+  if (identical(beta, "learn")) return(list(learn = TRUE, start = first_beta))
   one <- length(beta) == 1L && !is.matrix(beta)
   bad_one <- one && is.numeric(beta) && !isTRUE(beta > 0 & beta <= most_prior)
   if (!is.numeric(beta) || !(is.matrix(beta) || length(beta) %in% c(1L, length(terms))) || bad_one) {
@@ -195,13 +207,19 @@ check_seed_words <- function(seed_words, topics, counts) {
   if (!counts$named[["terms"]]) stop_input("seed_words", "cannot be found: the terms of `x` have no names")
   present <- counts$terms[diff(counts$p) > 0]
   found <- lapply(seed_words, function(words) lapply(words, find_word, terms = present))
-  lost <- unlist(Map(function(words, terms) words[lengths(terms) == 0L], seed_words, found), use.names = FALSE)
-  if (length(lost)) {
-    stop_input("seed_words", sprintf("has %s that no document has: ", count_words(length(unique(lost)), "word")),
-      list_some(unique(lost)))
-  }
   empty <- which(lengths(seed_words) == 0L)
   if (length(empty)) stop_input("seed_words", sprintf("has no word for topic %d", empty[[1L]]))
+  lost <- Map(function(words, terms) words[lengths(terms) == 0L], seed_words, found)
+  nothing <- which(lengths(lost) == lengths(seed_words))
+  if (length(nothing)) {
+    stop_input("seed_words", sprintf("has no word that a document has for topic %s: ",
+      if (is.null(name)) nothing[[1L]] else dQuote(name[[nothing[[1L]]]], FALSE)), list_some(lost[[nothing[[1L]]]]))
+  }
+  lost <- unique(unlist(lost, use.names = FALSE))
+  if (length(lost)) {
+    message(sprintf("no document has %s, which %s left out: ", count_words(length(lost), "seed word"),
+      if (length(lost) == 1L) "is" else "are"), list_some(lost))
+  }
   lapply(found, function(terms) unique(unlist(terms, use.names = FALSE)))
 }
 
@@ -211,14 +229,16 @@ find_word <- function(word, terms) {
   grep(utils::glob2rx(word), terms, value = TRUE)
 }
 
+# `weight` is of each list, or of all of them.
 seed_prior <- function(seed_words, weight, topics, counts) {
   if (is.null(seed_words)) return(NULL)
+  weight <- rep_len(weight, length(seed_words))
   terms <- unique(unlist(seed_words, use.names = FALSE))
   size <- term_sizes(counts)[match(terms, counts$terms)]
   prior <- matrix(0, topics, length(terms), dimnames = list(NULL, terms))
   for (k in seq_along(seed_words)) {
     own <- terms %in% seed_words[[k]]
-    prior[k, own] <- weight * size[own]
+    prior[k, own] <- weight[[k]] * size[own]
   }
   prior
 }
@@ -234,23 +254,114 @@ seed_words_of <- function(fit) {
   if (is.null(fit$seed_words)) return(NULL)
   terms <- unique(unlist(fit$seed_words, use.names = FALSE))
   tokens <- sum(term_sizes(fit$x)[match(terms, fit$terms)])
-  sprintf("seed words: %s of %s, which are %s of %s tokens (%s%%)", count_words(length(terms), "term"),
-    count_words(length(fit$seed_words), "topic"), whole_words(tokens), whole_words(fit$x$tokens),
-    format(100 * tokens / fit$x$tokens, digits = 2))
+  shares <- seed_shares(fit)
+  c(
+    sprintf("seed words: %s of %s, which are %s of %s tokens (%s%%)", count_words(length(terms), "term"),
+      count_words(length(fit$seed_words), "topic"), whole_words(tokens), whole_words(fit$x$tokens),
+      format(100 * tokens / fit$x$tokens, digits = 2)),
+    paste0("seed tokens that stay in their topics: ", paste0(names(shares), " ", percent(shares, 0),
+      if (length(fit$seed_weight) == length(shares)) paste0(" (weight ", format(fit$seed_weight, trim = TRUE), ")"),
+      collapse = ", "))
+  )
 }
 
 # The first topics of tokens if the prior knows something of the topics: one draw of theta and of the topics, with phi
-# at its mean given that the tokens of each term are spread evenly over the topics. Seed words count at least as
-# often as they occur, whatever their weight: a start without them can be far from a mode that has them.
-informed_start <- function(session, fit, key, topics, alpha, beta) {
-  phi <- matrix(beta + rep(term_sizes(fit$x) / fit$topics, each = fit$topics), fit$topics)
+# at its mean given that the tokens of each term are spread evenly over the topics, or have merged topics. The tokens of
+# seed words are in the topics of these words alone, whatever their weight. A start without them can be far from a mode
+# that has them. From this start they seldom leave: in other topics their words hardly have probability.
+informed_start <- function(session, fit, key, topics, alpha, beta, merged = FALSE) {
+  counts <- if (merged) count_topics(fit, topics) else even_counts(fit)
+  for (term in unique(unlist(fit$seed_words, use.names = FALSE))) {
+    has <- vapply(fit$seed_words, function(list) term %in% list, NA)
+    column <- match(term, fit$terms)
+    size <- sum(counts[, column])
+    counts[, column] <- 0
+    counts[which(has), column] <- size
+  }
   own <- match(colnames(fit$prior_counts), fit$terms)
-  prior <- fit$prior_counts
-  seeds <- seed_prior(fit$seed_words, 1, fit$topics, fit$x)
-  prior[, colnames(seeds)] <- pmax(prior[, colnames(seeds)], seeds)
-  phi[, own] <- phi[, own] + prior
+  phi <- beta + counts
+  phi[, own] <- phi[, own] + fit$prior_counts
   native(C_topic_set_phi, session, phi / rowSums(phi))
   native(C_topic_infer, session, topics, alpha, key, 0, 1L, fit$method == "mean_for_mode")
+}
+
+# Weights that are tried, and the share of the tokens of a list that must stay in its topic in trial sweeps. It is a
+# little more than the four fifths that `seed_weight` promises, because draws scatter more than the means of the trial.
+tried_weights <- 0.1 * 3^(0:4)
+tried_share <- 0.88
+tried_sweeps <- 15L
+
+# The weight of each list of seed words: the least of those tried that holds its tokens. Sweeps of mean-for-mode
+# estimation go on from weights to weights, and only those of lists that lose tokens rise.
+choose_seed_weights <- function(fit, run) {
+  # Chains count from 1.
+  key <- chain_key(fit$seed, 0)
+  at <- rep(1L, length(fit$seed_words))
+  topics <- if (fit$start == "merged" && fit$topics > 1) numbered_by_seeds(fit, merged_topic_start(fit, key, run))
+  alpha <- rep(topic_start_prior, fit$topics)
+  for (round in seq_along(tried_weights)) {
+    fit$prior_counts <- seed_prior(fit$seed_words, tried_weights[at], fit$topics, fit$x)
+    topics <- with_topics(fit, run, topic_structure(NULL, fit$prior_counts, fit$terms), function(session) {
+      if (is.null(topics)) topics <- native(C_topic_start, session, key)
+      if (round == 1L) topics <- informed_start(session, fit, key, topics, alpha, topic_start_prior)
+      native(C_topic_sweep, session, topics, alpha, topic_start_prior, NULL, key,
+        topic_start_iteration + 1000 * round, tried_sweeps, c(1L, 0L, 0L), rep(1, 4), c(FALSE, FALSE))$topics
+    })
+    weak <- seed_shares(fit, topics) < tried_share
+    if (!any(weak)) break
+    at[weak] <- pmin(at[weak] + 1L, length(tried_weights))
+  }
+  tried_weights[at]
+}
+
+with_topics <- function(fit, run, structure, code) {
+  session <- open_topics(fit$x, fit$topics, fit$precision, run, structure)
+  on.exit(.Call(C_topic_close, session))
+  code(session)
+}
+
+# The tokens of each term, spread evenly over the topics.
+even_counts <- function(fit) matrix(rep(term_sizes(fit$x) / fit$topics, each = fit$topics), fit$topics)
+
+# Merged topics, numbered so that each list of seed words has the topic with the largest share of its tokens.
+numbered_by_seeds <- function(fit, topics) {
+  counts <- count_topics(fit, topics)
+  share <- matrix(0, fit$topics, fit$topics)
+  for (k in seq_along(fit$seed_words)) {
+    own <- rowSums(counts[, match(fit$seed_words[[k]], fit$terms), drop = FALSE])
+    share[k, ] <- own / sum(own)
+  }
+  order <- solve_assignment(-share)
+  numbers <- match(topic_numbers(topics), order) - 1L
+  writeBin(numbers, raw(), size = 2L)
+}
+
+# The share of the tokens of each list of seed words that have a topic of their word after the last sweep.
+seed_shares <- function(fit, topics = NULL) {
+  words <- fit$seed_words
+  terms <- unique(unlist(words, use.names = FALSE))
+  counts <- if (is.null(topics)) topic_counts(fit) else count_topics(fit, topics)
+  counts <- counts[, match(terms, fit$terms), drop = FALSE]
+  own <- matrix(FALSE, fit$topics, length(terms))
+  for (k in seq_along(words)) own[k, ] <- terms %in% words[[k]]
+  kept <- colSums(counts * own)
+  size <- colSums(counts)
+  shares <- vapply(words, function(list) sum(kept[terms %in% list]) / sum(size[terms %in% list]), 0)
+  stats::setNames(shares, topic_labels(fit, seq_along(words)))
+}
+
+# Warns of seed words that lead their topic only in name.
+warn_of_lost_seeds <- function(fit) {
+  if (is.null(fit$seed_words)) return(invisible())
+  shares <- seed_shares(fit)
+  weak <- which(shares < 0.5)
+  if (length(weak)) {
+    warning(sprintf("%s less than half of %s seed tokens: %s. The data give their words to other topics; a larger ",
+      if (length(weak) == 1L) "one topic keeps" else sprintf("%d topics keep", length(weak)),
+      if (length(weak) == 1L) "its" else "their",
+      paste0(names(shares)[weak], " (", percent(shares[weak], 0), ")", collapse = ", ")),
+      "`seed_weight` or other words hold more", call. = FALSE)
+  }
 }
 
 # Group by group the mean of theta, weighted by the documents' tokens; groups without tokens have NaN.

@@ -45,6 +45,39 @@ top_terms <- function(fit, n = 10, by = c("probability", "lift", "frex", "releva
   with_names(table, fit)
 }
 
+#' Top documents of topics
+#'
+#' Gives the documents that a topic is about: those with the largest share of it.
+#'
+#' @param fit a fit from [topic_model()].
+#' @param n how many documents of each topic.
+#' @param tokens only documents of at least so many tokens are taken. In a short document a large share is chance.
+#' @param ... must be empty: a misspelt argument is an error.
+#' @return A data frame with `topic`, `rank`, `document`, `share` (\eqn{\theta_{dk}}) and `tokens` (how many the
+#' document
+#'   has); with `name` if you have set [topic_names()]. Documents without tokens are left out.
+#' @examples
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
+#' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
+#' top_documents(fit, 3)
+#' @export
+top_documents <- function(fit, n = 5, tokens = 1, ...) {
+  check_method(fit, "fit", ...)
+  n <- check_count(n, "n")
+  tokens <- check_count(tokens, "tokens")
+  some <- which(fit$document_tokens >= tokens)
+  if (!length(some)) {
+    stop_input("tokens", sprintf("is %s, but the longest document has %s", whole_words(tokens),
+      count_words(max(fit$document_tokens), "token")))
+  }
+  n <- min(n, length(some))
+  at <- vapply(seq_len(fit$topics), function(k) some[order(-fit$theta[some, k])][seq_len(n)], integer(n))
+  topic <- rep(seq_len(fit$topics), each = n)
+  at <- as.vector(at)
+  with_names(data.frame(topic = topic, rank = rep(seq_len(n), fit$topics), document = fit$documents[at],
+    share = unname(fit$theta[cbind(at, topic)]), tokens = unname(fit$document_tokens[at])), fit)
+}
+
 # A table with the names of its topics, if they have any.
 with_names <- function(table, fit) {
   if (!is.null(fit$topic_names)) table$name <- fit$topic_names[table$topic]

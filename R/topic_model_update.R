@@ -119,15 +119,20 @@ check_beta_part <- function(fit) {
 
 # Topics x terms: the tokens after the last sweep of the reference chain.
 topic_counts <- function(fit) {
-  state <- fit$state[[fit$reference]]
-  topic <- if (is.raw(state$topics)) readBin(state$topics, "integer", length(state$topics) / 2, 2L, FALSE) + 1L
-  if (length(topic) != fit$x$tokens || any(topic > fit$topics)) {
-    stop_changed("object", "state", "the topics of all tokens", state$topics)
-  }
+  topics <- fit$state[[fit$reference]]$topics
+  usable <- is.raw(topics) && length(topics) == 2 * fit$x$tokens && all(topic_numbers(topics) <= fit$topics)
+  if (!usable) stop_changed("object", "state", "the topics of all tokens", topics)
+  count_topics(fit, topics)
+}
+
+# The number of each token's topic, from two bytes a token.
+topic_numbers <- function(topics) readBin(topics, "integer", length(topics) / 2, 2L, FALSE) + 1L
+
+count_topics <- function(fit, topics) {
   # Tokens are ordered by document, then by term.
   column <- term_columns(fit$x)
   order <- order(fit$x$i, column)
   term <- rep(column[order], fit$x$count[order])
-  table <- tabulate(topic + as.double(fit$topics) * (term - 1), fit$topics * length(fit$terms))
+  table <- tabulate(topic_numbers(topics) + as.double(fit$topics) * (term - 1), fit$topics * length(fit$terms))
   matrix(as.double(table), fit$topics, dimnames = list(NULL, fit$terms))
 }

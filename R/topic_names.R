@@ -103,6 +103,14 @@ check_topic_fit <- function(fit, argument = "fit") {
   if (!is.numeric(fit$document_tokens) || length(fit$document_tokens) != size[[2L]]) {
     refuse("document_tokens", "a number of tokens for each document")
   }
+  if (!is.null(fit$agreement)) {
+    for (part in c("match", "distance")) {
+      value <- if (is.list(fit$agreement)) fit$agreement[[part]]
+      if (!is.numeric(value) || !identical(as.double(dim(value)), c(size[[1L]], fit$chains)) || anyNA(value)) {
+        refuse("agreement", "a list of `match` and `distance`, topics x chains")
+      }
+    }
+  }
   if (!is.null(fit$topic_names) && (!is.character(fit$topic_names) || length(fit$topic_names) != size[[1L]])) {
     refuse("topic_names", "a name for each topic")
   }

@@ -12,11 +12,14 @@
 #' @return `type_names()`: a name for each type, for `levels(types) <-`. A marker is positive if the median of the type
 #'   is above the threshold. If several types have the same markers, all but the first have a number: `"CD4+ (2)"`.
 #'
-#'   `marker_thresholds()`: a named vector with a threshold for each marker, `NA` if its density has no valley.
+#'   `marker_thresholds()`: a named vector with a threshold for each marker, `NA` if its density has no valley between
+#'   the lowest and the highest median of the types.
 #' @section How thresholds are found:
 #' The density of a marker is estimated from the cells. Each type counts by the square root of its share, so that the
 #' valley before a rare population is seen; specks do not count. For each valley, take the highest peak on each side.
 #' The threshold is the valley that is lowest relative to the smaller of its two peaks. A ratio above 0.9 is no valley.
+#' Nor is a valley that has all types on one side. Cells that share a value at an end of the marker are left out, unless
+#' there is no valley without them: the gap beside such a pile is not what tells positive from negative.
 #' Look at it before you use it: a marker with three levels has two valleys, and a smear of positive cells has none.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, for markers that the fit lacks, and if no marker has a
@@ -68,14 +71,27 @@ marker_thresholds <- function(types) {
   weight <- (sqrt(types$types$proportion) / types$types$cells)[type]
   large <- !types$types$speck[type]
   if (!any(large)) large[] <- TRUE
+  shown <- if (all(types$types$speck)) TRUE else !types$types$speck
   stats::setNames(vapply(seq_len(ncol(cells)), function(j) {
     known <- large & !is.na(cells[, j])
-    deepest_valley(cells[known, j], weight[known])
+    values <- cells[known, j]
+    weight <- weight[known]
+    between <- range(types$medians[shown, j])
+    free <- !is_piled(values)
+    found <- if (any(!free)) deepest_valley(values[free], weight[free], between) else NA_real_
+    if (is.na(found)) deepest_valley(values, weight, between) else found
   }, 0), colnames(types$medians))
 }
 
-# The place of the deepest valley of a density, or NA if there is none.
-deepest_valley <- function(values, weight, most = 0.9) {
+# Whether each value is an end of the values that at least one in a hundred of them share.
+is_piled <- function(values) {
+  if (!length(values)) return(logical())
+  at_end <- lapply(range(values), `==`, values)
+  Reduce(`|`, lapply(at_end, function(same) same & mean(same) >= 0.01 & sum(same) >= 10L))
+}
+
+# The place of the deepest valley of a density within `between`, or NA if there is none.
+deepest_valley <- function(values, weight, between = c(-Inf, Inf), most = 0.9) {
   width <- if (length(values) > 1L) stats::bw.nrd0(values) else 0
   if (!(width > 0) || !(sum(weight) > 0)) return(NA_real_)
   found <- stats::density(values, bw = width, weights = weight / sum(weight), n = 512L)
@@ -85,6 +101,23 @@ deepest_valley <- function(values, weight, most = 0.9) {
   ratio <- height[low] / lower_peak
   # A valley before a few outlying cells tells nothing about types.
   mass <- cumsum(height)[low] / sum(height)
-  usable <- ratio <= most & mass > 0.01 & mass < 0.99
+  place <- found$x[low]
+  usable <- ratio <= most & mass > 0.01 & mass < 0.99 & place > between[[1L]] & place < between[[2L]]
   if (!any(usable)) NA_real_ else found$x[low][usable][[which.min(ratio[usable])]]
+}
+
+# Names of types for a picture. Of names from markers ("CD3+ CD4-"), the markers that all types have alike are left out,
+# and the positive ones come first, so that a cut name still tells most. `names`: of all types of the picture.
+picture_names <- function(names, most = 24L) {
+  number <- sub("^.*?( \\([0-9]+\\))?$", "\\1", names, perl = TRUE)
+  words <- strsplit(substr(names, 1L, nchar(names) - nchar(number)), "(?<=[+-]) ", perl = TRUE)
+  if (all(grepl("[+-]$", unlist(words))) && length(words) > 1L && all(lengths(words) > 0L)) {
+    alike <- Reduce(intersect, words)
+    names <- paste0(vapply(words, function(own) {
+      kept <- setdiff(own, alike)
+      if (!length(kept)) kept <- own
+      paste(kept[order(!endsWith(kept, "+"))], collapse = " ")
+    }, ""), number)
+  }
+  short_names(names, most)
 }

@@ -35,6 +35,7 @@ share_picture <- function(x, group, types, main) {
   shown <- chosen_types(types, levels(x$type))
   groups <- levels(group)
   colours <- rep_len(chain_colours, max(1L, length(groups)))
+  labels <- stats::setNames(picture_names(levels(x$type)), levels(x$type))
   panels <- lapply(shown, function(type) {
     rows <- x[x$type == type, ]
     colour <- if (is.null(group)) colours else colours[as.integer(group)[match(rows$sample, samples)]]
@@ -45,7 +46,7 @@ share_picture <- function(x, group, types, main) {
     panel(xlim, c(0.4, length(samples) + 0.6), list(
       layer("segments", x = rows$lower, y = at, xend = rows$upper, yend = at, colour = colour, width = 3),
       layer("points", x = rows$proportion, y = at, fill = colour)
-    ), axis_of(xlim, percent_labels, 3L), name_axis(samples), short_names(type))
+    ), axis_of(xlim, percent_labels, 3L), name_axis(samples), labels[[type]])
   })
   picture(panels, main, "Share of the cells of the sample",
     key = if (!is.null(group)) list(title = NULL, text = groups, colours = colours))
@@ -69,8 +70,9 @@ difference_picture <- function(x, types, main) {
   scale <- if (identical(attr(x, "scale"), "log_ratio")) "Log proportion" else "Proportion"
   colours <- rep_len(chain_colours, length(groups))
   several <- length(groups) > 1L
+  label <- picture_names(levels(x$type), 30L)[rows$type]
   rows <- data.frame(
-    name = if (several) paste(rows$type, rows$group, sep = ", ") else rows$type, estimate = rows$difference,
+    name = if (several) paste(label, rows$group, sep = ", ") else label, estimate = rows$difference,
     lower = rows$lower, upper = rows$upper, colour = colours[match(rows$group, groups)], right = percent(rows$above, 0)
   )
   interval_picture(rows, main, sprintf("%s, %s minus %s (right: probability of being above 0)", scale,

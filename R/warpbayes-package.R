@@ -29,26 +29,28 @@
 #' *Cell types:* [cell_types()], [how they are found][cell_types_method], [plot][plot.cell_types()],
 #' [predict][predict.cell_types()], [type_names()], [join_types()], [add_types()]. Between samples:
 #' [type_proportions()] and its [plot][plot.type_proportions()], [differential_abundance()] and its
-#' [summary][summary.differential_abundance()].
+#' [summary][summary.differential_abundance()], [differential_state()].
 #'
 #' *Regressions:* [bayes_logit()], [logit_prior()], [grouping_terms]. Methods: [summary][summary.bayes_logit()],
 #' [plot][plot.bayes_logit()], [predict][predict.bayes_logit()], [posterior_predict][posterior_predict.bayes_logit()],
-#' [residuals][residuals.bayes_logit()], [log_lik][log_lik.bayes_logit()], [emmeans][emm_basis.bayes_logit()],
-#' [tidy][tidy.bayes_logit()].
+#' [residuals][residuals.bayes_logit()], [log_lik][log_lik.bayes_logit()], [ranef][ranef.bayes_logit()],
+#' [emmeans][emm_basis.bayes_logit()], [tidy][tidy.bayes_logit()].
 #'
 #' *Topic models:* [topic_model()], [seed words, priors and groups][topic_model_structure],
 #' [users of topicmodels and text2vec][topic_model_peers], [compare_topics()].
 #' Methods: [print][print.topic_model()], [plot][plot.topic_model()], [top_terms()], [topic_names()], [coherence()],
 #' [perplexity()], [predict][predict.topic_model()], [add_documents()], [relabel][relabel.topic_model()],
-#' [tidy][tidy.topic_model()].
+#' [topic_stability()], [topic_effects()], [top_documents()], [term_counts()], [tidy][tidy.topic_model()].
 #'
 #' *Posteriors without a likelihood:* [predictive_resample()], [models][predictive_models], [pitman_yor()],
 #' [quantiles_of()]. Methods: [summary][summary.martingale_posterior()], [plot][plot.martingale_posterior()],
 #' [predict][predict.martingale_posterior()], [simulate][simulate.martingale_posterior()].
 #'
-#' *Sums of discrete random variables:* [pmf()], [families][pmf_families], [convolve_pmf()], [sum_pmf()],
-#' [compound_pmf()], [portfolio_pmf()], [discretize_pmf()], [probabilities and draws][pmf_distribution],
-#' [verbs][pmf_verbs], [expected_value()], [condition_on_sum_pmf()], [joint_table()], [plot][plot.pmf()].
+#' *Sums of discrete random variables:* [all functions][pmf_functions], [pmf()], [as_pmf()], [families][pmf_families],
+#' [convolve_pmf()], [sum_pmf()], [compound_pmf()], [portfolio_pmf()], [order_statistic_pmf()], [rank_statistics],
+#' [discretize_pmf()], [pmf_doubly_censored()], [probabilities and draws][pmf_distribution], [verbs][pmf_verbs],
+#' [expected_value()], [shannon_entropy()], [condition_on_sum_pmf()], [joint_table()], [compound_table()], [left_out()],
+#' [plot][plot.pmf()].
 #'
 #' *Draws:* [rcategorical()], [rpolyagamma()], [dpolyagamma()], [polyagamma_mean()], [polyagamma_step()],
 #' [polyagamma_from_BayesLogit], [c_interface].

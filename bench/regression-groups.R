@@ -149,3 +149,5 @@ sweeps <- do.call(rbind, lapply(sizes, function(size) {
     milliseconds_a_sweep = signif(times, 3), row.names = NULL)
 }))
 save_results(sweeps, "regression-groups-sweep")
+
+source("regression-few-events.R")

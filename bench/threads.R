@@ -6,23 +6,24 @@ Sys.setenv(WARPBAYES_FIXED_THREADS = "yes")
 cores <- parallel::detectCores()
 threads <- unique(c(2^(0:floor(log2(cores))), cores))
 set.seed(1)
+sweeps <- function(fit) fit$elapsed[["sweeps"]]
 regression <- function(n, p, iter) {
   data <- data.frame(matrix(rnorm(n * p), n))
   data$y <- rbinom(n, 1, plogis(data$X1))
-  function(threads) {
-    bayes_logit(y ~ ., data, chains = 1, iter = iter, seed = 1, threads = threads, progress = FALSE)$elapsed[["sweeps"]]
+  function(threads, chains = 1, seconds = sweeps) {
+    seconds(bayes_logit(y ~ ., data, chains = chains, iter = iter, seed = 1, threads = threads, progress = FALSE))
   }
 }
 mixture <- function(n, p, k, iter) {
   x <- matrix(rnorm(n * p), n) + 3 * rbinom(n, 3, 0.5)
-  function(threads) {
-    dp_mixture(x, k, iter = iter, seed = 1, threads = threads, progress = FALSE)$elapsed[["sweeps"]]
+  function(threads, chains = 1, seconds = sweeps) {
+    seconds(dp_mixture(x, k, chains = chains, iter = iter, seed = 1, threads = threads, progress = FALSE))
   }
 }
 topics <- function(n, terms, each, k, iter) {
   x <- Matrix::sparseMatrix(rep(seq_len(n), each = each), sample(terms, n * each, TRUE), x = 1, dims = c(n, terms))
-  function(threads) {
-    topic_model(x, k, iter = iter, seed = 1, threads = threads, progress = FALSE)$elapsed[["sweeps"]]
+  function(threads, chains = 1, seconds = sweeps) {
+    seconds(topic_model(x, k, chains = chains, iter = iter, seed = 1, threads = threads, progress = FALSE))
   }
 }
 call <- function(run) function(threads) elapsed(run(threads))
@@ -67,4 +68,23 @@ for (name in names(calls)) {
   seconds <- vapply(threads, function(k) stats::median(replicate(3, run(k))), 1)
   gain <- seconds[[1L]] / seconds[length(threads)]
   line(name, number(seconds), number(gain), percent(gain / if (endsWith(name, "(reads)")) read_growth else growth))
+}
+
+cat("\n# Several chains\n\nSeconds of a whole fit with all ", cores, " threads, medians of three, and how many\n",
+  "times as long as one chain several chains take. Chains of small data run at the same time.\n\n", sep = "")
+header("fit", "one chain", "four chains", "eight chains", "four to one", "eight to one")
+fits <- list(
+  "mixture 1,000 x 4 x 16, 2,000 sweeps" = mixture(1000, 4, 16, 2000),
+  "mixture 9,083 x 4 x 64, 1,000 sweeps" = mixture(9083, 4, 64, 1000),
+  "mixture 1e5 x 10 x 64, 50 sweeps" = mixture(1e5, 10, 64, 50),
+  "topics 300 x 20, 1,000 sweeps" = topics(300, 1000, 100, 20, 1000),
+  "topics 10,000 x 20, 100 sweeps" = topics(10000, 10000, 100, 20, 100),
+  "regression 1e3 x 10, 10,000 sweeps" = regression(1e3, 10, 10000),
+  "regression 1e4 x 10, 2,000 sweeps" = regression(1e4, 10, 2000)
+)
+for (name in names(fits)) {
+  seconds <- vapply(c(1, 4, 8), function(chains) {
+    stats::median(replicate(3, elapsed(fits[[name]](cores, chains, identity))))
+  }, 1)
+  line(name, number(seconds), number(seconds[-1L] / seconds[[1L]]))
 }

@@ -1,8 +1,10 @@
-/* Draws from the model of abundance.h. Given the logits, the coefficients and b are normal. All other draws are slice
- * samplers of one number (Neal 2003, "Slice sampling", Annals of Statistics 31, 705-767). Where counts are small, the
- * logits hardly move if the coefficients and deviations are fixed. Therefore these are drawn a second time with the
- * u_ts, or u_ts / sigma_t, held fixed: the interweaving of Yu & Meng (2011, "To center or not to center: that is not
- * the question", Journal of Computational and Graphical Statistics 20, 531-570). */
+/* Draws from the model of abundance.h. Given the logits, the coefficients and b are normal. A logit of many cells is
+ * proposed from the normal approximation of its law. All other draws are slice samplers of one number (Neal 2003,
+ * "Slice sampling", Annals of Statistics 31, 705-767). Where counts are small, the logits hardly move if the
+ * coefficients and deviations are fixed. Therefore these are drawn a second time with the u_ts, or u_ts / sigma_t, held
+ * fixed, and the laws of the deviations a second time with (log(sigma_t) - its mean) / its standard deviation held
+ * fixed: the interweaving of Yu & Meng (2011, "To center or not to center: that is not the question", Journal of
+ * Computational and Graphical Statistics 20, 531-570). */
 #include "core/scalar.h"
 
 #include "abundance/abundance.h"
@@ -16,6 +18,13 @@
 /* Steps out of a slice, both sides together; and the largest |log| of a deviation. */
 #define SLICE_STEPS 40
 #define MOST_LOG 20.0
+
+/* From so many cells of a type, and of the others, on, the likelihood of a logit is nearly normal. */
+#define MANY_CELLS 20.0
+
+/* Coefficients and deviations are drawn a second time if the counts tell less than this share of what a sample tells
+ * about them. */
+#define SHARE_TOLD 0.9
 
 typedef double log_density(const void *of, double at);
 
@@ -51,10 +60,12 @@ typedef struct one_type {
   const wb_abundance_prior *prior;
   double *logit; /* psi of sample s is at s * types */
   double *coefficients, *effects, *log_deviation;
-  const double *counts;     /* of sample s at s * types */
-  double *predictor;        /* samples: x_s' beta + b */
-  const double *paths;      /* columns x columns: directions in which the coefficients move */
-  double log_scale[2];      /* of sigma_t and omega_t */
+  const double *counts; /* of sample s at s * types */
+  double *predictor;    /* samples: x_s' beta + b */
+  const double *paths;  /* columns x columns: directions in which the coefficients move */
+  double law_mean[2];   /* of log(sigma_t) and log(omega_t) */
+  double law_precision[2];
+  int sparse;               /* whether coefficients and deviations are drawn a second time */
   const double *direction;  /* samples: what a slice adds to the logits */
   double linear, curvature; /* of the log prior along the direction */
 } one_type;
@@ -70,15 +81,33 @@ static double logit_density(const void *of, double at) {
   return wb_fma(-0.5 * sample->precision * apart, apart, log_likelihood(sample->count, sample->total, at));
 }
 
+/* A logit of many cells: a draw from the product of the prior and the normal approximation of the likelihood is
+ * accepted by the ratio of likelihood to approximation. */
+static double propose_logit(wb_stream *stream, const one_logit *sample, double current) {
+  const double rest = sample->total - sample->count, information = sample->count * rest / sample->total;
+  const double mode = wb_log(sample->count / rest), precision = information + sample->precision;
+  const double mean = wb_fma(information, mode, sample->precision * sample->mean) / precision;
+  const double proposed = mean + wb_draw_normal(stream) / wb_sqrt(precision);
+  const double here = current - mode, there = proposed - mode;
+  const double ratio = log_likelihood(sample->count, sample->total, proposed) -
+                       log_likelihood(sample->count, sample->total, current) +
+                       0.5 * information * (there * there - here * here);
+  return -wb_draw_exponential(stream) < ratio ? proposed : current;
+}
+
 static void draw_logits(const one_type *type, uint64_t key, uint32_t iteration, int32_t t) {
   const wb_abundance_data *const data = type->data;
   const double precision = wb_exp(-2.0 * type->log_deviation[0]);
   for (int32_t s = 0; s < data->samples; s++) {
     const size_t at = (size_t)s * (size_t)data->types;
     const one_logit sample = {type->counts[at], data->totals[s], type->predictor[s], precision};
-    const double width = 3.0 / wb_sqrt(information_of(sample.count, sample.total) + precision);
     wb_stream stream = wb_stream_open(key, WB_PURPOSE_ABUNDANCE_LOGIT, iteration, at + (size_t)t);
-    type->logit[at] = slice(&stream, logit_density, &sample, type->logit[at], width);
+    if (sample.count >= MANY_CELLS && sample.total - sample.count >= MANY_CELLS) {
+      type->logit[at] = propose_logit(&stream, &sample, type->logit[at]);
+    } else {
+      const double width = 3.0 / wb_sqrt(information_of(sample.count, sample.total) + precision);
+      type->logit[at] = slice(&stream, logit_density, &sample, type->logit[at], width);
+    }
   }
 }
 
@@ -92,13 +121,14 @@ static void predict_logits(const one_type *type) {
   }
 }
 
-/* Draws the coefficients with b integrated out, then b. `mean` and `variance`: of each coefficient. `room`:
- * see wb_abundance_run(). */
-static int draw_coefficients(const one_type *type, wb_stream *stream, double *room, double *mean, double *variance) {
+/* Draws the coefficients with b integrated out, then b. `mean` and `variance`: of each contrast. `room`: see
+ * wb_abundance_run(). */
+static int draw_coefficients(const one_type *type, wb_stream *stream, const wb_abundance_sweeps *sweeps, double *room,
+                             double *mean, double *variance) {
   const wb_abundance_data *const data = type->data;
   const int p = data->columns;
   const size_t triangle = wb_packed_size(p), groups = (size_t)data->groups;
-  double *const precision = room, *const inverse = precision + triangle, *const linear = inverse + triangle;
+  double *const precision = room, *const linear = precision + 2 * triangle; /* choose_paths() needs two triangles */
   double *const row = linear + p, *const normal = row + p, *const sums = normal + p; /* sums: groups x (p + 2) */
   const double weight = wb_exp(-2.0 * type->log_deviation[0]);
   memset(precision, 0, triangle * sizeof(double));
@@ -128,17 +158,15 @@ static int draw_coefficients(const one_type *type, wb_stream *stream, double *ro
     for (int c = 0; c < p; c++) linear[c] = wb_fma(-share * own[p + 1], own[c], linear[c]);
   }
   if (wb_cholesky(p, precision) > 0) return 0;
-  wb_triangle_inverse(p, precision, inverse);
-  for (int c = 0; c < p; c++) {
-    double sum = 0.0;
-    for (int r = c; r < p; r++) {
-      const double entry = inverse[wb_packed_row(r) + (size_t)c];
-      sum = wb_fma(entry, entry, sum);
-    }
-    variance[c] = sum;
-  }
   wb_triangle_solve(p, precision, linear, linear);
-  wb_triangle_solve_transposed(p, precision, linear, mean);
+  for (int32_t k = 0; k < sweeps->contrasts; k++) {
+    wb_triangle_solve(p, precision, sweeps->weights + (size_t)k * (size_t)p, normal);
+    mean[k] = variance[k] = 0.0;
+    for (int c = 0; c < p; c++) {
+      mean[k] = wb_fma(normal[c], linear[c], mean[k]);
+      variance[k] = wb_fma(normal[c], normal[c], variance[k]);
+    }
+  }
   for (int c = 0; c < p; c++) normal[c] = linear[c] + wb_draw_normal(stream);
   wb_triangle_solve_transposed(p, precision, normal, type->coefficients);
   for (size_t g = 0; g < groups; g++) {
@@ -151,28 +179,27 @@ static int draw_coefficients(const one_type *type, wb_stream *stream, double *ro
   return 1;
 }
 
-/* The log density of the log of a half-t number, up to a constant. */
-static double log_half_t(double freedom, double log_value, double log_scale) {
-  const double square = wb_exp(2.0 * (log_value - log_scale));
-  return (log_value - log_scale) - 0.5 * (freedom + 1.0) * wb_log1p(square / freedom);
-}
-
-/* The deviation of `count` normal numbers with this sum of squares. */
+/* The log of the deviation of `count` normal numbers with this sum of squares. Its law is normal. */
 typedef struct one_deviation {
-  double count, squares, freedom, log_scale;
+  double count, squares, mean, precision;
 } one_deviation;
+
+static double law_density(double at, double mean, double precision) {
+  const double apart = at - mean;
+  return -0.5 * precision * apart * apart;
+}
 
 static double deviation_density(const void *of, double at) {
   const one_deviation *const numbers = of;
   if (at < -MOST_LOG || at > MOST_LOG) return -wb_infinity();
-  return log_half_t(numbers->freedom, at, numbers->log_scale) - numbers->count * at -
+  return law_density(at, numbers->mean, numbers->precision) - numbers->count * at -
          0.5 * numbers->squares * wb_exp(-2.0 * at);
 }
 
-static double draw_log_deviation(const one_type *type, wb_stream *stream, int which, double log_scale, double count,
-                                 double squares) {
-  const one_deviation numbers = {count, squares, type->prior->freedom, log_scale};
-  return slice(stream, deviation_density, &numbers, type->log_deviation[which], 1.0);
+static double draw_log_deviation(const one_type *type, wb_stream *stream, int which, double count, double squares) {
+  const one_deviation numbers = {count, squares, type->law_mean[which], type->law_precision[which]};
+  const double width = 3.0 / wb_sqrt(2.0 * count + numbers.precision);
+  return slice(stream, deviation_density, &numbers, type->log_deviation[which], width);
 }
 
 /* The log likelihood of all samples if `at` times the direction is added to their logits. */
@@ -245,92 +272,173 @@ static void shift_coefficients(one_type *type, wb_stream *stream, const double *
  * log of the factor by which they grow. */
 typedef struct one_stretch {
   const one_type *type;
-  double freedom, log_deviation, log_scale;
+  int which;
 } one_stretch;
 
 static double stretch_density(const void *of, double at) {
   const one_stretch *const stretch = of;
-  const double log_deviation = stretch->log_deviation + at;
+  const one_type *const type = stretch->type;
+  const double log_deviation = type->log_deviation[stretch->which] + at;
   if (log_deviation < -MOST_LOG || log_deviation > MOST_LOG) return -wb_infinity();
-  return moved_likelihood(stretch->type, wb_expm1(at)) +
-         log_half_t(stretch->freedom, log_deviation, stretch->log_scale);
+  return moved_likelihood(type, wb_expm1(at)) +
+         law_density(log_deviation, type->law_mean[stretch->which], type->law_precision[stretch->which]);
 }
 
-static double stretch_deviation(one_type *type, wb_stream *stream, int which, double log_scale,
-                                const double *direction) {
+static double stretch_deviation(one_type *type, wb_stream *stream, int which, const double *direction) {
   type->direction = direction;
-  const one_stretch stretch = {type, type->prior->freedom, type->log_deviation[which], log_scale};
-  const double by = slice(stream, stretch_density, &stretch, 0.0, 1.0);
+  const one_stretch stretch = {type, which};
+  const double by = slice(stream, stretch_density, &stretch, 0.0, 3.0 / wb_sqrt(type->law_precision[which] + 1.0));
   move_logits(type, wb_expm1(by));
   type->log_deviation[which] += by;
   return by;
 }
 
 /* All but the logits. `part`: samples doubles. */
-static int draw_type(one_type *type, uint64_t key, uint32_t iteration, int32_t t, double *room, double *part,
-                     double *mean, double *variance) {
+static int draw_type(one_type *type, const wb_abundance_sweeps *sweeps, uint32_t iteration, int32_t t, double *room,
+                     double *part, double *mean, double *variance) {
   const wb_abundance_data *const data = type->data;
-  const double *const log_scale = type->log_scale;
-  wb_stream stream = wb_stream_open(key, WB_PURPOSE_ABUNDANCE_TYPE, iteration, (uint64_t)t);
-  if (!draw_coefficients(type, &stream, room, mean, variance)) return 0;
+  wb_stream stream = wb_stream_open(sweeps->key, WB_PURPOSE_ABUNDANCE_TYPE, iteration, (uint64_t)t);
+  if (!draw_coefficients(type, &stream, sweeps, room, mean, variance)) return 0;
   predict_logits(type);
   double squares = 0.0;
   for (int32_t s = 0; s < data->samples; s++) {
     part[s] = type->logit[(size_t)s * (size_t)data->types] - type->predictor[s];
     squares = wb_fma(part[s], part[s], squares);
   }
-  type->log_deviation[0] = draw_log_deviation(type, &stream, 0, log_scale[0], data->samples, squares);
-  stretch_deviation(type, &stream, 0, log_scale[0], part);
+  type->log_deviation[0] = draw_log_deviation(type, &stream, 0, data->samples, squares);
+  if (type->sparse) stretch_deviation(type, &stream, 0, part);
   if (data->groups > 0) {
     squares = 0.0;
     for (int32_t g = 0; g < data->groups; g++) squares = wb_fma(type->effects[g], type->effects[g], squares);
-    type->log_deviation[1] = draw_log_deviation(type, &stream, 1, log_scale[1], data->groups, squares);
+    type->log_deviation[1] = draw_log_deviation(type, &stream, 1, data->groups, squares);
     for (int32_t s = 0; s < data->samples; s++) part[s] = type->effects[data->group[s]];
-    const double factor = wb_exp(stretch_deviation(type, &stream, 1, log_scale[1], part));
+    const double factor = wb_exp(stretch_deviation(type, &stream, 1, part));
     for (int32_t g = 0; g < data->groups; g++) type->effects[g] *= factor;
   }
-  for (int32_t k = 0; k < data->columns; k++)
+  for (int32_t k = 0; k < data->columns && type->sparse; k++)
     shift_coefficients(type, &stream, type->paths + (size_t)k * (size_t)data->columns, part);
   predict_logits(type);
   return 1;
 }
 
-/* The level, or the slope, of the log scales of all types. */
-typedef struct shared_scale {
+/* The law of the log deviations of all types: `scale` has its level, slope and log standard deviation. `squares` has
+ * the sum of squares of the `count` numbers of each type with this deviation, `apart` the standardised log deviations.
+ * */
+typedef struct shared_law {
   const wb_abundance_data *data;
   const wb_abundance_prior *prior;
   const double *rarity;
-  const double *log_deviation; /* of type t at 2 t */
-  double scale[2];
-  int slope;
-} shared_scale;
+  double *log_deviation; /* of type t at 2 t */
+  double *scale, *squares, *apart;
+  double count;
+  int which; /* the entry of `scale` that is drawn */
+} shared_law;
 
-static double scale_density(const void *of, double at) {
-  const shared_scale *const shared = of;
-  const double *const law = shared->slope ? shared->prior->slope : shared->prior->level;
-  const double apart = (at - law[0]) / law[1];
-  const double level = shared->slope ? shared->scale[0] : at, slope = shared->slope ? at : shared->scale[1];
-  double sum = -0.5 * apart * apart;
-  for (int32_t t = 0; t < shared->data->types; t++)
-    sum += log_half_t(shared->prior->freedom, shared->log_deviation[2 * (size_t)t],
-                      wb_fma(slope, shared->rarity[t], level));
+static double law_of_scale(const wb_abundance_prior *prior, int which, double at) {
+  if (which == 2) {
+    const double ratio = wb_exp(at) / prior->spread;
+    return at - 0.5 * ratio * ratio;
+  }
+  const double *const law = which ? prior->slope : prior->level;
+  return law_density(at, law[0], 1.0 / (law[1] * law[1]));
+}
+
+static double mean_of_law(const shared_law *law, int32_t t) {
+  return wb_fma(law->scale[1], law->rarity[t], law->scale[0]);
+}
+
+/* The density of the standard deviation, given the log deviations. */
+static double spread_density(const void *of, double at) {
+  const shared_law *const law = of;
+  if (at < -MOST_LOG || at > MOST_LOG) return -wb_infinity();
+  double squares = 0.0;
+  for (int32_t t = 0; t < law->data->types; t++) {
+    const double apart = law->log_deviation[2 * (size_t)t] - mean_of_law(law, t);
+    squares = wb_fma(apart, apart, squares);
+  }
+  return law_of_scale(law->prior, 2, at) - law->data->types * at - 0.5 * squares * wb_exp(-2.0 * at);
+}
+
+/* The density of an entry of `scale`, given the standardised log deviations. */
+static double carried_density(const void *of, double at) {
+  const shared_law *const law = of;
+  const double level = law->which == 0 ? at : law->scale[0], slope = law->which == 1 ? at : law->scale[1];
+  const double log_spread = law->which == 2 ? at : law->scale[2];
+  if (log_spread < -MOST_LOG || log_spread > MOST_LOG) return -wb_infinity();
+  const double spread = wb_exp(log_spread);
+  double sum = law_of_scale(law->prior, law->which, at);
+  for (int32_t t = 0; t < law->data->types; t++) {
+    const double own = wb_fma(spread, law->apart[t], wb_fma(slope, law->rarity[t], level));
+    if (own < -MOST_LOG || own > MOST_LOG) return -wb_infinity();
+    sum -= wb_fma(law->count, own, 0.5 * law->squares[t] * wb_exp(-2.0 * own));
+  }
   return sum;
 }
 
+/* Level (0) or slope (1), given the log deviations: normal. */
+static void draw_linear(const shared_law *law, wb_stream *stream, int which) {
+  const double *const prior = which ? law->prior->slope : law->prior->level;
+  const double weight = wb_exp(-2.0 * law->scale[2]);
+  double precision = 1.0 / (prior[1] * prior[1]), sum = precision * prior[0];
+  for (int32_t t = 0; t < law->data->types; t++) {
+    const double along = which ? law->rarity[t] : 1.0, other = which ? law->scale[0] : law->scale[1] * law->rarity[t];
+    precision = wb_fma(weight * along, along, precision);
+    sum = wb_fma(weight * along, law->log_deviation[2 * (size_t)t] - other, sum);
+  }
+  law->scale[which] = sum / precision + wb_draw_normal(stream) / wb_sqrt(precision);
+}
+
+/* `room`: 2 x types doubles. */
 static void draw_scales(const wb_abundance_data *data, const wb_abundance_prior *prior, wb_abundance_state *state,
-                        uint64_t key, uint32_t iteration) {
+                        const double *predictors, uint64_t key, uint32_t iteration, double *room) {
+  const size_t types = (size_t)data->types, samples = (size_t)data->samples;
   for (int which = 0; which < (data->groups > 0 ? 2 : 1); which++) {
     wb_stream stream = wb_stream_open(key, WB_PURPOSE_ABUNDANCE_SCALE, iteration, (uint64_t)which);
-    double *const scale = state->scale + 2 * which;
-    shared_scale shared = {data, prior, state->rarity, state->log_deviation + which, {scale[0], scale[1]}, 0};
-    scale[0] = shared.scale[0] = slice(&stream, scale_density, &shared, scale[0], prior->level[1]);
-    shared.slope = 1;
-    scale[1] = slice(&stream, scale_density, &shared, scale[1], prior->slope[1]);
+    shared_law law = {.data = data,
+                      .prior = prior,
+                      .rarity = state->rarity,
+                      .log_deviation = state->log_deviation + which,
+                      .scale = state->scale + 3 * which,
+                      .squares = room,
+                      .apart = room + types,
+                      .count = which ? data->groups : data->samples};
+    draw_linear(&law, &stream, 0);
+    draw_linear(&law, &stream, 1);
+    law.scale[2] = slice(&stream, spread_density, &law, law.scale[2], 1.0);
+    for (size_t t = 0; t < types; t++) {
+      double squares = 0.0;
+      for (size_t i = 0; i < (which ? (size_t)data->groups : samples); i++) {
+        const double one = which ? state->effects[t * (size_t)data->groups + i]
+                                 : state->logit[t + i * types] - predictors[t * samples + i];
+        squares = wb_fma(one, one, squares);
+      }
+      law.squares[t] = squares;
+      law.apart[t] = (law.log_deviation[2 * t] - mean_of_law(&law, (int32_t)t)) * wb_exp(-law.scale[2]);
+    }
+    for (law.which = 0; law.which < 3; law.which++)
+      law.scale[law.which] = slice(&stream, carried_density, &law, law.scale[law.which], law.which == 2 ? 1.0 : 0.3);
+    const double spread = wb_exp(law.scale[2]);
+    for (size_t t = 0; t < types; t++)
+      law.log_deviation[2 * t] = wb_fma(spread, law.apart[t], mean_of_law(&law, (int32_t)t));
   }
+}
+
+/* Whether the counts leave the logits of a type open, in the mean over the samples, if their deviation is exp(`log`).
+ * */
+static int is_sparse(const wb_abundance_data *data, const double *counts, double log) {
+  const double variance = wb_exp(2.0 * log);
+  double told = 0.0;
+  for (int32_t s = 0; s < data->samples; s++) {
+    const double information = information_of(counts[(size_t)s * (size_t)data->types], data->totals[s]) * variance;
+    told += information / (1.0 + information);
+  }
+  return told < SHARE_TOLD * data->samples;
 }
 
 static one_type type_at(const wb_abundance_data *data, const wb_abundance_prior *prior, const wb_abundance_state *state,
                         double *predictors, const double *paths, int32_t t) {
+  const double *const scale = state->scale;
+  const double mean = wb_fma(scale[1], state->rarity[t], scale[0]);
   const one_type type = {
       .data = data,
       .prior = prior,
@@ -341,8 +449,10 @@ static one_type type_at(const wb_abundance_data *data, const wb_abundance_prior 
       .log_deviation = state->log_deviation + 2 * (size_t)t,
       .predictor = predictors + (size_t)t * (size_t)data->samples,
       .paths = paths + (size_t)t * (size_t)data->columns * (size_t)data->columns,
-      .log_scale = {wb_fma(state->scale[1], state->rarity[t], state->scale[0]),
-                    wb_fma(state->scale[3], state->rarity[t], state->scale[2])},
+      .law_mean = {mean, wb_fma(scale[4], state->rarity[t], scale[3])},
+      .law_precision = {wb_exp(-2.0 * scale[2]), wb_exp(-2.0 * scale[5])},
+      /* No draw of this type moves the mean, so the choice does not depend on what is drawn. */
+      .sparse = is_sparse(data, data->counts + t, mean),
   };
   return type;
 }
@@ -375,7 +485,11 @@ static void start_chain(const wb_abundance_data *data, const wb_abundance_prior 
     for (int which = 0; which < 2; which++)
       state->log_deviation[2 * (size_t)t + (size_t)which] = prior->level[0] + wb_draw_normal(&stream);
   }
-  for (int i = 0; i < 4; i++) state->scale[i] = i % 2 ? prior->slope[0] : prior->level[0];
+  for (int i = 0; i < 6; i += 3) {
+    state->scale[i] = prior->level[0];
+    state->scale[i + 1] = prior->slope[0];
+    state->scale[i + 2] = wb_log(prior->spread);
+  }
 }
 
 static double total_likelihood(const wb_abundance_data *data, const wb_abundance_state *state) {
@@ -390,11 +504,18 @@ static double total_likelihood(const wb_abundance_data *data, const wb_abundance
 
 static void keep_sweep(const wb_abundance_data *data, const wb_abundance_state *state,
                        const wb_abundance_sweeps *sweeps, int32_t number) {
-  const size_t length = (size_t)data->columns * (size_t)data->types, deviations = 2 * (size_t)data->types;
-  memcpy(sweeps->coefficients + (size_t)number * length, state->coefficients, length * sizeof(double));
+  const size_t types = (size_t)data->types, deviations = 2 * types, columns = (size_t)data->columns;
+  const size_t contrasts = (size_t)sweeps->contrasts;
+  for (size_t t = 0; t < types; t++)
+    for (size_t k = 0; k < contrasts; k++) {
+      double sum = 0.0;
+      for (size_t c = 0; c < columns; c++)
+        sum = wb_fma(sweeps->weights[c + k * columns], state->coefficients[c + t * columns], sum);
+      sweeps->contrast[k + (t + (size_t)number * types) * contrasts] = sum;
+    }
   for (size_t i = 0; i < deviations; i++)
     sweeps->deviation[(size_t)number * deviations + i] = wb_exp(state->log_deviation[i]);
-  memcpy(sweeps->scale + 4 * (size_t)number, state->scale, 4 * sizeof(double));
+  memcpy(sweeps->scale + 6 * (size_t)number, state->scale, 6 * sizeof(double));
   sweeps->log_likelihood[number] = total_likelihood(data, state);
 }
 
@@ -410,11 +531,12 @@ int wb_abundance_run(const wb_abundance_data *data, const wb_abundance_prior *pr
                      const wb_abundance_sweeps *sweeps, wb_poll *poll, wb_message *message) {
   const size_t p = (size_t)data->columns, types = (size_t)data->types, samples = (size_t)data->samples;
   const size_t shared = 2 * wb_packed_size(data->columns) + 3 * p + (size_t)data->groups * (p + 2);
-  const size_t doubles = shared + samples + types * samples + p * p * types + 2 * p * types;
+  const size_t contrasts = (size_t)sweeps->contrasts;
+  const size_t doubles = shared + samples + types * samples + p * p * types + 2 * contrasts + 2 * types;
   double *const room = wb_aligned_malloc(doubles * sizeof(double));
   if (!room) return wb_out_of_memory(message, "the model of counts", doubles * sizeof(double));
   double *const part = room + shared, *const predictors = part + samples, *const paths = predictors + types * samples;
-  double *const spare = paths + p * p * types;
+  double *const spare = paths + p * p * types, *const of_types = spare + 2 * contrasts;
   int status = WB_OK;
   start_chain(data, prior, state, sweeps->key);
   for (int32_t t = 0; t < data->types && status == WB_OK; t++) {
@@ -423,19 +545,19 @@ int wb_abundance_run(const wb_abundance_data *data, const wb_abundance_prior *pr
   }
   for (int32_t i = 0; i < sweeps->warmup + sweeps->kept && status == WB_OK; i++) {
     const uint32_t iteration = (uint32_t)i + 1;
-    const size_t kept = i < sweeps->warmup ? 0 : (size_t)(i - sweeps->warmup) * p * types;
-    double *const mean = i < sweeps->warmup ? spare : sweeps->mean + kept;
-    double *const variance = i < sweeps->warmup ? spare + p * types : sweeps->variance + kept;
     for (int32_t t = 0; t < data->types && status == WB_OK; t++) {
       one_type type = type_at(data, prior, state, predictors, paths, t);
+      const size_t at = i < sweeps->warmup ? 0 : ((size_t)(i - sweeps->warmup) * types + (size_t)t) * contrasts;
+      double *const mean = i < sweeps->warmup ? spare : sweeps->mean + at;
+      double *const variance = i < sweeps->warmup ? spare + contrasts : sweeps->variance + at;
       if (i > 0) draw_logits(&type, sweeps->key, iteration, t);
-      if (!draw_type(&type, sweeps->key, iteration, t, room, part, mean + (size_t)t * p, variance + (size_t)t * p))
+      if (!draw_type(&type, sweeps, iteration, t, room, part, mean, variance))
         status = no_precision(t, iteration, message);
     }
-    draw_scales(data, prior, state, sweeps->key, iteration);
+    draw_scales(data, prior, state, predictors, sweeps->key, iteration, of_types);
     if (i >= sweeps->warmup) keep_sweep(data, state, sweeps, i - sweeps->warmup);
-    /* A logit takes about 500 ns (GCC 12, 3 GHz). */
-    if (status == WB_OK && wb_poll_after(poll, 500.0 * (double)types * (double)samples)) status = WB_INTERRUPTED;
+    /* A logit of few cells takes about 1000 ns (GCC 12, 3 GHz). */
+    if (status == WB_OK && wb_poll_after(poll, 1000.0 * (double)types * (double)samples)) status = WB_INTERRUPTED;
   }
   wb_aligned_free(room);
   return status;

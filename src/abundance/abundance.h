@@ -2,8 +2,9 @@
  *
  * The number of cells of type t in sample s is binomial, out of the sample's total. The logit of its probability is
  *   psi_ts = x_s' beta_t + b_tg(s) + u_ts,   b_tg ~ N(0, omega_t^2),   u_ts ~ N(0, sigma_t^2).
- * sigma_t and omega_t are half-t. The log of the scale of each of these laws is linear in the rarity of the type, with
- * a level and a slope that all types share. Both are normal.
+ * log(sigma_t) is normal. Its mean is linear in the rarity of the type, and its standard deviation says how alike the
+ * types are. Level, slope and standard deviation are learned from all types: the first two have normal laws, the third
+ * is half-normal. log(omega_t) has such a law of its own.
  */
 #ifndef WB_ABUNDANCE_H
 #define WB_ABUNDANCE_H
@@ -21,8 +22,8 @@ typedef struct wb_abundance_data {
 
 typedef struct wb_abundance_prior {
   const double *mean, *precision; /* columns: of independent normal coefficients, the same for all types */
-  double freedom;                 /* of the half-t laws of sigma_t and omega_t */
   double level[2], slope[2];      /* mean and standard deviation, for sigma_t and omega_t alike */
+  double spread;                  /* scale of the half-normal law of the standard deviation of log(sigma_t) */
 } wb_abundance_prior;
 
 /* The parts of a chain's state, all of them doubles. */
@@ -31,19 +32,20 @@ typedef struct wb_abundance_state {
   double *coefficients;  /* columns x types: beta */
   double *effects;       /* groups x types: b */
   double *log_deviation; /* 2 x types: log(sigma_t), log(omega_t) */
-  double *scale;         /* 4: level and slope of the log scales of sigma_t, and of omega_t */
+  double *scale;         /* 6: level, slope and log standard deviation of log(sigma_t), and of log(omega_t) */
   double *rarity;        /* types: minus the log of the share of the type in all samples, with mean 0 */
 } wb_abundance_state;
 
-/* Where the kept sweeps go; `kept` sweeps after `warmup`. Given everything but the coefficients and b, the coefficients
- * are normal: `mean` and `variance` are the moments of each. */
+/* Where the kept sweeps go; `kept` sweeps after `warmup`. A contrast is a linear combination of the coefficients of a
+ * type. Given everything but the coefficients and b, it is normal: `mean` and `variance` are its moments. */
 typedef struct wb_abundance_sweeps {
-  int32_t warmup, kept;
+  int32_t warmup, kept, contrasts;
   uint64_t key;
-  double *coefficients, *mean, *variance; /* columns x types x kept */
-  double *deviation;                      /* 2 x types x kept: sigma_t, omega_t */
-  double *scale;                          /* 4 x kept */
-  double *log_likelihood;                 /* kept, up to a constant */
+  const double *weights;              /* columns x contrasts */
+  double *contrast, *mean, *variance; /* contrasts x types x kept */
+  double *deviation;                  /* 2 x types x kept: sigma_t, omega_t */
+  double *scale;                      /* 6 x kept */
+  double *log_likelihood;             /* kept, up to a constant */
 } wb_abundance_sweeps;
 
 /* Runs a chain from a start that it spreads at random. Returns a wb_status; on failure it has written a message. */

@@ -39,6 +39,7 @@ typedef struct wb_regression_data {
   const double *shape;         /* rows: b without the dispersion's part */
   const double *kappa;         /* rows x outcomes, column-major: kappa without the dispersion's part */
   const double *dispersed;     /* rows: the multiple of the dispersion in b; NULL: 0 */
+  int32_t poisson;             /* rows are Poisson, and shape and kappa are of their surrogates */
   int32_t groups;              /* 0: none */
   const int64_t *group_start;  /* groups + 1: the first row of each, and `rows` */
   int32_t term_count;          /* grouping terms, only without groups; each outcome has effects of its own. 0: none */
@@ -50,7 +51,8 @@ enum {
   WB_REGRESSION_DRAWN,       /* Polya-Gamma variables, and z = kappa - omega * fixed */
   WB_REGRESSION_EXPECTED,    /* their means, and z as before */
   WB_REGRESSION_INFORMATION, /* less the second derivative of the log likelihood in the logit, and the first */
-  WB_REGRESSION_CROSS        /* the mixed second derivative in the predictors of the outcome and `other`, and 0 */
+  WB_REGRESSION_CROSS,       /* the mixed second derivative in the predictors of the outcome and `other`, and 0 */
+  WB_REGRESSION_RATIO        /* none. In place of the log likelihood of Poisson rows its excess over the surrogates' */
 };
 
 typedef struct wb_regression_parameters {
@@ -114,6 +116,19 @@ typedef struct wb_regression_prediction {
 /* Columns of a prediction: mean, standard deviation, lower and upper quantile. */
 #define WB_REGRESSION_SUMMARIES 4
 
+/* What to do with the effects of all levels of a term: core/regression_level.h says what the parts are. */
+typedef struct wb_regression_placing {
+  int32_t term;                      /* -1: the intercepts of groups */
+  int32_t columns;                   /* of the term */
+  int32_t action;                    /* WB_LEVEL_FOLLOW, ... */
+  int32_t renewed;                   /* whether the records differ from the records of the last call for this term */
+  const double *records;             /* levels x WB_LEVEL_RECORD() */
+  const double *change, *tie, *most; /* as in wb_level_place */
+  uint64_t key, first;               /* proposals of level l are of element first + l */
+  uint32_t iteration;
+  const double *from; /* levels x columns */
+} wb_regression_placing;
+
 typedef struct wb_regression_functions {
   int (*open)(const wb_regression_data *data, const wb_run *run, wb_regression_session **session, wb_message *message);
   /* The log likelihood of all rows up to a constant. If `statistics` is not NULL, also draws the Polya-Gamma variables
@@ -133,6 +148,13 @@ typedef struct wb_regression_functions {
    * rows' z follow. Writes Z'z of each level of term `wanted` into `linear`, columns x levels. */
   int (*change_effects)(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
                         double *linear, wb_message *message);
+  /* The log likelihood of the rows of each level of a term, or of each group (term -1), up to a constant. One outcome.
+   * Rows are added in the order of the sums of levels, or groups, above. */
+  int (*level_log_likelihoods)(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t term,
+                               double *log_likelihoods, wb_message *message);
+  /* Acts on all levels. to: levels x columns; density: levels, what wb_level_act() returns. */
+  int (*place_levels)(wb_regression_session *session, const wb_regression_placing *placing, double *to, double *density,
+                      wb_message *message);
   void (*close)(wb_regression_session *session); /* NULL-safe, never fails */
   /* Rows first..first + count - 1 are predicted. out: count x (outcomes, or classes) x WB_REGRESSION_SUMMARIES. NaN
    * where a linear predictor is not finite. */

@@ -71,11 +71,14 @@ typedef enum wb_purpose {
   WB_PURPOSE_SHRINKAGE = 147,        /* scales of the horseshoe prior [outcome] */
   WB_PURPOSE_DISPERSION = 148,       /* dispersion of the negative binomial [0] */
   WB_PURPOSE_ELLIPSE = 149,          /* a move after the sweep [move] */
+  WB_PURPOSE_ACCEPTANCE = 150,       /* whether a draw by surrogates is taken [draw of the sweep] */
   WB_PURPOSE_TERM_COEFFICIENT = 152, /* coefficients with the effects of a grouping term [term and outcome] */
   WB_PURPOSE_TERM_EFFECT = 153,      /* effects of a level [level, counted over terms and outcomes] */
   WB_PURPOSE_TERM_COVARIANCE = 154,  /* covariance of the effects of a term [term and outcome] */
   WB_PURPOSE_TERM_SHIFT = 155,       /* what nested levels give to theirs [level, counted over terms and outcomes] */
   WB_PURPOSE_TERM_SCALE = 156,       /* factors of effects and covariance of a term, and its root [term and outcome] */
+  WB_PURPOSE_LEVEL_MOVE = 158,       /* coefficients and covariance with effects [move, counted over terms] */
+  WB_PURPOSE_LEVEL_PROPOSAL = 159,   /* proposed effects of a level [level, counted over terms] */
 
   /* Predictive resampling */
   WB_PURPOSE_RESAMPLE = 160,        /* coordinates of a step [resample] */

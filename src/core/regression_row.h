@@ -7,6 +7,7 @@
  * its weight in the linear term of the coefficients.
  *   binomial           a = successes, b = trials
  *   negative binomial  a = y, b = y + r, psi = log(mean) - log(r)
+ *   Poisson            its surrogate is the negative binomial row with a large r; see wb_regression_log_poisson()
  *   multinomial        outcome by outcome: a = its count, b = all counts, fixed = its offset and effects - log of the
  *                      sum of the other outcomes' exp(predictor) (ibid., section 4.3 of its supplement)
  */
@@ -33,6 +34,13 @@ WB_HD double wb_regression_log_likelihood(double kappa, double shape, double psi
   return wb_fma(kappa, psi, -shape * wb_regression_log_cosh(psi));
 }
 
+/* The log likelihood of a negative binomial row of count `base` up to a constant, base log(mean) - b log(1 + mean/r).
+ * It loses no digits to a large r. shift: -log(r). */
+WB_HD double wb_regression_log_counts(double base, double shape, double shift, double psi) {
+  double size = psi < 0.0 ? -psi : psi, above = psi < 0.0 ? 0.0 : psi;
+  return wb_fma(base, psi - shift, -(shape * (above + wb_log1p(wb_exp_weight(-size)))));
+}
+
 /* The mean of omega ~ PG(shape, psi). */
 WB_HD double wb_regression_expected(double shape, double psi) {
   return shape * wb_polyagamma_unit_mean(psi < 0.0 ? -psi : psi);
@@ -46,6 +54,22 @@ WB_HD double wb_regression_slope(double kappa, double shape, double psi) {
 WB_HD double wb_regression_information(double shape, double psi) {
   double e = wb_exp_weight(psi < 0.0 ? psi : -psi), sum = 1.0 + e;
   return shape * e / (sum * sum);
+}
+
+/* A Poisson row with the mean r exp(psi) has the kappa = (y - r)/2 and the b = y + r of its surrogate, the negative
+ * binomial row. Its log likelihood is y psi - r exp(psi). */
+WB_HD double wb_regression_log_poisson(double kappa, double shape, double psi) {
+  return wb_fma(wb_fma(0.5, shape, kappa), psi, -(wb_fma(0.5, shape, -kappa) * wb_exp(psi)));
+}
+WB_HD double wb_regression_poisson_information(double kappa, double shape, double psi) {
+  return wb_fma(0.5, shape, -kappa) * wb_exp(psi);
+}
+WB_HD double wb_regression_poisson_slope(double kappa, double shape, double psi) {
+  return wb_fma(0.5, shape, kappa) - wb_regression_poisson_information(kappa, shape, psi);
+}
+/* The log likelihood of a Poisson row less that of its surrogate. */
+WB_HD double wb_regression_log_ratio(double kappa, double shape, double psi) {
+  return wb_regression_log_poisson(kappa, shape, psi) - wb_regression_log_likelihood(kappa, shape, psi);
 }
 
 /* The trials times the probabilities of two outcomes of a multinomial: the mixed second derivative of the log

@@ -82,7 +82,7 @@ SEXP wb_entry_backend_open(SEXP symbol) {
     return wb_failure(WB_ERROR_BACKEND, &message);
   }
   SEXP pointer = PROTECT(backend_pointer(backend));
-  R_RegisterCFinalizerEx(pointer, release_plugin, TRUE);
+  wb_finalize_by(pointer, release_plugin);
   UNPROTECT(1);
   return pointer;
 }

@@ -6,6 +6,7 @@
 
 #include "numeric/memory.h"
 #include "numeric/spread.h"
+#include "numeric/unload.h"
 
 SEXP wb_result_new(SEXPTYPE type, int64_t length) {
   SEXP result = Rf_allocVector(type, (R_xlen_t)length);
@@ -42,9 +43,39 @@ SEXP wb_changed_fit(void) {
       "it has been changed since it was made");
 }
 
+/* How many external pointers have a finalizer that R will call, which must not find its code gone. */
+static int finalizers = 0;
+
+/* The tag of the pointer has its finalizer. */
+static void finalize(SEXP pointer) {
+  finalizers--;
+  ((R_CFinalizer_t)(void (*)(void))R_ExternalPtrAddrFn(R_ExternalPtrTag(pointer)))(pointer);
+}
+
+void wb_finalize_by(SEXP pointer, R_CFinalizer_t close) {
+  SEXP tag = PROTECT(R_MakeExternalPtrFn((DL_FUNC)(void (*)(void))close, R_NilValue, R_NilValue));
+  R_SetExternalPtrTag(pointer, tag);
+  R_RegisterCFinalizerEx(pointer, finalize, TRUE);
+  finalizers++;
+  UNPROTECT(1);
+}
+
+/* Why the code must stay loaded, or NULL. */
+SEXP wb_entry_unload_obstacle(void) {
+  const char *const obstacle = finalizers > 0 ? "it is in use" : wb_unload_obstacle();
+  return obstacle ? Rf_mkString(obstacle) : R_NilValue;
+}
+
+/* Makes calls through these symbols errors. They would jump to code that is gone. */
+SEXP wb_entry_unload_symbols(SEXP symbols) {
+  for (R_xlen_t i = 0; i < Rf_xlength(symbols); i++)
+    R_ClearExternalPtr(wb_list_element(VECTOR_ELT(symbols, i), "address"));
+  return R_NilValue;
+}
+
 SEXP wb_session_begin(SEXP kept, R_CFinalizer_t close) {
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, kept));
-  R_RegisterCFinalizerEx(pointer, close, TRUE);
+  wb_finalize_by(pointer, close);
   UNPROTECT(1);
   return pointer;
 }

@@ -47,8 +47,10 @@ int wb_is_matrix(SEXP value, double rows);
 
 /* An entry opens a session as the address of an external pointer, which keeps `kept` alive and has the finalizer
  * `close`. wb_session_begin() returns a pointer without an address (protect it). wb_session_end() makes `opened` its
- * address or, if opening failed, frees `opened` and returns the failure. */
+ * address or, if opening failed, frees `opened` and returns the failure. wb_finalize_by() registers a finalizer of any
+ * external pointer. */
 SEXP wb_session_begin(SEXP kept, R_CFinalizer_t close);
+void wb_finalize_by(SEXP pointer, R_CFinalizer_t close);
 SEXP wb_session_end(SEXP pointer, void *opened, int status, const wb_message *message);
 
 /* The arrays of an open store (entry/store_entry.c), which only entries fill. R_NilValue if `store` is closed or no

@@ -1,6 +1,8 @@
 /* The table of the C interface. */
 #include "interface/interface.h"
 
+#include "numeric/unload.h"
+
 /* Functions are added at the end, and WARPBAYES_VERSION is raised. Nothing is changed or removed. */
 static const warpbayes_table table = {
     .version = WARPBAYES_VERSION,
@@ -24,4 +26,7 @@ static const warpbayes_table table = {
     .mixture_allocate = wb_interface_mixture_allocate,
 };
 
-const warpbayes_table *wb_interface_table(void) { return &table; }
+const warpbayes_table *wb_interface_table(void) {
+  wb_unload_forbid("another package uses it");
+  return &table;
+}

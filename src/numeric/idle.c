@@ -67,11 +67,11 @@ static void read_cores(reading *now) {
   }
 }
 
-int wb_idle_threads(int wanted) {
+/* Chains that run at the same time all ask. */
+static int idle_threads(int wanted) {
   static reading last;
   static double others = 0;
   static int fixed;
-  if (wanted < 2) return wanted;
   reading now = {.at = seconds_of(CLOCK_MONOTONIC)};
   const double passed = now.at - last.at;
   if (passed >= LOOK_EVERY) {
@@ -89,6 +89,14 @@ int wb_idle_threads(int wanted) {
   const double left = last.cores - others + UNNOTICED;
   if (fixed || last.cores == 0 || left >= wanted) return wanted;
   return left < 1 ? 1 : (int)left;
+}
+
+int wb_idle_threads(int wanted) {
+  int threads = wanted;
+  if (wanted < 2) return wanted;
+#pragma omp critical(wb_idle)
+  threads = idle_threads(wanted);
+  return threads;
 }
 
 #else

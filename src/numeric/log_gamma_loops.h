@@ -17,3 +17,10 @@ static double WB_NAME(log_gamma_sum)(int count, const double *value, const doubl
   }
   return sum;
 }
+
+static __attribute__((noinline)) void WB_NAME(log_gamma_excess)(int count, const double *restrict value, double shift,
+                                                                double of_shift, double *restrict out) {
+  for (int i = 0; i < count; i++)
+    out[i] =
+        wb_fma(shift + value[i] - 0.5, wb_log1p(value[i] / shift), -value[i]) + (stirling(shift + value[i]) - of_shift);
+}

@@ -5,6 +5,7 @@
 
 #include "core/philox.h"
 #include "core/polyagamma_draw.h"
+#include "core/polyagamma_law.h"
 #include "core/polyagamma_moments.h"
 #include "numeric/poll.h"
 #include "numeric/spread.h"
@@ -70,14 +71,22 @@ int wb_polyagamma_any_nan(const wb_call *call, int64_t count, const double *draw
   return found;
 }
 
+/* A quantile takes a processor as long as twenty probabilities. */
+static int64_t points_of_slice(const wb_call *call, int32_t quantity) {
+  if (quantity < WB_POLYAGAMMA_LOWER_QUANTILE || call->backend != call->processor) return POLYAGAMMA_SLICE_POINTS;
+  const int64_t points = POLYAGAMMA_SLICE_POINTS / 16 * call->run.threads;
+  return points < POLYAGAMMA_SLICE_POINTS ? points : POLYAGAMMA_SLICE_POINTS;
+}
+
 int wb_polyagamma_values(wb_call *call, const wb_polyagamma_points *points) {
   const wb_polyagamma_functions *functions = call->backend->polyagamma;
   int status = wb_backend_has(call->backend, functions, "Polya-Gamma variables", call->message);
-  for (int64_t done = 0; done < points->count && status == WB_OK; done += POLYAGAMMA_SLICE_POINTS) {
+  const int64_t most = points_of_slice(call, points->quantity);
+  for (int64_t done = 0; done < points->count && status == WB_OK; done += most) {
     if (done > 0 && wb_poll_after(&call->poll, WB_POLL_EVERY)) return WB_INTERRUPTED;
     const int64_t left = points->count - done;
     wb_polyagamma_points slice = *points;
-    slice.count = left < POLYAGAMMA_SLICE_POINTS ? left : POLYAGAMMA_SLICE_POINTS;
+    slice.count = left < most ? left : most;
     slice.x += done;
     slice.shape += done;
     slice.tilt += done;

@@ -24,9 +24,10 @@ typedef struct wb_regression_prior {
   const int *law;           /* columns; NULL: all normal */
   const double *df, *scale; /* columns; read where the law is Student's */
   double global_scale, slab_scale, slab_df;
-  double group_scale;                       /* half-Cauchy prior of the intercepts' deviation */
-  const double *effect_scale;               /* the scale of each column of all terms; NULL without terms */
-  double dispersion_shape, dispersion_rate; /* gamma prior of the dispersion r */
+  double group_scale;         /* half-Cauchy prior of the intercepts' deviation */
+  const double *effect_scale; /* the scale of each column of all terms; NULL without terms */
+  /* Prior of the dispersion r: gamma, or with dispersion_scale > 0 such that 1/sqrt(r) is half-Cauchy of this scale. */
+  double dispersion_shape, dispersion_rate, dispersion_scale;
 } wb_regression_prior;
 
 /* What the law of the dispersion needs besides the session: the distinct responses, and for each the sum of the weights
@@ -72,6 +73,7 @@ typedef struct wb_regression_state {
   double *scalars;                        /* WB_REGRESSION_SCALARS */
   double *ellipse;                        /* wb_regression_ellipse_size() doubles; NULL: no moves */
   const wb_regression_grouping *grouping; /* NULL: no terms */
+  double *moves;                          /* regression/level_moves.h; NULL: Polya-Gamma sweeps */
   double *effects, *covariances;          /* outcomes x effects, or covariances, of all terms */
 } wb_regression_state;
 
@@ -89,6 +91,8 @@ typedef struct wb_regression_chain {
   wb_regression_counts counts;
   wb_regression_state state;
   uint64_t key;
+  double warmup;      /* sweeps in which moves learn */
+  double level_moves; /* regression/level_moves.h: 0 never, 1 where they pay, 2 always */
   wb_message *message;
 } wb_regression_chain;
 

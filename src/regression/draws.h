@@ -15,6 +15,14 @@ void wb_regression_draw_shrinkage(const wb_regression_chain *chain, int32_t outc
 /* Where log(r) of the dispersion may lie, on either side of 0: counts with r are representable. */
 #define WB_REGRESSION_DISPERSION_MOST 30.0
 
+/* Draws by surrogates of Poisson rows (regression/surrogate.c). The log likelihood less that of the surrogates; 0 if
+ * rows are not Poisson. */
+int wb_regression_log_ratios(const wb_regression_chain *chain, double *log_ratio);
+/* Whether the state, which was drawn by surrogates, is taken: always if rows are not Poisson. `draw`: its number in the
+ * sweep. `log_ratio`: as above, before the draw, and on return of the state that the chain goes on with. */
+int wb_regression_accept(const wb_regression_chain *chain, uint32_t iteration, uint64_t draw, double *log_ratio,
+                         int *accepted);
+
 /* Draws of the other hyperparameters (regression/hyperparameters.c). */
 void wb_regression_draw_group_scale(const wb_regression_chain *chain, uint32_t iteration);
 int wb_regression_draw_dispersion(const wb_regression_chain *chain, uint32_t iteration);
@@ -25,8 +33,14 @@ int wb_regression_draw_dispersion(const wb_regression_chain *chain, uint32_t ite
 int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *sums,
                              double *room);
 
-/* The part of the log likelihood of counts that depends on the dispersion r but not on the logits. */
+/* The shifts of nested terms alone; `sums` as before. */
+void wb_regression_shift_terms(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *sums);
+
+/* The part of the log likelihood of counts that depends on the dispersion r but not on the means. */
 double wb_regression_count_constant(const wb_regression_counts *counts, double r);
+
+/* The log prior density of log(r), up to a constant. */
+double wb_regression_log_dispersion(const wb_regression_prior *prior, double log_r);
 
 /* The parameters of a state for a session. */
 wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion);

@@ -28,9 +28,10 @@ size_t wb_regression_covariances(const wb_regression_grouping *grouping) {
   return size;
 }
 
-/* The statistics of all levels, the change of effects, room for V, and room for the shifts or Z'z of a term. */
+/* The statistics of all levels, the change of effects, the coefficients and effects before a draw by surrogates, room
+ * for V, and room for the shifts or Z'z of a term. */
 size_t wb_regression_level_sums(const wb_regression_grouping *grouping, int32_t columns) {
-  size_t size = 2 * wb_regression_effects(grouping) + MOST * (size_t)columns;
+  size_t size = 3 * wb_regression_effects(grouping) + (MOST + 1) * (size_t)columns;
   for (int32_t t = 0; t < grouping->count; t++) {
     const wb_regression_term *const term = grouping->terms + t;
     size += (size_t)term->levels * (WB_REGRESSION_LEVEL_STATISTICS(columns, term->columns) + 1);
@@ -140,8 +141,9 @@ typedef struct scale_sums {
   double linear[MOST], square[MOST_PACKED];
 } scale_sums;
 
-/* Draws the effects of each level given the coefficients. `change` gets the effects before. */
-static void draw_effects(const term_place *term, int32_t p, uint64_t key, uint32_t iteration, double *change,
+/* Draws the effects of each level given the coefficients, or leaves them as they are. `change` gets the effects
+ * before. */
+static void draw_effects(const term_place *term, int32_t p, uint64_t key, uint32_t iteration, int draw, double *change,
                          scale_sums *scales) {
   const int32_t q = term->columns;
   double factor[MOST_PACKED], rest[MOST], value[MOST];
@@ -160,6 +162,7 @@ static void draw_effects(const term_place *term, int32_t p, uint64_t key, uint32
     for (int32_t k = 0; k < q; k++) value[k] += wb_draw_normal(&stream);
     wb_triangle_solve_transposed(q, factor, value, value);
     for (int32_t k = 0; k < q; k++) {
+      if (!draw) value[k] = own[k];
       change[(size_t)l * (size_t)q + (size_t)k] = own[k];
       own[k] = value[k];
       scales->linear[k] = wb_fma(value[k], rest[k], scales->linear[k]);
@@ -175,16 +178,16 @@ static void draw_effects(const term_place *term, int32_t p, uint64_t key, uint32
  * everything else (regression/rescale.h), and draws the auxiliary variables. With q columns that are correlated, the
  * prior of the covariance without its auxiliary variables, the Jacobian of its change and the group's measure leave
  *   c_k^-(nu + q) (nu (Sigma^-1)_kk / c_k^2 + 1/scale_k^2)^-((nu + q)/2),
- * and for independent columns the same with nu = q = 1. */
+ * and for independent columns the same with nu = q = 1. Columns from `first` to before `end` get factors. */
 static void rescale_effects(const term_place *term, int independent, const double *scale, const scale_sums *scales,
-                            wb_stream *stream) {
+                            int32_t first, int32_t end, wb_stream *stream) {
   const int32_t q = term->columns;
   double *const covariance = term->covariance, *const tie = covariance + term->triangle,
                 *const auxiliary = tie + term->triangle;
   const double nu = independent ? 1.0 : 2.0, power = independent ? 1.0 : nu + q - 1.0;
   double factor[MOST];
   for (int32_t k = 0; k < q; k++) factor[k] = 1.0;
-  for (int32_t k = 0; k < q; k++) {
+  for (int32_t k = first; k < end; k++) {
     const size_t diagonal = wb_packed_row(k) + (size_t)k;
     wb_regression_factor_law law = {scales->linear[k], scales->square[diagonal], power, nu * tie[diagonal],
                                     1.0 / (scale[k] * scale[k])};
@@ -288,10 +291,41 @@ static void note_change(const term_place *term, int32_t p, double *change, doubl
     }
 }
 
+/* Draws by surrogates of Poisson rows: the coefficients and effects of a term were drawn, and are taken or not. Then
+ * one column of the effects gets a factor. Factors of several columns could not be corrected together, because their
+ * order matters. `before`: the coefficients before the draw, and room for effects. */
+static int correct_term(const wb_regression_chain *chain, const term_place *term, uint32_t iteration,
+                        const double *scale, double *change, scale_sums *scales, double *before, double *log_ratio,
+                        wb_stream *stream) {
+  const int32_t p = chain->state.columns, q = term->columns,
+                independent = chain->state.grouping->independent[term->term];
+  const size_t effects = (size_t)term->levels * (size_t)q * sizeof(double),
+               covariance = WB_REGRESSION_COVARIANCE(q) * sizeof(double);
+  double kept[WB_REGRESSION_COVARIANCE(MOST)];
+  int taken;
+  int status = wb_regression_accept(chain, iteration, 2 * (uint64_t)term->term, log_ratio, &taken);
+  if (status != WB_OK) return status;
+  if (!taken) {
+    memcpy(term->coefficients, before, (size_t)p * sizeof(double));
+    memcpy(term->effects, change, effects);
+    draw_effects(term, p, chain->key, iteration, 0, change, scales);
+  }
+  memcpy(before + p, term->effects, effects);
+  memcpy(kept, term->covariance, covariance);
+  const int32_t column = (int32_t)(iteration % (uint32_t)q);
+  rescale_effects(term, independent, scale, scales, column, column + 1, stream);
+  status = wb_regression_accept(chain, iteration, 2 * (uint64_t)term->term + 1, log_ratio, &taken);
+  if (taken) return status;
+  memcpy(term->effects, before + p, effects);
+  memcpy(term->covariance, kept, covariance);
+  return status;
+}
+
 /* Draws the coefficients and the effects of one term. `linear` of the statistics is X'z given all effects, on entry and
- * on return. `room`: as draw_coefficients() of regression/regression.c has it. `v`: MOST rows of p. */
+ * on return. `room`: as draw_coefficients() of regression/regression.c has it. `v`: MOST rows of p. `before`: of
+ * correct_term(). */
 static int draw_term(const wb_regression_chain *chain, const term_place *term, uint32_t iteration, double *change,
-                     double *v, double *room) {
+                     double *v, double *room, double *before, double *log_ratio) {
   const wb_regression_state *const state = &chain->state;
   const int32_t p = state->columns;
   const size_t triangle = wb_packed_size(p);
@@ -302,18 +336,23 @@ static int draw_term(const wb_regression_chain *chain, const term_place *term, u
   for (size_t i = 0; i < triangle; i++) precision[i] += state->statistics[i];
   if (!eliminate_levels(term, p, v, precision, linear)) return not_positive(term, iteration, chain->message);
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_COEFFICIENT, iteration, term->number);
-  const int status =
+  memcpy(before, term->coefficients, (size_t)p * sizeof(double));
+  int status =
       wb_regression_draw_normal(p, precision, linear, normal, &stream, iteration, term->coefficients, chain->message);
   if (status != WB_OK) return status;
   scale_sums scales;
-  draw_effects(term, p, chain->key, iteration, change, &scales);
+  draw_effects(term, p, chain->key, iteration, 1, change, &scales);
   stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_SCALE, iteration, term->number);
   const double *scale = chain->prior.effect_scale;
   for (int32_t t = 0; t < term->term; t++) scale += state->grouping->terms[t].columns;
-  rescale_effects(term, state->grouping->independent[term->term], scale, &scales, &stream);
-  if (!state->grouping->independent[term->term]) redraw_root(term, p, &stream);
+  if (chain->data->poisson) {
+    status = correct_term(chain, term, iteration, scale, change, &scales, before, log_ratio, &stream);
+  } else {
+    rescale_effects(term, state->grouping->independent[term->term], scale, &scales, 0, term->columns, &stream);
+    if (!state->grouping->independent[term->term]) redraw_root(term, p, &stream);
+  }
   note_change(term, p, change, sums);
-  return WB_OK;
+  return status;
 }
 
 /* The mean effect of the levels that lie in a level of the parent is known far less well than the sum of both. So each
@@ -400,6 +439,25 @@ static int draw_covariance(const term_place *term, const double *scale, wb_strea
   return 1;
 }
 
+/* Behind the statistics: the change of a term's effects, what was before, room for V, and room for the shifts. */
+static double *behind_statistics(const wb_regression_state *state, int32_t outcome, double *sums) {
+  const term_place last = place_of(state, outcome, sums, state->grouping->count - 1);
+  return last.sums + (size_t)last.levels * last.size;
+}
+
+void wb_regression_shift_terms(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *sums) {
+  const wb_regression_state *const state = &chain->state;
+  const wb_regression_grouping *const grouping = state->grouping;
+  double *const shifts =
+      behind_statistics(state, outcome, sums) + wb_regression_effects(grouping) + MOST * (size_t)state->columns;
+  for (int32_t t = 0; t < grouping->count; t++) {
+    const term_place term = place_of(state, outcome, sums, t);
+    if (grouping->parent[t] < 0) continue;
+    const term_place parent = place_of(state, outcome, sums, grouping->parent[t]);
+    shift_levels(&term, &parent, grouping->parent_level[t], chain->key, iteration, shifts);
+  }
+}
+
 int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *sums,
                              double *room) {
   const wb_regression_state *const state = &chain->state;
@@ -407,31 +465,26 @@ int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, 
   const wb_regression_functions *const table = chain->backend->regression;
   const wb_regression_parameters parameters =
       wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
-  double log_likelihood;
+  double log_likelihood, log_ratio;
   int status = table->sweep(chain->session, &parameters, outcome, chain->key, iteration, state->statistics, sums,
                             &log_likelihood, chain->message);
-  /* Behind the statistics: the change of a term's effects, room for V, and room for the shifts. */
-  const term_place last = place_of(state, outcome, sums, grouping->count - 1);
-  double *const change = last.sums + (size_t)last.levels * last.size;
-  double *const v = change + wb_regression_effects(grouping), *const shifts = v + MOST * (size_t)state->columns;
+  if (status == WB_OK) status = wb_regression_log_ratios(chain, &log_ratio);
+  double *const change = behind_statistics(state, outcome, sums), *const before =
+                                                                      change + wb_regression_effects(grouping);
+  double *const v = before + (size_t)state->columns + wb_regression_effects(grouping);
+  double *const linear = v + MOST * (size_t)state->columns;
   for (int32_t t = 0; t < grouping->count && status == WB_OK; t++) {
     const term_place term = place_of(state, outcome, sums, t);
-    status = draw_term(chain, &term, iteration, change, v, room);
+    status = draw_term(chain, &term, iteration, change, v, room, before, &log_ratio);
     if (status != WB_OK || t + 1 == grouping->count) break;
     const term_place next = place_of(state, outcome, sums, t + 1);
-    double *const linear = shifts;
     status = table->change_effects(chain->session, t, change, t + 1, linear, chain->message);
     for (int32_t l = 0; l < next.levels && status == WB_OK; l++)
       memcpy(next.sums + (size_t)l * next.size + next.triangle + (size_t)next.columns * (size_t)state->columns,
              linear + (size_t)l * (size_t)next.columns, (size_t)next.columns * sizeof(double));
   }
   const double *scale = chain->prior.effect_scale;
-  for (int32_t t = 0; t < grouping->count && status == WB_OK; t++) {
-    const term_place term = place_of(state, outcome, sums, t);
-    if (grouping->parent[t] < 0) continue;
-    const term_place parent = place_of(state, outcome, sums, grouping->parent[t]);
-    shift_levels(&term, &parent, grouping->parent_level[t], chain->key, iteration, shifts);
-  }
+  if (status == WB_OK) wb_regression_shift_terms(chain, outcome, iteration, sums);
   for (int32_t t = 0; t < grouping->count && status == WB_OK; scale += grouping->terms[t++].columns) {
     const term_place term = place_of(state, outcome, sums, t);
     wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_COVARIANCE, iteration, term.number);

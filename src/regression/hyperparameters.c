@@ -33,9 +33,23 @@ void wb_regression_draw_group_scale(const wb_regression_chain *chain, uint32_t i
   *auxiliary = draw_inverse_exponential(&stream, 1.0 / (scale * scale) + 1.0 / *variance);
 }
 
+/* The sum of lgamma(y + r) - lgamma(r) - y log(r). For large r the gamma functions would lose all digits. */
 double wb_regression_count_constant(const wb_regression_counts *counts, double r) {
-  return wb_log_gamma_sum(counts->isa, counts->distinct, counts->value, counts->weight, r,
-                          -counts->rows * wb_lgamma(r));
+  double sum = 0.0;
+  if (r < 1000.0) {
+    for (int64_t i = 0; i < counts->distinct; i++) sum = wb_fma(counts->weight[i], counts->value[i], sum);
+    return wb_log_gamma_sum(counts->isa, counts->distinct, counts->value, counts->weight, r,
+                            wb_fma(-sum, wb_log(r), -counts->rows * wb_lgamma(r)));
+  }
+  return wb_log_gamma_excess_sum(counts->isa, counts->distinct, counts->value, counts->weight, r);
+}
+
+/* 1/sqrt(r) is the coefficient of variation of means besides the predictors. If it is half-Cauchy of scale s, log(r)
+ * has a density proportional to exp(-log(r)/2)/(s^2 + 1/r). */
+double wb_regression_log_dispersion(const wb_regression_prior *prior, double log_r) {
+  const double scale = prior->dispersion_scale;
+  if (scale > 0.0) return wb_fma(-0.5, log_r, -wb_log(wb_fma(scale, scale, wb_exp(-log_r))));
+  return wb_fma(prior->dispersion_shape, log_r, -prior->dispersion_rate * wb_exp(log_r));
 }
 
 /* The log density of log(r), up to a constant, given the coefficients. */
@@ -44,8 +58,7 @@ static int log_density(const wb_regression_chain *chain, double log_r, double *d
   const wb_regression_parameters parameters = wb_regression_parameters_of(&chain->state, r);
   const int status =
       chain->backend->regression->sweep(chain->session, &parameters, 0, 0, 0, NULL, NULL, density, chain->message);
-  *density += wb_regression_count_constant(&chain->counts, r) +
-              wb_fma(chain->prior.dispersion_shape, log_r, -chain->prior.dispersion_rate * r);
+  *density += wb_regression_count_constant(&chain->counts, r) + wb_regression_log_dispersion(&chain->prior, log_r);
   return status;
 }
 

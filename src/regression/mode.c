@@ -117,9 +117,10 @@ static int inform(const wb_regression_target *t, const wb_regression_quadratic *
 }
 
 /* The information at the state, the gradient of the log likelihood, and the log posterior. The derivatives in log(r)
- * are differences over `h` on either side. */
+ * are differences over `h` on either side, a small part of the least possible standard deviation. A smaller `h` would
+ * lose them in rounding if r is large. */
 static int measure(const wb_regression_target *t, const wb_regression_quadratic *e, search *s) {
-  const double h = 1e-3;
+  const double deviation = wb_sqrt(2.0 / (t->chain.counts.rows + 2.0)), h = 0.1 * deviation;
   const int32_t p = e->p, d = e->d, q = e->q;
   const size_t triangle = wb_packed_size(p);
   const wb_regression_weighing one = {WB_REGRESSION_INFORMATION, 0, 0};
@@ -279,8 +280,8 @@ static int find_lambda(const wb_regression_target *t, const wb_regression_quadra
 
 /* Whether moves repay their time, by the measurements of bench/regression-ellipse.R. Each block with few rows makes the
  * posterior less normal, and the moves shorter. */
-static int pays(const wb_regression_quadratic *e, double lambda) {
-  if (e->blocks == 0 && e->d > e->p) return 1;
+static int pays(const wb_regression_target *t, const wb_regression_quadratic *e, double lambda) {
+  if (e->blocks == 0 && (e->d > e->p || t->chain.data->poisson)) return 1;
   return lambda > WB_REGRESSION_TOLERABLE && (double)e->blocks <= 10.0 * lambda;
 }
 
@@ -303,11 +304,37 @@ static void scatter(const wb_regression_target *t, const wb_regression_quadratic
   wb_regression_put_point(t, s->step);
 }
 
+/* Counts that vary like Poisson counts leave log(r) a long tail on the right, where the posterior falls like its prior.
+ * Its scale in the approximation becomes half the distance over which the log density falls by 2 there, if that is more
+ * than the curvature says. The state is the mode, before and after. */
+static int widen_dispersion(const wb_regression_target *t, const wb_regression_quadratic *e, search *s) {
+  const int32_t p = e->p;
+  double *const row = e->information + wb_packed_row(p), curvature = row[p];
+  double half = 1.0 / wb_sqrt(curvature), density = wb_infinity();
+  int status = WB_OK;
+  for (int i = 0; i < 20 && status == WB_OK; i++) {
+    memcpy(s->trial, s->point, wb_regression_quadratic_points(e) * sizeof(double));
+    s->trial[p] += 2.0 * half;
+    status = wb_regression_log_density(t, s->trial, s->room, &density);
+    if (!(density > s->density - 2.0)) break;
+    half *= 1.25;
+  }
+  wb_regression_put_point(t, s->point);
+  const double ratio = 1.0 / (half * wb_sqrt(curvature));
+  for (int32_t c = 0; c < p; c++) row[c] *= ratio;
+  row[p] = curvature * ratio * ratio;
+  for (int32_t b = 0; b < e->blocks; b++)
+    for (int32_t k = 0; k < e->q; k++)
+      e->block[(size_t)b * e->stride + (size_t)k * ((size_t)p + 1) + (size_t)p] *= ratio;
+  return status;
+}
+
 /* The approximation at the mode, and lambda. Leaves a draw about the mode in the target's state. */
 static int approximate(const wb_regression_target *t, const wb_regression_quadratic *e, search *s, double spread,
                        double *head) {
   int found = 0;
   int status = climb(t, e, s, &found);
+  if (status == WB_OK && found && e->d > e->p) status = widen_dispersion(t, e, s);
   if (status != WB_OK || !found) return status;
   double lambda = 1.0, nothing[WB_REGRESSION_MOST_PACKED] = {0};
   /* The linear term of the approximation: information times mode, and the gradient there. */
@@ -321,7 +348,7 @@ static int approximate(const wb_regression_target *t, const wb_regression_quadra
     memcpy(wb_regression_quadratic_linear(e, b), s->trial + e->d + (size_t)b * (size_t)e->q,
            (size_t)e->q * sizeof(double));
   status = find_lambda(t, e, s, &lambda);
-  head[0] = pays(e, lambda) ? WB_REGRESSION_MOVES : 0.0;
+  head[0] = pays(t, e, lambda) ? WB_REGRESSION_MOVES : 0.0;
   head[1] = lambda;
   if (spread > 0.0) scatter(t, e, s, spread);
   return status;

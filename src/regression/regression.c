@@ -9,6 +9,7 @@
 #include "numeric/memory.h"
 #include "regression/draws.h"
 #include "regression/ellipse.h"
+#include "regression/level_moves.h"
 #include "regression/regression.h"
 #include "regression/rescale.h"
 
@@ -27,7 +28,9 @@ int wb_regression_start(const wb_regression_chain *chain, double spread) {
   double log_likelihood;
   int status = WB_OK;
   const int has_mode = state->outcomes == 1 || wb_regression_ellipse_size(state) > WB_REGRESSION_ELLIPSE_HEAD;
-  if (spread > 0.0 && has_mode) status = wb_regression_find_mode(chain, spread);
+  if (spread > 0.0) status = wb_level_start(chain);
+  if (spread > 0.0 && has_mode && status == WB_OK) status = wb_regression_find_mode(chain, spread);
+  if (wb_level_used(state) && state->ellipse) state->ellipse[0] = 0.0;
   for (int32_t k = 0; k < state->outcomes && !has_mode && spread > 0.0; k++) {
     wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_COEFFICIENT, 0, (uint64_t)k);
     double *const coefficients = state->coefficients + (size_t)k * (size_t)state->columns;
@@ -51,8 +54,8 @@ static void eliminate_groups(const wb_regression_state *state, double *precision
   }
 }
 
-/* Draws the intercepts, then the factor of intercepts and deviation, then the auxiliary variable of its prior. */
-static void draw_intercepts(const wb_regression_chain *chain, uint32_t iteration) {
+/* Draws the intercepts, or leaves them as they are. Returns the law of the factor of intercepts and deviation. */
+static wb_regression_factor_law weigh_intercepts(const wb_regression_chain *chain, uint32_t iteration, int draw) {
   const wb_regression_state *const state = &chain->state;
   const int p = state->columns;
   const double scale = chain->prior.group_scale;
@@ -64,16 +67,24 @@ static void draw_intercepts(const wb_regression_chain *chain, uint32_t iteration
     double mean = sums[p + 1];
     for (int c = 0; c < p; c++) mean = wb_fma(-sums[c], state->coefficients[c], mean);
     wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_GROUP_INTERCEPT, iteration, (uint64_t)g);
-    const double value = wb_fma(wb_sqrt(inverse), wb_draw_normal(&stream), mean * inverse);
-    state->intercepts[g] = value;
+    if (draw) state->intercepts[g] = wb_fma(wb_sqrt(inverse), wb_draw_normal(&stream), mean * inverse);
+    const double value = state->intercepts[g];
     law.linear = wb_fma(value, mean, law.linear);
     law.square = wb_fma(value * value, sums[p], law.square);
   }
+  return law;
+}
+
+/* Draws the factor, then the auxiliary variable of the deviation's prior. */
+static void rescale_intercepts(const wb_regression_chain *chain, const wb_regression_factor_law *law,
+                               uint32_t iteration) {
+  const wb_regression_state *const state = &chain->state;
+  const double tie = law->tie;
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_SCALE, iteration, 0);
-  const double factor = wb_exp(wb_regression_draw_log_factor(&law, &stream));
+  const double factor = wb_exp(wb_regression_draw_log_factor(law, &stream));
   for (int32_t g = 0; g < state->groups; g++) state->intercepts[g] *= factor;
   state->scalars[WB_REGRESSION_GROUP_VARIANCE] *= factor * factor;
-  state->scalars[WB_REGRESSION_GROUP_AUXILIARY] = (tie / (factor * factor) + law.floor) / wb_draw_exponential(&stream);
+  state->scalars[WB_REGRESSION_GROUP_AUXILIARY] = (tie / (factor * factor) + law->floor) / wb_draw_exponential(&stream);
 }
 
 /* Draws the coefficients of an outcome from N(Q^-1 b, Q^-1) with Q = X'WX + P and b = X'z + P m; m and P are the
@@ -92,24 +103,72 @@ static int draw_coefficients(const wb_regression_chain *chain, int32_t outcome, 
                                    state->coefficients + (size_t)outcome * (size_t)p, chain->message);
 }
 
-/* One sweep. On return the state holds the statistics for the next sweep, if there are no terms. */
-static int sweep_once(const wb_regression_chain *chain, uint32_t iteration, double *room, double *level_sums,
-                      double *log_likelihood) {
+/* Draws what has normal laws given the Polya-Gamma variables where there are no terms: coefficients, outcome by
+ * outcome, and intercepts; then the factor of intercepts. `before`: room for coefficients and intercepts. */
+static int draw_without_terms(const wb_regression_chain *chain, uint32_t iteration, double *room, double *before) {
+  const wb_regression_state *const state = &chain->state;
+  const size_t coefficients = (size_t)state->columns * sizeof(double), groups = (size_t)state->groups * sizeof(double);
+  double *const intercepts = before + state->columns, *const scalars = state->scalars;
+  double log_ratio, unused;
+  int taken;
+  int status = wb_regression_log_ratios(chain, &log_ratio);
+  if (chain->data->poisson) {
+    memcpy(before, state->coefficients, coefficients);
+    if (groups > 0) memcpy(intercepts, state->intercepts, groups);
+  }
+  for (int32_t k = 0; k < state->outcomes && status == WB_OK; k++) {
+    status = draw_coefficients(chain, k, iteration, room);
+    if (status == WB_OK && k + 1 < state->outcomes) status = pass(chain, k + 1, iteration, state->statistics, &unused);
+  }
+  if (status != WB_OK) return status;
+  wb_regression_factor_law law = {0};
+  if (groups > 0) law = weigh_intercepts(chain, iteration, 1);
+  status = wb_regression_accept(chain, iteration, 0, &log_ratio, &taken);
+  if (!taken) {
+    memcpy(state->coefficients, before, coefficients);
+    if (groups > 0) memcpy(state->intercepts, intercepts, groups);
+  }
+  if (status != WB_OK || groups == 0) return status;
+  if (!taken) law = weigh_intercepts(chain, iteration, 0);
+  if (chain->data->poisson) memcpy(intercepts, state->intercepts, groups);
+  const double variance = scalars[WB_REGRESSION_GROUP_VARIANCE], auxiliary = scalars[WB_REGRESSION_GROUP_AUXILIARY];
+  rescale_intercepts(chain, &law, iteration);
+  status = wb_regression_accept(chain, iteration, 1, &log_ratio, &taken);
+  if (taken) return status;
+  memcpy(state->intercepts, intercepts, groups);
+  scalars[WB_REGRESSION_GROUP_VARIANCE] = variance;
+  scalars[WB_REGRESSION_GROUP_AUXILIARY] = auxiliary;
+  return status;
+}
+
+/* A sweep by the moves of regression/level_moves.h, without Polya-Gamma variables. */
+static int move_levels(const wb_regression_chain *chain, uint32_t iteration, double *level_room, double *level_sums,
+                       double *log_likelihood) {
+  const wb_regression_state *const state = &chain->state;
+  int status = wb_level_sweep(chain, iteration, level_room, level_sums, log_likelihood);
+  if (status != WB_OK) return status;
+  if (state->grouping) wb_regression_shift_terms(chain, 0, iteration, level_sums);
+  if (chain->prior.law) wb_regression_draw_shrinkage(chain, 0, iteration);
+  if (chain->counts.distinct == 0) return WB_OK;
+  status = wb_regression_draw_dispersion(chain, iteration);
+  if (status == WB_OK) status = pass(chain, 0, iteration, NULL, log_likelihood);
+  *log_likelihood += wb_regression_count_constant(&chain->counts, state->scalars[WB_REGRESSION_DISPERSION]);
+  return status;
+}
+
+/* One sweep. On return the state holds the statistics for the next sweep, if there are no terms. `level_room`:
+ * wb_level_room() doubles; `room` and `more`: as wb_regression_run() has them. */
+static int sweep_once(const wb_regression_chain *chain, uint32_t iteration, double *room, double *level_room,
+                      double *more, double *log_likelihood) {
   const wb_regression_state *const state = &chain->state;
   const int learned = chain->counts.distinct > 0;
   int status = WB_OK, moved;
+  if (wb_level_used(state)) return move_levels(chain, iteration, level_room, more, log_likelihood);
   for (int32_t k = 0; k < state->outcomes && status == WB_OK && state->grouping; k++)
-    status = wb_regression_draw_terms(chain, k, iteration, level_sums, room);
-  for (int32_t k = 0; k < state->outcomes && status == WB_OK && !state->grouping; k++) {
-    status = draw_coefficients(chain, k, iteration, room);
-    if (status == WB_OK && k + 1 < state->outcomes)
-      status = pass(chain, k + 1, iteration, state->statistics, log_likelihood);
-  }
+    status = wb_regression_draw_terms(chain, k, iteration, more, room);
+  if (!state->grouping) status = draw_without_terms(chain, iteration, room, more);
   if (status != WB_OK) return status;
-  if (state->groups > 0) {
-    draw_intercepts(chain, iteration);
-    wb_regression_draw_group_scale(chain, iteration);
-  }
+  if (state->groups > 0) wb_regression_draw_group_scale(chain, iteration);
   for (int32_t k = 0; k < state->outcomes && chain->prior.law; k++) wb_regression_draw_shrinkage(chain, k, iteration);
   status = wb_regression_move(chain, iteration, room, &moved);
   /* With groups, the moves may be short. */
@@ -151,14 +210,17 @@ int wb_regression_run(const wb_regression_chain *chain, const wb_regression_swee
   const wb_regression_state *const state = &chain->state;
   const size_t drawing = wb_packed_size(state->columns) + 2 * (size_t)state->columns,
                moving = wb_regression_move_room(state), size = drawing > moving ? drawing : moving,
-               sums = state->grouping ? wb_regression_level_sums(state->grouping, state->columns) : 0,
-               bytes = (size + sums) * sizeof(double);
+               more = state->grouping ? wb_regression_level_sums(state->grouping, state->columns)
+                                      : (size_t)state->columns + (size_t)state->groups,
+               levels = wb_level_room(chain), bytes = (size + levels + more) * sizeof(double);
   double *const room = wb_aligned_malloc(bytes);
   if (!room) return wb_out_of_memory(chain->message, "the coefficients' precision", bytes);
   int status = WB_OK;
+  if (levels > 0) wb_level_open(chain, room + size);
   for (int32_t i = 0; i < sweeps->count && status == WB_OK; i++) {
     double log_likelihood = 0.0;
-    status = sweep_once(chain, sweeps->iteration + (uint32_t)i, room, room + size, &log_likelihood);
+    status =
+        sweep_once(chain, sweeps->iteration + (uint32_t)i, room, room + size, room + size + levels, &log_likelihood);
     note(sweeps, state, i, log_likelihood);
   }
   wb_aligned_free(room);

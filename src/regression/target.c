@@ -141,8 +141,8 @@ int wb_regression_pass(const wb_regression_target *t, double log_r, wb_regressio
       chain->backend->regression->sweep(chain->session, &parameters, what.outcome, 0, 0, statistics,
                                         t->place.blocks > 0 ? block_statistics : NULL, log_likelihood, chain->message);
   if (learned)
-    *log_likelihood += wb_regression_count_constant(&chain->counts, r) +
-                       wb_fma(chain->prior.dispersion_shape, log_r, -chain->prior.dispersion_rate * r);
+    *log_likelihood +=
+        wb_regression_count_constant(&chain->counts, r) + wb_regression_log_dispersion(&chain->prior, log_r);
   return status;
 }
 

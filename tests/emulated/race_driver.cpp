@@ -13,6 +13,7 @@
 
 #include "backend/backend.h"
 #include "core/polyagamma_draw.h"
+#include "core/regression_level.h"
 #include "../emulator/src/emulator.h"
 
 extern "C" const wb_backend *wb_plugin_backend(void);
@@ -581,11 +582,13 @@ struct RegressionCase {
   int32_t columns, outcomes, groups;
   bool sparse = false;
   int32_t levels = 0; /* of two grouping terms, of which one has two columns; 0: none */
+  bool poisson = false;
 
   std::string name() const {
     char text[160];
-    std::snprintf(text, sizeof text, "regression, n = %lld, p = %d%s, %d outcomes, %d groups, %d levels",
-                  (long long)rows, columns, sparse ? ", sparse" : "", outcomes, groups, levels);
+    std::snprintf(text, sizeof text, "%s regression, n = %lld, p = %d%s, %d outcomes, %d groups, %d levels",
+                  poisson ? "Poisson" : "other", (long long)rows, columns, sparse ? ", sparse" : "", outcomes, groups,
+                  levels);
     return text;
   }
 };
@@ -621,7 +624,8 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   data.offset = offset.data();
   data.shape = shape.data();
   data.kappa = kappa.data();
-  data.dispersed = dispersed.data();
+  data.dispersed = c.poisson ? nullptr : dispersed.data();
+  data.poisson = c.poisson;
   data.groups = c.groups;
   data.group_start = starts.data();
   /* Term 0 has intercepts of rows modulo `levels`, term 1 two columns of blocks of rows. */
@@ -662,13 +666,55 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, nullptr, nullptr,
                                                       &both[1], &message),
                            message, "regression log likelihood");
-  for (int32_t weights : {WB_REGRESSION_EXPECTED, WB_REGRESSION_INFORMATION, WB_REGRESSION_CROSS}) {
+  for (int32_t weights :
+       {WB_REGRESSION_EXPECTED, WB_REGRESSION_INFORMATION, WB_REGRESSION_CROSS, WB_REGRESSION_RATIO}) {
     if (weights == WB_REGRESSION_CROSS && c.outcomes == 1) continue;
+    if (weights == WB_REGRESSION_RATIO) {
+      double ratio = 0;
+      parameters.weights = weights;
+      good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, nullptr, nullptr,
+                                                          &ratio, &message),
+                               message, "regression ratio");
+      record->add(std::vector<double>{ratio});
+      continue;
+    }
     record->add(statistics);
     parameters.weights = weights;
     good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, statistics.data(),
                                                         groups > 0 ? sums.data() : nullptr, &both[1], &message),
                              message, "regression weights");
+  }
+  std::vector<double> levels, placed;
+  for (int32_t t = 0; t < 2 && good && c.outcomes == 1; t++) {
+    const bool is_term = c.levels > 0;
+    if (!is_term && (t > 0 || groups == 0)) continue;
+    const size_t count = is_term ? (size_t)c.levels : groups, q = is_term ? (size_t)t + 1 : 1;
+    levels.resize(count);
+    good = good && succeeded(backend->regression->level_log_likelihoods(session, &parameters, is_term ? t : -1,
+                                                                        levels.data(), &message),
+                             message, "log likelihoods of levels");
+    record->add(levels);
+    const std::vector<double> records = numbers.vector(count * WB_LEVEL_RECORD((int)q, p), 0.1, 0.9);
+    const double tie[3] = {2, 0.5, 1}, most[2] = {3, 3};
+    wb_regression_placing placing = {};
+    placing.term = is_term ? t : -1;
+    placing.columns = (int32_t)q;
+    placing.renewed = 1;
+    placing.records = records.data();
+    placing.change = coefficients.data();
+    placing.tie = tie;
+    placing.most = most;
+    placing.key = 7;
+    placing.from = is_term ? effects.data() : intercepts.data();
+    placed.resize(count * q);
+    for (int32_t action : {WB_LEVEL_FOLLOW, WB_LEVEL_STANDARDISE, WB_LEVEL_PROPOSE}) {
+      placing.action = action;
+      good = good &&
+             succeeded(backend->regression->place_levels(session, &placing, placed.data(), levels.data(), &message),
+                       message, "actions on levels");
+      record->add(placed);
+      record->add(levels);
+    }
   }
   backend->regression->close(session);
   record->add(statistics);
@@ -1014,6 +1060,8 @@ void regressions(const wb_backend *backend) {
       {300, 3, 1, 0, false, 7},
       {2 * WB_LEAF_ROWS + 9, 2, 1, 0, false, 1},
       {300, 7, 1, 0, true, 5},
+      {300, 3, 1, 7, false, 0, true},
+      {WB_LEAF_ROWS + 9, 2, 1, 0, true, 4, true},
   };
   for (const RegressionCase &c : cases) both_ways(backend, c, run_regression);
   static const PredictionCase predictions[] = {

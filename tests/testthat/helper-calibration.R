@@ -10,7 +10,7 @@
 calibration_model <- function(family, groups = "none", prior = "normal", planted = "") {
   set.seed(20)
   d <- data.frame(x = rnorm(40, 3, 2), z = rnorm(40, -1, 0.5), g = rep(1:8, each = 5), h = rep(1:5, 8))
-  is_count <- family == "negbinomial"
+  is_count <- is_count_family(family)
   horseshoe <- startsWith(prior, "horseshoe") || startsWith(prior, "regularised")
   settings <- list(
     type = if (horseshoe) "horseshoe" else prior, location = if (horseshoe) 0 else c(0.1, -0.2),
@@ -20,18 +20,25 @@ calibration_model <- function(family, groups = "none", prior = "normal", planted
     dispersion = c(4, 2)
   )
   term <- switch(groups, none = "", one = " + (1 | g)", slopes = " + (x | g)", crossed = " + (1 | g) + (1 | h)")
-  response <- c(binomial = "cbind(y, 2 - y)", negbinomial = "y", multinomial = "y")[[family]]
+  response <- c(binomial = "cbind(y, 2 - y)", poisson = "y", negbinomial = "y", multinomial = "y")[[family]]
   list(
     family = family, groups = groups, data = d, settings = settings, planted = planted, horseshoe = horseshoe,
     prior = do.call(logit_prior, settings), formula = stats::as.formula(paste(response, "~ x + z", term))
   )
 }
 
+# Standard deviations of predictors over observations: a row of two trials counts twice. A Poisson row counts by its
+# exposure, and the sum of squares is divided by their sum.
+calibration_units <- function(model, x) {
+  squares <- colSums(scale(x, scale = FALSE)^2)
+  sqrt(squares / switch(model$family, negbinomial = 39, poisson = 40, 79 / 2))
+}
+
 # The coefficients of one outcome in the units of the data: the intercept is for predictors at their means.
 draw_calibration_coefficients <- function(model) {
   prior <- model$settings
   x <- as.matrix(model$data[c("x", "z")])
-  unit <- apply(x, 2, sd)
+  unit <- calibration_units(model, x)
   wide <- if (model$planted == "scale") 1.5 else 1
   if (model$horseshoe) {
     deviation <- abs(rcauchy(2)) * abs(rcauchy(1, 0, prior$global_scale * if (model$planted == "global") 5 else 1))
@@ -60,8 +67,9 @@ draw_calibration_groups <- function(model) {
     degrees <- if (model$planted == "degrees") 6 else 3
     covariance <- solve(rWishart(1, degrees, diag(auxiliary / 4))[, , 1])
     if (model$planted == "correlation") covariance <- diag(diag(covariance))
-    effects <- t(chol(covariance)) %*% matrix(rnorm(16), 2) / c(1, sd(d$x))
-    deviation <- sqrt(diag(covariance)) / c(1, sd(d$x))
+    unit <- c(1, calibration_units(model, d$x))
+    effects <- t(chol(covariance)) %*% matrix(rnorm(16), 2) / unit
+    deviation <- sqrt(diag(covariance)) / unit
     return(list(linear = effects[1, d$g] + effects[2, d$g] * d$x, values = c(
       "sd(g)" = deviation[[1]], "sd(x | g)" = deviation[[2]], "cor((Intercept), x | g)" = cov2cor(covariance)[1, 2],
       "b[(Intercept) g:1]" = effects[1, 1], "b[x g:1]" = effects[2, 1]
@@ -97,6 +105,10 @@ draw_calibration_set <- function(model) {
     if (model$family == "binomial") {
       d$y <- rbinom(40, 2, plogis(linear))
       log_likelihood <- sum(dbinom(d$y, 2, plogis(linear), log = TRUE))
+    } else if (model$family == "poisson") {
+      linear <- pmin(linear, 20)
+      d$y <- rpois(40, exp(linear))
+      log_likelihood <- sum(dpois(d$y, exp(linear), log = TRUE))
     } else if (model$family == "negbinomial") {
       values[["dispersion"]] <- r <- rgamma(1, 4, if (model$planted == "dispersion") 0.8 else 2)
       linear <- pmin(linear, 500)
@@ -118,7 +130,7 @@ draw_calibration_set <- function(model) {
 has_few_extremes <- function(family, y) {
   switch(family,
     binomial = sum(y == 1) >= 2,
-    negbinomial = !anyNA(y) && max(y) <= 60,
+    poisson = , negbinomial = !anyNA(y) && max(y) <= 60,
     multinomial = min(crossprod(y > 0)[upper.tri(diag(ncol(y)))]) >= 2
   )
 }

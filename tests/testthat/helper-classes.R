@@ -8,6 +8,8 @@ one_of_each_class <- function() {
   counts <- rbind(T = c(510, 480, 450, 400), B = c(40, 52, 160, 120), NK = c(12, 0, 4, 11))
   mixture <- dp_mixture(cells, components = 3, iter = 20, chains = 2, seed = 1, threads = 2, sample = rep(1:2, 30))
   types <- cell_types(mixture, threads = 2)
+  states <- cell_types(dp_mixture(cells, components = 3, iter = 20, seed = 1, threads = 2, sample = rep(1:3, 20)),
+    threads = 2)
   topics <- topic_model(words, 2, iter = 20, chains = 2, seed = 1, threads = 2)
   die <- pmf(rep(1 / 6, 6), from = 1)
   fits <- list(
@@ -24,10 +26,13 @@ one_of_each_class <- function() {
   names(summaries) <- vapply(summaries, function(x) class(x)[[1L]], "")
   c(fits, list(
     pmf_list = c(die, die), type_proportions = type_proportions(types),
-    type_differences = type_differences(types, group = c("u", "v")), perplexity = perplexity(topics, words, seed = 1,
-      threads = 2), dp_prior = dp_prior(), logit_prior = logit_prior(), predictive_model = copula_density(),
+    type_differences = type_differences(types, group = c("u", "v")),
+    differential_state = differential_state(states, ~ g, data.frame(g = c(0, 0, 1)), seed = 1, ndraws = 2),
+    perplexity = perplexity(topics, words, seed = 1, threads = 2),
+    topic_effects = topic_effects(topics, ~ half, data.frame(half = rep(1:2, 6)), seed = 1, threads = 2),
+    dp_prior = dp_prior(), logit_prior = logit_prior(), predictive_model = copula_density(),
     resample_functional = quantiles_of(0.5), row_reader = row_reader(60, function(from, to) cells[from:to, ]),
-    warp_info = warp_info()
+    warp_info = warp_info(), group_covariances = warpbayes:::VarCorr.bayes_logit(fits$bayes_logit)
   ), summaries)
 }
 
@@ -35,7 +40,7 @@ one_of_each_class <- function() {
 all_generics <- function() {
   refused <- stack(warpbayes:::refused_generics)
   methods <- getNamespaceInfo("warpbayes", "S3methods")
-  own <- c("continue", "drop_warmup", "log_lik", "relabel", "report", "variance")
+  own <- c("as_pmf", "continue", "drop_warmup", "log_lik", "relabel", "report", "variance")
   rows <- rbind(
     data.frame(package = as.character(refused$ind), generic = refused$values),
     data.frame(package = "warpbayes", generic = own),

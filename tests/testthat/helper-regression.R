@@ -12,22 +12,23 @@ half_cauchy_pair <- function(scale) {
   c(1 / rgamma(1, 0.5, 1 / auxiliary), auxiliary)
 }
 
-# A toy problem of `rows` rows, with `moves` after each sweep (NULL: as the sampler decides). Tests vary the arguments;
-# `wrong` plants an error. Means of counts are limited to 1e6, because the tails of the horseshoe exceed that once in
-# hundreds of replicates.
+# A toy problem of `rows` rows, with `moves` after each sweep (NULL: as the sampler decides), or with moves of levels in
+# place of sweeps if `levels`. Tests vary the arguments; `wrong` plants an error. Means of counts are limited to 1e6,
+# because the tails of the horseshoe exceed that once in hundreds of replicates.
 regression_toy <- function(family = "binomial", prior = "normal", groups = 0, rows = 8, trials = 2, wrong = "",
-                           moves = NULL, terms = NULL, offset = FALSE) {
+                           moves = NULL, terms = NULL, offset = FALSE, dispersion_scale = 0, levels = FALSE) {
   set.seed(20)
   x <- cbind(1, matrix(rnorm(2 * rows), rows))
   p <- ncol(x)
   outcomes <- if (family == "multinomial") 2 else 1
   list(
     family = family, prior = prior, rows = rows, trials = trials, wrong = wrong, moves = moves,
-    x = x, p = p, outcomes = outcomes, groups = groups,
+    levels = levels, x = x, p = p, outcomes = outcomes, groups = groups,
     terms = if (!is.null(terms)) toy_terms(terms, x), offset = if (offset) matrix(2 * rnorm(rows * outcomes), rows),
     group = if (groups > 0) rep(seq_len(groups), each = rows / groups),
-    global_scale = if (family == "negbinomial") 0.02 else 0.5,
-    group_scale = if (family == "negbinomial" && (groups > 0 || !is.null(terms))) 0.1 else 1, dispersion = c(3, 2),
+    global_scale = if (is_count_family(family)) 0.02 else 0.5,
+    dispersion_scale = dispersion_scale,
+    group_scale = if (is_count_family(family) && (groups > 0 || !is.null(terms))) 0.1 else 1, dispersion = c(3, 2),
     df = 5, scale = 0.7,
     precision = if (prior == "zellner") crossprod(x) / 6 else diag(c(1, 1, 1.5)^-2)
   )
@@ -129,7 +130,13 @@ draw_toy_parameters <- function(toy) {
     coefficients <- c(coefficients, beta)
   }
   group <- if (toy$groups > 0) half_cauchy_pair(toy$group_scale) else c(1, 1)
-  r <- if (toy$family == "negbinomial") rgamma(1, toy$dispersion[1], toy$dispersion[2]) else 0
+  r <- if (toy$family != "negbinomial") {
+    0
+  } else if (toy$dispersion_scale > 0) {
+    half_cauchy(1, toy$dispersion_scale)^-2
+  } else {
+    rgamma(1, toy$dispersion[1], toy$dispersion[2])
+  }
   c(list(
     coefficients = coefficients, statistics = numeric(toy$p * (toy$p + 1) / 2 + toy$p),
     intercepts = rnorm(toy$groups) * sqrt(group[1]),
@@ -151,6 +158,7 @@ draw_toy_responses <- function(toy, state) {
   if (!is.null(toy$offset)) linear <- linear + toy$offset
   switch(toy$family,
     binomial = matrix(rbinom(toy$rows, toy$trials, plogis(linear))),
+    poisson = matrix(rpois(toy$rows, pmin(exp(linear), 1e6))),
     negbinomial = matrix(rnbinom(toy$rows, size = state$scalars[1], mu = pmin(exp(linear), 1e6))),
     multinomial = t(apply(cbind(0, linear), 1, function(w) rmultinom(1, toy$trials, exp(w - max(w)))))[, -1]
   )
@@ -161,12 +169,21 @@ toy_data <- function(toy, y) {
   is_counts <- toy$family == "negbinomial"
   shape <- if (is_counts) y[, 1] else n
   kappa <- if (is_counts) y / 2 else y - toy$trials / 2
+  offset <- if (toy$wrong != "offset") toy$offset
+  is_poisson <- toy$family == "poisson"
+  if (is_poisson) {
+    # Surrogates of a small r: many of their draws are not taken.
+    r <- 0.5 * pmax(y[, 1], 1)
+    shape <- y[, 1] + r
+    kappa <- (y - r) / 2
+    offset <- (if (is.null(offset)) 0 else offset) - matrix(log(r))
+  }
   if (toy$wrong == "kappa") kappa <- kappa + 0.2
   if (toy$wrong == "shape") shape <- shape * 1.6
   list(
-    x = toy$x, center = numeric(toy$p), inverse_scale = rep(1, toy$p), offset = if (toy$wrong != "offset") toy$offset,
+    x = toy$x, center = numeric(toy$p), inverse_scale = rep(1, toy$p), offset = offset,
     shape = shape + 0, kappa = kappa + 0,
-    dispersed = if (is_counts) rep(1, toy$rows),
+    dispersed = if (is_counts) rep(1, toy$rows), poisson = if (is_poisson && toy$wrong != "surrogate") 1L,
     group_start = if (toy$groups > 0) seq(0, toy$rows, length.out = toy$groups + 1),
     terms = toy_terms_with_error(toy)
   )
@@ -197,13 +214,15 @@ toy_prior <- function(toy, y) {
     group_scale = toy$group_scale * if (toy$wrong == "group") 2 else 1,
     effect_scale = rep(toy$group_scale * if (toy$wrong == "group") 2 else 1,
       sum(vapply(toy$terms, function(term) max(1, ncol(term$z)), 0))),
-    dispersion = toy$dispersion * if (toy$wrong == "dispersion") c(1, 1.5) else c(1, 1), counts = counts
+    dispersion = toy$dispersion * if (toy$wrong == "dispersion") c(1, 1.5) else c(1, 1),
+    dispersion_scale = toy$dispersion_scale * if (toy$wrong == "dispersion") 4 else 1, counts = counts,
+    moves = if (toy$levels) c(0, 2)
   )
 }
 
-# The approximation of the log likelihood about the mode, on which the moves rely. It depends on the responses alone:
-# the search begins at the same state in all replicates.
-toy_ellipse <- function(toy, session, prior, state) {
+# The approximation of the log likelihood about the mode, on which the moves rely, and what the moves of levels rely on.
+# They depend on the responses alone: the search begins at the same state in all replicates.
+toy_start <- function(toy, session, prior, state) {
   state$coefficients[] <- 0
   state$intercepts[] <- 0
   if (!is.null(toy$terms)) {
@@ -216,9 +235,18 @@ toy_ellipse <- function(toy, session, prior, state) {
   }
   state$shrinkage[] <- 1
   state$scalars <- c(if (toy$family == "negbinomial") 1 else 0, 1, 1)
-  ellipse <- native(C_regression_start, session, prior, state, 1)$ellipse
-  if (!is.null(toy$moves)) ellipse[[1L]] <- toy$moves
-  ellipse
+  start <- native(C_regression_start, session, prior, state, 1)
+  if (!is.null(toy$moves)) start$ellipse[[1L]] <- toy$moves
+  start
+}
+
+# The moves of levels, whose map must not depend on the effects. Here it does.
+toy_moves_with_error <- function(toy, state) {
+  shift <- 2 * tanh(state$intercepts)
+  record <- (length(state$moves) - 3 - 2 * (toy$p + 1) - (toy$p + 1) * (toy$p + 2)) / toy$groups
+  at <- length(state$moves) - record * toy$groups + record * (seq_len(toy$groups) - 1)
+  state$moves[at + 3] <- shift
+  state$moves
 }
 
 # One replicate: parameters and responses before the sweeps, and parameters after `sweeps` sweeps.
@@ -230,9 +258,19 @@ toy_replicate <- function(toy, seed, sweeps, run) {
   state <- c(list(key = .Call(C_chain_key, seed, 1L), sweep = 0), before)
   parts <- names(before)
   prior <- toy_prior(toy, y)
-  state$ellipse <- toy_ellipse(toy, session, prior, state)
+  start <- toy_start(toy, session, prior, state)
+  state$ellipse <- start$ellipse
+  if (toy$levels) state$moves <- start$moves
   state[parts] <- native(C_regression_start, session, prior, state, 0)[parts]
-  state[parts] <- native(C_regression_sweep, session, prior, state, as.integer(sweeps))[parts]
+  if (toy$wrong == "map") {
+    for (i in seq_len(sweeps)) {
+      state$moves <- toy_moves_with_error(toy, state)
+      state[parts] <- native(C_regression_sweep, session, prior, state, 1L)[parts]
+      state$sweep <- as.double(i)
+    }
+  } else {
+    state[parts] <- native(C_regression_sweep, session, prior, state, as.integer(sweeps))[parts]
+  }
   list(y = y, before = before, after = state)
 }
 
@@ -262,14 +300,20 @@ toy_levels <- function(toy, state) {
     )
   }
   levels <- c(levels, toy_term_levels(toy, state))
-  if (toy$family == "negbinomial") levels <- c(levels, pgamma(state$scalars[1], toy$dispersion[1], toy$dispersion[2]))
+  if (toy$family == "negbinomial") {
+    levels <- c(levels, if (toy$dispersion_scale > 0) {
+      2 * pcauchy(state$scalars[1]^-0.5 / toy$dispersion_scale) - 1
+    } else {
+      pgamma(state$scalars[1], toy$dispersion[1], toy$dispersion[2])
+    })
+  }
   levels
 }
 
 # Joint functions of parameters and responses, bounded and monotone in each.
 toy_ties <- function(toy, state, y) {
   linear <- toy$x %*% matrix(state$coefficients, toy$p)
-  shares <- if (toy$family == "negbinomial") y / (1 + y) else y / toy$trials
+  shares <- if (is_count_family(toy$family)) y / (1 + y) else y / toy$trials
   c(sum(plogis(linear) * shares), sum(toy$x[, 2] * shares) * tanh(state$coefficients[2]),
     sum(toy$x[, 3] * shares) * tanh(state$coefficients[3])
   )
@@ -297,4 +341,23 @@ toy_distance <- function(toy, replicates, sweeps, seed = 1) {
     max(abs(ecdf(after[, j])(at) - ecdf(before[, j])(at)))
   }, 0)
   max(uniform / bound(replicates), tied / (2 * bound(replicates / 2)))
+}
+
+# Posterior means and quartiles of two parameters by quadrature on a grid.
+expect_posterior <- function(draws, log_density, range, label) {
+  grid <- lapply(range, function(r) seq(r[[1]], r[[2]], length.out = 121))
+  values <- outer(grid[[1]], grid[[2]], Vectorize(log_density))
+  weights <- exp(values - max(values))
+  for (i in 1:2) {
+    marginal <- if (i == 1) rowSums(weights) else colSums(weights)
+    marginal <- marginal / sum(marginal)
+    cdf <- cumsum(marginal) - marginal / 2
+    at <- approx(cdf, grid[[i]], c(0.1, 0.5, 0.9), ties = "ordered")$y
+    for (q in 1:3) {
+      below <- (draws[, , i] <= at[[q]]) + 0
+      # Six standard errors (2e-9 a comparison), and a margin for the error of the effective size.
+      error <- sd(below) / sqrt(effective_size(split_chains(below)))
+      expect_lt(abs(mean(below) - c(0.1, 0.5, 0.9)[[q]]) / error, 6, label = paste(label, i, q))
+    }
+  }
 }

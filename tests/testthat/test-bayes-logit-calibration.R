@@ -15,6 +15,7 @@ test_that("ranks of parameters among draws are uniform", {
   expect_gt(calibrated("binomial", "slopes", "student_t"), 1e-4)
   expect_gt(calibrated("negbinomial", "none", "regularised"), 1e-4)
   expect_gt(calibrated("multinomial", "none", "normal"), 1e-4)
+  expect_gt(calibrated("poisson", "slopes", "normal"), 1e-4)
 })
 
 test_that("ranks find planted errors", {

@@ -52,3 +52,14 @@ test_that("fits without a grid are errors", {
   fit$offset[[3]] <- 1
   expect_error(emmeans::emmeans(fit, "x"), "multinomial regression with offsets", class = "warpbayes_error_input")
 })
+
+test_that("cells that the data do not determine are not estimable", {
+  skip_if_not_installed("emmeans")
+  cells <- subset(expand.grid(a = c("1", "2"), b = c("p", "q", "r"), row = 1:6), !(a == "2" & b == "r"))
+  cells$y <- rep(0:1, 15)
+  fit <- bayes_logit(y ~ a * b, cells, chains = 1, iter = 60, seed = 1, threads = 1, progress = FALSE)
+  table <- as.data.frame(emmeans::emmeans(fit, ~ a * b))
+  expect_identical(is.na(table$emmean), table$a == "2" & table$b == "r")
+  additive <- bayes_logit(y ~ a + b, cells, chains = 1, iter = 60, seed = 1, threads = 1, progress = FALSE)
+  expect_false(anyNA(as.data.frame(emmeans::emmeans(additive, ~ a * b))$emmean))
+})

@@ -43,7 +43,7 @@ test_that("generics of other packages give what the draws say, or refuse", {
   expect_equal(VarCorr.bayes_logit(fit)$g[[1L]], mean(as.matrix(fit)[, "sd(g)"]^2))
   expect_error(ranef.bayes_logit(quick(y ~ x, chains = 1)), "no grouping terms", class = input)
   expect_error(sigma(fit), "no residual standard deviation", class = input)
-  expect_identical(family(fit), "binomial")
+  expect_equal(family(fit), binomial())
   expect_identical(ncol(model.matrix(fit)), 2L)
   expect_identical(attr(terms(fit), "term.labels"), "x")
   expect_identical(names(model.frame(fit)), c("y", "x", "g"))

@@ -9,7 +9,11 @@ term_toys <- list(
   "horseshoe, crossed" = regression_toy(prior = "horseshoe", terms = "crossed"),
   "multinomial, slopes" = regression_toy("multinomial", terms = "slopes", offset = TRUE),
   "multinomial, nested" = regression_toy("multinomial", terms = "nested", trials = 5, moves = 0),
-  "multinomial, both, moves" = regression_toy("multinomial", terms = "both", moves = 1)
+  "multinomial, both, moves" = regression_toy("multinomial", terms = "both", moves = 1),
+  "Poisson, slopes" = regression_toy("poisson", terms = "slopes", moves = 0),
+  "Poisson, independent" = regression_toy("poisson", terms = "independent", moves = 0, offset = TRUE),
+  "Poisson, nested" = regression_toy("poisson", terms = "nested", moves = 0),
+  "Poisson, both, moves" = regression_toy("poisson", terms = "both", moves = 1)
 )
 term_replicates <- if (extended()) 20000 else 400
 
@@ -35,6 +39,8 @@ test_that("the comparison of joint laws finds planted errors in grouping terms",
   expect_gt(wrong("slopes", "independent", 40), 1)
   expect_gt(wrong("crossed", "kappa"), 1)
   expect_gt(wrong("nested", "parent", 30, trials = 30), 1)
+  expect_gt(wrong("Poisson, slopes", "surrogate", replicates = 500), 1)
+  expect_gt(wrong("Poisson, slopes", "group", 40), 1)
   # Only the moves read the counts' own part of the likelihood.
   expect_gt(wrong("negative binomial, both, moves", "counts", replicates = 500), 1)
   expect_gt(wrong("multinomial, slopes", "group", 20, replicates = 500), 1)
@@ -142,11 +148,11 @@ test_that("fits with grouping terms go on, resume and are drawn in other package
 })
 
 test_that("a model of too many effects has no moves", {
-  d <- data.frame(y = rep(c(0, 0, 0, 1), 50), h = rep_len(1:65, 200), k = rep_len(1:66, 200))
-  fit <- quick(cbind(y, 1e5 - y) ~ (1 | h) + (1 | k), d)
+  d <- data.frame(y = rep(c(0, 0, 0, 1), 50), h = rep_len(1:65, 200), k = rep_len(1:66, 200), x = 1:4)
+  fit <- quick(cbind(y, 1e5 - y) ~ (0 + x | h) + (0 + x | k), d)
   expect_length(fit$state[[1]]$ellipse, 2)
   expect_output(print(fit), "Polya-Gamma sweeps\n", fixed = TRUE)
-  fit <- quick(cbind(y, 1e5 - y) ~ (1 | h) + (1 | k), transform(d, h = h %% 64))
+  fit <- quick(cbind(y, 1e5 - y) ~ (0 + x | h) + (0 + x | k), transform(d, h = h %% 64))
   expect_identical(length(fit$state[[1]]$ellipse), as.integer(ellipse_size(1, c(64, 66), c(1, 1), FALSE)))
   expect_output(print(fit), "each followed by 3 elliptical slice moves")
 })

@@ -23,6 +23,9 @@ regression_fits <- function(n = 4500, ...) {
       weights = w, chains = 1, iter = 4, warmup = 2, seed = 1, progress = FALSE, ...
     ),
     few(c ~ x1 + x2 + f, family = "negbinomial", chains = 1, ...),
+    few(c ~ x1 + x2 + offset(o), family = "poisson", chains = 1, ...),
+    few(c ~ x1 + (1 | g), family = "poisson", chains = 1, ...),
+    few(c ~ x1 + (x1 | g) + (1 | f), family = "poisson", chains = 1, ...),
     few(m ~ x1 + x2, family = "multinomial", chains = 1, ...),
     few(m ~ x1 + (x1 | g) + (1 | f) + offset(cbind(o, x2 / 5)), family = "multinomial", chains = 1, ...),
     few(y ~ poly(x1, 4) + poly(x2, 5) + (poly(x1, 8) | g) + (1 | f), chains = 1, ...),

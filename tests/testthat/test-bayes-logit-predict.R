@@ -85,7 +85,9 @@ test_that("factors of one level and contrasts that do not fit are errors of this
   expect_error(quick(y ~ f, contrasts = "a"), "`contrasts` must be a list with names", class = input)
   expect_error(quick(y ~ f, contrasts = list(x = "contr.sum")), "the name \"x\"", class = input)
   expect_error(quick(y ~ f, contrasts = list(f = "nope")), "`contrasts` cannot be used for \"f\"", class = input)
-  expect_error(quick(c ~ x, family = poisson), "cannot be \"poisson\": .*negbinomial", class = input)
+  expect_identical(quick(c ~ x, family = poisson)$family, "poisson")
+  expect_error(quick(c ~ x, family = poisson("identity")), "must have the link \"log\"", class = input)
+  expect_error(quick(c ~ x, family = quasipoisson), "cannot be \"quasipoisson\": .*negbinomial", class = input)
   expect_error(bayes_logit(), "`formula` is missing", class = input)
 })
 

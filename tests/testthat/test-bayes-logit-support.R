@@ -75,3 +75,44 @@ test_that("separation of the classes of a multinomial and of the levels of a gro
     expect_identical(said(formula, rbind(levels, data.frame(g = 2, x = 1, y = 0))), character())
   }
 })
+
+test_that("columns that depend on each other are named, and only they", {
+  deficient <- function(...) grep("rank deficient", said(...), value = TRUE)
+  d <- transform(mtcars, wt2 = 3 * wt - 1, one = 5, year = 2000 + cyl, stamp = 1.7e9 + 10 * hp)
+  expect_match(deficient(am ~ wt + hp + wt2, d), "rank 3 of 4 columns\\): the data do not tell `wt2`")
+  expect_match(deficient(am ~ one + wt, d), "`one`")
+  expect_match(deficient(carb ~ one + wt, d, "poisson"), "`one`")
+  expect_length(deficient(am ~ wt + year + stamp, d), 0L)
+  expect_length(deficient(am ~ poly(wt, 3) * hp, d), 0L)
+  cells <- subset(mtcars, !(cyl == 8 & gear == 5))
+  expect_match(deficient(am ~ factor(cyl) * factor(gear), cells), "`factor\\(cyl\\)8:factor\\(gear\\)")
+  expect_match(deficient(am ~ ., mtcars[1:6, ]), "rank 6 of 11 columns")
+})
+
+test_that("coefficients whose mean may not exist are shown by medians", {
+  apart <- data.frame(x = 1:20, z = rep(1:2, 10), y = rep(0:1, each = 10))
+  fit <- function(formula, ...) {
+    bayes_logit(formula, apart, prior = logit_prior(...), chains = 2, iter = 200, seed = 1, threads = 1,
+      progress = FALSE)
+  }
+  long <- fit(y ~ x, "cauchy")
+  table <- summary(long)$coefficients
+  expect_identical(is.na(table$mean), c(TRUE, TRUE, FALSE))
+  expect_true(all(table$ess_tail > 0))
+  expect_output(print(long), "5% 50%")
+  expect_match(summary(long)$verdict, "mean or standard deviation may not exist", all = FALSE)
+  for (other in list(fit(y ~ x), fit(y ~ z, "cauchy"), fit(y ~ x, "student_t", df = 3))) {
+    expect_false(anyNA(summary(other)$coefficients$mean))
+    expect_no_match(summary(other)$verdict, "may not exist")
+  }
+})
+
+test_that("slow chains say how many sweeps are enough", {
+  fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 100, seed = 1, threads = 1, progress = FALSE)
+  words <- paste(summary(fit)$verdict, collapse = " ")
+  expect_match(words, "continue\\(fit, [0-9]+\\) gives 200 effective draws")
+  more <- as.numeric(sub(".*continue\\(fit, ([0-9]+)\\).*", "\\1", words))
+  longer <- continue(fit, more, threads = 1, progress = FALSE)
+  expect_gt(min(summary(longer)$coefficients$ess_bulk), 120)
+  expect_no_match(summary(continue(longer, 1000, threads = 1, progress = FALSE))$verdict, "present rate")
+})

@@ -206,13 +206,59 @@ test_that("the tree can be cut into any number of types", {
   expect_identical(unname(stats::cutree(types$tree, 3)), match(types$leaf_type, unique(types$leaf_type)))
 })
 
+test_that("a rare type that all draws have is shown, and phantoms are not", {
+  # 30 cells of 10,000 far from all others.
+  fit <- population_fit(n = 10000, kept = 3, speck = 0.003)
+  rare <- cell_types(fit, threads = 2)
+  expect_identical(rare$types$speck, rep(FALSE, 4))
+  expect_lt(rare$types$proportion[[4]], 0.005)
+  expect_output(print(rare), "4 cell types from")
+  expect_no_match(capture.output(print(rare)), "speck")
+  # As a cut that the user chose, it proves nothing.
+  expect_identical(sum(cell_types(fit, types = 4, specks = "keep", threads = 2)$types$speck), 1L)
+  shares <- c(0.6, 0.3, 0.01, 0.03, 0.003, 0.003, 0.003, 0.004)
+  cells <- c(600, 300, 0, 10, 30, 19, 30, 10)
+  map <- list(apart = c(1, 0.6, 0.24, 0.3, 1, 1, 0.9, 1), fixed = rep(FALSE, 8))
+  expect_identical(are_specks(shares, cells, map, 0.005, 10), c(FALSE, FALSE, TRUE, TRUE, FALSE, TRUE, TRUE, TRUE))
+  # More markers than cells tell nothing.
+  expect_true(are_specks(0.003, 30, list(apart = 1, fixed = FALSE), 0.005, 40))
+  expect_false(are_specks(1, 0, list(apart = 1, fixed = TRUE), 0.005, 40))
+  phantom <- rare
+  phantom$types$speck[[4]] <- TRUE
+  phantom$types$cells[[4]] <- 0
+  text <- paste(capture.output(print(phantom)), collapse = " ")
+  expect_match(text, "Type \"4\" is +the +most +probable +type +of +no +cell")
+  levels(phantom) <- c("a", "b", "c")
+  expect_identical(levels(phantom), c("a", "b", "c", "4"))
+})
+
+test_that("words name channels that are no markers, and the Rhat of kept sweeps", {
+  fit <- population_fit()
+  types <- cell_types(fit, threads = 2)
+  words <- paste(types_verdict(types), collapse = " ")
+  expect_no_match(words, "constant|By its name")
+  types$fit$markers[[2]] <- "Time"
+  types$fit$x[, 1] <- 7
+  words <- paste(channel_words(types$fit), collapse = " ")
+  expect_match(words, "\"CD4\" is constant, so it tells nothing")
+  expect_match(words, "By its name, \"Time\" is no marker")
+  # A warmup that climbs says nothing about the kept sweeps.
+  set.seed(1)
+  sweeps <- 200
+  types$fit$warmup <- 100
+  types$fit$log_likelihood <- matrix(rnorm(2 * sweeps) - 50 * c(100:1, rep(0, 100)), sweeps)
+  types$fit$occupied <- types$fit$concentration_trace <- matrix(1, sweeps, 2)
+  types$fit$probe_density <- array(0, c(sweeps, 2, 1))
+  expect_match(likelihood_words(types), "log likelihood is 1\\.0")
+})
+
 test_that("a small remote group is called a speck or joined, and is not counted in the number of types", {
   fit <- population_fit(n = 2000, kept = 3, speck = 0.002)
   truth <- attr(fit, "population")
   kept <- cell_types(fit, threads = 2)
   expect_identical(kept$types$speck, c(FALSE, FALSE, FALSE, TRUE))
   expect_identical(as.integer(kept$type), truth)
-  expect_output(print(kept), "1 speck of less than 0.5% of the cells has 0.3% together")
+  expect_output(print(kept), "1 speck, which has too few cells or draws .*holds 0.3% of the cells together")
   joined <- cell_types(fit, specks = "join", threads = 2)
   # The nearest population is the one at (0, 12), and the overlap with it is zero.
   expect_identical(as.integer(joined$type), ifelse(truth == 4L, 3L, truth))

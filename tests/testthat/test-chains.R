@@ -50,20 +50,24 @@ toy_sampler <- function(fit) {
       run$threads
     },
     close = function(session) fit$log$closed <- fit$log$closed + 1,
-    step = function(session, state, sweeps, keep) {
-      level <- value(state, state$sweep + seq_len(sweeps))
-      state$last <- level[[sweeps]]
-      if (identical(fit$fails_at, state$sweep)) stop("the step failed")
-      list(
-        state = state,
-        traces = list(
-          level = level, both = cbind(level + 1, level + 2), count = as.integer(state$sweep) + seq_len(sweeps)
-        ),
-        draw = if (keep) {
-          list(number = state$last, grid = state$last + 1:6, label = 1:4 + as.integer(state$sweep + sweeps))
-        }
-      )
+    step = function(sessions, states, sweeps, keep) {
+      fit$log$at_once <- max(fit$log$at_once, length(sessions))
+      lapply(states, function(state) {
+        level <- value(state, state$sweep + seq_len(sweeps))
+        state$last <- level[[sweeps]]
+        if (identical(fit$fails_at, state$sweep)) stop("the step failed")
+        list(
+          state = state,
+          traces = list(
+            level = level, both = cbind(level + 1, level + 2), count = as.integer(state$sweep) + seq_len(sweeps)
+          ),
+          draw = if (keep) {
+            list(number = state$last, grid = state$last + 1:6, label = 1:4 + as.integer(state$sweep + sweeps))
+          }
+        )
+      })
     },
+    together = fit$together,
     finish = function(fit) {
       fit$lasts <- vapply(fit$state, `[[`, 0, "last")
       fit
@@ -71,7 +75,7 @@ toy_sampler <- function(fit) {
   )
 }
 
-toy_fit <- function(iter, warmup = 2, thin = 3, chains = 2, ...) {
+toy_fit <- function(iter, warmup = 2, thin = 3, chains = 2, threads = 1, ...) {
   log <- new.env()
   log$open <- log$closed <- 0
   fit <- list(
@@ -79,7 +83,7 @@ toy_fit <- function(iter, warmup = 2, thin = 3, chains = 2, ...) {
     elapsed = c(start = 0, sweeps = 0), log = log, ...
   )
   fit <- start_chains(fit, function(key) list(last = 0))
-  advance_chains(fit, iter, toy_sampler, resolve_run("cpu", 1), FALSE, 1)
+  advance_chains(fit, iter, toy_sampler, resolve_run("cpu", threads), FALSE, threads)
 }
 
 test_that("any sampler that keeps the contract runs on the chains", {
@@ -108,6 +112,69 @@ test_that("a toy fit is continued, taken apart and joined without a difference",
   parts <- setdiff(names(whole), c("elapsed", "log"))
   expect_identical(part[parts], whole[parts])
   expect_identical(join_chains(whole, separate_chains(whole, toy_sampler), toy_sampler)[parts], whole[parts])
+})
+
+test_that("chains that run at the same time give the same draws, with any number of threads", {
+  alone <- toy_fit(60, chains = 5)
+  expect_identical(alone$log$at_once, 1L)
+  parts <- setdiff(names(alone), c("elapsed", "log", "together"))
+  for (threads in c(2, 3, 8)) {
+    together <- toy_fit(60, chains = 5, threads = threads, together = TRUE)
+    expect_identical(together[parts], alone[parts])
+    expect_identical(together$log$at_once, as.integer(min(5, threads)))
+    # A session for chains that run alone, and one for each of those that run at the same time.
+    expect_identical(c(together$log$open, together$log$closed), rep(1 + min(5, threads), 2))
+  }
+  expect_error(toy_fit(4, fails_at = 0, threads = 2, together = TRUE), "the step failed")
+})
+
+test_that("the faster of the two ways is taken, and long sweeps run alone", {
+  plan <- list(open = function(run) run$threads, close = function(session) NULL, together = TRUE)
+  run <- list(backend = "cpu", threads = 6L)
+  chosen <- function(alone, side) {
+    ways <- chain_ways(plan, run, 4)
+    names <- vapply(1:6, function(i) {
+      way <- ways$next_way()
+      ways$note(way, if (way$name == "alone") alone else side)
+      way$name
+    }, "")
+    list(names = names, last = ways$next_way())
+  }
+  faster <- chosen(alone = 0.004, side = 0.002)
+  expect_identical(faster$names, c("alone", "side", "alone", "side", "side", "side"))
+  expect_identical(faster$last$sessions, rep(list(1L), 4))
+  expect_identical(faster$last$chains, list(1:4))
+  slower <- chosen(alone = 0.002, side = 0.004)
+  expect_identical(slower$names, c("alone", "side", "alone", "side", "alone", "alone"))
+  expect_identical(slower$last$sessions, list(6L))
+  expect_identical(slower$last$chains, as.list(1:4))
+  expect_identical(chosen(alone = 1, side = 0.1)$names, rep("alone", 6))
+  run$threads <- 3L
+  expect_identical(chosen(0.004, 0.002)$last$chains, list(1:3, 4L))
+  for (not in list(list(threads = 1L), list(backend = "cuda"), list(cluster = "workers"))) {
+    run[names(not)] <- not
+    expect_identical(chosen(0.004, 0.002)$names, rep("alone", 6))
+    run <- list(backend = "cpu", threads = 6L)
+  }
+})
+
+test_that("real samplers give the same draws whether chains run at the same time or not", {
+  skip_where_repeated()
+  set.seed(3)
+  x <- matrix(rnorm(300), 100)
+  y <- rbinom(100, 1, 0.4)
+  counts <- matrix(rpois(400, 1), 20)
+  fits <- list(
+    function(threads) dp_mixture(x, 4, chains = 3, iter = 60, seed = 1, threads = threads, moves = TRUE),
+    function(threads) bayes_logit(y ~ x, chains = 3, iter = 60, seed = 1, threads = threads),
+    function(threads) topic_model(counts, 4, chains = 3, iter = 60, seed = 1, threads = threads)
+  )
+  for (fit in fits) {
+    alone <- fit(1)
+    together <- fit(3)
+    parts <- intersect(names(alone), c("draws", "log_likelihood", "coefficients", "sizes", "theta", "phi"))
+    expect_identical(together[parts], alone[parts])
+  }
 })
 
 test_that("a session is closed when a step fails, and changed fits are refused", {
@@ -170,9 +237,9 @@ test_that("after a failed sweep the sweeps before it are kept", {
     function(fit) {
       plan <- mixture_sampler(fit)
       right <- plan$step
-      plan$step <- function(session, state, sweeps, keep) {
-        if (state$sweep + sweeps >= sweep) stop_warpbayes("input", "a planted failure")
-        right(session, state, sweeps, keep)
+      plan$step <- function(sessions, states, sweeps, keep) {
+        if (states[[1L]]$sweep + sweeps >= sweep) stop_warpbayes("input", "a planted failure")
+        right(sessions, states, sweeps, keep)
       }
       plan
     }

@@ -302,9 +302,9 @@ test_that("chains on workers of a future plan return regularly for checkpoints",
   toy <- function(fit) {
     plan <- mixture_sampler(fit)
     right <- plan$step
-    plan$step <- function(session, state, sweeps, keep) {
-      if (state$sweep + sweeps >= 27) stop_warpbayes("input", "a planted failure")
-      right(session, state, sweeps, keep)
+    plan$step <- function(sessions, states, sweeps, keep) {
+      if (states[[1L]]$sweep + sweeps >= 27) stop_warpbayes("input", "a planted failure")
+      right(sessions, states, sweeps, keep)
     }
     plan
   }
@@ -511,9 +511,9 @@ at_sweep <- function(sweep, what) {
   function(fit) {
     plan <- mixture_sampler(fit)
     right <- plan$step
-    plan$step <- function(session, state, sweeps, keep) {
-      if (state$sweep + sweeps >= sweep) what()
-      right(session, state, sweeps, keep)
+    plan$step <- function(sessions, states, sweeps, keep) {
+      if (states[[1L]]$sweep + sweeps >= sweep) what()
+      right(sessions, states, sweeps, keep)
     }
     plan
   }

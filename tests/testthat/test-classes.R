@@ -3,7 +3,7 @@
 test_that("each generic answers for each class, or says what to use", {
   skip_where_repeated()
   for (package in c("posterior", "coda", "generics", "rstantools", "knitr", "ggplot2", "loo", "nlme", "tibble",
-    "bayesplot", "emmeans")) {
+    "bayesplot", "distributional", "emmeans")) {
     skip_if_not_installed(package)
   }
   grDevices::pdf(NULL)
@@ -17,8 +17,8 @@ test_that("each generic answers for each class, or says what to use", {
     f <- switch(generic, Math = exp, Ops = function(x) x == x, Summary = max, `is.na<-` = function(x) is.na(x) <- 1,
       get(generic, asNamespace(package)))
     more <- list(
-      continue = list(1, threads = 2, progress = FALSE), report = list(open = FALSE), truncate = list(lower = 2),
-      update = list(evaluate = FALSE)
+      cdf = list(2), continue = list(1, threads = 2, progress = FALSE), density = list(at = 2), generate = list(2),
+      report = list(open = FALSE), truncate = list(lower = 2), update = list(evaluate = FALSE)
     )[[generic]]
     function(x) do.call(f, c(list(x), more))
   }

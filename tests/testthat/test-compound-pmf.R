@@ -163,7 +163,7 @@ test_that("each bad argument has its message", {
   expect_input_error(compound(-die, die), "`number` must be a distribution on 0, 1, 2, ..., without -6")
   expect_input_error(compound(die / 2, die), "`number` must be a distribution on 0, 1, 2, ..., without 0.5")
   expect_input_error(compound("poisson", die, lambda = 1, tail = 2),
-    "`tail` must be one number from 1e-300 to 1e-08, not 2"
+    "`tail` must be one number from 1e-300 to 1e-08, or 0, not 2"
   )
   expect_input_error(compound("poisson", die, lambda = 2, zero = 2), "`zero` must be one number between 0 and 1, not 2")
   expect_input_error(compound("poisson", die, lambda = 0, zero = 0.5), "`zero` is 0.5, but the number is always 0")

@@ -89,3 +89,66 @@ test_that("errors of fits name the call that the user made", {
   expect_identical(call_of(emmeans::emmeans(classes, ~ wt, mode = "a"), list(classes = classes)),
     quote(emmeans::emmeans(classes, ~ wt, mode = "a")))
 })
+
+test_that("errors of R about the session are not taken for errors about an argument", {
+  fit <- bayes_logit(am ~ wt, mtcars, chains = 1, iter = 20, warmup = 5, seed = 1, progress = FALSE)
+  raise <- function(kind) {
+    translated <- function(message) gettext(message, domain = "R")
+    switch(kind,
+      time = stop(translated("reached elapsed time limit")),
+      depth = stop(translated("evaluation nested too deeply: infinite recursion / options(expressions=)?")),
+      memory = stop(sprintf(translated("cannot allocate vector of size %0.1f Gb"), 74.5)),
+      stop("no such thing")
+    )
+  }
+  doors <- expression(
+    bayes_logit(am ~ wt + raise(kind), mtcars),
+    bayes_logit(am ~ wt, mtcars, weights = raise(kind)),
+    bayes_logit(am ~ (1 | raise(kind)), mtcars),
+    bayes_logit(am ~ wt, mtcars, contrasts = list(wt = raise(kind))),
+    predictive_resample(mtcars, copula_regression(mpg ~ raise(kind)), draws = 4),
+    predictive_resample(1:9, bayesian_bootstrap(), functional = function(y, w) raise(kind), draws = 4, seed = 1)
+  )
+  for (i in seq_along(doors)) {
+    for (kind in c("time", "depth")) {
+      error <- tryCatch(eval(doors[[i]]), error = identity)
+      expect_false(inherits(error, "warpbayes_error"), info = doors[[i]])
+      expect_match(conditionMessage(error), switch(kind, time = "^reached elapsed", depth = "^evaluation nested"))
+    }
+  }
+  for (i in 1:3) {
+    kind <- "memory"
+    expect_error(eval(doors[[i]]), "cannot allocate vector of size 74.5 Gb", class = "warpbayes_error_memory")
+    kind <- "other"
+    expect_error(eval(doors[[i]]), "no such thing", class = "warpbayes_error_input")
+  }
+  # A print method that needs more depth than the user allows.
+  allowed <- getOption("expressions")
+  errors <- lapply(seq(200, 1000, 20), function(deep) {
+    tryCatch({
+      options(expressions = deep)
+      utils::capture.output(print(fit))
+    }, error = function(error) error, finally = options(expressions = allowed))
+  })
+  errors <- Filter(function(value) inherits(value, "error"), errors)
+  expect_true(all(vapply(errors, is_too_deep, NA)))
+  # A part that was changed is still named as such.
+  changed <- summary(fit)
+  changed$coefficients <- "a"
+  expect_input_error(print(changed), "changed since it was made")
+})
+
+test_that("long names neither fill the screen nor raise errors of R", {
+  skip_where_repeated()
+  long <- strrep("a", 1e5)
+  cells <- matrix(c(sin(1:38), 2, NA), 20, 2, dimnames = list(NULL, c("b", long)))
+  error <- tryCatch(dp_mixture(cells, 3, iter = 4, seed = 1), error = identity)
+  expect_s3_class(error, "warpbayes_error_input")
+  expect_lt(nchar(conditionMessage(error)), 2000)
+  expect_match(conditionMessage(error), "^`x` has NA in row 20, column 2")
+  cells[20, 2] <- 1
+  fit <- dp_mixture(cells, 3, iter = 10, seed = 1, threads = 2)
+  expect_output(print(summary(fit)), "aaa")
+  expect_true(file.exists(report(fit, tempfile(fileext = ".html"), open = FALSE)))
+  expect_input_error(bayes_logit(y ~ ., setNames(data.frame(c(0, 1), 1:2), c("y", long))), "limited to 10000 bytes")
+})

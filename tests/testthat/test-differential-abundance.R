@@ -18,26 +18,159 @@ test_that("a comparison has an effect for each type, and absent types are handle
   expect_s3_class(result, "differential_abundance")
   expect_identical(as.character(effects$type), rownames(counts_of_six()))
   expect_identical(unique(effects$effect), "grouppatient")
-  expect_true(all(is.finite(as.matrix(effects[sapply(effects, is.numeric)]))))
-  expect_true(all(effects$lower < effects$estimate & effects$estimate < effects$upper))
+  numbers <- as.matrix(effects[sapply(effects, is.numeric)])
+  expect_true(all(is.finite(numbers[1:4, ])))
+  expect_true(all(effects$lower < effects$estimate & effects$estimate < effects$upper, na.rm = TRUE))
   expect_true(result$converged)
   # Clear differences, also of a type that one group lacks.
   expect_true(all(effects$lower[effects$type %in% c("B", "new")] > 0))
   expect_true(all(effects$fdr[effects$type %in% c("B", "new")] < 0.1))
-  # A type without cells tells nothing: its sign is a toss-up, and it is not reported.
-  none <- effects[effects$type == "none", ]
-  expect_gt(none$lfsr, 0.5)
-  expect_gt(none$upper - none$lower, 8)
-  expect_gt(none$fdr, 0.1)
-  expect_true(all(effects$lfsr >= effects$null))
+  # A type without cells tells nothing, and is not tested.
+  expect_identical(effects$tested, c(TRUE, TRUE, TRUE, TRUE, FALSE))
+  expect_true(all(is.na(numbers[5, -1])))
+  expect_identical(dim(result$draws$effects)[[3]], 4L)
+  expect_true(all(effects$lfsr >= effects$null, na.rm = TRUE))
+  # It does not change what is said of the others.
+  expect_identical(compare(counts_of_six()[1:4, ])$effects[, -1], effects[1:4, -1])
 })
 
-test_that("many absent types among many effects are not reported", {
+test_that("many absent types among many effects are not tested", {
   set.seed(2)
   counts <- rbind(matrix(rpois(48, rep(c(50, 400), each = 24)), 8), matrix(0, 3, 6))
-  effects <- compare(counts)$effects
-  expect_true(all(effects$fdr[1:8] < 0.05))
-  expect_true(all(effects$lfsr[9:11] > 0.45))
+  effects <- compare(counts, totals = rep(5000, 6))$effects
+  expect_identical(effects$tested, rep(c(TRUE, FALSE), c(8, 3)))
+  expect_error(compare(0 * counts, totals = rep(5000, 6)), "no type with cells", class = "warpbayes_error_input")
+})
+
+# Numbers of cells of `types` types in `each` samples of each of two groups: absolute numbers are log-normal and change
+# by the factors `by`. Shares add up to 1.
+closed_counts <- function(by, types = length(by), each = 5, cells = 20000) {
+  size <- seq(0, -3, length.out = types)
+  group <- rep(0:1, each = each)
+  absolute <- exp(size + outer(log(by), group) + rnorm(2 * each * types, 0, 0.15))
+  apply(absolute, 2L, function(a) drop(rmultinom(1, cells, a)) + 0)
+}
+groups_of <- function(each) data.frame(group = rep(0:1, each = each))
+
+test_that("a change of one type does not make the others change", {
+  set.seed(4)
+  # The most frequent type trebles.
+  counts <- closed_counts(c(3, rep(1, 11)))
+  grown <- function(change) {
+    compare(counts, ~ group, groups_of(5), totals = NULL, change = change)
+  }
+  absolute <- grown("auto")
+  expect_identical(absolute$change, "absolute")
+  expect_identical(which(absolute$effects$fdr <= 0.1), 1L)
+  expect_equal(absolute$effects$change[[1]], log(3), tolerance = 0.2)
+  expect_true(all(abs(absolute$effects$change[-1]) < 0.3))
+  # All shares of the others fall, and the shift says by how much.
+  shares <- grown("share")
+  expect_gt(sum(shares$effects$fdr <= 0.1), 8)
+  expect_identical(shares$effects$estimate, absolute$effects$estimate)
+  share <- rowMeans(counts[, 1:5]) / 20000
+  expect_lt(absolute$shift[, "lower"], -log(sum(share * c(3, rep(1, 11)))))
+  expect_gt(absolute$shift[, "upper"], -log(sum(share * c(3, rep(1, 11)))))
+  text <- paste(capture.output(print(absolute)), collapse = " ")
+  expect_match(text, "by the change of absolute numbers: 1 \\(up\\)\\.")
+  expect_match(text, "keeps its absolute number +changes +by +a +factor")
+  text <- paste(capture.output(print(shares)), collapse = " ")
+  expect_match(text, "by the change of shares")
+  expect_no_match(text, "absolute")
+})
+
+test_that("a change in one real sample, drawn again, is found by its types alone", {
+  # Eight types of one sample without any deviation between samples; two of them double.
+  shares <- c(0.3, 0.25, 0.15, 0.1, 0.08, 0.06, 0.04, 0.02)
+  set.seed(9)
+  counts <- cbind(rmultinom(4, 3000, shares), rmultinom(4, 3000, shares * c(1, 1, 1, 2, 1, 2, 1, 1))) + 0
+  result <- compare(counts, ~ group, groups_of(4), totals = NULL)
+  expect_identical(which(result$effects$fdr <= 0.01), c(4L, 6L))
+  expect_true(all(result$effects$deviation < 0.15))
+  # A group whose type has no cell, with batch as a covariate; batch that is the group is refused.
+  counts[8, 5:8] <- 0
+  batch <- data.frame(group = rep(0:1, each = 4), batch = rep(c("x", "y"), 4))
+  none <- compare(counts, ~ group + batch, batch, totals = NULL)
+  expect_lt(none$effects$fdr[[8]], 0.01)
+  expect_lt(none$effects$change[[8]], -2)
+  expect_true(all(is.finite(none$effects$upper)))
+  expect_error(compare(counts, ~ group + batch, transform(batch, batch = group), totals = NULL), "depend on each other",
+    class = "warpbayes_error_input")
+  # Three levels with pairs, and samples of 1 and 60 cells.
+  levels <- data.frame(level = rep(c("a", "b", "c"), 3), patient = rep(1:3, each = 3))
+  small <- cbind(rmultinom(7, 2000, shares), rmultinom(1, 1, shares), rmultinom(1, 60, shares)) + 0
+  three <- compare(small, ~ level + (1 | patient), levels, totals = NULL)
+  expect_identical(unique(three$effects$effect), c("levelb", "levelc"))
+  expect_true(all(is.finite(three$effects$p)))
+  expect_gt(min(three$effects$fdr), 0.01)
+})
+
+test_that("the units of a predictor do not matter", {
+  set.seed(5)
+  d <- data.frame(age = rnorm(10, 50, 10))
+  d$days <- 365.25 * d$age
+  counts <- closed_counts(c(2, rep(1, 5)))
+  years <- compare(counts, ~ age, d, totals = NULL)
+  days <- compare(counts, ~ days, d, totals = NULL)
+  same <- c("p", "fdr", "lfsr", "null")
+  expect_equal(days$effects[same], years$effects[same], tolerance = 1e-6)
+  expect_equal(days$effects$change * 365.25, years$effects$change, tolerance = 1e-6)
+  expect_equal(unname(days$shift * 365.25), unname(years$shift), tolerance = 1e-6)
+})
+
+test_that("contrasts compare any two of three groups", {
+  set.seed(6)
+  each <- data.frame(group = rep(c("A", "B", "C"), each = 4))
+  counts <- cbind(closed_counts(c(rep(1, 7), 4), each = 4), closed_counts(c(rep(1, 7), 1), each = 4)[, 5:8])
+  counts <- counts[, c(1:4, 9:12, 5:8)]
+  result <- compare(counts, data = each, totals = NULL, effect = "group", contrasts = c("C - B" = "groupC - groupB"))
+  expect_identical(unique(result$effects$effect), c("groupB", "groupC", "C - B"))
+  draws <- result$draws$effects
+  expect_equal(draws[, , , 3], draws[, , , 2] - draws[, , , 1], tolerance = 1e-10)
+  found <- split(result$effects$fdr, result$effects$effect)
+  expect_identical(which(found$`C - B` < 0.001), 8L)
+  expect_gt(min(found$groupB), 0.001)
+  # As if B were the first level, up to the prior.
+  second <- compare(counts, data = transform(each, group = factor(group, c("B", "A", "C"))), totals = NULL,
+    effect = "groupC")
+  own <- result$effects[result$effects$effect == "C - B", ]
+  expect_equal(second$effects$estimate, own$estimate, tolerance = 0.1)
+  only <- compare(counts, data = each, totals = NULL, contrasts = "(groupB + groupC) / 2")
+  expect_identical(unique(only$effects$effect), "(groupB + groupC) / 2")
+  refused <- function(contrasts) {
+    error <- expect_error(compare(counts, data = each, totals = NULL, contrasts = contrasts),
+      class = "warpbayes_error_input")
+    expect_identical(error$argument, "contrasts")
+  }
+  for (text in c("groupC - group", "groupB * groupC", "groupC + 1", "groupC - groupC", "exp(groupC)", "groupC +", "",
+    "groupB / groupC", "1e999 * groupC")) {
+    refused(text)
+  }
+  refused(1)
+  refused(NA_character_)
+  refused(c(a = "groupC", a = "groupB"))
+})
+
+test_that("tail probabilities and the common shift are those of closed forms", {
+  set.seed(7)
+  # Effects that are normal with the same moments in all draws, of rare types.
+  effect <- c(0, 0.4, -1, 2.5)
+  draws <- function(values) matrix(values, 1000, length(values), byrow = TRUE)
+  alone <- test_changes(draws(effect), draws(rep(0.25, 4)), 4, rep(1, 4), 0)
+  expect_equal(alone$p, 2 * pnorm(-abs(effect) / 0.5), tolerance = 1e-12)
+  expect_identical(alone$shift(c(0.05, 0.95)), c(0, 0))
+  # Forty types that shift by -0.3, and four that change: the shift is their mean, with its standard error.
+  moved <- c(rnorm(40, -0.3, 0.1), 2, 2.2, 1.9, 2.1)
+  found <- test_changes(draws(moved), draws(rep(0.01, 44)), 4, rep(1, 44), 0.1)
+  expect_equal(found$shift(0.5), mean(moved[1:40]), tolerance = 0.02)
+  expect_equal(diff(found$shift(pnorm(c(-1, 1)))), 2 * 0.1 / sqrt(40), tolerance = 0.3)
+  apart <- (moved - mean(moved[1:40])) / 0.1
+  expect_equal(found$p[1:40], 2 * pnorm(-abs(apart[1:40]) / sqrt(1 + 1 / 39)), tolerance = 0.1)
+  expect_true(all(found$lfsr[41:44] < 1e-6))
+  # Where nothing is known of a type, its sign is a toss-up.
+  open <- test_changes(draws(c(moved, 0)), draws(c(rep(0.01, 44), 15.9)), 4, rep(1, 45), 0.1)
+  expect_gt(open$p[[45]], 0.8)
+  expect_gt(open$lfsr[[45]], 0.45)
 })
 
 test_that("print() and summary() say what is reported and what is only the prior", {
@@ -46,7 +179,10 @@ test_that("print() and summary() say what is reported and what is only the prior
   expect_match(text, "5 types in 6 samples: ~group")
   expect_match(text, "reported at a false discovery rate of 10%")
   expect_match(text, "B \\(up\\)")
-  expect_match(text, "No sample has a cell of \"none\": what is said of it is the prior")
+  expect_match(text, "No sample has a cell of \"none\", so it is not tested")
+  expect_no_match(text, "speck|fewer than|adds? up to 1")
+  expect_match(text, "rows are in their order: s1 is control, s2 is control, ", fixed = TRUE)
+  expect_no_match(text, "The fit had not converged")
   expect_no_match(text, "not converged")
   # Neither 0% nor 1e-40 for what is merely rare.
   expect_no_match(text, "e-[0-9]{2}")
@@ -56,7 +192,8 @@ test_that("print() and summary() say what is reported and what is only the prior
   expect_no_match(text, "between groups")
   few <- compare(counts_of_six()[1:2, ])
   text <- paste(capture.output(print(few)), collapse = " ")
-  expect_match(text, "With so few types")
+  expect_match(text, "With fewer than 4 types nobody can tell")
+  expect_match(text, "by the +change +of +shares")
   expect_no_match(text, "No sample has a cell")
   text <- paste(capture.output(print(compare(formula = ~ group + age))), collapse = " ")
   expect_match(text, "Only 3 degrees of freedom are left")
@@ -78,12 +215,16 @@ test_that("plot(), tidy() and glance() work", {
   expect_identical(tidied$term, rep(c("grouppatient", "age"), each = 5))
   expect_equal(tidied$conf.low, result$effects$lower)
   expect_identical(generics::glance(result)$types, 5L)
+  expect_true(is.finite(generics::glance(result)$rhat))
+  expect_error(plot(result, types = "none"), class = "warpbayes_error_input")
 })
 
 test_that("samples are found by name, and samples with missing values are left out", {
   counts <- counts_of_six()
   by_order <- compare()
+  expect_identical(by_order$matched$how, "order")
   mixed <- data.frame(sample = rev(colnames(counts)), group = rev(two_groups$group))
+  expect_no_match(paste(capture.output(print(compare(data = mixed))), collapse = " "), "in their order")
   expect_identical(compare(data = mixed)$effects, by_order$effects)
   named <- data.frame(group = rev(two_groups$group), row.names = rev(colnames(counts)))
   expect_identical(compare(data = named)$effects, by_order$effects)
@@ -134,9 +275,11 @@ test_that("bad input is refused in words", {
   wrong(compare(data = as.list(two_groups)), "data")
   wrong(compare(data = transform(two_groups, group = NA)), "data")
   wrong(compare(data = cbind(two_groups, sample = letters[1:6])), "data")
+  expect_match(wrong(compare(replace(counts, seq(6, 10), 0), totals = NULL), "types"), "no cell in \"s2\"")
   wrong(compare(totals = 1:5), "totals")
   wrong(compare(totals = rep(400, 6)), "totals")
   wrong(compare(effect = "nothing"), "effect")
+  wrong(compare(change = "odds"), "change")
   expect_match(wrong(compare(effect = "\xff"), "effect"), "xff", fixed = TRUE)
   wrong(compare(data = structure(1:2, class = "data.frame")), "data")
   wrong(compare(level = 1), "level")
@@ -144,6 +287,10 @@ test_that("bad input is refused in words", {
   wrong(compare(iter = 10), "warmup")
   wrong(compare(nonsense = 1), "`nonsense`")
 })
+
+population_types <- function() {
+  cell_types(population_fit(kept = 40, seed = 4), ndraws = NULL, threads = 1)
+}
 
 test_that("counts of cell types come from draws of the fit, and add up to the cells", {
   set.seed(1)
@@ -170,6 +317,13 @@ test_that("counts of cell types come from draws of the fit, and add up to the ce
   labelled <- differential_abundance(cell_types(kept, types = 2, threads = 2), ~ group, seed = 1, ndraws = 4)
   expect_equal(unname(colSums(labelled$counts)), rep(c(200, 100), 3))
   expect_lt(max(abs(result$counts - labelled$counts)), 6)
+  # Chains that disagree on a type say so here too; one that is not tested does not matter.
+  expect_null(disagreement_words(population_types(), c(TRUE, TRUE, TRUE)))
+  torn <- population_types()
+  first <- torn$map$used$chain == 1L
+  torn$map$proportions[first, 2] <- torn$map$proportions[first, 2] + 0.2
+  expect_match(disagreement_words(torn, c(TRUE, TRUE, TRUE)), "The fit had not converged: Rhat .* type \"2\"")
+  expect_null(disagreement_words(torn, c(TRUE, FALSE, TRUE)))
   expect_error(differential_abundance(types, ~ group, totals = 1:6), class = "warpbayes_error_input")
 })
 
@@ -186,7 +340,7 @@ test_that("draws of the counts that lack a type do not speak for it", {
   counts[2, , 3:4] <- 0
   model <- abundance_model(~ group, two_groups, paste0("s", 1:6), NULL)
   fitted <- fit_abundance(counts, rep(1000, 6), model, 2, 300, 100, 1, resolve_run("cpu", 1))
-  found <- compare_effects(fitted, model, 0.9, 2)$effects
+  found <- compare_effects(fitted, 0.9, 2, rowMeans(counts) / 1000, TRUE)$effects
   whole <- compare(counts_of_six()[1:4, ])$effects
   expect_equal(found$estimate, whole$estimate, tolerance = 0.2)
   expect_lt(found$upper[[2]] - found$lower[[2]], 2)

@@ -504,6 +504,22 @@ test_that("clusters that cannot be used are refused", {
   expect_match(answer("0.1", 1)$value$problem, "has no package warpbayes")
 })
 
+test_that("a time limit does not wait for a worker that does not answer", {
+  skip_if_clusterless()
+  cluster <- start_workers(1)
+  on.exit(try(parallel::stopCluster(cluster), silent = TRUE))
+  connection <- connect_cluster(cluster)
+  started <- proc.time()[["elapsed"]]
+  limited <- function() {
+    on.exit(setTimeLimit())
+    setTimeLimit(elapsed = 0.2, transient = TRUE)
+    ask_cluster(connection, function(...) Sys.sleep(60), list(NULL))
+  }
+  expect_error(limited(), "`cluster`: reached elapsed time limit in the middle of a message",
+    class = "warpbayes_error_device")
+  expect_lt(proc.time()[["elapsed"]] - started, 30)
+})
+
 test_that("a failed call differs from a lost worker, and ends the connection", {
   skip_if_clusterless()
   cluster <- start_workers(1)
@@ -640,7 +656,7 @@ test_that("values that no worker or manager can have computed are refused in eac
   }
   attempt <- function(fit, ..., keep = TRUE) {
     step <- if (is_bem(fit)) bem_sampler(fit)$step else mixture_step(fit)
-    found <- tryCatch(in_this_process(fit, 2, function(session) step(session, fit$state[[1L]], 10, keep), ...),
+    found <- tryCatch(in_this_process(fit, 2, function(session) step(list(session), fit$state[1L], 10, keep), ...),
       error = identity
     )
     if (inherits(found, "error")) paste(class(found)[[1]], conditionMessage(found)) else "value"

@@ -60,7 +60,7 @@ test_that("sweeps and predictions are identical for every number of components",
 
 test_that("single precision gives the same bits too", {
   skip_without_cuda()
-  for (p in c(1, 2, 5, 14, 23, 40, 43)) {
+  for (p in c(1, 2, 5, 14, 23, 40)) {
     expect_same_session(clustered(300 + p, p, p), k = 37, precision = "single")
   }
   for (k in c(1, 16, 33, 256)) {
@@ -267,8 +267,29 @@ test_that("steps are identical for every number of components, also if some are 
 
 test_that("steps in single precision are identical too", {
   skip_without_cuda()
-  for (p in c(1, 2, 5, 14, 23, 43)) {
+  for (p in c(1, 2, 5, 14, 23, 40)) {
     expect_same_steps(clustered(300 + p, p, p), k = 37, precision = "single")
+  }
+})
+
+fit_on <- function(backend, n, p, k, ...) {
+  set.seed(n + p + k)
+  x <- matrix(rnorm(n * p), n) + rnorm(5, sd = 2)[sample(5, n, TRUE)]
+  dp_mixture(x, k,
+    iter = 2, warmup = 0, keep = c("weights", "means", "labels"), init = sample(k, n, TRUE), seed = 1,
+    backend = backend,
+    progress = FALSE, ...
+  )
+}
+
+test_that("in single precision tensor cores draw for many columns as in double, but for rounding of the data", {
+  skip_without_cuda()
+  for (case in list(c(300, 43, 37), c(150, 64, 20))) {
+    fit <- function(precision) fit_on("cuda", case[[1L]], case[[2L]], case[[3L]], precision = precision)
+    single <- fit("single")
+    double <- fit("double")
+    expect_identical(single$draws$labels[1, , ], double$draws$labels[1, , ])
+    expect_equal(single$log_likelihood[1, ], double$log_likelihood[1, ], tolerance = 1e-6)
   }
 })
 
@@ -339,17 +360,7 @@ test_that("whole fits by Bayesian EM are identical", {
 })
 
 # Tensor cores ----------------------------------------------------------------
-# Squared distances (src/cuda/mixture/draw_tensor.cuh) and sums of rows (sums_tensor.cu).
-
-fit_on <- function(backend, n, p, k, ...) {
-  set.seed(n + p + k)
-  x <- matrix(rnorm(n * p), n) + rnorm(5, sd = 2)[sample(5, n, TRUE)]
-  dp_mixture(x, k,
-    iter = 2, warmup = 0, keep = c("weights", "means", "labels"), init = sample(k, n, TRUE), seed = 1,
-    backend = backend,
-    progress = FALSE, ...
-  )
-}
+# Squared distances (src/cuda/mixture/draw_tensor.cuh, draw_wide.cuh) and sums of rows (sums_tensor.cu).
 
 parts <- function(fit) fit[c("weights", "means", "labels", "log_likelihood")]
 
@@ -360,7 +371,7 @@ test_that("cards with and without tensor cores draw the same as the processor", 
   # block.
   for (case in list(
     c(130, 3, 16), c(129, 4, 32), c(127, 5, 33), c(2, 2, 16), c(8, 8, 16), c(300, 14, 21), c(65, 16, 17),
-    c(64, 17, 48), c(33, 29, 16), c(70, 45, 31), c(50, 48, 16), c(50, 49, 16)
+    c(64, 17, 48), c(33, 29, 16), c(70, 45, 31), c(50, 48, 16), c(50, 49, 16), c(140, 52, 33), c(80, 71, 16)
   )) {
     reference <- parts(fit_on("cpu", case[[1L]], case[[2L]], case[[3L]]))
     for (major in c(8, 9)) {
@@ -411,7 +422,8 @@ test_that("sums of several leaves at a time equal the processor's", {
     c(2100, 48, 64)
   )
   for (case in cases) {
-    for (precision in c("double", "single")) {
+    # Beyond 40 columns log densities in single precision are others (draw_wide.cuh).
+    for (precision in c("double", if (case[[2L]] <= 40) "single")) {
       expect_identical(
         fit("cuda", case[[1L]], case[[2L]], case[[3L]], precision),
         fit("cpu", case[[1L]], case[[2L]], case[[3L]], precision),

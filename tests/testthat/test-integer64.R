@@ -145,9 +145,13 @@ test_that("predictive resampling reads integer64", {
   }
   expect_identical(resample(wide_frame(y = int64(y)), copula_density()), resample(data.frame(y), copula_density()))
   expect_input_error(resample(wide_frame(y = too_large), copula_density()), refused)
+  expect_identical(resample(y, copula_density(points = int64(1:3))), resample(y, copula_density(points = 1:3)))
+  expect_input_error(resample(y, copula_density(points = too_large)), refused)
   frame <- data.frame(y, x = c(1, 5, 2, 8, 3, 4))
   wide <- wide_frame(y = int64(y), x = int64(frame$x))
   expect_identical(resample(wide, copula_regression(y ~ x)), resample(frame, copula_regression(y ~ x)))
+  at <- function(at) resample(frame, copula_regression(y ~ x, at = at))
+  expect_identical(at(int64(c(1, 4))), at(c(1, 4)))
   expect_input_error(resample(wide_frame(y = 1:4, x = too_large), copula_regression(y ~ x)), refused)
 })
 

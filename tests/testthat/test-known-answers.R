@@ -452,6 +452,14 @@ regression_cases <- alist(
   "negbinomial, groups" = {
     regression_values(regression(count ~ 0 + m1 + (1 | g), answer_rows(320, 52), family = "negbinomial"), FALSE)
   },
+  "Poisson" = regression_values(regression(rare ~ m1 + m2, answer_rows(256, 57), family = "poisson"), FALSE),
+  "Poisson, groups" = {
+    regression_values(regression(count ~ 0 + m1 + (1 | g), answer_rows(320, 52), family = "poisson"), FALSE)
+  },
+  "Poisson, slopes and crossed groups" = {
+    d <- transform(answer_rows(320, 62), h = rep(1:4, 80))
+    regression_values(regression(count ~ m1 + (m1 | g) + (1 | h), d, family = "poisson"), FALSE)
+  },
   "multinomial" = regression_values(regression(class ~ m1 + m2, answer_rows(300, 53), family = "multinomial")),
   "multinomial, sparse" = {
     skip_if_not_installed("Matrix")

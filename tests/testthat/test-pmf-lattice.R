@@ -12,6 +12,8 @@ pairs_of <- function(x, y) {
   list(value = as.vector(sort(values)), prob = as.vector(sums[order(values)]))
 }
 
+values_in <- function(x) as.data.frame(x)$value
+
 expect_same <- function(x, expected, tolerance = 1e-12) {
   frame <- as.data.frame(x)
   frame <- frame[frame$prob > 0, ]
@@ -46,6 +48,11 @@ test_that("d, p, q and r functions use the step", {
   expect_identical(qpmf(c(0, 0.5, 1), x), c(0.1, 0.3, 0.6))
   expect_identical(sort(unique(rpmf(1000, x, seed = 1))), (1:6) / 10)
   expect_identical(qpmf(ppmf((1:6) / 10, x), x), (1:6) / 10)
+  # The distribution may come first.
+  expect_identical(dpmf(x, c(0.3, 0.35)), dpmf(c(0.3, 0.35), x))
+  expect_identical(ppmf(x, 0.3, lower.tail = FALSE), ppmf(0.3, x, lower.tail = FALSE))
+  expect_identical(qpmf(x, 0.5), qpmf(0.5, x))
+  expect_identical(rpmf(x, 5, seed = 1), rpmf(5, x, seed = 1))
 })
 
 test_that("a sum of different steps has the common step", {
@@ -65,9 +72,14 @@ test_that("a sum of different steps has the common step", {
   expect_equal(warpbayes:::common_step(c(1 / 3, 1 / 7)), 1 / 21)
   expect_same(die + die * pi, pairs_of(die, die * pi))
   expect_equal(as.data.frame(max(pmf(1, from = 12345678), pmf(c(0.5, 0.5), from = 1 / 3, by = 1e6)))$value, 12345678)
-  expect_input_error(die + die * (1 + 5e-13),
-    "the steps 1 and 1.0000000000005 of the distributions have no common step"
+  expect_identical(values_in(die + die * (1 + 5e-13))[1:3], c(2.0000000000005, 3.0000000000005, 3.000000000001))
+  expect_input_error(die * pi + die * (pi * (1 + 5e-13)),
+    "the steps 3.14159265358979 and 3.14159265359136 of the distributions have no common step"
   )
+  expect_same(die * pi + die * exp(1), pairs_of(die * pi, die * exp(1)))
+  expect_input_error(pmf(c(0.5, 0.5), by = 1e200) + die,
+    "the values of the distributions would be more than 2\\^53 common steps, 1, apart")
+  expect_input_error(pmf(c(0.5, 0.5), by = 1e-290) + die, "more than 2\\^53 common steps, 1e-290, apart")
 })
 
 test_that("values determine the step, may repeat and may be far apart", {
@@ -143,6 +155,53 @@ test_that("conditioning on a sum handles steps and gaps", {
   )
   expect_input_error(condition_on_sum_pmf(few, few, 5),
     "`total` is 5, a value that the sum takes with probability zero")
+})
+
+test_that("equal values are equal doubles, whatever they were computed from", {
+  claim <- discretize_pmf(pgamma, by = 0.1, shape = 2, rate = 1)
+  total <- compound_pmf("poisson", claim, lambda = 3)
+  for (retention in seq(1, 300, by = if (repeated()) 37 else 7) / 10) {
+    layer <- layer_pmf(total, retention, 5)
+    mapped <- map_pmf(total, function(v) pmin(pmax(v - retention, 0), 5))
+    expect_identical(values_in(layer), (0:50) / 10)
+    expect_identical(values_in(mapped), values_in(layer))
+    expect_equal(dpmf(0, layer), ppmf(retention, total), tolerance = 1e-14)
+    expect_equal(mean(zero_modify_pmf(layer, dpmf(0, layer))), mean(layer))
+  }
+  cents <- pmf(rep(0.01, 100), by = 0.01)
+  for (r in if (repeated()) 29 else 1:99) {
+    expect_identical(values_in(max(cents - r / 100, 0)), (0:(99 - r)) / 100)
+    expect_identical(cents - r / 100 + r / 100, cents)
+  }
+  start <- max(pmf(c(0.5, 0.5), values = c(-1000, -999)), pmf(c(0.25, 0.75), from = 0.2, by = 0.2))
+  expect_identical(values_in(start), c(0.2, 0.4))
+  constant <- max(pmf(1, from = 0.3), pmf(1, from = 0.1 + 0.2))
+  expect_identical(constant, pmf(1, from = 0.3))
+  expect_identical(values_in(constant + pmf(c(0.5, 0.5), by = 0.1)), c(0.3, 0.4))
+  # The same distribution by different ways is the same object.
+  expect_identical(die / 10 + 0.1 + 0.2, die / 10 + 0.3)
+  expect_identical((die / 3) * 3 / 7, die / 7)
+  expect_identical(die / 3 / 0.1 + 1 / 7 - 1 / 7, die * 10 / 3)
+  expect_identical(values_in(die * pi), pi * (1:6))
+  expect_identical(die * pi + exp(1) - exp(1), die * pi)
+  sums <- list(die / 10 + die / 4, die / 4 + die / 10, sum_pmf(die / 10, die / 4), (2 * die + 5 * die) / 20)
+  for (one in sums) expect_identical(values_in(one), (7:42) / 20)
+  given <- as.data.frame(condition_on_sum_pmf(die / 10, die / 4, 0.1 + 0.75)$x)
+  expect_identical(given$value[given$prob > 0], c(0.1, 0.6))
+  expect_identical(as.numeric(colnames(joint_table(die / 10, die / 10))), (2:12) / 10)
+})
+
+test_that("objects of earlier versions, and objects changed by hand, have the same values", {
+  x <- die / 10
+  old <- structure(list(prob = die$prob, from = 0.1, by = 0.1), class = c("pmf", "warpbayes"))
+  expect_identical(values_in(old), values_in(x))
+  expect_identical(old + 0.5, x + 0.5)
+  expect_identical(values_in(old + old), values_in(x + x))
+  x$from <- 0.25
+  expect_equal(values_in(x), 0.25 + (0:5) / 10)
+  expect_identical(values_in(x + 0), values_in(x))
+  x$parts <- "a"
+  expect_input_error(mean(x), "`parts` is \"a\"")
 })
 
 # Distributions on all kinds of supports, some with impossible values.

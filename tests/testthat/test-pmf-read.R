@@ -112,3 +112,22 @@ test_that("bars of few values far apart stay near their values", {
   bars <- ggplot2::layer_data(ggplot2::autoplot(far))
   expect_equal(bars$xmax - bars$xmin, c(1.6e5, 1.6e5))
 })
+
+test_that("other functions read values with tables and names, or refuse them", {
+  die <- pmf(rep(1 / 6, 6), from = 1)
+  counted <- table(c(1, 1, 2, 5)) / 4
+  expect_identical(convolve_pmf(die, counted), die + pmf(counted))
+  expect_identical(convolve_pmf(c("0.5" = 0.5, "2" = 0.5), die), die + pmf(c(0.5, 0.5), values = c(0.5, 2)))
+  expect_identical(sum_pmf(list(die, counted, die), threads = 1), sum_pmf(list(die, pmf(counted), die), threads = 1))
+  expect_identical(convolve_pmf(die, data.frame(value = c(2, 9), prob = c(0.25, 0.75))),
+    die + pmf(c(0.25, 0.75), values = c(2, 9)))
+  expect_identical(joint_table(die, counted), joint_table(die, pmf(counted)))
+  # Names that are labels stay labels.
+  expect_identical(convolve_pmf(die, c(a = 0.5, b = 0.5)), die + pmf(c(0.5, 0.5)))
+  expect_input_error(convolve_pmf(die, table(c(1, 1, 2))), "`y` is a vector that sums to 3, not 1")
+  expect_input_error(convolve_pmf(counted, counted), "`x` has values in its names: pmf\\(\\) makes a distribution")
+  expect_input_error(rep_sum_pmf(counted, 3), "`x` has values in its names")
+  expect_input_error(sum_pmf(list(c(0.5, 0.5), c("1" = 1, "5" = 2))), "`x\\[\\[2\\]\\]` has values in its names")
+  expect_input_error(condition_on_sum_pmf(counted, die, 3), "`x` has values in its names")
+  expect_input_error(convolve_pmf(die, factor(c("a", "b"))), "`y` must be probabilities or counts")
+})

@@ -28,6 +28,8 @@ test_that("truncate() conditions, or moves probability to the ends", {
   expect_equal(truncate(x, 2, 7)$prob, dpois(2:7, 5) / sum(dpois(2:7, 5)))
   expect_identical(truncate(x, 2, 7)$from, 2)
   expect_identical(truncate(x), x)
+  expect_identical(truncate_pmf(x, 2, 7, "ends"), truncate(x, 2, 7, outside = "ends"))
+  expect_input_error(truncate_pmf(3), "`x` must be a distribution made by pmf\\(\\), not 3")
   expect_equal(truncate(x, 2.5, 4.5)$prob, dpois(3:4, 5) / sum(dpois(3:4, 5)))
   ends <- truncate(x, 2, 7, outside = "ends")
   expect_equal(ends$prob, c(ppois(2, 5), dpois(3:6, 5), ppois(6, 5, lower.tail = FALSE)))

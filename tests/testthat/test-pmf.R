@@ -325,7 +325,7 @@ test_that("missing arguments are named", {
     compound_pmf = c("number", "size"), mix_pmf = c("x", "weights"),
     zero_modify_pmf = c("x", "prob"), expected_value = c("x", "f"), probability = c("x", "event"),
     tail_value_at_risk = c("x", "p"), stop_loss_premium = c("x", "retention"), pmf_poisson = "lambda",
-    pmf_binomial = c("size", "prob"), pmf_negative_binomial = "size", pmf_geometric = "prob",
+    pmf_binomial = c("trials", "prob"), pmf_negative_binomial = "successes", pmf_geometric = "prob",
     pmf_hypergeometric = c("m", "n", "k"), pmf_logarithmic = "prob", pmf_uniform = c("from", "to"),
     pmf_poisson_binomial = "prob", variance = "x"
   )

@@ -17,6 +17,13 @@ test_that("old names of functions work", {
     condition_on_sum_pmf(die, die, total = 5))
   expect_identical(renamed(mix_over(die, pmf_poisson), "mix_over()"), mix_over_pmf(die, pmf_poisson))
   expect_identical(renamed(zero_modify(die, 0.2), "zero_modify()"), zero_modify_pmf(die, 0.2))
+  expect_identical(renamed(pmf_binomial(size = 3, prob = 0.5), "size"), pmf_binomial(trials = 3, prob = 0.5))
+  expect_identical(suppressMessages(pmf_negative_binomial(size = 3, mu = 2)), pmf_negative_binomial(3, mu = 2))
+  expect_input_error(pmf_binomial(3, 0.5, size = 2), "`size` is the earlier name of `trials`, which is given, too")
+  expect_input_error(pmf_binomial(prob = 0.5), "`trials` is missing")
+  loss <- function(method) discretize_pmf(c(120, 455, 460, 2300), by = 100, method = method)
+  expect_identical(renamed(loss("lower"), 'method = "lower"'), loss("up"))
+  expect_identical(renamed(loss("upper"), 'method = "upper"'), loss("down"))
   expect_input_error(suppressMessages(rep_sum(die, -1)), "`times` must be one whole number")
 })
 

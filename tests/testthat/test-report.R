@@ -142,6 +142,14 @@ test_that("the code of a page repeats the fit", {
   own_prior <- logit_prior(scale = 2)
   fit <- bayes_logit(y ~ x, df, prior = own_prior, chains = c(1), iter = 10, threads = 2)
   expect_identical(report_content(fit)$code[[1]], "# It needs `df`, `own_prior`, which are not part of this page.")
+  # A name with a line break does not leave the comment.
+  code <- "x\nstop(\"this was a comment\")"
+  assign(code, df)
+  fit <- eval(bquote(bayes_logit(y ~ x, .(as.name(code)), chains = 1, iter = 10, seed = 1, threads = 2)))
+  code <- paste(report_content(fit)$code, collapse = "\n")
+  expect_length(parse(text = code), 1L)
+  page <- rawToChar(readBin(report(fit, tempfile(fileext = ".html"), open = FALSE), "raw", 1e7))
+  expect_false(grepl("\nstop(", page, fixed = TRUE))
 })
 
 test_that("a file is replaced only if it is a report, and no half of a page is left", {

@@ -3,8 +3,9 @@
 
 input <- "warpbayes_error_input"
 
+# Few sweeps of few tokens do not hold their seeds, which is warned of.
 structured <- function(..., x = small_counts(), iter = 5, warmup = 2, threads = 2) {
-  topic_model(x, 20, iter = iter, warmup = warmup, seed = 1, threads = threads, ...)
+  suppressWarnings(topic_model(x, 20, iter = iter, warmup = warmup, seed = 1, threads = threads, ...))
 }
 
 test_that("fits with prior counts and groups do not depend on threads, instruction set or backend", {
@@ -232,7 +233,7 @@ test_that("seed words lead topics, name them, and say what they cover", {
   expect_gt(sum(fit$phi["fourth", 31:40]), 0.7)
   expect_gt(sum(fit$phi["second", 11:20]), 0.7)
   expect_identical(fit$seed_words$second, paste0("w", 10:19))
-  expect_equal(fit$prior_counts[[2L, "w12"]], 0.1 * sum(x[, "w12"]))
+  expect_equal(fit$prior_counts[[2L, "w12"]], fit$seed_weight[[2L]] * sum(x[, "w12"]))
   covered <- sum(x[, c("w31", "w32", paste0("w", 10:19))])
   expect_output(print(fit), sprintf("seed words: 12 terms of 2 topics, which are %s of 2,400 tokens", covered))
   # Seeded topics keep their numbers in every chain.
@@ -240,6 +241,36 @@ test_that("seed words lead topics, name them, and say what they cover", {
   expect_null(several$topic_names)
   expect_identical(relabel(several)$match[1:2, ], matrix(1:2, 2, 3))
   expect_s3_class(continue(relabel(several), 2, threads = 2), "topic_model")
+})
+
+test_that("seeds hold, what they hold is told, and what they lose is warned of", {
+  skip_on_sanitized_emulator()
+  x <- simulate_documents(100, 50, block_topics(5, 8), rep(0.2, 5), seed = 6)$x
+  lists <- list(one = c("w1", "w2"), two = c("w9", "w10", "absent"), three = "w17")
+  expect_message(fit <- topic_model(x, 5, seed_words = lists, iter = 60, seed = 1, threads = 2),
+    "no document has 1 seed word, which is left out: \"absent\"")
+  expect_identical(fit$seed_words$two, c("w9", "w10"))
+  # By hand: the topics of the tokens after the last sweep.
+  tokens <- tokens_of(x)
+  topic <- topics_of(fit$state[[1L]])
+  shares <- c(mean(topic[tokens$term %in% 1:2] == 1), mean(topic[tokens$term %in% 9:10] == 2),
+    mean(topic[tokens$term == 17] == 3))
+  expect_equal(unname(seed_shares(fit)), shares)
+  expect_gt(min(shares), 0.8)
+  # Words that topics share by themselves need no large weight.
+  expect_identical(fit$seed_weight, rep(0.1, 3))
+  expect_output(print(fit), sprintf("stay in their topics: one %.0f%%", 100 * shares[[1L]]))
+  # Seeds take merged topics: the start is not that of random topics, and finds the planted topics.
+  expect_lt(max(matched_distance(block_topics(5, 8), fit$phi)), 0.3)
+  random <- topic_model(x, 5, seed_words = lists[-2], start = "random", iter = 2, seed = 1, threads = 2)
+  merged <- topic_model(x, 5, seed_words = lists[-2], iter = 2, seed = 1, threads = 2)
+  expect_false(identical(random$state, merged$state))
+  # Two lists of words that are of one subject: the lighter one cannot hold its words.
+  torn <- list(a = c("w1", "w3", "w5"), b = c("w2", "w4", "w9"), c = c("w10", "w17"))
+  expect_warning(topic_model(x, 5, seed_words = torn, seed_weight = 0.001, start = "random", iter = 60, seed = 1,
+    threads = 2), "less than half of (its|their) seed tokens: .*\\(\\d+%\\)")
+  strong <- suppressWarnings(topic_model(x, 5, seed_words = torn, iter = 60, seed = 1, threads = 2))
+  expect_gt(max(strong$seed_weight), 0.1)
 })
 
 test_that("priors of terms are matched by name, and equal ones are the same as one number", {
@@ -259,7 +290,7 @@ test_that("priors of terms are matched by name, and equal ones are the same as o
 test_that("bad priors of terms, seed words and groups are refused", {
   skip_on_sanitized_emulator()
   x <- small_counts()[, 1:6]
-  fit <- function(...) topic_model(x, 2, ..., iter = 2, seed = 1, threads = 2)
+  fit <- function(...) suppressWarnings(topic_model(x, 2, ..., iter = 2, seed = 1, threads = 2))
   expect_error(fit(beta = 1:5), "one for each of 6 terms or a matrix of 2 topics x 6 terms", class = input)
   expect_error(fit(beta = c(1:5, 0)), "`beta` must be positive numbers .* 0 for topic 1 and term \"w6\"", class = input)
   expect_error(fit(beta = matrix(1, 3, 6)), "must have 2 topics x 6 terms, but has 3 x 6", class = input)
@@ -268,9 +299,8 @@ test_that("bad priors of terms, seed words and groups are refused", {
     class = input)
   expect_error(fit(seed_words = "w1"), "`seed_words` must be a list", class = input)
   expect_error(fit(seed_words = list("w1", "w2", "w3")), "words of 3 topics, but the model has 2", class = input)
-  expect_error(fit(seed_words = list(a = c("w1", "nowhere"), b = "x*")), "2 words that no document has: .*nowhere",
-    class = input)
-  expect_error(fit(seed_words = list(a = "w5")), "1 word that no document has", class = input)
+  expect_error(fit(seed_words = list(a = "w1", b = c("x*", "nowhere"))), "for topic \"b\": .*nowhere", class = input)
+  expect_error(fit(seed_words = list("w5")), "no word that a document has for topic 1: \"w5\"", class = input)
   expect_error(fit(seed_words = list(a = "w1", a = "w2")), "a name of its own", class = input)
   expect_error(fit(seed_words = list("w1", character())), "no word for topic 2", class = input)
   expect_error(fit(seed_words = list("w1"), seed_weight = 0), "`seed_weight` must be", class = input)

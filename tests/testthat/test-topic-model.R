@@ -114,7 +114,7 @@ test_that("invalid counts are refused, and the message gives their place", {
   rownames(wrong)[2] <- "d1"
   expect_error(fit(replace(wrong, 1:720, 1)), "has two documents named \"d1\"", class = input)
   colnames(twice)[4] <- NA
-  expect_error(fit(twice), "has a missing name among its terms, the 4th", class = input)
+  expect_error(fit(twice), "has a missing name among its terms: number 4", class = input)
   expect_error(fit(matrix(2^30, 2, 1)), "has 2147483648 tokens; at most 2147483647", class = input)
   expect_error(fit("text"), "`x` must be counts of documents x terms.*not \"text\": DocumentTermMatrix", class = input)
   expect_error(fit(list("text")), "`x` must be counts of documents x terms.*not a list", class = input)
@@ -341,7 +341,9 @@ test_that("relabel() numbers the topics of all chains as in the reference", {
   other <- 3L - small$reference
   expect_lt(max(variation_distance(matched$chain_phi[[other]], small$phi)[cbind(1:3, 1:3)]), 0.2)
   expect_equal(unname(rowSums(matched$theta)), rep(1, 40))
-  expect_equal(matched$phi, unname(apply(matched$draws$phi, 1:2, mean)), ignore_attr = TRUE)
+  averaged <- average_chains(matched, rep(TRUE, 3))
+  expect_equal(averaged$phi, unname(apply(matched$draws$phi, 1:2, mean)), ignore_attr = TRUE)
+  expect_equal(averaged$alpha, apply(matched$draws$alpha, 1, mean))
   expect_identical(sort(matched$tokens[, other]), sort(small$tokens[, other]))
   # A match that is not its own inverse: column `other` has the distances of the topics in their new order.
   turned <- small
@@ -360,7 +362,8 @@ test_that("relabel() numbers the topics of all chains as in the reference", {
 test_that("tables of tidy() and draws for posterior have the right form", {
   skip_if_not_installed("generics")
   beta <- generics::tidy(small)
-  expect_identical(dim(beta), c(54L, 3L))
+  expect_identical(dim(beta), c(54L, 4L))
+  expect_true(all(beta$shared))
   expect_equal(beta$beta[beta$topic == 2 & beta$term == "w5"], small$phi[[2, 5]])
   gamma <- generics::tidy(small, matrix = "gamma")
   expect_equal(gamma$gamma[gamma$document == "d3" & gamma$topic == 1], small$theta[[3, 1]])
@@ -378,15 +381,15 @@ test_that("tables of tidy() and draws for posterior have the right form", {
 test_that("print and summary describe the fit", {
   skip_on_sanitized_emulator()
   expect_output(print(small), "Topic model: 3 topics of 18 terms, 1,200 tokens in 40 documents")
-  expect_output(print(small, topics = 1), "and 2 topics")
+  expect_output(print(small, n = 1), "and 2 more topics; print\\(fit, n = 3\\) shows all")
   summary <- summary(small)
   expect_equal(sum(summary$topics$prevalence), 1)
   expect_output(print(summary), "Topics by prevalence")
   expect_match(summary(topic_model(news, 2, method = "mean_for_mode", iter = 4, seed = 1, threads = 2))$verdict,
-    "not draws from the posterior"
+    "not draws from the posterior", all = FALSE
   )
   expect_match(summary(topic_model(news, 2, iter = 4, start = "random", seed = 1, threads = 2))$verdict,
-    "cannot be judged: there are 2 sweeps"
+    "cannot be judged: there are 2 sweeps", all = FALSE
   )
   expect_match(summary(topic_model(news, 2, iter = 60, seed = 1, threads = 2))$verdict,
     "chain|Not converged", all = FALSE

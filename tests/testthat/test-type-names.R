@@ -44,3 +44,40 @@ test_that("bad input of names is refused in words", {
   types$fit$x <- NULL
   expect_error(marker_thresholds(types), "lost its data", class = "warpbayes_error_input")
 })
+
+test_that("a threshold is neither beside a pile nor on one side of all types", {
+  set.seed(8)
+  # A quarter of the cells share the lowest value, and the gap beside them is the deepest valley.
+  low <- c(rep(42, 500), rnorm(700, 300, 40), rnorm(800, 480, 60))
+  weight <- rep(1, 2000)
+  expect_true(all(is_piled(low)[1:500]))
+  expect_false(any(is_piled(low)[-(1:500)]))
+  expect_lt(deepest_valley(low, weight), 250)
+  free <- !is_piled(low)
+  expect_gt(deepest_valley(low[free], weight[free], c(300, 480)), 300)
+  expect_true(is.na(deepest_valley(low, weight, c(460, 480))))
+  expect_false(any(is_piled(rnorm(1000))))
+  expect_identical(is_piled(numeric()), logical())
+  # Without the negative cells at the pile there is one peak, so the pile counts.
+  x <- cbind(CD3 = c(rep(0, 300), rnorm(300, 6)), CD4 = rnorm(600))
+  types <- cell_types(dp_mixture(x, components = 8, iter = 100, seed = 1, threads = 2), threads = 2)
+  found <- marker_thresholds(types)[["CD3"]]
+  expect_true(found > 0 && found < 5)
+})
+
+test_that("names in pictures tell types apart", {
+  names <- c("CD3+ CD4+ CD8- CD45- HLA-DR-", "CD3+ CD4- CD8+ CD45- HLA-DR-", "CD3+ CD4- CD8- CD45- HLA-DR+",
+    "CD3+ CD4- CD8- CD45- HLA-DR+ (2)")
+  expect_identical(picture_names(names, Inf), c("CD4+ CD8- HLA-DR-", "CD8+ CD4- HLA-DR-", "HLA-DR+ CD4- CD8-",
+    "HLA-DR+ CD4- CD8- (2)"))
+  short <- picture_names(names, 12L)
+  expect_identical(anyDuplicated(short), 0L)
+  expect_true(all(nchar(short) <= 12L))
+  # Other names stay as they are, and different names stay different.
+  expect_identical(picture_names(c("T cells", "B+ and more")), c("T cells", "B+ and more"))
+  expect_identical(picture_names("CD3+ CD4-"), "CD3+ CD4-")
+  long <- paste0(strrep("a", 40), 1:12)
+  expect_identical(anyDuplicated(short_names(long)), 0L)
+  expect_true(all(nchar(short_names(long)) <= 24L))
+  expect_identical(short_names(c(long[1], long[1])), rep(short_names(long[1]), 2))
+})

@@ -38,6 +38,7 @@ struct wb_regression_session {
   int32_t *segment_group; /* segments */
   int64_t *leaf_segment;  /* leaves + 1: the first segment of each */
   double *segment_sums;   /* segments x WB_REGRESSION_GROUP_STATISTICS(columns) */
+  double *row_logs;       /* rows: log likelihoods; NULL before level_log_likelihoods() */
   thread_memory *memory;  /* threads */
   wb_term_sums terms;
 };
@@ -55,6 +56,7 @@ static void close_session(wb_regression_session *session) {
   }
   free(session->memory);
   wb_aligned_free(session->segment_sums);
+  wb_aligned_free(session->row_logs);
   free(session->segment_row);
   free(session->segment_group);
   free(session->leaf_segment);
@@ -231,17 +233,27 @@ static void weigh_leaf(const wb_regression_session *session, const wb_regression
 }
 
 /* The log likelihood of a leaf, summed over its rows in order. */
-static double evaluate_leaf(const wb_regression_session *session, int64_t begin, int rows, leaf_room *room) {
+static double evaluate_leaf(const wb_regression_session *session, const wb_regression_parameters *parameters,
+                            int64_t begin, int rows, leaf_room *room) {
   const wb_regression_data *data = &session->data;
   double sum = 0;
-  if (data->outcomes == 1) {
-    WB_LOOP(regression_log_likelihood, session->isa)(to_eight(rows), room->kappa, room->shape, room->psi,
-                                                     room->log_likelihood);
-  } else {
+  if (data->outcomes > 1) {
     for (int l = 0; l < rows; l++)
       room->log_likelihood[l] =
           wb_regression_row_outcomes(data->outcomes, data->shape[begin + l], data->kappa + begin + l,
                                      (size_t)data->rows, room->linear + l, WB_LEAF_ROWS);
+  } else if (data->poisson && parameters->weights == WB_REGRESSION_RATIO) {
+    WB_LOOP(regression_log_ratio, session->isa)(to_eight(rows), room->kappa, room->shape, room->psi,
+                                                room->log_likelihood);
+  } else if (data->poisson) {
+    WB_LOOP(regression_log_poisson, session->isa)(to_eight(rows), room->kappa, room->shape, room->psi,
+                                                  room->log_likelihood);
+  } else if (data->dispersed) {
+    WB_LOOP(regression_log_counts, session->isa)(rows, parameters->shift, data->shape + begin, room->shape, room->psi,
+                                                 room->log_likelihood);
+  } else {
+    WB_LOOP(regression_log_likelihood, session->isa)(to_eight(rows), room->kappa, room->shape, room->psi,
+                                                     room->log_likelihood);
   }
   for (int l = 0; l < rows; l++) sum += room->log_likelihood[l];
   return sum;
@@ -252,7 +264,9 @@ static int draw_leaf(const wb_regression_session *session, const wb_regression_p
                      uint64_t key, uint32_t iteration, int64_t begin, int rows, leaf_room *room, wb_message *message) {
   const int32_t weights = parameters->weights;
   if (weights == WB_REGRESSION_INFORMATION) {
-    WB_LOOP(regression_inform, session->isa)(rows, room->shape, room->psi, room->omega, room->kappa);
+    if (session->data.poisson)
+      WB_LOOP(regression_inform_poisson, session->isa)(rows, room->shape, room->psi, room->omega, room->kappa);
+    else WB_LOOP(regression_inform, session->isa)(rows, room->shape, room->psi, room->omega, room->kappa);
     return WB_OK;
   }
   if (weights == WB_REGRESSION_CROSS) {
@@ -351,7 +365,7 @@ typedef struct shared_pass {
   uint32_t iteration;
   int drawing;
   size_t square; /* numbers of X'WX and X'z in the sums of a leaf */
-  double *segment_sums;
+  double *segment_sums, *row_logs;
   wb_reduction_tree *tree;
   int threads;
   int64_t next; /* leaf */
@@ -366,7 +380,8 @@ static int pass_leaf(const shared_pass *pass, int64_t leaf, leaf_room *room, dou
   const int rows = (int)(end - begin);
   predict_leaf(session, pass->parameters, leaf, begin, end, room);
   weigh_leaf(session, pass->parameters, pass->outcome, begin, rows, room);
-  sums[pass->square] = evaluate_leaf(session, begin, rows, room);
+  sums[pass->square] = evaluate_leaf(session, pass->parameters, begin, rows, room);
+  if (pass->row_logs) memcpy(pass->row_logs + begin, room->log_likelihood, (size_t)rows * sizeof(double));
   if (!pass->drawing) return WB_OK;
   const int status =
       draw_leaf(session, pass->parameters, pass->outcome, pass->key, pass->iteration, begin, rows, room, complaint);
@@ -403,9 +418,10 @@ static void pass_leaves(void *context) {
   }
 }
 
-static int sweep(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
-                 uint64_t key, uint32_t iteration, double *statistics, double *group_statistics, double *log_likelihood,
-                 wb_message *message) {
+/* As sweep(). `row_logs`: gets the log likelihood of each row, or NULL. */
+static int sweep_rows(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
+                      uint64_t key, uint32_t iteration, double *statistics, double *group_statistics,
+                      double *log_likelihood, double *row_logs, wb_message *message) {
   const wb_regression_data *data = &session->data;
   const int p = data->columns, drawing = statistics != NULL;
   const size_t square = drawing ? (size_t)to_eight(p + 1) * (size_t)to_eight(p) : 0;
@@ -413,8 +429,8 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
   wb_reduction_tree tree;
   wb_reduction_open(&tree, session->leaves, square + 8);
   const int threads = useful_threads(session, drawing);
-  shared_pass pass = {session,      parameters, outcome, key, iteration, drawing, square,
-                      segment_sums, &tree,      threads, 0,   WB_OK,     message};
+  shared_pass pass = {session,      parameters, outcome, key,     iteration, drawing, square,
+                      segment_sums, row_logs,   &tree,   threads, 0,         WB_OK,   message};
   wb_on_threads(threads, pass_leaves, &pass);
   int failed = pass.failed;
   const double *const root = wb_reduction_root(&tree);
@@ -431,6 +447,45 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
   return failed;
 }
 
+static int sweep(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
+                 uint64_t key, uint32_t iteration, double *statistics, double *group_statistics, double *log_likelihood,
+                 wb_message *message) {
+  return sweep_rows(session, parameters, outcome, key, iteration, statistics, group_statistics, log_likelihood, NULL,
+                    message);
+}
+
+/* The sums of each group over its segments, in order. */
+static void total_segments(const wb_regression_session *session, double *total) {
+  memset(total, 0, (size_t)session->data.groups * sizeof(double));
+  for (int64_t s = 0; s < session->segments; s++) {
+    double sum = 0.0;
+    for (int64_t row = session->segment_row[s]; row < session->segment_row[s + 1]; row++) sum += session->row_logs[row];
+    total[session->segment_group[s]] += sum;
+  }
+}
+
+static int level_log_likelihoods(wb_regression_session *session, const wb_regression_parameters *parameters,
+                                 int32_t term, double *log_likelihoods, wb_message *message) {
+  const size_t bytes = (size_t)session->data.rows * sizeof(double);
+  double sum;
+  if (!session->row_logs && !(session->row_logs = wb_aligned_malloc(bytes)))
+    return wb_out_of_memory(message, "the rows' log likelihoods", bytes);
+  const int status = sweep_rows(session, parameters, 0, 0, 0, NULL, NULL, &sum, session->row_logs, message);
+  if (status != WB_OK) return status;
+  if (term < 0) total_segments(session, log_likelihoods);
+  else
+    wb_cpu_terms_total(&session->data, &session->terms, useful_threads(session, 0), term, session->row_logs,
+                       log_likelihoods);
+  return WB_OK;
+}
+
+static int place_levels(wb_regression_session *session, const wb_regression_placing *placing, double *to,
+                        double *density, wb_message *message) {
+  (void)message;
+  wb_cpu_levels_place(&session->data, session->isa, session->threads, placing, to, density);
+  return WB_OK;
+}
+
 static int change_effects(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
                           double *linear, wb_message *message) {
   (void)message;
@@ -442,5 +497,7 @@ static int change_effects(wb_regression_session *session, int32_t changed, const
 const wb_regression_functions wb_cpu_regression = {.open = open_session,
                                                    .sweep = sweep,
                                                    .change_effects = change_effects,
+                                                   .level_log_likelihoods = level_log_likelihoods,
+                                                   .place_levels = place_levels,
                                                    .close = close_session,
                                                    .predict = wb_cpu_regression_predict};

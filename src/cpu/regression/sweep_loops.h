@@ -56,6 +56,13 @@ static void WB_NAME(regression_inform)(int count, const double *restrict shape, 
   for (int l = 0; l < count; l++) kappa[l] = wb_regression_slope(kappa[l], shape[l], psi[l]);
 }
 
+/* The same of Poisson rows. */
+static void WB_NAME(regression_inform_poisson)(int count, const double *restrict shape, const double *restrict psi,
+                                               double *restrict omega, double *restrict kappa) {
+  for (int l = 0; l < count; l++) omega[l] = wb_regression_poisson_information(kappa[l], shape[l], psi[l]);
+  for (int l = 0; l < count; l++) kappa[l] = wb_fma(0.5, shape[l], kappa[l]) - omega[l];
+}
+
 #if WB_VECTOR_BYTES == 64
 /* Transposes 8 columns, REGRESSION_TILE apart, into 8 rows, `padded` apart: first single numbers are exchanged, then
  * pairs. */
@@ -106,6 +113,23 @@ static void WB_NAME(regression_factors)(int rows, int columns, int padded, const
 static void WB_NAME(regression_log_likelihood)(int count, const double *restrict kappa, const double *restrict shape,
                                                const double *restrict psi, double *restrict log_likelihood) {
   for (int l = 0; l < count; l++) log_likelihood[l] = wb_regression_log_likelihood(kappa[l], shape[l], psi[l]);
+}
+
+/* The same of negative binomial rows. */
+static void WB_NAME(regression_log_counts)(int count, double shift, const double *restrict base,
+                                           const double *restrict shape, const double *restrict psi,
+                                           double *restrict log_likelihood) {
+  for (int l = 0; l < count; l++) log_likelihood[l] = wb_regression_log_counts(base[l], shape[l], shift, psi[l]);
+}
+
+/* The same of Poisson rows, and their log ratios to surrogates. */
+static void WB_NAME(regression_log_poisson)(int count, const double *restrict kappa, const double *restrict shape,
+                                            const double *restrict psi, double *restrict log_likelihood) {
+  for (int l = 0; l < count; l++) log_likelihood[l] = wb_regression_log_poisson(kappa[l], shape[l], psi[l]);
+}
+static void WB_NAME(regression_log_ratio)(int count, const double *restrict kappa, const double *restrict shape,
+                                          const double *restrict psi, double *restrict log_ratio) {
+  for (int l = 0; l < count; l++) log_ratio[l] = wb_regression_log_ratio(kappa[l], shape[l], psi[l]);
 }
 
 /* sums[r][c] += left[r][l] right[l][c] over the rows l of a tile, in order, for the blocks of 8 columns c that reach

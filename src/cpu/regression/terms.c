@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/linear_algebra.h"
+#include "core/regression_level.h"
 #include "core/regression_row.h"
 #include "numeric/memory.h"
 #include "numeric/spread.h"
@@ -103,7 +104,7 @@ typedef struct term_work {
   wb_isa isa;
   int term, linear_only;
   size_t size; /* numbers of a piece's sums */
-  const double *change;
+  const double *change, *value;
 } term_work;
 
 static void sum_piece(void *context, int64_t i) {
@@ -152,4 +153,25 @@ void wb_cpu_terms_change(const wb_regression_data *data, wb_isa isa, wb_term_sum
   work.size = (size_t)term->columns;
   wb_spread(threads, sums->pieces[wanted], sum_piece, &work);
   add_pieces(sums, wanted, term->levels, work.size, linear);
+}
+
+static void total_piece(void *context, int64_t i) {
+  const term_work *const work = context;
+  const int32_t *const index = work->data->terms[work->term].index;
+  double sum = 0.0;
+  for (int32_t at = work->sums->piece_start[work->term][i]; at < work->sums->piece_start[work->term][i + 1]; at++)
+    sum += work->value[index[at]];
+  work->sums->piece_sums[i] = sum;
+}
+
+void wb_cpu_terms_total(const wb_regression_data *data, wb_term_sums *sums, int threads, int32_t term,
+                        const double *value, double *total) {
+  term_work work = {.data = data, .sums = sums, .term = term, .value = value};
+  wb_spread(sums->pieces[term] > 256 ? threads : 1, sums->pieces[term], total_piece, &work);
+  add_pieces(sums, term, data->terms[term].levels, 1, total);
+}
+
+void wb_cpu_level_map(wb_isa isa, int count, wb_level_columns *columns, double tie, double most) {
+  WB_LOOP(level_map, isa)(count, columns->weight, columns->share, columns->mode, columns->linear, columns->shift, tie,
+                          most, columns->mean, columns->root);
 }

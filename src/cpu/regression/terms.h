@@ -32,4 +32,20 @@ void wb_cpu_terms_sum(const wb_regression_data *data, wb_isa isa, wb_term_sums *
 void wb_cpu_terms_change(const wb_regression_data *data, wb_isa isa, wb_term_sums *sums, int threads, int32_t changed,
                          const double *change, int32_t wanted, double *linear);
 
+/* The sums of `value` (rows) over the rows of each level of a term. */
+void wb_cpu_terms_total(const wb_regression_data *data, wb_term_sums *sums, int threads, int32_t term,
+                        const double *value, double *total);
+
+/* place_levels() of backend/regression_table.h. */
+void wb_cpu_levels_place(const wb_regression_data *data, wb_isa isa, int threads, const wb_regression_placing *placing,
+                         double *to, double *density);
+
+/* Levels with one effect whose maps are made at a time: parts of their records, and then the maps. */
+enum { WB_LEVEL_COLUMNS = 128 };
+typedef struct wb_level_columns {
+  double weight[WB_LEVEL_COLUMNS], share[WB_LEVEL_COLUMNS], mode[WB_LEVEL_COLUMNS], linear[WB_LEVEL_COLUMNS];
+  double shift[WB_LEVEL_COLUMNS], mean[WB_LEVEL_COLUMNS], root[WB_LEVEL_COLUMNS];
+} wb_level_columns;
+void wb_cpu_level_map(wb_isa isa, int count, wb_level_columns *columns, double tie, double most);
+
 #endif

@@ -20,7 +20,7 @@ namespace {
 /* Threads of the block that works on a component: a warp, or more where rows are longer. */
 inline int team_threads(int p) { return p <= 32 ? 32 : 128; }
 constexpr int TEAM_THREADS = 128, ENTRY_THREADS = 128, GATHER_THREADS = 256;
-constexpr size_t PRECISION_SHARED = 24 * 1024;
+constexpr size_t PRECISION_SHARED = 24 * 1024, PRECISION_MOST_SHARED = 48 * 1024;
 
 __device__ __forceinline__ wb_component component_at(const mixture_components &c, int j) {
   const size_t p = static_cast<size_t>(c.columns), at = static_cast<size_t>(j);
@@ -72,7 +72,10 @@ __global__ void __launch_bounds__(TEAM_THREADS)
 
 /* How many factors shared memory holds at a time. 0: none fits, and they are read from device memory. */
 inline __host__ __device__ int factors_in_shared(int p) {
-  return static_cast<int>(PRECISION_SHARED / (wb_packed_size(p) * sizeof(double)));
+  const size_t bytes = wb_packed_size(p) * sizeof(double);
+  return bytes <= PRECISION_SHARED        ? static_cast<int>(PRECISION_SHARED / bytes)
+         : bytes <= PRECISION_MOST_SHARED ? 1
+                                          : 0;
 }
 
 /* precision += weight sum_j F_j' F_j, packed, and pull += weight sum_j F_j' offset_j, where they
@@ -466,11 +469,9 @@ int send_components(wb_mixture_session *s, const double *log_weight, const mixtu
   if (s->data.sample == nullptr) put(room.sent_weight, log_weight, k);
   else std::memset(room.sent_weight, 0, k * sizeof(double));
   WB_TRY(send(s->stream, room.at.log_weight, room.sent_weight, k, message));
-  if constexpr (sizeof(Real) == sizeof(double)) {
-    if (draw.fragments)
-      return launch(s->grid(ENTRY_THREADS, fragment_blocks(room.count), s->data.columns + 1), mixture_pack_fragments,
-                    "laying out components", message, room.at, coefficients);
-  }
+  if (draw.fragments)
+    return launch(s->grid(ENTRY_THREADS, fragment_blocks(room.count), s->data.columns + 1), mixture_pack_fragments,
+                  "laying out components", message, room.at, reinterpret_cast<double *>(coefficients));
   return launch(s->grid(ENTRY_THREADS, room.count), mixture_pack<Real>, "laying out components", message, room.at,
                 draw.order, coefficients);
 }

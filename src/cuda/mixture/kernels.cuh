@@ -106,6 +106,10 @@ template <typename Real>
 mixture_draw_kernel<Real> find_mixture_draw(int p);
 /* That of cuda/mixture/draw_tensor.cuh, for FRAGMENT_MOST_COLUMNS columns at most. */
 mixture_draw_kernel<double> find_mixture_draw_tensor(int p);
+/* That of cuda/mixture/draw_wide.cuh, whose coefficients are doubles in both precisions. Without a kernel if there are
+ * too many columns. */
+template <typename Real>
+mixture_draw_kernel<Real> find_mixture_draw_wide(int p);
 /* Whether the plugin has code for tensor cores. A plugin that was built for older cards has none: its PTX runs on cards
  * with tensor cores, but there these kernels are empty. */
 bool has_tensor_code();

@@ -6,7 +6,8 @@
  * moves only a few numbers of each component, and labels if they are kept. Rows that do not fit on the device are sent
  * in every pass (cuda/mixture/stream.cu). Each chunk of rows goes through four kernels: one draws components, one
  * sorts the rows of each leaf by component, one sums their products leaf by leaf, and one combines the sums of a group
- * of leaves. Working memory is at most a twelfth of the data or 32 MB, plus 4 bytes a row if labels are kept.
+ * of leaves. Working memory is at most a twelfth of the data, 32 MB, or room for the sums of 64 leaves, plus 4 bytes a
+ * row if labels are kept.
  */
 #include "cuda/mixture/state.cuh"
 
@@ -23,28 +24,42 @@ namespace {
 
 /* Labels ---------------------------------------------------------------------- */
 
-/* The kernel that needs fewer multiply-adds. Only cards of compute capability 9.0 have fast tensor cores. They halve
- * the cost of a coefficient, but round columns up to a multiple of 4 and components to a multiple of 16. */
+/* Up to so many columns an ordinary kernel holds its rows in registers. */
+constexpr int ORDINARY_MOST_COLUMNS = 40;
+/* How many times as long an ordinary multiply-add takes beyond them: rows and coefficients come through caches. */
+constexpr int64_t BEYOND_REGISTERS = 8;
+
+/* The kernel that uses tensor cores, if there is one. Single precision has one of its own up to ORDINARY_MOST_COLUMNS
+ * that is as fast. */
+template <typename Real>
+mixture_draw_kernel<Real> find_draw_tensor(int p) {
+  if constexpr (sizeof(Real) == sizeof(double)) {
+    if (p <= FRAGMENT_MOST_COLUMNS) return find_mixture_draw_tensor(p);
+  }
+  return p > ORDINARY_MOST_COLUMNS ? find_mixture_draw_wide<Real>(p) : mixture_draw_kernel<Real>{};
+}
+
+/* The kernel that needs less time. Only cards of compute capability 9.0 have fast tensor cores. They halve the cost of
+ * a coefficient, but round columns up to a multiple of 4 and components to a multiple of 16. */
 template <typename Real>
 mixture_draw_kernel<Real> find_draw(const wb_mixture_session *s) {
   const int p = s->data.columns;
-  if constexpr (sizeof(Real) == sizeof(double)) {
-    const mixture_draw_kernel<double> ordinary = find_mixture_draw<double>(p);
-    if (!s->tensor_cores || p > FRAGMENT_MOST_COLUMNS) return ordinary;
-    int64_t products = 0;
-    for (int r = 0; r < p; r++) products += 4 * (r / 4 + 1);
-    const int64_t tensor = FRAGMENT_COMPONENTS * fragment_blocks(s->room.count) * (products / 2 + p);
-    return tensor < s->room.count * static_cast<int64_t>(coefficient_line(static_cast<size_t>(ordinary.order)))
-               ? find_mixture_draw_tensor(p)
-               : ordinary;
-  } else {
-    return find_mixture_draw<Real>(p);
-  }
+  const mixture_draw_kernel<Real> ordinary = find_mixture_draw<Real>(p);
+  const mixture_draw_kernel<Real> tensor = s->tensor_cores ? find_draw_tensor<Real>(p) : mixture_draw_kernel<Real>{};
+  if (tensor.kernel == nullptr) return ordinary;
+  int64_t products = 0;
+  for (int r = 0; r < p; r++) products += 4 * (r / 4 + 1);
+  const int64_t cost = FRAGMENT_COMPONENTS * fragment_blocks(s->room.count) * (products / 2 + p);
+  return cost < s->room.count * static_cast<int64_t>(coefficient_line(static_cast<size_t>(ordinary.order))) *
+                     (p > ORDINARY_MOST_COLUMNS ? BEYOND_REGISTERS : 1)
+             ? tensor
+             : ordinary;
 }
 
+/* Fragments are doubles in both precisions. */
 template <typename Real>
 uint64_t draw_bytes(const wb_mixture_session *s, const mixture_draw_kernel<Real> &draw) {
-  return draw.fragments ? sizeof(Real) * static_cast<uint64_t>(fragment_blocks(s->room.count)) *
+  return draw.fragments ? sizeof(double) * static_cast<uint64_t>(fragment_blocks(s->room.count)) *
                               static_cast<uint64_t>(fragment_block(s->data.columns))
                         : coefficient_bytes<Real>(s->room.count, draw.order);
 }
@@ -61,7 +76,9 @@ int open_workspace(wb_mixture_session *s, uint64_t coefficients, wb_message *mes
   /* What is kept of each row does not count towards the twelfth of the data's memory. */
   const uint64_t kept = keys * sizeof(int32_t) + pairs + roots * sizeof(double);
   const uint64_t leaf = WB_LEAF_ROWS * (sizeof(int32_t) + s->real()) + transit_leaf(s);
-  const uint64_t wish = kept + (s->resident() ? larger(s->x.bytes() / 12, SMALL_BYTES) : CHUNK_BYTES);
+  const uint64_t wish = kept + (s->resident() ? larger(larger(s->x.bytes() / 12, SMALL_BYTES),
+                                                       smaller(group_bytes(s, components), left / 8))
+                                              : CHUNK_BYTES);
   leaf_plan plan = {};
   WB_TRY(
       plan_leaves(s, components, nodes_wished(s, components), leaf, wish, coefficients + kept, left, &plan, message));

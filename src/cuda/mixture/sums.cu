@@ -274,6 +274,11 @@ size_t node_room(const wb_mixture_session *s, int32_t components, const leaf_pla
   return static_cast<size_t>(plan.nodes + waiting_nodes(s->leaves, plan.group)) * node_size(s, components);
 }
 
+uint64_t group_bytes(const wb_mixture_session *s, int32_t components) {
+  const int64_t most = int64_t(1) << GROUP_LEVELS, group = smaller(s->leaves, most);
+  return node_room(s, components, {0, group, group}) * sizeof(double) / 2 * 3;
+}
+
 int64_t nodes_wished(const wb_mixture_session *s, int32_t components) {
   const int64_t blocks = s->tensor_cores ? tensor_blocks(components) : smaller<int64_t>(components, LEAST_SUM_BLOCKS);
   return ceiling(WISHED_BLOCKS, blocks + 1);

@@ -12,6 +12,7 @@
 #include "core/regression_row.h"
 #include "core/unroll.h"
 #include "cuda/copies.cuh"
+#include "cuda/regression/levels.cuh"
 #include "cuda/regression/predict.cuh"
 #include "cuda/regression/terms.cuh"
 
@@ -27,7 +28,7 @@ struct regression_rows {
   const int32_t *row_start, *column;
   const double *value;
   int64_t rows;
-  int columns, outcomes;
+  int columns, outcomes, poisson;
   const double *offset, *shape, *kappa, *dispersed; /* offset and dispersed may be nullptr */
   const int32_t *group;                             /* nullptr: none */
 };
@@ -57,6 +58,15 @@ __device__ double fixed_part(const regression_rows &data, const term_list &terms
     *effects += static_cast<size_t>(terms.term[t].columns) * terms.term[t].levels;
   }
   return fixed;
+}
+
+/* The log likelihood of a row of one outcome. */
+__device__ double one_log_likelihood(const regression_rows &data, const regression_point &at, int64_t row, double kappa,
+                                     double shape, double psi) {
+  if (data.poisson != 0 && at.weights == WB_REGRESSION_RATIO) return wb_regression_log_ratio(kappa, shape, psi);
+  if (data.poisson != 0) return wb_regression_log_poisson(kappa, shape, psi);
+  if (data.dispersed != nullptr) return wb_regression_log_counts(data.shape[row], shape, at.shift, psi);
+  return wb_regression_log_likelihood(kappa, shape, psi);
 }
 
 /* Weight omega, linear term z (or what `weights` says) and log likelihood of each row. Launch: a thread for each row.
@@ -98,8 +108,13 @@ __global__ void __launch_bounds__(row_threads)
   const double psi = alone + fixed;
   log_likelihood[row] = data.outcomes > 1 ? wb_regression_row_outcomes(data.outcomes, data.shape[row], data.kappa + row,
                                                                        static_cast<size_t>(data.rows), linear, 1)
-                                          : wb_regression_log_likelihood(kappa, shape, psi);
+                                          : one_log_likelihood(data, at, row, kappa, shape, psi);
   if (omega == nullptr) return;
+  if (at.weights == WB_REGRESSION_INFORMATION && data.poisson != 0) {
+    omega[row] = wb_regression_poisson_information(kappa, shape, psi);
+    z[row] = wb_regression_poisson_slope(kappa, shape, psi);
+    return;
+  }
   if (at.weights == WB_REGRESSION_INFORMATION) {
     omega[row] = wb_regression_information(shape, psi);
     z[row] = wb_regression_slope(kappa, shape, psi);
@@ -298,7 +313,7 @@ __global__ void __launch_bounds__(row_threads)
 struct wb_regression_session {
   int32_t device = 0;
   int64_t rows = 0, leaves = 0, segments = 0;
-  int32_t columns = 0, outcomes = 0, groups = 0;
+  int32_t columns = 0, outcomes = 0, poisson = 0, groups = 0;
   size_t node = 0;
   std::vector<int32_t> segment_group;
   std::vector<double> segment_host, root;
@@ -307,10 +322,13 @@ struct wb_regression_session {
   wb::device_array<int32_t> row_start, column, group;
   wb::device_array<int64_t> segment_row;
   wb::term_sums terms;
+  wb::level_actions levels;
 
   int open(const wb_regression_data &data, const wb_run *run, wb_message *message);
   int sweep(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration,
             double *statistics, double *group_statistics, double *total, wb_message *message);
+  /* The log likelihoods of the rows in their last pass, added for each level of a term or each group. */
+  int total(int term, double *to, wb_message *message);
   wb::level_rows level_rows() const {
     return {x.data(), row_start.data(), column.data(), value.data(), rows, columns, omega.data(), z.data()};
   }
@@ -362,6 +380,7 @@ int wb_regression_session::open(const wb_regression_data &data, const wb_run *ru
   rows = data.rows;
   columns = data.columns;
   outcomes = data.outcomes;
+  poisson = data.poisson;
   groups = data.groups;
   leaves = wb::ceiling(rows, WB_LEAF_ROWS);
   node = wb::node_size(columns);
@@ -391,7 +410,7 @@ int wb_regression_session::open(const wb_regression_data &data, const wb_run *ru
 }
 
 wb::regression_rows wb_regression_session::rows_on_device() const {
-  return {x.data(),      row_start.data(), column.data(), value.data(),     rows,        columns, outcomes,
+  return {x.data(),      row_start.data(), column.data(), value.data(),     rows,        columns, outcomes, poisson,
           offset.data(), shape.data(),     kappa.data(),  dispersed.data(), group.data()};
 }
 
@@ -464,6 +483,16 @@ int wb_regression_session::sweep(const wb_regression_parameters &parameters, int
   return groups > 0 ? take_segments(data, group_statistics, message) : WB_OK;
 }
 
+int wb_regression_session::total(int term, double *to, wb_message *message) {
+  if (term >= 0) return terms.total(log_likelihood.data(), term, to, message);
+  const size_t count = static_cast<size_t>(segments);
+  WB_TRY(wb::total_segments(log_likelihood.data(), segment_row.data(), segments, segment_sums.data(), message));
+  WB_TRY(segment_sums.download(segment_host.data(), count, "copying the groups' sums from the device", message));
+  for (int32_t g = 0; g < groups; g++) to[g] = 0;
+  for (size_t s = 0; s < count; s++) to[segment_group[s]] += segment_host[s];
+  return WB_OK;
+}
+
 static int open_session(const wb_regression_data *data, const wb_run *run, wb_regression_session **session,
                         wb_message *message) {
   wb::device_scope scope;
@@ -495,6 +524,23 @@ static int change_effects(wb_regression_session *session, int32_t changed, const
   return session->terms.change(session->level_rows(), changed, change, wanted, linear, message);
 }
 
+static int level_log_likelihoods(wb_regression_session *session, const wb_regression_parameters *parameters,
+                                 int32_t term, double *log_likelihoods, wb_message *message) {
+  wb::device_scope scope;
+  double sum;
+  WB_TRY(scope.enter(session->device, message));
+  WB_TRY(session->sweep(*parameters, 0, 0, 0, nullptr, nullptr, &sum, message));
+  return session->total(term, log_likelihoods, message);
+}
+
+static int place_levels(wb_regression_session *session, const wb_regression_placing *placing, double *to,
+                        double *density, wb_message *message) {
+  wb::device_scope scope;
+  WB_TRY(scope.enter(session->device, message));
+  const int32_t levels = placing->term < 0 ? session->groups : session->terms.list().term[placing->term].levels;
+  return session->levels.place(*placing, levels, session->columns, to, density, message);
+}
+
 static void close_session(wb_regression_session *session) {
   if (session == nullptr) return;
   wb_message message;
@@ -503,5 +549,5 @@ static void close_session(wb_regression_session *session) {
   delete session;
 }
 
-extern const wb_regression_functions wb_cuda_regression = {open_session, sweep, change_effects, close_session,
-                                                           wb::regression_predict};
+extern const wb_regression_functions wb_cuda_regression = {
+    open_session, sweep, change_effects, level_log_likelihoods, place_levels, close_session, wb::regression_predict};

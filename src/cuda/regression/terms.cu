@@ -3,6 +3,7 @@
 #include "backend/regression_table.h"
 #include "core/linear_algebra.h"
 #include "core/regression_row.h"
+#include "cuda/regression/levels.cuh"
 #include "cuda/regression/terms.cuh"
 
 namespace wb {
@@ -176,6 +177,12 @@ int term_sums::change(const level_rows &rows, int changed, const double *change,
   WB_TRY(launch(cover(level_threads, pieces * wants.columns), regression_level_linear, "adding the levels' rows",
                 message, rows, wants, own.index.data(), own.piece_start.data(), pieces, piece_sums_.data()));
   return take(own, static_cast<size_t>(wants.columns), wants.levels, linear, message);
+}
+
+int term_sums::total(const double *value, int term, double *to, wb_message *message) {
+  WB_TRY(total_pieces(value, term_[term].index.data(), term_[term].piece_start.data(),
+                      static_cast<int64_t>(term_[term].piece_level.size()), piece_sums_.data(), message));
+  return take(term_[term], 1, list_.term[term].levels, to, message);
 }
 
 } // namespace wb

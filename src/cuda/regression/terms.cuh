@@ -52,6 +52,8 @@ public:
   int sum(const level_rows &rows, double *statistics, wb_message *message);
   int change(const level_rows &rows, int changed, const double *change, int wanted, double *linear,
              wb_message *message);
+  /* As wb_cpu_terms_total(). */
+  int total(const double *value, int term, double *to, wb_message *message);
 
 private:
   struct term {

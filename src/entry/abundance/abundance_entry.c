@@ -15,38 +15,41 @@ static int is_group(SEXP group, R_xlen_t samples, int *groups) {
   return 1;
 }
 
-enum { TYPES = WB_OWN, SAMPLES, COLUMNS, KEPT, FOUR, FIVE };
+enum { TYPES = WB_OWN, CONTRASTS, COLUMNS, KEPT, FIVE, SIX };
 #define IN_PRIOR(member) offsetof(wb_abundance_prior, member)
 #define IN_SWEEPS(member) offsetof(wb_abundance_sweeps, member)
 
-/* `deviation`: freedom, level (2) and slope (2). */
+/* `deviation`: level (2), slope (2) and spread. */
 static const wb_field prior_fields[] = {
     {"mean", REALSXP, {COLUMNS}, WB_FINITE, IN_PRIOR(mean)},
     {"precision", REALSXP, {COLUMNS}, WB_FINITE, IN_PRIOR(precision)},
-    {"deviation", REALSXP, {FIVE}, WB_FINITE | WB_COPIED, IN_PRIOR(freedom)},
+    {"deviation", REALSXP, {FIVE}, WB_FINITE | WB_COPIED, IN_PRIOR(level)},
 };
 
 static const wb_field sweeps_fields[] = {
-    {"coefficients", REALSXP, {COLUMNS, TYPES, KEPT}, 0, IN_SWEEPS(coefficients)},
-    {"mean", REALSXP, {COLUMNS, TYPES, KEPT}, 0, IN_SWEEPS(mean)},
-    {"variance", REALSXP, {COLUMNS, TYPES, KEPT}, 0, IN_SWEEPS(variance)},
+    {"contrast", REALSXP, {CONTRASTS, TYPES, KEPT}, 0, IN_SWEEPS(contrast)},
+    {"mean", REALSXP, {CONTRASTS, TYPES, KEPT}, 0, IN_SWEEPS(mean)},
+    {"variance", REALSXP, {CONTRASTS, TYPES, KEPT}, 0, IN_SWEEPS(variance)},
     {"deviation", REALSXP, {WB_TWO, TYPES, KEPT}, 0, IN_SWEEPS(deviation)},
-    {"scale", REALSXP, {FOUR, KEPT}, 0, IN_SWEEPS(scale)},
+    {"scale", REALSXP, {SIX, KEPT}, 0, IN_SWEEPS(scale)},
     {"log_likelihood", REALSXP, {KEPT}, 0, IN_SWEEPS(log_likelihood)},
 };
 
-/* counts: types x samples; totals: samples; design: samples x columns; group: the group of each sample from 0, or NULL.
- * Returns the kept sweeps of a chain (abundance/abundance.h). */
-SEXP wb_entry_abundance_run(SEXP counts, SEXP totals, SEXP design, SEXP group, SEXP prior, SEXP key, SEXP sweeps,
-                            SEXP run) {
-  if (TYPEOF(sweeps) != INTSXP || Rf_xlength(sweeps) != 2 || !Rf_isMatrix(counts) || !Rf_isMatrix(design))
+/* counts: types x samples; totals: samples; design: samples x columns; contrasts: columns x contrasts; group: the group
+ * of each sample from 0, or NULL. Returns the kept sweeps of a chain (abundance/abundance.h). */
+SEXP wb_entry_abundance_run(SEXP counts, SEXP totals, SEXP design, SEXP contrasts, SEXP group, SEXP prior, SEXP key,
+                            SEXP sweeps, SEXP run) {
+  if (TYPEOF(sweeps) != INTSXP || Rf_xlength(sweeps) != 2 || !Rf_isMatrix(counts) || !Rf_isMatrix(design) ||
+      !Rf_isMatrix(contrasts))
     return wb_changed_fit();
   const int types = Rf_nrows(counts), samples = Rf_ncols(counts), columns = Rf_ncols(design);
   const int warmup = INTEGER_RO(sweeps)[0], kept = INTEGER_RO(sweeps)[1];
-  const double size[] = {WB_SIZES, types, samples, columns, kept, 4, 5};
+  const int compared = Rf_ncols(contrasts);
+  const double size[] = {WB_SIZES, types, compared, columns, kept, 5, 6};
   wb_abundance_prior priors;
   int groups;
-  if (types < 1 || samples < 1 || columns < 1 || Rf_nrows(design) != samples || !is_group(group, samples, &groups) ||
+  if (types < 1 || samples < 1 || columns < 1 || Rf_nrows(design) != samples || Rf_nrows(contrasts) != columns ||
+      !is_group(group, samples, &groups) || !wb_are_finite(contrasts, (double)columns * compared) ||
       !wb_are_finite(counts, (double)types * samples) || !wb_are_finite(totals, samples) ||
       !wb_are_finite(design, (double)samples * columns) || !WB_READ(prior, prior_fields, size, &priors) ||
       TYPEOF(key) != RAWSXP || Rf_xlength(key) != 8)
@@ -69,10 +72,14 @@ SEXP wb_entry_abundance_run(SEXP counts, SEXP totals, SEXP design, SEXP group, S
       (double *)R_alloc(t * (size_t)columns, sizeof(double)),
       (double *)R_alloc(t * (size_t)(groups > 0 ? groups : 1), sizeof(double)),
       (double *)R_alloc(2 * t, sizeof(double)),
-      (double *)R_alloc(4, sizeof(double)),
+      (double *)R_alloc(6, sizeof(double)),
       (double *)R_alloc(t, sizeof(double)),
   };
-  wb_abundance_sweeps what = {.warmup = warmup, .kept = kept, .key = wb_key_from_raw(key)};
+  wb_abundance_sweeps what = {.warmup = warmup,
+                              .kept = kept,
+                              .contrasts = compared,
+                              .key = wb_key_from_raw(key),
+                              .weights = REAL_RO(contrasts)};
   SEXP out = PROTECT(WB_NEW(sweeps_fields, size, &what));
   const int status = wb_abundance_run(&data, &priors, &state, &what, &call.poll, &message);
   return wb_finish(out, status, &message);

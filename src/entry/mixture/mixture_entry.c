@@ -7,6 +7,7 @@
 
 #include "entry/fields.h"
 #include "entry/mixture/open_mixture.h"
+#include "entry/slices.h"
 #include "mixture/missing_rows.h"
 #include "mixture/mixture.h"
 
@@ -413,11 +414,33 @@ static wb_mixture_kept put_kept(SEXP out, SEXP sweeps, const int *keep, const op
   return kept;
 }
 
+/* A chain whose sweeps run. */
+typedef struct running {
+  reading at;
+  const open_mixture *opened;
+  wb_mixture_data data;
+  wb_mixture_spots spots;
+  wb_mixture_sweeps sweeps;
+  wb_mixture_kept kept;
+} running;
+
+static int run_sweeps(void *chain) {
+  running *const r = chain;
+  const int status = wb_mixture_run(&r->at.chain, &r->sweeps, &r->kept);
+  if (status == WB_OK && r->kept.labels) count_from_one(r->kept.labels, r->opened->rows * r->kept.count);
+  return status;
+}
+
+static void finish_sweeps(void *chain, SEXP out) {
+  const running *const r = chain;
+  put_state(out, &r->at.chain.state);
+  put_prior(out, &r->at.chain.prior);
+  if (r->opened->samples > 0) put_samples(out, &r->at.samples);
+}
+
 /* Sweeps from a state of the chain: see is_sweeps(). Returns the new state, the traces and the kept draws, one after
- * the other. probe: columns x points in scaled units. keep: whether the labels, means and covariances are kept.
- * center, scale: the data's units. */
-SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP atoms, SEXP probe,
-                            SEXP keep, SEXP center, SEXP scale) {
+ * the other. The arguments are those of wb_entry_mixture_sweep(). */
+static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   static const char *const names[] = {"statistics",
                                       "concentration",
                                       "prior",
@@ -437,26 +460,28 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
                                       "sample_log_weight",
                                       "kept_sample_concentration",
                                       "kept_prior"};
-  wb_message message;
+  SEXP pointer = argument[0], state = argument[2], sweeps = argument[3], atoms = argument[5], probe = argument[6],
+       keep = argument[7], center = argument[8], scale = argument[9];
   const open_mixture *const opened = wb_mixture_from_sexp(pointer);
   if (!opened) return wb_mixture_closed();
   const int32_t p = opened->columns;
-  reading at;
-  if (!read_chain(opened, prior, state, opened->samples, &at, &message) || !is_atoms(atoms, p) ||
+  running *const r = (running *)R_alloc(1, sizeof *r);
+  if (!read_chain(opened, argument[1], state, opened->samples, &r->at, &slice->message) || !is_atoms(atoms, p) ||
       !wb_is_matrix(probe, p) || !wb_is_numbers(center, p) || !wb_is_numbers(scale, p) || !is_sweeps(sweeps) ||
       TYPEOF(keep) != LGLSXP || Rf_xlength(keep) != 3)
     return wb_changed_fit();
-  const int32_t k = at.chain.state.components;
+  const int32_t k = r->at.chain.state.components;
   const int count = INTEGER_RO(sweeps)[0], points = Rf_ncols(probe);
   SEXP out = PROTECT(wb_list_new(19, names));
-  const wb_mixture_data data = session_data(pointer, opened, center, scale);
-  const wb_mixture_spots spots = {&data, Rf_ncols(atoms), REAL_RO(atoms)};
-  const wb_mixture_sweeps what = {
+  r->opened = opened;
+  r->data = session_data(pointer, opened, center, scale);
+  r->spots = (wb_mixture_spots){&r->data, Rf_ncols(atoms), REAL_RO(atoms)};
+  r->sweeps = (wb_mixture_sweeps){
       .count = count,
-      .iteration = (uint32_t)at.sweep + 1,
-      .moves = Rf_asLogical(moves),
+      .iteration = (uint32_t)r->at.sweep + 1,
+      .moves = Rf_asLogical(argument[4]),
       .merge = merge_sweep(state),
-      .spots = opened->keeps_labels ? &spots : NULL,
+      .spots = opened->keeps_labels ? &r->spots : NULL,
       .points = points,
       .probe = REAL_RO(probe),
       .log_likelihood = put_numbers(out, "log_likelihood", (size_t)count),
@@ -465,18 +490,26 @@ SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, S
       .occupied = INTEGER(wb_list_put(out, "occupied", Rf_allocVector(INTSXP, count))),
       .probe_density = REAL(wb_list_put(out, "probe_density", Rf_allocMatrix(REALSXP, count, points))),
       .sizes = put_numbers(out, "sizes", (size_t)k)};
-  wb_mixture_kept kept = put_kept(out, sweeps, LOGICAL_RO(keep), opened, k, &at.chain.prior);
-  kept.moments.center = REAL_RO(center);
-  kept.moments.scale = REAL_RO(scale);
-  const int status = wb_mixture_run(&at.chain, &what, &kept);
-  if (status != WB_OK) return wb_finish(out, status, &message);
-  if (kept.labels) count_from_one(kept.labels, opened->rows * kept.count);
-  put_state(out, &at.chain.state);
-  put_prior(out, &at.chain.prior);
-  if (opened->samples > 0) put_samples(out, &at.samples);
+  r->kept = put_kept(out, sweeps, LOGICAL_RO(keep), opened, k, &r->at.chain.prior);
+  r->kept.moments.center = REAL_RO(center);
+  r->kept.moments.scale = REAL_RO(scale);
+  slice->out = out;
+  slice->chain = r;
+  slice->work = run_sweeps;
+  slice->finish = finish_sweeps;
   UNPROTECT(1);
-  return out;
+  return NULL;
 }
+
+/* probe: columns x points in scaled units. keep: whether the labels, means and covariances are kept. center, scale:
+ * the data's units. */
+SEXP wb_entry_mixture_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps, SEXP moves, SEXP atoms, SEXP probe,
+                            SEXP keep, SEXP center, SEXP scale) {
+  return wb_slice_run(prepare_sweeps,
+                      (SEXP[]){pointer, prior, state, sweeps, moves, atoms, probe, keep, center, scale});
+}
+
+SEXP wb_entry_mixture_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 10, chains); }
 
 /* Evaluates rows first, ..., first + count - 1 (from 0) under a mixture in the data's units. want: class, log density,
  * probabilities. */

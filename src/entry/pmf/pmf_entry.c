@@ -34,7 +34,7 @@ static void close_cache(SEXP pointer) {
 /* A cache of tables for Fourier transforms, which lives as long as R refers to it. */
 SEXP wb_entry_pmf_cache(void) {
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
-  R_RegisterCFinalizerEx(pointer, close_cache, TRUE);
+  wb_finalize_by(pointer, close_cache);
   R_SetExternalPtrAddr(pointer, R_Calloc(1, wb_fft_cache));
   UNPROTECT(1);
   return pointer;

@@ -1,10 +1,12 @@
 /* Entries of regressions: they convert between R's values and the host algorithm's (regression/regression.h). */
 #include "entry/fields.h"
+#include "entry/slices.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "regression/ellipse.h"
+#include "regression/level_moves.h"
 #include "regression/regression.h"
 
 /* What the external pointer of an open regression holds. Its protected value keeps R's vectors alive, which the
@@ -65,6 +67,7 @@ static const wb_field data_fields[] = {
     {"shape", REALSXP, {ROWS}, 0, IN_DATA(shape)},
     {"kappa", REALSXP, {ROWS, OUTCOMES}, 0, IN_DATA(kappa)},
     {"dispersed", REALSXP, {ROWS}, WB_OPTIONAL, IN_DATA(dispersed)},
+    {"poisson", INTSXP, {WB_ONE}, WB_OPTIONAL | WB_COPIED, IN_DATA(poisson)},
 };
 
 /* What regression_data() of R/bayes_logit_formula.R made, without its groups and terms. */
@@ -237,6 +240,7 @@ enum {
   ELLIPSE,
   EFFECTS,
   COVARIANCES,
+  MOVES,
   SWEEPS,
   OF_DISPERSION,
   OF_GROUPS,
@@ -257,6 +261,8 @@ static const wb_field prior_fields[] = {
     {"group_scale", REALSXP, {WB_ONE}, WB_COPIED, IN_PRIOR(group_scale)},
     {"effect_scale", REALSXP, {SCALES}, 0, IN_PRIOR(effect_scale)},
     {"dispersion", REALSXP, {WB_TWO}, WB_COPIED, IN_PRIOR(dispersion_shape)},
+    {"dispersion_scale", REALSXP, {WB_ONE}, WB_COPIED, IN_PRIOR(dispersion_scale)},
+    {"moves", REALSXP, {WB_TWO}, WB_OPTIONAL | WB_COPIED, offsetof(sampling, chain.warmup)},
 };
 
 /* What the law of the dispersion needs, if it is learned. */
@@ -272,7 +278,7 @@ static const wb_field position_fields[] = {
 };
 
 /* A state, and behind it the traces of sweeps and the kept draws of groups. */
-enum { STATE_PARTS = 9 };
+enum { STATE_PARTS = 10 };
 static const wb_field result_fields[] = {
     {"coefficients", REALSXP, {COEFFICIENTS}, 0, IN_STATE(coefficients)},
     {"statistics", REALSXP, {STATISTICS}, 0, IN_STATE(statistics)},
@@ -283,6 +289,7 @@ static const wb_field result_fields[] = {
     {"ellipse", REALSXP, {ELLIPSE}, 0, IN_STATE(ellipse)},
     {"effects", REALSXP, {EFFECTS}, 0, IN_STATE(effects)},
     {"covariances", REALSXP, {COVARIANCES}, 0, IN_STATE(covariances)},
+    {"moves", REALSXP, {MOVES}, WB_OPTIONAL, IN_STATE(moves)},
     {"coefficient_trace", REALSXP, {SWEEPS, COEFFICIENTS}, 0, IN_SWEEPS(coefficients)},
     {"log_likelihood", REALSXP, {SWEEPS}, 0, IN_SWEEPS(log_likelihood)},
     {"dispersion_trace", REALSXP, {OF_DISPERSION}, WB_OPTIONAL, IN_SWEEPS(dispersion)},
@@ -316,6 +323,8 @@ static void set_sizes(const wb_regression_state *state, double *size) {
   size[ELLIPSE] = (double)wb_regression_ellipse_size(state);
   size[EFFECTS] = state->grouping ? (double)(outcomes * wb_regression_effects(state->grouping)) : 0;
   size[COVARIANCES] = state->grouping ? (double)(outcomes * wb_regression_covariances(state->grouping)) : 0;
+  const size_t moves = wb_level_size(state);
+  size[MOVES] = moves > 0 ? (double)moves : -1;
 }
 
 /* Fits of earlier versions that have several outcomes have the head of an ellipse alone, without moves. */
@@ -378,30 +387,46 @@ static int read_sweeps(SEXP sweeps, wb_regression_sweeps *to) {
   return number[1] >= 0 && number[2] > 0 && number[3] > 0 && number[1] + (number[3] - 1.0) * number[2] < number[0];
 }
 
-/* Sweeps from a state. Returns the state after them, and the traces. */
-SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps) {
-  wb_message message;
+static int run_sweeps(void *chain) {
+  const sampling *const at = chain;
+  return wb_regression_run(&at->chain, &at->sweeps);
+}
+
+/* Sweeps from a state: session, prior, state and sweeps. Returns the state after them, and the traces. */
+static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   double size[SIZES];
-  sampling at;
-  SEXP failure = read_chain(pointer, prior, state, size, &at, &message);
+  sampling *const at = (sampling *)R_alloc(1, sizeof *at);
+  SEXP state = argument[2], failure = read_chain(argument[0], argument[1], state, size, at, &slice->message);
   if (failure) return failure;
-  const wb_regression_state *const current = &at.chain.state;
-  if (!read_sweeps(sweeps, &at.sweeps)) return wb_changed_fit();
-  at.sweeps.iteration = (uint32_t)at.sweep + 1;
-  size[SWEEPS] = at.sweeps.count;
-  size[OF_DISPERSION] = at.chain.counts.distinct > 0 ? at.sweeps.count : -1;
-  size[OF_GROUPS] = current->groups > 0 ? at.sweeps.count : -1;
+  const wb_regression_state *const current = &at->chain.state;
+  if (!read_sweeps(argument[3], &at->sweeps)) return wb_changed_fit();
+  if (!current->moves) size[MOVES] = -1;
+  at->sweeps.iteration = (uint32_t)at->sweep + 1;
+  size[SWEEPS] = at->sweeps.count;
+  size[OF_DISPERSION] = at->chain.counts.distinct > 0 ? at->sweeps.count : -1;
+  size[OF_GROUPS] = current->groups > 0 ? at->sweeps.count : -1;
   size[COVARIANCE_TRACE] = current->grouping ? 0 : -1;
   for (int32_t t = 0; current->grouping && t < current->grouping->count; t++) {
     const int32_t q = current->grouping->terms[t].columns;
     size[COVARIANCE_TRACE] += current->outcomes * (q * (q + 1) / 2);
   }
   size[KEPT] = current->grouping ? size[EFFECTS] : size[GROUPS];
-  size[KEPT_COUNT] = at.sweeps.kept_count > 0 ? at.sweeps.kept_count : -1;
-  SEXP out = PROTECT(WB_NEW(result_fields, size, &at));
+  size[KEPT_COUNT] = at->sweeps.kept_count > 0 ? at->sweeps.kept_count : -1;
+  SEXP out = PROTECT(WB_NEW(result_fields, size, at));
   wb_fields_copy(state, result_fields, STATE_PARTS, out);
-  return wb_finish(out, wb_regression_run(&at.chain, &at.sweeps), &message);
+  slice->out = out;
+  slice->chain = at;
+  slice->work = run_sweeps;
+  slice->finish = NULL;
+  UNPROTECT(1);
+  return NULL;
 }
+
+SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps) {
+  return wb_slice_run(prepare_sweeps, (SEXP[]){pointer, prior, state, sweeps});
+}
+
+SEXP wb_entry_regression_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 4, chains); }
 
 /* One draw of the coefficients given `coefficients`, and the statistics from which it was made: X'WX, packed, and X'z.
  * `data` has no groups. */

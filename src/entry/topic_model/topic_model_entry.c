@@ -1,5 +1,6 @@
 /* Entries of the topic model: they convert between R's values and the host algorithm's (topic_model/topic_model.h). */
 #include "entry/fields.h"
+#include "entry/slices.h"
 #include "topic_model/topic_model.h"
 
 #include <stdlib.h>
@@ -86,7 +87,7 @@ SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP 
   const wb_call call = wb_call_from_list(run, &message);
   const wb_backend *const backend = call.backend;
   SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, structure));
-  R_RegisterCFinalizerEx(pointer, close_session, TRUE);
+  wb_finalize_by(pointer, close_session);
   session *s = calloc(1, sizeof *s);
   if (!s) {
     UNPROTECT(1);
@@ -196,81 +197,127 @@ static const wb_field kept_fields[] = {
     {"phi", REALSXP, {PHI}, WB_OPTIONAL, offsetof(kept_sweeps, phi)},
 };
 
-/* Sweeps from a state with topics, alpha, beta, common and key, as in wb_topic_state; common is NULL for one group. The
- * first sweep has the number `iteration`. sweeps: how many, then the first that is kept, from 0, the distance between
- * kept sweeps, and how many they are; if these three are left out, the last sweep is kept. method: mean, alpha, beta
- * (as in wb_topic_method); prior: its four numbers. want: whether theta (topics x documents) and phi (topics x terms)
- * of the kept sweeps are wanted. Returns the last state, the traces, and `kept`: of each kept sweep one after the other
- * topics, alpha, beta, common, and theta and phi if wanted. */
-SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP common, SEXP key, SEXP iteration,
-                          SEXP sweeps, SEXP method, SEXP prior, SEXP want) {
+/* A chain whose sweeps run, and what they write. */
+typedef struct running {
+  session *s;
+  wb_topic_chain chain;
+  const uint16_t *from; /* the topics before */
+  uint16_t *to;
+  int32_t count;
+  uint32_t first;
+  double *log_likelihood, *alpha_sum, *beta_trace, *beta;
+  kept_sweeps kept;
+} running;
+
+/* Keeps the draw of sweep i, if it is one that is kept. */
+static int keep_sweep(const running *r, int32_t i) {
+  const int number = kept_number(&r->kept, i);
+  if (number < 0) return WB_OK;
+  const session *const s = r->s;
+  const kept_sweeps *const kept = &r->kept;
+  const wb_topic_state *const state = &r->chain.state;
+  const size_t at = (size_t)number, k = (size_t)s->topics, shapes = (size_t)alphas(s);
+  memcpy(kept->alpha + at * shapes, state->alpha, shapes * sizeof(double));
+  kept->beta[at] = state->beta;
+  if (kept->common) memcpy(kept->common + at * (k + 1), state->common, (k + 1) * sizeof(double));
+  return s->backend->topic_model->get_topics(s->topic, (uint16_t *)(void *)kept->topics + at * (size_t)s->corpus.tokens,
+                                             r->chain.message);
+}
+
+static int run_sweeps(void *chain) {
+  running *const r = chain;
+  const session *const s = r->s;
+  const wb_topic_state *const state = &r->chain.state;
+  const size_t k = (size_t)s->topics;
+  int status = s->backend->topic_model->set_topics(s->topic, r->from, r->chain.message);
+  for (int32_t i = 0; i < r->count && status == WB_OK; i++) {
+    const int number = kept_number(&r->kept, i);
+    double *const theta = number >= 0 ? r->kept.theta : NULL, *const phi = number >= 0 ? r->kept.phi : NULL;
+    status = wb_topic_sweep(&r->chain, r->first + (uint32_t)i, r->log_likelihood + i,
+                            theta ? theta + (size_t)number * k * (size_t)s->corpus.documents : NULL,
+                            phi ? phi + (size_t)number * k * (size_t)s->corpus.terms : NULL);
+    double sum = 0;
+    /* With groups, the alpha of documents of no group. */
+    for (size_t j = 0; j < k; j++) sum += state->common ? state->common[j] : state->alpha[j];
+    r->alpha_sum[i] = sum;
+    r->beta_trace[i] = state->beta;
+    if (status == WB_OK) status = keep_sweep(r, i);
+  }
+  *r->beta = state->beta;
+  return status == WB_OK ? s->backend->topic_model->get_topics(s->topic, r->to, r->chain.message) : status;
+}
+
+/* Sweeps from a state: the arguments of wb_entry_topic_sweep(). Returns the last state, the traces, and `kept`: of each
+ * kept sweep one after the other topics, alpha, beta, common, and theta and phi if wanted. */
+static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   static const char *const names[] = {"topics",    "alpha",      "beta", "log_likelihood",
                                       "alpha_sum", "beta_trace", "kept", "common"};
-  wb_message message;
-  session *const s = open_session(pointer);
+  SEXP alpha = argument[2], beta = argument[3], common = argument[4], sweeps = argument[7], prior = argument[9];
+  session *const s = open_session(argument[0]);
   if (!s) return closed();
-  const uint16_t *topic = topics_from_sexp(topics, s, 1);
+  const int grouped = s->structure.groups > 1;
+  const uint16_t *topic = topics_from_sexp(argument[1], s, 1);
   if (!topic || !is_positive(alpha, alphas(s)) || !is_positive(beta, 1) || !is_positive(prior, 4) ||
-      (s->structure.groups > 1 && !is_positive(common, (R_xlen_t)s->topics + 1)))
+      (grouped && !is_positive(common, (R_xlen_t)s->topics + 1)))
     return wb_changed_fit();
-  const int *chosen = INTEGER_RO(method), *wanted = LOGICAL_RO(want), *numbers = INTEGER_RO(sweeps);
+  const int *chosen = INTEGER_RO(argument[8]), *wanted = LOGICAL_RO(argument[10]), *numbers = INTEGER_RO(sweeps);
   const double *shapes = REAL_RO(prior);
-  const uint32_t first = (uint32_t)Rf_asReal(iteration);
-  const int count = numbers[0], grouped = s->structure.groups > 1;
-  const size_t k = (size_t)s->topics, tokens = (size_t)s->corpus.tokens * sizeof(uint16_t);
-  const size_t documents = (size_t)s->corpus.documents, terms = (size_t)s->corpus.terms;
-  kept_sweeps kept = {.first = count - 1, .every = 1, .count = 1};
-  if (LENGTH(sweeps) > 1) kept = (kept_sweeps){.first = numbers[1], .every = numbers[2], .count = numbers[3]};
+  const size_t k = (size_t)s->topics, documents = (size_t)s->corpus.documents, terms = (size_t)s->corpus.terms;
+  running *const r = (running *)R_alloc(1, sizeof *r);
+  *r = (running){.s = s, .from = topic, .count = numbers[0], .first = (uint32_t)Rf_asReal(argument[6])};
+  r->kept = (kept_sweeps){.first = r->count - 1, .every = 1, .count = 1};
+  if (LENGTH(sweeps) > 1) r->kept = (kept_sweeps){.first = numbers[1], .every = numbers[2], .count = numbers[3]};
   SEXP out = PROTECT(wb_list_new(8, names));
   SET_VECTOR_ELT(out, 0, topics_new(s));
   SET_VECTOR_ELT(out, 1, Rf_duplicate(alpha));
-  for (int i = 3; i < 6; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, count));
-  const double many = kept.count, size[] = {
-                                      WB_SIZES,
-                                      many * (double)tokens,
-                                      many * (double)alphas(s),
-                                      many,
-                                      grouped ? many * (double)(k + 1) : -1,
-                                      wanted[0] ? many * (double)(k * documents) : -1,
-                                      wanted[1] ? many * (double)(k * terms) : -1,
-                                  };
-  SET_VECTOR_ELT(out, 6, WB_NEW(kept_fields, size, &kept));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(Rf_asReal(beta)));
+  for (int i = 3; i < 6; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, r->count));
+  const double many = r->kept.count, size[] = {
+                                         WB_SIZES,
+                                         many * (double)s->corpus.tokens * (double)sizeof(uint16_t),
+                                         many * (double)alphas(s),
+                                         many,
+                                         grouped ? many * (double)(k + 1) : -1,
+                                         wanted[0] ? many * (double)(k * documents) : -1,
+                                         wanted[1] ? many * (double)(k * terms) : -1,
+                                     };
+  SET_VECTOR_ELT(out, 6, WB_NEW(kept_fields, size, &r->kept));
   if (grouped) SET_VECTOR_ELT(out, 7, Rf_duplicate(common));
-  wb_topic_chain chain = {
+  r->to = (uint16_t *)(void *)RAW(VECTOR_ELT(out, 0));
+  r->beta = REAL(VECTOR_ELT(out, 2));
+  r->log_likelihood = REAL(VECTOR_ELT(out, 3));
+  r->alpha_sum = REAL(VECTOR_ELT(out, 4));
+  r->beta_trace = REAL(VECTOR_ELT(out, 5));
+  r->chain = (wb_topic_chain){
       .backend = s->backend,
       .session = s->topic,
       .corpus = &s->corpus,
       .structure = &s->structure,
       .method = {chosen[0], (wb_topic_alpha)chosen[1], chosen[2], shapes[0], shapes[1], shapes[2], shapes[3]},
-      .state = {s->topics, REAL(VECTOR_ELT(out, 1)), Rf_asReal(beta), grouped ? REAL(VECTOR_ELT(out, 7)) : NULL},
-      .key = wb_key_from_raw(key),
-      .message = &message,
+      .state = {s->topics, REAL(VECTOR_ELT(out, 1)), *r->beta, grouped ? REAL(VECTOR_ELT(out, 7)) : NULL},
+      .key = wb_key_from_raw(argument[5]),
+      .message = &slice->message,
   };
-  const wb_topic_state *const state = &chain.state;
-  int status = s->backend->topic_model->set_topics(s->topic, topic, &message);
-  for (int i = 0; i < count && status == WB_OK; i++) {
-    const int number = kept_number(&kept, i);
-    const size_t at = number < 0 ? 0 : (size_t)number;
-    status = wb_topic_sweep(&chain, first + (uint32_t)i, &REAL(VECTOR_ELT(out, 3))[i],
-                            number >= 0 && kept.theta ? kept.theta + at * k * documents : NULL,
-                            number >= 0 && kept.phi ? kept.phi + at * k * terms : NULL);
-    double sum = 0;
-    /* With groups, the alpha of documents of no group. */
-    for (size_t j = 0; j < k; j++) sum += state->common ? state->common[j] : state->alpha[j];
-    REAL(VECTOR_ELT(out, 4))[i] = sum;
-    REAL(VECTOR_ELT(out, 5))[i] = state->beta;
-    if (number < 0 || status != WB_OK) continue;
-    const size_t shapes_of = (size_t)alphas(s);
-    memcpy(kept.alpha + at * shapes_of, state->alpha, shapes_of * sizeof(double));
-    kept.beta[at] = state->beta;
-    if (kept.common) memcpy(kept.common + at * (k + 1), state->common, (k + 1) * sizeof(double));
-    status = s->backend->topic_model->get_topics(s->topic, (uint16_t *)(void *)(kept.topics + at * tokens), &message);
-  }
-  if (status == WB_OK)
-    status = s->backend->topic_model->get_topics(s->topic, (uint16_t *)(void *)RAW(VECTOR_ELT(out, 0)), &message);
-  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(state->beta));
-  return wb_finish(out, status, &message);
+  slice->out = out;
+  slice->chain = r;
+  slice->work = run_sweeps;
+  slice->finish = NULL;
+  UNPROTECT(1);
+  return NULL;
 }
+
+/* topics, alpha, beta, common, key: a state, as in wb_topic_state; common is NULL for one group. iteration: the number
+ * of the first sweep. sweeps: how many, then the first that is kept, from 0, the distance between kept sweeps, and how
+ * many they are; if these three are left out, the last sweep is kept. method: mean, alpha, beta (as in
+ * wb_topic_method); prior: its four numbers. want: whether theta (topics x documents) and phi (topics x terms) of the
+ * kept sweeps are wanted. */
+SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP common, SEXP key, SEXP iteration,
+                          SEXP sweeps, SEXP method, SEXP prior, SEXP want) {
+  return wb_slice_run(prepare_sweeps,
+                      (SEXP[]){pointer, topics, alpha, beta, common, key, iteration, sweeps, method, prior, want});
+}
+
+SEXP wb_entry_topic_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 11, chains); }
 
 static int is_matrix(SEXP values, double rows, double columns) { return wb_is_numbers(values, rows * columns); }
 

@@ -1,0 +1,172 @@
+# Parts of a fitted regression under the names of packages nlme, lme4 and rstantools: the family, effects of groups,
+# their covariances, and the explained variance.
+
+#' @rdname posterior_predict.bayes_logit
+#' @importFrom stats family
+#' @export
+family.bayes_logit <- function(object, ...) {
+  check_logit_fit(object, "object")
+  if (object$family == "binomial") return(stats::binomial())
+  if (object$family == "poisson") return(stats::poisson())
+  if (object$family == "negbinomial") {
+    link <- stats::make.link("log")
+    size <- mean(dispersion_used(object, draws_used(object, NULL)))
+    variance <- function(mu) mu + mu^2 / size
+    parts <- list(family = "negbinomial", link = "log", linkfun = link$linkfun, linkinv = link$linkinv,
+      variance = variance, mu.eta = link$mu.eta, validmu = function(mu) all(is.finite(mu) & mu > 0),
+      valideta = link$valideta)
+  } else {
+    linkinv <- function(eta) {
+      whole <- cbind(0, eta)
+      weight <- exp(whole - apply(whole, 1L, max))
+      weight / rowSums(weight)
+    }
+    parts <- list(family = "multinomial", link = "logit",
+      linkfun = function(mu) log(mu[, -1L, drop = FALSE] / mu[, 1L]), linkinv = linkinv,
+      variance = function(mu) mu * (1 - mu))
+  }
+  structure(parts, class = "family")
+}
+
+#' Effects of groups in a fitted regression
+#'
+#' `ranef()` gives the effects of groups and `VarCorr()` their covariances. Both are generics of package nlme, which
+#' lme4 re-exports.
+#'
+#' @param object,x a fit from [bayes_logit()] with grouping terms.
+#' @param prob `NULL`, or the probability of intervals of the effects.
+#' @param sigma not used.
+#' @param ... must be empty.
+#' @return `ranef()` gives a list with a data frame of the groups' posterior means for each term. With `prob` the data
+#'   frames have a row for each group and effect, and columns `group`, `effect`, `mean`, `sd`, `lower` and `upper`, the
+#'   ends of the central interval.
+#'
+#'   `VarCorr()` gives a list with a matrix for each term: the posterior mean of the covariance of its effects, with
+#'   attributes `stddev` and `correlation`, the roots of its diagonal and its correlations. It prints as in lme4, and
+#'   `as.data.frame()` gives lme4's table. The deviations in `summary()` are posterior means of the deviations
+#'   themselves, so they are a little smaller.
+#'
+#'   For a multinomial both have the effects of all classes except the reference. Effects of different classes are
+#'   independent.
+#' @section Errors:
+#' `warpbayes_error_input` for a fit without grouping terms.
+#' @seealso [grouping_terms]
+#' @examples
+#' fit <- bayes_logit(am ~ wt + (1 | cyl), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#' if (requireNamespace("nlme", quietly = TRUE)) {
+#'   nlme::ranef(fit, prob = 0.9)
+#'   nlme::VarCorr(fit)
+#' }
+#' @method ranef bayes_logit
+#' @exportS3Method nlme::ranef bayes_logit
+ranef.bayes_logit <- function(object, prob = NULL, ...) {
+  check_dots_empty(...)
+  check_logit_fit(object, "object")
+  terms <- fit_terms(object)
+  if (length(terms) == 0L) stop_input("object", "has no grouping terms")
+  values <- effect_draws(object)
+  if (!is.null(prob)) {
+    prob <- check_number(prob, "prob", min = 0, max = 1)
+    tables <- Map(effect_intervals, terms, values, prob)
+    by_term <- lapply(of_terms(object, tables), function(parts) do.call(rbind, parts))
+  } else {
+    means <- Map(function(term, draws) {
+      mean <- t(rowMeans(draws, dims = 2L))
+      colnames(mean) <- of_class(term, colnames(mean))
+      mean
+    }, terms, values)
+    by_term <- lapply(of_terms(object, means), function(means) as.data.frame(do.call(cbind, means), optional = TRUE))
+  }
+  stats::setNames(by_term, vapply(terms[seq_along(by_term)], function(term) term$group, ""))
+}
+
+# The effects of one term, columns x levels x draws x chains, as rows of a table.
+effect_intervals <- function(term, draws, prob) {
+  q <- length(term$columns)
+  values <- matrix(draws, q * length(term$levels))
+  bounds <- apply(values, 1L, stats::quantile, c((1 - prob) / 2, (1 + prob) / 2), names = FALSE)
+  data.frame(
+    group = rep(term$levels, each = q), effect = rep(of_class(term, term$columns), length(term$levels)),
+    mean = rowMeans(values), sd = apply(values, 1L, stats::sd), lower = bounds[1L, ], upper = bounds[2L, ]
+  )
+}
+
+#' @rdname ranef.bayes_logit
+#' @method VarCorr bayes_logit
+#' @exportS3Method nlme::VarCorr bayes_logit
+VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
+  check_logit_fit(x, "x")
+  terms <- fit_terms(x)
+  if (length(terms) == 0L) stop_input("x", "has no grouping terms")
+  means <- lapply(covariance_draws(x), function(draws) rowMeans(draws, dims = 2L))
+  by_term <- lapply(of_terms(x, means), function(parts) {
+    # Effects of different classes are independent.
+    whole <- diag(0, length(parts) * nrow(parts[[1L]]))
+    for (k in seq_along(parts)) {
+      own <- (k - 1L) * nrow(parts[[k]]) + seq_len(nrow(parts[[k]]))
+      whole[own, own] <- parts[[k]]
+    }
+    classes <- if (length(x$response$classes)) paste0(x$response$classes[-1L], ":") else ""
+    names <- as.vector(outer(rownames(parts[[1L]]), classes, function(name, class) paste0(class, name)))
+    dimnames(whole) <- list(names, names)
+    structure(whole, stddev = sqrt(diag(whole)), correlation = stats::cov2cor(whole))
+  })
+  names(by_term) <- vapply(terms[seq_along(by_term)], function(term) term$group, "")
+  structure(by_term, class = c("group_covariances", "warpbayes"))
+}
+
+in_console.group_covariances <- function(x, digits = 3, ...) {
+  digits <- check_count(digits, "digits", max = 15)
+  parts <- unclass(x)
+  size <- max(vapply(parts, nrow, 0L))
+  rows <- do.call(rbind, lapply(seq_along(parts), function(i) {
+    deviation <- attr(parts[[i]], "stddev")
+    correlation <- attr(parts[[i]], "correlation")
+    pairs <- matrix("", length(deviation), size - 1L)
+    for (row in seq_along(deviation)) {
+      for (column in seq_len(row - 1L)) {
+        pairs[row, column] <- formatC(correlation[row, column], digits = 2, format = "f")
+      }
+    }
+    cbind(c(names(parts)[[i]], rep("", length(deviation) - 1L)), names(deviation), format(deviation, digits = digits),
+      pairs)
+  }))
+  colnames(rows) <- c("Groups", "Name", "Std.Dev.", if (size > 1L) c("Corr", rep("", size - 2L)))
+  rownames(rows) <- rep("", nrow(rows))
+  print(rows, quote = FALSE)
+}
+
+frame_of.group_covariances <- function(x, ...) {
+  check_dots_empty(...)
+  parts <- unclass(x)
+  rows <- lapply(seq_along(parts), function(i) {
+    covariance <- parts[[i]]
+    names <- rownames(covariance)
+    pairs <- which(lower.tri(covariance), arr.ind = TRUE)
+    data.frame(
+      grp = names(parts)[[i]], var1 = c(names, names[pairs[, 2L]]),
+      var2 = c(rep(NA_character_, length(names)), names[pairs[, 1L]]),
+      vcov = c(diag(covariance), covariance[pairs]),
+      sdcor = c(attr(covariance, "stddev"), attr(covariance, "correlation")[pairs]), row.names = NULL
+    )
+  })
+  as_table(do.call(rbind, rows))
+}
+
+#' @rdname posterior_predict.bayes_logit
+#' @method bayes_R2 bayes_logit
+#' @exportS3Method rstantools::bayes_R2 bayes_logit
+bayes_R2.bayes_logit <- function(object, re_formula = NULL, ndraws = NULL, ...) {
+  check_dots_empty(...)
+  check_logit_fit(object, "object")
+  if (object$family == "multinomial") {
+    stop_input("object", "is a multinomial regression, whose classes have no variance")
+  }
+  mean <- drawn_rows(object, NULL, re_formula, ndraws, TRUE)$values
+  observed <- observed_shares(object)
+  counts <- object$weights > 0 & !is.na(observed)
+  mean <- mean[, counts, drop = FALSE]
+  residual <- rep(observed[counts], each = nrow(mean)) - mean
+  explained <- apply(mean, 1L, stats::var)
+  explained / (explained + apply(residual, 1L, stats::var))
+}

@@ -1,0 +1,84 @@
+# Two totals with a common random number of terms.
+
+#' Two totals with a common number of claims
+#'
+#' Gives the joint distribution of the totals of two lines of business whose numbers of claims are the same: of
+#' \eqn{S = X_1 + \dots + X_N}{S = X_1 + ... + X_N} and \eqn{T = Y_1 + \dots + Y_N}{T = Y_1 + ... + Y_N}. An example is
+#' N accidents that each cause damage to a car and an injury. Given N, all sizes are independent. The common number
+#' makes the totals dependent: their covariance is \eqn{Var(N)\,E(X)\,E(Y)}{Var(N) E(X) E(Y)}.
+#'
+#' The joint probabilities are the sum over n of \eqn{P(N = n)} times the distributions of n sizes of either line. All
+#' terms are positive and added directly. Time grows with the largest number of claims times the size of the table.
+#'
+#' @param number the distribution of N on 0, 1, 2, ..., such as `pmf_poisson(3)`.
+#' @param x,y the distributions of one size in either line, made by [pmf()]. They must not be negative.
+#' @param tail the probability of larger totals that may be left out, for each of the lines, from 1e-300 to 1e-8.
+#' @return A matrix of class `table` with a row for each value of S and a column for each value of T, as from
+#'   [joint_table()]. `addmargins()` adds the distributions of both.
+#' @section Errors:
+#' `warpbayes_error_input` for what [compound_pmf()] refuses. `warpbayes_error_memory` for tables that do not fit in
+#' memory.
+#' @references
+#' Sundt, B. and Vernic, R. (2009). *Recursions for Convolutions and Compound Distributions with Insurance
+#' Applications*. Springer. \doi{10.1007/978-3-540-92900-0}
+#' @seealso [compound_pmf()] for one total, [joint_table()], [mix_over_pmf()] for other common factors.
+#' @examples
+#' car <- pmf(c(0.5, 0.3, 0.2), values = c(1, 2, 5))
+#' injury <- pmf(c(0.8, 0.1, 0.1), values = c(0, 1, 10))
+#' both <- compound_table(pmf_poisson(0.5), car, injury)
+#' round(both[1:6, 1:3], 4)
+#' # The probability that both totals are at least 5.
+#' sum(both[as.numeric(rownames(both)) >= 5, as.numeric(colnames(both)) >= 5])
+#' @export
+compound_table <- function(number, x, y, tail = 1e-15) {
+  require_arguments("number", "x", "y")
+  if (!inherits(number, "pmf")) stop_input("number", "must be a distribution made by pmf(), not ", show_value(number))
+  line_x <- line_of_business(number, x, "x", tail)
+  line_y <- line_of_business(number, y, "y", tail)
+  check_result_size(as.double(line_x$length) * line_y$length, c("x", "y"), "probabilities", copies = 4)
+  frame <- as.data.frame(number)
+  count <- frame$value[is_possible(number)]
+  weight <- exp(possible_weights(number)$log_share)
+  check_operations(as.double(line_x$length) * line_y$length * max(count), "number")
+  joint <- matrix(0, line_x$length, line_y$length)
+  of_x <- of_y <- 1
+  for (n in 0:max(count)) {
+    heed_interrupt()
+    if (n > 0) {
+      of_x <- one_more_size(of_x, line_x)
+      of_y <- one_more_size(of_y, line_y)
+      # All totals of n sizes are beyond the table.
+      if (is.null(of_x) || is.null(of_y)) break
+    }
+    if (n %in% count) {
+      rows <- seq_along(of_x)
+      columns <- seq_along(of_y)
+      joint[rows, columns] <- joint[rows, columns] + outer(weight[[match(n, count)]] * of_x, of_y)
+    }
+  }
+  structure(joint, dimnames = list(x = line_x$names, y = line_y$names), class = "table")
+}
+
+# The probabilities of one size on 0, by, 2 by, ..., how long the distribution of the total is, and the names of its
+# values.
+line_of_business <- function(number, size, argument, tail) {
+  check_pmf(size, argument)
+  frame <- as.data.frame(size)[is_possible(size), ]
+  if (frame$value[[1L]] < 0) stop_input(argument, "has negative values, such as ", show_value(frame$value[[1L]]))
+  total <- compound_pmf(number, size, tail = tail)
+  # The longest step that divides all values, as multiples of which totals lie from 0 on.
+  from_zero <- mix_pmf(list(pmf(1), size), c(0.5, 0.5))
+  by <- if (is.null(from_zero$by)) 1 else from_zero$by
+  at <- round(frame$value / by)
+  prob <- numeric(at[[length(at)]] + 1)
+  prob[at + 1] <- exp(possible_weights(size)$log_share)
+  last <- round(max(as.data.frame(total)$value) / by)
+  list(prob = prob, length = last + 1, names = format_value(by * (0:last)))
+}
+
+# The probabilities of the totals of n + 1 sizes from those of n; NULL if the table has none of them.
+one_more_size <- function(of_n, line) {
+  sum <- convolve_pmf(of_n, line$prob, accuracy = 0)
+  sum <- sum[seq_len(min(length(sum), line$length))]
+  if (max(sum) > 0) sum
+}

@@ -1,0 +1,167 @@
+# What differential_abundance() says of the effects: of the share of each type, and of its absolute change.
+#
+# The shares of a sample add up to 1. So if one type grows, all other shares shrink by the same factor. The log of this
+# factor is the common shift of an effect. It is learned: a share of the types, which is learned too, has no absolute
+# change, so the logs of their shares change by the shift alone. The change of log share beyond the shift is absolute.
+
+# The table of effects, and a verdict on the chains. `share`: the mean share of each type. `absolute`: whether the
+# absolute changes are tested, or those of shares.
+compare_effects <- function(fitted, level, chains, share, absolute) {
+  shape <- dim(fitted$effects)
+  kept <- shape[[1L]]
+  types <- seq_len(shape[[3L]])
+  table <- (seq_len(shape[[2L]]) - 1L) %/% chains + 1L
+  # What is said of a type comes from the draws of the counts that have it.
+  own <- lapply(types, function(t) {
+    there <- fitted$present[t, table]
+    which(if (any(there)) there else !there)
+  })
+  tables_of <- lapply(own, function(own) table[own])
+  names <- dimnames(fitted$effects)
+  no_effect <- stats::setNames(numeric(shape[[4L]]), names[[4L]])
+  shift <- matrix(0, shape[[4L]], 3L, dimnames = list(names[[4L]], c("estimate", "lower", "upper")))
+  deviation <- vapply(types, function(t) stats::median(fitted$deviation[, own[[t]], t]), 0)
+  ends <- c(0.5, (1 - level) / 2, (1 + level) / 2)
+  rows <- lapply(seq_len(shape[[4L]]), function(j) {
+    each_type <- function(of, use) lapply(types, function(t) use(matrix(of[, own[[t]], t, j], kept)))
+    chains_of <- each_type(fitted$effects, identity)
+    points <- vapply(chains_of, stats::quantile, numeric(3), ends, names = FALSE)
+    unit <- fitted$unit[[j]]
+    tests <- test_changes(simplify2array(each_type(fitted$mean, spaced_values)),
+      simplify2array(each_type(fitted$variance, spaced_values)), abundance_prior$coefficient * unit, 1 - share,
+      if (absolute) abundance_prior$shift * unit else 0)
+    no_effect[[j]] <<- tests$share
+    shift[j, ] <<- tests$shift(ends)
+    changes <- vapply(types, function(t) {
+      change <- change_of_share(spaced_values(chains_of[[t]]), share[[t]], 2 / unit)
+      stats::quantile(outer(change, tests$shift((seq_len(20) - 0.5) / 20), "-"), ends, names = FALSE)
+    }, numeric(3))
+    data.frame(
+      type = factor(names[[3L]], names[[3L]]), effect = names[[4L]][[j]], estimate = points[1L, ], lower = points[2L, ],
+      upper = points[3L, ], above = vapply(chains_of, function(draws) mean(draws > 0), 0),
+      change = changes[1L, ], change_lower = changes[2L, ], change_upper = changes[3L, ],
+      null = tests$null, lfsr = tests$lfsr, p = tests$p, fdr = stats::p.adjust(tests$p, "BH"), deviation = deviation,
+      rhat = mapply(rhat_within, chains_of, tables_of), ess = mapply(size_within, chains_of, tables_of)
+    )
+  })
+  effects <- do.call(rbind, rows)
+  others <- lapply(types, function(t) log(matrix(fitted$deviation[, own[[t]], t], kept)))
+  rhat <- c(effects$rhat, mapply(rhat_within, others, tables_of))
+  list(effects = effects, no_effect = no_effect, shift = shift,
+    converged = all(is.finite(rhat) & rhat <= rhat_limit) && all(effects$ess >= ess_wanted))
+}
+
+# The change of the log of a share, per unit, if its log odds change by `effect` per unit: over `span` units around the
+# share.
+change_of_share <- function(effect, share, span) {
+  middle <- stats::qlogis(share)
+  half <- effect * span / 2
+  (stats::plogis(middle + half, log.p = TRUE) - stats::plogis(middle - half, log.p = TRUE)) / span
+}
+
+# Chains of the same draw of counts have the same law. Chains of different draws have not, so the variance between
+# chains is that within `table`.
+rhat_within <- function(draws, table) {
+  scores <- split_chains(normal_scores(draws))
+  means <- colMeans(scores)
+  table <- c(table, table)
+  freedom <- length(means) - length(unique(table))
+  between <- sum((means - stats::ave(means, table))^2) / freedom
+  sqrt((nrow(scores) - 1) / nrow(scores) + between / mean(apply(scores, 2L, stats::var)))
+}
+
+size_within <- function(draws, table) {
+  sum(vapply(split(seq_along(table), table), function(own) bulk_size(draws[, own, drop = FALSE]), 0))
+}
+
+# Tests of the effects on the log odds, which are normal with these means and variances (draws x types) given all else,
+# under a normal prior with standard deviation `prior`. `rest`: one minus the share of each type; an effect times `rest`
+# is a change of log share. `shift_scale`: of the Cauchy prior of the common shift; 0: there is none. Returns
+#   p      the two-sided tail probability of no change beyond the shift, which the other types tell;
+#   null, lfsr  the probability of no change, and of no change or one of the other sign;
+#   share  the posterior mean of the share of types without a change;
+#   shift  a function: quantiles of the shift.
+# A share of the types has no change, and the changes of the others are normal with standard deviation delta. Both are
+# uniform on a grid; delta on the log scale.
+test_changes <- function(mean, variance, prior, rest, shift_scale) {
+  types <- ncol(mean)
+  scaled <- matrix(rest, nrow(mean), types, byrow = TRUE)
+  mean <- mean * scaled
+  variance <- variance * scaled^2
+  wide <- (prior * scaled)^2
+  # The likelihood is the posterior density over the prior density: exp(height) times a normal density. Tails need all
+  # draws; here every tenth does.
+  few <- seq(1L, nrow(mean), by = 10L)
+  open <- pmax(wide - variance, 1e-9 * wide)[few, , drop = FALSE]
+  ratio <- wide[few, , drop = FALSE] / open
+  centre <- mean[few, , drop = FALSE] * ratio
+  spread <- variance[few, , drop = FALSE] * ratio
+  height <- 0.5 * mean[few, , drop = FALSE]^2 / open + log(ratio) + 0.5 * log(open)
+  at <- shift_points(mean, variance, shift_scale)
+  delta <- prior * exp(seq(log(0.03), log(0.7), length.out = 6L))
+  # types x points of the shift x (no change, or one of each delta): log density, and the probability that a change is
+  # up.
+  density <- up <- array(0, c(types, length(at$value), length(delta) + 1L))
+  for (i in seq_along(at$value)) {
+    apart <- centre - at$value[[i]]
+    for (j in seq_len(length(delta) + 1L)) {
+      extra <- if (j > 1L) delta[[j - 1L]]^2 else 0
+      one <- height - 0.5 * apart^2 / (spread + extra) - 0.5 * log(spread + extra)
+      density[, i, j] <- log_mean(one)
+      if (j == 1L) next
+      towards <- apart * sqrt(extra / (spread * (spread + extra)))
+      up[, i, j] <- exp(log_mean(one + stats::pnorm(towards, log.p = TRUE)) - density[, i, j])
+    }
+  }
+  shares <- seq(0.02, 0.98, by = 0.08)
+  grid <- expand.grid(shift = seq_along(at$value), share = seq_along(shares), delta = seq_along(delta))
+  zero <- matrix(density[, , 1L], types)[, grid$shift, drop = FALSE] + rep(log(shares)[grid$share], each = types)
+  with <- function(of) matrix(of, types)[, grid$shift + length(at$value) * grid$delta, drop = FALSE]
+  other <- with(density) + rep(log1p(-shares)[grid$share], each = types)
+  high <- pmax(zero, other)
+  total <- high + log(exp(zero - high) + exp(other - high))
+  known <- at$log_prior[grid$shift] + colSums(total)
+  weight <- normalised(known)
+  null <- drop(exp(zero - total) %*% weight)
+  positive <- drop((exp(other - total) * with(up)) %*% weight)
+  of_shift <- drop(rowsum(weight, grid$shift))
+  above <- vapply(seq_len(types), function(t) {
+    # A type must not be its own reference.
+    others <- drop(rowsum(normalised(known - total[t, ]), grid$shift))
+    likely <- which(others > 1e-5)
+    higher <- vapply(at$value[likely], function(shift) mean(stats::pnorm((mean[, t] - shift) / sqrt(variance[, t]))), 0)
+    sum(others[likely] * higher) / sum(others[likely])
+  }, 0)
+  list(
+    p = pmin(1, 2 * pmin(above, 1 - above)), null = null, lfsr = 1 - pmin(1, pmax(positive, 1 - null - positive)),
+    share = sum(weight * shares[grid$share]), of_share = drop(rowsum(weight, grid$share)),
+    shift = function(p) at$value[pmin(length(at$value), findInterval(p, cumsum(of_shift) * (1 - 1e-12)) + 1L)]
+  )
+}
+
+# Where the common shift may be, with the log of the prior probability of each place. The shift is near the changes of
+# some types, so the places are too, and are dense where many types agree.
+shift_points <- function(mean, variance, shift_scale, most = 150L) {
+  if (!(shift_scale > 0)) return(list(value = 0, log_prior = 0))
+  middle <- colMeans(mean)
+  width <- sqrt(colMeans(variance) + apply(mean, 2L, stats::var))
+  value <- c(outer(width, c(-2, -1.2, -0.6, -0.2, 0.2, 0.6, 1.2, 2)) + middle, shift_scale * seq(-2, 2, by = 0.5))
+  value <- sort(unique(value[abs(value) < 50 * shift_scale]))
+  value <- value[unique(round(seq(1, length(value), length.out = min(length(value), most))))]
+  gap <- diff(value)
+  list(value = value, log_prior = log((c(gap, 0) + c(0, gap)) / 2) - log1p((value / shift_scale)^2))
+}
+
+normalised <- function(log_weight) {
+  weight <- exp(log_weight - max(log_weight))
+  weight / sum(weight)
+}
+
+# 1,000 of the values, evenly spaced.
+spaced_values <- function(values) values[round(seq(1, length(values), length.out = 1000))]
+
+# Logs of the means of the columns of exp(values).
+log_mean <- function(values) {
+  most <- apply(values, 2L, max)
+  most + log(colMeans(exp(values - rep(most, each = nrow(values)))))
+}

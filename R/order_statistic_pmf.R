@@ -1,0 +1,414 @@
+# Order statistics of independent variables that need not have the same distribution, sums of the highest or lowest of
+# them, and the comparison of two sorted pools.
+
+#' The highest and lowest of several independent variables
+#'
+#' `order_statistic_pmf()` is the distribution of the k-th smallest of several independent variables, or of the k-th
+#' largest. `sum_of_highest_pmf()` and `sum_of_lowest_pmf()` are the distributions of the sum of the k largest and of
+#' the k smallest, such as four dice of which three are kept. `opposed_pools_pmf()` compares two pools that are both
+#' sorted: the highest of one with the highest of the other, the second with the second, and so on. `sorted_pool()` is
+#' the joint distribution of the k highest, for any other question. The variables may all have different distributions.
+#'
+#' @details
+#' A system that works as long as k of its n parts work fails with the k-th largest lifetime of its parts, so
+#' `order_statistic_pmf(lifetimes, k, highest = TRUE)` is the distribution of its lifetime.
+#'
+#' For each value v, variables are added one by one, and the state is how many of them lie beyond v (with their sum) and
+#' whether one of them was chosen as number k, with the value v. Of equal values the one that comes later in `x` counts
+#' as higher, so that exactly one variable is number k. All terms are positive and added directly, so every probability
+#' has a small relative error. Nothing is enumerated: time grows with the number of values, times the number of
+#' variables, times k, times (for the sums) the number of possible sums.
+#'
+#' `opposed_pools_pmf()` goes through the values from the highest to the lowest. Its state is how many variables of each
+#' kind have been met in either pool, and how many pairs were won. Pools with many variables of the same few kinds are
+#' fast. Pools in which each variable is of another kind have 2^n states.
+#'
+#' `sorted_pool()` has a row for each sorted outcome: 56 for three of any number of dice with six sides, 42,504 for five
+#' with 20 sides.
+#'
+#' @param x,y a list of distributions made by [pmf()], one for each variable. `rep(die, 4)` is a list of four dice, and
+#'   `c(rep(die, 4), rep(other, 2), third)` a mixed pool.
+#' @param k how many are summed or sorted; for `order_statistic_pmf()` which one is asked for.
+#' @param highest `FALSE` for the k-th smallest variable, `TRUE` for the k-th largest. For `sorted_pool()` the k
+#'   smallest or largest.
+#' @param pairs how many pairs are compared, beginning with the highest. The default is the size of the smaller pool.
+#' @param ties whether x loses or wins a pair of equal values.
+#' @inheritParams convolve_pmf
+#' @return A [pmf()], on the log scale if one of the variables is. For `opposed_pools_pmf()` the distribution of the
+#'   number of pairs that x wins. `sorted_pool()` gives a data frame with the columns `x1` (the highest), `x2`, ...,
+#'   `prob`.
+#' @section Errors:
+#' `warpbayes_error_input` for anything but a list of distributions, and for `k` and `pairs` beyond the number of
+#' variables. `warpbayes_error_memory` for sums or states that do not fit in memory.
+#' @references
+#' David, H. A. and Nagaraja, H. N. (2003). *Order Statistics*, 3rd edition. Wiley.
+#' @seealso [max()][pmf_verbs] and `min()` for the largest and the smallest; [sum_pmf()] for the sum of all.
+#' @examples
+#' die <- pmf_uniform(1, 6)
+#' # Four dice, of which the highest three count.
+#' sum_of_highest_pmf(rep(die, 4), 3)
+#' # A mixed pool: one die each of 6, 8 and 10 sides, of which two are kept.
+#' mixed <- list(die, pmf_uniform(1, 8), pmf_uniform(1, 10))
+#' sum_of_highest_pmf(mixed, 2)
+#' order_statistic_pmf(mixed, 2)
+#'
+#' # The lifetime, in months, of a system that needs two of its three parts.
+#' lifetimes <- list(pmf_geometric(0.02), pmf_geometric(0.02), pmf_geometric(0.05))
+#' order_statistic_pmf(lifetimes, 2, highest = TRUE)
+#'
+#' # Three dice attack two, and equal dice are won by the defence.
+#' opposed_pools_pmf(rep(die, 3), rep(die, 2))
+#' # How far apart the two highest of five dice are.
+#' sorted <- sorted_pool(rep(die, 5), 2)
+#' tapply(sorted$prob, sorted$x1 - sorted$x2, sum)
+#' @export
+order_statistic_pmf <- function(x, k, highest = FALSE) {
+  require_arguments("x", "k")
+  x <- check_pool(x, "x")
+  n <- length(x)
+  k <- check_count(k, "k", max = n)
+  highest <- check_flag(highest, "highest")
+  if (highest) k <- n + 1 - k
+  # Counting from the nearer end takes fewer counts.
+  upper <- k > (n + 1) / 2
+  if (upper) k <- n + 1 - k
+  pool <- pool_on_lattice(x)
+  check_operations(4 * length(pool$at) * n * k, "x")
+  weights <- by_blocks(length(pool$at), function(at) kth_weights(pool, at, k, upper), block = ceiling(1e6 / k))
+  pmf_at_positions(weights, pool$at, pool$first, pool$by, pool$log)
+}
+
+# P(the k-th variable from one end is at each of the values `at`). `waiting[v, c]`: the probability that of the
+# variables so far, c - 1 lie beyond v. `chosen[v, c]`: the same, and one of them, at v, is number k.
+kth_weights <- function(pool, at, k, upper) {
+  numbers <- scale_of_weights(pool$log)
+  waiting <- chosen <- matrix(numbers$zero, length(at), k)
+  waiting[, 1L] <- numbers$one
+  one_more <- function(states) cbind(numbers$zero, states[, -k, drop = FALSE])
+  for (variable in pool$variables) {
+    heed_interrupt()
+    part <- tails_around(variable, pool, upper)
+    part <- lapply(part, function(values) values[at])
+    # Of equal values the later one counts as farther from this end.
+    chosen <- numbers$plus(
+      numbers$plus(numbers$times(chosen, part$from), numbers$times(one_more(chosen), part$before)),
+      numbers$times(waiting, part$here)
+    )
+    waiting <- numbers$plus(numbers$times(waiting, part$after), numbers$times(one_more(waiting), part$up_to))
+  }
+  chosen[, k]
+}
+
+#' @rdname order_statistic_pmf
+#' @export
+sum_of_highest_pmf <- function(x, k, backend = NULL, threads = NULL) {
+  require_arguments("x", "k")
+  x <- check_pool(x, "x")
+  k <- check_count(k, "k", max = length(x))
+  resolve_run(backend, threads)
+  if (k == length(x)) return(sum_pmf(x, accuracy = 0, backend = backend, threads = threads))
+  if (k == 1) return(order_statistic_pmf(x, 1, highest = TRUE))
+  pool <- pool_on_lattice(x)
+  at <- pool$at
+  most <- at[[length(at)]]
+  check_result_size(2 * k * (k * most + 1), "x", "probabilities", copies = 4)
+  check_operations(length(x) * sum(2 * k * (k * (at[[length(at)]] - at) + 1) * rev(seq_along(at))), "x")
+  add_row <- function(rows, kernel) {
+    convolve_pmf(rows, kernel, log = pool$log, accuracy = 0, backend = backend, threads = threads)
+  }
+  same <- length(x) > 1L && all(vapply(x[-1L], identical, NA, x[[1L]]))
+  numbers <- scale_of_weights(pool$log)
+  total <- rep(numbers$zero, k * most + 1)
+  for (i in seq_along(at)) {
+    heed_interrupt()
+    sums <- (if (same) sums_of_same else sums_of_mixed)(pool, i, k, length(x), numbers, add_row)
+    if (is.null(sums)) next
+    # Sums of the excess over the value number i, counted from k times the lowest value.
+    index <- k * at[[i]] + seq_along(sums)
+    total[index] <- numbers$plus(total[index], sums)
+  }
+  pmf_at_positions(total, seq_along(total) - 1, pool$first * k, pool$by, pool$log)
+}
+
+#' @rdname order_statistic_pmf
+#' @export
+sum_of_lowest_pmf <- function(x, k, backend = NULL, threads = NULL) {
+  require_arguments("x", "k")
+  x <- check_pool(x, "x")
+  k <- check_count(k, "k", max = length(x))
+  -sum_of_highest_pmf(lapply(x, function(one) -one), k, backend, threads)
+}
+
+# The probabilities of each excess of a variable over the value number i: of 0, of one step, and so on. Positions that
+# are no values have the probability zero.
+excess_over <- function(variable, at, i, numbers) {
+  weights <- rep(numbers$zero, at[[length(at)]] - at[[i]] + 1)
+  weights[at[i:length(at)] - at[[i]] + 1] <- variable$here[i:length(at)]
+  last <- which(weights > numbers$zero)
+  weights[seq_len(max(last, 1L))]
+}
+
+# The weights of the sums of k excesses over the value number i, where the k-th highest variable has this value. The
+# rows of `waiting` and `chosen` are for 0, 1, ..., k - 1 variables that count as higher.
+sums_of_mixed <- function(pool, i, k, n, numbers, add_row) {
+  waiting <- chosen <- matrix(numbers$zero, k, 1L)
+  waiting[[1L]] <- numbers$one
+  most <- (k - 1) * (pool$at[[length(pool$at)]] - pool$at[[i]]) + 1
+  for (variable in pool$variables) {
+    # The excesses above zero, if there are any.
+    excess <- excess_over(variable, pool$at, i, numbers)[-1L]
+    here <- variable$here[[i]]
+    raised <- NULL
+    if (length(excess) > 0L && k > 1L) {
+      rows <- rbind(waiting[-k, , drop = FALSE], chosen[-k, , drop = FALSE])
+      columns <- min(ncol(rows) + length(excess), most)
+      usable <- which(rowSums(rows > numbers$zero) > 0)
+      raised <- matrix(numbers$zero, 2L * k, columns)
+      row <- c(2:k, k + 2:k)[usable]
+      if (length(row) > 0L) {
+        raised[row, -1L] <- add_row(rows[usable, , drop = FALSE], excess)[, seq_len(columns - 1L), drop = FALSE]
+      }
+      waiting <- widen(waiting, columns, numbers$zero)
+      chosen <- widen(chosen, columns, numbers$zero)
+    }
+    # An equal value that comes after the chosen one counts as higher.
+    one_more <- rbind(numbers$zero, chosen[-k, , drop = FALSE])
+    chosen <- numbers$plus(
+      numbers$plus(numbers$times(chosen, variable$before[[i]]), numbers$times(one_more, here)),
+      numbers$times(waiting, here)
+    )
+    waiting <- numbers$times(waiting, variable$up_to[[i]])
+    if (!is.null(raised)) {
+      waiting <- numbers$plus(waiting, raised[seq_len(k), , drop = FALSE])
+      chosen <- numbers$plus(chosen, raised[k + seq_len(k), , drop = FALSE])
+    }
+  }
+  sums <- chosen[k, ]
+  if (any(sums > numbers$zero)) sums
+}
+
+# The same for n variables with one distribution: of them, a are higher, at least k - a are equal, the others are lower.
+sums_of_same <- function(pool, i, k, n, numbers, add_row) {
+  variable <- pool$variables[[1L]]
+  at_value <- function(p, times) if (times == 0) numbers$one else if (pool$log) p * times else p^times
+  excess <- excess_over(variable, pool$at, i, numbers)[-1L]
+  above <- numbers$one
+  sums <- NULL
+  for (a in seq_len(if (length(excess) > 0L) k else 1L) - 1) {
+    if (a > 0) above <- c(numbers$zero, as.vector(add_row(above, excess)))
+    equal <- seq(k - a, n - a)
+    ways <- choose(n, a) * choose(n - a, equal)
+    if (pool$log) ways <- log(ways)
+    ties <- Reduce(numbers$plus, lapply(seq_along(equal), function(j) {
+      numbers$times(numbers$times(at_value(variable$here[[i]], equal[[j]]),
+        at_value(variable$before[[i]], n - a - equal[[j]])), ways[[j]])
+    }))
+    grown <- if (is.null(sums)) numbers$zero else sums
+    grown <- c(grown, rep(numbers$zero, length(above) - length(grown)))
+    sums <- numbers$plus(grown, numbers$times(above, ties))
+  }
+  if (any(sums > numbers$zero)) sums
+}
+
+widen <- function(rows, columns, zero) {
+  if (ncol(rows) == columns) rows else cbind(rows, matrix(zero, nrow(rows), columns - ncol(rows)))
+}
+
+# Addition and multiplication of weights, or of their logarithms.
+scale_of_weights <- function(log) {
+  if (log) return(list(zero = -Inf, one = 0, times = `+`, plus = add_logs))
+  list(zero = 0, one = 1, times = `*`, plus = `+`)
+}
+
+# A list of distributions; one distribution is a list of one.
+check_pool <- function(x, argument) {
+  if (inherits(x, "pmf")) x <- list(x)
+  if (!is.list(x) || is.data.frame(x) || length(x) == 0L) {
+    stop_input(argument, "must be a list of distributions made by pmf(), not ", show_value(x))
+  }
+  lapply(seq_along(x), function(i) check_pmf(x[[i]], sprintf("%s[[%d]]", argument, i)))
+}
+
+# All possible values of several variables: `at` are their distances from the lowest one, `first`, in steps `by` of the
+# common lattice. For each variable the probabilities of each of these values (here), of the lower ones (before), of
+# these and the lower ones (up_to), of the higher ones (after), and of these and the higher ones (from).
+pool_on_lattice <- function(x) {
+  # A mixture is on the common lattice of its parts.
+  mixed <- mix_pmf(x, rep(1 / length(x), length(x)))
+  log <- is_log(mixed)
+  value <- as.data.frame(mixed)$value[is_possible(mixed)]
+  by <- if (is.null(mixed$by)) 1 else mixed$by
+  position <- function(value) round((value - first) / by)
+  first <- value[[1L]]
+  at <- position(value)
+  nothing <- if (log) -Inf else 0
+  run <- resolve_run("cpu", work = 0)
+  variables <- lapply(x, function(one) {
+    index <- match(at, position(as.data.frame(one)$value))
+    here <- prob_of(one, log)[index]
+    here[is.na(index)] <- nothing
+    up_to <- native(C_pmf_cumulate, here, log, FALSE, run)
+    from <- native(C_pmf_cumulate, here, log, TRUE, run)
+    list(here = here, up_to = up_to, from = from, before = c(nothing, up_to[-length(at)]),
+      after = c(from[-1L], nothing))
+  })
+  list(first = first, by = by, at = at, variables = variables, log = log)
+}
+
+# A distribution from weights at positions of a lattice.
+pmf_at_positions <- function(weights, at, first, by, log) {
+  possible <- weights > if (log) -Inf else 0
+  pmf(weights[possible], values = values_at(at[possible], first, by), by = by, log = log, tolerance = changed_tolerance)
+}
+
+# first + by * at, without rounding on the way if all are multiples of the step, and for a step of 1 / parts.
+values_at <- function(at, first, by) {
+  steps <- first / by
+  if (abs(steps - round(steps)) > 1e-9 * max(1, abs(steps))) return(first + by * at)
+  parts <- round(1 / by)
+  if (by < 1 && abs(parts * by - 1) < 1e-14) (round(steps) + at) / parts else (round(steps) + at) * by
+}
+
+# With `upper`, the values in the other direction.
+tails_around <- function(variable, pool, upper) {
+  if (!upper) return(variable)
+  with(variable, list(here = here, up_to = from, from = up_to, before = after, after = before))
+}
+
+#' @rdname pmf
+#' @export
+c.pmf_list <- function(...) {
+  # A distribution is a list, too, which c() of lists would take apart.
+  parts <- lapply(list(...), function(part) if (inherits(part, "pmf") || !is.list(part)) list(part) else unclass(part))
+  structure(do.call(c, parts), class = c("pmf_list", "warpbayes"))
+}
+
+#' @rdname order_statistic_pmf
+#' @export
+opposed_pools_pmf <- function(x, y, pairs = NULL, ties = c("lose", "win")) {
+  require_arguments("x", "y")
+  x <- check_pool(x, "x")
+  y <- check_pool(y, "y")
+  most <- min(length(x), length(y))
+  pairs <- if (is.null(pairs)) most else check_count(pairs, "pairs", max = most)
+  ties <- check_choice(ties, "ties", c("lose", "win"))
+  both <- pool_on_lattice(lapply(c(x, y), as_log, log = FALSE))
+  own <- pool_states(x, both$variables[seq_along(x)])
+  other <- pool_states(y, both$variables[-seq_along(x)])
+  entries <- nrow(own$counts) * nrow(other$counts) * (pairs + 1)
+  check_result_size(entries, c("x", "y"), "states", copies = 4)
+  check_result_size(max(nrow(own$counts), nrow(other$counts))^2, c("x", "y"), "pairs of states", copies = 4)
+  # reached[i, j, w]: states i and j of the pools, w - 1 pairs won.
+  reached <- array(0, c(nrow(own$counts), nrow(other$counts), pairs + 1))
+  reached[[1L]] <- 1
+  for (i in rev(seq_along(both$at))) {
+    heed_interrupt()
+    if (ties == "lose") reached <- move_other(reached, other, i)
+    reached <- move_own(reached, own, other$met, i, pairs)
+    if (ties == "win") reached <- move_other(reached, other, i)
+  }
+  wins <- reached[nrow(own$counts), nrow(other$counts), ]
+  pmf_at_positions(wins, seq_along(wins) - 1, 0, 1, FALSE)
+}
+
+# How many variables of each kind have been met: a row for each state, the last one is all of them. `met` is their
+# number.
+pool_states <- function(pool, variables) {
+  kind <- integer(0)
+  for (i in seq_along(pool)) {
+    same <- Find(function(j) identical(pool[[i]], pool[[j]]), seq_len(i - 1L))
+    kind[[i]] <- if (is.null(same)) i else kind[[same]]
+  }
+  first <- unique(kind)
+  size <- tabulate(match(kind, first))
+  check_result_size(prod(size + 1), NULL, "states of a pool", copies = 2 * length(size))
+  counts <- unname(as.matrix(expand.grid(lapply(size, function(n) 0:n))))
+  list(counts = counts, met = rowSums(counts), size = size, variables = variables[first])
+}
+
+# From which state to which, and how probable: of the variables of a kind that are left, some have the value number i.
+pool_moves <- function(states, i) {
+  moves <- matrix(1, 1L, 1L)
+  for (g in seq_along(states$size)) {
+    n <- states$size[[g]]
+    p <- states$variables[[g]]$here[[i]]
+    more <- outer(0:n, 0:n, function(before, after) {
+      ifelse(after < before, 0, choose(n - before, pmax(after - before, 0)) * p^pmax(after - before, 0))
+    })
+    # The count of the first kind varies fastest.
+    moves <- kronecker(more, moves)
+  }
+  which <- which(moves > 0, arr.ind = TRUE)
+  list(from = which[, 1L], to = which[, 2L], weight = moves[which])
+}
+
+move_other <- function(reached, states, i) {
+  moves <- pool_moves(states, i)
+  result <- array(0, dim(reached))
+  for (m in seq_along(moves$weight)) {
+    result[, moves$to[[m]], ] <- result[, moves$to[[m]], ] + reached[, moves$from[[m]], ] * moves$weight[[m]]
+  }
+  result
+}
+
+# Of its variables with this value, those win whose partners have not been met: the pairs after the first max(a, b),
+# where a and b variables of the pools were met before.
+move_own <- function(reached, states, met, i, pairs) {
+  moves <- pool_moves(states, i)
+  result <- array(0, dim(reached))
+  for (m in seq_along(moves$weight)) {
+    from <- moves$from[[m]]
+    to <- moves$to[[m]]
+    won <- pmax(pmin(states$met[[to]], pairs) - pmax(states$met[[from]], met), 0)
+    for (more in unique(won)) {
+      here <- which(won == more)
+      kept <- seq_len(pairs + 1 - more)
+      result[to, here, kept + more] <- result[to, here, kept + more] + reached[from, here, kept] * moves$weight[[m]]
+    }
+  }
+  result
+}
+
+#' @rdname order_statistic_pmf
+#' @export
+sorted_pool <- function(x, k = length(x), highest = TRUE) {
+  require_arguments("x")
+  x <- check_pool(x, "x")
+  k <- check_count(k, "k", max = length(x))
+  highest <- check_flag(highest, "highest")
+  pool <- pool_on_lattice(lapply(x, as_log, log = FALSE))
+  size <- length(pool$at)
+  check_result_size(choose(size + k - 1, k) * k * size, "k", "sorted outcomes", copies = 4)
+  if ((size + 1)^k > 2^52) stop_input("k", "is ", show_value(k), sprintf(": with %d values that is too many", size))
+  # The indices of the k most extreme values so far, in a row for each outcome; 0 for none.
+  outcomes <- list(index = matrix(0, 1L, k), prob = 1)
+  for (variable in pool$variables) {
+    heed_interrupt()
+    outcomes <- one_more_sorted(outcomes, if (highest) variable$here else rev(variable$here), size)
+  }
+  index <- if (highest) outcomes$index else size + 1 - outcomes$index
+  value <- values_at(pool$at, pool$first, pool$by)
+  columns <- lapply(seq_len(k), function(j) value[index[, j]])
+  data.frame(stats::setNames(columns, paste0("x", seq_len(k))), prob = outcomes$prob)
+}
+
+# The sorted outcomes after one more variable. Each outcome is a number with the base size + 1, whose digits are the
+# indices.
+one_more_sorted <- function(outcomes, here, size) {
+  k <- ncol(outcomes$index)
+  possible <- which(here > 0)
+  rows <- rep(seq_len(nrow(outcomes$index)), length(possible))
+  new <- rep(possible, each = nrow(outcomes$index))
+  code <- 0
+  for (j in seq_len(k)) {
+    old <- outcomes$index[rows, j]
+    code <- code * (size + 1) + pmax(old, new)
+    new <- pmin(old, new)
+  }
+  # A distribution on these numbers adds the probabilities of equal outcomes.
+  prob <- outcomes$prob[rows] * rep(here[possible], each = nrow(outcomes$index))
+  law <- as.data.frame(pmf(prob, values = code, by = 1, tolerance = changed_tolerance))
+  law <- law[law$prob > 0, ]
+  digits <- vapply(rev(seq_len(k)), function(j) (law$value %/% (size + 1)^(j - 1)) %% (size + 1), law$value)
+  list(index = matrix(digits, ncol = k), prob = law$prob)
+}

@@ -1,0 +1,84 @@
+# The delay between two events of which only the days are known.
+
+#' The delay between two events that are known to the day
+#'
+#' Gives the distribution of the number of days between two events, where the exact delay is continuous and only the
+#' day of each event is recorded. Epidemiologists call such delays doubly interval-censored, or speak of primary event
+#' censoring. Examples are incubation periods, serial intervals, and the time from a first symptom to a report.
+#'
+#' The first event happens at some time U of its day, and the second after the delay T. The recorded delay is
+#' \eqn{\lfloor U + T \rfloor}{floor(U + T)} days. If U is uniform, this is `discretize_pmf(x, by, method =
+#' "unbiased")`, which keeps the mean of the delay. If the number of first events grows by `growth` a day, late times of
+#' the day are more probable: the density of U is proportional to \eqn{e^{growth\,u}}{exp(growth u)}.
+#'
+#' Delays that end after the data were closed are missing, so long delays are rarer in the data than in truth. With
+#' `truncation` the distribution is for the delays that are seen.
+#'
+#' The time of the day is integrated with the points of Gauss and Legendre. The relative error is 2e-8 or less for a
+#' log-normal delay as in the examples. It is larger for day 0 if the density is infinite at 0: 3e-4 for a gamma delay
+#' of shape 0.5.
+#'
+#' The sum of the logarithms of `dpmf(days, law)` is the log likelihood of recorded delays. See
+#' `vignette("sums-of-discrete-random-variables")`.
+#'
+#' @param x the distribution function of the exact delay, such as [plnorm], called as `x(q, ...)`. Delays are not
+#'   negative.
+#' @param by the length of a day in the units of `x`.
+#' @param growth the rate of exponential growth of first events per unit of time, from -20 to 20 a day; negative if they
+#'   decline.
+#' @param truncation the time from the beginning of the first event's day to the end of the data: a multiple of `by`.
+#' @inheritParams discretize_pmf
+#' @return A [pmf()] from 0 in steps of `by`.
+#' @section Errors:
+#' `warpbayes_error_input` for what [discretize_pmf()] refuses, and for `growth` and `truncation` outside their range.
+#' @references
+#' Reich, N. G., Lessler, J., Cummings, D. A. T. and Brookmeyer, R. (2009). Estimating incubation period distributions
+#' with coarse data. *Statistics in Medicine* 28(22), 2769-2784. \doi{10.1002/sim.3659}
+#'
+#' Charniga, K. and others (2024). Best practices for estimating and reporting epidemiological delay distributions of
+#' infectious diseases. *PLOS Computational Biology* 20(10), e1012520. \doi{10.1371/journal.pcbi.1012520}
+#' @seealso [discretize_pmf()].
+#' @examples
+#' incubation <- pmf_doubly_censored(plnorm, meanlog = 1.6, sdlog = 0.5)
+#' incubation
+#' # In a growing epidemic whose data end 14 days after the day of infection.
+#' pmf_doubly_censored(plnorm, growth = 0.2, truncation = 14, meanlog = 1.6, sdlog = 0.5)
+#' # Two such delays in a row, counted from day to day.
+#' incubation + pmf_doubly_censored(pgamma, shape = 2, rate = 0.5)
+#' @aliases doubly_interval_censored primary_event_censoring
+#' @export
+pmf_doubly_censored <- function(x, by = 1, growth = 0, truncation = Inf, tail = 1e-10, ...) {
+  require_arguments("x")
+  if (!is.function(x)) stop_input("x", "must be the distribution function of the delay, not ", show_value(x))
+  by <- check_number(by, "by", min = 0)
+  growth <- check_number(growth, "growth")
+  if (abs(growth * by) > 20) stop_input("growth", "is ", show_value(growth), ": more than 20 in a day")
+  truncation <- check_bound(truncation, "truncation")
+  days <- truncation / by
+  if (days < 1 || (is.finite(days) && abs(days - round(days)) > 1e-9 * days)) {
+    stop_input("truncation", "must be a multiple of `by`, ", show_value(by), ", not ", show_value(truncation))
+  }
+  law <- if (growth == 0) {
+    discretize_pmf(x, by, "unbiased", tail = tail, ...)
+  } else {
+    mix_over_primary_times(x, by, growth * by, tail, ...)
+  }
+  if (is.finite(days)) truncate(law, upper = (round(days) - 0.5) * by) else law
+}
+
+# The recorded delay for each of eight times of the day (Gauss and Legendre), weighted by the density of this time.
+# Without growth, the method "unbiased" uses the same times.
+mix_over_primary_times <- function(x, by, growth, tail, ...) {
+  rule <- gauss_legendre_rule(if (abs(growth) > 2) 24 else 8)
+  weights <- rule$weight * exp(growth * (rule$at - if (growth > 0) 1 else 0))
+  given <- lapply(rule$at, function(at) {
+    later <- at * by
+    shifted <- if ("lower.tail" %in% names(formals(args(x)))) {
+      function(q, ..., lower.tail = TRUE) x(q - later, ..., lower.tail = lower.tail)
+    } else {
+      function(q, ...) x(q - later, ...)
+    }
+    discretize_pmf(shifted, by, "upper", tail = tail, ...)
+  })
+  mix_pmf(given, weights / sum(weights))
+}

@@ -1,0 +1,125 @@
+# Numbers that describe a distribution besides its moments and quantiles.
+
+#' Entropy, cumulants, modes and generating function of a distribution
+#'
+#' `shannon_entropy()` is the Shannon entropy, `cumulants()` gives the first cumulants, `modes()` the most probable
+#' values, `support_size()` how many values are possible, and `generating_function()` the probability
+#' generating function \eqn{E(z^X)}{E z^X}. [median()][pmf_distribution], `mean()` and `variance()` are on another page,
+#' and `summary()` has several of them together.
+#'
+#' With `log = TRUE`, `generating_function(x, exp(t))` is the cumulant generating function at t. Nothing overflows
+#' on the way.
+#'
+#' Cumulants are computed from central moments, of which those of high order cancel: the cumulants of a distribution
+#' that is almost normal lose about a digit with each order above 4.
+#'
+#' @param x a distribution made by [pmf()].
+#' @param base the base of the logarithm: the entropy is in nats for `exp(1)` and in bits for 2.
+#' @param order how many cumulants: from 1 to 20.
+#' @param z numbers. Below 0 the values of `x` must be whole numbers.
+#' @param log whether to give the natural logarithm. `z` must then not be negative.
+#' @return A number for `shannon_entropy()` and `support_size()`; a vector of `order` cumulants, of which the first is
+#'   the mean and the second the variance; for `modes()` all values whose probability is the largest, up to a
+#'   relative difference of 1e-12; for `generating_function()` a number for each `z`. If probabilities do not sum to
+#'   exactly 1, they are divided by their sum.
+#' @section Errors:
+#' `warpbayes_error_input` for arguments of the wrong type or outside their range.
+#' @seealso [pmf_distribution], [expected_value()].
+#' @examples
+#' die <- pmf(rep(1 / 6, 6), from = 1)
+#' shannon_entropy(die, base = 2)
+#' cumulants(pmf_poisson(3), 4)
+#' modes(die + die)
+#' modes(pmf_binomial(3, 0.5))
+#' support_size(2 * die)
+#' # The probability that a branching process has died out after one, two, three generations.
+#' offspring <- pmf_poisson(1.2)
+#' Reduce(function(z, generation) generating_function(offspring, z), 1:3, 0, accumulate = TRUE)
+#' @export
+shannon_entropy <- function(x, base = exp(1)) {
+  require_arguments("x")
+  check_pmf(x, "x")
+  base <- check_number(base, "base", min = 0)
+  if (base == 1) stop_input("base", "must not be 1: there are no logarithms to the base 1")
+  weights <- possible_weights(x)
+  # Adding 0 turns -0 into 0.
+  -sum(weights$share * weights$log_share) / log(base) + 0
+}
+
+# The possible values, their probabilities and the logarithms of these, divided by the sum.
+possible_weights <- function(x) {
+  frame <- as.data.frame(x)[is_possible(x), ]
+  log_share <- if (is_log(x)) frame$log_prob else log(frame$prob)
+  log_share <- log_share - log_added(log_share)
+  list(value = frame$value, share = exp(log_share), log_share = log_share)
+}
+
+log_added <- function(terms) {
+  largest <- max(terms)
+  if (is.finite(largest)) largest + log(sum(exp(terms - largest))) else largest
+}
+
+#' @rdname shannon_entropy
+#' @export
+cumulants <- function(x, order = 4) {
+  require_arguments("x")
+  check_pmf(x, "x")
+  order <- check_count(order, "order", max = 20)
+  weights <- possible_weights(x)
+  mean <- mean(x)
+  deviation <- sqrt(variance(x))
+  if (deviation == 0) return(c(mean, numeric(order - 1)))
+  # Central moments of the variable divided by its deviation, so that high powers stay small.
+  moments <- vapply(seq_len(order), function(k) sum(weights$share * ((weights$value - mean) / deviation)^k), 0)
+  cumulants <- moments
+  cumulants[[1L]] <- 0
+  for (k in seq_len(order)[-(1:3)]) {
+    lower <- 2:(k - 2)
+    cumulants[[k]] <- moments[[k]] - sum(choose(k - 1, lower - 1) * cumulants[lower] * moments[k - lower])
+  }
+  c(mean, (cumulants * deviation^seq_len(order))[-1L])
+}
+
+#' @rdname shannon_entropy
+#' @export
+modes <- function(x) {
+  require_arguments("x")
+  check_pmf(x, "x")
+  frame <- as.data.frame(x)
+  largest <- max(frame[[2L]])
+  frame$value[frame[[2L]] >= if (is_log(x)) largest - 1e-12 else largest * (1 - 1e-12)]
+}
+
+#' @rdname shannon_entropy
+#' @export
+support_size <- function(x) {
+  require_arguments("x")
+  check_pmf(x, "x")
+  sum(is_possible(x))
+}
+
+#' @rdname shannon_entropy
+#' @export
+generating_function <- function(x, z, log = FALSE) {
+  require_arguments("x", "z")
+  check_pmf(x, "x")
+  log <- check_flag(log, "log")
+  z <- check_values(z, "z")
+  weights <- possible_weights(x)
+  if (any(z < 0, na.rm = TRUE)) {
+    first <- show_value(z[which(z < 0)[[1L]]])
+    if (log) stop_input("z", "has the entry ", first, ", and with `log` it must be at least 0")
+    if (any(weights$value != floor(weights$value))) {
+      stop_input("z", "has the entry ", first, ", but not all values of `x` are whole numbers")
+    }
+  }
+  vapply(z, function(one) {
+    if (is.na(one)) return(NA_real_)
+    # 0^0 is 1.
+    powers <- ifelse(weights$value == 0, 0, weights$value * base::log(abs(one)))
+    terms <- weights$log_share + powers
+    if (one >= 0) return(if (log) log_added(terms) else exp(log_added(terms)))
+    odd <- weights$value %% 2 == 1
+    exp(log_added(c(terms[!odd], -Inf))) - exp(log_added(c(terms[odd], -Inf)))
+  }, 0)
+}

@@ -1,0 +1,64 @@
+# The page that lists all functions of discrete distributions.
+
+#' All functions of discrete distributions
+#'
+#' A distribution is an object of class [pmf]. The names follow three rules:
+#' * `pmf_x()` makes the distribution with the name x.
+#' * `x_pmf()` makes a distribution from other distributions or from data.
+#' * Functions that give numbers or tables have the names of the field, such as `mean()` and `value_at_risk()`.
+#'
+#' The distribution is the first argument of every function. `dpmf()`, `ppmf()`, `qpmf()` and `rpmf()` also take it as
+#' the second one, as R's own functions would.
+#'
+#' @section Make a distribution:
+#' | function | what it makes |
+#' |---|---|
+#' | [`pmf(prob, from, by)`][pmf] | from probabilities, a table, named numbers or a data frame |
+#' | [`pmf_poisson(lambda)`][pmf_poisson], ... | by name: binomial, geometric, uniform and others |
+#' | [`discretize_pmf(x, by)`][discretize_pmf] | from a continuous distribution function or observed losses |
+#' | [`portfolio_pmf(size, prob)`][portfolio_pmf] | the total loss of many different policies |
+#'
+#' @section Change one:
+#' | function | what it does |
+#' |---|---|
+#' | `x + 3`, `2 * x`, `x / 2`, `-x` | shifts, scales, changes the sign |
+#' | [`truncate_pmf(x, lower, upper)`][truncate_pmf] | excludes values, or moves them to the ends |
+#' | [`layer_pmf(x, retention, limit)`][layer_pmf] | the part of a loss in a layer |
+#' | [`zero_modify_pmf(x, prob)`][zero_modify_pmf] | gives zero another probability |
+#' | [`map_pmf(x, f)`][map_pmf] | any function of the variable |
+#'
+#' @section Join several:
+#' | function | what it does |
+#' |---|---|
+#' | `x + y`, `x - y`, [`sum_pmf(x, y, z)`][sum_pmf] | sums of independent variables |
+#' | [`convolve_pmf(x, y)`][convolve_pmf] | the sum of two, or of many pairs of vectors |
+#' | [`rep_sum_pmf(x, times)`][rep_sum_pmf] | the sum of copies of one |
+#' | [`compound_pmf(number, size)`][compound_pmf] | the sum of a random number of copies |
+#' | `max(x, y)`, `min(x, y)` | the largest and the smallest |
+#' | [`mix_pmf(x, weights)`][mix_pmf] | one of several, at random |
+#' | [`mix_over_pmf(factor, given)`][mix_over_pmf] | a distribution that depends on a common factor |
+#' | [`condition_on_sum_pmf(x, y, total)`][condition_on_sum_pmf] | two variables, given their sum |
+#' | [`joint_table(x, y)`][joint_table] | a variable and the sum, in a table |
+#'
+#' @section Ask it:
+#' | function | what it gives |
+#' |---|---|
+#' | [`dpmf(x, 3)`][dpmf], [`ppmf(x, 3)`][ppmf] | probabilities and cumulative probabilities |
+#' | [`qpmf(x, 0.5)`][qpmf], [`rpmf(x, 9)`][rpmf] | quantiles and draws |
+#' | [`mean(x)`][mean.pmf], [`variance(x)`][variance], [`median(x)`][median.pmf] | moments and median |
+#' | [`quantile(x)`][quantile.pmf], [`summary(x)`][summary.pmf] | quantiles, and all of these |
+#' | [`expected_value(x, f)`][expected_value] | the expected value of a function |
+#' | [`probability(x, event)`][probability] | the probability of an event |
+#' | [`value_at_risk(x, p)`][value_at_risk] | the value that is exceeded with probability 1 - p |
+#' | [`tail_value_at_risk(x, p)`][tail_value_at_risk] | the mean of the worst share 1 - p of outcomes |
+#' | [`stop_loss_premium(x, retention)`][stop_loss_premium] | the expected excess |
+#' | [`lorenz_share(x, p)`][lorenz_share] | the share of the smallest outcomes in the total |
+#' | [`left_out(x)`][left_out] | bounds for what the distribution leaves out |
+#' | [`plot(x)`][plot.pmf], [`as.data.frame(x)`][as.data.frame.pmf] | pictures and tables |
+#'
+#' @examples
+#' die <- pmf_uniform(1, 6)
+#' dpmf(die + die, 7)
+#' mean(truncate_pmf(die, lower = 3))
+#' @name pmf_functions
+NULL

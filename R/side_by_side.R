@@ -1,0 +1,48 @@
+# Runs chains of small data at the same time. A sweep of few rows cannot use many threads, so the threads are dealt to
+# chains first, and within a chain only then. Draws do not depend on this, so the faster way is found by trying both.
+
+# A sweep that takes longer, in seconds, uses all threads well, and its data are too large to open several sessions.
+short_sweep <- 0.05
+
+# Seconds of a slice that is timed.
+trial <- 0.05
+
+# The ways to run the chains of a fit. A way is a list of `sessions`, and of `chains`: a list of the numbers of the
+# chains that run at the same time. alone$sessions is one session with all threads.
+#   next_way()          the way of the next slice, with its `most` seconds;
+#   note(way, seconds)  a slice took so many seconds for each sweep of all chains;
+#   close()             frees all sessions.
+chain_ways <- function(plan, run, chains) {
+  open <- list(plan$open(run))
+  close <- function() for (session in open) plan$close(session)
+  alone <- list(name = "alone", sessions = open, chains = as.list(seq_len(chains)), most = 0.2)
+  at_once <- min(chains, run$threads)
+  if (at_once < 2 || !isTRUE(plan$together) || run$backend != "cpu" || !is.null(run$cluster)) {
+    return(list(next_way = function() alone, note = function(way, seconds) NULL, close = close))
+  }
+  side <- NULL
+  seen <- c(alone = Inf, side = Inf)
+  # Each way is timed after a slice that is not, whose number of sweeps is a guess and whose memory is new.
+  to_try <- c("alone", "side", "alone", "side")
+  open_side <- function() {
+    each <- replace(run, "threads", as.integer(run$threads %/% at_once))
+    for (i in seq_len(at_once)) open[[i + 1L]] <<- plan$open(each)
+    rounds <- split(seq_len(chains), (seq_len(chains) - 1L) %/% at_once)
+    list(name = "side", sessions = open[-1L], chains = unname(rounds), most = 0.2)
+  }
+  list(
+    next_way = function() {
+      best <- if (length(to_try)) to_try[[1L]] else names(which.min(seen))
+      if (best == "side" && is.null(side)) side <<- open_side()
+      way <- if (best == "side") side else alone
+      if (length(to_try)) way$most <- trial
+      way
+    },
+    note = function(way, seconds) {
+      if (!length(to_try)) return(NULL)
+      to_try <<- if (way$name == "alone" && seconds > short_sweep * chains) character() else to_try[-1L]
+      seen[[way$name]] <<- seconds
+    },
+    close = close
+  )
+}

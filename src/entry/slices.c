@@ -1,0 +1,48 @@
+/* Slices of sweeps, of one chain or of several. */
+#include "entry/slices.h"
+
+#include "numeric/together.h"
+
+static void do_slice(void *slices, int64_t i) {
+  wb_slice *const slice = (wb_slice *)slices + i;
+  slice->status = slice->work(slice->chain);
+}
+
+static SEXP finished(wb_slice *slice) {
+  if (slice->status != WB_OK) return wb_failure(slice->status, &slice->message);
+  if (slice->finish) slice->finish(slice->chain, slice->out);
+  return slice->out;
+}
+
+SEXP wb_slice_run(wb_slice_prepare *prepare, const SEXP *argument) {
+  wb_slice *const slice = (wb_slice *)R_alloc(1, sizeof *slice);
+  SEXP failure = prepare(argument, slice);
+  if (failure) return failure;
+  PROTECT(slice->out);
+  do_slice(slice, 0);
+  SEXP result = finished(slice);
+  UNPROTECT(1);
+  return result;
+}
+
+SEXP wb_slices_run(wb_slice_prepare *prepare, int arguments, SEXP chains) {
+  const int count = TYPEOF(chains) == VECSXP ? LENGTH(chains) : 0;
+  if (count < 1) return wb_changed_fit();
+  wb_slice *const slices = (wb_slice *)R_alloc((size_t)count, sizeof *slices);
+  SEXP *const argument = (SEXP *)R_alloc((size_t)arguments, sizeof *argument);
+  SEXP results = PROTECT(Rf_allocVector(VECSXP, count));
+  SEXP failure = NULL;
+  for (int i = 0; i < count && !failure; i++) {
+    SEXP given = VECTOR_ELT(chains, i);
+    if (TYPEOF(given) != VECSXP || LENGTH(given) != arguments) failure = wb_changed_fit();
+    for (int a = 0; a < arguments && !failure; a++) argument[a] = VECTOR_ELT(given, a);
+    if (!failure) failure = prepare(argument, slices + i);
+    if (!failure) SET_VECTOR_ELT(results, i, slices[i].out);
+  }
+  if (!failure) wb_together(count, do_slice, slices);
+  for (int i = 0; i < count && !failure; i++)
+    if (slices[i].status != WB_OK) failure = finished(slices + i);
+  for (int i = 0; i < count && !failure; i++) (void)finished(slices + i);
+  UNPROTECT(1);
+  return failure ? failure : results;
+}

@@ -1,0 +1,28 @@
+/* Slices of sweeps: of one chain, or of several chains at the same time. Only work() runs beside others, so it makes
+ * no call of R. */
+#ifndef WB_SLICES_H
+#define WB_SLICES_H
+
+#include "entry/entry.h"
+
+typedef struct wb_slice {
+  SEXP out;                              /* what the entry returns, with all vectors that work() fills */
+  void *chain;                           /* memory of R_alloc() that work() and finish() use */
+  int (*work)(void *chain);              /* returns a status */
+  void (*finish)(void *chain, SEXP out); /* after success: adds what `out` lacks; may be NULL */
+  wb_message message;                    /* where work() writes what went wrong */
+  int status;
+} wb_slice;
+
+/* Reads the arguments of one chain. Returns a failure, or NULL after it has filled the slice but for message and status
+ * and given up its own protection of `out`. */
+typedef SEXP wb_slice_prepare(const SEXP *argument, wb_slice *slice);
+
+/* The result of one chain, or its failure. */
+SEXP wb_slice_run(wb_slice_prepare *prepare, const SEXP *argument);
+
+/* chains: a list of the arguments of each chain, lists of `arguments` elements. Each chain needs a session of its own.
+ * Returns a list of their results, or the first failure. */
+SEXP wb_slices_run(wb_slice_prepare *prepare, int arguments, SEXP chains);
+
+#endif

@@ -1,0 +1,12 @@
+/* Runs long pieces of work at the same time, each of which may use several threads of its own. */
+#ifndef WB_TOGETHER_H
+#define WB_TOGETHER_H
+
+#include "backend/types.h"
+
+/* Calls work(context, i) for every i < pieces, each on a thread of its own, and returns when all are done. OpenMP keeps
+ * a pool of threads for each of them, which it would not do for a parallel region inside another one. The threads take
+ * no signals. If the system gives no more threads, and on Windows, the calling thread does what is left. */
+void wb_together(int32_t pieces, wb_piece *work, void *context);
+
+#endif

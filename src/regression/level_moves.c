@@ -1,0 +1,268 @@
+/* A sweep of the moves that regression/level_moves.h describes. */
+#include "core/scalar.h"
+
+#include "regression/level_moves.h"
+
+#include "core/random_gamma.h"
+#include "core/random_normal.h"
+#include "core/trigonometric.h"
+#include "regression/ellipse.h"
+#include "regression/quadratic.h"
+
+#define TWO_PI 6.283185307179586
+
+enum { MOST = WB_LEVEL_MOST_COEFFICIENTS + WB_LEVEL_MOST_SCALES };
+
+/* Working memory. `fresh`: whether `logs` are of the state. */
+typedef struct level_room {
+  double *fresh, *events;
+  double *logs, *trial_logs, *density, *standard; /* of the levels of a term */
+  double *effects;                                /* of all terms, at a trial */
+} level_room;
+
+static size_t all_effects(const wb_regression_state *state) {
+  return state->groups > 0 ? (size_t)state->groups : wb_regression_effects(state->grouping);
+}
+
+static size_t all_levels(const wb_regression_state *state, size_t *most) {
+  size_t count = *most = 0;
+  for (int32_t i = 0; i < wb_level_terms(state); i++) {
+    const size_t own = (size_t)(state->groups > 0 ? state->groups : state->grouping->terms[i].levels);
+    count += own;
+    if (own > *most) *most = own;
+  }
+  return count;
+}
+
+size_t wb_level_room(const wb_regression_chain *chain) {
+  const wb_regression_state *const state = &chain->state;
+  size_t most;
+  if (!wb_level_used(state)) return 0;
+  const size_t levels = all_levels(state, &most);
+  return 1 + levels + (3 + WB_LEVEL_MOST) * most + all_effects(state);
+}
+
+static level_room room_in(const wb_regression_chain *chain, double *memory) {
+  size_t most;
+  const size_t levels = all_levels(&chain->state, &most);
+  level_room room;
+  room.fresh = wb_regression_cut(&memory, 1);
+  room.events = wb_regression_cut(&memory, levels);
+  room.logs = wb_regression_cut(&memory, most);
+  room.trial_logs = wb_regression_cut(&memory, most);
+  room.density = wb_regression_cut(&memory, most);
+  room.standard = wb_regression_cut(&memory, WB_LEVEL_MOST * most);
+  room.effects = memory;
+  return room;
+}
+
+void wb_level_open(const wb_regression_chain *chain, double *memory) {
+  const level_room room = room_in(chain, memory);
+  *room.fresh = 0.0;
+  wb_level_count_events(chain, room.events);
+}
+
+/* A term in a sweep. */
+typedef struct level_pass {
+  const wb_regression_chain *chain;
+  wb_level_term t;
+  level_room room;
+  uint32_t iteration;
+  int renewed; /* whether the backend has not seen the records */
+} level_pass;
+
+/* Acts on all levels at theta (core/regression_level.h). Adds up the densities in `sum`. */
+static int act(level_pass *pass, int action, const double *theta, const wb_level_covariance *at, const double *from,
+               double *to, double *sum) {
+  const wb_level_term *const t = &pass->t;
+  double change[WB_LEVEL_MOST_COEFFICIENTS], most[WB_LEVEL_MOST];
+  for (int32_t c = 0; c < t->p; c++) change[c] = theta[c] - t->mean[c];
+  for (int32_t k = 0; k < t->q; k++) most[k] = 3.0 * theta[t->p + k];
+  const wb_regression_placing placing = {.term = t->term,
+                                         .columns = t->q,
+                                         .action = action,
+                                         .renewed = pass->renewed,
+                                         .records = t->records,
+                                         .change = change,
+                                         .tie = at->tie,
+                                         .most = most,
+                                         .key = pass->chain->key,
+                                         .first = t->first,
+                                         .iteration = pass->iteration,
+                                         .from = from};
+  const int status = pass->chain->backend->regression->place_levels(pass->chain->session, &placing, to,
+                                                                    pass->room.density, pass->chain->message);
+  pass->renewed = 0;
+  for (int32_t l = 0; l < t->levels && sum; l++) *sum += pass->room.density[l];
+  return status;
+}
+
+/* The log likelihoods of the levels. Adds them up in `sum`. */
+static int evaluate(const level_pass *pass, const double *coefficients, const double *effects, double *logs,
+                    double *sum) {
+  const wb_regression_chain *const chain = pass->chain;
+  wb_regression_parameters parameters =
+      wb_regression_parameters_of(&chain->state, chain->state.scalars[WB_REGRESSION_DISPERSION]);
+  parameters.coefficients = coefficients;
+  if (pass->t.term < 0) parameters.intercepts = effects;
+  else parameters.effects = effects;
+  const int status = chain->backend->regression->level_log_likelihoods(chain->session, &parameters, pass->t.term, logs,
+                                                                       chain->message);
+  for (int32_t l = 0; l < pass->t.levels && sum; l++) *sum += logs[l];
+  return status;
+}
+
+static double log_prior(const level_pass *pass, const double *theta, const wb_level_covariance *at,
+                        const double *precision) {
+  const int32_t p = pass->t.p;
+  double off[WB_LEVEL_MOST_COEFFICIENTS], weighed[WB_LEVEL_MOST_COEFFICIENTS];
+  for (int32_t c = 0; c < p; c++) off[c] = theta[c] - pass->chain->prior.mean[c];
+  wb_regression_apply_symmetric(p, precision, off, weighed);
+  return at->log_prior - 0.5 * wb_regression_dot((size_t)p, off, weighed) - pass->t.levels * at->half_log_determinant;
+}
+
+/* Moves theta with the standardised effects fixed. theta, `at` and `density` are current, and stay so; effects and log
+ * likelihoods follow. */
+static int move(level_pass *pass, int number, double *theta, wb_level_covariance *at, double *density,
+                const double *precision) {
+  const wb_regression_chain *const chain = pass->chain;
+  const wb_level_term *const t = &pass->t;
+  const int32_t d = t->d;
+  const double half_df = 0.5 * (WB_REGRESSION_T_FREEDOM + d);
+  double white[MOST], aside[MOST], trial[MOST], turned[MOST];
+  wb_level_covariance there;
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_LEVEL_MOVE, pass->iteration,
+                                    (uint64_t)((t->term < 0 ? 0 : t->term) * WB_LEVEL_MOVES + number));
+  for (int32_t c = 0; c < d; c++) trial[c] = theta[c] - t->mean[c];
+  wb_triangle_apply_transposed(d, t->root, trial, white);
+  const double own = wb_regression_dot((size_t)d, white, white);
+  /* Given the point, the scale of a t is inverse gamma; given the scale, the other axis is normal. */
+  const double scale = wb_sqrt((WB_REGRESSION_T_FREEDOM + own) / (2.0 * wb_draw_gamma(&stream, half_df)));
+  for (int32_t c = 0; c < d; c++) aside[c] = scale * wb_draw_normal(&stream);
+  const double level = *density + half_df * wb_log1p(own / WB_REGRESSION_T_FREEDOM) - wb_draw_exponential(&stream);
+  double angle = TWO_PI * wb_stream_uniform(&stream), low = angle - TWO_PI, high = angle;
+  int status = WB_OK;
+  while (high - low > 1e-10) {
+    double sine, cosine;
+    wb_sine_cosine(angle, &sine, &cosine);
+    for (int32_t c = 0; c < d; c++) turned[c] = wb_fma(cosine, white[c], sine * aside[c]);
+    wb_triangle_solve_transposed(d, t->root, turned, trial);
+    for (int32_t c = 0; c < d; c++) trial[c] += t->mean[c];
+    if (wb_level_covariance_of(t, trial + t->p, &there)) {
+      double value = 0.0;
+      status = act(pass, WB_LEVEL_FOLLOW, trial, &there, pass->room.standard, pass->room.effects + t->effect, &value);
+      if (status == WB_OK) status = evaluate(pass, trial, pass->room.effects, pass->room.trial_logs, &value);
+      if (status != WB_OK) return status;
+      value += log_prior(pass, trial, &there, precision);
+      const double square = wb_regression_dot((size_t)d, turned, turned);
+      if (value + half_df * wb_log1p(square / WB_REGRESSION_T_FREEDOM) > level) {
+        memcpy(theta, trial, (size_t)d * sizeof(double));
+        memcpy(pass->room.logs, pass->room.trial_logs, (size_t)t->levels * sizeof(double));
+        memcpy(t->effects, pass->room.effects + t->effect, (size_t)t->levels * (size_t)t->q * sizeof(double));
+        *at = there;
+        *density = value;
+        return WB_OK;
+      }
+    }
+    if (angle < 0.0) low = angle;
+    else high = angle;
+    angle = wb_fma(high - low, wb_stream_uniform(&stream), low);
+  }
+  return status;
+}
+
+/* New effects of all levels. */
+static int redraw(level_pass *pass, const double *theta, const wb_level_covariance *at) {
+  const wb_level_term *const t = &pass->t;
+  const size_t q = (size_t)t->q;
+  double *const proposed = pass->room.effects + t->effect;
+  int status = act(pass, WB_LEVEL_PROPOSE, theta, at, t->effects, proposed, NULL);
+  if (status == WB_OK) status = evaluate(pass, theta, pass->room.effects, pass->room.trial_logs, NULL);
+  for (int32_t l = 0; l < t->levels && status == WB_OK; l++) {
+    if (!(pass->room.trial_logs[l] - pass->room.logs[l] + pass->room.density[l] > 0.0)) continue;
+    memcpy(t->effects + (size_t)l * q, proposed + (size_t)l * q, q * sizeof(double));
+    pass->room.logs[l] = pass->room.trial_logs[l];
+  }
+  return status;
+}
+
+/* Adds theta to the sums of the warm-up. */
+static void note(const wb_level_term *t, const double *theta) {
+  double off[MOST];
+  for (int32_t c = 0; c < t->d; c++) {
+    off[c] = theta[c] - t->mean[c];
+    t->sum[c] += off[c];
+  }
+  wb_symmetric_add_outer(t->d, 1.0, off, t->products);
+}
+
+static int sweep_term(level_pass *pass, int learning, double *statistics, double *sums) {
+  const wb_regression_chain *const chain = pass->chain;
+  const wb_regression_state *const state = &chain->state;
+  const wb_level_term *const t = &pass->t;
+  double theta[MOST], covariance[WB_LEVEL_MOST_PACKED], density = 0.0;
+  double precision[WB_LEVEL_MOST_COEFFICIENTS * (WB_LEVEL_MOST_COEFFICIENTS + 1) / 2];
+  wb_level_covariance at;
+  int status = WB_OK;
+  memcpy(pass->room.effects, state->groups > 0 ? state->intercepts : state->effects,
+         all_effects(state) * sizeof(double));
+  /* What else the map depends on has changed. */
+  if (wb_level_terms(state) > 1 || chain->counts.distinct > 0) {
+    status = wb_level_make_records(chain, t, pass->room.events, pass->room.effects, statistics, sums);
+    pass->renewed = 1;
+    memcpy(pass->room.effects + t->effect, t->effects, (size_t)t->levels * (size_t)t->q * sizeof(double));
+  }
+  wb_regression_prior_precision(&chain->prior, state, 0, precision);
+  memcpy(theta, state->coefficients, (size_t)t->p * sizeof(double));
+  wb_level_get_covariance(chain, t, covariance);
+  wb_level_scales_of(t, covariance, theta + t->p);
+  if (status == WB_OK && *pass->room.fresh == 0.0)
+    status = evaluate(pass, theta, pass->room.effects, pass->room.logs, NULL);
+  if (status == WB_OK && !wb_level_covariance_of(t, theta + t->p, &at)) {
+    wb_message_write(chain->message, "the covariance of the effects of grouping term %d is singular in sweep %u",
+                     (int)t->term + 1, (unsigned)pass->iteration);
+    return WB_ERROR_INPUT;
+  }
+  if (status == WB_OK) status = act(pass, WB_LEVEL_STANDARDISE, theta, &at, t->effects, pass->room.standard, &density);
+  if (status != WB_OK) return status;
+  for (int32_t l = 0; l < t->levels; l++) density += pass->room.logs[l];
+  density += log_prior(pass, theta, &at, precision);
+  for (int i = 0; i < WB_LEVEL_MOVES && status == WB_OK; i++) status = move(pass, i, theta, &at, &density, precision);
+  if (status == WB_OK) status = redraw(pass, theta, &at);
+  memcpy(state->coefficients, theta, (size_t)t->p * sizeof(double));
+  wb_level_put_covariance(chain, t, &at);
+  if (learning) note(t, theta);
+  return status;
+}
+
+/* Sweeps of the warm-up after which the ellipse and the reference points are learned from the sweeps since the time
+ * before. The first sweeps are left out. */
+static int learns_after(double warmup, uint32_t iteration) {
+  static const double share[] = {0.15, 0.3, 0.6, 1.0};
+  for (int i = 0; i < 4; i++)
+    if ((double)iteration == (double)(int64_t)(warmup * share[i] + 0.5)) return 1;
+  return 0;
+}
+
+int wb_level_sweep(const wb_regression_chain *chain, uint32_t iteration, double *memory, double *sums,
+                   double *log_likelihood) {
+  const wb_regression_state *const state = &chain->state;
+  const level_room room = room_in(chain, memory);
+  const int32_t terms = wb_level_terms(state);
+  const int learning = iteration <= chain->warmup && iteration > 0.05 * chain->warmup;
+  double *const of_levels = state->groups > 0 ? state->group_statistics : sums;
+  int status = WB_OK;
+  for (int32_t i = 0; i < terms && status == WB_OK; i++) {
+    level_pass pass = {chain, wb_level_term_of(chain, i), room, iteration, *room.fresh == 0.0};
+    if (terms > 1 || chain->counts.distinct > 0) *room.fresh = 0.0;
+    status = sweep_term(&pass, learning, state->statistics, of_levels);
+    *room.fresh = 1.0;
+    *log_likelihood = 0.0;
+    for (int32_t l = 0; l < pass.t.levels; l++) *log_likelihood += room.logs[l];
+  }
+  if (!learning || status != WB_OK) return status;
+  state->moves[WB_LEVEL_COUNT] += 1.0;
+  if (!learns_after(chain->warmup, iteration) || state->moves[WB_LEVEL_COUNT] < 10.0) return WB_OK;
+  *room.fresh = 0.0;
+  return wb_level_learn(chain, room.events, room.effects, state->statistics, of_levels);
+}

@@ -1,0 +1,99 @@
+/* Moves of coefficients and of the covariance of a grouping term's effects, with the effects held fixed in the units of
+ * what is known of each: its mean and precision given everything else (core/regression_level.h). So coefficients and
+ * covariance move almost as if the effects had been integrated out (Murray & Graham 2016, "Pseudo-marginal slice
+ * sampling", AISTATS, with one particle a level; a non-centring that follows the data, Papaspiliopoulos, Roberts &
+ * Skold 2007, Statistical Science 22, 59-73). Polya-Gamma sweeps do not mix where many levels have few events, these
+ * do. With theta = (beta, scales) and u = m(theta) + L(theta)^-T z for each level, the density of (theta, z) is
+ *   prior(theta) prod_levels f(u) N(u; 0, Sigma) / det L(theta).
+ * A sweep has for each term
+ *   1. WB_LEVEL_MOVES generalised elliptical slice moves of theta with z fixed, along ellipses of a Student t
+ *      (regression/ellipse.h). A trial is one pass over the rows.
+ *   2. new effects for each level by independence Metropolis: one pass.
+ * The ellipse and the reference points of the map are learned in the warm-up, and then fixed. What the map is changes
+ * how fast the chain mixes, and not its law: the map depends on neither theta nor the term's effects.
+ *
+ * Scales of a term are the deviation of each column and, unless columns are independent, the inverse hyperbolic
+ * tangents of the partial correlations below the diagonal (Lewandowski, Kurowicka & Joe 2009, Journal of Multivariate
+ * Analysis 100, 1989-2001). The auxiliary variables of Sigma's prior are integrated out. */
+#ifndef WB_REGRESSION_LEVEL_MOVES_H
+#define WB_REGRESSION_LEVEL_MOVES_H
+
+#include "core/regression_level.h"
+#include "regression/draws.h"
+
+#define WB_LEVEL_MOVES 2
+/* There are moves only up to so many coefficients, and if the term of most levels has at least so many. */
+#define WB_LEVEL_MOST_COEFFICIENTS 30
+#define WB_LEVEL_LEAST_LEVELS 20
+/* There are moves if Polya-Gamma sweeps are expected to give fewer effective draws in 1,000. The expectation is right
+ * in order, and up to six times too high. */
+#define WB_LEVEL_ENOUGH 500.0
+
+#define WB_LEVEL_MOST_SCALES WB_LEVEL_MOST_PACKED
+
+/* A term, or the intercepts of groups. `mean` and the packed root of the precision are the ellipse's; `sum` and
+ * `products` add up the draws of theta in the warm-up, less the mean. */
+typedef struct wb_level_term {
+  int32_t term;            /* -1: groups */
+  int32_t p, q, levels, d; /* d: coordinates of theta, p coefficients and scales */
+  int independent;
+  uint64_t first;      /* levels before */
+  size_t effect;       /* where its effects begin among the effects of all terms */
+  size_t record;       /* doubles of a level's record */
+  double *effects;     /* of the state */
+  double *covariance;  /* NULL: groups */
+  const double *scale; /* of the prior of deviations */
+  double *mean, *root, *sum, *products;
+  double *records; /* levels x record */
+} wb_level_term;
+
+/* The head of a state's moves: whether there are any; effective draws in 1,000 that are expected of Polya-Gamma sweeps;
+ * and the draws in the sums. */
+enum { WB_LEVEL_USED, WB_LEVEL_EXPECTED, WB_LEVEL_COUNT, WB_LEVEL_HEAD };
+
+int32_t wb_level_terms(const wb_regression_state *state);
+wb_level_term wb_level_term_of(const wb_regression_chain *chain, int32_t number);
+
+/* The statistics of a level in a pass. */
+typedef struct wb_level_sums {
+  const double *own, *cross, *slope; /* Z'WZ packed, Z'WX, Z'z */
+} wb_level_sums;
+wb_level_sums wb_level_sums_of(const wb_regression_chain *chain, const wb_level_term *t, const double *sums, int32_t l);
+
+/* The successes of each level, or the counts, in the order of the terms. */
+void wb_level_count_events(const wb_regression_chain *chain, double *events);
+
+/* Makes the records of a term about its mean and the modes that are there, given the `effects` of other terms; its own
+ * become the modes. `statistics` and `sums` are room, and have the pass afterwards. */
+int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term *t, const double *events,
+                          double *effects, double *statistics, double *sums);
+
+/* Learns the ellipse and the reference points of all terms from the sums. */
+int wb_level_learn(const wb_regression_chain *chain, const double *events, double *effects, double *statistics,
+                   double *sums);
+
+/* Scales of a covariance, packed, and its inverse; and back. */
+void wb_level_scales_of(const wb_level_term *t, const double *covariance, double *scales);
+typedef struct wb_level_covariance {
+  double covariance[WB_LEVEL_MOST_PACKED], tie[WB_LEVEL_MOST_PACKED];
+  double half_log_determinant, log_prior; /* of the scales */
+} wb_level_covariance;
+/* Returns 0 if the scales are outside of their space. */
+int wb_level_covariance_of(const wb_level_term *t, const double *scales, wb_level_covariance *to);
+
+/* The covariance in the state. */
+void wb_level_get_covariance(const wb_regression_chain *chain, const wb_level_term *t, double *covariance);
+void wb_level_put_covariance(const wb_regression_chain *chain, const wb_level_term *t, const wb_level_covariance *from);
+
+/* For the table of regression/regression.c: doubles of a state's moves, 0 if there can be none; whether they are used;
+ * the decision at the start of a chain, from the common start of all chains, which stays as it is; and a sweep. `room`:
+ * wb_level_room() doubles, kept from sweep to sweep, and `sums` as for wb_regression_draw_terms(). */
+size_t wb_level_size(const wb_regression_state *state);
+int wb_level_used(const wb_regression_state *state);
+int wb_level_start(const wb_regression_chain *chain);
+size_t wb_level_room(const wb_regression_chain *chain);
+void wb_level_open(const wb_regression_chain *chain, double *room);
+int wb_level_sweep(const wb_regression_chain *chain, uint32_t iteration, double *room, double *sums,
+                   double *log_likelihood);
+
+#endif

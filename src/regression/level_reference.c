@@ -1,0 +1,523 @@
+/* Where the moves of regression/level_moves.h take their ellipse and their map from: passes at the mode at the start of
+ * a chain and at times of its warm-up. Also decides whether there are moves. */
+#include "core/scalar.h"
+
+#include "regression/level_moves.h"
+
+#include "core/random_normal.h"
+#include "numeric/memory.h"
+#include "regression/quadratic.h"
+
+int32_t wb_level_terms(const wb_regression_state *state) {
+  return state->groups > 0 ? 1 : state->grouping ? state->grouping->count : 0;
+}
+
+/* Doubles of a term's part of the moves, and its coordinates. */
+static size_t term_size(const wb_level_term *t) {
+  const size_t d = (size_t)t->d;
+  return 2 * d + 2 * wb_packed_size(t->d) + (size_t)t->levels * t->record;
+}
+
+static wb_level_term shape_of(const wb_regression_state *state, int32_t number) {
+  const wb_regression_grouping *const grouping = state->grouping;
+  wb_level_term t = {.term = grouping ? number : -1,
+                     .p = state->columns,
+                     .q = grouping ? grouping->terms[number].columns : 1,
+                     .levels = grouping ? grouping->terms[number].levels : state->groups,
+                     .independent = grouping ? grouping->independent[number] : 1};
+  t.d = t.p + (t.independent ? t.q : t.q * (t.q + 1) / 2);
+  t.record = WB_LEVEL_RECORD(t.q, t.p);
+  return t;
+}
+
+size_t wb_level_size(const wb_regression_state *state) {
+  size_t size = WB_LEVEL_HEAD;
+  if (state->outcomes != 1 || wb_level_terms(state) == 0 || state->columns > WB_LEVEL_MOST_COEFFICIENTS) return 0;
+  for (int32_t i = 0; i < wb_level_terms(state); i++) {
+    const wb_level_term t = shape_of(state, i);
+    if (t.q > WB_LEVEL_MOST) return 0;
+    size += term_size(&t);
+  }
+  return size;
+}
+
+int wb_level_used(const wb_regression_state *state) { return state->moves && state->moves[WB_LEVEL_USED] > 0.0; }
+
+wb_level_term wb_level_term_of(const wb_regression_chain *chain, int32_t number) {
+  const wb_regression_state *const state = &chain->state;
+  wb_level_term t = shape_of(state, number);
+  double *at = state->moves + WB_LEVEL_HEAD;
+  const double *scale = chain->prior.effect_scale;
+  double *covariance = state->covariances;
+  for (int32_t i = 0; i < number; i++) {
+    const wb_level_term before = shape_of(state, i);
+    at += term_size(&before);
+    scale += before.q;
+    covariance += WB_REGRESSION_COVARIANCE(before.q);
+    t.first += (uint64_t)before.levels;
+    t.effect += (size_t)before.levels * (size_t)before.q;
+  }
+  t.effects = (t.term < 0 ? state->intercepts : state->effects) + t.effect;
+  t.covariance = t.term < 0 ? NULL : covariance;
+  t.scale = t.term < 0 ? &chain->prior.group_scale : scale;
+  t.mean = wb_regression_cut(&at, (size_t)t.d);
+  t.root = wb_regression_cut(&at, wb_packed_size(t.d));
+  t.sum = wb_regression_cut(&at, (size_t)t.d);
+  t.products = wb_regression_cut(&at, wb_packed_size(t.d));
+  t.records = at;
+  return t;
+}
+
+wb_level_sums wb_level_sums_of(const wb_regression_chain *chain, const wb_level_term *t, const double *sums,
+                               int32_t l) {
+  const size_t p = (size_t)t->p, q = (size_t)t->q;
+  if (t->term < 0) {
+    const double *const own = sums + (size_t)l * WB_REGRESSION_GROUP_STATISTICS(p);
+    return (wb_level_sums){own + p, own, own + p + 1};
+  }
+  for (int32_t i = 0; i < t->term; i++) {
+    const wb_regression_term *const before = chain->state.grouping->terms + i;
+    sums += (size_t)before->levels * WB_REGRESSION_LEVEL_STATISTICS(p, before->columns);
+  }
+  const double *const own = sums + (size_t)l * WB_REGRESSION_LEVEL_STATISTICS(p, q);
+  return (wb_level_sums){own, own + wb_packed_size(t->q), own + wb_packed_size(t->q) + q * p};
+}
+
+void wb_level_count_events(const wb_regression_chain *chain, double *events) {
+  const wb_regression_data *const data = chain->data;
+  for (int32_t i = 0; i < wb_level_terms(&chain->state); i++) {
+    const wb_level_term t = shape_of(&chain->state, i);
+    memset(events, 0, (size_t)t.levels * sizeof(double));
+    int32_t g = 0;
+    for (int64_t row = 0; row < data->rows; row++) {
+      while (t.term < 0 && data->group_start[g + 1] <= row) g++;
+      events[t.term < 0 ? g : data->terms[i].level[row]] += wb_fma(0.5, data->shape[row], data->kappa[row]);
+    }
+    events += t.levels;
+  }
+}
+
+/* A pass with weights at these coefficients and effects of all terms. */
+static int weigh(const wb_regression_chain *chain, const double *coefficients, const double *effects, int32_t weights,
+                 double *statistics, double *sums) {
+  double unused;
+  wb_regression_parameters parameters =
+      wb_regression_parameters_of(&chain->state, chain->state.scalars[WB_REGRESSION_DISPERSION]);
+  parameters.coefficients = coefficients;
+  if (chain->state.groups > 0) parameters.intercepts = effects;
+  else parameters.effects = effects;
+  parameters.weights = weights;
+  return chain->backend->regression->sweep(chain->session, &parameters, 0, 0, 0, statistics, sums, &unused,
+                                           chain->message);
+}
+
+/* A root of a matrix that may be singular: its column is 0 where a pivot is. */
+static void semidefinite_root(int32_t n, double *a) {
+  for (int32_t c = 0; c < n; c++) {
+    double *const pivot = a + wb_packed_row(c) + (size_t)c, whole = *pivot;
+    double left = whole;
+    for (int32_t k = 0; k < c; k++) left = wb_fma(-pivot[k - c], pivot[k - c], left);
+    const int empty = !(left > 1e-10 * whole && left > 1e-280);
+    *pivot = empty ? 0.0 : wb_sqrt(left);
+    for (int32_t r = c + 1; r < n; r++) {
+      double *const row = a + wb_packed_row(r), sum = row[c];
+      double rest = sum;
+      for (int32_t k = 0; k < c; k++) rest = wb_fma(-row[k], pivot[k - c], rest);
+      row[c] = empty ? 0.0 : rest / *pivot;
+    }
+  }
+}
+
+/* The stand-in rows of a level from its sums at the reference point, and its `events`. */
+static void make_record(const wb_level_term *t, wb_level_sums sums, double events, double *record) {
+  const int32_t q = t->q, p = t->p, rows = WB_LEVEL_ROWS(q);
+  double *const linear = record + 2 + q, *const z = linear + q, *const g = z + (size_t)rows * (size_t)q;
+  const double information = sums.own[0], expected = events - sums.slope[0];
+  double t1 = expected > 0.0 ? 1.0 - information / expected : 0.0, factor[WB_LEVEL_MOST_PACKED];
+  t1 = t1 > 0.0 ? t1 : 0.0;
+  record[0] = expected > 0.0 ? expected / rows : 0.0;
+  record[1] = t1 < 1.0 - 1e-9 ? t1 : 1.0 - 1e-9;
+  for (int32_t j = 0; j < rows; j++) z[(size_t)j * (size_t)q] = 1.0;
+  if (q > 1) {
+    double mean[WB_LEVEL_MOST], spread[WB_LEVEL_MOST_PACKED];
+    const double over = information > 0.0 ? 1.0 / information : 0.0, wide = wb_sqrt(q - 1.0);
+    for (int32_t k = 1; k < q; k++) mean[k] = sums.own[wb_packed_row(k)] * over;
+    for (int32_t k = 1; k < q; k++)
+      for (int32_t m = 1; m <= k; m++)
+        spread[wb_packed_row(k - 1) + (size_t)(m - 1)] =
+            wb_fma(sums.own[wb_packed_row(k) + (size_t)m], over, -mean[k] * mean[m]);
+    semidefinite_root(q - 1, spread);
+    for (int32_t j = 0; j < rows; j++)
+      for (int32_t k = 1; k < q; k++) {
+        const int32_t column = j / 2;
+        const double off = column <= k - 1 ? wide * spread[wb_packed_row(k - 1) + (size_t)column] : 0.0;
+        z[(size_t)j * (size_t)q + (size_t)k] = j % 2 == 0 ? mean[k] + off : mean[k] - off;
+      }
+  }
+  for (int32_t k = 0; k < q; k++) {
+    linear[k] = sums.slope[k];
+    for (int32_t j = 0; j < rows; j++) linear[k] = wb_fma(record[0], z[(size_t)j * (size_t)q + (size_t)k], linear[k]);
+  }
+  /* G = (Z'WZ)^-1 Z'WX; what Z'WZ does not know has no weight. */
+  memcpy(factor, sums.own, wb_packed_size(q) * sizeof(double));
+  for (int32_t k = 0; k < q; k++) {
+    double *const diagonal = factor + wb_packed_row(k) + (size_t)k;
+    *diagonal = wb_fma(1e-8, *diagonal, *diagonal) + 1e-280;
+  }
+  const int known = wb_cholesky(q, factor) == 0;
+  for (int32_t c = 0; c < p; c++) {
+    double column[WB_LEVEL_MOST];
+    for (int32_t k = 0; k < q; k++) column[k] = sums.cross[(size_t)k * (size_t)p + (size_t)c];
+    if (known) {
+      wb_triangle_solve(q, factor, column, column);
+      wb_triangle_solve_transposed(q, factor, column, column);
+    }
+    for (int32_t k = 0; k < q; k++) g[(size_t)k * (size_t)p + (size_t)c] = known ? column[k] : 0.0;
+  }
+}
+
+int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term *t, const double *events,
+                          double *effects, double *statistics, double *sums) {
+  const size_t q = (size_t)t->q;
+  for (int32_t l = 0; l < t->levels; l++)
+    memcpy(effects + t->effect + (size_t)l * q, t->records + (size_t)l * t->record + 2, q * sizeof(double));
+  const int status = weigh(chain, t->mean, effects, WB_REGRESSION_INFORMATION, statistics, sums);
+  for (int32_t l = 0; l < t->levels && status == WB_OK; l++)
+    make_record(t, wb_level_sums_of(chain, t, sums, l), events[t->first + (uint64_t)l],
+                t->records + (size_t)l * t->record);
+  return status;
+}
+
+/* The information about the coefficients with the effects of a term integrated out, packed. Returns 0 if a level's is
+ * not positive. With `linear`, which has the slope of the log posterior in the coefficients, also takes out of it what
+ * the term explains at these effects. */
+static int eliminate(const wb_regression_chain *chain, const wb_level_term *t, const double *tie,
+                     const double *statistics, const double *sums, const double *effects, double *precision,
+                     double *linear) {
+  const int32_t q = t->q, p = t->p;
+  double factor[WB_LEVEL_MOST_PACKED], v[WB_LEVEL_MOST * WB_LEVEL_MOST_COEFFICIENTS], slope[WB_LEVEL_MOST];
+  wb_regression_prior_precision(&chain->prior, &chain->state, 0, precision);
+  for (size_t i = 0; i < wb_packed_size(p); i++) precision[i] += statistics[i];
+  for (int32_t l = 0; l < t->levels; l++) {
+    const wb_level_sums own = wb_level_sums_of(chain, t, sums, l);
+    for (size_t i = 0; i < wb_packed_size(q); i++) factor[i] = own.own[i] + tie[i];
+    if (wb_cholesky(q, factor) > 0) return 0;
+    if (linear) {
+      wb_regression_apply_symmetric(q, tie, effects + t->effect + (size_t)l * (size_t)q, slope);
+      for (int32_t k = 0; k < q; k++) slope[k] = own.slope[k] - slope[k];
+      wb_triangle_solve(q, factor, slope, slope);
+    }
+    for (int32_t k = 0; k < q; k++) {
+      double *const out = v + (size_t)k * (size_t)p;
+      const double *const row = factor + wb_packed_row(k);
+      for (int32_t c = 0; c < p; c++) {
+        double sum = own.cross[(size_t)k * (size_t)p + (size_t)c];
+        for (int32_t j = 0; j < k; j++) sum = wb_fma(-row[j], v[(size_t)j * (size_t)p + (size_t)c], sum);
+        out[c] = sum / row[k];
+        if (linear) linear[c] = wb_fma(-slope[k], out[c], linear[c]);
+      }
+      wb_symmetric_add_outer(p, -1.0, out, precision);
+    }
+  }
+  return 1;
+}
+
+static double at_least(double x, double least) { return x > least ? x : least; }
+
+/* Newton steps of the effects of each level given a change of the coefficients, and what the squares of effects are
+ * expected to add up to: sum of u u' + (Z'WZ + Sigma^-1)^-1. */
+static void step_levels(const wb_regression_chain *chain, const wb_level_term *t, const double *tie, const double *sums,
+                        const double *change, double *effects, double *squares) {
+  const int32_t q = t->q, p = t->p;
+  double factor[WB_LEVEL_MOST_PACKED], step[WB_LEVEL_MOST];
+  for (size_t i = 0; i < wb_packed_size(q); i++) squares[i] = 0.0;
+  for (int32_t l = 0; l < t->levels; l++) {
+    const wb_level_sums own = wb_level_sums_of(chain, t, sums, l);
+    double *const u = effects + t->effect + (size_t)l * (size_t)q;
+    for (size_t i = 0; i < wb_packed_size(q); i++) factor[i] = own.own[i] + tie[i];
+    if (wb_cholesky(q, factor) > 0) continue;
+    wb_regression_apply_symmetric(q, tie, u, step);
+    for (int32_t k = 0; k < q; k++) {
+      step[k] = own.slope[k] - step[k];
+      for (int32_t c = 0; c < p && change; c++)
+        step[k] = wb_fma(-own.cross[(size_t)k * (size_t)p + (size_t)c], change[c], step[k]);
+    }
+    wb_triangle_solve(q, factor, step, step);
+    wb_triangle_solve_transposed(q, factor, step, step);
+    for (int32_t k = 0; k < q; k++) u[k] += wb_level_within(step[k], 2.0);
+    wb_symmetric_add_outer(q, 1.0, u, squares);
+    wb_triangle_inverse(q, factor, factor);
+    wb_triangle_gram(q, factor, factor);
+    for (size_t i = 0; i < wb_packed_size(q); i++) squares[i] += factor[i];
+  }
+}
+
+/* The information about the scales of a term if its effects are integrated out, as for normal responses: 2 sum of
+ * lambda^2 / s^2 of each deviation, with lambda the share of the data in what is known of an effect. */
+static void inform_scales(const wb_regression_chain *chain, const wb_level_term *t, const double *scales,
+                          const double *sums, double *squares) {
+  for (int32_t k = 0; k < t->d - t->p; k++) squares[k] = 0.0;
+  for (int32_t l = 0; l < t->levels; l++) {
+    const wb_level_sums own = wb_level_sums_of(chain, t, sums, l);
+    double share[WB_LEVEL_MOST];
+    for (int32_t k = 0; k < t->q; k++) {
+      const double known = scales[k] * scales[k] * own.own[wb_packed_row(k) + (size_t)k];
+      share[k] = known / (1.0 + known);
+      squares[k] = wb_fma(2.0 * share[k], share[k], squares[k]);
+    }
+    for (int32_t k = 1, at = t->q; k < t->q && !t->independent; k++)
+      for (int32_t m = 0; m < k; m++, at++) squares[at] = wb_fma(share[k], share[m], squares[at]);
+  }
+}
+
+/* The ellipse of a term about its mean, whose sums are of a pass there: the information about the coefficients, and the
+ * scales of a sample of `covariance` (packed, NULL: not known) and how coefficients follow them there. */
+static void make_ellipse(const wb_regression_chain *chain, const wb_level_term *t, const double *statistics,
+                         const double *sums, const double *covariance) {
+  enum { MOST = WB_LEVEL_MOST_COEFFICIENTS };
+  const int32_t p = t->p, count = t->d - p;
+  const double *const scales = t->mean + p;
+  wb_level_covariance at;
+  double squares[WB_LEVEL_MOST_SCALES], inverse[WB_LEVEL_MOST_SCALES * (WB_LEVEL_MOST_SCALES + 1) / 2];
+  double follows[WB_LEVEL_MOST_SCALES * MOST], moved[WB_LEVEL_MOST_SCALES * MOST];
+  if (!wb_level_covariance_of(t, scales, &at) || !eliminate(chain, t, at.tie, statistics, sums, NULL, t->root, NULL))
+    return;
+  memset(t->root + wb_packed_size(p), 0, (wb_packed_size(t->d) - wb_packed_size(p)) * sizeof(double));
+  int known = covariance != NULL;
+  for (int32_t k = 0; k < count && known; k++) {
+    memcpy(inverse + wb_packed_row(k), covariance + wb_packed_row(p + k) + p, ((size_t)k + 1) * sizeof(double));
+    inverse[wb_packed_row(k) + (size_t)k] *= 1.01;
+  }
+  known = known && wb_cholesky(count, inverse) == 0;
+  if (!known) {
+    inform_scales(chain, t, scales, sums, squares);
+    for (int32_t k = 0; k < count; k++)
+      t->root[wb_packed_row(p + k) + (size_t)(p + k)] =
+          k < t->q ? at_least(squares[k], 2.0) / (scales[k] * scales[k]) : at_least(squares[k], 1.0);
+  } else {
+    double *const information = t->root;
+    wb_triangle_inverse(count, inverse, inverse);
+    wb_triangle_gram(count, inverse, inverse);
+    for (int32_t k = 0; k < count; k++) {
+      double *const row = follows + (size_t)k * (size_t)p;
+      for (int32_t c = 0; c < p; c++) row[c] = 0.0;
+      for (int32_t m = 0; m < count; m++) {
+        const double weight = inverse[m <= k ? wb_packed_row(k) + (size_t)m : wb_packed_row(m) + (size_t)k];
+        for (int32_t c = 0; c < p; c++) row[c] = wb_fma(weight, covariance[wb_packed_row(p + m) + (size_t)c], row[c]);
+      }
+      wb_regression_apply_symmetric(p, information, row, moved + (size_t)k * (size_t)p);
+    }
+    for (int32_t k = 0; k < count; k++) {
+      double *const row = t->root + wb_packed_row(p + k);
+      for (int32_t c = 0; c < p; c++) row[c] = -moved[(size_t)k * (size_t)p + (size_t)c];
+      for (int32_t m = 0; m <= k; m++)
+        row[p + m] = inverse[wb_packed_row(k) + (size_t)m] +
+                     wb_regression_dot((size_t)p, follows + (size_t)k * (size_t)p, moved + (size_t)m * (size_t)p);
+    }
+  }
+  if (wb_cholesky(t->d, t->root) == 0) return;
+  if (covariance) make_ellipse(chain, t, statistics, sums, NULL);
+  else
+    for (int32_t c = 0; c < t->d; c++) t->root[wb_packed_row(c) + (size_t)c] = 1.0;
+}
+
+int wb_level_learn(const wb_regression_chain *chain, const double *events, double *effects, double *statistics,
+                   double *sums) {
+  enum { STEPS = 5, MOST = WB_LEVEL_MOST_COEFFICIENTS + WB_LEVEL_MOST_SCALES };
+  double covariance[MOST * (MOST + 1) / 2], squares[WB_LEVEL_MOST_PACKED];
+  const double count = chain->state.moves[WB_LEVEL_COUNT];
+  int status = WB_OK;
+  for (int32_t i = 0; i < wb_level_terms(&chain->state) && status == WB_OK; i++) {
+    const wb_level_term t = wb_level_term_of(chain, i);
+    wb_level_covariance at;
+    for (int32_t r = 0; r < t.d; r++)
+      for (int32_t c = 0; c <= r; c++) {
+        const size_t entry = wb_packed_row(r) + (size_t)c;
+        covariance[entry] = (t.products[entry] - t.sum[r] * t.sum[c] / count) / (count - 1.0);
+      }
+    for (int32_t c = 0; c < t.d; c++) t.mean[c] += t.sum[c] / count;
+    memset(t.sum, 0, (size_t)t.d * sizeof(double));
+    memset(t.products, 0, wb_packed_size(t.d) * sizeof(double));
+    memcpy(
+        effects, chain->state.groups > 0 ? chain->state.intercepts : chain->state.effects,
+        (chain->state.groups > 0 ? (size_t)t.levels : wb_regression_effects(chain->state.grouping)) * sizeof(double));
+    for (int32_t l = 0; l < t.levels; l++)
+      memcpy(effects + t.effect + (size_t)l * (size_t)t.q, t.records + (size_t)l * t.record + 2,
+             (size_t)t.q * sizeof(double));
+    const int good = wb_level_covariance_of(&t, t.mean + t.p, &at);
+    for (int step = 0; step < STEPS && good && status == WB_OK; step++) {
+      status = weigh(chain, t.mean, effects, WB_REGRESSION_INFORMATION, statistics, sums);
+      if (status == WB_OK) step_levels(chain, &t, at.tie, sums, NULL, effects, squares);
+    }
+    for (int32_t l = 0; l < t.levels; l++)
+      memcpy(t.records + (size_t)l * t.record + 2, effects + t.effect + (size_t)l * (size_t)t.q,
+             (size_t)t.q * sizeof(double));
+    if (status == WB_OK) status = wb_level_make_records(chain, &t, events, effects, statistics, sums);
+    if (status == WB_OK) make_ellipse(chain, &t, statistics, sums, count > 2.0 * (t.d - t.p) + 5.0 ? covariance : NULL);
+  }
+  chain->state.moves[WB_LEVEL_COUNT] = 0.0;
+  return status;
+}
+
+/* The largest eigenvalue of A^-1 B by power iteration, from below; A is overwritten. */
+static double largest_ratio(int32_t p, double *a, const double *b) {
+  double x[WB_LEVEL_MOST_COEFFICIENTS], y[WB_LEVEL_MOST_COEFFICIENTS], most = 1.0;
+  wb_stream stream = wb_stream_open(0, WB_PURPOSE_ELLIPSE, 0, 0);
+  if (wb_cholesky(p, a) > 0) return 1.0;
+  for (int32_t c = 0; c < p; c++) x[c] = wb_draw_normal(&stream);
+  for (int i = 0; i < 60; i++) {
+    wb_triangle_apply_transposed(p, a, x, y);
+    const double below = wb_regression_dot((size_t)p, y, y);
+    wb_regression_apply_symmetric(p, b, x, y);
+    const double ratio = wb_regression_dot((size_t)p, x, y) / below;
+    if (ratio > most) most = ratio;
+    wb_triangle_solve(p, a, y, y);
+    wb_triangle_solve_transposed(p, a, y, y);
+    const double unit = 1.0 / wb_sqrt(wb_regression_dot((size_t)p, y, y));
+    for (int32_t c = 0; c < p; c++) x[c] = unit * y[c];
+  }
+  return most;
+}
+
+/* Whether the first effect of each level of all terms is an intercept, levels are many, and no coefficient has a
+ * horseshoe prior, whose scales change too much for one ellipse. */
+static int fits(const wb_regression_chain *chain) {
+  const wb_regression_data *const data = chain->data;
+  int32_t most = data->groups;
+  for (int32_t c = 0; c < data->columns && chain->prior.law; c++)
+    if (chain->prior.law[c] == WB_REGRESSION_HORSESHOE) return 0;
+  for (int32_t i = 0; i < data->term_count; i++) {
+    const wb_regression_term *const term = data->terms + i;
+    if (term->levels > most) most = term->levels;
+    for (int64_t row = 0; term->z && row < data->rows; row++)
+      if (term->z[row] != 1.0) return 0;
+  }
+  return most >= WB_LEVEL_LEAST_LEVELS || chain->level_moves > 1.0;
+}
+
+/* Working memory of the start. */
+typedef struct start_room {
+  double *coefficients, *effects, *statistics, *sums, *expected, *expected_sums, *events, *precision, *linear, *other;
+} start_room;
+
+/* A Newton step of coefficients and a term's effects, and a step of the EM algorithm for its covariance (Dempster,
+ * Laird & Rubin 1977), from the sums of a pass. */
+static void step_term(const wb_regression_chain *chain, const wb_level_term *t, const start_room *room) {
+  const int32_t p = t->p, q = t->q;
+  const double least = 0.05;
+  wb_level_covariance at;
+  double squares[WB_LEVEL_MOST_PACKED];
+  if (!wb_level_covariance_of(t, t->mean + p, &at)) return;
+  double *const change = room->linear;
+  wb_regression_prior_precision(&chain->prior, &chain->state, 0, room->precision);
+  for (int32_t c = 0; c < p; c++) change[c] = room->coefficients[c] - chain->prior.mean[c];
+  wb_regression_apply_symmetric(p, room->precision, change, room->other);
+  for (int32_t c = 0; c < p; c++) change[c] = room->statistics[wb_packed_size(p) + (size_t)c] - room->other[c];
+  if (!eliminate(chain, t, at.tie, room->statistics, room->sums, room->effects, room->precision, change) ||
+      wb_cholesky(p, room->precision) > 0)
+    return;
+  wb_triangle_solve(p, room->precision, change, change);
+  wb_triangle_solve_transposed(p, room->precision, change, change);
+  for (int32_t c = 0; c < p; c++) {
+    change[c] = wb_level_within(change[c], 2.0);
+    room->coefficients[c] += change[c];
+  }
+  step_levels(chain, t, at.tie, room->sums, change, room->effects, squares);
+  for (int32_t k = 0; k < q; k++)
+    for (int32_t m = 0; m <= k; m++) {
+      double *const entry = squares + wb_packed_row(k) + (size_t)m;
+      *entry = m == k ? *entry / t->levels + least * least : t->independent ? 0.0 : *entry / t->levels;
+    }
+  wb_level_scales_of(t, squares, t->mean + p);
+}
+
+/* The effective draws in 1,000 Polya-Gamma sweeps: 1,000/(2 lambda - 1), with lambda the largest ratio of what a sweep
+ * holds fixed, the information of the Polya-Gamma variables' means, to the information of the data. */
+static double expected_effective(const wb_regression_chain *chain, const start_room *room) {
+  double most = 1.0, informed[WB_LEVEL_MOST_SCALES], drawn[WB_LEVEL_MOST_SCALES];
+  for (int32_t i = 0; i < wb_level_terms(&chain->state); i++) {
+    const wb_level_term t = wb_level_term_of(chain, i);
+    wb_level_covariance at;
+    if (!wb_level_covariance_of(&t, t.mean + t.p, &at) ||
+        !eliminate(chain, &t, at.tie, room->statistics, room->sums, NULL, room->precision, NULL) ||
+        !eliminate(chain, &t, at.tie, room->expected, room->expected_sums, NULL, room->other, NULL))
+      continue;
+    const double ratio = largest_ratio(t.p, room->precision, room->other);
+    if (ratio > most) most = ratio;
+    inform_scales(chain, &t, t.mean + t.p, room->sums, informed);
+    inform_scales(chain, &t, t.mean + t.p, room->expected_sums, drawn);
+    for (int32_t k = 0; k < t.q; k++)
+      if ((drawn[k] + 1.0) / (informed[k] + 1.0) > most) most = (drawn[k] + 1.0) / (informed[k] + 1.0);
+  }
+  return 1000.0 / (2.0 * most - 1.0);
+}
+
+/* Climbs from the start of all chains, and makes records and ellipses there. */
+static int climb(const wb_regression_chain *chain, const start_room *room) {
+  const wb_regression_state *const state = &chain->state;
+  const int32_t p = state->columns, terms = wb_level_terms(state);
+  int status = WB_OK;
+  memcpy(room->coefficients, state->coefficients, (size_t)p * sizeof(double));
+  wb_level_count_events(chain, room->events);
+  for (int32_t i = 0; i < terms; i++) {
+    const wb_level_term t = wb_level_term_of(chain, i);
+    for (int32_t k = 0; k < t.d - p; k++) t.mean[p + k] = k < t.q ? 0.5 : 0.0;
+  }
+  for (int32_t i = 0; i < 10 + 5 * terms && status == WB_OK; i++) {
+    const wb_level_term t = wb_level_term_of(chain, i % terms);
+    status = weigh(chain, room->coefficients, room->effects, WB_REGRESSION_INFORMATION, room->statistics, room->sums);
+    if (status == WB_OK) step_term(chain, &t, room);
+  }
+  for (int32_t i = 0; i < terms && status == WB_OK; i++) {
+    const wb_level_term t = wb_level_term_of(chain, i);
+    memcpy(t.mean, room->coefficients, (size_t)p * sizeof(double));
+    for (int32_t l = 0; l < t.levels; l++)
+      memcpy(t.records + (size_t)l * t.record + 2, room->effects + t.effect + (size_t)l * (size_t)t.q,
+             (size_t)t.q * sizeof(double));
+    status = wb_level_make_records(chain, &t, room->events, room->effects, room->statistics, room->sums);
+    if (status == WB_OK) make_ellipse(chain, &t, room->statistics, room->sums, NULL);
+  }
+  if (status == WB_OK)
+    status =
+        weigh(chain, room->coefficients, room->effects, WB_REGRESSION_EXPECTED, room->expected, room->expected_sums);
+  return status;
+}
+
+int wb_level_start(const wb_regression_chain *chain) {
+  const wb_regression_state *const state = &chain->state;
+  if (!state->moves) return WB_OK;
+  memset(state->moves, 0, wb_level_size(state) * sizeof(double));
+  if (!(chain->level_moves > 0.0) || chain->data->poisson || !fits(chain)) return WB_OK;
+  const size_t p = (size_t)state->columns, statistics = WB_REGRESSION_STATISTICS(p), packed = wb_packed_size((int)p);
+  const size_t sums = state->groups > 0 ? (size_t)state->groups * WB_REGRESSION_GROUP_STATISTICS(p)
+                                        : wb_regression_level_sums(state->grouping, state->columns);
+  size_t levels = 0, effects = 0;
+  for (int32_t i = 0; i < wb_level_terms(state); i++) {
+    const wb_level_term t = shape_of(state, i);
+    levels += (size_t)t.levels;
+    effects += (size_t)t.levels * (size_t)t.q;
+  }
+  const size_t bytes = (2 * p + effects + 2 * statistics + 2 * sums + levels + 2 * packed) * sizeof(double);
+  double *const memory = wb_aligned_malloc(bytes), *at = memory;
+  if (!memory) return wb_out_of_memory(chain->message, "the moves of groups' effects", bytes);
+  memset(memory, 0, bytes);
+  start_room room;
+  room.coefficients = wb_regression_cut(&at, p);
+  room.effects = wb_regression_cut(&at, effects);
+  room.statistics = wb_regression_cut(&at, statistics);
+  room.sums = wb_regression_cut(&at, sums);
+  room.expected = wb_regression_cut(&at, statistics);
+  room.expected_sums = wb_regression_cut(&at, sums);
+  room.events = wb_regression_cut(&at, levels);
+  room.precision = wb_regression_cut(&at, packed);
+  room.linear = wb_regression_cut(&at, p);
+  room.other = wb_regression_cut(&at, packed);
+  const int status = climb(chain, &room);
+  if (status == WB_OK) {
+    const double expected = expected_effective(chain, &room);
+    state->moves[WB_LEVEL_EXPECTED] = expected;
+    state->moves[WB_LEVEL_USED] = expected < WB_LEVEL_ENOUGH || chain->level_moves > 1.0;
+  }
+  wb_aligned_free(memory);
+  return status;
+}

@@ -1,0 +1,30 @@
+/* Draws for Poisson rows. A Poisson row has no Polya-Gamma variable, but a negative binomial row with a large r has one
+ * and is nearly the same. It is the surrogate of the Poisson row. Coefficients and effects are drawn from their law
+ * given the surrogates' Polya-Gamma variables, and a Metropolis step corrects the draw: variables and parameters
+ * together have the density of the surrogates' model times the ratio of the two likelihoods. So a draw is taken with
+ * the probability min(1, ratio at the draw / ratio before). The posterior is exact for any r. A larger r makes more
+ * draws acceptable and each of them shorter. */
+#include "core/scalar.h"
+
+#include "core/random_gamma.h"
+#include "regression/draws.h"
+
+int wb_regression_log_ratios(const wb_regression_chain *chain, double *log_ratio) {
+  *log_ratio = 0.0;
+  if (!chain->data->poisson) return WB_OK;
+  wb_regression_parameters parameters = wb_regression_parameters_of(&chain->state, 0.0);
+  parameters.weights = WB_REGRESSION_RATIO;
+  return chain->backend->regression->sweep(chain->session, &parameters, 0, 0, 0, NULL, NULL, log_ratio, chain->message);
+}
+
+int wb_regression_accept(const wb_regression_chain *chain, uint32_t iteration, uint64_t draw, double *log_ratio,
+                         int *accepted) {
+  *accepted = 1;
+  if (!chain->data->poisson) return WB_OK;
+  double drawn;
+  const int status = wb_regression_log_ratios(chain, &drawn);
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_ACCEPTANCE, iteration, draw);
+  *accepted = status == WB_OK && drawn > *log_ratio - wb_draw_exponential(&stream);
+  if (*accepted) *log_ratio = drawn;
+  return status;
+}

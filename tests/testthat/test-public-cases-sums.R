@@ -1,0 +1,111 @@
+# Questions that people asked in public, with the figures of their sources.
+
+dice <- function(sides, times = 1) rep_sum_pmf(pmf_uniform(1, sides), times, threads = 1)
+
+test_that("100d6 are below 50d12 with probability .19627", {
+  expect_equal(round(ppmf(-1, dice(6, 100) - dice(12, 50)), 5), 0.19627)
+})
+
+test_that("eight different dice show at least 65 with probability 64800983/163215360", {
+  total <- sum_pmf(lapply(c(4, 7, 9, 11, 16, 20, 23, 24), pmf_uniform, from = 1), threads = 1)
+  expect_equal(ppmf(64, total, lower.tail = FALSE), 64800983 / 163215360, tolerance = 1e-15)
+})
+
+test_that("4d6 keep 3: the 1296 rolls by their totals, 1 for 3 to 21 for 18", {
+  # Given the least value and how many dice show it, the others are uniform above it.
+  cases <- expand.grid(least = 1:6, shown = 1:4)
+  cases <- cases[cases$least < 6 | cases$shown == 4, ]
+  weight <- choose(4, cases$shown) * (6 - cases$least)^(4 - cases$shown) / 1296
+  parts <- Map(function(least, shown) {
+    others <- if (shown < 4) rep_sum_pmf(pmf_uniform(least + 1, 6), 4 - shown, threads = 1) else pmf(1)
+    others + least * (shown - 1)
+  }, cases$least, cases$shown)
+  kept <- as.data.frame(mix_pmf(parts, weight))
+  expect_identical(kept$value, as.numeric(3:18))
+  expect_equal(kept$prob * 1296, c(1, 4, 10, 21, 38, 62, 91, 122, 148, 167, 172, 160, 131, 94, 54, 21),
+    tolerance = 1e-14)
+})
+
+test_that("exploding dice: a 6 is rolled again and added", {
+  total <- compound_pmf("geometric", pmf(1, from = 6), prob = 5 / 6, tail = 1e-300, threads = 1) + pmf_uniform(1, 5)
+  value <- c(outer(1:5, 6 * (0:50), "+"))
+  expect_lt(max(abs(dpmf(value, total) / rep(6^-(1:51), each = 5) - 1)), 2e-14)
+  expect_equal(mean(total), 4.2)
+  expect_identical(dpmf(c(6, 12, 18), total), c(0, 0, 0))
+})
+
+test_that("a Poisson-binomial of n = 1,500: log pmf, moments and quantiles", {
+  set.seed(1500)
+  p <- runif(1500)
+  x <- pmf_poisson_binomial(p, log = TRUE, threads = 1)
+  # All or nothing, and one or all but one.
+  expect_equal(dpmf(c(0, 1500), x, log = TRUE), c(sum(log1p(-p)), sum(log(p))), tolerance = 1e-13)
+  expect_equal(dpmf(c(1, 1499), x, log = TRUE) - dpmf(c(0, 1500), x, log = TRUE),
+    log(c(sum(p / (1 - p)), sum((1 - p) / p))), tolerance = 1e-11)
+  expect_equal(c(mean(x), variance(x)), c(sum(p), sum(p * (1 - p))), tolerance = 1e-12)
+  quantiles <- qpmf(c(0.01, 0.5, 0.99), x)
+  expect_true(all(ppmf(quantiles, x) >= c(0.01, 0.5, 0.99) & ppmf(quantiles - 1, x) < c(0.01, 0.5, 0.99)))
+})
+
+test_that("a convolution of magnitudes from 1e0 to 1e162 keeps the small entries", {
+  x <- 10^seq(0, 162, by = 0.5)
+  y <- rep(c(1, 3, 2), 200)
+  expected <- vapply(seq_len(length(x) + length(y) - 1), function(k) {
+    i <- max(1, k - length(y) + 1):min(k, length(x))
+    sum(x[i] * y[k + 1 - i])
+  }, 0)
+  expect_lt(max(abs(convolve_pmf(x, y, threads = 1) / expected - 1)), 1e-14)
+})
+
+test_that("signed ranks with ties have p = .0078125 (SciPy issue 19872)", {
+  first <- c(62, 66, 61, 68, 74, 62, 68, 62, 55, 59)
+  second <- c(71, 71, 69, 61, 75, 71, 77, 72, 62, 65)
+  apart <- first - second
+  rank <- rank(abs(apart))
+  sum <- sum_pmf(lapply(rank, function(r) pmf(c(0.5, 0.5), by = r)), threads = 1)
+  less <- ppmf(sum(rank[apart > 0]), sum)
+  greater <- ppmf(sum(rank[apart < 0]) - 0.5, sum, lower.tail = FALSE)
+  expect_identical(less, greater)
+  # All 1024 signs.
+  signs <- as.matrix(expand.grid(rep(list(0:1), 10)))
+  expect_identical(less, mean(signs %*% rank <= sum(rank[apart > 0])))
+  # Eight differences of one sign.
+  eight <- sum_pmf(lapply(rank(c(1, 1, 2, 2, 2, 3, 4, 4)), function(r) pmf(c(0.5, 0.5), by = r)), threads = 1)
+  expect_identical(2 * ppmf(0, eight), 0.0078125)
+})
+
+test_that("the electoral college of 2012: 270 votes or more with probability .97722", {
+  # Probabilities of FiveThirtyEight, 4 November 2012, as listed at cs.oberlin.edu/~bbetchar/electors.php, which finds
+  # 0.977. 141 votes are certain.
+  votes <- c(15, 3, 1, 3, 11, 1, 18, 7, 9, 16, 20, 7, 10, 3, 9, 10, 3, 29, 3, 16, 1, 1, 13, 11, 6, 12, 6, 4, 5, 6, 14,
+    10, 5)
+  p <- c(0.213, 0.001, 0.999, 0.001, 0.033, 0.9, 0.85, 0.989, 0.681, 0.988, 0.966, 0.999, 0.991, 0.998, 0.004, 0.007,
+    0.005, 0.462, 0.02, 0.002, 0.005, 0.133, 0.71, 0.002, 0.895, 0.999, 0.831, 0.794, 0.001, 0.001, 0.998, 0.942, 0.992)
+  safe <- 141
+  total <- sum_pmf(Map(function(v, p) pmf(c(1 - p, p), by = v), votes, p), threads = 1) + safe
+  wins <- ppmf(269, total, lower.tail = FALSE)
+  expect_identical(c(round(wins, 3), trunc(1e5 * wins)), c(0.977, 97722))
+})
+
+test_that("Panjer's recursion at lambda = 5,000, where P(0) = e^-5000 underflows", {
+  die <- pmf_uniform(1, 6)
+  total <- compound_pmf("poisson", die, lambda = 5000, threads = 1)
+  # The numbers of claims of each size are independent Poisson variables.
+  parts <- sum_pmf(lapply(1:6, function(size) size * pmf_poisson(5000 / 6, tail = 1e-300)), threads = 1)
+  expect_equal(c(mean(total), variance(total)), c(17500, 5000 * 91 / 6), tolerance = 1e-12)
+  value <- seq(15500, 19500, by = 50)
+  expect_lt(max(abs(dpmf(value, total) / dpmf(value, parts) - 1)), 1e-11)
+})
+
+test_that("ubiquitin's isotopes at nominal mass", {
+  atoms <- c(378, 629, 105, 118, 1)
+  isotopes <- list(c(0.9893, 0.0107), c(0.999885, 0.000115), c(0.99636, 0.00364), c(0.99757, 0.00038, 0.00205),
+    c(0.9499, 0.0075, 0.0425, 0, 0.0001))
+  heavy <- sum_pmf(Map(function(prob, n) rep_sum_pmf(pmf(prob), n, threads = 1), isotopes, atoms), threads = 1)
+  # No heavy isotope at all, and one heavier by 1.
+  expect_equal(dpmf(0, heavy), prod(mapply(function(prob, n) prob[[1]]^n, isotopes, atoms)), tolerance = 1e-13)
+  one <- sum(mapply(function(prob, n) n * prob[[2]] / prob[[1]], isotopes, atoms))
+  expect_equal(dpmf(1, heavy) / dpmf(0, heavy), one, tolerance = 1e-12)
+  expect_identical(summary(heavy)$mode, 5)
+  expect_equal(mean(heavy), sum(atoms * vapply(isotopes, function(p) sum(p * (seq_along(p) - 1)), 0)))
+})

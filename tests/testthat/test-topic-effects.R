@@ -1,0 +1,94 @@
+# topic_effects(): the regression by hand, its rows and words, bad input, and coverage.
+
+input <- "warpbayes_error_input"
+
+set.seed(11)
+party <- rep(c("left", "right"), each = 30)
+day <- rep(1:30, 2)
+planted <- local({
+  phi <- block_topics(3, 8)
+  alpha <- rbind(c(0.6, 0.2, 0.2), c(0.2, 0.2, 0.6))
+  theta <- t(vapply(party, function(one) rgamma(3, alpha[1L + (one == "right"), ]), numeric(3)))
+  x <- t(vapply(1:60, function(d) as.double(rmultinom(1, 30, theta[d, ] %*% phi)), numeric(24)))
+  dimnames(x) <- list(paste0("d", 1:60), paste0("w", 1:24))
+  x
+})
+delayedAssign("fit", topic_model(planted, 3, iter = 60, keep = "theta", seed = 1, threads = 2))
+
+test_that("effects are weighted least squares of each draw", {
+  skip_on_sanitized_emulator()
+  table <- topic_effects(fit, ~ party + day, ndraws = 30, level = 0.8, seed = 5)
+  weights <- with_seed(5, matrix(rexp(60 * 30), 60))
+  by_hand <- vapply(1:30, function(draw) {
+    theta <- t(fit$draws$theta[, , draw, 1])
+    coef(lm(theta ~ party + day, weights = weights[, draw]))
+  }, matrix(0, 3, 3))
+  expect_equal(table$estimate, as.vector(apply(by_hand, 1:2, mean)))
+  expect_equal(table$se, as.vector(apply(by_hand, 1:2, sd)))
+  expect_equal(table$lower, as.vector(apply(by_hand, 1:2, quantile, 0.1)))
+  expect_equal(table$upper, as.vector(apply(by_hand, 1:2, quantile, 0.9)))
+  expect_identical(table$term, rep(c("(Intercept)", "partyright", "day"), 3))
+  # Shares sum to one, so effects sum to zero.
+  expect_equal(sum(table$estimate[table$term == "partyright"]), 0)
+  # Expected shares are rows of the design times coefficients, and a basis keeps its knots.
+  at <- data.frame(party = c("right", "left"), day = c(3, 20))
+  expected <- topic_effects(fit, ~ party + day, at = at, topics = 2, ndraws = 30, seed = 5)
+  rows <- cbind(1, c(1, 0), c(3, 20))
+  expect_equal(expected$estimate, as.vector(rows %*% apply(by_hand, 1:2, mean)[, 2]))
+  expect_identical(expected$term, c("party = right, day = 3", "party = left, day = 20"))
+  curve <- function(days) {
+    topic_effects(fit, ~ poly(day, 2), data.frame(day), at = data.frame(day = days), topics = 1, ndraws = 30, seed = 5)
+  }
+  expect_equal(curve(7)$estimate, curve(1:30)$estimate[[7L]])
+})
+
+test_that("without kept draws the chain goes on for them, and the fit stays as it is", {
+  skip_on_sanitized_emulator()
+  plain <- topic_model(planted, 3, iter = 60, seed = 1, threads = 2)
+  kept <- topic_model(planted, 3, iter = 60, warmup = 30, thin = 2, keep = "theta", seed = 1, threads = 2)
+  longer <- continue(kept, 20, threads = 2)
+  theta <- list()
+  each_theta(plain, 10, resolve_run("cpu", 2), function(draw, at) theta[[at]] <<- draw)
+  expect_equal(theta[[10L]], t(matrix(longer$draws$theta[, , 25, 1], 3)))
+  one <- topic_effects(plain, ~ party, ndraws = 10, seed = 1, threads = 2)
+  expect_equal(as.data.frame(one), as.data.frame(topic_effects(plain, ~ party, ndraws = 10, seed = 1, threads = 1)))
+})
+
+test_that("groups of a fit have intervals, and names, stars and missing values are heeded", {
+  skip_on_sanitized_emulator()
+  grouped <- topic_model(planted, 3, groups = party, iter = 60, chains = 2, seed = 1, threads = 2)
+  topic_names(grouped) <- c("a", "b", "c")
+  table <- topic_effects(grouped, ndraws = 40, seed = 1, threads = 2)
+  expect_identical(table$term, rep(c("group = left", "group = right"), 3))
+  expect_lt(max(abs(table$estimate - as.vector(group_theta(grouped)))), 0.05)
+  expect_true(all(table$lower < table$estimate & table$estimate < table$upper))
+  some <- topic_effects(grouped, ~ party, topics = c("c", "a"), ndraws = 4, threads = 2)
+  expect_identical(unique(some$topic), c(3L, 1L))
+  expect_message(some <- topic_effects(fit, ~ day, data.frame(day = c(NA, 2:60)), ndraws = 4),
+    "1 document with missing")
+  expect_output(print(some), "Effects on the shares of topics in 59 documents, with intervals of 90%")
+  empty <- topic_model(rbind(planted, none = 0), 3, iter = 10, seed = 1, threads = 2)
+  expect_output(print(topic_effects(empty, ~ 1, ndraws = 4, threads = 2)), "in 60 documents")
+  expect_message(topic_model(planted, 2, groups = 1:60, iter = 2, seed = 1, threads = 2), "60 groups of documents")
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(table), table)
+  rows <- topic_effects_picture(topic_effects(fit, ~ party, ndraws = 4), NULL)$panels[[1L]]
+  expect_no_match(rows$y$labels, "Intercept")
+})
+
+test_that("bad formulas and data are refused", {
+  skip_on_sanitized_emulator()
+  expect_error(topic_effects(fit), "`formula` is missing", class = input)
+  expect_error(topic_effects(fit, y ~ party), "without a response", class = input)
+  expect_error(topic_effects(fit, ~ nowhere), "cannot be evaluated: .*nowhere", class = input)
+  expect_error(topic_effects(fit, ~ a, data.frame(a = 1:3)), "a row for each of 60 documents", class = input)
+  short <- 1:3
+  expect_error(topic_effects(fit, ~ short), "variables of 3 values, but there are 60 documents", class = input)
+  expect_error(topic_effects(fit, ~ party + I(party == "left")), "do not tell apart", class = input)
+  expect_error(topic_effects(fit, ~ factor(paste(party, day))), "60 coefficients, but only 60 documents", class = input)
+  expect_error(topic_effects(fit, ~ party, at = data.frame(party = "green")), "`at` cannot be used", class = input)
+  expect_error(topic_effects(fit, ~ party, at = 1), "must be a data frame with values", class = input)
+  expect_error(topic_effects(fit, ~ party, topics = 4), "numbers or names of the fit's 3 topics, not 4", class = input)
+  expect_error(topic_effects(fit, ~ party, level = 1.5), "level", class = input)
+})

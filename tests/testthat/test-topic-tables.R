@@ -1,0 +1,71 @@
+# Counts back from a fit, top documents, and other small things of topic models.
+
+input <- "warpbayes_error_input"
+planted <- simulate_documents(30, 25, block_topics(3, 6), rep(0.2, 3), seed = 3)$x
+delayedAssign("fit", topic_model(rbind(planted, nothing = 0), 3, iter = 30, seed = 1, threads = 2))
+
+test_that("counts come back as a matrix, and do not flood the console", {
+  skip_on_sanitized_emulator()
+  expect_output(print(fit$x), "<750 tokens of 18 terms in 31 documents")
+  skip_if_not_installed("Matrix")
+  counts <- term_counts(fit)
+  expect_s4_class(counts, "dgCMatrix")
+  expect_identical(as.matrix(counts), rbind(planted, nothing = 0))
+  expect_identical(topic_model(counts, 3, iter = 30, seed = 1, threads = 2)$phi, fit$phi)
+  expect_error(term_counts(1), "must be a result", class = input)
+})
+
+test_that("top documents have the largest shares, and short ones can be left out", {
+  skip_on_sanitized_emulator()
+  top <- top_documents(fit, 4)
+  expect_identical(nrow(top), 12L)
+  first <- top[top$topic == 2, ]
+  expect_identical(first$document, names(sort(-fit$theta[1:30, 2]))[1:4])
+  expect_equal(first$share, unname(sort(fit$theta[1:30, 2], decreasing = TRUE)[1:4]))
+  expect_identical(first$tokens, rep(25, 4))
+  # A document without tokens has the prior mean, and is never a top document.
+  expect_false("nothing" %in% top_documents(fit, 31)$document)
+  named <- fit
+  topic_names(named) <- c("a", "b", "c")
+  expect_identical(top_documents(named, 1)$name, c("a", "b", "c"))
+  expect_error(top_documents(fit, tokens = 26), "longest document has 25 tokens", class = input)
+})
+
+test_that("a named vector is one document, and an empty name of a term is shown", {
+  skip_on_sanitized_emulator()
+  one <- predict(fit, c(w1 = 5, w2 = 4, w9 = 0), iter = 20, seed = 1, threads = 2)
+  expect_identical(one, predict(fit, rbind(c(w1 = 5, w2 = 4, w9 = 0)), iter = 20, seed = 1, threads = 2))
+  expect_error(predict(fit, c(5, 4)), "must be counts of documents x terms", class = input)
+  colnames(planted)[[1L]] <- ""
+  expect_output(print(topic_model(planted, 2, iter = 4, seed = 1, threads = 2), terms = 18), "\\(empty\\)")
+  expect_error(topic_model(matrix(1, 2, 2, dimnames = list(NULL, c("a", NA))), 2), "its terms: number 2", class = input)
+})
+
+test_that("a picture says how many topics it leaves out, and that of a comparison has paired differences", {
+  skip_on_sanitized_emulator()
+  eight <- topic_model(planted, 8, iter = 4, seed = 1, threads = 2)
+  expect_identical(topic_picture(eight, "terms", shown_topics(eight, "terms", NULL), 4, "probability", NULL)$caption,
+    "The 6 most prevalent of 8 topics")
+  expect_null(topic_picture(eight, "terms", 1:8, 4, "probability", NULL)$caption)
+  compared <- compare_topics(planted, c(1, 3), folds = 3, iter = 20, n = 3, seed = 1, threads = 2)
+  layers <- comparison_picture(compared, NULL)$panels[[1L]]$layers
+  points <- Filter(function(one) one$shape == "points", layers)
+  expect_equal(points[[1L]]$data$y, compared$table$difference)
+  expect_identical(points[[2L]]$data$y, 0)
+  # Parts leave out a third of the documents, whose topics are planted: three are found by all fits.
+  expect_identical(compared$table$found[[1L]], 1)
+  expect_true(all(compared$table$found >= 0 & compared$table$found <= 1))
+})
+
+test_that("sparse matrices with the slots of quanteda's class are read", {
+  skip_on_sanitized_emulator()
+  skip_if_not_installed("Matrix")
+  where <- new.env()
+  methods::setClass("stand_in_dfm", contains = "dgCMatrix", slots = c(docvars = "data.frame", meta = "list"),
+    where = where)
+  on.exit(methods::removeClass("stand_in_dfm", where = where))
+  sparse <- methods::new("stand_in_dfm", methods::as(Matrix::Matrix(planted, sparse = TRUE), "CsparseMatrix"),
+    docvars = data.frame(row = seq_len(30)), meta = list(a = 1))
+  expect_identical(topic_model(sparse, 3, iter = 4, seed = 1, threads = 2)$phi,
+    topic_model(planted, 3, iter = 4, seed = 1, threads = 2)$phi)
+})
