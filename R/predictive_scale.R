@@ -7,8 +7,8 @@
 # and the copulas have more than normal probability there.
 
 # How far the maps follow their formula beyond the data, in standard deviations on the scale. Without an end, the
-# posterior median of the standard deviation of a t law with 3 degrees of freedom was 1 to 11 times the truth (8 data sets
-# of 200 values); with 1 it is 1.02 times (20 data sets).
+# posterior median of the standard deviation of a t law with 3 degrees of freedom was 1 to 11 times the truth (8 data
+# sets of 200 values); with 1 it is 1.02 times (20 data sets).
 scale_margin <- 1
 
 new_scale <- function(support = c(-Inf, Inf)) list(support = support, knots = NULL, bends = FALSE)
