@@ -202,6 +202,7 @@ density_data <- function(fit, y) {
     check_support(drop(y), model$support)
     if (isTRUE(model$calibrate)) fit$atoms <- find_point_masses(drop(y), model$support)
     y <- y[!y %in% c(fit$atoms$value), , drop = FALSE]
+    if (nrow(y) == 0L) stop_input("y", "has only values on the bounds of `support`: bayesian_bootstrap() takes them")
   }
   if (is.null(points)) {
     points <- if (ncol(y) > 1L) unique(y) else {

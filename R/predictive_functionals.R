@@ -87,7 +87,7 @@ check_functional <- function(functional, model) {
   parts <- if (inherits(functional, "resample_functional")) list(functional) else as.list(functional)
   if (length(parts) == 0L || !(is.character(functional) || is.list(functional))) refuse_functional(functional)
   parts <- unlist(lapply(parts, function(part) {
-    if (inherits(part, "resample_functional")) return(list(part))
+    if (inherits(part, "resample_functional") && is.list(part) && is.character(part$kind)) return(list(part))
     if (!is.character(part) || length(part) == 0L || !all(part %in% functional_names)) refuse_functional(part)
     lapply(part, function(name) {
       switch(name, quantile = quantiles_of(), tail_mean = tail_mean_of(), new_functional(name))

@@ -6,8 +6,9 @@
 # data the first and the last go on as straight lines, since the data say nothing about the shape of the tails there,
 # and the copulas have more than normal probability there.
 
-# How far the maps follow their formula beyond the data, in standard deviations on the scale. Without it, the standard
-# deviation of a t law with 3 degrees of freedom was overestimated 2 to 9 times (n = 200).
+# How far the maps follow their formula beyond the data, in standard deviations on the scale. Without an end, the
+# posterior median of the standard deviation of a t law with 3 degrees of freedom was 1 to 11 times the truth (8 data
+# sets of 200 values); with 1 it is 1.02 times (20 data sets).
 scale_margin <- 1
 
 new_scale <- function(support = c(-Inf, Inf)) list(support = support, knots = NULL, bends = FALSE)
@@ -141,9 +142,9 @@ with_ends <- function(scale, y) {
 quartile_deviation <- function(y) diff(stats::quantile(y, c(0.25, 0.75), names = FALSE)) / (2 * stats::qnorm(0.75))
 
 # Far outliers: at most a tenth of the data at each end, more than `far_ratio` times as far from the median as the value
-# before them. The largest two of n values differ by such a factor in 2% of samples from a lognormal law of sigma 1.5
-# (n = 100) and in 0.2% from t with 3 degrees of freedom. Of the empty space, three quarters of a standard deviation at
-# each end stay as they are, and all between becomes half a one.
+# before them. They are found in 1.4% of 3,000 samples of 100 values from a lognormal law of sigma 1.5 (5.9% of samples
+# of 15), and in 0.4% of samples of 100 from t with 3 degrees of freedom. Of the empty space, three quarters of a
+# standard deviation at each end stay as they are, and all between becomes half a one.
 far_ratio <- 8
 
 shorten_gaps <- function(scale, y) {

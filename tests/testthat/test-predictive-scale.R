@@ -174,4 +174,5 @@ test_that("a support that does not fit is refused", {
   expect_input(predictive_resample(cbind(1:3, 3:1), copula_density(support = c(0, Inf))), "is for one variable")
   for (bad in list(3, c(1, 0), c(NA, 1), "a", c(1, 1))) expect_input(copula_density(support = bad), "`support` must be")
   expect_input(copula_density(scale = "log"), "`scale`")
+  expect_input(predictive_resample(c(0, 1, 1), copula_density(support = c(0, 1))), "only values on the bounds")
 })
