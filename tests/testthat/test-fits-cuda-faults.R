@@ -11,7 +11,9 @@ fits <- list(
   regression = function(backend) {
     bayes_logit(am ~ wt + hp, cars, chains = 1, iter = sweeps, warmup = 2, seed = 1, threads = 2, backend = backend)
   },
-  topics = function(backend) topic_model(counts, 3, iter = sweeps, warmup = 2, seed = 1, threads = 2, backend = backend),
+  topics = function(backend) {
+    topic_model(counts, 3, iter = sweeps, warmup = 2, seed = 1, threads = 2, backend = backend)
+  },
   normal = function(backend, horizon = 12) {
     predictive_resample(cars$wt, normal_mean(), horizon = horizon, draws = 20, functional = c("mean", "median"),
       seed = 1, threads = 2, backend = backend)
