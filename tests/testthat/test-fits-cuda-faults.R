@@ -5,11 +5,15 @@
 set.seed(5)
 counts <- matrix(rpois(12 * 9, 2), 12)
 cars <- mtcars
+# Enough for several slices, in which the few failures of the short form fall.
+sweeps <- if (full_run()) 14 else 30
 fits <- list(
   regression = function(backend) {
-    bayes_logit(am ~ wt + hp, cars, chains = 1, iter = 14, warmup = 2, seed = 1, threads = 2, backend = backend)
+    bayes_logit(am ~ wt + hp, cars, chains = 1, iter = sweeps, warmup = 2, seed = 1, threads = 2, backend = backend)
   },
-  topics = function(backend) topic_model(counts, 3, iter = 14, warmup = 2, seed = 1, threads = 2, backend = backend),
+  topics = function(backend) {
+    topic_model(counts, 3, iter = sweeps, warmup = 2, seed = 1, threads = 2, backend = backend)
+  },
   normal = function(backend, horizon = 12) {
     predictive_resample(cars$wt, normal_mean(), horizon = horizon, draws = 20, functional = c("mean", "median"),
       seed = 1, threads = 2, backend = backend)
