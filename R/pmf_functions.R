@@ -14,8 +14,10 @@
 #' | function | what it makes |
 #' |---|---|
 #' | [`pmf(prob, from, by)`][pmf] | from probabilities, a table, named numbers or a data frame |
+#' | [as_pmf()] | from samples, tables and objects of package distributional |
 #' | [`pmf_poisson(lambda)`][pmf_poisson], ... | by name: binomial, geometric, uniform and others |
 #' | [`discretize_pmf(x, by)`][discretize_pmf] | from a continuous distribution function or observed losses |
+#' | [pmf_doubly_censored()] | a delay of which both ends are known to the day |
 #' | [`portfolio_pmf(size, prob)`][portfolio_pmf] | the total loss of many different policies |
 #'
 #' @section Change one:
@@ -35,10 +37,12 @@
 #' | [`rep_sum_pmf(x, times)`][rep_sum_pmf] | the sum of copies of one |
 #' | [`compound_pmf(number, size)`][compound_pmf] | the sum of a random number of copies |
 #' | `max(x, y)`, `min(x, y)` | the largest and the smallest |
+#' | [order_statistic_pmf()] | the k-th smallest, and sums of the highest |
 #' | [`mix_pmf(x, weights)`][mix_pmf] | one of several, at random |
 #' | [`mix_over_pmf(factor, given)`][mix_over_pmf] | a distribution that depends on a common factor |
 #' | [`condition_on_sum_pmf(x, y, total)`][condition_on_sum_pmf] | two variables, given their sum |
 #' | [`joint_table(x, y)`][joint_table] | a variable and the sum, in a table |
+#' | [compound_table()] | two totals of a common number of claims, in a table |
 #'
 #' @section Ask it:
 #' | function | what it gives |
