@@ -17,9 +17,10 @@
 #'
 #' @section What it cannot do:
 #' The topics were fitted without the covariates. Their prior is the same for all documents, and draws the shares of
-#' short documents towards their mean. So effects are a little too small if documents are short: by about 5% with 20
-#' tokens a document where \eqn{\alpha} sums to 1. If the covariate is a factor, `groups` of [topic_model()] has a prior
-#' for each of its levels, which avoids this.
+#' short documents towards their mean. So effects are a little too small. In 200 simulated sets of 100 or 400 documents,
+#' an effect of 0.125 was too small by 5% to 8% with 20 tokens a document, and by 3% to 4% with 80. Intervals of 95%
+#' covered the truth in 93% of the cases. If the covariate is a factor, `groups` of [topic_model()] has a prior for each
+#' of its levels, which halves this error.
 #'
 #' The topics themselves are held. If another start finds other topics, it finds other effects: a star marks topics that
 #' some chain does not find; see [topic_stability()].

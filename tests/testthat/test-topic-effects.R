@@ -1,4 +1,4 @@
-# topic_effects(): the regression by hand, its rows and words, bad input, and coverage.
+# topic_effects(): the regression by hand, its rows and words, and bad input.
 
 input <- "warpbayes_error_input"
 
