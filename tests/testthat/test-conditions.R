@@ -107,7 +107,7 @@ test_that("errors of R about the session are not taken for errors about an argum
     bayes_logit(am ~ (1 | raise(kind)), mtcars),
     bayes_logit(am ~ wt, mtcars, contrasts = list(wt = raise(kind))),
     predictive_resample(mtcars, copula_regression(mpg ~ raise(kind)), draws = 4),
-    predictive_resample(1:9, bayesian_bootstrap(), functional = function(y, w) raise(kind), draws = 4, seed = 1)
+    predictive_resample(1:9, bayesian_bootstrap(), functional = function(y, weights) raise(kind), draws = 4, seed = 1)
   )
   for (i in seq_along(doors)) {
     for (kind in c("time", "depth")) {

@@ -575,7 +575,7 @@ test_that("the manager checks replies and the worker checks requests", {
       native(C_mixture_evaluate, manager, 1, c(0, 0), diag(2), c(0, 0), c(1, 1), 0, 10, c(TRUE, FALSE, FALSE)),
       "not on a cluster"
     )
-    step(manager, fit$state[[1L]], 1, FALSE)
+    step(list(manager), fit$state[1L], 1, FALSE)
   }
   expect_error(manage(function(request) list(raw(8), raw(8))),
     "`cluster`: worker 1 has sent a reply of a wrong size", class = "warpbayes_error_device"
@@ -624,7 +624,7 @@ test_that("a manager with workers computes the same as one session", {
     dp_mixture(x, 4, iter = 2, warmup = 1, seed = 1, threads = 1, backend = "cpu", progress = FALSE, ...)
   }
   for (fit in list(fit_one(), fit_one(sample = rep_len(1:2, nrow(x))))) {
-    step <- function(session) mixture_step(fit)(session, fit$state[[1L]], 2, TRUE)
+    step <- function(session) mixture_step(fit)(list(session), fit$state[1L], 2, TRUE)
     session <- open_fit(fit, resolve_run("cpu", 1))
     expected <- step(session)
     close_fit(session)
