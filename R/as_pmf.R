@@ -131,7 +131,7 @@ as_pmf.distribution <- function(x, by = NULL, tail = 1e-10, method = c("rounding
   laws <- lapply(seq_along(x), function(i) {
     tryCatch(law_of_distribution(x[i], by, tail, method), error = function(error) {
       if (inherits(error, "warpbayes_error")) stop(error)
-      stop_input("x", "cannot be read: ", conditionMessage(error))
+      stop_input("x", "cannot be read: ", because = error)
     })
   })
   if (length(laws) == 1L) laws[[1L]] else do.call(c, laws)
