@@ -237,7 +237,6 @@ plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = N
   invisible(x)
 }
 
-
 # The types of a picture by their effect, the range of the axis, and which types are reported.
 abundance_picture <- function(x, types, effect, main) {
   check_abundance(x, "x")

@@ -30,7 +30,8 @@
 #' another chain numbers them differently. The other chains show how far the topics depend on the start: [relabel()]
 #' matches their topics to the topics of the reference chain.
 #'
-#' @section Start: A chain from random topics can end with one topic for two subjects and two topics for another. With
+#' @section Start:
+#' A chain from random topics can end with one topic for two subjects and two topics for another. With
 #' `start = "merged"` short runs of mean-for-mode estimation begin with three times as many topics. The most similar
 #' topics are merged, in steps, until there are as many as you asked for, and the chain begins there. If you ask for
 #' more than 200 topics, at most 200 come from merging. These are split at random into halves, with some sweeps after
