@@ -143,7 +143,7 @@ law_of_distribution <- function(x, by, tail, method) {
   if (anyNA(name) || is.na(x)) stop_input("x", "has a missing distribution")
   cdf <- function(q) as.double(unlist(distributional::cdf(x, q)))
   # It is unknown for some distributions.
-  support <- tryCatch(unclass(distributional::support(x)), error = function(error) NULL)
+  support <- tryCatch(unclass(distributional::support(x)), error = pass_on)
   ends <- if (is.numeric(support$lim[[1L]]) && length(support$lim[[1L]]) == 2L) support$lim[[1L]] else c(-Inf, Inf)
   if (is.integer(support$x[[1L]]) && (is.null(by) || by == 1) && is.finite(ends[[1L]])) {
     last <- last_whole(cdf, ends, tail)
