@@ -95,7 +95,7 @@ ratio_words <- function(log_ratio) {
   ifelse(log_ratio > log(1000), "> 1000", ifelse(log_ratio < -log(1000), "< 0.001", ratio))
 }
 
-# Without tests of absolute changes, these are not shown.
+# Absolute changes are shown only if they are tested.
 abundance_table <- function(effects, level, change) {
   effects <- effects[effects$tested, ]
   interval <- function(lower, upper) paste(ratio_words(lower), "to", ratio_words(upper))

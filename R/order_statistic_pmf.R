@@ -311,7 +311,8 @@ pool_states <- function(pool, variables) {
   list(counts = counts, met = rowSums(counts), size = size, variables = variables[first])
 }
 
-# From which state to which, and how probable: of the variables of a kind that are left, some have the value number i.
+# Moves from state to state, with their probabilities: some variables of each kind that are left have the value number
+# i.
 pool_moves <- function(states, i) {
   moves <- matrix(1, 1L, 1L)
   for (g in seq_along(states$size)) {
@@ -336,8 +337,8 @@ move_other <- function(reached, states, i) {
   result
 }
 
-# Of its variables with this value, those win whose partners have not been met: the pairs after the first max(a, b),
-# where a and b variables of the pools were met before.
+# A variable with this value wins if its partner has not been met. These are the pairs after the first max(a, b), where
+# a and b variables of the pools were met before.
 move_own <- function(reached, states, met, i, pairs) {
   moves <- pool_moves(states, i)
   result <- array(0, dim(reached))

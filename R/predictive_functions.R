@@ -84,8 +84,8 @@ function_arguments <- list(
   copula_classification = c("points", "probability")
 )
 
-# Whoever takes weights as something else, as var() takes its second argument for data, gives numbers without meaning.
-# So arguments are given by name, and a function without these names is refused before it is called.
+# A function such as var(), whose second argument is more data, would take the weights for something else and give
+# numbers without meaning. So arguments are given by name, and a function without these names is refused.
 check_function <- function(functional, model) {
   named <- function_arguments[[model$kind]]
   formals <- formals(args(functional))

@@ -9,8 +9,8 @@
 #' For each of `ndraws` draws of \eqn{\theta} from the posterior, the shares \eqn{\theta_{dk}} of all documents are
 #' regressed on the covariates by least squares, with random weights of the documents that are exponential (the Bayesian
 #' bootstrap, Rubin 1981). The estimates of all draws together are the posterior of the effects. This is the method of
-#' composition, as in `estimateEffect()` of package stm. The weights take the place of a normal law of the shares with
-#' the same variance in all documents, which shares do not have.
+#' composition, as in `estimateEffect()` of package stm. The weights take the place of a normal law with the same
+#' variance in all documents, because the variances of shares differ.
 #'
 #' The draws are those of the reference chain: they are in the fit if `theta` was kept, and otherwise the chain runs
 #' `2 * ndraws` more sweeps for them, and is then forgotten.
