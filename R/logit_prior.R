@@ -47,8 +47,8 @@
 #' }
 #' \eqn{1/\sqrt r}{1/sqrt(r)} is the coefficient of variation of the means of counts besides the predictors. The
 #' half-Cauchy density is flat near 0, so data that vary like Poisson counts give intervals about as narrow as a Poisson
-#' regression does. A gamma prior of \eqn{r} itself cannot do this: it has no mass where \eqn{r} is many times the counts. The
-#' tail of a Cauchy distribution leaves room for strong extra variation too.
+#' regression does. A gamma prior of \eqn{r} itself cannot do this: it has no mass where \eqn{r} is many times the
+#' counts. The tail of a Cauchy distribution leaves room for strong extra variation too.
 #'
 #' @param type the prior of the coefficients. Several types are given by the names of coefficients, with one type
 #'   without a name for the others: `c("normal", dose = "cauchy")`. `"zellner"` is for all coefficients or none.
