@@ -82,8 +82,7 @@
 #' @param seed_words a list with the words of some topics, such as `list(sport = c("goal", "match"))`, which names them;
 #'   see [topic_model_structure].
 #' @param seed_weight prior counts of a seed word in its topic, as a multiple of its tokens in `x`. `NULL`: for each
-#' list
-#'   as much as holds its tokens, see [topic_model_structure].
+#'   list as much as holds its tokens, see [topic_model_structure].
 #' @param groups a factor with the group of each document, such as its author or year. Each group then has its own
 #'   \eqn{\alpha}; see [topic_model_structure].
 #' @param start how each chain begins: `"merged"`, see the section on the start, or `"random"` topics for all tokens.
