@@ -131,7 +131,7 @@ as_pmf.distribution <- function(x, by = NULL, tail = 1e-10, method = c("rounding
   laws <- lapply(seq_along(x), function(i) {
     tryCatch(law_of_distribution(x[i], by, tail, method), error = function(error) {
       if (inherits(error, "warpbayes_error")) stop(error)
-      stop_input("x", "cannot be read: ", conditionMessage(error))
+      stop_input("x", "cannot be read: ", because = error)
     })
   })
   if (length(laws) == 1L) laws[[1L]] else do.call(c, laws)
@@ -143,7 +143,7 @@ law_of_distribution <- function(x, by, tail, method) {
   if (anyNA(name) || is.na(x)) stop_input("x", "has a missing distribution")
   cdf <- function(q) as.double(unlist(distributional::cdf(x, q)))
   # It is unknown for some distributions.
-  support <- tryCatch(unclass(distributional::support(x)), error = function(error) NULL)
+  support <- tryCatch(unclass(distributional::support(x)), error = pass_on)
   ends <- if (is.numeric(support$lim[[1L]]) && length(support$lim[[1L]]) == 2L) support$lim[[1L]] else c(-Inf, Inf)
   if (is.integer(support$x[[1L]]) && (is.null(by) || by == 1) && is.finite(ends[[1L]])) {
     last <- last_whole(cdf, ends, tail)

@@ -72,10 +72,6 @@ check_thin <- function(thin, iter, warmup) {
 
 # Which draws are kept ----------------------------------------------------------
 
-is_kept <- function(sweep, fit) {
-  sweep > fit$warmup && (sweep - fit$warmup) %% fit$thin == 0
-}
-
 # How many sweeps after sweep `sweep` the next draw is kept.
 sweeps_to_kept <- function(sweep, fit) {
   if (sweep < fit$warmup) fit$warmup + fit$thin - sweep else fit$thin - (sweep - fit$warmup) %% fit$thin

@@ -258,10 +258,7 @@ compound_of_any <- function(p, size, tail, accuracy, run) {
   most <- length(p) - 1
   n <- seq_along(p) - 1
   log_p <- log(p)
-  log_generating <- function(excess) {
-    terms <- log_p + n * log1p(size$some * excess)
-    max(terms) + log(sum(exp(terms - max(terms))))
-  }
+  log_generating <- function(excess) log_of_sum(log_p + n * log1p(size$some * excess))
   counting <- list(log_generating = log_generating, log_none = -Inf, mean = sum(n * p))
   outputs <- outputs_to_tail(counting, most, size$f, log_tail(tail) - log(2))
   # sqrt(most) powers are fastest; fewer are kept if they would take more than 200 MB.

@@ -66,14 +66,14 @@ line_of_business <- function(number, size, argument, tail) {
   frame <- as.data.frame(size)[is_possible(size), ]
   if (frame$value[[1L]] < 0) stop_input(argument, "has negative values, such as ", show_value(frame$value[[1L]]))
   total <- compound_pmf(number, size, tail = tail)
-  # The longest step that divides all values, as multiples of which totals lie from 0 on.
-  from_zero <- mix_pmf(list(pmf(1), size), c(0.5, 0.5))
-  by <- if (is.null(from_zero$by)) 1 else from_zero$by
-  at <- round(frame$value / by)
+  # The common lattice of 0, all sizes and all totals.
+  shared <- positions_together(list(new_pmf(1, 0, FALSE), size, total))
+  zero <- shared$at[[1L]]
+  at <- shared$at[[2L]][is_possible(size)] - zero
   prob <- numeric(at[[length(at)]] + 1)
   prob[at + 1] <- exp(possible_weights(size)$log_share)
-  last <- round(max(as.data.frame(total)$value) / by)
-  list(prob = prob, length = last + 1, names = format_value(by * (0:last)))
+  last <- max(shared$at[[3L]]) - zero
+  list(prob = prob, length = last + 1, names = format_value(lattice_value(shared$lattice, zero + 0:last)))
 }
 
 # The probabilities of the totals of n + 1 sizes from those of n; NULL if the table has none of them.

@@ -217,7 +217,6 @@ match_terms <- function(counts, terms) {
 #' @param fit a fit from [topic_model()].
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return A sparse matrix of package Matrix (`dgCMatrix`), documents x terms. Without this package a data frame with
-#' the
 #'   columns `document`, `term` and `count`, which [topic_model()] takes, too.
 #' @examples
 #' x <- t(sapply(1:20, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))

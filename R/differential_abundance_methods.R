@@ -95,7 +95,7 @@ ratio_words <- function(log_ratio) {
   ifelse(log_ratio > log(1000), "> 1000", ifelse(log_ratio < -log(1000), "< 0.001", ratio))
 }
 
-# Without tests of absolute changes, these are not shown.
+# Absolute changes are shown only if they are tested.
 abundance_table <- function(effects, level, change) {
   effects <- effects[effects$tested, ]
   interval <- function(lower, upper) paste(ratio_words(lower), "to", ratio_words(upper))
@@ -236,7 +236,6 @@ plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = N
   paint_picture(abundance_picture(x, types, effect, main))
   invisible(x)
 }
-
 
 # The types of a picture by their effect, the range of the axis, and which types are reported.
 abundance_picture <- function(x, types, effect, main) {

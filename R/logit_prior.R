@@ -45,10 +45,10 @@
 #'   correlations of effects \tab uniform \tab -0.9 to 0.9 \cr
 #'   1/sqrt(r) of counts \tab half-Cauchy(1) \tab below 6.3; means vary by less than 1% with probability 0.006
 #' }
-#' \eqn{1/\sqrt r}{1/sqrt(r)} is the coefficient of variation of the means of counts besides the predictors. Its
-#' density is flat near 0, so data that vary like Poisson counts give intervals about as narrow as a Poisson regression
-#' does. A gamma prior of \eqn{r} itself cannot do this: it has no mass where \eqn{r} is many times the counts. The
-#' tail of a Cauchy distribution leaves room for strong extra variation too.
+#' \eqn{1/\sqrt r}{1/sqrt(r)} is the coefficient of variation of the means of counts besides the predictors. The
+#' half-Cauchy density is flat near 0, so data that vary like Poisson counts give intervals about as narrow as a Poisson
+#' regression does. A gamma prior of \eqn{r} itself cannot do this: it has no mass where \eqn{r} is many times the
+#' counts. The tail of a Cauchy distribution leaves room for strong extra variation too.
 #'
 #' @param type the prior of the coefficients. Several types are given by the names of coefficients, with one type
 #'   without a name for the others: `c("normal", dose = "cauchy")`. `"zellner"` is for all coefficients or none.

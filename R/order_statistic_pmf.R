@@ -75,7 +75,7 @@ order_statistic_pmf <- function(x, k, highest = FALSE) {
   pool <- pool_on_lattice(x)
   check_operations(4 * length(pool$at) * n * k, "x")
   weights <- by_blocks(length(pool$at), function(at) kth_weights(pool, at, k, upper), block = ceiling(1e6 / k))
-  leave_out_of_pool(pmf_at_positions(weights, pool$at, pool$first, pool$by, pool$log), x)
+  leave_out_of_pool(pmf_at(weights, pool$at, pool$lattice, pool$log), x)
 }
 
 # P(the k-th variable from one end is at each of the values `at`). `waiting[v, c]`: the probability that of the
@@ -127,7 +127,8 @@ sum_of_highest_pmf <- function(x, k, backend = NULL, threads = NULL) {
     index <- k * at[[i]] + seq_along(sums)
     total[index] <- numbers$plus(total[index], sums)
   }
-  leave_out_of_pool(pmf_at_positions(total, seq_along(total) - 1, pool$first * k, pool$by, pool$log), x)
+  lattice <- sum_lattice(k * pool$lattice$origin, pool$lattice$step, pool$lattice$parts)
+  leave_out_of_pool(pmf_at(total, seq_along(total) - 1, lattice, pool$log), x)
 }
 
 #' @rdname order_statistic_pmf
@@ -229,48 +230,29 @@ check_pool <- function(x, argument) {
   lapply(seq_along(x), function(i) check_pmf(x[[i]], sprintf("%s[[%d]]", argument, i)))
 }
 
-# All possible values of several variables: `at` are their distances from the lowest one, `first`, in steps `by` of the
-# common lattice. For each variable the probabilities of each of these values (here), of the lower ones (before), of
-# these and the lower ones (up_to), of the higher ones (after), and of these and the higher ones (from).
+# All possible values of several variables: `at` are their positions on a common lattice. For each variable the
+# probabilities of each of these values (here), of the lower ones (before), of these and the lower ones (up_to), of the
+# higher ones (after), and of these and the higher ones (from).
 pool_on_lattice <- function(x) {
-  # A mixture is on the common lattice of its parts.
-  mixed <- mix_pmf(x, rep(1 / length(x), length(x)))
-  log <- is_log(mixed)
-  value <- as.data.frame(mixed)$value[is_possible(mixed)]
-  by <- if (is.null(mixed$by)) 1 else mixed$by
-  position <- function(value) round((value - first) / by)
-  first <- value[[1L]]
-  at <- position(value)
+  log <- any(vapply(x, is_log, NA))
   nothing <- if (log) -Inf else 0
+  shared <- positions_together(x)
+  weights <- lapply(x, prob_of, log)
+  at <- sort(unique(unlist(Map(function(at, weights) at[weights > nothing], shared$at, weights))))
   run <- resolve_run("cpu", work = 0)
-  variables <- lapply(x, function(one) {
-    index <- match(at, position(as.data.frame(one)$value))
-    here <- prob_of(one, log)[index]
-    here[is.na(index)] <- nothing
+  variables <- Map(function(own, weights) {
+    here <- weights[match(at, own)]
+    here[is.na(here)] <- nothing
     up_to <- native(C_pmf_cumulate, here, log, FALSE, run)
     from <- native(C_pmf_cumulate, here, log, TRUE, run)
     list(here = here, up_to = up_to, from = from, before = c(nothing, up_to[-length(at)]),
       after = c(from[-1L], nothing))
-  })
-  list(first = first, by = by, at = at, variables = variables, log = log)
-}
-
-# A distribution from weights at positions of a lattice.
-pmf_at_positions <- function(weights, at, first, by, log) {
-  possible <- weights > if (log) -Inf else 0
-  pmf(weights[possible], values = values_at(at[possible], first, by), by = by, log = log, tolerance = changed_tolerance)
+  }, shared$at, weights)
+  list(lattice = shared$lattice, at = at, variables = variables, log = log)
 }
 
 # A value that was left out of one of the variables can be missing on either side of the result.
 leave_out_of_pool <- function(result, pool) leave_out(result, on_both_sides(left_out_together(pool)))
-
-# first + by * at, without rounding on the way if all are multiples of the step, and for a step of 1 / parts.
-values_at <- function(at, first, by) {
-  steps <- first / by
-  if (abs(steps - round(steps)) > 1e-9 * max(1, abs(steps))) return(first + by * at)
-  parts <- round(1 / by)
-  if (by < 1 && abs(parts * by - 1) < 1e-14) (round(steps) + at) / parts else (round(steps) + at) * by
-}
 
 # With `upper`, the values in the other direction.
 tails_around <- function(variable, pool, upper) {
@@ -311,7 +293,7 @@ opposed_pools_pmf <- function(x, y, pairs = NULL, ties = c("lose", "win")) {
     if (ties == "win") reached <- move_other(reached, other, i)
   }
   wins <- reached[nrow(own$counts), nrow(other$counts), ]
-  leave_out_of_pool(pmf_at_positions(wins, seq_along(wins) - 1, 0, 1, FALSE), c(x, y))
+  leave_out_of_pool(pmf_at(wins, seq_along(wins) - 1, whole_lattice, FALSE), c(x, y))
 }
 
 # How many variables of each kind have been met: a row for each state, the last one is all of them. `met` is their
@@ -329,7 +311,8 @@ pool_states <- function(pool, variables) {
   list(counts = counts, met = rowSums(counts), size = size, variables = variables[first])
 }
 
-# From which state to which, and how probable: of the variables of a kind that are left, some have the value number i.
+# Moves from state to state, with their probabilities: some variables of each kind that are left have the value number
+# i.
 pool_moves <- function(states, i) {
   moves <- matrix(1, 1L, 1L)
   for (g in seq_along(states$size)) {
@@ -354,8 +337,8 @@ move_other <- function(reached, states, i) {
   result
 }
 
-# Of its variables with this value, those win whose partners have not been met: the pairs after the first max(a, b),
-# where a and b variables of the pools were met before.
+# A variable with this value wins if its partner has not been met. These are the pairs after the first max(a, b), where
+# a and b variables of the pools were met before.
 move_own <- function(reached, states, met, i, pairs) {
   moves <- pool_moves(states, i)
   result <- array(0, dim(reached))
@@ -390,7 +373,7 @@ sorted_pool <- function(x, k = length(x), highest = TRUE) {
     outcomes <- one_more_sorted(outcomes, if (highest) variable$here else rev(variable$here), size)
   }
   index <- if (highest) outcomes$index else size + 1 - outcomes$index
-  value <- values_at(pool$at, pool$first, pool$by)
+  value <- lattice_value(pool$lattice, pool$at)
   columns <- lapply(seq_len(k), function(j) value[index[, j]])
   data.frame(stats::setNames(columns, paste0("x", seq_len(k))), prob = outcomes$prob)
 }

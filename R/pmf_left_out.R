@@ -55,8 +55,8 @@ format_left_out <- function(x) {
 #' any event is right to within the sum of both numbers, apart from rounding.
 #'
 #' A distribution by name ([pmf_families]) also knows the exact probabilities beyond its range: [dpmf()] and [ppmf()]
-#' give them. Other distributions have none. `ppmf()` warns if it is asked for a tail beyond the range of a distribution
-#' that was cut there.
+#' give them. Of other distributions they are unknown, so `ppmf()` warns if it is asked for a tail beyond the range of a
+#' distribution that was cut there.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param log whether to give natural logarithms.

@@ -299,6 +299,7 @@ without_improbable <- function(x, tail) {
 as_log <- function(x, log) {
   if (is_log(x) == log) return(x)
   result <- on_lattice(prob_of(x, log), lattice_of(x), log, x$at)
-  result[c("left_out", "family")] <- x[c("left_out", "family")]
+  result$left_out <- x$left_out
+  result$family <- x$family
   result
 }

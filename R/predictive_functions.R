@@ -64,15 +64,13 @@ bind_quantities <- function(parts) {
   }
   if (length(failure)) {
     warning(sprintf("`functional` failed on %s of %s resamples, which are NA; on resample %d: %s",
-      number_words(sum(vapply(parts, `[[`, 0L, "failures"))), number_words(length(values)),
+      whole_words(sum(vapply(parts, `[[`, 0L, "failures"))), whole_words(length(values)),
       failure[[1L]]$resample, failure[[1L]]$message), call. = FALSE)
   }
   bound <- matrix(NA_real_, length(values), lengths[[one]], dimnames = list(NULL, quantity_names(values[[one]])))
   bound[with, ] <- matrix(as.double(unlist(values[with], use.names = FALSE)), length(with), byrow = TRUE)
   bound
 }
-
-number_words <- function(number) format(number, big.mark = ",", scientific = FALSE, trim = TRUE)
 
 quantity_names <- function(value) {
   if (!is.null(names(value)) && !anyNA(names(value)) && all(nzchar(names(value)))) return(names(value))
@@ -86,8 +84,8 @@ function_arguments <- list(
   copula_classification = c("points", "probability")
 )
 
-# Whoever takes weights as something else, as var() takes its second argument for data, gives numbers without meaning.
-# So arguments are given by name, and a function without these names is refused before it is called.
+# A function such as var(), whose second argument is more data, would take the weights for something else and give
+# numbers without meaning. So arguments are given by name, and a function without these names is refused.
 check_function <- function(functional, model) {
   named <- function_arguments[[model$kind]]
   formals <- formals(args(functional))
@@ -115,5 +113,5 @@ missing_verdict <- function(fit) {
   lacking <- sum(rowSums(is.na(fit$draws)) > 0)
   if (lacking == 0) return(NULL)
   sprintf("%s of %s resamples lack a quantity (NA): tables leave them out, so intervals may be too narrow.",
-    number_words(lacking), number_words(nrow(fit$draws)))
+    whole_words(lacking), whole_words(nrow(fit$draws)))
 }

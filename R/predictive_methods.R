@@ -99,7 +99,7 @@ check_summary_probs <- function(probs) {
 }
 
 resample_words <- function(fit) {
-  count <- number_words
+  count <- whole_words
   lines <- c(
     "Martingale posterior by predictive resampling",
     model_words(fit$model),
@@ -121,8 +121,8 @@ resample_words <- function(fit) {
 horizon_verdict <- function(fit) {
   stopped <- if (is_text(fit$failure, 1L)) sprintf("Stopped by an error (%s)", fit$failure) else "Interrupted"
   if (has_stopped(fit) && is_urn(fit$model)) {
-    return(sprintf("%s after %s of %s resamples, which are kept.", stopped, number_words(fit$count),
-      number_words(fit$asked)))
+    return(sprintf("%s after %s of %s resamples, which are kept.", stopped, whole_words(fit$count),
+      whole_words(fit$asked)))
   }
   if (has_stopped(fit)) {
     steps <- format(fit$horizon, big.mark = ",")
@@ -130,7 +130,7 @@ horizon_verdict <- function(fit) {
   }
   if (isTRUE(fit$capped > 0)) {
     return(sprintf(paste("In %s of %s resamples 2,000 new values stand for more new types than that.",
-      "The data hardly speak for finitely many types."), number_words(fit$capped), number_words(fit$count)))
+      "The data hardly speak for finitely many types."), whole_words(fit$capped), whole_words(fit$count)))
   }
   if (fit$remaining == 0) return("The draws are from the limit: nothing is missing.")
   share <- format(100 * signif(fit$remaining, 2), trim = TRUE)

@@ -46,9 +46,9 @@ new_predictive_model <- function(kind, fields = list()) {
 #'     mean, and for the standard deviation 1.35 times what the kurtosis of the data says.
 #' }
 #' In 80 to 100 data sets from each of three laws (normal, t with 3 degrees of freedom, lognormal) with n = 15 and 50,
-#' 90% intervals of the mean and the median covered 85 to 92%, of the 5% and 95% quantiles 81 to 94%. Those of the
-#' standard deviation covered 81 to 94%, but 75% for the lognormal law with n = 50, where `summary()` says that the data
-#' do not support it.
+#' 90% intervals of the mean and the median covered 85 to 92%, of the 5% and 95% quantiles 81 to 94%. Intervals of the
+#' standard deviation covered 81 to 94%. For the lognormal law with n = 50 they covered 75%, but there `summary()` says
+#' that the data do not support the standard deviation.
 #'
 #' Regressions and classifications choose the `rho` of the response within \[0.7, 0.999\], and are otherwise as
 #' published. A density of several variables is not calibrated. `calibrate = FALSE` takes the published settings.

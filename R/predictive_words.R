@@ -46,7 +46,7 @@ width_verdict <- function(fit, chosen) {
         figure(fit$rho))
     } else {
       sprintf("The chosen rho is the upper bound, %s; %s of %s values are distinct.", figure(fit$rho),
-        number_words(length(unique(y))), number_words(length(y)))
+        whole_words(length(unique(y))), whole_words(length(y)))
     }))
   }
   if (width < 0.8) {
@@ -84,7 +84,7 @@ atoms_words <- function(fit) {
   ends <- apply(atoms$weight, 2L, stats::quantile, probs = c(0.05, 0.95), names = FALSE)
   shown <- utils::head(seq_along(atoms$value), 3L)
   words <- sprintf("%s of %s values are %s: a point mass of probability %s to %s (90%%).",
-    number_words(atoms$count[shown]), number_words(fit$n), format(atoms$value[shown], trim = TRUE),
+    whole_words(atoms$count[shown]), whole_words(fit$n), format(atoms$value[shown], trim = TRUE),
     figure(ends[1L, shown]), figure(ends[2L, shown]))
   c(words, if (length(atoms$value) > 3L) sprintf("There are %d more point masses.", length(atoms$value) - 3L),
     "The density is that of the other values.")
@@ -126,7 +126,7 @@ ties_words <- function(fit) {
   distinct <- length(unique(drop(fit$data$y)))
   if (distinct > min(20, n / 2)) return(NULL)
   sprintf("Only %d of %s values%s are distinct: a density spreads each of them, and bayesian_bootstrap() does not.",
-    distinct, number_words(n), if (is.null(fit$atoms)) "" else " beside the point masses")
+    distinct, whole_words(n), if (is.null(fit$atoms)) "" else " beside the point masses")
 }
 
 # Quantities that tails decide which the data hardly show. `tail_share`: of the predicted mean deviation and variance,
@@ -153,14 +153,14 @@ unsupported_verdict <- function(fit) {
     named <- c(linear, square, quantiles[astride])
     if (!length(named)) return(NULL)
     return(sprintf("%s: %s of %s values %s far from the others, and how often such values occur the data hardly say.",
-      paste(named, collapse = ", "), number_words(far), number_words(fit$n), if (far == 1L) "is" else "are"))
+      paste(named, collapse = ", "), whole_words(far), whole_words(fit$n), if (far == 1L) "is" else "are"))
   }
   share <- tail_share(fit)
   words <- function(named, share, what, limit) {
     if (!length(named) || share <= limit) return(NULL)
     sprintf(paste("%s: %s%% of the predicted %s comes from the 5%% of values farthest from the mean, of which %s data",
       "show little. Intervals are too narrow."), paste(named, collapse = ", "), figure(100 * share), what,
-    number_words(fit$n))
+    whole_words(fit$n))
   }
   found <- c(words(linear, share[["deviation"]], "mean deviation", tail_limits[["deviation"]]),
     words(square, share[["variance"]], "variance", tail_limits[["variance"]]))

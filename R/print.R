@@ -14,8 +14,10 @@
 #' | [cell_types()], its summary | for the summary `digits = 3`, the number of significant digits of medians |
 #' | [differential_abundance()] | `types = 12`, how many of the types to show, the smallest false discovery rate first |
 #' | [bayes_logit()], its summary | `digits = 2`, significant digits to which standard deviations are printed |
-#' | [topic_model()] | `topics = 10` and `terms = 6`, how many of the largest topics, and of their terms |
-#' | summary of [topic_model()] | `topics = 20` |
+#' | [differential_state()] | `types = 12`, how many rows to show, the smallest tail probability first |
+#' | [topic_model()] | `n = 10` and `terms = 6`, how many of the largest topics, and of their terms |
+#' | summary of [topic_model()] | `n = 20`, how many of the largest topics |
+#' | [topic_effects()] | `n = 40`, how many rows |
 #' | [pmf()], its summary | `digits = 4`, significant digits to show |
 #'
 #' @param x a fit, a summary, a prior, a distribution, or another result of this package.

@@ -3,8 +3,8 @@
 #' Exact distributions of rank statistics
 #'
 #' These functions give the permutation distribution of a rank statistic for the ties that the data have.
-#' `pmf_signed_rank()` is for Wilcoxon's signed-rank statistic, `pmf_rank_sum()` for his rank-sum statistic (the U of
-#' Mann and Whitney). `pmf_linear_rank()` is for the sum of any scores of a group drawn at random, and
+#' `pmf_signed_rank()` is for Wilcoxon's signed-rank statistic, `pmf_rank_sum()` for Wilcoxon's rank-sum statistic (the
+#' U of Mann and Whitney). `pmf_linear_rank()` is for the sum of any scores of a group drawn at random, and
 #' `pmf_signed_scores()` for the sum of scores that count with probability 1/2. `exact_p_value()` gives p-values from
 #' any distribution. `rank_test()` does all of it for two samples or pairs.
 #'

@@ -59,6 +59,7 @@ renamed_function <- function(old, new) {
 #' | `discretize_pmf(method = "lower")`, `"upper"` | [`discretize_pmf(method = "up")`][discretize_pmf], `"down"` |
 #' | `predict(interval = )` of a regression | [`predict(level = )`][predict.bayes_logit] |
 #' | `plot(standardise = )`, `autoplot(standardise = )` | [`plot(standardize = )`][plot.bayes_logit] |
+#' | `print(topics = )` of a topic model | [`print(n = )`][print.topic_model] |
 #'
 #' @param ... the arguments of the new function.
 #' @return That of the new function.

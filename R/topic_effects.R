@@ -9,8 +9,8 @@
 #' For each of `ndraws` draws of \eqn{\theta} from the posterior, the shares \eqn{\theta_{dk}} of all documents are
 #' regressed on the covariates by least squares, with random weights of the documents that are exponential (the Bayesian
 #' bootstrap, Rubin 1981). The estimates of all draws together are the posterior of the effects. This is the method of
-#' composition, as in `estimateEffect()` of package stm. The weights take the place of a normal law of the shares with
-#' the same variance in all documents, which shares do not have.
+#' composition, as in `estimateEffect()` of package stm. The weights take the place of a normal law with the same
+#' variance in all documents, because the variances of shares differ.
 #'
 #' The draws are those of the reference chain: they are in the fit if `theta` was kept, and otherwise the chain runs
 #' `2 * ndraws` more sweeps for them, and is then forgotten.
@@ -125,7 +125,7 @@ effect_design <- function(fit, formula, data) {
       count_words(documents, "document")), show_value(data))
   }
   frame <- tryCatch(stats::model.frame(formula, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
-    error = function(error) stop_input("formula", "cannot be evaluated: ", conditionMessage(error)))
+    error = function(error) stop_input("formula", "cannot be evaluated: ", because = error))
   # ~ 1 has no variables, and so no rows.
   if (length(frame) == 0L) frame <- data.frame(row.names = seq_len(documents))
   if (nrow(frame) != documents) {
@@ -158,7 +158,7 @@ effect_rows <- function(design, at) {
   }
   if (identical(colnames(design$x), "(Intercept)")) return(matrix(1, nrow(at), 1L))
   frame <- tryCatch(stats::model.frame(design$terms, at, xlev = design$levels),
-    error = function(error) stop_input("at", "cannot be used with the formula: ", conditionMessage(error)))
+    error = function(error) stop_input("at", "cannot be used with the formula: ", because = error))
   if (nrow(frame) != nrow(at)) stop_input("at", "has missing values")
   stats::model.matrix(design$terms, frame)
 }

@@ -30,7 +30,8 @@
 #' another chain numbers them differently. The other chains show how far the topics depend on the start: [relabel()]
 #' matches their topics to the topics of the reference chain.
 #'
-#' @section Start: A chain from random topics can end with one topic for two subjects and two topics for another. With
+#' @section Start:
+#' A chain from random topics can end with one topic for two subjects and two topics for another. With
 #' `start = "merged"` short runs of mean-for-mode estimation begin with three times as many topics. The most similar
 #' topics are merged, in steps, until there are as many as you asked for, and the chain begins there. If you ask for
 #' more than 200 topics, at most 200 come from merging. These are split at random into halves, with some sweeps after
@@ -81,8 +82,7 @@
 #' @param seed_words a list with the words of some topics, such as `list(sport = c("goal", "match"))`, which names them;
 #'   see [topic_model_structure].
 #' @param seed_weight prior counts of a seed word in its topic, as a multiple of its tokens in `x`. `NULL`: for each
-#' list
-#'   as much as holds its tokens, see [topic_model_structure].
+#'   list as much as holds its tokens, see [topic_model_structure].
 #' @param groups a factor with the group of each document, such as its author or year. Each group then has its own
 #'   \eqn{\alpha}; see [topic_model_structure].
 #' @param start how each chain begins: `"merged"`, see the section on the start, or `"random"` topics for all tokens.

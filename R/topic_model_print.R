@@ -89,6 +89,7 @@ NULL
 
 in_console.topic_model <- function(x, n = 10, terms = 6, topics = n, ...) {
   check_method(x, "x", ...)
+  if (!missing(topics)) say_renamed("topics", "n")
   topics <- check_count(topics, "n", min = 0)
   terms <- check_count(terms, "terms")
   print_lines(topic_words(x))
@@ -187,6 +188,7 @@ restart_advice <- function(fit) {
 
 in_console.summary.topic_model <- function(x, n = 20, topics = n, ...) {
   check_dots_empty(...)
+  if (!missing(topics)) say_renamed("topics", "n")
   topics <- check_count(topics, "n", min = 0)
   print_lines(x$words)
   shown <- utils::head(x$topics, topics)

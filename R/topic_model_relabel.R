@@ -107,8 +107,7 @@ renumber_chain <- function(fit, chain, order, target) {
   several <- length(state$alpha) %/% k
   state$alpha <- as.vector(matrix(state$alpha, k)[order, ])
   if (several > 1L) state$common[seq_len(k)] <- state$common[order]
-  numbers <- readBin(state$topics, "integer", length(state$topics) / 2, size = 2L, signed = FALSE) + 1L
-  state$topics <- writeBin(match(numbers, order) - 1L, raw(), size = 2L)
+  state$topics <- writeBin(match(topic_numbers(state$topics), order) - 1L, raw(), size = 2L)
   fit$state[[chain]] <- state
   draws <- fit$draws
   count <- kept_draws(fit$iter, fit)

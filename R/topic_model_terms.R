@@ -53,9 +53,8 @@ top_terms <- function(fit, n = 10, by = c("probability", "lift", "frex", "releva
 #' @param n how many documents of each topic.
 #' @param tokens only documents of at least so many tokens are taken. In a short document a large share is chance.
 #' @param ... must be empty: a misspelt argument is an error.
-#' @return A data frame with `topic`, `rank`, `document`, `share` (\eqn{\theta_{dk}}) and `tokens` (how many the
-#' document
-#'   has); with `name` if you have set [topic_names()]. Documents without tokens are left out.
+#' @return A data frame with `topic`, `rank`, `document`, `share` (\eqn{\theta_{dk}}) and `tokens` (of the document);
+#'   with `name` if you have set [topic_names()]. Documents without tokens are left out.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)

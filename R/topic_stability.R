@@ -9,8 +9,8 @@
 #' The topics of each chain are matched one to one to the topics of the fit, as [relabel()][relabel.topic_model()] does.
 #' A chain finds a topic if the total variation distance between the terms of the topic and of its match is below 0.5.
 #'
-#' The further chains are those that `chains` of a larger number would have given: they have the same data, priors and
-#' sweeps as the fit, and other starts. They are dropped afterwards.
+#' The further chains have the same data, priors and sweeps as the fit, and other starts. A fit with more `chains` would
+#' have the same ones. They are dropped afterwards.
 #'
 #' Tried on three collections of texts with 10, 20 and 50 topics, a topic that five other chains found was found by 95%
 #' of fresh chains, and a topic that some of the five did not find by 55%.

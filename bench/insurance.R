@@ -10,7 +10,8 @@ rows <- lapply(c("rounding", "upper", "lower", "unbiased"), function(method) {
   arguments <- list(quote(pgamma(x, 2, 1)), from = 0, to = 22, step = 0.5, method = method)
   if (method == "unbiased") arguments$lev <- quote(actuar::levgamma(x, 2, 1))
   theirs <- do.call(actuar::discretize, arguments)
-  ours <- discretize_pmf(pgamma, 0.5, method, limit = 22, shape = 2, rate = 1)
+  own <- switch(method, upper = "down", lower = "up", method)
+  ours <- discretize_pmf(pgamma, 0.5, own, limit = 22, shape = 2, rate = 1)
   # The last value has what lies beyond 22, which actuar leaves out.
   here <- seq_len(44)
   data.frame(

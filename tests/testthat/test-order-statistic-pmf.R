@@ -63,12 +63,15 @@ test_that("other units, and logarithms of probabilities", {
   pool <- list(die, pmf_uniform(1, 8), pmf_uniform(1, 10), die)
   cents <- lapply(pool, function(one) one * 0.01)
   expect_equal(sum_of_highest_pmf(cents, 2)$prob, sum_of_highest_pmf(pool, 2)$prob, tolerance = 1e-15)
-  expect_equal(as.data.frame(order_statistic_pmf(cents, 2))$value, (1:6) / 100)
+  expect_identical(as.data.frame(order_statistic_pmf(cents, 2))$value, (1:6) / 100)
+  expect_identical(as.data.frame(sum_of_highest_pmf(cents, 2))$value, (2:18) / 100)
   logs <- lapply(pool, function(one) pmf(log(one$prob), from = one$from, log = TRUE))
   expect_equal(exp(sum_of_highest_pmf(logs, 2)$log_prob), sum_of_highest_pmf(pool, 2)$prob, tolerance = 1e-14)
   expect_equal(exp(sum_of_highest_pmf(logs[c(1, 1, 1)], 2)$log_prob), sum_of_highest_pmf(pool[c(1, 1, 1)], 2)$prob,
     tolerance = 1e-14)
   expect_equal(exp(order_statistic_pmf(logs, 3)$log_prob), order_statistic_pmf(pool, 3)$prob, tolerance = 1e-14)
+  expect_equal(opposed_pools_pmf(logs[1:2], logs[3:4]), opposed_pools_pmf(pool[1:2], pool[3:4]), tolerance = 1e-14)
+  expect_equal(sorted_pool(logs, 2), sorted_pool(pool, 2), tolerance = 1e-14)
   # Far beyond doubles: the least of 20 variables that are 1 with the probability e^-100.
   rare <- pmf(c(log1p(-exp(-100)), -100), log = TRUE)
   expect_equal(dpmf(1, order_statistic_pmf(rep(rare, 20), 1), log = TRUE), -2000)

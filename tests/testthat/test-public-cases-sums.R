@@ -12,15 +12,7 @@ test_that("eight different dice show at least 65 with probability 64800983/16321
 })
 
 test_that("4d6 keep 3: the 1296 rolls by their totals, 1 for 3 to 21 for 18", {
-  # Given the least value and how many dice show it, the others are uniform above it.
-  cases <- expand.grid(least = 1:6, shown = 1:4)
-  cases <- cases[cases$least < 6 | cases$shown == 4, ]
-  weight <- choose(4, cases$shown) * (6 - cases$least)^(4 - cases$shown) / 1296
-  parts <- Map(function(least, shown) {
-    others <- if (shown < 4) rep_sum_pmf(pmf_uniform(least + 1, 6), 4 - shown, threads = 1) else pmf(1)
-    others + least * (shown - 1)
-  }, cases$least, cases$shown)
-  kept <- as.data.frame(mix_pmf(parts, weight))
+  kept <- as.data.frame(sum_of_highest_pmf(rep(pmf_uniform(1, 6), 4), 3, threads = 1))
   expect_identical(kept$value, as.numeric(3:18))
   expect_equal(kept$prob * 1296, c(1, 4, 10, 21, 38, 62, 91, 122, 148, 167, 172, 160, 131, 94, 54, 21),
     tolerance = 1e-14)
@@ -62,16 +54,15 @@ test_that("signed ranks with ties have p = .0078125 (SciPy issue 19872)", {
   second <- c(71, 71, 69, 61, 75, 71, 77, 72, 62, 65)
   apart <- first - second
   rank <- rank(abs(apart))
+  less <- rank_test(first, second, paired = TRUE, alternative = "less")$p.value
+  expect_identical(less, rank_test(second, first, paired = TRUE, alternative = "greater")$p.value)
+  # The same as a sum of variables, and by all 1024 signs.
   sum <- sum_pmf(lapply(rank, function(r) pmf(c(0.5, 0.5), by = r)), threads = 1)
-  less <- ppmf(sum(rank[apart > 0]), sum)
-  greater <- ppmf(sum(rank[apart < 0]) - 0.5, sum, lower.tail = FALSE)
-  expect_identical(less, greater)
-  # All 1024 signs.
+  expect_identical(less, ppmf(sum(rank[apart > 0]), sum))
   signs <- as.matrix(expand.grid(rep(list(0:1), 10)))
   expect_identical(less, mean(signs %*% rank <= sum(rank[apart > 0])))
   # Eight differences of one sign.
-  eight <- sum_pmf(lapply(rank(c(1, 1, 2, 2, 2, 3, 4, 4)), function(r) pmf(c(0.5, 0.5), by = r)), threads = 1)
-  expect_identical(2 * ppmf(0, eight), 0.0078125)
+  expect_identical(rank_test(c(1, 1, 2, 2, 2, 3, 4, 4))$p.value, 0.0078125)
 })
 
 test_that("the electoral college of 2012: 270 votes or more with probability .97722", {

@@ -69,6 +69,7 @@ test_that("old names of arguments of mixtures and of topic models work", {
   expect_identical(longer$draws, continue(relabelled, 4)$draws)
   words <- matrix(1:12, 3, dimnames = list(NULL, letters[1:4]))
   topics <- topic_model(words, 2, iter = 4, seed = 1, progress = FALSE)
+  expect_identical(renamed(capture.output(print(topics, topics = 1)), "topics"), capture.output(print(topics, n = 1)))
   expect_identical(renamed(update(topics, words, iter = 4, seed = 2), "update()")$phi,
     add_documents(topics, words, iter = 4, seed = 2)$phi)
 })
