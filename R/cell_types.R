@@ -106,7 +106,7 @@ cell_types <- function(fit, types = NULL, overlap = 0.05, specks = c("auto", "ke
   }
   own <- most_probable_type(fit, map, fit$x, run)
   how <- list(limit = overlap, requested = types, specks = specks, call = short_call(match.call(), "cell_types"))
-  summarise_types(fit, map, own, labels, speck, how)
+  summarise_types(fit, map, own, labels, speck, how, run$threads)
 }
 
 check_type_names <- function(names, argument, count = NULL) {
@@ -121,7 +121,7 @@ check_type_names <- function(names, argument, count = NULL) {
 }
 
 # `own`: from most_probable_type(), of the fitted cells. `how`: the arguments.
-summarise_types <- function(fit, map, own, labels, speck, how) {
+summarise_types <- function(fit, map, own, labels, speck, how, threads) {
   count <- map$count
   proportion <- colMeans(map$proportions)
   interval <- apply(map$proportions, 2L, stats::quantile, c(0.05, 0.95), names = FALSE)
@@ -134,19 +134,19 @@ summarise_types <- function(fit, map, own, labels, speck, how) {
   chain <- map$used$chain[[map$chosen]]
   component_type <- map$averaged[, map$chosen]
   held <- fit$draws$weights[, draw, chain] * fit$rows >= 1
-  cells <- split(seq_along(own$type), factor(own$type, seq_len(count)))
+  cells <- tabulate(own$type, count)
   colnames(map$proportions) <- labels
   types <- data.frame(
     type = labels, proportion = zap_share(proportion), lower = zap_share(interval[1L, ]),
     upper = zap_share(interval[2L, ]),
     rhat = if (is.null(chains)) NA_real_ else chains$rhat, ess = if (is.null(chains)) NA_real_ else chains$ess_bulk,
-    cells = lengths(cells, use.names = FALSE), components = tabulate(component_type[held], count),
+    cells = cells, components = tabulate(component_type[held], count),
     nearest = labels[nearest],
     overlap = if (count > 1L) stats::pnorm(-apart[cbind(seq_len(count), nearest)] / 2) else NA_real_,
     apart = map$apart, stability = map$stability,
-    speck = are_specks(proportion, lengths(cells), map, speck, length(fit$markers))
+    speck = are_specks(proportion, cells, map, speck, length(fit$markers))
   )
-  medians <- medians_of_types(fit, cells, map)
+  medians <- medians_of_types(fit, own$type, map, threads)
   rownames(medians) <- labels
   tree <- as_hclust(map$tree)
   structure(c(list(
@@ -180,18 +180,22 @@ shares_by_chain <- function(map) {
   stats::setNames(shares, seq_len(map$count))
 }
 
-# types x markers. `cells`: the rows of each type. If no cell of a type has a value, the mean of its components in the
-# chosen draw or, if that has none, in the first draw that has.
-medians_of_types <- function(fit, cells, map) {
-  medians <- vapply(seq_along(cells), function(t) {
-    median <- apply(fit$x[cells[[t]], , drop = FALSE], 2L, stats::median, na.rm = TRUE)
-    if (!anyNA(median)) return(median)
+# types x markers. `type`: of each cell. If no cell of a type has a value, the mean of its components in the chosen draw
+# or, if that has none, in the first draw that has.
+medians_of_types <- function(fit, type, map, threads) {
+  p <- length(fit$markers)
+  # A thread copies a column, and all together at most half of the columns. Interrupts come between the calls.
+  threads <- min(threads, max(1, p %/% 2))
+  medians <- do.call(cbind, lapply(row_slices(p, threads), function(columns) {
+    native(C_matrix_group_medians, fit$x, columns[[1L]], length(columns), type, map$count, threads)
+  }))
+  for (t in which(rowSums(is.na(medians)) > 0)) {
     draws <- c(map$chosen, seq_len(ncol(map$averaged)))
     i <- draws[colSums(map$averaged[, draws, drop = FALSE] == t) > 0][[1L]]
     mixture <- mixture_of_draw(fit, map$used$draw[[i]], map$used$chain[[i]])
     among <- which(map$averaged[, i] == t)
     mean <- colSums(mixture$weights[among] * mixture$means[among, , drop = FALSE]) / sum(mixture$weights[among])
-    ifelse(is.na(median), mean, median)
-  }, numeric(length(fit$markers)))
-  matrix(t(medians), length(cells), dimnames = list(NULL, fit$markers))
+    medians[t, ] <- ifelse(is.na(medians[t, ]), mean, medians[t, ])
+  }
+  matrix(medians, map$count, dimnames = list(NULL, fit$markers))
 }

@@ -148,5 +148,6 @@ regroup <- function(types, group, fixed, labels, argument, run) {
   parts <- c("limit", "requested", "specks", "call")
   how <- stats::setNames(types[parts], parts)
   how$edited <- TRUE
-  summarise_types(fit, map, most_probable_type(fit, map, fit$x, run), labels, types$speck, how)
+  own <- most_probable_type(fit, map, fit$x, run)
+  summarise_types(fit, map, own, labels, types$speck, how, run$threads)
 }

@@ -167,7 +167,7 @@ mixtures_of_types <- function(fit, map) {
   })
 }
 
-# Calls use(slice, log_density) for slices of cells: the log of the density of each type, cells x types.
+# Calls use(slice, log_density) for slices of cells: a list of the logs of the densities of each type.
 each_slice_of_types <- function(fit, map, cells, run, use) {
   if (!nrow(cells)) return(invisible())
   mixtures <- mixtures_of_types(fit, map)
@@ -180,22 +180,23 @@ each_slice_of_types <- function(fit, map, cells, run, use) {
   most <- max(vapply(mixtures, function(mixture) length(mixture$weights), 0L))
   size <- min(if (run$backend == "cuda") 2^20 else 2^15 * run$threads, call_work / (most * (p * (p + 3) / 2 + 27)))
   for (slice in row_slices(nrow(cells), max(2^12, floor(size)))) {
-    log_density <- matrix(-Inf, length(slice), map$count)
+    none <- rep(-Inf, length(slice))
+    log_density <- rep(list(none), map$count)
     for (t in there) {
-      log_density[, t] <- native(
+      log_density[[t]] <- native(
         C_mixture_add_densities, session, mixtures[[t]]$weights, mixtures[[t]]$means, mixtures[[t]]$covariances, 0L,
-        as.double(fit$center), 1 / fit$scale, slice[[1L]] - 1, log_density[, t], 0, run
+        as.double(fit$center), 1 / fit$scale, slice[[1L]] - 1, none, 0, run
       )
     }
     use(slice, log_density)
   }
 }
 
-# Probabilities of the types of a slice: the densities divided by their sum.
+# Probabilities of the types of a slice, cells x types: the densities divided by their sum.
 type_probabilities <- function(log_density) {
-  top <- log_density[, 1L]
-  for (t in seq_len(ncol(log_density))[-1L]) top <- pmax(top, log_density[, t])
-  prob <- exp(log_density - top)
+  top <- do.call(pmax, log_density)
+  prob <- exp(unlist(log_density) - top)
+  dim(prob) <- c(length(top), length(log_density))
   prob / rowSums(prob)
 }
 
@@ -203,17 +204,9 @@ most_probable_type <- function(fit, map, cells, run) {
   type <- integer(nrow(cells))
   probability <- numeric(nrow(cells))
   each_slice_of_types(fit, map, cells, run, function(slice, log_density) {
-    best <- rep(1L, length(slice))
-    top <- log_density[, 1L]
-    for (t in seq_len(ncol(log_density))[-1L]) {
-      higher <- which(log_density[, t] > top)
-      best[higher] <- t
-      top[higher] <- log_density[higher, t]
-    }
-    sum <- numeric(length(slice))
-    for (t in seq_len(ncol(log_density))) sum <- sum + exp(log_density[, t] - top)
-    type[slice] <<- best
-    probability[slice] <<- 1 / sum
+    found <- native(C_mixture_most_probable, log_density, run)
+    type[slice] <<- found$type
+    probability[slice] <<- found$probability
   })
   list(type = type, probability = probability)
 }

@@ -131,10 +131,15 @@ types_verdict <- function(x) {
 # Channels that tell nothing about types of cells.
 channel_words <- function(fit) {
   constant <- if (!is.null(fit$x)) {
-    fit$markers[apply(fit$x, 2L, function(values) {
-      values <- values[!is.na(values)]
-      length(values) > 1L && all(values == values[[1L]])
-    })]
+    fit$markers[vapply(seq_len(ncol(fit$x)), function(j) {
+      # Few values tell of most channels that they vary.
+      for (rows in c(1000, Inf)) {
+        some <- fit$x[seq_len(min(rows, nrow(fit$x))), j]
+        some <- some[!is.na(some)]
+        if (length(some) > 1L && any(some != some[[1L]])) return(FALSE)
+      }
+      length(some) > 1L
+    }, NA)]
   }
   time <- setdiff(fit$markers[tolower(trimws(fit$markers)) == "time"], constant)
   c(

@@ -156,6 +156,10 @@ evaluate_sampled <- function(fit, cells, sample, run, use) {
 }
 
 combine_samples <- function(mixture, what, rows, evaluates, count) {
+  if (length(rows) == 1L && length(rows[[1L]]) == count) {
+    mixture$weights <- mixture$sample_weights[, as.integer(names(rows))]
+    return(evaluates[[1L]](mixture, what))
+  }
   result <- list()
   for (i in seq_along(rows)) {
     mixture$weights <- mixture$sample_weights[, as.integer(names(rows)[[i]])]

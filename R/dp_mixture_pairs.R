@@ -6,16 +6,15 @@ ellipse_mass <- 0.9
 region_mass <- c(0.99, 0.95, 0.8, 0.5)
 
 # What the picture needs: the chosen markers with their limits, the cells of these markers with their pixels and their
-# components, and the colours.
-pairs_parts <- function(fit, data, markers, min_weight, backend, threads) {
+# components, and the colours. `class`: NULL, or the components if they are known.
+pairs_parts <- function(fit, data, markers, min_weight, backend, threads, class = NULL) {
   reference <- reference_draw(fit)
   chosen <- choose_markers(fit, markers, reference)
-  cells <- class <- position <- NULL
+  cells <- position <- NULL
   if (!is.null(data) || !is.null(fit$x)) {
     cells <- cells_of(fit, data, argument = "data")
     if (nrow(cells) == 0L) stop_input("data", "has no rows")
-    run <- resolve_run(backend, threads)
-    class <- evaluate_slices(fit, cells, "class", run, NULL)
+    if (is.null(class)) class <- evaluate_slices(fit, cells, "class", resolve_run(backend, threads), NULL)
     cells <- cells[, chosen, drop = FALSE]
   }
   panels <- length(chosen)
@@ -119,7 +118,7 @@ choose_markers <- function(fit, markers, reference, most = 5L) {
 # The range of a marker that is shown, without the outermost 0.02% of the cells on either side. If there are no cells,
 # three standard deviations around the mean of each component with 1% of the weight.
 marker_range <- function(reference, marker, values) {
-  values <- values[!is.na(values)]
+  if (anyNA(values)) values <- values[!is.na(values)]
   if (length(values) > 1L) {
     # About 2e5 values are enough for the quantiles.
     some <- values[seq(1, length(values), by = max(1, floor(length(values) / 2e5)))]

@@ -16,18 +16,24 @@ report_content.dp_mixture <- function(fit, markers = NULL, ...) {
 
 mixture_sections <- function(fit, summary, markers, bem) {
   draw <- function(...) function() plot.dp_mixture(fit, ...)
+  # Both pictures of pairs show the cells in their components, which are found once.
+  if (!is.null(fit$x)) delayedAssign("class", evaluate_slices(fit, fit$x, "class", resolve_run(NULL, NULL), NULL))
+  least <- formals(plot.dp_mixture)$min_weight
+  pairs_of <- function(markers) {
+    known <- if (!is.null(fit$x)) class
+    paint_picture(pairs_picture(fit, pairs_parts(fit, NULL, markers, least, NULL, NULL, known), least, NULL))
+  }
   # Three markers fill a narrow screen.
   few <- function() {
-    reference <- reference_draw(fit)
-    chosen <- choose_markers(fit, markers, reference, 3L)
-    plot.dp_mixture(fit, type = "pairs", markers = chosen[seq_len(min(3L, length(chosen)))])
+    chosen <- choose_markers(fit, markers, reference_draw(fit), 3L)
+    pairs_of(chosen[seq_len(min(3L, length(chosen)))])
   }
   pairs <- paste("Markers against each other. Below the diagonal: the cells, coloured by component. Above: the regions",
     "that hold 50, 80, 95 and 99% of the mixture. On a narrow screen: three markers.")
   components <- components_words(summary, 30L)
   list(
     list(title = "The mixture", parts = list(
-      picture_part(pairs, draw(type = "pairs", markers = markers), c(0.95, 1.05), few),
+      picture_part(pairs, function() pairs_of(markers), c(0.95, 1.05), few),
       picture_part("Means of the components, in standard deviations of each marker, and their weights.",
         draw(type = "heatmap"), c(0.75, 1.1)),
       if (!bem) picture_part("Weights in order of size: median and 90% interval.", draw(type = "weights")),

@@ -20,6 +20,8 @@
 #' The threshold is the valley that is lowest relative to the smaller of its two peaks. A ratio above 0.9 is no valley.
 #' Nor is a valley that has all types on one side. Cells that share a value at an end of the marker are left out, unless
 #' there is no valley without them: the gap beside such a pile is not what tells positive from negative.
+#' Of more than 250,000 cells, about so many evenly spaced ones are used, with at least 2,000 of each type that has
+#' them.
 #' Look at it before you use it: a marker with three levels has two valleys, and a smear of positive cells has none.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, for markers that the fit lacks, and if no marker has a
@@ -68,19 +70,36 @@ marker_thresholds <- function(types) {
   cells <- types$fit$x
   if (is.null(cells)) stop_input("types", "are of a fit that has lost its data, `fit$x`, in which valleys are found")
   type <- as.integer(types$type)
-  weight <- (sqrt(types$types$proportion) / types$types$cells)[type]
-  large <- !types$types$speck[type]
-  if (!any(large)) large[] <- TRUE
+  count <- nrow(types$types)
+  large <- !types$types$speck
+  if (!any(large[type])) large[] <- TRUE
   shown <- if (all(types$types$speck)) TRUE else !types$types$speck
+  rows <- cells_for_valleys(type, large)
+  type <- type[rows]
+  weight <- (sqrt(types$types$proportion) / tabulate(type, count))[type]
   stats::setNames(vapply(seq_len(ncol(cells)), function(j) {
-    known <- large & !is.na(cells[, j])
-    values <- cells[known, j]
+    values <- cells[rows, j]
+    known <- !is.na(values)
+    values <- values[known]
     weight <- weight[known]
     between <- range(types$medians[shown, j])
     free <- !is_piled(values)
     found <- if (any(!free)) deepest_valley(values[free], weight[free], between) else NA_real_
     if (is.na(found)) deepest_valley(values, weight, between) else found
   }, 0), colnames(types$medians))
+}
+
+# The rows of the cells in which valleys are found: all cells of the `large` types or, of more than `most`, evenly
+# spaced ones of each type. A type counts by its share, but at least `fewest` of its cells are taken.
+cells_for_valleys <- function(type, large, most = 250000, fewest = 2000) {
+  cells <- tabulate(type, length(large)) * large
+  if (sum(cells) <= most) return(which(large[type]))
+  used <- which(cells > 0)
+  rows <- split(seq_along(type), type)[as.character(used)]
+  taken <- Map(function(own, share) {
+    own[unique(round(seq(1, length(own), length.out = min(length(own), max(fewest, ceiling(share * most))))))]
+  }, rows, cells[used] / sum(cells))
+  sort(unlist(taken, use.names = FALSE))
 }
 
 # Whether each value is an end of the values that at least one in a hundred of them share.

@@ -1,10 +1,12 @@
 /* Entries that scan a matrix for values that are not finite and for the moments of its columns
- * (numeric/matrix_scan.h). */
+ * (numeric/matrix_scan.h), and that find medians of groups of its rows (numeric/medians.h). */
 #include "entry/entry.h"
 
 #include <string.h>
 
 #include "numeric/matrix_scan.h"
+#include "numeric/medians.h"
+#include "numeric/memory.h"
 
 /* How many numbers the moments of a column are. */
 #define MOMENTS ((int)(sizeof(wb_matrix_moments) / sizeof(double)))
@@ -62,4 +64,22 @@ SEXP wb_entry_matrix_scan_finish(SEXP moments) {
                         values[3]);
   UNPROTECT(1);
   return result;
+}
+
+/* The medians (groups x columns) of columns first, first + 1, ... (from 1) of a matrix of doubles over the rows of each
+ * group, without NA. group: of each row, from 1. */
+SEXP wb_entry_matrix_group_medians(SEXP x, SEXP first, SEXP columns, SEXP group, SEXP groups, SEXP threads) {
+  wb_message message;
+  const double rows = TYPEOF(x) == REALSXP && Rf_isMatrix(x) ? Rf_nrows(x) : -1;
+  const double begin = Rf_asInteger(first), count = Rf_asInteger(columns), most = Rf_asInteger(groups);
+  if (rows < 0 || begin < 1 || count < 1 || begin + count - 1 > Rf_ncols(x) || most < 1 ||
+      !wb_are_integers(group, rows, 1, most + 1))
+    return wb_changed_fit();
+  const double *const from = REAL_RO(x) + (size_t)(begin - 1) * (size_t)rows;
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)most, (int)count));
+  const int found = wb_group_medians(from, (int64_t)rows, (int32_t)count, INTEGER_RO(group), (int32_t)most,
+                                     Rf_asInteger(threads), REAL(out));
+  const int status =
+      found ? WB_OK : wb_out_of_memory(&message, "the values of a column", (size_t)rows * sizeof(double));
+  return wb_finish(out, status, &message);
 }

@@ -1,10 +1,11 @@
-/* The sum of the densities of several mixtures that are given by their moments. */
+/* The sum of the densities of several mixtures that are given by their moments; and the most probable of several. */
 #include "core/rounding.h"
 
 #include "mixture/mixture.h"
 
 #include <stdlib.h>
 
+#include "numeric/log_add.h"
 #include "numeric/memory.h"
 #include "numeric/spread.h"
 
@@ -54,4 +55,29 @@ int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *sess
                                              log_density, message);
   wb_aligned_free(memory);
   return status;
+}
+
+/* Rows that a thread takes together. */
+#define ROWS_TOGETHER 4096
+
+typedef struct choice {
+  wb_isa isa;
+  int64_t count;
+  int32_t types;
+  const double *const *log_density;
+  int32_t *type;
+  double *probability;
+} choice;
+
+static void choose_types(void *context, int64_t piece) {
+  const choice *const c = context;
+  const int64_t at = piece * ROWS_TOGETHER, left = c->count - at;
+  wb_log_largest(c->isa, at, left < ROWS_TOGETHER ? left : ROWS_TOGETHER, c->types, c->log_density, c->type,
+                 c->probability);
+}
+
+void wb_mixture_most_probable(wb_isa isa, int32_t threads, int64_t count, int32_t types,
+                              const double *const *log_density, int32_t *type, double *probability) {
+  const choice c = {isa, count, types, log_density, type, probability};
+  wb_spread(threads, (count + ROWS_TOGETHER - 1) / ROWS_TOGETHER, choose_types, (void *)&c);
 }

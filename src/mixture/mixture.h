@@ -265,6 +265,11 @@ int wb_mixture_add_densities(const wb_backend *backend, wb_mixture_session *sess
                              int64_t first, int64_t count, const double *log_unit, int64_t units, double *log_density,
                              wb_message *message);
 
+/* The most probable of several types of each row, from 0, and its probability, given the log densities of the rows
+ * under each type: `types` vectors of `count` numbers. */
+void wb_mixture_most_probable(wb_isa isa, int32_t threads, int64_t count, int32_t types,
+                              const double *const *log_density, int32_t *type, double *probability);
+
 /* Steps of Bayesian EM (bem.c), and what is noted after each. */
 typedef struct wb_mixture_steps {
   int32_t count;        /* how many at most */

@@ -271,8 +271,7 @@ test_that("a small remote group is called a speck or joined, and is not counted 
 test_that("a type without cells has medians, and a type without components is no type", {
   empty <- types
   empty$map$averaged[, empty$map$chosen] <- 1L
-  cells <- list(which(truth == 1), integer(), which(truth == 3))
-  medians <- medians_of_types(fit, cells, empty$map)
+  medians <- medians_of_types(fit, ifelse(truth == 3, 3L, 1L), empty$map, 2L)
   expect_equal(medians[2, ], c(CD4 = 12, CD8 = 0), tolerance = 0.05)
   expect_identical(join_absent(types$map$tree, 1:3, c(1L, 3L))[c(1, 3)], 1:2)
   expect_identical(join_absent(types$map$tree, 1:3, 1:3), 1:3)
@@ -469,4 +468,28 @@ test_that("draws that were changed by hand are refused, and few cells are one ty
   expect_lte(nrow(cell_types(changed, threads = 2)$types), 8L)
   changed$draws$means[] <- NaN
   expect_error(cell_types(changed, threads = 2), "has been changed since it was made", class = "warpbayes_error_input")
+})
+
+test_that("medians of groups are those of stats::median()", {
+  set.seed(7)
+  n <- 3001L
+  x <- cbind(rnorm(n), round(rexp(n)), 1e308 * sample(c(-1, 1), n, TRUE), 0, seq_len(n), rev(seq_len(n)) %% 50)
+  x[sample(length(x), 500)] <- NA
+  group <- sample(c(1:4, 6L, 6L, 6L), n, TRUE)
+  group[1] <- 7L
+  x[1, ] <- NaN
+  medians <- function(threads, first = 1L, columns = 6L, at = x, groups = 7L, of = group) {
+    native(C_matrix_group_medians, at, first, columns, of, groups, threads)
+  }
+  expected <- apply(x, 2L, function(values) {
+    vapply(1:7, function(g) stats::median(values[group == g], na.rm = TRUE), 0)
+  })
+  found <- medians(1L)
+  expect_equal(found, expected, tolerance = 4e-16)
+  expect_identical(is.na(found), is.na(expected))
+  expect_identical(medians(3L), found)
+  expect_identical(medians(2L, 3L, 2L), found[, 3:4])
+  wrong <- list(list(first = 0L), list(first = 6L, columns = 2L), list(of = group[-1]), list(groups = 6L),
+    list(of = replace(group, 2, NA)), list(at = round(1)), list(at = 1:3), list(of = as.double(group)))
+  for (one in wrong) expect_error(do.call(medians, c(2L, one)), "do not agree", class = "warpbayes_error_input")
 })

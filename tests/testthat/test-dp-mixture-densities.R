@@ -139,3 +139,26 @@ test_that("a failure of any CUDA call gives an error with a message and leaves n
   })
   expect_identical(sums("cuda"), expected)
 })
+
+test_that("the most probable type is the first of the highest density, with its share of the sum", {
+  set.seed(6)
+  n <- 9001L
+  log_density <- lapply(1:5, function(t) round(rnorm(n, sd = 3), 1) - 700 * (t == 4))
+  log_density[[2L]][1:50] <- log_density[[1L]][1:50] <- 20
+  log_density[[3L]][51:90] <- -Inf
+  for (t in 1:5) log_density[[t]][n] <- -Inf
+  all <- do.call(cbind, log_density)
+  share <- exp(all - apply(all, 1L, max))
+  choose <- function(threads, isa = NULL) with_options(list(warpbayes.isa = isa), {
+    native(C_mixture_most_probable, log_density, resolve_run("cpu", threads))
+  })
+  found <- choose(1L)
+  expect_identical(found$type, max.col(all, ties.method = "first"))
+  expect_equal(found$probability, 1 / rowSums(share), tolerance = 4e-16)
+  expect_true(is.nan(found$probability[[n]]))
+  expect_identical(choose(3L), found)
+  expect_identical(choose(2L, "baseline"), found)
+  refused <- function(values) native(C_mixture_most_probable, values, resolve_run("cpu", 1L))
+  expect_error(refused(list()), class = "warpbayes_error_input")
+  expect_error(refused(list(c(0, 1), 0)), class = "warpbayes_error_input")
+})

@@ -81,3 +81,25 @@ test_that("names in pictures tell types apart", {
   expect_true(all(nchar(short_names(long)) <= 24L))
   expect_identical(short_names(c(long[1], long[1])), rep(short_names(long[1]), 2))
 })
+
+test_that("of many cells, evenly spaced ones of each type give the thresholds", {
+  type <- rep(c(1L, 2L, 1L, 3L, 4L), c(3e5, 1e3, 3e5, 5e3, 40))
+  rows <- cells_for_valleys(type, c(TRUE, TRUE, TRUE, FALSE))
+  taken <- tabulate(type[rows], 4L)
+  expect_identical(taken[c(2, 4)], c(1000L, 0L))
+  expect_gte(taken[[3L]], 2000L)
+  expect_equal(taken[[1L]], 250000 * 600 / 606, tolerance = 1e-5)
+  expect_lte(max(diff(rows[type[rows] == 1L & rows <= 3e5])), 3)
+  expect_identical(anyDuplicated(rows), 0L)
+  expect_identical(cells_for_valleys(type[1:301000], c(TRUE, FALSE, TRUE, TRUE), 3e5), 1:300000)
+
+  set.seed(9)
+  n <- 4e5
+  rare <- seq_len(n) %% 400 == 0
+  x <- cbind(CD3 = rnorm(n, 5 * (seq_len(n) %% 3 == 0)), CD4 = rnorm(n, 8 * rare))
+  fit <- dp_mixture(x, components = 6, iter = 30, seed = 1, threads = 2)
+  types <- cell_types(fit, speck = 0, threads = 2)
+  found <- marker_thresholds(types)
+  expect_equal(found[["CD3"]], 2.6, tolerance = 0.1)
+  expect_true(found[["CD4"]] > 3 && found[["CD4"]] < 6)
+})
