@@ -114,8 +114,7 @@ in_chunk.summary.differential_abundance <- function(x) {
 }
 
 in_chunk.summary.martingale_posterior <- function(x) {
-  verdict <- c(x$verdict, x$bandwidth, x$beyond, x$missing)
-  list(words = x$words, tables = list(x$table), verdict = verdict, rows = 20L)
+  list(words = x$words, tables = list(x$table), verdict = resample_sentences(x), rows = 20L)
 }
 
 # Tables and priors ----------------------------------------------------------------------
