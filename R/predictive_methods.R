@@ -54,12 +54,19 @@ summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...
   )
 }
 
+# Intervals are too narrow if more than 5% of the variance is left out.
+resample_usable <- function(fit) !has_stopped(fit) && isTRUE(fit$remaining <= 0.05)
+
 resample_verdicts <- function(fit) {
-  list(
+  found <- list(
     verdict = horizon_verdict(fit), unsupported = unsupported_verdict(fit), bandwidth = bandwidth_verdict(fit),
     scale = scale_verdict(fit), covariates = covariates_verdict(fit), beyond = points_verdict(fit),
     missing = missing_verdict(fit)
   )
+  reserved <- length(c(found$unsupported, found$beyond, found$missing)) > 0L || isTRUE(fit$capped > 0) ||
+    any(grepl("too narrow|wider than|not calibrated", found$bandwidth))
+  found$verdict <- paste(answer_words(resample_usable(fit), if (reserved) "with reservations"), found$verdict)
+  found
 }
 
 # In the order of the console, of reports and of chunks.

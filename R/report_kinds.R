@@ -124,8 +124,7 @@ report_content.martingale_posterior <- function(fit, ...) {
   draw <- function(...) function() plot.martingale_posterior(fit, ...)
   list(
     title = "Martingale posterior", words = summary$words,
-    # What is left out decides: intervals are too narrow if it is more than 5% of the variance.
-    converged = if (isTRUE(fit$interrupted)) FALSE else isTRUE(fit$remaining <= 0.05),
+    converged = resample_usable(fit),
     verdict = resample_sentences(summary),
     main = function() summary$table,
     sections = function() {

@@ -90,7 +90,7 @@ in_chunk.summary.cell_types <- function(x) {
   medians <- x$medians[types$type, , drop = FALSE]
   tables <- list(types_table(types), data.frame(type = types$type, format_medians(medians), check.names = FALSE))
   names(tables) <- c("Types", paste("Medians,", scale_words(x$transform)))
-  list(words = x$words, tables = tables, verdict = c(if (any(types$speck)) "* a speck.", x$verdict))
+  list(words = x$words, tables = tables, verdict = c(x$verdict, if (any(types$speck)) "* a speck."))
 }
 
 in_chunk.summary.bayes_logit <- function(x) {
