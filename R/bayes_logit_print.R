@@ -50,8 +50,9 @@ logit_words <- function(name) {
 
 logit_verdict <- function(fit, table) {
   verdict <- judge_convergence(logit_quantities(fit), table, logit_words)
-  verdict$sentences <- c(verdict$sentences, lengthening_words(fit, table, verdict$converged), support_words(fit))
-  verdict
+  support <- support_words(fit)
+  verdict$sentences <- c(verdict$sentences, lengthening_words(fit, table, verdict$converged), support)
+  with_answer(verdict, support)
 }
 
 # How many more sweeps give 100 effective draws a chain, if the draws so far show how fast the chains move.

@@ -108,7 +108,8 @@ types_verdict <- function(x) {
   small <- types[types$speck & types$cells > 0, ]
   empty <- types$type[types$speck & types$cells == 0]
   unsure <- mean(x$probability < 0.9)
-  c(
+  agreement <- types_agreement(x)
+  sentences <- c(
     if (nrow(small)) {
       sprintf("%s, which %s too few cells or draws to be told from %s, %s %s of the cells together.",
         count_words(nrow(small), "speck"), if (nrow(small) == 1L) "has" else "have",
@@ -123,9 +124,22 @@ types_verdict <- function(x) {
     channel_words(x$fit),
     sprintf("%s of the cells have a probability below 0.9 of their type.", percent(unsure)),
     cut_words(x),
-    chains_words(x),
+    chains_words(x, agreement),
     likelihood_words(x)
   )
+  but <- c(
+    if (is.null(agreement)) "without intervals", if (identical(agreement$chains, 1L)) "as far as one chain tells",
+    if (length(cut_words(x))) "with reservations"
+  )
+  with_answer(list(converged = types_usable(x, agreement), sentences = sentences, but = but))$sentences
+}
+
+# NA if no type is shown, or if the run is too short to tell. A mode is judged by its steps.
+types_usable <- function(x, agreement = types_agreement(x)) {
+  if (all(x$types$speck)) return(NA)
+  if (is.null(agreement)) return(bem_usable(x$fit))
+  if (length(agreement$differs)) return(FALSE)
+  if (length(agreement$short) || all(is.na(agreement$table$rhat[!x$types$speck]))) NA else TRUE
 }
 
 # Channels that tell nothing about types of cells.
@@ -164,16 +178,27 @@ cut_words <- function(x) {
     shown)
 }
 
-# Whether the chains agree on the shares of types, and what the cause is if that cannot be told.
-chains_words <- function(x) {
+# On which shares of types the chains differ, and for which the run is too short to tell. NULL for a mode.
+types_agreement <- function(x) {
   if (is_bem(x$fit)) return(NULL)
   shares <- shares_by_chain(x$map)
   shown <- which(!x$types$speck)
-  chains <- ncol(shares[[1L]])
   table <- diagnose_quantities(shares)
-  names <- dQuote(x$types$type, FALSE)
   differs <- intersect(which(differing(shares, table)), shown)
-  short <- setdiff(shown[which(table$ess_bulk[shown] < ess_needed)], differs)
+  list(shares = shares, shown = shown, chains = ncol(shares[[1L]]), table = table, differs = differs,
+    short = setdiff(shown[which(table$ess_bulk[shown] < ess_needed)], differs))
+}
+
+# Whether the chains agree on the shares of types, and what the cause is if that cannot be told.
+chains_words <- function(x, agreement = types_agreement(x)) {
+  if (is.null(agreement)) return(NULL)
+  shares <- agreement$shares
+  shown <- agreement$shown
+  chains <- agreement$chains
+  table <- agreement$table
+  differs <- agreement$differs
+  short <- agreement$short
+  names <- dQuote(x$types$type, FALSE)
   range_of <- function(t) paste(percent(range(colMeans(shares[[t]]))), collapse = " to ")
   c(
     if (length(differs)) {

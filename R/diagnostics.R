@@ -22,6 +22,10 @@
 #' If an effective sample size is below 20 per chain, there is no verdict (`converged` is `NA`). If it is below 100 per
 #' chain, the verdict says how few of the draws are effective and calls intervals rough.
 #'
+#' The first words of a verdict are the answer. "Usable" means: converged, with enough effective draws for what the
+#' summary shows; quantities that are not, and rough intervals, are named after it, and "with reservations" means that
+#' later sentences restrict what the result says. "Not yet" means: not converged. "Cannot tell" means: no verdict.
+#'
 #' @section What chance explains:
 #' Each half of a chain is cut into five batches of sweeps. An analysis of variance compares the means of the halves
 #' with the means of their batches, both taken of normal scores. The ratio of variances is divided by a factor for
@@ -238,10 +242,13 @@ judge_convergence <- function(quantities, table, words, secondary = character(),
   }
   differs <- differing(quantities, table)
   decides <- !table$quantity %in% secondary
-  also <- secondary_words(table[!decides, , drop = FALSE], differs[!decides], chains, words)
+  slow <- !decides & (differs | (!is.na(table$ess_bulk) & table$ess_bulk < ess_needed * chains))
+  also <- secondary_words(table[slow, , drop = FALSE], words)
   high <- table[decides & differs, , drop = FALSE]
   if (nrow(high)) return(verdict(FALSE, differing_words(quantities, high, words, drift_advice), also))
   other <- table$rhat[!decides]
+  all <- table
+  shown <- table[!slow, , drop = FALSE]
   table <- table[decides, , drop = FALSE]
   if (all(is.na(table$rhat))) return(verdict(NA, "Convergence cannot be judged: no quantity varies.", also))
   least <- table[which.min(table$ess_bulk), ]
@@ -250,8 +257,28 @@ judge_convergence <- function(quantities, table, words, secondary = character(),
     few <- too_few_words(least, worst, chains, words, any(other > worst$rhat, na.rm = TRUE))
     return(verdict(NA, few, drifting(quantities, worst$quantity, words, drift_advice), also))
   }
-  verdict(TRUE, agreement_words(least, worst, sweeps, chains, words), also,
-    if (chains == 1L) "With one chain, its halves are compared; chains = 4 from different starts would say more.")
+  agree <- agreement_words(least, shown, sweeps, chains, words)
+  if (chains == 1L) {
+    also <- c(also, "With one chain, its halves are compared; chains = 4 from different starts would say more.")
+  }
+  list_of <- function(rows) paste(words(rows$quantity), collapse = " and ")
+  few <- shown[!shown$quantity %in% table$quantity & shown$ess_bulk < ess_wanted * chains & !is.na(shown$ess_bulk), ]
+  but <- c(if (any(slow)) paste("except", list_of(all[slow, ])),
+    if (length(agree) > 1L) "with rough intervals" else if (nrow(few)) paste("with rough intervals of", list_of(few)))
+  list(converged = TRUE, sentences = c(agree, also), but = but)
+}
+
+# A verdict opens with its answer. `usable`: TRUE, FALSE or NA; `but`: what restricts the answer that it is.
+answer_words <- function(usable, but = NULL) {
+  word <- if (is.na(usable)) "Cannot tell" else if (usable) "Usable" else "Not yet"
+  paste0(paste(c(word, if (isTRUE(usable)) but), collapse = ", "), ".")
+}
+
+# `reservations`: further sentences of the verdict that restrict what the result says.
+with_answer <- function(verdict, reservations = NULL) {
+  answer <- answer_words(verdict$converged, c(verdict$but, if (length(reservations)) "with reservations"))
+  verdict$sentences[[1L]] <- paste(answer, verdict$sentences[[1L]])
+  verdict
 }
 
 # The sentences for chains that have not converged. `high` has the rows of the quantities that differ.
@@ -281,11 +308,17 @@ too_few_words <- function(least, worst, chains, words, more) {
   )
 }
 
-agreement_words <- function(least, worst, sweeps, chains, words) {
+# `least`: the row of the deciding quantity with the fewest effective draws. `shown`: all rows, but for those that
+# another sentence calls rough.
+agreement_words <- function(least, shown, sweeps, chains, words) {
+  worst <- shown[which.max(shown$rhat), ]
   by_chance <- if (worst$rhat > rhat_limit) ", which so few draws reach by chance" else ""
   if (least$ess_bulk >= ess_wanted * chains) {
-    return(sprintf("No sign against convergence: Rhat is at most %s (%s%s), the effective sample size at least %.0f.",
-      format_rhat(worst$rhat), words(worst$quantity), by_chance, least$ess_bulk))
+    least <- shown[which.min(shown$ess_bulk), ]
+    return(sprintf(
+      "No sign against convergence: Rhat is at most %s (%s%s), the effective sample size at least %.0f (%s).",
+      format_rhat(worst$rhat), words(worst$quantity), by_chance, least$ess_bulk, words(least$quantity)
+    ))
   }
   draws <- sweeps * chains
   c(
@@ -304,10 +337,8 @@ agreement_words <- function(least, worst, sweeps, chains, words) {
 }
 
 # The sentence on quantities that do not decide, if they move slowly or differ between chains.
-secondary_words <- function(table, differs, chains, words) {
-  slow <- differs | (!is.na(table$ess_bulk) & table$ess_bulk < ess_needed * chains)
-  if (!any(slow)) return(NULL)
-  slow <- table[slow, ]
+secondary_words <- function(slow, words) {
+  if (!nrow(slow)) return(NULL)
   shown <- paste0(words(slow$quantity), " (Rhat ", format_rhat(slow$rhat), ", effective sample size ",
     formatC(slow$ess_bulk, format = "f", digits = 0), ")", collapse = " and ")
   sprintf("What is said of %s is rough: %s slowly.", shown, if (nrow(slow) == 1L) "it moves" else "they move")

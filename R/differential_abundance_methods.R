@@ -48,12 +48,15 @@ abundance_verdict <- function(x) {
     sprintf("%s: %s reported at a false discovery rate of %s, by the change of %s: %s.", effect,
       paste(count_words(nrow(own), "type"), if (nrow(own) == 1L) "is" else "are"), percent(x$limit, 0),
       if (absolute) "absolute numbers" else "shares",
-      paste(own$type, ifelse(up, "(up)", "(down)"), collapse = ", "))
+      paste0(ifelse(grepl("^[0-9.]+$", own$type), "type ", ""), own$type, ifelse(up, " (up)", " (down)"),
+        collapse = ", "))
   }))
   rows <- x$effects[x$effects$effect == names[[1L]], ]
   specks <- as.character(rows$type[!rows$tested & rows$share > 0])
   absent <- as.character(rows$type[!rows$tested & rows$share == 0])
   freedom <- nrow(x$design) - ncol(x$design)
+  found[[1L]] <- paste(answer_words(isTRUE(x$converged), if (freedom < 4L || length(x$of_fit)) "with reservations"),
+    found[[1L]])
   c(
     found, if (absolute) shift_words(x$shift, x$level),
     if (!absolute && sum(rows$tested) < fewest_references) {

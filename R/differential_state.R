@@ -276,13 +276,14 @@ state_verdict <- function(x) {
   limit <- percent(attr(x, "limit"), 0)
   without <- sum(is.na(x$p))
   found <- sum(x$reported)
+  usable <- if (all(is.na(x$p))) NA else TRUE
   c(
-    if (found) {
+    paste(answer_words(usable, if (length(attr(x, "words"))) "with reservations"), if (found) {
       sprintf("%s %s reported at a false discovery rate of %s.", count_words(found, "change"),
         if (found == 1L) "is" else "are", limit)
     } else {
       sprintf("No change is reported at a false discovery rate of %s.", limit)
-    },
+    }),
     if (without) {
       sprintf("%s cannot be tested: too few samples have cells of the type.", count_words(without, "change"))
     },

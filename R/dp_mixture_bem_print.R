@@ -23,19 +23,25 @@ bem_words <- function(fit) {
   )
 }
 
+# Whether the best start has converged.
+bem_usable <- function(fit) {
+  starts <- bem_starts(fit)
+  isTRUE(starts$converged[which.max(starts$log_posterior)])
+}
+
 # What happened, in sentences: the steps, where the starts ended, and what a mode cannot say.
 bem_verdict <- function(fit) {
-  if (fit$iter == 0) return("No step was made; continue(fit, more) makes some.")
+  if (fit$iter == 0) return(paste(answer_words(FALSE), "No step was made; continue(fit, more) makes some."))
   starts <- bem_starts(fit)
   best <- which.max(starts$log_posterior)
   number <- function(value) formatC(value, format = "f", digits = 1, big.mark = ",", decimal.mark = ".")
   highest <- number(starts$log_posterior[[best]])
   c(
-    if (fit$chains == 1) {
+    paste(answer_words(bem_usable(fit), "without intervals"), if (fit$chains == 1) {
       sprintf("Log posterior %s.", highest)
     } else {
       sprintf("Start %d of %d has the highest log posterior, %s.", best, fit$chains, highest)
-    },
+    }),
     stopped_words(fit, starts[best, ]),
     others_words(starts[-best, ], starts$log_posterior[[best]], number),
     if (fit$components > 1 && fit$components < fit$rows && starts$occupied[[best]] == fit$components) {

@@ -124,10 +124,8 @@ in_console.dp_mixture <- function(x, ...) {
 
 # All that print() and summary() say of a fit, in sentences.
 verdict_words <- function(fit, verdict) {
-  c(
-    verdict$sentences, cause_words(fit, verdict$converged), truncation_words(fit), df_at_edge(fit), piled_words(fit),
-    few_cells_words(fit)
-  )
+  reservations <- c(truncation_words(fit), df_at_edge(fit), piled_words(fit), few_cells_words(fit))
+  c(with_answer(verdict, reservations)$sentences, cause_words(fit, verdict$converged), reservations)
 }
 
 # What was learned of the prior: for each number its mean and the middle 90% of its draws. NULL if nothing was learned

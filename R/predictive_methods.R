@@ -20,7 +20,8 @@ continue.martingale_posterior <- function(fit, more, backend = NULL, threads = N
 #' `print()` shows the model, the horizon and how much of the variance the horizon leaves out. For copulas it says what
 #' the bandwidth does to the width of the posterior. For a density it adds the scale, the point masses and how much of
 #' the distribution lies beyond `points`, and names quantities that tails decide of which the data show little. For a
-#' regression or classification it adds what the covariates do for the score. `summary()` has a table of the quantities,
+#' normal mean it says if the data disagree with a given variance or prior mean. For a regression or classification it
+#' adds what the covariates do for the score. `summary()` has a table of the quantities,
 #' too. `quantile()` gives quantiles of the draws.
 #'
 #' @param object,x a fit from [predictive_resample()].
@@ -48,14 +49,29 @@ summary.martingale_posterior <- function(object, probs = c(0.05, 0.5, 0.95), ...
     quantiles, row.names = NULL, check.names = FALSE
   )
   structure(
-    list(
-      words = resample_words(object), table = table, remaining = object$remaining, verdict = horizon_verdict(object),
-      unsupported = unsupported_verdict(object), bandwidth = bandwidth_verdict(object), scale = scale_verdict(object),
-      covariates = covariates_verdict(object),
-      beyond = points_verdict(object), missing = missing_verdict(object)
-    ),
+    c(list(words = resample_words(object), table = table, remaining = object$remaining), resample_verdicts(object)),
     class = c("summary.martingale_posterior", "warpbayes")
   )
+}
+
+# Intervals are too narrow if more than 5% of the variance is left out.
+resample_usable <- function(fit) !has_stopped(fit) && isTRUE(fit$remaining <= 0.05)
+
+resample_verdicts <- function(fit) {
+  found <- list(
+    verdict = horizon_verdict(fit), unsupported = unsupported_verdict(fit), bandwidth = bandwidth_verdict(fit),
+    scale = scale_verdict(fit), covariates = covariates_verdict(fit), beyond = points_verdict(fit),
+    missing = missing_verdict(fit)
+  )
+  reserved <- length(c(found$unsupported, found$beyond, found$missing)) > 0L || isTRUE(fit$capped > 0) ||
+    any(grepl("too narrow|wider than|not calibrated", found$bandwidth))
+  found$verdict <- paste(answer_words(resample_usable(fit), if (reserved) "with reservations"), found$verdict)
+  found
+}
+
+# In the order of the console, of reports and of chunks.
+resample_sentences <- function(x) {
+  unlist(x[c("verdict", "unsupported", "scale", "bandwidth", "covariates", "beyond", "missing")], use.names = FALSE)
 }
 
 #' @rdname summary.martingale_posterior
@@ -79,8 +95,7 @@ in_console.martingale_posterior <- function(x, ...) {
       format(stats::sd(x$draws[, j], na.rm = TRUE), digits = 3)))
   }
   if (ncol(x$draws) > length(shown)) cat(sprintf("and %d more quantities\n", ncol(x$draws) - length(shown)))
-  cat("", horizon_verdict(x), unsupported_verdict(x), scale_verdict(x), bandwidth_verdict(x), covariates_verdict(x),
-    points_verdict(x), missing_verdict(x), sep = "\n")
+  cat("", resample_sentences(resample_verdicts(x)), sep = "\n")
 }
 
 in_console.summary.martingale_posterior <- function(x, ...) {
@@ -89,7 +104,7 @@ in_console.summary.martingale_posterior <- function(x, ...) {
   cat("\n")
   print(utils::head(x$table, 20L), digits = 4, row.names = FALSE)
   if (nrow(x$table) > 20L) cat(sprintf("and %d more quantities\n", nrow(x$table) - 20L))
-  cat("", x$verdict, x$unsupported, x$scale, x$bandwidth, x$covariates, x$beyond, x$missing, sep = "\n")
+  cat("", resample_sentences(x), sep = "\n")
 }
 
 check_summary_probs <- function(probs) {

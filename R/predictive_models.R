@@ -12,13 +12,15 @@ new_predictive_model <- function(kind, fields = list()) {
 #' @section Normal mean:
 #' `normal_mean()` is the conjugate model of independent normal observations.
 #' \itemize{
-#'   \item With a known `variance` the mean has a normal prior, `prior = c(mean = 0, variance = 1)`. The next
-#'     observation is normal about the mean so far.
-#'   \item With `variance = NULL` both are unknown. The prior is normal-inverse-gamma,
+#'   \item By default the mean and the variance are unknown. The prior is normal-inverse-gamma,
 #'     `c(mean = 0, weight = 0, shape = -0.5, rate = 0)`: the variance s2 is inverse gamma with that shape and rate,
 #'     and given s2 the mean is normal with variance s2/weight. The default is the reference prior 1/s2. The next
-#'     observation is then Student's t with n - 1 degrees of freedom.
+#'     observation is then Student's t with n - 1 degrees of freedom, and the interval of the mean is the t interval.
+#'   \item With a known `variance` the mean has a normal prior, `c(mean = 0, variance = Inf)`. The default is flat, and
+#'     the interval of the mean is the z interval. The next observation is normal about the mean so far.
 #' }
+#' Neither default depends on the unit or the origin of the data. `summary()` says if the data disagree with a variance
+#' or a prior mean that you give, and if there are too few data for the mean to have a standard deviation.
 #'
 #' @section Copulas:
 #' The copula models predict nonparametrically. The prediction starts from a standard normal distribution of the
@@ -69,7 +71,7 @@ new_predictive_model <- function(kind, fields = list()) {
 #' `bayesian_bootstrap()` predicts that the next observation repeats an earlier one, each equally likely (Polya's urn).
 #' Its limit is known: weights from a uniform Dirichlet distribution. With the horizon `Inf` they are drawn at once.
 #'
-#' @param variance the variance of an observation; `NULL` if it is unknown.
+#' @param variance the variance of an observation; `NULL`: it is unknown, and estimated from the data.
 #' @param prior a named numeric vector: see the section on the normal mean. Entries that are not named keep their
 #'   defaults.
 #' @param rho the correlation of the copula, strictly between 0 and 1: one number, or one for each coordinate of the
@@ -107,6 +109,7 @@ new_predictive_model <- function(kind, fields = list()) {
 #' Rubin, D. B. (1981). The Bayesian bootstrap. *The Annals of Statistics* 9, 130-134. \doi{10.1214/aos/1176345338}
 #' @seealso [predictive_resample()]; [dirichlet_process()], [pitman_yor()] and [gnedin()] for urns with a base measure
 #' @examples
+#' normal_mean()
 #' normal_mean(variance = 4, prior = c(mean = 10, variance = 100))
 #' copula_density(rho = 0.9)
 #' copula_regression(dist ~ speed)
@@ -115,15 +118,19 @@ NULL
 
 #' @rdname predictive_models
 #' @export
-normal_mean <- function(variance = 1, prior = NULL) {
+normal_mean <- function(variance = NULL, prior = NULL) {
   if (is.null(variance)) {
-    prior <- check_prior(prior, c(mean = 0, weight = 0, shape = -0.5, rate = 0))
+    if ("variance" %in% names(prior)) {
+      stop_input("prior", "has the entry \"variance\", the variance of the prior of the mean, which needs a known ",
+        "`variance` of an observation; if that is unknown, `weight` says how many observations the prior mean counts")
+    }
+    prior <- check_prior(prior, c(mean = 0, weight = 0, shape = -0.5, rate = 0), "weight", 0)
     if (prior[["weight"]] < 0 || prior[["rate"]] < 0 || prior[["shape"]] < -0.5) {
       stop_input("prior", "must have a weight and a rate of at least 0 and a shape of at least -0.5")
     }
   } else {
     variance <- check_number(variance, "variance", min = 0)
-    prior <- check_prior(prior, c(mean = 0, variance = 1))
+    prior <- check_prior(prior, c(mean = 0, variance = Inf), "variance", Inf)
     if (prior[["variance"]] <= 0) {
       stop_input("prior", "must have a positive variance, not ", show_value(prior[["variance"]]))
     }
@@ -131,8 +138,9 @@ normal_mean <- function(variance = 1, prior = NULL) {
   new_predictive_model("normal_mean", list(variance = variance, prior = prior))
 }
 
-# A prior from a named vector. Entries that are not named keep their defaults.
-check_prior <- function(prior, default) {
+# A prior from a named vector. Entries that are not named keep their defaults. Without `strength` other than `none` the
+# prior mean counts nothing.
+check_prior <- function(prior, default, strength, none) {
   if (is.null(prior)) return(default)
   named <- is.numeric(prior) && length(prior) > 0L && !is.null(names(prior)) && !anyDuplicated(names(prior)) &&
     all(names(prior) %in% names(default))
@@ -140,11 +148,14 @@ check_prior <- function(prior, default) {
     stop_input("prior", "must be a numeric vector with names among ",
       paste(dQuote(names(default), FALSE), collapse = ", "), ", not ", show_value(prior))
   }
-  # With an infinite weight or variance there would be nothing to learn.
-  if (!all(is.finite(prior))) {
-    stop_input("prior", "must be finite; `", names(prior)[!is.finite(prior)][[1L]], "` is not")
-  }
+  # A prior of infinite weight would leave nothing to learn. One of infinite variance is flat.
+  bad <- !is.finite(prior) & !(names(prior) == "variance" & prior %in% Inf)
+  if (any(bad)) stop_input("prior", "must be finite; `", names(prior)[bad][[1L]], "` is not")
   default[names(prior)] <- as.double(prior)
+  if (default[["mean"]] != 0 && default[[strength]] == none) {
+    stop_input("prior", "has a mean, which counts nothing with the ", strength, " ", format(none), ": give the ",
+      strength, ", too")
+  }
   default
 }
 
@@ -242,10 +253,14 @@ model_words <- function(model) {
   }
   rho <- function() if (is.null(model$rho)) "rho chosen by prequential log score" else paste("rho =", number(model$rho))
   switch(model$kind,
-    normal_mean = if (is.null(model$variance)) {
+    normal_mean = if (is.null(model$variance) && identical(model$prior, normal_mean()$prior)) {
+      "normal mean, unknown variance; reference prior 1/variance"
+    } else if (is.null(model$variance)) {
       sprintf("normal mean, unknown variance; prior: mean %s with weight %s, inverse gamma shape %s, rate %s",
         number(model$prior[["mean"]]), number(model$prior[["weight"]]), number(model$prior[["shape"]]),
         number(model$prior[["rate"]]))
+    } else if (is.infinite(model$prior[["variance"]])) {
+      sprintf("normal mean, variance %s; flat prior", number(model$variance))
     } else {
       sprintf("normal mean, variance %s; prior N(%s, %s)", number(model$variance), number(model$prior[["mean"]]),
         number(model$prior[["variance"]]))

@@ -31,7 +31,8 @@ start_normal_mean <- function(fit, y) {
     }
     if (shape <= 0 || scale <= 0) {
       stop_input("y", if (n < 2L) "has one value" else "is constant",
-        ": its variance is unknown, and the prior says nothing of it")
+        ": its variance is unknown, and the prior says nothing of it; give `variance`, or a `prior` with a shape and ",
+        "a rate")
     }
     fit$start <- list(mean = mean, weight = weight, shape = shape, scale = scale, sd = 0)
   } else {
@@ -148,6 +149,62 @@ population_quantities <- function(fit, functional, run) {
     })
   }
   bind_quantities(all)
+}
+
+# What the data say against the model. Differences that chance explains at the level 0.001 are left out, and so are
+# those of less than 10% in the width of intervals.
+normal_mean_verdict <- function(fit) {
+  words <- c(variance_words(fit), prior_mean_words(fit), degrees_words(fit))
+  if (length(words)) paste(words, collapse = " ")
+}
+
+# The standard deviation, without overflow of squares.
+safe_sd <- function(y) {
+  y <- y - mean(y)
+  largest <- max(abs(y))
+  if (largest == 0) 0 else largest * stats::sd(y / largest)
+}
+
+variance_words <- function(fit) {
+  variance <- fit$model$variance
+  if (is.null(variance) || fit$n < 2L) return(NULL)
+  spread <- safe_sd(fit$y)
+  ratio <- spread / sqrt(variance)
+  one_sided <- stats::pchisq(ratio^2 * (fit$n - 1), fit$n - 1, lower.tail = ratio < 1)
+  if (one_sided > 0.0005 || abs(log(ratio)) < log(1.1)) return(NULL)
+  factor <- format(signif(max(ratio, 1 / ratio), 2))
+  paste0(
+    sprintf("The given variance is %s, and that of the %s values is %s: intervals of the mean are ",
+      format(signif(variance, 3)), number_words(fit$n), format(signif(spread^2, 3))),
+    if (spread == 0) "wider than the data ask for." else {
+      sprintf("about %s times too %s. variance = NULL estimates it.", factor, if (ratio > 1) "narrow" else "wide")
+    }
+  )
+}
+
+# A prior mean that the data contradict: the estimate lies between the two, where neither says it is.
+prior_mean_words <- function(fit) {
+  prior <- as.list(fit$model$prior)
+  known <- !is.null(fit$model$variance)
+  if (!known && (prior$weight == 0 || fit$n < 2L) || known && is.infinite(prior$variance)) return(NULL)
+  distance <- mean(fit$y) - prior$mean
+  chance <- if (known) {
+    stats::pnorm(-abs(distance) / sqrt(fit$model$variance / fit$n + prior$variance))
+  } else {
+    stats::pt(-abs(distance) / (safe_sd(fit$y) * sqrt(1 / fit$n + 1 / prior$weight)), fit$n - 1)
+  }
+  if (is.na(chance) || 2 * chance > 0.001) return(NULL)
+  sprintf("The prior expects a mean near %s, and the data have %s: the posterior mean, %s, is a compromise.",
+    format(signif(prior$mean, 4)), format(signif(mean(fit$y), 4)), format(signif(fit$start$mean, 4)))
+}
+
+# Student's t has a standard deviation from more than two degrees of freedom on.
+degrees_words <- function(fit) {
+  degrees <- 2 * fit$start$shape
+  if (!is.null(fit$model$variance) || degrees > 2) return(NULL)
+  sprintf(paste("With %s the posterior of the mean is Student's t with %s: it has no standard deviation, and",
+    "that of the variance no mean. Read the quantiles."), count_words(fit$n, "value"),
+  count_words(degrees, "degree of freedom", "degrees of freedom"))
 }
 
 # Bayesian bootstrap -------------------------------------------------------------

@@ -137,6 +137,7 @@ ties_words <- function(fit) {
 tail_limits <- c(deviation = 0.25, variance = 0.45)
 
 unsupported_verdict <- function(fit) {
+  if (fit$model$kind == "normal_mean") return(normal_mean_verdict(fit))
   if (!is_placed(fit) || is.function(fit$functional)) return(NULL)
   names <- colnames(fit$draws)
   linear <- names[grepl("^(mean|gini|tail_mean.*)$", names)]

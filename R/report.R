@@ -241,13 +241,14 @@ lengthened_code <- function(fit, defaults) {
 }
 
 # A comment that names the objects that code needs. `code` is text; functions of R and of warpbayes are left out, except
-# as the data, since people call their data `df`. In the call with a data frame, names in the formula are its columns.
+# as the data, since people call their data `df`. In a call with a data frame, names in the formula are its columns,
+# even if the data frame is not a variable, as in MASS::quine.
 needed_objects <- function(call, data) {
   if (!is.call(call)) return(NULL)
   argument <- function(name) if (name %in% names(call)) variables_of(call[[name]]) else character()
   own <- unlist(lapply(data, argument))
   others <- as.list(call)[-1L]
-  others <- others[!names(others) %in% c(data, if (length(own)) "formula")]
+  others <- others[!names(others) %in% c(data, if (any(data %in% names(call))) "formula")]
   others <- unlist(lapply(others, variables_of))
   known <- vapply(as.character(others), function(name) {
     exists(name, envir = asNamespace("warpbayes"), inherits = TRUE) && !exists(name, globalenv(), inherits = FALSE)

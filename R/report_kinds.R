@@ -124,9 +124,8 @@ report_content.martingale_posterior <- function(fit, ...) {
   draw <- function(...) function() plot.martingale_posterior(fit, ...)
   list(
     title = "Martingale posterior", words = summary$words,
-    # What is left out decides: intervals are too narrow if it is more than 5% of the variance.
-    converged = if (isTRUE(fit$interrupted)) FALSE else isTRUE(fit$remaining <= 0.05),
-    verdict = c(summary$verdict, summary$bandwidth, summary$beyond, summary$missing),
+    converged = resample_usable(fit),
+    verdict = resample_sentences(summary),
     main = function() summary$table,
     sections = function() {
       several <- ncol(fit$draws) > 1L

@@ -90,7 +90,7 @@ in_chunk.summary.cell_types <- function(x) {
   medians <- x$medians[types$type, , drop = FALSE]
   tables <- list(types_table(types), data.frame(type = types$type, format_medians(medians), check.names = FALSE))
   names(tables) <- c("Types", paste("Medians,", scale_words(x$transform)))
-  list(words = x$words, tables = tables, verdict = c(if (any(types$speck)) "* a speck.", x$verdict))
+  list(words = x$words, tables = tables, verdict = c(x$verdict, if (any(types$speck)) "* a speck."))
 }
 
 in_chunk.summary.bayes_logit <- function(x) {
@@ -114,8 +114,7 @@ in_chunk.summary.differential_abundance <- function(x) {
 }
 
 in_chunk.summary.martingale_posterior <- function(x) {
-  verdict <- c(x$verdict, x$bandwidth, x$beyond, x$missing)
-  list(words = x$words, tables = list(x$table), verdict = verdict, rows = 20L)
+  list(words = x$words, tables = list(x$table), verdict = resample_sentences(x), rows = 20L)
 }
 
 # Tables and priors ----------------------------------------------------------------------

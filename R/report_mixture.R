@@ -112,7 +112,8 @@ report_content.cell_types <- function(fit, markers = NULL, cells = 2000, ...) {
   cells <- check_count(cells, "cells", min = 0, max = 1e5)
   if (!is.null(markers)) choose_markers(fit$fit, markers, NULL)
   list(
-    title = "Cell types", words = c(types_words(fit), size_words(fit$fit)), converged = NA,
+    title = "Cell types", words = c(types_words(fit), size_words(fit$fit)),
+    converged = types_usable(fit),
     verdict = types_verdict(fit),
     main = function() types_table(fit$types[!fit$types$speck, ]),
     sections = function() types_sections(fit, markers, cells),

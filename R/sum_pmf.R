@@ -62,6 +62,10 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, tail = 0, backend = NU
     names <- c("log", "accuracy", "backend", "threads")[seq_len(...length())]
     list2env(stats::setNames(list(...), names), environment())
   } else {
+    if (...length() > 0L && is.null(names(list(...))) && (is.list(x) || is.matrix(x)) && is_summand(..1)) {
+      stop_input("x", "is a ", if (is.matrix(x)) "matrix" else "list", ", which must hold all distributions: ",
+        "put the others into it, or give each as an argument")
+    }
     check_dots_empty(...)
   }
   if (!is.null(log)) log <- check_flag(log, "log")
@@ -94,6 +98,8 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, tail = 0, backend = NU
   result <- on_lattice(if (inside && !log) exp_of(result) else result, shared$lattice, log)
   without_improbable(leave_out(result, left_out_together(x)), tail)
 }
+
+is_summand <- function(value) is.list(value) || is.numeric(value)
 
 element_name <- function(i) sprintf("x[[%d]]", i)
 

@@ -160,7 +160,7 @@ topic_verdict <- function(fit, diagnostics) {
   agreement <- agreement_sentences(fit)
   if (fit$method == "mean_for_mode") {
     sentences <- c("Mean-for-mode estimation gives an estimate, not draws from the posterior.", agreement)
-    return(list(converged = NA, sentences = sentences))
+    return(with_answer(list(converged = NA, sentences = sentences)))
   }
   traces <- judged_traces(fit)
   verdict <- judge_convergence(traces, diagnostics, topic_quantity_words, c("alpha_sum", "beta"),
@@ -177,7 +177,7 @@ topic_verdict <- function(fit, diagnostics) {
     verdict$sentences <- c("The run is long enough, but the chains do not find the same topics.", verdict$sentences)
   }
   verdict$sentences <- c(verdict$sentences, agreement)
-  verdict
+  with_answer(verdict)
 }
 
 # The averages of a topic model cannot be taken back, but they can begin anew.

@@ -64,7 +64,7 @@ convolutions <- function(batch, m) {
 }
 mean_of <- function(draws, horizon) {
   y <- rnorm(10)
-  function(backend) predictive_resample(y, normal_mean(), horizon, draws, seed = 1, backend = backend)
+  function(backend) predictive_resample(y, normal_mean(1), horizon, draws, seed = 1, backend = backend)
 }
 bootstrap <- function(n, draws) {
   y <- rnorm(n)

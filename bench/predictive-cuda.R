@@ -38,5 +38,5 @@ for (known in c(TRUE, FALSE)) {
   line(sprintf("%s variance, %d chains, %d steps", if (known) "known" else "unknown", chains, steps), number(s),
     number(chains * steps / s))
 }
-s <- median_seconds(function() predictive_resample(rnorm(10), normal_mean(), 1000, 4096, seed = 1), times = 3)
+s <- median_seconds(function() predictive_resample(rnorm(10), normal_mean(1), 1000, 4096, seed = 1), times = 3)
 line("the source's experiment, 4096 chains of 1000 steps, whole call", number(s), number(4096e3 / s))

@@ -72,7 +72,7 @@ test_that("a change of one type does not make the others change", {
   expect_lt(absolute$shift[, "lower"], -log(sum(share * c(3, rep(1, 11)))))
   expect_gt(absolute$shift[, "upper"], -log(sum(share * c(3, rep(1, 11)))))
   text <- paste(capture.output(print(absolute)), collapse = " ")
-  expect_match(text, "by the change of absolute numbers: 1 \\(up\\)\\.")
+  expect_match(text, "by the change of absolute numbers: type 1 \\(up\\)\\.")
   expect_match(text, "keeps its absolute number +changes +by +a +factor")
   text <- paste(capture.output(print(shares)), collapse = " ")
   expect_match(text, "by the change of shares")

@@ -492,19 +492,21 @@ resample <- function(y, model, ..., draws = 20, horizon = 30) {
 
 predictive_cases <- alist(
   "normal mean" = {
-    fit <- resample(known_cells(64, 1, 61)[, 1], normal_mean(), trajectories = 10)
+    fit <- resample(known_cells(64, 1, 61)[, 1], normal_mean(1, c(variance = 1)), trajectories = 10)
     list(fit$draws, fit$trajectories)
   },
   "normal mean, unknown variance" = {
-    fit <- resample(known_cells(64, 1, 62)[, 1], normal_mean(NULL), trajectories = 10)
+    fit <- resample(known_cells(64, 1, 62)[, 1], normal_mean(), trajectories = 10)
     list(fit$draws, fit$trajectories, continue(fit, 11)$draws)
   },
   "many draws of a normal mean" = {
     y <- known_cells(64, 1, 69)[, 1]
-    lapply(list(normal_mean(), normal_mean(NULL)), function(model) resample(y, model, draws = 700, horizon = 300)$draws)
+    lapply(list(normal_mean(1, c(variance = 1)), normal_mean()), function(model) {
+      resample(y, model, draws = 700, horizon = 300)$draws
+    })
   },
   "values of a normal mean" = {
-    resample(known_cells(64, 1, 63)[, 1], normal_mean(), functional = function(y) y, draws = 6)$draws
+    resample(known_cells(64, 1, 63)[, 1], normal_mean(1, c(variance = 1)), functional = function(y) y, draws = 6)$draws
   },
   "bayesian bootstrap" = {
     y <- known_integers(40, 100, 1)

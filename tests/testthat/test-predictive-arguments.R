@@ -234,7 +234,7 @@ test_that("print, summary, predict and other methods work", {
   expect_identical(again$lower, apply(fit$cdf, 2, min))
   expect_identical(names(predict(fit, 1:2, probs = NULL)), "estimate")
   expect_equal(predict(fit, y, "log_density"), log(predict(fit, y, probs = NULL)$estimate), tolerance = 1e-12)
-  normal <- predictive_resample(y, normal_mean(), 5, 3, seed = 1)
+  normal <- predictive_resample(y, normal_mean(1, c(variance = 1)), 5, 3, seed = 1)
   expect_equal(predict(normal)$estimate, sum(y) / 7)
   expect_lt(predict(predictive_resample(y, normal_mean(NULL), 5, 3, seed = 1))$lower, mean(y))
   many <- predictive_resample(y, copula_density(0.5), 1, 2, seed = 1,

@@ -93,8 +93,8 @@ test_that("several quantities of weighted data are computed at once, and none me
   expect_identical(both[, 2:3], draws(coefficients_of(mpg ~ wt), mtcars[c("mpg", "wt")]))
   expect_identical(colnames(draws(c("gini", "mean"), y, dirichlet_process(2, stats::qexp))), c("gini", "mean"))
   # The population of a normal mean has equal weights.
-  population <- predictive_resample(y, normal_mean(NULL, c(mean = 4)), 3, 5, seed = 1, functional = function(y) y)$draws
-  of <- predictive_resample(y, normal_mean(NULL, c(mean = 4)), 3, 5, seed = 1,
+  population <- predictive_resample(y, normal_mean(), 3, 5, seed = 1, functional = function(y) y)$draws
+  of <- predictive_resample(y, normal_mean(), 3, 5, seed = 1,
     functional = list("tail_mean", "variance", quantiles_of(0.5)))$draws
   expect_identical(colnames(of), c("tail_mean95", "variance", "q50"))
   expect_equal(of[, "tail_mean95"], apply(population, 1, max))
@@ -235,8 +235,13 @@ test_that("data that cannot be used are refused", {
   expect_input(predictive_resample(1:3, bayesian_bootstrap(), horizons = 4), "unused argument")
   expect_input(predictive_resample(c(2, 2), normal_mean(NULL)), "constant")
   expect_input(predictive_resample(2, normal_mean(NULL)), "one value")
-  expect_input(predictive_resample(2, normal_mean(), functional = "variance"), "this model has \"mean\"")
+  expect_input(predictive_resample(2, normal_mean(1), functional = "variance"), "this model has \"mean\"")
   expect_input(normal_mean(-1), "`variance`")
+  expect_input(normal_mean(prior = c(variance = 4)), "needs a known `variance`.*`weight` says")
+  expect_input(normal_mean(prior = c(mean = 4)), "counts nothing with the weight 0: give the weight")
+  expect_input(normal_mean(1, c(mean = 4)), "counts nothing with the variance Inf: give the variance")
+  expect_input(normal_mean(1, c(mean = Inf, variance = 1)), "`mean` is not")
+  expect_input(normal_mean(prior = c(weight = Inf)), "`weight` is not")
   expect_input(normal_mean(1, c(mena = 1)), "`prior`")
   expect_input(normal_mean(1, c(mean = NA)), "`prior`")
   expect_input(normal_mean(1, c(variance = 0)), "positive variance")

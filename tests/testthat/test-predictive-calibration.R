@@ -158,6 +158,6 @@ test_that("few, large and small values are calibrated", {
     class = "warpbayes_error_input")
   expect_error(predictive_resample(1:4 * 1e-300, normal_mean(NULL), 3, 2), "squares are 0",
     class = "warpbayes_error_input")
-  expect_error(predictive_resample(c(1, 1.5, 1.5) * 1e308, normal_mean(), 3, 2), "sum that is not finite",
+  expect_error(predictive_resample(c(1, 1.5, 1.5) * 1e308, normal_mean(1), 3, 2), "sum that is not finite",
     class = "warpbayes_error_input")
 })

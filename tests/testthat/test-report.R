@@ -142,6 +142,11 @@ test_that("the code of a page repeats the fit", {
   own_prior <- logit_prior(scale = 2)
   fit <- bayes_logit(y ~ x, df, prior = own_prior, chains = c(1), iter = 10, threads = 2)
   expect_identical(report_content(fit)$code[[1]], "# It needs `df`, `own_prior`, which are not part of this page.")
+  # A data frame that is no variable has the formula's columns all the same.
+  fit <- bayes_logit(am ~ wt, datasets::mtcars, chains = 1, iter = 10, seed = 1, threads = 2)
+  code <- report_content(fit)$code
+  expect_match(code[[1]], "fit <- bayes_logit(formula = am ~ wt, data = datasets::mtcars", fixed = TRUE)
+  expect_identical(eval(parse(text = code))$coefficient_trace, fit$coefficient_trace)
   # A name with a line break does not leave the comment.
   code <- "x\nstop(\"this was a comment\")"
   assign(code, df)

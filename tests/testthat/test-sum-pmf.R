@@ -91,6 +91,12 @@ test_that("long sums use the fast method within the accuracy asked", {
 
 test_that("each bad argument has its message", {
   expect_input_error(sum_pmf(list()), "`x` is an empty list")
+  both <- list(pmf_poisson(3), pmf_binomial(10, 0.3))
+  expect_equal(sum_pmf(both[[1]], both[[2]]), sum_pmf(both))
+  expect_input_error(sum_pmf(both[1], both[[2]]), "`x` is a list, which must hold all distributions")
+  expect_input_error(sum_pmf(both[1], both[2]), "`x` is a list, which must hold all")
+  expect_input_error(sum_pmf(matrix(0.5, 2, 2), both[[2]]), "`x` is a matrix, which must hold all")
+  expect_input_error(sum_pmf(both, lgo = TRUE), "`lgo`")
   expect_input_error(sum_pmf(c(0.5, 0.5)), "`x` must be a distribution, a list of distributions, or a matrix")
   expect_input_error(sum_pmf(list(1, c(2, -1))), "`x\\[\\[2\\]\\]` has the entry -1 at position 2")
   expect_input_error(sum_pmf(list(pmf(1), c(2, NaN))), "`x\\[\\[2\\]\\]` has the entry NaN at position 2")
