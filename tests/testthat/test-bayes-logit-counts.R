@@ -6,6 +6,7 @@ counted$y <- rpois(60, counted$e * exp(0.4 * counted$x))
 few <- function(...) bayes_logit(..., chains = 1, iter = 60, warmup = 20, seed = 1, threads = 1, progress = FALSE)
 
 test_that("a Poisson regression has the methods of other families", {
+  skip_if_not_installed("rstantools")
   fit <- few(y ~ x + (1 | g) + offset(log(e)), counted, "poisson")
   expect_output(print(fit), "Poisson regression")
   expect_output(print(summary(fit)), "normal with mean")

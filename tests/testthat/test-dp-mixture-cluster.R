@@ -720,7 +720,7 @@ test_that("a failure of any CUDA call of a worker gives an error and leaves noth
   cuda <- emulator()
   x <- clouds(2048 * 2, 2)
   fit <- dp_mixture(x, 3, iter = 1, warmup = 0, seed = 1, threads = 1, backend = "cpu", progress = FALSE)
-  work <- function() in_this_process(fit, 1, function(session) mixture_step(fit)(session, fit$state[[1L]], 1, TRUE))
+  work <- function() in_this_process(fit, 1, function(session) mixture_step(fit)(list(session), fit$state[1L], 1, TRUE))
   cuda$reset()
   on.exit(cuda$reset())
   before <- cuda$calls()
