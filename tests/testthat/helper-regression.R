@@ -249,6 +249,11 @@ toy_moves_with_error <- function(toy, state) {
   state$moves
 }
 
+# The state of one chain after sweeps of which none is kept.
+sweep_chain <- function(session, prior, state, sweeps) {
+  native(C_regression_sweeps, list(list(session, prior, state, as.integer(sweeps))))[[1L]]
+}
+
 # One replicate: parameters and responses before the sweeps, and parameters after `sweeps` sweeps.
 toy_replicate <- function(toy, seed, sweeps, run) {
   before <- draw_toy_parameters(toy)
@@ -265,11 +270,11 @@ toy_replicate <- function(toy, seed, sweeps, run) {
   if (toy$wrong == "map") {
     for (i in seq_len(sweeps)) {
       state$moves <- toy_moves_with_error(toy, state)
-      state[parts] <- native(C_regression_sweep, session, prior, state, 1L)[parts]
+      state[parts] <- sweep_chain(session, prior, state, 1)[parts]
       state$sweep <- as.double(i)
     }
   } else {
-    state[parts] <- native(C_regression_sweep, session, prior, state, as.integer(sweeps))[parts]
+    state[parts] <- sweep_chain(session, prior, state, sweeps)[parts]
   }
   list(y = y, before = before, after = state)
 }

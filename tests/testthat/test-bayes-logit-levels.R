@@ -173,7 +173,7 @@ test_that("slices of sweeps do not change what is learned in the warm-up", {
   state[c("ellipse", "moves")] <- toy_start(toy, session, prior, state)[c("ellipse", "moves")]
   after <- function(slices) {
     for (sweeps in slices) {
-      state[parts] <- native(C_regression_sweep, session, prior, state, as.integer(sweeps))[parts]
+      state[parts] <- sweep_chain(session, prior, state, sweeps)[parts]
       state$sweep <- state$sweep + sweeps
     }
     state

@@ -422,10 +422,6 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   return NULL;
 }
 
-SEXP wb_entry_regression_sweep(SEXP pointer, SEXP prior, SEXP state, SEXP sweeps) {
-  return wb_slice_run(prepare_sweeps, (SEXP[]){pointer, prior, state, sweeps});
-}
-
 SEXP wb_entry_regression_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 4, chains); }
 
 /* One draw of the coefficients given `coefficients`, and the statistics from which it was made: X'WX, packed, and X'z.
