@@ -205,10 +205,14 @@ comparison_words <- function(topics, best, alike, table) {
   )
 }
 
+comparison_title <- function(x) {
+  sprintf("Topic models with %s numbers of topics, compared on %s that they had not seen", nrow(x$table),
+    count_words(x$documents, "document"))
+}
+
 in_console.topic_comparison <- function(x, ...) {
   check_dots_empty(...)
-  print_lines(sprintf("Topic models with %s numbers of topics, compared on %s that they had not seen", nrow(x$table),
-    count_words(x$documents, "document")))
+  print_lines(comparison_title(x))
   print(shown_comparison(x), row.names = FALSE)
   print_sentences(x$verdict)
 }
