@@ -314,7 +314,7 @@ comparison_picture <- function(x, main) {
     ), list(at = at, labels = as.character(table$topics)), title = title)
   }
   picture(list(
-    line(table$difference, table$difference_se, "Log probability of a word left out, less the best",
+    line(table$difference, table$difference_se, "Log score, less the best",
       match(x$best, table$topics)),
     line(table$coherence, table$coherence_se, coherence_label(x))
   ), main, "Topics", columns = 2L)

@@ -35,8 +35,9 @@ report_content.type_proportions <- function(fit, ...) {
   types <- length(unique(fit$type))
   samples <- length(unique(fit$sample))
   panels <- ceiling(sqrt(min(12, types)))
+  rows <- panels * samples
   picture <- picture_part("Share of each type in each sample, with intervals. At most the first twelve types.",
-    function() plot.type_proportions(fit), c(min(2.5, 0.35 + 0.2 * panels + 0.015 * samples * panels), 1.4))
+    function() plot.type_proportions(fit), c(min(2.5, 0.35 + 0.03 * rows), min(2.5, 0.5 + 0.045 * rows)))
   words <- sprintf("%s in %s", count_words(types, "type"), count_words(samples, "sample"))
   table_content("Proportions of cell types", words, table, "Share of each type in each sample", picture, samples_alone)
 }
@@ -85,7 +86,7 @@ report_content.topic_comparison <- function(fit, ...) {
   }
   table_content("Comparison of numbers of topics", comparison_title(fit), shown_comparison(fit),
     "Perplexity of documents that were left out, and standard errors",
-    picture_part("Differences in log likelihood per word from the best, and coherence, with two standard errors.",
+    picture_part("Log probability of a word left out, less that of the best, and coherence, with two standard errors.",
       function() plot.topic_comparison(fit)),
     verdict = fit$verdict, seed = fit$seed)
 }
