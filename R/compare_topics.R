@@ -205,10 +205,14 @@ comparison_words <- function(topics, best, alike, table) {
   )
 }
 
+comparison_title <- function(x) {
+  sprintf("Topic models with %s numbers of topics, compared on %s that they had not seen", nrow(x$table),
+    count_words(x$documents, "document"))
+}
+
 in_console.topic_comparison <- function(x, ...) {
   check_dots_empty(...)
-  print_lines(sprintf("Topic models with %s numbers of topics, compared on %s that they had not seen", nrow(x$table),
-    count_words(x$documents, "document")))
+  print_lines(comparison_title(x))
   print(shown_comparison(x), row.names = FALSE)
   print_sentences(x$verdict)
 }
@@ -310,7 +314,7 @@ comparison_picture <- function(x, main) {
     ), list(at = at, labels = as.character(table$topics)), title = title)
   }
   picture(list(
-    line(table$difference, table$difference_se, "Log probability of a word left out, less the best",
+    line(table$difference, table$difference_se, "Log score, less the best",
       match(x$best, table$topics)),
     line(table$coherence, table$coherence_se, coherence_label(x))
   ), main, "Topics", columns = 2L)

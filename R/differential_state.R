@@ -264,21 +264,23 @@ state_table <- function(x) {
   rows <- plain_frame(x)[order(x$p), ]
   rows <- rows[!is.na(rows$p), ]
   short <- function(values) formatC(values, digits = 3, format = "fg")
+  interval <- paste(short(rows$lower), rep("to", nrow(rows)), short(rows$upper))
   table <- data.frame(type = as.character(rows$type), marker = as.character(rows$marker), effect = rows$effect,
-    samples = rows$samples, change = short(rows$estimate), paste(short(rows$lower), "to", short(rows$upper)),
+    samples = rows$samples, change = short(rows$estimate), interval,
     fdr = probability_words(rows$fdr), check.names = FALSE)
   names(table)[[6L]] <- paste(percent(attr(x, "level"), 0), "interval")
   if (length(unique(x$effect)) == 1L) table$effect <- NULL
   table
 }
 
+state_usable <- function(x) if (all(is.na(x$p))) NA else TRUE
+
 state_verdict <- function(x) {
   limit <- percent(attr(x, "limit"), 0)
   without <- sum(is.na(x$p))
   found <- sum(x$reported)
-  usable <- if (all(is.na(x$p))) NA else TRUE
   c(
-    paste(answer_words(usable, if (length(attr(x, "words"))) "with reservations"), if (found) {
+    paste(answer_words(state_usable(x), if (length(attr(x, "words"))) "with reservations"), if (found) {
       sprintf("%s %s reported at a false discovery rate of %s.", count_words(found, "change"),
         if (found == 1L) "is" else "are", limit)
     } else {

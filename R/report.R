@@ -35,7 +35,8 @@
 #' pictures: up to `cells` cells, the names of documents, and terms. Look at the page before you send it.
 #'
 #' @param fit a fit from [dp_mixture()], [topic_model()], [bayes_logit()] or [predictive_resample()], cell types from
-#'   [cell_types()], a comparison from [differential_abundance()], or a distribution from [pmf()].
+#'   [cell_types()], a distribution from [pmf()], or a table or comparison from [differential_abundance()],
+#'   [differential_state()], [type_proportions()], [type_differences()], [topic_effects()] or [compare_topics()].
 #' @param file name of the file, which ends in `.html`. An earlier report is replaced. `NULL`: a temporary file, to look
 #'   at in this session.
 #' @param title title of the page; `NULL`: what was fitted.
@@ -90,7 +91,8 @@ report_content <- function(fit, ...) UseMethod("report_content")
 
 report_content.default <- function(fit, ...) {
   stop_input("fit", "must come from dp_mixture(), cell_types(), differential_abundance(), topic_model(), ",
-    "bayes_logit(), predictive_resample() or pmf(), not ", show_value(fit))
+    "bayes_logit(), predictive_resample(), pmf(), type_proportions(), type_differences(), differential_state(), ",
+    "topic_effects() or compare_topics(), not ", show_value(fit))
 }
 
 # Checks what all methods take, and writes the page. `content` is computed after the checks, because it may take a

@@ -130,6 +130,14 @@ in_chunk.type_proportions <- function(x) {
 
 in_chunk.type_differences <- function(x) list(tables = list(plain_frame(x)))
 
+in_chunk.topic_effects <- function(x) list(tables = list(plain_frame(x)), rows = 200L)
+
+in_chunk.topic_comparison <- function(x) {
+  list(words = comparison_title(x), tables = list(shown_comparison(x)), verdict = x$verdict)
+}
+
+in_chunk.summary.topic_comparison <- in_chunk.topic_comparison
+
 in_chunk.differential_state <- function(x) {
   if (!is_state_table(x)) return(list(tables = list(plain_frame(x))))
   list(words = state_words(x), tables = list(state_table(x)), verdict = state_verdict(x))
