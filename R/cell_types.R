@@ -150,7 +150,7 @@ summarise_types <- function(fit, map, own, labels, speck, how, threads) {
   rownames(medians) <- labels
   tree <- as_hclust(map$tree)
   structure(c(list(
-    types = types, type = factor(own$type, seq_len(count), labels), probability = own$probability,
+    types = types, type = structure(own$type, levels = labels, class = "factor"), probability = own$probability,
     proportions = map$proportions, medians = medians, tree = tree, leaf_type = map$group,
     component_type = component_type, draw = draw, chain = chain
   ), how, list(speck = speck, fit = fit, map = map)), class = c("cell_types", "warpbayes"))

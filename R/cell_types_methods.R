@@ -52,7 +52,7 @@ predict.cell_types <- function(object, newdata = NULL, type = c("type", "prob", 
   run <- resolve_run(backend, threads)
   names <- object$types$type
   result <- predict_types(object$fit, object$map, cells, type, names, run)
-  if (type == "type") factor(result, seq_along(names), names) else result
+  if (type == "type") structure(result, levels = names, class = "factor") else result
 }
 
 percent <- function(share, digits = 1) paste0(formatC(100 * share, format = "f", digits = digits), "%")

@@ -15,7 +15,7 @@ pairs_parts <- function(fit, data, markers, min_weight, backend, threads, class 
     cells <- cells_of(fit, data, argument = "data")
     if (nrow(cells) == 0L) stop_input("data", "has no rows")
     if (is.null(class)) class <- evaluate_slices(fit, cells, "class", resolve_run(backend, threads), NULL)
-    cells <- cells[, chosen, drop = FALSE]
+    if (!identical(chosen, seq_len(ncol(cells)))) cells <- cells[, chosen, drop = FALSE]
   }
   panels <- length(chosen)
   limits <- lapply(seq_len(panels), function(i) marker_range(reference, chosen[[i]], cells[, i]))
@@ -145,9 +145,8 @@ cell_image <- function(x, y, colour, colours, bins) {
   pixels <- bins * bins
   # Row 1 of an image is its top.
   index <- (x - 1L) * bins + (bins + 1L - y)
-  inside <- !is.na(index)
-  index <- index[inside]
-  count <- tabulate(index + (colour[inside] - 1L) * pixels, pixels * length(colours))
+  # tabulate() leaves out NA: the cells outside the limits.
+  count <- tabulate(index + (colour - 1L) * pixels, pixels * length(colours))
   dim(count) <- c(pixels, length(colours))
   total <- rowSums(count)
   filled <- which(total > 0)
@@ -259,9 +258,9 @@ marker_parts <- function(fit, reference, marker, limits, values) {
   }
   bars <- NULL
   spikes <- spikes_of(fit, marker, limits)
-  values <- values[!is.na(values)]
+  if (anyNA(values)) values <- values[!is.na(values)]
   known <- length(values)
-  values <- values[!values %in% spikes$at]
+  if (length(spikes$at)) values <- values[!values %in% spikes$at]
   if (length(values)) {
     width <- bar_width(values, limits)
     # Bars begin at half a bar, so that whole numbers lie inside bars.
