@@ -175,7 +175,7 @@ variance_words <- function(fit) {
   factor <- format(signif(max(ratio, 1 / ratio), 2))
   paste0(
     sprintf("The given variance is %s, and that of the %s values is %s: intervals of the mean are ",
-      format(signif(variance, 3)), number_words(fit$n), format(signif(spread^2, 3))),
+      format(signif(variance, 3)), whole_words(fit$n), format(signif(spread^2, 3))),
     if (spread == 0) "wider than the data ask for." else {
       sprintf("about %s times too %s. variance = NULL estimates it.", factor, if (ratio > 1) "narrow" else "wide")
     }

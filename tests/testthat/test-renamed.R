@@ -85,7 +85,7 @@ test_that("negative_binomial is the family negbinomial, and sum_pmf() takes dist
   expect_identical(sum_pmf(c(0.5, 0.5), c(0.2, 0.8)), sum_pmf(list(c(0.5, 0.5), c(0.2, 0.8))))
   expect_equal(sum_pmf(laws[[3]])$prob, laws[[3]]$prob)
   expect_identical(renamed(sum_pmf(laws, TRUE, 0), "sum_pmf(x, log)"), sum_pmf(laws, log = TRUE, accuracy = 0))
-  expect_input_error(sum_pmf(laws, laws[[1]]), "an unnamed argument is not known here")
+  expect_input_error(sum_pmf(laws, laws[[1]]), "is a list, which must hold all distributions")
   expect_input_error(sum_pmf(laws[[1]], accurcy = 1), "`accurcy` is not known here")
 })
 
