@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "numeric/fork.h"
+
 #ifndef _WIN32
 
 #include <pthread.h>
@@ -42,7 +44,7 @@ static void start_pieces(piece *piece_of, int32_t pieces) {
 }
 
 void wb_together(int32_t pieces, wb_piece *work, void *context) {
-  piece *const piece_of = pieces > 1 ? calloc((size_t)pieces, sizeof *piece_of) : NULL;
+  piece *const piece_of = pieces > 1 && !wb_forked() ? calloc((size_t)pieces, sizeof *piece_of) : NULL;
   for (int32_t i = 0; i < pieces && piece_of; i++) piece_of[i] = (piece){.work = work, .context = context, .number = i};
   if (piece_of) start_pieces(piece_of, pieces);
   for (int32_t i = 0; i < pieces; i++)
