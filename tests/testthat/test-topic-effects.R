@@ -16,6 +16,7 @@ planted <- local({
 delayedAssign("fit", topic_model(planted, 3, iter = 60, keep = "theta", seed = 1, threads = 2))
 
 test_that("effects are weighted least squares of each draw", {
+  skip_where_repeated()
   skip_on_sanitized_emulator()
   table <- topic_effects(fit, ~ party + day, ndraws = 30, level = 0.8, seed = 5)
   weights <- with_seed(5, matrix(rexp(60 * 30), 60))
@@ -43,6 +44,7 @@ test_that("effects are weighted least squares of each draw", {
 })
 
 test_that("without kept draws the chain goes on for them, and the fit stays as it is", {
+  skip_where_repeated()
   skip_on_sanitized_emulator()
   plain <- topic_model(planted, 3, iter = 60, seed = 1, threads = 2)
   kept <- topic_model(planted, 3, iter = 60, warmup = 30, thin = 2, keep = "theta", seed = 1, threads = 2)
@@ -55,6 +57,7 @@ test_that("without kept draws the chain goes on for them, and the fit stays as i
 })
 
 test_that("groups of a fit have intervals, and names, stars and missing values are heeded", {
+  skip_where_repeated()
   skip_on_sanitized_emulator()
   grouped <- topic_model(planted, 3, groups = party, iter = 60, chains = 2, seed = 1, threads = 2)
   topic_names(grouped) <- c("a", "b", "c")
@@ -78,6 +81,7 @@ test_that("groups of a fit have intervals, and names, stars and missing values a
 })
 
 test_that("bad formulas and data are refused", {
+  skip_where_repeated()
   skip_on_sanitized_emulator()
   expect_error(topic_effects(fit), "`formula` is missing", class = input)
   expect_error(topic_effects(fit, y ~ party), "without a response", class = input)

@@ -8,6 +8,7 @@ delayedAssign("split", topic_model(planted, 7, iter = 60, chains = 3, seed = 1, 
 delayedAssign("clear", topic_model(planted, 4, iter = 60, chains = 3, seed = 1, threads = 2))
 
 test_that("restarts are the chains that a fit with more chains has", {
+  skip_where_repeated()
   skip_on_sanitized_emulator()
   one <- topic_model(planted, 7, iter = 60, seed = 1, threads = 2)
   table <- topic_stability(one, restarts = 2, threads = 2)
@@ -37,6 +38,7 @@ test_that("restarts are the chains that a fit with more chains has", {
 })
 
 test_that("relabel() averages topics that all chains find, and keeps the others", {
+  skip_where_repeated()
   skip_on_sanitized_emulator()
   matched <- relabel(split)
   expect_identical(matched$shared, apply(matched$distance, 1, max) < 0.5)
@@ -67,6 +69,7 @@ test_that("relabel() averages topics that all chains find, and keeps the others"
 })
 
 test_that("topics that some chain does not find are marked wherever topics are shown", {
+  skip_where_repeated()
   skip_on_sanitized_emulator()
   shared <- relabel(split)$shared
   expect_output(print(split), sprintf("found by all 3 chains: %d of 7 topics", sum(shared)))
@@ -96,6 +99,7 @@ with_trace <- function(fit, values) {
 }
 
 test_that("the verdict follows from the log likelihood and from topics, not from the sum of alpha", {
+  skip_where_repeated()
   skip_on_sanitized_emulator()
   fit <- topic_model(planted, 4, iter = 400, chains = 2, seed = 2, threads = 2)
   set.seed(1)
@@ -180,6 +184,7 @@ test_that("every function that a verdict advises takes the fit", {
 })
 
 test_that("averages begin anew after a longer warm-up", {
+  skip_where_repeated()
   skip_on_sanitized_emulator()
   short <- topic_model(planted, 3, iter = 10, chains = 2, seed = 4, threads = 2)
   at_once <- topic_model(planted, 3, iter = 22, warmup = 10, chains = 2, seed = 4, threads = 2)

@@ -5,6 +5,7 @@ planted <- simulate_documents(30, 25, block_topics(3, 6), rep(0.2, 3), seed = 3)
 delayedAssign("fit", topic_model(rbind(planted, nothing = 0), 3, iter = 30, seed = 1, threads = 2))
 
 test_that("counts come back as a matrix, and do not flood the console", {
+  skip_where_repeated()
   skip_on_sanitized_emulator()
   expect_output(print(fit$x), "<750 tokens of 18 terms in 31 documents")
   skip_if_not_installed("Matrix")
@@ -16,6 +17,7 @@ test_that("counts come back as a matrix, and do not flood the console", {
 })
 
 test_that("top documents have the largest shares, and short ones can be left out", {
+  skip_where_repeated()
   skip_on_sanitized_emulator()
   top <- top_documents(fit, 4)
   expect_identical(nrow(top), 12L)
@@ -32,6 +34,7 @@ test_that("top documents have the largest shares, and short ones can be left out
 })
 
 test_that("a named vector is one document, and an empty name of a term is shown", {
+  skip_where_repeated()
   skip_on_sanitized_emulator()
   one <- predict(fit, c(w1 = 5, w2 = 4, w9 = 0), iter = 20, seed = 1, threads = 2)
   expect_identical(one, predict(fit, rbind(c(w1 = 5, w2 = 4, w9 = 0)), iter = 20, seed = 1, threads = 2))
@@ -42,6 +45,7 @@ test_that("a named vector is one document, and an empty name of a term is shown"
 })
 
 test_that("a picture says how many topics it leaves out, and that of a comparison has paired differences", {
+  skip_where_repeated()
   skip_on_sanitized_emulator()
   eight <- topic_model(planted, 8, iter = 4, seed = 1, threads = 2)
   expect_identical(topic_picture(eight, "terms", shown_topics(eight, "terms", NULL), 4, "probability", NULL)$caption,
@@ -58,6 +62,7 @@ test_that("a picture says how many topics it leaves out, and that of a compariso
 })
 
 test_that("sparse matrices with the slots of quanteda's class are read", {
+  skip_where_repeated()
   skip_on_sanitized_emulator()
   skip_if_not_installed("Matrix")
   where <- new.env()
