@@ -53,8 +53,10 @@
 #'   cbind(CD4 = rnorm(300) + 6 * first, pSTAT5 = rnorm(300) + more * first)
 #' }
 #' samples <- lapply(c(a1 = 0, a2 = 0.1, a3 = 0, b1 = 1, b2 = 1.1, b3 = 1), sample_of)
-#' types <- cell_types(dp_mixture(samples, components = 8, iter = 200, seed = 1, threads = 2), threads = 2)
-#' differential_state(types, ~ group, data.frame(group = rep(c("a", "b"), each = 3)), markers = "pSTAT5", seed = 1)
+#' fit <- dp_mixture(samples, components = 8, iter = 200, seed = 1, threads = 2)
+#' types <- cell_types(fit, threads = 2)
+#' patients <- data.frame(group = rep(c("a", "b"), each = 3))
+#' differential_state(types, ~ group, patients, markers = "pSTAT5", seed = 1)
 #' @export
 differential_state <- function(types, formula, data = NULL, effect = NULL, markers = NULL,
                                statistic = c("median", "mean"), level = 0.9, fdr = 0.1, min_cells = 10, ndraws = 10,

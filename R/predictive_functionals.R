@@ -27,7 +27,8 @@
 #' summary(fit)
 #'
 #' several <- predictive_resample(precip, bayesian_bootstrap(),
-#'   functional = list("mean", "gini", quantiles_of(0.9), tail_mean_of(0.9)), draws = 200, seed = 1, threads = 2
+#'   functional = list("mean", "gini", quantiles_of(0.9), tail_mean_of(0.9)),
+#'   draws = 200, seed = 1, threads = 2
 #' )
 #' summary(several)
 #' @export

@@ -50,8 +50,9 @@ term_lines <- function(fit, topics, n, by = "relevance") {
 
 #' Print or summarise a fitted topic model
 #'
-#' `print()` says in a few lines what was fitted and shows the largest topics. `summary()` shows all topics with their
-#' prevalence and coherence, the convergence of the chains, and a verdict in words.
+#' `print()` says in a few lines what was fitted and shows the ten largest topics; `print(fit, n = 20)` shows 20.
+#' `summary()` shows all topics with their prevalence and coherence, the convergence of the chains, and a verdict in
+#' words.
 #'
 #' @section Convergence:
 #' The verdict answers three questions. Is the run long enough? The log likelihood is judged by the rule of
@@ -64,9 +65,7 @@ term_lines <- function(fit, topics, n, by = "relevance") {
 #' their perplexities differ by less than 1%. With one chain nothing is said about topics.
 #'
 #' @param object a fit from [topic_model()].
-#' @param n how many topics to show, the most prevalent first: `print(fit, n = 20)`.
 #' @param terms how many terms of each topic to show, the most relevant first; see [top_terms()].
-#' @param topics the earlier name of `n`.
 #' @param ... not used.
 #' @return `summary()` gives a list of class `summary.topic_model`:
 #' \describe{
