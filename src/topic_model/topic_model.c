@@ -317,6 +317,13 @@ static int same_alphas(const wb_topic_state *state, int32_t groups) {
   return 1;
 }
 
+double wb_topic_alpha_sum(const wb_topic_state *state) {
+  const double *const alpha = state->common ? state->common : state->alpha;
+  double sum = 0;
+  for (int32_t k = 0; k < state->topics; k++) sum += alpha[k];
+  return sum;
+}
+
 int wb_topic_sweep(wb_topic_chain *chain, uint32_t iteration, double *log_likelihood, double *theta, double *phi) {
   const wb_topic_model_functions *const functions = chain->backend->topic_model;
   const wb_topic_corpus *const corpus = chain->corpus;

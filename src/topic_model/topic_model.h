@@ -72,6 +72,9 @@ int wb_topic_merge(const wb_topic_corpus *corpus, int32_t topics, int32_t target
  * (terms x topics) have the topics side by side, or are NULL. */
 int wb_topic_sweep(wb_topic_chain *chain, uint32_t iteration, double *log_likelihood, double *theta, double *phi);
 
+/* The sum of alpha; with groups, of the alpha of documents of no group. */
+double wb_topic_alpha_sum(const wb_topic_state *state);
+
 /* The means of theta and phi given the topics, and two sums to which they are added; either may be NULL. */
 typedef struct wb_topic_means {
   const wb_topic_corpus *corpus;

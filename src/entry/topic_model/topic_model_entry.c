@@ -236,10 +236,7 @@ static int run_sweeps(void *chain) {
     status = wb_topic_sweep(&r->chain, r->first + (uint32_t)i, r->log_likelihood + i,
                             theta ? theta + (size_t)number * k * (size_t)s->corpus.documents : NULL,
                             phi ? phi + (size_t)number * k * (size_t)s->corpus.terms : NULL);
-    double sum = 0;
-    /* With groups, the alpha of documents of no group. */
-    for (size_t j = 0; j < k; j++) sum += state->common ? state->common[j] : state->alpha[j];
-    r->alpha_sum[i] = sum;
+    r->alpha_sum[i] = wb_topic_alpha_sum(state);
     r->beta_trace[i] = state->beta;
     if (status == WB_OK) status = keep_sweep(r, i);
   }
