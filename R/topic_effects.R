@@ -90,6 +90,8 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
     solved <- qr.coef(qr(design$x * root), theta[design$used, topics, drop = FALSE] * root)
     effects[, , draw] <<- rows %*% solved
   })
+  # Differences of shares that are equal are off by rounding.
+  effects[abs(effects) < 1e-12] <- 0
   tails <- c((1 - level) / 2, (1 + level) / 2)
   summaries <- apply(effects, 1:2, function(values) {
     c(mean(values), stats::sd(values), stats::quantile(values, tails, names = FALSE))

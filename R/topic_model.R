@@ -213,8 +213,8 @@ check_topic_sweeps <- function(iter, warmup, thin, chains, keep) {
 
 #' @rdname continue
 #' @export
-continue.topic_model <- function(fit, more, warmup = NULL, backend = NULL, threads = NULL, checkpoint = NULL,
-                                 checkpoint_every = 60, progress = NULL, ...) {
+continue.topic_model <- function(fit, more, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60,
+                                 progress = NULL, warmup = NULL, ...) {
   check_dots_empty(...)
   if (!inherits(fit$x, "count_matrix") || !identical(fit$x$size, c(length(fit$documents), length(fit$terms)))) {
     stop_input("fit", "has lost its counts, `fit$x`, or has other counts than were fitted: more sweeps need them")

@@ -14,6 +14,16 @@ static SEXP finished(wb_slice *slice) {
   return slice->out;
 }
 
+SEXP wb_slice_ready(wb_slice *slice, SEXP out, void *chain, int (*work)(void *chain),
+                    void (*finish)(void *chain, SEXP out)) {
+  slice->out = out;
+  slice->chain = chain;
+  slice->work = work;
+  slice->finish = finish;
+  UNPROTECT(1);
+  return NULL;
+}
+
 SEXP wb_slice_run(wb_slice_prepare *prepare, const SEXP *argument) {
   wb_slice *const slice = (wb_slice *)R_alloc(1, sizeof *slice);
   SEXP failure = prepare(argument, slice);

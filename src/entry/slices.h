@@ -14,9 +14,12 @@ typedef struct wb_slice {
   int status;
 } wb_slice;
 
-/* Reads the arguments of one chain. Returns a failure, or NULL after it has filled the slice but for message and status
- * and given up its own protection of `out`. */
+/* Reads the arguments of one chain. Returns a failure, or wb_slice_ready(). */
 typedef SEXP wb_slice_prepare(const SEXP *argument, wb_slice *slice);
+
+/* Fills the slice but for message and status, gives up the caller's one protection of `out`, and returns NULL. */
+SEXP wb_slice_ready(wb_slice *slice, SEXP out, void *chain, int (*work)(void *chain),
+                    void (*finish)(void *chain, SEXP out));
 
 /* The result of one chain, or its failure. */
 SEXP wb_slice_run(wb_slice_prepare *prepare, const SEXP *argument);

@@ -493,12 +493,7 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   r->kept = put_kept(out, sweeps, LOGICAL_RO(keep), opened, k, &r->at.chain.prior);
   r->kept.moments.center = REAL_RO(center);
   r->kept.moments.scale = REAL_RO(scale);
-  slice->out = out;
-  slice->chain = r;
-  slice->work = run_sweeps;
-  slice->finish = finish_sweeps;
-  UNPROTECT(1);
-  return NULL;
+  return wb_slice_ready(slice, out, r, run_sweeps, finish_sweeps);
 }
 
 /* probe: columns x points in scaled units. keep: whether the labels, means and covariances are kept. center, scale:

@@ -414,12 +414,7 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   size[KEPT_COUNT] = at->sweeps.kept_count > 0 ? at->sweeps.kept_count : -1;
   SEXP out = PROTECT(WB_NEW(result_fields, size, at));
   wb_fields_copy(state, result_fields, STATE_PARTS, out);
-  slice->out = out;
-  slice->chain = at;
-  slice->work = run_sweeps;
-  slice->finish = NULL;
-  UNPROTECT(1);
-  return NULL;
+  return wb_slice_ready(slice, out, at, run_sweeps, NULL);
 }
 
 SEXP wb_entry_regression_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 4, chains); }

@@ -295,12 +295,7 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
       .key = wb_key_from_raw(argument[5]),
       .message = &slice->message,
   };
-  slice->out = out;
-  slice->chain = r;
-  slice->work = run_sweeps;
-  slice->finish = NULL;
-  UNPROTECT(1);
-  return NULL;
+  return wb_slice_ready(slice, out, r, run_sweeps, NULL);
 }
 
 /* topics, alpha, beta, common, key: a state, as in wb_topic_state; common is NULL for one group. iteration: the number
