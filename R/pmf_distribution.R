@@ -51,11 +51,7 @@ NULL
 #' @export
 dpmf <- function(x, dist, log = FALSE) {
   require_arguments("x", "dist")
-  if (inherits(x, "pmf")) {
-    law <- x
-    x <- dist
-    dist <- law
-  }
+  if (inherits(x, "pmf") && !inherits(dist, "pmf")) return(dpmf(dist, x, log))
   check_pmf(dist, "dist")
   log <- check_flag(log, "log")
   x <- check_values(x, "x")
@@ -76,11 +72,7 @@ dpmf <- function(x, dist, log = FALSE) {
 #' @export
 ppmf <- function(q, dist, lower.tail = TRUE, log.p = FALSE) {
   require_arguments("q", "dist")
-  if (inherits(q, "pmf")) {
-    law <- q
-    q <- dist
-    dist <- law
-  }
+  if (inherits(q, "pmf") && !inherits(dist, "pmf")) return(ppmf(dist, q, lower.tail, log.p))
   check_pmf(dist, "dist")
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
@@ -137,11 +129,7 @@ cumulative_weights <- function(dist, upper, log) {
 #' @export
 qpmf <- function(p, dist, lower.tail = TRUE, log.p = FALSE) {
   require_arguments("p", "dist")
-  if (inherits(p, "pmf")) {
-    law <- p
-    p <- dist
-    dist <- law
-  }
+  if (inherits(p, "pmf") && !inherits(dist, "pmf")) return(qpmf(dist, p, lower.tail, log.p))
   check_pmf(dist, "dist")
   lower.tail <- check_flag(lower.tail, "lower.tail")
   log.p <- check_flag(log.p, "log.p")
@@ -189,11 +177,7 @@ check_values <- function(x, argument) {
 #' @export
 rpmf <- function(n, dist, seed = NULL) {
   require_arguments("n", "dist")
-  if (inherits(n, "pmf")) {
-    law <- n
-    n <- dist
-    dist <- law
-  }
+  if (inherits(n, "pmf") && !inherits(dist, "pmf")) return(rpmf(dist, n, seed))
   check_pmf(dist, "dist")
   n <- check_count(n, "n", min = 0, max = 2^52)
   check_result_size(n, "n", "draws")
