@@ -215,8 +215,9 @@ static void fix_outcome(const wb_regression_session *session, const wb_regressio
     add_fixed(session, parameters, k, begin, rows, room->fixed);
     for (int l = 0; l < rows; l++) room->linear[k * WB_LEAF_ROWS + l] += room->fixed[l];
   }
-  for (int l = 0; l < rows; l++)
-    room->fixed[l] -= wb_regression_log_sum(data->outcomes, room->linear + l, WB_LEAF_ROWS, outcome);
+  WB_LOOP(regression_log_sums, session->isa)(to_eight(rows), data->outcomes, outcome, room->linear,
+                                             room->log_likelihood);
+  for (int l = 0; l < rows; l++) room->fixed[l] -= room->log_likelihood[l];
 }
 
 /* Shape, kappa, fixed part and logit of each row for one outcome. */
@@ -238,10 +239,12 @@ static double evaluate_leaf(const wb_regression_session *session, const wb_regre
   const wb_regression_data *data = &session->data;
   double sum = 0;
   if (data->outcomes > 1) {
-    for (int l = 0; l < rows; l++)
-      room->log_likelihood[l] =
-          wb_regression_row_outcomes(data->outcomes, data->shape[begin + l], data->kappa + begin + l,
-                                     (size_t)data->rows, room->linear + l, WB_LEAF_ROWS);
+    WB_LOOP(regression_log_sums, session->isa)(to_eight(rows), data->outcomes, -1, room->linear, room->log_likelihood);
+    for (int l = 0; l < rows; l++) room->log_likelihood[l] *= -data->shape[begin + l];
+    for (int k = 0; k < data->outcomes; k++)
+      WB_LOOP(regression_add_outcome, session->isa)(rows, data->shape + begin,
+                                                    data->kappa + (size_t)k * (size_t)data->rows + begin,
+                                                    room->linear + (size_t)k * WB_LEAF_ROWS, room->log_likelihood);
   } else if (data->poisson && parameters->weights == WB_REGRESSION_RATIO) {
     WB_LOOP(regression_log_ratio, session->isa)(to_eight(rows), room->kappa, room->shape, room->psi,
                                                 room->log_likelihood);

@@ -132,6 +132,35 @@ static void WB_NAME(regression_log_ratio)(int count, const double *restrict kapp
   for (int l = 0; l < count; l++) log_ratio[l] = wb_regression_log_ratio(kappa[l], shape[l], psi[l]);
 }
 
+/* wb_regression_log_sum() of `count` rows, a multiple of 8. Outcomes are WB_LEAF_ROWS apart. */
+static void WB_NAME(regression_log_sums)(int count, int outcomes, int left_out, const double *restrict linear,
+                                         double *restrict log_sum) {
+  enum { ROWS = 64 };
+  double most[ROWS], sum[ROWS];
+  for (int first = 0; first < count; first += ROWS) {
+    const double *restrict const from = linear + first;
+    const int rows = count - first < ROWS ? count - first : ROWS;
+    for (int l = 0; l < rows; l++) most[l] = 0.0;
+    for (int k = 0; k < outcomes; k++) {
+      const double *restrict const value = from + (size_t)k * WB_LEAF_ROWS;
+      for (int l = 0; k != left_out && l < rows; l++) most[l] = wb_select(value[l] > most[l], value[l], most[l]);
+    }
+    for (int l = 0; l < rows; l++) sum[l] = wb_exp_weight(-most[l]);
+    for (int k = 0; k < outcomes; k++) {
+      const double *restrict const value = from + (size_t)k * WB_LEAF_ROWS;
+      for (int l = 0; k != left_out && l < rows; l++) sum[l] += wb_exp_weight(value[l] - most[l]);
+    }
+    for (int l = 0; l < rows; l++) log_sum[first + l] = most[l] + wb_log(sum[l]);
+  }
+}
+
+/* Adds what an outcome adds to the log likelihoods of `count` rows of a multinomial. */
+static void WB_NAME(regression_add_outcome)(int count, const double *restrict trials, const double *restrict kappa,
+                                            const double *restrict linear, double *restrict log_likelihood) {
+  for (int l = 0; l < count; l++)
+    log_likelihood[l] = wb_fma(wb_fma(0.5, trials[l], kappa[l]), linear[l], log_likelihood[l]);
+}
+
 /* sums[r][c] += left[r][l] right[l][c] over the rows l of a tile, in order, for the blocks of 8 columns c that reach
  * the lower triangle. `left` and the sums have `lines` rows; `right` and the sums have `padded` columns; both are
  * multiples of 8. A block of sums stays in registers over all rows of the tile. */
