@@ -42,38 +42,44 @@ test_that("the comparison of joint laws finds planted errors", {
 test_that("given Polya-Gamma variables, the coefficients have the law of the dense solution", {
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
-  toy <- dual_toy(groups = 4)
-  session <- native(C_regression_open, toy_data(toy, matrix(rep(0:1, 4))), resolve_run(threads = 1))
-  on.exit(.Call(C_regression_close, session))
-  set.seed(1)
-  state <- c(list(key = .Call(C_chain_key, 1, 1L), sweep = 0), draw_toy_parameters(toy))
   # One weight is 0, and one is smaller than doubles can square.
-  omega <- c(0.1, 2, 0, 5, 0.3, 1e-200, 1, 40)
+  omega <- c(10, 20, 0, 50, 30, 1e-200, 60, 40)
   z <- c(1, -2, 0.5, 3, 0, 1e-3, -1, 10)
-  state$statistics <- c(omega, z)
-  prior <- toy_prior(toy, NULL)
-  variance <- 0.7
-  # The groups' intercepts are integrated out: rows have the covariance of their noise and of the intercepts. The row
-  # without weight has a linear term, which shifts the mean by the posterior's covariance.
-  precision <- crossprod(toy$x, (x <- toy$x) * omega) + toy$precision
-  z_groups <- outer(toy$group, 1:4, "==") + 0
-  tied <- crossprod(z_groups, z_groups * omega) + diag(1 / variance, 4)
-  cross <- crossprod(z_groups, x * omega)
-  precision <- precision - crossprod(cross, solve(tied, cross))
-  linear <- crossprod(x, z) - crossprod(cross, solve(tied, crossprod(z_groups, z)))
-  state$scalars[2] <- variance
-  draws <- t(vapply(seq_len(if (extended()) 40000 else 2000), function(i) {
-    state$sweep <- as.double(i)
-    sweep_chain(session, prior, state, 1)$coefficients
-  }, numeric(toy$p)))
-  white <- (draws - rep(solve(precision, linear), each = nrow(draws))) %*% t(chol(precision))
-  # False alarms: 1e-8 for each, by the normal law of means, and by the chi-square law of squares.
-  expect_lt(max(abs(colMeans(white))) * sqrt(nrow(draws)), 6.2)
-  squares <- colSums(white^2)
-  expect_gt(min(pchisq(squares, nrow(draws))), 1e-9)
-  expect_gt(min(pchisq(squares, nrow(draws), lower.tail = FALSE)), 1e-9)
-  correlations <- cor(white)[upper.tri(diag(toy$p))]
-  expect_lt(max(abs(correlations)) * sqrt(nrow(draws)), 6.2)
+  for (groups in c(0, 4)) {
+    toy <- dual_toy(groups = groups)
+    session <- native(C_regression_open, toy_data(toy, matrix(rep(0:1, 4))), resolve_run(threads = 1))
+    set.seed(1)
+    state <- c(list(key = .Call(C_chain_key, 1, 1L), sweep = 0), draw_toy_parameters(toy))
+    state$statistics <- c(omega, z)
+    state$scalars[2] <- variance <- 0.7
+    prior <- toy_prior(toy, NULL)
+    prior$mean <- rep_len(c(0.5, -1, 0), toy$p)
+    x <- toy$x
+    precision <- crossprod(x, x * omega) + toy$precision
+    linear <- crossprod(x, z) + toy$precision %*% prior$mean
+    if (groups > 0) {
+      # The groups' intercepts are integrated out.
+      of_group <- outer(toy$group, 1:4, "==") + 0
+      tied <- crossprod(of_group, of_group * omega) + diag(1 / variance, 4)
+      cross <- crossprod(of_group, x * omega)
+      precision <- precision - crossprod(cross, solve(tied, cross))
+      linear <- linear - crossprod(cross, solve(tied, crossprod(of_group, z)))
+    }
+    draws <- t(vapply(seq_len(if (extended()) 40000 else 2000), function(i) {
+      state$sweep <- as.double(i)
+      sweep_chain(session, prior, state, 1)$coefficients
+    }, numeric(toy$p)))
+    .Call(C_regression_close, session)
+    axes <- eigen(precision, symmetric = TRUE)
+    white <- (draws - rep(solve(precision, linear), each = nrow(draws))) %*% axes$vectors %*% diag(sqrt(axes$values))
+    # False alarms: 1e-8 for each, by the normal law of means, and by the chi-square law of squares.
+    expect_lt(max(abs(colMeans(white))) * sqrt(nrow(draws)), 6.2)
+    squares <- colSums(white^2)
+    expect_gt(min(pchisq(squares, nrow(draws))), 1e-9)
+    expect_gt(min(pchisq(squares, nrow(draws), lower.tail = FALSE)), 1e-9)
+    correlations <- cor(white)[upper.tri(diag(toy$p))]
+    expect_lt(max(abs(correlations)) * sqrt(nrow(draws)), 6.2)
+  }
 })
 
 test_that("aggregated rows, fewer than coefficients, have the posterior of single rows", {
