@@ -2,10 +2,9 @@
 # n^2 p/2 multiply-adds, once a sweep or, if all priors are normal, once a slice of sweeps; the root takes n^3/6, and
 # products with vectors 4 n p. The floor is their number divided by the machine's rate. A design that no cache holds is
 # also read three times a sweep, 24 n p bytes, and about ten times more often with a horseshoe, whose move evaluates the
-# likelihood. One thread, or a card. Then
-# effective draws of the slowest quantity with a regularised horseshoe, a minute of one processor.
+# likelihood. Then effective draws of the slowest quantity with a regularised horseshoe, a minute of one processor.
 #   cd bench && Rscript regression-dual.R         on one thread
-#   cd bench && Rscript regression-dual.R cuda    on a graphics card, with its share of identical draws
+#   cd bench && Rscript regression-dual.R cuda    on a graphics card, and whether its draws are those of the processor
 source("common.R")
 on_card <- "cuda" %in% commandArgs(TRUE)
 small <- on_card && use_card()
