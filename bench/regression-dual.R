@@ -2,7 +2,9 @@
 # n^2 p/2 multiply-adds, once a sweep or, if all priors are normal, once a slice of sweeps; the root takes n^3/6, and
 # products with vectors 4 n p. The floor is their number divided by the machine's rate. A design that no cache holds is
 # also read three times a sweep, 24 n p bytes, and about ten times more often with a horseshoe, whose move evaluates the
-# likelihood. Then effective draws of the slowest quantity with a regularised horseshoe, a minute of one processor.
+# likelihood. The rate is measured on the clock: where other programs run, it is too low, and a share of the floor can
+# exceed 1. On a card the system is solved by the processor, and a sweep waits for ten small copies.
+# Then effective draws of the slowest quantity with a regularised horseshoe, a minute of one processor.
 #   cd bench && Rscript regression-dual.R         on one thread
 #   cd bench && Rscript regression-dual.R cuda    on a graphics card, and whether its draws are those of the processor
 source("common.R")
