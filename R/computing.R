@@ -30,7 +30,8 @@
 #'
 #' While other programs keep cores busy, fits and other calls run on fewer threads: threads that wait for a suspended
 #' one would be slower than one thread. If the environment variable `WARPBAYES_FIXED_THREADS` is set, the number of
-#' threads stays. Chains of small data run at the same time, each on a part of the threads, if that is faster.
+#' threads stays. Chains of small data run at the same time, each on a part of the threads, if that is faster; on a
+#' graphics card each thread then drives one chain.
 #'
 #' @section Graphics cards:
 #' `devices` is for [dp_mixture()] with `backend = "cuda"`: the indices of the graphics cards that share the cells,

@@ -143,21 +143,47 @@ test_that("the faster of the two ways is taken, and long sweeps run alone", {
     list(names = names, last = ways$next_way())
   }
   faster <- chosen(alone = 0.004, side = 0.002)
-  expect_identical(faster$names, c("alone", "side", "alone", "side", "side", "side"))
+  expect_identical(faster$names, c("alone", "alone", "side", "side", "side", "side"))
   expect_identical(faster$last$sessions, rep(list(1L), 4))
   expect_identical(faster$last$chains, list(1:4))
   slower <- chosen(alone = 0.002, side = 0.004)
-  expect_identical(slower$names, c("alone", "side", "alone", "side", "alone", "alone"))
+  expect_identical(slower$names, c("alone", "alone", "side", "side", "alone", "alone"))
   expect_identical(slower$last$sessions, list(6L))
   expect_identical(slower$last$chains, as.list(1:4))
   expect_identical(chosen(alone = 1, side = 0.1)$names, rep("alone", 6))
+  # A card is busy with less.
+  run$backend <- "cuda"
+  expect_identical(chosen(alone = 0.004, side = 0.002), faster)
+  expect_identical(chosen(alone = 0.04, side = 0.02)$names, rep("alone", 6))
+  run$backend <- "cpu"
   run$threads <- 3L
   expect_identical(chosen(0.004, 0.002)$last$chains, list(1:3, 4L))
-  for (not in list(list(threads = 1L), list(backend = "cuda"), list(cluster = "workers"))) {
+  for (not in list(list(threads = 1L), list(cluster = "workers"))) {
     run[names(not)] <- not
     expect_identical(chosen(0.004, 0.002)$names, rep("alone", 6))
     run <- list(backend = "cpu", threads = 6L)
   }
+})
+
+test_that("chains run alone if there is no memory for more sessions", {
+  still_open <- 0
+  plan <- list(
+    open = function(run) {
+      if (still_open == 3) stop(structure(class = c("warpbayes_error_memory", "error", "condition"), list()))
+      still_open <<- still_open + 1
+    },
+    close = function(session) still_open <<- still_open - 1, together = TRUE
+  )
+  ways <- chain_ways(plan, list(backend = "cuda", threads = 6L), 4)
+  names <- vapply(1:4, function(i) {
+    way <- ways$next_way()
+    ways$note(way, 0.001)
+    way$name
+  }, "")
+  expect_identical(names, rep("alone", 4))
+  expect_identical(still_open, 1)
+  ways$close()
+  expect_identical(still_open, 0)
 })
 
 test_that("real samplers give the same draws whether chains run at the same time or not", {
@@ -176,6 +202,29 @@ test_that("real samplers give the same draws whether chains run at the same time
     together <- fit(3)
     parts <- intersect(names(alone), c("draws", "log_likelihood", "coefficients", "sizes", "theta", "phi"))
     expect_identical(together[parts], alone[parts])
+  }
+})
+
+test_that("sessions can be driven by several threads at the same time", {
+  set.seed(3)
+  x <- matrix(rnorm(90), 30)
+  fits <- list(
+    list(mixture_sampler, dp_mixture(x, 3, chains = 3, iter = 2, seed = 1, moves = TRUE, threads = 1)),
+    list(logit_sampler, bayes_logit(x[, 1] > 0 ~ x[, 2], chains = 3, iter = 2, seed = 1, threads = 1)),
+    list(topic_sampler, topic_model(matrix(rpois(60, 1), 6), 3, chains = 3, iter = 2, seed = 1, threads = 1))
+  )
+  run <- resolve_run(NULL, 1)
+  for (case in fits) {
+    fit <- case[[2L]]
+    plan <- case[[1L]](fit)
+    traces <- function(sessions, chains) {
+      lapply(plan$step(sessions, fit$state[chains], 3, FALSE), function(slice) slice[["traces"]])
+    }
+    sessions <- lapply(1:3, function(chain) plan$open(run))
+    alone <- do.call(c, lapply(1:3, function(chain) traces(sessions[1L], chain)))
+    expect_length(alone, 3L)
+    for (i in 1:3) expect_identical(traces(sessions, 1:3), alone)
+    for (session in sessions) plan$close(session)
   }
 })
 

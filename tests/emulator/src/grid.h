@@ -69,7 +69,7 @@ struct Block {
 };
 
 extern Block block;
-extern Thread *current; /* NULL while host code runs */
+extern thread_local Thread *current; /* NULL while this thread runs host code */
 
 /* Runs all blocks, or up to the first block that fails. */
 void grid_run(dim3 grid, dim3 threads, const char *kernel, const Closure *closure);
