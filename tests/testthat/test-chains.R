@@ -228,6 +228,43 @@ test_that("sessions can be driven by several threads at the same time", {
   }
 })
 
+test_that("the default is four chains of small data and one of large data, by sizes alone", {
+  skip_where_repeated()
+  with_options(list(warpbayes.chains = NULL), {
+    set.seed(1)
+    x <- matrix(rnorm(60), 30)
+    counts <- matrix(rpois(60, 1), 6)
+    fit <- dp_mixture(x, 3, iter = 4, seed = 1, threads = 1)
+    expect_identical(fit$chains, 4)
+    expect_identical(dp_mixture(x, 3, iter = 4, chains = 4, seed = 1, threads = 2)$draws, fit$draws)
+    expect_identical(dp_mixture(x, 3, "bem", iter = 4, seed = 1, threads = 1)$chains, 1)
+    topics <- topic_model(counts, 2, iter = 4, seed = 1, threads = 1)
+    expect_identical(topics$chains, 4)
+    expect_identical(add_documents(topics, counts, iter = 4, seed = 1, threads = 1)$chains, 4)
+    # What one chain cannot tell is said, whatever the verdict.
+    expect_false(any(grepl("One chain was run", summary(topics)$verdict)))
+    for (method in c("gibbs", "mean_for_mode")) {
+      alone <- topic_model(counts, 2, method = method, iter = 40, chains = 1, seed = 1, threads = 1)
+      expect_match(summary(alone)$verdict, "One chain was run", all = FALSE)
+    }
+    # The number does not depend on the machine, and large data and many draws have one.
+    cells <- function(rows) list(rows = rows, markers = letters[1:10])
+    number <- function(rows, iter = 1000, keep = "means") {
+      mixture_chains(NULL, "gibbs", cells(rows), 64, iter, list(warmup = 0, thin = 1), keep)
+    }
+    expect_identical(vapply(c(1e3, 23000, 24000, 3e7), number, 0), c(4, 4, 1, 1))
+    expect_identical(number(1e3, iter = 2000), 1)
+    expect_identical(number(1e4, 600, c("means", "labels")), 1)
+    expect_identical(check_chains(NULL, topic_cost(1500, 90000, 20, 1), 0), 4)
+    expect_identical(check_chains(NULL, topic_cost(1600, 96000, 20, 1), 0), 1)
+  })
+  with_options(list(warpbayes.chains = 2), expect_identical(check_chains(NULL, call_cost(), 0), 2))
+  with_options(list(warpbayes.chains = "four"), {
+    expect_error(check_chains(NULL, call_cost(), 0), "`options(warpbayes.chains)` must be one whole number",
+      fixed = TRUE, class = "warpbayes_error_input")
+  })
+})
+
 test_that("a session is closed when a step fails, and changed fits are refused", {
   log <- new.env()
   expect_error(toy_fit(4, fails_at = 0), "the step failed")
