@@ -18,7 +18,7 @@ dim3 gridDim;
 namespace wb_emulator {
 
 Block block;
-thread_local Thread *current;
+__thread Thread *current;
 
 static bool reversed;
 
