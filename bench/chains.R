@@ -35,6 +35,6 @@ for (backend in c("cpu", if (warp_info()$cuda$available %in% TRUE) "cuda")) {
   }
 }
 results <- do.call(rbind, rows)
-results$threads <- parallel::detectCores()
+results$threads <- warp_info()$threads
 results$device <- ifelse(results$backend == "cuda", warp_info()$cuda$devices$name[1], "")
 save_results(results, "chains")

@@ -67,7 +67,7 @@ machine <- function() {
   } else {
     R.version$platform
   }
-  sprintf("%s, %d cores", model, parallel::detectCores())
+  sprintf("%s, %d cores", model, warp_info()$cores)
 }
 
 # Writes results/<name>.csv, with the machine and the date in every row.

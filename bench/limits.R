@@ -5,7 +5,7 @@
 # The rate of a card's multiply-adds is that of ordinary ones; those of tensor cores in double precision are twice as
 # fast. LIMITS_ROWS is the number of rows, 1,000,000 if it is not set, and LIMITS_COMPONENTS of components, 256.
 source("common.R")
-cores <- parallel::detectCores()
+cores <- warp_info()$cores
 options(warpbayes.threads = cores)
 set.seed(1)
 n <- as.numeric(Sys.getenv("LIMITS_ROWS", "1e6"))
