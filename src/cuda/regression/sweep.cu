@@ -313,6 +313,7 @@ __global__ void __launch_bounds__(row_threads)
 /* The design and what belongs to rows lie on the device as long as the session. */
 struct wb_regression_session {
   int32_t device = 0;
+  wb::own_stream stream;
   int64_t rows = 0, leaves = 0, segments = 0;
   int32_t columns = 0, outcomes = 0, dual = 0, poisson = 0, groups = 0;
   size_t node = 0;
@@ -410,7 +411,7 @@ int wb_regression_session::open(const wb_regression_data &data, const wb_run *ru
   WB_TRY(log_likelihood.allocate(n, "the rows' log likelihoods", message));
   WB_TRY(sums.allocate(static_cast<size_t>(leaves) * node, "the leaves' sums", message));
   /* What lies above the diagonal is never written, but it passes through the tree. */
-  WB_TRY(wb::status_of(cudaMemset(sums.data(), 0, sums.bytes()), "clearing the leaves' sums", message));
+  WB_TRY(wb::clear(sums.data(), sums.bytes(), "clearing the leaves' sums", message));
   if (groups > 0) WB_TRY(cut(data, message));
   if (dual != 0) WB_TRY(products.open(design(), message));
   return data.term_count > 0 ? terms.open(data, message) : static_cast<int>(WB_OK);
@@ -512,6 +513,7 @@ static int open_session(const wb_regression_data *data, const wb_run *run, wb_re
   try {
     std::unique_ptr<wb_regression_session> opened(new wb_regression_session);
     opened->device = run->device;
+    WB_TRY(opened->stream.create(message));
     WB_TRY(opened->open(*data, run, message));
     *session = opened.release();
     return WB_OK;
@@ -525,7 +527,7 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
                  uint64_t key, uint32_t iteration, double *statistics, double *group_statistics, double *log_likelihood,
                  wb_message *message) {
   wb::device_scope scope;
-  WB_TRY(scope.enter(session->device, message));
+  WB_TRY(scope.enter(session->device, message, &session->stream));
   return session->sweep(*parameters, outcome, key, iteration, statistics, group_statistics, log_likelihood, message);
 }
 
@@ -550,7 +552,7 @@ static int multiply_transposed(wb_regression_session *session, const double *v, 
 static int change_effects(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
                           double *linear, wb_message *message) {
   wb::device_scope scope;
-  WB_TRY(scope.enter(session->device, message));
+  WB_TRY(scope.enter(session->device, message, &session->stream));
   return session->terms.change(session->level_rows(), changed, change, wanted, linear, message);
 }
 
@@ -558,7 +560,7 @@ static int level_log_likelihoods(wb_regression_session *session, const wb_regres
                                  int32_t term, double *log_likelihoods, wb_message *message) {
   wb::device_scope scope;
   double sum;
-  WB_TRY(scope.enter(session->device, message));
+  WB_TRY(scope.enter(session->device, message, &session->stream));
   WB_TRY(session->sweep(*parameters, 0, 0, 0, nullptr, nullptr, &sum, message));
   return session->total(term, log_likelihoods, message);
 }
@@ -566,7 +568,7 @@ static int level_log_likelihoods(wb_regression_session *session, const wb_regres
 static int place_levels(wb_regression_session *session, const wb_regression_placing *placing, double *to,
                         double *density, wb_message *message) {
   wb::device_scope scope;
-  WB_TRY(scope.enter(session->device, message));
+  WB_TRY(scope.enter(session->device, message, &session->stream));
   const int32_t levels = placing->term < 0 ? session->groups : session->terms.list().term[placing->term].levels;
   return session->levels.place(*placing, levels, session->columns, to, density, message);
 }
