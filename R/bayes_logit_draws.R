@@ -4,7 +4,7 @@
 array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
   check_dots_empty(...)
   groups <- check_flag(groups, "groups")
-  parts <- logit_quantities(x)
+  parts <- logit_quantities(x, all = TRUE)
   draws <- nrow(parts[[1L]])
   for (group in if (groups) levels(x$design$group)) {
     parts[[sprintf("intercept[%s]", group)]] <- matrix(x$draws$intercepts[group, , ], draws)

@@ -30,7 +30,7 @@ split_groups <- function(formula, family) {
     stop_input("formula", "must be a formula with a response, such as y ~ x, not ",
       if (inherits(formula, "formula")) dQuote(deparse1(formula), FALSE) else show_value(formula))
   }
-  bars <- list()
+  bars <- smooths <- list()
   operators <- list(quote(`|`), quote(`||`))
   is_bar <- function(term) {
     is.call(term) && identical(term[[1L]], quote(`(`)) && is.call(term[[2L]]) &&
@@ -39,6 +39,10 @@ split_groups <- function(formula, family) {
   without <- function(term) {
     if (is_bar(term)) {
       bars <<- c(bars, split_bar(term[[2L]]))
+      return(NULL)
+    }
+    if (is_smooth_call(term)) {
+      smooths <<- c(smooths, list(read_smooth(term, environment(formula))))
       return(NULL)
     }
     if (is.call(term) && identical(term[[1L]], quote(`+`)) && length(term) == 3L) {
@@ -53,6 +57,7 @@ split_groups <- function(formula, family) {
     term
   }
   rest <- without(formula[[3L]])
+  check_no_smooth(rest)
   fixed <- formula
   fixed[[3L]] <- if (is.null(rest)) 1 else rest
   has_bar <- function(side) any(c("|", "||") %in% all.names(side))
@@ -71,7 +76,8 @@ split_groups <- function(formula, family) {
     }
   }
   is_single <- length(bars) == 1L && is_intercept_bar(bars[[1L]]) && family != "multinomial"
-  list(fixed = fixed, group = if (is_single) bars[[1L]]$group, bars = if (!is_single) bars)
+  list(fixed = fixed, group = if (is_single) bars[[1L]]$group, bars = if (!is_single) bars,
+    smooths = smooths)
 }
 
 # The model frame, by the rules of lm(). `frame_call` calls it without the formula. An
@@ -79,7 +85,7 @@ split_groups <- function(formula, family) {
 logit_frame <- function(frame_call, parts, envir) {
   formula <- parts$fixed
   if (!is.null(parts$group)) formula[[3L]] <- call("+", formula[[3L]], parts$group)
-  formula[[3L]] <- with_bar_variables(formula[[3L]], parts$bars)
+  formula[[3L]] <- with_smooth_variables(with_bar_variables(formula[[3L]], parts$bars), parts$smooths)
   check_no_integer64(formula, frame_call$data, "data")
   frame_call$formula <- formula
   frame_call$drop.unused.levels <- TRUE
@@ -237,9 +243,10 @@ column_moments <- function(x, sizes) {
 
 # The design with the mean and the scale of each column, and the group of each row. `sizes` comes from row_sizes(): a
 # row of weight 0 must not change the units of the prior.
-logit_design <- function(frame, terms, contrasts, group, sparse, sizes) {
+logit_design <- function(frame, terms, contrasts, group, sparse, sizes, smooths = list()) {
   counts <- sizes$of_rows > 0
   if (!isFALSE(sparse)) {
+    if (length(smooths)) stop_input("sparse", "must be FALSE for a formula with smooths, whose columns are not sparse")
     parts <- sparse_design(frame, terms, contrasts, sparse)
     if (!are_single_rows(sizes)) parts$sd <- sparse_deviation(parts$x, sizes)
     else if (!all(counts)) parts$sd <- sparse_deviation(parts$x[counts, , drop = FALSE])
@@ -255,6 +262,11 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes) {
   })
   used <- attr(x, "contrasts")
   assigned <- attr(x, "assign")
+  if (length(smooths)) {
+    smooths <- smooth_design(frame, smooths, sizes, ncol(x))
+    assigned <- c(assigned, rep(max(0L, assigned) + 1L, ncol(smooths$x)))
+    x <- structure(cbind(x, smooths$x), assign = assigned, contrasts = used)
+  }
   if (ncol(x) == 0L) stop_input("formula", "has neither an intercept nor predictors")
   scan <- native(C_matrix_scan, x, 1L)
   if (scan$count > 0) {
@@ -267,12 +279,13 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes) {
   else if (!all(counts)) scan <- native(C_matrix_scan, x[counts, , drop = FALSE], 1L)
   is_intercept <- assigned == 0L
   varies <- scan$sd > 0 & is.finite(1 / scan$sd)
-  scale <- ifelse(is_intercept | !varies, 1, scan$sd)
+  block <- c(rep(0L, ncol(x) - length(smooths$block)), smooths$block)
+  scale <- ifelse(is_intercept | !varies | block > 0L, 1, scan$sd)
   center <- if (any(is_intercept)) ifelse(is_intercept, 0, scan$mean) else numeric(ncol(x))
-  list(
+  c(list(
     x = x, center = unname(center), scale = unname(scale), is_intercept = is_intercept, contrasts = used,
     group = group, group_start = NULL, order = NULL
-  )
+  ), if (length(smooths)) list(smooths = smooths$smooths, block = block))
 }
 
 group_factor <- function(frame, group) {

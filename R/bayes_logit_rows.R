@@ -5,6 +5,7 @@
 # check_re_formula().
 prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   check_logit_fit(fit)
+  force(groups)
   kept <- kept_columns(fit, groups)
   has_group <- !is.null(fit$group_name) && any(unlist(kept))
   if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x))) {
@@ -27,6 +28,7 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   } else {
     stats::model.matrix(terms, frame, contrasts.arg = fit$contrasts)
   }
+  if (length(fit$design$smooths)) x <- cbind(x, new_smooth_columns(fit, newdata))
   if (ncol(x) != ncol(fit$design$x)) {
     stop_input("newdata", sprintf("gives a design of %d columns, but the fit had %d", ncol(x), ncol(fit$design$x)))
   }

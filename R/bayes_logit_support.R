@@ -87,7 +87,10 @@ dependent_columns <- function(fit, counts = fit$weights > 0) {
   x <- fit$design$x
   if (is_sparse_matrix(x) || as.double(nrow(x)) * ncol(x)^2 > 2e9) return(character())
   design <- fit$design
-  scaled <- (x[counts, , drop = FALSE] - rep(design$center, each = sum(counts))) / rep(design$scale, each = sum(counts))
+  # Penalised columns of smooths may depend on each other.
+  used <- if (is.null(design$block)) rep(TRUE, ncol(x)) else design$block == 0L
+  scaled <- (x[counts, used, drop = FALSE] - rep(design$center[used], each = sum(counts))) /
+    rep(design$scale[used], each = sum(counts))
   parts <- qr(scaled, tol = 1e-7)
   colnames(x)[parts$pivot[-seq_len(parts$rank)]]
 }
@@ -95,7 +98,7 @@ dependent_columns <- function(fit, counts = fit$weights > 0) {
 rank_words <- function(fit, counts) {
   columns <- dependent_columns(fit, counts)
   if (length(columns) == 0L) return(character())
-  p <- ncol(fit$design$x)
+  p <- sum(is_shown_coefficient(fit)) / outcomes_of(fit)
   shown <- paste(show_name(columns), collapse = ", ")
   if (length(columns) > 5L) shown <- sprintf("%d columns", length(columns))
   sprintf(paste("The design is rank deficient (rank %d of %d columns): the data do not tell %s from the other columns,",
@@ -132,7 +135,7 @@ unlimited_columns <- function(fit, x, occurs) {
   has_intercept <- any(fit$design$is_intercept)
   occurs <- occurs + 0
   total <- colSums(occurs)
-  words <- lapply(which(!fit$design$is_intercept), function(column) {
+  words <- lapply(which(!fit$design$is_intercept & is_shown_coefficient(fit)[seq_len(ncol(x))]), function(column) {
     values <- x[, column]
     if (length(unique(utils::head(values, 100L))) > 2L) return(NULL)
     pair <- c(min(values), max(values))

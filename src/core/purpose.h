@@ -79,6 +79,7 @@ typedef enum wb_purpose {
   WB_PURPOSE_TERM_SCALE = 156,       /* factors of effects and covariance of a term, and its root [term and outcome] */
   WB_PURPOSE_LEVEL_MOVE = 158,       /* coefficients and covariance with effects [move, counted over terms] */
   WB_PURPOSE_LEVEL_PROPOSAL = 159,   /* proposed effects of a level [level, counted over terms] */
+  WB_PURPOSE_BLOCK = 151,            /* variances of blocks of coefficients [draw of the sweep] */
 
   /* Predictive resampling */
   WB_PURPOSE_RESAMPLE = 160,        /* coordinates of a step [resample] */

@@ -28,10 +28,10 @@ size_t wb_regression_covariances(const wb_regression_grouping *grouping) {
   return size;
 }
 
-/* The statistics of all levels, the change of effects, the coefficients and effects before a draw by surrogates, room
- * for V, and room for the shifts or Z'z of a term. */
+/* The statistics of all levels, the change of effects, the coefficients, the variances of their blocks and the effects
+ * before a draw by surrogates, room for V, and room for the shifts or Z'z of a term. */
 size_t wb_regression_level_sums(const wb_regression_grouping *grouping, int32_t columns) {
-  size_t size = 3 * wb_regression_effects(grouping) + (MOST + 1) * (size_t)columns;
+  size_t size = 3 * wb_regression_effects(grouping) + (MOST + 2) * (size_t)columns;
   for (int32_t t = 0; t < grouping->count; t++) {
     const wb_regression_term *const term = grouping->terms + t;
     size += (size_t)term->levels * (WB_REGRESSION_LEVEL_STATISTICS(columns, term->columns) + 1);
@@ -293,7 +293,7 @@ static void note_change(const term_place *term, int32_t p, double *change, doubl
 
 /* Draws by surrogates of Poisson rows: the coefficients and effects of a term were drawn, and are taken or not. Then
  * one column of the effects gets a factor. Factors of several columns could not be corrected together, because their
- * order matters. `before`: the coefficients before the draw, and room for effects. */
+ * order matters. `before`: the coefficients and the variances of their blocks before the draw, and room for effects. */
 static int correct_term(const wb_regression_chain *chain, const term_place *term, uint32_t iteration,
                         const double *scale, double *change, scale_sums *scales, double *before, double *log_ratio,
                         wb_stream *stream) {
@@ -307,16 +307,17 @@ static int correct_term(const wb_regression_chain *chain, const term_place *term
   if (status != WB_OK) return status;
   if (!taken) {
     memcpy(term->coefficients, before, (size_t)p * sizeof(double));
+    memcpy(chain->state.shrinkage, before + p, (size_t)p * sizeof(double));
     memcpy(term->effects, change, effects);
     draw_effects(term, p, chain->key, iteration, 0, change, scales);
   }
-  memcpy(before + p, term->effects, effects);
+  memcpy(before + 2 * p, term->effects, effects);
   memcpy(kept, term->covariance, covariance);
   const int32_t column = (int32_t)(iteration % (uint32_t)q);
   rescale_effects(term, independent, scale, scales, column, column + 1, stream);
   status = wb_regression_accept(chain, iteration, 2 * (uint64_t)term->term + 1, log_ratio, &taken);
   if (taken) return status;
-  memcpy(term->effects, before + p, effects);
+  memcpy(term->effects, before + 2 * p, effects);
   memcpy(term->covariance, kept, covariance);
   return status;
 }
@@ -331,12 +332,21 @@ static int draw_term(const wb_regression_chain *chain, const term_place *term, u
   const size_t triangle = wb_packed_size(p);
   double *const precision = room, *const linear = room + triangle, *const normal = linear + p;
   double *const sums = state->statistics + triangle;
-  memcpy(linear, sums, (size_t)p * sizeof(double));
-  wb_regression_add_prior(&chain->prior, state, term->outcome, precision, linear);
-  for (size_t i = 0; i < triangle; i++) precision[i] += state->statistics[i];
-  if (!eliminate_levels(term, p, v, precision, linear)) return not_positive(term, iteration, chain->message);
-  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_COEFFICIENT, iteration, term->number);
+  const int blocks = wb_regression_blocks(&chain->prior) > 0;
   memcpy(before, term->coefficients, (size_t)p * sizeof(double));
+  memcpy(before + p, state->shrinkage, (size_t)p * sizeof(double));
+  memcpy(linear, sums, (size_t)p * sizeof(double));
+  if (blocks) memcpy(precision, state->statistics, triangle * sizeof(double));
+  else wb_regression_add_prior(&chain->prior, state, term->outcome, precision, linear);
+  for (size_t i = 0; i < triangle && !blocks; i++) precision[i] += state->statistics[i];
+  if (!eliminate_levels(term, p, v, precision, linear)) return not_positive(term, iteration, chain->message);
+  if (blocks) {
+    double *const spare = normal + p;
+    wb_regression_draw_blocks(chain, term->outcome, iteration, term->number, precision, linear, spare);
+    wb_regression_add_prior(&chain->prior, state, term->outcome, spare, linear);
+    for (size_t i = 0; i < triangle; i++) precision[i] += spare[i];
+  }
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_COEFFICIENT, iteration, term->number);
   int status =
       wb_regression_draw_normal(p, precision, linear, normal, &stream, iteration, term->coefficients, chain->message);
   if (status != WB_OK) return status;
@@ -471,7 +481,7 @@ int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, 
   if (status == WB_OK) status = wb_regression_log_ratios(chain, &log_ratio);
   double *const change = behind_statistics(state, outcome, sums);
   double *const before = change + wb_regression_effects(grouping);
-  double *const v = before + (size_t)state->columns + wb_regression_effects(grouping);
+  double *const v = before + 2 * (size_t)state->columns + wb_regression_effects(grouping);
   double *const linear = v + MOST * (size_t)state->columns;
   for (int32_t t = 0; t < grouping->count && status == WB_OK; t++) {
     const term_place term = place_of(state, outcome, sums, t);
