@@ -141,6 +141,9 @@ logit_fit_words <- function(fit) {
 #' values; columns of the design depend on each other; each level of a grouping has only successes or only failures; a
 #' class has no response; or a grouping has one level. Other kinds of separation are not looked for.
 #'
+#' A sentence also says if the counts of a Poisson regression vary at least twice as much as Poisson counts with the
+#' fitted means, by Pearson's statistic, and chance does not explain it.
+#'
 #' The line "Polya-Gamma sweeps ..." says which sampler ran: see [bayes_logit()].
 #'
 #' @param object,x a fit from [bayes_logit()], or its summary.

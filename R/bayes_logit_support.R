@@ -6,7 +6,23 @@ support_words <- function(fit) {
   if (isTRUE(fit$prior_only)) return(character())
   counts <- fit$weights > 0
   c(response_words(fit, counts), separation(fit, counts)$words, rank_words(fit, counts), tail_words(fit),
-    if (fit$family == "binomial") pure_level_words(fit, counts), level_words(fit))
+    if (fit$family == "binomial") pure_level_words(fit, counts), level_words(fit),
+    if (fit$family == "poisson") overdispersion_words(fit, counts))
+}
+
+# Counts that vary far more than Poisson counts of the fitted means do: Pearson's statistic per degree of freedom is at
+# least 2, and chance does not explain it. Given its mean, a term of the statistic has mean 1 and variance 2 + 1/mean.
+overdispersion_words <- function(fit, counts) {
+  if (kept_draws(fit$iter, fit) == 0) return(character())
+  used <- draws_used(fit, 50)
+  mean <- summarise_rows(fit, prediction_rows(fit, NULL), used, "response")[counts, 1L, 1L]
+  weight <- fit$weights[counts]
+  statistic <- sum(weight * (fit$response$observed[counts] - mean)^2 / mean)
+  freedom <- sum(weight) - sum(is_shown_coefficient(fit))
+  ratio <- statistic / max(freedom, 1)
+  if (!isTRUE(ratio >= 2 && statistic - sum(weight) > 6 * sqrt(sum(weight * (2 + 1 / mean))))) return(character())
+  sprintf(paste("The counts vary %s times as much as Poisson counts with the fitted means, so intervals are too narrow:",
+    "family = \"negbinomial\" learns how much counts vary."), format(signif(ratio, 2), scientific = FALSE))
 }
 
 response_words <- function(fit, counts) {
