@@ -231,7 +231,8 @@ mgcv_smooths <- function(smooths) Filter(function(smooth) is.null(smooth$lattice
 smooth_deviation_names <- function(fit) {
   names <- unlist(lapply(fit$design$smooths, function(smooth) smooth$block_names))
   classes <- fit$response$classes[-1L]
-  if (length(classes) == 0L || length(names) == 0L) names else as.vector(outer(names, classes, function(name, class) paste0(class, ":", name)))
+  if (length(classes) == 0L || length(names) == 0L) return(names)
+  as.vector(outer(names, classes, function(name, class) paste0(class, ":", name)))
 }
 
 # Coefficients that summaries show: not those whose variance is learned, of which none means anything alone.

@@ -21,8 +21,8 @@ overdispersion_words <- function(fit, counts) {
   freedom <- sum(weight) - sum(is_shown_coefficient(fit))
   ratio <- statistic / max(freedom, 1)
   if (!isTRUE(ratio >= 2 && statistic - sum(weight) > 6 * sqrt(sum(weight * (2 + 1 / mean))))) return(character())
-  sprintf(paste("The counts vary %s times as much as Poisson counts with the fitted means, so intervals are too narrow:",
-    "family = \"negbinomial\" learns how much counts vary."), format(signif(ratio, 2), scientific = FALSE))
+  sprintf(paste("The counts vary %s times as much as Poisson counts with the fitted means, so intervals are too",
+    "narrow: family = \"negbinomial\" learns how much counts vary."), format(signif(ratio, 2), scientific = FALSE))
 }
 
 response_words <- function(fit, counts) {
