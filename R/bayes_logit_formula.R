@@ -261,11 +261,13 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes, smooths 
     stop_input("data", "has predictors that give no design: ", because = error)
   })
   used <- attr(x, "contrasts")
+  more <- 0L
   assigned <- attr(x, "assign")
   if (length(smooths)) {
     smooths <- smooth_design(frame, smooths, sizes, ncol(x))
     assigned <- c(assigned, rep(max(0L, assigned) + 1L, ncol(smooths$x)))
     x <- structure(cbind(x, smooths$x), assign = assigned, contrasts = used)
+    more <- NCOL(smooths$levels) * !is.null(smooths$levels)
   }
   if (ncol(x) == 0L) stop_input("formula", "has neither an intercept nor predictors")
   scan <- native(C_matrix_scan, x, 1L)
@@ -279,11 +281,13 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes, smooths 
   else if (!all(counts)) scan <- native(C_matrix_scan, x[counts, , drop = FALSE], 1L)
   is_intercept <- assigned == 0L
   varies <- scan$sd > 0 & is.finite(1 / scan$sd)
-  block <- c(rep(0L, ncol(x) - length(smooths$block)), smooths$block)
-  scale <- ifelse(is_intercept | !varies | block > 0L, 1, scan$sd)
+  # Blocks have a scale of their own.
+  block <- c(rep(0L, ncol(x) + more - length(smooths$block)), smooths$block)
+  scale <- ifelse(is_intercept | !varies | block[seq_len(ncol(x))] > 0L, 1, scan$sd)
   center <- if (any(is_intercept)) ifelse(is_intercept, 0, scan$mean) else numeric(ncol(x))
   c(list(
-    x = x, center = unname(center), scale = unname(scale), is_intercept = is_intercept, contrasts = used,
+    x = if (more > 0L) with_smooths(x, smooths["levels"]) else x, center = unname(c(center, numeric(more))),
+    scale = unname(c(scale, rep(1, more))), is_intercept = c(is_intercept, logical(more)), contrasts = used,
     group = group, group_start = NULL, order = NULL
   ), if (length(smooths)) list(smooths = smooths$smooths, block = block))
 }
@@ -329,6 +333,7 @@ regression_data <- function(fit) {
   if (all(offset == 0)) offset <- NULL
   x <- rows(design$x)
   is_sparse <- is_sparse_matrix(x)
+  if (is_sparse && any(design$center != 0)) x <- centred_sparse(x, design$center)
   c(if (is_sparse) sparse_rows(x, design$scale), list(
     x = if (!is_sparse) x, center = design$center, inverse_scale = 1 / design$scale,
     offset = if (is.null(order) || is.null(offset)) offset else offset_rows(offset, order),

@@ -4,6 +4,12 @@
 # The most levels, because each is a column of the design.
 most_levels <- 512L
 
+# From so many on the columns are sparse, one for each level. Fewer are a dense part of the design.
+fewest_level_columns <- 32L
+
+# The precision, in units of the block, with which the mean of levels over the observations is 0.
+sum_precision <- 1e6
+
 # As read_smooth().
 read_lattice_term <- function(call, envir) {
   kind <- as.character(call[[1L]])
@@ -71,7 +77,6 @@ complete_lattice <- function(smooth, data, fail) {
   if (lattice$kind == "car") {
     lattice$levels <- rownames(lattice$penalty)
     lattice$bases <- penalty_bases(list(lattice$penalty), nrow(lattice$penalty), fail)
-    lattice$penalty <- NULL
     return(lattice)
   }
   if (!is.numeric(data[[1L]]) && !inherits(data[[1L]], c("Date", "POSIXct", "difftime"))) {
@@ -88,7 +93,9 @@ complete_lattice <- function(smooth, data, fail) {
   }
   # The variance of a step grows with its length.
   steps <- diff(diag(count)) / sqrt(diff(lattice$times))
-  bases <- penalty_bases(list(crossprod(steps) / max(steps)^2), count, fail)
+  penalty <- crossprod(steps) / max(steps)^2
+  bases <- penalty_bases(list(penalty), count, fail)
+  lattice$penalty <- kronecker(diag(lattice$units), penalty)
   lattice$bases <- lapply(bases, function(basis) kronecker(diag(lattice$units), basis))
   lattice
 }
@@ -115,4 +122,52 @@ lattice_levels <- function(smooth, data) {
     stop_input(argument, "has ", dQuote(shown, FALSE), " in ", smooth$label, ", ", unknown)
   }
   level
+}
+
+# Columns for levels ------------------------------------------------------------------
+
+has_level_columns <- function(smooth) !is.null(smooth$structure)
+
+# As finish_smooth(), for many levels: each is a coefficient, and `structure` is the precision of these coefficients for
+# a deviation of 1. They have mean 0 over the observations of each unit, because its precision is far above that of
+# their differences. `basis` is that of the penalty.
+finish_levels <- function(smooth, data, sizes, basis, fail) {
+  penalty <- smooth$lattice$penalty
+  smooth$lattice$penalty <- NULL
+  count <- nrow(penalty)
+  level <- lattice_levels(smooth, data)
+  units <- smooth$lattice$units
+  unit <- rep(seq_len(units), each = count / units)
+  weight <- as.vector(rowsum(c(sizes$of_rows, numeric(count)), c(level, seq_len(count))))
+  if (sum(weight) == 0) fail("which is 0 in all rows that count")
+  total <- as.vector(rowsum(weight, unit))
+  # Levels of a unit without observations count alike.
+  share <- ifelse(total[unit] > 0, weight / pmax(total[unit], .Machine$double.xmin), units / count)
+  means <- matrix(0, count, units)
+  means[cbind(seq_len(count), unit)] <- share
+  centred <- basis - crossprod(means, basis)[unit, , drop = FALSE]
+  variance <- sum(weight / sum(weight) * rowSums(centred^2))
+  if (!(variance > 0)) fail("which does not vary in the data")
+  smooth$structure <- penalty * variance + sum_precision * tcrossprod(means)
+  smooth$block <- rep(1L, count)
+  smooth$block_names <- sprintf("sd(%s)", smooth$label)
+  smooth$names <- sprintf("%s.%s", smooth$label, level_names(smooth$lattice))
+  smooth$values <- level_columns(smooth, data)
+  smooth
+}
+
+level_names <- function(lattice) {
+  if (lattice$kind == "car") return(lattice$levels)
+  times <- format(lattice$times, trim = TRUE, digits = 15)
+  if (is.null(lattice$unit_levels)) return(times)
+  paste(rep(lattice$unit_levels, each = length(times)), times, sep = ".")
+}
+
+# The sparse columns of rows. A row with a missing value has a missing entry.
+level_columns <- function(smooth, data) {
+  complete <- stats::complete.cases(data)
+  level <- rep(1L, nrow(data))
+  level[complete] <- lattice_levels(smooth, data[complete, , drop = FALSE])
+  Matrix::sparseMatrix(seq_len(nrow(data)), level, x = ifelse(complete, 1, NA),
+    dims = c(nrow(data), length(smooth$block)), dimnames = list(NULL, smooth$names))
 }

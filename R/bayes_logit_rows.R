@@ -8,7 +8,7 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   force(groups)
   kept <- kept_columns(fit, groups)
   has_group <- !is.null(fit$group_name) && any(unlist(kept))
-  if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x))) {
+  if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x) || length(fit$design$smooths))) {
     stop_unread_sparse(if (is.null(newdata)) "`newdata` is not" else "the fit had no matrix as `sparse`")
   }
   if (is.null(newdata)) {
@@ -23,12 +23,12 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   check_no_integer64(fit$formula, newdata, "newdata", NULL)
   terms <- prediction_terms(fit)
   frame <- new_frame(fit, terms, newdata)
-  x <- if (is_sparse_matrix(fit$design$x)) {
+  x <- if (is_sparse_matrix(fit$design$x) && length(fit$design$smooths) == 0L) {
     new_sparse_design(fit, terms, frame, sparse)
   } else {
     stats::model.matrix(terms, frame, contrasts.arg = fit$contrasts)
   }
-  if (length(fit$design$smooths)) x <- cbind(x, new_smooth_columns(fit, newdata))
+  if (length(fit$design$smooths)) x <- with_smooths(x, new_smooth_columns(fit, newdata))
   if (ncol(x) != ncol(fit$design$x)) {
     stop_input("newdata", sprintf("gives a design of %d columns, but the fit had %d", ncol(x), ncol(fit$design$x)))
   }

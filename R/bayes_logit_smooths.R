@@ -46,26 +46,32 @@ with_smooth_variables <- function(side, smooths) {
   Reduce(function(left, right) call("+", left, right), unlist(lapply(smooths, function(smooth) smooth$variables)), side)
 }
 
-# The columns of all smooths: `x`, first those without a penalty, then the blocks; `block`, the number of the block of
-# each column, or 0; and the `smooths`, which know their `columns` of a design that has `before` other columns.
+# The columns of all smooths: `x`, first those without a penalty, then the blocks; `levels`, the sparse columns of
+# smooths of many levels, which come last; `block`, the number of the block of each column, or 0; and the `smooths`,
+# which know their `columns` of a design that has `before` other columns.
 smooth_design <- function(frame, smooths, sizes, before) {
   made <- unlist(lapply(smooths, make_smooths, frame = frame, sizes = sizes), recursive = FALSE)
   labels <- vapply(made, function(smooth) smooth$label, "")
   if (anyDuplicated(labels)) {
     stop_input("formula", "has the smooth ", dQuote(labels[duplicated(labels)][[1L]], FALSE), " twice")
   }
+  has_levels <- vapply(made, has_level_columns, NA)
+  made <- c(made[!has_levels], made[has_levels])
   owner <- rep(seq_along(made), vapply(made, function(smooth) length(smooth$block), 0L))
   own_block <- unlist(lapply(made, function(smooth) smooth$block))
   pairs <- paste(owner, own_block)
   block <- match(pairs, unique(pairs[own_block > 0L]), nomatch = 0L)
   order <- order(block)
-  x <- do.call(cbind, lapply(made, function(smooth) smooth$values))[, order, drop = FALSE]
-  dimnames(x) <- list(NULL, unlist(lapply(made, function(smooth) smooth$names))[order])
+  values <- lapply(made, function(smooth) smooth$values)
+  levels <- values[sort(has_levels)]
+  x <- do.call(cbind, c(list(matrix(0, nrow(frame), 0L)), values[!sort(has_levels)]))
+  x <- x[, order[order <= ncol(x)], drop = FALSE]
+  dimnames(x) <- list(NULL, unlist(lapply(made, function(smooth) smooth$names))[order[seq_len(ncol(x))]])
   for (i in seq_along(made)) {
     made[[i]]$columns <- before + match(which(owner == i), order)
     made[[i]]$values <- NULL
   }
-  list(x = x, block = block[order], smooths = made)
+  list(x = x, block = block[order], smooths = made, levels = if (length(levels)) Reduce(methods::cbind2, levels))
 }
 
 # The smooths that a term of the formula stands for: one, or one for each level of a factor `by`.
@@ -78,6 +84,11 @@ make_smooths <- function(smooth, frame, sizes) {
     smooth$lattice <- complete_lattice(smooth, data, fail)
     bases <- smooth$lattice$bases
     smooth$lattice$bases <- NULL
+    is_connected <- ncol(bases[[1L]]) == smooth$lattice$units
+    if (ncol(bases[[2L]]) >= fewest_level_columns && is_connected && requireNamespace("Matrix", quietly = TRUE)) {
+      return(list(finish_levels(smooth, data, sizes, bases[[2L]], fail)))
+    }
+    smooth$lattice$penalty <- NULL
     return(list(finish_smooth(smooth, data, sizes, bases, fail)))
   }
   is_text <- !vapply(data[smooth$spec$term], is.numeric, NA)
@@ -138,6 +149,7 @@ smooth_part <- function(smooth, data) {
 
 # The columns of a smooth for rows of its variables. Rows with missing values are NA.
 smooth_columns <- function(smooth, data) {
+  if (has_level_columns(smooth)) return(as.matrix(level_columns(smooth, data)))
   out <- matrix(NA_real_, nrow(data), ncol(smooth$transform))
   complete <- which(stats::complete.cases(data))
   if (length(complete) == 0L) return(out)
@@ -214,14 +226,25 @@ free_columns <- function(free, values, weight) {
 # The columns of all smooths of a fit for new data, in the order of the design.
 new_smooth_columns <- function(fit, newdata) {
   smooths <- fit$design$smooths
-  out <- matrix(0, nrow(newdata), sum(vapply(smooths, function(smooth) length(smooth$columns), 0L)))
-  first <- ncol(fit$design$x) - ncol(out)
-  for (smooth in smooths) {
-    frame <- new_frame(fit, smooth$terms, newdata)
-    out[, smooth$columns - first] <- smooth_columns(smooth, smooth_data(smooth, frame))
+  has_levels <- vapply(smooths, has_level_columns, NA)
+  count <- function(smooths) sum(lengths(lapply(smooths, function(smooth) smooth$columns)))
+  out <- matrix(0, nrow(newdata), count(smooths[!has_levels]))
+  first <- ncol(fit$design$x) - count(smooths)
+  data <- lapply(smooths, function(smooth) smooth_data(smooth, new_frame(fit, smooth$terms, newdata)))
+  for (i in which(!has_levels)) {
+    out[, smooths[[i]]$columns - first] <- smooth_columns(smooths[[i]], data[[i]])
   }
   colnames(out) <- colnames(fit$design$x)[first + seq_len(ncol(out))]
-  out
+  list(x = out, levels = if (any(has_levels)) {
+    Reduce(methods::cbind2, Map(level_columns, smooths[has_levels], data[has_levels]))
+  })
+}
+
+# A design with the columns of smooths: sparse, if there are columns of levels.
+with_smooths <- function(x, smooths) {
+  x <- cbind(x, smooths$x)
+  if (is.null(smooths$levels)) return(x)
+  methods::cbind2(as_sparse_columns(Matrix::Matrix(x, sparse = TRUE)), smooths$levels)
 }
 
 # Those that have levels of factors from the data alone.

@@ -169,6 +169,9 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
   deviation[slopes] <- if (prior$autoscale) prior$scale else prior$scale * unit[slopes]
   deviation[block > 0L] <- prior$smooth_scale
   precision <- diag(ifelse(block > 0L, 1, 1 / deviation^2), length(names))
+  for (smooth in Filter(has_level_columns, design$smooths)) {
+    precision[smooth$columns, smooth$columns] <- smooth$structure
+  }
   located <- types %in% c("normal", "student_t", "cauchy")
   mean[slopes[located]] <- (prior$location * unit[slopes])[located]
   if (identical(unname(prior$type), "zellner")) {
@@ -187,7 +190,7 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
   prior$law_df[slopes] <- prior$df
   prior$deviation <- stats::setNames(deviation / unit, names)[slopes]
   prior$resolved <- TRUE
-  prior$centred <- !is_sparse_matrix(design$x)
+  prior$centred <- !is_sparse_matrix(design$x) || length(design$smooths) > 0L
   prior$has <- c(
     intercept = any(design$is_intercept), slopes = length(slopes) > 0L,
     groups = !is.null(design$group_start) || length(design$terms) > 0L,

@@ -73,8 +73,11 @@ static double square_of(const wb_regression_prior *prior, int first, int k, cons
   return sum;
 }
 
-static void set_variance(double *local, int k, double log_variance) {
-  for (int c = 0; c < k; c++) local[c] = wb_exp(log_variance);
+/* Draws the variance. If k coefficients were known, the deviation of its log would be the root of 2/k. */
+static void draw_variance(const block_law *law, double *local, wb_stream *stream) {
+  const double wide = 6.0 / wb_sqrt((double)law->k), width = wide > 2.0 ? 2.0 : wide;
+  const double variance = wb_exp(wb_regression_slice(log_density, law, width, wb_log(*local), stream));
+  for (int c = 0; c < law->k; c++) local[c] = variance;
 }
 
 /* Draws the variance of a block with all coefficients integrated out. The other coefficients come first, so that the
@@ -108,7 +111,7 @@ static void draw_marginal(const wb_regression_prior *prior, double *local, int f
   copy_block(first, k, prior->precision, structure);
   copy_block(rest, k, matrix, matrix);
   const block_law law = {k, prior->scale[first], 0.0, structure, matrix, solved + rest, factor, spare};
-  set_variance(local, k, wb_regression_slice(log_density, &law, wb_log(*local), stream));
+  draw_variance(&law, local, stream);
 }
 
 void wb_regression_draw_blocks(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, uint64_t draw,
@@ -142,6 +145,6 @@ void wb_regression_draw_blocks_given(const wb_regression_chain *chain, int32_t o
     const int first = wb_regression_block_column(prior, block),
               k = wb_regression_block_column(prior, block + 1) - first;
     const block_law law = {.k = k, .scale = prior->scale[first], .square = square_of(prior, first, k, coefficients)};
-    set_variance(local + first, k, wb_regression_slice(log_density, &law, wb_log(local[first]), stream));
+    draw_variance(&law, local + first, stream);
   }
 }

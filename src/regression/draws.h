@@ -9,9 +9,9 @@
 void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                                    double *precision);
 
-/* A draw by slice sampling with steps out from the current value of the log of a scale. */
-double wb_regression_slice(double (*log_density)(const void *law, double at), const void *law, double current,
-                           wb_stream *stream);
+/* A draw by slice sampling from the current value of the log of a scale, with steps out of this width. */
+double wb_regression_slice(double (*log_density)(const void *law, double at), const void *law, double width,
+                           double current, wb_stream *stream);
 
 /* Blocks of coefficients (regression/blocks.c): how many there are, whether the laws of the prior are in order, and the
  * first column of a block. */

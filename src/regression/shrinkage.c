@@ -95,10 +95,10 @@ static double scale_density(const void *what, double log_scale) {
 }
 
 /* Neal 2003, figures 3 and 5. The logs of scales lie within 100 of 0. */
-double wb_regression_slice(double (*log_density)(const void *law, double at), const void *law, double current,
-                           wb_stream *stream) {
+double wb_regression_slice(double (*log_density)(const void *law, double at), const void *law, double width,
+                           double current, wb_stream *stream) {
   enum { STEPS = 32 };
-  const double width = 2.0, most = 100.0;
+  const double most = 100.0;
   const double level = log_density(law, current) - wb_draw_exponential(stream);
   double low = current - width * wb_stream_uniform(stream), high = low + width;
   int left = (int)(STEPS * wb_stream_uniform(stream)), right = STEPS - 1 - left;
@@ -118,7 +118,7 @@ double wb_regression_slice(double (*log_density)(const void *law, double at), co
 static void draw_scale(const wb_regression_prior *prior, const double *coefficients, const scales *own, int which,
                        double *scale, wb_stream *stream) {
   const scale_law law = {prior, coefficients, own, which};
-  *scale = wb_exp(wb_regression_slice(scale_density, &law, wb_log(*scale), stream));
+  *scale = wb_exp(wb_regression_slice(scale_density, &law, 2.0, wb_log(*scale), stream));
 }
 
 static void draw_regularised(const wb_regression_prior *prior, const double *coefficients, const scales *own,

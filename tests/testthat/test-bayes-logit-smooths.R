@@ -56,9 +56,9 @@ test_that("posteriors of a smooth agree with quadrature", {
     expect_lt(max(abs(colMeans(draws) - exact$mean) / exact$sd), 0.06)
     expect_lt(max(abs(log(apply(draws, 2, sd) / exact$sd))), 0.06)
   }
-  fit <- fits(cbind(y, 3 - y) ~ s(x, k = 3), small, iter = 8000)
+  fit <- fits(cbind(y, 3 - y) ~ s(x, k = 3), small, iter = 6000)
   compare(fit, by_quadrature(fit, function(linear) sum(small$y * linear - 3 * log1p(exp(linear)))))
-  fit <- fits(n ~ s(x, k = 3), small, "poisson", iter = 8000)
+  fit <- fits(n ~ s(x, k = 3), small, "poisson", iter = 6000)
   compare(fit, by_quadrature(fit, function(linear) sum(dpois(small$n, exp(linear), log = TRUE))))
 })
 
@@ -105,6 +105,41 @@ test_that("effects of areas and times have the covariance of their neighbours", 
   # An area alone has a level of its own.
   alone <- fits(y ~ car(area, list(a = "b", b = "a", d = NULL)))
   expect_identical(names(coef(alone)), c("(Intercept)", "car(area).fixed1", "car(area).1"))
+})
+
+test_that("many areas or times are sparse columns with the same prior and posterior", {
+  skip_if_not_installed("Matrix")
+  areas <- sprintf("a%02d", 1:40)
+  chain <- lapply(stats::setNames(1:40, areas), function(i) areas[setdiff(c(i - 1, i + 1), c(0, 41))])
+  many <- transform(d, area = areas[1 + (1:200 * 7) %% 39], week = rep(1:20, 10))
+  fit <- fits(cbind(y, 1 - y) ~ car(area, chain) + z, many, iter = 1000)
+  expect_true(is_sparse_matrix(fit$design$x))
+  weight <- tabulate(match(many$area, areas), 40) / 200
+  centred <- diag(40) - matrix(weight, 40, 40, byrow = TRUE)
+  walk <- centred %*% outer(1:40, 1:40, pmin) %*% t(centred)
+  expected <- walk / sum(weight * diag(walk))
+  expect_equal(unname(solve(fit$design$smooths[[1]]$structure)), expected, tolerance = 1e-4)
+  # The basis of mgcv is dense.
+  known <- lapply(chain[-40], setdiff, "a40")
+  many$place <- factor(many$area)
+  peer <- fits(cbind(y, 1 - y) ~ s(place, bs = "mrf", xt = list(nb = known)) + z, many, iter = 1000)
+  expect_false(is_sparse_matrix(peer$design$x))
+  means <- predict(fit, type = "link")
+  expect_lt(max(abs(means - predict(peer, type = "link"))[, "mean"] / means[, "sd"]), 0.3)
+  expect_equal(coef(fit)[["z"]], coef(peer)[["z"]], tolerance = 0.1)
+  rows <- transform(many[1:3, ], area = c(areas[[40]], NA, area[[3]]))
+  predicted <- predict(fit, rows, type = "link")
+  expect_identical(is.na(predicted[, "mean"]), c(FALSE, TRUE, FALSE), ignore_attr = TRUE)
+  expect_equal(predicted[3, ], means[3, ])
+  of_units <- fits(n ~ rw(week | f) + x + (1 | f), many, "poisson")
+  expect_identical(tail(names(coef(of_units)), 1), "rw(week | f).w.20")
+  expect_equal(predict(of_units, many[7:9, ]), predict(of_units)[7:9, ], ignore_attr = TRUE)
+  expect_equal(predict(of_units, data.frame(week = 3, f = "u", x = mean(d$x)), type = "link", re_formula = NA)[[1]],
+    coef(of_units)[["(Intercept)"]] + coef(of_units)[["x"]] * mean(d$x) + coef(of_units)[["rw(week | f).u.3"]])
+  pdf(NULL)
+  on.exit(dev.off())
+  expect_invisible(plot(of_units, "smooths"))
+  expect_input_error(predict(fit, rows, sparse = fit$design$x), "`sparse` is given")
 })
 
 test_that("methods of a fit know its smooths", {
