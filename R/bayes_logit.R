@@ -212,7 +212,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
     if (is.atomic(given[[name]])) given[[name]] <- without_integer64(given[[name]])
   }
   frame_call <- as.call(c(quote(stats::model.frame), list(data = data), given[names(given) != "sparse"]))
-  frame <- logit_frame(frame_call, parts, envir)
+  frame <- with_nested_bases(logit_frame(frame_call, parts, envir), data, environment(formula))
   weights <- check_row_weights(stats::model.weights(frame), nrow(frame))
   terms <- stats::terms(parts$fixed, data = if (is.data.frame(data)) data else NULL)
   response <- logit_response(stats::model.response(frame), family, weights)

@@ -70,6 +70,34 @@ prediction_terms <- function(fit) {
   terms
 }
 
+# model.frame() keeps what poly(), scale() or a spline took from the data for whole variables only, and not for
+# scale(poly(x, 2)), whose class is that of poly(). For calls inside others, such as I(scale(x)^2), and for these this
+# adds it to the `predvars` of the frame.
+with_nested_bases <- function(frame, data, envir) {
+  known <- function(part, call) {
+    maker <- if (is.name(part[[1L]])) get0(as.character(part[[1L]]), envir, mode = "function") else part[[1L]]
+    if (is.primitive(maker)) return(call)
+    value <- tryCatch(eval(part, data, envir), error = pass_on)
+    if (identical(part[[1L]], quote(scale))) class(value) <- NULL
+    if (is.null(value)) call else stats::makepredictcall(value, call)
+  }
+  nested <- function(call) {
+    for (i in seq_along(call)[-1L]) {
+      if (is.call(call[[i]])) call[[i]] <- known(call[[i]], nested(call[[i]]))
+    }
+    call
+  }
+  variables <- attr(attr(frame, "terms"), "predvars")
+  for (i in seq_along(variables)[-1L]) {
+    variable <- variables[[i]]
+    if (!is.call(variable)) next
+    variables[[i]] <- nested(variable)
+    if (identical(variable[[1L]], quote(scale))) variables[[i]] <- known(variable, variables[[i]])
+  }
+  attr(attr(frame, "terms"), "predvars") <- variables
+  frame
+}
+
 new_frame <- function(fit, terms, newdata) {
   expressions <- attr(terms, "predvars")
   if (is.null(expressions)) expressions <- attr(terms, "variables")
