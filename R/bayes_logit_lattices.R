@@ -79,10 +79,10 @@ complete_lattice <- function(smooth, data, fail) {
     lattice$bases <- penalty_bases(list(lattice$penalty), nrow(lattice$penalty), fail)
     return(lattice)
   }
-  if (!is.numeric(data[[1L]]) && !inherits(data[[1L]], c("Date", "POSIXct", "difftime"))) {
+  if (!is.numeric(data[[1L]])) {
     fail("whose variable ", dQuote(names(data)[[1L]], FALSE), " must be times: numbers or dates")
   }
-  lattice$times <- sort(unique(as.double(data[[1L]])))
+  lattice$times <- sort(unique(data[[1L]]))
   lattice$unit_levels <- if (lattice$has_unit) levels(factor(data[[2L]]))
   lattice$units <- max(1L, length(lattice$unit_levels))
   count <- length(lattice$times)
@@ -112,7 +112,7 @@ lattice_levels <- function(smooth, data) {
     level <- match(as.character(data[[1L]]), lattice$levels)
     unknown <- "which the adjacency lacks"
   } else {
-    level <- (lattice_units(lattice, data) - 1L) * length(lattice$times) + match(as.double(data[[1L]]), lattice$times)
+    level <- (lattice_units(lattice, data) - 1L) * length(lattice$times) + match(data[[1L]], lattice$times)
     unknown <- "which the fit has not seen"
   }
   if (anyNA(level)) {

@@ -4,7 +4,10 @@
 
 smooth_functions <- c("s", "t2", "te", "ti", "car", "rw")
 
-is_smooth_call <- function(term) is.call(term) && is.name(term[[1L]]) && as.character(term[[1L]]) %in% smooth_functions
+is_smooth_call <- function(term) is.call(term) && smooth_function(term) %in% smooth_functions
+
+# The name of the function of a call, without `mgcv::`.
+smooth_function <- function(call) sub("^mgcv::", "", deparse1(call[[1L]]))
 
 # Refuses a smooth that is a part of another term.
 check_no_smooth <- function(side) {
@@ -20,7 +23,7 @@ check_no_smooth <- function(side) {
 # A smooth as the formula has it: its `label`, the `variables` that it reads and their `texts`, by which mgcv finds
 # them, and the `spec` of mgcv or the `lattice`.
 read_smooth <- function(call, envir) {
-  kind <- as.character(call[[1L]])
+  kind <- smooth_function(call)
   words <- dQuote(deparse1(call), FALSE)
   if (kind %in% c("te", "ti")) {
     stop_input("formula", "has ", words, ", whose penalties overlap: t2() is for the same surfaces, and learns a ",
@@ -101,6 +104,7 @@ make_smooths <- function(smooth, frame, sizes) {
     error = function(error) fail("which mgcv cannot make from the data: ", because = error))
   lapply(parts, function(part) {
     columns <- ncol(part$X)
+    if (!all(is.finite(c(part$X, unlist(part$S))))) fail("whose basis is not finite: change the units of its variables")
     part$X <- NULL
     smooth$label <- part$label
     smooth$spec <- part
@@ -116,7 +120,8 @@ smooth_data <- function(smooth, frame) {
       stop_input("formula", "has the smooth ", dQuote(smooth$label, FALSE), ", whose variable ",
         dQuote(deparse1(variable), FALSE), " is a matrix")
     }
-    if (is.character(column)) factor(column) else if (is.numeric(column)) as.double(column) else column
+    is_time <- inherits(column, c("Date", "POSIXct", "difftime"))
+    if (is.character(column)) factor(column) else if (is.numeric(column) || is_time) as.double(column) else column
   })
   structure(values, names = smooth$texts, class = "data.frame", row.names = seq_len(nrow(frame)))
 }

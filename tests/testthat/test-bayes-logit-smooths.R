@@ -195,6 +195,7 @@ test_that("smooths that cannot be used are refused", {
   refused(y ~ s(x, sp = 1), "with the argument `sp`")
   refused(y ~ s(x, k = 300), "mgcv cannot make from the data: A term has fewer unique")
   refused(y ~ s(), "which mgcv cannot read")
+  refused(y ~ s(I(1e-200 * x)), "whose basis is not finite: change the units")
   refused(y ~ s(f), "whose variable \"f\" is not numeric")
   refused(y ~ s(cbind(x, z)), "whose variable \"cbind\\(x, z\\)\" is a matrix")
   refused(y ~ s(x) + s(x), "has the smooth \"s\\(x\\)\" twice")
