@@ -3,18 +3,10 @@
 #' @rdname autoplot.warpbayes
 #' @method autoplot bayes_logit
 #' @exportS3Method ggplot2::autoplot bayes_logit
-autoplot.bayes_logit <- function(object, type = c("coefficients", "trace", "calibration"), parameters = NULL,
+autoplot.bayes_logit <- function(object, type = c("coefficients", "trace", "calibration", "smooths"), parameters = NULL,
                                  main = NULL, standardize = TRUE, ...) {
   check_dots_empty(...)
-  check_title(main)
-  type <- check_choice(type, "type", c("coefficients", "trace", "calibration"))
-  standardize <- check_flag(standardize, "standardize")
-  coefficient_draws(object)
-  gg_draw(switch(type,
-    coefficients = coefficient_picture(object, parameters, standardize, main),
-    trace = trace_picture(logit_trace_parts(object, parameters), main),
-    calibration = calibration_picture(object, main)
-  ))
+  gg_draw(logit_picture(object, type, parameters, standardize, main))
 }
 
 #' @rdname autoplot.warpbayes

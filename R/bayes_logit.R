@@ -8,20 +8,16 @@
 #' number of threads, on any processor and on a graphics card.
 #'
 #' @section Families:
-#' \describe{
-#'   \item{`"binomial"`}{The number of successes of a row is binomial. The logit of its probability is linear in the
-#'     predictors.}
-#'   \item{`"poisson"`}{The count of a row is Poisson. The log of its mean is linear in the predictors. If counts vary
-#'     more than that, intervals are too narrow; `"negbinomial"` learns how much they vary.}
-#'   \item{`"negbinomial"`}{The count of a row is negative binomial. The log of its mean is linear in the predictors,
-#'     and its variance is mean + mean\eqn{^2/r}{^2/r}. The dispersion \eqn{r} is learned too. If it is large, counts
-#'     vary like Poisson counts.}
-#'   \item{`"multinomial"`}{The log odds of every class against the first are linear in the predictors. Each class
-#'     except the first has coefficients of its own.}
-#' }
-#' A term `(1 | g)` in the formula adds an intercept for each group of rows to the linear predictor. These intercepts
-#' are normal with mean 0, and their standard deviation is learned. Slopes of groups, `(x | g)`, and several groupings,
-#' crossed or nested, are written as in package lme4: see [grouping_terms].
+#' \describe{ \item{`"binomial"`}{The number of successes of a row is binomial. The logit of its probability is linear
+#' in the predictors.} \item{`"poisson"`}{The count of a row is Poisson. The log of its mean is linear in the
+#' predictors. If counts vary more than that, intervals are too narrow; `"negbinomial"` learns how much they vary.}
+#' \item{`"negbinomial"`}{The count of a row is negative binomial. The log of its mean is linear in the predictors, and
+#' its variance is mean + mean\eqn{^2/r}{^2/r}. The dispersion \eqn{r} is learned too. If it is large, counts vary like
+#' Poisson counts.} \item{`"multinomial"`}{The log odds of every class against the first are linear in the predictors.
+#' Each class except the first has coefficients of its own.} } A term `(1 | g)` in the formula adds an intercept for
+#' each group of rows to the linear predictor. These intercepts are normal with mean 0, and their standard deviation is
+#' learned. Slopes of groups, `(x | g)`, and several groupings, crossed or nested, are written as in package lme4: see
+#' [grouping_terms]. Smooth functions `s(x)`, and effects of areas and times, are described in [smooth_terms].
 #'
 #' @param formula the response and the predictors, as for [stats::glm()], and terms such as `(1 | g)`. The
 #'   response of `"binomial"` is a logical, numbers 0 and 1, a factor whose first level is failure, or
@@ -60,6 +56,7 @@
 #'   \item{log_likelihood}{S x C: the log likelihood after each sweep.}
 #'   \item{dispersion_trace, group_deviation}{S x C: the dispersion, and the standard deviation of the groups'
 #'     intercepts.}
+#'   \item{smooth_deviation}{S x C x smooths: the standard deviations of [smooths][smooth_terms].}
 #'   \item{draws}{with groups: `intercepts`, G x D x C. With other terms than one `(1 | g)`, and for a multinomial: see
 #'     [grouping_terms].}
 #'   \item{prior}{the prior, including what the data decided.}
@@ -220,7 +217,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
     if (is.atomic(given[[name]])) given[[name]] <- without_integer64(given[[name]])
   }
   frame_call <- as.call(c(quote(stats::model.frame), list(data = data), given[names(given) != "sparse"]))
-  frame <- logit_frame(frame_call, parts, envir)
+  frame <- with_nested_bases(logit_frame(frame_call, parts, envir), data, environment(formula))
   weights <- check_row_weights(stats::model.weights(frame), nrow(frame))
   terms <- stats::terms(parts$fixed, data = if (is.data.frame(data)) data else NULL)
   response <- logit_response(stats::model.response(frame), family, weights)
@@ -231,7 +228,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   group <- if (!is.null(parts$group)) group_factor(frame, parts$group)
   check_factors(frame, terms, contrasts)
   sizes <- row_sizes(response, family, weights, offset)
-  design <- logit_design(frame, terms, contrasts, group, sparse, sizes)
+  design <- logit_design(frame, terms, contrasts, group, sparse, sizes, parts$smooths)
   design$terms <- if (length(parts$bars)) grouping_terms(frame, parts$bars, contrasts, sizes)
   if (family == "poisson") {
     effects <- vapply(design$terms, function(term) length(term$levels) * length(term$columns), 0L)
@@ -241,7 +238,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   design$observations <- if (family == "poisson") sum(response$information) else sizes$total
   list(
     frame = frame, weights = weights, offset = offset, terms = terms,
-    xlevels = all_xlevels(frame, terms, design$terms),
+    xlevels = all_xlevels(frame, terms, c(design$terms, mgcv_smooths(design$smooths))),
     response = response, design = sort_groups(design),
     group_name = if (!is.null(parts$group)) deparse1(parts$group), na.action = attr(frame, "na.action")
   )

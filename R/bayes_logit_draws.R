@@ -4,7 +4,7 @@
 array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
   check_dots_empty(...)
   groups <- check_flag(groups, "groups")
-  parts <- logit_quantities(x)
+  parts <- logit_quantities(x, all = TRUE)
   draws <- nrow(parts[[1L]])
   for (group in if (groups) levels(x$design$group)) {
     parts[[sprintf("intercept[%s]", group)]] <- matrix(x$draws$intercepts[group, , ], draws)
@@ -21,6 +21,10 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
 #'
 #' @param x a fit from [bayes_logit()].
 #' @param conf.int,conf.level whether to give intervals, and their probability.
+#' @param effects `NULL` for the coefficients, the dispersion, and deviations and correlations of groups and smooths. As
+#'   in package broom.mixed, `"fixed"` is for coefficients only, `"ran_pars"` for the deviations and correlations, and
+#'   `"ran_vals"` for the effect of each group. Several of them may be given. The table then has the columns `effect`,
+#'   `group` and `level` first.
 #' @param exponentiate `TRUE`: odds ratios (for counts: rate ratios) in the place of `estimate`, `conf.low` and
 #'   `conf.high`. As in broom, `std.error` is still the standard error of the coefficient. `dispersion` and `sd(group)`
 #'   stay as they are.
@@ -49,19 +53,22 @@ NULL
 #' @rdname tidy.bayes_logit
 #' @method tidy bayes_logit
 #' @exportS3Method generics::tidy bayes_logit
-tidy.bayes_logit <- function(x, conf.int = TRUE, conf.level = 0.9, exponentiate = FALSE, ...) {
+tidy.bayes_logit <- function(x, conf.int = TRUE, conf.level = 0.9, exponentiate = FALSE, effects = NULL, ...) {
   check_dots_empty(...)
   conf.int <- check_flag(conf.int, "conf.int")
   exponentiate <- check_flag(exponentiate, "exponentiate")
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   quantities <- logit_quantities(x)
   quantities$log_likelihood <- NULL
+  kinds <- if (!is.null(effects)) tidy_kinds(x, effects, names(quantities))
+  if (!is.null(effects)) quantities <- c(quantities, if ("ran_vals" %in% effects) group_quantities(x))[kinds$quantity]
   table <- diagnose_quantities(quantities)
   bound <- function(p) vapply(quantities, stats::quantile, 0, p, names = FALSE)
   result <- data.frame(
     term = table$quantity, estimate = table$mean, std.error = table$sd, conf.low = bound((1 - conf.level) / 2),
     conf.high = bound((1 + conf.level) / 2), rhat = table$rhat, ess_bulk = table$ess_bulk, row.names = NULL
   )
+  if (!is.null(effects)) result <- cbind(kinds[c("effect", "group", "level")], result)
   if (exponentiate) {
     coefficients <- result$term %in% x$coefficient_names
     exponentiated <- c("estimate", "conf.low", "conf.high")
@@ -69,6 +76,50 @@ tidy.bayes_logit <- function(x, conf.int = TRUE, conf.level = 0.9, exponentiate 
   }
   if (!conf.int) result$conf.low <- result$conf.high <- NULL
   as_table(result)
+}
+
+# The draws of the effects of groups by their names: matrices, sweeps x chains.
+group_quantities <- function(fit) {
+  values <- effect_draws(fit)
+  kept <- dim(values[[1L]])[3:4]
+  draws <- do.call(rbind, lapply(values, function(draws) matrix(draws, ncol = prod(kept))))
+  draws <- lapply(seq_len(nrow(draws)), function(i) matrix(draws[i, ], kept[[1L]]))
+  stats::setNames(draws, effect_names(fit_terms(fit)))
+}
+
+# The rows of tidy(effects = ), in the order of `effects`: `quantity`, `effect`, `group` and `level`.
+tidy_kinds <- function(fit, effects, quantities) {
+  known <- c("fixed", "ran_pars", "ran_vals")
+  if (!is.character(effects) || length(effects) == 0L || !all(effects %in% known)) {
+    stop_input("effects", "must be among ", paste(dQuote(known, FALSE), collapse = ", "), ", not ", show_value(effects))
+  }
+  terms <- fit_terms(fit)
+  if ("ran_vals" %in% effects && length(terms) == 0L) {
+    stop_input("effects", "has \"ran_vals\", but the fit has no grouping terms")
+  }
+  if (identical(effects, "ran_pars") && length(terms) + length(smooth_deviation_names(fit)) == 0L) {
+    stop_input("effects", "is \"ran_pars\", but the fit has neither grouping terms nor smooths")
+  }
+  rows <- function(effect, quantity, group = NA_character_, level = NA_character_) {
+    data.frame(quantity = quantity, effect = rep(effect, length(quantity)), group = rep_len(group, length(quantity)),
+      level = rep_len(level, length(quantity)))
+  }
+  of_each <- function(part) unlist(lapply(terms, part))
+  do.call(rbind, lapply(unique(effects), function(effect) {
+    switch(effect,
+      fixed = rows("fixed", intersect(quantities, fit$coefficient_names)),
+      ran_pars = rbind(
+        rows("ran_pars", group_parameter_names(fit), c(
+          of_each(function(term) rep(term$group, length(term$columns))),
+          of_each(function(term) rep(term$group, nrow(correlated_pairs(term))))
+        )),
+        rows("ran_pars", as.character(smooth_deviation_names(fit)))
+      ),
+      ran_vals = rows("ran_vals", effect_names(terms),
+        of_each(function(term) rep(term$group, length(term$columns) * length(term$levels))),
+        of_each(function(term) rep(term$levels, each = length(term$columns))))
+    )
+  }))
 }
 
 glance_of.bayes_logit <- function(x) {

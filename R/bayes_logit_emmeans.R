@@ -5,8 +5,9 @@
 #' With these methods `emmeans()`, `contrast()`, `emtrends()` and the other functions of package emmeans work on a fit.
 #' They use the posterior draws, so their summaries are posterior medians with highest posterior density intervals.
 #'
-#' Effects of groups, as of `(1 | g)`, are 0. `type = "response"` gives probabilities for `"binomial"` and mean counts
-#' for `"negbinomial"`, and contrasts of them are odds ratios and ratios of means.
+#' Effects of groups, as of `(1 | g)`, are 0, and a smooth has its mean over the observations. `type = "response"` gives
+#' probabilities for `"binomial"` and mean counts for `"negbinomial"`, and contrasts of them are odds ratios and ratios
+#' of means.
 #'
 #' For `"multinomial"` the classes are a factor named after the response, as in `emmeans(fit, ~ x | class)`, and the
 #' means are probabilities. With `mode = "latent"` they are the linear predictors of all classes minus their average,
@@ -51,6 +52,9 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
   }
   frame <- stats::model.frame(trms, grid, na.action = stats::na.pass, xlev = xlev)
   x <- stats::model.matrix(trms, frame, contrasts.arg = object$contrasts)
+  # Smooths stand at their means over the observations.
+  of_smooths <- utils::tail(object$design$center, length(unlist(lapply(object$design$smooths, `[[`, "columns"))))
+  x <- cbind(x, matrix(of_smooths, nrow(x), length(of_smooths), byrow = TRUE))
   if (ncol(x) != ncol(object$design$x)) {
     stop_input("object", sprintf("has %d coefficients, but its formula gives %d: predictors in `sparse` have no grid",
       ncol(object$design$x), ncol(x)))
@@ -79,9 +83,11 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
 nonestimable_basis <- function(fit) {
   if (length(dependent_columns(fit)) == 0L) return(matrix(NA))
   x <- fit$design$x[fit$weights > 0, , drop = FALSE]
-  basis <- svd(x / rep(fit$design$scale, each = nrow(x)), nu = 0L, nv = ncol(x))
+  used <- is_shown_coefficient(fit)[seq_len(ncol(x))]
+  basis <- svd(x[, used, drop = FALSE] / rep(fit$design$scale[used], each = nrow(x)), nu = 0L, nv = sum(used))
   rank <- sum(basis$d > 1e-7 * basis$d[[1L]])
-  basis <- basis$v[, -seq_len(rank), drop = FALSE] / fit$design$scale
+  basis <- rbind(basis$v[, -seq_len(rank), drop = FALSE] / fit$design$scale[used],
+    matrix(0, sum(!used), sum(used) - rank))
   kronecker(diag(outcomes_of(fit)), basis)
 }
 

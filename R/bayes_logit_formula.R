@@ -30,7 +30,7 @@ split_groups <- function(formula, family) {
     stop_input("formula", "must be a formula with a response, such as y ~ x, not ",
       if (inherits(formula, "formula")) dQuote(deparse1(formula), FALSE) else show_value(formula))
   }
-  bars <- list()
+  bars <- smooths <- list()
   operators <- list(quote(`|`), quote(`||`))
   is_bar <- function(term) {
     is.call(term) && identical(term[[1L]], quote(`(`)) && is.call(term[[2L]]) &&
@@ -39,6 +39,10 @@ split_groups <- function(formula, family) {
   without <- function(term) {
     if (is_bar(term)) {
       bars <<- c(bars, split_bar(term[[2L]]))
+      return(NULL)
+    }
+    if (is_smooth_call(term)) {
+      smooths <<- c(smooths, list(read_smooth(term, environment(formula))))
       return(NULL)
     }
     if (is.call(term) && identical(term[[1L]], quote(`+`)) && length(term) == 3L) {
@@ -53,6 +57,7 @@ split_groups <- function(formula, family) {
     term
   }
   rest <- without(formula[[3L]])
+  check_no_smooth(rest)
   fixed <- formula
   fixed[[3L]] <- if (is.null(rest)) 1 else rest
   has_bar <- function(side) any(c("|", "||") %in% all.names(side))
@@ -71,7 +76,8 @@ split_groups <- function(formula, family) {
     }
   }
   is_single <- length(bars) == 1L && is_intercept_bar(bars[[1L]]) && family != "multinomial"
-  list(fixed = fixed, group = if (is_single) bars[[1L]]$group, bars = if (!is_single) bars)
+  list(fixed = fixed, group = if (is_single) bars[[1L]]$group, bars = if (!is_single) bars,
+    smooths = smooths)
 }
 
 # The model frame, by the rules of lm(). `frame_call` calls it without the formula. An
@@ -79,7 +85,7 @@ split_groups <- function(formula, family) {
 logit_frame <- function(frame_call, parts, envir) {
   formula <- parts$fixed
   if (!is.null(parts$group)) formula[[3L]] <- call("+", formula[[3L]], parts$group)
-  formula[[3L]] <- with_bar_variables(formula[[3L]], parts$bars)
+  formula[[3L]] <- with_smooth_variables(with_bar_variables(formula[[3L]], parts$bars), parts$smooths)
   check_no_integer64(formula, frame_call$data, "data")
   frame_call$formula <- formula
   frame_call$drop.unused.levels <- TRUE
@@ -237,9 +243,10 @@ column_moments <- function(x, sizes) {
 
 # The design with the mean and the scale of each column, and the group of each row. `sizes` comes from row_sizes(): a
 # row of weight 0 must not change the units of the prior.
-logit_design <- function(frame, terms, contrasts, group, sparse, sizes) {
+logit_design <- function(frame, terms, contrasts, group, sparse, sizes, smooths = list()) {
   counts <- sizes$of_rows > 0
   if (!isFALSE(sparse)) {
+    if (length(smooths)) stop_input("sparse", "must be FALSE for a formula with smooths, whose columns are not sparse")
     parts <- sparse_design(frame, terms, contrasts, sparse)
     if (!are_single_rows(sizes)) parts$sd <- sparse_deviation(parts$x, sizes)
     else if (!all(counts)) parts$sd <- sparse_deviation(parts$x[counts, , drop = FALSE])
@@ -254,7 +261,14 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes) {
     stop_input("data", "has predictors that give no design: ", because = error)
   })
   used <- attr(x, "contrasts")
+  more <- 0L
   assigned <- attr(x, "assign")
+  if (length(smooths)) {
+    smooths <- smooth_design(frame, smooths, sizes, ncol(x))
+    assigned <- c(assigned, rep(max(0L, assigned) + 1L, ncol(smooths$x)))
+    x <- structure(cbind(x, smooths$x), assign = assigned, contrasts = used)
+    more <- NCOL(smooths$levels) * !is.null(smooths$levels)
+  }
   if (ncol(x) == 0L) stop_input("formula", "has neither an intercept nor predictors")
   scan <- native(C_matrix_scan, x, 1L)
   if (scan$count > 0) {
@@ -267,12 +281,15 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes) {
   else if (!all(counts)) scan <- native(C_matrix_scan, x[counts, , drop = FALSE], 1L)
   is_intercept <- assigned == 0L
   varies <- scan$sd > 0 & is.finite(1 / scan$sd)
-  scale <- ifelse(is_intercept | !varies, 1, scan$sd)
+  # Blocks have a scale of their own.
+  block <- c(rep(0L, ncol(x) + more - length(smooths$block)), smooths$block)
+  scale <- ifelse(is_intercept | !varies | block[seq_len(ncol(x))] > 0L, 1, scan$sd)
   center <- if (any(is_intercept)) ifelse(is_intercept, 0, scan$mean) else numeric(ncol(x))
-  list(
-    x = x, center = unname(center), scale = unname(scale), is_intercept = is_intercept, contrasts = used,
+  c(list(
+    x = if (more > 0L) with_smooths(x, smooths["levels"]) else x, center = unname(c(center, numeric(more))),
+    scale = unname(c(scale, rep(1, more))), is_intercept = c(is_intercept, logical(more)), contrasts = used,
     group = group, group_start = NULL, order = NULL
-  )
+  ), if (length(smooths)) list(smooths = smooths$smooths, block = block))
 }
 
 group_factor <- function(frame, group) {
@@ -316,11 +333,13 @@ regression_data <- function(fit) {
   if (all(offset == 0)) offset <- NULL
   x <- rows(design$x)
   is_sparse <- is_sparse_matrix(x)
+  if (is_sparse && any(design$center != 0)) x <- centred_sparse(x, design$center)
   c(if (is_sparse) sparse_rows(x, design$scale), list(
     x = if (!is_sparse) x, center = design$center, inverse_scale = 1 / design$scale,
     offset = if (is.null(order) || is.null(offset)) offset else offset_rows(offset, order),
     shape = sorted(response$shape), kappa = rows(response$kappa), dispersed = sorted(response$dispersed),
-    poisson = if (fit$family == "poisson") 1L, group_start = design$group_start,
+    poisson = if (fit$family == "poisson") 1L,
+    primal = if (!is.null(design$block)) 1L, group_start = design$group_start,
     terms = regression_terms(design$terms, order)
   ))
 }

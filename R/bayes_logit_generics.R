@@ -45,6 +45,10 @@
 #'   `bayes_R2()` gives draws of the share of the variance of the responses that the means explain (Gelman and others
 #'   2019): the variance of the means of rows divided by the sum of this and of the variance of the residuals. For
 #'   counts of successes responses are shares. Packages rstanarm and brms define it so too.
+#'
+#'   `loo_R2()` gives draws of the share of the variance that predictions of rows from the other rows explain, by the
+#'   Bayesian bootstrap over rows, as in rstanarm. It can be negative. `ndraws` is how many of these draws to make.
+#'   `predictive_error()` gives the matrix of observed minus drawn responses; `newdata` must have the response.
 #' @references
 #' Gelman, A., Goodrich, B., Gabry, J. and Vehtari, A. (2019). R-squared for Bayesian regression models. *American
 #' Statistician* **73**, 307-309.

@@ -17,12 +17,15 @@
 #'     contain the response, mostly through the effect of the row's group. (Draws are weighted by the inverse likelihood
 #'     of the row; large weights are truncated, as in Ionides 2008.) For a multinomial each class of a row counts as a
 #'     row.}
+#'   \item{`"smooths"`}{For each [smooth][smooth_terms] of one variable its effect on the linear predictor, which has
+#'     mean 0 over the observations: posterior mean, with intervals that hold 50% and 90% of the draws at each value.}
 #' }
 #'
 #' @param x a fit from [bayes_logit()].
 #' @param type which picture.
 #' @param parameters for `"coefficients"` and `"trace"`: names or numbers of parameters. `NULL` shows all coefficients
-#'   except the intercept, or the traces of the log likelihood and of the first five parameters.
+#'   except the intercept, or the traces of the log likelihood and of the first five parameters. For `"smooths"`: their
+#'   names or numbers; `NULL` shows all that have one variable.
 #' @references
 #' Ionides, E. L. (2008). Truncated importance sampling. *Journal of Computational and Graphical Statistics* **17**,
 #' 295-311.
@@ -38,19 +41,24 @@
 #' plot(fit, "trace")
 #' plot(fit, "calibration")
 #' @export
-plot.bayes_logit <- function(x, type = c("coefficients", "trace", "calibration"), parameters = NULL, main = NULL,
-                             standardize = TRUE, ...) {
+plot.bayes_logit <- function(x, type = c("coefficients", "trace", "calibration", "smooths"), parameters = NULL,
+                             main = NULL, standardize = TRUE, ...) {
   check_dots_empty(...)
-  check_title(main)
-  type <- check_choice(type, "type", c("coefficients", "trace", "calibration"))
-  coefficient_draws(x)
-  standardize <- check_flag(standardize, "standardize")
-  paint_picture(switch(type,
-    coefficients = coefficient_picture(x, parameters, standardize, main),
-    trace = trace_picture(logit_trace_parts(x, parameters), main),
-    calibration = calibration_picture(x, main)
-  ))
+  paint_picture(logit_picture(x, type, parameters, standardize, main))
   invisible(x)
+}
+
+logit_picture <- function(fit, type, parameters, standardize, main) {
+  check_title(main)
+  type <- check_choice(type, "type", c("coefficients", "trace", "calibration", "smooths"))
+  coefficient_draws(fit)
+  standardize <- check_flag(standardize, "standardize")
+  switch(type,
+    coefficients = coefficient_picture(fit, parameters, standardize, main),
+    trace = trace_picture(logit_trace_parts(fit, parameters), main),
+    calibration = calibration_picture(fit, main),
+    smooths = smooth_picture(fit, parameters, main)
+  )
 }
 
 chosen_parameters <- function(parameters, names, default) {
@@ -68,7 +76,7 @@ coefficient_picture <- function(fit, parameters, standardize, main) {
   draws <- logit_draws(fit)
   names <- dimnames(draws)[[3L]]
   is_intercept <- rep(fit$design$is_intercept, length.out = length(fit$coefficient_names))
-  slopes <- setdiff(fit$coefficient_names, fit$coefficient_names[is_intercept])
+  slopes <- fit$coefficient_names[!is_intercept & is_shown_coefficient(fit)]
   shown <- chosen_parameters(parameters, names, if (length(slopes)) slopes else names)
   unit <- ifelse(is_numeric_column(fit), fit$design$scale, 1)
   unit <- stats::setNames(rep(unit, length.out = length(fit$coefficient_names)), fit$coefficient_names)
@@ -100,7 +108,7 @@ is_numeric_column <- function(fit) {
   classes <- attr(attr(fit$frame, "terms"), "dataClasses")[rownames(factors)]
   is_category <- classes %in% c("factor", "ordered", "character", "logical")
   term_has_category <- colSums(factors[is_category, , drop = FALSE] > 0) > 0
-  has_several & !c(FALSE, term_has_category)[assigned + 1L]
+  has_several & !c(FALSE, term_has_category)[assigned + 1L] %in% TRUE
 }
 
 # As trace_parts() of a mixture.

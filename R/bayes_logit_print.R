@@ -6,10 +6,10 @@ logit_draws <- function(fit, warmup = FALSE) {
   sweeps <- if (warmup) seq_len(fit$iter) else fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
   values <- c(
     fit$coefficient_trace[sweeps, , , drop = FALSE], fit$dispersion_trace[sweeps, , drop = FALSE],
-    group_parameters(fit, sweeps)
+    group_parameters(fit, sweeps), fit$smooth_deviation[sweeps, , , drop = FALSE]
   )
   names <- c(fit$coefficient_names, if (!is.null(fit$dispersion_trace)) "dispersion",
-    group_parameter_names(fit))
+    group_parameter_names(fit), smooth_deviation_names(fit))
   array(values, c(length(sweeps), fit$chains, length(names)), list(NULL, NULL, names))
 }
 
@@ -35,9 +35,12 @@ coefficient_draws <- function(fit) {
   )
 }
 
-logit_quantities <- function(fit, warmup = FALSE) {
+# `all`: also the coefficients that summaries do not show.
+logit_quantities <- function(fit, warmup = FALSE, all = FALSE) {
   check_logit_fit(fit)
   draws <- logit_draws(fit, warmup)
+  hidden <- if (!all) fit$coefficient_names[!is_shown_coefficient(fit)]
+  draws <- draws[, , !(dimnames(draws)[[3L]] %in% hidden), drop = FALSE]
   sweeps <- if (warmup) seq_len(fit$iter) else fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
   at <- stats::setNames(seq_len(dim(draws)[[3L]]), dimnames(draws)[[3L]])
   parts <- lapply(at, function(i) matrix(draws[, , i], dim(draws)[[1L]]))
@@ -137,6 +140,9 @@ logit_fit_words <- function(fit) {
 #' separate the successes from the failures, or the classes; a class does not occur at one value of a predictor of two
 #' values; columns of the design depend on each other; each level of a grouping has only successes or only failures; a
 #' class has no response; or a grouping has one level. Other kinds of separation are not looked for.
+#'
+#' A sentence also says if the counts of a Poisson regression vary at least twice as much as Poisson counts with the
+#' fitted means, by Pearson's statistic, and chance does not explain it.
 #'
 #' The line "Polya-Gamma sweeps ..." says which sampler ran: see [bayes_logit()].
 #'

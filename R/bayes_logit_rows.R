@@ -5,9 +5,10 @@
 # check_re_formula().
 prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   check_logit_fit(fit)
+  force(groups)
   kept <- kept_columns(fit, groups)
   has_group <- !is.null(fit$group_name) && any(unlist(kept))
-  if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x))) {
+  if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x) || length(fit$design$smooths))) {
     stop_unread_sparse(if (is.null(newdata)) "`newdata` is not" else "the fit had no matrix as `sparse`")
   }
   if (is.null(newdata)) {
@@ -22,11 +23,12 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   check_no_integer64(fit$formula, newdata, "newdata", NULL)
   terms <- prediction_terms(fit)
   frame <- new_frame(fit, terms, newdata)
-  x <- if (is_sparse_matrix(fit$design$x)) {
+  x <- if (is_sparse_matrix(fit$design$x) && length(fit$design$smooths) == 0L) {
     new_sparse_design(fit, terms, frame, sparse)
   } else {
     stats::model.matrix(terms, frame, contrasts.arg = fit$contrasts)
   }
+  if (length(fit$design$smooths)) x <- with_smooths(x, new_smooth_columns(fit, newdata))
   if (ncol(x) != ncol(fit$design$x)) {
     stop_input("newdata", sprintf("gives a design of %d columns, but the fit had %d", ncol(x), ncol(fit$design$x)))
   }
@@ -66,6 +68,34 @@ prediction_terms <- function(fit) {
     attr(terms, "predvars") <- as.call(c(quote(list), parts(attr(of_frame, "predvars"))[at]))
   }
   terms
+}
+
+# model.frame() keeps what poly(), scale() or a spline took from the data for whole variables only, and not for
+# scale(poly(x, 2)), whose class is that of poly(). For calls inside others, such as I(scale(x)^2), and for these this
+# adds it to the `predvars` of the frame.
+with_nested_bases <- function(frame, data, envir) {
+  known <- function(part, call) {
+    maker <- if (is.name(part[[1L]])) get0(as.character(part[[1L]]), envir, mode = "function") else part[[1L]]
+    if (is.primitive(maker)) return(call)
+    value <- tryCatch(eval(part, data, envir), error = pass_on)
+    if (identical(part[[1L]], quote(scale))) class(value) <- NULL
+    if (is.null(value)) call else stats::makepredictcall(value, call)
+  }
+  nested <- function(call) {
+    for (i in seq_along(call)[-1L]) {
+      if (is.call(call[[i]])) call[[i]] <- known(call[[i]], nested(call[[i]]))
+    }
+    call
+  }
+  variables <- attr(attr(frame, "terms"), "predvars")
+  for (i in seq_along(variables)[-1L]) {
+    variable <- variables[[i]]
+    if (!is.call(variable)) next
+    variables[[i]] <- nested(variable)
+    if (identical(variable[[1L]], quote(scale))) variables[[i]] <- known(variable, variables[[i]])
+  }
+  attr(attr(frame, "terms"), "predvars") <- variables
+  frame
 }
 
 new_frame <- function(fit, terms, newdata) {

@@ -6,6 +6,8 @@ logit_plan <- function(fit) {
   traces <- list(log_likelihood = stored(), coefficient_trace = stored(length(fit$coefficient_names)))
   if (fit$family == "negbinomial") traces$dispersion_trace <- stored()
   if (groups > 0L) traces$group_deviation <- stored()
+  smooth_deviations <- length(smooth_deviation_names(fit))
+  if (smooth_deviations > 0L) traces$smooth_deviation <- stored(smooth_deviations)
   terms <- outcome_terms(fit)
   draws <- if (groups > 0L) list(intercepts = stored(groups, names = list(levels(fit$design$group)))) else list()
   if (length(terms)) {
@@ -65,7 +67,8 @@ logit_step <- function(fit) {
       traces <- list(
         log_likelihood = slice$log_likelihood + constant,
         coefficient_trace = to_data_units(slice$coefficient_trace, design),
-        dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation
+        dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation,
+        smooth_deviation = slice$block_deviation
       )
       draw <- list(intercepts = slice$kept)
       if (length(terms)) {
@@ -135,8 +138,8 @@ shrinkage_start <- function(prior, p) {
 }
 
 # Whether there are more coefficients than rows. Then a system of the rows gives the coefficients
-# (src/regression/dual_draw.h), and the prior and the state have no triangles of coefficients.
-is_dual <- function(design) ncol(design$x) > nrow(design$x)
+# (src/regression/dual_draw.h), and the prior and the state have no triangles of coefficients. Blocks need the triangles.
+is_dual <- function(design) ncol(design$x) > nrow(design$x) && is.null(design$block)
 
 # The common start of all chains. The compiled code climbs from here to the mode, and then moves the chains apart.
 logit_start <- function(fit) {

@@ -6,7 +6,23 @@ support_words <- function(fit) {
   if (isTRUE(fit$prior_only)) return(character())
   counts <- fit$weights > 0
   c(response_words(fit, counts), separation(fit, counts)$words, rank_words(fit, counts), tail_words(fit),
-    if (fit$family == "binomial") pure_level_words(fit, counts), level_words(fit))
+    if (fit$family == "binomial") pure_level_words(fit, counts), level_words(fit),
+    if (fit$family == "poisson") overdispersion_words(fit, counts))
+}
+
+# Counts that vary far more than Poisson counts of the fitted means do: Pearson's statistic per degree of freedom is at
+# least 2, and chance does not explain it. Given its mean, a term of the statistic has mean 1 and variance 2 + 1/mean.
+overdispersion_words <- function(fit, counts) {
+  if (kept_draws(fit$iter, fit) == 0) return(character())
+  used <- draws_used(fit, 50)
+  mean <- summarise_rows(fit, prediction_rows(fit, NULL), used, "response")[counts, 1L, 1L]
+  weight <- fit$weights[counts]
+  statistic <- sum(weight * (fit$response$observed[counts] - mean)^2 / mean)
+  freedom <- sum(weight) - sum(is_shown_coefficient(fit))
+  ratio <- statistic / max(freedom, 1)
+  if (!isTRUE(ratio >= 2 && statistic - sum(weight) > 6 * sqrt(sum(weight * (2 + 1 / mean))))) return(character())
+  sprintf(paste("The counts vary %s times as much as Poisson counts with the fitted means, so intervals are too",
+    "narrow: family = \"negbinomial\" learns how much counts vary."), format(signif(ratio, 2), scientific = FALSE))
 }
 
 response_words <- function(fit, counts) {
@@ -87,7 +103,10 @@ dependent_columns <- function(fit, counts = fit$weights > 0) {
   x <- fit$design$x
   if (is_sparse_matrix(x) || as.double(nrow(x)) * ncol(x)^2 > 2e9) return(character())
   design <- fit$design
-  scaled <- (x[counts, , drop = FALSE] - rep(design$center, each = sum(counts))) / rep(design$scale, each = sum(counts))
+  # Penalised columns of smooths may depend on each other.
+  used <- if (is.null(design$block)) rep(TRUE, ncol(x)) else design$block == 0L
+  scaled <- (x[counts, used, drop = FALSE] - rep(design$center[used], each = sum(counts))) /
+    rep(design$scale[used], each = sum(counts))
   parts <- qr(scaled, tol = 1e-7)
   colnames(x)[parts$pivot[-seq_len(parts$rank)]]
 }
@@ -95,7 +114,7 @@ dependent_columns <- function(fit, counts = fit$weights > 0) {
 rank_words <- function(fit, counts) {
   columns <- dependent_columns(fit, counts)
   if (length(columns) == 0L) return(character())
-  p <- ncol(fit$design$x)
+  p <- sum(is_shown_coefficient(fit)) / outcomes_of(fit)
   shown <- paste(show_name(columns), collapse = ", ")
   if (length(columns) > 5L) shown <- sprintf("%d columns", length(columns))
   sprintf(paste("The design is rank deficient (rank %d of %d columns): the data do not tell %s from the other columns,",
@@ -132,7 +151,7 @@ unlimited_columns <- function(fit, x, occurs) {
   has_intercept <- any(fit$design$is_intercept)
   occurs <- occurs + 0
   total <- colSums(occurs)
-  words <- lapply(which(!fit$design$is_intercept), function(column) {
+  words <- lapply(which(!fit$design$is_intercept & is_shown_coefficient(fit)[seq_len(ncol(x))]), function(column) {
     values <- x[, column]
     if (length(unique(utils::head(values, 100L))) > 2L) return(NULL)
     pair <- c(min(values), max(values))

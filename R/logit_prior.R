@@ -42,6 +42,7 @@
 #'   coefficient of 0 and 1, half of each \tab normal(0, 5) \tab the odds ratio is 1/3700 to 3700 \cr
 #'   sd of groups' intercepts \tab half-Cauchy(2.5) \tab below 16; below 2.5 (odds times 12) with probability 0.5 \cr
 #'   sd of groups' slopes \tab half-t, 2 degrees of freedom, scale 2.5 / sd \tab below 7.3 / sd \cr
+#'   sd of a smooth, `s(x)` \tab half-Cauchy(1) \tab below 6.3; below 1 with probability 0.5 \cr
 #'   correlations of effects \tab uniform \tab -0.9 to 0.9 \cr
 #'   1/sqrt(r) of counts \tab half-Cauchy(1) \tab below 6.3; means vary by less than 1% with probability 0.006
 #' }
@@ -66,6 +67,8 @@
 #' @param slab_scale,slab_df for `"horseshoe"`: scale and degrees of freedom of the slab. `NULL` for no slab.
 #' @param group_scale the standard deviation of the groups' intercepts is half-Cauchy of this scale. For other effects
 #'   of groups see [grouping_terms].
+#' @param smooth_scale the standard deviation of each smooth over the observations is half-Cauchy of this scale: see
+#'   [smooth_terms].
 #' @param dispersion_scale for counts that are negative binomial: \eqn{1/\sqrt r}{1/sqrt(r)}, where \eqn{r} is the
 #'   dispersion, is half-Cauchy of this scale.
 #' @param dispersion `NULL`, or shape and rate of a gamma prior of \eqn{r} in its place.
@@ -91,7 +94,7 @@
 logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", "cauchy"), location = 0, scale = 2.5,
                         df = 4, autoscale = TRUE, intercept_location = NULL, intercept_scale = 2.5, g = NULL,
                         global_scale = 1, slab_scale = NULL, slab_df = 4, group_scale = 2.5,
-                        dispersion_scale = 1, dispersion = NULL, ...) {
+                        smooth_scale = 1,                        dispersion_scale = 1, dispersion = NULL, ...) {
   check_dots_empty(...)
   type <- check_prior_types(type)
   positive <- function(value) is.numeric(value) && all(is.finite(value)) && all(value > 0)
@@ -117,6 +120,7 @@ logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", 
     slab_scale = if (!is.null(slab_scale)) check_number(slab_scale, "slab_scale", min = 0),
     slab_df = check_number(slab_df, "slab_df", min = 0),
     group_scale = check_number(group_scale, "group_scale", min = 0),
+    smooth_scale = check_number(smooth_scale, "smooth_scale", min = 0),
     dispersion_scale = check_number(dispersion_scale, "dispersion_scale", min = 0),
     dispersion = if (!is.null(dispersion)) stats::setNames(as.double(dispersion), c("shape", "rate"))
   ), class = c("logit_prior", "warpbayes"))
@@ -142,7 +146,8 @@ check_prior_types <- function(type) {
 resolve_logit_prior <- function(prior, design, family, response_mean, log_exposure) {
   if (!inherits(prior, "logit_prior")) stop_input("prior", "must come from logit_prior(), not ", show_value(prior))
   names <- colnames(design$x)
-  slopes <- which(!design$is_intercept)
+  block <- if (is.null(design$block)) integer(length(names)) else design$block
+  slopes <- which(!design$is_intercept & block == 0L)
   prior$location <- one_for_each(prior$location, "location", names[slopes])
   prior$scale <- one_for_each(prior$scale, "scale", names[slopes], 2.5)
   prior$df <- one_for_each(prior$df, "df", names[slopes], 4)
@@ -162,7 +167,8 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
   deviation <- rep(prior$intercept_scale, length(names))
   mean[design$is_intercept] <- prior$intercept_location
   deviation[slopes] <- if (prior$autoscale) prior$scale else prior$scale * unit[slopes]
-  precision <- 1 / deviation^2
+  deviation[block > 0L] <- prior$smooth_scale
+  precision <- ifelse(block > 0L, 1, 1 / deviation^2)
   located <- types %in% c("normal", "student_t", "cauchy")
   mean[slopes[located]] <- (prior$location * unit[slopes])[located]
   if (identical(unname(prior$type), "zellner")) {
@@ -172,25 +178,30 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
   } else if (!is_dual(design)) {
     precision <- diag(precision, length(names))
   }
+  for (smooth in Filter(has_level_columns, design$smooths)) {
+    precision[smooth$columns, smooth$columns] <- smooth$structure
+  }
   prior$mean <- mean
   prior$precision <- if (is.matrix(precision)) pack(precision) else precision
   prior$types <- stats::setNames(types, names[slopes])
   prior[c("law", "law_df", "law_scale")] <- list(NULL, numeric(length(names)), deviation)
-  if (any(types %in% c("horseshoe", "student_t", "cauchy"))) {
+  if (any(types %in% c("horseshoe", "student_t", "cauchy")) || any(block > 0L)) {
     prior$law <- integer(length(names))
-    prior$law[slopes] <- c(normal = 0L, horseshoe = 1L, student_t = 2L, cauchy = 2L)[types]
+    prior$law[slopes] <- c(normal = 0L, horseshoe = 1L, student_t = 2L, cauchy = 2L, zellner = 0L)[types]
+    prior$law[block > 0L] <- block[block > 0L] + 2L
   }
   prior$law_df[slopes] <- prior$df
   prior$deviation <- stats::setNames(deviation / unit, names)[slopes]
   prior$resolved <- TRUE
-  prior$centred <- !is_sparse_matrix(design$x)
+  prior$centred <- !is_sparse_matrix(design$x) || length(design$smooths) > 0L
   prior$has <- c(
     intercept = any(design$is_intercept), slopes = length(slopes) > 0L,
     groups = !is.null(design$group_start) || length(design$terms) > 0L,
     effects = length(design$terms) > 0L,
     independent = any(vapply(design$terms, function(term) term$independent, NA)),
     correlated = any(vapply(design$terms, function(term) !term$independent, NA)),
-    dispersion = family == "negbinomial"
+    dispersion = family == "negbinomial",
+    smooths = any(block > 0L)
   )
   prior
 }
@@ -311,6 +322,10 @@ logit_prior_words <- function(prior) {
     },
     if (has[["slopes"]]) slopes,
     if (has[["groups"]]) group_prior_words(prior, number),
+    if (isTRUE(has["smooths"][[1L]])) {
+      paste("standard deviation of each smooth over the observations, without its unpenalised part: half-Cauchy of",
+        "scale", number(prior$smooth_scale))
+    },
     if (has[["dispersion"]]) dispersion_prior_words(prior, number)
   )
 }

@@ -11,6 +11,13 @@ as_sparse_columns <- function(x) {
   methods::as(methods::as(x, "generalMatrix"), "CsparseMatrix")
 }
 
+# Takes away the means of the first columns, which become dense; the other means are 0.
+centred_sparse <- function(x, center) {
+  dense <- seq_len(max(which(center != 0)))
+  first <- as.matrix(x[, dense, drop = FALSE]) - rep(center[dense], each = nrow(x))
+  methods::cbind2(as_sparse_columns(Matrix::Matrix(first, sparse = TRUE)), x[, -dense, drop = FALSE])
+}
+
 # The entries row by row, as the compiled code reads them, divided by the sampler's scale of each column.
 sparse_rows <- function(x, scale) {
   x <- Matrix::t(x)

@@ -80,6 +80,7 @@ typedef enum wb_purpose {
   WB_PURPOSE_SHRINKAGE_MOVE = 157,   /* factors of shrunk coefficients and their scales [outcome] */
   WB_PURPOSE_LEVEL_MOVE = 158,       /* coefficients and covariance with effects [move, counted over terms] */
   WB_PURPOSE_LEVEL_PROPOSAL = 159,   /* proposed effects of a level [level, counted over terms] */
+  WB_PURPOSE_BLOCK = 151,            /* variances of blocks of coefficients [draw of the sweep] */
 
   /* Predictive resampling */
   WB_PURPOSE_RESAMPLE = 160,        /* coordinates of a step [resample] */

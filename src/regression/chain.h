@@ -16,14 +16,17 @@
  *     (Piironen & Vehtari 2017, "Sparsity information and regularization in the horseshoe and other shrinkage priors",
  *     Electronic Journal of Statistics 11, 5018-5051, equation 2.8).
  *   WB_REGRESSION_STUDENT    The variance is local_c, which is inverse gamma, so that the coefficient is Student t
- *     with df_c degrees of freedom and scale_c. */
-enum { WB_REGRESSION_NORMAL, WB_REGRESSION_HORSESHOE, WB_REGRESSION_STUDENT };
+ *     with df_c degrees of freedom and scale_c.
+ *   WB_REGRESSION_BLOCK + b  Block b, from 0. Blocks are the last coefficients, in their order. A block has mean 0 and
+ *     the precision K/v. K is its part of `precision`, and v, which each of its local_c holds, is learned: its root is
+ *     half-Cauchy of scale_c (regression/blocks.c). */
+enum { WB_REGRESSION_NORMAL, WB_REGRESSION_HORSESHOE, WB_REGRESSION_STUDENT, WB_REGRESSION_BLOCK };
 typedef struct wb_regression_prior {
   int32_t columns;
   const double *mean;       /* columns */
   const double *precision;  /* lower triangle, row by row; or the diagonal */
   const int *law;           /* columns; NULL: all normal */
-  const double *df, *scale; /* columns; read where the law is Student's */
+  const double *df, *scale; /* columns; read where the law is Student's or of a block */
   double global_scale, slab_scale, slab_df;
   double group_scale;         /* half-Cauchy prior of the intercepts' deviation */
   const double *effect_scale; /* the scale of each column of all terms; NULL without terms */

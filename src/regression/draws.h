@@ -13,6 +13,23 @@ void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_re
 void wb_regression_prior_variances(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                                    double *variance);
 
+/* A draw by slice sampling from the current value of the log of a scale, with steps out of this width. */
+double wb_regression_slice(double (*log_density)(const void *law, double at), const void *law, double width,
+                           double current, wb_stream *stream);
+
+/* Blocks of coefficients (regression/blocks.c): how many there are, whether the laws of the prior are in order, and the
+ * first column of a block. */
+int32_t wb_regression_blocks(const wb_regression_prior *prior);
+int wb_regression_are_blocks(const wb_regression_prior *prior);
+int32_t wb_regression_block_column(const wb_regression_prior *prior, int32_t block);
+/* Draws the variances of all blocks from the information and the linear term of the coefficients' likelihood, with the
+ * coefficients integrated out. `draw`: its number in the sweep. `room`: wb_regression_block_room() doubles. */
+size_t wb_regression_block_room(const wb_regression_prior *prior);
+void wb_regression_draw_blocks(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, uint64_t draw,
+                               const double *information, const double *linear, double *room);
+/* Draws them given the coefficients. */
+void wb_regression_draw_blocks_given(const wb_regression_chain *chain, int32_t outcome, wb_stream *stream);
+
 /* Draws of the scales of the coefficients' prior (regression/shrinkage.c). */
 void wb_regression_draw_shrinkage(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration);
 

@@ -382,12 +382,12 @@ static double largest_ratio(int32_t p, double *a, const double *b) {
 }
 
 /* Whether the first effect of each level of all terms is an intercept, levels are many, and no coefficient has a
- * horseshoe prior, whose scales change too much for one ellipse. */
+ * horseshoe prior or is of a block, whose scales change too much for one ellipse. */
 static int fits(const wb_regression_chain *chain) {
   const wb_regression_data *const data = chain->data;
   int32_t most = data->groups;
   for (int32_t c = 0; c < data->columns && chain->prior.law; c++)
-    if (chain->prior.law[c] == WB_REGRESSION_HORSESHOE) return 0;
+    if (chain->prior.law[c] == WB_REGRESSION_HORSESHOE || chain->prior.law[c] >= WB_REGRESSION_BLOCK) return 0;
   for (int32_t i = 0; i < data->term_count; i++) {
     const wb_regression_term *const term = data->terms + i;
     if (term->levels > most) most = term->levels;

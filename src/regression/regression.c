@@ -92,8 +92,13 @@ static void rescale_intercepts(const wb_regression_chain *chain, const wb_regres
   state->scalars[WB_REGRESSION_GROUP_AUXILIARY] = (tie / (factor * factor) + law->floor) / wb_draw_exponential(&stream);
 }
 
-/* Draws the coefficients of an outcome from N(Q^-1 b, Q^-1) with Q = X'WX + P and b = X'z + P m; m and P are the
- * prior's mean and precision. `room`: p(p+1)/2 + 2p doubles. */
+/* Draws the variances of blocks, if there are any. Then draws the coefficients of an outcome from N(Q^-1 b, Q^-1) with
+ * Q = X'WX + P and b = X'z + P m; m and P are the prior's mean and precision. `room`: draw_room() doubles. */
+static size_t draw_room(const wb_regression_chain *chain) {
+  const int32_t p = wb_regression_summed(&chain->state);
+  return wb_packed_size(p) + 2 * (size_t)p + wb_regression_block_room(&chain->prior);
+}
+
 static int draw_coefficients(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *room) {
   const wb_regression_state *const state = &chain->state;
   const int p = state->columns;
@@ -105,6 +110,11 @@ static int draw_coefficients(const wb_regression_chain *chain, int32_t outcome, 
     return wb_regression_draw_dual(chain, outcome, iteration, state->groups > 0 ? &groups : NULL, omega, z, &stream);
   }
   double *const precision = room, *const linear = room + triangle, *const normal = linear + p;
+  if (wb_regression_blocks(&chain->prior) > 0) {
+    memcpy(precision, state->statistics, (triangle + (size_t)p) * sizeof(double));
+    if (state->groups > 0) eliminate_groups(state, precision, linear);
+    wb_regression_draw_blocks(chain, outcome, iteration, (uint64_t)outcome, precision, linear, normal + p);
+  }
   memcpy(linear, state->statistics + triangle, (size_t)p * sizeof(double));
   wb_regression_add_prior(&chain->prior, state, outcome, precision, linear);
   for (size_t i = 0; i < triangle; i++) precision[i] += state->statistics[i];
@@ -123,16 +133,19 @@ static int refresh_groups(const wb_regression_chain *chain) {
 }
 
 /* Draws what has normal laws given the Polya-Gamma variables where there are no terms: coefficients, outcome by
- * outcome, and intercepts; then the factor of intercepts. `before`: room for coefficients and intercepts. */
+ * outcome, and intercepts; then the factor of intercepts. `before`: room for coefficients, the variances of their
+ * blocks, and intercepts. */
 static int draw_without_terms(const wb_regression_chain *chain, uint32_t iteration, double *room, double *before) {
   const wb_regression_state *const state = &chain->state;
   const size_t coefficients = (size_t)state->columns * sizeof(double), groups = (size_t)state->groups * sizeof(double);
-  double *const intercepts = before + state->columns, *const scalars = state->scalars;
+  double *const local = before + state->columns, *const intercepts = local + state->columns,
+                *const scalars = state->scalars;
   double log_ratio, unused;
   int taken;
   int status = wb_regression_log_ratios(chain, &log_ratio);
   if (chain->data->poisson) {
     memcpy(before, state->coefficients, coefficients);
+    memcpy(local, state->shrinkage, coefficients);
     if (groups > 0) memcpy(intercepts, state->intercepts, groups);
   }
   for (int32_t k = 0; k < state->outcomes && status == WB_OK; k++) {
@@ -146,6 +159,7 @@ static int draw_without_terms(const wb_regression_chain *chain, uint32_t iterati
   status = wb_regression_accept(chain, iteration, 0, &log_ratio, &taken);
   if (!taken) {
     memcpy(state->coefficients, before, coefficients);
+    memcpy(state->shrinkage, local, coefficients);
     if (groups > 0) memcpy(state->intercepts, intercepts, groups);
   }
   if (status == WB_OK && !taken) status = refresh_groups(chain);
@@ -204,12 +218,18 @@ static int sweep_once(const wb_regression_chain *chain, uint32_t iteration, doub
   return status;
 }
 
-static void note(const wb_regression_sweeps *sweeps, const wb_regression_state *state, int32_t sweep,
+static void note(const wb_regression_sweeps *sweeps, const wb_regression_chain *chain, int32_t sweep,
                  double log_likelihood) {
+  const wb_regression_state *const state = &chain->state;
+  const wb_regression_prior *const prior = &chain->prior;
   const size_t length = (size_t)state->columns * (size_t)state->outcomes, count = (size_t)sweeps->count;
   for (size_t c = 0; c < length; c++) sweeps->coefficients[(size_t)sweep + c * count] = state->coefficients[c];
   sweeps->log_likelihood[sweep] = log_likelihood;
   if (sweeps->dispersion) sweeps->dispersion[sweep] = state->scalars[WB_REGRESSION_DISPERSION];
+  for (int32_t i = 0, blocks = wb_regression_blocks(prior); i < blocks * state->outcomes; i++)
+    sweeps->block_deviation[(size_t)sweep + (size_t)i * count] =
+        wb_sqrt(state->shrinkage[(size_t)(i / blocks) * WB_REGRESSION_SHRINKAGE(state->columns) +
+                                 (size_t)wb_regression_block_column(prior, i % blocks)]);
   if (sweeps->group_deviation) sweeps->group_deviation[sweep] = wb_sqrt(state->scalars[WB_REGRESSION_GROUP_VARIANCE]);
   const int32_t after = sweep - sweeps->kept_first;
   if (sweeps->kept_count > 0 && after >= 0 && after % sweeps->kept_every == 0 &&
@@ -231,11 +251,10 @@ static void note(const wb_regression_sweeps *sweeps, const wb_regression_state *
 
 int wb_regression_run(const wb_regression_chain *given, const wb_regression_sweeps *sweeps) {
   const wb_regression_state *const state = &given->state;
-  const int32_t summed = wb_regression_summed(state);
-  const size_t drawing = wb_packed_size(summed) + 2 * (size_t)summed, dual = wb_regression_dual_size(state),
+  const size_t drawing = draw_room(given), dual = wb_regression_dual_size(state),
                moving = wb_regression_move_room(state), size = drawing > moving ? drawing : moving,
-               more =
-                   state->grouping ? wb_regression_level_sums(state) : (size_t)state->columns + (size_t)state->groups,
+               more = state->grouping ? wb_regression_level_sums(state)
+                                      : 2 * (size_t)state->columns + (size_t)state->groups,
                levels = wb_level_room(given), bytes = (dual + size + levels + more) * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes), *const room = memory + dual;
   if (!memory) return wb_out_of_memory(given->message, "the coefficients' precision", bytes);
@@ -252,7 +271,7 @@ int wb_regression_run(const wb_regression_chain *given, const wb_regression_swee
     double log_likelihood = 0.0;
     status =
         sweep_once(chain, sweeps->iteration + (uint32_t)i, room, room + size, room + size + levels, &log_likelihood);
-    note(sweeps, state, i, log_likelihood);
+    note(sweeps, chain, i, log_likelihood);
   }
   wb_aligned_free(memory);
   return status;
@@ -261,7 +280,7 @@ int wb_regression_run(const wb_regression_chain *given, const wb_regression_swee
 int wb_regression_step(const wb_call *call, const wb_regression_data *data, wb_regression_chain *chain,
                        uint32_t iteration) {
   const wb_regression_state *const state = &chain->state;
-  const size_t bytes = (wb_packed_size(state->columns) + 2 * (size_t)state->columns) * sizeof(double);
+  const size_t bytes = draw_room(chain) * sizeof(double);
   const wb_backend *const backend = chain->backend = call->backend;
   chain->counts.isa = call->run.isa;
   double log_likelihood;

@@ -33,6 +33,9 @@ void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_re
     double *const diagonal = precision + wb_packed_row(c) + (size_t)c;
     if (prior->law[c] == WB_REGRESSION_HORSESHOE) *diagonal = 1.0 / (own.local[c] * *own.global) + slab;
     if (prior->law[c] == WB_REGRESSION_STUDENT) *diagonal = 1.0 / own.local[c];
+    for (int other = c; other >= 0 && prior->law[c] >= WB_REGRESSION_BLOCK && prior->law[other] == prior->law[c];
+         other--)
+      precision[wb_packed_row(c) + (size_t)other] /= own.local[c];
   }
 }
 
@@ -78,10 +81,21 @@ static double log_normal_density(double square, double local, double global, dou
   return 0.5 * (wb_log(precision) - precision * square);
 }
 
+typedef struct scale_law {
+  const wb_regression_prior *prior;
+  const double *coefficients;
+  const scales *own;
+  int which;
+} scale_law;
+
 /* The log density of the log of a scale, up to a constant. The square root of `local` is half-Cauchy: the density of
  * log(local) is proportional to local^(1/2)/(1 + local). */
-static double scale_density(const wb_regression_prior *prior, const double *coefficients, const scales *own, int which,
-                            double log_scale) {
+static double scale_density(const void *what, double log_scale) {
+  const scale_law *const law = what;
+  const wb_regression_prior *const prior = law->prior;
+  const double *const coefficients = law->coefficients;
+  const scales *const own = law->own;
+  const int which = law->which;
   const double at = wb_exp(log_scale), global = which == GLOBAL ? at : *own->global,
                slab = which == SLAB ? at : *own->slab;
   const double square = prior->global_scale * prior->global_scale;
@@ -94,36 +108,39 @@ static double scale_density(const wb_regression_prior *prior, const double *coef
   return sum;
 }
 
-/* Slice sampling with steps out (Neal 2003, figures 3 and 5). The logs of scales lie within 100 of 0. */
-static double draw_scale(const wb_regression_prior *prior, const double *coefficients, const scales *own, int which,
-                         double current, wb_stream *stream) {
+/* Neal 2003, figures 3 and 5. The logs of scales lie within 100 of 0. */
+double wb_regression_slice(double (*log_density)(const void *law, double at), const void *law, double width,
+                           double current, wb_stream *stream) {
   enum { STEPS = 32 };
-  const double width = 2.0, most = 100.0;
-  const double level = scale_density(prior, coefficients, own, which, current) - wb_draw_exponential(stream);
+  const double most = 100.0;
+  const double level = log_density(law, current) - wb_draw_exponential(stream);
   double low = current - width * wb_stream_uniform(stream), high = low + width;
   int left = (int)(STEPS * wb_stream_uniform(stream)), right = STEPS - 1 - left;
-  for (; left > 0 && low > -most && scale_density(prior, coefficients, own, which, low) > level; left--) low -= width;
-  for (; right > 0 && high < most && scale_density(prior, coefficients, own, which, high) > level; right--)
-    high += width;
+  for (; left > 0 && low > -most && log_density(law, low) > level; left--) low -= width;
+  for (; right > 0 && high < most && log_density(law, high) > level; right--) high += width;
   if (low < -most) low = -most;
   if (high > most) high = most;
   while (high - low > 1e-12) {
     const double at = wb_fma(high - low, wb_stream_uniform(stream), low);
-    if (scale_density(prior, coefficients, own, which, at) > level) return at;
+    if (log_density(law, at) > level) return at;
     if (at < current) low = at;
     else high = at;
   }
   return current;
 }
 
+static void draw_scale(const wb_regression_prior *prior, const double *coefficients, const scales *own, int which,
+                       double *scale, wb_stream *stream) {
+  const scale_law law = {prior, coefficients, own, which};
+  *scale = wb_exp(wb_regression_slice(scale_density, &law, 2.0, wb_log(*scale), stream));
+}
+
 static void draw_regularised(const wb_regression_prior *prior, const double *coefficients, const scales *own,
                              wb_stream *stream) {
-  double *const local = own->local, *const global = own->global, *const slab = own->slab;
   for (int c = 0; c < prior->columns; c++)
-    if (prior->law[c] == WB_REGRESSION_HORSESHOE)
-      local[c] = wb_exp(draw_scale(prior, coefficients, own, c, wb_log(local[c]), stream));
-  *global = wb_exp(draw_scale(prior, coefficients, own, GLOBAL, wb_log(*global), stream));
-  *slab = wb_exp(draw_scale(prior, coefficients, own, SLAB, wb_log(*slab), stream));
+    if (prior->law[c] == WB_REGRESSION_HORSESHOE) draw_scale(prior, coefficients, own, c, &own->local[c], stream);
+  draw_scale(prior, coefficients, own, GLOBAL, own->global, stream);
+  draw_scale(prior, coefficients, own, SLAB, own->slab, stream);
 }
 
 void wb_regression_draw_shrinkage(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration) {
@@ -140,6 +157,7 @@ void wb_regression_draw_shrinkage(const wb_regression_chain *chain, int32_t outc
     const double rate = 0.5 * wb_fma(prior->df[c], prior->scale[c] * prior->scale[c], off * off);
     own.local[c] = rate / wb_draw_gamma(&stream, 0.5 * (prior->df[c] + 1.0));
   }
+  wb_regression_draw_blocks_given(chain, outcome, &stream);
 }
 
 /* The log posterior density of t if the shrunk coefficients are `from` times exp(t), and so are the deviations that

@@ -31,12 +31,9 @@ regression_toy <- function(family = "binomial", prior = "normal", groups = 0, ro
     global_scale = if (is_count_family(family)) 0.02 else 0.5,
     dispersion_scale = dispersion_scale,
     group_scale = if (is_count_family(family) && (groups > 0 || !is.null(terms))) 0.1 else 1, dispersion = c(3, 2),
-    df = 5, scale = 0.7,
-    precision = if (prior == "zellner") {
-      crossprod(x) / 6
-    } else {
-      diag(c(1, if (columns > 3) rep(0.5, columns - 1) else c(1, 1.5))^-2)
-    }
+    df = 5, scale = if (startsWith(prior, "block") && is_count_family(family)) 0.1 else 0.7,
+    precision = switch(prior, zellner = crossprod(x) / 6, block = cbind(c(1, 0, 0), c(0, 1, 0.4), c(0, 0.4, 0.6)),
+      diag(c(1, if (columns > 3) rep(0.5, columns - 1) else c(1, 1.5))^-2))
   )
 }
 
@@ -123,6 +120,10 @@ draw_toy_parameters <- function(toy) {
       shrinkage[at + 2:toy$p] <- toy$scale^2 * toy$df / rchisq(toy$p - 1, toy$df)
       beta[-1] <- rnorm(toy$p - 1) * sqrt(shrinkage[at + 2:toy$p])
     }
+    for (own in toy_blocks(toy)) {
+      shrinkage[at + own] <- half_cauchy(1, toy$scale)^2
+      beta[own] <- sqrt(shrinkage[at + own]) * backsolve(chol(toy$precision[own, own]), rnorm(length(own)))
+    }
     if (toy$prior %in% c("horseshoe", "regularised")) {
       local <- vapply(2:toy$p, function(c) half_cauchy_pair(1), numeric(2))
       global <- half_cauchy_pair(toy$global_scale)
@@ -205,6 +206,9 @@ toy_terms_with_error <- function(toy) {
   terms
 }
 
+# The coefficients of each block.
+toy_blocks <- function(toy) switch(toy$prior, block = list(2:3), blocks = list(2, 3))
+
 toy_prior <- function(toy, y) {
   counts <- if (toy$family == "negbinomial") {
     value <- sort(unique(y[, 1])) + 0
@@ -217,8 +221,11 @@ toy_prior <- function(toy, y) {
     precision = if (toy$p > toy$rows) factor * diag(toy$precision) else warpbayes:::pack(toy$precision * factor),
     law = if (toy$prior %in% c("horseshoe", "regularised", "student")) {
       c(0L, rep(if (toy$prior == "student") 2L else 1L, toy$p - 1))
+    } else if (startsWith(toy$prior, "block")) {
+      c(0L, 3L, if (toy$prior == "block") 3L else 4L)
     },
-    df = rep(toy$df * if (toy$wrong == "df") 0.4 else 1, toy$p), scale = rep(toy$scale, toy$p),
+    df = rep(toy$df * if (toy$wrong == "df") 0.4 else 1, toy$p),
+    scale = rep(toy$scale * if (toy$wrong == "scale") 3 else 1, toy$p),
     slab = c(if (toy$prior == "regularised") toy$scale * if (toy$wrong == "slab") 3 else 1 else 0, toy$df),
     global_scale = toy$global_scale * if (toy$wrong == "global") 2 else 1,
     group_scale = toy$group_scale * if (toy$wrong == "group") 2 else 1,
@@ -298,7 +305,13 @@ toy_levels <- function(toy, state) {
     beta <- state$coefficients[(k - 1) * p + seq_len(p)]
     own <- state$shrinkage[(k - 1) * (2 * p + 3) + seq_len(2 * p + 3)]
     inverse_gamma <- function(value) pchisq(toy$df * toy$scale^2 / value, toy$df)
-    if (toy$prior == "student") {
+    if (startsWith(toy$prior, "block")) {
+      levels <- c(levels, pnorm(beta[1]), unlist(lapply(toy_blocks(toy), function(block) {
+        deviation <- sqrt(own[block])
+        c(pnorm(chol(toy$precision[block, block]) %*% (beta[block] / deviation)),
+          2 * pcauchy(deviation[1] / toy$scale) - 1)
+      })))
+    } else if (toy$prior == "student") {
       levels <- c(levels, pnorm(beta[1]), pt(beta[-1] / toy$scale, toy$df), inverse_gamma(own[2:p]))
     } else if (toy$prior %in% c("horseshoe", "regularised")) {
       slab <- if (toy$prior == "regularised") own[2 * p + 3] else Inf

@@ -25,13 +25,16 @@ regression_fits <- function(n = 4500, ...) {
     few(c ~ x1 + x2 + f, family = "negbinomial", chains = 1, ...),
     few(c ~ x1 + x2 + offset(o), family = "poisson", chains = 1, ...),
     few(c ~ x1 + (1 | g), family = "poisson", chains = 1, ...),
+    few(c ~ x1 + rw(w) + car(f, list(a = "b", b = c("a", "c"), c = "b")) + (1 | g), family = "poisson", chains = 1,
+      ...),
     few(c ~ x1 + (x1 | g) + (1 | f), family = "poisson", chains = 1, ...),
     few(m ~ x1 + x2, family = "multinomial", chains = 1, ...),
     few(m ~ x1 + (x1 | g) + (1 | f) + offset(cbind(o, x2 / 5)), family = "multinomial", chains = 1, ...),
     few(y ~ poly(x1, 4) + poly(x2, 5) + (poly(x1, 8) | g) + (1 | f), chains = 1, ...),
     few(y ~ poly(x1, 14) + poly(x2, 14), prior = logit_prior("horseshoe"), chains = 1, ...)
   )
-  parts <- c("coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation", "draws", "state")
+  parts <- c("coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation", "smooth_deviation", "draws",
+    "state")
   lapply(fits, function(fit) unclass(fit)[parts])
 }
 

@@ -81,3 +81,36 @@ test_that("bayes_R2() is the share of variance of the means, with residuals of t
   expect_length(bayes_R2.bayes_logit(fit, ndraws = 7), 7L)
   expect_error(bayes_R2.bayes_logit(few(m ~ x, family = "multinomial")), "multinomial", class = input)
 })
+
+test_that("tidy() has the effects that are asked for", {
+  skip_where_repeated()
+  table <- tidy.bayes_logit(fit, effects = c("fixed", "ran_pars", "ran_vals"))
+  expect_identical(table$effect, rep(c("fixed", "ran_pars", "ran_vals"), c(2, 4, 16)))
+  expect_identical(table$group[c(1, 3:6, 7, 19)], c(NA, "g", "g", "h", "g", "g", "h"))
+  expect_identical(table$level[c(7:9, 22)], c("a", "a", "b", "4"))
+  draws <- fit$draws$effects["b[x g:b]", , ]
+  expect_identical(table$term[[10]], "b[x g:b]")
+  expect_equal(table$estimate[[10]], mean(draws))
+  expect_identical(tidy.bayes_logit(fit)$term, table$term[1:6])
+  expect_identical(tidy.bayes_logit(few(k ~ x + (1 | g), family = "poisson"), effects = "ran_vals")$level, letters[1:6])
+  expect_error(tidy.bayes_logit(fit, effects = "random"), "must be among \"fixed\"", class = input)
+  expect_error(tidy.bayes_logit(few(y ~ x), effects = "ran_vals"), "has no grouping terms", class = input)
+  expect_error(tidy.bayes_logit(few(y ~ x), effects = "ran_pars"), "neither grouping terms nor smooths", class = input)
+  expect_identical(tidy.bayes_logit(few(y ~ x + rw(h)), effects = "ran_pars")$term, "sd(rw(h))")
+})
+
+test_that("errors of predictions and the explained variance of left-out rows are as by hand", {
+  skip_where_repeated()
+  error <- predictive_error.bayes_logit(fit, seed = 3)
+  expect_equal(error, rep(people$y, each = 120) - posterior_predict.bayes_logit(fit, seed = 3), ignore_attr = TRUE)
+  expect_identical(dim(predictive_error.bayes_logit(fit, people[1:3, ], ndraws = 4)), c(4L, 3L))
+  share <- loo_R2.bayes_logit(fit, ndraws = 500, seed = 1)
+  expect_identical(loo_R2.bayes_logit(fit, ndraws = 500, seed = 1), share)
+  left_out <- left_out_means(fit)[, 1]
+  expect_equal(median(share), 1 - var(people$y - left_out) / var(people$y), tolerance = 0.1)
+  expect_lt(mean(share), mean(bayes_R2.bayes_logit(fit)))
+  classes <- few(m ~ x, family = "multinomial")
+  expect_error(predictive_error.bayes_logit(classes), "classes have no errors", class = input)
+  expect_error(loo_R2.bayes_logit(classes), "classes have no variance", class = input)
+  expect_error(loo_R2.bayes_logit(few(y ~ x, prior_only = TRUE)), "draws from the prior", class = input)
+})

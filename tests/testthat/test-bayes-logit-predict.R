@@ -18,6 +18,9 @@ input <- "warpbayes_error_input"
 test_that("functions of the predictors are evaluated in new data with what they took from the data of the fit", {
   fit <- quick(y ~ poly(x, 2) + scale(e))
   expect_equal(predict(fit, small[5:9, ]), predict(fit)[5:9, ], tolerance = 1e-12)
+  # Also where one such function is inside another, where predict.glm() is wrong.
+  fit <- quick(y ~ scale(poly(x, 2)) + I(scale(e)^2))
+  expect_equal(predict(fit, small[5:9, ]), predict(fit)[5:9, ], tolerance = 1e-12)
   fit <- quick(y ~ o + f + l, contrasts = list(f = "contr.sum"))
   expect_equal(predict(fit, small[5:9, ]), predict(fit)[5:9, ], tolerance = 1e-12)
 })

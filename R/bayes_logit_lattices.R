@@ -1,0 +1,173 @@
+# Effects of areas and of times in regressions, car() and rw(): smooths whose basis has a column for each level and
+# whose penalty is the sum of squared differences of neighbours.
+
+# The most levels, because each is a column of the design.
+most_levels <- 512L
+
+# From so many on the columns are sparse, one for each level. Fewer are a dense part of the design.
+fewest_level_columns <- 32L
+
+# The precision, in units of the block, with which the mean of levels over the observations is 0.
+sum_precision <- 1e6
+
+# As read_smooth().
+read_lattice_term <- function(call, envir) {
+  kind <- as.character(call[[1L]])
+  words <- dQuote(deparse1(call), FALSE)
+  shape <- switch(kind, car = "car(area, adjacency)", rw = "rw(time) or rw(time | unit)")
+  pattern <- if (kind == "car") function(area, adjacency) NULL else function(time) NULL
+  wanted <- names(formals(pattern))
+  arguments <- tryCatch(as.list(match.call(pattern, call))[-1L], error = function(error) NULL)
+  if (!setequal(names(arguments), wanted)) stop_input("formula", "has ", words, "; such a term is written ", shape)
+  expression <- arguments[[wanted[[1L]]]]
+  if (kind == "car") {
+    given <- arguments$adjacency
+    adjacency <- tryCatch(eval(given, envir), error = function(error) {
+      stop_input("formula", "has ", words, ", whose adjacency cannot be found: ", because = error)
+    })
+    label <- sprintf("car(%s)", deparse1(expression))
+    variables <- list(expression)
+    lattice <- list(kind = "car", penalty = neighbour_penalty(adjacency, words), units = 1L)
+  } else {
+    has_unit <- is.call(expression) && identical(expression[[1L]], quote(`|`))
+    variables <- if (has_unit) list(expression[[2L]], expression[[3L]]) else list(expression)
+    label <- sprintf("rw(%s)", deparse1(expression))
+    lattice <- list(kind = "rw", has_unit = has_unit)
+  }
+  list(label = label, variables = variables, texts = vapply(variables, deparse1, ""), lattice = lattice)
+}
+
+# The matrix whose quadratic form is the sum of squared differences of neighbours, with the names of the areas.
+# `adjacency` is a symmetric matrix of weights of at least 0, or a list with the neighbours of each area.
+neighbour_penalty <- function(adjacency, words) {
+  fail <- function(...) stop_input("formula", "has ", words, ", whose adjacency ", ...)
+  if (is.list(adjacency) && !is.data.frame(adjacency)) {
+    names <- if (is.null(names(adjacency))) attr(adjacency, "region.id") else names(adjacency)
+    if (is.null(names)) fail("is a list without the names of the areas")
+    weight <- matrix(0, length(names), length(names), dimnames = list(names, names))
+    for (i in seq_along(names)) {
+      # Package spdep has 0 for an area without neighbours.
+      other <- setdiff(adjacency[[i]], 0)
+      at <- if (is.character(other)) match(other, names) else other
+      if (!all(at %in% seq_along(names))) fail("has a neighbour of ", dQuote(names[[i]], FALSE), " that is no area")
+      weight[i, at] <- 1
+    }
+  } else {
+    weight <- if (is_sparse_matrix(adjacency)) as.matrix(adjacency) else adjacency
+    if (!is.matrix(weight) || !(is.numeric(weight) || is.logical(weight)) || nrow(weight) != ncol(weight)) {
+      fail("must be a square matrix, or a list with the neighbours of each area, not ", show_value(adjacency))
+    }
+    if (is.null(rownames(weight))) fail("has no row names, which are the names of the areas")
+    weight <- weight + 0
+  }
+  twice <- rownames(weight)[duplicated(rownames(weight))]
+  if (length(twice)) fail("has the area ", dQuote(twice[[1L]], FALSE), " twice")
+  if (anyNA(weight) || any(weight < 0) || !isSymmetric(unname(weight))) {
+    fail("is not symmetric, or has weights that are missing or negative")
+  }
+  if (nrow(weight) > most_levels) fail(sprintf("has %d areas; at most %d are known", nrow(weight), most_levels))
+  diag(weight) <- 0
+  if (all(weight == 0)) fail("has no neighbours")
+  diag(rowSums(weight), nrow(weight)) - weight
+}
+
+# What the data say about a lattice: its `levels` and the `bases` of their effects, as penalty_bases() has them.
+complete_lattice <- function(smooth, data, fail) {
+  lattice <- smooth$lattice
+  if (lattice$kind == "car") {
+    lattice$levels <- rownames(lattice$penalty)
+    lattice$bases <- penalty_bases(list(lattice$penalty), nrow(lattice$penalty), fail)
+    return(lattice)
+  }
+  if (!is.numeric(data[[1L]])) {
+    fail("whose variable ", dQuote(names(data)[[1L]], FALSE), " must be times: numbers or dates")
+  }
+  lattice$times <- sort(unique(data[[1L]]))
+  lattice$unit_levels <- if (lattice$has_unit) levels(factor(data[[2L]]))
+  lattice$units <- max(1L, length(lattice$unit_levels))
+  count <- length(lattice$times)
+  if (count < 3L) fail(sprintf("which has %s; at least 3 are needed", count_words(count, "time")))
+  if (count * lattice$units > most_levels) {
+    fail(sprintf("which has %d times of %s; at most %d levels are known", count, count_words(lattice$units, "unit"),
+      most_levels))
+  }
+  # The variance of a step grows with its length.
+  steps <- diff(diag(count)) / sqrt(diff(lattice$times))
+  penalty <- crossprod(steps) / max(steps)^2
+  bases <- penalty_bases(list(penalty), count, fail)
+  lattice$penalty <- kronecker(diag(lattice$units), penalty)
+  lattice$bases <- lapply(bases, function(basis) kronecker(diag(lattice$units), basis))
+  lattice
+}
+
+# The unit of each row, from 1.
+lattice_units <- function(lattice, data) {
+  if (is.null(lattice$unit_levels)) rep(1L, nrow(data)) else match(as.character(data[[2L]]), lattice$unit_levels)
+}
+
+# The level of each row.
+lattice_levels <- function(smooth, data) {
+  lattice <- smooth$lattice
+  if (lattice$kind == "car") {
+    level <- match(as.character(data[[1L]]), lattice$levels)
+    unknown <- "which the adjacency lacks"
+  } else {
+    level <- (lattice_units(lattice, data) - 1L) * length(lattice$times) + match(data[[1L]], lattice$times)
+    unknown <- "which the fit has not seen"
+  }
+  if (anyNA(level)) {
+    row <- data[which(is.na(level))[[1L]], , drop = FALSE]
+    shown <- paste(vapply(row, function(value) format(value, digits = 15), ""), collapse = " of ")
+    argument <- if (is.null(smooth$names)) "data" else "newdata"
+    stop_input(argument, "has ", dQuote(shown, FALSE), " in ", smooth$label, ", ", unknown)
+  }
+  level
+}
+
+# Columns for levels ------------------------------------------------------------------
+
+has_level_columns <- function(smooth) !is.null(smooth$structure)
+
+# As finish_smooth(), for many levels: each is a coefficient, and `structure` is the precision of these coefficients for
+# a deviation of 1. They have mean 0 over the observations of each unit, because its precision is far above that of
+# their differences. `basis` is that of the penalty.
+finish_levels <- function(smooth, data, sizes, basis, fail) {
+  penalty <- smooth$lattice$penalty
+  smooth$lattice$penalty <- NULL
+  count <- nrow(penalty)
+  level <- lattice_levels(smooth, data)
+  units <- smooth$lattice$units
+  unit <- rep(seq_len(units), each = count / units)
+  weight <- as.vector(rowsum(c(sizes$of_rows, numeric(count)), c(level, seq_len(count))))
+  if (sum(weight) == 0) fail("which is 0 in all rows that count")
+  total <- as.vector(rowsum(weight, unit))
+  # Levels of a unit without observations count alike.
+  share <- ifelse(total[unit] > 0, weight / pmax(total[unit], .Machine$double.xmin), units / count)
+  means <- matrix(0, count, units)
+  means[cbind(seq_len(count), unit)] <- share
+  centred <- basis - crossprod(means, basis)[unit, , drop = FALSE]
+  variance <- sum(weight / sum(weight) * rowSums(centred^2))
+  if (!(variance > 0)) fail("which does not vary in the data")
+  smooth$structure <- penalty * variance + sum_precision * tcrossprod(means)
+  smooth$block <- rep(1L, count)
+  smooth$block_names <- sprintf("sd(%s)", smooth$label)
+  smooth$names <- sprintf("%s.%s", smooth$label, level_names(smooth$lattice))
+  smooth$values <- level_columns(smooth, data)
+  smooth
+}
+
+level_names <- function(lattice) {
+  if (lattice$kind == "car") return(lattice$levels)
+  times <- format(lattice$times, trim = TRUE, digits = 15)
+  if (is.null(lattice$unit_levels)) return(times)
+  paste(rep(lattice$unit_levels, each = length(times)), times, sep = ".")
+}
+
+# The sparse columns of rows. A row with a missing value has a missing entry.
+level_columns <- function(smooth, data) {
+  complete <- stats::complete.cases(data)
+  level <- rep(1L, nrow(data))
+  level[complete] <- lattice_levels(smooth, data[complete, , drop = FALSE])
+  Matrix::sparseMatrix(seq_len(nrow(data)), level, x = ifelse(complete, 1, NA),
+    dims = c(nrow(data), length(smooth$block)), dimnames = list(NULL, smooth$names))
+}

@@ -1,0 +1,80 @@
+# Pictures of the smooths of a regression.
+
+# The smooths, less their means over the observations, with intervals of 50% and 90%.
+smooth_picture <- function(fit, parameters, main) {
+  smooths <- fit$design$smooths
+  if (length(smooths) == 0L) stop_input("type", "is \"smooths\", but the formula of the fit has none")
+  labels <- vapply(smooths, function(smooth) smooth$label, "")
+  grids <- lapply(smooths, smooth_grids, frame = fit$frame)
+  drawn <- lengths(grids) > 0L
+  shown <- match(chosen_parameters(parameters, labels, labels[drawn]), labels)
+  if (length(shown) == 0L || !all(drawn[shown])) {
+    stop_input(if (length(shown)) "parameters" else "type", "has a smooth of several variables, which predict() shows")
+  }
+  draws <- coefficient_draws(fit)
+  p <- ncol(fit$design$x)
+  classes <- if (is.null(fit$response$classes)) "" else paste0(fit$response$classes[-1L], ": ")
+  panels <- list()
+  for (i in shown) {
+    for (k in seq_along(classes)) {
+      of_smooth <- draws[, (k - 1L) * p + smooths[[i]]$columns, drop = FALSE]
+      panels <- c(panels, lapply(grids[[i]], function(grid) {
+        values <- tcrossprod(of_smooth, smooth_columns(smooths[[i]], grid$data))
+        smooth_panel(grid, values, paste0(classes[[k]], labels[[i]], grid$title))
+      }))
+    }
+  }
+  picture(panels, main, NULL, "effect on the linear predictor, 50% and 90% intervals")
+}
+
+smooth_panel <- function(grid, values, title) {
+  bounds <- apply(values, 2L, stats::quantile, c(0.05, 0.25, 0.75, 0.95), names = FALSE)
+  mean <- colMeans(values)
+  colour <- chain_colours[[1L]]
+  x <- grid$x
+  if (is.character(x)) {
+    at <- seq_along(x)
+    bar <- function(low, high, width) {
+      layer("segments", x = at, y = bounds[low, ], xend = at, yend = bounds[high, ], colour = colour, width = width)
+    }
+    layers <- list(bar(1L, 4L, 1), bar(2L, 3L, 3), layer("points", x = at, y = mean, fill = "white", colour = colour))
+    axis <- list(at = at, labels = short_names(x, 8L))
+    return(panel(c(0.4, length(x) + 0.6), around(bounds), layers, x = axis, title = title))
+  }
+  ribbon <- function(low, high, strength) {
+    layer("ribbon", x = x, ymin = bounds[low, ], ymax = bounds[high, ], fill = shade(colour, strength))
+  }
+  layers <- list(ribbon(1L, 4L, 0.25), ribbon(2L, 3L, 0.4),
+    layer("lines", x = x, y = mean, colour = colour, width = 1.4), layer("rug", x = grid$rug))
+  panel(around(x, 0.01), around(bounds), layers, title = title)
+}
+
+# For each panel of a smooth the `data`, the values `x`, numbers or names, and a `title`. There is none for several
+# variables.
+smooth_grids <- function(smooth, frame) {
+  data <- smooth_data(smooth, frame)
+  lattice <- smooth$lattice
+  if (identical(lattice$kind, "car")) {
+    return(list(list(data = stats::setNames(data.frame(lattice$levels), smooth$texts), x = lattice$levels, title = "")))
+  }
+  if (!is.null(lattice)) {
+    units <- if (is.null(lattice$unit_levels)) "" else lattice$unit_levels
+    return(lapply(units, function(unit) {
+      own <- stats::setNames(data.frame(lattice$times), smooth$texts[[1L]])
+      if (nzchar(unit)) own[[smooth$texts[[2L]]]] <- unit
+      list(data = own, x = lattice$times, title = if (nzchar(unit)) paste(":", unit) else "", rug = lattice$times)
+    }))
+  }
+  if (length(smooth$spec$term) > 1L) return(list())
+  values <- data[[1L]]
+  ends <- if (!is.factor(values)) range(values)
+  x <- if (is.null(ends)) factor(levels(values), levels(values)) else seq(ends[[1L]], ends[[2L]], length.out = 101L)
+  grid <- stats::setNames(data.frame(x), smooth$spec$term)
+  if (smooth$spec$by != "NA") {
+    by <- data[[smooth$spec$by]]
+    level <- smooth$spec$by.level
+    grid[[smooth$spec$by]] <- if (is.factor(by)) factor(level, levels(by), ordered = is.ordered(by)) else 1
+    if (is.factor(by)) values <- values[as.character(by) == smooth$spec$by.level]
+  }
+  list(list(data = grid, x = if (is.factor(x)) levels(x) else x, title = "", rug = unique(values)))
+}

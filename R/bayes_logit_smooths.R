@@ -1,0 +1,270 @@
+# Smooths and other effects with a known precision in regressions: how they are read from a formula, and their columns
+# of the design. A smooth with the basis B and the penalty S has the columns B U. Those in the null space of S are
+# coefficients like others. The rest form a block of independent coefficients whose variance is learned.
+
+smooth_functions <- c("s", "t2", "te", "ti", "car", "rw")
+
+is_smooth_call <- function(term) is.call(term) && smooth_function(term) %in% smooth_functions
+
+# The name of the function of a call, without `mgcv::`.
+smooth_function <- function(call) sub("^mgcv::", "", deparse1(call[[1L]]))
+
+# Refuses a smooth that is a part of another term.
+check_no_smooth <- function(side) {
+  if (is_smooth_call(side)) {
+    stop_input("formula", "has ", dQuote(deparse1(side), FALSE), " inside another term: smooths are added, as in ",
+      "y ~ x + s(z), and differ between the levels of a factor by s(z, by = f)")
+  }
+  operators <- c("+", "-", "*", ":", "/", "^", "%in%", "(")
+  if (is.call(side) && deparse1(side[[1L]]) %in% operators) lapply(as.list(side)[-1L], check_no_smooth)
+  invisible()
+}
+
+# A smooth as the formula has it: its `label`, the `variables` that it reads and their `texts`, by which mgcv finds
+# them, and the `spec` of mgcv or the `lattice`.
+read_smooth <- function(call, envir) {
+  kind <- smooth_function(call)
+  words <- dQuote(deparse1(call), FALSE)
+  if (kind %in% c("te", "ti")) {
+    stop_input("formula", "has ", words, ", whose penalties overlap: t2() is for the same surfaces, and learns a ",
+      "standard deviation for each of its parts")
+  }
+  if (kind %in% c("car", "rw")) return(read_lattice_term(call, envir))
+  if (!requireNamespace("mgcv", quietly = TRUE)) stop_input("formula", "has ", words, ", which needs package mgcv")
+  call[[1L]] <- getExportedValue("mgcv", kind)
+  spec <- tryCatch(eval(call, envir), error = function(error) {
+    stop_input("formula", "has ", words, ", which mgcv cannot read: ", because = error)
+  })
+  given <- c(sp = any(spec$sp >= 0), id = !is.null(spec$id), pc = !is.null(spec$point.con[[1L]]))
+  if (any(given)) {
+    stop_input("formula", "has ", words, " with the argument `", names(given)[given][[1L]],
+      "`, which bayes_logit() does not know")
+  }
+  texts <- c(spec$term, if (spec$by != "NA") spec$by)
+  list(label = spec$label, variables = lapply(texts, str2lang), texts = texts, spec = spec)
+}
+
+# A right-hand side that also has the variables of smooths, for the model frame.
+with_smooth_variables <- function(side, smooths) {
+  Reduce(function(left, right) call("+", left, right), unlist(lapply(smooths, function(smooth) smooth$variables)), side)
+}
+
+# The columns of all smooths: `x`, first those without a penalty, then the blocks; `levels`, the sparse columns of
+# smooths of many levels, which come last; `block`, the number of the block of each column, or 0; and the `smooths`,
+# which know their `columns` of a design that has `before` other columns.
+smooth_design <- function(frame, smooths, sizes, before) {
+  made <- unlist(lapply(smooths, make_smooths, frame = frame, sizes = sizes), recursive = FALSE)
+  labels <- vapply(made, function(smooth) smooth$label, "")
+  if (anyDuplicated(labels)) {
+    stop_input("formula", "has the smooth ", dQuote(labels[duplicated(labels)][[1L]], FALSE), " twice")
+  }
+  has_levels <- vapply(made, has_level_columns, NA)
+  made <- c(made[!has_levels], made[has_levels])
+  owner <- rep(seq_along(made), vapply(made, function(smooth) length(smooth$block), 0L))
+  own_block <- unlist(lapply(made, function(smooth) smooth$block))
+  pairs <- paste(owner, own_block)
+  block <- match(pairs, unique(pairs[own_block > 0L]), nomatch = 0L)
+  order <- order(block)
+  values <- lapply(made, function(smooth) smooth$values)
+  levels <- values[sort(has_levels)]
+  x <- do.call(cbind, c(list(matrix(0, nrow(frame), 0L)), values[!sort(has_levels)]))
+  x <- x[, order[order <= ncol(x)], drop = FALSE]
+  dimnames(x) <- list(NULL, unlist(lapply(made, function(smooth) smooth$names))[order[seq_len(ncol(x))]])
+  for (i in seq_along(made)) {
+    made[[i]]$columns <- before + match(which(owner == i), order)
+    made[[i]]$values <- NULL
+  }
+  list(x = x, block = block[order], smooths = made, levels = if (length(levels)) Reduce(methods::cbind2, levels))
+}
+
+# The smooths that a term of the formula stands for: one, or one for each level of a factor `by`.
+make_smooths <- function(smooth, frame, sizes) {
+  fail <- function(...) stop_input("formula", "has the smooth ", dQuote(smooth$label, FALSE), ", ", ...)
+  sum <- Reduce(function(left, right) call("+", left, right), smooth$variables)
+  smooth$terms <- bar_terms(list(left = sum), frame)
+  data <- smooth_data(smooth, frame)
+  if (!is.null(smooth$lattice)) {
+    smooth$lattice <- complete_lattice(smooth, data, fail)
+    bases <- smooth$lattice$bases
+    smooth$lattice$bases <- NULL
+    is_connected <- ncol(bases[[1L]]) == smooth$lattice$units
+    if (ncol(bases[[2L]]) >= fewest_level_columns && is_connected && requireNamespace("Matrix", quietly = TRUE)) {
+      return(list(finish_levels(smooth, data, sizes, bases[[2L]], fail)))
+    }
+    smooth$lattice$penalty <- NULL
+    return(list(finish_smooth(smooth, data, sizes, bases, fail)))
+  }
+  is_text <- !vapply(data[smooth$spec$term], is.numeric, NA)
+  if (any(is_text) && !inherits(smooth$spec, paste0(c("re", "fs", "sz", "mrf"), ".smooth.spec"))) {
+    fail("whose variable ", dQuote(names(is_text)[is_text][[1L]], FALSE), " is not numeric: see `by` and `bs = \"re\"`")
+  }
+  # Rows that do not count must not change the basis.
+  used <- data[sizes$of_rows > 0, , drop = FALSE]
+  parts <- tryCatch(mgcv::smoothCon(smooth$spec, used, scale.penalty = TRUE, absorb.cons = FALSE),
+    error = function(error) fail("which mgcv cannot make from the data: ", because = error))
+  lapply(parts, function(part) {
+    columns <- ncol(part$X)
+    if (!all(is.finite(c(part$X, unlist(part$S))))) fail("whose basis is not finite: change the units of its variables")
+    part$X <- NULL
+    smooth$label <- part$label
+    smooth$spec <- part
+    finish_smooth(smooth, data, sizes, penalty_bases(part$S, columns, fail), fail)
+  })
+}
+
+# The variables of a smooth, by the names under which mgcv looks for them.
+smooth_data <- function(smooth, frame) {
+  values <- lapply(smooth$variables, function(variable) {
+    column <- frame[[deparse1(variable)]]
+    if (is.matrix(column)) {
+      stop_input("formula", "has the smooth ", dQuote(smooth$label, FALSE), ", whose variable ",
+        dQuote(deparse1(variable), FALSE), " is a matrix")
+    }
+    is_time <- inherits(column, c("Date", "POSIXct", "difftime"))
+    if (is.character(column)) factor(column) else if (is.numeric(column) || is_time) as.double(column) else column
+  })
+  structure(values, names = smooth$texts, class = "data.frame", row.names = seq_len(nrow(frame)))
+}
+
+# Bases of the space without a penalty, which comes first, and of each penalty. In the basis of a penalty, it is the sum
+# of squares of the coefficients.
+penalty_bases <- function(penalties, size, fail) {
+  if (length(penalties) == 0L) return(list(diag(1, size)))
+  bases <- lapply(penalties, function(penalty) {
+    parts <- eigen((penalty + t(penalty)) / 2, symmetric = TRUE)
+    positive <- parts$values > 1e-9 * parts$values[[1L]]
+    parts$vectors[, positive, drop = FALSE] / rep(sqrt(parts$values[positive]), each = size)
+  })
+  for (i in seq_along(bases)) {
+    overlap <- vapply(bases[-i], function(basis) max(abs(crossprod(basis, penalties[[i]] %*% basis))), 0)
+    if (any(overlap > 1e-6)) fail("whose penalties overlap: choose another basis")
+  }
+  total <- eigen(Reduce(`+`, lapply(penalties, function(penalty) penalty / max(abs(penalty)))), symmetric = TRUE)
+  rank <- sum(vapply(bases, ncol, 0L))
+  c(list(total$vectors[, seq_len(size) > rank, drop = FALSE]), bases)
+}
+
+# The part of the rows, from 1, over whose observations the smooth has mean 0. Rows outside all parts have 0.
+smooth_part <- function(smooth, data) {
+  if (!is.null(smooth$lattice)) return(lattice_units(smooth$lattice, data))
+  if (!is.null(smooth$spec$by.level)) return(as.integer(as.character(data[[smooth$spec$by]]) == smooth$spec$by.level))
+  # What is multiplied by numbers keeps its mean, which no other term has.
+  rep(if (smooth$spec$by == "NA") 1L else 0L, nrow(data))
+}
+
+# The columns of a smooth for rows of its variables. Rows with missing values are NA.
+smooth_columns <- function(smooth, data) {
+  if (has_level_columns(smooth)) return(as.matrix(level_columns(smooth, data)))
+  out <- matrix(NA_real_, nrow(data), ncol(smooth$transform))
+  complete <- which(stats::complete.cases(data))
+  if (length(complete) == 0L) return(out)
+  data <- data[complete, , drop = FALSE]
+  values <- if (is.null(smooth$lattice)) {
+    mgcv::PredictMat(smooth$spec, data, n = nrow(data)) %*% smooth$transform
+  } else {
+    smooth$transform[lattice_levels(smooth, data), , drop = FALSE]
+  }
+  part <- smooth_part(smooth, data)
+  inside <- part > 0L
+  if (!is.null(smooth$centre)) values[inside, ] <- values[inside, ] - smooth$centre[part[inside], ]
+  out[complete, ] <- values
+  out
+}
+
+# Adds to a smooth the `transform` of its basis into columns, the `centre` of the columns in each part of the rows, the
+# `block` of each column, 0 for those without a penalty, `names`, and the `values` of the columns.
+finish_smooth <- function(smooth, data, sizes, bases, fail) {
+  smooth$transform <- do.call(cbind, bases)
+  block <- rep(seq_along(bases) - 1L, vapply(bases, ncol, 0L))
+  values <- smooth_columns(smooth, data)
+  part <- smooth_part(smooth, data)
+  inside <- if (any(part > 0L)) part > 0L else rep(TRUE, nrow(data))
+  weight <- sizes$of_rows * inside
+  if (sum(weight) == 0) fail("which is 0 in all rows that count")
+  before <- colSums(weight * values^2)
+  if (any(part > 0L)) {
+    # A part without weight keeps its mean.
+    share <- ifelse(inside, weight / pmax(stats::ave(weight, part, FUN = sum), .Machine$double.xmin), 0)
+    smooth$centre <- matrix(0, max(part), ncol(values))
+    sums <- rowsum(share[inside] * values[inside, , drop = FALSE], part[inside])
+    smooth$centre[as.integer(rownames(sums)), ] <- sums
+    values[inside, ] <- values[inside, ] - smooth$centre[part[inside], ]
+  }
+  weight <- weight / sum(weight)
+  unit <- matrix(0, ncol(values), ncol(values))
+  free <- which(block == 0L)
+  free <- free[colSums(weight * values[, free, drop = FALSE]^2) > 1e-14 * before[free]]
+  free <- free_columns(free, values, weight)
+  unit[free$columns, free$columns] <- free$unit
+  for (number in unique(block[block > 0L])) {
+    # The coefficients' variance is then the mean variance of this part of the smooth over the observations.
+    variance <- sum(weight * values[, block == number]^2)
+    if (!(variance > 0)) fail("which does not vary in the data")
+    unit[cbind(which(block == number), which(block == number))] <- 1 / sqrt(variance)
+  }
+  kept <- c(free$columns, which(block > 0L))
+  # The sign of a column is arbitrary, and could depend on the unit of a variable.
+  flip <- ifelse((values %*% unit)[which(weight > 0)[[1L]], ] < 0, -1, 1)
+  unit <- unit * rep(flip, each = nrow(unit))
+  smooth$transform <- smooth$transform %*% unit[, kept, drop = FALSE]
+  if (!is.null(smooth$centre)) smooth$centre <- smooth$centre %*% unit[, kept, drop = FALSE]
+  smooth$values <- values %*% unit[, kept, drop = FALSE]
+  smooth$block <- block[kept]
+  blocks <- seq_len(length(bases) - 1L)
+  smooth$block_names <- sprintf("sd(%s%s)", smooth$label, if (length(blocks) > 1L) paste0(".", blocks) else "")[blocks]
+  fixed <- length(free$columns)
+  smooth$names <- sprintf("%s.%s", smooth$label, c(sprintf("fixed%d", seq_len(fixed)), seq_len(sum(block > 0L))))
+  smooth
+}
+
+# Makes those of the columns that do not depend on others uncorrelated, with variance 1 over the observations.
+free_columns <- function(free, values, weight) {
+  if (length(free) == 0L) return(list(columns = free, unit = matrix(0, 0L, 0L)))
+  scaled <- values[, free, drop = FALSE] * sqrt(weight)
+  size <- sqrt(colSums(scaled^2))
+  parts <- qr(scaled / rep(size, each = nrow(scaled)), tol = 1e-7)
+  used <- parts$pivot[seq_len(parts$rank)]
+  root <- qr.R(parts)[seq_len(parts$rank), seq_len(parts$rank), drop = FALSE]
+  list(columns = free[used], unit = backsolve(root, diag(1, parts$rank)) / size[used])
+}
+
+# The columns of all smooths of a fit for new data, in the order of the design.
+new_smooth_columns <- function(fit, newdata) {
+  smooths <- fit$design$smooths
+  has_levels <- vapply(smooths, has_level_columns, NA)
+  count <- function(smooths) sum(lengths(lapply(smooths, function(smooth) smooth$columns)))
+  out <- matrix(0, nrow(newdata), count(smooths[!has_levels]))
+  first <- ncol(fit$design$x) - count(smooths)
+  data <- lapply(smooths, function(smooth) smooth_data(smooth, new_frame(fit, smooth$terms, newdata)))
+  for (i in which(!has_levels)) {
+    out[, smooths[[i]]$columns - first] <- smooth_columns(smooths[[i]], data[[i]])
+  }
+  colnames(out) <- colnames(fit$design$x)[first + seq_len(ncol(out))]
+  list(x = out, levels = if (any(has_levels)) {
+    Reduce(methods::cbind2, Map(level_columns, smooths[has_levels], data[has_levels]))
+  })
+}
+
+# A design with the columns of smooths: sparse, if there are columns of levels.
+with_smooths <- function(x, smooths) {
+  x <- cbind(x, smooths$x)
+  if (is.null(smooths$levels)) return(x)
+  methods::cbind2(as_sparse_columns(Matrix::Matrix(x, sparse = TRUE)), smooths$levels)
+}
+
+# Those that have levels of factors from the data alone.
+mgcv_smooths <- function(smooths) Filter(function(smooth) is.null(smooth$lattice), smooths)
+
+# The names of the standard deviations of smooths, in all linear predictors.
+smooth_deviation_names <- function(fit) {
+  names <- unlist(lapply(fit$design$smooths, function(smooth) smooth$block_names))
+  classes <- fit$response$classes[-1L]
+  if (length(classes) == 0L || length(names) == 0L) return(names)
+  as.vector(outer(names, classes, function(name, class) paste0(class, ":", name)))
+}
+
+# Coefficients that summaries show: not those whose variance is learned, of which none means anything alone.
+is_shown_coefficient <- function(fit) {
+  block <- fit$design$block
+  if (is.null(block)) rep(TRUE, length(fit$coefficient_names)) else rep(block == 0L, outcomes_of(fit))
+}

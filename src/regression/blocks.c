@@ -1,0 +1,150 @@
+/* The variances of blocks of coefficients (WB_REGRESSION_BLOCK of regression/chain.h), such as the penalised parts of
+ * smooths. Given Polya-Gamma variables, a variance is drawn with all coefficients integrated out. So the variance and
+ * its coefficients do not hold each other where they are. Its log is drawn by slice sampling. */
+#include "core/scalar.h"
+
+#include "core/linear_algebra.h"
+#include "regression/draws.h"
+
+#include <string.h>
+
+int32_t wb_regression_blocks(const wb_regression_prior *prior) {
+  const int last = prior->law ? prior->law[prior->columns - 1] : 0;
+  return last >= WB_REGRESSION_BLOCK ? last - WB_REGRESSION_BLOCK + 1 : 0;
+}
+
+int wb_regression_are_blocks(const wb_regression_prior *prior) {
+  int before = WB_REGRESSION_BLOCK - 1;
+  for (int c = 0; c < prior->columns && prior->law; c++) {
+    const int law = prior->law[c];
+    if (law < 0 || (law < before && before >= WB_REGRESSION_BLOCK) || law > before + 1) return 0;
+    if (law >= WB_REGRESSION_BLOCK) before = law;
+  }
+  return 1;
+}
+
+int32_t wb_regression_block_column(const wb_regression_prior *prior, int32_t block) {
+  int c = 0;
+  while (c < prior->columns && prior->law[c] < WB_REGRESSION_BLOCK + block) c++;
+  return c;
+}
+
+size_t wb_regression_block_room(const wb_regression_prior *prior) {
+  return wb_regression_blocks(prior) > 0 ? 4 * wb_packed_size(prior->columns) + 3 * (size_t)prior->columns : 0;
+}
+
+/* The law of the log of a block's variance v. The root of v is half-Cauchy of scale `scale`, so the density of
+ * log(v) is proportional to v^(1/2)/(scale^2 + v). The block has k coefficients with the precision K/v; `structure`
+ * is K, packed. Either their likelihood is normal with the information S and the linear term s, or they have the
+ * values whose square with K is `square`. */
+typedef struct block_law {
+  int k;
+  double scale, square;
+  const double *structure, *information, *linear; /* information: NULL if the coefficients are given */
+  double *factor, *solved;                        /* room */
+} block_law;
+
+static double log_density(const void *what, double log_variance) {
+  const block_law *const law = what;
+  const double inverse = wb_exp(-log_variance), half = 0.5 * (law->k - 1.0);
+  const double prior = wb_fma(-half, log_variance, -wb_log1p(wb_exp(log_variance) / (law->scale * law->scale)));
+  if (!law->information) return wb_fma(-0.5 * law->square, inverse, prior);
+  const size_t triangle = wb_packed_size(law->k);
+  for (size_t i = 0; i < triangle; i++) law->factor[i] = wb_fma(law->structure[i], inverse, law->information[i]);
+  if (wb_cholesky(law->k, law->factor) > 0) return -wb_infinity();
+  wb_triangle_solve(law->k, law->factor, law->linear, law->solved);
+  double sum = 0.0;
+  for (int r = 0; r < law->k; r++) sum = wb_fma(law->solved[r], law->solved[r], sum);
+  return wb_fma(0.5, sum, prior) - wb_triangle_log_determinant(law->k, law->factor);
+}
+
+/* The block of a packed matrix whose first row is `first`. */
+static void copy_block(int first, int k, const double *from, double *to) {
+  for (int r = 0; r < k; r++)
+    memcpy(to + wb_packed_row(r), from + wb_packed_row(first + r) + (size_t)first, ((size_t)r + 1) * sizeof(double));
+}
+
+/* x' K x of the coefficients x of a block. */
+static double square_of(const wb_regression_prior *prior, int first, int k, const double *x) {
+  double sum = 0.0;
+  for (int r = first; r < first + k; r++)
+    for (int c = first; c <= r; c++)
+      sum = wb_fma((c < r ? 2.0 : 1.0) * x[r] * x[c], prior->precision[wb_packed_row(r) + (size_t)c], sum);
+  return sum;
+}
+
+/* Draws the variance. If k coefficients were known, the deviation of its log would be the root of 2/k. */
+static void draw_variance(const block_law *law, double *local, wb_stream *stream) {
+  const double wide = 6.0 / wb_sqrt((double)law->k), width = wide > 2.0 ? 2.0 : wide;
+  const double variance = wb_exp(wb_regression_slice(log_density, law, width, wb_log(*local), stream));
+  for (int c = 0; c < law->k; c++) local[c] = variance;
+}
+
+/* Draws the variance of a block with all coefficients integrated out. The other coefficients come first, so that the
+ * factor of their precision is made once. */
+static void draw_marginal(const wb_regression_prior *prior, double *local, int first, int k, const double *precision,
+                          const double *linear, double *room, wb_stream *stream) {
+  const int p = prior->columns, rest = p - k;
+  double *const matrix = room, *const solved = matrix + wb_packed_size(p), *const structure = solved + p,
+                *const factor = structure + wb_packed_size(k), *const spare = factor + wb_packed_size(k);
+  /* Row and column i of `matrix` are those of coefficient `of`. */
+  for (int i = 0; i < p; i++) {
+    const int row = i < first ? i : i < rest ? i + k : i - rest + first;
+    double *const to = matrix + wb_packed_row(i);
+    for (int j = 0; j <= i; j++) {
+      const int column = j < first ? j : j < rest ? j + k : j - rest + first;
+      to[j] = precision[row > column ? wb_packed_row(row) + (size_t)column : wb_packed_row(column) + (size_t)row];
+    }
+    solved[i] = linear[row];
+  }
+  if (wb_cholesky(rest, matrix) > 0) return;
+  wb_triangle_solve(rest, matrix, solved, solved);
+  for (int r = rest; r < p; r++) {
+    double *const row = matrix + wb_packed_row(r);
+    wb_triangle_solve(rest, matrix, row, row);
+    for (int j = 0; j < rest; j++) solved[r] = wb_fma(-row[j], solved[j], solved[r]);
+    for (int c = rest; c <= r; c++) {
+      const double *const other = matrix + wb_packed_row(c);
+      for (int j = 0; j < rest; j++) row[c] = wb_fma(-row[j], other[j], row[c]);
+    }
+  }
+  copy_block(first, k, prior->precision, structure);
+  copy_block(rest, k, matrix, matrix);
+  const block_law law = {k, prior->scale[first], 0.0, structure, matrix, solved + rest, factor, spare};
+  draw_variance(&law, local, stream);
+}
+
+void wb_regression_draw_blocks(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, uint64_t draw,
+                               const double *information, const double *linear, double *room) {
+  const wb_regression_prior *const prior = &chain->prior;
+  const int p = prior->columns, blocks = wb_regression_blocks(prior);
+  double *const local = chain->state.shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p), *const precision = room,
+                *const tilted = precision + wb_packed_size(p), *const rest = tilted + p;
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_BLOCK, iteration, draw);
+  /* A random order makes the draws of all variances reversible, which the correction of Poisson rows needs. */
+  const int backwards = wb_stream_uniform(&stream) < 0.5;
+  for (int i = 0; i < blocks; i++) {
+    const int block = backwards ? blocks - 1 - i : i, first = wb_regression_block_column(prior, block),
+              k = wb_regression_block_column(prior, block + 1) - first;
+    memcpy(tilted, linear, (size_t)p * sizeof(double));
+    wb_regression_add_prior(prior, &chain->state, outcome, precision, tilted);
+    /* The block's own precision is left out. */
+    for (int r = first; r < first + k; r++)
+      memset(precision + wb_packed_row(r) + (size_t)first, 0, (size_t)(r - first + 1) * sizeof(double));
+    for (size_t j = 0; j < wb_packed_size(p); j++) precision[j] += information[j];
+    draw_marginal(prior, local + first, first, k, precision, tilted, rest, &stream);
+  }
+}
+
+void wb_regression_draw_blocks_given(const wb_regression_chain *chain, int32_t outcome, wb_stream *stream) {
+  const wb_regression_prior *const prior = &chain->prior;
+  const int p = prior->columns;
+  double *const local = chain->state.shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p);
+  const double *const coefficients = chain->state.coefficients + (size_t)outcome * (size_t)p;
+  for (int32_t block = 0; block < wb_regression_blocks(prior); block++) {
+    const int first = wb_regression_block_column(prior, block),
+              k = wb_regression_block_column(prior, block + 1) - first;
+    const block_law law = {.k = k, .scale = prior->scale[first], .square = square_of(prior, first, k, coefficients)};
+    draw_variance(&law, local + first, stream);
+  }
+}

@@ -1,0 +1,34 @@
+# Variances of blocks of coefficients, which smooths have, are drawn from their posterior. See helper-regression.R.
+
+toys <- list(
+  block = regression_toy(prior = "block", moves = 0), "blocks, moves" = regression_toy(prior = "blocks", moves = 1),
+  groups = regression_toy(prior = "block", groups = 4, moves = 0),
+  slopes = regression_toy(prior = "blocks", terms = "slopes", moves = 0),
+  "negative binomial" = regression_toy("negbinomial", "blocks"),
+  multinomial = regression_toy("multinomial", "block"),
+  Poisson = regression_toy("poisson", "blocks", moves = 0),
+  "Poisson, groups, moves" = regression_toy("poisson", "block", groups = 4, moves = 1),
+  "Poisson, both" = regression_toy("poisson", "blocks", terms = "both", moves = 0)
+)
+replicates <- if (extended()) 20000 else 300
+
+test_that("sweeps leave the joint law of parameters, variances of blocks and responses invariant", {
+  skip_where_repeated()
+  # False alarms: 1e-6 for each model.
+  if (resolve_run()$backend != "cpu") replicates <- 20
+  for (name in names(toys)) {
+    expect_lt(toy_distance(toys[[name]], replicates, 5), 1, label = name)
+  }
+})
+
+test_that("the comparison of joint laws finds planted errors of blocks", {
+  skip_where_repeated()
+  skip_if(resolve_run()$backend != "cpu", "many sweeps")
+  wrong <- function(toy, error, sweeps = 15) {
+    toy$wrong <- error
+    toy_distance(toy, 1000, sweeps)
+  }
+  expect_gt(wrong(toys$block, "scale"), 1)
+  expect_gt(wrong(toys$block, "prior"), 1)
+  expect_gt(wrong(toys$Poisson, "surrogate"), 1)
+})
