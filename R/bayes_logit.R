@@ -1,6 +1,6 @@
 # Regressions by Polya-Gamma variables: the arguments, the chains, and the parts of a fit.
 
-#' Logistic, Poisson, negative binomial and multinomial regression
+#' Logistic, ordinal, multinomial, Poisson and negative binomial regression
 #'
 #' Fits Bayesian regressions with a logit link by the Gibbs sampler of Polson, Scott and Windle (2013). Given
 #' Polya-Gamma variables, one for each row, the coefficients are normal. So nothing has to be tuned. Where this sampler
@@ -18,6 +18,12 @@
 #'     vary like Poisson counts.}
 #'   \item{`"multinomial"`}{The log odds of every class against the first are linear in the predictors. Each class
 #'     except the first has coefficients of its own.}
+#'   \item{`"cratio"`}{The response is ordinal. A response that is at least class k goes on to a higher class with a
+#'     probability whose logit is the intercept of step k plus a linear predictor that all steps share, so that a
+#'     positive coefficient means higher classes. These are continuation ratios, family `cratio(parallel = TRUE)` of
+#'     package VGAM. In package brms `cratio()` has the same coefficients, and thresholds that are the intercepts with
+#'     opposite signs. Cumulative models, as of `MASS::polr()`, are other models. With classes of time, this is a
+#'     regression of discrete hazards.}
 #' }
 #' A term `(1 | g)` in the formula adds an intercept for each group of rows to the linear predictor. These intercepts
 #' are normal with mean 0, and their standard deviation is learned. Slopes of groups, `(x | g)`, and several groupings,
@@ -27,9 +33,10 @@
 #'   response of `"binomial"` is a logical, numbers 0 and 1, a factor whose first level is failure, or
 #'   `cbind(successes, failures)`. The response of `"poisson"` and `"negbinomial"` is counts. The response of
 #'   `"multinomial"` is a factor or a matrix of counts with a column for each class; the first class is the reference.
+#'   The response of `"cratio"` is an ordered factor, or such a matrix with the classes in their order.
 #' @param data a data frame. Dates, times and durations are numbers, as in [stats::glm()], and so is `integer64`.
-#' @param family `"binomial"`, `"poisson"`, `"negbinomial"` (or `"negative_binomial"`) or `"multinomial"`, as described
-#'   below, or [stats::binomial()] or [stats::poisson()].
+#' @param family `"binomial"`, `"poisson"`, `"negbinomial"` (or `"negative_binomial"`), `"multinomial"` or `"cratio"`,
+#'   as described below, or [stats::binomial()] or [stats::poisson()].
 #' @param prior a prior from [logit_prior()].
 #' @param weights `NULL`, or numbers of at least 0: the likelihood of each row is raised to this power. Rows of weight 0
 #'   do not change the fit.
@@ -40,9 +47,9 @@
 #' @param subset,na.action,contrasts as for [stats::glm()]: which rows to use, what to do about missing values, and
 #'   how to code factors. Factor levels without rows are dropped.
 #' @param sparse `TRUE` stores the design as a sparse matrix of package Matrix, for predictors that are mostly 0, such
-#'   as factors of many levels. A sparse matrix with a row for each row of the data does the same, and adds its columns
-#'   to the predictors of the formula. A sparse design is not centred, so the prior of its intercept is about a row
-#'   whose predictors are all 0.
+#'   as factors of many levels (not for `"cratio"`). A sparse matrix with a row for each row of the data does the same,
+#'   and adds its columns to the predictors of the formula. A sparse design is not centred, so the prior of its
+#'   intercept is about a row whose predictors are all 0.
 #' @param prior_only whether to draw from the prior, without the likelihood. Scales of the prior that depend on the
 #'   data, such as those divided by a predictor's standard deviation, are the same as in the fit with the likelihood.
 #' @param chains number of chains, each from a start of its own. If package future.apply is installed and
@@ -130,7 +137,7 @@
 #'   chains = 2, iter = 400, seed = 1, threads = 2
 #' )
 #' @export
-bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", "negbinomial", "multinomial"),
+bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", "negbinomial", "multinomial", "cratio"),
                         prior = logit_prior(), weights = NULL, offset = NULL, subset = NULL, na.action = NULL,
                         contrasts = NULL, sparse = FALSE, prior_only = FALSE,
                         chains = 4, iter = 2000, warmup = floor(iter / 2), thin = 1, seed = NULL, backend = NULL,
@@ -219,7 +226,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   weights <- check_row_weights(stats::model.weights(frame), nrow(frame))
   terms <- stats::terms(parts$fixed, data = if (is.data.frame(data)) data else NULL)
   response <- logit_response(stats::model.response(frame), family, weights)
-  offset <- row_offset(frame, response$classes)
+  offset <- row_offset(frame, predictor_classes(response))
   if (sum(response$shape) == 0 && !is_count_family(family)) {
     stop_input("weights", "leave nothing to fit: all rows have weight 0 or no trials")
   }
@@ -227,6 +234,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   check_factors(frame, terms, contrasts)
   sizes <- row_sizes(response, family, weights, offset)
   design <- logit_design(frame, terms, contrasts, group, sparse, sizes)
+  if (family == "cratio") design <- with_step_intercepts(design, response$classes)
   design$terms <- if (length(parts$bars)) grouping_terms(frame, parts$bars, contrasts, sizes)
   if (family == "poisson") {
     effects <- vapply(design$terms, function(term) length(term$levels) * length(term$columns), 0L)
@@ -298,8 +306,9 @@ finite_offset <- function(offset) if (is.matrix(offset)) complete_rows(offset) e
 
 coefficient_names <- function(design, response) {
   names <- colnames(design$x)
-  if (is.null(response$classes)) return(names)
-  as.vector(outer(names, response$classes[-1L], function(name, class) paste0(class, ":", name)))
+  classes <- predictor_classes(response)
+  if (is.null(classes)) return(names)
+  as.vector(outer(names, classes[-1L], function(name, class) paste0(class, ":", name)))
 }
 
 #' @rdname continue

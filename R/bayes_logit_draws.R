@@ -34,8 +34,8 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
 #'   `glance()` gives one row with `nobs`, `log_likelihood` (mean), `chains`, `draws`, `rhat` (largest), `ess_bulk`
 #'   (smallest), `converged`, `seconds`.
 #'
-#'   `augment()` gives the data with columns `.fitted` and `.resid`, as in [predict.bayes_logit()]. For a multinomial
-#'   it adds one column of fitted probabilities for each class instead.
+#'   `augment()` gives the data with columns `.fitted` and `.resid`, as in [predict.bayes_logit()]. For
+#'   `"multinomial"` and `"cratio"` it adds one column of fitted probabilities for each class instead.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("generics", quietly = TRUE)) {

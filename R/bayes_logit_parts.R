@@ -15,6 +15,8 @@ family.bayes_logit <- function(object, ...) {
     parts <- list(family = "negbinomial", link = "log", linkfun = link$linkfun, linkinv = link$linkinv,
       variance = variance, mu.eta = link$mu.eta, validmu = function(mu) all(is.finite(mu) & mu > 0),
       valideta = link$valideta)
+  } else if (object$family == "cratio") {
+    parts <- cratio_family()
   } else {
     linkinv <- function(eta) {
       whole <- cbind(0, eta)
@@ -106,7 +108,8 @@ VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
       own <- (k - 1L) * nrow(parts[[k]]) + seq_len(nrow(parts[[k]]))
       whole[own, own] <- parts[[k]]
     }
-    classes <- if (length(x$response$classes)) paste0(x$response$classes[-1L], ":") else ""
+    classes <- predictor_classes(x$response)
+    classes <- if (length(classes)) paste0(classes[-1L], ":") else ""
     names <- as.vector(outer(rownames(parts[[1L]]), classes, function(name, class) paste0(class, name)))
     dimnames(whole) <- list(names, names)
     structure(whole, stddev = sqrt(diag(whole)), correlation = stats::cov2cor(whole))
@@ -159,9 +162,7 @@ frame_of.group_covariances <- function(x, ...) {
 bayes_R2.bayes_logit <- function(object, re_formula = NULL, ndraws = NULL, ...) {
   check_dots_empty(...)
   check_logit_fit(object, "object")
-  if (object$family == "multinomial") {
-    stop_input("object", "is a multinomial regression, whose classes have no variance")
-  }
+  if (has_classes(object)) stop_input("object", "is a ", object$family, " regression, whose classes have no variance")
   mean <- drawn_rows(object, NULL, re_formula, ndraws, TRUE)$values
   observed <- observed_shares(object)
   counts <- object$weights > 0 & !is.na(observed)

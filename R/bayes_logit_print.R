@@ -87,7 +87,7 @@ tail_size <- function(draws) {
 
 logit_family_words <- c(
   binomial = "Logistic regression", poisson = "Poisson regression", negbinomial = "Negative binomial regression",
-  multinomial = "Multinomial logistic regression"
+  multinomial = "Multinomial logistic regression", cratio = "Continuation ratio regression"
 )
 
 # The groupings of a fit with grouping terms: " in 6 groups of g and 12 of h".

@@ -27,6 +27,7 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   } else {
     stats::model.matrix(terms, frame, contrasts.arg = fit$contrasts)
   }
+  if (fit$family == "cratio") x <- new_step_rows(fit, x)
   if (ncol(x) != ncol(fit$design$x)) {
     stop_input("newdata", sprintf("gives a design of %d columns, but the fit had %d", ncol(x), ncol(fit$design$x)))
   }
@@ -155,7 +156,7 @@ in_fitted_units <- function(values, fitted, name, argument) {
 
 # Offsets in the formula, and the argument `offset` of the fit, which is evaluated in the new data.
 new_offset <- function(fit, frame, newdata) {
-  classes <- fit$response$classes
+  classes <- predictor_classes(fit$response)
   of_formula <- lapply(frame_offsets(frame), one_offset, classes, "newdata")
   offset <- Reduce(`+`, of_formula, numeric(nrow(newdata)))
   if (!"(offset)" %in% names(fit$frame)) return(offset)

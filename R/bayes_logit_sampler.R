@@ -137,11 +137,12 @@ logit_start <- function(fit) {
   mean <- fit$response$mean
   centre <- switch(fit$family,
     binomial = stats::qlogis(mean), poisson = fit$response$start, negbinomial = log(mean + 0.1),
-    multinomial = log(mean[-1L] / mean[[1L]])
+    multinomial = log(mean[-1L] / mean[[1L]]), cratio = stats::qlogis(mean)
   )
-  outcomes <- ncol(fit$response$kappa)
+  outcomes <- outcomes_of(fit)
   coefficients <- matrix(0, p, outcomes)
-  coefficients[fit$design$is_intercept, ] <- rep(centre, each = sum(fit$design$is_intercept))
+  of_intercepts <- if (fit$family == "cratio") 1L else sum(fit$design$is_intercept)
+  coefficients[fit$design$is_intercept, ] <- rep(centre, each = of_intercepts)
   c(list(
     coefficients = as.double(coefficients), statistics = numeric(p * (p + 1) / 2 + p), intercepts = numeric(groups),
     group_statistics = numeric(groups * (p + 2)), shrinkage = rep(shrinkage_start(fit$prior, p), outcomes),

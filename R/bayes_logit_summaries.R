@@ -6,6 +6,7 @@ prediction_kinds <- c(link = 0L, binomial = 1L, poisson = 2L, negbinomial = 2L, 
 # Mean, standard deviation and two quantiles of each row: an array of rows x (1, classes or linear predictors) x 4. Rows
 # that are not complete are NA. `tails` has the probabilities of the quantiles.
 summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend = NULL, threads = NULL) {
+  if (fit$family == "cratio") return(summarise_steps(fit, rows, used, type, tails))
   kind <- prediction_kinds[[if (type == "link") "link" else fit$family]]
   outcomes <- outcomes_of(fit)
   shown <- outcomes + (kind == prediction_kinds[["multinomial"]])
@@ -29,7 +30,7 @@ summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend
   out
 }
 
-outcomes_of <- function(fit) max(1L, length(fit$response$classes) - 1L)
+outcomes_of <- function(fit) max(1L, length(predictor_classes(fit$response)) - 1L)
 
 # Rows whose groups are not in the fit need draws of these groups. Each block holds 64 MB of these draws, and blocks
 # share no group of the term that has most new groups.
@@ -139,7 +140,7 @@ linear_draws <- function(fit, rows, used, block, effects = row_effects(fit, rows
     if (!is.null(effect$multiple)) added <- added * rep(effect$multiple[block][known], each = length(used))
     linear[, known, effect$outcome + 1L] <- linear[, known, effect$outcome + 1L] + as.vector(added)
   }
-  linear
+  if (fit$family == "cratio") step_linear(fit, linear, used) else linear
 }
 
 # Means from linear predictors: draws x rows x (1 or classes).
@@ -147,6 +148,7 @@ response_draws <- function(fit, linear) {
   switch(fit$family,
     binomial = stats::plogis(linear),
     poisson = , negbinomial = exp(linear),
+    cratio = step_probabilities(linear),
     multinomial = {
       most <- pmax(0, apply(linear, c(1L, 2L), max))
       weights <- array(c(exp(-most), exp(linear - as.vector(most))), dim(linear) + c(0, 0, 1))

@@ -4,19 +4,21 @@
 # Sentences about `fit`, character() if there is nothing to say.
 support_words <- function(fit) {
   if (isTRUE(fit$prior_only)) return(character())
+  of_classes <- if (has_classes(fit)) absent_class_words(fit)
+  if (fit$family == "cratio") fit <- rows_of_steps(fit)
   counts <- fit$weights > 0
-  c(response_words(fit, counts), separation(fit, counts)$words, rank_words(fit, counts), tail_words(fit),
+  of_responses <- if (is.null(of_classes)) response_words(fit, counts) else of_classes
+  c(of_responses, separation(fit, counts)$words, rank_words(fit, counts), tail_words(fit),
     if (fit$family == "binomial") pure_level_words(fit, counts), level_words(fit))
 }
 
+absent_class_words <- function(fit) {
+  totals <- colSums(fit$response$observed[fit$weights > 0, , drop = FALSE])
+  sprintf("No response is of class %s: the prior decides what is said of it.", show_name(names(totals)[totals == 0]))
+}
+
 response_words <- function(fit, counts) {
-  observed <- fit$response$observed
-  if (fit$family == "multinomial") {
-    absent <- colSums(observed[counts, , drop = FALSE]) == 0
-    return(sprintf("No response is of class %s: the prior decides what is said of it.",
-      show_name(colnames(observed)[absent])))
-  }
-  observed <- observed[counts]
+  observed <- fit$response$observed[counts]
   if (is_count_family(fit$family)) {
     return(if (all(observed == 0)) "All counts are 0: the prior decides how small their mean is.")
   }
@@ -41,7 +43,8 @@ separation <- function(fit, counts) {
   if (is_sparse_matrix(x) || length(x) > 1e7 || sum(colSums(occurs) > 0) < 2L) return(found())
   if (!all(counts)) x <- x[counts, , drop = FALSE]
   if (!is_count_family(fit$family) && is_separated(fit, x, occurs)) {
-    classes <- if (fit$family == "binomial") "all successes from all failures" else "the classes of all rows"
+    is_two <- fit$family == "binomial" && is.null(fit$response$outcomes)
+    classes <- if (is_two) "all successes from all failures" else "the classes of all rows"
     return(found(sprintf("The predictors separate %s: %s", classes,
       "the data set no limit to the coefficients, and the prior decides how large they are."), colnames(x)))
   }
@@ -64,6 +67,7 @@ unlimited_tails <- function(fit) {
   types <- prior$types
   is_long <- types %in% c("cauchy", "student_t") & prior$df <= 2 | types == "horseshoe" & is.null(prior$slab_scale)
   if (isTRUE(fit$prior_only) || !any(is_long)) return(character())
+  if (fit$family == "cratio") fit <- rows_of_steps(fit)
   columns <- intersect(names(types)[is_long], separation(fit, fit$weights > 0)$columns)
   # The intercept in the data's units has the means of the predictors times their coefficients.
   if (length(columns)) columns <- c(colnames(fit$design$x)[fit$design$is_intercept], columns)
@@ -146,7 +150,7 @@ unlimited_columns <- function(fit, x, occurs) {
       if (is_count_family(fit$family)) lacks[[1L]] <- FALSE
       if (any(lacks) && !all(at[[i]] == 0) && (has_intercept || pair[[i]] != 0 && pair[[3L - i]] == 0)) {
         kind <- switch(fit$family,
-          binomial = paste("only", if (lacks[[2L]]) "failures" else "successes"),
+          binomial = paste("only", outcome_words(fit)[[if (lacks[[2L]]) 1L else 2L]]),
           poisson = , negbinomial = "only counts of 0",
           multinomial = paste("no response of class", show_name(colnames(occurs)[lacks][[1L]])))
         name <- colnames(x)[[column]]
@@ -156,6 +160,11 @@ unlimited_columns <- function(fit, x, occurs) {
     }
   })
   unlist(words)
+}
+
+# What a row of a binomial regression has or has not; a step of an ordinal response has classes.
+outcome_words <- function(fit) {
+  if (is.null(fit$response$outcomes)) c("failures", "successes") else fit$response$outcomes
 }
 
 # Where column `name` of the design has a value, in words. `pair` has its two values. A column of 0 and 1 for a level of
@@ -189,8 +198,8 @@ pure_level_words <- function(fit, counts) {
     !is.null(sums) && nrow(sums) > 1L && all(colSums(sums) > 0) && !any(sums[, 1L] > 0 & sums[, 2L] > 0)
   }, NA)
   names <- unique(vapply(groupings[is_pure], function(grouping) grouping$name, ""))
-  sprintf(paste("Each level of %s has only successes or only failures: the data set no upper limit to the deviation of",
-    "its effects, and the prior decides how large it is."), show_name(names))
+  sprintf(paste("Each level of %s has only %s or only %s: the data set no upper limit to the deviation of its effects,",
+    "and the prior decides how large it is."), show_name(names), outcome_words(fit)[[2L]], outcome_words(fit)[[1L]])
 }
 
 # A grouping with one level says nothing about differences between levels.

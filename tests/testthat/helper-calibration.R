@@ -20,7 +20,7 @@ calibration_model <- function(family, groups = "none", prior = "normal", planted
     dispersion = c(4, 2)
   )
   term <- switch(groups, none = "", one = " + (1 | g)", slopes = " + (x | g)", crossed = " + (1 | g) + (1 | h)")
-  response <- c(binomial = "cbind(y, 2 - y)", poisson = "y", negbinomial = "y", multinomial = "y")[[family]]
+  response <- if (family == "binomial") "cbind(y, 2 - y)" else "y"
   list(
     family = family, groups = groups, data = d, settings = settings, planted = planted, horseshoe = horseshoe,
     prior = do.call(logit_prior, settings), formula = stats::as.formula(paste(response, "~ x + z", term))
@@ -115,8 +115,18 @@ draw_calibration_set <- function(model) {
       d$y <- suppressWarnings(rnbinom(40, size = r, mu = exp(linear)))
       log_likelihood <- sum(dnbinom(d$y, size = r, mu = exp(linear), log = TRUE))
     } else {
-      weight <- exp(cbind(0, linear) - pmax(0, linear[, 1], linear[, 2]))
-      share <- weight / rowSums(weight)
+      if (model$family == "cratio") {
+        # Intercepts of steps have the same prior, each about predictors at their means.
+        second <- rnorm(1, model$settings$intercept_location, model$settings$intercept_scale)
+        first <- values[["(Intercept)"]] + sum(values[c("x", "z")] * colMeans(d[c("x", "z")]))
+        names(values)[names(values) == "(Intercept)"] <- "(Intercept):a"
+        values[["(Intercept):b"]] <- values[["(Intercept):a"]] + second - first
+        on <- plogis(drop(linear) + cbind(0, rep(second - first, 40)) * if (model$planted == "steps") -1 else 1)
+        share <- cbind(1 - on[, 1], on[, 1] * (1 - on[, 2]), on[, 1] * on[, 2])
+      } else {
+        weight <- exp(cbind(0, linear) - pmax(0, linear[, 1], linear[, 2]))
+        share <- weight / rowSums(weight)
+      }
       d$y <- t(apply(share, 1, rmultinom, n = 1, size = 2))
       colnames(d$y) <- c("a", "b", "c")
       log_likelihood <- sum(vapply(1:40, function(i) dmultinom(d$y[i, ], prob = share[i, ], log = TRUE), 0))
@@ -131,7 +141,7 @@ has_few_extremes <- function(family, y) {
   switch(family,
     binomial = sum(y == 1) >= 2,
     poisson = , negbinomial = !anyNA(y) && max(y) <= 60,
-    multinomial = min(crossprod(y > 0)[upper.tri(diag(ncol(y)))]) >= 2
+    multinomial = , cratio = min(crossprod(y > 0)[upper.tri(diag(ncol(y)))]) >= 2
   )
 }
 
