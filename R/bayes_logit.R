@@ -37,7 +37,7 @@
 #' @param data a data frame. Dates, times and durations are numbers, as in [stats::glm()], and so is `integer64`.
 #' @param family `"binomial"`, `"poisson"`, `"negbinomial"` (or `"negative_binomial"`), `"multinomial"` or `"cratio"`,
 #'   as described below, or [stats::binomial()] or [stats::poisson()].
-#' @param prior a prior from [logit_prior()].
+#' @param prior a prior from [logit_prior()]. With `zi` or `hu` also a list of two, named `count` and `zero`.
 #' @param weights `NULL`, or numbers of at least 0: the likelihood of each row is raised to this power. Rows of weight 0
 #'   do not change the fit.
 #' @param offset `NULL`, or a number for each row that is added to its linear predictor. Offsets in the formula are
@@ -52,6 +52,8 @@
 #'   intercept is about a row whose predictors are all 0.
 #' @param prior_only whether to draw from the prior, without the likelihood. Scales of the prior that depend on the
 #'   data, such as those divided by a predictor's standard deviation, are the same as in the fit with the likelihood.
+#' @param zi,hu `NULL`, or a formula such as `~ x`: the regression of zeros of zero-inflated or of hurdle counts. See
+#'   [zero_inflated_counts].
 #' @param chains number of chains, each from a start of its own. If package future.apply is installed and
 #'   `future::plan()` has several workers, chains run on these.
 #' @param iter sweeps per chain, including the warm-up.
@@ -139,7 +141,7 @@
 #' @export
 bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", "negbinomial", "multinomial", "cratio"),
                         prior = logit_prior(), weights = NULL, offset = NULL, subset = NULL, na.action = NULL,
-                        contrasts = NULL, sparse = FALSE, prior_only = FALSE,
+                        contrasts = NULL, sparse = FALSE, prior_only = FALSE, zi = NULL, hu = NULL,
                         chains = 4, iter = 2000, warmup = floor(iter / 2), thin = 1, seed = NULL, backend = NULL,
                         threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
@@ -155,10 +157,17 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", 
   prior_only <- check_flag(prior_only, "prior_only")
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
   data <- without_integer64(data)
+  zero <- check_zero(zi, hu, formula, family, names(call))
+  if (!is.null(zero)) {
+    priors <- zero_priors(prior, zero$kind)
+    prior <- priors$count
+    data <- rows_of_both(data, formula, zero)
+  }
   given <- given_rows(call, formula, data, parent.frame())
   parts <- logit_data(given, formula, data, family, contrasts, sparse, parent.frame())
   response <- parts$response
   design <- parts$design
+  if (!is.null(zero)) response$mean <- untruncated_mean(response$observed)
   log_exposure <- if (is_count_family(family)) log_mean_exposure(parts$offset, parts$weights)
   prior <- resolve_logit_prior(prior, design, family, response$mean, log_exposure)
   sweeps <- iter * chains
@@ -176,6 +185,7 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", 
     offset = parts$offset, response = response, design = design, na.action = parts$na.action, frame = parts$frame,
     given = given, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = without_dots(call, parent.frame())),
     class = c("bayes_logit", "warpbayes_fit", "warpbayes"))
+  if (!is.null(zero)) fit <- with_zero_part(fit, zero, data, contrasts, priors$zero, parent.frame())
   check_store_memory(logit_sampler(fit), fit, iter)
   fit <- start_chains(fit, function(key) logit_start(fit))
   advance_chains(fit, iter, logit_sampler, run, progress, threads, checkpoint)

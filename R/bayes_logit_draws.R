@@ -12,6 +12,12 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
   for (effect in if (groups && is.null(x$group_name)) dimnames(x$draws$effects)[[1L]]) {
     parts[[effect]] <- matrix(x$draws$effects[effect, , ], draws)
   }
+  if (groups && is_zero_fit(x)) {
+    of_zero <- array_of_draws.bayes_logit(zero_view(x), groups = TRUE)
+    for (name in grep("^(intercept|b)[[]", dimnames(of_zero)[[3L]], value = TRUE)) {
+      parts[[paste0(x$zero$kind, "_", name)]] <- matrix(of_zero[, , name], draws)
+    }
+  }
   bind_draws(parts, draws, x$chains)
 }
 

@@ -59,6 +59,7 @@
 #' @name posterior_predict.bayes_logit
 NULL
 
+# `response` is FALSE for linear predictors, and NA for responses of a regression of counts with one of zeros.
 drawn_rows <- function(object, newdata, re_formula, draws, response) {
   rows <- prediction_rows(object, newdata, groups = check_re_formula(re_formula, object))
   if (!all(rows$complete)) stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]])
@@ -66,7 +67,9 @@ drawn_rows <- function(object, newdata, re_formula, draws, response) {
   n <- nrow(rows$x)
   check_result_size(as.double(n) * length(used) * outcomes_of(object), "ndraws", "draws of rows")
   values <- linear_draws(object, rows, used, seq_len(n))
-  values <- if (response) response_draws(object, values) else values
+  if (is.na(response)) values <- draw_zero_responses(object, values)
+  else if (response) values <- response_draws(object, values)
+  else if (is_zero_fit(object)) values <- values[, , 1L]
   classes <- object$response$classes
   if (is.null(classes)) {
     values <- matrix(values, length(used), n, dimnames = list(NULL, rownames(rows$x)))
@@ -100,9 +103,9 @@ posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = N
   check_dots_empty(...)
   drawn <- draw_with_seed(seed, {
     # The effects of new groups are drawn too.
-    mean <- drawn_rows(object, newdata, re_formula, ndraws, TRUE)
+    mean <- drawn_rows(object, newdata, re_formula, ndraws, if (is_zero_fit(object)) NA else TRUE)
     trials <- trials_of_rows(object, newdata, trials)
-    draw_responses(object, mean, rep(trials, each = length(mean$used)))
+    if (is_zero_fit(object)) mean$values else draw_responses(object, mean, rep(trials, each = length(mean$used)))
   })
   attr(drawn, "seed") <- NULL
   drawn

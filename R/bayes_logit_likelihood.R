@@ -119,6 +119,7 @@ new_response <- function(fit, newdata, advice = "") {
 
 row_log_likelihood <- function(fit, linear, used, block, response, weights) {
   each <- function(values) rep(values[block], each = length(used))
+  if (is_zero_fit(fit)) return(each(weights) * zero_row_log_likelihood(fit, linear, each(response$observed)))
   values <- switch(fit$family,
     binomial = {
       success <- stats::plogis(linear[, , 1L], log.p = TRUE)

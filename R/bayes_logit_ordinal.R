@@ -125,16 +125,22 @@ step_probabilities <- function(linear) {
   out
 }
 
-# As summarise_rows(), in blocks of rows by R. `tails` has the probabilities of the quantiles.
+# As summarise_rows(). `tails` has the probabilities of the quantiles.
 summarise_steps <- function(fit, rows, used, type, tails) {
-  n <- nrow(rows$x)
   shown <- length(fit$response$classes) - (type == "link")
+  summarise_by_blocks(fit, rows, used, shown, tails, function(linear) {
+    if (type == "link") linear else response_draws(fit, linear)
+  })
+}
+
+# Summaries of `shown` values of each row, which `values_of` makes of linear predictors: rows x shown x 4.
+summarise_by_blocks <- function(fit, rows, used, shown, tails, values_of) {
+  n <- nrow(rows$x)
   check_result_size(4 * as.double(n) * shown, "newdata", "summaries", copies = 2)
   out <- array(NA_real_, c(n, shown, 4L))
   effects <- row_effects(fit, rows, used)
   for (block in row_blocks(which(rows$complete), length(used) * shown)) {
-    values <- linear_draws(fit, rows, used, block, effects)
-    if (type != "link") values <- response_draws(fit, values)
+    values <- values_of(linear_draws(fit, rows, used, block, effects))
     out[block, , ] <- summaries_of_columns(matrix(values, length(used)), tails)
   }
   out

@@ -6,6 +6,9 @@
 #' @export
 family.bayes_logit <- function(object, ...) {
   check_logit_fit(object, "object")
+  if (is_zero_fit(object)) {
+    stop_input("object", "has a regression of zeros besides the counts, and no family object has two")
+  }
   if (object$family == "binomial") return(stats::binomial())
   if (object$family == "poisson") return(stats::poisson())
   if (object$family == "negbinomial") {
@@ -64,6 +67,7 @@ family.bayes_logit <- function(object, ...) {
 ranef.bayes_logit <- function(object, prob = NULL, ...) {
   check_dots_empty(...)
   check_logit_fit(object, "object")
+  if (is_zero_fit(object)) return(of_both(object, ranef.bayes_logit, prob = prob))
   terms <- fit_terms(object)
   if (length(terms) == 0L) stop_input("object", "has no grouping terms")
   values <- effect_draws(object)
@@ -98,6 +102,7 @@ effect_intervals <- function(term, draws, prob) {
 #' @exportS3Method nlme::VarCorr bayes_logit
 VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
   check_logit_fit(x, "x")
+  if (is_zero_fit(x)) return(structure(of_both(x, VarCorr.bayes_logit), class = c("group_covariances", "warpbayes")))
   terms <- fit_terms(x)
   if (length(terms) == 0L) stop_input("x", "has no grouping terms")
   means <- lapply(covariance_draws(x), function(draws) rowMeans(draws, dims = 2L))

@@ -14,7 +14,7 @@
 #' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes.
 #'   `"link"`: the linear predictor (for counts the log of the mean, for classes their log odds against the first). For
 #'   `"cratio"` the linear predictor that has the name of a class is the log odds that a response reaches this class,
-#'   given that it reaches the class before.
+#'   given that it reaches the class before. `"count"` and `"zero"` are for [zero_inflated_counts].
 #' @param level probability of the equal-tailed interval of the mean.
 #' @param re_formula `NULL` for predictions with the groups of the rows. `NA` or `~ 0` for predictions of a group whose
 #'   effects are 0. A formula such as `~ (1 | g)` keeps these terms and sets other effects to 0. It may have a part of a
@@ -46,10 +46,12 @@
 #' head(simulate(fit, nsim = 2, seed = 1))
 #' @importFrom stats predict
 #' @export
-predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "link"), level = 0.9, ndraws = NULL,
-                                sparse = NULL, re_formula = NULL, backend = NULL, threads = NULL, ...) {
+predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "link", "count", "zero"), level = 0.9,
+                                ndraws = NULL, sparse = NULL, re_formula = NULL, backend = NULL, threads = NULL,
+                                ...) {
   check_dots_empty(...)
-  type <- check_choice(type, "type", c("response", "link"))
+  type <- check_choice(if (missing(type)) "response" else type, "type",
+    c("response", "link", if (is_zero_fit(object)) c("count", "zero")))
   level <- check_number(level, "level", min = 0, max = 1)
   rows <- prediction_rows(object, newdata, sparse, check_re_formula(re_formula, object))
   used <- draws_used(object, ndraws)
@@ -71,6 +73,10 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
 check_re_formula <- function(re_formula, fit) {
   if (is.null(re_formula)) return(TRUE)
   if (is.atomic(re_formula) && length(re_formula) == 1L && is.na(re_formula)) return(FALSE)
+  if (is_zero_fit(fit)) {
+    stop_input("re_formula", "must be NULL or NA for a regression of counts with a regression of zeros, not ",
+      show_value(re_formula))
+  }
   if (!inherits(re_formula, "formula")) {
     stop_input("re_formula", "must be NULL for predictions with all effects of groups, NA for predictions without, ",
       "or a formula of the terms to keep, such as ~ (1 | g), not ", show_value(re_formula))
@@ -146,7 +152,9 @@ simulate.bayes_logit <- function(object, nsim = 1, seed = NULL, ...) {
     used <- sample(total, nsim, replace = nsim > total)
     rows <- prediction_rows(object, NULL)
     simulated <- lapply(used, function(draw) {
-      mean <- response_draws(object, linear_draws(object, rows, draw, seq_len(object$rows)))
+      linear <- linear_draws(object, rows, draw, seq_len(object$rows))
+      if (is_zero_fit(object)) return(as.vector(draw_zero_responses(object, linear)))
+      mean <- response_draws(object, linear)
       simulate_rows(object, matrix(mean, object$rows), draw)
     })
     names(simulated) <- paste0("sim_", seq_len(nsim))

@@ -5,6 +5,12 @@
 # check_re_formula().
 prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   check_logit_fit(fit)
+  if (is_zero_fit(fit)) {
+    rows <- prediction_rows(count_view(fit), newdata, sparse, groups)
+    rows$zero <- prediction_rows(zero_view(fit), newdata, NULL, groups)
+    rows$complete <- rows$complete & rows$zero$complete
+    return(rows)
+  }
   kept <- kept_columns(fit, groups)
   has_group <- !is.null(fit$group_name) && any(unlist(kept))
   if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x))) {

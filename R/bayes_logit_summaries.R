@@ -6,6 +6,7 @@ prediction_kinds <- c(link = 0L, binomial = 1L, poisson = 2L, negbinomial = 2L, 
 # Mean, standard deviation and two quantiles of each row: an array of rows x (1, classes or linear predictors) x 4. Rows
 # that are not complete are NA. `tails` has the probabilities of the quantiles.
 summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend = NULL, threads = NULL) {
+  if (is_zero_fit(fit)) return(summarise_zero(fit, rows, used, type, tails))
   if (fit$family == "cratio") return(summarise_steps(fit, rows, used, type, tails))
   kind <- prediction_kinds[[if (type == "link") "link" else fit$family]]
   outcomes <- outcomes_of(fit)
@@ -92,6 +93,9 @@ summarise_block <- function(fit, rows, draws, used, run) {
 # none; its `multiple`, NULL for 1; and the draws of its levels, draws x levels. A group that is not in the fit gets, in
 # each draw, effects from the distribution of groups, by R's generator.
 row_effects <- function(fit, rows, used) {
+  if (is_zero_fit(fit)) {
+    return(list(count = row_effects(count_view(fit), rows, used), zero = row_effects(zero_view(fit), rows$zero, used)))
+  }
   terms <- grouped_rows(rows)
   if (length(terms) == 0L) return(list())
   fitted <- fit_terms(fit)
@@ -123,6 +127,7 @@ row_effects <- function(fit, rows, used) {
 
 # Linear predictors: draws x rows x outcomes. `effects` comes from row_effects().
 linear_draws <- function(fit, rows, used, block, effects = row_effects(fit, rows, used)) {
+  if (is_zero_fit(fit)) return(zero_linear(fit, rows, used, block, effects))
   coefficients <- coefficient_draws(fit)[used, , drop = FALSE]
   p <- ncol(fit$design$x)
   outcomes <- outcomes_of(fit)
@@ -145,6 +150,7 @@ linear_draws <- function(fit, rows, used, block, effects = row_effects(fit, rows
 
 # Means from linear predictors: draws x rows x (1 or classes).
 response_draws <- function(fit, linear) {
+  if (is_zero_fit(fit)) return(zero_moments(fit, linear))
   switch(fit$family,
     binomial = stats::plogis(linear),
     poisson = , negbinomial = exp(linear),

@@ -4,6 +4,7 @@
 # Sentences about `fit`, character() if there is nothing to say.
 support_words <- function(fit) {
   if (isTRUE(fit$prior_only)) return(character())
+  if (is_zero_fit(fit)) return(zero_support_words(fit))
   of_classes <- if (has_classes(fit)) absent_class_words(fit)
   if (fit$family == "cratio") fit <- rows_of_steps(fit)
   counts <- fit$weights > 0
@@ -63,6 +64,7 @@ separation <- function(fit, counts) {
 
 # Coefficients whose posterior has the tail of a prior without mean or variance, because the data do not limit them.
 unlimited_tails <- function(fit) {
+  if (is_zero_fit(fit)) return(unlimited_tails(count_view(fit)))
   prior <- fit$prior
   types <- prior$types
   is_long <- types %in% c("cauchy", "student_t") & prior$df <= 2 | types == "horseshoe" & is.null(prior$slab_scale)

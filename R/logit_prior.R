@@ -264,6 +264,11 @@ in_console.logit_prior <- function(x, ...) {
 }
 
 logit_prior_words <- function(prior) {
+  if (!is.null(prior[["zero"]])) {
+    zeros <- paste("regression of zeros,", logit_prior_words(prior$zero))
+    zeros <- sub("^regression of zeros,  ", "  ", zeros)
+    return(c(logit_prior_words(prior[names(prior) != "zero"]), zeros))
+  }
   number <- function(value) vapply(value, function(one) format(signif(one, 3)), "")
   resolved <- isTRUE(prior$resolved)
   has <- if (resolved) prior$has else c(intercept = TRUE, slopes = TRUE, groups = TRUE, dispersion = TRUE)

@@ -149,9 +149,9 @@ has_few_extremes <- function(family, y) {
 # smallest effective size is below `least` goes on with four times as many sweeps, up to `longest`.
 calibration_ranks <- function(model, i, iter = 900, least = 60, longest = 64 * iter) {
   set.seed(i)
-  set <- draw_calibration_set(model)
-  fit <- bayes_logit(model$formula, set$data, model$family, model$prior, chains = 1, iter = iter,
-    warmup = iter / 3, seed = i, threads = 1, progress = FALSE)
+  set <- if (is.null(model$zero)) draw_calibration_set(model) else draw_zero_set(model)
+  fit <- do.call(bayes_logit, c(list(model$formula, set$data, model$family, model$prior, chains = 1, iter = iter,
+    warmup = iter / 3, seed = i, threads = 1, progress = FALSE), model$zero))
   repeat {
     draws <- warpbayes:::array_of_draws(fit, groups = TRUE)[, 1, names(set$values)]
     # Effective sizes of no more than 2,000 draws, which is fast: these are ranked.
@@ -188,4 +188,34 @@ calibration_table <- function(sets) {
     p = pmin(1, 2 * pmin(uniform, spread)), ess_median = apply(size, 1, median), ess_least = apply(size, 1, min),
     row.names = NULL
   )
+}
+
+# Counts with zeros of kind "zi" or "hu", whose log odds depend on x. With "kind" data are drawn with the other one.
+zero_calibration_model <- function(kind, family, planted = "") {
+  model <- calibration_model(family, planted = planted)
+  model$formula <- y ~ x + z
+  model$prior <- list(count = model$prior, zero = logit_prior(scale = 0.6, intercept_scale = 1))
+  model$zero <- stats::setNames(list(~x), kind)
+  model
+}
+
+draw_zero_set <- function(model) {
+  d <- model$data
+  kind <- names(model$zero)
+  is_hurdle <- (kind == "hu") != (model$planted == "kind")
+  repeat {
+    values <- draw_calibration_coefficients(model)
+    mean <- exp(pmin(values[[1]] + values[[2]] * d$x + values[[3]] * d$z, 20))
+    slope <- rnorm(1, 0, 0.6 / sd(d$x))
+    intercept <- rnorm(1) - slope * mean(d$x)
+    values[paste0(kind, c("_(Intercept)", "_x"))] <- c(intercept, slope)
+    if (model$family == "negbinomial") values[["dispersion"]] <- rgamma(1, 4, 2)
+    size <- if (model$family == "negbinomial") values[["dispersion"]] else Inf
+    none <- if (is.infinite(size)) exp(-mean) else dnbinom(0, size = size, mu = mean)
+    u <- runif(40)
+    if (is_hurdle) u <- none + (1 - none) * u
+    y <- if (is.infinite(size)) qpois(u, mean) else qnbinom(u, size = size, mu = mean)
+    d$y <- ifelse(runif(40) < plogis(intercept + slope * d$x), 0, y)
+    if (has_few_extremes(model$family, d$y) && sum(d$y > 0) >= 5) return(list(data = d, values = values))
+  }
 }
