@@ -97,7 +97,7 @@ rows_of_steps <- function(fit) {
   y <- unname(above[at])
   n <- unname(reached[at])
   fit$response <- list(shape = weights * n, kappa = matrix(weights * (y - n / 2)), observed = y, trials = n,
-    outcomes = c("the lowest class", "the highest class"))
+    outcomes = c("the lowest class", "the highest class"), steps = TRUE)
   fit$family <- "binomial"
   fit$rows <- length(row)
   fit$weights <- weights

@@ -27,7 +27,7 @@ response_words <- function(fit, counts) {
   if (all(observed == 0) || all(observed == trials)) {
     levels <- fit$response$levels
     first <- if (length(levels) == 1L) sprintf(" (%s is the first level, which counts as failure.)", show_name(levels))
-    kind <- if (all(observed == 0)) "failures" else "successes"
+    kind <- outcome_words(fit)[[if (all(observed == 0)) 1L else 2L]]
     paste0("All responses are ", kind, ": the prior decides how far the coefficients lie from 0.", first)
   }
 }
@@ -44,8 +44,9 @@ separation <- function(fit, counts) {
   if (is_sparse_matrix(x) || length(x) > 1e7 || sum(colSums(occurs) > 0) < 2L) return(found())
   if (!all(counts)) x <- x[counts, , drop = FALSE]
   if (!is_count_family(fit$family) && is_separated(fit, x, occurs)) {
-    is_two <- fit$family == "binomial" && is.null(fit$response$outcomes)
-    classes <- if (is_two) "all successes from all failures" else "the classes of all rows"
+    is_two <- fit$family == "binomial" && !isTRUE(fit$response$steps)
+    classes <- "the classes of all rows"
+    if (is_two) classes <- sprintf("all %s from all %s", outcome_words(fit)[[2L]], outcome_words(fit)[[1L]])
     return(found(sprintf("The predictors separate %s: %s", classes,
       "the data set no limit to the coefficients, and the prior decides how large they are."), colnames(x)))
   }
@@ -164,7 +165,8 @@ unlimited_columns <- function(fit, x, occurs) {
   unlist(words)
 }
 
-# What a row of a binomial regression has or has not; a step of an ordinal response has classes.
+# What a row of a binomial regression has without and with success. Steps of ordinal responses and regressions of zeros
+# have words of their own.
 outcome_words <- function(fit) {
   if (is.null(fit$response$outcomes)) c("failures", "successes") else fit$response$outcomes
 }

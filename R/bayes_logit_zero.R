@@ -65,6 +65,7 @@ with_zero_part <- function(fit, zero, data, contrasts, prior, envir) {
     stop_input(zero$kind, sprintf("has %d rows of data, but the counts have %d", nrow(parts$frame), fit$rows))
   }
   names <- colnames(parts$design$x)
+  parts$response$outcomes <- c("counts above 0", "counts of 0")
   fit$zero <- list(kind = zero$kind, part = structure(list(
     draws = NULL, family = "binomial", formula = zero$formula, terms = parts$terms, xlevels = parts$xlevels,
     contrasts = parts$design$contrasts, group_name = parts$group_name,
@@ -218,13 +219,19 @@ zero_formula_words <- function(fit) {
 zero_support_words <- function(fit) {
   zeros <- zero_view(fit)
   counts <- zeros$weights > 0
-  words <- if (fit$zero$kind == "hu") {
+  is_hurdle <- fit$zero$kind == "hu"
+  # Where predictors separate counts of 0 from the others, the likelihood of excess zeros grows without end too.
+  words <- if (is_hurdle) {
     support_words(zeros)
   } else {
-    c(rank_words(zeros, counts), level_words(zeros),
+    c(separation(zeros, counts)$words, rank_words(zeros, counts), level_words(zeros),
       if (all(fit$response$observed > 0)) "No count is 0: the prior decides how rare excess zeros are.")
   }
-  c(support_words(count_view(fit)), if (length(words)) paste("Regression of zeros:", words))
+  small <- if (max(fit$response$observed) == 1) {
+    paste("No count is above 1: the prior decides", if (is_hurdle) "how small the mean of the counts is." else
+      "which zeros are excess zeros.")
+  }
+  c(support_words(count_view(fit)), small, if (length(words)) paste("Regression of zeros:", words))
 }
 
 # A result for both regressions, such as that of ranef().

@@ -189,7 +189,16 @@ test_that("data that say nothing of zeros, and wrong arguments, are named", {
   skip_where_repeated()
   some <- transform(visits, y = y + 1)
   expect_match(support_words(quick(y ~ x, some, zi = ~1)), "No count is 0", all = FALSE)
-  expect_match(support_words(quick(y ~ x, some, hu = ~1)), "Regression of zeros: All responses are failures",
+  expect_match(support_words(quick(y ~ x, some, hu = ~1)), "Regression of zeros: All responses are counts above 0",
+    all = FALSE)
+  apart <- transform(visits, y = ifelse(x > 1, 0, y + 1))
+  fit <- bayes_logit(y ~ 1, apart, "poisson", zi = ~x, chains = 1, iter = 200, seed = 1, progress = FALSE)
+  expect_match(support_words(fit), "Regression of zeros: The predictors separate all counts of 0 from all counts above",
+    all = FALSE)
+  few <- transform(visits, y = pmin(y, 1))
+  expect_match(support_words(quick(y ~ x, few, hu = ~1)), "No count is above 1: the prior decides how small",
+    all = FALSE)
+  expect_match(support_words(quick(y ~ x, few, zi = ~1)), "No count is above 1: the prior decides which zeros",
     all = FALSE)
   expect_identical(support_words(quick(zi = ~z)), character())
   expect_match(support_words(quick(zi = ~ z + I(2 * z))), "Regression of zeros: The design is rank deficient",
