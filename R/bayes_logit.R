@@ -10,7 +10,7 @@
 #' @section Families:
 #' \describe{
 #'   \item{`"binomial"`}{The number of successes of a row is binomial. The logit of its probability is linear in the
-#'     predictors.}
+#'     predictors. If shares vary more than that, add `(1 | row)` for a factor `row` with a level for each row.}
 #'   \item{`"poisson"`}{The count of a row is Poisson. The log of its mean is linear in the predictors. If counts vary
 #'     more than that, intervals are too narrow; `"negbinomial"` learns how much they vary.}
 #'   \item{`"negbinomial"`}{The count of a row is negative binomial. The log of its mean is linear in the predictors,

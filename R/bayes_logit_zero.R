@@ -35,7 +35,11 @@ check_zero <- function(zi, hu, formula, family, used) {
 rows_of_both <- function(data, formula, zero) {
   if (!is.data.frame(data)) return(data)
   variables <- intersect(unique(c(all.vars(formula), all.vars(zero$formula))), names(data))
-  data[stats::complete.cases(data[variables]), , drop = FALSE]
+  # model.frame() refuses data that complete.cases() cannot read.
+  tryCatch(data[stats::complete.cases(data[variables]), , drop = FALSE], error = function(error) {
+    pass_on(error)
+    data
+  })
 }
 
 # The prior of each part: one for both, or a list of two.
@@ -103,6 +107,7 @@ zero_view <- function(fit) {
 
 check_zero_parts <- function(fit, argument) {
   part <- fit$zero$part
+  if (!is.matrix(fit$design$x)) stop_changed(argument, "design$x", "the design of the counts", fit$design$x)
   if (!is.list(part) || !isTRUE(fit$zero$kind %in% names(zero_kinds)) || !is.list(part$design)) {
     stop_changed(argument, "zero", "the regression of zeros", fit$zero)
   }
