@@ -9,10 +9,7 @@
 # and the sweep's number.
 
 zero_sampler <- function(fit) {
-  model <- list(kind = fit$zero$kind, y = as.double(fit$response$observed), count = zero_sampler_part(count_view(fit)),
-    zero = zero_sampler_part(zero_view(fit)))
-  model <- with_counted(model)
-  if (can_move(model)) model <- with_normal_prior(model)
+  model <- zero_model(fit)
   c(zero_plan(fit), list(
     open = function(run) run,
     close = function(session) NULL,
@@ -24,7 +21,15 @@ zero_sampler <- function(fit) {
   ))
 }
 
-# What a sweep reads of one of the regressions.
+# What a sweep reads of both regressions, and of one of them.
+zero_model <- function(fit) {
+  model <- with_counted(list(
+    kind = fit$zero$kind, y = as.double(fit$response$observed), count = zero_sampler_part(count_view(fit)),
+    zero = zero_sampler_part(zero_view(fit))
+  ))
+  if (can_move(model)) with_normal_prior(model) else model
+}
+
 zero_sampler_part <- function(view) {
   design <- view$design
   prior <- compiled_logit_prior(view$prior, dispersion_counts(view))
