@@ -157,7 +157,7 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", 
   prior_only <- check_flag(prior_only, "prior_only")
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
   data <- without_integer64(data)
-  zero <- check_zero(zi, hu, formula, family, names(call))
+  zero <- check_zero(zi, hu, formula, family, without_dots(call, parent.frame()))
   if (!is.null(zero)) {
     priors <- zero_priors(prior, zero$kind)
     prior <- priors$count

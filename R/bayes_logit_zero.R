@@ -7,9 +7,8 @@ is_zero_fit <- function(fit) !is.null(fit[["zero"]])
 
 zero_kinds <- c(zi = "zero-inflated", hu = "hurdle")
 
-# The regression of zeros that the user asked for: its kind and formula, NULL for none. `used` names the arguments of
-# the user's call.
-check_zero <- function(zi, hu, formula, family, used) {
+# The regression of zeros that the user asked for: its kind and formula, NULL for none. `call` is the user's call.
+check_zero <- function(zi, hu, formula, family, call) {
   if (is.null(zi) && is.null(hu)) return(NULL)
   if (!is.null(zi) && !is.null(hu)) {
     stop_input("hu", "is given besides `zi`: counts are zero-inflated (`zi`) or have a hurdle (`hu`)")
@@ -24,7 +23,9 @@ check_zero <- function(zi, hu, formula, family, used) {
     stop_input(kind, "is for counts, but `family` is ", dQuote(family, FALSE),
       ": use family = \"poisson\" or \"negbinomial\"")
   }
-  refused <- intersect(used, c("weights", "subset", "na.action", "sparse", "prior_only", "checkpoint"))
+  is_given <- vapply(as.list(call), function(value) !is.null(value) && !isFALSE(value), NA)
+  refused <- c("weights", "subset", "na.action", "sparse", "prior_only", "checkpoint")
+  refused <- intersect(names(call)[is_given], refused)
   if (length(refused)) stop_input(refused[[1L]], "cannot be used with `", kind, "`: see ?zero_inflated_counts")
   split_groups(formula, family) # complains of a formula without response
   whole <- stats::as.formula(call("~", call("==", formula[[2L]], 0), given[[2L]]), environment(given))
