@@ -189,6 +189,6 @@ fit_cost <- function(fit, sweeps) {
 }
 
 logit_cost <- function(rows, coefficients, family, response, sweeps) {
-  outcomes <- max(1, length(response$classes) - 1)
+  outcomes <- max(1, length(predictor_classes(response)) - 1)
   regression_cost(rows, coefficients / outcomes, family, outcomes, sweeps)
 }

@@ -1,6 +1,6 @@
 # Regressions by Polya-Gamma variables: the arguments, the chains, and the parts of a fit.
 
-#' Logistic, Poisson, negative binomial and multinomial regression
+#' Logistic, ordinal, multinomial, Poisson and negative binomial regression
 #'
 #' Fits Bayesian regressions with a logit link by the Gibbs sampler of Polson, Scott and Windle (2013). Given
 #' Polya-Gamma variables, one for each row, the coefficients are normal. So nothing has to be tuned. Where this sampler
@@ -8,25 +8,37 @@
 #' number of threads, on any processor and on a graphics card.
 #'
 #' @section Families:
-#' \describe{ \item{`"binomial"`}{The number of successes of a row is binomial. The logit of its probability is linear
-#' in the predictors.} \item{`"poisson"`}{The count of a row is Poisson. The log of its mean is linear in the
-#' predictors. If counts vary more than that, intervals are too narrow; `"negbinomial"` learns how much they vary.}
-#' \item{`"negbinomial"`}{The count of a row is negative binomial. The log of its mean is linear in the predictors, and
-#' its variance is mean + mean\eqn{^2/r}{^2/r}. The dispersion \eqn{r} is learned too. If it is large, counts vary like
-#' Poisson counts.} \item{`"multinomial"`}{The log odds of every class against the first are linear in the predictors.
-#' Each class except the first has coefficients of its own.} } A term `(1 | g)` in the formula adds an intercept for
-#' each group of rows to the linear predictor. These intercepts are normal with mean 0, and their standard deviation is
-#' learned. Slopes of groups, `(x | g)`, and several groupings, crossed or nested, are written as in package lme4: see
-#' [grouping_terms]. Smooth functions `s(x)`, and effects of areas and times, are described in [smooth_terms].
+#' \describe{
+#'   \item{`"binomial"`}{The number of successes of a row is binomial. The logit of its probability is linear in the
+#'     predictors. If shares vary more than that, add `(1 | row)` for a factor `row` with a level for each row.}
+#'   \item{`"poisson"`}{The count of a row is Poisson. The log of its mean is linear in the predictors. If counts vary
+#'     more than that, intervals are too narrow; `"negbinomial"` learns how much they vary.}
+#'   \item{`"negbinomial"`}{The count of a row is negative binomial. The log of its mean is linear in the predictors,
+#'     and its variance is mean + mean\eqn{^2/r}{^2/r}. The dispersion \eqn{r} is learned too. If it is large, counts
+#'     vary like Poisson counts.}
+#'   \item{`"multinomial"`}{The log odds of every class against the first are linear in the predictors. Each class
+#'     except the first has coefficients of its own.}
+#'   \item{`"cratio"`}{The response is ordinal. A response that is at least class k goes on to a higher class with a
+#'     probability whose logit is the intercept of step k plus a linear predictor that all steps share, so that a
+#'     positive coefficient means higher classes. These are continuation ratios, family `cratio(parallel = TRUE)` of
+#'     package VGAM. In package brms `cratio()` has the same coefficients, and thresholds that are the intercepts with
+#'     opposite signs. Cumulative models, as of `MASS::polr()`, are other models. With classes of time, this is a
+#'     regression of discrete hazards.}
+#' }
+#' A term `(1 | g)` in the formula adds an intercept for each group of rows to the linear predictor. These intercepts
+#' are normal with mean 0, and their standard deviation is learned. Slopes of groups, `(x | g)`, and several groupings,
+#' crossed or nested, are written as in package lme4: see [grouping_terms]. Smooth functions `s(x)`, and effects of
+#' areas and times, are described in [smooth_terms].
 #'
 #' @param formula the response and the predictors, as for [stats::glm()], and terms such as `(1 | g)`. The
 #'   response of `"binomial"` is a logical, numbers 0 and 1, a factor whose first level is failure, or
 #'   `cbind(successes, failures)`. The response of `"poisson"` and `"negbinomial"` is counts. The response of
 #'   `"multinomial"` is a factor or a matrix of counts with a column for each class; the first class is the reference.
+#'   The response of `"cratio"` is an ordered factor, or such a matrix with the classes in their order.
 #' @param data a data frame. Dates, times and durations are numbers, as in [stats::glm()], and so is `integer64`.
-#' @param family `"binomial"`, `"poisson"`, `"negbinomial"` (or `"negative_binomial"`) or `"multinomial"`, as described
-#'   below, or [stats::binomial()] or [stats::poisson()].
-#' @param prior a prior from [logit_prior()].
+#' @param family `"binomial"`, `"poisson"`, `"negbinomial"` (or `"negative_binomial"`), `"multinomial"` or `"cratio"`,
+#'   as described below, or [stats::binomial()] or [stats::poisson()].
+#' @param prior a prior from [logit_prior()]. With `zi` or `hu` also a list of two, named `count` and `zero`.
 #' @param weights `NULL`, or numbers of at least 0: the likelihood of each row is raised to this power. Rows of weight 0
 #'   do not change the fit.
 #' @param offset `NULL`, or a number for each row that is added to its linear predictor. Offsets in the formula are
@@ -36,11 +48,13 @@
 #' @param subset,na.action,contrasts as for [stats::glm()]: which rows to use, what to do about missing values, and
 #'   how to code factors. Factor levels without rows are dropped.
 #' @param sparse `TRUE` stores the design as a sparse matrix of package Matrix, for predictors that are mostly 0, such
-#'   as factors of many levels. A sparse matrix with a row for each row of the data does the same, and adds its columns
-#'   to the predictors of the formula. A sparse design is not centred, so the prior of its intercept is about a row
-#'   whose predictors are all 0.
+#'   as factors of many levels (not for `"cratio"`). A sparse matrix with a row for each row of the data does the same,
+#'   and adds its columns to the predictors of the formula. A sparse design is not centred, so the prior of its
+#'   intercept is about a row whose predictors are all 0.
 #' @param prior_only whether to draw from the prior, without the likelihood. Scales of the prior that depend on the
 #'   data, such as those divided by a predictor's standard deviation, are the same as in the fit with the likelihood.
+#' @param zi,hu `NULL`, or a formula such as `~ x`: the regression of zeros of zero-inflated or of hurdle counts. See
+#'   [zero_inflated_counts].
 #' @param chains number of chains, each from a start of its own. If package future.apply is installed and
 #'   `future::plan()` has several workers, chains run on these.
 #' @param iter sweeps per chain, including the warm-up.
@@ -132,9 +146,9 @@
 #'   chains = 2, iter = 400, seed = 1, threads = 2
 #' )
 #' @export
-bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", "negbinomial", "multinomial"),
+bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", "negbinomial", "multinomial", "cratio"),
                         prior = logit_prior(), weights = NULL, offset = NULL, subset = NULL, na.action = NULL,
-                        contrasts = NULL, sparse = FALSE, prior_only = FALSE,
+                        contrasts = NULL, sparse = FALSE, prior_only = FALSE, zi = NULL, hu = NULL,
                         chains = 4, iter = 2000, warmup = floor(iter / 2), thin = 1, seed = NULL, backend = NULL,
                         threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
   check_dots_empty(...)
@@ -150,10 +164,17 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", 
   prior_only <- check_flag(prior_only, "prior_only")
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
   data <- without_integer64(data)
+  zero <- check_zero(zi, hu, formula, family, without_dots(call, parent.frame()))
+  if (!is.null(zero)) {
+    priors <- zero_priors(prior, zero$kind)
+    prior <- priors$count
+    data <- rows_of_both(data, formula, zero)
+  }
   given <- given_rows(call, formula, data, parent.frame())
   parts <- logit_data(given, formula, data, family, contrasts, sparse, parent.frame())
   response <- parts$response
   design <- parts$design
+  if (!is.null(zero)) response$mean <- untruncated_mean(response$observed)
   log_exposure <- if (is_count_family(family)) log_mean_exposure(parts$offset, parts$weights)
   prior <- resolve_logit_prior(prior, design, family, response$mean, log_exposure)
   sweeps <- iter * chains
@@ -171,6 +192,7 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", 
     offset = parts$offset, response = response, design = design, na.action = parts$na.action, frame = parts$frame,
     given = given, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = without_dots(call, parent.frame())),
     class = c("bayes_logit", "warpbayes_fit", "warpbayes"))
+  if (!is.null(zero)) fit <- with_zero_part(fit, zero, data, contrasts, priors$zero, parent.frame())
   check_store_memory(logit_sampler(fit), fit, iter)
   fit <- start_chains(fit, function(key) logit_start(fit))
   advance_chains(fit, iter, logit_sampler, run, progress, threads, checkpoint)
@@ -221,7 +243,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   weights <- check_row_weights(stats::model.weights(frame), nrow(frame))
   terms <- stats::terms(parts$fixed, data = if (is.data.frame(data)) data else NULL)
   response <- logit_response(stats::model.response(frame), family, weights)
-  offset <- row_offset(frame, response$classes)
+  offset <- row_offset(frame, predictor_classes(response))
   if (sum(response$shape) == 0 && !is_count_family(family)) {
     stop_input("weights", "leave nothing to fit: all rows have weight 0 or no trials")
   }
@@ -229,6 +251,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   check_factors(frame, terms, contrasts)
   sizes <- row_sizes(response, family, weights, offset)
   design <- logit_design(frame, terms, contrasts, group, sparse, sizes, parts$smooths)
+  if (family == "cratio") design <- with_step_intercepts(design, response$classes)
   design$terms <- if (length(parts$bars)) grouping_terms(frame, parts$bars, contrasts, sizes)
   if (family == "poisson") {
     effects <- vapply(design$terms, function(term) length(term$levels) * length(term$columns), 0L)
@@ -300,8 +323,9 @@ finite_offset <- function(offset) if (is.matrix(offset)) complete_rows(offset) e
 
 coefficient_names <- function(design, response) {
   names <- colnames(design$x)
-  if (is.null(response$classes)) return(names)
-  as.vector(outer(names, response$classes[-1L], function(name, class) paste0(class, ":", name)))
+  classes <- predictor_classes(response)
+  if (is.null(classes)) return(names)
+  as.vector(outer(names, classes[-1L], function(name, class) paste0(class, ":", name)))
 }
 
 #' @rdname continue

@@ -12,6 +12,12 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
   for (effect in if (groups && is.null(x$group_name)) dimnames(x$draws$effects)[[1L]]) {
     parts[[effect]] <- matrix(x$draws$effects[effect, , ], draws)
   }
+  if (groups && is_zero_fit(x)) {
+    of_zero <- array_of_draws.bayes_logit(zero_view(x), groups = TRUE)
+    for (name in grep("^(intercept|b)[[]", dimnames(of_zero)[[3L]], value = TRUE)) {
+      parts[[paste0(x$zero$kind, "_", name)]] <- matrix(of_zero[, , name], draws)
+    }
+  }
   bind_draws(parts, draws, x$chains)
 }
 
@@ -38,8 +44,8 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
 #'   `glance()` gives one row with `nobs`, `log_likelihood` (mean), `chains`, `draws`, `rhat` (largest), `ess_bulk`
 #'   (smallest), `converged`, `seconds`.
 #'
-#'   `augment()` gives the data with columns `.fitted` and `.resid`, as in [predict.bayes_logit()]. For a multinomial
-#'   it adds one column of fitted probabilities for each class instead.
+#'   `augment()` gives the data with columns `.fitted` and `.resid`, as in [predict.bayes_logit()]. For
+#'   `"multinomial"` and `"cratio"` it adds one column of fitted probabilities for each class instead.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' if (requireNamespace("generics", quietly = TRUE)) {

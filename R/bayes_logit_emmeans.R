@@ -13,6 +13,9 @@
 #' means are probabilities. With `mode = "latent"` they are the linear predictors of all classes minus their average,
 #' as for a fit of `nnet::multinom()`.
 #'
+#' For `"cratio"` the means are linear predictors averaged over the steps (`mode = "latent"`), so that contrasts are log
+#' odds ratios.
+#'
 #' @param object a fit from [bayes_logit()].
 #' @param ... arguments that package emmeans passes on.
 #' @return What package emmeans needs. It is not for direct use.
@@ -42,16 +45,24 @@ recover_data.bayes_logit <- function(object, ...) {
 
 #' @rdname emm_basis.bayes_logit
 #' @param trms,xlev,grid terms, levels of factors, and the grid of predictors, which package emmeans makes.
-#' @param mode for `"multinomial"`: `"prob"` or `"latent"`.
+#' @param mode for `"multinomial"`: `"prob"` or `"latent"`; `"cratio"` has `"latent"` alone.
 #' @exportS3Method emmeans::emm_basis
 emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "latent"), ...) {
-  mode <- check_choice(mode, "mode", c("prob", "latent"))
   check_logit_fit(object, "object")
+  if (is_zero_fit(object)) {
+    stop_input("object", "has a regression of zeros besides the counts, which package emmeans has no place for")
+  }
+  if (object$family == "cratio" && missing(mode)) mode <- "latent"
+  mode <- check_choice(mode, "mode", c("prob", "latent"))
+  if (object$family == "cratio" && mode == "prob") {
+    stop_input("mode", "is \"prob\", but must be \"latent\" for an ordinal regression: predict() gives probabilities")
+  }
   if (object$family == "multinomial" && any(object$offset != 0)) {
     stop_input("object", "is a multinomial regression with offsets, which package emmeans has no place for")
   }
   frame <- stats::model.frame(trms, grid, na.action = stats::na.pass, xlev = xlev)
   x <- stats::model.matrix(trms, frame, contrasts.arg = object$contrasts)
+  if (object$family == "cratio") x <- new_step_rows(object, x, average = TRUE)
   # Smooths stand at their means over the observations.
   of_smooths <- utils::tail(object$design$center, length(unlist(lapply(object$design$smooths, `[[`, "columns"))))
   x <- cbind(x, matrix(of_smooths, nrow(x), length(of_smooths), byrow = TRUE))
@@ -63,6 +74,7 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
   misc <- switch(object$family,
     binomial = list(tran = "logit", inv.lbl = "prob"),
     poisson = , negbinomial = list(tran = "log", inv.lbl = "response"),
+    cratio = list(),
     multinomial = list(ylevs = stats::setNames(list(object$response$classes), deparse1(object$formula[[2L]])))
   )
   if (object$family == "multinomial") {
@@ -81,6 +93,7 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
 # Directions in which the data do not determine the coefficients, in the form of package emmeans, which marks the cells
 # that depend on them as nonEst.
 nonestimable_basis <- function(fit) {
+  if (fit$family == "cratio") fit <- rows_of_steps(fit)
   if (length(dependent_columns(fit)) == 0L) return(matrix(NA))
   x <- fit$design$x[fit$weights > 0, , drop = FALSE]
   used <- is_shown_coefficient(fit)[seq_len(ncol(x))]

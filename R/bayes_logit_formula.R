@@ -1,7 +1,10 @@
 # Turns a formula and data into what the sampler of regressions reads: the response, the design, and the rows in the
 # order of their groups.
 
-logit_families <- c("binomial", "poisson", "negbinomial", "multinomial")
+logit_families <- c("binomial", "poisson", "negbinomial", "multinomial", "cratio")
+
+# Ordinal families of packages VGAM, brms and rstanarm.
+other_ordinal_families <- c("cumulative", "sratio", "acat", "ordinal", "polr", "propodds")
 
 # Families of counts, whose linear predictor is the log of the mean.
 is_count_family <- function(family) family %in% c("poisson", "negbinomial")
@@ -12,6 +15,10 @@ check_family <- function(family) {
   if (identical(name, "quasipoisson")) {
     stop_input("family", "cannot be \"quasipoisson\": family = \"negbinomial\" learns how much more counts vary than ",
       "Poisson counts")
+  }
+  if (is.character(name) && length(name) == 1L && name %in% other_ordinal_families) {
+    stop_input("family", "cannot be ", dQuote(name, FALSE), ": the ordinal family of this package is \"cratio\", ",
+      "continuation ratios", if (name == "sratio") ", the same model (but package VGAM gives it opposite signs)")
   }
   if (inherits(family, "family")) {
     link <- c(binomial = "logit", poisson = "log")[family$family]
@@ -121,6 +128,7 @@ logit_response <- function(response, family, weights, argument = "formula") {
     ))
   }
   if (family == "multinomial") return(multinomial_response(response, weights, complain))
+  if (family == "cratio") return(cratio_response(response, weights, complain))
   counts <- binomial_counts(response, complain)
   y <- counts$y
   n <- counts$trials
@@ -189,19 +197,14 @@ multinomial_response <- function(response, weights, complain) {
     classes <- levels(response)
     counts <- outer(as.integer(response), seq_along(classes), `==`) + 0
   } else if (is.matrix(response) && is.numeric(response)) {
-    if (anyNA(response) || any(response < 0 | response != floor(response) | !is.finite(response))) {
-      complain("has counts that are not whole numbers from 0")
-    }
-    counts <- unname(response) + 0
-    classes <- if (is.null(colnames(response))) as.character(seq_len(ncol(response))) else colnames(response)
+    counts <- class_counts(response, complain)
+    classes <- colnames(counts)
   } else {
     complain("is ", show_value(response),
       "; a multinomial one is a factor or a matrix of counts with a column for each class"
     )
   }
-  if (length(classes) < 2L || length(classes) > 33L) {
-    complain("has ", count_words(length(classes), "class", "classes"), ", but must have 2 to 33")
-  }
+  check_class_number(length(classes), complain)
   trials <- rowSums(counts)
   colnames(counts) <- classes
   totals <- colSums(weights * counts)
@@ -210,6 +213,21 @@ multinomial_response <- function(response, weights, complain) {
     trials = trials, classes = classes, constant = sum(weights * (lgamma(trials + 1) - rowSums(lgamma(counts + 1)))),
     mean = (totals + 0.5) / (sum(totals) + 0.5 * length(totals)), information = weights * trials / 4
   )
+}
+
+# A matrix of counts, whose columns are classes.
+class_counts <- function(response, complain) {
+  if (anyNA(response) || any(response < 0 | response != floor(response) | !is.finite(response))) {
+    complain("has counts that are not whole numbers from 0")
+  }
+  classes <- if (is.null(colnames(response))) as.character(seq_len(ncol(response))) else colnames(response)
+  matrix(as.double(response), nrow(response), dimnames = list(NULL, classes))
+}
+
+check_class_number <- function(classes, complain) {
+  if (classes < 2L || classes > 33L) {
+    complain("has ", count_words(classes, "class", "classes"), ", but must have 2 to 33")
+  }
 }
 
 # How many observations each row stands for, and how many degrees of freedom their variance has. Means and deviations of
@@ -323,6 +341,7 @@ sort_groups <- function(design) {
 
 # The rows of a fit as the compiled code reads them.
 regression_data <- function(fit) {
+  if (fit$family == "cratio") fit <- rows_of_steps(fit)
   design <- fit$design
   response <- fit$response
   order <- design$order

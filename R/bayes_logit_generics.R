@@ -22,10 +22,10 @@
 #' @param pars `NULL` for all parameters, or their names.
 #' @param draws the earlier name of `ndraws`.
 #' @param ... must be empty; for `pp_check()`, arguments of that function.
-#' @return `posterior_linpred()` and `posterior_epred()` give a matrix, draws x rows, or for a multinomial an array,
-#'   draws x rows x classes. The rows must be complete. `posterior_predict()` gives a matrix of successes or counts. For
-#'   a multinomial whose response is a factor it gives a matrix of the numbers of classes, whose names are its attribute
-#'   `levels`; for one whose response is counts, an array of draws x rows x classes.
+#' @return `posterior_linpred()` and `posterior_epred()` give a matrix, draws x rows, or for classes an array, draws x
+#'   rows x classes. The rows must be complete. `posterior_predict()` gives a matrix of successes or counts. For
+#'   `"multinomial"` and `"cratio"`, if the response is a factor, it gives a matrix of the numbers of classes, whose
+#'   names are its attribute `levels`; if the response is counts, an array of draws x rows x classes.
 #'
 #'   `posterior_interval()` and `predictive_interval()` give a matrix with a row for each parameter or row of data, and
 #'   the lower and upper ends of central intervals. Classes of a multinomial have no order, so `predictive_interval()`
@@ -38,9 +38,9 @@
 #'   `fixef()` gives the posterior means of the coefficients, `prior_summary()` the prior, `model.matrix()` the design,
 #'   `model.frame()` the data of the formula, and `terms()` the terms of its predictors without grouping terms.
 #'   `family()` gives a family object as of [stats::glm()], with `linkfun`, `linkinv` and `variance`. The variance of
-#'   `"negbinomial"` has the posterior mean of the dispersion. For `"multinomial"`, `linkinv` takes a matrix of linear
-#'   predictors, rows x classes without the first, and gives probabilities of all classes. `sigma()` is an error: these
-#'   families have no residual standard deviation.
+#'   `"negbinomial"` has the posterior mean of the dispersion. For `"multinomial"` and `"cratio"`, `linkinv` takes a
+#'   matrix of linear predictors, rows x classes without the first, and gives probabilities of all classes. `sigma()` is
+#'   an error: these families have no residual standard deviation.
 #'
 #'   `bayes_R2()` gives draws of the share of the variance of the responses that the means explain (Gelman and others
 #'   2019): the variance of the means of rows divided by the sum of this and of the variance of the residuals. For
@@ -63,6 +63,7 @@
 #' @name posterior_predict.bayes_logit
 NULL
 
+# `response` is FALSE for linear predictors, and NA for responses of a regression of counts with one of zeros.
 drawn_rows <- function(object, newdata, re_formula, draws, response) {
   rows <- prediction_rows(object, newdata, groups = check_re_formula(re_formula, object))
   if (!all(rows$complete)) stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]])
@@ -70,7 +71,9 @@ drawn_rows <- function(object, newdata, re_formula, draws, response) {
   n <- nrow(rows$x)
   check_result_size(as.double(n) * length(used) * outcomes_of(object), "ndraws", "draws of rows")
   values <- linear_draws(object, rows, used, seq_len(n))
-  values <- if (response) response_draws(object, values) else values
+  if (is.na(response)) values <- draw_zero_responses(object, values)
+  else if (response) values <- response_draws(object, values)
+  else if (is_zero_fit(object)) values <- values[, , 1L]
   classes <- object$response$classes
   if (is.null(classes)) {
     values <- matrix(values, length(used), n, dimnames = list(NULL, rownames(rows$x)))
@@ -104,9 +107,9 @@ posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = N
   check_dots_empty(...)
   drawn <- draw_with_seed(seed, {
     # The effects of new groups are drawn too.
-    mean <- drawn_rows(object, newdata, re_formula, ndraws, TRUE)
+    mean <- drawn_rows(object, newdata, re_formula, ndraws, if (is_zero_fit(object)) NA else TRUE)
     trials <- trials_of_rows(object, newdata, trials)
-    draw_responses(object, mean, rep(trials, each = length(mean$used)))
+    if (is_zero_fit(object)) mean$values else draw_responses(object, mean, rep(trials, each = length(mean$used)))
   })
   attr(drawn, "seed") <- NULL
   drawn
@@ -138,7 +141,9 @@ predictive_interval.bayes_logit <- function(object, prob = 0.9, newdata = NULL, 
   if (object$family == "multinomial") {
     stop_input("object", "is a multinomial regression, whose classes have no order: use predict()")
   }
-  interval_of_draws(posterior_predict.bayes_logit(object, newdata, re_formula, ndraws, seed, trials), prob)
+  drawn <- posterior_predict.bayes_logit(object, newdata, re_formula, ndraws, seed, trials)
+  if (!is.matrix(drawn)) stop_input("object", "has counts of classes, which have no order: use predict()")
+  interval_of_draws(drawn, prob)
 }
 
 # The numbers of trials of drawn responses. Those of new data come from their response, as in package rstanarm and in
@@ -171,7 +176,7 @@ trials_of_rows <- function(fit, newdata, trials) {
 
 # Responses given their means, `mean`, from drawn_rows(), and the trials of each draw and row.
 draw_responses <- function(object, mean, trials) {
-  if (object$family == "multinomial") {
+  if (has_classes(object)) {
     return(draw_classes(mean$values, trials, as_counts = any(object$response$trials != 1, trials != 1)))
   }
   count <- length(mean$values)
@@ -220,7 +225,7 @@ pp_check.bayes_logit <- function(object, type = NULL, ndraws = 50, seed = NULL, 
   if (!missing(draws)) take_old_names(list(draws = draws))
   trials <- object$response$trials
   is_counted <- is_count_family(object$family) || any(trials != 1)
-  if (object$family == "multinomial" && is_counted) {
+  if (has_classes(object) && is_counted) {
     stop_input("object", "has counts of classes, which no function of package bayesplot shows. ",
       "posterior_predict() gives the draws")
   }
@@ -232,7 +237,7 @@ pp_check.bayes_logit <- function(object, type = NULL, ndraws = 50, seed = NULL, 
   }
   replicated <- posterior_predict.bayes_logit(object, ndraws = ndraws, seed = seed)
   observed <- object$response$observed
-  if (object$family == "multinomial") {
+  if (has_classes(object)) {
     observed <- max.col(observed, "first")
     attr(replicated, "levels") <- NULL
   }

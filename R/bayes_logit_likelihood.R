@@ -112,13 +112,14 @@ new_response <- function(fit, newdata, advice = "") {
       stop_input("newdata", sprintf("has the response %s, which the fit has not seen",
         dQuote(substr(unknown[[1L]], 1L, 60L), FALSE)))
     }
-    values <- factor(as.character(values), classes)
+    values <- factor(as.character(values), classes, ordered = isTRUE(fit$response$ordered))
   }
   logit_response(values, fit$family, rep(1, size), "newdata")
 }
 
 row_log_likelihood <- function(fit, linear, used, block, response, weights) {
   each <- function(values) rep(values[block], each = length(used))
+  if (is_zero_fit(fit)) return(each(weights) * zero_row_log_likelihood(fit, linear, each(response$observed)))
   values <- switch(fit$family,
     binomial = {
       success <- stats::plogis(linear[, , 1L], log.p = TRUE)
@@ -131,7 +132,7 @@ row_log_likelihood <- function(fit, linear, used, block, response, weights) {
     negbinomial = stats::dnbinom(each(response$observed),
       size = dispersion_used(fit, used), mu = exp(linear[, , 1L]), log = TRUE
     ),
-    multinomial = {
+    multinomial = , cratio = {
       log_prob <- log(response_draws(fit, linear))
       counts <- response$observed[block, , drop = FALSE]
       total <- each(lgamma(response$trials + 1) - rowSums(lgamma(response$observed + 1)))

@@ -6,6 +6,9 @@
 #' @export
 family.bayes_logit <- function(object, ...) {
   check_logit_fit(object, "object")
+  if (is_zero_fit(object)) {
+    stop_input("object", "has a regression of zeros besides the counts, and no family object has two")
+  }
   if (object$family == "binomial") return(stats::binomial())
   if (object$family == "poisson") return(stats::poisson())
   if (object$family == "negbinomial") {
@@ -15,6 +18,8 @@ family.bayes_logit <- function(object, ...) {
     parts <- list(family = "negbinomial", link = "log", linkfun = link$linkfun, linkinv = link$linkinv,
       variance = variance, mu.eta = link$mu.eta, validmu = function(mu) all(is.finite(mu) & mu > 0),
       valideta = link$valideta)
+  } else if (object$family == "cratio") {
+    parts <- cratio_family()
   } else {
     linkinv <- function(eta) {
       whole <- cbind(0, eta)
@@ -62,6 +67,7 @@ family.bayes_logit <- function(object, ...) {
 ranef.bayes_logit <- function(object, prob = NULL, ...) {
   check_dots_empty(...)
   check_logit_fit(object, "object")
+  if (is_zero_fit(object)) return(of_both(object, ranef.bayes_logit, prob = prob))
   terms <- fit_terms(object)
   if (length(terms) == 0L) stop_input("object", "has no grouping terms")
   values <- effect_draws(object)
@@ -96,6 +102,7 @@ effect_intervals <- function(term, draws, prob) {
 #' @exportS3Method nlme::VarCorr bayes_logit
 VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
   check_logit_fit(x, "x")
+  if (is_zero_fit(x)) return(structure(of_both(x, VarCorr.bayes_logit), class = c("group_covariances", "warpbayes")))
   terms <- fit_terms(x)
   if (length(terms) == 0L) stop_input("x", "has no grouping terms")
   means <- lapply(covariance_draws(x), function(draws) rowMeans(draws, dims = 2L))
@@ -106,7 +113,8 @@ VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
       own <- (k - 1L) * nrow(parts[[k]]) + seq_len(nrow(parts[[k]]))
       whole[own, own] <- parts[[k]]
     }
-    classes <- if (length(x$response$classes)) paste0(x$response$classes[-1L], ":") else ""
+    classes <- predictor_classes(x$response)
+    classes <- if (length(classes)) paste0(classes[-1L], ":") else ""
     names <- as.vector(outer(rownames(parts[[1L]]), classes, function(name, class) paste0(class, name)))
     dimnames(whole) <- list(names, names)
     structure(whole, stddev = sqrt(diag(whole)), correlation = stats::cov2cor(whole))
@@ -159,9 +167,7 @@ frame_of.group_covariances <- function(x, ...) {
 bayes_R2.bayes_logit <- function(object, re_formula = NULL, ndraws = NULL, ...) {
   check_dots_empty(...)
   check_logit_fit(object, "object")
-  if (object$family == "multinomial") {
-    stop_input("object", "is a multinomial regression, whose classes have no variance")
-  }
+  if (has_classes(object)) stop_input("object", "is a ", object$family, " regression, whose classes have no variance")
   mean <- drawn_rows(object, NULL, re_formula, ndraws, TRUE)$values
   observed <- observed_shares(object)
   counts <- object$weights > 0 & !is.na(observed)

@@ -75,11 +75,15 @@ chosen_parameters <- function(parameters, names, default) {
 coefficient_picture <- function(fit, parameters, standardize, main) {
   draws <- logit_draws(fit)
   names <- dimnames(draws)[[3L]]
-  is_intercept <- rep(fit$design$is_intercept, length.out = length(fit$coefficient_names))
-  slopes <- fit$coefficient_names[!is_intercept & is_shown_coefficient(fit)]
+  views <- if (is_zero_fit(fit)) list(count_view(fit), zero_view(fit)) else list(fit)
+  is_intercept <- unlist(lapply(views, function(view) rep(view$design$is_intercept, outcomes_of(view))))
+  is_shown <- unlist(lapply(views, is_shown_coefficient))
+  slopes <- fit$coefficient_names[!is_intercept & is_shown]
   shown <- chosen_parameters(parameters, names, if (length(slopes)) slopes else names)
-  unit <- ifelse(is_numeric_column(fit), fit$design$scale, 1)
-  unit <- stats::setNames(rep(unit, length.out = length(fit$coefficient_names)), fit$coefficient_names)
+  unit <- unlist(lapply(views, function(view) {
+    rep(ifelse(is_numeric_column(view), view$design$scale, 1), outcomes_of(view))
+  }))
+  unit <- stats::setNames(unit, fit$coefficient_names)
   if (!standardize) unit[] <- 1
   points <- vapply(shown, function(name) {
     values <- as.vector(draws[, , name]) * if (name %in% names(unit)) unit[[name]] else 1

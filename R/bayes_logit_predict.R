@@ -12,7 +12,9 @@
 #'   `set.seed()` makes them repeatable.
 #' @param sparse if the fit had a matrix as `sparse`: such a matrix for the rows of `newdata`.
 #' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes.
-#'   `"link"`: the linear predictor (for counts the log of the mean, for classes their log odds against the first).
+#'   `"link"`: the linear predictor (for counts the log of the mean, for classes their log odds against the first). For
+#'   `"cratio"` the linear predictor that has the name of a class is the log odds that a response reaches this class,
+#'   given that it reaches the class before. `"count"` and `"zero"` are for [zero_inflated_counts].
 #' @param level probability of the equal-tailed interval of the mean.
 #' @param re_formula `NULL` for predictions with the groups of the rows. `NA` or `~ 0` for predictions of a group whose
 #'   effects are 0. A formula such as `~ (1 | g)` keeps these terms and sets other effects to 0. It may have a part of a
@@ -24,15 +26,16 @@
 #' @inheritParams computing_arguments
 #' @param ... must be empty.
 #' @return `predict()` gives a matrix with a row for each row of the data and columns `mean`, `sd`, `lower`, `upper`.
-#'   For a multinomial it gives an array of rows x classes x these four (with `type = "link"` all classes except the
-#'   first). Rows with missing values are `NA`. An argument `offset` of the fit is evaluated in the new data. If the fit
-#'   had `na.action = na.exclude`, the rows that it left out are `NA` in `predict()`, `fitted()` and `residuals()`.
+#'   For `"multinomial"` and `"cratio"` it gives an array of rows x classes x these four (with `type = "link"` all
+#'   classes except the first). Rows with missing values are `NA`. An argument `offset` of the fit is evaluated in the
+#'   new data. If the fit had `na.action = na.exclude`, the rows that it left out are `NA` in `predict()`, `fitted()`
+#'   and `residuals()`.
 #'
-#'   `fitted()` gives the means of `type = "response"` as a vector, or for a multinomial as a matrix. For counts of
+#'   `fitted()` gives the means of `type = "response"` as a vector, or for classes as a matrix. For counts of
 #'   successes these are the shares of successes.
 #'
 #'   `simulate()` gives a data frame of `nsim` responses from the posterior predictive distribution, each from another
-#'   draw: successes, counts or classes. For a multinomial of more than one trial it gives a list of matrices.
+#'   draw: successes, counts or classes. For classes with more than one trial it gives a list of matrices.
 #' @seealso [residuals.bayes_logit()], [log_lik.bayes_logit()], [posterior_predict.bayes_logit()]
 #' @section Errors:
 #' `warpbayes_error_input` for new data that lack a variable, that have a variable of another type than the fit (such as
@@ -43,10 +46,12 @@
 #' head(simulate(fit, nsim = 2, seed = 1))
 #' @importFrom stats predict
 #' @export
-predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "link"), level = 0.9, ndraws = NULL,
-                                sparse = NULL, re_formula = NULL, backend = NULL, threads = NULL, ...) {
+predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "link", "count", "zero"), level = 0.9,
+                                ndraws = NULL, sparse = NULL, re_formula = NULL, backend = NULL, threads = NULL,
+                                ...) {
   check_dots_empty(...)
-  type <- check_choice(type, "type", c("response", "link"))
+  type <- check_choice(if (missing(type)) "response" else type, "type",
+    c("response", "link", if (is_zero_fit(object)) c("count", "zero")))
   level <- check_number(level, "level", min = 0, max = 1)
   rows <- prediction_rows(object, newdata, sparse, check_re_formula(re_formula, object))
   used <- draws_used(object, ndraws)
@@ -68,6 +73,10 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
 check_re_formula <- function(re_formula, fit) {
   if (is.null(re_formula)) return(TRUE)
   if (is.atomic(re_formula) && length(re_formula) == 1L && is.na(re_formula)) return(FALSE)
+  if (is_zero_fit(fit)) {
+    stop_input("re_formula", "must be NULL or NA for a regression of counts with a regression of zeros, not ",
+      show_value(re_formula))
+  }
   if (!inherits(re_formula, "formula")) {
     stop_input("re_formula", "must be NULL for predictions with all effects of groups, NA for predictions without, ",
       "or a formula of the terms to keep, such as ~ (1 | g), not ", show_value(re_formula))
@@ -143,7 +152,9 @@ simulate.bayes_logit <- function(object, nsim = 1, seed = NULL, ...) {
     used <- sample(total, nsim, replace = nsim > total)
     rows <- prediction_rows(object, NULL)
     simulated <- lapply(used, function(draw) {
-      mean <- response_draws(object, linear_draws(object, rows, draw, seq_len(object$rows)))
+      linear <- linear_draws(object, rows, draw, seq_len(object$rows))
+      if (is_zero_fit(object)) return(as.vector(draw_zero_responses(object, linear)))
+      mean <- response_draws(object, linear)
       simulate_rows(object, matrix(mean, object$rows), draw)
     })
     names(simulated) <- paste0("sim_", seq_len(nsim))
@@ -167,5 +178,5 @@ simulate_rows <- function(fit, mean, draw) {
     colnames(counts) <- fit$response$classes
     return(counts)
   }
-  factor(fit$response$classes[max.col(counts)], fit$response$classes)
+  factor(fit$response$classes[max.col(counts)], fit$response$classes, ordered = isTRUE(fit$response$ordered))
 }

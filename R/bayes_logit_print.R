@@ -15,11 +15,16 @@ logit_draws <- function(fit, warmup = FALSE) {
 
 # Deviations and correlations of the groups' effects: sweeps x chains x parameters, and their names.
 group_parameters <- function(fit, sweeps) {
+  if (is_zero_fit(fit)) return(c(group_parameters(count_view(fit), sweeps), group_parameters(zero_view(fit), sweeps)))
   if (!is.null(fit$group_name)) return(fit$group_deviation[sweeps, , drop = FALSE])
   c(fit$group_deviation[sweeps, , , drop = FALSE], fit$group_correlation[sweeps, , , drop = FALSE])
 }
 
 group_parameter_names <- function(fit) {
+  if (is_zero_fit(fit)) {
+    of_zero <- group_parameter_names(zero_view(fit))
+    return(c(group_parameter_names(count_view(fit)), if (length(of_zero)) paste0(fit$zero$kind, "_", of_zero)))
+  }
   if (!is.null(fit$group_name)) return(sprintf("sd(%s)", fit$group_name))
   terms <- outcome_terms(fit)
   c(deviation_names(terms), correlation_names(terms))
@@ -90,8 +95,10 @@ tail_size <- function(draws) {
 
 logit_family_words <- c(
   binomial = "Logistic regression", poisson = "Poisson regression", negbinomial = "Negative binomial regression",
-  multinomial = "Multinomial logistic regression"
+  multinomial = "Multinomial logistic regression", cratio = "Continuation ratio regression"
 )
+
+logit_title <- function(fit) if (is_zero_fit(fit)) zero_title(fit) else logit_family_words[[fit$family]]
 
 # The groupings of a fit with grouping terms: " in 6 groups of g and 12 of h".
 term_words <- function(fit) {
@@ -108,7 +115,7 @@ logit_fit_words <- function(fit) {
   removed <- length(fit$na.action)
   groups <- nlevels(fit$design$group)
   c(
-    paste0(logit_family_words[[fit$family]], ": ", deparse1(fit$formula)),
+    paste0(logit_title(fit), ": ", deparse1(fit$formula), if (is_zero_fit(fit)) zero_formula_words(fit)),
     sprintf("%s%s%s", count_words(fit$rows, "row"),
       if (removed) sprintf(" (%d more with missing values left out)", removed) else "",
       if (groups) sprintf(" in %s of %s", count_words(groups, "group"), fit$group_name) else term_words(fit)),

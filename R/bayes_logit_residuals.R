@@ -10,7 +10,7 @@
 #'   divided by the standard deviation of the response at the fitted mean. `"deviance"`: their squares add up to the
 #'   deviance.
 #' @param ... must be empty.
-#' @return `residuals()` gives a vector, or for a multinomial a matrix of rows x classes. Rows without trials are `NA`,
+#' @return `residuals()` gives a vector, or for classes a matrix of rows x classes. Rows without trials are `NA`,
 #'   and so are rows that `na.action = na.exclude` left out. Weights of rows multiply the squares of Pearson and
 #'   deviance residuals.
 #'
@@ -18,8 +18,8 @@
 #'   fitted means. The dispersion of a negative binomial is held at its posterior mean. These fitted means are averages
 #'   over the posterior, so the deviance is not the least possible one, unlike the deviance of `glm()`.
 #'
-#'   `df.residual()` gives the number of rows with a part in the likelihood (for a multinomial times the number of
-#'   classes less 1), less the number of coefficients. The prior and grouping terms do not count, so that the result is
+#'   `df.residual()` gives the number of rows with a part in the likelihood (for classes times their number less
+#'   1), less the number of coefficients. The prior and grouping terms do not count, so that the result is
 #'   negative for more coefficients than rows.
 #' @seealso [predict.bayes_logit()], [log_lik.bayes_logit()]
 #' @examples
@@ -43,6 +43,7 @@ observed_shares <- function(fit) {
 }
 
 row_residuals <- function(fit, type) {
+  if (is_zero_fit(fit)) return(zero_residuals(fit, type))
   mean <- fitted_means(fit)
   observed <- observed_shares(fit)
   difference <- observed - mean
@@ -60,7 +61,7 @@ row_residuals <- function(fit, type) {
     poisson = times_log(observed, observed / mean) - difference,
     negbinomial = times_log(observed, observed / mean) - (observed + size) * log((observed + size) / (mean + size)),
     # The differences add up to 0 over the classes, so that the sum over classes is the difference of a row.
-    multinomial = times_log(observed, observed / mean) - difference
+    multinomial = , cratio = times_log(observed, observed / mean) - difference
   )
   sign(difference) * sqrt(2 * weights * pmax(lost, 0))
 }
@@ -70,6 +71,9 @@ row_residuals <- function(fit, type) {
 #' @export
 deviance.bayes_logit <- function(object, ...) {
   check_dots_empty(...)
+  if (is_zero_fit(object)) {
+    stop_input("object", "has ", zero_kinds[[object$zero$kind]], " counts, which have no deviance")
+  }
   sum(row_residuals(object, "deviance")^2, na.rm = TRUE)
 }
 
@@ -78,5 +82,6 @@ deviance.bayes_logit <- function(object, ...) {
 #' @export
 df.residual.bayes_logit <- function(object, ...) {
   check_dots_empty(...)
-  sum(object$response$information > 0) * outcomes_of(object) - length(object$coefficient_names)
+  each <- max(1L, length(object$response$classes) - 1L)
+  sum(object$response$information > 0) * each - length(object$coefficient_names)
 }

@@ -6,6 +6,12 @@
 prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   check_logit_fit(fit)
   force(groups)
+  if (is_zero_fit(fit)) {
+    rows <- prediction_rows(count_view(fit), newdata, sparse, groups)
+    rows$zero <- prediction_rows(zero_view(fit), newdata, NULL, groups)
+    rows$complete <- rows$complete & rows$zero$complete
+    return(rows)
+  }
   kept <- kept_columns(fit, groups)
   has_group <- !is.null(fit$group_name) && any(unlist(kept))
   if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x) || length(fit$design$smooths))) {
@@ -28,6 +34,7 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   } else {
     stats::model.matrix(terms, frame, contrasts.arg = fit$contrasts)
   }
+  if (fit$family == "cratio") x <- new_step_rows(fit, x)
   if (length(fit$design$smooths)) x <- with_smooths(x, new_smooth_columns(fit, newdata))
   if (ncol(x) != ncol(fit$design$x)) {
     stop_input("newdata", sprintf("gives a design of %d columns, but the fit had %d", ncol(x), ncol(fit$design$x)))
@@ -185,7 +192,7 @@ in_fitted_units <- function(values, fitted, name, argument) {
 
 # Offsets in the formula, and the argument `offset` of the fit, which is evaluated in the new data.
 new_offset <- function(fit, frame, newdata) {
-  classes <- fit$response$classes
+  classes <- predictor_classes(fit$response)
   of_formula <- lapply(frame_offsets(frame), one_offset, classes, "newdata")
   offset <- Reduce(`+`, of_formula, numeric(nrow(newdata)))
   if (!"(offset)" %in% names(fit$frame)) return(offset)

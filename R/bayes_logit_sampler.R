@@ -2,6 +2,7 @@
 # sweeps.
 
 logit_plan <- function(fit) {
+  if (is_zero_fit(fit)) return(zero_plan(fit))
   groups <- nlevels(fit$design$group)
   traces <- list(log_likelihood = stored(), coefficient_trace = stored(length(fit$coefficient_names)))
   if (fit$family == "negbinomial") traces$dispersion_trace <- stored()
@@ -21,6 +22,7 @@ logit_plan <- function(fit) {
 }
 
 logit_sampler <- function(fit) {
+  if (is_zero_fit(fit)) return(zero_sampler(fit))
   data <- regression_data(fit)
   if (isTRUE(fit$prior_only)) {
     rows <- c("shape", "kappa", "dispersed")
@@ -64,21 +66,24 @@ logit_step <- function(fit) {
     Map(function(state, slice) {
       state[parts] <- slice[parts]
       if (!is.null(state$moves)) state$moves <- slice$moves
-      traces <- list(
-        log_likelihood = slice$log_likelihood + constant,
-        coefficient_trace = to_data_units(slice$coefficient_trace, design),
-        dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation,
-        smooth_deviation = slice$block_deviation
-      )
-      draw <- list(intercepts = slice$kept)
-      if (length(terms)) {
-        parameters <- deviations_and_correlations(slice$covariance_trace, terms)
-        traces[c("group_deviation", "group_correlation")] <- parameters[c("deviations", "correlations")]
-        draw <- list(effects = effects_to_data_units(slice$kept, terms))
-      }
-      list(state = state, traces = traces, draw = draw)
+      parts <- slice_traces(slice, design, terms)
+      parts$traces$log_likelihood <- slice$log_likelihood + constant
+      c(list(state = state), parts)
     }, states, slices)
   }
+}
+
+# The traces and the kept draws of a slice in the data's units, but for the log likelihood.
+slice_traces <- function(slice, design, terms) {
+  traces <- list(
+    coefficient_trace = to_data_units(slice$coefficient_trace, design),
+    dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation,
+    smooth_deviation = slice$block_deviation
+  )
+  if (length(terms) == 0L) return(list(traces = traces, draw = list(intercepts = slice$kept)))
+  parameters <- deviations_and_correlations(slice$covariance_trace, terms)
+  traces[c("group_deviation", "group_correlation")] <- parameters[c("deviations", "correlations")]
+  list(traces = traces, draw = list(effects = effects_to_data_units(slice$kept, terms)))
 }
 
 # Whether moves of src/regression/level_moves.h take the place of Polya-Gamma sweeps: 0 never, 1 where they pay, 2
@@ -113,6 +118,7 @@ ellipse_start <- function(fit) {
 # Which sampler ran, in one line.
 logit_sampler_words <- function(fit) {
   if (isTRUE(fit$prior_only)) return("draws from the prior: the responses were not used (prior_only = TRUE)")
+  if (is_zero_fit(fit)) return(zero_sampler_words(fit))
   if (has_level_moves(fit$state[[1L]])) {
     return(sprintf(paste("elliptical slice moves of the coefficients and the %s, then new effects of each group",
       "(Polya-Gamma sweeps would have about %s in 1,000)"),
@@ -143,18 +149,20 @@ is_dual <- function(design) ncol(design$x) > nrow(design$x) && is.null(design$bl
 
 # The common start of all chains. The compiled code climbs from here to the mode, and then moves the chains apart.
 logit_start <- function(fit) {
+  if (is_zero_fit(fit)) return(list(count = logit_start(count_view(fit)), zero = logit_start(zero_view(fit))))
   p <- ncol(fit$design$x)
   groups <- nlevels(fit$design$group)
   mean <- fit$response$mean
   centre <- switch(fit$family,
     binomial = stats::qlogis(mean), poisson = fit$response$start, negbinomial = log(mean + 0.1),
-    multinomial = log(mean[-1L] / mean[[1L]])
+    multinomial = log(mean[-1L] / mean[[1L]]), cratio = stats::qlogis(mean)
   )
-  outcomes <- ncol(fit$response$kappa)
+  outcomes <- outcomes_of(fit)
   dual <- is_dual(fit$design)
   summed <- if (dual) 0 else p
   coefficients <- matrix(0, p, outcomes)
-  coefficients[fit$design$is_intercept, ] <- rep(centre, each = sum(fit$design$is_intercept))
+  of_intercepts <- if (fit$family == "cratio") 1L else sum(fit$design$is_intercept)
+  coefficients[fit$design$is_intercept, ] <- rep(centre, each = of_intercepts)
   c(list(
     coefficients = as.double(coefficients),
     statistics = numeric(if (dual) 2 * nrow(fit$design$x) else p * (p + 1) / 2 + p), intercepts = numeric(groups),

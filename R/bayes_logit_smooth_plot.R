@@ -13,7 +13,8 @@ smooth_picture <- function(fit, parameters, main) {
   }
   draws <- coefficient_draws(fit)
   p <- ncol(fit$design$x)
-  classes <- if (is.null(fit$response$classes)) "" else paste0(fit$response$classes[-1L], ": ")
+  classes <- predictor_classes(fit$response)[-1L]
+  classes <- if (is.null(classes)) "" else paste0(classes, ": ")
   panels <- list()
   for (i in shown) {
     for (k in seq_along(classes)) {

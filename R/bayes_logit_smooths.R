@@ -258,7 +258,7 @@ mgcv_smooths <- function(smooths) Filter(function(smooth) is.null(smooth$lattice
 # The names of the standard deviations of smooths, in all linear predictors.
 smooth_deviation_names <- function(fit) {
   names <- unlist(lapply(fit$design$smooths, function(smooth) smooth$block_names))
-  classes <- fit$response$classes[-1L]
+  classes <- predictor_classes(fit$response)[-1L]
   if (length(classes) == 0L || length(names) == 0L) return(names)
   as.vector(outer(names, classes, function(name, class) paste0(class, ":", name)))
 }

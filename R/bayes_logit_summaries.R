@@ -6,6 +6,8 @@ prediction_kinds <- c(link = 0L, binomial = 1L, poisson = 2L, negbinomial = 2L, 
 # Mean, standard deviation and two quantiles of each row: an array of rows x (1, classes or linear predictors) x 4. Rows
 # that are not complete are NA. `tails` has the probabilities of the quantiles.
 summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend = NULL, threads = NULL) {
+  if (is_zero_fit(fit)) return(summarise_zero(fit, rows, used, type, tails))
+  if (fit$family == "cratio") return(summarise_steps(fit, rows, used, type, tails))
   kind <- prediction_kinds[[if (type == "link") "link" else fit$family]]
   outcomes <- outcomes_of(fit)
   shown <- outcomes + (kind == prediction_kinds[["multinomial"]])
@@ -29,7 +31,7 @@ summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend
   out
 }
 
-outcomes_of <- function(fit) max(1L, length(fit$response$classes) - 1L)
+outcomes_of <- function(fit) max(1L, length(predictor_classes(fit$response)) - 1L)
 
 # Rows whose groups are not in the fit need draws of these groups. Each block holds 64 MB of these draws, and blocks
 # share no group of the term that has most new groups.
@@ -91,6 +93,9 @@ summarise_block <- function(fit, rows, draws, used, run) {
 # none; its `multiple`, NULL for 1; and the draws of its levels, draws x levels. A group that is not in the fit gets, in
 # each draw, effects from the distribution of groups, by R's generator.
 row_effects <- function(fit, rows, used) {
+  if (is_zero_fit(fit)) {
+    return(list(count = row_effects(count_view(fit), rows, used), zero = row_effects(zero_view(fit), rows$zero, used)))
+  }
   terms <- grouped_rows(rows)
   if (length(terms) == 0L) return(list())
   fitted <- fit_terms(fit)
@@ -122,6 +127,7 @@ row_effects <- function(fit, rows, used) {
 
 # Linear predictors: draws x rows x outcomes. `effects` comes from row_effects().
 linear_draws <- function(fit, rows, used, block, effects = row_effects(fit, rows, used)) {
+  if (is_zero_fit(fit)) return(zero_linear(fit, rows, used, block, effects))
   coefficients <- coefficient_draws(fit)[used, , drop = FALSE]
   p <- ncol(fit$design$x)
   outcomes <- outcomes_of(fit)
@@ -139,14 +145,16 @@ linear_draws <- function(fit, rows, used, block, effects = row_effects(fit, rows
     if (!is.null(effect$multiple)) added <- added * rep(effect$multiple[block][known], each = length(used))
     linear[, known, effect$outcome + 1L] <- linear[, known, effect$outcome + 1L] + as.vector(added)
   }
-  linear
+  if (fit$family == "cratio") step_linear(fit, linear, used) else linear
 }
 
 # Means from linear predictors: draws x rows x (1 or classes).
 response_draws <- function(fit, linear) {
+  if (is_zero_fit(fit)) return(zero_moments(fit, linear))
   switch(fit$family,
     binomial = stats::plogis(linear),
     poisson = , negbinomial = exp(linear),
+    cratio = step_probabilities(linear),
     multinomial = {
       most <- pmax(0, apply(linear, c(1L, 2L), max))
       weights <- array(c(exp(-most), exp(linear - as.vector(most))), dim(linear) + c(0, 0, 1))

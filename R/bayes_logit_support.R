@@ -4,8 +4,12 @@
 # Sentences about `fit`, character() if there is nothing to say.
 support_words <- function(fit) {
   if (isTRUE(fit$prior_only)) return(character())
+  if (is_zero_fit(fit)) return(zero_support_words(fit))
+  of_classes <- if (has_classes(fit)) absent_class_words(fit)
+  if (fit$family == "cratio") fit <- rows_of_steps(fit)
   counts <- fit$weights > 0
-  c(response_words(fit, counts), separation(fit, counts)$words, rank_words(fit, counts), tail_words(fit),
+  of_responses <- if (is.null(of_classes)) response_words(fit, counts) else of_classes
+  c(of_responses, separation(fit, counts)$words, rank_words(fit, counts), tail_words(fit),
     if (fit$family == "binomial") pure_level_words(fit, counts), level_words(fit),
     if (fit$family == "poisson") overdispersion_words(fit, counts))
 }
@@ -25,14 +29,13 @@ overdispersion_words <- function(fit, counts) {
     "narrow: family = \"negbinomial\" learns how much counts vary."), format(signif(ratio, 2), scientific = FALSE))
 }
 
+absent_class_words <- function(fit) {
+  totals <- colSums(fit$response$observed[fit$weights > 0, , drop = FALSE])
+  sprintf("No response is of class %s: the prior decides what is said of it.", show_name(names(totals)[totals == 0]))
+}
+
 response_words <- function(fit, counts) {
-  observed <- fit$response$observed
-  if (fit$family == "multinomial") {
-    absent <- colSums(observed[counts, , drop = FALSE]) == 0
-    return(sprintf("No response is of class %s: the prior decides what is said of it.",
-      show_name(colnames(observed)[absent])))
-  }
-  observed <- observed[counts]
+  observed <- fit$response$observed[counts]
   if (is_count_family(fit$family)) {
     return(if (all(observed == 0)) "All counts are 0: the prior decides how small their mean is.")
   }
@@ -40,7 +43,7 @@ response_words <- function(fit, counts) {
   if (all(observed == 0) || all(observed == trials)) {
     levels <- fit$response$levels
     first <- if (length(levels) == 1L) sprintf(" (%s is the first level, which counts as failure.)", show_name(levels))
-    kind <- if (all(observed == 0)) "failures" else "successes"
+    kind <- outcome_words(fit)[[if (all(observed == 0)) 1L else 2L]]
     paste0("All responses are ", kind, ": the prior decides how far the coefficients lie from 0.", first)
   }
 }
@@ -57,7 +60,9 @@ separation <- function(fit, counts) {
   if (is_sparse_matrix(x) || length(x) > 1e7 || sum(colSums(occurs) > 0) < 2L) return(found())
   if (!all(counts)) x <- x[counts, , drop = FALSE]
   if (!is_count_family(fit$family) && is_separated(fit, x, occurs)) {
-    classes <- if (fit$family == "binomial") "all successes from all failures" else "the classes of all rows"
+    is_two <- fit$family == "binomial" && !isTRUE(fit$response$steps)
+    classes <- "the classes of all rows"
+    if (is_two) classes <- sprintf("all %s from all %s", outcome_words(fit)[[2L]], outcome_words(fit)[[1L]])
     return(found(sprintf("The predictors separate %s: %s", classes,
       "the data set no limit to the coefficients, and the prior decides how large they are."), colnames(x)))
   }
@@ -76,10 +81,12 @@ separation <- function(fit, counts) {
 
 # Coefficients whose posterior has the tail of a prior without mean or variance, because the data do not limit them.
 unlimited_tails <- function(fit) {
+  if (is_zero_fit(fit)) return(unlimited_tails(count_view(fit)))
   prior <- fit$prior
   types <- prior$types
   is_long <- types %in% c("cauchy", "student_t") & prior$df <= 2 | types == "horseshoe" & is.null(prior$slab_scale)
   if (isTRUE(fit$prior_only) || !any(is_long)) return(character())
+  if (fit$family == "cratio") fit <- rows_of_steps(fit)
   columns <- intersect(names(types)[is_long], separation(fit, fit$weights > 0)$columns)
   # The intercept in the data's units has the means of the predictors times their coefficients.
   if (length(columns)) columns <- c(colnames(fit$design$x)[fit$design$is_intercept], columns)
@@ -165,7 +172,7 @@ unlimited_columns <- function(fit, x, occurs) {
       if (is_count_family(fit$family)) lacks[[1L]] <- FALSE
       if (any(lacks) && !all(at[[i]] == 0) && (has_intercept || pair[[i]] != 0 && pair[[3L - i]] == 0)) {
         kind <- switch(fit$family,
-          binomial = paste("only", if (lacks[[2L]]) "failures" else "successes"),
+          binomial = paste("only", outcome_words(fit)[[if (lacks[[2L]]) 1L else 2L]]),
           poisson = , negbinomial = "only counts of 0",
           multinomial = paste("no response of class", show_name(colnames(occurs)[lacks][[1L]])))
         name <- colnames(x)[[column]]
@@ -175,6 +182,12 @@ unlimited_columns <- function(fit, x, occurs) {
     }
   })
   unlist(words)
+}
+
+# What a row of a binomial regression has without and with success. Steps of ordinal responses and regressions of zeros
+# have words of their own.
+outcome_words <- function(fit) {
+  if (is.null(fit$response$outcomes)) c("failures", "successes") else fit$response$outcomes
 }
 
 # Where column `name` of the design has a value, in words. `pair` has its two values. A column of 0 and 1 for a level of
@@ -208,8 +221,8 @@ pure_level_words <- function(fit, counts) {
     !is.null(sums) && nrow(sums) > 1L && all(colSums(sums) > 0) && !any(sums[, 1L] > 0 & sums[, 2L] > 0)
   }, NA)
   names <- unique(vapply(groupings[is_pure], function(grouping) grouping$name, ""))
-  sprintf(paste("Each level of %s has only successes or only failures: the data set no upper limit to the deviation of",
-    "its effects, and the prior decides how large it is."), show_name(names))
+  sprintf(paste("Each level of %s has only %s or only %s: the data set no upper limit to the deviation of its effects,",
+    "and the prior decides how large it is."), show_name(names), outcome_words(fit)[[2L]], outcome_words(fit)[[1L]])
 }
 
 # A grouping with one level says nothing about differences between levels.

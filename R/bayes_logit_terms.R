@@ -180,7 +180,7 @@ start_terms <- function(terms) {
 # The terms of each linear predictor. Those of a multinomial have the `class` and its `outcome`, from 0.
 outcome_terms <- function(fit) {
   terms <- fit$design$terms
-  classes <- fit$response$classes[-1L]
+  classes <- predictor_classes(fit$response)[-1L]
   if (length(classes) == 0L || length(terms) == 0L) return(terms)
   unlist(lapply(seq_along(classes), function(k) lapply(terms, c, list(class = classes[[k]], outcome = k - 1L))),
     recursive = FALSE)

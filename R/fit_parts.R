@@ -132,6 +132,10 @@ check_logit_fit <- function(fit, argument = "fit") {
   for (part in c("prior", "design", "response", "xlevels")) check$list(part)
   if (!is.null(fit$group_name)) check$names("group_name")
   coefficients <- length(fit$coefficient_names)
+  if (is_zero_fit(fit)) {
+    check_zero_parts(fit, argument)
+    coefficients <- coefficients - length(fit$zero$part$coefficient_names)
+  }
   if (is.matrix(fit$offset)) {
     check$array("offset", c(fit$rows, length(fit$response$classes) - 1))
   } else {

@@ -35,7 +35,7 @@
 #' What the default priors say, with probability 0.9. `sd` is the standard deviation of the predictor.
 #' \tabular{lll}{
 #'   **parameter** \tab **prior** \tab **in the units of the data** \cr
-#'   intercept, binomial \tab normal(0, 2.5) \tab the probability at the predictors' means is 0.016 to 0.984 \cr
+#'   intercept, binomial or ordinal \tab normal(0, 2.5) \tab the probability at predictors' means is 0.016 to 0.984 \cr
 #'   intercept, multinomial \tab normal(0, 2.5) \tab the odds of a class against the first are 1/61 to 61 \cr
 #'   intercept, counts \tab normal(log rate, 2.5) \tab the rate there is 1/61 to 61 times the rate of all data \cr
 #'   coefficient \tab normal(0, 2.5 / sd) \tab one sd multiplies odds or mean counts by 1/61 to 61 \cr
@@ -284,6 +284,11 @@ in_console.logit_prior <- function(x, ...) {
 }
 
 logit_prior_words <- function(prior) {
+  if (!is.null(prior[["zero"]])) {
+    zeros <- paste("regression of zeros,", logit_prior_words(prior$zero))
+    zeros <- sub("^regression of zeros,  ", "  ", zeros)
+    return(c(logit_prior_words(prior[names(prior) != "zero"]), zeros))
+  }
   number <- function(value) vapply(value, function(one) format(signif(one, 3)), "")
   resolved <- isTRUE(prior$resolved)
   has <- if (resolved) prior$has else c(intercept = TRUE, slopes = TRUE, groups = TRUE, dispersion = TRUE)

@@ -12,7 +12,7 @@ report_content.bayes_logit <- function(fit, ...) {
     rows
   }
   list(
-    title = logit_family_words[[fit$family]], words = summary$words, converged = summary$converged,
+    title = logit_title(fit), words = summary$words, converged = summary$converged,
     verdict = summary$verdict,
     main = function() utils::head(table(), -1L),
     sections = function() {

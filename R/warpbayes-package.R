@@ -31,7 +31,7 @@
 #' [type_proportions()] and its [plot][plot.type_proportions()], [differential_abundance()] and its
 #' [summary][summary.differential_abundance()], [differential_state()].
 #'
-#' *Regressions:* [bayes_logit()], [logit_prior()], [grouping_terms], [smooth_terms]. Methods:
+#' *Regressions:* [bayes_logit()], [logit_prior()], [grouping_terms], [smooth_terms], [zero_inflated_counts]. Methods:
 #' [summary][summary.bayes_logit()], [plot][plot.bayes_logit()], [predict][predict.bayes_logit()],
 #' [posterior_predict][posterior_predict.bayes_logit()], [residuals][residuals.bayes_logit()],
 #' [log_lik][log_lik.bayes_logit()], [ranef][ranef.bayes_logit()], [emmeans][emm_basis.bayes_logit()],

@@ -20,7 +20,7 @@ calibration_model <- function(family, groups = "none", prior = "normal", planted
     dispersion = c(4, 2)
   )
   term <- switch(groups, none = "", one = " + (1 | g)", slopes = " + (x | g)", crossed = " + (1 | g) + (1 | h)")
-  response <- c(binomial = "cbind(y, 2 - y)", poisson = "y", negbinomial = "y", multinomial = "y")[[family]]
+  response <- if (family == "binomial") "cbind(y, 2 - y)" else "y"
   list(
     family = family, groups = groups, data = d, settings = settings, planted = planted, horseshoe = horseshoe,
     prior = do.call(logit_prior, settings), formula = stats::as.formula(paste(response, "~ x + z", term))
@@ -115,8 +115,18 @@ draw_calibration_set <- function(model) {
       d$y <- suppressWarnings(rnbinom(40, size = r, mu = exp(linear)))
       log_likelihood <- sum(dnbinom(d$y, size = r, mu = exp(linear), log = TRUE))
     } else {
-      weight <- exp(cbind(0, linear) - pmax(0, linear[, 1], linear[, 2]))
-      share <- weight / rowSums(weight)
+      if (model$family == "cratio") {
+        # Intercepts of steps have the same prior, each about predictors at their means.
+        second <- rnorm(1, model$settings$intercept_location, model$settings$intercept_scale)
+        first <- values[["(Intercept)"]] + sum(values[c("x", "z")] * colMeans(d[c("x", "z")]))
+        names(values)[names(values) == "(Intercept)"] <- "(Intercept):a"
+        values[["(Intercept):b"]] <- values[["(Intercept):a"]] + second - first
+        on <- plogis(drop(linear) + cbind(0, rep(second - first, 40)) * if (model$planted == "steps") -1 else 1)
+        share <- cbind(1 - on[, 1], on[, 1] * (1 - on[, 2]), on[, 1] * on[, 2])
+      } else {
+        weight <- exp(cbind(0, linear) - pmax(0, linear[, 1], linear[, 2]))
+        share <- weight / rowSums(weight)
+      }
       d$y <- t(apply(share, 1, rmultinom, n = 1, size = 2))
       colnames(d$y) <- c("a", "b", "c")
       log_likelihood <- sum(vapply(1:40, function(i) dmultinom(d$y[i, ], prob = share[i, ], log = TRUE), 0))
@@ -131,7 +141,7 @@ has_few_extremes <- function(family, y) {
   switch(family,
     binomial = sum(y == 1) >= 2,
     poisson = , negbinomial = !anyNA(y) && max(y) <= 60,
-    multinomial = min(crossprod(y > 0)[upper.tri(diag(ncol(y)))]) >= 2
+    multinomial = , cratio = min(crossprod(y > 0)[upper.tri(diag(ncol(y)))]) >= 2
   )
 }
 
@@ -139,9 +149,9 @@ has_few_extremes <- function(family, y) {
 # smallest effective size is below `least` goes on with four times as many sweeps, up to `longest`.
 calibration_ranks <- function(model, i, iter = 900, least = 60, longest = 64 * iter) {
   set.seed(i)
-  set <- draw_calibration_set(model)
-  fit <- bayes_logit(model$formula, set$data, model$family, model$prior, chains = 1, iter = iter,
-    warmup = iter / 3, seed = i, threads = 1, progress = FALSE)
+  set <- if (is.null(model$zero)) draw_calibration_set(model) else draw_zero_set(model)
+  fit <- do.call(bayes_logit, c(list(model$formula, set$data, model$family, model$prior, chains = 1, iter = iter,
+    warmup = iter / 3, seed = i, threads = 1, progress = FALSE), model$zero))
   repeat {
     draws <- warpbayes:::array_of_draws(fit, groups = TRUE)[, 1, names(set$values)]
     # Effective sizes of no more than 2,000 draws, which is fast: these are ranked.
@@ -178,4 +188,34 @@ calibration_table <- function(sets) {
     p = pmin(1, 2 * pmin(uniform, spread)), ess_median = apply(size, 1, median), ess_least = apply(size, 1, min),
     row.names = NULL
   )
+}
+
+# Counts with zeros of kind "zi" or "hu", whose log odds depend on x. With "kind" data are drawn with the other one.
+zero_calibration_model <- function(kind, family, planted = "") {
+  model <- calibration_model(family, planted = planted)
+  model$formula <- y ~ x + z
+  model$prior <- list(count = model$prior, zero = logit_prior(scale = 0.6, intercept_scale = 1))
+  model$zero <- stats::setNames(list(~x), kind)
+  model
+}
+
+draw_zero_set <- function(model) {
+  d <- model$data
+  kind <- names(model$zero)
+  is_hurdle <- (kind == "hu") != (model$planted == "kind")
+  repeat {
+    values <- draw_calibration_coefficients(model)
+    mean <- exp(pmin(values[[1]] + values[[2]] * d$x + values[[3]] * d$z, 20))
+    slope <- rnorm(1, 0, 0.6 / sd(d$x))
+    intercept <- rnorm(1) - slope * mean(d$x)
+    values[paste0(kind, c("_(Intercept)", "_x"))] <- c(intercept, slope)
+    if (model$family == "negbinomial") values[["dispersion"]] <- rgamma(1, 4, 2)
+    size <- if (model$family == "negbinomial") values[["dispersion"]] else Inf
+    none <- if (is.infinite(size)) exp(-mean) else dnbinom(0, size = size, mu = mean)
+    u <- runif(40)
+    if (is_hurdle) u <- none + (1 - none) * u
+    y <- if (is.infinite(size)) qpois(u, mean) else qnbinom(u, size = size, mu = mean)
+    d$y <- ifelse(runif(40) < plogis(intercept + slope * d$x), 0, y)
+    if (has_few_extremes(model$family, d$y) && sum(d$y > 0) >= 5) return(list(data = d, values = values))
+  }
 }

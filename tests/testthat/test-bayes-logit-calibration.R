@@ -16,6 +16,8 @@ test_that("ranks of parameters among draws are uniform", {
   expect_gt(calibrated("negbinomial", "none", "regularised"), 1e-4)
   expect_gt(calibrated("multinomial", "none", "normal"), 1e-4)
   expect_gt(calibrated("poisson", "slopes", "normal"), 1e-4)
+  skip_if(sets < 1000, "steps are rows of a binomial regression")
+  expect_gt(calibrated("cratio", "one", "normal"), 1e-4)
 })
 
 test_that("ranks find planted errors", {
@@ -25,5 +27,6 @@ test_that("ranks find planted errors", {
   expect_lt(calibrated("negbinomial", "none", "normal", "dispersion"), 1e-4)
   skip_if(sets < 1000, "finer errors need more data sets")
   expect_lt(calibrated("binomial", "none", "normal", "scale"), 1e-4)
+  expect_lt(calibrated("cratio", "none", "normal", "steps"), 1e-4)
   expect_lt(calibrated("binomial", "slopes", "normal", "degrees"), 1e-4)
 })

@@ -241,3 +241,20 @@ test_that("posterior means agree with mgcv's where the data decide", {
   deaths <- data.frame(year = c(time(UKDriverDeaths)), month = c(cycle(UKDriverDeaths)), n = c(UKDriverDeaths))
   expect_lt(differences(n ~ s(year) + s(month, bs = "cc", k = 8), deaths, "negbinomial", mgcv::nb()), bound)
 })
+
+test_that("ordinal regressions have smooths, and zero-inflated counts refuse them", {
+  skip_where_repeated()
+  skip_if_not_installed("mgcv")
+  set.seed(1)
+  d <- data.frame(x = runif(400), a = rep(1:40, 10))
+  linear <- 2 * sin(6 * d$x)
+  d$y <- ordered(1 + (runif(400) < plogis(linear)) * (1 + (runif(400) < plogis(linear - 1))))
+  d$n <- rpois(400, 2)
+  fit <- bayes_logit(y ~ s(x), d, family = "cratio", chains = 1, iter = 300, seed = 1)
+  means <- predict(fit, data.frame(x = c(0.25, 0.8)), type = "response")[, , "mean"]
+  truth <- plogis(2 * sin(6 * c(0.25, 0.8)))
+  expect_lt(max(abs(means[, 1] - (1 - truth))), 0.12)
+  expect_error(bayes_logit(y ~ rw(a), d, family = "cratio", iter = 10), "many areas or times.*cratio")
+  expect_error(bayes_logit(n ~ s(x), d, family = "poisson", zi = ~1, iter = 10), "`formula` has smooths")
+  expect_error(bayes_logit(n ~ 1, d, family = "poisson", zi = ~ s(x), iter = 10), "`zi` has smooths")
+})

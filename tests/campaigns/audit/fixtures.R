@@ -33,6 +33,9 @@ fixtures <- function() {
     log_pmf = pmf(dpois(0:200, 3, log = TRUE), log = TRUE), pmfs = c(die, pmf_binomial(3, 0.2)),
     pmf_summary = summary(die), logit = logit, groups = regress(y ~ x + (x | g)),
     negative = regress(n ~ x, family = "negbinomial"), classes = regress(m ~ x, family = "multinomial"),
+    steps = regress(ordered(m) ~ x, family = "cratio"),
+    zeros = regress(n ~ x + (1 | g), family = "negbinomial", zi = ~x),
+    hurdle = regress(n ~ x, family = "poisson", hu = ~x),
     logit_summary = summary(logit), logit_prior = logit_prior(), mix = mix,
     bem = suppressWarnings(dp_mixture(cells, components = 3, method = "bem", iter = 3, warmup = 1, seed = 1)),
     of_samples = of_samples, relabelled = relabel(mix), mix_summary = summary(mix), prior = dp_prior(), types = types,
@@ -226,6 +229,9 @@ bayes_logit(y ~ x, rows, chains = 1, iter = 4, warmup = 1, thin = 1, seed = 1, p
 bayes_logit(y ~ x + (1 | g), rows, chains = 1, iter = 4, prior = logit_prior(), weights = rep(1, 30), seed = 1)
 bayes_logit(n ~ x, rows, 'negbinomial', chains = 1, iter = 4, offset = rep(0, 30), subset = x > 0, seed = 1)
 bayes_logit(y ~ g, rows, chains = 1, iter = 4, contrasts = NULL, sparse = FALSE, prior_only = FALSE, seed = 1)
+bayes_logit(ordered(m) ~ x, rows, 'cratio', chains = 1, iter = 4, seed = 1)
+bayes_logit(n ~ x, rows, 'poisson', chains = 1, iter = 4, zi = ~ x, prior = logit_prior(), seed = 1)
+bayes_logit(n ~ x, rows, 'negbinomial', chains = 1, iter = 4, hu = ~ (1 | g), seed = 1)
 logit_prior('normal', location = 0, scale = 2.5, df = 4, autoscale = TRUE, intercept_scale = 2.5)
 continue(logit, 2)
 report(logit, tempfile(fileext = '.html'), title = 'a', note = 'b', overwrite = FALSE, open = FALSE)
@@ -294,6 +300,21 @@ predict(logit, rows, type = 'response', level = 0.9, ndraws = NULL)
 predict(groups, rows, type = 'link')
 predict(negative, rows)
 predict(classes, rows)
+predict(steps, rows, type = 'link')
+predict(zeros, rows, type = 'zero')
+predict(hurdle, rows, type = 'response')
+summary(steps)
+summary(zeros)
+log_lik(steps, ndraws = 3)
+log_lik(zeros, ndraws = 3)
+rstantools::posterior_predict(steps, ndraws = 3)
+rstantools::posterior_predict(zeros, rows, ndraws = 3)
+nlme::ranef(zeros, prob = 0.9)
+nlme::VarCorr(zeros)
+plot(zeros, 'coefficients')
+plot(steps, 'calibration')
+continue(zeros, 2)
+residuals(hurdle, 'pearson')
 fitted(classes)
 residuals(classes)
 simulate(negative, 2, seed = 1)

@@ -1,0 +1,258 @@
+# Zero-inflated and hurdle counts: a regression of counts whose fit has a second regression, of zeros. `fit$zero` has
+# its `kind` ("zi" or "hu") and the `part`, a logistic regression without draws. The fit's own design, prior and
+# response are of the counts, and its traces hold both: coefficients of the counts first, then those of zeros with the
+# kind before their names. count_view() and zero_view() give the two as fits of their own.
+
+is_zero_fit <- function(fit) !is.null(fit[["zero"]])
+
+zero_kinds <- c(zi = "zero-inflated", hu = "hurdle")
+
+# The regression of zeros that the user asked for: its kind and formula, NULL for none. `call` is the user's call.
+check_zero <- function(zi, hu, formula, family, call) {
+  if (is.null(zi) && is.null(hu)) return(NULL)
+  if (!is.null(zi) && !is.null(hu)) {
+    stop_input("hu", "is given besides `zi`: counts are zero-inflated (`zi`) or have a hurdle (`hu`)")
+  }
+  kind <- if (is.null(hu)) "zi" else "hu"
+  given <- if (is.null(hu)) zi else hu
+  if (!inherits(given, "formula") || length(given) != 2L) {
+    stop_input(kind, "must be a formula without a response, such as ~ 1 or ~ x, not ",
+      if (inherits(given, "formula")) dQuote(deparse1(given), FALSE) else show_value(given))
+  }
+  if (!is_count_family(family)) {
+    stop_input(kind, "is for counts, but `family` is ", dQuote(family, FALSE),
+      ": use family = \"poisson\" or \"negbinomial\"")
+  }
+  is_given <- vapply(as.list(call), function(value) !is.null(value) && !isFALSE(value), NA)
+  refused <- c("weights", "subset", "na.action", "sparse", "prior_only", "checkpoint")
+  refused <- intersect(names(call)[is_given], refused)
+  if (length(refused)) stop_input(refused[[1L]], "cannot be used with `", kind, "`: see ?zero_inflated_counts")
+  split_groups(formula, family) # complains of a formula without response
+  whole <- stats::as.formula(call("~", call("==", formula[[2L]], 0), given[[2L]]), environment(given))
+  list(kind = kind, formula = whole, given = given)
+}
+
+# The rows that have all variables of both formulas.
+rows_of_both <- function(data, formula, zero) {
+  if (!is.data.frame(data)) return(data)
+  variables <- intersect(unique(c(all.vars(formula), all.vars(zero$formula))), names(data))
+  # model.frame() refuses data that complete.cases() cannot read.
+  tryCatch(data[stats::complete.cases(data[variables]), , drop = FALSE], error = function(error) {
+    pass_on(error)
+    data
+  })
+}
+
+# The prior of each part: one for both, or a list of two.
+zero_priors <- function(prior, kind) {
+  if (inherits(prior, "logit_prior")) return(list(count = prior, zero = prior))
+  names <- c("count", "zero")
+  if (!is.list(prior) || !setequal(names(prior), names)) {
+    stop_input("prior", "must come from logit_prior(), or be a list of two such priors named count and zero, not ",
+      show_value(prior))
+  }
+  prior
+}
+
+# The mean of Poisson counts whose positive ones have the mean of those in the data.
+untruncated_mean <- function(y) {
+  if (!any(y > 0)) stop_input("formula", "has a response without a count above 0")
+  above <- mean(y[y > 0])
+  if (above < 1.05) return(0.1)
+  stats::uniroot(function(mu) mu / -expm1(-mu) - above, c(1e-3, above))$root
+}
+
+# Adds the regression of zeros to a fit of counts.
+with_zero_part <- function(fit, zero, data, contrasts, prior, envir) {
+  own <- contrasts[intersect(names(contrasts), all.vars(zero$given))]
+  parts <- logit_data(list(), zero$formula, data, "binomial", if (length(own)) own, FALSE, envir)
+  if (nrow(parts$frame) != fit$rows) {
+    stop_input(zero$kind, sprintf("has %d rows of data, but the counts have %d", nrow(parts$frame), fit$rows))
+  }
+  if (length(fit$design$smooths) || length(parts$design$smooths)) {
+    stop_input(if (length(fit$design$smooths)) "formula" else zero$kind,
+      sprintf("has smooths, which are not known together with `%s`", zero$kind))
+  }
+  names <- colnames(parts$design$x)
+  parts$response$outcomes <- c("counts above 0", "counts of 0")
+  fit$zero <- list(kind = zero$kind, part = structure(list(
+    draws = NULL, family = "binomial", formula = zero$formula, terms = parts$terms, xlevels = parts$xlevels,
+    contrasts = parts$design$contrasts, group_name = parts$group_name,
+    prior = resolve_logit_prior(prior, parts$design, "binomial"), coefficient_names = names, weights = parts$weights,
+    offset = parts$offset, response = parts$response, design = parts$design, frame = parts$frame
+  ), class = class(fit)))
+  fit$prior$zero <- fit$zero$part$prior
+  fit$coefficient_names <- c(fit$coefficient_names, paste0(zero$kind, "_", names))
+  fit
+}
+
+count_view <- function(fit) {
+  is_hurdle <- identical(fit$zero$kind, "hu")
+  kept <- seq_len(ncol(fit$design$x))
+  fit["zero"] <- NULL
+  fit$prior["zero"] <- NULL
+  # Beyond a hurdle, rows of 0 tell nothing of the counts.
+  if (is_hurdle) fit$weights <- fit$weights * (fit$response$observed > 0)
+  fit$coefficient_names <- fit$coefficient_names[kept]
+  if (!is.null(fit$coefficient_trace)) fit$coefficient_trace <- fit$coefficient_trace[, , kept, drop = FALSE]
+  fit
+}
+
+zero_view <- function(fit) {
+  part <- fit$zero$part
+  shared <- c("chains", "iter", "warmup", "thin", "seed", "elapsed", "state", "rows", "log_likelihood", "backend")
+  part[shared] <- fit[shared]
+  if (is.null(fit$coefficient_trace)) return(part)
+  part$coefficient_trace <- fit$coefficient_trace[, , -seq_len(ncol(fit$design$x)), drop = FALSE]
+  for (name in c("group_deviation", "group_correlation")) part[[name]] <- fit[[paste0("zero_", name)]]
+  of_zero <- startsWith(as.character(names(fit$draws)), "zero_")
+  part$draws <- stats::setNames(fit$draws[of_zero], substring(names(fit$draws)[of_zero], 6L))
+  part
+}
+
+check_zero_parts <- function(fit, argument) {
+  part <- fit$zero$part
+  if (!is.matrix(fit$design$x)) stop_changed(argument, "design$x", "the design of the counts", fit$design$x)
+  if (!is.list(part) || !isTRUE(fit$zero$kind %in% names(zero_kinds)) || !is.list(part$design)) {
+    stop_changed(argument, "zero", "the regression of zeros", fit$zero)
+  }
+  check_logit_fit(zero_view(fit), argument)
+}
+
+zero_plan <- function(fit) {
+  counts <- logit_plan(count_view(fit))
+  zeros <- logit_plan(fit$zero$part)
+  counts$traces$coefficient_trace <- stored(length(fit$coefficient_names))
+  prefixed <- function(parts) if (length(parts)) stats::setNames(parts, paste0("zero_", names(parts))) else parts
+  own <- setdiff(names(zeros$traces), c("log_likelihood", "coefficient_trace"))
+  list(traces = c(counts$traces, prefixed(zeros$traces[own])), draws = c(counts$draws, prefixed(zeros$draws)))
+}
+
+# What rows are made of --------------------------------------------------------------
+
+# The log probability of 0 of the counts, from log means and dispersions.
+log_no_count <- function(log_mean, size) {
+  if (is.null(size)) -exp(log_mean) else -size * log1p(exp(log_mean) / size)
+}
+
+# log(1 - exp(x)) for x below 0.
+log_rest <- function(x) log(-expm1(x))
+
+log_count <- function(y, log_mean, size) {
+  if (is.null(size)) return(stats::dpois(y, exp(log_mean), log = TRUE))
+  stats::dnbinom(y, size = size, mu = exp(log_mean), log = TRUE)
+}
+
+# Log likelihoods of counts. `zero` has linear predictors of zeros.
+zero_log_likelihood <- function(kind, y, log_mean, zero, size) {
+  log_zero <- stats::plogis(zero, log.p = TRUE)
+  log_other <- stats::plogis(zero, lower.tail = FALSE, log.p = TRUE)
+  none <- log_no_count(log_mean, size)
+  counted <- log_other + log_count(y, log_mean, size)
+  if (kind == "hu") return(ifelse(y == 0, log_zero, counted - log_rest(none)))
+  ifelse(y == 0, log_sum_of_two(log_zero, log_other + none), counted)
+}
+
+# Linear predictors: draws x rows x (counts, zeros, and the dispersion if there is one).
+zero_linear <- function(fit, rows, used, block, effects) {
+  parts <- list(linear_draws(count_view(fit), rows, used, block, effects$count),
+    linear_draws(zero_view(fit), rows$zero, used, block, effects$zero))
+  if (fit$family == "negbinomial") parts[[3L]] <- matrix(dispersion_used(fit, used), length(used), length(block))
+  array(unlist(parts), c(length(used), length(block), length(parts)))
+}
+
+zero_row_log_likelihood <- function(fit, linear, y) {
+  size <- if (dim(linear)[[3L]] == 3L) as.vector(linear[, , 3L])
+  zero_log_likelihood(fit$zero$kind, y, as.vector(linear[, , 1L]), as.vector(linear[, , 2L]), size)
+}
+
+# Means or variances of responses from linear predictors: draws x rows.
+zero_moments <- function(fit, linear, variance = FALSE) {
+  size <- if (dim(linear)[[3L]] == 3L) as.vector(linear[, , 3L])
+  mean <- exp(as.vector(linear[, , 1L]))
+  other <- stats::plogis(as.vector(linear[, , 2L]), lower.tail = FALSE)
+  square <- mean + mean^2 + (if (is.null(size)) 0 else mean^2 / size)
+  if (fit$zero$kind == "hu") other <- other / -expm1(log_no_count(log(mean), size))
+  values <- if (variance) other * square - (other * mean)^2 else other * mean
+  array(values, c(dim(linear)[1:2], 1L))
+}
+
+# Responses from linear predictors, by R's generator.
+draw_zero_responses <- function(fit, linear) {
+  size <- if (dim(linear)[[3L]] == 3L) as.vector(linear[, , 3L])
+  mean <- exp(as.vector(linear[, , 1L]))
+  count <- length(mean)
+  is_zero <- stats::runif(count) < stats::plogis(as.vector(linear[, , 2L]))
+  # Beyond a hurdle: the quantile of a uniform number above the probability of 0.
+  at <- stats::runif(count)
+  if (fit$zero$kind == "hu") at <- at * -expm1(log_no_count(log(mean), size))
+  y <- if (is.null(size)) {
+    stats::qpois(at, mean, lower.tail = FALSE)
+  } else {
+    stats::qnbinom(at, size = size, mu = mean, lower.tail = FALSE)
+  }
+  if (fit$zero$kind == "hu") y <- pmax(y, 1)
+  array(ifelse(is_zero, 0, y), dim(linear)[1:2])
+}
+
+# As summarise_rows(): the mean response, the log of the mean count, the probability of zeros, or the mean count.
+summarise_zero <- function(fit, rows, used, type, tails) {
+  summarise_by_blocks(fit, rows, used, 1L, tails, function(linear) {
+    switch(type, response = zero_moments(fit, linear), link = linear[, , 1L], count = exp(linear[, , 1L]),
+      zero = stats::plogis(linear[, , 2L]))
+  })
+}
+
+zero_residuals <- function(fit, type) {
+  difference <- fit$response$observed - fitted_means(fit)
+  if (type == "response") return(difference)
+  if (type == "deviance") {
+    stop_input("type", "is \"deviance\", which is not defined for ", zero_kinds[[fit$zero$kind]], " counts")
+  }
+  variance <- summarise_by_blocks(fit, prediction_rows(fit, NULL), draws_used(fit, NULL), 1L, c(0, 1),
+    function(linear) zero_moments(fit, linear, variance = TRUE))[, 1L, 1L]
+  difference / sqrt(variance)
+}
+
+# Words ------------------------------------------------------------------------------
+
+zero_title <- function(fit) {
+  of <- c(poisson = "Poisson", negbinomial = "negative binomial")[[fit$family]]
+  sprintf("%s %s regression", if (fit$zero$kind == "zi") "Zero-inflated" else "Hurdle", of)
+}
+
+zero_formula_words <- function(fit) {
+  zero <- fit$zero$part$formula
+  sprintf(", %s = ~ %s", fit$zero$kind, deparse1(zero[[3L]]))
+}
+
+zero_support_words <- function(fit) {
+  zeros <- zero_view(fit)
+  counts <- zeros$weights > 0
+  is_hurdle <- fit$zero$kind == "hu"
+  # Where predictors separate counts of 0 from the others, the likelihood of excess zeros grows without end too.
+  words <- if (is_hurdle) {
+    support_words(zeros)
+  } else {
+    c(separation(zeros, counts)$words, rank_words(zeros, counts), level_words(zeros),
+      if (all(fit$response$observed > 0)) "No count is 0: the prior decides how rare excess zeros are.")
+  }
+  small <- if (max(fit$response$observed) == 1) {
+    paste("No count is above 1: the prior decides", if (is_hurdle) "how small the mean of the counts is." else
+      "which zeros are excess zeros.")
+  }
+  c(support_words(count_view(fit)), small, if (length(words)) paste("Regression of zeros:", words))
+}
+
+# A result for both regressions, such as that of ranef().
+of_both <- function(fit, method, ...) {
+  grouped <- Filter(function(view) length(fit_terms(view)) > 0L, list(count_view(fit), zero_view(fit)))
+  if (length(grouped) == 0L) stop_input("object", "has no grouping terms")
+  values <- lapply(grouped, method, ...)
+  of_zero <- vapply(grouped, function(view) view$family == "binomial", NA)
+  unlist(Map(function(value, is_zero) {
+    value <- unclass(value)
+    if (is_zero) names(value) <- paste0(fit$zero$kind, "_", names(value))
+    value
+  }, values, of_zero), recursive = FALSE)
+}

@@ -1,0 +1,236 @@
+# Zero-inflated and hurdle counts.
+
+set.seed(9)
+visits <- data.frame(x = rnorm(80, 1), z = rnorm(80), g = rep(1:8, 10), e = runif(80, 1, 3))
+visits$y <- ifelse(runif(80) < plogis(-0.5 + visits$z), 0,
+  rnbinom(80, mu = visits$e * exp(0.3 * visits$x + rnorm(8, 0, 0.4)[visits$g]), size = 3))
+quick <- function(formula = y ~ x, data = visits, family = "negbinomial", ...) {
+  suppressMessages(bayes_logit(formula, data, family, ...,
+    chains = 2, iter = 30, warmup = 10, seed = 1, threads = 2, progress = FALSE
+  ))
+}
+input <- "warpbayes_error_input"
+
+# Probabilities of counts by the definitions: `p` of excess zeros, or of zeros.
+zero_density <- function(kind, y, mean, p, size) {
+  count <- if (is.infinite(size[[1]])) dpois(y, mean) else dnbinom(y, size = size, mu = mean)
+  none <- if (is.infinite(size[[1]])) dpois(0, mean) else dnbinom(0, size = size, mu = mean)
+  if (kind == "zi") return((y == 0) * p + (1 - p) * count)
+  (y == 0) * p + (y > 0) * (1 - p) * count / (1 - none)
+}
+
+test_that("log likelihoods, means and simulations follow the definitions", {
+  skip_where_repeated()
+  new <- data.frame(x = c(0.4, 1.2), z = c(1, -1), g = c(3, 5), e = 2, y = c(0, 4))
+  for (kind in c("zi", "hu")) {
+    for (family in if (extended()) c("poisson", "negbinomial") else c(zi = "poisson", hu = "negbinomial")[[kind]]) {
+      zero <- stats::setNames(list(if (family == "poisson") ~ z + (1 | g) else ~z), kind)
+      formula <- if (family == "poisson") y ~ x + offset(log(e)) else y ~ x + offset(log(e)) + (x | g)
+      fit <- do.call(quick, c(list(formula, visits, family), zero))
+      names <- c("(Intercept)", "x", paste0(kind, c("_(Intercept)", "_z")))
+      expect_identical(fit$coefficient_names, names)
+      beta <- coefficient_draws(fit)
+      size <- if (family == "negbinomial") as.vector(fit$dispersion_trace[11:30, ]) else Inf
+      for (i in if (extended()) 1:2 else c(zi = 1, hu = 2)[[kind]]) {
+        mean <- 2 * exp(beta[, 1] + beta[, 2] * new$x[[i]])
+        p <- beta[, 3] + beta[, 4] * new$z[[i]]
+        if (family == "poisson") {
+          p <- p + as.vector(fit$draws$zero_intercepts[new$g[[i]], , ])
+        } else {
+          effects <- matrix(fit$draws$effects[2 * new$g[[i]] - 1:0, , ], 2)
+          mean <- mean * exp(effects[1, ] + effects[2, ] * new$x[[i]])
+        }
+        p <- plogis(p)
+        of <- function(y) zero_density(kind, y, mean, p, size)
+        expect_equal(log_lik(fit, new)[, i], log(of(new$y[[i]])), tolerance = 1e-10)
+        values <- 0:200
+        masses <- vapply(values, of, mean)
+        expect_equal(posterior_epred.bayes_logit(fit, new)[, i], drop(masses %*% values), tolerance = 1e-8)
+        second <- drop(masses %*% values^2) - drop(masses %*% values)^2
+        rows <- prediction_rows(fit, new)
+        expect_equal(zero_moments(fit, linear_draws(fit, rows, 1:40, 1:2), TRUE)[, i, 1], second, tolerance = 1e-6)
+        expect_equal(predict(fit, new, "zero")[i, "mean"], mean(p), tolerance = 1e-10, ignore_attr = TRUE)
+        expect_equal(predict(fit, new, "count")[i, "mean"], base::mean(mean), tolerance = 1e-10, ignore_attr = TRUE)
+        expect_equal(predict(fit, new, "link")[i, "mean"], base::mean(log(mean)), tolerance = 1e-10,
+          ignore_attr = TRUE)
+        # The law of simulated responses: a false alarm in 1e6.
+        shares <- rep(1:40, each = 50)
+        linear <- linear_draws(fit, rows, shares, i)
+        set.seed(2)
+        drawn <- as.vector(draw_zero_responses(fit, linear))
+        expected <- colMeans(masses)[1:4]
+        expect_lt(max(abs(colMeans(outer(drawn, 0:3, `==`)) - expected) / sqrt(expected / 2000)), 5.2)
+      }
+      # The sampler's log likelihood is that of its draws, in which excess zeros are summed out.
+      expect_equal(fit$log_likelihood[11:30, ], matrix(rowSums(log_lik(fit)), 20), tolerance = 1e-10)
+    }
+  }
+})
+
+test_that("methods of other packages know both regressions", {
+  skip_where_repeated()
+  fit <- quick(y ~ x + (1 | g), zi = ~ z + (1 | g))
+  parameters <- c("(Intercept)", "x", "zi_(Intercept)", "zi_z", "dispersion", "sd(g)", "zi_sd(g)")
+  expect_identical(dimnames(logit_draws(fit))[[3]], parameters)
+  expect_identical(dimnames(as.array(fit, groups = TRUE))[[3]][c(8, 16)], c("intercept[1]", "zi_intercept[1]"))
+  expect_identical(names(ranef.bayes_logit(fit)), c("g", "zi_g"))
+  expect_output(print(VarCorr.bayes_logit(fit)), "zi_g")
+  expect_identical(tidy.bayes_logit(fit)$term, parameters)
+  expect_identical(dim(posterior_linpred.bayes_logit(fit)), c(40L, 80L))
+  drawn <- posterior_predict.bayes_logit(fit, seed = 1)
+  expect_true(identical(dim(drawn), c(40L, 80L)) && all(drawn >= 0 & drawn == floor(drawn)))
+  expect_identical(dim(simulate(fit, 3, seed = 1)), c(80L, 3L))
+  expect_equal(fitted(fit), predict(fit)[, "mean"], tolerance = 1e-12)
+  expect_equal(residuals(fit), visits$y - fitted(fit), tolerance = 1e-12)
+  expect_true(all(is.finite(residuals(fit, "pearson"))) && is.finite(bayes_R2.bayes_logit(fit)[[1]]))
+  expect_length(calibration_points(fit)$observed, 10L)
+  expect_true(is.list(coefficient_picture(fit, NULL, TRUE, NULL)))
+  expect_output(print(summary(fit)), "regression of zeros, intercept", fixed = TRUE)
+  expect_output(print(fit), "Zero-inflated negative binomial regression: y ~ x + (1 | g), zi = ~ z + (1 | g)",
+    fixed = TRUE)
+  expect_error(deviance(fit), "zero-inflated counts, which have no deviance", class = input)
+  expect_error(family(fit), "no family object", class = input)
+  expect_error(predict(fit, re_formula = ~ (1 | g)), "must be NULL or NA", class = input)
+  expect_error(predict(quick(), type = "zero"), "`type`", class = input)
+  expect_error(predict(fit, data.frame(x = 1, g = 1)), "lacks \"z\"", class = input)
+  broken <- fit
+  broken$zero$part$design$x <- 1
+  expect_error(coef(broken), "zero|design", class = input)
+})
+
+test_that("more sweeps, threads and missing values do not change draws", {
+  skip_where_repeated()
+  parts <- c("coefficient_trace", "dispersion_trace", "group_deviation", "zero_group_deviation", "draws", "state")
+  set.seed(3)
+  before <- .Random.seed
+  fit <- quick(y ~ x + (x | g), hu = ~ z + (1 | g))
+  expect_identical(.Random.seed, before)
+  half <- suppressMessages(bayes_logit(y ~ x + (x | g), visits, "negbinomial", hu = ~ z + (1 | g), chains = 2,
+    iter = 20, warmup = 10, seed = 1, threads = 1, progress = FALSE))
+  expect_identical(continue(half, 10)[parts], fit[parts])
+  holes <- rbind(visits, transform(visits[1:2, ], z = NA), transform(visits[3, ], x = NA))
+  expect_identical(quick(y ~ x + (x | g), holes, hu = ~ z + (1 | g))$coefficient_trace, fit$coefficient_trace)
+  expect_identical(drop_warmup(fit, 5)$warmup, 15)
+  # Chance numbers of the two regressions differ, although their design is the same.
+  both <- quick(y ~ x, hu = ~x)$coefficient_trace[, 1, ]
+  expect_lt(abs(cor(both[, 1], both[, 3])), 0.7)
+})
+
+# Sweeps of completed data alone, and sweeps with moves, draw from the same posterior.
+with_moves_of <- function(most, code) {
+  kept <- most_moved
+  utils::assignInNamespace("most_moved", most, "warpbayes")
+  on.exit(utils::assignInNamespace("most_moved", kept, "warpbayes"))
+  force(code)
+}
+
+test_that("posteriors agree with quadrature", {
+  skip_where_repeated()
+  skip_if(resolve_run()$backend != "cpu", "many sweeps")
+  y <- 0:3
+  times <- c(4, 2, 1, 1)
+  # Parameters are the log of the mean, and the log odds of zeros or the log dispersion.
+  # The dispersion is learned where the probability of zeros is nearly known.
+  check <- function(kind, family, moves) {
+    zeros <- logit_prior(intercept_scale = if (family == "poisson") 1 else 1e-3)
+    prior <- list(count = logit_prior(intercept_location = 0.2, intercept_scale = 0.8, dispersion = c(4, 2)),
+      zero = zeros)
+    formulas <- stats::setNames(list(~1), kind)
+    arguments <- list(y ~ 1, data.frame(y = rep(y, times)), family, prior = prior, chains = 2,
+      iter = if (moves) 40 else if (extended()) 20000 else 800,
+      warmup = if (moves) 20 else 100, seed = 1, threads = 1, progress = FALSE)
+    most <- if (moves) most_moved else -1L
+    fit <- with_moves_of(most, do.call(bayes_logit, c(arguments, formulas)))
+    draws <- logit_draws(fit)
+    expect_identical(is.null(fit$state[[1]]$ellipse), !moves)
+    if (moves) draws <- moved_draws(fit)
+    if (family == "poisson") {
+      log_density <- function(mean, p) {
+        sum(times * log(zero_density(kind, y, exp(mean), plogis(p), Inf))) + dnorm(mean, 0.2, 0.8, log = TRUE) +
+          dnorm(p, 0, 1, log = TRUE)
+      }
+      range <- list(c(-2.5, 2.5), c(-4, 4))
+    } else {
+      if (!moves) draws <- array(c(draws[, , 1], log(draws[, , "dispersion"])), c(dim(draws)[1:2], 2L))
+      log_density <- function(mean, size) {
+        sum(times * log(zero_density(kind, y, exp(mean), 0.5, exp(size)))) + dnorm(mean, 0.2, 0.8, log = TRUE) +
+          4 * size - 2 * exp(size)
+      }
+      range <- list(c(-3, 3.5), c(-3, 3))
+    }
+    expect_posterior(draws, log_density, range, paste(kind, family, moves))
+  }
+  # Moves alone, about a point that is not the mode.
+  moved_draws <- function(fit) {
+    model <- zero_model(fit)
+    moves <- if (extended()) 20000 else 1000
+    draws <- vapply(1:2, function(chain) {
+      state <- fit$state[[chain]]
+      ellipse <- state$ellipse
+      ellipse$mode <- ellipse$mode + c(0.4, 0, 0.4)[seq_along(ellipse$mode)]
+      ellipse$inverse <- solve(ellipse$root)
+      base <- linear_base(model, state)
+      t(vapply(seq_len(moves), function(i) {
+        state <<- move_along_ellipse(model, state, ellipse, base)
+        position_of(model, state)[if (fit$family == "poisson") 1:2 else c(1, 3)]
+      }, numeric(2)))
+    }, matrix(0, moves, 2))
+    aperm(draws, c(1, 3, 2))
+  }
+  check("zi", "poisson", FALSE)
+  check("hu", "negbinomial", FALSE)
+  check("zi", "negbinomial", TRUE)
+  skip_if(!extended(), "the other combinations")
+  check("hu", "negbinomial", TRUE)
+  check("zi", "negbinomial", FALSE)
+  check("hu", "poisson", FALSE)
+  check("hu", "poisson", TRUE)
+  check("zi", "poisson", TRUE)
+})
+
+test_that("ranks of parameters among draws are uniform, and planted errors are found", {
+  skip_where_repeated()
+  skip_if(!extended(), "minutes of fits")
+  for (kind in c("zi", "hu")) {
+    for (family in c("poisson", "negbinomial")) {
+      p <- function(planted) {
+        model <- zero_calibration_model(kind, family, planted)
+        table <- calibration_table(lapply(1:300, function(i) calibration_ranks(model, i, 600, 20)))
+        min(table$p) * nrow(table)
+      }
+      # False alarms: 1e-4 for each model.
+      expect_gt(p(""), 1e-4, label = paste(kind, family))
+      expect_lt(p("kind"), 1e-4, label = paste(kind, family, "planted"))
+    }
+  }
+})
+
+test_that("data that say nothing of zeros, and wrong arguments, are named", {
+  skip_where_repeated()
+  some <- transform(visits, y = y + 1)
+  expect_match(support_words(quick(y ~ x, some, zi = ~1)), "No count is 0", all = FALSE)
+  expect_match(support_words(quick(y ~ x, some, hu = ~1)), "Regression of zeros: All responses are counts above 0",
+    all = FALSE)
+  apart <- transform(visits, y = ifelse(x > 1, 0, y + 1))
+  fit <- bayes_logit(y ~ 1, apart, "poisson", zi = ~x, chains = 1, iter = 200, seed = 1, progress = FALSE)
+  expect_match(support_words(fit), "Regression of zeros: The predictors separate all counts of 0 from all counts above",
+    all = FALSE)
+  few <- transform(visits, y = pmin(y, 1))
+  expect_match(support_words(quick(y ~ x, few, hu = ~1)), "No count is above 1: the prior decides how small",
+    all = FALSE)
+  expect_match(support_words(quick(y ~ x, few, zi = ~1)), "No count is above 1: the prior decides which zeros",
+    all = FALSE)
+  expect_identical(support_words(quick(zi = ~z)), character())
+  expect_match(support_words(quick(zi = ~ z + I(2 * z))), "Regression of zeros: The design is rank deficient",
+    all = FALSE)
+  expect_error(quick(zi = ~z, hu = ~z), "`hu` is given besides `zi`", class = input)
+  expect_error(quick(zi = y ~ z), "`zi` must be a formula without a response", class = input)
+  expect_error(quick(zi = "z"), "`zi` must be a formula", class = input)
+  expect_error(quick(I(y > 0) ~ x, family = "binomial", zi = ~z), "is for counts, but `family` is \"binomial\"",
+    class = input)
+  expect_error(quick(zi = ~z, weights = e), "`weights` cannot be used with `zi`", class = input)
+  expect_identical(quick(zi = ~z, weights = NULL, sparse = FALSE)$rows, 80L)
+  expect_error(quick(transform(visits, y = 0), formula = y ~ x, zi = ~z), "without a count above 0", class = input)
+  expect_error(quick(zi = ~z, prior = list(1)), "two such priors named count and zero", class = input)
+  expect_error(quick(y / 2 ~ x, zi = ~z), "not a vector of counts", class = input)
+})
