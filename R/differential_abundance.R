@@ -173,8 +173,8 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
       group_deviation = if (!is.null(model$group)) fitted$group_deviation
     ), change = change, shift = compared$shift, no_effect = compared$no_effect, converged = compared$converged,
     formula = formula, design = model$x, contrasts = model$contrasts, effect_labels = model$labels,
-    samples = rownames(model$x),     omitted = colnames(mean)[!kept], level = level, limit = fdr, seed = seed, chains = chains, iter = iter,
-    warmup = warmup, tables = dim(counts)[[3L]], group_name = model$group_name,
+    samples = rownames(model$x), omitted = colnames(mean)[!kept], level = level, limit = fdr, seed = seed,
+    chains = chains, iter = iter, warmup = warmup, tables = dim(counts)[[3L]], group_name = model$group_name,
     matched = list(how = model$matched, values = format(model$variables[[1L]])),
     of_fit = if (inherits(types, "cell_types")) disagreement_words(types, tested),
     call = short_call(match.call(), "differential_abundance")
