@@ -29,6 +29,8 @@ pkgdown::build_site(source_folder,
   examples = FALSE, install = FALSE, new_process = FALSE, preview = FALSE, override = list(destination = site)
 )
 
+stopifnot(system2("Rscript", c("--vanilla", "tools/cheatsheet.R", file.path(site, "cheatsheet.pdf"))) == 0)
+
 # Formulas --------------------------------------------------------------------
 
 # MathML of TeX formulas, all by one call of pandoc.
