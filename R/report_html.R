@@ -210,7 +210,8 @@ verdict_part <- function(content) {
 }
 
 made_part <- function(content) {
-  rows <- tag("tr", paste0(tag("th", escape_html(names(content$made)), scope = "row"), tag("td", escape_html(content$made))))
+  rows <- tag("tr", paste0(tag("th", escape_html(names(content$made)), scope = "row"),
+    tag("td", escape_html(content$made))))
   c(
     tag("h2", "How it was made"),
     if (length(content$prior)) c(tag("h3", "Prior"), tag("p", escape_html(content$prior))),
