@@ -12,8 +12,8 @@
 #' @param formula what the abundance depends on, without a response: `~ group`, `~ group + age`, or, for patients with
 #'   several samples each, `~ group + (1 | patient)`. At most one term `(1 | g)` is known.
 #' @param data a data frame with the variables of the formula, and a row for each sample. If its row names, or a column
-#'   `sample`, are the names of the samples, rows may have any order. Otherwise they are in the order of the samples.
-#'   Samples with missing values are left out. `NULL`: the variables are where the formula was written.
+#'   `sample` or `sample_id`, are the names of the samples, rows may have any order. Otherwise they are in the order of
+#'   the samples. Samples with missing values are left out. `NULL`: the variables are where the formula was written.
 #' @param effect which terms of the formula are compared: names of terms or of their coefficients. `NULL`: the first
 #'   term.
 #' @param level probability of the intervals, between 0 and 1.

@@ -142,8 +142,10 @@ sample_data <- function(data, samples) {
     stop_input("data", "must be a data frame with a row for each sample, not ", show_value(data))
   }
   column <- if (!is.null(data[["sample"]])) as.character(data[["sample"]])
-  for (names in list(column, rownames(data))) {
-    if (!anyDuplicated(names) && all(samples %in% names)) {
+  # CATALYST and diffcyt call the column sample_id.
+  other <- if (!is.null(data[["sample_id"]])) as.character(data[["sample_id"]])
+  for (names in list(column, other, rownames(data))) {
+    if (!is.null(names) && !anyDuplicated(names) && all(samples %in% names)) {
       return(structure(data[match(samples, names), , drop = FALSE], matched = "name"))
     }
   }

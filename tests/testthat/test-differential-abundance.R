@@ -272,6 +272,10 @@ test_that("samples are found by name, and samples with missing values are left o
   expect_identical(compare(data = mixed)$effects, by_order$effects)
   named <- data.frame(group = rev(two_groups$group), row.names = rev(colnames(counts)))
   expect_identical(compare(data = named)$effects, by_order$effects)
+  # As CATALYST and diffcyt name the samples. Other names in such a column are no mistake.
+  named <- data.frame(group = rev(two_groups$group), sample_id = rev(colnames(counts)))
+  expect_identical(compare(data = named)$effects, by_order$effects)
+  expect_identical(compare(data = cbind(two_groups, sample_id = 11:16))$effects, by_order$effects)
   group <- two_groups$group
   expect_identical(compare(formula = ~ group, data = NULL)$effects, by_order$effects)
   partly <- two_groups
