@@ -14,7 +14,8 @@ $(steps) $(long):
 	@tools/step $@
 
 # The steps that a step needs. If one of them fails, the step is not run.
-audit build clang client cpu emulator emulator-access emulator-sanitizers geweke loops measure symbols site slurm: library
+audit build clang client cpu emulator emulator-access emulator-sanitizers geweke loops measure symbols: library
+site slurm: library
 pages: site
 torture valgrind: library
 check install: build
