@@ -97,10 +97,11 @@ density_cost <- function(rows, columns, components, draws) {
     down = 8 * as.double(rows), compute = operations * 3e-13)
 }
 
-# The sweeps of a regression. `outcomes` is the number of classes of a multinomial, less one.
+# The sweeps of a regression. `outcomes` is the number of classes of a multinomial, less one. With more columns than
+# rows, a system of the rows is solved.
 regression_cost <- function(rows, columns, family, outcomes, sweeps) {
   n <- as.double(rows)
-  operations <- n * (0.5 * columns^2 + 150)
+  operations <- n * (0.5 * (if (columns > n) n * columns + n^2 / 3 else columns^2) + 150)
   times <- switch(family, binomial = 1, poisson = 4, negbinomial = 4, 7 * outcomes)
   sweep <- call_cost(
     serial = 5e-6 * times, parallel = operations * times * 2.9e-10, most = 1 + operations / 5e5,

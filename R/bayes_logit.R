@@ -72,6 +72,11 @@
 #' @section Sampler:
 #' Chains start at random points about the mode of the posterior, twice as far from it as draws of the posterior are.
 #'
+#' If there are more coefficients (of a class), \eqn{p}, than rows, \eqn{n}, a sweep draws them exactly by a system of
+#' \eqn{n} equations (Bhattacharya, Chakraborty and Mallick 2016, *Biometrika* **103**, 985-991), for all families,
+#' priors and grouping terms. It takes \eqn{n^2 p / 2} operations instead of \eqn{n p^2 / 2}. A move then multiplies
+#' horseshoe coefficients and the scales that they share by one factor. The moves below are not used.
+#'
 #' The more trials there are, the more precisely the Polya-Gamma variables determine the coefficients. If this is far
 #' more precise than the posterior, a sweep hardly moves the coefficients. Let \eqn{\lambda}{lambda} be the largest
 #' ratio of the two precisions at the mode. Then about one sweep in \eqn{2 \lambda - 1}{2 lambda - 1} gives an effective

@@ -101,6 +101,7 @@ ellipse_size <- function(p, levels = 0, columns = 1, is_group = TRUE, outcomes =
 ellipse_start <- function(fit) {
   terms <- fit$design$terms
   p <- ncol(fit$design$x)
+  if (is_dual(fit$design)) return(numeric(2L))
   if (length(terms) == 0L) return(numeric(ellipse_size(p, nlevels(fit$design$group), outcomes = outcomes_of(fit))))
   numeric(ellipse_size(p, vapply(terms, function(term) length(term$levels), 0),
     vapply(terms, function(term) length(term$columns), 0), is_group = FALSE, outcomes = outcomes_of(fit)))
@@ -116,6 +117,9 @@ logit_sampler_words <- function(fit) {
       count_words(max(1, signif(fit$state[[1L]]$moves[[2L]], 1)), "effective draw")
     ))
   }
+  if (is_dual(fit$design)) {
+    return(paste("Polya-Gamma sweeps, which draw coefficients by a system of", count_words(fit$rows, "equation")))
+  }
   moves <- fit$state[[1L]]$ellipse[1L]
   if (length(moves) == 0L || moves == 0) return("Polya-Gamma sweeps")
   sprintf("Polya-Gamma sweeps, each followed by %s (alone, sweeps would have %s)",
@@ -130,6 +134,10 @@ shrinkage_start <- function(prior, p) {
     if (is.null(prior$slab_scale)) 1 else prior$slab_scale^2)
 }
 
+# Whether there are more coefficients than rows. Then a system of the rows gives the coefficients
+# (src/regression/dual_draw.h), and the prior and the state have no triangles of coefficients.
+is_dual <- function(design) ncol(design$x) > nrow(design$x)
+
 # The common start of all chains. The compiled code climbs from here to the mode, and then moves the chains apart.
 logit_start <- function(fit) {
   p <- ncol(fit$design$x)
@@ -140,11 +148,14 @@ logit_start <- function(fit) {
     multinomial = log(mean[-1L] / mean[[1L]])
   )
   outcomes <- ncol(fit$response$kappa)
+  dual <- is_dual(fit$design)
+  summed <- if (dual) 0 else p
   coefficients <- matrix(0, p, outcomes)
   coefficients[fit$design$is_intercept, ] <- rep(centre, each = sum(fit$design$is_intercept))
   c(list(
-    coefficients = as.double(coefficients), statistics = numeric(p * (p + 1) / 2 + p), intercepts = numeric(groups),
-    group_statistics = numeric(groups * (p + 2)), shrinkage = rep(shrinkage_start(fit$prior, p), outcomes),
+    coefficients = as.double(coefficients),
+    statistics = numeric(if (dual) 2 * nrow(fit$design$x) else p * (p + 1) / 2 + p), intercepts = numeric(groups),
+    group_statistics = numeric(groups * (summed + 2)), shrinkage = rep(shrinkage_start(fit$prior, p), outcomes),
     scalars = c(if (fit$family == "negbinomial") 1 else 0, 1, 1), ellipse = ellipse_start(fit)
   ), if (length(fit$design$terms)) start_terms(outcome_terms(fit)))
 }

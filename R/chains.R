@@ -70,6 +70,22 @@ check_thin <- function(thin, iter, warmup) {
   thin
 }
 
+# The number of chains. NULL: the option's, or else four if `sweep`, from call_cost(), takes at most this many seconds
+# on one core, and a chain keeps at most this many `values`. Sizes alone decide, so a call has the same draws on every
+# machine.
+small_sweep <- 0.01
+few_values <- 1e7
+
+check_chains <- function(chains, sweep, values) {
+  argument <- "chains"
+  if (is.null(chains)) {
+    argument <- "options(warpbayes.chains)"
+    chains <- getOption("warpbayes.chains")
+  }
+  if (!is.null(chains)) return(check_count(chains, argument, max = 1e4))
+  if (sweep$serial + sweep$parallel <= small_sweep && values <= few_values) 4 else 1
+}
+
 # Which draws are kept ----------------------------------------------------------
 
 # How many sweeps after sweep `sweep` the next draw is kept.

@@ -32,6 +32,7 @@
 #' @param share share of the words of a left-out document that is predicted, as in [perplexity()].
 #' @param groups group of each document, as in [topic_model()].
 #' @param ... further arguments of [topic_model()], such as `iter` or `alpha`.
+#' @param chains number of chains of each fit.
 #' @param i one of the numbers of topics, such as `20` or `"20"`.
 #' @param object a comparison.
 #' @param main title of the picture.
@@ -67,7 +68,7 @@
 #' compared[[2]]
 #' @export
 compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("npmi", "umass", "cv"), n = 10,
-                           share = 0.5, groups = NULL, ..., seed = NULL, backend = NULL, threads = NULL,
+                           share = 0.5, groups = NULL, ..., chains = 1, seed = NULL, backend = NULL, threads = NULL,
                            progress = NULL) {
   require_arguments("x", "topics")
   counts <- count_matrix(x)
@@ -85,8 +86,8 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
   part <- with_seed(seed, sample(rep_len(seq_len(folds), counts$size[[1L]])))
   seeds <- with_seed(seed, sample.int(.Machine$integer.max, held_out + 1))
   fit_to <- function(documents, number, run) {
-    topic_model(take_documents(counts, documents), number, groups = groups[documents], ..., seed = seeds[[run]],
-      backend = backend, threads = threads, progress = progress)
+    topic_model(take_documents(counts, documents), number, groups = groups[documents], ..., chains = chains,
+      seed = seeds[[run]], backend = backend, threads = threads, progress = progress)
   }
   of_number <- lapply(topics, function(number) {
     started <- proc.time()[["elapsed"]]

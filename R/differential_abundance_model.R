@@ -38,17 +38,27 @@ draw_cell_types <- function(types, some, seed, run, use) {
     stop_input("types", "are of a fit that has lost its data, `fit$x`, which are needed to count cells")
   }
   for (slice in row_slices(nrow(fit$x), max(1, floor(2^23 / fit$components)))) {
-    evaluate_sampled(fit, cells_in(fit$x, slice), fit$sample[slice], run, function(evaluate) {
-      for (i in seq_along(some)) {
-        mixture <- mixture_of_draw(fit, used$draw[[some[[i]]]], used$chain[[some[[i]]]])
-        # A seed for each draw and slice.
-        own <- (seed + 1e6 * i + slice[[1L]]) %% 2^53
-        component <- rcategorical(evaluate(mixture, "prob")$prob, seed = own, backend = run$backend,
-          threads = run$threads)
-        use(i, slice, types$map$type_of[as.integer(component), some[[i]]])
-      }
-    })
+    for (part in runs_of(fit$sample[slice])) {
+      rows <- slice[part]
+      evaluate_sampled(fit, cells_in(fit$x, rows), fit$sample[rows], run, function(evaluate) {
+        for (i in seq_along(some)) {
+          mixture <- mixture_of_draw(fit, used$draw[[some[[i]]]], used$chain[[some[[i]]]])
+          # A seed for each draw and slice.
+          own <- (seed + 1e6 * i + slice[[1L]]) %% 2^53
+          component <- draw_categorical(evaluate(mixture, "prob")$prob, 1, FALSE, own, 0L, run, part[[1L]] - 1)
+          use(i, rows, types$map$type_of[component, some[[i]]])
+        }
+      })
+    }
   }
+}
+
+# The positions of cells in parts of one sample each, so that no probabilities are copied. Where the samples change
+# often, all cells are one part.
+runs_of <- function(sample) {
+  starts <- c(1L, which(diff(sample) != 0L) + 1L)
+  if (length(starts) > 100L) return(list(seq_along(sample)))
+  Map(seq.int, starts, c(starts[-1L] - 1L, length(sample)))
 }
 
 # The design of a formula without a response: a list of
@@ -314,17 +324,16 @@ fit_abundance <- function(counts, totals, model, chains, iter, warmup, seed, run
     unit = sqrt(colSums(contrasts^2)))
   out$deviation <- out$group_deviation <- array(0, c(kept, total, types), names[1:3])
   check_result_size(3 * length(blank), "iter", "draws of effects")
-  for (table in seq_len(tables)) {
-    own <- matrix(as.double(counts[, , table]), types)
-    for (chain in (table - 1) * chains + seq_len(chains)) {
-      part <- native(C_abundance_run, own, totals, x, unname(contrasts), group, prior, chain_key(seed, chain),
-        as.integer(c(warmup, kept)), run)
-      out$effects[, chain, , ] <- aperm(part$contrast, 3:1)
-      out$mean[, chain, , ] <- aperm(part$mean, 3:1)
-      out$variance[, chain, , ] <- aperm(part$variance, 3:1)
-      out$deviation[, chain, ] <- t(matrix(part$deviation[1L, , ], types))
-      out$group_deviation[, chain, ] <- t(matrix(part$deviation[2L, , ], types))
-    }
+  keys <- lapply(seq_len(total), function(chain) chain_key(seed, chain))
+  parts <- native(C_abundance_run, array(as.double(counts), dim(counts)), totals, x, unname(contrasts), group, prior,
+    keys, as.integer(c(warmup, kept)), run)
+  for (chain in seq_len(total)) {
+    part <- parts[[chain]]
+    out$effects[, chain, , ] <- aperm(part$contrast, 3:1)
+    out$mean[, chain, , ] <- aperm(part$mean, 3:1)
+    out$variance[, chain, , ] <- aperm(part$variance, 3:1)
+    out$deviation[, chain, ] <- t(matrix(part$deviation[1L, , ], types))
+    out$group_deviation[, chain, ] <- t(matrix(part$deviation[2L, , ], types))
   }
   out
 }

@@ -26,10 +26,10 @@
 #'   the number of cells.
 #' @param method `"gibbs"`: blocked Gibbs sampling. `"bem"`: [Bayesian EM][bayesian_em].
 #' @param prior a prior from [dp_prior()], or the `prior` of another fit to the same markers.
-#' @param chains number of chains. Each starts from its own clustering of its own subsample of the cells. In the first
-#'   20 sweeps, or half of the warm-up if that is less, components that share a population are joined. All threads work
-#'   together on one chain. If package future.apply is installed and `future::plan()` has several workers, each worker
-#'   runs whole chains instead (without a `cluster`). That is faster if there are few cells. The draws are the same.
+#' @param chains number of chains; `NULL`: four for small data, and one for large data or `"bem"`; see [computing]. Each
+#'   starts from its own clustering of its own subsample of the cells. In the first 20 sweeps, or half of the warm-up if
+#'   that is less, components that share a population are joined. If package future.apply is installed and
+#'   `future::plan()` has several workers, each worker runs whole chains (without a `cluster`). The draws are the same.
 #' @param iter number of sweeps of each chain, including the warm-up. For `"bem"`: the largest number of steps.
 #' @param warmup number of sweeps at the start of each chain whose draws are not kept; `NULL`: half of `iter`. For
 #'   `"bem"`: the number of Gibbs sweeps before the first step.
@@ -121,7 +121,7 @@
 #' fit
 #' table(population, predict(fit, threads = 2))
 #' @export
-dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = dp_prior(), chains = 1,
+dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = dp_prior(), chains = NULL,
                        iter = 1000, warmup = NULL, thin = 1, init = NULL,
                        keep = c("weights", "means", "covariances"), markers = NULL, sample = NULL,
                        transform = "none", cofactor = 5, missing = c("error", "model"), moves = TRUE,
@@ -144,12 +144,12 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   cells <- read_mixture_cells(x, sample, markers, transform, cofactor, missing, piled, run)
 
   components <- check_count(components, "components", max = 1e5)
-  chains <- check_count(chains, "chains", max = 1e4)
   iter <- check_count(iter, "iter")
   schedule <- method$schedule(
     iter = iter, warmup = warmup, thin = thin, init = init, tolerance = tolerance, estimate = estimate
   )
   keep <- check_keep(keep)
+  chains <- mixture_chains(chains, method$name, cells, components, iter, schedule, keep)
   init <- check_init(init, cells$rows, components)
   moves <- check_flag(moves, "moves")
   precision <- check_precision(precision)
@@ -169,6 +169,14 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   check_store_memory(method$sampler(fit), fit, iter)
   fit <- method$start(fit, init, run)
   advance_chains(fit, iter, method$sampler, run, progress, threads, checkpoint)
+}
+
+# Bayesian EM climbs from one start unless the user asks for more.
+mixture_chains <- function(chains, method, cells, components, iter, schedule, keep) {
+  if (is.null(chains) && method == "bem") return(1)
+  p <- length(cells$markers)
+  each <- components * (p + 1)^2 + if ("labels" %in% keep) cells$rows else 0
+  check_chains(chains, mixture_cost(cells$rows, p, components, 1), each * (iter - schedule$warmup) / schedule$thin)
 }
 
 #' @rdname continue

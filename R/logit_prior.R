@@ -135,10 +135,10 @@ check_prior_types <- function(type) {
   type
 }
 
-# Adds what the data decide. `mean` and `precision` (packed) are for the coefficients of one outcome, in the sampler's
-# units, `law`, `law_df` and `law_scale` are for src/regression/regression.h, and `deviation` has the standard
-# deviations in the units of the coefficients, for printing. `design` comes from logit_design(), `log_exposure` from
-# log_mean_exposure().
+# Adds what the data decide. `mean` and `precision` (packed; with more coefficients than rows its diagonal) are for the
+# coefficients of one outcome, in the sampler's units, `law`, `law_df` and `law_scale` are for
+# src/regression/regression.h, and `deviation` has the standard deviations in the units of the coefficients, for
+# printing. `design` comes from logit_design(), `log_exposure` from log_mean_exposure().
 resolve_logit_prior <- function(prior, design, family, response_mean, log_exposure) {
   if (!inherits(prior, "logit_prior")) stop_input("prior", "must come from logit_prior(), not ", show_value(prior))
   names <- colnames(design$x)
@@ -162,15 +162,18 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
   deviation <- rep(prior$intercept_scale, length(names))
   mean[design$is_intercept] <- prior$intercept_location
   deviation[slopes] <- if (prior$autoscale) prior$scale else prior$scale * unit[slopes]
-  precision <- diag(1 / deviation^2, length(names))
+  precision <- 1 / deviation^2
   located <- types %in% c("normal", "student_t", "cauchy")
   mean[slopes[located]] <- (prior$location * unit[slopes])[located]
   if (identical(unname(prior$type), "zellner")) {
     if (is.null(prior$g)) prior$g <- design$observations
+    precision <- diag(precision, length(names))
     precision[slopes, slopes] <- zellner_precision(design, slopes, prior$g)
+  } else if (!is_dual(design)) {
+    precision <- diag(precision, length(names))
   }
   prior$mean <- mean
-  prior$precision <- pack(precision)
+  prior$precision <- if (is.matrix(precision)) pack(precision) else precision
   prior$types <- stats::setNames(types, names[slopes])
   prior[c("law", "law_df", "law_scale")] <- list(NULL, numeric(length(names)), deviation)
   if (any(types %in% c("horseshoe", "student_t", "cauchy"))) {
@@ -243,6 +246,12 @@ zellner_precision <- function(design, slopes, g) {
         "%d rows: choose another type"
       ),
       qr(information)$rank, length(slopes), nrow(design$x)
+    ))
+  }
+  if (is_dual(design)) {
+    stop_input("prior", sprintf(
+      "\"zellner\" needs as many rows as coefficients, but has %d for %d: choose another type", nrow(design$x),
+      ncol(design$x)
     ))
   }
   information / g

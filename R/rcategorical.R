@@ -88,13 +88,14 @@ rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend =
   items
 }
 
-draw_categorical <- function(weights, draws, log, seed, single, run) {
+# `first` rows of a dense matrix come before those of `weights`.
+draw_categorical <- function(weights, draws, log, seed, single, run, first = 0) {
   if (methods::is(weights, "Matrix")) {
     return(native(
       C_categorical_draw_sparse, weights@Dim, weights@p, weights@i, weights@x, draws, seed, single, run
     ))
   }
-  native(C_categorical_draw, weights, draws, log, seed, single, run)
+  native(C_categorical_draw, weights, draws, log, seed, single, first, run)
 }
 
 # A double matrix, a double vector, or a "dgCMatrix". The weights themselves are checked while drawing.

@@ -1,8 +1,10 @@
-# Runs chains of small data at the same time. A sweep of few rows cannot use many threads, so the threads are dealt to
-# chains first, and within a chain only then. Draws do not depend on this, so the faster way is found by trying both.
+# Runs chains of small data at the same time. A sweep of few rows cannot use many threads, nor a graphics card, so the
+# threads are dealt to chains first, and within a chain only then. On a card each thread drives the session of a chain.
+# Draws do not depend on this, so the faster way is found by trying both.
 
-# A sweep that takes longer, in seconds, uses all threads well, and its data are too large to open several sessions.
-short_sweep <- 0.05
+# A sweep that takes longer, in seconds, uses all threads or the card well, and its data are too large to open several
+# sessions.
+short_sweep <- c(cpu = 0.05, cuda = 0.002)
 
 # Seconds of a slice that is timed.
 trial <- 0.05
@@ -17,30 +19,43 @@ chain_ways <- function(plan, run, chains) {
   close <- function() for (session in open) plan$close(session)
   alone <- list(name = "alone", sessions = open, chains = as.list(seq_len(chains)), most = 0.2)
   at_once <- min(chains, run$threads)
-  if (at_once < 2 || !isTRUE(plan$together) || run$backend != "cpu" || !is.null(run$cluster)) {
+  if (at_once < 2 || !isTRUE(plan$together) || !is.null(run$cluster)) {
     return(list(next_way = function() alone, note = function(way, seconds) NULL, close = close))
   }
   side <- NULL
   seen <- c(alone = Inf, side = Inf)
-  # Each way is timed after a slice that is not, whose number of sweeps is a guess and whose memory is new.
-  to_try <- c("alone", "side", "alone", "side")
+  # Each way is timed after a slice that is not, whose number of sweeps is a guess and whose memory and kernels are new.
+  to_try <- c("alone", "alone", "side", "side")
+  # NULL if memory is short.
   open_side <- function() {
     each <- replace(run, "threads", as.integer(run$threads %/% at_once))
-    for (i in seq_len(at_once)) open[[i + 1L]] <<- plan$open(each)
+    short <- tryCatch(
+      for (i in seq_len(at_once)) open[[i + 1L]] <<- plan$open(each),
+      warpbayes_error_memory = identity
+    )
+    if (!is.null(short)) {
+      for (session in open[-1L]) plan$close(session)
+      open <<- open[1L]
+      return(NULL)
+    }
     rounds <- split(seq_len(chains), (seq_len(chains) - 1L) %/% at_once)
     list(name = "side", sessions = open[-1L], chains = unname(rounds), most = 0.2)
   }
   list(
     next_way = function() {
       best <- if (length(to_try)) to_try[[1L]] else names(which.min(seen))
-      if (best == "side" && is.null(side)) side <<- open_side()
+      if (best == "side" && is.null(side) && is.null(side <<- open_side())) {
+        to_try <<- character()
+        best <- "alone"
+      }
       way <- if (best == "side") side else alone
       if (length(to_try)) way$most <- trial
       way
     },
     note = function(way, seconds) {
       if (!length(to_try)) return(NULL)
-      to_try <<- if (way$name == "alone" && seconds > short_sweep * chains) character() else to_try[-1L]
+      timed <- way$name == "alone" && to_try[[2L]] == "side"
+      to_try <<- if (timed && seconds > short_sweep[[run$backend]] * chains) character() else to_try[-1L]
       seen[[way$name]] <<- seconds
     },
     close = close

@@ -75,7 +75,8 @@
 #' @param warmup sweeps at the start of each chain that are not used. See [continue()] for what it means after more
 #'   sweeps.
 #' @param thin after the warm-up, every `thin`-th sweep is kept.
-#' @param chains number of chains, each from a start of its own.
+#' @param chains number of chains, each from a start of its own; `NULL`: four for small data, and one for large data;
+#'   see [computing].
 #' @param keep which draws to keep besides the averages: any of `"phi"` (topics x terms x draws x chains) and
 #'   `"theta"` (topics x documents x draws x chains). They take much memory.
 #' @param alpha_prior,beta_prior `shape` and `rate` of the gamma priors of learned parameters.
@@ -144,7 +145,7 @@
 #' top_terms(fit, 3)
 #' @export
 topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method = c("gibbs", "mean_for_mode"),
-                        iter = 500, warmup = floor(iter / 2), thin = 1, chains = 1, keep = character(),
+                        iter = 500, warmup = floor(iter / 2), thin = 1, chains = NULL, keep = character(),
                         alpha_prior = c(shape = 1, rate = 1), beta_prior = c(shape = 1, rate = 1),
                         start = c("merged", "random"), seed_words = NULL, seed_weight = NULL, groups = NULL,
                         seed = NULL, backend = NULL, threads = NULL, precision = c("double", "single"),
@@ -174,7 +175,7 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
   if (!is.null(seed_weight)) seed_weight <- check_number(seed_weight, "seed_weight", 0, 1e6)
   prior <- c(check_gamma(alpha_prior, "alpha_prior"), check_gamma(beta_prior, "beta_prior"))
   start <- check_topic_start(start)
-  sweeps <- check_topic_sweeps(iter, warmup, thin, chains, keep)
+  sweeps <- check_topic_sweeps(iter, warmup, thin, chains, keep, counts, topics)
   precision <- check_precision(precision)
   progress <- check_progress(progress)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
@@ -204,11 +205,15 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
 }
 
 # The arguments about sweeps that topic_model() and add_documents() share.
-check_topic_sweeps <- function(iter, warmup, thin, chains, keep) {
+check_topic_sweeps <- function(iter, warmup, thin, chains, keep, counts, topics) {
   iter <- check_count(iter, "iter")
   warmup <- check_warmup(warmup, iter)
-  list(iter = iter, warmup = warmup, thin = check_thin(thin, iter, warmup),
-    chains = check_count(chains, "chains", max = 1e4), keep = check_topic_keep(keep))
+  thin <- check_thin(thin, iter, warmup)
+  keep <- check_topic_keep(keep)
+  size <- c(theta = counts$size[[1L]], phi = counts$size[[2L]])
+  values <- topics * sum(size[keep]) * (iter - warmup) / thin
+  chains <- check_chains(chains, topic_cost(counts$size[[1L]], length(counts$count), topics, 1), values)
+  list(iter = iter, warmup = warmup, thin = thin, chains = chains, keep = keep)
 }
 
 #' @rdname continue

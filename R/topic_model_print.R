@@ -62,7 +62,8 @@ term_lines <- function(fit, topics, n, by = "relevance") {
 #'
 #' `converged` is `TRUE` if the log likelihood does not drift and all chains find the same topics. Chains that find the
 #' same topics may still differ a little in log likelihood, each at a mode of its own. This is no failure as long as
-#' their perplexities differ by less than 1%. With one chain nothing is said about topics.
+#' their perplexities differ by less than 1%. With one chain the verdict says that topics were not
+#' compared.
 #'
 #' @param object a fit from [topic_model()].
 #' @param terms how many terms of each topic to show, the most relevant first; see [top_terms()].

@@ -56,8 +56,8 @@
 #' fit
 #' @export
 add_documents <- function(object, newdata, weight = 1, groups = NULL, iter = 100, warmup = floor(iter / 2), thin = 1,
-                          chains = 1, keep = character(), seed = NULL, backend = NULL, threads = NULL, progress = NULL,
-                          ...) {
+                          chains = NULL, keep = character(), seed = NULL, backend = NULL, threads = NULL,
+                          progress = NULL, ...) {
   require_arguments("object")
   check_topic_fit(object, "object")
   if (missing(newdata)) {
@@ -74,7 +74,7 @@ add_documents <- function(object, newdata, weight = 1, groups = NULL, iter = 100
   report_unknown(counts)
   counts$unknown <- NULL
   grouped <- update_groups(object, check_new_groups(object, groups, counts$documents), counts)
-  sweeps <- check_topic_sweeps(iter, warmup, thin, chains, keep)
+  sweeps <- check_topic_sweeps(iter, warmup, thin, chains, keep, counts, object$topics)
   progress <- check_progress(progress)
   run <- resolve_run(backend, threads,
     cost = topic_cost(counts$size[[1L]], length(counts$count), object$topics, sweeps$iter * sweeps$chains))

@@ -77,6 +77,8 @@
 #'     default is 1e16, about 12 days at 1e10 a second. Beyond it there is an error before the work starts.}
 #'   \item{`warpbayes.threads`}{the number of CPU threads if `threads = NULL`. If it is not set: `OMP_NUM_THREADS`, or
 #'     all cores that the process may use, but at most `OMP_THREAD_LIMIT`.}
+#'   \item{`warpbayes.chains`}{the number of chains if `chains = NULL`. If it is not set, four for small data and one
+#'     for large data; see [computing].}
 #'   \item{`warpbayes.isa`}{the vector instruction set, `"avx512"`, `"avx2"`, `"neon"` (arm64) or `"baseline"`. If it
 #'     is not set, the widest that the processor has.}
 #'   \item{`warpbayes.device`}{the index of the graphics card, from 0 (the default).}
@@ -86,7 +88,7 @@
 #'     Cells of a mixture that do not fit travel to the card in each sweep, see [mixture_memory].}
 #'   \item{`warpbayes.plugin`}{the path of a CUDA plugin to use instead of the one that was built with the package.}
 #' }
-#' None of them changes a result in double precision.
+#' None of them changes a result in double precision, except `warpbayes.chains`.
 #'
 #' @section Errors:
 #' Every error of the package has class `warpbayes_error` and one of these:

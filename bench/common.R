@@ -1,6 +1,8 @@
 # Functions that the benchmarks share. They time calls as medians of repetitions that take turns, measure the rates of
 # the machine, and write results as CSV files or as tables in Markdown. Every script of this folder runs in this folder.
 library(warpbayes)
+# Calls that name no chains time one.
+options(warpbayes.chains = 1)
 if (!nzchar(Sys.getenv("WARPBAYES_MEASURE"))) Sys.setenv(WARPBAYES_MEASURE = "../build/measure")
 source("../tests/measure/measure.R")
 internal <- asNamespace("warpbayes")
@@ -65,7 +67,7 @@ machine <- function() {
   } else {
     R.version$platform
   }
-  sprintf("%s, %d cores", model, parallel::detectCores())
+  sprintf("%s, %d cores", model, warp_info()$cores)
 }
 
 # Writes results/<name>.csv, with the machine and the date in every row.

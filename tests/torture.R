@@ -3,7 +3,7 @@
 # checks that no entry changes its arguments. With the argument "once" it runs the calls once without collections, for
 # valgrind. A second argument names a file for the results.
 library(warpbayes)
-options(warpbayes.threads = 2)
+options(warpbayes.threads = 2, warpbayes.chains = 1)
 
 set.seed(1)
 x <- cbind(a = c(rnorm(15), rnorm(15, 5)), b = rnorm(30))

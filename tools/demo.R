@@ -61,7 +61,7 @@ x <- centres[population, ] + matrix(rnorm(cells * markers), cells)
 
 components <- 128
 sweeps <- 200
-simulated <- dp_mixture(x, components = components, iter = sweeps, thin = 10, seed = 1)
+simulated <- dp_mixture(x, components = components, chains = 1, iter = sweeps, thin = 10, seed = 1)
 print(simulated)
 class <- predict(simulated)
 seconds <- simulated$elapsed[["sweeps"]]

@@ -48,8 +48,15 @@ typedef struct wb_abundance_sweeps {
   double *log_likelihood;             /* kept, up to a constant */
 } wb_abundance_sweeps;
 
-/* Runs a chain from a start that it spreads at random. Returns a wb_status; on failure it has written a message. */
-int wb_abundance_run(const wb_abundance_data *data, const wb_abundance_prior *prior, wb_abundance_state *state,
-                     const wb_abundance_sweeps *sweeps, wb_poll *poll, wb_message *message);
+typedef struct wb_abundance_chain {
+  wb_abundance_data data;
+  wb_abundance_state state;
+  wb_abundance_sweeps sweeps;
+} wb_abundance_chain;
+
+/* Runs chains of as many sweeps each, at the same time, from starts that it spreads at random. Returns a wb_status; on
+ * failure it has written a message. */
+int wb_abundance_run(wb_abundance_chain *chain, int32_t chains, const wb_abundance_prior *prior, int32_t threads,
+                     wb_poll *poll, wb_message *message);
 
 #endif

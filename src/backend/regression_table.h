@@ -39,6 +39,7 @@ typedef struct wb_regression_data {
   const double *shape;         /* rows: b without the dispersion's part */
   const double *kappa;         /* rows x outcomes, column-major: kappa without the dispersion's part */
   const double *dispersed;     /* rows: the multiple of the dispersion in b; NULL: 0 */
+  int32_t dual;                /* whether sweep() gives omega and z of the rows in place of sums over rows */
   int32_t poisson;             /* rows are Poisson, and shape and kappa are of their surrogates */
   int32_t groups;              /* 0: none */
   const int64_t *group_start;  /* groups + 1: the first row of each, and `rows` */
@@ -139,11 +140,19 @@ typedef struct wb_regression_functions {
    * With terms, the effects of `outcome` are part of the fixed part of a row (core/regression_row.h), and the session
    * keeps omega and z of the rows. The sums of a level are over pieces of WB_LEAF_ROWS rows in the order of `index`,
    * added in order.
+   * Of a dual session `statistics` are omega of the rows, then z, and there are no group statistics.
    *   group_statistics  groups x WB_REGRESSION_GROUP_STATISTICS(columns), or for each term levels x
    *                     WB_REGRESSION_LEVEL_STATISTICS(columns, q), where NULL leaves them out; NULL without either */
   int (*sweep)(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
                uint64_t key, uint32_t iteration, double *statistics, double *group_statistics, double *log_likelihood,
                wb_message *message);
+  /* Products of the scaled design X of a dual session. The lower triangle of X diag(weight) X' is written row by row
+   * into `gram`, where rows are `stride` numbers apart. An entry adds (weight x_r) x_s over the columns, in order, with
+   * the weight at the row r >= s. X v adds columns in order. X'v adds rows in order, row i to part i mod
+   * WB_REGRESSION_LANES, and core/regression_row.h adds the parts. */
+  int (*gram)(wb_regression_session *session, const double *weight, size_t stride, double *gram, wb_message *message);
+  int (*multiply)(wb_regression_session *session, const double *v, double *product, wb_message *message);
+  int (*multiply_transposed)(wb_regression_session *session, const double *v, double *product, wb_message *message);
   /* After a sweep that drew: `change` (columns x levels) was added to the outcome's effects of term `changed`, and the
    * rows' z follow. Writes Z'z of each level of term `wanted` into `linear`, columns x levels. */
   int (*change_effects)(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,

@@ -77,6 +77,7 @@ typedef enum wb_purpose {
   WB_PURPOSE_TERM_COVARIANCE = 154,  /* covariance of the effects of a term [term and outcome] */
   WB_PURPOSE_TERM_SHIFT = 155,       /* what nested levels give to theirs [level, counted over terms and outcomes] */
   WB_PURPOSE_TERM_SCALE = 156,       /* factors of effects and covariance of a term, and its root [term and outcome] */
+  WB_PURPOSE_SHRINKAGE_MOVE = 157,   /* factors of shrunk coefficients and their scales [outcome] */
   WB_PURPOSE_LEVEL_MOVE = 158,       /* coefficients and covariance with effects [move, counted over terms] */
   WB_PURPOSE_LEVEL_PROPOSAL = 159,   /* proposed effects of a level [level, counted over terms] */
 

@@ -26,6 +26,8 @@ int conveyor::open(int64_t count, size_t bytes, wb_message *message) {
   const int slots = static_cast<int>(wb_min_int(ceiling(count, items_), SLOTS));
   /* Slots begin on a cache line. */
   slot_bytes_ = ceiling(items_ * static_cast<int64_t>(bytes), 64) * 64;
+  if (current_stream() != nullptr)
+    WB_TRY(status_of(cudaStreamSynchronize(current_stream()), "waiting for earlier work", message));
   WB_TRY(host_.take(static_cast<size_t>(slots) * static_cast<size_t>(slot_bytes_), message));
   for (; slots_ < slots; slots_++) WB_TRY(streams_[slots_].create(message));
   return WB_OK;

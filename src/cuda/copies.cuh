@@ -146,11 +146,11 @@ int fetch_made(const wb_run *run, T *to, int64_t count, Make make, const char *w
       what, message);
 }
 
-/* Both begin when earlier work of the default stream is done, and return when the copy is. */
+/* Both begin when earlier work of the current stream is done. */
 template <typename T>
 int send(const wb_run *run, T *to, const T *from, int64_t count, const char *what, wb_message *message) {
   const size_t bytes = static_cast<size_t>(count) * sizeof(T);
-  if (bytes <= DIRECT_BYTES) return status_of(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), what, message);
+  if (bytes <= DIRECT_BYTES) return copy_to_device(to, from, bytes, what, message);
   return send_by(
       run, to, count,
       [&](T *staged, int64_t first, int64_t some) {
@@ -172,7 +172,7 @@ int bring(const wb_run *run, device_array<T> &to, const T *from, size_t count, c
 template <typename T>
 int fetch(const wb_run *run, T *to, const T *from, int64_t count, const char *what, wb_message *message) {
   const size_t bytes = static_cast<size_t>(count) * sizeof(T);
-  if (bytes <= DIRECT_BYTES) return status_of(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), what, message);
+  if (bytes <= DIRECT_BYTES) return copy_to_host(to, from, bytes, what, message);
   return fetch_made(
       run, to, count,
       [&](int64_t first, int64_t, int64_t, cudaStream_t, const T **address) {

@@ -2,7 +2,10 @@
  * the memory of a call: see device.cuh and launch.cuh. */
 #include "cuda/launch.cuh"
 
+#include <atomic>
 #include <cstdio>
+#include <cstring>
+#include <mutex>
 
 #ifdef _WIN32
 #include <process.h>
@@ -16,7 +19,9 @@ namespace wb {
 namespace {
 
 /* The process in which the CUDA runtime was first used, or 0. */
-long first_process = 0;
+std::atomic<long> first_process{0};
+
+thread_local own_stream *host_thread_stream = nullptr;
 
 /* Whether the device cannot be used at all; other errors mean that it failed in use. */
 bool is_absence(cudaError_t error) {
@@ -39,8 +44,8 @@ int status_of(cudaError_t error, const char *what, wb_message *message) {
 
 int same_process(wb_message *message) {
   const long process = static_cast<long>(getpid());
-  if (first_process == 0) first_process = process;
-  if (first_process != process) {
+  long first = 0;
+  if (!first_process.compare_exchange_strong(first, process) && first != process) {
     std::snprintf(message->text, sizeof message->text,
                   "CUDA was used before this process was forked and does not work in the child");
     return WB_ERROR_BACKEND;
@@ -51,10 +56,12 @@ int same_process(wb_message *message) {
 bool may_release() { return first_process == static_cast<long>(getpid()); }
 
 device_scope::~device_scope() {
-  if (before_ >= 0) (void)cudaSetDevice(before_);
+  if (before_ < 0) return;
+  (void)cudaSetDevice(before_);
+  host_thread_stream = stream_before_;
 }
 
-int device_scope::enter(int32_t device, wb_message *message) {
+int device_scope::enter(int32_t device, wb_message *message, own_stream *own) {
   WB_TRY(same_process(message));
   int before = 0;
   WB_TRY(status_of(cudaGetDevice(&before), "finding the current device", message));
@@ -62,7 +69,33 @@ int device_scope::enter(int32_t device, wb_message *message) {
   std::snprintf(what, sizeof what, "choosing device %d", static_cast<int>(device));
   WB_TRY(status_of(cudaSetDevice(device), what, message));
   before_ = before;
+  stream_before_ = host_thread_stream;
+  host_thread_stream = own;
   return WB_OK;
+}
+
+cudaStream_t current_stream() { return host_thread_stream != nullptr ? host_thread_stream->get() : nullptr; }
+
+int copy_to_device(void *to, const void *from, size_t bytes, const char *what, wb_message *message) {
+  if (host_thread_stream == nullptr)
+    return status_of(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), what, message);
+  return status_of(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, host_thread_stream->get()), what, message);
+}
+
+int copy_to_host(void *to, const void *from, size_t bytes, const char *what, wb_message *message) {
+  if (host_thread_stream == nullptr)
+    return status_of(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), what, message);
+  const bool by_mail = bytes <= own_stream::SHORT_BYTES;
+  WB_TRY(status_of(cudaMemcpyAsync(by_mail ? host_thread_stream->mail() : to, from, bytes, cudaMemcpyDeviceToHost,
+                                   host_thread_stream->get()),
+                   what, message));
+  WB_TRY(host_thread_stream->wait(what, message));
+  if (by_mail && bytes > 0) std::memcpy(to, host_thread_stream->mail(), bytes);
+  return WB_OK;
+}
+
+int clear(void *address, size_t bytes, const char *what, wb_message *message) {
+  return status_of(cudaMemsetAsync(address, 0, bytes, current_stream()), what, message);
 }
 
 int multiprocessors(int32_t device, int *count, wb_message *message) {
@@ -135,25 +168,32 @@ bool locked_bytes::lock(const void *address, size_t bytes) {
 }
 
 /* Freed by whoever opened the plugin, before CUDA ends with the process. */
+static std::mutex kept;
 static void *kept_address = nullptr;
 static size_t kept_bytes = 0;
 static bool kept_taken = false;
 
-void release_kept() {
+static void release_unlocked() {
   if (kept_taken) return;
   if (kept_address != nullptr && may_release()) (void)cudaFreeHost(kept_address);
   kept_address = nullptr;
   kept_bytes = 0;
 }
 
+void release_kept() {
+  const std::lock_guard<std::mutex> lock(kept);
+  release_unlocked();
+}
+
 int kept_pinned::take(size_t bytes, wb_message *message) {
+  const std::lock_guard<std::mutex> lock(kept);
   if (kept_taken) {
     WB_TRY(own_.allocate(bytes, "copies", message));
     address_ = own_.address();
     return WB_OK;
   }
   if (kept_bytes < bytes) {
-    release_kept();
+    release_unlocked();
     WB_TRY(allocate_pinned(bytes, "copies", &kept_address, message));
     kept_bytes = bytes;
   }
@@ -163,7 +203,10 @@ int kept_pinned::take(size_t bytes, wb_message *message) {
 }
 
 void kept_pinned::release() {
-  if (address_ != nullptr && own_.address() == nullptr) kept_taken = false;
+  if (address_ != nullptr && own_.address() == nullptr) {
+    const std::lock_guard<std::mutex> lock(kept);
+    kept_taken = false;
+  }
   own_.release();
   address_ = nullptr;
 }
@@ -182,6 +225,11 @@ int stream::create_apart(wb_message *message) {
 
 int stream::wait(const char *what, wb_message *message) {
   return status_of(cudaStreamSynchronize(handle_), what, message);
+}
+
+int own_stream::create(wb_message *message) {
+  WB_TRY(mail_.allocate(SHORT_BYTES, "copies", message));
+  return stream::create(message);
 }
 
 int event::create(bool timed, wb_message *message) {

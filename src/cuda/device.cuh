@@ -37,8 +37,10 @@ int status_of(cudaError_t error, const char *what, wb_message *message);
  * not work there. Every function of the backend calls this first. */
 int same_process(wb_message *message);
 
-/* Makes a device the current one as long as the object exists; then it is again the one
- * before. */
+class own_stream;
+
+/* Makes a device the current one as long as the object exists; then it is again the one before. In the same way
+ * launches and copies that name no stream go to `own`, not to the default stream. */
 class device_scope {
 public:
   device_scope() = default;
@@ -46,10 +48,11 @@ public:
   device_scope(const device_scope &) = delete;
   device_scope &operator=(const device_scope &) = delete;
 
-  int enter(int32_t device, wb_message *message);
+  int enter(int32_t device, wb_message *message, own_stream *own = nullptr);
 
 private:
   int before_ = -1;
+  own_stream *stream_before_ = nullptr;
 };
 
 /* Calls work() while `device` is the current one. */
@@ -59,6 +62,16 @@ int on_device(int32_t device, wb_message *message, Work work) {
   WB_TRY(scope.enter(device, message));
   return work();
 }
+
+/* Of this thread: see device_scope. nullptr is the default stream. */
+cudaStream_t current_stream();
+
+/* Copies by the current stream, from and to pageable memory. They begin when its earlier work is done. `from` may be
+ * changed, or `to` read, when they return. */
+int copy_to_device(void *to, const void *from, size_t bytes, const char *what, wb_message *message);
+int copy_to_host(void *to, const void *from, size_t bytes, const char *what, wb_message *message);
+/* All bytes are 0 for later work of the current stream. */
+int clear(void *address, size_t bytes, const char *what, wb_message *message);
 
 /* Calls work(real), where `real` has the type of the precision. */
 template <typename Work>
@@ -118,12 +131,11 @@ public:
   T *data() const { return static_cast<T *>(address()); }
   size_t size() const { return bytes() / sizeof(T); }
 
-  /* Both copies begin when earlier work of the default stream is done. */
   int upload(const T *from, size_t count, const char *what, wb_message *message) {
-    return status_of(cudaMemcpy(data(), from, count * sizeof(T), cudaMemcpyHostToDevice), what, message);
+    return copy_to_device(data(), from, count * sizeof(T), what, message);
   }
   int download(T *to, size_t count, const char *what, wb_message *message) const {
-    return status_of(cudaMemcpy(to, data(), count * sizeof(T), cudaMemcpyDeviceToHost), what, message);
+    return copy_to_host(to, data(), count * sizeof(T), what, message);
   }
   /* Allocates and uploads `what`. */
   int hold(const T *from, size_t count, const char *what, wb_message *message) {
@@ -206,6 +218,19 @@ public:
   /* A stream that the default stream neither waits for nor keeps waiting. */
   int create_apart(wb_message *message);
   int wait(const char *what, wb_message *message);
+};
+
+/* The stream of a session, so that several threads can drive sessions at the same time: work of the default stream
+ * waits for that of all others. Short copies to the host go through page-locked memory, since those to pageable memory
+ * wait inside CUDA. */
+class own_stream : public stream {
+public:
+  static constexpr size_t SHORT_BYTES = 256 * 1024;
+  int create(wb_message *message);
+  void *mail() const { return mail_.address(); }
+
+private:
+  pinned_bytes mail_;
 };
 
 /* A point in the work of a stream for which the host can wait. */

@@ -35,7 +35,7 @@ struct launch_shape {
   dim3 blocks;
   dim3 threads;
   size_t shared_bytes = 0;
-  cudaStream_t stream = nullptr;
+  cudaStream_t stream = current_stream();
 
   launch_shape sharing(size_t bytes) const { return {blocks, threads, bytes, stream}; }
   launch_shape on(cudaStream_t other) const { return {blocks, threads, shared_bytes, other}; }

@@ -5,7 +5,8 @@
 
 #include "backend/backend.h"
 
-/* The prior of one outcome's p coefficients: normal with `mean` and the packed `precision`. The laws of `law` other
+/* The prior of one outcome's p coefficients: normal with `mean` and the packed `precision`, or its diagonal if the
+ * session is dual. The laws of `law` other
  * than WB_REGRESSION_NORMAL are mixtures of normals, whose scales are learned. They replace the diagonal entry of
  * `precision` of a coefficient c.
  *   WB_REGRESSION_HORSESHOE  The variance is local_c global. The square roots of local_c and global are half-Cauchy of
@@ -20,7 +21,7 @@ enum { WB_REGRESSION_NORMAL, WB_REGRESSION_HORSESHOE, WB_REGRESSION_STUDENT };
 typedef struct wb_regression_prior {
   int32_t columns;
   const double *mean;       /* columns */
-  const double *precision;  /* lower triangle, row by row */
+  const double *precision;  /* lower triangle, row by row; or the diagonal */
   const int *law;           /* columns; NULL: all normal */
   const double *df, *scale; /* columns; read where the law is Student's */
   double global_scale, slab_scale, slab_df;
@@ -52,12 +53,11 @@ typedef struct wb_regression_grouping {
   const int32_t *parent_level[WB_REGRESSION_MOST_TERMS]; /* of each level, or NULL */
 } wb_regression_grouping;
 
-/* Doubles of one outcome's effects of all terms, of their covariances, and of their statistics. The covariance of a
+/* Doubles of one outcome's effects of all terms, and of their covariances. The covariance of a
  * term has q columns: Sigma and its inverse, packed, then the auxiliary variables of the prior. */
 #define WB_REGRESSION_COVARIANCE(q) ((size_t)(q) * ((size_t)(q) + 1) + (size_t)(q))
 size_t wb_regression_effects(const wb_regression_grouping *grouping);
 size_t wb_regression_covariances(const wb_regression_grouping *grouping);
-size_t wb_regression_level_sums(const wb_regression_grouping *grouping, int32_t columns);
 
 /* Fills `start` (levels + 1) and `index` (rows) of a term from the level of each row. */
 void wb_regression_index_levels(int64_t rows, int32_t levels, const int32_t *level, int32_t *start, int32_t *index);
@@ -65,10 +65,11 @@ void wb_regression_index_levels(int64_t rows, int32_t levels, const int32_t *lev
 /* The state of a chain: everything that the next sweep needs. The statistics are for the first outcome. */
 typedef struct wb_regression_state {
   int32_t columns, outcomes, groups;
+  int32_t dual_rows;                      /* rows of a dual session (regression/dual_draw.h); 0: not dual */
   double *coefficients;                   /* columns x outcomes */
-  double *statistics;                     /* WB_REGRESSION_STATISTICS(columns) */
+  double *statistics;                     /* wb_regression_statistics_size() */
   double *intercepts;                     /* groups */
-  double *group_statistics;               /* groups x WB_REGRESSION_GROUP_STATISTICS(columns) */
+  double *group_statistics;               /* groups x WB_REGRESSION_GROUP_STATISTICS(summed columns) */
   double *shrinkage;                      /* outcomes x WB_REGRESSION_SHRINKAGE(columns): see regression/shrinkage.c */
   double *scalars;                        /* WB_REGRESSION_SCALARS */
   double *ellipse;                        /* wb_regression_ellipse_size() doubles; NULL: no moves */
@@ -76,6 +77,17 @@ typedef struct wb_regression_state {
   double *moves;                          /* regression/level_moves.h; NULL: Polya-Gamma sweeps */
   double *effects, *covariances;          /* outcomes x effects, or covariances, of all terms */
 } wb_regression_state;
+
+/* Columns whose products with other columns are in the statistics. */
+static inline int32_t wb_regression_summed(const wb_regression_state *state) {
+  return state->dual_rows > 0 ? 0 : state->columns;
+}
+static inline size_t wb_regression_statistics_size(const wb_regression_state *state) {
+  return state->dual_rows > 0 ? 2 * (size_t)state->dual_rows : WB_REGRESSION_STATISTICS(state->columns);
+}
+
+/* Doubles of the statistics of the levels of all terms of an outcome, and of what their draws need besides. */
+size_t wb_regression_level_sums(const wb_regression_state *state);
 
 #define WB_REGRESSION_SHRINKAGE(p) (2 * (size_t)(p) + 3)
 
@@ -90,6 +102,7 @@ typedef struct wb_regression_chain {
   wb_regression_prior prior;
   wb_regression_counts counts;
   wb_regression_state state;
+  struct wb_regression_dual *dual; /* of a dual session, while it sweeps */
   uint64_t key;
   double warmup;      /* sweeps in which moves learn */
   double level_moves; /* regression/level_moves.h: 0 never, 1 where they pay, 2 always */

@@ -5,6 +5,7 @@
 
 #include "core/linear_algebra.h"
 #include "core/random_normal.h"
+#include "numeric/root.h"
 
 void wb_regression_add_prior(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                              double *precision, double *linear) {
@@ -16,9 +17,14 @@ void wb_regression_add_prior(const wb_regression_prior *prior, const wb_regressi
                          prior->mean[c], linear[r]);
 }
 
-int wb_regression_draw_normal(int32_t columns, double *precision, double *linear, double *normal, wb_stream *stream,
-                              uint32_t iteration, double *coefficients, wb_message *message) {
-  const int row = wb_cholesky(columns, precision);
+int wb_regression_root(wb_isa isa, int32_t n, double *a) {
+  const int row = n < WB_ROOT_WORTH ? -1 : (int)wb_root_packed(isa, n, a);
+  return row < 0 ? wb_cholesky(n, a) : row;
+}
+
+int wb_regression_draw_normal(wb_isa isa, int32_t columns, double *precision, double *linear, double *normal,
+                              wb_stream *stream, uint32_t iteration, double *coefficients, wb_message *message) {
+  const int row = wb_regression_root(isa, columns, precision);
   if (row > 0) {
     wb_message_write(message,
                      "the posterior precision of coefficient %d is not positive in sweep %u: its column nearly "

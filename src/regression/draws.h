@@ -9,8 +9,15 @@
 void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                                    double *precision);
 
+/* The prior's variances of an outcome's coefficients in a dual session, given the scales in the state. */
+void wb_regression_prior_variances(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
+                                   double *variance);
+
 /* Draws of the scales of the coefficients' prior (regression/shrinkage.c). */
 void wb_regression_draw_shrinkage(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration);
+
+/* A move of an outcome's shrunk coefficients together with their common scales, where the session is dual. */
+int wb_regression_move_shrinkage(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration);
 
 /* Where log(r) of the dispersion may lie, on either side of 0: counts with r are representable. */
 #define WB_REGRESSION_DISPERSION_MOST 30.0
@@ -50,8 +57,11 @@ wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *
 void wb_regression_add_prior(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                              double *precision, double *linear);
 
+/* Replaces the packed A by its root, as wb_cholesky() does and with the same bits. Vectors factor a large A. */
+int wb_regression_root(wb_isa isa, int32_t n, double *a);
+
 /* Draws from N(Q^-1 b, Q^-1). Q is in `precision` and b in `linear`; both are overwritten. `normal`: room. */
-int wb_regression_draw_normal(int32_t columns, double *precision, double *linear, double *normal, wb_stream *stream,
-                              uint32_t iteration, double *coefficients, wb_message *message);
+int wb_regression_draw_normal(wb_isa isa, int32_t columns, double *precision, double *linear, double *normal,
+                              wb_stream *stream, uint32_t iteration, double *coefficients, wb_message *message);
 
 #endif

@@ -11,6 +11,7 @@
 #include "core/random_wishart.h"
 #include "numeric/memory.h"
 #include "regression/draws.h"
+#include "regression/dual_draw.h"
 #include "regression/rescale.h"
 
 enum { MOST = WB_REGRESSION_MOST_TERM_COLUMNS, MOST_PACKED = MOST * (MOST + 1) / 2 };
@@ -30,11 +31,13 @@ size_t wb_regression_covariances(const wb_regression_grouping *grouping) {
 
 /* The statistics of all levels, the change of effects, the coefficients and effects before a draw by surrogates, room
  * for V, and room for the shifts or Z'z of a term. */
-size_t wb_regression_level_sums(const wb_regression_grouping *grouping, int32_t columns) {
-  size_t size = 3 * wb_regression_effects(grouping) + (MOST + 1) * (size_t)columns;
+size_t wb_regression_level_sums(const wb_regression_state *state) {
+  const wb_regression_grouping *const grouping = state->grouping;
+  const int32_t summed = wb_regression_summed(state);
+  size_t size = 3 * wb_regression_effects(grouping) + (size_t)state->columns + MOST * (size_t)summed;
   for (int32_t t = 0; t < grouping->count; t++) {
     const wb_regression_term *const term = grouping->terms + t;
-    size += (size_t)term->levels * (WB_REGRESSION_LEVEL_STATISTICS(columns, term->columns) + 1);
+    size += (size_t)term->levels * (WB_REGRESSION_LEVEL_STATISTICS(summed, term->columns) + 1);
   }
   return size;
 }
@@ -72,7 +75,7 @@ static term_place place_of(const wb_regression_state *state, int32_t outcome, do
   for (int32_t t = 0; t <= term; t++) {
     place.columns = grouping->terms[t].columns;
     place.levels = grouping->terms[t].levels;
-    place.size = WB_REGRESSION_LEVEL_STATISTICS(state->columns, place.columns);
+    place.size = WB_REGRESSION_LEVEL_STATISTICS(wb_regression_summed(state), place.columns);
     place.triangle = wb_packed_size(place.columns);
     if (t == term) break;
     place.first_level += (uint64_t)place.levels;
@@ -291,6 +294,14 @@ static void note_change(const term_place *term, int32_t p, double *change, doubl
     }
 }
 
+/* The statistics of the levels of a term in a dual session, given the coefficients. Its effects are not in the fixed
+ * parts. */
+static int sum_dual(const wb_regression_chain *chain, const term_place *term) {
+  const wb_regression_dual_grouping grouping = {chain->state.grouping->terms[term->term], term->covariance};
+  return wb_regression_dual_sums(chain, term->outcome, &grouping, chain->state.statistics, chain->dual->residual,
+                                 term->sums);
+}
+
 /* Draws by surrogates of Poisson rows: the coefficients and effects of a term were drawn, and are taken or not. Then
  * one column of the effects gets a factor. Factors of several columns could not be corrected together, because their
  * order matters. `before`: the coefficients before the draw, and room for effects. */
@@ -299,6 +310,7 @@ static int correct_term(const wb_regression_chain *chain, const term_place *term
                         wb_stream *stream) {
   const int32_t p = chain->state.columns, q = term->columns,
                 independent = chain->state.grouping->independent[term->term];
+  const int is_dual = chain->state.dual_rows > 0;
   const size_t effects = (size_t)term->levels * (size_t)q * sizeof(double),
                covariance = WB_REGRESSION_COVARIANCE(q) * sizeof(double);
   double kept[WB_REGRESSION_COVARIANCE(MOST)];
@@ -308,7 +320,9 @@ static int correct_term(const wb_regression_chain *chain, const term_place *term
   if (!taken) {
     memcpy(term->coefficients, before, (size_t)p * sizeof(double));
     memcpy(term->effects, change, effects);
-    draw_effects(term, p, chain->key, iteration, 0, change, scales);
+    if (is_dual) status = sum_dual(chain, term);
+    if (status != WB_OK) return status;
+    draw_effects(term, wb_regression_summed(&chain->state), chain->key, iteration, 0, change, scales);
   }
   memcpy(before + p, term->effects, effects);
   memcpy(kept, term->covariance, covariance);
@@ -321,24 +335,45 @@ static int correct_term(const wb_regression_chain *chain, const term_place *term
   return status;
 }
 
+/* Draws the coefficients with the effects of a term integrated out, and leaves the statistics of its levels. */
+static int draw_dual(const wb_regression_chain *chain, const term_place *term, uint32_t iteration, wb_stream *stream) {
+  const wb_regression_state *const state = &chain->state;
+  const int32_t n = state->dual_rows;
+  const double *const omega = state->statistics, *const z = omega + n;
+  const wb_regression_dual_grouping grouping = {state->grouping->terms[term->term], term->covariance};
+  memcpy(chain->dual->residual, z, (size_t)n * sizeof(double));
+  wb_regression_dual_change(&grouping.term, n, term->effects, -1.0, omega, chain->dual->residual);
+  const int status =
+      wb_regression_draw_dual(chain, term->outcome, iteration, &grouping, omega, chain->dual->residual, stream);
+  return status == WB_OK ? sum_dual(chain, term) : status;
+}
+
+/* The same by the precision of the coefficients; `v` and `room` as in draw_term(). */
+static int draw_coefficients(const wb_regression_chain *chain, const term_place *term, uint32_t iteration,
+                             wb_stream *stream, double *v, double *room) {
+  const wb_regression_state *const state = &chain->state;
+  const int32_t p = state->columns;
+  const size_t triangle = wb_packed_size(p);
+  double *const precision = room, *const linear = room + triangle, *const normal = linear + p;
+  memcpy(linear, state->statistics + triangle, (size_t)p * sizeof(double));
+  wb_regression_add_prior(&chain->prior, state, term->outcome, precision, linear);
+  for (size_t i = 0; i < triangle; i++) precision[i] += state->statistics[i];
+  if (!eliminate_levels(term, p, v, precision, linear)) return not_positive(term, iteration, chain->message);
+  return wb_regression_draw_normal(chain->counts.isa, p, precision, linear, normal, stream, iteration,
+                                   term->coefficients, chain->message);
+}
+
 /* Draws the coefficients and the effects of one term. `linear` of the statistics is X'z given all effects, on entry and
  * on return. `room`: as draw_coefficients() of regression/regression.c has it. `v`: MOST rows of p. `before`: of
  * correct_term(). */
 static int draw_term(const wb_regression_chain *chain, const term_place *term, uint32_t iteration, double *change,
                      double *v, double *room, double *before, double *log_ratio) {
   const wb_regression_state *const state = &chain->state;
-  const int32_t p = state->columns;
-  const size_t triangle = wb_packed_size(p);
-  double *const precision = room, *const linear = room + triangle, *const normal = linear + p;
-  double *const sums = state->statistics + triangle;
-  memcpy(linear, sums, (size_t)p * sizeof(double));
-  wb_regression_add_prior(&chain->prior, state, term->outcome, precision, linear);
-  for (size_t i = 0; i < triangle; i++) precision[i] += state->statistics[i];
-  if (!eliminate_levels(term, p, v, precision, linear)) return not_positive(term, iteration, chain->message);
+  const int32_t p = wb_regression_summed(state), n = state->dual_rows;
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_COEFFICIENT, iteration, term->number);
-  memcpy(before, term->coefficients, (size_t)p * sizeof(double));
+  memcpy(before, term->coefficients, (size_t)state->columns * sizeof(double));
   int status =
-      wb_regression_draw_normal(p, precision, linear, normal, &stream, iteration, term->coefficients, chain->message);
+      n > 0 ? draw_dual(chain, term, iteration, &stream) : draw_coefficients(chain, term, iteration, &stream, v, room);
   if (status != WB_OK) return status;
   scale_sums scales;
   draw_effects(term, p, chain->key, iteration, 1, change, &scales);
@@ -351,7 +386,10 @@ static int draw_term(const wb_regression_chain *chain, const term_place *term, u
     rescale_effects(term, state->grouping->independent[term->term], scale, &scales, 0, term->columns, &stream);
     if (!state->grouping->independent[term->term]) redraw_root(term, p, &stream);
   }
-  note_change(term, p, change, sums);
+  note_change(term, p, change, state->statistics + wb_packed_size(p));
+  if (n > 0)
+    wb_regression_dual_change(state->grouping->terms + term->term, n, change, 1.0, state->statistics,
+                              state->statistics + n);
   return status;
 }
 
@@ -449,7 +487,7 @@ void wb_regression_shift_terms(const wb_regression_chain *chain, int32_t outcome
   const wb_regression_state *const state = &chain->state;
   const wb_regression_grouping *const grouping = state->grouping;
   double *const shifts = behind_statistics(state, outcome, sums) + 2 * wb_regression_effects(grouping) +
-                         (MOST + 1) * (size_t)state->columns;
+                         (size_t)state->columns + MOST * (size_t)wb_regression_summed(state);
   for (int32_t t = 0; t < grouping->count; t++) {
     const term_place term = place_of(state, outcome, sums, t);
     if (grouping->parent[t] < 0) continue;
@@ -466,17 +504,18 @@ int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, 
   const wb_regression_parameters parameters =
       wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
   double log_likelihood, log_ratio;
-  int status = table->sweep(chain->session, &parameters, outcome, chain->key, iteration, state->statistics, sums,
-                            &log_likelihood, chain->message);
+  int status = table->sweep(chain->session, &parameters, outcome, chain->key, iteration, state->statistics,
+                            state->dual_rows > 0 ? NULL : sums, &log_likelihood, chain->message);
   if (status == WB_OK) status = wb_regression_log_ratios(chain, &log_ratio);
   double *const change = behind_statistics(state, outcome, sums);
   double *const before = change + wb_regression_effects(grouping);
   double *const v = before + (size_t)state->columns + wb_regression_effects(grouping);
-  double *const linear = v + MOST * (size_t)state->columns;
+  double *const linear = v + MOST * (size_t)wb_regression_summed(state);
   for (int32_t t = 0; t < grouping->count && status == WB_OK; t++) {
     const term_place term = place_of(state, outcome, sums, t);
     status = draw_term(chain, &term, iteration, change, v, room, before, &log_ratio);
     if (status != WB_OK || t + 1 == grouping->count) break;
+    if (state->dual_rows > 0) continue;
     const term_place next = place_of(state, outcome, sums, t + 1);
     status = table->change_effects(chain->session, t, change, t + 1, linear, chain->message);
     for (int32_t l = 0; l < next.levels && status == WB_OK; l++)

@@ -32,7 +32,9 @@ static wb_level_term shape_of(const wb_regression_state *state, int32_t number) 
 
 size_t wb_level_size(const wb_regression_state *state) {
   size_t size = WB_LEVEL_HEAD;
-  if (state->outcomes != 1 || wb_level_terms(state) == 0 || state->columns > WB_LEVEL_MOST_COEFFICIENTS) return 0;
+  if (state->outcomes != 1 || wb_level_terms(state) == 0 || state->dual_rows > 0 ||
+      state->columns > WB_LEVEL_MOST_COEFFICIENTS)
+    return 0;
   for (int32_t i = 0; i < wb_level_terms(state); i++) {
     const wb_level_term t = shape_of(state, i);
     if (t.q > WB_LEVEL_MOST) return 0;
@@ -507,8 +509,8 @@ int wb_level_start(const wb_regression_chain *chain) {
   memset(state->moves, 0, wb_level_size(state) * sizeof(double));
   if (!(chain->level_moves > 0.0) || chain->data->poisson || !fits(chain)) return WB_OK;
   const size_t p = (size_t)state->columns, statistics = WB_REGRESSION_STATISTICS(p), packed = wb_packed_size((int)p);
-  const size_t sums = state->groups > 0 ? (size_t)state->groups * WB_REGRESSION_GROUP_STATISTICS(p)
-                                        : wb_regression_level_sums(state->grouping, state->columns);
+  const size_t sums =
+      state->groups > 0 ? (size_t)state->groups * WB_REGRESSION_GROUP_STATISTICS(p) : wb_regression_level_sums(state);
   size_t levels = 0, effects = 0;
   for (int32_t i = 0; i < wb_level_terms(state); i++) {
     const wb_level_term t = shape_of(state, i);

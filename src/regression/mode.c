@@ -340,7 +340,7 @@ static int approximate(const wb_regression_target *t, const wb_regression_quadra
   /* The linear term of the approximation: information times mode, and the gradient there. */
   double *const none = s->statistics[1];
   memset(none, 0, wb_packed_size(e->p) * sizeof(double));
-  const wb_regression_ties flat = {none, nothing};
+  const wb_regression_ties flat = {none, nothing, t->ties.isa};
   wb_regression_quadratic_apply(e, &flat, e->d, s->point, s->trial, s->room);
   for (size_t i = 0; i < wb_regression_quadratic_points(e); i++) s->trial[i] += s->gradient[i];
   memcpy(e->linear, s->trial, (size_t)e->d * sizeof(double));

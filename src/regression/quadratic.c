@@ -4,6 +4,7 @@
 #include "regression/quadratic.h"
 
 #include "core/linear_algebra.h"
+#include "regression/draws.h"
 
 #include <string.h>
 
@@ -107,7 +108,7 @@ int wb_regression_factor_make(const wb_regression_quadratic *e, const wb_regress
       wb_symmetric_add_outer(d, -1.0, out, f->lower);
     }
   }
-  return wb_cholesky(d, f->lower) == 0;
+  return wb_regression_root(ties->isa, d, f->lower) == 0;
 }
 
 void wb_regression_factor_colour(const wb_regression_quadratic *e, const wb_regression_factor *f, double *w) {

@@ -28,6 +28,7 @@ double *wb_regression_cut(double **memory, size_t count);
 /* The precisions of the prior, packed: of the p coefficients, and of each block. log(r) has none. */
 typedef struct wb_regression_ties {
   const double *precision, *tie;
+  wb_isa isa; /* of the factor's loops */
 } wb_regression_ties;
 
 /* The factor of the precision of the first `leading` coordinates and the blocks: L with L L' = information + prior less

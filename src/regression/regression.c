@@ -8,6 +8,7 @@
 #include "core/random_normal.h"
 #include "numeric/memory.h"
 #include "regression/draws.h"
+#include "regression/dual_draw.h"
 #include "regression/ellipse.h"
 #include "regression/level_moves.h"
 #include "regression/regression.h"
@@ -18,24 +19,28 @@ static int pass(const wb_regression_chain *chain, int32_t outcome, uint32_t iter
   const wb_regression_state *const state = &chain->state;
   const wb_regression_parameters parameters =
       wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
-  return chain->backend->regression->sweep(chain->session, &parameters, outcome, chain->key, iteration, statistics,
-                                           statistics && state->groups > 0 ? state->group_statistics : NULL,
-                                           log_likelihood, chain->message);
+  return chain->backend->regression->sweep(
+      chain->session, &parameters, outcome, chain->key, iteration, statistics,
+      statistics && state->groups > 0 && state->dual_rows == 0 ? state->group_statistics : NULL, log_likelihood,
+      chain->message);
 }
 
 int wb_regression_start(const wb_regression_chain *chain, double spread) {
   const wb_regression_state *const state = &chain->state;
   double log_likelihood;
   int status = WB_OK;
-  const int has_mode = state->outcomes == 1 || wb_regression_ellipse_size(state) > WB_REGRESSION_ELLIPSE_HEAD;
+  const int has_mode =
+      (state->outcomes == 1 && state->dual_rows == 0) || wb_regression_ellipse_size(state) > WB_REGRESSION_ELLIPSE_HEAD;
   if (spread > 0.0) status = wb_level_start(chain);
   if (spread > 0.0 && has_mode && status == WB_OK) status = wb_regression_find_mode(chain, spread);
   if (wb_level_used(state) && state->ellipse) state->ellipse[0] = 0.0;
+  /* Many columns together spread the linear predictors as one does. */
+  const double each = 0.25 * spread / (state->dual_rows > 0 ? wb_sqrt((double)state->columns) : 1.0);
   for (int32_t k = 0; k < state->outcomes && !has_mode && spread > 0.0; k++) {
     wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_COEFFICIENT, 0, (uint64_t)k);
     double *const coefficients = state->coefficients + (size_t)k * (size_t)state->columns;
     for (int32_t c = 0; c < state->columns; c++)
-      coefficients[c] = wb_fma(0.25 * spread, wb_draw_normal(&stream), coefficients[c]);
+      coefficients[c] = wb_fma(each, wb_draw_normal(&stream), coefficients[c]);
   }
   /* With terms, each sweep begins with a pass of its own. */
   return status == WB_OK && !state->grouping ? pass(chain, 0, 0, state->statistics, &log_likelihood) : status;
@@ -57,7 +62,7 @@ static void eliminate_groups(const wb_regression_state *state, double *precision
 /* Draws the intercepts, or leaves them as they are. Returns the law of the factor of intercepts and deviation. */
 static wb_regression_factor_law weigh_intercepts(const wb_regression_chain *chain, uint32_t iteration, int draw) {
   const wb_regression_state *const state = &chain->state;
-  const int p = state->columns;
+  const int p = wb_regression_summed(state);
   const double scale = chain->prior.group_scale;
   const double tie = 1.0 / state->scalars[WB_REGRESSION_GROUP_VARIANCE];
   wb_regression_factor_law law = {0.0, 0.0, 1.0, tie, 1.0 / (scale * scale)};
@@ -93,14 +98,28 @@ static int draw_coefficients(const wb_regression_chain *chain, int32_t outcome, 
   const wb_regression_state *const state = &chain->state;
   const int p = state->columns;
   const size_t triangle = wb_packed_size(p);
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_COEFFICIENT, iteration, (uint64_t)outcome);
+  if (state->dual_rows > 0) {
+    const double *const omega = state->statistics, *const z = omega + state->dual_rows;
+    const wb_regression_dual_grouping groups = wb_regression_dual_groups(chain);
+    return wb_regression_draw_dual(chain, outcome, iteration, state->groups > 0 ? &groups : NULL, omega, z, &stream);
+  }
   double *const precision = room, *const linear = room + triangle, *const normal = linear + p;
   memcpy(linear, state->statistics + triangle, (size_t)p * sizeof(double));
   wb_regression_add_prior(&chain->prior, state, outcome, precision, linear);
   for (size_t i = 0; i < triangle; i++) precision[i] += state->statistics[i];
   if (state->groups > 0) eliminate_groups(state, precision, linear);
-  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_COEFFICIENT, iteration, (uint64_t)outcome);
-  return wb_regression_draw_normal(p, precision, linear, normal, &stream, iteration,
+  return wb_regression_draw_normal(chain->counts.isa, p, precision, linear, normal, &stream, iteration,
                                    state->coefficients + (size_t)outcome * (size_t)p, chain->message);
+}
+
+/* The statistics of groups of a dual session depend on the coefficients. */
+static int refresh_groups(const wb_regression_chain *chain) {
+  const wb_regression_state *const state = &chain->state;
+  if (state->dual_rows == 0 || state->groups == 0) return WB_OK;
+  const wb_regression_dual_grouping groups = wb_regression_dual_groups(chain);
+  return wb_regression_dual_sums(chain, 0, &groups, state->statistics, state->statistics + state->dual_rows,
+                                 state->group_statistics);
 }
 
 /* Draws what has normal laws given the Polya-Gamma variables where there are no terms: coefficients, outcome by
@@ -120,6 +139,7 @@ static int draw_without_terms(const wb_regression_chain *chain, uint32_t iterati
     status = draw_coefficients(chain, k, iteration, room);
     if (status == WB_OK && k + 1 < state->outcomes) status = pass(chain, k + 1, iteration, state->statistics, &unused);
   }
+  if (status == WB_OK) status = refresh_groups(chain);
   if (status != WB_OK) return status;
   wb_regression_factor_law law = {0};
   if (groups > 0) law = weigh_intercepts(chain, iteration, 1);
@@ -128,6 +148,7 @@ static int draw_without_terms(const wb_regression_chain *chain, uint32_t iterati
     memcpy(state->coefficients, before, coefficients);
     if (groups > 0) memcpy(state->intercepts, intercepts, groups);
   }
+  if (status == WB_OK && !taken) status = refresh_groups(chain);
   if (status != WB_OK || groups == 0) return status;
   if (!taken) law = weigh_intercepts(chain, iteration, 0);
   if (chain->data->poisson) memcpy(intercepts, state->intercepts, groups);
@@ -162,7 +183,7 @@ static int sweep_once(const wb_regression_chain *chain, uint32_t iteration, doub
                       double *more, double *log_likelihood) {
   const wb_regression_state *const state = &chain->state;
   const int learned = chain->counts.distinct > 0;
-  int status = WB_OK, moved;
+  int status = WB_OK, moved = 0;
   if (wb_level_used(state)) return move_levels(chain, iteration, level_room, more, log_likelihood);
   for (int32_t k = 0; k < state->outcomes && status == WB_OK && state->grouping; k++)
     status = wb_regression_draw_terms(chain, k, iteration, more, room);
@@ -170,7 +191,9 @@ static int sweep_once(const wb_regression_chain *chain, uint32_t iteration, doub
   if (status != WB_OK) return status;
   if (state->groups > 0) wb_regression_draw_group_scale(chain, iteration);
   for (int32_t k = 0; k < state->outcomes && chain->prior.law; k++) wb_regression_draw_shrinkage(chain, k, iteration);
-  status = wb_regression_move(chain, iteration, room, &moved);
+  for (int32_t k = 0; k < state->outcomes && chain->prior.law && state->dual_rows > 0 && status == WB_OK; k++)
+    status = wb_regression_move_shrinkage(chain, k, iteration);
+  if (status == WB_OK) status = wb_regression_move(chain, iteration, room, &moved);
   /* With groups, the moves may be short. */
   if (status == WB_OK && learned && (!moved || state->groups > 0 || state->grouping))
     status = wb_regression_draw_dispersion(chain, iteration);
@@ -206,15 +229,23 @@ static void note(const wb_regression_sweeps *sweeps, const wb_regression_state *
   }
 }
 
-int wb_regression_run(const wb_regression_chain *chain, const wb_regression_sweeps *sweeps) {
-  const wb_regression_state *const state = &chain->state;
-  const size_t drawing = wb_packed_size(state->columns) + 2 * (size_t)state->columns,
+int wb_regression_run(const wb_regression_chain *given, const wb_regression_sweeps *sweeps) {
+  const wb_regression_state *const state = &given->state;
+  const int32_t summed = wb_regression_summed(state);
+  const size_t drawing = wb_packed_size(summed) + 2 * (size_t)summed, dual = wb_regression_dual_size(state),
                moving = wb_regression_move_room(state), size = drawing > moving ? drawing : moving,
-               more = state->grouping ? wb_regression_level_sums(state->grouping, state->columns)
-                                      : (size_t)state->columns + (size_t)state->groups,
-               levels = wb_level_room(chain), bytes = (size + levels + more) * sizeof(double);
-  double *const room = wb_aligned_malloc(bytes);
-  if (!room) return wb_out_of_memory(chain->message, "the coefficients' precision", bytes);
+               more =
+                   state->grouping ? wb_regression_level_sums(state) : (size_t)state->columns + (size_t)state->groups,
+               levels = wb_level_room(given), bytes = (dual + size + levels + more) * sizeof(double);
+  double *const memory = wb_aligned_malloc(bytes), *const room = memory + dual;
+  if (!memory) return wb_out_of_memory(given->message, "the coefficients' precision", bytes);
+  wb_regression_dual system;
+  wb_regression_chain own = *given;
+  const wb_regression_chain *const chain = &own;
+  if (dual > 0) {
+    system = wb_regression_dual_in(memory, own.data, state);
+    own.dual = &system;
+  }
   int status = WB_OK;
   if (levels > 0) wb_level_open(chain, room + size);
   for (int32_t i = 0; i < sweeps->count && status == WB_OK; i++) {
@@ -223,7 +254,7 @@ int wb_regression_run(const wb_regression_chain *chain, const wb_regression_swee
         sweep_once(chain, sweeps->iteration + (uint32_t)i, room, room + size, room + size + levels, &log_likelihood);
     note(sweeps, state, i, log_likelihood);
   }
-  wb_aligned_free(room);
+  wb_aligned_free(memory);
   return status;
 }
 
@@ -232,6 +263,7 @@ int wb_regression_step(const wb_call *call, const wb_regression_data *data, wb_r
   const wb_regression_state *const state = &chain->state;
   const size_t bytes = (wb_packed_size(state->columns) + 2 * (size_t)state->columns) * sizeof(double);
   const wb_backend *const backend = chain->backend = call->backend;
+  chain->counts.isa = call->run.isa;
   double log_likelihood;
   int status = wb_backend_has(backend, backend->regression, "regressions", chain->message);
   if (status == WB_OK) status = backend->regression->open(data, &call->run, &chain->session, chain->message);

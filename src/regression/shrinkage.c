@@ -5,6 +5,7 @@
 #include "core/linear_algebra.h"
 #include "core/random_gamma.h"
 #include "regression/draws.h"
+#include "regression/dual_draw.h"
 
 #include <string.h>
 
@@ -32,6 +33,19 @@ void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_re
     double *const diagonal = precision + wb_packed_row(c) + (size_t)c;
     if (prior->law[c] == WB_REGRESSION_HORSESHOE) *diagonal = 1.0 / (own.local[c] * *own.global) + slab;
     if (prior->law[c] == WB_REGRESSION_STUDENT) *diagonal = 1.0 / own.local[c];
+  }
+}
+
+void wb_regression_prior_variances(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
+                                   double *variance) {
+  const scales own = scales_of(state, outcome);
+  for (int c = 0; c < prior->columns; c++) {
+    const int law = prior->law ? prior->law[c] : WB_REGRESSION_NORMAL;
+    variance[c] = 1.0 / prior->precision[c];
+    if (law == WB_REGRESSION_STUDENT) variance[c] = own.local[c];
+    if (law != WB_REGRESSION_HORSESHOE) continue;
+    variance[c] = own.local[c] * *own.global;
+    if (prior->slab_scale > 0.0) variance[c] = 1.0 / (1.0 / variance[c] + 1.0 / *own.slab);
   }
 }
 
@@ -126,4 +140,67 @@ void wb_regression_draw_shrinkage(const wb_regression_chain *chain, int32_t outc
     const double rate = 0.5 * wb_fma(prior->df[c], prior->scale[c] * prior->scale[c], off * off);
     own.local[c] = rate / wb_draw_gamma(&stream, 0.5 * (prior->df[c] + 1.0));
   }
+}
+
+/* The log posterior density of t if the shrunk coefficients are `from` times exp(t), and so are the deviations that
+ * they share: the global one and the slab's. Polya-Gamma variables are not given. The prior of the coefficients, given
+ * their scales, and the change of units cancel. Writes the coefficients. */
+static int moved_density(const wb_regression_chain *chain, int32_t outcome, const double *from, const scales *own,
+                         double t, double *density) {
+  const wb_regression_prior *const prior = &chain->prior;
+  const wb_regression_parameters parameters =
+      wb_regression_parameters_of(&chain->state, chain->state.scalars[WB_REGRESSION_DISPERSION]);
+  double *const coefficients = chain->state.coefficients + (size_t)outcome * (size_t)prior->columns;
+  const double factor = wb_exp(t), scale = prior->global_scale;
+  for (int c = 0; c < prior->columns; c++)
+    if (prior->law[c] == WB_REGRESSION_HORSESHOE) coefficients[c] = factor * from[c];
+  const int status = chain->backend->regression->sweep(chain->session, &parameters, outcome, 0, 0, NULL, NULL, density,
+                                                       chain->message);
+  *density += t - wb_log1p(*own->global * factor * factor / (scale * scale));
+  if (prior->slab_scale > 0.0)
+    *density -=
+        0.5 * prior->slab_df * wb_fma(2.0, t, prior->slab_scale * prior->slab_scale / (*own->slab * factor * factor));
+  return status;
+}
+
+/* Large coefficients and their scales hold each other where they are, above all where the data are separated: a draw of
+ * either is short. Here they change together, by slice sampling (Neal 2003, figures 3 and 5) of the log of a common
+ * factor, from a group of transformations (Liu & Sabatti 2000, "Generalised Gibbs sampler and multigrid Monte Carlo for
+ * Bayesian computation", Biometrika 87, 353-369). */
+int wb_regression_move_shrinkage(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration) {
+  enum { STEPS = 16 };
+  const wb_regression_prior *const prior = &chain->prior;
+  const scales own = scales_of(&chain->state, outcome);
+  double *const from = chain->dual->point;
+  int shrunk = 0, status;
+  for (int c = 0; c < prior->columns; c++) shrunk |= prior->law[c] == WB_REGRESSION_HORSESHOE;
+  if (!shrunk) return WB_OK;
+  memcpy(from, chain->state.coefficients + (size_t)outcome * (size_t)prior->columns,
+         (size_t)prior->columns * sizeof(double));
+  wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_SHRINKAGE_MOVE, iteration, (uint64_t)outcome);
+  double level, density = 0.0, at = 0.0;
+  status = moved_density(chain, outcome, from, &own, 0.0, &level);
+  level -= wb_draw_exponential(&stream);
+  double low = -wb_stream_uniform(&stream), high = low + 1.0;
+  int left = (int)(STEPS * wb_stream_uniform(&stream)), right = STEPS - 1 - left;
+  for (; left > 0 && status == WB_OK; left--, low -= 1.0) {
+    status = moved_density(chain, outcome, from, &own, low, &density);
+    if (!(density > level)) break;
+  }
+  for (; right > 0 && status == WB_OK; right--, high += 1.0) {
+    status = moved_density(chain, outcome, from, &own, high, &density);
+    if (!(density > level)) break;
+  }
+  while (status == WB_OK) {
+    at = high - low > 1e-12 ? wb_fma(high - low, wb_stream_uniform(&stream), low) : 0.0;
+    status = moved_density(chain, outcome, from, &own, at, &density);
+    if (density > level || at == 0.0) break;
+    if (at < 0.0) low = at;
+    else high = at;
+  }
+  const double square = wb_exp(2.0 * at), scale = prior->global_scale;
+  *own.global *= square;
+  if (prior->slab_scale > 0.0) *own.slab *= square;
+  else *own.global_auxiliary = draw_inverse_exponential(&stream, 1.0 / (scale * scale) + 1.0 / *own.global);
+  return status;
 }

@@ -23,6 +23,7 @@ static int32_t main_term(const wb_regression_grouping *grouping) {
 int wb_regression_is_movable(const wb_regression_state *state) {
   const wb_regression_grouping *const grouping = state->grouping;
   const size_t m = (size_t)state->outcomes, p = m * (size_t)state->columns;
+  if (state->dual_rows > 0) return 0;
   if (m > 1 && p > WB_REGRESSION_MOST_OUTCOME_COEFFICIENTS) return 0;
   if (!grouping) return 1;
   const int32_t term = main_term(grouping);
@@ -173,6 +174,7 @@ int wb_regression_log_density(const wb_regression_target *t, double *point, doub
 void wb_regression_target_tie(wb_regression_target *t, double *mean, double *precision) {
   widen_prior(t, mean, precision);
   t->mean = mean;
+  t->ties.isa = t->chain.counts.isa;
   t->ties.precision = precision;
   t->ties.tie = tie_of(&t->chain.state, &t->place, t->tie);
 }

@@ -582,13 +582,15 @@ struct RegressionCase {
   int32_t columns, outcomes, groups;
   bool sparse = false;
   int32_t levels = 0; /* of two grouping terms, of which one has two columns; 0: none */
-  bool poisson = false;
+  bool poisson = false, dual = false;
 
   std::string name() const {
     char text[160];
     std::snprintf(text, sizeof text, "%s regression, n = %lld, p = %d%s, %d outcomes, %d groups, %d levels",
-                  poisson ? "Poisson" : "other", (long long)rows, columns, sparse ? ", sparse" : "", outcomes, groups,
-                  levels);
+                  dual      ? "dual"
+                  : poisson ? "Poisson"
+                            : "other",
+                  (long long)rows, columns, sparse ? ", sparse" : "", outcomes, groups, levels);
     return text;
   }
 };
@@ -626,6 +628,7 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   data.kappa = kappa.data();
   data.dispersed = c.poisson ? nullptr : dispersed.data();
   data.poisson = c.poisson;
+  data.dual = c.dual;
   data.groups = c.groups;
   data.group_start = starts.data();
   /* Term 0 has intercepts of rows modulo `levels`, term 1 two columns of blocks of rows. */
@@ -652,7 +655,7 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   wb_message message = {};
   wb_regression_session *session = nullptr;
   if (!succeeded(backend->regression->open(&data, &run, &session, &message), message, "regression open")) return false;
-  std::vector<double> statistics(WB_REGRESSION_STATISTICS(p)), both(2);
+  std::vector<double> statistics(c.dual ? 2 * n : WB_REGRESSION_STATISTICS(p)), both(2);
   const size_t of_level = WB_REGRESSION_LEVEL_STATISTICS(p, 1) + WB_REGRESSION_LEVEL_STATISTICS(p, 2);
   std::vector<double> sums(groups * WB_REGRESSION_GROUP_STATISTICS(p) + (size_t)c.levels * of_level);
   std::vector<double> linear(2 * (size_t)c.levels);
@@ -683,6 +686,19 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
     good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, statistics.data(),
                                                         groups > 0 ? sums.data() : nullptr, &both[1], &message),
                              message, "regression weights");
+  }
+  if (c.dual) {
+    std::vector<double> gram(n * (n + 3)), product(n), transposed(p);
+    good = good && succeeded(backend->regression->gram(session, inverse_scale.data(), n + 3, gram.data(), &message),
+                             message, "products of the rows");
+    good = good && succeeded(backend->regression->multiply(session, coefficients.data(), product.data(), &message),
+                             message, "product with a vector");
+    good =
+        good && succeeded(backend->regression->multiply_transposed(session, shape.data(), transposed.data(), &message),
+                          message, "transposed product with a vector");
+    record->add(gram);
+    record->add(product);
+    record->add(transposed);
   }
   std::vector<double> levels, placed;
   for (int32_t t = 0; t < 2 && good && c.outcomes == 1; t++) {
@@ -1062,6 +1078,8 @@ void regressions(const wb_backend *backend) {
       {300, 7, 1, 0, true, 5},
       {300, 3, 1, 7, false, 0, true},
       {WB_LEAF_ROWS + 9, 2, 1, 0, true, 4, true},
+      {20, 45, 1, 0, false, 0, false, true},
+      {19, 40, 2, 0, true, 0, false, true},
   };
   for (const RegressionCase &c : cases) both_ways(backend, c, run_regression);
   static const PredictionCase predictions[] = {

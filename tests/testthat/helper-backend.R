@@ -1,5 +1,8 @@
 # The backend under test, and conditions for skipping tests.
 
+# Most tests are of one chain, so that the suite takes less time. test-chains.R has the package's own default.
+options(warpbayes.chains = 1)
+
 on_cuda <- function() warp_info()$backend == "cuda"
 
 # All instruction sets of this machine; the widest is the last.

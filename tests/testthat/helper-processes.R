@@ -23,7 +23,7 @@ start_child <- function(lines, ready, limit = NULL) {
 }
 
 child_options <- function() {
-  values <- options()[c("warpbayes.backend", "warpbayes.plugin")]
+  values <- options()[c("warpbayes.backend", "warpbayes.plugin", "warpbayes.chains")]
   values[!vapply(values, is.null, NA)]
 }
 

@@ -13,12 +13,14 @@ half_cauchy_pair <- function(scale) {
 }
 
 # A toy problem of `rows` rows, with `moves` after each sweep (NULL: as the sampler decides), or with moves of levels in
-# place of sweeps if `levels`. Tests vary the arguments; `wrong` plants an error. Means of counts are limited to 1e6,
-# because the tails of the horseshoe exceed that once in hundreds of replicates.
+# place of sweeps if `levels`. With more `columns` than rows, sweeps solve a system of the rows. Tests vary the
+# arguments; `wrong` plants an error. Means of counts are limited to 1e6, because the tails of the horseshoe exceed that
+# once in hundreds of replicates.
 regression_toy <- function(family = "binomial", prior = "normal", groups = 0, rows = 8, trials = 2, wrong = "",
-                           moves = NULL, terms = NULL, offset = FALSE, dispersion_scale = 0, levels = FALSE) {
+                           moves = NULL, terms = NULL, offset = FALSE, dispersion_scale = 0, levels = FALSE,
+                           columns = 3) {
   set.seed(20)
-  x <- cbind(1, matrix(rnorm(2 * rows), rows))
+  x <- cbind(1, matrix(rnorm((columns - 1) * rows), rows))
   p <- ncol(x)
   outcomes <- if (family == "multinomial") 2 else 1
   list(
@@ -30,7 +32,11 @@ regression_toy <- function(family = "binomial", prior = "normal", groups = 0, ro
     dispersion_scale = dispersion_scale,
     group_scale = if (is_count_family(family) && (groups > 0 || !is.null(terms))) 0.1 else 1, dispersion = c(3, 2),
     df = 5, scale = 0.7,
-    precision = if (prior == "zellner") crossprod(x) / 6 else diag(c(1, 1, 1.5)^-2)
+    precision = if (prior == "zellner") {
+      crossprod(x) / 6
+    } else {
+      diag(c(1, if (columns > 3) rep(0.5, columns - 1) else c(1, 1.5))^-2)
+    }
   )
 }
 
@@ -138,14 +144,17 @@ draw_toy_parameters <- function(toy) {
     rgamma(1, toy$dispersion[1], toy$dispersion[2])
   }
   c(list(
-    coefficients = coefficients, statistics = numeric(toy$p * (toy$p + 1) / 2 + toy$p),
+    coefficients = coefficients,
+    statistics = numeric(if (toy$p > toy$rows) 2 * toy$rows else toy$p * (toy$p + 1) / 2 + toy$p),
     intercepts = rnorm(toy$groups) * sqrt(group[1]),
-    group_statistics = numeric(toy$groups * (toy$p + 2)), shrinkage = shrinkage, scalars = c(r, group),
+    group_statistics = numeric(toy$groups * (if (toy$p > toy$rows) 2 else toy$p + 2)), shrinkage = shrinkage,
+    scalars = c(r, group),
     ellipse = numeric(toy_ellipse_size(toy))
   ), if (!is.null(toy$terms)) draw_toy_effects(toy))
 }
 
 toy_ellipse_size <- function(toy) {
+  if (toy$p > toy$rows) return(2)
   if (is.null(toy$terms)) return(ellipse_size(toy$p, toy$groups, outcomes = toy$outcomes))
   ellipse_size(toy$p, vapply(toy$terms, function(term) term$levels, 0),
     vapply(toy$terms, function(term) max(1, ncol(term$z)), 0), is_group = FALSE, outcomes = toy$outcomes)
@@ -204,7 +213,8 @@ toy_prior <- function(toy, y) {
   }
   factor <- if (toy$wrong == "prior") 0.3 else 1
   list(
-    mean = numeric(toy$p), precision = warpbayes:::pack(toy$precision * factor),
+    mean = numeric(toy$p),
+    precision = if (toy$p > toy$rows) factor * diag(toy$precision) else warpbayes:::pack(toy$precision * factor),
     law = if (toy$prior %in% c("horseshoe", "regularised", "student")) {
       c(0L, rep(if (toy$prior == "student") 2L else 1L, toy$p - 1))
     },

@@ -143,21 +143,47 @@ test_that("the faster of the two ways is taken, and long sweeps run alone", {
     list(names = names, last = ways$next_way())
   }
   faster <- chosen(alone = 0.004, side = 0.002)
-  expect_identical(faster$names, c("alone", "side", "alone", "side", "side", "side"))
+  expect_identical(faster$names, c("alone", "alone", "side", "side", "side", "side"))
   expect_identical(faster$last$sessions, rep(list(1L), 4))
   expect_identical(faster$last$chains, list(1:4))
   slower <- chosen(alone = 0.002, side = 0.004)
-  expect_identical(slower$names, c("alone", "side", "alone", "side", "alone", "alone"))
+  expect_identical(slower$names, c("alone", "alone", "side", "side", "alone", "alone"))
   expect_identical(slower$last$sessions, list(6L))
   expect_identical(slower$last$chains, as.list(1:4))
   expect_identical(chosen(alone = 1, side = 0.1)$names, rep("alone", 6))
+  # A card is busy with less.
+  run$backend <- "cuda"
+  expect_identical(chosen(alone = 0.004, side = 0.002), faster)
+  expect_identical(chosen(alone = 0.04, side = 0.02)$names, rep("alone", 6))
+  run$backend <- "cpu"
   run$threads <- 3L
   expect_identical(chosen(0.004, 0.002)$last$chains, list(1:3, 4L))
-  for (not in list(list(threads = 1L), list(backend = "cuda"), list(cluster = "workers"))) {
+  for (not in list(list(threads = 1L), list(cluster = "workers"))) {
     run[names(not)] <- not
     expect_identical(chosen(0.004, 0.002)$names, rep("alone", 6))
     run <- list(backend = "cpu", threads = 6L)
   }
+})
+
+test_that("chains run alone if there is no memory for more sessions", {
+  still_open <- 0
+  plan <- list(
+    open = function(run) {
+      if (still_open == 3) stop(structure(class = c("warpbayes_error_memory", "error", "condition"), list()))
+      still_open <<- still_open + 1
+    },
+    close = function(session) still_open <<- still_open - 1, together = TRUE
+  )
+  ways <- chain_ways(plan, list(backend = "cuda", threads = 6L), 4)
+  names <- vapply(1:4, function(i) {
+    way <- ways$next_way()
+    ways$note(way, 0.001)
+    way$name
+  }, "")
+  expect_identical(names, rep("alone", 4))
+  expect_identical(still_open, 1)
+  ways$close()
+  expect_identical(still_open, 0)
 })
 
 test_that("real samplers give the same draws whether chains run at the same time or not", {
@@ -177,6 +203,66 @@ test_that("real samplers give the same draws whether chains run at the same time
     parts <- intersect(names(alone), c("draws", "log_likelihood", "coefficients", "sizes", "theta", "phi"))
     expect_identical(together[parts], alone[parts])
   }
+})
+
+test_that("sessions can be driven by several threads at the same time", {
+  set.seed(3)
+  x <- matrix(rnorm(90), 30)
+  fits <- list(
+    list(mixture_sampler, dp_mixture(x, 3, chains = 3, iter = 2, seed = 1, moves = TRUE, threads = 1)),
+    list(logit_sampler, bayes_logit(x[, 1] > 0 ~ x[, 2], chains = 3, iter = 2, seed = 1, threads = 1)),
+    list(topic_sampler, topic_model(matrix(rpois(60, 1), 6), 3, chains = 3, iter = 2, seed = 1, threads = 1))
+  )
+  run <- resolve_run(NULL, 1)
+  for (case in fits) {
+    fit <- case[[2L]]
+    plan <- case[[1L]](fit)
+    traces <- function(sessions, chains) {
+      lapply(plan$step(sessions, fit$state[chains], 3, FALSE), function(slice) slice[["traces"]])
+    }
+    sessions <- lapply(1:3, function(chain) plan$open(run))
+    alone <- do.call(c, lapply(1:3, function(chain) traces(sessions[1L], chain)))
+    expect_length(alone, 3L)
+    for (i in 1:3) expect_identical(traces(sessions, 1:3), alone)
+    for (session in sessions) plan$close(session)
+  }
+})
+
+test_that("the default is four chains of small data and one of large data, by sizes alone", {
+  skip_where_repeated()
+  with_options(list(warpbayes.chains = NULL), {
+    set.seed(1)
+    x <- matrix(rnorm(60), 30)
+    counts <- matrix(rpois(60, 1), 6)
+    fit <- dp_mixture(x, 3, iter = 4, seed = 1, threads = 1)
+    expect_identical(fit$chains, 4)
+    expect_identical(dp_mixture(x, 3, iter = 4, chains = 4, seed = 1, threads = 2)$draws, fit$draws)
+    expect_identical(dp_mixture(x, 3, "bem", iter = 4, seed = 1, threads = 1)$chains, 1)
+    topics <- topic_model(counts, 2, iter = 4, seed = 1, threads = 1)
+    expect_identical(topics$chains, 4)
+    expect_identical(add_documents(topics, counts, iter = 4, seed = 1, threads = 1)$chains, 4)
+    # What one chain cannot tell is said, whatever the verdict.
+    expect_false(any(grepl("One chain was run", summary(topics)$verdict)))
+    for (method in c("gibbs", "mean_for_mode")) {
+      alone <- topic_model(counts, 2, method = method, iter = 40, chains = 1, seed = 1, threads = 1)
+      expect_match(summary(alone)$verdict, "One chain was run", all = FALSE)
+    }
+    # The number does not depend on the machine, and large data and many draws have one.
+    cells <- function(rows) list(rows = rows, markers = letters[1:10])
+    number <- function(rows, iter = 1000, keep = "means") {
+      mixture_chains(NULL, "gibbs", cells(rows), 64, iter, list(warmup = 0, thin = 1), keep)
+    }
+    expect_identical(vapply(c(1e3, 23000, 24000, 3e7), number, 0), c(4, 4, 1, 1))
+    expect_identical(number(1e3, iter = 2000), 1)
+    expect_identical(number(1e4, 600, c("means", "labels")), 1)
+    expect_identical(check_chains(NULL, topic_cost(1500, 90000, 20, 1), 0), 4)
+    expect_identical(check_chains(NULL, topic_cost(1600, 96000, 20, 1), 0), 1)
+  })
+  with_options(list(warpbayes.chains = 2), expect_identical(check_chains(NULL, call_cost(), 0), 2))
+  with_options(list(warpbayes.chains = "four"), {
+    expect_error(check_chains(NULL, call_cost(), 0), "`options(warpbayes.chains)` must be one whole number",
+      fixed = TRUE, class = "warpbayes_error_input")
+  })
 })
 
 test_that("a session is closed when a step fails, and changed fits are refused", {

@@ -23,8 +23,8 @@ rank_of_truth <- function(seed) {
   set.seed(seed)
   data <- simulate_counts()
   prior <- list(mean = law$mean, precision = 1 / law$sd^2, deviation = c(law$level, 0, 1e-6, law$spread))
-  part <- native(C_abundance_run, data$counts, data$totals, design, cbind(c(2, 1)), patient - 1L, prior,
-    chain_key(seed, 1), c(60L, 1470L), resolve_run("cpu", 1))
+  part <- native(C_abundance_run, array(data$counts, c(dim(data$counts), 1L)), data$totals, design, cbind(c(2, 1)),
+    patient - 1L, prior, list(chain_key(seed, 1)), c(60L, 1470L), resolve_run("cpu", 1))[[1L]]
   draws <- cbind(part$contrast[1, 1, ], t(part$deviation[, 1, ]), t(part$scale[c(1, 4, 3, 6), ]))[30 * (1:49), ]
   # Planted error: deviations a third too small.
   small <- draws[, 2] / 1.5

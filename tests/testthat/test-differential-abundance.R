@@ -293,6 +293,28 @@ test_that("the same seed gives the same draws, and another seed others", {
   expect_equal(other$effects$estimate[1:4], compare()$effects$estimate[1:4], tolerance = 0.15)
 })
 
+test_that("chains of a table run on threads, with the same draws", {
+  skip_where_repeated()
+  set.seed(1)
+  counts <- matrix(rpois(40, 60), 5)
+  group <- data.frame(group = rep(c("a", "b"), 4))
+  run <- function(threads) {
+    differential_abundance(counts, ~group, group, chains = 3, iter = 60, warmup = 20, seed = 1, threads = threads)$draws
+  }
+  expect_identical(run(2), run(1))
+})
+
+test_that("the types of cells are drawn the same whether the cells of a sample lie together or not", {
+  skip_where_repeated()
+  expect_identical(runs_of(c(1L, 1L, 2L, 2L, 2L, 1L)), list(1:2, 3:5, 6L))
+  expect_identical(runs_of(rep(1:2, 100)), list(1:200))
+  set.seed(2)
+  weights <- matrix(runif(40), 10)
+  run <- resolve_run(NULL, 1)
+  whole <- draw_categorical(weights, 1, FALSE, 3, 0L, run)
+  expect_identical(draw_categorical(weights[5:10, ], 1, FALSE, 3, 0L, run, 4), whole[5:10])
+})
+
 test_that("bad input is refused in words", {
   wrong <- function(expression, argument) {
     error <- expect_error(expression, class = "warpbayes_error_input")

@@ -272,14 +272,18 @@ test_that("steps in single precision are identical too", {
   }
 })
 
-fit_on <- function(backend, n, p, k, ...) {
+fit_on <- function(backend, n, p, k, ..., keep = c("weights", "means", "labels")) {
   set.seed(n + p + k)
   x <- matrix(rnorm(n * p), n) + rnorm(5, sd = 2)[sample(5, n, TRUE)]
   dp_mixture(x, k,
-    iter = 2, warmup = 0, keep = c("weights", "means", "labels"), init = sample(k, n, TRUE), seed = 1,
-    backend = backend,
-    progress = FALSE, ...
+    iter = 2, warmup = 0, keep = keep, init = sample(k, n, TRUE), seed = 1, backend = backend, progress = FALSE, ...
   )
+}
+
+# The evaluation of all components, of one mixture and of several, from rows that do not begin a block.
+evaluated_on <- function(backend, fit, rows) {
+  options <- c("class", "prob", "log_density")
+  lapply(stats::setNames(nm = options), function(type) predict(fit, fit$x[rows, ], type, backend = backend))
 }
 
 test_that("in single precision tensor cores draw for many columns as in double, but for rounding of the data", {
@@ -290,6 +294,9 @@ test_that("in single precision tensor cores draw for many columns as in double, 
     double <- fit("double")
     expect_identical(single$draws$labels[1, , ], double$draws$labels[1, , ])
     expect_equal(single$log_likelihood[1, ], double$log_likelihood[1, ], tolerance = 1e-6)
+    whole <- fit_on("cuda", case[[1L]], case[[2L]], case[[3L]], keep = c("weights", "means", "covariances"))
+    whole$precision <- "single"
+    expect_equal(evaluated_on("cuda", whole, -1), evaluated_on("cpu", whole, -1), tolerance = 1e-5)
   }
 })
 
@@ -373,12 +380,16 @@ test_that("cards with and without tensor cores draw the same as the processor", 
     c(130, 3, 16), c(129, 4, 32), c(127, 5, 33), c(2, 2, 16), c(8, 8, 16), c(300, 14, 21), c(65, 16, 17),
     c(64, 17, 48), c(33, 29, 16), c(70, 45, 31), c(50, 48, 16), c(50, 49, 16), c(140, 52, 33), c(80, 71, 16)
   )) {
-    reference <- parts(fit_on("cpu", case[[1L]], case[[2L]], case[[3L]]))
+    keep <- c("weights", "means", "covariances", "labels")
+    whole <- fit_on("cpu", case[[1L]], case[[2L]], case[[3L]], keep = keep)
+    reference <- parts(whole)
+    evaluated <- if (case[[2L]] > 32) evaluated_on("cpu", whole, -1)
     for (major in c(8, 9)) {
       cuda$capability(major, 0)
       expect_identical(parts(fit_on("cuda", case[[1L]], case[[2L]], case[[3L]])),
         reference, label = toString(c(case, major))
       )
+      if (!is.null(evaluated)) expect_identical(evaluated_on("cuda", whole, -1), evaluated, label = toString(case))
     }
   }
 })

@@ -704,7 +704,9 @@ known_cases <- do.call(rbind, lapply(names(known_topics), function(topic) {
 known_result <- function(topic, case, precision) {
   scope <- list2env(list(precision = precision), parent = parent.env(environment()))
   tryCatch(
-    with_options(list(warpbayes.threads = 2), known_digest(eval(known_topics[[topic]]$cases[[case]], scope))),
+    with_options(list(warpbayes.threads = 2, warpbayes.chains = 1), {
+      known_digest(eval(known_topics[[topic]]$cases[[case]], scope))
+    }),
     skip = function(condition) NA_character_,
     error = function(error) paste("an error:", conditionMessage(error))
   )

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "core/regression_row.h"
+#include "cpu/regression/dual.h"
 #include "cpu/regression/predict.h"
 #include "numeric/idle.h"
 #include "numeric/memory.h"
@@ -87,7 +88,8 @@ static int cut_segments(wb_regression_session *session, wb_message *message) {
   session->leaf_segment[session->leaves] = count;
   session->segment_row[count] = data->rows;
   session->segments = count;
-  const size_t bytes = (size_t)count * WB_REGRESSION_GROUP_STATISTICS(data->columns) * sizeof(double);
+  const int p = data->dual ? 0 : data->columns;
+  const size_t bytes = (size_t)count * WB_REGRESSION_GROUP_STATISTICS(p) * sizeof(double);
   session->segment_sums = wb_aligned_malloc(bytes);
   return session->segment_sums ? WB_OK : wb_out_of_memory(message, "the groups' sums", bytes);
 }
@@ -109,6 +111,9 @@ static int open_session(const wb_regression_data *data, const wb_run *run, wb_re
   return status;
 }
 
+/* Columns whose products a pass adds. */
+static int summed_columns(const wb_regression_data *data) { return data->dual ? 0 : data->columns; }
+
 static int to_eight(int count) { return (count + 7) / 8 * 8; }
 
 /* A thread's working memory. The sums of a leaf are a matrix of `lines` rows and `padded` columns, then the log
@@ -125,13 +130,14 @@ typedef struct leaf_room {
 } leaf_room;
 
 static size_t room_doubles(const wb_regression_data *data) {
-  return (size_t)REGRESSION_TILE * ((size_t)to_eight(data->columns + 1) + 2 * (size_t)to_eight(data->columns)) +
+  const int p = summed_columns(data);
+  return (size_t)REGRESSION_TILE * ((size_t)to_eight(p + 1) + 2 * (size_t)to_eight(p)) +
          WB_LEAF_ROWS * ((size_t)data->outcomes + 8);
 }
 
 static leaf_room room_in(thread_memory *memory, const wb_regression_data *data) {
-  leaf_room room = {
-      .lines = to_eight(data->columns + 1), .padded = to_eight(data->columns), .variables = &memory->variables};
+  const int p = summed_columns(data);
+  leaf_room room = {.lines = to_eight(p + 1), .padded = to_eight(p), .variables = &memory->variables};
   room.line = memory->numbers;
   room.left = room.line + (size_t)REGRESSION_TILE * (size_t)room.padded;
   room.right = room.left + (size_t)REGRESSION_TILE * (size_t)room.lines;
@@ -215,8 +221,9 @@ static void fix_outcome(const wb_regression_session *session, const wb_regressio
     add_fixed(session, parameters, k, begin, rows, room->fixed);
     for (int l = 0; l < rows; l++) room->linear[k * WB_LEAF_ROWS + l] += room->fixed[l];
   }
-  for (int l = 0; l < rows; l++)
-    room->fixed[l] -= wb_regression_log_sum(data->outcomes, room->linear + l, WB_LEAF_ROWS, outcome);
+  WB_LOOP(regression_log_sums, session->isa)(to_eight(rows), data->outcomes, outcome, room->linear,
+                                             room->log_likelihood);
+  for (int l = 0; l < rows; l++) room->fixed[l] -= room->log_likelihood[l];
 }
 
 /* Shape, kappa, fixed part and logit of each row for one outcome. */
@@ -238,10 +245,12 @@ static double evaluate_leaf(const wb_regression_session *session, const wb_regre
   const wb_regression_data *data = &session->data;
   double sum = 0;
   if (data->outcomes > 1) {
-    for (int l = 0; l < rows; l++)
-      room->log_likelihood[l] =
-          wb_regression_row_outcomes(data->outcomes, data->shape[begin + l], data->kappa + begin + l,
-                                     (size_t)data->rows, room->linear + l, WB_LEAF_ROWS);
+    WB_LOOP(regression_log_sums, session->isa)(to_eight(rows), data->outcomes, -1, room->linear, room->log_likelihood);
+    for (int l = 0; l < rows; l++) room->log_likelihood[l] *= -data->shape[begin + l];
+    for (int k = 0; k < data->outcomes; k++)
+      WB_LOOP(regression_add_outcome, session->isa)(rows, data->shape + begin,
+                                                    data->kappa + (size_t)k * (size_t)data->rows + begin,
+                                                    room->linear + (size_t)k * WB_LEAF_ROWS, room->log_likelihood);
   } else if (data->poisson && parameters->weights == WB_REGRESSION_RATIO) {
     WB_LOOP(regression_log_ratio, session->isa)(to_eight(rows), room->kappa, room->shape, room->psi,
                                                 room->log_likelihood);
@@ -314,7 +323,7 @@ static void sum_leaf(const wb_regression_session *session, int64_t begin, int64_
     const double *const omega = room->omega + (first - begin), *const z = room->kappa + (first - begin);
     load_tile(session, first, rows, room);
     WB_LOOP(regression_factors, session->isa)(rows, p, room->padded, room->line, omega, z, room->left, room->right);
-    WB_LOOP(regression_products, session->isa)(rows, room->lines, room->padded, room->left, room->right, sums);
+    WB_LOOP(regression_products, session->isa)(rows, 0, room->lines, room->padded, room->left, room->right, sums);
   }
 }
 
@@ -348,8 +357,8 @@ static void unpack_statistics(int p, int padded, const double *sums, double *sta
 
 /* One thread, and another for each tenth of a millisecond of work or so. */
 static int useful_threads(const wb_regression_session *session, int drawing) {
-  const double p = session->data.columns;
-  const double operations = (double)session->data.rows * (drawing ? 0.5 * p * p + 150 : p + 30);
+  const double p = session->data.columns, summed = summed_columns(&session->data);
+  const double operations = (double)session->data.rows * (drawing ? 0.5 * summed * summed + 150 : p + 30);
   double threads = 1 + operations / 5e5;
   if (threads > session->threads) threads = session->threads;
   if (threads > (double)session->leaves) threads = (double)session->leaves;
@@ -364,8 +373,8 @@ typedef struct shared_pass {
   uint64_t key;
   uint32_t iteration;
   int drawing;
-  size_t square; /* numbers of X'WX and X'z in the sums of a leaf */
-  double *segment_sums, *row_logs;
+  size_t square;                               /* numbers of X'WX and X'z in the sums of a leaf */
+  double *segment_sums, *row_logs, *row_draws; /* row_draws: rows x 2, of a dual session */
   wb_reduction_tree *tree;
   int threads;
   int64_t next; /* leaf */
@@ -385,6 +394,11 @@ static int pass_leaf(const shared_pass *pass, int64_t leaf, leaf_room *room, dou
   if (!pass->drawing) return WB_OK;
   const int status =
       draw_leaf(session, pass->parameters, pass->outcome, pass->key, pass->iteration, begin, rows, room, complaint);
+  if (data->dual) {
+    memcpy(pass->row_draws + begin, room->omega, (size_t)rows * sizeof(double));
+    memcpy(pass->row_draws + data->rows + begin, room->kappa, (size_t)rows * sizeof(double));
+    return status;
+  }
   sum_leaf(session, begin, end, room, sums);
   if (pass->segment_sums) sum_segments(session, leaf, begin, room, pass->segment_sums);
   if (data->term_count > 0) {
@@ -423,14 +437,14 @@ static int sweep_rows(wb_regression_session *session, const wb_regression_parame
                       uint64_t key, uint32_t iteration, double *statistics, double *group_statistics,
                       double *log_likelihood, double *row_logs, wb_message *message) {
   const wb_regression_data *data = &session->data;
-  const int p = data->columns, drawing = statistics != NULL;
-  const size_t square = drawing ? (size_t)to_eight(p + 1) * (size_t)to_eight(p) : 0;
-  double *const segment_sums = drawing && data->groups > 0 ? session->segment_sums : NULL;
+  const int p = data->columns, drawing = statistics != NULL, adding = drawing && !data->dual;
+  const size_t square = adding ? (size_t)to_eight(p + 1) * (size_t)to_eight(p) : 0;
+  double *const segment_sums = adding && data->groups > 0 ? session->segment_sums : NULL;
   wb_reduction_tree tree;
   wb_reduction_open(&tree, session->leaves, square + 8);
   const int threads = useful_threads(session, drawing);
-  shared_pass pass = {session,      parameters, outcome, key,     iteration, drawing, square,
-                      segment_sums, row_logs,   &tree,   threads, 0,         WB_OK,   message};
+  shared_pass pass = {session,  parameters, outcome, key,     iteration, drawing, square, segment_sums,
+                      row_logs, statistics, &tree,   threads, 0,         WB_OK,   message};
   wb_on_threads(threads, pass_leaves, &pass);
   int failed = pass.failed;
   const double *const root = wb_reduction_root(&tree);
@@ -438,9 +452,9 @@ static int sweep_rows(wb_regression_session *session, const wb_regression_parame
     failed = wb_out_of_memory(message, "the sums of a leaf", room_doubles(data) * sizeof(double));
   if (failed == WB_OK) {
     *log_likelihood = root[square];
-    if (drawing) unpack_statistics(p, to_eight(p), root, statistics);
+    if (adding) unpack_statistics(p, to_eight(p), root, statistics);
     if (segment_sums) add_segments(session, segment_sums, group_statistics);
-    if (drawing && data->term_count > 0 && group_statistics)
+    if (adding && data->term_count > 0 && group_statistics)
       wb_cpu_terms_sum(data, session->isa, &session->terms, threads, group_statistics);
   }
   wb_reduction_close(&tree);
@@ -494,8 +508,26 @@ static int change_effects(wb_regression_session *session, int32_t changed, const
   return WB_OK;
 }
 
+static int gram(wb_regression_session *session, const double *weight, size_t stride, double *gram,
+                wb_message *message) {
+  return wb_cpu_dual_gram(&session->data, session->isa, session->threads, weight, stride, gram, message);
+}
+
+static int multiply(wb_regression_session *session, const double *v, double *product, wb_message *message) {
+  (void)message;
+  wb_cpu_dual_multiply(&session->data, session->isa, session->threads, v, product);
+  return WB_OK;
+}
+
+static int multiply_transposed(wb_regression_session *session, const double *v, double *product, wb_message *message) {
+  return wb_cpu_dual_multiply_transposed(&session->data, session->isa, session->threads, v, product, message);
+}
+
 const wb_regression_functions wb_cpu_regression = {.open = open_session,
                                                    .sweep = sweep,
+                                                   .gram = gram,
+                                                   .multiply = multiply,
+                                                   .multiply_transposed = multiply_transposed,
                                                    .change_effects = change_effects,
                                                    .level_log_likelihoods = level_log_likelihoods,
                                                    .place_levels = place_levels,

@@ -1,30 +1,13 @@
 /* Loops of the regression's sweep, included once for each instruction set by isa.h: over a tile of REGRESSION_TILE
  * rows, or over the rows of a leaf. */
 
+#include "cpu/regression/products_loops.h"
+
 /* Scales one column of a tile. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_load)(const double *restrict x, double center, double inverse_scale,
                                      double *restrict line) {
   for (int l = 0; l < REGRESSION_TILE; l++) line[l] = wb_regression_scaled(x[l], center, inverse_scale);
-}
-
-/* Adds coefficient times column to the linear predictors of `rows` rows. */
-static void WB_NAME(regression_add)(int rows, const double *restrict x, double center, double inverse_scale,
-                                    double coefficient, double *restrict linear) {
-  for (int l = 0; l < rows; l++)
-    linear[l] = wb_fma(wb_regression_scaled(x[l], center, inverse_scale), coefficient, linear[l]);
-}
-
-/* Adds all columns of a sparse design to the linear predictors. */
-/* tools/loops: no vector multiply-adds */
-static void WB_NAME(regression_add_entries)(int rows, const int32_t *restrict row_start, const int32_t *restrict column,
-                                            const double *restrict value, const double *restrict coefficients,
-                                            double *restrict linear) {
-  for (int l = 0; l < rows; l++) {
-    double sum = linear[l];
-    for (int32_t e = row_start[l]; e < row_start[l + 1]; e++) sum = wb_fma(value[e], coefficients[column[e]], sum);
-    linear[l] = sum;
-  }
 }
 
 /* Shape, kappa, fixed part and logit of `count` rows. `fixed` holds the offsets on entry. */
@@ -132,44 +115,37 @@ static void WB_NAME(regression_log_ratio)(int count, const double *restrict kapp
   for (int l = 0; l < count; l++) log_ratio[l] = wb_regression_log_ratio(kappa[l], shape[l], psi[l]);
 }
 
-/* sums[r][c] += left[r][l] right[l][c] over the rows l of a tile, in order, for the blocks of 8 columns c that reach
- * the lower triangle. `left` and the sums have `lines` rows; `right` and the sums have `padded` columns; both are
- * multiples of 8. A block of sums stays in registers over all rows of the tile. */
-static void WB_NAME(regression_products)(int rows, int lines, int padded, const double *restrict left,
-                                         const double *restrict right, double *restrict sums) {
-  enum { LANES = WB_VECTOR_BYTES / 8, VECTORS = 8 / LANES, BLOCK = WB_VECTOR_BYTES == 64 ? 8 : 4 };
-  for (int r = 0; r < lines; r += BLOCK) {
-    for (int c = 0; c < padded && c < r + BLOCK; c += 8) {
-      wb_vector sum[BLOCK][VECTORS];
-      WB_UNROLL
-      for (int i = 0; i < BLOCK; i++) {
-        WB_UNROLL
-        for (int v = 0; v < VECTORS; v++)
-          sum[i][v] = *(const wb_vector *)(sums + (size_t)(r + i) * (size_t)padded + c + v * LANES);
-      }
-      for (int l = 0; l < rows; l++) {
-        const double *const a = left + (size_t)r * REGRESSION_TILE + l;
-        const double *const b = right + (size_t)l * (size_t)padded + c;
-        WB_UNROLL
-        for (int v = 0; v < VECTORS; v++) {
-          const wb_vector x = *(const wb_vector *)(b + v * LANES);
-          WB_UNROLL
-          for (int i = 0; i < BLOCK; i++)
-            sum[i][v] = WB_VECTOR_FMA(WB_VECTOR_SET(a[i * REGRESSION_TILE]), x, sum[i][v]);
-        }
-      }
-      WB_UNROLL
-      for (int i = 0; i < BLOCK; i++) {
-        WB_UNROLL
-        for (int v = 0; v < VECTORS; v++)
-          *(wb_vector *)(sums + (size_t)(r + i) * (size_t)padded + c + v * LANES) = sum[i][v];
-      }
+/* wb_regression_log_sum() of `count` rows, a multiple of 8. Outcomes are WB_LEAF_ROWS apart. */
+static void WB_NAME(regression_log_sums)(int count, int outcomes, int left_out, const double *restrict linear,
+                                         double *restrict log_sum) {
+  enum { ROWS = 64 };
+  double most[ROWS], sum[ROWS];
+  for (int first = 0; first < count; first += ROWS) {
+    const double *restrict const from = linear + first;
+    const int rows = count - first < ROWS ? count - first : ROWS;
+    for (int l = 0; l < rows; l++) most[l] = 0.0;
+    for (int k = 0; k < outcomes; k++) {
+      const double *restrict const value = from + (size_t)k * WB_LEAF_ROWS;
+      for (int l = 0; k != left_out && l < rows; l++) most[l] = wb_select(value[l] > most[l], value[l], most[l]);
     }
+    for (int l = 0; l < rows; l++) sum[l] = wb_exp_weight(-most[l]);
+    for (int k = 0; k < outcomes; k++) {
+      const double *restrict const value = from + (size_t)k * WB_LEAF_ROWS;
+      for (int l = 0; k != left_out && l < rows; l++) sum[l] += wb_exp_weight(value[l] - most[l]);
+    }
+    for (int l = 0; l < rows; l++) log_sum[first + l] = most[l] + wb_log(sum[l]);
   }
 }
 
-/* The same products and X'z for rows of a sparse design: the lower triangle of the sums, and X'z in their line
- * `columns`. */
+/* Adds what an outcome adds to the log likelihoods of `count` rows of a multinomial. */
+static void WB_NAME(regression_add_outcome)(int count, const double *restrict trials, const double *restrict kappa,
+                                            const double *restrict linear, double *restrict log_likelihood) {
+  for (int l = 0; l < count; l++)
+    log_likelihood[l] = wb_fma(wb_fma(0.5, trials[l], kappa[l]), linear[l], log_likelihood[l]);
+}
+
+/* The products of regression_products() and X'z for rows of a sparse design: the lower triangle of the sums, and X'z in
+ * their line `columns`. */
 /* tools/loops: no vector multiply-adds */
 static void WB_NAME(regression_multiply_entries)(int rows, int columns, int padded, const int32_t *restrict row_start,
                                                  const int32_t *restrict column, const double *restrict value,

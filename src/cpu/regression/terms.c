@@ -50,6 +50,7 @@ void wb_cpu_terms_close(wb_term_sums *sums) {
 
 int wb_cpu_terms_open(const wb_regression_data *data, wb_term_sums *sums, wb_message *message) {
   const size_t bytes = (size_t)data->rows * sizeof(double);
+  const int p = data->dual ? 0 : data->columns;
   size_t most = 0;
   sums->omega = wb_aligned_malloc(bytes);
   sums->z = wb_aligned_malloc(bytes);
@@ -57,7 +58,7 @@ int wb_cpu_terms_open(const wb_regression_data *data, wb_term_sums *sums, wb_mes
   for (int t = 0; t < data->term_count && good; t++) {
     const wb_regression_term *const term = data->terms + t;
     good = cut_pieces(term, &sums->pieces[t], &sums->piece_start[t], &sums->piece_level[t]);
-    const size_t size = (size_t)sums->pieces[t] * WB_REGRESSION_LEVEL_STATISTICS(data->columns, term->columns);
+    const size_t size = (size_t)sums->pieces[t] * WB_REGRESSION_LEVEL_STATISTICS(p, term->columns);
     if (size > most) most = size;
   }
   if (good) sums->piece_sums = wb_aligned_malloc(most * sizeof(double));

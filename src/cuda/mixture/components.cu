@@ -494,13 +494,34 @@ void pack_coefficients(const wb_mixture_session *s, const wb_mixture_parameters 
 }
 WB_BOTH_PRECISIONS(pack_coefficients)
 
+/* The same in the layout of fragment_line(). */
+static void pack_fragments(int p, const wb_mixture_parameters *parameters, double *packed) {
+  std::memset(packed, 0, fragment_bytes(parameters->components, p));
+  for (int j = 0; j < parameters->components; j++) {
+    double *const block =
+        packed + static_cast<size_t>(j / FRAGMENT_COMPONENTS) * static_cast<size_t>(fragment_block(p));
+    const int g = j % 8, half = j % FRAGMENT_COMPONENTS / 8;
+    const double *factor = parameters->factor + static_cast<size_t>(j) * static_cast<size_t>(p * (p + 1) / 2);
+    for (int r = 0; r < p; r++) {
+      double *const line = block + fragment_line(r);
+      line[2 * g + half] = -parameters->offset[static_cast<size_t>(j) * static_cast<size_t>(p) + r];
+      for (int c = 0; c <= r; c++)
+        line[FRAGMENT_COMPONENTS + FRAGMENT_LINE * (c / 4) + 2 * (4 * g + c % 4) + half] = *factor++;
+    }
+    block[fragment_line(p) + 2 * g + half] = parameters->log_constant[j];
+  }
+}
+
 template <typename Real>
-int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t count, int order, Real *to,
-                      wb_message *message) {
-  const size_t bytes = coefficient_bytes<Real>(mixtures->components, order);
+int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t count,
+                      const mixture_evaluate_kernel<Real> &kernel, Real *to, wb_message *message) {
+  const size_t bytes = evaluate_bytes(s, kernel, mixtures->components);
   char *const packed = static_cast<char *>(s->packed.address());
-  for (int32_t i = 0; i < count; i++)
-    pack_coefficients(s, mixtures + i, order, reinterpret_cast<Real *>(packed + static_cast<size_t>(i) * bytes));
+  for (int32_t i = 0; i < count; i++) {
+    char *const here = packed + static_cast<size_t>(i) * bytes;
+    if (kernel.fragments) pack_fragments(s->data.columns, mixtures + i, reinterpret_cast<double *>(here));
+    else pack_coefficients(s, mixtures + i, kernel.order, reinterpret_cast<Real *>(here));
+  }
   return status_of(
       cudaMemcpyAsync(to, packed, static_cast<size_t>(count) * bytes, cudaMemcpyHostToDevice, s->stream.get()),
       "sending the components to the device", message);

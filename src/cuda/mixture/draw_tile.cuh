@@ -379,6 +379,44 @@ __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
   draw_rows<Real, R>(tile, uniform, components, share, sample, key, iteration, first_row, rows, label, log_sum);
 }
 
+/* Evaluates the components at a thread's R rows, whose weights `tile` gives. mixture_evaluate() and
+ * mixture_evaluate_wide() share it. */
+template <typename Real, int R, typename Weights>
+__device__ __forceinline__ void evaluate_rows(Weights &tile, int components, int64_t count, int32_t *label,
+                                              double *log_sum, double *probability, int64_t stride) {
+  typedef precise<Real> as;
+  constexpr int THREADS = Weights::THREADS;
+  one_pass<Real, R> seen(0);
+  const auto weigh = [&](int base, int in_block, Real(&top)[R], int32_t(&best)[R]) {
+    tile.weigh(base, in_block, [&](int j, int v, Real weight) {
+      best[v] = j == 0 || weight > top[v] ? base + j : best[v];
+      top[v] = j == 0 || weight > top[v] ? weight : top[v];
+    });
+  };
+  evaluate_in_one_pass(seen, tile, components, weigh, [=](int j, int v, Real log_weight) {
+    const int64_t i = row_of_thread<THREADS>(R, v);
+    if (probability != nullptr && i < count) probability[i + j * stride] = static_cast<double>(log_weight);
+  });
+  WB_UNROLL
+  for (int v = 0; v < R; v++) {
+    const int64_t i = row_of_thread<THREADS>(R, v);
+    if (i < count) label[i] = seen.chosen[v];
+  }
+  keep(seen, tile);
+  WB_ROLLED
+  for (int v = 0; v < R; v++) {
+    const int64_t i = row_of_thread<THREADS>(R, v);
+    if (i >= count) continue;
+    log_sum[i] = static_cast<double>(log_sum_kept(tile, v));
+    if (probability == nullptr) continue;
+    WB_ROLLED
+    for (int j = 0; j < components; j++) {
+      double *const entry = probability + i + j * stride;
+      *entry = static_cast<double>(as::exp_weight(static_cast<Real>(*entry) - tile.weight(0, v)) / tile.weight(1, v));
+    }
+  }
+}
+
 /* The most probable component of rows first..first + count - 1 of x, the first of
  * equals, and the log of the sum of the weights. probability, if it is not NULL,
  * is `stride` x components and holds the log weights first.
@@ -390,38 +428,9 @@ template <typename Real, int P, int R>
 __global__ void __launch_bounds__(MIXTURE_THREADS, mixture_blocks<Real>(P))
     mixture_evaluate(const Real *x, int p, const Real *coefficients, int components, int64_t first, int64_t count,
                      int32_t *label, double *log_sum, double *probability, int64_t stride) {
-  typedef precise<Real> as;
   __shared__ __align__(16) typename mixture_weights<Real, P, R>::shared_memory shared;
   mixture_weights<Real, P, R> tile = weights_of_rows<Real, P, R>(shared, x, p, coefficients, components, first, count);
-  one_pass<Real, R> seen(0);
-  const auto weigh = [&](int base, int in_block, Real(&top)[R], int32_t(&best)[R]) {
-    tile.weigh(base, in_block, [&](int j, int v, Real weight) {
-      best[v] = j == 0 || weight > top[v] ? base + j : best[v];
-      top[v] = j == 0 || weight > top[v] ? weight : top[v];
-    });
-  };
-  evaluate_in_one_pass(seen, tile, components, weigh, [=](int j, int v, Real log_weight) {
-    const int64_t i = row_of_thread(R, v);
-    if (probability != nullptr && i < count) probability[i + j * stride] = static_cast<double>(log_weight);
-  });
-  WB_UNROLL
-  for (int v = 0; v < R; v++) {
-    const int64_t i = row_of_thread(R, v);
-    if (i < count) label[i] = seen.chosen[v];
-  }
-  keep(seen, tile);
-  WB_ROLLED
-  for (int v = 0; v < R; v++) {
-    const int64_t i = row_of_thread(R, v);
-    if (i >= count) continue;
-    log_sum[i] = static_cast<double>(log_sum_kept(tile, v));
-    if (probability == nullptr) continue;
-    WB_ROLLED
-    for (int j = 0; j < components; j++) {
-      double *const entry = probability + i + j * stride;
-      *entry = static_cast<double>(as::exp_weight(static_cast<Real>(*entry) - tile.weight(0, v)) / tile.weight(1, v));
-    }
-  }
+  evaluate_rows<Real, R>(tile, components, count, label, log_sum, probability, stride);
 }
 
 /* As many rows for each thread as registers allow while enough warps still run. */
@@ -439,7 +448,7 @@ mixture_draw_kernel<Real> mixture_draw_of_order() {
 template <typename Real, int P>
 mixture_evaluate_kernel<Real> mixture_evaluate_of_order() {
   constexpr int R = rows_per_thread<Real>(P);
-  return {P, R, mixture_evaluate<Real, P, R>};
+  return {P, R, MIXTURE_THREADS, 0, false, mixture_evaluate<Real, P, R>};
 }
 
 template <typename Real>
@@ -473,7 +482,7 @@ mixture_evaluate_kernel<Real> find_mixture_evaluate(int p) {
   if (p <= 16) return mixture_evaluate_of_order<Real, 16>();
   if (p <= 24) return mixture_evaluate_of_order<Real, 24>();
   if (p <= 40) return mixture_evaluate_of_order<Real, 40>();
-  return {(p + 3) / 4 * 4, 4, mixture_evaluate<Real, 0, 4>};
+  return {(p + 3) / 4 * 4, 4, MIXTURE_THREADS, 0, false, mixture_evaluate<Real, 0, 4>};
 }
 
 } // namespace wb

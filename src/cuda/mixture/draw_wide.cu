@@ -1,4 +1,4 @@
-/* Compiles the kernel of cuda/mixture/draw_wide.cuh. */
+/* Compiles the kernels of cuda/mixture/draw_wide.cuh. */
 #include "cuda/mixture/draw_wide.cuh"
 
 namespace wb {
@@ -13,5 +13,13 @@ mixture_draw_kernel<Real> find_mixture_draw_wide(int p) {
   return {p, 1, WIDE_THREADS, bytes, true, mixture_draw_wide<Real>};
 }
 WB_BOTH_PRECISIONS(find_mixture_draw_wide)
+
+template <typename Real>
+mixture_evaluate_kernel<Real> find_mixture_evaluate_wide(int p) {
+  const size_t bytes = wide_bytes<Real>(p);
+  if (bytes > WIDE_MOST_BYTES) return {0, 0, 0, 0, false, nullptr};
+  return {p, 1, WIDE_THREADS, bytes, true, mixture_evaluate_wide<Real>};
+}
+WB_BOTH_PRECISIONS(find_mixture_evaluate_wide)
 
 } // namespace wb

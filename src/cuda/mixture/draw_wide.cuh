@@ -1,5 +1,6 @@
-/* The draw of cuda/mixture/draw_tensor.cuh for more columns than a lane has registers for. The rows of a block wait in
- * shared memory, column by column, and coefficients pass through it in pieces of a few columns.
+/* The draw of cuda/mixture/draw_tensor.cuh for more columns than a lane has registers for, and the evaluation of
+ * components there. The rows of a block wait in shared memory, column by column, and coefficients pass through it in
+ * pieces of a few columns.
  *
  * A warp works on four lines of the triangle at a time, so that each value of a row that it reads serves four products.
  * Rows may be kept in single precision. Products and squared distances are in double precision even then.
@@ -51,7 +52,8 @@ public:
   static constexpr int STRIDE = 40;
 
   __device__ __forceinline__ mixture_wide_weights(wide_memory<Real> &shared, const Real *x, int p,
-                                                  const double *coefficients, int components, int64_t rows)
+                                                  const double *coefficients, int components, int64_t rows,
+                                                  int64_t first = 0)
       : shared_(shared),
         coefficients_(coefficients),
         p_(p),
@@ -60,7 +62,7 @@ public:
         warp_(static_cast<int>(threadIdx.x) / 32),
         lane_(static_cast<int>(threadIdx.x) % 32) {
     const int64_t row = row_of_thread<THREADS>(1, 0);
-    const Real *const values = first_value_of_row(x, p, row < rows ? row : rows - 1);
+    const Real *const values = first_value_of_row(x, p, first + (row < rows ? row : rows - 1));
     for (int c = 0; c < WIDE_COLUMNS * panels_; c++)
       shared.x[c * wide_stride<Real> + static_cast<int>(threadIdx.x)] = c < p ? values[c * WB_LEAF_ROWS] : Real(0);
     fetch_next();
@@ -208,6 +210,19 @@ __global__ void __launch_bounds__(WIDE_THREADS, 2)
   WB_DYNAMIC_SHARED(wide_memory<Real>, shared);
   mixture_wide_weights<Real> tile(*shared, x, p, reinterpret_cast<const double *>(coefficients), components, rows);
   draw_rows<Real, 1>(tile, shared->uniform, components, share, sample, key, iteration, first_row, rows, label, log_sum);
+#endif
+}
+
+/* As mixture_evaluate(), likewise. */
+template <typename Real>
+__global__ void __launch_bounds__(WIDE_THREADS, 2)
+    mixture_evaluate_wide(const Real *x, int p, const Real *coefficients, int components, int64_t first, int64_t count,
+                          int32_t *label, double *log_sum, double *probability, int64_t stride) {
+#ifdef WB_TENSOR_CORES
+  WB_DYNAMIC_SHARED(wide_memory<Real>, shared);
+  mixture_wide_weights<Real> tile(*shared, x, p, reinterpret_cast<const double *>(coefficients), components, count,
+                                  first);
+  evaluate_rows<Real, 1>(tile, components, count, label, log_sum, probability, stride);
 #endif
 }
 

@@ -49,6 +49,10 @@ constexpr __host__ __device__ int fragment_blocks(int components) {
   return (components + FRAGMENT_COMPONENTS - 1) / FRAGMENT_COMPONENTS;
 }
 
+inline uint64_t fragment_bytes(int components, int p) {
+  return sizeof(double) * static_cast<uint64_t>(fragment_blocks(components)) * static_cast<uint64_t>(fragment_block(p));
+}
+
 /* The row and column of an entry of a packed triangle. */
 __device__ __forceinline__ void triangle_position(int entry, int *row, int *column) {
   int r = static_cast<int>((wb_sqrt(8.0 * entry + 1.0) - 1.0) * 0.5);
@@ -97,7 +101,9 @@ struct mixture_draw_kernel {
 };
 template <typename Real>
 struct mixture_evaluate_kernel {
-  int order, rows;
+  int order, rows, threads;
+  size_t shared_bytes;
+  bool fragments;
   void (*kernel)(const Real *x, int p, const Real *coefficients, int components, int64_t first, int64_t count,
                  int32_t *label, double *log_sum, double *probability, int64_t stride);
 };
@@ -106,10 +112,12 @@ template <typename Real>
 mixture_draw_kernel<Real> find_mixture_draw(int p);
 /* That of cuda/mixture/draw_tensor.cuh, for FRAGMENT_MOST_COLUMNS columns at most. */
 mixture_draw_kernel<double> find_mixture_draw_tensor(int p);
-/* That of cuda/mixture/draw_wide.cuh, whose coefficients are doubles in both precisions. Without a kernel if there are
+/* Those of cuda/mixture/draw_wide.cuh, whose coefficients are doubles in both precisions. Without a kernel if there are
  * too many columns. */
 template <typename Real>
 mixture_draw_kernel<Real> find_mixture_draw_wide(int p);
+template <typename Real>
+mixture_evaluate_kernel<Real> find_mixture_evaluate_wide(int p);
 /* Whether the plugin has code for tensor cores. A plugin that was built for older cards has none: its PTX runs on cards
  * with tensor cores, but there these kernels are empty. */
 bool has_tensor_code();

@@ -39,28 +39,29 @@ mixture_draw_kernel<Real> find_draw_tensor(int p) {
   return p > ORDINARY_MOST_COLUMNS ? find_mixture_draw_wide<Real>(p) : mixture_draw_kernel<Real>{};
 }
 
-/* The kernel that needs less time. Only cards of compute capability 9.0 have fast tensor cores. They halve the cost of
- * a coefficient, but round columns up to a multiple of 4 and components to a multiple of 16. */
+/* Whether tensor cores need less time than a kernel of that order. Only cards of compute capability 9.0 have fast ones.
+ * They halve the cost of a coefficient, but round columns up to a multiple of 4 and components to a multiple of 16. */
+bool tensor_is_faster(int p, int32_t components, int order) {
+  int64_t products = 0;
+  for (int r = 0; r < p; r++) products += 4 * (r / 4 + 1);
+  const int64_t cost = FRAGMENT_COMPONENTS * fragment_blocks(components) * (products / 2 + p);
+  return cost < components * static_cast<int64_t>(coefficient_line(static_cast<size_t>(order))) *
+                    (p > ORDINARY_MOST_COLUMNS ? BEYOND_REGISTERS : 1);
+}
+
+/* The kernel that needs less time. */
 template <typename Real>
 mixture_draw_kernel<Real> find_draw(const wb_mixture_session *s) {
   const int p = s->data.columns;
   const mixture_draw_kernel<Real> ordinary = find_mixture_draw<Real>(p);
   const mixture_draw_kernel<Real> tensor = s->tensor_cores ? find_draw_tensor<Real>(p) : mixture_draw_kernel<Real>{};
-  if (tensor.kernel == nullptr) return ordinary;
-  int64_t products = 0;
-  for (int r = 0; r < p; r++) products += 4 * (r / 4 + 1);
-  const int64_t cost = FRAGMENT_COMPONENTS * fragment_blocks(s->room.count) * (products / 2 + p);
-  return cost < s->room.count * static_cast<int64_t>(coefficient_line(static_cast<size_t>(ordinary.order))) *
-                     (p > ORDINARY_MOST_COLUMNS ? BEYOND_REGISTERS : 1)
-             ? tensor
-             : ordinary;
+  return tensor.kernel != nullptr && tensor_is_faster(p, s->room.count, ordinary.order) ? tensor : ordinary;
 }
 
 /* Fragments are doubles in both precisions. */
 template <typename Real>
 uint64_t draw_bytes(const wb_mixture_session *s, const mixture_draw_kernel<Real> &draw) {
-  return draw.fragments ? sizeof(double) * static_cast<uint64_t>(fragment_blocks(s->room.count)) *
-                              static_cast<uint64_t>(fragment_block(s->data.columns))
+  return draw.fragments ? fragment_bytes(s->room.count, s->data.columns)
                         : coefficient_bytes<Real>(s->room.count, draw.order);
 }
 
@@ -150,10 +151,11 @@ struct prediction {
 };
 
 template <typename Real>
-int open_prediction(wb_mixture_session *s, int32_t components, int32_t mixtures, int order, int64_t first,
-                    int64_t count, int32_t beside, prediction *out, wb_message *message) {
+int open_prediction(wb_mixture_session *s, int32_t components, int32_t mixtures,
+                    const mixture_evaluate_kernel<Real> &kernel, int64_t first, int64_t count, int32_t beside,
+                    prediction *out, wb_message *message) {
   const int64_t leaves = (first + count - 1) / WB_LEAF_ROWS - first / WB_LEAF_ROWS + 1;
-  const uint64_t coefficients = coefficient_bytes<Real>(components, order) * static_cast<uint64_t>(mixtures);
+  const uint64_t coefficients = evaluate_bytes(s, kernel, components) * static_cast<uint64_t>(mixtures);
   const uint64_t row = sizeof(int32_t) + sizeof(double) + sizeof(double) * static_cast<uint64_t>(beside);
   s->work = {};
   uint64_t left = 0;
@@ -222,18 +224,17 @@ int fetch_densities(wb_mixture_session *s, const density_sums &to, int64_t at, i
 template <typename Real>
 int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int32_t mixtures, int64_t first,
              int64_t count, const prediction_outputs &to, density_sums *sums, wb_message *message) {
-  const mixture_evaluate_kernel<Real> kernel = find_mixture_evaluate<Real>(s->data.columns);
+  const mixture_evaluate_kernel<Real> kernel = find_evaluate<Real>(s, parameters->components);
   const int32_t k = parameters->components, beside = to.probability != nullptr ? k : sums != nullptr ? 2 : 0;
   prediction out;
-  WB_TRY(with_memory(s, message, [&] {
-    return open_prediction<Real>(s, k, mixtures, kernel.order, first, count, beside, &out, message);
-  }));
-  const size_t mixture_size = mixture_coefficients<Real>(static_cast<size_t>(kernel.order)) * static_cast<size_t>(k);
+  WB_TRY(with_memory(
+      s, message, [&] { return open_prediction<Real>(s, k, mixtures, kernel, first, count, beside, &out, message); }));
+  const size_t mixture_size = evaluate_bytes(s, kernel, k) / sizeof(Real);
   Real *const coefficients = static_cast<Real *>(out.coefficients.address());
   int32_t *const labels = out.labels.data();
   double *const log_sums = out.log_sums.data(), *const sum = out.beside.data(), *const unit = sum + out.pass;
   double *const probability = to.probability != nullptr ? out.beside.data() : nullptr;
-  WB_TRY(send_coefficients<Real>(s, parameters, mixtures, kernel.order, coefficients, message));
+  WB_TRY(send_coefficients<Real>(s, parameters, mixtures, kernel, coefficients, message));
   int64_t leaves;
   for (int64_t start = first / WB_LEAF_ROWS * WB_LEAF_ROWS; start < first + count; start += leaves * WB_LEAF_ROWS) {
     leaves = leaves_at_once(s, start / WB_LEAF_ROWS, &out.x);
@@ -248,8 +249,7 @@ int evaluate(wb_mixture_session *s, const wb_mixture_parameters *parameters, int
       }
       for (int32_t i = 0; i < mixtures; i++) {
         WB_TRY(begin_missing_evaluation(s, parameters + i, message));
-        WB_TRY(launch(s->grid(MIXTURE_THREADS, ceiling(rows, MIXTURE_THREADS * kernel.rows)), kernel.kernel,
-                      "evaluating components", message, x, s->data.columns,
+        WB_TRY(launch(shape_of(s, kernel, rows), kernel.kernel, "evaluating components", message, x, s->data.columns,
                       coefficients + static_cast<size_t>(i) * mixture_size, k, row - start, rows, labels, log_sums,
                       probability, out.pass));
         WB_TRY(evaluate_missing<Real>(s, start, row, rows, x, labels, log_sums, probability, out.pass, message));
@@ -290,6 +290,16 @@ int open_device(wb_mixture_session *s, const wb_mixture_data *data, wb_message *
 }
 
 } // namespace
+
+template <typename Real>
+mixture_evaluate_kernel<Real> find_evaluate(const wb_mixture_session *s, int32_t components) {
+  const int p = s->data.columns;
+  const mixture_evaluate_kernel<Real> ordinary = find_mixture_evaluate<Real>(p);
+  if (p <= ORDINARY_MOST_COLUMNS || !s->tensor_cores) return ordinary;
+  const mixture_evaluate_kernel<Real> tensor = find_mixture_evaluate_wide<Real>(p);
+  return tensor.kernel != nullptr && tensor_is_faster(p, components, ordinary.order) ? tensor : ordinary;
+}
+WB_BOTH_PRECISIONS(find_evaluate)
 
 int open_part(const wb_mixture_data *data, const mixture_part *part, const wb_run *run, wb_mixture_session **session,
               wb_message *message) {

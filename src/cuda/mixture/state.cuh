@@ -328,8 +328,20 @@ template <typename Real>
 void pack_coefficients(const wb_mixture_session *s, const wb_mixture_parameters *parameters, int order, Real *packed);
 /* The same for `count` mixtures of as many components, to device memory. */
 template <typename Real>
-int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t count, int order, Real *to,
-                      wb_message *message);
+int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *mixtures, int32_t count,
+                      const mixture_evaluate_kernel<Real> &kernel, Real *to, wb_message *message);
+/* The kernel that evaluates so many components in less time, and the bytes of their coefficients. */
+template <typename Real>
+mixture_evaluate_kernel<Real> find_evaluate(const wb_mixture_session *s, int32_t components);
+template <typename Real>
+launch_shape shape_of(const wb_mixture_session *s, const mixture_evaluate_kernel<Real> &kernel, int64_t rows) {
+  return s->grid(kernel.threads, ceiling(rows, kernel.threads * kernel.rows)).sharing(kernel.shared_bytes);
+}
+template <typename Real>
+uint64_t evaluate_bytes(const wb_mixture_session *s, const mixture_evaluate_kernel<Real> &kernel, int32_t components) {
+  return kernel.fragments ? fragment_bytes(components, s->data.columns)
+                          : coefficient_bytes<Real>(components, kernel.order);
+}
 
 /* sums.cu ------------------------------------------------------------------------- */
 

@@ -191,22 +191,22 @@ int fetch_sums(const wb_mixture_session *s, double *to, size_t first, size_t cou
 template <typename Real>
 int weigh_part(wb_mixture_session *s, const wb_mixture_parameters *parameters, double *statistics,
                double *log_likelihood, wb_message *message) {
-  const mixture_evaluate_kernel<Real> kernel = find_mixture_evaluate<Real>(s->data.columns);
+  const mixture_evaluate_kernel<Real> kernel = find_evaluate<Real>(s, parameters->components);
   const int32_t k = parameters->components;
   WB_TRY(check_components(k, message));
-  const uint64_t bytes = coefficient_bytes<Real>(k, kernel.order);
+  const uint64_t bytes = evaluate_bytes(s, kernel, k);
   WB_TRY(with_memory(s, message, [&] { return open_weighing(s, k, bytes, message); }));
   mixture_weighing &w = s->work.weighing;
   Real *const coefficients = static_cast<Real *>(w.coefficients.address());
-  WB_TRY(send_coefficients<Real>(s, parameters, 1, kernel.order, coefficients, message));
+  WB_TRY(send_coefficients<Real>(s, parameters, 1, kernel, coefficients, message));
   for (int64_t first = 0, count; first < s->leaves; first += count) {
     count = leaves_at_once(s, first, &w.x);
     const int64_t rows = s->rows(first, count);
     const Real *x;
     WB_TRY(find_rows<Real>(s, first, &w.x, &x, message));
-    WB_TRY(launch(s->grid(MIXTURE_THREADS, ceiling(rows, MIXTURE_THREADS * kernel.rows)), kernel.kernel,
-                  "weighing components", message, x, s->data.columns, coefficients, k, int64_t(0), rows,
-                  w.labels.data(), w.log_sums.data(), w.probability.data(), w.chunk * WB_LEAF_ROWS));
+    WB_TRY(launch(shape_of(s, kernel, rows), kernel.kernel, "weighing components", message, x, s->data.columns,
+                  coefficients, k, int64_t(0), rows, w.labels.data(), w.log_sums.data(), w.probability.data(),
+                  w.chunk * WB_LEAF_ROWS));
     WB_TRY(weigh_leaves<Real>(s, x, first, count, k, message));
   }
   WB_TRY(send_ahead(s, &w.x, message));

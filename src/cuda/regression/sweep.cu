@@ -12,6 +12,7 @@
 #include "core/regression_row.h"
 #include "core/unroll.h"
 #include "cuda/copies.cuh"
+#include "cuda/regression/dual.cuh"
 #include "cuda/regression/levels.cuh"
 #include "cuda/regression/predict.cuh"
 #include "cuda/regression/terms.cuh"
@@ -312,8 +313,9 @@ __global__ void __launch_bounds__(row_threads)
 /* The design and what belongs to rows lie on the device as long as the session. */
 struct wb_regression_session {
   int32_t device = 0;
+  wb::own_stream stream;
   int64_t rows = 0, leaves = 0, segments = 0;
-  int32_t columns = 0, outcomes = 0, poisson = 0, groups = 0;
+  int32_t columns = 0, outcomes = 0, dual = 0, poisson = 0, groups = 0;
   size_t node = 0;
   std::vector<int32_t> segment_group;
   std::vector<double> segment_host, root;
@@ -323,17 +325,21 @@ struct wb_regression_session {
   wb::device_array<int64_t> segment_row;
   wb::term_sums terms;
   wb::level_actions levels;
+  wb::dual_products products;
 
   int open(const wb_regression_data &data, const wb_run *run, wb_message *message);
   int sweep(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration,
             double *statistics, double *group_statistics, double *total, wb_message *message);
   /* The log likelihoods of the rows in their last pass, added for each level of a term or each group. */
   int total(int term, double *to, wb_message *message);
+  wb::dual_design design() const { return {x.data(), row_start.data(), column.data(), value.data(), rows, columns}; }
   wb::level_rows level_rows() const {
     return {x.data(), row_start.data(), column.data(), value.data(), rows, columns, omega.data(), z.data()};
   }
 
 private:
+  /* Columns whose products a pass adds. */
+  int summed() const { return dual != 0 ? 0 : columns; }
   int scale(const wb_regression_data &data, const wb_run *run, wb_message *message);
   int cut(const wb_regression_data &data, wb_message *message);
   int sum(const wb::regression_rows &data, bool drawing, wb_message *message);
@@ -367,7 +373,7 @@ int wb_regression_session::cut(const wb_regression_data &data, wb_message *messa
   }
   segments = static_cast<int64_t>(first.size());
   first.push_back(rows);
-  segment_host.resize(static_cast<size_t>(segments) * WB_REGRESSION_GROUP_STATISTICS(columns));
+  segment_host.resize(static_cast<size_t>(segments) * WB_REGRESSION_GROUP_STATISTICS(summed()));
   WB_TRY(segment_row.hold(first.data(), first.size(), "the groups' rows", message));
   WB_TRY(group.hold(of_row.data(), of_row.size(), "the groups of rows", message));
   WB_TRY(segment_sums.allocate(segment_host.size(), "the groups' sums", message));
@@ -380,10 +386,11 @@ int wb_regression_session::open(const wb_regression_data &data, const wb_run *ru
   rows = data.rows;
   columns = data.columns;
   outcomes = data.outcomes;
+  dual = data.dual;
   poisson = data.poisson;
   groups = data.groups;
   leaves = wb::ceiling(rows, WB_LEAF_ROWS);
-  node = wb::node_size(columns);
+  node = wb::node_size(summed());
   root.resize(node);
   WB_TRY(wb::bring(run, x, data.x, n * p, "the design", message));
   if (data.x != nullptr) {
@@ -404,8 +411,9 @@ int wb_regression_session::open(const wb_regression_data &data, const wb_run *ru
   WB_TRY(log_likelihood.allocate(n, "the rows' log likelihoods", message));
   WB_TRY(sums.allocate(static_cast<size_t>(leaves) * node, "the leaves' sums", message));
   /* What lies above the diagonal is never written, but it passes through the tree. */
-  WB_TRY(wb::status_of(cudaMemset(sums.data(), 0, sums.bytes()), "clearing the leaves' sums", message));
+  WB_TRY(wb::clear(sums.data(), sums.bytes(), "clearing the leaves' sums", message));
   if (groups > 0) WB_TRY(cut(data, message));
+  if (dual != 0) WB_TRY(products.open(design(), message));
   return data.term_count > 0 ? terms.open(data, message) : static_cast<int>(WB_OK);
 }
 
@@ -419,8 +427,8 @@ int wb_regression_session::sum(const wb::regression_rows &data, bool drawing, wb
   const bool dense = data.x != nullptr;
   const double *const weights = drawing && dense ? omega.data() : nullptr;
   const size_t from = drawing ? 0 : node - 1;
-  const wb::launch_shape shape = wb::grid(wb::sum_threads, leaves, 2).sharing(wb::sum_shared_bytes(columns));
-  WB_TRY(wb::launch(shape, columns < 24 ? wb::regression_sum<1> : wb::regression_sum<4>, "adding the rows", message,
+  const wb::launch_shape shape = wb::grid(wb::sum_threads, leaves, 2).sharing(wb::sum_shared_bytes(summed()));
+  WB_TRY(wb::launch(shape, summed() < 24 ? wb::regression_sum<1> : wb::regression_sum<4>, "adding the rows", message,
                     data, weights, z.data(), log_likelihood.data(), node, sums.data()));
   if (drawing && !dense)
     WB_TRY(wb::launch(wb::grid(wb::sum_threads, leaves), wb::regression_sum_entries, "adding the rows", message, data,
@@ -472,9 +480,14 @@ int wb_regression_session::sweep(const wb_regression_parameters &parameters, int
   const bool drawing = statistics != nullptr;
   WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_weigh, "drawing Polya-Gamma variables", message,
                     data, terms.list(), at, drawing ? omega.data() : nullptr, z.data(), log_likelihood.data()));
-  WB_TRY(sum(data, drawing, message));
+  WB_TRY(sum(data, drawing && dual == 0, message));
   *total = root[node - 1];
   if (!drawing) return WB_OK;
+  if (dual != 0) {
+    const size_t n = static_cast<size_t>(rows);
+    WB_TRY(omega.download(statistics, n, "copying the Polya-Gamma variables from the device", message));
+    return z.download(statistics + n, n, "copying the Polya-Gamma variables from the device", message);
+  }
   size_t to = 0;
   for (size_t r = 0; r < p; r++)
     for (size_t c = 0; c <= r; c++) statistics[to++] = root[r * p + c];
@@ -500,6 +513,7 @@ static int open_session(const wb_regression_data *data, const wb_run *run, wb_re
   try {
     std::unique_ptr<wb_regression_session> opened(new wb_regression_session);
     opened->device = run->device;
+    WB_TRY(opened->stream.create(message));
     WB_TRY(opened->open(*data, run, message));
     *session = opened.release();
     return WB_OK;
@@ -513,14 +527,32 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
                  uint64_t key, uint32_t iteration, double *statistics, double *group_statistics, double *log_likelihood,
                  wb_message *message) {
   wb::device_scope scope;
-  WB_TRY(scope.enter(session->device, message));
+  WB_TRY(scope.enter(session->device, message, &session->stream));
   return session->sweep(*parameters, outcome, key, iteration, statistics, group_statistics, log_likelihood, message);
+}
+
+static int gram(wb_regression_session *session, const double *weight, size_t stride, double *to, wb_message *message) {
+  wb::device_scope scope;
+  WB_TRY(scope.enter(session->device, message));
+  return session->products.gram(session->design(), weight, stride, to, message);
+}
+
+static int multiply(wb_regression_session *session, const double *v, double *product, wb_message *message) {
+  wb::device_scope scope;
+  WB_TRY(scope.enter(session->device, message));
+  return session->products.multiply(session->design(), v, product, message);
+}
+
+static int multiply_transposed(wb_regression_session *session, const double *v, double *product, wb_message *message) {
+  wb::device_scope scope;
+  WB_TRY(scope.enter(session->device, message));
+  return session->products.multiply_transposed(session->design(), v, product, message);
 }
 
 static int change_effects(wb_regression_session *session, int32_t changed, const double *change, int32_t wanted,
                           double *linear, wb_message *message) {
   wb::device_scope scope;
-  WB_TRY(scope.enter(session->device, message));
+  WB_TRY(scope.enter(session->device, message, &session->stream));
   return session->terms.change(session->level_rows(), changed, change, wanted, linear, message);
 }
 
@@ -528,7 +560,7 @@ static int level_log_likelihoods(wb_regression_session *session, const wb_regres
                                  int32_t term, double *log_likelihoods, wb_message *message) {
   wb::device_scope scope;
   double sum;
-  WB_TRY(scope.enter(session->device, message));
+  WB_TRY(scope.enter(session->device, message, &session->stream));
   WB_TRY(session->sweep(*parameters, 0, 0, 0, nullptr, nullptr, &sum, message));
   return session->total(term, log_likelihoods, message);
 }
@@ -536,7 +568,7 @@ static int level_log_likelihoods(wb_regression_session *session, const wb_regres
 static int place_levels(wb_regression_session *session, const wb_regression_placing *placing, double *to,
                         double *density, wb_message *message) {
   wb::device_scope scope;
-  WB_TRY(scope.enter(session->device, message));
+  WB_TRY(scope.enter(session->device, message, &session->stream));
   const int32_t levels = placing->term < 0 ? session->groups : session->terms.list().term[placing->term].levels;
   return session->levels.place(*placing, levels, session->columns, to, density, message);
 }
@@ -549,5 +581,13 @@ static void close_session(wb_regression_session *session) {
   delete session;
 }
 
-extern const wb_regression_functions wb_cuda_regression = {
-    open_session, sweep, change_effects, level_log_likelihoods, place_levels, close_session, wb::regression_predict};
+extern const wb_regression_functions wb_cuda_regression = {open_session,
+                                                           sweep,
+                                                           gram,
+                                                           multiply,
+                                                           multiply_transposed,
+                                                           change_effects,
+                                                           level_log_likelihoods,
+                                                           place_levels,
+                                                           close_session,
+                                                           wb::regression_predict};

@@ -122,7 +122,8 @@ int term_sums::open(const wb_regression_data &data, wb_message *message) {
     WB_TRY(open_term(data, from, &term_[t], message));
     list_.term[t] = {from.columns, from.levels, term_[t].z.data(), term_[t].level.data()};
     const size_t own = static_cast<size_t>(from.columns) * static_cast<size_t>(from.levels);
-    const size_t sums = term_[t].piece_level.size() * WB_REGRESSION_LEVEL_STATISTICS(data.columns, from.columns);
+    const int p = data.dual != 0 ? 0 : data.columns;
+    const size_t sums = term_[t].piece_level.size() * WB_REGRESSION_LEVEL_STATISTICS(p, from.columns);
     effects += own;
     if (own > change) change = own;
     if (sums > most) most = sums;

@@ -13,6 +13,7 @@
 
 struct wb_topic_session {
   int32_t device;
+  wb::own_stream stream;
   int topics, groups, rows, threads;
   size_t width;
   wb_precision precision;
@@ -43,7 +44,9 @@ constexpr size_t STAGE_BYTES = 64 * 1000 * 1000;
 /* Calls work(real) on the session's device, where `real` has the type of the session's precision. */
 template <typename Work>
 int on_device(wb_topic_session *s, wb_message *message, Work work) {
-  return wb::on_device(s->device, message, [&] { return wb::with_precision(s->precision, work); });
+  wb::device_scope scope;
+  WB_TRY(scope.enter(s->device, message, &s->stream));
+  return wb::with_precision(s->precision, work);
 }
 
 /* An array of the host with one element more, since arrays of no document have an address too. */
@@ -134,7 +137,7 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
   WB_TRY(s->topic.allocate(static_cast<size_t>(c->tokens) + 1, "the topics of the tokens", message));
   WB_TRY(s->phi.allocate(phi_bytes, "the terms of the topics", message));
   /* The lanes past the last topic stay 0. */
-  WB_TRY(wb::status_of(cudaMemset(s->phi.address(), 0, phi_bytes), "clearing the terms of the topics", message));
+  WB_TRY(wb::clear(s->phi.address(), phi_bytes, "clearing the terms of the topics", message));
   WB_TRY(s->leaf_sum.allocate(static_cast<size_t>(s->leaves) * topics, "sums of terms", message));
   WB_TRY(s->inverse.allocate(topics, "sums of terms", message));
   WB_TRY(s->alpha.allocate(alphas, "alpha", message));
@@ -178,6 +181,7 @@ int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *setting
     return WB_ERROR_MEMORY;
   }
   s->device = run->device;
+  WB_TRY(s->stream.create(message));
   s->topics = settings->topics;
   s->groups = settings->structure.groups > 1 ? settings->structure.groups : 1;
   s->rows = wb_topic_rows(settings->topics);
@@ -223,7 +227,7 @@ int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message *messa
     const wb_gamma_strips *strips = nullptr;
     if (draw->beta_tables) WB_TRY(prepare_strips(draw->beta, s->term_strips, s->term_base, &strips, message));
     Real *const phi = static_cast<Real *>(s->phi.address());
-    WB_TRY(wb::status_of(cudaMemset(phi, 0, s->phi.bytes()), "clearing the terms of the topics", message));
+    WB_TRY(wb::clear(phi, s->phi.bytes(), "clearing the terms of the topics", message));
     if (s->pairs > 0)
       WB_TRY(wb::launch(wb::cover(COUNT_THREADS, s->pairs), topic_count_terms<Real>, "counting terms", message,
                         s->corpus, s->pairs, s->topic.data(), s->width, phi));
@@ -260,9 +264,8 @@ int get_phi(wb_topic_session *s, double *phi, wb_message *message) {
     std::vector<Real> rows(64 * s->width);
     return wb::in_batches(s->corpus.terms, 64, [&](int64_t begin, int64_t count) {
       const size_t first = static_cast<size_t>(begin), terms = static_cast<size_t>(count);
-      WB_TRY(wb::status_of(cudaMemcpy(rows.data(), static_cast<const Real *>(s->phi.address()) + first * s->width,
-                                      terms * s->width * sizeof(Real), cudaMemcpyDeviceToHost),
-                           what, message));
+      WB_TRY(wb::copy_to_host(rows.data(), static_cast<const Real *>(s->phi.address()) + first * s->width,
+                              terms * s->width * sizeof(Real), what, message));
       for (size_t w = 0; w < terms; w++)
         for (size_t k = 0; k < topics; k++)
           phi[(first + w) * topics + k] = static_cast<double>(rows[w * s->width + k]) * inverse[k];
@@ -335,8 +338,8 @@ int score(wb_topic_session *s, const double *theta, double *log_likelihood, wb_m
 }
 
 int clear_tables(wb_topic_session *s, wb_message *message) {
-  WB_TRY(wb::status_of(cudaMemset(s->tables.data(), 0, s->tables.bytes()), "clearing tables", message));
-  return wb::status_of(cudaMemset(s->histogram.data(), 0, s->histogram.bytes()), "clearing tables", message);
+  WB_TRY(wb::clear(s->tables.data(), s->tables.bytes(), "clearing tables", message));
+  return wb::clear(s->histogram.data(), s->histogram.bytes(), "clearing tables", message);
 }
 
 int bring_tables(wb_topic_session *s, std::vector<unsigned long long> &tables, wb_message *message) {
@@ -346,7 +349,7 @@ int bring_tables(wb_topic_session *s, std::vector<unsigned long long> &tables, w
 
 int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, wb_message *message) {
   wb::device_scope scope;
-  WB_TRY(scope.enter(s->device, message));
+  WB_TRY(scope.enter(s->device, message, &s->stream));
   const size_t alphas = s->alpha.size();
   const int64_t numbers = static_cast<int64_t>(alphas);
   WB_TRY(clear_tables(s, message));
@@ -367,7 +370,7 @@ int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t
 int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, int64_t *size,
                      wb_message *message) {
   wb::device_scope scope;
-  WB_TRY(scope.enter(s->device, message));
+  WB_TRY(scope.enter(s->device, message, &s->stream));
   const size_t topics = static_cast<size_t>(s->topics);
   WB_TRY(clear_tables(s, message));
   WB_TRY(wb::launch(wb::grid(TABLE_THREADS, s->corpus.terms).sharing(topics * sizeof(int32_t)), topic_term_tables,

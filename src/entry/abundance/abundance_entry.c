@@ -35,52 +35,70 @@ static const wb_field sweeps_fields[] = {
     {"log_likelihood", REALSXP, {KEPT}, 0, IN_SWEEPS(log_likelihood)},
 };
 
-/* counts: types x samples; totals: samples; design: samples x columns; contrasts: columns x contrasts; group: the group
- * of each sample from 0, or NULL. Returns the kept sweeps of a chain (abundance/abundance.h). */
-SEXP wb_entry_abundance_run(SEXP counts, SEXP totals, SEXP design, SEXP contrasts, SEXP group, SEXP prior, SEXP key,
+static wb_abundance_state new_state(const wb_abundance_data *data) {
+  const size_t t = (size_t)data->types;
+  const wb_abundance_state state = {
+      (double *)R_alloc(t * (size_t)data->samples, sizeof(double)),
+      (double *)R_alloc(t * (size_t)data->columns, sizeof(double)),
+      (double *)R_alloc(t * (size_t)(data->groups > 0 ? data->groups : 1), sizeof(double)),
+      (double *)R_alloc(2 * t, sizeof(double)),
+      (double *)R_alloc(6, sizeof(double)),
+      (double *)R_alloc(t, sizeof(double)),
+  };
+  return state;
+}
+
+/* counts: types x samples x tables; totals: samples; design: samples x columns; contrasts: columns x contrasts; group:
+ * the group of each sample from 0, or NULL; keys: a list with the key of each chain, table after table. Returns the
+ * kept sweeps of each chain (abundance/abundance.h). */
+SEXP wb_entry_abundance_run(SEXP counts, SEXP totals, SEXP design, SEXP contrasts, SEXP group, SEXP prior, SEXP keys,
                             SEXP sweeps, SEXP run) {
-  if (TYPEOF(sweeps) != INTSXP || Rf_xlength(sweeps) != 2 || !Rf_isMatrix(counts) || !Rf_isMatrix(design) ||
-      !Rf_isMatrix(contrasts))
+  const SEXP dim = Rf_getAttrib(counts, R_DimSymbol);
+  if (TYPEOF(sweeps) != INTSXP || Rf_xlength(sweeps) != 2 || TYPEOF(dim) != INTSXP || Rf_xlength(dim) != 3 ||
+      !Rf_isMatrix(design) || !Rf_isMatrix(contrasts) || TYPEOF(keys) != VECSXP)
     return wb_changed_fit();
-  const int types = Rf_nrows(counts), samples = Rf_ncols(counts), columns = Rf_ncols(design);
+  const int types = INTEGER_RO(dim)[0], samples = INTEGER_RO(dim)[1], tables = INTEGER_RO(dim)[2];
+  const int columns = Rf_ncols(design), chains = LENGTH(keys);
   const int warmup = INTEGER_RO(sweeps)[0], kept = INTEGER_RO(sweeps)[1];
   const int compared = Rf_ncols(contrasts);
   const double size[] = {WB_SIZES, types, compared, columns, kept, 5, 6};
   wb_abundance_prior priors;
   int groups;
-  if (types < 1 || samples < 1 || columns < 1 || Rf_nrows(design) != samples || Rf_nrows(contrasts) != columns ||
-      !is_group(group, samples, &groups) || !wb_are_finite(contrasts, (double)columns * compared) ||
-      !wb_are_finite(counts, (double)types * samples) || !wb_are_finite(totals, samples) ||
-      !wb_are_finite(design, (double)samples * columns) || !WB_READ(prior, prior_fields, size, &priors) ||
-      TYPEOF(key) != RAWSXP || Rf_xlength(key) != 8)
+  if (types < 1 || samples < 1 || tables < 1 || columns < 1 || chains < 1 || chains % tables != 0 ||
+      Rf_nrows(design) != samples || Rf_nrows(contrasts) != columns || !is_group(group, samples, &groups) ||
+      !wb_are_finite(contrasts, (double)columns * compared) ||
+      !wb_are_finite(counts, (double)types * samples * tables) || !wb_are_finite(totals, samples) ||
+      !wb_are_finite(design, (double)samples * columns) || !WB_READ(prior, prior_fields, size, &priors))
     return wb_changed_fit();
   wb_message message;
   wb_call call = wb_call_from_list(run, &message);
-  const wb_abundance_data data = {
-      .types = types,
-      .samples = samples,
-      .columns = columns,
-      .groups = groups,
-      .counts = REAL_RO(counts),
-      .totals = REAL_RO(totals),
-      .design = REAL_RO(design),
-      .group = groups > 0 ? INTEGER_RO(group) : NULL,
-  };
-  const size_t t = (size_t)types;
-  wb_abundance_state state = {
-      (double *)R_alloc(t * (size_t)samples, sizeof(double)),
-      (double *)R_alloc(t * (size_t)columns, sizeof(double)),
-      (double *)R_alloc(t * (size_t)(groups > 0 ? groups : 1), sizeof(double)),
-      (double *)R_alloc(2 * t, sizeof(double)),
-      (double *)R_alloc(6, sizeof(double)),
-      (double *)R_alloc(t, sizeof(double)),
-  };
-  wb_abundance_sweeps what = {.warmup = warmup,
-                              .kept = kept,
-                              .contrasts = compared,
-                              .key = wb_key_from_raw(key),
-                              .weights = REAL_RO(contrasts)};
-  SEXP out = PROTECT(WB_NEW(sweeps_fields, size, &what));
-  const int status = wb_abundance_run(&data, &priors, &state, &what, &call.poll, &message);
+  wb_abundance_chain *const chain = (wb_abundance_chain *)R_alloc((size_t)chains, sizeof *chain);
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, chains));
+  for (int i = 0; i < chains; i++) {
+    SEXP key = VECTOR_ELT(keys, i);
+    if (TYPEOF(key) != RAWSXP || Rf_xlength(key) != 8) {
+      UNPROTECT(1);
+      return wb_changed_fit();
+    }
+    const size_t table = (size_t)(i / (chains / tables)), cells = (size_t)types * (size_t)samples;
+    chain[i].data = (wb_abundance_data){
+        .types = types,
+        .samples = samples,
+        .columns = columns,
+        .groups = groups,
+        .counts = REAL_RO(counts) + table * cells,
+        .totals = REAL_RO(totals),
+        .design = REAL_RO(design),
+        .group = groups > 0 ? INTEGER_RO(group) : NULL,
+    };
+    chain[i].state = new_state(&chain[i].data);
+    chain[i].sweeps = (wb_abundance_sweeps){.warmup = warmup,
+                                            .kept = kept,
+                                            .contrasts = compared,
+                                            .key = wb_key_from_raw(key),
+                                            .weights = REAL_RO(contrasts)};
+    SET_VECTOR_ELT(out, i, WB_NEW(sweeps_fields, size, &chain[i].sweeps));
+  }
+  const int status = wb_abundance_run(chain, chains, &priors, call.run.threads, &call.poll, &message);
   return wb_finish(out, status, &message);
 }

@@ -30,14 +30,16 @@ static wb_categorical_draws new_draws(int64_t rows, SEXP draws, SEXP seed, SEXP 
   return made;
 }
 
-/* weights: a double matrix, or a vector for one row. Returns items from 1, draw after draw. */
-SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP run) {
+/* weights: a double matrix, or a vector for one row. first: the number of the first row, from 0. Returns items from 1,
+ * draw after draw. */
+SEXP wb_entry_categorical_draw(SEXP weights, SEXP draws, SEXP log, SEXP seed, SEXP precision, SEXP first, SEXP run) {
   const wb_categorical_rows rows = read_rows(weights, log);
   const int is_vector = Rf_getAttrib(weights, R_DimSymbol) == R_NilValue;
   wb_message message;
   wb_call call = wb_call_from_list(run, &message);
   SEXP result = PROTECT(wb_result_new(INTSXP, rows.rows * wb_size_from_sexp(draws)));
-  const wb_categorical_draws asked = new_draws(rows.rows, draws, seed, precision, result);
+  wb_categorical_draws asked = new_draws(rows.rows, draws, seed, precision, result);
+  asked.first_row = wb_size_from_sexp(first);
   const int status = wb_categorical_draw(&call, &rows, is_vector, &asked);
   return wb_finish(result, status, &message);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "regression/dual_draw.h"
 #include "regression/ellipse.h"
 #include "regression/level_moves.h"
 #include "regression/regression.h"
@@ -195,6 +196,7 @@ SEXP wb_entry_regression_open(SEXP data, SEXP run) {
     opened->backend = backend;
     opened->run = call.run;
     opened->data = rows;
+    opened->data.dual = wb_regression_is_dual(rows.rows, rows.columns);
     opened->data.groups = (int32_t)groups;
     opened->data.group_start = opened->group_start;
     for (R_xlen_t g = 0; groups > 0 && g <= groups; g++) opened->group_start[g] = (int64_t)REAL_RO(starts)[g];
@@ -298,10 +300,10 @@ static const wb_field result_fields[] = {
     {"kept", REALSXP, {KEPT, KEPT_COUNT}, WB_OPTIONAL, IN_SWEEPS(kept)},
 };
 
-static int read_prior(SEXP prior, double p, int32_t scales, double *size, sampling *to) {
+static int read_prior(SEXP prior, double p, int dual, int32_t scales, double *size, sampling *to) {
   SEXP counts = TYPEOF(prior) == VECSXP ? wb_list_element(prior, "counts") : R_NilValue;
   size[COEFFICIENTS_OF_ONE] = p;
-  size[PRECISION] = p * (p + 1) / 2;
+  size[PRECISION] = dual ? p : p * (p + 1) / 2;
   size[SCALES] = scales;
   to->chain.prior.columns = (int32_t)p;
   if (!WB_READ(prior, prior_fields, size, to)) return 0;
@@ -313,11 +315,12 @@ static int read_prior(SEXP prior, double p, int32_t scales, double *size, sampli
 
 /* Sizes of a state. With grouping terms `state` must have their grouping. */
 static void set_sizes(const wb_regression_state *state, double *size) {
-  const size_t p = (size_t)state->columns, groups = (size_t)state->groups, outcomes = (size_t)state->outcomes;
+  const size_t p = (size_t)state->columns, groups = (size_t)state->groups, outcomes = (size_t)state->outcomes,
+               summed = (size_t)wb_regression_summed(state);
   size[COEFFICIENTS] = (double)(p * outcomes);
-  size[STATISTICS] = (double)WB_REGRESSION_STATISTICS(p);
+  size[STATISTICS] = (double)wb_regression_statistics_size(state);
   size[GROUPS] = (double)groups;
-  size[GROUP_STATISTICS] = (double)(groups * WB_REGRESSION_GROUP_STATISTICS(p));
+  size[GROUP_STATISTICS] = (double)(groups * WB_REGRESSION_GROUP_STATISTICS(summed));
   size[SHRINKAGE] = (double)(outcomes * WB_REGRESSION_SHRINKAGE(p));
   size[SCALARS] = WB_REGRESSION_SCALARS;
   size[ELLIPSE] = (double)wb_regression_ellipse_size(state);
@@ -350,10 +353,12 @@ static SEXP read_chain(SEXP pointer, SEXP prior, SEXP state, double *size, sampl
       .state = {.columns = data->columns,
                 .outcomes = data->outcomes,
                 .groups = data->groups,
+                .dual_rows = data->dual ? (int32_t)data->rows : 0,
                 .grouping = data->term_count > 0 ? &opened->grouping : NULL},
   };
   set_sizes(&to->chain.state, size);
-  if (!read_prior(prior, data->columns, opened->scales, size, to) || !WB_READ(state, position_fields, size, to))
+  if (!read_prior(prior, data->columns, data->dual, opened->scales, size, to) ||
+      !WB_READ(state, position_fields, size, to))
     return wb_changed_fit();
   const double ellipse = size[ELLIPSE];
   if (is_old_ellipse(wb_list_element(state, "ellipse"), data->outcomes)) size[ELLIPSE] = WB_REGRESSION_ELLIPSE_HEAD;
@@ -426,7 +431,7 @@ SEXP wb_entry_regression_step(SEXP data, SEXP prior, SEXP coefficients, SEXP key
   double size[SIZES] = {WB_SIZES}, scalars[WB_REGRESSION_SCALARS] = {0, 1, 1};
   sampling at = {.chain = {.message = &message, .state = {.outcomes = 1, .scalars = scalars}}};
   wb_regression_data rows = {.x = NULL};
-  if (!read_data(data, &rows) || !read_prior(prior, rows.columns, 0, size, &at) ||
+  if (!read_data(data, &rows) || !read_prior(prior, rows.columns, 0, 0, size, &at) ||
       !wb_is_numbers(coefficients, rows.columns) || TYPEOF(key) != RAWSXP || Rf_xlength(key) != 8)
     return wb_changed_fit();
   const wb_call call = wb_call_from_list(run, &message);

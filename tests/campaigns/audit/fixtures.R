@@ -1,7 +1,7 @@
 # What the calls of tests/campaigns/audit/audit.R use: a tiny object of every class, hostile values, and a correct call
 # of every export and method. `source("tests/campaigns/audit/fixtures.R")` before a line of the report repeats it.
 library(warpbayes)
-options(warpbayes.threads = 1, warpbayes.progress = FALSE, browser = function(url) NULL)
+options(warpbayes.threads = 1, warpbayes.chains = 1, warpbayes.progress = FALSE, browser = function(url) NULL)
 S4_class <- methods::setClass("audit_S4", representation(data = "numeric"))
 
 fixtures <- function() {

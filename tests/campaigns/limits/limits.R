@@ -12,7 +12,7 @@ times <- if (length(given) > 0L) given[[1L]] else 3
 seed <- if (length(given) > 1L) given[[2L]] else 1
 # R's compiler of functions catches every error, and so an error about a limit that ends while it compiles.
 invisible(compiler::enableJIT(0))
-options(warpbayes.threads = 1, warpbayes.backend = "cpu", warpbayes.progress = FALSE)
+options(warpbayes.threads = 1, warpbayes.backend = "cpu", warpbayes.progress = FALSE, warpbayes.chains = 1)
 eval(parse("tests/testthat/test-time-limits.R")[[1L]])
 
 set.seed(1)

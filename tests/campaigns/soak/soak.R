@@ -10,7 +10,7 @@ arguments <- commandArgs(TRUE)
 minutes <- if (length(arguments) > 0L) as.numeric(arguments[[1L]]) else 60
 file <- if (length(arguments) > 1L) arguments[[2L]] else "build/soak.csv"
 leak <- if (length(arguments) > 2L) as.numeric(arguments[[3L]]) else 0
-options(warpbayes.progress = FALSE, warpbayes.threads = 2)
+options(warpbayes.progress = FALSE, warpbayes.threads = 2, warpbayes.chains = 1)
 set.seed(1)
 cells <- cbind(a = c(rnorm(600), rnorm(300, 6)), b = rnorm(900))
 rows <- data.frame(y = rbinom(200, 1, 0.4), x = rnorm(200), g = rep(1:10, 20))

@@ -5,7 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <thread>
+#include <vector>
 
 __global__ void add_one(double *x, int n) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -293,6 +296,19 @@ static void test_streams() {
 }
 
 /* A forked child has no context. */
+/* Threads of the host ----------------------------------------------------------------- */
+
+static void test_threads() {
+  std::atomic<int> good{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; i++)
+    threads.emplace_back([&good] {
+      for (int j = 0; j < 25; j++) good += session() == cudaSuccess;
+    });
+  for (std::thread &thread : threads) thread.join();
+  CHECK(good == 100);
+}
+
 static void test_fork() {
   CHECK(session() == cudaSuccess);
   std::fflush(stdout);
@@ -328,6 +344,7 @@ int main(int argc, char **argv) {
   test_injection(cudaErrorLaunchFailure);
   test_deferred();
   test_streams();
+  test_threads();
   test_fork();
   CHECK(strcmp(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory") == 0);
   CHECK(strcmp(cudaGetErrorName(cudaErrorLaunchFailure), "cudaErrorLaunchFailure") == 0);

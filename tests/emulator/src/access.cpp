@@ -140,6 +140,7 @@ static void check_device(uintptr_t address, size_t size, bool write) {
 }
 
 static void check_host(uintptr_t address, size_t size, bool write) {
+  const Lock lock;
   const Region *const region = find(address);
   if (region == NULL || region->kind != DEVICE_MEMORY || kernel_failed()) return;
   report("host code %s %zu bytes of %s at %zu of %zu", write ? "writes" : "reads", size, region->name.c_str(),
@@ -149,7 +150,7 @@ static void check_host(uintptr_t address, size_t size, bool write) {
 
 static void check(const volatile void *address, size_t size, bool write) {
   if (current != NULL) check_device((uintptr_t)address, size, write);
-  else if (!regions().empty()) check_host((uintptr_t)address, size, write);
+  else check_host((uintptr_t)address, size, write);
 }
 
 } // namespace wb_emulator

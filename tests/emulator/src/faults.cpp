@@ -72,7 +72,6 @@ static bool is_sticky(cudaError_t error) {
 }
 
 Call::Call(const char *name, CallKind kind, Ticket last) : name_(name), error_(cudaSuccess) {
-  pthread_mutex_lock(&state.mutex);
   state.calls++;
   if (kind != INFORMS) {
     if (state.devices == 0) {
@@ -99,7 +98,8 @@ Call::Call(const char *name, CallKind kind, Ticket last) : name_(name), error_(c
   if (error_ != cudaSuccess) last_error = error_;
 }
 
-Call::~Call() { pthread_mutex_unlock(&state.mutex); }
+Lock::Lock() { pthread_mutex_lock(&state.mutex); }
+Lock::~Lock() { pthread_mutex_unlock(&state.mutex); }
 
 cudaError_t Call::finish(cudaError_t error) {
   if (error_ != cudaSuccess) return error_;

@@ -16,13 +16,19 @@ enum CallKind {
   SYNCHRONISES = 3   /* needs a context, and is the first to see a kernel's failure */
 };
 
-/* One call of the CUDA runtime. It holds the emulator's lock, counts the call, and knows whether the call must fail
- * before it does anything. */
-class Call {
+/* Holds the emulator's lock, which one thread may take several times. */
+class Lock {
+public:
+  Lock();
+  ~Lock();
+};
+
+/* One call of the CUDA runtime. It holds the lock, counts the call, and knows whether the call must fail before it does
+ * anything. */
+class Call : Lock {
 public:
   /* A call that synchronises first finishes the work up to `last`. */
   Call(const char *name, CallKind kind, Ticket last = ALL_WORK);
-  ~Call();
   bool failed() const { return error_ != cudaSuccess; }
   cudaError_t error() const { return error_; }
   /* Returns the call's result and remembers an error for cudaGetLastError(). */

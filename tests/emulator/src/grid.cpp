@@ -18,7 +18,7 @@ dim3 gridDim;
 namespace wb_emulator {
 
 Block block;
-Thread *current;
+__thread Thread *current;
 
 static bool reversed;
 

@@ -69,7 +69,9 @@ struct Block {
 };
 
 extern Block block;
-extern Thread *current; /* NULL while host code runs */
+/* NULL while this thread of the system runs host code. In contrast to thread_local, __thread needs no function that
+ * initialises it. */
+extern __thread Thread *current;
 
 /* Runs all blocks, or up to the first block that fails. */
 void grid_run(dim3 grid, dim3 threads, const char *kernel, const Closure *closure);

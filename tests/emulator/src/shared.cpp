@@ -56,11 +56,15 @@ bool poison_intact(const void *memory, size_t size) {
 }
 
 static void guard_statics(void) {
-  char *const storage = thread_local_storage();
-  if (state.storage == storage) return;
+  static thread_local bool guarded; /* a new thread may have its storage where an old one had it */
+  char *const storage = thread_local_storage(), *const before = state.storage;
+  if (guarded && before == storage) return;
+  guarded = true;
   state.storage = storage;
-  for (const SharedVariable &v : shared_variables())
+  for (const SharedVariable &v : shared_variables()) {
+    if (before != NULL) access_close(before + v.offset);
     access_open(storage + v.offset, v.size, SHARED_MEMORY, v.name.c_str());
+  }
   for (const SharedGap &gap : shared_gaps()) {
 #ifdef WB_EMULATOR_ASAN
     __asan_poison_memory_region(storage + gap.offset, gap.size);

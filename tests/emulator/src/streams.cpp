@@ -48,6 +48,7 @@ __attribute__((destructor)) static void report_leaks(void) {
 
 /* Waits for the stream. */
 static cudaError_t finish_stream(const char *name, cudaStream_t stream) {
+  const Lock lock;
   Call call(name, SYNCHRONISES, queue_last(stream));
   if (call.failed()) return call.error();
   if (!stream_usable(stream)) return call.refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
@@ -55,6 +56,7 @@ static cudaError_t finish_stream(const char *name, cudaStream_t stream) {
 }
 
 static cudaError_t finish_event(const char *name, cudaEvent_t event) {
+  const Lock lock;
   const bool known = events().count(event) != 0;
   Call call(name, SYNCHRONISES, known ? event->ticket : 0);
   if (call.failed()) return call.error();
@@ -86,6 +88,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
   return call.finish(cudaSuccess);
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  const Lock lock;
   Call call("cudaStreamDestroy", SYNCHRONISES, queue_last(stream));
   if (streams().erase(stream) == 0) return call.refuse(cudaErrorInvalidResourceHandle, "stream %p", (void *)stream);
   delete stream;

@@ -40,10 +40,10 @@ static std::string demangled(const std::string &symbol) {
 }
 
 /* Whether a thread-local variable belongs to no kernel: the variables of a sanitizer that is linked into the program,
- * and the emulator's. */
+ * the emulator's, and those of host code, which have host_thread in their names. */
 static bool is_runtime_symbol(const char *symbol) {
-  static const char *const parts[] = {"11wb_emulator", "__sanitizer", "__asan", "__tsan",
-                                      "__lsan",        "__ubsan",     "__msan", "__interception"};
+  static const char *const parts[] = {"11wb_emulator", "host_thread", "__sanitizer", "__asan",        "__tsan",
+                                      "__lsan",        "__ubsan",     "__msan",      "__interception"};
   for (const char *part : parts)
     if (strstr(symbol, part) != NULL) return true;
   return false;

@@ -1,0 +1,26 @@
+/* The root of a symmetric positive definite matrix of many rows, and systems of equations with it, in vectors. Each
+ * entry is the same sum as in core/linear_algebra.h, so that the numbers have the same bits. The matrix is square, row
+ * by row, with `stride` numbers between rows; n and the stride are multiples of 8, and the matrix is at a multiple of
+ * 64. Numbers below the diagonal are not read, and overwritten. */
+#ifndef WB_ROOT_H
+#define WB_ROOT_H
+
+#include "backend/types.h"
+
+/* A stride for n rows: an odd multiple of 8, so that a column does not fall into few sets of a cache. */
+static inline int32_t wb_root_padded(int32_t n) { return (n + 7) / 8 * 8; }
+static inline size_t wb_root_stride(int32_t n) { return (size_t)wb_root_padded(n) | 8; }
+
+/* Replaces A by U with U'U = A. Returns 0, or 1 + the first row whose pivot is not positive and finite. */
+int32_t wb_root(wb_isa isa, int32_t n, size_t stride, double *a);
+
+/* The same of a packed matrix, which becomes the packed U' of core/linear_algebra.h. Returns -1 if there is no memory;
+ * the matrix is unchanged then, and after a failure. From so many rows on, vectors repay the copies. */
+#define WB_ROOT_WORTH 40
+int32_t wb_root_packed(wb_isa isa, int32_t n, double *a);
+
+/* Solves U'x = b, and U x = b; x holds b at the start. */
+void wb_root_solve_transposed(wb_isa isa, int32_t n, size_t stride, const double *u, double *x);
+void wb_root_solve(wb_isa isa, int32_t n, size_t stride, const double *u, double *x);
+
+#endif

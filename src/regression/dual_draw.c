@@ -1,0 +1,189 @@
+/* Draws by a system of the rows: regression/dual_draw.h. */
+#include "core/scalar.h"
+
+#include "regression/dual_draw.h"
+
+#include "core/linear_algebra.h"
+#include "core/random_normal.h"
+#include "numeric/memory.h"
+#include "numeric/root.h"
+#include "regression/draws.h"
+
+#include <string.h>
+
+enum { MOST = WB_REGRESSION_MOST_TERM_COLUMNS, MOST_PACKED = MOST * (MOST + 1) / 2 };
+
+/* The weight of a row whose Polya-Gamma variable is too small for a double. */
+#define LEAST_WEIGHT 1e-300
+
+/* Numbers up to a multiple of 64 bytes. */
+static size_t whole_lines(size_t count) { return (count + 7) / 8 * 8; }
+
+static size_t most_effects(const wb_regression_state *state) {
+  size_t most = (size_t)state->groups;
+  for (int32_t t = 0; state->grouping && t < state->grouping->count; t++) {
+    const size_t own = (size_t)state->grouping->terms[t].levels * (size_t)state->grouping->terms[t].columns;
+    if (own > most) most = own;
+  }
+  return most;
+}
+
+size_t wb_regression_dual_size(const wb_regression_state *state) {
+  if (state->dual_rows == 0) return 0;
+  const size_t padded = (size_t)wb_root_padded(state->dual_rows);
+  return 2 * padded * wb_root_stride(state->dual_rows) + 4 * padded + 2 * whole_lines((size_t)state->columns) +
+         whole_lines(most_effects(state)) + (state->groups > 0 ? padded : 0);
+}
+
+wb_regression_dual wb_regression_dual_in(double *memory, const wb_regression_data *data,
+                                         const wb_regression_state *state) {
+  const size_t padded = (size_t)wb_root_padded(state->dual_rows), stride = wb_root_stride(state->dual_rows);
+  wb_regression_dual dual = {.padded = (int32_t)padded, .stride = stride, .gram = memory};
+  dual.system = dual.gram + padded * stride;
+  dual.root = dual.system + padded * stride;
+  dual.solution = dual.root + padded;
+  dual.linear = dual.solution + padded;
+  dual.residual = dual.linear + padded;
+  dual.variance = dual.residual + padded;
+  dual.point = dual.variance + whole_lines((size_t)state->columns);
+  dual.effects = dual.point + whole_lines((size_t)state->columns);
+  dual.group = (int32_t *)(dual.effects + whole_lines(most_effects(state)));
+  for (int32_t g = 0; g < state->groups; g++)
+    for (int64_t row = data->group_start[g]; row < data->group_start[g + 1]; row++) dual.group[row] = g;
+  return dual;
+}
+
+wb_regression_dual_grouping wb_regression_dual_groups(const wb_regression_chain *chain) {
+  const wb_regression_state *const state = &chain->state;
+  const wb_regression_dual_grouping groups = {
+      .term = {.columns = 1, .levels = state->groups, .level = chain->dual->group},
+      .covariance = state->scalars + WB_REGRESSION_GROUP_VARIANCE};
+  return groups;
+}
+
+static double z_of(const wb_regression_term *term, int32_t rows, int32_t k, int32_t row) {
+  return term->z ? term->z[(size_t)k * (size_t)rows + (size_t)row] : 1.0;
+}
+
+/* value + weight z'b of a row, b the effects of its level. */
+static double add_effects(const wb_regression_term *term, int32_t rows, int32_t row, double weight,
+                          const double *effects, double value) {
+  const double *const own = effects + (size_t)term->level[row] * (size_t)term->columns;
+  for (int32_t k = 0; k < term->columns; k++) value = wb_fma(weight * z_of(term, rows, k, row), own[k], value);
+  return value;
+}
+
+/* The covariance that effects give two rows of one level. */
+static double shared(const wb_regression_dual_grouping *grouping, int32_t rows, int32_t a, int32_t b) {
+  double sum = 0.0;
+  for (int32_t k = 0; k < grouping->term.columns; k++)
+    for (int32_t m = 0; m < grouping->term.columns; m++)
+      sum = wb_fma(grouping->covariance[m <= k ? wb_packed_row(k) + (size_t)m : wb_packed_row(m) + (size_t)k] *
+                       z_of(&grouping->term, rows, k, a),
+                   z_of(&grouping->term, rows, m, b), sum);
+  return sum;
+}
+
+/* Draws effects from their prior. Returns 0 if it is not positive. */
+static int draw_effects(const wb_regression_dual_grouping *grouping, wb_stream *stream, double *effects) {
+  const int32_t q = grouping->term.columns;
+  double root[MOST_PACKED];
+  memcpy(root, grouping->covariance, wb_packed_size(q) * sizeof(double));
+  if (wb_cholesky(q, root) > 0) return 0;
+  for (int32_t l = 0; l < grouping->term.levels; l++, effects += q) {
+    for (int32_t k = 0; k < q; k++) effects[k] = wb_draw_normal(stream);
+    wb_triangle_apply(q, root, effects, effects);
+  }
+  return 1;
+}
+
+/* The upper triangle of the system, of which eight rows are read from the gram matrix at a time. */
+static void make_system(const wb_regression_dual *dual, const wb_regression_dual_grouping *grouping, int32_t rows) {
+  const size_t stride = dual->stride;
+  for (int32_t first = 0; first < dual->padded; first += 8)
+    for (int32_t r = first; r < dual->padded; r++)
+      for (int32_t c = first; c < first + 8 && c <= r; c++) {
+        double value = 0.0;
+        if (r < rows) {
+          value = dual->gram[(size_t)r * stride + (size_t)c];
+          if (grouping && grouping->term.level[r] == grouping->term.level[c]) value += shared(grouping, rows, c, r);
+          value *= dual->root[c] * dual->root[r];
+        }
+        dual->system[(size_t)c * stride + (size_t)r] = c == r ? 1.0 + value : value;
+      }
+}
+
+int wb_regression_draw_dual(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration,
+                            const wb_regression_dual_grouping *grouping, const double *omega, const double *z,
+                            wb_stream *stream) {
+  const wb_regression_state *const state = &chain->state;
+  const wb_regression_functions *const table = chain->backend->regression;
+  wb_regression_dual *const dual = chain->dual;
+  const int32_t p = state->columns, n = state->dual_rows;
+  double *const coefficients = state->coefficients + (size_t)outcome * (size_t)p;
+  int status = WB_OK;
+  if (!dual->known) {
+    wb_regression_prior_variances(&chain->prior, state, outcome, dual->variance);
+    status = table->gram(chain->session, dual->variance, dual->stride, dual->gram, chain->message);
+    dual->known = !chain->prior.law;
+  }
+  for (int32_t c = 0; c < p; c++)
+    dual->point[c] = wb_fma(wb_sqrt(dual->variance[c]), wb_draw_normal(stream), chain->prior.mean[c]);
+  if (status == WB_OK) status = table->multiply(chain->session, dual->point, dual->linear, chain->message);
+  if (status != WB_OK) return status;
+  int positive = !grouping || draw_effects(grouping, stream, dual->effects);
+  memset(dual->root, 0, (size_t)dual->padded * sizeof(double));
+  memset(dual->solution, 0, (size_t)dual->padded * sizeof(double));
+  for (int32_t i = 0; i < n; i++) {
+    const double root = wb_sqrt(omega[i] > LEAST_WEIGHT ? omega[i] : LEAST_WEIGHT);
+    double linear = dual->linear[i];
+    if (grouping) linear = add_effects(&grouping->term, n, i, 1.0, dual->effects, linear);
+    dual->root[i] = root;
+    dual->solution[i] = wb_fma(-root, linear, z[i] / root) - wb_draw_normal(stream);
+  }
+  make_system(dual, grouping, n);
+  positive = positive && wb_root(chain->counts.isa, dual->padded, dual->stride, dual->system) == 0;
+  if (!positive) {
+    wb_message_write(chain->message,
+                     "the system of the rows is not positive in sweep %u: values of the data are too large, or the "
+                     "prior is too wide",
+                     (unsigned)iteration);
+    return WB_ERROR_INPUT;
+  }
+  wb_root_solve_transposed(chain->counts.isa, dual->padded, dual->stride, dual->system, dual->solution);
+  wb_root_solve(chain->counts.isa, dual->padded, dual->stride, dual->system, dual->solution);
+  for (int32_t i = 0; i < n; i++) dual->solution[i] *= dual->root[i];
+  status = table->multiply_transposed(chain->session, dual->solution, coefficients, chain->message);
+  for (int32_t c = 0; c < p; c++) coefficients[c] = wb_fma(dual->variance[c], coefficients[c], dual->point[c]);
+  return status;
+}
+
+int wb_regression_dual_sums(const wb_regression_chain *chain, int32_t outcome,
+                            const wb_regression_dual_grouping *grouping, const double *omega, const double *z,
+                            double *sums) {
+  const wb_regression_term *const term = &grouping->term;
+  const int32_t n = chain->state.dual_rows, q = term->columns;
+  const size_t triangle = wb_packed_size(q), size = WB_REGRESSION_LEVEL_STATISTICS(0, q);
+  const double *const coefficients = chain->state.coefficients + (size_t)outcome * (size_t)chain->state.columns;
+  const int status =
+      chain->backend->regression->multiply(chain->session, coefficients, chain->dual->linear, chain->message);
+  memset(sums, 0, (size_t)term->levels * size * sizeof(double));
+  for (int32_t i = 0; i < n && status == WB_OK; i++) {
+    double *const own = sums + (size_t)term->level[i] * size;
+    const double rest = wb_fma(-omega[i], chain->dual->linear[i], z[i]);
+    for (int32_t k = 0; k < q; k++) {
+      const double value = z_of(term, n, k, i);
+      for (int32_t m = 0; m <= k; m++) {
+        double *const to = own + wb_packed_row(k) + (size_t)m;
+        *to = wb_fma(omega[i] * value, z_of(term, n, m, i), *to);
+      }
+      own[triangle + (size_t)k] = wb_fma(rest, value, own[triangle + (size_t)k]);
+    }
+  }
+  return status;
+}
+
+void wb_regression_dual_change(const wb_regression_term *term, int32_t rows, const double *change, double weight,
+                               const double *omega, double *z) {
+  for (int32_t i = 0; i < rows; i++) z[i] = add_effects(term, rows, i, -weight * omega[i], change, z[i]);
+}
