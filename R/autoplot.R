@@ -168,7 +168,7 @@ gg_draw <- function(picture) {
     }) +
     (if (length(panels) < length(picture$panels)) {
       ggplot2::geom_rect(data = do.call(rbind, places), xmin = -Inf, xmax = Inf, ymin = -Inf, ymax = Inf, fill = NA,
-        colour = "#555555")
+        colour = quiet_text_colour)
     }) +
     (if (names) {
       ggplot2::theme(panel.grid.major.y = ggplot2::element_blank(), axis.ticks.y = ggplot2::element_blank(),

@@ -275,7 +275,15 @@ warp_info <- function() {
 }
 
 in_console.warp_info <- function(x, ...) {
-  line <- function(label, ...) cat(formatC(label, width = -10L), ..., "\n", sep = "")
+  lines <- info_lines(x)
+  cat(paste0(formatC(lines$part, width = -10L), lines$found, "\n"), sep = "")
+}
+
+in_chunk.warp_info <- function(x) list(tables = list(info_lines(x)))
+
+info_lines <- function(x) {
+  lines <- NULL
+  line <- function(label, ...) lines <<- rbind(lines, data.frame(part = label, found = paste0(...)))
   count <- function(number, what) paste0(number, " ", what, if (number != 1L) "s")
   line("warpbayes", x$version, ", built with ", x$compiler, if (!x$openmp) " without OpenMP: one thread")
   line("cpu", x$isa, " vectors", if (x$isa != x$isa_widest) paste0(" (the processor has ", x$isa_widest, ")"), ", ",
@@ -297,4 +305,5 @@ in_console.warp_info <- function(x, ...) {
     line("cuda", "not available: ", x$cuda$reason)
   }
   line("in use", x$backend, " (", x$why, ")")
+  lines
 }

@@ -18,8 +18,9 @@
 #'   warpbayes_message message;
 #'   if (warpbayes_open(&wb, WARPBAYES_VERSION, &message)) Rf_error("\%s", message.text);
 #' }}
-#' There is nothing to link. The header is the manual: `system.file("include", "warpbayes.h", package = "warpbayes")`.
-#' The vignette `c-interface` has a whole sampler.
+#' There is nothing to link. `warpbayes_seed()` of the header reads a seed from R and refuses `NA`, negative numbers and
+#' fractions. The header is the manual: `system.file("include", "warpbayes.h", package = "warpbayes")`.
+#' The vignette `c-interface` has a whole sampler in C, and one in C++.
 #'
 #' @section What it offers:
 #' \tabular{ll}{
@@ -28,8 +29,12 @@
 #'   `stream_open` \tab opens the stream of one element\cr
 #'   `stream_uniform`, `stream_normal` \tab draws from a stream, one after the other, on any thread\cr
 #'   `stream_gamma`, `stream_beta`, `stream_dirichlet` \tab the same\cr
+#'   `stream_exponential`, `stream_gumbel`, `stream_truncated_normal`, `stream_binomial`, `stream_multinomial`,
+#'     `stream_multivariate_normal`, `stream_wishart` \tab the same, since version 2\cr
 #'   `uniform_draw`, `normal_draw` \tab draws of many elements\cr
 #'   `gamma_draw`, `beta_draw`, `dirichlet_draw` \tab the same\cr
+#'   `exponential_draw`, `gumbel_draw`, `truncated_normal_draw`, `binomial_draw`, `multinomial_draw`,
+#'     `multivariate_normal_draw`, `wishart_draw` \tab the same, since version 2\cr
 #'   `polyagamma_draw` \tab [rpolyagamma()]\cr
 #'   `categorical_draw` \tab [rcategorical()]\cr
 #'   `pmf_convolve` \tab [convolve_pmf()]\cr
@@ -52,5 +57,5 @@
 #' @seealso [computing] for seeds and threads in R.
 #' @examples
 #' header <- readLines(system.file("include", "warpbayes.h", package = "warpbayes"))
-#' writeLines(header[1:25])
+#' writeLines(header[1:35])
 NULL

@@ -113,7 +113,7 @@ tree_picture <- function(x, main) {
     layer("rects", xmin = at - 0.5, xmax = at + 0.5, ymin = -0.12 * top, ymax = -0.024 * top,
       fill = colours[type]),
     layer("text", x = middle[size >= 0.45], y = -0.072 * top, label = names[size >= 0.45], hjust = 0.5, vjust = 0.5,
-      colour = "white", bold = TRUE, size = size[size >= 0.45]),
+      colour = text_on(colours[unique(type)[size >= 0.45]]), bold = TRUE, size = size[size >= 0.45]),
     if (is.null(x$requested)) layer("hline", y = -log10(x$limit), dash = 2, colour = signal_colour)
   ), NULL, list(at = ticks, labels = percent_labels(10^-ticks)))), main,
   sprintf("%s of the density, coloured by type", count_words(length(at), "branch", "finest branches")),

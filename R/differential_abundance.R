@@ -12,8 +12,8 @@
 #' @param formula what the abundance depends on, without a response: `~ group`, `~ group + age`, or, for patients with
 #'   several samples each, `~ group + (1 | patient)`. At most one term `(1 | g)` is known.
 #' @param data a data frame with the variables of the formula, and a row for each sample. If its row names, or a column
-#'   `sample`, are the names of the samples, rows may have any order. Otherwise they are in the order of the samples.
-#'   Samples with missing values are left out. `NULL`: the variables are where the formula was written.
+#'   `sample` or `sample_id`, are the names of the samples, rows may have any order. Otherwise they are in the order of
+#'   the samples. Samples with missing values are left out. `NULL`: the variables are where the formula was written.
 #' @param effect which terms of the formula are compared: names of terms or of their coefficients. `NULL`: the first
 #'   term.
 #' @param level probability of the intervals, between 0 and 1.
@@ -172,13 +172,13 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
       effects = fitted$effects, deviation = fitted$deviation,
       group_deviation = if (!is.null(model$group)) fitted$group_deviation
     ), change = change, shift = compared$shift, no_effect = compared$no_effect, converged = compared$converged,
-    formula = formula, design = model$x, contrasts = model$contrasts, samples = rownames(model$x),
-    omitted = colnames(mean)[!kept], level = level, limit = fdr, seed = seed, chains = chains, iter = iter,
-    warmup = warmup, tables = dim(counts)[[3L]], group_name = model$group_name,
+    formula = formula, design = model$x, contrasts = model$contrasts, effect_labels = model$labels,
+    samples = rownames(model$x), omitted = colnames(mean)[!kept], level = level, limit = fdr, seed = seed,
+    chains = chains, iter = iter, warmup = warmup, tables = dim(counts)[[3L]], group_name = model$group_name,
     matched = list(how = model$matched, values = format(model$variables[[1L]])),
     of_fit = if (inherits(types, "cell_types")) disagreement_words(types, tested),
     call = short_call(match.call(), "differential_abundance")
-  ), class = c("differential_abundance", "warpbayes"))
+  ), class = c("differential_abundance", "warpbayes_fit", "warpbayes"))
 }
 
 # With fewer types, no majority of them tells which ones have not changed.

@@ -40,6 +40,7 @@ abundance_verdict <- function(x) {
   absolute <- x$change == "absolute"
   found <- unlist(lapply(names, function(effect) {
     own <- reported(x$effects[x$effects$effect == effect, ], x$limit)
+    effect <- effect_words(x$effect_labels, effect)
     if (!nrow(own)) {
       return(sprintf("%s: no type is reported at a false discovery rate of %s.", effect, percent(x$limit, 0)))
     }
@@ -58,7 +59,7 @@ abundance_verdict <- function(x) {
   found[[1L]] <- paste(answer_words(isTRUE(x$converged), if (freedom < 4L || length(x$of_fit)) "with reservations"),
     found[[1L]])
   c(
-    found, if (absolute) shift_words(x$shift, x$level),
+    found, if (absolute) shift_words(x),
     if (!absolute && sum(rows$tested) < fewest_references) {
       sprintf("With fewer than %d types nobody can tell which of them change in absolute number, so %s.",
         fewest_references, "this is about their shares alone")
@@ -84,12 +85,14 @@ abundance_verdict <- function(x) {
 }
 
 # The common shift, where there is one.
-shift_words <- function(shift, level) {
+shift_words <- function(x) {
+  shift <- x$shift
   moved <- shift[, "lower"] > 0 | shift[, "upper"] < 0
   if (!any(moved)) return(NULL)
   shift <- shift[moved, , drop = FALSE]
   sprintf("%s: shares add up to 1, so the share of a type that keeps its absolute number %s about %s (%s interval %s).",
-    rownames(shift), "changes by a factor of", ratio_words(shift[, "estimate"]), percent(level, 0),
+    effect_words(x$effect_labels, rownames(shift)), "changes by a factor of", ratio_words(shift[, "estimate"]),
+    percent(x$level, 0),
     paste(ratio_words(shift[, "lower"]), "to", ratio_words(shift[, "upper"])))
 }
 
@@ -98,19 +101,20 @@ ratio_words <- function(log_ratio) {
   ifelse(log_ratio > log(1000), "> 1000", ifelse(log_ratio < -log(1000), "< 0.001", ratio))
 }
 
-# Absolute changes are shown only if they are tested.
-abundance_table <- function(effects, level, change) {
+# Rows of the table of a comparison or its summary. Absolute changes are shown only if they are tested.
+abundance_table <- function(x, effects = x$effects) {
   effects <- effects[effects$tested, ]
   interval <- function(lower, upper) paste(ratio_words(lower), "to", ratio_words(upper))
   table <- data.frame(
-    type = as.character(effects$type), effect = effects$effect, share = share_words(effects$share),
+    type = as.character(effects$type), effect = effect_words(x$effect_labels, effects$effect),
+    share = share_words(effects$share),
     `odds ratio` = ratio_words(effects$estimate), interval(effects$lower, effects$upper),
     `absolute` = ratio_words(effects$change), interval(effects$change_lower, effects$change_upper),
     fdr = probability_words(effects$fdr), sd = formatC(effects$deviation, format = "f", digits = 2),
     check.names = FALSE
   )
-  names(table)[c(5L, 7L)] <- paste(percent(level, 0), c("interval", "interval "))
-  if (change == "share") table[6:7] <- NULL
+  names(table)[c(5L, 7L)] <- paste(percent(x$level, 0), c("interval", "interval "))
+  if (x$change == "share") table[6:7] <- NULL
   if (length(unique(table$effect)) == 1L) table$effect <- NULL
   table
 }
@@ -154,7 +158,7 @@ in_console.differential_abundance <- function(x, types = 12, ...) {
   types <- check_count(types, "types")
   cat(abundance_words(x), sep = "\n")
   effects <- x$effects[order(x$effects$p), ][seq_len(sum(x$effects$tested)), ]
-  print(abundance_table(utils::head(effects, types), x$level, x$change), row.names = FALSE)
+  print(abundance_table(x, utils::head(effects, types)), row.names = FALSE)
   if (nrow(effects) > types) cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(effects) - types)))
   print_sentences(abundance_verdict(x))
 }
@@ -167,7 +171,7 @@ summary.differential_abundance <- function(object, ...) {
   typical <- function(draws) deviation(exp(rowMeans(log(matrix(draws, ncol = dim(draws)[[3L]])))))
   structure(list(
     words = abundance_words(object), effects = object$effects, level = object$level, change = object$change,
-    limit = object$limit,
+    effect_labels = object$effect_labels, limit = object$limit,
     verdict = abundance_verdict(object), no_effect = object$no_effect, group_name = object$group_name,
     deviation = typical(object$draws$deviation),
     group_deviation = if (!is.null(object$group_name)) typical(object$draws$group_deviation)
@@ -177,7 +181,7 @@ summary.differential_abundance <- function(object, ...) {
 in_console.summary.differential_abundance <- function(x, ...) {
   cat(x$words, sep = "\n")
   cat("\nOdds ratios:\n")
-  print(abundance_table(x$effects, x$level, x$change), row.names = FALSE)
+  print(abundance_table(x), row.names = FALSE)
   cat("\nStandard deviation of log odds, typical of the types (geometric mean):\n")
   cat(paste0("  ", deviation_lines(x), "\n"), sep = "")
   cat(paste0(no_effect_words(x), "\n"), sep = "")
@@ -196,7 +200,25 @@ deviation_lines <- function(x) {
 
 no_effect_words <- function(x) {
   shares <- percent(x$no_effect, 0)
-  sprintf("Share of types without an effect, %s: %s (posterior mean)", names(x$no_effect), shares)
+  sprintf("Share of types without an effect, %s: %s (posterior mean)",
+    effect_words(x$effect_labels, names(x$no_effect)), shares)
+}
+
+# A chain has the draws for all tables of counts, of which the first sweep of each comes first. Chains are alike then,
+# as the chains of one fit are.
+array_of_draws.differential_abundance <- function(x, ...) {
+  check_method(x, "x", ...)
+  shape <- dim(x$draws$effects)
+  together <- function(draws) {
+    draws <- array(draws, c(shape[[1L]], shape[[2L]] / x$tables, x$tables, length(draws) / prod(shape[1:2])))
+    array(aperm(draws, c(3L, 1L, 2L, 4L)), c(shape[[1L]] * x$tables, dim(draws)[c(2L, 4L)]))
+  }
+  types <- dimnames(x$draws$effects)[[3L]]
+  parts <- list(together(x$draws$effects), together(x$draws$deviation),
+    if (!is.null(x$draws$group_deviation)) together(x$draws$group_deviation))
+  names <- c(sprintf("log_odds[%s,%s]", types, rep(dimnames(x$draws$effects)[[4L]], each = length(types))),
+    sprintf("sd[%s]", types), if (!is.null(parts[[3L]])) sprintf("group_sd[%s]", types))
+  array(unlist(parts), c(dim(parts[[1L]])[1:2], length(names)), list(NULL, NULL, names))
 }
 
 frame_of.differential_abundance <- function(x, ...) {
@@ -244,6 +266,9 @@ plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = N
 abundance_picture <- function(x, types, effect, main) {
   check_abundance(x, "x")
   known <- unique(x$effects$effect)
+  # A picture takes also the words that the table shows.
+  said <- match(effect, effect_words(x$effect_labels, known))
+  if (is.character(effect) && length(said) == 1L && !is.na(said)) effect <- known[[said]]
   effect <- if (is.null(effect)) known[[1L]] else check_choice(effect, "effect", known)
   rows <- x$effects[x$effects$effect == effect & x$effects$tested, ]
   absolute <- x$change == "absolute"
@@ -262,7 +287,8 @@ abundance_picture <- function(x, types, effect, main) {
   shown <- data.frame(name = names, estimate = rows$estimate, lower = rows$lower, upper = rows$upper,
     colour = ifelse(rows$fdr <= x$limit, colours[[1L]], colours[[2L]]), right = probability_words(rows$fdr))
   what <- if (absolute) "Log of the absolute change" else "Log odds ratio"
-  interval_picture(shown, main, sprintf("%s, %s (right: false discovery rate)", what, effect), limits,
+  interval_picture(shown, main, sprintf("%s, %s (right: false discovery rate)", what,
+    effect_words(x$effect_labels, effect)), limits,
     key = list(title = sprintf("At a false discovery rate of %s", percent(x$limit, 0)),
       text = c("reported", "not reported"), colours = colours))
 }

@@ -101,11 +101,11 @@ abundance_model <- function(formula, data, samples, effect, contrasts = NULL) {
   scale <- apply(x, 2L, stats::sd)
   scale[is_intercept | scale == 0] <- 1
   group <- if (!is.null(parts$group)) factor(eval(parts$group, frame, environment(formula)))
+  compared <- compared_effects(effect, contrasts, x, assigned, attr(terms, "term.labels"))
   list(
     x = x, center = unname(center), scale = unname(scale), is_intercept = is_intercept,
-    contrasts = compared_effects(effect, contrasts, x, assigned, attr(terms, "term.labels")),
-    group = group, group_name = if (!is.null(group)) deparse1(parts$group), kept = kept, matched = matched,
-    variables = frame
+    contrasts = compared, labels = effect_labels(compared, x, frame, terms, names(contrasts)), group = group,
+    group_name = if (!is.null(group)) deparse1(parts$group), kept = kept, matched = matched, variables = frame
   )
 }
 
@@ -152,8 +152,10 @@ sample_data <- function(data, samples) {
     stop_input("data", "must be a data frame with a row for each sample, not ", show_value(data))
   }
   column <- if (!is.null(data[["sample"]])) as.character(data[["sample"]])
-  for (names in list(column, rownames(data))) {
-    if (!anyDuplicated(names) && all(samples %in% names)) {
+  # CATALYST and diffcyt call the column sample_id.
+  other <- if (!is.null(data[["sample_id"]])) as.character(data[["sample_id"]])
+  for (names in list(column, other, rownames(data))) {
+    if (!is.null(names) && !anyDuplicated(names) && all(samples %in% names)) {
       return(structure(data[match(samples, names), , drop = FALSE], matched = "name"))
     }
   }
@@ -197,6 +199,45 @@ compared_effects <- function(effect, contrasts, x, assigned, labels) {
   if (length(again)) stop_input("contrasts", "has two effects named ", dQuote(again[[1L]], FALSE))
   chosen
 }
+
+# What sentences call each effect: the two levels that it compares, such as "patient against control", or its name.
+# `given`: names that the user chose.
+effect_labels <- function(weights, x, frame, terms, given) {
+  known <- level_columns(x, frame, terms)
+  several <- length(attr(terms, "term.labels")) > 1L
+  labels <- vapply(colnames(weights), function(name) {
+    weight <- weights[, name]
+    up <- known[weight == 1, ]
+    down <- known[weight == -1, ]
+    if (name %in% given || nrow(up) != 1L || nrow(down) + 1L != sum(weight != 0)) return(name)
+    against <- if (nrow(down) == 0L) up$base else if (identical(down$variable, up$variable)) down$level else NA
+    if (anyNA(c(up$variable, against))) return(name)
+    words <- paste(up$level, "against", against)
+    # TRUE against FALSE, or 2 against 1, says nothing without the variable.
+    plain <- grepl("^[[:alpha:]]", c(up$level, against)) & !c(up$level, against) %in% c("TRUE", "FALSE")
+    if (several || !all(plain)) paste0(up$variable, ": ", words) else words
+  }, "")
+  stats::setNames(labels, colnames(weights))
+}
+
+# The variable, level and level of reference of each column of a design. NA where a column is not the effect of a level
+# that is the same in all samples.
+level_columns <- function(x, frame, terms) {
+  out <- data.frame(variable = rep(NA_character_, ncol(x)), level = NA_character_, base = NA_character_)
+  for (variable in names(attr(x, "contrasts"))) {
+    inside <- attr(terms, "factors")[variable, ] > 0
+    own <- which(attr(x, "assign") == match(variable, attr(terms, "term.labels")))
+    if (sum(inside) != 1L || !length(own) || !identical(attr(x, "contrasts")[[variable]], "contr.treatment")) next
+    out$variable[own] <- variable
+    out$level[own] <- substring(colnames(x)[own], nchar(variable) + 1L)
+    base <- setdiff(levels(as.factor(frame[[variable]])), out$level[own])
+    if (length(base) == 1L) out$base[own] <- base
+  }
+  out
+}
+
+# Names of effects as sentences show them.
+effect_words <- function(labels, names) unname(ifelse(names %in% names(labels), labels[names], names))
 
 # Each contrast is a formula of coefficients, such as "groupC - groupB". `basis`: a unit vector for each of them.
 read_contrasts <- function(contrasts, basis) {

@@ -100,7 +100,7 @@ differential_state <- function(types, formula, data = NULL, effect = NULL, marke
   words <- c(order_words(list(matched = list(how = model$matched, values = format(model$variables[[1L]])),
     samples = rownames(model$x))), disagreement_words(types, shown))
   structure(table, level = level, limit = fdr, formula = formula, words = words,
-    class = c("differential_state", "warpbayes", "data.frame"))
+    effect_labels = model$labels, class = c("differential_state", "warpbayes", "data.frame"))
 }
 
 # The statistic of each type, sample and marker, and its variance: types x samples x markers, in the units of the fit.
@@ -267,9 +267,9 @@ state_table <- function(x) {
   rows <- rows[!is.na(rows$p), ]
   short <- function(values) formatC(values, digits = 3, format = "fg")
   interval <- paste(short(rows$lower), rep("to", nrow(rows)), short(rows$upper))
-  table <- data.frame(type = as.character(rows$type), marker = as.character(rows$marker), effect = rows$effect,
-    samples = rows$samples, change = short(rows$estimate), interval,
-    fdr = probability_words(rows$fdr), check.names = FALSE)
+  table <- data.frame(type = as.character(rows$type), marker = as.character(rows$marker),
+    effect = effect_words(attr(x, "effect_labels"), rows$effect), samples = rows$samples,
+    change = short(rows$estimate), interval, fdr = probability_words(rows$fdr), check.names = FALSE)
   names(table)[[6L]] <- paste(percent(attr(x, "level"), 0), "interval")
   if (length(unique(x$effect)) == 1L) table$effect <- NULL
   table
@@ -281,12 +281,16 @@ state_verdict <- function(x) {
   limit <- percent(attr(x, "limit"), 0)
   without <- sum(is.na(x$p))
   found <- sum(x$reported)
+  # The table does not name the effect if there is one.
+  names <- unique(x$effect)
+  effect <- if (length(names) == 1L) paste0(effect_words(attr(x, "effect_labels"), names), ": ") else ""
   c(
     paste(answer_words(state_usable(x), if (length(attr(x, "words"))) "with reservations"), if (found) {
-      sprintf("%s %s reported at a false discovery rate of %s.", count_words(found, "change"),
+      sprintf("%s%s %s reported at a false discovery rate of %s.", effect, count_words(found, "change"),
         if (found == 1L) "is" else "are", limit)
     } else {
-      sprintf("No change is reported at a false discovery rate of %s.", limit)
+      sprintf("%s%s change is reported at a false discovery rate of %s.", effect, if (nzchar(effect)) "no" else "No",
+        limit)
     }),
     if (without) {
       sprintf("%s cannot be tested: too few samples have cells of the type.", count_words(without, "change"))

@@ -19,8 +19,9 @@
 #' computing][computing].
 #'
 #' @param x cells by markers: a numeric matrix or data frame, or an object of class `flowFrame`, `flowSet`, `cytoframe`,
-#'   `cytoset` or `SummarizedExperiment`. For [several samples][mixture_samples] also a list of matrices, data frames or
-#'   frames with the same columns, one for each sample. Or a [row_reader()], whose cells the workers of `cluster` read.
+#'   `cytoset` or `SummarizedExperiment` (its assay `exprs`, or the first). For [several samples][mixture_samples] also
+#'   a list of matrices, data frames or frames with the same columns, one for each sample. Or a [row_reader()], whose
+#'   cells the workers of `cluster` read.
 #' @param components \eqn{k}, the truncation of the Dirichlet process: the largest number of components. It may exceed
 #'   the number of cells.
 #' @param method `"gibbs"`: blocked Gibbs sampling. `"bem"`: [Bayesian EM][bayesian_em].

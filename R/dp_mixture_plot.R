@@ -155,7 +155,7 @@ weights_picture <- function(fit, main) {
   ylim <- log10(c(0.9 * lowest, 1.1))
   picture(list(panel(xlim, ylim, list(
     layer("hline", y = one, colour = "#777777", dash = 2),
-    layer("text", x = 0.5, y = one, label = "one cell", hjust = -0.1, vjust = -0.4, colour = "#555555"),
+    layer("text", x = 0.5, y = one, label = "one cell", hjust = -0.1, vjust = -0.4, colour = quiet_text_colour),
     layer("segments", x = shown, y = points[1L, ], xend = shown, yend = points[3L, ], width = 2.5,
       colour = component_colours[[4L]]),
     layer("points", x = shown, y = points[2L, ], pch = 19, size = 0.7, colour = component_colours[[1L]])

@@ -180,21 +180,36 @@ means_of_components <- function(fit, present, heaviest) {
 
 in_console.relabelled_mixture <- function(x, components = 12, ...) {
   components <- check_count(components, "components", min = 0)
-  cat(fit_words(x), sep = "\n")
-  cat(sprintf("Components numbered as in draw %d of chain %d; ", x$reference$draw, x$reference$chain))
-  cat(percent(mean(x$agreement)), "of the cells are in the same component, on average over draws\n")
+  cat(fit_words(x), relabelled_words(x), sep = "\n")
+  held <- relabelled_table(x, components)
+  if (nrow(held$table)) print(held$table, row.names = FALSE)
+  if (held$rest) cat(sprintf("and %s\n", count_words(held$rest, "more component")))
+}
+
+relabelled_words <- function(x) {
+  paste(sprintf("Components numbered as in draw %d of chain %d;", x$reference$draw, x$reference$chain),
+    percent(mean(x$agreement)), "of the cells are in the same component, on average over draws")
+}
+
+# The heaviest components that hold a cell in some draw, and how many more there are.
+relabelled_table <- function(x, components) {
   held <- x$component_weights[x$component_weights$present > 0, ]
   shown <- held[seq_len(min(components, nrow(held))), ]
-  if (nrow(shown)) {
-    means <- matrix(x$component_means$mean, ncol = length(x$markers), byrow = TRUE, dimnames = list(NULL, x$markers))
-    means <- means[match(shown$component, unique(x$component_means$component)), , drop = FALSE]
-    print(data.frame(
-      component = shown$component, present = percent(shown$present, 0),
-      stability = formatC(shown$stability, format = "f", digits = 2), weight = percent(shown$mean),
-      `90% interval` = paste(percent(shown$lower), "to", percent(shown$upper)), signif(means, 3), check.names = FALSE
-    ), row.names = FALSE)
-  }
-  if (nrow(held) > nrow(shown)) cat(sprintf("and %s\n", count_words(nrow(held) - nrow(shown), "more component")))
+  means <- matrix(x$component_means$mean, ncol = length(x$markers), byrow = TRUE, dimnames = list(NULL, x$markers))
+  means <- means[match(shown$component, unique(x$component_means$component)), , drop = FALSE]
+  list(rest = nrow(held) - nrow(shown), table = data.frame(
+    component = shown$component, present = percent(shown$present, 0),
+    stability = formatC(shown$stability, format = "f", digits = 2), weight = percent(shown$mean),
+    `90% interval` = paste(percent(shown$lower), rep("to", nrow(shown)), percent(shown$upper)), signif(means, 3),
+    check.names = FALSE
+  ))
+}
+
+# What print() and a report say of the fit, and the components that relabel() matched.
+in_chunk.relabelled_mixture <- function(x) {
+  summary <- summary.dp_mixture(x)
+  list(words = c(summary$words, relabelled_words(x)), tables = list(relabelled_table(x, Inf)$table),
+    verdict = summary$verdict, rows = 12L)
 }
 
 #' @rdname relabel.dp_mixture

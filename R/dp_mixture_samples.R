@@ -8,8 +8,9 @@
 #'
 #' @section How to give the samples:
 #' Either `x` is a list of matrices, data frames or frames, a `flowSet` or a
-#' `cytoset`; or `sample` has the sample of each cell, or the name of the column of `x` that does. A list with a
-#' single sample is fitted by the same model. For a plain mixture, give the matrix itself, or `sample = FALSE`.
+#' `cytoset`; or `sample` has the sample of each cell, or the name of the column of `x`, or of its `colData()`, that
+#' does. A list with a single sample is fitted by the same model. For a plain mixture, give the matrix itself, or
+#' `sample = FALSE`.
 #'
 #' @section What comes back:
 #' The fit has `samples` (the names of the samples) and `sample` (the number of each cell's sample). Its draws have
@@ -79,6 +80,9 @@ read_samples <- function(x, sample, markers, argument = "x") {
   }
   if (is.character(sample) && length(sample) == 1L && sample_rows(x) != 1L) {
     column <- sample
+    if (isS4(x) && methods::is(x, "SummarizedExperiment")) {
+      return(list(x = x, markers = markers, sample = experiment_column(x, column, argument), parts = own))
+    }
     found <- match(column, colnames(x))
     if (is.na(found) || isS4(x)) {
       stop_input("sample", "names ", dQuote(column, FALSE), ", which is no column of `", argument, "`",
@@ -88,6 +92,18 @@ read_samples <- function(x, sample, markers, argument = "x") {
     if (is.null(markers)) x <- x[, -found, drop = FALSE]
   }
   list(x = x, markers = markers, sample = sample, parts = own)
+}
+
+# A column of colData(), as CATALYST and scater keep the sample of each cell.
+experiment_column <- function(x, column, argument) {
+  columns <- accessor("SummarizedExperiment", "colData")
+  if (is.null(columns)) assay_cells(x, argument)
+  columns <- columns(x)
+  if (!column %in% colnames(columns)) {
+    stop_input("sample", "names ", dQuote(column, FALSE), ", which is no column of colData(", argument, ")",
+      if (ncol(columns)) paste("; it has", list_some(colnames(columns))))
+  }
+  columns[[column]]
 }
 
 # 0 if the rows cannot be counted before the object is read.

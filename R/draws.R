@@ -21,6 +21,9 @@
 #'   frames of base R) | `groups = TRUE`: also `intercept[group]`, or for other grouping terms `b[x g:level]` |
 #' | [topic_model()] | `log_likelihood`, and `alpha_sum` and `beta` if they were learned | `topics = TRUE`: also
 #'   `alpha[k]`, `phi[k,term]` and `theta[document,k]`, as far as they were kept |
+#' | [differential_abundance()] | `log_odds[type,effect]`, `sd[type]` (between samples), and `group_sd[type]` if there
+#'   are groups; a chain has the draws for each draw of the counts, one after the other, so its draws are many, but the
+#'   counts differ only as often as there are draws of them | |
 #' | [predictive_resample()] | the quantities; resamples are independent, so they are one chain | |
 #'
 #' The stick-breaking prior in `log_posterior` does depend on the order of the components.

@@ -27,7 +27,7 @@ check_intact.pmf <- function(x, argument) check_pmf(x, argument)
 check_fit_class <- function(fit, argument, class, maker) {
   if (!inherits(fit, class) || !is.list(fit)) stop_input(argument, "must come from ", maker, ", not ", show_value(fit))
   if (!inherits(fit, "warpbayes")) {
-    added <- if (class %in% c("cell_types", "differential_abundance")) "" else "\"warpbayes_fit\", "
+    added <- if (class == "cell_types") "" else "\"warpbayes_fit\", "
     stop_input(argument, "was made by an earlier version of warpbayes: class(", argument, ") <- c(class(", argument,
       "), ", added, "\"warpbayes\") makes it one of this version")
   }

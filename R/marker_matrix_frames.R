@@ -52,6 +52,7 @@ descriptions <- function(x) {
   stats::setNames(as.character(table$desc), as.character(table$name))
 }
 
+# The assay `exprs`, or the first.
 assay_cells <- function(x, argument) {
   assay <- accessor("SummarizedExperiment", "assay")
   if (is.null(assay)) {
@@ -59,10 +60,11 @@ assay_cells <- function(x, argument) {
       ", whose cells can be read only where package SummarizedExperiment is installed"
     )
   }
-  if (length(accessor("SummarizedExperiment", "assays")(x)) == 0L) {
-    stop_input(argument, "is a SummarizedExperiment without an assay")
-  }
-  values <- t(check_matrix(assay(x), argument))
+  assays <- accessor("SummarizedExperiment", "assays")(x)
+  if (length(assays) == 0L) stop_input(argument, "is a SummarizedExperiment without an assay")
+  # Beside the counts CATALYST keeps transformed values in the assay `exprs`.
+  chosen <- if ("exprs" %in% names(assays)) "exprs" else 1L
+  values <- t(check_matrix(assay(x, chosen), argument))
   dimnames(values) <- list(NULL, colnames(values))
   values
 }

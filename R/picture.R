@@ -92,7 +92,7 @@ paint_picture <- function(picture) {
     graphics::plot.new()
     paint_panel(panels[[1L]], picture, TRUE, TRUE, 1)
     graphics::title(picture$main, xlab = picture$xlab, ylab = picture$ylab)
-    graphics::mtext(picture$caption, side = 3L, line = 0.2, adj = 1, cex = 0.7, col = "#555555")
+    graphics::mtext(picture$caption, side = 3L, line = 0.2, adj = 1, cex = 0.7, col = quiet_text_colour)
     return(invisible())
   }
   matrix <- !is.null(picture$names)
@@ -126,7 +126,8 @@ paint_picture <- function(picture) {
   line <- if (several) below + xlab_lines - 1.2 else 1 + xlab_lines
   graphics::mtext(picture$xlab, side = 1L, outer = several, line = if (several) 1.8 * picture$one_x else line)
   graphics::mtext(picture$ylab, side = 2L, outer = several, line = if (several) outer_y else left$lines - 0.2, las = 0)
-  graphics::mtext(picture$caption, side = 1L, outer = TRUE, line = below - 1.1, adj = 1, cex = 0.7, col = "#555555")
+  graphics::mtext(picture$caption, side = 1L, outer = TRUE, line = below - 1.1, adj = 1, cex = 0.7,
+    col = quiet_text_colour)
   graphics::mtext(picture$main, side = 3L, outer = TRUE, line = if (matrix) 2.3 else 0.2, font = 2L)
   if (!is.null(picture$key)) paint_legend(picture$key)
 }

@@ -21,8 +21,9 @@ html_entities <- c("&" = "&amp;", "<" = "&lt;", ">" = "&gt;", "\"" = "&quot;", "
 # Text that is HTML already.
 html <- function(...) structure(paste0(..., collapse = "\n"), class = "report_html")
 
-tag <- function(name, content, class = NULL) {
-  attribute <- if (is.null(class)) "" else paste0(" class=\"", class, "\"")
+tag <- function(name, content, class = NULL, scope = NULL) {
+  attribute <- paste0(if (!is.null(class)) paste0(" class=\"", class, "\""),
+    if (!is.null(scope)) paste0(" scope=\"", scope, "\""))
   paste0("<", name, attribute, ">", content, "</", name, ">")
 }
 
@@ -44,7 +45,7 @@ table_part <- function(frame, caption = NULL, most = 200L) {
     list(cells = tag("td", escape_html(text), class), class = class)
   })
   head <- vapply(seq_along(columns), function(i) {
-    tag("th", escape_html(names(frame)[[i]]), if (identical(columns[[i]]$class, "n")) "n")
+    tag("th", escape_html(names(frame)[[i]]), if (identical(columns[[i]]$class, "n")) "n", "col")
   }, "")
   body <- do.call(paste0, lapply(unname(columns), `[[`, "cells"))
   html(
@@ -209,7 +210,8 @@ verdict_part <- function(content) {
 }
 
 made_part <- function(content) {
-  rows <- tag("tr", paste0(tag("td", escape_html(names(content$made))), tag("td", escape_html(content$made))))
+  rows <- tag("tr", paste0(tag("th", escape_html(names(content$made)), scope = "row"),
+    tag("td", escape_html(content$made))))
   c(
     tag("h2", "How it was made"),
     if (length(content$prior)) c(tag("h3", "Prior"), tag("p", escape_html(content$prior))),

@@ -60,7 +60,7 @@ report_content.differential_abundance <- function(fit, ...) {
   list(
     title = "Differential abundance of cell types", words = abundance_words(fit), converged = isTRUE(fit$converged),
     verdict = abundance_verdict(fit),
-    main = function() abundance_table(fit$effects[order(fit$effects$fdr), ], fit$level, fit$change),
+    main = function() abundance_table(fit, fit$effects[order(fit$effects$fdr), ]),
     sections = function() abundance_sections(fit),
     made = made_words(fit), prior = abundance_prior_words(), code = abundance_code(fit), rows = 20L
   )
@@ -72,16 +72,16 @@ abundance_sections <- function(fit) {
   types <- min(12L, nrow(fit$counts))
   pictures <- lapply(utils::head(effects, 8L), function(effect) {
     what <- if (fit$change == "absolute") "absolute changes" else "odds ratios"
-    picture_part(sprintf("%s: logs of %s with %s intervals. Types that are reported are filled.", effect, what,
-      percent(fit$level, 0)), function() plot.differential_abundance(fit, effect = effect),
-      c(0.25 + 0.03 * types, 0.45 + 0.05 * types))
+    picture_part(sprintf("%s: logs of %s with %s intervals. Types that are reported are filled.",
+      effect_words(fit$effect_labels, effect), what, percent(fit$level, 0)),
+      function() plot.differential_abundance(fit, effect = effect), c(0.25 + 0.03 * types, 0.45 + 0.05 * types))
   })
   counts <- data.frame(sample = colnames(fit$counts), `all cells` = whole_words(fit$totals),
     t(round(fit$counts)), check.names = FALSE)
   names(counts)[-(1:2)] <- rownames(fit$counts)
   list(
     list(title = "Effects", parts = c(
-      list(table_part(abundance_table(fit$effects[order(fit$effects$fdr), ], fit$level, fit$change),
+      list(table_part(abundance_table(fit, fit$effects[order(fit$effects$fdr), ]),
         "Odds ratios of shares and absolute changes, the type with the smallest false discovery rate first")),
       list(paragraphs(paste("absolute: the factor by which the absolute number changes; fdr: the smallest false",
         "discovery rate at which the type is reported; sd: standard deviation between samples, in log odds."), "note")),
@@ -168,17 +168,19 @@ resample_code <- function(fit) {
 
 # Distributions ------------------------------------------------------------------------
 
+moments_table <- function(summary) {
+  number <- function(value) format(value, digits = 6)
+  data.frame(
+    quantity = c("mean", "standard deviation", "skewness", "kurtosis", "mode"),
+    value = c(number(summary$mean), number(summary$sd), number(summary$skewness), number(summary$kurtosis),
+      format_value(summary$mode))
+  )
+}
+
 report_content.pmf <- function(fit, ...) {
   check_method(fit, "fit", ...)
   summary <- summary.pmf(fit)
-  table <- function() {
-    number <- function(value) format(value, digits = 6)
-    data.frame(
-      quantity = c("mean", "standard deviation", "skewness", "kurtosis", "mode"),
-      value = c(number(summary$mean), number(summary$sd), number(summary$skewness), number(summary$kurtosis),
-        format_value(summary$mode))
-    )
-  }
+  table <- function() moments_table(summary)
   list(
     title = "Distribution of a random variable", words = paste("On", format_values(fit)), converged = NA,
     verdict = NULL, main = table,

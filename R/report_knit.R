@@ -28,8 +28,6 @@ in_chunk.warpbayes_fit <- function(x) {
 
 in_chunk.cell_types <- in_chunk.warpbayes_fit
 
-in_chunk.differential_abundance <- in_chunk.warpbayes_fit
-
 # The division ends the last paragraph, whatever follows the chunk, and lets wide tables scroll.
 #' @exportS3Method knitr::knit_print
 knit_print.warpbayes <- function(x, ...) {
@@ -110,11 +108,29 @@ in_chunk.summary.topic_model <- function(x) {
 in_chunk.summary.differential_abundance <- function(x) {
   words <- paste("Standard deviation of log odds, typical of the types (geometric mean),", deviation_lines(x))
   list(words = c(x$words, words, no_effect_words(x)), verdict = x$verdict, rows = 200L,
-    tables = list(`Odds ratios` = abundance_table(x$effects, x$level, x$change)))
+    tables = list(`Odds ratios` = abundance_table(x)))
 }
 
 in_chunk.summary.martingale_posterior <- function(x) {
   list(words = x$words, tables = list(x$table), verdict = resample_sentences(x), rows = 20L)
+}
+
+# Distributions: those of pmf() as their report begins.
+in_chunk.pmf <- function(x) {
+  content <- report_content.pmf(x)
+  list(words = c(paste("Distribution of a random variable on", format_values(x)), format_left_out(x)),
+    tables = list(content$main()))
+}
+
+in_chunk.summary_pmf <- function(x) {
+  rows <- data.frame(probability = names(x$quantiles), quantile = format_value(unname(x$quantiles)))
+  list(words = paste("Distribution of a random variable on", format_support(x$support[[1L]], x$support[[2L]])),
+    tables = list(moments_table(x), `Quantiles` = rows))
+}
+
+in_chunk.pmf_list <- function(x) {
+  list(words = count_words(length(x), "distribution"), rows = 20L, tables = list(data.frame(number = seq_along(x),
+    distribution = vapply(x, function(x) if (inherits(x, "pmf")) format(x) else show_value(x), ""))))
 }
 
 # Tables and priors ----------------------------------------------------------------------
@@ -129,6 +145,8 @@ in_chunk.type_proportions <- function(x) {
 }
 
 in_chunk.type_differences <- function(x) list(tables = list(plain_frame(x)))
+
+in_chunk.group_covariances <- function(x) list(tables = list(frame_of(x)))
 
 in_chunk.topic_effects <- function(x) list(tables = list(plain_frame(x)), rows = 200L)
 

@@ -5,9 +5,11 @@ report_content.dp_mixture <- function(fit, markers = NULL, ...) {
   if (!is.null(markers)) choose_markers(fit, markers, NULL)
   summary <- summary.dp_mixture(fit)
   bem <- is_bem(fit)
+  matched <- inherits(fit, "relabelled_mixture")
   list(
     title = if (bem) "Modes of a mixture of Gaussians" else "Mixture of Gaussians",
-    words = summary$words, converged = summary$converged, verdict = summary$verdict,
+    words = c(summary$words, if (matched) relabelled_words(fit)), converged = summary$converged,
+    verdict = summary$verdict,
     main = function() components_words(summary, 12L)$table,
     sections = function() mixture_sections(fit, summary, markers, bem),
     made = made_words(fit), prior = prior_words(fit$prior), code = mixture_code(fit), rows = 12L
@@ -40,6 +42,11 @@ mixture_sections <- function(fit, summary, markers, bem) {
       if (!is.null(components$table)) table_part(components$table, components$caption),
       if (!is.null(components$rest)) paragraphs(components$rest, "note")
     )),
+    if (inherits(fit, "relabelled_mixture")) {
+      list(title = "Components that are matched between draws", parts = list(
+        table_part(relabelled_table(fit, 30L)$table, paste("present: share of the draws in which it holds a cell;",
+          "stability: 1 if its cells are the same in all draws"))))
+    },
     list(title = if (bem) "Starts" else "Convergence", parts = list(
       table_part(if (bem) starts_words(summary$starts) else diagnostics_words(summary$diagnostics, 2)),
       picture_part(if (bem) "The steps." else "The chains. The warm-up is shaded, and Rhat stands at the right.",

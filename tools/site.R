@@ -29,6 +29,8 @@ pkgdown::build_site(source_folder,
   examples = FALSE, install = FALSE, new_process = FALSE, preview = FALSE, override = list(destination = site)
 )
 
+stopifnot(system2("Rscript", c("--vanilla", "tools/cheatsheet.R", file.path(site, "cheatsheet.pdf"))) == 0)
+
 # Formulas --------------------------------------------------------------------
 
 # MathML of TeX formulas, all by one call of pandoc.
@@ -130,10 +132,22 @@ put_sentences <- function(page) {
   }
 }
 
+# The first row of a table of a help page names its columns. The headings of the index of articles follow its title.
+put_headers <- function(page, file) {
+  if (startsWith(file, "reference/")) {
+    for (cell in xml2::xml_find_all(page, "//main//table[not(.//th)]//tr[1]/td")) {
+      xml2::xml_set_name(cell, "th")
+      xml2::xml_set_attr(cell, "scope", "col")
+    }
+  }
+  if (file == "articles/index.html") xml2::xml_set_name(xml2::xml_find_all(page, "//main//h3"), "h2")
+}
+
 pages <- list.files(site, "\\.html$", recursive = TRUE)
 parsed <- lapply(pages, function(file) {
   page <- xml2::read_html(file.path(site, file))
   if (file == file.path("reference", "index.html")) put_sentences(page)
+  put_headers(page, file)
   take_formulas(page)
   put_contents(page)
   # Nothing reads these: the site has no address.

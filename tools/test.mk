@@ -7,14 +7,16 @@ steps = scripts rules rules-selftest library emulator-selftest build check newer
   processors symbols loops
 
 # Steps of tools/test --full, which others leave out unless they are named.
-long = site
+long = site pages slurm
 
 .PHONY: list usual $(steps) $(long)
 $(steps) $(long):
 	@tools/step $@
 
 # The steps that a step needs. If one of them fails, the step is not run.
-audit build clang client cpu emulator emulator-access emulator-sanitizers geweke loops measure symbols site: library
+audit build clang client cpu emulator emulator-access emulator-sanitizers geweke loops measure symbols: library
+site slurm: library
+pages: site
 torture valgrind: library
 check install: build
 emulator measure: plugin

@@ -48,7 +48,9 @@ SEXP mislabelled(SEXP x, SEXP y, SEXP sweeps, SEXP seed, SEXP threads) {
   double *beta = Q + p * p, *noise = beta + p, error[2] = {0.1, 0.1}, count[4];
   SEXP draws = PROTECT(Rf_allocMatrix(REALSXP, S, p + 2));
   warpbayes_message m;
-  warpbayes_source from = {wb->key(Rf_asInteger(seed), 0), 0, 0, Rf_asInteger(threads)};
+  uint64_t checked;
+  check(warpbayes_seed(seed, &checked, &m), &m);
+  warpbayes_source from = {wb->key(checked, 0), 0, 0, Rf_asInteger(threads)};
   for (int j = 0; j < p; j++) beta[j] = 0;
   for (int s = 0; s < S; s++) {
     R_CheckUserInterrupt();

@@ -1,5 +1,5 @@
 /* The C interface of the R package warpbayes: random draws that depend on keys alone, Polya-Gamma variables,
- * categorical draws, convolutions, and the density and allocation of Gaussian mixtures. For C99 and C++.
+ * categorical draws, convolutions, and the density and allocation of Gaussian mixtures. For C99 and C++11.
  *
  * HOW A PACKAGE USES IT
  *
@@ -16,10 +16,24 @@
  *                   ...
  *                 }
  *
- * There is nothing to link and no compiler flag to set. Later:
+ * There is nothing to link and no compiler flag to set. An example, draws of PG(1, tilt) for .Call(): the seed of R is
+ * checked, the draws are element 0, 1, ... of iteration 0, and at most 2 threads are used:
  *
- *   warpbayes_source from = {wb->key(seed, 0), 0, iteration, 2};
- *   if (wb->polyagamma_draw(&from, n, one, 1, eta, n, omega, &message)) Rf_error("%s", message.text);
+ *   SEXP draw(SEXP tilt, SEXP seed_of_r) {
+ *     const double one = 1;
+ *     const R_xlen_t n = Rf_xlength(tilt);
+ *     uint64_t seed;
+ *     warpbayes_message message;
+ *     if (warpbayes_seed(seed_of_r, &seed, &message)) Rf_error("%s", message.text);
+ *     warpbayes_source from = {wb->key(seed, 0), 0, 0, 2};
+ *     SEXP draws = PROTECT(Rf_allocVector(REALSXP, n));
+ *     if (wb->polyagamma_draw(&from, n, &one, 1, REAL(tilt), n, REAL(draws), &message)) Rf_error("%s", message.text);
+ *     UNPROTECT(1);
+ *     return draws;
+ *   }
+ *
+ * In C++ leave by an exception instead of Rf_error(), which would not run destructors; turn it into an R error where no
+ * object is left. vignette("c-interface") has an example of each.
  *
  * ERRORS
  *
@@ -72,7 +86,7 @@
 extern "C" {
 #endif
 
-#define WARPBAYES_VERSION 1
+#define WARPBAYES_VERSION 2
 
 typedef enum warpbayes_status {
   WARPBAYES_OK = 0,
@@ -191,6 +205,56 @@ typedef struct warpbayes_table {
   int (*mixture_allocate)(const warpbayes_source *from, const warpbayes_mixture *mixture, int64_t rows, const double *x,
                           int32_t *component, double *log_density, warpbayes_message *message);
   /* The end of version 1. */
+
+  /* Draws from streams, as above, by the laws that follow. Of a vector or a matrix each call gives one. */
+  int (*stream_exponential)(warpbayes_stream *stream, int64_t count, double *draws, warpbayes_message *message);
+  int (*stream_gumbel)(warpbayes_stream *stream, int64_t count, double *draws, warpbayes_message *message);
+  int (*stream_truncated_normal)(warpbayes_stream *stream, int64_t count, const double *lower, int64_t lowers,
+                                 const double *upper, int64_t uppers, double *draws, warpbayes_message *message);
+  int (*stream_binomial)(warpbayes_stream *stream, int64_t count, const double *size, int64_t sizes, const double *prob,
+                         int64_t probs, double *draws, warpbayes_message *message);
+  int (*stream_multinomial)(warpbayes_stream *stream, int64_t columns, double size, const double *weights,
+                            double *draws, warpbayes_message *message);
+  int (*stream_multivariate_normal)(warpbayes_stream *stream, int64_t columns, const double *mean, const double *matrix,
+                                    int is_precision, double *draws, warpbayes_message *message);
+  int (*stream_wishart)(warpbayes_stream *stream, int64_t columns, double df, const double *scale, int is_inverse,
+                        double *draws, warpbayes_message *message);
+
+  /* Exponential of rate 1: -log(u). */
+  int (*exponential_draw)(const warpbayes_source *from, int64_t count, double *draws, warpbayes_message *message);
+
+  /* Standard Gumbel: -log(-log(u)). The place of the largest of log_weights[j] + draws[j] is a categorical draw. */
+  int (*gumbel_draw)(const warpbayes_source *from, int64_t count, double *draws, warpbayes_message *message);
+
+  /* Standard normal between bounds, lower < upper, which may be infinite. For mean m and standard deviation s give
+   * (lower - m) / s and (upper - m) / s, and take m + s draw. By rejection: exact in far tails and narrow intervals. */
+  int (*truncated_normal_draw)(const warpbayes_source *from, int64_t count, const double *lower, int64_t lowers,
+                               const double *upper, int64_t uppers, double *draws, warpbayes_message *message);
+
+  /* Binomial: size is whole, from 0 to 2^31 - 1, prob from 0 to 1. */
+  int (*binomial_draw)(const warpbayes_source *from, int64_t count, const double *size, int64_t sizes,
+                       const double *prob, int64_t probs, double *draws, warpbayes_message *message);
+
+  /* Multinomial: element first + i gives row i of `draws`, rows x columns, whose sum is size[i % sizes]. Weights are at
+   * least 0 and need not sum to 1: weights[0], ..., weights[columns - 1], or if each_row is not 0 row i of `weights`,
+   * rows x columns. Each row has a weight above 0. */
+  int (*multinomial_draw)(const warpbayes_source *from, int64_t rows, int64_t columns, const double *size,
+                          int64_t sizes, const double *weights, int each_row, double *draws,
+                          warpbayes_message *message);
+
+  /* Multivariate normal: element first + i gives row i of `draws`, rows x columns. `mean` is one vector, or if each_row
+   * is not 0 rows x columns. `matrix`, columns x columns and positive definite, of which the lower triangle is read, is
+   * the covariance, or if is_precision is not 0 its inverse. At most 1024 columns. */
+  int (*multivariate_normal_draw)(const warpbayes_source *from, int64_t rows, int64_t columns, const double *mean,
+                                  int each_row, const double *matrix, int is_precision, double *draws,
+                                  warpbayes_message *message);
+
+  /* Wishart: element first + i gives draws[, , i] of columns x columns x count, symmetric, with mean df scale. If
+   * is_inverse is not 0: inverse Wishart, with mean scale / (df - columns - 1). df > columns - 1; `scale` is positive
+   * definite, and its lower triangle is read. At most 1024 columns. */
+  int (*wishart_draw)(const warpbayes_source *from, int64_t count, int64_t columns, double df, const double *scale,
+                      int is_inverse, double *draws, warpbayes_message *message);
+  /* The end of version 2. */
 } warpbayes_table;
 
 #ifdef __cplusplus
@@ -250,6 +314,19 @@ static inline int warpbayes_open(const warpbayes_table **table, uint32_t version
   if (message) message->text[0] = '\0';
   *table = opened;
   return WARPBAYES_OK;
+}
+
+/* The seed in an R value: one whole number from 0 to 2^53 - 1, integer or double. NA, a negative number, a fraction and
+ * anything else give WARPBAYES_INPUT. (Rf_asInteger() would make NA of a seed above 2^31, and a key of that.) */
+static inline int warpbayes_seed(SEXP value, uint64_t *seed, warpbayes_message *message) {
+  const int is_number = TYPEOF(value) == REALSXP || (TYPEOF(value) == INTSXP && !Rf_inherits(value, "factor"));
+  const double number = is_number && XLENGTH(value) == 1 ? Rf_asReal(value) : -1;
+  if (seed && number >= 0 && number < 9007199254740992.0 && number == (double)(uint64_t)number) {
+    *seed = (uint64_t)number;
+    return WARPBAYES_OK;
+  }
+  if (message) strcpy(message->text, "the seed must be one whole number from 0 to 2^53 - 1");
+  return WARPBAYES_INPUT;
 }
 
 #endif

@@ -98,12 +98,19 @@ typedef enum wb_purpose {
   WB_PURPOSE_ABUNDANCE_SCALE = 178, /* scales of the deviations [0, or 1 of groups] */
 
   /* The C interface for other packages [the caller's elements] */
-  WB_PURPOSE_CALLER = 256,   /* a stream of the caller's */
-  WB_PURPOSE_UNIFORM = 257,  /* a uniform */
-  WB_PURPOSE_NORMAL = 258,   /* a normal */
-  WB_PURPOSE_GAMMA = 259,    /* a gamma */
-  WB_PURPOSE_BETA = 260,     /* a beta */
-  WB_PURPOSE_DIRICHLET = 261 /* a Dirichlet vector */
+  WB_PURPOSE_CALLER = 256,           /* a stream of the caller's */
+  WB_PURPOSE_UNIFORM = 257,          /* a uniform */
+  WB_PURPOSE_NORMAL = 258,           /* a normal */
+  WB_PURPOSE_GAMMA = 259,            /* a gamma */
+  WB_PURPOSE_BETA = 260,             /* a beta */
+  WB_PURPOSE_DIRICHLET = 261,        /* a Dirichlet vector */
+  WB_PURPOSE_EXPONENTIAL = 262,      /* an exponential */
+  WB_PURPOSE_GUMBEL = 263,           /* a Gumbel */
+  WB_PURPOSE_TRUNCATED_NORMAL = 264, /* a normal between bounds */
+  WB_PURPOSE_BINOMIAL = 265,         /* a binomial */
+  WB_PURPOSE_MULTINOMIAL = 266,      /* a multinomial vector */
+  WB_PURPOSE_NORMAL_VECTOR = 267,    /* a normal vector */
+  WB_PURPOSE_WISHART = 268           /* a Wishart matrix */
 } wb_purpose;
 
 #endif

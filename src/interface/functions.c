@@ -24,6 +24,20 @@ static const warpbayes_table table = {
     .pmf_convolve = wb_interface_pmf_convolve,
     .mixture_evaluate = wb_interface_mixture_evaluate,
     .mixture_allocate = wb_interface_mixture_allocate,
+    .stream_exponential = wb_interface_stream_exponential,
+    .stream_gumbel = wb_interface_stream_gumbel,
+    .stream_truncated_normal = wb_interface_stream_truncated_normal,
+    .stream_binomial = wb_interface_stream_binomial,
+    .stream_multinomial = wb_interface_stream_multinomial,
+    .stream_multivariate_normal = wb_interface_stream_multivariate_normal,
+    .stream_wishart = wb_interface_stream_wishart,
+    .exponential_draw = wb_interface_exponential_draw,
+    .gumbel_draw = wb_interface_gumbel_draw,
+    .truncated_normal_draw = wb_interface_truncated_normal_draw,
+    .binomial_draw = wb_interface_binomial_draw,
+    .multinomial_draw = wb_interface_multinomial_draw,
+    .multivariate_normal_draw = wb_interface_multivariate_normal_draw,
+    .wishart_draw = wb_interface_wishart_draw,
 };
 
 const warpbayes_table *wb_interface_table(void) {

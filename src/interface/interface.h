@@ -59,6 +59,36 @@ int wb_interface_beta_draw(const warpbayes_source *from, int64_t count, const do
 int wb_interface_dirichlet_draw(const warpbayes_source *from, int64_t rows, int64_t columns, const double *shape,
                                 int each_row, int is_log, double *draws, warpbayes_message *message);
 
+int wb_interface_stream_exponential(warpbayes_stream *stream, int64_t count, double *draws, warpbayes_message *message);
+int wb_interface_stream_gumbel(warpbayes_stream *stream, int64_t count, double *draws, warpbayes_message *message);
+int wb_interface_stream_truncated_normal(warpbayes_stream *stream, int64_t count, const double *lower, int64_t lowers,
+                                         const double *upper, int64_t uppers, double *draws,
+                                         warpbayes_message *message);
+int wb_interface_stream_binomial(warpbayes_stream *stream, int64_t count, const double *size, int64_t sizes,
+                                 const double *prob, int64_t probs, double *draws, warpbayes_message *message);
+int wb_interface_stream_multinomial(warpbayes_stream *stream, int64_t columns, double size, const double *weights,
+                                    double *draws, warpbayes_message *message);
+int wb_interface_stream_multivariate_normal(warpbayes_stream *stream, int64_t columns, const double *mean,
+                                            const double *matrix, int is_precision, double *draws,
+                                            warpbayes_message *message);
+int wb_interface_stream_wishart(warpbayes_stream *stream, int64_t columns, double df, const double *scale,
+                                int is_inverse, double *draws, warpbayes_message *message);
+int wb_interface_exponential_draw(const warpbayes_source *from, int64_t count, double *draws,
+                                  warpbayes_message *message);
+int wb_interface_gumbel_draw(const warpbayes_source *from, int64_t count, double *draws, warpbayes_message *message);
+int wb_interface_truncated_normal_draw(const warpbayes_source *from, int64_t count, const double *lower, int64_t lowers,
+                                       const double *upper, int64_t uppers, double *draws, warpbayes_message *message);
+int wb_interface_binomial_draw(const warpbayes_source *from, int64_t count, const double *size, int64_t sizes,
+                               const double *prob, int64_t probs, double *draws, warpbayes_message *message);
+int wb_interface_multinomial_draw(const warpbayes_source *from, int64_t rows, int64_t columns, const double *size,
+                                  int64_t sizes, const double *weights, int each_row, double *draws,
+                                  warpbayes_message *message);
+int wb_interface_multivariate_normal_draw(const warpbayes_source *from, int64_t rows, int64_t columns,
+                                          const double *mean, int each_row, const double *matrix, int is_precision,
+                                          double *draws, warpbayes_message *message);
+int wb_interface_wishart_draw(const warpbayes_source *from, int64_t count, int64_t columns, double df,
+                              const double *scale, int is_inverse, double *draws, warpbayes_message *message);
+
 /* interface/polyagamma/polyagamma_interface.c */
 int wb_interface_polyagamma_draw(const warpbayes_source *from, int64_t count, const double *shape, int64_t shapes,
                                  const double *tilt, int64_t tilts, double *draws, warpbayes_message *message);

@@ -1,5 +1,7 @@
-/* Streams, and uniform, normal, gamma, beta and Dirichlet draws for other packages. */
+/* Streams and draws by the laws of core/ for other packages. */
 #include "interface/interface.h"
+
+#include <math.h>
 
 #include "numeric/chain_key.h"
 #include "numeric/idle.h"
@@ -7,8 +9,99 @@
 
 /* Elements of a piece of work. */
 #define PIECE 2048
+/* Columns of vectors and matrices with a covariance. */
+#define MOST_COLUMNS 1024
+/* Trials of a binomial draw. */
+#define MOST_TRIALS 2147483647.0
 
 uint64_t wb_interface_key(uint64_t seed, uint32_t stream) { return wb_chain_key_of(seed, stream); }
+
+/* Parameters -------------------------------------------------------------------- */
+
+static int check_shape(const char *name, const double *shape, int64_t shapes, wb_message *message) {
+  return wb_interface_numbers(name, shape, shapes, WB_INTERFACE_SHAPE_LEAST, WB_INTERFACE_SHAPE_MOST, message);
+}
+
+static int check_trials(const double *size, int64_t sizes, wb_message *message) {
+  int status = wb_interface_numbers("size", size, sizes, 0, MOST_TRIALS, message);
+  for (int64_t i = 0; i < sizes && status == WB_OK; i++) {
+    if (size[i] == (double)(int64_t)size[i]) continue;
+    wb_message_write(message, "`size` has the value %.15g at position %.0f, but must be whole", size[i],
+                     (double)(i + 1));
+    status = WB_ERROR_INPUT;
+  }
+  return status;
+}
+
+/* The bounds of `count` draws. */
+static int check_bounds(const wb_variates_law *law, int64_t count, wb_message *message) {
+  int status = wb_interface_numbers("lower", law->a, law->as, -INFINITY, INFINITY, message);
+  if (status == WB_OK) status = wb_interface_numbers("upper", law->b, law->bs, -INFINITY, INFINITY, message);
+  for (int64_t i = 0; i < count && status == WB_OK; i++) {
+    const double lower = law->a[i % law->as], upper = law->b[i % law->bs];
+    if (lower < upper) continue;
+    wb_message_write(message, "`lower` is %.15g and `upper` is %.15g at position %.0f, but `lower` must be less", lower,
+                     upper, (double)(i + 1));
+    status = WB_ERROR_INPUT;
+  }
+  return status;
+}
+
+static int check_law(wb_variate kind, const wb_variates_law *law, int64_t count, wb_message *message) {
+  int status = WB_OK;
+  if (kind == WB_VARIATE_GAMMA) return check_shape("shape", law->a, law->as, message);
+  if (kind == WB_VARIATE_TRUNCATED_NORMAL) return check_bounds(law, count, message);
+  if (kind == WB_VARIATE_BETA) {
+    status = check_shape("a", law->a, law->as, message);
+    if (status == WB_OK) status = check_shape("b", law->b, law->bs, message);
+  } else if (kind == WB_VARIATE_BINOMIAL) {
+    status = check_trials(law->a, law->as, message);
+    if (status == WB_OK) status = wb_interface_numbers("prob", law->b, law->bs, 0, 1, message);
+  }
+  return status;
+}
+
+/* Weights of multinomial draws. Their sums must not overflow, hence the bound. */
+static int check_weights(const wb_variates_rows *rows, int64_t count, wb_message *message) {
+  const int64_t different = rows->parameter_step ? count : 1;
+  int status =
+      wb_interface_numbers("weights", rows->parameters, different * rows->columns, 0, WB_INTERFACE_SHAPE_MOST, message);
+  for (int64_t i = 0; i < different && status == WB_OK; i++) {
+    int is_zero = 1;
+    for (int64_t j = 0; j < rows->columns; j++)
+      if (rows->parameters[i * rows->parameter_step + j * rows->parameter_stride] > 0) is_zero = 0;
+    if (!is_zero) continue;
+    wb_message_write(message, "`weights` has no weight above 0 in row %.0f", (double)(i + 1));
+    status = WB_ERROR_INPUT;
+  }
+  return status;
+}
+
+/* What `count` rows of draws are given. Sets the factor of a matrix, which the caller frees. */
+static int check_rows(wb_variate kind, wb_variates_rows *rows, const double *matrix, int64_t count, double **factor,
+                      wb_message *message) {
+  const int64_t numbers = (rows->parameter_step ? count : 1) * rows->columns;
+  *factor = NULL;
+  if (kind == WB_VARIATE_DIRICHLET) return check_shape("shape", rows->parameters, numbers, message);
+  if (kind == WB_VARIATE_MULTINOMIAL) {
+    const int status = check_trials(rows->trials, rows->trial_count, message);
+    return status == WB_OK ? check_weights(rows, count, message) : status;
+  }
+  int status = wb_interface_size("columns", rows->columns, 1, MOST_COLUMNS, message);
+  if (status != WB_OK) return status;
+  if (kind == WB_VARIATE_NORMAL_VECTOR)
+    status = wb_interface_numbers("mean", rows->parameters, numbers, -1e300, 1e300, message);
+  else if (!(rows->df > (double)(rows->columns - 1) && rows->df <= WB_INTERFACE_SHAPE_MOST)) {
+    wb_message_write(message, "`df` is %.15g, but must be above %.0f, the number of columns less 1", rows->df,
+                     (double)(rows->columns - 1));
+    status = WB_ERROR_INPUT;
+  }
+  const char *const name = kind == WB_VARIATE_WISHART ? "scale" : "matrix";
+  if (status == WB_OK) status = wb_interface_pointer(name, matrix, message);
+  if (status == WB_OK) status = wb_variates_factor(name, rows->columns, matrix, factor, message);
+  rows->factor = *factor;
+  return status;
+}
 
 /* Streams --------------------------------------------------------------------- */
 
@@ -35,53 +128,97 @@ static int check_stream(wb_interface_call *call, const warpbayes_stream *stream,
   return status;
 }
 
-static int check_shape(const char *name, const double *shape, int64_t shapes, wb_message *message) {
-  return wb_interface_numbers(name, shape, shapes, WB_INTERFACE_SHAPE_LEAST, WB_INTERFACE_SHAPE_MOST, message);
+static int stream_draw(warpbayes_stream *stream, wb_variate kind, const wb_variates_law law, int64_t count,
+                       double *draws, warpbayes_message *message) {
+  wb_interface_call call;
+  int status = check_stream(&call, stream, count, draws, message);
+  if (status == WB_OK) status = check_law(kind, &law, count, call.message);
+  if (status == WB_OK) wb_variates_stream_draw(stream->word, kind, &law, count, draws);
+  return status;
+}
+
+/* One row. */
+static int stream_row(warpbayes_stream *stream, wb_variate kind, wb_variates_rows rows, const double *matrix,
+                      double *draws, warpbayes_message *message) {
+  wb_interface_call call;
+  double *factor = NULL;
+  int status = check_stream(&call, stream, 1, draws, message);
+  const char *const name = kind == WB_VARIATE_DIRICHLET ? "count" : "columns";
+  if (status == WB_OK) status = wb_interface_size(name, rows.columns, 1, INT32_MAX, call.message);
+  rows.stride = rows.parameter_stride = 1;
+  if (status == WB_OK) status = check_rows(kind, &rows, matrix, 1, &factor, call.message);
+  if (status == WB_OK) status = wb_variates_stream_draw_row(stream->word, kind, &rows, draws, call.message);
+  wb_variates_free(factor);
+  return status;
 }
 
 int wb_interface_stream_uniform(warpbayes_stream *stream, int64_t count, double *draws, warpbayes_message *message) {
-  wb_interface_call call;
-  const int status = check_stream(&call, stream, count, draws, message);
-  if (status == WB_OK) wb_variates_stream_uniform(stream->word, count, draws);
-  return status;
+  return stream_draw(stream, WB_VARIATE_UNIFORM, (wb_variates_law){0}, count, draws, message);
 }
 
 int wb_interface_stream_normal(warpbayes_stream *stream, int64_t count, double *draws, warpbayes_message *message) {
-  wb_interface_call call;
-  const int status = check_stream(&call, stream, count, draws, message);
-  if (status == WB_OK) wb_variates_stream_normal(stream->word, count, draws);
-  return status;
+  return stream_draw(stream, WB_VARIATE_NORMAL, (wb_variates_law){0}, count, draws, message);
 }
 
 int wb_interface_stream_gamma(warpbayes_stream *stream, int64_t count, const double *shape, int64_t shapes, int is_log,
                               double *draws, warpbayes_message *message) {
-  wb_interface_call call;
-  const wb_variates_law law = {.a = shape, .as = shapes, .is_log = is_log};
-  int status = check_stream(&call, stream, count, draws, message);
-  if (status == WB_OK) status = check_shape("shape", shape, shapes, call.message);
-  if (status == WB_OK) wb_variates_stream_gamma(stream->word, &law, count, draws);
-  return status;
+  return stream_draw(stream, WB_VARIATE_GAMMA, (wb_variates_law){.a = shape, .as = shapes, .is_log = is_log}, count,
+                     draws, message);
 }
 
 int wb_interface_stream_beta(warpbayes_stream *stream, int64_t count, const double *a, int64_t as, const double *b,
                              int64_t bs, int is_log, double *draws, warpbayes_message *message) {
-  wb_interface_call call;
-  const wb_variates_law law = {.a = a, .b = b, .as = as, .bs = bs, .is_log = is_log};
-  int status = check_stream(&call, stream, count, draws, message);
-  if (status == WB_OK) status = check_shape("a", a, as, call.message);
-  if (status == WB_OK) status = check_shape("b", b, bs, call.message);
-  if (status == WB_OK) wb_variates_stream_beta(stream->word, &law, count, draws);
-  return status;
+  return stream_draw(stream, WB_VARIATE_BETA, (wb_variates_law){.a = a, .b = b, .as = as, .bs = bs, .is_log = is_log},
+                     count, draws, message);
 }
 
 int wb_interface_stream_dirichlet(warpbayes_stream *stream, int64_t count, const double *shape, int is_log,
                                   double *draws, warpbayes_message *message) {
-  wb_interface_call call;
-  int status = check_stream(&call, stream, count, draws, message);
-  if (status == WB_OK) status = wb_interface_size("count", count, 1, INT32_MAX, call.message);
-  if (status == WB_OK) status = check_shape("shape", shape, count, call.message);
-  return status == WB_OK ? wb_variates_stream_dirichlet(stream->word, count, shape, is_log, draws, call.message)
-                         : status;
+  return stream_row(stream, WB_VARIATE_DIRICHLET,
+                    (wb_variates_rows){.columns = count, .parameters = shape, .is_log = is_log}, NULL, draws, message);
+}
+
+int wb_interface_stream_exponential(warpbayes_stream *stream, int64_t count, double *draws,
+                                    warpbayes_message *message) {
+  return stream_draw(stream, WB_VARIATE_EXPONENTIAL, (wb_variates_law){0}, count, draws, message);
+}
+
+int wb_interface_stream_gumbel(warpbayes_stream *stream, int64_t count, double *draws, warpbayes_message *message) {
+  return stream_draw(stream, WB_VARIATE_GUMBEL, (wb_variates_law){0}, count, draws, message);
+}
+
+int wb_interface_stream_truncated_normal(warpbayes_stream *stream, int64_t count, const double *lower, int64_t lowers,
+                                         const double *upper, int64_t uppers, double *draws,
+                                         warpbayes_message *message) {
+  return stream_draw(stream, WB_VARIATE_TRUNCATED_NORMAL,
+                     (wb_variates_law){.a = lower, .b = upper, .as = lowers, .bs = uppers}, count, draws, message);
+}
+
+int wb_interface_stream_binomial(warpbayes_stream *stream, int64_t count, const double *size, int64_t sizes,
+                                 const double *prob, int64_t probs, double *draws, warpbayes_message *message) {
+  return stream_draw(stream, WB_VARIATE_BINOMIAL, (wb_variates_law){.a = size, .b = prob, .as = sizes, .bs = probs},
+                     count, draws, message);
+}
+
+int wb_interface_stream_multinomial(warpbayes_stream *stream, int64_t columns, double size, const double *weights,
+                                    double *draws, warpbayes_message *message) {
+  return stream_row(stream, WB_VARIATE_MULTINOMIAL,
+                    (wb_variates_rows){.columns = columns, .parameters = weights, .trials = &size, .trial_count = 1},
+                    NULL, draws, message);
+}
+
+int wb_interface_stream_multivariate_normal(warpbayes_stream *stream, int64_t columns, const double *mean,
+                                            const double *matrix, int is_precision, double *draws,
+                                            warpbayes_message *message) {
+  return stream_row(stream, WB_VARIATE_NORMAL_VECTOR,
+                    (wb_variates_rows){.columns = columns, .parameters = mean, .is_inverse = is_precision}, matrix,
+                    draws, message);
+}
+
+int wb_interface_stream_wishart(warpbayes_stream *stream, int64_t columns, double df, const double *scale,
+                                int is_inverse, double *draws, warpbayes_message *message) {
+  return stream_row(stream, WB_VARIATE_WISHART,
+                    (wb_variates_rows){.columns = columns, .df = df, .is_inverse = is_inverse}, scale, draws, message);
 }
 
 /* Many elements, in pieces ------------------------------------------------------- */
@@ -94,62 +231,43 @@ typedef struct variates_pieces {
   int *status; /* of each piece, for rows */
 } variates_pieces;
 
-static wb_variates piece_of(const variates_pieces *all, int64_t piece) {
+static wb_variates piece_of(const variates_pieces *all, int64_t piece, int64_t step) {
   wb_variates work = all->work;
   const int64_t begin = piece * PIECE, left = work.count - begin;
   work.first += (uint64_t)begin;
-  work.draws += begin;
+  work.draws += begin * step;
   work.count = left < PIECE ? left : PIECE;
   return work;
 }
 
-static void uniform_piece(void *context, int64_t piece) {
+static void law_piece(void *context, int64_t piece) {
   const variates_pieces *const all = context;
-  const wb_variates work = piece_of(all, piece);
-  wb_variates_uniform(&work, all->isa);
-}
-
-static void normal_piece(void *context, int64_t piece) {
-  const variates_pieces *const all = context;
-  const wb_variates work = piece_of(all, piece);
-  wb_variates_normal(&work, all->isa);
-}
-
-static void gamma_piece(void *context, int64_t piece) {
-  const variates_pieces *const all = context;
-  const wb_variates work = piece_of(all, piece);
+  const wb_variates work = piece_of(all, piece, 1);
   wb_variates_law law = all->law;
   law.begin = piece * PIECE;
-  wb_variates_gamma(&work, &law, all->isa);
+  wb_variates_draw(&work, &law, all->isa);
 }
 
-static void beta_piece(void *context, int64_t piece) {
+static void rows_piece(void *context, int64_t piece) {
   const variates_pieces *const all = context;
-  const wb_variates work = piece_of(all, piece);
-  wb_variates_law law = all->law;
-  law.begin = piece * PIECE;
-  wb_variates_beta(&work, &law);
-}
-
-static void dirichlet_piece(void *context, int64_t piece) {
-  const variates_pieces *const all = context;
-  const wb_variates work = piece_of(all, piece);
   wb_variates_rows rows = all->rows;
+  const wb_variates work = piece_of(all, piece, rows.step);
   wb_message unused;
-  rows.shape += piece * PIECE * rows.shape_step;
-  if (wb_variates_dirichlet(&work, &rows, &unused) == WB_OK) return;
+  if (rows.parameters) rows.parameters += piece * PIECE * rows.parameter_step;
+  rows.begin = piece * PIECE;
+  if (wb_variates_draw_rows(&work, &rows, &unused) == WB_OK) return;
 #pragma omp atomic write
   *all->status = WB_ERROR_MEMORY;
 }
 
-static int check_draws(wb_interface_call *call, const warpbayes_source *from, int64_t count, double *draws,
-                       warpbayes_message *message, variates_pieces *pieces) {
+static int check_draws(wb_interface_call *call, const warpbayes_source *from, wb_variate kind, int64_t count,
+                       double *draws, warpbayes_message *message, variates_pieces *pieces) {
   wb_message *const text = wb_interface_begin(call, message);
   int status = wb_interface_size("count", count, 0, 0, text);
   if (status == WB_OK) status = wb_interface_source(call, from, count);
   if (status == WB_OK && count > 0) status = wb_interface_pointer("draws", draws, text);
   if (status != WB_OK) return status;
-  pieces->work = (wb_variates){from->key, from->iteration, from->first, count, draws};
+  pieces->work = (wb_variates){kind, from->key, from->iteration, from->first, count, draws};
   pieces->isa = call->call.run.isa;
   return WB_OK;
 }
@@ -165,68 +283,116 @@ static void spread(const wb_interface_call *call, variates_pieces *all, wb_piece
   run->spread(threads > 1 ? wb_idle_threads(threads) : 1, (all->work.count + PIECE - 1) / PIECE, work, all);
 }
 
-int wb_interface_uniform_draw(const warpbayes_source *from, int64_t count, double *draws, warpbayes_message *message) {
+static int draw_many(const warpbayes_source *from, wb_variate kind, const wb_variates_law law, int64_t count,
+                     double nanoseconds, double *draws, warpbayes_message *message) {
   wb_interface_call call;
   variates_pieces all;
-  const int status = check_draws(&call, from, count, draws, message, &all);
-  if (status == WB_OK) spread(&call, &all, uniform_piece, 1);
+  int status = check_draws(&call, from, kind, count, draws, message, &all);
+  if (status == WB_OK) status = check_law(kind, &law, count, call.message);
+  if (status != WB_OK) return status;
+  all.law = law;
+  spread(&call, &all, law_piece, nanoseconds);
+  return WB_OK;
+}
+
+/* A matrix of rows x columns, or `count` matrices of columns x columns. */
+static int draw_rows(const warpbayes_source *from, wb_variate kind, wb_variates_rows rows, const double *matrix,
+                     int each_row, int64_t count, double nanoseconds, double *draws, warpbayes_message *message) {
+  wb_interface_call call;
+  variates_pieces all;
+  int failed = WB_OK;
+  double *factor = NULL;
+  const int is_matrix = kind == WB_VARIATE_WISHART;
+  wb_message *const text = wb_interface_begin(&call, message);
+  int status = wb_interface_size(is_matrix ? "count" : "rows", count, 0, 0, text);
+  if (status == WB_OK)
+    status = wb_interface_size("columns", rows.columns, 1, is_matrix ? MOST_COLUMNS : INT32_MAX, text);
+  const int64_t numbers = is_matrix ? rows.columns * rows.columns : rows.columns;
+  if (status == WB_OK) status = wb_interface_matrix("draws", count, numbers, text);
+  if (status == WB_OK) status = check_draws(&call, from, kind, count, draws, message, &all);
+  if (status != WB_OK || count == 0) return status;
+  rows.step = is_matrix ? numbers : 1;
+  rows.stride = count;
+  rows.parameter_step = each_row != 0;
+  rows.parameter_stride = each_row ? count : 1;
+  status = check_rows(kind, &rows, matrix, count, &factor, text);
+  if (status == WB_OK) {
+    all.rows = rows;
+    all.status = &failed;
+    spread(&call, &all, rows_piece, nanoseconds * (double)numbers);
+    if (failed != WB_OK) wb_message_write(text, "memory ran out for rows of %.0f draws", (double)numbers);
+    status = failed;
+  }
+  wb_variates_free(factor);
   return status;
 }
 
+int wb_interface_uniform_draw(const warpbayes_source *from, int64_t count, double *draws, warpbayes_message *message) {
+  return draw_many(from, WB_VARIATE_UNIFORM, (wb_variates_law){0}, count, 1, draws, message);
+}
+
 int wb_interface_normal_draw(const warpbayes_source *from, int64_t count, double *draws, warpbayes_message *message) {
-  wb_interface_call call;
-  variates_pieces all;
-  const int status = check_draws(&call, from, count, draws, message, &all);
-  if (status == WB_OK) spread(&call, &all, normal_piece, 4);
-  return status;
+  return draw_many(from, WB_VARIATE_NORMAL, (wb_variates_law){0}, count, 4, draws, message);
 }
 
 int wb_interface_gamma_draw(const warpbayes_source *from, int64_t count, const double *shape, int64_t shapes,
                             int is_log, double *draws, warpbayes_message *message) {
-  wb_interface_call call;
-  variates_pieces all;
-  int status = check_draws(&call, from, count, draws, message, &all);
-  if (status == WB_OK) status = check_shape("shape", shape, shapes, call.message);
-  if (status != WB_OK) return status;
-  all.law = (wb_variates_law){.a = shape, .as = shapes, .is_log = is_log};
-  spread(&call, &all, gamma_piece, 20);
-  return WB_OK;
+  return draw_many(from, WB_VARIATE_GAMMA, (wb_variates_law){.a = shape, .as = shapes, .is_log = is_log}, count, 20,
+                   draws, message);
 }
 
 int wb_interface_beta_draw(const warpbayes_source *from, int64_t count, const double *a, int64_t as, const double *b,
                            int64_t bs, int is_log, double *draws, warpbayes_message *message) {
-  wb_interface_call call;
-  variates_pieces all;
-  int status = check_draws(&call, from, count, draws, message, &all);
-  if (status == WB_OK) status = check_shape("a", a, as, call.message);
-  if (status == WB_OK) status = check_shape("b", b, bs, call.message);
-  if (status != WB_OK) return status;
-  all.law = (wb_variates_law){.a = a, .b = b, .as = as, .bs = bs, .is_log = is_log};
-  spread(&call, &all, beta_piece, 300);
-  return WB_OK;
+  return draw_many(from, WB_VARIATE_BETA, (wb_variates_law){.a = a, .b = b, .as = as, .bs = bs, .is_log = is_log},
+                   count, 300, draws, message);
 }
 
 int wb_interface_dirichlet_draw(const warpbayes_source *from, int64_t rows, int64_t columns, const double *shape,
                                 int each_row, int is_log, double *draws, warpbayes_message *message) {
-  wb_interface_call call;
-  variates_pieces all;
-  int failed = WB_OK;
-  wb_message *const text = wb_interface_begin(&call, message);
-  int status = wb_interface_size("rows", rows, 0, 0, text);
-  if (status == WB_OK) status = wb_interface_size("columns", columns, 1, INT32_MAX, text);
-  if (status == WB_OK) status = wb_interface_matrix("draws", rows, columns, text);
-  if (status == WB_OK) status = check_draws(&call, from, rows, draws, message, &all);
-  if (status != WB_OK || rows == 0) return status;
-  status = check_shape("shape", shape, each_row ? rows * columns : columns, text);
-  if (status != WB_OK) return status;
-  all.rows = (wb_variates_rows){.columns = columns,
-                                .stride = rows,
-                                .shape = shape,
-                                .shape_step = each_row != 0,
-                                .shape_stride = each_row ? rows : 1,
-                                .is_log = is_log};
-  all.status = &failed;
-  spread(&call, &all, dirichlet_piece, 150 * (double)columns);
-  if (failed != WB_OK) wb_message_write(text, "memory ran out for rows of %.0f Dirichlet draws", (double)columns);
-  return failed;
+  return draw_rows(from, WB_VARIATE_DIRICHLET,
+                   (wb_variates_rows){.columns = columns, .parameters = shape, .is_log = is_log}, NULL, each_row, rows,
+                   150, draws, message);
+}
+
+int wb_interface_exponential_draw(const warpbayes_source *from, int64_t count, double *draws,
+                                  warpbayes_message *message) {
+  return draw_many(from, WB_VARIATE_EXPONENTIAL, (wb_variates_law){0}, count, 3, draws, message);
+}
+
+int wb_interface_gumbel_draw(const warpbayes_source *from, int64_t count, double *draws, warpbayes_message *message) {
+  return draw_many(from, WB_VARIATE_GUMBEL, (wb_variates_law){0}, count, 4, draws, message);
+}
+
+int wb_interface_truncated_normal_draw(const warpbayes_source *from, int64_t count, const double *lower, int64_t lowers,
+                                       const double *upper, int64_t uppers, double *draws, warpbayes_message *message) {
+  return draw_many(from, WB_VARIATE_TRUNCATED_NORMAL,
+                   (wb_variates_law){.a = lower, .b = upper, .as = lowers, .bs = uppers}, count, 60, draws, message);
+}
+
+int wb_interface_binomial_draw(const warpbayes_source *from, int64_t count, const double *size, int64_t sizes,
+                               const double *prob, int64_t probs, double *draws, warpbayes_message *message) {
+  return draw_many(from, WB_VARIATE_BINOMIAL, (wb_variates_law){.a = size, .b = prob, .as = sizes, .bs = probs}, count,
+                   60, draws, message);
+}
+
+int wb_interface_multinomial_draw(const warpbayes_source *from, int64_t rows, int64_t columns, const double *size,
+                                  int64_t sizes, const double *weights, int each_row, double *draws,
+                                  warpbayes_message *message) {
+  return draw_rows(from, WB_VARIATE_MULTINOMIAL,
+                   (wb_variates_rows){.columns = columns, .parameters = weights, .trials = size, .trial_count = sizes},
+                   NULL, each_row, rows, 60, draws, message);
+}
+
+int wb_interface_multivariate_normal_draw(const warpbayes_source *from, int64_t rows, int64_t columns,
+                                          const double *mean, int each_row, const double *matrix, int is_precision,
+                                          double *draws, warpbayes_message *message) {
+  return draw_rows(from, WB_VARIATE_NORMAL_VECTOR,
+                   (wb_variates_rows){.columns = columns, .parameters = mean, .is_inverse = is_precision}, matrix,
+                   each_row, rows, 20, draws, message);
+}
+
+int wb_interface_wishart_draw(const warpbayes_source *from, int64_t count, int64_t columns, double df,
+                              const double *scale, int is_inverse, double *draws, warpbayes_message *message) {
+  return draw_rows(from, WB_VARIATE_WISHART, (wb_variates_rows){.columns = columns, .df = df, .is_inverse = is_inverse},
+                   scale, 0, count, 50, draws, message);
 }

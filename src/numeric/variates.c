@@ -1,53 +1,52 @@
-/* Uniform, normal, gamma, beta and Dirichlet draws for callers outside the package. */
+/* Draws by the laws of core/ for callers outside the package. */
 #include "core/rounding.h"
 
 #include "numeric/variates.h"
 
 #include "core/random_beta.h"
+#include "core/random_binomial.h"
 #include "core/random_gamma_trial.h"
+#include "core/random_truncated_normal.h"
+#include "core/random_wishart.h"
 #include "numeric/memory.h"
 
 #define WB_LOOPS "numeric/variates_loops.h"
 #include "numeric/isa.h"
 
-void wb_variates_uniform(const wb_variates *work, wb_isa isa) {
-  WB_LOOP(variates_uniform, isa)(work->key, work->iteration, work->first, work->count, work->draws);
-}
+static const wb_purpose purpose_of[] = {WB_PURPOSE_UNIFORM,          WB_PURPOSE_NORMAL,        WB_PURPOSE_EXPONENTIAL,
+                                        WB_PURPOSE_GUMBEL,           WB_PURPOSE_GAMMA,         WB_PURPOSE_BETA,
+                                        WB_PURPOSE_TRUNCATED_NORMAL, WB_PURPOSE_BINOMIAL,      WB_PURPOSE_DIRICHLET,
+                                        WB_PURPOSE_MULTINOMIAL,      WB_PURPOSE_NORMAL_VECTOR, WB_PURPOSE_WISHART};
 
-void wb_variates_normal(const wb_variates *work, wb_isa isa) {
-  WB_LOOP(variates_normal, isa)(work->key, work->iteration, work->first, work->count, work->draws);
-}
+/* One number for each element ------------------------------------------------------ */
 
-static double draw_gamma(wb_stream *stream, const wb_variates_law *law, int64_t place) {
-  const double shape = law->a[place % law->as];
-  return law->is_log ? wb_draw_log_gamma(stream, shape) : wb_draw_gamma(stream, shape);
-}
-
-static double draw_beta(wb_stream *stream, const wb_variates_law *law, int64_t place) {
+static double draw_one(wb_stream *stream, wb_variate kind, const wb_variates_law *law, int64_t place) {
+  if (kind == WB_VARIATE_UNIFORM) return wb_stream_uniform(stream);
+  if (kind == WB_VARIATE_NORMAL) return wb_draw_normal(stream);
+  if (kind == WB_VARIATE_EXPONENTIAL) return wb_draw_exponential(stream);
+  if (kind == WB_VARIATE_GUMBEL) return -wb_log(wb_draw_exponential(stream));
+  const double a = law->a[place % law->as];
+  if (kind == WB_VARIATE_GAMMA) return law->is_log ? wb_draw_log_gamma(stream, a) : wb_draw_gamma(stream, a);
+  const double b = law->b[place % law->bs];
+  if (kind == WB_VARIATE_TRUNCATED_NORMAL) return wb_draw_truncated_normal(stream, a, b);
+  if (kind == WB_VARIATE_BINOMIAL) return (double)wb_draw_binomial(stream, (int64_t)a, b, 1.0 - b);
   double log_v, log_1mv;
-  wb_draw_log_beta(stream, law->a[place % law->as], law->b[place % law->bs], &log_v, &log_1mv);
+  wb_draw_log_beta(stream, a, b, &log_v, &log_1mv);
   return law->is_log ? log_v : wb_exp(log_v);
 }
 
-/* Writes `columns` numbers, `stride` apart. `shape` and `row` have room for as many. */
-static void draw_dirichlet(wb_stream *stream, int columns, const double *shape, int is_log, double *row, double *draws,
-                           int64_t stride) {
-  wb_draw_log_dirichlet(stream, columns, shape, row);
-  for (int64_t j = 0; j < columns; j++) draws[j * stride] = is_log ? row[j] : wb_exp(row[j]);
+static wb_stream open_element(const wb_variates *work, int64_t i) {
+  return wb_stream_open(work->key, purpose_of[work->kind], work->iteration, work->first + (uint64_t)i);
 }
 
-static wb_stream open_element(const wb_variates *work, uint32_t purpose, int64_t i) {
-  return wb_stream_open(work->key, purpose, work->iteration, work->first + (uint64_t)i);
-}
-
-static void draw_gamma_alone(const wb_variates *work, const wb_variates_law *law, int64_t i) {
-  wb_stream stream = open_element(work, WB_PURPOSE_GAMMA, i);
-  work->draws[i] = draw_gamma(&stream, law, law->begin + i);
+static void draw_alone(const wb_variates *work, const wb_variates_law *law, int64_t i) {
+  wb_stream stream = open_element(work, i);
+  work->draws[i] = draw_one(&stream, work->kind, law, law->begin + i);
 }
 
 /* The loop over a tile accepts most draws of shapes from 1 on. Any other element is drawn alone, from the beginning of
  * its stream, with the same result as if there were no loop. */
-void wb_variates_gamma(const wb_variates *work, const wb_variates_law *law, wb_isa isa) {
+static void draw_gammas(const wb_variates *work, const wb_variates_law *law, wb_isa isa) {
   _Alignas(64) double shape[WB_PHILOX_TILE], tile[WB_PHILOX_TILE];
   int64_t place = law->begin % law->as;
   for (int64_t at = 0; at < work->count; at += WB_PHILOX_TILE) {
@@ -56,35 +55,133 @@ void wb_variates_gamma(const wb_variates *work, const wb_variates_law *law, wb_i
       shape[i] = law->a[place];
       if (++place == law->as) place = 0;
     }
-    if (!law->is_log) WB_LOOP(variates_gamma, isa)(work->key, work->iteration, work->first + (uint64_t)at, shape, tile);
+    WB_LOOP(variates_gamma, isa)(work->key, work->iteration, work->first + (uint64_t)at, shape, tile);
     for (int64_t i = 0; i < rows; i++)
-      if (law->is_log || shape[i] < 1.0 || tile[i] < 0.0) draw_gamma_alone(work, law, at + i);
+      if (shape[i] < 1.0 || tile[i] < 0.0) draw_alone(work, law, at + i);
       else work->draws[at + i] = tile[i];
   }
 }
 
-void wb_variates_beta(const wb_variates *work, const wb_variates_law *law) {
-  for (int64_t i = 0; i < work->count; i++) {
-    wb_stream stream = open_element(work, WB_PURPOSE_BETA, i);
-    work->draws[i] = draw_beta(&stream, law, law->begin + i);
+void wb_variates_draw(const wb_variates *work, const wb_variates_law *law, wb_isa isa) {
+  if (work->kind <= WB_VARIATE_GUMBEL)
+    WB_LOOP(variates, isa)(work->key, purpose_of[work->kind], work->iteration, work->first, work->count, work->draws);
+  else if (work->kind == WB_VARIATE_GAMMA && !law->is_log) draw_gammas(work, law, isa);
+  else
+    for (int64_t i = 0; i < work->count; i++) draw_alone(work, law, i);
+}
+
+/* Many numbers for each element ------------------------------------------------------- */
+
+/* Room for two vectors, and for the two triangles of a Wishart matrix. */
+static double *row_room(wb_variate kind, const wb_variates_rows *rows, wb_message *message) {
+  const size_t columns = (size_t)rows->columns;
+  const size_t numbers = kind == WB_VARIATE_WISHART ? 2 * wb_packed_size((int)columns) : 2 * columns;
+  double *const room = wb_aligned_malloc(numbers * sizeof(double));
+  if (!room) wb_out_of_memory(message, "a row of draws", numbers * sizeof(double));
+  return room;
+}
+
+static void draw_dirichlet(wb_stream *stream, const wb_variates_rows *rows, const double *shape, double *log_share,
+                           double *draws) {
+  wb_draw_log_dirichlet(stream, (int)rows->columns, shape, log_share);
+  for (int64_t j = 0; j < rows->columns; j++)
+    draws[j * rows->stride] = rows->is_log ? log_share[j] : wb_exp(log_share[j]);
+}
+
+/* One binomial after the other, given what is left of the trials and of the weights. The weights that are left are
+ * added from the end, so that none is lost by subtraction. */
+static void draw_multinomial(wb_stream *stream, const wb_variates_rows *rows, int64_t trials, const double *weight,
+                             double *left, double *draws) {
+  const int64_t last = rows->columns - 1;
+  left[last] = weight[last];
+  for (int64_t j = last - 1; j >= 0; j--) left[j] = left[j + 1] + weight[j];
+  for (int64_t j = 0; j <= last; j++) {
+    int64_t count = trials;
+    if (j < last)
+      count = left[j] > 0.0 ? wb_draw_binomial(stream, trials, weight[j] / left[j], left[j + 1] / left[j]) : 0;
+    draws[j * rows->stride] = (double)count;
+    trials -= count;
   }
 }
 
-int wb_variates_dirichlet(const wb_variates *work, const wb_variates_rows *rows, wb_message *message) {
-  const size_t bytes = 2 * (size_t)rows->columns * sizeof(double);
-  double *const shape = wb_aligned_malloc(bytes);
-  if (!shape) return wb_out_of_memory(message, "a row of Dirichlet draws", bytes);
-  double *const row = shape + rows->columns;
-  for (int64_t i = 0; i < work->count; i++) {
-    wb_stream stream = open_element(work, WB_PURPOSE_DIRICHLET, i);
-    for (int64_t j = 0; j < rows->columns; j++) shape[j] = rows->shape[i * rows->shape_step + j * rows->shape_stride];
-    draw_dirichlet(&stream, (int)rows->columns, shape, rows->is_log, row, work->draws + i, rows->stride);
+static void draw_normals(wb_stream *stream, const wb_variates_rows *rows, const double *mean, double *z,
+                         double *draws) {
+  const int p = (int)rows->columns;
+  for (int j = 0; j < p; j++) z[j] = wb_draw_normal(stream);
+  if (rows->is_inverse) wb_triangle_solve_transposed(p, rows->factor, z, z);
+  else wb_triangle_apply(p, rows->factor, z, z);
+  for (int64_t j = 0; j < p; j++) draws[j * rows->stride] = mean[j] + z[j];
+}
+
+/* With scale = L L', and T of wb_draw_wishart_gram_factor(): T with its rows and columns in reverse order, transposed,
+ * is Bartlett's triangle A, and W = (L A) (L A)'. The inverse is (L T^-1) (L T^-1)' if `scale` is that of the inverse
+ * Wishart law. */
+static void draw_wishart(wb_stream *stream, const wb_variates_rows *rows, double *triangle, double *product,
+                         double *draws) {
+  const int p = (int)rows->columns;
+  wb_draw_wishart_gram_factor(stream, p, rows->df, product);
+  if (rows->is_inverse) {
+    wb_triangle_inverse(p, product, triangle);
+  } else {
+    for (int r = 0; r < p; r++)
+      for (int c = 0; c <= r; c++)
+        triangle[wb_packed_row(r) + (size_t)c] = product[wb_packed_row(p - 1 - c) + (size_t)(p - 1 - r)];
   }
-  wb_aligned_free(shape);
+  wb_triangle_multiply(p, rows->factor, triangle, product);
+  wb_triangle_square(p, product, product);
+  for (int r = 0; r < p; r++)
+    for (int c = 0; c <= r; c++)
+      draws[r + (int64_t)c * p] = draws[c + (int64_t)r * p] = product[wb_packed_row(r) + (size_t)c];
+}
+
+/* Element i, into `draws`. */
+static void draw_row(wb_stream *stream, wb_variate kind, const wb_variates_rows *rows, int64_t i, double *room,
+                     double *draws) {
+  const int64_t columns = rows->columns;
+  if (kind == WB_VARIATE_WISHART) {
+    draw_wishart(stream, rows, room, room + wb_packed_size((int)columns), draws);
+    return;
+  }
+  double *const other = room + columns;
+  for (int64_t j = 0; j < columns; j++)
+    room[j] = rows->parameters[i * rows->parameter_step + j * rows->parameter_stride];
+  if (kind == WB_VARIATE_DIRICHLET) draw_dirichlet(stream, rows, room, other, draws);
+  else if (kind == WB_VARIATE_NORMAL_VECTOR) draw_normals(stream, rows, room, other, draws);
+  else draw_multinomial(stream, rows, (int64_t)rows->trials[(rows->begin + i) % rows->trial_count], room, other, draws);
+}
+
+int wb_variates_draw_rows(const wb_variates *work, const wb_variates_rows *rows, wb_message *message) {
+  double *const room = row_room(work->kind, rows, message);
+  if (!room) return WB_ERROR_MEMORY;
+  for (int64_t i = 0; i < work->count; i++) {
+    wb_stream stream = open_element(work, i);
+    draw_row(&stream, work->kind, rows, i, room, work->draws + i * rows->step);
+  }
+  wb_aligned_free(room);
   return WB_OK;
 }
 
-/* Streams. The last word marks a stream that was opened. */
+int wb_variates_factor(const char *name, int64_t columns, const double *matrix, double **factor, wb_message *message) {
+  const int p = (int)columns;
+  const size_t bytes = wb_packed_size(p) * sizeof(double);
+  double *const packed = wb_aligned_malloc(bytes);
+  *factor = NULL;
+  if (!packed) return wb_out_of_memory(message, "the factor of a matrix", bytes);
+  for (int r = 0; r < p; r++)
+    for (int c = 0; c <= r; c++) packed[wb_packed_row(r) + (size_t)c] = matrix[r + (int64_t)c * p];
+  const int failed = wb_cholesky(p, packed);
+  if (failed) {
+    wb_aligned_free(packed);
+    wb_message_write(message, "`%s` is not positive definite, or not finite: its row %d fails", name, failed);
+    return WB_ERROR_INPUT;
+  }
+  *factor = packed;
+  return WB_OK;
+}
+
+void wb_variates_free(double *factor) { wb_aligned_free(factor); }
+
+/* Streams. The last word marks a stream that was opened. ------------------------------------ */
 
 #define OPENED 0x7761727062617965u
 
@@ -105,38 +202,20 @@ void wb_variates_stream_open(uint64_t key, uint32_t iteration, uint64_t element,
 
 int wb_variates_stream_is(const uint64_t *words) { return words[WB_VARIATES_STREAM_WORDS - 1] == OPENED; }
 
-void wb_variates_stream_uniform(uint64_t *words, int64_t count, double *draws) {
+void wb_variates_stream_draw(uint64_t *words, wb_variate kind, const wb_variates_law *law, int64_t count,
+                             double *draws) {
   wb_stream stream = read_stream(words);
-  for (int64_t i = 0; i < count; i++) draws[i] = wb_stream_uniform(&stream);
+  for (int64_t i = 0; i < count; i++) draws[i] = draw_one(&stream, kind, law, i);
   memcpy(words, &stream, sizeof stream);
 }
 
-void wb_variates_stream_normal(uint64_t *words, int64_t count, double *draws) {
+int wb_variates_stream_draw_row(uint64_t *words, wb_variate kind, const wb_variates_rows *rows, double *draws,
+                                wb_message *message) {
+  double *const room = row_room(kind, rows, message);
+  if (!room) return WB_ERROR_MEMORY;
   wb_stream stream = read_stream(words);
-  for (int64_t i = 0; i < count; i++) draws[i] = wb_draw_normal(&stream);
+  draw_row(&stream, kind, rows, 0, room, draws);
   memcpy(words, &stream, sizeof stream);
-}
-
-void wb_variates_stream_gamma(uint64_t *words, const wb_variates_law *law, int64_t count, double *draws) {
-  wb_stream stream = read_stream(words);
-  for (int64_t i = 0; i < count; i++) draws[i] = draw_gamma(&stream, law, i);
-  memcpy(words, &stream, sizeof stream);
-}
-
-void wb_variates_stream_beta(uint64_t *words, const wb_variates_law *law, int64_t count, double *draws) {
-  wb_stream stream = read_stream(words);
-  for (int64_t i = 0; i < count; i++) draws[i] = draw_beta(&stream, law, i);
-  memcpy(words, &stream, sizeof stream);
-}
-
-int wb_variates_stream_dirichlet(uint64_t *words, int64_t count, const double *shape, int is_log, double *draws,
-                                 wb_message *message) {
-  const size_t bytes = (size_t)count * sizeof(double);
-  double *const row = wb_aligned_malloc(bytes);
-  if (!row) return wb_out_of_memory(message, "a row of Dirichlet draws", bytes);
-  wb_stream stream = read_stream(words);
-  draw_dirichlet(&stream, (int)count, shape, is_log, row, draws, 1);
-  memcpy(words, &stream, sizeof stream);
-  wb_aligned_free(row);
+  wb_aligned_free(room);
   return WB_OK;
 }

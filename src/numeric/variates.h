@@ -1,12 +1,28 @@
-/* Uniform, normal, gamma, beta and Dirichlet draws by the laws of core/, for callers outside the package. Element i's
- * draw depends only on (key, purpose, iteration, i) and its own parameters. */
+/* Draws by the laws of core/, for callers outside the package. Element i's draw depends only on (key, law, iteration,
+ * i) and its own parameters. */
 #ifndef WB_VARIATES_H
 #define WB_VARIATES_H
 
 #include "backend/types.h"
 
+typedef enum wb_variate {
+  WB_VARIATE_UNIFORM,
+  WB_VARIATE_NORMAL,
+  WB_VARIATE_EXPONENTIAL,
+  WB_VARIATE_GUMBEL,
+  WB_VARIATE_GAMMA,            /* a: shape */
+  WB_VARIATE_BETA,             /* a, b */
+  WB_VARIATE_TRUNCATED_NORMAL, /* a: lower bound, b: upper bound */
+  WB_VARIATE_BINOMIAL,         /* a: trials, b: probability */
+  WB_VARIATE_DIRICHLET,        /* parameters: shapes */
+  WB_VARIATE_MULTINOMIAL,      /* parameters: weights; trials */
+  WB_VARIATE_NORMAL_VECTOR,    /* parameters: mean; factor, of the covariance or of its inverse */
+  WB_VARIATE_WISHART           /* df; factor, of the scale */
+} wb_variate;
+
 /* Draws of `count` elements from `first` on. */
 typedef struct wb_variates {
+  wb_variate kind;
   uint64_t key;
   uint32_t iteration;
   uint64_t first;
@@ -14,41 +30,44 @@ typedef struct wb_variates {
   double *draws;
 } wb_variates;
 
-/* One draw of each element. */
-void wb_variates_uniform(const wb_variates *work, wb_isa isa);
-void wb_variates_normal(const wb_variates *work, wb_isa isa);
-
-/* The parameters are recycled: element first + i has those at place begin + i. With `is_log` the draws are
- * logarithms. */
+/* Of kinds with one number for each element. The parameters are recycled: element first + i has those at place
+ * begin + i. With `is_log` the draws are logarithms. */
 typedef struct wb_variates_law {
-  const double *a, *b; /* b: for beta draws */
-  int64_t as, bs;      /* their lengths */
+  const double *a, *b;
+  int64_t as, bs; /* their lengths */
   int64_t begin;
   int is_log;
 } wb_variates_law;
-void wb_variates_gamma(const wb_variates *work, const wb_variates_law *law, wb_isa isa);
-void wb_variates_beta(const wb_variates *work, const wb_variates_law *law);
+void wb_variates_draw(const wb_variates *work, const wb_variates_law *law, wb_isa isa);
 
-/* One row of `columns` numbers for each element: element first + i writes draws[i + j * stride]. Its parameters are
- * shape[i * shape_step + j * shape_stride]. */
+/* Of kinds with many numbers for each element. Element first + i writes draws[i * step + j * stride], j < columns, or a
+ * matrix of columns x columns. Its parameters are parameters[i * parameter_step + j * parameter_stride]. */
 typedef struct wb_variates_rows {
-  int64_t columns, stride;
-  const double *shape;
-  int64_t shape_step, shape_stride;
+  int64_t columns, step, stride;
+  const double *parameters;
+  int64_t parameter_step, parameter_stride;
   int is_log;
+  const double *trials; /* recycled: element first + i has those at place begin + i */
+  int64_t trial_count, begin;
+  const double *factor; /* by wb_variates_factor() */
+  int is_inverse;       /* the factor is of the inverse; Wishart: the inverse of a Wishart matrix is drawn */
+  double df;
 } wb_variates_rows;
-int wb_variates_dirichlet(const wb_variates *work, const wb_variates_rows *rows, wb_message *message);
+int wb_variates_draw_rows(const wb_variates *work, const wb_variates_rows *rows, wb_message *message);
+
+/* *factor: the Cholesky factor of a matrix, of which the lower triangle is read, column by column. To be freed by
+ * wb_variates_free(). `name` is for the message if the matrix is not positive definite. */
+int wb_variates_factor(const char *name, int64_t columns, const double *matrix, double **factor, wb_message *message);
+void wb_variates_free(double *factor);
 
 /* The stream of one element, for draws one after the other. It holds a wb_stream of core/philox.h. */
 #define WB_VARIATES_STREAM_WORDS 6
 void wb_variates_stream_open(uint64_t key, uint32_t iteration, uint64_t element, uint64_t *stream);
 /* Whether the stream was opened. */
 int wb_variates_stream_is(const uint64_t *stream);
-void wb_variates_stream_uniform(uint64_t *stream, int64_t count, double *draws);
-void wb_variates_stream_normal(uint64_t *stream, int64_t count, double *draws);
-void wb_variates_stream_gamma(uint64_t *stream, const wb_variates_law *law, int64_t count, double *draws);
-void wb_variates_stream_beta(uint64_t *stream, const wb_variates_law *law, int64_t count, double *draws);
-int wb_variates_stream_dirichlet(uint64_t *stream, int64_t count, const double *shape, int is_log, double *draws,
-                                 wb_message *message);
+void wb_variates_stream_draw(uint64_t *stream, wb_variate kind, const wb_variates_law *law, int64_t count,
+                             double *draws);
+int wb_variates_stream_draw_row(uint64_t *stream, wb_variate kind, const wb_variates_rows *rows, double *draws,
+                                wb_message *message);
 
 #endif

@@ -188,7 +188,7 @@ test_that("print() and summary() say what is reported and what is only the prior
   expect_no_match(text, "e-[0-9]{2}")
   text <- paste(capture.output(print(summary(result))), collapse = " ")
   expect_match(text, "between samples: ")
-  expect_match(text, "Share of types without an effect, grouppatient")
+  expect_match(text, "Share of types without an effect, patient against")
   expect_no_match(text, "between groups")
   few <- compare(counts_of_six()[1:2, ])
   text <- paste(capture.output(print(few)), collapse = " ")
@@ -208,6 +208,7 @@ test_that("plot(), tidy() and glance() work", {
   on.exit(grDevices::dev.off())
   expect_identical(plot(result), result)
   expect_identical(plot(result, types = c("B", "T"), effect = "age", main = "Age"), result)
+  expect_identical(plot(result, effect = "group: patient against control"), result)
   expect_error(plot(result, types = "X"), class = "warpbayes_error_input")
   expect_error(plot(result, effect = "X"), class = "warpbayes_error_input")
   skip_if_not_installed("generics")
@@ -219,6 +220,49 @@ test_that("plot(), tidy() and glance() work", {
   expect_error(plot(result, types = "none"), class = "warpbayes_error_input")
 })
 
+test_that("effects are called by the levels that they compare", {
+  skip_where_repeated()
+  data <- data.frame(group = rep(c("control", "patient"), 3), visit = factor(c(1, 1, 2, 2, 3, 3)), age = 1:6,
+    half = rep(c(TRUE, FALSE), 3), dose = factor(rep(c("low", "mid", "high"), 2), ordered = TRUE))
+  labels <- function(formula, contrasts = NULL, effect = NULL) {
+    unname(abundance_model(formula, data, as.character(1:6), effect, contrasts)$labels)
+  }
+  expect_identical(labels(~ group), "patient against control")
+  expect_identical(labels(~ age), "age")
+  expect_identical(labels(~ age + group, effect = "group"), "group: patient against control")
+  expect_identical(labels(~ visit), c("visit: 2 against 1", "visit: 3 against 1"))
+  expect_identical(labels(~ half), "half: TRUE against FALSE")
+  expect_identical(labels(~ dose), c("dose.L", "dose.Q"))
+  expect_identical(labels(~ 0 + group, "grouppatient - groupcontrol"), "patient against control")
+  expect_identical(labels(~ 0 + group), c("groupcontrol", "grouppatient"))
+  expect_identical(labels(~ visit, c("visit3 - visit2", last = "visit3 - visit2", "visit2 + visit3", "2 * visit2")),
+    c("visit: 3 against 2", "last", "visit2 + visit3", "2 * visit2"))
+  # With an interaction, the effect of a level is that in one group only.
+  expect_identical(labels(~ group * age, effect = c("group", "group:age")), c("grouppatient", "grouppatient:age"))
+  data$group <- factor(data$group, c("patient", "control"))
+  expect_identical(labels(~ group), "control against patient")
+  data$group <- stats::C(data$group, "contr.sum")
+  expect_identical(labels(~ group), "group1")
+})
+
+test_that("draws are those of the table, for one and for several draws of the counts", {
+  skip_where_repeated()
+  result <- compare(formula = ~ group + (1 | age), effect = "group")
+  draws <- as.array(result)
+  shape <- dim(result$draws$effects)
+  expect_identical(dim(draws), c(shape[1:2], 12L))
+  expect_identical(dimnames(draws)[[3L]][c(1, 5, 9)], c("log_odds[T,grouppatient]", "sd[T]", "group_sd[T]"))
+  expect_identical(draws[, 2L, "log_odds[B,grouppatient]"], result$draws$effects[, 2L, "B", 1L])
+  expect_identical(draws[, 3L, "group_sd[B]"], unname(result$draws$group_deviation[, 3L, "B"]))
+  tested <- result$effects[result$effects$tested, ]
+  expect_equal(apply(draws[, , 1:4], 3L, stats::median), tested$estimate, ignore_attr = TRUE)
+  # Two draws of the counts with two chains each: sweep i of table t is draw 2 (i - 1) + t.
+  two <- result
+  two$tables <- 2L
+  expect_identical(as.array(two)[3:4, 2L, 1L], unname(result$draws$effects[2L, c(2L, 4L), 1L, 1L]))
+  expect_error(as.array(result, oops = 1), class = "warpbayes_error_input")
+})
+
 test_that("samples are found by name, and samples with missing values are left out", {
   counts <- counts_of_six()
   by_order <- compare()
@@ -228,6 +272,10 @@ test_that("samples are found by name, and samples with missing values are left o
   expect_identical(compare(data = mixed)$effects, by_order$effects)
   named <- data.frame(group = rev(two_groups$group), row.names = rev(colnames(counts)))
   expect_identical(compare(data = named)$effects, by_order$effects)
+  # As CATALYST and diffcyt name the samples. Other names in such a column are no mistake.
+  named <- data.frame(group = rev(two_groups$group), sample_id = rev(colnames(counts)))
+  expect_identical(compare(data = named)$effects, by_order$effects)
+  expect_identical(compare(data = cbind(two_groups, sample_id = 11:16))$effects, by_order$effects)
   group <- two_groups$group
   expect_identical(compare(formula = ~ group, data = NULL)$effects, by_order$effects)
   partly <- two_groups

@@ -59,7 +59,7 @@ test_that("words say what is reported and what cannot be tested", {
   expect_match(text, "Differential state of 2 markers in 3 types: ~group")
   expect_match(text, "reported at a false discovery rate of 10%")
   expect_match(state_verdict(result)[[1]], "^Usable.* reported at")
-  expect_match(state_verdict(transform(result, p = NA, reported = FALSE))[[1]], "^Cannot tell\\. No change")
+  expect_match(state_verdict(transform(result, p = NA, reported = FALSE))[[1]], "^Cannot tell\\. groupb: no change")
   expect_match(text, "rows are +in +their +order: +s1 +is +a")
   expect_no_match(text, "cannot be tested|had not converged")
   named <- differential_state(types, ~ group, cbind(of_six, sample = types$fit$samples), seed = 1, threads = 1)

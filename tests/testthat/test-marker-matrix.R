@@ -277,6 +277,16 @@ test_that("the cells of a SummarizedExperiment are the columns of its first assa
   experiment <- new_experiment(list(exprs = t(values)))
   expect_identical(read_markers(experiment)$x, values)
   expect_error(read_markers(new_experiment()), "without an assay")
+  # CATALYST has counts and transformed values.
+  expect_identical(read_markers(new_experiment(list(counts = t(values) + 1, exprs = t(values))))$x, values)
+  expect_identical(read_markers(new_experiment(list(counts = t(values), other = t(values) + 1)))$x, values)
+  columns <- getExportedValue("S4Vectors", "DataFrame")(sample_id = factor(rep_len(c("b", "a"), nrow(values))), k = 1)
+  experiment <- new_experiment(list(exprs = t(values)), colData = columns)
+  read <- read_samples(experiment, "sample_id", NULL)
+  expect_identical(read$sample, columns$sample_id)
+  expect_identical(read$x, experiment)
+  expect_error(read_samples(experiment, "id", NULL), "no column of colData\\(x\\); it has \"sample_id\", \"k\"",
+    class = "warpbayes_error_input")
   sparse <- suppressMessages(
     new_experiment(list(counts = Matrix::sparseMatrix(1:2, 1:2, x = 1)))
   )

@@ -1,5 +1,26 @@
 # report() of tables and comparisons, and how these look in R Markdown.
 
+test_that("laws, matched components and what a machine has knit as tables", {
+  skip_where_repeated()
+  skip_if_not_installed("knitr")
+  results <- one_of_each_class()
+  knitted <- function(x) as.character(knitr::knit_print(x))
+  expect_match(knitted(results$pmf), "\n| mean | 3.5 |", fixed = TRUE)
+  expect_match(knitted(pmf_poisson(3)), "leaves out at most", fixed = TRUE)
+  expect_match(knitted(results$summary_pmf), "\n| 99% | 6 |", fixed = TRUE)
+  expect_match(knitted(results$pmf_list), "\n| 2 | pmf on 1", fixed = TRUE)
+  expect_match(knitted(results$warp_info), paste0("\n| warpbayes | ", results$warp_info$version), fixed = TRUE)
+  expect_match(knitted(results$group_covariances), "\n| cyl | ", fixed = TRUE)
+  matched <- results$relabelled_mixture
+  expect_match(knitted(matched), "are in the same component", fixed = TRUE)
+  expect_match(knitted(matched), "| stability |", fixed = TRUE)
+  expect_no_match(knitted(results$dp_mixture), "stability")
+  page <- paste(readLines(report(matched, open = FALSE)), collapse = "\n")
+  expect_match(page, "Components that are matched between draws", fixed = TRUE)
+  expect_match(page, escape_html(relabelled_words(matched)), fixed = TRUE)
+  expect_output(print(matched), "stability")
+})
+
 test_that("each table and comparison has a page with its words, table and picture", {
   skip_where_repeated()
   skip_if(on_cuda())
@@ -39,9 +60,9 @@ test_that("each table and comparison has a page with its words, table and pictur
   untested <- results$differential_state
   untested$p <- NA_real_
   untested$reported <- FALSE
-  expect_match(paste(capture.output(print(untested)), collapse = " "), "Cannot tell\\. No change is reported")
+  expect_match(paste(capture.output(print(untested)), collapse = " "), "Cannot tell\\. g: no change is reported")
   text <- paste(readLines(report(untested, open = FALSE)), collapse = "\n")
-  expect_match(text, "Cannot tell. No change", fixed = TRUE)
+  expect_match(text, "Cannot tell. g: no change", fixed = TRUE)
   expect_no_match(text, "<table><thead>")
   expect_identical(in_chunk(summary(results$topic_comparison)), in_chunk(results$topic_comparison))
 })

@@ -317,6 +317,29 @@ test_that("a picture that lost any part of its file is not shown", {
   expect_identical(failure, list(failure = "its file was not written to its end; the disk may be full"))
 })
 
+test_that("text of pages and pictures has a contrast of at least 4.5", {
+  skip_where_repeated()
+  expect_equal(contrast_of("black", "white"), 21)
+  expect_equal(contrast_of("#767676", "#FFFFFF"), 4.54, tolerance = 1e-3)
+  fields <- unique(c(component_colours, chain_colours, other_colour, signal_colour, region_colours, histogram_colour,
+    bar_colour, diverging_colours(101)))
+  expect_gte(min(contrast_of(text_on(fields), fields)), 4.5)
+  # White does not do on all of them.
+  expect_lt(min(contrast_of("white", component_colours)), 2)
+  expect_gte(min(contrast_of(c(signal_text_colour, quiet_text_colour), "white")), 4.5)
+  # Every colour of text in a report, on every ground that text stands on there.
+  css <- readLines(system.file("report", "report.css", package = "warpbayes"))
+  colours <- function(property) {
+    found <- regmatches(css, regexpr(paste0("(?<![-a-z])", property, ": #[0-9a-f]+"), css, perl = TRUE))
+    short <- sub(".*#", "", found)
+    unique(paste0("#", ifelse(nchar(short) == 3, gsub("(.)", "\\1\\1", short), short)))
+  }
+  text <- colours("color")
+  ground <- setdiff(colours("background"), c("#e4e4e4", "#cccccc", "#0072b2"))
+  expect_true(all(c("#1a1a1a", "#555555") %in% text) && all(c("#ffffff", "#fdf2ea") %in% ground))
+  for (one in ground) expect_gte(min(contrast_of(text, one)), 4.5, label = one)
+})
+
 test_that("base64 follows RFC 4648", {
   text <- c("", "f", "fo", "foo", "foob", "fooba", "foobar")
   code <- c("", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy")

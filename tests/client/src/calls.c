@@ -46,6 +46,12 @@ SEXP client_draw(SEXP what, SEXP source, SEXP size, SEXP a, SEXP b, SEXP is_log)
   if (strcmp(name, "normal") == 0) status = wb->normal_draw(&from, count, draws, &message);
   if (strcmp(name, "gamma") == 0) status = wb->gamma_draw(&from, count, REAL(a), as, log, draws, &message);
   if (strcmp(name, "beta") == 0) status = wb->beta_draw(&from, count, REAL(a), as, REAL(b), bs, log, draws, &message);
+  if (strcmp(name, "exponential") == 0) status = wb->exponential_draw(&from, count, draws, &message);
+  if (strcmp(name, "gumbel") == 0) status = wb->gumbel_draw(&from, count, draws, &message);
+  if (strcmp(name, "truncated") == 0)
+    status = wb->truncated_normal_draw(&from, count, REAL(a), as, REAL(b), bs, draws, &message);
+  if (strcmp(name, "binomial") == 0)
+    status = wb->binomial_draw(&from, count, REAL(a), as, REAL(b), bs, draws, &message);
   if (strcmp(name, "polyagamma") == 0)
     status = wb->polyagamma_draw(&from, count, REAL(a), as, REAL(b), bs, draws, &message);
   if (is_dirichlet)
@@ -71,10 +77,62 @@ SEXP client_stream(SEXP what, SEXP source, SEXP count, SEXP a, SEXP b, SEXP is_l
     double *const to = draws + (call ? half : 0);
     if (strcmp(name, "uniform") == 0) status = wb->stream_uniform(&stream, some, to, &message);
     if (strcmp(name, "normal") == 0) status = wb->stream_normal(&stream, some, to, &message);
+    if (strcmp(name, "exponential") == 0) status = wb->stream_exponential(&stream, some, to, &message);
+    if (strcmp(name, "gumbel") == 0) status = wb->stream_gumbel(&stream, some, to, &message);
+    if (strcmp(name, "truncated") == 0)
+      status = wb->stream_truncated_normal(&stream, some, shape, 1, REAL(b), 1, to, &message);
+    if (strcmp(name, "binomial") == 0) status = wb->stream_binomial(&stream, some, shape, 1, REAL(b), 1, to, &message);
     if (strcmp(name, "gamma") == 0) status = wb->stream_gamma(&stream, some, shape, 1, log, to, &message);
     if (strcmp(name, "beta") == 0) status = wb->stream_beta(&stream, some, shape, 1, REAL(b), 1, log, to, &message);
   }
   return checked(result, status, &message);
+}
+
+/* size: rows, columns, each_row. a: sizes, means or df. b: weights or matrix, columns x columns. flag: is_precision or
+ * is_inverse. */
+SEXP client_rows_draw(SEXP what, SEXP source, SEXP size, SEXP a, SEXP b, SEXP flag) {
+  const char *const name = CHAR(Rf_asChar(what));
+  const warpbayes_source from = source_of(source);
+  const int64_t rows = (int64_t)REAL(size)[0], columns = (int64_t)REAL(size)[1];
+  const int each = REAL(size)[2] != 0, other = Rf_asLogical(flag), is_wishart = strcmp(name, "wishart") == 0;
+  warpbayes_message message;
+  int status = -1;
+  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)(rows * columns * (is_wishart ? columns : 1))));
+  double *const draws = REAL(result);
+  if (strcmp(name, "multinomial") == 0)
+    status = wb->multinomial_draw(&from, rows, columns, REAL(a), Rf_xlength(a), REAL(b), each, draws, &message);
+  if (strcmp(name, "normal") == 0)
+    status = wb->multivariate_normal_draw(&from, rows, columns, REAL(a), each, REAL(b), other, draws, &message);
+  if (is_wishart) status = wb->wishart_draw(&from, rows, columns, REAL(a)[0], REAL(b), other, draws, &message);
+  return checked(result, status, &message);
+}
+
+/* One row or matrix from the stream of element `first`. */
+SEXP client_stream_row(SEXP what, SEXP source, SEXP a, SEXP b, SEXP flag) {
+  const char *const name = CHAR(Rf_asChar(what));
+  const warpbayes_source from = source_of(source);
+  const int is_multinomial = strcmp(name, "multinomial") == 0, other = Rf_asLogical(flag);
+  const int64_t columns = is_multinomial ? Rf_xlength(b) : Rf_ncols(b);
+  warpbayes_stream stream;
+  warpbayes_message message;
+  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)(columns * columns)));
+  double *const draws = REAL(result);
+  int status = wb->stream_open(from.key, from.iteration, from.first, &stream, &message);
+  if (status == 0 && is_multinomial)
+    status = wb->stream_multinomial(&stream, columns, REAL(a)[0], REAL(b), draws, &message);
+  if (status == 0 && strcmp(name, "normal") == 0)
+    status = wb->stream_multivariate_normal(&stream, columns, REAL(a), REAL(b), other, draws, &message);
+  if (status == 0 && strcmp(name, "wishart") == 0)
+    status = wb->stream_wishart(&stream, columns, REAL(a)[0], REAL(b), other, draws, &message);
+  return checked(result, status, &message);
+}
+
+/* The seed, or NA and the message. */
+SEXP client_seed(SEXP value) {
+  warpbayes_message message;
+  uint64_t seed = 0;
+  const int status = warpbayes_seed(value, &seed, &message);
+  return status == WARPBAYES_INPUT ? Rf_mkString(message.text) : Rf_ScalarReal((double)seed);
 }
 
 SEXP client_categorical(SEXP source, SEXP weights, SEXP is_log, SEXP draws) {

@@ -109,6 +109,59 @@ static void parameters(const warpbayes_source *from) {
   }
 }
 
+/* Version 2. */
+static void more_laws(const warpbayes_source *from) {
+  warpbayes_message m;
+  warpbayes_stream stream;
+  const double half = 0.5, two = 2, many = 4294967296.0, unit[4] = {1, 0, 0, 1}, singular[4] = {1, 1, 1, 1};
+  wb->stream_open(1, 1, 1, &stream, NULL);
+  REFUSED(exponential_draw(from, 1, NULL, &m));
+  REFUSED(gumbel_draw(NULL, 1, out, &m));
+  REFUSED(stream_exponential(&stream, -1, out, &m));
+  REFUSED(stream_gumbel(NULL, 1, out, &m));
+  REFUSED(truncated_normal_draw(from, 1, NULL, 1, &two, 1, out, &m));
+  REFUSED(truncated_normal_draw(from, 2, &two, 1, &two, 1, out, &m));
+  REFUSED(truncated_normal_draw(from, 1, &two, 1, &half, 1, out, &m));
+  REFUSED(truncated_normal_draw(from, 1, &wrong[3], 1, &wrong[3], 1, out, &m));
+  REFUSED(truncated_normal_draw(from, 1, &wrong[4], 1, &wrong[4], 1, out, &m));
+  REFUSED(truncated_normal_draw(from, 1, &wrong[0], 1, &two, 1, out, &m));
+  REFUSED(stream_truncated_normal(&stream, 1, &two, 1, &wrong[0], 1, out, &m));
+  REFUSED(stream_truncated_normal(&stream, 1, &two, 0, &two, 1, out, &m));
+  REFUSED(binomial_draw(from, 1, &half, 1, &half, 1, out, &m));
+  REFUSED(binomial_draw(from, 1, &many, 1, &half, 1, out, &m));
+  REFUSED(binomial_draw(from, 1, &two, 1, &two, 1, out, &m));
+  REFUSED(stream_binomial(&stream, 1, NULL, 1, &half, 1, out, &m));
+  for (int i = 0; i < 5; i++) {
+    if (i != 2) REFUSED(binomial_draw(from, 1, &wrong[i], 1, &half, 1, out, &m));
+    if (i != 2) REFUSED(stream_binomial(&stream, 1, &two, 1, &wrong[i], 1, out, &m));
+    if (i != 2) REFUSED(multinomial_draw(from, 1, 2, &wrong[i], 1, good, 0, out, &m));
+    for (int j = 0; j < SIZE; j++) bad[j] = wrong[i];
+    REFUSED(multinomial_draw(from, 2, 2, &two, 1, bad, 1, out, &m));
+    REFUSED(stream_multinomial(&stream, SIZE, 2, bad, out, &m));
+    if (i != 1 && i != 2) REFUSED(multivariate_normal_draw(from, 2, 2, bad, 1, unit, 0, out, &m));
+    REFUSED(multivariate_normal_draw(from, 1, 2, good, 0, bad, i % 2, out, &m));
+    REFUSED(stream_multivariate_normal(&stream, 2, good, bad, i % 2, out, &m));
+    REFUSED(wishart_draw(from, 1, 2, wrong[i], unit, 0, out, &m));
+    REFUSED(wishart_draw(from, 1, 2, 5, bad, i % 2, out, &m));
+    REFUSED(stream_wishart(&stream, 2, wrong[i], unit, 1, out, &m));
+  }
+  REFUSED(wishart_draw(from, 1, 2, 1, unit, 0, out, &m));
+  REFUSED(wishart_draw(from, 1, 2, 5, singular, 0, out, &m));
+  REFUSED(wishart_draw(from, 1, 2, 5, NULL, 0, out, &m));
+  REFUSED(wishart_draw(from, 1, 1025, 2000, unit, 0, out, &m));
+  REFUSED(multivariate_normal_draw(from, 1, 2, good, 0, singular, 1, out, &m));
+  REFUSED(multivariate_normal_draw(from, 1, 2, NULL, 0, unit, 0, out, &m));
+  REFUSED(multivariate_normal_draw(from, 1, 2, good, 0, NULL, 0, out, &m));
+  REFUSED(multivariate_normal_draw(from, 1, 1025, good, 0, unit, 0, out, &m));
+  for (int i = 0; i < 3; i++) {
+    REFUSED(multinomial_draw(from, sizes[i], 2, &two, 1, good, 0, out, &m));
+    REFUSED(multinomial_draw(from, 2, sizes[i], &two, 1, good, 1, out, &m));
+    REFUSED(multivariate_normal_draw(from, 1, sizes[i], good, 0, unit, 0, out, &m));
+    REFUSED(wishart_draw(from, sizes[i], 2, 5, unit, 0, out, &m));
+    REFUSED(stream_wishart(&stream, sizes[i], 5, unit, 0, out, &m));
+  }
+}
+
 static void convolutions(void) {
   warpbayes_message m;
   REFUSED(pmf_convolve(0, good, 2, good, 0, 0, 1, out, &m));
@@ -179,12 +232,14 @@ SEXP client_hostile(void) {
   for (int i = 0; i < 5; i++) draws(&sources[i], 2);
   for (int i = 0; i < 3; i++) draws(&sound, sizes[i]);
   parameters(&sound);
+  more_laws(&sound);
   convolutions();
   mixtures(&sound);
   refused("open without a table", warpbayes_open(NULL, 1, &m), &m);
   /* A message may be NULL, and nothing to do is no error. */
   accepted += wb->uniform_draw(NULL, 1, out, NULL) != WARPBAYES_INPUT;
   accepted += wb->polyagamma_draw(&sound, 0, good, 1, good, 1, NULL, NULL) != WARPBAYES_OK;
+  accepted += wb->wishart_draw(&sound, 0, 2, 5, NULL, 0, NULL, NULL) != WARPBAYES_OK;
   accepted += wb->categorical_draw(&sound, 0, 2, NULL, 0, 1, NULL, NULL) != WARPBAYES_OK;
   SEXP result = PROTECT(Rf_allocVector(VECSXP, 3));
   SET_VECTOR_ELT(result, 0, Rf_ScalarInteger(calls));

@@ -20,13 +20,19 @@ opened <- call("client_open", 1L)
 stopifnot(opened[[1]] == 0, opened[[2]] == "", opened[[3]], call("client_open_cpp"))
 newer <- call("client_open", 1000L)
 stopifnot(
-  newer[[1]] == 4, grepl("has version 1 of its C interface, and version 1000 is needed: install a newer", newer[[2]])
+  newer[[1]] == 4, grepl("has version 2 of its C interface, and version 1000 is needed: install a newer", newer[[2]])
 )
+
+# Seeds ---------------------------------------------------------------------------
+for (seed in list(0, 5L, 2^31, 2^53 - 1)) stopifnot(identical(call("client_seed", seed), as.double(seed)))
+for (seed in list(NA, NA_integer_, NA_real_, NaN, -1, -1L, 1.5, 2^53, Inf, "1", NULL, 1:2, TRUE, factor(1), list(1))) {
+  stopifnot(grepl("one whole number from 0", call("client_seed", seed)))
+}
 
 # Bad arguments --------------------------------------------------------------------
 hostile <- call("client_hostile")
 if (hostile[[2]] > 0) stop(hostile[[2]], " bad calls were not refused, the first is ", hostile[[3]])
-stopifnot(hostile[[1]] > 200)
+stopifnot(hostile[[1]] > 300)
 
 # The same as the R functions ---------------------------------------------------------
 shape <- c(0.3, 1, 2, 7.5, 40)
@@ -84,6 +90,12 @@ stopifnot(
   identical(drawn[[2]] + 1L, rcategorical(probabilities, seed = 9, threads = 1)), identical(drawn[[1]], ours[[1]])
 )
 
+vectors <- function(what, rows, columns, a, b, each = 0, flag = FALSE, from = source_of()) {
+  drawn <- call("client_rows_draw", what, from, as.double(c(rows, columns, each)), as.double(a), as.double(b), flag)
+  if (what == "wishart") array(drawn, c(columns, columns, rows)) else matrix(drawn, rows)
+}
+spread <- matrix(c(2, 0.6, -0.3, 0.6, 1, 0.2, -0.3, 0.2, 0.5), 3)
+
 # Draws depend on keys alone -----------------------------------------------------------
 kinds <- list(
   uniform = function(n, from) draw("uniform", n, from = from),
@@ -91,12 +103,20 @@ kinds <- list(
   gamma = function(n, from) draw("gamma", n, 0.7, from = from),
   beta = function(n, from) draw("beta", n, 2, 0.5, from = from),
   dirichlet = function(n, from) draw("dirichlet", c(n, 3, 0), c(0.5, 1, 4), from = from)[, 1],
+  exponential = function(n, from) draw("exponential", n, from = from),
+  gumbel = function(n, from) draw("gumbel", n, from = from),
+  truncated = function(n, from) draw("truncated", n, -0.4, c(0.3, Inf), from = from),
+  binomial = function(n, from) draw("binomial", n, 1e6, 0.3, from = from),
+  multinomial = function(n, from) vectors("multinomial", n, 3, 1e6, 3:1, from = from)[, 2],
+  normals = function(n, from) vectors("normal", n, 3, 1:3, spread, from = from)[, 2],
+  wishart = function(n, from) vectors("wishart", n, 3, 4, spread, from = from)[2, 1, ],
   polyagamma = function(n, from) draw("polyagamma", n, 1, 0.4, from = from),
   categorical = function(n, from) call("client_categorical", from, matrix(1:8 / 8, n, 8, byrow = TRUE), FALSE, 1L)[, 1]
 )
 # So many that several threads share them.
 sizes <- c(
-  uniform = 3e5, normal = 1e5, gamma = 5000, beta = 5000, dirichlet = 5000, polyagamma = 5000, categorical = 5e4
+  uniform = 3e5, normal = 1e5, exponential = 3e5, gumbel = 1e5, truncated = 6000, binomial = 6000, multinomial = 6000,
+  normals = 6000, wishart = 6000, gamma = 5000, beta = 5000, dirichlet = 5000, polyagamma = 5000, categorical = 5e4
 )
 for (kind in names(kinds)) {
   same <- kinds[[kind]]
@@ -111,14 +131,15 @@ for (kind in names(kinds)) {
     mean(same(n, source_of(seed = 2)) == all[[kind]]) < 0.3
   )
 }
-streamed <- sapply(c("uniform", "normal", "gamma", "beta"), stream, n = 101)
+laws <- c("uniform", "normal", "exponential", "gumbel", "gamma", "beta")
+streamed <- sapply(laws, stream, n = 101)
 stopifnot(
-  identical(streamed[1:2, ], sapply(c("uniform", "normal", "gamma", "beta"), stream, n = 2)),
+  identical(streamed[1:2, ], sapply(laws, stream, n = 2)),
   identical(call("client_rows", 3, 500L, 4L), call("client_rows", 3, 500L, 1L))
 )
 
 # Laws ---------------------------------------------------------------------------------
-# 24 tests, each with a false-alarm rate of 1e-4; the seeds are fixed. With 20,000 draws a distribution function that is
+# 77 tests, each with a false-alarm rate of 1e-4; the seeds are fixed. With 20,000 draws a distribution function that is
 # wrong by 0.02 is found with a probability above 99%.
 n <- 20000
 follows <- function(draws, law, ...) {
@@ -132,6 +153,76 @@ for (by in list(draw, stream)) {
   follows(by("beta", n, 0.5, 3), pbeta, 0.5, 3)
   follows(exp(by("beta", n, 4, 4, log = TRUE)), pbeta, 4, 4)
 }
+for (by in list(draw, stream)) {
+  follows(by("exponential", n), pexp)
+  follows(by("gumbel", n), function(q) exp(-exp(-q)))
+  # Far tails, narrow and wide intervals, one side and both; distribution functions by tails on the log scale.
+  for (bounds in list(c(-Inf, Inf), c(0, Inf), c(-Inf, -0.1), c(3, 3.1), c(-0.2, 0.1), c(-3, 4), c(8, 9), c(-40, -30),
+    c(1.5, 2.9), c(-1e-3, 5), c(100, Inf), c(1e4, 1e4 + 1e-4))) {
+    x <- by("truncated", n, bounds[1], bounds[2])
+    stopifnot(x >= bounds[1], x <= bounds[2])
+    if (bounds[1] >= 1e4) {
+      follows((x - 1e4) * 1e4, function(q) expm1(-q) / expm1(-1), exact = FALSE)
+    } else {
+      flip <- bounds[1] < 0 && bounds[2] <= 0
+      ends <- if (flip) -rev(bounds) else bounds
+      log_tail <- function(q) pnorm(q, lower.tail = FALSE, log.p = TRUE)
+      follows(if (flip) -x else x, function(q) {
+        expm1(log_tail(q) - log_tail(ends[1])) / expm1(log_tail(ends[2]) - log_tail(ends[1]))
+      })
+    }
+  }
+  for (law in list(c(0, 0.5), c(7, 0), c(7, 1), c(1, 0.3), c(40, 0.1), c(1000, 0.02), c(1000, 0.97), c(2e9, 1e-9),
+    c(2e9, 0.4))) {
+    x <- by("binomial", n, law[1], law[2])
+    cut <- unique(c(-1, qbinom(c(0.05, 0.2, 0.4, 0.6, 0.8, 0.95), law[1], law[2]), law[1]))
+    expected <- diff(pbinom(cut, law[1], law[2]))
+    observed <- table(cut(x, cut))
+    stopifnot(x == floor(x), x >= 0, x <= law[1], observed[expected == 0] == 0)
+    kept <- expected > 0
+    if (sum(kept) > 1) {
+      stopifnot(suppressWarnings(chisq.test(observed[kept], p = expected[kept], rescale.p = TRUE))$p.value > 1e-4)
+    }
+  }
+}
+# Each count of a multinomial vector is binomial, and two together too.
+for (each in 0:1) {
+  weights <- c(4, 0, 1, 3, 1e-9)
+  x <- vectors("multinomial", n, 5, c(12, 12), if (each) rep(weights, each = n) else weights, each)
+  stopifnot(rowSums(x) == 12, x[, 2] == 0)
+  for (part in list(x[, 1], x[, 1] + x[, 3])) {
+    p <- if (identical(part, x[, 1])) 0.5 else 0.625
+    expected <- diff(pbinom(c(-1, 3:9, 12), 12, p))
+    stopifnot(chisq.test(table(cut(part, c(-1, 3:9, 12))), p = expected)$p.value > 1e-4)
+  }
+}
+# Any combination of a normal vector is normal, and any form of a Wishart matrix is a chi-squared variable.
+ways <- list(c(1, 0, 0), c(0, 1, 1), c(1, -2, 0.5))
+for (way in ways) {
+  for (precision in c(FALSE, TRUE)) {
+    x <- vectors("normal", n, 3, rep(1:3, each = n), if (precision) solve(spread) else spread, 1, precision)
+    follows(drop(x %*% way), pnorm, sum(way * 1:3), sqrt(drop(way %*% spread %*% way)))
+  }
+  for (df in c(2.1, 9)) {
+    x <- vectors("wishart", n, 3, df, spread)
+    follows(apply(x, 3, function(w) way %*% w %*% way) / drop(way %*% spread %*% way), pchisq, df)
+    # With an inverse Wishart matrix S, (v' P^-1 v) / (v' S^-1 v) is a scaled one: 1 / it has df - p + 1 degrees.
+    x <- vectors("wishart", n, 3, df, spread, flag = TRUE)
+    follows(drop(way %*% spread %*% way) / apply(x, 3, function(w) way %*% w %*% way), pchisq, df - 2)
+  }
+}
+w <- vectors("wishart", 3, 3, 5, spread)
+stopifnot(identical(w, aperm(w, c(2, 1, 3))))
+for (what in c("multinomial", "normal", "wishart")) {
+  drawn <- vapply(1:400, function(i) {
+    call("client_stream_row", what, source_of(first = i), if (what == "wishart") 5 else c(9, 1, 2),
+      if (what == "multinomial") c(2, 1, 1) else spread, FALSE)
+  }, numeric(9))
+  mean <- switch(what, multinomial = c(4.5, 2.25, 2.25), normal = c(9, 1, 2), wishart = as.vector(5 * spread))
+  drawn <- drawn[seq_along(mean), ]
+  stopifnot(abs(rowMeans(drawn) - mean) < 4.5 * apply(drawn, 1, sd) / 20)
+}
+
 # The first share of a Dirichlet vector is a beta variable; shapes of all rows, or of each.
 alpha <- c(0.5, 1, 4)
 for (each in 0:1) {
@@ -151,6 +242,15 @@ kept <- c(
   draw("uniform", 1), draw("normal", 1), draw("gamma", 1, 0.5), draw("beta", 1, 2, 3),
   draw("dirichlet", c(1, 3, 0), alpha)[1:2], draw("polyagamma", 1, 1.5, 2), stream("uniform", 3)
 )
+newer <- c(
+  draw("exponential", 1), draw("gumbel", 1), draw("truncated", 2, 2, c(3, Inf)), draw("binomial", 2, c(9, 1000), 0.4),
+  vectors("multinomial", 1, 3, 50, 1:3), vectors("normal", 1, 3, 1:3, spread), vectors("wishart", 1, 3, 5, spread)[1:3]
+)
+stopifnot(identical(newer, c(
+  0.10526411864258454, -0.49572804540416232, 2.3811849578266315, 2.4479681968777571, 4, 414, 11, 15, 24,
+  1.709804807165078, 2.3762518441049822, 2.6013643763335521, 4.6998635109738149, 3.099250460703681,
+  0.68223176014621878
+)))
 stopifnot(identical(kept, c(
   0.17069011540556833, 0.29896490935475545, 0.00038510176803590814, 0.14720306220239712,
   0.034200284800347973, 0.015563120873595411, 0.47244264063809177, 0.71978376677772682,
@@ -168,3 +268,14 @@ stopifnot(identical(fit[1:20, ], call("mislabelled", x, as.integer(recorded), 20
 kept <- fit[-(1:300), ]
 # Each truth is within four posterior standard deviations.
 stopifnot(all(abs(colMeans(kept) - c(-0.5, 2, -1, 0.05, 0.15)) < 4 * apply(kept, 2, sd)), all(apply(kept, 2, sd) < 0.4))
+
+# Probit regression: its C++ throws where an argument is wrong, and the error reaches R.
+outcome <- as.integer(x %*% c(-0.5, 1, -0.7) + rnorm(n) > 0)
+fit <- call("probit_call", x, outcome, 3000L, 2^40, 2L)
+stopifnot(identical(fit[, 1:5], call("probit_call", x, outcome, 5L, 2^40, 1L)))
+classic <- glm(outcome ~ x - 1, binomial("probit"))
+stopifnot(abs(rowMeans(fit[, -(1:100)]) - coef(classic)) < 0.25 * sqrt(diag(vcov(classic))))
+for (bad in list(list(-1, 2L, "whole number from 0"), list(1, 0L, "`threads` is 0"))) {
+  message <- tryCatch(call("probit_call", x, outcome, 5L, bad[[1]], bad[[2]]), error = conditionMessage)
+  stopifnot(grepl(bad[[3]], message))
+}
