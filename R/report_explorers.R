@@ -114,7 +114,8 @@ explorer_ticks <- function(limits, transform, marker) {
 # The map of the `most` most prevalent topics, with `n` terms of each, ranked in three ways.
 topic_explorer <- function(fit, most, n) {
   prevalence <- topic_prevalence(fit)
-  shown <- utils::head(order(-prevalence), most)
+  used <- used_topics(fit)
+  shown <- utils::head(used, most)
   places <- map_places(fit, shown, prevalence)
   id <- paste0("t-", shown)
   labels <- topic_labels(fit, shown, "Topic ")
@@ -133,7 +134,7 @@ topic_explorer <- function(fit, most, n) {
     "<div class=\"sides\"><div class=\"map\" style=\"", places$axes, "\">", circles, "</div>",
     "<div class=\"panels\">", paste(topic_panels(fit, shown, labels, prevalence, n), collapse = "\n"), "</div></div>",
     if (!is.null(fit$topic_names)) choice("Topics", id, escape_html(paste(shown, short_names(labels, 40L)))),
-    unclass(paragraphs(map_note(length(shown), fit$topics), "note")), "</div>"
+    unclass(paragraphs(map_note(length(shown), length(used)), "note")), "</div>"
   )
   structure(page, style = paste0(picked_style(rank_id), topics_style(id, shown, rank_id)))
 }

@@ -69,6 +69,8 @@ topic_prior_words <- function(fit) {
   c(
     sprintf("Topics of a document: Dirichlet. %s", switch(fit$learn$alpha,
       none = sprintf("alpha was given, and sums to %s.", format(signif(sum(fit$alpha), 3))),
+      hdp = sprintf("The number of topics is learned; the prior of the sum of alpha is %s), its shape times 1/4 to 64.",
+        gamma(1:2)),
       symmetric = sprintf("All alpha are one number, which is learned; its prior is %s).", gamma(1:2)),
       sprintf("Each topic has its own alpha, which is learned; the prior of each is %s).", gamma(1:2)))),
     sprintf("Terms of a topic: Dirichlet. %s", if (isTRUE(fit$learn$beta)) {

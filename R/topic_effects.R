@@ -115,7 +115,7 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
 }
 
 chosen_topics <- function(fit, topics) {
-  if (is.null(topics)) return(seq_len(fit$topics))
+  if (is.null(topics)) return(sort(used_topics(fit)))
   at <- if (is.character(topics)) match(topics, fit$topic_names) else topics
   if (!is.numeric(at) || length(at) == 0L || anyNA(at) || !all(at %in% seq_len(fit$topics))) {
     stop_input("topics", "must be numbers or names of the fit's ", fit$topics, " topics, not ", show_value(topics))
