@@ -19,8 +19,13 @@
 #' nearly 0, and their topics have hardly a token. Print, summary, pictures and verdicts leave these topics out; `phi`
 #' and `theta` have all of them. Choose `topics` at least twice as large as the number that you expect.
 #'
-#' In four simulated sets of documents with 8 or 12 topics, fits with at most 24 or 40 found 8 or 12. The texts of 1,000
-#' newspaper articles used all 60 topics that were allowed.
+#' With `start = "merged"`, the default, a chain begins with about as many topics as predict words well that are left
+#' out of the start; the other topics are empty. From random topics a chain keeps two topics for one subject for
+#' hundreds of sweeps.
+#'
+#' In nine simulated sets of 300 to 3,000 documents with 10 to 30 topics, the number found with at most 60 topics was
+#' off by 0 to 3 in eight sets, and by 6 in one (20 topics in 300 documents of 30 tokens).
+#' The texts of 800 newspaper articles used all 60 topics that were allowed.
 #'
 #' @param fit a fit from [topic_model()] with `alpha = "hdp"`.
 #' @param ... must be empty: a misspelt argument is an error.

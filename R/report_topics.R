@@ -1,6 +1,6 @@
 # report() of topic models.
 
-report_content.topic_model <- function(fit, topics = 40, terms = 15, ...) {
+report_content.topic_model <- function(fit, topics = 100, terms = 15, ...) {
   check_method(fit, "fit", ...)
   topics <- check_count(topics, "topics", max = 500)
   terms <- check_count(terms, "terms", max = 200)
@@ -20,7 +20,9 @@ topic_rows <- function(table) {
   table$coherence <- format(round(table$coherence, 2), nsmall = 2)
   if (!is.null(table$found)) table$found <- percent(table$found)
   if (identical(table$name, as.character(table$topic))) table$name <- NULL
-  table
+  # A narrow screen shows the first columns.
+  first <- intersect(c("topic", "name", "prevalence", "terms"), names(table))
+  table[c(first, setdiff(names(table), first))]
 }
 
 topic_sections <- function(fit, summary, topics, terms) {

@@ -361,6 +361,14 @@ open_topics <- function(counts, topics, precision, run, structure = NULL) {
 # `mean` is the alpha of documents of no group; NULL for the mean over groups.
 topic_start <- function(fit, alpha, beta, run, mean = NULL) {
   function(key) {
+    if (fit$learn$alpha == "hdp" && merges_topics(fit, alpha) && is.null(fit$prior_counts)) {
+      number <- process_start_number(fit, key, run)
+      # The other topics are empty.
+      alpha[] <- ifelse(seq_len(fit$topics) <= number, min(1, 5 / number), 1e-3)
+      fit$topics <- number
+      return(list(topics = merged_topic_start(fit, key, run), alpha = alpha, beta = beta, common = NULL, sums = NULL,
+        kept = 0, added = 0))
+    }
     merged <- if (merges_topics(fit, alpha)) merged_topic_start(fit, key, run)
     topics <- if (!is.null(merged) && is.null(fit$prior_counts)) {
       merged

@@ -227,7 +227,7 @@ test_that("the number of topics is learned, and unused topics are left out", {
   skip_where_repeated()
   skip_on_sanitized_emulator()
   data <- simulate_documents(200, 60, block_topics(4, 20), c(0.4, 0.3, 0.2, 0.2), seed = 4)
-  fit <- topic_model(data$x, 12, alpha = "hdp", iter = 200, chains = 2, seed = 2, threads = 2)
+  fit <- topic_model(data$x, 12, alpha = "hdp", iter = 200, chains = 2, seed = 2, threads = 1)
   table <- number_of_topics(fit)
   expect_identical(names(table), c("chain", "topics", "probability"))
   expect_equal(as.vector(tapply(table$probability, table$chain, sum)), c(1, 1))
@@ -247,6 +247,10 @@ test_that("the number of topics is learned, and unused topics are left out", {
   expect_identical(apply(fit$draws$tokens, 2:3, sum), matrix(12000, 100, 2))
   again <- relabel(fit, average = FALSE)
   expect_equal(again$draws$tokens[, 1, 2], fit$draws$tokens[again$match[, 2], 1, 2])
+  # The start leaves topics empty, also where nothing is left to predict.
+  expect_lt(process_start_number(fit, chain_key(2, 1), resolve_run("cpu", 1)), 12)
+  tiny <- topic_model(diag(3), 3, alpha = "hdp", iter = 4, seed = 1, threads = 1)
+  expect_true(all(number_of_topics(tiny)$topics %in% 1:3))
   expect_error(number_of_topics(topic_model(data$x, 2, iter = 2, threads = 1)), "has a given number",
     class = "warpbayes_error_input")
   expect_error(topic_model(data$x, 3, alpha = "hdp", groups = rep(1:2, 100)), "which has no `groups`",
