@@ -24,9 +24,9 @@
 #' The regression of the shares is linear and that of \eqn{\log \alpha} is not, so where documents have only a few
 #' tokens the form of a curve is partly that of the prior.
 #'
-#' About 199 sets were simulated for each of twelve cases: 100 or 400 documents, 20 or 80 tokens, and effects of 0.125 of
-#' a factor, of groups or of a number. Effects were too small by at most 3% on average, and intervals of 95% covered the
-#' truth in 93% to 97% of the sets.
+#' About 199 sets were simulated for each of twelve cases: 100 or 400 documents, 20 or 80 tokens, and effects of 0.125
+#' of a factor, of groups or of a number. Effects were too small by at most 3% on average, and intervals of 95% covered
+#' the truth in 93% to 97% of the sets.
 #'
 #' The chain begins with the topics of the fit and hardly leaves them. If another start finds other topics, it finds
 #' other effects: a star marks topics that some chain does not find; see [topic_stability()].
