@@ -42,8 +42,8 @@
 #' @seealso [compare_topics()], which compares given numbers by the words that they predict
 #' @examples
 #' set.seed(1)
-#' subject <- rbind(c(3, 3, 0, 0, 1), c(0, 0, 3, 3, 1))
-#' x <- t(sapply(1:60, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))
+#' subject <- rbind(rep(c(3, 0.1), each = 10), rep(c(0.1, 3), each = 10))
+#' x <- t(sapply(1:60, function(d) rmultinom(1, 40, subject[1 + d %% 2, ])))
 #' fit <- topic_model(x, topics = 8, alpha = "hdp", iter = 200, seed = 1, threads = 2)
 #' number_of_topics(fit)
 #' fit
