@@ -25,6 +25,8 @@
 #'
 #' In nine simulated sets of 300 to 3,000 documents with 10 to 30 topics, the number found with at most 60 topics was
 #' off by 0 to 3 in eight sets, and by 6 in one (20 topics in 300 documents of 30 tokens).
+#' In six such sets words left out were predicted about as well as by the better of two given numbers, one of them the
+#' true one: perplexity was at most 1.5% higher.
 #' The texts of 800 newspaper articles used all 60 topics that were allowed.
 #'
 #' @param fit a fit from [topic_model()] with `alpha = "hdp"`.
