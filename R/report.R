@@ -49,7 +49,7 @@
 #'     between components, five for mixtures and up to twelve for cell types;
 #'   * cell types: `cells`, how many cells to show, chosen at random, by default 2000;
 #'   * topic models: `topics` and `terms`, how many of the most prevalent topics to show on the map, and how many terms
-#'     of each, by default 40 and 15.
+#'     of each, by default 100 and 15.
 #' @return The name of the file, invisibly. The file is complete or not there: the page is written under another name
 #'   first.
 #' @section In R Markdown and Quarto:

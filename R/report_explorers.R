@@ -114,26 +114,28 @@ explorer_ticks <- function(limits, transform, marker) {
 # The map of the `most` most prevalent topics, with `n` terms of each, ranked in three ways.
 topic_explorer <- function(fit, most, n) {
   prevalence <- topic_prevalence(fit)
-  shown <- utils::head(order(-prevalence), most)
+  used <- used_topics(fit)
+  shown <- utils::head(used, most)
   places <- map_places(fit, shown, prevalence)
   id <- paste0("t-", shown)
   labels <- topic_labels(fit, shown, "Topic ")
   ranks <- c(common = "common in it", relevant = "relevant to it", own = "rare elsewhere")
   rank_id <- paste0("r-", names(ranks))
-  circles <- paste0(
-    "<label for=\"", id, "\" title=\"", escape_html(paste0(labels, ": ", term_lines(fit, shown, 5L, "relevance"))),
-    "\" style=\"left:", places$x, "px;top:", places$y, "px\"><i style=\"width:", places$d, "px;height:", places$d,
-    "px\"></i><span>", shown, "</span></label>", collapse = "\n"
-  )
+  # All circles first, so that none covers a number.
+  title <- escape_html(paste0(labels, ": ", term_lines(fit, shown, 5L, "relevance")))
+  circles <- paste0("<label for=\"", id, "\" title=\"", title, "\" style=\"left:", places$x, "px;top:", places$y,
+    "px\"><i style=\"width:", places$d, "px;height:", places$d, "px\"></i></label>", collapse = "\n")
+  numbers <- paste0("<label class=\"number\" for=\"", id, "\" title=\"", title, "\" style=\"left:", places$number[, 1L],
+    "px;top:", places$number[, 2L], "px\">", shown, "</label>", collapse = "\n")
   page <- html(
     "<div class=\"explorer\">",
     pickers("radio", "topic", id, seq_along(shown) == 1L, labels),
     pickers("radio", "ranking", rank_id, names(ranks) == "relevant", ranks),
     "<div>", choice("Terms that are", rank_id, escape_html(ranks)), "</div>",
-    "<div class=\"sides\"><div class=\"map\" style=\"", places$axes, "\">", circles, "</div>",
+    "<div class=\"sides\"><div class=\"map\" style=\"", places$axes, "\">", circles, "\n", numbers, "</div>",
     "<div class=\"panels\">", paste(topic_panels(fit, shown, labels, prevalence, n), collapse = "\n"), "</div></div>",
     if (!is.null(fit$topic_names)) choice("Topics", id, escape_html(paste(shown, short_names(labels, 40L)))),
-    unclass(paragraphs(map_note(length(shown), fit$topics), "note")), "</div>"
+    unclass(paragraphs(map_note(length(shown), length(used)), "note")), "</div>"
   )
   structure(page, style = paste0(picked_style(rank_id), topics_style(id, shown, rank_id)))
 }
@@ -160,7 +162,28 @@ map_places <- function(fit, shown, prevalence) {
   pixels <- function(values, column, sign) round(170 + sign * 270 * (values - middle[[column]]) / span, 1)
   share <- prevalence[shown] / max(prevalence[shown], 1e-300)
   axes <- sprintf("--centre:%spx;--middle:%spx", pixels(0, 1L, 1), pixels(0, 2L, -1))
-  list(x = pixels(at[, 1L], 1L, 1), y = pixels(at[, 2L], 2L, -1), d = round(pmax(62 * sqrt(share), 3), 1), axes = axes)
+  x <- pixels(at[, 1L], 1L, 1)
+  y <- pixels(at[, 2L], 2L, -1)
+  number <- free_places(x, y, 4 + 8 * max(nchar(shown)), 14, 340)
+  list(x = x, y = y, d = round(pmax(62 * sqrt(share), 3), 1), axes = axes, number = unname(number))
+}
+
+# Centres of boxes that do not cover each other, in a square of `size`: one after the other takes the free place that is
+# nearest to its own, its own if that is free. If no place is left, a box stays where it is.
+free_places <- function(x, y, width, height, size) {
+  grid <- expand.grid(x = seq(width / 2, size - width / 2, by = 3), y = seq(height / 2, size - height / 2, by = 3))
+  free <- rep(TRUE, nrow(grid))
+  places <- cbind(x, y)
+  for (i in seq_along(x)) {
+    before <- seq_len(i - 1L)
+    if (any(abs(places[before, 1L] - x[[i]]) < width & abs(places[before, 2L] - y[[i]]) < height) && any(free)) {
+      distance <- (grid$x - x[[i]])^2 + (grid$y - y[[i]])^2
+      distance[!free] <- Inf
+      places[i, ] <- unlist(grid[which.min(distance), ])
+    }
+    free <- free & !(abs(grid$x - places[i, 1L]) < width & abs(grid$y - places[i, 2L]) < height)
+  }
+  places
 }
 
 topics_style <- function(id, shown, rank_id) {

@@ -1,6 +1,6 @@
 # report() of topic models.
 
-report_content.topic_model <- function(fit, topics = 40, terms = 15, ...) {
+report_content.topic_model <- function(fit, topics = 100, terms = 15, ...) {
   check_method(fit, "fit", ...)
   topics <- check_count(topics, "topics", max = 500)
   terms <- check_count(terms, "terms", max = 200)
@@ -20,7 +20,9 @@ topic_rows <- function(table) {
   table$coherence <- format(round(table$coherence, 2), nsmall = 2)
   if (!is.null(table$found)) table$found <- percent(table$found)
   if (identical(table$name, as.character(table$topic))) table$name <- NULL
-  table
+  # A narrow screen shows the first columns.
+  first <- intersect(c("topic", "name", "prevalence", "terms"), names(table))
+  table[c(first, setdiff(names(table), first))]
 }
 
 topic_sections <- function(fit, summary, topics, terms) {
@@ -69,6 +71,8 @@ topic_prior_words <- function(fit) {
   c(
     sprintf("Topics of a document: Dirichlet. %s", switch(fit$learn$alpha,
       none = sprintf("alpha was given, and sums to %s.", format(signif(sum(fit$alpha), 3))),
+      hdp = sprintf("The number of topics is learned; the prior of the sum of alpha is %s), its shape times 1/4 to 64.",
+        gamma(1:2)),
       symmetric = sprintf("All alpha are one number, which is learned; its prior is %s).", gamma(1:2)),
       sprintf("Each topic has its own alpha, which is learned; the prior of each is %s).", gamma(1:2)))),
     sprintf("Terms of a topic: Dirichlet. %s", if (isTRUE(fit$learn$beta)) {

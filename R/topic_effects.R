@@ -2,28 +2,34 @@
 
 #' Effects on the shares of topics
 #'
-#' Regresses the shares of topics in documents on covariates, such as the party of the author or the day, after the fit.
+#' Regresses the shares of topics in documents on covariates, such as the party of the author or the day.
 #' The intervals contain three sources of doubt: which topic each word has, how documents of the same covariates differ,
 #' and how few documents there are.
 #'
-#' For each of `ndraws` draws of \eqn{\theta} from the posterior, the shares \eqn{\theta_{dk}} of all documents are
-#' regressed on the covariates by least squares, with random weights of the documents that are exponential (the Bayesian
-#' bootstrap, Rubin 1981). The estimates of all draws together are the posterior of the effects. This is the method of
-#' composition, as in `estimateEffect()` of package stm. The weights take the place of a normal law with the same
-#' variance in all documents, because the variances of shares differ.
+#' The method is that of composition, as in `estimateEffect()` of package stm: for each of `ndraws` draws of
+#' \eqn{\theta}, the shares \eqn{\theta_{dk}} of all documents are regressed on the covariates by least squares, with
+#' random weights of the documents that are exponential (the Bayesian bootstrap, Rubin 1981). The estimates of all draws
+#' together are the posterior of the effects. The weights take the place of a normal law with the same variance in all
+#' documents, because the variances of shares differ.
 #'
-#' The draws are those of the reference chain: they are in the fit if `theta` was kept, and otherwise the chain runs
-#' `2 * ndraws` more sweeps for them, and is then forgotten.
+#' The draws come from a chain that goes on where the reference chain of the fit stands, with another prior of
+#' \eqn{\theta}: \eqn{\theta_d \sim \mathrm{Dir}(\alpha_d)}{theta_d ~ Dir(alpha_d)} with \eqn{\log \alpha_{dk} =
+#' x_d' \lambda_k}{log alpha_dk = x_d' lambda_k} for the covariates \eqn{x_d} of the formula (Mimno and McCallum 2008).
+#' With the prior of the fit, which is the same for all documents, the shares of short documents are drawn towards their
+#' mean, and effects are too small. The priors of \eqn{\lambda} are normal: for intercepts N(0, 5^2), and for other
+#' coefficients N(0, 2.5^2) after covariates with two values are divided by their range, and others by two standard
+#' deviations. The chain runs `100 + 2 * ndraws` sweeps, of which the first 100 are warm-up, and is then forgotten.
 #'
 #' @section What it cannot do:
-#' The topics were fitted without the covariates. Their prior is the same for all documents, and draws the shares of
-#' short documents towards their mean. So effects are a little too small. In 600 simulated sets of 100 or 400 documents,
-#' an effect of 0.125 was too small by 10% with 20 tokens a document, and by 4% with 80. Intervals of 95% covered the
-#' truth in 91% of the cases. If the covariate is a factor, `groups` of [topic_model()] has a prior for each of its
-#' levels: effects were then too small by 3% and 1%, and intervals covered in 92% of the cases.
+#' The regression of the shares is linear and that of \eqn{\log \alpha} is not, so where documents have only a few
+#' tokens the form of a curve is partly that of the prior.
 #'
-#' The topics themselves are held. If another start finds other topics, it finds other effects: a star marks topics that
-#' some chain does not find; see [topic_stability()].
+#' About 199 sets were simulated for each of twelve cases: 100 or 400 documents, 20 or 80 tokens, and effects of 0.125
+#' of a factor, of groups or of a number. Effects were too small by at most 3% on average, and intervals of 95% covered
+#' the truth in 93% to 97% of the sets.
+#'
+#' The chain begins with the topics of the fit and hardly leaves them. If another start finds other topics, it finds
+#' other effects: a star marks topics that some chain does not find; see [topic_stability()].
 #'
 #' @param fit a fit from [topic_model()].
 #' @param formula the covariates, such as `~ party + splines::ns(day, 3)`. `NULL`: the groups of the fit, each with its
@@ -46,6 +52,9 @@
 #' @section Errors:
 #' `warpbayes_error_input` for a formula or data that cannot be used.
 #' @references
+#' Mimno, D. and McCallum, A. (2008). Topic models conditioned on arbitrary features with Dirichlet-multinomial
+#' regression. *Proceedings of UAI*, 411-418.
+#'
 #' Rubin, D. B. (1981). The Bayesian bootstrap. *Annals of Statistics* **9**, 130-134.
 #'
 #' Treier, S. and Jackman, S. (2008). Democracy as a latent variable. *American Journal of Political Science* **52**,
@@ -84,17 +93,16 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
   run <- resolve_run(backend, threads)
   seed <- check_seed(seed)
   effects <- array(0, c(nrow(rows), length(topics), ndraws))
-  weights <- with_seed(seed, matrix(stats::rexp(nrow(design$x) * ndraws), ncol = ndraws))
-  each_theta(fit, ndraws, run, function(theta, draw) {
-    root <- sqrt(weights[, draw])
+  with_seed(seed, each_theta(fit, design, ndraws, run, function(theta, draw) {
+    root <- sqrt(stats::rexp(nrow(design$x)))
     solved <- qr.coef(qr(design$x * root), theta[design$used, topics, drop = FALSE] * root)
     effects[, , draw] <<- rows %*% solved
-  })
+  }))
   # Differences of shares that are equal are off by rounding.
   effects[abs(effects) < 1e-12] <- 0
   tails <- c((1 - level) / 2, (1 + level) / 2)
   summaries <- apply(effects, 1:2, function(values) {
-    c(mean(values), stats::sd(values), stats::quantile(values, tails, names = FALSE))
+    c(mean(values), stats::sd(values), stats::quantile(values, tails, names = FALSE, type = 6))
   })
   table <- data.frame(topic = rep(topics, each = nrow(rows)), term = rep(labels, length(topics)))
   table <- with_names(table, fit)
@@ -108,7 +116,7 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
 }
 
 chosen_topics <- function(fit, topics) {
-  if (is.null(topics)) return(seq_len(fit$topics))
+  if (is.null(topics)) return(sort(used_topics(fit)))
   at <- if (is.character(topics)) match(topics, fit$topic_names) else topics
   if (!is.numeric(at) || length(at) == 0L || anyNA(at) || !all(at %in% seq_len(fit$topics))) {
     stop_input("topics", "must be numbers or names of the fit's ", fit$topics, " topics, not ", show_value(topics))
@@ -174,29 +182,99 @@ row_labels <- function(at) {
   do.call(paste, c(unname(text), sep = ", "))
 }
 
-# Calls use(theta, draw) for draws of theta, documents x topics, of the reference chain: those that were kept, or those
-# of more sweeps, of which every second is taken.
-each_theta <- function(fit, ndraws, run, use) {
-  kept <- if (length(fit$draws$theta)) dim(fit$draws$theta)[[3L]] else 0L
-  if (kept >= ndraws) {
-    at <- round(seq(1, kept, length.out = ndraws))
-    for (draw in seq_len(ndraws)) {
-      use(t(matrix(fit$draws$theta[, , at[[draw]], fit$reference], fit$topics)), draw)
-    }
-    return(invisible())
-  }
+# Calls use(theta, draw) for draws of theta, documents x topics, from a chain in which the prior of theta depends on the
+# covariates. The chain begins where the reference chain stands. Documents with the same covariates are one group of the
+# sampler.
+each_theta <- function(fit, design, ndraws, run, use) {
   state <- fit$state[[fit$reference]]
-  with_topics(fit, run, fit_structure(fit), function(session) {
-    method <- as.integer(c(0, match(fit$learn$alpha, c("none", "symmetric", "asymmetric")) - 1L, fit$learn$beta))
-    for (draw in seq_len(ndraws)) {
-      slice <- native(C_topic_sweep, session, state$topics, state$alpha, state$beta, state$common, state$key,
-        state$sweep + 1, 2L, method, fit$prior, c(TRUE, FALSE))
-      last <- c("topics", "alpha", "beta", if (!is.null(state$common)) "common")
-      state[last] <- slice[last]
-      state$sweep <- state$sweep + 2
-      use(t(matrix(slice$kept$theta, fit$topics)), draw)
+  basis <- prevalence_basis(design, length(fit$documents))
+  kind <- do.call(paste, as.data.frame(basis))
+  first <- which(!duplicated(kind))
+  group <- factor(match(kind, kind[first]), seq_along(first))
+  document <- rep(seq_along(kind), fit$document_tokens)
+  coefficients <- matrix(0, ncol(basis), fit$topics)
+  coefficients[1L, ] <- pmax(log(fit$alpha), -10)
+  common <- if (length(first) > 1L) rep(1, fit$topics + 1)
+  method <- c(0L, 0L, as.integer(fit$learn$beta))
+  with_topics(fit, run, topic_structure(group, fit$prior_counts, fit$terms), function(session) {
+    for (sweep in seq_len(effect_warmup + effect_thin * ndraws)) {
+      # The coefficients take longer than the sweep.
+      if (sweep %% effect_thin == 1) {
+        counts <- tabulate(document + length(kind) * (topic_numbers(state$topics) - 1), length(kind) * fit$topics)
+        coefficients <- draw_prevalence(coefficients, basis, matrix(counts, length(kind)), design$used)
+        alpha <- prevalence_alpha(coefficients, basis[first, , drop = FALSE])
+      }
+      draw <- (sweep - effect_warmup) / effect_thin
+      slice <- native(C_topic_sweep, session, state$topics, as.vector(t(alpha)), state$beta, common, state$key,
+        state$sweep + sweep, 1L, method, fit$prior, c(draw %in% seq_len(ndraws), FALSE))
+      state[c("topics", "beta")] <- slice[c("topics", "beta")]
+      if (!is.null(slice$kept$theta)) use(t(matrix(slice$kept$theta, fit$topics)), draw)
     }
   })
+}
+
+# Sweeps before the first draw of theta, and from draw to draw, and from one draw of the coefficients to the next.
+effect_warmup <- 100
+effect_thin <- 2
+
+# Standard deviations of the normal priors of the intercepts and of the other coefficients of log alpha.
+intercept_scale <- 5
+slope_scale <- 2.5
+
+# The covariates on a common scale: centred, and divided by their range if they have two values, and otherwise by two
+# standard deviations. Documents without them are at the mean.
+prevalence_basis <- function(design, documents) {
+  x <- cbind(1, vapply(seq_len(ncol(design$x)), function(j) {
+    column <- design$x[, j] - mean(design$x[, j])
+    scale <- if (length(unique(column)) == 2L) diff(range(column)) else 2 * stats::sd(column)
+    if (scale > 0) column / scale else column
+  }, numeric(nrow(design$x))))
+  known <- qr(x)
+  x <- x[, sort(known$pivot[seq_len(known$rank)]), drop = FALSE]
+  basis <- matrix(0, documents, ncol(x))
+  basis[, 1L] <- 1
+  basis[design$used, ] <- x
+  basis
+}
+
+prevalence_alpha <- function(coefficients, basis) exp(pmin(pmax(basis %*% coefficients, -200), 15))
+
+# The coefficients of log alpha given the topics of all tokens, topic by topic: a Newton step with a normal deviate. Its
+# precision is the sum of squared gradients of the documents. The step is accepted or refused (Metropolis and Hastings).
+draw_prevalence <- function(coefficients, basis, counts, used) {
+  basis <- basis[used, , drop = FALSE]
+  counts <- counts[used, , drop = FALSE]
+  size <- rowSums(counts)
+  precision <- c(intercept_scale, rep(slope_scale, ncol(basis) - 1L))^-2
+  alpha <- prevalence_alpha(coefficients, basis)
+  total <- rowSums(alpha)
+  for (k in seq_len(ncol(counts))) {
+    some <- which(counts[, k] > 0)
+    count <- counts[some, k]
+    rest <- pmax(total - alpha[, k], 0)
+    at <- function(value) {
+      own <- prevalence_alpha(value, basis)[, 1L]
+      all <- rest + own
+      part <- own[some]
+      score <- digamma(all) - digamma(all + size)
+      score[some] <- score[some] + digamma(part + count) - digamma(part)
+      score <- own * score
+      root <- chol(crossprod(basis * score) + diag(precision, length(precision)))
+      gradient <- crossprod(basis, score) - precision * value
+      list(value = value, alpha = own, root = root, mean = value + chol2inv(root) %*% gradient,
+        log = sum(lgamma(all) - lgamma(all + size)) + sum(lgamma(part + count) - lgamma(part)) -
+          sum(precision * value^2) / 2)
+    }
+    law <- function(value, from) sum(log(diag(from$root))) - sum((from$root %*% (value - from$mean))^2) / 2
+    now <- at(coefficients[, k, drop = FALSE])
+    new <- at(now$mean + backsolve(now$root, stats::rnorm(length(precision))))
+    if (log(stats::runif(1L)) < new$log - now$log + law(now$value, new) - law(new$value, now)) {
+      coefficients[, k] <- new$value
+      total <- total - alpha[, k] + new$alpha
+      alpha[, k] <- new$alpha
+    }
+  }
+  coefficients
 }
 
 in_console.topic_effects <- function(x, n = 40, ...) {

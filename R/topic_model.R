@@ -66,9 +66,10 @@
 #'   `DocumentTermMatrix` (or `TermDocumentMatrix`), a `simple_triplet_matrix`, a numeric matrix, or a data frame with
 #'   columns `document`, `term` and `count`. Other usual names of these columns, such as `doc_id`, `word` and `n`, are
 #'   known too; positions are not used. Documents without tokens keep their row.
-#' @param topics number of topics \eqn{K}, 1 to 16384.
-#' @param alpha one positive number of at most 1e15, one for each topic, or `"asymmetric"` or `"symmetric"` to learn it.
-#'   With `groups` also a matrix of groups x topics.
+#' @param topics number of topics \eqn{K}, 1 to 16384; with `alpha = "hdp"` the most topics that there may be.
+#' @param alpha one positive number of at most 1e15, one for each topic, or `"asymmetric"` or `"symmetric"` to learn it,
+#'   or `"hdp"` to learn the number of topics too, see [number_of_topics()]. With `groups` also a matrix of groups x
+#'   topics.
 #' @param beta one positive number of at most 1e15, one for each term, a matrix of topics x terms, or `"learn"`.
 #' @param method `"gibbs"` or `"mean_for_mode"`.
 #' @param iter sweeps per chain, including the warm-up.
@@ -96,8 +97,8 @@
 #'   \item{alpha, beta}{the given values, or the means over the kept sweeps of the reference chain.}
 #'   \item{log_likelihood}{S x C: log probability of the words given \eqn{\theta} and \eqn{\phi} of each sweep.}
 #'   \item{alpha_sum, beta_trace}{S x C: the sum of the \eqn{\alpha_k}, and \eqn{\beta}, after each sweep.}
-#'   \item{draws}{`beta` (N x C); `alpha` (K x N x C) if learned; `phi` (K x V x N x C) and `theta` (K x D x N x C) if
-#'     kept.}
+#'   \item{draws}{`beta` (N x C); `alpha` (K x N x C) if learned, and with `"hdp"` also `tokens` (K x N x C); `phi`
+#'     (K x V x N x C) and `theta` (K x D x N x C) if kept.}
 #'   \item{chain_phi}{if there are several chains, a list with the average of each: K x V.}
 #'   \item{agreement}{if there are several chains: `match` and `distance` of [relabel()][relabel.topic_model()].}
 #'   \item{tokens}{K x C: the number of tokens of each topic in the last sweep of each chain.}
@@ -304,11 +305,15 @@ most_expected_groups <- 50
 # With a larger alpha or beta, a count would no longer change their sum.
 most_prior <- 1e15
 
+# How alpha is learned, in the order of wb_topic_alpha.
+alpha_kinds <- c("none", "symmetric", "asymmetric", "hdp")
+
 # `start` has the alphas of one group after the other.
 check_alpha <- function(alpha, topics, groups = NULL) {
-  learned <- c("symmetric", "asymmetric")
+  learned <- setdiff(alpha_kinds, "none")
   several <- max(1L, nlevels(groups))
   if (is.character(alpha) && length(alpha) == 1L && alpha %in% learned) {
+    if (alpha == "hdp" && several > 1L) stop_input("alpha", "is \"hdp\", which has no `groups`: use \"asymmetric\"")
     return(list(learn = alpha, start = rep(min(1, 5 / topics), topics * several)))
   }
   if (is.matrix(alpha) && is.numeric(alpha) && !is.null(groups)) {
@@ -324,7 +329,8 @@ check_alpha <- function(alpha, topics, groups = NULL) {
       show_value(alpha)
     }
     stop_input("alpha",
-      sprintf("must be one positive number, %d of them, \"symmetric\" or \"asymmetric\", not ", topics), trimws(shown)
+      sprintf("must be one positive number, %d of them, \"symmetric\", \"asymmetric\" or \"hdp\", not ", topics),
+      trimws(shown)
     )
   }
   list(learn = "none", start = rep(rep(as.double(alpha), length.out = topics), several))
@@ -360,6 +366,14 @@ open_topics <- function(counts, topics, precision, run, structure = NULL) {
 # `mean` is the alpha of documents of no group; NULL for the mean over groups.
 topic_start <- function(fit, alpha, beta, run, mean = NULL) {
   function(key) {
+    if (fit$learn$alpha == "hdp" && merges_topics(fit, alpha) && is.null(fit$prior_counts)) {
+      number <- process_start_number(fit, key, run)
+      # The other topics are empty.
+      alpha[] <- ifelse(seq_len(fit$topics) <= number, min(1, 5 / number), 1e-3)
+      fit$topics <- number
+      return(list(topics = merged_topic_start(fit, key, run), alpha = alpha, beta = beta, common = NULL, sums = NULL,
+        kept = 0, added = 0))
+    }
     merged <- if (merges_topics(fit, alpha)) merged_topic_start(fit, key, run)
     topics <- if (!is.null(merged) && is.null(fit$prior_counts)) {
       merged
@@ -384,6 +398,7 @@ topic_plan <- function(fit) {
     group_alpha = if (several) stored(c(k, nlevels(fit$groups)), names = list(NULL, levels(fit$groups))),
     likeness = if (several) stored(),
     alpha = if (fit$learn$alpha != "none") stored(k),
+    tokens = if (fit$learn$alpha == "hdp") stored(k),
     # beta is always stored, because sweeps are averaged only if there are draws to keep.
     beta = stored(),
     phi = if ("phi" %in% fit$keep) stored(c(k, length(fit$terms)), names = list(NULL, fit$terms)),
@@ -426,7 +441,7 @@ topic_kept_together <- function(fit) {
 # rollback.
 topic_step <- function(fit) {
   method <- as.integer(c(
-    fit$method == "mean_for_mode", match(fit$learn$alpha, c("none", "symmetric", "asymmetric")) - 1L, fit$learn$beta
+    fit$method == "mean_for_mode", match(fit$learn$alpha, alpha_kinds) - 1L, fit$learn$beta
   ))
   want <- c("theta", "phi") %in% fit$keep
   grouped <- nlevels(fit$groups) > 1L
@@ -453,6 +468,11 @@ topic_step <- function(fit) {
         draw$group_alpha <- kept$alpha
         draw$alpha <- as.double(common[seq_len(fit$topics), ])
         draw$likeness <- common[fit$topics + 1, ]
+      }
+      if (fit$learn$alpha == "hdp" && keep) {
+        topics <- matrix(kept$topics, ncol = count)
+        draw$tokens <- as.double(vapply(seq_len(count), function(i) topic_sizes(topics[, i], fit$topics),
+          numeric(fit$topics)))
       }
       list(state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")], draw = if (keep) draw)
     }, states, slices)

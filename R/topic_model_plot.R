@@ -75,7 +75,7 @@ shown_topics <- function(x, type, topics) {
   } else {
     check_count(topics, "topics")
   }
-  utils::head(order(-topic_prevalence(x)), most)
+  utils::head(used_topics(x), most)
 }
 
 topic_title <- function(fit, topic) {
@@ -92,8 +92,9 @@ term_picture <- function(fit, shown, n, by, main) {
       layer("rects", xmin = 0, xmax = own$score, ymin = at - 0.35, ymax = at + 0.35, fill = bar_colour)
     ), axis_of(xlim, count = 3L), name_axis(own$term), topic_title(fit, topic))
   })
-  caption <- if (length(shown) < fit$topics) {
-    sprintf("The %s most prevalent of %s topics", whole_words(length(shown)), whole_words(fit$topics))
+  all <- length(used_topics(fit))
+  caption <- if (length(shown) < all) {
+    sprintf("The %s most prevalent of %s topics", whole_words(length(shown)), whole_words(all))
   }
   picture(panels, main, switch(by, probability = "Probability of the term", lift = "Lift", frex = "FREX score",
     relevance = "Relevance"), caption = caption)

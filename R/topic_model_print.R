@@ -2,12 +2,13 @@
 
 topic_words <- function(fit) {
   learned <- c(
-    if (fit$learn$alpha != "none") sprintf("%s alpha", fit$learn$alpha),
+    if (fit$learn$alpha != "none") sub("hdp ", "", paste(fit$learn$alpha, "alpha")),
     if (fit$learn$beta) "beta"
   )
   several <- nlevels(fit$groups)
   c(
-    sprintf("Topic model: %s of %s terms, %s in %s", count_words(fit$topics, "topic"),
+    sprintf("Topic model: %s%s of %s terms, %s in %s", if (fit$learn$alpha == "hdp") "at most " else "",
+      count_words(fit$topics, "topic"),
       format(length(fit$terms), big.mark = ","), count_words(fit$x$tokens, "token"),
       count_words(length(fit$documents), "document")),
     sprintf("%s: %s of %s (%s warm-up)%s, %s on %s, %s precision, seed %s",
@@ -22,12 +23,13 @@ topic_words <- function(fit) {
     sprintf("%s sums to %s, beta is %s%s", if (several > 1L) "the mean of alpha" else "alpha",
       format(signif(sum(fit$alpha), 3)), format(signif(fit$beta, 3)),
       if (length(learned)) paste0("; learned: ", paste(learned, collapse = ", ")) else "; both given"),
+    if (fit$learn$alpha == "hdp") learned_number_words(fit),
     sprintf("log likelihood %s, perplexity of the fitted words %s",
       format(round(mean_log_likelihood(fit)), big.mark = ","),
       format(signif(exp(-mean_log_likelihood(fit) / fit$x$tokens), 4))),
     if (!is.null(shared_topics(fit))) {
-      sprintf("found by all %s chains: %s of %s topics", whole_words(fit$chains), whole_words(sum(shared_topics(fit))),
-        whole_words(fit$topics))
+      sprintf("found by all %s chains: %s of %s topics", whole_words(fit$chains),
+        whole_words(sum(shared_topics(fit)[used_topics(fit)])), whole_words(length(used_topics(fit))))
     },
     if (!is.null(fit$averaged) && fit$chains > 1) {
       sprintf("relabelled: %s of these averaged over chains, the others as in chain %d", whole_words(sum(fit$averaged)),
@@ -52,7 +54,7 @@ term_lines <- function(fit, topics, n, by = "relevance") {
 #'
 #' `print()` says in a few lines what was fitted and shows the ten largest topics; `print(fit, n = 20)` shows 20.
 #' `summary()` shows all topics with their prevalence and coherence, the convergence of the chains, and a verdict in
-#' words.
+#' words. Of a fit with `alpha = "hdp"` both show only topics that are used; see [number_of_topics()].
 #'
 #' @section Convergence:
 #' The verdict answers three questions. Is the run long enough? The log likelihood is judged by the rule of
@@ -94,10 +96,11 @@ in_console.topic_model <- function(x, n = 10, terms = 6, topics = n, ...) {
   terms <- check_count(terms, "terms")
   print_lines(topic_words(x))
   prevalence <- topic_prevalence(x)
-  shown <- utils::head(order(-prevalence), topics)
+  used <- used_topics(x)
+  shown <- utils::head(used, topics)
   cat(sprintf("  %s  %s  %s", format(marked_labels(x, shown)),
     format(paste0(format(100 * prevalence[shown], digits = 2), "%")), term_lines(x, shown, terms)), sep = "\n")
-  print_rest(x$topics, length(shown), "print(fit, n = %s) shows all")
+  print_rest(length(used), length(shown), "print(fit, n = %s) shows all")
   print_lines(star_words(x, shown))
 }
 
@@ -113,7 +116,7 @@ print_rest <- function(all, shown, how) {
 summary.topic_model <- function(object, terms = 8, ...) {
   check_method(object, "object", ...)
   prevalence <- topic_prevalence(object)
-  order <- order(-prevalence)
+  order <- used_topics(object)
   diagnostics <- topic_diagnostics(object)
   verdict <- topic_verdict(object, diagnostics)
   topics <- data.frame(
@@ -172,7 +175,7 @@ topic_verdict <- function(fit, diagnostics) {
       "The chains are of the same quality: their perplexities differ by less than 1%, each at a mode of its own.")
   }
   shared <- shared_topics(fit)
-  if (isTRUE(verdict$converged) && !is.null(shared) && !all(shared)) {
+  if (isTRUE(verdict$converged) && !is.null(shared) && !all(shared[used_topics(fit)])) {
     verdict$converged <- FALSE
     verdict$sentences <- c("The run is long enough, but the chains do not find the same topics.", verdict$sentences)
   }

@@ -119,6 +119,7 @@ renumber_chain <- function(fit, chain, order, target) {
       draws$phi[, , draw, chain] <- draws$phi[own, , draw, chain]
     }
     if (!is.null(draws$alpha)) draws$alpha[, draw, chain] <- draws$alpha[own, draw, chain]
+    if (!is.null(draws$tokens)) draws$tokens[, draw, chain] <- draws$tokens[own, draw, chain]
     if (!is.null(draws$group_alpha)) draws$group_alpha[, , draw, chain] <- draws$group_alpha[own, , draw, chain]
     if (!is.null(draws$theta)) draws$theta[, , draw, chain] <- draws$theta[own, , draw, chain]
   }

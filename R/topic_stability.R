@@ -51,7 +51,7 @@ topic_stability <- function(fit, restarts = NULL, iter = NULL, backend = NULL, t
     other <- restarted_topics(fit, restarts, iter, backend, threads)
     distance <- cbind(distance, match_topics(fit, other$phi)$distance)
   }
-  order <- order(-topic_prevalence(fit))
+  order <- used_topics(fit)
   own <- function(values) if (ncol(distance)) values[order] else NA
   table <- with_names(data.frame(topic = order), fit)
   data.frame(table, prevalence = topic_prevalence(fit)[order], distance = own(rowMeans(distance)),
@@ -134,25 +134,29 @@ agreement_sentences <- function(fit) {
       "One chain was run, so no topic was compared with another start: topic_stability(fit) runs further chains."
     })
   }
+  used <- used_topics(fit)
+  # Topics that are not used are none that another start could find.
   shared <- shared_topics(fit)
+  if (!is.null(shared)) shared[-used] <- NA
+  found <- which(shared)
   c(
     if (is.null(shared)) {
       "The topics of the chains were not compared, because there are many: topic_stability(fit) does."
-    } else if (all(shared)) {
+    } else if (length(found) == length(used)) {
       sprintf("All %s chains find %s.", whole_words(fit$chains),
-        if (fit$topics == 1) "the topic" else sprintf("each of the %s topics", whole_words(fit$topics)))
+        if (length(used) == 1L) "the topic" else sprintf("each of the %s topics", whole_words(length(used))))
     } else {
       missed <- which(!shared)
       sprintf("All %s chains find %s of the %s topics. Another start may not find %s%s.", whole_words(fit$chains),
-        whole_words(sum(shared)), whole_words(fit$topics),
+        whole_words(length(found)), whole_words(length(used)),
         paste(topic_labels(fit, utils::head(missed, 12L)), collapse = ", "),
         if (length(missed) > 12L) sprintf(" and %d more", length(missed) - 12L) else "")
     },
     sprintf("The perplexity of the fitted words is %s in the chains.", range_words(chain_perplexity(fit), 4)),
-    if (any(shared)) {
-      apart <- shares_apart(fit)[shared]
+    if (length(found)) {
+      apart <- shares_apart(fit)[found]
       sprintf("The share of a topic that all find differs between chains by at most %s percentage points (topic %s).",
-        format(signif(100 * max(apart), 2)), topic_labels(fit, which(shared)[[which.max(apart)]]))
+        format(signif(100 * max(apart), 2)), topic_labels(fit, found[[which.max(apart)]]))
     }
   )
 }

@@ -41,7 +41,8 @@
 #' [users of topicmodels and text2vec][topic_model_peers], [compare_topics()].
 #' Methods: [print][print.topic_model()], [plot][plot.topic_model()], [top_terms()], [topic_names()], [coherence()],
 #' [perplexity()], [predict][predict.topic_model()], [add_documents()], [relabel][relabel.topic_model()],
-#' [topic_stability()], [topic_effects()], [top_documents()], [term_counts()], [tidy][tidy.topic_model()].
+#' [topic_stability()], [number_of_topics()], [topic_effects()], [top_documents()], [term_counts()],
+#' [tidy][tidy.topic_model()].
 #'
 #' *Posteriors without a likelihood:* [predictive_resample()], [models][predictive_models], [pitman_yor()],
 #' [quantiles_of()]. Methods: [summary][summary.martingale_posterior()], [plot][plot.martingale_posterior()],

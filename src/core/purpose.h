@@ -43,23 +43,24 @@ typedef enum wb_purpose {
   WB_PURPOSE_CATEGORICAL_TREES = 82, /* the draw by trees of tests/measure [row] */
 
   /* Topic models; a pair is a row and a topic, row * topics + topic */
-  WB_PURPOSE_TOPIC = 96,               /* the topic of a token [token / 2], one word each */
-  WB_PURPOSE_TOPIC_SHARE = 97,         /* theta [document and topic] */
-  WB_PURPOSE_TOPIC_TERM = 98,          /* phi [term and topic] */
-  WB_PURPOSE_TOPIC_START = 99,         /* the first topic of a token [token] */
-  WB_PURPOSE_TOPIC_TABLES = 100,       /* tables of a document above the levels [document and topic] */
-  WB_PURPOSE_TOPIC_TERM_TABLES = 101,  /* tables of a term above the levels, or with prior counts [term and topic] */
-  WB_PURPOSE_TOPIC_STICK = 102,        /* auxiliary beta of a document, above the levels [document] */
-  WB_PURPOSE_TOPIC_TERM_STICK = 103,   /* auxiliary beta of a topic [topic] */
-  WB_PURPOSE_TOPIC_ALPHA = 104,        /* alpha [topic] */
-  WB_PURPOSE_TOPIC_BETA = 105,         /* beta [0] */
-  WB_PURPOSE_TOPIC_SPLIT = 106,        /* halves of a document [document] */
-  WB_PURPOSE_TOPIC_GROUP_MEAN = 107,   /* what groups of documents have in common [topic] */
-  WB_PURPOSE_TOPIC_LIKENESS = 108,     /* how alike groups of documents are [0] */
-  WB_PURPOSE_TOPIC_LEVELS = 109,       /* tables of all documents [group and topic] */
-  WB_PURPOSE_TOPIC_TERM_LEVELS = 110,  /* tables of all terms [chunk of levels] */
-  WB_PURPOSE_TOPIC_STICK_LEVELS = 111, /* auxiliary betas of all documents [group] */
-  WB_PURPOSE_TOPIC_PART = 112,         /* the part of a split topic [token] */
+  WB_PURPOSE_TOPIC = 96,                /* the topic of a token [token / 2], one word each */
+  WB_PURPOSE_TOPIC_SHARE = 97,          /* theta [document and topic] */
+  WB_PURPOSE_TOPIC_TERM = 98,           /* phi [term and topic] */
+  WB_PURPOSE_TOPIC_START = 99,          /* the first topic of a token [token] */
+  WB_PURPOSE_TOPIC_TABLES = 100,        /* tables of a document above the levels [document and topic] */
+  WB_PURPOSE_TOPIC_TERM_TABLES = 101,   /* tables of a term above the levels, or with prior counts [term and topic] */
+  WB_PURPOSE_TOPIC_STICK = 102,         /* auxiliary beta of a document, above the levels [document] */
+  WB_PURPOSE_TOPIC_TERM_STICK = 103,    /* auxiliary beta of a topic [topic] */
+  WB_PURPOSE_TOPIC_ALPHA = 104,         /* alpha [topic] */
+  WB_PURPOSE_TOPIC_BETA = 105,          /* beta [0] */
+  WB_PURPOSE_TOPIC_SPLIT = 106,         /* halves of a document [document] */
+  WB_PURPOSE_TOPIC_GROUP_MEAN = 107,    /* what groups of documents have in common [topic] */
+  WB_PURPOSE_TOPIC_LIKENESS = 108,      /* how alike groups of documents are [0] */
+  WB_PURPOSE_TOPIC_LEVELS = 109,        /* tables of all documents [group and topic] */
+  WB_PURPOSE_TOPIC_TERM_LEVELS = 110,   /* tables of all terms [chunk of levels] */
+  WB_PURPOSE_TOPIC_STICK_LEVELS = 111,  /* auxiliary betas of all documents [group] */
+  WB_PURPOSE_TOPIC_PART = 112,          /* the part of a split topic [token] */
+  WB_PURPOSE_TOPIC_CONCENTRATION = 113, /* how many topics are used [0] */
 
   /* Polya-Gamma variables */
   WB_PURPOSE_POLYAGAMMA = 128, /* a variable [position, or row of a regression] */

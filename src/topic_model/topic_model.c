@@ -127,28 +127,50 @@ static double common_mean(const wb_topic_draw *draw, const wb_topic_method *meth
   return present;
 }
 
-#define LIKENESSES 7
-
-/* c given all alphas and means: one of 1, 2, 4, ..., 64, the most probable one for mean-for-mode estimation.
- * logs: sum over groups and topics of log(alpha_gk/m_k) - alpha_gk/m_k. */
-static double draw_likeness(const wb_topic_draw *draw, double count, double logs) {
-  double weight[LIKENESSES], top = 0, sum = 0;
-  for (int i = 0; i < LIKENESSES; i++) {
-    const double c = (double)(1 << i);
-    weight[i] = count * (c * wb_log(c) - wb_lgamma(c)) + c * logs;
-    if (i == 0 || weight[i] > top) top = weight[i];
-  }
+/* One of `count` values with these log weights, or the last of the most probable ones for mean-for-mode estimation. */
+static int choose(const wb_topic_draw *draw, uint32_t purpose, int count, double *weight) {
+  double top = weight[0], sum = 0;
   int chosen = 0;
-  for (int i = 0; i < LIKENESSES; i++) {
+  for (int i = 1; i < count; i++)
+    if (weight[i] > top) top = weight[i];
+  for (int i = 0; i < count; i++) {
     if (weight[i] == top) chosen = i;
     sum += weight[i] = wb_exp(weight[i] - top);
   }
-  if (!draw->mean) {
-    wb_stream stream = wb_stream_open(draw->key, WB_PURPOSE_TOPIC_LIKENESS, draw->iteration, 0);
-    double at = wb_stream_uniform(&stream) * sum;
-    for (chosen = 0; chosen < LIKENESSES - 1 && at >= weight[chosen]; chosen++) at -= weight[chosen];
+  if (draw->mean) return chosen;
+  wb_stream stream = wb_stream_open(draw->key, purpose, draw->iteration, 0);
+  double at = wb_stream_uniform(&stream) * sum;
+  for (chosen = 0; chosen < count - 1 && at >= weight[chosen]; chosen++) at -= weight[chosen];
+  return chosen;
+}
+
+#define LIKENESSES 7
+
+/* c given all alphas and means: one of 1, 2, 4, ..., 64.
+ * logs: sum over groups and topics of log(alpha_gk/m_k) - alpha_gk/m_k. */
+static double draw_likeness(const wb_topic_draw *draw, double count, double logs) {
+  double weight[LIKENESSES];
+  for (int i = 0; i < LIKENESSES; i++) {
+    const double c = (double)(1 << i);
+    weight[i] = count * (c * wb_log(c) - wb_lgamma(c)) + c * logs;
   }
-  return (double)(1 << chosen);
+  return (double)(1 << choose(draw, WB_PURPOSE_TOPIC_LIKENESS, LIKENESSES, weight));
+}
+
+#define CONCENTRATIONS 9
+
+/* s/K given the tables of all topics, with the alphas integrated out. rate: of the alphas given the tables. */
+static double draw_concentration(const wb_topic_draw *draw, const wb_topic_method *method, int32_t topics,
+                                 const int64_t *tables, double rate) {
+  const double least = 0.25 * method->alpha_shape / topics, ratio = wb_log(method->alpha_rate / rate);
+  double weight[CONCENTRATIONS];
+  for (int i = 0; i < CONCENTRATIONS; i++) {
+    const double own = least * (double)(1 << i), none = wb_lgamma(own);
+    weight[i] = topics * own * ratio;
+    for (int32_t k = 0; k < topics; k++)
+      if (tables[k] > 0) weight[i] += wb_lgamma(own + (double)tables[k]) - none;
+  }
+  return least * (double)(1 << choose(draw, WB_PURPOSE_TOPIC_CONCENTRATION, CONCENTRATIONS, weight));
 }
 
 /* The alphas of all groups, then what they have in common. tables: groups x topics; sticks: groups. With one alpha for
@@ -274,9 +296,12 @@ static int learn_alpha(wb_topic_chain *chain, const wb_topic_draw *draw) {
                                     method->alpha_rate - topics * sum[0]);
       for (int32_t k = 0; k < topics; k++) alpha[k] = common;
     } else {
+      const double rate = method->alpha_rate - sum[0];
+      const double shape = method->learn_alpha == WB_ALPHA_PROCESS
+                               ? draw_concentration(draw, method, topics, tables, rate)
+                               : method->alpha_shape;
       for (int32_t k = 0; k < topics; k++)
-        alpha[k] = learned(draw, WB_PURPOSE_TOPIC_ALPHA, (uint64_t)k, method->alpha_shape + (double)tables[k],
-                           method->alpha_rate - sum[0]);
+        alpha[k] = learned(draw, WB_PURPOSE_TOPIC_ALPHA, (uint64_t)k, shape + (double)tables[k], rate);
     }
   }
   free(tables);

@@ -12,6 +12,13 @@
  *
  * and a common alpha_g of all topics has the same law with one m.
  *
+ * A hierarchical Dirichlet process, truncated at K topics, has
+ *
+ *   alpha_k ~ Ga(s/K, rate),  s uniform on shape times 1/4, 1/2, 1, ..., 64:
+ *
+ * the sum of alpha is Ga(s, rate), and alpha over its sum is Dir(s/K, ..., s/K), which becomes a Dirichlet process as K
+ * grows (Ishwaran & Zarepour 2002, Canadian Journal of Statistics 30, 269-283).
+ *
  * A sweep draws theta and phi given the topics of all tokens, then new topics, then new alpha and beta with theta and
  * phi integrated out.
  */
@@ -26,7 +33,12 @@
 int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start, const int32_t *row,
                           const int32_t *count, wb_topic_corpus *corpus, void **memory, wb_message *message);
 
-typedef enum wb_topic_alpha { WB_ALPHA_FIXED = 0, WB_ALPHA_COMMON = 1, WB_ALPHA_EACH = 2 } wb_topic_alpha;
+typedef enum wb_topic_alpha {
+  WB_ALPHA_FIXED = 0,
+  WB_ALPHA_COMMON = 1,
+  WB_ALPHA_EACH = 2,
+  WB_ALPHA_PROCESS = 3 /* of one group */
+} wb_topic_alpha;
 
 typedef struct wb_topic_method {
   int mean; /* mean-for-mode estimation instead of Gibbs sampling */

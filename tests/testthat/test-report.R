@@ -91,6 +91,20 @@ test_that("each kind of fit has a page with its verdict, which escapes names and
   expect_setequal(list.files(folder, all.files = TRUE, no.. = TRUE), paste0(names(fits), ".html"))
 })
 
+test_that("numbers on the map do not cover each other", {
+  skip_where_repeated()
+  set.seed(1)
+  x <- c(runif(60, 100, 160), rep(170, 30), 10)
+  y <- c(runif(60, 100, 160), rep(170, 30), 10)
+  places <- free_places(x, y, 20, 14, 340)
+  near <- abs(outer(places[, 1], places[, 1], "-")) < 20 & abs(outer(places[, 2], places[, 2], "-")) < 14
+  expect_identical(sum(near), 91L)
+  expect_equal(unname(places[c(1, 91), ]), cbind(x, y)[c(1, 91), ], ignore_attr = TRUE)
+  expect_true(all(places >= 7 & places <= 333))
+  # A square with room for one.
+  expect_equal(free_places(c(5, 5), c(5, 5), 10, 10, 10)[2, ], c(x = 5, y = 5))
+})
+
 test_that("the map has a circle, a list of terms and rules of style for each topic", {
   skip_where_repeated()
   fit <- topic_model(small_counts(), 3, iter = 20, seed = 1, threads = 2)

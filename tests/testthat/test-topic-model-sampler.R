@@ -40,7 +40,7 @@ test_that("results do not depend on threads, instruction set or backend", {
   skip_on_cran()
   cases <- list(
     list(), list(topics = 3, chains = 2), list(method = "mean_for_mode", topics = 33),
-    list(alpha = "symmetric", beta = 0.1),
+    list(alpha = "symmetric", beta = 0.1), list(alpha = "hdp", topics = 9),
     list(alpha = 0.2, topics = 150, keep = c("phi", "theta")), list(alpha = 5, beta = 3)
   )
   for (case in cases) {
@@ -129,9 +129,9 @@ test_that("phi and theta have the laws of their Dirichlets", {
 # distribution. The other is a chain of sweeps, each followed by new words given topics and beta, which are those of a
 # new phi from its prior. The sweep's own phi would not do: it was drawn before beta, which the sweep draws from its law
 # without phi. The sampler takes the words of a document in the order of their terms, so topics are sorted with them.
-geweke_direct <- function(n, lengths, v, k, prior) {
+geweke_direct <- function(n, lengths, v, k, prior, shape = function() prior[[1L]]) {
   t(vapply(seq_len(n), function(i) {
-    alpha <- rgamma(k, prior[[1L]], prior[[2L]])
+    alpha <- pmax(rgamma(k, shape(), prior[[2L]]), 1e-100)
     beta <- rgamma(1, prior[[3L]], prior[[4L]])
     phi <- matrix(rgamma(k * v, beta), k) + 1e-300
     phi <- phi / rowSums(phi)
@@ -214,6 +214,47 @@ test_that("words and parameters have their joint distribution, and planted error
     bound
   )
   expect_gt(max(abs(geweke_z(geweke_chain(n, lengths, 3, 2, c(3, 3, 4, 3)), direct))), bound)
+  # The hierarchical Dirichlet process: a gamma prior whose shape is learned. Shapes 16 times as large are a planted
+  # error.
+  process <- geweke_direct(2 * n, lengths, 3, 2, prior, function() prior[[1L]] / 2 * 2^sample(-2:6, 1L))
+  wrong <- geweke_direct(2 * n, lengths, 3, 2, prior, function() prior[[1L]] / 2 * 2^sample(2:10, 1L))
+  chain <- geweke_chain(n, lengths, 3, 2, prior, c(0L, 3L, 1L))
+  expect_lt(max(abs(geweke_z(chain, process))), bound)
+  expect_gt(max(abs(geweke_z(chain, wrong))), bound)
+})
+
+test_that("the number of topics is learned, and unused topics are left out", {
+  skip_where_repeated()
+  skip_on_sanitized_emulator()
+  data <- simulate_documents(200, 60, block_topics(4, 20), c(0.4, 0.3, 0.2, 0.2), seed = 4)
+  fit <- topic_model(data$x, 12, alpha = "hdp", iter = 200, chains = 2, seed = 2, threads = 1)
+  table <- number_of_topics(fit)
+  expect_identical(names(table), c("chain", "topics", "probability"))
+  expect_equal(as.vector(tapply(table$probability, table$chain, sum)), c(1, 1))
+  expect_identical(as.vector(tapply(seq_len(nrow(table)), table$chain,
+    function(rows) table$topics[rows][[which.max(table$probability[rows])]])), c(4L, 4L))
+  words <- summary(fit)
+  expect_identical(nrow(words$topics), 4L)
+  expect_output(print(fit), "at most 12 topics.*number of topics is learned: 4, 90% interval 4 to .*of 4 topics")
+  expect_no_match(words$words, "the limit decides")
+  few <- topic_model(data$x, 3, alpha = "hdp", iter = 10, seed = 2, threads = 1)
+  expect_match(topic_words(few), "is learned: 3, 90% interval 3 to 3$", all = FALSE)
+  expect_match(topic_words(few), "all topics that were allowed are used, so the limit decides", all = FALSE)
+  expect_match(paste(words$verdict, collapse = " "), "All 2 chains find each of the 4 topics")
+  expect_identical(nrow(topic_stability(fit, restarts = 0)), 4L)
+  expect_identical(chosen_topics(fit, NULL), sort(used_topics(fit)))
+  expect_identical(apply(cbind(c(90, 9, 1), c(50, 46, 4), c(100, 0, 0), 5), 2L, used_number), c(2L, 3L, 1L, 3L))
+  expect_identical(apply(fit$draws$tokens, 2:3, sum), matrix(12000, 100, 2))
+  again <- relabel(fit, average = FALSE)
+  expect_equal(again$draws$tokens[, 1, 2], fit$draws$tokens[again$match[, 2], 1, 2])
+  # The start leaves topics empty, also where nothing is left to predict.
+  expect_lt(process_start_number(fit, chain_key(2, 1), resolve_run("cpu", 1)), 12)
+  tiny <- topic_model(diag(3), 3, alpha = "hdp", iter = 4, seed = 1, threads = 1)
+  expect_true(all(number_of_topics(tiny)$topics %in% 1:3))
+  expect_error(number_of_topics(topic_model(data$x, 2, iter = 2, threads = 1)), "has a given number",
+    class = "warpbayes_error_input")
+  expect_error(topic_model(data$x, 3, alpha = "hdp", groups = rep(1:2, 100)), "which has no `groups`",
+    class = "warpbayes_error_input")
 })
 
 test_that("known topics are found, and learned alpha and beta are near the truth", {

@@ -74,3 +74,30 @@ test_that("sparse matrices with the slots of quanteda's class are read", {
   expect_identical(topic_model(sparse, 3, iter = 4, seed = 1, threads = 2)$phi,
     topic_model(planted, 3, iter = 4, seed = 1, threads = 2)$phi)
 })
+
+test_that("terms that never or always meet, and a page of two topics with terms of any script", {
+  skip_where_repeated()
+  skip_on_sanitized_emulator()
+  apart <- diag(6) * 3
+  together <- matrix(2, 6, 6)
+  colnames(apart) <- colnames(together) <- c("na\u00efve", "\u65e5\u672c", "<b>", "d", "e", "f")
+  of <- function(x) topic_model(x, 2, iter = 10, seed = 1, threads = 1)
+  expect_equal(coherence(of(apart), n = 3, measure = "npmi"), c(-1, -1), ignore_attr = TRUE)
+  expect_equal(coherence(of(apart), n = 3, measure = "umass"), c(0, 0), ignore_attr = TRUE)
+  expect_equal(coherence(of(together), n = 3, measure = "npmi"), c(1, 1), ignore_attr = TRUE)
+  page <- as.character(topic_explorer(of(together), 100, 6))
+  for (term in c("na\u00efve", "\u65e5\u672c", "&lt;b&gt;")) expect_match(page, term, fixed = TRUE)
+  expect_no_match(page, "<b>", fixed = TRUE)
+})
+
+test_that("tf-idf is refused, and a document of two million tokens is fitted", {
+  skip_where_repeated()
+  skip_if(resolve_run()$backend != "cpu", "the emulator takes seconds for so many tokens")
+  weighted <- planted
+  weighted[weighted > 0] <- weighted[weighted > 0] * log(1.5)
+  expect_error(topic_model(weighted, 2), "whole numbers from 0 on, but has .* for document \"d1\" and term \"w",
+    class = input)
+  long <- topic_model(matrix(c(1e6, 6e5, 4e5), 1), 2, iter = 2, start = "random", seed = 1, threads = 2)
+  expect_equal(colSums(long$tokens), 2e6)
+  expect_equal(sum(long$theta), 1)
+})

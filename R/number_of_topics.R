@@ -1,0 +1,92 @@
+# The number of topics that a hierarchical Dirichlet process uses.
+
+#' The number of topics that was learned
+#'
+#' The law of the number of topics of a fit with `alpha = "hdp"`. In each draw a topic counts if it has at least a tenth
+#' of the tokens of an average topic that counts. Topics with hardly a token come and go in each sweep, so they do not
+#' count.
+#'
+#' Texts may use all topics that are allowed, because no small number of topics describes them. Then the number says
+#' nothing. The printed fit says so, and [compare_topics()] answers how many topics predict best.
+#'
+#' A number is learned within one start: chains seldom join or split topics once they have them. The rows of several
+#' chains show whether they agree.
+#'
+#' @section Model:
+#' `alpha = "hdp"` is a hierarchical Dirichlet process (Teh and others 2006), truncated at `topics` by the approximation
+#' of Ishwaran and Zarepour (2002): \eqn{\alpha_k \sim \mathrm{Ga}(s/K, rate)}{alpha_k ~ Ga(s/K, rate)}, where
+#' \eqn{s} is `shape` times one of 1/4, 1/2, 1, 2, ..., 64, equally probable a priori. Most \eqn{\alpha_k} are then
+#' nearly 0, and their topics have hardly a token. Print, summary, pictures and verdicts leave these topics out; `phi`
+#' and `theta` have all of them. Choose `topics` at least twice as large as the number that you expect.
+#'
+#' With `start = "merged"`, the default, a chain begins with about as many topics as predict words well that are left
+#' out of the start; the other topics are empty. From random topics a chain keeps two topics for one subject for
+#' hundreds of sweeps.
+#'
+#' In nine simulated sets of 300 to 3,000 documents with 10 to 30 topics, the number found with at most 60 topics was
+#' off by 0 to 3 in eight sets, and by 6 in one (20 topics in 300 documents of 30 tokens).
+#' In six such sets words left out were predicted about as well as by the better of two given numbers, one of them the
+#' true one: perplexity was at most 1.5% higher.
+#' The texts of 800 newspaper articles used all 60 topics that were allowed.
+#'
+#' @param fit a fit from [topic_model()] with `alpha = "hdp"`.
+#' @param ... must be empty: a misspelt argument is an error.
+#' @return A data frame with a row for each number and chain in which it occurs: `chain`, `topics` and `probability`,
+#'   the share of the chain's draws.
+#' @section Errors:
+#' `warpbayes_error_input` for a fit whose number of topics was given.
+#' @references
+#' Ishwaran, H. and Zarepour, M. (2002). Exact and approximate sum representations for the Dirichlet process. *Canadian
+#' Journal of Statistics* **30**, 269-283.
+#'
+#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
+#' American Statistical Association* **101**, 1566-1581.
+#' @seealso [compare_topics()], which compares given numbers by the words that they predict
+#' @examples
+#' set.seed(1)
+#' subject <- rbind(rep(c(3, 0.1), each = 10), rep(c(0.1, 3), each = 10))
+#' x <- t(sapply(1:60, function(d) rmultinom(1, 40, subject[1 + d %% 2, ])))
+#' fit <- topic_model(x, topics = 8, alpha = "hdp", iter = 200, seed = 1, threads = 2)
+#' number_of_topics(fit)
+#' fit
+#' @export
+number_of_topics <- function(fit, ...) {
+  check_method(fit, "fit", ...)
+  if (!identical(fit$learn$alpha, "hdp")) stop_input("fit", "has a given number of topics: alpha = \"hdp\" learns it")
+  tables <- lapply(seq_len(fit$chains), function(chain) {
+    share <- table(used_numbers(fit, chain))
+    data.frame(chain = rep(chain, length(share)), topics = as.integer(names(share)),
+      probability = as.vector(share) / sum(share))
+  })
+  do.call(rbind, tables)
+}
+
+# The number of topics in each kept draw of a chain, or in its last sweep if none was kept.
+used_numbers <- function(fit, chain) {
+  kept <- length(fit$draws$tokens) > 0L
+  apply(matrix(if (kept) fit$draws$tokens[, , chain] else fit$tokens[, chain], fit$topics), 2L, used_number)
+}
+
+# The largest number of topics of which each has at least a tenth of their mean size.
+used_number <- function(tokens) {
+  size <- sort(tokens, decreasing = TRUE)
+  max(which(size >= 0.1 * cumsum(size) / seq_along(size)))
+}
+
+# The topics that are used, the most prevalent first: all of them, unless their number is learned.
+used_topics <- function(fit) {
+  order <- order(-topic_prevalence(fit))
+  if (!identical(fit$learn$alpha, "hdp")) return(order)
+  utils::head(order, round(stats::median(used_numbers(fit, fit$reference))))
+}
+
+learned_number_words <- function(fit) {
+  numbers <- lapply(seq_len(fit$chains), used_numbers, fit = fit)
+  range <- range(vapply(numbers, stats::quantile, c(0, 0), c(0.05, 0.95), type = 1, names = FALSE))
+  used <- length(used_topics(fit))
+  c(
+    sprintf("the number of topics is learned: %s, 90%% interval %s to %s%s", whole_words(used),
+      whole_words(range[[1L]]), whole_words(range[[2L]]), if (fit$chains > 1) " over all chains" else ""),
+    if (used == fit$topics) "all topics that were allowed are used, so the limit decides: choose more `topics`"
+  )
+}
