@@ -246,17 +246,17 @@ weighted_coefficients <- function(data, functional) {
 }
 
 # Logistic coefficients by Newton's method. A step that does not lower the loss is halved. Separated classes have no
-# minimum, which is an error.
-logistic_coefficients <- function(x, y, weight, beta) {
+# minimum, which is an error, unless a normal prior of this `precision` is added to the loss.
+logistic_coefficients <- function(x, y, weight, beta, precision = matrix(0, ncol(x), ncol(x))) {
   loss <- function(beta) {
     eta <- drop(x %*% beta)
-    sum(weight * (pmax(eta, 0) + log1p(exp(-abs(eta))) - y * eta))
+    sum(weight * (pmax(eta, 0) + log1p(exp(-abs(eta))) - y * eta)) + sum(beta * precision %*% beta) / 2
   }
   now <- loss(beta)
   for (iteration in seq_len(100)) {
     p <- stats::plogis(drop(x %*% beta))
-    gradient <- colSums(x * (weight * (y - p)))
-    information <- crossprod(x, x * (weight * p * (1 - p)))
+    gradient <- colSums(x * (weight * (y - p))) - drop(precision %*% beta)
+    information <- crossprod(x, x * (weight * p * (1 - p))) + precision
     step <- tryCatch(solve(information, gradient), error = pass_on)
     if (is.null(step) || max(abs(beta)) > 1e4) {
       stop("the classes are separated: logistic coefficients have no finite minimum")

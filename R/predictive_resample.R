@@ -77,6 +77,8 @@
 #'     resample's `shift` and `stretch` about `center`.}
 #'   \item{`scale`, `atoms`}{for a density of one variable: its scale, and the `value` and `count` of point masses with
 #'     their probabilities in each resample (`weight`, and that of the other values, `density`).}
+#'   \item{`trend`}{the mean function of a regression or the log odds of a classification, if there is one: `slopes` of
+#'     columns less `center` over `scale`, and by how much they differ in the resamples (`drawn`).}
 #'   \item{`orders`}{for each order of the data its `score`, and `cdf` and `density` (or `probability`) at the points.}
 #'   \item{`horizon`, `n`, `remaining`}{steps done, number of observations, and the share of the variance that is left
 #'     out.}
@@ -216,7 +218,7 @@ advance_resamples <- function(fit, steps, run, progress) {
 sizes_of_parts <- function(fit) {
   size_of <- function(part) if (is.list(part)) lapply(part, size_of) else list(typeof(part), length(part), dim(part))
   read <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score", "inner",
-    "calibration", "scale", "atoms", "response_at", "inner_at", "all_at", "standard", "standard_x", "frame",
+    "calibration", "scale", "atoms", "response_at", "inner_at", "trend", "standard", "standard_x", "frame",
     "trajectories", "times",
     "cdf", "density", "probability")
   sizes <- size_of(unclass(fit)[read])

@@ -16,9 +16,12 @@ bandwidth_verdict <- function(fit) {
     words <- sprintf(paste("A density of several variables is not calibrated: for normal data a mean's posterior would",
       "be 2 rho, about %s, times as wide as s/sqrt(n)."), paste(width, collapse = " to "))
   }
-  if (chosen && model$kind != "copula_density" && isTRUE(model$calibrate) && low < calibrated_ends[[1L]] + 1e-6) {
+  if (chosen && model$kind != "copula_density" && abs(low - response_ends(fit)[[1L]]) < 1e-6 && low > 0.4) {
     words <- sprintf("The chosen rho is the lower bound, %s: with a smaller one resamples would hardly differ.",
       figure(calibrated_ends[[1L]]))
+  } else if (low < 0.4 && !is.null(fit$data$start)) {
+    words <- if (low < 0.1) sprintf(paste("With rho = %s the copulas add little to the log odds, and intervals are",
+      "those of their coefficients."), figure(low))
   } else if (low < 0.4) {
     words <- c(words, sprintf(paste(
       "With rho = %s the resamples hardly differ: a step moves %s by its share of rho. Intervals are too narrow."
@@ -186,11 +189,27 @@ tail_share <- function(fit) {
     variance = sum(tail * distance[order]^2) / sum(mass * distance^2))
 }
 
-# What the covariates add to the score.
+# What the covariates and the mean function add to the score.
 covariates_verdict <- function(fit) {
   if (is.null(fit$covariate_gain)) return(NULL)
   gain <- fit$covariate_gain
-  words <- sprintf("The covariates raise the score per observation by %s", figure(max(gain, 0)))
-  if (gain * fit$n < 2) return(paste0(words, ": the data hardly speak for a dependence on them."))
-  paste0(words, ".")
+  end <- if (gain * fit$n < 2) ": the data hardly speak for a dependence on them." else "."
+  words <- sprintf("The covariates raise the score per observation by %s%s", figure(max(gain, 0)), end)
+  paste(c(words, mean_words(fit)), collapse = " ")
+}
+
+mean_words <- function(fit) {
+  trend <- fit$trend
+  if (!is.null(fit$columns)) {
+    few <- if (fit$data$binary) "members of the rarer class than" else "than five observations for each of the"
+    return(sprintf(paste("There are fewer %s %d columns of covariates: no mean function lies beneath the copulas, and",
+      "intervals are too narrow where the response depends on the covariates."), few, fit$columns))
+  }
+  if (is.null(trend)) return(NULL)
+  sprintf("Beneath the copulas lie%s %s by %s, with %d slope%s%s.", if (fit$data$binary) "" else "s",
+    if (fit$data$binary) "log odds" else "a mean", if (inherits(fit$model$mean, "formula")) {
+      deparse1(fit$model$mean)
+    } else if (is.null(trend$knots)) "straight lines" else "natural cubic splines", trend$rank,
+    if (trend$rank == 1L) "" else "s",
+    if (is.null(trend$gain)) "" else sprintf("; without this the score is lower by %s", figure(trend$gain)))
 }

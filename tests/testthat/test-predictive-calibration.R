@@ -120,13 +120,14 @@ test_that("a verdict says what the bandwidth does to the posterior", {
   frame <- data.frame(y = normal, x = seq_along(normal), class = rep(c("a", "b"), length.out = 25))
   expect_match(said(frame, copula_regression(y ~ x, rho = 0.2, rho_x = 0.5)), "hardly differ: a step moves a mean")
   expect_null(said(frame, copula_regression(y ~ x, rho = 0.8, rho_x = 0.5)))
-  expect_match(said(frame, copula_classification(class ~ x, rho = 0.1, rho_x = 0.5)), "moves a probability")
+  expect_match(said(frame, copula_classification(class ~ x, rho = 0.1, rho_x = 0.5, mean = "none")),
+    "moves a probability")
   # Responses that do not depend on the covariate: the smallest rho, by the published settings.
   frame$y <- normal[c(5:25, 1:4)]
   frame$class <- rep(c("a", "b", "b", "a", "b"), 5)
   for (model in list(
-    function(...) copula_regression(y ~ x, frame[1, ], c(-1, 1), rho_x = 0.3, permutations = 2, ...),
-    function(...) copula_classification(class ~ x, frame[1, ], rho_x = 0.3, permutations = 2, ...)
+    function(...) copula_regression(y ~ x, frame[1, ], c(-1, 1), rho_x = 0.3, permutations = 2, mean = "none", ...),
+    function(...) copula_classification(class ~ x, frame[1, ], rho_x = 0.3, permutations = 2, mean = "none", ...)
   )) {
     expect_match(said(frame, model()), "The chosen rho is the lower bound, 0.7: with a smaller one")
     expect_match(said(frame, model(calibrate = FALSE)), "resamples hardly differ: a step moves")
