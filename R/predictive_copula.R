@@ -5,8 +5,8 @@ start_copula <- function(fit, y, run) {
   fit <- switch(fit$model$kind, copula_density = density_data(fit, y), formula_data(fit, y))
   model <- fit$model
   univariate <- model$kind == "copula_density" && ncol(fit$data$y) == 1L
-  inner <- if (univariate) inner_points(drop(fit$data$y))
-  check_result_size(fit$count * (as.double(nrow(fit$at$y)) * ncol(fit$at$y) + length(inner)), "draws", "values",
+  inner <- if (univariate) inner_points(drop(fit$data$y)) else several_points(fit, inner_count)
+  check_result_size(fit$count * (as.double(length(fit$at$y)) + length(unlist(inner))), "draws", "values",
     copies = 6)
   fit$orders <- list()
   n <- nrow(fit$data$y)
@@ -19,8 +19,8 @@ start_copula <- function(fit, y, run) {
   fit$design <- NULL
   if (ncol(fit$data$x)) fit$covariate_gain <- covariate_gain(fit, run)
   if (is_calibrated(fit)) {
-    fit <- on_better_scale(fit, run)
-    inner <- inner_points(drop(fit$data$y))
+    fit <- if (univariate) on_better_scale(fit, run) else on_better_axes(fit, run)
+    inner <- if (univariate) inner_points(drop(fit$data$y)) else several_points(fit, inner_count)
   }
   by_order <- state_at(fit, fit$at, run)
   fit$orders <- list(score = fit$order_scores)
@@ -32,16 +32,15 @@ start_copula <- function(fit, y, run) {
     at_inner <- .Call(C_predictive_average, state_at(fit, points, run))
     fit$inner <- list(y = inner, cdf0 = drop(at_inner$conditional))
     fit$calibration <- calibrate(fit, inner, fit$inner$cdf0)
+  } else if (is_calibrated(fit)) {
+    fit$calibration <- calibrate_several(fit, run)
   }
   fit$state <- start_states(fit, fit$at, run, start)
-  if (univariate) {
-    # The inner points come after the user's.
-    rows <- nrow(fit$at$y) + length(inner)
-    both <- function(own, inner) array(rbind(matrix(own, ncol = fit$count), matrix(inner, length(inner), fit$count)),
-      c(rows, 1L, fit$count))
-    fit$state$conditional <- both(fit$state$conditional, at_inner$conditional)
-    fit$state$gain <- both(fit$state$gain, at_inner$gain)
+  if (!univariate && has_quantities(fit) && is.list(fit$functional)) {
+    at_inner <- .Call(C_predictive_average, state_at(fit, inner, run))
+    fit$inner <- inner
   }
+  if (!is.null(fit[["inner"]])) fit <- with_inner(fit, at_inner)
   if (fit$data$binary) {
     fit$state$rows <- row_states(fit, run)
     fit$probability0 <- drop(start$conditional)
@@ -201,6 +200,7 @@ density_data <- function(fit, y) {
       stop_input("support", sprintf("is for one variable; the data have %d columns", ncol(y)))
     }
     fit$standard <- standard_of(y, model$standardize, "y")
+    fit$standard$names <- colnames(y)
     fit$data <- list(binary = FALSE, y = apply_standard(y, fit$standard), x = matrix(0, nrow(y), 0L))
   } else {
     check_support(drop(y), model$support)
@@ -251,6 +251,10 @@ density_points <- function(fit, points) {
   y <- if (is.null(fit$scale)) points else matrix(to_scale(fit$scale, drop(points)))
   y <- apply_standard(y, fit$standard)
   y[] <- pmin(pmax(y, -1e300), 1e300)
+  if (!is.null(fit$axes)) {
+    y <- solve_lower(fit$axes, y)
+    slope <- slope - sum(log(diag(fit$axes)))
+  }
   log_density <- rowSums(stats::dnorm(y, log = TRUE)) - sum(log(fit$standard$scale)) + slope
   list(y = unname(y), x = matrix(0, nrow(y), 0L), slope = slope, log_density = log_density,
     density = exp(log_density))
@@ -568,12 +572,13 @@ copula_quantities <- function(fit) {
     names <- indexed("probability", ncol(fit$probability))
     return(matrix(fit$probability, nrow(fit$probability), dimnames = list(NULL, names)))
   }
-  if (any(kinds_of(functional) %in% c("coefficients", "correlation"))) {
+  several <- fit$model$kind == "copula_density" && NCOL(fit$points) > 1L
+  if (any(kinds_of(functional) %in% c("coefficients", if (!several) "correlation"))) {
     stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function")
   }
   if (fit$model$kind == "copula_regression") return(regression_quantities(fit, functional))
-  if (NCOL(fit$points) > 1L) {
-    if (!is.null(functional)) stop_input("functional", "must be NULL or a function for several coordinates")
+  if (several) {
+    if (!is.null(functional)) return(several_quantities(fit, functional))
     return(matrix(fit$density, nrow(fit$density), dimnames = list(NULL, indexed("density", ncol(fit$density)))))
   }
   if (length(fit$points) < 2L && is.null(functional)) return(cbind(cdf = fit$cdf[, 1L], density = fit$density[, 1L]))

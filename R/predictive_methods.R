@@ -152,6 +152,8 @@ horizon_verdict <- function(fit) {
   if (fit$horizon == 0) {
     return(if (is_placed(fit)) {
       "Horizon 0: the resamples are the prediction after the data, with location and scale drawn."
+    } else if (!is.null(fit$trend)) {
+      "Horizon 0: the resamples are the prediction after the data, with slopes drawn."
     } else {
       "Horizon 0: all resamples are the prediction after the data."
     })

@@ -56,9 +56,12 @@ new_predictive_model <- function(kind, fields = list()) {
 #' 55 to 66%.
 #'
 #' Regressions and classifications have a mean function instead: see below. Without one they choose the `rho` of the
-#' response within \[0.7, 0.999\], and are otherwise as published. A density of several variables is not calibrated.
-#' `calibrate = FALSE` takes the published settings. `summary()` says in words what the bandwidth does to the width of
-#' the posterior.
+#' response within \[0.7, 0.999\], and are otherwise as published. `calibrate = FALSE` takes the published settings.
+#' `summary()` says in words what the bandwidth does to the width of the posterior.
+#'
+#' Densities of two and three variables are calibrated in the same way: each resample starts with other means, standard
+#' deviations and correlations. Their copulas work on axes without correlation if that raises the prequential score.
+#' Densities of more variables are as published.
 #'
 #' @section Scale and point masses:
 #' `copula_density()` of one variable predicts on a scale where its data look more like a normal law. The candidates are

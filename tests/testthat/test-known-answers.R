@@ -545,7 +545,7 @@ predictive_cases <- alist(
     lapply(fit[c("draws", "cdf", "density")], signif, 6)
   },
   "density of two variables" = {
-    model <- copula_density(rho = c(0.75, 0.5), points = known_cells(16, 2, 66), permutations = 2)
+    model <- copula_density(c(0.75, 0.5), known_cells(16, 2, 66), permutations = 2, calibrate = FALSE)
     fit <- resample(known_cells(64, 2, 65), model)
     list(fit$cdf, fit$cdf0)
   },

@@ -153,7 +153,8 @@ test_that("points far from the data and ties work, and a constant response is re
 test_that("quantities that a model does not have are refused", {
   expect_input(quick(1:5, copula_density(0.5), functional = "correlation"), "bayesian_bootstrap")
   expect_input(quick(1:5, copula_density(0.5), functional = coefficients_of(y ~ x)), "bayesian_bootstrap")
-  expect_input(quick(cbind(1:5, c(2, 5, 1, 4, 3)), copula_density(0.5), functional = "mean"), "several coordinates")
+  four <- matrix(sin(1:40), 10)
+  expect_input(quick(four, copula_density(0.5), functional = "mean"), "density of more than three variables")
   frame <- data.frame(y = c(0, 1, 0, 1), x = c(1, 2, 4, 3))
   expect_input(quick(frame, copula_classification(y ~ x, rho = 0.5, rho_x = 0.5), functional = "mean"),
     "classification"

@@ -125,7 +125,8 @@ test_that("the data choose the mean function, in any unit, and the words say whi
   expect_match(said(x^2 + noise, mean = ~ I(x^2)), "a mean by ~I\\(x\\^2\\), with 1 slope\\.$")
   for (rho in c(0.01, 0.3)) {
     fit <- quick(x + 2 * noise > 0, rho = rho, rho_x = 0.5, mean = "linear")
-    expect_identical(grepl("add little to the log odds, and", summary(fit)$bandwidth), if (rho < 0.1) TRUE else logical())
+    said <- paste(summary(fit)$bandwidth)
+    expect_identical(grepl("add little to the log odds, and", said), if (rho < 0.1) TRUE else logical())
   }
   # Separated classes have finite odds.
   expect_true(all(is.finite(qlogis(quick(x > 0.5)$probability))))
