@@ -61,7 +61,8 @@ new_predictive_model <- function(kind, fields = list()) {
 #'
 #' Densities of two and three variables are calibrated in the same way: each resample starts with other means, standard
 #' deviations and correlations. Their copulas work on axes without correlation if that raises the prequential score.
-#' Densities of more variables are as published.
+#' `summary()` names points where many more or fewer data are predicted than lie there. Densities of more variables are
+#' as published.
 #'
 #' @section Scale and point masses:
 #' `copula_density()` of one variable predicts on a scale where its data look more like a normal law. The candidates are

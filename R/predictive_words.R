@@ -184,6 +184,15 @@ unsupported_words <- function(linear, square, share, n, of = "predicted ") {
 # The same for each of several variables, by the shares of the data: their copulas are on no scale that has the tails.
 several_unsupported <- function(fit) {
   names <- colnames(fit$draws)
+  if (is.null(fit$functional)) {
+    expected <- fit$calibration$smoothed$expected
+    shown <- utils::head(which(!is.na(expected)), 3L)
+    if (!length(shown)) return(NULL)
+    return(sprintf(paste("%s%s: about %s data are predicted where the nearest %s lie. The copulas smooth too much",
+      "there, and intervals do not count that."), paste(names[shown], collapse = ", "),
+    if (sum(!is.na(expected)) > 3L) ", ..." else "", paste(figure(expected[shown]), collapse = ", "),
+    whole_words(fit$calibration$smoothed$near)))
+  }
   of <- sub("^[^[]*", "", names)
   y <- fit$data$y
   if (!is.null(fit$axes)) y <- times_lower(fit$axes, y)

@@ -1,7 +1,8 @@
 # How often 90% intervals of predictive resampling cover densities at three points and quantities of a bivariate law:
 # copula_density() as it is by default, and with the published settings (a quarter of the data sets), which have no
-# quantities here. `said` is the share of data sets for which summary() names a quantity that the data do not support;
-# means and standard deviations count the others only.
+# quantities here. `said` is the share of data sets for which summary() names a quantity that the data do not support,
+# and `smoothed` the share for which it says that densities are smoothed too much. Means, standard deviations and
+# densities count the others only.
 #   cd bench && CORES=16 OUT=results Rscript predictive-several.R [n ...] [sets=400]
 library(warpbayes)
 options(warpbayes.backend = "cpu", warpbayes.threads = 1)
@@ -54,7 +55,9 @@ one <- function(law, n, i) {
   covered <- inside(named, replace(rep(NA, ncol(named$draws)), wanted, law$truth))[wanted]
   said <- length(summary(named)$unsupported) > 0
   published <- if (i <= sets / 4) inside(fit(calibrate = FALSE), truth) else rep(NA, 3)
-  rbind(default = c(inside(fit(), truth), covered, said), published = c(published, rep(NA, 7)))
+  densities <- fit()
+  smoothed <- length(summary(densities)$unsupported) > 0
+  rbind(default = c(inside(densities, truth), covered, said, smoothed), published = c(published, rep(NA, 8)))
 }
 
 file <- file.path(folder, "predictive-several.csv")
@@ -66,8 +69,9 @@ for (n in sizes) {
     found <- simplify2array(found)
     counted <- found
     counted[, 4:5, ][found[, c(10, 10), ] %in% 1] <- NA
+    counted[, 1:3, ][found[, c(11, 11, 11), ] %in% 1] <- NA
     covered <- round(100 * apply(counted, 1:2, mean, na.rm = TRUE), 1)
-    colnames(covered) <- c(paste0("density", 1:3), quantities, "said")
+    colnames(covered) <- c(paste0("density", 1:3), quantities, "said", "smoothed")
     row <- data.frame(law = name, n = n, settings = rownames(covered), covered, sets = round(sets * c(1, 0.25)),
       row.names = NULL)
     print(row, row.names = FALSE)

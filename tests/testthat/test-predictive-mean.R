@@ -107,11 +107,11 @@ test_that("the data choose the mean function, in any unit, and the words say whi
   x <- seq(-3, 3, length.out = 40)
   set.seed(3)
   noise <- rnorm(40)
-  quick <- function(y, ...) {
+  quick <- function(y, rho = 0.7, ...) {
     frame <- data.frame(x = x, y = y)
     model <- if (is.logical(y)) copula_classification else copula_regression
-    predictive_resample(frame, model(y ~ x, data.frame(x = 2), permutations = 1, ...), 5, 10, seed = 1,
-      threads = 2)
+    predictive_resample(frame, model(y ~ x, data.frame(x = 2), rho = rho, rho_x = 0.5, permutations = 1, ...), 5, 10,
+      seed = 1, threads = 2)
   }
   said <- function(...) summary(quick(...))$covariates
   expect_match(said(10 * x + noise), "^The covariates raise the score .* a mean by straight lines, with 1 slope; with")
@@ -124,7 +124,7 @@ test_that("the data choose the mean function, in any unit, and the words say whi
   expect_no_match(said(x + noise, calibrate = FALSE), "Beneath")
   expect_match(said(x^2 + noise, mean = ~ I(x^2)), "a mean by ~I\\(x\\^2\\), with 1 slope\\.$")
   for (rho in c(0.01, 0.3)) {
-    fit <- quick(x + 2 * noise > 0, rho = rho, rho_x = 0.5, mean = "linear")
+    fit <- quick(x + 2 * noise > 0, rho, mean = "linear")
     said <- paste(summary(fit)$bandwidth)
     expect_identical(grepl("add little to the log odds, and", said), if (rho < 0.1) TRUE else logical())
   }
@@ -135,11 +135,11 @@ test_that("the data choose the mean function, in any unit, and the words say whi
     seed = 1))$covariates
   expect_match(words, "fewer than five observations for each of the 4 columns of covariates: no mean function")
   y <- 3 * sin(x) + noise
-  expect_equal(quick(1000 * y + 7, rho = 0.7, rho_x = 0.5)$draws, 1000 * quick(y, rho = 0.7, rho_x = 0.5)$draws + 7,
-    tolerance = 1e-8)
+  expect_equal(quick(1000 * y + 7)$draws, 1000 * quick(y)$draws + 7, tolerance = 1e-8)
   # The width of a straight line's interval, which was 4.5 to 5.6 times too wide.
   frame <- data.frame(x = x, y = 10 * x + noise)
-  fit <- predictive_resample(frame, copula_regression(y ~ x, data.frame(x = c(-2, 0, 2)), 0:1), 400, 300, seed = 1,
+  fit <- predictive_resample(frame, copula_regression(y ~ x, data.frame(x = c(-2, 0, 2)), 0:1, permutations = 2), 300,
+    300, seed = 1,
     threads = 2)
   exact <- predict(lm(y ~ x, frame), fit$points, se.fit = TRUE)$se.fit
   width <- apply(fit$draws, 2, sd) / exact

@@ -56,7 +56,7 @@ test_that("posteriors of several variables have the width of the data, and densi
   x <- rnorm(40)
   y <- cbind(x, y = 100 * (0.7 * x + sqrt(0.51) * rnorm(40)))
   names <- c("mean", "sd", "median", "correlation")
-  model <- copula_density(points = y[1:2, ], permutations = 4)
+  model <- copula_density(0.8, y[1:2, ], permutations = 2)
   fit <- predictive_resample(y, model, 300, 300, c(names, "quantile"), seed = 1, threads = 2)
   expect_identical(colnames(fit$draws)[c(1:7, 12)], c("mean[x]", "mean[y]", "sd[x]", "sd[y]", "median[x]", "median[y]",
     "correlation", "q75[x]"))
@@ -73,10 +73,10 @@ test_that("posteriors of several variables have the width of the data, and densi
   expect_match(summary(fit)$bandwidth, "Calibrated resampling: the posterior of each mean is about 1.1 times as wide")
   expect_match(summary(fit)$scale, "axes without correlation: the score per observation rises by 0\\.[0-9]+\\.$")
   # The density is that of the quantities: the second mean from a grid.
-  grid <- as.matrix(expand.grid(seq(-5, 5, 0.4), seq(-500, 500, 40)))
+  grid <- as.matrix(expand.grid(seq(-5, 5, 0.5), seq(-500, 500, 50)))
   one <- predictive_resample(y, model, 20, 3, "mean", seed = 1, threads = 2)
   density <- predict(one, grid, probs = c(0, 0.5), threads = 2)
-  expect_equal(sum(density$estimate) * 0.4 * 40, 1, tolerance = 0.02)
+  expect_equal(sum(density$estimate) * 0.5 * 50, 1, tolerance = 0.02)
   expect_equal(cor(one$draws)[1, 2] > 0.3, TRUE)
 })
 
@@ -85,7 +85,7 @@ test_that("words about several variables appear where they must, and only there"
   x <- qnorm(sample_of(50))
   y <- x + qnorm(sample_of(50)[c(20:50, 1:19)])
   words <- function(y, functional = c("mean", "sd"), ...) {
-    summary(predictive_resample(y, copula_density(points = y[1:2, ], permutations = 2, ...), 5, 3, functional, seed = 1,
+    summary(predictive_resample(y, copula_density(0.8, y[1:2, ], permutations = 1, ...), 5, 3, functional, seed = 1,
       threads = 2))
   }
   found <- words(cbind(x, y))
@@ -95,12 +95,20 @@ test_that("words about several variables appear where they must, and only there"
   expect_match(heavy, "mean\\[y\\]: [0-9]+% of the mean deviation comes .* sd\\[y\\]: [0-9]+% of the variance comes")
   expect_no_match(heavy, "[x]", fixed = TRUE)
   expect_null(words(cbind(x, exp(4 * y)), "median")$unsupported)
+  # A density that the copulas smooth, between two clusters, and one that they do not.
+  clusters <- cbind(x, y - x)[rep(1:50, 4), ] + 3 * (-1)^(1:200)
+  density <- function(y, at) {
+    summary(predictive_resample(y, copula_density(0.7, rbind(at, at + 0.1), permutations = 1, scale = "data"), 0, 2,
+      seed = 1, threads = 2))$unsupported
+  }
+  expect_match(density(clusters, c(0, 0)), "^density\\[1\\], density\\[2\\]: about [0-9]+, [0-9]+ data .* nearest 15")
+  expect_null(density(cbind(x, y), c(0, 0)))
   expect_match(words(cbind(x, y), NULL, calibrate = FALSE)$bandwidth, "^This density is not calibrated")
-  four <- words(cbind(x, y, x^2, y^2), NULL, rho = 0.8)$bandwidth
+  four <- words(cbind(x, y, x^2, y^2), NULL)$bandwidth
   expect_match(four, "^This density of more than three variables is not calibrated")
   # Columns that determine others, and as many data as variables, are as published.
   expect_match(words(cbind(x, 2 * x), NULL)$bandwidth, "is not calibrated")
-  expect_match(words(cbind(x, y)[1:2, ], NULL, rho = 0.8)$bandwidth, "is not calibrated")
+  expect_match(words(cbind(x, y)[1:2, ], NULL)$bandwidth, "is not calibrated")
   expect_true(all(is.finite(predictive_resample(cbind(x * 1e200, y * 1e-200)[1:5, ], copula_density(0.8), 2, 2,
     c("mean", "sd", "correlation"), seed = 1)$draws)))
 })
