@@ -200,7 +200,7 @@ density_data <- function(fit, y) {
       stop_input("support", sprintf("is for one variable; the data have %d columns", ncol(y)))
     }
     fit$standard <- standard_of(y, model$standardize, "y")
-    fit$standard$names <- colnames(y)
+    fit$standard$names <- column_labels(y)
     fit$data <- list(binary = FALSE, y = apply_standard(y, fit$standard), x = matrix(0, nrow(y), 0L))
   } else {
     check_support(drop(y), model$support)

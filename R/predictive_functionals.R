@@ -146,14 +146,19 @@ weighted_functional <- function(fit) {
   function(weight) unlist(lapply(parts, function(part) part(weight)))
 }
 
+# The names of columns, or their numbers.
+column_labels <- function(y) {
+  columns <- if (is.null(colnames(y))) as.character(seq_len(ncol(y))) else colnames(y)
+  unnamed <- is.na(columns) | !nzchar(columns)
+  replace(columns, unnamed, which(unnamed))
+}
+
 weighted_part <- function(part, y) {
   if (part$kind == "coefficients") return(weighted_coefficients(y, part))
   y <- as.matrix(y)
   storage.mode(y) <- "double"
   if (part$kind == "gini") check_gini(y)
-  columns <- if (is.null(colnames(y))) seq_len(ncol(y)) else colnames(y)
-  unnamed <- is.na(columns) | !nzchar(columns)
-  columns[unnamed] <- which(unnamed)
+  columns <- column_labels(y)
   label <- function(what) if (ncol(y) == 1L) what else paste0(what, "[", columns, "]")
   sorted <- if (part$kind %in% c("median", "quantiles", "tail_mean", "gini")) {
     lapply(seq_len(ncol(y)), function(j) {

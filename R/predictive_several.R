@@ -129,7 +129,8 @@ smoothed_points <- function(fit, nodes, weight) {
     fit$n * sum(weight[distance(nodes) < sort(distance(fit$data$y), partial = near)[[near]]])
   })
   chance <- stats::pgamma(expected, near)
-  fine <- chance > 0.005 & chance < 0.995 | abs(log(expected / near)) < log(4 / 3)
+  rare <- 0.015 / max(3, length(chance))
+  fine <- chance > rare & chance < 1 - rare | abs(log(expected / near)) < log(4 / 3)
   list(near = near, expected = replace(expected, fine, NA))
 }
 

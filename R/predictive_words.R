@@ -197,11 +197,13 @@ several_unsupported <- function(fit) {
   y <- fit$data$y
   if (!is.null(fit$axes)) y <- times_lower(fit$axes, y)
   mass <- rep(1 / fit$n, fit$n)
-  labels <- unique(of[grepl("^(mean|sd|variance|gini|tail_mean)", names)])
-  words <- lapply(seq_along(labels), function(j) {
-    own <- names[of == labels[[j]]]
-    unsupported_words(grep("^(mean|gini|tail_mean)", own, value = TRUE), grep("^(sd|variance)", own, value = TRUE),
-      share_of_tails(y[, j], mass), fit$n, "")
+  columns <- fit$standard$names
+  words <- lapply(seq_along(columns), function(j) {
+    # A correlation of two variables has no columns in its name.
+    pairs <- c("", sprintf("[%s,%s]", columns[[j]], columns), sprintf("[%s,%s]", columns, columns[[j]]))
+    own <- names[of %in% c(pairs, sprintf("[%s]", columns[[j]]))]
+    unsupported_words(grep("^(mean|gini|tail_mean)", own, value = TRUE),
+      grep("^(sd|variance|correlation)", own, value = TRUE), share_of_tails(y[, j], mass), fit$n, "")
   })
   if (any(lengths(words))) paste(unlist(words), collapse = " ")
 }

@@ -94,6 +94,8 @@ test_that("words about several variables appear where they must, and only there"
   heavy <- words(cbind(x, y = exp(4 * y)))$unsupported
   expect_match(heavy, "mean\\[y\\]: [0-9]+% of the mean deviation comes .* sd\\[y\\]: [0-9]+% of the variance comes")
   expect_no_match(heavy, "[x]", fixed = TRUE)
+  far <- cbind(x, z = c(y[-1], 1e3))
+  expect_match(words(far, "correlation")$unsupported, "^correlation: 9[0-9]% of the variance comes")
   expect_null(words(cbind(x, exp(4 * y)), "median")$unsupported)
   # A density that the copulas smooth, between two clusters, and one that they do not.
   clusters <- cbind(x, y - x)[rep(1:50, 4), ] + 3 * (-1)^(1:200)
