@@ -61,8 +61,10 @@ new_predictive_model <- function(kind, fields = list()) {
 #'
 #' Densities of two and three variables are calibrated in the same way: each resample starts with other means, standard
 #' deviations and correlations. Their copulas work on axes without correlation if that raises the prequential score.
-#' `summary()` names points where many more or fewer data are predicted than lie there. Densities of more variables are
-#' as published.
+#' In 200 data sets of 25 values (`bench/predictive-several.R`), 90% intervals of means, standard deviations, quantiles
+#' and correlations covered 84 to 96%, and those of densities 78 to 92% for normal and gamma data. For two modes they
+#' covered 0 to 46%: the copulas smooth over the space between. `summary()` names points where many more or fewer data
+#' are predicted than lie there, which takes about 200 data. Densities of more variables are as published.
 #'
 #' @section Scale and point masses:
 #' `copula_density()` of one variable predicts on a scale where its data look more like a normal law. The candidates are
@@ -90,7 +92,9 @@ new_predictive_model <- function(kind, fields = list()) {
 #'   \item The steps of a regression then move the level by 1.1 s/sqrt(n), as in a calibrated density. The copulas of a
 #'     classification may be switched off by a `rho` near 0.
 #' }
-#' `summary()` says what lies beneath the copulas and by how much the score is lower without it. With
+#' In 200 data sets of 60 values (`bench/predictive-regression.R`), 90% intervals of the mean at five points covered 87
+#' to 91% for a straight line, 81 to 87% for a sine, 73 to 96% for a narrow peak and 85 to 90% for noise alone. Jumps
+#' are smoothed. `summary()` says what lies beneath the copulas and by how much the score is lower without it. With
 #' `calibrate = FALSE` or `standardize = FALSE`, `"auto"` is `"none"`.
 #'
 #' @section Bayesian bootstrap:
