@@ -17,9 +17,11 @@ calibrated_width <- 1.1
 calibrated_stretch <- 1.35
 
 is_calibrated <- function(fit) {
-  fit$model$kind == "copula_density" && isTRUE(fit$model$calibrate) && ncol(fit$data$y) == 1L &&
-    nrow(fit$data$y) > 1L &&
-    diff(range(fit$data$y)) > 0
+  y <- fit$data$y
+  fit$model$kind == "copula_density" && isTRUE(fit$model$calibrate) && nrow(y) > ncol(y) &&
+    if (ncol(y) == 1L) diff(range(y)) > 0 else {
+      has_quantities(fit) && qr(sweep(y, 2L, colMeans(y)), tol = 1e-5)$rank == ncol(y)
+    }
 }
 
 # The ends of the response's correlation. Regressions and classifications have only the lower bound of a calibrated
@@ -27,7 +29,7 @@ is_calibrated <- function(fit) {
 # mean given a covariate covered 13% (30 data sets, n = 50); with it 97%, for 0.04 of the log score.
 response_ends <- function(fit) {
   if (is_calibrated(fit)) return(calibrated_ends)
-  bounded <- fit$model$kind != "copula_density" && isTRUE(fit$model$calibrate)
+  bounded <- fit$model$kind != "copula_density" && isTRUE(fit$model$calibrate) && is.null(fit$data$start)
   if (bounded) c(calibrated_ends[[1L]], rho_ends[[2L]]) else rho_ends
 }
 
@@ -94,31 +96,55 @@ is_placed <- function(fit) {
   !is.null(fit$calibration$stretch)
 }
 
-# Where the law of the data has what resample r has at the standardised points y: a matrix, points x draws.
-unplaced <- function(fit, y) {
+# Where the law of the data has what resample r has at the standardised points: a matrix, points x draws.
+unplaced <- function(fit, at) {
+  if (ncol(at$y) > 1L) return(several_unplaced(fit, at$y))
+  y <- drop(at$y)
+  if (!is.null(fit$trend)) return(y - trend_departures(fit, at))
   place <- fit$calibration
   outer(y - place$center, 1 / place$stretch) - rep(place$shift / place$stretch, each = length(y)) + place$center
 }
 
 # The first states of placed resamples: each has the points elsewhere in the law of the data.
 placed_states <- function(fit, at, run) {
-  y <- unplaced(fit, drop(at$y))
+  d <- ncol(at$y)
+  y <- matrix(unplaced(fit, at), ncol = d)
+  rows <- seq_len(nrow(y))
+  x <- at$x[rep_len(seq_len(nrow(at$y)), nrow(y)), , drop = FALSE]
   # All orders of the data at once, in parts of 64 MB.
-  parts <- split(seq_along(y), (seq_along(y) - 1) %/% max(1, floor(2e6 / ncol(fit$order))))
+  parts <- split(rows, (rows - 1) %/% max(1, floor(2e6 / ncol(fit$order) / d)))
   found <- lapply(unname(parts), function(part) {
-    points <- list(y = matrix(y[part]), x = matrix(0, length(part), 0L))
-    .Call(C_predictive_average, state_at(fit, points, run))
+    .Call(C_predictive_average, state_at(fit, list(y = y[part, , drop = FALSE], x = x[part, , drop = FALSE]), run))
   })
-  size <- c(nrow(y), 1L, fit$count)
-  list(conditional = array(unlist(lapply(found, `[[`, "conditional")), size),
-    gain = array(unlist(lapply(found, `[[`, "gain")), size))
+  values <- function(what) {
+    value <- array(do.call(rbind, lapply(found, `[[`, what)), c(nrow(at$y), fit$count, d))
+    aperm(value, c(1L, 3L, 2L))
+  }
+  list(conditional = values("conditional"), gain = values("gain"))
 }
 
 # The densities that multiply gains, in the data's units: for all resamples, or points x draws.
 base_densities <- function(fit, at) {
+  if (!is.null(fit$trend)) return(stats::dnorm(unplaced(fit, at)) / fit$standard$scale)
   if (!is_placed(fit)) return(at$density)
-  density <- stats::dnorm(unplaced(fit, drop(at$y)), log = TRUE) + at$slope
+  if (ncol(at$y) > 1L) return(several_base_densities(fit, at))
+  density <- stats::dnorm(unplaced(fit, at), log = TRUE) + at$slope
   exp(density - rep(log(fit$calibration$stretch * fit$standard$scale), each = nrow(density)))
+}
+
+# States at the inner points come after those of the user's points.
+with_inner <- function(fit, found) {
+  both <- function(own, inner) {
+    several <- array(inner, c(dim(inner), fit$count))
+    size <- dim(own)
+    size[[1L]] <- size[[1L]] + nrow(inner)
+    value <- array(0, size)
+    value[seq_len(nrow(own)), , ] <- own
+    value[-seq_len(nrow(own)), , ] <- several
+    value
+  }
+  fit$state[c("conditional", "gain")] <- Map(both, fit$state[c("conditional", "gain")], found[c("conditional", "gain")])
+  fit
 }
 
 # draws x inner points.

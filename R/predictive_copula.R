@@ -5,8 +5,8 @@ start_copula <- function(fit, y, run) {
   fit <- switch(fit$model$kind, copula_density = density_data(fit, y), formula_data(fit, y))
   model <- fit$model
   univariate <- model$kind == "copula_density" && ncol(fit$data$y) == 1L
-  inner <- if (univariate) inner_points(drop(fit$data$y))
-  check_result_size(fit$count * (as.double(nrow(fit$at$y)) * ncol(fit$at$y) + length(inner)), "draws", "values",
+  inner <- if (univariate) inner_points(drop(fit$data$y)) else several_points(fit, inner_count)
+  check_result_size(fit$count * (as.double(length(fit$at$y)) + length(unlist(inner))), "draws", "values",
     copies = 6)
   fit$orders <- list()
   n <- nrow(fit$data$y)
@@ -15,11 +15,12 @@ start_copula <- function(fit, y, run) {
   } else {
     .Call(C_predictive_orders, fit$seed, n, model$permutations)
   }
-  fit <- fit_bandwidth(fit, run)
+  fit <- fit_with_mean(fit, run)
+  fit$design <- NULL
   if (ncol(fit$data$x)) fit$covariate_gain <- covariate_gain(fit, run)
   if (is_calibrated(fit)) {
-    fit <- on_better_scale(fit, run)
-    inner <- inner_points(drop(fit$data$y))
+    fit <- if (univariate) on_better_scale(fit, run) else on_better_axes(fit, run)
+    inner <- if (univariate) inner_points(drop(fit$data$y)) else several_points(fit, inner_count)
   }
   by_order <- state_at(fit, fit$at, run)
   fit$orders <- list(score = fit$order_scores)
@@ -31,19 +32,17 @@ start_copula <- function(fit, y, run) {
     at_inner <- .Call(C_predictive_average, state_at(fit, points, run))
     fit$inner <- list(y = inner, cdf0 = drop(at_inner$conditional))
     fit$calibration <- calibrate(fit, inner, fit$inner$cdf0)
+  } else if (is_calibrated(fit)) {
+    fit$calibration <- calibrate_several(fit, run)
   }
   fit$state <- start_states(fit, fit$at, run, start)
-  if (univariate) {
-    # The inner points come after the user's.
-    rows <- nrow(fit$at$y) + length(inner)
-    both <- function(own, inner) array(rbind(matrix(own, ncol = fit$count), matrix(inner, length(inner), fit$count)),
-      c(rows, 1L, fit$count))
-    fit$state$conditional <- both(fit$state$conditional, at_inner$conditional)
-    fit$state$gain <- both(fit$state$gain, at_inner$gain)
+  if (!univariate && has_quantities(fit) && is.list(fit$functional)) {
+    at_inner <- .Call(C_predictive_average, state_at(fit, inner, run))
+    fit$inner <- inner
   }
+  if (!is.null(fit[["inner"]])) fit <- with_inner(fit, at_inner)
   if (fit$data$binary) {
-    rows <- .Call(C_predictive_average, state_at(fit, list(y = fit$data$y, x = fit$data$x), run))
-    fit$state$rows <- matrix(rows$conditional, fit$n, fit$count)
+    fit$state$rows <- row_states(fit, run)
     fit$probability0 <- drop(start$conditional)
     fit$orders$probability <- t(by_order$conditional[, 1L, ])
   } else {
@@ -56,8 +55,8 @@ start_copula <- function(fit, y, run) {
     fit$cdf0 <- drop(complete(rbind(start$conditional[shown, last])))
     fit$density0 <- start$gain[shown, last] * density
     if (model$kind == "copula_regression") {
-      cdf <- matrix(start$conditional, length(fit$all_at))[match(fit$inner_at, fit$all_at), , drop = FALSE]
-      fit$mean0 <- drop(grid_functional(fit$inner_at, t(cdf), list(new_functional("mean"))))
+      cdf <- matrix(start$conditional, values_each(fit))[-seq_along(fit$response_at), , drop = FALSE]
+      fit$mean0 <- drop(grid_functional(fit$inner_at, t(cdf), list(new_functional("mean")))) + fit$at$trend
     }
     fit$orders$cdf <- complete(orders_by_points(by_order$conditional, last)[, shown, drop = FALSE])
     fit$orders$density <- sweep(orders_by_points(by_order$gain, last)[, shown, drop = FALSE], 2L, density, "*")
@@ -77,10 +76,13 @@ fit_bandwidth <- function(fit, run) {
   fit
 }
 
-# By how much the score is better than with weights that hardly depend on the covariates.
+# By how much the score is better than without a mean function and with weights that hardly depend on the covariates.
 covariate_gain <- function(fit, run) {
+  alone <- without_trend(fit)
+  # Classes start from their frequencies then.
+  if (!is.null(fit$data$start)) alone$data$start <- rep(stats::qlogis(mean(fit$data$y)), fit$n)
   bandwidth <- list(rho = fit$rho, rho_x = rep(rho_ends[[1L]], ncol(fit$data$x)))
-  fit$score - start_score(fit) - mean(native(C_predictive_fit, fit$data, bandwidth, fit$order, run)$log_score)
+  fit$score - start_score(alone) - mean(native(C_predictive_fit, alone$data, bandwidth, fit$order, run)$log_score)
 }
 
 # The fit on another scale, if its prequential score is better there by more than what the two parameters of a scale
@@ -106,12 +108,12 @@ on_better_scale <- function(fit, run) {
 # its quantities use.
 shown_rows <- function(fit) {
   if (fit$model$kind != "copula_regression") return(seq_len(nrow(fit$at$y)))
-  as.vector(outer(match(fit$response_at, fit$all_at), (seq_len(nrow(fit$points)) - 1L) * length(fit$all_at), "+"))
+  as.vector(outer(seq_along(fit$response_at), (seq_len(nrow(fit$points)) - 1L) * values_each(fit), "+"))
 }
 
 # The first states of resamples. `found` is what the data predict at the points, if that is known.
 start_states <- function(fit, at, run, found = NULL) {
-  if (is_placed(fit)) return(c(placed_states(fit, at, run), list(rows = NULL)))
+  if (is_placed(fit) || !is.null(fit$trend)) return(c(placed_states(fit, at, run), list(rows = NULL)))
   several <- function(x) array(x, c(dim(x), fit$count))
   if (is.null(found)) found <- .Call(C_predictive_average, state_at(fit, at, run))
   list(conditional = several(found$conditional), gain = several(found$gain), rows = NULL)
@@ -129,7 +131,8 @@ state_at <- function(fit, at, run) {
 # The part of the score that the compiled fit leaves out: the mean log density of the standardised data (or log
 # probability) as predicted before the first observation.
 start_score <- function(fit) {
-  if (fit$data$binary) 0 else mean(rowSums(stats::dnorm(fit$data$y, log = TRUE)))
+  if (fit$data$binary) return(0)
+  mean(rowSums(stats::dnorm(fit$data$y, log = TRUE))) - (if (is.null(fit$trend)) 0 else log(fit$trend$spread))
 }
 
 # Data ---------------------------------------------------------------------------
@@ -197,6 +200,7 @@ density_data <- function(fit, y) {
       stop_input("support", sprintf("is for one variable; the data have %d columns", ncol(y)))
     }
     fit$standard <- standard_of(y, model$standardize, "y")
+    fit$standard$names <- column_labels(y)
     fit$data <- list(binary = FALSE, y = apply_standard(y, fit$standard), x = matrix(0, nrow(y), 0L))
   } else {
     check_support(drop(y), model$support)
@@ -247,6 +251,10 @@ density_points <- function(fit, points) {
   y <- if (is.null(fit$scale)) points else matrix(to_scale(fit$scale, drop(points)))
   y <- apply_standard(y, fit$standard)
   y[] <- pmin(pmax(y, -1e300), 1e300)
+  if (!is.null(fit$axes)) {
+    y <- solve_lower(fit$axes, y)
+    slope <- slope - sum(log(diag(fit$axes)))
+  }
   log_density <- rowSums(stats::dnorm(y, log = TRUE)) - sum(log(fit$standard$scale)) + slope
   list(y = unname(y), x = matrix(0, nrow(y), 0L), slope = slope, log_density = log_density,
     density = exp(log_density))
@@ -297,18 +305,20 @@ formula_data <- function(fit, y) {
     response <- matrix(as.double(response))
     fit$standard <- standard_of(response, model$standardize, "y")
     fit$data <- list(binary = FALSE, y = apply_standard(response, fit$standard), x = apply_standard(x, fit$standard_x))
-    if (is.null(model$at)) {
+    fit$response_at <- if (is.null(model$at)) {
       margin <- fit$standard$scale
-      fit$response_at <- seq(min(response) - margin, max(response) + margin, length.out = 50L)
+      seq(min(response) - margin, max(response) + margin, length.out = 50L)
     } else {
-      fit$response_at <- sort(unique(check_numeric_vector(model$at, "at")))
+      sort(unique(check_numeric_vector(model$at, "at")))
     }
     fit$inner_at <- inner_response(fit)
-    fit$all_at <- sort(unique(c(fit$response_at, fit$inner_at)))
   }
+  if (inherits(model$mean, "formula")) fit$frame$mean <- mean_frame(fit, y)
   covariates <- point_covariates(fit, points, "points")
-  fit$at <- formula_points(fit, covariates)
   fit$points <- points[all.vars(terms)]
+  fit$design <- list(data = mean_design(fit, fit$data$x, y, "y"),
+    points = mean_design(fit, covariates, fit$points, "points"))
+  fit$at <- grid_points(fit, covariates, fit$design$points)
   fit
 }
 
@@ -391,23 +401,6 @@ point_covariates <- function(fit, points, argument) {
   x <- covariate_columns(frame, fit$frame$terms)
   attr(x, "group") <- NULL
   unname(apply_standard(x, fit$standard_x))
-}
-
-# All pairs of a row of covariates and a value of the response. The response changes fastest.
-formula_points <- function(fit, x, at = fit$all_at) {
-  if (fit$data$binary) return(list(y = matrix(0, nrow(x), 1L), x = x))
-  rows <- rep(seq_len(nrow(x)), each = length(at))
-  y <- (rep(at, nrow(x)) - fit$standard$center) / fit$standard$scale
-  list(y = matrix(y), x = x[rows, , drop = FALSE], density = stats::dnorm(y) / fit$standard$scale)
-}
-
-# Values of the response for computing a regression's quantities, whatever the user wants to see.
-inner_response <- function(fit) {
-  y <- fit$data$y[, 1L]
-  ends <- range(y) + c(-1, 1)
-  tail <- c(0.3, 0.7, 1.3, 2, 3, 4)
-  standardised <- c(ends[[1L]] - tail, seq(ends[[1L]], ends[[2L]], length.out = 50L), ends[[2L]] + tail)
-  sort(fit$standard$center + fit$standard$scale * standardised)
 }
 
 # A response with two classes as 0 and 1, and the labels of both classes.
@@ -525,7 +518,8 @@ advance_copula <- function(fit, steps, run, progress) {
 
 # The numerator of the weights of the steps.
 most_of <- function(fit) {
-  if (is.null(fit$calibration)) 2 else fit$calibration$most
+  if (!is.null(fit$calibration)) return(fit$calibration$most)
+  if (is.null(fit$most)) 2 else fit$most
 }
 
 # Adds records to the trajectories, an array of draws x times x quantities.
@@ -554,7 +548,7 @@ copula_values <- function(fit) {
   shown <- shown_rows(fit)
   fit$cdf <- orders_by_points(fit$state$conditional[shown, , , drop = FALSE], last)
   base <- base_densities(fit, fit$at)
-  base <- if (is.matrix(base)) t(base) else rep(base[shown], each = fit$count)
+  base <- if (is.matrix(base)) t(base[shown, , drop = FALSE]) else rep(base[shown], each = fit$count)
   fit$density <- orders_by_points(fit$state$gain[shown, , , drop = FALSE], last) * base
   fit$cdf <- complete_cdf(fit, fit$cdf, fit$points)
   if (!is.null(fit$atoms)) fit$density <- fit$density * fit$atoms$density
@@ -578,12 +572,13 @@ copula_quantities <- function(fit) {
     names <- indexed("probability", ncol(fit$probability))
     return(matrix(fit$probability, nrow(fit$probability), dimnames = list(NULL, names)))
   }
-  if (any(kinds_of(functional) %in% c("coefficients", "correlation"))) {
+  several <- fit$model$kind == "copula_density" && NCOL(fit$points) > 1L
+  if (any(kinds_of(functional) %in% c("coefficients", if (!several) "correlation"))) {
     stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function")
   }
   if (fit$model$kind == "copula_regression") return(regression_quantities(fit, functional))
-  if (NCOL(fit$points) > 1L) {
-    if (!is.null(functional)) stop_input("functional", "must be NULL or a function for several coordinates")
+  if (several) {
+    if (!is.null(functional)) return(several_quantities(fit, functional))
     return(matrix(fit$density, nrow(fit$density), dimnames = list(NULL, indexed("density", ncol(fit$density)))))
   }
   if (length(fit$points) < 2L && is.null(functional)) return(cbind(cdf = fit$cdf[, 1L], density = fit$density[, 1L]))
@@ -611,9 +606,11 @@ regression_quantities <- function(fit, functional) {
   }
   functional <- if (is.null(functional)) list(new_functional("mean")) else functional
   cdf <- orders_by_points(fit$state$conditional, 1L)
-  inner <- match(fit$inner_at, fit$all_at)
+  each <- values_each(fit)
+  inner <- seq(length(fit$response_at) + 1L, each)
   parts <- lapply(seq_len(nrow(fit$points)), function(i) {
-    value <- grid_functional(fit$inner_at, cdf[, (i - 1L) * length(fit$all_at) + inner, drop = FALSE], functional)
+    at <- fit$inner_at + fit$at$trend[[i]]
+    value <- grid_functional(at, cdf[, (i - 1L) * each + inner, drop = FALSE], functional)
     colnames(value) <- sprintf("%s[%d]", colnames(value), i)
     value
   })

@@ -146,14 +146,19 @@ weighted_functional <- function(fit) {
   function(weight) unlist(lapply(parts, function(part) part(weight)))
 }
 
+# The names of columns, or their numbers.
+column_labels <- function(y) {
+  columns <- if (is.null(colnames(y))) as.character(seq_len(ncol(y))) else colnames(y)
+  unnamed <- is.na(columns) | !nzchar(columns)
+  replace(columns, unnamed, which(unnamed))
+}
+
 weighted_part <- function(part, y) {
   if (part$kind == "coefficients") return(weighted_coefficients(y, part))
   y <- as.matrix(y)
   storage.mode(y) <- "double"
   if (part$kind == "gini") check_gini(y)
-  columns <- if (is.null(colnames(y))) seq_len(ncol(y)) else colnames(y)
-  unnamed <- is.na(columns) | !nzchar(columns)
-  columns[unnamed] <- which(unnamed)
+  columns <- column_labels(y)
   label <- function(what) if (ncol(y) == 1L) what else paste0(what, "[", columns, "]")
   sorted <- if (part$kind %in% c("median", "quantiles", "tail_mean", "gini")) {
     lapply(seq_len(ncol(y)), function(j) {
@@ -246,17 +251,17 @@ weighted_coefficients <- function(data, functional) {
 }
 
 # Logistic coefficients by Newton's method. A step that does not lower the loss is halved. Separated classes have no
-# minimum, which is an error.
-logistic_coefficients <- function(x, y, weight, beta) {
+# minimum, which is an error, unless a normal prior of this `precision` is added to the loss.
+logistic_coefficients <- function(x, y, weight, beta, precision = matrix(0, ncol(x), ncol(x))) {
   loss <- function(beta) {
     eta <- drop(x %*% beta)
-    sum(weight * (pmax(eta, 0) + log1p(exp(-abs(eta))) - y * eta))
+    sum(weight * (pmax(eta, 0) + log1p(exp(-abs(eta))) - y * eta)) + sum(beta * precision %*% beta) / 2
   }
   now <- loss(beta)
   for (iteration in seq_len(100)) {
     p <- stats::plogis(drop(x %*% beta))
-    gradient <- colSums(x * (weight * (y - p)))
-    information <- crossprod(x, x * (weight * p * (1 - p)))
+    gradient <- colSums(x * (weight * (y - p))) - drop(precision %*% beta)
+    information <- crossprod(x, x * (weight * p * (1 - p))) + precision
     step <- tryCatch(solve(information, gradient), error = pass_on)
     if (is.null(step) || max(abs(beta)) > 1e4) {
       stop("the classes are separated: logistic coefficients have no finite minimum")

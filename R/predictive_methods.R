@@ -21,7 +21,7 @@ continue.martingale_posterior <- function(fit, more, backend = NULL, threads = N
 #' the bandwidth does to the width of the posterior. For a density it adds the scale, the point masses and how much of
 #' the distribution lies beyond `points`, and names quantities that tails decide of which the data show little. For a
 #' normal mean it says if the data disagree with a given variance or prior mean. For a regression or classification it
-#' adds what the covariates do for the score. `summary()` has a table of the quantities,
+#' adds what the covariates and the mean function do for the score. `summary()` has a table of the quantities,
 #' too. `quantile()` gives quantiles of the draws.
 #'
 #' @param object,x a fit from [predictive_resample()].
@@ -152,6 +152,8 @@ horizon_verdict <- function(fit) {
   if (fit$horizon == 0) {
     return(if (is_placed(fit)) {
       "Horizon 0: the resamples are the prediction after the data, with location and scale drawn."
+    } else if (!is.null(fit$trend)) {
+      "Horizon 0: the resamples are the prediction after the data, with slopes drawn."
     } else {
       "Horizon 0: all resamples are the prediction after the data."
     })
@@ -224,7 +226,7 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, pr
   value <- function(conditional, gain, density, atoms) {
     if (type == "mean") {
       cut <- matrix(conditional, length(object$inner_at))
-      return(unname(drop(grid_functional(object$inner_at, t(cut), list(new_functional("mean"))))))
+      return(unname(drop(grid_functional(object$inner_at, t(cut), list(new_functional("mean"))))) + new$at$trend)
     }
     if (type %in% c("density", "log_density") && !object$data$binary) {
       return(gain * density * (if (is.null(atoms)) 1 else atoms$density))
@@ -272,7 +274,9 @@ prediction_points <- function(fit, newdata, type) {
   }
   points <- if (is.null(newdata)) if (type %in% c("density", "cdf")) regression_points(fit) else fit$points else newdata
   covariates <- point_covariates(fit, points, "newdata")
-  if (type %in% c("mean", "probability", "class")) return(list(at = formula_points(fit, covariates, fit$inner_at)))
+  design <- mean_design(fit, covariates, points, "newdata")
+  if (type == "mean") return(list(at = grid_points(fit, covariates, design, numeric())))
+  if (type %in% c("probability", "class")) return(list(at = formula_points(fit, covariates, design)))
   response <- tryCatch(
     eval(fit$model$formula[[2L]], points, environment(fit$model$formula)),
     error = function(error) stop_input("newdata", "lacks the response: ", because = error)
@@ -283,12 +287,10 @@ prediction_points <- function(fit, newdata, type) {
     if (length(label) != nrow(points) || !all(known)) {
       stop_input("newdata", "has a response in row ", which(!known)[[1L]], " that is none of the classes")
     }
-    return(list(at = formula_points(fit, covariates), outcome = as.double(label == fit$classes[[2L]])))
+    return(list(at = formula_points(fit, covariates, design), outcome = as.double(label == fit$classes[[2L]])))
   }
   response <- check_numeric_vector(response, "newdata")
-  y <- (response - fit$standard$center) / fit$standard$scale
-  list(at = list(y = matrix(y), x = covariates, density = stats::dnorm(y) / fit$standard$scale,
-    log_density = stats::dnorm(y, log = TRUE) - log(fit$standard$scale)))
+  list(at = formula_points(fit, covariates, design, rbind(response)))
 }
 
 # Repeats the resamples of a fit at other points.
@@ -297,10 +299,7 @@ resamples_at <- function(fit, at, start, run) {
   again <- fit
   again$at <- at
   again$state <- start_states(fit, at, run, start)
-  if (fit$data$binary) {
-    rows <- .Call(C_predictive_average, state_at(fit, list(y = fit$data$y, x = fit$data$x), run))
-    again$state$rows <- matrix(rows$conditional, fit$n, fit$count)
-  }
+  if (fit$data$binary) again$state$rows <- row_states(fit, run)
   in_slices(fit$horizon, max(1, 4e6 / length(again$state$conditional)), FALSE, function(done, steps) {
     again$state <<- native(C_predictive_resample, fit$data, fit$bandwidth, at[c("y", "x")], again$state, fit$seed,
       list(resample = 0, step = done, most = most_of(fit)), steps, run)

@@ -55,9 +55,16 @@ new_predictive_model <- function(kind, fields = list()) {
 #' deviation of a t law with 3 degrees of freedom 61 to 79%, of lognormal data below 45%, and the mean of lognormal data
 #' 55 to 66%.
 #'
-#' Regressions and classifications choose the `rho` of the response within \[0.7, 0.999\], and are otherwise as
-#' published. A density of several variables is not calibrated. `calibrate = FALSE` takes the published settings.
+#' Regressions and classifications have a mean function instead: see below. Without one they choose the `rho` of the
+#' response within \[0.7, 0.999\], and are otherwise as published. `calibrate = FALSE` takes the published settings.
 #' `summary()` says in words what the bandwidth does to the width of the posterior.
+#'
+#' Densities of two and three variables are calibrated in the same way: each resample starts with other means, standard
+#' deviations and correlations. Their copulas work on axes without correlation if that raises the prequential score.
+#' In 200 data sets of 25 values (`bench/predictive-several.R`), 90% intervals of means, standard deviations, quantiles
+#' and correlations covered 84 to 96%, and those of densities 78 to 92% for normal and gamma data. For two modes they
+#' covered 0 to 46%: the copulas smooth over the space between. `summary()` names points where many more or fewer data
+#' are predicted than lie there, which takes about 200 data. Densities of more variables are as published.
 #'
 #' @section Scale and point masses:
 #' `copula_density()` of one variable predicts on a scale where its data look more like a normal law. The candidates are
@@ -69,6 +76,26 @@ new_predictive_model <- function(kind, fields = list()) {
 #' A value that is far more frequent than others, such as 0 in amounts, is a point mass. So is a value on a bound of
 #' `support`. Its probability has the law of Polya's urn, a beta distribution, and the density is that of the other
 #' values. `summary()` says in words what scale and which point masses were found.
+#'
+#' @section Mean functions:
+#' Copulas smooth over the covariates, so that they flatten slopes and peaks. Therefore a mean function lies beneath
+#' those of `copula_regression()`, and log odds beneath those of `copula_classification()`. The copulas predict what it
+#' leaves.
+#' \itemize{
+#'   \item `mean = "auto"` fits straight lines and natural cubic splines of each covariate with 4, 6 and 9 knots, by
+#'     least squares or logistic regression. It takes the one with the best penalised likelihood, unless the
+#'     prequential score is better without a mean function. Lines need 5 observations for each slope (classes: 1 of the
+#'     rarer class), and splines 5 of either. `"linear"`, `"smooth"`, `"none"` or a formula of the covariates, such as
+#'     `~ poly(x, 2)`, fix it.
+#'   \item Each resample has slopes of its own. Those of a regression are from a Bayesian bootstrap, for errors of any
+#'     variance. Those of a classification are nearly normal, with a weak normal prior that keeps them finite.
+#'   \item The steps of a regression then move the level by 1.1 s/sqrt(n), as in a calibrated density. The copulas of a
+#'     classification may be switched off by a `rho` near 0.
+#' }
+#' In 200 data sets of 60 values (`bench/predictive-regression.R`), 90% intervals of the mean at five points covered 87
+#' to 91% for a straight line, 81 to 87% for a sine, 73 to 96% for a narrow peak and 85 to 90% for noise alone. Jumps
+#' are smoothed. `summary()` says what lies beneath the copulas and by how much the score is lower without it. With
+#' `calibrate = FALSE` or `standardize = FALSE`, `"auto"` is `"none"`.
 #'
 #' @section Bayesian bootstrap:
 #' `bayesian_bootstrap()` predicts that the next observation repeats an earlier one, each equally likely (Polya's urn).
@@ -97,6 +124,7 @@ new_predictive_model <- function(kind, fields = list()) {
 #'   n) first. Without this, the data should look like draws from a standard normal distribution.
 #' @param calibrate whether to give posteriors the width that the data ask for: see the section on calibration.
 #'   `FALSE` chooses `rho` and resamples as published.
+#' @param mean the mean function beneath the copulas: see the section on mean functions.
 #' @param permutations number of random orders; 0 for the order as given.
 #' @param formula response and covariates, as for [stats::lm()]. Covariates of different kinds can be mixed. A factor
 #'   (or a character vector) has an indicator column for each level, so that the order of its levels does not matter; a
@@ -185,10 +213,12 @@ copula_density <- function(rho = NULL, points = NULL, standardize = TRUE, permut
 #' @rdname predictive_models
 #' @export
 copula_regression <- function(formula, points = NULL, at = NULL, rho = NULL, rho_x = NULL, standardize = TRUE,
-                              permutations = 10, bandwidths = c("each", "one"), calibrate = TRUE) {
+                              permutations = 10, bandwidths = c("each", "one"), calibrate = TRUE,
+                              mean = c("auto", "linear", "smooth", "none")) {
   # The checks run here, not within new_predictive_model(), so that errors name the call of this function.
   fields <- list(
-    formula = check_formula(formula), points = check_points_frame(points), at = without_integer64(at),
+    formula = check_formula(formula), mean = check_mean(mean),
+    points = check_points_frame(points), at = without_integer64(at),
     rho = check_rho(rho, "rho", 1L),
     rho_x = check_rho(rho_x, "rho_x"), standardize = check_flag(standardize, "standardize"),
     permutations = check_count(permutations, "permutations", min = 0, max = 1e4),
@@ -201,10 +231,12 @@ copula_regression <- function(formula, points = NULL, at = NULL, rho = NULL, rho
 #' @rdname predictive_models
 #' @export
 copula_classification <- function(formula, points = NULL, rho = NULL, rho_x = NULL, standardize = TRUE,
-                                  permutations = 10, bandwidths = c("each", "one"), calibrate = TRUE) {
+                                  permutations = 10, bandwidths = c("each", "one"), calibrate = TRUE,
+                                  mean = c("auto", "linear", "smooth", "none")) {
   # The checks run here, not within new_predictive_model(), so that errors name the call of this function.
   fields <- list(
-    formula = check_formula(formula), points = check_points_frame(points), rho = check_rho(rho, "rho", 1L),
+    formula = check_formula(formula), mean = check_mean(mean),
+    points = check_points_frame(points), rho = check_rho(rho, "rho", 1L),
     rho_x = check_rho(rho_x, "rho_x"), standardize = check_flag(standardize, "standardize"),
     permutations = check_count(permutations, "permutations", min = 0, max = 1e4),
     bandwidths = check_choice(bandwidths, "bandwidths", c("each", "one")),

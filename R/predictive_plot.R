@@ -168,7 +168,8 @@ curve_picture <- function(fit, probs, main) {
   x <- fit$points[[1L]][order]
   band <- pointwise(regression_quantities(fit, list(new_functional("mean")))[, order, drop = FALSE], probs)
   data_x <- fit$data$x[, 1L] * fit$standard_x$scale + fit$standard_x$center
-  data_y <- fit$data$y[, 1L] * fit$standard$scale + fit$standard$center
+  whole <- without_trend(fit)
+  data_y <- whole$data$y[, 1L] * whole$standard$scale + whole$standard$center
   band_picture(main, x, band, fit$mean0[order], c(data_x, x), around(c(data_y, band)), names(fit$points),
     deparse1(fit$model$formula[[2L]]), list(x = data_x, y = data_y))
 }

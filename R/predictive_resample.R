@@ -53,7 +53,8 @@
 #'   `"correlation"`; [quantiles_of()], [probability_of()], [tail_mean_of()], [coefficients_of()]; a list of several of
 #'   these; or a function that returns a numeric vector of the same length for each resample (see the section on
 #'   functions). Variances have no divisor n - 1: they are those of the population.
-#'   Copula models compute these quantities from the whole distribution, whatever the `points` are. For [normal_mean()]
+#'   Copula models compute these quantities from the whole distribution, whatever the `points` are; densities of two and
+#'   three variables do so from 400 weighted points that cover the data. For [normal_mean()]
 #'   the mean and an unknown variance are parameters of the model; median, quantiles and probabilities describe the
 #'   population: the data and the `horizon` values drawn after them.
 #' @param trajectories number of points in time at which to keep the paths of the mean, or of a copula model's
@@ -74,9 +75,13 @@
 #'   \item{`rho`, `rho_x`}{the correlations in use.}
 #'   \item{`calibration`}{for a density of one variable: `width`, the posterior deviation of the mean over s/sqrt(n);
 #'     `most`, the c of the section on calibration of [predictive_models]; and, of the standardised data, each
-#'     resample's `shift` and `stretch` about `center`.}
+#'     resample's `shift` and `stretch` about `center`. For two and three variables the same for each of them.}
+#'   \item{`axes`}{for a density of two or three variables on axes without correlation: the lower triangular matrix that
+#'     gives the standardised data from the coordinates on these axes.}
 #'   \item{`scale`, `atoms`}{for a density of one variable: its scale, and the `value` and `count` of point masses with
 #'     their probabilities in each resample (`weight`, and that of the other values, `density`).}
+#'   \item{`trend`}{the mean function of a regression or the log odds of a classification, if there is one: `slopes` of
+#'     columns less `center` over `scale`, and by how much they differ in the resamples (`drawn`).}
 #'   \item{`orders`}{for each order of the data its `score`, and `cdf` and `density` (or `probability`) at the points.}
 #'   \item{`horizon`, `n`, `remaining`}{steps done, number of observations, and the share of the variance that is left
 #'     out.}
@@ -216,7 +221,7 @@ advance_resamples <- function(fit, steps, run, progress) {
 sizes_of_parts <- function(fit) {
   size_of <- function(part) if (is.list(part)) lapply(part, size_of) else list(typeof(part), length(part), dim(part))
   read <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score", "inner",
-    "calibration", "scale", "atoms", "response_at", "inner_at", "all_at", "standard", "standard_x", "frame",
+    "calibration", "scale", "atoms", "response_at", "inner_at", "trend", "axes", "standard", "standard_x", "frame",
     "trajectories", "times",
     "cdf", "density", "probability")
   sizes <- size_of(unclass(fit)[read])

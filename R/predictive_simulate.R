@@ -80,9 +80,9 @@ simulate_density <- function(fit, r) {
 }
 
 simulate_regression <- function(fit, r) {
-  cdf <- matrix(fit$state$conditional[, 1L, r], length(fit$all_at))
+  cdf <- matrix(fit$state$conditional[, 1L, r], values_each(fit))[-seq_along(fit$response_at), , drop = FALSE]
   u <- stats::runif(ncol(cdf))
-  vapply(seq_along(u), function(i) invert_cdf(fit$all_at, cdf[, i], u[[i]]), 0)
+  vapply(seq_along(u), function(i) invert_cdf(fit$inner_at, cdf[, i], u[[i]]), 0) + fit$at$trend
 }
 
 simulate_classes <- function(fit, r) {

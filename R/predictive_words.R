@@ -13,12 +13,16 @@ bandwidth_verdict <- function(fit) {
   if (model$kind == "copula_density") {
     # Near a normal law: see the head of R/predictive_calibration.R.
     width <- figure(unique(2 * range(fit$rho)))
-    words <- sprintf(paste("A density of several variables is not calibrated: for normal data a mean's posterior would",
-      "be 2 rho, about %s, times as wide as s/sqrt(n)."), paste(width, collapse = " to "))
+    words <- sprintf(paste("This density%s is not calibrated: for normal data a mean's posterior would be 2 rho, about",
+      "%s, times as wide as s/sqrt(n)."), if (has_quantities(fit)) "" else " of more than three variables",
+    paste(width, collapse = " to "))
   }
-  if (chosen && model$kind != "copula_density" && isTRUE(model$calibrate) && low < calibrated_ends[[1L]] + 1e-6) {
+  if (chosen && model$kind != "copula_density" && abs(low - response_ends(fit)[[1L]]) < 1e-6 && low > 0.4) {
     words <- sprintf("The chosen rho is the lower bound, %s: with a smaller one resamples would hardly differ.",
       figure(calibrated_ends[[1L]]))
+  } else if (low < 0.4 && !is.null(fit$data$start)) {
+    words <- if (low < 0.1) sprintf(paste("With rho = %s the copulas add little to the log odds, and intervals are",
+      "those of their coefficients."), figure(low))
   } else if (low < 0.4) {
     words <- c(words, sprintf(paste(
       "With rho = %s the resamples hardly differ: a step moves %s by its share of rho. Intervals are too narrow."
@@ -35,17 +39,19 @@ bandwidth_verdict <- function(fit) {
 width_verdict <- function(fit, chosen) {
   width <- fit$calibration$width
   on_scale <- if (isTRUE(fit$scale$bends) || any(is.finite(fit$scale$support))) " on that scale" else ""
-  words <- sprintf("about %s times as wide as s/sqrt(n)%s", figure(width), on_scale)
+  words <- sprintf("about %s times as wide as s/sqrt(n)%s", paste(unique(figure(range(width))), collapse = " to "),
+    on_scale)
   if (is_placed(fit)) {
-    words <- sprintf("Calibrated resampling: the posterior of the mean is %s.", words)
-    at <- if (chosen) match(TRUE, abs(fit$rho - calibrated_ends) < 1e-6) else NA
+    words <- sprintf("Calibrated resampling: the posterior of %s mean is %s.",
+      if (length(width) > 1L) "each" else "the", words)
+    at <- if (chosen) match(TRUE, abs(fit$rho[[1L]] - calibrated_ends) < 1e-6) else NA
     if (is.na(at)) return(words)
-    y <- drop(fit$data$y)
+    y <- apply(fit$data$y, 1L, paste, collapse = " ")
     return(paste(words, if (at == 1L) {
       sprintf("The chosen rho is the lower bound, %s: with a smaller one resamples would hardly differ in shape.",
-        figure(fit$rho))
+        figure(fit$rho[[1L]]))
     } else {
-      sprintf("The chosen rho is the upper bound, %s; %s of %s values are distinct.", figure(fit$rho),
+      sprintf("The chosen rho is the upper bound, %s; %s of %s values are distinct.", figure(fit$rho[[1L]]),
         whole_words(length(unique(y))), whole_words(length(y)))
     }))
   }
@@ -63,7 +69,7 @@ width_verdict <- function(fit, chosen) {
 
 # How much of the predicted density lies beyond the points that the user chose.
 points_verdict <- function(fit) {
-  if (is.null(fit$inner) || length(fit$points) < 2L) return(NULL)
+  if (is.null(fit$inner) || length(fit$points) < 2L || NCOL(fit$points) > 1L) return(NULL)
   # A point mass on the first point does not lie beyond it.
   beyond <- 1 - diff(range(fit$cdf0)) - sum(predicted_atoms(fit)$weight[fit$atoms$value == min(fit$points)])
   if (beyond < 0.01) return(NULL)
@@ -73,6 +79,10 @@ points_verdict <- function(fit) {
 
 # The scale of a density of one variable, its atoms, and what the support could be.
 scale_verdict <- function(fit) {
+  if (!is.null(fit$axes)) {
+    return(sprintf("The copulas work on axes without correlation: the score per observation rises by %s.",
+      figure(fit$axes_gain)))
+  }
   if (is.null(fit$scale)) return(NULL)
   words <- c(atoms_words(fit), density_scale_words(fit$scale), density_support_words(fit), ties_words(fit))
   if (length(words)) paste(words, collapse = " ")
@@ -139,6 +149,7 @@ tail_limits <- c(deviation = 0.25, variance = 0.45)
 unsupported_verdict <- function(fit) {
   if (fit$model$kind == "normal_mean") return(normal_mean_verdict(fit))
   if (!is_placed(fit) || is.function(fit$functional)) return(NULL)
+  if (ncol(fit$data$y) > 1L) return(several_unsupported(fit))
   names <- colnames(fit$draws)
   linear <- names[grepl("^(mean|gini|tail_mean.*)$", names)]
   square <- intersect(c("sd", "variance"), names)
@@ -156,19 +167,48 @@ unsupported_verdict <- function(fit) {
     return(sprintf("%s: %s of %s values %s far from the others, and how often such values occur the data hardly say.",
       paste(named, collapse = ", "), whole_words(far), whole_words(fit$n), if (far == 1L) "is" else "are"))
   }
-  share <- tail_share(fit)
-  words <- function(named, share, what, limit) {
-    if (!length(named) || share <= limit) return(NULL)
-    sprintf(paste("%s: %s%% of the predicted %s comes from the 5%% of values farthest from the mean, of which %s data",
-      "show little. Intervals are too narrow."), paste(named, collapse = ", "), figure(100 * share), what,
-    whole_words(fit$n))
+  unsupported_words(linear, square, tail_share(fit), fit$n)
+}
+
+unsupported_words <- function(linear, square, share, n, of = "predicted ") {
+  words <- function(named, part, what) {
+    if (!length(named) || share[[part]] <= tail_limits[[part]]) return(NULL)
+    sprintf(paste("%s: %s%% of the %s%s comes from the 5%% of values farthest from the mean, of which %s data show",
+      "little. Intervals are too narrow."), paste(named, collapse = ", "), figure(100 * share[[part]]), of, what,
+    whole_words(n))
   }
-  found <- c(words(linear, share[["deviation"]], "mean deviation", tail_limits[["deviation"]]),
-    words(square, share[["variance"]], "variance", tail_limits[["variance"]]))
+  found <- c(words(linear, "deviation", "mean deviation"), words(square, "variance", "variance"))
   if (length(found)) paste(found, collapse = " ")
 }
 
-# Of the prediction after the data.
+# The same for each of several variables, by the shares of the data: their copulas are on no scale that has the tails.
+several_unsupported <- function(fit) {
+  names <- colnames(fit$draws)
+  if (is.null(fit$functional)) {
+    expected <- fit$calibration$smoothed$expected
+    shown <- utils::head(which(!is.na(expected)), 3L)
+    if (!length(shown)) return(NULL)
+    return(sprintf(paste("%s%s: about %s data are predicted where the nearest %s lie. The copulas smooth too much",
+      "there, and intervals do not count that."), paste(names[shown], collapse = ", "),
+    if (sum(!is.na(expected)) > 3L) ", ..." else "", paste(figure(expected[shown]), collapse = ", "),
+    whole_words(fit$calibration$smoothed$near)))
+  }
+  of <- sub("^[^[]*", "", names)
+  y <- fit$data$y
+  if (!is.null(fit$axes)) y <- times_lower(fit$axes, y)
+  mass <- rep(1 / fit$n, fit$n)
+  columns <- fit$standard$names
+  words <- lapply(seq_along(columns), function(j) {
+    # A correlation of two variables has no columns in its name.
+    pairs <- c("", sprintf("[%s,%s]", columns[[j]], columns), sprintf("[%s,%s]", columns, columns[[j]]))
+    own <- names[of %in% c(pairs, sprintf("[%s]", columns[[j]]))]
+    unsupported_words(grep("^(mean|gini|tail_mean)", own, value = TRUE),
+      grep("^(sd|variance|correlation)", own, value = TRUE), share_of_tails(y[, j], mass), fit$n, "")
+  })
+  if (any(lengths(words))) paste(unlist(words), collapse = " ")
+}
+
+# Of the prediction after the data, and of values with a probability `mass` each.
 tail_share <- function(fit) {
   one <- fit
   one$calibration$stretch <- NULL
@@ -177,6 +217,10 @@ tail_share <- function(fit) {
   m <- ncol(grid$points)
   y <- (grid$points[-1L] + grid$points[-m]) / 2
   mass <- pmax(diff(drop(grid$cdf)), 0)
+  share_of_tails(y, mass)
+}
+
+share_of_tails <- function(y, mass) {
   distance <- abs(y - sum(mass * y) / sum(mass))
   order <- order(distance, decreasing = TRUE)
   before <- cumsum(mass[order]) - mass[order]
@@ -186,11 +230,27 @@ tail_share <- function(fit) {
     variance = sum(tail * distance[order]^2) / sum(mass * distance^2))
 }
 
-# What the covariates add to the score.
+# What the covariates and the mean function add to the score.
 covariates_verdict <- function(fit) {
   if (is.null(fit$covariate_gain)) return(NULL)
   gain <- fit$covariate_gain
-  words <- sprintf("The covariates raise the score per observation by %s", figure(max(gain, 0)))
-  if (gain * fit$n < 2) return(paste0(words, ": the data hardly speak for a dependence on them."))
-  paste0(words, ".")
+  end <- if (gain * fit$n < 2) ": the data hardly speak for a dependence on them." else "."
+  words <- sprintf("The covariates raise the score per observation by %s%s", figure(max(gain, 0)), end)
+  paste(c(words, mean_words(fit)), collapse = " ")
+}
+
+mean_words <- function(fit) {
+  trend <- fit$trend
+  if (!is.null(fit$columns)) {
+    few <- if (fit$data$binary) "members of the rarer class than" else "than five observations for each of the"
+    return(sprintf(paste("There are fewer %s %d columns of covariates: no mean function lies beneath the copulas, and",
+      "intervals are too narrow where the response depends on the covariates."), few, fit$columns))
+  }
+  if (is.null(trend)) return(NULL)
+  sprintf("Beneath the copulas lie%s %s by %s, with %d slope%s%s.", if (fit$data$binary) "" else "s",
+    if (fit$data$binary) "log odds" else "a mean", if (inherits(fit$model$mean, "formula")) {
+      deparse1(fit$model$mean)
+    } else if (is.null(trend$knots)) "straight lines" else "natural cubic splines", trend$rank,
+    if (trend$rank == 1L) "" else "s",
+    if (is.null(trend$gain)) "" else sprintf("; without this the score is lower by %s", figure(trend$gain)))
 }

@@ -66,7 +66,7 @@ scaled <- function(x, like) sweep(sweep(x, 2, colMeans(like)), 2, sqrt(colMeans(
 density_scores <- function(x, k, train) {
   keep <- apply(x[train, ], 2, sd) > 0
   x <- scaled(x[, keep], x[train, keep])
-  model <- copula_density(points = x[1:2, ], standardize = FALSE)
+  model <- copula_density(points = x[1:2, ], standardize = FALSE, calibrate = FALSE)
   fit <- predictive_resample(x[train, ], model, horizon = 0, draws = 1, seed = k)
   score <- predict(fit, x[-train, ], "log_density")
   floor <- pmax(dnorm(x[-train, ], log = TRUE), log(1e-6)) - dnorm(x[-train, ], log = TRUE)

@@ -124,13 +124,16 @@ static double *take(double **memory, int64_t doubles) {
   return mine;
 }
 
-/* Distribution functions before the first observation: standard normal in each coordinate; for binary responses 1/2. */
+/* Distribution functions before the first observation: standard normal in each coordinate; for binary responses the
+ * probability whose log odds are y, and 1/2 without y. */
 static void start_conditional(const wb_predictive_data *data, int64_t points, const double *y, const int32_t *order,
                               double *conditional) {
   for (int32_t j = 0; j < data->dimensions; j++)
-    for (int64_t i = 0; i < points; i++)
+    for (int64_t i = 0; i < points; i++) {
+      const double at = y ? y[(int64_t)j * points + (order ? order[i] : i)] : 0.0;
       conditional[(int64_t)j * points + i] =
-          data->kind == WB_COPULA_BINARY ? 0.5 : wb_normal_cdf(y[(int64_t)j * points + (order ? order[i] : i)]);
+          data->kind == WB_COPULA_BINARY ? 1.0 / (1.0 + wb_exp(-at)) : wb_normal_cdf(at);
+    }
 }
 
 /* The mean log prediction of the last coordinate, summed in order of time. */
@@ -163,7 +166,7 @@ int wb_predictive_fit(const wb_call *call, const wb_predictive_data *data, int32
     const int32_t *const mine = order + g % count * n;
     const int64_t set = g / count;
     for (int64_t j = 0; j < d; j++) group_rho[g * d + j] = rho[set * d + j];
-    start_conditional(data, n, data->y, mine, conditional + g * n * d);
+    start_conditional(data, n, data->start, mine, conditional + g * n * d);
     if (data->kind == WB_COPULA_BINARY)
       for (int64_t i = 0; i < n; i++) outcome[g * n + i] = data->y[mine[i]];
     if (q > 0) {

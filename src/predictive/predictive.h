@@ -5,13 +5,14 @@
 
 #include "backend/backend.h"
 
-/* n observations. y: n x dimensions, column-major, standardised (binary: 0 or 1). x: n x covariates, column-major,
- * standardised. */
+/* n observations. y: n x dimensions, column-major, standardised (binary: 0 or 1). start: y (binary: the log odds with
+ * which each observation is predicted before the first one, or NULL for 0; they are the y of points, too). x: n x
+ * covariates, column-major, standardised. */
 typedef struct wb_predictive_data {
   wb_copula_kind kind;
   int64_t n;
   int32_t dimensions, covariates;
-  const double *y, *x;
+  const double *y, *start, *x;
 } wb_predictive_data;
 
 /* rho has `dimensions` elements, rho_x `covariates`, each strictly between 0 and 1. */

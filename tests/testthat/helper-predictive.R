@@ -50,9 +50,9 @@ reference_copula <- function(y, rho, points = y, x = matrix(0, nrow(y), 0), rho_
 }
 
 # For binary responses y: probabilities of 1.
-reference_binary <- function(y, x, rho, rho_x, points_x = x) {
-  own <- rep(0.5, length(y))
-  at <- rep(0.5, nrow(points_x))
+reference_binary <- function(y, x, rho, rho_x, points_x = x, start = 0.5, start_at = start) {
+  own <- rep_len(start, length(y))
+  at <- rep_len(start_at, nrow(points_x))
   score <- numeric(length(y))
   update <- function(q, r, y, a) {
     r <- clip_probability(r)

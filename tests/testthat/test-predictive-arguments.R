@@ -107,7 +107,7 @@ test_that("covariates of mixed kinds do not depend on how their levels are order
   # The columns of g share a correlation.
   expect_identical(length(unique(fit$rho_x)), 5L)
   expect_identical(length(unique(fit$rho_x[c("ga", "gb", "gc")])), 1L)
-  expect_identical(length(unique(quick(frame, copula_regression(y ~ x + l + o, rho = 0.8))$rho_x)), 3L)
+  expect_identical(length(unique(quick(frame, copula_regression(y ~ x + l + o, rho = 0.8, mean = "none"))$rho_x)), 3L)
   # Other orders of the levels give the same but for rounding, and the search for correlations with it.
   other <- transform(frame, g = factor(g, c("c", "b", "a")), h = factor(h, c("v", "u")))
   expect_equal(predict(fitted(other, rho_x = 0.7), new), predict(fitted(frame, rho_x = 0.7), new), tolerance = 1e-10)
@@ -134,10 +134,10 @@ test_that("covariates of mixed kinds do not depend on how their levels are order
 test_that("points far from the data and ties work, and a constant response is refused", {
   frame <- data.frame(y = c(1, 3, 3, 5, 4, 6), x = c(1, 2, 2, 3, 6, 5), class = rep(c("a", "b"), 3))
   away <- data.frame(x = c(-1e6, 2, 1e6))
-  regression <- quick(frame, copula_regression(y ~ x, away, c(-1e6, 3, 1e6), rho = 0.5, rho_x = 0.9))
+  regression <- quick(frame, copula_regression(y ~ x, away, c(-1e6, 3, 1e6), rho = 0.5, rho_x = 0.9, mean = "none"))
   expect_true(all(is.finite(regression$density)) && all(regression$cdf >= 0 & regression$cdf <= 1))
   expect_equal(regression$cdf[, c(1, 3)], matrix(0:1, 2, 2, byrow = TRUE), tolerance = 1e-12)
-  classes <- quick(frame, copula_classification(class ~ x, away, rho = 0.5, rho_x = 0.9))
+  classes <- quick(frame, copula_classification(class ~ x, away, rho = 0.5, rho_x = 0.9, mean = "none"))
   # No observation has weight at these points.
   expect_equal(classes$probability[, c(1, 3)], matrix(0.5, 2, 2), tolerance = 1e-12)
   expect_input(quick(transform(frame, y = 2), copula_regression(y ~ x, rho = 0.5, rho_x = 0.5)), "is constant")
@@ -153,7 +153,8 @@ test_that("points far from the data and ties work, and a constant response is re
 test_that("quantities that a model does not have are refused", {
   expect_input(quick(1:5, copula_density(0.5), functional = "correlation"), "bayesian_bootstrap")
   expect_input(quick(1:5, copula_density(0.5), functional = coefficients_of(y ~ x)), "bayesian_bootstrap")
-  expect_input(quick(cbind(1:5, c(2, 5, 1, 4, 3)), copula_density(0.5), functional = "mean"), "several coordinates")
+  four <- matrix(sin(1:40), 10)
+  expect_input(quick(four, copula_density(0.5), functional = "mean"), "density of more than three variables")
   frame <- data.frame(y = c(0, 1, 0, 1), x = c(1, 2, 4, 3))
   expect_input(quick(frame, copula_classification(y ~ x, rho = 0.5, rho_x = 0.5), functional = "mean"),
     "classification"

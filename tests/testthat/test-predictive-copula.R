@@ -59,8 +59,8 @@ test_that("densities of one and more coordinates agree with plain R", {
 
 test_that("the average over orders is the mixture of their predictions", {
   y <- few$three$y
-  fit <- predictive_resample(y, copula_density(rho = 0.6, points = y[1:2, ], permutations = 3, standardize = FALSE),
-    horizon = 0, draws = 1, seed = 8)
+  fit <- predictive_resample(y, copula_density(rho = 0.6, points = y[1:2, ], permutations = 3, standardize = FALSE,
+    calibrate = FALSE), horizon = 0, draws = 1, seed = 8)
   each <- lapply(1:3, function(p) reference_copula(y[fit$order[, p] + 1L, ], rep(0.6, 3), y[1:2, ]))
   expect_equal(fit$density0, rowMeans(vapply(each, function(e) e$p[, 3], numeric(2))), tolerance = 1e-11)
   before <- vapply(each, function(e) e$p[, 2], numeric(2))
@@ -130,7 +130,8 @@ test_that("classifications agree with plain R", {
   x <- matrix(c(1, 3, 2, 5, 4, 9, 7, 6))
   y <- c(0, 1, 0, 0, 1, 1, 1, 0)
   frame <- data.frame(class = c("no", "yes")[y + 1], x = x)
-  fit <- predictive_resample(frame, copula_classification(class ~ x, rho = 0.8, rho_x = 0.7, permutations = 0),
+  plain <- copula_classification(class ~ x, rho = 0.8, rho_x = 0.7, permutations = 0, mean = "none")
+  fit <- predictive_resample(frame, plain,
     horizon = 0, draws = 1, seed = 1
   )
   expected <- reference_binary(y, apply(x, 2, standardised), 0.8, 0.7)
@@ -139,12 +140,12 @@ test_that("classifications agree with plain R", {
   expect_identical(fit$classes, c("no", "yes"))
   # Logical and factor responses give the same result.
   frame$class <- factor(frame$class)
-  again <- predictive_resample(frame, copula_classification(class ~ x, rho = 0.8, rho_x = 0.7, permutations = 0),
+  again <- predictive_resample(frame, plain,
     horizon = 0, draws = 1, seed = 1
   )
   expect_identical(again$probability0, fit$probability0)
   frame$class <- frame$class == "yes"
-  again <- predictive_resample(frame, copula_classification(class ~ x, rho = 0.8, rho_x = 0.7, permutations = 0),
+  again <- predictive_resample(frame, plain,
     horizon = 0, draws = 1, seed = 1
   )
   expect_identical(again$probability0, fit$probability0)
@@ -160,13 +161,14 @@ test_that("every model is a martingale", {
     predictive_resample(few$one$y, copula_density(0.7, points = seq(-1.5, 1.5, length.out = 9), calibrate = FALSE),
       60, 3000, seed = 2, threads = 2
     ),
-    predictive_resample(trees, copula_density(0.7, points = trees[14:18, ]), 60, 3000, seed = 2, threads = 2),
+    predictive_resample(trees, copula_density(0.7, points = trees[14:18, ], calibrate = FALSE), 60, 3000, seed = 2,
+      threads = 2),
     predictive_resample(cars[1:20, ],
-      copula_regression(dist ~ speed, data.frame(speed = c(5, 9, 20)), c(5, 15, 30), 0.7, 0.6), 60, 3000,
+      copula_regression(dist ~ speed, data.frame(speed = c(5, 9, 20)), c(5, 15, 30), 0.7, 0.6, mean = "none"), 60, 3000,
       seed = 2, threads = 2),
     predictive_resample(iris2,
-      copula_classification(Species ~ Petal.Length, data.frame(Petal.Length = c(3.5, 4.5, 5)), 0.9, 0.7), 60,
-      3000, seed = 2, threads = 2)
+      copula_classification(Species ~ Petal.Length, data.frame(Petal.Length = c(3.5, 4.5, 5)), 0.9, 0.7, mean = "none"),
+      60, 3000, seed = 2, threads = 2)
   )
   for (fit in fits) {
     if (is.null(fit$cdf)) {
@@ -192,8 +194,9 @@ test_that("the chosen correlations give the best score", {
   }
   skip_if(on_cuda())
   frame <- data.frame(y = y + rnorm(60), a = y, b = rnorm(60))
-  each <- predictive_resample(frame, copula_regression(y ~ a + b, frame[1, ], 0), 0, 1, seed = 1)
-  one <- predictive_resample(frame, copula_regression(y ~ a + b, frame[1, ], 0, bandwidths = "one"), 0, 1, seed = 1)
+  each <- predictive_resample(frame, copula_regression(y ~ a + b, frame[1, ], 0, mean = "none"), 0, 1, seed = 1)
+  shared <- copula_regression(y ~ a + b, frame[1, ], 0, bandwidths = "one", mean = "none")
+  one <- predictive_resample(frame, shared, 0, 1, seed = 1)
   expect_gte(each$score, one$score)
   expect_lt(each$rho_x[["b"]], each$rho_x[["a"]])
   expect_identical(one$rho_x[["a"]], one$rho_x[["b"]])

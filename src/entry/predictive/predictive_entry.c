@@ -4,17 +4,21 @@
 #include "numeric/chain_key.h"
 #include "predictive/predictive.h"
 
-/* data: list(binary, y, x), y n x d and x n x q, matrices of doubles. */
+/* data: list(binary, y, x), y n x d and x n x q, matrices of doubles; if binary also start, n log odds or
+ * NULL. */
 static wb_predictive_data read_data(SEXP data) {
   const SEXP y = wb_list_element(data, "y"), x = wb_list_element(data, "x");
+  const int binary = Rf_asLogical(wb_list_element(data, "binary"));
+  const SEXP start = binary ? wb_list_element(data, "start") : y;
   const int *const y_dim = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol)), *const x_dim =
                                                                          INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
   const wb_predictive_data read = {
-      .kind = Rf_asLogical(wb_list_element(data, "binary")) ? WB_COPULA_BINARY : WB_COPULA_GAUSSIAN,
+      .kind = binary ? WB_COPULA_BINARY : WB_COPULA_GAUSSIAN,
       .n = y_dim[0],
       .dimensions = y_dim[1],
       .covariates = x_dim[1],
       .y = REAL_RO(y),
+      .start = start == R_NilValue ? NULL : REAL_RO(start),
       .x = REAL_RO(x),
   };
   return read;

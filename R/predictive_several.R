@@ -1,0 +1,192 @@
+# Densities of two and three variables: axes without correlation, calibrated resampling, and quantities.
+#
+# The calibration is that of one variable (R/predictive_calibration.R) for each coordinate. Location and scale of a
+# resample become a vector and a lower triangular matrix, so that the distribution functions of a coordinate given those
+# before it stay what they are.
+
+has_quantities <- function(fit) {
+  fit$model$kind == "copula_density" && ncol(fit$data$y) %in% 2:3
+}
+
+# Rows y as z with y = L z, and back. No matrix product: in some libraries its last bits depend on the number of rows.
+solve_lower <- function(lower, y) {
+  for (j in seq_len(ncol(y))) {
+    for (k in seq_len(j - 1L)) y[, j] <- y[, j] - lower[j, k] * y[, k]
+    y[, j] <- y[, j] / lower[j, j]
+  }
+  y
+}
+times_lower <- function(lower, z) {
+  for (j in rev(seq_len(ncol(z)))) {
+    z[, j] <- lower[j, j] * z[, j]
+    for (k in seq_len(j - 1L)) z[, j] <- z[, j] + lower[j, k] * z[, k]
+  }
+  z
+}
+
+# The fit on axes without correlation, if its prequential score is better there by more than what the correlations cost.
+# Copulas start from independent variables.
+on_better_axes <- function(fit, run) {
+  d <- ncol(fit$data$y)
+  if (fit$model$scale == "data" || !fit$model$standardize) return(fit)
+  other <- fit
+  other$axes <- t(chol(crossprod(fit$data$y) / fit$n))
+  other$data$y <- solve_lower(other$axes, fit$data$y)
+  other <- fit_bandwidth(other, run)
+  gain <- other$score - sum(log(diag(other$axes))) - fit$score
+  if (gain * fit$n <= d * (d - 1) / 2) return(fit)
+  other$axes_gain <- gain
+  other$score <- fit$score + gain
+  other$order_scores <- other$order_scores - sum(log(diag(other$axes)))
+  other$at <- density_points(other, as_columns(fit$points, "points"))
+  other
+}
+
+# Points that stand for the law of the resamples, with the log of their density: half of them are spread by a normal
+# law, half about the data, evenly by a Kronecker sequence.
+inner_count <- 400L
+
+several_points <- function(fit, count) {
+  if (!has_quantities(fit)) return(NULL)
+  y <- fit$data$y
+  d <- ncol(y)
+  # The generalised golden ratio: the root of g^(d + 1) = g + 1.
+  golden <- stats::uniroot(function(g) g^(d + 1) - g - 1, c(1, 2), tol = 1e-15)$root
+  even <- stats::qnorm((0.5 + outer(seq_len(count), golden^-seq_len(d))) %% 1)
+  about <- seq_len(count) %% 2L == 0L
+  row <- 1L + ((seq_len(count) %/% 2L - 1L) * max(1, floor(nrow(y) / (count / 2)))) %% nrow(y)
+  width <- 0.5
+  spread <- 1.5 * sqrt(colMeans(y^2))
+  nodes <- sweep(even, 2L, spread, "*")
+  nodes[about, ] <- y[row[about], ] + width * even[about, ]
+  used <- y[row[about], , drop = FALSE]
+  near <- vapply(seq_len(count), function(i) {
+    mean(exp(-rowSums(sweep(used, 2L, nodes[i, ])^2) / (2 * width^2)))
+  }, 0) / (width * sqrt(2 * pi))^d
+  far <- exp(rowSums(stats::dnorm(sweep(nodes, 2L, spread, "/"), log = TRUE))) / prod(spread)
+  list(y = unname(nodes), x = matrix(0, count, 0L), log_density = log((near + far) / 2))
+}
+
+# The probabilities of these points, given by how much the densities there have grown: points x laws.
+point_weights <- function(points, gain) {
+  weight <- gain * exp(rowSums(stats::dnorm(points$y, log = TRUE)) - points$log_density)
+  weight / rep(colSums(weight), each = nrow(weight))
+}
+
+# As calibrate(). `b`: what a resample adds to the regression of each coordinate on the ones before it.
+calibrate_several <- function(fit, run) {
+  y <- fit$data$y
+  n <- nrow(y)
+  d <- ncol(y)
+  rho <- rep_len(fit$rho, d)
+  points <- several_points(fit, 2000L)
+  weight <- drop(point_weights(points, .Call(C_predictive_average, state_at(fit, points, run))$gain[, d, drop = FALSE]))
+  center <- colSums(weight * points$y)
+  law <- crossprod(sweep(points$y, 2L, center) * sqrt(weight))
+  moments <- lapply(seq_len(d), function(j) {
+    order <- order(points$y[, j])
+    law_moments(points$y[order, j], cumsum(weight[order]), rho[[j]])
+  })
+  r1 <- vapply(moments, `[[`, 0, "r1")
+  most <- min(2, calibrated_width / max(r1))
+  from <- t(chol(law))
+  to <- t(chol(stats::var(y)))
+  z <- solve_lower(to, sweep(y, 2L, colMeans(y)))
+  pairs <- which(lower.tri(to), arr.ind = TRUE)
+  parts <- d + nrow(pairs)
+  drawn <- function(part, df, sd) {
+    place <- .Call(C_predictive_places, fit$seed, fit$count * parts, df, sd)
+    place[(seq_len(fit$count) - 1L) * parts + part, , drop = FALSE]
+  }
+  shift <- stretch <- matrix(0, fit$count, d)
+  mean_left <- pmax(0, 1 / (n - 1) - (most * r1)^2 / n)
+  for (j in seq_len(d)) {
+    wanted <- calibrated_stretch * log_variance_spread(z[, j]) / (4 * (n - 1))
+    log_sd_left <- max(0, wanted - (most * moments[[j]]$r2)^2 * (moments[[j]]$kurtosis - 1) / (4 * n))
+    place <- drawn(j, if (log_sd_left > 1e-8) 1 / (2 * log_sd_left) else 0, sqrt(mean_left[[j]]))
+    shift[, j] <- place[, 1L]
+    stretch[, j] <- place[, 2L]
+  }
+  b <- vapply(seq_len(nrow(pairs)), function(k) {
+    both <- pairs[k, ]
+    spread <- mean((z[, both[[1L]]] * z[, both[[2L]]])^2)
+    left <- max(0, spread * (1 / (n - 1) - (most * prod(r1[both]))^2 / n))
+    drawn(d + k, 0, sqrt(left))[, 1L]
+  }, numeric(fit$count))
+  list(smoothed = smoothed_points(fit, points$y, weight), most = most, width = sqrt((most * r1)^2 + n * mean_left),
+    center = center, from = from, to = to, middle = colMeans(y), shift = shift, stretch = stretch,
+    b = matrix(b, fit$count), pairs = pairs)
+}
+
+# How many data the copulas predict where the `near` ones next to a point lie, for each of the user's points. If they
+# predict well, this number has a gamma law of shape `near`. NA stands for a number that this law or a third more or
+# less can explain. At three points one was named in 10 of 10 samples of 200 values from two modes, and in none of 10
+# from a normal law.
+smoothed_points <- function(fit, nodes, weight) {
+  near <- ceiling(max(sqrt(fit$n), 0.05 * fit$n))
+  expected <- apply(fit$at$y, 1L, function(point) {
+    distance <- function(y) rowSums(sweep(y, 2L, point)^2)
+    fit$n * sum(weight[distance(nodes) < sort(distance(fit$data$y), partial = near)[[near]]])
+  })
+  chance <- stats::pgamma(expected, near)
+  rare <- 0.015 / max(3, length(chance))
+  fine <- chance > rare & chance < 1 - rare | abs(log(expected / near)) < log(4 / 3)
+  list(near = near, expected = replace(expected, fine, NA))
+}
+
+# Where the law of the data has what each resample has at rows y: points x draws x coordinates.
+several_unplaced <- function(fit, y) {
+  place <- fit$calibration
+  d <- ncol(y)
+  v <- solve_lower(place$to, sweep(y, 2L, place$middle))
+  x <- array(0, c(nrow(y), fit$count, d))
+  each <- rep(seq_len(fit$count), each = nrow(y))
+  for (j in seq_len(d)) {
+    now <- v[, j] - place$shift[each, j]
+    for (k in which(place$pairs[, 1L] == j)) now <- now - place$b[each, k] * as.vector(x[, , place$pairs[k, 2L]])
+    x[, , j] <- now / place$stretch[each, j]
+  }
+  array(times_lower(place$from, matrix(x, ncol = d)) + rep(place$center, each = nrow(y) * fit$count), dim(x))
+}
+
+several_base_densities <- function(fit, at) {
+  place <- fit$calibration
+  x <- matrix(several_unplaced(fit, at$y), ncol = ncol(at$y))
+  shrink <- rowSums(log(place$stretch)) + sum(log(diag(place$to) / diag(place$from)))
+  log_density <- matrix(rowSums(stats::dnorm(x, log = TRUE)), nrow(at$y)) + at$slope - sum(log(fit$standard$scale))
+  exp(log_density - rep(shrink, each = nrow(at$y)))
+}
+
+# Where the inner points lie in a resample, standardised.
+several_places <- function(fit, r) {
+  y <- fit$inner$y
+  if (is_placed(fit)) {
+    place <- fit$calibration
+    stretch <- diag(place$stretch[r, ])
+    stretch[place$pairs] <- place$b[r, ]
+    y <- times_lower(stretch, solve_lower(place$from, sweep(y, 2L, place$center)))
+    y <- sweep(times_lower(place$to, sweep(y, 2L, place$shift[r, ], "+")), 2L, place$middle, "+")
+  }
+  if (!is.null(fit$axes)) y <- times_lower(fit$axes, y)
+  colnames(y) <- fit$standard$names
+  y
+}
+
+several_quantities <- function(fit, functional) {
+  if (is.null(fit$inner)) {
+    stop_input("functional", "must be NULL or a function for a density of more than three variables")
+  }
+  d <- ncol(fit$data$y)
+  gain <- matrix(fit$state$gain[-seq_len(nrow(fit$at$y)), d, ], ncol = fit$count)
+  weight <- point_weights(fit$inner, gain)
+  values <- lapply(seq_len(fit$count), function(r) {
+    z <- several_places(fit, r)
+    y <- sweep(sweep(z, 2L, fit$standard$scale, "*"), 2L, fit$standard$center, "+")
+    unlist(lapply(functional, function(part) {
+      # Values such as 1e200 have no squares.
+      value <- weighted_part(part, if (part$kind %in% c("sd", "correlation")) z else y)(weight[, r])
+      if (part$kind == "sd") value * fit$standard$scale else value
+    }))
+  })
+  do.call(rbind, values)
+}

@@ -1,0 +1,161 @@
+# The mean function beneath the copulas of a regression, and the log odds beneath those of a classification.
+
+few <- data.frame(y = c(2, 1, 4, 3, 6, 5, 9, 4), a = c(1, 3, 2, 5, 4, 9, 7, 6))
+few$class <- few$a %in% c(3, 4, 9, 7)
+sd_n <- function(y) sqrt(mean((y - mean(y))^2))
+
+test_that("the copulas of a regression start from the mean function, and agree with plain R", {
+  fit <- predictive_resample(few, copula_regression(y ~ a, few[2:3, ], c(1, 5), 0.7, 0.6, permutations = 0,
+    mean = "linear"), 3, 2, seed = 6)
+  line <- lm(y ~ a, few)
+  spread <- sd_n(residuals(line))
+  expect_equal(fit$trend$slopes * sd_n(few$y) / sd_n(few$a), coef(line)[["a"]], ignore_attr = TRUE)
+  x <- matrix(standardised(few$a))
+  points_x <- x[rep(2:3, each = 2), , drop = FALSE]
+  level <- rep(fitted(line)[2:3], each = 2)
+  left <- (rep(c(1, 5), 2) - level) / spread
+  expected <- reference_copula(matrix(standardised(residuals(line))), 0.7, matrix(left), x, 0.6, points_x)
+  expect_equal(fit$cdf0, expected$u[, 1], tolerance = 1e-10)
+  expect_equal(fit$density0, expected$p[, 1] / spread, tolerance = 1e-10)
+  expect_equal(fit$score, mean(expected$score) - log(spread / sd_n(few$y)), tolerance = 1e-10)
+  # A resample starts from another slope, and then takes steps with less weight.
+  slope <- fit$trend$drawn[2, 1] * sd_n(few$y) / spread
+  now <- reference_copula(matrix(standardised(residuals(line))), 0.7, matrix(left - slope * points_x[, 1]), x, 0.6,
+    points_x)
+  words <- reference_philox(key_words(.Call(C_chain_key, 6, 0L)), 0, 0:7, 162 * 65536, 1)
+  weights <- -log((words[, 1:2] %*% c(0, 2^20) + words[, 1] %/% 2^12 + 0.5) / 2^52)
+  rows <- findInterval(reference_step_uniforms(6, 161, 1, 3) * sum(weights), cumsum(weights)) + 1
+  z <- qnorm(reference_step_uniforms(6, 160, 1, 3))
+  most <- 1.1 / 0.7
+  for (t in 1:3) {
+    alpha <- min(2 - 1 / (8 + t), most) / (9 + t)
+    now <- reference_update(now$u, now$p, z[[t]], reference_weight(alpha, points_x, x[rows[[t]], ], 0.6), 0.7)
+  }
+  expect_equal(fit$cdf[2, ], now$u[, 1], tolerance = 1e-10)
+  expect_equal(fit$density[2, ], now$p[, 1] / spread, tolerance = 1e-10)
+  again <- predict(fit, transform(few[2:3, ], y = 5), "density", c(0, 1))
+  expect_identical(again$upper, apply(fit$density[, c(2, 4)], 2, max))
+  expect_equal(unname(as.matrix(predict(fit, few[2:3, ], probs = c(0, 1)))),
+    cbind(fit$mean0, apply(fit$draws, 2, min), apply(fit$draws, 2, max)), ignore_attr = TRUE)
+})
+
+test_that("classes start from their log odds, and agree with plain R", {
+  fit <- predictive_resample(few, copula_classification(class ~ a, few[2:3, ], 0.7, 0.6, permutations = 0,
+    mean = "linear"), 0, 3, seed = 6)
+  x <- matrix(standardised(few$a))
+  # The posterior mode under a normal prior of the slope.
+  loss <- function(b) -sum(dbinom(few$class, 1, plogis(b[[1]] + b[[2]] * x), TRUE)) + b[[2]]^2 / 2 / slope_deviation^2
+  mode <- optim(c(0, 0), loss, method = "BFGS", control = list(reltol = 1e-15))$par
+  expect_equal(c(fit$trend$level, fit$trend$slopes), mode, tolerance = 1e-4, ignore_attr = TRUE)
+  odds <- fit$trend$level + fit$trend$slopes * x[, 1]
+  expected <- function(shift) {
+    reference_binary(few$class, x, 0.7, 0.6, x[2:3, , drop = FALSE], plogis(odds), plogis(odds[2:3] + shift))
+  }
+  expect_equal(fit$probability0, expected(0)$q, tolerance = 1e-10)
+  expect_equal(fit$score, mean(expected(0)$score), tolerance = 1e-10)
+  drawn <- fit$trend$drawn[3, ]
+  expect_equal(fit$probability[3, ], expected(drawn[[1]] + drawn[[2]] * x[2:3, 1])$q, tolerance = 1e-10)
+  longer <- continue(fit, 3)
+  expect_identical(longer$probability, predictive_resample(few, fit$model, 3, 3, seed = 6)$probability)
+})
+
+test_that("slopes of resamples have the deviations of their estimates", {
+  skip_where_repeated()
+  set.seed(1)
+  frame <- data.frame(x = rexp(60), z = rnorm(60))
+  frame$y <- frame$x - frame$z + rnorm(60) * (0.2 + frame$x)
+  draws <- 2000
+  slopes <- function(model) {
+    fit <- predictive_resample(frame, model, 0, draws, seed = 2, threads = 2)
+    list(fit = fit, sd = apply(fit$trend$drawn, 2, sd))
+  }
+  # HC3, by the definition.
+  line <- lm(y ~ x + z, frame)
+  x <- model.matrix(line)
+  bread <- solve(crossprod(x))
+  hc3 <- bread %*% crossprod(x * residuals(line) / (1 - hatvalues(line))) %*% bread
+  found <- slopes(copula_regression(y ~ x + z, frame[1:2, ], 0, 0.7, 0.5, permutations = 1, mean = "linear"))
+  # 2,000 draws: the standard error of a deviation is below 2.5% with exponential weights; false alarms below 1e-6. The
+  # weights have the variance 1/(1 + 1/n).
+  expect_equal(found$sd * sd_n(frame$y) / c(sd_n(frame$x), sd_n(frame$z)), sqrt(diag(hc3))[2:3], tolerance = 0.12,
+    ignore_attr = TRUE)
+  frame$class <- frame$y > 0
+  glm <- glm(class ~ x + z, binomial, frame)
+  found <- slopes(copula_classification(class ~ x + z, frame[1:2, ], 0.01, 0.5, permutations = 1, mean = "linear"))
+  odds <- qlogis(found$fit$probability)
+  expect_equal(apply(odds, 2, sd), predict(glm, frame[1:2, ], se.fit = TRUE)$se.fit, tolerance = 0.25,
+    ignore_attr = TRUE)
+  expect_equal(colMeans(odds), predict(glm, frame[1:2, ]), tolerance = 0.25, ignore_attr = TRUE)
+})
+
+test_that("curves span natural cubic splines", {
+  x <- cbind(qnorm(sample_of(40)), rep(0:1, 20), sample_of(40)^3)
+  knots <- mean_knots(list(design = list(data = x)), "smooth")
+  expect_identical(lengths(knots[[3]]), c(9L, 0L, 9L))
+  bent <- with_curves(x, knots[[1]])
+  for (j in c(1, 3)) {
+    y <- stats::splinefun(knots[[1]][[j]], c(2, -1, 3, 1), "natural")(x[, j])
+    expect_equal(fitted(lm(y ~ bent)), y, tolerance = 1e-8, ignore_attr = TRUE)
+  }
+  expect_equal(ncol(bent), 7)
+})
+
+test_that("the data choose the mean function, in any unit, and the words say which", {
+  skip_where_repeated()
+  x <- seq(-3, 3, length.out = 40)
+  set.seed(3)
+  noise <- rnorm(40)
+  quick <- function(y, rho = 0.7, ...) {
+    frame <- data.frame(x = x, y = y)
+    model <- if (is.logical(y)) copula_classification else copula_regression
+    predictive_resample(frame, model(y ~ x, data.frame(x = 2), rho = rho, rho_x = 0.5, permutations = 1, ...), 5, 10,
+      seed = 1, threads = 2)
+  }
+  said <- function(...) summary(quick(...))$covariates
+  expect_match(said(10 * x + noise), "^The covariates raise the score .* a mean by straight lines, with 1 slope; with")
+  expect_match(said(3 * sin(x) + noise), "natural cubic splines, with [358] slopes; without this .* lower by 0\\.")
+  expect_no_match(said(3 * sin(x) + noise), "hardly speak")
+  expect_match(said(noise), "hardly speak for a dependence")
+  expect_match(said(x + 2 * noise > 0), "Beneath the copulas lie log odds by straight lines, with 1 slope; without")
+  expect_match(said(x^2 + noise / 2 < 3), "log odds by natural cubic splines")
+  expect_no_match(said(x + noise, mean = "none"), "Beneath")
+  expect_no_match(said(x + noise, calibrate = FALSE), "Beneath")
+  expect_match(said(x^2 + noise, mean = ~ I(x^2)), "a mean by ~I\\(x\\^2\\), with 1 slope\\.$")
+  for (rho in c(0.01, 0.3)) {
+    fit <- quick(x + 2 * noise > 0, rho, mean = "linear")
+    said <- paste(summary(fit)$bandwidth)
+    expect_identical(grepl("add little to the log odds, and", said), if (rho < 0.1) TRUE else logical())
+  }
+  # Separated classes have finite odds.
+  expect_true(all(is.finite(qlogis(quick(x > 0.5)$probability))))
+  wide <- data.frame(y = noise[1:12], matrix(sin(1:48), 12))
+  words <- summary(predictive_resample(wide, copula_regression(y ~ ., rho = 0.7, rho_x = 0.5, permutations = 1), 5, 3,
+    seed = 1))$covariates
+  expect_match(words, "fewer than five observations for each of the 4 columns of covariates: no mean function")
+  y <- 3 * sin(x) + noise
+  expect_equal(quick(1000 * y + 7)$draws, 1000 * quick(y)$draws + 7, tolerance = 1e-8)
+  # The width of a straight line's interval, which was 4.5 to 5.6 times too wide.
+  frame <- data.frame(x = x, y = 10 * x + noise)
+  fit <- predictive_resample(frame, copula_regression(y ~ x, data.frame(x = c(-2, 0, 2)), 0:1, permutations = 2), 300,
+    300, seed = 1,
+    threads = 2)
+  exact <- predict(lm(y ~ x, frame), fit$points, se.fit = TRUE)$se.fit
+  width <- apply(fit$draws, 2, sd) / exact
+  expect_true(all(width > 0.8 & width < 1.35))
+})
+
+test_that("mean functions that do not fit are refused", {
+  expect_input <- function(call, pattern) expect_error(call, pattern, class = "warpbayes_error_input")
+  expect_input(copula_regression(y ~ x, mean = y ~ x), "`mean` must be a formula without a response")
+  expect_input(copula_classification(y ~ x, mean = "cubic"), "`mean`")
+  quick <- function(mean, data = few, ...) {
+    predictive_resample(data, copula_regression(y ~ a, ..., mean = mean), 1, 2, seed = 1, threads = 2)
+  }
+  expect_input(quick(~ class), "has \"class\", which is no covariate")
+  expect_input(quick(~ b), "cannot be evaluated in the data")
+  expect_input(quick(~ 1), "has no covariates")
+  expect_input(quick(~ a + offset(a)), "has an offset")
+  expect_input(quick("linear", transform(few, y = 2 * a)), "leaves nothing of the response")
+  expect_input(quick("smooth", few[1:5, ]), "slopes that the data do not determine")
+  expect_input(quick(~ log(a), points = data.frame(a = 0)), "infinite value in row 1 of \"log\\(a\\)\"")
+})

@@ -1,0 +1,116 @@
+# Densities of two and three variables: axes, calibration and quantities.
+
+three <- cbind(a = c(2, 1, 4, 3, 6, 5, 9, 4, 2), b = c(1, 0, 3, 4, 4, 5, 9, 2, 3), c = c(3, 9, 2, 5, 4, 4, 1, 6, 7))
+
+test_that("points stand for a law by their weights", {
+  # Normal data; the weights of a correlated normal law have its moments and quantiles.
+  y <- cbind(qnorm(sample_of(60)), qnorm(sample_of(60)[c(7:60, 1:6)]))
+  points <- several_points(list(model = list(kind = "copula_density"), data = list(y = y)), 2000L)
+  wanted <- dnorm(points$y[, 1]) * dnorm(points$y[, 2], 0.7 * points$y[, 1], sqrt(0.51))
+  weight <- drop(point_weights(points, cbind(wanted / exp(rowSums(dnorm(points$y, log = TRUE))))))
+  mean <- colSums(weight * points$y)
+  expect_lt(max(abs(mean)), 0.02)
+  expect_equal(crossprod(sweep(points$y, 2, mean) * sqrt(weight)), matrix(c(1, 0.7, 0.7, 1), 2), tolerance = 0.02)
+  expect_equal(weighted_quantile(sort(points$y[, 2]), weight[order(points$y[, 2])], c(0.05, 0.5, 0.95)),
+    qnorm(c(0.05, 0.5, 0.95)), tolerance = 0.03)
+  # Their number in the region of the data does not fall with the number of data.
+  many <- several_points(list(model = list(kind = "copula_density"), data = list(y = y[rep(1:60, 20), ])), 400L)
+  expect_equal(sort(unique(table(findInterval(many$y[seq(2, 400, 2), 1], c(-9, 0, 9))))), c(97, 103), tolerance = 0.2)
+})
+
+test_that("calibrated resamples of several variables agree with plain R", {
+  points <- three[2:3, ] + 0.3
+  fit <- predictive_resample(three, copula_density(c(0.75, 0.8, 0.9), points, permutations = 0), 2, 3, seed = 6,
+    threads = 2)
+  place <- fit$calibration
+  z <- apply(three, 2, standardised)
+  at <- sweep(sweep(points, 2, colMeans(three)), 2, apply(three, 2, function(y) sqrt(mean((y - mean(y))^2))), "/")
+  log_scale <- sum(log(apply(three, 2, function(y) sqrt(mean((y - mean(y))^2)))))
+  if (!is.null(fit$axes)) {
+    expect_equal(fit$axes %*% t(fit$axes), cor(three), ignore_attr = TRUE)
+    z <- t(solve(fit$axes, t(z)))
+    at <- t(solve(fit$axes, t(at)))
+    log_scale <- log_scale + log(det(fit$axes))
+  }
+  expect_equal(fit$density0, reference_copula(z, fit$rho, at)$p[, 3] / exp(log_scale), tolerance = 1e-10)
+  # A resample has the law of the data on another place, given by a lower triangular matrix.
+  stretch <- diag(place$stretch[2, ])
+  stretch[place$pairs] <- place$b[2, ]
+  matrix <- place$to %*% stretch %*% solve(place$from)
+  start <- t(solve(matrix, t(at) - place$middle - as.vector(place$to %*% place$shift[2, ])) + place$center)
+  now <- reference_copula(z, fit$rho, start)
+  u <- vapply(0:2, function(j) reference_step_uniforms(6, 160, 1, 2, block = j %/% 2, word = j %% 2 + 1), numeric(2))
+  for (t in 1:2) {
+    now <- reference_update(now$u, now$p, qnorm(u[t, ]), min(2 - 1 / (9 + t), place$most) / (10 + t), fit$rho)
+  }
+  expect_equal(fit$cdf[2, ], now$u[, 3], tolerance = 1e-10)
+  expect_equal(fit$density[2, ], now$p[, 3] / det(matrix) / exp(log_scale), tolerance = 1e-10)
+  expect_identical(predict(fit, points[2:1, ], probs = c(0, 1), threads = 2)$upper, apply(fit$density[, 2:1], 2, max))
+  expect_identical(continue(predictive_resample(three, fit$model, 1, 3, seed = 6), 1)$density, fit$density)
+})
+
+test_that("posteriors of several variables have the width of the data, and densities their quantities", {
+  skip_where_repeated()
+  skip_if(on_cuda())
+  set.seed(2)
+  x <- rnorm(40)
+  y <- cbind(x, y = 100 * (0.7 * x + sqrt(0.51) * rnorm(40)))
+  names <- c("mean", "sd", "median", "correlation")
+  model <- copula_density(0.8, y[1:2, ], permutations = 2)
+  fit <- predictive_resample(y, model, 300, 300, c(names, "quantile"), seed = 1, threads = 2)
+  expect_identical(colnames(fit$draws)[c(1:7, 12)], c("mean[x]", "mean[y]", "sd[x]", "sd[y]", "median[x]", "median[y]",
+    "correlation", "q75[x]"))
+  centre <- apply(fit$draws, 2, median)
+  spread <- apply(fit$draws, 2, sd)
+  # 300 draws of 300 steps, which leave out a tenth: the mean's deviation is 1.1 sd/sqrt(n), that of the correlation
+  # (1 - r^2)/sqrt(n); standard errors 4%.
+  expect_equal(spread[1:2] / apply(y, 2, sd) * sqrt(40), c(1.05, 1.05), tolerance = 0.2, ignore_attr = TRUE)
+  expect_equal(centre[1:2] / apply(y, 2, sd), colMeans(y) / apply(y, 2, sd), tolerance = 0.1, ignore_attr = TRUE)
+  expect_equal(centre[3:4], apply(y, 2, sd), tolerance = 0.1, ignore_attr = TRUE)
+  r <- cor(y)[[2]]
+  expect_equal(centre[[7]], r, tolerance = 0.07)
+  expect_equal(spread[[7]] * sqrt(40) / (1 - r^2), 1.1, tolerance = 0.3)
+  expect_match(summary(fit)$bandwidth, "Calibrated resampling: the posterior of each mean is about 1.1 times as wide")
+  expect_match(summary(fit)$scale, "axes without correlation: the score per observation rises by 0\\.[0-9]+\\.$")
+  # The density is that of the quantities: the second mean from a grid.
+  grid <- as.matrix(expand.grid(seq(-5, 5, 0.5), seq(-500, 500, 50)))
+  one <- predictive_resample(y, model, 20, 3, "mean", seed = 1, threads = 2)
+  density <- predict(one, grid, probs = c(0, 0.5), threads = 2)
+  expect_equal(sum(density$estimate) * 0.5 * 50, 1, tolerance = 0.02)
+  expect_equal(cor(one$draws)[1, 2] > 0.3, TRUE)
+})
+
+test_that("words about several variables appear where they must, and only there", {
+  skip_where_repeated()
+  x <- qnorm(sample_of(50))
+  y <- x + qnorm(sample_of(50)[c(20:50, 1:19)])
+  words <- function(y, functional = c("mean", "sd"), ...) {
+    summary(predictive_resample(y, copula_density(0.8, y[1:2, ], permutations = 1, ...), 5, 3, functional, seed = 1,
+      threads = 2))
+  }
+  found <- words(cbind(x, y))
+  expect_null(found$unsupported)
+  expect_null(words(cbind(x, sin(1:50)))$scale)
+  heavy <- words(cbind(x, y = exp(4 * y)))$unsupported
+  expect_match(heavy, "mean\\[y\\]: [0-9]+% of the mean deviation comes .* sd\\[y\\]: [0-9]+% of the variance comes")
+  expect_no_match(heavy, "[x]", fixed = TRUE)
+  far <- cbind(x, z = c(y[-1], 1e3))
+  expect_match(words(far, "correlation")$unsupported, "^correlation: 9[0-9]% of the variance comes")
+  expect_null(words(cbind(x, exp(4 * y)), "median")$unsupported)
+  # A density that the copulas smooth, between two clusters, and one that they do not.
+  clusters <- cbind(x, y - x)[rep(1:50, 4), ] + 3 * (-1)^(1:200)
+  density <- function(y, at) {
+    summary(predictive_resample(y, copula_density(0.7, rbind(at, at + 0.1), permutations = 1, scale = "data"), 0, 2,
+      seed = 1, threads = 2))$unsupported
+  }
+  expect_match(density(clusters, c(0, 0)), "^density\\[1\\], density\\[2\\]: about [0-9]+, [0-9]+ data .* nearest 15")
+  expect_null(density(cbind(x, y), c(0, 0)))
+  expect_match(words(cbind(x, y), NULL, calibrate = FALSE)$bandwidth, "^This density is not calibrated")
+  four <- words(cbind(x, y, x^2, y^2), NULL)$bandwidth
+  expect_match(four, "^This density of more than three variables is not calibrated")
+  # Columns that determine others, and as many data as variables, are as published.
+  expect_match(words(cbind(x, 2 * x), NULL)$bandwidth, "is not calibrated")
+  expect_match(words(cbind(x, y)[1:2, ], NULL)$bandwidth, "is not calibrated")
+  expect_true(all(is.finite(predictive_resample(cbind(x * 1e200, y * 1e-200)[1:5, ], copula_density(0.8), 2, 2,
+    c("mean", "sd", "correlation"), seed = 1)$draws)))
+})
