@@ -307,7 +307,7 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes, smooths 
     x = if (more > 0L) with_smooths(x, smooths["levels"]) else x, center = unname(c(center, numeric(more))),
     scale = unname(c(scale, rep(1, more))), is_intercept = c(is_intercept, logical(more)), contrasts = used,
     group = group, group_start = NULL, order = NULL
-  ), if (length(smooths)) list(smooths = smooths$smooths, block = block))
+  ), if (length(smooths)) list(smooths = smooths$smooths, block = block, primal = TRUE))
 }
 
 group_factor <- function(frame, group) {
@@ -358,7 +358,7 @@ regression_data <- function(fit) {
     offset = if (is.null(order) || is.null(offset)) offset else offset_rows(offset, order),
     shape = sorted(response$shape), kappa = rows(response$kappa), dispersed = sorted(response$dispersed),
     poisson = if (fit$family == "poisson") 1L,
-    primal = if (!is.null(design$block)) 1L, group_start = design$group_start,
+    primal = if (isTRUE(design$primal)) 1L, group_start = design$group_start,
     terms = regression_terms(design$terms, order)
   ))
 }

@@ -64,6 +64,7 @@ with_step_intercepts <- function(design, classes) {
   design$center <- c(numeric(steps), design$center[slopes])
   design$scale <- c(rep(1, steps), design$scale[slopes])
   design$is_intercept <- seq_len(ncol(x)) <= steps
+  design$primal <- TRUE
   if (length(design$smooths)) {
     design$block <- c(integer(steps), design$block[slopes])
     design$smooths <- lapply(design$smooths, function(smooth) {

@@ -203,7 +203,7 @@ compared_effects <- function(effect, contrasts, x, assigned, labels) {
 # What sentences call each effect: the two levels that it compares, such as "patient against control", or its name.
 # `given`: names that the user chose.
 effect_labels <- function(weights, x, frame, terms, given) {
-  known <- level_columns(x, frame, terms)
+  known <- levels_of_columns(x, frame, terms)
   several <- length(attr(terms, "term.labels")) > 1L
   labels <- vapply(colnames(weights), function(name) {
     weight <- weights[, name]
@@ -222,7 +222,7 @@ effect_labels <- function(weights, x, frame, terms, given) {
 
 # The variable, level and level of reference of each column of a design. NA where a column is not the effect of a level
 # that is the same in all samples.
-level_columns <- function(x, frame, terms) {
+levels_of_columns <- function(x, frame, terms) {
   out <- data.frame(variable = rep(NA_character_, ncol(x)), level = NA_character_, base = NA_character_)
   for (variable in names(attr(x, "contrasts"))) {
     inside <- attr(terms, "factors")[variable, ] > 0

@@ -39,7 +39,7 @@ typedef struct wb_regression_data {
   const double *shape;         /* rows: b without the dispersion's part */
   const double *kappa;         /* rows x outcomes, column-major: kappa without the dispersion's part */
   const double *dispersed;     /* rows: the multiple of the dispersion in b; NULL: 0 */
-  int32_t primal;              /* not dual, however few rows there are: the prior has blocks of coefficients */
+  int32_t primal;              /* not dual, however few rows there are */
   int32_t dual;                /* whether sweep() gives omega and z of the rows in place of sums over rows */
   int32_t poisson;             /* rows are Poisson, and shape and kappa are of their surrogates */
   int32_t groups;              /* 0: none */
