@@ -35,8 +35,8 @@ first_states <- function(fit, init, sweeps, run) {
 
 # The number of the last sweep in which components that share a population are joined; 0: they are joined in the start
 # itself. It is early in the warm-up, because no kept draw may come before. With moves, each of the 20 sweeps up to it
-# joins some (src/mixture/sweeps.c). The sweeps before them sort the cells: of clusters that are not sorted yet, too many
-# would be joined where populations are not normal, and these components come back one by one.
+# joins some (src/mixture/sweeps.c). The sweeps before them sort the cells: of clusters that are not sorted yet, too
+# many would be joined where populations are not normal, and these components come back one by one.
 merge_after <- function(warmup, moves) {
   min(if (moves) 100 else 50, floor(warmup / 2))
 }
