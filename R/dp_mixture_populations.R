@@ -21,10 +21,11 @@ chain_shares <- function(agreement, names) {
 }
 
 # The table for a mixture whose chains do not agree, with the mean of each marker in each type: 25 draws of each chain,
-# at most 200, are compared. NULL if a part of the fit is missing.
+# at most 200 together, are compared. NULL if a part of the fit is missing.
 populations_by_chain <- function(fit) {
   complete <- !vapply(fit$draws[c("weights", "means", "covariances")], is.null, NA)
-  if (fit$chains < 2L || !all(complete) || !count_kept(fit) || is.null(fit$x) && is.null(fit$reader)) return(NULL)
+  cells <- !is.null(fit$reader) || is.double(fit$x) && identical(ncol(fit$x), length(fit$markers))
+  if (fit$chains < 2L || !all(complete) || !count_kept(fit) || !cells) return(NULL)
   map <- default_types(fit, min(25L * fit$chains, 200L), resolve_run("cpu", fit$threads))
   shares <- shares_by_chain(map)
   table <- diagnose_quantities(shares)
@@ -36,7 +37,7 @@ populations_by_chain <- function(fit) {
     as.vector(tapply(mixture$weights * mixture$means[, j], type, sum) / tapply(mixture$weights, type, sum))
   }, numeric(nrow(types)))
   types$means <- matrix(means, nrow(types), dimnames = list(NULL, fit$markers))
-  types
+  structure(types, draws = nrow(shares[[1L]]))
 }
 
 print_chain_shares <- function(types) {
@@ -54,14 +55,20 @@ print_chain_shares <- function(types) {
 
 # Where the chains of a mixture differ, in words.
 populations_words <- function(types) {
+  draws <- attr(types, "draws")
   if (is.null(types) || !nrow(types)) return(NULL)
   chains <- as.matrix(types[grep("^chain_", names(types))])
   if (!any(types$differs)) {
-    highest <- if (!all(is.na(types$rhat))) sprintf(" (highest Rhat %s)", format_rhat(max(types$rhat, na.rm = TRUE)))
-    return(sprintf(paste(
-      "In the shares of the cell types above 1%%, the chains do not differ by more than chance explains%s:",
-      "they describe the same populations by other components."
-    ), if (is.null(highest)) "" else highest))
+    # One type has a share that never varies.
+    high <- max(1, types$rhat, na.rm = TRUE)
+    highest <- sprintf("(highest Rhat %s)", format_rhat(high))
+    return(if (high <= rhat_limit) {
+      paste("The chains agree on the shares of the cell types above 1%", highest,
+        "and describe these populations by different components.")
+    } else {
+      paste("Whether the chains differ in the shares of the cell types above 1% cannot be told from", draws,
+        "draws of each", paste0(highest, "."))
+    })
   }
   worst <- which.max(ifelse(types$differs, types$rhat, -Inf))
   sprintf("The chains differ in the shares of %s of the %s above 1%%, most in type %s: %s between chains.",

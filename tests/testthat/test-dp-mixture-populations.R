@@ -34,8 +34,13 @@ test_that("summary() shows in which populations the chains differ, and only if t
   expect_match(printed(other), "summary() shows in which populations the chains differ", fixed = TRUE)
   shown <- summary(other)
   expect_identical(shown$populations$differs, c(FALSE, FALSE))
-  expect_match(printed(shown), "the chains do not differ by more than chance explains \\(highest Rhat 1\\.")
+  agree <- "The chains agree on the shares of the cell types above 1% \\(highest Rhat 1\\.0[0-5]\\)"
+  expect_match(printed(shown), agree)
   expect_no_match(printed(shown), "Means of the types in which")
+
+  unsure <- shown$populations
+  unsure$rhat <- c(1.02, 1.12)
+  expect_match(populations_words(unsure), "cannot be told from 25 draws of each \\(highest Rhat 1.12\\)\\.$")
 
   # The shares differ too: half of the cells in the first chain, three quarters in the second.
   shown <- summary(with_other_shares(other))
