@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #endif
 #include "entry/entry.h"
+#include "numeric/unload.h"
 
 #include <signal.h>
 #include <string.h>
@@ -15,11 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 /* The other threads of the process: their number, a sum that changes with them, and how many take SIGINT. */
 typedef struct other_threads {
@@ -73,17 +71,38 @@ static void block(sigset_t *before) {
   (void)pthread_sigmask(SIG_BLOCK, &interrupt, before);
 }
 
-/* OpenMP keeps its threads, and they keep what they block. */
-static void block_in_threads(int count) {
-#ifdef _OPENMP
-  const int most = omp_get_num_procs(), threads = count + 1 < most ? count + 1 : most;
-  if (threads > 1 && !wb_forked()) {
-#pragma omp parallel num_threads(threads)
-    if (omp_get_thread_num() > 0) block(NULL);
+static void block_after_return(int number, siginfo_t *information, void *context) {
+  (void)number;
+  (void)information;
+  (void)sigaddset(&((ucontext_t *)context)->uc_sigmask, SIGINT);
+}
+
+/* Makes the other threads block interrupts from now on, whoever started them: OpenMP, BLAS, CUDA. Each gets a signal
+ * that nothing else uses, whose handler changes the set that the thread goes on with. */
+static void block_in_threads(void) {
+  static int signal_number;
+  struct sigaction action, current;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = block_after_return;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  (void)sigfillset(&action.sa_mask);
+  for (int number = SIGRTMAX; !signal_number && number > SIGRTMIN; number--) {
+    if (sigaction(number, NULL, &current) == 0 && !(current.sa_flags & SA_SIGINFO) && current.sa_handler == SIG_DFL &&
+        sigaction(number, &action, NULL) == 0) {
+      signal_number = number;
+      wb_unload_forbid("it has the handler of a signal");
+    }
   }
-#else
-  (void)count;
-#endif
+  const long self = syscall(SYS_gettid);
+  DIR *const tasks = signal_number ? opendir("/proc/self/task") : NULL;
+  if (!tasks) return;
+  for (const struct dirent *task = readdir(tasks); task; task = readdir(tasks)) {
+    const long thread = strtol(task->d_name, NULL, 10);
+    if (thread <= 0 || thread == self || !takes_interrupts(task->d_name)) continue;
+    (void)syscall(SYS_tgkill, (long)getpid(), thread, signal_number);
+    for (int wait = 0; wait < 100 && takes_interrupts(task->d_name); wait++) (void)usleep(100);
+  }
+  (void)closedir(tasks);
 }
 
 /* Whether all other threads block interrupts. If this thread alone did, one of them would run R's handler, which jumps
@@ -93,7 +112,7 @@ static int others_block(void) {
   other_threads now;
   if (!look_at_threads(&now, &known)) return 0;
   if (now.open > 0 && (now.count != known.count || now.sum != known.sum)) {
-    block_in_threads(now.count);
+    block_in_threads();
     if (!look_at_threads(&now, NULL)) return 0;
   }
   known = now;
