@@ -108,7 +108,7 @@ check_types_there <- function(types, tree) {
 # The types of cell_types() with its defaults.
 default_types <- function(fit, draws, run) {
   default <- formals(cell_types)
-  map_types(fit, NULL, default$overlap, 0, if (is.null(draws)) default$draws else draws, run)
+  map_types(fit, NULL, default$overlap, 0, if (is.null(draws)) default$ndraws else draws, run)
 }
 
 sum_by_type <- function(weights, type, count) {

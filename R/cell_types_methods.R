@@ -77,7 +77,21 @@ in_console.cell_types <- function(x, ...) {
       components = shown$components, apart = percent(shown$apart, 0), check.names = FALSE
     ), row.names = FALSE)
   }
-  print_sentences(types_verdict(x))
+  agreement <- types_agreement(x)
+  print_types_by_chain(types_by_chain(x, agreement))
+  print_sentences(types_verdict(x, agreement))
+}
+
+# The shares by chain if several chains do not agree on one.
+types_by_chain <- function(x, agreement = types_agreement(x)) {
+  if (length(agreement$differs) && agreement$chains > 1L) chain_shares(agreement, x$types$type)
+}
+
+print_types_by_chain <- function(types) {
+  if (is.null(types)) return(invisible())
+  cat("\nShares in each chain, of types above 1%:\n")
+  print_chain_shares(types)
+  cat("\n")
 }
 
 types_words <- function(x) {
@@ -103,12 +117,11 @@ overlap_words <- function(overlap) {
   ifelse(is.na(overlap), "-", shown)
 }
 
-types_verdict <- function(x) {
+types_verdict <- function(x, agreement = types_agreement(x)) {
   types <- x$types
   small <- types[types$speck & types$cells > 0, ]
   empty <- types$type[types$speck & types$cells == 0]
   unsure <- mean(x$probability < 0.9)
-  agreement <- types_agreement(x)
   sentences <- c(
     if (nrow(small)) {
       sprintf("%s, which %s too few cells or draws to be told from %s, %s %s of the cells together.",
@@ -124,6 +137,7 @@ types_verdict <- function(x) {
     channel_words(x$fit),
     sprintf("%s of the cells have a probability below 0.9 of their type.", percent(unsure)),
     cut_words(x),
+    alike_words(x),
     chains_words(x, agreement),
     likelihood_words(x)
   )
@@ -250,7 +264,7 @@ summary.cell_types <- function(object, ...) {
   check_method(object, "object", ...)
   structure(list(
     words = types_words(object), types = object$types, medians = object$medians, transform = object$fit$transform,
-    verdict = types_verdict(object)
+    verdict = types_verdict(object), by_chain = types_by_chain(object)
   ), class = c("summary.cell_types", "warpbayes"))
 }
 
@@ -270,6 +284,7 @@ in_console.summary.cell_types <- function(x, digits = 3, ...) {
   if (any(types$speck)) cat("* a speck\n")
   cat("\nMedians, ", scale_words(x$transform), ":\n", sep = "")
   print(signif(x$medians[types$type, , drop = FALSE], digits))
-  cat("\n")
+  print_types_by_chain(x$by_chain)
+  if (is.null(x$by_chain)) cat("\n")
   print_sentences(x$verdict)
 }

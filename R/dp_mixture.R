@@ -27,9 +27,10 @@
 #' @param method `"gibbs"`: blocked Gibbs sampling. `"bem"`: [Bayesian EM][bayesian_em].
 #' @param prior a prior from [dp_prior()], or the `prior` of another fit to the same markers.
 #' @param chains number of chains; `NULL`: four for small data, and one for large data or `"bem"`; see [computing]. Each
-#'   starts from its own clustering of its own subsample of the cells. In the first 20 sweeps, or half of the warm-up if
-#'   that is less, components that share a population are joined. If package future.apply is installed and
-#'   `future::plan()` has several workers, each worker runs whole chains (without a `cluster`). The draws are the same.
+#'   starts from its own clustering of its own subsample of the cells. The last 20 of the first 100 sweeps, or of the
+#'   first half of the warm-up if that is less, join components that share a population. If package future.apply is
+#'   installed and `future::plan()` has several workers, each worker runs whole chains (without a `cluster`). The draws
+#'   are the same.
 #' @param iter number of sweeps of each chain, including the warm-up. For `"bem"`: the largest number of steps.
 #' @param warmup number of sweeps at the start of each chain whose draws are not kept; `NULL`: half of `iter`. For
 #'   `"bem"`: the number of Gibbs sweeps before the first step.

@@ -61,7 +61,8 @@ list_shares <- function(shares) {
 #' cells, which come and go slowly and hardly change the density. If they move too slowly, the verdict says so. It also
 #' says if the truncation binds, that is, if all components hold cells in more than 5% of the sweeps.
 #'
-#' Further sentences name what may be the cause if the chains do not agree: a short run, or one chain. They also say if
+#' If several chains do not agree, `summary()` shows in which populations: the shares of cell types by chain.
+#' Further sentences name what may be the cause: a short run, or one chain. They also say if
 #' [many cells share a value][piled_values] at an end of a marker, and if there are few cells for the number of markers.
 #'
 #' For a fit by [Bayesian EM][bayesian_em], both functions say how many steps were made, whether the start with the
@@ -77,6 +78,10 @@ list_shares <- function(shares) {
 #'     `rhat`, `ess_bulk`. `NA` if a quantity does not vary or there are fewer than twelve sweeps.}
 #'   \item{`converged`}{`TRUE`, `FALSE`, or `NA` if it cannot be judged.}
 #'   \item{`verdict`}{sentences.}
+#'   \item{`populations`}{if several chains do not agree: a data frame of the [cell types][cell_types()] with 1% of the
+#'     cells or more. It has `type`, `share`, `rhat` of the share, `differs` (by more than chance explains), the share
+#'     in each chain, and `means`, the mean of each marker. Types are matched between chains by their cells. Otherwise,
+#'     or if draws or data that this needs are missing, `NULL`.}
 #'   \item{`components`}{a data frame of the components of the reference draw, which is the kept draw with the highest
 #'     log posterior, by decreasing weight: `component`, `weight`, and the mean of each marker. `NULL` if draws of
 #'     weights, means or covariances were not kept.}
@@ -119,7 +124,10 @@ in_console.dp_mixture <- function(x, ...) {
     chain <- if (x$chains > 1) " of chain 1" else ""
     print_lines(sprintf("Largest, in the last sweep%s: %s of the cells", chain, list_shares(largest / x$rows)))
   }
-  print_sentences(verdict_words(x, convergence_verdict(x, table)))
+  verdict <- convergence_verdict(x, table)
+  print_sentences(c(verdict_words(x, verdict), if (isFALSE(verdict$converged) && x$chains > 1L) {
+    "summary() shows in which populations the chains differ."
+  }))
 }
 
 # All that print() and summary() say of a fit, in sentences.
@@ -195,6 +203,7 @@ summary.dp_mixture <- function(object, ...) {
   if (is_bem(object)) return(summarise_bem(object))
   table <- diagnose(object)
   verdict <- convergence_verdict(object, table)
+  populations <- if (isFALSE(verdict$converged)) populations_by_chain(object)
   reference <- NULL
   components <- NULL
   complete <- !vapply(object$draws[c("weights", "means", "covariances")], is.null, TRUE)
@@ -205,7 +214,8 @@ summary.dp_mixture <- function(object, ...) {
   structure(
     list(
       words = fit_words(object), prior = object$prior, learned = learned_table(object), diagnostics = table,
-      converged = verdict$converged, verdict = verdict_words(object, verdict),
+      converged = verdict$converged,
+      verdict = c(verdict_words(object, verdict), populations_words(populations)), populations = populations,
       components = components, reference = reference[c("draw", "chain")], piled = object$piled,
       occupied = trace_quantities(object)$occupied, rows = object$rows, transform = object$transform
     ),
@@ -229,6 +239,17 @@ in_console.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
   print_piled(x$piled)
   cat("\nConvergence, over the sweeps after the warmup:\n")
   print(diagnostics_words(x$diagnostics, digits), row.names = FALSE, right = TRUE)
+  if (!is.null(x$populations)) {
+    cat("\nCell types above 1%, and their shares in each chain:\n")
+    print_chain_shares(x$populations)
+    differing <- x$populations[x$populations$differs, ]
+    if (nrow(differing)) {
+      cat("\nMeans of the types in which chains differ, ", scale_words(x$transform), ":\n", sep = "")
+      print(data.frame(type = differing$type, signif(differing$means, digits + 1), check.names = FALSE),
+        row.names = FALSE)
+    }
+    cat("\n")
+  }
   print_sentences(x$verdict)
 }
 

@@ -150,17 +150,24 @@ learned_names <- function(fit) {
   if (length(fit$prior$learn)) paste0("prior_", fit$prior$learn) else character()
 }
 
-# Values that many cells have in a marker, such as the zeros of a cytometer, at most 20 for each marker. The result
-# has a column for each: the number of the marker, from 0, and the value in the sampler's units.
+# Values that many cells have in a marker, such as the zeros of a cytometer, at most 20 for each marker: five times as
+# many as have the values next to it, so that whole numbers alone are none. The result has a column for each: the number
+# of the marker, from 0, and the value in the sampler's units.
 find_atoms <- function(fit) {
   found <- lapply(seq_along(fit$markers), function(j) {
     some <- some_values(if (is.null(fit$reader)) fit$x else fit$reader$some, j)
     # Most markers have no value twice.
-    values <- if (anyDuplicated(some)) unique(some) else numeric()
+    values <- if (anyDuplicated(some)) sort(unique(some)) else numeric()
     counts <- tabulate(match(some, values), length(values))
-    often <- which(counts >= max(5, length(some) / 200, 5 * stats::median(counts)))
+    often <- which(counts >= max(5, length(some) / 200))
+    often <- often[which(counts[often] >= 5 * vapply(often, count_beside, 0, counts = counts))]
     value <- values[utils::head(often[order(counts[often], decreasing = TRUE)], 20L)]
     rbind(rep(j - 1, length(value)), (value - fit$center[j]) * (1 / fit$scale[j]))
   })
   do.call(cbind, found)
+}
+
+# The median of the ten counts nearest to count i, NA if there is no other.
+count_beside <- function(i, counts) {
+  stats::median(counts[utils::head(order(abs(seq_along(counts) - i))[-1L], 10L)])
 }

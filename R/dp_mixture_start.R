@@ -24,19 +24,30 @@ first_states <- function(fit, init, sweeps, run) {
   merge <- if (is.null(init)) merge_after(sweeps, fit$moves) else 0
   statistics <- first_statistics(fit, init, merge, run)
   prior <- compiled_prior(fit$prior)
+  values <- compiled_prior(narrow_prior(fit))$values
   function(key, chain) {
     list(
       merge = if (merge > 0) merge + 1 else 0, statistics = statistics(key, chain),
-      concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]], prior = prior$values
+      concentration = prior$concentration[["shape"]] / prior$concentration[["rate"]], prior = values
     )
   }
 }
 
-# The number of sweeps in which components that share a population are joined; 0: they are joined in the start itself.
-# It is early in the warm-up, because no kept draw may come before. With moves, each of these sweeps joins some. More
-# sweeps would join too many where populations are not normal, and these components come back one by one.
+# The number of the last sweep in which components that share a population are joined; 0: they are joined in the start
+# itself. It is early in the warm-up, because no kept draw may come before. With moves, each of the 20 sweeps up to it
+# joins some (src/mixture/sweeps.c). The sweeps before them sort the cells: of clusters that are not sorted yet, too
+# many would be joined where populations are not normal, and these components come back one by one.
 merge_after <- function(warmup, moves) {
-  min(if (moves) 20 else 50, floor(warmup / 2))
+  min(if (moves) 100 else 50, floor(warmup / 2))
+}
+
+# The prior whose learned scale is narrow in markers with values that many cells share. The scale of the default lets no
+# component shrink on to such a value, and without such components the scale would stay wide.
+narrow_prior <- function(fit) {
+  prior <- fit$prior
+  narrow <- if ("scale" %in% setdiff(prior$learn, prior$given)) unique(find_atoms(fit)[1L, ]) + 1
+  diag(prior$scale)[narrow] <- prior_defaults$piled_sd^2
+  prior
 }
 
 # What the state of a chain of several samples has besides. All samples are one in the first half of the warm-up, and in

@@ -61,9 +61,9 @@
 NULL
 
 # The default of each part, in units of each marker's standard deviation; df is p + extra_df. Learned parts start here
-# (bench/mixture-density.R).
+# (bench/mixture-density.R), but narrow_prior() starts the scale of some markers at piled_sd.
 prior_defaults <- list(
-  mean_scale = 5, extra_df = 2, sd = 0.5, floor = 1e-3, concentration = c(shape = 1, rate = 1),
+  mean_scale = 5, extra_df = 2, sd = 0.5, piled_sd = 0.1, floor = 1e-3, concentration = c(shape = 1, rate = 1),
   sample_concentration = c(shape = 2, rate = 0.1)
 )
 

@@ -165,7 +165,7 @@ typedef struct wb_mixture_sweeps {
   uint32_t iteration;            /* the number of the first sweep */
   int moves;                     /* see wb_mixture_begin_sweep() */
   const wb_mixture_spots *spots; /* where splits begin, if the session keeps labels; NULL: no splits and joins */
-  uint32_t merge; /* 0, or the sweep before which clusters are joined. With splits and joins, all sweeps before it
+  uint32_t merge; /* 0, or the sweep before which clusters are joined. With splits and joins, some sweeps before it
                        * join neighbours instead */
   int32_t points;
   const double *probe;                                /* columns x points, scaled units: where the density is noted */

@@ -70,6 +70,12 @@ static int splits(uint32_t iteration, int64_t rows) {
   return iteration <= 100 || iteration % every == 0;
 }
 
+/* Whether a sweep with splits and joins joins neighbours instead: up to JOINING_SWEEPS sweeps before sweep `merge`. */
+#define JOINING_SWEEPS 20
+static int joins_neighbours(uint32_t iteration, uint32_t merge) {
+  return iteration < merge && iteration + JOINING_SWEEPS >= merge;
+}
+
 void wb_mixture_prior_values(const wb_mixture_prior *prior, double *values) {
   const size_t p = (size_t)prior->columns;
   memcpy(values, prior->mean, p * sizeof(double));
@@ -123,7 +129,7 @@ int wb_mixture_run(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, con
     /* Splits and joins change the components' rows, but not the sizes in each sample. */
     if (status == WB_OK && sweeps->spots && (!state->samples || iteration < state->samples->pooled) &&
         splits(iteration, sweeps->spots->data->rows))
-      status = wb_mixture_split_merge(chain, sweeps->spots, iteration < sweeps->merge, iteration);
+      status = wb_mixture_split_merge(chain, sweeps->spots, joins_neighbours(iteration, sweeps->merge), iteration);
   }
   return status == WB_OK ? wb_mixture_fetch_statistics(chain) : status;
 }

@@ -1,0 +1,56 @@
+# Types with the same signs in every marker, which may be one population in several parts.
+
+# Groups of shown types, as rows of x$types: any two have the same signs in every marker that has a threshold, and no
+# marker has a valley between their medians among the cells of the two.
+alike_types <- function(x) {
+  shown <- which(!x$types$speck & x$types$cells > 0)
+  if (length(shown) < 2L || is.null(x$fit$x)) return(list())
+  thresholds <- marker_thresholds(x)
+  known <- !is.na(thresholds)
+  if (!any(known)) return(list())
+  high <- x$medians[, known, drop = FALSE] > rep(thresholds[known], each = nrow(x$medians))
+  signs <- apply(high, 1L, paste, collapse = " ")
+  groups <- list()
+  for (t in shown[signs[shown] %in% signs[shown][duplicated(signs[shown])]]) {
+    fits <- vapply(groups, function(group) {
+      signs[[t]] == signs[[group[[1L]]]] && all(vapply(group, function(other) !valley_between(x, t, other), NA))
+    }, NA)
+    at <- if (any(fits)) which(fits)[[1L]] else length(groups) + 1L
+    groups[[at]] <- c(if (any(fits)) groups[[at]], t)
+  }
+  groups[lengths(groups) > 1L]
+}
+
+# Whether the density of any marker has a valley between the medians of two types. Both count alike, by up to 2,000
+# cells. Cells at a pile are left out: see marker_thresholds().
+valley_between <- function(x, one, other) {
+  rows <- lapply(c(one, other), function(t) {
+    own <- which(as.integer(x$type) == t)
+    own[unique(round(seq(1, length(own), length.out = min(length(own), 2000))))]
+  })
+  weight <- rep(1 / lengths(rows), lengths(rows))
+  for (j in seq_len(ncol(x$medians))) {
+    values <- x$fit$x[unlist(rows), j]
+    known <- !is.na(values)
+    free <- !is_piled(values[known])
+    between <- range(x$medians[c(one, other), j])
+    if (!is.na(deepest_valley(values[known][free], weight[known][free], between))) return(TRUE)
+  }
+  FALSE
+}
+
+# The proposal to join them, at most three groups, with the least overlap of any two types of a group.
+alike_words <- function(x, groups = alike_types(x)) {
+  if (!length(groups)) return(NULL)
+  apart <- type_distances(x$map$tree, x$map$group)
+  vapply(utils::head(groups, 3L), function(group) {
+    names <- x$types$type[group]
+    as_given <- ifelse(grepl("^[0-9]+$", names), names, dQuote(names, FALSE))
+    within <- apart[group, group]
+    sprintf(paste(
+      "Types %s have the same signs by marker_thresholds(), no marker has a valley between them, and they overlap by",
+      "%s: if they are one population, join_types(types, %s) joins them."
+    ), list_some(names), overlap_words(stats::pnorm(-max(within[is.finite(within)]) / 2)),
+    paste(as_given, collapse = ", "))
+  }, "")
+}

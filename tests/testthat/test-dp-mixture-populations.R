@@ -1,0 +1,109 @@
+# Words on populations in which chains differ, and on types with the same signs: where they must appear, and
+# where they must not.
+
+two_populations <- function() {
+  set.seed(1)
+  x <- cbind(CD3 = c(rnorm(300), rnorm(300, 8)), CD4 = rnorm(600))
+  dp_mixture(x, components = 6, chains = 2, iter = 100, seed = 1, threads = 2)
+}
+
+# In the second chain, cells with high CD3 have three times their weight.
+with_other_shares <- function(fit) {
+  high <- fit$draws$means[, 1, , 2] > 4
+  weights <- fit$draws$weights[, , 2] * ifelse(high, 3, 1)
+  fit$draws$weights[, , 2] <- weights / rep(colSums(weights), each = nrow(weights))
+  fit
+}
+
+with_other_likelihood <- function(fit) {
+  fit$log_likelihood[, 2L] <- fit$log_likelihood[, 2L] - 100
+  fit
+}
+
+printed <- function(x) gsub("\\s+", " ", paste(capture.output(print(x)), collapse = " "))
+
+test_that("summary() shows in which populations the chains differ, and only if they do not agree", {
+  skip_where_repeated()
+  fit <- two_populations()
+  expect_null(summary(fit)$populations)
+  expect_no_match(printed(summary(fit)), "each chain|chains differ")
+  expect_no_match(printed(fit), "in which populations")
+
+  # The log likelihood differs, the shares do not.
+  other <- with_other_likelihood(fit)
+  expect_match(printed(other), "summary() shows in which populations the chains differ", fixed = TRUE)
+  shown <- summary(other)
+  expect_identical(shown$populations$differs, c(FALSE, FALSE))
+  agree <- "The chains agree on the shares of the cell types above 1% \\(highest Rhat 1\\.0[0-5]\\)"
+  expect_match(printed(shown), agree)
+  expect_no_match(printed(shown), "Means of the types in which")
+
+  unsure <- shown$populations
+  unsure$rhat <- c(1.02, 1.12)
+  expect_match(populations_words(unsure), "cannot be told from 25 draws of each \\(highest Rhat 1.12\\)\\.$")
+
+  # The shares differ too: half of the cells in the first chain, three quarters in the second.
+  shown <- summary(with_other_shares(other))
+  types <- shown$populations
+  high <- which(types$means[, "CD3"] > 4)
+  expect_identical(types$differs, c(TRUE, TRUE))
+  expect_equal(c(types$chain_1[[high]], types$chain_2[[high]]), c(0.5, 0.75), tolerance = 0.1)
+  expect_equal(types$means[high, "CD3"], 8, tolerance = 0.05, ignore_attr = TRUE)
+  expect_match(printed(shown), "chain 1 chain 2.*differ by more than chance.*differ in the shares of 2 of the 2 cell")
+
+  # Without data, draws or a second chain nothing can be said.
+  lost <- with_other_shares(other)
+  lost$x <- NULL
+  expect_null(summary(lost)$populations)
+  one <- other
+  one$chains <- 1L
+  expect_null(populations_by_chain(one))
+})
+
+test_that("cell types show their shares in each chain if chains do not agree", {
+  skip_where_repeated()
+  fit <- two_populations()
+  types <- cell_types(fit, threads = 2)
+  expect_no_match(printed(types), "in each chain")
+  expect_no_match(printed(summary(types)), "in each chain")
+  types <- cell_types(with_other_shares(fit), threads = 2)
+  expect_match(printed(types), "Shares in each chain, of types above 1%: type share Rhat chain 1 chain 2")
+  expect_match(printed(summary(types)), "Shares in each chain")
+})
+
+test_that("types with the same signs are proposed for joining, and others are not", {
+  skip_where_repeated()
+  # Two populations that lie 4 apart in four markers together, 2 in each, and a third one far away.
+  set.seed(2)
+  x <- matrix(rnorm(4 * 900), 900) + rep(c(0, 2, 9), c(300, 300, 300))
+  colnames(x) <- c("CD3", "CD4", "CD8", "CD19")
+  fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, threads = 2)
+  types <- cell_types(fit, threads = 2)
+  expect_identical(sum(!types$types$speck), 3L)
+  near <- unname(which(types$medians[, 1] < 5 & !types$types$speck))
+  expect_identical(alike_types(types), list(near))
+  expect_match(printed(types), sprintf(
+    "Types \"%d\", \"%d\" have the same signs.*overlap by [1-3]\\..*%%: if.*join_types\\(types, %d, %d\\) joins",
+    near[[1L]], near[[2L]], near[[1L]], near[[2L]]
+  ))
+  levels(types)[1:3] <- c("a", "b", "c")
+  expect_match(printed(types), "join_types\\(types, \"[abc]\", \"[abc]\"\\)")
+  joined <- join_types(types, near[[1L]], near[[2L]], threads = 2)
+  expect_no_match(printed(joined), "same signs")
+
+  # A third level of a marker: both have the sign of one threshold, and a valley lies between them.
+  set.seed(2)
+  x <- cbind(CD3 = rnorm(900) + rep(c(0, 6, 20), each = 300), CD4 = rnorm(900))
+  types <- cell_types(dp_mixture(x, components = 8, iter = 100, seed = 1, threads = 2), threads = 2)
+  expect_identical(nrow(types$types), 3L)
+  expect_lt(nrow(unique(types$medians > rep(marker_thresholds(types), each = 3))), 3)
+  expect_identical(alike_types(types), list())
+})
+
+test_that("predict() gives the types of as many draws as cell_types()", {
+  skip_where_repeated()
+  fit <- two_populations()
+  used <- nrow(default_types(fit, NULL, resolve_run("cpu", 2))$used)
+  expect_identical(used, 50L)
+  expect_identical(nrow(default_types(fit, 8, resolve_run("cpu", 2))$used), 8L)
+})
