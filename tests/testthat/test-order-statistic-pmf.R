@@ -78,12 +78,10 @@ test_that("other units, and logarithms of probabilities", {
   expect_equal(dpmf(19, sum_of_highest_pmf(rep(rare, 20), 19), log = TRUE), -1900 + log(20))
 })
 
-test_that("20 dice of different kinds take less than a second", {
+test_that("the ten highest of 20 dice of different kinds", {
   skip_where_repeated()
   pool <- lapply(1 + 1:20, function(sides) pmf_uniform(1, sides))
-  seconds <- system.time(kept <- sum_of_highest_pmf(pool, 10))[["user.self"]]
-  # Measured: 0.05 s.
-  expect_lt(seconds, 1)
+  kept <- sum_of_highest_pmf(pool, 10)
   expect_equal(sum(kept$prob), 1, tolerance = 1e-14)
   # The expected sum of the ten highest is the sum of ten expected order statistics.
   expect_equal(mean(kept), sum(vapply(1:10, function(k) mean(order_statistic_pmf(pool, k, TRUE)), 0)),
