@@ -97,7 +97,7 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
       out <- which(part == run)
       other <- fit_to(which(part != run), number, run)
       list(score = score_part(other, take_documents(counts, out), groups[out], share, seed, backend, threads),
-        found = if (matched) mean(match_topics(fit, list(other$phi))$distance < found_limit) else NA_real_)
+        found = if (matched) share_found(match_topics(fit, list(other$phi))) else NA_real_)
     })
     coherent <- coherence(fit, n = n, measure = measure)
     list(fit = fit, coherent = coherent[!is.na(coherent)], seconds = proc.time()[["elapsed"]] - started,

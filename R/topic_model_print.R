@@ -124,7 +124,8 @@ summary.topic_model <- function(object, terms = 8, ...) {
     coherence = coherence(object)[order]
   )
   if (!is.null(shared_topics(object))) {
-    topics$found <- rowMeans(object$agreement$distance[order, -object$reference, drop = FALSE] < found_limit)
+    topics$found <- rowMeans(
+      object$agreement$distance[order, -object$reference, drop = FALSE] < object$agreement$limit[order])
   }
   topics$terms <- term_lines(object, order, terms)
   structure(list(

@@ -7,7 +7,9 @@
 #' do not build on it alone.
 #'
 #' The topics of each chain are matched one to one to the topics of the fit, as [relabel()][relabel.topic_model()] does.
-#' A chain finds a topic if the total variation distance between the terms of the topic and of its match is below 0.5.
+#' A chain finds a topic if the total variation distance between the terms of the topic and of its match is below 0.5,
+#' and below three quarters of that to the nearest other topic of the fit: topics that hardly differ from each other, as
+#' of texts that are noise, are not found.
 #'
 #' The further chains have the same data, priors and sweeps as the fit, and other starts. A fit with more `chains` would
 #' have the same ones. They are dropped afterwards.
@@ -46,7 +48,8 @@ topic_stability <- function(fit, restarts = NULL, iter = NULL, backend = NULL, t
     stop_input("restarts", "cannot be used: the fit is from add_documents(), and starts from an earlier fit")
   }
   iter <- if (is.null(iter)) fit$iter else check_count(iter, "iter")
-  distance <- agreement_of(fit)$distance[, -fit$reference, drop = FALSE]
+  agreement <- agreement_of(fit)
+  distance <- agreement$distance[, -fit$reference, drop = FALSE]
   if (restarts > 0) {
     other <- restarted_topics(fit, restarts, iter, backend, threads)
     distance <- cbind(distance, match_topics(fit, other$phi)$distance)
@@ -55,7 +58,7 @@ topic_stability <- function(fit, restarts = NULL, iter = NULL, backend = NULL, t
   own <- function(values) if (ncol(distance)) values[order] else NA
   table <- with_names(data.frame(topic = order), fit)
   data.frame(table, prevalence = topic_prevalence(fit)[order], distance = own(rowMeans(distance)),
-    found = own(rowMeans(distance < found_limit)), shared = own(rowSums(distance >= found_limit) == 0),
+    found = own(rowMeans(distance < agreement$limit)), shared = own(rowSums(distance >= agreement$limit) == 0),
     terms = term_lines(fit, order, 6))
 }
 
@@ -91,8 +94,18 @@ match_topics <- function(fit, phi) {
     list(match = match, distance = distance[cbind(seq_len(k), match)])
   })
   list(match = matrix(vapply(matched, `[[`, integer(k), "match"), k),
-    distance = matrix(vapply(matched, `[[`, numeric(k), "distance"), k))
+    distance = matrix(vapply(matched, `[[`, numeric(k), "distance"), k), limit = find_limits(fit))
 }
+
+# A chain finds a topic if its match is nearer than this: half of the probability, and clearly nearer than the fit's own
+# next topic. Topics that hardly differ have matches that say nothing.
+find_limits <- function(fit) {
+  between <- variation_distance(fit$phi, fit$phi)
+  diag(between) <- Inf
+  pmin(found_limit, 0.75 * apply(between, 1L, min))
+}
+
+share_found <- function(matched) mean(matched$distance < matched$limit)
 
 # The total variation distances between the rows of a and the rows of b.
 variation_distance <- function(a, b) {
@@ -114,7 +127,8 @@ agreement_of <- function(fit, most = Inf) {
 # Whether all chains find each topic. NULL if topics were not compared: with one chain, nothing is called stable.
 shared_topics <- function(fit) {
   if (fit$chains == 1 || is.null(fit$agreement)) return(NULL)
-  rowSums(fit$agreement$distance >= found_limit) == 0
+  others <- fit$agreement$distance[, -fit$reference, drop = FALSE]
+  rowSums(others >= fit$agreement$limit) == 0
 }
 
 # The labels of topics, with a star for those that some chain does not find.
@@ -152,6 +166,7 @@ agreement_sentences <- function(fit) {
         paste(topic_labels(fit, utils::head(missed, 12L)), collapse = ", "),
         if (length(missed) > 12L) sprintf(" and %d more", length(missed) - 12L) else "")
     },
+    alike_words(fit, which(!shared)),
     sprintf("The perplexity of the fitted words is %s in the chains.", range_words(chain_perplexity(fit), 4)),
     if (length(found)) {
       apart <- shares_apart(fit)[found]
@@ -159,6 +174,15 @@ agreement_sentences <- function(fit) {
         format(signif(100 * max(apart), 2)), topic_labels(fit, found[[which.max(apart)]]))
     }
   )
+}
+
+# Topics that are not found and could not be told from their neighbours.
+alike_words <- function(fit, missed) {
+  alike <- sum(fit$agreement$limit[missed] < found_limit)
+  if (alike > 0) {
+    sprintf(paste("%s of these %s more than half of the probability of %s terms with another topic: the documents may",
+      "show fewer topics."), whole_words(alike), if (alike == 1L) "shares" else "share", if (alike == 1L) "its" else "their")
+  }
 }
 
 range_words <- function(values, digits) {

@@ -15,7 +15,7 @@ test_that("restarts are the chains that a fit with more chains has", {
   others <- topic_model(planted, 7, iter = 60, chains = 3, seed = 1, threads = 2)$chain_phi[2:3]
   distance <- vapply(others, function(phi) matched_distance(unname(one$phi), unname(phi)), numeric(7))
   expect_equal(table$distance, rowMeans(distance)[table$topic])
-  expect_equal(table$found, rowMeans(distance < 0.5)[table$topic])
+  expect_equal(table$found, rowMeans(distance < find_limits(fit))[table$topic])
   expect_identical(table$shared, (rowSums(distance < 0.5) == 2)[table$topic])
   expect_false(is.unsorted(-table$prevalence))
   # Nothing was compared, and nothing is called stable.
@@ -201,4 +201,20 @@ test_that("averages begin anew after a longer warm-up", {
   expect_identical(dim(continue(kept, 10, threads = 2)$draws$phi), c(3L, 32L, 10L, 1L))
   expect_error(continue(short, 4, warmup = 7), "is 7, but must be 5, as it was, or at least 10", class = input)
   expect_error(continue(short, 4, warmup = 14), "must be less than", class = input)
+})
+
+test_that("topics of noise are not called found, and the words say why", {
+  skip_where_repeated()
+  set.seed(1)
+  noise <- matrix(rpois(200 * 50, 0.3), 200)
+  fit <- topic_model(noise, 5, chains = 4, iter = 200, seed = 1, threads = 2)
+  expect_lte(sum(shared_topics(fit)), 1)
+  words <- agreement_sentences(fit)
+  expect_match(words, "share more than half of the probability of their terms with another topic", all = FALSE)
+  # Four topics on terms of their own.
+  law <- function(d) c(rep(5, 10), rep(0.2, 40))[(1:50 + 10 * (d %% 4)) %% 50 + 1]
+  texts <- t(sapply(1:200, function(d) rmultinom(1, 40, law(d))))
+  fit <- topic_model(texts, 4, chains = 4, iter = 200, seed = 1, threads = 2)
+  expect_true(all(shared_topics(fit)))
+  expect_no_match(agreement_sentences(fit), "with another topic")
 })
