@@ -181,7 +181,8 @@ alike_words <- function(fit, missed) {
   alike <- sum(fit$agreement$limit[missed] < found_limit)
   if (alike > 0) {
     sprintf(paste("%s of these %s more than half of the probability of %s terms with another topic: the documents may",
-      "show fewer topics."), whole_words(alike), if (alike == 1L) "shares" else "share", if (alike == 1L) "its" else "their")
+      "show fewer topics."),
+    whole_words(alike), if (alike == 1L) "shares" else "share", if (alike == 1L) "its" else "their")
   }
 }
 

@@ -15,8 +15,8 @@ test_that("restarts are the chains that a fit with more chains has", {
   others <- topic_model(planted, 7, iter = 60, chains = 3, seed = 1, threads = 2)$chain_phi[2:3]
   distance <- vapply(others, function(phi) matched_distance(unname(one$phi), unname(phi)), numeric(7))
   expect_equal(table$distance, rowMeans(distance)[table$topic])
-  expect_equal(table$found, rowMeans(distance < find_limits(fit))[table$topic])
-  expect_identical(table$shared, (rowSums(distance < 0.5) == 2)[table$topic])
+  expect_equal(table$found, rowMeans(distance < find_limits(one))[table$topic])
+  expect_identical(table$shared, (rowSums(distance < find_limits(one)) == 2)[table$topic])
   expect_false(is.unsorted(-table$prevalence))
   # Nothing was compared, and nothing is called stable.
   nothing <- topic_stability(one, restarts = 0)
