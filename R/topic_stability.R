@@ -166,7 +166,7 @@ agreement_sentences <- function(fit) {
         paste(topic_labels(fit, utils::head(missed, 12L)), collapse = ", "),
         if (length(missed) > 12L) sprintf(" and %d more", length(missed) - 12L) else "")
     },
-    alike_words(fit, which(!shared)),
+    alike_topic_words(fit, which(!shared)),
     sprintf("The perplexity of the fitted words is %s in the chains.", range_words(chain_perplexity(fit), 4)),
     if (length(found)) {
       apart <- shares_apart(fit)[found]
@@ -177,7 +177,7 @@ agreement_sentences <- function(fit) {
 }
 
 # Topics that are not found and could not be told from their neighbours.
-alike_words <- function(fit, missed) {
+alike_topic_words <- function(fit, missed) {
   alike <- sum(fit$agreement$limit[missed] < found_limit)
   if (alike > 0) {
     sprintf(paste("%s of these %s more than half of the probability of %s terms with another topic: the documents may",
