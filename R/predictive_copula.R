@@ -91,8 +91,13 @@ on_better_scale <- function(fit, run) {
   if (fit$model$scale == "data") return(fit)
   y <- from_scale(fit$scale, fit$standard$center + fit$standard$scale * drop(fit$data$y))
   score <- function(fit) fit$score - log(fit$standard$scale) + mean(log_slope(fit$scale, y))
+  soft <- soften_log(fit$scale, y)
+  if (!is.null(soft)) {
+    other <- fit_bandwidth(on_scale(fit, y, soft), run)
+    if (score(other) > score(fit)) fit <- other
+  }
   base <- score(fit)
-  shorter <- shorten_gaps(new_scale(fit$scale$support), y)
+  shorter <- shorten_gaps(utils::modifyList(new_scale(fit$scale$support), fit$scale["softness"]), y)
   for (scale in list(if (!is.null(shorter$knots)) shorter, find_bend(shorter, y))) {
     if (is.null(scale)) next
     other <- fit_bandwidth(on_scale(fit, y, scale), run)

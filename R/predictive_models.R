@@ -49,11 +49,11 @@ new_predictive_model <- function(kind, fields = list()) {
 #' }
 #' In 500 data sets of n = 15, 50 and 200 from each of eight laws (`bench/predictive-coverage.R`), 90% intervals of the
 #' median covered 87 to 97%, and those of the 5% and 95% quantiles 81 to 100%. The exception is the 95% quantile of
-#' 15 or 50 normal values of which one is replaced by 1000: 65 and 75%. Intervals of the mean and the standard
-#' deviation covered 87 to 98% for normal, gamma and two-mode data, and 85 to 90% for data with zeros. If the tails are
-#' heavy, `summary()` mostly says that the data do not support them. Where it does not, they cover less: the standard
-#' deviation of a t law with 3 degrees of freedom 61 to 79%, of lognormal data below 45%, and the mean of lognormal data
-#' 55 to 66%.
+#' 15 or 50 normal values of which one is replaced by 1000: 65 and 75%. `summary()` names quantiles that the share of
+#' such values may decide. Intervals of the mean and the standard deviation covered 87 to 98% for normal, gamma and
+#' two-mode data, and 85 to 90% for data with zeros. If the tails are heavy, `summary()` mostly says that the data do
+#' not support them. Where it does not, they cover less: the standard deviation of a t law with 3 degrees of freedom 61
+#' to 79%, of lognormal data below 45%, and the mean of lognormal data 55 to 66%.
 #'
 #' Regressions and classifications have a mean function instead: see below. Without one they choose the `rho` of the
 #' response within \[0.7, 0.999\], and are otherwise as published. `calibrate = FALSE` takes the published settings.
@@ -71,7 +71,9 @@ new_predictive_model <- function(kind, fields = list()) {
 #' the data's own scale, one that shortens the empty space before far outliers, and asinh((y - centre)/width), which is
 #' straight about the centre and logarithmic in the tails. The one with the best prequential score is taken, if it wins
 #' by two units of log likelihood; `scale = "data"` takes the data's own. With `support` the data are first mapped to
-#' the line by a log or a logit. Densities, quantiles and all other quantities are in the units of the data.
+#' the line: between two bounds by a logit, and with one by a log of the distance y from it, or by log(exp(y/s) - 1),
+#' which is straight beyond s, if the prequential score is better. Densities, quantiles and all other quantities are in
+#' the units of the data.
 #'
 #' A value that is far more frequent than others, such as 0 in amounts, is a point mass. So is a value on a bound of
 #' `support`. Its probability has the law of Polya's urn, a beta distribution, and the density is that of the other

@@ -156,13 +156,19 @@ unsupported_verdict <- function(fit) {
   knots <- fit$scale$knots$x
   if (!is.null(knots)) {
     y <- from_scale(fit$scale, fit$standard$center + fit$standard$scale * drop(fit$data$y))
-    x <- support_layer(fit$scale$support)$to(y)
+    x <- support_layer(fit$scale)$to(y)
     # Data lie before the first or beyond the last pair of knots.
-    far <- min(sum(x <= knots[[1L]]), sum(x > knots[[1L]])) + if (length(knots) > 2L) sum(x >= knots[[4L]]) else 0
-    ends <- support_layer(fit$scale$support)$to(quantile(fit, c(0.05, 0.95)))
+    before <- sum(x <= knots[[1L]])
+    beyond <- sum(x > knots[[length(knots)]])
+    if (length(knots) == 2L) if (before < beyond) beyond <- 0 else before <- 0
+    far <- before + beyond
+    ends <- support_layer(fit$scale)$to(quantile(fit, c(0.05, 0.95)))
     quantiles <- names[grepl("^(median|q[0-9.]+)$", names)]
+    probs <- ifelse(quantiles == "median", 50, suppressWarnings(as.numeric(sub("q", "", quantiles)))) / 100
+    # So large could the share of such values be, and with it these quantiles are far values.
+    share <- stats::qbeta(0.95, c(before, beyond) + 1, fit$n - c(before, beyond)) * (c(before, beyond) > 0)
     astride <- vapply(match(quantiles, names), function(j) any(ends[j, 1L] < knots & knots < ends[j, 2L]), NA)
-    named <- c(linear, square, quantiles[astride])
+    named <- c(linear, square, quantiles[astride | probs <= share[[1L]] | probs >= 1 - share[[2L]]])
     if (!length(named)) return(NULL)
     return(sprintf("%s: %s of %s values %s far from the others, and how often such values occur the data hardly say.",
       paste(named, collapse = ", "), whole_words(far), whole_words(fit$n), if (far == 1L) "is" else "are"))
