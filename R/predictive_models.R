@@ -96,8 +96,10 @@ new_predictive_model <- function(kind, fields = list()) {
 #' }
 #' In 200 data sets of 60 values (`bench/predictive-regression.R`), 90% intervals of the mean at five points covered 87
 #' to 91% for a straight line, 81 to 87% for a sine, 73 to 96% for a narrow peak and 85 to 90% for noise alone. Jumps
-#' are smoothed. `summary()` says what lies beneath the copulas and by how much the score is lower without it. With
-#' `calibrate = FALSE` or `standardize = FALSE`, `"auto"` is `"none"`.
+#' and narrow peaks are smoothed. `summary()` says so if a jump of the mean would raise the penalised likelihood by one
+#' unit or more, or if a curve has 9 knots: in 99% of these sets with a peak, 75% with a step and 1 to 8% of the others
+#' (with 200 values: 100%, 100% and up to 12%). It also says what lies beneath the copulas and by how much the score is
+#' lower without it. With `calibrate = FALSE` or `standardize = FALSE`, `"auto"` is `"none"`.
 #'
 #' @section Bayesian bootstrap:
 #' `bayesian_bootstrap()` predicts that the next observation repeats an earlier one, each equally likely (Polya's urn).

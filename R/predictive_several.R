@@ -47,7 +47,6 @@ on_better_axes <- function(fit, run) {
 inner_count <- 400L
 
 several_points <- function(fit, count) {
-  if (!has_quantities(fit)) return(NULL)
   y <- fit$data$y
   d <- ncol(y)
   # The generalised golden ratio: the root of g^(d + 1) = g + 1.
@@ -60,9 +59,13 @@ several_points <- function(fit, count) {
   nodes <- sweep(even, 2L, spread, "*")
   nodes[about, ] <- y[row[about], ] + width * even[about, ]
   used <- y[row[about], , drop = FALSE]
-  near <- vapply(seq_len(count), function(i) {
-    mean(exp(-rowSums(sweep(used, 2L, nodes[i, ])^2) / (2 * width^2)))
-  }, 0) / (width * sqrt(2 * pi))^d
+  # Parts of 100 nodes, so that the distances to all rows take little memory.
+  near <- lapply(split(seq_len(count), (seq_len(count) - 1L) %/% 100L), function(part) {
+    from <- rep(part, each = nrow(used))
+    distance <- rowSums((used[rep(seq_len(nrow(used)), length(part)), ] - nodes[from, ])^2)
+    apply(matrix(exp(-distance / (2 * width^2)), nrow(used)), 2L, mean)
+  })
+  near <- unlist(near) / (width * sqrt(2 * pi))^d
   far <- exp(rowSums(stats::dnorm(sweep(nodes, 2L, spread, "/"), log = TRUE))) / prod(spread)
   list(y = unname(nodes), x = matrix(0, count, 0L), log_density = log((near + far) / 2))
 }

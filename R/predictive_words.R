@@ -148,6 +148,7 @@ tail_limits <- c(deviation = 0.25, variance = 0.45)
 
 unsupported_verdict <- function(fit) {
   if (fit$model$kind == "normal_mean") return(normal_mean_verdict(fit))
+  if (ncol(fit$data$x)) return(smoothed_mean_words(fit))
   if (!is_placed(fit) || is.function(fit$functional)) return(NULL)
   if (ncol(fit$data$y) > 1L) return(several_unsupported(fit))
   names <- colnames(fit$draws)
@@ -243,6 +244,26 @@ covariates_verdict <- function(fit) {
   end <- if (gain * fit$n < 2) ": the data hardly speak for a dependence on them." else "."
   words <- sprintf("The covariates raise the score per observation by %s%s", figure(max(gain, 0)), end)
   paste(c(words, mean_words(fit)), collapse = " ")
+}
+
+# Where the mean function is too smooth for the data.
+smoothed_mean_words <- function(fit) {
+  names <- colnames(fit$data$x)
+  most <- which(lengths(fit$trend$knots) == max(knot_counts))
+  jump <- fit$jump
+  words <- c(if (!is.null(jump)) {
+    unit <- fit$standard_x$scale[[jump$column]]
+    at <- round(fit$standard_x$center[[jump$column]] + unit * jump$at, 1 - floor(log10(unit)))
+    sprintf("A jump of the mean at %s = %s would raise the penalised log likelihood by %s.", names[[jump$column]],
+      format(at, digits = 12), figure(jump$gain))
+  }, if (length(most)) {
+    j <- most[[1L]]
+    apart <- diff(range(fit$trend$knots[[j]])) / (max(knot_counts) - 1) * fit$standard_x$scale[[j]]
+    sprintf("The curve of %s has the most knots that are tried, %d, about %s apart.", names[[j]], max(knot_counts),
+      figure(apart))
+  })
+  if (length(words)) paste(c(words, "Jumps and narrow peaks are smoothed, and intervals do not count that."),
+    collapse = " ")
 }
 
 mean_words <- function(fit) {
