@@ -148,7 +148,7 @@ tail_limits <- c(deviation = 0.25, variance = 0.45)
 
 unsupported_verdict <- function(fit) {
   if (fit$model$kind == "normal_mean") return(normal_mean_verdict(fit))
-  if (ncol(fit$data$x)) return(smoothed_mean_words(fit))
+  if (!is.null(fit$rho_x)) return(smoothed_mean_words(fit))
   if (!is_placed(fit) || is.function(fit$functional)) return(NULL)
   if (ncol(fit$data$y) > 1L) return(several_unsupported(fit))
   names <- colnames(fit$draws)

@@ -161,7 +161,7 @@ test_that("summary() says where a mean function is too smooth, and only there", 
     expect_identical(said(y), character())
   }
   # Values lie on both sides of 0.4, 0.1 apart.
-  expect_match(said(step), "^A jump of the mean at x = 0\\.[345] would raise the penalised log likelihood by [0-9.]+\\.")
+  expect_match(said(step), "^A jump of the mean at x = 0\\.[345] would raise the penalised log likelihood by [0-9]")
   expect_match(said(100 * step - 7, 2003 + x), "at x = 2003\\.[345] would")
   expect_match(said(peak), "The curve of x has the most knots that are tried, 9, about 0\\.7[0-9]* apart\\. Jumps and")
   expect_identical(said(step, mean = "none"), character())
