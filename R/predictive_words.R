@@ -194,11 +194,18 @@ several_unsupported <- function(fit) {
   if (is.null(fit$functional)) {
     expected <- fit$calibration$smoothed$expected
     shown <- utils::head(which(!is.na(expected)), 3L)
-    if (!length(shown)) return(NULL)
-    return(sprintf(paste("%s%s: about %s data are predicted where the nearest %s lie. The copulas smooth too much",
-      "there, and intervals do not count that."), paste(names[shown], collapse = ", "),
-    if (sum(!is.na(expected)) > 3L) ", ..." else "", paste(figure(expected[shown]), collapse = ", "),
-    whole_words(fit$calibration$smoothed$near)))
+    groups <- fit$calibration$groups
+    words <- c(if (length(shown)) {
+      sprintf(paste("%s%s: about %s data are predicted where the nearest %s lie. The copulas smooth too much",
+        "there, and intervals do not count that."), paste(names[shown], collapse = ", "),
+      if (sum(!is.na(expected)) > 3L) ", ..." else "", paste(figure(expected[shown]), collapse = ", "),
+      whole_words(fit$calibration$smoothed$near))
+    }, if (isTRUE(groups$few)) {
+      sprintf(paste("Along one direction the data fall into groups of %s: %s%% of the variance is within them, of the",
+        "prediction %s%%. The copulas fill the space between, and intervals of densities do not count that."),
+      paste(groups$size, collapse = " and "), figure(100 * groups$share), figure(100 * groups$predicted))
+    })
+    return(if (length(words)) paste(words, collapse = " "))
   }
   of <- sub("^[^[]*", "", names)
   y <- fit$data$y
