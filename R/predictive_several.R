@@ -58,12 +58,13 @@ several_points <- function(fit, count) {
   spread <- 1.5 * sqrt(colMeans(y^2))
   nodes <- sweep(even, 2L, spread, "*")
   nodes[about, ] <- y[row[about], ] + width * even[about, ]
-  used <- y[row[about], , drop = FALSE]
-  # Parts of 100 nodes, so that the distances to all rows take little memory.
+  # Rows of small data are taken several times, and parts of 100 nodes keep the distances to all rows small.
+  used <- unique(row[about])
+  taken <- match(row[about], used)
   near <- lapply(split(seq_len(count), (seq_len(count) - 1L) %/% 100L), function(part) {
-    from <- rep(part, each = nrow(used))
-    distance <- rowSums((used[rep(seq_len(nrow(used)), length(part)), ] - nodes[from, ])^2)
-    apply(matrix(exp(-distance / (2 * width^2)), nrow(used)), 2L, mean)
+    each <- rep(part, each = length(used))
+    distance <- rowSums((y[rep(used, length(part)), ] - nodes[each, ])^2)
+    apply(matrix(exp(-distance / (2 * width^2)), length(used))[taken, ], 2L, mean)
   })
   near <- unlist(near) / (width * sqrt(2 * pi))^d
   far <- exp(rowSums(stats::dnorm(sweep(nodes, 2L, spread, "/"), log = TRUE))) / prod(spread)
@@ -116,7 +117,7 @@ calibrate_several <- function(fit, run) {
     left <- max(0, spread * (1 / (n - 1) - (most * prod(r1[both]))^2 / n))
     drawn(d + k, 0, sqrt(left))[, 1L]
   }, numeric(fit$count))
-  list(smoothed = smoothed_points(fit, points$y, weight), groups = two_groups(fit, points$y, weight), most = most,
+  list(smoothed = smoothed_points(fit, points$y, weight), groups = find_groups(fit, points$y, weight), most = most,
     width = sqrt((most * r1)^2 + n * mean_left), center = center, from = from, to = to, middle = colMeans(y),
     shift = shift, stretch = stretch, b = matrix(b, fit$count), pairs = pairs)
 }
@@ -142,7 +143,7 @@ smoothed_points <- function(fit, nodes, weight) {
 # of a uniform law 1/4. The direction is chosen among even ones on axes without correlation, so units do not matter.
 # `few`: it is below 0.2 and below what 1% of normal samples of 25 or more have, and 1.3 times as much is predicted.
 # That was so in all of 60 samples of 25 and 60 values from the two modes of bench/predictive-several.R.
-two_groups <- function(fit, nodes, weight) {
+find_groups <- function(fit, nodes, weight) {
   n <- fit$n
   d <- ncol(nodes)
   turn <- if (d == 2L) pi * (0:15) / 16 else pi * (1 + sqrt(5)) * (0:47)
