@@ -5,9 +5,10 @@ start_copula <- function(fit, y, run) {
   fit <- switch(fit$model$kind, copula_density = density_data(fit, y), formula_data(fit, y))
   model <- fit$model
   univariate <- model$kind == "copula_density" && ncol(fit$data$y) == 1L
-  inner <- if (univariate) inner_points(drop(fit$data$y)) else several_points(fit, inner_count)
-  check_result_size(fit$count * (as.double(length(fit$at$y)) + length(unlist(inner))), "draws", "values",
-    copies = 6)
+  with_quantities <- !univariate && has_quantities(fit) && is.list(fit$functional)
+  inner <- if (univariate) inner_points(drop(fit$data$y))
+  values <- if (with_quantities) inner_count * (ncol(fit$data$y) + 1) else length(inner)
+  check_result_size(fit$count * (as.double(length(fit$at$y)) + values), "draws", "values", copies = 6)
   fit$orders <- list()
   n <- nrow(fit$data$y)
   fit$order <- if (model$permutations == 0) {
@@ -20,7 +21,7 @@ start_copula <- function(fit, y, run) {
   if (ncol(fit$data$x)) fit$covariate_gain <- covariate_gain(fit, run)
   if (is_calibrated(fit)) {
     fit <- if (univariate) on_better_scale(fit, run) else on_better_axes(fit, run)
-    inner <- if (univariate) inner_points(drop(fit$data$y)) else several_points(fit, inner_count)
+    if (univariate) inner <- inner_points(drop(fit$data$y))
   }
   by_order <- state_at(fit, fit$at, run)
   fit$orders <- list(score = fit$order_scores)
@@ -36,7 +37,8 @@ start_copula <- function(fit, y, run) {
     fit$calibration <- calibrate_several(fit, run)
   }
   fit$state <- start_states(fit, fit$at, run, start)
-  if (!univariate && has_quantities(fit) && is.list(fit$functional)) {
+  if (with_quantities) {
+    inner <- several_points(fit, inner_count)
     at_inner <- .Call(C_predictive_average, state_at(fit, inner, run))
     fit$inner <- inner
   }
@@ -91,8 +93,13 @@ on_better_scale <- function(fit, run) {
   if (fit$model$scale == "data") return(fit)
   y <- from_scale(fit$scale, fit$standard$center + fit$standard$scale * drop(fit$data$y))
   score <- function(fit) fit$score - log(fit$standard$scale) + mean(log_slope(fit$scale, y))
+  soft <- soften_log(fit$scale, y)
+  if (!is.null(soft)) {
+    other <- fit_bandwidth(on_scale(fit, y, soft), run)
+    if (score(other) > score(fit)) fit <- other
+  }
   base <- score(fit)
-  shorter <- shorten_gaps(new_scale(fit$scale$support), y)
+  shorter <- shorten_gaps(utils::modifyList(new_scale(fit$scale$support), fit$scale["softness"]), y)
   for (scale in list(if (!is.null(shorter$knots)) shorter, find_bend(shorter, y))) {
     if (is.null(scale)) next
     other <- fit_bandwidth(on_scale(fit, y, scale), run)

@@ -21,8 +21,8 @@ continue.martingale_posterior <- function(fit, more, backend = NULL, threads = N
 #' the bandwidth does to the width of the posterior. For a density it adds the scale, the point masses and how much of
 #' the distribution lies beyond `points`, and names quantities that tails decide of which the data show little. For a
 #' normal mean it says if the data disagree with a given variance or prior mean. For a regression or classification it
-#' adds what the covariates and the mean function do for the score. `summary()` has a table of the quantities,
-#' too. `quantile()` gives quantiles of the draws.
+#' adds what the covariates and the mean function do for the score, and if the mean function is too smooth for the data.
+#' `summary()` has a table of the quantities, too. `quantile()` gives quantiles of the draws.
 #'
 #' @param object,x a fit from [predictive_resample()].
 #' @param probs probabilities.

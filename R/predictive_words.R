@@ -148,6 +148,7 @@ tail_limits <- c(deviation = 0.25, variance = 0.45)
 
 unsupported_verdict <- function(fit) {
   if (fit$model$kind == "normal_mean") return(normal_mean_verdict(fit))
+  if (!is.null(fit$rho_x)) return(smoothed_mean_words(fit))
   if (!is_placed(fit) || is.function(fit$functional)) return(NULL)
   if (ncol(fit$data$y) > 1L) return(several_unsupported(fit))
   names <- colnames(fit$draws)
@@ -156,13 +157,19 @@ unsupported_verdict <- function(fit) {
   knots <- fit$scale$knots$x
   if (!is.null(knots)) {
     y <- from_scale(fit$scale, fit$standard$center + fit$standard$scale * drop(fit$data$y))
-    x <- support_layer(fit$scale$support)$to(y)
+    x <- support_layer(fit$scale)$to(y)
     # Data lie before the first or beyond the last pair of knots.
-    far <- min(sum(x <= knots[[1L]]), sum(x > knots[[1L]])) + if (length(knots) > 2L) sum(x >= knots[[4L]]) else 0
-    ends <- support_layer(fit$scale$support)$to(quantile(fit, c(0.05, 0.95)))
+    before <- sum(x <= knots[[1L]])
+    beyond <- sum(x > knots[[length(knots)]])
+    if (length(knots) == 2L) if (before < beyond) beyond <- 0 else before <- 0
+    far <- before + beyond
+    ends <- support_layer(fit$scale)$to(quantile(fit, c(0.05, 0.95)))
     quantiles <- names[grepl("^(median|q[0-9.]+)$", names)]
+    probs <- ifelse(quantiles == "median", 50, suppressWarnings(as.numeric(sub("q", "", quantiles)))) / 100
+    # So large could the share of such values be, and with it these quantiles are far values.
+    share <- stats::qbeta(0.95, c(before, beyond) + 1, fit$n - c(before, beyond)) * (c(before, beyond) > 0)
     astride <- vapply(match(quantiles, names), function(j) any(ends[j, 1L] < knots & knots < ends[j, 2L]), NA)
-    named <- c(linear, square, quantiles[astride])
+    named <- c(linear, square, quantiles[astride | probs <= share[[1L]] | probs >= 1 - share[[2L]]])
     if (!length(named)) return(NULL)
     return(sprintf("%s: %s of %s values %s far from the others, and how often such values occur the data hardly say.",
       paste(named, collapse = ", "), whole_words(far), whole_words(fit$n), if (far == 1L) "is" else "are"))
@@ -187,11 +194,18 @@ several_unsupported <- function(fit) {
   if (is.null(fit$functional)) {
     expected <- fit$calibration$smoothed$expected
     shown <- utils::head(which(!is.na(expected)), 3L)
-    if (!length(shown)) return(NULL)
-    return(sprintf(paste("%s%s: about %s data are predicted where the nearest %s lie. The copulas smooth too much",
-      "there, and intervals do not count that."), paste(names[shown], collapse = ", "),
-    if (sum(!is.na(expected)) > 3L) ", ..." else "", paste(figure(expected[shown]), collapse = ", "),
-    whole_words(fit$calibration$smoothed$near)))
+    groups <- fit$calibration$groups
+    words <- c(if (length(shown)) {
+      sprintf(paste("%s%s: about %s data are predicted where the nearest %s lie. The copulas smooth too much",
+        "there, and intervals do not count that."), paste(names[shown], collapse = ", "),
+      if (sum(!is.na(expected)) > 3L) ", ..." else "", paste(figure(expected[shown]), collapse = ", "),
+      whole_words(fit$calibration$smoothed$near))
+    }, if (isTRUE(groups$few)) {
+      sprintf(paste("Along one direction the data fall into groups of %s: %s%% of the variance is within them, of the",
+        "prediction %s%%. The copulas fill the space between, and intervals of densities do not count that."),
+      paste(groups$size, collapse = " and "), figure(100 * groups$share), figure(100 * groups$predicted))
+    })
+    return(if (length(words)) paste(words, collapse = " "))
   }
   of <- sub("^[^[]*", "", names)
   y <- fit$data$y
@@ -237,6 +251,26 @@ covariates_verdict <- function(fit) {
   end <- if (gain * fit$n < 2) ": the data hardly speak for a dependence on them." else "."
   words <- sprintf("The covariates raise the score per observation by %s%s", figure(max(gain, 0)), end)
   paste(c(words, mean_words(fit)), collapse = " ")
+}
+
+# Where the mean function is too smooth for the data.
+smoothed_mean_words <- function(fit) {
+  names <- colnames(fit$data$x)
+  most <- which(lengths(fit$trend$knots) == max(knot_counts))
+  jump <- fit$jump
+  words <- c(if (!is.null(jump)) {
+    unit <- fit$standard_x$scale[[jump$column]]
+    at <- round(fit$standard_x$center[[jump$column]] + unit * jump$at, 1 - floor(log10(unit)))
+    sprintf("A jump of the mean at %s = %s would raise the penalised log likelihood by %s.", names[[jump$column]],
+      format(at, digits = 12), figure(jump$gain))
+  }, if (length(most)) {
+    j <- most[[1L]]
+    apart <- diff(range(fit$trend$knots[[j]])) / (max(knot_counts) - 1) * fit$standard_x$scale[[j]]
+    sprintf("The curve of %s has the most knots that are tried, %d, about %s apart.", names[[j]], max(knot_counts),
+      figure(apart))
+  })
+  if (length(words)) paste(c(words, "Jumps and narrow peaks are smoothed, and intervals do not count that."),
+    collapse = " ")
 }
 
 mean_words <- function(fit) {

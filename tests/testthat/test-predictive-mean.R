@@ -144,6 +144,29 @@ test_that("the data choose the mean function, in any unit, and the words say whi
   expect_true(all(width > 0.8 & width < 1.35))
 })
 
+test_that("summary() says where a mean function is too smooth, and only there", {
+  skip_where_repeated()
+  x <- 6 * sample_of(60) - 3
+  noise <- qnorm(sample_of(60)[order(cos(11 * seq_len(60)))])
+  said <- function(y, x. = x, ...) {
+    model <- copula_regression(y ~ x, data.frame(x = x.[[1]]), 0, 0.7, 0.5, permutations = 1, ...)
+    found <- summary(predictive_resample(data.frame(x = x., y = y), model, 2000, 3, seed = 1, threads = 2))
+    expect_identical(grepl("with reservations", found$verdict), !is.null(found$unsupported))
+    paste(found$unsupported)
+  }
+  step <- 3 * (x > 0.4) + noise
+  peak <- 6 * exp(-3 * x^2) + noise / 2
+  # Where nothing must be said: a line, a sine, a square, noise alone, skewed noise.
+  for (y in list(10 * x + noise, 3 * sin(x) + noise, x^2 + noise, noise, x + exp(noise))) {
+    expect_identical(said(y), character())
+  }
+  # Values lie on both sides of 0.4, 0.1 apart.
+  expect_match(said(step), "^A jump of the mean at x = 0\\.[345] would raise the penalised log likelihood by [0-9]")
+  expect_match(said(100 * step - 7, 2003 + x), "at x = 2003\\.[345] would")
+  expect_match(said(peak), "The curve of x has the most knots that are tried, 9, about 0\\.7[0-9]* apart\\. Jumps and")
+  expect_identical(said(step, mean = "none"), character())
+})
+
 test_that("mean functions that do not fit are refused", {
   expect_input <- function(call, pattern) expect_error(call, pattern, class = "warpbayes_error_input")
   expect_input(copula_regression(y ~ x, mean = y ~ x), "`mean` must be a formula without a response")

@@ -105,6 +105,24 @@ test_that("words about several variables appear where they must, and only there"
   }
   expect_match(density(clusters, c(0, 0)), "^density\\[1\\], density\\[2\\]: about [0-9]+, [0-9]+ data .* nearest 15")
   expect_null(density(cbind(x, y), c(0, 0)))
+  # Two groups in a small sample, in any unit; and where there are none.
+  small <- function(y) {
+    found <- summary(predictive_resample(y, copula_density(points = y[1:2, ], permutations = 1), 0, 2, seed = 1,
+      threads = 2))$unsupported
+    if (is.null(found)) "nothing" else found
+  }
+  u <- sample_of(25)
+  v <- u[order(cos(5 * 1:25))]
+  w <- u[order(cos(9 * 1:25))]
+  two <- cbind(qnorm(u), qnorm(v)) + 2 * (-1)^(1:25)
+  said <- "^Along one direction the data fall into groups of 1[23] and 1[23]: [0-9.]+% of the variance is within"
+  expect_match(small(two), said)
+  expect_match(small(cbind(1000 * two[, 1], 7 - two[, 2])), said)
+  expect_match(small(cbind(two, qnorm(w))), said)
+  for (none in list(cbind(qnorm(u), qnorm(v)), cbind(qgamma(u, 4), qnorm(v)), cbind(qnorm(u), qnorm(v), qnorm(w)),
+    cbind(qnorm(u), qnorm(v))[1:5, ])) {
+    expect_identical(small(none), "nothing")
+  }
   expect_match(words(cbind(x, y), NULL, calibrate = FALSE)$bandwidth, "^This density is not calibrated")
   four <- words(cbind(x, y, x^2, y^2), NULL)$bandwidth
   expect_match(four, "^This density of more than three variables is not calibrated")
