@@ -144,8 +144,8 @@ shrinkage_start <- function(prior, p) {
 }
 
 # Whether there are more coefficients than rows. Then a system of the rows gives the coefficients
-# (src/regression/dual_draw.h), and the prior and the state have no triangles of coefficients. Blocks need the triangles,
-# and an ordinal response has more rows than its design.
+# (src/regression/dual_draw.h), and the prior and the state have no triangles of coefficients. Blocks need the
+# triangles, and an ordinal response has more rows than its design.
 is_dual <- function(design) ncol(design$x) > nrow(design$x) && !isTRUE(design$primal)
 
 # The common start of all chains. The compiled code climbs from here to the mode, and then moves the chains apart.

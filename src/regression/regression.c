@@ -226,10 +226,17 @@ static void note(const wb_regression_sweeps *sweeps, const wb_regression_chain *
   for (size_t c = 0; c < length; c++) sweeps->coefficients[(size_t)sweep + c * count] = state->coefficients[c];
   sweeps->log_likelihood[sweep] = log_likelihood;
   if (sweeps->dispersion) sweeps->dispersion[sweep] = state->scalars[WB_REGRESSION_DISPERSION];
-  for (int32_t i = 0, blocks = wb_regression_blocks(prior); i < blocks * state->outcomes; i++)
-    sweeps->block_deviation[(size_t)sweep + (size_t)i * count] =
-        wb_sqrt(state->shrinkage[(size_t)(i / blocks) * WB_REGRESSION_SHRINKAGE(state->columns) +
-                                 (size_t)wb_regression_block_column(prior, i % blocks)]);
+  double *of_block = sweeps->block_deviation;
+  for (int32_t i = 0, blocks = wb_regression_blocks(prior); i < blocks * state->outcomes; i++) {
+    const int32_t first = wb_regression_block_column(prior, i % blocks);
+    const double *const local =
+        state->shrinkage + (size_t)(i / blocks) * WB_REGRESSION_SHRINKAGE(state->columns) + (size_t)first;
+    of_block[sweep] = wb_sqrt(*local);
+    of_block += count;
+    if (!wb_regression_is_autoregression(prior, first)) continue;
+    of_block[sweep] = 1.0 / (1.0 + wb_exp(-local[state->columns]));
+    of_block += count;
+  }
   if (sweeps->group_deviation) sweeps->group_deviation[sweep] = wb_sqrt(state->scalars[WB_REGRESSION_GROUP_VARIANCE]);
   const int32_t after = sweep - sweeps->kept_first;
   if (sweeps->kept_count > 0 && after >= 0 && after % sweeps->kept_every == 0 &&
