@@ -76,6 +76,7 @@ void wb_regression_put_autoregression(const double *gap, int k, double logit, in
  * is K, packed. Either their likelihood is normal with the information S and the linear term s, or they have the
  * `given` values, whose square with K is `square`. An autoregression has a `gap`. */
 typedef struct block_law {
+  wb_isa isa;
   int k;
   double scale, square;
   const double *information, *linear, *given; /* information: NULL if the coefficients are given */
@@ -90,7 +91,7 @@ static double log_density(const void *what, double log_variance) {
   if (!law->information) return wb_fma(-0.5 * law->square, inverse, prior);
   const size_t triangle = wb_packed_size(law->k);
   for (size_t i = 0; i < triangle; i++) law->factor[i] = wb_fma(law->structure[i], inverse, law->information[i]);
-  if (wb_cholesky(law->k, law->factor) > 0) return -wb_infinity();
+  if (wb_regression_root(law->isa, law->k, law->factor) > 0) return -wb_infinity();
   wb_triangle_solve(law->k, law->factor, law->linear, law->solved);
   double sum = 0.0;
   for (int r = 0; r < law->k; r++) sum = wb_fma(law->solved[r], law->solved[r], sum);
@@ -171,8 +172,9 @@ static const double *gap_of(const wb_regression_prior *prior, int first) {
 
 /* Draws the variance of a block with all coefficients integrated out. The other coefficients come first, so that the
  * factor of their precision is made once. */
-static void draw_marginal(const wb_regression_prior *prior, double *local, int first, int k, const double *precision,
+static void draw_marginal(const wb_regression_chain *chain, double *local, int first, int k, const double *precision,
                           const double *linear, int backwards, double *room, wb_stream *stream) {
+  const wb_regression_prior *const prior = &chain->prior;
   const int p = prior->columns, rest = p - k;
   double *const matrix = room, *const solved = matrix + wb_packed_size(p), *const structure = solved + p,
                 *const factor = structure + wb_packed_size(k), *const spare = factor + wb_packed_size(k);
@@ -186,7 +188,7 @@ static void draw_marginal(const wb_regression_prior *prior, double *local, int f
     }
     solved[i] = linear[row];
   }
-  if (wb_cholesky(rest, matrix) > 0) return;
+  if (wb_regression_root(chain->counts.isa, rest, matrix) > 0) return;
   wb_triangle_solve(rest, matrix, solved, solved);
   for (int r = rest; r < p; r++) {
     double *const row = matrix + wb_packed_row(r);
@@ -199,7 +201,8 @@ static void draw_marginal(const wb_regression_prior *prior, double *local, int f
   }
   copy_block(first, k, prior->precision, structure);
   copy_block(rest, k, matrix, matrix);
-  block_law law = {.k = k,
+  block_law law = {.isa = chain->counts.isa,
+                   .k = k,
                    .scale = prior->scale[first],
                    .information = matrix,
                    .linear = solved + rest,
@@ -228,7 +231,7 @@ void wb_regression_draw_blocks(const wb_regression_chain *chain, int32_t outcome
     for (int r = first; r < first + k; r++)
       memset(precision + wb_packed_row(r) + (size_t)first, 0, (size_t)(r - first + 1) * sizeof(double));
     for (size_t j = 0; j < wb_packed_size(p); j++) precision[j] += information[j];
-    draw_marginal(prior, local + first, first, k, precision, tilted, backwards, rest, &stream);
+    draw_marginal(chain, local + first, first, k, precision, tilted, backwards, rest, &stream);
   }
 }
 
