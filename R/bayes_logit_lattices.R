@@ -2,7 +2,7 @@
 # The penalty of car() and rw() is the sum of squared differences of neighbours.
 
 # The most levels, because each is a column of the design.
-most_levels <- 512L
+most_levels <- 1024L
 
 # From so many on the columns are sparse, one for each level. Fewer are a dense part of the design.
 fewest_level_columns <- 32L
