@@ -10,7 +10,8 @@ toys <- list(
   "Poisson, groups, moves" = regression_toy("poisson", "block", groups = 4, moves = 1),
   "Poisson, both" = regression_toy("poisson", "blocks", terms = "both", moves = 0),
   autoregression = regression_toy(prior = "autoregression", columns = 6, trials = 6),
-  "autoregression, groups" = regression_toy("poisson", "autoregression", groups = 4, columns = 6)
+  "autoregression, groups" = regression_toy("poisson", "autoregression", groups = 4, columns = 6),
+  "autoregression, terms" = regression_toy("poisson", "autoregression", terms = "both", columns = 6)
 )
 replicates <- if (extended()) 20000 else 300
 
