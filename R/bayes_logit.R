@@ -70,7 +70,8 @@
 #'   \item{log_likelihood}{S x C: the log likelihood after each sweep.}
 #'   \item{dispersion_trace, group_deviation}{S x C: the dispersion, and the standard deviation of the groups'
 #'     intercepts.}
-#'   \item{smooth_deviation}{S x C x smooths: the standard deviations of [smooths][smooth_terms].}
+#'   \item{smooth_deviation}{S x C x smooths: the standard deviations of [smooths][smooth_terms], and the
+#'     correlations of `ar1()`.}
 #'   \item{draws}{with groups: `intercepts`, G x D x C. With other terms than one `(1 | g)`, and for a multinomial: see
 #'     [grouping_terms].}
 #'   \item{prior}{the prior, including what the data decided.}

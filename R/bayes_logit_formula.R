@@ -303,6 +303,8 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes, smooths 
   block <- c(rep(0L, ncol(x) + more - length(smooths$block)), smooths$block)
   scale <- ifelse(is_intercept | !varies | block[seq_len(ncol(x))] > 0L, 1, scan$sd)
   center <- if (any(is_intercept)) ifelse(is_intercept, 0, scan$mean) else numeric(ncol(x))
+  # An autoregression is about 0, whatever its mean over the observations.
+  for (smooth in smooths$smooths) if (!is.null(smooth$gap)) center[intersect(smooth$columns, seq_along(center))] <- 0
   c(list(
     x = if (more > 0L) with_smooths(x, smooths["levels"]) else x, center = unname(c(center, numeric(more))),
     scale = unname(c(scale, rep(1, more))), is_intercept = c(is_intercept, logical(more)), contrasts = used,

@@ -1,8 +1,8 @@
-# Effects of areas and of times in regressions, car() and rw(): smooths whose basis has a column for each level and
-# whose penalty is the sum of squared differences of neighbours.
+# Effects of areas and of times in regressions, car(), rw() and ar1(): smooths whose basis has a column for each level.
+# The penalty of car() and rw() is the sum of squared differences of neighbours.
 
 # The most levels, because each is a column of the design.
-most_levels <- 512L
+most_levels <- 1024L
 
 # From so many on the columns are sparse, one for each level. Fewer are a dense part of the design.
 fewest_level_columns <- 32L
@@ -14,7 +14,8 @@ sum_precision <- 1e6
 read_lattice_term <- function(call, envir) {
   kind <- as.character(call[[1L]])
   words <- dQuote(deparse1(call), FALSE)
-  shape <- switch(kind, car = "car(area, adjacency)", rw = "rw(time) or rw(time | unit)")
+  shape <- switch(kind, car = "car(area, adjacency)", rw = "rw(time) or rw(time | unit)",
+    ar1 = "ar1(time) or ar1(time | unit)")
   pattern <- if (kind == "car") function(area, adjacency) NULL else function(time) NULL
   wanted <- names(formals(pattern))
   arguments <- tryCatch(as.list(match.call(pattern, call))[-1L], error = function(error) NULL)
@@ -31,8 +32,8 @@ read_lattice_term <- function(call, envir) {
   } else {
     has_unit <- is.call(expression) && identical(expression[[1L]], quote(`|`))
     variables <- if (has_unit) list(expression[[2L]], expression[[3L]]) else list(expression)
-    label <- sprintf("rw(%s)", deparse1(expression))
-    lattice <- list(kind = "rw", has_unit = has_unit)
+    label <- sprintf("%s(%s)", kind, deparse1(expression))
+    lattice <- list(kind = kind, has_unit = has_unit)
   }
   list(label = label, variables = variables, texts = vapply(variables, deparse1, ""), lattice = lattice)
 }
@@ -79,12 +80,7 @@ complete_lattice <- function(smooth, data, fail) {
     lattice$bases <- penalty_bases(list(lattice$penalty), nrow(lattice$penalty), fail)
     return(lattice)
   }
-  if (!is.numeric(data[[1L]])) {
-    fail("whose variable ", dQuote(names(data)[[1L]], FALSE), " must be times: numbers or dates")
-  }
-  lattice$times <- sort(unique(data[[1L]]))
-  lattice$unit_levels <- if (lattice$has_unit) levels(factor(data[[2L]]))
-  lattice$units <- max(1L, length(lattice$unit_levels))
+  lattice <- with_times(lattice, data, fail)
   count <- length(lattice$times)
   if (count < 3L) fail(sprintf("which has %s; at least 3 are needed", count_words(count, "time")))
   if (count * lattice$units > most_levels) {
@@ -100,12 +96,23 @@ complete_lattice <- function(smooth, data, fail) {
   lattice
 }
 
+# A lattice with the times and the units of the data.
+with_times <- function(lattice, data, fail) {
+  if (!is.numeric(data[[1L]])) {
+    fail("whose variable ", dQuote(names(data)[[1L]], FALSE), " must be times: numbers or dates")
+  }
+  lattice$times <- sort(unique(data[[1L]]))
+  lattice$unit_levels <- if (lattice$has_unit) levels(factor(data[[2L]]))
+  lattice$units <- max(1L, length(lattice$unit_levels))
+  lattice
+}
+
 # The unit of each row, from 1.
 lattice_units <- function(lattice, data) {
   if (is.null(lattice$unit_levels)) rep(1L, nrow(data)) else match(as.character(data[[2L]]), lattice$unit_levels)
 }
 
-# The level of each row.
+# The level of each row; NA if an autoregression that is made has no level for it.
 lattice_levels <- function(smooth, data) {
   lattice <- smooth$lattice
   if (lattice$kind == "car") {
@@ -113,9 +120,10 @@ lattice_levels <- function(smooth, data) {
     unknown <- "which the adjacency lacks"
   } else {
     level <- (lattice_units(lattice, data) - 1L) * length(lattice$times) + match(data[[1L]], lattice$times)
+    if (!is.null(lattice$cells)) level <- match(level, lattice$cells, incomparables = NA)
     unknown <- "which the fit has not seen"
   }
-  if (anyNA(level)) {
+  if (anyNA(level) && is.null(smooth$gap)) {
     row <- data[which(is.na(level))[[1L]], , drop = FALSE]
     shown <- paste(vapply(row, function(value) format(value, digits = 15), ""), collapse = " of ")
     argument <- if (is.null(smooth$names)) "data" else "newdata"
@@ -160,14 +168,124 @@ level_names <- function(lattice) {
   if (lattice$kind == "car") return(lattice$levels)
   times <- format(lattice$times, trim = TRUE, digits = 15)
   if (is.null(lattice$unit_levels)) return(times)
-  paste(rep(lattice$unit_levels, each = length(times)), times, sep = ".")
+  all <- paste(rep(lattice$unit_levels, each = length(times)), times, sep = ".")
+  if (is.null(lattice$cells)) all else all[lattice$cells]
 }
 
-# The sparse columns of rows. A row with a missing value has a missing entry.
+# The sparse columns of rows. A row with a missing value has a missing entry, a row without a level has 0.
 level_columns <- function(smooth, data) {
   complete <- stats::complete.cases(data)
   level <- rep(1L, nrow(data))
   level[complete] <- lattice_levels(smooth, data[complete, , drop = FALSE])
-  Matrix::sparseMatrix(seq_len(nrow(data)), level, x = ifelse(complete, 1, NA),
+  has_none <- is.na(level)
+  level[has_none] <- 1L
+  Matrix::sparseMatrix(seq_len(nrow(data)), level, x = ifelse(complete, ifelse(has_none, 0, 1), NA),
     dims = c(nrow(data), length(smooth$block)), dimnames = list(NULL, smooth$names))
+}
+
+# Autoregressions ---------------------------------------------------------------------
+
+# As finish_smooth(), for a stationary autoregression of each unit. Its levels are the `cells`, times of units, that the
+# data have: the law of these does not depend on the others. `gap` has the distance of each level from the one before,
+# in steps; 0 at a unit's first. A step is the median distance of neighbouring times in rows that count.
+finish_autoregression <- function(smooth, data, sizes, fail) {
+  lattice <- with_times(smooth$lattice, data, fail)
+  count <- length(lattice$times)
+  cell <- (lattice_units(lattice, data) - 1L) * count + match(data[[1L]], lattice$times)
+  gaps <- function(cells) {
+    unit <- (cells - 1L) %/% count
+    ifelse(c(TRUE, diff(unit) != 0), 0, c(0, diff(lattice$times[(cells - 1L) %% count + 1L])))
+  }
+  lattice$cells <- sort(unique(cell))
+  counted <- gaps(sort(unique(cell[sizes$of_rows > 0])))
+  distances <- sort(counted[counted > 0])
+  if (length(distances) < 2L) fail("which needs at least 3 times of one unit, or 2 of several")
+  size <- length(lattice$cells)
+  if (size > most_levels) fail(sprintf("which has %d times of units; at most %d are known", size, most_levels))
+  lattice$step <- distances[[ceiling(length(distances) / 2)]]
+  smooth$lattice <- lattice
+  smooth$gap <- gaps(lattice$cells) / lattice$step
+  smooth$block <- rep(1L, size)
+  smooth$block_names <- sprintf(c("sd(%s)", "cor(%s)"), smooth$label)
+  smooth$names <- sprintf("%s.%s", smooth$label, level_names(lattice))
+  if (size >= fewest_level_columns && requireNamespace("Matrix", quietly = TRUE)) {
+    smooth$structure <- diag(size)
+    smooth$values <- level_columns(smooth, data)
+  } else {
+    smooth$transform <- diag(size)
+    smooth$values <- smooth_columns(smooth, data)
+  }
+  smooth
+}
+
+# The rows of an autoregression whose times of units the fit has not seen: for each row the number of its time of a unit
+# among the new ones, or 0, and their times and units. NULL if there are none.
+new_path_rows <- function(i, smooth, data) {
+  if (is.null(smooth$gap)) return(NULL)
+  complete <- stats::complete.cases(data)
+  new <- which(complete)[is.na(lattice_levels(smooth, data[complete, , drop = FALSE]))]
+  if (length(new) == 0L) return(NULL)
+  if (!all(is.finite(data[[1L]][new]))) stop_input("newdata", "has an infinite time in ", smooth$label)
+  unit <- if (smooth$lattice$has_unit) as.character(data[[2L]][new]) else rep("", length(new))
+  key <- paste(match(data[[1L]][new], unique(data[[1L]])), unit)
+  first <- !duplicated(key)
+  list(smooth = i, level = replace(integer(nrow(data)), new, match(key, key[first])), time = data[[1L]][new][first],
+    unit = unit[first])
+}
+
+# As row_effects(), what autoregressions add at new times. Each draw of the fit gets a draw from the law of the new
+# times given the effects at the times of the unit that the fit has seen, if any.
+path_effects <- function(fit, paths, used) {
+  if (length(paths) == 0L) return(list())
+  sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
+  outcomes <- outcomes_of(fit)
+  unlist(lapply(paths, function(path) {
+    smooth <- fit$design$smooths[[path$smooth]]
+    lattice <- smooth$lattice
+    count <- length(lattice$times)
+    time <- lattice$times[(lattice$cells - 1L) %% count + 1L]
+    unit <- if (lattice$has_unit) lattice$unit_levels[(lattice$cells - 1L) %/% count + 1L] else rep("", length(time))
+    lapply(seq_len(outcomes), function(k) {
+      columns <- (k - 1L) * ncol(fit$design$x) + smooth$columns
+      effects <- coefficient_draws(fit)[used, columns, drop = FALSE]
+      names <- length(smooth_deviation_names(fit)) / outcomes
+      first <- (k - 1L) * names + match(smooth$block_names[[1L]],
+        unlist(lapply(fit$design$smooths, function(smooth) smooth$block_names)))
+      parameters <- lapply(first + 0:1, function(j) as.vector(fit$smooth_deviation[sweeps, , j])[used])
+      draw <- matrix(0, length(used), length(path$time))
+      for (one in unique(path$unit)) {
+        at <- path$unit == one
+        draw[, at] <- draw_path(time[unit == one], effects[, unit == one, drop = FALSE], path$time[at],
+          parameters[[1L]], parameters[[2L]], lattice$step)
+      }
+      list(outcome = k - 1L, level = path$level - 1L, multiple = NULL, draw = draw)
+    })
+  }), recursive = FALSE)
+}
+
+# Draws of an autoregression at times of `to`, one after the other: each is normal given its neighbours in time. `known`
+# has its draws at times of `from`, draws x times.
+draw_path <- function(from, known, to, deviation, correlation, step) {
+  time <- c(from, to)
+  values <- cbind(known, matrix(0, length(deviation), length(to)))
+  for (i in length(from) + seq_along(to)) {
+    seen <- seq_len(i - 1L)
+    side <- function(sign) {
+      distance <- sign * (time[seen] - time[[i]])
+      j <- which(distance > 0 & distance == min(distance[distance > 0], Inf))
+      if (length(j) == 0L) return(list(weight = numeric(length(deviation)), value = 0))
+      list(weight = correlation^(distance[[j]] / step), value = values[, j])
+    }
+    before <- side(-1)
+    after <- side(1)
+    left <- (1 - before$weight) * (1 + before$weight)
+    right <- (1 - after$weight) * (1 + after$weight)
+    whole <- left + right - left * right
+    mean <- (right * before$weight * before$value + left * after$weight * after$value) / whole
+    # A correlation may round to 1.
+    mean[whole == 0] <- before$value[whole == 0]
+    variance <- ifelse(whole > 0, left * right / whole, 0)
+    values[, i] <- mean + deviation * sqrt(variance) * stats::rnorm(length(mean))
+  }
+  values[, length(from) + seq_along(to), drop = FALSE]
 }

@@ -35,11 +35,12 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
     stats::model.matrix(terms, frame, contrasts.arg = fit$contrasts)
   }
   if (fit$family == "cratio") x <- new_step_rows(fit, x)
-  if (length(fit$design$smooths)) x <- with_smooths(x, new_smooth_columns(fit, newdata))
+  smooths <- if (length(fit$design$smooths)) new_smooth_columns(fit, newdata)
+  if (!is.null(smooths)) x <- with_smooths(x, smooths)
   if (ncol(x) != ncol(fit$design$x)) {
     stop_input("newdata", sprintf("gives a design of %d columns, but the fit had %d", ncol(x), ncol(fit$design$x)))
   }
-  rows <- list(x = x, offset = new_offset(fit, frame, newdata))
+  rows <- list(x = x, offset = new_offset(fit, frame, newdata), paths = smooths$paths)
   rows$complete <- complete_rows(x) & stats::complete.cases(frame) & finite_offset(rows$offset)
   if (has_group) {
     values <- new_groups(fit, newdata)

@@ -61,9 +61,16 @@ smooth_grids <- function(smooth, frame) {
   if (!is.null(lattice)) {
     units <- if (is.null(lattice$unit_levels)) "" else lattice$unit_levels
     return(lapply(units, function(unit) {
-      own <- stats::setNames(data.frame(lattice$times), smooth$texts[[1L]])
+      # An autoregression has levels of its own for each unit.
+      times <- if (is.null(lattice$cells)) {
+        lattice$times
+      } else {
+        before <- (match(unit, units) - 1L) * length(lattice$times)
+        lattice$times[intersect(lattice$cells - before, seq_along(lattice$times))]
+      }
+      own <- stats::setNames(data.frame(times), smooth$texts[[1L]])
       if (nzchar(unit)) own[[smooth$texts[[2L]]]] <- unit
-      list(data = own, x = lattice$times, title = if (nzchar(unit)) paste(":", unit) else "", rug = lattice$times)
+      list(data = own, x = times, title = if (nzchar(unit)) paste(":", unit) else "", rug = times)
     }))
   }
   if (length(smooth$spec$term) > 1L) return(list())

@@ -2,7 +2,7 @@
 # of the design. A smooth with the basis B and the penalty S has the columns B U. Those in the null space of S are
 # coefficients like others. The rest form a block of independent coefficients whose variance is learned.
 
-smooth_functions <- c("s", "t2", "te", "ti", "car", "rw")
+smooth_functions <- c("s", "t2", "te", "ti", "car", "rw", "ar1")
 
 is_smooth_call <- function(term) is.call(term) && smooth_function(term) %in% smooth_functions
 
@@ -29,7 +29,7 @@ read_smooth <- function(call, envir) {
     stop_input("formula", "has ", words, ", whose penalties overlap: t2() is for the same surfaces, and learns a ",
       "standard deviation for each of its parts")
   }
-  if (kind %in% c("car", "rw")) return(read_lattice_term(call, envir))
+  if (kind %in% c("car", "rw", "ar1")) return(read_lattice_term(call, envir))
   if (!requireNamespace("mgcv", quietly = TRUE)) stop_input("formula", "has ", words, ", which needs package mgcv")
   call[[1L]] <- getExportedValue("mgcv", kind)
   spec <- tryCatch(eval(call, envir), error = function(error) {
@@ -83,6 +83,7 @@ make_smooths <- function(smooth, frame, sizes) {
   sum <- Reduce(function(left, right) call("+", left, right), smooth$variables)
   smooth$terms <- bar_terms(list(left = sum), frame)
   data <- smooth_data(smooth, frame)
+  if (identical(smooth$lattice$kind, "ar1")) return(list(finish_autoregression(smooth, data, sizes, fail)))
   if (!is.null(smooth$lattice)) {
     smooth$lattice <- complete_lattice(smooth, data, fail)
     bases <- smooth$lattice$bases
@@ -162,7 +163,8 @@ smooth_columns <- function(smooth, data) {
   values <- if (is.null(smooth$lattice)) {
     mgcv::PredictMat(smooth$spec, data, n = nrow(data)) %*% smooth$transform
   } else {
-    smooth$transform[lattice_levels(smooth, data), , drop = FALSE]
+    known <- smooth$transform[lattice_levels(smooth, data), , drop = FALSE]
+    if (is.null(smooth$gap)) known else replace(known, is.na(known), 0)
   }
   part <- smooth_part(smooth, data)
   inside <- part > 0L
@@ -228,7 +230,7 @@ free_columns <- function(free, values, weight) {
   list(columns = free[used], unit = backsolve(root, diag(1, parts$rank)) / size[used])
 }
 
-# The columns of all smooths of a fit for new data, in the order of the design.
+# The columns of all smooths of a fit for new data, in the order of the design, and what path_effects() needs.
 new_smooth_columns <- function(fit, newdata) {
   smooths <- fit$design$smooths
   has_levels <- vapply(smooths, has_level_columns, NA)
@@ -242,7 +244,7 @@ new_smooth_columns <- function(fit, newdata) {
   colnames(out) <- colnames(fit$design$x)[first + seq_len(ncol(out))]
   list(x = out, levels = if (any(has_levels)) {
     Reduce(methods::cbind2, Map(level_columns, smooths[has_levels], data[has_levels]))
-  })
+  }, paths = Filter(length, Map(new_path_rows, seq_along(smooths), smooths, data)))
 }
 
 # A design with the columns of smooths: sparse, if there are columns of levels.

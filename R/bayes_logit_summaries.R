@@ -55,6 +55,7 @@ subset_rows <- function(rows, block) {
   rows[parts] <- lapply(rows[parts], function(values) values[block])
   rows$offset <- offset_rows(rows$offset, block)
   rows$x <- rows$x[block, , drop = FALSE]
+  rows$paths <- lapply(rows$paths, function(path) replace(path, "level", list(path$level[block])))
   rows$terms <- lapply(rows$terms, function(term) {
     list(level = term$level[block], new_level = term$new_level[block], z = term$z[block, , drop = FALSE],
       kept = term$kept)
@@ -91,20 +92,21 @@ summarise_block <- function(fit, rows, draws, used, run) {
 
 # What groups add to the linear predictors: for each effect of each term the `level` of each row, from 0, negative for
 # none; its `multiple`, NULL for 1; and the draws of its levels, draws x levels. A group that is not in the fit gets, in
-# each draw, effects from the distribution of groups, by R's generator.
+# each draw, effects from the distribution of groups, by R's generator, and so do new times of autoregressions.
 row_effects <- function(fit, rows, used) {
   if (is_zero_fit(fit)) {
     return(list(count = row_effects(count_view(fit), rows, used), zero = row_effects(zero_view(fit), rows$zero, used)))
   }
   terms <- grouped_rows(rows)
-  if (length(terms) == 0L) return(list())
+  paths <- path_effects(fit, rows$paths, used)
+  if (length(terms) == 0L) return(paths)
   fitted <- fit_terms(fit)
   values <- if (is.null(fit$group_name)) fit$draws$effects else fit$draws$intercepts
   covariances <- if (any(vapply(terms, function(term) any(term$level %in% 0L), NA))) covariance_draws(fit)
   first <- c(0, cumsum(vapply(fitted, function(term) length(term$columns) * as.double(length(term$levels)), 0)))
   # Where the effects of each draw begin.
   draw <- (used - 1) * dim(values)[[1L]]
-  unlist(lapply(seq_along(fitted), function(i) {
+  of_terms <- unlist(lapply(seq_along(fitted), function(i) {
     row <- terms[[(i - 1L) %% length(terms) + 1L]]
     q <- length(fitted[[i]]$columns)
     shown <- if (is.null(row$kept)) seq_len(q) else which(row$kept)
@@ -123,6 +125,7 @@ row_effects <- function(fit, rows, used) {
         draw = matrix(c(own, if (length(fresh)) new[[k]]), length(used)))
     })
   }), recursive = FALSE)
+  c(paths, of_terms)
 }
 
 # Linear predictors: draws x rows x outcomes. `effects` comes from row_effects().

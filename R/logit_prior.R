@@ -43,6 +43,7 @@
 #'   sd of groups' intercepts \tab half-Cauchy(2.5) \tab below 16; below 2.5 (odds times 12) with probability 0.5 \cr
 #'   sd of groups' slopes \tab half-t, 2 degrees of freedom, scale 2.5 / sd \tab below 7.3 / sd \cr
 #'   sd of a smooth, `s(x)` \tab half-Cauchy(1) \tab below 6.3; below 1 with probability 0.5 \cr
+#'   correlation of `ar1(time)` \tab uniform \tab 0.05 to 0.95 \cr
 #'   correlations of effects \tab uniform \tab -0.9 to 0.9 \cr
 #'   1/sqrt(r) of counts \tab half-Cauchy(1) \tab below 6.3; means vary by less than 1% with probability 0.006
 #' }
@@ -189,6 +190,12 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
     prior$law <- integer(length(names))
     prior$law[slopes] <- c(normal = 0L, horseshoe = 1L, student_t = 2L, cauchy = 2L, zellner = 0L)[types]
     prior$law[block > 0L] <- block[block > 0L] + 2L
+    for (smooth in design$smooths) {
+      if (is.null(smooth$gap)) next
+      if (is.null(prior$law_gap)) prior$law_gap <- rep(-1, length(names))
+      prior$law_gap[smooth$columns] <- smooth$gap
+      prior$steps <- c(prior$steps, stats::setNames(smooth$lattice$step, smooth$label))
+    }
   }
   prior$law_df[slopes] <- prior$df
   prior$deviation <- stats::setNames(deviation / unit, names)[slopes]
@@ -272,6 +279,7 @@ zellner_precision <- function(design, slopes, g) {
 compiled_logit_prior <- function(prior, counts) {
   list(
     mean = prior$mean, precision = prior$precision, law = prior$law, df = prior$law_df, scale = prior$law_scale,
+    gap = prior$law_gap,
     global_scale = prior$global_scale, slab = c(if (is.null(prior$slab_scale)) 0 else prior$slab_scale, prior$slab_df),
     group_scale = prior$group_scale, dispersion = if (is.null(prior$dispersion)) c(1, 1) else unname(prior$dispersion),
     dispersion_scale = if (is.null(prior$dispersion)) prior$dispersion_scale else 0, counts = counts
@@ -330,6 +338,10 @@ logit_prior_words <- function(prior) {
     if (isTRUE(has["smooths"][[1L]])) {
       paste("standard deviation of each smooth over the observations, without its unpenalised part: half-Cauchy of",
         "scale", number(prior$smooth_scale))
+    },
+    if (length(prior$steps)) {
+      sprintf(paste("of %s that is the deviation of each effect, about 0; the correlation of effects at the distance",
+        "%s is uniform between 0 and 1"), names(prior$steps), number(prior$steps))
     },
     if (has[["dispersion"]]) dispersion_prior_words(prior, number)
   )

@@ -1,6 +1,7 @@
 /* The variances of blocks of coefficients (WB_REGRESSION_BLOCK of regression/chain.h), such as the penalised parts of
- * smooths. Given Polya-Gamma variables, a variance is drawn with all coefficients integrated out. So the variance and
- * its coefficients do not hold each other where they are. Its log is drawn by slice sampling. */
+ * smooths, and the correlations of autoregressions. Given Polya-Gamma variables, a variance is drawn with all
+ * coefficients integrated out. So the variance and its coefficients do not hold each other where they are. Its log is
+ * drawn by slice sampling, and so is the logit of a correlation. */
 #include "core/scalar.h"
 
 #include "core/linear_algebra.h"
@@ -15,9 +16,17 @@ int32_t wb_regression_blocks(const wb_regression_prior *prior) {
 
 int wb_regression_are_blocks(const wb_regression_prior *prior) {
   int before = WB_REGRESSION_BLOCK - 1;
+  double gap_before = 0.0;
   for (int c = 0; c < prior->columns && prior->law; c++) {
     const int law = prior->law[c];
     if (law < 0 || (law < before && before >= WB_REGRESSION_BLOCK) || law > before + 1) return 0;
+    /* A block is an autoregression as a whole, whose first level has no level before it. */
+    if (law >= WB_REGRESSION_BLOCK && prior->gap) {
+      const double gap = prior->gap[c];
+      if (!(gap < wb_infinity()) || (law > before && gap > 0.0) || (law == before && (gap < 0.0) != (gap_before < 0.0)))
+        return 0;
+      gap_before = gap;
+    }
     if (law >= WB_REGRESSION_BLOCK) before = law;
   }
   return 1;
@@ -33,15 +42,46 @@ size_t wb_regression_block_room(const wb_regression_prior *prior) {
   return wb_regression_blocks(prior) > 0 ? 4 * wb_packed_size(prior->columns) + 3 * (size_t)prior->columns : 0;
 }
 
+int wb_regression_is_autoregression(const wb_regression_prior *prior, int32_t column) {
+  return prior->gap && prior->law[column] >= WB_REGRESSION_BLOCK && prior->gap[column] >= 0.0;
+}
+
+/* The law of a level given the level before, at this distance: normal about `weight` times that level, with this
+ * precision. */
+typedef struct ar_step {
+  double weight, precision;
+} ar_step;
+
+static ar_step step_of(double gap, double logit) {
+  const double log_weight = -gap * wb_log1p(wb_exp(-logit));
+  const ar_step first = {0.0, 1.0}, later = {wb_exp(log_weight), -1.0 / wb_expm1(2.0 * log_weight)};
+  return gap > 0.0 ? later : first;
+}
+
+void wb_regression_put_autoregression(const double *gap, int k, double logit, int first, double *packed) {
+  for (int r = 0; r < k; r++) {
+    const ar_step step = step_of(gap[r], logit);
+    const int at = first + r;
+    double *const row = packed + wb_packed_row(at);
+    row[at] = step.precision;
+    if (!(gap[r] > 0.0)) continue;
+    row[at - 1] = -step.weight * step.precision;
+    double *const before = packed + wb_packed_row(at - 1) + (size_t)(at - 1);
+    *before = wb_fma(step.weight * step.weight, step.precision, *before);
+  }
+}
+
 /* The law of the log of a block's variance v. The root of v is half-Cauchy of scale `scale`, so the density of
  * log(v) is proportional to v^(1/2)/(scale^2 + v). The block has k coefficients with the precision K/v; `structure`
  * is K, packed. Either their likelihood is normal with the information S and the linear term s, or they have the
- * values whose square with K is `square`. */
+ * `given` values, whose square with K is `square`. An autoregression has a `gap`. */
 typedef struct block_law {
+  wb_isa isa;
   int k;
   double scale, square;
-  const double *structure, *information, *linear; /* information: NULL if the coefficients are given */
-  double *factor, *solved;                        /* room */
+  const double *information, *linear, *given; /* information: NULL if the coefficients are given */
+  const double *gap;
+  double *structure, *factor, *solved; /* factor, solved: room */
 } block_law;
 
 static double log_density(const void *what, double log_variance) {
@@ -51,7 +91,7 @@ static double log_density(const void *what, double log_variance) {
   if (!law->information) return wb_fma(-0.5 * law->square, inverse, prior);
   const size_t triangle = wb_packed_size(law->k);
   for (size_t i = 0; i < triangle; i++) law->factor[i] = wb_fma(law->structure[i], inverse, law->information[i]);
-  if (wb_cholesky(law->k, law->factor) > 0) return -wb_infinity();
+  if (wb_regression_root(law->isa, law->k, law->factor) > 0) return -wb_infinity();
   wb_triangle_solve(law->k, law->factor, law->linear, law->solved);
   double sum = 0.0;
   for (int r = 0; r < law->k; r++) sum = wb_fma(law->solved[r], law->solved[r], sum);
@@ -73,17 +113,68 @@ static double square_of(const wb_regression_prior *prior, int first, int k, cons
   return sum;
 }
 
-/* Draws the variance. If k coefficients were known, the deviation of its log would be the root of 2/k. */
-static void draw_variance(const block_law *law, double *local, wb_stream *stream) {
+/* Makes K that of an autoregression. Returns half the log of its determinant. */
+static double set_correlation(block_law *law, double logit) {
+  double half = 0.0;
+  law->square = 0.0;
+  for (int r = 0; r < law->k; r++) {
+    const ar_step step = step_of(law->gap[r], logit);
+    half = wb_fma(0.5, wb_log(step.precision), half);
+    if (!law->given) continue;
+    const double off = r > 0 ? wb_fma(-step.weight, law->given[r - 1], law->given[r]) : law->given[r];
+    law->square = wb_fma(step.precision * off, off, law->square);
+  }
+  if (law->structure) wb_regression_put_autoregression(law->gap, law->k, logit, 0, law->structure);
+  return half;
+}
+
+/* The log of 1 - rho^2, the innovations' variance at distance 1 for a deviation of 1. */
+static double log_innovation(double logit) { return wb_log1mexp(-2.0 * wb_log1p(wb_exp(-logit))); }
+
+typedef struct correlation_law {
+  block_law *block;
+  double log_innovations;
+} correlation_law;
+
+/* The log density of the logit of the correlation, whose prior is logistic, given the variance of the innovations. Data
+ * often tell this variance where they hardly tell v and the correlation apart. */
+static double correlation_density(const void *what, double logit) {
+  const correlation_law *const law = what;
+  const double half = set_correlation(law->block, logit);
+  return log_density(law->block, law->log_innovations - log_innovation(logit)) + half - wb_log1p(wb_exp(logit)) -
+         wb_log1p(wb_exp(-logit));
+}
+
+/* Draws the variance. If k coefficients were known, the deviation of its log would be the root of 2/k. The correlation
+ * of an autoregression is drawn after it, or before it if `backwards`. */
+static void draw_variance(block_law *law, double *local, double *auxiliary, int backwards, wb_stream *stream) {
   const double wide = 6.0 / wb_sqrt((double)law->k), width = wide > 2.0 ? 2.0 : wide;
-  const double variance = wb_exp(wb_regression_slice(log_density, law, width, wb_log(*local), stream));
+  double log_variance = wb_log(*local), logit = *auxiliary;
+  if (law->gap) set_correlation(law, logit);
+  for (int step = 0; step < 2; step++) {
+    if (step == backwards) {
+      log_variance = wb_regression_slice(log_density, law, width, log_variance, stream);
+    } else if (law->gap) {
+      const correlation_law correlation = {law, log_variance + log_innovation(logit)};
+      logit = wb_regression_slice(correlation_density, &correlation, 2.0, logit, stream);
+      log_variance = correlation.log_innovations - log_innovation(logit);
+      set_correlation(law, logit);
+    }
+  }
+  const double variance = wb_exp(log_variance);
   for (int c = 0; c < law->k; c++) local[c] = variance;
+  for (int c = 0; c < law->k && law->gap; c++) auxiliary[c] = logit;
+}
+
+static const double *gap_of(const wb_regression_prior *prior, int first) {
+  return wb_regression_is_autoregression(prior, first) ? prior->gap + first : NULL;
 }
 
 /* Draws the variance of a block with all coefficients integrated out. The other coefficients come first, so that the
  * factor of their precision is made once. */
-static void draw_marginal(const wb_regression_prior *prior, double *local, int first, int k, const double *precision,
-                          const double *linear, double *room, wb_stream *stream) {
+static void draw_marginal(const wb_regression_chain *chain, double *local, int first, int k, const double *precision,
+                          const double *linear, int backwards, double *room, wb_stream *stream) {
+  const wb_regression_prior *const prior = &chain->prior;
   const int p = prior->columns, rest = p - k;
   double *const matrix = room, *const solved = matrix + wb_packed_size(p), *const structure = solved + p,
                 *const factor = structure + wb_packed_size(k), *const spare = factor + wb_packed_size(k);
@@ -97,7 +188,7 @@ static void draw_marginal(const wb_regression_prior *prior, double *local, int f
     }
     solved[i] = linear[row];
   }
-  if (wb_cholesky(rest, matrix) > 0) return;
+  if (wb_regression_root(chain->counts.isa, rest, matrix) > 0) return;
   wb_triangle_solve(rest, matrix, solved, solved);
   for (int r = rest; r < p; r++) {
     double *const row = matrix + wb_packed_row(r);
@@ -110,8 +201,16 @@ static void draw_marginal(const wb_regression_prior *prior, double *local, int f
   }
   copy_block(first, k, prior->precision, structure);
   copy_block(rest, k, matrix, matrix);
-  const block_law law = {k, prior->scale[first], 0.0, structure, matrix, solved + rest, factor, spare};
-  draw_variance(&law, local, stream);
+  block_law law = {.isa = chain->counts.isa,
+                   .k = k,
+                   .scale = prior->scale[first],
+                   .information = matrix,
+                   .linear = solved + rest,
+                   .gap = gap_of(prior, first),
+                   .structure = structure,
+                   .factor = factor,
+                   .solved = spare};
+  draw_variance(&law, local, local + p, backwards, stream);
 }
 
 void wb_regression_draw_blocks(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, uint64_t draw,
@@ -132,7 +231,7 @@ void wb_regression_draw_blocks(const wb_regression_chain *chain, int32_t outcome
     for (int r = first; r < first + k; r++)
       memset(precision + wb_packed_row(r) + (size_t)first, 0, (size_t)(r - first + 1) * sizeof(double));
     for (size_t j = 0; j < wb_packed_size(p); j++) precision[j] += information[j];
-    draw_marginal(prior, local + first, first, k, precision, tilted, rest, &stream);
+    draw_marginal(chain, local + first, first, k, precision, tilted, backwards, rest, &stream);
   }
 }
 
@@ -144,7 +243,11 @@ void wb_regression_draw_blocks_given(const wb_regression_chain *chain, int32_t o
   for (int32_t block = 0; block < wb_regression_blocks(prior); block++) {
     const int first = wb_regression_block_column(prior, block),
               k = wb_regression_block_column(prior, block + 1) - first;
-    const block_law law = {.k = k, .scale = prior->scale[first], .square = square_of(prior, first, k, coefficients)};
-    draw_variance(&law, local + first, stream);
+    block_law law = {.k = k,
+                     .scale = prior->scale[first],
+                     .square = square_of(prior, first, k, coefficients),
+                     .given = coefficients + first,
+                     .gap = gap_of(prior, first)};
+    draw_variance(&law, local + first, local + p + first, 0, stream);
   }
 }

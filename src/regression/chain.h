@@ -19,7 +19,11 @@
  *     with df_c degrees of freedom and scale_c.
  *   WB_REGRESSION_BLOCK + b  Block b, from 0. Blocks are the last coefficients, in their order. A block has mean 0 and
  *     the precision K/v. K is its part of `precision`, and v, which each of its local_c holds, is learned: its root is
- *     half-Cauchy of scale_c (regression/blocks.c). */
+ *     half-Cauchy of scale_c (regression/blocks.c).
+ * With `gap`, a block whose gap_c are at least 0 is a stationary first-order autoregression: K is the precision of
+ * effects of deviation 1 whose correlation is rho to the power of their distance. gap_c is the distance of level c from
+ * the level before, or 0 at the first level of a unit. rho is learned, with a uniform prior. Its logit is in the
+ * block's auxiliary scales. */
 enum { WB_REGRESSION_NORMAL, WB_REGRESSION_HORSESHOE, WB_REGRESSION_STUDENT, WB_REGRESSION_BLOCK };
 typedef struct wb_regression_prior {
   int32_t columns;
@@ -27,6 +31,7 @@ typedef struct wb_regression_prior {
   const double *precision;  /* lower triangle, row by row; or the diagonal */
   const int *law;           /* columns; NULL: all normal */
   const double *df, *scale; /* columns; read where the law is Student's or of a block */
+  const double *gap;        /* columns; NULL: no autoregressions */
   double global_scale, slab_scale, slab_df;
   double group_scale;         /* half-Cauchy prior of the intercepts' deviation */
   const double *effect_scale; /* the scale of each column of all terms; NULL without terms */

@@ -22,8 +22,13 @@ double wb_regression_slice(double (*log_density)(const void *law, double at), co
 int32_t wb_regression_blocks(const wb_regression_prior *prior);
 int wb_regression_are_blocks(const wb_regression_prior *prior);
 int32_t wb_regression_block_column(const wb_regression_prior *prior, int32_t block);
-/* Draws the variances of all blocks from the information and the linear term of the coefficients' likelihood, with the
- * coefficients integrated out. `draw`: its number in the sweep. `room`: wb_regression_block_room() doubles. */
+/* Whether the block of a column is an autoregression. The entries of its K, unscaled, for the logit of its correlation,
+ * at the row `first` of a packed matrix that is 0 elsewhere. */
+int wb_regression_is_autoregression(const wb_regression_prior *prior, int32_t column);
+void wb_regression_put_autoregression(const double *gap, int k, double logit, int first, double *packed);
+/* Draws the variances of all blocks, and the correlations of autoregressions, from the information and the linear term
+ * of the coefficients' likelihood, with the coefficients integrated out. `draw`: its number in the sweep. `room`:
+ * wb_regression_block_room() doubles. */
 size_t wb_regression_block_room(const wb_regression_prior *prior);
 void wb_regression_draw_blocks(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, uint64_t draw,
                                const double *information, const double *linear, double *room);

@@ -34,7 +34,7 @@ size_t wb_regression_covariances(const wb_regression_grouping *grouping) {
 size_t wb_regression_level_sums(const wb_regression_state *state) {
   const wb_regression_grouping *const grouping = state->grouping;
   const int32_t summed = wb_regression_summed(state);
-  size_t size = 3 * wb_regression_effects(grouping) + 2 * (size_t)state->columns + MOST * (size_t)summed;
+  size_t size = 3 * wb_regression_effects(grouping) + 3 * (size_t)state->columns + MOST * (size_t)summed;
   for (int32_t t = 0; t < grouping->count; t++) {
     const wb_regression_term *const term = grouping->terms + t;
     size += (size_t)term->levels * (WB_REGRESSION_LEVEL_STATISTICS(summed, term->columns) + 1);
@@ -304,7 +304,8 @@ static int sum_dual(const wb_regression_chain *chain, const term_place *term) {
 
 /* Draws by surrogates of Poisson rows: the coefficients and effects of a term were drawn, and are taken or not. Then
  * one column of the effects gets a factor. Factors of several columns could not be corrected together, because their
- * order matters. `before`: the coefficients and the variances of their blocks before the draw, and room for effects. */
+ * order matters. `before`: the coefficients, and the variances and correlations of their blocks, before the draw, and
+ * room for effects. */
 static int correct_term(const wb_regression_chain *chain, const term_place *term, uint32_t iteration,
                         const double *scale, double *change, scale_sums *scales, double *before, double *log_ratio,
                         wb_stream *stream) {
@@ -319,19 +320,19 @@ static int correct_term(const wb_regression_chain *chain, const term_place *term
   if (status != WB_OK) return status;
   if (!taken) {
     memcpy(term->coefficients, before, (size_t)p * sizeof(double));
-    memcpy(chain->state.shrinkage, before + p, (size_t)p * sizeof(double));
+    memcpy(chain->state.shrinkage, before + p, 2 * (size_t)p * sizeof(double));
     memcpy(term->effects, change, effects);
     if (is_dual) status = sum_dual(chain, term);
     if (status != WB_OK) return status;
     draw_effects(term, wb_regression_summed(&chain->state), chain->key, iteration, 0, change, scales);
   }
-  memcpy(before + 2 * p, term->effects, effects);
+  memcpy(before + 3 * p, term->effects, effects);
   memcpy(kept, term->covariance, covariance);
   const int32_t column = (int32_t)(iteration % (uint32_t)q);
   rescale_effects(term, independent, scale, scales, column, column + 1, stream);
   status = wb_regression_accept(chain, iteration, 2 * (uint64_t)term->term + 1, log_ratio, &taken);
   if (taken) return status;
-  memcpy(term->effects, before + 2 * p, effects);
+  memcpy(term->effects, before + 3 * p, effects);
   memcpy(term->covariance, kept, covariance);
   return status;
 }
@@ -381,7 +382,7 @@ static int draw_term(const wb_regression_chain *chain, const term_place *term, u
   const int32_t p = wb_regression_summed(state), n = state->dual_rows;
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_TERM_COEFFICIENT, iteration, term->number);
   memcpy(before, term->coefficients, (size_t)state->columns * sizeof(double));
-  memcpy(before + state->columns, state->shrinkage, (size_t)state->columns * sizeof(double));
+  memcpy(before + state->columns, state->shrinkage, 2 * (size_t)state->columns * sizeof(double));
   int status =
       n > 0 ? draw_dual(chain, term, iteration, &stream) : draw_coefficients(chain, term, iteration, &stream, v, room);
   if (status != WB_OK) return status;
@@ -519,7 +520,7 @@ int wb_regression_draw_terms(const wb_regression_chain *chain, int32_t outcome, 
   if (status == WB_OK) status = wb_regression_log_ratios(chain, &log_ratio);
   double *const change = behind_statistics(state, outcome, sums);
   double *const before = change + wb_regression_effects(grouping);
-  double *const v = before + 2 * (size_t)state->columns + wb_regression_effects(grouping);
+  double *const v = before + 3 * (size_t)state->columns + wb_regression_effects(grouping);
   double *const linear = v + MOST * (size_t)wb_regression_summed(state);
   for (int32_t t = 0; t < grouping->count && status == WB_OK; t++) {
     const term_place term = place_of(state, outcome, sums, t);

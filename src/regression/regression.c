@@ -133,19 +133,19 @@ static int refresh_groups(const wb_regression_chain *chain) {
 }
 
 /* Draws what has normal laws given the Polya-Gamma variables where there are no terms: coefficients, outcome by
- * outcome, and intercepts; then the factor of intercepts. `before`: room for coefficients, the variances of their
- * blocks, and intercepts. */
+ * outcome, and intercepts; then the factor of intercepts. `before`: room for coefficients, the variances and the
+ * correlations of their blocks, and intercepts. */
 static int draw_without_terms(const wb_regression_chain *chain, uint32_t iteration, double *room, double *before) {
   const wb_regression_state *const state = &chain->state;
   const size_t coefficients = (size_t)state->columns * sizeof(double), groups = (size_t)state->groups * sizeof(double);
-  double *const local = before + state->columns, *const intercepts = local + state->columns,
+  double *const local = before + state->columns, *const intercepts = local + 2 * state->columns,
                 *const scalars = state->scalars;
   double log_ratio, unused;
   int taken;
   int status = wb_regression_log_ratios(chain, &log_ratio);
   if (chain->data->poisson) {
     memcpy(before, state->coefficients, coefficients);
-    memcpy(local, state->shrinkage, coefficients);
+    memcpy(local, state->shrinkage, 2 * coefficients);
     if (groups > 0) memcpy(intercepts, state->intercepts, groups);
   }
   for (int32_t k = 0; k < state->outcomes && status == WB_OK; k++) {
@@ -159,7 +159,7 @@ static int draw_without_terms(const wb_regression_chain *chain, uint32_t iterati
   status = wb_regression_accept(chain, iteration, 0, &log_ratio, &taken);
   if (!taken) {
     memcpy(state->coefficients, before, coefficients);
-    memcpy(state->shrinkage, local, coefficients);
+    memcpy(state->shrinkage, local, 2 * coefficients);
     if (groups > 0) memcpy(state->intercepts, intercepts, groups);
   }
   if (status == WB_OK && !taken) status = refresh_groups(chain);
@@ -226,10 +226,17 @@ static void note(const wb_regression_sweeps *sweeps, const wb_regression_chain *
   for (size_t c = 0; c < length; c++) sweeps->coefficients[(size_t)sweep + c * count] = state->coefficients[c];
   sweeps->log_likelihood[sweep] = log_likelihood;
   if (sweeps->dispersion) sweeps->dispersion[sweep] = state->scalars[WB_REGRESSION_DISPERSION];
-  for (int32_t i = 0, blocks = wb_regression_blocks(prior); i < blocks * state->outcomes; i++)
-    sweeps->block_deviation[(size_t)sweep + (size_t)i * count] =
-        wb_sqrt(state->shrinkage[(size_t)(i / blocks) * WB_REGRESSION_SHRINKAGE(state->columns) +
-                                 (size_t)wb_regression_block_column(prior, i % blocks)]);
+  double *of_block = sweeps->block_deviation;
+  for (int32_t i = 0, blocks = wb_regression_blocks(prior); i < blocks * state->outcomes; i++) {
+    const int32_t first = wb_regression_block_column(prior, i % blocks);
+    const double *const local =
+        state->shrinkage + (size_t)(i / blocks) * WB_REGRESSION_SHRINKAGE(state->columns) + (size_t)first;
+    of_block[sweep] = wb_sqrt(*local);
+    of_block += count;
+    if (!wb_regression_is_autoregression(prior, first)) continue;
+    of_block[sweep] = 1.0 / (1.0 + wb_exp(-local[state->columns]));
+    of_block += count;
+  }
   if (sweeps->group_deviation) sweeps->group_deviation[sweep] = wb_sqrt(state->scalars[WB_REGRESSION_GROUP_VARIANCE]);
   const int32_t after = sweep - sweeps->kept_first;
   if (sweeps->kept_count > 0 && after >= 0 && after % sweeps->kept_every == 0 &&
@@ -254,7 +261,7 @@ int wb_regression_run(const wb_regression_chain *given, const wb_regression_swee
   const size_t drawing = draw_room(given), dual = wb_regression_dual_size(state),
                moving = wb_regression_move_room(state), size = drawing > moving ? drawing : moving,
                more = state->grouping ? wb_regression_level_sums(state)
-                                      : 2 * (size_t)state->columns + (size_t)state->groups,
+                                      : 3 * (size_t)state->columns + (size_t)state->groups,
                levels = wb_level_room(given), bytes = (dual + size + levels + more) * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes), *const room = memory + dual;
   if (!memory) return wb_out_of_memory(given->message, "the coefficients' precision", bytes);

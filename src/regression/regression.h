@@ -13,7 +13,8 @@ typedef struct wb_regression_sweeps {
   double *coefficients;   /* columns x outcomes */
   double *log_likelihood; /* up to a constant that does not depend on the dispersion */
   double *dispersion, *group_deviation;
-  double *block_deviation; /* roots of the variances of blocks, x outcomes */
+  /* For each outcome and block the root of its variance, and behind it the correlation of an autoregression. */
+  double *block_deviation;
   /* The intercepts of groups or the effects of terms after `kept_count` sweeps: the one with the index `kept_first`,
    * from 0, and every `kept_every`-th after it. */
   int32_t kept_first, kept_every, kept_count;

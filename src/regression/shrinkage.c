@@ -29,6 +29,11 @@ void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_re
   if (!prior->law) return;
   const scales own = scales_of(state, outcome);
   const double slab = prior->slab_scale > 0.0 ? 1.0 / *own.slab : 0.0;
+  for (int32_t block = 0, blocks = prior->gap ? wb_regression_blocks(prior) : 0; block < blocks; block++) {
+    const int first = wb_regression_block_column(prior, block), end = wb_regression_block_column(prior, block + 1);
+    if (wb_regression_is_autoregression(prior, first))
+      wb_regression_put_autoregression(prior->gap + first, end - first, own.local_auxiliary[first], first, precision);
+  }
   for (int c = 0; c < p; c++) {
     double *const diagonal = precision + wb_packed_row(c) + (size_t)c;
     if (prior->law[c] == WB_REGRESSION_HORSESHOE) *diagonal = 1.0 / (own.local[c] * *own.global) + slab;

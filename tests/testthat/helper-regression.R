@@ -31,7 +31,8 @@ regression_toy <- function(family = "binomial", prior = "normal", groups = 0, ro
     global_scale = if (is_count_family(family)) 0.02 else 0.5,
     dispersion_scale = dispersion_scale,
     group_scale = if (is_count_family(family) && (groups > 0 || !is.null(terms))) 0.1 else 1, dispersion = c(3, 2),
-    df = 5, scale = if (startsWith(prior, "block") && is_count_family(family)) 0.1 else 0.7,
+    df = 5, scale = if (grepl("^block|^auto", prior) && is_count_family(family)) 0.1 else 0.7,
+    gap = if (prior == "autoregression") c(0, 1, 0.5, 0, 2)[seq_len(columns - 1)],
     precision = switch(prior, zellner = crossprod(x) / 6, block = cbind(c(1, 0, 0), c(0, 1, 0.4), c(0, 0.4, 0.6)),
       diag(c(1, if (columns > 3) rep(0.5, columns - 1) else c(1, 1.5))^-2))
   )
@@ -120,6 +121,12 @@ draw_toy_parameters <- function(toy) {
       shrinkage[at + 2:toy$p] <- toy$scale^2 * toy$df / rchisq(toy$p - 1, toy$df)
       beta[-1] <- rnorm(toy$p - 1) * sqrt(shrinkage[at + 2:toy$p])
     }
+    if (toy$prior == "autoregression") {
+      logit <- rlogis(1)
+      shrinkage[at + 2:toy$p] <- half_cauchy(1, toy$scale)^2
+      shrinkage[at + toy$p + 2:toy$p] <- logit
+      beta[-1] <- sqrt(shrinkage[at + 2]) * t(toy_autoregression(toy, logit)) %*% rnorm(toy$p - 1)
+    }
     for (own in toy_blocks(toy)) {
       shrinkage[at + own] <- half_cauchy(1, toy$scale)^2
       beta[own] <- sqrt(shrinkage[at + own]) * backsolve(chol(toy$precision[own, own]), rnorm(length(own)))
@@ -206,6 +213,12 @@ toy_terms_with_error <- function(toy) {
   terms
 }
 
+# The upper root of the covariance of an autoregression whose deviation is 1.
+toy_autoregression <- function(toy, logit) {
+  time <- cumsum(toy$gap)
+  chol(plogis(logit)^abs(outer(time, time, `-`)) * outer(cumsum(toy$gap == 0), cumsum(toy$gap == 0), `==`))
+}
+
 # The coefficients of each block.
 toy_blocks <- function(toy) switch(toy$prior, block = list(2:3), blocks = list(2, 3))
 
@@ -223,7 +236,10 @@ toy_prior <- function(toy, y) {
       c(0L, rep(if (toy$prior == "student") 2L else 1L, toy$p - 1))
     } else if (startsWith(toy$prior, "block")) {
       c(0L, 3L, if (toy$prior == "block") 3L else 4L)
+    } else if (toy$prior == "autoregression") {
+      c(0L, rep(3L, toy$p - 1))
     },
+    gap = if (toy$prior == "autoregression") c(-1, toy$gap * if (toy$wrong == "gap") 8 else 1),
     df = rep(toy$df * if (toy$wrong == "df") 0.4 else 1, toy$p),
     scale = rep(toy$scale * if (toy$wrong == "scale") 3 else 1, toy$p),
     slab = c(if (toy$prior == "regularised") toy$scale * if (toy$wrong == "slab") 3 else 1 else 0, toy$df),
@@ -311,6 +327,10 @@ toy_levels <- function(toy, state) {
         c(pnorm(chol(toy$precision[block, block]) %*% (beta[block] / deviation)),
           2 * pcauchy(deviation[1] / toy$scale) - 1)
       })))
+    } else if (toy$prior == "autoregression") {
+      effects <- backsolve(toy_autoregression(toy, own[p + 2]), beta[-1], transpose = TRUE)
+      levels <- c(levels, pnorm(beta[1]), pnorm(effects / sqrt(own[2])), 2 * pcauchy(sqrt(own[2]) / toy$scale) - 1,
+        plogis(own[p + 2]))
     } else if (toy$prior == "student") {
       levels <- c(levels, pnorm(beta[1]), pt(beta[-1] / toy$scale, toy$df), inverse_gamma(own[2:p]))
     } else if (toy$prior %in% c("horseshoe", "regularised")) {

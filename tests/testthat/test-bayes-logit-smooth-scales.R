@@ -8,7 +8,10 @@ toys <- list(
   multinomial = regression_toy("multinomial", "block"),
   Poisson = regression_toy("poisson", "blocks", moves = 0),
   "Poisson, groups, moves" = regression_toy("poisson", "block", groups = 4, moves = 1),
-  "Poisson, both" = regression_toy("poisson", "blocks", terms = "both", moves = 0)
+  "Poisson, both" = regression_toy("poisson", "blocks", terms = "both", moves = 0),
+  autoregression = regression_toy(prior = "autoregression", columns = 6, trials = 6),
+  "autoregression, groups" = regression_toy("poisson", "autoregression", groups = 4, columns = 6),
+  "autoregression, terms" = regression_toy("poisson", "autoregression", terms = "both", columns = 6)
 )
 replicates <- if (extended()) 20000 else 300
 
@@ -31,4 +34,5 @@ test_that("the comparison of joint laws finds planted errors of blocks", {
   expect_gt(wrong(toys$block, "scale"), 1)
   expect_gt(wrong(toys$block, "prior"), 1)
   expect_gt(wrong(toys$Poisson, "surrogate"), 1)
+  expect_gt(wrong(toys$autoregression, "gap"), 1)
 })

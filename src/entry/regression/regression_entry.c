@@ -261,6 +261,7 @@ static const wb_field prior_fields[] = {
     {"law", INTSXP, {COEFFICIENTS_OF_ONE}, WB_OPTIONAL, IN_PRIOR(law)},
     {"df", REALSXP, {COEFFICIENTS_OF_ONE}, 0, IN_PRIOR(df)},
     {"scale", REALSXP, {COEFFICIENTS_OF_ONE}, 0, IN_PRIOR(scale)},
+    {"gap", REALSXP, {COEFFICIENTS_OF_ONE}, WB_OPTIONAL, IN_PRIOR(gap)},
     {"global_scale", REALSXP, {WB_ONE}, WB_COPIED, IN_PRIOR(global_scale)},
     {"slab", REALSXP, {WB_TWO}, WB_COPIED, IN_PRIOR(slab_scale)},
     {"group_scale", REALSXP, {WB_ONE}, WB_COPIED, IN_PRIOR(group_scale)},
@@ -415,7 +416,10 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   size[OF_DISPERSION] = at->chain.counts.distinct > 0 ? at->sweeps.count : -1;
   size[OF_GROUPS] = current->groups > 0 ? at->sweeps.count : -1;
   const int32_t blocks = wb_regression_blocks(&at->chain.prior);
-  size[OF_BLOCKS] = blocks > 0 ? current->outcomes * blocks : -1;
+  int32_t correlations = 0;
+  for (int32_t b = 0; b < blocks; b++)
+    correlations += wb_regression_is_autoregression(&at->chain.prior, wb_regression_block_column(&at->chain.prior, b));
+  size[OF_BLOCKS] = blocks > 0 ? current->outcomes * (blocks + correlations) : -1;
   size[COVARIANCE_TRACE] = current->grouping ? 0 : -1;
   for (int32_t t = 0; current->grouping && t < current->grouping->count; t++) {
     const int32_t q = current->grouping->terms[t].columns;
