@@ -56,8 +56,8 @@ logit_words <- function(name) {
   ifelse(name == "log_likelihood", "the log likelihood", ifelse(name == "dispersion", "the dispersion", name))
 }
 
-logit_verdict <- function(fit, table) {
-  verdict <- judge_convergence(logit_quantities(fit), table, logit_words)
+logit_verdict <- function(fit, table, quantities = logit_quantities(fit)) {
+  verdict <- judge_convergence(quantities, table, logit_words)
   support <- support_words(fit)
   verdict$sentences <- c(verdict$sentences, lengthening_words(fit, table, verdict$converged), support)
   with_answer(verdict, support)
@@ -76,21 +76,9 @@ lengthening_words <- function(fit, table, converged) {
 
 # The table of quantities for users. Means that may not exist are NA.
 logit_table <- function(fit, quantities = logit_quantities(fit), tail = FALSE) {
-  table <- diagnose_quantities(quantities)
+  table <- diagnose_quantities(quantities, tail)
   table[table$quantity %in% unlimited_tails(fit), c("mean", "sd")] <- NA
-  if (tail) table$ess_tail <- vapply(quantities, tail_size, 0)
   table
-}
-
-# The smaller effective size of the 5% and the 95% quantile (Vehtari and others 2021).
-tail_size <- function(draws) {
-  if (length(draws) == 0L || anyNA(draws)) return(NA_real_)
-  ends <- stats::quantile(draws, c(0.05, 0.95), names = FALSE)
-  min(vapply(ends, function(end) {
-    below <- draws <= end
-    halves <- split_chains(below + 0)
-    if (nrow(draws) < fewest_sweeps || all(halves == halves[[1L]])) NA_real_ else effective_size(halves)
-  }, 0))
 }
 
 logit_family_words <- c(
@@ -167,7 +155,8 @@ logit_fit_words <- function(fit) {
 #'   quantiles). `mean` and `sd` are `NA` where they may not exist: under a Cauchy prior or another with such tails, for
 #'   a coefficient that the data do not limit. After the coefficients come `dispersion`, `sd(group)` (if the
 #'   fit has them) and `log_likelihood`. `converged` is `TRUE`, `FALSE`, or `NA` if it cannot be judged. `verdict` has
-#'   sentences, and `prior` the prior.
+#'   sentences, and `prior` the prior. `print(fit)` and `print(summary(fit))` show 50 coefficients and say how many are
+#'   left out; `n = 100` shows 100. The verdict is about all.
 #' @references
 #' Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Buerkner, P.-C. (2021). Rank-normalization, folding, and
 #' localization: an improved \eqn{\hat R} for assessing convergence of MCMC. *Bayesian Analysis* **16**, 667-718.
@@ -201,35 +190,51 @@ logit_table_words <- function(table, digits) {
   words
 }
 
-in_console.bayes_logit <- function(x, digits = 2, ...) {
+in_console.bayes_logit <- function(x, digits = 2, n = 50, ...) {
   digits <- check_count(digits, "digits", max = 15)
+  n <- check_count(n, "n", min = 0)
   check_logit_fit(x, "x")
   print_lines(logit_fit_words(x))
-  table <- logit_table(x)
-  print(logit_table_words(table[table$quantity != "log_likelihood", ], digits), row.names = FALSE)
-  print_sentences(logit_verdict(x, table)$sentences)
+  quantities <- logit_quantities(x)
+  table <- logit_table(x, quantities)
+  print_logit_table(table[table$quantity != "log_likelihood", ], sum(is_shown_coefficient(x)), digits, n, "fit")
+  print_sentences(logit_verdict(x, table, quantities)$sentences)
+}
+
+# The first `coefficients` rows of the table are coefficients. At most `n` of them are shown, and `n` of the others.
+print_logit_table <- function(table, coefficients, digits, n, name) {
+  is_coefficient <- seq_len(nrow(table)) <= coefficients
+  shown <- c(utils::head(which(is_coefficient), n), utils::head(which(!is_coefficient), n))
+  words <- logit_table_words(table[shown, ], digits)
+  # By default, R leaves out rows of large data frames.
+  if (length(shown)) print(words, row.names = FALSE, max = length(words) * nrow(words))
+  item <- if (all(is_coefficient[!seq_along(is_coefficient) %in% shown])) "more coefficient" else "more row"
+  print_rest(nrow(table), length(shown), sprintf("print(%s, n = %%s) shows all", name), item,
+    max(coefficients, nrow(table) - coefficients))
 }
 
 #' @rdname summary.bayes_logit
 #' @export
 summary.bayes_logit <- function(object, ...) {
   check_dots_empty(...)
-  table <- logit_table(object, tail = TRUE)
-  verdict <- logit_verdict(object, table)
+  quantities <- logit_quantities(object)
+  table <- logit_table(object, quantities, tail = TRUE)
+  verdict <- logit_verdict(object, table, quantities)
   structure(
     list(words = logit_fit_words(object), prior = object$prior, coefficients = table, converged = verdict$converged,
-      verdict = verdict$sentences),
+      verdict = verdict$sentences, shown = sum(is_shown_coefficient(object))),
     class = c("summary.bayes_logit", "warpbayes")
   )
 }
 
-in_console.summary.bayes_logit <- function(x, digits = 2, ...) {
+in_console.summary.bayes_logit <- function(x, digits = 2, n = 50, ...) {
   digits <- check_count(digits, "digits", max = 15)
+  n <- check_count(n, "n", min = 0)
   print_lines(x$words)
   cat("\n")
   print(x$prior)
   cat("\n")
-  print(logit_table_words(x$coefficients, digits), row.names = FALSE)
+  print_logit_table(x$coefficients, x$shown, digits, n, "summary(fit)")
   print_sentences(x$verdict)
 }
 

@@ -64,73 +64,136 @@ ess_wanted <- 100
 # Autocorrelations cannot be estimated from fewer sweeps.
 fewest_sweeps <- 12
 
-# Returns the halves of every chain as chains of their own. draws: sweeps x chains.
+# Draws of one quantity are a matrix, sweeps x chains; of several, an array, sweeps x chains x quantities. The functions
+# up to bulk_size() take both, because quantity by quantity 20,000 coefficients take half a minute.
+
+quantities_in <- function(draws) if (length(dim(draws)) == 3L) dim(draws)[[3L]] else 1L
+
+# Returns the halves of every chain as chains of their own.
 split_chains <- function(draws) {
-  half <- nrow(draws) %/% 2L
-  cbind(draws[seq_len(half), , drop = FALSE], draws[nrow(draws) - half + seq_len(half), , drop = FALSE])
+  size <- dim(draws)
+  half <- size[[1L]] %/% 2L
+  parts <- array(draws, c(size[1:2], quantities_in(draws)))
+  last <- size[[1L]] - half + seq_len(half)
+  halves <- array(parts[0L], c(half, 2L * size[[2L]], dim(parts)[[3L]]))
+  halves[, seq_len(size[[2L]]), ] <- parts[seq_len(half), , ]
+  halves[, size[[2L]] + seq_len(size[[2L]]), ] <- parts[last, , ]
+  if (length(size) == 2L) dim(halves) <- dim(halves)[1:2]
+  halves
+}
+
+is_constant <- function(draws) {
+  values <- matrix(draws, ncol = quantities_in(draws))
+  is_same <- values[1L, ] == values[nrow(values), ]
+  some <- values[, is_same, drop = FALSE]
+  is_same[is_same] <- colSums(some != rep(some[1L, ], each = nrow(some))) == 0
+  is_same
 }
 
 normal_scores <- function(draws) {
-  scores <- stats::qnorm((rank(draws) - 3 / 8) / (length(draws) + 1 / 4))
+  count <- quantities_in(draws)
+  each <- length(draws) / count
+  order <- if (count == 1L) order(draws, method = "radix") else order(rep(seq_len(count), each = each), draws,
+    method = "radix")
+  score <- function(rank) stats::qnorm((rank - 3 / 8) / (each + 1 / 4))
+  sorted <- draws[order]
+  is_tied <- sorted[-1L] == sorted[-length(sorted)]
+  is_tied[each * seq_len(count - 1L)] <- FALSE
+  scores <- numeric(length(draws))
+  if (any(is_tied)) {
+    # Draws that are equal share the mean of their ranks.
+    is_first <- c(TRUE, !is_tied)
+    first <- which(is_first)
+    last <- c(first[-1L] - 1, length(sorted))
+    twice <- first + last - 2 * each * ((first - 1) %/% each)
+    scores[order] <- score(seq_len(2 * each) / 2)[twice][cumsum(is_first)]
+  } else {
+    scores[order] <- rep(score(seq_len(each)), count)
+  }
   dim(scores) <- dim(draws)
   scores
 }
 
-# Square root of the ratio of the pooled to the within-chain variance.
+# Variances of columns. The shift makes those of constant columns exactly 0.
+column_variances <- function(x) {
+  x <- x - rep(x[1L, ], each = nrow(x))
+  colSums((x - rep(colMeans(x), each = nrow(x)))^2) / (nrow(x) - 1)
+}
+
+# Square root of the ratio of the pooled to the within-chain variance, of each quantity.
 variance_ratio <- function(draws) {
-  n <- nrow(draws)
-  within <- mean(apply(draws, 2L, stats::var))
-  between <- stats::var(colMeans(draws))
-  sqrt((n - 1) / n + between / within)
+  n <- dim(draws)[[1L]]
+  columns <- matrix(draws, n)
+  of_chains <- function(values) matrix(values, dim(draws)[[2L]])
+  within <- colMeans(of_chains(column_variances(columns)))
+  sqrt((n - 1) / n + column_variances(of_chains(colMeans(columns))) / within)
 }
 
-# NA if the quantity never varies; Inf if it is constant in each chain but differs between chains.
-split_rhat <- function(draws) {
-  if (nrow(draws) < 4L || anyNA(draws) || any(is.infinite(draws))) return(NA_real_)
-  halves <- split_chains(draws)
-  if (all(halves == halves[[1L]])) return(NA_real_)
+# NA if the quantity never varies; Inf if it is constant in each chain but differs between chains. `scores` are the
+# normal scores of the halves, `middle` the medians.
+rhat_of_scores <- function(draws, scores, middle) {
   # Chains that differ in spread differ in location when they are folded at the median.
-  folded <- split_chains(abs(draws - stats::median(draws)))
-  place <- variance_ratio(normal_scores(halves))
-  spread <- if (all(folded == folded[[1L]])) 1 else variance_ratio(normal_scores(folded))
-  max(place, spread)
+  folded <- split_chains(abs(draws - rep(middle, each = length(draws) / length(middle))))
+  spread <- ifelse(is_constant(folded), 1, variance_ratio(normal_scores(folded)))
+  pmax(variance_ratio(scores), spread)
 }
 
-# Autocovariances of a chain with divisor n, lags 0 to n - 1, by one FFT. It is padded so that the ends do not wrap
-# around.
-autocovariance <- function(x) {
-  n <- length(x)
+split_rhat <- function(draws) {
+  if (nrow(draws) < 4L || any(!is.finite(draws))) return(NA_real_)
+  halves <- split_chains(draws)
+  if (is_constant(halves)) return(NA_real_)
+  rhat_of_scores(draws, normal_scores(halves), stats::median(draws))
+}
+
+# Autocovariances with divisor n, lags 0 to n - 1, averaged over the chains: lags x quantities, by FFTs of two chains
+# each. They are padded so that the ends do not wrap around.
+autocovariances <- function(draws) {
+  n <- dim(draws)[[1L]]
+  chains <- dim(draws)[[2L]]
+  columns <- matrix(draws, n)
+  columns <- columns - rep(colMeans(columns), each = n)
   padded <- stats::nextn(2L * n)
-  transform <- stats::fft(c(x - mean(x), numeric(padded - n)))
-  Re(stats::fft(Mod(transform)^2, inverse = TRUE))[seq_len(n)] / padded / n
+  # The real part of the inverse transform has what is even in the power: the sum of the two chains' powers.
+  power <- 0
+  for (chain in seq(1L, chains, by = 2L)) {
+    own <- seq(chain, ncol(columns), by = chains)
+    both <- matrix(0i, padded, length(own))
+    both[seq_len(n), ] <- complex(real = columns[, own], imaginary = if (chain < chains) columns[, own + 1L] else 0)
+    power <- power + Mod(stats::mvfft(both))^2
+  }
+  Re(stats::mvfft(power, inverse = TRUE))[seq_len(n), , drop = FALSE] / padded / n / chains
 }
 
 # Geyer's (1992) initial monotone sequence on the autocorrelations of all chains combined.
 effective_size <- function(draws) {
   n <- nrow(draws)
-  if (n < 3L) return(NA_real_)
-  covariance <- rowMeans(apply(draws, 2L, autocovariance))
-  within <- covariance[[1L]] * n / (n - 1)
-  pooled <- covariance[[1L]] + if (ncol(draws) > 1L) stats::var(colMeans(draws)) else 0
-  correlation <- 1 - (within - covariance) / pooled
-  correlation[[1L]] <- 1
+  chains <- ncol(draws)
+  if (n < 3L) return(rep(NA_real_, quantities_in(draws)))
+  covariance <- autocovariances(draws)
+  within <- covariance[1L, ] * n / (n - 1)
+  means <- matrix(colMeans(draws), chains)
+  pooled <- covariance[1L, ] + if (chains > 1L) column_variances(means) else 0
+  total <- n * chains
   # Lags in pairs (0, 1), (2, 3), ... The last lags are left out, because their estimates are sums of few products.
   last <- max(0L, ceiling((n - 5) / 2)) + 1L
-  even <- correlation[2L * seq_len(last) - 1L]
-  pairs <- even + correlation[2L * seq_len(last)]
-  end <- which(pairs <= 0)
-  end <- if (length(end)) end[[1L]] else last
-  half_pair <- if (pairs[[end]] > 0) even[[end]] else max(even[[end]], 0)
-  time <- 2 * sum(cummin(pairs[seq_len(end - 1L)])) - 1 + half_pair
-  total <- n * ncol(draws)
-  total / max(time, 1 / log10(total))
+  odd <- 2L * seq_len(last)
+  vapply(seq_along(within), function(i) {
+    correlation <- 1 - (within[[i]] - covariance[, i]) / pooled[[i]]
+    correlation[[1L]] <- 1
+    even <- correlation[odd - 1L]
+    pairs <- even + correlation[odd]
+    end <- which(pairs <= 0)
+    end <- if (length(end)) end[[1L]] else last
+    half_pair <- if (pairs[[end]] > 0) even[[end]] else max(even[[end]], 0)
+    time <- 2 * sum(cummin(pairs[seq_len(end - 1L)])) - 1 + half_pair
+    total / max(time, 1 / log10(total))
+  }, 0)
 }
 
 bulk_size <- function(draws) {
-  if (nrow(draws) < fewest_sweeps || anyNA(draws) || any(is.infinite(draws))) return(NA_real_)
+  if (nrow(draws) < fewest_sweeps || any(!is.finite(draws))) return(NA_real_)
   halves <- split_chains(draws)
-  if (all(halves == halves[[1L]])) return(NA_real_)
-  effective_size(normal_scores(halves))
+  if (is_constant(halves)) NA_real_ else effective_size(normal_scores(halves))
 }
 
 # Is it chance? ------------------------------------------------------------------------
@@ -142,7 +205,7 @@ half_batches <- 5L
 # Inf, at least 1. It is computed within chains, so that it does not grow if chains differ.
 correlation_time <- function(draws) {
   n <- nrow(draws)
-  covariance <- rowMeans(apply(draws, 2L, autocovariance))
+  covariance <- autocovariances(draws)[, 1L]
   if (covariance[[1L]] <= 0) return(1)
   # Geyer's initial monotone sequence.
   time_of <- function(covariance) {
@@ -178,7 +241,7 @@ halves_test <- function(draws) {
   n <- nrow(draws)
   half <- n %/% 2L
   batch <- ceiling(seq_len(half) * half_batches / half)
-  means <- rowsum(split_chains(draws), batch) / as.vector(table(batch))
+  means <- rowsum(split_chains(draws), batch) / tabulate(batch)
   groups <- ncol(means)
   between <- half_batches * stats::var(colMeans(means))
   within <- sum((means - rep(colMeans(means), each = half_batches))^2) / (groups * (half_batches - 1))
@@ -208,23 +271,70 @@ differing <- function(quantities, table) {
   high
 }
 
-# One row per quantity: mean, sd, 5, 50 and 95% points, rhat, ess_bulk.
-diagnose_quantities <- function(quantities) {
-  rows <- lapply(quantities, function(draws) {
-    points <- if (length(draws)) {
-      stats::quantile(draws, c(0.05, 0.5, 0.95), names = FALSE, na.rm = TRUE)
-    } else {
-      rep(NA_real_, 3L)
-    }
-    data.frame(
-      mean = if (length(draws)) mean(draws) else NA_real_,
-      sd = if (length(draws) > 1L) stats::sd(draws) else NA_real_,
-      q5 = points[[1L]], median = points[[2L]], q95 = points[[3L]],
-      rhat = split_rhat(draws), ess_bulk = bulk_size(draws)
-    )
-  })
-  table <- do.call(rbind, unname(rows))
-  cbind(quantity = names(rows), table, row.names = NULL)
+# So many draws are diagnosed at a time.
+diagnosed_at_once <- 2^18
+
+# One row per quantity: mean, sd, 5, 50 and 95% points, rhat, ess_bulk. With `tail` also ess_tail, the smaller effective
+# size of the 5% and the 95% quantile. All quantities have equally many sweeps and chains.
+diagnose_quantities <- function(quantities, tail = FALSE) {
+  size <- dim(quantities[[1L]])
+  block <- ceiling(seq_along(quantities) * max(1, prod(size)) / diagnosed_at_once)
+  table <- do.call(rbind, lapply(unname(split(quantities, block)), function(some) {
+    diagnose_draws(array(unlist(some, use.names = FALSE), c(size, length(some))), tail)
+  }))
+  data.frame(quantity = names(quantities), table, row.names = NULL)
+}
+
+diagnose_draws <- function(draws, tail) {
+  size <- dim(draws)
+  columns <- c("mean", "sd", "q5", "median", "q95", "rhat", "ess_bulk", if (tail) "ess_tail")
+  out <- matrix(NA_real_, size[[3L]], length(columns), dimnames = list(NULL, columns))
+  values <- matrix(draws, ncol = size[[3L]])
+  if (nrow(values) == 0L) return(out)
+  is_finite <- is.finite(colSums(values))
+  for (i in which(!is_finite)) {
+    own <- values[, i]
+    points <- stats::quantile(own, c(0.05, 0.5, 0.95), names = FALSE, na.rm = TRUE)
+    out[i, 1:5] <- c(mean(own), stats::sd(own), points)
+  }
+  if (!any(is_finite)) return(out)
+  values <- values[, is_finite, drop = FALSE]
+  points <- column_quantiles(values, c(0.05, 0.5, 0.95))
+  out[is_finite, 1:5] <- cbind(colMeans(values), if (nrow(values) > 1L) sqrt(column_variances(values)) else NA, points)
+  if (size[[1L]] < 4L) return(out)
+  draws <- draws[, , is_finite, drop = FALSE]
+  halves <- split_chains(draws)
+  varies <- !is_constant(halves)
+  if (!any(varies)) return(out)
+  rows <- which(is_finite)[varies]
+  draws <- draws[, , varies, drop = FALSE]
+  points <- points[varies, , drop = FALSE]
+  scores <- normal_scores(halves[, , varies, drop = FALSE])
+  out[rows, "rhat"] <- rhat_of_scores(draws, scores, points[, 2L])
+  if (size[[1L]] < fewest_sweeps) return(out)
+  out[rows, "ess_bulk"] <- effective_size(scores)
+  if (tail) out[rows, "ess_tail"] <- pmin(quantile_size(draws, points[, 1L]), quantile_size(draws, points[, 3L]))
+  out
+}
+
+# Effective sizes of quantiles: of whether draws are below them (Vehtari and others 2021).
+quantile_size <- function(draws, at) {
+  below <- split_chains((draws <= rep(at, each = length(draws) / length(at))) + 0)
+  out <- rep(NA_real_, length(at))
+  varies <- !is_constant(below)
+  if (any(varies)) out[varies] <- effective_size(below[, , varies, drop = FALSE])
+  out
+}
+
+# As stats::quantile(), of each column: columns x probabilities.
+column_quantiles <- function(values, probabilities) {
+  n <- nrow(values)
+  sorted <- matrix(values[order(col(values), values, method = "radix")], n)
+  place <- 1 + (n - 1) * probabilities
+  low <- floor(place + 4 * .Machine$double.eps)
+  share <- rep(pmax(place - low, 0), each = ncol(values))
+  share[share < 4 * .Machine$double.eps] <- 0
+  (1 - share) * t(sorted[low, , drop = FALSE]) + share * t(sorted[pmin(low + 1, n), , drop = FALSE])
 }
 
 # The verdict on convergence: `sentences`, and `converged`, which is NA if convergence cannot be judged. Quantities

@@ -13,7 +13,8 @@
 #' | [relabel.dp_mixture()] | `components = 12`, how many of the heaviest components to show |
 #' | [cell_types()], its summary | for the summary `digits = 3`, the number of significant digits of medians |
 #' | [differential_abundance()] | `types = 12`, how many of the types to show, the smallest false discovery rate first |
-#' | [bayes_logit()], its summary | `digits = 2`, significant digits to which standard deviations are printed |
+#' | [bayes_logit()], its summary | `digits = 2`, significant digits to which standard deviations are printed, and
+#'   `n = 50`, how many coefficients, and how many of the other quantities, to show |
 #' | [differential_state()] | `types = 12`, how many rows to show, the smallest tail probability first |
 #' | [topic_model()] | `n = 10` and `terms = 6`, how many of the largest topics, and of their terms |
 #' | summary of [topic_model()] | `n = 20`, how many of the largest topics |

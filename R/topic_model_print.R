@@ -104,11 +104,10 @@ in_console.topic_model <- function(x, n = 10, terms = 6, topics = n, ...) {
   print_lines(star_words(x, shown))
 }
 
-# Says how many topics a print leaves out.
-print_rest <- function(all, shown, how) {
-  if (shown < all) {
-    cat(sprintf("  and %s; %s\n", count_words(all - shown, "more topic"), sprintf(how, whole_words(all))))
-  }
+# Says how many topics or other items a print leaves out. `n`: the argument that shows all.
+print_rest <- function(all, shown, how, item = "more topic", n = all) {
+  how <- sprintf(how, format(n, scientific = FALSE))
+  if (shown < all) cat(sprintf("  and %s; %s\n", count_words(all - shown, item), how))
 }
 
 #' @rdname print.topic_model

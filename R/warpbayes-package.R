@@ -34,8 +34,8 @@
 #' *Regressions:* [bayes_logit()], [logit_prior()], [grouping_terms], [smooth_terms], [zero_inflated_counts]. Methods:
 #' [summary][summary.bayes_logit()], [plot][plot.bayes_logit()], [predict][predict.bayes_logit()],
 #' [posterior_predict][posterior_predict.bayes_logit()], [residuals][residuals.bayes_logit()],
-#' [log_lik][log_lik.bayes_logit()], [ranef][ranef.bayes_logit()], [emmeans][emm_basis.bayes_logit()],
-#' [tidy][tidy.bayes_logit()].
+#' [log_lik][log_lik.bayes_logit()], [kfold][kfold.bayes_logit()], [hypothesis()], [ranef][ranef.bayes_logit()],
+#' [emmeans][emm_basis.bayes_logit()], [tidy][tidy.bayes_logit()].
 #'
 #' *Topic models:* [topic_model()], [seed words, priors and groups][topic_model_structure],
 #' [users of topicmodels and text2vec][topic_model_peers], [compare_topics()].

@@ -136,3 +136,21 @@ test_that("counts that vary far more than Poisson counts are named", {
   fit <- bayes_logit(count ~ spray, InsectSprays, "poisson", chains = 1, iter = 60, seed = 1, threads = 1)
   expect_false(any(grepl("as much as Poisson", summary(fit)$verdict)))
 })
+
+test_that("prints of many coefficients are short, and their verdicts are about all", {
+  set.seed(3)
+  d <- data.frame(y = rep(0:1, 40), g = gl(8, 10), matrix(rnorm(80 * 59), 80))
+  formula <- reformulate(c(sprintf("X%d", 1:59), "(1 | g)"), "y")
+  fit <- bayes_logit(formula, d, chains = 2, iter = 60, seed = 1, threads = 1, progress = FALSE)
+  lines <- capture.output(print(fit))
+  expect_match(lines, "^  and 10 more coefficients; print\\(fit, n = 60\\) shows all$", all = FALSE)
+  expect_identical(sum(grepl("^ +X[0-9]+ ", lines)), 49L)
+  expect_match(lines, "sd\\(g\\)", all = FALSE)
+  expect_no_match(capture.output(print(fit, n = 60)), "more coefficient")
+  short <- capture.output(print(summary(fit), n = 0))
+  expect_match(short, "and 62 more rows; print\\(summary\\(fit\\), n = 60\\) shows all", all = FALSE)
+  verdict <- function(lines, from) paste(lines[grep(from, lines):length(lines)], collapse = " ")
+  expect_identical(verdict(short, "^Cannot tell|^Not yet|^Usable"),
+    verdict(capture.output(print(summary(fit), n = 60)), "^Cannot tell|^Not yet|^Usable"))
+  expect_error(print(fit, n = -1), "`n` must be one whole number", class = "warpbayes_error_input")
+})

@@ -52,6 +52,37 @@ test_that("Rhat is NA if it cannot be computed and infinite for stuck chains", {
   expect_identical(split_rhat(matrix(rep(1:2, each = 100), 100)), Inf)
 })
 
+test_that("many quantities at a time have the statistics of each", {
+  skip_where_repeated()
+  set.seed(43)
+  for (sweeps in c(3, 11, 12, 101)) {
+    for (chains in c(1, 3, 4)) {
+      draws <- function(...) matrix(c(...), sweeps, chains)
+      count <- sweeps * chains
+      quantities <- list(normal = draws(rnorm(count)), tied = draws(rpois(count, 1)), constant = draws(0.1),
+        stuck = draws(rep(seq_len(chains), each = sweeps)), missing = draws(NA, rnorm(count - 1)),
+        infinite = draws(rnorm(count - 1), Inf), one = draws(1, numeric(count - 1)), skew = draws(rexp(count)^8))
+      table <- diagnose_quantities(quantities, tail = TRUE)
+      each <- function(f, ...) unname(vapply(quantities, f, 0, ...))
+      expect_equal(table$rhat, each(split_rhat), tolerance = 1e-12)
+      expect_equal(table$ess_bulk, each(bulk_size), tolerance = 1e-12)
+      expect_equal(table$mean, each(mean))
+      expect_equal(table$sd, each(sd))
+      points <- vapply(quantities, quantile, c(0, 0, 0), c(0.05, 0.5, 0.95), names = FALSE, na.rm = TRUE)
+      expect_equal(unname(as.matrix(table[c("q5", "median", "q95")])), unname(t(points)))
+    }
+  }
+  # More draws than are diagnosed at a time.
+  draws <- matrix(rnorm(404), 101)
+  many <- stats::setNames(lapply(1:700, function(i) draws + i), seq_len(700))
+  table <- diagnose_quantities(many)
+  expect_equal(table$mean, mean(draws) + 1:700)
+  expect_equal(range(table$ess_bulk), rep(bulk_size(draws), 2))
+  skip_if_not_installed("posterior")
+  draws <- autoregressive(300, 4, 0.5)
+  expect_equal(diagnose_quantities(list(a = draws), TRUE)$ess_tail, posterior::ess_tail(draws), tolerance = 1e-10)
+})
+
 verdict <- function(fit) convergence_verdict(fit, diagnose(fit))
 
 test_that("the verdict names the quantity and its value", {

@@ -1,0 +1,145 @@
+# K-fold cross-validation of regressions: fits in which the rows of a fold have weight 0.
+
+#' K-fold cross-validation of a regression
+#'
+#' A method of the generic `kfold()` in package loo. The rows are divided into folds. For each fold the model is fitted
+#' to the other rows, and predicts the responses of the fold. This takes as long as `K` fits, but is right where
+#' `loo()` warns of high Pareto k, and it can leave out whole groups.
+#'
+#' The rows of a fold have weight 0 in the fit to the others. So their responses are not used, but the levels of factors
+#' and the bases of splines are those of all rows. A group whose rows are all left out gets effects from the
+#' distribution of groups. Each fit has the sweeps, the chains and the seed of `x`.
+#'
+#' @param x a fit from [bayes_logit()]. Its data must still have the name that they had when it was made.
+#' @param K number of folds, at least 2.
+#' @param group `NULL`, or the name of a variable in the data, or a vector with a value for each row that was fitted:
+#'   rows with the same value are left out together. With at most `K` groups, one group is left out at a time.
+#' @param folds `NULL` for random folds of equal size, or the number of the fold of each row, from 1.
+#' @param seed for the random folds: passed to [set.seed()] if not `NULL`. R's generator is then left as it was.
+#' @param ... must be empty.
+#' @return An object of class `kfold` and `loo`, which package loo prints and compares by `loo::loo_compare()`.
+#'   `estimates` has the expected log predictive density `elpd_kfold`, the effective number of parameters `p_kfold` and
+#'   `kfoldic`, with standard errors. `pointwise` has these for each row, or with `group` for each group: the sum over
+#'   its rows, so that standard errors allow for rows of a group that are alike. Rows without weight or trials have no
+#'   part. The attribute `folds` has the fold of each row.
+#' @section Errors:
+#' `warpbayes_error_input` for a fit to the prior alone or with `zi` or `hu`, for data that cannot be found or have
+#' changed, and for folds that leave nothing to fit.
+#' @references
+#' Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
+#' cross-validation and WAIC. *Statistics and Computing* 27, 1413-1432. \doi{10.1007/s11222-016-9696-4}
+#' @seealso [loo][log_lik.bayes_logit()]
+#' @examples
+#' if (requireNamespace("loo", quietly = TRUE)) {
+#'   fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 200, seed = 1, threads = 2)
+#'   loo::kfold(fit, K = 3, seed = 1)
+#' }
+#' @name kfold.bayes_logit
+#' @method kfold bayes_logit
+#' @exportS3Method loo::kfold bayes_logit
+kfold.bayes_logit <- function(x, K = 10, group = NULL, folds = NULL, seed = NULL, ...) {
+  check_dots_empty(...)
+  check_logit_fit(x, "x")
+  if (isTRUE(x$prior_only)) stop_input("x", "has draws of the prior alone, which no row changes")
+  if (is_zero_fit(x)) stop_input("x", "is a fit with `", x$zero$kind, "`, whose rows can have no weight 0")
+  used <- draws_used(x, NULL)
+  refit <- refit_with_weights(x, parent.frame())
+  has_part <- x$response$information > 0
+  point <- if (is.null(group)) seq_len(x$rows) else kfold_groups(x, group, refit$data)
+  folds <- if (is.null(folds)) random_folds(K, point, has_part, seed) else check_folds(folds, x, point, has_part)
+  elpd <- numeric(x$rows)
+  for (fold in unique(folds[has_part])) {
+    left_out <- which(folds == fold & has_part)
+    fit <- refit$fit(ifelse(folds == fold, 0, x$weights))
+    elpd[left_out] <- log_mean_densities(fit, left_out, x)
+  }
+  pointwise <- cbind(elpd_kfold = elpd, p_kfold = 0)
+  pointwise[has_part, 2L] <- log_mean_densities(x, which(has_part), x) - elpd[has_part]
+  pointwise <- unname(rowsum(pointwise[has_part, , drop = FALSE], point[has_part], reorder = FALSE))
+  pointwise <- cbind(elpd_kfold = pointwise[, 1L], p_kfold = pointwise[, 2L], kfoldic = -2 * pointwise[, 1L])
+  n <- nrow(pointwise)
+  estimates <- cbind(Estimate = colSums(pointwise), SE = sqrt(n * apply(pointwise, 2L, stats::var)))
+  structure(list(
+    estimates = estimates, pointwise = pointwise, elpd_kfold = estimates[[1L, 1L]], se_elpd_kfold = estimates[[1L, 2L]],
+    p_kfold = estimates[[2L, 1L]], se_p_kfold = estimates[[2L, 2L]]),
+    class = c("kfold", "loo"), K = length(unique(folds[has_part])), dims = c(length(used), n), folds = folds)
+}
+
+# A function that fits the model of `fit` again with other weights of its rows, and the data.
+refit_with_weights <- function(fit, frame) {
+  call <- fit$call
+  call[[1L]] <- quote(warpbayes::bayes_logit)
+  call$checkpoint <- call$checkpoint_every <- NULL
+  envir <- environment_of_call(call, list(frame, environment(fit$formula)))
+  lost <- function(error = NULL) {
+    stop_input("x", "cannot be fitted again, because its data are not as they were: ",
+      because = if (is.null(error)) simpleError("they have other rows") else error)
+  }
+  rows <- tryCatch({
+    data <- eval(call$data, envir)
+    size <- NROW(eval(fit$formula[[2L]], data, environment(fit$formula)))
+    match(rownames(fit$frame), if (is.data.frame(data)) rownames(data) else seq_len(size))
+  }, error = lost)
+  if (anyNA(rows)) lost()
+  all <- if (is.data.frame(data)) nrow(data) else size
+  settings <- list(formula = fit$formula, iter = fit$iter, warmup = fit$warmup, thin = fit$thin, chains = fit$chains,
+    seed = fit$seed, progress = FALSE, weights = quote(.kfold_weights))
+  call[names(settings)] <- settings
+  list(data = if (is.data.frame(data)) data[rows, , drop = FALSE] else data, fit = function(weights) {
+    # A column of the data is left out with the rows that `subset` and `na.action` leave out.
+    data[[".kfold_weights"]] <- replace(numeric(all), rows, weights)
+    call$data <- as.name(".kfold_data")
+    again <- eval(call, list(.kfold_data = data), envir)
+    if (!identical(again$response$observed, fit$response$observed)) lost()
+    if (isTRUE(again$interrupted)) stop_input("x", "was not fitted to all folds, because of an interrupt")
+    again
+  })
+}
+
+# The groups of the fitted rows, as numbers.
+kfold_groups <- function(fit, group, data) {
+  if (is.character(group) && length(group) == 1L) {
+    known <- if (group %in% names(data)) data else fit$frame
+    if (!group %in% names(known)) stop_input("group", "is ", show_value(group), ", which is no variable of the data")
+    group <- known[[group]]
+  }
+  if (!is.atomic(group) || length(group) != fit$rows || anyNA(group)) {
+    stop_input("group", "must be the name of a variable, or a value for each of the ", fit$rows,
+      " rows that were fitted, not ", show_value(group))
+  }
+  match(group, unique(group))
+}
+
+# Points, which are rows or groups, in random folds of equal size.
+random_folds <- function(K, point, has_part, seed) {
+  points <- unique(point[has_part])
+  if (length(points) < 2L) stop_input("x", "has less than two rows or groups, of which none can be left out")
+  K <- min(check_count(K, "K", min = 2), length(points))
+  fold <- as.vector(draw_with_seed(seed, sample(rep_len(seq_len(K), length(points)))))
+  folds <- fold[match(point, points)]
+  ifelse(is.na(folds), 1L, folds)
+}
+
+check_folds <- function(folds, fit, point, has_part) {
+  if (!is.numeric(folds) || length(folds) != fit$rows || anyNA(folds) || any(folds != floor(folds) | folds < 1)) {
+    stop_input("folds", "must be whole numbers from 1, one for each of the ", fit$rows, " rows that were fitted, not ",
+      show_value(folds))
+  }
+  if (length(unique(folds[has_part])) < 2L) stop_input("folds", "must have at least two folds with rows that count")
+  if (any(folds != folds[match(point, point)])) stop_input("folds", "divides a group between folds")
+  as.integer(folds)
+}
+
+# The log of the mean likelihood of rows over the draws of `fit`, which has no weights for them: those of `original`.
+log_mean_densities <- function(fit, rows, original) {
+  used <- draws_used(fit, NULL)
+  predictors <- prediction_rows(fit, NULL)
+  effects <- row_effects(fit, predictors, used)
+  unlist(lapply(row_blocks(rows, length(used)), function(block) {
+    linear <- linear_draws(fit, predictors, used, block, effects)
+    values <- matrix(row_log_likelihood(fit, linear, used, block, original$response, original$weights), length(used))
+    most <- apply(values, 2L, max)
+    most[!is.finite(most)] <- 0
+    most + log(colMeans(exp(values - rep(most, each = length(used)))))
+  }), use.names = FALSE)
+}
