@@ -286,6 +286,25 @@ test_that("samples are found by name, and samples with missing values are left o
   expect_match(paste(capture.output(print(left)), collapse = " "), "Left out, because variables are missing: \"s2\"")
 })
 
+test_that("totals need not be whole", {
+  skip_where_repeated()
+  by <- c(1000.25, 999.5, 1000.75, 1000, 999.25, 1000.5)
+  found <- compare(totals = by)
+  expect_identical(unname(found$totals), by)
+  expect_equal(found$effects$estimate, compare()$effects$estimate, tolerance = 0.05)
+  expect_identical(compare(totals = stats::setNames(rev(by), rev(colnames(counts_of_six()))))$effects, found$effects)
+  # Totals in other units shift all log odds of rare types alike.
+  rare <- counts_of_six()[1:4, ]
+  expect_equal(compare(rare, totals = 1e5 + by)$effects$estimate, compare(rare, totals = 1e6 + by)$effects$estimate,
+    tolerance = 0.1)
+  expect_error(compare(totals = replace(by, 2, 400.5)), "has 400.5 cells for sample \"s2\", which has 480 of one type",
+    class = "warpbayes_error_input")
+  # A whole number of cells says how exact a share is. A concentration does not.
+  expect_error(compare(counts_of_six() / 7), "concentrations do not tell how many cells",
+    class = "warpbayes_error_input")
+  expect_no_match(conditionMessage(expect_error(compare(-counts_of_six()))), "concentrations")
+})
+
 test_that("the same seed gives the same draws, and another seed others", {
   expect_identical(compare()$draws, compare()$draws)
   other <- differential_abundance(counts_of_six(), ~ group, two_groups, totals = rep(1000, 6), seed = 2)

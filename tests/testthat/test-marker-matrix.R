@@ -280,6 +280,18 @@ test_that("the cells of a SummarizedExperiment are the columns of its first assa
   # CATALYST has counts and transformed values.
   expect_identical(read_markers(new_experiment(list(counts = t(values) + 1, exprs = t(values))))$x, values)
   expect_identical(read_markers(new_experiment(list(counts = t(values), other = t(values) + 1)))$x, values)
+  # Any other by name or number.
+  both <- new_experiment(list(counts = t(values) + 1, exprs = t(values)))
+  expect_identical(read_markers(both, assay = "counts")$x, values + 1)
+  expect_identical(read_markers(both, assay = 2)$x, values)
+  expect_identical(read_samples(list(both[, 1:4], both[, 5:9]), NULL, NULL, assay = "counts")$x, values[1:9, ] + 1)
+  expect_error(read_markers(both, assay = "count"), "`x` has no assay \"count\"; it has \"counts\", \"exprs\"",
+    class = "warpbayes_error_input")
+  expect_error(read_markers(both, assay = 3), "has no assay 3; it has", class = "warpbayes_error_input")
+  expect_error(read_markers(both, assay = c("exprs", "counts")), "name or number of one assay",
+    class = "warpbayes_error_input")
+  expect_error(read_markers(new_experiment(list(t(values))), assay = "exprs"), "it has 1 assay without names",
+    class = "warpbayes_error_input")
   columns <- getExportedValue("S4Vectors", "DataFrame")(sample_id = factor(rep_len(c("b", "a"), nrow(values))), k = 1)
   experiment <- new_experiment(list(exprs = t(values)), colData = columns)
   read <- read_samples(experiment, "sample_id", NULL)
