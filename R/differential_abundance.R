@@ -14,6 +14,7 @@
 #' @param data a data frame with the variables of the formula, and a row for each sample. If its row names, or a column
 #'   `sample` or `sample_id`, are the names of the samples, rows may have any order. Otherwise they are in the order of
 #'   the samples. Samples with missing values are left out. `NULL`: the variables are where the formula was written.
+#'   There they may be vectors with the names of the samples.
 #' @param effect which terms of the formula are compared: names of terms or of their coefficients. `NULL`: the first
 #'   term.
 #' @param level probability of the intervals, between 0 and 1.

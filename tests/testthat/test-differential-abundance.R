@@ -278,6 +278,19 @@ test_that("samples are found by name, and samples with missing values are left o
   expect_identical(compare(data = cbind(two_groups, sample_id = 11:16))$effects, by_order$effects)
   group <- two_groups$group
   expect_identical(compare(formula = ~ group, data = NULL)$effects, by_order$effects)
+  text_of <- function(x) gsub("\\s+", " ", paste(capture.output(print(x)), collapse = " "))
+  expect_match(text_of(by_order), "its rows are in their order: s1 is control, .* s4 is patient")
+  expect_match(text_of(compare(formula = ~ group, data = NULL)),
+    "variables of the formula do not name the samples, so they are in their order: s1 is control,")
+  # Vectors with the names of the samples.
+  one <- 1
+  age <- stats::setNames(two_groups$age, colnames(counts))
+  group <- stats::setNames(rev(two_groups$group), rev(colnames(counts)))
+  by_name <- compare(formula = ~ group + I(age - one), data = NULL)
+  expect_identical(by_name$matched$how, "name")
+  expect_equal(by_name$design[, 3], age - 1)
+  expect_identical(unname(by_name$design[, 2]), unname(by_order$design[, 2]))
+  expect_no_match(text_of(by_name), "in their order")
   partly <- two_groups
   partly$group[[2]] <- NA
   left <- compare(data = partly)
@@ -443,6 +456,9 @@ test_that("type_differences() says that it is about these samples alone", {
     class = c("type_differences", "warpbayes", "data.frame")
   )
   expect_match(paste(capture.output(print(table)), collapse = " "), "about these samples alone")
+  matched <- list(how = "group", values = c("b", "a"))
+  attr(table, "words") <- order_words(list(matched = matched, samples = c("s1", "s2")))
+  expect_match(paste(capture.output(print(table)), collapse = " "), "in their order: s1 is b, s2 is a")
   # A column taken from the table is only a column.
   expect_no_match(paste(capture.output(print(table["type"])), collapse = " "), "alone")
 })
