@@ -16,9 +16,10 @@
 #' parameters are estimated for each marker. The top `t` is the top of the instrument's range for a `flowFrame` or
 #' `flowSet`, and the largest value for other data. There are `m` = 4.5 decades, and the width `w` makes room for the 5%
 #' point of the negative values, as in flowCore's `estimateLogicle()`. But where this would be wider than 0.8 decades,
-#' `w` is 0.8, and `m` is smaller. On a wider scale, a negative population with more noise than others, such as spillover
-#' leaves it, has a peak on each side of zero and looks like two populations. The unit of the data does not matter. All
-#' samples of a fit have the same parameters. The cells of a [row_reader()] are represented by 10,000 of them.
+#' `w` is 0.8, and `m` is smaller. On a wider scale, a negative population with more noise than others, such as
+#' spillover leaves it, has a peak on each side of zero and looks like two populations. The unit of the data does not
+#' matter. All samples of a fit have the same parameters. The cells of a [row_reader()] are represented by 10,000 of
+#' them.
 #'
 #' Means, covariances and densities of a fit are on the transformed scale. `fit$transform` has the parameters, and can
 #' be the `transform` of another fit. New cells are given in the data's units. Pictures have axes in the data's units,
