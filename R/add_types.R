@@ -9,12 +9,24 @@
 #'   a `flowFrame`, a `flowSet`, or a `SummarizedExperiment` or `SingleCellExperiment`.
 #' @param types cell types from [cell_types()] of the fit of `x`.
 #' @param name the name of the new column. The probability's name is this and `_probability`.
+#' @param check_values whether the values of a marker must be those of the fit. `FALSE`: only the numbers of cells are
+#'   compared. So types can go into the cells as they were before compensation or transformation.
 #' @return An object of the class of `x`; a matrix becomes a data frame. A data frame has two more columns, a
 #'   factor and its probabilities. A `SummarizedExperiment` has them in its `colData()`.
 #'
 #'   The frames of a `flowFrame` or `flowSet` hold only numbers. So the new channel has the number of the type, and the
 #'   description of the channel has all names: `"1 = CD4+; 2 = CD8+"`. flowCore's `write.FCS()` and `write.flowSet()`
-#'   write channel and description into FCS files. In the description a name has `/` in the place of `|`.
+#'   write channel and description into FCS files. In the description a name has `/` in the place of `|`. All other
+#'   keywords, such as `$SPILLOVER`, stay as they are.
+#' @section FCS files with compensation:
+#' Programs that read an FCS file compensate its values by its `$SPILLOVER`. So write types into the frames as
+#' `read.flowSet()` gave them, not into those that you compensated:
+#' ```
+#' raw <- flowCore::read.flowSet("files")
+#' compensated <- flowCore::compensate(raw, flowCore::spillover(raw[[1]])$SPILL)
+#' types <- cell_types(dp_mixture(compensated, transform = "logicle"))
+#' flowCore::write.flowSet(add_types(raw, types, check_values = FALSE), "files with types")
+#' ```
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, if `x` has other cells than the fit, or if it has a
 #' column of that name.
@@ -30,8 +42,11 @@
 #' # Per sample, as in a SingleCellExperiment: table(x$sample, x$type)
 #' sapply(with_types, function(cells) table(cells$type))
 #' @export
-add_types <- function(x, types, name = "type") {
+add_types <- function(x, types, name = "type", check_values = TRUE) {
   check_cell_types(types)
+  check_values <- check_flag(check_values, "check_values")
+  # Values cannot be compared with those of a fit that has lost its cells.
+  if (!check_values) types$fit["x"] <- list(NULL)
   if (!is.character(name) || length(name) != 1L || is.na(name) || !nzchar(name)) {
     stop_input("name", "must be one name, not ", show_value(name))
   }
@@ -40,7 +55,7 @@ add_types <- function(x, types, name = "type") {
     if (any(vapply(x, isS4, TRUE))) stop_input("x", "is a list of frames: give a flowSet, or the frames one by one")
     values <- lapply(x, cells_to_compare)
     sizes <- vapply(values, nrow, 0L)
-    check_same_cells(sum(sizes), types)
+    check_same_cells(sizes, types)
     marker <- intersect(types$fit$markers, colnames(values[[1L]]))
     check_same_values(do.call(rbind, lapply(unname(values), function(part) part[, marker, drop = FALSE])), types)
     return(Map(function(part, rows) add_type_columns(part, added[rows, , drop = FALSE]), x, ranges(sizes)))
@@ -62,9 +77,25 @@ ranges <- function(sizes) {
   lapply(seq_along(sizes), function(i) seq_len(sizes[[i]]) + ends[[i]] - sizes[[i]])
 }
 
-check_same_cells <- function(cells, types) {
+# `sizes`: numbers of cells of the parts of `x`, which may have names. Samples in another order would get wrong types.
+check_same_cells <- function(sizes, types) {
+  cells <- sum(sizes)
   if (cells != length(types$type)) {
     stop_input("x", sprintf("has %s, but the fit has %s", count_words(cells, "cell"), whole_words(length(types$type))))
+  }
+  samples <- types$fit$samples
+  if (length(sizes) != length(samples) || is.unsorted(types$fit$sample)) return(invisible())
+  named <- names(sizes)
+  if (setequal(named, samples) && !identical(named, samples)) {
+    stop_input("x", "has its samples in another order than the fit: ", list_some(named), ", not ", list_some(samples))
+  }
+  own <- tabulate(types$fit$sample, length(samples))
+  at <- match(TRUE, own != sizes)
+  if (!is.na(at)) {
+    stop_input("x", "has other samples than the fit, or another order: ", sprintf(
+      "part %d has %s, sample %s of the fit has %s", at, count_words(sizes[[at]], "cell"), dQuote(samples[[at]], FALSE),
+      whole_words(own[[at]])
+    ))
   }
 }
 
@@ -80,7 +111,8 @@ check_same_values <- function(values, types) {
   if (any(differs)) {
     at <- which(differs)[[1L]]
     stop_input("x", sprintf("has other cells than the fit, or another order: row %s has %s of %s, the fit has %s",
-      whole_words(at), format(own[[at]]), dQuote(marker[[1L]], FALSE), format(fitted[[at]])))
+      whole_words(at), format(own[[at]]), dQuote(marker[[1L]], FALSE), format(fitted[[at]])),
+      "; check_values = FALSE takes the same cells on another scale")
   }
 }
 
@@ -99,7 +131,7 @@ add_type_columns <- function(x, added) {
 
 add_types_to_experiment <- function(x, added, types) {
   check_same_cells(ncol(x), types)
-  check_same_values(assay_cells(x, "x"), types)
+  if (!is.null(types$fit$x)) check_same_values(assay_cells(x, "x", types$fit$assay), types)
   columns <- accessor("SummarizedExperiment", "colData")(x)
   check_new_columns(colnames(columns), added)
   for (column in names(added)) {
@@ -115,10 +147,10 @@ add_types_to_frames <- function(x, frames, added, types) {
       "flowWorkspace::cytoset_to_flowSet() or cytoframe_to_flowFrame()")
   }
   values <- stack_frames(frames, "x")
-  check_same_cells(nrow(values), types)
+  sizes <- if (methods::is(x, "flowSet")) c(table(frame_samples(x, "x"))) else nrow(values)
+  check_same_cells(sizes, types)
   check_same_values(values, types)
   check_new_columns(colnames(values), added)
-  sizes <- vapply(frames, function(frame) nrow(frame_values(frame, "x")), 0L)
   names <- sprintf("%d = %s", seq_along(levels(types)), levels(types))
   numbers <- cbind(as.double(as.integer(added[[1L]])), added[[2L]])
   colnames(numbers) <- names(added)

@@ -169,7 +169,7 @@ channel_words <- function(fit) {
       length(some) > 1L
     }, NA)]
   }
-  time <- setdiff(fit$markers[tolower(trimws(fit$markers)) == "time"], constant)
+  time <- setdiff(fit$markers[grepl(channels_without_markers, trimws(fit$markers), ignore.case = TRUE)], constant)
   c(
     if (length(constant)) {
       one <- length(constant) == 1L
@@ -177,11 +177,17 @@ channel_words <- function(fit) {
         if (one) "it tells" else "they tell")
     },
     if (length(time)) {
-      sprintf("By its name, %s is no marker of cells: a fit without it finds types by the markers alone.",
-        list_some(time))
+      one <- length(time) == 1L
+      sprintf("By %s, %s %s of cells: a fit without %s finds types by the markers alone.",
+        if (one) "its name" else "their names", list_some(time), if (one) "is no marker" else "are no markers",
+        if (one) "it" else "them")
     }
   )
 }
+
+# Columns that instruments and their software add: time, and what a mass cytometer and its bar codes say of events.
+channels_without_markers <- paste0("^(time|hdr-t|event[ _.]?(#|length|number|id)|(bc_separation|mahalanobis)_dist|",
+  "bead_?dist|file[ _]?number|sample_?id)$")
 
 # The types that some draws do not have.
 cut_words <- function(x) {

@@ -367,7 +367,7 @@ judge_convergence <- function(quantities, table, words, secondary = character(),
     few <- too_few_words(least, worst, chains, words, any(other > worst$rhat, na.rm = TRUE))
     return(verdict(NA, few, drifting(quantities, worst$quantity, words, drift_advice), also))
   }
-  agree <- agreement_words(least, shown, sweeps, chains, words)
+  agree <- agreement_words(least, shown, sweeps, chains, words, any(slow))
   if (chains == 1L) {
     also <- c(also, "With one chain, its halves are compared; chains = 4 from different starts would say more.")
   }
@@ -419,23 +419,24 @@ too_few_words <- function(least, worst, chains, words, more) {
 }
 
 # `least`: the row of the deciding quantity with the fewest effective draws. `shown`: all rows, but for those that
-# another sentence calls rough.
-agreement_words <- function(least, shown, sweeps, chains, words) {
+# another sentence calls rough: `elsewhere` says whether there are such.
+agreement_words <- function(least, shown, sweeps, chains, words, elsewhere) {
+  elsewhere <- if (elsewhere) " elsewhere" else ""
   worst <- shown[which.max(shown$rhat), ]
   by_chance <- if (worst$rhat > rhat_limit) ", which so few draws reach by chance" else ""
   if (least$ess_bulk >= ess_wanted * chains) {
     least <- shown[which.min(shown$ess_bulk), ]
     return(sprintf(
-      "No sign against convergence: Rhat is at most %s (%s%s), the effective sample size at least %.0f (%s).",
-      format_rhat(worst$rhat), words(worst$quantity), by_chance, least$ess_bulk, words(least$quantity)
+      "No sign against convergence%s: Rhat is at most %s (%s%s), the effective sample size at least %.0f (%s).",
+      elsewhere, format_rhat(worst$rhat), words(worst$quantity), by_chance, least$ess_bulk, words(least$quantity)
     ))
   }
   draws <- sweeps * chains
   c(
-    sprintf("%s agree (Rhat is at most %s, %s%s), but %s: %s has an effective sample size of %.0f of %s draws.",
-      if (chains > 1L) "The chains" else "The halves of the chain", format_rhat(worst$rhat), words(worst$quantity),
-      by_chance, if (least$ess_bulk < draws / 4) "they move slowly" else "there are few draws", words(least$quantity),
-      least$ess_bulk, whole_words(draws)),
+    sprintf("%s agree%s (Rhat is at most %s, %s%s), but %s: %s has an effective sample size of %.0f of %s draws.",
+      if (chains > 1L) "The chains" else "The halves of the chain", elsewhere, format_rhat(worst$rhat),
+      words(worst$quantity), by_chance, if (least$ess_bulk < draws / 4) "they move slowly" else "there are few draws",
+      words(least$quantity), least$ess_bulk, whole_words(draws)),
     sprintf(
       paste(
         "Intervals of %s are rough; with %.0f effective draws (%d per chain) they are not. continue(fit, more) adds",

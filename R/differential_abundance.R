@@ -14,11 +14,13 @@
 #' @param data a data frame with the variables of the formula, and a row for each sample. If its row names, or a column
 #'   `sample` or `sample_id`, are the names of the samples, rows may have any order. Otherwise they are in the order of
 #'   the samples. Samples with missing values are left out. `NULL`: the variables are where the formula was written.
+#'   There they may be vectors with the names of the samples.
 #' @param effect which terms of the formula are compared: names of terms or of their coefficients. `NULL`: the first
 #'   term.
 #' @param level probability of the intervals, between 0 and 1.
 #' @param fdr types are reported at this false discovery rate, between 0 and 1.
-#' @param totals for a matrix of counts: the number of cells of each sample. `NULL`: the sums of its columns.
+#' @param totals for a matrix of counts: the number of cells of each sample, which need not be whole (the cells of a
+#'   volume that was estimated by beads). `NULL`: the sums of its columns.
 #' @param ndraws for cell types: how many draws of the fit give counts. More draws describe better how unsure the types
 #'   of the cells are.
 #' @param chains number of chains for each draw of the counts. `NULL`: 2, or 4 for a matrix.
@@ -193,8 +195,12 @@ check_type_counts <- function(counts) {
   bad <- is.na(counts) | counts < 0 | counts != floor(counts) | counts > 2^53
   if (any(bad)) {
     at <- which(bad, arr.ind = TRUE)[1L, ]
+    value <- counts[[at[[1L]], at[[2L]]]]
     stop_input("types", sprintf("must have whole numbers of cells from 0, but row %d has %s in column %d", at[[1L]],
-      format(counts[[at[[1L]], at[[2L]]]]), at[[2L]]))
+      format(value), at[[2L]]),
+      if (!is.na(value) && value > 0 && value < 2^53) {
+        "; shares and concentrations do not tell how many cells were counted"
+      })
   }
   names <- list(rownames(counts), colnames(counts))
   for (i in 1:2) {
@@ -214,7 +220,7 @@ check_totals <- function(totals, counts) {
     return(unname(colSums(counts)))
   }
   totals <- without_integer64(totals)
-  if (!is.numeric(totals) || length(totals) != ncol(counts) || any(!is.finite(totals) | totals != floor(totals))) {
+  if (!is.numeric(totals) || length(totals) != ncol(counts) || any(!is.finite(totals))) {
     stop_input("totals", sprintf("must have a number of cells for each of the %s, not ",
       count_words(ncol(counts), "sample")), show_value(totals))
   }

@@ -15,11 +15,16 @@ abundance_words <- function(x) {
   )
 }
 
-# Which row of `data` belongs to which sample, if the order alone says so.
+# Which values belong to which sample, if the order alone says so.
 order_words <- function(x) {
-  if (!identical(x$matched$how, "order")) return(NULL)
+  how <- switch(as.character(x$matched$how)[1L],
+    order = "`data` does not name the samples, so its rows are in their order",
+    formula = "The variables of the formula do not name the samples, so they are in their order",
+    group = "`group` does not name the samples, so it is in their order"
+  )
+  if (is.null(how)) return(NULL)
   shown <- utils::head(paste(x$samples, x$matched$values, sep = " is "), 8L)
-  sprintf("`data` does not name the samples, so its rows are in their order: %s%s", paste(shown, collapse = ", "),
+  sprintf("%s: %s%s", how, paste(shown, collapse = ", "),
     if (length(x$samples) > 8L) ", ..." else "")
 }
 

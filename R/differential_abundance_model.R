@@ -70,6 +70,7 @@ runs_of <- function(sample) {
 abundance_model <- function(formula, data, samples, effect, contrasts = NULL) {
   parts <- split_sample_formula(formula)
   data <- sample_data(without_integer64(data), samples)
+  if (is.null(data)) data <- named_variables(parts$frame, samples)
   matched <- if (is.null(data)) "formula" else attr(data, "matched")
   check_no_integer64(parts$frame, data, "data")
   frame <- tryCatch(
@@ -143,6 +144,17 @@ split_sample_formula <- function(formula) {
   fixed[[2L]] <- rest
   frame[[2L]] <- if (is.null(group)) rest else call("+", rest, group)
   list(fixed = fixed, group = group, frame = frame)
+}
+
+# The variables of a formula without `data` in the order of the samples; NULL unless all have the samples' names.
+named_variables <- function(formula, samples) {
+  names <- all.vars(formula)
+  values <- stats::setNames(lapply(names, get0, envir = environment(formula), ifnotfound = NULL), names)
+  values <- values[lengths(values) > 1L]
+  named <- function(value) is.atomic(value) && !anyDuplicated(names(value)) && all(samples %in% names(value))
+  if (!length(values) || !all(vapply(values, named, NA))) return(NULL)
+  values <- lapply(values, function(value) without_integer64(value[samples]))
+  structure(as.data.frame(values, row.names = samples, optional = TRUE), matched = "name")
 }
 
 # The rows of `data` in the order of the samples.

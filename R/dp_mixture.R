@@ -19,7 +19,7 @@
 #' computing][computing].
 #'
 #' @param x cells by markers: a numeric matrix or data frame, or an object of class `flowFrame`, `flowSet`, `cytoframe`,
-#'   `cytoset` or `SummarizedExperiment` (its assay `exprs`, or the first). For [several samples][mixture_samples] also
+#'   `cytoset`, `SummarizedExperiment` or `SingleCellExperiment`. For [several samples][mixture_samples] also
 #'   a list of matrices, data frames or frames with the same columns, one for each sample. Or a [row_reader()], whose
 #'   cells the workers of `cluster` read.
 #' @param components \eqn{k}, the truncation of the Dirichlet process: the largest number of components. It may exceed
@@ -64,6 +64,9 @@
 #' @param piled what to do with [values that many cells share][piled_values] at an end of a marker. `"as is"`: they are
 #'   values like others. `"spread"`: they are spread beyond that end before the fit. `"auto"`: what gave the better cell
 #'   types in measurements, which is `"as is"`. The fit reports them in any case.
+#' @param assay the assay of a `SummarizedExperiment` or `SingleCellExperiment` to fit, by name or number. `NULL`: the
+#'   assay `exprs`, or the first if no assay has that name. [cell_types()], [predict()][predict.dp_mixture()] and
+#'   [add_types()] read the same assay of such objects.
 #'
 #' @return An object of class `dp_mixture`. Let S be the sweeps, D the kept draws per chain, C the chains, k the
 #'   components, p the markers, n the cells. It has
@@ -128,7 +131,8 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
                        transform = "none", cofactor = 5, missing = c("error", "model"), moves = TRUE,
                        seed = NULL, backend = NULL, threads = NULL, devices = NULL, precision = c("double", "single"),
                        checkpoint = NULL, checkpoint_every = 60, progress = NULL, ..., cluster = NULL,
-                       tolerance = 1e-5, estimate = c("mode", "mean"), piled = c("auto", "as is", "spread")) {
+                       tolerance = 1e-5, estimate = c("mode", "mean"), piled = c("auto", "as is", "spread"),
+                       assay = NULL) {
   check_dots_empty(...)
   require_arguments("x")
   method <- mixture_method(check_choice(method, "method", c("gibbs", "bem")))
@@ -142,7 +146,7 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
     run$cluster$keeps <- TRUE
     on.exit(leave_cluster(run$cluster))
   }
-  cells <- read_mixture_cells(x, sample, markers, transform, cofactor, missing, piled, run)
+  cells <- read_mixture_cells(x, sample, markers, transform, cofactor, missing, piled, run, assay)
 
   components <- check_count(components, "components", max = 1e5)
   iter <- check_count(iter, "iter")
@@ -163,8 +167,8 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
 
   settings <- list(
     components = components, chains = chains, keep = keep, seed = seed, method = method$name, missing = missing,
-    moves = moves, precision = precision, devices = if (!is.null(devices)) as.integer(devices), prior = prior,
-    call = short_call(match.call())
+    moves = moves, precision = precision, assay = assay, devices = if (!is.null(devices)) as.integer(devices),
+    prior = prior, call = short_call(match.call())
   )
   fit <- new_mixture(settings, schedule, cells, run)
   check_store_memory(method$sampler(fit), fit, iter)

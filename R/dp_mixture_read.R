@@ -3,11 +3,14 @@
 # Returns what as_marker_matrix() does, and `rows`, `sample` (a factor with an entry for each cell, NULL for one
 # sample), `unit` (the scale of each marker in the sampler) and `probe` (five cells). With a row_reader(), `x` has
 # some of the cells only, and `reader` is complete_reader()'s.
-read_mixture_cells <- function(x, sample, markers, transform, cofactor, missing, piled, run) {
+read_mixture_cells <- function(x, sample, markers, transform, cofactor, missing, piled, run, assay = NULL) {
+  if (!is.null(assay) && !has_assays(x)) {
+    stop_input("assay", "is given, but `x` is no SummarizedExperiment or SingleCellExperiment")
+  }
   cells <- if (is_reader(x)) {
     cells_of_reader(x, sample, markers, transform, cofactor, missing, piled, run)
   } else {
-    cells_of_matrix(x, sample, markers, transform, cofactor, missing, piled, run$threads)
+    cells_of_matrix(x, sample, markers, transform, cofactor, missing, piled, run$threads, assay)
   }
   cells["sample"] <- list(check_samples(cells$sample, cells$rows))
   cells$unit <- ifelse(cells$sd > 0 & is.finite(1 / cells$sd), cells$sd, 1)
@@ -15,10 +18,11 @@ read_mixture_cells <- function(x, sample, markers, transform, cofactor, missing,
   cells
 }
 
-cells_of_matrix <- function(x, sample, markers, transform, cofactor, missing, piled, threads) {
-  given <- read_samples(x, sample, markers)
+cells_of_matrix <- function(x, sample, markers, transform, cofactor, missing, piled, threads, assay) {
+  given <- read_samples(x, sample, markers, assay = assay)
   cells <- as_marker_matrix(
-    given$x, given$markers, transform, cofactor, missing = missing, parts = given$parts, threads = threads
+    given$x, given$markers, transform, cofactor, missing = missing, parts = given$parts, threads = threads,
+    assay = given$assay
   )
   if (missing == "model") warn_empty_rows(cells$x)
   # The grid of the values is found before piled values leave it.

@@ -62,13 +62,13 @@
 NULL
 
 # Reads `x` and `sample` of dp_mixture(). Returns a list of
-#   x, markers  what as_marker_matrix() is to read instead;
+#   x, markers, assay  what as_marker_matrix() is to read instead;
 #   sample      NULL for one sample, otherwise the sample of each cell;
 #   parts       a factor with the part of `x` that each cell comes from, NULL if `x` is a single matrix.
-read_samples <- function(x, sample, markers, argument = "x") {
+read_samples <- function(x, sample, markers, argument = "x", assay = NULL) {
   pooled <- identical(sample, FALSE)
   if (is.list(x) && !is.data.frame(x)) {
-    stacked <- stack_samples(x, markers, argument)
+    stacked <- stack_samples(x, markers, argument, assay)
     own <- stacked$sample
     x <- stacked$x
     markers <- NULL
@@ -76,12 +76,13 @@ read_samples <- function(x, sample, markers, argument = "x") {
     own <- frame_samples(x, argument)
   }
   if (pooled || is.null(sample)) {
-    return(list(x = x, markers = markers, sample = if (!pooled) own, parts = own))
+    return(list(x = x, markers = markers, sample = if (!pooled) own, parts = own, assay = assay))
   }
   if (is.character(sample) && length(sample) == 1L && sample_rows(x) != 1L) {
     column <- sample
     if (isS4(x) && methods::is(x, "SummarizedExperiment")) {
-      return(list(x = x, markers = markers, sample = experiment_column(x, column, argument), parts = own))
+      sample <- experiment_column(x, column, argument)
+      return(list(x = x, markers = markers, sample = sample, parts = own, assay = assay))
     }
     found <- match(column, colnames(x))
     if (is.na(found) || isS4(x)) {
@@ -91,7 +92,7 @@ read_samples <- function(x, sample, markers, argument = "x") {
     sample <- x[, column, drop = TRUE]
     if (is.null(markers)) x <- x[, -found, drop = FALSE]
   }
-  list(x = x, markers = markers, sample = sample, parts = own)
+  list(x = x, markers = markers, sample = sample, parts = own, assay = assay)
 }
 
 # A column of colData(), as CATALYST and scater keep the sample of each cell.
@@ -134,13 +135,13 @@ check_samples <- function(sample, rows) {
 }
 
 # The elements of a list of samples, one below the other. Columns with names are found by name.
-stack_samples <- function(x, markers, argument) {
+stack_samples <- function(x, markers, argument, assay = NULL) {
   wrong <- function(...) stop_input(argument, ...)
   if (!length(x)) wrong("is an empty list; it should have a matrix for each sample")
   names <- sample_names(names(x), length(x), argument)
   shown <- function(i) sprintf("sample %d (%s)", i, dQuote(names[[i]], FALSE))
   values <- lapply(seq_along(x), function(i) {
-    part <- expression_matrix(x[[i]], markers, sprintf("%s[[%d]]", argument, i))
+    part <- expression_matrix(x[[i]], markers, sprintf("%s[[%d]]", argument, i), assay = assay)
     if (!nrow(part)) wrong("has no cells in ", shown(i))
     part
   })

@@ -123,7 +123,7 @@ augment.cell_types <- function(x, data = NULL, backend = NULL, threads = NULL, .
 all_columns <- function(fit, data, cells) {
   if (is.null(data)) return(as.data.frame(in_data_units(fit, cells)))
   if (is.data.frame(data)) return(data)
-  values <- expression_matrix(data, NULL, "data")
+  values <- expression_matrix(data, NULL, "data", assay = fit$assay)
   if (is.null(colnames(values))) colnames(values) <- fit$markers
   as.data.frame(values)
 }

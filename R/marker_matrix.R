@@ -6,9 +6,10 @@
 # messages. threads: how many may read the data. Returns the matrix `x` (the object itself if nothing had to change),
 # the names `markers`, `mean`, `sd`, `min` and `max` of each column, and `transform` (see R/marker_transform.R).
 as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5,
-                             argument = "x", min_rows = 2, missing = "error", parts = NULL, threads = 1L) {
+                             argument = "x", min_rows = 2, missing = "error", parts = NULL, threads = 1L,
+                             assay = NULL) {
   given <- x
-  x <- expression_matrix(given, markers, argument)
+  x <- expression_matrix(given, markers, argument, assay = assay)
   if (ncol(x) == 0L) stop_input(argument, "has no columns")
   if (nrow(x) < min_rows) {
     stop_input(argument, if (nrow(x) == 0L) "has no rows" else "has only one row",
@@ -46,7 +47,7 @@ check_spread <- function(columns, names, argument) {
 
 # New rows for a fit. Its markers are found by name or, if the columns have no names, by position.
 as_new_rows <- function(newdata, fit, argument = "newdata") {
-  x <- expression_matrix(newdata, fit$markers, argument, from_fit = TRUE)
+  x <- expression_matrix(newdata, fit$markers, argument, from_fit = TRUE, assay = fit$assay)
   if (ncol(x) != length(fit$markers)) {
     stop_input(argument, sprintf(
       "has %d columns without names; the fit has %d markers: %s", ncol(x),
@@ -78,14 +79,14 @@ cells_of <- function(fit, newdata, argument = "newdata") {
 # Rows by markers -----------------------------------------------------------
 
 # The numbers of an object of any class that can be read, rows by markers. With `from_fit`, the markers are a fit's, and
-# are looked up if the columns have names.
-expression_matrix <- function(x, markers, argument, from_fit = FALSE) {
+# are looked up if the columns have names. `assay`: see assay_cells(); objects without assays do not need it.
+expression_matrix <- function(x, markers, argument, from_fit = FALSE, assay = NULL) {
   x <- without_integer64(x)
   frames <- cytometry_frames(x)
   values <- if (!is.null(frames)) {
     stack_frames(frames, argument)
   } else if (methods::is(x, "SummarizedExperiment")) {
-    assay_cells(x, argument)
+    assay_cells(x, argument, assay)
   } else if (is.data.frame(x)) {
     x
   } else {

@@ -52,10 +52,10 @@ descriptions <- function(x) {
   stats::setNames(as.character(table$desc), as.character(table$name))
 }
 
-# The assay `exprs`, or the first.
-assay_cells <- function(x, argument) {
-  assay <- accessor("SummarizedExperiment", "assay")
-  if (is.null(assay)) {
+# The cells of one assay: `assay` by name or number; NULL: `exprs`, or else the first.
+assay_cells <- function(x, argument, assay = NULL) {
+  read <- accessor("SummarizedExperiment", "assay")
+  if (is.null(read)) {
     stop_input(argument, "is of class ", dQuote(class(x)[[1L]], FALSE),
       ", whose cells can be read only where package SummarizedExperiment is installed"
     )
@@ -63,10 +63,30 @@ assay_cells <- function(x, argument) {
   assays <- accessor("SummarizedExperiment", "assays")(x)
   if (length(assays) == 0L) stop_input(argument, "is a SummarizedExperiment without an assay")
   # Beside the counts CATALYST keeps transformed values in the assay `exprs`.
-  chosen <- if ("exprs" %in% names(assays)) "exprs" else 1L
-  values <- t(check_matrix(assay(x, chosen), argument))
+  chosen <- if (!is.null(assay)) {
+    check_assay(assay, names(assays), length(assays), argument)
+  } else if ("exprs" %in% names(assays)) "exprs" else 1L
+  values <- t(check_matrix(read(x, chosen), argument))
   dimnames(values) <- list(NULL, colnames(values))
   values
+}
+
+check_assay <- function(assay, names, count, argument) {
+  known <- if (is.null(names)) paste(count_words(count, "assay"), "without names") else list_some(names)
+  if (!(is.character(assay) || is.numeric(assay)) || length(assay) != 1L || is.na(assay)) {
+    stop_input("assay", "must be NULL, or the name or number of one assay, not ", show_value(assay), "; `", argument,
+      "` has ", known)
+  }
+  if (!assay %in% if (is.character(assay)) names else seq_len(count)) {
+    stop_input(argument, "has no assay ", show_value(assay), "; it has ", known)
+  }
+  assay
+}
+
+# Whether an object, or a list of samples, has assays.
+has_assays <- function(x) {
+  is_experiment <- function(x) isS4(x) && methods::is(x, "SummarizedExperiment")
+  if (is.list(x)) any(vapply(x, is_experiment, NA)) else is_experiment(x)
 }
 
 # An accessor of a package, or NULL if the package is not installed.

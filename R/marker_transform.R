@@ -13,11 +13,13 @@
 #' marker may have its own: `cofactor = c(CD3 = 150, CD4 = 300)`.
 #'
 #' `"logicle"` fits the logicle scale of Moore and Parks (2012), in decades, as flowCore's `logicleTransform()`. Its
-#' parameters are estimated for each marker by the rule of flowCore's `estimateLogicle()`. The width `w` makes room for
-#' the 5% point of the negative values. For a `flowFrame` or `flowSet`, the top `t` is the top of the instrument's
-#' range, with `m` = 4.5 decades. For other data it is the largest value, with `m` = log10(t) + 1, which is
-#' `estimateLogicle(type = "data")`. All samples of a fit have the same parameters. A width outside 0 to m / 2, which is
-#' an error in flowCore, is moved to the end. The cells of a [row_reader()] are represented by 10,000 of them.
+#' parameters are estimated for each marker. The top `t` is the top of the instrument's range for a `flowFrame` or
+#' `flowSet`, and the largest value for other data. There are `m` = 4.5 decades, and the width `w` makes room for the 5%
+#' point of the negative values, as in flowCore's `estimateLogicle()`. But where this would be wider than 0.8 decades,
+#' `w` is 0.8, and `m` is smaller. On a wider scale, a negative population with more noise than others, such as
+#' spillover leaves it, has a peak on each side of zero and looks like two populations. The unit of the data does not
+#' matter. All samples of a fit have the same parameters. The cells of a [row_reader()] are represented by 10,000 of
+#' them.
 #'
 #' Means, covariances and densities of a fit are on the transformed scale. `fit$transform` has the parameters, and can
 #' be the `transform` of another fit. New cells are given in the data's units. Pictures have axes in the data's units,
@@ -196,9 +198,12 @@ scale_words <- function(transform) {
 
 # Logicle --------------------------------------------------------------------------
 
-# The parameters of the logicle scale of a marker, by the rule of flowCore's estimateLogicle(): t is the top of the
-# instrument's range, with m = 4.5 decades, or else the largest value, with m = log10(t) + 1. The width w makes room for
-# the 5% point of the negative values. It is at least 0 and at most m / 2, where that rule would be an error.
+# The widest width of a logicle scale, in decades. Normal noise of twice the standard deviation that sets the width has
+# one peak at 0.8. At 1.3 it has two, and at zero 0.8 of their height.
+widest_logicle <- 0.8
+
+# The parameters of the logicle scale of a marker: t is the top of the instrument's range, or else the largest value.
+# The width w makes room for the 5% point of the negative values. Where that is far below zero, m gets smaller instead.
 estimate_logicle <- function(values, marker, top) {
   values <- values[is.finite(values)]
   known <- length(top) == 1L && is.finite(top) && top > 0
@@ -206,16 +211,13 @@ estimate_logicle <- function(values, marker, top) {
   if (t <= 0) {
     stop_input("transform", "is \"logicle\" for the marker ", dQuote(marker, FALSE), ", which has no positive value")
   }
-  m <- if (known) 4.5 else log10(t) + 1
-  if (m <= 0) {
-    stop_input("transform", "is \"logicle\" for the marker ", dQuote(marker, FALSE), ", whose largest value, ",
-      format(t, digits = 3), ", is below 0.1: the logicle scale is made for values up to thousands")
-  }
-  below <- values[values < 0]
+  m <- 4.5
   w <- 0
+  below <- values[values < 0]
   if (length(below)) {
-    reference <- abs(stats::quantile(below, 0.05, names = FALSE) + .Machine$double.eps)
-    w <- (m - log10(t / reference)) / 2
+    decades <- log10(t / -stats::quantile(below, 0.05, names = FALSE))
+    m <- max(1, min(m, decades + 2 * widest_logicle))
+    w <- (m - decades) / 2
   }
   c(t = t, w = min(max(w, 0), m / 2), m = m, a = 0)
 }

@@ -29,7 +29,7 @@ cell_explorer <- function(types, markers, count) {
   variables <- do.call(paste0, lapply(seq_along(chosen), function(i) paste0("--", letter[[i]], ":", places[, i], ";")))
   cells <- paste0("<i class=\"k", group, "\" style=\"", variables, "\"></i>", collapse = "\n")
   names <- escape_html(short_names(fit$markers[chosen], 40L))
-  types_shown <- paste0(short_names(types$types$type[seq_len(named)], 40L), " (",
+  types_shown <- paste0(picture_names(types$types$type, 40L)[seq_len(named)], " (",
     percent(types$types$proportion[seq_len(named)]), ")")
   types_shown <- c(types_shown, if (length(groups) > named) "all others")
   keys <- c(colours[seq_len(named)], other_colour)[groups]

@@ -144,7 +144,7 @@ in_chunk.type_proportions <- function(x) {
   list(tables = list(shown), rows = 200L)
 }
 
-in_chunk.type_differences <- function(x) list(tables = list(plain_frame(x)))
+in_chunk.type_differences <- function(x) list(words = attr(x, "words"), tables = list(plain_frame(x)))
 
 in_chunk.group_covariances <- function(x) list(tables = list(frame_of(x)))
 

@@ -51,7 +51,7 @@ report_content.type_differences <- function(fit, ...) {
   picture <- picture_part("Differences with intervals. At most the first twelve types.",
     function() plot.type_differences(fit), c(min(2, 0.3 + 0.035 * rows), min(2.5, 0.45 + 0.06 * rows)))
   note <- c(paste("lower, upper:", interval_name(attr(fit, "level")), "of the difference; above: the probability that",
-    "it is above 0; within: standard deviation between samples of a group."), samples_alone)
+    "it is above 0; within: standard deviation between samples of a group."), attr(fit, "words"), samples_alone)
   table_content("Differences between groups of samples", words, in_chunk.type_differences(fit)$tables[[1L]],
     "Mean proportions, and their difference", picture, note)
 }

@@ -125,18 +125,21 @@ deepest_valley <- function(values, weight, between = c(-Inf, Inf), most = 0.9) {
   if (!any(usable)) NA_real_ else found$x[low][usable][[which.min(ratio[usable])]]
 }
 
-# Names of types for a picture. Of names from markers ("CD3+ CD4-"), the markers that all types have alike are left out,
-# and the positive ones come first, so that a cut name still tells most. `names`: of all types of the picture.
+# Names of types for a picture. Of names from markers ("CD3+ CD4-"), the markers that all of them have alike are left
+# out, and the positive ones come first, so that a cut name still tells most. `names`: of all types of the picture.
 picture_names <- function(names, most = 24L) {
   number <- sub("^.*?( \\([0-9]+\\))?$", "\\1", names, perl = TRUE)
   words <- strsplit(substr(names, 1L, nchar(names) - nchar(number)), "(?<=[+-]) ", perl = TRUE)
-  if (all(grepl("[+-]$", unlist(words))) && length(words) > 1L && all(lengths(words) > 0L)) {
+  by_markers <- which(vapply(words, function(own) length(own) > 0L && all(grepl("[+-]$", own)), NA))
+  if (length(by_markers) > 1L) {
+    words <- words[by_markers]
     alike <- Reduce(intersect, words)
-    names <- paste0(vapply(words, function(own) {
+    shown <- replace(names, by_markers, paste0(vapply(words, function(own) {
       kept <- setdiff(own, alike)
       if (!length(kept)) kept <- own
       paste(kept[order(!endsWith(kept, "+"))], collapse = " ")
-    }, ""), number)
+    }, ""), number[by_markers]))
+    if (!anyDuplicated(shown[!duplicated(names)])) names <- shown
   }
   short_names(names, most)
 }

@@ -98,7 +98,9 @@ type_differences <- function(types, group, level = 0.9, scale = c("proportion", 
   draws <- sample_shares(types)
   level <- check_number(level, "level", min = 0, max = 1)
   scale <- check_choice(scale, "scale", c("proportion", "log_ratio"))
+  how <- if (is.null(names(group))) "group"
   group <- check_groups(group, types$fit$samples)
+  words <- order_words(list(matched = list(how = how, values = as.character(group)), samples = types$fit$samples))
   values <- if (scale == "proportion") draws else log(pmax(draws, 1e-300))
   # draws x types
   mean_of <- function(values, level) apply(values[, , which(group == level), drop = FALSE], c(1L, 2L), mean)
@@ -117,7 +119,8 @@ type_differences <- function(types, group, level = 0.9, scale = c("proportion", 
   })
   table <- do.call(rbind, rows)
   rownames(table) <- NULL
-  structure(table, scale = scale, level = level, class = c("type_differences", "warpbayes", "data.frame"))
+  structure(table, scale = scale, level = level, words = words,
+    class = c("type_differences", "warpbayes", "data.frame"))
 }
 
 # Proportions of the types in each draw and sample: draws x types x samples.

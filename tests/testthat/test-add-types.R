@@ -20,6 +20,23 @@ test_that("types are added to matrices, data frames and lists of them", {
   expect_identical(c(found$a$type, found$b$type), types$type)
 })
 
+test_that("samples in another order are refused whatever their values", {
+  skip_where_repeated()
+  set.seed(1)
+  x <- list(one = matrix(rnorm(60), 30), two = matrix(rnorm(40), 20))
+  types <- cell_types(dp_mixture(x, components = 3, iter = 10, warmup = 4, seed = 1, threads = 1), threads = 1)
+  expect_named(add_types(x, types, check_values = FALSE), c("one", "two"))
+  expect_error(add_types(rev(x), types, check_values = FALSE), "another order than the fit: \"two\", \"one\", not",
+    class = "warpbayes_error_input")
+  expect_error(add_types(unname(rev(x)), types, check_values = FALSE), "part 1 has 20 cells, sample \"one\" of the fit",
+    class = "warpbayes_error_input")
+  # A list of other parts than the samples.
+  parts <- list(do.call(rbind, x)[1:45, ], x$two[16:20, ])
+  types$fit$sample <- rev(types$fit$sample)
+  expect_length(add_types(parts, types, check_values = FALSE), 2L)
+  expect_error(add_types(x, types, check_values = NA), class = "warpbayes_error_input")
+})
+
 test_that("other cells, or another order, are refused", {
   types <- made_types()
   x <- types$fit$x
@@ -48,6 +65,42 @@ test_that("types are added to the columns of a SingleCellExperiment", {
   expect_error(add_types(x[, 400:1], types), "another order", class = "warpbayes_error_input")
 })
 
+test_that("a fit remembers the assay that it read", {
+  skip_where_repeated()
+  expect_error(dp_mixture(matrix(rnorm(40), 20), assay = "exprs"), "is no SummarizedExperiment",
+    class = "warpbayes_error_input")
+  package <- "SingleCellExperiment"
+  skip_if_not_installed(package)
+  set.seed(2)
+  x <- cbind(CD4 = rnorm(60, rep(c(0, 8), 30)), CD8 = rnorm(60))
+  wells <- rep(c("a", "b"), each = 30)
+  new_experiment <- getExportedValue(package, package)
+  experiment <- new_experiment(list(exprs = -t(x), scaled = t(x)), colData = data.frame(sample_id = wells))
+  file <- tempfile()
+  on.exit(unlink(file))
+  run <- function(x, ..., iter = 20, checkpoint = NULL) {
+    dp_mixture(x, 3, iter = iter, warmup = 10, seed = 1, threads = 1, checkpoint = checkpoint, ...)
+  }
+  fit <- run(experiment, assay = "scaled", sample = "sample_id", checkpoint = file)
+  expect_identical(fit$assay, "scaled")
+  plain <- run(x, sample = wells)
+  expect_null(plain$assay)
+  expect_identical(fit$draws, plain$draws)
+  # What reads cells again reads the same assay.
+  expect_identical(predict(fit, experiment, threads = 1), predict(fit, x, threads = 1))
+  expect_identical(continue(fit, 5, threads = 1)$draws, continue(plain, 5, threads = 1)$draws)
+  types <- cell_types(fit, threads = 1)
+  found <- add_types(experiment, types)
+  expect_identical(getExportedValue("SummarizedExperiment", "colData")(found)$type, types$type)
+  expect_identical(resume(file, x = experiment, threads = 1)$draws, fit$draws)
+  expect_error(predict(fit, new_experiment(list(exprs = t(x)))), "`newdata` has no assay \"scaled\"; it has \"exprs\"",
+    class = "warpbayes_error_input")
+  expect_error(add_types(new_experiment(list(exprs = -t(x))), types), "has no assay \"scaled\"")
+  # Any experiment with the same cells.
+  other <- add_types(new_experiment(list(exprs = -t(x))), types, check_values = FALSE)
+  expect_identical(getExportedValue("SummarizedExperiment", "colData")(other)$type, types$type)
+})
+
 test_that("types become channels of flowFrames and flowSets", {
   # Stand-ins of flowCore's classes, with their slots.
   where <- globalenv()
@@ -55,11 +108,14 @@ test_that("types become channels of flowFrames and flowSets", {
   setClass("flowFrame", representation(exprs = "matrix", parameters = "ANY", description = "list"), where = where)
   setClass("flowSet", representation(frames = "environment", phenoData = "ANY"), where = where)
   types <- made_types()
+  # What the file says of compensation and the rest stays.
+  keywords <- list(`$SPILLOVER` = matrix(c(1, 0.1, 0, 1), 2, dimnames = list(NULL, c("CD4", "CD8"))), `$CYT` = "Canto",
+    `$P1S` = "", FILENAME = "a.fcs", transformation = "applied")
   frame <- function(values) {
     new("flowFrame", exprs = values, parameters = new("annotation", data = data.frame(
       name = colnames(values), desc = c(NA, "CD8"), range = 14, minRange = 0, maxRange = 14,
       row.names = c("$P1", "$P2")
-    )))
+    )), description = keywords)
   }
   x <- types$fit$x
   found <- add_types(frame(x), types)
@@ -72,6 +128,14 @@ test_that("types become channels of flowFrames and flowSets", {
   # The keywords that write.FCS() reads.
   expect_identical(found@description[["$P3S"]], "1 = many; 2 = some; 3 = few")
   expect_identical(found@description[["$P4S"]], "probability of the type")
+  expect_identical(found@description[names(keywords)], keywords)
+  # The cells as they were before compensation, whose values are not those of the fit.
+  raw <- frame(x %*% keywords[["$SPILLOVER"]])
+  expect_error(add_types(raw, types), "check_values = FALSE takes the same cells", class = "warpbayes_error_input")
+  written <- add_types(raw, types, check_values = FALSE)
+  expect_identical(written@exprs[, 1:2], raw@exprs)
+  expect_identical(written@exprs[, "type"], found@exprs[, "type"])
+  expect_identical(written@description[names(keywords)], keywords)
   # Channels that were chosen among more keep their numbers, and the new ones follow.
   chosen <- frame(x)
   rownames(chosen@parameters@data) <- c("$P2", "$P7")

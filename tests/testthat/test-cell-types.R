@@ -242,6 +242,10 @@ test_that("words name channels that are no markers, and the Rhat of kept sweeps"
   words <- paste(channel_words(types$fit), collapse = " ")
   expect_match(words, "\"CD4\" is constant, so it tells nothing")
   expect_match(words, "By its name, \"Time\" is no marker")
+  names <- c("Time", "time ", "Event_length", "CD4", "HDR-T", "bc_separation_dist", "Timeless", "TIM-3", "FSC-Width")
+  found <- paste(channel_words(list(markers = names, x = NULL)), collapse = " ")
+  expect_match(found, paste("^By their names, \"Time\",",
+    "\"time \", \"Event_length\", \"HDR-T\", \"bc_separation_dist\" are no markers of cells: a fit without them"))
   # A warmup that climbs says nothing about the kept sweeps.
   set.seed(1)
   sweeps <- 200

@@ -278,12 +278,44 @@ test_that("samples are found by name, and samples with missing values are left o
   expect_identical(compare(data = cbind(two_groups, sample_id = 11:16))$effects, by_order$effects)
   group <- two_groups$group
   expect_identical(compare(formula = ~ group, data = NULL)$effects, by_order$effects)
+  text_of <- function(x) gsub("\\s+", " ", paste(capture.output(print(x)), collapse = " "))
+  expect_match(text_of(by_order), "its rows are in their order: s1 is control, .* s4 is patient")
+  expect_match(text_of(compare(formula = ~ group, data = NULL)),
+    "variables of the formula do not name the samples, so they are in their order: s1 is control,")
+  # Vectors with the names of the samples.
+  one <- 1
+  age <- stats::setNames(two_groups$age, colnames(counts))
+  group <- stats::setNames(rev(two_groups$group), rev(colnames(counts)))
+  by_name <- compare(formula = ~ group + I(age - one), data = NULL)
+  expect_identical(by_name$matched$how, "name")
+  expect_equal(by_name$design[, 3], age - 1)
+  expect_identical(unname(by_name$design[, 2]), unname(by_order$design[, 2]))
+  expect_no_match(text_of(by_name), "in their order")
   partly <- two_groups
   partly$group[[2]] <- NA
   left <- compare(data = partly)
   expect_identical(left$omitted, "s2")
   expect_identical(left$effects, compare(counts[, -2], data = two_groups[-2, ], totals = rep(1000, 5))$effects)
   expect_match(paste(capture.output(print(left)), collapse = " "), "Left out, because variables are missing: \"s2\"")
+})
+
+test_that("totals need not be whole", {
+  skip_where_repeated()
+  by <- c(1000.25, 999.5, 1000.75, 1000, 999.25, 1000.5)
+  found <- compare(totals = by)
+  expect_identical(unname(found$totals), by)
+  expect_equal(found$effects$estimate, compare()$effects$estimate, tolerance = 0.05)
+  expect_identical(compare(totals = stats::setNames(rev(by), rev(colnames(counts_of_six()))))$effects, found$effects)
+  # Totals in other units shift all log odds of rare types alike.
+  rare <- counts_of_six()[1:4, ]
+  expect_equal(compare(rare, totals = 1e5 + by)$effects$estimate, compare(rare, totals = 1e6 + by)$effects$estimate,
+    tolerance = 0.1)
+  expect_error(compare(totals = replace(by, 2, 400.5)), "has 400.5 cells for sample \"s2\", which has 480 of one type",
+    class = "warpbayes_error_input")
+  # A whole number of cells says how exact a share is. A concentration does not.
+  expect_error(compare(counts_of_six() / 7), "concentrations do not tell how many cells",
+    class = "warpbayes_error_input")
+  expect_no_match(conditionMessage(expect_error(compare(-counts_of_six()))), "concentrations")
 })
 
 test_that("the same seed gives the same draws, and another seed others", {
@@ -424,6 +456,9 @@ test_that("type_differences() says that it is about these samples alone", {
     class = c("type_differences", "warpbayes", "data.frame")
   )
   expect_match(paste(capture.output(print(table)), collapse = " "), "about these samples alone")
+  matched <- list(how = "group", values = c("b", "a"))
+  attr(table, "words") <- order_words(list(matched = matched, samples = c("s1", "s2")))
+  expect_match(paste(capture.output(print(table)), collapse = " "), "in their order: s1 is b, s2 is a")
   # A column taken from the table is only a column.
   expect_no_match(paste(capture.output(print(table["type"])), collapse = " "), "alone")
 })

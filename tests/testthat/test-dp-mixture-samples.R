@@ -317,7 +317,11 @@ test_that("differences between groups agree with the draws", {
   expect_equal(difference$above, colMeans(by_hand > 0), ignore_attr = TRUE)
   means <- apply(draws, 2:3, mean)
   expect_equal(difference$within, apply(means[, 2:3], 1, function(m) sqrt(sum((m - mean(m))^2))), ignore_attr = TRUE)
-  expect_identical(type_differences(types, c(c = "y", a = "x", b = "y")), difference)
+  named <- type_differences(types, c(c = "y", a = "x", b = "y"))
+  expect_match(attr(difference, "words"), "`group` does not name the samples.*: a is x, b is y, c is y$")
+  expect_null(attr(named, "words"))
+  attr(difference, "words") <- NULL
+  expect_identical(named, difference)
   expect_identical(unique(type_differences(types, factor(c("x", "y", "z"), c("z", "y", "x")))$group), c("y", "x"))
   ratio <- type_differences(types, c("x", NA, "y"), scale = "log_ratio")
   expect_equal(ratio$difference, colMeans(log(draws[, , 3]) - log(draws[, , 1])), ignore_attr = TRUE)

@@ -93,10 +93,9 @@ test_that("each marker may have its own transformation", {
     transform = list(type = "arcsinh", cofactor = c(a = 1, b = 1, c = 1)))
   refuse("lacks the parameters", transform = list(type = "logicle", cofactor = rep(NA_real_, 3)))
   refuse("\"CD3\", which has no positive value", transform = c(CD3 = "logicle"), cells = cbind(CD3 = -(1:3)))
-  refuse("\"CD3\", whose largest value, 0.03", transform = c(CD3 = "logicle"), cells = cbind(CD3 = c(-1, 1, 3) / 100))
 })
 
-test_that("the logicle scale agrees with published values and with flowCore's rule", {
+test_that("the logicle scale agrees with published values, and its width with flowCore's rule where noise is narrow", {
   # T = 1000, W = 1, M = 4, A = 0 (Gating-ML 2.0, table of test values for logicle), as a share of M.
   scale <- logicle_scale(c(t = 1000, w = 1, m = 4, a = 0))
   expect_equal(logicle(c(-10, -5, -1, 0, 0.3, 1, 3, 10, 100, 1000), scale) / 4,
@@ -110,11 +109,14 @@ test_that("the logicle scale agrees with published values and with flowCore's ru
   }
   expect_identical(is.na(logicle(c(1, NA), scale)), c(FALSE, TRUE))
   values <- c(-(1:100), 5000)
-  expect_equal(estimate_logicle(values, "a", 10000),
-    c(t = 10000, w = (4.5 - log10(10000 / 95.05)) / 2, m = 4.5, a = 0))
-  expect_equal(estimate_logicle(values, "a", NULL)[["m"]], log10(5000) + 1)
+  expect_equal(estimate_logicle(values, "a", 1e5), c(t = 1e5, w = (4.5 - log10(1e5 / 95.05)) / 2, m = 4.5, a = 0))
+  expect_equal(estimate_logicle(values, "a", 10000), c(t = 10000, w = 0.8, m = 1.6 + log10(10000 / 95.05), a = 0))
+  # No unit.
+  for (unit in c(1e-6, 1e4)) {
+    expect_equal(estimate_logicle(unit * values, "a", NULL), estimate_logicle(values, "a", NULL) * c(unit, 1, 1, 1))
+  }
   expect_identical(estimate_logicle(abs(values), "a", NULL)[["w"]], 0)
-  expect_identical(estimate_logicle(c(-1e9, 5000), "a", 10000)[["w"]], 2.25)
+  expect_identical(estimate_logicle(c(-1e9, 5000), "a", 10000)[2:3], c(w = 0.5, m = 1))
   # The slope of the scale.
   transform <- list(type = "logicle", cofactor = NA, logicle = rbind(c(t = 1000, w = 1, m = 4, a = 0)))
   at <- c(-20, 0, 15)
@@ -280,6 +282,18 @@ test_that("the cells of a SummarizedExperiment are the columns of its first assa
   # CATALYST has counts and transformed values.
   expect_identical(read_markers(new_experiment(list(counts = t(values) + 1, exprs = t(values))))$x, values)
   expect_identical(read_markers(new_experiment(list(counts = t(values), other = t(values) + 1)))$x, values)
+  # Any other by name or number.
+  both <- new_experiment(list(counts = t(values) + 1, exprs = t(values)))
+  expect_identical(read_markers(both, assay = "counts")$x, values + 1)
+  expect_identical(read_markers(both, assay = 2)$x, values)
+  expect_identical(read_samples(list(both[, 1:4], both[, 5:9]), NULL, NULL, assay = "counts")$x, values[1:9, ] + 1)
+  expect_error(read_markers(both, assay = "count"), "`x` has no assay \"count\"; it has \"counts\", \"exprs\"",
+    class = "warpbayes_error_input")
+  expect_error(read_markers(both, assay = 3), "has no assay 3; it has", class = "warpbayes_error_input")
+  expect_error(read_markers(both, assay = c("exprs", "counts")), "name or number of one assay",
+    class = "warpbayes_error_input")
+  expect_error(read_markers(new_experiment(list(t(values))), assay = "exprs"), "it has 1 assay without names",
+    class = "warpbayes_error_input")
   columns <- getExportedValue("S4Vectors", "DataFrame")(sample_id = factor(rep_len(c("b", "a"), nrow(values))), k = 1)
   experiment <- new_experiment(list(exprs = t(values)), colData = columns)
   read <- read_samples(experiment, "sample_id", NULL)

@@ -58,6 +58,12 @@ test_that("a threshold is neither beside a pile nor on one side of all types", {
   expect_true(is.na(deepest_valley(low, weight, c(460, 480))))
   expect_false(any(is_piled(rnorm(1000))))
   expect_identical(is_piled(numeric()), logical())
+  # A pile among the negative cells, whatever the unit.
+  for (unit in c(1, 100)) {
+    inside <- unit * c(rep(0, 600), abs(rnorm(600, 0, 0.5)), -abs(rnorm(8, 0, 0.2)), rnorm(800, 6))
+    found <- deepest_valley(inside, rep(1, 2008), unit * c(0, 6)) / unit
+    expect_true(found > 1.5 && found < 4.5)
+  }
   # Without the negative cells at the pile there is one peak, so the pile counts.
   x <- cbind(CD3 = c(rep(0, 300), rnorm(300, 6)), CD4 = rnorm(600))
   types <- cell_types(dp_mixture(x, components = 8, iter = 100, seed = 1, threads = 2), threads = 2)
@@ -73,6 +79,11 @@ test_that("names in pictures tell types apart", {
   short <- picture_names(names, 12L)
   expect_identical(anyDuplicated(short), 0L)
   expect_true(all(nchar(short) <= 12L))
+  # A name by hand does not make the others long.
+  expect_identical(picture_names(c("T cells", names[1:2]), Inf), c("T cells", "CD4+ CD8-", "CD8+ CD4-"))
+  # The same markers in another order are two types.
+  turned <- c("CD3- CD4+", "CD4+ CD3-")
+  expect_identical(picture_names(turned), turned)
   # Other names stay as they are, and different names stay different.
   expect_identical(picture_names(c("T cells", "B+ and more")), c("T cells", "B+ and more"))
   expect_identical(picture_names("CD3+ CD4-"), "CD3+ CD4-")

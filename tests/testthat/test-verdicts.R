@@ -29,14 +29,15 @@ test_that("the answer follows from the table, for what decides and for the rest"
     expect_identical(answer_of(verdict$sentences), verdict$converged)
     verdict$sentences
   }
-  expect_match(judge(main = draws(400))[[1]], "^Usable\\. No sign")
+  expect_match(judge(main = draws(400))[[1]], "^Usable\\. No sign against convergence: ")
   # The rest has fewer effective draws than the main quantity, but enough: the figure is that of the rest.
   expect_match(judge(main = draws(400), rest = draws(400, 0.6))[[1]], "^Usable\\. No sign.*\\(the rest\\)\\.$")
   expect_match(judge(main = draws(400), rest = draws(400, 0.8))[[1]],
     "^Usable, with rough intervals of the rest\\. No sign")
-  expect_match(judge(main = draws(400), rest = draws(400, 0.999))[[1]], "^Usable, except the rest\\. No sign")
+  expect_match(judge(main = draws(400), rest = draws(400, 0.999))[[1]],
+    "^Usable, except the rest\\. No sign against convergence elsewhere: Rhat is at most")
   expect_match(judge(main = draws(400, 0.7), rest = draws(400, 0.999))[[1]],
-    "^Usable, except the rest, with rough intervals\\. The chains agree")
+    "^Usable, except the rest, with rough intervals\\. The chains agree elsewhere \\(")
   expect_match(judge(main = draws(400) + rep(0:3, each = 400))[[1]], "^Not yet\\. Not converged")
   expect_match(judge(main = draws(15))[[1]], "^Cannot tell\\. Too few draws")
   expect_match(judge(main = draws(5))[[1]], "^Cannot tell\\. Convergence cannot")
