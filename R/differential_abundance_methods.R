@@ -272,8 +272,8 @@ abundance_picture <- function(x, types, effect, main) {
   check_abundance(x, "x")
   known <- unique(x$effects$effect)
   # A picture takes also the words that the table shows.
-  said <- match(effect, effect_words(x$effect_labels, known))
-  if (is.character(effect) && length(said) == 1L && !is.na(said)) effect <- known[[said]]
+  said <- if (is.character(effect)) match(effect, effect_words(x$effect_labels, known))
+  if (length(said) == 1L && !is.na(said)) effect <- known[[said]]
   effect <- if (is.null(effect)) known[[1L]] else check_choice(effect, "effect", known)
   rows <- x$effects[x$effects$effect == effect & x$effects$tested, ]
   absolute <- x$change == "absolute"
@@ -319,6 +319,9 @@ check_abundance <- function(x, argument) {
   }
   if (!is.numeric(x$shift) || !is.matrix(x$shift) || ncol(x$shift) != 3L) {
     stop_changed(argument, "shift", "the common shift of each effect", x$shift)
+  }
+  if (!is.character(x$effect_labels)) {
+    stop_changed(argument, "effect_labels", "names of effects in words", x$effect_labels)
   }
   if (!is.numeric(x$counts) || !is.matrix(x$counts) || !all(x$samples %in% colnames(x$counts))) {
     stop_changed(argument, "counts", "a table of types by samples", x$counts)

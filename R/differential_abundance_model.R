@@ -249,7 +249,9 @@ levels_of_columns <- function(x, frame, terms) {
 }
 
 # Names of effects as sentences show them.
-effect_words <- function(labels, names) unname(ifelse(names %in% names(labels), labels[names], names))
+effect_words <- function(labels, names) {
+  if (is.character(labels)) unname(ifelse(names %in% names(labels), labels[names], names)) else names
+}
 
 # Each contrast is a formula of coefficients, such as "groupC - groupB". `basis`: a unit vector for each of them.
 read_contrasts <- function(contrasts, basis) {

@@ -9,66 +9,8 @@
 
 #include <string.h>
 
-int32_t wb_regression_blocks(const wb_regression_prior *prior) {
-  const int last = prior->law ? prior->law[prior->columns - 1] : 0;
-  return last >= WB_REGRESSION_BLOCK ? last - WB_REGRESSION_BLOCK + 1 : 0;
-}
-
-int wb_regression_are_blocks(const wb_regression_prior *prior) {
-  int before = WB_REGRESSION_BLOCK - 1;
-  double gap_before = 0.0;
-  for (int c = 0; c < prior->columns && prior->law; c++) {
-    const int law = prior->law[c];
-    if (law < 0 || (law < before && before >= WB_REGRESSION_BLOCK) || law > before + 1) return 0;
-    /* A block is an autoregression as a whole, whose first level has no level before it. */
-    if (law >= WB_REGRESSION_BLOCK && prior->gap) {
-      const double gap = prior->gap[c];
-      if (!(gap < wb_infinity()) || (law > before && gap > 0.0) || (law == before && (gap < 0.0) != (gap_before < 0.0)))
-        return 0;
-      gap_before = gap;
-    }
-    if (law >= WB_REGRESSION_BLOCK) before = law;
-  }
-  return 1;
-}
-
-int32_t wb_regression_block_column(const wb_regression_prior *prior, int32_t block) {
-  int c = 0;
-  while (c < prior->columns && prior->law[c] < WB_REGRESSION_BLOCK + block) c++;
-  return c;
-}
-
 size_t wb_regression_block_room(const wb_regression_prior *prior) {
   return wb_regression_blocks(prior) > 0 ? 4 * wb_packed_size(prior->columns) + 3 * (size_t)prior->columns : 0;
-}
-
-int wb_regression_is_autoregression(const wb_regression_prior *prior, int32_t column) {
-  return prior->gap && prior->law[column] >= WB_REGRESSION_BLOCK && prior->gap[column] >= 0.0;
-}
-
-/* The law of a level given the level before, at this distance: normal about `weight` times that level, with this
- * precision. */
-typedef struct ar_step {
-  double weight, precision;
-} ar_step;
-
-static ar_step step_of(double gap, double logit) {
-  const double log_weight = -gap * wb_log1p(wb_exp(-logit));
-  const ar_step first = {0.0, 1.0}, later = {wb_exp(log_weight), -1.0 / wb_expm1(2.0 * log_weight)};
-  return gap > 0.0 ? later : first;
-}
-
-void wb_regression_put_autoregression(const double *gap, int k, double logit, int first, double *packed) {
-  for (int r = 0; r < k; r++) {
-    const ar_step step = step_of(gap[r], logit);
-    const int at = first + r;
-    double *const row = packed + wb_packed_row(at);
-    row[at] = step.precision;
-    if (!(gap[r] > 0.0)) continue;
-    row[at - 1] = -step.weight * step.precision;
-    double *const before = packed + wb_packed_row(at - 1) + (size_t)(at - 1);
-    *before = wb_fma(step.weight * step.weight, step.precision, *before);
-  }
 }
 
 /* The law of the log of a block's variance v. The root of v is half-Cauchy of scale `scale`, so the density of
@@ -118,7 +60,7 @@ static double set_correlation(block_law *law, double logit) {
   double half = 0.0;
   law->square = 0.0;
   for (int r = 0; r < law->k; r++) {
-    const ar_step step = step_of(law->gap[r], logit);
+    const wb_regression_ar_step step = wb_regression_ar_step_of(law->gap[r], logit);
     half = wb_fma(0.5, wb_log(step.precision), half);
     if (!law->given) continue;
     const double off = r > 0 ? wb_fma(-step.weight, law->given[r - 1], law->given[r]) : law->given[r];

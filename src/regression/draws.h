@@ -5,6 +5,14 @@
 #include "core/philox.h"
 #include "regression/chain.h"
 
+/* Where the scales of one outcome's p coefficients are. The auxiliary ones belong to half-Cauchy laws. */
+typedef struct wb_regression_scales {
+  double *local, *local_auxiliary; /* p */
+  double *global, *global_auxiliary, *slab;
+} wb_regression_scales;
+
+wb_regression_scales wb_regression_scales_of(const wb_regression_state *state, int32_t outcome);
+
 /* The prior's precision of an outcome's coefficients, given the scales in the state, packed. */
 void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
                                    double *precision);
@@ -17,7 +25,7 @@ void wb_regression_prior_variances(const wb_regression_prior *prior, const wb_re
 double wb_regression_slice(double (*log_density)(const void *law, double at), const void *law, double width,
                            double current, wb_stream *stream);
 
-/* Blocks of coefficients (regression/blocks.c): how many there are, whether the laws of the prior are in order, and the
+/* Blocks of coefficients: how many there are, whether the laws of the prior are in order, and the
  * first column of a block. */
 int32_t wb_regression_blocks(const wb_regression_prior *prior);
 int wb_regression_are_blocks(const wb_regression_prior *prior);
@@ -26,9 +34,17 @@ int32_t wb_regression_block_column(const wb_regression_prior *prior, int32_t blo
  * at the row `first` of a packed matrix that is 0 elsewhere. */
 int wb_regression_is_autoregression(const wb_regression_prior *prior, int32_t column);
 void wb_regression_put_autoregression(const double *gap, int k, double logit, int first, double *packed);
-/* Draws the variances of all blocks, and the correlations of autoregressions, from the information and the linear term
- * of the coefficients' likelihood, with the coefficients integrated out. `draw`: its number in the sweep. `room`:
- * wb_regression_block_room() doubles. */
+/* The law of a level given the level before, at this distance: normal about `weight` times that level, with this
+ * precision. */
+typedef struct wb_regression_ar_step {
+  double weight, precision;
+} wb_regression_ar_step;
+
+wb_regression_ar_step wb_regression_ar_step_of(double gap, double logit);
+
+/* Draws of regression/blocks.c: the variances of all blocks, and the correlations of autoregressions, from the
+ * information and the linear term of the coefficients' likelihood, with the coefficients integrated out. `draw`: its
+ * number in the sweep. `room`: wb_regression_block_room() doubles. */
 size_t wb_regression_block_room(const wb_regression_prior *prior);
 void wb_regression_draw_blocks(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, uint64_t draw,
                                const double *information, const double *linear, double *room);

@@ -9,59 +9,11 @@
 
 #include <string.h>
 
-/* Where the scales of one outcome's p coefficients are. The auxiliary ones belong to half-Cauchy laws. */
-typedef struct scales {
-  double *local, *local_auxiliary; /* p */
-  double *global, *global_auxiliary, *slab;
-} scales;
-
-static scales scales_of(const wb_regression_state *state, int32_t outcome) {
-  const size_t p = (size_t)state->columns;
-  double *const local = state->shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p), *const global = local + 2 * p;
-  const scales found = {local, local + p, global, global + 1, global + 2};
-  return found;
-}
-
-void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
-                                   double *precision) {
-  const int p = prior->columns;
-  memcpy(precision, prior->precision, wb_packed_size(p) * sizeof(double));
-  if (!prior->law) return;
-  const scales own = scales_of(state, outcome);
-  const double slab = prior->slab_scale > 0.0 ? 1.0 / *own.slab : 0.0;
-  for (int32_t block = 0, blocks = prior->gap ? wb_regression_blocks(prior) : 0; block < blocks; block++) {
-    const int first = wb_regression_block_column(prior, block), end = wb_regression_block_column(prior, block + 1);
-    if (wb_regression_is_autoregression(prior, first))
-      wb_regression_put_autoregression(prior->gap + first, end - first, own.local_auxiliary[first], first, precision);
-  }
-  for (int c = 0; c < p; c++) {
-    double *const diagonal = precision + wb_packed_row(c) + (size_t)c;
-    if (prior->law[c] == WB_REGRESSION_HORSESHOE) *diagonal = 1.0 / (own.local[c] * *own.global) + slab;
-    if (prior->law[c] == WB_REGRESSION_STUDENT) *diagonal = 1.0 / own.local[c];
-    for (int other = c; other >= 0 && prior->law[c] >= WB_REGRESSION_BLOCK && prior->law[other] == prior->law[c];
-         other--)
-      precision[wb_packed_row(c) + (size_t)other] /= own.local[c];
-  }
-}
-
-void wb_regression_prior_variances(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
-                                   double *variance) {
-  const scales own = scales_of(state, outcome);
-  for (int c = 0; c < prior->columns; c++) {
-    const int law = prior->law ? prior->law[c] : WB_REGRESSION_NORMAL;
-    variance[c] = 1.0 / prior->precision[c];
-    if (law == WB_REGRESSION_STUDENT) variance[c] = own.local[c];
-    if (law != WB_REGRESSION_HORSESHOE) continue;
-    variance[c] = own.local[c] * *own.global;
-    if (prior->slab_scale > 0.0) variance[c] = 1.0 / (1.0 / variance[c] + 1.0 / *own.slab);
-  }
-}
-
 /* A draw from the inverse gamma law of shape 1. */
 static double draw_inverse_exponential(wb_stream *stream, double scale) { return scale / wb_draw_exponential(stream); }
 
-static void draw_horseshoe(const wb_regression_prior *prior, const double *coefficients, const scales *own,
-                           wb_stream *stream) {
+static void draw_horseshoe(const wb_regression_prior *prior, const double *coefficients,
+                           const wb_regression_scales *own, wb_stream *stream) {
   double *const local = own->local, *const local_auxiliary = own->local_auxiliary, *const global = own->global;
   double sum = 0.0, shrunk = 0.0;
   for (int c = 0; c < prior->columns; c++) {
@@ -89,7 +41,7 @@ static double log_normal_density(double square, double local, double global, dou
 typedef struct scale_law {
   const wb_regression_prior *prior;
   const double *coefficients;
-  const scales *own;
+  const wb_regression_scales *own;
   int which;
 } scale_law;
 
@@ -99,7 +51,7 @@ static double scale_density(const void *what, double log_scale) {
   const scale_law *const law = what;
   const wb_regression_prior *const prior = law->prior;
   const double *const coefficients = law->coefficients;
-  const scales *const own = law->own;
+  const wb_regression_scales *const own = law->own;
   const int which = law->which;
   const double at = wb_exp(log_scale), global = which == GLOBAL ? at : *own->global,
                slab = which == SLAB ? at : *own->slab;
@@ -113,35 +65,14 @@ static double scale_density(const void *what, double log_scale) {
   return sum;
 }
 
-/* Neal 2003, figures 3 and 5. The logs of scales lie within 100 of 0. */
-double wb_regression_slice(double (*log_density)(const void *law, double at), const void *law, double width,
-                           double current, wb_stream *stream) {
-  enum { STEPS = 32 };
-  const double most = 100.0;
-  const double level = log_density(law, current) - wb_draw_exponential(stream);
-  double low = current - width * wb_stream_uniform(stream), high = low + width;
-  int left = (int)(STEPS * wb_stream_uniform(stream)), right = STEPS - 1 - left;
-  for (; left > 0 && low > -most && log_density(law, low) > level; left--) low -= width;
-  for (; right > 0 && high < most && log_density(law, high) > level; right--) high += width;
-  if (low < -most) low = -most;
-  if (high > most) high = most;
-  while (high - low > 1e-12) {
-    const double at = wb_fma(high - low, wb_stream_uniform(stream), low);
-    if (log_density(law, at) > level) return at;
-    if (at < current) low = at;
-    else high = at;
-  }
-  return current;
-}
-
-static void draw_scale(const wb_regression_prior *prior, const double *coefficients, const scales *own, int which,
-                       double *scale, wb_stream *stream) {
+static void draw_scale(const wb_regression_prior *prior, const double *coefficients, const wb_regression_scales *own,
+                       int which, double *scale, wb_stream *stream) {
   const scale_law law = {prior, coefficients, own, which};
   *scale = wb_exp(wb_regression_slice(scale_density, &law, 2.0, wb_log(*scale), stream));
 }
 
-static void draw_regularised(const wb_regression_prior *prior, const double *coefficients, const scales *own,
-                             wb_stream *stream) {
+static void draw_regularised(const wb_regression_prior *prior, const double *coefficients,
+                             const wb_regression_scales *own, wb_stream *stream) {
   for (int c = 0; c < prior->columns; c++)
     if (prior->law[c] == WB_REGRESSION_HORSESHOE) draw_scale(prior, coefficients, own, c, &own->local[c], stream);
   draw_scale(prior, coefficients, own, GLOBAL, own->global, stream);
@@ -151,7 +82,7 @@ static void draw_regularised(const wb_regression_prior *prior, const double *coe
 void wb_regression_draw_shrinkage(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration) {
   const wb_regression_prior *const prior = &chain->prior;
   const double *const coefficients = chain->state.coefficients + (size_t)outcome * (size_t)prior->columns;
-  const scales own = scales_of(&chain->state, outcome);
+  const wb_regression_scales own = wb_regression_scales_of(&chain->state, outcome);
   wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_SHRINKAGE, iteration, (uint64_t)outcome);
   int shrunk = 0;
   for (int c = 0; c < prior->columns; c++) shrunk |= prior->law[c] == WB_REGRESSION_HORSESHOE;
@@ -168,8 +99,8 @@ void wb_regression_draw_shrinkage(const wb_regression_chain *chain, int32_t outc
 /* The log posterior density of t if the shrunk coefficients are `from` times exp(t), and so are the deviations that
  * they share: the global one and the slab's. Polya-Gamma variables are not given. The prior of the coefficients, given
  * their scales, and the change of units cancel. Writes the coefficients. */
-static int moved_density(const wb_regression_chain *chain, int32_t outcome, const double *from, const scales *own,
-                         double t, double *density) {
+static int moved_density(const wb_regression_chain *chain, int32_t outcome, const double *from,
+                         const wb_regression_scales *own, double t, double *density) {
   const wb_regression_prior *const prior = &chain->prior;
   const wb_regression_parameters parameters =
       wb_regression_parameters_of(&chain->state, chain->state.scalars[WB_REGRESSION_DISPERSION]);
@@ -193,7 +124,7 @@ static int moved_density(const wb_regression_chain *chain, int32_t outcome, cons
 int wb_regression_move_shrinkage(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration) {
   enum { STEPS = 16 };
   const wb_regression_prior *const prior = &chain->prior;
-  const scales own = scales_of(&chain->state, outcome);
+  const wb_regression_scales own = wb_regression_scales_of(&chain->state, outcome);
   double *const from = chain->dual->point;
   int shrunk = 0, status;
   for (int c = 0; c < prior->columns; c++) shrunk |= prior->law[c] == WB_REGRESSION_HORSESHOE;

@@ -1,0 +1,101 @@
+/* The precision of the prior of coefficients, given the scales in the state, and where its blocks lie. */
+#include "core/scalar.h"
+
+#include "core/linear_algebra.h"
+#include "regression/draws.h"
+
+#include <string.h>
+
+wb_regression_scales wb_regression_scales_of(const wb_regression_state *state, int32_t outcome) {
+  const size_t p = (size_t)state->columns;
+  double *const local = state->shrinkage + (size_t)outcome * WB_REGRESSION_SHRINKAGE(p), *const global = local + 2 * p;
+  const wb_regression_scales found = {local, local + p, global, global + 1, global + 2};
+  return found;
+}
+
+int32_t wb_regression_blocks(const wb_regression_prior *prior) {
+  const int last = prior->law ? prior->law[prior->columns - 1] : 0;
+  return last >= WB_REGRESSION_BLOCK ? last - WB_REGRESSION_BLOCK + 1 : 0;
+}
+
+int wb_regression_are_blocks(const wb_regression_prior *prior) {
+  int before = WB_REGRESSION_BLOCK - 1;
+  double gap_before = 0.0;
+  for (int c = 0; c < prior->columns && prior->law; c++) {
+    const int law = prior->law[c];
+    if (law < 0 || (law < before && before >= WB_REGRESSION_BLOCK) || law > before + 1) return 0;
+    /* A block is an autoregression as a whole, whose first level has no level before it. */
+    if (law >= WB_REGRESSION_BLOCK && prior->gap) {
+      const double gap = prior->gap[c];
+      if (!(gap < wb_infinity()) || (law > before && gap > 0.0) || (law == before && (gap < 0.0) != (gap_before < 0.0)))
+        return 0;
+      gap_before = gap;
+    }
+    if (law >= WB_REGRESSION_BLOCK) before = law;
+  }
+  return 1;
+}
+
+int32_t wb_regression_block_column(const wb_regression_prior *prior, int32_t block) {
+  int c = 0;
+  while (c < prior->columns && prior->law[c] < WB_REGRESSION_BLOCK + block) c++;
+  return c;
+}
+
+int wb_regression_is_autoregression(const wb_regression_prior *prior, int32_t column) {
+  return prior->gap && prior->law[column] >= WB_REGRESSION_BLOCK && prior->gap[column] >= 0.0;
+}
+
+wb_regression_ar_step wb_regression_ar_step_of(double gap, double logit) {
+  const double log_weight = -gap * wb_log1p(wb_exp(-logit));
+  const wb_regression_ar_step first = {0.0, 1.0}, later = {wb_exp(log_weight), -1.0 / wb_expm1(2.0 * log_weight)};
+  return gap > 0.0 ? later : first;
+}
+
+void wb_regression_put_autoregression(const double *gap, int k, double logit, int first, double *packed) {
+  for (int r = 0; r < k; r++) {
+    const wb_regression_ar_step step = wb_regression_ar_step_of(gap[r], logit);
+    const int at = first + r;
+    double *const row = packed + wb_packed_row(at);
+    row[at] = step.precision;
+    if (!(gap[r] > 0.0)) continue;
+    row[at - 1] = -step.weight * step.precision;
+    double *const before = packed + wb_packed_row(at - 1) + (size_t)(at - 1);
+    *before = wb_fma(step.weight * step.weight, step.precision, *before);
+  }
+}
+
+void wb_regression_prior_precision(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
+                                   double *precision) {
+  const int p = prior->columns;
+  memcpy(precision, prior->precision, wb_packed_size(p) * sizeof(double));
+  if (!prior->law) return;
+  const wb_regression_scales own = wb_regression_scales_of(state, outcome);
+  const double slab = prior->slab_scale > 0.0 ? 1.0 / *own.slab : 0.0;
+  for (int32_t block = 0, blocks = prior->gap ? wb_regression_blocks(prior) : 0; block < blocks; block++) {
+    const int first = wb_regression_block_column(prior, block), end = wb_regression_block_column(prior, block + 1);
+    if (wb_regression_is_autoregression(prior, first))
+      wb_regression_put_autoregression(prior->gap + first, end - first, own.local_auxiliary[first], first, precision);
+  }
+  for (int c = 0; c < p; c++) {
+    double *const diagonal = precision + wb_packed_row(c) + (size_t)c;
+    if (prior->law[c] == WB_REGRESSION_HORSESHOE) *diagonal = 1.0 / (own.local[c] * *own.global) + slab;
+    if (prior->law[c] == WB_REGRESSION_STUDENT) *diagonal = 1.0 / own.local[c];
+    for (int other = c; other >= 0 && prior->law[c] >= WB_REGRESSION_BLOCK && prior->law[other] == prior->law[c];
+         other--)
+      precision[wb_packed_row(c) + (size_t)other] /= own.local[c];
+  }
+}
+
+void wb_regression_prior_variances(const wb_regression_prior *prior, const wb_regression_state *state, int32_t outcome,
+                                   double *variance) {
+  const wb_regression_scales own = wb_regression_scales_of(state, outcome);
+  for (int c = 0; c < prior->columns; c++) {
+    const int law = prior->law ? prior->law[c] : WB_REGRESSION_NORMAL;
+    variance[c] = 1.0 / prior->precision[c];
+    if (law == WB_REGRESSION_STUDENT) variance[c] = own.local[c];
+    if (law != WB_REGRESSION_HORSESHOE) continue;
+    variance[c] = own.local[c] * *own.global;
+    if (prior->slab_scale > 0.0) variance[c] = 1.0 / (1.0 / variance[c] + 1.0 / *own.slab);
+  }
+}
