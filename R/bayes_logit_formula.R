@@ -48,6 +48,8 @@ split_groups <- function(formula, family) {
       bars <<- c(bars, split_bar(term[[2L]]))
       return(NULL)
     }
+    # update() puts a term with a | in parentheses.
+    if (is.call(term) && identical(term[[1L]], quote(`(`)) && is_smooth_call(term[[2L]])) term <- term[[2L]]
     if (is_smooth_call(term)) {
       smooths <<- c(smooths, list(read_smooth(term, environment(formula))))
       return(NULL)
