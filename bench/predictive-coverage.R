@@ -7,14 +7,10 @@
 # leaves out a thirteenth of the variance of the steps. The standard error of a coverage of 90% is 0.9% (3% for the
 # published settings). Rows are written as soon as they are known.
 #   cd bench && CORES=16 OUT=results Rscript predictive-coverage.R [n ...] [sets=1000]
-library(warpbayes)
-options(warpbayes.backend = "cpu", warpbayes.threads = 1)
-cores <- as.integer(Sys.getenv("CORES", "2"))
-folder <- Sys.getenv("OUT", "results")
-arguments <- commandArgs(TRUE)
-is_sets <- grepl("^sets=", arguments)
-sets <- if (any(is_sets)) as.integer(sub("sets=", "", arguments[is_sets])) else 1000L
-sizes <- if (all(is_sets)) c(15L, 50L, 200L, 500L) else as.integer(arguments[!is_sets])
+source("coverage.R")
+given <- coverage_arguments(c(15L, 50L, 200L, 500L), 1000L)
+sizes <- given$sizes
+sets <- given$sets
 
 modes_quantile <- function(p) uniroot(function(q) (pnorm(q, -2) + pnorm(q, 2)) / 2 - p, c(-9, 9), tol = 1e-9)$root
 ends <- c(0.05, 0.95)

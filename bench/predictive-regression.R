@@ -4,14 +4,10 @@
 # `found` is the share of data sets where a mean function is used, `width` the mean width over that of the peer. The
 # standard error of a mean coverage of 90% is below 1.5% for 200 data sets. Rows are written as soon as they are known.
 #   cd bench && CORES=16 OUT=results Rscript predictive-regression.R [n ...] [sets=200]
-library(warpbayes)
-options(warpbayes.backend = "cpu", warpbayes.threads = 1)
-cores <- as.integer(Sys.getenv("CORES", "2"))
-folder <- Sys.getenv("OUT", "results")
-arguments <- commandArgs(TRUE)
-is_sets <- grepl("^sets=", arguments)
-sets <- if (any(is_sets)) as.integer(sub("sets=", "", arguments[is_sets])) else 200L
-sizes <- if (all(is_sets)) c(60L, 200L) else as.integer(arguments[!is_sets])
+source("coverage.R")
+given <- coverage_arguments(c(60L, 200L), 200L)
+sizes <- given$sizes
+sets <- given$sets
 
 shares <- c(0.1, 0.3, 0.5, 0.7, 0.9)
 normal <- list(x = rnorm, at = qnorm(shares))

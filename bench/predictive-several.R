@@ -4,14 +4,10 @@
 # and `smoothed` the share for which it says that densities are smoothed too much. Means, standard deviations and
 # densities count the others only.
 #   cd bench && CORES=16 OUT=results Rscript predictive-several.R [n ...] [sets=400]
-library(warpbayes)
-options(warpbayes.backend = "cpu", warpbayes.threads = 1)
-cores <- as.integer(Sys.getenv("CORES", "2"))
-folder <- Sys.getenv("OUT", "results")
-arguments <- commandArgs(TRUE)
-is_sets <- grepl("^sets=", arguments)
-sets <- if (any(is_sets)) as.integer(sub("sets=", "", arguments[is_sets])) else 400L
-sizes <- if (all(is_sets)) c(25L, 60L, 200L) else as.integer(arguments[!is_sets])
+source("coverage.R")
+given <- coverage_arguments(c(25L, 60L, 200L), 400L)
+sizes <- given$sizes
+sets <- given$sets
 
 pairs <- function(n, r) {
   x <- rnorm(n)

@@ -409,3 +409,9 @@ expect_posterior <- function(draws, log_density, range, label) {
     }
   }
 }
+
+# The distance of joint laws if the sampler has a planted error.
+planted_distance <- function(toy, error, sweeps = 15, replicates = 1000) {
+  toy$wrong <- error
+  toy_distance(toy, replicates, sweeps)
+}

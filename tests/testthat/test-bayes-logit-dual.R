@@ -25,19 +25,15 @@ test_that("sweeps leave the joint law of parameters and responses invariant", {
 test_that("the comparison of joint laws finds planted errors", {
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
-  wrong <- function(toy, error, sweeps = 15) {
-    toy$wrong <- error
-    toy_distance(toy, 1000, sweeps)
-  }
-  expect_gt(wrong(toys$binomial, "kappa"), 1)
-  expect_gt(wrong(dual_toy(prior = "regularised"), "slab", 10), 1)
+  expect_gt(planted_distance(toys$binomial, "kappa"), 1)
+  expect_gt(planted_distance(dual_toy(prior = "regularised"), "slab", 10), 1)
   skip_if(!extended(), "more planted errors")
-  expect_gt(wrong(toys$binomial, "prior"), 1)
-  expect_gt(wrong(dual_toy(prior = "horseshoe"), "global", 40), 1)
-  expect_gt(wrong(dual_toy(prior = "student"), "df", 10), 1)
-  expect_gt(wrong(dual_toy(groups = 4), "group", 40), 1)
-  expect_gt(wrong(dual_toy(terms = "slopes"), "group", 30), 1)
-  expect_gt(wrong(toys[["Poisson, slopes"]], "surrogate"), 1)
+  expect_gt(planted_distance(toys$binomial, "prior"), 1)
+  expect_gt(planted_distance(dual_toy(prior = "horseshoe"), "global", 40), 1)
+  expect_gt(planted_distance(dual_toy(prior = "student"), "df", 10), 1)
+  expect_gt(planted_distance(dual_toy(groups = 4), "group", 40), 1)
+  expect_gt(planted_distance(dual_toy(terms = "slopes"), "group", 30), 1)
+  expect_gt(planted_distance(toys[["Poisson, slopes"]], "surrogate"), 1)
 })
 
 test_that("given Polya-Gamma variables, the coefficients have the law of the dense solution", {

@@ -31,8 +31,8 @@ test_that("the comparison of joint laws finds planted errors in grouping terms",
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   wrong <- function(name, error, sweeps = 15, trials = 2, replicates = 1000) {
     toy <- term_toys[[name]]
-    toy[c("wrong", "trials")] <- list(error, trials)
-    toy_distance(toy, replicates, sweeps)
+    toy$trials <- trials
+    planted_distance(toy, error, sweeps, replicates)
   }
   expect_gt(wrong("one", "group", 40), 1)
   expect_gt(wrong("slopes", "group", 40), 1)

@@ -30,9 +30,7 @@ test_that("the comparison of joint laws finds planted errors in moves of levels"
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   wrong <- function(name, error, sweeps = 10) {
-    toy <- level_toys[[name]]
-    toy$wrong <- error
-    toy_distance(toy, 800, sweeps)
+    planted_distance(level_toys[[name]], error, sweeps, 800)
   }
   expect_gt(wrong("groups", "map", 20), 1)
   expect_gt(wrong("groups", "group", 30), 1)

@@ -33,28 +33,24 @@ test_that("sweeps leave the joint law of parameters and responses invariant", {
 test_that("the comparison of joint laws finds planted errors", {
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
-  wrong <- function(toy, error, sweeps = 15) {
-    toy$wrong <- error
-    toy_distance(toy, 1000, sweeps)
-  }
-  expect_gt(wrong(toys$binomial, "kappa"), 1)
-  expect_gt(wrong(toys$binomial, "shape"), 1)
-  expect_gt(wrong(toys$binomial, "prior"), 1)
-  expect_gt(wrong(toys[["binomial, Zellner"]], "prior"), 1)
-  expect_gt(wrong(toys[["binomial, horseshoe"]], "global", 40), 1)
-  expect_gt(wrong(toys[["binomial, regularised horseshoe"]], "slab", 10), 1)
-  expect_gt(wrong(toys[["binomial, Student t"]], "df", 10), 1)
-  expect_gt(wrong(toys[["binomial, groups"]], "group", 40), 1)
-  expect_gt(wrong(toys[["negative binomial"]], "dispersion"), 1)
-  expect_gt(wrong(toys[["negative binomial"]], "kappa"), 1)
-  expect_gt(wrong(toys[["negative binomial, half-Cauchy"]], "dispersion"), 1)
+  expect_gt(planted_distance(toys$binomial, "kappa"), 1)
+  expect_gt(planted_distance(toys$binomial, "shape"), 1)
+  expect_gt(planted_distance(toys$binomial, "prior"), 1)
+  expect_gt(planted_distance(toys[["binomial, Zellner"]], "prior"), 1)
+  expect_gt(planted_distance(toys[["binomial, horseshoe"]], "global", 40), 1)
+  expect_gt(planted_distance(toys[["binomial, regularised horseshoe"]], "slab", 10), 1)
+  expect_gt(planted_distance(toys[["binomial, Student t"]], "df", 10), 1)
+  expect_gt(planted_distance(toys[["binomial, groups"]], "group", 40), 1)
+  expect_gt(planted_distance(toys[["negative binomial"]], "dispersion"), 1)
+  expect_gt(planted_distance(toys[["negative binomial"]], "kappa"), 1)
+  expect_gt(planted_distance(toys[["negative binomial, half-Cauchy"]], "dispersion"), 1)
   # Without the correction, draws are from the posterior of the surrogates.
-  expect_gt(wrong(toys$Poisson, "surrogate"), 1)
-  expect_gt(wrong(toys[["Poisson, groups"]], "group", 40), 1)
+  expect_gt(planted_distance(toys$Poisson, "surrogate"), 1)
+  expect_gt(planted_distance(toys[["Poisson, groups"]], "group", 40), 1)
   # Only the moves read the counts' own part of the likelihood and the prior of the dispersion.
-  expect_gt(wrong(toys[["negative binomial"]], "counts"), 1)
-  expect_gt(wrong(toys$multinomial, "shape"), 1)
-  expect_gt(wrong(toys$multinomial, "kappa"), 1)
+  expect_gt(planted_distance(toys[["negative binomial"]], "counts"), 1)
+  expect_gt(planted_distance(toys$multinomial, "shape"), 1)
+  expect_gt(planted_distance(toys$multinomial, "kappa"), 1)
 })
 
 test_that("posterior means and quartiles agree with quadrature", {

@@ -27,12 +27,8 @@ test_that("sweeps leave the joint law of parameters, variances of blocks and res
 test_that("the comparison of joint laws finds planted errors of blocks", {
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
-  wrong <- function(toy, error, sweeps = 15) {
-    toy$wrong <- error
-    toy_distance(toy, 1000, sweeps)
-  }
-  expect_gt(wrong(toys$block, "scale"), 1)
-  expect_gt(wrong(toys$block, "prior"), 1)
-  expect_gt(wrong(toys$Poisson, "surrogate"), 1)
-  expect_gt(wrong(toys$autoregression, "gap"), 1)
+  expect_gt(planted_distance(toys$block, "scale"), 1)
+  expect_gt(planted_distance(toys$block, "prior"), 1)
+  expect_gt(planted_distance(toys$Poisson, "surrogate"), 1)
+  expect_gt(planted_distance(toys$autoregression, "gap"), 1)
 })

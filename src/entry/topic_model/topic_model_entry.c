@@ -244,6 +244,12 @@ static int run_sweeps(void *chain) {
   return status == WB_OK ? s->backend->topic_model->get_topics(s->topic, r->to, r->chain.message) : status;
 }
 
+static int is_method(SEXP method, int grouped) {
+  if (TYPEOF(method) != INTSXP || LENGTH(method) != 3) return 0;
+  const int alpha = INTEGER_RO(method)[1];
+  return alpha >= WB_ALPHA_FIXED && alpha <= (grouped ? WB_ALPHA_EACH : WB_ALPHA_PROCESS);
+}
+
 /* Sweeps from a state: the arguments of wb_entry_topic_sweep(). Returns the last state, the traces, and `kept`: of each
  * kept sweep one after the other topics, alpha, beta, common, and theta and phi if wanted. */
 static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
@@ -255,7 +261,7 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   const int grouped = s->structure.groups > 1;
   const uint16_t *topic = topics_from_sexp(argument[1], s, 1);
   if (!topic || !is_positive(alpha, alphas(s)) || !is_positive(beta, 1) || !is_positive(prior, 4) ||
-      (grouped && !is_positive(common, (R_xlen_t)s->topics + 1)))
+      (grouped && !is_positive(common, (R_xlen_t)s->topics + 1)) || !is_method(argument[8], grouped))
     return wb_changed_fit();
   const int *chosen = INTEGER_RO(argument[8]), *wanted = LOGICAL_RO(argument[10]), *numbers = INTEGER_RO(sweeps);
   const double *shapes = REAL_RO(prior);
