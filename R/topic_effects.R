@@ -13,9 +13,9 @@
 #' documents, because the variances of shares differ.
 #'
 #' The draws are those of the reference chain of a fit with `prevalence`. For other fits, or another `formula`, they
-#' come from a chain that begins with the topics of the reference chain and has another prior of \eqn{\theta}: \eqn{\theta_d
-#' \sim \mathrm{Dir}(\alpha_d)}{theta_d ~ Dir(alpha_d)} with \eqn{\log \alpha_{dk} = x_d' \lambda_k}{log alpha_dk =
-#' x_d' lambda_k} for the covariates \eqn{x_d} of the formula (Mimno and McCallum 2008).
+#' come from a chain that begins with the topics of the reference chain and has another prior of \eqn{\theta}:
+#' \eqn{\theta_d \sim \mathrm{Dir}(\alpha_d)}{theta_d ~ Dir(alpha_d)} with \eqn{\log \alpha_{dk} = x_d'
+#' \lambda_k}{log alpha_dk = x_d' lambda_k} for the covariates \eqn{x_d} of the formula (Mimno and McCallum 2008).
 #' With a prior that is the same for all documents, the shares of short documents are drawn towards their
 #' mean, and effects are too small. The priors of \eqn{\lambda} are normal: for intercepts N(0, 5^2), and for other
 #' coefficients N(0, 2.5^2) after covariates with two values are divided by their range, and others by two standard
