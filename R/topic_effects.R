@@ -78,6 +78,7 @@
 topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = NULL, level = 0.9, ndraws = 100,
                           seed = NULL, backend = NULL, threads = NULL, ...) {
   check_method(fit, "fit", ...)
+  refuse_mixture(fit, "fit", "regress predict(fit, type = \"class\") on covariates")
   level <- check_number(level, "level", 0, 1)
   ndraws <- check_count(ndraws, "ndraws", min = 2)
   topics <- chosen_topics(fit, topics)

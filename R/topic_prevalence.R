@@ -251,7 +251,7 @@ first_coefficients <- function(design, alpha) {
 }
 
 # The chain's seed of R's generator for one purpose.
-prevalence_seed <- function(state, number) {
+chain_seed <- function(state, number) {
   whole <- function(key) sum(as.integer(key[1:6]) * 256^(0:5))
   whole(chain_key(whole(state$key), number))
 }
@@ -265,7 +265,7 @@ prevalence_step <- function(fit, plain) {
   own <- design$basis[design$first, , drop = FALSE]
   draw_coefficients <- function(state, sweep) {
     counts <- tabulate(document + length(design$group) * (topic_numbers(state$topics) - 1), length(design$group) * k)
-    state$coefficients <- with_seed(prevalence_seed(state, 2 * sweep), draw_prevalence(state$coefficients, design$basis,
+    state$coefficients <- with_seed(chain_seed(state, 2 * sweep), draw_prevalence(state$coefficients, design$basis,
       matrix(counts, length(design$group)), design$used))
     state$alpha <- as.vector(t(prevalence_alpha(state$coefficients, own)))
     # Of a document with mean covariates.
@@ -276,7 +276,7 @@ prevalence_step <- function(fit, plain) {
     if (length(sweeps) == 0L) return(slice)
     theta <- array(slice$draw$theta, c(k, length(design$group), length(sweeps)))
     slice$draw$effects <- as.vector(vapply(seq_along(sweeps), function(i) {
-      root <- sqrt(with_seed(prevalence_seed(slice$state, 2 * sweeps[[i]] + 1), stats::rexp(length(design$used))))
+      root <- sqrt(with_seed(chain_seed(slice$state, 2 * sweeps[[i]] + 1), stats::rexp(length(design$used))))
       qr.coef(qr(design$x * root), t(matrix(theta[, design$used, i], k)) * root)
     }, matrix(0, ncol(design$x), k)))
     slice$draw$coefficients <- rep(as.vector(slice$state$coefficients), length(sweeps))

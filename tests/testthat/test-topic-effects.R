@@ -24,7 +24,7 @@ test_that("effects are weighted least squares of each draw", {
   skip_on_sanitized_emulator()
   chain <- within$reference
   by_hand <- vapply(1:10, function(draw) {
-    weights <- with_seed(prevalence_seed(within$state[[chain]], 2 * (10 + 3 * draw) + 1), rexp(60))
+    weights <- with_seed(chain_seed(within$state[[chain]], 2 * (10 + 3 * draw) + 1), rexp(60))
     coef(lm(t(within$draws$theta[, , draw, chain]) ~ party + day, weights = weights))
   }, matrix(0, 3, 3))
   table <- topic_effects(within, level = 0.8)
