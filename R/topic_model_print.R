@@ -178,8 +178,9 @@ topic_verdict <- function(fit, diagnostics) {
   ends <- range(chain_perplexity(fit))
   if (isFALSE(verdict$converged) && fit$chains > 1 && drift_of(traces$log_likelihood) == 0 &&
     diff(ends) < same_perplexity * ends[[1L]]) {
-    verdict <- list(converged = TRUE, sentences =
-      "The chains are of the same quality: their perplexities differ by less than 1%, each at a mode of its own.")
+    verdict <- list(converged = TRUE, sentences = c(
+      "The chains are of the same quality: their perplexities differ by less than 1%, each at a mode of its own.",
+      verdict$also))
   }
   shared <- shared_topics(fit)
   if (isTRUE(verdict$converged) && !is.null(shared) && !all(shared[used_topics(fit)])) {
