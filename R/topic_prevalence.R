@@ -69,6 +69,9 @@ covariate_design <- function(formula, data, fit, argument) {
     stop_input(argument, sprintf("has variables of %s, but there are %s", count_words(nrow(frame), "value"),
       count_words(documents, "document")))
   }
+  if (!is.null(stats::model.offset(frame))) stop_input(argument, "has an offset, which shares of topics do not have")
+  endless <- vapply(frame, function(values) is.numeric(values) && any(is.infinite(values)), NA)
+  if (any(endless)) stop_input(argument, "has infinite values of ", names(frame)[endless][[1L]])
   known <- stats::complete.cases(frame) | length(frame) == 0L
   used <- which(known & fit$document_tokens > 0)
   if (any(!known)) message(sprintf("%s with missing covariates left out", count_words(sum(!known), "document")))
@@ -213,6 +216,7 @@ prevalence_prior <- function(fit, data, documents) {
   frame <- tryCatch(stats::model.frame(design$terms, data, na.action = stats::na.pass),
     error = function(error) stop_input("data", "cannot be used with `prevalence`: ", because = error))
   x <- prevalence_columns(design, frame)
+  x[rowSums(!is.finite(x)) > 0, ] <- NA
   if (anyNA(x)) {
     message(sprintf("%s with missing or unknown covariates: the mean of the covariates is taken",
       count_words(sum(!stats::complete.cases(x)), "document")))
