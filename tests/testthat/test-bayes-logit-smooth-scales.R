@@ -17,11 +17,7 @@ toys <- list(
 replicates <- if (extended()) 20000 else 300
 
 test_that("sweeps leave the joint law of parameters, variances of blocks and responses invariant", {
-  # False alarms: 1e-6 for each model.
-  if (resolve_run()$backend != "cpu") replicates <- 20
-  for (name in names(toys)) {
-    expect_lt(toy_distance(toys[[name]], replicates, 5), 1, label = name)
-  }
+  expect_joint_laws(toys, if (resolve_run()$backend != "cpu") 20 else replicates)
 })
 
 test_that("the comparison of joint laws finds planted errors of blocks", {
