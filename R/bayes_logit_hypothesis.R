@@ -110,7 +110,7 @@ read_statement <- function(text, quantities) {
     if (head %in% names(statement_functions)) {
       arguments <- as.list(part)[-1L]
       if (!length(arguments) %in% statement_functions[[head]] || !is.null(names(arguments))) {
-        refuse("where ", head, " has other arguments than ", max(statement_functions[[head]]), " without names")
+        refuse("where ", head, " takes ", count_words(max(statement_functions[[head]]), "argument"), ", without names")
       }
       package <- if (endsWith(head, "logis")) "stats" else "base"
       # Computed one after the other: within suppressWarnings() each level would take more of the stack.

@@ -165,7 +165,7 @@ frame_of.group_covariances <- function(x, ...) {
 #' @exportS3Method rstantools::bayes_R2 bayes_logit
 bayes_R2.bayes_logit <- function(object, re_formula = NULL, ndraws = NULL, ...) {
   check_method(object, "object", ...)
-  if (has_classes(object)) stop_input("object", "is a ", object$family, " regression, whose classes have no variance")
+  refuse_classes(object, "variance")
   mean <- drawn_rows(object, NULL, re_formula, ndraws, TRUE)$values
   observed <- observed_shares(object)
   counts <- object$weights > 0 & !is.na(observed)

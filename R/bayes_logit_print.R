@@ -107,12 +107,8 @@ logit_fit_words <- function(fit) {
     sprintf("%s%s%s", count_words(fit$rows, "row"),
       if (removed) sprintf(" (%d more with missing values left out)", removed) else "",
       if (groups) sprintf(" in %s of %s", count_words(groups, "group"), fit$group_name) else term_words(fit)),
-    sprintf("%s of %s (%s warmup%s)%s: %s kept, %s on %s, seed %s",
-      count_words(fit$chains, "chain"), count_words(fit$iter, "sweep"), whole_words(fit$warmup),
-      if (fit$thin > 1) sprintf(", every %s. draw kept", whole_words(fit$thin)) else "",
-      if (isTRUE(fit$interrupted)) ", interrupted" else "",
-      count_words(fit$chains * kept_draws(fit$iter, fit), "draw"), elapsed_words(fit$elapsed), fit$backend,
-      format(fit$seed, digits = 16)),
+    chain_words(fit, fit$chains * kept_draws(fit$iter, fit), sprintf("%s on %s, seed %s", elapsed_words(fit$elapsed),
+      fit$backend, format(fit$seed, digits = 16))),
     logit_sampler_words(fit)
   )
 }

@@ -35,10 +35,7 @@ where_words <- function(fit) {
 fit_words <- function(fit) {
   c(
     size_words(fit),
-    sprintf("%s of %s (%s warmup%s)%s: %s kept, %s",
-      count_words(fit$chains, "chain"), count_words(nrow(fit$log_likelihood), "sweep"), whole_words(fit$warmup),
-      if (fit$thin > 1) sprintf(", every %s. draw kept", whole_words(fit$thin)) else "",
-      if (isTRUE(fit$interrupted)) ", interrupted" else "", count_words(count_kept(fit), "draw"), where_words(fit))
+    chain_words(fit, count_kept(fit), where_words(fit))
   )
 }
 

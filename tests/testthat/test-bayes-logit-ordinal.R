@@ -62,7 +62,10 @@ test_that("probabilities, log likelihoods and the generics of other packages fol
   expect_equal(family(fit)$linkfun(inverse), eta, tolerance = 1e-12)
   expect_identical(names(augment.bayes_logit(fit))[-(1:4)], c("g", paste0(".fitted_", levels(grades$y))))
   expect_output(print(fit), "Continuation ratio regression: y ~ x + f", fixed = TRUE)
-  expect_error(bayes_R2.bayes_logit(fit), "whose classes have no variance", class = input)
+  for (assess in list(bayes_R2.bayes_logit, loo_R2.bayes_logit)) {
+    expect_error(assess(fit), "is an ordinal regression, whose classes have no variance", class = input)
+  }
+  expect_error(predictive_error.bayes_logit(fit), "an ordinal regression, whose classes have no errors", class = input)
   half <- bayes_logit(y ~ x + f + offset(o / 2) + (x | g), grades, "cratio",
     chains = 2, iter = 25, warmup = 20, seed = 1, threads = 2, progress = FALSE)
   expect_identical(continue(half, 15)[c("coefficient_trace", "draws")], fit[c("coefficient_trace", "draws")])
