@@ -162,6 +162,6 @@ spaced_values <- function(values) values[round(seq(1, length(values), length.out
 
 # Logs of the means of the columns of exp(values).
 log_mean <- function(values) {
-  most <- apply(values, 2L, max)
+  most <- values[cbind(max.col(t(values), "first"), seq_len(ncol(values)))]
   most + log(colMeans(exp(values - rep(most, each = nrow(values)))))
 }
