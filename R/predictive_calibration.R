@@ -53,7 +53,7 @@ law_moments <- function(at, cdf, rho) {
   variance <- sum(share * (middle - mean)^2)
   fourth <- sum(share * (middle - mean)^4)
   score <- stats::qnorm(pmin(pmax(cdf, 1e-6), 1 - 1e-6))
-  given <- apply(stats::pnorm(outer(score, rho * stats::qnorm(stats::ppoints(60L)), "-") / sqrt(1 - rho^2)), 2L, diff)
+  given <- diff(stats::pnorm(outer(score, rho * stats::qnorm(stats::ppoints(60L)), "-") / sqrt(1 - rho^2)))
   given <- sweep(given, 2L, colSums(given), "/")
   list(mean = mean, variance = variance, kurtosis = fourth / variance^2,
     r1 = sqrt(mean((colSums(given * middle) - mean)^2) / variance),

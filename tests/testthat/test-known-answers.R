@@ -21,7 +21,7 @@ mixture <- function(x, components, precision, ..., prior = dp_prior(learn = c("m
 mixture_values <- function(fit) {
   list(
     fit[c("log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe_density", "sizes")],
-    fit$draws[sort(setdiff(names(fit$draws), c("weights", "sample_weights")))]
+    fit$draws[sort(setdiff(names(fit$draws), c("weights", "sample_weights", "sample_sizes")))]
   )
 }
 
