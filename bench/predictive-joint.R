@@ -37,8 +37,11 @@ if (nzchar(clone)) {
     published <- as.vector(read_matrix(file.path(clone, "run_expts", "plot_files", name)))
     shown <- fit$density0 > 0.05
     deviation <- ((fit$density0 - published) / (apply(fit$orders$density, 2, sd) / sqrt(10)))[shown]
-    data.frame(method = method, rho = fit$rho, rho_x = fit$rho_x, score = fit$score, score_by_order = sd(fit$orders$score),
-      densities = sum(shown), root_mean_square = sqrt(mean(deviation^2)), largest = max(abs(deviation)), row.names = NULL)
+    data.frame(
+      method = method, rho = fit$rho, rho_x = fit$rho_x, score = fit$score, score_by_order = sd(fit$orders$score),
+      densities = sum(shown), root_mean_square = sqrt(mean(deviation^2)), largest = max(abs(deviation)),
+      row.names = NULL
+    )
   })
   print(do.call(rbind, rows), digits = 3)
   write.csv(do.call(rbind, rows), file.path(folder, "predictive-joint-lidar.csv"), row.names = FALSE)
