@@ -40,6 +40,7 @@ start_copula <- function(fit, y, run) {
   fit$state <- start_states(fit, fit$at, run, start)
   by_order <- response_state(fit, by_order)
   start <- response_state(fit, start)
+  if (!fit$data$binary && !all(is.finite(start$gain))) stop_overflow()
   if (with_quantities) {
     inner <- several_points(fit, inner_count)
     at_inner <- .Call(C_predictive_average, state_at(fit, inner, run))
@@ -433,6 +434,13 @@ two_classes <- function(response, argument) {
 
 rho_ends <- c(0.001, 0.999)
 
+# Densities of many variables grow beyond the largest number where rows repeat. Their score is this.
+overflowed <- -1e6
+stop_overflow <- function() {
+  stop_input("y", "has rows that repeat so often that densities of its columns are beyond the largest number: use ",
+    "smaller correlations or fewer columns")
+}
+
 # Chooses the correlations that are not given. The prequential score is maximised over their logits by a quasi-Newton
 # method with bounds (L-BFGS-B), from the best of a coarse grid of common values. Its gradient is computed by central
 # differences, all of them in one batch of fits.
@@ -464,9 +472,10 @@ choose_bandwidth <- function(fit, run) {
   scores <- function(parameter) {
     each <- 8 * ncol(fit$order) * nrow(fit$data$y) * (3 * d + 3 + (if (is_joint(fit)) 3 else 2) * q)
     batches <- split(seq_len(nrow(parameter)), (seq_len(nrow(parameter)) - 1L) %/% max(1, floor(64e6 / each)))
-    unlist(lapply(batches, function(sets) {
+    value <- unlist(lapply(batches, function(sets) {
       colMeans(prequential(fit, spread(parameter[sets, , drop = FALSE]), run)$log_score)
     }), use.names = FALSE)
+    replace(value, !is.finite(value), overflowed)
   }
   coarse <- c(0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
   grid <- if (any(free > 0L) && any(free_x > 0L)) as.matrix(expand.grid(coarse, coarse)) else cbind(coarse, coarse)
@@ -481,7 +490,9 @@ choose_bandwidth <- function(fit, run) {
   trial <- matrix(0, nrow(grid), count)
   trial[, !is_x] <- grid[, 1L]
   trial[, is_x] <- grid[, 2L]
-  best <- which.max(scores(trial))
+  tried <- scores(trial)
+  best <- which.max(tried)
+  if (tried[[best]] == overflowed) stop_overflow()
   last <- list(parameter = NULL)
   step <- 1e-4
   evaluate <- function(logit) {

@@ -93,6 +93,16 @@ test_that("the joint method needs numeric covariates, and says so", {
   fit <- predictive_resample(odd, copula_regression(y ~ a + b, odd[1:3, ], permutations = 2, method = "joint"), 5, 3,
     seed = 1, threads = 2)
   expect_true(all(is.finite(fit$draws)) && is.finite(fit$score))
+  # Densities of many columns of few different rows.
+  many <- data.frame(y = sin(1:4), matrix(cos(1:120), 4))[rep(1:4, 50), ]
+  overflow <- function(...) {
+    model <- copula_regression(y ~ ., many[1:2, ], 0, permutations = 1, mean = "none", method = "joint", ...)
+    predictive_resample(many, model, 0, 1, seed = 1, threads = 2)
+  }
+  expect_error(overflow(rho = 0.9, rho_x = 0.999), "`y` has rows that repeat so often that densities",
+    class = "warpbayes_error_input")
+  expect_error(overflow(rho_x = 0.999), "rows that repeat", class = "warpbayes_error_input")
+  expect_true(is.finite(overflow(bandwidths = "one")$score))
   scaled <- function(frame) {
     model <- copula_regression(y ~ a + b, frame[1:2, ], rho = 0.7, rho_x = 0.5, method = "joint")
     predictive_resample(frame, model, 5, 3, seed = 1, threads = 2)$draws
