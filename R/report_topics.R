@@ -73,6 +73,7 @@ topic_prior_words <- function(fit) {
       none = sprintf("alpha was given, and sums to %s.", format(signif(sum(fit$alpha), 3))),
       hdp = sprintf("The number of topics is learned; the prior of the sum of alpha is %s), its shape times 1/4 to 64.",
         gamma(1:2)),
+      mixture = "Each document has one topic; the shares of topics have a flat prior.",
       prevalence = paste("log alpha is linear in the covariates of the document; the priors of the coefficients are",
         "normal: see ?topic_effects."),
       symmetric = sprintf("All alpha are one number, which is learned; its prior is %s).", gamma(1:2)),

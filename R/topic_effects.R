@@ -78,6 +78,7 @@
 topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = NULL, level = 0.9, ndraws = 100,
                           seed = NULL, backend = NULL, threads = NULL, ...) {
   check_method(fit, "fit", ...)
+  refuse_mixture(fit, "fit", "regress predict(fit, type = \"class\") on covariates")
   level <- check_number(level, "level", 0, 1)
   ndraws <- check_count(ndraws, "ndraws", min = 2)
   topics <- chosen_topics(fit, topics)
@@ -198,7 +199,9 @@ effect_rows <- function(design, at) {
   frame <- tryCatch(stats::model.frame(design$terms, at, xlev = design$levels),
     error = function(error) stop_input("at", "cannot be used with the formula: ", because = error))
   if (nrow(frame) != nrow(at)) stop_input("at", "has missing values")
-  stats::model.matrix(design$terms, frame, contrasts.arg = design$contrasts)
+  rows <- stats::model.matrix(design$terms, frame, contrasts.arg = design$contrasts)
+  if (!all(is.finite(rows))) stop_input("at", "has infinite values")
+  rows
 }
 
 # The values of each row, such as party = left, day = 3.

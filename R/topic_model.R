@@ -72,7 +72,7 @@
 #' @param topics number of topics \eqn{K}, 1 to 16384; with `alpha = "hdp"` the most topics that there may be.
 #' @param alpha one positive number of at most 1e15, one for each topic, or `"asymmetric"` or `"symmetric"` to learn it,
 #'   or `"hdp"` to learn the number of topics too, see [number_of_topics()]. With `groups` also a matrix of groups x
-#'   topics.
+#'   topics. `"mixture"`: each document has one topic, see [topic_model_structure].
 #' @param beta one positive number of at most 1e15, one for each term, a matrix of topics x terms, or `"learn"`.
 #' @param method `"gibbs"` or `"mean_for_mode"`.
 #' @param iter sweeps per chain, including the warm-up.
@@ -180,6 +180,7 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
       count_words(nlevels(groups), "group"), "such as a date, see topic_effects()"))
   }
   alpha <- if (is.null(prevalence)) check_alpha(alpha, topics, groups) else prevalence_start(prevalence, topics)
+  check_mixture(alpha, groups, method)
   beta <- check_beta(beta, topics, counts$terms)
   seed_words <- check_seed_words(seed_words, topics, counts)
   if (!is.null(seed_weight)) seed_weight <- check_number(seed_weight, "seed_weight", 0, 1e6)
@@ -322,7 +323,7 @@ alpha_kinds <- c("none", "symmetric", "asymmetric", "hdp")
 
 # `start` has the alphas of one group after the other.
 check_alpha <- function(alpha, topics, groups = NULL) {
-  learned <- setdiff(alpha_kinds, "none")
+  learned <- c(setdiff(alpha_kinds, "none"), "mixture")
   several <- max(1L, nlevels(groups))
   if (is.character(alpha) && length(alpha) == 1L && alpha %in% learned) {
     if (alpha == "hdp" && several > 1L) stop_input("alpha", "is \"hdp\", which has no `groups`: use \"asymmetric\"")
@@ -341,7 +342,8 @@ check_alpha <- function(alpha, topics, groups = NULL) {
       show_value(alpha)
     }
     stop_input("alpha",
-      sprintf("must be one positive number, %d of them, \"symmetric\", \"asymmetric\" or \"hdp\", not ", topics),
+      sprintf("must be one positive number, %d of them, \"symmetric\", \"asymmetric\", \"hdp\" or \"mixture\", not ",
+        topics),
       trimws(shown)
     )
   }
@@ -400,6 +402,10 @@ topic_start <- function(fit, alpha, beta, run, mean = NULL) {
     if (is.null(mean)) mean <- rowMeans(matrix(alpha, fit$topics))
     common <- if (nlevels(sampler_groups(fit)) > 1L) c(mean, 4)
     state <- list(topics = topics, alpha = alpha, beta = beta, common = common, sums = NULL, kept = 0, added = 0)
+    if (fit$learn$alpha == "mixture") {
+      state$topics <- token_topics(fit, document_topics(fit, topics))
+      state$alpha <- rep(unigram_alpha / fit$topics, fit$topics)
+    }
     if (!is.null(fit$prevalence)) state$coefficients <- first_coefficients(fit$prevalence, mean)
     state
   }
@@ -496,6 +502,7 @@ topic_step <- function(fit) {
       list(state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")], draw = if (keep) draw)
     }, states, slices)
   }
+  if (fit$learn$alpha == "mixture") return(unigram_step(fit))
   if (is.null(fit$prevalence)) step else prevalence_step(fit, step)
 }
 

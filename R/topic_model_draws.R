@@ -42,7 +42,7 @@ split_draws <- function(draws) {
 topic_traces <- function(fit) {
   c(
     list(log_likelihood = fit$log_likelihood),
-    if (fit$learn$alpha != "none") list(alpha_sum = fit$alpha_sum),
+    if (!fit$learn$alpha %in% c("none", "mixture")) list(alpha_sum = fit$alpha_sum),
     if (fit$learn$beta) list(beta = fit$beta_trace)
   )
 }

@@ -111,6 +111,10 @@ report_unknown <- function(counts) {
 # The topics of documents: the mean of theta given the topics of the tokens, over the second half of the sweeps.
 # Returns documents x topics. `prior` is from new_document_prior().
 infer_topics <- function(fit, counts, iter, seed, run, prior) {
+  if (fit$learn$alpha == "mixture") {
+    theta <- unigram_theta(unigram_tokens(counts), fit$phi, fit$alpha)
+    return(structure(theta, dimnames = list(counts$documents, fit$topic_names)))
+  }
   groups <- prior$groups
   alpha <- prior$alpha
   if (counts$tokens == 0) {

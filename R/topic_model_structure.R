@@ -77,12 +77,21 @@
 #' the covariates. The coefficients are drawn before every other sweep, by one thread. On the Associated Press's 2,246
 #' articles with 20 topics this made a sweep take 2.5 times as long.
 #'
+#' @section One topic a document:
+#' With `alpha = "mixture"` all tokens of a document have one topic, which is \eqn{k} with probability \eqn{\pi_k}, and
+#' \eqn{\pi \sim \mathrm{Dir}(1, \dots, 1)}{pi ~ Dir(1, ..., 1)}: a mixture of unigrams (Nigam and others 2000). A text
+#' of under ten words hardly shows more than one topic. `theta` is the probability of each topic, and `alpha` the
+#' average of \eqn{\pi}. Sweeps run on one thread of the processor, also if a graphics card is used.
+#'
 #' @references
 #' Jagarlamudi, J., Daume III, H. and Udupa, R. (2012). Incorporating lexical priors into topic models. *Proceedings of
 #' EACL*, 204-213.
 #'
 #' Mimno, D. and McCallum, A. (2008). Topic models conditioned on arbitrary features with Dirichlet-multinomial
 #' regression. *Proceedings of UAI*, 411-418.
+#'
+#' Nigam, K., McCallum, A., Thrun, S. and Mitchell, T. (2000). Text classification from labeled and unlabeled documents
+#' using EM. *Machine Learning* **39**, 103-134.
 #'
 #' Watanabe, K. and Baturo, A. (2024). Seeded sequential LDA: a semi-supervised algorithm for topic-specific analysis of
 #' sentences. *Social Science Computer Review* **42**, 224-248.

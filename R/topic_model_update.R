@@ -65,6 +65,7 @@ add_documents <- function(object, newdata, weight = 1, groups = NULL, iter = 100
       "call topic_model() again")
   }
   check_dots_empty(...)
+  refuse_mixture(object, "object", "predict() has the topics of new ones")
   check_beta_part(object)
   if (!is.numeric(weight) || length(weight) != 1L || !isTRUE(weight > 0 & weight <= 1)) {
     stop_input("weight", "must be one number above 0 and at most 1, not ", show_value(weight))

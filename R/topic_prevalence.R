@@ -69,6 +69,9 @@ covariate_design <- function(formula, data, fit, argument) {
     stop_input(argument, sprintf("has variables of %s, but there are %s", count_words(nrow(frame), "value"),
       count_words(documents, "document")))
   }
+  if (!is.null(stats::model.offset(frame))) stop_input(argument, "has an offset, which shares of topics do not have")
+  endless <- vapply(frame, function(values) is.numeric(values) && any(is.infinite(values)), NA)
+  if (any(endless)) stop_input(argument, "has infinite values of ", names(frame)[endless][[1L]])
   known <- stats::complete.cases(frame) | length(frame) == 0L
   used <- which(known & fit$document_tokens > 0)
   if (any(!known)) message(sprintf("%s with missing covariates left out", count_words(sum(!known), "document")))
@@ -213,6 +216,7 @@ prevalence_prior <- function(fit, data, documents) {
   frame <- tryCatch(stats::model.frame(design$terms, data, na.action = stats::na.pass),
     error = function(error) stop_input("data", "cannot be used with `prevalence`: ", because = error))
   x <- prevalence_columns(design, frame)
+  x[rowSums(!is.finite(x)) > 0, ] <- NA
   if (anyNA(x)) {
     message(sprintf("%s with missing or unknown covariates: the mean of the covariates is taken",
       count_words(sum(!stats::complete.cases(x)), "document")))
@@ -251,7 +255,7 @@ first_coefficients <- function(design, alpha) {
 }
 
 # The chain's seed of R's generator for one purpose.
-prevalence_seed <- function(state, number) {
+chain_seed <- function(state, number) {
   whole <- function(key) sum(as.integer(key[1:6]) * 256^(0:5))
   whole(chain_key(whole(state$key), number))
 }
@@ -265,7 +269,7 @@ prevalence_step <- function(fit, plain) {
   own <- design$basis[design$first, , drop = FALSE]
   draw_coefficients <- function(state, sweep) {
     counts <- tabulate(document + length(design$group) * (topic_numbers(state$topics) - 1), length(design$group) * k)
-    state$coefficients <- with_seed(prevalence_seed(state, 2 * sweep), draw_prevalence(state$coefficients, design$basis,
+    state$coefficients <- with_seed(chain_seed(state, 2 * sweep), draw_prevalence(state$coefficients, design$basis,
       matrix(counts, length(design$group)), design$used))
     state$alpha <- as.vector(t(prevalence_alpha(state$coefficients, own)))
     # Of a document with mean covariates.
@@ -276,7 +280,7 @@ prevalence_step <- function(fit, plain) {
     if (length(sweeps) == 0L) return(slice)
     theta <- array(slice$draw$theta, c(k, length(design$group), length(sweeps)))
     slice$draw$effects <- as.vector(vapply(seq_along(sweeps), function(i) {
-      root <- sqrt(with_seed(prevalence_seed(slice$state, 2 * sweeps[[i]] + 1), stats::rexp(length(design$used))))
+      root <- sqrt(with_seed(chain_seed(slice$state, 2 * sweeps[[i]] + 1), stats::rexp(length(design$used))))
       qr.coef(qr(design$x * root), t(matrix(theta[, design$used, i], k)) * root)
     }, matrix(0, ncol(design$x), k)))
     slice$draw$coefficients <- rep(as.vector(slice$state$coefficients), length(sweeps))

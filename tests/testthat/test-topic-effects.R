@@ -24,7 +24,7 @@ test_that("effects are weighted least squares of each draw", {
   skip_on_sanitized_emulator()
   chain <- within$reference
   by_hand <- vapply(1:10, function(draw) {
-    weights <- with_seed(prevalence_seed(within$state[[chain]], 2 * (10 + 3 * draw) + 1), rexp(60))
+    weights <- with_seed(chain_seed(within$state[[chain]], 2 * (10 + 3 * draw) + 1), rexp(60))
     coef(lm(t(within$draws$theta[, , draw, chain]) ~ party + day, weights = weights))
   }, matrix(0, 3, 3))
   table <- topic_effects(within, level = 0.8)
@@ -155,6 +155,9 @@ test_that("prevalence that cannot be used is refused", {
   model <- function(...) topic_model(planted, 2, ..., iter = 2)
   expect_error(model(data = covariates), "of no use without `prevalence`", class = input)
   expect_error(model(prevalence = ~ 1), "has no covariates", class = input)
+  expect_error(model(prevalence = ~ log(day - 1)), "infinite values of log\\(day - 1\\)", class = input)
+  expect_error(model(prevalence = ~ party + offset(day)), "has an offset", class = input)
+  expect_error(topic_effects(within, at = data.frame(party = "left", day = Inf)), "`at` has infinite", class = input)
   expect_error(model(prevalence = "party"), "`prevalence` must be a formula without a response", class = input)
   expect_error(model(prevalence = ~ party, groups = party), "put the groups into the formula", class = input)
   expect_error(model(prevalence = ~ party, method = "mean_for_mode"), "must be \"gibbs\"", class = input)

@@ -114,6 +114,9 @@ test_that("the verdict follows from the log likelihood and from topics, not from
   near <- with_trace(steady, level + rnorm(800) + rep(c(0, 5), each = 400))
   expect_true(summary(near)$converged)
   expect_match(summary(near)$verdict, "differ by less than 1%", all = FALSE)
+  # What alpha's sum is worth is said there too.
+  size <- round(subset(summary(near)$diagnostics, quantity == "alpha_sum")$ess_bulk)
+  expect_match(summary(near)$verdict, sprintf("sum of the alphas .*effective sample size %.0f", size), all = FALSE)
   far <- with_trace(steady, level + rnorm(800) + rep(c(0, 500), each = 400))
   expect_false(summary(far)$converged)
   # Still rising.
