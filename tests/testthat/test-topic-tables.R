@@ -151,7 +151,7 @@ test_that("reading a sparse table allocates little more than its counts take", {
 test_that("200,000 documents x 300,000 terms are fitted in less than 500 MB", {
   skip_if_not(extended() && file.exists("/proc/self/status") && resolve_run()$backend == "cpu")
   skip_if_not_installed("Matrix")
-  # 476 MB, of which 197 are R with Matrix and 56 the table; 614 MB when tables and sessions held copies.
+  # 462 MB, of which 196 are R with Matrix and 57 the table; 619 MB when tables and sessions held copies.
   table <- tempfile(fileext = ".rds")
   saveRDS(wide_counts(2e5, 3e5, 2e6), table, compress = FALSE)
   ready <- tempfile()
