@@ -126,11 +126,11 @@ test_that("reading a sparse table allocates little more than its counts take", {
   pairs <- length(x@x)
   # 19 bytes a pair, of which 8 are the result's; 214 when rows, columns and values were made and sorted.
   expect_lt(allocated_bytes(counts <- count_matrix(x)) / pairs, 25)
-  # 118 bytes a pair, because they are sorted.
+  # 83 bytes a pair, because they are sorted.
   at <- methods::as(x, "TsparseMatrix")
   triplets <- list(i = at@i + 1L, j = at@j + 1L, v = at@x, nrow = 5000L, ncol = 8000L, dimnames = dimnames(x))
   class(triplets) <- c("DocumentTermMatrix", "simple_triplet_matrix")
-  expect_lt(allocated_bytes(same <- count_matrix(triplets)) / pairs, 125)
+  expect_lt(allocated_bytes(same <- count_matrix(triplets)) / pairs, 95)
   expect_identical(same, counts)
   expect_equal(document_sizes(counts), Matrix::rowSums(x), ignore_attr = TRUE)
   expect_equal(term_sizes(counts), Matrix::colSums(x), ignore_attr = TRUE)
