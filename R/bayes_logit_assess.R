@@ -4,8 +4,7 @@
 #' @method predictive_error bayes_logit
 #' @exportS3Method rstantools::predictive_error bayes_logit
 predictive_error.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, ndraws = NULL, seed = NULL, ...) {
-  check_dots_empty(...)
-  check_logit_fit(object, "object")
+  check_method(object, "object", ...)
   if (object$family == "multinomial") stop_input("object", "is a multinomial regression, whose classes have no errors")
   response <- if (is.null(newdata)) object$response else new_response(object, newdata)
   predicted <- posterior_predict.bayes_logit(object, newdata, re_formula, ndraws, seed)
@@ -16,8 +15,7 @@ predictive_error.bayes_logit <- function(object, newdata = NULL, re_formula = NU
 #' @method loo_R2 bayes_logit
 #' @exportS3Method rstantools::loo_R2 bayes_logit
 loo_R2.bayes_logit <- function(object, ndraws = 4000, seed = NULL, ...) {
-  check_dots_empty(...)
-  check_logit_fit(object, "object")
+  check_method(object, "object", ...)
   ndraws <- check_count(ndraws, "ndraws")
   if (object$family == "multinomial") {
     stop_input("object", "is a multinomial regression, whose classes have no variance")

@@ -38,8 +38,7 @@
 #' @method kfold bayes_logit
 #' @exportS3Method loo::kfold bayes_logit
 kfold.bayes_logit <- function(x, K = 10, group = NULL, folds = NULL, seed = NULL, ...) {
-  check_dots_empty(...)
-  check_logit_fit(x, "x")
+  check_method(x, "x", ...)
   if (isTRUE(x$prior_only)) stop_input("x", "has draws of the prior alone, which no row changes")
   if (is_zero_fit(x)) stop_input("x", "is a fit with `", x$zero$kind, "`, whose rows can have no weight 0")
   used <- draws_used(x, NULL)

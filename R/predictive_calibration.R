@@ -53,7 +53,7 @@ law_moments <- function(at, cdf, rho) {
   variance <- sum(share * (middle - mean)^2)
   fourth <- sum(share * (middle - mean)^4)
   score <- stats::qnorm(pmin(pmax(cdf, 1e-6), 1 - 1e-6))
-  given <- apply(stats::pnorm(outer(score, rho * stats::qnorm(stats::ppoints(60L)), "-") / sqrt(1 - rho^2)), 2L, diff)
+  given <- diff(stats::pnorm(outer(score, rho * stats::qnorm(stats::ppoints(60L)), "-") / sqrt(1 - rho^2)))
   given <- sweep(given, 2L, colSums(given), "/")
   list(mean = mean, variance = variance, kurtosis = fourth / variance^2,
     r1 = sqrt(mean((colSums(given * middle) - mean)^2) / variance),
@@ -117,7 +117,8 @@ placed_states <- function(fit, at, run) {
     .Call(C_predictive_average, state_at(fit, list(y = y[part, , drop = FALSE], x = x[part, , drop = FALSE]), run))
   })
   values <- function(what) {
-    value <- array(do.call(rbind, lapply(found, `[[`, what)), c(nrow(at$y), fit$count, d))
+    value <- do.call(rbind, lapply(found, `[[`, what))
+    value <- array(value, c(nrow(at$y), fit$count, ncol(value)))
     aperm(value, c(1L, 3L, 2L))
   }
   list(conditional = values("conditional"), gain = values("gain"))

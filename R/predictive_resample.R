@@ -156,8 +156,10 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   fit$every <- if (trajectories > 0) max(1, floor(steps / trajectories)) else 0
   fit <- advance_resamples(fit, steps, run, progress)
   while (auto && !has_stopped(fit) && fit$remaining > tolerance && fit$horizon < longest_horizon) {
+    # The share falls as that of the mean does; 2% more, since it also varies by chance.
+    wanted <- horizon_for(fit, 0.98 * share_left(fit, fit$horizon) * tolerance / fit$remaining)
     fit <- tryCatch(
-      advance_resamples(fit, min(fit$n + fit$horizon, longest_horizon - fit$horizon), run, progress),
+      advance_resamples(fit, max(wanted, fit$horizon + 1) - fit$horizon, run, progress),
       warpbayes_error = function(error) {
         if (inherits(error, "warpbayes_error_input")) stop(error)
         ended(fit, list(interrupted = FALSE, failure = conditionMessage(error)))
@@ -225,7 +227,8 @@ sizes_of_parts <- function(fit) {
     "trajectories", "times",
     "cdf", "density", "probability")
   sizes <- size_of(unclass(fit)[read])
-  values <- c(unclass(fit)[c("n", "count", "horizon", "every")], list(binary = fit$data$binary, kind = fit$model$kind))
+  values <- c(unclass(fit)[c("n", "count", "horizon", "every")], list(binary = fit$data$binary, kind = fit$model$kind,
+    joint = is_joint(fit)))
   c(sizes, list(values = values, rows = if (length(fit$order)) range(fit$order)))
 }
 

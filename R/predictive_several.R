@@ -61,10 +61,11 @@ several_points <- function(fit, count) {
   # Rows of small data are taken several times, and parts of 100 nodes keep the distances to all rows small.
   used <- unique(row[about])
   taken <- match(row[about], used)
+  times <- tabulate(taken)
   near <- lapply(split(seq_len(count), (seq_len(count) - 1L) %/% 100L), function(part) {
     each <- rep(part, each = length(used))
     distance <- rowSums((y[rep(used, length(part)), ] - nodes[each, ])^2)
-    apply(matrix(exp(-distance / (2 * width^2)), length(used))[taken, ], 2L, mean)
+    colSums(matrix(exp(-distance / (2 * width^2)), length(used)) * times) / length(taken)
   })
   near <- unlist(near) / (width * sqrt(2 * pi))^d
   far <- exp(rowSums(stats::dnorm(sweep(nodes, 2L, spread, "/"), log = TRUE))) / prod(spread)

@@ -90,6 +90,9 @@
 #'   list as much as holds its tokens, see [topic_model_structure].
 #' @param groups a factor with the group of each document, such as its author or year. Each group then has its own
 #'   \eqn{\alpha}; see [topic_model_structure].
+#' @param prevalence covariates of the documents that the prior of their topics depends on, such as `~ party + s(day)`;
+#'   see [topic_model_structure].
+#' @param data a data frame with the variables of `prevalence` and a row for each document, in the order of `x`.
 #' @param start how each chain begins: `"merged"`, see the section on the start, or `"random"` topics for all tokens.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
@@ -107,7 +110,7 @@
 #'   \item{tokens}{K x C: the number of tokens of each topic in the last sweep of each chain.}
 #'   \item{reference}{the number of the reference chain.}
 #'   \item{x}{the counts.}
-#'   \item{seed_words, prior_counts, groups, group_alpha}{if given; see [topic_model_structure].}
+#'   \item{seed_words, prior_counts, groups, group_alpha, prevalence}{if given; see [topic_model_structure].}
 #'   \item{state}{where [continue()] goes on.}
 #'
 #'   The other elements say how the fit was made: `topics`, `documents`, `terms`, `document_tokens`, `chains`, `iter`,
@@ -136,7 +139,8 @@
 #' Information Processing Systems* **22**, 1973-1981.
 #' @seealso [compare_topics()], which fits several numbers of topics; [add_documents()], which goes on
 #'   with new documents; [topic_model_peers], for users of topicmodels and text2vec; [predict.topic_model()],
-#'   [perplexity()], [topic_names()], [top_terms()], [coherence()], [relabel()], [plot.topic_model()], [continue()]
+#'   [perplexity()], [topic_effects()], [topic_names()], [top_terms()], [coherence()], [relabel()],
+#'   [plot.topic_model()], [continue()]
 #' @examples
 #' # Two subjects that share one word.
 #' set.seed(1)
@@ -152,8 +156,9 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
                         iter = 500, warmup = floor(iter / 2), thin = 1, chains = NULL, keep = character(),
                         alpha_prior = c(shape = 1, rate = 1), beta_prior = c(shape = 1, rate = 1),
                         start = c("merged", "random"), seed_words = NULL, seed_weight = NULL, groups = NULL,
-                        seed = NULL, backend = NULL, threads = NULL, precision = c("double", "single"),
-                        checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
+                        prevalence = NULL, data = NULL, seed = NULL, backend = NULL, threads = NULL,
+                        precision = c("double", "single"), checkpoint = NULL, checkpoint_every = 60,
+                        progress = NULL, ...) {
   check_dots_empty(...)
   require_arguments("x")
   if (missing(topics)) stop_input("topics", "is missing: it is the number of topics, such as topics = 10")
@@ -169,11 +174,12 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
   }
   method <- check_choice(method, "method", c("gibbs", "mean_for_mode"))
   groups <- check_document_groups(groups, counts$documents)
+  prevalence <- check_prevalence(prevalence, data, counts, groups, method, alpha)
   if (nlevels(groups) > most_expected_groups) {
     message(sprintf("there are %s of documents, each with an alpha of its own: for a covariate with many values, %s",
       count_words(nlevels(groups), "group"), "such as a date, see topic_effects()"))
   }
-  alpha <- check_alpha(alpha, topics, groups)
+  alpha <- if (is.null(prevalence)) check_alpha(alpha, topics, groups) else prevalence_start(prevalence, topics)
   beta <- check_beta(beta, topics, counts$terms)
   seed_words <- check_seed_words(seed_words, topics, counts)
   if (!is.null(seed_weight)) seed_weight <- check_number(seed_weight, "seed_weight", 0, 1e6)
@@ -192,7 +198,7 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
     keep = sweeps$keep, seed = seed, method = method, start = start,
     learn = list(alpha = alpha$learn, beta = beta$learn), prior = prior, backend = run$backend,
     precision = precision, threads = run$threads, documents = counts$documents, terms = counts$terms,
-    document_tokens = document_sizes(counts), groups = groups, seed_words = seed_words,
+    document_tokens = document_sizes(counts), groups = groups, prevalence = prevalence, seed_words = seed_words,
     x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call(),
     default_warmup = missing(warmup), seeds_alone = !is.null(seed_words) && is.null(beta$prior_counts)
   ), class = c("topic_model", "warpbayes_fit", "warpbayes"))
@@ -284,6 +290,9 @@ check_topic_state <- function(fit) {
       refuse(paste0(name, "$kept"), "the number of draws kept so far, but ", show_value(state$kept))
     }
     if (!is.null(state$pending) && !is.list(state$pending)) refuse(paste0(name, "$pending"), "a list")
+    if (!is.null(fit$prevalence) && !is_number_matrix(state$coefficients, ncol(fit$prevalence$basis), fit$topics)) {
+      refuse(paste0(name, "$coefficients"), "a matrix with a column for each topic")
+    }
     if (is.null(state$sums)) next
     if (!is.list(state$sums)) {
       refuse(paste0(name, "$sums"), "a list of theta, phi and added, but ", show_value(state$sums))
@@ -389,8 +398,10 @@ topic_start <- function(fit, alpha, beta, run, mean = NULL) {
     }
     # The means of alpha over groups, and their likeness.
     if (is.null(mean)) mean <- rowMeans(matrix(alpha, fit$topics))
-    common <- if (nlevels(fit$groups) > 1L) c(mean, 4)
-    list(topics = topics, alpha = alpha, beta = beta, common = common, sums = NULL, kept = 0, added = 0)
+    common <- if (nlevels(sampler_groups(fit)) > 1L) c(mean, 4)
+    state <- list(topics = topics, alpha = alpha, beta = beta, common = common, sums = NULL, kept = 0, added = 0)
+    if (!is.null(fit$prevalence)) state$coefficients <- first_coefficients(fit$prevalence, mean)
+    state
   }
 }
 
@@ -402,6 +413,10 @@ topic_plan <- function(fit) {
     likeness = if (several) stored(),
     alpha = if (fit$learn$alpha != "none") stored(k),
     tokens = if (fit$learn$alpha == "hdp") stored(k),
+    effects = if (!is.null(fit$prevalence)) {
+      stored(c(ncol(fit$prevalence$x), k), names = list(colnames(fit$prevalence$x), NULL))
+    },
+    coefficients = if (!is.null(fit$prevalence)) stored(c(ncol(fit$prevalence$basis), k)),
     # beta is always stored, because sweeps are averaged only if there are draws to keep.
     beta = stored(),
     phi = if ("phi" %in% fit$keep) stored(c(k, length(fit$terms)), names = list(NULL, fit$terms)),
@@ -434,7 +449,7 @@ topic_slice_bytes <- 4e6
 topic_kept_together <- function(fit) {
   size <- c(theta = length(fit$documents), phi = length(fit$terms))
   bytes <- 2 * sum(fit$document_tokens) +
-    8 * fit$topics * (sum(size[fit$keep]) + max(1, nlevels(fit$groups)) + 1)
+    8 * fit$topics * (sum(size[fit$keep]) + max(1, nlevels(sampler_groups(fit))) + 1)
   max(1, floor(topic_slice_bytes / bytes))
 }
 
@@ -443,12 +458,13 @@ topic_kept_together <- function(fit) {
 # end. Until then their topics, alpha and beta are the state's `pending`. `added` prevents double counting after a
 # rollback.
 topic_step <- function(fit) {
+  # Given covariates, alpha is not learned by the sweeps.
   method <- as.integer(c(
-    fit$method == "mean_for_mode", match(fit$learn$alpha, alpha_kinds) - 1L, fit$learn$beta
+    fit$method == "mean_for_mode", match(fit$learn$alpha, alpha_kinds, nomatch = 1L) - 1L, fit$learn$beta
   ))
-  want <- c("theta", "phi") %in% fit$keep
-  grouped <- nlevels(fit$groups) > 1L
-  function(sessions, states, sweeps, keep) {
+  want <- c("theta", "phi") %in% c(fit$keep, if (!is.null(fit$prevalence)) "theta")
+  grouped <- nlevels(sampler_groups(fit)) > 1L
+  step <- function(sessions, states, sweeps, keep) {
     states <- Map(add_pending, sessions, list(fit), states)
     numbers <- c(sweeps, kept_in_slice(fit, states, sweeps))
     count <- numbers[[4L]]
@@ -480,6 +496,7 @@ topic_step <- function(fit) {
       list(state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")], draw = if (keep) draw)
     }, states, slices)
   }
+  if (is.null(fit$prevalence)) step else prevalence_step(fit, step)
 }
 
 add_pending <- function(session, fit, state) {
@@ -533,7 +550,7 @@ topic_finish <- function(fit) {
   drawn <- fit$learn$alpha != "none" && length(fit$draws$alpha)
   fit$alpha <- if (drawn) {
     rowMeans(matrix(fit$draws$alpha[, , fit$reference], fit$topics))
-  } else if (nlevels(fit$groups) > 1L) {
+  } else if (!is.null(state$common)) {
     state$common[seq_len(fit$topics)]
   } else {
     state$alpha

@@ -2,7 +2,8 @@
 
 topic_words <- function(fit) {
   learned <- c(
-    if (fit$learn$alpha != "none") sub("hdp ", "", paste(fit$learn$alpha, "alpha")),
+    switch(fit$learn$alpha, none = NULL, hdp = "alpha", prevalence = "effects of covariates",
+      paste(fit$learn$alpha, "alpha")),
     if (fit$learn$beta) "beta"
   )
   several <- nlevels(fit$groups)
@@ -20,7 +21,11 @@ topic_words <- function(fit) {
       sprintf("an update: the prior has counts of %s earlier tokens", whole_words(round(fit$earlier)))
     },
     if (several > 1L) sprintf("alpha differs between %s of documents", count_words(several, "group")),
-    sprintf("%s sums to %s, beta is %s%s", if (several > 1L) "the mean of alpha" else "alpha",
+    if (!is.null(fit$prevalence)) {
+      sprintf("alpha depends on %s: topic_effects(fit) has the effects on shares", prevalence_words(fit))
+    },
+    sprintf("%s sums to %s, beta is %s%s",
+      if (several > 1L) "the mean of alpha" else if (is.null(fit$prevalence)) "alpha" else "alpha at their mean",
       format(signif(sum(fit$alpha), 3)), format(signif(fit$beta, 3)),
       if (length(learned)) paste0("; learned: ", paste(learned, collapse = ", ")) else "; both given"),
     if (fit$learn$alpha == "hdp") learned_number_words(fit),
@@ -179,7 +184,7 @@ topic_verdict <- function(fit, diagnostics) {
     verdict$converged <- FALSE
     verdict$sentences <- c("The run is long enough, but the chains do not find the same topics.", verdict$sentences)
   }
-  verdict$sentences <- c(verdict$sentences, agreement)
+  verdict$sentences <- c(verdict$sentences, agreement, effect_agreement(fit))
   with_answer(verdict)
 }
 

@@ -73,6 +73,7 @@ add_documents <- function(object, newdata, weight = 1, groups = NULL, iter = 100
   if (counts$tokens == 0) stop_input("newdata", "shares no term with the fit: there is nothing to learn from")
   report_unknown(counts)
   counts$unknown <- NULL
+  if (!is.null(object$prevalence)) message("the new documents have the alpha of the mean of the covariates")
   grouped <- update_groups(object, check_new_groups(object, groups, counts$documents), counts)
   sweeps <- check_topic_sweeps(iter, warmup, thin, chains, keep, counts, object$topics)
   progress <- check_progress(progress)

@@ -72,7 +72,9 @@ restarted_topics <- function(fit, restarts, iter, backend, threads) {
   run <- resolve_run(backend, threads, cost = topic_cost(length(fit$documents), length(fit$x$count), fit$topics,
     iter * restarts))
   state <- fit$state[[1L]]
-  alpha <- if (fit$learn$alpha == "none") state$alpha else check_alpha(fit$learn$alpha, fit$topics, fit$groups)$start
+  alpha <- switch(fit$learn$alpha, none = state$alpha,
+    prevalence = prevalence_start(fit$prevalence, fit$topics)$start,
+    check_alpha(fit$learn$alpha, fit$topics, fit$groups)$start)
   beta <- if (fit$learn$beta) first_beta else state$beta
   other <- fit
   other$chains <- restarts

@@ -12,7 +12,7 @@ markers <- setting("MARKERS", 10)
 components <- setting("COMPONENTS", 64)
 iter <- setting("ITER", 200)
 precision <- Sys.getenv("WHOLE_PRECISION", "double")
-threads <- setting("THREADS", parallel::detectCores())
+threads <- setting("THREADS", warp_info()$threads)
 options(warpbayes.threads = threads)
 
 resident <- function(which) {

@@ -1,5 +1,6 @@
 # Words on populations in which chains differ, and on types with the same signs: where they must appear, and
 # where they must not.
+skip_where_repeated()
 
 two_populations <- function() {
   set.seed(1)
@@ -23,7 +24,6 @@ with_other_likelihood <- function(fit) {
 printed <- function(x) gsub("\\s+", " ", paste(capture.output(print(x)), collapse = " "))
 
 test_that("summary() shows in which populations the chains differ, and only if they do not agree", {
-  skip_where_repeated()
   fit <- two_populations()
   expect_null(summary(fit)$populations)
   expect_no_match(printed(summary(fit)), "each chain|chains differ")
@@ -61,7 +61,6 @@ test_that("summary() shows in which populations the chains differ, and only if t
 })
 
 test_that("cell types show their shares in each chain if chains do not agree", {
-  skip_where_repeated()
   fit <- two_populations()
   types <- cell_types(fit, threads = 2)
   expect_no_match(printed(types), "in each chain")
@@ -72,7 +71,6 @@ test_that("cell types show their shares in each chain if chains do not agree", {
 })
 
 test_that("types with the same signs are proposed for joining, and others are not", {
-  skip_where_repeated()
   # Two populations that lie 4 apart in four markers together, 2 in each, and a third one far away.
   set.seed(2)
   x <- matrix(rnorm(4 * 900), 900) + rep(c(0, 2, 9), c(300, 300, 300))
@@ -101,7 +99,6 @@ test_that("types with the same signs are proposed for joining, and others are no
 })
 
 test_that("predict() gives the types of as many draws as cell_types()", {
-  skip_where_repeated()
   fit <- two_populations()
   used <- nrow(default_types(fit, NULL, resolve_run("cpu", 2))$used)
   expect_identical(used, 50L)
