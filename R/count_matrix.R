@@ -167,8 +167,10 @@ by_columns <- function(parts, size) {
   row <- parts$row[sorted]
   column <- parts$column[sorted]
   count <- parts$count[sorted]
-  first <- c(TRUE, row[-1L] != row[-length(row)] | column[-1L] != column[-length(column)])
-  if (!all(first)) {
+  again <- which(diff(row) == 0L) + 1L
+  again <- again[column[again] == column[again - 1L]]
+  if (length(again)) {
+    first <- replace(rep(TRUE, length(row)), again, FALSE)
     count <- as.integer(rowsum(as.double(count), cumsum(first), reorder = FALSE))
     row <- row[first]
     column <- column[first]

@@ -63,7 +63,7 @@
 #'     `phi` and `theta` themselves take as much.
 #' }
 #' A sparse matrix is never made dense: 200,000 documents x 300,000 terms with two million counts and 10 topics take
-#' 220 MB more than R and the matrix itself.
+#' 210 MB more than R and the matrix itself (`bench/topic-model-memory.R`).
 #'
 #' @param x counts, documents by terms: a `dgCMatrix` or any other matrix of package Matrix, a quanteda `dfm`, a tm
 #'   `DocumentTermMatrix` (or `TermDocumentMatrix`), a `simple_triplet_matrix`, a numeric matrix, or a data frame with
