@@ -471,7 +471,7 @@ topic_step <- function(fit) {
   want <- c("theta", "phi") %in% c(fit$keep, if (!is.null(fit$prevalence)) "theta")
   grouped <- nlevels(sampler_groups(fit)) > 1L
   step <- function(sessions, states, sweeps, keep) {
-    states <- Map(add_pending, sessions, list(fit), states)
+    states <- add_pending(sessions, fit, states)
     numbers <- c(sweeps, kept_in_slice(fit, states, sweeps))
     count <- numbers[[4L]]
     slices <- native(C_topic_sweeps, Map(function(session, state) {
@@ -506,25 +506,35 @@ topic_step <- function(fit) {
   if (is.null(fit$prevalence)) step else prevalence_step(fit, step)
 }
 
-add_pending <- function(session, fit, state) {
-  if (!is.environment(state$sums)) {
-    old <- state$sums
-    state$sums <- new.env(parent = emptyenv())
-    size <- fit$topics * c(length(fit$documents), length(fit$terms))
-    state$sums$store <- new_sums(theta = size[[1L]], phi = size[[2L]])
-    state$sums$added <- 0
-    if (!is.null(old)) {
-      fill_store(list(pointer = state$sums$store), 0, size, old[c("theta", "phi")], size, size)
-      state$sums$added <- old$added
-    }
+# Several sessions add at the same time.
+add_pending <- function(sessions, fit, states) {
+  states <- lapply(states, with_open_sums, fit)
+  due <- which(vapply(states, function(state) state$sums$added < state$kept, NA))
+  if (length(due)) {
+    native(C_topic_add_means, Map(function(session, state) {
+      # Checkpoints of earlier versions have one pending sweep, the last one.
+      pending <- if (is.null(state$pending)) state else state$pending
+      list(session, pending$topics, pending$alpha, pending$beta, state$sums$store)
+    }, sessions[due], states[due]))
   }
-  if (state$sums$added < state$kept) {
-    # Checkpoints of earlier versions have one pending sweep, the last one.
-    pending <- if (is.null(state$pending)) state else state$pending
-    native(C_topic_add_means, session, pending$topics, pending$alpha, pending$beta, state$sums$store)
+  lapply(states, function(state) {
     state$sums$added <- state$kept
+    state$pending <- NULL
+    state
+  })
+}
+
+with_open_sums <- function(state, fit) {
+  if (is.environment(state$sums)) return(state)
+  old <- state$sums
+  state$sums <- new.env(parent = emptyenv())
+  size <- fit$topics * c(length(fit$documents), length(fit$terms))
+  state$sums$store <- new_sums(theta = size[[1L]], phi = size[[2L]])
+  state$sums$added <- 0
+  if (!is.null(old)) {
+    fill_store(list(pointer = state$sums$store), 0, size, old[c("theta", "phi")], size, size)
+    state$sums$added <- old$added
   }
-  state$pending <- NULL
   state
 }
 
@@ -539,7 +549,7 @@ topic_finish <- function(fit) {
   session <- open_topics(fit$x, fit$topics, fit$precision, resolve_run("cpu", 1), fit_structure(fit))
   on.exit(.Call(C_topic_close, session))
   fit$state <- lapply(fit$state, function(state) {
-    state <- add_pending(session, fit, state)
+    state <- add_pending(list(session), fit, list(state))[[1L]]
     state$sums <- c(native(C_store_close, state$sums$store), added = state$sums$added)
     state
   })
@@ -586,7 +596,7 @@ sums_to_average <- function(session, state) {
   sums <- state$sums
   if (sums$added > 0) return(sums)
   means <- new_sums(theta = length(sums$theta), phi = length(sums$phi))
-  native(C_topic_add_means, session, state$topics, state$alpha, state$beta, means)
+  native(C_topic_add_means, list(list(session, state$topics, state$alpha, state$beta, means)))
   c(native(C_store_close, means), added = 1)
 }
 

@@ -414,8 +414,8 @@ test_that("counts of cell types come from draws of the fit, and add up to the ce
   # The number of cells of a type in a sample is that of the most probable types, up to cells between the types.
   own <- table(types$type, factor(fit$samples[fit$sample], fit$samples))
   expect_lt(max(abs(result$counts - own[rownames(result$counts), ])), 6)
-  # The sampler's counts are those of its labels. A fit of an earlier version has no counts: its labels are counted,
-  # or drawn from the same law where it has none.
+  # The sampler's counts are those of its labels. A fit of an earlier version has no counts: its labels are counted, or
+  # drawn from the same law if it has none.
   run <- resolve_run(NULL, 2)
   counts <- draw_type_counts(types, 4, 1, run)
   earlier <- types
