@@ -75,11 +75,18 @@ log_variance_spread <- function(y) {
 # What calibrated resampling needs beside the bandwidth, in standardised units: `most`, the numerator of the weights;
 # the `center` of the law; each resample's `shift` and `stretch`. `width` is the posterior deviation of the mean over
 # sd/sqrt(n) as the steps alone give it; with published weights this is all that is done.
-calibrate <- function(fit, at, cdf) {
+calibrate <- function(fit, at, cdf, run) {
   y <- drop(fit$data$y)
   n <- length(y)
   law <- law_moments(at, cdf, fit$rho)
   if (!is_calibrated(fit)) return(list(most = 2, width = 2 * law$r1))
+  groups <- if (!is.null(fit$scale$groups)) draw_groups(fit, run)
+  if (!is.null(groups)) {
+    # The groups of resamples have the variance that the data give, and the steps add the rest.
+    most <- min(2, sqrt(calibrated_width^2 - 1) / law$r1)
+    return(list(most = most, center = 0, shift = numeric(fit$count), stretch = rep(1, fit$count), df = 0,
+      width = sqrt((most * law$r1)^2 + 1), groups = groups))
+  }
   most <- min(2, calibrated_width / law$r1)
   # What the steps leave of the variance of the mean and of the log of the standard deviation.
   mean_left <- max(0, 1 / (n - 1) - (most * law$r1)^2 / n)
@@ -102,6 +109,7 @@ unplaced <- function(fit, at) {
   y <- drop(at$y)
   if (!is.null(fit$trend)) return(y - trend_departures(fit, at))
   place <- fit$calibration
+  if (!is.null(place$groups)) return(group_places(fit, at)$y)
   outer(y - place$center, 1 / place$stretch) - rep(place$shift / place$stretch, each = length(y)) + place$center
 }
 
@@ -128,7 +136,10 @@ base_densities <- function(fit, at) {
   if (!is.null(fit$trend)) return(stats::dnorm(unplaced(fit, at)) / fit$standard$scale)
   if (!is_placed(fit)) return(at$density)
   if (ncol(at$y) > 1L) return(several_base_densities(fit, at))
-  density <- stats::dnorm(unplaced(fit, at), log = TRUE) + at$slope
+  grouped <- if (!is.null(fit$calibration$groups)) group_places(fit, at)
+  density <- if (is.null(grouped)) stats::dnorm(unplaced(fit, at), log = TRUE) + at$slope else {
+    stats::dnorm(grouped$y, log = TRUE) + grouped$slope
+  }
   exp(density - rep(log(fit$calibration$stretch * fit$standard$scale), each = nrow(density)))
 }
 
@@ -157,6 +168,10 @@ inner_places <- function(fit) {
   y <- matrix(fit$inner$y, fit$count, length(fit$inner$y), byrow = TRUE)
   if (is_placed(fit)) {
     place <- fit$calibration
+    if (!is.null(place$groups)) {
+      z <- t(fit$standard$center + fit$standard$scale * y)
+      return(t(matrix(from_scale(fit$scale, as.vector(z), place$groups), ncol = fit$count)))
+    }
     y <- place$center + place$shift + place$stretch * (y - place$center)
   }
   y[] <- from_scale(fit$scale, fit$standard$center + fit$standard$scale * y)

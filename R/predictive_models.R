@@ -70,8 +70,10 @@ new_predictive_model <- function(kind, fields = list()) {
 #'
 #' @section Scale and point masses:
 #' `copula_density()` of one variable predicts on a scale where its data look more like a normal law. The candidates are
-#' the data's own scale, one that shortens the empty space before far outliers, and asinh((y - centre)/width), which is
-#' straight about the centre and logarithmic in the tails. The one with the best prequential score is taken, if it wins
+#' the data's own scale, one that shortens the empty space before far outliers, asinh((y - centre)/width), which is
+#' straight about the centre and logarithmic in the tails, and for data in two groups the normal quantile of the
+#' distribution function of two normal laws. Each resample has two such laws of its own, by a Bayesian bootstrap, since
+#' copulas that start from one normal law fill the space between groups. The one with the best prequential score is taken, if it wins
 #' by two units of log likelihood; `scale = "data"` takes the data's own. With `support` the data are first mapped to
 #' the line: between two bounds by a logit, and with one by a log of the distance y from it, or by log(exp(y/s) - 1),
 #' which is straight beyond s, if the prequential score is better. Densities, quantiles and all other quantities are in

@@ -104,7 +104,9 @@ density_scale_words <- function(scale) {
   if (is.null(scale$gain)) return(NULL)
   knots <- scale$knots$x
   sprintf("The copulas work on %s: the score per observation rises by %s.",
-    if (scale$bends) {
+    if (!is.null(scale$groups)) {
+      group_words(scale)
+    } else if (scale$bends) {
       sprintf("the scale asinh((y - %s)/%s)%s", figure(scale$center), figure(scale$width),
         if (is.null(knots)) "" else ", with the space before far outliers shortened")
     } else "a scale with the space before far outliers shortened", figure(scale$gain))
