@@ -80,7 +80,10 @@ calibrate <- function(fit, at, cdf, run) {
   n <- length(y)
   law <- law_moments(at, cdf, fit$rho)
   if (!is_calibrated(fit)) return(list(most = 2, width = 2 * law$r1))
-  groups <- if (!is.null(fit$scale$groups)) draw_groups(fit, run)
+  groups <- if (!is.null(fit$scale$groups)) {
+    data <- from_scale(fit$scale, fit$standard$center + fit$standard$scale * y)
+    draw_groups(fit, fit$scale$groups, through(scale_layers(fit$scale)[1:2], data), run)
+  }
   if (!is.null(groups)) {
     # The groups of resamples have the variance that the data give, and the steps add the rest.
     most <- min(2, sqrt(calibrated_width^2 - 1) / law$r1)
@@ -105,11 +108,11 @@ is_placed <- function(fit) {
 
 # Where the law of the data has what resample r has at the standardised points: a matrix, points x draws.
 unplaced <- function(fit, at) {
-  if (ncol(at$y) > 1L) return(several_unplaced(fit, at$y))
+  if (ncol(at$y) > 1L) return(several_unplaced(fit, at))
   y <- drop(at$y)
   if (!is.null(fit$trend)) return(y - trend_departures(fit, at))
   place <- fit$calibration
-  if (!is.null(place$groups)) return(group_places(fit, at)$y)
+  if (!is.null(place$groups)) return((group_places(fit, fit$scale, at)$to - fit$standard$center) / fit$standard$scale)
   outer(y - place$center, 1 / place$stretch) - rep(place$shift / place$stretch, each = length(y)) + place$center
 }
 
@@ -136,10 +139,8 @@ base_densities <- function(fit, at) {
   if (!is.null(fit$trend)) return(stats::dnorm(unplaced(fit, at)) / fit$standard$scale)
   if (!is_placed(fit)) return(at$density)
   if (ncol(at$y) > 1L) return(several_base_densities(fit, at))
-  grouped <- if (!is.null(fit$calibration$groups)) group_places(fit, at)
-  density <- if (is.null(grouped)) stats::dnorm(unplaced(fit, at), log = TRUE) + at$slope else {
-    stats::dnorm(grouped$y, log = TRUE) + grouped$slope
-  }
+  slope <- if (is.null(fit$calibration$groups)) at$slope else group_places(fit, fit$scale, at)$slope
+  density <- stats::dnorm(unplaced(fit, at), log = TRUE) + slope
   exp(density - rep(log(fit$calibration$stretch * fit$standard$scale), each = nrow(density)))
 }
 
@@ -169,8 +170,8 @@ inner_places <- function(fit) {
   if (is_placed(fit)) {
     place <- fit$calibration
     if (!is.null(place$groups)) {
-      z <- t(fit$standard$center + fit$standard$scale * y)
-      return(t(matrix(from_scale(fit$scale, as.vector(z), place$groups), ncol = fit$count)))
+      z <- fit$standard$center + fit$standard$scale * fit$inner$y
+      return(t(in_parts(fit, z, function(z, groups) from_scale(fit$scale, z, groups))))
     }
     y <- place$center + place$shift + place$stretch * (y - place$center)
   }

@@ -262,14 +262,22 @@ density_points <- function(fit, points) {
     y <- solve_lower(fit$axes, y)
     slope <- slope - sum(log(diag(fit$axes)))
   }
+  if (!is.null(fit$first)) {
+    y <- turned(fit$first$turn, y)
+    before <- y[, 1L]
+    slope_before <- slope
+    slope <- slope + log_slope(fit$first$scale, before)
+    y[, 1L] <- to_scale(fit$first$scale, before)
+  }
   log_density <- rowSums(stats::dnorm(y, log = TRUE)) - sum(log(fit$standard$scale)) + slope
   at <- list(y = unname(y), x = matrix(0, nrow(y), 0L), slope = slope, log_density = log_density,
     density = exp(log_density))
+  if (!is.null(fit$first)) at[c("before", "slope_before")] <- list(before, slope_before)
   if (!is.null(fit$scale$groups)) {
-    before <- fit$scale
-    before$groups <- NULL
-    at$before <- pmin(pmax(to_scale(before, drop(points)), -1e300), 1e300)
-    at$slope_before <- log_slope(before, drop(points))
+    scale <- fit$scale
+    scale$groups <- NULL
+    at$before <- pmin(pmax(to_scale(scale, drop(points)), -1e300), 1e300)
+    at$slope_before <- log_slope(scale, drop(points))
   }
   at
 }

@@ -1,7 +1,7 @@
-# Densities of one variable in two groups. The copulas start from a normal law and fill the space between groups for a
-# long time: 200 values from two normal laws of deviation 1 whose means are 5.7 apart were given 6 times the true density
-# halfway. So the scale is Phi^-1 of the distribution function of two normal laws, on which such data look normal. Each
-# resample has groups of its own, from the weights of a Bayesian bootstrap.
+# Densities in two groups. The copulas start from a normal law and fill the space between groups for a
+# long time: 200 values from two normal laws of deviation 1 whose means are 5.7 apart were given 6 times the true
+# density halfway. So the scale is Phi^-1 of the distribution function of two normal laws, on which such data look
+# normal. Each resample has groups of its own, from the weights of a Bayesian bootstrap.
 
 # Groups: a matrix with the columns of group_columns and a row for each resample. The values of a layer belong to the
 # rows in turn, as many to each.
@@ -20,7 +20,7 @@ group_layer <- function(groups, ends) {
     of <- parts(y)
     below <- mixed(of, stats::pnorm)
     above <- mixed(of, function(z) stats::pnorm(z, lower.tail = FALSE))
-    z <- ifelse(below < 0.5, stats::qnorm(below), -stats::qnorm(above))
+    z <- sign(below - above) * abs(stats::qnorm(pmin(below, above)))
     of$z <- Map(function(z, s) stats::dnorm(z, log = TRUE) - log(s), of$z, of$sd)
     largest <- pmax(of$z[[1L]], of$z[[2L]])
     list(to = z, log_slope = largest + log(mixed(of, function(log) exp(log - largest))) - stats::dnorm(z, log = TRUE))
@@ -58,8 +58,8 @@ group_layer <- function(groups, ends) {
 }
 
 # Two normal laws for data that fall into two groups, by the EM algorithm, or NULL. There are groups if two of at least
-# 15% of the data leave less of the variance within them than in 99% of normal samples (find_groups() has the figures).
-find_mixture <- function(scale, y) {
+# 15% of the data leave a smaller share of the variance within them than `limit`.
+find_mixture <- function(scale, y, limit = group_limit(length(y))) {
   n <- length(y)
   x <- sorted_data(through(scale_layers(scale)[1:2], y))
   middle <- stats::median(x)
@@ -67,7 +67,7 @@ find_mixture <- function(scale, y) {
   if (n < 20L || !(unit > 1e-12 * max(abs(x)))) return(NULL)
   t <- (x - middle) / unit
   split <- split_share(t, rep(1 / length(t), length(t)))
-  if (split[[1L]] >= 1 - 2 / pi - 1 / sqrt(n)) return(NULL)
+  if (split[[1L]] >= limit) return(NULL)
   first <- as.double(seq_along(t) <= round(length(t) * split[[2L]]))
   found <- NULL
   for (i in seq_len(500L)) {
@@ -99,12 +99,10 @@ group_scores <- function(groups, x) {
     (1 - first) * (z[, 2L]^2 - 1))
 }
 
-# The groups of resamples: one step of Newton's method from those of the data, with the weights of a Bayesian bootstrap.
-# Five estimated parameters make their deviations sqrt(n/(n - 5)) times as large.
-draw_groups <- function(fit, run) {
-  groups <- drop(fit$scale$groups)
-  y <- from_scale(fit$scale, fit$standard$center + fit$standard$scale * drop(fit$data$y))
-  x <- through(scale_layers(fit$scale)[1:2], y)
+# The groups of resamples: one step of Newton's method from those of the data x, with the weights of a Bayesian
+# bootstrap. Five estimated parameters make their deviations sqrt(n/(n - 5)) times as large.
+draw_groups <- function(fit, groups, x, run) {
+  groups <- drop(groups)
   n <- length(x)
   # In units in which all five are near 1.
   unit <- c(1, exp(groups[4:5]), 1, 1)
@@ -123,13 +121,23 @@ draw_groups <- function(fit, run) {
   drawn
 }
 
-# The user's points in each resample: standardised, and the log of the slope there, points x draws.
-group_places <- function(fit, at) {
-  layer <- group_layer(fit$calibration$groups, fit$scale$bend_ends)
-  before <- rep(at$before, fit$count)
-  y <- (layer$to(before) - fit$standard$center) / fit$standard$scale
-  list(y = matrix(pmin(pmax(y, -1e300), 1e300), length(at$before)),
-    slope = matrix(at$slope_before + layer$log_slope(before), length(at$before)))
+# The user's points in each resample, and the log of the slope there, points x draws.
+group_places <- function(fit, scale, at) {
+  by_groups <- function(what) {
+    in_parts(fit, at$before, function(before, groups) group_layer(groups, scale$bend_ends)[[what]](before))
+  }
+  list(to = pmin(pmax(by_groups("to"), -1e300), 1e300), slope = at$slope_before + by_groups("log_slope"))
+}
+
+# The values of `compute(values, groups)` for each resample's groups, values x draws; a few resamples at a time, since
+# the layer needs many times its values.
+in_parts <- function(fit, values, compute) {
+  draws <- seq_len(fit$count)
+  parts <- split(draws, (draws - 1L) %/% max(1, floor(4e5 / length(values))))
+  found <- lapply(unname(parts), function(r) {
+    matrix(compute(rep(values, length(r)), fit$calibration$groups[r, , drop = FALSE]), ncol = length(r))
+  })
+  do.call(cbind, found)
 }
 
 # Where the groups lie: exact if nothing but a straight line comes before them.

@@ -2,9 +2,9 @@
 #
 # Copulas start from a normal law, so they predict well where the data look like one. `scale` has three layers. The
 # first maps the support to the line (log or logit). The second shortens the empty space between the data and far
-# outliers. The third is asinh((x - center)/width), straight near the centre and logarithmic in the tails, or that of two
-# groups (R/predictive_groups.R). Beyond the data the first and the last go on as straight lines, since the data say nothing about the shape of the tails there,
-# and the copulas have more than normal probability there.
+# outliers. The third is asinh((x - center)/width), straight near the centre and logarithmic in the tails, or that of
+# two groups (R/predictive_groups.R). Beyond the data the first and the last go on as straight lines, since the data say
+# nothing about the shape of the tails there, and the copulas have more than normal probability there.
 
 # How far the maps follow their formula beyond the data, in standard deviations on the scale. Without an end, the
 # posterior median of the standard deviation of a t law with 3 degrees of freedom was 1 to 11 times the truth (8 data
