@@ -33,7 +33,7 @@ start_copula <- function(fit, y, run) {
     points <- list(y = matrix(inner), x = matrix(0, length(inner), 0L))
     at_inner <- .Call(C_predictive_average, state_at(fit, points, run))
     fit$inner <- list(y = inner, cdf0 = drop(at_inner$conditional))
-    fit$calibration <- calibrate(fit, inner, fit$inner$cdf0)
+    fit$calibration <- calibrate(fit, inner, fit$inner$cdf0, run)
   } else if (is_calibrated(fit)) {
     fit$calibration <- calibrate_several(fit, run)
   }
@@ -104,7 +104,7 @@ on_better_scale <- function(fit, run) {
   }
   base <- score(fit)
   shorter <- shorten_gaps(utils::modifyList(new_scale(fit$scale$support), fit$scale["softness"]), y)
-  for (scale in list(if (!is.null(shorter$knots)) shorter, find_bend(shorter, y))) {
+  for (scale in list(if (!is.null(shorter$knots)) shorter, find_bend(shorter, y), find_mixture(shorter, y))) {
     if (is.null(scale)) next
     other <- fit_bandwidth(on_scale(fit, y, scale), run)
     gain <- score(other) - base
@@ -267,9 +267,24 @@ density_points <- function(fit, points) {
     y <- solve_lower(fit$axes, y)
     slope <- slope - sum(log(diag(fit$axes)))
   }
+  if (!is.null(fit$first)) {
+    y <- turned(fit$first$turn, y)
+    before <- y[, 1L]
+    slope_before <- slope
+    slope <- slope + log_slope(fit$first$scale, before)
+    y[, 1L] <- to_scale(fit$first$scale, before)
+  }
   log_density <- rowSums(stats::dnorm(y, log = TRUE)) - sum(log(fit$standard$scale)) + slope
-  list(y = unname(y), x = matrix(0, nrow(y), 0L), slope = slope, log_density = log_density,
+  at <- list(y = unname(y), x = matrix(0, nrow(y), 0L), slope = slope, log_density = log_density,
     density = exp(log_density))
+  if (!is.null(fit$first)) at[c("before", "slope_before")] <- list(before, slope_before)
+  if (!is.null(fit$scale$groups)) {
+    scale <- fit$scale
+    scale$groups <- NULL
+    at$before <- pmin(pmax(to_scale(scale, drop(points)), -1e300), 1e300)
+    at$slope_before <- log_slope(scale, drop(points))
+  }
+  at
 }
 
 # The data of a regression or classification, from the model frame.

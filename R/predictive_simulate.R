@@ -75,6 +75,7 @@ simulate_density <- function(fit, r) {
   one$count <- 1L
   one$state$conditional <- fit$state$conditional[, , r, drop = FALSE]
   if (is_placed(fit)) one$calibration[c("shift", "stretch")] <- lapply(fit$calibration[c("shift", "stretch")], `[`, r)
+  one$calibration$groups <- fit$calibration$groups[r, , drop = FALSE]
   grid <- grid_with_atoms(atoms_of(fit$atoms, r), inner_places(one), inner_cdf(one))
   invert_cdf(drop(grid$points), drop(grid$cdf), stats::runif(fit$n))
 }
