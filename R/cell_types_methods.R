@@ -206,7 +206,23 @@ types_agreement <- function(x) {
   table <- diagnose_quantities(shares)
   differs <- intersect(which(differing(shares, table)), shown)
   list(shares = shares, shown = shown, chains = ncol(shares[[1L]]), table = table, differs = differs,
-    short = setdiff(shown[which(table$ess_bulk[shown] < ess_needed)], differs))
+    short = setdiff(shown[which(table$ess_bulk[shown] < ess_needed)], differs), common = cells_in_common(x$map))
+}
+
+# Of the types that differ between chains: whether all chains have them, that is whether any two chains have most cells
+# of the type in common. NULL if that is not known.
+common_words <- function(common, differs, names) {
+  if (!length(differs) || all(is.na(common[differs]))) return(NULL)
+  least <- differs[[which.min(common[differs])]]
+  has <- if (common[[least]] <= 0.5) {
+    paste("Not all chains have type", names[[least]])
+  } else if (length(differs) > 1L) {
+    "All chains have these types"
+  } else {
+    "All chains have this type"
+  }
+  sprintf("%s: of the cells of type %s, the two chains that differ most have %s in common.", has, names[[least]],
+    percent(common[[least]], 0))
 }
 
 # Whether the chains agree on the shares of types, and what the cause is if that cannot be told.
@@ -232,6 +248,7 @@ chains_words <- function(x, agreement = types_agreement(x)) {
       sprintf("Between the %s, the share of type %s differs most: %s.", count_words(chains, "chain"), names[[widest]],
         range_of(widest))
     },
+    common_words(agreement$common, differs, names),
     if (length(short)) {
       sprintf("The run is short: the %s of type %s %s an effective sample size below %d, so %s. %s.",
         if (length(short) == 1L) "share" else "shares", list_some(x$types$type[short]),
@@ -249,10 +266,14 @@ disagreement_words <- function(types, tested) {
   table <- diagnose_quantities(shares)
   differs <- which(differing(shares, table) & tested)
   if (!length(differs)) return(NULL)
-  sprintf("The fit had not converged: Rhat of the share is %s for type %s%s, so %s. continue(fit, more) %s.",
-    format_rhat(max(table$rhat[differs])), dQuote(types$types$type[[differs[[which.max(table$rhat[differs])]]]], FALSE),
-    if (length(differs) > 1L) sprintf(" and too high for %d more", length(differs) - 1L) else "",
-    "counts of cells may be wrong", "runs more sweeps")
+  names <- dQuote(types$types$type, FALSE)
+  c(
+    sprintf("The fit had not converged: Rhat of the share is %s for type %s%s, so %s. continue(fit, more) %s.",
+      format_rhat(max(table$rhat[differs])), names[[differs[[which.max(table$rhat[differs])]]]],
+      if (length(differs) > 1L) sprintf(" and too high for %d more", length(differs) - 1L) else "",
+      "counts of cells may be wrong", "runs more sweeps"),
+    common_words(cells_in_common(types$map), differs, names)
+  )
 }
 
 # The log likelihood decides nothing about types.
