@@ -47,8 +47,8 @@
 #' intervals pool the draws of all chains. `print()` and `summary()` also say whether all chains have the type. A cell
 #' has the type of most draws of a chain. Twice the cells of the type in both of two chains, by the sum of its cells in
 #' each, is the share that they have in common (Dice); `common` is the smallest over all pairs of chains. Above one
-#' half, all chains have the type and differ in where it ends. Near zero, a chain lacks it, and counts its cells to a
-#' neighbour.
+#' half, all chains have the type and differ in where it ends. Near zero, most draws of a chain lack it, and count its
+#' cells to a neighbour.
 #'
 #' @section The tree:
 #' The leaves are the finest branches that valleys separate. A leaf that types divide is divided too. The leaves of each

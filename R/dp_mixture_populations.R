@@ -64,23 +64,22 @@ populations_words <- function(types) {
   draws <- attr(types, "draws")
   if (is.null(types) || !nrow(types)) return(NULL)
   chains <- as.matrix(types[grep("^chain_", names(types))])
-  if (!any(types$differs)) {
+  said <- if (any(types$differs)) {
+    worst <- which.max(ifelse(types$differs, types$rhat, -Inf))
+    sprintf("The chains differ in the shares of %s of the %s above 1%%, most in type %s: %s between chains.",
+      whole_words(sum(types$differs)), count_words(nrow(types), "cell type"), types$type[[worst]],
+      paste(percent(range(chains[worst, ])), collapse = " to "))
+  } else {
     # One type has a share that never varies.
     high <- max(1, types$rhat, na.rm = TRUE)
     highest <- sprintf("(highest Rhat %s)", format_rhat(high))
-    return(if (high <= rhat_limit) {
+    if (high <= rhat_limit) {
       paste("The chains agree on the shares of the cell types above 1%", highest,
         "and describe these populations by different components.")
     } else {
       paste("Whether the chains differ in the shares of the cell types above 1% cannot be told from", draws,
         "draws of each", paste0(highest, "."))
-    })
+    }
   }
-  worst <- which.max(ifelse(types$differs, types$rhat, -Inf))
-  c(
-    sprintf("The chains differ in the shares of %s of the %s above 1%%, most in type %s: %s between chains.",
-      whole_words(sum(types$differs)), count_words(nrow(types), "cell type"), types$type[[worst]],
-      paste(percent(range(chains[worst, ])), collapse = " to ")),
-    common_words(types$common, which(types$differs), types$type)
-  )
+  c(said, common_words(types$common, which(types$differs), seq_len(nrow(types)), types$type))
 }

@@ -82,16 +82,19 @@ test_that("words tell whether all chains have the types in whose shares they dif
   types$map$type_of[, second] <- 1L
   types$map$proportions[second, ] <- types$map$proportions[second, ] %*% rbind(c(1, 0), c(1, 0))
   expect_equal(cells_in_common(types$map), c(2 / 3, 0), tolerance = 0.02)
-  expect_match(printed(types), "Not all chains have type \"2\": .* differ most have 0% in common")
-  expect_match(disagreement_words(types, c(TRUE, TRUE))[[2L]], "Not all chains have type \"2\"")
+  expect_match(printed(types), "Most draws of a chain lack type \"2\": .* differ most have 0% in common")
+  expect_match(disagreement_words(types, c(TRUE, TRUE))[[2L]], "Most draws of a chain lack type \"2\"")
   # By hand: two chains of one draw, five cells.
   map <- list(used = data.frame(draw = 1, chain = 1:2), count = 3L, class = cbind(c(1, 1, 1, 2, 2), c(1, 1, 2, 2, 2)),
     type_of = cbind(1:2, 1:2))
   expect_equal(cells_in_common(map), c(4 / 5, 4 / 5, NA))
   map$used$chain <- 1L
   expect_equal(cells_in_common(map), rep(NA_real_, 3))
-  expect_null(common_words(c(NA, 0.9), 1L, 1:2))
-  expect_null(common_words(c(0.4, 0.9), integer(), 1:2))
+  expect_null(common_words(c(NA, 0.9), 1L, 1:2, 1:2))
+  expect_null(common_words(c(0.6, 0.9), integer(), 1:2, 1:2))
+  # A type that a chain lacks is named even if its shares do not differ by more than chance explains.
+  expect_match(common_words(c(0.4, 0.9), integer(), 1:2, 1:2), "^Most draws of a chain lack type 1: .* have 40% in")
+  expect_match(common_words(c(0.6, 0.9), 2L, 1:2, 1:2), "^All chains have this type: .* type 2, .* have 90% in")
 })
 
 test_that("types with the same signs are proposed for joining, and others are not", {
