@@ -21,7 +21,7 @@ topic_rows <- function(table) {
   if (!is.null(table$found)) table$found <- percent(table$found)
   if (identical(table$name, as.character(table$topic))) table$name <- NULL
   # A narrow screen shows the first columns.
-  first <- intersect(c("topic", "name", "prevalence", "terms"), names(table))
+  first <- intersect(c("topic", "name", "prevalence", "found", "terms"), names(table))
   table[c(first, setdiff(names(table), first))]
 }
 

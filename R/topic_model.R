@@ -55,12 +55,15 @@
 #'
 #' @section Memory:
 #' \itemize{
-#'   \item \eqn{\phi} takes 8 bytes (4 in single precision) for each term and topic.
-#'   \item A token takes 2 bytes. On processors the order of drawing takes 5 more bytes a token and 20 bytes a pair of
-#'     document and term.
+#'   \item \eqn{\phi} takes 8 bytes (4 in single precision) for each term and topic. The merged start has three times as
+#'     many topics.
+#'   \item A token takes 2 bytes. On processors the order of drawing takes 5 more bytes a token and 24 bytes a pair of
+#'     document and term, and the counts by document and by term take 12.
 #'   \item The sums of the averages take 8 bytes for each topic and term and for each topic and document, per chain.
 #'     `phi` and `theta` themselves take as much.
 #' }
+#' A sparse matrix is never made dense: 200,000 documents x 300,000 terms with two million counts and 10 topics take
+#' 210 MB more than R and the matrix itself (`bench/topic-model-memory.R`).
 #'
 #' @param x counts, documents by terms: a `dgCMatrix` or any other matrix of package Matrix, a quanteda `dfm`, a tm
 #'   `DocumentTermMatrix` (or `TermDocumentMatrix`), a `simple_triplet_matrix`, a numeric matrix, or a data frame with
@@ -468,7 +471,7 @@ topic_step <- function(fit) {
   want <- c("theta", "phi") %in% c(fit$keep, if (!is.null(fit$prevalence)) "theta")
   grouped <- nlevels(sampler_groups(fit)) > 1L
   step <- function(sessions, states, sweeps, keep) {
-    states <- Map(add_pending, sessions, list(fit), states)
+    states <- add_pending(sessions, fit, states)
     numbers <- c(sweeps, kept_in_slice(fit, states, sweeps))
     count <- numbers[[4L]]
     slices <- native(C_topic_sweeps, Map(function(session, state) {
@@ -503,25 +506,35 @@ topic_step <- function(fit) {
   if (is.null(fit$prevalence)) step else prevalence_step(fit, step)
 }
 
-add_pending <- function(session, fit, state) {
-  if (!is.environment(state$sums)) {
-    old <- state$sums
-    state$sums <- new.env(parent = emptyenv())
-    size <- fit$topics * c(length(fit$documents), length(fit$terms))
-    state$sums$store <- new_sums(theta = size[[1L]], phi = size[[2L]])
-    state$sums$added <- 0
-    if (!is.null(old)) {
-      fill_store(list(pointer = state$sums$store), 0, size, old[c("theta", "phi")], size, size)
-      state$sums$added <- old$added
-    }
+# Several sessions add at the same time.
+add_pending <- function(sessions, fit, states) {
+  states <- lapply(states, with_open_sums, fit)
+  due <- which(vapply(states, function(state) state$sums$added < state$kept, NA))
+  if (length(due)) {
+    native(C_topic_add_means, Map(function(session, state) {
+      # Checkpoints of earlier versions have one pending sweep, the last one.
+      pending <- if (is.null(state$pending)) state else state$pending
+      list(session, pending$topics, pending$alpha, pending$beta, state$sums$store)
+    }, sessions[due], states[due]))
   }
-  if (state$sums$added < state$kept) {
-    # Checkpoints of earlier versions have one pending sweep, the last one.
-    pending <- if (is.null(state$pending)) state else state$pending
-    native(C_topic_add_means, session, pending$topics, pending$alpha, pending$beta, state$sums$store)
+  lapply(states, function(state) {
     state$sums$added <- state$kept
+    state$pending <- NULL
+    state
+  })
+}
+
+with_open_sums <- function(state, fit) {
+  if (is.environment(state$sums)) return(state)
+  old <- state$sums
+  state$sums <- new.env(parent = emptyenv())
+  size <- fit$topics * c(length(fit$documents), length(fit$terms))
+  state$sums$store <- new_sums(theta = size[[1L]], phi = size[[2L]])
+  state$sums$added <- 0
+  if (!is.null(old)) {
+    fill_store(list(pointer = state$sums$store), 0, size, old[c("theta", "phi")], size, size)
+    state$sums$added <- old$added
   }
-  state$pending <- NULL
   state
 }
 
@@ -536,14 +549,17 @@ topic_finish <- function(fit) {
   session <- open_topics(fit$x, fit$topics, fit$precision, resolve_run("cpu", 1), fit_structure(fit))
   on.exit(.Call(C_topic_close, session))
   fit$state <- lapply(fit$state, function(state) {
-    state <- add_pending(session, fit, state)
+    state <- add_pending(list(session), fit, list(state))[[1L]]
     state$sums <- c(native(C_store_close, state$sums$store), added = state$sums$added)
     state
   })
   after <- seq_len(fit$iter) > fit$warmup
   mean_likelihood <- colMeans(fit$log_likelihood[if (any(after)) after else TRUE, , drop = FALSE])
   fit$reference <- if (fit$chains == 1) 1L else which.max(mean_likelihood)
-  averages <- lapply(fit$state, function(state) topic_averages(session, fit, state))
+  sums <- lapply(fit$state, function(state) sums_to_average(session, state))
+  # The session may hold more than the averages need.
+  .Call(C_topic_close, session)
+  averages <- lapply(sums, topic_averages, fit = fit)
   reference <- averages[[fit$reference]]
   fit$phi <- reference$phi
   fit$theta <- reference$theta
@@ -574,20 +590,25 @@ topic_finish <- function(fit) {
   fit
 }
 
-# The averages of one chain. Before its first kept sweep these are the means given its present topics.
-topic_averages <- function(session, fit, state) {
+# The sums of one chain, and of how many sweeps they are. Before its first kept sweep these are the means given its
+# present topics.
+sums_to_average <- function(session, state) {
   sums <- state$sums
-  count <- sums$added
-  if (count == 0) {
-    means <- new_sums(theta = length(sums$theta), phi = length(sums$phi))
-    native(C_topic_add_means, session, state$topics, state$alpha, state$beta, means)
-    sums <- native(C_store_close, means)
-    count <- 1
+  if (sums$added > 0) return(sums)
+  means <- new_sums(theta = length(sums$theta), phi = length(sums$phi))
+  native(C_topic_add_means, list(list(session, state$topics, state$alpha, state$beta, means)))
+  c(native(C_store_close, means), added = 1)
+}
+
+topic_averages <- function(sums, fit) {
+  # Not by matrix(), which copies.
+  mean_of <- function(sum, names) {
+    mean <- sum / sums$added
+    dim(mean) <- c(fit$topics, length(names))
+    dimnames(mean) <- list(fit$topic_names, names)
+    mean
   }
-  list(
-    phi = matrix(sums$phi / count, fit$topics, dimnames = list(fit$topic_names, fit$terms)),
-    theta = t(matrix(sums$theta / count, fit$topics, dimnames = list(fit$topic_names, fit$documents)))
-  )
+  list(phi = mean_of(sums$phi, fit$terms), theta = t(mean_of(sums$theta, fit$documents)))
 }
 
 # The number of tokens of each topic. `topics` has two bytes for each token.

@@ -134,7 +134,7 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
   topics <- native(C_topic_infer, session, topics, alpha, key, 1, as.integer(warmup), mean)
   for (sweep in seq(warmup + 1, iter)) {
     topics <- native(C_topic_infer, session, topics, alpha, key, sweep, 1L, mean)
-    native(C_topic_add_means, session, topics, alpha, 1, sums)
+    native(C_topic_add_means, list(list(session, topics, alpha, 1, sums)))
   }
   theta <- native(C_store_close, sums)$theta
   t(matrix(theta / (iter - warmup), fit$topics, dimnames = list(fit$topic_names, counts$documents)))

@@ -83,7 +83,7 @@ unigram_step <- function(fit) {
     numbers <- kept_in_slice(fit, states, sweeps)
     kept <- numbers[[1L]] + numbers[[2L]] * (seq_len(numbers[[3L]]) - 1) + 1
     Map(function(session, state) {
-      state <- add_pending(session, fit, state)
+      state <- add_pending(list(session), fit, list(state))[[1L]]
       topic <- document_topics(fit, state$topics)
       slice <- lapply(seq_len(sweeps), function(i) {
         drawn <- with_seed(chain_seed(state, state$sweep + i), sweep_once(topic, state$beta))
