@@ -319,11 +319,11 @@ most_expected_groups <- 50
 most_prior <- 1e15
 
 # How alpha is learned, in the order of wb_topic_alpha.
-alpha_kinds <- c("none", "symmetric", "asymmetric", "hdp")
+alpha_kinds <- c("none", "symmetric", "asymmetric", "hdp", "mixture")
 
 # `start` has the alphas of one group after the other.
 check_alpha <- function(alpha, topics, groups = NULL) {
-  learned <- c(setdiff(alpha_kinds, "none"), "mixture")
+  learned <- setdiff(alpha_kinds, "none")
   several <- max(1L, nlevels(groups))
   if (is.character(alpha) && length(alpha) == 1L && alpha %in% learned) {
     if (alpha == "hdp" && several > 1L) stop_input("alpha", "is \"hdp\", which has no `groups`: use \"asymmetric\"")
@@ -402,10 +402,7 @@ topic_start <- function(fit, alpha, beta, run, mean = NULL) {
     if (is.null(mean)) mean <- rowMeans(matrix(alpha, fit$topics))
     common <- if (nlevels(sampler_groups(fit)) > 1L) c(mean, 4)
     state <- list(topics = topics, alpha = alpha, beta = beta, common = common, sums = NULL, kept = 0, added = 0)
-    if (fit$learn$alpha == "mixture") {
-      state$topics <- token_topics(fit, document_topics(fit, topics))
-      state$alpha <- rep(unigram_alpha / fit$topics, fit$topics)
-    }
+    if (fit$learn$alpha == "mixture") state$alpha <- rep(unigram_alpha / fit$topics, fit$topics)
     if (!is.null(fit$prevalence)) state$coefficients <- first_coefficients(fit$prevalence, mean)
     state
   }
@@ -488,6 +485,10 @@ topic_step <- function(fit) {
       state$pending <- if (keep) kept[c("topics", "alpha", "beta")]
       state$kept <- state$kept + count
       draw <- kept[c("alpha", "beta", "phi", "theta")]
+      if (fit$learn$alpha == "mixture") {
+        draw$alpha <- draw$alpha / unigram_alpha
+        slice$alpha_sum[] <- 1
+      }
       if (grouped && keep) {
         common <- matrix(kept$common, ncol = count)
         draw$group_alpha <- kept$alpha
@@ -502,7 +503,6 @@ topic_step <- function(fit) {
       list(state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")], draw = if (keep) draw)
     }, states, slices)
   }
-  if (fit$learn$alpha == "mixture") return(unigram_step(fit))
   if (is.null(fit$prevalence)) step else prevalence_step(fit, step)
 }
 

@@ -81,7 +81,7 @@
 #' With `alpha = "mixture"` all tokens of a document have one topic, which is \eqn{k} with probability \eqn{\pi_k}, and
 #' \eqn{\pi \sim \mathrm{Dir}(1, \dots, 1)}{pi ~ Dir(1, ..., 1)}: a mixture of unigrams (Nigam and others 2000). A text
 #' of under ten words hardly shows more than one topic. `theta` is the probability of each topic, and `alpha` the
-#' average of \eqn{\pi}. Sweeps run on one thread of the processor, also if a graphics card is used.
+#' average of \eqn{\pi}.
 #'
 #' @references
 #' Jagarlamudi, J., Daume III, H. and Udupa, R. (2012). Incorporating lexical priors into topic models. *Proceedings of

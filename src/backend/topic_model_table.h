@@ -6,6 +6,7 @@
  *
  *   draw_terms        topics -> phi, all terms in parallel
  *   draw_documents    topics -> theta -> topics, all documents in parallel
+ *   draw_members      one topic for all tokens of a document
  *
  * A draw depends only on (key, iteration, element), where the element is the pair of row and topic (phi, theta) or the
  * token. */
@@ -85,6 +86,13 @@ typedef struct wb_topic_model_functions {
    *   theta           documents x topics with the topics of a document side by side, or NULL */
   int (*draw_documents)(wb_topic_session *session, const wb_topic_draw *draw, double *log_likelihood, double *theta,
                         wb_message *message);
+  /* For documents of one group: one topic for all tokens of a document, k with weight exp(log_share[k]) and the probability of the document's words
+   * in topic k. draw: key and iteration are read.
+   *   members         topics: the documents of each, without those that have no tokens
+   *   log_likelihood  documents: the log probability of each document's words given phi and the shares
+   *   theta           documents x topics: the probabilities of the topics, or NULL */
+  int (*draw_members)(wb_topic_session *session, const wb_topic_draw *draw, const double *log_share, int64_t *members,
+                      double *log_likelihood, double *theta, wb_message *message);
   /* For learning alpha, given the topics (Teh, Jordan, Beal & Blei 2006, appendix A):
    *   tables[g, k]  groups x topics: sum over documents d of group g and i = 0, ..., n_dk - 1 of independent Bernoulli
    *                 draws with probability alpha_gk / (alpha_gk + i) */

@@ -61,6 +61,8 @@ typedef enum wb_purpose {
   WB_PURPOSE_TOPIC_STICK_LEVELS = 111,  /* auxiliary betas of all documents [group] */
   WB_PURPOSE_TOPIC_PART = 112,          /* the part of a split topic [token] */
   WB_PURPOSE_TOPIC_CONCENTRATION = 113, /* how many topics are used [0] */
+  WB_PURPOSE_TOPIC_MEMBER = 114,        /* the topic of a document that has one [document] */
+  WB_PURPOSE_TOPIC_MEMBERS = 115,       /* shares of topics among such documents [topic] */
 
   /* Polya-Gamma variables */
   WB_PURPOSE_POLYAGAMMA = 128, /* a variable [position, or row of a regression] */

@@ -334,6 +334,28 @@ static int learn_beta(const wb_topic_chain *chain, const wb_topic_draw *draw, do
   return status;
 }
 
+/* The topics of documents that have one, and then the shares of the topics among the documents. */
+static int draw_members(wb_topic_chain *chain, const wb_topic_draw *draw, double *log_likelihood, double *theta) {
+  const size_t topics = (size_t)chain->state.topics, bytes = topics * (sizeof(int64_t) + sizeof(double));
+  double *const alpha = chain->state.alpha;
+  double sum = 0;
+  int64_t *const members = malloc(bytes);
+  if (!members) return wb_out_of_memory(chain->message, "the topics of documents", bytes);
+  double *const share = (double *)(members + topics);
+  for (size_t k = 0; k < topics; k++) sum += alpha[k];
+  for (size_t k = 0; k < topics; k++) share[k] = wb_log(alpha[k] / sum);
+  const int status = chain->backend->topic_model->draw_members(chain->session, draw, share, members, log_likelihood,
+                                                               theta, chain->message);
+  sum = 0;
+  for (size_t k = 0; k < topics && status == WB_OK; k++) {
+    wb_stream stream = wb_stream_open(draw->key, WB_PURPOSE_TOPIC_MEMBERS, draw->iteration, k);
+    sum += share[k] = wb_draw_gamma_from_one(&stream, 1.0 + (double)members[k]);
+  }
+  for (size_t k = 0; k < topics && status == WB_OK; k++) alpha[k] = WB_TOPIC_MEMBERS * (share[k] / sum);
+  free(members);
+  return status;
+}
+
 static int same_alphas(const wb_topic_state *state, int32_t groups) {
   for (size_t k = 1; k < (size_t)groups * (size_t)state->topics; k++)
     if (state->alpha[k] != state->alpha[0]) return 0;
@@ -364,7 +386,10 @@ int wb_topic_sweep(wb_topic_chain *chain, uint32_t iteration, double *log_likeli
   if (!of_document) return wb_out_of_memory(chain->message, "the probabilities of the documents", bytes);
   int status = functions->draw_terms(chain->session, &draw, chain->message);
   if (status == WB_OK && phi) status = functions->get_phi(chain->session, phi, chain->message);
-  if (status == WB_OK) status = functions->draw_documents(chain->session, &draw, of_document, theta, chain->message);
+  if (status == WB_OK)
+    status = method->learn_alpha == WB_ALPHA_MEMBERS
+                 ? draw_members(chain, &draw, of_document, theta)
+                 : functions->draw_documents(chain->session, &draw, of_document, theta, chain->message);
   if (status == WB_OK) {
     double sum = 0;
     for (int64_t d = 0; d < corpus->documents; d++) sum += of_document[d];
@@ -374,7 +399,8 @@ int wb_topic_sweep(wb_topic_chain *chain, uint32_t iteration, double *log_likeli
   /* Both are learned from the alpha and beta of this sweep. */
   double beta = state->beta;
   if (status == WB_OK && method->learn_beta) status = learn_beta(chain, &draw, &beta);
-  if (status == WB_OK && method->learn_alpha != WB_ALPHA_FIXED) status = learn_alpha(chain, &draw);
+  if (status == WB_OK && method->learn_alpha != WB_ALPHA_FIXED && method->learn_alpha != WB_ALPHA_MEMBERS)
+    status = learn_alpha(chain, &draw);
   state->beta = beta;
   return status;
 }

@@ -19,6 +19,10 @@
  * the sum of alpha is Ga(s, rate), and alpha over its sum is Dir(s/K, ..., s/K), which becomes a Dirichlet process as K
  * grows (Ishwaran & Zarepour 2002, Canadian Journal of Statistics 30, 269-283).
  *
+ * A mixture of unigrams (Nigam, McCallum, Thrun & Mitchell 2000, Machine Learning 39, 103-134) is the limit of alpha = e
+ * pi as e falls to 0: theta_d has all of its mass on one topic, k with probability pi_k, and pi ~ Dir(1, ..., 1). Its
+ * alpha is pi times WB_TOPIC_MEMBERS.
+ *
  * A sweep draws theta and phi given the topics of all tokens, then new topics, then new alpha and beta with theta and
  * phi integrated out.
  */
@@ -37,7 +41,8 @@ typedef enum wb_topic_alpha {
   WB_ALPHA_FIXED = 0,
   WB_ALPHA_COMMON = 1,
   WB_ALPHA_EACH = 2,
-  WB_ALPHA_PROCESS = 3 /* of one group */
+  WB_ALPHA_PROCESS = 3, /* of one group */
+  WB_ALPHA_MEMBERS = 4  /* of one group: one topic a document */
 } wb_topic_alpha;
 
 typedef struct wb_topic_method {
@@ -46,6 +51,8 @@ typedef struct wb_topic_method {
   int learn_beta;
   double alpha_shape, alpha_rate, beta_shape, beta_rate; /* > 0 */
 } wb_topic_method;
+
+#define WB_TOPIC_MEMBERS 1e-12
 
 /* The state of a chain besides the topics of its tokens, which the session holds. */
 typedef struct wb_topic_state {

@@ -378,6 +378,12 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
   record->add(log_likelihood);
   int64_t total = 0;
   for (int64_t n : size) total += n;
+  const std::vector<double> log_share = numbers.vector(k, -3, 0);
+  if (good && c.groups == 1)
+    good = call("draw_members", functions->draw_members, session, &draw, log_share.data(), size.data(),
+                log_likelihood.data(), theta.data()) &&
+           call("get_topics", functions->get_topics, session, topic.data());
+  record->add(theta, log_likelihood, topic, size);
   functions->close(session);
   return good && total == tokens;
 }

@@ -206,6 +206,7 @@ topic_cases <- alist(
     topic_values(topics(known_counts(20, 30, 1), 3, precision, chains = 2, thin = 2, iter = 8))
   },
   "hierarchical Dirichlet process" = topic_values(topics(known_counts(20, 30, 2), 9, precision, alpha = "hdp")),
+  "one topic a document" = topic_values(topics(known_counts(20, 30, 2), 17, precision, alpha = "mixture")),
   "symmetric alpha" = topic_values(topics(known_counts(20, 30, 2), 17, precision, alpha = "symmetric")),
   "merged start" = topic_values(topics(known_counts(20, 30, 1), 6, precision, chains = 2, start = "merged")),
   "given alpha and beta" = {

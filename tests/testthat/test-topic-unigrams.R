@@ -1,4 +1,4 @@
-# One topic a document: the law of the topics by enumeration, beta on a grid, and what the fit says.
+# One topic a document: the law of the topics by enumeration, and what the fit says.
 
 input <- "warpbayes_error_input"
 
@@ -38,30 +38,6 @@ test_that("topics have their law, which is enumerated", {
     expect_lt(abs(mean(seen) - moment) / (sd(seen) / sqrt(effective_size(matrix(seen)))), 4.5)
   }
   expect_equal(fit$theta[5, 1], fit$alpha[[1]], ignore_attr = TRUE)
-})
-
-test_that("beta has its law", {
-  skip_where_repeated()
-  skip_if(resolve_run()$backend != "cpu", "nothing here depends on the backend")
-  counts <- rbind(c(3, 0, 1, 0), c(0, 2, 2, 5))
-  prior <- rbind(c(0.7, 0, 0, 0), 0)
-  x <- seq(-9, 4, 0.01)
-  density <- vapply(exp(x), function(b) {
-    words <- vapply(1:2, function(k) {
-      a <- b + prior[k, ]
-      sum(lgamma(a + counts[k, ]) - lgamma(a)) + lgamma(sum(a)) - lgamma(sum(a) + sum(counts[k, ]))
-    }, 0)
-    sum(words) + dgamma(b, 1.5, 2, log = TRUE) + log(b)
-  }, 0)
-  law <- cumsum(exp(density - max(density)))
-  set.seed(1)
-  value <- 0.1
-  draws <- vapply(seq_len(4000), function(i) value <<- draw_unigram_beta(value, counts, prior, c(1.5, 2)), 0)
-  at <- log(c(0.1, 0.3, 0.6, 1.2))
-  expected <- stats::approx(x, law / max(law), at)$y
-  seen <- vapply(at, function(limit) mean(log(draws) <= limit), 0)
-  size <- vapply(at, function(limit) effective_size(matrix(as.numeric(log(draws) <= limit))), 0)
-  expect_lt(max(abs(seen - expected) / sqrt(expected * (1 - expected) / size)), 4.5)
 })
 
 set.seed(2)

@@ -380,6 +380,22 @@ static void topic_pass_tokens(const topic_pass *p) {
   }
 }
 
+/* The logs of phi of some terms, with 0 in the lanes past the last topic. phi, log_phi: rows of `width`; inverse: 1 over
+ * the sums of gammas, topics. */
+#define topic_log_terms REAL_NAME(topic_log_terms_double, topic_log_terms_single)
+static void topic_log_terms(const REAL *phi, const double *restrict inverse, int64_t terms, int topics, size_t width,
+                            double *restrict log_phi) {
+  for (int64_t w = 0; w < terms; w++) {
+    const REAL *const line = phi + (size_t)w * width;
+    double *const to = log_phi + (size_t)w * width;
+    for (size_t k = 0; k < width; k++) to[k] = k < (size_t)topics ? (double)line[k] * inverse[k] : 1.0;
+    for (size_t k = 0; k < width; k += WB_TOPIC_LANES) {
+      WB_VECTOR_LOOP
+      for (size_t i = 0; i < WB_TOPIC_LANES; i++) to[k + i] = wb_topic_log_term(to[k + i]);
+    }
+  }
+}
+
 /* Weights in the precision of the draw: the values, times factors unless `factor` is NULL. Vectors are written with
  * intrinsics, since GCC at -O2 does not vectorise a loop of unknown length. */
 /* tools/loops: no vector multiply-adds */

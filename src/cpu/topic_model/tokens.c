@@ -29,6 +29,7 @@
 #include "core/random_gamma_strips.h"
 #include "core/random_gamma_trial.h"
 #include "core/topic_draw.h"
+#include "core/topic_member.h"
 #include "core/topic_tables.h"
 #include "cpu/topic_model/token_order.h"
 #include "numeric/idle.h"
@@ -84,6 +85,21 @@ typedef struct topic_pass {
   double *score;           /* documents of the group: receives the log weights of their words */
 } topic_pass;
 
+/* Documents first..end - 1 with one topic each (core/topic_member.h). Arrays over pairs are by document. */
+typedef struct topic_members {
+  uint64_t key;
+  uint32_t iteration;
+  int topics;
+  size_t width;
+  int64_t first, end;
+  const int64_t *first_pair;
+  const int32_t *term, *count;
+  const double *log_phi, *log_share; /* terms x width; width */
+  double *weight;                    /* width */
+  uint16_t *member;                  /* documents */
+  double *log_likelihood, *theta;    /* documents; documents x topics, or NULL */
+} topic_members;
+
 #define WB_LOOPS "cpu/topic_model/tokens_loops.h"
 #include "numeric/isa.h"
 
@@ -112,6 +128,8 @@ struct wb_topic_session {
   double *leaf_sum;                            /* leaves x topics */
   double *inverse;                             /* topics: 1 over the sum of a topic's gammas */
   wb_gamma_strips *term_strips, *share_strips; /* NULL until first used */
+  double *log_phi;                             /* terms x width; NULL unless documents have one topic */
+  uint16_t *member;                            /* documents: that topic; NULL likewise */
   int32_t alpha_levels, beta_levels;           /* of core/topic_tables.h */
   int32_t *counts;            /* documents x topics; NULL unless alpha is learned, or if they would take much memory */
   int32_t *term_counts;       /* terms x topics; NULL unless beta is learned, or if most of them would be 0 */
@@ -145,6 +163,8 @@ static void close_session(wb_topic_session *s) {
   free(s->inverse);
   free(s->counts);
   free(s->term_counts);
+  wb_aligned_free(s->log_phi);
+  free(s->member);
   wb_aligned_free(s->term_strips);
   wb_aligned_free(s->share_strips);
   free(s);
@@ -612,6 +632,7 @@ static int score(wb_topic_session *s, const double *theta, double *log_likelihoo
   return pass_documents(s, NULL, theta, log_likelihood, NULL, message);
 }
 
+#include "cpu/topic_model/tokens_members.h"
 #include "cpu/topic_model/tokens_tables.h"
 
 const wb_topic_model_functions wb_cpu_topic_model = {
@@ -622,6 +643,7 @@ const wb_topic_model_functions wb_cpu_topic_model = {
     .set_phi = set_phi,
     .get_phi = get_phi,
     .draw_documents = draw_documents,
+    .draw_members = draw_members,
     .draw_document_tables = draw_document_tables,
     .draw_term_tables = draw_term_tables,
     .score = score,

@@ -76,6 +76,31 @@ static void WB_NAME(topic_logs)(int64_t count, double *restrict value) {
   }
 }
 
+/* Documents of one topic: draws it, and computes its probabilities. Lanes past the last topic have no weight. */
+static void WB_NAME(topic_members)(const topic_members *m) {
+  const size_t topics = (size_t)m->topics, width = m->width;
+  double *const weight = m->weight;
+  for (int64_t d = m->first; d < m->end; d++) {
+    double top = -INFINITY, sum;
+    memcpy(weight, m->log_share, width * sizeof(double));
+    for (int64_t i = m->first_pair[d]; i < m->first_pair[d + 1]; i++) {
+      const double *const line = m->log_phi + (size_t)m->term[i] * width, count = (double)m->count[i];
+      for (size_t k = 0; k < width; k += WB_TOPIC_LANES) {
+        WB_VECTOR_LOOP
+        for (size_t l = 0; l < WB_TOPIC_LANES; l++) weight[k + l] = wb_fma(count, line[k + l], weight[k + l]);
+      }
+    }
+    for (size_t k = 0; k < topics; k++) top = weight[k] > top ? weight[k] : top;
+    for (size_t k = 0; k < width; k += WB_TOPIC_LANES) {
+      WB_VECTOR_LOOP
+      for (size_t l = 0; l < WB_TOPIC_LANES; l++) weight[k + l] = wb_exp(weight[k + l] - top);
+    }
+    m->member[d] = (uint16_t)wb_topic_member(weight, m->topics, m->key, m->iteration, (uint64_t)d, &sum);
+    m->log_likelihood[d] = m->first_pair[d] < m->first_pair[d + 1] ? top + wb_log(sum) : 0;
+    for (size_t k = 0; m->theta && k < topics; k++) m->theta[(size_t)d * topics + k] = weight[k] / sum;
+  }
+}
+
 #define REAL_BITS 64
 #include "cpu/real.h"
 #define REAL_WEIGHT wb_topic_weight

@@ -26,6 +26,7 @@ struct wb_topic_session {
   wb::device_array<uint16_t> topic;
   wb::device_bytes phi;
   wb::device_array<double> leaf_sum, inverse, alpha, extra, norm, total, log_likelihood, stage;
+  wb::device_array<double> log_phi;            /* terms x topics; empty unless documents have one topic */
   wb::device_array<unsigned long long> tables; /* a number for each alpha and one more, then the histogram */
   std::vector<double> sent_alpha;
   int32_t alpha_levels, beta_levels; /* of core/topic_tables.h */
@@ -357,6 +358,34 @@ int bring_tables(wb_topic_session *s, std::vector<unsigned long long> &tables, w
   return s->tables.download(tables.data(), tables.size(), "bringing tables from the device", message);
 }
 
+int draw_members(wb_topic_session *s, const wb_topic_draw *draw, const double *log_share, int64_t *members,
+                 double *log_likelihood, double *theta, wb_message *message) {
+  return on_device(s, message, [&](auto real) {
+    typedef decltype(real) Real;
+    const int64_t topics = s->topics, logs = topics * s->corpus.terms, all = s->corpus.documents;
+    if (s->log_phi.size() == 0)
+      WB_TRY(s->log_phi.allocate(static_cast<size_t>(logs), "the logs of the terms of the topics", message));
+    WB_TRY(clear_tables(s, message));
+    WB_TRY(send_alpha(s, log_share, message));
+    WB_TRY(wb::launch(wb::cover(COUNT_THREADS, logs), topic_log_terms<Real>, "logs of terms", message, logs, s->topics,
+                      s->width, static_cast<const Real *>(s->phi.address()), s->inverse.data(), s->log_phi.data()));
+    WB_TRY(wb::in_batches(all, theta != nullptr ? s->stage_rows() : all, [&](int64_t first, int64_t documents) {
+      WB_TRY(wb::launch(wb::grid(WARP, documents).sharing(static_cast<size_t>(topics) * sizeof(double)), topic_members,
+                        "drawing the topics of documents", message, s->corpus, first, s->topics, draw->key,
+                        draw->iteration, s->log_phi.data(), s->alpha.data(), s->topic.data(), s->log_likelihood.data(),
+                        theta != nullptr ? s->stage.data() : nullptr, s->tables.data()));
+      if (theta == nullptr) return static_cast<int>(WB_OK);
+      return s->stage.download(theta + first * topics, static_cast<size_t>(documents * topics),
+                               "bringing topics from the device", message);
+    }));
+    std::vector<unsigned long long> counted;
+    WB_TRY(bring_tables(s, counted, message));
+    for (int64_t k = 0; k < topics; k++) members[k] = static_cast<int64_t>(counted[static_cast<size_t>(k)]);
+    return s->log_likelihood.download(log_likelihood, static_cast<size_t>(all),
+                                      "bringing log likelihoods from the device", message);
+  });
+}
+
 int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *tables, wb_message *message) {
   wb::device_scope scope;
   WB_TRY(scope.enter(s->device, message, &s->stream));
@@ -398,6 +427,6 @@ int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *ta
 } // namespace
 
 const wb_topic_model_functions wb_cuda_topic_model = {
-    open_session,   set_topics,           get_topics,       draw_terms, set_phi,       get_phi,
-    draw_documents, draw_document_tables, draw_term_tables, score,      close_session,
+    open_session,   set_topics,   get_topics,           draw_terms,       set_phi, get_phi,
+    draw_documents, draw_members, draw_document_tables, draw_term_tables, score,   close_session,
 };

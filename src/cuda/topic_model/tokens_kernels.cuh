@@ -16,6 +16,7 @@
 #include "core/random_gamma_strips.h"
 #include "core/random_gamma_trial.h"
 #include "core/topic_draw.h"
+#include "core/topic_member.h"
 #include "core/topic_tables.h"
 #include "core/unroll.h"
 #include "cuda/launch.cuh"
@@ -417,6 +418,56 @@ __global__ void __launch_bounds__(SCORE_THREADS)
   const double tokens = static_cast<double>(c.first_token[d + 1] - c.first_token[d]);
   /* Without tokens the norm may be 0, see pass_group() for processors. */
   log_likelihood[d] = tokens > 0 ? wb_fma(-tokens, wb_log(norm[d]), sum) : 0;
+}
+
+/* The logs of phi, terms x topics. phi has rows of `width`. */
+template <typename Real>
+__global__ void __launch_bounds__(COUNT_THREADS)
+    topic_log_terms(int64_t count, int topics, size_t width, const Real *phi, const double *inverse, double *log_phi) {
+  const int64_t i = wb::thread_number<COUNT_THREADS>();
+  if (i >= count) return;
+  const size_t term = static_cast<size_t>(i / topics), k = static_cast<size_t>(i % topics);
+  log_phi[i] = wb_topic_log_term(static_cast<double>(phi[term * width + k]) * inverse[k]);
+}
+
+/* Documents of one topic: a warp a document. A thread weighs each 32nd topic, and the first one adds the weights up. */
+__global__ void __launch_bounds__(WARP)
+    topic_members(device_corpus c, int64_t first, int topics, uint64_t key, uint32_t iteration, const double *log_phi,
+                  const double *log_share, uint16_t *topic, double *log_likelihood, double *theta,
+                  unsigned long long *members) {
+  WB_DYNAMIC_SHARED(double, weight);
+  __shared__ double tops[WARP], total;
+  __shared__ int chosen;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int64_t d = first + blockIdx.x, from = c.first_pair[d], end = c.first_pair[d + 1];
+  double top = -INFINITY;
+  for (int k = thread; k < topics; k += WARP) {
+    double log_weight = log_share[k];
+    for (int64_t i = from; i < end; i++)
+      log_weight = wb_fma(
+          static_cast<double>(c.count[i]),
+          log_phi[static_cast<size_t>(c.term[i]) * static_cast<size_t>(topics) + static_cast<size_t>(k)], log_weight);
+    weight[k] = log_weight;
+    top = log_weight > top ? log_weight : top;
+  }
+  tops[thread] = top;
+  __syncthreads();
+  for (int i = 0; i < WARP; i++) top = tops[i] > top ? tops[i] : top;
+  for (int k = thread; k < topics; k += WARP) weight[k] = wb_exp(weight[k] - top);
+  __syncthreads();
+  if (thread == 0) {
+    double sum;
+    chosen = wb_topic_member(weight, topics, key, iteration, static_cast<uint64_t>(d), &sum);
+    total = sum;
+    log_likelihood[d] = from < end ? top + wb_log(sum) : 0;
+    if (from < end) atomicAdd(&members[chosen], 1ULL);
+  }
+  __syncthreads();
+  for (int64_t i = c.first_token[d] + thread; i < c.first_token[d + 1]; i += WARP)
+    topic[i] = static_cast<uint16_t>(chosen);
+  if (theta == nullptr) return;
+  for (int k = thread; k < topics; k += WARP)
+    theta[static_cast<size_t>(blockIdx.x) * static_cast<size_t>(topics) + static_cast<size_t>(k)] = weight[k] / total;
 }
 
 /* The histograms of the counts of all documents, groups x topics x (levels + 1), and the tables of tokens above the

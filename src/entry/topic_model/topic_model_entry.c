@@ -247,7 +247,7 @@ static int run_sweeps(void *chain) {
 static int is_method(SEXP method, int grouped) {
   if (TYPEOF(method) != INTSXP || LENGTH(method) != 3) return 0;
   const int alpha = INTEGER_RO(method)[1];
-  return alpha >= WB_ALPHA_FIXED && alpha <= (grouped ? WB_ALPHA_EACH : WB_ALPHA_PROCESS);
+  return alpha >= WB_ALPHA_FIXED && alpha <= (grouped ? WB_ALPHA_EACH : WB_ALPHA_MEMBERS);
 }
 
 /* Sweeps from a state: the arguments of wb_entry_topic_sweep(). Returns the last state, the traces, and `kept`: of each

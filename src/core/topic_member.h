@@ -1,0 +1,31 @@
+/* The draw of a document's topic where all its tokens have the same one. Its log weights are log_share_k plus count times
+ * the log of phi_kw over its pairs of document and term, in order, by fused multiply-adds. */
+#ifndef WB_CORE_TOPIC_MEMBER_H
+#define WB_CORE_TOPIC_MEMBER_H
+
+#include "core/categorical_draw.h"
+#include "core/elementary.h"
+#include "core/philox.h"
+#include "core/purpose.h"
+
+/* The log of a term's probability. A gamma of a small shape may be 0. */
+WB_HD double wb_topic_log_term(double probability) { return wb_log(probability > 1e-300 ? probability : 1e-300); }
+
+/* The topic of a document. weight: exp(log weight - highest log weight), added up in order; sum receives their sum. */
+WB_HD int wb_topic_member(const double *weight, int topics, uint64_t key, uint32_t iteration, uint64_t document,
+                          double *sum) {
+  double total = 0, before = 0;
+  for (int k = 0; k < topics; k++) total += weight[k];
+  *sum = total;
+  const wb_bits bits =
+      wb_philox(key, 0, (uint32_t)document, wb_philox_c2(WB_PURPOSE_TOPIC_MEMBER, document), iteration);
+  const double target = wb_target(wb_uniform(wb_bits64(bits, 0)), total);
+  int k = 0;
+  for (; k < topics - 1; k++) {
+    before += weight[k];
+    if (before > target) break;
+  }
+  return k;
+}
+
+#endif
