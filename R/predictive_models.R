@@ -32,8 +32,7 @@ new_predictive_model <- function(kind, fields = list()) {
 #'     more, through copulas of correlation `rho_x`.
 #'   \item `copula_classification()` does the same for a response with two classes.
 #' }
-#' The result depends on the order of the data. It is averaged over `permutations` random orders (0: the order as
-#' given).
+#' The result depends on the order of the data. It is averaged over `permutations` random orders (0: as given).
 #'
 #' @section Calibration:
 #' With the published settings the posterior of a mean is about 2 `rho` times as wide as s/sqrt(n). Data that look

@@ -15,11 +15,9 @@
 #' and \eqn{\phi}. A term that occurs five times in a document is five tokens, and the topic of each is drawn.
 #'
 #' @section Methods:
-#' `method = "gibbs"` draws from the posterior.
-#'
-#' `method = "mean_for_mode"` takes the means of \eqn{\theta} and \eqn{\phi} given the topics instead of draws. This
-#' is a stochastic form of EM. It comes to a good model in fewer and cheaper sweeps, but its draws do not show how
-#' uncertain the model is.
+#' `method = "gibbs"` draws from the posterior. `method = "mean_for_mode"` takes the means of \eqn{\theta} and
+#' \eqn{\phi} given the topics instead of draws. This is a stochastic form of EM. It comes to a good model in fewer and
+#' cheaper sweeps, but its draws do not show how uncertain the model is.
 #'
 #' @section What is averaged:
 #' `phi` and `theta` are averages over the kept sweeps of one chain, the reference chain. They average the means of
