@@ -53,8 +53,7 @@
 #'
 #' @section Memory:
 #' \itemize{
-#'   \item \eqn{\phi} takes 8 bytes (4 in single precision) for each term and topic. The merged start has three times as
-#'     many topics.
+#'   \item \eqn{\phi} takes 8 bytes (4 in single precision) a term and topic, and thrice that in the merged start.
 #'   \item A token takes 2 bytes. On processors the order of drawing takes 5 more bytes a token and 24 bytes a pair of
 #'     document and term, and the counts by document and by term take 12.
 #'   \item The sums of the averages take 8 bytes for each topic and term and for each topic and document, per chain.
@@ -74,8 +73,7 @@
 #' @param beta one positive number of at most 1e15, one for each term, a matrix of topics x terms, or `"learn"`.
 #' @param method `"gibbs"` or `"mean_for_mode"`.
 #' @param iter sweeps per chain, including the warm-up.
-#' @param warmup sweeps at the start of each chain that are not used. See [continue()] for what it means after more
-#'   sweeps.
+#' @param warmup sweeps at the start of each chain that are not used; see [continue()] for its meaning later.
 #' @param thin after the warm-up, every `thin`-th sweep is kept.
 #' @param chains number of chains, each from a start of its own; `NULL`: four for small data, and one for large data;
 #'   see [computing].
