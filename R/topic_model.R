@@ -53,14 +53,13 @@
 #'
 #' @section Memory:
 #' \itemize{
-#'   \item \eqn{\phi} takes 8 bytes (4 in single precision) a term and topic, and thrice that in the merged start.
-#'   \item A token takes 2 bytes. On processors the order of drawing takes 5 more bytes a token and 24 bytes a pair of
-#'     document and term, and the counts by document and by term take 12.
+#'   \item \eqn{\phi} takes 8 bytes (4 in single precision) a term and topic, with three times the topics at the start.
+#'   \item A token takes 2 bytes. On processors the order of drawing takes 5 more bytes a token, and 36 bytes a pair of
+#'     document and term.
 #'   \item The sums of the averages take 8 bytes for each topic and term and for each topic and document, per chain.
 #'     `phi` and `theta` themselves take as much.
 #' }
-#' A sparse matrix is never made dense: 200,000 documents x 300,000 terms with two million counts and 10 topics take
-#' 210 MB more than R and the matrix itself (`bench/topic-model-memory.R`).
+#' 200,000 documents x 300,000 terms, 2 million counts and 10 topics take 210 MB more than their sparse matrix.
 #'
 #' @param x counts, documents by terms: a `dgCMatrix` or any other matrix of package Matrix, a quanteda `dfm`, a tm
 #'   `DocumentTermMatrix` (or `TermDocumentMatrix`), a `simple_triplet_matrix`, a numeric matrix, or a data frame with
