@@ -404,8 +404,7 @@ test_that("long work stops within half a second of an interrupt", {
   )
   # Half a second until the interrupt, and half a second of computing after it. Sanitizers are slow.
   limit <- if (nzchar(Sys.getenv("LD_PRELOAD")) || nzchar(Sys.getenv("ASAN_OPTIONS"))) 6 else 1.2
-  file <- tempfile(fileext = ".R")
-  on.exit(unlink(file))
+  file <- scratch(fileext = ".R")
   writeLines(c(
     sprintf(".libPaths(%s); library(warpbayes); options(warpbayes.threads = 1)", deparse1(.libPaths())),
     "h <- log((1:1e6)^-1.5); x <- pmf(rep(1e-3, 1e3)); run <- warpbayes:::resolve_run(\"cpu\", 1)",

@@ -11,7 +11,7 @@ typedef struct session {
   const wb_backend *backend;
   wb_topic_session *topic;
   wb_topic_corpus corpus;
-  wb_topic_structure structure; /* its arrays are of an R list that the pointer protects */
+  wb_topic_structure structure; /* its arrays are R's, as the corpus's counts by term; the pointer protects both */
   void *memory;
   int32_t topics, threads;
 } session;
@@ -86,7 +86,7 @@ SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP 
   wb_message message;
   const wb_call call = wb_call_from_list(run, &message);
   const wb_backend *const backend = call.backend;
-  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, structure));
+  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, count, structure));
   wb_finalize_by(pointer, close_session);
   session *s = calloc(1, sizeof *s);
   if (!s) {
