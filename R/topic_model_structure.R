@@ -75,7 +75,7 @@
 #' The `draws` have `effects`, the coefficients of [topic_effects()] (coefficients x topics x draws x chains), and
 #' `coefficients`, \eqn{\lambda} of the scaled covariates. `alpha` and `alpha_sum` belong to a document with the mean of
 #' the covariates. The coefficients are drawn before every other sweep, by one thread. On the Associated Press's 2,246
-#' articles with 20 topics this made a sweep take 2.5 times as long.
+#' articles with 20 topics a sweep on one thread took 2.7 times as long.
 #'
 #' @section One topic a document:
 #' With `alpha = "mixture"` all tokens of a document have one topic, which is \eqn{k} with probability \eqn{\pi_k}, and

@@ -109,6 +109,16 @@ test_that("a fit with prevalence goes on, predicts, is relabelled and says what 
   expect_output(print(whole), "alpha depends on ~party \\+ s\\(day, k = 3\\): topic_effects\\(fit\\)")
   expect_output(print(whole), "alpha at their mean sums to .*learned: effects of covariates")
   expect_false("rhat" %in% names(topic_effects(whole, ~ party, ndraws = 2, threads = 2)))
+  # The alpha of each document is that of its covariates: a document without tokens has the mean of its prior.
+  empty <- topic_model(rbind(planted, 0), 3, prevalence = formula, data = covariates[c(1:60, 35), ], iter = 12,
+    chains = 1, seed = 1)
+  draws <- empty$draws$coefficients[, , , 1]
+  shares <- vapply(1:6, function(draw) {
+    alpha <- prevalence_alpha(matrix(draws[, , draw], 4), empty$prevalence$basis[61, , drop = FALSE])
+    alpha / sum(alpha)
+  }, numeric(3))
+  expect_equal(unname(empty$theta[61, ]), rowMeans(shares))
+  expect_equal(empty$draws$alpha[, , 1], exp(draws[1, , ]))
   # Chains are compared for topics that both find.
   same <- within
   same$agreement <- list(match = cbind(1:3, 1:3), distance = matrix(0, 3, 2), limit = rep(0.5, 3))

@@ -10,7 +10,7 @@ test_that("topics have their law, which is enumerated", {
   skip_on_sanitized_emulator()
   # Prior counts of one topic keep topics apart.
   beta <- rbind(c(0.9, 0.4, 0.4), 0.4)
-  n <- if (extended()) 60000 else 6000
+  n <- if (extended()) 60000 else 4000
   fit <- topic_model(tiny, 2, alpha = "mixture", beta = beta, iter = n + 100, warmup = 100, chains = 1, keep = "theta",
     seed = 1, threads = 2)
   # log of the probability of the words of both topics, with phi and the shares integrated out.
@@ -29,6 +29,14 @@ test_that("topics have their law, which is enumerated", {
   error <- apply(draws, 1, sd) / sqrt(apply(draws, 1, function(one) effective_size(matrix(one))))
   expect_lt(max(abs(rowMeans(draws) - expected) / error), 4.5)
   expect_lt(max(abs(fit$theta[1:4, 1] - expected) / error), 9)
+  # The shares of topics, and their spread.
+  inside <- rowSums(all == 1)
+  share <- fit$draws$alpha[1, , 1]
+  for (power in 1:2) {
+    seen <- share^power
+    moment <- sum(weight * if (power == 1) (1 + inside) / 6 else (1 + inside) * (2 + inside) / 42)
+    expect_lt(abs(mean(seen) - moment) / (sd(seen) / sqrt(effective_size(matrix(seen)))), 4.5)
+  }
   expect_equal(fit$theta[5, 1], fit$alpha[[1]], ignore_attr = TRUE)
 })
 
