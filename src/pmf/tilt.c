@@ -22,8 +22,8 @@
 /* At most so many nanoseconds for an entry. */
 #define TILT_TIME 10.0
 
-/* Entries that are worth a thread, and that a thread takes together. */
-#define WORTH 32768
+/* Entries that are worth one more thread, and that a thread takes together. */
+#define WORTH 262144
 #define TOGETHER 8192
 
 static double magnitude(double a) { return a < 0 ? -a : a; }
@@ -153,7 +153,7 @@ static void add_entries(void *context, int64_t side) {
 int wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, double cut, wb_pmf_window *window,
                 wb_call *call) {
   tilting t = {{p, q}, {&window->p, &window->q}, slope, cut, call->run.isa, 0};
-  const int64_t worth = (p->length + q->length) / WORTH;
+  const int64_t worth = 1 + (p->length + q->length) / WORTH;
   const int threads = worth < 2 ? 1 : wb_idle_threads((int)wb_min_int(worth, call->run.threads));
   const int sides = threads > 1 ? 2 : 1;
   wb_spread(sides, 2, choose_entries, &t);

@@ -333,8 +333,8 @@ int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const double 
       if (theta == nullptr) return static_cast<int>(WB_OK);
       return s->stage.download(theta + first * topics, count, "bringing topics from the device", message);
     }));
-    WB_TRY(wb::launch(wb::cover(SCORE_THREADS, all), topic_score, "adding logs", message, s->corpus, s->total.data(),
-                      s->norm.data(), s->log_likelihood.data()));
+    WB_TRY(wb::launch(wb::cover(SCORE_THREADS, all * WARP), topic_score, "adding logs", message, s->corpus,
+                      s->total.data(), s->norm.data(), s->log_likelihood.data()));
     return s->log_likelihood.download(log_likelihood, static_cast<size_t>(all),
                                       "bringing log likelihoods from the device", message);
   });

@@ -407,14 +407,24 @@ __global__ void __launch_bounds__(DOCUMENT_THREADS, DOCUMENT_BLOCKS) topic_docum
   }
 }
 
-/* A thread a document: the logs of its pairs, in order. */
+/* A warp a document: the logs of its pairs side by side, added in order by one thread. With a thread a document, the 67
+ * logs of a document one after the other took 50 microseconds on an H200. */
 __global__ void __launch_bounds__(SCORE_THREADS)
     topic_score(device_corpus c, const double *total, const double *norm, double *log_likelihood) {
-  const int64_t d = wb::thread_number<SCORE_THREADS>();
+  __shared__ double logs[SCORE_THREADS];
+  const int t = static_cast<int>(threadIdx.x), lane = t % WARP;
+  const int64_t d = wb::thread_number<SCORE_THREADS>() / WARP;
   if (d >= c.documents) return;
+  const int64_t end = c.first_pair[d + 1];
   double sum = 0;
-  for (int64_t i = c.first_pair[d]; i < c.first_pair[d + 1]; i++)
-    sum = wb_fma(static_cast<double>(c.count[i]), wb_log(total[i]), sum);
+  for (int64_t base = c.first_pair[d]; base < end; base += WARP) {
+    if (base + lane < end) logs[t] = wb_log(total[base + lane]);
+    __syncwarp();
+    for (int i = 0; lane == 0 && i < WARP && base + i < end; i++)
+      sum = wb_fma(static_cast<double>(c.count[base + i]), logs[t + i], sum);
+    __syncwarp();
+  }
+  if (lane > 0) return;
   const double tokens = static_cast<double>(c.first_token[d + 1] - c.first_token[d]);
   /* Without tokens the norm may be 0, see pass_group() for processors. */
   log_likelihood[d] = tokens > 0 ? wb_fma(-tokens, wb_log(norm[d]), sum) : 0;
