@@ -128,7 +128,8 @@ placed_states <- function(fit, at, run) {
     .Call(C_predictive_average, state_at(fit, list(y = y[part, , drop = FALSE], x = x[part, , drop = FALSE]), run))
   })
   values <- function(what) {
-    value <- array(do.call(rbind, lapply(found, `[[`, what)), c(nrow(at$y), fit$count, d))
+    value <- do.call(rbind, lapply(found, `[[`, what))
+    value <- array(value, c(nrow(at$y), fit$count, ncol(value)))
     aperm(value, c(1L, 3L, 2L))
   }
   list(conditional = values("conditional"), gain = values("gain"))

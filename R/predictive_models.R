@@ -136,6 +136,8 @@ new_predictive_model <- function(kind, fields = list()) {
 #' @param calibrate whether to give posteriors the width that the data ask for: see the section on calibration.
 #'   `FALSE` chooses `rho` and resamples as published.
 #' @param mean the mean function beneath the copulas: see the section on mean functions.
+#' @param method `"conditional"` models the response given the covariates, and `"joint"` both together: see
+#'   [joint_regression].
 #' @param permutations number of random orders; 0 for the order as given.
 #' @param formula response and covariates, as for [stats::lm()]. Covariates of different kinds can be mixed. A factor
 #'   (or a character vector) has an indicator column for each level, so that the order of its levels does not matter; a
@@ -225,10 +227,11 @@ copula_density <- function(rho = NULL, points = NULL, standardize = TRUE, permut
 #' @export
 copula_regression <- function(formula, points = NULL, at = NULL, rho = NULL, rho_x = NULL, standardize = TRUE,
                               permutations = 10, bandwidths = c("each", "one"), calibrate = TRUE,
-                              mean = c("auto", "linear", "smooth", "none")) {
+                              mean = c("auto", "linear", "smooth", "none"), method = c("conditional", "joint")) {
   # The checks run here, not within new_predictive_model(), so that errors name the call of this function.
   fields <- list(
     formula = check_formula(formula), mean = check_mean(mean),
+    method = check_choice(method, "method", c("conditional", "joint")),
     points = check_points_frame(points), at = without_integer64(at),
     rho = check_rho(rho, "rho", 1L),
     rho_x = check_rho(rho_x, "rho_x"), standardize = check_flag(standardize, "standardize"),
@@ -313,7 +316,8 @@ model_words <- function(model) {
     },
     copula_density = paste0("density by copula updates, ", rho(), "; ", orders(),
       if (!isTRUE(model$calibrate)) "; published settings"),
-    copula_regression = paste0("regression by copula updates: ", deparse1(model$formula), ", ", rho(), "; ", orders()),
+    copula_regression = paste0("regression by ", if (identical(model$method, "joint")) "joint ", "copula updates: ",
+      deparse1(model$formula), ", ", rho(), "; ", orders()),
     copula_classification = paste0(
       "classification by copula updates: ", deparse1(model$formula), ", ", rho(), "; ", orders()
     ),

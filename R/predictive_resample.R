@@ -228,7 +228,8 @@ sizes_of_parts <- function(fit) {
     "calibration", "scale", "atoms", "response_at", "inner_at", "trend", "axes", "first", "standard", "standard_x",
     "frame", "trajectories", "times", "cdf", "density", "probability")
   sizes <- size_of(unclass(fit)[read])
-  values <- c(unclass(fit)[c("n", "count", "horizon", "every")], list(binary = fit$data$binary, kind = fit$model$kind))
+  values <- c(unclass(fit)[c("n", "count", "horizon", "every")], list(binary = fit$data$binary, kind = fit$model$kind,
+    joint = is_joint(fit)))
   c(sizes, list(values = values, rows = if (length(fit$order)) range(fit$order)))
 }
 

@@ -81,7 +81,8 @@ simulate_density <- function(fit, r) {
 }
 
 simulate_regression <- function(fit, r) {
-  cdf <- matrix(fit$state$conditional[, 1L, r], values_each(fit))[-seq_along(fit$response_at), , drop = FALSE]
+  last <- dim(fit$state$conditional)[[2L]]
+  cdf <- matrix(fit$state$conditional[, last, r], values_each(fit))[-seq_along(fit$response_at), , drop = FALSE]
   u <- stats::runif(ncol(cdf))
   vapply(seq_along(u), function(i) invert_cdf(fit$inner_at, cdf[, i], u[[i]]), 0) + fit$at$trend
 }

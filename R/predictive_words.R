@@ -255,7 +255,7 @@ covariates_verdict <- function(fit) {
   gain <- fit$covariate_gain
   end <- if (gain * fit$n < 2) ": the data hardly speak for a dependence on them." else "."
   words <- sprintf("The covariates raise the score per observation by %s%s", figure(max(gain, 0)), end)
-  paste(c(words, mean_words(fit)), collapse = " ")
+  paste(c(words, mean_words(fit), joint_words(fit)), collapse = " ")
 }
 
 # Where the mean function is too smooth for the data.
