@@ -6,8 +6,7 @@ new_predictive_model <- function(kind, fields = list()) {
 
 #' Models for predictive resampling
 #'
-#' The models that [predictive_resample()] resamples from. Each is a rule that predicts the next observation from
-#' those before.
+#' The models that [predictive_resample()] resamples from. Each predicts the next observation from those before.
 #'
 #' @section Normal mean:
 #' `normal_mean()` is the conjugate model of independent normal observations.
@@ -63,10 +62,9 @@ new_predictive_model <- function(kind, fields = list()) {
 #' deviations and correlations. Their copulas work on axes without correlation if that raises the prequential score. In
 #' 200 data sets of 25 values (`bench/predictive-several.R`), 90% intervals of means, standard deviations, quantiles and
 #' correlations covered 84 to 96%, and those of densities 78 to 92% for normal and gamma data. If the data fall into two
-#' groups along a direction, this is the first axis, with the scale of two groups (see below); without it the copulas
-#' fill the space between. `summary()` says if the data fall into two groups and the prediction does much less. It also
-#' names points where many more or fewer data are predicted than lie there, which takes about 200 data. Densities of
-#' more variables are as published.
+#' groups along a direction, this is the first axis, with the scale of two groups (see below). `summary()` says if the
+#' prediction fills the space between, and names points where many more or fewer data are predicted than lie there,
+#' which takes about 200 data. Densities of more variables are as published.
 #'
 #' @section Scale and point masses:
 #' `copula_density()` of one variable predicts on a scale where its data look more like a normal law. The candidates are
