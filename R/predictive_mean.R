@@ -40,7 +40,9 @@ mean_design <- function(fit, x, points, argument) {
 }
 
 # Chooses the mean function and the bandwidth. Of the designs with enough data the one with the best penalised
-# likelihood is taken, and by default it is used unless the prequential score is better without it.
+# likelihood is taken, and by default it is used unless the prequential score is better without it. Of a regression's
+# curves it is the next one, with more knots: the best one for prediction has a bias as large as its deviation. So 90%
+# intervals covered y = x^2 at the 10%, 50% and 90% points of x in 68, 80 and 70% of 200 data sets of 200 values.
 fit_with_mean <- function(fit, run) {
   wanted <- fit$model$mean
   auto <- identical(wanted, "auto")
@@ -54,9 +56,13 @@ fit_with_mean <- function(fit, run) {
     plain$columns <- ncol(fit$design$data)
     return(plain)
   }
-  trend <- trends[[which.max(vapply(trends, `[[`, 0, "criterion"))]]
-  if (auto && trend$spread < 1e-8) return(plain)
-  jump <- best_jump(fit, trend, trends[[1L]])
+  best <- which.max(vapply(trends, `[[`, 0, "criterion"))
+  if (auto && trends[[best]]$spread < 1e-8) return(plain)
+  jump <- best_jump(fit, trends[[best]], trends[[1L]])
+  curved <- !fit$data$binary && !is.null(trends[[best]]$knots)
+  trend <- trends[[if (curved) min(best + 1L, length(trends)) else best]]
+  # Few data have few knots in any case.
+  trend$most_knots <- curved && best == length(trends) && max(lengths(trend$knots)) >= 9L
   plain$jump <- jump
   other <- fit_bandwidth(with_trend(fit, trend), run)
   other$jump <- jump
@@ -64,7 +70,7 @@ fit_with_mean <- function(fit, run) {
     other$trend$gain <- other$score - plain$score
     if (other$trend$gain <= 0) return(plain)
   }
-  if (isTRUE(fit$model$calibrate)) other$most <- min(2, calibrated_width / other$rho)
+  if (isTRUE(fit$model$calibrate)) other$most <- min(2, sqrt(calibrated_width^2 - other$trend$common) / other$rho)
   draw_slopes(other, run)
 }
 
@@ -97,8 +103,8 @@ best_jump <- function(fit, trend, simplest) {
   if (!is.null(best$column)) best
 }
 
-# The knots of natural cubic splines that are tried: none for straight lines.
-knot_counts <- c(4L, 6L, 9L)
+# The numbers of knots of the natural cubic splines that are tried.
+knot_counts <- c(4L, 6L, 9L, 13L)
 mean_knots <- function(fit, wanted) {
   if (inherits(wanted, "formula") || wanted == "linear") return(list(NULL))
   x <- fit$design$data
@@ -141,7 +147,8 @@ fit_trend <- function(fit, knots, only_with_many) {
   center <- colMeans(design)
   scale <- sqrt(colMeans(sweep(design, 2L, center)^2))
   scale[!is.finite(scale) | scale <= 1e-10 * abs(center)] <- Inf
-  trend <- list(knots = knots, center = center, scale = scale, whole = fit$data$y, level = 0, spread = 1)
+  trend <- list(knots = knots, center = center, scale = scale, whole = fit$data$y, level = 0, spread = 1,
+    common = 0)
   x <- scaled_design(trend, fit$design$data)
   solved <- qr(x, tol = 1e-7)
   trend$rank <- solved$rank
@@ -166,6 +173,7 @@ fit_trend <- function(fit, knots, only_with_many) {
   kept <- solved$pivot[seq_len(solved$rank)]
   trend$slopes <- numeric(ncol(x))
   trend$influence <- matrix(0, n, ncol(x))
+  trend$pivot <- numeric(ncol(x))
   if (solved$rank > 0L) {
     used <- x[, kept, drop = FALSE]
     weights <- used %*% chol2inv(qr.R(solved), solved$rank)
@@ -173,6 +181,12 @@ fit_trend <- function(fit, knots, only_with_many) {
     left <- y - line(trend$slopes)
     leverage <- 1 / n + rowSums(weights * used)
     trend$influence[, kept] <- weights * (left / pmax(1 - leverage, 1 / n))
+    # Where deviations differ, the mean's is correlated with those of the slopes. This part of it comes with the slopes,
+    # as if columns had another centre, and the steps give the rest of its variance.
+    together <- qr(trend$influence[, kept, drop = FALSE], tol = 1e-7)
+    known <- seq_len(together$rank)
+    trend$pivot[kept[together$pivot[known]]] <- qr.coef(together, left)[together$pivot[known]] / n
+    trend$common <- 1 - sum(qr.resid(together, left)^2) / max(sum(left^2), 1e-300)
     trend$spread <- sqrt(mean((left - mean(left))^2))
   }
   trend$criterion <- -n * log(trend$spread) - penalty(trend$rank, n)
@@ -196,7 +210,7 @@ trend_at <- function(fit, design) {
 # By how much the mean functions of resamples differ from it, in the units of the copulas: points x draws.
 trend_departures <- function(fit, at) {
   x <- scaled_design(fit$trend, at$design)
-  if (fit$data$binary) x <- cbind(1, x)
+  x <- if (fit$data$binary) cbind(1, x) else x + rep(fit$trend$pivot, each = nrow(x))
   sum <- 0
   for (j in seq_len(ncol(x))) sum <- sum + outer(x[, j], fit$trend$drawn[, j])
   if (fit$data$binary) -sum else sum / fit$trend$spread

@@ -6,8 +6,7 @@ new_predictive_model <- function(kind, fields = list()) {
 
 #' Models for predictive resampling
 #'
-#' The models that [predictive_resample()] resamples from. Each is a rule that predicts the next observation from
-#' those before.
+#' The models that [predictive_resample()] resamples from. Each predicts the next observation from those before.
 #'
 #' @section Normal mean:
 #' `normal_mean()` is the conjugate model of independent normal observations.
@@ -62,10 +61,9 @@ new_predictive_model <- function(kind, fields = list()) {
 #' deviations and correlations. Their copulas work on axes without correlation if that raises the prequential score. In
 #' 200 data sets of 25 values (`bench/predictive-several.R`), 90% intervals of means, standard deviations, quantiles and
 #' correlations covered 84 to 96%, and those of densities 78 to 92% for normal and gamma data. If the data fall into two
-#' groups along a direction, this is the first axis, with the scale of two groups (see below); without it the copulas
-#' fill the space between. `summary()` says if the data fall into two groups and the prediction does much less. It also
-#' names points where many more or fewer data are predicted than lie there, which takes about 200 data. Densities of
-#' more variables are as published.
+#' groups along a direction, this is the first axis, with the scale of two groups (see below). `summary()` says if the
+#' prediction fills the space between, and names points where many more or fewer data are predicted than lie there,
+#' which takes about 200 data. Densities of more variables are as published.
 #'
 #' @section Scale and point masses:
 #' `copula_density()` of one variable predicts on a scale where its data look more like a normal law. The candidates are
@@ -87,22 +85,25 @@ new_predictive_model <- function(kind, fields = list()) {
 #' those of `copula_regression()`, and log odds beneath those of `copula_classification()`. The copulas predict what it
 #' leaves.
 #' \itemize{
-#'   \item `mean = "auto"` fits straight lines and natural cubic splines of each covariate with 4, 6 and 9 knots, by
-#'     least squares or logistic regression. It takes the one with the best penalised likelihood, unless the
-#'     prequential score is better without a mean function. Lines need 5 observations for each slope (classes: 1 of the
+#'   \item `mean = "auto"` fits straight lines and natural cubic splines of each covariate with 4, 6, 9 and 13 knots, by
+#'     least squares or logistic regression. It takes the one with the best penalised likelihood, and of a regression's
+#'     splines the next larger one, whose bias is small beside its deviation. It takes none if the prequential score is
+#'     better without a mean function. Lines need 5 observations for each slope (classes: 1 of the
 #'     rarer class), and splines 5 of either. `"linear"`, `"smooth"`, `"none"` or a formula of the covariates, such as
 #'     `~ poly(x, 2)`, fix it.
 #'   \item Each resample has slopes of its own. Those of a regression are from a Bayesian bootstrap, for errors of any
 #'     variance. Those of a classification are nearly normal, with a weak normal prior that keeps them finite.
-#'   \item The steps of a regression then move the level by 1.1 s/sqrt(n), as in a calibrated density. The copulas of a
+#'   \item The steps of a regression then move the level, so that with the slopes its deviation is 1.1 s/sqrt(n), as in
+#'     a calibrated density. If errors differ in variance, part of this comes with the slopes. The copulas of a
 #'     classification may be switched off by a `rho` near 0.
 #' }
 #' In 200 data sets of 60 values (`bench/predictive-regression.R`), 90% intervals of the mean at five points covered 87
 #' to 91% for a straight line, 81 to 87% for a sine, 73 to 96% for a narrow peak and 85 to 90% for noise alone. Jumps
 #' and narrow peaks are smoothed. `summary()` says so if a jump of the mean would raise the penalised likelihood by one
-#' unit or more, or if a curve has 9 knots: in 99% of these sets with a peak, 75% with a step and 1 to 8% of the others
-#' (with 200 values: 100%, 100% and up to 12%). It also says what lies beneath the copulas and by how much the score is
-#' lower without it. With `calibrate = FALSE` or `standardize = FALSE`, `"auto"` is `"none"`.
+#' unit or more, or if a curve of the best likelihood has the most knots: in 99% of these sets with a peak, 75% with a
+#' step and 1 to 8% of the others (with 200 values: 100%, 100% and up to 12%). It also says what lies beneath the
+#' copulas and by how much the score is lower without it. With `calibrate = FALSE` or `standardize = FALSE`, `"auto"` is
+#' `"none"`.
 #'
 #' @section Bayesian bootstrap:
 #' `bayesian_bootstrap()` predicts that the next observation repeats an earlier one, each equally likely (Polya's urn).

@@ -261,7 +261,7 @@ covariates_verdict <- function(fit) {
 # Where the mean function is too smooth for the data.
 smoothed_mean_words <- function(fit) {
   names <- colnames(fit$data$x)
-  most <- which(lengths(fit$trend$knots) == max(knot_counts))
+  most <- if (isTRUE(fit$trend$most_knots)) which.max(lengths(fit$trend$knots))
   jump <- fit$jump
   words <- c(if (!is.null(jump)) {
     unit <- fit$standard_x$scale[[jump$column]]
@@ -270,9 +270,9 @@ smoothed_mean_words <- function(fit) {
       format(at, digits = 12), figure(jump$gain))
   }, if (length(most)) {
     j <- most[[1L]]
-    apart <- diff(range(fit$trend$knots[[j]])) / (max(knot_counts) - 1) * fit$standard_x$scale[[j]]
-    sprintf("The curve of %s has the most knots that are tried, %d, about %s apart.", names[[j]], max(knot_counts),
-      figure(apart))
+    knots <- fit$trend$knots[[j]]
+    sprintf("The curve of %s has the most knots that are tried, %d, about %s apart.", names[[j]], length(knots),
+      figure(diff(range(knots)) / (length(knots) - 1) * fit$standard_x$scale[[j]]))
   })
   if (length(words)) paste(c(words, "Jumps and narrow peaks are smoothed, and intervals do not count that."),
     collapse = " ")

@@ -18,15 +18,17 @@ test_that("the copulas of a regression start from the mean function, and agree w
   expect_equal(fit$cdf0, expected$u[, 1], tolerance = 1e-10)
   expect_equal(fit$density0, expected$p[, 1] / spread, tolerance = 1e-10)
   expect_equal(fit$score, mean(expected$score) - log(spread / sd_n(few$y)), tolerance = 1e-10)
-  # A resample starts from another slope, and then takes steps with less weight.
+  # A resample starts from another slope, about the centre where it is not correlated with the mean, and then takes
+  # steps with less weight.
   slope <- fit$trend$drawn[2, 1] * sd_n(few$y) / spread
-  now <- reference_copula(matrix(standardised(residuals(line))), 0.7, matrix(left - slope * points_x[, 1]), x, 0.6,
-    points_x)
+  common <- lm(residuals(line) ~ 0 + I(x * residuals(line) / (1 - hatvalues(line))))
+  departure <- slope * (points_x[, 1] + coef(common)[[1]])
+  now <- reference_copula(matrix(standardised(residuals(line))), 0.7, matrix(left - departure), x, 0.6, points_x)
   words <- reference_philox(key_words(.Call(C_chain_key, 6, 0L)), 0, 0:7, 162 * 65536, 1)
   weights <- -log((words[, 1:2] %*% c(0, 2^20) + words[, 1] %/% 2^12 + 0.5) / 2^52)
   rows <- findInterval(reference_step_uniforms(6, 161, 1, 3) * sum(weights), cumsum(weights)) + 1
   z <- qnorm(reference_step_uniforms(6, 160, 1, 3))
-  most <- 1.1 / 0.7
+  most <- sqrt(1.21 - summary(common)$r.squared) / 0.7
   for (t in 1:3) {
     alpha <- min(2 - 1 / (8 + t), most) / (9 + t)
     now <- reference_update(now$u, now$p, z[[t]], reference_weight(alpha, points_x, x[rows[[t]], ], 0.6), 0.7)
@@ -155,7 +157,7 @@ test_that("summary() says where a mean function is too smooth, and only there", 
     paste(found$unsupported)
   }
   step <- 3 * (x > 0.4) + noise
-  peak <- 6 * exp(-3 * x^2) + noise / 2
+  peak <- 8 * exp(-12 * x^2) + noise / 2
   # Where nothing must be said: a line, a sine, a square, noise alone, skewed noise.
   for (y in list(10 * x + noise, 3 * sin(x) + noise, x^2 + noise, noise, x + exp(noise))) {
     expect_identical(said(y), character())
@@ -163,7 +165,7 @@ test_that("summary() says where a mean function is too smooth, and only there", 
   # Values lie on both sides of 0.4, 0.1 apart.
   expect_match(said(step), "^A jump of the mean at x = 0\\.[345] would raise the penalised log likelihood by [0-9]")
   expect_match(said(100 * step - 7, 2003 + x), "at x = 2003\\.[345] would")
-  expect_match(said(peak), "The curve of x has the most knots that are tried, 9, about 0\\.7[0-9]* apart\\. Jumps and")
+  expect_match(said(peak), "The curve of x has the most knots that are tried, 13, about 0\\.4[0-9]* apart\\. Jumps and")
   expect_identical(said(step, mean = "none"), character())
 })
 
@@ -181,4 +183,21 @@ test_that("mean functions that do not fit are refused", {
   expect_input(quick("linear", transform(few, y = 2 * a)), "leaves nothing of the response")
   expect_input(quick("smooth", few[1:5, ]), "slopes that the data do not determine")
   expect_input(quick(~ log(a), points = data.frame(a = 0)), "infinite value in row 1 of \"log\\(a\\)\"")
+})
+
+test_that("the deviation of a regression's mean is that of errors whose variance differs", {
+  skip_where_repeated()
+  x <- 2 * sample_of(100)
+  frame <- data.frame(x = x, y = 1 + x + (0.2 + x) * qnorm(sample_of(100)[order(cos(7 * seq_len(100)))]))
+  at <- data.frame(x = c(0, 0.5, 1, 1.5, 2))
+  fit <- predictive_resample(frame, copula_regression(y ~ x, at, 0:1, 0.7, 0.7, permutations = 1, mean = "linear"), 0,
+    1000, seed = 1, threads = 2)
+  line <- lm(y ~ x, frame)
+  design <- cbind(1, at$x)
+  influence <- cbind(1, x) * residuals(line) / (1 - hatvalues(line))
+  inverse <- summary(line)$cov.unscaled
+  exact <- sqrt(rowSums((design %*% inverse %*% crossprod(influence) %*% inverse) * design))
+  # Horizon 0 has the part that comes with the slopes; the steps give the rest of the level's variance.
+  steps <- (most_of(fit) * fit$rho)^2 * mean(residuals(line)^2) / 100
+  expect_equal(sqrt(apply(fit$draws, 2, var) + steps) / exact, rep(1.05, 5), tolerance = 0.12, ignore_attr = TRUE)
 })
