@@ -133,8 +133,7 @@ new_predictive_model <- function(kind, fields = list()) {
 #' @param calibrate whether to give posteriors the width that the data ask for: see the section on calibration.
 #'   `FALSE` chooses `rho` and resamples as published.
 #' @param mean the mean function beneath the copulas: see the section on mean functions.
-#' @param method `"conditional"` models the response given the covariates, and `"joint"` both together: see
-#'   [joint_regression].
+#' @param method `"conditional"` models the response given the covariates, `"joint"` both: see [joint_regression].
 #' @param permutations number of random orders; 0 for the order as given.
 #' @param formula response and covariates, as for [stats::lm()]. Covariates of different kinds can be mixed. A factor
 #'   (or a character vector) has an indicator column for each level, so that the order of its levels does not matter; a
