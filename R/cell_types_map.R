@@ -87,7 +87,8 @@ cells_in_common <- function(map) {
   if (length(draws) < 2L || is.null(map$class)) return(rep(NA_real_, map$count))
   type <- types_of_cells(map$class, map$type_of)
   of_chain <- lapply(draws, function(some) {
-    votes <- vapply(seq_len(map$count), function(t) rowSums(type[, some, drop = FALSE] == t), numeric(nrow(type)))
+    votes <- vapply(seq_len(map$count), function(t) rowSums(type[, some, drop = FALSE] == t, na.rm = TRUE),
+      numeric(nrow(type)))
     max.col(matrix(votes, nrow(type)), ties.method = "first")
   })
   common <- utils::combn(of_chain, 2L, function(pair) {
