@@ -90,6 +90,9 @@ check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE) {
   as.double(value)
 }
 
+# The probabilities of the ends of a central interval.
+interval_ends <- function(level) c((1 - level) / 2, (1 + level) / 2)
+
 check_flag <- function(value, argument) {
   if (!is.logical(value) || length(value) != 1L || is.na(value)) {
     stop_input(argument, "must be TRUE or FALSE, not ", show_value(value))

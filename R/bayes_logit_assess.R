@@ -4,9 +4,8 @@
 #' @method predictive_error bayes_logit
 #' @exportS3Method rstantools::predictive_error bayes_logit
 predictive_error.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, ndraws = NULL, seed = NULL, ...) {
-  check_dots_empty(...)
-  check_logit_fit(object, "object")
-  if (object$family == "multinomial") stop_input("object", "is a multinomial regression, whose classes have no errors")
+  check_method(object, "object", ...)
+  refuse_classes(object, "errors")
   response <- if (is.null(newdata)) object$response else new_response(object, newdata)
   predicted <- posterior_predict.bayes_logit(object, newdata, re_formula, ndraws, seed)
   rep(response$observed, each = nrow(predicted)) - predicted
@@ -16,12 +15,9 @@ predictive_error.bayes_logit <- function(object, newdata = NULL, re_formula = NU
 #' @method loo_R2 bayes_logit
 #' @exportS3Method rstantools::loo_R2 bayes_logit
 loo_R2.bayes_logit <- function(object, ndraws = 4000, seed = NULL, ...) {
-  check_dots_empty(...)
-  check_logit_fit(object, "object")
+  check_method(object, "object", ...)
   ndraws <- check_count(ndraws, "ndraws")
-  if (object$family == "multinomial") {
-    stop_input("object", "is a multinomial regression, whose classes have no variance")
-  }
+  refuse_classes(object, "variance")
   if (isTRUE(object$prior_only)) stop_input("object", "has draws from the prior, which no row changes")
   observed <- observed_shares(object)
   counts <- object$weights > 0 & !is.na(observed)
@@ -36,4 +32,10 @@ loo_R2.bayes_logit <- function(object, ndraws = 4000, seed = NULL, ...) {
     }, 0)
   })
   as.vector(drawn)
+}
+
+refuse_classes <- function(object, lack) {
+  if (!has_classes(object)) return(invisible())
+  kind <- if (object$family == "cratio") "an ordinal" else "a multinomial"
+  stop_input("object", "is ", kind, " regression, whose classes have no ", lack)
 }

@@ -190,9 +190,9 @@ draw_responses <- function(object, mean, trials) {
 }
 
 # The central interval of each column.
-interval_of_draws <- function(draws, prob) {
-  prob <- check_number(prob, "prob", min = 0, max = 1)
-  tails <- c((1 - prob) / 2, (1 + prob) / 2)
+interval_of_draws <- function(draws, prob, argument = "prob") {
+  prob <- check_number(prob, argument, min = 0, max = 1)
+  tails <- interval_ends(prob)
   bounds <- t(apply(draws, 2L, stats::quantile, tails, names = FALSE))
   dimnames(bounds) <- list(colnames(draws), paste0(format(100 * tails, trim = TRUE, digits = 3), "%"))
   bounds

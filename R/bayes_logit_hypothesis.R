@@ -46,8 +46,7 @@ hypothesis.default <- function(x, ...) {
 #' @rdname hypothesis
 #' @export
 hypothesis.bayes_logit <- function(x, statement, level = 0.9, ...) {
-  check_dots_empty(...)
-  check_logit_fit(x, "x")
+  check_method(x, "x", ...)
   check_present(!missing(statement), "statement")
   level <- check_number(level, "level", min = 0, max = 1)
   if (!is.character(statement) || length(statement) == 0L || anyNA(statement)) {
@@ -60,7 +59,7 @@ hypothesis.bayes_logit <- function(x, statement, level = 0.9, ...) {
   read <- lapply(statement, read_statement, quantities)
   differences <- lapply(read, function(one) one$difference)
   table <- diagnose_quantities(stats::setNames(differences, statement))
-  bounds <- vapply(differences, stats::quantile, c(0, 0), c((1 - level) / 2, (1 + level) / 2), names = FALSE)
+  bounds <- vapply(differences, stats::quantile, c(0, 0), interval_ends(level), names = FALSE)
   long <- unlimited_tails(x)
   if ("(Intercept)" %in% long) long <- c(long, "Intercept")
   table[vapply(read, function(one) any(one$names %in% long), NA), c("mean", "sd")] <- NA
@@ -111,7 +110,7 @@ read_statement <- function(text, quantities) {
     if (head %in% names(statement_functions)) {
       arguments <- as.list(part)[-1L]
       if (!length(arguments) %in% statement_functions[[head]] || !is.null(names(arguments))) {
-        refuse("where ", head, " has other arguments than ", max(statement_functions[[head]]), " without names")
+        refuse("where ", head, " takes ", count_words(max(statement_functions[[head]]), "argument"), ", without names")
       }
       package <- if (endsWith(head, "logis")) "stats" else "base"
       # Computed one after the other: within suppressWarnings() each level would take more of the stack.

@@ -38,8 +38,7 @@
 #' @method kfold bayes_logit
 #' @exportS3Method loo::kfold bayes_logit
 kfold.bayes_logit <- function(x, K = 10, group = NULL, folds = NULL, seed = NULL, ...) {
-  check_dots_empty(...)
-  check_logit_fit(x, "x")
+  check_method(x, "x", ...)
   if (isTRUE(x$prior_only)) stop_input("x", "has draws of the prior alone, which no row changes")
   if (is_zero_fit(x)) stop_input("x", "is a fit with `", x$zero$kind, "`, whose rows can have no weight 0")
   used <- draws_used(x, NULL)
@@ -113,7 +112,7 @@ kfold_groups <- function(fit, group, data) {
 # Points, which are rows or groups, in random folds of equal size.
 random_folds <- function(K, point, has_part, seed) {
   points <- unique(point[has_part])
-  if (length(points) < 2L) stop_input("x", "has less than two rows or groups, of which none can be left out")
+  if (length(points) < 2L) stop_input("x", "has fewer than two rows or groups, so that none can be left out")
   K <- min(check_count(K, "K", min = 2), length(points))
   fold <- as.vector(draw_with_seed(seed, sample(rep_len(seq_len(K), length(points)))))
   folds <- fold[match(point, points)]

@@ -237,7 +237,7 @@ new_path_rows <- function(i, smooth, data) {
 # times given the effects at the times of the unit that the fit has seen, if any.
 path_effects <- function(fit, paths, used) {
   if (length(paths) == 0L) return(list())
-  sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
+  sweeps <- kept_sweeps(fit)
   outcomes <- outcomes_of(fit)
   unlist(lapply(paths, function(path) {
     smooth <- fit$design$smooths[[path$smooth]]

@@ -65,8 +65,7 @@ family.bayes_logit <- function(object, ...) {
 #' @method ranef bayes_logit
 #' @exportS3Method nlme::ranef bayes_logit
 ranef.bayes_logit <- function(object, prob = NULL, ...) {
-  check_dots_empty(...)
-  check_logit_fit(object, "object")
+  check_method(object, "object", ...)
   if (is_zero_fit(object)) return(of_both(object, ranef.bayes_logit, prob = prob))
   terms <- fit_terms(object)
   if (length(terms) == 0L) stop_input("object", "has no grouping terms")
@@ -90,7 +89,7 @@ ranef.bayes_logit <- function(object, prob = NULL, ...) {
 effect_intervals <- function(term, draws, prob) {
   q <- length(term$columns)
   values <- matrix(draws, q * length(term$levels))
-  bounds <- apply(values, 1L, stats::quantile, c((1 - prob) / 2, (1 + prob) / 2), names = FALSE)
+  bounds <- apply(values, 1L, stats::quantile, interval_ends(prob), names = FALSE)
   data.frame(
     group = rep(term$levels, each = q), effect = rep(of_class(term, term$columns), length(term$levels)),
     mean = rowMeans(values), sd = apply(values, 1L, stats::sd), lower = bounds[1L, ], upper = bounds[2L, ]
@@ -165,9 +164,8 @@ frame_of.group_covariances <- function(x, ...) {
 #' @method bayes_R2 bayes_logit
 #' @exportS3Method rstantools::bayes_R2 bayes_logit
 bayes_R2.bayes_logit <- function(object, re_formula = NULL, ndraws = NULL, ...) {
-  check_dots_empty(...)
-  check_logit_fit(object, "object")
-  if (has_classes(object)) stop_input("object", "is a ", object$family, " regression, whose classes have no variance")
+  check_method(object, "object", ...)
+  refuse_classes(object, "variance")
   mean <- drawn_rows(object, NULL, re_formula, ndraws, TRUE)$values
   observed <- observed_shares(object)
   counts <- object$weights > 0 & !is.na(observed)

@@ -55,7 +55,7 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
   level <- check_number(level, "level", min = 0, max = 1)
   rows <- prediction_rows(object, newdata, sparse, check_re_formula(re_formula, object))
   used <- draws_used(object, ndraws)
-  tails <- c((1 - level) / 2, (1 + level) / 2)
+  tails <- interval_ends(level)
   out <- summarise_rows(object, rows, used, type, tails, backend, threads)
   classes <- object$response$classes
   statistics <- c("mean", "sd", "lower", "upper")

@@ -3,7 +3,7 @@
 # Draws of the coefficients and of everything else that is learned, except the groups' intercepts, as an array of kept
 # draws x chains x parameters. With `warmup`, all sweeps instead of the kept draws.
 logit_draws <- function(fit, warmup = FALSE) {
-  sweeps <- if (warmup) seq_len(fit$iter) else fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
+  sweeps <- if (warmup) seq_len(fit$iter) else kept_sweeps(fit)
   values <- c(
     fit$coefficient_trace[sweeps, , , drop = FALSE], fit$dispersion_trace[sweeps, , drop = FALSE],
     group_parameters(fit, sweeps), fit$smooth_deviation[sweeps, , , drop = FALSE]
@@ -33,7 +33,7 @@ group_parameter_names <- function(fit) {
 # The kept draws of the coefficients as a matrix, with the chains one below the other.
 coefficient_draws <- function(fit) {
   check_logit_fit(fit)
-  sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
+  sweeps <- kept_sweeps(fit)
   if (length(sweeps) == 0L) stop_without_draws(fit)
   matrix(fit$coefficient_trace[sweeps, , ],
     ncol = length(fit$coefficient_names), dimnames = list(NULL, fit$coefficient_names)
@@ -46,7 +46,7 @@ logit_quantities <- function(fit, warmup = FALSE, all = FALSE) {
   draws <- logit_draws(fit, warmup)
   hidden <- if (!all) fit$coefficient_names[!is_shown_coefficient(fit)]
   draws <- draws[, , !(dimnames(draws)[[3L]] %in% hidden), drop = FALSE]
-  sweeps <- if (warmup) seq_len(fit$iter) else fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
+  sweeps <- if (warmup) seq_len(fit$iter) else kept_sweeps(fit)
   at <- stats::setNames(seq_len(dim(draws)[[3L]]), dimnames(draws)[[3L]])
   parts <- lapply(at, function(i) matrix(draws[, , i], dim(draws)[[1L]]))
   c(parts, if (!isTRUE(fit$prior_only)) list(log_likelihood = fit$log_likelihood[sweeps, , drop = FALSE]))
@@ -107,12 +107,8 @@ logit_fit_words <- function(fit) {
     sprintf("%s%s%s", count_words(fit$rows, "row"),
       if (removed) sprintf(" (%d more with missing values left out)", removed) else "",
       if (groups) sprintf(" in %s of %s", count_words(groups, "group"), fit$group_name) else term_words(fit)),
-    sprintf("%s of %s (%s warmup%s)%s: %s kept, %s on %s, seed %s",
-      count_words(fit$chains, "chain"), count_words(fit$iter, "sweep"), whole_words(fit$warmup),
-      if (fit$thin > 1) sprintf(", every %s. draw kept", whole_words(fit$thin)) else "",
-      if (isTRUE(fit$interrupted)) ", interrupted" else "",
-      count_words(fit$chains * kept_draws(fit$iter, fit), "draw"), elapsed_words(fit$elapsed), fit$backend,
-      format(fit$seed, digits = 16)),
+    chain_words(fit, fit$chains * kept_draws(fit$iter, fit), sprintf("%s on %s, seed %s", elapsed_words(fit$elapsed),
+      fit$backend, format(fit$seed, digits = 16))),
     logit_sampler_words(fit)
   )
 }
@@ -270,10 +266,7 @@ confint.bayes_logit <- function(object, parm, level = 0.9, ...) {
     }
     draws <- draws[, parm, drop = FALSE]
   }
-  tails <- c((1 - level) / 2, (1 + level) / 2)
-  bounds <- t(apply(draws, 2L, stats::quantile, tails, names = FALSE))
-  colnames(bounds) <- paste0(format(100 * tails, trim = TRUE, digits = 3), "%")
-  bounds
+  interval_of_draws(draws, level, "level")
 }
 
 #' @rdname summary.bayes_logit

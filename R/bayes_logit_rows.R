@@ -1,8 +1,7 @@
 # The rows that a fitted regression predicts: their design, offsets and groups, from new data or from the fit. New data
 # are read as predict.glm() reads them, but what predict.glm() only warns of, or takes from elsewhere, is an error.
 
-# Design, offset and group of the rows. `group` is 0 for groups that are not in the fit. `groups` comes from
-# check_re_formula().
+# Design, offset and grouping terms of the rows. `groups` comes from check_re_formula().
 prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   check_logit_fit(fit)
   force(groups)
@@ -13,15 +12,13 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
     return(rows)
   }
   kept <- kept_columns(fit, groups)
-  has_group <- !is.null(fit$group_name) && any(unlist(kept))
   if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x) || length(fit$design$smooths))) {
     stop_unread_sparse(if (is.null(newdata)) "`newdata` is not" else "the fit had no matrix as `sparse`")
   }
   if (is.null(newdata)) {
     return(list(
       x = fit$design$x, offset = fit$offset, complete = rep(TRUE, fit$rows),
-      group = if (has_group) as.integer(fit$design$group),
-      terms = if (any(unlist(kept))) Map(function(term, kept) c(term, list(kept = kept)), fit$design$terms, kept)
+      terms = if (any(unlist(kept))) Map(function(term, kept) c(term, list(kept = kept)), row_terms(fit), kept)
     ))
   }
   if (!is.data.frame(newdata)) stop_input("newdata", "must be a data frame, not ", show_value(newdata))
@@ -42,13 +39,7 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   }
   rows <- list(x = x, offset = new_offset(fit, frame, newdata), paths = smooths$paths)
   rows$complete <- complete_rows(x) & stats::complete.cases(frame) & finite_offset(rows$offset)
-  if (has_group) {
-    values <- new_groups(fit, newdata)
-    rows$group <- match(as.character(values), levels(fit$design$group), nomatch = 0L)
-    rows$new_group <- match(as.character(values), unique(as.character(values)))
-    rows$complete <- rows$complete & !is.na(values)
-  }
-  if (!has_group && any(unlist(kept))) {
+  if (any(unlist(kept))) {
     rows$terms <- new_term_rows(fit, newdata, kept)
     for (term in rows$terms) {
       rows$complete <- rows$complete & !is.na(term$level) & (if (is.null(term$z)) TRUE else complete_rows(term$z))
@@ -57,10 +48,12 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   rows
 }
 
-# For each term of one linear predictor, which of its effects are part of a prediction.
+# The grouping terms of one linear predictor.
+row_terms <- function(fit) if (is.null(fit$group_name)) fit$design$terms else fit_terms(fit)
+
+# For each of these terms, which of its effects are part of a prediction.
 kept_columns <- function(fit, groups) {
-  terms <- if (is.null(fit$group_name)) fit$design$terms else fit_terms(fit)
-  lapply(terms, function(term) {
+  lapply(row_terms(fit), function(term) {
     if (is.list(groups)) term$columns %in% groups[[term$group]] else rep(groups, length(term$columns))
   })
 }
@@ -268,24 +261,6 @@ complete_rows <- function(x) {
   if (is_sparse_matrix(x)) return(!(seq_len(nrow(x)) %in% (x@i[!is.finite(x@x)] + 1L)))
   # Numbers whose sum is finite are finite. To ask each of them takes 0.3 s for a million rows of 10 columns.
   if (all(is.finite(colSums(x)))) rep(TRUE, nrow(x)) else rowSums(!is.finite(x)) == 0
-}
-
-# The groups of new rows. A column of the name of the grouping, such as `a:b`, is taken before its variables.
-new_groups <- function(fit, newdata) {
-  name <- fit$group_name
-  if (name %in% names(newdata)) return(newdata[[name]])
-  expression <- group_expression(fit)
-  if (!all(all.vars(expression) %in% names(newdata))) stop_input("newdata", "lacks the groups ", dQuote(name, FALSE))
-  tryCatch(
-    if (is.call(expression) && identical(expression[[1L]], quote(`:`))) {
-      interaction(lapply(all.vars(expression), function(variable) newdata[[variable]]), drop = TRUE, sep = ":")
-    } else {
-      eval(expression, newdata, environment(fit$formula))
-    },
-    error = function(error) {
-      stop_input("newdata", "lacks the groups ", dQuote(name, FALSE), ": ", because = error)
-    }
-  )
 }
 
 # With na.action = na.exclude, puts NA for the rows that were left out. `values` has a row, or an element, for each row

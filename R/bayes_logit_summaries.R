@@ -38,21 +38,15 @@ outcomes_of <- function(fit) max(1L, length(predictor_classes(fit$response)) - 1
 effect_blocks <- function(rows, draws) {
   n <- nrow(rows$x)
   at_once <- max(1, floor(2^23 / draws))
-  new <- lapply(grouped_rows(rows), function(term) ifelse(term$level %in% 0L, term$new_level, 0L))
+  new <- lapply(rows$terms, function(term) ifelse(term$level %in% 0L, term$new_level, 0L))
   counts <- vapply(new, function(values) length(unique(values)), 0)
   if (n == 0L || all(counts <= at_once)) return(list(seq_len(n)))
   new <- new[[which.max(counts)]]
   unname(split(seq_len(n), ceiling(match(new, sort(unique(new))) / at_once)))
 }
 
-# The terms of rows, also of the single term (1 | g), as new_term_rows() has them.
-grouped_rows <- function(rows) {
-  if (is.null(rows$group)) rows$terms else list(list(level = rows$group, new_level = rows$new_group, z = NULL))
-}
-
 subset_rows <- function(rows, block) {
-  parts <- intersect(c("group", "new_group", "complete"), names(rows))
-  rows[parts] <- lapply(rows[parts], function(values) values[block])
+  rows$complete <- rows$complete[block]
   rows$offset <- offset_rows(rows$offset, block)
   rows$x <- rows$x[block, , drop = FALSE]
   rows$paths <- lapply(rows$paths, function(path) replace(path, "level", list(path$level[block])))
@@ -97,7 +91,7 @@ row_effects <- function(fit, rows, used) {
   if (is_zero_fit(fit)) {
     return(list(count = row_effects(count_view(fit), rows, used), zero = row_effects(zero_view(fit), rows$zero, used)))
   }
-  terms <- grouped_rows(rows)
+  terms <- rows$terms
   paths <- path_effects(fit, rows$paths, used)
   if (length(terms) == 0L) return(paths)
   fitted <- fit_terms(fit)
@@ -180,6 +174,6 @@ draws_used <- function(fit, draws) {
 }
 
 dispersion_used <- function(fit, used) {
-  sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
+  sweeps <- kept_sweeps(fit)
   as.vector(fit$dispersion_trace[sweeps, ])[used]
 }

@@ -282,7 +282,7 @@ effect_draws <- function(fit) {
 # For each term the covariance of its effects in the kept draws, with the chains one after the other: columns x columns
 # x draws.
 covariance_draws <- function(fit) {
-  sweeps <- fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
+  sweeps <- kept_sweeps(fit)
   flat <- function(trace) if (!is.null(trace)) matrix(trace, fit$iter * fit$chains)
   rows <- as.vector(outer(sweeps, fit$iter * (seq_len(fit$chains) - 1), `+`))
   deviations <- flat(fit$group_deviation)[rows, , drop = FALSE]
@@ -322,7 +322,7 @@ new_term_rows <- function(fit, newdata, kept) {
       stats::model.matrix(term$terms, new_frame(fit, term$terms, newdata), contrasts.arg = term$contrasts)
     }
     list(level = level, new_level = match(values, unique(values)), z = z, kept = kept)
-  }, fit$design$terms, kept)
+  }, row_terms(fit), kept)
 }
 
 # Effects of `count` new levels from the covariance of each draw: for each column draws x levels.

@@ -8,7 +8,8 @@
 #' the proportion of each type with a credible interval, and the type of each cell with its probability.
 #' [join_types()] and [split_type()] change types by hand. [cell_types_method] explains how types are found.
 #'
-#' If the chains do not agree, `print()` and `summary()` show the shares of the types in each chain. They also name
+#' If the chains do not agree, `print()` and `summary()` show the shares of the types in each chain, and whether all
+#' chains have the same types (see [cell_types_method]). They also name
 #' types that have the same signs by [marker_thresholds()] and no valley between them in any marker: these may be parts
 #' of one population, to be joined by [join_types()], or a dim population beside a negative one.
 #'

@@ -54,8 +54,7 @@ group_types <- function(map, fit, group, fixed) {
     cut_of_draw(averaged[, i], map$own[, i], weights[, i], count, fixed)
   }, integer(nrow(averaged))), nrow(averaged))
   share <- matrix(vapply(numbers, function(i) sum_by_type(weights[, i], type_of[, i], count), numeric(count)), count)
-  in_cells <- function(type) matrix(vapply(numbers, function(i) type[map$class[, i], i], integer(nrow(map$class))),
-    nrow(map$class))
+  in_cells <- function(type) types_of_cells(map$class, type)
   of_cells <- in_cells(averaged)
   chosen <- central_partition(of_cells, numbers)
   cut <- in_cells(map$own)
@@ -73,6 +72,30 @@ group_types <- function(map, fit, group, fixed) {
   map$stability[map$fixed] <- NA_real_
   map$count <- count
   map
+}
+
+# The types of some cells in each draw, by the types of the components: cells x draws.
+types_of_cells <- function(class, type) {
+  matrix(vapply(seq_len(ncol(class)), function(i) type[class[, i], i], integer(nrow(class))), nrow(class))
+}
+
+# Of each type, which share of its cells the two chains have in common that differ most: twice the cells in both by the
+# sum of the cells in each (Dice). A cell has the type of most draws of a chain. NA if there is one chain, or if no cell
+# that is compared has the type.
+cells_in_common <- function(map) {
+  draws <- split(seq_len(nrow(map$used)), map$used$chain)
+  if (length(draws) < 2L || is.null(map$class)) return(rep(NA_real_, map$count))
+  type <- types_of_cells(map$class, map$type_of)
+  of_chain <- lapply(draws, function(some) {
+    votes <- vapply(seq_len(map$count), function(t) rowSums(type[, some, drop = FALSE] == t), numeric(nrow(type)))
+    max.col(matrix(votes, nrow(type)), ties.method = "first")
+  })
+  common <- utils::combn(of_chain, 2L, function(pair) {
+    same <- pair[[1L]][pair[[1L]] == pair[[2L]]]
+    2 * tabulate(same, map$count) / (tabulate(pair[[1L]], map$count) + tabulate(pair[[2L]], map$count))
+  })
+  least <- suppressWarnings(apply(matrix(common, map$count), 1L, min, na.rm = TRUE))
+  ifelse(is.finite(least), least, NA_real_)
 }
 
 # The types of a draw's components: each of its own branches has the type that has most of its weight. Components of

@@ -82,9 +82,10 @@ in_console.cell_types <- function(x, ...) {
   print_sentences(types_verdict(x, agreement))
 }
 
-# The shares by chain if several chains do not agree on one.
+# The shares by chain if several chains do not agree on one, or if a chain lacks a type.
 types_by_chain <- function(x, agreement = types_agreement(x)) {
-  if (length(agreement$differs) && agreement$chains > 1L) chain_shares(agreement, x$types$type)
+  unlike <- c(agreement$differs, which(agreement$common[agreement$shown] <= 0.5))
+  if (length(unlike) && agreement$chains > 1L) chain_shares(agreement, x$types$type)
 }
 
 print_types_by_chain <- function(types) {
@@ -206,7 +207,24 @@ types_agreement <- function(x) {
   table <- diagnose_quantities(shares)
   differs <- intersect(which(differing(shares, table)), shown)
   list(shares = shares, shown = shown, chains = ncol(shares[[1L]]), table = table, differs = differs,
-    short = setdiff(shown[which(table$ess_bulk[shown] < ess_needed)], differs))
+    short = setdiff(shown[which(table$ess_bulk[shown] < ess_needed)], differs), common = cells_in_common(x$map))
+}
+
+# Whether any two chains have most cells in common of the types that differ between chains, and of all `shown` types.
+# NULL if there is nothing to say, or if that is not known.
+common_words <- function(common, differs, shown, names) {
+  unlike <- union(differs, shown[which(common[shown] <= 0.5)])
+  if (all(is.na(common[unlike]))) return(NULL)
+  least <- unlike[[which.min(common[unlike])]]
+  has <- if (common[[least]] <= 0.5) {
+    paste("Most draws of a chain lack type", names[[least]])
+  } else if (length(unlike) > 1L) {
+    "All chains have these types"
+  } else {
+    "All chains have this type"
+  }
+  sprintf("%s: of the cells of type %s, the two chains that differ most have %s in common.", has, names[[least]],
+    percent(common[[least]], 0))
 }
 
 # Whether the chains agree on the shares of types, and what the cause is if that cannot be told.
@@ -232,6 +250,7 @@ chains_words <- function(x, agreement = types_agreement(x)) {
       sprintf("Between the %s, the share of type %s differs most: %s.", count_words(chains, "chain"), names[[widest]],
         range_of(widest))
     },
+    common_words(agreement$common, differs, shown, names),
     if (length(short)) {
       sprintf("The run is short: the %s of type %s %s an effective sample size below %d, so %s. %s.",
         if (length(short) == 1L) "share" else "shares", list_some(x$types$type[short]),
@@ -249,10 +268,14 @@ disagreement_words <- function(types, tested) {
   table <- diagnose_quantities(shares)
   differs <- which(differing(shares, table) & tested)
   if (!length(differs)) return(NULL)
-  sprintf("The fit had not converged: Rhat of the share is %s for type %s%s, so %s. continue(fit, more) %s.",
-    format_rhat(max(table$rhat[differs])), dQuote(types$types$type[[differs[[which.max(table$rhat[differs])]]]], FALSE),
-    if (length(differs) > 1L) sprintf(" and too high for %d more", length(differs) - 1L) else "",
-    "counts of cells may be wrong", "runs more sweeps")
+  names <- dQuote(types$types$type, FALSE)
+  c(
+    sprintf("The fit had not converged: Rhat of the share is %s for type %s%s, so %s. continue(fit, more) %s.",
+      format_rhat(max(table$rhat[differs])), names[[differs[[which.max(table$rhat[differs])]]]],
+      if (length(differs) > 1L) sprintf(" and too high for %d more", length(differs) - 1L) else "",
+      "counts of cells may be wrong", "runs more sweeps"),
+    common_words(cells_in_common(types$map), differs, which(tested), names)
+  )
 }
 
 # The log likelihood decides nothing about types.

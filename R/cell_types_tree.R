@@ -40,6 +40,16 @@
 #' `stability` compares the averaged cut with the cuts of the draws: for each draw, the largest Jaccard index (cells in
 #' both by cells in either) of the type and a branch of that draw, on at most 5,000 cells.
 #'
+#' @section Chains that differ:
+#' The share of a type varies between draws because draws have more or fewer cells somewhere, and because they end types
+#' at different places: a component between two types belongs to the one in some draws and to the other in others.
+#' Chains change such components slowly, so shares often differ between chains by more than chance explains. The
+#' intervals pool the draws of all chains. `print()` and `summary()` also say whether all chains have the type. A cell
+#' has the type of most draws of a chain. Twice the cells of the type in both of two chains, by the sum of its cells in
+#' each, is the share that they have in common (Dice); `common` is the smallest over all pairs of chains. Above one
+#' half, all chains have the type and differ in where it ends. Near zero, most draws of a chain lack it, and count its
+#' cells to a neighbour.
+#'
 #' @section The tree:
 #' The leaves are the finest branches that valleys separate. A leaf that types divide is divided too. The leaves of each
 #' type join first, then the types: always the two whose means are closest. The overlap of two branches at the distance

@@ -98,6 +98,9 @@ kept_draws <- function(sweeps, fit) {
   max(0, floor((sweeps - fit$warmup) / fit$thin))
 }
 
+# The sweeps of the kept draws.
+kept_sweeps <- function(fit) fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
+
 # What a slice of chains in these states keeps: the first kept sweep, from 0, the distance between kept sweeps, and how
 # many they are.
 kept_in_slice <- function(fit, states, sweeps, keep = TRUE) {

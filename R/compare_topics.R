@@ -82,6 +82,9 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
   if ("checkpoint" %in% names(list(...))) {
     stop_input("checkpoint", "cannot be used here: there are several fits, and one file")
   }
+  if ("prevalence" %in% names(list(...))) {
+    stop_input("prevalence", "cannot be used here: compare numbers of topics without covariates, or with `groups`")
+  }
   seed <- check_seed(seed)
   part <- with_seed(seed, sample(rep_len(seq_len(folds), counts$size[[1L]])))
   seeds <- with_seed(seed, sample.int(.Machine$integer.max, held_out + 1))

@@ -101,14 +101,12 @@ find_column <- function(column, x, argument) {
   ))
 }
 
+# Rows from 0 and the starts of columns are used as they are, so that a large matrix is not copied.
 from_sparse <- function(x, argument) {
   wrong <- tryCatch(methods::validObject(x, test = TRUE), error = conditionMessage)
   if (!isTRUE(wrong)) stop_input(argument, "is not a valid ", class(x)[[1L]], ": ", wrong[[1L]])
   x <- as_sparse_columns(x)
-  list(
-    row = x@i + 1L, column = rep(seq_len(ncol(x)), diff(x@p)), value = as.double(x@x),
-    size = dim(x), documents = rownames(x), terms = colnames(x)
-  )
+  list(p = x@p, i = x@i, value = x@x, size = dim(x), documents = rownames(x), terms = colnames(x))
 }
 
 pack_counts <- function(parts, argument) {
@@ -117,19 +115,12 @@ pack_counts <- function(parts, argument) {
     stop_input(argument,
       sprintf("has %s: there is nothing to fit", paste(size, c("documents", "terms"), collapse = " and ")))
   }
-  value <- parts$value
-  bad <- which(!is.finite(value) | value < 0 | value != floor(value))
-  if (length(bad)) {
-    at <- bad[[order(parts$row[bad], parts$column[bad])[[1L]]]]
-    stop_input(argument, sprintf(
-      "must hold counts, whole numbers from 0 on, but has %s for document %s and term %s",
-      format(value[[at]], digits = 15), shown_name(parts$documents, parts$row[[at]]),
-      shown_name(parts$terms, parts$column[[at]])
-    ))
-  }
+  # NA for what is no integer.
+  parts$count <- suppressWarnings(as.integer(parts$value))
+  if (anyNA(parts$count) || any(parts$count != parts$value) || any(parts$count < 0L)) refuse_values(parts, argument)
   check_unique(parts$documents, "documents", argument)
   check_unique(parts$terms, "terms", argument)
-  tokens <- sum(value)
+  tokens <- sum(parts$value)
   if (tokens >= 2^31) {
     stop_input(argument, sprintf("has %s tokens; at most 2147483647 can be fitted", format(tokens, digits = 15)))
   }
@@ -137,26 +128,55 @@ pack_counts <- function(parts, argument) {
     stop_input(argument,
       sprintf("has no tokens: all counts of its %d documents and %d terms are 0", size[[1L]], size[[2L]]))
   }
-  if (any(parts$row < 1L | parts$row > size[[1L]] | parts$column < 1L | parts$column > size[[2L]])) {
+  outside <- function(index, most) length(index) > 0L && (anyNA(index) || min(index) < 1L || max(index) > most)
+  if (outside(parts$row, size[[1L]]) || outside(parts$column, size[[2L]])) {
     stop_input(argument, "has an index outside of its documents and terms")
   }
-  used <- which(value > 0)
-  used <- used[order(parts$column[used], parts$row[used])]
-  row <- parts$row[used]
-  column <- parts$column[used]
-  value <- value[used]
-  first <- c(TRUE, row[-1L] != row[-length(row)] | column[-1L] != column[-length(column)])
-  if (!all(first)) {
-    value <- as.vector(rowsum(value, cumsum(first), reorder = FALSE))
-    row <- row[first]
-    column <- column[first]
+  if (is.null(parts$p)) parts <- by_columns(parts, size)
+  if (any(parts$count == 0L)) {
+    used <- parts$count > 0L
+    parts$p <- c(0L, cumsum(used))[parts$p + 1L]
+    parts[c("i", "count")] <- lapply(parts[c("i", "count")], `[`, used)
   }
   structure(list(
-    p = c(0L, cumsum(tabulate(column, size[[2L]]))), i = as.integer(row - 1L), count = as.integer(value),
+    p = parts$p, i = parts$i, count = parts$count,
     documents = as.character(names_or(parts$documents, size[[1L]])),
     terms = as.character(names_or(parts$terms, size[[2L]])),
     named = c(documents = !is.null(parts$documents), terms = !is.null(parts$terms)), size = size, tokens = tokens
   ), class = "count_matrix")
+}
+
+# Stops if a value is no count, naming the first document that has one. Larger numbers than an integer are counts.
+refuse_values <- function(parts, argument) {
+  value <- parts$value
+  bad <- which(!is.finite(value) | value < 0 | value != floor(value))
+  if (length(bad) == 0L) return(invisible())
+  row <- if (is.null(parts$p)) parts$row[bad] else parts$i[bad] + 1L
+  column <- if (is.null(parts$p)) parts$column[bad] else findInterval(bad - 1L, parts$p)
+  first <- order(row, column)[[1L]]
+  stop_input(argument, sprintf(
+    "must hold counts, whole numbers from 0 on, but has %s for document %s and term %s",
+    format(value[[bad[[first]]]], digits = 15), shown_name(parts$documents, row[[first]]),
+    shown_name(parts$terms, column[[first]])
+  ))
+}
+
+# Sorts rows and columns, both from 1, into compressed columns. Counts of the same document and term are added.
+by_columns <- function(parts, size) {
+  sorted <- order(parts$column, parts$row)
+  row <- parts$row[sorted]
+  column <- parts$column[sorted]
+  count <- parts$count[sorted]
+  again <- which(diff(row) == 0L) + 1L
+  again <- again[column[again] == column[again - 1L]]
+  if (length(again)) {
+    first <- replace(rep(TRUE, length(row)), again, FALSE)
+    count <- as.integer(rowsum(as.double(count), cumsum(first), reorder = FALSE))
+    row <- row[first]
+    column <- column[first]
+  }
+  parts[c("p", "i", "count")] <- list(c(0L, cumsum(tabulate(column, size[[2L]]))), as.integer(row) - 1L, count)
+  parts
 }
 
 names_or <- function(names, count) if (is.null(names)) as.character(seq_len(count)) else names
@@ -172,19 +192,21 @@ check_unique <- function(names, what, argument) {
 }
 
 # The number of tokens of each document.
-document_sizes <- function(counts) {
-  sizes <- numeric(counts$size[[1L]])
-  sums <- rowsum(as.double(counts$count), counts$i)
-  sizes[as.integer(rownames(sums)) + 1L] <- sums
-  sizes
-}
+document_sizes <- function(counts) sums_of(counts$count, counts$i + 1L, counts$size[[1L]])
 
 term_columns <- function(counts) rep(seq_len(counts$size[[2L]]), diff(counts$p))
 
-term_sizes <- function(counts) {
-  sizes <- numeric(counts$size[[2L]])
-  sums <- rowsum(as.double(counts$count), term_columns(counts))
-  sizes[as.integer(rownames(sums))] <- sums
+term_sizes <- function(counts) sums_of(counts$count, term_columns(counts), counts$size[[2L]])
+
+# The sum of the counts at each of the places 1 to `size`. Most counts are 1, and rowsum() takes much memory.
+sums_of <- function(count, place, size) {
+  sizes <- as.double(tabulate(place, size))
+  more <- which(count > 1L)
+  if (length(more)) {
+    sums <- rowsum(count[more] - 1, place[more])
+    at <- as.integer(rownames(sums))
+    sizes[at] <- sizes[at] + sums
+  }
   sizes
 }
 
@@ -194,12 +216,8 @@ match_terms <- function(counts, terms) {
   to <- match(counts$terms, terms)[term_columns(counts)]
   known <- which(!is.na(to))
   order <- known[order(to[known], counts$i[known])]
-  unknown <- numeric(counts$size[[1L]])
   lost <- which(is.na(to))
-  if (length(lost)) {
-    sums <- rowsum(as.double(counts$count[lost]), counts$i[lost])
-    unknown[as.integer(rownames(sums)) + 1L] <- sums
-  }
+  unknown <- sums_of(counts$count[lost], counts$i[lost] + 1L, counts$size[[1L]])
   counts$p <- c(0L, cumsum(tabulate(to[order], length(terms))))
   counts$i <- counts$i[order]
   counts$count <- counts$count[order]

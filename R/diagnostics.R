@@ -355,7 +355,9 @@ judge_convergence <- function(quantities, table, words, secondary = character(),
   slow <- !decides & (differs | (!is.na(table$ess_bulk) & table$ess_bulk < ess_needed * chains))
   also <- secondary_words(table[slow, , drop = FALSE], words)
   high <- table[decides & differs, , drop = FALSE]
-  if (nrow(high)) return(verdict(FALSE, differing_words(quantities, high, words, drift_advice), also))
+  if (nrow(high)) {
+    return(c(verdict(FALSE, differing_words(quantities, high, words, drift_advice), also), list(also = also)))
+  }
   other <- table$rhat[!decides]
   all <- table
   shown <- table[!slow, , drop = FALSE]

@@ -64,7 +64,7 @@
 #'
 #'   The other elements say how it was made: `formula`, `design`, `contrasts`, `samples`, `matched` (how rows of `data`
 #'   found their samples), `omitted`, `level`, `limit`, `seed`, `chains`, `iter`, `warmup`, `tables` (draws of the
-#'   counts), `group_name`, `of_fit` (a sentence if the fit had not converged), `call`. The methods `as.data.frame()`,
+#'   counts), `group_name`, `of_fit` (sentences if the fit had not converged), `call`. The methods `as.data.frame()`,
 #'   `tidy()` and `glance()` give tables.
 #' @section Model:
 #' The number of cells of a type in a sample is binomial, out of all cells of the sample. The log odds are the sum of

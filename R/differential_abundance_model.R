@@ -6,6 +6,16 @@ draw_type_counts <- function(types, draws, seed, run) {
   count <- types$map$count
   samples <- types$fit$samples
   counts <- array(0, c(count, length(samples), length(some)), list(types$types$type, samples, NULL))
+  sizes <- types$fit$draws$sample_sizes
+  if (!is.null(sizes)) {
+    # The sampler has counted the cells of each component.
+    for (i in seq_along(some)) {
+      used <- types$map$used[some[[i]], ]
+      of_type <- outer(seq_len(count), types$map$type_of[, some[[i]]], "==")
+      counts[, , i] <- of_type %*% matrix(sizes[, , used$draw, used$chain], types$fit$components)
+    }
+    return(counts)
+  }
   draw_cell_types(types, some, seed, run, function(i, rows, type) {
     sample <- types$fit$sample[rows]
     counts[, , i] <<- counts[, , i] + tabulate(type + (sample - 1L) * count, count * length(samples))

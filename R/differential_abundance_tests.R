@@ -21,7 +21,7 @@ compare_effects <- function(fitted, level, chains, share, absolute) {
   no_effect <- stats::setNames(numeric(shape[[4L]]), names[[4L]])
   shift <- matrix(0, shape[[4L]], 3L, dimnames = list(names[[4L]], c("estimate", "lower", "upper")))
   deviation <- vapply(types, function(t) stats::median(fitted$deviation[, own[[t]], t]), 0)
-  ends <- c(0.5, (1 - level) / 2, (1 + level) / 2)
+  ends <- c(0.5, interval_ends(level))
   rows <- lapply(seq_len(shape[[4L]]), function(j) {
     each_type <- function(of, use) lapply(types, function(t) use(matrix(of[, own[[t]], t, j], kept)))
     chains_of <- each_type(fitted$effects, identity)
@@ -162,6 +162,6 @@ spaced_values <- function(values) values[round(seq(1, length(values), length.out
 
 # Logs of the means of the columns of exp(values).
 log_mean <- function(values) {
-  most <- apply(values, 2L, max)
+  most <- values[cbind(max.col(t(values), "first"), seq_len(ncol(values)))]
   most + log(colMeans(exp(values - rep(most, each = nrow(values)))))
 }

@@ -178,7 +178,7 @@ compare_states <- function(value, variance, model, scale, level) {
     i <- which(usable)[[k]]
     for (j in seq_len(effects)) {
       part <- mixture_points(fits[[k]]$mean[, j], sqrt(fits[[k]]$variance[, j]), post[k, ],
-        c(0.5, (1 - level) / 2, (1 + level) / 2))
+        c(0.5, interval_ends(level)))
       out[i, j, ] <- c(part$points, part$p, sum(post[k, ] * exp(grid)))
     }
   }

@@ -208,10 +208,7 @@ check_own_cells <- function(fit, cluster) {
       "has other data, `fit$x`, than the %s x %d matrix that was fitted: ", format(fit$rows), length(fit$markers)
     ), show_value(fit$x))
   }
-  of_samples <- function(sample) {
-    is.integer(sample) && length(sample) == fit$rows && all(sample %in% seq_along(fit$samples))
-  }
-  if (!is.null(fit$samples) && !of_samples(fit$sample)) {
+  if (!is.null(fit$samples) && !are_samples(fit$sample, fit)) {
     stop_input("fit", "has been changed since it was made: its `sample` is not the sample of each cell")
   }
 }

@@ -4,18 +4,16 @@
 # A caller that has checked the fit passes `checked`.
 reference_draw <- function(fit, checked = FALSE) {
   if (!checked) need_draws(fit, c("weights", "means", "covariances"))
-  log_posterior <- fit$log_posterior[kept_sweeps(fit), , drop = FALSE]
+  log_posterior <- fit$log_posterior[mixture_sweeps(fit), , drop = FALSE]
   best <- which.max(log_posterior)
   draw <- (best - 1L) %% nrow(log_posterior) + 1L
   chain <- (best - 1L) %/% nrow(log_posterior) + 1L
   c(list(draw = draw, chain = chain, log_posterior = log_posterior[[best]]), mixture_of_draw(fit, draw, chain))
 }
 
-# The sweeps whose draws were kept, in order.
-kept_sweeps <- function(fit) {
-  if (is_bem(fit)) {
-    return(if (fit$iter > 0) fit$iter else integer())
-  }
+# The sweeps whose draws were kept; of modes the last.
+mixture_sweeps <- function(fit) {
+  if (is_bem(fit)) return(if (fit$iter > 0) fit$iter else integer())
   fit$warmup + fit$thin * seq_len(dim(fit$draws$concentration)[[1L]])
 }
 
@@ -55,7 +53,7 @@ array_of_draws.dp_mixture <- function(x, components = FALSE, ...) {
   check_dots_empty(...)
   components <- check_flag(components, "components")
   need_sampler(x, "there is nothing to make a table of")
-  sweeps <- kept_sweeps(x)
+  sweeps <- mixture_sweeps(x)
   parts <- lapply(trace_quantities(x, warmup = TRUE), function(draws) draws[sweeps, , drop = FALSE])
   parts <- append(parts, list(log_posterior = x$log_posterior[sweeps, , drop = FALSE]), after = 1L)
   for (name in intersect(c("prior_mean_scale", "prior_df", "sample_concentration"), names(x$draws))) {

@@ -21,15 +21,16 @@ open_cells <- function(x, center, scale, precision, run) {
 
 # Hands the rows of x to the backend and calls use(evaluate). There, evaluate(mixture, what) takes a mixture in the
 # data's units: a list of `weights` (k), `means` (k x p) and `covariances` (p x p x k). It returns a list of `class`,
-# `log_density` and `prob` (rows x k), each NULL unless `what` names it.
+# `log_density` and `prob` (rows x k), each NULL unless `what` names it. `rows`, for class and prob: a range of rows.
 evaluate_rows <- function(x, center, scale, precision, run, use) {
   session <- open_cells(x, center, scale, precision, run)
   on.exit(.Call(C_mixture_close, session))
-  log_unit <- log_units(x, scale)
-  use(function(mixture, what) {
+  delayedAssign("log_unit", log_units(x, scale))
+  use(function(mixture, what, rows = c(1, nrow(x))) {
+    first <- rows[[1L]] - 1
     result <- native(
       C_mixture_evaluate, session, as.double(mixture$weights), as.double(mixture$means),
-      as.double(mixture$covariances), as.double(center), 1 / scale, 0, as.double(nrow(x)),
+      as.double(mixture$covariances), as.double(center), 1 / scale, first, rows[[length(rows)]] - first,
       c("class", "log_density", "prob") %in% what
     )
     if (!is.null(result$log_density)) result$log_density <- result$log_density - log_unit

@@ -75,9 +75,17 @@ predict.dp_mixture <- function(object, newdata = NULL, type = c("class", "type",
 evaluate_slices <- function(fit, cells, what, run, sample) {
   reference <- reference_draw(fit, checked = TRUE)
   result <- if (what == "prob") matrix(0, nrow(cells), fit$components) else integer(nrow(cells))
-  for (slice in row_slices(nrow(cells))) {
-    part <- evaluate_mixture(fit, reference, cells_in(cells, slice), what, run, sample[slice])
-    if (what == "prob") result[slice, ] <- part else result[slice] <- part
+  put <- function(evaluate_slice) {
+    for (slice in row_slices(nrow(cells))) {
+      part <- evaluate_slice(slice)
+      if (what == "prob") result[slice, ] <<- part else result[slice] <<- part
+    }
+  }
+  if (is.null(sample) && nrow(cells)) {
+    # Without a copy of the cells.
+    evaluate_cells(fit, cells, run, function(evaluate) put(function(slice) evaluate(reference, what, slice)[[what]]))
+  } else {
+    put(function(slice) evaluate_mixture(fit, reference, cells_in(cells, slice), what, run, sample[slice]))
   }
   result
 }

@@ -35,10 +35,7 @@ where_words <- function(fit) {
 fit_words <- function(fit) {
   c(
     size_words(fit),
-    sprintf("%s of %s (%s warmup%s)%s: %s kept, %s",
-      count_words(fit$chains, "chain"), count_words(nrow(fit$log_likelihood), "sweep"), whole_words(fit$warmup),
-      if (fit$thin > 1) sprintf(", every %s. draw kept", whole_words(fit$thin)) else "",
-      if (isTRUE(fit$interrupted)) ", interrupted" else "", count_words(count_kept(fit), "draw"), where_words(fit))
+    chain_words(fit, count_kept(fit), where_words(fit))
   )
 }
 
@@ -79,9 +76,10 @@ list_shares <- function(shares) {
 #'   \item{`converged`}{`TRUE`, `FALSE`, or `NA` if it cannot be judged.}
 #'   \item{`verdict`}{sentences.}
 #'   \item{`populations`}{if several chains do not agree: a data frame of the [cell types][cell_types()] with 1% of the
-#'     cells or more. It has `type`, `share`, `rhat` of the share, `differs` (by more than chance explains), the share
-#'     in each chain, and `means`, the mean of each marker. Types are matched between chains by their cells. Otherwise,
-#'     or if draws or data that this needs are missing, `NULL`.}
+#'     cells or more. It has `type`, `share`, `rhat` of the share, `common` (see
+#'     [cell_types_method]), `differs` (by more than chance explains), the share in each chain, and `means`, the mean of
+#'     each marker. Types are matched between chains by their cells. Otherwise, or if draws or data that this needs are
+#'     missing, `NULL`.}
 #'   \item{`components`}{a data frame of the components of the reference draw, which is the kept draw with the highest
 #'     log posterior, by decreasing weight: `component`, `weight`, and the mean of each marker. `NULL` if draws of
 #'     weights, means or covariances were not kept.}

@@ -118,8 +118,8 @@ renumber_draws <- function(draws, match) {
     values
   }
   draws$weights <- renumber(draws$weights, 1, 1)
-  if (!is.null(draws$sample_weights)) {
-    draws$sample_weights <- renumber(draws$sample_weights, 1, dim(draws$sample_weights)[[2L]])
+  for (part in intersect(c("sample_weights", "sample_sizes"), names(draws))) {
+    draws[[part]] <- renumber(draws[[part]], 1, dim(draws[[part]])[[2L]])
   }
   draws$means <- renumber(draws$means, 1, dim(draws$means)[[2L]])
   draws$covariances <- renumber(draws$covariances, prod(dim(draws$covariances)[1:2]), 1)

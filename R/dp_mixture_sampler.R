@@ -19,11 +19,14 @@ mixture_plan <- function(fit) {
     prior_scale = stored(c(p, p), names = list(markers, markers)),
     concentration = stored(),
     sample_weights = stored(c(k, length(fit$samples)), names = list(NULL, fit$samples)),
+    sample_sizes = stored(c(k, length(fit$samples)), names = list(NULL, fit$samples)),
     sample_concentration = stored()
   )
   # Bayesian EM has one mixture of each start.
   if (is_bem(fit)) return(list(traces = traces, draws = parts[c("weights", "means", "covariances", "concentration")]))
-  sampled <- if (!is.null(fit$samples)) c(if ("weights" %in% fit$keep) "sample_weights", "sample_concentration")
+  # Fits of earlier versions have no sizes.
+  of_samples <- c("sample_weights", if (!length(fit$draws) || !is.null(fit$draws$sample_sizes)) "sample_sizes")
+  sampled <- if (!is.null(fit$samples)) c(if ("weights" %in% fit$keep) of_samples, "sample_concentration")
   list(traces = traces, draws = parts[c(fit$keep, learned_names(fit), "concentration", sampled)])
 }
 
@@ -93,6 +96,7 @@ kept_draws_of <- function(fit, slice, kept, units) {
   draws$concentration <- slice$concentration_trace[kept[[1L]] + 1 + (seq_len(kept[[3L]]) - 1) * kept[[2L]]]
   if (!is.null(fit$samples)) {
     draws$sample_weights <- exp(slice$sample_log_weight)
+    draws$sample_sizes <- slice$kept_sample_sizes
     draws$sample_concentration <- slice$kept_sample_concentration
   }
   if (length(fit$prior$learn)) c(draws, kept_priors(fit, slice$kept_prior, kept[[3L]], units)) else draws

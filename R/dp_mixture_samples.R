@@ -14,8 +14,8 @@
 #'
 #' @section What comes back:
 #' The fit has `samples` (the names of the samples) and `sample` (the number of each cell's sample). Its draws have
-#' also `sample_weights` (components x samples x draws x chains, if `keep` has `"weights"`) and `sample_concentration`
-#' (draws x chains).
+#' also, if `keep` has `"weights"`, `sample_weights` and `sample_sizes` (components x samples x draws x chains): the
+#' weights of each sample, and how many of its cells each component has. `sample_concentration` is draws x chains.
 #'
 #' `weights` are the mean of the samples' weights, each sample weighted by its number of cells. These are the weights
 #' of a cell drawn at random from all cells. They are used wherever no sample is named.
@@ -30,7 +30,7 @@
 #'
 #' A sweep of several samples takes somewhat longer than a sweep of one sample. The difference is largest if the rows of
 #' the samples are mixed (`bench/mixture-samples.R`). The samples need 8 bytes per cell besides the data. Each kept draw
-#' of the weights takes \eqn{8 k} bytes per sample for \eqn{k} components.
+#' of weights and sizes takes \eqn{16 k} bytes per sample for \eqn{k} components.
 #'
 #' @section Separate fits:
 #' If the samples should share nothing, fit them one by one: `lapply(samples, dp_mixture, seed = 1)`. With package

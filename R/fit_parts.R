@@ -118,9 +118,16 @@ check_mixture_fit <- function(fit, argument = "fit") {
   check$stored(mixture_plan(fit), if (is_bem(fit)) min(1, fit$iter) else kept_draws(fit$iter, fit))
   if (!is.null(fit$samples) || !is.null(fit$sample)) {
     check$names("samples")
-    inside <- is.integer(fit$sample) && length(fit$sample) == fit$rows && all(fit$sample %in% seq_along(fit$samples))
-    if (!inside) stop_input(argument, "has been changed since it was made: its `sample` is not the sample of each cell")
+    if (!are_samples(fit$sample, fit)) {
+      stop_input(argument, "has been changed since it was made: its `sample` is not the sample of each cell")
+    }
   }
+}
+
+# Whether `sample` has the number of a sample for each cell. Methods ask this of millions of cells, and match() would
+# take most of their time.
+are_samples <- function(sample, fit) {
+  is.integer(sample) && length(sample) == fit$rows && isTRUE(all(range(sample) %in% seq_along(fit$samples)))
 }
 
 check_logit_fit <- function(fit, argument = "fit") {

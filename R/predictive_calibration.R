@@ -53,7 +53,7 @@ law_moments <- function(at, cdf, rho) {
   variance <- sum(share * (middle - mean)^2)
   fourth <- sum(share * (middle - mean)^4)
   score <- stats::qnorm(pmin(pmax(cdf, 1e-6), 1 - 1e-6))
-  given <- apply(stats::pnorm(outer(score, rho * stats::qnorm(stats::ppoints(60L)), "-") / sqrt(1 - rho^2)), 2L, diff)
+  given <- diff(stats::pnorm(outer(score, rho * stats::qnorm(stats::ppoints(60L)), "-") / sqrt(1 - rho^2)))
   given <- sweep(given, 2L, colSums(given), "/")
   list(mean = mean, variance = variance, kurtosis = fourth / variance^2,
     r1 = sqrt(mean((colSums(given * middle) - mean)^2) / variance),
@@ -75,11 +75,21 @@ log_variance_spread <- function(y) {
 # What calibrated resampling needs beside the bandwidth, in standardised units: `most`, the numerator of the weights;
 # the `center` of the law; each resample's `shift` and `stretch`. `width` is the posterior deviation of the mean over
 # sd/sqrt(n) as the steps alone give it; with published weights this is all that is done.
-calibrate <- function(fit, at, cdf) {
+calibrate <- function(fit, at, cdf, run) {
   y <- drop(fit$data$y)
   n <- length(y)
   law <- law_moments(at, cdf, fit$rho)
   if (!is_calibrated(fit)) return(list(most = 2, width = 2 * law$r1))
+  groups <- if (!is.null(fit$scale$groups)) {
+    data <- from_scale(fit$scale, fit$standard$center + fit$standard$scale * y)
+    draw_groups(fit, fit$scale$groups, through(scale_layers(fit$scale)[1:2], data), run)
+  }
+  if (!is.null(groups)) {
+    # The groups of resamples have the variance that the data give, and the steps add the rest.
+    most <- min(2, sqrt(calibrated_width^2 - 1) / law$r1)
+    return(list(most = most, center = 0, shift = numeric(fit$count), stretch = rep(1, fit$count), df = 0,
+      width = sqrt((most * law$r1)^2 + 1), groups = groups))
+  }
   most <- min(2, calibrated_width / law$r1)
   # What the steps leave of the variance of the mean and of the log of the standard deviation.
   mean_left <- max(0, 1 / (n - 1) - (most * law$r1)^2 / n)
@@ -98,10 +108,11 @@ is_placed <- function(fit) {
 
 # Where the law of the data has what resample r has at the standardised points: a matrix, points x draws.
 unplaced <- function(fit, at) {
-  if (ncol(at$y) > 1L) return(several_unplaced(fit, at$y))
+  if (ncol(at$y) > 1L) return(several_unplaced(fit, at))
   y <- drop(at$y)
   if (!is.null(fit$trend)) return(y - trend_departures(fit, at))
   place <- fit$calibration
+  if (!is.null(place$groups)) return((group_places(fit, fit$scale, at)$to - fit$standard$center) / fit$standard$scale)
   outer(y - place$center, 1 / place$stretch) - rep(place$shift / place$stretch, each = length(y)) + place$center
 }
 
@@ -117,7 +128,8 @@ placed_states <- function(fit, at, run) {
     .Call(C_predictive_average, state_at(fit, list(y = y[part, , drop = FALSE], x = x[part, , drop = FALSE]), run))
   })
   values <- function(what) {
-    value <- array(do.call(rbind, lapply(found, `[[`, what)), c(nrow(at$y), fit$count, d))
+    value <- do.call(rbind, lapply(found, `[[`, what))
+    value <- array(value, c(nrow(at$y), fit$count, ncol(value)))
     aperm(value, c(1L, 3L, 2L))
   }
   list(conditional = values("conditional"), gain = values("gain"))
@@ -128,7 +140,8 @@ base_densities <- function(fit, at) {
   if (!is.null(fit$trend)) return(stats::dnorm(unplaced(fit, at)) / fit$standard$scale)
   if (!is_placed(fit)) return(at$density)
   if (ncol(at$y) > 1L) return(several_base_densities(fit, at))
-  density <- stats::dnorm(unplaced(fit, at), log = TRUE) + at$slope
+  slope <- if (is.null(fit$calibration$groups)) at$slope else group_places(fit, fit$scale, at)$slope
+  density <- stats::dnorm(unplaced(fit, at), log = TRUE) + slope
   exp(density - rep(log(fit$calibration$stretch * fit$standard$scale), each = nrow(density)))
 }
 
@@ -157,6 +170,10 @@ inner_places <- function(fit) {
   y <- matrix(fit$inner$y, fit$count, length(fit$inner$y), byrow = TRUE)
   if (is_placed(fit)) {
     place <- fit$calibration
+    if (!is.null(place$groups)) {
+      z <- fit$standard$center + fit$standard$scale * fit$inner$y
+      return(t(in_parts(fit, z, function(z, groups) from_scale(fit$scale, z, groups))))
+    }
     y <- place$center + place$shift + place$stretch * (y - place$center)
   }
   y[] <- from_scale(fit$scale, fit$standard$center + fit$standard$scale * y)

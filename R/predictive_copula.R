@@ -8,7 +8,8 @@ start_copula <- function(fit, y, run) {
   with_quantities <- !univariate && has_quantities(fit) && is.list(fit$functional)
   inner <- if (univariate) inner_points(drop(fit$data$y))
   values <- if (with_quantities) inner_count * (ncol(fit$data$y) + 1) else length(inner)
-  check_result_size(fit$count * (as.double(length(fit$at$y)) + values), "draws", "values", copies = 6)
+  size <- as.double(length(fit$at$y)) * (if (is_joint(fit)) ncol(fit$data$x) + 1 else 1)
+  check_result_size(fit$count * (size + values), "draws", "values", copies = 6)
   fit$orders <- list()
   n <- nrow(fit$data$y)
   fit$order <- if (model$permutations == 0) {
@@ -32,11 +33,14 @@ start_copula <- function(fit, y, run) {
     points <- list(y = matrix(inner), x = matrix(0, length(inner), 0L))
     at_inner <- .Call(C_predictive_average, state_at(fit, points, run))
     fit$inner <- list(y = inner, cdf0 = drop(at_inner$conditional))
-    fit$calibration <- calibrate(fit, inner, fit$inner$cdf0)
+    fit$calibration <- calibrate(fit, inner, fit$inner$cdf0, run)
   } else if (is_calibrated(fit)) {
     fit$calibration <- calibrate_several(fit, run)
   }
   fit$state <- start_states(fit, fit$at, run, start)
+  by_order <- response_state(fit, by_order)
+  start <- response_state(fit, start)
+  if (!fit$data$binary && !all(is.finite(start$gain))) stop_overflow()
   if (with_quantities) {
     inner <- several_points(fit, inner_count)
     at_inner <- .Call(C_predictive_average, state_at(fit, inner, run))
@@ -71,7 +75,7 @@ fit_bandwidth <- function(fit, run) {
   fit$bandwidth <- choose_bandwidth(fit, run)
   fit$rho <- fit$bandwidth$rho
   fit$rho_x <- if (ncol(fit$data$x)) stats::setNames(fit$bandwidth$rho_x, colnames(fit$data$x))
-  found <- native(C_predictive_fit, fit$data, fit$bandwidth, fit$order, run)
+  found <- prequential(fit, fit$bandwidth, run)
   fit$normal_score <- found$score
   fit$score <- mean(found$log_score) + start_score(fit)
   fit$order_scores <- drop(found$log_score) + start_score(fit)
@@ -84,7 +88,7 @@ covariate_gain <- function(fit, run) {
   # Classes start from their frequencies then.
   if (!is.null(fit$data$start)) alone$data$start <- rep(stats::qlogis(mean(fit$data$y)), fit$n)
   bandwidth <- list(rho = fit$rho, rho_x = rep(rho_ends[[1L]], ncol(fit$data$x)))
-  fit$score - start_score(alone) - mean(native(C_predictive_fit, alone$data, bandwidth, fit$order, run)$log_score)
+  fit$score - start_score(alone) - mean(prequential(alone, bandwidth, run)$log_score)
 }
 
 # The fit on another scale, if its prequential score is better there by more than what the two parameters of a scale
@@ -100,7 +104,7 @@ on_better_scale <- function(fit, run) {
   }
   base <- score(fit)
   shorter <- shorten_gaps(utils::modifyList(new_scale(fit$scale$support), fit$scale["softness"]), y)
-  for (scale in list(if (!is.null(shorter$knots)) shorter, find_bend(shorter, y))) {
+  for (scale in list(if (!is.null(shorter$knots)) shorter, find_bend(shorter, y), find_mixture(shorter, y))) {
     if (is.null(scale)) next
     other <- fit_bandwidth(on_scale(fit, y, scale), run)
     gain <- score(other) - base
@@ -132,7 +136,8 @@ orders_by_points <- function(array, last) {
 }
 
 state_at <- function(fit, at, run) {
-  native(C_predictive_state, fit$data, fit$bandwidth, fit$order, fit$normal_score, at[c("y", "x")], run)
+  native(C_predictive_state, loop_data(fit), loop_bandwidth(fit, fit$bandwidth), fit$order, fit$normal_score,
+    loop_points(fit, at), run)
 }
 
 # The part of the score that the compiled fit leaves out: the mean log density of the standardised data (or log
@@ -262,9 +267,24 @@ density_points <- function(fit, points) {
     y <- solve_lower(fit$axes, y)
     slope <- slope - sum(log(diag(fit$axes)))
   }
+  if (!is.null(fit$first)) {
+    y <- turned(fit$first$turn, y)
+    before <- y[, 1L]
+    slope_before <- slope
+    slope <- slope + log_slope(fit$first$scale, before)
+    y[, 1L] <- to_scale(fit$first$scale, before)
+  }
   log_density <- rowSums(stats::dnorm(y, log = TRUE)) - sum(log(fit$standard$scale)) + slope
-  list(y = unname(y), x = matrix(0, nrow(y), 0L), slope = slope, log_density = log_density,
+  at <- list(y = unname(y), x = matrix(0, nrow(y), 0L), slope = slope, log_density = log_density,
     density = exp(log_density))
+  if (!is.null(fit$first)) at[c("before", "slope_before")] <- list(before, slope_before)
+  if (!is.null(fit$scale$groups)) {
+    scale <- fit$scale
+    scale$groups <- NULL
+    at$before <- pmin(pmax(to_scale(scale, drop(points)), -1e300), 1e300)
+    at$slope_before <- log_slope(scale, drop(points))
+  }
+  at
 }
 
 # The data of a regression or classification, from the model frame.
@@ -288,6 +308,7 @@ formula_data <- function(fit, y) {
   if (any(is_other)) fit$frame$others <- lapply(as.list(frame)[is_other], function(column) column[1L])
   x <- covariate_columns(frame, terms)
   if (ncol(x) == 0L) stop_input("formula", "has no covariates: use copula_density()")
+  if (is_joint(fit)) check_joint(frame, terms)
   fit$group <- attr(x, "group")
   groups <- max(fit$group)
   if (!is.null(model$rho_x) && !length(model$rho_x) %in% c(1L, groups, ncol(x))) {
@@ -428,6 +449,13 @@ two_classes <- function(response, argument) {
 
 rho_ends <- c(0.001, 0.999)
 
+# Densities of many variables grow beyond the largest number where rows repeat. Their score is this.
+overflowed <- -1e6
+stop_overflow <- function() {
+  stop_input("y", "has rows that repeat so often that densities of its columns are beyond the largest number: use ",
+    "smaller correlations or fewer columns")
+}
+
 # Chooses the correlations that are not given. The prequential score is maximised over their logits by a quasi-Newton
 # method with bounds (L-BFGS-B), from the best of a coarse grid of common values. Its gradient is computed by central
 # differences, all of them in one batch of fits.
@@ -457,11 +485,12 @@ choose_bandwidth <- function(fit, run) {
   if (nrow(fit$data$y) < 2) stop_input("rho", "must be given: one observation does not say what it should be")
   # The score of each row of `parameter`, a matrix of sets x count correlations. Fits run in batches of 64 MB.
   scores <- function(parameter) {
-    each <- 8 * ncol(fit$order) * nrow(fit$data$y) * (3 * d + 3 + 2 * q)
+    each <- 8 * ncol(fit$order) * nrow(fit$data$y) * (3 * d + 3 + (if (is_joint(fit)) 3 else 2) * q)
     batches <- split(seq_len(nrow(parameter)), (seq_len(nrow(parameter)) - 1L) %/% max(1, floor(64e6 / each)))
-    unlist(lapply(batches, function(sets) {
-      colMeans(native(C_predictive_fit, fit$data, spread(parameter[sets, , drop = FALSE]), fit$order, run)$log_score)
+    value <- unlist(lapply(batches, function(sets) {
+      colMeans(prequential(fit, spread(parameter[sets, , drop = FALSE]), run)$log_score)
     }), use.names = FALSE)
+    replace(value, !is.finite(value), overflowed)
   }
   coarse <- c(0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
   grid <- if (any(free > 0L) && any(free_x > 0L)) as.matrix(expand.grid(coarse, coarse)) else cbind(coarse, coarse)
@@ -476,7 +505,9 @@ choose_bandwidth <- function(fit, run) {
   trial <- matrix(0, nrow(grid), count)
   trial[, !is_x] <- grid[, 1L]
   trial[, is_x] <- grid[, 2L]
-  best <- which.max(scores(trial))
+  tried <- scores(trial)
+  best <- which.max(tried)
+  if (tried[[best]] == overflowed) stop_overflow()
   last <- list(parameter = NULL)
   step <- 1e-4
   evaluate <- function(logit) {
@@ -513,14 +544,19 @@ advance_copula <- function(fit, steps, run, progress) {
     end <- fit$horizon + steps
     while (fit$horizon < end) {
       now <- if (fit$every > 0) min(end - fit$horizon, fit$every - fit$horizon %% fit$every) else steps
-      fit$state <<- native(C_predictive_resample, fit$data, fit$bandwidth, fit$at[c("y", "x")], fit$state, fit$seed,
-        list(resample = 0, step = fit$horizon, most = most_of(fit)), now, run)
+      fit$state <<- resample_state(fit, fit$at, fit$state, fit$horizon, now, run)
       fit$horizon <<- fit$horizon + now
       if (fit$every > 0 && fit$horizon %% fit$every == 0) record()
     }
   })
   fit <- ended(fit, outcome)
   copula_values(add_records(fit, records))
+}
+
+# A state after `steps` more steps.
+resample_state <- function(fit, at, state, first, steps, run) {
+  native(C_predictive_resample, loop_data(fit), loop_bandwidth(fit, fit$bandwidth), loop_points(fit, at), state,
+    fit$seed, list(resample = 0, step = first, most = most_of(fit)), steps, run)
 }
 
 # The numerator of the weights of the steps.
@@ -551,12 +587,13 @@ copula_values <- function(fit) {
     fit$probability <- orders_by_points(fit$state$conditional, 1L)
     return(fit)
   }
-  last <- dim(fit$state$conditional)[[2L]]
+  state <- response_state(fit, fit$state)
+  last <- dim(state$conditional)[[2L]]
   shown <- shown_rows(fit)
-  fit$cdf <- orders_by_points(fit$state$conditional[shown, , , drop = FALSE], last)
+  fit$cdf <- orders_by_points(state$conditional[shown, , , drop = FALSE], last)
   base <- base_densities(fit, fit$at)
   base <- if (is.matrix(base)) t(base[shown, , drop = FALSE]) else rep(base[shown], each = fit$count)
-  fit$density <- orders_by_points(fit$state$gain[shown, , , drop = FALSE], last) * base
+  fit$density <- orders_by_points(state$gain[shown, , , drop = FALSE], last) * base
   fit$cdf <- complete_cdf(fit, fit$cdf, fit$points)
   if (!is.null(fit$atoms)) fit$density <- fit$density * fit$atoms$density
   fit
@@ -612,7 +649,7 @@ regression_quantities <- function(fit, functional) {
     return(matrix(fit$cdf, nrow(fit$cdf), dimnames = list(NULL, indexed("cdf", ncol(fit$cdf)))))
   }
   functional <- if (is.null(functional)) list(new_functional("mean")) else functional
-  cdf <- orders_by_points(fit$state$conditional, 1L)
+  cdf <- orders_by_points(response_state(fit, fit$state)$conditional, 1L)
   each <- values_each(fit)
   inner <- seq(length(fit$response_at) + 1L, each)
   parts <- lapply(seq_len(nrow(fit$points)), function(i) {

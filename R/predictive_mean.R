@@ -204,8 +204,14 @@ trend_departures <- function(fit, at) {
 
 # Slopes of resamples: the observations get the weights of a Bayesian bootstrap.
 draw_slopes <- function(fit, run) {
-  influence <- fit$trend$influence
+  fit$trend$drawn <- bootstrap_sums(fit, fit$trend$influence, run)
   fit$trend$influence <- NULL
+  fit
+}
+
+# For each resample, the sums of the columns of `influence` over the observations, weighted by a Bayesian bootstrap's
+# weights, of mean 1, less 1: a matrix, draws x columns.
+bootstrap_sums <- function(fit, influence, run) {
   rows <- nrow(influence)
   first <- seq(0, fit$count - 1, by = max(1, floor(8e6 / rows)))
   drawn <- lapply(first, function(from) {
@@ -213,8 +219,7 @@ draw_slopes <- function(fit, run) {
     weight <- rows * native(C_predictive_bootstrap, rows, from, count, 0, fit$seed, run) - 1
     vapply(seq_len(ncol(influence)), function(j) colSums(weight * influence[, j]), numeric(count))
   })
-  fit$trend$drawn <- do.call(rbind, lapply(drawn, matrix, ncol = ncol(influence)))
-  fit
+  do.call(rbind, lapply(drawn, matrix, ncol = ncol(influence)))
 }
 
 # The data and points of the copulas beneath which a mean function lies.

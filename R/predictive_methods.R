@@ -221,7 +221,8 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, pr
   }
   run <- resolve_run(backend, threads)
   new <- prediction_points(object, newdata, type)
-  found <- .Call(C_predictive_average, state_at(object, new$at, run))
+  start <- .Call(C_predictive_average, state_at(object, new$at, run))
+  found <- response_state(object, start)
   last <- ncol(found$conditional)
   value <- function(conditional, gain, density, atoms) {
     if (type == "mean") {
@@ -247,7 +248,7 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, pr
   }
   table <- data.frame(estimate = estimate)
   if (bands) {
-    state <- resamples_at(object, new$at, found, run)
+    state <- response_state(object, resamples_at(object, new$at, start, run))
     base <- base_densities(object, new$at)
     draws <- vapply(seq_len(object$count), function(r) {
       value(state$conditional[, last, r], state$gain[, last, r], if (is.matrix(base)) base[, r] else base,
@@ -301,8 +302,7 @@ resamples_at <- function(fit, at, start, run) {
   again$state <- start_states(fit, at, run, start)
   if (fit$data$binary) again$state$rows <- row_states(fit, run)
   in_slices(fit$horizon, max(1, 4e6 / length(again$state$conditional)), FALSE, function(done, steps) {
-    again$state <<- native(C_predictive_resample, fit$data, fit$bandwidth, at[c("y", "x")], again$state, fit$seed,
-      list(resample = 0, step = done, most = most_of(fit)), steps, run)
+    again$state <<- resample_state(fit, at, again$state, done, steps, run)
   })
   again$state
 }

@@ -75,9 +75,11 @@
 #'   \item{`rho`, `rho_x`}{the correlations in use.}
 #'   \item{`calibration`}{for a density of one variable: `width`, the posterior deviation of the mean over s/sqrt(n);
 #'     `most`, the c of the section on calibration of [predictive_models]; and, of the standardised data, each
-#'     resample's `shift` and `stretch` about `center`. For two and three variables the same for each of them.}
+#'     resample's `shift` and `stretch` about `center`, or its `groups`: the log odds of the first, means, and logs of
+#'     deviations. For two and three variables the same for each of them.}
 #'   \item{`axes`}{for a density of two or three variables on axes without correlation: the lower triangular matrix that
-#'     gives the standardised data from the coordinates on these axes.}
+#'     gives the standardised data from the coordinates on these axes. `first`, if the first axis has the scale of two
+#'     groups: the rotation towards it (`turn`) and the `scale`.}
 #'   \item{`scale`, `atoms`}{for a density of one variable: its scale, and the `value` and `count` of point masses with
 #'     their probabilities in each resample (`weight`, and that of the other values, `density`).}
 #'   \item{`trend`}{the mean function of a regression or the log odds of a classification, if there is one: `slopes` of
@@ -156,8 +158,10 @@ predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functi
   fit$every <- if (trajectories > 0) max(1, floor(steps / trajectories)) else 0
   fit <- advance_resamples(fit, steps, run, progress)
   while (auto && !has_stopped(fit) && fit$remaining > tolerance && fit$horizon < longest_horizon) {
+    # The share falls as that of the mean does; 2% more, since it also varies by chance.
+    wanted <- horizon_for(fit, 0.98 * share_left(fit, fit$horizon) * tolerance / fit$remaining)
     fit <- tryCatch(
-      advance_resamples(fit, min(fit$n + fit$horizon, longest_horizon - fit$horizon), run, progress),
+      advance_resamples(fit, max(wanted, fit$horizon + 1) - fit$horizon, run, progress),
       warpbayes_error = function(error) {
         if (inherits(error, "warpbayes_error_input")) stop(error)
         ended(fit, list(interrupted = FALSE, failure = conditionMessage(error)))
@@ -221,11 +225,11 @@ advance_resamples <- function(fit, steps, run, progress) {
 sizes_of_parts <- function(fit) {
   size_of <- function(part) if (is.list(part)) lapply(part, size_of) else list(typeof(part), length(part), dim(part))
   read <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score", "inner",
-    "calibration", "scale", "atoms", "response_at", "inner_at", "trend", "axes", "standard", "standard_x", "frame",
-    "trajectories", "times",
-    "cdf", "density", "probability")
+    "calibration", "scale", "atoms", "response_at", "inner_at", "trend", "axes", "first", "standard", "standard_x",
+    "frame", "trajectories", "times", "cdf", "density", "probability")
   sizes <- size_of(unclass(fit)[read])
-  values <- c(unclass(fit)[c("n", "count", "horizon", "every")], list(binary = fit$data$binary, kind = fit$model$kind))
+  values <- c(unclass(fit)[c("n", "count", "horizon", "every")], list(binary = fit$data$binary, kind = fit$model$kind,
+    joint = is_joint(fit)))
   c(sizes, list(values = values, rows = if (length(fit$order)) range(fit$order)))
 }
 

@@ -25,21 +25,59 @@ times_lower <- function(lower, z) {
 }
 
 # The fit on axes without correlation, if its prequential score is better there by more than what the correlations cost.
-# Copulas start from independent variables.
+# Copulas start from independent variables. If the data fall into groups along a direction, the first axis may be this
+# direction, with the scale of two groups: `first`, a list of the rotation (`turn`) and the scale.
 on_better_axes <- function(fit, run) {
   d <- ncol(fit$data$y)
   if (fit$model$scale == "data" || !fit$model$standardize) return(fit)
+  lower <- t(chol(crossprod(fit$data$y) / fit$n))
+  better <- function(other, slope, cost) {
+    other <- fit_bandwidth(other, run)
+    slope <- slope - sum(log(diag(lower)))
+    gain <- other$score + slope - start
+    if ((gain - max(0, fit$axes_gain)) * fit$n <= cost) return(fit)
+    other$axes_gain <- gain
+    other$score <- start + gain
+    other$order_scores <- other$order_scores + slope
+    other$at <- density_points(other, as_columns(fit$points, "points"))
+    other
+  }
+  start <- fit$score
   other <- fit
-  other$axes <- t(chol(crossprod(fit$data$y) / fit$n))
-  other$data$y <- solve_lower(other$axes, fit$data$y)
-  other <- fit_bandwidth(other, run)
-  gain <- other$score - sum(log(diag(other$axes))) - fit$score
-  if (gain * fit$n <= d * (d - 1) / 2) return(fit)
-  other$axes_gain <- gain
-  other$score <- fit$score + gain
-  other$order_scores <- other$order_scores - sum(log(diag(other$axes)))
-  other$at <- density_points(other, as_columns(fit$points, "points"))
-  other
+  other$axes <- lower
+  other$data$y <- solve_lower(lower, fit$data$y)
+  fit <- better(other, 0, d * (d - 1) / 2)
+  turn <- turn_towards(group_direction(other$data$y)$along)
+  y <- turned(turn, other$data$y)
+  scale <- find_mixture(new_scale(), y[, 1L], group_limit(fit$n, d))
+  if (is.null(scale)) return(fit)
+  other$first <- list(turn = turn, scale = with_ends(scale, y[, 1L]))
+  slope <- mean(log_slope(other$first$scale, y[, 1L]))
+  y[, 1L] <- to_scale(other$first$scale, y[, 1L])
+  other$data$y <- y
+  better(other, slope, 2)
+}
+
+# An orthogonal matrix, equal to its inverse, whose first column is `direction`.
+turn_towards <- function(direction) {
+  v <- direction
+  v[[1L]] <- v[[1L]] - 1
+  if (sum(v^2) < 1e-20) return(diag(length(v)))
+  diag(length(v)) - 2 * outer(v, v) / sum(v^2)
+}
+turned <- function(turn, y) {
+  value <- y
+  for (j in seq_len(ncol(y))) value[, j] <- rowSums(y * rep(turn[, j], each = nrow(y)))
+  value
+}
+
+# Standardised rows of data from the coordinates of the copulas. `first`: the first ones off the scale of groups.
+off_axes <- function(fit, y, first = from_scale(fit$first$scale, y[, 1L])) {
+  if (!is.null(fit$first)) {
+    y[, 1L] <- first
+    y <- turned(fit$first$turn, y)
+  }
+  if (is.null(fit$axes)) y else times_lower(fit$axes, y)
 }
 
 # Points that stand for the law of the resamples, with the log of their density: half of them are spread by a normal
@@ -61,10 +99,11 @@ several_points <- function(fit, count) {
   # Rows of small data are taken several times, and parts of 100 nodes keep the distances to all rows small.
   used <- unique(row[about])
   taken <- match(row[about], used)
+  times <- tabulate(taken)
   near <- lapply(split(seq_len(count), (seq_len(count) - 1L) %/% 100L), function(part) {
     each <- rep(part, each = length(used))
     distance <- rowSums((y[rep(used, length(part)), ] - nodes[each, ])^2)
-    apply(matrix(exp(-distance / (2 * width^2)), length(used))[taken, ], 2L, mean)
+    colSums(matrix(exp(-distance / (2 * width^2)), length(used)) * times) / length(taken)
   })
   near <- unlist(near) / (width * sqrt(2 * pi))^d
   far <- exp(rowSums(stats::dnorm(sweep(nodes, 2L, spread, "/"), log = TRUE))) / prod(spread)
@@ -92,7 +131,10 @@ calibrate_several <- function(fit, run) {
     law_moments(points$y[order, j], cumsum(weight[order]), rho[[j]])
   })
   r1 <- vapply(moments, `[[`, 0, "r1")
-  most <- min(2, calibrated_width / max(r1))
+  # As in calibrate(). The first coordinate is then neither shifted nor stretched.
+  groups <- if (!is.null(fit$first)) draw_groups(fit, fit$first$scale$groups, from_scale(fit$first$scale, y[, 1L]), run)
+  grouped <- !is.null(groups)
+  most <- min(2, (if (grouped) sqrt(calibrated_width^2 - 1) else calibrated_width) / max(r1))
   from <- t(chol(law))
   to <- t(chol(stats::var(y)))
   z <- solve_lower(to, sweep(y, 2L, colMeans(y)))
@@ -103,8 +145,12 @@ calibrate_several <- function(fit, run) {
     place[(seq_len(fit$count) - 1L) * parts + part, , drop = FALSE]
   }
   shift <- stretch <- matrix(0, fit$count, d)
-  mean_left <- pmax(0, 1 / (n - 1) - (most * r1)^2 / n)
-  for (j in seq_len(d)) {
+  mean_left <- pmax(0, (if (grouped) calibrated_width^2 / n else 1 / (n - 1)) - (most * r1)^2 / n)
+  if (grouped) {
+    mean_left[[1L]] <- 1 / n
+    stretch[, 1L] <- 1
+  }
+  for (j in seq_len(d)[seq_len(d) > grouped]) {
     wanted <- calibrated_stretch * log_variance_spread(z[, j]) / (4 * (n - 1))
     log_sd_left <- max(0, wanted - (most * moments[[j]]$r2)^2 * (moments[[j]]$kurtosis - 1) / (4 * n))
     place <- drawn(j, if (log_sd_left > 1e-8) 1 / (2 * log_sd_left) else 0, sqrt(mean_left[[j]]))
@@ -117,7 +163,8 @@ calibrate_several <- function(fit, run) {
     left <- max(0, spread * (1 / (n - 1) - (most * prod(r1[both]))^2 / n))
     drawn(d + k, 0, sqrt(left))[, 1L]
   }, numeric(fit$count))
-  list(smoothed = smoothed_points(fit, points$y, weight), groups = find_groups(fit, points$y, weight), most = most,
+  list(smoothed = smoothed_points(fit, points$y, weight), split = find_groups(fit, points$y, weight), most = most,
+    groups = groups,
     width = sqrt((most * r1)^2 + n * mean_left), center = center, from = from, to = to, middle = colMeans(y),
     shift = shift, stretch = stretch, b = matrix(b, fit$count), pairs = pairs)
 }
@@ -138,30 +185,36 @@ smoothed_points <- function(fit, nodes, weight) {
   list(near = near, expected = replace(expected, fine, NA))
 }
 
-# The direction along which two groups of at least 15% of the data leave the smallest share of the variance within them,
-# and that share of what the copulas predict: list(share, predicted, size, few). Of a normal law the share is 1 - 2/pi,
-# of a uniform law 1/4. The direction is chosen among even ones on axes without correlation, so units do not matter.
-# `few`: it is below 0.2 and below what 1% of normal samples of 25 or more have, and 1.3 times as much is predicted.
-# That was so in all of 60 samples of 25 and 60 values from the two modes of bench/predictive-several.R.
+# The direction along which two groups of at least 15% of the rows z leave the smallest share of the variance within
+# them, and what split_share() gives there. Of a normal law the share is 1 - 2/pi, of a uniform law 1/4. The direction
+# is chosen among even ones.
+group_direction <- function(z) {
+  d <- ncol(z)
+  turn <- if (d == 2L) pi * (0:15) / 16 else pi * (1 + sqrt(5)) * (0:47)
+  height <- if (d == 2L) numeric(16L) else (0:47 + 0.5) / 48
+  level <- sqrt(1 - height^2)
+  directions <- cbind(level * cos(turn), level * sin(turn), height)[, seq_len(d)]
+  splits <- apply(directions, 1L, function(along) split_share(along_direction(along, z), rep(1 / nrow(z), nrow(z))))
+  k <- which.min(splits[1L, ])
+  list(along = directions[k, ], split = splits[, k])
+}
+along_direction <- function(along, z) rowSums(z * rep(along, each = nrow(z)))
+
+# 1% of normal samples of 25 or more have a smaller share, by the best of these directions for `d` variables.
+group_limit <- function(n, d = 1L) 1 - 2 / pi - (if (d < 3L) 1 else 1.15) / sqrt(n)
+
+# Such groups on axes without correlation, so that units do not matter, and the share within them of what the copulas
+# predict: list(share, predicted, size, few). `few`: it is below 0.2 and below the limit, and 1.3 times as much is
+# predicted. Without the scale of two groups that was so in all of 60 samples of 25 and 60 values from the two modes of
+# bench/predictive-several.R.
 find_groups <- function(fit, nodes, weight) {
   n <- fit$n
-  d <- ncol(nodes)
-  turn <- if (d == 2L) pi * (0:15) / 16 else pi * (1 + sqrt(5)) * (0:47)
-  height <- if (d == 2L) 0 else (0:47 + 0.5) / 48
   lower <- t(chol(stats::var(fit$data$y)))
-  along <- function(y, k) {
-    z <- solve_lower(lower, y)
-    level <- sqrt(1 - height^2)
-    sum <- rep_len(level * cos(turn), k)[[k]] * z[, 1L] + rep_len(level * sin(turn), k)[[k]] * z[, 2L]
-    if (d == 2L) sum else sum + height[[k]] * z[, 3L]
-  }
-  shares <- vapply(seq_along(turn), function(k) split_share(along(fit$data$y, k), rep(1 / n, n))[[1L]], 0)
-  k <- which.min(shares)
-  found <- split_share(along(fit$data$y, k), rep(1 / n, n))
-  predicted <- split_share(along(nodes, k), weight)[[1L]]
-  chance <- 1 - 2 / pi - (if (d == 2L) 1 else 1.15) / sqrt(n)
-  list(share = found[[1L]], predicted = predicted, size = round(n * c(found[[2L]], 1 - found[[2L]])),
-    few = found[[1L]] < min(0.2, chance) && predicted > 1.3 * found[[1L]])
+  found <- group_direction(solve_lower(lower, fit$data$y))
+  share <- found$split[[1L]]
+  predicted <- split_share(along_direction(found$along, solve_lower(lower, nodes)), weight)[[1L]]
+  list(share = share, predicted = predicted, size = round(n * c(found$split[[2L]], 1 - found$split[[2L]])),
+    few = share < min(0.2, group_limit(n, ncol(nodes))) && predicted > 1.3 * share)
 }
 
 # The share of the variance within the two groups of the best split, and the weight of the first.
@@ -175,31 +228,39 @@ split_share <- function(z, weight) {
   c(max(0, 1 - between[[best]] / sum(weight[order] * z^2)), below[[best]])
 }
 
-# Where the law of the data has what each resample has at rows y: points x draws x coordinates.
-several_unplaced <- function(fit, y) {
+# Where the law of the data has what each resample has at the points: points x draws x coordinates.
+several_unplaced <- function(fit, at) {
   place <- fit$calibration
-  d <- ncol(y)
+  d <- ncol(at$y)
+  m <- nrow(at$y)
+  y <- at$y
+  if (!is.null(place$groups)) {
+    y <- y[rep(seq_len(m), fit$count), , drop = FALSE]
+    y[, 1L] <- group_places(fit, fit$first$scale, at)$to
+  }
   v <- solve_lower(place$to, sweep(y, 2L, place$middle))
-  x <- array(0, c(nrow(y), fit$count, d))
-  each <- rep(seq_len(fit$count), each = nrow(y))
+  x <- array(0, c(m, fit$count, d))
+  each <- rep(seq_len(fit$count), each = m)
   for (j in seq_len(d)) {
     now <- v[, j] - place$shift[each, j]
     for (k in which(place$pairs[, 1L] == j)) now <- now - place$b[each, k] * as.vector(x[, , place$pairs[k, 2L]])
     x[, , j] <- now / place$stretch[each, j]
   }
-  array(times_lower(place$from, matrix(x, ncol = d)) + rep(place$center, each = nrow(y) * fit$count), dim(x))
+  array(times_lower(place$from, matrix(x, ncol = d)) + rep(place$center, each = m * fit$count), dim(x))
 }
 
 several_base_densities <- function(fit, at) {
   place <- fit$calibration
-  x <- matrix(several_unplaced(fit, at$y), ncol = ncol(at$y))
+  x <- matrix(several_unplaced(fit, at), ncol = ncol(at$y))
+  slope <- if (is.null(place$groups)) at$slope else group_places(fit, fit$first$scale, at)$slope
   shrink <- rowSums(log(place$stretch)) + sum(log(diag(place$to) / diag(place$from)))
-  log_density <- matrix(rowSums(stats::dnorm(x, log = TRUE)), nrow(at$y)) + at$slope - sum(log(fit$standard$scale))
+  log_density <- matrix(rowSums(stats::dnorm(x, log = TRUE)), nrow(at$y)) + slope - sum(log(fit$standard$scale))
   exp(log_density - rep(shrink, each = nrow(at$y)))
 }
 
-# Where the inner points lie in a resample, standardised.
-several_places <- function(fit, r) {
+# Where the inner points lie in a resample, standardised. `first`: of each resample, the first coordinates off the scale
+# of groups.
+several_places <- function(fit, r, first) {
   y <- fit$inner$y
   if (is_placed(fit)) {
     place <- fit$calibration
@@ -208,7 +269,7 @@ several_places <- function(fit, r) {
     y <- times_lower(stretch, solve_lower(place$from, sweep(y, 2L, place$center)))
     y <- sweep(times_lower(place$to, sweep(y, 2L, place$shift[r, ], "+")), 2L, place$middle, "+")
   }
-  if (!is.null(fit$axes)) y <- times_lower(fit$axes, y)
+  y <- if (is.null(first)) off_axes(fit, y) else off_axes(fit, y, first[, r])
   colnames(y) <- fit$standard$names
   y
 }
@@ -220,8 +281,13 @@ several_quantities <- function(fit, functional) {
   d <- ncol(fit$data$y)
   gain <- matrix(fit$state$gain[-seq_len(nrow(fit$at$y)), d, ], ncol = fit$count)
   weight <- point_weights(fit$inner, gain)
+  place <- fit$calibration
+  first <- if (!is.null(place$groups)) {
+    z <- place$middle[[1L]] + place$to[[1L]] * (fit$inner$y[, 1L] - place$center[[1L]]) / place$from[[1L]]
+    in_parts(fit, z, function(z, groups) from_scale(fit$first$scale, z, groups))
+  }
   values <- lapply(seq_len(fit$count), function(r) {
-    z <- several_places(fit, r)
+    z <- several_places(fit, r, first)
     y <- sweep(sweep(z, 2L, fit$standard$scale, "*"), 2L, fit$standard$center, "+")
     unlist(lapply(functional, function(part) {
       # Values such as 1e200 have no squares.

@@ -75,12 +75,14 @@ simulate_density <- function(fit, r) {
   one$count <- 1L
   one$state$conditional <- fit$state$conditional[, , r, drop = FALSE]
   if (is_placed(fit)) one$calibration[c("shift", "stretch")] <- lapply(fit$calibration[c("shift", "stretch")], `[`, r)
+  one$calibration$groups <- fit$calibration$groups[r, , drop = FALSE]
   grid <- grid_with_atoms(atoms_of(fit$atoms, r), inner_places(one), inner_cdf(one))
   invert_cdf(drop(grid$points), drop(grid$cdf), stats::runif(fit$n))
 }
 
 simulate_regression <- function(fit, r) {
-  cdf <- matrix(fit$state$conditional[, 1L, r], values_each(fit))[-seq_along(fit$response_at), , drop = FALSE]
+  last <- dim(fit$state$conditional)[[2L]]
+  cdf <- matrix(fit$state$conditional[, last, r], values_each(fit))[-seq_along(fit$response_at), , drop = FALSE]
   u <- stats::runif(ncol(cdf))
   vapply(seq_along(u), function(i) invert_cdf(fit$inner_at, cdf[, i], u[[i]]), 0) + fit$at$trend
 }

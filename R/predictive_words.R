@@ -80,8 +80,11 @@ points_verdict <- function(fit) {
 # The scale of a density of one variable, its atoms, and what the support could be.
 scale_verdict <- function(fit) {
   if (!is.null(fit$axes)) {
-    return(sprintf("The copulas work on axes without correlation: the score per observation rises by %s.",
-      figure(fit$axes_gain)))
+    share <- if (!is.null(fit$first)) 100 * stats::plogis(c(1, -1) * fit$first$scale$groups[[1L]])
+    return(sprintf("The copulas work on axes without correlation%s: the score per observation rises by %s.",
+      if (is.null(share)) "" else {
+        sprintf(", the first with the scale of two groups of %s%% and %s%%", figure(share[[1L]]), figure(share[[2L]]))
+      }, figure(fit$axes_gain)))
   }
   if (is.null(fit$scale)) return(NULL)
   words <- c(atoms_words(fit), density_scale_words(fit$scale), density_support_words(fit), ties_words(fit))
@@ -104,7 +107,9 @@ density_scale_words <- function(scale) {
   if (is.null(scale$gain)) return(NULL)
   knots <- scale$knots$x
   sprintf("The copulas work on %s: the score per observation rises by %s.",
-    if (scale$bends) {
+    if (!is.null(scale$groups)) {
+      group_words(scale)
+    } else if (scale$bends) {
       sprintf("the scale asinh((y - %s)/%s)%s", figure(scale$center), figure(scale$width),
         if (is.null(knots)) "" else ", with the space before far outliers shortened")
     } else "a scale with the space before far outliers shortened", figure(scale$gain))
@@ -194,7 +199,7 @@ several_unsupported <- function(fit) {
   if (is.null(fit$functional)) {
     expected <- fit$calibration$smoothed$expected
     shown <- utils::head(which(!is.na(expected)), 3L)
-    groups <- fit$calibration$groups
+    groups <- fit$calibration$split
     words <- c(if (length(shown)) {
       sprintf(paste("%s%s: about %s data are predicted where the nearest %s lie. The copulas smooth too much",
         "there, and intervals do not count that."), paste(names[shown], collapse = ", "),
@@ -209,7 +214,7 @@ several_unsupported <- function(fit) {
   }
   of <- sub("^[^[]*", "", names)
   y <- fit$data$y
-  if (!is.null(fit$axes)) y <- times_lower(fit$axes, y)
+  y <- off_axes(fit, y)
   mass <- rep(1 / fit$n, fit$n)
   columns <- fit$standard$names
   words <- lapply(seq_along(columns), function(j) {
@@ -250,7 +255,7 @@ covariates_verdict <- function(fit) {
   gain <- fit$covariate_gain
   end <- if (gain * fit$n < 2) ": the data hardly speak for a dependence on them." else "."
   words <- sprintf("The covariates raise the score per observation by %s%s", figure(max(gain, 0)), end)
-  paste(c(words, mean_words(fit)), collapse = " ")
+  paste(c(words, mean_words(fit), joint_words(fit)), collapse = " ")
 }
 
 # Where the mean function is too smooth for the data.

@@ -41,6 +41,13 @@ in_console <- function(x, ...) UseMethod("in_console")
 
 in_console.default <- function(x, ...) print.default(x, ...)
 
+# What the chains of a fit did: sweeps, `draws` that were kept, and `where` it was computed.
+chain_words <- function(fit, draws, where) {
+  sprintf("%s of %s (%s warmup%s)%s: %s kept, %s", count_words(fit$chains, "chain"), count_words(fit$iter, "sweep"),
+    whole_words(fit$warmup), if (fit$thin > 1) sprintf(", 1 sweep in %s kept", whole_words(fit$thin)) else "",
+    if (isTRUE(fit$interrupted)) ", interrupted" else "", count_words(draws, "draw"), where)
+}
+
 print_sentences <- function(sentences) {
   cat(strwrap(paste(sentences, collapse = " "), width = 0.95 * getOption("width")), sep = "\n")
 }

@@ -21,7 +21,7 @@ topic_rows <- function(table) {
   if (!is.null(table$found)) table$found <- percent(table$found)
   if (identical(table$name, as.character(table$topic))) table$name <- NULL
   # A narrow screen shows the first columns.
-  first <- intersect(c("topic", "name", "prevalence", "terms"), names(table))
+  first <- intersect(c("topic", "name", "prevalence", "found", "terms"), names(table))
   table[c(first, setdiff(names(table), first))]
 }
 
@@ -73,6 +73,9 @@ topic_prior_words <- function(fit) {
       none = sprintf("alpha was given, and sums to %s.", format(signif(sum(fit$alpha), 3))),
       hdp = sprintf("The number of topics is learned; the prior of the sum of alpha is %s), its shape times 1/4 to 64.",
         gamma(1:2)),
+      mixture = "Each document has one topic; the shares of topics have a flat prior.",
+      prevalence = paste("log alpha is linear in the covariates of the document; the priors of the coefficients are",
+        "normal: see ?topic_effects."),
       symmetric = sprintf("All alpha are one number, which is learned; its prior is %s).", gamma(1:2)),
       sprintf("Each topic has its own alpha, which is learned; the prior of each is %s).", gamma(1:2)))),
     sprintf("Terms of a topic: Dirichlet. %s", if (isTRUE(fit$learn$beta)) {
@@ -86,8 +89,11 @@ topic_prior_words <- function(fit) {
 }
 
 topic_code <- function(fit) {
+  call <- fit$call
+  # The variables are of the data frame.
+  if (is.call(call) && !is.null(call$data)) call$prevalence <- NULL
   c(
-    needed_words(needed_objects(fit$call, "x")),
+    needed_words(needed_objects(call, c("x", "data"))),
     repeating_code(fit$call, "topic_model", "fit", list(seed = fit$seed)),
     lengthened_code(fit, list(iter = formals(topic_model)$iter)),
     if (!is.null(fit$topic_names)) c("# The names of the topics:", repeating_names(fit$topic_names))

@@ -335,7 +335,13 @@ mixture_fingerprint <- function(fit) {
 
 topics_without_data <- function(fit) {
   fit <- without_parts(fit, c("x", "documents", "terms", "document_tokens"))
-  fit$call <- call_without_data(fit$call, "x")
+  fit$call <- call_without_data(call_without_data(fit$call, "x"), "data")
+  if (!is.null(fit$prevalence)) {
+    fit$formula <- fit$prevalence$formula
+    environment(fit$formula) <- globalenv()
+    if (inherits(fit$call$prevalence, "formula")) fit$call$prevalence <- fit$formula
+    fit$prevalence <- fit$prevalence["variables"]
+  }
   fit
 }
 
@@ -346,6 +352,11 @@ topics_with_data <- function(saved, x, envir) {
   fit$documents <- counts$documents
   fit$terms <- counts$terms
   fit$document_tokens <- document_sizes(counts)
+  if (!is.null(fit$formula)) {
+    environment(fit$formula) <- envir
+    fit$prevalence <- covariate_design(fit$formula, fit$prevalence$variables, fit, "prevalence")
+    fit$formula <- NULL
+  }
   fit
 }
 

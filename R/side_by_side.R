@@ -6,7 +6,7 @@
 # sessions.
 short_sweep <- c(cpu = 0.05, cuda = 0.002)
 
-# Seconds of a slice that is timed.
+# Seconds of the sweeps of all chains that are timed.
 trial <- 0.05
 
 # The ways to run the chains of a fit. A way is a list of `sessions`, and of `chains`: a list of the numbers of the
@@ -18,7 +18,8 @@ chain_ways <- function(plan, run, chains) {
   open <- list(plan$open(run))
   close <- function() for (session in open) plan$close(session)
   alone <- list(name = "alone", sessions = open, chains = as.list(seq_len(chains)), most = 0.2)
-  at_once <- min(chains, run$threads)
+  # In as few rounds as the threads allow, which are as even as can be.
+  at_once <- ceiling(chains / ceiling(chains / min(chains, run$threads)))
   if (at_once < 2 || !isTRUE(plan$together) || !is.null(run$cluster)) {
     return(list(next_way = function() alone, note = function(way, seconds) NULL, close = close))
   }
@@ -49,7 +50,7 @@ chain_ways <- function(plan, run, chains) {
         best <- "alone"
       }
       way <- if (best == "side") side else alone
-      if (length(to_try)) way$most <- trial
+      if (length(to_try)) way$most <- trial / length(way$chains)
       way
     },
     note = function(way, seconds) {

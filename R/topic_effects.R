@@ -12,43 +12,46 @@
 #' together are the posterior of the effects. The weights take the place of a normal law with the same variance in all
 #' documents, because the variances of shares differ.
 #'
-#' The draws come from a chain that goes on where the reference chain of the fit stands, with another prior of
-#' \eqn{\theta}: \eqn{\theta_d \sim \mathrm{Dir}(\alpha_d)}{theta_d ~ Dir(alpha_d)} with \eqn{\log \alpha_{dk} =
-#' x_d' \lambda_k}{log alpha_dk = x_d' lambda_k} for the covariates \eqn{x_d} of the formula (Mimno and McCallum 2008).
-#' With the prior of the fit, which is the same for all documents, the shares of short documents are drawn towards their
+#' The draws are those of the reference chain of a fit with `prevalence`. For other fits, or another `formula`, they
+#' come from a chain that begins with the topics of the reference chain and has another prior of \eqn{\theta}:
+#' \eqn{\theta_d \sim \mathrm{Dir}(\alpha_d)}{theta_d ~ Dir(alpha_d)} with \eqn{\log \alpha_{dk} = x_d'
+#' \lambda_k}{log alpha_dk = x_d' lambda_k} for the covariates \eqn{x_d} of the formula (Mimno and McCallum 2008).
+#' With a prior that is the same for all documents, the shares of short documents are drawn towards their
 #' mean, and effects are too small. The priors of \eqn{\lambda} are normal: for intercepts N(0, 5^2), and for other
 #' coefficients N(0, 2.5^2) after covariates with two values are divided by their range, and others by two standard
-#' deviations. The chain runs `100 + 2 * ndraws` sweeps, of which the first 100 are warm-up, and is then forgotten.
+#' deviations. The further chain runs `100 + 2 * ndraws` sweeps, of which the first 100 are warm-up, and is then
+#' forgotten.
 #'
 #' @section What it cannot do:
 #' The regression of the shares is linear and that of \eqn{\log \alpha} is not, so where documents have only a few
-#' tokens the form of a curve is partly that of the prior.
+#' tokens the form of a curve is partly that of the prior. Expected shares of rare topics may be below 0.
 #'
 #' About 199 sets were simulated for each of twelve cases: 100 or 400 documents, 20 or 80 tokens, and effects of 0.125
 #' of a factor, of groups or of a number. Effects were too small by at most 3% on average, and intervals of 95% covered
 #' the truth in 93% to 97% of the sets.
 #'
-#' The chain begins with the topics of the fit and hardly leaves them. If another start finds other topics, it finds
-#' other effects: a star marks topics that some chain does not find; see [topic_stability()].
+#' A chain hardly leaves the topics that it has found. If another start finds other topics, it finds other effects: a
+#' star marks topics that some chain does not find; see [topic_stability()]. With several chains a fit with `prevalence`
+#' compares their effects (`rhat`) for topics that all find, and the verdict of `summary()` tells the largest.
 #'
 #' @param fit a fit from [topic_model()].
-#' @param formula the covariates, such as `~ party + splines::ns(day, 3)`. `NULL`: the groups of the fit, each with its
-#'   mean share.
+#' @param formula the covariates, such as `~ party + s(day)`; s() is explained in [topic_model_structure]. `NULL`: the
+#'   covariates of a fit with `prevalence`, or the groups of the fit, each with its mean share.
 #' @param data a data frame with the covariates and a row for each document, in the order of `fit$documents`. Variables
 #'   that it does not have are looked up where the formula was made.
 #' @param at `NULL` for the coefficients of the formula. Or a data frame with values of the covariates, for which the
 #'   expected shares are wanted.
 #' @param topics numbers or names of topics; `NULL` for all.
 #' @param level probability of the equal-tailed intervals.
-#' @param ndraws how many draws of \eqn{\theta} are used.
+#' @param ndraws how many draws of \eqn{\theta} the further chain makes. All draws of a fit with `prevalence` are used.
 #' @param x a table of effects.
 #' @param main title of the picture.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return A data frame of class `topic_effects` with a row for each topic and coefficient, or for each topic and row of
 #'   `at`: `topic`, `name` (if you have set [topic_names()]), `term`, `estimate` (mean), `se` (standard deviation),
-#'   `lower` and `upper`. Documents without tokens, or with missing covariates, are left out, with a message for the
-#'   latter. `plot()` shows the intervals, the intercept left out.
+#'   `lower`, `upper`, and of several chains with `prevalence` also `rhat`. Documents without tokens, or with missing
+#'   covariates, are left out, with a message for the latter. `plot()` shows the intervals, the intercept left out.
 #' @section Errors:
 #' `warpbayes_error_input` for a formula or data that cannot be used.
 #' @references
@@ -59,45 +62,55 @@
 #'
 #' Treier, S. and Jackman, S. (2008). Democracy as a latent variable. *American Journal of Political Science* **52**,
 #' 201-217.
-#' @seealso [topic_model_structure], for groups in the model itself
+#' @seealso [topic_model_structure], for covariates and groups in the model itself
 #' @examples
 #' set.seed(1)
 #' subject <- rbind(c(3, 3, 0, 1), c(0, 1, 3, 3))
 #' party <- rep(c("left", "right"), each = 30)
 #' second <- runif(60) < rep(c(0.3, 0.7), each = 30)
 #' x <- t(sapply(1:60, function(d) rmultinom(1, 30, subject[1 + second[d], ])))
-#' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
-#' topic_effects(fit, ~ party, seed = 1, threads = 2)
-#' topic_effects(fit, ~ party, at = data.frame(party = c("left", "right")), seed = 1, threads = 2)
+#' fit <- topic_model(x, topics = 2, prevalence = ~ party, iter = 60, chains = 1, seed = 1, threads = 2)
+#' topic_effects(fit)
+#' topic_effects(fit, at = data.frame(party = c("left", "right")))
+#' # Other covariates of a fit that has none, or other ones.
+#' topic_effects(fit, ~ second, ndraws = 20, seed = 1, threads = 2)
 #' @export
 topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = NULL, level = 0.9, ndraws = 100,
                           seed = NULL, backend = NULL, threads = NULL, ...) {
   check_method(fit, "fit", ...)
-  if (is.null(formula)) {
+  refuse_mixture(fit, "fit", "regress predict(fit, type = \"class\") on covariates")
+  level <- check_number(level, "level", 0, 1)
+  ndraws <- check_count(ndraws, "ndraws", min = 2)
+  topics <- chosen_topics(fit, topics)
+  own <- is.null(formula) && !is.null(fit$prevalence)
+  if (own && !is.null(data)) stop_input("data", "is of no use without `formula`: the fit has its covariates")
+  if (own && kept_draws(fit$iter, fit) < 2) {
+    stop_input("fit", "has kept fewer than two draws: continue(fit, 100) runs more sweeps")
+  }
+  if (is.null(formula) && !own) {
     if (is.null(fit$groups)) stop_input("formula", "is missing: it has the covariates, such as ~ party")
     data <- data.frame(group = fit$groups)
     at <- data.frame(group = factor(levels(fit$groups), levels(fit$groups)))
     formula <- if (nlevels(fit$groups) > 1L) ~ group else ~ 1
   }
-  level <- check_number(level, "level", 0, 1)
-  ndraws <- check_count(ndraws, "ndraws", min = 2)
-  topics <- chosen_topics(fit, topics)
-  design <- effect_design(fit, formula, data)
+  design <- if (own) fit$prevalence else covariate_design(formula, data, fit, "formula")
   rows <- if (is.null(at)) {
     diag(1, ncol(design$x))
   } else {
     effect_rows(design, at)
   }
   labels <- if (is.null(at)) colnames(design$x) else row_labels(at)
-  check_topic_state(fit)
-  run <- resolve_run(backend, threads)
-  seed <- check_seed(seed)
-  effects <- array(0, c(nrow(rows), length(topics), ndraws))
-  with_seed(seed, each_theta(fit, design, ndraws, run, function(theta, draw) {
-    root <- sqrt(stats::rexp(nrow(design$x)))
-    solved <- qr.coef(qr(design$x * root), theta[design$used, topics, drop = FALSE] * root)
-    effects[, , draw] <<- rows %*% solved
-  }))
+  drawn <- if (own) {
+    fit$draws$effects[, , , fit$reference, drop = FALSE]
+  } else {
+    check_topic_state(fit)
+    run <- resolve_run(backend, threads)
+    draw_effects(fit, design, ndraws, run, check_seed(seed))
+  }
+  count <- length(drawn) %/% (ncol(design$x) * fit$topics)
+  drawn <- array(drawn, c(ncol(design$x), fit$topics, count))
+  effects <- array(apply(drawn[, topics, , drop = FALSE], 3L, function(draw) rows %*% draw),
+    c(nrow(rows), length(topics), count))
   # Differences of shares that are equal are off by rounding.
   effects[abs(effects) < 1e-12] <- 0
   tails <- c((1 - level) / 2, (1 + level) / 2)
@@ -108,8 +121,11 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
   table <- with_names(table, fit)
   columns <- intersect(c("topic", "name", "term"), names(table))
   parts <- matrix(summaries, 4L)
+  table <- data.frame(table[columns], estimate = parts[1L, ], se = parts[2L, ], lower = parts[3L, ],
+    upper = parts[4L, ])
+  if (own && fit$chains > 1) table$rhat <- as.vector(effect_rhat(fit, rows)[, topics])
   structure(
-    data.frame(table[columns], estimate = parts[1L, ], se = parts[2L, ], lower = parts[3L, ], upper = parts[4L, ]),
+    table,
     level = level, documents = nrow(design$x), labels = marked_labels(fit, topics), star = star_words(fit, topics),
     expected = !is.null(at), class = c("topic_effects", "warpbayes", "data.frame")
   )
@@ -124,43 +140,55 @@ chosen_topics <- function(fit, topics) {
   as.integer(at)
 }
 
-# The model matrix of the documents that are used, with what is needed to make rows for new values.
-effect_design <- function(fit, formula, data) {
-  if (!inherits(formula, "formula") || length(formula) != 2L) {
-    stop_input("formula", "must be a formula without a response, such as ~ party, not ",
-      if (inherits(formula, "formula")) dQuote(deparse1(formula), FALSE) else show_value(formula))
+# The draws of the effects, coefficients x topics x draws, from a chain that begins where the reference chain stands.
+draw_effects <- function(fit, design, ndraws, run, seed) {
+  state <- fit$state[[fit$reference]]
+  fit$prevalence <- design
+  fit$groups <- NULL
+  fit$learn$alpha <- "prevalence"
+  fit$method <- "gibbs"
+  fit$keep <- character()
+  fit$thin <- prevalence_every
+  fit$warmup <- effect_warmup
+  alpha <- exp(first_coefficients(design, fit$alpha)[1L, ])
+  start <- list(topics = state$topics, alpha = rep(alpha, length(design$first)), beta = state$beta,
+    common = if (length(design$first) > 1L) c(alpha, 1), coefficients = first_coefficients(design, alpha),
+    key = chain_key(seed, 0), sweep = 0, sums = NULL, kept = 0, added = 0)
+  with_topics(fit, run, fit_structure(fit), function(session) {
+    topic_step(fit)(list(session), list(start), effect_warmup + prevalence_every * ndraws, TRUE)[[1L]]$draw$effects
+  })
+}
+
+# Sweeps before the first draw.
+effect_warmup <- 100
+
+# Rhat of rows of effects by topic. NA where it is not known, or where some chain does not find the topic.
+effect_rhat <- function(fit, rows) {
+  rhat <- matrix(NA_real_, nrow(rows), fit$topics)
+  draws <- fit$draws$effects
+  size <- dim(draws)
+  if (size[[3L]] < 12L || is.null(shared_topics(fit))) return(rhat)
+  for (k in which(shared_topics(fit))) {
+    values <- vapply(seq_len(fit$chains), function(chain) {
+      rows %*% matrix(draws[, fit$agreement$match[k, chain], , chain], size[[1L]])
+    }, matrix(0, nrow(rows), size[[3L]]))
+    rhat[, k] <- apply(array(values, c(nrow(rows), size[[3L]], fit$chains)), 1L, split_rhat)
   }
-  documents <- length(fit$documents)
-  if (!is.null(data) && (!is.data.frame(data) || nrow(data) != documents)) {
-    stop_input("data", sprintf("must be a data frame with a row for each of %s, not ",
-      count_words(documents, "document")), show_value(data))
-  }
-  frame <- tryCatch(stats::model.frame(formula, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
-    error = function(error) stop_input("formula", "cannot be evaluated: ", because = error))
-  # ~ 1 has no variables, and so no rows.
-  if (length(frame) == 0L) frame <- data.frame(row.names = seq_len(documents))
-  if (nrow(frame) != documents) {
-    stop_input("formula", sprintf("has variables of %s, but there are %s", count_words(nrow(frame), "value"),
-      count_words(documents, "document")))
-  }
-  terms <- if (is.null(attr(frame, "terms"))) stats::terms(formula) else attr(frame, "terms")
-  known <- stats::complete.cases(frame) | length(frame) == 0L
-  used <- which(known & fit$document_tokens > 0)
-  if (any(!known)) message(sprintf("%s with missing covariates left out", count_words(sum(!known), "document")))
-  x <- if (length(frame)) {
-    stats::model.matrix(terms, droplevels(frame[used, , drop = FALSE]))
-  } else {
-    matrix(1, length(used), 1L, dimnames = list(NULL, "(Intercept)"))
-  }
-  if (nrow(x) <= ncol(x)) {
-    stop_input("formula", sprintf("has %s, but only %s can be used", count_words(ncol(x), "coefficient"),
-      count_words(nrow(x), "document")))
-  }
-  if (qr(x)$rank < ncol(x)) {
-    stop_input("formula", "has coefficients that the documents do not tell apart: leave one out")
-  }
-  levels <- stats::.getXlevels(terms, droplevels(frame[used, , drop = FALSE]))
-  list(x = x, used = used, terms = terms, levels = levels)
+  rhat
+}
+
+# Whether chains agree on the effects of topics that all find.
+effect_agreement <- function(fit) {
+  if (is.null(fit$prevalence) || fit$chains == 1L) return(NULL)
+  terms <- colnames(fit$prevalence$x)
+  rhat <- effect_rhat(fit, diag(1, length(terms)))
+  if (all(is.na(rhat))) return(NULL)
+  worst <- arrayInd(which.max(rhat), dim(rhat))
+  c(sprintf("The effects on topics that all find have Rhat of at most %s (topic %s, %s).", format(signif(max(rhat,
+    na.rm = TRUE), 3)), topic_labels(fit, worst[[2L]]), terms[[worst[[1L]]]]),
+  if (max(rhat, na.rm = TRUE) > 1.1) {
+    "Chains differ in effects: each has intervals for its own topics, and another start would give other ones."
+  })
 }
 
 effect_rows <- function(design, at) {
@@ -171,7 +199,9 @@ effect_rows <- function(design, at) {
   frame <- tryCatch(stats::model.frame(design$terms, at, xlev = design$levels),
     error = function(error) stop_input("at", "cannot be used with the formula: ", because = error))
   if (nrow(frame) != nrow(at)) stop_input("at", "has missing values")
-  stats::model.matrix(design$terms, frame)
+  rows <- stats::model.matrix(design$terms, frame, contrasts.arg = design$contrasts)
+  if (!all(is.finite(rows))) stop_input("at", "has infinite values")
+  rows
 }
 
 # The values of each row, such as party = left, day = 3.
@@ -180,101 +210,6 @@ row_labels <- function(at) {
     paste(name, "=", if (is.numeric(values)) format(signif(values, 4), trim = TRUE) else as.character(values))
   }, names(at), at)
   do.call(paste, c(unname(text), sep = ", "))
-}
-
-# Calls use(theta, draw) for draws of theta, documents x topics, from a chain in which the prior of theta depends on the
-# covariates. The chain begins where the reference chain stands. Documents with the same covariates are one group of the
-# sampler.
-each_theta <- function(fit, design, ndraws, run, use) {
-  state <- fit$state[[fit$reference]]
-  basis <- prevalence_basis(design, length(fit$documents))
-  kind <- do.call(paste, as.data.frame(basis))
-  first <- which(!duplicated(kind))
-  group <- factor(match(kind, kind[first]), seq_along(first))
-  document <- rep(seq_along(kind), fit$document_tokens)
-  coefficients <- matrix(0, ncol(basis), fit$topics)
-  coefficients[1L, ] <- pmax(log(fit$alpha), -10)
-  common <- if (length(first) > 1L) rep(1, fit$topics + 1)
-  method <- c(0L, 0L, as.integer(fit$learn$beta))
-  with_topics(fit, run, topic_structure(group, fit$prior_counts, fit$terms), function(session) {
-    for (sweep in seq_len(effect_warmup + effect_thin * ndraws)) {
-      # The coefficients take longer than the sweep.
-      if (sweep %% effect_thin == 1) {
-        counts <- tabulate(document + length(kind) * (topic_numbers(state$topics) - 1), length(kind) * fit$topics)
-        coefficients <- draw_prevalence(coefficients, basis, matrix(counts, length(kind)), design$used)
-        alpha <- prevalence_alpha(coefficients, basis[first, , drop = FALSE])
-      }
-      draw <- (sweep - effect_warmup) / effect_thin
-      slice <- native(C_topic_sweep, session, state$topics, as.vector(t(alpha)), state$beta, common, state$key,
-        state$sweep + sweep, 1L, method, fit$prior, c(draw %in% seq_len(ndraws), FALSE))
-      state[c("topics", "beta")] <- slice[c("topics", "beta")]
-      if (!is.null(slice$kept$theta)) use(t(matrix(slice$kept$theta, fit$topics)), draw)
-    }
-  })
-}
-
-# Sweeps before the first draw of theta, and from draw to draw, and from one draw of the coefficients to the next.
-effect_warmup <- 100
-effect_thin <- 2
-
-# Standard deviations of the normal priors of the intercepts and of the other coefficients of log alpha.
-intercept_scale <- 5
-slope_scale <- 2.5
-
-# The covariates on a common scale: centred, and divided by their range if they have two values, and otherwise by two
-# standard deviations. Documents without them are at the mean.
-prevalence_basis <- function(design, documents) {
-  x <- cbind(1, vapply(seq_len(ncol(design$x)), function(j) {
-    column <- design$x[, j] - mean(design$x[, j])
-    scale <- if (length(unique(column)) == 2L) diff(range(column)) else 2 * stats::sd(column)
-    if (scale > 0) column / scale else column
-  }, numeric(nrow(design$x))))
-  known <- qr(x)
-  x <- x[, sort(known$pivot[seq_len(known$rank)]), drop = FALSE]
-  basis <- matrix(0, documents, ncol(x))
-  basis[, 1L] <- 1
-  basis[design$used, ] <- x
-  basis
-}
-
-prevalence_alpha <- function(coefficients, basis) exp(pmin(pmax(basis %*% coefficients, -200), 15))
-
-# The coefficients of log alpha given the topics of all tokens, topic by topic: a Newton step with a normal deviate. Its
-# precision is the sum of squared gradients of the documents. The step is accepted or refused (Metropolis and Hastings).
-draw_prevalence <- function(coefficients, basis, counts, used) {
-  basis <- basis[used, , drop = FALSE]
-  counts <- counts[used, , drop = FALSE]
-  size <- rowSums(counts)
-  precision <- c(intercept_scale, rep(slope_scale, ncol(basis) - 1L))^-2
-  alpha <- prevalence_alpha(coefficients, basis)
-  total <- rowSums(alpha)
-  for (k in seq_len(ncol(counts))) {
-    some <- which(counts[, k] > 0)
-    count <- counts[some, k]
-    rest <- pmax(total - alpha[, k], 0)
-    at <- function(value) {
-      own <- prevalence_alpha(value, basis)[, 1L]
-      all <- rest + own
-      part <- own[some]
-      score <- digamma(all) - digamma(all + size)
-      score[some] <- score[some] + digamma(part + count) - digamma(part)
-      score <- own * score
-      root <- chol(crossprod(basis * score) + diag(precision, length(precision)))
-      gradient <- crossprod(basis, score) - precision * value
-      list(value = value, alpha = own, root = root, mean = value + chol2inv(root) %*% gradient,
-        log = sum(lgamma(all) - lgamma(all + size)) + sum(lgamma(part + count) - lgamma(part)) -
-          sum(precision * value^2) / 2)
-    }
-    law <- function(value, from) sum(log(diag(from$root))) - sum((from$root %*% (value - from$mean))^2) / 2
-    now <- at(coefficients[, k, drop = FALSE])
-    new <- at(now$mean + backsolve(now$root, stats::rnorm(length(precision))))
-    if (log(stats::runif(1L)) < new$log - now$log + law(now$value, new) - law(new$value, now)) {
-      coefficients[, k] <- new$value
-      total <- total - alpha[, k] + new$alpha
-      alpha[, k] <- new$alpha
-    }
-  }
-  coefficients
 }
 
 in_console.topic_effects <- function(x, n = 40, ...) {

@@ -55,12 +55,15 @@
 #'
 #' @section Memory:
 #' \itemize{
-#'   \item \eqn{\phi} takes 8 bytes (4 in single precision) for each term and topic.
-#'   \item A token takes 2 bytes. On processors the order of drawing takes 5 more bytes a token and 20 bytes a pair of
-#'     document and term.
+#'   \item \eqn{\phi} takes 8 bytes (4 in single precision) for each term and topic. The merged start has three times as
+#'     many topics.
+#'   \item A token takes 2 bytes. On processors the order of drawing takes 5 more bytes a token and 24 bytes a pair of
+#'     document and term, and the counts by document and by term take 12.
 #'   \item The sums of the averages take 8 bytes for each topic and term and for each topic and document, per chain.
 #'     `phi` and `theta` themselves take as much.
 #' }
+#' A sparse matrix is never made dense: 200,000 documents x 300,000 terms with two million counts and 10 topics take
+#' 210 MB more than R and the matrix itself (`bench/topic-model-memory.R`).
 #'
 #' @param x counts, documents by terms: a `dgCMatrix` or any other matrix of package Matrix, a quanteda `dfm`, a tm
 #'   `DocumentTermMatrix` (or `TermDocumentMatrix`), a `simple_triplet_matrix`, a numeric matrix, or a data frame with
@@ -69,7 +72,7 @@
 #' @param topics number of topics \eqn{K}, 1 to 16384; with `alpha = "hdp"` the most topics that there may be.
 #' @param alpha one positive number of at most 1e15, one for each topic, or `"asymmetric"` or `"symmetric"` to learn it,
 #'   or `"hdp"` to learn the number of topics too, see [number_of_topics()]. With `groups` also a matrix of groups x
-#'   topics.
+#'   topics. `"mixture"`: each document has one topic, see [topic_model_structure].
 #' @param beta one positive number of at most 1e15, one for each term, a matrix of topics x terms, or `"learn"`.
 #' @param method `"gibbs"` or `"mean_for_mode"`.
 #' @param iter sweeps per chain, including the warm-up.
@@ -87,6 +90,9 @@
 #'   list as much as holds its tokens, see [topic_model_structure].
 #' @param groups a factor with the group of each document, such as its author or year. Each group then has its own
 #'   \eqn{\alpha}; see [topic_model_structure].
+#' @param prevalence covariates of the documents that the prior of their topics depends on, such as `~ party + s(day)`;
+#'   see [topic_model_structure].
+#' @param data a data frame with the variables of `prevalence` and a row for each document, in the order of `x`.
 #' @param start how each chain begins: `"merged"`, see the section on the start, or `"random"` topics for all tokens.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
@@ -104,7 +110,7 @@
 #'   \item{tokens}{K x C: the number of tokens of each topic in the last sweep of each chain.}
 #'   \item{reference}{the number of the reference chain.}
 #'   \item{x}{the counts.}
-#'   \item{seed_words, prior_counts, groups, group_alpha}{if given; see [topic_model_structure].}
+#'   \item{seed_words, prior_counts, groups, group_alpha, prevalence}{if given; see [topic_model_structure].}
 #'   \item{state}{where [continue()] goes on.}
 #'
 #'   The other elements say how the fit was made: `topics`, `documents`, `terms`, `document_tokens`, `chains`, `iter`,
@@ -133,7 +139,8 @@
 #' Information Processing Systems* **22**, 1973-1981.
 #' @seealso [compare_topics()], which fits several numbers of topics; [add_documents()], which goes on
 #'   with new documents; [topic_model_peers], for users of topicmodels and text2vec; [predict.topic_model()],
-#'   [perplexity()], [topic_names()], [top_terms()], [coherence()], [relabel()], [plot.topic_model()], [continue()]
+#'   [perplexity()], [topic_effects()], [topic_names()], [top_terms()], [coherence()], [relabel()],
+#'   [plot.topic_model()], [continue()]
 #' @examples
 #' # Two subjects that share one word.
 #' set.seed(1)
@@ -149,8 +156,9 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
                         iter = 500, warmup = floor(iter / 2), thin = 1, chains = NULL, keep = character(),
                         alpha_prior = c(shape = 1, rate = 1), beta_prior = c(shape = 1, rate = 1),
                         start = c("merged", "random"), seed_words = NULL, seed_weight = NULL, groups = NULL,
-                        seed = NULL, backend = NULL, threads = NULL, precision = c("double", "single"),
-                        checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
+                        prevalence = NULL, data = NULL, seed = NULL, backend = NULL, threads = NULL,
+                        precision = c("double", "single"), checkpoint = NULL, checkpoint_every = 60,
+                        progress = NULL, ...) {
   check_dots_empty(...)
   require_arguments("x")
   if (missing(topics)) stop_input("topics", "is missing: it is the number of topics, such as topics = 10")
@@ -166,11 +174,13 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
   }
   method <- check_choice(method, "method", c("gibbs", "mean_for_mode"))
   groups <- check_document_groups(groups, counts$documents)
+  prevalence <- check_prevalence(prevalence, data, counts, groups, method, alpha)
   if (nlevels(groups) > most_expected_groups) {
     message(sprintf("there are %s of documents, each with an alpha of its own: for a covariate with many values, %s",
       count_words(nlevels(groups), "group"), "such as a date, see topic_effects()"))
   }
-  alpha <- check_alpha(alpha, topics, groups)
+  alpha <- if (is.null(prevalence)) check_alpha(alpha, topics, groups) else prevalence_start(prevalence, topics)
+  check_mixture(alpha, groups, method)
   beta <- check_beta(beta, topics, counts$terms)
   seed_words <- check_seed_words(seed_words, topics, counts)
   if (!is.null(seed_weight)) seed_weight <- check_number(seed_weight, "seed_weight", 0, 1e6)
@@ -189,7 +199,7 @@ topic_model <- function(x, topics, alpha = "asymmetric", beta = "learn", method 
     keep = sweeps$keep, seed = seed, method = method, start = start,
     learn = list(alpha = alpha$learn, beta = beta$learn), prior = prior, backend = run$backend,
     precision = precision, threads = run$threads, documents = counts$documents, terms = counts$terms,
-    document_tokens = document_sizes(counts), groups = groups, seed_words = seed_words,
+    document_tokens = document_sizes(counts), groups = groups, prevalence = prevalence, seed_words = seed_words,
     x = counts, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = match.call(),
     default_warmup = missing(warmup), seeds_alone = !is.null(seed_words) && is.null(beta$prior_counts)
   ), class = c("topic_model", "warpbayes_fit", "warpbayes"))
@@ -281,6 +291,9 @@ check_topic_state <- function(fit) {
       refuse(paste0(name, "$kept"), "the number of draws kept so far, but ", show_value(state$kept))
     }
     if (!is.null(state$pending) && !is.list(state$pending)) refuse(paste0(name, "$pending"), "a list")
+    if (!is.null(fit$prevalence) && !is_number_matrix(state$coefficients, ncol(fit$prevalence$basis), fit$topics)) {
+      refuse(paste0(name, "$coefficients"), "a matrix with a column for each topic")
+    }
     if (is.null(state$sums)) next
     if (!is.list(state$sums)) {
       refuse(paste0(name, "$sums"), "a list of theta, phi and added, but ", show_value(state$sums))
@@ -310,7 +323,7 @@ alpha_kinds <- c("none", "symmetric", "asymmetric", "hdp")
 
 # `start` has the alphas of one group after the other.
 check_alpha <- function(alpha, topics, groups = NULL) {
-  learned <- setdiff(alpha_kinds, "none")
+  learned <- c(setdiff(alpha_kinds, "none"), "mixture")
   several <- max(1L, nlevels(groups))
   if (is.character(alpha) && length(alpha) == 1L && alpha %in% learned) {
     if (alpha == "hdp" && several > 1L) stop_input("alpha", "is \"hdp\", which has no `groups`: use \"asymmetric\"")
@@ -329,7 +342,8 @@ check_alpha <- function(alpha, topics, groups = NULL) {
       show_value(alpha)
     }
     stop_input("alpha",
-      sprintf("must be one positive number, %d of them, \"symmetric\", \"asymmetric\" or \"hdp\", not ", topics),
+      sprintf("must be one positive number, %d of them, \"symmetric\", \"asymmetric\", \"hdp\" or \"mixture\", not ",
+        topics),
       trimws(shown)
     )
   }
@@ -386,8 +400,14 @@ topic_start <- function(fit, alpha, beta, run, mean = NULL) {
     }
     # The means of alpha over groups, and their likeness.
     if (is.null(mean)) mean <- rowMeans(matrix(alpha, fit$topics))
-    common <- if (nlevels(fit$groups) > 1L) c(mean, 4)
-    list(topics = topics, alpha = alpha, beta = beta, common = common, sums = NULL, kept = 0, added = 0)
+    common <- if (nlevels(sampler_groups(fit)) > 1L) c(mean, 4)
+    state <- list(topics = topics, alpha = alpha, beta = beta, common = common, sums = NULL, kept = 0, added = 0)
+    if (fit$learn$alpha == "mixture") {
+      state$topics <- token_topics(fit, document_topics(fit, topics))
+      state$alpha <- rep(unigram_alpha / fit$topics, fit$topics)
+    }
+    if (!is.null(fit$prevalence)) state$coefficients <- first_coefficients(fit$prevalence, mean)
+    state
   }
 }
 
@@ -399,6 +419,10 @@ topic_plan <- function(fit) {
     likeness = if (several) stored(),
     alpha = if (fit$learn$alpha != "none") stored(k),
     tokens = if (fit$learn$alpha == "hdp") stored(k),
+    effects = if (!is.null(fit$prevalence)) {
+      stored(c(ncol(fit$prevalence$x), k), names = list(colnames(fit$prevalence$x), NULL))
+    },
+    coefficients = if (!is.null(fit$prevalence)) stored(c(ncol(fit$prevalence$basis), k)),
     # beta is always stored, because sweeps are averaged only if there are draws to keep.
     beta = stored(),
     phi = if ("phi" %in% fit$keep) stored(c(k, length(fit$terms)), names = list(NULL, fit$terms)),
@@ -431,7 +455,7 @@ topic_slice_bytes <- 4e6
 topic_kept_together <- function(fit) {
   size <- c(theta = length(fit$documents), phi = length(fit$terms))
   bytes <- 2 * sum(fit$document_tokens) +
-    8 * fit$topics * (sum(size[fit$keep]) + max(1, nlevels(fit$groups)) + 1)
+    8 * fit$topics * (sum(size[fit$keep]) + max(1, nlevels(sampler_groups(fit))) + 1)
   max(1, floor(topic_slice_bytes / bytes))
 }
 
@@ -440,13 +464,14 @@ topic_kept_together <- function(fit) {
 # end. Until then their topics, alpha and beta are the state's `pending`. `added` prevents double counting after a
 # rollback.
 topic_step <- function(fit) {
+  # Given covariates, alpha is not learned by the sweeps.
   method <- as.integer(c(
-    fit$method == "mean_for_mode", match(fit$learn$alpha, alpha_kinds) - 1L, fit$learn$beta
+    fit$method == "mean_for_mode", match(fit$learn$alpha, alpha_kinds, nomatch = 1L) - 1L, fit$learn$beta
   ))
-  want <- c("theta", "phi") %in% fit$keep
-  grouped <- nlevels(fit$groups) > 1L
-  function(sessions, states, sweeps, keep) {
-    states <- Map(add_pending, sessions, list(fit), states)
+  want <- c("theta", "phi") %in% c(fit$keep, if (!is.null(fit$prevalence)) "theta")
+  grouped <- nlevels(sampler_groups(fit)) > 1L
+  step <- function(sessions, states, sweeps, keep) {
+    states <- add_pending(sessions, fit, states)
     numbers <- c(sweeps, kept_in_slice(fit, states, sweeps))
     count <- numbers[[4L]]
     slices <- native(C_topic_sweeps, Map(function(session, state) {
@@ -477,27 +502,39 @@ topic_step <- function(fit) {
       list(state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")], draw = if (keep) draw)
     }, states, slices)
   }
+  if (fit$learn$alpha == "mixture") return(unigram_step(fit))
+  if (is.null(fit$prevalence)) step else prevalence_step(fit, step)
 }
 
-add_pending <- function(session, fit, state) {
-  if (!is.environment(state$sums)) {
-    old <- state$sums
-    state$sums <- new.env(parent = emptyenv())
-    size <- fit$topics * c(length(fit$documents), length(fit$terms))
-    state$sums$store <- new_sums(theta = size[[1L]], phi = size[[2L]])
-    state$sums$added <- 0
-    if (!is.null(old)) {
-      fill_store(list(pointer = state$sums$store), 0, size, old[c("theta", "phi")], size, size)
-      state$sums$added <- old$added
-    }
+# Several sessions add at the same time.
+add_pending <- function(sessions, fit, states) {
+  states <- lapply(states, with_open_sums, fit)
+  due <- which(vapply(states, function(state) state$sums$added < state$kept, NA))
+  if (length(due)) {
+    native(C_topic_add_means, Map(function(session, state) {
+      # Checkpoints of earlier versions have one pending sweep, the last one.
+      pending <- if (is.null(state$pending)) state else state$pending
+      list(session, pending$topics, pending$alpha, pending$beta, state$sums$store)
+    }, sessions[due], states[due]))
   }
-  if (state$sums$added < state$kept) {
-    # Checkpoints of earlier versions have one pending sweep, the last one.
-    pending <- if (is.null(state$pending)) state else state$pending
-    native(C_topic_add_means, session, pending$topics, pending$alpha, pending$beta, state$sums$store)
+  lapply(states, function(state) {
     state$sums$added <- state$kept
+    state$pending <- NULL
+    state
+  })
+}
+
+with_open_sums <- function(state, fit) {
+  if (is.environment(state$sums)) return(state)
+  old <- state$sums
+  state$sums <- new.env(parent = emptyenv())
+  size <- fit$topics * c(length(fit$documents), length(fit$terms))
+  state$sums$store <- new_sums(theta = size[[1L]], phi = size[[2L]])
+  state$sums$added <- 0
+  if (!is.null(old)) {
+    fill_store(list(pointer = state$sums$store), 0, size, old[c("theta", "phi")], size, size)
+    state$sums$added <- old$added
   }
-  state$pending <- NULL
   state
 }
 
@@ -512,14 +549,17 @@ topic_finish <- function(fit) {
   session <- open_topics(fit$x, fit$topics, fit$precision, resolve_run("cpu", 1), fit_structure(fit))
   on.exit(.Call(C_topic_close, session))
   fit$state <- lapply(fit$state, function(state) {
-    state <- add_pending(session, fit, state)
+    state <- add_pending(list(session), fit, list(state))[[1L]]
     state$sums <- c(native(C_store_close, state$sums$store), added = state$sums$added)
     state
   })
   after <- seq_len(fit$iter) > fit$warmup
   mean_likelihood <- colMeans(fit$log_likelihood[if (any(after)) after else TRUE, , drop = FALSE])
   fit$reference <- if (fit$chains == 1) 1L else which.max(mean_likelihood)
-  averages <- lapply(fit$state, function(state) topic_averages(session, fit, state))
+  sums <- lapply(fit$state, function(state) sums_to_average(session, state))
+  # The session may hold more than the averages need.
+  .Call(C_topic_close, session)
+  averages <- lapply(sums, topic_averages, fit = fit)
   reference <- averages[[fit$reference]]
   fit$phi <- reference$phi
   fit$theta <- reference$theta
@@ -527,7 +567,7 @@ topic_finish <- function(fit) {
   drawn <- fit$learn$alpha != "none" && length(fit$draws$alpha)
   fit$alpha <- if (drawn) {
     rowMeans(matrix(fit$draws$alpha[, , fit$reference], fit$topics))
-  } else if (nlevels(fit$groups) > 1L) {
+  } else if (!is.null(state$common)) {
     state$common[seq_len(fit$topics)]
   } else {
     state$alpha
@@ -550,20 +590,25 @@ topic_finish <- function(fit) {
   fit
 }
 
-# The averages of one chain. Before its first kept sweep these are the means given its present topics.
-topic_averages <- function(session, fit, state) {
+# The sums of one chain, and of how many sweeps they are. Before its first kept sweep these are the means given its
+# present topics.
+sums_to_average <- function(session, state) {
   sums <- state$sums
-  count <- sums$added
-  if (count == 0) {
-    means <- new_sums(theta = length(sums$theta), phi = length(sums$phi))
-    native(C_topic_add_means, session, state$topics, state$alpha, state$beta, means)
-    sums <- native(C_store_close, means)
-    count <- 1
+  if (sums$added > 0) return(sums)
+  means <- new_sums(theta = length(sums$theta), phi = length(sums$phi))
+  native(C_topic_add_means, list(list(session, state$topics, state$alpha, state$beta, means)))
+  c(native(C_store_close, means), added = 1)
+}
+
+topic_averages <- function(sums, fit) {
+  # Not by matrix(), which copies.
+  mean_of <- function(sum, names) {
+    mean <- sum / sums$added
+    dim(mean) <- c(fit$topics, length(names))
+    dimnames(mean) <- list(fit$topic_names, names)
+    mean
   }
-  list(
-    phi = matrix(sums$phi / count, fit$topics, dimnames = list(fit$topic_names, fit$terms)),
-    theta = t(matrix(sums$theta / count, fit$topics, dimnames = list(fit$topic_names, fit$documents)))
-  )
+  list(phi = mean_of(sums$phi, fit$terms), theta = t(mean_of(sums$theta, fit$documents)))
 }
 
 # The number of tokens of each topic. `topics` has two bytes for each token.

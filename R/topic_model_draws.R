@@ -16,6 +16,12 @@ array_of_draws.topic_model <- function(x, topics = FALSE, ...) {
       names(phi) <- sprintf("phi[%d,%s]", seq_len(x$topics), rep(x$terms, each = x$topics))
       parts <- c(parts, phi)
     }
+    if (!is.null(x$draws$effects)) {
+      effects <- split_draws(x$draws$effects)
+      terms <- dimnames(x$draws$effects)[[1L]]
+      names(effects) <- sprintf("effects[%s,%d]", terms, rep(seq_len(x$topics), each = length(terms)))
+      parts <- c(parts, effects)
+    }
     if (!is.null(x$draws$theta)) {
       theta <- split_draws(x$draws$theta)
       names(theta) <- sprintf("theta[%s,%d]", rep(x$documents, each = x$topics), seq_len(x$topics))
@@ -36,7 +42,7 @@ split_draws <- function(draws) {
 topic_traces <- function(fit) {
   c(
     list(log_likelihood = fit$log_likelihood),
-    if (fit$learn$alpha != "none") list(alpha_sum = fit$alpha_sum),
+    if (!fit$learn$alpha %in% c("none", "mixture")) list(alpha_sum = fit$alpha_sum),
     if (fit$learn$beta) list(beta = fit$beta_trace)
   )
 }

@@ -18,6 +18,8 @@
 #' @param iter number of sweeps. The first half is not used.
 #' @param groups if the documents were fitted in groups: the group of each new document, see [topic_model_structure].
 #'   `NULL`, `NA` or an unknown group: the mean over groups is the prior.
+#' @param data if the fit has `prevalence`: a data frame with the covariates of the new documents, a row for each.
+#'   `NULL`, missing or unknown values: the mean of the covariates is taken.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return For `"topics"` a matrix, documents x topics, whose rows sum to one and have the names of the documents. For
@@ -32,7 +34,7 @@
 #' predict(fit, rbind(c(goal = 4, team = 2), c(0, 0)), seed = 1, threads = 2)
 #' @export
 predict.topic_model <- function(object, newdata = NULL, type = c("topics", "class"), iter = 100,
-                                groups = NULL, seed = NULL, backend = NULL, threads = NULL, ...) {
+                                groups = NULL, data = NULL, seed = NULL, backend = NULL, threads = NULL, ...) {
   check_method(object, "object", ...)
   type <- check_choice(type, "type", c("topics", "class"))
   iter <- check_count(iter, "iter", min = 2)
@@ -42,9 +44,9 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
   } else {
     counts <- known_terms(object, newdata)
     tokens <- document_sizes(counts)
-    groups <- check_new_groups(object, groups, counts$documents)
+    prior <- new_document_prior(object, groups, data, counts$documents)
     run <- resolve_run(backend, threads)
-    theta <- infer_topics(object, counts, iter, check_seed(seed), run, groups)
+    theta <- infer_topics(object, counts, iter, check_seed(seed), run, prior)
     attr(theta, "unknown") <- counts$unknown
     report_unknown(counts)
   }
@@ -69,6 +71,13 @@ check_new_groups <- function(fit, groups, documents) {
   }
   number[is.na(number)] <- length(known) + 1L
   factor(number, seq_len(length(known) + 1L))
+}
+
+# What the prior knows of new documents: their groups, and the alphas of the groups, groups x topics. Without groups the
+# last alpha is that of all documents.
+new_document_prior <- function(fit, groups, data, documents) {
+  if (!is.null(data)) return(prevalence_prior(fit, data, length(documents)))
+  list(groups = check_new_groups(fit, groups, documents), alpha = rbind(fit$group_alpha, fit$alpha))
 }
 
 known_terms <- function(fit, newdata) {
@@ -100,10 +109,14 @@ report_unknown <- function(counts) {
 }
 
 # The topics of documents: the mean of theta given the topics of the tokens, over the second half of the sweeps.
-# Returns documents x topics.
-# `groups` is from check_new_groups().
-infer_topics <- function(fit, counts, iter, seed, run, groups = NULL) {
-  alpha <- rbind(fit$group_alpha, fit$alpha)
+# Returns documents x topics. `prior` is from new_document_prior().
+infer_topics <- function(fit, counts, iter, seed, run, prior) {
+  if (fit$learn$alpha == "mixture") {
+    theta <- unigram_theta(unigram_tokens(counts), fit$phi, fit$alpha)
+    return(structure(theta, dimnames = list(counts$documents, fit$topic_names)))
+  }
+  groups <- prior$groups
+  alpha <- prior$alpha
   if (counts$tokens == 0) {
     own <- alpha[if (is.null(groups)) rep(nrow(alpha), counts$size[[1L]]) else as.integer(groups), , drop = FALSE]
     return(matrix(own / rowSums(own), counts$size[[1L]], dimnames = list(counts$documents, fit$topic_names)))
@@ -121,7 +134,7 @@ infer_topics <- function(fit, counts, iter, seed, run, groups = NULL) {
   topics <- native(C_topic_infer, session, topics, alpha, key, 1, as.integer(warmup), mean)
   for (sweep in seq(warmup + 1, iter)) {
     topics <- native(C_topic_infer, session, topics, alpha, key, sweep, 1L, mean)
-    native(C_topic_add_means, session, topics, alpha, 1, sums)
+    native(C_topic_add_means, list(list(session, topics, alpha, 1, sums)))
   }
   theta <- native(C_store_close, sums)$theta
   t(matrix(theta / (iter - warmup), fit$topics, dimnames = list(fit$topic_names, counts$documents)))
@@ -166,8 +179,8 @@ infer_topics <- function(fit, counts, iter, seed, run, groups = NULL) {
 #' fit <- topic_model(x[1:40, ], topics = 2, iter = 60, seed = 1, threads = 2)
 #' perplexity(fit, x[41:60, ], seed = 1, threads = 2)
 #' @export
-perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, groups = NULL, seed = NULL, backend = NULL,
-                       threads = NULL, ...) {
+perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, groups = NULL, data = NULL, seed = NULL,
+                       backend = NULL, threads = NULL, ...) {
   check_masking_fit(fit, "perplexity")
   check_dots_empty(...)
   share <- check_number(share, "share", 0, 1)
@@ -176,7 +189,7 @@ perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, groups = NU
   if (is.null(newdata)) return(score_words(fit, fit$x, fit$theta, run))
   counts <- known_terms(fit, newdata)
   if (counts$tokens == 0) stop_input("newdata", "shares no term with the fit: there is nothing to predict")
-  groups <- check_new_groups(fit, groups, counts$documents)
+  prior <- new_document_prior(fit, groups, data, counts$documents)
   seed <- check_seed(seed)
   halves <- split_tokens(counts, share, seed)
   if (halves$predicted$tokens == 0) {
@@ -184,7 +197,7 @@ perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, groups = NU
       "is %s, and none of the %d tokens of `newdata` fell into the part to predict", format(share), counts$tokens
     ))
   }
-  theta <- infer_topics(fit, halves$seen, iter, seed, run, groups)
+  theta <- infer_topics(fit, halves$seen, iter, seed, run, prior)
   score_words(fit, halves$predicted, theta, run)
 }
 

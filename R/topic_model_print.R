@@ -2,7 +2,9 @@
 
 topic_words <- function(fit) {
   learned <- c(
-    if (fit$learn$alpha != "none") sub("hdp ", "", paste(fit$learn$alpha, "alpha")),
+    switch(fit$learn$alpha, none = NULL, hdp = "alpha", prevalence = "effects of covariates",
+      mixture = "shares of topics",
+      paste(fit$learn$alpha, "alpha")),
     if (fit$learn$beta) "beta"
   )
   several <- nlevels(fit$groups)
@@ -20,7 +22,12 @@ topic_words <- function(fit) {
       sprintf("an update: the prior has counts of %s earlier tokens", whole_words(round(fit$earlier)))
     },
     if (several > 1L) sprintf("alpha differs between %s of documents", count_words(several, "group")),
-    sprintf("%s sums to %s, beta is %s%s", if (several > 1L) "the mean of alpha" else "alpha",
+    if (!is.null(fit$prevalence)) {
+      sprintf("alpha depends on %s: topic_effects(fit) has the effects on shares", prevalence_words(fit))
+    },
+    if (fit$learn$alpha == "mixture") "each document has one topic (mixture of unigrams)",
+    sprintf("%s sums to %s, beta is %s%s",
+      if (several > 1L) "the mean of alpha" else if (is.null(fit$prevalence)) "alpha" else "alpha at their mean",
       format(signif(sum(fit$alpha), 3)), format(signif(fit$beta, 3)),
       if (length(learned)) paste0("; learned: ", paste(learned, collapse = ", ")) else "; both given"),
     if (fit$learn$alpha == "hdp") learned_number_words(fit),
@@ -160,7 +167,7 @@ topic_quantity_words <- function(name) {
 same_perplexity <- 0.01
 
 topic_verdict <- function(fit, diagnostics) {
-  agreement <- agreement_sentences(fit)
+  agreement <- c(agreement_sentences(fit), effect_agreement(fit), short_text_words(fit))
   if (fit$method == "mean_for_mode") {
     sentences <- c("Mean-for-mode estimation gives an estimate, not draws from the posterior.", agreement)
     return(with_answer(list(converged = NA, sentences = sentences)))
@@ -171,8 +178,9 @@ topic_verdict <- function(fit, diagnostics) {
   ends <- range(chain_perplexity(fit))
   if (isFALSE(verdict$converged) && fit$chains > 1 && drift_of(traces$log_likelihood) == 0 &&
     diff(ends) < same_perplexity * ends[[1L]]) {
-    verdict <- list(converged = TRUE, sentences =
-      "The chains are of the same quality: their perplexities differ by less than 1%, each at a mode of its own.")
+    verdict <- list(converged = TRUE, sentences = c(
+      "The chains are of the same quality: their perplexities differ by less than 1%, each at a mode of its own.",
+      verdict$also))
   }
   shared <- shared_topics(fit)
   if (isTRUE(verdict$converged) && !is.null(shared) && !all(shared[used_topics(fit)])) {
@@ -181,6 +189,17 @@ topic_verdict <- function(fit, diagnostics) {
   }
   verdict$sentences <- c(verdict$sentences, agreement)
   with_answer(verdict)
+}
+
+# Below so many tokens a document has hardly more than one topic.
+short_text <- 10
+
+short_text_words <- function(fit) {
+  mean <- mean(fit$document_tokens[fit$document_tokens > 0])
+  if (mean < short_text && fit$topics > 1 && fit$learn$alpha != "mixture") {
+    sprintf("Documents have %s tokens on average: topic_model() with alpha = \"mixture\" may describe them better.",
+      format(signif(mean, 2)))
+  }
 }
 
 # The averages of a topic model cannot be taken back, but they can begin anew.

@@ -85,7 +85,8 @@ average_if_better <- function(fit) {
   # Log probabilities of the predicted words, document by document.
   score <- function(fit) {
     groups <- if (nlevels(fit$groups) > 1L) as.character(fit$groups)[some]
-    attr(perplexity(fit, counts, groups = groups, seed = fit$seed, backend = "cpu"), "log_likelihood")
+    data <- if (!is.null(fit$prevalence)) fit$prevalence$variables[some, , drop = FALSE]
+    attr(perplexity(fit, counts, groups = groups, data = data, seed = fit$seed, backend = "cpu"), "log_likelihood")
   }
   reference <- score(fit)
   for (set in sets) {
@@ -107,6 +108,7 @@ renumber_chain <- function(fit, chain, order, target) {
   several <- length(state$alpha) %/% k
   state$alpha <- as.vector(matrix(state$alpha, k)[order, ])
   if (several > 1L) state$common[seq_len(k)] <- state$common[order]
+  if (!is.null(state$coefficients)) state$coefficients <- state$coefficients[, order, drop = FALSE]
   state$topics <- writeBin(match(topic_numbers(state$topics), order) - 1L, raw(), size = 2L)
   fit$state[[chain]] <- state
   draws <- fit$draws
@@ -121,6 +123,9 @@ renumber_chain <- function(fit, chain, order, target) {
     if (!is.null(draws$alpha)) draws$alpha[, draw, chain] <- draws$alpha[own, draw, chain]
     if (!is.null(draws$tokens)) draws$tokens[, draw, chain] <- draws$tokens[own, draw, chain]
     if (!is.null(draws$group_alpha)) draws$group_alpha[, , draw, chain] <- draws$group_alpha[own, , draw, chain]
+    for (part in intersect(c("effects", "coefficients"), names(draws))) {
+      draws[[part]][, , draw, chain] <- draws[[part]][, own, draw, chain]
+    }
     if (!is.null(draws$theta)) draws$theta[, , draw, chain] <- draws$theta[own, , draw, chain]
   }
   fit$draws <- draws

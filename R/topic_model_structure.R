@@ -60,12 +60,38 @@
 #' [predict()][predict.topic_model()] takes `groups` of the new documents. A document of an unknown group, or of none
 #' (`NA`), has the prior mean `alpha`.
 #'
+#' @section Covariates of documents:
+#' With `prevalence`, such as `~ party + s(day)`, the prior of the topics of a document depends on its covariates
+#' \eqn{x_d}: \eqn{\theta_d \sim \mathrm{Dir}(\alpha_d)}{theta_d ~ Dir(alpha_d)} with \eqn{\log \alpha_{dk} = x_d'
+#' \lambda_k}{log alpha_dk = x_d' lambda_k} (Mimno and McCallum 2008). [topic_effects()] then tells how the shares of
+#' topics depend on the covariates, with intervals, from the draws of the fit; its help page has the priors. `predict()`
+#' and [perplexity()] take `data` of new documents. A factor of groups is `prevalence = ~ group`, so `groups` cannot be
+#' given too, nor `alpha` or `method`.
+#'
+#' `s(day)` is a natural cubic spline with `k = 5` knots at quantiles of the values that differ, and has `k - 1`
+#' columns; `s(day, k = 8)` bends more often. A document with missing covariates has the mean of the covariates, and
+#' does not count for the coefficients.
+#'
+#' The `draws` have `effects`, the coefficients of [topic_effects()] (coefficients x topics x draws x chains), and
+#' `coefficients`, \eqn{\lambda} of the scaled covariates. `alpha` and `alpha_sum` belong to a document with the mean of
+#' the covariates. The coefficients are drawn before every other sweep, by one thread. On the Associated Press's 2,246
+#' articles with 20 topics a sweep on one thread took 2.7 times as long.
+#'
+#' @section One topic a document:
+#' With `alpha = "mixture"` all tokens of a document have one topic, which is \eqn{k} with probability \eqn{\pi_k}, and
+#' \eqn{\pi \sim \mathrm{Dir}(1, \dots, 1)}{pi ~ Dir(1, ..., 1)}: a mixture of unigrams (Nigam and others 2000). A text
+#' of under ten words hardly shows more than one topic. `theta` is the probability of each topic, and `alpha` the
+#' average of \eqn{\pi}. Sweeps run on one thread of the processor, also if a graphics card is used.
+#'
 #' @references
 #' Jagarlamudi, J., Daume III, H. and Udupa, R. (2012). Incorporating lexical priors into topic models. *Proceedings of
 #' EACL*, 204-213.
 #'
 #' Mimno, D. and McCallum, A. (2008). Topic models conditioned on arbitrary features with Dirichlet-multinomial
 #' regression. *Proceedings of UAI*, 411-418.
+#'
+#' Nigam, K., McCallum, A., Thrun, S. and Mitchell, T. (2000). Text classification from labeled and unlabeled documents
+#' using EM. *Machine Learning* **39**, 103-134.
 #'
 #' Watanabe, K. and Baturo, A. (2024). Seeded sequential LDA: a semi-supervised algorithm for topic-specific analysis of
 #' sentences. *Social Science Computer Review* **42**, 224-248.
@@ -92,7 +118,10 @@ topic_structure <- function(groups, prior_counts, terms) {
     if (!is.null(prior_counts)) as.vector(prior_counts))
 }
 
-fit_structure <- function(fit) topic_structure(fit$groups, fit$prior_counts, fit$terms)
+fit_structure <- function(fit) topic_structure(sampler_groups(fit), fit$prior_counts, fit$terms)
+
+# The groups of documents with the same alpha.
+sampler_groups <- function(fit) if (is.null(fit$prevalence)) fit$groups else fit$prevalence$group
 
 # A factor with the group of each document, or NULL. If `known` is given, other values become NA, and NA is allowed.
 check_document_groups <- function(groups, documents, known = NULL, argument = "groups") {
@@ -398,6 +427,7 @@ check_structure_parts <- function(fit, refuse) {
     anyNA(fit$groups))) {
     refuse("groups", "a factor with a value for each document, but ", show_value(fit$groups))
   }
+  check_prevalence_parts(fit, refuse)
   prior <- fit$prior_counts
   if (!is.null(prior) && (!is.double(prior) || !is.matrix(prior) || nrow(prior) != fit$topics || ncol(prior) < 1L ||
     is.null(colnames(prior)) || anyDuplicated(colnames(prior)) || !all(colnames(prior) %in% fit$terms) ||

@@ -65,6 +65,7 @@ add_documents <- function(object, newdata, weight = 1, groups = NULL, iter = 100
       "call topic_model() again")
   }
   check_dots_empty(...)
+  refuse_mixture(object, "object", "predict() has the topics of new ones")
   check_beta_part(object)
   if (!is.numeric(weight) || length(weight) != 1L || !isTRUE(weight > 0 & weight <= 1)) {
     stop_input("weight", "must be one number above 0 and at most 1, not ", show_value(weight))
@@ -73,6 +74,7 @@ add_documents <- function(object, newdata, weight = 1, groups = NULL, iter = 100
   if (counts$tokens == 0) stop_input("newdata", "shares no term with the fit: there is nothing to learn from")
   report_unknown(counts)
   counts$unknown <- NULL
+  if (!is.null(object$prevalence)) message("the new documents have the alpha of the mean of the covariates")
   grouped <- update_groups(object, check_new_groups(object, groups, counts$documents), counts)
   sweeps <- check_topic_sweeps(iter, warmup, thin, chains, keep, counts, object$topics)
   progress <- check_progress(progress)

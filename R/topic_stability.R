@@ -14,8 +14,12 @@
 #' The further chains have the same data, priors and sweeps as the fit, and other starts. A fit with more `chains` would
 #' have the same ones. They are dropped afterwards.
 #'
-#' Tried on three collections of texts with 10, 20 and 50 topics, a topic that five other chains found was found by 95%
-#' of fresh chains, and a topic that some of the five did not find by 55%.
+#' `chance` estimates how probable it is that another seed finds the topic. It is the mean over the other chains of
+#' \eqn{\Phi((limit - distance) / s)}{pnorm((limit - distance) / s)}, where \eqn{s} is a fifth of the limit. So a chain
+#' counts for less if it finds the topic, or misses it, only just.
+#'
+#' On four collections of texts with 20 and 50 topics, a topic with a chance above 0.9 was found by 95% of the chains of
+#' another seed, one with 0.4 to 0.6 by 62%, and one below 0.1 by 2% (`bench/topic-model-flags.R`).
 #'
 #' @param fit a fit from [topic_model()], which may be relabelled.
 #' @param restarts how many further chains are run. `NULL`: as many as make six chains in all.
@@ -25,8 +29,8 @@
 #' @return A data frame with a row for each topic, the most prevalent topic first: `topic`; `name`, if you have set
 #'   [topic_names()]; `prevalence` (share of all tokens); `distance` (the mean over chains of the total variation
 #'   distance between the terms of the topic and of its match, 0 to 1); `found` (share of the other chains that find the
-#'   topic); `shared` (whether all of them do); `terms`. If there is nothing to compare with, `distance`, `found` and
-#'   `shared` are `NA`.
+#'   topic); `shared` (whether all of them do); `chance` (the probability that another seed finds it); `terms`. If there
+#'   is nothing to compare with, `distance`, `found`, `shared` and `chance` are `NA`.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used, and for restarts of a fit from [add_documents()], whose
 #' start is the earlier fit.
@@ -59,7 +63,7 @@ topic_stability <- function(fit, restarts = NULL, iter = NULL, backend = NULL, t
   table <- with_names(data.frame(topic = order), fit)
   data.frame(table, prevalence = topic_prevalence(fit)[order], distance = own(rowMeans(distance)),
     found = own(rowMeans(distance < agreement$limit)), shared = own(rowSums(distance >= agreement$limit) == 0),
-    terms = term_lines(fit, order, 6))
+    chance = own(chance_found(distance, agreement$limit)), terms = term_lines(fit, order, 6))
 }
 
 # The averages of further chains, numbered after those of the fit: a list of phi, topics x terms, for each.
@@ -68,7 +72,9 @@ restarted_topics <- function(fit, restarts, iter, backend, threads) {
   run <- resolve_run(backend, threads, cost = topic_cost(length(fit$documents), length(fit$x$count), fit$topics,
     iter * restarts))
   state <- fit$state[[1L]]
-  alpha <- if (fit$learn$alpha == "none") state$alpha else check_alpha(fit$learn$alpha, fit$topics, fit$groups)$start
+  alpha <- switch(fit$learn$alpha, none = state$alpha,
+    prevalence = prevalence_start(fit$prevalence, fit$topics)$start,
+    check_alpha(fit$learn$alpha, fit$topics, fit$groups)$start)
   beta <- if (fit$learn$beta) first_beta else state$beta
   other <- fit
   other$chains <- restarts
@@ -104,6 +110,10 @@ find_limits <- function(fit) {
   diag(between) <- Inf
   pmin(found_limit, 0.75 * apply(between, 1L, min))
 }
+
+# The probability that a fresh chain finds each topic: the share of chains that do, smoothed. The width was chosen among
+# .05 to .3: with it, predicted and observed shares agree best (bench/results/topic-model-chances.csv has them).
+chance_found <- function(distance, limit) rowMeans(stats::pnorm((limit - distance) / (0.2 * pmax(limit, 1e-9))))
 
 share_found <- function(matched) mean(matched$distance < matched$limit)
 
@@ -153,16 +163,17 @@ agreement_sentences <- function(fit) {
   shared <- shared_topics(fit)
   if (!is.null(shared)) shared[-used] <- NA
   found <- which(shared)
+  chains <- if (fit$chains == 2) "Both chains" else sprintf("All %s chains", whole_words(fit$chains))
   c(
     if (is.null(shared)) {
       "The topics of the chains were not compared, because there are many: topic_stability(fit) does."
     } else if (length(found) == length(used)) {
-      sprintf("All %s chains find %s.", whole_words(fit$chains),
+      sprintf("%s find %s.", chains,
         if (length(used) == 1L) "the topic" else sprintf("each of the %s topics", whole_words(length(used))))
     } else {
       missed <- which(!shared)
-      sprintf("All %s chains find %s of the %s topics. Another start may not find %s%s.", whole_words(fit$chains),
-        whole_words(length(found)), whole_words(length(used)),
+      sprintf("%s find %s of the %s topics. Another start may not find %s%s.", chains, whole_words(length(found)),
+        whole_words(length(used)),
         paste(topic_labels(fit, utils::head(missed, 12L)), collapse = ", "),
         if (length(missed) > 12L) sprintf(" and %d more", length(missed) - 12L) else "")
     },

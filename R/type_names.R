@@ -92,13 +92,16 @@ marker_thresholds <- function(types) {
 # The rows of the cells in which valleys are found: all cells of the `large` types or, of more than `most`, evenly
 # spaced ones of each type. A type counts by its share, but at least `fewest` of its cells are taken.
 cells_for_valleys <- function(type, large, most = 250000, fewest = 2000) {
-  cells <- tabulate(type, length(large)) * large
+  all <- tabulate(type, length(large))
+  cells <- all * large
   if (sum(cells) <= most) return(which(large[type]))
-  used <- which(cells > 0)
-  rows <- split(seq_along(type), type)[as.character(used)]
-  taken <- Map(function(own, share) {
-    own[unique(round(seq(1, length(own), length.out = min(length(own), max(fewest, ceiling(share * most))))))]
-  }, rows, cells[used] / sum(cells))
+  # The rows of the types one after the other.
+  rows <- order(type, method = "radix")
+  before <- cumsum(all) - all
+  taken <- lapply(which(cells > 0), function(t) {
+    count <- min(cells[[t]], max(fewest, ceiling(cells[[t]] / sum(cells) * most)))
+    rows[before[[t]] + unique(round(seq(1, cells[[t]], length.out = count)))]
+  })
   sort(unlist(taken, use.names = FALSE))
 }
 

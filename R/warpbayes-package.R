@@ -44,8 +44,9 @@
 #' [topic_stability()], [number_of_topics()], [topic_effects()], [top_documents()], [term_counts()],
 #' [tidy][tidy.topic_model()].
 #'
-#' *Posteriors without a likelihood:* [predictive_resample()], [models][predictive_models], [pitman_yor()],
-#' [quantiles_of()]. Methods: [summary][summary.martingale_posterior()], [plot][plot.martingale_posterior()],
+#' *Posteriors without a likelihood:* [predictive_resample()], [models][predictive_models],
+#' [joint regression][joint_regression], [pitman_yor()], [quantiles_of()].
+#' Methods: [summary][summary.martingale_posterior()], [plot][plot.martingale_posterior()],
 #' [predict][predict.martingale_posterior()], [simulate][simulate.martingale_posterior()].
 #'
 #' *Sums of discrete random variables:* [all functions][pmf_functions], [pmf()], [as_pmf()], [families][pmf_families],

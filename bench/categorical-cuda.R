@@ -51,19 +51,6 @@ header("columns", "rows", "bits", ways, paste(ways, "share"))
 for (i in seq_len(nrow(figure7))) {
   line(unlist(figure7[i, 1:3]), vapply(figure7[i, 4:6], number, ""), percent(unlist(figure7[i, 7:9])))
 }
-if (!rehearsal && capabilities("png")) {
-  figure("categorical-ways", function() {
-    par(mfrow = c(1, 2))
-    colours <- c("grey50", "steelblue", "firebrick")
-    for (bits in c(32, 64)) {
-      one <- figure7[figure7$bits == bits, ]
-      per_draw <- 1e9 * one[ways] / one$rows
-      matplot(one$columns, per_draw, type = "l", lty = 1, lwd = 2, col = colours, xlab = "weights of a row",
-        ylab = "ns per draw", main = paste(bits, "bits"), ylim = c(0, max(per_draw)))
-      legend("topleft", c("own row", "transposition", "butterfly"), lty = 1, lwd = 2, col = colours, bty = "n")
-    }
-  })
-}
 
 cat("\nWhole calls of rcategorical(), copies to the card and back included, and on the processor.\n\n")
 header("rows", "columns", "draws", "seconds on the card", "seconds on the processor, all threads")

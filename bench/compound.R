@@ -1,6 +1,6 @@
-# Sums of a random number of variables: seconds, and the largest relative error of entries above 1e-250 for laws that
-# are known. The peer is aggregateDist() of package actuar, by Panjer's recursion and by convolutions; where actuar is
-# not installed, it is Panjer's recursion in plain R. Takes about five minutes, most of them the peer's.
+# Seconds of sums of a random number of variables. The peer is aggregateDist() of package actuar, by Panjer's recursion
+# and by convolutions; where actuar is not installed, it is Panjer's recursion in plain R. Takes about five minutes,
+# most of them the peer's. tests/testthat/test-compound-pmf.R compares with laws that are known.
 #   cd bench && Rscript compound.R
 source("common.R")
 options(warpbayes.backend = "cpu", warpbayes.threads = 1)
@@ -29,7 +29,6 @@ peer <- if (has_actuar) {
   plain_panjer
 }
 
-# Time -----------------------------------------------------------------------------
 cases <- list(
   `Poisson(10), sizes to 1e5, negative binomial` = list(f = dnbinom(0:99999, 2, mu = 3000), lambda = 10),
   `Poisson(10), sizes to 1e5, power tail` = list(f = c(0, (1:99999)^-2.5), lambda = 10),
@@ -68,33 +67,3 @@ if (has_actuar) {
   )))
 }
 save_results(do.call(rbind, rows), "compound-times")
-
-# Accuracy -------------------------------------------------------------------------
-# A Poisson number of logarithmic variables is negative binomial.
-errors <- lapply(c(1, 20, 300), function(lambda) {
-  q <- 0.75
-  sizes <- pmf_logarithmic(q, tail = 1e-300)
-  x <- compound_pmf("poisson", sizes, lambda = lambda, tail = 1e-280)
-  law <- function(k) {
-    steps <- seq_len(max(k))
-    size <- -lambda / log1p(-q)
-    (exp(size * log1p(-q)) * cumprod(c(1, q * (size + steps - 1) / steps)))[k + 1]
-  }
-  error <- function(prob) {
-    exact <- law(seq_along(prob) - 1)
-    seen <- exact > 1e-250
-    max(abs(prob[seen] / exact[seen] - 1))
-  }
-  f <- dpmf(0:(length(sizes$prob)), sizes)
-  theirs <- if (has_actuar) {
-    # aggregateDist() gives cumulative probabilities.
-    diff(c(0, peer(f / sum(f), lambda, length(x$prob))(seq_along(x$prob) - 1)))
-  } else {
-    plain_panjer(f, lambda, length(x$prob))
-  }
-  data.frame(
-    task = sprintf("Poisson(%g), logarithmic(%g)", lambda, q), error = error(x$prob), peer = peer_name,
-    peer_error = error(theirs)
-  )
-})
-save_results(do.call(rbind, errors), "compound-errors")

@@ -1,7 +1,7 @@
 # Whole fits, and calls that a program repeats, while other programs keep cores busy: one thread, all threads, and all
 # threads with WARPBAYES_FIXED_THREADS, which turns the look at the load off. The script makes the load itself: shells
 # that loop. Takes about a quarter of an hour. Run it on an otherwise quiet machine: Rscript load.R > results/load.md
-cores <- parallel::detectCores()
+cores <- warpbayes::warp_info()$cores
 fits <- c(
   "mixture, 9,083 cells" = "x <- cbind(matrix(rnorm(9083 * 3), 9083), c(rnorm(4083, 5), rnorm(5000)))
     run <- function() dp_mixture(x, iter = 60, seed = 1, threads = threads, progress = FALSE)",

@@ -1,8 +1,9 @@
 # Simulation-based calibration of bayes_logit(), as tests/testthat/helper-calibration.R has it: 500 data sets of 40 rows
 # for every family, kind of groups and prior, and 1,500 or 6,000 data sets for each of some errors that are planted in
-# the simulation. The table has a row for each parameter, and rows of prior `all` for each parameter over all priors. If
-# all posteriors are right, the chance that `found` is TRUE anywhere is 1% for the models without planted errors
-# together, and 1% for those with planted errors. Models that bayes_logit() refuses are skipped.
+# the simulation. The table has a row for each model, with the range of its parameters' coverages and the least p-value,
+# and rows of prior `all` for the ranks over all priors. If all posteriors are right, the chance that `found` is TRUE
+# anywhere is 1% for the models without planted errors together, and 1% for those with planted errors. Models that
+# bayes_logit() refuses are skipped.
 #   CORES=16 OUT=bench/results Rscript bench/regression-calibration.R [sets=500] [family ...] [groups ...] [right]
 #     [planted] [error ...]
 # With the names of families, kinds of groups or planted errors, only their models run; with `right` only those without
@@ -50,19 +51,25 @@ file <- file.path(folder, "regression-calibration.csv")
 earlier <- if (file.exists(file)) read.csv(file, na.strings = "NA", colClasses = c(planted = "character"))
 ranked <- list()
 tables <- list()
+# calibration_table() as one row: `least` is the parameter with the least p-value.
+of_model <- function(table) {
+  data.frame(parameters = nrow(table), sets = table$sets[[1]], cover50_low = min(table$cover50),
+    cover50_high = max(table$cover50), cover90_low = min(table$cover90), cover90_high = max(table$cover90),
+    p = signif(min(table$p), 3), least = table$parameter[[which.min(table$p)]], ess_least = round(min(table$ess_least)))
+}
+
 # The table of the models that are done. It is written after each model, so that a run that is ended loses one model.
 write_table <- function() {
   pooled <- lapply(names(ranked), function(name) {
     parts <- strsplit(name, " ")[[1]]
-    cbind(family = parts[2], groups = parts[1], prior = "all", planted = "", calibration_table(ranked[[name]]))
+    cbind(family = parts[2], groups = parts[1], prior = "all", planted = "",
+      of_model(calibration_table(ranked[[name]])))
   })
   table <- do.call(rbind, c(tables, pooled))
   table <- rbind(earlier[!key(earlier) %in% key(table), names(earlier) != "found"], table)
   is_planted <- nzchar(table$planted)
-  table$found <- table$p < 0.01 / ifelse(is_planted, sum(is_planted), sum(!is_planted))
-  digits <- c(cover50 = 3, cover90 = 3, mean_rank = 3, ess_median = 0, ess_least = 0)
-  for (name in names(digits)) table[[name]] <- round(table[[name]], digits[[name]])
-  table$p <- signif(table$p, 3)
+  table$found <- table$p < 0.01 / ave(table$parameters, is_planted, FUN = sum)
+  for (name in grep("^cover", names(table), value = TRUE)) table[[name]] <- round(table[[name]], 3)
   write.csv(table, file, row.names = FALSE)
   table
 }
@@ -90,14 +97,13 @@ for (i in which(runs)) {
   }
   cat(sprintf("%s %s %s %s: %.1f s\n", model$family, model$groups, model$prior, model$planted,
     proc.time()[["elapsed"]] - start))
-  tables[[i]] <- cbind(model[keys], calibration_table(found), row.names = NULL)
+  tables[[i]] <- cbind(model[keys], of_model(calibration_table(found)), row.names = NULL)
   table <- write_table()
 }
 is_planted <- nzchar(table$planted)
 
 right <- table[!is_planted, ]
-count <- nrow(unique(right[right$prior != "all", keys]))
-cat(sprintf("%d parameters of %d models: %d found wrong; least p %.2g of %.2g; coverage of 50%%: %.3f, of 90%%: %.3f\n",
-  nrow(right), count, sum(right$found), min(right$p), 0.01 / nrow(right), mean(right$cover50), mean(right$cover90)))
+cat(sprintf("%d parameters of %d models: %d models found wrong; least p %.2g of %.2g\n", sum(right$parameters),
+  sum(right$prior != "all"), sum(right$found), min(right$p), 0.01 / sum(right$parameters)))
 print(aggregate(found ~ planted + groups + prior + family, table[is_planted, ], any))
 print(right[right$found, ])

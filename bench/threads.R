@@ -3,7 +3,7 @@
 source("common.R")
 options(warpbayes.backend = "cpu")
 Sys.setenv(WARPBAYES_FIXED_THREADS = "yes")
-cores <- parallel::detectCores()
+cores <- warp_info()$cores
 threads <- unique(c(2^(0:floor(log2(cores))), cores))
 set.seed(1)
 sweeps <- function(fit) fit$elapsed[["sweeps"]]

@@ -1,14 +1,19 @@
 # Topic models on the AssociatedPress counts (2,246 documents, 10,473 terms, 435,838 tokens) with 50, 100 and 1,000
 # topics, alpha 50 / topics, beta 0.1: tokens x sweeps per second of one thread, by instruction set, beside text2vec
-# (WarpLDA) and topicmodels (collapsed Gibbs sampling) where they are installed. Medians of processor time.
-#   cd bench && Rscript topic-model.R COUNTS.csv.gz    (columns document, term, count)
+# (WarpLDA), topicmodels and lda (both collapsed Gibbs sampling) where they are installed. Medians of processor time.
+# How far a sweep comes differs between samplers: topic-model-curves.R has perplexity against seconds.
+#   cd bench && Rscript topic-model.R COUNTS.csv.gz [TOPICS...]    (columns document, term, count)
 #
 # The peers are compiled as R compiles packages, for the baseline of the processor's family: their loops do not change
-# with the instruction set. topic-model-curves.R has perplexity against seconds.
+# with the instruction set. They were installed from their sources to a library of their own, which R_LIBS names:
+#   apt-get install libgsl-dev r-cran-slam r-cran-tm r-cran-modeltools
+#   mkdir peers; R CMD INSTALL --library=peers topicmodels_0.2-16.tar.gz lda_1.5.2.tar.gz text2vec_0.6.4.tar.gz
+# lda 1.5.2 asks for R 4.3, and its code runs on R 4.2 too.
 source("common.R")
 arguments <- commandArgs(TRUE)
 if (!length(arguments)) stop("the counts: Rscript topic-model.R associated-press-counts.csv.gz")
 counts <- read.csv(arguments[[1L]])
+sizes <- if (length(arguments) > 1L) as.numeric(arguments[-1L]) else c(50, 100, 1000)
 x <- Matrix::sparseMatrix(counts$document, counts$term, x = as.double(counts$count))
 colnames(x) <- paste0("w", seq_len(ncol(x)))
 tokens <- sum(x)
@@ -54,9 +59,17 @@ topicmodels <- function(topics) {
   }
   function() run(2) - run(1)
 }
+lda <- function(topics) {
+  documents <- lapply(split(counts, counts$document), function(d) rbind(d$term - 1L, d$count))
+  run <- function(n) {
+    set.seed(1)
+    processor_seconds(lda::lda.collapsed.gibbs.sampler(documents, topics, colnames(x), n, 50 / topics, 0.1))
+  }
+  function() (run(4) - run(1)) / 3
+}
 
 speed <- NULL
-for (topics in c(50, 100, 1000)) {
+for (topics in sizes) {
   runs <- list()
   for (set in instruction_sets()) {
     here <- list(
@@ -69,6 +82,7 @@ for (topics in c(50, 100, 1000)) {
   }
   if (requireNamespace("text2vec", quietly = TRUE)) runs$text2vec <- text2vec(topics)
   if (requireNamespace("topicmodels", quietly = TRUE)) runs[["topicmodels, collapsed Gibbs"]] <- topicmodels(topics)
+  if (requireNamespace("lda", quietly = TRUE)) runs[["lda, collapsed Gibbs"]] <- lda(topics)
   seconds <- medians(do.call(interleave, c(runs, times = 3)))
   out <- data.frame(sampler = names(seconds), topics = topics, tokens_per_second = signif(tokens / seconds, 3))
   if ("text2vec" %in% out$sampler) {

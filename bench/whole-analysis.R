@@ -2,8 +2,8 @@
 # part, on the processor and on a graphics card if there is one. The largest part should be the fit.
 #   cd bench && WHOLE_SAMPLES=24 WHOLE_CELLS=1000000 WHOLE_MARKERS=30 Rscript whole-analysis.R
 # Without these variables: 8 samples of 5,000 cells with 10 markers. WHOLE_COMPONENTS, WHOLE_ITER and WHOLE_PRECISION
-# are for the fit, and WHOLE_THREADS for all parts. Peaks are of the operating system, from Linux only: what the process
-# holds beyond what it held when the data were there.
+# are for the fit, and WHOLE_THREADS for all parts. WHOLE_BACKEND names one backend. Peaks are of the operating system,
+# from Linux only: what the process holds beyond what it held when the data were there.
 source("common.R")
 setting <- function(name, default) as.numeric(Sys.getenv(paste0("WHOLE_", name), default))
 samples <- setting("SAMPLES", 8)
@@ -12,7 +12,7 @@ markers <- setting("MARKERS", 10)
 components <- setting("COMPONENTS", 64)
 iter <- setting("ITER", 200)
 precision <- Sys.getenv("WHOLE_PRECISION", "double")
-threads <- setting("THREADS", parallel::detectCores())
+threads <- setting("THREADS", warp_info()$threads)
 options(warpbayes.threads = threads)
 
 resident <- function(which) {
@@ -66,7 +66,9 @@ analyse <- function(backend) {
   do.call(rbind, rows)
 }
 
-results <- do.call(rbind, lapply(c("cpu", if (warp_info()$cuda$available %in% TRUE) "cuda"), analyse))
+backends <- Sys.getenv("WHOLE_BACKEND", NA)
+if (is.na(backends)) backends <- c("cpu", if (warp_info()$cuda$available %in% TRUE) "cuda")
+results <- do.call(rbind, lapply(backends, analyse))
 results$part_of_fit <- results$seconds / results$seconds[results$part == "dp_mixture()"][match(results$backend,
   unique(results$backend))]
 save_results(results, "whole-analysis")

@@ -128,6 +128,10 @@ results <- function() {
       classes, copula_regression(a ~ b, at = 1:3, rho = 0.5, rho_x = 0.5, permutations = 2), 3, 2,
       seed = 1
     ),
+    predictive_resample(
+      classes, copula_regression(a ~ b, at = 1:3, rho = 0.5, permutations = 2, method = "joint"), 3, 2,
+      seed = 1
+    ),
     predictive_resample(x[1:5, "a"], copula_density(points = 1:3, permutations = 2), 3, 2, seed = 1)
   )
   resamples <- lapply(resamples, function(fit) fit[setdiff(names(fit), c("elapsed", "model", "frame"))])

@@ -17,7 +17,7 @@ status <- system2("Rscript", c("--vanilla", "tools/logo.R", file.path(favicons, 
 stopifnot(status == 0)
 
 # pkgdown makes pages of the root's Markdown files only. So these pages move there, and the links to them.
-moved <- c("tests/statistical-validation.md", "tests/standards.md", "tests/campaigns.md", "tests/campaigns/full-run.md")
+moved <- c("tests/statistical-validation.md", "tests/standards.md", "tests/campaigns.md")
 stopifnot(file.copy(file.path(source_folder, moved), source_folder))
 for (file in file.path(source_folder, c("README.md", "CONTRIBUTING.md", basename(moved)))) {
   lines <- readLines(file)

@@ -62,7 +62,9 @@ static double log_likelihood(double count, double total, double logit) {
 typedef struct one_type {
   const wb_abundance_data *data;
   const wb_abundance_prior *prior;
-  double *logit; /* psi of sample s is at s * types */
+  double *logit;      /* psi of sample s is at s * types */
+  double *likelihood; /* its log likelihood, likewise; not a number: not known */
+  const double *mode; /* the logit of the share in the data, likewise */
   double *coefficients, *effects, *log_deviation;
   const double *counts; /* of sample s at s * types */
   double *predictor;    /* samples: x_s' beta + b */
@@ -87,16 +89,18 @@ static double logit_density(const void *of, double at) {
 
 /* A logit of many cells: a draw from the product of the prior and the normal approximation of the likelihood is
  * accepted by the ratio of likelihood to approximation. */
-static double propose_logit(wb_stream *stream, const one_logit *sample, double current) {
+static void propose_logit(wb_stream *stream, const one_logit *sample, double mode, double *logit, double *likelihood) {
   const double rest = sample->total - sample->count, information = sample->count * rest / sample->total;
-  const double mode = wb_log(sample->count / rest), precision = information + sample->precision;
+  const double current = *logit, precision = information + sample->precision;
   const double mean = wb_fma(information, mode, sample->precision * sample->mean) / precision;
   const double proposed = mean + wb_draw_normal(stream) / wb_sqrt(precision);
   const double here = current - mode, there = proposed - mode;
-  const double ratio = log_likelihood(sample->count, sample->total, proposed) -
-                       log_likelihood(sample->count, sample->total, current) +
-                       0.5 * information * (there * there - here * here);
-  return -wb_draw_exponential(stream) < ratio ? proposed : current;
+  if (!(*likelihood == *likelihood)) *likelihood = log_likelihood(sample->count, sample->total, current);
+  const double new_likelihood = log_likelihood(sample->count, sample->total, proposed);
+  const double ratio = new_likelihood - *likelihood + 0.5 * information * (there * there - here * here);
+  if (!(-wb_draw_exponential(stream) < ratio)) return;
+  *logit = proposed;
+  *likelihood = new_likelihood;
 }
 
 static void draw_logits(const one_type *type, uint64_t key, uint32_t iteration, int32_t t) {
@@ -107,10 +111,11 @@ static void draw_logits(const one_type *type, uint64_t key, uint32_t iteration, 
     const one_logit sample = {type->counts[at], data->totals[s], type->predictor[s], precision};
     wb_stream stream = wb_stream_open(key, WB_PURPOSE_ABUNDANCE_LOGIT, iteration, at + (size_t)t);
     if (sample.count >= MANY_CELLS && sample.total - sample.count >= MANY_CELLS) {
-      type->logit[at] = propose_logit(&stream, &sample, type->logit[at]);
+      propose_logit(&stream, &sample, type->mode[at], type->logit + at, type->likelihood + at);
     } else {
       const double width = 3.0 / wb_sqrt(information_of(sample.count, sample.total) + precision);
       type->logit[at] = slice(&stream, logit_density, &sample, type->logit[at], width);
+      type->likelihood[at] = wb_nan();
     }
   }
 }
@@ -227,6 +232,7 @@ static void move_logits(const one_type *type, double by) {
   for (int32_t s = 0; s < data->samples; s++) {
     const size_t own = (size_t)s * (size_t)data->types;
     type->logit[own] = wb_fma(by, type->direction[s], type->logit[own]);
+    type->likelihood[own] = wb_nan();
   }
 }
 
@@ -439,20 +445,35 @@ static int is_sparse(const wb_abundance_data *data, const double *counts, double
   return told < SHARE_TOLD * data->samples;
 }
 
-static one_type type_at(const wb_abundance_data *data, const wb_abundance_prior *prior, const wb_abundance_state *state,
-                        double *predictors, const double *paths, int32_t t) {
+/* What a piece of work has of its chain: some sweeps. */
+typedef struct work {
+  wb_abundance_chain *chain;
+  const wb_abundance_prior *prior;
+  double *room, *part, *predictors, *paths, *spare, *of_types;
+  double *likelihood, *mode; /* see one_type */
+  int32_t done, end;         /* sweeps */
+  int status;
+  wb_message message;
+} work;
+
+static one_type type_at(const work *w, int32_t t) {
+  const wb_abundance_data *const data = &w->chain->data;
+  const wb_abundance_prior *const prior = w->prior;
+  const wb_abundance_state *const state = &w->chain->state;
   const double *const scale = state->scale;
   const double mean = wb_fma(scale[1], state->rarity[t], scale[0]);
   const one_type type = {
       .data = data,
       .prior = prior,
       .logit = state->logit + t,
+      .likelihood = w->likelihood + t,
+      .mode = w->mode + t,
       .counts = data->counts + t,
       .coefficients = state->coefficients + (size_t)t * (size_t)data->columns,
       .effects = data->groups > 0 ? state->effects + (size_t)t * (size_t)data->groups : NULL,
       .log_deviation = state->log_deviation + 2 * (size_t)t,
-      .predictor = predictors + (size_t)t * (size_t)data->samples,
-      .paths = paths + (size_t)t * (size_t)data->columns * (size_t)data->columns,
+      .predictor = w->predictors + (size_t)t * (size_t)data->samples,
+      .paths = w->paths + (size_t)t * (size_t)data->columns * (size_t)data->columns,
       .law_mean = {mean, wb_fma(scale[4], state->rarity[t], scale[3])},
       .law_precision = {wb_exp(-2.0 * scale[2]), wb_exp(-2.0 * scale[5])},
       /* No draw of this type moves the mean, so the choice does not depend on what is drawn. */
@@ -496,18 +517,22 @@ static void start_chain(const wb_abundance_data *data, const wb_abundance_prior 
   }
 }
 
-static double total_likelihood(const wb_abundance_data *data, const wb_abundance_state *state) {
+static double total_likelihood(const wb_abundance_data *data, const wb_abundance_state *state,
+                               const double *likelihood) {
   double sum = 0.0;
   for (int32_t s = 0; s < data->samples; s++)
     for (int32_t t = 0; t < data->types; t++) {
       const size_t at = (size_t)t + (size_t)s * (size_t)data->types;
-      sum += log_likelihood(data->counts[at], data->totals[s], state->logit[at]);
+      const double known = likelihood[at];
+      sum += known == known ? known : log_likelihood(data->counts[at], data->totals[s], state->logit[at]);
     }
   return sum;
 }
 
-static void keep_sweep(const wb_abundance_data *data, const wb_abundance_state *state,
-                       const wb_abundance_sweeps *sweeps, int32_t number) {
+static void keep_sweep(const work *w, int32_t number) {
+  const wb_abundance_data *const data = &w->chain->data;
+  const wb_abundance_state *const state = &w->chain->state;
+  const wb_abundance_sweeps *const sweeps = &w->chain->sweeps;
   const size_t types = (size_t)data->types, deviations = 2 * types, columns = (size_t)data->columns;
   const size_t contrasts = (size_t)sweeps->contrasts;
   for (size_t t = 0; t < types; t++)
@@ -520,7 +545,7 @@ static void keep_sweep(const wb_abundance_data *data, const wb_abundance_state *
   for (size_t i = 0; i < deviations; i++)
     sweeps->deviation[(size_t)number * deviations + i] = wb_exp(state->log_deviation[i]);
   memcpy(sweeps->scale + 6 * (size_t)number, state->scale, 6 * sizeof(double));
-  sweeps->log_likelihood[number] = total_likelihood(data, state);
+  sweeps->log_likelihood[number] = total_likelihood(data, state, w->likelihood);
 }
 
 static int no_precision(int32_t t, uint32_t iteration, wb_message *message) {
@@ -531,22 +556,12 @@ static int no_precision(int32_t t, uint32_t iteration, wb_message *message) {
   return WB_ERROR_INPUT;
 }
 
-/* What a piece of work has of its chain: some sweeps. */
-typedef struct work {
-  wb_abundance_chain *chain;
-  const wb_abundance_prior *prior;
-  double *room, *part, *predictors, *paths, *spare, *of_types;
-  int32_t done, end; /* sweeps */
-  int status;
-  wb_message message;
-} work;
-
 static int open_work(work *w) {
   const wb_abundance_data *const data = &w->chain->data;
   const size_t p = (size_t)data->columns, types = (size_t)data->types, samples = (size_t)data->samples;
   const size_t shared = 2 * wb_packed_size(data->columns) + 3 * p + (size_t)data->groups * (p + 2);
   const size_t contrasts = (size_t)w->chain->sweeps.contrasts;
-  const size_t doubles = shared + samples + types * samples + p * p * types + 2 * contrasts + 2 * types;
+  const size_t doubles = shared + samples + 3 * types * samples + p * p * types + 2 * contrasts + 2 * types;
   w->room = wb_aligned_malloc(doubles * sizeof(double));
   if (!w->room) return wb_out_of_memory(&w->message, "the model of counts", doubles * sizeof(double));
   w->part = w->room + shared;
@@ -554,6 +569,8 @@ static int open_work(work *w) {
   w->paths = w->predictors + types * samples;
   w->spare = w->paths + p * p * types;
   w->of_types = w->spare + 2 * contrasts;
+  w->likelihood = w->of_types + 2 * types;
+  w->mode = w->likelihood + types * samples;
   return WB_OK;
 }
 
@@ -561,8 +578,13 @@ static int begin(work *w) {
   wb_abundance_chain *const chain = w->chain;
   const size_t p = (size_t)chain->data.columns;
   start_chain(&chain->data, w->prior, &chain->state, chain->sweeps.key);
+  for (size_t i = 0; i < (size_t)chain->data.types * (size_t)chain->data.samples; i++) {
+    const double count = chain->data.counts[i], rest = chain->data.totals[i / (size_t)chain->data.types] - count;
+    w->likelihood[i] = wb_nan();
+    w->mode[i] = count > 0 && rest > 0 ? wb_log(count / rest) : 0.0;
+  }
   for (int32_t t = 0; t < chain->data.types; t++) {
-    const one_type type = type_at(&chain->data, w->prior, &chain->state, w->predictors, w->paths, t);
+    const one_type type = type_at(w, t);
     if (!choose_paths(&type, w->room, w->paths + (size_t)t * p * p)) return no_precision(t, 0, &w->message);
   }
   return WB_OK;
@@ -574,7 +596,7 @@ static int sweep(work *w, int32_t i) {
   const size_t types = (size_t)chain->data.types, contrasts = (size_t)sweeps->contrasts;
   const uint32_t iteration = (uint32_t)i + 1;
   for (int32_t t = 0; t < chain->data.types; t++) {
-    one_type type = type_at(&chain->data, w->prior, &chain->state, w->predictors, w->paths, t);
+    one_type type = type_at(w, t);
     const size_t at = i < sweeps->warmup ? 0 : ((size_t)(i - sweeps->warmup) * types + (size_t)t) * contrasts;
     double *const mean = i < sweeps->warmup ? w->spare : sweeps->mean + at;
     double *const variance = i < sweeps->warmup ? w->spare + contrasts : sweeps->variance + at;
@@ -583,7 +605,7 @@ static int sweep(work *w, int32_t i) {
       return no_precision(t, iteration, &w->message);
   }
   draw_scales(&chain->data, w->prior, &chain->state, w->predictors, sweeps->key, iteration, w->of_types);
-  if (i >= sweeps->warmup) keep_sweep(&chain->data, &chain->state, sweeps, i - sweeps->warmup);
+  if (i >= sweeps->warmup) keep_sweep(w, i - sweeps->warmup);
   return WB_OK;
 }
 

@@ -192,6 +192,7 @@ typedef struct wb_mixture_kept {
   double *log_weight;           /* components */
   double *prior;                /* WB_MIXTURE_PRIOR_VALUES */
   double *sample_log_weight;    /* components x samples */
+  double *sample_sizes;         /* components x samples: rows; there if sample_log_weight is */
   double *sample_concentration; /* 1 */
 } wb_mixture_kept;
 

@@ -100,6 +100,7 @@ static int keep(wb_mixture_chain *chain, const wb_mixture_kept *kept, size_t at)
   if (state->samples && kept->sample_log_weight) {
     const size_t table = k * (size_t)state->samples->samples;
     memcpy(kept->sample_log_weight + at * table, state->samples->log_weight, table * sizeof(double));
+    memcpy(kept->sample_sizes + at * table, state->samples->sizes, table * sizeof(double));
   }
   if (state->samples && kept->sample_concentration) kept->sample_concentration[at] = state->samples->concentration;
   wb_mixture_draw moments = kept->moments;

@@ -16,7 +16,9 @@
 #include <stdlib.h>
 
 #include "core/fma_chain.h"
+#include "numeric/idle.h"
 #include "numeric/memory.h"
+#include "numeric/spread.h"
 
 /* sin and cos of 2 pi t for 0 <= t <= 1/8 by their Taylor series in t; t is exact. The measured error of the pair is
  * 1.3u. */
@@ -62,31 +64,73 @@ static inline void unit_root(const octant *table, size_t k, size_t n, double *re
   *im = place < 4 ? -s : s;
 }
 
-/* Steps between two polls for an interrupt: at most some tens of milliseconds. */
+/* Indices that a thread does together, and between two polls for an interrupt: at most some tens of milliseconds. */
+#define TOGETHER ((size_t)1 << 12)
 #define AT_ONCE ((size_t)1 << 20)
-#define STEP_TIME 20.0 /* nanoseconds of a step, at most */
+#define STEP_TIME 20.0 /* nanoseconds of an index, at most */
 #define FILL_TIME 5.0  /* of a double that is copied to untouched memory */
 
-static int fill_quarter_roots(const octant *table, double *roots, size_t n, wb_poll *poll) {
-  for (size_t k = 0; k < n / 4; k++) {
-    if (k % AT_ONCE == AT_ONCE - 1 && wb_poll_after(poll, STEP_TIME * (double)AT_ONCE)) return WB_INTERRUPTED;
-    for (size_t power = 1; power <= 3; power++) {
-      double *const w = roots + k / 8 * 48 + (power - 1) * 16 + k % 8;
-      unit_root(table, power * k, n, w, w + 8);
-    }
-  }
-  return WB_OK;
+/* Points of a transform that are worth a thread. */
+#define WORTH ((size_t)1 << 14)
+
+static int threads_for(size_t length, int32_t threads) {
+  const size_t most = length / WORTH;
+  return threads < 2 || most < 2 ? 1 : wb_idle_threads(most < (size_t)threads ? (int)most : threads);
 }
-static int fill_half_roots(const octant *table, double *roots, size_t n, wb_poll *poll) {
-  for (size_t k = 0; k < n / 2; k++) {
-    if (k % AT_ONCE == AT_ONCE - 1 && wb_poll_after(poll, STEP_TIME * (double)AT_ONCE)) return WB_INTERRUPTED;
-    double *const w = roots + k / 8 * 16 + k % 8;
-    unit_root(table, k, n, w, w + 8);
+
+/* Part of a pass: the indices begin..end - 1. */
+typedef void part_function(void *context, size_t begin, size_t end);
+
+typedef struct whole_pass {
+  part_function *function;
+  void *context;
+  size_t first, end, each;
+} whole_pass;
+
+static void do_part(void *context, int64_t piece) {
+  const whole_pass *const pass = context;
+  const size_t begin = pass->first + (size_t)piece * pass->each, left = pass->end - begin;
+  pass->function(pass->context, begin, left < pass->each ? pass->end : begin + pass->each);
+}
+
+/* Indices 0..count - 1, each `points` points, on several threads. */
+static int do_all(part_function *function, void *context, size_t count, size_t points, double nanoseconds,
+                  int32_t threads, wb_poll *poll) {
+  const size_t each = points < TOGETHER ? TOGETHER / points : 1;
+  const size_t at_once = points < AT_ONCE ? AT_ONCE / points * (size_t)threads : 1;
+  for (size_t begin = 0; begin < count; begin += at_once) {
+    const size_t end = count - begin < at_once ? count : begin + at_once;
+    whole_pass pass = {function, context, begin, end, each};
+    wb_spread(threads, (int64_t)((end - begin + each - 1) / each), do_part, &pass);
+    if (wb_poll_after(poll, nanoseconds * (double)((end - begin) * points) / threads)) return WB_INTERRUPTED;
   }
   return WB_OK;
 }
 
-int wb_fft_open(int log2_length, wb_isa isa, wb_poll *poll, wb_fft **opened, wb_message *message) {
+/* Roots of unity to be put in a table for steps of length n. */
+typedef struct root_table {
+  const octant *eighths;
+  double *roots;
+  size_t n;
+} root_table;
+
+static void fill_quarter_roots(void *context, size_t begin, size_t end) {
+  const root_table *const t = context;
+  for (size_t k = begin; k < end; k++)
+    for (size_t power = 1; power <= 3; power++) {
+      double *const w = t->roots + k / 8 * 48 + (power - 1) * 16 + k % 8;
+      unit_root(t->eighths, power * k, t->n, w, w + 8);
+    }
+}
+static void fill_half_roots(void *context, size_t begin, size_t end) {
+  const root_table *const t = context;
+  for (size_t k = begin; k < end; k++) {
+    double *const w = t->roots + k / 8 * 16 + k % 8;
+    unit_root(t->eighths, k, t->n, w, w + 8);
+  }
+}
+
+int wb_fft_open(int log2_length, wb_isa isa, int32_t threads, wb_poll *poll, wb_fft **opened, wb_message *message) {
   const size_t n = (size_t)1 << log2_length, head = (sizeof(wb_fft) + 63) / 64 * 64;
   size_t doubles = 32;
   for (size_t length = 64; length <= n; length *= 4) doubles += length / 4 * 6;
@@ -109,14 +153,17 @@ int wb_fft_open(int log2_length, wb_isa isa, wb_poll *poll, wb_fft **opened, wb_
   next += 32;
   fft->top = 0;
   int status = WB_OK;
+  const int useful = threads_for(n, threads);
   for (size_t length = 64; length <= n && status == WB_OK; length *= 4) {
-    status = fill_quarter_roots(&table, next, length, poll);
+    root_table quarters = {&table, next, length};
+    status = do_all(fill_quarter_roots, &quarters, length / 4, 1, STEP_TIME, length < n / 4 ? 1 : useful, poll);
     fft->roots[++fft->top] = next;
     next += length / 4 * 6;
   }
   fft->halving = NULL;
   if (log2_length % 2 && status == WB_OK) {
-    status = fill_half_roots(&table, next, n, poll);
+    root_table halves = {&table, next, n};
+    status = do_all(fill_half_roots, &halves, n / 2, 1, STEP_TIME, useful, poll);
     fft->halving = next;
   }
   wb_aligned_free(eighths);
@@ -130,7 +177,7 @@ void wb_fft_close(wb_fft *fft) { wb_aligned_free(fft); }
 int wb_fft_keep(wb_fft_cache *cache, int log2_length, wb_isa isa, const wb_fft **fft, wb_message *message) {
   wb_poll never = {NULL, 0};
   int status = WB_OK;
-  if (!cache->fft[log2_length]) status = wb_fft_open(log2_length, isa, &never, &cache->fft[log2_length], message);
+  if (!cache->fft[log2_length]) status = wb_fft_open(log2_length, isa, 1, &never, &cache->fft[log2_length], message);
   *fft = cache->fft[log2_length];
   return status;
 }
@@ -167,56 +214,96 @@ double wb_fft_product_error(int log2_length, double p_square, double q_square, d
   return square_error(log2_length) * (p_square + q_square * scale * scale) * (0.5 / scale);
 }
 
-/* One step over the indices 0..count - 1, in pieces with a poll for an interrupt between them. */
-static int step(step_function *function, double *re, double *im, size_t n, const double *roots, size_t count,
+/* What a pass over all transforms of length n reads: they lie one after the other. */
+typedef struct transforms {
+  const wb_fft *fft;
+  double *re, *im;
+  size_t n;
+  int level;
+  wb_isa isa;
+  step_function *step;
+  const double *roots;
+  size_t count; /* indices of a step of one transform */
+} transforms;
+
+static void do_steps(void *context, size_t begin, size_t end) {
+  const transforms *const t = context;
+  while (begin < end) {
+    const size_t at = begin / t->count * t->n, first = begin % t->count, left = t->count - first;
+    const size_t here = end - begin < left ? end - begin : left;
+    t->step(t->re + at, t->im + at, t->n, t->roots, first, first + here);
+    begin += here;
+  }
+}
+
+static void do_squares(void *context, size_t begin, size_t end) {
+  const transforms *const t = context;
+  for (size_t i = begin; i < end; i++)
+    WB_LOOP(fft_square_quarters, t->isa)(t->re + i * t->n, t->im + i * t->n, t->n, t->level, t->fft->roots);
+}
+
+/* One step of all transforms of length n, whose quarters or halves (`parts`) are transforms of the next length. */
+static int step(transforms *t, step_function *function, const double *roots, size_t parts, int32_t threads,
                 wb_poll *poll) {
-  for (size_t begin = 0; begin < count; begin += AT_ONCE) {
-    function(re, im, n, roots, begin, count - begin < AT_ONCE ? count : begin + AT_ONCE);
-    if (wb_poll_after(poll, STEP_TIME * (double)(count - begin < AT_ONCE ? count - begin : AT_ONCE)))
-      return WB_INTERRUPTED;
-  }
-  return WB_OK;
+  t->step = function;
+  t->roots = roots;
+  t->count = t->n / parts;
+  return do_all(do_steps, t, t->fft->length / parts, 1, STEP_TIME, threads, poll);
 }
 
-/* z <- n (z * z) for n a power of four. It does for long transforms what fft_square_quarters() does for short ones. */
-static int square_quarters(const wb_fft *fft, double *re, double *im, size_t n, int level, wb_isa isa, wb_poll *poll) {
-  if (n <= AT_ONCE) {
-    WB_LOOP(fft_square_quarters, isa)(re, im, n, level, fft->roots);
-    return wb_poll_after(poll, STEP_TIME * (double)n) ? WB_INTERRUPTED : WB_OK;
+/* z <- length (z * z). Long transforms are divided into shorter ones, which a thread finishes while they are in its
+ * cache. */
+static int square(const wb_fft *fft, double *re, double *im, wb_isa isa, int32_t threads, wb_poll *poll) {
+  transforms t = {.fft = fft, .re = re, .im = im, .n = fft->length, .level = fft->top, .isa = isa};
+  int status = WB_OK;
+  if (fft->halving) {
+    status = step(&t, WB_LOOP(fft_halve, isa), fft->halving, 2, threads, poll);
+    t.n /= 2;
   }
-  int status = step(WB_LOOP(fft_divide, isa), re, im, n, fft->roots[level], n / 4, poll);
-  for (size_t s = 0; s < 4 && status == WB_OK; s++)
-    status = square_quarters(fft, re + s * (n / 4), im + s * (n / 4), n / 4, level - 1, isa, poll);
-  return status == WB_OK ? step(WB_LOOP(fft_unite, isa), re, im, n, fft->roots[level], n / 4, poll) : status;
+  while (status == WB_OK && (t.n > AT_ONCE || (threads > 1 && fft->length < 2 * (size_t)threads * t.n))) {
+    status = step(&t, WB_LOOP(fft_divide, isa), fft->roots[t.level], 4, threads, poll);
+    t.n /= 4;
+    t.level--;
+  }
+  if (status == WB_OK) status = do_all(do_squares, &t, fft->length / t.n, t.n, STEP_TIME, threads, poll);
+  while (status == WB_OK && t.level < fft->top) {
+    t.n *= 4;
+    t.level++;
+    status = step(&t, WB_LOOP(fft_unite, isa), fft->roots[t.level], 4, threads, poll);
+  }
+  t.n = fft->length;
+  if (fft->halving && status == WB_OK) status = step(&t, WB_LOOP(fft_join, isa), fft->halving, 2, threads, poll);
+  return status;
 }
 
-static int square(const wb_fft *fft, double *re, double *im, wb_isa isa, wb_poll *poll) {
-  const size_t n = fft->length;
-  if (!fft->halving) return square_quarters(fft, re, im, n, fft->top, isa, poll);
-  int status = step(WB_LOOP(fft_halve, isa), re, im, n, fft->halving, n / 2, poll);
-  for (size_t s = 0; s < 2 && status == WB_OK; s++)
-    status = square_quarters(fft, re + s * (n / 2), im + s * (n / 2), n / 2, fft->top, isa, poll);
-  return status == WB_OK ? step(WB_LOOP(fft_join, isa), re, im, n, fft->halving, n / 2, poll) : status;
+/* to = scale * from, padded with zeros. */
+typedef struct filling {
+  size_t count;
+  const double *from;
+  double scale, *to;
+} filling;
+
+static void fill_part(void *context, size_t begin, size_t end) {
+  const filling *const f = context;
+  const size_t stop = f->count < end ? f->count : end;
+  size_t k = begin;
+  for (; k < stop; k++) f->to[k] = f->scale * f->from[k];
+  if (k < end) memset(f->to + k, 0, (end - k) * sizeof(double));
 }
 
-/* to = scale * from, padded with zeros to `length`. */
-static int fill(size_t length, size_t count, const double *from, double scale, double *to, wb_poll *poll) {
-  for (size_t begin = 0; begin < length; begin += AT_ONCE) {
-    const size_t end = length - begin < AT_ONCE ? length : begin + AT_ONCE, stop = count < end ? count : end;
-    size_t k = begin;
-    for (; k < stop; k++) to[k] = scale * from[k];
-    if (k < end) memset(to + k, 0, (end - k) * sizeof(double));
-    if (wb_poll_after(poll, FILL_TIME * (double)(end - begin))) return WB_INTERRUPTED;
-  }
-  return WB_OK;
+static int fill(size_t length, size_t count, const double *from, double scale, double *to, int32_t threads,
+                wb_poll *poll) {
+  filling f = {count, from, scale, to};
+  return do_all(fill_part, &f, length, 1, FILL_TIME, threads, poll);
 }
 
 int wb_fft_multiply(const wb_fft *fft, int64_t m, const double *p, int64_t n, const double *q, double scale, double *re,
-                    double *im, int64_t first, int64_t count, double *r, wb_isa isa, wb_poll *poll) {
-  int status = fill(fft->length, (size_t)m, p, 1.0, re, poll);
-  if (status == WB_OK) status = fill(fft->length, (size_t)n, q, scale, im, poll);
-  if (status == WB_OK) status = square(fft, re, im, isa, poll);
+                    double *im, int64_t first, int64_t count, double *r, wb_isa isa, int32_t threads, wb_poll *poll) {
+  const int useful = threads_for(fft->length, threads);
+  int status = fill(fft->length, (size_t)m, p, 1.0, re, useful, poll);
+  if (status == WB_OK) status = fill(fft->length, (size_t)n, q, scale, im, useful, poll);
+  if (status == WB_OK) status = square(fft, re, im, isa, useful, poll);
   if (status != WB_OK) return status;
   /* The transforms omit the division by their length. */
-  return fill((size_t)count, (size_t)count, im + first, 0.5 / scale / (double)fft->length, r, poll);
+  return fill((size_t)count, (size_t)count, im + first, 0.5 / scale / (double)fft->length, r, useful, poll);
 }

@@ -16,7 +16,7 @@
 typedef struct wb_fft wb_fft;
 
 /* Makes the tables for the length 2^log2_length. Returns WB_OK, WB_ERROR_MEMORY or WB_INTERRUPTED. */
-int wb_fft_open(int log2_length, wb_isa isa, wb_poll *poll, wb_fft **fft, wb_message *message);
+int wb_fft_open(int log2_length, wb_isa isa, int32_t threads, wb_poll *poll, wb_fft **fft, wb_message *message);
 void wb_fft_close(wb_fft *fft); /* NULL-safe */
 
 /* Tables of lengths up to 2^WB_FFT_KEPT (1 MB), made at first use and kept for later calls. Only one thread may use a
@@ -41,8 +41,8 @@ double wb_fft_product_error(int log2_length, double p_square, double q_square, d
 
 /* r[i] = entry first + i, for i < count, of the cyclic convolution of p and q of the tables' length. re and im are
  * working memory for one transform, aligned to 64 bytes. r may be `im` if first is 0. The bits are the same for every
- * isa. Returns WB_OK or WB_INTERRUPTED. */
+ * isa and any number of threads. Returns WB_OK or WB_INTERRUPTED. */
 int wb_fft_multiply(const wb_fft *fft, int64_t m, const double *p, int64_t n, const double *q, double scale, double *re,
-                    double *im, int64_t first, int64_t count, double *r, wb_isa isa, wb_poll *poll);
+                    double *im, int64_t first, int64_t count, double *r, wb_isa isa, int32_t threads, wb_poll *poll);
 
 #endif

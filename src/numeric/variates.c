@@ -1,5 +1,5 @@
 /* Draws by the laws of core/ for callers outside the package. */
-#include "core/rounding.h"
+#include "core/scalar.h"
 
 #include "numeric/variates.h"
 
@@ -9,9 +9,7 @@
 #include "core/random_truncated_normal.h"
 #include "core/random_wishart.h"
 #include "numeric/memory.h"
-
-#define WB_LOOPS "numeric/variates_loops.h"
-#include "numeric/isa.h"
+#include "numeric/variate_tiles.h"
 
 static const wb_purpose purpose_of[] = {WB_PURPOSE_UNIFORM,          WB_PURPOSE_NORMAL,        WB_PURPOSE_EXPONENTIAL,
                                         WB_PURPOSE_GUMBEL,           WB_PURPOSE_GAMMA,         WB_PURPOSE_BETA,
@@ -44,30 +42,17 @@ static void draw_alone(const wb_variates *work, const wb_variates_law *law, int6
   work->draws[i] = draw_one(&stream, work->kind, law, law->begin + i);
 }
 
-/* The loop over a tile accepts most draws of shapes from 1 on. Any other element is drawn alone, from the beginning of
- * its stream, with the same result as if there were no loop. */
-static void draw_gammas(const wb_variates *work, const wb_variates_law *law, wb_isa isa) {
-  _Alignas(64) double shape[WB_PHILOX_TILE], tile[WB_PHILOX_TILE];
-  int64_t place = law->begin % law->as;
-  for (int64_t at = 0; at < work->count; at += WB_PHILOX_TILE) {
-    const int64_t left = work->count - at, rows = left < WB_PHILOX_TILE ? left : WB_PHILOX_TILE;
-    for (int64_t i = 0; i < WB_PHILOX_TILE; i++) {
-      shape[i] = law->a[place];
-      if (++place == law->as) place = 0;
-    }
-    WB_LOOP(variates_gamma, isa)(work->key, work->iteration, work->first + (uint64_t)at, shape, tile);
-    for (int64_t i = 0; i < rows; i++)
-      if (shape[i] < 1.0 || tile[i] < 0.0) draw_alone(work, law, at + i);
-      else work->draws[at + i] = tile[i];
-  }
-}
-
 void wb_variates_draw(const wb_variates *work, const wb_variates_law *law, wb_isa isa) {
   if (work->kind <= WB_VARIATE_GUMBEL)
-    WB_LOOP(variates, isa)(work->key, purpose_of[work->kind], work->iteration, work->first, work->count, work->draws);
-  else if (work->kind == WB_VARIATE_GAMMA && !law->is_log) draw_gammas(work, law, isa);
-  else
+    wb_variate_tiles(work->key, purpose_of[work->kind], work->iteration, work->first, work->count, work->draws, isa);
+  else if (work->kind == WB_VARIATE_GAMMA && !law->is_log) {
+    wb_variate_gammas(work->key, work->iteration, work->first, work->count, law->a, law->as, law->begin, work->draws,
+                      isa);
+    for (int64_t i = 0; i < work->count; i++)
+      if (work->draws[i] < 0.0) draw_alone(work, law, i);
+  } else {
     for (int64_t i = 0; i < work->count; i++) draw_alone(work, law, i);
+  }
 }
 
 /* Many numbers for each element ------------------------------------------------------- */

@@ -91,6 +91,11 @@ void wb_wide_tilt(int64_t count, const double *mantissa, const double *exponent,
   WB_LOOP(wide_tilt, isa)(count, mantissa, exponent, slope, first, reference, x, sums);
 }
 
+void wb_wide_tilt_some(int64_t count, const double *mantissa, const double *exponent, double slope, int64_t first,
+                       double reference, double *x, wb_isa isa) {
+  WB_LOOP(wide_tilt_some, isa)((int)count, mantissa, exponent, slope, first, reference, x);
+}
+
 void wb_wide_untilt(int64_t count, const double *x, double slope, int64_t first, double reference, double *mantissa,
                     double *exponent, wb_isa isa) {
   WB_LOOP(wide_untilt, isa)(count, x, slope, first, reference, mantissa, exponent);

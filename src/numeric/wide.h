@@ -35,6 +35,9 @@ typedef struct wb_tilt_sums {
  * bits and indices have at most 32, so the exponent is exact and the relative error of x is at most 3 * 2^-53. */
 void wb_wide_tilt(int64_t count, const double *mantissa, const double *exponent, double slope, int64_t first,
                   double reference, double *x, wb_tilt_sums *sums, wb_isa isa);
+/* The same without the sums. After it for all entries, wb_wide_tilt() with no `mantissa` adds. */
+void wb_wide_tilt_some(int64_t count, const double *mantissa, const double *exponent, double slope, int64_t first,
+                       double reference, double *x, wb_isa isa);
 
 /* The inverse: value[k] = x[k] 2^(reference - slope (first + k)). */
 void wb_wide_untilt(int64_t count, const double *x, double slope, int64_t first, double reference, double *mantissa,

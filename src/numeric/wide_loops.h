@@ -50,6 +50,13 @@ static double WB_NAME(wide_total)(const wb_vector *sum) {
   return total;
 }
 
+static void WB_NAME(wide_tilt_some)(int count, const double *restrict mantissa, const double *restrict exponent,
+                                    double slope, int64_t first, double reference, double *restrict x) {
+  const double start = (double)first;
+  for (int k = 0; k < count; k++) x[k] = wide_tilt(mantissa[k], exponent[k], slope * (start + (double)k), reference);
+}
+
+/* Without `mantissa`, x has been tilted. */
 static void WB_NAME(wide_tilt)(int64_t count, const double *restrict mantissa, const double *restrict exponent,
                                double slope, int64_t first, double reference, double *restrict x, wb_tilt_sums *sums) {
   WB_NAME(wide_partial) sum;
@@ -57,13 +64,11 @@ static void WB_NAME(wide_tilt)(int64_t count, const double *restrict mantissa, c
   double at[256];
   for (int64_t begin = 0; begin < count; begin += 256) {
     const int here = (int)(count - begin < 256 ? count - begin : 256);
-    const double start = (double)(first + begin), offset = (double)begin;
+    const double offset = (double)begin;
     double *restrict const out = x + begin;
-    const double *restrict const m = mantissa + begin, *restrict const e = exponent + begin;
-    for (int k = 0; k < here; k++) {
-      out[k] = wide_tilt(m[k], e[k], slope * (start + (double)k), reference);
-      at[k] = offset + (double)k;
-    }
+    if (mantissa)
+      WB_NAME(wide_tilt_some)(here, mantissa + begin, exponent + begin, slope, first + begin, reference, out);
+    for (int k = 0; k < here; k++) at[k] = offset + (double)k;
     for (int k = 0; k + 8 <= here; k += 8) WB_NAME(wide_add)(out + k, at + k, &sum);
     if (here % 8) { /* the last values, padded with zeros */
       double rest[16] = {0};

@@ -74,7 +74,8 @@ int wb_pmf_convolve_flat(const wb_pmf_method *method, int64_t m, const double *p
   double *const re = length > SMALL_LENGTH ? taken : small;
   if (!re) return wb_out_of_memory(method->call->message, "a Fourier transform", bytes);
   double *const im = re + length;
-  status = wb_fft_multiply(fft, m, p, n, q, scale, re, im, 0, outputs, im, method->call->run.isa, &method->call->poll);
+  status = wb_fft_multiply(fft, m, p, n, q, scale, re, im, 0, outputs, im, method->call->run.isa,
+                           method->call->run.threads, &method->call->poll);
   /* Accepts the outputs from the middle to the first refused one on either side. */
   int64_t first = outputs / 2, last = outputs / 2;
   while (first > 0 && im[first - 1] >= least) first--;

@@ -7,6 +7,8 @@
 
 #include "core/elementary.h"
 #include "core/min_max.h"
+#include "numeric/idle.h"
+#include "numeric/spread.h"
 
 /* Entries that share one upper bound. */
 #define BLOCK 32
@@ -19,6 +21,10 @@
 
 /* At most so many nanoseconds for an entry. */
 #define TILT_TIME 10.0
+
+/* Entries that are worth a thread, and that a thread takes together. */
+#define WORTH 32768
+#define TOGETHER 8192
 
 static double magnitude(double a) { return a < 0 ? -a : a; }
 
@@ -76,9 +82,21 @@ static double block_peak(const wb_pmf_factor *f, int64_t b, double slope) {
   return peak;
 }
 
-/* Returns nonzero if interrupted. */
-static int tilt_one(const wb_pmf_factor *f, double slope, double cut, wb_pmf_tilted *tilted, wb_isa isa,
-                    wb_poll *poll) {
+/* Both factors under a tilt, on several threads. */
+typedef struct tilting {
+  const wb_pmf_factor *factor[2];
+  wb_pmf_tilted *tilted[2];
+  double slope, cut;
+  wb_isa isa;
+  int64_t pieces; /* of the first factor; 0: the values are computed with their sums */
+} tilting;
+
+/* Finds which entries are left out. */
+static void choose_entries(void *context, int64_t side) {
+  const tilting *const t = context;
+  const wb_pmf_factor *const f = t->factor[side];
+  wb_pmf_tilted *const tilted = t->tilted[side];
+  const double slope = t->slope, cut = t->cut;
   int64_t best = 0;
   double best_bound = block_bound(f, 0, slope);
   for (int64_t b = 1; b < f->blocks; b++) {
@@ -108,19 +126,46 @@ static int tilt_one(const wb_pmf_factor *f, double slope, double cut, wb_pmf_til
   tilted->first = first * BLOCK;
   tilted->count = wb_min_int((last + 1) * BLOCK, f->length) - tilted->first;
   tilted->outside = outside;
-  wb_wide_tilt(tilted->count, f->mantissa + tilted->first, f->exponent + tilted->first, slope, tilted->first,
-               tilted->reference, tilted->x, &tilted->sums, isa);
+}
+
+static int64_t pieces_of(const wb_pmf_tilted *tilted) { return (tilted->count + TOGETHER - 1) / TOGETHER; }
+
+static void tilt_piece(void *context, int64_t piece) {
+  const tilting *const t = context;
+  const int side = piece >= t->pieces;
+  const wb_pmf_tilted *const tilted = t->tilted[side];
+  const int64_t begin = (side ? piece - t->pieces : piece) * TOGETHER, first = tilted->first + begin;
+  wb_wide_tilt_some(wb_min_int(TOGETHER, tilted->count - begin), t->factor[side]->mantissa + first,
+                    t->factor[side]->exponent + first, t->slope, first, tilted->reference, tilted->x + begin, t->isa);
+}
+
+static void add_entries(void *context, int64_t side) {
+  const tilting *const t = context;
+  const wb_pmf_factor *const f = t->factor[side];
+  wb_pmf_tilted *const tilted = t->tilted[side];
+  wb_wide_tilt(tilted->count, t->pieces ? NULL : f->mantissa + tilted->first, f->exponent + tilted->first, t->slope,
+               tilted->first, tilted->reference, tilted->x, &tilted->sums, t->isa);
   const double mean = tilted->sums.index / tilted->sums.value;
   tilted->mean = (double)tilted->first + mean;
   tilted->variance = wb_max_real(tilted->sums.index_square / tilted->sums.value - mean * mean, 0.0);
-  return wb_poll_after(poll, TILT_TIME * (double)tilted->count + (double)f->blocks);
 }
 
 int wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, double cut, wb_pmf_window *window,
-                wb_isa isa, wb_poll *poll) {
-  window->slope = slope;
-  if (tilt_one(p, slope, cut, &window->p, isa, poll) || tilt_one(q, slope, cut, &window->q, isa, poll))
+                wb_call *call) {
+  tilting t = {{p, q}, {&window->p, &window->q}, slope, cut, call->run.isa, 0};
+  const int64_t worth = (p->length + q->length) / WORTH;
+  const int threads = worth < 2 ? 1 : wb_idle_threads((int)wb_min_int(worth, call->run.threads));
+  const int sides = threads > 1 ? 2 : 1;
+  wb_spread(sides, 2, choose_entries, &t);
+  if (threads > 1) {
+    t.pieces = pieces_of(&window->p);
+    wb_spread(threads, t.pieces + pieces_of(&window->q), tilt_piece, &t);
+  }
+  wb_spread(sides, 2, add_entries, &t);
+  if (wb_poll_after(&call->poll,
+                    TILT_TIME * (double)(window->p.count + window->q.count) + (double)p->blocks + (double)q->blocks))
     return WB_INTERRUPTED;
+  window->slope = slope;
   window->mean = window->p.mean + window->q.mean;
   window->deviation = wb_sqrt(window->p.variance + window->q.variance);
   return WB_OK;
@@ -129,13 +174,13 @@ int wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, do
 /* Newton's method for the slope at which the mean is right; the mean's derivative is log(2) times the variance. The
  * means seen so far bracket the slope. A step that would leave the bracket is replaced by its middle. */
 int wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, int64_t begin, int64_t end,
-                      double width, wb_pmf_window *w, wb_isa isa, wb_poll *poll) {
+                      double width, wb_pmf_window *w, wb_call *call) {
   const double middle = 0.5 * (double)(begin + end - 1);
   const double steepest = WB_WIDE_LARGEST / (double)(p->length + q->length - 1);
   double low = 0, high = 0, step = 1.0;
   int has_low = 0, has_high = 0;
   for (int round = 0; round < 60; round++) {
-    const int status = wb_pmf_tilt(p, q, slope, SEARCH_CUT, w, isa, poll);
+    const int status = wb_pmf_tilt(p, q, slope, SEARCH_CUT, w, call);
     if (status != WB_OK) return status;
     const double reach = width * w->deviation;
     const double target = wb_min_real(middle, (double)begin + 0.85 * reach);

@@ -3,6 +3,7 @@
 #ifndef WB_PMF_TILT_H
 #define WB_PMF_TILT_H
 
+#include "backend/backend.h"
 #include "numeric/poll.h"
 #include "numeric/wide.h"
 
@@ -40,12 +41,12 @@ typedef struct wb_pmf_window {
 /* Leaves out entries at both ends whose blocks lie more than 2^-cut below the largest entry. WB_OK or
  * WB_INTERRUPTED. */
 int wb_pmf_tilt(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, double cut, wb_pmf_window *window,
-                wb_isa isa, wb_poll *poll);
+                wb_call *call);
 
 /* Tilts so that a window of `width` standard deviations on either side of the tilted sum's mean begins at output
  * `begin` or just before it. The mean does not pass the middle of begin..end - 1. The search starts from `slope`. WB_OK
  * or WB_INTERRUPTED. */
 int wb_pmf_find_slope(const wb_pmf_factor *p, const wb_pmf_factor *q, double slope, int64_t begin, int64_t end,
-                      double width, wb_pmf_window *window, wb_isa isa, wb_poll *poll);
+                      double width, wb_pmf_window *window, wb_call *call);
 
 #endif

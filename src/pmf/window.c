@@ -83,11 +83,10 @@ typedef struct task {
 
 /* Finds the slope of a window for these outputs and tilts by it. Entries `cut` bits below the largest are left out. */
 static int open_window(task *t, int64_t begin, int64_t end, double width, double cut, wb_pmf_window *w) {
-  const wb_isa isa = t->method->call->run.isa;
-  int status = wb_pmf_find_slope(&t->p, &t->q, t->slope, begin, end, width, w, isa, &t->method->call->poll);
+  int status = wb_pmf_find_slope(&t->p, &t->q, t->slope, begin, end, width, w, t->method->call);
   if (status != WB_OK) return status;
   t->slope = w->slope;
-  return wb_pmf_tilt(&t->p, &t->q, w->slope, cut, w, isa, &t->method->call->poll);
+  return wb_pmf_tilt(&t->p, &t->q, w->slope, cut, w, t->method->call);
 }
 
 /* Puts outputs on the stack. */
@@ -251,8 +250,7 @@ static int fft_room(task *t, int log2, const wb_fft **fft) {
   if (log2 <= WB_FFT_KEPT) return wb_fft_keep(t->method->cache, log2, call->run.isa, fft, call->message);
   int status = WB_OK;
   if (!t->fft[log2])
-    status =
-        wb_fft_open(log2, t->method->call->run.isa, &t->method->call->poll, &t->fft[log2], t->method->call->message);
+    status = wb_fft_open(log2, call->run.isa, call->run.threads, &call->poll, &t->fft[log2], call->message);
   *fft = t->fft[log2];
   return status;
 }
@@ -277,8 +275,9 @@ static int window_fft(task *t, const wb_pmf_window *w, const interval *wanted, i
   const wb_fft *fft;
   status = fft_room(t, log2, &fft);
   if (status != WB_OK) return status;
+  wb_call *const call = t->method->call;
   status = wb_fft_multiply(fft, w->p.count, w->p.x, w->q.count, w->q.x, scale, t->re, t->im, from - origin, to - from,
-                           t->tilted, t->method->call->run.isa, &t->method->call->poll);
+                           t->tilted, call->run.isa, call->run.threads, &call->poll);
   if (status != WB_OK) return status;
   return settle(t, w, wanted, from, to - from, t->tilted, least, 0);
 }

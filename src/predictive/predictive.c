@@ -136,14 +136,16 @@ static void start_conditional(const wb_predictive_data *data, int64_t points, co
     }
 }
 
-/* The mean log prediction of the last coordinate, summed in order of time. */
+/* The mean log prediction of all coordinates, or of those after the given ones, summed in order of time. */
 static double mean_log(const wb_predictive_data *data, const double *gain) {
   const double *const last = gain + (int64_t)(data->dimensions - 1) * data->n;
+  const double *const given = data->given > 0 ? gain + (int64_t)(data->given - 1) * data->n : NULL;
   double sum = 0;
   for (int64_t i = 0; i < data->n; i++) {
     /* A probability rounded to 0 counts as 2^-53. */
     const double floor = data->kind == WB_COPULA_BINARY ? 1.1102230246251565e-16 : 0.0;
     sum += wb_log(last[i] > floor ? last[i] : floor);
+    if (given) sum -= wb_log(given[i]);
   }
   return sum / (double)data->n;
 }

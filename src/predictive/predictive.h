@@ -7,11 +7,12 @@
 
 /* n observations. y: n x dimensions, column-major, standardised (binary: 0 or 1). start: y (binary: the log odds with
  * which each observation is predicted before the first one, or NULL for 0; they are the y of points, too). x: n x
- * covariates, column-major, standardised. */
+ * covariates, column-major, standardised. The prequential score is that of the coordinates after the first `given`,
+ * given these. */
 typedef struct wb_predictive_data {
   wb_copula_kind kind;
   int64_t n;
-  int32_t dimensions, covariates;
+  int32_t dimensions, covariates, given;
   const double *y, *start, *x;
 } wb_predictive_data;
 

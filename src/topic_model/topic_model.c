@@ -19,14 +19,13 @@ int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start
                           const int32_t *count, wb_topic_corpus *corpus, void **memory, wb_message *message) {
   const size_t pairs = (size_t)start[terms];
   const size_t heads = 3 * ((size_t)documents + 1) + (size_t)terms + 1;
-  const size_t bytes = heads * sizeof(int64_t) + 4 * pairs * sizeof(int32_t);
+  const size_t bytes = heads * sizeof(int64_t) + 3 * pairs * sizeof(int32_t);
   char *taken = malloc(bytes);
   if (!taken) return wb_out_of_memory(message, "the documents", bytes);
   int64_t *const first_pair = (int64_t *)taken, *const first_token = first_pair + documents + 1;
   int64_t *const next = first_token + documents + 1, *const first_place = next + documents + 1;
   int32_t *const term = (int32_t *)(first_place + terms + 1), *const by_document = term + pairs;
   uint32_t *const place_token = (uint32_t *)(by_document + pairs);
-  int32_t *const place_count = (int32_t *)(place_token + pairs);
   for (int64_t d = 0; d <= documents; d++) first_pair[d] = first_token[d] = 0;
   for (size_t i = 0; i < pairs; i++) {
     first_pair[row[i] + 1]++;
@@ -48,7 +47,6 @@ int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start
   for (int64_t d = 0; d < documents; d++) next[d] = first_token[d];
   for (size_t i = 0; i < pairs; i++) {
     place_token[i] = (uint32_t)next[row[i]];
-    place_count[i] = count[i];
     next[row[i]] += count[i];
   }
   int64_t longest_document = 0, longest_term = 0;
@@ -63,7 +61,7 @@ int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start
   }
   const wb_topic_corpus built = {documents,   terms,       (int64_t)pairs, first_token[documents],
                                  term,        by_document, first_pair,     first_token,
-                                 first_place, place_token, place_count,    longest_document,
+                                 first_place, place_token, count,          longest_document,
                                  longest_term};
   *corpus = built;
   *memory = taken;

@@ -28,8 +28,8 @@
 #include "backend/backend.h"
 
 /* Builds the corpus, by document and by term, from a matrix of counts (documents x terms) in compressed columns. Column
- * j has rows row[start[j]]..row[start[j + 1] - 1], ascending, each with a count of at least 1. `memory` holds all
- * arrays; the caller frees it. */
+ * j has rows row[start[j]]..row[start[j + 1] - 1], ascending, each with a count of at least 1. The corpus
+ * keeps `count`. `memory` holds the other arrays; the caller frees it. */
 int wb_topic_corpus_build(int32_t documents, int32_t terms, const int32_t *start, const int32_t *row,
                           const int32_t *count, wb_topic_corpus *corpus, void **memory, wb_message *message);
 

@@ -5,7 +5,6 @@
 #
 #   Rscript tests/campaigns/full-run.R [OPTION...] [PART...]    all parts, or some
 #   Rscript tests/campaigns/full-run.R list [PART...]           the parts that are not on record
-#   Rscript tests/campaigns/full-run.R table                    writes tests/campaigns/full-run.md from the record
 #
 # `tools/test --full` prepares what the parts need.
 #
@@ -215,42 +214,6 @@ run_parts <- function(parts, options) {
   quit(status = as.integer(wrong > 0))
 }
 
-# The table ------------------------------------------------------------------------------------------------------------
-
-write_table <- function() {
-  last <- last_results(read_record())
-  last <- last[order(last$part), ]
-  sum_of <- function(x) sum(x, na.rm = TRUE)
-  row <- function(what, x) {
-    sprintf("| %s | %s | %s | %s | %s | %s |", what, if (nrow(x) == 1L) x$state else sum(x$state == "passed"),
-      paste(sum_of(x$passed), sum_of(x$failed), sum_of(x$skipped), sep = ", "), sum_of(x$seconds),
-      paste(unique(x$commit), collapse = ", "), paste(unique(range(x$date)), collapse = " to "))
-  }
-  long <- paste0("cpu/", test_names[vapply(test_files, has_long_form, NA)])
-  alone <- last$part %in% long | !grepl("/", last$part) | last$state != "passed"
-  missing <- setdiff(all_parts(), last$part)
-  of <- function(state) sum(last$state == state & last$part %in% all_parts())
-  lines <- c(
-    "# The long run", "",
-    "`Rscript tests/campaigns/full-run.R table` writes this page from tests/campaigns/full-run.csv, which has the last",
-    "result of each part of `tools/test --full`. Parts run on their own, on several days and machines. A part is",
-    "incomplete where tests were skipped because the machine lacks a package.", "",
-    sprintf("Of %d parts %d passed, and %d leave all their tests to other parts. Incomplete: %d. Failed: %d.",
-      length(all_parts()), of("passed"), of("skipped"), of("incomplete"), of("failed")),
-    sprintf("Ended by a limit: %d. Without a result: %d.", of("limit"), length(missing)), "",
-    "| part | state | tests passed, failed, skipped | processor seconds | commit | date |", "|---|---|---|---|---|---|",
-    vapply(which(alone), function(i) row(sprintf("`%s`", last$part[[i]]), last[i, ]), "")
-  )
-  for (step in c("cpu", "emulator")) {
-    x <- last[!alone & startsWith(last$part, paste0(step, "/")), ]
-    if (nrow(x)) lines <- c(lines, row(sprintf("`%s/...`, %d files without a long form", step, nrow(x)), x))
-  }
-  notes <- last[nzchar(last$note) & alone, ]
-  writeLines(c(lines, "", if (nrow(notes)) c("Notes:", "", strwrap(sprintf("* `%s`: %s", notes$part, notes$note),
-    118, exdent = 2))),
-    "tests/campaigns/full-run.md")
-}
-
 # --------------------------------------------------------------------------------------------------------------------
 
 arguments <- commandArgs(TRUE)
@@ -261,14 +224,10 @@ value <- function(name, otherwise) {
   if (length(given)) sub("^[^=]*=", "", given[[length(given)]]) else otherwise
 }
 names_given <- arguments[!is_option]
-if (identical(names_given, "table")) {
-  write_table()
-} else {
-  listing <- identical(names_given[1L], "list")
-  parts <- chosen_parts(if (listing) names_given[-1L] else names_given)
-  options <- list(
-    jobs = as.integer(value("jobs", "1")), limit = as.numeric(value("limit", "1e6")),
-    total = as.numeric(value("total", "1e6")), record = value("record", record_file), again = "again" %in% options_given
-  )
-  if (listing) cat(order_parts(parts, sources_of(parts), options$again), sep = "\n") else run_parts(parts, options)
-}
+listing <- identical(names_given[1L], "list")
+parts <- chosen_parts(if (listing) names_given[-1L] else names_given)
+options <- list(
+  jobs = as.integer(value("jobs", "1")), limit = as.numeric(value("limit", "1e6")),
+  total = as.numeric(value("total", "1e6")), record = value("record", record_file), again = "again" %in% options_given
+)
+if (listing) cat(order_parts(parts, sources_of(parts), options$again), sep = "\n") else run_parts(parts, options)

@@ -69,13 +69,18 @@ wb_run several_threads(uint64_t memory_limit) {
   return run;
 }
 
+wb_run one_thread() {
+  wb_run run = {};
+  run.threads = 1;
+  return run;
+}
+
 /* The bytes of all results of a call. */
 class Record {
 public:
-  template <typename T>
-  void add(const std::vector<T> &values) {
-    const char *const start = reinterpret_cast<const char *>(values.data());
-    bytes_.append(start, values.size() * sizeof(T));
+  template <typename... T>
+  void add(const std::vector<T> &...values) {
+    (bytes_.append(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T)), ...);
   }
   bool operator==(const Record &other) const { return bytes_ == other.bytes_; }
 
@@ -83,7 +88,11 @@ private:
   std::string bytes_;
 };
 
-bool succeeded(int status, const wb_message &message, const char *what) {
+/* Calls a function of the backend, and says so if it fails. */
+template <typename Function, typename... Arguments>
+bool call(const char *what, Function *function, Arguments... arguments) {
+  wb_message message = {};
+  const int status = function(arguments..., &message);
   if (status == WB_OK) return true;
   std::printf("  %s: status %d, %s\n", what, status, message.text);
   return false;
@@ -128,17 +137,13 @@ bool run_pairs(const wb_backend *backend, const MixtureCase &c, wb_mixture_sessi
   const wb_mixture_parameters halves = {(int32_t)(2 * pairs), factor.data(), offset.data(), log_constant.data()};
   std::vector<int64_t> anchors(2 * pairs);
   std::vector<double> statistics(2 * pairs * WB_MIXTURE_STATISTICS(p)), log_probability(pairs);
-  wb_message message = {};
-  if (!succeeded(backend->mixture->choose_anchors(session, &about, 99, 1, anchors.data(), &message), message,
-                 "mixture_choose_anchors"))
+  if (!call("mixture_choose_anchors", backend->mixture->choose_anchors, session, &about, 99, 1, anchors.data()))
     return false;
   for (int known = 0; known < 2; known++) {
-    if (!succeeded(backend->mixture->draw_halves(session, &about, &halves, anchors.data(), known, 99, 1, 2,
-                                                 statistics.data(), log_probability.data(), &message),
-                   message, "mixture_draw_halves"))
+    if (!call("mixture_draw_halves", backend->mixture->draw_halves, session, &about, &halves, anchors.data(), known, 99,
+              1, 2, statistics.data(), log_probability.data()))
       return false;
-    record->add(statistics);
-    record->add(log_probability);
+    record->add(statistics, log_probability);
   }
   std::vector<double> rows(anchors.begin(), anchors.end());
   record->add(rows);
@@ -195,9 +200,8 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
   const wb_mixture_parameters parameters = {c.components, factor.data(), offset.data(), log_constant.data()};
   wb_run run = several_threads(c.memory_limit);
   run.host_memory = c.samples > 0 ? 0 : 1 << 30;
-  wb_message message = {};
   wb_mixture_session *session = nullptr;
-  if (!succeeded(backend->mixture->open(&data, &run, &session, &message), message, "mixture_open")) return false;
+  if (!call("mixture_open", backend->mixture->open, &data, &run, &session)) return false;
 
   const std::vector<double> mean(p, 0.5);
   std::vector<double> log_weight(samples * k, -3);
@@ -208,8 +212,7 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
   for (size_t j = 0; j < k; j++) source[j] = (int32_t)(k - 1 - j);
   const wb_mixture_law law = {mean.data(), 2, 6, scale.data(), nullptr};
   const auto *functions = backend->mixture;
-  bool good = succeeded(functions->set_components(session, c.components, statistics.data(), &message), message,
-                        "mixture_set_components");
+  bool good = call("mixture_set_components", functions->set_components, session, c.components, statistics.data());
   for (uint32_t iteration = 1; good && iteration <= 2; iteration++) {
     std::vector<int32_t> labels(n);
     std::vector<double> sizes(samples * k), log_likelihood(1), pull(p), first(triangle), second(triangle);
@@ -219,20 +222,15 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     const wb_mixture_measures measures = {log_determinant.data(), mean.data(),          distance.data(),
                                           scale.data(),           trace.data(),         c.rows < 9 ? 1 : 9,
                                           whole.data(),           point_distance.data()};
-    good = succeeded(functions->draw_components(session, &law, source.data(), 99, iteration, &message), message,
-                     "mixture_draw_components") &&
-           succeeded(functions->draw_labels(session, log_weight.data(), 99, iteration, labels.data(), &message),
-                     message, "mixture_draw_labels") &&
-           succeeded(functions->add_precisions(session, &sums, &message), message, "mixture_add_precisions") &&
-           succeeded(functions->measure(session, &measures, &message), message, "mixture_measure") &&
-           succeeded(functions->finish_labels(session, sizes.data(), log_likelihood.data(), &message), message,
-                     "mixture_finish_labels") &&
-           succeeded(functions->get_components(session, means.data(), factors.data(), &message), message,
-                     "mixture_get_components") &&
-           succeeded(functions->get_statistics(session, 0, c.components, statistics.data(), &message), message,
-                     "mixture_get_statistics") &&
-           succeeded(functions->set_statistics(session, 0, 1, statistics.data(), &message), message,
-                     "mixture_set_statistics");
+    good =
+        call("mixture_draw_components", functions->draw_components, session, &law, source.data(), 99, iteration) &&
+        call("mixture_draw_labels", functions->draw_labels, session, log_weight.data(), 99, iteration, labels.data()) &&
+        call("mixture_add_precisions", functions->add_precisions, session, &sums) &&
+        call("mixture_measure", functions->measure, session, &measures) &&
+        call("mixture_finish_labels", functions->finish_labels, session, sizes.data(), log_likelihood.data()) &&
+        call("mixture_get_components", functions->get_components, session, means.data(), factors.data()) &&
+        call("mixture_get_statistics", functions->get_statistics, session, 0, c.components, statistics.data()) &&
+        call("mixture_set_statistics", functions->set_statistics, session, 0, 1, statistics.data());
     double rows = 0;
     std::vector<double> counted(samples * k);
     for (size_t i = 0; i < n; i++) counted[(samples > 1 ? (size_t)sample[i] : 0) * k + (size_t)labels[i]] += 1;
@@ -240,20 +238,12 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     for (double size : sizes) rows += size;
     for (int32_t label : labels) good = good && label >= 0 && label < c.components;
     good = good && rows == (double)n && log_likelihood[0] - log_likelihood[0] == 0; /* finite */
-    record->add(labels);
-    record->add(statistics);
-    record->add(log_likelihood);
-    record->add(pull);
-    record->add(first);
-    record->add(second);
-    record->add(trace);
-    record->add(point_distance);
-    record->add(means);
+    record->add(labels, statistics, log_likelihood, pull, first, second, trace, point_distance, means);
     good = good && run_pairs(backend, c, session, record);
   }
   if (good && c.missing) {
     std::vector<double> row(p);
-    good = succeeded(functions->get_row(session, 0, row.data(), &message), message, "mixture_get_row");
+    good = call("mixture_get_row", functions->get_row, session, 0, row.data());
     for (double value : row) good = good && value == value;
     record->add(row);
   }
@@ -261,24 +251,20 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
     const int64_t first = c.rows / 3, count = c.rows - first;
     std::vector<int32_t> labels((size_t)count);
     std::vector<double> log_density((size_t)count), probability((size_t)count * k);
-    good = succeeded(backend->mixture->evaluate(session, &parameters, first, count, labels.data(), log_density.data(),
-                                                probability.data(), &message),
-                     message, "mixture_evaluate");
+    good = call("mixture_evaluate", backend->mixture->evaluate, session, &parameters, first, count, labels.data(),
+                log_density.data(), probability.data());
     for (int64_t i = 0; i < count; i++) {
       double total = 0;
       for (size_t j = 0; j < k; j++) total += probability[(size_t)i + j * (size_t)count];
       good = good && total > 0.999 && total < 1.001;
     }
-    record->add(labels);
-    record->add(log_density);
-    record->add(probability);
+    record->add(labels, log_density, probability);
     /* Adds the density twice to itself, so that its log grows by log 3. */
     const wb_mixture_parameters twice[] = {parameters, parameters};
     const std::vector<double> unit((size_t)count, 0.0);
     std::vector<double> sum(log_density);
-    good = good && succeeded(backend->mixture->add_densities(session, twice, 2, first, count, unit.data(), count,
-                                                             sum.data(), &message),
-                             message, "mixture_add_densities");
+    good = good && call("mixture_add_densities", backend->mixture->add_densities, session, twice, 2, first, count,
+                        unit.data(), count, sum.data());
     for (int64_t i = 0; i < count; i++) {
       const double more = sum[(size_t)i] - log_density[(size_t)i];
       good = good && more > 1.0986 && more < 1.0987; /* log 3 */
@@ -288,13 +274,12 @@ bool run_mixture(const wb_backend *backend, const MixtureCase &c, Record *record
   /* The probabilities of a leaf may need more memory than the limit. */
   if (good && (c.memory_limit == 0 || c.components < 10)) {
     std::vector<double> log_likelihood(1);
-    good = succeeded(functions->weigh_rows(session, &parameters, statistics.data(), log_likelihood.data(), &message),
-                     message, "mixture_weigh_rows");
+    good = call("mixture_weigh_rows", functions->weigh_rows, session, &parameters, statistics.data(),
+                log_likelihood.data());
     double rows = 0;
     for (size_t j = 0; j < k; j++) rows += statistics[j * (1 + p + triangle)];
     good = good && rows > 0.999 * (double)n && rows < 1.001 * (double)n;
-    record->add(statistics);
-    record->add(log_likelihood);
+    record->add(statistics, log_likelihood);
   }
   backend->mixture->close(session);
   return good;
@@ -367,12 +352,10 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
       c.topics, c.precision, {c.groups, group.data(), extras, extra_of.data(), extra.data()}};
   const size_t k = (size_t)c.topics, groups = (size_t)c.groups;
   const size_t documents = (size_t)c.documents, terms = (size_t)c.terms;
-  wb_run run = {};
-  run.threads = 1;
-  wb_message message = {};
+  const wb_run run = one_thread();
   wb_topic_session *session = nullptr;
   const auto *functions = backend->topic_model;
-  if (!succeeded(functions->open(&corpus, &settings, &run, &session, &message), message, "open")) return false;
+  if (!call("open", functions->open, &corpus, &settings, &run, &session)) return false;
   std::vector<uint16_t> topic((size_t)tokens);
   for (uint16_t &z : topic) z = (uint16_t)(numbers.next() * c.topics);
   std::vector<double> alpha = numbers.vector(groups * k, 0.1, 2), theta(documents * k), phi(terms * k);
@@ -381,25 +364,17 @@ bool run_topic_model(const wb_backend *backend, const TopicCase &c, Record *reco
   int64_t term_tables = 0;
   if (c.tables) alpha.assign(groups * k, 0.3);
   const wb_topic_draw draw = {3, 5, c.mean, alpha.data(), 0.2, c.tables, c.tables};
-  bool good = succeeded(functions->set_topics(session, topic.data(), &message), message, "set_topics") &&
-              succeeded(functions->draw_terms(session, &draw, &message), message, "draw_terms") &&
-              succeeded(functions->get_phi(session, phi.data(), &message), message, "get_phi") &&
-              succeeded(functions->draw_documents(session, &draw, log_likelihood.data(), theta.data(), &message),
-                        message, "draw_documents") &&
-              succeeded(functions->get_topics(session, topic.data(), &message), message, "get_topics") &&
-              succeeded(functions->draw_document_tables(session, &draw, tables.data(), &message), message,
-                        "draw_document_tables") &&
-              succeeded(functions->draw_term_tables(session, &draw, &term_tables, size.data(), &message), message,
-                        "draw_term_tables");
-  record->add(phi);
-  record->add(theta);
-  record->add(log_likelihood);
-  record->add(topic);
-  record->add(tables);
-  record->add(size);
+  bool good = call("set_topics", functions->set_topics, session, topic.data()) &&
+              call("draw_terms", functions->draw_terms, session, &draw) &&
+              call("get_phi", functions->get_phi, session, phi.data()) &&
+              call("draw_documents", functions->draw_documents, session, &draw, log_likelihood.data(), theta.data()) &&
+              call("get_topics", functions->get_topics, session, topic.data()) &&
+              call("draw_document_tables", functions->draw_document_tables, session, &draw, tables.data()) &&
+              call("draw_term_tables", functions->draw_term_tables, session, &draw, &term_tables, size.data());
+  record->add(phi, theta, log_likelihood, topic, tables, size);
   if (good)
-    good = succeeded(functions->set_phi(session, phi.data(), &message), message, "set_phi") &&
-           succeeded(functions->score(session, theta.data(), log_likelihood.data(), &message), message, "score");
+    good = call("set_phi", functions->set_phi, session, phi.data()) &&
+           call("score", functions->score, session, theta.data(), log_likelihood.data());
   record->add(log_likelihood);
   int64_t total = 0;
   for (int64_t n : size) total += n;
@@ -445,9 +420,8 @@ bool run_convolution(const wb_backend *backend, const ConvolutionCase &c, Record
   convolution.r_pair_stride = c.interleaved ? 1 : c.count;
   const wb_run run = several_threads(c.memory_limit);
   wb_poll poll = {};
-  wb_message message = {};
   unsigned seen = 7;
-  if (!succeeded(backend->pmf->convolve(&convolution, &run, &poll, &seen, &message), message, "convolve")) return false;
+  if (!call("convolve", backend->pmf->convolve, &convolution, &run, &poll, &seen)) return false;
   record->add(r);
   bool good = seen == 0;
   for (int64_t pair = 0; pair < c.pairs; pair++)
@@ -495,7 +469,6 @@ bool run_categorical(const wb_backend *backend, const CategoricalCase &c, Record
   draws.index = index.data();
   draws.index_stride = c.rows;
   const wb_run run = several_threads(c.memory_limit);
-  wb_message message = {};
   bool good;
   if (c.log < 0) {
     std::vector<int64_t> offset(1, 0);
@@ -506,12 +479,12 @@ bool run_categorical(const wb_backend *backend, const CategoricalCase &c, Record
       offset.push_back((int64_t)column.size());
     }
     const wb_categorical_sparse rows = {c.rows, c.columns, offset.data(), column.data(), weights.data()};
-    good = succeeded(backend->categorical->draw_sparse(&rows, &draws, &run, &message), message, "draw_sparse");
+    good = call("draw_sparse", backend->categorical->draw_sparse, &rows, &draws, &run);
   } else {
     for (int64_t i = 0; i < c.rows; i++)
       for (int64_t j = 1; j < c.columns; j += 3) weights[(size_t)(i + j * c.rows)] = c.log ? -HUGE_VAL : 0;
     const wb_categorical_rows rows = {c.rows, c.columns, weights.data(), 1, c.rows, c.log};
-    good = succeeded(backend->categorical->draw(&rows, &draws, &run, &message), message, "draw");
+    good = call("draw", backend->categorical->draw, &rows, &draws, &run);
   }
   for (int32_t item : index) good = good && item >= 0 && item < c.columns && item % 3 != 1;
   record->add(index);
@@ -551,8 +524,7 @@ bool run_polyagamma(const wb_backend *backend, const PolyagammaCase &c, Record *
   work.begin = 3;
   work.draws = draws.data();
   const wb_run run = several_threads(c.memory);
-  wb_message message = {};
-  if (!succeeded(backend->polyagamma->draw(&work, &run, &message), message, "draw")) return false;
+  if (!call("draw", backend->polyagamma->draw, &work, &run)) return false;
   record->add(draws);
   bool good = true;
   std::vector<double> shapes((size_t)c.count), tilts((size_t)c.count);
@@ -569,7 +541,7 @@ bool run_polyagamma(const wb_backend *backend, const PolyagammaCase &c, Record *
   points.tilt = tilts.data();
   points.quantity = WB_POLYAGAMMA_LOWER;
   points.value = value.data();
-  if (!succeeded(backend->polyagamma->evaluate(&points, &run, &message), message, "evaluate")) return false;
+  if (!call("evaluate", backend->polyagamma->evaluate, &points, &run)) return false;
   record->add(value);
   for (int64_t i = 0; i < points.count; i++) good = good && value[(size_t)i] >= 0 && value[(size_t)i] <= 1;
   return good;
@@ -650,55 +622,45 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   data.terms = terms;
   wb_regression_parameters parameters = {coefficients.data(), intercepts.data(), 1.5, -0.4,
                                          WB_REGRESSION_DRAWN, effects.data(),    0};
-  wb_run run = {};
-  run.threads = 1;
-  wb_message message = {};
+  const wb_run run = one_thread();
   wb_regression_session *session = nullptr;
-  if (!succeeded(backend->regression->open(&data, &run, &session, &message), message, "regression open")) return false;
+  if (!call("regression open", backend->regression->open, &data, &run, &session)) return false;
   std::vector<double> statistics(c.dual ? 2 * n : WB_REGRESSION_STATISTICS(p)), both(2);
   const size_t of_level = WB_REGRESSION_LEVEL_STATISTICS(p, 1) + WB_REGRESSION_LEVEL_STATISTICS(p, 2);
   std::vector<double> sums(groups * WB_REGRESSION_GROUP_STATISTICS(p) + (size_t)c.levels * of_level);
   std::vector<double> linear(2 * (size_t)c.levels);
-  bool good = succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 99, 3, statistics.data(),
-                                                   sums.empty() ? nullptr : sums.data(), &both[0], &message),
-                        message, "regression sweep");
+  bool good = call("regression sweep", backend->regression->sweep, session, &parameters, c.outcomes - 1, 99, 3,
+                   statistics.data(), sums.empty() ? nullptr : sums.data(), &both[0]);
   if (c.levels > 0)
-    good =
-        good && succeeded(backend->regression->change_effects(session, 0, effects.data(), 1, linear.data(), &message),
-                          message, "change of effects");
-  good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, nullptr, nullptr,
-                                                      &both[1], &message),
-                           message, "regression log likelihood");
+    good = good &&
+           call("change of effects", backend->regression->change_effects, session, 0, effects.data(), 1, linear.data());
+  good = good && call("regression log likelihood", backend->regression->sweep, session, &parameters, c.outcomes - 1, 0,
+                      0, nullptr, nullptr, &both[1]);
   for (int32_t weights :
        {WB_REGRESSION_EXPECTED, WB_REGRESSION_INFORMATION, WB_REGRESSION_CROSS, WB_REGRESSION_RATIO}) {
     if (weights == WB_REGRESSION_CROSS && c.outcomes == 1) continue;
     if (weights == WB_REGRESSION_RATIO) {
       double ratio = 0;
       parameters.weights = weights;
-      good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, nullptr, nullptr,
-                                                          &ratio, &message),
-                               message, "regression ratio");
+      good = good && call("regression ratio", backend->regression->sweep, session, &parameters, c.outcomes - 1, 0, 0,
+                          nullptr, nullptr, &ratio);
       record->add(std::vector<double>{ratio});
       continue;
     }
     record->add(statistics);
     parameters.weights = weights;
-    good = good && succeeded(backend->regression->sweep(session, &parameters, c.outcomes - 1, 0, 0, statistics.data(),
-                                                        groups > 0 ? sums.data() : nullptr, &both[1], &message),
-                             message, "regression weights");
+    good = good && call("regression weights", backend->regression->sweep, session, &parameters, c.outcomes - 1, 0, 0,
+                        statistics.data(), groups > 0 ? sums.data() : nullptr, &both[1]);
   }
   if (c.dual) {
     std::vector<double> gram(n * (n + 3)), product(n), transposed(p);
-    good = good && succeeded(backend->regression->gram(session, inverse_scale.data(), n + 3, gram.data(), &message),
-                             message, "products of the rows");
-    good = good && succeeded(backend->regression->multiply(session, coefficients.data(), product.data(), &message),
-                             message, "product with a vector");
-    good =
-        good && succeeded(backend->regression->multiply_transposed(session, shape.data(), transposed.data(), &message),
-                          message, "transposed product with a vector");
-    record->add(gram);
-    record->add(product);
-    record->add(transposed);
+    good = good &&
+           call("products of the rows", backend->regression->gram, session, inverse_scale.data(), n + 3, gram.data());
+    good = good &&
+           call("product with a vector", backend->regression->multiply, session, coefficients.data(), product.data());
+    good = good && call("transposed product with a vector", backend->regression->multiply_transposed, session,
+                        shape.data(), transposed.data());
+    record->add(gram, product, transposed);
   }
   std::vector<double> levels, placed;
   for (int32_t t = 0; t < 2 && good && c.outcomes == 1; t++) {
@@ -706,9 +668,8 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
     if (!is_term && (t > 0 || groups == 0)) continue;
     const size_t count = is_term ? (size_t)c.levels : groups, q = is_term ? (size_t)t + 1 : 1;
     levels.resize(count);
-    good = good && succeeded(backend->regression->level_log_likelihoods(session, &parameters, is_term ? t : -1,
-                                                                        levels.data(), &message),
-                             message, "log likelihoods of levels");
+    good = good && call("log likelihoods of levels", backend->regression->level_log_likelihoods, session, &parameters,
+                        is_term ? t : -1, levels.data());
     record->add(levels);
     const std::vector<double> records = numbers.vector(count * WB_LEVEL_RECORD((int)q, p), 0.1, 0.9);
     const double tie[3] = {2, 0.5, 1}, most[2] = {3, 3};
@@ -725,18 +686,13 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
     placed.resize(count * q);
     for (int32_t action : {WB_LEVEL_FOLLOW, WB_LEVEL_STANDARDISE, WB_LEVEL_PROPOSE}) {
       placing.action = action;
-      good = good &&
-             succeeded(backend->regression->place_levels(session, &placing, placed.data(), levels.data(), &message),
-                       message, "actions on levels");
-      record->add(placed);
-      record->add(levels);
+      good = good && call("actions on levels", backend->regression->place_levels, session, &placing, placed.data(),
+                          levels.data());
+      record->add(placed, levels);
     }
   }
   backend->regression->close(session);
-  record->add(statistics);
-  record->add(sums);
-  record->add(linear);
-  record->add(both);
+  record->add(statistics, sums, linear, both);
   for (double value : statistics) good = good && value - value == 0; /* finite */
   return good && both[0] == both[1];
 }
@@ -791,12 +747,9 @@ bool run_prediction(const wb_backend *backend, const PredictionCase &c, Record *
     what.score[tail][1] = tail == 0 ? -1.1 : 2.2;
     what.start[tail] = 0.5;
   }
-  wb_run run = {};
-  run.threads = 1;
-  wb_message message = {};
+  const wb_run run = one_thread();
   std::vector<double> out(n * shown * WB_REGRESSION_SUMMARIES);
-  if (!succeeded(backend->regression->predict(&what, 0, c.rows, &run, out.data(), &message), message, "predict"))
-    return false;
+  if (!call("predict", backend->regression->predict, &what, 0, c.rows, &run, out.data())) return false;
   record->add(out);
   bool good = true;
   for (size_t i = 0; i < n * shown; i++)
@@ -805,6 +758,12 @@ bool run_prediction(const wb_backend *backend, const PredictionCase &c, Record *
 }
 
 /* --------------------------------------------------------------------------------------- */
+
+template <typename Functions>
+bool is_absent(Functions *functions, const char *name) {
+  if (functions == nullptr) std::printf("%s: not in this backend\n", name);
+  return functions == nullptr;
+}
 
 template <typename Case>
 void both_ways(const wb_backend *backend, const Case &c, bool (*run)(const wb_backend *, const Case &, Record *)) {
@@ -818,10 +777,7 @@ void both_ways(const wb_backend *backend, const Case &c, bool (*run)(const wb_ba
 }
 
 void mixtures(const wb_backend *backend) {
-  if (backend->mixture == nullptr) {
-    std::printf("mixture: not in this backend\n");
-    return;
-  }
+  if (is_absent(backend->mixture, "mixture")) return;
   static const MixtureCase cases[] = {
       {1, 1, 1, WB_DOUBLE, 0, 0},
       {WB_LEAF_ROWS + 77, 2, 33, WB_DOUBLE, 0, 0},
@@ -866,10 +822,7 @@ void mixtures(const wb_backend *backend) {
 }
 
 void convolutions(const wb_backend *backend) {
-  if (backend->pmf == nullptr) {
-    std::printf("convolve: not in this backend\n");
-    return;
-  }
+  if (is_absent(backend->pmf, "pmf")) return;
   static const ConvolutionCase cases[] = {
       {1, 1, 1, 0, 1, false},
       {3, 5, 2, 0, 6, false},
@@ -889,10 +842,7 @@ void convolutions(const wb_backend *backend) {
 }
 
 void topic_models(const wb_backend *backend) {
-  if (backend->topic_model == nullptr) {
-    std::printf("topic_model: not in this backend\n");
-    return;
-  }
+  if (is_absent(backend->topic_model, "topic_model")) return;
   static const TopicCase cases[] = {{1, 3, 1, WB_DOUBLE, 0, 0},   {9, 70, 5, WB_DOUBLE, 0, 0},
                                     {9, 70, 40, WB_SINGLE, 0, 0}, {5, 20, 300, WB_DOUBLE, 0, 0},
                                     {9, 70, 33, WB_DOUBLE, 1, 0}, {9, 30, 40, WB_DOUBLE, 0, 1},
@@ -901,10 +851,7 @@ void topic_models(const wb_backend *backend) {
 }
 
 void categoricals(const wb_backend *backend) {
-  if (backend->categorical == nullptr) {
-    std::printf("categorical: not in this backend\n");
-    return;
-  }
+  if (is_absent(backend->categorical, "categorical")) return;
   static const CategoricalCase cases[] = {
       /* One, four and 32 lanes to a row on the emulator's four multiprocessors: lanes_for() of items.cu. */
       {1, 1, 1, WB_DOUBLE, 0, 0},     {200, 37, 1, WB_DOUBLE, 0, 0},      {45, 150, 1, WB_DOUBLE, 0, 0},
@@ -932,9 +879,7 @@ struct PredictiveCase {
 };
 
 bool run_chains(const wb_backend *backend, const PredictiveCase &c, Record *record) {
-  wb_run run = {};
-  run.threads = 1;
-  wb_message message = {};
+  const wb_run run = one_thread();
   bool good = true;
   for (const bool known : {true, false}) {
     std::vector<double> mean((size_t)c.groups, 1.0), scale((size_t)c.groups, 2.0);
@@ -950,15 +895,13 @@ bool run_chains(const wb_backend *backend, const PredictiveCase &c, Record *reco
     work.scale = known ? nullptr : scale.data();
     work.every = 3;
     work.trajectory = path.data();
-    good = good && succeeded(backend->predictive->normal_chains(&work, &run, &message), message, "normal_chains");
-    record->add(mean);
-    record->add(scale);
-    record->add(path);
+    good = good && call("normal_chains", backend->predictive->normal_chains, &work, &run);
+    record->add(mean, scale, path);
   }
   for (const int64_t steps : {(int64_t)0, c.steps}) {
     std::vector<double> weight((size_t)(c.points * c.groups));
     wb_bootstrap work = {5, 2, c.groups, c.points, steps, weight.data()};
-    good = good && succeeded(backend->predictive->bootstrap(&work, &run, &message), message, "bootstrap");
+    good = good && call("bootstrap", backend->predictive->bootstrap, &work, &run);
     double sum = 0;
     for (const double w : weight) sum += w;
     good = good && sum > 0.999 * (double)c.groups && sum < 1.001 * (double)c.groups;
@@ -972,9 +915,7 @@ bool run_copula(const wb_backend *backend, const PredictiveCase &c, Record *reco
   const size_t n = (size_t)c.points, d = (size_t)c.dimensions, q = (size_t)c.covariates, g = (size_t)c.groups;
   const bool binary = c.kind == WB_COPULA_BINARY;
   Numbers numbers(7);
-  wb_run run = {};
-  run.threads = 1;
-  wb_message message = {};
+  const wb_run run = one_thread();
   const std::vector<double> rho = numbers.vector(g * d, 0.3, 0.9), term = numbers.vector(n, -1, 0);
   const std::vector<double> covariate = numbers.vector(n * q + 1, -1, 1);
   std::vector<double> outcome = numbers.vector(g * n, 0, 1), conditional = numbers.vector(g * d * n, 0.05, 0.95);
@@ -991,9 +932,8 @@ bool run_copula(const wb_backend *backend, const PredictiveCase &c, Record *reco
   fit.conditional = conditional.data();
   fit.score = score.data();
   fit.gain = gain.data();
-  bool good = succeeded(backend->predictive->copula_fit(&fit, &run, &message), message, "copula_fit");
-  record->add(score);
-  record->add(gain);
+  bool good = call("copula_fit", backend->predictive->copula_fit, &fit, &run);
+  record->add(score, gain);
   gain.assign(g * d * n, 1.0);
   wb_copula_update update = {};
   update.model = fit.model;
@@ -1009,7 +949,7 @@ bool run_copula(const wb_backend *backend, const PredictiveCase &c, Record *reco
   update.row_conditional = binary ? rows.data() : nullptr;
   update.conditional = conditional.data();
   update.gain = gain.data();
-  good = good && succeeded(backend->predictive->copula_update(&update, &run, &message), message, "copula_update");
+  good = good && call("copula_update", backend->predictive->copula_update, &update, &run);
   /* And the observations of the fit, given as data. */
   std::vector<int32_t> row(g * n);
   for (size_t i = 0; i < row.size(); i++) row[i] = (int32_t)(i % n);
@@ -1017,11 +957,9 @@ bool run_copula(const wb_backend *backend, const PredictiveCase &c, Record *reco
   update.row = row.data();
   update.steps = c.points;
   update.row_conditional = nullptr;
-  good = good && succeeded(backend->predictive->copula_update(&update, &run, &message), message, "copula_update");
+  good = good && call("copula_update", backend->predictive->copula_update, &update, &run);
   for (const double u : conditional) good = good && u >= 0 && u <= 1;
-  record->add(conditional);
-  record->add(gain);
-  record->add(rows);
+  record->add(conditional, gain, rows);
   return good;
 }
 
@@ -1030,10 +968,7 @@ bool run_predictive(const wb_backend *backend, const PredictiveCase &c, Record *
 }
 
 void predictive(const wb_backend *backend) {
-  if (backend->predictive == nullptr) {
-    std::printf("predictive: not in this backend\n");
-    return;
-  }
+  if (is_absent(backend->predictive, "predictive")) return;
   static const PredictiveCase cases[] = {
       {-1, 0, 0, 5, 131, 10},
       {WB_COPULA_GAUSSIAN, 1, 0, 130, 2, 130},
@@ -1047,10 +982,7 @@ void predictive(const wb_backend *backend) {
 }
 
 void polyagammas(const wb_backend *backend) {
-  if (backend->polyagamma == nullptr) {
-    std::printf("polyagamma: not in this backend\n");
-    return;
-  }
+  if (is_absent(backend->polyagamma, "polyagamma")) return;
   static const PolyagammaCase cases[] = {
       {1, 1, 1, WB_POLYAGAMMA_AUTO, 0},         {7000, 1, 1, WB_POLYAGAMMA_AUTO, 0},
       {5000, 7, 5, WB_POLYAGAMMA_AUTO, 0},      {4000, 4003, 5, WB_POLYAGAMMA_AUTO, 60000},
@@ -1061,10 +993,7 @@ void polyagammas(const wb_backend *backend) {
 }
 
 void regressions(const wb_backend *backend) {
-  if (backend->regression == nullptr) {
-    std::printf("regression: not in this backend\n");
-    return;
-  }
+  if (is_absent(backend->regression, "regression")) return;
   static const RegressionCase cases[] = {
       {1, 1, 1, 0},
       {300, 3, 1, 7},
@@ -1094,27 +1023,19 @@ void regressions(const wb_backend *backend) {
 
 /* A measurement of speed has no result to compare. */
 void bus(const wb_backend *backend) {
-  wb_run run = {};
-  run.threads = 1;
-  wb_message message = {};
+  const wb_run run = one_thread();
   double rate = 0, back = 0;
-  const bool good = succeeded(backend->bus_rate(&run, &rate, &back, &message), message, "bus_rate");
+  const bool good = call("bus_rate", backend->bus_rate, &run, &rate, &back);
   tell(good && rate > 0 && back > 0, "bus_rate");
 }
 
 /* Neither has this one. */
 void multiply_adds(const wb_backend *backend) {
-  if (backend->multiply_add_rate == nullptr) {
-    std::printf("multiply_add_rate: not in this backend\n");
-    return;
-  }
+  if (is_absent(backend->multiply_add_rate, "multiply_add_rate")) return;
   for (wb_precision precision : {WB_DOUBLE, WB_SINGLE}) {
-    wb_run run = {};
-    run.threads = 1;
-    wb_message message = {};
+    const wb_run run = one_thread();
     double rate = 0;
-    const bool good =
-        succeeded(backend->multiply_add_rate(&run, precision, &rate, &message), message, "multiply_add_rate");
+    const bool good = call("multiply_add_rate", backend->multiply_add_rate, &run, precision, &rate);
     tell(good && rate > 0, "multiply_add_rate");
   }
 }

@@ -29,6 +29,14 @@ skip_on_sanitized_emulator <- function() {
   testthat::skip_if(sanitized() && on_cuda(), "the emulator runs it without the sanitizer")
 }
 
+# The name of a file, or a folder, that is removed when the calling test or function ends.
+scratch <- function(pattern = "file", fileext = "", folder = FALSE, frame = parent.frame()) {
+  path <- tempfile(pattern, fileext = fileext)
+  if (folder) dir.create(path)
+  do.call(on.exit, list(bquote(unlink(.(path), recursive = TRUE)), add = TRUE), envir = frame)
+  path
+}
+
 with_options <- function(values, code) {
   old <- options(values)
   on.exit(options(old))

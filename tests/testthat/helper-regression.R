@@ -391,6 +391,13 @@ toy_distance <- function(toy, replicates, sweeps, seed = 1) {
   max(uniform / bound(replicates), tied / (2 * bound(replicates / 2)))
 }
 
+# Sweeps of each toy problem leave the joint law invariant. False alarms: 1e-6 for each model.
+expect_joint_laws <- function(toys, replicates, sweeps = 5) {
+  for (name in names(toys)) {
+    testthat::expect_lt(toy_distance(toys[[name]], replicates, sweeps), 1, label = name)
+  }
+}
+
 # Posterior means and quartiles of two parameters by quadrature on a grid.
 expect_posterior <- function(draws, log_density, range, label) {
   grid <- lapply(range, function(r) seq(r[[1]], r[[2]], length.out = 121))

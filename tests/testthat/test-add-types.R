@@ -76,8 +76,7 @@ test_that("a fit remembers the assay that it read", {
   wells <- rep(c("a", "b"), each = 30)
   new_experiment <- getExportedValue(package, package)
   experiment <- new_experiment(list(exprs = -t(x), scaled = t(x)), colData = data.frame(sample_id = wells))
-  file <- tempfile()
-  on.exit(unlink(file))
+  file <- scratch()
   run <- function(x, ..., iter = 20, checkpoint = NULL) {
     dp_mixture(x, 3, iter = iter, warmup = 10, seed = 1, threads = 1, checkpoint = checkpoint, ...)
   }

@@ -1,9 +1,9 @@
 # Distributions from other objects, and the generics of package distributional.
+skip_where_repeated()
 
 die <- pmf(rep(1 / 6, 6), from = 1)
 
 test_that("tables, names, data frames and samples", {
-  skip_where_repeated()
   exact <- pmf(c(0.5, 0.25, 0, 0, 0.25), from = 1)
   expect_identical(as_pmf(table(c(1, 1, 2, 5))), exact)
   expect_identical(as_pmf(c("1" = 2, "2" = 1, "5" = 1)), exact)
@@ -26,7 +26,6 @@ test_that("tables, names, data frames and samples", {
 })
 
 test_that("distributions of package distributional", {
-  skip_where_repeated()
   skip_if_not_installed("distributional")
   poisson <- as_pmf(distributional::dist_poisson(3))
   expect_equal(poisson$prob, dpois(0:(length(poisson$prob) - 1), 3), tolerance = 1e-9)
@@ -60,7 +59,6 @@ test_that("distributions of package distributional", {
 })
 
 test_that("the generics of package distributional work, whichever package is attached last", {
-  skip_where_repeated()
   skip_if_not_installed("distributional")
   skip_if_not_installed("posterior")
   normal <- distributional::dist_normal(0, 2)
@@ -88,7 +86,6 @@ test_that("the generics of package distributional work, whichever package is att
 })
 
 test_that("a column of a tibble prints each distribution in one line", {
-  skip_where_repeated()
   skip_if_not_installed("tibble")
   skip_if_not_installed("pillar")
   table <- tibble::tibble(n = 1:2, total = c(die, die + die))
@@ -102,7 +99,6 @@ test_that("a column of a tibble prints each distribution in one line", {
 })
 
 test_that("objects that are no distributions", {
-  skip_where_repeated()
   expect_input_error(as_pmf(), "`x` is missing")
   expect_input_error(as_pmf("a"), "`x` must be a table, a data frame, a numeric vector or a distribution .*, not \"a\"")
   expect_input_error(as_pmf(factor("a")), "`x` must be a table.*not a factor of length 1")

@@ -282,9 +282,7 @@ test_that("warp_info() prints all its parts", {
 })
 
 test_that("an installation without the plugin says what configure said", {
-  folder <- tempfile()
-  dir.create(folder)
-  on.exit(unlink(folder, recursive = TRUE))
+  folder <- scratch(folder = TRUE)
   path <- file.path(folder, "warpbayes_cuda.so")
   with_options(list(warpbayes.plugin = NULL), {
     expect_identical(warpbayes:::plugin_absent(path), "this installation has no CUDA plugin")

@@ -1,5 +1,6 @@
 # Posteriors of bayes_logit(), as users call it, are calibrated: units of predictors, centring, priors, warm-up and
 # draws of groups. See helper-calibration.R. bench/regression-calibration.R has all families, groups and priors.
+skip_where_repeated()
 
 sets <- if (extended()) 1000 else 40
 calibrated <- function(...) {
@@ -9,7 +10,6 @@ calibrated <- function(...) {
 }
 
 test_that("ranks of parameters among draws are uniform", {
-  skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many fits")
   # False alarms: 1e-4 for each model.
   expect_gt(calibrated("binomial", "slopes", "student_t"), 1e-4)
@@ -21,7 +21,6 @@ test_that("ranks of parameters among draws are uniform", {
 })
 
 test_that("ranks find planted errors", {
-  skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many fits")
   expect_lt(calibrated("binomial", "slopes", "normal", "correlation"), 1e-4)
   expect_lt(calibrated("negbinomial", "none", "normal", "dispersion"), 1e-4)

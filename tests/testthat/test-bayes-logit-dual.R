@@ -16,10 +16,7 @@ toys <- list(
 test_that("sweeps leave the joint law of parameters and responses invariant", {
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
-  # False alarms: 1e-6 for each model.
-  for (name in names(toys)) {
-    expect_lt(toy_distance(toys[[name]], if (extended()) 10000 else 200, 5), 1, label = name)
-  }
+  expect_joint_laws(toys, if (extended()) 10000 else 200)
 })
 
 test_that("the comparison of joint laws finds planted errors", {

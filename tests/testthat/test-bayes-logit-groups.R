@@ -19,11 +19,7 @@ term_replicates <- if (extended()) 20000 else 400
 
 test_that("sweeps with grouping terms leave the joint law of parameters and responses invariant", {
   skip_where_repeated()
-  # False alarms: 1e-6 for each model.
-  if (resolve_run()$backend != "cpu") term_replicates <- 40
-  for (name in names(term_toys)) {
-    expect_lt(toy_distance(term_toys[[name]], term_replicates, 5), 1, label = name)
-  }
+  expect_joint_laws(term_toys, if (resolve_run()$backend != "cpu") 40 else term_replicates)
 })
 
 test_that("the comparison of joint laws finds planted errors in grouping terms", {

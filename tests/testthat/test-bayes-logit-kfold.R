@@ -1,4 +1,5 @@
 # K-fold cross-validation.
+skip_where_repeated()
 
 set.seed(11)
 people <- data.frame(x = rnorm(90), g = gl(9, 10))
@@ -11,7 +12,6 @@ few <- function(formula, iter = 100, ...) {
 input <- "warpbayes_error_input"
 
 test_that("each fold is predicted by a fit to the other rows", {
-  skip_where_repeated()
   skip_if_not_installed("loo")
   fit <- bayes_logit(y ~ scale(x) + (1 | g), people, subset = x < 2, chains = 2, iter = 400, seed = 1, threads = 1,
     progress = FALSE)
@@ -42,7 +42,6 @@ test_that("each fold is predicted by a fit to the other rows", {
 })
 
 test_that("groups are left out together, and their sums are the points", {
-  skip_where_repeated()
   skip_if_not_installed("loo")
   fit <- few(y ~ x + (1 | g))
   folded <- loo::kfold(fit, K = 20, group = "g")
@@ -59,7 +58,6 @@ test_that("groups are left out together, and their sums are the points", {
 })
 
 test_that("rows without weight have no part, and other families and weights are as in loo()", {
-  skip_where_repeated()
   skip_if_not_installed("loo")
   w <- rep(c(0, 1, 2), 30)
   fit <- few(k ~ x, family = "poisson", weights = w)
@@ -71,7 +69,6 @@ test_that("rows without weight have no part, and other families and weights are 
 })
 
 test_that("what cannot be folded is an error that says why", {
-  skip_where_repeated()
   skip_if_not_installed("loo")
   fit <- few(y ~ x)
   expect_error(loo::kfold(fit, K = 1), "`K` must be one whole number from 2", class = input)

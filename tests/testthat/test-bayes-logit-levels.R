@@ -19,11 +19,7 @@ level_sweeps <- if (extended()) 20 else 4
 
 test_that("moves of levels leave the joint law of parameters and responses invariant", {
   skip_where_repeated()
-  # False alarms: 1e-6 for each model.
-  if (resolve_run()$backend != "cpu") level_replicates <- 40
-  for (name in names(level_toys)) {
-    expect_lt(toy_distance(level_toys[[name]], level_replicates, level_sweeps), 1, label = name)
-  }
+  expect_joint_laws(level_toys, if (resolve_run()$backend != "cpu") 40 else level_replicates, level_sweeps)
 })
 
 test_that("the comparison of joint laws finds planted errors in moves of levels", {

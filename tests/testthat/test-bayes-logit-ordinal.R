@@ -1,4 +1,5 @@
 # Ordinal regressions by continuation ratio. test-bayes-logit-calibration.R has their posterior.
+skip_where_repeated()
 
 set.seed(4)
 grades <- data.frame(x = rnorm(90, 3), f = rep(c("u", "v", "w"), 30), g = rep(1:6, each = 15), o = rnorm(90))
@@ -22,7 +23,6 @@ shares_of <- function(first, second) {
 }
 
 test_that("probabilities, log likelihoods and the generics of other packages follow the definition", {
-  skip_where_repeated()
   fit <- quick(y ~ x + f + offset(o / 2) + (x | g))
   expect_identical(fit$coefficient_names, c("(Intercept):low", "(Intercept):middle", "x", "fv", "fw"))
   beta <- coefficient_draws(fit)
@@ -62,14 +62,16 @@ test_that("probabilities, log likelihoods and the generics of other packages fol
   expect_equal(family(fit)$linkfun(inverse), eta, tolerance = 1e-12)
   expect_identical(names(augment.bayes_logit(fit))[-(1:4)], c("g", paste0(".fitted_", levels(grades$y))))
   expect_output(print(fit), "Continuation ratio regression: y ~ x + f", fixed = TRUE)
-  expect_error(bayes_R2.bayes_logit(fit), "whose classes have no variance", class = input)
+  for (assess in list(bayes_R2.bayes_logit, loo_R2.bayes_logit)) {
+    expect_error(assess(fit), "is an ordinal regression, whose classes have no variance", class = input)
+  }
+  expect_error(predictive_error.bayes_logit(fit), "an ordinal regression, whose classes have no errors", class = input)
   half <- bayes_logit(y ~ x + f + offset(o / 2) + (x | g), grades, "cratio",
     chains = 2, iter = 25, warmup = 20, seed = 1, threads = 2, progress = FALSE)
   expect_identical(continue(half, 15)[c("coefficient_trace", "draws")], fit[c("coefficient_trace", "draws")])
 })
 
 test_that("single and aggregated responses, weights and duplicated rows have one posterior", {
-  skip_where_repeated()
   counts <- outer(as.integer(grades$y), 1:3, `==`) + 0
   few <- as.data.frame(rowsum(counts, grades$f))
   few$f <- rownames(few)
@@ -92,7 +94,6 @@ test_that("single and aggregated responses, weights and duplicated rows have one
 })
 
 test_that("two classes are a logistic regression", {
-  skip_where_repeated()
   d <- transform(grades, y = ordered(y == "high"))
   two <- quick(y ~ x + (1 | g), d)
   one <- bayes_logit((y == "TRUE") ~ x + (1 | g), d, chains = 2, iter = 40, warmup = 20, seed = 1, progress = FALSE)
@@ -101,7 +102,6 @@ test_that("two classes are a logistic regression", {
 })
 
 test_that("what the data cannot say is said in words of classes", {
-  skip_where_repeated()
   words <- function(...) support_words(suppressMessages(quick(...)))
   expect_identical(words(y ~ x + f), character())
   expect_match(words(cbind(a = c(3, 2), b = c(1, 4), c = 0) ~ 1, data.frame(row = 1:2))[[1]],
@@ -115,7 +115,6 @@ test_that("what the data cannot say is said in words of classes", {
 })
 
 test_that("responses that are not ordinal, and models of other packages, are refused", {
-  skip_where_repeated()
   expect_error(quick(as.character(y) ~ x), "an ordinal one is an ordered factor", class = input)
   expect_error(quick(as.integer(y) ~ x), "an ordinal one is an ordered factor", class = input)
   expect_error(quick(y ~ 0 + x), "the steps of an ordinal response have intercepts", class = input)
@@ -129,7 +128,6 @@ test_that("responses that are not ordinal, and models of other packages, are ref
 })
 
 test_that("package emmeans has contrasts of the linear predictor", {
-  skip_where_repeated()
   skip_if_not_installed("emmeans")
   fit <- quick(y ~ x + f)
   means <- suppressMessages(emmeans::emmeans(fit, ~f))

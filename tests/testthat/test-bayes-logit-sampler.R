@@ -23,11 +23,7 @@ replicates <- if (extended()) 20000 else 1000
 
 test_that("sweeps leave the joint law of parameters and responses invariant", {
   skip_where_repeated()
-  # False alarms: 1e-6 for each model.
-  if (resolve_run()$backend != "cpu") replicates <- 40
-  for (name in names(toys)) {
-    expect_lt(toy_distance(toys[[name]], replicates, 5), 1, label = name)
-  }
+  expect_joint_laws(toys, if (resolve_run()$backend != "cpu") 40 else replicates)
 })
 
 test_that("the comparison of joint laws finds planted errors", {
@@ -61,41 +57,38 @@ test_that("posterior means and quartiles agree with quadrature", {
   d$y <- rbinom(12, 3, 0.3)
   d$n <- rnbinom(12, mu = 4, size = 2)
   unit <- function(fit) fit$design$scale[[2]]
+  long_fit <- function(...) {
+    bayes_logit(..., chains = 2, iter = 6500, warmup = 500, threads = 1, progress = FALSE)
+  }
+  # The second parameter, a scale, by its logarithm.
+  log_scale_draws <- function(fit) {
+    draws <- logit_draws(fit)
+    draws[, , 2] <- log(draws[, , 2])
+    draws
+  }
   # The prior of the intercept is for the mean of the predictor.
-  fit <- bayes_logit(cbind(y, 3 - y) ~ x, d, chains = 2, iter = 6500, warmup = 500, seed = 1, threads = 1,
-    progress = FALSE
-  )
+  fit <- long_fit(cbind(y, 3 - y) ~ x, d, seed = 1)
   expect_posterior(logit_draws(fit), function(a, b) {
     sum(dbinom(d$y, 3, plogis(a + b * d$x), log = TRUE)) + dnorm(a + b * mean(d$x), 0, 2.5, log = TRUE) +
       dnorm(b, 0, 2.5 / unit(fit), log = TRUE)
   }, list(c(-8, 6), c(-2, 2)), "binomial")
 
-  fit <- bayes_logit(n ~ 1, d, "negbinomial", chains = 2, iter = 6500, warmup = 500, seed = 2, threads = 1,
-    progress = FALSE
-  )
-  draws <- logit_draws(fit)
-  draws[, , 2] <- log(draws[, , 2])
-  expect_posterior(draws, function(a, r) {
+  fit <- long_fit(n ~ 1, d, "negbinomial", seed = 2)
+  expect_posterior(log_scale_draws(fit), function(a, r) {
     sum(dnbinom(d$n, mu = exp(a), size = exp(r), log = TRUE)) + dnorm(a, log(mean(d$n)), 2.5, log = TRUE) +
       dcauchy(exp(-r / 2), log = TRUE) - r / 2
   }, list(c(-2, 5), c(-5, 14)), "negative binomial")
 
-  fit <- bayes_logit(n ~ x, d, "poisson", chains = 2, iter = 6500, warmup = 500, seed = 2, threads = 1,
-    progress = FALSE
-  )
+  fit <- long_fit(n ~ x, d, "poisson", seed = 2)
   expect_posterior(logit_draws(fit), function(a, b) {
     sum(dpois(d$n, exp(a + b * d$x), log = TRUE)) + dnorm(a + b * mean(d$x), log(mean(d$n)), 2.5, log = TRUE) +
       dnorm(b, 0, 2.5 / unit(fit), log = TRUE)
   }, list(c(-2, 4), c(-1, 1)), "Poisson")
 
   # With groups, the comparison sums out the intercepts.
-  fit <- bayes_logit(cbind(y, 3 - y) ~ 1 + (1 | g), d, chains = 2, iter = 6500, warmup = 500, seed = 3, threads = 1,
-    progress = FALSE
-  )
-  draws <- logit_draws(fit)
-  draws[, , 2] <- log(draws[, , 2])
+  fit <- long_fit(cbind(y, 3 - y) ~ 1 + (1 | g), d, seed = 3)
   z <- seq(-5, 5, 0.25)
-  expect_posterior(draws, function(a, s) {
+  expect_posterior(log_scale_draws(fit), function(a, s) {
     by_group <- vapply(1:4, function(g) {
       y <- d$y[d$g == g]
       p <- plogis(a + exp(s) * z)
@@ -104,12 +97,8 @@ test_that("posterior means and quartiles agree with quadrature", {
     sum(by_group) + dnorm(a, 0, 2.5, log = TRUE) + dcauchy(exp(s), 0, 2.5, log = TRUE) + s
   }, list(c(-6, 5), c(-9, 4)), "groups")
 
-  fit <- bayes_logit(n ~ 1 + (1 | g), d, "poisson", chains = 2, iter = 6500, warmup = 500, seed = 3, threads = 1,
-    progress = FALSE
-  )
-  draws <- logit_draws(fit)
-  draws[, , 2] <- log(draws[, , 2])
-  expect_posterior(draws, function(a, s) {
+  fit <- long_fit(n ~ 1 + (1 | g), d, "poisson", seed = 3)
+  expect_posterior(log_scale_draws(fit), function(a, s) {
     by_group <- vapply(1:4, function(g) {
       y <- d$n[d$g == g]
       eta <- a + exp(s) * z
@@ -119,9 +108,7 @@ test_that("posterior means and quartiles agree with quadrature", {
   }, list(c(-4, 6), c(-9, 4)), "Poisson, groups")
 
   m <- factor(c("u", "v", "w")[1 + d$y %% 3], c("u", "v", "w"))
-  fit <- bayes_logit(m ~ 1, family = "multinomial", chains = 2, iter = 6500, warmup = 500, seed = 4, threads = 1,
-    progress = FALSE
-  )
+  fit <- long_fit(m ~ 1, family = "multinomial", seed = 4)
   counts <- tabulate(m, 3)
   expect_posterior(logit_draws(fit), function(a, b) {
     sum(counts * c(0, a, b)) - 12 * log(1 + exp(a) + exp(b)) +

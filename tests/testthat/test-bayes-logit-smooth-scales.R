@@ -1,4 +1,5 @@
 # Variances of blocks of coefficients, which smooths have, are drawn from their posterior. See helper-regression.R.
+skip_where_repeated()
 
 toys <- list(
   block = regression_toy(prior = "block", moves = 0), "blocks, moves" = regression_toy(prior = "blocks", moves = 1),
@@ -16,16 +17,10 @@ toys <- list(
 replicates <- if (extended()) 20000 else 300
 
 test_that("sweeps leave the joint law of parameters, variances of blocks and responses invariant", {
-  skip_where_repeated()
-  # False alarms: 1e-6 for each model.
-  if (resolve_run()$backend != "cpu") replicates <- 20
-  for (name in names(toys)) {
-    expect_lt(toy_distance(toys[[name]], replicates, 5), 1, label = name)
-  }
+  expect_joint_laws(toys, if (resolve_run()$backend != "cpu") 20 else replicates)
 })
 
 test_that("the comparison of joint laws finds planted errors of blocks", {
-  skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   expect_gt(planted_distance(toys$block, "scale"), 1)
   expect_gt(planted_distance(toys$block, "prior"), 1)

@@ -1,4 +1,5 @@
 # Zero-inflated and hurdle counts.
+skip_where_repeated()
 
 set.seed(9)
 visits <- data.frame(x = rnorm(80, 1), z = rnorm(80), g = rep(1:8, 10), e = runif(80, 1, 3))
@@ -20,7 +21,6 @@ zero_density <- function(kind, y, mean, p, size) {
 }
 
 test_that("log likelihoods, means and simulations follow the definitions", {
-  skip_where_repeated()
   new <- data.frame(x = c(0.4, 1.2), z = c(1, -1), g = c(3, 5), e = 2, y = c(0, 4))
   for (kind in c("zi", "hu")) {
     for (family in if (extended()) c("poisson", "negbinomial") else c(zi = "poisson", hu = "negbinomial")[[kind]]) {
@@ -68,7 +68,6 @@ test_that("log likelihoods, means and simulations follow the definitions", {
 })
 
 test_that("methods of other packages know both regressions", {
-  skip_where_repeated()
   fit <- quick(y ~ x + (1 | g), zi = ~ z + (1 | g))
   parameters <- c("(Intercept)", "x", "zi_(Intercept)", "zi_z", "dispersion", "sd(g)", "zi_sd(g)")
   expect_identical(dimnames(logit_draws(fit))[[3]], parameters)
@@ -99,7 +98,6 @@ test_that("methods of other packages know both regressions", {
 })
 
 test_that("more sweeps, threads and missing values do not change draws", {
-  skip_where_repeated()
   parts <- c("coefficient_trace", "dispersion_trace", "group_deviation", "zero_group_deviation", "draws", "state")
   set.seed(3)
   before <- .Random.seed
@@ -125,7 +123,6 @@ with_moves_of <- function(most, code) {
 }
 
 test_that("posteriors agree with quadrature", {
-  skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   y <- 0:3
   times <- c(4, 2, 1, 1)
@@ -189,7 +186,6 @@ test_that("posteriors agree with quadrature", {
 })
 
 test_that("ranks of parameters among draws are uniform, and planted errors are found", {
-  skip_where_repeated()
   skip_if(!extended(), "minutes of fits")
   for (kind in c("zi", "hu")) {
     for (family in c("poisson", "negbinomial")) {
@@ -206,7 +202,6 @@ test_that("ranks of parameters among draws are uniform, and planted errors are f
 })
 
 test_that("data that say nothing of zeros, and wrong arguments, are named", {
-  skip_where_repeated()
   some <- transform(visits, y = y + 1)
   expect_match(support_words(quick(y ~ x, some, zi = ~1)), "No count is 0", all = FALSE)
   expect_match(support_words(quick(y ~ x, some, hu = ~1)), "Regression of zeros: All responses are counts above 0",

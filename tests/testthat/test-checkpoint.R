@@ -21,8 +21,6 @@ fit_cells <- function(x = cells(), iter = 30, ...) {
   )
 }
 
-in_file <- function() tempfile("checkpoint")
-
 # Turns the checkpoint of a finished run into one of a longer, unfinished run. `change` may change its head.
 unfinished <- function(file, total, change = identity, to = file) {
   head <- read_checkpoint(file, file)
@@ -41,8 +39,7 @@ write_raw <- function(file, head, arrays = list()) {
 
 test_that("resume() gives the fit of a run that was not stopped", {
   skip_on_sanitized_emulator()
-  file <- in_file()
-  on.exit(unlink(file))
+  file <- scratch()
   x <- cells()
   whole <- fit_cells(x)
   for (iter in c(12, 13, 17)) {
@@ -67,8 +64,7 @@ test_that("resume() gives the fit of a run that was not stopped", {
 
 test_that("resume() uses the markers and transformations of the fit", {
   skip_on_sanitized_emulator()
-  file <- in_file()
-  on.exit(unlink(file))
+  file <- scratch()
   x <- unname(cbind(cells(), cells()[, 2:1] + 1))
   whole <- fit_cells(x, markers = c(4, 1), transform = "arcsinh", cofactor = c(1, 5), checkpoint = file)
   expect_same_fit(resume(file, x, threads = 2), whole)
@@ -78,8 +74,7 @@ test_that("resume() uses the markers and transformations of the fit", {
 })
 
 test_that("the backend may change between the parts of a run", {
-  file <- in_file()
-  on.exit(unlink(file))
+  file <- scratch()
   x <- cells(120)
   whole <- fit_cells(x, 16)
   backends <- if (warp_info()$backend == "cuda") c("cpu", "cuda") else "cpu"
@@ -94,8 +89,7 @@ test_that("the backend may change between the parts of a run", {
 
 test_that("topic models can be resumed from their checkpoints", {
   skip_on_sanitized_emulator()
-  file <- in_file()
-  on.exit(unlink(file))
+  file <- scratch()
   set.seed(2)
   x <- matrix(rpois(300, 1), 30, dimnames = list(NULL, letters[1:10]))
   fit <- function(iter, ...) {
@@ -125,8 +119,7 @@ test_that("topic models can be resumed from their checkpoints", {
 
 test_that("regressions can be resumed from their checkpoints", {
   skip_on_sanitized_emulator()
-  file <- in_file()
-  on.exit(unlink(file))
+  file <- scratch()
   fit <- function(iter, formula, family, ...) {
     bayes_logit(formula, mtcars, family, subset = hp < 300, chains = 2, iter = iter, warmup = 10, seed = 1, threads = 2,
       ...
@@ -167,9 +160,8 @@ test_that("regressions can be resumed from their checkpoints", {
 
 test_that("arguments of a regression are stored as values or names, and no other code in the file is run", {
   skip_where_repeated()
-  file <- in_file()
-  other <- in_file()
-  on.exit(unlink(c(file, other)))
+  file <- scratch()
+  other <- scratch()
   drawn <- 0
   count <- function(values) {
     drawn <<- drawn + 1
@@ -204,9 +196,8 @@ test_that("arguments of a regression are stored as values or names, and no other
 })
 
 test_that("a checkpoint from somebody else runs nothing but its formula", {
-  file <- in_file()
-  other <- in_file()
-  on.exit(unlink(c(file, other)))
+  file <- scratch()
+  other <- scratch()
   set.seed(1)
   data <- data.frame(y = rep(0:1, 20), f = gl(4, 10), x = rnorm(40))
   model <- y ~ f + x
@@ -227,8 +218,8 @@ test_that("a checkpoint from somebody else runs nothing but its formula", {
   on.exit(rm("contr.mine", envir = globalenv()), add = TRUE)
   expect_s3_class(fit(contrasts = list(f = "contr.mine")), "bayes_logit")
   words <- "`contrasts` must be names of functions of package stats .* but for \"f\" they are \"contr.mine\""
-  refused(fit(contrasts = list(f = "contr.mine"), checkpoint = in_file()), words)
-  with_options(list(contrasts = c("contr.mine", "contr.poly")), refused(fit(checkpoint = in_file()), words))
+  refused(fit(contrasts = list(f = "contr.mine"), checkpoint = tempfile()), words)
+  with_options(list(contrasts = c("contr.mine", "contr.poly")), refused(fit(checkpoint = tempfile()), words))
   # What a forged head has. `ran` is called by anything that runs.
   count <- 0
   assign("ran", function(...) {
@@ -281,7 +272,7 @@ test_that("chains on workers of a future plan return regularly for checkpoints",
   skip_if_not_installed("future")
   skip_if_not_installed("future.apply")
   skip_on_cran()
-  file <- in_file()
+  file <- tempfile()
   x <- cells()
   whole <- fit_cells(x, backend = "cpu")
   fit_cells(x, 12, backend = "cpu", checkpoint = file)
@@ -320,8 +311,7 @@ test_that("chains on workers of a future plan return regularly for checkpoints",
 })
 
 test_that("other data are refused, and the message says where they differ", {
-  file <- in_file()
-  on.exit(unlink(file))
+  file <- scratch()
   x <- cells()
   fit_cells(x, checkpoint = file)
   refused(resume(file, x[-1, ]), "`x` has 299 rows; the checkpoint was made with 300")
@@ -345,9 +335,8 @@ test_that("other data are refused, and the message says where they differ", {
 
 test_that("files that are not complete checkpoints are refused with the reason", {
   skip_on_cran()
-  file <- in_file()
-  other <- in_file()
-  on.exit(unlink(c(file, other)))
+  file <- scratch()
+  other <- scratch()
   x <- cells(60)
   fit_cells(x, 12, checkpoint = file)
   bytes <- readBin(file, "raw", file.size(file))
@@ -392,9 +381,8 @@ test_that("files that are not complete checkpoints are refused with the reason",
 
 test_that("a file with a right digest and wrong content gives an error, not a crash", {
   skip_on_sanitized_emulator()
-  file <- in_file()
-  other <- in_file()
-  on.exit(unlink(c(file, other)))
+  file <- scratch()
+  other <- scratch()
   x <- cells(60)
   fit_cells(x, 12, checkpoint = file)
   unknown <- "has a head that no version of warpbayes has written"
@@ -452,8 +440,7 @@ test_that("a file with a right digest and wrong content gives an error, not a cr
 })
 
 test_that("a checkpoint that cannot be written is an error before the fit starts", {
-  file <- in_file()
-  on.exit(unlink(file))
+  file <- scratch()
   x <- cells(60)
   refused(fit_cells(x, checkpoint = 1), "`checkpoint` must be NULL or the name of a file, not 1")
   refused(fit_cells(x, checkpoint = file.path(file, "b")), "`checkpoint` is .*, but there is no folder")
@@ -521,8 +508,7 @@ at_sweep <- function(sweep, what) {
 
 test_that("an interrupted or failed run can be resumed", {
   skip_on_sanitized_emulator()
-  file <- in_file()
-  on.exit(unlink(file))
+  file <- scratch()
   x <- cells()
   whole <- fit_cells(x)
   part <- fit_cells(x, 12)
@@ -541,8 +527,7 @@ test_that("an interrupted or failed run can be resumed", {
 
 test_that("a run that did not finish one sweep can be resumed", {
   skip_on_sanitized_emulator()
-  file <- in_file()
-  on.exit(unlink(file))
+  file <- scratch()
   # A function that runs with a failing sampler. `between`: the function that passes the sampler to it, if there is one.
   failing <- function(name, sampler, between = NULL) {
     plan_of <- get(sampler, asNamespace("warpbayes"))
@@ -618,9 +603,7 @@ test_that("if a checkpoint cannot be written there is a warning, and the one bef
 test_that("a checkpoint never goes through a link into another file", {
   skip_on_os("windows")
   skip_where_repeated()
-  folder <- tempfile()
-  dir.create(folder)
-  on.exit(unlink(folder, recursive = TRUE))
+  folder <- scratch(folder = TRUE)
   file <- file.path(folder, "run")
   victim <- file.path(folder, "victim")
   writeLines("precious", victim)
@@ -656,7 +639,7 @@ test_that("a pipe, a device and a folder that cannot be written are refused befo
 })
 
 test_that("messages of the entries say what is wrong", {
-  file <- in_file()
+  file <- tempfile()
   folder <- tempfile()
   dir.create(file.path(folder, "in"), recursive = TRUE)
   on.exit(unlink(c(file, folder), recursive = TRUE))
@@ -762,9 +745,7 @@ test_that("a run that is killed again and again ends with the same result", {
   skip_on_os("windows")
   skip_where_repeated()
   skip_if(on_cuda(), "the emulator is slow; another test resumes on it")
-  folder <- tempfile()
-  dir.create(folder)
-  on.exit(unlink(folder, recursive = TRUE))
+  folder <- scratch(folder = TRUE)
   file <- file.path(folder, "run")
   result <- file.path(folder, "result")
   ready <- file.path(folder, "ready")
@@ -807,9 +788,7 @@ test_that("a full disk loses nothing but the new checkpoint", {
   skip_on_os("windows")
   skip_where_repeated()
   skip_if(on_cuda(), "the emulator is slow, and writes as the processor does")
-  folder <- tempfile()
-  dir.create(folder)
-  on.exit(unlink(folder, recursive = TRUE))
+  folder <- scratch(folder = TRUE)
   file <- file.path(folder, "run")
   ready <- file.path(folder, "ready")
   x <- cells()
@@ -843,9 +822,7 @@ test_that("a run that is interrupted from the keyboard can be resumed", {
   skip_on_os("windows")
   skip_where_repeated()
   skip_if(on_cuda(), "the emulator is slow")
-  folder <- tempfile()
-  dir.create(folder)
-  on.exit(unlink(folder, recursive = TRUE))
+  folder <- scratch(folder = TRUE)
   file <- file.path(folder, "run")
   result <- file.path(folder, "result")
   ready <- file.path(folder, "ready")

@@ -404,8 +404,7 @@ test_that("long work stops within half a second of an interrupt", {
   )
   # Half a second until the interrupt, and half a second of computing after it. Sanitizers are slow.
   limit <- if (nzchar(Sys.getenv("LD_PRELOAD")) || nzchar(Sys.getenv("ASAN_OPTIONS"))) 6 else 1.2
-  file <- tempfile(fileext = ".R")
-  on.exit(unlink(file))
+  file <- scratch(fileext = ".R")
   writeLines(c(
     sprintf(".libPaths(%s); library(warpbayes); options(warpbayes.threads = 1)", deparse1(.libPaths())),
     "h <- log((1:1e6)^-1.5); x <- pmf(rep(1e-3, 1e3)); run <- warpbayes:::resolve_run(\"cpu\", 1)",
@@ -427,4 +426,16 @@ test_that("long work stops within half a second of an interrupt", {
   ), file)
   out <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(file)), stdout = TRUE)
   expect_identical(trimws(out), rep("TRUE", 6))
+})
+
+test_that("long transforms and tilts have the same bits on one thread and on two", {
+  skip_where_repeated()
+  set.seed(6)
+  # Transforms of 2^17 and of 2^18 entries, and a slope that is searched for.
+  for (n in c(60000, 100000)) {
+    x <- rexp(n)
+    y <- exp(-12 * seq_len(n) / n)
+    expect_identical(convolve_pmf(x, y, threads = 2), convolve_pmf(x, y, threads = 1))
+    expect_identical(convolve_pmf(x, rev(x), threads = 2), convolve_pmf(x, rev(x), threads = 1))
+  }
 })

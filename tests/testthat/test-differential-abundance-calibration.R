@@ -1,5 +1,6 @@
 # Simulation-based calibration (Talts et al. 2018) of the sampler: parameters and counts are drawn from the model, and
 # the rank of each parameter among its draws must be uniform. Two samples of each of four patients, three types.
+skip_where_repeated()
 
 law <- list(mean = c(-1, 0), sd = c(1, 1), level = c(-1, 0.5), spread = 0.5)
 design <- cbind(1, rep(c(-1, 1), 4))
@@ -32,7 +33,6 @@ rank_of_truth <- function(seed) {
 }
 
 test_that("the sampler is calibrated", {
-  skip_where_repeated()
   ranks <- vapply(seq_len(if (extended()) 5000 else 100), rank_of_truth, numeric(8))
   found <- apply(ranks, 1L, unevenness)
   # False alarms 1e-6 for all seven.
@@ -64,7 +64,6 @@ null_rate <- function(each, sets, ...) {
 }
 
 test_that("under the null, about a tenth of the 90% intervals exclude zero", {
-  skip_where_repeated()
   long <- extended()
   for (each in c(3, if (long) 10)) {
     sets <- if (long) 500 else 25

@@ -131,8 +131,7 @@ test_that("a fit and its checkpoint can be continued with and without a cluster"
   back <- continue(fit_clouds(x, iter = 4, cluster = workers(2)), 4, threads = 1, progress = FALSE)
   same_result(back, whole)
   expect_null(back$workers)
-  file <- tempfile()
-  on.exit(unlink(file))
+  file <- scratch()
   topic_model(matrix(1:6, 2), 2, iter = 2, seed = 1, checkpoint = file, progress = FALSE)
   expect_error(resume(file, matrix(1:6, 2), cluster = workers(2)),
     "`cluster` is given, but .* only dp_mixture\\(\\)", class = "warpbayes_error_input"
@@ -156,8 +155,7 @@ test_that("cells that workers read give the same fit as the matrix", {
   x[seq(1, nrow(x), by = 7), 1] <- 0
   x[, 2] <- round(x[, 2], 1)
   reader <- reader_of(x, block = 1500)
-  file <- tempfile()
-  on.exit(unlink(file))
+  file <- scratch()
   whole <- fit_clouds(x, chains = 2)
   fit <- fit_clouds(reader, chains = 2, cluster = workers(3), checkpoint = file)
   same_result(fit, whole)
@@ -220,8 +218,7 @@ test_that("readers that cannot be used are refused", {
   refused(cell_types(made),
     "does not hold its cells, which a row_reader\\(\\) reads: predict\\(fit, newdata, type = \"type\"\\)"
   )
-  file <- tempfile()
-  on.exit(unlink(file))
+  file <- scratch()
   fit(reader, checkpoint = file)
   refused(resume(file, reader), "`x` is a row_reader\\(\\), which the workers of a cluster read: give `cluster`")
   refused(resume(file, x), "the checkpoint was made with values that workers read")
@@ -749,8 +746,7 @@ test_that("workers of snow and of MPI can be used", {
   skip_if(on_cuda() || !extended(), "runs in the extended tests")
   # In a process of its own, because MPI ends with the process.
   run <- function(make, end, command, ...) {
-    script <- tempfile(fileext = ".R")
-    on.exit(unlink(script))
+    script <- scratch(fileext = ".R")
     writeLines(c(
       sprintf(".libPaths(%s)", paste(deparse(.libPaths()), collapse = "")), "library(warpbayes)",
       "x <- matrix(rnorm(18000), 9000)",

@@ -109,8 +109,7 @@ test_that("spread values lie evenly beyond their end, and everything else is as 
 
 test_that("a fit of spread values continues from its checkpoint", {
   x <- piled_cells()
-  file <- tempfile()
-  on.exit(unlink(file))
+  file <- scratch()
   fit <- fit_piled(x, piled = "spread", checkpoint = file)
   expect_identical(resume(file, x = x, threads = 2)$x, fit$x)
 })
@@ -121,8 +120,7 @@ test_that("pictures show the spike and its share", {
   expect_identical(spikes, list(at = 0, share = fit$piled$share[[1]]))
   expect_identical(spikes_of(fit, 2, c(5, 300)), list(at = numeric(), share = numeric()))
   expect_identical(spikes_of(fit, 1, c(0, 300)), list(at = numeric(), share = numeric()))
-  file <- tempfile(fileext = ".svg")
-  on.exit(unlink(file))
+  file <- scratch(fileext = ".svg")
   drawn <- function(...) {
     grDevices::svg(file)
     plot(fit, ..., threads = 2)

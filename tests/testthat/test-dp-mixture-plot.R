@@ -18,8 +18,7 @@ draw <- function(code, ...) {
 }
 
 picture_size <- function(code) {
-  file <- tempfile(fileext = ".png")
-  on.exit(unlink(file))
+  file <- scratch(fileext = ".png")
   png(file, width = 7, height = 7, units = "in", res = 300)
   force(code)
   dev.off()

@@ -1,5 +1,6 @@
 # Words on populations in which chains differ, and on types with the same signs: where they must appear, and
 # where they must not.
+skip_where_repeated()
 
 two_populations <- function() {
   set.seed(1)
@@ -23,7 +24,6 @@ with_other_likelihood <- function(fit) {
 printed <- function(x) gsub("\\s+", " ", paste(capture.output(print(x)), collapse = " "))
 
 test_that("summary() shows in which populations the chains differ, and only if they do not agree", {
-  skip_where_repeated()
   fit <- two_populations()
   expect_null(summary(fit)$populations)
   expect_no_match(printed(summary(fit)), "each chain|chains differ")
@@ -50,6 +50,7 @@ test_that("summary() shows in which populations the chains differ, and only if t
   expect_equal(c(types$chain_1[[high]], types$chain_2[[high]]), c(0.5, 0.75), tolerance = 0.1)
   expect_equal(types$means[high, "CD3"], 8, tolerance = 0.05, ignore_attr = TRUE)
   expect_match(printed(shown), "chain 1 chain 2.*differ by more than chance.*differ in the shares of 2 of the 2 cell")
+  expect_match(printed(shown), "All chains have these types: of the cells of type [12], .* have (99|100)% in common")
 
   # Without data, draws or a second chain nothing can be said.
   lost <- with_other_shares(other)
@@ -61,18 +62,41 @@ test_that("summary() shows in which populations the chains differ, and only if t
 })
 
 test_that("cell types show their shares in each chain if chains do not agree", {
-  skip_where_repeated()
   fit <- two_populations()
   types <- cell_types(fit, threads = 2)
   expect_no_match(printed(types), "in each chain")
   expect_no_match(printed(summary(types)), "in each chain")
   types <- cell_types(with_other_shares(fit), threads = 2)
-  expect_match(printed(types), "Shares in each chain, of types above 1%: type share Rhat chain 1 chain 2")
+  expect_match(printed(types), "Shares in each chain, of types above 1%: type share Rhat common chain 1 chain 2")
+  expect_match(printed(types), "All chains have these types: .* that differ most have (99|100)% in common")
   expect_match(printed(summary(types)), "Shares in each chain")
 })
 
-test_that("types with the same signs are proposed for joining, and others are not", {
+test_that("words tell whether all chains have the types in whose shares they differ", {
   skip_where_repeated()
+  types <- cell_types(two_populations(), threads = 2)
+  expect_gt(min(cells_in_common(types$map)), 0.99)
+  # The second chain counts the cells of the second type to the first one.
+  second <- types$map$used$chain == 2L
+  types$map$type_of[, second] <- 1L
+  types$map$proportions[second, ] <- types$map$proportions[second, ] %*% rbind(c(1, 0), c(1, 0))
+  expect_equal(cells_in_common(types$map), c(2 / 3, 0), tolerance = 0.02)
+  expect_match(printed(types), "Most draws of a chain lack type \"2\": .* differ most have 0% in common")
+  expect_match(disagreement_words(types, c(TRUE, TRUE))[[2L]], "Most draws of a chain lack type \"2\"")
+  # By hand: two chains of one draw, five cells.
+  map <- list(used = data.frame(draw = 1, chain = 1:2), count = 3L, class = cbind(c(1, 1, 1, 2, 2), c(1, 1, 2, 2, 2)),
+    type_of = cbind(1:2, 1:2))
+  expect_equal(cells_in_common(map), c(4 / 5, 4 / 5, NA))
+  map$used$chain <- 1L
+  expect_equal(cells_in_common(map), rep(NA_real_, 3))
+  expect_null(common_words(c(NA, 0.9), 1L, 1:2, 1:2))
+  expect_null(common_words(c(0.6, 0.9), integer(), 1:2, 1:2))
+  # A type that a chain lacks is named even if its shares do not differ by more than chance explains.
+  expect_match(common_words(c(0.4, 0.9), integer(), 1:2, 1:2), "^Most draws of a chain lack type 1: .* have 40% in")
+  expect_match(common_words(c(0.6, 0.9), 2L, 1:2, 1:2), "^All chains have this type: .* type 2, .* have 90% in")
+})
+
+test_that("types with the same signs are proposed for joining, and others are not", {
   # Two populations that lie 4 apart in four markers together, 2 in each, and a third one far away.
   set.seed(2)
   x <- matrix(rnorm(4 * 900), 900) + rep(c(0, 2, 9), c(300, 300, 300))
@@ -101,7 +125,6 @@ test_that("types with the same signs are proposed for joining, and others are no
 })
 
 test_that("predict() gives the types of as many draws as cell_types()", {
-  skip_where_repeated()
   fit <- two_populations()
   used <- nrow(default_types(fit, NULL, resolve_run("cpu", 2))$used)
   expect_identical(used, 50L)

@@ -17,7 +17,7 @@ test_that("print shows the model and the verdict on convergence", {
   fit$interrupted <- TRUE
   fit$thin <- 5
   fit$draws <- list(concentration = fit$draws$concentration[5 * 1:10, ])
-  expect_output(print(fit), "every 5. draw kept\\), interrupted")
+  expect_output(print(fit), "1 sweep in 5 kept\\), interrupted")
 })
 
 test_that("summary has diagnostics, components of the reference draw and a verdict", {

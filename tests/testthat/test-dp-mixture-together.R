@@ -29,8 +29,7 @@ test_that("samples and missing values can be combined in all functions of fits",
 })
 
 test_that("a checkpoint with samples and missing values can be resumed", {
-  file <- tempfile(fileext = ".checkpoint")
-  on.exit(unlink(file))
+  file <- scratch(fileext = ".checkpoint")
   frame <- data.frame(holes, tube = of)
   by_tube <- split(as.data.frame(cells), factor(of, unique(of)))
   cases <- list(
@@ -72,8 +71,7 @@ test_that("Bayesian EM refuses samples and missing values, and its fit can start
 
 test_that("Bayesian EM has checkpoints", {
   skip_on_sanitized_emulator()
-  file <- tempfile(fileext = ".checkpoint")
-  on.exit(unlink(file))
+  file <- scratch(fileext = ".checkpoint")
   climb <- function(...) {
     dp_mixture(cells, 4, "bem",
       warmup = 5, iter = 6, tolerance = 0, chains = 2, seed = 1, threads = 2, progress = FALSE, ...

@@ -21,7 +21,7 @@ mixture <- function(x, components, precision, ..., prior = dp_prior(learn = c("m
 mixture_values <- function(fit) {
   list(
     fit[c("log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe_density", "sizes")],
-    fit$draws[sort(setdiff(names(fit$draws), c("weights", "sample_weights")))]
+    fit$draws[sort(setdiff(names(fit$draws), c("weights", "sample_weights", "sample_sizes")))]
   )
 }
 
@@ -558,6 +558,14 @@ predictive_cases <- alist(
     )
     fit <- resample(d, model)
     list(fit$density, fit$density0, fit$cdf, fit$cdf0, predict(fit, d[6:9, ], type = "cdf", probs = NULL)$estimate)
+  },
+  "joint regression" = {
+    d <- answer_rows(64, 67)
+    d[1:3] <- d[1:3] - rep(c(3, 6, 9), each = 64)
+    model <- copula_regression(m1 ~ m2 + m3, d[1:5, ], c(-1, 0, 0.75), 0.75, 0.5, standardize = FALSE, permutations = 2,
+      method = "joint")
+    fit <- resample(d, model)
+    list(fit$density, fit$density0, fit$cdf, fit$cdf0, fit$score)
   },
   # R's functions fit mean functions, so the last digits are left out.
   "regression and classification with mean functions" = {

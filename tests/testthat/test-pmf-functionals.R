@@ -1,9 +1,9 @@
 # Entropy, cumulants, modes, generating functions, and joint totals with a common count.
+skip_where_repeated()
 
 die <- pmf(rep(1 / 6, 6), from = 1)
 
 test_that("entropy, in nats and bits, in any units and on the log scale", {
-  skip_where_repeated()
   expect_equal(shannon_entropy(die), log(6))
   expect_equal(shannon_entropy(pmf_uniform(1, 8) * 0.01, base = 2), 3)
   expect_identical(shannon_entropy(pmf(1)), 0)
@@ -14,7 +14,6 @@ test_that("entropy, in nats and bits, in any units and on the log scale", {
 })
 
 test_that("cumulants of Poisson, binomial and scaled variables", {
-  skip_where_repeated()
   expect_equal(cumulants(pmf_poisson(3, tail = 1e-40), 8), rep(3, 8), tolerance = 1e-9)
   p <- 0.3
   q <- 0.7
@@ -28,7 +27,6 @@ test_that("cumulants of Poisson, binomial and scaled variables", {
 })
 
 test_that("modes and the number of possible values", {
-  skip_where_repeated()
   expect_identical(modes(die), c(1, 2, 3, 4, 5, 6))
   expect_identical(modes(die + die), 7)
   expect_identical(modes(pmf_binomial(3, 0.5)), c(1, 2))
@@ -38,7 +36,6 @@ test_that("modes and the number of possible values", {
 })
 
 test_that("the probability generating function", {
-  skip_where_repeated()
   z <- c(0, 0.5, 1, 2, -0.5, NA)
   expect_equal(generating_function(pmf_poisson(3, tail = 1e-40), z), exp(3 * (z - 1)), tolerance = 1e-13)
   expect_equal(generating_function(die - 3, 0.5), sum(0.5^(-2:3)) / 6)
@@ -52,7 +49,6 @@ test_that("the probability generating function", {
 })
 
 test_that("joint totals with a common number of claims", {
-  skip_where_repeated()
   # At most three claims: all outcomes are enumerated.
   number <- pmf(c(0.4, 0.3, 0, 0.3))
   x <- pmf(c(0.5, 0.3, 0.2), values = c(1, 2, 5))
@@ -91,7 +87,6 @@ test_that("joint totals with a common number of claims", {
 })
 
 test_that("arguments that cannot be used", {
-  skip_where_repeated()
   expect_input_error(shannon_entropy(1), "`x` must be a distribution made by pmf\\(\\), not 1")
   expect_input_error(shannon_entropy(die, base = 1), "`base` must not be 1")
   expect_input_error(cumulants(die, 21), "`order` must be one whole number from 1 to 20, not 21")

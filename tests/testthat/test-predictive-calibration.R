@@ -103,7 +103,8 @@ test_that("a verdict says what the bandwidth does to the posterior", {
   expect_match(words(rep(c(1, 2, 2, 1, 7), 10)), "The chosen rho is the upper bound, 0.95; 3 of 50 values are distinct")
   # Lognormal data are not said to look normal.
   expect_no_match(words(exp(normal)), "normal")
-  expect_match(words(peaks), "1.1 times as wide as s/sqrt\\(n\\)\\.$")
+  expect_match(words(peaks, scale = "data"), "1.1 times as wide as s/sqrt\\(n\\)\\.$")
+  expect_match(words(peaks), "1.1 times as wide.*The chosen rho is the lower bound, 0.7: with a smaller one")
   expect_match(words(peaks, rho = 0.9), "1.1 times as wide as s/sqrt\\(n\\)\\.$")
   published <- words(normal, calibrate = FALSE)
   expect_match(published, "only about 0.002 times as wide.*Intervals are too narrow; calibrate = TRUE")

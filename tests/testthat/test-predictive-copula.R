@@ -187,8 +187,10 @@ test_that("the chosen correlations give the best score", {
   skip_on_cran()
   set.seed(3)
   y <- c(rnorm(30, -2), rnorm(30, 2))
-  score <- function(rho) predictive_resample(y, copula_density(rho, points = 0), 0, 1, seed = 1)$score
-  fit <- predictive_resample(y, copula_density(points = 0), 0, 1, seed = 1)
+  score <- function(rho) {
+    predictive_resample(y, copula_density(rho, points = 0, scale = "data"), 0, 1, seed = 1)$score
+  }
+  fit <- predictive_resample(y, copula_density(points = 0, scale = "data"), 0, 1, seed = 1)
   for (rho in fit$rho + c(-0.01, 0.01)) {
     expect_lt(score(rho), fit$score)
   }

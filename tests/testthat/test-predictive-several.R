@@ -90,7 +90,7 @@ test_that("words about several variables appear where they must, and only there"
   }
   found <- words(cbind(x, y))
   expect_null(found$unsupported)
-  expect_null(words(cbind(x, sin(1:50)))$scale)
+  expect_null(words(cbind(x, y - x))$scale)
   heavy <- words(cbind(x, y = exp(4 * y)))$unsupported
   expect_match(heavy, "mean\\[y\\]: [0-9]+% of the mean deviation comes .* sd\\[y\\]: [0-9]+% of the variance comes")
   expect_no_match(heavy, "[x]", fixed = TRUE)
@@ -105,10 +105,10 @@ test_that("words about several variables appear where they must, and only there"
   }
   expect_match(density(clusters, c(0, 0)), "^density\\[1\\], density\\[2\\]: about [0-9]+, [0-9]+ data .* nearest 15")
   expect_null(density(cbind(x, y), c(0, 0)))
-  # Two groups in a small sample, in any unit; and where there are none.
-  small <- function(y) {
-    found <- summary(predictive_resample(y, copula_density(points = y[1:2, ], permutations = 1), 0, 2, seed = 1,
-      threads = 2))$unsupported
+  # Two groups in a small sample on the data's scale, in any unit; and where there are none.
+  small <- function(y, scale = "data") {
+    found <- summary(predictive_resample(y, copula_density(points = y[1:2, ], permutations = 1, scale = scale), 0, 2,
+      seed = 1, threads = 2))$unsupported
     if (is.null(found)) "nothing" else found
   }
   u <- sample_of(25)
@@ -119,6 +119,8 @@ test_that("words about several variables appear where they must, and only there"
   expect_match(small(two), said)
   expect_match(small(cbind(1000 * two[, 1], 7 - two[, 2])), said)
   expect_match(small(cbind(two, qnorm(w))), said)
+  # The scale of two groups does not fill the space between.
+  expect_identical(small(two, "auto"), "nothing")
   for (none in list(cbind(qnorm(u), qnorm(v)), cbind(qgamma(u, 4), qnorm(v)), cbind(qnorm(u), qnorm(v), qnorm(w)),
     cbind(qnorm(u), qnorm(v))[1:5, ])) {
     expect_identical(small(none), "nothing")
@@ -131,4 +133,31 @@ test_that("words about several variables appear where they must, and only there"
   expect_match(words(cbind(x, y)[1:2, ], NULL)$bandwidth, "is not calibrated")
   expect_true(all(is.finite(predictive_resample(cbind(x * 1e200, y * 1e-200)[1:5, ], copula_density(0.8), 2, 2,
     c("mean", "sd", "correlation"), seed = 1)$draws)))
+})
+
+test_that("the first axis of data in two groups has their scale, in any unit", {
+  skip_where_repeated()
+  u <- sample_of(60)
+  two <- cbind(x = qnorm(u), y = qnorm(u[order(cos(5 * 1:60))])) + 2 * (-1)^(1:60)
+  fit <- function(y, at, functional = NULL, ...) {
+    predictive_resample(y, copula_density(points = at, ...), 200, 40, functional, seed = 1, threads = 2)
+  }
+  found <- fit(two, rbind(c(0, 0), c(2, 2)))
+  expect_match(summary(found)$scale, "without correlation, the first with the scale of two groups of [45][0-9]?% and")
+  expect_null(summary(found)$unsupported)
+  # Between the groups the resamples are about the truth, and all of them far above it on the data's scale.
+  expect_gt(max(found$density[, 1]), dnorm(2)^2)
+  expect_lt(min(found$density[, 1]), dnorm(2)^2)
+  expect_gt(min(fit(two, rbind(c(0, 0), c(2, 2)), scale = "data")$density[, 1]), 2 * dnorm(2)^2)
+  quantities <- fit(two, rbind(c(0, 0)), list("mean", "sd", "correlation"))
+  expect_lt(max(abs(colMeans(quantities$draws)[1:2] - colMeans(two))), 0.4 * sd(two[, 1]) / sqrt(60))
+  expect_equal(unname(colMeans(quantities$draws)[3:5]), c(sd(two[, 1]), sd(two[, 2]), cor(two)[1, 2]), tolerance = 0.06)
+  other <- fit(sweep(sweep(two, 2, c(1e4, 1e-3), "*"), 2, c(7, 0), "+"), rbind(c(7, 0)))
+  expect_equal(other$density[, 1] * 10, found$density[, 1], tolerance = 1e-6)
+  grid <- as.matrix(expand.grid(seq(-7, 7, 0.4), seq(-7, 7, 0.4)))
+  expect_equal(rowSums(predictive_resample(two, copula_density(points = grid), 20, 3, seed = 1, threads = 2)$density),
+    rep(1 / 0.16, 3), tolerance = 0.01)
+  # Three variables, and a group direction that is no axis.
+  three <- cbind(two, z = qnorm(u[order(cos(9 * 1:60))]))
+  expect_match(summary(fit(three, three[1:2, ]))$scale, "two groups")
 })

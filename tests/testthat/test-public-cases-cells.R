@@ -1,4 +1,5 @@
 # Cells and samples that people asked about in public. Each fit takes well below a second.
+skip_where_repeated()
 
 cells_of_three <- function(n = 600, seed = 1) {
   set.seed(seed)
@@ -23,7 +24,6 @@ expect_populations <- function(types, population, least = 0.99) {
 text_of <- function(x) gsub("\\s+", " ", paste(capture.output(print(x)), collapse = " "))
 
 test_that("5 to 41% of a marker at one value are one end of a population, in any unit", {
-  skip_where_repeated()
   three <- cells_of_three()
   for (share in c(0.05, 0.2, 0.41)) {
     x <- three$x
@@ -33,7 +33,6 @@ test_that("5 to 41% of a marker at one value are one end of a population, in any
 })
 
 test_that("the same seed gives the same types, another seed other draws and the same populations", {
-  skip_where_repeated()
   three <- cells_of_three()
   types <- types_of(three$x)
   again <- types_of(three$x)
@@ -46,7 +45,6 @@ test_that("the same seed gives the same types, another seed other draws and the 
 })
 
 test_that("every row ten times gives the same types, with narrower intervals", {
-  skip_where_repeated()
   three <- cells_of_three()
   ten <- rep(1:600, each = 10)
   once <- types_of(three$x)
@@ -57,7 +55,6 @@ test_that("every row ten times gives the same types, with narrower intervals", {
 })
 
 test_that("a sample of one cell has the shares of the others, with wide intervals", {
-  skip_where_repeated()
   x <- cells_of_three()$x
   table <- type_proportions(types_of(list(one = x[300, , drop = FALSE], sixty = x[seq(1, 600, 10), ], all = x)))
   own <- function(sample, column) table[[column]][table$sample == sample][1:3]
@@ -68,7 +65,6 @@ test_that("a sample of one cell has the shares of the others, with wide interval
 })
 
 test_that("a marker that is zero in one sample leaves the other sample's types alone", {
-  skip_where_repeated()
   three <- cells_of_three()
   zero <- cells_of_three(seed = 2)$x
   zero[, "CD8"] <- 0
@@ -79,7 +75,6 @@ test_that("a marker that is zero in one sample leaves the other sample's types a
 })
 
 test_that("a constant channel is named and does no harm, and an empty one is refused", {
-  skip_where_repeated()
   three <- cells_of_three()
   x <- cbind(three$x, k = 3)
   types <- types_of(x)
@@ -91,7 +86,6 @@ test_that("a constant channel is named and does no harm, and an empty one is ref
 })
 
 test_that("noise around zero is one population on the logicle scale, with values to -54,707 and in any unit", {
-  skip_where_repeated()
   # The CD8 of the second population has four times the noise, as spillover spreads it. By log10(t) + 1 decades it
   # took 5 to 9 types (noise of 30 to 1500), with an adjusted Rand index of 0.94 to 0.32.
   n <- 1200

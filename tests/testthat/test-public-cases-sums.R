@@ -1,20 +1,18 @@
 # Questions that people asked in public, with the figures of their sources.
+skip_where_repeated()
 
 dice <- function(sides, times = 1) rep_sum_pmf(pmf_uniform(1, sides), times, threads = 1)
 
 test_that("100d6 are below 50d12 with probability .19627", {
-  skip_where_repeated()
   expect_equal(round(ppmf(-1, dice(6, 100) - dice(12, 50)), 5), 0.19627)
 })
 
 test_that("eight different dice show at least 65 with probability 64800983/163215360", {
-  skip_where_repeated()
   total <- sum_pmf(lapply(c(4, 7, 9, 11, 16, 20, 23, 24), pmf_uniform, from = 1), threads = 1)
   expect_equal(ppmf(64, total, lower.tail = FALSE), 64800983 / 163215360, tolerance = 1e-15)
 })
 
 test_that("4d6 keep 3: the 1296 rolls by their totals, 1 for 3 to 21 for 18", {
-  skip_where_repeated()
   kept <- as.data.frame(sum_of_highest_pmf(rep(pmf_uniform(1, 6), 4), 3, threads = 1))
   expect_identical(kept$value, as.numeric(3:18))
   expect_equal(kept$prob * 1296, c(1, 4, 10, 21, 38, 62, 91, 122, 148, 167, 172, 160, 131, 94, 54, 21),
@@ -22,7 +20,6 @@ test_that("4d6 keep 3: the 1296 rolls by their totals, 1 for 3 to 21 for 18", {
 })
 
 test_that("exploding dice: a 6 is rolled again and added", {
-  skip_where_repeated()
   total <- compound_pmf("geometric", pmf(1, from = 6), prob = 5 / 6, tail = 1e-300, threads = 1) + pmf_uniform(1, 5)
   value <- c(outer(1:5, 6 * (0:50), "+"))
   expect_lt(max(abs(dpmf(value, total) / rep(6^-(1:51), each = 5) - 1)), 2e-14)
@@ -31,7 +28,6 @@ test_that("exploding dice: a 6 is rolled again and added", {
 })
 
 test_that("a Poisson-binomial of n = 1,500: log pmf, moments and quantiles", {
-  skip_where_repeated()
   set.seed(1500)
   p <- runif(1500)
   x <- pmf_poisson_binomial(p, log = TRUE, threads = 1)
@@ -45,7 +41,6 @@ test_that("a Poisson-binomial of n = 1,500: log pmf, moments and quantiles", {
 })
 
 test_that("a convolution of magnitudes from 1e0 to 1e162 keeps the small entries", {
-  skip_where_repeated()
   x <- 10^seq(0, 162, by = 0.5)
   y <- rep(c(1, 3, 2), 200)
   expected <- vapply(seq_len(length(x) + length(y) - 1), function(k) {
@@ -56,7 +51,6 @@ test_that("a convolution of magnitudes from 1e0 to 1e162 keeps the small entries
 })
 
 test_that("signed ranks with ties have p = .0078125 (SciPy issue 19872)", {
-  skip_where_repeated()
   first <- c(62, 66, 61, 68, 74, 62, 68, 62, 55, 59)
   second <- c(71, 71, 69, 61, 75, 71, 77, 72, 62, 65)
   apart <- first - second
@@ -73,7 +67,6 @@ test_that("signed ranks with ties have p = .0078125 (SciPy issue 19872)", {
 })
 
 test_that("the electoral college of 2012: 270 votes or more with probability .97722", {
-  skip_where_repeated()
   # Probabilities of FiveThirtyEight, 4 November 2012, as listed at cs.oberlin.edu/~bbetchar/electors.php, which finds
   # 0.977. 141 votes are certain.
   votes <- c(15, 3, 1, 3, 11, 1, 18, 7, 9, 16, 20, 7, 10, 3, 9, 10, 3, 29, 3, 16, 1, 1, 13, 11, 6, 12, 6, 4, 5, 6, 14,
@@ -87,7 +80,6 @@ test_that("the electoral college of 2012: 270 votes or more with probability .97
 })
 
 test_that("Panjer's recursion at lambda = 5,000, where P(0) = e^-5000 underflows", {
-  skip_where_repeated()
   die <- pmf_uniform(1, 6)
   total <- compound_pmf("poisson", die, lambda = 5000, threads = 1)
   # The numbers of claims of each size are independent Poisson variables.
@@ -98,7 +90,6 @@ test_that("Panjer's recursion at lambda = 5,000, where P(0) = e^-5000 underflows
 })
 
 test_that("ubiquitin's isotopes at nominal mass", {
-  skip_where_repeated()
   atoms <- c(378, 629, 105, 118, 1)
   isotopes <- list(c(0.9893, 0.0107), c(0.999885, 0.000115), c(0.99636, 0.00364), c(0.99757, 0.00038, 0.00205),
     c(0.9499, 0.0075, 0.0425, 0, 0.0001))

@@ -1,7 +1,7 @@
 # report() of tables and comparisons, and how these look in R Markdown.
+skip_where_repeated()
 
 test_that("laws, matched components and what a machine has knit as tables", {
-  skip_where_repeated()
   skip_if_not_installed("knitr")
   results <- one_of_each_class()
   knitted <- function(x) as.character(knitr::knit_print(x))
@@ -22,7 +22,6 @@ test_that("laws, matched components and what a machine has knit as tables", {
 })
 
 test_that("each table and comparison has a page with its words, table and picture", {
-  skip_where_repeated()
   skip_if(on_cuda())
   results <- one_of_each_class()
   kinds <- c("type_proportions", "type_differences", "differential_state", "topic_effects", "topic_comparison")

@@ -306,8 +306,7 @@ test_that("the kind of the user's options is tried if cairo does not open", {
 
 test_that("a picture that lost any part of its file is not shown", {
   skip_if_not(capabilities("cairo"))
-  file <- tempfile(fileext = ".png")
-  on.exit(unlink(file))
+  file <- scratch(fileext = ".png")
   png(file, 300, 300, type = "cairo")
   plot(1)
   dev.off()
@@ -383,8 +382,7 @@ test_that("Markdown shows names as they are", {
   skip_if_not(rmarkdown::pandoc_available("2.0"))
   names <- c(hostile_names, "# h", "- item", "1. a", "--x...", "a#b&#35;", "^2^ ~s~ @cite :::", "\\alpha", "-0.5",
     "x-y 1.02 end.", "\\[u\\]", "{#id .c}", "%a; b/c")
-  file <- tempfile(fileext = ".md")
-  on.exit(unlink(file))
+  file <- scratch(fileext = ".md")
   writeLines(enc2utf8(paste(escape_markdown(names), collapse = "\n\n")), file, useBytes = TRUE)
   form <- "markdown+tex_math_single_backslash+autolink_bare_uris+smart+emoji"
   shown <- system2(rmarkdown::pandoc_exec(), c("-f", form, "-t", "plain", "--wrap=none", shQuote(file)), stdout = TRUE)

@@ -1,4 +1,5 @@
 # A time limit inside compiled code is an ordinary error of R, in a batch session too.
+skip_where_repeated()
 
 # Long calls along each way into compiled code that can be stopped, without those that R code stops between slices.
 long_calls <- c(
@@ -18,7 +19,6 @@ long_calls <- c(
 
 test_that("time limits and interrupts inside compiled code leave a batch session as any error does", {
   skip_on_cran()
-  skip_where_repeated()
   script <- tempfile(fileext = ".R")
   said <- tempfile()
   on.exit(unlink(c(script, said)))
@@ -51,7 +51,6 @@ test_that("time limits and interrupts inside compiled code leave a batch session
 
 test_that("an interrupt inside compiled code ends a batch session", {
   skip_on_cran()
-  skip_where_repeated()
   skip_on_os("windows")
   # A shell starts children in the background with SIGINT ignored, and R from 4.5 on leaves it so.
   heeding <- "env --default-signal=INT"

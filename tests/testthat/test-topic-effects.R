@@ -15,13 +15,19 @@ planted <- local({
 })
 delayedAssign("fit", topic_model(planted, 3, iter = 60, seed = 1, threads = 2))
 
+covariates <- data.frame(party, day)
+delayedAssign("within", topic_model(planted, 3, prevalence = ~ party + day, data = covariates, iter = 40, warmup = 10,
+  thin = 3, chains = 2, keep = "theta", seed = 1, threads = 2))
+
 test_that("effects are weighted least squares of each draw", {
   skip_where_repeated()
   skip_on_sanitized_emulator()
-  table <- topic_effects(fit, ~ party + day, ndraws = 30, level = 0.8, seed = 5)
-  by_hand <- array(0, c(3, 3, 30))
-  with_seed(5, each_theta(fit, effect_design(fit, ~ party + day, NULL), 30, resolve_run("cpu", 1),
-    function(theta, draw) by_hand[, , draw] <<- coef(lm(theta ~ party + day, weights = rexp(60)))))
+  chain <- within$reference
+  by_hand <- vapply(1:10, function(draw) {
+    weights <- with_seed(chain_seed(within$state[[chain]], 2 * (10 + 3 * draw) + 1), rexp(60))
+    coef(lm(t(within$draws$theta[, , draw, chain]) ~ party + day, weights = weights))
+  }, matrix(0, 3, 3))
+  table <- topic_effects(within, level = 0.8)
   expect_equal(table$estimate, as.vector(apply(by_hand, 1:2, mean)))
   expect_equal(table$se, as.vector(apply(by_hand, 1:2, sd)))
   expect_equal(table$lower, as.vector(apply(by_hand, 1:2, quantile, 0.1, type = 6)))
@@ -31,7 +37,7 @@ test_that("effects are weighted least squares of each draw", {
   expect_equal(sum(table$estimate[table$term == "partyright"]), 0)
   # Expected shares are rows of the design times coefficients, and a basis keeps its knots.
   at <- data.frame(party = c("right", "left"), day = c(3, 20))
-  expected <- topic_effects(fit, ~ party + day, at = at, topics = 2, ndraws = 30, seed = 5)
+  expected <- topic_effects(within, at = at, topics = 2)
   rows <- cbind(1, c(1, 0), c(3, 20))
   expect_equal(expected$estimate, as.vector(rows %*% apply(by_hand, 1:2, mean)[, 2]))
   expect_identical(expected$term, c("party = right, day = 3", "party = left, day = 20"))
@@ -48,12 +54,127 @@ test_that("effects do not depend on units, threads or documents without covariat
   expect_equal(as.data.frame(one), as.data.frame(topic_effects(fit, ~ party + day, ndraws = 4, seed = 1, threads = 1)))
   expect_equal(one$estimate[one$term == "day"],
     1000 * topic_effects(fit, ~ party + I(1000 * day), ndraws = 4, seed = 1, threads = 2)$estimate[c(3, 6, 9)])
-  x <- prevalence_basis(effect_design(fit, ~ day, data.frame(day = c(NA, NA, 3:60))), 60)
+  basis <- function(formula, data = NULL, of = fit) covariate_design(formula, data, of, "formula")$basis
+  expect_message(x <- basis(~ day, data.frame(day = c(NA, NA, 3:60))), "2 documents with missing")
   expect_identical(x[1:2, ], cbind(c(1, 1), 0))
   expect_equal(colMeans(x), c(1, 0))
   # A basis of all levels has no more columns than with one left out.
-  expect_identical(dim(prevalence_basis(effect_design(fit, ~ 0 + party, NULL), 60)), c(60L, 2L))
-  expect_identical(prevalence_basis(effect_design(fit, ~ 1, NULL), 60), matrix(1, 60))
+  expect_identical(dim(basis(~ 0 + party)), c(60L, 2L))
+  expect_identical(basis(~ 1), matrix(1, 60))
+  # Documents without tokens have covariates too.
+  empty <- list(documents = 1:60, document_tokens = c(0, rep(5, 59)))
+  expect_equal(basis(~ party, of = empty)[1, 2] - basis(~ party, of = empty)[60, 2], -1)
+})
+
+test_that("s() is a natural cubic spline with the same knots for new values", {
+  skip_where_repeated()
+  skip_if(resolve_run()$backend != "cpu", "nothing here depends on the backend")
+  design <- function(formula, data = NULL) covariate_design(formula, data, fit, "formula")
+  set.seed(1)
+  # Zeros, ties and an outlier.
+  ugly <- data.frame(x = c(rep(0, 30), rexp(29), 1e4))
+  made <- design(~ s(x), ugly)
+  expect_identical(colnames(made$x), c("(Intercept)", paste0("s(x)", 1:4)))
+  natural <- splines::ns(ugly$x, knots = quantile(unique(ugly$x), 1:3 / 4), Boundary.knots = range(ugly$x))
+  expect_equal(unname(fitted(lm(made$x[, 3] ~ natural))), unname(made$x[, 3]), tolerance = 1e-5)
+  # The same in other units, and of dates.
+  expect_equal(unname(design(~ s(I(60 * x + 7)), ugly)$basis), made$basis, tolerance = 1e-6)
+  dates <- data.frame(day = as.Date("2024-01-01") + day)
+  expect_equal(design(~ s(day), dates)$basis, design(~ s(day), data.frame(day))$basis)
+  rows <- effect_rows(made, data.frame(x = c(3, 1)))
+  expect_equal(rows[2, ], effect_rows(made, data.frame(x = 1))[1, ])
+  # Few values have fewer columns, two of them one.
+  expect_identical(ncol(design(~ s(x, k = 9), data.frame(x = rep(1:3, 20)))$x), 3L)
+  expect_equal(design(~ s(x), data.frame(x = rep(0:1, 30)))$basis, design(~ x, data.frame(x = rep(0:1, 30)))$basis)
+  expect_error(design(~ s(party)), "s\\(party\\), whose variable is not numeric", class = input)
+  expect_error(design(~ s(x), data.frame(x = rep(1, 60))), "does not vary", class = input)
+  expect_error(design(~ s(day, bs = "cr")), "one variable and `k`", class = input)
+  expect_error(design(~ s(day, party)), "`k` is not a whole number", class = input)
+  expect_error(design(~ s(nowhere)), "cannot be evaluated: .*nowhere", class = input)
+})
+
+test_that("a fit with prevalence goes on, predicts, is relabelled and says what it is", {
+  skip_where_repeated()
+  skip_on_sanitized_emulator()
+  formula <- ~ party + s(day, k = 3)
+  model <- function(iter, ...) {
+    topic_model(planted, 3, prevalence = formula, data = covariates, iter = iter, warmup = 6, thin = 2, chains = 2,
+      seed = 3, ...)
+  }
+  file <- tempfile()
+  whole <- model(17, threads = 1)
+  part <- model(9, threads = 2, checkpoint = file, checkpoint_every = 0)
+  expect_same_topics(continue(part, 8, threads = 2), whole)
+  expect_identical(resume(file, planted, threads = 2)$draws, part$draws)
+  expect_output(print(whole), "alpha depends on ~party \\+ s\\(day, k = 3\\): topic_effects\\(fit\\)")
+  expect_output(print(whole), "alpha at their mean sums to .*learned: effects of covariates")
+  expect_false("rhat" %in% names(topic_effects(whole, ~ party, ndraws = 2, threads = 2)))
+  # The alpha of each document is that of its covariates: a document without tokens has the mean of its prior.
+  empty <- topic_model(rbind(planted, 0), 3, prevalence = formula, data = covariates[c(1:60, 35), ], iter = 12,
+    chains = 1, seed = 1)
+  draws <- empty$draws$coefficients[, , , 1]
+  shares <- vapply(1:6, function(draw) {
+    alpha <- prevalence_alpha(matrix(draws[, , draw], 4), empty$prevalence$basis[61, , drop = FALSE])
+    alpha / sum(alpha)
+  }, numeric(3))
+  expect_equal(unname(empty$theta[61, ]), rowMeans(shares))
+  expect_equal(empty$draws$alpha[, , 1], exp(draws[1, , ]))
+  # Chains are compared for topics that both find.
+  same <- within
+  same$agreement <- list(match = cbind(1:3, 1:3), distance = matrix(0, 3, 2), limit = rep(0.5, 3))
+  same$draws$effects <- array(rnorm(3 * 3 * 40 * 2), c(3, 3, 40, 2), dimnames(same$draws$effects))
+  same$iter <- 130
+  values <- same$draws$effects[2, 3, , ]
+  expect_equal(effect_rhat(same, diag(3))[2, 3], split_rhat(values))
+  expect_match(effect_agreement(same), "Rhat of at most", all = FALSE)
+  expect_length(effect_agreement(same), 1L)
+  same$draws$effects[2, 3, , 1] <- 10 + same$draws$effects[2, 3, , 1]
+  expect_match(effect_agreement(same), "\\(topic 3, partyright\\)", all = FALSE)
+  expect_match(effect_agreement(same), "Chains differ in effects", all = FALSE)
+  # New documents have the prior of their covariates, also if they are empty.
+  none <- matrix(0, 2, 24, dimnames = list(NULL, colnames(planted)))
+  one <- rbind(none[1, ], planted[1, ])
+  prior <- predict(whole, one, data = data.frame(party = "right", day = c(4, 4)), seed = 1)[1, ]
+  draws <- whole$draws$coefficients[, , , whole$reference]
+  basis <- whole$prevalence$basis[34, , drop = FALSE]
+  alpha <- rowMeans(apply(draws, 3, function(draw) prevalence_alpha(matrix(draw, 4), basis)))
+  expect_equal(unname(prior), alpha / sum(alpha))
+  expect_message(odd <- predict(whole, one, data = data.frame(party = c("green", NA), day = 1), seed = 1), "unknown")
+  expect_lt(perplexity(whole, planted, data = covariates, seed = 1), 24)
+  expect_error(predict(whole, one, data = data.frame(day = 1:2)), "`data` has no variable \"party\"",
+    class = input)
+  expect_error(predict(fit, one, data = data.frame(day = 1:2)), "the fit has no `prevalence`", class = input)
+  # Topics are renumbered with their effects.
+  order <- c(2L, 3L, 1L)
+  turned <- renumber_chain(whole, 1, order, whole$phi)
+  expect_identical(unname(turned$draws$effects[, 1, , 1]), unname(whole$draws$effects[, 2, , 1]))
+  expect_identical(turned$state[[1]]$coefficients, whole$state[[1]]$coefficients[, order])
+  expect_identical(nrow(topic_stability(whole, 1, iter = 4, threads = 2)), 3L)
+  expect_message(add_documents(whole, planted[1:5, ], iter = 4, threads = 2), "alpha of the mean of the covariates")
+  changed <- whole
+  changed$prevalence$basis <- 1
+  expect_error(print(changed), "has been changed since", class = input)
+  changed <- whole
+  changed$state[[1]]$coefficients[[1]] <- NA
+  expect_error(continue(changed, 1), "coefficients", class = input)
+})
+
+test_that("prevalence that cannot be used is refused", {
+  skip_where_repeated()
+  skip_if(resolve_run()$backend != "cpu", "nothing here depends on the backend")
+  model <- function(...) topic_model(planted, 2, ..., iter = 2)
+  expect_error(model(data = covariates), "of no use without `prevalence`", class = input)
+  expect_error(model(prevalence = ~ 1), "has no covariates", class = input)
+  expect_error(model(prevalence = ~ log(day - 1)), "infinite values of log\\(day - 1\\)", class = input)
+  expect_error(model(prevalence = ~ party + offset(day)), "has an offset", class = input)
+  expect_error(topic_effects(within, at = data.frame(party = "left", day = Inf)), "`at` has infinite", class = input)
+  expect_error(model(prevalence = "party"), "`prevalence` must be a formula without a response", class = input)
+  expect_error(model(prevalence = ~ party, groups = party), "put the groups into the formula", class = input)
+  expect_error(model(prevalence = ~ party, method = "mean_for_mode"), "must be \"gibbs\"", class = input)
+  expect_error(model(prevalence = ~ party, alpha = 1), "says how alpha depends", class = input)
+  expect_error(model(prevalence = ~ party, data = covariates[1:3, ]), "a row for each of 60 documents", class = input)
+  expect_error(compare_topics(planted, 2:3, prevalence = ~ party), "`prevalence` cannot be used here", class = input)
+  expect_error(topic_effects(within, data = covariates), "of no use without `formula`", class = input)
 })
 
 # The law on a grid: two intercepts, of which the topics' counts in each document depend on.

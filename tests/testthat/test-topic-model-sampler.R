@@ -240,7 +240,7 @@ test_that("the number of topics is learned, and unused topics are left out", {
   few <- topic_model(data$x, 3, alpha = "hdp", iter = 10, seed = 2, threads = 1)
   expect_match(topic_words(few), "is learned: 3, 90% interval 3 to 3$", all = FALSE)
   expect_match(topic_words(few), "all topics that were allowed are used, so the limit decides", all = FALSE)
-  expect_match(paste(words$verdict, collapse = " "), "All 2 chains find each of the 4 topics")
+  expect_match(paste(words$verdict, collapse = " "), "Both chains find each of the 4 topics")
   expect_identical(nrow(topic_stability(fit, restarts = 0)), 4L)
   expect_identical(chosen_topics(fit, NULL), sort(used_topics(fit)))
   expect_identical(apply(cbind(c(90, 9, 1), c(50, 46, 4), c(100, 0, 0), 5), 2L, used_number), c(2L, 3L, 1L, 3L))

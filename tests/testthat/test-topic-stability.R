@@ -17,10 +17,15 @@ test_that("restarts are the chains that a fit with more chains has", {
   expect_equal(table$distance, rowMeans(distance)[table$topic])
   expect_equal(table$found, rowMeans(distance < find_limits(one))[table$topic])
   expect_identical(table$shared, (rowSums(distance < find_limits(one)) == 2)[table$topic])
+  expect_equal(table$chance, chance_found(distance, find_limits(one))[table$topic])
+  # A chain that finds a topic only just counts one half.
+  expect_equal(chance_found(rbind(c(0, 0.9), c(0.5, 0.5), c(0.4, 0.6)), c(0.5, 0.5, 0.5)), c(0.5, 0.5, 0.5),
+    tolerance = 1e-4)
+  expect_lt(chance_found(cbind(0.3), 0.05), 1e-6)
   expect_false(is.unsorted(-table$prevalence))
   # Nothing was compared, and nothing is called stable.
   nothing <- topic_stability(one, restarts = 0)
-  expect_true(all(is.na(nothing[c("distance", "found", "shared")])))
+  expect_true(all(is.na(nothing[c("distance", "found", "shared", "chance")])))
   expect_identical(relabel(one)$stable, NA_integer_)
   expect_identical(relabel(one)$shared, rep(NA, 7))
   expect_output(print(one), "1 chain of 60 sweeps")
@@ -114,6 +119,9 @@ test_that("the verdict follows from the log likelihood and from topics, not from
   near <- with_trace(steady, level + rnorm(800) + rep(c(0, 5), each = 400))
   expect_true(summary(near)$converged)
   expect_match(summary(near)$verdict, "differ by less than 1%", all = FALSE)
+  # What alpha's sum is worth is said there too.
+  size <- round(subset(summary(near)$diagnostics, quantity == "alpha_sum")$ess_bulk)
+  expect_match(summary(near)$verdict, sprintf("sum of the alphas .*effective sample size %.0f", size), all = FALSE)
   far <- with_trace(steady, level + rnorm(800) + rep(c(0, 500), each = 400))
   expect_false(summary(far)$converged)
   # Still rising.

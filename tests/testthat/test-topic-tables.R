@@ -101,3 +101,74 @@ test_that("tf-idf is refused, and a document of two million tokens is fitted", {
   expect_equal(colSums(long$tokens), 2e6)
   expect_equal(sum(long$theta), 1)
 })
+
+# A large table of few counts, and the bytes that R allocates for an expression, in vectors of more than 10 KB.
+wide_counts <- function(documents, terms, pairs) {
+  set.seed(1)
+  Matrix::sparseMatrix(sample(documents, pairs, TRUE), sample(terms, pairs, TRUE), x = 1, dims = c(documents, terms),
+    dimnames = list(paste0("d", seq_len(documents)), paste0("w", seq_len(terms))))
+}
+allocated_bytes <- function(code) {
+  log <- tempfile()
+  on.exit(unlink(log))
+  utils::Rprofmem(log, threshold = 1e4)
+  force(code)
+  utils::Rprofmem(NULL)
+  sizes <- sub(" .*", "", readLines(log))
+  sum(as.double(sizes[grepl("^[0-9]+$", sizes)]))
+}
+
+test_that("reading a sparse table allocates little more than its counts take", {
+  skip_where_repeated()
+  skip_if_not_installed("Matrix")
+  skip_if_not(capabilities("profmem"))
+  x <- wide_counts(5000, 8000, 1e5)
+  pairs <- length(x@x)
+  # 19 bytes a pair, of which 8 are the result's; 214 when rows, columns and values were made and sorted.
+  expect_lt(allocated_bytes(counts <- count_matrix(x)) / pairs, 25)
+  # 83 bytes a pair, because they are sorted.
+  at <- methods::as(x, "TsparseMatrix")
+  triplets <- list(i = at@i + 1L, j = at@j + 1L, v = at@x, nrow = 5000L, ncol = 8000L, dimnames = dimnames(x))
+  class(triplets) <- c("DocumentTermMatrix", "simple_triplet_matrix")
+  expect_lt(allocated_bytes(same <- count_matrix(triplets)) / pairs, 95)
+  expect_identical(same, counts)
+  expect_equal(document_sizes(counts), Matrix::rowSums(x), ignore_attr = TRUE)
+  expect_equal(term_sizes(counts), Matrix::colSums(x), ignore_attr = TRUE)
+  # Zeros that are stored, and counts above 1.
+  x@x[c(1, 7, pairs)] <- c(0, 5, 0)
+  counts <- count_matrix(x)
+  expect_identical(counts$tokens, sum(x))
+  expect_equal(document_sizes(counts), Matrix::rowSums(x), ignore_attr = TRUE)
+  expect_equal(Matrix::sparseMatrix(i = counts$i, p = counts$p, x = counts$count, dims = counts$size, index1 = FALSE,
+    dimnames = list(counts$documents, counts$terms)), Matrix::drop0(x))
+  x@x[c(3, 5)] <- c(-1, 0.5)
+  at <- methods::as(x, "TsparseMatrix")
+  first <- c(3, 5)[order(at@i[c(3, 5)])][[1L]]
+  expect_error(count_matrix(x), sprintf("but has %s for document \"d%d\" and term \"w%d\"", x@x[[first]],
+    at@i[[first]] + 1L, at@j[[first]] + 1L), class = input)
+})
+
+test_that("200,000 documents x 300,000 terms are fitted in less than 500 MB", {
+  skip_if_not(extended() && file.exists("/proc/self/status") && resolve_run()$backend == "cpu")
+  skip_if_not_installed("Matrix")
+  # 462 MB, of which 196 are R with Matrix and 57 the table; 619 MB when tables and sessions held copies.
+  table <- tempfile(fileext = ".rds")
+  saveRDS(wide_counts(2e5, 3e5, 2e6), table, compress = FALSE)
+  ready <- tempfile()
+  start_child(list(run = c(
+    sprintf("x <- readRDS(%s)", deparse(table)),
+    "fit <- topic_model(x, 10, iter = 4, chains = 1, seed = 1, threads = 2, progress = FALSE)",
+    "line <- grep('^VmHWM', readLines('/proc/self/status'), value = TRUE)",
+    sprintf("writeLines(gsub('[^0-9]', '', line), %s)", deparse(paste0(ready, ".peak")))
+  )), ready)
+  wait_for(function() file.exists(paste0(ready, ".peak")), paste0(ready, ".log"))
+  Sys.sleep(0.2)
+  expect_lt(as.double(readLines(paste0(ready, ".peak"))) / 1024, 500)
+})
+
+test_that("more topics than documents are fitted", {
+  skip_where_repeated()
+  many <- topic_model(planted[1:4, ], 12, iter = 4, seed = 1, threads = 2)
+  expect_identical(dim(many$theta), c(4L, 12L))
+  expect_equal(colSums(many$tokens), sum(planted[1:4, ]))
+})

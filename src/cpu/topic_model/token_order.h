@@ -31,7 +31,6 @@ typedef struct topic_order {
   uint32_t *term;         /* pairs */
   int32_t *count;         /* pairs */
   uint32_t *first;        /* pairs + 1: the place of a pair's first token */
-  uint32_t *place;        /* pairs, by document: the place of a pair's first token */
   uint32_t *token;        /* places: the number of the token, by document */
   uint8_t *slot;          /* places: the ring place of the token's pair */
   int64_t *first_segment; /* terms + 1 */
@@ -43,7 +42,6 @@ static void topic_order_free(topic_order *order) {
   free(order->term);
   free(order->count);
   free(order->first);
-  free(order->place);
   free(order->token);
   free(order->slot);
   free(order->first_segment);
@@ -51,38 +49,34 @@ static void topic_order_free(topic_order *order) {
   memset(order, 0, sizeof *order);
 }
 
-/* Sorts pairs by group, term and document: first by term, then each pair goes to the next place of its group. from[i]:
- * the number, by document, of pair i in the new order. */
-static void sort_pairs(const wb_topic_corpus *c, topic_order *order, int64_t *next, uint32_t *by_term, uint32_t *from) {
-  uint32_t *const document = order->first; /* the document of a pair, until the places are known */
+/* Sorts pairs by group, term and document: by term, as the places are, each pair goes to the next place of its group.
+ * order->first receives the number, by document, of each pair's first token. document_of: a pair at each place. */
+static void sort_pairs(const wb_topic_corpus *c, topic_order *order, int64_t *next, uint32_t *document_of) {
   memcpy(next, c->first_place, (size_t)c->terms * sizeof(int64_t));
   for (int64_t d = 0; d < c->documents; d++)
-    for (int64_t i = c->first_pair[d]; i < c->first_pair[d + 1]; i++) {
-      document[i] = (uint32_t)d;
-      by_term[next[c->term[i]]++] = (uint32_t)i;
-    }
+    for (int64_t i = c->first_pair[d]; i < c->first_pair[d + 1]; i++) document_of[next[c->term[i]]++] = (uint32_t)d;
   for (int64_t g = 0; g * order->group < c->documents; g++) next[g] = c->first_pair[g * order->group];
-  for (int64_t i = 0; i < c->pairs; i++) {
-    const uint32_t pair = by_term[i];
-    const int64_t at = next[document[pair] / (uint64_t)order->group]++;
-    from[at] = pair;
-    order->document[at] = document[pair];
-    order->term[at] = (uint32_t)c->term[pair];
-    order->count[at] = c->count[pair];
-  }
+  for (int64_t w = 0; w < c->terms; w++)
+    for (int64_t i = c->first_place[w]; i < c->first_place[w + 1]; i++) {
+      const int64_t at = next[document_of[i] / (uint64_t)order->group]++;
+      order->document[at] = document_of[i];
+      order->term[at] = (uint32_t)w;
+      order->count[at] = c->place_count[i];
+      order->first[at] = c->place_token[i];
+    }
 }
 
-/* Computes the places of tokens. token_of: the first token of each pair, by document. */
-static void place_tokens(const wb_topic_corpus *c, topic_order *order, const uint32_t *token_of, const uint32_t *from) {
+/* Computes the places of tokens. order->first has the number of each pair's first token, and receives its place. */
+static void place_tokens(const wb_topic_corpus *c, topic_order *order) {
   uint32_t place = 0;
   for (int64_t first = 0; first < c->documents; first += order->group) {
     const int64_t end = first + order->group < c->documents ? first + order->group : c->documents;
     const int64_t begin = c->first_pair[first];
     for (int64_t i = begin; i < c->first_pair[end]; i++) {
+      const uint32_t token = order->first[i];
       order->first[i] = place;
-      order->place[from[i]] = place;
       for (int32_t t = 0; t < order->count[i]; t++) {
-        order->token[place] = token_of[from[i]] + (uint32_t)t;
+        order->token[place] = token + (uint32_t)t;
         order->slot[place++] = (uint8_t)((i - begin) % TOPIC_RING);
       }
     }
@@ -131,33 +125,24 @@ static int topic_order_build(const wb_topic_corpus *c, int64_t group, topic_orde
   order->term = calloc(more, sizeof(uint32_t));
   order->count = calloc(more, sizeof(int32_t));
   order->first = malloc((pairs + 1) * sizeof(uint32_t));
-  order->place = malloc((pairs + 1) * sizeof(uint32_t));
   order->token = malloc(places * sizeof(uint32_t));
   order->slot = malloc(places);
   order->first_segment = malloc(((size_t)c->terms + 1) * sizeof(int64_t));
   int64_t *const next = malloc(((size_t)c->terms + (size_t)groups + 1) * sizeof(int64_t));
-  uint32_t *const by_term = malloc((pairs + 1) * sizeof(uint32_t));
-  uint32_t *const from = malloc((pairs + 1) * sizeof(uint32_t));
-  int ready = order->document && order->term && order->count && order->first && order->place && order->token &&
-              order->slot && order->first_segment && next && by_term && from;
+  uint32_t *const document_of = malloc((pairs + 1) * sizeof(uint32_t));
+  int ready = order->document && order->term && order->count && order->first && order->token && order->slot &&
+              order->first_segment && next && document_of;
+  if (ready) sort_pairs(c, order, next, document_of);
+  free(document_of);
   if (ready) {
-    sort_pairs(c, order, next, by_term, from);
     for (size_t i = pairs; pairs > 0 && i < more; i++) {
       order->document[i] = order->document[pairs - 1];
       order->term[i] = order->term[pairs - 1];
     }
-    uint32_t *const token_of = by_term; /* by_term is no longer needed */
-    uint32_t token = 0;
-    for (size_t i = 0; i < pairs; i++) {
-      token_of[i] = token;
-      token += (uint32_t)c->count[i];
-    }
-    place_tokens(c, order, token_of, from);
+    place_tokens(c, order);
     ready = find_segments(c, order, next);
   }
   free(next);
-  free(by_term);
-  free(from);
   return ready;
 }
 

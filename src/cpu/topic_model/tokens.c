@@ -175,6 +175,12 @@ static int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *
   s->beta_levels = wb_topic_beta_levels(corpus->longest_term);
   const size_t phi_bytes = (size_t)corpus->terms * s->width * real_size(s);
   const size_t leaf_bytes = (size_t)leaves_of(s) * (size_t)settings->topics * sizeof(double);
+  /* Enough groups for an even share of the threads. */
+  const int64_t fit = (int64_t)(group_bytes() / (s->width * real_size(s)));
+  const int64_t share = run->threads > 1 ? corpus->documents / (4 * (int64_t)run->threads) : corpus->documents;
+  const int64_t group = fit < share ? fit : share;
+  /* First, because it needs memory that it gives back. */
+  const int ordered = topic_order_build(&s->corpus, group > 1 ? group : 1, &s->order);
   s->topic = calloc((size_t)corpus->tokens + 1, sizeof(uint16_t));
   s->phi = wb_aligned_malloc(phi_bytes);
   s->leaf_sum = wb_aligned_malloc(leaf_bytes);
@@ -185,12 +191,7 @@ static int open_session(const wb_topic_corpus *corpus, const wb_topic_settings *
   }
   if (s->leaf_sum) memset(s->leaf_sum, 0, leaf_bytes);
   s->inverse = calloc((size_t)settings->topics, sizeof(double));
-  /* Enough groups for an even share of the threads. */
-  const int64_t fit = (int64_t)(group_bytes() / (s->width * real_size(s)));
-  const int64_t share = run->threads > 1 ? corpus->documents / (4 * (int64_t)run->threads) : corpus->documents;
-  const int64_t group = fit < share ? fit : share;
-  if (!topic_order_build(&s->corpus, group > 1 ? group : 1, &s->order) || !s->topic || !s->phi || !s->leaf_sum ||
-      !s->inverse) {
+  if (!ordered || !s->topic || !s->phi || !s->leaf_sum || !s->inverse) {
     const size_t bytes = phi_bytes + leaf_bytes + (size_t)corpus->tokens * sizeof(uint16_t);
     close_session(s);
     return wb_out_of_memory(message, "the terms of the topics", bytes);

@@ -533,19 +533,19 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
 
 static int gram(wb_regression_session *session, const double *weight, size_t stride, double *to, wb_message *message) {
   wb::device_scope scope;
-  WB_TRY(scope.enter(session->device, message));
+  WB_TRY(scope.enter(session->device, message, &session->stream));
   return session->products.gram(session->design(), weight, stride, to, message);
 }
 
 static int multiply(wb_regression_session *session, const double *v, double *product, wb_message *message) {
   wb::device_scope scope;
-  WB_TRY(scope.enter(session->device, message));
+  WB_TRY(scope.enter(session->device, message, &session->stream));
   return session->products.multiply(session->design(), v, product, message);
 }
 
 static int multiply_transposed(wb_regression_session *session, const double *v, double *product, wb_message *message) {
   wb::device_scope scope;
-  WB_TRY(scope.enter(session->device, message));
+  WB_TRY(scope.enter(session->device, message, &session->stream));
   return session->products.multiply_transposed(session->design(), v, product, message);
 }
 

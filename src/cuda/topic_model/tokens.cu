@@ -4,6 +4,7 @@
  */
 #include "cuda/table.cuh"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <new>
@@ -25,12 +26,13 @@ struct wb_topic_session {
   wb::device_array<uint16_t> topic;
   wb::device_bytes phi;
   wb::device_array<double> leaf_sum, inverse, alpha, extra, norm, total, log_likelihood, stage;
-  wb::device_array<unsigned long long> tables;
-  wb::device_array<int32_t> histogram;
+  wb::device_array<unsigned long long> tables; /* a number for each alpha and one more, then the histogram */
+  std::vector<double> sent_alpha;
   int32_t alpha_levels, beta_levels; /* of core/topic_tables.h */
   wb::device_array<wb_gamma_strips> term_strips, share_strips;
   double term_base = 0, share_base = 0; /* of the tables; 0: none */
 
+  int32_t *histogram() const { return reinterpret_cast<int32_t *>(tables.data() + alpha.size() + 1); }
   size_t real() const { return precision == WB_SINGLE ? sizeof(float) : sizeof(double); }
   /* How many documents (with theta) or terms (with phi) a stage holds. */
   int64_t stage_rows() const { return static_cast<int64_t>(stage.size() / static_cast<size_t>(topics)); }
@@ -145,8 +147,7 @@ int fill_session(wb_topic_session *s, const wb_topic_corpus *c, const wb_topic_s
   WB_TRY(s->log_likelihood.allocate(documents, "log likelihoods", message));
   WB_TRY(s->total.allocate(static_cast<size_t>(c->pairs) + 1, "sums of weights", message));
   WB_TRY(s->stage.allocate(stage, "topics on their way", message));
-  WB_TRY(s->tables.allocate(alphas + 1, "tables", message));
-  WB_TRY(s->histogram.allocate(histogram, "tables", message));
+  WB_TRY(s->tables.allocate(alphas + 1 + (histogram + 1) / 2, "tables", message));
   s->corpus = {c->documents,
                c->terms,
                s->term.data(),
@@ -297,6 +298,16 @@ document_arguments<Real> arguments_of(const wb_topic_session *s, const wb_topic_
   return a;
 }
 
+/* A copy takes as long as a kernel of a small sweep, so alpha is sent where it has changed. */
+int send_alpha(wb_topic_session *s, const double *alpha, wb_message *message) {
+  const size_t count = s->alpha.size();
+  if (s->sent_alpha.size() == count && std::equal(alpha, alpha + count, s->sent_alpha.begin())) return WB_OK;
+  s->sent_alpha.clear();
+  WB_TRY(s->alpha.upload(alpha, count, "sending alpha to the device", message));
+  s->sent_alpha.assign(alpha, alpha + count);
+  return WB_OK;
+}
+
 /* All documents, as many at a time as the stage holds where theta goes or comes. */
 int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const double *given, double *log_likelihood,
                    double *theta, wb_message *message) {
@@ -305,7 +316,7 @@ int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const double 
     const int64_t topics = s->topics, all = s->corpus.documents;
     const int64_t at_once = given != nullptr || theta != nullptr ? s->stage_rows() : all;
     const wb_gamma_strips *strips = nullptr;
-    if (draw != nullptr) WB_TRY(s->alpha.upload(draw->alpha, s->alpha.size(), "sending alpha to the device", message));
+    if (draw != nullptr) WB_TRY(send_alpha(s, draw->alpha, message));
     if (draw != nullptr && draw->alpha_tables)
       WB_TRY(prepare_strips(draw->alpha[0], s->share_strips, s->share_base, &strips, message));
     document_arguments<Real> a = arguments_of<Real>(s, draw, strips);
@@ -338,12 +349,11 @@ int score(wb_topic_session *s, const double *theta, double *log_likelihood, wb_m
 }
 
 int clear_tables(wb_topic_session *s, wb_message *message) {
-  WB_TRY(wb::clear(s->tables.data(), s->tables.bytes(), "clearing tables", message));
-  return wb::clear(s->histogram.data(), s->histogram.bytes(), "clearing tables", message);
+  return wb::clear(s->tables.data(), s->tables.bytes(), "clearing tables", message);
 }
 
 int bring_tables(wb_topic_session *s, std::vector<unsigned long long> &tables, wb_message *message) {
-  tables.resize(s->tables.size());
+  tables.resize(s->alpha.size() + 1);
   return s->tables.download(tables.data(), tables.size(), "bringing tables from the device", message);
 }
 
@@ -353,14 +363,13 @@ int draw_document_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t
   const size_t alphas = s->alpha.size();
   const int64_t numbers = static_cast<int64_t>(alphas);
   WB_TRY(clear_tables(s, message));
-  WB_TRY(s->alpha.upload(draw->alpha, alphas, "sending alpha to the device", message));
+  WB_TRY(send_alpha(s, draw->alpha, message));
   const size_t tally = static_cast<size_t>(s->topics) * sizeof(int32_t);
   WB_TRY(wb::launch(wb::grid(TABLE_THREADS, s->corpus.documents).sharing(tally), topic_document_tables,
                     "drawing tables", message, s->corpus, s->topic.data(), s->topics, s->alpha_levels, draw->key,
-                    draw->iteration, s->alpha.data(), s->histogram.data(), s->tables.data()));
+                    draw->iteration, s->alpha.data(), s->histogram(), s->tables.data()));
   WB_TRY(wb::launch(wb::cover(TABLE_THREADS, numbers), topic_level_tables, "drawing tables", message, numbers,
-                    s->alpha_levels, draw->key, draw->iteration, s->alpha.data(), s->histogram.data(),
-                    s->tables.data()));
+                    s->alpha_levels, draw->key, draw->iteration, s->alpha.data(), s->histogram(), s->tables.data()));
   std::vector<unsigned long long> drawn;
   WB_TRY(bring_tables(s, drawn, message));
   for (size_t i = 0; i < alphas; i++) tables[i] = static_cast<int64_t>(drawn[i]);
@@ -375,9 +384,9 @@ int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int64_t *ta
   WB_TRY(clear_tables(s, message));
   WB_TRY(wb::launch(wb::grid(TABLE_THREADS, s->corpus.terms).sharing(topics * sizeof(int32_t)), topic_term_tables,
                     "drawing tables", message, s->corpus, s->topic.data(), s->topics, s->beta_levels, draw->key,
-                    draw->iteration, draw->beta, s->histogram.data(), s->tables.data() + topics, s->tables.data()));
+                    draw->iteration, draw->beta, s->histogram(), s->tables.data() + topics, s->tables.data()));
   WB_TRY(wb::launch(wb::grid((s->beta_levels - 1) / WB_TOPIC_LEVEL_CHUNK + 1, 1), topic_chunk_tables, "drawing tables",
-                    message, s->beta_levels, draw->key, draw->iteration, draw->beta, s->histogram.data(),
+                    message, s->beta_levels, draw->key, draw->iteration, draw->beta, s->histogram(),
                     s->tables.data() + topics));
   std::vector<unsigned long long> drawn;
   WB_TRY(bring_tables(s, drawn, message));

@@ -126,34 +126,47 @@ __global__ void __launch_bounds__(COUNT_THREADS)
   for (int32_t t = 0; t < count; t++) atomicAdd(reinterpret_cast<int32_t *>(line + mine[t]), 1);
 }
 
-/* A block a leaf of terms and 128 topics: the gammas of a topic by one thread, term after term, and their sum. Replaces
- * the counts in phi. Reads 4 bytes and writes sizeof(Real) for each term and topic; what it computes, about 180
- * instructions a gamma with tables and 400 without, is more than what it moves. 80 registers on sm_90, with a spill of
- * 8 bytes: 6 blocks of a multiprocessor. */
+/* A block a leaf of terms and up to 128 topics: the gammas of each topic and their sum, term after term. Fewer than 65
+ * topics leave threads for several terms at a time: a leaf then takes 11 gammas one after the other, not 64, for 20
+ * topics. Replaces the counts in phi. Reads 4 bytes and writes sizeof(Real) for each term and topic; what it computes,
+ * about 180 instructions a gamma with tables and 400 without, is more than what it moves. */
 template <typename Real>
 __global__ void __launch_bounds__(TERM_THREADS, TERM_BLOCKS)
     topic_terms(device_corpus c, int topics, size_t width, uint64_t key, uint32_t iteration, int mean, double beta,
                 const wb_gamma_strips *strips, Real *phi, double *leaf_sum) {
-  const int k = static_cast<int>(blockIdx.y) * TERM_THREADS + static_cast<int>(threadIdx.x);
-  if (k >= topics) return;
+  __shared__ double values[TERM_THREADS];
+  const int t = static_cast<int>(threadIdx.x), before = static_cast<int>(blockIdx.y) * TERM_THREADS;
+  const int here = topics - before < TERM_THREADS ? topics - before : TERM_THREADS, rows = TERM_THREADS / here;
+  const int row = t / here, k = before + t % here;
   const int64_t first = static_cast<int64_t>(blockIdx.x) * WB_TOPIC_LEAF;
   const int64_t end = first + WB_TOPIC_LEAF < c.terms ? first + WB_TOPIC_LEAF : c.terms;
   double sum = 0;
-  for (int64_t term = first; term < end; term++) {
-    Real *const at = phi + static_cast<size_t>(term) * width + static_cast<size_t>(k);
-    const int32_t count = *reinterpret_cast<const int32_t *>(at);
-    const double *const extra = extra_row(c, term, topics);
-    const double base = extra != nullptr ? extra[k] + beta : beta;
-    double value = base + static_cast<double>(count);
-    if (!mean) {
-      const uint64_t element = static_cast<uint64_t>(term) * static_cast<uint64_t>(topics) + static_cast<uint64_t>(k);
-      value =
-          draw_gamma(extra != nullptr ? nullptr : strips, key, WB_PURPOSE_TOPIC_TERM, iteration, element, base, count);
+  for (int64_t begin = first; begin < end; begin += rows) {
+    const int64_t term = begin + row;
+    double value = 0;
+    if (row < rows && term < end) {
+      Real *const at = phi + static_cast<size_t>(term) * width + static_cast<size_t>(k);
+      const int32_t count = *reinterpret_cast<const int32_t *>(at);
+      const double *const extra = extra_row(c, term, topics);
+      const double base = extra != nullptr ? extra[k] + beta : beta;
+      value = base + static_cast<double>(count);
+      if (!mean) {
+        const uint64_t element = static_cast<uint64_t>(term) * static_cast<uint64_t>(topics) + static_cast<uint64_t>(k);
+        value = draw_gamma(extra != nullptr ? nullptr : strips, key, WB_PURPOSE_TOPIC_TERM, iteration, element, base,
+                           count);
+      }
+      narrow(value, at);
     }
-    sum += value;
-    narrow(value, at);
+    if (rows == 1) {
+      sum += value;
+      continue;
+    }
+    values[t] = value;
+    __syncthreads();
+    for (int r = 0; t < here && r < rows; r++) sum += values[r * here + t];
+    __syncthreads();
   }
-  leaf_sum[static_cast<size_t>(blockIdx.x) * static_cast<size_t>(topics) + static_cast<size_t>(k)] = sum;
+  if (t < here) leaf_sum[static_cast<size_t>(blockIdx.x) * static_cast<size_t>(topics) + static_cast<size_t>(k)] = sum;
 }
 
 /* One over the sum of each topic's gammas: a thread a topic, leaves in order. */

@@ -401,6 +401,7 @@ static wb_mixture_kept put_kept(SEXP out, SEXP sweeps, const int *keep, const op
   if (prior->hyper) kept.prior = put_numbers(out, "kept_prior", count * WB_MIXTURE_PRIOR_VALUES(p));
   if (samples > 0) {
     kept.sample_log_weight = put_draws(out, "sample_log_weight", k, samples, count);
+    kept.sample_sizes = put_draws(out, "kept_sample_sizes", k, samples, count);
     kept.sample_concentration = put_numbers(out, "kept_sample_concentration", count);
   }
   if (keep[0]) {
@@ -458,6 +459,7 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
                                       "log_share",
                                       "sample_concentration",
                                       "sample_log_weight",
+                                      "kept_sample_sizes",
                                       "kept_sample_concentration",
                                       "kept_prior"};
   SEXP pointer = argument[0], state = argument[2], sweeps = argument[3], atoms = argument[5], probe = argument[6],
@@ -472,7 +474,7 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
     return wb_changed_fit();
   const int32_t k = r->at.chain.state.components;
   const int count = INTEGER_RO(sweeps)[0], points = Rf_ncols(probe);
-  SEXP out = PROTECT(wb_list_new(19, names));
+  SEXP out = PROTECT(wb_list_new(20, names));
   r->opened = opened;
   r->data = session_data(pointer, opened, center, scale);
   r->spots = (wb_mixture_spots){&r->data, Rf_ncols(atoms), REAL_RO(atoms)};

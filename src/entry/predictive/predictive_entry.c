@@ -4,12 +4,12 @@
 #include "numeric/chain_key.h"
 #include "predictive/predictive.h"
 
-/* data: list(binary, y, x), y n x d and x n x q, matrices of doubles; if binary also start, n log odds or
- * NULL. */
+/* data: list(binary, y, x), y n x d and x n x q, matrices of doubles; if binary also start, n log odds or NULL. Where
+ * the score is of the coordinates after the first ones, given these, `given` is their number. */
 static wb_predictive_data read_data(SEXP data) {
   const SEXP y = wb_list_element(data, "y"), x = wb_list_element(data, "x");
   const int binary = Rf_asLogical(wb_list_element(data, "binary"));
-  const SEXP start = binary ? wb_list_element(data, "start") : y;
+  const SEXP start = binary ? wb_list_element(data, "start") : y, given = wb_list_element(data, "given");
   const int *const y_dim = INTEGER_RO(Rf_getAttrib(y, R_DimSymbol)), *const x_dim =
                                                                          INTEGER_RO(Rf_getAttrib(x, R_DimSymbol));
   const wb_predictive_data read = {
@@ -17,6 +17,7 @@ static wb_predictive_data read_data(SEXP data) {
       .n = y_dim[0],
       .dimensions = y_dim[1],
       .covariates = x_dim[1],
+      .given = given == R_NilValue ? 0 : Rf_asInteger(given),
       .y = REAL_RO(y),
       .start = start == R_NilValue ? NULL : REAL_RO(start),
       .x = REAL_RO(x),

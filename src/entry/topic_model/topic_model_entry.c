@@ -11,7 +11,7 @@ typedef struct session {
   const wb_backend *backend;
   wb_topic_session *topic;
   wb_topic_corpus corpus;
-  wb_topic_structure structure; /* its arrays are of an R list that the pointer protects */
+  wb_topic_structure structure; /* its arrays are R's, as the corpus's counts by term; the pointer protects both */
   void *memory;
   int32_t topics, threads;
 } session;
@@ -86,7 +86,7 @@ SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP 
   wb_message message;
   const wb_call call = wb_call_from_list(run, &message);
   const wb_backend *const backend = call.backend;
-  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, structure));
+  SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, count, structure));
   wb_finalize_by(pointer, close_session);
   session *s = calloc(1, sizeof *s);
   if (!s) {
@@ -319,35 +319,63 @@ SEXP wb_entry_topic_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 1
 
 static int is_matrix(SEXP values, double rows, double columns) { return wb_is_numbers(values, rows * columns); }
 
-/* Adds the means given the topics to `sums`, a store of theta, topics x documents, and, if it has two arrays, of phi,
- * topics x terms. topics, alpha and beta belong to one or more sweeps, one after the other. */
-SEXP wb_entry_topic_add_means(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP sums) {
-  wb_message message;
-  session *const s = open_session(pointer);
+/* Sweeps whose means are added to the sums of a chain. */
+typedef struct adding {
+  const session *s;
+  R_xlen_t sweeps;
+  const uint16_t *topic;
+  const double *alpha, *beta;
+  double *own; /* the alphas of a sweep */
+  double *theta_sum, *phi_sum;
+  wb_message *message;
+} adding;
+
+static int add_means(void *chain) {
+  const adding *const a = chain;
+  const size_t of_sweep = (size_t)alphas(a->s);
+  int status = WB_OK;
+  for (R_xlen_t i = 0; i < a->sweeps && status == WB_OK; i++) {
+    memcpy(a->own, a->alpha + (size_t)i * of_sweep, of_sweep * sizeof(double));
+    const wb_topic_state state = {a->s->topics, a->own, a->beta[i], NULL};
+    wb_topic_means means = {.corpus = &a->s->corpus,
+                            .structure = &a->s->structure,
+                            .state = &state,
+                            .topic = a->topic + i * (R_xlen_t)a->s->corpus.tokens,
+                            .theta_sum = a->theta_sum,
+                            .phi_sum = a->phi_sum};
+    status = wb_topic_add_means(&means, a->s->threads, a->message);
+  }
+  return status;
+}
+
+static SEXP prepare_means(const SEXP *argument, wb_slice *slice) {
+  const session *const s = open_session(argument[0]);
   if (!s) return closed();
-  const R_xlen_t sweeps = Rf_xlength(beta), k = s->topics, of_sweep = alphas(s);
-  const uint16_t *topic = topics_from_sexp(topics, s, sweeps);
-  SEXP arrays = wb_store_arrays(sums);
+  const R_xlen_t sweeps = Rf_xlength(argument[3]), k = s->topics, of_sweep = alphas(s);
+  const uint16_t *topic = topics_from_sexp(argument[1], s, sweeps);
+  SEXP arrays = wb_store_arrays(argument[4]);
   const R_xlen_t count = Rf_xlength(arrays);
-  if (!topic || !is_positive(alpha, sweeps * of_sweep) || !is_positive(beta, sweeps) || count < 1 || count > 2 ||
-      !is_matrix(VECTOR_ELT(arrays, 0), (double)k, s->corpus.documents) ||
+  if (!topic || !is_positive(argument[2], sweeps * of_sweep) || !is_positive(argument[3], sweeps) || count < 1 ||
+      count > 2 || !is_matrix(VECTOR_ELT(arrays, 0), (double)k, s->corpus.documents) ||
       (count == 2 && !is_matrix(VECTOR_ELT(arrays, 1), (double)k, s->corpus.terms)))
     return wb_changed_fit();
-  double *own = (double *)R_alloc((size_t)of_sweep, sizeof(double));
-  int status = WB_OK;
-  for (R_xlen_t i = 0; i < sweeps && status == WB_OK; i++) {
-    memcpy(own, REAL_RO(alpha) + i * of_sweep, (size_t)of_sweep * sizeof(double));
-    const wb_topic_state state = {s->topics, own, REAL_RO(beta)[i], NULL};
-    wb_topic_means means = {.corpus = &s->corpus,
-                            .structure = &s->structure,
-                            .state = &state,
-                            .topic = topic + i * (R_xlen_t)s->corpus.tokens,
-                            .theta_sum = REAL(VECTOR_ELT(arrays, 0)),
-                            .phi_sum = count == 2 ? REAL(VECTOR_ELT(arrays, 1)) : NULL};
-    status = wb_topic_add_means(&means, s->threads, &message);
-  }
-  return status == WB_OK ? R_NilValue : wb_failure(status, &message);
+  adding *const a = (adding *)R_alloc(1, sizeof *a);
+  *a = (adding){.s = s,
+                .sweeps = sweeps,
+                .topic = topic,
+                .alpha = REAL_RO(argument[2]),
+                .beta = REAL_RO(argument[3]),
+                .own = (double *)R_alloc((size_t)of_sweep, sizeof(double)),
+                .theta_sum = REAL(VECTOR_ELT(arrays, 0)),
+                .phi_sum = count == 2 ? REAL(VECTOR_ELT(arrays, 1)) : NULL,
+                .message = &slice->message};
+  return wb_slice_ready(slice, PROTECT(R_NilValue), a, add_means, NULL);
 }
+
+/* Adds the means given the topics to the sums of some chains, at the same time. chains: lists of a session, topics,
+ * alpha, beta, and a store of theta, topics x documents, and, if it has two arrays, of phi, topics x terms. topics,
+ * alpha and beta belong to one or more sweeps, one after the other. */
+SEXP wb_entry_topic_add_means(SEXP chains) { return wb_slices_run(prepare_means, 5, chains); }
 
 /* Sets phi, topics x terms, for later calls. */
 SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi) {
