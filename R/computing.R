@@ -53,7 +53,9 @@
 #' `precision` is `"double"` (the default) or `"single"`. Single precision is faster on graphics cards for consumers,
 #' and halves the memory that the data take on the card. It applies to densities and probabilities of single cells or
 #' items. Sums over cells are always in double precision. In single precision, results on a graphics card differ
-#' slightly from results on the processor.
+#' slightly from results on the processor. Cards of compute capability 9.0 (H100, H200) draw the components of
+#' `dp_mixture()` for 11 to 40 markers by products of 16-bit numbers, three for each product. Log densities keep
+#' relative errors below 2e-6, but the draws are others than those of other cards.
 #'
 #' @section Progress:
 #' `progress = TRUE` shows a text bar, `FALSE` shows none. The default, `NULL`, shows one in interactive sessions, but

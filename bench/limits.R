@@ -2,8 +2,8 @@
 # bytes that it must read, at the rates that are measured in the same run. Writes limits.csv, with rows of a graphics
 # card where there is one, and of peers/mixture_torch.py where that has written peers-torch.csv.
 #   tests/measure/build.sh build/measure [--card] && cd bench && Rscript limits.R
-# The rate of a card's multiply-adds is that of ordinary ones; those of tensor cores in double precision are twice as
-# fast. LIMITS_ROWS is the number of rows, 1,000,000 if it is not set, and LIMITS_COMPONENTS of components, 256.
+# The rate of a card's multiply-adds is that of ordinary ones; those of tensor cores are faster. LIMITS_ROWS is the
+# number of rows, 1,000,000 if it is not set, and LIMITS_COMPONENTS of components, 256.
 source("common.R")
 cores <- warp_info()$cores
 options(warpbayes.threads = cores)

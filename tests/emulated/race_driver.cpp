@@ -803,6 +803,7 @@ void mixtures(const wb_backend *backend) {
       {100, 21, 100, WB_SINGLE, 0, 0},
       {70, 40, 32, WB_DOUBLE, 0, 0},
       {70, 40, 5, WB_DOUBLE, 0, 0},
+      {70, 40, 35, WB_SINGLE, 0, 3},
       {70, 43, 2, WB_DOUBLE, 0, 0},
       {70, 43, 2, WB_SINGLE, 0, 0},
       {40, 3, 1100, WB_DOUBLE, 0, 0},

@@ -265,11 +265,14 @@ test_that("steps are identical for every number of components, also if some are 
   expect_identical(sum(cut$first$sizes > 0), 3L)
 })
 
-test_that("steps in single precision are identical too", {
+test_that("steps in single precision are identical too, but for products of halves", {
   skip_without_cuda()
-  for (p in c(1, 2, 5, 14, 23, 40)) {
-    expect_same_steps(clustered(300 + p, p, p), k = 37, precision = "single")
-  }
+  same <- function(p) expect_same_steps(clustered(300 + p, p, p), k = 37, precision = "single")
+  for (p in c(1, 2, 5)) same(p)
+  cuda <- emulator()
+  on.exit(cuda$capability(9, 0))
+  cuda$capability(8, 0)
+  for (p in c(14, 23, 40)) same(p)
 })
 
 fit_on <- function(backend, n, p, k, ..., keep = c("weights", "means", "labels")) {
@@ -297,6 +300,45 @@ test_that("in single precision tensor cores draw for many columns as in double, 
     whole <- fit_on("cuda", case[[1L]], case[[2L]], case[[3L]], keep = c("weights", "means", "covariances"))
     whole$precision <- "single"
     expect_equal(evaluated_on("cuda", whole, -1), evaluated_on("cpu", whole, -1), tolerance = 1e-5)
+  }
+})
+
+# Products of halves (src/cuda/mixture/draw_half.cuh) serve 11 to 40 columns, and so many components that they are
+# faster.
+test_that("in single precision log densities of products of halves are off by less than 2e-6", {
+  skip_without_cuda()
+  for (case in list(c(11, 88), c(15, 64), c(16, 100), c(24, 70), c(30, 25), c(40, 35))) {
+    set.seed(sum(case))
+    x <- clustered(273, case[[1L]], case[[1L]])
+    expect_off <- function(x) {
+      out <- sweep_once(x, case[[2L]], seed = 1, precision = "single", backend = "cuda")
+      top <- apply(out$joint, 1, max)
+      expect_lt(abs(out$log_likelihood / sum(top + log(rowSums(exp(out$joint - top)))) - 1), 2e-6)
+    }
+    expect_off(x)
+    # One row: far away, with one number far away, very near, and zero.
+    for (row in list(1e6 * x[1, ], replace(x[1, ], 7, 1e5), 1e-6 * x[1, ], 0 * x[1, ])) expect_off(t(row))
+  }
+})
+
+test_that("in single precision draws by products of halves have their law", {
+  skip_without_cuda()
+  # P values of eight independent tests.
+  set.seed(8)
+  n <- if (sanitized()) 500 else 2500
+  for (case in list(c(14, 68), c(30, 29))) {
+    k <- case[[2L]]
+    rows <- clustered(4, case[[1L]], 3)
+    out <- sweep_once(rows[rep(1:4, each = n), ], k, seed = k, precision = "single", backend = "cuda")
+    for (i in 1:4) {
+      joint <- out$joint[n * i, ]
+      expected <- n * exp(joint - max(joint)) / sum(exp(joint - max(joint)))
+      counts <- tabulate(out$labels[n * (i - 1) + seq_len(n)], k)
+      rare <- expected < 5
+      pool <- function(x) c(x[!rare], if (any(rare)) sum(x[rare]))
+      statistic <- sum((pool(counts) - pool(expected))^2 / pool(expected))
+      expect_gt(stats::pchisq(statistic, max(1, length(pool(counts)) - 1), lower.tail = FALSE), false_alarm / 8)
+    }
   }
 })
 
@@ -369,7 +411,7 @@ test_that("whole fits by Bayesian EM are identical", {
 # Tensor cores ----------------------------------------------------------------
 # Squared distances (src/cuda/mixture/draw_tensor.cuh, draw_wide.cuh) and sums of rows (sums_tensor.cu).
 
-parts <- function(fit) fit[c("weights", "means", "labels", "log_likelihood")]
+parts <- function(fit) c(fit$draws[c("weights", "means", "labels")], fit["log_likelihood"])
 
 test_that("cards with and without tensor cores draw the same as the processor", {
   cuda <- emulator()
@@ -406,12 +448,24 @@ test_that("tensor cores also draw with samples, missing values and several leave
       iter = 2, warmup = 0, keep = c("weights", "means", "labels"), seed = 1, backend = backend, progress = FALSE, ...
     ))
   }
-  sample <- rep(c("a", "b", "c"), length.out = 4300)
+  groups <- rep(c("a", "b", "c"), length.out = 4300)
   for (major in c(8, 9)) {
     cuda$capability(major, 0)
-    expect_identical(fit("cuda", x, sample = sample), fit("cpu", x, sample = sample))
+    expect_identical(fit("cuda", x, sample = groups), fit("cpu", x, sample = groups))
     expect_identical(fit("cuda", holes, missing = "model"), fit("cpu", holes, missing = "model"))
   }
+  # Products of halves. Components of the first pass are the same.
+  wide <- cbind(x, x + rnorm(4300), x - rnorm(4300), x, x)[1:300, ] + rnorm(9000)
+  expect_first <- function(...) {
+    fits <- lapply(c("cuda", "cpu"), function(backend) {
+      fit(backend, wide, precision = "single", init = rep_len(1:20, 300), ...)
+    })
+    expect_equal(fits[[1L]]$log_likelihood[1, ], fits[[2L]]$log_likelihood[1, ], tolerance = 1e-6)
+    expect_false(identical(fits[[1L]]$labels, fits[[2L]]$labels))
+  }
+  expect_first(sample = groups[1:300])
+  wide[cbind(sample(300, 50), sample(30, 50, TRUE))] <- NA
+  expect_first(missing = "model")
 })
 
 test_that("sums of several leaves at a time equal the processor's", {
@@ -433,8 +487,8 @@ test_that("sums of several leaves at a time equal the processor's", {
     c(2100, 48, 64)
   )
   for (case in cases) {
-    # Beyond 40 columns log densities in single precision are others (draw_wide.cuh).
-    for (precision in c("double", if (case[[2L]] <= 40) "single")) {
+    # With more columns log densities in single precision are others (draw_half.cuh, draw_wide.cuh).
+    for (precision in c("double", if (case[[2L]] < 24) "single")) {
       expect_identical(
         fit("cuda", case[[1L]], case[[2L]], case[[3L]], precision),
         fit("cpu", case[[1L]], case[[2L]], case[[3L]], precision),

@@ -7,6 +7,7 @@
  * over the rows. During that pass, questions are answered on a stream of their own. Sums over components are added by
  * one thread each, in order.
  */
+#include "core/half.h"
 #include "cuda/mixture/state.cuh"
 
 #define WB_TEAM static __device__ __attribute__((noinline))
@@ -175,6 +176,53 @@ __global__ void __launch_bounds__(ENTRY_THREADS) mixture_pack_fragments(mixture_
     }
     line[i] = value;
   }
+}
+
+/* The same as cuda/mixture/draw_half.cuh reads them, see half_group(): a block for each eight components and group of
+ * lines. */
+__global__ void __launch_bounds__(ENTRY_THREADS)
+    mixture_pack_halves(mixture_components c, unsigned char *coefficients) {
+  constexpr int EACH = ENTRY_THREADS / HALF_COMPONENTS; /* threads of a component */
+  __shared__ double found[ENTRY_THREADS];
+  const int p = c.columns, triangle = static_cast<int>(wb_packed_size(p)), s = static_cast<int>(blockIdx.y);
+  const int thread = static_cast<int>(threadIdx.x), n = thread / EACH,
+            j = static_cast<int>(blockIdx.x) * HALF_COMPONENTS + n;
+  const bool real = j < c.count;
+  const wb_component component = component_at(c, real ? j : 0);
+  double largest = 0;
+  for (int i = thread % EACH; real && i < triangle + p; i += EACH) {
+    const double size = fabs(i < triangle ? component.factor[i] : component.offset[i - triangle]);
+    largest = size > largest ? size : largest;
+  }
+  found[thread] = largest;
+  __syncthreads();
+  for (int i = 0; i < EACH; i++) largest = found[n * EACH + i] > largest ? found[n * EACH + i] : largest;
+  /* The largest becomes 2^13 or more and less than 2^14. */
+  const int size = static_cast<int>(wb_double_bits(largest) >> 52) - 1023,
+            shift = 13 - (size < -HALF_MOST_SHIFT ? -HALF_MOST_SHIFT : smaller(size, HALF_MOST_SHIFT));
+  const double scale = wb_bits_double(static_cast<uint64_t>(1023 + shift) << 52);
+  unsigned char *const block = coefficients + static_cast<size_t>(blockIdx.x) * static_cast<size_t>(half_bytes(p)),
+                       *const group = block + half_group(s) + n * 16;
+  const int lines = half_lines(p, s), low_part = (s + 1) * lines * HALF_CORE;
+  for (int i = thread % EACH; i < (s + 1) * lines * 4; i += EACH) {
+    const int r = HALF_LINES * s - 1 + i / 4 % lines, column = i / (4 * lines) * HALF_LINES + i % 4 * 2;
+    uint32_t high[2] = {}, low[2] = {};
+    for (int u = 0; u < 2; u++) {
+      if (!real || r < 0 || r >= p || column + u > r + 1) continue;
+      const double value = column + u == 0 ? -component.offset[r]
+                                           : component.factor[wb_packed_row(r) + static_cast<size_t>(column + u - 1)];
+      wb_split_half(static_cast<float>(scale * value), high + u, low + u);
+    }
+    unsigned char *const to = group + i / 4 * HALF_CORE + i % 4 * 4;
+    *reinterpret_cast<uint32_t *>(to) = high[0] | high[1] << 16;
+    *reinterpret_cast<uint32_t *>(to + low_part) = low[0] | low[1] << 16;
+  }
+  if (s > 0 || thread % EACH > 0) return;
+  float *const last = reinterpret_cast<float *>(block + half_bytes(p) - HALF_CONSTANTS) + n / 2 * 4 + n % 2;
+  last[0] = real ? static_cast<float>(-0.5 / (scale * scale)) : 0;
+  last[2] = real ? static_cast<float>(
+                       wb_component_log_floored(p, c.log_weight[j], *component.log_determinant, *component.floor_trace))
+                 : HALF_NOBODY;
 }
 
 /* What the host reads of a pass over the rows: for each component the count of its rows, then
@@ -469,7 +517,10 @@ int send_components(wb_mixture_session *s, const double *log_weight, const mixtu
   if (s->data.sample == nullptr) put(room.sent_weight, log_weight, k);
   else std::memset(room.sent_weight, 0, k * sizeof(double));
   WB_TRY(send(s->stream, room.at.log_weight, room.sent_weight, k, message));
-  if (draw.fragments)
+  if (draw.layout == mixture_layout::halves)
+    return launch(s->grid(ENTRY_THREADS, half_eights(room.count), half_groups(s->data.columns)), mixture_pack_halves,
+                  "laying out components", message, room.at, reinterpret_cast<unsigned char *>(coefficients));
+  if (draw.layout == mixture_layout::fragments)
     return launch(s->grid(ENTRY_THREADS, fragment_blocks(room.count), s->data.columns + 1), mixture_pack_fragments,
                   "laying out components", message, room.at, reinterpret_cast<double *>(coefficients));
   return launch(s->grid(ENTRY_THREADS, room.count), mixture_pack<Real>, "laying out components", message, room.at,
@@ -519,7 +570,8 @@ int send_coefficients(wb_mixture_session *s, const wb_mixture_parameters *mixtur
   char *const packed = static_cast<char *>(s->packed.address());
   for (int32_t i = 0; i < count; i++) {
     char *const here = packed + static_cast<size_t>(i) * bytes;
-    if (kernel.fragments) pack_fragments(s->data.columns, mixtures + i, reinterpret_cast<double *>(here));
+    if (kernel.layout == mixture_layout::fragments)
+      pack_fragments(s->data.columns, mixtures + i, reinterpret_cast<double *>(here));
     else pack_coefficients(s, mixtures + i, kernel.order, reinterpret_cast<Real *>(here));
   }
   return status_of(

@@ -8,9 +8,12 @@ static mixture_draw_kernel<double> of_panels(int p) {
   if constexpr (PANELS > 1) {
     if (p <= 4 * (PANELS - 1)) return of_panels<PANELS - 1>(p);
   }
-  return {4 * PANELS,     1,
-          TENSOR_THREADS, sizeof(typename mixture_tensor_weights<PANELS>::shared_memory),
-          true,           mixture_draw_tensor<PANELS>};
+  return {4 * PANELS,
+          TENSOR_THREADS,
+          TENSOR_THREADS,
+          sizeof(typename mixture_tensor_weights<PANELS>::shared_memory),
+          mixture_layout::fragments,
+          mixture_draw_tensor<PANELS>};
 }
 
 mixture_draw_kernel<double> find_mixture_draw_tensor(int p) { return of_panels<FRAGMENT_MOST_COLUMNS / 4>(p); }

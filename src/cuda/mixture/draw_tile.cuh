@@ -443,12 +443,12 @@ constexpr int rows_per_thread(int order) {
 template <typename Real, int P>
 mixture_draw_kernel<Real> mixture_draw_of_order() {
   constexpr int R = rows_per_thread<Real>(P);
-  return {P, R, MIXTURE_THREADS, 0, false, mixture_draw<Real, P, R>};
+  return {P, R * MIXTURE_THREADS, MIXTURE_THREADS, 0, mixture_layout::lines, mixture_draw<Real, P, R>};
 }
 template <typename Real, int P>
 mixture_evaluate_kernel<Real> mixture_evaluate_of_order() {
   constexpr int R = rows_per_thread<Real>(P);
-  return {P, R, MIXTURE_THREADS, 0, false, mixture_evaluate<Real, P, R>};
+  return {P, R * MIXTURE_THREADS, MIXTURE_THREADS, 0, mixture_layout::lines, mixture_evaluate<Real, P, R>};
 }
 
 template <typename Real>
@@ -471,7 +471,7 @@ mixture_draw_kernel<Real> find_mixture_draw(int p) {
   }
   if (p <= 32) return mixture_draw_of_order<Real, 32>();
   if (p <= 40) return mixture_draw_of_order<Real, 40>();
-  return {(p + 3) / 4 * 4, 4, MIXTURE_THREADS, 0, false, mixture_draw<Real, 0, 4>};
+  return {(p + 3) / 4 * 4, 4 * MIXTURE_THREADS, MIXTURE_THREADS, 0, mixture_layout::lines, mixture_draw<Real, 0, 4>};
 }
 
 /* Predictions are rare, so fewer orders are compiled to keep the plugin small. */
@@ -482,7 +482,8 @@ mixture_evaluate_kernel<Real> find_mixture_evaluate(int p) {
   if (p <= 16) return mixture_evaluate_of_order<Real, 16>();
   if (p <= 24) return mixture_evaluate_of_order<Real, 24>();
   if (p <= 40) return mixture_evaluate_of_order<Real, 40>();
-  return {(p + 3) / 4 * 4, 4, MIXTURE_THREADS, 0, false, mixture_evaluate<Real, 0, 4>};
+  return {(p + 3) / 4 * 4,       4 * MIXTURE_THREADS,         MIXTURE_THREADS, 0,
+          mixture_layout::lines, mixture_evaluate<Real, 0, 4>};
 }
 
 } // namespace wb

@@ -53,6 +53,44 @@ inline uint64_t fragment_bytes(int components, int p) {
   return sizeof(double) * static_cast<uint64_t>(fragment_blocks(components)) * static_cast<uint64_t>(fragment_block(p));
 }
 
+/* The layout of cuda/mixture/draw_half.cuh. Eight components have a group for each eight lines, from line 8 s - 1 on.
+ * After all groups come, for each two components, two numbers by which squares are multiplied and two log constants.
+ * A group has s + 1 blocks of eight columns, with the first halves of all numbers, then as many with the second ones.
+ * Column 0 is the negative offset, column c + 1 that of the triangle. A block has a core of HALF_CORE bytes for each
+ * line: eight columns of a component are side by side. Above the diagonal are zeros. The last group has room for 2 or 8
+ * lines. */
+constexpr int HALF_COMPONENTS = 8, HALF_LINES = 8, HALF_CORE = 128, HALF_CONSTANTS = 64, HALF_LEAST_COLUMNS = 9,
+              HALF_MOST_COLUMNS = 40;
+/* The largest exponent of a component's largest number that is made good for; no data have such components. */
+constexpr int HALF_MOST_SHIFT = 60;
+/* The log constant of a component that only fills up the eight. */
+constexpr float HALF_NOBODY = -1e30f;
+constexpr __host__ __device__ int half_groups(int p) { return p / HALF_LINES + 1; }
+/* Lines of group s, as many as there is room for. */
+constexpr __host__ __device__ int half_lines(int p, int s) { return p - (HALF_LINES * s - 1) <= 2 ? 2 : HALF_LINES; }
+/* Where group s begins. */
+constexpr __host__ __device__ int half_group(int s) { return HALF_LINES * HALF_CORE * s * (s + 1); }
+/* Bytes of eight components. */
+constexpr __host__ __device__ int half_bytes(int p) {
+  const int s = half_groups(p) - 1;
+  return half_group(s) + 2 * (s + 1) * half_lines(p, s) * HALF_CORE + HALF_CONSTANTS;
+}
+/* Eights of so many components. */
+constexpr __host__ __device__ int half_eights(int components) {
+  return (components + HALF_COMPONENTS - 1) / HALF_COMPONENTS;
+}
+
+/* How a kernel reads coefficients: as coefficient_line(), fragment_line() or half_group() say. */
+enum class mixture_layout { lines, fragments, halves };
+template <typename Real>
+uint64_t layout_bytes(mixture_layout layout, int components, int p, int order) {
+  switch (layout) {
+    case mixture_layout::lines: return coefficient_bytes<Real>(components, order);
+    case mixture_layout::fragments: return fragment_bytes(components, p);
+    default: return static_cast<uint64_t>(half_eights(components)) * static_cast<uint64_t>(half_bytes(p));
+  }
+}
+
 /* The row and column of an entry of a packed triangle. */
 __device__ __forceinline__ void triangle_position(int entry, int *row, int *column) {
   int r = static_cast<int>((wb_sqrt(8.0 * entry + 1.0) - 1.0) * 0.5);
@@ -87,14 +125,13 @@ struct mixture_components {
   double *failed; /* 0, or one more than the source of a component that could not be drawn */
 };
 
-/* A kernel, the order of triangle that it expects, the rows of a thread, the threads of a block and the shared memory
- * that its launch must name; `fragments`: it expects the coefficients as fragment_line() says, not as
- * coefficient_line(). */
+/* A kernel, the order of triangle that it expects, the rows and the threads of a block, and the shared memory
+ * that its launch must name. */
 template <typename Real>
 struct mixture_draw_kernel {
   int order, rows, threads;
   size_t shared_bytes;
-  bool fragments;
+  mixture_layout layout;
   void (*kernel)(const Real *x, int p, const Real *coefficients, int components, const Real *share,
                  const int32_t *sample, uint64_t key, uint32_t iteration, uint64_t first_row, int64_t rows,
                  int32_t *label, Real *log_sum);
@@ -103,7 +140,7 @@ template <typename Real>
 struct mixture_evaluate_kernel {
   int order, rows, threads;
   size_t shared_bytes;
-  bool fragments;
+  mixture_layout layout;
   void (*kernel)(const Real *x, int p, const Real *coefficients, int components, int64_t first, int64_t count,
                  int32_t *label, double *log_sum, double *probability, int64_t stride);
 };
@@ -112,6 +149,8 @@ template <typename Real>
 mixture_draw_kernel<Real> find_mixture_draw(int p);
 /* That of cuda/mixture/draw_tensor.cuh, for FRAGMENT_MOST_COLUMNS columns at most. */
 mixture_draw_kernel<double> find_mixture_draw_tensor(int p);
+/* That of cuda/mixture/draw_half.cuh, for HALF_LEAST_COLUMNS to HALF_MOST_COLUMNS columns. */
+mixture_draw_kernel<float> find_mixture_draw_half(int p);
 /* Those of cuda/mixture/draw_wide.cuh, whose coefficients are doubles in both precisions. Without a kernel if there are
  * too many columns. */
 template <typename Real>
@@ -121,6 +160,8 @@ mixture_evaluate_kernel<Real> find_mixture_evaluate_wide(int p);
 /* Whether the plugin has code for tensor cores. A plugin that was built for older cards has none: its PTX runs on cards
  * with tensor cores, but there these kernels are empty. */
 bool has_tensor_code();
+/* The same of the kernels of draw_half.cuh. */
+bool has_half_code();
 template <typename Real>
 mixture_evaluate_kernel<Real> find_mixture_evaluate(int p);
 

@@ -29,18 +29,20 @@ constexpr int ORDINARY_MOST_COLUMNS = 40;
 /* How many times as long an ordinary multiply-add takes beyond them: rows and coefficients come through caches. */
 constexpr int64_t BEYOND_REGISTERS = 8;
 
-/* The kernel that uses tensor cores, if there is one. Single precision has one of its own up to ORDINARY_MOST_COLUMNS
- * that is as fast. */
+/* The kernel that uses tensor cores, if there is one. */
 template <typename Real>
 mixture_draw_kernel<Real> find_draw_tensor(int p) {
   if constexpr (sizeof(Real) == sizeof(double)) {
     if (p <= FRAGMENT_MOST_COLUMNS) return find_mixture_draw_tensor(p);
+  } else {
+    if (p >= HALF_LEAST_COLUMNS && p <= HALF_MOST_COLUMNS && has_half_code()) return find_mixture_draw_half(p);
   }
   return p > ORDINARY_MOST_COLUMNS ? find_mixture_draw_wide<Real>(p) : mixture_draw_kernel<Real>{};
 }
 
-/* Whether tensor cores need less time than a kernel of that order. Only cards of compute capability 9.0 have fast ones.
- * They halve the cost of a coefficient, but round columns up to a multiple of 4 and components to a multiple of 16. */
+/* Whether tensor cores in double precision need less time than a kernel of that order. Only cards of compute capability
+ * 9.0 have fast ones. They halve the cost of a coefficient, but round columns up to a multiple of 4 and components to a
+ * multiple of 16. */
 bool tensor_is_faster(int p, int32_t components, int order) {
   int64_t products = 0;
   for (int r = 0; r < p; r++) products += 4 * (r / 4 + 1);
@@ -49,20 +51,28 @@ bool tensor_is_faster(int p, int32_t components, int order) {
                     (p > ORDINARY_MOST_COLUMNS ? BEYOND_REGISTERS : 1);
 }
 
+/* The same of products of halves. Their times on an H100, in ordinary multiply-adds, of which the draw itself takes 25:
+ * 40 for a component and group of lines, of at least two groups, and as much as 38 components for each row. */
+bool halves_are_faster(int p, int32_t components, int order) {
+  const int64_t cost = 40 * larger(half_groups(p), 2) * (HALF_COMPONENTS * half_eights(components) + 38);
+  return cost < components * static_cast<int64_t>(coefficient_line(static_cast<size_t>(order)) + 25);
+}
+
 /* The kernel that needs less time. */
 template <typename Real>
 mixture_draw_kernel<Real> find_draw(const wb_mixture_session *s) {
   const int p = s->data.columns;
   const mixture_draw_kernel<Real> ordinary = find_mixture_draw<Real>(p);
   const mixture_draw_kernel<Real> tensor = s->tensor_cores ? find_draw_tensor<Real>(p) : mixture_draw_kernel<Real>{};
-  return tensor.kernel != nullptr && tensor_is_faster(p, s->room.count, ordinary.order) ? tensor : ordinary;
+  if (tensor.kernel == nullptr) return ordinary;
+  const bool faster = tensor.layout == mixture_layout::halves ? halves_are_faster(p, s->room.count, ordinary.order)
+                                                              : tensor_is_faster(p, s->room.count, ordinary.order);
+  return faster ? tensor : ordinary;
 }
 
-/* Fragments are doubles in both precisions. */
 template <typename Real>
 uint64_t draw_bytes(const wb_mixture_session *s, const mixture_draw_kernel<Real> &draw) {
-  return draw.fragments ? fragment_bytes(s->room.count, s->data.columns)
-                        : coefficient_bytes<Real>(s->room.count, draw.order);
+  return layout_bytes<Real>(draw.layout, s->room.count, s->data.columns, draw.order);
 }
 
 int open_workspace(wb_mixture_session *s, uint64_t coefficients, wb_message *message) {
@@ -361,7 +371,7 @@ int draw_chunk_labels(wb_mixture_session *s, uint64_t key, uint32_t iteration, i
   const Real *x;
   WB_TRY(find_rows<Real>(s, first, &w.x, &x, message));
   w.now = x;
-  const launch_shape shape = s->grid(draw.threads, ceiling(rows, draw.threads * draw.rows)).sharing(draw.shared_bytes);
+  const launch_shape shape = s->grid(draw.threads, ceiling(rows, draw.rows)).sharing(draw.shared_bytes);
   WB_TRY(launch(shape, draw.kernel, "drawing components", message, x, s->data.columns,
                 static_cast<const Real *>(w.coefficients.address()), s->room.count, share,
                 share == nullptr ? nullptr : s->sample.data() + first * WB_LEAF_ROWS, key, iteration,

@@ -335,12 +335,11 @@ template <typename Real>
 mixture_evaluate_kernel<Real> find_evaluate(const wb_mixture_session *s, int32_t components);
 template <typename Real>
 launch_shape shape_of(const wb_mixture_session *s, const mixture_evaluate_kernel<Real> &kernel, int64_t rows) {
-  return s->grid(kernel.threads, ceiling(rows, kernel.threads * kernel.rows)).sharing(kernel.shared_bytes);
+  return s->grid(kernel.threads, ceiling(rows, kernel.rows)).sharing(kernel.shared_bytes);
 }
 template <typename Real>
 uint64_t evaluate_bytes(const wb_mixture_session *s, const mixture_evaluate_kernel<Real> &kernel, int32_t components) {
-  return kernel.fragments ? fragment_bytes(components, s->data.columns)
-                          : coefficient_bytes<Real>(components, kernel.order);
+  return layout_bytes<Real>(kernel.layout, components, s->data.columns, kernel.order);
 }
 
 /* sums.cu ------------------------------------------------------------------------- */

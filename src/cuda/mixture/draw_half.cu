@@ -1,0 +1,25 @@
+/* Compiles the kernels of cuda/mixture/draw_half.cuh, one for each number of groups of eight lines. */
+#include "cuda/mixture/draw_half.cuh"
+
+namespace wb {
+
+template <int GROUPS>
+static mixture_draw_kernel<float> of_groups(int p) {
+  if constexpr (GROUPS > half_groups(HALF_LEAST_COLUMNS)) {
+    if (half_groups(p) < GROUPS) return of_groups<GROUPS - 1>(p);
+  }
+  constexpr int THREADS = half_threads(GROUPS);
+  return {p, THREADS / 2, THREADS, half_shared<GROUPS>(p), mixture_layout::halves, mixture_draw_half<GROUPS>};
+}
+
+mixture_draw_kernel<float> find_mixture_draw_half(int p) { return of_groups<half_groups(HALF_MOST_COLUMNS)>(p); }
+
+bool has_half_code() {
+#if defined(WB_EMULATOR) || defined(WB_SM_90A)
+  return true;
+#else
+  return false;
+#endif
+}
+
+} // namespace wb
