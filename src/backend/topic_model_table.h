@@ -86,8 +86,8 @@ typedef struct wb_topic_model_functions {
    *   theta           documents x topics with the topics of a document side by side, or NULL */
   int (*draw_documents)(wb_topic_session *session, const wb_topic_draw *draw, double *log_likelihood, double *theta,
                         wb_message *message);
-  /* For documents of one group: one topic for all tokens of a document, k with weight exp(log_share[k]) and the probability of the document's words
-   * in topic k. draw: key and iteration are read.
+  /* For documents of one group: one topic for all tokens of a document, k with weight exp(log_share[k]) times the
+   * probability of the document's words in topic k. draw: key and iteration are read.
    *   members         topics: the documents of each, without those that have no tokens
    *   log_likelihood  documents: the log probability of each document's words given phi and the shares
    *   theta           documents x topics: the probabilities of the topics, or NULL */

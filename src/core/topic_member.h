@@ -1,5 +1,5 @@
-/* The draw of a document's topic where all its tokens have the same one. Its log weights are log_share_k plus count times
- * the log of phi_kw over its pairs of document and term, in order, by fused multiply-adds. */
+/* The draw of a document's topic where all its tokens have the same one. The log weight of topic k is log_share_k plus,
+ * for each term of the document in order, its count times the log of phi_kw, by fused multiply-adds. */
 #ifndef WB_CORE_TOPIC_MEMBER_H
 #define WB_CORE_TOPIC_MEMBER_H
 

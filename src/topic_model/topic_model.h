@@ -19,9 +19,9 @@
  * the sum of alpha is Ga(s, rate), and alpha over its sum is Dir(s/K, ..., s/K), which becomes a Dirichlet process as K
  * grows (Ishwaran & Zarepour 2002, Canadian Journal of Statistics 30, 269-283).
  *
- * A mixture of unigrams (Nigam, McCallum, Thrun & Mitchell 2000, Machine Learning 39, 103-134) is the limit of alpha = e
- * pi as e falls to 0: theta_d has all of its mass on one topic, k with probability pi_k, and pi ~ Dir(1, ..., 1). Its
- * alpha is pi times WB_TOPIC_MEMBERS.
+ * A mixture of unigrams (Nigam, McCallum, Thrun & Mitchell 2000, Machine Learning 39, 103-134) is the limit of
+ * alpha = e pi as e falls to 0: theta_d has all of its mass on one topic, k with probability pi_k, and
+ * pi ~ Dir(1, ..., 1). Its alpha is pi times WB_TOPIC_MEMBERS.
  *
  * A sweep draws theta and phi given the topics of all tokens, then new topics, then new alpha and beta with theta and
  * phi integrated out.

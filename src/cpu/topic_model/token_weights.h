@@ -380,8 +380,8 @@ static void topic_pass_tokens(const topic_pass *p) {
   }
 }
 
-/* The logs of phi of some terms, with 0 in the lanes past the last topic. phi, log_phi: rows of `width`; inverse: 1 over
- * the sums of gammas, topics. */
+/* The logs of phi of some terms, with 0 in the lanes past the last topic. phi, log_phi: rows of `width`; inverse: a
+ * number for each topic, 1 over the sum of its gammas. */
 #define topic_log_terms REAL_NAME(topic_log_terms_double, topic_log_terms_single)
 static void topic_log_terms(const REAL *phi, const double *restrict inverse, int64_t terms, int topics, size_t width,
                             double *restrict log_phi) {
