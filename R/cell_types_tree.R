@@ -50,6 +50,10 @@
 #' half, all chains have the type and differ in where it ends. Near zero, most draws of a chain lack it, and count its
 #' cells to a neighbour.
 #'
+#' In nine public samples of real cells, with four chains of 2,000 sweeps, \eqn{\hat R} of the share was above 1.05 for
+#' 25 of the 42 types above 1%. Any two chains had 69 to 100% of the cells of each type in common
+#' (`bench/type-chains.R`).
+#'
 #' @section The tree:
 #' The leaves are the finest branches that valleys separate. A leaf that types divide is divided too. The leaves of each
 #' type join first, then the types: always the two whose means are closest. The overlap of two branches at the distance
