@@ -35,7 +35,7 @@ topic_words <- function(fit) {
       format(round(mean_log_likelihood(fit)), big.mark = ","),
       format(signif(exp(-mean_log_likelihood(fit) / fit$x$tokens), 4))),
     if (!is.null(shared_topics(fit))) {
-      sprintf("found by all %s chains: %s of %s topics", whole_words(fit$chains),
+      sprintf("found by %s: %s of %s topics", all_chains(fit),
         whole_words(sum(shared_topics(fit)[used_topics(fit)])), whole_words(length(used_topics(fit))))
     },
     if (!is.null(fit$averaged) && fit$chains > 1) {

@@ -151,6 +151,8 @@ star_words <- function(fit, topics) {
   if (!all(shared_topics(fit)[topics])) "* not found by all chains: another start may not find it"
 }
 
+all_chains <- function(fit) if (fit$chains == 2) "both chains" else sprintf("all %s chains", whole_words(fit$chains))
+
 # Sentences on what the chains share: topics, perplexity, and shares of topics in all tokens.
 agreement_sentences <- function(fit) {
   if (fit$chains == 1) {
@@ -163,7 +165,7 @@ agreement_sentences <- function(fit) {
   shared <- shared_topics(fit)
   if (!is.null(shared)) shared[-used] <- NA
   found <- which(shared)
-  chains <- if (fit$chains == 2) "Both chains" else sprintf("All %s chains", whole_words(fit$chains))
+  chains <- sub("^(.)", "\\U\\1", all_chains(fit), perl = TRUE)
   c(
     if (is.null(shared)) {
       "The topics of the chains were not compared, because there are many: topic_stability(fit) does."

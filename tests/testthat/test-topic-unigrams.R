@@ -59,6 +59,7 @@ test_that("short texts find their topic, and fits go on, predict and say what th
   expect_equal(predict(fit, new), unname(weight / rowSums(weight)), tolerance = 1e-6, ignore_attr = TRUE)
   expect_lt(perplexity(fit, short, seed = 1), 10)
   expect_output(print(fit), "each document has one topic")
+  expect_output(print(fit), "found by both chains: 3 of 3 topics")
   expect_output(print(summary(fit)), "learned: shares of topics, beta")
   expect_false("alpha_sum" %in% summary(fit)$diagnostics$quantity)
   expect_identical(relabel(fit)$shared, rep(TRUE, 3))
