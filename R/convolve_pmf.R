@@ -45,7 +45,7 @@
 #'   \item entries that vary wildly from one to the next.
 #' }
 #' On a graphics card `accuracy = 0` is often the better choice: the direct sum of two vectors of 100,000 values takes 3
-#' ms on an H200, and the fast method 7 to 31 ms beside 4 threads; of a million values 85 ms, and 42 to 230
+#' ms on an H200, and the fast method 9 to 30 ms beside 6 threads; of a million values 83 ms, and 28 to 207
 #' (`bench/auto-convolution.R`). The method never depends on the device, so that results do not.
 #'
 #' @section Logarithms:

@@ -57,12 +57,13 @@ new_predictive_model <- function(kind, fields = list()) {
 #' response within \[0.7, 0.999\], and are otherwise as published. `calibrate = FALSE` takes the published settings.
 #'
 #' Densities of two and three variables are calibrated in the same way: each resample starts with other means, standard
-#' deviations and correlations. Their copulas work on axes without correlation if that raises the prequential score. In
-#' 200 data sets of 25 values (`bench/predictive-several.R`), 90% intervals of means, standard deviations, quantiles and
-#' correlations covered 84 to 96%, and those of densities 78 to 92% for normal and gamma data. If the data fall into two
-#' groups along a direction, this is the first axis, with the scale of two groups (see below). `summary()` says if the
-#' prediction fills the space between, and names points where many more or fewer data are predicted than lie there,
-#' which takes about 200 data. Densities of more variables are as published.
+#' deviations and correlations. Their copulas work on axes without correlation if that raises the prequential score. If
+#' the data fall into two groups along a direction, this is the first axis, with the scale of two groups (see below).
+#' `summary()` says if the prediction fills the space between, and names points where many more or fewer data are
+#' predicted than lie there, which takes about 200 data. Densities of more variables are as published. With 25 to 200
+#' pairs (`bench/predictive-several.R`) 90% intervals of quantities covered 80 to 98%. Those of densities cover less: 61
+#' to 78% at the centre of normal data and 65 to 91% elsewhere, falling with more data; 75 to 88% for gamma data; for
+#' two modes 87 to 92% between them, 80 to 83% at one and 56 to 72% beside one.
 #'
 #' @section Scale and point masses:
 #' `copula_density()` of one variable predicts on a scale where its data look more like a normal law. The candidates are
@@ -74,10 +75,10 @@ new_predictive_model <- function(kind, fields = list()) {
 #' log of the distance y from it, or by log(exp(y/s) - 1), which is straight beyond s, if the prequential score is
 #' better. Densities, quantiles and all other quantities are in the units of the data.
 #'
-#' In 250 data sets (`bench/predictive-groups.R`) 90% intervals of the density in and between two normal groups covered
-#' 84 to 90% if their means are 5.7 deviations apart (n = 25 to 200). At 4 deviations they covered 69 to 72% (n = 60)
-#' and 36 to 57% (n = 25), and at 3 deviations 21 to 63% (n = 60): the scale of groups is seldom taken there, and
-#' without it copulas fill the space between. Those of quantities covered 81 to 98%.
+#' 90% intervals of the density in and between two normal groups (`bench/predictive-groups.R`) covered 84 to 91% if
+#' their means are 5.7 deviations apart. At 4 deviations they covered 36 to 57% with 25 values, 69 to 72% with 60 and 83
+#' to 89% with 200. At 3 deviations the scale of groups is seldom taken, and copulas fill the space between: 50 to 69%,
+#' 21 to 63% and 11 to 35%. Those of densities of 200 uniform values covered 61 to 70%, of 200 normal ones 77 to 86%.
 #'
 #' A value that is far more frequent than others, such as 0 in amounts, is a point mass. So is a value on a bound of
 #' `support`. Its probability has the law of Polya's urn, a beta distribution, and the density is that of the other
@@ -98,11 +99,11 @@ new_predictive_model <- function(kind, fields = list()) {
 #'     a calibrated density. If errors differ in variance, part of this comes with the slopes. The copulas of a
 #'     classification may be switched off by a `rho` near 0.
 #' }
-#' In 200 data sets of 60 and of 200 values (`bench/predictive-regression.R`), 90% intervals of the probability of a
-#' class at five points covered 83 to 95%. Jumps and narrow peaks of a regression are smoothed. `summary()` says so if a
-#' jump of the mean would raise the penalised likelihood by one unit or more, or if the best curve has the most knots.
-#' It also says what lies beneath the copulas and by how much the score is lower without it. With `calibrate = FALSE` or
-#' `standardize = FALSE`, `"auto"` is `"none"`.
+#' 90% intervals of the probability of a class covered 83 to 95% at five points (`bench/predictive-regression.R`), and
+#' those of a mean 82 to 91% for a parabola and a peak and 76 to 96% for a line with errors that grow. Jumps are
+#' smoothed: beside one they covered 54 and 57%. `summary()` says if one would raise the penalised likelihood by a unit
+#' or more, if the best curve has the most knots, what lies beneath the copulas, and by how much the score is lower
+#' without it. With `calibrate = FALSE` or `standardize = FALSE`, `"auto"` is `"none"`.
 #'
 #' @section Bayesian bootstrap:
 #' `bayesian_bootstrap()` predicts that the next observation repeats an earlier one, each equally likely (Polya's urn).
