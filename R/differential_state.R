@@ -109,40 +109,23 @@ differential_state <- function(types, formula, data = NULL, effect = NULL, marke
 summarise_states <- function(types, some, columns, statistic, min_cells, seed, run) {
   fit <- types$fit
   count <- types$map$count
-  cells <- count * length(fit$samples)
-  place <- matrix(0L, fit$rows, length(some))
-  draw_cell_types(types, some, seed, run, function(i, rows, type) {
-    place[rows, i] <<- type + (fit$sample[rows] - 1L) * count
-  })
   shape <- c(count, length(fit$samples), length(columns))
-  each <- lapply(seq_along(some), function(i) {
-    own <- split(seq_len(fit$rows), factor(place[, i], seq_len(cells)))
-    vapply(columns, function(column) {
-      values <- fit$x[, column]
-      unlist(lapply(own, function(rows) state_of(values[rows], statistic, min_cells)), use.names = FALSE)
-    }, numeric(2L * cells))
+  cells <- matrix(0, count, length(fit$samples))
+  type <- matrix(0L, fit$rows, length(some))
+  draw_cell_types(types, some, seed, run, function(i, rows, drawn) {
+    type[rows, i] <<- drawn
+    cells <<- cells + tabulate(drawn + (fit$sample[rows] - 1L) * count, length(cells))
   })
-  value <- vapply(each, function(part) part[c(TRUE, FALSE), ], numeric(cells * length(columns)))
-  variance <- vapply(each, function(part) part[c(FALSE, TRUE), ], numeric(cells * length(columns)))
-  value <- matrix(value, ncol = length(some))
+  found <- group_statistics(fit$x, columns, fit$sample, type, dim(cells), statistic, min_cells, run$threads)
+  by_draw <- function(part) {
+    matrix(aperm(array(part, c(length(cells), length(some), length(columns))), c(1L, 3L, 2L)), ncol = length(some))
+  }
+  value <- by_draw(found$value)
   # A sample counts if it has enough cells in every draw.
   mean <- rowMeans(value)
   between <- if (length(some) > 1L) rowSums((value - mean)^2) / (length(some) - 1) else 0
-  total <- rowMeans(matrix(variance, ncol = length(some))) + (1 + 1 / length(some)) * between
-  list(value = array(mean, shape), variance = array(total, shape),
-    cells = matrix(rowMeans(apply(place, 2L, tabulate, cells)), count))
-}
-
-# The mean or median of values, and its variance.
-state_of <- function(values, statistic, min_cells) {
-  values <- values[!is.na(values)]
-  n <- length(values)
-  if (n < min_cells) return(c(NA_real_, NA_real_))
-  if (statistic == "mean") return(c(mean(values), stats::var(values) / n))
-  # The distance between two order statistics about one standard error from the median tells its standard error.
-  ends <- pmin(pmax((n + 1) / 2 + c(-1, 1) * sqrt(n) / 2, 1), n)
-  points <- stats::quantile(values, c(0.5, (ends - 1) / (n - 1)), names = FALSE)
-  c(points[[1L]], ((points[[3L]] - points[[2L]]) / 2)^2)
+  total <- rowMeans(by_draw(found$variance)) + (1 + 1 / length(some)) * between
+  list(value = array(mean, shape), variance = array(total, shape), cells = cells / length(some))
 }
 
 # The prior of log(sigma) over types and markers, in standard deviations of the marker: a normal mean, and a half-normal

@@ -339,6 +339,7 @@ test_that("chains of a table run on threads, with the same draws", {
 test_that("the types of cells are drawn the same whether the cells of a sample lie together or not", {
   skip_where_repeated()
   expect_identical(runs_of(c(1L, 1L, 2L, 2L, 2L, 1L)), list(1:2, 3:5, 6L))
+  expect_identical(runs_of(c(1L, 1L, 2L, 2L, 2L, 1L), 2), list(1:2, 3:4, 5L, 6L))
   expect_identical(runs_of(rep(1:2, 100)), list(1:200))
   set.seed(2)
   weights <- matrix(runif(40), 10)
