@@ -144,6 +144,34 @@ test_that("uncertain types of cells widen intervals", {
   expect_gt(mean(unsure$upper - unsure$lower), 1.1 * mean(sure$upper - sure$lower))
 })
 
+test_that("evidence and contrasts are those of a multivariate normal", {
+  set.seed(6)
+  x <- cbind(1, rnorm(7), rep(0:1, c(3, 4)))
+  y <- cbind(rnorm(7), replace(5 + rnorm(7), c(2, 6), NA))
+  v <- matrix(rexp(14, 5), 7)
+  v[is.na(y)] <- NA
+  deviation <- c(10, 2.5, 1)
+  contrasts <- cbind(c(0, 1, 0), c(0, -1, 1))
+  grid <- log(c(0.1, 0.5, 2))
+  found <- fit_states(y, v, x, deviation, contrasts, grid)
+  for (pair in 1:2) {
+    there <- !is.na(y[, pair])
+    z <- y[there, pair] - mean(y[there, pair])
+    own <- x[there, ]
+    prior <- diag(deviation^2)
+    exact <- lapply(grid, function(log_sigma) {
+      s <- own %*% prior %*% t(own) + diag(exp(2 * log_sigma) + v[there, pair])
+      along <- t(contrasts) %*% prior %*% t(own) %*% solve(s)
+      list(-0.5 * c(determinant(s)$modulus) - 0.5 * c(z %*% solve(s, z)), c(along %*% z),
+        diag(t(contrasts) %*% prior %*% contrasts - along %*% own %*% prior %*% contrasts))
+    })
+    evidence <- vapply(exact, `[[`, 0, 1L)
+    expect_equal(diff(found$evidence[pair, ]), diff(evidence), tolerance = 1e-10)
+    expect_equal(found$mean[pair, , ], t(vapply(exact, `[[`, c(0, 0), 2L)), tolerance = 1e-10)
+    expect_equal(found$variance[pair, , ], t(vapply(exact, `[[`, c(0, 0), 3L)), tolerance = 1e-10)
+  }
+})
+
 # Medians of 15 types and 4 markers, of which 15% change by half a standard deviation.
 state_set <- function(seed, each, changed) {
   set.seed(seed)
