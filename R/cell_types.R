@@ -188,12 +188,9 @@ shares_by_chain <- function(map) {
 # types x markers. `type`: of each cell. If no cell of a type has a value, the mean of its components in the chosen draw
 # or, if that has none, in the first draw that has.
 medians_of_types <- function(fit, type, map, threads) {
-  p <- length(fit$markers)
-  # A thread copies a column, and all together at most half of the columns. Interrupts come between the calls.
-  threads <- min(threads, max(1, p %/% 2))
-  medians <- do.call(cbind, lapply(row_slices(p, threads), function(columns) {
-    native(C_matrix_group_medians, fit$x, columns[[1L]], length(columns), type, map$count, threads)
-  }))
+  all <- seq_along(fit$markers)
+  medians <- group_statistics(fit$x, all, rep(1L, fit$rows), type, c(map$count, 1L), "median", 1, threads)$value
+  medians <- matrix(medians, map$count)
   for (t in which(rowSums(is.na(medians)) > 0)) {
     draws <- c(map$chosen, seq_len(ncol(map$averaged)))
     i <- draws[colSums(map$averaged[, draws, drop = FALSE] == t) > 0][[1L]]
@@ -202,5 +199,23 @@ medians_of_types <- function(fit, type, map, threads) {
     mean <- colSums(mixture$weights[among] * mixture$means[among, , drop = FALSE]) / sum(mixture$weights[among])
     medians[t, ] <- ifelse(is.na(medians[t, ]), mean, medians[t, ])
   }
-  matrix(medians, map$count, dimnames = list(NULL, fit$markers))
+  dimnames(medians) <- list(NULL, fit$markers)
+  medians
+}
+
+# The median or mean of columns of x over the rows of each group in each part without NA, and its variance: a list of
+# `value` and `variance`, groups x parts x draws x columns. part: of each row, from 1; group: rows x draws, from 1;
+# shape: the numbers of groups and parts. Groups of fewer than `least` values have NaN.
+group_statistics <- function(x, columns, part, group, shape, statistic, least, threads) {
+  order <- order(part, method = "radix")
+  end <- cumsum(tabulate(part, shape[[2L]]))
+  # A thread copies the column of a part, and all together at most half of x. Interrupts come between the calls.
+  threads <- min(threads, max(1, length(x) %/% (2 * max(diff(c(0, end))))))
+  pieces <- length(end) * (length(group) / nrow(x))
+  size <- max(ceiling(threads / pieces), floor(2^24 * threads / length(group)))
+  found <- lapply(row_slices(length(columns), size), function(some) {
+    native(C_matrix_group_statistics, x, columns[some], order, end, group, shape[[1L]],
+      as.double(c(statistic == "mean", least)), threads)
+  })
+  list(value = unlist(lapply(found, `[[`, "value")), variance = unlist(lapply(found, `[[`, "variance")))
 }

@@ -11,9 +11,11 @@ alike_types <- function(x) {
   high <- x$medians[, known, drop = FALSE] > rep(thresholds[known], each = nrow(x$medians))
   signs <- apply(high, 1L, paste, collapse = " ")
   groups <- list()
+  type <- as.integer(x$type)
+  delayedAssign("rows", spaced_rows(type, pmin(tabulate(type, nrow(x$types)), 2000L)))
   for (t in shown[signs[shown] %in% signs[shown][duplicated(signs[shown])]]) {
     fits <- vapply(groups, function(group) {
-      signs[[t]] == signs[[group[[1L]]]] && all(vapply(group, function(other) !valley_between(x, t, other), NA))
+      signs[[t]] == signs[[group[[1L]]]] && all(vapply(group, function(other) !valley_between(x, rows, t, other), NA))
     }, NA)
     at <- if (any(fits)) which(fits)[[1L]] else length(groups) + 1L
     groups[[at]] <- c(if (any(fits)) groups[[at]], t)
@@ -21,13 +23,10 @@ alike_types <- function(x) {
   groups[lengths(groups) > 1L]
 }
 
-# Whether the density of any marker has a valley between the medians of two types. Both count alike, by up to 2,000
-# cells. Cells at a pile are left out: see marker_thresholds().
-valley_between <- function(x, one, other) {
-  rows <- lapply(c(one, other), function(t) {
-    own <- which(as.integer(x$type) == t)
-    own[unique(round(seq(1, length(own), length.out = min(length(own), 2000))))]
-  })
+# Whether the density of any marker has a valley between the medians of two types. Both count alike, by the `rows` of
+# some cells of each type. Cells at a pile are left out: see marker_thresholds().
+valley_between <- function(x, rows, one, other) {
+  rows <- rows[c(one, other)]
   weight <- rep(1 / lengths(rows), lengths(rows))
   for (j in seq_len(ncol(x$medians))) {
     values <- x$fit$x[unlist(rows), j]

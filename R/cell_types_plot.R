@@ -147,7 +147,7 @@ type_cells_picture <- function(x, markers, main) {
     )
   }
   panels <- length(chosen)
-  limits <- lapply(chosen, function(marker) marker_range(reference, marker, fit$x[, marker]))
+  limits <- lapply(chosen, function(marker) marker_range(reference, marker, fit$x, marker))
   bins <- pixels_of(panels)
   position <- lapply(seq_len(panels), function(i) bin_of(fit$x[, chosen[[i]]], limits[[i]], bins))
   colours <- c(component_colours[seq_len(min(nrow(x$types), length(component_colours)))], other_colour)

@@ -47,8 +47,10 @@ draw_cell_types <- function(types, some, seed, run, use) {
   if (is.null(fit$x)) {
     stop_input("types", "are of a fit that has lost its data, `fit$x`, which are needed to count cells")
   }
+  # On the processor, a part's probabilities have less than 32 MB: malloc() takes new pages for larger ones.
+  most <- if (run$backend == "cuda") Inf else max(1, floor(min(2^18 * run$threads, 3.5e6) / fit$components))
   for (slice in row_slices(nrow(fit$x), max(1, floor(2^23 / fit$components)))) {
-    for (part in runs_of(fit$sample[slice])) {
+    for (part in runs_of(fit$sample[slice], most)) {
       rows <- slice[part]
       evaluate_sampled(fit, cells_in(fit$x, rows), fit$sample[rows], run, function(evaluate) {
         for (i in seq_along(some)) {
@@ -63,12 +65,15 @@ draw_cell_types <- function(types, some, seed, run, use) {
   }
 }
 
-# The positions of cells in parts of one sample each, so that no probabilities are copied. Where the samples change
-# often, all cells are one part.
-runs_of <- function(sample) {
+# The positions of cells in parts of one sample each, so that no probabilities are copied, and of at most `most` cells.
+# Where the samples change often, all cells are one part.
+runs_of <- function(sample, most = Inf) {
   starts <- c(1L, which(diff(sample) != 0L) + 1L)
   if (length(starts) > 100L) return(list(seq_along(sample)))
-  Map(seq.int, starts, c(starts[-1L] - 1L, length(sample)))
+  runs <- Map(seq.int, starts, c(starts[-1L] - 1L, length(sample)))
+  unlist(lapply(runs, function(run) {
+    lapply(row_slices(length(run), min(most, length(run))), function(some) run[some])
+  }), recursive = FALSE)
 }
 
 # The design of a formula without a response: a list of

@@ -109,40 +109,23 @@ differential_state <- function(types, formula, data = NULL, effect = NULL, marke
 summarise_states <- function(types, some, columns, statistic, min_cells, seed, run) {
   fit <- types$fit
   count <- types$map$count
-  cells <- count * length(fit$samples)
-  place <- matrix(0L, fit$rows, length(some))
-  draw_cell_types(types, some, seed, run, function(i, rows, type) {
-    place[rows, i] <<- type + (fit$sample[rows] - 1L) * count
-  })
   shape <- c(count, length(fit$samples), length(columns))
-  each <- lapply(seq_along(some), function(i) {
-    own <- split(seq_len(fit$rows), factor(place[, i], seq_len(cells)))
-    vapply(columns, function(column) {
-      values <- fit$x[, column]
-      unlist(lapply(own, function(rows) state_of(values[rows], statistic, min_cells)), use.names = FALSE)
-    }, numeric(2L * cells))
+  cells <- matrix(0, count, length(fit$samples))
+  type <- matrix(0L, fit$rows, length(some))
+  draw_cell_types(types, some, seed, run, function(i, rows, drawn) {
+    type[rows, i] <<- drawn
+    cells <<- cells + tabulate(drawn + (fit$sample[rows] - 1L) * count, length(cells))
   })
-  value <- vapply(each, function(part) part[c(TRUE, FALSE), ], numeric(cells * length(columns)))
-  variance <- vapply(each, function(part) part[c(FALSE, TRUE), ], numeric(cells * length(columns)))
-  value <- matrix(value, ncol = length(some))
+  found <- group_statistics(fit$x, columns, fit$sample, type, dim(cells), statistic, min_cells, run$threads)
+  by_draw <- function(part) {
+    matrix(aperm(array(part, c(length(cells), length(some), length(columns))), c(1L, 3L, 2L)), ncol = length(some))
+  }
+  value <- by_draw(found$value)
   # A sample counts if it has enough cells in every draw.
   mean <- rowMeans(value)
   between <- if (length(some) > 1L) rowSums((value - mean)^2) / (length(some) - 1) else 0
-  total <- rowMeans(matrix(variance, ncol = length(some))) + (1 + 1 / length(some)) * between
-  list(value = array(mean, shape), variance = array(total, shape),
-    cells = matrix(rowMeans(apply(place, 2L, tabulate, cells)), count))
-}
-
-# The mean or median of values, and its variance.
-state_of <- function(values, statistic, min_cells) {
-  values <- values[!is.na(values)]
-  n <- length(values)
-  if (n < min_cells) return(c(NA_real_, NA_real_))
-  if (statistic == "mean") return(c(mean(values), stats::var(values) / n))
-  # The distance between two order statistics about one standard error from the median tells its standard error.
-  ends <- pmin(pmax((n + 1) / 2 + c(-1, 1) * sqrt(n) / 2, 1), n)
-  points <- stats::quantile(values, c(0.5, (ends - 1) / (n - 1)), names = FALSE)
-  c(points[[1L]], ((points[[3L]] - points[[2L]]) / 2)^2)
+  total <- rowMeans(by_draw(found$variance)) + (1 + 1 / length(some)) * between
+  list(value = array(mean, shape), variance = array(total, shape), cells = cells / length(some))
 }
 
 # The prior of log(sigma) over types and markers, in standard deviations of the marker: a normal mean, and a half-normal
@@ -170,16 +153,16 @@ compare_states <- function(value, variance, model, scale, level) {
     there <- which(!is.na(y[, i]))
     length(there) > qr(x[there, , drop = FALSE])$rank && all(is_told(x[there, , drop = FALSE], contrasts))
   }, NA)
-  fits <- lapply(which(usable), function(i) fit_state(y[, i], v[, i], x, deviation, contrasts, grid))
-  post <- if (length(fits)) learn_deviations(t(vapply(fits, `[[`, numeric(length(grid)), "evidence")), grid)
   effects <- ncol(contrasts)
   out <- array(NA_real_, c(ncol(y), effects, 5L))
-  for (k in seq_along(fits)) {
-    i <- which(usable)[[k]]
+  if (any(usable)) {
+    fits <- fit_states(y[, usable, drop = FALSE], v[, usable, drop = FALSE], x, deviation, contrasts, grid)
+    post <- learn_deviations(fits$evidence, grid)
+  }
+  for (k in seq_len(sum(usable))) {
     for (j in seq_len(effects)) {
-      part <- mixture_points(fits[[k]]$mean[, j], sqrt(fits[[k]]$variance[, j]), post[k, ],
-        c(0.5, interval_ends(level)))
-      out[i, j, ] <- c(part$points, part$p, sum(post[k, ] * exp(grid)))
+      part <- mixture_points(fits$mean[k, , j], sqrt(fits$variance[k, , j]), post[k, ], c(0.5, interval_ends(level)))
+      out[which(usable)[[k]], j, ] <- c(part$points, part$p, sum(post[k, ] * exp(grid)))
     }
   }
   out[, , -4L] <- out[, , -4L] * rep(scale, each = shape[[1L]])
@@ -196,24 +179,52 @@ is_told <- function(x, contrasts) {
   vapply(seq_len(ncol(contrasts)), function(j) qr(rbind(x, contrasts[, j]))$rank == rank, NA)
 }
 
-# For each log(sigma) of the grid: the log density of the data, and mean and variance of each contrast.
-fit_state <- function(y, v, x, deviation, contrasts, grid) {
+# For each pair (a column of y and v) and each log(sigma) of the grid: `evidence`, the log density of the data, pairs x
+# grid; `mean` and `variance` of each contrast, pairs x grid x contrasts.
+fit_states <- function(y, v, x, deviation, contrasts, grid) {
+  # Each operation serves all pairs and the grid: it takes 32 MB.
+  size <- max(1, floor(1e5 / max(nrow(x), ncol(x) * (ncol(x) + ncol(contrasts)))))
+  out <- list(evidence = matrix(0, ncol(y), length(grid)), mean = array(0, c(ncol(y), length(grid), ncol(contrasts))))
+  out$variance <- out$mean
+  for (some in row_slices(ncol(y), size)) {
+    part <- fit_some_states(y[, some, drop = FALSE], v[, some, drop = FALSE], x, deviation, contrasts, grid)
+    out$evidence[some, ] <- part$evidence
+    out$mean[some, , ] <- part$mean
+    out$variance[some, , ] <- part$variance
+  }
+  out
+}
+
+fit_some_states <- function(y, v, x, deviation, contrasts, grid) {
   there <- !is.na(y)
-  y <- y[there]
-  x <- x[there, , drop = FALSE]
   # Around its mean the prior of the intercept is wide in any unit.
-  shift <- mean(y)
-  y <- y - shift
-  out <- lapply(grid, function(log_sigma) {
-    weight <- 1 / (exp(2 * log_sigma) + v[there])
-    factor <- chol(crossprod(x * sqrt(weight)) + diag(1 / deviation^2, length(deviation)))
-    linear <- backsolve(factor, crossprod(x, weight * y), transpose = TRUE)
-    along <- backsolve(factor, contrasts, transpose = TRUE)
-    list(0.5 * sum(log(weight)) - sum(log(diag(factor))) - 0.5 * (sum(weight * y^2) - sum(linear^2)),
-      drop(crossprod(along, linear)), colSums(along^2))
-  })
-  pick <- function(k) do.call(rbind, lapply(out, `[[`, k))
-  list(evidence = drop(pick(1L)), mean = pick(2L), variance = pick(3L))
+  y <- y - rep(colMeans(y, na.rm = TRUE), each = nrow(y))
+  y[!there] <- 0
+  v[!there] <- 1
+  # Pairs by grid. A sample that is missing has weight 0.
+  at <- rep(seq_len(ncol(y)), length(grid))
+  weight <- there[, at] / (rep(exp(2 * grid), each = length(y)) + v[, at])
+  data <- crossprod(weight * y[, at], x)
+  # The Cholesky factor of the precision of the coefficients, with a row for the data and for each contrast below it.
+  q <- ncol(x)
+  rows <- q + 1L + ncol(contrasts)
+  factor <- matrix(list(), rows, q)
+  for (j in seq_len(q)) {
+    for (i in seq(j, rows)) {
+      entry <- if (i <= q) {
+        drop(crossprod(weight, x[, i] * x[, j])) + (i == j) / deviation[[j]]^2
+      } else if (i == q + 1L) data[, j] else contrasts[j, i - q - 1L]
+      for (k in seq_len(j - 1L)) entry <- entry - factor[[i, k]] * factor[[j, k]]
+      factor[[i, j]] <- if (i == j) sqrt(entry) else entry / factor[[j, j]]
+    }
+  }
+  products <- function(a, b) Reduce(`+`, Map(`*`, factor[a, ], factor[b, ]))
+  diagonal <- Reduce(`+`, lapply(seq_len(q), function(j) log(factor[[j, j]])))
+  fit <- colSums(weight * y[, at]^2) - products(q + 1L, q + 1L)
+  of_contrast <- seq_len(ncol(contrasts)) + q + 1L
+  list(evidence = 0.5 * colSums(log(weight + !there[, at])) - diagonal - 0.5 * fit,
+    mean = vapply(of_contrast, function(i) products(i, q + 1L), numeric(length(at))),
+    variance = vapply(of_contrast, function(i) products(i, i), numeric(length(at))))
 }
 
 # The posterior of log(sigma) of each row of `evidence` (pairs x grid), given all rows.

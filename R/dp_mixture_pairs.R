@@ -18,7 +18,7 @@ pairs_parts <- function(fit, data, markers, min_weight, backend, threads, class 
     if (!identical(chosen, seq_len(ncol(cells)))) cells <- cells[, chosen, drop = FALSE]
   }
   panels <- length(chosen)
-  limits <- lapply(seq_len(panels), function(i) marker_range(reference, chosen[[i]], cells[, i]))
+  limits <- lapply(seq_len(panels), function(i) marker_range(reference, chosen[[i]], cells, i))
   bins <- pixels_of(panels)
   if (!is.null(cells)) position <- lapply(seq_len(panels), function(i) bin_of(cells[, i], limits[[i]], bins))
   list(
@@ -117,12 +117,12 @@ choose_markers <- function(fit, markers, reference, most = 5L) {
 
 # The range of a marker that is shown, without the outermost 0.02% of the cells on either side. If there are no cells,
 # three standard deviations around the mean of each component with 1% of the weight.
-marker_range <- function(reference, marker, values) {
-  if (anyNA(values)) values <- values[!is.na(values)]
+marker_range <- function(reference, marker, cells, column) {
+  # About 2e5 values are enough for the quantiles.
+  values <- if (NROW(cells)) cells[seq(1, nrow(cells), by = max(1, floor(nrow(cells) / 2e5))), column]
+  values <- values[!is.na(values)]
   if (length(values) > 1L) {
-    # About 2e5 values are enough for the quantiles.
-    some <- values[seq(1, length(values), by = max(1, floor(length(values) / 2e5)))]
-    range <- stats::quantile(some, c(0.0002, 0.9998), names = FALSE)
+    range <- stats::quantile(values, c(0.0002, 0.9998), names = FALSE)
   } else {
     sd <- sqrt(reference$covariances[marker, marker, ])
     heavy <- reference$weights >= min(0.01, max(reference$weights))

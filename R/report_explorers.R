@@ -14,7 +14,7 @@ cell_explorer <- function(types, markers, count) {
   if (length(chosen) < 2L) return(paragraphs("With one marker there is no picture of two markers.", "none"))
   shown <- chosen_cells(fit$x, chosen, count)
   if (!length(shown)) return(paragraphs("No cell is shown.", "none"))
-  limits <- lapply(chosen, function(marker) marker_range(reference, marker, fit$x[, marker]))
+  limits <- lapply(chosen, function(marker) marker_range(reference, marker, fit$x, marker))
   places <- vapply(seq_along(chosen), function(i) {
     at <- (fit$x[shown, chosen[[i]]] - limits[[i]][[1L]]) / diff(limits[[i]])
     round(1000 * pmin(pmax(at, 0), 1))

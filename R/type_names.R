@@ -92,17 +92,19 @@ marker_thresholds <- function(types) {
 # The rows of the cells in which valleys are found: all cells of the `large` types or, of more than `most`, evenly
 # spaced ones of each type. A type counts by its share, but at least `fewest` of its cells are taken.
 cells_for_valleys <- function(type, large, most = 250000, fewest = 2000) {
-  all <- tabulate(type, length(large))
-  cells <- all * large
+  cells <- tabulate(type, length(large)) * large
   if (sum(cells) <= most) return(which(large[type]))
+  count <- pmin(cells, pmax(fewest, ceiling(cells / sum(cells) * most)))
+  sort(unlist(spaced_rows(type, count), use.names = FALSE))
+}
+
+# So many rows of each type, evenly spaced.
+spaced_rows <- function(type, count) {
+  all <- tabulate(type, length(count))
   # The rows of the types one after the other.
   rows <- order(type, method = "radix")
   before <- cumsum(all) - all
-  taken <- lapply(which(cells > 0), function(t) {
-    count <- min(cells[[t]], max(fewest, ceiling(cells[[t]] / sum(cells) * most)))
-    rows[before[[t]] + unique(round(seq(1, cells[[t]], length.out = count)))]
-  })
-  sort(unlist(taken, use.names = FALSE))
+  lapply(seq_along(count), function(t) rows[before[[t]] + unique(round(seq(1, all[[t]], length.out = count[[t]])))])
 }
 
 # Whether each value is an end of the values that at least one in a hundred of them share.

@@ -59,6 +59,7 @@ analyse <- function(backend) {
   part("type_proportions()", type_proportions(types))
   part("type_differences()", type_differences(types, group))
   part("differential_abundance()", differential_abundance(types, ~group, data.frame(group = group), seed = 1))
+  part("differential_state()", differential_state(types, ~group, data.frame(group = group), seed = 1))
   part("predict() of one sample", predict(types, x[[1]]))
   file <- tempfile(fileext = ".html")
   part("report()", suppressMessages(report(types, file)))

@@ -1,11 +1,12 @@
 /* Entries that scan a matrix for values that are not finite and for the moments of its columns
- * (numeric/matrix_scan.h), and that find medians of groups of its rows (numeric/medians.h). */
+ * (numeric/matrix_scan.h), and that find medians or means of groups of its rows (numeric/group_statistics.h). */
 #include "entry/entry.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "numeric/group_statistics.h"
 #include "numeric/matrix_scan.h"
-#include "numeric/medians.h"
 #include "numeric/memory.h"
 
 /* How many numbers the moments of a column are. */
@@ -66,19 +67,44 @@ SEXP wb_entry_matrix_scan_finish(SEXP moments) {
   return result;
 }
 
-/* The medians (groups x columns) of columns first, first + 1, ... (from 1) of a matrix of doubles over the rows of each
- * group, without NA. group: of each row, from 1. */
-SEXP wb_entry_matrix_group_medians(SEXP x, SEXP first, SEXP columns, SEXP group, SEXP groups, SEXP threads) {
+/* The parts end at ascending places of `order`, the last at its end. */
+static int are_parts(SEXP order, SEXP end, double rows) {
+  const double parts = (double)Rf_xlength(end);
+  if (!wb_are_integers(order, rows, 1, rows + 1) || parts < 1 || !wb_are_integers(end, parts, 0, rows + 1)) return 0;
+  const int *const place = INTEGER_RO(end);
+  for (int i = 1; i < (int)parts; i++)
+    if (place[i] < place[i - 1]) return 0;
+  return place[(int)parts - 1] == (int)rows;
+}
+
+/* x: a matrix of doubles, of which `columns` counts from 1. order: the rows of the first part, then of the second, and
+ * so on; end: where each part ends. group: rows x draws, from 1 to `groups`. statistic: whether means are asked for,
+ * and the least number of values. Returns a list of `value` and `variance`, groups x parts x draws x columns. */
+SEXP wb_entry_matrix_group_statistics(SEXP x, SEXP columns, SEXP order, SEXP end, SEXP group, SEXP groups,
+                                      SEXP statistic, SEXP threads) {
+  static const char *const names[] = {"value", "variance"};
   wb_message message;
-  const double rows = TYPEOF(x) == REALSXP && Rf_isMatrix(x) ? Rf_nrows(x) : -1;
-  const double begin = Rf_asInteger(first), count = Rf_asInteger(columns), most = Rf_asInteger(groups);
-  if (rows < 0 || begin < 1 || count < 1 || begin + count - 1 > Rf_ncols(x) || most < 1 ||
-      !wb_are_integers(group, rows, 1, most + 1))
+  const double rows = TYPEOF(x) == REALSXP && Rf_isMatrix(x) ? Rf_nrows(x) : 0;
+  const double most = Rf_asInteger(groups), draws = rows > 0 ? floor((double)Rf_xlength(group) / rows) : 0;
+  const double count = (double)Rf_xlength(columns);
+  if (rows < 1 || draws < 1 || most < 1 || !wb_are_integers(columns, count, 1, (double)Rf_ncols(x) + 1) ||
+      !are_parts(order, end, rows) || !wb_are_integers(group, rows * draws, 1, most + 1) ||
+      !wb_are_finite(statistic, 2))
     return wb_changed_fit();
-  const double *const from = REAL_RO(x) + (size_t)(begin - 1) * (size_t)rows;
-  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)most, (int)count));
-  const int found = wb_group_medians(from, (int64_t)rows, (int32_t)count, INTEGER_RO(group), (int32_t)most,
-                                     Rf_asInteger(threads), REAL(out));
+  const wb_grouping grouping = {.rows = (int64_t)rows,
+                                .parts = (int32_t)Rf_xlength(end),
+                                .draws = (int32_t)draws,
+                                .groups = (int32_t)most,
+                                .order = INTEGER_RO(order),
+                                .end = INTEGER_RO(end),
+                                .group = INTEGER_RO(group)};
+  const R_xlen_t length = (R_xlen_t)(most * grouping.parts * draws * count);
+  SEXP out = PROTECT(wb_list_new(2, names));
+  double *const value = REAL(wb_list_put(out, "value", Rf_allocVector(REALSXP, length)));
+  double *const variance = REAL(wb_list_put(out, "variance", Rf_allocVector(REALSXP, length)));
+  const double *const how = REAL_RO(statistic);
+  const int found = wb_group_statistics(REAL_RO(x), INTEGER_RO(columns), (int32_t)count, &grouping, how[0] != 0,
+                                        (int64_t)how[1], Rf_asInteger(threads), value, variance);
   const int status =
       found ? WB_OK : wb_out_of_memory(&message, "the values of a column", (size_t)rows * sizeof(double));
   return wb_finish(out, status, &message);

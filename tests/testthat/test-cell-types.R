@@ -482,8 +482,9 @@ test_that("medians of groups are those of stats::median()", {
   group <- sample(c(1:4, 6L, 6L, 6L), n, TRUE)
   group[1] <- 7L
   x[1, ] <- NaN
-  medians <- function(threads, first = 1L, columns = 6L, at = x, groups = 7L, of = group) {
-    native(C_matrix_group_medians, at, first, columns, of, groups, threads)
+  medians <- function(threads, columns = 1:6, at = x, groups = 7L, of = group, order = n:1, end = n, least = 1) {
+    found <- native(C_matrix_group_statistics, at, columns, order, end, of, groups, c(0, least), threads)
+    matrix(found$value, groups)
   }
   expected <- apply(x, 2L, function(values) {
     vapply(1:7, function(g) stats::median(values[group == g], na.rm = TRUE), 0)
@@ -492,8 +493,10 @@ test_that("medians of groups are those of stats::median()", {
   expect_equal(found, expected, tolerance = 4e-16)
   expect_identical(is.na(found), is.na(expected))
   expect_identical(medians(3L), found)
-  expect_identical(medians(2L, 3L, 2L), found[, 3:4])
-  wrong <- list(list(first = 0L), list(first = 6L, columns = 2L), list(of = group[-1]), list(groups = 6L),
-    list(of = replace(group, 2, NA)), list(at = round(1)), list(at = 1:3), list(of = as.double(group)))
+  expect_identical(medians(2L, c(4L, 3L)), found[, 4:3])
+  wrong <- list(list(columns = 0L), list(columns = 7L), list(of = group[-1]), list(groups = 6L),
+    list(of = replace(group, 2, NA)), list(at = round(1)), list(at = 1:3), list(of = as.double(group)),
+    list(order = seq_len(n) + 1L), list(order = 1:9), list(end = n + 1L), list(end = c(5L, 4L, n)), list(end = 5L),
+    list(end = integer()), list(least = NA_real_))
   for (one in wrong) expect_error(do.call(medians, c(2L, one)), "do not agree", class = "warpbayes_error_input")
 })

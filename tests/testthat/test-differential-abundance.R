@@ -339,12 +339,31 @@ test_that("chains of a table run on threads, with the same draws", {
 test_that("the types of cells are drawn the same whether the cells of a sample lie together or not", {
   skip_where_repeated()
   expect_identical(runs_of(c(1L, 1L, 2L, 2L, 2L, 1L)), list(1:2, 3:5, 6L))
+  expect_identical(runs_of(c(1L, 1L, 2L, 2L, 2L, 1L), 2), list(1:2, 3:4, 5L, 6L))
   expect_identical(runs_of(rep(1:2, 100)), list(1:200))
   set.seed(2)
   weights <- matrix(runif(40), 10)
   run <- resolve_run(NULL, 1)
   whole <- draw_categorical(weights, 1, FALSE, 3, 0L, run)
   expect_identical(draw_categorical(weights[5:10, ], 1, FALSE, 3, 0L, run, 4), whole[5:10])
+})
+
+test_that("draws of types do not depend on the blocks that threads change", {
+  skip_where_repeated()
+  set.seed(8)
+  # One thread takes 4,096 cells of 64 components at once, two take 8,192.
+  x <- lapply(c(5000, 9000), function(n) cbind(rnorm(n), rexp(n)))
+  fit <- dp_mixture(x, 64, iter = 3, warmup = 1, chains = 1, seed = 1, threads = 2)
+  fit$draws$labels <- NULL
+  types <- list(fit = fit, map = list(used = spaced_draws(fit, 2), type_of = matrix(1:64, 64, 2)))
+  drawn <- function(threads) {
+    type <- matrix(0L, fit$rows, 2)
+    draw_cell_types(types, 1:2, 5, resolve_run("cpu", threads), function(i, rows, part) type[rows, i] <<- part)
+    type
+  }
+  found <- drawn(1)
+  expect_true(all(found > 0L))
+  expect_identical(drawn(2), found)
 })
 
 test_that("bad input is refused in words", {

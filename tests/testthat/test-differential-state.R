@@ -30,7 +30,7 @@ test_that("a change of one marker in one type is found, and no other", {
   expect_lt(result$lower[found], 3)
   expect_gt(result$upper[found], 3)
   expect_gt(result$lower[found], 2)
-  expect_identical(result, differential_state(types, ~ group, of_six, seed = 1, threads = 1))
+  expect_identical(result, differential_state(types, ~ group, of_six, seed = 1, threads = 2))
   means <- differential_state(types, ~ group, of_six, statistic = "mean", markers = "CD8", seed = 1, threads = 1)
   expect_identical(nrow(means), 3L)
   expect_equal(means$estimate, result$estimate[result$marker == "CD8"], tolerance = 0.1)
@@ -76,16 +76,55 @@ test_that("words say what is reported and what cannot be tested", {
   expect_error(generics::tidy(result[1:3]), class = "warpbayes_error_input")
 })
 
+# The median or mean of values and its variance, by R's own functions.
+reference_state <- function(values, statistic, least) {
+  values <- values[!is.na(values)]
+  n <- length(values)
+  if (n < least) return(c(NA, NA))
+  if (statistic == "mean") return(c(mean(values), stats::var(values) / n))
+  ends <- pmin(pmax((n + 1) / 2 + c(-1, 1) * sqrt(n) / 2, 1), n)
+  points <- stats::quantile(values, c(0.5, (ends - 1) / (n - 1)), names = FALSE)
+  c(points[[1L]], ((points[[3L]] - points[[2L]]) / 2)^2)
+}
+
+test_that("statistics of types in samples are those of R's functions", {
+  set.seed(5)
+  n <- 1500L
+  x <- cbind(rexp(n), pmax(rnorm(n), 0), 1e6 + rnorm(n), rep(5, n))
+  x[sample(length(x), 300)] <- NA
+  # Samples that are mixed, of which the third has no row and the second one row of group 2. No row is in group 3.
+  sample <- sample(c(1L, 2L, 4L), n, TRUE)
+  group <- cbind(sample(c(1L, 2L, 4L), n, TRUE), rep(c(1L, 4L), n / 2))
+  group[sample == 2L & group == 2L] <- 4L
+  group[which(sample == 2L)[[1L]], ] <- 2L
+  for (statistic in c("median", "mean")) {
+    found <- group_statistics(x, 4:1, sample, group, c(4L, 4L), statistic, 3, 1L)
+    expect_identical(group_statistics(x, 4:1, sample, group, c(4L, 4L), statistic, 3, 2L), found)
+    each <- expand.grid(group = 1:4, sample = 1:4, draw = 1:2, column = 4:1)
+    expected <- mapply(function(g, part, draw, column) {
+      reference_state(x[sample == part & group[, draw] == g, column], statistic, 3)
+    }, each$group, each$sample, each$draw, each$column)
+    expect_identical(is.na(found$value), is.na(expected[1, ]))
+    expect_equal(found$value, expected[1, ], tolerance = 1e-14)
+    expect_equal(found$variance, expected[2, ], tolerance = 1e-10)
+    expect_true(all(found$variance[each$column == 4] == 0, na.rm = TRUE))
+  }
+})
+
 test_that("the standard error of a median, and mixtures of normals, are right", {
+  state_of <- function(values, statistic = "median", least = 2) {
+    of <- rep(1L, length(values))
+    unlist(group_statistics(cbind(values), 1L, of, of, c(1L, 1L), statistic, least, 1L), use.names = FALSE)
+  }
   set.seed(3)
   for (n in c(20, 200)) {
-    states <- replicate(400, state_of(rexp(n), "median", 5))
+    states <- replicate(400, state_of(rexp(n)))
     # The estimate of the variance is right on average, within 30%.
     expect_equal(mean(states[2, ]), stats::var(states[1, ]), tolerance = 0.3)
   }
-  expect_identical(state_of(c(1, NA, 3), "mean", 2), c(2, 1))
-  expect_identical(state_of(1:3, "mean", 4), c(NA_real_, NA_real_))
-  expect_identical(state_of(rep(5, 9), "median", 2), c(5, 0))
+  expect_identical(state_of(c(1, NA, 3), "mean"), c(2, 1))
+  expect_identical(state_of(c(1, 2, 3), "mean", 4), c(NaN, NaN))
+  expect_identical(state_of(rep(5, 9)), c(5, 0))
   part <- mixture_points(c(1, 1), c(2, 2), c(0.3, 0.7), c(0.5, 0.05))
   expect_equal(part$points, stats::qnorm(c(0.5, 0.05), 1, 2), tolerance = 1e-6)
   expect_equal(part$p, 2 * stats::pnorm(-0.5), tolerance = 1e-9)
@@ -103,6 +142,34 @@ test_that("uncertain types of cells widen intervals", {
   })
   unsure <- differential_state(types, ~ group, of_six, seed = 1, threads = 1)
   expect_gt(mean(unsure$upper - unsure$lower), 1.1 * mean(sure$upper - sure$lower))
+})
+
+test_that("evidence and contrasts are those of a multivariate normal", {
+  set.seed(6)
+  x <- cbind(1, rnorm(7), rep(0:1, c(3, 4)))
+  y <- cbind(rnorm(7), replace(5 + rnorm(7), c(2, 6), NA))
+  v <- matrix(rexp(14, 5), 7)
+  v[is.na(y)] <- NA
+  deviation <- c(10, 2.5, 1)
+  contrasts <- cbind(c(0, 1, 0), c(0, -1, 1))
+  grid <- log(c(0.1, 0.5, 2))
+  found <- fit_states(y, v, x, deviation, contrasts, grid)
+  for (pair in 1:2) {
+    there <- !is.na(y[, pair])
+    z <- y[there, pair] - mean(y[there, pair])
+    own <- x[there, ]
+    prior <- diag(deviation^2)
+    exact <- lapply(grid, function(log_sigma) {
+      s <- own %*% prior %*% t(own) + diag(exp(2 * log_sigma) + v[there, pair])
+      along <- t(contrasts) %*% prior %*% t(own) %*% solve(s)
+      list(-0.5 * c(determinant(s)$modulus) - 0.5 * c(z %*% solve(s, z)), c(along %*% z),
+        diag(t(contrasts) %*% prior %*% contrasts - along %*% own %*% prior %*% contrasts))
+    })
+    evidence <- vapply(exact, `[[`, 0, 1L)
+    expect_equal(diff(found$evidence[pair, ]), diff(evidence), tolerance = 1e-10)
+    expect_equal(found$mean[pair, , ], t(vapply(exact, `[[`, c(0, 0), 2L)), tolerance = 1e-10)
+    expect_equal(found$variance[pair, , ], t(vapply(exact, `[[`, c(0, 0), 3L)), tolerance = 1e-10)
+  }
 })
 
 # Medians of 15 types and 4 markers, of which 15% change by half a standard deviation.
