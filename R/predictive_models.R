@@ -74,10 +74,10 @@ new_predictive_model <- function(kind, fields = list()) {
 #' log of the distance y from it, or by log(exp(y/s) - 1), which is straight beyond s, if the prequential score is
 #' better. Densities, quantiles and all other quantities are in the units of the data.
 #'
-#' In 250 data sets (`bench/predictive-groups.R`) 90% intervals of the density in and between two normal groups covered
-#' 84 to 90% if their means are 5.7 deviations apart (n = 25 to 200). At 4 deviations they covered 69 to 72% (n = 60)
-#' and 36 to 57% (n = 25), and at 3 deviations 21 to 63% (n = 60): the scale of groups is seldom taken there, and
-#' without it copulas fill the space between. Those of quantities covered 81 to 98%. Without groups, densities at three
+#' In 100 to 250 sets (`bench/predictive-groups.R`) 90% intervals of the density in and between two normal groups covered
+#' 84 to 91% if their means are 5.7 deviations apart (n = 25 to 200). At 4 deviations they covered 70 to 79% (n = 60)
+#' and 36 to 57% (n = 25), and at 3 deviations 26 to 76% (n = 60): the scale of groups is seldom taken there, and
+#' without it copulas fill the space between. Those of quantities covered 78 to 98%. Without groups, densities at three
 #' points covered 83 to 95% for normal and gamma data and 78% for uniform data (100 sets, n = 60).
 #'
 #' A value that is far more frequent than others, such as 0 in amounts, is a point mass. So is a value on a bound of
