@@ -74,7 +74,7 @@ new_predictive_model <- function(kind, fields = list()) {
 #' log of the distance y from it, or by log(exp(y/s) - 1), which is straight beyond s, if the prequential score is
 #' better. Densities, quantiles and all other quantities are in the units of the data.
 #'
-#' In 100 to 250 sets (`bench/predictive-groups.R`) 90% intervals of the density in and between two normal groups covered
+#' In 100 or more sets (`bench/predictive-groups.R`) 90% intervals of the density in and between two groups covered
 #' 84 to 91% if their means are 5.7 deviations apart (n = 25 to 200). At 4 deviations they covered 70 to 79% (n = 60)
 #' and 36 to 57% (n = 25), and at 3 deviations 26 to 76% (n = 60): the scale of groups is seldom taken there, and
 #' without it copulas fill the space between. Those of quantities covered 78 to 98%. Without groups, densities at three
