@@ -555,7 +555,7 @@ advance_copula <- function(fit, steps, run, progress) {
 
 # A state after `steps` more steps.
 resample_state <- function(fit, at, state, first, steps, run) {
-  native(C_predictive_resample, loop_data(fit), loop_bandwidth(fit, fit$bandwidth), loop_points(fit, at), state,
+  native(C_predictive_resample, loop_data(fit), loop_bandwidth(fit, step_bandwidth(fit)), loop_points(fit, at), state,
     fit$seed, list(resample = 0, step = first, most = most_of(fit)), steps, run)
 }
 
@@ -563,6 +563,12 @@ resample_state <- function(fit, at, state, first, steps, run) {
 most_of <- function(fit) {
   if (!is.null(fit$calibration)) return(fit$calibration$most)
   if (is.null(fit$most)) 2 else fit$most
+}
+
+# The bandwidth of the steps.
+step_bandwidth <- function(fit) {
+  if (is.null(fit$calibration$rho)) return(fit$bandwidth)
+  list(rho = fit$calibration$rho, rho_x = fit$bandwidth$rho_x)
 }
 
 # Adds records to the trajectories, an array of draws x times x quantities.

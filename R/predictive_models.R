@@ -41,6 +41,7 @@ new_predictive_model <- function(kind, fields = list()) {
 #'   \item `rho` is chosen within \[0.7, 0.95\].
 #'   \item The weights of the drawn observations are at most c/(i + 1), with c such that the steps give the mean 1.1
 #'     times the deviation s/sqrt(n). Without the tenth, intervals of the median are too narrow.
+#'   \item Their copulas have a correlation with which the steps give densities the variance of the prediction's error.
 #'   \item Each resample starts from the prediction with another location and scale. They are centred at the mean and
 #'     the standard deviation of the data, and have the variance that the steps do not give: up to s^2/(n - 1) for the
 #'     mean, and for the standard deviation 1.35 times what the kurtosis of the data says.
@@ -56,14 +57,12 @@ new_predictive_model <- function(kind, fields = list()) {
 #' Regressions and classifications have a mean function instead: see below. Without one they choose the `rho` of the
 #' response within \[0.7, 0.999\], and are otherwise as published. `calibrate = FALSE` takes the published settings.
 #'
-#' Densities of two and three variables are calibrated in the same way: each resample starts with other means, standard
-#' deviations and correlations. Their copulas work on axes without correlation if that raises the prequential score. If
-#' the data fall into two groups along a direction, this is the first axis, with the scale of two groups (see below).
-#' `summary()` says if the prediction fills the space between, and names points where many more or fewer data are
-#' predicted than lie there, which takes about 200 data. Densities of more variables are as published. With 25 to 200
-#' pairs (`bench/predictive-several.R`) 90% intervals of quantities covered 80 to 98%. Those of densities cover less: 61
-#' to 78% at the centre of normal data and 65 to 91% elsewhere, falling with more data; 75 to 88% for gamma data; for
-#' two modes 87 to 92% between them, 80 to 83% at one and 56 to 72% beside one.
+#' Densities of two and three variables are calibrated in the same way, with `rho` within \[0.5, 0.95\], on axes without
+#' correlation if that raises the prequential score. 90% intervals of densities of normal and gamma data covered 76 to
+#' 98% (n = 25 and 60, 60 sets, `bench/predictive-several.R`) and 70 to 93% (n = 200, 40 sets), least at the mode, where
+#' the prediction is too low. If data fall into two groups along a direction, this is the first axis, with the scale of
+#' two groups (see below), and densities covered 62 to 95%. `summary()` says if the prediction fills the space between,
+#' and names points where far more or fewer data are predicted than lie there. More variables are as published.
 #'
 #' @section Scale and point masses:
 #' `copula_density()` of one variable predicts on a scale where its data look more like a normal law. The candidates are
@@ -75,10 +74,11 @@ new_predictive_model <- function(kind, fields = list()) {
 #' log of the distance y from it, or by log(exp(y/s) - 1), which is straight beyond s, if the prequential score is
 #' better. Densities, quantiles and all other quantities are in the units of the data.
 #'
-#' 90% intervals of the density in and between two normal groups (`bench/predictive-groups.R`) covered 84 to 91% if
-#' their means are 5.7 deviations apart. At 4 deviations they covered 36 to 57% with 25 values, 69 to 72% with 60 and 83
-#' to 89% with 200. At 3 deviations the scale of groups is seldom taken, and copulas fill the space between: 50 to 69%,
-#' 21 to 63% and 11 to 35%. Those of densities of 200 uniform values covered 61 to 70%, of 200 normal ones 77 to 86%.
+#' In 100 or more sets (`bench/predictive-groups.R`) 90% intervals of the density in and between two groups covered
+#' 84 to 91% if their means are 5.7 deviations apart (n = 25 to 200). At 4 deviations they covered 70 to 79% (n = 60)
+#' and 36 to 57% (n = 25), and at 3 deviations 26 to 76% (n = 60): the scale of groups is seldom taken there, and
+#' without it copulas fill the space between. Those of quantities covered 78 to 98%. Without groups, densities at three
+#' points covered 83 to 95% for normal and gamma data and 78% for uniform data (100 sets, n = 60).
 #'
 #' A value that is far more frequent than others, such as 0 in amounts, is a point mass. So is a value on a bound of
 #' `support`. Its probability has the law of Polya's urn, a beta distribution, and the density is that of the other

@@ -74,9 +74,9 @@
 #'     before it, averaged over the orders of the data. The response is standardised.}
 #'   \item{`rho`, `rho_x`}{the correlations in use.}
 #'   \item{`calibration`}{for a density of one variable: `width`, the posterior deviation of the mean over s/sqrt(n);
-#'     `most`, the c of the section on calibration of [predictive_models]; and, of the standardised data, each
-#'     resample's `shift` and `stretch` about `center`, or its `groups`: the log odds of the first, means, and logs of
-#'     deviations. For two and three variables the same for each of them.}
+#'     `most`, the c of the section on calibration of [predictive_models]; `rho`, the correlation of the steps; and, of
+#'     the standardised data, each resample's `shift` and `stretch` about `center`, or its `groups`: the log odds of the
+#'     first, means, and logs of deviations. For two and three variables the same for each of them.}
 #'   \item{`axes`}{for a density of two or three variables on axes without correlation: the lower triangular matrix that
 #'     gives the standardised data from the coordinates on these axes. `first`, if the first axis has the scale of two
 #'     groups: the rotation towards it (`turn`) and the `scale`.}
@@ -329,7 +329,7 @@ remaining_share <- function(fit) {
   inside <- fit$inner$cdf0 > 0.01 & fit$inner$cdf0 < 0.99
   if (!any(inside)) return(known)
   u <- inner_cdf(fit)[, inside, drop = FALSE]
-  spread <- both_below(stats::qnorm(pmin(pmax(u, 1e-6), 1 - 1e-6)), fit$rho^2) - u^2
+  spread <- both_below(stats::qnorm(pmin(pmax(u, 1e-6), 1 - 1e-6)), step_bandwidth(fit)$rho^2) - u^2
   left <- colMeans(spread) * copula_tail(nrow(fit$data$y) + fit$horizon, most_of(fit))
   mean(left / (left + apply(u, 2L, stats::var)))
 }

@@ -121,7 +121,11 @@ calibrate_several <- function(fit, run) {
   y <- fit$data$y
   n <- nrow(y)
   d <- ncol(y)
+  groups <- if (!is.null(fit$first)) draw_groups(fit, fit$first$scale$groups, from_scale(fit$first$scale, y[, 1L]), run)
+  grouped <- !is.null(groups)
   rho <- rep_len(fit$rho, d)
+  rho <- step_rho(n, rho, grouped)
+  if (grouped) rho <- pmax(rho, calibrated_ends[[1L]])
   points <- several_points(fit, 2000L)
   weight <- drop(point_weights(points, .Call(C_predictive_average, state_at(fit, points, run))$gain[, d, drop = FALSE]))
   center <- colSums(weight * points$y)
@@ -132,8 +136,6 @@ calibrate_several <- function(fit, run) {
   })
   r1 <- vapply(moments, `[[`, 0, "r1")
   # As in calibrate(). The first coordinate is then neither shifted nor stretched.
-  groups <- if (!is.null(fit$first)) draw_groups(fit, fit$first$scale$groups, from_scale(fit$first$scale, y[, 1L]), run)
-  grouped <- !is.null(groups)
   most <- min(2, (if (grouped) sqrt(calibrated_width^2 - 1) else calibrated_width) / max(r1))
   from <- t(chol(law))
   to <- t(chol(stats::var(y)))
@@ -164,9 +166,8 @@ calibrate_several <- function(fit, run) {
     drawn(d + k, 0, sqrt(left))[, 1L]
   }, numeric(fit$count))
   list(smoothed = smoothed_points(fit, points$y, weight), split = find_groups(fit, points$y, weight), most = most,
-    groups = groups,
-    width = sqrt((most * r1)^2 + n * mean_left), center = center, from = from, to = to, middle = colMeans(y),
-    shift = shift, stretch = stretch, b = matrix(b, fit$count), pairs = pairs)
+    rho = rho, groups = groups, width = sqrt((most * r1)^2 + n * mean_left), center = center, from = from, to = to,
+    middle = colMeans(y), shift = shift, stretch = stretch, b = matrix(b, fit$count), pairs = pairs)
 }
 
 # How many data the copulas predict where the `near` ones next to a point lie, for each of the user's points. If they

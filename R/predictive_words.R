@@ -44,7 +44,7 @@ width_verdict <- function(fit, chosen) {
   if (is_placed(fit)) {
     words <- sprintf("Calibrated resampling: the posterior of %s mean is %s.",
       if (length(width) > 1L) "each" else "the", words)
-    at <- if (chosen) match(TRUE, abs(fit$rho[[1L]] - calibrated_ends) < 1e-6) else NA
+    at <- if (chosen) match(TRUE, abs(fit$rho[[1L]] - response_ends(fit)) < 1e-6) else NA
     if (is.na(at)) return(words)
     y <- apply(fit$data$y, 1L, paste, collapse = " ")
     return(paste(words, if (at == 1L) {

@@ -35,7 +35,8 @@ test_that("calibrated resamples agree with plain R", {
     state <- reference_copula(matrix(y), rho, matrix(start))
     z <- qnorm(reference_step_uniforms(6, 160, 1, 3))
     for (t in 1:3) {
-      state <- reference_update(state$u, state$p, z[[t]], min(2 - 1 / (7 + t), place$most) / (8 + t), rho)
+      state <- reference_update(state$u, state$p, z[[t]], min(2 - 1 / (7 + t), place$most) / (8 + t),
+        place$rho)
     }
     expect_equal(fit$cdf[2, ], state$u[, 1], tolerance = 1e-11)
     expect_equal(fit$density[2, ], state$p[, 1] / place$stretch[[2]], tolerance = 1e-11)
@@ -43,6 +44,30 @@ test_that("calibrated resamples agree with plain R", {
     again <- predict(fit, c(2, -1), "density", probs = c(0, 1), threads = 2)
     expect_identical(again$upper, apply(fit$density[, c(3, 1)], 2, max))
   }
+})
+
+test_that("steps give a density the variance of the prediction's error", {
+  skip_where_repeated()
+  # The weight of an eigenvalue by the recursion itself, and sums over all products of powers.
+  weight <- function(power, n) {
+    kept <- 1
+    for (i in seq_len(n)) kept <- kept * (1 - power * (2 - 1 / i) / (i + 1))
+    1 - kept
+  }
+  for (rho in list(0.7, 0.9, c(0.5, 0.7), c(0.6, 0.5, 0.5))) {
+    for (n in c(10, 200)) {
+      powers <- as.matrix(expand.grid(lapply(rho, function(rho) rho^(0:ceiling(log(0.01) / log(rho))))))
+      error <- sum(weight(apply(powers, 1, prod)[-1], n)^2)
+      steps <- step_rho(n, rho)
+      most <- min(2, 1.1 / max(steps))
+      expect_equal(most^2 * (1 / prod(1 - steps^2) - 1), error, tolerance = 0.01)
+      expect_equal(diff(range(log(steps) / log(rho))), 0)
+    }
+  }
+  # More data show more of the shape. Steps are never smoother than the prediction.
+  expect_gt(step_rho(1000, 0.7), step_rho(50, 0.7))
+  expect_identical(step_rho(1, 0.7), 0.7)
+  for (d in 1:3) expect_true(all(step_rho(100, rep(0.9999, d)) < 1))
 })
 
 test_that("calibrated posteriors have the width of the data", {

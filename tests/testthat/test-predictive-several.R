@@ -41,7 +41,7 @@ test_that("calibrated resamples of several variables agree with plain R", {
   now <- reference_copula(z, fit$rho, start)
   u <- vapply(0:2, function(j) reference_step_uniforms(6, 160, 1, 2, block = j %/% 2, word = j %% 2 + 1), numeric(2))
   for (t in 1:2) {
-    now <- reference_update(now$u, now$p, qnorm(u[t, ]), min(2 - 1 / (9 + t), place$most) / (10 + t), fit$rho)
+    now <- reference_update(now$u, now$p, qnorm(u[t, ]), min(2 - 1 / (9 + t), place$most) / (10 + t), place$rho)
   }
   expect_equal(fit$cdf[2, ], now$u[, 3], tolerance = 1e-10)
   expect_equal(fit$density[2, ], now$p[, 3] / det(matrix) / exp(log_scale), tolerance = 1e-10)
