@@ -8,8 +8,8 @@
 #include "core/philox.h"
 #include "core/purpose.h"
 
-/* The log of a term's probability. A gamma of a small shape may be 0. */
-WB_HD double wb_topic_log_term(double probability) { return wb_log(probability > 1e-300 ? probability : 1e-300); }
+/* A term's probability before its log is taken: a gamma of a small shape may be 0. */
+WB_HD double wb_topic_term(double probability) { return probability > 1e-300 ? probability : 1e-300; }
 
 /* The topic of a document. weight: exp(log weight - highest log weight), added up in order; sum receives their sum. */
 WB_HD int wb_topic_member(const double *weight, int topics, uint64_t key, uint32_t iteration, uint64_t document,

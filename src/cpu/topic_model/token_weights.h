@@ -382,17 +382,15 @@ static void topic_pass_tokens(const topic_pass *p) {
 
 /* The logs of phi of some terms, with 0 in the lanes past the last topic. phi, log_phi: rows of `width`; inverse: a
  * number for each topic, 1 over the sum of its gammas. */
+/* tools/loops: no vector multiply-adds */
 #define topic_log_terms REAL_NAME(topic_log_terms_double, topic_log_terms_single)
 static void topic_log_terms(const REAL *phi, const double *restrict inverse, int64_t terms, int topics, size_t width,
                             double *restrict log_phi) {
   for (int64_t w = 0; w < terms; w++) {
     const REAL *const line = phi + (size_t)w * width;
     double *const to = log_phi + (size_t)w * width;
-    for (size_t k = 0; k < width; k++) to[k] = k < (size_t)topics ? (double)line[k] * inverse[k] : 1.0;
-    for (size_t k = 0; k < width; k += WB_TOPIC_LANES) {
-      WB_VECTOR_LOOP
-      for (size_t i = 0; i < WB_TOPIC_LANES; i++) to[k + i] = wb_topic_log_term(to[k + i]);
-    }
+    for (size_t k = 0; k < width; k++) to[k] = k < (size_t)topics ? wb_topic_term((double)line[k] * inverse[k]) : 1.0;
+    WB_NAME(topic_logs)((int64_t)width, to);
   }
 }
 

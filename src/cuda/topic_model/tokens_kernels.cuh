@@ -437,7 +437,7 @@ __global__ void __launch_bounds__(COUNT_THREADS)
   const int64_t i = wb::thread_number<COUNT_THREADS>();
   if (i >= count) return;
   const size_t term = static_cast<size_t>(i / topics), k = static_cast<size_t>(i % topics);
-  log_phi[i] = wb_topic_log_term(static_cast<double>(phi[term * width + k]) * inverse[k]);
+  log_phi[i] = wb_log(wb_topic_term(static_cast<double>(phi[term * width + k]) * inverse[k]));
 }
 
 /* Documents of one topic: a warp a document. A thread weighs each 32nd topic, and the first one adds the weights up. */
