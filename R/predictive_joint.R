@@ -44,7 +44,8 @@
 #' Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
 #' @seealso [predictive_models], [predictive_resample()]
 #' @examples
-#' model <- copula_regression(dist ~ speed, data.frame(speed = c(10, 20)), rho = 0.7, rho_x = 0.6, method = "joint")
+#' model <- copula_regression(dist ~ speed, data.frame(speed = c(10, 20)), rho = 0.7, rho_x = 0.6,
+#'   method = "joint")
 #' fit <- predictive_resample(cars, model, horizon = 200, draws = 50, seed = 1, threads = 2)
 #' quantile(fit)
 #' @name joint_regression

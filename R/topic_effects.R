@@ -71,7 +71,8 @@
 #' party <- rep(c("left", "right"), each = 30)
 #' second <- runif(60) < rep(c(0.3, 0.7), each = 30)
 #' x <- t(sapply(1:60, function(d) rmultinom(1, 30, subject[1 + second[d], ])))
-#' fit <- topic_model(x, topics = 2, prevalence = ~ party, iter = 60, chains = 1, seed = 1, threads = 2)
+#' fit <- topic_model(x, topics = 2, prevalence = ~ party, iter = 60, chains = 1, seed = 1,
+#'   threads = 2)
 #' topic_effects(fit)
 #' topic_effects(fit, at = data.frame(party = c("left", "right")))
 #' # Other covariates of a fit that has none, or other ones.
