@@ -112,7 +112,7 @@ report_unknown <- function(counts) {
 # Returns documents x topics. `prior` is from new_document_prior().
 infer_topics <- function(fit, counts, iter, seed, run, prior) {
   if (fit$learn$alpha == "mixture") {
-    theta <- unigram_theta(unigram_tokens(counts), fit$phi, fit$alpha)
+    theta <- unigram_theta(counts, fit$phi, fit$alpha)
     return(structure(theta, dimnames = list(counts$documents, fit$topic_names)))
   }
   groups <- prior$groups

@@ -15,29 +15,15 @@ refuse_mixture <- function(fit, argument, what) {
   }
 }
 
-# The tokens of a fit in the order of the sampler, and where each document's pairs of document and term end.
-unigram_tokens <- function(counts) {
+# Probabilities of the topics of documents, documents x topics, for given terms and shares of the topics.
+unigram_theta <- function(counts, phi, share) {
   term <- term_columns(counts)
-  order <- order(counts$i, term)
-  document <- counts$i[order] + 1L
-  list(term = term[order], count = counts$count[order], end = cumsum(tabulate(document, counts$size[[1L]])))
-}
-
-# Documents x topics: log probabilities of the words of each document in each topic, and of the topic.
-unigram_weights <- function(tokens, phi, share) {
-  log_phi <- log(pmax(phi, 1e-300))
-  log_share <- log(pmax(share, 1e-300))
-  vapply(seq_len(nrow(phi)), function(k) {
-    sums <- c(0, cumsum(tokens$count * log_phi[k, tokens$term]))[tokens$end + 1L]
-    diff(c(0, sums)) + log_share[[k]]
-  }, numeric(length(tokens$end)))
-}
-
-row_maxima <- function(x) x[cbind(seq_len(nrow(x)), max.col(x, ties.method = "first"))]
-
-# Probabilities of the topics of documents, for given terms of the topics and shares of the topics.
-unigram_theta <- function(tokens, phi, share) {
-  weight <- matrix(unigram_weights(tokens, phi, share), ncol = nrow(phi))
-  weight <- exp(weight - row_maxima(weight))
+  weight <- matrix(log(pmax(share, 1e-300)), counts$size[[1L]], nrow(phi), byrow = TRUE)
+  for (k in seq_len(nrow(phi))) {
+    sums <- rowsum(counts$count * log(pmax(phi[k, ], 1e-300))[term], counts$i)
+    document <- as.integer(rownames(sums)) + 1L
+    weight[document, k] <- weight[document, k] + sums
+  }
+  weight <- exp(weight - weight[cbind(seq_len(nrow(weight)), max.col(weight, ties.method = "first"))])
   weight / rowSums(weight)
 }
