@@ -157,3 +157,8 @@ polyagamma_law <- function(x, shape, tilt, quantity, log, backend, threads) {
   value <- native(C_polyagamma_law, all[[1L]], all[[2L]], all[[3L]], quantity, log, run)
   keep_na(value, all)
 }
+
+polyagamma_law_cost <- function(points) {
+  call_cost(serial = 1e-4, parallel = points * 3.2e-5, fixed = 1.5e-3, up = 24 * points,
+    down = 8 * points, compute = points * 2e-8)
+}

@@ -335,3 +335,11 @@ tidy.martingale_posterior <- function(x, conf.level = 0.9, ...) {
     std.error = apply(x$draws, 2L, stats::sd, na.rm = TRUE),
     conf.low = ends[, 1L], conf.high = ends[, 2L], row.names = NULL))
 }
+
+glance_of.martingale_posterior <- function(x) {
+  check_parts(x, "x")
+  data.frame(
+    nobs = x$n, quantities = ncol(x$draws), draws = nrow(x$draws), horizon = as.double(x$horizon),
+    remaining = if (length(x$remaining)) max(x$remaining) else NA_real_, seconds = elapsed_seconds(x$elapsed)
+  )
+}

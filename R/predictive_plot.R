@@ -87,8 +87,6 @@ resample_picture <- function(x, type, probs, paths, main) {
   }
 }
 
-shade <- function(colour, alpha) grDevices::adjustcolor(colour, alpha)
-
 # The paths of a quantity. `values`: resamples x times.
 path_panel <- function(fit, values, paths, title, ylim = around(values)) {
   shown <- seq_len(min(paths, nrow(values)))
@@ -270,4 +268,16 @@ histogram_picture <- function(fit, main) {
     panel(around(bars$breaks), c(0, 1.04 * max(bars$density)), histogram_layers(bars), title = colnames(fit$draws)[[j]])
   })
   picture(panels, main, NULL, "density")
+}
+
+#' @rdname autoplot.warpbayes
+#' @method autoplot martingale_posterior
+#' @exportS3Method ggplot2::autoplot martingale_posterior
+autoplot.martingale_posterior <- function(object, type = c("model", "draws", "trajectories"), probs = c(0.05, 0.95),
+                                          paths = 200, main = NULL, ...) {
+  check_dots_empty(...)
+  check_title(main)
+  check_parts(object, "object")
+  type <- check_choice(type, "type", c("model", "draws", "trajectories"))
+  gg_draw(resample_picture(object, type, probs, paths, main))
 }

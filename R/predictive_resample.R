@@ -352,3 +352,5 @@ both_below <- function(h, r) {
   }
   stats::pnorm(h)^2 + sum * top / 2 / (2 * pi)
 }
+
+check_intact.martingale_posterior <- function(x, argument) check_parts(x, argument)

@@ -1,4 +1,4 @@
-# The verdict on convergence (R/diagnostics.R) where the truth is known: how often chains that have converged are
+# The verdict on convergence (R/run_diagnostics.R) where the truth is known: how often chains that have converged are
 # called otherwise, and how often a chain that stands apart is found. There are six quantities, as many as decide on a
 # mixture. Takes a quarter of an hour of one core.
 #   cd bench && Rscript convergence.R [fits]

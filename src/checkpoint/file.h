@@ -6,7 +6,7 @@
  *   16-23        version of the format       24-31   bytes of the first part, the head
  *   32-39        bytes of the whole file     40-47   the order of bytes: the number WB_CHECKPOINT_ORDER
  *   48-63        digest of the 48 bytes before it and of all bytes after it
- * Numbers are little-endian on every machine. R/checkpoint.R defines what the parts mean. */
+ * Numbers are little-endian on every machine. R/run_checkpoint.R defines what the parts mean. */
 #ifndef WB_CHECKPOINT_FILE_H
 #define WB_CHECKPOINT_FILE_H
 

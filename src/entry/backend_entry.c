@@ -1,4 +1,4 @@
-/* Entries for R/backend.R: the backends, the processor and the devices of this machine. */
+/* Entries for R/run_backend.R: the backends, the processor and the devices of this machine. */
 #include "entry/entry.h"
 
 #include "cpu/table.h"
@@ -36,7 +36,7 @@ SEXP wb_entry_backend_abi(void) {
   return abi;
 }
 
-/* The options that resolve_run() of R/run.R reads, apart from the threads. R's options() takes several times as
+/* The options that resolve_run() of R/run_resolve.R reads, apart from the threads. R's options() takes several times as
  * long. */
 SEXP wb_entry_backend_options(void) {
   static const char *const names[] = {"warpbayes.backend", "warpbayes.plugin", "warpbayes.isa", "warpbayes.device",

@@ -21,7 +21,7 @@
 SEXP wb_result_new(SEXPTYPE type, int64_t length);
 
 /* A list of class "warpbayes_failure" with `status` and `message`. An entry that fails returns it, and native() of
- * R/conditions.R raises the error. */
+ * R/base_conditions.R raises the error. */
 SEXP wb_failure(int status, const wb_message *message);
 
 /* Gives up the caller's one protection of `result`, and returns it, or the failure. `message`: NULL if the status can
@@ -61,7 +61,8 @@ SEXP wb_store_arrays(SEXP store);
  * ask between slices of work, by the wb_poll of their call, and return WB_INTERRUPTED. native() then lets R jump. */
 int wb_interrupted(void);
 
-/* Reads the list that resolve_run() of R/run.R returned. `message`: where the call writes what went wrong. A forked
+/* Reads the list that resolve_run() of R/run_resolve.R returned. `message`: where the call writes what went wrong. A
+   forked
  * child gets one thread, because the OpenMP threads of its parent do not exist in it. */
 wb_call wb_call_from_list(SEXP run, wb_message *message);
 

@@ -7,7 +7,7 @@ enum { ROWS = WB_OWN, PREDICTORS, DRAWS, COLUMNS, LEVEL_COUNT };
 #define IN_PREDICTION(member) offsetof(wb_regression_prediction, member)
 #define IN_EFFECT(member) offsetof(wb_regression_effect, member)
 
-/* Rows and draws as R/bayes_logit_summaries.R makes them. */
+/* Rows and draws as R/regression_summaries.R makes them. */
 static const wb_field rows_fields[] = {
     {"x", REALSXP, {ROWS, COLUMNS}, WB_OPTIONAL, IN_PREDICTION(x)},
     {"offset", REALSXP, {PREDICTORS}, WB_OPTIONAL, IN_PREDICTION(offset)},

@@ -73,7 +73,7 @@ static const wb_field data_fields[] = {
     {"primal", INTSXP, {WB_ONE}, WB_OPTIONAL | WB_COPIED, IN_DATA(primal)},
 };
 
-/* What regression_data() of R/bayes_logit_formula.R made, without its groups and terms. */
+/* What regression_data() of R/regression_formula.R made, without its groups and terms. */
 static int read_data(SEXP list, wb_regression_data *data) {
   SEXP kappa = TYPEOF(list) == VECSXP ? wb_list_element(list, "kappa") : R_NilValue;
   if (!Rf_isMatrix(kappa)) return 0;
@@ -99,7 +99,7 @@ static int are_group_starts(SEXP starts, double rows) {
   return start[0] == 0 && start[groups] == rows;
 }
 
-/* A term as regression_terms() of R/bayes_logit_terms.R made it. */
+/* A term as regression_terms() of R/regression_terms.R made it. */
 typedef struct given_term {
   int32_t levels, independent, parent; /* parent: the term in whose levels the levels of this one lie; -1: none */
   const double *z;
@@ -178,7 +178,7 @@ static int open_terms(SEXP data, const given_term *given, int32_t count, open_re
   return WB_OK;
 }
 
-/* `data`: what regression_data() of R/bayes_logit_formula.R made. */
+/* `data`: what regression_data() of R/regression_formula.R made. */
 SEXP wb_entry_regression_open(SEXP data, SEXP run) {
   wb_regression_data rows = {.x = NULL};
   given_term given[WB_REGRESSION_MOST_TERMS];

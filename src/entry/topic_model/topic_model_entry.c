@@ -30,7 +30,7 @@ static session *open_session(SEXP pointer) { return TYPEOF(pointer) == EXTPTRSXP
 
 static SEXP closed(void) { return wb_refuse("the session of the topic model is closed"); }
 
-/* Whether these are counts in compressed columns, as count_matrix() of R/count_matrix.R makes them. */
+/* Whether these are counts in compressed columns, as count_matrix() of R/data_counts.R makes them. */
 static int is_counts(SEXP start, SEXP row, SEXP count, int documents) {
   if (TYPEOF(start) != INTSXP || TYPEOF(row) != INTSXP || TYPEOF(count) != INTSXP || LENGTH(start) < 1 ||
       documents < 0 || INTEGER_RO(start)[0] != 0 || Rf_xlength(row) != Rf_xlength(count))

@@ -1,0 +1,133 @@
+# Checks arguments that several functions share. Each check returns the value in the form that the compiled code reads,
+# or raises an error that names the argument and shows its value.
+
+# How an error message shows a value: short, on one line.
+show_value <- function(value) {
+  if (is.null(value)) return("NULL")
+  if (is.atomic(value) && length(value) == 1L && is.null(attributes(value))) {
+    return(if (is.character(value) && !is.na(value)) dQuote(shorten(value), FALSE) else format(value, digits = 15))
+  }
+  dims <- dim(value)
+  what <- class(value)[[1L]]
+  shown <- if (!is.null(dims)) {
+    sprintf("a %s %s", paste(dims, collapse = " x "), what)
+  } else {
+    sprintf("%s %s of length %d", if (grepl("^[aeiou]", what)) "an" else "a", what, length(value))
+  }
+  if (what != "integer64") return(shown)
+  paste0(shown, " (convert it with as.numeric(), or identifiers with as.character())")
+}
+
+# A message quotes at most 60 characters of a text.
+shorten <- function(text, most = 60L) {
+  if (nchar(text, allowNA = TRUE) %in% 0:most) text else paste0(strtrim_safe(text, most - 3L), "...")
+}
+
+# The first characters. Bytes that are not valid in their encoding are shown as R escapes them.
+strtrim_safe <- function(text, most = 57L) substr(if (validUTF8(text)) text else encodeString(text), 1L, most)
+
+check_dots_empty <- function(...) if (...length() > 0L) refuse_dots(...names(), parent.frame())
+
+# `names` are those of the arguments that the function of `frame` does not know.
+refuse_dots <- function(names, frame) {
+  name <- c(names, "")[[1L]]
+  name <- if (is.na(name) || !nzchar(name)) "an unnamed argument" else paste0("`", name, "`")
+  stop_warpbayes("input", paste0("unused argument: ", name, " is not known here; is it misspelt?"), argument = name)
+}
+
+# Stops if an argument without a default is missing. R itself names the place where it is first read.
+check_present <- function(given, argument) {
+  if (!given) stop_input(argument, "is missing")
+}
+
+# The same for several arguments of the caller, by their names.
+require_arguments <- function(...) {
+  frame <- parent.frame()
+  for (argument in c(...)) {
+    check_present(!eval(call("missing", as.name(argument)), frame), argument)
+  }
+}
+
+# Whether another package has a method of its generic for an object. Without one, its generic would call the method of
+# this package for all other objects, which passes the object on.
+has_foreign_method <- function(generic, package, object) {
+  isNamespaceLoaded(package) && any(vapply(class(object), function(class) {
+    !is.null(utils::getS3method(generic, class, optional = TRUE, envir = asNamespace(package)))
+  }, NA))
+}
+
+# One whole number in [min, max].
+check_count <- function(value, argument, min = 1, max = .Machine$integer.max) {
+  whole <- is.numeric(value) && length(value) == 1L && !is.na(value) && value == floor(value)
+  if (!whole || value < min || value > max) {
+    number <- function(x) format(x, digits = 17, scientific = FALSE)
+    stop_input(argument, sprintf("must be one whole number from %s to %s, not ", number(min), number(max)),
+      show_value(value))
+  }
+  as.double(value)
+}
+
+# How many draws of a fit are used, NULL for all.
+check_ndraws <- function(ndraws) if (!is.null(ndraws)) check_count(ndraws, "ndraws")
+
+# One finite number above (or, with `open = FALSE`, at or above) `min`.
+check_number <- function(value, argument, min = -Inf, max = Inf, open = TRUE) {
+  inside <- is.numeric(value) && length(value) == 1L && is.finite(value) &&
+    (if (open) value > min && value < max else value >= min && value <= max)
+  if (!inside) {
+    range <- if (is.infinite(min) && is.infinite(max)) {
+      "one finite number"
+    } else if (is.infinite(max)) {
+      paste("one finite number", if (open) "above" else "of at least", format(min))
+    } else {
+      sprintf("one number %s %s and %s", if (open) "strictly between" else "between", format(min), format(max))
+    }
+    stop_input(argument, "must be ", range, ", not ", show_value(value))
+  }
+  as.double(value)
+}
+
+# The probabilities of the ends of a central interval.
+interval_ends <- function(level) c((1 - level) / 2, (1 + level) / 2)
+
+check_flag <- function(value, argument) {
+  if (!is.logical(value) || length(value) != 1L || is.na(value)) {
+    stop_input(argument, "must be TRUE or FALSE, not ", show_value(value))
+  }
+  value
+}
+
+# One of `choices`, written in full. The vector of all choices, as in the default of an argument, means the first.
+check_choice <- function(value, argument, choices) {
+  check_option_choice(if (identical(value, choices)) choices[[1L]] else value, argument, choices)
+}
+
+# The same for an option. An option has no vector of choices as its default.
+check_option_choice <- function(value, argument, choices) {
+  if (!is.character(value) || length(value) != 1L || is.na(value) || !value %in% choices) {
+    stop_input(argument, "must be one of ", paste(dQuote(choices, FALSE), collapse = ", "), ", not ", show_value(value))
+  }
+  value
+}
+
+check_precision <- function(value) {
+  check_choice(value, "precision", c("double", "single"))
+}
+
+check_values <- function(x, argument) {
+  x <- without_integer64(x)
+  if (!(is.numeric(x) || (is.logical(x) && all(is.na(x))))) {
+    stop_input(argument, "must be a numeric vector, not ", show_value(x))
+  }
+  as.double(x)
+}
+
+check_probabilities <- function(p, argument, log) {
+  p <- check_values(p, argument)
+  outside <- if (log) which(p > 0) else which(p < 0 | p > 1)
+  if (length(outside) > 0L) {
+    stop_input(argument, "has the entry ", format(p[[outside[[1L]]]], digits = 15), ": ",
+      if (log) "logarithms of probabilities are at most 0" else "probabilities lie between 0 and 1")
+  }
+  p
+}

@@ -1,0 +1,235 @@
+# Differential abundance: a hierarchical model of the numbers of cells by type and sample. Here are the arguments and
+# what comes back; the model is in R/cells_abundance_model.R.
+
+#' Compare the abundance of cell types between groups of samples
+#'
+#' Says which cell types are more or less frequent in one group of patients than in another. The result has, for each
+#' type, an interval for the change of its share and one for its absolute change, both about the population that the
+#' samples come from, and a false discovery rate over all types.
+#'
+#' @param types cell types from [cell_types()] of a fit of several samples. Or a matrix of counts with a row for each
+#'   type and a column for each sample.
+#' @param formula what the abundance depends on, without a response: `~ group`, `~ group + age`, or, for patients with
+#'   several samples each, `~ group + (1 | patient)`. At most one term `(1 | g)` is known.
+#' @param data a data frame with the variables of the formula, and a row for each sample. If its row names, or a column
+#'   `sample` or `sample_id`, are the names of the samples, rows may have any order. Otherwise they are in the order of
+#'   the samples. Samples with missing values are left out. `NULL`: the variables are where the formula was written.
+#'   There they may be vectors with the names of the samples.
+#' @param effect which terms of the formula are compared: names of terms or of their coefficients. `NULL`: the first
+#'   term.
+#' @param level probability of the intervals, between 0 and 1.
+#' @param fdr types are reported at this false discovery rate, between 0 and 1.
+#' @param totals for a matrix of counts: the number of cells of each sample, which need not be whole (the cells of a
+#'   volume that was estimated by beads). `NULL`: the sums of its columns.
+#' @param ndraws for cell types: how many draws of the fit give counts. More draws describe better how unsure the types
+#'   of the cells are.
+#' @param chains number of chains for each draw of the counts. `NULL`: 2, or 4 for a matrix.
+#' @param iter,warmup sweeps of a chain, and how many of them are left out.
+#' @param ... not used. Arguments after it must be named.
+#' @param contrasts for three and more groups: comparisons of coefficients, such as `c("C - B" = "groupC - groupB")`.
+#'   They may add and subtract multiples of coefficients. They replace the first term, unless `effect` is given too.
+#' @param change which changes are tested and reported: `"absolute"`, changes of the absolute numbers, or `"share"`.
+#'   `"auto"`: `"absolute"` if at least four types are tested, since with fewer nobody can tell the two apart.
+#' @inheritParams computing_arguments
+#' @return An object of class `differential_abundance`:
+#'   \item{effects}{a data frame with a row for each type and coefficient, in the order of the types:
+#'     \describe{
+#'       \item{`type`, `effect`}{the type, and the coefficient of the formula, such as `grouppatient`;}
+#'       \item{`share`}{the mean share of the type in the samples;}
+#'       \item{`tested`}{whether the type is tested. A type without cells in these samples is not, nor is a speck of
+#'         [cell_types()]. Numbers about it are `NA`;}
+#'       \item{`estimate`, `lower`, `upper`}{the posterior median of the effect on the log odds of the type, and its
+#'         interval. `exp(estimate)` is an odds ratio;}
+#'       \item{`above`}{the posterior probability that the effect is above 0;}
+#'       \item{`change`, `change_lower`, `change_upper`}{the absolute change: the posterior median of the change of the
+#'         log of the type's number of cells, and its interval. With `change = "share"`, the change of the log of its
+#'         share;}
+#'       \item{`null`}{the probability that the type has no change;}
+#'       \item{`lfsr`}{the local false sign rate: the probability that the change is 0 or has the other sign;}
+#'       \item{`p`}{the two-sided tail probability: twice the posterior probability that the change has the less
+#'         probable sign;}
+#'       \item{`fdr`}{the smallest false discovery rate at which the type is reported (Benjamini and Hochberg 1995, on
+#'         `p`);}
+#'       \item{`deviation`}{the posterior median of the standard deviation between samples, in log odds;}
+#'       \item{`rhat`, `ess`}{\eqn{\hat R} and the effective sample size of the effect.}
+#'     }}
+#'   \item{counts, totals}{the counts of cells, types x samples (the mean over draws), and all cells of each sample.}
+#'   \item{draws}{the kept draws of all chains: `effects` (draws x chains x tested types x coefficients), `deviation`
+#'     (draws x chains x tested types), and `group_deviation` if the formula has groups.}
+#'   \item{change}{`"absolute"` or `"share"`: what was tested.}
+#'   \item{shift}{for each coefficient, the change of the log of the share of a type that keeps its absolute number:
+#'     posterior median and interval.}
+#'   \item{no_effect}{for each coefficient, the posterior mean of the share of types without a change.}
+#'   \item{converged}{whether all \eqn{\hat R} are at most 1.05, and all effective sample sizes at least 100.}
+#'
+#'   The other elements say how it was made: `formula`, `design`, `contrasts`, `samples`, `matched` (how rows of `data`
+#'   found their samples), `omitted`, `level`, `limit`, `seed`, `chains`, `iter`, `warmup`, `tables` (draws of the
+#'   counts), `group_name`, `of_fit` (sentences if the fit had not converged), `call`. The methods `as.data.frame()`,
+#'   `tidy()` and `glance()` give tables.
+#' @section Model:
+#' The number of cells of a type in a sample is binomial, out of all cells of the sample. The log odds are the sum of
+#' the predictors of the formula, an intercept of the patient (if the formula has a term `(1 | patient)`), and a
+#' deviation of the sample. So samples of the same group differ by more than the counting of cells explains. The log of
+#' the standard deviation between samples, \eqn{\sigma_t}, is normal over the types \eqn{t}. Its mean has a trend in
+#' their frequency, because rare types vary more. Mean, trend and standard deviation are learned from all types
+#' together. So if types turn out to be alike, each of them borrows from the others, as with the moderated variances of
+#' limma: with three samples in a group, one type alone could not tell its standard deviation. The mean has median
+#' log(0.5), and the standard deviation of the logs is half-normal with scale 0.1. Coefficients of predictors with
+#' standard deviation 1 are normal with standard deviation 2.5.
+#'
+#' Counts enter, not shares, so a type that is absent from some samples needs no correction. Cells whose type is
+#' uncertain are counted differently in each draw of the fit, and the intervals include this. If a type has no cell at
+#' all in a draw, the other draws speak for it.
+#'
+#' @section Absolute change and change of share:
+#' Shares add up to 1. If a frequent type trebles, the shares of all others fall by the same factor, although their
+#' absolute numbers stay. So each effect has a common shift of the logs of all shares, and what a type changes beyond it
+#' is its absolute change. The shift is learned from all types: a share of them, which is learned too, has no absolute
+#' change, and the absolute changes of the others are normal. For each type the others tell the shift. This is right if
+#' the types that change in one direction are not the majority. The prior of the shift is Cauchy with scale 0.02 for a
+#' predictor with standard deviation 1.
+#'
+#' @section False discovery rate:
+#' `p` is what the posterior distribution says of each type by itself, under a wide prior of its effect. As in a test,
+#' it is below 0.05 for about one in twenty types that do not change. `fdr` turns these into the false discovery rate
+#' over all types. `null` and `lfsr` are from the model with a share of types that do not change (Stephens 2017), and
+#' are stricter. Intervals, `estimate` and `above` describe each type by itself. They are not drawn towards 0.
+#' @section How exact it is:
+#' `bench/type-groups.R` measures it, beside limma and edgeR.
+#' @section Errors:
+#' `warpbayes_error_input` for an argument that cannot be used, for variables that do not fit the samples, for
+#' predictors that depend on each other, and for no more samples than coefficients.
+#' @references
+#' Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. *Journal of the Royal Statistical
+#' Society B* **57**, 289-300.
+#'
+#' Smyth, G. K. (2004). Linear models and empirical Bayes methods for assessing differential expression in microarray
+#' experiments. *Statistical Applications in Genetics and Molecular Biology* **3**, 3.
+#'
+#' Stephens, M. (2017). False discovery rates: a new deal. *Biostatistics* **18**, 275-294.
+#'
+#' Weber, L. M., Nowicka, M., Soneson, C. and Robinson, M. D. (2019). diffcyt: Differential discovery in
+#' high-dimensional cytometry via high-resolution clustering. *Communications Biology* **2**, 183.
+#' @seealso [type_proportions()] for the proportions themselves; [type_differences()] for differences between these
+#'   samples alone
+#' @examples
+#' # Numbers of cells of three types in six samples. The second type grows.
+#' counts <- rbind(
+#'   T = c(510, 480, 450, 400, 380, 440), B = c(40, 52, 45, 160, 120, 143), NK = c(12, 0, 9, 4, 11, 7)
+#' )
+#' colnames(counts) <- paste0("s", 1:6)
+#' patients <- data.frame(group = rep(c("control", "patient"), each = 3))
+#' result <- differential_abundance(counts, ~ group, patients, totals = rep(1000, 6), seed = 1)
+#' result
+#' plot(result)
+#' @export
+differential_abundance <- function(types, formula, data = NULL, effect = NULL, level = 0.9, fdr = 0.1, totals = NULL,
+                                   ndraws = 10, chains = NULL, iter = 600, warmup = 150, seed = NULL, backend = NULL,
+                                   threads = NULL, ..., contrasts = NULL, change = c("auto", "absolute", "share")) {
+  check_dots_empty(...)
+  level <- check_number(level, "level", min = 0, max = 1)
+  fdr <- check_number(fdr, "fdr", min = 0, max = 1)
+  ndraws <- check_count(ndraws, "ndraws", max = 1e4)
+  chains <- if (!is.null(chains)) check_count(chains, "chains", max = 1000)
+  iter <- check_count(iter, "iter", max = 1e6)
+  warmup <- check_count(warmup, "warmup", min = 0, max = max(0, iter - fewest_sweeps))
+  change <- check_choice(change, "change", c("auto", "absolute", "share"))
+  seed <- check_seed(seed)
+  run <- resolve_run(backend, threads)
+  check_present(!missing(types), "types")
+  if (inherits(types, "cell_types")) {
+    check_cell_types(types)
+    if (!is.null(totals)) stop_input("totals", "is for a matrix of counts; cell types know the cells of their samples")
+    counts <- draw_type_counts(types, ndraws, seed, run)
+    totals <- tabulate(types$fit$sample, length(types$fit$samples))
+  } else {
+    counts <- check_type_counts(types)
+    totals <- check_totals(totals, counts)
+    counts <- array(counts, c(dim(counts), 1L), c(dimnames(counts), list(NULL)))
+  }
+  if (is.null(chains)) {
+    chains <- if (dim(counts)[[3L]] > 1L || inherits(types, "cell_types")) 2 else 4
+  }
+  model <- abundance_model(formula, data, dimnames(counts)[[2L]], effect, contrasts)
+  kept <- model$kept
+  mean <- rowMeans(counts, dims = 2L)
+  share <- rowMeans(mean[, kept, drop = FALSE] / rep(totals[kept], each = nrow(mean)))
+  # A speck is no type, and a type without cells tells nothing.
+  tested <- share > 0
+  if (inherits(types, "cell_types")) tested <- tested & !types$types$speck
+  if (!any(tested)) stop_input("types", "has no type with cells in these samples")
+  if (change == "auto") change <- if (sum(tested) >= fewest_references) "absolute" else "share"
+  fitted <- fit_abundance(counts[tested, kept, , drop = FALSE], as.double(totals[kept]), model, chains, iter, warmup,
+    seed, run)
+  compared <- compare_effects(fitted, level, chains, share[tested], change == "absolute")
+  # Types that are not tested have rows without numbers.
+  names <- dimnames(counts)[[1L]]
+  place <- rep(match(names, names[tested]), ncol(model$contrasts)) +
+    rep((seq_len(ncol(model$contrasts)) - 1L) * sum(tested), each = length(names))
+  effects <- data.frame(type = factor(names, names), effect = rep(colnames(model$contrasts), each = length(names)),
+    share = share, tested = tested, compared$effects[place, -(1:2)], row.names = NULL)
+  structure(list(
+    effects = effects, counts = mean, totals = stats::setNames(totals, colnames(mean)),
+    draws = list(
+      effects = fitted$effects, deviation = fitted$deviation,
+      group_deviation = if (!is.null(model$group)) fitted$group_deviation
+    ), change = change, shift = compared$shift, no_effect = compared$no_effect, converged = compared$converged,
+    formula = formula, design = model$x, contrasts = model$contrasts, effect_labels = model$labels,
+    samples = rownames(model$x), omitted = colnames(mean)[!kept], level = level, limit = fdr, seed = seed,
+    chains = chains, iter = iter, warmup = warmup, tables = dim(counts)[[3L]], group_name = model$group_name,
+    matched = list(how = model$matched, values = format(model$variables[[1L]])),
+    of_fit = if (inherits(types, "cell_types")) disagreement_words(types, tested),
+    call = short_call(match.call(), "differential_abundance")
+  ), class = c("differential_abundance", "warpbayes_fit", "warpbayes"))
+}
+
+# With fewer types, no majority of them tells which ones have not changed.
+fewest_references <- 4L
+
+check_type_counts <- function(counts) {
+  counts <- without_integer64(counts)
+  if (is.data.frame(counts)) counts <- as.matrix(counts)
+  if (!is.matrix(counts) || !is.numeric(counts) || !length(counts)) {
+    stop_input("types", "must come from cell_types() or be a matrix of counts, not ", show_value(counts))
+  }
+  bad <- is.na(counts) | counts < 0 | counts != floor(counts) | counts > 2^53
+  if (any(bad)) {
+    at <- which(bad, arr.ind = TRUE)[1L, ]
+    value <- counts[[at[[1L]], at[[2L]]]]
+    stop_input("types", sprintf("must have whole numbers of cells from 0, but row %d has %s in column %d", at[[1L]],
+      format(value), at[[2L]]),
+      if (!is.na(value) && value > 0 && value < 2^53) {
+        "; shares and concentrations do not tell how many cells were counted"
+      })
+  }
+  names <- list(rownames(counts), colnames(counts))
+  for (i in 1:2) {
+    if (is.null(names[[i]])) names[[i]] <- as.character(seq_len(dim(counts)[[i]]))
+    if (anyDuplicated(names[[i]])) {
+      stop_input("types", "has two ", c("rows", "columns")[[i]], " named ",
+        dQuote(names[[i]][duplicated(names[[i]])][[1L]], FALSE))
+    }
+  }
+  matrix(as.double(counts), nrow(counts), dimnames = names)
+}
+
+check_totals <- function(totals, counts) {
+  if (is.null(totals)) {
+    empty <- colnames(counts)[colSums(counts) == 0]
+    if (length(empty)) stop_input("types", "has no cell in ", list_some(empty), ": leave such samples out")
+    return(unname(colSums(counts)))
+  }
+  totals <- without_integer64(totals)
+  if (!is.numeric(totals) || length(totals) != ncol(counts) || any(!is.finite(totals))) {
+    stop_input("totals", sprintf("must have a number of cells for each of the %s, not ",
+      count_words(ncol(counts), "sample")), show_value(totals))
+  }
+  if (!is.null(names(totals)) && setequal(names(totals), colnames(counts))) totals <- totals[colnames(counts)]
+  least <- apply(counts, 2L, max)
+  if (any(totals < pmax(1, least))) {
+    sample <- which(totals < pmax(1, least))[[1L]]
+    stop_input("totals", sprintf("has %s for sample %s, which has %s of one type",
+      count_words(totals[[sample]], "cell"), dQuote(colnames(counts)[[sample]], FALSE), whole_words(least[[sample]])))
+  }
+  unname(totals)
+}

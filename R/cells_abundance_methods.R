@@ -1,0 +1,344 @@
+# print(), summary(), plot() and tables of a comparison of groups of samples.
+
+abundance_words <- function(x) {
+  shape <- dim(x$draws$effects)
+  groups <- if (!is.null(x$group_name)) sprintf(", grouped by %s", x$group_name) else ""
+  c(
+    sprintf("Differential abundance of %s in %s%s: %s", count_words(nrow(x$counts), "type"),
+      count_words(length(x$samples), "sample"), groups, deparse1(x$formula)),
+    sprintf("%s of %s (%s warmup)%s, seed %s", count_words(shape[[2L]], "chain"), count_words(x$iter, "sweep"),
+      whole_words(x$warmup),
+      if (x$tables > 1L) sprintf(", counts of %s of the fit", count_words(x$tables, "draw")) else "",
+      format(x$seed, digits = 16)),
+    if (length(x$omitted)) sprintf("Left out, because variables are missing: %s", list_some(x$omitted)),
+    order_words(x)
+  )
+}
+
+# Which values belong to which sample, if the order alone says so.
+order_words <- function(x) {
+  how <- switch(as.character(x$matched$how)[1L],
+    order = "`data` does not name the samples, so its rows are in their order",
+    formula = "The variables of the formula do not name the samples, so they are in their order",
+    group = "`group` does not name the samples, so it is in their order"
+  )
+  if (is.null(how)) return(NULL)
+  shown <- utils::head(paste(x$samples, x$matched$values, sep = " is "), 8L)
+  sprintf("%s: %s%s", how, paste(shown, collapse = ", "),
+    if (length(x$samples) > 8L) ", ..." else "")
+}
+
+# The reported effects of a coefficient: as many as the limit of the false discovery rate allows.
+reported <- function(effects, limit) effects[!is.na(effects$fdr) & effects$fdr <= limit, , drop = FALSE]
+
+share_words <- function(share) {
+  ifelse(share > 0 & share < 1e-4, "< 0.01%", paste0(formatC(100 * share, digits = 2, format = "fg"), "%"))
+}
+
+# A probability that is not printed as 0 or 1 unless it is.
+probability_words <- function(p) {
+  ifelse(p > 0 & p < 0.001, "< 0.001", ifelse(p < 1 & p > 0.999, "> 0.999", formatC(p, format = "f", digits = 3)))
+}
+
+abundance_verdict <- function(x) {
+  names <- unique(x$effects$effect)
+  absolute <- x$change == "absolute"
+  found <- unlist(lapply(names, function(effect) {
+    own <- reported(x$effects[x$effects$effect == effect, ], x$limit)
+    effect <- effect_words(x$effect_labels, effect)
+    if (!nrow(own)) {
+      return(sprintf("%s: no type is reported at a false discovery rate of %s.", effect, percent(x$limit, 0)))
+    }
+    own <- own[order(own$p), ]
+    up <- if (absolute) own$change > 0 else own$estimate > 0
+    sprintf("%s: %s reported at a false discovery rate of %s, by the change of %s: %s.", effect,
+      paste(count_words(nrow(own), "type"), if (nrow(own) == 1L) "is" else "are"), percent(x$limit, 0),
+      if (absolute) "absolute numbers" else "shares",
+      paste0(ifelse(grepl("^[0-9.]+$", own$type), "type ", ""), own$type, ifelse(up, " (up)", " (down)"),
+        collapse = ", "))
+  }))
+  rows <- x$effects[x$effects$effect == names[[1L]], ]
+  specks <- as.character(rows$type[!rows$tested & rows$share > 0])
+  absent <- as.character(rows$type[!rows$tested & rows$share == 0])
+  freedom <- nrow(x$design) - ncol(x$design)
+  found[[1L]] <- paste(answer_words(isTRUE(x$converged), if (freedom < 4L || length(x$of_fit)) "with reservations"),
+    found[[1L]])
+  c(
+    found, if (absolute) shift_words(x),
+    if (!absolute && sum(rows$tested) < fewest_references) {
+      sprintf("With fewer than %d types nobody can tell which of them change in absolute number, so %s.",
+        fewest_references, "this is about their shares alone")
+    },
+    if (freedom < 4L) {
+      sprintf("Only %s of freedom %s left to see how samples differ, so intervals depend on the prior of %s.",
+        count_words(freedom, "degree"), if (freedom == 1L) "is" else "are", "the deviation")
+    },
+    if (length(absent)) {
+      sprintf("No sample has a cell of %s, so %s not tested.", list_some(absent),
+        if (length(absent) == 1L) "it is" else "they are")
+    },
+    if (length(specks)) {
+      sprintf("%s not tested: %s.", if (length(specks) == 1L) "A speck is" else "Specks are", list_some(specks))
+    },
+    x$of_fit,
+    if (!isTRUE(x$converged)) {
+      worst <- max(x$effects$rhat, na.rm = TRUE)
+      sprintf("The chains have not converged (largest Rhat of an effect %s, smallest effective sample size %s): %s.",
+        format_rhat(worst), whole_words(round(min(x$effects$ess, na.rm = TRUE))), "give more sweeps, `iter`")
+    }
+  )
+}
+
+# The common shift, where there is one.
+shift_words <- function(x) {
+  shift <- x$shift
+  moved <- shift[, "lower"] > 0 | shift[, "upper"] < 0
+  if (!any(moved)) return(NULL)
+  shift <- shift[moved, , drop = FALSE]
+  sprintf("%s: shares add up to 1, so the share of a type that keeps its absolute number %s about %s (%s interval %s).",
+    effect_words(x$effect_labels, rownames(shift)), "changes by a factor of", ratio_words(shift[, "estimate"]),
+    percent(x$level, 0),
+    paste(ratio_words(shift[, "lower"]), "to", ratio_words(shift[, "upper"])))
+}
+
+ratio_words <- function(log_ratio) {
+  ratio <- vapply(exp(log_ratio), function(ratio) format(signif(ratio, 3)), "")
+  ifelse(log_ratio > log(1000), "> 1000", ifelse(log_ratio < -log(1000), "< 0.001", ratio))
+}
+
+# Rows of the table of a comparison or its summary. Absolute changes are shown only if they are tested.
+abundance_table <- function(x, effects = x$effects) {
+  effects <- effects[effects$tested, ]
+  interval <- function(lower, upper) paste(ratio_words(lower), "to", ratio_words(upper))
+  table <- data.frame(
+    type = as.character(effects$type), effect = effect_words(x$effect_labels, effects$effect),
+    share = share_words(effects$share),
+    `odds ratio` = ratio_words(effects$estimate), interval(effects$lower, effects$upper),
+    `absolute` = ratio_words(effects$change), interval(effects$change_lower, effects$change_upper),
+    fdr = probability_words(effects$fdr), sd = formatC(effects$deviation, format = "f", digits = 2),
+    check.names = FALSE
+  )
+  names(table)[c(5L, 7L)] <- paste(percent(x$level, 0), c("interval", "interval "))
+  if (x$change == "share") table[6:7] <- NULL
+  if (length(unique(table$effect)) == 1L) table$effect <- NULL
+  table
+}
+
+#' Print, summarise or plot a comparison of groups of samples
+#'
+#' `print()` shows the types with the smallest false discovery rates: the odds ratio of the share, and `absolute`, the
+#' factor by which the absolute number changes. It says which types are reported. `summary()` shows all types, and how
+#' the samples differ. `plot()` draws the logs of the changes that are tested, with their intervals; types that are
+#' reported are filled.
+#'
+#' @param x,object from [differential_abundance()].
+#' @param types names or numbers of types to plot, or `NULL` for the twelve with
+#'   the smallest false discovery rates.
+#' @param effect the coefficient to plot; `NULL`: the first.
+#' @param main title, `NULL` for none.
+#' @param conf.level probability of the intervals of `tidy()`.
+#' @param ... not used.
+#' @return `print()` and `plot()` return `x`, invisibly. `summary()` gives a list of class
+#'   `summary.differential_abundance`: `words`, `effects`, `level`, `change`, `verdict` (sentences), `no_effect`,
+#'   `deviation`. `as.data.frame()` gives `x$effects`.
+#'
+#'   `tidy()` gives a data frame with `type`, `term`, `estimate`, `std.error` (posterior standard deviation),
+#'   `conf.low`, `conf.high`, `fdr`, `rhat`, `ess_bulk`. `glance()` gives one row with `types`, `samples`, `reported`,
+#'   `chains`, `draws`, `rhat` (largest), `ess_bulk` (smallest) and `converged`.
+#' @section Errors:
+#' `warpbayes_error_input` for an argument that cannot be used.
+#' @examples
+#' counts <- rbind(T = c(510, 480, 450, 400), B = c(40, 52, 160, 120), NK = c(12, 0, 4, 11))
+#' result <- differential_abundance(counts, ~ group, data.frame(group = c("a", "a", "b", "b")),
+#'   totals = rep(1000, 4), seed = 1
+#' )
+#' summary(result)
+#' as.data.frame(result)[1:5]
+#' plot(result)
+#' @name summary.differential_abundance
+NULL
+
+in_console.differential_abundance <- function(x, types = 12, ...) {
+  check_abundance(x, "x")
+  types <- check_count(types, "types")
+  cat(abundance_words(x), sep = "\n")
+  effects <- x$effects[order(x$effects$p), ][seq_len(sum(x$effects$tested)), ]
+  print(abundance_table(x, utils::head(effects, types)), row.names = FALSE)
+  if (nrow(effects) > types) cat(sprintf("and %s more: summary() shows all\n", whole_words(nrow(effects) - types)))
+  print_sentences(abundance_verdict(x))
+}
+
+#' @rdname summary.differential_abundance
+#' @export
+summary.differential_abundance <- function(object, ...) {
+  check_method(object, "object", ...)
+  deviation <- function(draws) stats::quantile(draws, c(0.05, 0.5, 0.95), names = FALSE)
+  typical <- function(draws) deviation(exp(rowMeans(log(matrix(draws, ncol = dim(draws)[[3L]])))))
+  structure(list(
+    words = abundance_words(object), effects = object$effects, level = object$level, change = object$change,
+    effect_labels = object$effect_labels, limit = object$limit,
+    verdict = abundance_verdict(object), no_effect = object$no_effect, group_name = object$group_name,
+    deviation = typical(object$draws$deviation),
+    group_deviation = if (!is.null(object$group_name)) typical(object$draws$group_deviation)
+  ), class = c("summary.differential_abundance", "warpbayes"))
+}
+
+in_console.summary.differential_abundance <- function(x, ...) {
+  cat(x$words, sep = "\n")
+  cat("\nOdds ratios:\n")
+  print(abundance_table(x), row.names = FALSE)
+  cat("\nStandard deviation of log odds, typical of the types (geometric mean):\n")
+  cat(paste0("  ", deviation_lines(x), "\n"), sep = "")
+  cat(paste0(no_effect_words(x), "\n"), sep = "")
+  cat("\n")
+  print_sentences(x$verdict)
+}
+
+deviation_lines <- function(x) {
+  three <- function(values) sprintf("%s (90%% interval %s to %s)", format(signif(values[[2L]], 2)),
+    format(signif(values[[1L]], 2)), format(signif(values[[3L]], 2)))
+  c(
+    paste0("between samples: ", three(x$deviation)),
+    if (!is.null(x$group_deviation)) paste0("between groups (", x$group_name, "): ", three(x$group_deviation))
+  )
+}
+
+no_effect_words <- function(x) {
+  shares <- percent(x$no_effect, 0)
+  sprintf("Share of types without an effect, %s: %s (posterior mean)",
+    effect_words(x$effect_labels, names(x$no_effect)), shares)
+}
+
+# A chain has the draws for all tables of counts, of which the first sweep of each comes first. Chains are alike then,
+# as the chains of one fit are.
+array_of_draws.differential_abundance <- function(x, ...) {
+  check_method(x, "x", ...)
+  shape <- dim(x$draws$effects)
+  together <- function(draws) {
+    draws <- array(draws, c(shape[[1L]], shape[[2L]] / x$tables, x$tables, length(draws) / prod(shape[1:2])))
+    array(aperm(draws, c(3L, 1L, 2L, 4L)), c(shape[[1L]] * x$tables, dim(draws)[c(2L, 4L)]))
+  }
+  types <- dimnames(x$draws$effects)[[3L]]
+  parts <- list(together(x$draws$effects), together(x$draws$deviation),
+    if (!is.null(x$draws$group_deviation)) together(x$draws$group_deviation))
+  names <- c(sprintf("log_odds[%s,%s]", types, rep(dimnames(x$draws$effects)[[4L]], each = length(types))),
+    sprintf("sd[%s]", types), if (!is.null(parts[[3L]])) sprintf("group_sd[%s]", types))
+  array(unlist(parts), c(dim(parts[[1L]])[1:2], length(names)), list(NULL, NULL, names))
+}
+
+frame_of.differential_abundance <- function(x, ...) {
+  check_method(x, "x", ...)
+  x$effects
+}
+
+#' @rdname summary.differential_abundance
+#' @method tidy differential_abundance
+#' @exportS3Method generics::tidy differential_abundance
+tidy.differential_abundance <- function(x, conf.level = 0.9, ...) {
+  check_method(x, "x", ...)
+  conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
+  shape <- dim(x$draws$effects)
+  draws <- matrix(x$draws$effects, shape[[1L]] * shape[[2L]])
+  place <- replace(rep(NA_integer_, nrow(x$effects)), which(x$effects$tested), seq_len(ncol(draws)))
+  bound <- function(p) apply(draws, 2L, stats::quantile, p, names = FALSE)[place]
+  as_table(data.frame(
+    type = x$effects$type, term = x$effects$effect, estimate = x$effects$estimate,
+    std.error = apply(draws, 2L, stats::sd)[place], conf.low = bound((1 - conf.level) / 2),
+    conf.high = bound((1 + conf.level) / 2), fdr = x$effects$fdr, rhat = x$effects$rhat, ess_bulk = x$effects$ess
+  ))
+}
+
+glance_of.differential_abundance <- function(x) {
+  check_abundance(x, "x")
+  shape <- dim(x$draws$effects)
+  data.frame(
+    types = nrow(x$counts), samples = length(x$samples), reported = nrow(reported(x$effects, x$limit)),
+    chains = shape[[2L]], draws = shape[[1L]] * shape[[2L]], rhat = max(x$effects$rhat, na.rm = TRUE),
+    ess_bulk = min(x$effects$ess, na.rm = TRUE), converged = x$converged
+  )
+}
+
+#' @rdname summary.differential_abundance
+#' @export
+plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
+  check_dots_empty(...)
+  check_title(main)
+  paint_picture(abundance_picture(x, types, effect, main))
+  invisible(x)
+}
+
+# The types of a picture by their effect, the range of the axis, and which types are reported.
+abundance_picture <- function(x, types, effect, main) {
+  check_abundance(x, "x")
+  known <- unique(x$effects$effect)
+  # A picture takes also the words that the table shows.
+  said <- if (is.character(effect)) match(effect, effect_words(x$effect_labels, known))
+  if (length(said) == 1L && !is.na(said)) effect <- known[[said]]
+  effect <- if (is.null(effect)) known[[1L]] else check_choice(effect, "effect", known)
+  rows <- x$effects[x$effects$effect == effect & x$effects$tested, ]
+  absolute <- x$change == "absolute"
+  if (absolute) rows[c("estimate", "lower", "upper")] <- rows[c("change", "change_lower", "change_upper")]
+  rows <- if (is.null(types)) {
+    utils::head(rows[order(rows$p), ], 12L)
+  } else {
+    rows[match(chosen_types(types, as.character(rows$type)), rows$type), ]
+  }
+  rows <- rows[order(-rows$estimate), ]
+  # One type without cells, whose interval is the prior's, must not make all others invisible.
+  limits <- range(0, rows$estimate, stats::quantile(rows$lower, 0.1), stats::quantile(rows$upper, 0.9))
+  limits <- c(max(limits[[1L]] - 1, min(rows$lower, 0)), min(limits[[2L]] + 1, max(rows$upper, 0)))
+  colours <- c(signal_colour, other_colour)
+  names <- picture_names(levels(rows$type), 30L)[rows$type]
+  shown <- data.frame(name = names, estimate = rows$estimate, lower = rows$lower, upper = rows$upper,
+    colour = ifelse(rows$fdr <= x$limit, colours[[1L]], colours[[2L]]), right = probability_words(rows$fdr))
+  what <- if (absolute) "Log of the absolute change" else "Log odds ratio"
+  interval_picture(shown, main, sprintf("%s, %s (right: false discovery rate)", what,
+    effect_words(x$effect_labels, effect)), limits,
+    key = list(title = sprintf("At a false discovery rate of %s", percent(x$limit, 0)),
+      text = c("reported", "not reported"), colours = colours))
+}
+
+# Checks that the parts of a comparison have the sizes that its methods rely on.
+check_abundance <- function(x, argument) {
+  check_fit_class(x, argument, "differential_abundance", "differential_abundance()")
+  check <- part_checks(x, argument)
+  effects <- x$effects
+  columns <- c("share", "estimate", "lower", "upper", "above", "change", "change_lower", "change_upper", "null", "lfsr",
+    "p", "fdr", "rhat", "ess")
+  if (!is.data.frame(effects) || !nrow(effects) || !is.factor(effects$type) || !is.character(effects$effect) ||
+    !is.logical(effects$tested) || anyNA(effects$tested) || !any(effects$tested) ||
+    !all(vapply(columns, function(column) is.numeric(effects[[column]]), NA))) {
+    stop_changed(argument, "effects", "the table of effects", effects)
+  }
+  check$list("draws")
+  for (part in c("seed", "chains", "iter", "warmup", "tables")) check$count(part, 0)
+  for (part in c("level", "limit")) check$numbers(part, 1L)
+  check$names("samples")
+  if (!identical(x$change, "absolute") && !identical(x$change, "share")) {
+    stop_changed(argument, "change", "\"absolute\" or \"share\"", x$change)
+  }
+  if (!is.numeric(x$shift) || !is.matrix(x$shift) || ncol(x$shift) != 3L) {
+    stop_changed(argument, "shift", "the common shift of each effect", x$shift)
+  }
+  if (!is.character(x$effect_labels)) {
+    stop_changed(argument, "effect_labels", "names of effects in words", x$effect_labels)
+  }
+  if (!is.numeric(x$counts) || !is.matrix(x$counts) || !all(x$samples %in% colnames(x$counts))) {
+    stop_changed(argument, "counts", "a table of types by samples", x$counts)
+  }
+  if (!is.numeric(x$draws$effects) || length(dim(x$draws$effects)) != 4L ||
+    prod(dim(x$draws$effects)[3:4]) != sum(effects$tested)) {
+    stop_changed(argument, "draws$effects", "draws of effects", x$draws$effects)
+  }
+}
+
+#' @rdname autoplot.warpbayes
+#' @method autoplot differential_abundance
+#' @exportS3Method ggplot2::autoplot differential_abundance
+autoplot.differential_abundance <- function(object, types = NULL, effect = NULL, main = NULL, ...) {
+  check_dots_empty(...)
+  check_title(main)
+  gg_draw(abundance_picture(object, types, effect, main))
+}
+
+check_intact.differential_abundance <- function(x, argument) check_abundance(x, argument)

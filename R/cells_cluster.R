@@ -1,0 +1,134 @@
+# Mixtures whose cells are on the workers of a cluster: how this process, the manager, shares the cells out.
+# R/run_cluster.R has the connection, and R/cells_worker.R what workers do.
+
+#' Mixtures on a cluster
+#'
+#' With `cluster = parallel::makeCluster(4)`, the workers of the cluster share the cells of one fit of [dp_mixture()].
+#' Each worker holds some of the cells, and goes through them with its threads or its graphics card.
+#'
+#' @section What to give it:
+#' Any cluster that package parallel can use: processes on one machine, several machines, or MPI through package snow.
+#' The workers load warpbayes from their own library, which must have the same version. `backend`, `threads` and
+#' `devices` apply to each worker. With `NULL`, each worker follows its own options, and workers on one machine share
+#' its cores.
+#'
+#' The cells of a matrix are sent once, when the fit begins. Cells that no machine could hold are read by the workers
+#' themselves: `x` is then a [row_reader()].
+#'
+#' @section What comes back:
+#' The fit is `identical()` to the fit without a cluster, for any number of workers. In double precision this also holds
+#' if some workers use graphics cards. `fit$workers` is the number of workers that had cells.
+#'
+#' This process holds the state of the chains and writes the checkpoint. [continue()] and [resume()] work with a
+#' `cluster` or without, whichever the fit began with. If the workers read the cells, a `cluster` is required.
+#'
+#' Chains run one after the other, because all workers together compute one sweep of one chain. A plan of package future
+#' is not used.
+#'
+#' @section What is sent:
+#' In each sweep, this process sends the statistics of the components to the workers, and they return sums over their
+#' cells. The amount does not depend on the number of cells. For \eqn{k} components and \eqn{p} markers, it is about
+#' \eqn{4 k p^2} bytes to each worker and at most twelve times that back. A sweep that proposes `moves` also sends as
+#' much as five sweeps of \eqn{\min(k, 64)} components. Kept labels add 4 bytes per cell.
+#'
+#' R's sockets delay medium-sized messages by about 0.04 seconds, which is as long as a small sweep takes. Sockets
+#' without that delay are faster (`bench/mixture-cluster.R`):
+#' ```
+#' options(socketOptions = "no-delay")
+#' cluster <- parallel::makePSOCKcluster(2,
+#'   rscript_args = c("-e", shQuote("options(socketOptions = 'no-delay')")))
+#' ```
+#'
+#' @section Errors and interrupts:
+#' If a worker ends, the completed sweeps are returned with a warning that names the worker. If no sweep was
+#' completed, it is an error of class `warpbayes_error_device`. The cluster cannot be used again.
+#'
+#' The same happens if a worker sends nothing for an hour. `options(warpbayes.worker_timeout = 60)` makes it a minute.
+#' There is no limit for workers without sockets, such as MPI's.
+#'
+#' Each message has a digest, so a message that is damaged on its way is noticed. Replies with values that no cells
+#' can give are refused. Both name the worker. This detects accidents: as for package parallel, workers and the network
+#' between them must be trusted.
+#'
+#' If you interrupt the fit, it waits for the replies of the current sweep. The cluster can be used again. A second
+#' interrupt ends the wait: the completed sweeps are returned, and the cluster cannot be used again. The first has the
+#' same effect on Windows, and elsewhere if it comes within a message. On Linux it cannot come within a message, unless
+#' another library runs threads that take interrupts, such as a BLAS with threads.
+#'
+#' @seealso [row_reader()], [computing]
+#' @examples
+#' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
+#' \dontrun{
+#' cluster <- parallel::makeCluster(2)
+#' fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, cluster = cluster)
+#' parallel::stopCluster(cluster)
+#' here <- dp_mixture(x, components = 8, iter = 100, seed = 1)
+#' identical(fit$draws, here$draws)
+#' }
+#' @name mixture_clusters
+NULL
+
+# As open_fit(), but the cells are on the workers. The connection is an attribute of the session.
+open_on_cluster <- function(fit, run, keep_labels) {
+  connection <- run$cluster
+  opened <- FALSE
+  on.exit(if (!opened) close_workers(connection))
+  if (is.null(connection$data)) {
+    if (is.null(fit$reader)) send_cells(fit$x, connection) else read_cells(fit$reader, connection, fit$transform)
+  }
+  split <- connection$split
+  single <- as.integer(fit$precision == "single")
+  samples <- length(fit$samples)
+  connection$session <- new_name()
+  begin <- lapply(seq_along(connection$cluster), function(i) {
+    rows <- (split$first_row[[i]] + 1):split$first_row[[i + 1L]]
+    where <- connection$where[[i]]
+    # Bayesian EM takes one graphics card.
+    where$devices <- if (is_bem(fit)) utils::head(where$devices, 1L) else where$devices
+    where$work <- if (is_bem(fit)) 0 else sweep_work(fit, length(rows))
+    list(
+      connection$session, connection$data, i - 1L, split$first_row, split$piece, fit$center, 1 / fit$scale, single,
+      keep_labels, if (samples) fit$sample[rows], samples, where
+    )
+  })
+  ask_workers(connection, "begin", each = begin)
+  session <- native(
+    C_mixture_open_cluster, function(request) exchange(connection, request), connection$names, split$first_row,
+    split$piece, fit$center, 1 / fit$scale, single, keep_labels, samples, run
+  )
+  opened <- TRUE
+  attr(session, "cluster") <- connection
+  session
+}
+
+# Decides which worker has which cells. Workers that would have none are left out.
+split_cells <- function(connection, rows) {
+  connection$split <- native(C_mixture_split, as.double(rows), length(connection$cluster))
+  used <- seq_len(length(connection$split$first_row) - 1L)
+  connection$cluster <- connection$cluster[used]
+  connection$where <- connection$where[used]
+  connection$data <- new_name()
+}
+
+# Sends the cells of a matrix to the workers, block by block.
+send_cells <- function(x, connection) {
+  split_cells(connection, nrow(x))
+  step <- max(1, floor(cluster_block / ncol(x)))
+  for (i in seq_along(connection$cluster)) {
+    before <- connection$split$first_row[[i]]
+    rows <- connection$split$first_row[[i + 1L]] - before
+    ask_workers(connection, "hold", list(connection$data, rows, ncol(x)), workers = i)
+    for (first in seq(0, rows - 1, by = step)) {
+      values <- x[(before + first + 1):(before + min(rows, first + step)), , drop = FALSE]
+      ask_workers(connection, "put", list(connection$data, first, unname(values)), workers = i)
+    }
+  }
+}
+
+# The compiled code calls this. It returns the bytes of all replies, or a failure.
+exchange <- function(connection, request) {
+  tryCatch(
+    ask_workers(connection, "answer", list(connection$session, request)),
+    error = function(error) as_failure(error)
+  )
+}

@@ -1,0 +1,128 @@
+# Pictures of a fitted mixture: the traces, the weights and the heat map. R/cells_mixture_pairs.R has the picture of
+# cells.
+
+#' Plot a fitted mixture
+#'
+#' Four pictures in base graphics, in colours that colour-blind readers can distinguish. Cells are drawn as an image and
+#' not as points, so that a picture of a million cells takes seconds and its file is small.
+#'
+#' @param x a fit from [dp_mixture()].
+#' @param data for `"pairs"`: the cells, as `newdata` of [predict.dp_mixture()]; `NULL`: those that were fitted.
+#' @param type which picture; see below.
+#' @param markers for `"pairs"`: names or numbers of two or more markers (one gives its histogram). `NULL`: all, or of
+#'   more than five the five in which components differ most.
+#' @param min_weight for `"heatmap"` and the ellipses: components with a smaller weight are left out.
+#' @param main title, `NULL` for none.
+#' @param ... not used.
+#' @inheritParams computing_arguments
+#' @return `x`, invisibly.
+#'
+#' @section The pictures:
+#' \describe{
+#'   \item{`"pairs"`}{Markers against each other, in the reference draw (see [predict.dp_mixture()]). Below the
+#'     diagonal: the cells, coloured by component and darker where there are more, with the ellipses that hold 90% of
+#'     each component. Above the diagonal: the regions of highest density that hold 50, 80, 95 and 99% of the mixture.
+#'     On the diagonal: the histogram of each marker with the density of the mixture. Without cells, only the mixture
+#'     is drawn. The nine heaviest components have colours. The others are grey, as are the ellipses of the next
+#'     twelve. After an arcsinh transformation, axes show the values before it.}
+#'   \item{`"trace"`}{The log likelihood, the number of occupied components, the concentration and the log density at
+#'     a fixed cell over the sweeps. There is one line per chain, the warm-up is shaded, and \eqn{\hat R} is in the
+#'     margin. Values of the early warm-up may lie outside the frame. With more than 600 sweeps, the line shows means
+#'     of blocks of sweeps, and a band shows the range of each block.}
+#'   \item{`"weights"`}{The weights in order of size, with the median and the interval that holds 90% of the draws. In
+#'     this order, weights can be compared between draws, although the numbers of components cannot. A weight below the
+#'     dashed line is worth less than one cell.}
+#'   \item{`"heatmap"`}{Component by marker in the reference draw: how many standard deviations of the marker the
+#'     component's mean lies above or below the mean of all cells. Similar components are neighbours. Weights stand
+#'     beside their numbers. If the key ends in a triangle, colours there stand for larger values too.}
+#' }
+#' @section Errors:
+#' `warpbayes_error_input` as in [predict.dp_mixture()], and for `markers` that the fit does not have.
+#' @examples
+#' set.seed(1)
+#' x <- rbind(matrix(rnorm(3000), ncol = 3), matrix(rnorm(1500, mean = 4), ncol = 3))
+#' colnames(x) <- c("CD3", "CD4", "CD8")
+#' fit <- dp_mixture(x, components = 10, iter = 200, chains = 2, seed = 1, threads = 2)
+#' plot(fit)
+#' plot(fit, type = "trace")
+#' plot(fit, type = "weights")
+#' plot(fit, type = "heatmap")
+#' @export
+plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights", "heatmap"), markers = NULL,
+                            min_weight = 0.005, main = NULL, backend = NULL, threads = NULL, ...) {
+  check_dots_empty(...)
+  min_weight <- check_mixture_picture(x, "x", data, min_weight, main)
+  type <- check_choice(type, "type", c("pairs", "trace", "weights", "heatmap"))
+  if (type == "heatmap") {
+    do.call(plot_heat, mean_heat(x, min_weight, main), quote = TRUE)
+  } else {
+    paint_picture(mixture_picture(x, data, type, markers, min_weight, main, backend, threads))
+  }
+  invisible(x)
+}
+
+# Checks what plot() and autoplot() of mixtures share, and returns `min_weight`.
+check_mixture_picture <- function(x, argument, data, min_weight, main) {
+  check_title(main)
+  check_mixture_fit(x, argument)
+  if (is.character(data) && any(data %in% c("pairs", "trace", "weights", "heatmap"))) {
+    stop_input("data", "must be cells, not ", show_value(data), "; the kind of picture is `type`")
+  }
+  check_number(min_weight, "min_weight", min = 0, max = 1, open = FALSE)
+}
+
+mixture_picture <- function(fit, data, type, markers, min_weight, main, backend, threads) {
+  switch(type,
+    pairs = pairs_picture(fit, pairs_parts(fit, data, markers, min_weight, backend, threads), min_weight, main),
+    trace = trace_picture(trace_parts(fit), main),
+    weights = weights_picture(fit, main)
+  )
+}
+
+# What traces show: `draws`, matrices of sweeps x chains; their `titles` and `range`, without the
+# early warm-up; `rhat`, NA where there is none; and whether the chains differ.
+trace_parts <- function(fit) {
+  shown <- trace_quantities(fit, warmup = TRUE)[c("log_likelihood", "occupied", "concentration", "log_density[1]")]
+  table <- diagnose(fit)
+  rows <- match(names(shown), table$quantity)
+  sweeps <- nrow(fit$log_likelihood)
+  list(
+    draws = shown, sweeps = sweeps, warmup = min(fit$warmup, sweeps), chains = fit$chains,
+    titles = c("Log likelihood", "Occupied components", "Concentration", "Log density at point 1"),
+    range = lapply(shown, settled_range, min(fit$warmup, sweeps)), rhat = table$rhat[rows],
+    differs = differing(trace_quantities(fit), table)[rows], axis = if (is_bem(fit)) "Step" else "Sweep"
+  )
+}
+
+# The median and the interval of the ordered weights, down to half a cell, on a logarithmic axis.
+weights_picture <- function(fit, main) {
+  need_draws(fit, "weights")
+  k <- fit$components
+  sorted <- apply(matrix(fit$draws$weights, k), 2L, sort, decreasing = TRUE)
+  points <- apply(matrix(sorted, k), 1L, stats::quantile, c(0.05, 0.5, 0.95), names = FALSE)
+  lowest <- 0.5 / fit$rows
+  shown <- seq_len(max(1L, sum(points[2L, ] > lowest)))
+  points <- log10(pmax(points[, shown, drop = FALSE], lowest))
+  one <- log10(1 / fit$rows)
+  xlim <- c(0.5, length(shown) + 0.5)
+  ylim <- log10(c(0.9 * lowest, 1.1))
+  picture(list(panel(xlim, ylim, list(
+    layer("hline", y = one, colour = "#777777", dash = 2),
+    layer("text", x = 0.5, y = one, label = "one cell", hjust = -0.1, vjust = -0.4, colour = quiet_text_colour),
+    layer("segments", x = shown, y = points[1L, ], xend = shown, yend = points[3L, ], width = 2.5,
+      colour = component_colours[[4L]]),
+    layer("points", x = shown, y = points[2L, ], pch = 19, size = 0.7, colour = component_colours[[1L]])
+  ), whole_axis(xlim), share_axis(ylim, 10^(ceiling(log10(lowest)):0)))), main, "Components by weight",
+  "Weight: median and 90% interval")
+}
+
+# The means of the components in standard deviations of the marker, similar components together, with their weights:
+# the arguments of plot_heat(). The first row is at the bottom.
+mean_heat <- function(fit, min_weight, main) {
+  reference <- reference_draw(fit)
+  shown <- which(reference$weights >= min(min_weight, max(reference$weights)))
+  means <- sweep(sweep(reference$means[shown, , drop = FALSE], 2L, fit$center), 2L, fit$scale, "/")
+  order <- rev(if (length(shown) > 2L) stats::hclust(stats::dist(means), "average")$order else seq_along(shown))
+  list(means[order, , drop = FALSE], paste0(shown, " (", percent(reference$weights[shown]), ")")[order], fit$markers,
+    heat_limit(means), "Mean (marker's sd from that of all cells)", main, "Component (weight)")
+}

@@ -1,0 +1,253 @@
+# print() and summary() of a fitted mixture.
+
+# Where, in which precision and from which seed it was computed, and how long that took.
+where_words <- function(fit) {
+  sprintf("%s on %s, %s precision, seed %s", elapsed_words(fit$elapsed), backend_words(fit), fit$precision,
+    format(fit$seed, digits = 16))
+}
+
+fit_words <- function(fit) {
+  c(
+    size_words(fit),
+    chain_words(fit, count_kept(fit), where_words(fit))
+  )
+}
+
+# Shares as per cent, one after the other.
+list_shares <- function(shares) {
+  paste0(format(round(100 * shares, 1), trim = TRUE), "%", collapse = ", ")
+}
+
+#' Print or summarise a fitted mixture
+#'
+#' `print()` says in a few lines what was fitted and how many components hold cells. `summary()` adds the largest
+#' components, statistics of convergence, and what these mean in words.
+#'
+#' The same population may have different component numbers in two chains. Chains are therefore compared by quantities
+#' that do not depend on the numbers: the log likelihood, the number of occupied components, the concentration
+#' \eqn{\alpha}, and the log density of the mixture at five fixed cells. The table has \eqn{\hat R} and the effective
+#' sample size of each. [convergence] explains the verdict, and how often it is wrong.
+#'
+#' The number of occupied components and the concentration do not decide the verdict. They depend on components of a few
+#' cells, which come and go slowly and hardly change the density. If they move too slowly, the verdict says so. It also
+#' says if the truncation binds, that is, if all components hold cells in more than 5% of the sweeps.
+#'
+#' If several chains do not agree, `summary()` shows in which populations: the shares of cell types by chain.
+#' Further sentences name what may be the cause: a short run, or one chain. They also say if
+#' [many cells share a value][piled_values] at an end of a marker, and if there are few cells for the number of markers.
+#'
+#' For a fit by [Bayesian EM][bayesian_em], both functions say how many steps were made, whether the start with the
+#' highest log posterior has converged, and how far below it the other starts end.
+#'
+#' @param object a fit from [dp_mixture()].
+#' @param ... not used.
+#' @return `summary()` gives a list of class `summary.dp_mixture`:
+#' \describe{
+#'   \item{`learned`}{a data frame of the learned parts of the prior: `part`, `mean`, `q5`, `q95` over the kept draws,
+#'     in the data's units. `sd[marker]` is the root of the diagonal of `scale`. `NULL` if nothing was learned.}
+#'   \item{`diagnostics`}{a data frame with one row per quantity: `quantity`, `mean`, `sd`, `q5`, `median`, `q95`,
+#'     `rhat`, `ess_bulk`. `NA` if a quantity does not vary or there are fewer than twelve sweeps.}
+#'   \item{`converged`}{`TRUE`, `FALSE`, or `NA` if it cannot be judged.}
+#'   \item{`verdict`}{sentences.}
+#'   \item{`populations`}{if several chains do not agree: a data frame of the [cell types][cell_types()] with 1% of the
+#'     cells or more. It has `type`, `share`, `rhat` of the share, `common` (see
+#'     [cell_types_method]), `differs` (by more than chance explains), the share in each chain, and `means`, the mean of
+#'     each marker. Types are matched between chains by their cells. Otherwise, or if draws or data that this needs are
+#'     missing, `NULL`.}
+#'   \item{`components`}{a data frame of the components of the reference draw, which is the kept draw with the highest
+#'     log posterior, by decreasing weight: `component`, `weight`, and the mean of each marker. `NULL` if draws of
+#'     weights, means or covariances were not kept.}
+#'   \item{`reference`}{`draw` and `chain` of the reference draw.}
+#'   \item{`piled`}{a data frame of the [values that many cells share][piled_values] at an end of a marker: `marker`,
+#'     `end`, `value` in the data's units, and the `share` of the cells.}
+#'   \item{`occupied`}{draws of the number of components that hold cells, sweeps x chains, without the warmup.}
+#' }
+#' For Bayesian EM, `starts` and `best` replace `learned`, `diagnostics` and `occupied`. `starts` is a data frame with
+#' `start`, `steps`, `converged`, `log_posterior`, `log_likelihood` and `occupied`; the summary's own `converged` is
+#' for the best start.
+#'
+#' `print()` returns its argument invisibly, and `prior_summary()` of package rstantools gives the prior.
+#' @examples
+#' set.seed(1)
+#' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
+#' fit <- dp_mixture(x, components = 10, iter = 200, chains = 2, seed = 1, threads = 2)
+#' fit
+#' summary(fit)
+#' @name summary.dp_mixture
+NULL
+
+in_console.dp_mixture <- function(x, ...) {
+  check_mixture_fit(x, "x")
+  if (is_bem(x)) {
+    print_bem(x)
+    return()
+  }
+  print_lines(fit_words(x))
+  table <- diagnose(x)
+  occupied <- table[table$quantity == "occupied", ]
+  number <- function(value) format(value, scientific = FALSE)
+  if (!is.na(occupied$median)) {
+    cat(sprintf("Components that hold cells: %s (90%% of draws: %s to %s)\n",
+      number(occupied$median), number(floor(occupied$q5)), number(ceiling(occupied$q95))))
+  }
+  largest <- sort(x$sizes[, 1L], decreasing = TRUE)
+  largest <- utils::head(largest[largest > 0], 8L)
+  if (length(largest)) {
+    chain <- if (x$chains > 1) " of chain 1" else ""
+    print_lines(sprintf("Largest, in the last sweep%s: %s of the cells", chain, list_shares(largest / x$rows)))
+  }
+  verdict <- convergence_verdict(x, table)
+  print_sentences(c(verdict_words(x, verdict), if (isFALSE(verdict$converged) && x$chains > 1L) {
+    "summary() shows in which populations the chains differ."
+  }))
+}
+
+# All that print() and summary() say of a fit, in sentences.
+verdict_words <- function(fit, verdict) {
+  reservations <- c(truncation_words(fit), df_at_edge(fit), piled_words(fit), few_cells_words(fit))
+  c(with_answer(verdict, reservations)$sentences, cause_words(fit, verdict$converged), reservations)
+}
+
+# What was learned of the prior: for each number its mean and the middle 90% of its draws. NULL if nothing was learned
+# or no draw was kept.
+learned_table <- function(fit) {
+  if (!count_kept(fit)) return(NULL)
+  draws <- fit$draws
+  parts <- list(
+    mean_scale = draws$prior_mean_scale, df = draws$prior_df, sample_concentration = draws$sample_concentration
+  )
+  for (j in seq_len(NROW(draws$prior_mean))) {
+    parts[[sprintf("mean[%s]", fit$markers[[j]])]] <- draws$prior_mean[j, , ]
+  }
+  for (j in seq_len(NROW(draws$prior_scale))) {
+    parts[[sprintf("sd[%s]", fit$markers[[j]])]] <- sqrt(draws$prior_scale[j, j, , ])
+  }
+  parts <- Filter(Negate(is.null), parts)
+  if (!length(parts)) return(NULL)
+  rows <- lapply(parts, function(values) {
+    ends <- stats::quantile(values, c(0.05, 0.95), names = FALSE)
+    data.frame(mean = mean(values), q5 = ends[[1L]], q95 = ends[[2L]])
+  })
+  cbind(part = names(parts), do.call(rbind, unname(rows)), row.names = NULL)
+}
+
+# Says if the draws of df lie at an end of its values.
+df_at_edge <- function(fit) {
+  df <- fit$draws$prior_df
+  if (is.null(df) || length(df) < 2L) return(NULL)
+  ends <- range(fit$prior$df_grid)
+  share <- c(mean(df <= ends[[1L]] * (1 + 1e-9)), mean(df >= ends[[2L]] * (1 - 1e-9)))
+  if (max(share) < 0.9) return(NULL)
+  end <- which.max(share)
+  value <- format(signif(ends[[end]], 3))
+  sprintf(paste(
+    "The prior's df is at the %s end of the values that it can take, %s, in %.0f%% of the draws:",
+    "%s values are not excluded; dp_prior(df = %s, learn = \"df\") tries more."
+  ), c("lower", "upper")[[end]], value, 100 * share[[end]], c("lower", "higher")[[end]], value)
+}
+
+# The table as printed. The standard deviation of a quantity decides how many decimals its row has.
+diagnostics_words <- function(table, digits) {
+  shown <- c("mean", "sd", "q5", "q95")
+  numbers <- t(vapply(seq_len(nrow(table)), function(i) {
+    values <- unlist(table[i, shown])
+    ifelse(is.na(values), "-", format_to_spread(values, table$sd[[i]], digits))
+  }, character(length(shown))))
+  colnames(numbers) <- shown
+  data.frame(
+    quantity = sub("^the ", "", quantity_words(table$quantity)), numbers,
+    Rhat = ifelse(is.na(table$rhat), "-", format_rhat(table$rhat)),
+    ESS = ifelse(is.na(table$ess_bulk), "-", formatC(table$ess_bulk, format = "f", digits = 0)),
+    check.names = FALSE
+  )
+}
+
+#' @rdname summary.dp_mixture
+#' @export
+summary.dp_mixture <- function(object, ...) {
+  check_method(object, "object", ...)
+  if (is_bem(object)) return(summarise_bem(object))
+  table <- diagnose(object)
+  verdict <- convergence_verdict(object, table)
+  populations <- if (isFALSE(verdict$converged)) populations_by_chain(object)
+  reference <- NULL
+  components <- NULL
+  complete <- !vapply(object$draws[c("weights", "means", "covariances")], is.null, TRUE)
+  if (all(complete) && count_kept(object) > 0L) {
+    reference <- reference_draw(object)
+    components <- reference_components(reference)
+  }
+  structure(
+    list(
+      words = fit_words(object), prior = object$prior, learned = learned_table(object), diagnostics = table,
+      converged = verdict$converged,
+      verdict = c(verdict_words(object, verdict), populations_words(populations)), populations = populations,
+      components = components, reference = reference[c("draw", "chain")], piled = object$piled,
+      occupied = trace_quantities(object)$occupied, rows = object$rows, transform = object$transform
+    ),
+    class = c("summary.dp_mixture", "warpbayes")
+  )
+}
+
+in_console.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
+  components <- check_count(components, "components", min = 0)
+  digits <- check_count(digits, "digits", max = 15)
+  print_mixture_head(x)
+  if (!is.null(x$learned)) {
+    cat("\nLearned of the prior (mean, and 90% of the draws):\n")
+    numbers <- lapply(x$learned[-1L], function(values) {
+      formatC(signif(values, digits + 1), format = "fg", digits = digits + 1, big.mark = ",")
+    })
+    print(data.frame(part = x$learned$part, numbers), row.names = FALSE, right = TRUE)
+  }
+  where <- sprintf("draw %d of chain %d", x$reference$draw, x$reference$chain)
+  print_components(x, where, components, digits)
+  print_piled(x$piled)
+  cat("\nConvergence, over the sweeps after the warmup:\n")
+  print(diagnostics_words(x$diagnostics, digits), row.names = FALSE, right = TRUE)
+  if (!is.null(x$populations)) {
+    cat("\nCell types above 1%, and their shares in each chain:\n")
+    print_chain_shares(x$populations)
+    differing <- x$populations[x$populations$differs, ]
+    if (nrow(differing)) {
+      cat("\nMeans of the types in which chains differ, ", scale_words(x$transform), ":\n", sep = "")
+      print(data.frame(type = differing$type, signif(differing$means, digits + 1), check.names = FALSE),
+        row.names = FALSE)
+    }
+    cat("\n")
+  }
+  print_sentences(x$verdict)
+}
+
+in_console.summary.dp_mixture_bem <- function(x, components = 12, digits = 2, ...) {
+  components <- check_count(components, "components", min = 0)
+  digits <- check_count(digits, "digits", max = 15)
+  print_mixture_head(x)
+  print_components(x, sprintf("start %d", x$best), components, digits)
+  print_piled(x$piled)
+  cat("\nStarts:\n")
+  print(format(x$starts, digits = 10), row.names = FALSE)
+  print_sentences(x$verdict)
+}
+
+print_mixture_head <- function(x) {
+  print_lines(x$words)
+  cat("\n")
+  print(x$prior)
+}
+
+# The first `components` components of the reference draw. `where`: its draw and chain, or its start.
+print_components <- function(x, where, components, digits) {
+  if (!is.null(x$components) && components > 0) {
+    shown <- x$components[seq_len(min(nrow(x$components), components)), ]
+    cat(sprintf("\nLargest components of %s (highest log posterior)", where))
+    cat(", ", scale_words(x$transform), ":\n", sep = "")
+    shown$weight <- paste0(formatC(100 * shown$weight, format = "f", digits = 1), "%")
+    print(format(shown, digits = digits + 1), row.names = FALSE)
+    rest <- x$components$weight[-seq_len(nrow(shown))]
+    if (length(rest)) {
+      cat(sprintf("and %s with %s%% of the weight together\n", count_words(length(rest), "more component"),
+        formatC(100 * sum(rest), format = "f", digits = 1)))
+    }
+  }
+}

@@ -1,0 +1,170 @@
+# The Gibbs sampler of the mixture as R/run_chains.R runs it: the traces, the parts of a kept draw, and a slice of
+# sweeps.
+
+mixture_plan <- function(fit) {
+  k <- fit$components
+  p <- length(fit$markers)
+  markers <- fit$markers
+  traces <- list(
+    log_likelihood = stored(), log_posterior = stored(), concentration_trace = stored(),
+    occupied = stored(type = "integer"), probe_density = stored(NROW(fit$probe))
+  )
+  parts <- list(
+    weights = stored(k),
+    means = stored(c(k, p), names = list(NULL, markers)),
+    covariances = stored(c(p, p, k), names = list(markers, markers, NULL)),
+    labels = stored(fit$rows, "integer"),
+    prior_mean = stored(p, names = list(markers)),
+    prior_mean_scale = stored(),
+    prior_df = stored(),
+    prior_scale = stored(c(p, p), names = list(markers, markers)),
+    concentration = stored(),
+    sample_weights = stored(c(k, length(fit$samples)), names = list(NULL, fit$samples)),
+    sample_sizes = stored(c(k, length(fit$samples)), names = list(NULL, fit$samples)),
+    sample_concentration = stored()
+  )
+  # Bayesian EM has one mixture of each start.
+  if (is_bem(fit)) return(list(traces = traces, draws = parts[c("weights", "means", "covariances", "concentration")]))
+  # Fits of earlier versions have no sizes.
+  of_samples <- c("sample_weights", if (!length(fit$draws) || !is.null(fit$draws$sample_sizes)) "sample_sizes")
+  sampled <- if (!is.null(fit$samples)) c(if ("weights" %in% fit$keep) of_samples, "sample_concentration")
+  list(traces = traces, draws = parts[c(fit$keep, learned_names(fit), "concentration", sampled)])
+}
+
+mixture_sampler <- function(fit) {
+  plan <- mixture_plan(fit)
+  c(plan, list(
+    several = mixture_kept_together(plan$draws),
+    open = function(run) open_fit(fit, spread_over_devices(run, fit$devices, sweep_work(fit, fit$rows))),
+    close = close_fit,
+    step = mixture_step(fit),
+    together = TRUE,
+    finish = function(fit) {
+      sizes <- lapply(fit$state, function(state) as.integer(state$sizes))
+      fit$sizes <- matrix(unlist(sizes), fit$components, fit$chains)
+      fit
+    }
+  ))
+}
+
+# How many draws a slice may keep. They exist twice until they are stored: 2^19 values take at most 8 MB.
+mixture_kept_together <- function(draws) {
+  max(1, floor(2^19 / sum(vapply(draws, function(part) prod(part$dim), 0))))
+}
+
+# Multiply-adds of a sweep over so many rows.
+sweep_work <- function(fit, rows) {
+  p <- length(fit$markers)
+  rows * fit$components * p * (p + 3) / 2
+}
+
+mixture_step <- function(fit) {
+  prior <- compiled_prior(fit$prior)
+  probe <- (t(fit$probe) - fit$center) / fit$scale
+  log_unit <- sum(log(fit$scale))
+  # Both read the data. A sampler is made several times for a fit, but once to run.
+  delayedAssign("jacobian", unit_jacobian(fit))
+  delayedAssign("atoms", find_atoms(fit))
+  keep_parts <- c("labels", "means", "covariances") %in% fit$keep
+  units <- prior_units(fit)
+  carried <- c(
+    "statistics", "concentration", "sizes", "prior",
+    if (!is.null(fit$samples)) c("sample_sizes", "log_share", "sample_concentration")
+  )
+  function(sessions, states, sweeps, keep) {
+    kept <- kept_in_slice(fit, states, sweeps, keep)
+    slices <- native(C_mixture_sweeps, Map(function(session, state) {
+      list(session, prior, state, as.integer(c(sweeps, kept)), fit$moves, atoms, probe, keep_parts, fit$center,
+        fit$scale)
+    }, sessions, states))
+    Map(function(state, slice) {
+      state[carried] <- slice[carried]
+      traces <- list(
+        log_likelihood = slice$log_likelihood + jacobian[["rows"]],
+        log_posterior = slice$log_likelihood + slice$log_prior + sum(jacobian),
+        concentration_trace = slice$concentration_trace,
+        occupied = slice$occupied,
+        probe_density = slice$probe_density - log_unit
+      )
+      list(state = state, traces = traces, draw = if (kept[[3L]] > 0) kept_draws_of(fit, slice, kept, units))
+    }, states, slices)
+  }
+}
+
+# The draws that a slice kept, one after the other, in the data's units. `kept` is from kept_in_slice().
+kept_draws_of <- function(fit, slice, kept, units) {
+  draws <- c(list(weights = exp(slice$log_weight)), slice[c("means", "covariances", "labels")])
+  draws$concentration <- slice$concentration_trace[kept[[1L]] + 1 + (seq_len(kept[[3L]]) - 1) * kept[[2L]]]
+  if (!is.null(fit$samples)) {
+    draws$sample_weights <- exp(slice$sample_log_weight)
+    draws$sample_sizes <- slice$kept_sample_sizes
+    draws$sample_concentration <- slice$kept_sample_concentration
+  }
+  if (length(fit$prior$learn)) c(draws, kept_priors(fit, slice$kept_prior, kept[[3L]], units)) else draws
+}
+
+kept_priors <- function(fit, values, count, units) {
+  p <- length(fit$markers)
+  values <- matrix(values, ncol = count)
+  list(
+    prior_mean = values[seq_len(p), ] * fit$scale + fit$center,
+    prior_mean_scale = values[p + 1, ], prior_df = values[p + 2, ],
+    prior_scale = values[units$place, ] * c(units$square)
+  )
+}
+
+# For the matrix of a learned prior's scale: where its entries are among the values of compiled_prior(), and their
+# units.
+prior_units <- function(fit) {
+  p <- length(fit$markers)
+  list(place = p + 2L + unpack(seq_len(p * (p + 1) / 2), p), square = outer(fit$scale, fit$scale))
+}
+
+# The resolved prior as the entries read it. `values` are the parts that may be learned: m, gamma, nu, and the lower
+# triangle of Phi, row by row.
+compiled_prior <- function(prior) {
+  list(
+    values = c(prior$mean, prior$mean_scale, prior$df, pack(prior$scale)),
+    concentration = prior$concentration,
+    sample_concentration = prior$sample_concentration,
+    floor = if (is.null(prior$floor)) numeric(length(prior$mean)) else prior$floor,
+    hyper = if (length(prior$learn)) resolve_hyperprior(prior)
+  )
+}
+
+# Log Jacobians from scaled units to the data's: of the known values of the cells, and of the components' means (1 for
+# each marker) and covariances (p + 1), with the prior's mean and scale if these are learned.
+unit_jacobian <- function(fit) {
+  p <- length(fit$markers)
+  log_unit <- sum(log(fit$scale))
+  # If missing values are errors, there are none. Looking for them takes as long as some sweeps.
+  rows <- if (identical(fit$missing, "model") && anyNA(fit$x)) sum(log_units(fit$x, fit$scale)) else fit$rows * log_unit
+  learned <- sum(c(mean = 1, scale = p + 1)[intersect(fit$prior$learn, c("mean", "scale"))])
+  c(rows = -rows, parameters = -(fit$components * (p + 2) + learned) * log_unit)
+}
+
+learned_names <- function(fit) {
+  if (length(fit$prior$learn)) paste0("prior_", fit$prior$learn) else character()
+}
+
+# Values that many cells have in a marker, such as the zeros of a cytometer, at most 20 for each marker: five times as
+# many as have the values next to it, so that whole numbers alone are none. The result has a column for each: the number
+# of the marker, from 0, and the value in the sampler's units.
+find_atoms <- function(fit) {
+  found <- lapply(seq_along(fit$markers), function(j) {
+    some <- some_values(if (is.null(fit$reader)) fit$x else fit$reader$some, j)
+    # Most markers have no value twice.
+    values <- if (anyDuplicated(some)) sort(unique(some)) else numeric()
+    counts <- tabulate(match(some, values), length(values))
+    often <- which(counts >= max(5, length(some) / 200))
+    often <- often[which(counts[often] >= 5 * vapply(often, count_beside, 0, counts = counts))]
+    value <- values[utils::head(often[order(counts[often], decreasing = TRUE)], 20L)]
+    rbind(rep(j - 1, length(value)), (value - fit$center[j]) * (1 / fit$scale[j]))
+  })
+  do.call(cbind, found)
+}
+
+# The median of the ten counts nearest to count i, NA if there is no other.
+count_beside <- function(i, counts) {
+  stats::median(counts[utils::head(order(abs(seq_along(counts) - i))[-1L], 10L)])
+}

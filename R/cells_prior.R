@@ -1,0 +1,137 @@
+# The prior of the Dirichlet-process mixture as the user gives it. R/cells_prior_resolve.R sets the other parts from the
+# data.
+
+# The parts of the prior that can be learned.
+prior_parts <- c("mean", "mean_scale", "df", "scale")
+
+#' Prior of a Dirichlet-process mixture
+#'
+#' The prior distribution of the components and weights of [dp_mixture()]. `dp_prior()` without arguments is the
+#' default. Every part that is `NULL` is set from the data when the mixture is fitted. A prior prints as a description
+#' in words. [mixture_model] has the formulas.
+#'
+#' `mean`, `mean_scale`, `df` and `scale` are learned along with the mixture if they are `NULL`: the chain then starts
+#' from the default. A part that is given is fixed, unless `learn` names it. `learn = character()` fixes all parts. Of
+#' all parts, `scale` changes the fit most: smaller values give more and tighter components. Several of them then
+#' describe a population that is not Gaussian.
+#'
+#' @param mean \eqn{m}, the centre of the component means: one number per marker, or one for all, in the data's units.
+#'   `NULL`: the mean of each marker.
+#' @param mean_scale \eqn{\gamma > 0}: the covariance of a component's mean, as a multiple of the component's own
+#'   covariance. The prior mean counts as `1 / mean_scale` cells. `NULL`: 5, so that component means spread a little
+#'   wider than the data.
+#' @param df \eqn{\nu > 0}: the number of cells that the prior's `scale` counts as. `NULL`: p + 2 for p markers.
+#' @param scale \eqn{\Phi}, the expected covariance of a component: a positive definite matrix, or the variances of the
+#'   markers, or one variance for all, in the data's units squared. `NULL`: diagonal, with standard deviations half of
+#'   each marker's.
+#' @param concentration shape \eqn{e} and rate \eqn{f} of the gamma distribution of the concentration \eqn{\alpha}: two
+#'   positive numbers. `NULL`: 1 and 1. Larger \eqn{\alpha} means more components with weight. It is always learned.
+#' @param sample_concentration for [several samples][mixture_samples]: shape and rate of the gamma distribution of their
+#'   concentration \eqn{a}. `NULL`: 2 and 0.1, with mean 20. The larger \eqn{a}, the more alike the samples.
+#' @param floor the standard deviation to within which values are known, in the data's units: one number per marker,
+#'   or one for all; 0: exactly. `NULL`: a thousandth of each marker's standard deviation, or the error of rounding if
+#'   that is larger. See [mixture_model].
+#' @param learn names of the parts to be learned along with the mixture: any of `"mean"`, `"mean_scale"`, `"df"`,
+#'   `"scale"`. The others are fixed. `NULL`: the parts that are not given.
+#'
+#' @return An object of class `dp_prior`: a list of the arguments.
+#'
+#' Defaults and units belong to the scale of the fitted mixture: to the transformed values if there is a `transform`.
+#' For a marker that does not vary, 1 stands for its standard deviation.
+#' @section Errors:
+#' `warpbayes_error_input`, naming the argument: for values that are not finite numbers, a `mean_scale`, `df` or
+#' `concentration` that is not positive, a negative `floor`, and a `scale` that is not symmetric and positive definite.
+#' When the mixture is fitted, also for a `mean` or `scale` whose size or names do not match the markers.
+#' @references
+#' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010). Understanding GPU programming for
+#' statistical computation: studies in massively parallel massive mixtures. *Journal of Computational and Graphical
+#' Statistics* **19**, 419-438.
+#' @seealso [mixture_model], [dp_mixture()], [summary.dp_mixture()] for the values that were learned
+#' @examples
+#' dp_prior()
+#' # Components are expected to have standard deviation 30 in every marker, which counts
+#' # as much as 200 cells.
+#' dp_prior(scale = 30^2, df = 200)
+#' # The same, but the covariance is learned, starting from there.
+#' dp_prior(scale = 30^2, df = 200, learn = "scale")
+#' # Fewer components.
+#' dp_prior(concentration = c(shape = 1, rate = 10))
+#' @export
+dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,
+                     concentration = NULL, floor = NULL, learn = NULL, sample_concentration = NULL) {
+  if (!is.null(mean)) check_prior_numbers(mean, "mean", "finite numbers, one per marker or one for all")
+  if (!is.null(mean_scale)) mean_scale <- check_number(mean_scale, "mean_scale", min = 0)
+  if (!is.null(df)) df <- check_number(df, "df", min = 0)
+  if (!is.null(scale)) check_prior_scale(scale)
+  if (!is.null(concentration)) concentration <- check_concentration(concentration)
+  if (!is.null(sample_concentration)) {
+    sample_concentration <- check_concentration(sample_concentration, "sample_concentration")
+  }
+  if (!is.null(floor)) {
+    check_prior_numbers(floor, "floor", "standard deviations, one per marker or one for all")
+    if (any(floor < 0)) stop_input("floor", "has a negative standard deviation: ", format(floor[floor < 0][[1L]]))
+  }
+  if (!is.null(learn)) learn <- check_learn(learn)
+  structure(
+    list(
+      mean = mean, mean_scale = mean_scale, df = df, scale = scale,
+      concentration = concentration, floor = floor, learn = learn, sample_concentration = sample_concentration
+    ),
+    class = c("dp_prior", "warpbayes")
+  )
+}
+
+check_learn <- function(learn) {
+  choices <- prior_parts
+  if (!is.character(learn) || !all(learn %in% choices)) {
+    wrong <- if (is.character(learn)) dQuote(setdiff(learn, choices)[[1L]], FALSE) else show_value(learn)
+    stop_input("learn", "must be some of ", list_some(choices), ", not ", wrong)
+  }
+  choices[choices %in% learn]
+}
+
+check_prior_numbers <- function(value, argument, what) {
+  if (!is.numeric(value) || length(value) == 0L || is.factor(value)) {
+    stop_input(argument, "must be ", what, ", not ", show_value(value))
+  }
+  if (!all(is.finite(value))) {
+    stop_input(argument, "must be ", what, ", but has ", format(value[!is.finite(value)][[1L]]))
+  }
+}
+
+check_prior_scale <- function(scale) {
+  check_prior_numbers(scale, "scale", "a positive definite matrix, variances, or one variance")
+  if (!is.matrix(scale)) {
+    if (any(scale <= 0)) stop_input("scale", "has a variance that is not positive: ", format(scale[scale <= 0][[1L]]))
+    return(invisible())
+  }
+  if (nrow(scale) != ncol(scale)) {
+    stop_input("scale", sprintf("must be a square matrix, not %d x %d", nrow(scale), ncol(scale)))
+  }
+  if (!isSymmetric(unname(scale), tol = 1e-10)) stop_input("scale", "must be symmetric")
+  variances <- diag(scale)
+  smallest <- if (all(variances > 0)) {
+    min(eigen(stats::cov2cor(unname(scale)), symmetric = TRUE, only.values = TRUE)$values)
+  }
+  # An eigenvalue this small of the correlations is rounding error around zero.
+  if (is.null(smallest) || smallest < 1e-12) {
+    stop_input("scale", "must be positive definite, but ", if (is.null(smallest)) {
+      paste("has the variance", format(variances[variances <= 0][[1L]]))
+    } else {
+      paste("the smallest eigenvalue of its correlation matrix is", format(smallest, digits = 3))
+    })
+  }
+}
+
+check_concentration <- function(value, argument = "concentration") {
+  if (!is.numeric(value) || length(value) != 2L || !all(is.finite(value)) || any(value <= 0)) {
+    stop_input(argument, "must be the shape and the rate of a gamma distribution, two positive numbers, not ",
+      if (is.numeric(value) && length(value) == 2L) paste(format(value), collapse = ", ") else show_value(value)
+    )
+  }
+  if (is.null(names(value))) return(c(shape = as.double(value[[1L]]), rate = as.double(value[[2L]])))
+  if (!setequal(names(value), c("shape", "rate"))) {
+    stop_input(argument, "has the names ", list_some(names(value)), " instead of \"shape\" and \"rate\"")
+  }
+  c(shape = as.double(value[["shape"]]), rate = as.double(value[["rate"]]))
+}

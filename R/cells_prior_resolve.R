@@ -1,0 +1,206 @@
+# The prior in the units of the sampler: parts that the user gives, and parts that are set from the data.
+
+#' The model of Dirichlet-process mixtures
+#'
+#' The formulas behind [dp_mixture()] and [dp_prior()]: the mixture, the priors of the parts that are learned, several
+#' samples, and the floor.
+#'
+#' @section The mixture:
+#' For cells \eqn{x_i} with \eqn{p} markers, and at most \eqn{k} components,
+#' \deqn{x_i \sim \sum_{j=1}^k \pi_j N(\mu_j, \Sigma_j),\quad
+#'   \mu_j \mid \Sigma_j \sim N(m, \gamma\Sigma_j),\quad
+#'   \Sigma_j \sim IW,\ E\,\Sigma_j = \Phi,}
+#' \deqn{\pi_1 = v_1,\ \pi_j = v_j \prod_{r<j}(1 - v_r),\ v_k = 1,\quad
+#'   v_j \sim Be(1, \alpha),\quad \alpha \sim Ga(e, f).}
+#' The inverse Wishart distribution has \eqn{\nu + p + 1} degrees of freedom in the usual parametrisation, and scale
+#' matrix \eqn{\nu\Phi}. So a component with \eqn{n} cells and scatter \eqn{S} about the prior mean has expected
+#' covariance about \eqn{(\nu\Phi + S)/(\nu + n)}: `df`, which is \eqn{\nu}, counts as that many cells.
+#'
+#' @section Parts that are learned:
+#' A part of the prior that is learned has a prior distribution around its value, in units of each marker's standard
+#' deviation:
+#' \itemize{
+#'   \item `mean` is normal with the value as its mean, and variance 1;
+#'   \item `mean_scale` is inverse gamma with shape 2 and the value as its mean;
+#'   \item `scale` is Wishart with p + 2 degrees of freedom and the value as its mean;
+#'   \item `df` is uniform on 25 numbers, evenly spaced on the log scale: from 1/4 to 8 (p + 2) or, if a value is given,
+#'     from an eighth of it to eight times it. If nearly all draws are at an end of these numbers, the fit says so.
+#' }
+#'
+#' @section Several samples:
+#' [Several samples][mixture_samples] have the same components, and each sample \eqn{s} has its own weights
+#' \eqn{\pi_s}, as in the hierarchical Dirichlet process of Teh et al. (2006), truncated at \eqn{k} components:
+#' \deqn{\beta_1 = v_1,\ \beta_j = v_j \prod_{r<j}(1 - v_r),\quad
+#'   \pi_s \mid \beta \sim Dirichlet(a\beta_1, \ldots, a\beta_k),\quad a \sim Ga,}
+#' with sticks \eqn{v_j} as above. A share \eqn{\beta_j} varies between samples with variance
+#' \eqn{\beta_j(1 - \beta_j)/(a + 1)}. With \eqn{a = 20}, a population of 20% has standard deviation 9%. The weights of
+#' a sample with few cells are drawn towards \eqn{\beta}, that is, towards the other samples. \eqn{a} is learned.
+#'
+#' @section The floor:
+#' An instrument may write zero for everything that it cannot see. Many cells then agree exactly in a marker, and a
+#' component could shrink on to that value without end. Each cell is therefore taken to be known only to within a
+#' standard deviation, the `floor`. The posterior is proportional to the prior times
+#' \eqn{\prod_i N(x_i \mid \mu_{z_i}, \Sigma_{z_i}) \exp(-\mathrm{tr}(\Sigma_{z_i}^{-1} E) / 2)}, where \eqn{E} is the
+#' diagonal matrix of squared floors. This is the geometric mean of the density over errors with covariance \eqn{E}.
+#' It adds \eqn{E} to the scale matrix of a component once for each of its cells. The log likelihood and log posterior
+#' of a fit include this factor; predicted densities do not.
+#'
+#' By default, the floor of a marker is a thousandth of its standard deviation. Values may lie on a grid, such as whole
+#' numbers. If more than half of them share their point of the grid with others, the floor is at least the standard
+#' deviation of rounding: the distance of neighbouring points divided by \eqn{\sqrt{12}}. After a transformation,
+#' the median of these distances is used. Up to 10,000 cells, evenly spaced over the rows, are looked at.
+#'
+#' @references
+#' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
+#' Statistical Association* **96**, 161-173.
+#'
+#' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
+#' American Statistical Association* **101**, 1566-1581.
+#' @seealso [dp_prior()], [dp_mixture()]
+#' @name mixture_model
+NULL
+
+# The default of each part, in units of each marker's standard deviation; df is p + extra_df. Learned parts start here
+# (bench/mixture-density.R), but narrow_prior() starts the scale of some markers at piled_sd.
+prior_defaults <- list(
+  mean_scale = 5, extra_df = 2, sd = 0.5, piled_sd = 0.1, floor = 1e-3, concentration = c(shape = 1, rate = 1),
+  sample_concentration = c(shape = 2, rate = 0.1)
+)
+
+# With fewer degrees of freedom than this, many markers and few cells per cluster, the start would join clusters that
+# are far apart.
+start_df <- 50
+
+# The prior of the standardised data (x - center) / unit: mean (p), mean_scale, df, scale (p x p), concentration,
+# floor (p variances). `given` names the parts that the user gave. `resolution`: for each marker the standard
+# deviation of the error of rounding.
+resolve_prior <- function(prior, center, unit, markers, resolution = numeric(length(markers))) {
+  if (!inherits(prior, "dp_prior")) stop_input("prior", "must come from dp_prior(), not ", show_value(prior))
+  if (inherits(prior, "dp_prior_resolved")) prior <- data_units(prior)
+  p <- length(markers)
+  choose <- function(given, default) if (is.null(given)) default else given
+  mean <- numeric(p)
+  if (!is.null(prior$mean)) mean <- (per_marker(prior$mean, "prior$mean", markers) - center) / unit
+  floor <- if (is.null(prior$floor)) {
+    pmax(prior_defaults$floor, resolution / unit)
+  } else {
+    per_marker(prior$floor, "prior$floor", markers) / unit
+  }
+  parts <- c(prior_parts, "concentration", "sample_concentration", "floor")
+  given <- names(Filter(Negate(is.null), unclass(prior)[parts]))
+  structure(
+    list(
+      mean = unname(mean),
+      mean_scale = choose(prior$mean_scale, prior_defaults$mean_scale),
+      df = choose(prior$df, p + prior_defaults$extra_df),
+      scale = resolve_scale(prior$scale, unit, markers),
+      concentration = choose(prior$concentration, prior_defaults$concentration),
+      sample_concentration = choose(prior$sample_concentration, prior_defaults$sample_concentration),
+      floor = unname(floor)^2,
+      learn = choose(prior$learn, setdiff(prior_parts, given)),
+      df_grid = choose(prior$df_grid, df_grid(prior$df, p)),
+      given = given, markers = markers, center = unname(center), unit = unname(unit)
+    ),
+    class = c("dp_prior_resolved", "dp_prior", "warpbayes")
+  )
+}
+
+# A matrix, whose lower triangle the compiled code reads.
+resolve_scale <- function(given, unit, markers) {
+  scale <- if (is.null(given)) {
+    diag(prior_defaults$sd^2, length(markers))
+  } else if (is.matrix(given)) {
+    match_scale(given, markers) / outer(unit, unit)
+  } else {
+    diag(per_marker(given, "prior$scale", markers) / unit^2, length(markers))
+  }
+  unname((scale + t(scale)) / 2)
+}
+
+# The prior of a fit in the units of the data, as dp_prior() gives it, so that another fit, with units of its own, can
+# use it.
+data_units <- function(prior) {
+  prior$mean <- stats::setNames(prior$mean * prior$unit + prior$center, prior$markers)
+  prior$scale <- prior$scale * outer(prior$unit, prior$unit)
+  prior$floor <- stats::setNames(sqrt(prior$floor) * prior$unit, prior$markers)
+  dimnames(prior$scale) <- list(prior$markers, prior$markers)
+  prior
+}
+
+# The prior distributions of the parts that are learned, around their resolved values.
+resolve_hyperprior <- function(prior) {
+  p <- length(prior$mean)
+  list(
+    learn = c("mean", "mean_scale", "scale", "df") %in% prior$learn,
+    mean = prior$mean, mean_scale = c(2, prior$mean_scale), scale_df = p + 2,
+    packed_scale = pack(prior$scale), df_grid = prior$df_grid
+  )
+}
+
+# The values that a learned df can take: around the given value, or from 1/4 to 8 (p + 2).
+df_grid <- function(df, p) {
+  ends <- if (is.null(df)) c(0.25, 8 * (p + prior_defaults$extra_df)) else df * c(1 / 8, 8)
+  exp(seq(log(ends[[1L]]), log(ends[[2L]]), length.out = 25L))
+}
+
+# The prior for joining clusters at the start of a chain.
+start_prior <- function(prior) {
+  prior$df <- max(prior$df, start_df)
+  prior
+}
+
+# For each marker the standard deviation of the error of rounding, gap / sqrt(12), if its values lie on a grid;
+# otherwise 0. After a transformation, the median of the gaps between its values is used.
+resolution <- function(data) {
+  vapply(seq_along(data$markers), function(j) {
+    values <- data_values(some_values(data$x, j), data$transform, j)
+    gap <- grid_gap(values)
+    if (type_of_marker(data$transform, j) != "none") {
+      gap <- stats::median(gap / units_of_scale(values, data$transform, j))
+    }
+    gap / sqrt(12)
+  }, 0)
+}
+
+# The gap of a grid on which most values come more than once; 0 without such a grid.
+grid_gap <- function(values) {
+  distinct <- unique(signif(values, 10))
+  if (length(distinct) < 2L || length(distinct) > length(values) / 2) return(0)
+  steps <- diff(sort(distinct))
+  gap <- min(steps)
+  if (all(abs(steps / gap - round(steps / gap)) < 0.01)) gap else 0
+}
+
+per_marker <- function(value, argument, markers) {
+  p <- length(markers)
+  if (!length(value) %in% c(1L, p)) {
+    stop_input(argument, sprintf("has length %d; %s", length(value), there_are(markers)))
+  }
+  if (length(value) == p && !is.null(names(value))) {
+    check_prior_names(names(value), argument, markers)
+    value <- value[markers]
+  }
+  rep_len(as.double(value), p)
+}
+
+match_scale <- function(scale, markers) {
+  if (nrow(scale) != length(markers)) {
+    stop_input("prior$scale", sprintf("is %d x %d; %s", nrow(scale), ncol(scale), there_are(markers)))
+  }
+  given <- rownames(scale)
+  if (is.null(given)) given <- colnames(scale)
+  if (!is.null(given)) {
+    check_prior_names(given, "prior$scale", markers)
+    order <- match(markers, given)
+    scale <- scale[order, order, drop = FALSE]
+  }
+  scale
+}
+
+check_prior_names <- function(given, argument, markers) {
+  if (!setequal(given, markers)) {
+    stop_input(argument, "has names other than the markers ", list_some(markers), ": ",
+      list_some(c(setdiff(given, markers), setdiff(markers, given)))
+    )
+  }
+}

@@ -1,0 +1,299 @@
+# The components of a mixture under the same number in all draws: means and intervals of components, and the uncertainty
+# of each cell's component.
+
+#' Give the components of a mixture the same numbers in all draws
+#'
+#' The same population may have different numbers in different draws. `relabel()` renumbers the components of every kept
+#' draw as in the reference draw (the draw with the highest log posterior of all chains). Then posterior means and
+#' intervals of components, and probabilities averaged over draws, have a meaning.
+#'
+#' @param fit,object,x a fit from [dp_mixture()] that kept weights, means and covariances; the methods take the
+#'   relabelled fit.
+#' @param type for `plot()`: `"components"` for means by marker and weights with 90% intervals, or a picture of
+#'   [plot.dp_mixture()]. For `predict()`: `"class"`: the component with the highest average probability over draws;
+#'   `"prob"`: the average probabilities; `"uncertainty"`: one minus the highest of them; `"type"` and `"log_density"`
+#'   as in [predict.dp_mixture()].
+#' @param components how many of the heaviest components to plot.
+#' @param newdata for `predict()`: the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
+#' @param ndraws number of kept draws to average over, evenly spaced over all chains; `NULL`: all.
+#' @inheritParams computing_arguments
+#' @return `relabel()` gives the fit, also of class `relabelled_mixture`, with the kept draws of weights, means,
+#'   covariances and labels renumbered, and with
+#'   \item{match}{components x draws x chains: the number that each component had in each draw.}
+#'   \item{agreement}{draws x chains: the share of the cells that are in the same component as in the reference draw.}
+#'   \item{component_weights}{a data frame, the heaviest component first: `component`, `present`, `stability`, and of
+#'     the weight the posterior `mean` and the 90% interval, `lower` and `upper`. `NA` for components that hold no
+#'     cells of the reference draw.}
+#'   \item{component_means}{the same for the means of the components: a row for each component and `marker`.}
+#'   \item{reference}{`draw` and `chain` of the reference draw.}
+#'
+#' `predict()` gives one entry or row per cell, as [predict.dp_mixture()] does.
+#'
+#' @section How draws are matched:
+#' The components of a draw are matched one to one to components of the reference draw, so that as many cells as
+#' possible have the same component in both (Cron and West 2011). The Hungarian method finds the best match exactly.
+#' Cells are compared by the kept labels if the fit has them, otherwise by their most probable component. Of more than
+#' 10,000 cells, 10,000 are used, evenly spaced.
+#'
+#' @section Components without a counterpart:
+#' A component of the reference draw may have no counterpart in another draw, for example if two components are one
+#' there. The result describes a component by the draws in which it shares cells with its counterpart. `present` is
+#' the share of these draws. `stability` is the mean over all draws of the Jaccard index: cells in both by cells in
+#' either. Do not rely on the mean of a component with low stability. [cell_types()] are usually more stable than
+#' single components.
+#'
+#' After [continue()], the draws have their own numbers again. Relabel the longer fit anew.
+#' @section Errors:
+#' As in [predict.dp_mixture()].
+#' @references
+#' Cron, A. J. and West, M. (2011). Efficient classification-based relabeling in mixture models. *The American
+#' Statistician* **65**, 16-20.
+#' @seealso [co_clustering()], [cell_types()]
+#' @examples
+#' set.seed(1)
+#' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 5), ncol = 2))
+#' fit <- dp_mixture(x, components = 6, iter = 200, chains = 2, seed = 1, threads = 2)
+#' matched <- relabel(fit, threads = 2)
+#' matched
+#' plot(matched)
+#' predict(matched, rbind(c(0, 0), c(5, 5), c(2.5, 2.5)), type = "uncertainty", threads = 2)
+#' @export
+relabel.dp_mixture <- function(fit, backend = NULL, threads = NULL, ...) {
+  check_dots_empty(...)
+  need_sampler(fit, "there is nothing to match")
+  need_draws(fit, c("weights", "means", "covariances"))
+  if (is.null(fit$x)) stop_input("fit", "has lost its data, `fit$x`: draws are matched by the components of cells")
+  run <- resolve_run(backend, threads)
+  reference <- reference_draw(fit)
+  all <- spaced_draws(fit)
+  class <- compared_classes(fit, all, run)
+  home <- class[, all$draw == reference$draw & all$chain == reference$chain]
+  matched <- match_draws(class, home, fit$components)
+  shape <- c(fit$components, nrow(fit$draws$concentration), fit$chains)
+  fit$draws <- renumber_draws(fit$draws, matched$match)
+  fit$match <- array(matched$match, shape)
+  fit$agreement <- matrix(colSums(matched$shared) / nrow(class), shape[[2L]])
+  fit$reference <- reference[c("draw", "chain")]
+  heaviest <- order(-reference$weights)
+  present <- array(matched$shared, shape) > 0
+  fit$component_weights <- weights_of_components(fit, present, array(matched$jaccard, shape))[heaviest, ]
+  fit$component_means <- means_of_components(fit, present, heaviest)
+  rownames(fit$component_weights) <- NULL
+  class(fit) <- union("relabelled_mixture", class(fit))
+  fit
+}
+
+# Matches the components of all draws, the columns of `class` (cells x draws), to the components of one, `home`. Returns
+# matrices of components x draws: `match`, the number that each had; `shared`, its cells in both draws; and the
+# `jaccard` index.
+match_draws <- function(class, home, k) {
+  home_size <- tabulate(home, k)
+  match <- matrix(0L, k, ncol(class))
+  shared <- jaccard <- matrix(0, k, ncol(class))
+  diagonal <- (seq_len(k) - 1L) * k
+  for (i in seq_len(ncol(class))) {
+    count <- tabulate(home + (class[, i] - 1L) * k, k * k)
+    dim(count) <- c(k, k)
+    order <- solve_assignment(-count)
+    both <- count[seq_len(k) + diagonal[order]]
+    match[, i] <- order
+    shared[, i] <- both
+    jaccard[, i] <- both / pmax(1, home_size + tabulate(class[, i], k)[order] - both)
+  }
+  list(match = match, shared = shared, jaccard = jaccard)
+}
+
+# Renumbers the components of all draws: the arrays `draws` have components in one dimension, and draws and chains in
+# the last two. `match`: for each draw the number that each component had.
+renumber_draws <- function(draws, match) {
+  k <- nrow(match)
+  count <- ncol(match)
+  # before x components x after x draws
+  renumber <- function(values, before, after) {
+    parts <- array(values, c(before, k, after, count))
+    for (i in seq_len(count)) {
+      parts[, , , i] <- parts[, match[, i], , i]
+    }
+    values[] <- parts
+    values
+  }
+  draws$weights <- renumber(draws$weights, 1, 1)
+  for (part in intersect(c("sample_weights", "sample_sizes"), names(draws))) {
+    draws[[part]] <- renumber(draws[[part]], 1, dim(draws[[part]])[[2L]])
+  }
+  draws$means <- renumber(draws$means, 1, dim(draws$means)[[2L]])
+  draws$covariances <- renumber(draws$covariances, prod(dim(draws$covariances)[1:2]), 1)
+  if (!is.null(draws$labels)) {
+    labels <- matrix(draws$labels, ncol = count)
+    for (i in seq_len(count)) {
+      labels[, i] <- order(match[, i])[labels[, i]]
+    }
+    draws$labels[] <- labels
+  }
+  draws
+}
+
+# The component of some cells (at most compared_cells) in each draw: cells x draws.
+compared_classes <- function(fit, draws, run) {
+  rows <- unique(round(seq(1, fit$rows, length.out = min(fit$rows, compared_cells))))
+  if (!is.null(fit$draws$labels)) return(matrix(fit$draws$labels[rows, , ], length(rows)))
+  evaluate_cells(fit, fit$x[rows, , drop = FALSE], run, function(evaluate) {
+    vapply(seq_len(nrow(draws)), function(i) {
+      evaluate(mixture_of_draw(fit, draws$draw[[i]], draws$chain[[i]]), "class")$class
+    }, integer(length(rows)))
+  })
+}
+
+# Mean and 90% interval of the `values` of draws in which the component is `present`.
+interval_of <- function(values, present) {
+  values <- values[present]
+  if (!length(values)) return(c(NA_real_, NA_real_, NA_real_))
+  # As stats::quantile(), which takes ten times as long: there are components x markers of these.
+  sorted <- sort.int(values)
+  at <- 1 + (length(sorted) - 1) * c(0.05, 0.95)
+  below <- floor(at)
+  above <- pmin(below + 1, length(sorted))
+  c(mean(values), sorted[below] + (at - below) * (sorted[above] - sorted[below]))
+}
+
+weights_of_components <- function(fit, present, jaccard) {
+  summary <- vapply(seq_len(fit$components), function(j) {
+    interval_of(fit$draws$weights[j, , ], present[j, , ])
+  }, numeric(3L))
+  data.frame(
+    component = seq_len(fit$components), present = apply(present, 1L, mean), stability = apply(jaccard, 1L, mean),
+    mean = summary[1L, ], lower = summary[2L, ], upper = summary[3L, ]
+  )
+}
+
+means_of_components <- function(fit, present, heaviest) {
+  rows <- expand.grid(marker = seq_along(fit$markers), component = heaviest)
+  summary <- vapply(seq_len(nrow(rows)), function(i) {
+    j <- rows$component[[i]]
+    interval_of(fit$draws$means[j, rows$marker[[i]], , ], present[j, , ])
+  }, numeric(3L))
+  data.frame(
+    component = rows$component, marker = fit$markers[rows$marker],
+    mean = summary[1L, ], lower = summary[2L, ], upper = summary[3L, ]
+  )
+}
+
+in_console.relabelled_mixture <- function(x, components = 12, ...) {
+  components <- check_count(components, "components", min = 0)
+  cat(fit_words(x), relabelled_words(x), sep = "\n")
+  held <- relabelled_table(x, components)
+  if (nrow(held$table)) print(held$table, row.names = FALSE)
+  if (held$rest) cat(sprintf("and %s\n", count_words(held$rest, "more component")))
+}
+
+relabelled_words <- function(x) {
+  paste(sprintf("Components numbered as in draw %d of chain %d;", x$reference$draw, x$reference$chain),
+    percent(mean(x$agreement)), "of the cells are in the same component, on average over draws")
+}
+
+# The heaviest components that hold a cell in some draw, and how many more there are.
+relabelled_table <- function(x, components) {
+  held <- x$component_weights[x$component_weights$present > 0, ]
+  shown <- held[seq_len(min(components, nrow(held))), ]
+  means <- matrix(x$component_means$mean, ncol = length(x$markers), byrow = TRUE, dimnames = list(NULL, x$markers))
+  means <- means[match(shown$component, unique(x$component_means$component)), , drop = FALSE]
+  list(rest = nrow(held) - nrow(shown), table = data.frame(
+    component = shown$component, present = percent(shown$present, 0),
+    stability = formatC(shown$stability, format = "f", digits = 2), weight = percent(shown$mean),
+    `90% interval` = paste(percent(shown$lower), rep("to", nrow(shown)), percent(shown$upper)), signif(means, 3),
+    check.names = FALSE
+  ))
+}
+
+# What print() and a report say of the fit, and the components that relabel() matched.
+in_chunk.relabelled_mixture <- function(x) {
+  summary <- summary.dp_mixture(x)
+  list(words = c(summary$words, relabelled_words(x)), tables = list(relabelled_table(x, Inf)$table),
+    verdict = summary$verdict, rows = 12L)
+}
+
+#' @rdname relabel.dp_mixture
+#' @export
+predict.relabelled_mixture <- function(object, newdata = NULL,
+                                       type = c("class", "type", "prob", "uncertainty", "log_density"), ndraws = 50,
+                                       backend = NULL, threads = NULL, ...) {
+  check_dots_empty(...)
+  type <- check_choice(type, "type", c("class", "type", "prob", "uncertainty", "log_density"))
+  if (type %in% c("type", "log_density")) {
+    ndraws <- if (type == "log_density") ndraws
+    return(predict.dp_mixture(object, newdata, type, ndraws, backend = backend, threads = threads))
+  }
+  ndraws <- check_ndraws(ndraws)
+  cells <- cells_of(object, newdata)
+  run <- resolve_run(backend, threads)
+  prob <- type == "prob"
+  if (prob) check_result_size(as.double(nrow(cells)) * object$components, NULL, "probabilities", copies = 2)
+  result <- if (prob) matrix(0, nrow(cells), object$components) else numeric(nrow(cells))
+  each_slice_of_probabilities(object, spaced_draws(object, ndraws), cells, run, function(slice, mean) {
+    if (prob) {
+      result[slice, ] <<- mean
+      return()
+    }
+    best <- max.col(mean, ties.method = "first")
+    result[slice] <<- if (type == "class") best else 1 - pmin(mean[cbind(seq_along(slice), best)], 1)
+  })
+  if (prob) {
+    dimnames(result) <- list(rownames(cells), seq_len(object$components))
+    return(result)
+  }
+  stats::setNames(if (type == "class") as.integer(result) else result, rownames(cells))
+}
+
+# Probabilities of the components, averaged over the draws `used`: calls use(slice, probabilities) for slices of rows,
+# each of at most 2^24 probabilities.
+each_slice_of_probabilities <- function(fit, used, cells, run, use) {
+  for (slice in row_slices(nrow(cells), max(1, floor(2^24 / fit$components)))) {
+    total <- evaluate_cells(fit, cells_in(cells, slice), run, function(evaluate) {
+      sum <- matrix(0, length(slice), fit$components)
+      for (i in seq_len(nrow(used))) {
+        sum <- sum + evaluate(mixture_of_draw(fit, used$draw[[i]], used$chain[[i]]), "prob")$prob
+      }
+      sum
+    })
+    use(slice, total / nrow(used))
+  }
+}
+
+#' @rdname continue
+#' @export
+continue.relabelled_mixture <- function(fit, more, ...) {
+  continue(without_numbers(fit), more, ...)
+}
+
+# The fit without what relabel() added; its draws keep the numbers that they were given.
+without_numbers <- function(fit) {
+  fit[c("match", "agreement", "component_weights", "component_means", "reference")] <- NULL
+  class(fit) <- setdiff(class(fit), "relabelled_mixture")
+  fit
+}
+
+#' @rdname tidiers
+#' @method tidy relabelled_mixture
+#' @exportS3Method generics::tidy relabelled_mixture
+tidy.relabelled_mixture <- function(x, ...) {
+  check_method(x, "x", ...)
+  check_component_tables(x)
+  weights <- x$component_weights
+  means <- x$component_means
+  own <- match(means$component, weights$component)
+  table <- data.frame(
+    component = c(weights$component, means$component), term = c(rep("weight", nrow(weights)), means$marker),
+    estimate = c(weights$mean, means$mean), conf.low = c(weights$lower, means$lower),
+    conf.high = c(weights$upper, means$upper), present = weights$present[c(seq_len(nrow(weights)), own)],
+    stability = weights$stability[c(seq_len(nrow(weights)), own)]
+  )
+  table <- table[order(match(table$component, weights$component)), ]
+  rownames(table) <- NULL
+  as_table(table)
+}
+
+#' @export
+drop_warmup.relabelled_mixture <- function(fit, n = NULL, ...) {
+  check_method(fit, "fit", ...)
+  lengthen_warmup(without_numbers(fit), n)
+}

@@ -1,0 +1,233 @@
+# report() of mixtures and of cell types.
+
+report_content.dp_mixture <- function(fit, markers = NULL, ...) {
+  check_method(fit, "fit", ...)
+  if (!is.null(markers)) choose_markers(fit, markers, NULL)
+  summary <- summary.dp_mixture(fit)
+  bem <- is_bem(fit)
+  matched <- inherits(fit, "relabelled_mixture")
+  list(
+    title = if (bem) "Modes of a mixture of Gaussians" else "Mixture of Gaussians",
+    words = c(summary$words, if (matched) relabelled_words(fit)), converged = summary$converged,
+    verdict = summary$verdict,
+    main = function() components_words(summary, 12L)$table,
+    sections = function() mixture_sections(fit, summary, markers, bem),
+    made = made_words(fit), prior = prior_words(fit$prior), code = mixture_code(fit), rows = 12L
+  )
+}
+
+mixture_sections <- function(fit, summary, markers, bem) {
+  draw <- function(...) function() plot.dp_mixture(fit, ...)
+  # Both pictures of pairs show the cells in their components, which are found once.
+  if (!is.null(fit$x)) delayedAssign("class", evaluate_slices(fit, fit$x, "class", resolve_run(NULL, NULL), NULL))
+  least <- formals(plot.dp_mixture)$min_weight
+  pairs_of <- function(markers) {
+    known <- if (!is.null(fit$x)) class
+    paint_picture(pairs_picture(fit, pairs_parts(fit, NULL, markers, least, NULL, NULL, known), least, NULL))
+  }
+  # Three markers fill a narrow screen.
+  few <- function() {
+    chosen <- choose_markers(fit, markers, reference_draw(fit), 3L)
+    pairs_of(chosen[seq_len(min(3L, length(chosen)))])
+  }
+  pairs <- paste("Markers against each other. Below the diagonal: the cells, coloured by component. Above: the regions",
+    "that hold 50, 80, 95 and 99% of the mixture. On a narrow screen: three markers.")
+  components <- components_words(summary, 30L)
+  list(
+    list(title = "The mixture", parts = list(
+      picture_part(pairs, function() pairs_of(markers), c(0.95, 1.05), few),
+      picture_part("Means of the components, in standard deviations of each marker, and their weights.",
+        draw(type = "heatmap"), c(0.75, 1.1)),
+      if (!bem) picture_part("Weights in order of size: median and 90% interval.", draw(type = "weights")),
+      if (!is.null(components$table)) table_part(components$table, components$caption),
+      if (!is.null(components$rest)) paragraphs(components$rest, "note")
+    )),
+    if (inherits(fit, "relabelled_mixture")) {
+      list(title = "Components that are matched between draws", parts = list(
+        table_part(relabelled_table(fit, 30L)$table, paste("present: share of the draws in which it holds a cell;",
+          "stability: 1 if its cells are the same in all draws"))))
+    },
+    list(title = if (bem) "Starts" else "Convergence", parts = list(
+      table_part(if (bem) starts_words(summary$starts) else diagnostics_words(summary$diagnostics, 2)),
+      picture_part(if (bem) "The steps." else "The chains. The warm-up is shaded, and Rhat stands at the right.",
+        draw(type = "trace"), c(0.85, 1.3))
+    )),
+    if (!is.null(summary$learned)) {
+      list(title = "Learned of the prior", parts = list(table_part(learned_words(summary$learned),
+        "Mean, and 90% of the draws")))
+    },
+    if (!is.null(fit$piled) && nrow(fit$piled)) {
+      list(title = "Values that many cells share", parts = list(table_part(piled_rows(fit$piled))))
+    }
+  )
+}
+
+# The heaviest components as a table, with its caption and a sentence about the others.
+components_words <- function(summary, most) {
+  table <- summary$components
+  if (is.null(table)) return(list())
+  # The others do not hold a cell.
+  held <- max(1L, sum(table$weight * summary$rows >= 1))
+  shown <- table[seq_len(min(held, most)), ]
+  rest <- table$weight[-seq_len(nrow(shown))]
+  shown$weight <- percent(shown$weight)
+  shown[-(1:2)] <- lapply(shown[-(1:2)], column_words)
+  place <- if (is.null(summary$best)) {
+    sprintf("draw %d of chain %d", summary$reference$draw, summary$reference$chain)
+  } else {
+    sprintf("start %d", summary$best)
+  }
+  list(
+    table = shown,
+    caption = sprintf("Weights and means of the largest components of %s (highest log posterior), %s", place,
+      scale_words(summary$transform)),
+    rest = if (length(rest)) {
+      sprintf("and %s with %s of the weight together", count_words(length(rest), "more component"), percent(sum(rest)))
+    }
+  )
+}
+
+starts_words <- function(starts) {
+  for (part in c("log_posterior", "log_likelihood")) {
+    starts[[part]] <- formatC(starts[[part]], format = "f", digits = 1, big.mark = ",", decimal.mark = ".")
+  }
+  starts$converged <- ifelse(starts$converged, "yes", "no")
+  stats::setNames(starts, gsub("_", " ", names(starts)))
+}
+
+learned_words <- function(table) {
+  numbers <- lapply(table[-1L], function(values) {
+    formatC(signif(values, 3), format = "fg", digits = 3, big.mark = ",")
+  })
+  data.frame(part = table$part, numbers, check.names = FALSE)
+}
+
+mixture_code <- function(fit) {
+  needed <- needed_objects(fit$call, c("x", "sample", "init"))
+  c(
+    needed_words(needed),
+    repeating_code(fit$call, "dp_mixture", "fit", list(seed = fit$seed)),
+    if (!is_bem(fit)) lengthened_code(fit, list(iter = formals(dp_mixture)$iter)),
+    if (inherits(fit, "relabelled_mixture")) "fit <- relabel(fit)"
+  )
+}
+
+# Cell types -------------------------------------------------------------------------
+
+report_content.cell_types <- function(fit, markers = NULL, cells = 2000, ...) {
+  check_method(fit, "fit", ...)
+  cells <- check_count(cells, "cells", min = 0, max = 1e5)
+  if (!is.null(markers)) choose_markers(fit$fit, markers, NULL)
+  list(
+    title = "Cell types", words = c(types_words(fit), size_words(fit$fit)),
+    converged = types_usable(fit),
+    verdict = types_verdict(fit),
+    main = function() types_table(fit$types[!fit$types$speck, ]),
+    sections = function() types_sections(fit, markers, cells),
+    made = made_words(fit$fit), prior = prior_words(fit$fit$prior), code = types_code(fit)
+  )
+}
+
+types_table <- function(table) {
+  data.frame(
+    type = paste0(table$type, ifelse(table$speck, " *", "")), proportion = percent(table$proportion, 2),
+    `90% interval` = interval_words(table, 2), Rhat = rhat_words(table$rhat), ESS = ess_words(table$ess),
+    cells = whole_words(table$cells), components = whole_words(table$components),
+    nearest = ifelse(is.na(table$nearest), "-", table$nearest), overlap = overlap_words(table$overlap),
+    apart = percent(table$apart, 0), check.names = FALSE
+  )
+}
+
+types_sections <- function(types, markers, cells) {
+  fit <- types$fit
+  table <- types$types[!types$types$speck | types$types$cells > 0, ]
+  draw <- function(...) function() plot.cell_types(types, ...)
+  medians <- types$medians[table$type, , drop = FALSE]
+  medians <- data.frame(type = rownames(medians), format_medians(medians), check.names = FALSE)
+  verdict <- if (is_bem(fit)) bem_verdict(fit) else verdict_words(fit, convergence_verdict(fit, diagnose(fit)))
+  list(
+    list(title = "Types", parts = list(
+      table_part(types_table(table)),
+      if (any(table$speck)) {
+        paragraphs(sprintf("* a speck, with less than %s of the cells", percent(types$speck)), "note")
+      },
+      paragraphs(paste("Nearest: the type with the nearest mean; overlap: of two normal populations as far apart;",
+        "apart: the share of the draws in which it is a type of its own."), "note"),
+      picture_part("Share of each type, with the interval of 90% of the draws.", draw("proportions"), c(0.5, 0.9))
+    )),
+    list(title = "Cells", parts = list(cell_explorer(types, markers, cells))),
+    list(title = "Markers", parts = list(
+      picture_part("Median of each type, in standard deviations of the marker from the mean of all cells.",
+        draw("heatmap"), c(0.7, 1.1)),
+      table_part(medians, paste("Medians", scale_words(fit$transform)))
+    )),
+    list(title = "Which types are close", parts = list(
+      picture_part(paste("The finest branches of the density, and the overlap at which they join. Where types join",
+        "close to the dashed line, they may as well be one."), draw("tree"))
+    )),
+    if (!is.null(fit$samples)) sample_section(types),
+    list(title = "The mixture below the types", parts = list(paragraphs(fit_lines(fit)), paragraphs(verdict)))
+  )
+}
+
+fit_lines <- function(fit) if (is_bem(fit)) bem_words(fit) else fit_words(fit)
+
+# Numbers of one column, with so many decimals that their standard deviation has three significant digits.
+column_words <- function(values) {
+  spread <- if (length(values) > 1L) stats::sd(values) else abs(values)
+  sub("^-(0[.]?0*)$", "\\1", format_to_spread(values, spread, 3))
+}
+
+format_medians <- function(medians) {
+  columns <- lapply(seq_len(ncol(medians)), function(j) column_words(medians[, j]))
+  stats::setNames(as.data.frame(columns, optional = TRUE), colnames(medians))
+}
+
+sample_section <- function(types) {
+  shares <- type_proportions(types)
+  words <- matrix(paste0(percent(shares$proportion), " (", interval_words(shares), ")"), nlevels(shares$type))
+  table <- data.frame(sample = levels(shares$sample), t(words), check.names = FALSE)
+  names(table)[-1L] <- levels(shares$type)
+  panels <- ceiling(sqrt(min(12, nlevels(shares$type))))
+  list(title = "Samples", parts = list(
+    picture_part("Share of each type in each sample, with 90% intervals.", function() plot.type_proportions(shares),
+      c(0.35 + 0.2 * panels, 1.2)),
+    table_part(table, "Share of each type in each sample, and 90% interval"),
+    paragraphs(paste("These intervals are about these samples alone: differential_abundance() compares the groups of",
+      "patients that the samples come from."), "note")
+  ))
+}
+
+types_code <- function(types) {
+  c(
+    mixture_code(types$fit),
+    repeating_code(types$call, "cell_types", "types", list(fit = quote(fit))),
+    if (!is.null(types$edited)) "# Types were then joined, split or renamed by hand."
+  )
+}
+
+in_chunk.cell_types <- function(x) in_chunk.warpbayes_fit(x)
+
+in_chunk.summary.dp_mixture <- function(x) {
+  bem <- inherits(x, "summary.dp_mixture_bem")
+  components <- components_words(x, 12L)
+  tables <- list(
+    components$table, if (!is.null(x$learned)) learned_words(x$learned),
+    if (!is.null(x$piled) && nrow(x$piled)) piled_rows(x$piled),
+    if (bem) starts_words(x$starts) else diagnostics_words(x$diagnostics, 2)
+  )
+  names(tables) <- c(if (is.null(components$table)) "" else components$caption,
+    "Learned of the prior (mean, and 90% of the draws)", "Values that many cells share at an end of a marker",
+    if (bem) "Starts" else "Convergence, over the sweeps after the warmup")
+  list(words = c(x$words, prior_words(x$prior)), tables = tables, verdict = x$verdict)
+}
+
+in_chunk.summary.cell_types <- function(x) {
+  types <- x$types[!x$types$speck | x$types$cells > 0, ]
+  medians <- x$medians[types$type, , drop = FALSE]
+  tables <- list(types_table(types), data.frame(type = types$type, format_medians(medians), check.names = FALSE))
+  names(tables) <- c("Types", paste("Medians,", scale_words(x$transform)))
+  list(words = x$words, tables = tables, verdict = c(x$verdict, if (any(types$speck)) "* a speck."))
+}
+
+in_chunk.dp_prior <- function(x) list(sentences = prior_words(x))

@@ -1,0 +1,338 @@
+# Differential state: markers within types, compared between groups of samples. A marker's median in a type and sample
+# is normal, and everything is integrated over grids.
+
+#' Compare markers within cell types between groups of samples
+#'
+#' Says which markers are higher or lower in a cell type in one group of patients than in another: the median (or mean)
+#' of the marker among the cells of the type is compared between samples.
+#'
+#' @param types cell types from [cell_types()] of a fit of several samples.
+#' @param markers names of markers to compare; `NULL`: all. Give those that describe what cells do, not those that
+#'   define the types: whether a marker is high is part of what a type is.
+#' @param statistic `"median"` or `"mean"` of the cells of a type in a sample.
+#' @param min_cells a sample counts for a type if it has at least this many of its cells.
+#' @param seed seed of the draws of the cells' types.
+#' @param ... not used. Arguments after it must be named.
+#' @inheritParams differential_abundance
+#' @param formula,data,effect,contrasts,level as in [differential_abundance()]. With a term `(1 | patient)`, patients
+#'   are compared with themselves: each has an intercept of its own, with a wide prior.
+#' @param fdr types and markers are reported at this false discovery rate, between 0 and 1.
+#' @return A data frame of class `differential_state` with a row for each type, marker and coefficient:
+#'   \describe{
+#'     \item{`type`, `marker`, `effect`}{the type, the marker, and the coefficient of the formula;}
+#'     \item{`samples`, `cells`}{how many samples count, and the median number of cells that they have of the type;}
+#'     \item{`estimate`, `lower`, `upper`}{the posterior median of the change of the marker, and its interval, in the
+#'       units of the fit (after its transformation);}
+#'     \item{`p`, `fdr`}{the two-sided tail probability, and the smallest false discovery rate at which the row is
+#'       reported (Benjamini and Hochberg 1995). `NA` if too few samples have cells of the type;}
+#'     \item{`reported`}{whether `fdr` is at most the limit;}
+#'     \item{`deviation`}{the posterior mean of the standard deviation between samples.}
+#'   }
+#'   Its attributes `level`, `limit`, `formula` and `words` say how it was made.
+#' @section Model:
+#' The statistic of a type and marker in a sample is normal around the linear predictor of the formula. Its variance is
+#' that of the samples, \eqn{\sigma^2}, plus that of counting: of the mean or median of so many cells. Cells whose type
+#' is uncertain have different types in different draws of the fit; the variance of the statistic over the draws is
+#' added. The log of \eqn{\sigma}, in standard deviations of the marker, is normal over all types and markers. Its mean
+#' and standard deviation are learned from them, so each borrows from the others, as in limma. Coefficients of
+#' predictors with standard deviation 1 are normal with mean 0 and a standard deviation of 2.5 standard deviations of
+#' the marker.
+#'
+#' Specks are left out.
+#' @section Errors:
+#' As in [differential_abundance()].
+#' @references
+#' Weber, L. M., Nowicka, M., Soneson, C. and Robinson, M. D. (2019). diffcyt: Differential discovery in
+#' high-dimensional cytometry via high-resolution clustering. *Communications Biology* **2**, 183.
+#' @seealso [differential_abundance()] for the numbers of cells; [cell_types()]
+#' @examples
+#' # Two types in six samples. In the second group the first type has more of pSTAT5.
+#' set.seed(1)
+#' sample_of <- function(more) {
+#'   first <- runif(300) < 0.5
+#'   cbind(CD4 = rnorm(300) + 6 * first, pSTAT5 = rnorm(300) + more * first)
+#' }
+#' samples <- lapply(c(a1 = 0, a2 = 0.1, a3 = 0, b1 = 1, b2 = 1.1, b3 = 1), sample_of)
+#' fit <- dp_mixture(samples, components = 8, iter = 200, seed = 1, threads = 2)
+#' types <- cell_types(fit, threads = 2)
+#' patients <- data.frame(group = rep(c("a", "b"), each = 3))
+#' differential_state(types, ~ group, patients, markers = "pSTAT5", seed = 1)
+#' @export
+differential_state <- function(types, formula, data = NULL, effect = NULL, markers = NULL,
+                               statistic = c("median", "mean"), level = 0.9, fdr = 0.1, min_cells = 10, ndraws = 10,
+                               seed = NULL, backend = NULL, threads = NULL, ..., contrasts = NULL) {
+  check_dots_empty(...)
+  check_present(!missing(types), "types")
+  check_cell_types(types)
+  statistic <- check_choice(statistic, "statistic", c("median", "mean"))
+  level <- check_number(level, "level", min = 0, max = 1)
+  fdr <- check_number(fdr, "fdr", min = 0, max = 1)
+  min_cells <- check_count(min_cells, "min_cells", min = 2)
+  ndraws <- check_count(ndraws, "ndraws", max = 1e4)
+  seed <- check_seed(seed)
+  run <- resolve_run(backend, threads)
+  fit <- types$fit
+  if (is.null(fit$x)) stop_input("types", "are of a fit that has lost its data, `fit$x`, which are compared")
+  if (is.null(markers)) markers <- fit$markers
+  if (!is.character(markers) || !length(markers) || anyDuplicated(markers) || !all(markers %in% fit$markers)) {
+    stop_input("markers", "must be different names among ", list_some(fit$markers), ", not ", show_value(markers))
+  }
+  some <- chosen_draws(types, ndraws)
+  model <- abundance_model(formula, data, fit$samples, effect, contrasts)
+  shown <- if (all(types$types$speck)) TRUE else !types$types$speck
+  found <- summarise_states(types, some, match(markers, fit$markers), statistic, min_cells, seed, run)
+  kept <- function(part) part[shown, model$kept, , drop = FALSE]
+  # In standard deviations of the markers.
+  scale <- fit$scale[match(markers, fit$markers)]
+  compared <- compare_states(kept(found$value), kept(found$variance), model, scale, level)
+  cells <- apply(found$cells[shown, model$kept, drop = FALSE], 1L, function(n) {
+    if (any(n >= min_cells)) stats::median(n[n >= min_cells]) else NA_real_
+  })
+  names <- types$types$type[shown]
+  rows <- expand.grid(type = factor(names, names), marker = factor(markers, markers),
+    effect = colnames(model$contrasts), stringsAsFactors = FALSE)
+  table <- data.frame(rows, samples = compared$samples, cells = cells, compared$table)
+  for (name in colnames(model$contrasts)) {
+    own <- table$effect == name
+    table$fdr[own] <- stats::p.adjust(table$p[own], "BH")
+  }
+  table$reported <- !is.na(table$fdr) & table$fdr <= fdr
+  words <- c(order_words(list(matched = list(how = model$matched, values = format(model$variables[[1L]])),
+    samples = rownames(model$x))), disagreement_words(types, shown))
+  structure(table, level = level, limit = fdr, formula = formula, words = words,
+    effect_labels = model$labels, class = c("differential_state", "warpbayes", "data.frame"))
+}
+
+# The statistic of each type, sample and marker, and its variance: types x samples x markers, in the units of the fit.
+# NA where a type has too few cells in a sample. `cells`: types x samples. The statistic is the mean over draws, and the
+# variance between draws is added (Rubin 1987, Multiple Imputation for Nonresponse in Surveys).
+summarise_states <- function(types, some, columns, statistic, min_cells, seed, run) {
+  fit <- types$fit
+  count <- types$map$count
+  shape <- c(count, length(fit$samples), length(columns))
+  cells <- matrix(0, count, length(fit$samples))
+  type <- matrix(0L, fit$rows, length(some))
+  draw_cell_types(types, some, seed, run, function(i, rows, drawn) {
+    type[rows, i] <<- drawn
+    cells <<- cells + tabulate(drawn + (fit$sample[rows] - 1L) * count, length(cells))
+  })
+  found <- group_statistics(fit$x, columns, fit$sample, type, dim(cells), statistic, min_cells, run$threads)
+  by_draw <- function(part) {
+    matrix(aperm(array(part, c(length(cells), length(some), length(columns))), c(1L, 3L, 2L)), ncol = length(some))
+  }
+  value <- by_draw(found$value)
+  # A sample counts if it has enough cells in every draw.
+  mean <- rowMeans(value)
+  between <- if (length(some) > 1L) rowSums((value - mean)^2) / (length(some) - 1) else 0
+  total <- rowMeans(by_draw(found$variance)) + (1 + 1 / length(some)) * between
+  list(value = array(mean, shape), variance = array(total, shape), cells = cells / length(some))
+}
+
+# The prior of log(sigma) over types and markers, in standard deviations of the marker: a normal mean, and a half-normal
+# standard deviation.
+state_prior <- list(coefficient = 2.5, intercept = 10, level = c(-2, 1.5), spread = 0.5)
+
+# Rows for types x markers x effects, in this order. value, variance: types x samples x markers; scale: of each marker.
+compare_states <- function(value, variance, model, scale, level) {
+  shape <- dim(value)
+  unit <- rep(scale, each = shape[[1L]] * shape[[2L]])
+  pairs <- function(part) matrix(aperm(array(part, shape), c(2L, 1L, 3L)), shape[[2L]])
+  y <- pairs(value / unit)
+  v <- pairs(variance / unit^2)
+  x <- (model$x - rep(model$center, each = nrow(model$x))) / rep(model$scale, each = nrow(model$x))
+  deviation <- ifelse(model$is_intercept, state_prior$intercept, state_prior$coefficient)
+  contrasts <- model$contrasts / model$scale
+  if (!is.null(model$group)) {
+    of_group <- stats::model.matrix(~ 0 + model$group)
+    x <- cbind(x, of_group)
+    deviation <- c(deviation, rep(state_prior$intercept, ncol(of_group)))
+    contrasts <- rbind(contrasts, matrix(0, ncol(of_group), ncol(contrasts)))
+  }
+  grid <- seq(log(0.002), log(5), length.out = 40L)
+  usable <- vapply(seq_len(ncol(y)), function(i) {
+    there <- which(!is.na(y[, i]))
+    length(there) > qr(x[there, , drop = FALSE])$rank && all(is_told(x[there, , drop = FALSE], contrasts))
+  }, NA)
+  effects <- ncol(contrasts)
+  out <- array(NA_real_, c(ncol(y), effects, 5L))
+  if (any(usable)) {
+    fits <- fit_states(y[, usable, drop = FALSE], v[, usable, drop = FALSE], x, deviation, contrasts, grid)
+    post <- learn_deviations(fits$evidence, grid)
+  }
+  for (k in seq_len(sum(usable))) {
+    for (j in seq_len(effects)) {
+      part <- mixture_points(fits$mean[k, , j], sqrt(fits$variance[k, , j]), post[k, ], c(0.5, interval_ends(level)))
+      out[which(usable)[[k]], j, ] <- c(part$points, part$p, sum(post[k, ] * exp(grid)))
+    }
+  }
+  out[, , -4L] <- out[, , -4L] * rep(scale, each = shape[[1L]])
+  list(
+    samples = rep(colSums(!is.na(y)), effects),
+    table = data.frame(estimate = c(out[, , 1L]), lower = c(out[, , 2L]), upper = c(out[, , 3L]), p = c(out[, , 4L]),
+      fdr = NA_real_, reported = NA, deviation = c(out[, , 5L]))
+  )
+}
+
+# Whether the samples with these rows of the design tell each contrast.
+is_told <- function(x, contrasts) {
+  rank <- qr(x)$rank
+  vapply(seq_len(ncol(contrasts)), function(j) qr(rbind(x, contrasts[, j]))$rank == rank, NA)
+}
+
+# For each pair (a column of y and v) and each log(sigma) of the grid: `evidence`, the log density of the data, pairs x
+# grid; `mean` and `variance` of each contrast, pairs x grid x contrasts.
+fit_states <- function(y, v, x, deviation, contrasts, grid) {
+  # Each operation serves all pairs and the grid: it takes 32 MB.
+  size <- max(1, floor(1e5 / max(nrow(x), ncol(x) * (ncol(x) + ncol(contrasts)))))
+  out <- list(evidence = matrix(0, ncol(y), length(grid)), mean = array(0, c(ncol(y), length(grid), ncol(contrasts))))
+  out$variance <- out$mean
+  for (some in row_slices(ncol(y), size)) {
+    part <- fit_some_states(y[, some, drop = FALSE], v[, some, drop = FALSE], x, deviation, contrasts, grid)
+    out$evidence[some, ] <- part$evidence
+    out$mean[some, , ] <- part$mean
+    out$variance[some, , ] <- part$variance
+  }
+  out
+}
+
+fit_some_states <- function(y, v, x, deviation, contrasts, grid) {
+  there <- !is.na(y)
+  # Around its mean the prior of the intercept is wide in any unit.
+  y <- y - rep(colMeans(y, na.rm = TRUE), each = nrow(y))
+  y[!there] <- 0
+  v[!there] <- 1
+  # Pairs by grid. A sample that is missing has weight 0.
+  at <- rep(seq_len(ncol(y)), length(grid))
+  weight <- there[, at] / (rep(exp(2 * grid), each = length(y)) + v[, at])
+  data <- crossprod(weight * y[, at], x)
+  # The Cholesky factor of the precision of the coefficients, with a row for the data and for each contrast below it.
+  q <- ncol(x)
+  rows <- q + 1L + ncol(contrasts)
+  factor <- matrix(list(), rows, q)
+  for (j in seq_len(q)) {
+    for (i in seq(j, rows)) {
+      entry <- if (i <= q) {
+        drop(crossprod(weight, x[, i] * x[, j])) + (i == j) / deviation[[j]]^2
+      } else if (i == q + 1L) data[, j] else contrasts[j, i - q - 1L]
+      for (k in seq_len(j - 1L)) entry <- entry - factor[[i, k]] * factor[[j, k]]
+      factor[[i, j]] <- if (i == j) sqrt(entry) else entry / factor[[j, j]]
+    }
+  }
+  products <- function(a, b) Reduce(`+`, Map(`*`, factor[a, ], factor[b, ]))
+  diagonal <- Reduce(`+`, lapply(seq_len(q), function(j) log(factor[[j, j]])))
+  fit <- colSums(weight * y[, at]^2) - products(q + 1L, q + 1L)
+  of_contrast <- seq_len(ncol(contrasts)) + q + 1L
+  list(evidence = 0.5 * colSums(log(weight + !there[, at])) - diagonal - 0.5 * fit,
+    mean = vapply(of_contrast, function(i) products(i, q + 1L), numeric(length(at))),
+    variance = vapply(of_contrast, function(i) products(i, i), numeric(length(at))))
+}
+
+# The posterior of log(sigma) of each row of `evidence` (pairs x grid), given all rows.
+learn_deviations <- function(evidence, grid) {
+  law <- expand.grid(level = seq(log(0.003), log(3), length.out = 30L), spread = c(0.05, 0.1, 0.2, 0.35, 0.6, 1))
+  log_prior <- stats::dnorm(law$level, state_prior$level[[1L]], state_prior$level[[2L]], log = TRUE) +
+    stats::dnorm(law$spread, 0, state_prior$spread, log = TRUE) +
+    log(c(0.05, 0.075, 0.125, 0.2, 0.325, 0.4))[match(law$spread, unique(law$spread))]
+  density <- t(exp(-0.5 * ((outer(grid, law$level, "-")) / rep(law$spread, each = length(grid)))^2))
+  density <- density / rowSums(density)
+  top <- apply(evidence, 1L, max)
+  given <- exp(evidence - top)
+  total <- given %*% t(density)
+  weight <- normalised(log_prior + colSums(log(pmax(total, 1e-300))))
+  post <- given * ((1 / pmax(total, 1e-300)) * rep(weight, each = nrow(given))) %*% density
+  post / rowSums(post)
+}
+
+# Quantiles of a mixture of normals, and twice the smaller of its tail probabilities at 0.
+mixture_points <- function(mean, sd, weight, at) {
+  below <- function(q) sum(weight * stats::pnorm(q, mean, sd))
+  ends <- range(mean - 12 * sd, mean + 12 * sd)
+  points <- vapply(at, function(p) stats::uniroot(function(q) below(q) - p, ends, tol = 1e-9 * diff(ends))$root, 0)
+  list(points = points, p = 2 * min(below(0), sum(weight * stats::pnorm(0, mean, sd, lower.tail = FALSE))))
+}
+
+# A column or some columns of the table are a plain data frame.
+is_state_table <- function(x) {
+  all(c("type", "marker", "samples", "p", "fdr", "reported", "estimate", "lower", "upper") %in% names(x)) &&
+    is.numeric(attr(x, "level")) && is.numeric(attr(x, "limit"))
+}
+
+in_console.differential_state <- function(x, types = 12, ...) {
+  if (!is_state_table(x)) return(print(plain_frame(x), ...))
+  types <- check_count(types, "types")
+  cat(state_words(x), sep = "\n")
+  table <- state_table(x)
+  if (nrow(table)) print(utils::head(table, types), row.names = FALSE)
+  if (nrow(table) > types) cat(sprintf("and %s more: as.data.frame() has all\n", whole_words(nrow(table) - types)))
+  print_sentences(state_verdict(x))
+}
+
+state_words <- function(x) {
+  sprintf("Differential state of %s in %s: %s", count_words(length(unique(x$marker)), "marker"),
+    count_words(length(unique(x$type)), "type"), deparse1(attr(x, "formula")))
+}
+
+# The changes that are tested, the smallest tail probability first.
+state_table <- function(x) {
+  rows <- plain_frame(x)[order(x$p), ]
+  rows <- rows[!is.na(rows$p), ]
+  short <- function(values) formatC(values, digits = 3, format = "fg")
+  interval <- paste(short(rows$lower), rep("to", nrow(rows)), short(rows$upper))
+  table <- data.frame(type = as.character(rows$type), marker = as.character(rows$marker),
+    effect = effect_words(attr(x, "effect_labels"), rows$effect), samples = rows$samples,
+    change = short(rows$estimate), interval, fdr = probability_words(rows$fdr), check.names = FALSE)
+  names(table)[[6L]] <- paste(percent(attr(x, "level"), 0), "interval")
+  if (length(unique(x$effect)) == 1L) table$effect <- NULL
+  table
+}
+
+state_usable <- function(x) if (all(is.na(x$p))) NA else TRUE
+
+state_verdict <- function(x) {
+  limit <- percent(attr(x, "limit"), 0)
+  without <- sum(is.na(x$p))
+  found <- sum(x$reported)
+  # The table does not name the effect if there is one.
+  names <- unique(x$effect)
+  effect <- if (length(names) == 1L) paste0(effect_words(attr(x, "effect_labels"), names), ": ") else ""
+  c(
+    paste(answer_words(state_usable(x), if (length(attr(x, "words"))) "with reservations"), if (found) {
+      sprintf("%s%s %s reported at a false discovery rate of %s.", effect, count_words(found, "change"),
+        if (found == 1L) "is" else "are", limit)
+    } else {
+      sprintf("%s%s change is reported at a false discovery rate of %s.", effect, if (nzchar(effect)) "no" else "No",
+        limit)
+    }),
+    if (without) {
+      sprintf("%s cannot be tested: too few samples have cells of the type.", count_words(without, "change"))
+    },
+    attr(x, "words")
+  )
+}
+
+#' @rdname differential_state
+#' @param x for `tidy()`: a table of changes.
+#' @method tidy differential_state
+#' @exportS3Method generics::tidy differential_state
+tidy.differential_state <- function(x, ...) {
+  check_dots_empty(...)
+  if (!is_state_table(x)) stop_input("x", "has been changed since it was made: its columns do not agree")
+  as_table(data.frame(type = x$type, marker = x$marker, term = x$effect, estimate = x$estimate, conf.low = x$lower,
+    conf.high = x$upper, p.value = x$p, fdr = x$fdr))
+}
+
+report_content.differential_state <- function(fit, ...) {
+  check_dots_empty(...)
+  if (!is_state_table(fit) || !nrow(fit)) {
+    stop_input("fit", "has been changed since it was made: its columns do not agree")
+  }
+  table_content("Differential states of cell types", state_words(fit), state_table(fit),
+    "Changes, the smallest tail probability first",
+    note = "fdr: the smallest false discovery rate at which the change is reported.",
+    verdict = state_verdict(fit), converged = state_usable(fit))
+}
+
+in_chunk.differential_state <- function(x) {
+  if (!is_state_table(x)) return(list(tables = list(plain_frame(x))))
+  list(words = state_words(x), tables = list(state_table(x)), verdict = state_verdict(x))
+}

@@ -1,0 +1,155 @@
+# Types that are joined and split by hand.
+
+#' Join and split cell types by hand
+#'
+#' `join_types()` makes one type of several. `split_type()` splits a type in two, where its branches join last in the
+#' [tree][plot.cell_types()]. All other types keep their names.
+#'
+#' Shares, intervals, the types of cells and all other parts are computed again. In every draw, a type that was split is
+#' cut as in the averaged density. So its interval does not include the uncertainty of that cut.
+#'
+#' @param types cell types from [cell_types()].
+#' @param ... for `join_types()`: two or more types, each by its name or, if no type has that name, its row in
+#'   `types$types`.
+#' @param type the type to split, in the same way.
+#' @param name the name of the joined type; `NULL`: the name of the most frequent of the joined types.
+#' @param names two names, the larger part first; `NULL`: the old name with `"a"` and `"b"`.
+#' @inheritParams computing_arguments
+#' @return Cell types, as from [cell_types()]. Types are in the order of their frequency.
+#' @section Errors:
+#' `warpbayes_error_input` for a type that does not exist, for fewer than two types to join, for a type without a
+#' valley to split at, and for names that other types have.
+#' @seealso [cell_types()], [plot.cell_types()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(1500), ncol = 2) + rep(c(0, 5, 10), c(350, 250, 150))
+#' types <- cell_types(dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2), threads = 2)
+#' types
+#' joined <- join_types(types, 1, 2, name = "both", threads = 2)
+#' joined
+#' split_type(joined, "both", threads = 2)
+#' @export
+join_types <- function(types, ..., name = NULL, backend = NULL, threads = NULL) {
+  check_cell_types(types)
+  chosen <- unique(vapply(list(...), type_number, 0L, types = types, argument = "..."))
+  if (length(chosen) < 2L) stop_input("...", "must be two or more different types, as in join_types(types, 3, 5)")
+  run <- resolve_run(backend, threads)
+  into <- min(chosen)
+  labels <- types$types$type
+  if (!is.null(name)) {
+    check_type_names(name, "name", 1L)
+    labels[[into]] <- name
+  }
+  group <- types$map$group
+  fixed <- types$map$fixed
+  fixed[[into]] <- any(fixed[chosen])
+  group[group %in% chosen] <- into
+  regroup(types, group, fixed, labels, "name", run)
+}
+
+#' @rdname join_types
+#' @export
+split_type <- function(types, type, names = NULL, backend = NULL, threads = NULL) {
+  check_cell_types(types)
+  chosen <- type_number(type, types, "type")
+  parts <- halves_of_type(types$map$tree, which(types$map$group == chosen))
+  if (is.null(parts)) {
+    stop_input("type", "is ", dQuote(types$types$type[[chosen]], FALSE),
+      ", which has one peak: there is no valley to split at")
+  }
+  run <- resolve_run(backend, threads)
+  old <- types$types$type[[chosen]]
+  if (is.null(names)) {
+    names <- paste0(old, c("a", "b"))
+  } else {
+    names <- check_type_names(names, "names", 2L)
+  }
+  count <- nrow(types$types)
+  group <- types$map$group
+  group[parts[[2L]]] <- count + 1L
+  fixed <- c(types$map$fixed, TRUE)
+  fixed[[chosen]] <- TRUE
+  labels <- c(types$types$type, names[[2L]])
+  labels[[chosen]] <- names[[1L]]
+  regroup(types, group, fixed, labels, "names", run)
+}
+
+check_cell_types <- function(types, argument = "types") {
+  check_present(!missing(types), argument)
+  check_fit_class(types, argument, "cell_types", "cell_types()")
+  check_mixture_fit(types$fit, paste0(argument, "$fit"))
+  refuse <- function(part) {
+    stop_input(argument, "has been changed since it was made: its part `", part, "` does not agree with the others")
+  }
+  fit <- types$fit
+  table <- types$types
+  numeric <- c("cells", "components", "proportion", "lower", "upper", "apart")
+  if (!is.data.frame(table) || !is.character(table$type) || !nrow(table) || !is.logical(table$speck) ||
+    !all(vapply(table[intersect(numeric, names(table))], is.numeric, NA))) {
+    refuse("types")
+  }
+  count <- nrow(table)
+  has_dim <- function(value, dims) is.numeric(value) && identical(as.double(dim(value)), as.double(dims))
+  if (!is.factor(types$type) || !identical(levels(types$type), table$type) || length(types$type) != fit$rows) {
+    refuse("type")
+  }
+  if (!is.double(types$probability) || length(types$probability) != fit$rows) refuse("probability")
+  if (!is.matrix(types$proportions) || ncol(types$proportions) != count) refuse("proportions")
+  check <- part_checks(types, argument)
+  check$count("chain", 1, fit$chains)
+  check$count("draw", 1)
+  if (!is.null(types$requested)) check$count("requested", 1)
+  if (!has_dim(types$medians, c(count, length(fit$markers)))) refuse("medians")
+  map <- types$map
+  if (!is.list(map) || !is.data.frame(map$used) || !identical(as.double(map$count), as.double(count)) ||
+    !has_dim(map$leaf, c(fit$components, nrow(map$used))) || !has_dim(map$type_of, dim(map$leaf)) ||
+    !is.list(map$tree) || !all(map$type_of %in% c(NA, seq_len(count)))) {
+    refuse("map")
+  }
+}
+
+# The row of a type that is given by its name or, if no type has that name, by its row.
+type_number <- function(type, types, argument) {
+  check_present(!missing(type), argument)
+  names <- types$types$type
+  if (length(type) == 1L && (is.character(type) || is.numeric(type)) && !is.na(type)) {
+    row <- match(as.character(type), names)
+    if (!is.na(row)) return(row)
+    if (is.numeric(type) && type %in% seq_along(names)) return(as.integer(type))
+  }
+  stop_input(argument, "must name types among ", list_some(names), ", not ", show_value(type))
+}
+
+# The two sets of leaves that the last join among `leaves` brought together, the larger first; NULL for one leaf.
+halves_of_type <- function(tree, leaves) {
+  if (length(leaves) < 2L) return(NULL)
+  for (joins in rev(seq_along(tree$first))) {
+    before <- group_after(tree, joins - 1L)[leaves]
+    if (length(unique(before)) > 1L) {
+      sizes <- rowsum(tree$size[leaves], before)
+      first <- as.integer(rownames(sizes))[[which.max(sizes)]]
+      return(list(leaves[before == first], leaves[before != first]))
+    }
+  }
+}
+
+# The types with other groups of leaves. `group`: the type of each leaf, as positions in `labels` and `fixed`.
+regroup <- function(types, group, fixed, labels, argument, run) {
+  kept <- sort(unique(group))
+  labels <- labels[kept]
+  if (anyDuplicated(labels)) {
+    stop_input(argument, "has ", dQuote(labels[duplicated(labels)][[1L]], FALSE), ", the name of another type")
+  }
+  fit <- types$fit
+  group <- match(group, kept)
+  map <- group_types(types$map, fit, group, fixed[kept])
+  # Types are numbered by frequency; a leaf of each tells its name.
+  labels <- labels[group[match(seq_len(map$count), map$group)]]
+  parts <- c("limit", "requested", "specks", "call")
+  how <- stats::setNames(types[parts], parts)
+  how$edited <- TRUE
+  own <- most_probable_type(fit, map, fit$x, run)
+  summarise_types(fit, map, own, labels, types$speck, how, run$threads)
+}
+
+check_intact.cell_types <- function(x, argument) check_cell_types(x, argument)

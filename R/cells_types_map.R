@@ -1,0 +1,251 @@
+# The types in all draws: the type of each component in each draw, and the types of cells.
+
+# Draws are compared on at most so many cells.
+compared_cells <- 5000
+
+# Rows times components times operations that a pass over the cells may take, unless that leaves too few draws.
+cell_work <- 2.5e10
+fewest_cell_draws <- 4
+
+# The types in each of `draws` draws, numbered by decreasing mean proportion: a list of
+#   used         draw and chain of each;
+#   leaf         components x draws: the leaf of each component (R/cells_types_tree.R);
+#   own          components x draws: the branch of each component in its draw's own cut;
+#   tree, group  the tree of leaves, and the type of each leaf;
+#   fixed        types whose cut does not vary between draws, since a user chose it: TRUE for each such type;
+#   averaged     components x draws: the type of each component by the averaged cut, group[leaf];
+#   type_of      the same by the cut of each draw;
+#   proportions  draws x types, by type_of;
+#   apart        of each type: the share of draws in which it is a type;
+#   chosen       the draw that agrees best with the others;
+#   stability, count  of each type, and the number of types;
+#   class        some cells x draws: their components;
+#   cell_draws   which of the draws classify cells.
+map_types <- function(fit, types, limit, join_below, draws, run) {
+  need_draws(fit, c("weights", "means", "covariances"))
+  cells <- if (is.null(fit$reader)) fit$x else fit$reader$some
+  if (is.null(cells)) stop_input("fit", "has lost its data, `fit$x`: cell types need them")
+  used <- spaced_draws(fit, draws)
+  found <- find_branches(fit, used, limit, run)
+  tree <- leaf_tree(found)
+  check_types_there(types, tree)
+  some <- cells[unique(round(seq(1, nrow(cells), length.out = min(nrow(cells), compared_cells)))), , drop = FALSE]
+  class <- evaluate_cells(fit, some, run, function(evaluate) {
+    vapply(seq_len(nrow(used)), function(i) {
+      evaluate(mixture_of_draw(fit, used$draw[[i]], used$chain[[i]]), "class")$class
+    }, integer(nrow(some)))
+  })
+  map <- list(
+    used = used, leaf = found$leaf, own = found$own, tree = tree, class = matrix(class, nrow(some)),
+    cell_draws = draws_for_cells(fit, nrow(used))
+  )
+  group <- join_absent(tree, cut_tree(tree, types, join_below), unique(c(found$leaf)))
+  group_types(map, fit, group, rep(!is.null(types), max(group)))
+}
+
+# The fields of map_types() that depend on the types of leaves: `group`, with `fixed` as there.
+group_types <- function(map, fit, group, fixed) {
+  count <- max(group)
+  numbers <- seq_len(nrow(map$used))
+  weights <- matrix(fit$draws$weights, fit$components)
+  weights <- weights[, draw_positions(fit, map$used), drop = FALSE]
+  averaged <- matrix(group[map$leaf], nrow(map$leaf))
+  type_of <- matrix(vapply(numbers, function(i) {
+    cut_of_draw(averaged[, i], map$own[, i], weights[, i], count, fixed)
+  }, integer(nrow(averaged))), nrow(averaged))
+  share <- matrix(vapply(numbers, function(i) sum_by_type(weights[, i], type_of[, i], count), numeric(count)), count)
+  in_cells <- function(type) types_of_cells(map$class, type)
+  of_cells <- in_cells(averaged)
+  chosen <- central_partition(of_cells, numbers)
+  cut <- in_cells(map$own)
+  stability <- vapply(numbers, function(i) best_jaccard(of_cells[, chosen], cut[, i], count), numeric(count))
+  order <- order(-rowMeans(share))
+  rank <- order(order)
+  map$group <- rank[group]
+  map$fixed <- fixed[order]
+  map$averaged <- matrix(rank[averaged], nrow(averaged))
+  map$type_of <- matrix(rank[type_of], nrow(type_of))
+  map$proportions <- t(share[order, , drop = FALSE])
+  map$apart <- vapply(seq_len(count), function(t) mean(colSums(map$type_of == t) > 0), 0)
+  map$chosen <- chosen
+  map$stability <- rowMeans(matrix(stability, count))[order]
+  map$stability[map$fixed] <- NA_real_
+  map$count <- count
+  map
+}
+
+# The types of some cells in each draw, by the types of the components: cells x draws.
+types_of_cells <- function(class, type) {
+  matrix(vapply(seq_len(ncol(class)), function(i) type[class[, i], i], integer(nrow(class))), nrow(class))
+}
+
+# Of each type, which share of its cells the two chains have in common that differ most: twice the cells in both by the
+# sum of the cells in each (Dice). A cell has the type of most draws of a chain. NA if there is one chain, or if no cell
+# that is compared has the type.
+cells_in_common <- function(map) {
+  draws <- split(seq_len(nrow(map$used)), map$used$chain)
+  if (length(draws) < 2L || is.null(map$class)) return(rep(NA_real_, map$count))
+  type <- types_of_cells(map$class, map$type_of)
+  of_chain <- lapply(draws, function(some) {
+    votes <- vapply(seq_len(map$count), function(t) rowSums(type[, some, drop = FALSE] == t, na.rm = TRUE),
+      numeric(nrow(type)))
+    max.col(matrix(votes, nrow(type)), ties.method = "first")
+  })
+  common <- utils::combn(of_chain, 2L, function(pair) {
+    same <- pair[[1L]][pair[[1L]] == pair[[2L]]]
+    2 * tabulate(same, map$count) / (tabulate(pair[[1L]], map$count) + tabulate(pair[[2L]], map$count))
+  })
+  least <- suppressWarnings(apply(matrix(common, map$count), 1L, min, na.rm = TRUE))
+  ifelse(is.finite(least), least, NA_real_)
+}
+
+# The types of a draw's components: each of its own branches has the type that has most of its weight. Components of
+# fixed types keep them.
+cut_of_draw <- function(averaged, own, weights, count, fixed) {
+  free <- !fixed[averaged]
+  if (!any(free)) return(averaged)
+  mass <- matrix(0, max(own), count)
+  sums <- rowsum(weights[free], own[free] + (averaged[free] - 1) * max(own))
+  mass[as.integer(rownames(sums))] <- sums
+  averaged[free] <- max.col(mass, ties.method = "first")[own[free]]
+  averaged
+}
+
+# The positions of draws among the kept draws of all chains.
+draw_positions <- function(fit, used) used$draw + (used$chain - 1) * dim(fit$draws$weights)[[2L]]
+
+# Which of `count` draws classify cells: as many as cell_work allows.
+draws_for_cells <- function(fit, count) {
+  p <- length(fit$markers)
+  most <- floor(cell_work / (fit$rows * fit$components * (p * (p + 3) / 2 + 27)))
+  unique(round(seq(1, count, length.out = min(count, max(fewest_cell_draws, most)))))
+}
+
+check_types_there <- function(types, tree) {
+  most <- length(tree$used)
+  if (!is.null(types) && types > most) {
+    stop_input("types", sprintf("is %s, but the density of the draws has only %s", format(types),
+      count_words(most, "peak")))
+  }
+}
+
+# The types of cell_types() with its defaults.
+default_types <- function(fit, draws, run) {
+  default <- formals(cell_types)
+  map_types(fit, NULL, default$overlap, 0, if (is.null(draws)) default$ndraws else draws, run)
+}
+
+sum_by_type <- function(weights, type, count) {
+  vapply(seq_len(count), function(t) sum(weights[type == t]), 0) / sum(weights)
+}
+
+# Which of the `eligible` columns of `partitions` (cells x draws, types from 1) has the smallest mean variation of
+# information from all columns.
+central_partition <- function(partitions, eligible) {
+  total <- numeric(ncol(partitions))
+  entropy_of <- function(type) {
+    share <- tabulate(type) / length(type)
+    share <- share[share > 0]
+    -sum(share * log(share))
+  }
+  entropy <- apply(partitions, 2L, entropy_of)
+  for (i in seq_len(ncol(partitions) - 1L)) {
+    for (j in seq(i + 1L, ncol(partitions))) {
+      joint <- partitions[, i] + (partitions[, j] - 1L) * max(partitions[, i])
+      distance <- 2 * entropy_of(joint) - entropy[[i]] - entropy[[j]]
+      total[[i]] <- total[[i]] + distance
+      total[[j]] <- total[[j]] + distance
+    }
+  }
+  # Rounding errors must not decide between identical partitions.
+  eligible[[which.min(round(total[eligible], 10))]]
+}
+
+# For each of `count` types, the largest Jaccard index with a type of another partition; 0 if it has no cell.
+best_jaccard <- function(target, other, count) {
+  both <- matrix(tabulate(target + (other - 1L) * count, count * max(other)), count)
+  either <- outer(rowSums(both), colSums(both), "+") - both
+  apply(ifelse(either > 0, both / either, 0), 1L, max)
+}
+
+# Cells --------------------------------------------------------------------------------
+
+# The components of each type in the draws that classify cells, as one mixture of several draws. Components that hold
+# less than a cell are left out.
+mixtures_of_types <- function(fit, map) {
+  parts <- lapply(map$cell_draws, function(i) {
+    mixture <- mixture_of_draw(fit, map$used$draw[[i]], map$used$chain[[i]])
+    held <- which(mixture$weights * fit$rows >= 1)
+    if (!length(held)) held <- which.max(mixture$weights)
+    list(weights = mixture$weights[held], means = mixture$means[held, , drop = FALSE],
+      covariances = matrix(mixture$covariances[, , held], ncol = length(held)), type = map$type_of[held, i])
+  })
+  lapply(seq_len(map$count), function(t) {
+    own <- lapply(parts, function(part) part$type == t)
+    pick <- function(how) Map(how, parts, own)
+    list(
+      weights = unlist(pick(function(part, own) part$weights[own])),
+      means = do.call(rbind, pick(function(part, own) part$means[own, , drop = FALSE])),
+      covariances = unlist(pick(function(part, own) part$covariances[, own]))
+    )
+  })
+}
+
+# Calls use(slice, log_density) for slices of cells: a list of the logs of the densities of each type.
+each_slice_of_types <- function(fit, map, cells, run, use) {
+  if (!nrow(cells)) return(invisible())
+  mixtures <- mixtures_of_types(fit, map)
+  there <- which(lengths(lapply(mixtures, `[[`, "weights")) > 0L)
+  session <- open_cells(cells, fit$center, fit$scale, fit$precision, run)
+  on.exit(.Call(C_mixture_close, session))
+  p <- length(fit$markers)
+  # A call takes no longer than an interrupt can wait; on the processor, all types see a slice while it is in the cache.
+  call_work <- if (run$backend == "cuda") 2e12 else 4e9 * run$threads
+  most <- max(vapply(mixtures, function(mixture) length(mixture$weights), 0L))
+  size <- min(if (run$backend == "cuda") 2^20 else 2^15 * run$threads, call_work / (most * (p * (p + 3) / 2 + 27)))
+  for (slice in row_slices(nrow(cells), max(2^12, floor(size)))) {
+    none <- rep(-Inf, length(slice))
+    log_density <- rep(list(none), map$count)
+    for (t in there) {
+      log_density[[t]] <- native(
+        C_mixture_add_densities, session, mixtures[[t]]$weights, mixtures[[t]]$means, mixtures[[t]]$covariances, 0L,
+        as.double(fit$center), 1 / fit$scale, slice[[1L]] - 1, none, 0, run
+      )
+    }
+    use(slice, log_density)
+  }
+}
+
+# Probabilities of the types of a slice, cells x types: the densities divided by their sum.
+type_probabilities <- function(log_density) {
+  top <- do.call(pmax, log_density)
+  prob <- exp(unlist(log_density) - top)
+  dim(prob) <- c(length(top), length(log_density))
+  prob / rowSums(prob)
+}
+
+most_probable_type <- function(fit, map, cells, run) {
+  type <- integer(nrow(cells))
+  probability <- numeric(nrow(cells))
+  each_slice_of_types(fit, map, cells, run, function(slice, log_density) {
+    found <- native(C_mixture_most_probable, log_density, run)
+    type[slice] <<- found$type
+    probability[slice] <<- found$probability
+  })
+  list(type = type, probability = probability)
+}
+
+# What predict() returns: "prob", "uncertainty", or else the number of the type. `names`: of the types.
+predict_types <- function(fit, map, cells, what, names, run) {
+  if (what == "prob") {
+    check_result_size(as.double(nrow(cells)) * map$count, NULL, "probabilities", copies = 2)
+    result <- matrix(0, nrow(cells), map$count, dimnames = list(rownames(cells), names))
+    each_slice_of_types(fit, map, cells, run, function(slice, log_density) {
+      result[slice, ] <<- type_probabilities(log_density)
+    })
+    return(result)
+  }
+  found <- most_probable_type(fit, map, cells, run)
+  result <- if (what == "uncertainty") 1 - found$probability else found$type
+  stats::setNames(result, rownames(cells))
+}

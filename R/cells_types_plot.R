@@ -1,0 +1,176 @@
+# Pictures of cell types: the tree of joins, the cells, medians, proportions.
+
+#' Plot cell types
+#'
+#' Four pictures of cell types. The nine most frequent types have colours that colour-blind readers can distinguish; the
+#' others are grey.
+#'
+#' @param x cell types from [cell_types()].
+#' @param type which picture; see below.
+#' @param markers for `"cells"`: names or numbers of two or more markers. `NULL`: all, or of more than five the five
+#'   in which components differ most.
+#' @param specks for `"heatmap"` and `"proportions"`: whether to show specks too.
+#' @param main title, `NULL` for none.
+#' @param ... not used.
+#' @return `x`, invisibly.
+#' @section The pictures:
+#' \describe{
+#'   \item{`"tree"`}{The joins of the finest branches of the density, from the bottom up, by the overlap of their means,
+#'     on a log scale. Branches of one type join before types do. A dashed line shows the `overlap` of the rule. Leaves
+#'     have the colours of their types. If types join close to the line, they may as well be one.}
+#'   \item{`"cells"`}{Markers against each other, with cells coloured by type and darker where there are more.}
+#'   \item{`"heatmap"`}{Type by marker: how many standard deviations of the marker the type's median lies above or below
+#'     the mean of all cells. If the key ends in a triangle, colours there stand for larger values too.}
+#'   \item{`"proportions"`}{The share of each type, on a log scale, with the 90% interval.}
+#' }
+#' @section Errors:
+#' `warpbayes_error_input` for an argument that cannot be used.
+#' @examples
+#' set.seed(1)
+#' x <- rbind(matrix(rnorm(3000), ncol = 3), matrix(rnorm(1500, mean = 4), ncol = 3))
+#' colnames(x) <- c("CD3", "CD4", "CD8")
+#' types <- cell_types(dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2), threads = 2)
+#' plot(types)
+#' plot(types, type = "cells")
+#' plot(types, type = "heatmap")
+#' plot(types, type = "proportions")
+#' @export
+plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions"), markers = NULL, specks = FALSE,
+                            main = NULL, ...) {
+  check_dots_empty(...)
+  check_title(main)
+  check_cell_types(x, "x")
+  type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
+  shown <- shown_types(x, specks)
+  if (type == "heatmap") {
+    do.call(plot_heat, median_heat(x, shown, main), quote = TRUE)
+  } else {
+    paint_picture(type_picture(x, type, shown, markers, main))
+  }
+  invisible(x)
+}
+
+type_picture <- function(x, type, shown, markers, main) {
+  switch(type,
+    tree = tree_picture(x, main),
+    cells = type_cells_picture(x, markers, main),
+    proportions = type_share_picture(x, shown, main)
+  )
+}
+
+shown_types <- function(x, specks) {
+  specks <- check_flag(specks, "specks")
+  if (specks || all(x$types$speck)) seq_len(nrow(x$types)) else which(!x$types$speck)
+}
+
+type_colours <- function(x) {
+  colours <- c(component_colours, rep(other_colour, max(0L, nrow(x$types) - length(component_colours))))
+  colours[seq_len(nrow(x$types))]
+}
+
+# The horizontal and vertical place of each join. Leaves are at 1, 2, ... in the tree's order.
+tree_places <- function(tree) {
+  leaf <- order(tree$order)
+  joins <- length(tree$height)
+  place <- matrix(0, joins, 4L, dimnames = list(NULL, c("left", "right", "left_height", "right_height")))
+  middle <- numeric(joins)
+  for (i in seq_len(joins)) {
+    node <- tree$merge[i, ]
+    at <- ifelse(node < 0, leaf[abs(node)], middle[abs(node)])
+    below <- ifelse(node < 0, -Inf, tree$height[abs(node)])
+    sides <- order(at)
+    place[i, ] <- c(at[sides], below[sides])
+    middle[[i]] <- mean(at)
+  }
+  place
+}
+
+# The tree of joins, above bars in the colours of the types.
+tree_picture <- function(x, main) {
+  tree <- x$tree
+  top <- min(max(2, tree$height) + 0.3, 6.3)
+  place <- tree_places(tree)
+  inside <- function(value) pmin(pmax(value, 0), top)
+  height <- inside(tree$height)
+  left <- place[, "left"]
+  right <- place[, "right"]
+  type <- x$leaf_type[tree$order]
+  at <- seq_along(type)
+  # The names of types whose bars are wide enough.
+  run <- factor(type, unique(type))
+  middle <- tapply(at, run, mean)
+  size_of <- function(names) pmin(1, 70 * tabulate(run) / length(at) / nchar(names))
+  names <- picture_names(x$types$type, Inf)[unique(type)]
+  names <- ifelse(size_of(names) < 0.45, short_names(names, 12L), names)
+  size <- size_of(names)
+  colours <- type_colours(x)
+  ticks <- seq(0, floor(top))
+  ylim <- c(-0.16 * top, top)
+  named <- seq_len(min(nrow(x$types), length(component_colours)))
+  picture(list(panel(c(0.5, length(at) + 0.5), ylim, list(
+    layer("segments", x = c(left, right, left), xend = c(left, right, right), yend = rep(height, 3L),
+      y = c(inside(place[, "left_height"]), inside(place[, "right_height"]), height)),
+    layer("rects", xmin = at - 0.5, xmax = at + 0.5, ymin = -0.12 * top, ymax = -0.024 * top,
+      fill = colours[type]),
+    layer("text", x = middle[size >= 0.45], y = -0.072 * top, label = names[size >= 0.45], hjust = 0.5, vjust = 0.5,
+      colour = text_on(colours[unique(type)[size >= 0.45]]), bold = TRUE, size = size[size >= 0.45]),
+    if (is.null(x$requested)) layer("hline", y = -log10(x$limit), dash = 2, colour = signal_colour)
+  ), NULL, list(at = ticks, labels = percent_labels(10^-ticks)))), main,
+  sprintf("%s of the density, coloured by type", count_words(length(at), "branch", "finest branches")),
+  "Overlap at which types join", caption = if (any(tree$height > top)) "Joins above the frame have a smaller overlap",
+  key = list(title = "Type (share of cells)", text = type_key(x, length(named))[named], colours = colours[named]))
+}
+
+type_cells_picture <- function(x, markers, main) {
+  fit <- x$fit
+  if (is.null(fit$x)) stop_input("x", "has lost its cells, `x$fit$x`")
+  reference <- mixture_of_draw(fit, x$draw, x$chain)
+  chosen <- choose_markers(fit, markers, reference)
+  if (length(chosen) < 2L) {
+    stop_input("markers",
+      "must be two or more markers for this picture; with one marker, see plot(x, type = \"proportions\")"
+    )
+  }
+  panels <- length(chosen)
+  limits <- lapply(chosen, function(marker) marker_range(reference, marker, fit$x, marker))
+  bins <- pixels_of(panels)
+  position <- lapply(seq_len(panels), function(i) bin_of(fit$x[, chosen[[i]]], limits[[i]], bins))
+  colours <- c(component_colours[seq_len(min(nrow(x$types), length(component_colours)))], other_colour)
+  parts <- list(position = position, limits = limits, bins = bins)
+  axes <- Map(function(marker, ends) marker_axis(fit, marker, ends), chosen, limits)
+  text <- type_key(x, length(colours) - 1L)
+  key <- list(title = "Type (share of cells)", text = text, colours = colours[seq_along(text)])
+  marker_matrix_picture(fit, chosen, axes, limits, main, key, function(row, column) {
+    list(cell_layer(parts, row, column, pmin(as.integer(x$type), length(colours)), colours))
+  }, diagonal = FALSE)
+}
+
+# The names of the coloured types with their shares, and of the others.
+type_key <- function(x, coloured) {
+  named <- seq_len(coloured)
+  text <- paste0(picture_names(x$types$type)[named], " (", percent(x$types$proportion[named]), ")")
+  if (nrow(x$types) > coloured) {
+    others <- count_words(nrow(x$types) - coloured, "other")
+    text <- c(text, sprintf("%s (%s)", others, percent(sum(x$types$proportion[-named]))))
+  }
+  text
+}
+
+# Medians of types in standard deviations of the marker from the mean of all cells: the arguments of plot_heat(). The
+# most frequent type is on top.
+median_heat <- function(x, shown, main) {
+  values <- sweep(sweep(x$medians[shown, , drop = FALSE], 2L, x$fit$center), 2L, x$fit$scale, "/")
+  names <- picture_names(x$types$type, Inf)[shown]
+  list(values, names, x$fit$markers, heat_limit(values), "Median (marker's sd from the mean)", main)
+}
+
+type_share_picture <- function(x, shown, main) {
+  types <- x$types[shown, ]
+  least <- 0.8 * max(min(types$lower[types$lower > 0], types$proportion, na.rm = TRUE), 1e-6)
+  xlim <- log10(c(least, min(1, 1.2 * max(types$upper, types$proportion, na.rm = TRUE))))
+  names <- picture_names(x$types$type, 30L)[shown]
+  rows <- data.frame(name = names, estimate = log10(types$proportion), lower = log10(pmax(types$lower, least)),
+    upper = log10(types$upper), colour = type_colours(x)[shown], right = percent(types$proportion))
+  label <- paste0("Share of the cells", if (!anyNA(types$lower)) ", and 90% interval")
+  interval_picture(rows, main, label, xlim, share_axis(xlim))
+}

@@ -1,0 +1,346 @@
+# Regressions by Polya-Gamma variables: the arguments, the chains, and the parts of a fit.
+
+#' Logistic, ordinal, multinomial, Poisson and negative binomial regression
+#'
+#' Fits Bayesian regressions with a logit link by the Gibbs sampler of Polson, Scott and Windle (2013). Given
+#' Polya-Gamma variables, one for each row, the coefficients are normal. So nothing has to be tuned. Where this sampler
+#' mixes slowly, for rare events and large counts, other moves are added. The same `seed` gives the same draws on any
+#' number of threads, on any processor and on a graphics card.
+#'
+#' @section Families:
+#' \describe{
+#'   \item{`"binomial"`}{The number of successes of a row is binomial. The logit of its probability is linear in the
+#'     predictors. If shares vary more than that, add `(1 | row)` for a factor `row` with a level for each row.}
+#'   \item{`"poisson"`}{The count of a row is Poisson. The log of its mean is linear in the predictors. If counts vary
+#'     more than that, intervals are too narrow; `"negbinomial"` learns how much they vary.}
+#'   \item{`"negbinomial"`}{The count of a row is negative binomial. The log of its mean is linear in the predictors,
+#'     and its variance is mean + mean\eqn{^2/r}{^2/r}. The dispersion \eqn{r} is learned too. If it is large, counts
+#'     vary like Poisson counts.}
+#'   \item{`"multinomial"`}{The log odds of every class against the first are linear in the predictors. Each class
+#'     except the first has coefficients of its own.}
+#'   \item{`"cratio"`}{The response is ordinal. A response that is at least class k goes on to a higher class with a
+#'     probability whose logit is the intercept of step k plus a linear predictor that all steps share, so that a
+#'     positive coefficient means higher classes. These are continuation ratios, family `cratio(parallel = TRUE)` of
+#'     package VGAM. In package brms `cratio()` has the same coefficients, and thresholds that are the intercepts with
+#'     opposite signs. Cumulative models, as of `MASS::polr()`, are other models. With classes of time, this is a
+#'     regression of discrete hazards.}
+#' }
+#' A term `(1 | g)` in the formula adds an intercept for each group of rows to the linear predictor. These intercepts
+#' are normal with mean 0, and their standard deviation is learned. Slopes of groups, `(x | g)`, and several groupings,
+#' crossed or nested, are written as in package lme4: see [grouping_terms]. Smooth functions `s(x)`, and effects of
+#' areas and times, are described in [smooth_terms].
+#'
+#' @param formula the response and the predictors, as for [stats::glm()], and terms such as `(1 | g)`. The
+#'   response of `"binomial"` is a logical, numbers 0 and 1, a factor whose first level is failure, or
+#'   `cbind(successes, failures)`. The response of `"poisson"` and `"negbinomial"` is counts. The response of
+#'   `"multinomial"` is a factor or a matrix of counts with a column for each class; the first class is the reference.
+#'   The response of `"cratio"` is an ordered factor, or such a matrix with the classes in their order.
+#' @param data a data frame. Dates, times and durations are numbers, as in [stats::glm()], and so is `integer64`.
+#' @param family `"binomial"`, `"poisson"`, `"negbinomial"` (or `"negative_binomial"`), `"multinomial"` or `"cratio"`,
+#'   as described below, or [stats::binomial()] or [stats::poisson()].
+#' @param prior a prior from [logit_prior()]. With `zi` or `hu` also a list of two, named `count` and `zero`.
+#' @param weights `NULL`, or numbers of at least 0: the likelihood of each row is raised to this power. Rows of weight 0
+#'   do not change the fit.
+#' @param offset `NULL`, or a number for each row that is added to its linear predictor. Offsets in the formula are
+#'   added too. For a multinomial of more than two classes it is a matrix. If it has a column for each class except the
+#'   reference, each column is added to the log odds of its class. If it has a column for every class, the first column
+#'   is subtracted from the others.
+#' @param subset,na.action,contrasts as for [stats::glm()]: which rows to use, what to do about missing values, and
+#'   how to code factors. Factor levels without rows are dropped.
+#' @param sparse `TRUE` stores the design as a sparse matrix of package Matrix, for predictors that are mostly 0, such
+#'   as factors of many levels (not for `"cratio"`). A sparse matrix with a row for each row of the data does the same,
+#'   and adds its columns to the predictors of the formula. A sparse design is not centred, so the prior of its
+#'   intercept is about a row whose predictors are all 0.
+#' @param prior_only whether to draw from the prior, without the likelihood. Scales of the prior that depend on the
+#'   data, such as those divided by a predictor's standard deviation, are the same as in the fit with the likelihood.
+#' @param zi,hu `NULL`, or a formula such as `~ x`: the regression of zeros of zero-inflated or of hurdle counts. See
+#'   [zero_inflated_counts].
+#' @param chains number of chains, each from a start of its own. If package future.apply is installed and
+#'   `future::plan()` has several workers, chains run on these.
+#' @param iter sweeps per chain, including the warm-up.
+#' @param warmup sweeps at the start of each chain whose draws are not kept.
+#' @param thin after the warm-up, every `thin`-th draw is kept.
+#' @param ... must be empty: a misspelt argument is an error.
+#' @inheritParams computing_arguments
+#'
+#' @return An object of class `bayes_logit`. With S sweeps, D kept draws per chain, C chains, p coefficients and G
+#'   groups:
+#'   \item{coefficient_trace}{S x C x p: the coefficients after each sweep, in the data's units. `coefficient_names`
+#'     names them.}
+#'   \item{log_likelihood}{S x C: the log likelihood after each sweep.}
+#'   \item{dispersion_trace, group_deviation}{S x C: the dispersion, and the standard deviation of the groups'
+#'     intercepts.}
+#'   \item{smooth_deviation}{S x C x smooths: the standard deviations of [smooths][smooth_terms], and the
+#'     correlations of `ar1()`.}
+#'   \item{draws}{with groups: `intercepts`, G x D x C. With other terms than one `(1 | g)`, and for a multinomial: see
+#'     [grouping_terms].}
+#'   \item{prior}{the prior, including what the data decided.}
+#'   \item{state}{where [continue()] goes on.}
+#'
+#'   The other elements say how the fit was made: `family`, `formula`, `terms`, `xlevels`, `contrasts`, `frame`,
+#'   `design`, `response`, `weights`, `offset`, `rows`, `na.action`, `chains`, `iter`, `warmup`, `thin`, `seed`,
+#'   `backend`, `threads`, `elapsed` (seconds), `interrupted` and `call`. See [summary.bayes_logit()],
+#'   [predict.bayes_logit()], [plot.bayes_logit()], [as_draws.warpbayes_fit()], [tidy.bayes_logit()].
+#' @section Sampler:
+#' Chains start at random points about the mode of the posterior, twice as far from it as draws of the posterior are.
+#'
+#' If there are more coefficients (of a class), \eqn{p}, than rows, \eqn{n}, a sweep draws them exactly by a system of
+#' \eqn{n} equations (Bhattacharya, Chakraborty and Mallick 2016, *Biometrika* **103**, 985-991), for all families,
+#' priors and grouping terms. It takes \eqn{n^2 p / 2} operations instead of \eqn{n p^2 / 2}. A move then multiplies
+#' horseshoe coefficients and the scales that they share by one factor. The moves below are not used.
+#'
+#' The more trials there are, the more precisely the Polya-Gamma variables determine the coefficients. If this is far
+#' more precise than the posterior, a sweep hardly moves the coefficients. Let \eqn{\lambda}{lambda} be the largest
+#' ratio of the two precisions at the mode. Then about one sweep in \eqn{2 \lambda - 1}{2 lambda - 1} gives an effective
+#' draw. For `"multinomial"`, where a sweep draws the coefficients class by class, \eqn{\lambda}{lambda} is the number
+#' for which this holds.
+#'
+#' If \eqn{\lambda}{lambda} is above 3, or a dispersion is learned without groups, three elliptical slice moves follow
+#' each sweep (Murray, Adams and MacKay 2010). They move all coefficients (of all classes), effects of groups and the
+#' dispersion together, along ellipses of a Student t distribution that is fitted to the posterior at its mode. They
+#' draw from the same posterior and need no tuning. They are not used for very many groups, nor for more than 256
+#' coefficients of a multinomial, where they cost more than they gain. A printed fit says whether they were used.
+#' A Poisson row has no Polya-Gamma variable. Its surrogate is the negative binomial row with a large dispersion. A
+#' sweep draws by the surrogates, and a Metropolis step corrects each draw, so the posterior is exact. Poisson
+#' regressions without groups have elliptical slice moves too.
+#'
+#' Where events are few and groups many, the effects of groups and their deviation hold each other where they are, and
+#' 1,000 sweeps may give 5 effective draws. Then other moves take the place of the sweeps. The mean and the standard
+#' deviation of each effect are approximated as functions of the coefficients and the deviations (or covariances). Two
+#' elliptical slice moves change these parameters while each effect stays the same number of its own standard
+#' deviations from its own mean, so that they mix almost as if the effects had been integrated out (Murray and Graham
+#' 2016). Then each group draws a new effect. The approximation is learned during the warm-up. It decides how fast the
+#' draws mix, not which distribution they have. These moves are used if all of this holds: sweeps are expected to give
+#' fewer than 300 effective draws in 1,000 (a printed fit shows this number); one grouping has at least 20 groups; each
+#' grouping term has an intercept and at most 3 slopes; the model has at most 30 coefficients, no horseshoe prior
+#' and no more than two classes.
+#' @section Interruption:
+#' An interrupt from the keyboard returns the completed sweeps as a fit, with a warning. [continue()] goes on where it
+#' stopped. With a `checkpoint`, [resume()] goes on after the process was killed.
+#' @section Errors:
+#' `warpbayes_error_input` for arguments that cannot be used (the message names the argument), and for values of
+#' predictors that are not finite. `warpbayes_error_memory` if memory runs out. `warpbayes_error_backend` or
+#' `warpbayes_error_device` if a graphics card was asked for and fails.
+#' @references
+#' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent
+#' variables. *Journal of the American Statistical Association* **108**, 1339-1349. \doi{10.1080/01621459.2013.829001}
+#'
+#' Murray, I., Adams, R. P. and MacKay, D. J. C. (2010). Elliptical slice sampling. *Proceedings of Machine Learning
+#' Research* **9**, 541-548.
+#'
+#' Murray, I. and Graham, M. M. (2016). Pseudo-marginal slice sampling. *Proceedings of Machine Learning Research*
+#' **51**, 911-919.
+#'
+#' Makalic, E. and Schmidt, D. F. (2016). A simple sampler for the horseshoe estimator. *IEEE Signal Processing
+#' Letters* **23**, 179-182.
+#' @seealso [logit_prior()], [rpolyagamma()], [continue()]
+#' @examples
+#' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#' fit
+#'
+#' # Insects that died of six doses, in batches.
+#' set.seed(1)
+#' dose <- rep(1:6, 5)
+#' batch <- rep(letters[1:5], each = 6)
+#' died <- rbinom(30, 20, plogis(dose - 3.5 + rnorm(5)[factor(batch)]))
+#' bayes_logit(cbind(died, 20 - died) ~ dose + (1 | batch),
+#'   chains = 2, iter = 400, seed = 1, threads = 2
+#' )
+#' @export
+bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", "negbinomial", "multinomial", "cratio"),
+                        prior = logit_prior(), weights = NULL, offset = NULL, subset = NULL, na.action = NULL,
+                        contrasts = NULL, sparse = FALSE, prior_only = FALSE, zi = NULL, hu = NULL,
+                        chains = 4, iter = 2000, warmup = floor(iter / 2), thin = 1, seed = NULL, backend = NULL,
+                        threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
+  check_dots_empty(...)
+  check_present(!missing(formula), "formula")
+  call <- match.call()
+  family <- check_family(family)
+  chains <- check_count(chains, "chains", max = 1e4)
+  iter <- check_count(iter, "iter")
+  warmup <- check_warmup(warmup, iter)
+  thin <- check_thin(thin, iter, warmup)
+  progress <- check_progress(progress)
+  sparse <- check_sparse(sparse)
+  prior_only <- check_flag(prior_only, "prior_only")
+  checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
+  data <- without_integer64(data)
+  zero <- check_zero(zi, hu, formula, family, without_dots(call, parent.frame()))
+  if (!is.null(zero)) {
+    priors <- zero_priors(prior, zero$kind)
+    prior <- priors$count
+    data <- rows_of_both(data, formula, zero)
+  }
+  given <- given_rows(call, formula, data, parent.frame())
+  parts <- logit_data(given, formula, data, family, contrasts, sparse, parent.frame())
+  response <- parts$response
+  design <- parts$design
+  if (!is.null(zero)) response$mean <- untruncated_mean(response$observed)
+  log_exposure <- if (is_count_family(family)) log_mean_exposure(parts$offset, parts$weights)
+  prior <- resolve_logit_prior(prior, design, family, response$mean, log_exposure)
+  sweeps <- iter * chains
+  run <- resolve_run(backend, threads,
+    cost = logit_cost(nrow(parts$frame), length(coefficient_names(design, response)), family, response, sweeps)
+  )
+  seed <- check_seed(seed)
+
+  fit <- structure(list(
+    draws = NULL, family = family, formula = formula, terms = parts$terms, xlevels = parts$xlevels,
+    contrasts = design$contrasts, group_name = parts$group_name, prior = prior,
+    prior_only = prior_only, chains = chains, iter = 0, warmup = warmup, thin = thin, seed = seed,
+    backend = run$backend, threads = run$threads,
+    coefficient_names = coefficient_names(design, response), rows = nrow(parts$frame), weights = parts$weights,
+    offset = parts$offset, response = response, design = design, na.action = parts$na.action, frame = parts$frame,
+    given = given, elapsed = c(start = 0, sweeps = 0), interrupted = FALSE, call = without_dots(call, parent.frame())),
+    class = c("bayes_logit", "warpbayes_fit", "warpbayes"))
+  if (!is.null(zero)) fit <- with_zero_part(fit, zero, data, contrasts, priors$zero, parent.frame())
+  check_store_memory(logit_sampler(fit), fit, iter)
+  fit <- start_chains(fit, function(key) logit_start(fit))
+  advance_chains(fit, iter, logit_sampler, run, progress, threads, checkpoint)
+}
+
+# match.call() has `..1` for what the caller passed on by `...`. Here it becomes the expression that was given there.
+without_dots <- function(call, frame) {
+  for (i in seq_along(call)) {
+    if (is_dots_element(call[[i]])) {
+      passed <- as.list(eval(quote(substitute(list(...))), frame))[-1L]
+      call[i] <- passed[as.integer(substring(as.character(call[[i]]), 3L))]
+    }
+  }
+  call
+}
+
+is_dots_element <- function(expression) {
+  !missing(expression) && is.symbol(expression) && grepl("^[.]{2}[0-9]+$", expression)
+}
+
+# The arguments of the user's call that choose and weigh the rows. Names of variables stay names. Other expressions
+# become their values, by the rules of model.frame(): resume() must not run code that is read from a file.
+given_rows <- function(call, formula, data, envir) {
+  evaluate <- function(name) {
+    expression <- call[[name]]
+    is_dots <- is_dots_element(expression)
+    if (!is.call(expression) && !is_dots) return(expression)
+    is_of_rows <- !is_dots && name %in% c("weights", "offset", "subset") && inherits(formula, "formula")
+    evaluated <- function() if (is_of_rows) eval(expression, data, environment(formula)) else eval(expression, envir)
+    tryCatch(evaluated(), error = function(error) {
+      stop_input(name, "cannot be evaluated with `data`: ", because = error)
+    })
+  }
+  given <- intersect(c("weights", "offset", "subset", "na.action", "sparse"), names(call))
+  sapply(given, evaluate, simplify = FALSE)
+}
+
+# The rows of the user's data as the sampler and the methods of the fit need them. `given` is from given_rows(). Its
+# names, and variables of the formula, are looked up in `data` and in the formula's environment.
+logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
+  parts <- split_groups(formula, family)
+  for (name in intersect(c("weights", "offset"), names(given))) {
+    check_no_integer64(given[[name]], data, name, environment(formula))
+    if (is.atomic(given[[name]])) given[[name]] <- without_integer64(given[[name]])
+  }
+  frame_call <- as.call(c(quote(stats::model.frame), list(data = data), given[names(given) != "sparse"]))
+  frame <- with_nested_bases(logit_frame(frame_call, parts, envir), data, environment(formula))
+  weights <- check_row_weights(stats::model.weights(frame), nrow(frame))
+  terms <- stats::terms(parts$fixed, data = if (is.data.frame(data)) data else NULL)
+  response <- logit_response(stats::model.response(frame), family, weights)
+  offset <- row_offset(frame, predictor_classes(response))
+  if (sum(response$shape) == 0 && !is_count_family(family)) {
+    stop_input("weights", "leave nothing to fit: all rows have weight 0 or no trials")
+  }
+  group <- if (!is.null(parts$group)) group_factor(frame, parts$group)
+  check_factors(frame, terms, contrasts)
+  sizes <- row_sizes(response, family, weights, offset)
+  design <- logit_design(frame, terms, contrasts, group, sparse, sizes, parts$smooths)
+  if (family == "cratio") design <- with_step_intercepts(design, response$classes)
+  design$terms <- if (length(parts$bars)) grouping_terms(frame, parts$bars, contrasts, sizes)
+  if (family == "poisson") {
+    effects <- vapply(design$terms, function(term) length(term$levels) * length(term$columns), 0L)
+    response <- with_surrogates(response, offset, weights, ncol(design$x) + nlevels(group) + sum(effects))
+  }
+  design$information <- response$information
+  design$observations <- if (family == "poisson") sum(response$information) else sizes$total
+  list(
+    frame = frame, weights = weights, offset = offset, terms = terms,
+    xlevels = all_xlevels(frame, terms, c(design$terms, mgcv_smooths(design$smooths))),
+    response = response, design = sort_groups(design),
+    group_name = if (!is.null(parts$group)) deparse1(parts$group), na.action = attr(frame, "na.action")
+  )
+}
+
+check_row_weights <- function(weights, rows) {
+  if (is.null(weights)) return(rep(1, rows))
+  if (!is.numeric(weights) || is.matrix(weights) || any(!is.finite(weights) | weights < 0)) {
+    stop_input("weights", "must be finite numbers of at least 0, one for each row, not ", show_value(weights))
+  }
+  as.double(weights)
+}
+
+# The sum of the argument `offset` and of the offsets of the formula, as one_offset() has them.
+row_offset <- function(frame, classes) {
+  Reduce(`+`, lapply(frame_offsets(frame), function(values) {
+    if (!is.numeric(values) || any(!is.finite(values))) {
+      stop_input("offset", "must be finite numbers, ", if (is.null(classes)) "one for each row, ", "not ",
+        show_value(values))
+    }
+    one_offset(values, classes, "offset")
+  }), numeric(nrow(frame)))
+}
+
+# The argument `offset` and the offsets of the formula, in a model frame.
+frame_offsets <- function(frame) {
+  given <- if ("(offset)" %in% names(frame)) list(frame[["(offset)"]])
+  c(given, lapply(attr(attr(frame, "terms"), "offset"), function(i) frame[[i]]))
+}
+
+# An offset as a vector, or for more than two classes as a matrix with a column for each class but the first. A matrix
+# with a column for every class is for their log probabilities up to a constant, as in nnet::multinom().
+one_offset <- function(values, classes, argument) {
+  if (is.null(classes) || (length(classes) == 2L && !is.matrix(values))) {
+    if (is.matrix(values) && ncol(values) != 1L) {
+      stop_input(argument, "must be one number for each row, not ", show_value(values))
+    }
+    return(as.double(values))
+  }
+  others <- classes[-1L]
+  of_columns <- if (is.matrix(values) && ncol(values) == length(classes)) classes else others
+  if (!is.matrix(values) || ncol(values) != length(of_columns)) {
+    stop_input(argument, "must be a matrix for family \"multinomial\", with a column for each class except the ",
+      "reference, or for each class, not ", show_value(values))
+  }
+  misplaced <- which(colnames(values) %in% classes & colnames(values) != of_columns)
+  if (length(misplaced)) {
+    stop_input(argument, sprintf("has the column %s where that of class %s belongs",
+      dQuote(colnames(values)[[misplaced[[1L]]]], FALSE), dQuote(of_columns[[misplaced[[1L]]]], FALSE)))
+  }
+  first <- if (identical(of_columns, classes)) as.double(values[, 1L]) else 0
+  values <- values[, seq_along(of_columns)[of_columns %in% others], drop = FALSE]
+  matrix(as.double(values) - first, nrow(values))
+}
+
+# The rows of an offset, and whether they are finite.
+offset_rows <- function(offset, rows) if (is.matrix(offset)) offset[rows, , drop = FALSE] else offset[rows]
+finite_offset <- function(offset) if (is.matrix(offset)) complete_rows(offset) else is.finite(offset)
+
+coefficient_names <- function(design, response) {
+  names <- colnames(design$x)
+  classes <- predictor_classes(response)
+  if (is.null(classes)) return(names)
+  as.vector(outer(names, classes[-1L], function(name, class) paste0(class, ":", name)))
+}
+
+#' @rdname continue
+#' @export
+continue.bayes_logit <- function(fit, more, backend = NULL, threads = NULL, checkpoint = NULL, checkpoint_every = 60,
+                                 progress = NULL, ...) {
+  check_dots_empty(...)
+  checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
+  check_logit_fit(fit)
+  continue_chains(fit, more, logit_sampler, backend, threads, progress, checkpoint)
+}
+
+#' @export
+drop_warmup.bayes_logit <- function(fit, n = NULL, ...) {
+  check_method(fit, "fit", ...)
+  lengthen_warmup(fit, n)
+}

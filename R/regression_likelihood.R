@@ -1,0 +1,168 @@
+# Log likelihoods of rows, of the fit or of new data, and what package loo makes of them.
+
+#' Log likelihoods of rows and leave-one-out cross-validation
+#'
+#' `log_lik()` gives the log likelihood of each row under each draw. `loo()` estimates from it how well the fit predicts
+#' a row that it has not seen, by Pareto smoothed importance sampling (Vehtari et al. 2017). It is a method of the
+#' generic in package loo.
+#'
+#' @param object,x a fit from [bayes_logit()].
+#' @param newdata a data frame with the predictors and the response, of the same types as in the fit; `NULL` for the
+#'   rows that were fitted, with their weights. New rows have weight 1. A group that is not in the fit gets, in each
+#'   draw, effects from the distribution of groups, by R's generator.
+#' @param ndraws how many of the kept draws to use, evenly spaced; `NULL` for all. `loo()` uses the same number of each
+#'   chain.
+#' @param draws the earlier name of `ndraws`.
+#' @param re_formula as in [predict.bayes_logit()].
+#' @param ... for `log_lik()` it must be empty. `loo()` passes it on to `loo::loo()`, for example `cores`.
+#' @return `log_lik()` gives a matrix, draws x rows. It is a method of the generic in package rstantools, which need not
+#'   be installed.
+#'
+#'   `loo()` gives the object of package loo. Its printout says for how many rows the estimate is good, and `loo()`
+#'   warns of rows whose Pareto k is too high. Rows without weight or trials have no part in the estimate. Each row is
+#'   left out alone, while the other rows of its group stay: the estimate is about new rows of the same groups.
+#' @section Errors:
+#' `warpbayes_error_input` as in [predict.bayes_logit()], for rows with missing values, for a response that the fit
+#' could not have had, and in `loo()` for a fit to the prior alone or for fewer than 10 draws of a chain.
+#' @references
+#' Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
+#' cross-validation and WAIC. *Statistics and Computing* 27, 1413-1432. \doi{10.1007/s11222-016-9696-4}
+#' @seealso [predict.bayes_logit()], [residuals.bayes_logit()]
+#' @examples
+#' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#' dim(log_lik(fit))
+#' log_lik(fit, data.frame(wt = c(2, 3), am = 1), ndraws = 3)
+#' if (requireNamespace("loo", quietly = TRUE)) {
+#'   loo::loo(fit)
+#' }
+#' @name log_lik.bayes_logit
+NULL
+
+#' @rdname log_lik.bayes_logit
+#' @export
+log_lik <- function(object, ...) {
+  UseMethod("log_lik")
+}
+
+# Package rstantools has a generic of the same name. If this package is attached after rstantools, it hides that
+# generic, so other objects are passed on to it.
+#' @export
+log_lik.default <- function(object, ...) {
+  check_present(!missing(object), "object")
+  if (has_foreign_method("log_lik", "rstantools", object)) {
+    return(getExportedValue("rstantools", "log_lik")(object, ...))
+  }
+  stop_input("object", "must come from bayes_logit() or dp_mixture(), not ", show_value(object))
+}
+
+#' @rdname log_lik.bayes_logit
+#' @rawNamespace S3method(rstantools::log_lik, bayes_logit)
+#' @export
+log_lik.bayes_logit <- function(object, newdata = NULL, ndraws = NULL, re_formula = NULL, ...) {
+  check_dots_empty(...)
+  log_likelihoods(object, newdata, draws_used(object, ndraws), re_formula)
+}
+
+log_likelihoods <- function(fit, newdata, used, re_formula) {
+  newdata <- without_integer64(newdata)
+  rows <- prediction_rows(fit, newdata, groups = check_re_formula(re_formula, fit))
+  n <- nrow(rows$x)
+  of_rows <- list(response = fit$response, weights = fit$weights)
+  if (!is.null(newdata)) {
+    if (!all(rows$complete)) stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]])
+    of_rows <- list(response = new_response(fit, newdata), weights = rep(1, n))
+  }
+  check_result_size(length(used) * as.double(n), "ndraws", "log likelihoods", copies = 1)
+  out <- matrix(0, length(used), n)
+  effects <- row_effects(fit, rows, used)
+  for (block in row_blocks(seq_len(n), length(used))) {
+    linear <- linear_draws(fit, rows, used, block, effects)
+    out[, block] <- row_log_likelihood(fit, linear, used, block, of_rows$response, of_rows$weights)
+  }
+  out
+}
+
+# The response of new data, as logit_response() has it, with the levels and classes of the fit. `advice` ends the error
+# for new data without response.
+new_response <- function(fit, newdata, advice = "") {
+  expression <- fit$formula[[2L]]
+  check_new_variables(expression, fit, newdata, advice)
+  values <- tryCatch(eval(expression, newdata, environment(fit$formula)), error = function(error) {
+    pass_on(error)
+    stop_input("newdata", "has no response: ", short_message(error), advice)
+  })
+  size <- NROW(values)
+  if (size != nrow(newdata)) {
+    stop_input("newdata", sprintf("has %d rows, but its response has %d", nrow(newdata), size), advice)
+  }
+  name <- names(attr(attr(fit$frame, "terms"), "dataClasses"))[[1L]]
+  frame <- stats::setNames(structure(list(values), row.names = seq_len(size), class = "data.frame"), name)
+  values <- as_fitted_classes(fit, frame)[[1L]]
+  missing <- if (is.matrix(values)) rowSums(is.na(values)) > 0 else is.na(values)
+  if (any(missing)) stop_input("newdata", "has missing values in row ", which(missing)[[1L]], advice)
+  classes <- if (is.null(fit$response$classes)) fit$response$levels else fit$response$classes
+  if (is.matrix(values)) {
+    if (!is.null(classes) && !is.null(colnames(values)) && !identical(colnames(values), classes)) {
+      stop_input("newdata", "has a response with the columns ", show_value(colnames(values)), ", but the fit had ",
+        show_value(classes))
+    }
+  } else if (!is.null(classes)) {
+    unknown <- setdiff(as.character(values), classes)
+    if (length(unknown)) {
+      stop_input("newdata", sprintf("has the response %s, which the fit has not seen",
+        dQuote(substr(unknown[[1L]], 1L, 60L), FALSE)))
+    }
+    values <- factor(as.character(values), classes, ordered = isTRUE(fit$response$ordered))
+  }
+  logit_response(values, fit$family, rep(1, size), "newdata")
+}
+
+row_log_likelihood <- function(fit, linear, used, block, response, weights) {
+  each <- function(values) rep(values[block], each = length(used))
+  if (is_zero_fit(fit)) return(each(weights) * zero_row_log_likelihood(fit, linear, each(response$observed)))
+  values <- switch(fit$family,
+    binomial = {
+      success <- stats::plogis(linear[, , 1L], log.p = TRUE)
+      failure <- stats::plogis(linear[, , 1L], lower.tail = FALSE, log.p = TRUE)
+      y <- each(response$observed)
+      missed <- each(response$trials - response$observed)
+      lchoose(each(response$trials), y) + ifelse(y > 0, y * success, 0) + ifelse(missed > 0, missed * failure, 0)
+    },
+    poisson = stats::dpois(each(response$observed), exp(linear[, , 1L]), log = TRUE),
+    negbinomial = stats::dnbinom(each(response$observed),
+      size = dispersion_used(fit, used), mu = exp(linear[, , 1L]), log = TRUE
+    ),
+    multinomial = , cratio = {
+      log_prob <- log(response_draws(fit, linear))
+      counts <- response$observed[block, , drop = FALSE]
+      total <- each(lgamma(response$trials + 1) - rowSums(lgamma(response$observed + 1)))
+      for (k in seq_len(ncol(counts))) {
+        y <- rep(counts[, k], each = length(used))
+        total <- total + ifelse(y > 0, y * as.vector(log_prob[, , k]), 0)
+      }
+      total
+    }
+  )
+  each(weights) * values
+}
+
+#' @rdname log_lik.bayes_logit
+#' @method loo bayes_logit
+#' @exportS3Method loo::loo bayes_logit
+loo.bayes_logit <- function(x, ndraws = NULL, ...) {
+  if (isTRUE(x$prior_only)) stop_input("x", "has draws of the prior alone, from which no row can be left out")
+  kept <- kept_draws(x$iter, x)
+  total <- length(draws_used(x, ndraws))
+  of_chain <- unique(round(seq(1, kept, length.out = ceiling(total / x$chains))))
+  if (length(of_chain) < 10L) {
+    stop_input(if (is.null(ndraws)) "x" else "ndraws", sprintf("leaves %d of each chain's draws, but loo() needs 10",
+      length(of_chain)))
+  }
+  used <- as.vector(outer(of_chain, kept * (seq_len(x$chains) - 1), `+`))
+  values <- log_likelihoods(x, NULL, used, NULL)
+  values <- values[, x$response$information > 0, drop = FALSE]
+  # Effective sizes do not depend on the unit of the likelihoods, and the largest of a row as unit avoids zeros.
+  likelihoods <- exp(values - rep(apply(values, 2L, max), each = nrow(values)))
+  share <- loo::relative_eff(likelihoods, chain_id = rep(seq_len(x$chains), each = length(of_chain)))
+  loo::loo(values, r_eff = ifelse(is.finite(share), share, 1), ...)
+}

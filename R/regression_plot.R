@@ -1,0 +1,194 @@
+# Pictures of a fitted regression.
+
+#' Plot a fitted regression
+#'
+#' Draws the coefficients, the chains, or how well the fitted responses agree with the observed ones.
+#'
+#' \describe{
+#'   \item{`"coefficients"`}{Posterior means, with intervals that hold 50% and 90% of the draws. A coefficient of a
+#'     numeric predictor is multiplied by the standard deviation of the predictor, so that predictors in small and in
+#'     large units compare. Its name then ends with "(per sd)". Coefficients of factors, of predictors of two values,
+#'     and of interactions with them stay as they are.}
+#'   \item{`"trace"`}{The log likelihood and the first coefficients over the sweeps, with a line for each chain. The
+#'     warm-up is shaded, and \eqn{\hat R} stands in the margin.}
+#'   \item{`"calibration"`}{Rows are divided into ten groups of equal size by their predicted response. The picture
+#'     shows the mean observed response of each group against its mean predicted response, with two standard errors of
+#'     the observed mean. A row is predicted from the posterior without this row, because a fitted value would already
+#'     contain the response, mostly through the effect of the row's group. (Draws are weighted by the inverse likelihood
+#'     of the row; large weights are truncated, as in Ionides 2008.) For a multinomial each class of a row counts as a
+#'     row.}
+#'   \item{`"smooths"`}{For each [smooth][smooth_terms] of one variable its effect on the linear predictor, which has
+#'     mean 0 over the observations: posterior mean, with intervals that hold 50% and 90% of the draws at each value.}
+#' }
+#'
+#' @param x a fit from [bayes_logit()].
+#' @param type which picture.
+#' @param parameters for `"coefficients"` and `"trace"`: names or numbers of parameters. `NULL` shows all coefficients
+#'   except the intercept, or the traces of the log likelihood and of the first five parameters. For `"smooths"`: their
+#'   names or numbers; `NULL` shows all that have one variable.
+#' @references
+#' Ionides, E. L. (2008). Truncated importance sampling. *Journal of Computational and Graphical Statistics* **17**,
+#' 295-311.
+#' @param standardize for `"coefficients"`: `FALSE` shows the coefficients in the units of the data.
+#' @param main title, `NULL` for none.
+#' @param ... must be empty.
+#' @return `x`, invisibly.
+#' @section Errors:
+#' `warpbayes_error_input` for parameters that the fit does not have.
+#' @examples
+#' fit <- bayes_logit(am ~ wt + hp, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#' plot(fit)
+#' plot(fit, "trace")
+#' plot(fit, "calibration")
+#' @export
+plot.bayes_logit <- function(x, type = c("coefficients", "trace", "calibration", "smooths"), parameters = NULL,
+                             main = NULL, standardize = TRUE, ...) {
+  check_dots_empty(...)
+  paint_picture(logit_picture(x, type, parameters, standardize, main))
+  invisible(x)
+}
+
+logit_picture <- function(fit, type, parameters, standardize, main) {
+  check_title(main)
+  type <- check_choice(type, "type", c("coefficients", "trace", "calibration", "smooths"))
+  coefficient_draws(fit)
+  standardize <- check_flag(standardize, "standardize")
+  switch(type,
+    coefficients = coefficient_picture(fit, parameters, standardize, main),
+    trace = trace_picture(logit_trace_parts(fit, parameters), main),
+    calibration = calibration_picture(fit, main),
+    smooths = smooth_picture(fit, parameters, main)
+  )
+}
+
+chosen_parameters <- function(parameters, names, default) {
+  if (is.null(parameters)) return(default)
+  at <- if (is.character(parameters)) match(parameters, names) else parameters
+  if (!is.numeric(at) || length(at) == 0L || anyNA(at) || !all(at %in% seq_along(names))) {
+    stop_input("parameters", "must be names or numbers of the fit's ", length(names), " parameters, not ",
+      show_value(parameters))
+  }
+  names[at]
+}
+
+# Posterior means of parameters with intervals of 50% and 90%, from the first to the last.
+coefficient_picture <- function(fit, parameters, standardize, main) {
+  draws <- logit_draws(fit)
+  names <- dimnames(draws)[[3L]]
+  views <- if (is_zero_fit(fit)) list(count_view(fit), zero_view(fit)) else list(fit)
+  is_intercept <- unlist(lapply(views, function(view) rep(view$design$is_intercept, outcomes_of(view))))
+  is_shown <- unlist(lapply(views, is_shown_coefficient))
+  slopes <- fit$coefficient_names[!is_intercept & is_shown]
+  shown <- chosen_parameters(parameters, names, if (length(slopes)) slopes else names)
+  unit <- unlist(lapply(views, function(view) {
+    rep(ifelse(is_numeric_column(view), view$design$scale, 1), outcomes_of(view))
+  }))
+  unit <- stats::setNames(unit, fit$coefficient_names)
+  if (!standardize) unit[] <- 1
+  points <- vapply(shown, function(name) {
+    values <- as.vector(draws[, , name]) * if (name %in% names(unit)) unit[[name]] else 1
+    c(stats::quantile(values, c(0.05, 0.25, 0.75, 0.95), names = FALSE), mean(values))
+  }, numeric(5L))
+  scaled <- shown %in% names(unit)[unit != 1]
+  rows <- data.frame(
+    name = paste0(shown, ifelse(scaled, " (per sd)", "")), estimate = points[5L, ], lower = points[1L, ],
+    upper = points[4L, ], inner_lower = points[2L, ], inner_upper = points[3L, ], colour = chain_colours[[1L]]
+  )
+  interval_picture(rows, main, paste0(
+    "posterior mean, 50% and 90% intervals", if (any(scaled)) ",\nper sd: for a standard deviation of the predictor"
+  ))
+}
+
+# Columns of the design that are made of numeric variables alone and have more than two values.
+is_numeric_column <- function(fit) {
+  x <- fit$design$x
+  has_several <- vapply(seq_len(ncol(x)), function(column) {
+    values <- x[, column]
+    length(unique(utils::head(values, 100L))) > 2L || length(unique(values)) > 2L
+  }, NA)
+  assigned <- attr(x, "assign")
+  factors <- attr(fit$terms, "factors")
+  if (is.null(assigned) || length(factors) == 0L) return(has_several)
+  classes <- attr(attr(fit$frame, "terms"), "dataClasses")[rownames(factors)]
+  is_category <- classes %in% c("factor", "ordered", "character", "logical")
+  term_has_category <- colSums(factors[is_category, , drop = FALSE] > 0) > 0
+  has_several & !c(FALSE, term_has_category)[assigned + 1L] %in% TRUE
+}
+
+# As trace_parts() of a mixture.
+logit_trace_parts <- function(fit, parameters) {
+  quantities <- logit_quantities(fit, warmup = TRUE)
+  default <- unique(c("log_likelihood", utils::head(names(quantities), 5L)))
+  shown <- chosen_parameters(parameters, names(quantities), default)
+  settled <- logit_quantities(fit)
+  table <- diagnose_quantities(settled)
+  rows <- match(shown, table$quantity)
+  list(
+    draws = quantities[shown], sweeps = fit$iter, warmup = min(fit$warmup, fit$iter), chains = fit$chains,
+    titles = ifelse(shown == "log_likelihood", "log likelihood", shown),
+    range = lapply(quantities[shown], settled_range, fit$warmup), rhat = table$rhat[rows],
+    differs = differing(settled, table)[rows], axis = "Sweep"
+  )
+}
+
+# The mean observed response of groups of rows against their mean fitted response, with two standard errors.
+calibration_picture <- function(fit, main) {
+  points <- calibration_points(fit)
+  ends <- around(unlist(points))
+  picture(list(panel(ends, ends, list(
+    layer("segments", x = ends[[1L]], y = ends[[1L]], xend = ends[[2L]], yend = ends[[2L]], colour = "#BBBBBB"),
+    layer("segments", x = points$predicted, y = points$low, xend = points$predicted, yend = points$high,
+      colour = chain_colours[[1L]]),
+    layer("points", x = points$predicted, y = points$observed, fill = "white", colour = chain_colours[[1L]])
+  ))), main, "predicted without the row itself", "observed, with two standard errors")
+}
+
+# The mean response of each row given all other rows. Each draw has the weight 1/likelihood of the row, at most the mean
+# weight times the square root of the number of draws.
+left_out_means <- function(fit) {
+  if (isTRUE(fit$prior_only)) return(fitted_means(fit))
+  used <- draws_used(fit, max(100, min(1000, floor(1e7 / fit$rows))))
+  rows <- prediction_rows(fit, NULL)
+  effects <- row_effects(fit, rows, used)
+  means <- lapply(row_blocks(seq_len(fit$rows), length(used)), function(block) {
+    linear <- linear_draws(fit, rows, used, block, effects)
+    log_weight <- -row_log_likelihood(fit, linear, used, block, fit$response, fit$weights)
+    log_weight <- matrix(log_weight, length(used))
+    log_weight[!is.finite(log_weight)] <- 0
+    weight <- exp(log_weight - rep(apply(log_weight, 2L, max), each = length(used)))
+    weight <- pmin(weight, rep(colMeans(weight) * sqrt(length(used)), each = length(used)))
+    values <- response_draws(fit, linear)
+    dim(values) <- c(length(used), length(block), length(values) / length(weight))
+    matrix(colSums(as.vector(weight) * values) / colSums(weight), length(block))
+  })
+  do.call(rbind, means)
+}
+
+# Deciles of rows by predicted response: mean prediction, mean response, and two standard errors below and above it.
+calibration_points <- function(fit) {
+  mean <- as.vector(left_out_means(fit))
+  observed <- as.vector(observed_shares(fit))
+  weight <- if (is_count_family(fit$family)) {
+    fit$weights
+  } else {
+    as.vector(matrix(fit$weights * fit$response$trials, fit$rows, length(mean) / fit$rows))
+  }
+  used <- weight > 0
+  part <- ceiling(10 * rank(mean[used], ties.method = "first") / sum(used))
+  summaries <- vapply(split(seq_along(part), part), function(i) {
+    w <- weight[used][i] / sum(weight[used][i])
+    average <- sum(w * observed[used][i])
+    c(sum(w * mean[used][i]), average, 2 * sqrt(sum(w^2 * (observed[used][i] - mean[used][i])^2)))
+  }, numeric(3L))
+  list(predicted = summaries[1L, ], observed = summaries[2L, ], low = summaries[2L, ] - summaries[3L, ],
+    high = summaries[2L, ] + summaries[3L, ])
+}
+
+#' @rdname autoplot.warpbayes
+#' @method autoplot bayes_logit
+#' @exportS3Method ggplot2::autoplot bayes_logit
+autoplot.bayes_logit <- function(object, type = c("coefficients", "trace", "calibration", "smooths"), parameters = NULL,
+                                 main = NULL, standardize = TRUE, ...) {
+  check_dots_empty(...)
+  gg_draw(logit_picture(object, type, parameters, standardize, main))
+}

@@ -1,0 +1,177 @@
+# What a fitted regression tells about rows: predict(), fitted() and simulate().
+
+#' Predictions of a fitted regression
+#'
+#' Predicts the response or the linear predictor of rows from the kept draws of a fit. `predict()` gives posterior
+#' means, standard deviations and intervals. The other functions are R's functions for fitted models.
+#'
+#' @param object a fit from [bayes_logit()].
+#' @param newdata a data frame; `NULL` for the rows that were fitted. It must have all variables of the formula, of the
+#'   same types as in the fit. A factor level that is not in the fit is an error. A group that is not in the fit gets,
+#'   in each draw, an intercept from the distribution of groups. These intercepts are drawn by R's generator, so
+#'   `set.seed()` makes them repeatable.
+#' @param sparse if the fit had a matrix as `sparse`: such a matrix for the rows of `newdata`.
+#' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes.
+#'   `"link"`: the linear predictor (for counts the log of the mean, for classes their log odds against the first). For
+#'   `"cratio"` the linear predictor that has the name of a class is the log odds that a response reaches this class,
+#'   given that it reaches the class before. `"count"` and `"zero"` are for [zero_inflated_counts].
+#' @param level probability of the equal-tailed interval of the mean.
+#' @param re_formula `NULL` for predictions with the groups of the rows. `NA` or `~ 0` for predictions of a group whose
+#'   effects are 0. A formula such as `~ (1 | g)` keeps these terms and sets other effects to 0. It may have a part of a
+#'   term: `(1 | g)` of `(x | g)`.
+#' @param ndraws how many of the kept draws to use, evenly spaced; `NULL` for all.
+#' @param nsim number of simulated responses.
+#' @param seed for `simulate()`, as in [stats::simulate()]: passed to [set.seed()] if not `NULL`; R's generator is then
+#'   left as it was.
+#' @inheritParams computing_arguments
+#' @param ... must be empty.
+#' @return `predict()` gives a matrix with a row for each row of the data and columns `mean`, `sd`, `lower`, `upper`.
+#'   For `"multinomial"` and `"cratio"` it gives an array of rows x classes x these four (with `type = "link"` all
+#'   classes except the first). Rows with missing values are `NA`. An argument `offset` of the fit is evaluated in the
+#'   new data. If the fit had `na.action = na.exclude`, the rows that it left out are `NA` in `predict()`, `fitted()`
+#'   and `residuals()`.
+#'
+#'   `fitted()` gives the means of `type = "response"` as a vector, or for classes as a matrix. For counts of
+#'   successes these are the shares of successes.
+#'
+#'   `simulate()` gives a data frame of `nsim` responses from the posterior predictive distribution, each from another
+#'   draw: successes, counts or classes. For classes with more than one trial it gives a list of matrices.
+#' @seealso [residuals.bayes_logit()], [log_lik.bayes_logit()], [posterior_predict.bayes_logit()]
+#' @section Errors:
+#' `warpbayes_error_input` for new data that lack a variable, that have a variable of another type than the fit (such as
+#' numbers for a factor), or that have new levels of a factor.
+#' @examples
+#' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#' predict(fit, data.frame(wt = c(2, 3, 4)), type = "response")
+#' head(simulate(fit, nsim = 2, seed = 1))
+#' @importFrom stats predict
+#' @export
+predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "link", "count", "zero"), level = 0.9,
+                                ndraws = NULL, sparse = NULL, re_formula = NULL, backend = NULL, threads = NULL,
+                                ...) {
+  check_dots_empty(...)
+  type <- check_choice(if (missing(type)) "response" else type, "type",
+    c("response", "link", if (is_zero_fit(object)) c("count", "zero")))
+  level <- check_number(level, "level", min = 0, max = 1)
+  rows <- prediction_rows(object, newdata, sparse, check_re_formula(re_formula, object))
+  used <- draws_used(object, ndraws)
+  tails <- interval_ends(level)
+  out <- summarise_rows(object, rows, used, type, tails, backend, threads)
+  classes <- object$response$classes
+  statistics <- c("mean", "sd", "lower", "upper")
+  if (is.null(classes)) {
+    dim(out) <- c(nrow(rows$x), 4L)
+    dimnames(out) <- list(rownames(rows$x), statistics)
+  } else {
+    dimnames(out) <- list(rownames(rows$x), utils::tail(classes, dim(out)[[2L]]), statistics)
+  }
+  if (is.null(newdata)) pad_rows(object, out) else out
+}
+
+# Which effects of groups are part of a prediction: TRUE for all, FALSE for none, or for each grouping, by its name, the
+# columns.
+check_re_formula <- function(re_formula, fit) {
+  if (is.null(re_formula)) return(TRUE)
+  if (is.atomic(re_formula) && length(re_formula) == 1L && is.na(re_formula)) return(FALSE)
+  if (is_zero_fit(fit)) {
+    stop_input("re_formula", "must be NULL or NA for a regression of counts with a regression of zeros, not ",
+      show_value(re_formula))
+  }
+  if (!inherits(re_formula, "formula")) {
+    stop_input("re_formula", "must be NULL for predictions with all effects of groups, NA for predictions without, ",
+      "or a formula of the terms to keep, such as ~ (1 | g), not ", show_value(re_formula))
+  }
+  side <- re_formula[[length(re_formula)]]
+  if (identical(side, 0) || identical(side, 1)) return(FALSE)
+  whole <- stats::as.formula(call("~", quote(response), side), environment(re_formula))
+  parts <- split_groups(whole, "multinomial")
+  if (length(all.vars(parts$fixed[[3L]])) > 0L || length(parts$bars) == 0L) {
+    stop_input("re_formula", "must have grouping terms alone, such as ~ (1 | g), not ",
+      dQuote(deparse1(re_formula), FALSE))
+  }
+  terms <- fit_terms(fit)
+  kept <- list()
+  for (bar in parts$bars) {
+    group <- deparse1(bar$group)
+    columns <- bar_columns(bar, fit)
+    has <- unlist(lapply(terms, function(term) if (term$group == group) term$columns))
+    if (!all(columns %in% has)) {
+      labels <- unique(vapply(terms, function(term) sprintf("(%s)", term$label), ""))
+      stop_input("re_formula", "has the term ", dQuote(sprintf("(%s)", bar_words(bar)), FALSE), ", but the fit has ",
+        if (length(labels)) paste(labels, collapse = " + ") else "no grouping terms")
+    }
+    kept[[group]] <- union(kept[[group]], columns)
+  }
+  kept
+}
+
+# The effects of a term of `re_formula` by the names of their columns.
+bar_columns <- function(bar, fit) {
+  if (is_intercept_bar(bar)) return("(Intercept)")
+  tryCatch(colnames(stats::model.matrix(bar_terms(bar, fit$frame), fit$frame)), error = function(error) {
+    stop_input("re_formula", "has the term ", dQuote(sprintf("(%s)", bar_words(bar)), FALSE),
+      ", which the fit does not have")
+  })
+}
+
+#' @rdname predict.bayes_logit
+#' @importFrom stats fitted
+#' @export
+fitted.bayes_logit <- function(object, re_formula = NULL, ...) {
+  check_dots_empty(...)
+  pad_rows(object, fitted_means(object, check_re_formula(re_formula, object)))
+}
+
+# Posterior means of the fitted rows: a vector, or a matrix with a column for each class.
+fitted_means <- function(object, groups = TRUE) {
+  rows <- prediction_rows(object, NULL, groups = groups)
+  out <- summarise_rows(object, rows, draws_used(object, NULL), "response")
+  classes <- object$response$classes
+  out <- matrix(out[, , 1L], object$rows, dimnames = list(rownames(rows$x), classes))
+  if (is.null(classes)) out[, 1L] else out
+}
+
+# Posterior means of new rows, NA where values are missing.
+predict_means <- function(object, newdata) {
+  values <- predict.bayes_logit(object, newdata)
+  if (is.matrix(values)) return(values[, "mean"])
+  matrix(values[, , "mean"], nrow(values), dimnames = dimnames(values)[1:2])
+}
+
+#' @rdname predict.bayes_logit
+#' @importFrom stats simulate
+#' @export
+simulate.bayes_logit <- function(object, nsim = 1, seed = NULL, ...) {
+  check_dots_empty(...)
+  nsim <- check_count(nsim, "nsim")
+  check_logit_fit(object, "object")
+  classes <- max(1L, length(object$response$classes))
+  check_result_size(nsim * object$rows * classes, "nsim", "simulated responses", copies = 2)
+  draw_with_seed(seed, {
+    total <- nrow(coefficient_draws(object))
+    used <- sample(total, nsim, replace = nsim > total)
+    rows <- prediction_rows(object, NULL)
+    simulated <- lapply(used, function(draw) {
+      linear <- linear_draws(object, rows, draw, seq_len(object$rows))
+      if (is_zero_fit(object)) return(as.vector(draw_zero_responses(object, linear)))
+      mean <- response_draws(object, linear)
+      simulate_rows(object, matrix(mean, object$rows), draw)
+    })
+    names(simulated) <- paste0("sim_", seq_len(nsim))
+    if (is.matrix(simulated[[1L]])) simulated else as.data.frame(simulated, optional = TRUE)
+  })
+}
+
+simulate_rows <- function(fit, mean, draw) {
+  n <- nrow(mean)
+  if (fit$family == "binomial") return(stats::rbinom(n, fit$response$trials, mean))
+  if (fit$family == "poisson") return(stats::rpois(n, mean[, 1L]))
+  if (fit$family == "negbinomial") return(stats::rnbinom(n, size = dispersion_used(fit, draw), mu = mean[, 1L]))
+  row_counts <- function(i) stats::rmultinom(1L, fit$response$trials[[i]], mean[i, ])[, 1L]
+  counts <- t(vapply(seq_len(n), row_counts, integer(ncol(mean))))
+  if (any(fit$response$trials != 1)) {
+    colnames(counts) <- fit$response$classes
+    return(counts)
+  }
+  factor(fit$response$classes[max.col(counts)], fit$response$classes, ordered = isTRUE(fit$response$ordered))
+}

@@ -1,0 +1,200 @@
+# The Gibbs sampler of regressions, as R/run_chains.R runs it: its traces, its kept draws, and how it runs a slice of
+# sweeps.
+
+logit_plan <- function(fit) {
+  if (is_zero_fit(fit)) return(zero_plan(fit))
+  groups <- nlevels(fit$design$group)
+  traces <- list(log_likelihood = stored(), coefficient_trace = stored(length(fit$coefficient_names)))
+  if (fit$family == "negbinomial") traces$dispersion_trace <- stored()
+  if (groups > 0L) traces$group_deviation <- stored()
+  smooth_deviations <- length(smooth_deviation_names(fit))
+  if (smooth_deviations > 0L) traces$smooth_deviation <- stored(smooth_deviations)
+  terms <- outcome_terms(fit)
+  draws <- if (groups > 0L) list(intercepts = stored(groups, names = list(levels(fit$design$group)))) else list()
+  if (length(terms)) {
+    names <- effect_names(terms)
+    draws <- list(effects = stored(length(names), names = list(names)))
+    traces$group_deviation <- stored(length(deviation_names(terms)))
+    correlations <- length(correlation_names(terms))
+    if (correlations > 0L) traces$group_correlation <- stored(correlations)
+  }
+  list(traces = traces, draws = draws)
+}
+
+logit_sampler <- function(fit) {
+  if (is_zero_fit(fit)) return(zero_sampler(fit))
+  data <- regression_data(fit)
+  if (isTRUE(fit$prior_only)) {
+    rows <- c("shape", "kappa", "dispersed")
+    data[rows] <- lapply(data[rows], function(values) if (!is.null(values)) 0 * values)
+  }
+  c(logit_plan(fit), list(
+    open = function(run) native(C_regression_open, data, run),
+    close = function(session) .Call(C_regression_close, session),
+    step = logit_step(fit),
+    together = TRUE,
+    several = Inf,
+    finish = function(fit) fit
+  ))
+}
+
+# Chains start at draws about the mode whose scale is this multiple of the posterior's.
+start_spread <- 2
+
+logit_step <- function(fit) {
+  prior <- compiled_logit_prior(fit$prior, dispersion_counts(fit))
+  terms <- outcome_terms(fit)
+  prior$effect_scale <- effect_scales(fit$design$terms, fit$prior)
+  prior$moves <- c(fit$warmup, level_moves)
+  constant <- if (isTRUE(fit$prior_only)) 0 else fit$response$constant
+  design <- fit$design
+  parts <- c("coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars", "ellipse",
+    if (length(terms)) c("effects", "covariances"))
+  started <- function(session, state) {
+    if (state$sweep > 0) return(state)
+    start <- native(C_regression_start, session, prior, state, start_spread)
+    state[parts] <- start[parts]
+    if (has_level_moves(start)) state$moves <- start$moves
+    state
+  }
+  function(sessions, states, sweeps, keep) {
+    states <- Map(started, sessions, states)
+    numbers <- as.integer(c(sweeps, kept_in_slice(fit, states, sweeps, keep)))
+    slices <- native(C_regression_sweeps, Map(function(session, state) {
+      list(session, prior, state, numbers)
+    }, sessions, states))
+    Map(function(state, slice) {
+      state[parts] <- slice[parts]
+      if (!is.null(state$moves)) state$moves <- slice$moves
+      parts <- slice_traces(slice, design, terms)
+      parts$traces$log_likelihood <- slice$log_likelihood + constant
+      c(list(state = state), parts)
+    }, states, slices)
+  }
+}
+
+# The traces and the kept draws of a slice in the data's units, but for the log likelihood.
+slice_traces <- function(slice, design, terms) {
+  traces <- list(
+    coefficient_trace = to_data_units(slice$coefficient_trace, design),
+    dispersion_trace = slice$dispersion_trace, group_deviation = slice$group_deviation,
+    smooth_deviation = slice$block_deviation
+  )
+  if (length(terms) == 0L) return(list(traces = traces, draw = list(intercepts = slice$kept)))
+  parameters <- deviations_and_correlations(slice$covariance_trace, terms)
+  traces[c("group_deviation", "group_correlation")] <- parameters[c("deviations", "correlations")]
+  list(traces = traces, draw = list(effects = effects_to_data_units(slice$kept, terms)))
+}
+
+# Whether moves of src/regression/level_moves.h take the place of Polya-Gamma sweeps: 0 never, 1 where they pay, 2
+# always.
+level_moves <- 1
+
+has_level_moves <- function(state) length(state$moves) > 0L && state$moves[[1L]] > 0
+
+# The length of the vector of src/regression/ellipse.h: the moves after each sweep, lambda, and the approximation of the
+# log likelihood about the mode. `levels` and `columns` are the numbers of levels and columns of each grouping term.
+ellipse_size <- function(p, levels = 0, columns = 1, is_group = TRUE, outcomes = 1) {
+  main <- which.max(levels)
+  p <- p * outcomes
+  others <- outcomes * sum(as.double(levels[-main]) * columns[-main])
+  q <- columns[[main]] * outcomes
+  effects <- as.double(levels[[main]]) * q
+  too_many <- effects > 4096 || others > 64 || effects * (p + others) > 4096 * 128 || (outcomes > 1 && q > 16)
+  if ((!is_group && too_many) || (outcomes > 1 && p > 256)) return(2)
+  d <- p + others + 1
+  2 + d + d * (d + 1) / 2 + effects * (d + (q + 1) / 2 + 1)
+}
+
+ellipse_start <- function(fit) {
+  terms <- fit$design$terms
+  p <- ncol(fit$design$x)
+  if (is_dual(fit$design)) return(numeric(2L))
+  if (length(terms) == 0L) return(numeric(ellipse_size(p, nlevels(fit$design$group), outcomes = outcomes_of(fit))))
+  numeric(ellipse_size(p, vapply(terms, function(term) length(term$levels), 0),
+    vapply(terms, function(term) length(term$columns), 0), is_group = FALSE, outcomes = outcomes_of(fit)))
+}
+
+# Which sampler ran, in one line.
+logit_sampler_words <- function(fit) {
+  if (isTRUE(fit$prior_only)) return("draws from the prior: the responses were not used (prior_only = TRUE)")
+  if (is_zero_fit(fit)) return(zero_sampler_words(fit))
+  if (has_level_moves(fit$state[[1L]])) {
+    return(sprintf(paste("elliptical slice moves of the coefficients and the %s, then new effects of each group",
+      "(Polya-Gamma sweeps would have about %s in 1,000)"),
+      if (length(group_parameter_names(fit)) > 1L) "groups' covariances" else "groups' deviation",
+      count_words(max(1, signif(fit$state[[1L]]$moves[[2L]], 1)), "effective draw")
+    ))
+  }
+  if (is_dual(fit$design)) {
+    return(paste("Polya-Gamma sweeps, which draw coefficients by a system of", count_words(fit$rows, "equation")))
+  }
+  moves <- fit$state[[1L]]$ellipse[1L]
+  if (length(moves) == 0L || moves == 0) return("Polya-Gamma sweeps")
+  sprintf("Polya-Gamma sweeps, each followed by %s (alone, sweeps would have %s)",
+    count_words(moves, "elliptical slice move"),
+    sprintf("about 1 effective draw in %s", format(signif(2 * fit$state[[1L]]$ellipse[[2L]] - 1, 2))))
+}
+
+# Scales of the prior at the start, as src/regression/regression.h orders them.
+shrinkage_start <- function(prior, p) {
+  local <- ifelse(rep_len(as.double(prior$law), p) == 2, prior$law_scale^2, 1)
+  c(if (is.null(prior$law)) rep(1, p) else local, rep(1, p), 1, 1,
+    if (is.null(prior$slab_scale)) 1 else prior$slab_scale^2)
+}
+
+# Whether there are more coefficients than rows. Then a system of the rows gives the coefficients
+# (src/regression/dual_draw.h), and the prior and the state have no triangles of coefficients. Blocks need these
+# triangles, and an ordinal response has more rows than its design.
+is_dual <- function(design) ncol(design$x) > nrow(design$x) && !isTRUE(design$primal)
+
+# The common start of all chains. The compiled code climbs from here to the mode, and then moves the chains apart.
+logit_start <- function(fit) {
+  if (is_zero_fit(fit)) return(list(count = logit_start(count_view(fit)), zero = logit_start(zero_view(fit))))
+  p <- ncol(fit$design$x)
+  groups <- nlevels(fit$design$group)
+  mean <- fit$response$mean
+  centre <- switch(fit$family,
+    binomial = stats::qlogis(mean), poisson = fit$response$start, negbinomial = log(mean + 0.1),
+    multinomial = log(mean[-1L] / mean[[1L]]), cratio = stats::qlogis(mean)
+  )
+  outcomes <- outcomes_of(fit)
+  dual <- is_dual(fit$design)
+  summed <- if (dual) 0 else p
+  coefficients <- matrix(0, p, outcomes)
+  of_intercepts <- if (fit$family == "cratio") 1L else sum(fit$design$is_intercept)
+  coefficients[fit$design$is_intercept, ] <- rep(centre, each = of_intercepts)
+  c(list(
+    coefficients = as.double(coefficients),
+    statistics = numeric(if (dual) 2 * nrow(fit$design$x) else p * (p + 1) / 2 + p), intercepts = numeric(groups),
+    group_statistics = numeric(groups * (summed + 2)), shrinkage = rep(shrinkage_start(fit$prior, p), outcomes),
+    scalars = c(if (fit$family == "negbinomial") 1 else 0, 1, 1), ellipse = ellipse_start(fit)
+  ), if (length(fit$design$terms)) start_terms(outcome_terms(fit)))
+}
+
+# The distinct counts and their weights, for the gamma functions in the law of the dispersion.
+dispersion_counts <- function(fit) {
+  if (fit$family != "negbinomial") return(NULL)
+  y <- fit$response$observed
+  value <- sort(unique(y))
+  at <- match(y, value)
+  rows <- fit$response$dispersed * !isTRUE(fit$prior_only)
+  list(value = value, weight = as.double(rowsum(rows, factor(at, seq_along(value)))), rows = sum(rows))
+}
+
+# Converts sweeps x coefficients from the sampler's units to the data's. Columns are added one by one in a fixed order,
+# because the rounding of a matrix product could depend on the length of the slice.
+to_data_units <- function(values, design) {
+  p <- length(design$scale)
+  for (first in seq(0, ncol(values) - 1, by = p)) {
+    shift <- 0
+    for (column in which(!design$is_intercept)) {
+      values[, first + column] <- values[, first + column] / design$scale[[column]]
+      shift <- shift + values[, first + column] * design$center[[column]]
+    }
+    for (column in which(design$is_intercept)) {
+      values[, first + column] <- values[, first + column] - shift
+    }
+  }
+  values
+}

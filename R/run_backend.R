@@ -1,0 +1,313 @@
+# Chooses the backend, device, threads and vector instruction set of a computation; warp_info() shows them.
+
+isa_names <- c("baseline", "avx2", "avx512", "neon")
+
+# What is known of the CUDA plugin, stored because opening it and asking the driver take time: its `path`; `pointer` and
+# `devices`, or the `reason` why it cannot be used; `pid`, the process that opened it; and `built`, the path of the
+# package's own plugin. After a failure of a device `doubtful` is TRUE.
+backend_state <- keep_until_unload(new.env(parent = emptyenv()))
+
+resolve_backend <- function(backend) {
+  argument <- "backend"
+  if (is.null(backend)) {
+    argument <- "options(warpbayes.backend)"
+    backend <- getOption("warpbayes.backend", "auto")
+  }
+  backend <- check_option_choice(backend, argument, c("auto", "cpu", "cuda"))
+  cpu <- list(backend = "cpu", automatic = FALSE, pointer = .Call(C_backend_cpu), device = 0L)
+  if (backend == "cpu") return(c(cpu, why = paste("asked for by", argument)))
+  cuda <- find_cuda()
+  if (!is.null(cuda$reason)) {
+    if (backend == "cuda") stop_warpbayes("backend", paste0("backend \"cuda\" is not usable: ", cuda$reason))
+    return(c(cpu, why = "no graphics card can be used"))
+  }
+  if (cuda$pid != Sys.getpid()) {
+    stop_warpbayes("backend", paste0(
+      "CUDA was used before this process was forked (by parallel::mclapply or the like) ",
+      "and does not work in the child: ",
+      "use a cluster of fresh processes (parallel::makePSOCKcluster) or backend = \"cpu\""
+    ))
+  }
+  device <- resolve_device(cuda$devices)
+  if (backend == "auto") {
+    failed <- failed_card(cuda)
+    if (!is.null(failed)) return(c(cpu, why = paste("the graphics card failed:", failed)))
+  }
+  list(
+    backend = "cuda", automatic = backend == "auto", pointer = cuda$pointer, device = device,
+    why = if (backend == "cuda") {
+      paste("asked for by", argument)
+    } else {
+      "a graphics card is there; the processor for what it does faster"
+    }
+  )
+}
+
+# After a failure, what CUDA says of the card; NULL if it can be used again. After most failures of a card every call of
+# CUDA fails until the process ends.
+failed_card <- function(cuda) {
+  if (!isTRUE(backend_state$doubtful)) return(NULL)
+  failed <- tryCatch({
+    native(C_backend_devices, cuda$pointer)
+    NULL
+  }, warpbayes_error = conditionMessage)
+  backend_state$doubtful <- !is.null(failed)
+  failed
+}
+
+# The next call that may choose its backend asks the card, see failed_card().
+doubt_card <- function() {
+  if (!is.null(backend_state$pointer)) backend_state$doubtful <- TRUE
+  rm(list = ls(kept_runs), envir = kept_runs)
+}
+
+# The plugin's pointer and its devices, or the reason why it cannot be used.
+find_cuda <- function() {
+  path <- plugin_path()
+  if (!file.exists(path) && !identical(backend_state$path, path)) {
+    return(list(path = path, reason = plugin_absent(path)))
+  }
+  if (!identical(backend_state$path, path)) {
+    found <- open_plugin(path)
+    found$path <- path
+    found$pid <- Sys.getpid()
+    for (name in c("path", "pointer", "devices", "reason", "pid")) {
+      assign(name, found[[name]], envir = backend_state)
+    }
+  }
+  as.list(backend_state)
+}
+
+plugin_path <- function() {
+  path <- getOption("warpbayes.plugin")
+  if (is.null(path)) {
+    # Stored, because system.file() takes as long as a small convolution.
+    if (is.null(backend_state$built)) {
+      backend_state$built <- file.path(system.file(package = "warpbayes"), "cuda", "warpbayes_cuda.so")
+    }
+    return(backend_state$built)
+  }
+  if (!is.character(path) || length(path) != 1L || is.na(path)) {
+    stop_input("options(warpbayes.plugin)", "must be the path of one file, not ", show_value(path))
+  }
+  path
+}
+
+open_plugin <- function(path) {
+  tryCatch(
+    {
+      dll <- dyn.load(path, local = TRUE)
+      symbol <- getNativeSymbolInfo("wb_plugin_backend", dll, unlist = TRUE)
+      pointer <- native(C_backend_open, symbol$address)
+      devices <- native(C_backend_devices, pointer)
+      if (length(devices$device) == 0L) {
+        list(reason = "the driver finds no CUDA device")
+      } else {
+        list(pointer = pointer, devices = as.data.frame(devices))
+      }
+    },
+    warpbayes_error = function(error) list(reason = conditionMessage(error)),
+    error = function(error) {
+      list(reason = paste("the plugin cannot be opened:", trimws(gsub("\\s+", " ", conditionMessage(error)))))
+    }
+  )
+}
+
+plugin_absent <- function(path) {
+  if (!is.null(getOption("warpbayes.plugin"))) return(paste0("options(warpbayes.plugin): there is no file ", path))
+  # If configure built no plugin, it has written the reason here.
+  file <- file.path(dirname(path), "outcome.txt")
+  if (!file.exists(file)) return("this installation has no CUDA plugin")
+  paste("the CUDA plugin was not built at installation:", paste(readLines(file, warn = FALSE), collapse = " "))
+}
+
+resolve_device <- function(devices) {
+  device <- getOption("warpbayes.device", 0L)
+  whole <- is.numeric(device) && length(device) == 1L && !is.na(device) && device >= 0 && device == floor(device)
+  if (!whole) {
+    stop_input("options(warpbayes.device)", "must be the index of a CUDA device, from 0, not ", show_value(device))
+  }
+  if (!device %in% devices$device) {
+    stop_warpbayes("backend", sprintf(
+      "there is no CUDA device %s; this machine has %s", show_value(device),
+      paste0(devices$device, " (", devices$name, ")", collapse = ", ")
+    ))
+  }
+  as.integer(device)
+}
+
+resolve_device_memory <- function() {
+  limit <- getOption("warpbayes.device_memory", 0)
+  if (!is.numeric(limit) || length(limit) != 1L || is.na(limit) || limit < 0 || limit > 2^53) {
+    stop_input("options(warpbayes.device_memory)", "must be a number of bytes, not ", show_value(limit))
+  }
+  floor(as.double(limit))
+}
+
+# The instruction sets that can be used, counted from 0. NEON is of other processors than the two before it.
+available_isa <- function(processor) if (processor$isa == 3L) c(0L, 3L) else seq(0L, processor$isa)
+
+resolve_isa <- function(processor) {
+  isa <- getOption("warpbayes.isa")
+  if (is.null(isa)) return(processor$isa)
+  isa <- match(check_option_choice(isa, "options(warpbayes.isa)", rev(isa_names)), isa_names) - 1L
+  if (!isa %in% available_isa(processor)) {
+    stop_warpbayes("backend", sprintf(
+      "options(warpbayes.isa) asks for \"%s\", but the widest instruction set here is \"%s\"",
+      isa_names[[isa + 1L]], isa_names[[processor$isa + 1L]]
+    ))
+  }
+  isa
+}
+
+resolve_threads <- function(threads, processor) {
+  argument <- "threads"
+  if (is.null(threads)) {
+    argument <- "options(warpbayes.threads)"
+    threads <- getOption("warpbayes.threads")
+  }
+  if (is.null(threads)) {
+    threads <- default_threads(processor$cores)
+  } else if (!is.numeric(threads) || length(threads) != 1L || !isTRUE(threads >= 1 & threads == floor(threads)) ||
+    threads > 4096) {
+    stop_input(argument, "must be one whole number from 1 to 4096, not ", show_value(threads))
+  }
+  if (!processor$openmp || processor$forked) return(1L)
+  # More threads than cores gain nothing, and the OpenMP runtime ends the process if the system refuses to start one. Up
+  # to 8 are allowed on every machine, so that tests can compare results of different numbers of threads.
+  as.integer(min(threads, thread_limit(), max(8, processor$cores)))
+}
+
+# All cores that the process may use, unless OMP_NUM_THREADS says otherwise. The variable is read here, because the
+# settings of the OpenMP runtime belong to the whole process. OpenMP knows which cores the process may run on, but not
+# how much processor time its container or its Slurm job was given.
+default_threads <- function(cores, quota = container_cores()) {
+  wanted <- environment_count("OMP_NUM_THREADS")
+  if (!is.na(wanted)) return(wanted)
+  min(cores, max(1, floor(quota)), environment_count("SLURM_CPUS_PER_TASK"), na.rm = TRUE)
+}
+
+# The largest number of threads that the machine's administrator, or R CMD check, allows.
+thread_limit <- function() {
+  limit <- environment_count("OMP_THREAD_LIMIT")
+  if (is.na(limit)) limit <- Inf
+  check <- tolower(Sys.getenv("_R_CHECK_LIMIT_CORES_"))
+  if (nzchar(check) && check != "false") limit <- min(limit, 2)
+  limit
+}
+
+# The first number in a variable such as OMP_NUM_THREADS="4,2", or NA if there is none.
+environment_count <- function(name) {
+  first <- trimws(sub(",.*", "", Sys.getenv(name)))
+  if (grepl("^[0-9]{1,9}$", first) && as.numeric(first) >= 1) as.numeric(first) else NA_real_
+}
+
+# The fused multiply-adds per second of `threads` threads, or of the graphics card. No computation takes less time than
+# its multiply-adds divided by this rate.
+measure_multiply_add_rate <- function(threads = NULL, precision = "double", backend = NULL) {
+  precision <- check_precision(precision)
+  run <- resolve_run(backend, threads)
+  native(C_backend_rate, run, as.integer(precision == "single"))
+}
+
+# The bytes per second from page-locked memory to the graphics card, and back. No copy is faster.
+measure_bus_rate <- function(backend = "cuda") {
+  rates <- native(C_backend_bus_rate, resolve_run(backend, 1L))
+  c(to_device = rates[[1L]], from_device = rates[[2L]])
+}
+
+#' Backend, processor and graphics cards in use
+#'
+#' Shows how the package was built, the processor's cores and vector instructions, and the graphics cards or the reason
+#' why none can be used. It also shows which backend `backend = NULL` uses, and why.
+#'
+#' If a CUDA plugin was built, the first call opens it and asks the driver for the graphics cards, which can take a
+#' second. From then on CUDA works in this process only, not in children forked from it.
+#'
+#' @return A list of class `warp_info`:
+#' \describe{
+#'   \item{`version`}{the version of the package.}
+#'   \item{`compiler`}{the compiler that built its C code.}
+#'   \item{`openmp`}{whether it was built with OpenMP. Without OpenMP it uses one thread.}
+#'   \item{`isa`, `isa_widest`}{the vector instruction set in use, and the widest one of the processor: `"avx512"`,
+#'     `"avx2"`, `"neon"` (arm64) or `"baseline"`.}
+#'   \item{`fma`}{whether the processor has a fused multiply-add instruction. Without it every multiply-add is a call of
+#'     the C library, which is about a hundred times slower and gives the same results.}
+#'   \item{`threads`, `cores`}{the number of CPU threads used by default, and the number of cores that the process may
+#'     use.}
+#'   \item{`backend`, `why`}{the backend used by default, and the reason in words.}
+#'   \item{`cuda`}{a list of `available` (whether a graphics card can be used), `reason` (if not, why), `plugin` (the
+#'     path of the plugin) and `devices`. `devices` is a data frame with one row for each graphics card: `device` (its
+#'     index, from 0), `name`, `memory` and `memory_free` in bytes, compute capability `major` and `minor`, and the
+#'     versions of `driver` and `runtime`, as 1000 times the major version plus 10 times the minor version.}
+#' }
+#'
+#' @section Errors:
+#' `warpbayes_error_input` if an option of the package has an invalid value. `warpbayes_error_backend` if an option asks
+#' for a backend, a device or an instruction set that is not available. See [warpbayes-package] for the options.
+#'
+#' @examples
+#' warp_info()
+#' warp_info()$threads
+#' @export
+warp_info <- function() {
+  processor <- .Call(C_backend_processor)
+  cuda <- find_cuda()
+  chosen <- resolve_backend(NULL)
+  structure(
+    list(
+      version = as.character(utils::packageVersion("warpbayes")),
+      compiler = processor$compiler,
+      openmp = processor$openmp,
+      isa = isa_names[[resolve_isa(processor) + 1L]],
+      isa_widest = isa_names[[processor$isa + 1L]],
+      fma = processor$fma,
+      threads = resolve_threads(NULL, processor),
+      cores = processor$cores,
+      backend = chosen$backend,
+      why = chosen$why,
+      cuda = list(
+        available = is.null(cuda$reason), reason = cuda$reason, plugin = cuda$path, devices = cuda$devices
+      )
+    ),
+    class = c("warp_info", "warpbayes")
+  )
+}
+
+in_console.warp_info <- function(x, ...) {
+  lines <- info_lines(x)
+  cat(paste0(formatC(lines$part, width = -10L), lines$found, "\n"), sep = "")
+}
+
+in_chunk.warp_info <- function(x) list(tables = list(info_lines(x)))
+
+info_lines <- function(x) {
+  lines <- NULL
+  line <- function(label, ...) lines <<- rbind(lines, data.frame(part = label, found = paste0(...)))
+  count <- function(number, what) paste0(number, " ", what, if (number != 1L) "s")
+  line("warpbayes", x$version, ", built with ", x$compiler, if (!x$openmp) " without OpenMP: one thread")
+  line("cpu", x$isa, " vectors", if (x$isa != x$isa_widest) paste0(" (the processor has ", x$isa_widest, ")"), ", ",
+    count(x$threads, "thread"), " of ", count(x$cores, "core"))
+  if (!x$fma) {
+    line("", "this processor has no fused multiply-add instruction: it is emulated, about a hundred times slower")
+  }
+  if (x$cuda$available) {
+    version <- function(number) paste0(number %/% 1000L, ".", number %% 1000L %/% 10L)
+    for (i in seq_len(nrow(x$cuda$devices))) {
+      device <- x$cuda$devices[i, ]
+      line(if (i == 1L) "cuda" else "", sprintf(
+        "device %d: %s, %.1f GB (%.1f free), compute capability %d.%d, driver for CUDA %s, runtime %s",
+        device$device, device$name, device$memory / 1e9, device$memory_free / 1e9, device$major, device$minor,
+        version(device$driver), version(device$runtime)
+      ))
+    }
+  } else {
+    line("cuda", "not available: ", x$cuda$reason)
+  }
+  line("in use", x$backend, " (", x$why, ")")
+  lines
+}
+
+backend_words <- function(fit) {
+  if (is.null(fit$workers)) fit$backend else sprintf("%s (%s)", count_words(fit$workers, "worker"), fit$backend)
+}

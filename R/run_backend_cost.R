@@ -1,0 +1,80 @@
+# With backend = "auto", a call runs where it is estimated to take less time. Results do not depend on the choice, and a
+# wrong choice costs little if both take about as long. bench/auto-cuda.R measures the choices; the constants below are
+# from its times on 16 cores with AVX-512 beside an H200. Those in rows_cost() were also measured beside an H100.
+
+# What a call costs: `up` and `down` in bytes, `most` in threads, the others in seconds.
+#   serial    on the processor, on one thread whatever their number
+#   parallel  on one core with AVX-512, for the work that the threads share
+#   most      the largest number of threads that make this work faster
+#   fixed     on the graphics card, at any size: launches of kernels, and what the host does for them
+#   up, down  bytes that are copied to the card, and back into new vectors of R
+#   compute   on an H200, for kernels that its multiply-adds limit
+#   memory    on an H200, for kernels that its memory limits
+call_cost <- function(serial = 0, parallel = 0, most = Inf, fixed = 5e-4, up = 0, down = 0, compute = 0,
+                      memory = 0) {
+  list(serial = serial, parallel = parallel, most = most, fixed = fixed, up = up, down = down, compute = compute,
+    memory = memory)
+}
+
+# The same call `times` times, with the data on the card.
+times_cost <- function(times, cost, up = 0) {
+  most <- cost$most
+  cost <- lapply(cost, `*`, times)
+  cost$most <- most
+  cost$up <- cost$up + up
+  cost
+}
+
+# How much longer a core takes without AVX-512, by instruction set. NEON was not measured: its vectors have a quarter of
+# the width.
+isa_slower <- c(4, 1.6, 1, 4)
+
+processor_seconds <- function(cost, threads, isa) {
+  (cost$serial + cost$parallel / max(1, min(threads, cost$most))) * isa_slower[[isa + 1L]]
+}
+
+# Seconds of copies to a card and back. Threads copy between R's memory and page-locked memory. On the way back they
+# also wait for the system to clear the pages of a new vector. Beside an H200, 1, 4 and 16 threads send 7, 24 and 38
+# GB/s. They fetch 2.8, 8.7 and 18.6 GB/s.
+copy_seconds <- function(cost, threads) {
+  cost$up / min(7e9 * threads, 3.8e10) + cost$down / (2.9e9 * min(threads, 16)^0.65)
+}
+
+card_seconds <- function(cost, card, threads, precision = "double") {
+  slower <- card_slower(card, precision)
+  cost$fixed + copy_seconds(cost, threads) + cost$compute * slower$compute + cost$memory * slower$memory
+}
+
+# How many times as long as an H200 a card takes, by what limits a kernel. Cards of data centres have a compute
+# capability of x.0. Other cards do 32 or 64 times fewer multiply-adds in double precision than in single. Only an H200
+# was measured; the figures of other cards are from their makers' data sheets.
+card_slower <- function(card, precision) {
+  data_centre <- card$minor == 0L && card$major %in% c(6L, 7L, 8L, 9L, 10L)
+  compute <- if (card$major >= 9L) 1 else 4
+  list(
+    compute = if (data_centre) compute else if (precision == "single") 2 else 40,
+    memory = if (!data_centre) 6 else if (card$major >= 9L) 1 else 3
+  )
+}
+
+# `run`, or the same run on the processor if the user leaves the choice to the package and the processor is estimated
+# to be faster. `cost` is computed only where there is a choice.
+faster_run <- function(run, cost, precision = "double") {
+  if (!isTRUE(run$automatic) || run$backend != "cuda" || !is.null(run$devices)) return(run)
+  card <- backend_state$devices[match(run$device, backend_state$devices$device), ]
+  if (processor_seconds(cost, run$threads, run$isa) <= card_seconds(cost, card, run$threads, precision)) {
+    on_processor(run)
+  } else {
+    run
+  }
+}
+
+on_processor <- function(run) {
+  run[c("backend", "pointer", "device")] <- list("cpu", .Call(C_backend_cpu), 0L)
+  run
+}
+
+# More sweeps of a fit.
+fit_cost <- function(fit, sweeps) UseMethod("fit_cost")
+
+fit_cost.default <- function(fit, sweeps) call_cost()

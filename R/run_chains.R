@@ -1,0 +1,558 @@
+# Runs the chains of any sampler side by side and stores their draws and traces. An interrupted or continued run loses
+# nothing. The sampler itself belongs to a topic, which describes it as follows.
+#
+# The fit. A list that has at least
+#   chains, warmup, thin, seed  as the user gave them;
+#   iter         sweeps that each chain has done, 0 for a new fit;
+#   interrupted  FALSE for a new fit;
+#   elapsed      c(start = 0, sweeps = 0) for a new fit: seconds;
+#   state        from start_chains(): one list for each chain, with `key` (of its random
+#                numbers), `sweep` (sweeps done) and whatever else the topic needs to run on.
+# The files here put each trace into the fit as an element of its own, named as the trace
+# is, and the kept draws into `fit$draws`, a named list.
+#
+# The sampler. A function of the fit that returns a list of the following parts. The first two describe the shape of a
+# fit. They come from a function of their own, such as mixture_plan(), from which R/run_fit_parts.R takes them too.
+#   traces   named list of stored(): what is noted after every sweep. An array of
+#            sweeps x chains x `dim`;
+#   draws    named list of stored(): what a kept draw consists of. An array of
+#            `dim` x draws x chains. If the list is empty, slices do not end at kept draws;
+#   open     function(run): a session, that is, whatever step() needs to compute.
+#            `run` is from resolve_run(), and may have a `cluster` if the topic gave it one;
+#   close    function(session): frees it. Called once, whatever happens;
+#   step     function(sessions, states, sweeps, keep): runs `sweeps` sweeps of some chains, each
+#            in its own session, the first numbered state$sweep + 1. Returns for each chain
+#            a list of `state` (after the last sweep; `sweep` in it is counted here, not by
+#            the topic), `traces` (for each trace a vector of `sweeps` values, or a matrix
+#            of sweeps x prod(dim)) and, if `keep` is TRUE, `draw` (for each of `draws` its
+#            values after the last sweep). Values must have the type that stored() said.
+#            step() cannot be interrupted; it lasts about 0.2 s because `sweeps` is chosen
+#            so. A session may serve one chain after the other;
+#   together TRUE if step() runs several chains at the same time (R/run_side_by_side.R);
+#   several  how many draws a slice may keep, Inf for any number. `draw` has the values of all draws that the slice
+#            keeps, one draw after the other, and `keep` says whether there are any. NULL is 1: slices end at kept
+#            draws;
+#   interrupted  NULL, or function(done, total): the warning of an interrupted run, where it is not about draws;
+#   finish   function(fit): adds what follows from the last states, and returns the fit.
+# The sampler must be a function of the package's namespace, because it is sent to the
+# workers of a future plan by its name.
+#
+# A topic calls
+#   start_chains(fit, start)                for a new fit, then
+#   advance_chains(fit, iter, sampler, run, progress, threads, checkpoint);
+#   continue_chains(fit, iter, sampler, ...)  in its method of continue().
+# R/cells_mixture_sampler.R is an example. For runs with checkpoints, a topic also has an entry in resumable() of
+# R/run_resume.R.
+
+# How one trace or one part of a draw is stored. `dim` has its dimensions in one sweep or draw, numeric() for a number.
+# `names` is NULL, or the dimnames of these dimensions.
+stored <- function(dim = numeric(), type = "double", names = NULL) {
+  list(dim = as.double(dim), blank = if (type == "integer") NA_integer_ else NA_real_, names = names)
+}
+
+# Arguments -------------------------------------------------------------------
+
+check_warmup <- function(warmup, iter) {
+  warmup <- check_count(warmup, "warmup", min = 0)
+  if (warmup >= iter) {
+    stop_input("warmup", sprintf("is %s, but must be less than `iter`, which is %s", format(warmup), format(iter)))
+  }
+  warmup
+}
+
+check_thin <- function(thin, iter, warmup) {
+  thin <- check_count(thin, "thin")
+  if (iter - warmup < thin) {
+    stop_input("thin", sprintf(
+      "is %s, but only %s sweeps follow the warm-up: no draw would be kept", format(thin), format(iter - warmup)
+    ))
+  }
+  thin
+}
+
+# The number of chains. NULL: the option's, or else four if `sweep`, from call_cost(), takes at most this many seconds
+# on one core, and a chain keeps at most this many `values`. Sizes alone decide, so a call has the same draws on every
+# machine.
+small_sweep <- 0.01
+few_values <- 1e7
+
+check_chains <- function(chains, sweep, values) {
+  argument <- "chains"
+  if (is.null(chains)) {
+    argument <- "options(warpbayes.chains)"
+    chains <- getOption("warpbayes.chains")
+  }
+  if (!is.null(chains)) return(check_count(chains, argument, max = 1e4))
+  if (sweep$serial + sweep$parallel <= small_sweep && values <= few_values) 4 else 1
+}
+
+# Which draws are kept ----------------------------------------------------------
+
+# How many sweeps after sweep `sweep` the next draw is kept.
+sweeps_to_kept <- function(sweep, fit) {
+  if (sweep < fit$warmup) fit$warmup + fit$thin - sweep else fit$thin - (sweep - fit$warmup) %% fit$thin
+}
+
+# The number of draws that each chain has kept after `sweeps` sweeps.
+kept_draws <- function(sweeps, fit) {
+  max(0, floor((sweeps - fit$warmup) / fit$thin))
+}
+
+# The sweeps of the kept draws.
+kept_sweeps <- function(fit) fit$warmup + fit$thin * seq_len(kept_draws(fit$iter, fit))
+
+# What a slice of chains in these states keeps: the first kept sweep, from 0, the distance between kept sweeps, and how
+# many they are.
+kept_in_slice <- function(fit, states, sweeps, keep = TRUE) {
+  done <- states[[1L]]$sweep
+  c(sweeps_to_kept(done, fit) - 1, fit$thin, if (keep) kept_draws(done + sweeps, fit) - kept_draws(done, fit) else 0)
+}
+
+# Start, run, continue ------------------------------------------------------------
+
+# Puts the first states of the chains into the fit. start(key) returns the topic's part of a state: all but `key` and
+# `sweep`. A start may take long, so the caller first calls check_store_memory(). Numbers of chains are above `before`.
+start_chains <- function(fit, start, before = 0) {
+  started <- proc.time()[["elapsed"]]
+  fit$state <- lapply(before + seq_len(fit$chains), function(chain) {
+    key <- chain_key(fit$seed, chain)
+    c(list(key = key, sweep = 0), start(key))
+  })
+  fit$elapsed[["start"]] <- proc.time()[["elapsed"]] - started
+  fit
+}
+
+# Runs `iter` more sweeps of all chains in this process, or on the workers that the user has set up with
+# future::plan(). The draws are the same. `threads` is the user's choice, NULL for all cores. `checkpoint` is from
+# check_checkpoint().
+advance_chains <- function(fit, iter, sampler, run, progress, threads, checkpoint = NULL) {
+  # A cluster that has the data serves one chain after the other.
+  workers <- if (fit$chains > 1 && run$backend == "cpu" && is.null(run$cluster)) future_workers() else 1
+  if (workers == 1) {
+    fit <- advance(fit, iter, sampler, run, progress, checkpoint)
+    # The number of workers that had some of the data.
+    fit$workers <- if (!is.null(run$cluster)) length(run$cluster$cluster)
+  } else {
+    # Without `threads`, the workers share the cores.
+    each <- if (is.null(threads)) max(1, floor(run$threads / min(workers, fit$chains))) else threads
+    fit <- advance_on_workers(fit, iter, sampler, each, checkpoint)
+  }
+  was_interrupted <- isTRUE(attr(fit, "interrupt"))
+  attr(fit, "interrupt") <- NULL
+  fit <- sampler(fit)$finish(fit)
+  if (was_interrupted) {
+    if (!is.null(run$cluster)) leave_cluster(run$cluster)
+    pass_interrupt_on()
+  }
+  fit
+}
+
+# Runs `iter` more sweeps of the user's fit. The topic's method of continue() has checked its own parts of the fit.
+continue_chains <- function(fit, more, sampler, backend, threads, progress, checkpoint = NULL, cluster = NULL) {
+  more <- check_count(more, "more")
+  if (!agrees_with_sweeps(fit, sampler(fit))) {
+    stop_input("fit", "has been changed since it was made: its chains, sweeps and draws do not agree")
+  }
+  progress <- check_progress(progress)
+  run <- resolve_run(backend, threads, cluster = cluster, cost = fit_cost(fit, more))
+  fit$backend <- run_backend(run)
+  fit$threads <- run$threads
+  advance_chains(fit, more, sampler, run, progress, threads, checkpoint)
+}
+
+# The dimensions of the arrays of a plan after `sweeps` sweeps: lists of `traces` and `draws`, by name.
+stored_dims <- function(plan, sweeps, draws, chains) {
+  list(
+    traces = lapply(plan$traces, function(trace) c(sweeps, chains, trace$dim)),
+    draws = lapply(plan$draws, function(part) c(part$dim, draws, chains))
+  )
+}
+
+agrees_with_sweeps <- function(fit, plan) {
+  dims <- stored_dims(plan, fit$iter, kept_draws(fit$iter, fit), fit$chains)
+  has_dim <- function(values, dims) identical(as.double(dim(values)), as.double(dims))
+  length(fit$state) == fit$chains && all(
+    vapply(fit$state, function(state) identical(state$sweep, fit$iter), NA),
+    mapply(has_dim, c(fit[names(dims$traces)], fit$draws[names(dims$draws)]), c(dims$traces, dims$draws))
+  )
+}
+
+# Runs `iter` more sweeps in this process. If a sweep fails, the completed sweeps are returned with a warning. If no
+# sweep was completed, the failure is an error. The chains run side by side in slices. A slice ends when it has kept as
+# many draws as the sampler allows, or after about 0.2 s. Interrupts and progress are handled only between slices, when
+# nothing is half done.
+advance <- function(fit, iter, sampler, run, progress, checkpoint = NULL) {
+  total <- fit$iter + iter
+  plan <- sampler(fit)
+  store <- open_store(fit, plan, total)
+  save <- checkpoint_writer(fit, plan, total, checkpoint)
+  save(fit, store, 0, always = TRUE)
+  ways <- chain_ways(plan, run, fit$chains)
+  on.exit(ways$close())
+  tick <- progress_signal(iter * fit$chains, progress)
+  on.exit(tick(NULL), add = TRUE)
+  started <- proc.time()[["elapsed"]]
+  seconds <- 0.02 # of a sweep of the chains that run at the same time
+
+  advance_some <- function(sessions, chains, sweeps) {
+    states <- fit$state[chains]
+    done <- states[[1L]]$sweep
+    last <- done + sweeps
+    kept <- seq_len(kept_draws(last, fit) - kept_draws(done, fit)) + kept_draws(done, fit)
+    slices <- plan$step(sessions[seq_along(chains)], states, sweeps, length(kept) > 0L)
+    for (i in seq_along(chains)) {
+      store_slice(store, chains[[i]], done, sweeps, slices[[i]], kept)
+      slices[[i]]$state$sweep <- last
+      fit$state[[chains[[i]]]] <<- slices[[i]]$state
+    }
+    tick(sweeps * length(chains))
+  }
+  together <- fit$state
+  most <- Inf
+  several <- if (is.null(plan$several)) 1 else plan$several
+  advance_all <- function() {
+    tryCatch(
+      {
+        suspendInterrupts(while ((done <- fit$state[[1L]]$sweep) < total) {
+          together <<- fit$state
+          slice_started <- proc.time()[["elapsed"]]
+          to_kept <- if (length(plan$draws)) sweeps_to_kept(done, fit) + (several - 1) * fit$thin else Inf
+          way <- ways$next_way()
+          sweeps <- min(total - done, to_kept, max(1, floor(way$most / seconds)), most)
+          for (chains in way$chains) {
+            advance_some(way$sessions, chains, sweeps)
+            allowInterrupts(Sys.sleep(0))
+          }
+          passed <- (proc.time()[["elapsed"]] - slice_started) / sweeps
+          seconds <<- max(1e-5, passed / length(way$chains))
+          ways$note(way, passed)
+          save(fit, store, proc.time()[["elapsed"]] - started)
+        })
+        FALSE
+      },
+      interrupt = function(condition) TRUE,
+      warpbayes_error = identity
+    )
+  }
+  # After a stop between chains, some chains are one slice ahead of the others. All go back to the last common sweep.
+  go_back <- function() {
+    if (length(unique(vapply(fit$state, `[[`, 0, "sweep"))) > 1L) fit$state <<- together
+  }
+  first <- fit$iter
+  outcome <- advance_all()
+  go_back()
+  if (inherits(outcome, "warpbayes_error_input")) {
+    # Runs single sweeps until one fails.
+    most <- 1
+    outcome <- advance_all()
+    go_back()
+  }
+  failure <- if (inherits(outcome, "error")) outcome
+  if (!is.null(failure) && fit$state[[1L]]$sweep == first) stop(failure)
+  fit$interrupted <- !is.null(failure) || outcome
+  save(fit, store, proc.time()[["elapsed"]] - started, always = TRUE)
+  fit$elapsed[["sweeps"]] <- fit$elapsed[["sweeps"]] + proc.time()[["elapsed"]] - started
+  close_store(fit, plan, store, total, failure)
+}
+
+# The store ------------------------------------------------------------------------
+
+# Makes arrays for all sweeps and draws up to sweep `total`, and copies the fit's arrays into them. A store is a list of
+# `pointer`, which owns the arrays until close_store() (src/entry/store_entry.c), and of `traces` and `draws`, named
+# lists of the dimensions of the arrays, in this order. Compiled code fills the arrays, because R would copy a whole
+# array at each draw, which takes ten times as long as the sweeps.
+open_store <- function(fit, plan, total) {
+  check_store_memory(plan, fit, total)
+  store <- blank_store(plan, total, kept_draws(total, fit), fit$chains)
+  # Fits that were sent to a worker have no traces and draws.
+  if (fit$iter > 0 && !is.null(fit[[names(plan$traces)[[1L]]]])) {
+    copy_to_store(c(fit[names(plan$traces)], fit$draws[names(plan$draws)]), store)
+  }
+  store
+}
+
+blank_store <- function(plan, sweeps, draws, chains) {
+  parts <- c(plan$traces, plan$draws)
+  dims <- stored_dims(plan, sweeps, draws, chains)
+  names <- lapply(parts, function(part) if (!is.null(part$names)) c(part$names, list(NULL, NULL)))
+  pointer <- native(C_store_open, lapply(parts, `[[`, "blank"), c(dims$traces, dims$draws), names)
+  c(list(pointer = pointer), dims, list(numbers = store_numbers(dims$traces, dims$draws)))
+}
+
+# What store_slice() asks at every kept draw: of each trace its sweeps, and its sweeps times chains; of each part of a
+# draw its values, and the draws of a chain.
+store_numbers <- function(traces, draws) {
+  list(
+    names = names(traces), total = vapply(traces, `[[`, 0, 1L),
+    stride = vapply(traces, function(dim) prod(dim[1:2]), 0),
+    draw_names = names(draws), size = vapply(draws, draw_size, 0), draws = vapply(draws, draw_count, 0)
+  )
+}
+
+# Stores the traces of a slice: of `sweeps` sweeps after the first `done`. `kept` has the consecutive numbers of its
+# draws in the chain (none: nothing is kept).
+store_slice <- function(store, chain, done, sweeps, slice, kept) {
+  numbers <- store$numbers
+  values <- slice$traces[numbers$names]
+  offset <- (chain - 1) * numbers$total + done
+  stride <- numbers$stride
+  run <- rep(sweeps, length(values))
+  if (length(kept)) {
+    taken <- numbers$size * length(kept)
+    values <- c(values, slice$draw[numbers$draw_names])
+    offset <- c(offset, ((chain - 1) * numbers$draws + kept[[1L]] - 1) * numbers$size)
+    run <- c(run, taken)
+    stride <- c(stride, taken)
+  }
+  fill_store(store, offset, stride, values, run, run)
+}
+
+# An array of draws has the dimensions `dim` x draws x chains. These return the number of values of one draw, and the
+# number of draws.
+draw_size <- function(dims) prod(dims[seq_len(length(dims) - 2L)])
+draw_count <- function(dims) dims[[length(dims) - 1L]]
+
+# For each array, the number of consecutive values of one chain: the sweeps of a trace, or all values of its draws.
+chain_lengths <- function(traces, draws) {
+  c(vapply(traces, `[[`, 0, 1L), vapply(draws, function(dims) draw_size(dims) * draw_count(dims), 0))
+}
+
+# Copies as many sweeps and draws as the store has room for. `arrays` belong to another store or to a fit.
+copy_to_store <- function(arrays, store) {
+  dims <- lapply(arrays, dim)
+  is_trace <- seq_along(arrays) <= length(store$traces)
+  from <- chain_lengths(dims[is_trace], dims[!is_trace])
+  to <- chain_lengths(store$traces, store$draws)
+  fill_store(store, 0, to, arrays, from, pmin(from, to))
+}
+
+# Copies each element of the list `values` into the array of the store with the same number. Run i (from 0) has `run`
+# values. It starts at i * value_stride in the element, and goes to offset + i * stride in the array.
+fill_store <- function(store, offset, stride, values, value_stride, run) {
+  count <- length(values)
+  each <- function(numbers) rep_len(as.double(numbers), count)
+  native(C_store_fill, store$pointer, seq_len(count), each(offset), each(stride), unname(values), each(value_stride),
+    each(run))
+  invisible()
+}
+
+# Moves the arrays into the fit. After an interruption or a failure they are cut to the completed sweeps. An
+# interrupted fit has the attribute "interrupt", which advance_chains() removes.
+close_store <- function(fit, plan, store, total, failure = NULL, quiet = FALSE) {
+  fit$iter <- fit$state[[1L]]$sweep
+  draws <- kept_draws(fit$iter, fit)
+  arrays <- native(C_store_close, store$pointer)
+  if (fit$iter < total) {
+    done <- blank_store(plan, fit$iter, draws, fit$chains)
+    copy_to_store(arrays, done)
+    arrays <- native(C_store_close, done$pointer)
+  }
+  for (name in names(plan$traces)) {
+    fit[[name]] <- arrays[[name]]
+  }
+  fit$draws <- if (length(plan$draws)) arrays[length(plan$traces) + seq_along(plan$draws)] else list()
+  whole <- function(count) format(count, scientific = FALSE, trim = TRUE)
+  if (quiet) return(fit)
+  if (!is.null(failure)) {
+    warning(sprintf(
+      "sweep %s of %s failed: %s. The sweeps before it are returned, with %s kept per chain",
+      whole(fit$iter + 1), whole(total), conditionMessage(failure), count_words(draws, "draw")
+    ), call. = FALSE)
+  } else if (fit$interrupted) {
+    warning(if (!is.null(plan$interrupted)) plan$interrupted(fit$iter, total) else sprintf(
+      "interrupted: %s of %s sweeps are done, %s per chain %s kept; continue() runs the other sweeps",
+      whole(fit$iter), whole(total), count_words(draws, "draw"), if (draws == 1) "is" else "are"
+    ), call. = FALSE)
+    attr(fit, "interrupt") <- TRUE
+  }
+  fit
+}
+
+# Workers of a future plan ------------------------------------------------------------
+
+future_workers <- function() {
+  if (!requireNamespace("future", quietly = TRUE) || !requireNamespace("future.apply", quietly = TRUE)) return(1)
+  future::nbrOfWorkers()
+}
+
+# Runs `iter` more sweeps, each chain on a worker with `threads` threads. Only this process writes checkpoints, so the
+# chains return whenever one is due. Only states are sent to the workers. New traces and draws come back.
+advance_on_workers <- function(fit, iter, sampler, threads, checkpoint) {
+  total <- fit$iter + iter
+  plan <- sampler(fit)
+  store <- open_store(fit, plan, total)
+  save <- checkpoint_writer(fit, plan, total, checkpoint)
+  save(fit, store, 0, always = TRUE)
+  now <- function() proc.time()[["elapsed"]]
+  started <- now()
+  first <- fit$iter
+  sweeps <- if (is.null(checkpoint)) iter else min(iter, 10)
+  failure <- NULL
+  failed_here <- FALSE
+  fit$interrupted <- FALSE
+  fit[intersect(names(fit), c("draws", names(plan$traces)))] <- list(NULL)
+  while (fit$iter < total && !fit$interrupted) {
+    round_started <- now()
+    done <- fit$iter
+    joined <- tryCatch(
+      advance_together(fit, min(sweeps, total - done), sampler, threads),
+      interrupt = identity, warpbayes_error_input = identity
+    )
+    if (inherits(joined, "condition")) {
+      if (done == first) {
+        if (!inherits(joined, "error")) stop_interrupted()
+        # The worker's call is not the user's.
+        joined$call <- user_call()
+        stop(joined)
+      }
+      failure <- if (inherits(joined, "error")) joined
+      fit$interrupted <- failed_here <- TRUE
+    } else {
+      store_round(store, joined, plan)
+      fit[c("iter", "state", "interrupted")] <- joined[c("iter", "state", "interrupted")]
+      save(fit, store, now() - started)
+      # The time that is not spent on sweeps is the same for a round of any length.
+      swept <- max(0.01, joined$elapsed[["sweeps"]])
+      apart <- now() - round_started - swept
+      wanted <- if (is.null(checkpoint) || checkpoint$every == 0) {
+        0.2
+      } else {
+        max(checkpoint$every, apart / checkpoint_share)
+      }
+      sweeps <- max(1, floor(sweeps * min(wanted / swept, 20)))
+    }
+  }
+  fit$elapsed[["sweeps"]] <- fit$elapsed[["sweeps"]] + now() - started
+  save(fit, store, now() - started, always = TRUE)
+  # If a chain failed during a round, its worker has given the warning.
+  close_store(fit, plan, store, total, failure, quiet = !failed_here)
+}
+
+# Runs one round of sweeps. Returns a fit with the traces and draws of this round only.
+advance_together <- function(fit, sweeps, sampler, threads) {
+  fit$elapsed[["sweeps"]] <- 0
+  # The call is left out: it may contain `..1` of a calling function, which future would look up among its globals.
+  chains <- lapply(separate_chains(fit, sampler), function(chain) {
+    chain$call <- NULL
+    chain
+  })
+  fits <- future.apply::future_lapply(
+    chains, advance_on_worker(sweeps, sampler, threads), future.seed = NULL, future.packages = "warpbayes"
+  )
+  # If a chain failed during the round, the others run again, up to the last sweep of that chain.
+  done <- vapply(fits, `[[`, 0, "iter")
+  again <- done > min(done)
+  if (any(again)) fits[again] <- lapply(chains[again], advance_on_worker(min(done) - fit$iter, sampler, threads))
+  joined <- join_chains(fit, fits, sampler)
+  joined$interrupted <- min(done) < fit$iter + sweeps
+  joined
+}
+
+# Made in a function of its own, so that only its arguments are sent to the workers with each fit.
+advance_on_worker <- function(iter, sampler, threads) {
+  force(iter)
+  force(sampler)
+  force(threads)
+  function(fit) last_sweeps(advance(fit, iter, sampler, resolve_run("cpu", threads), FALSE), sampler(fit), fit$iter)
+}
+
+# A fit of one chain without the traces and draws of its first `done` sweeps.
+last_sweeps <- function(fit, plan, done) {
+  if (done == 0) return(fit)
+  for (name in names(plan$traces)) {
+    dims <- dim(fit[[name]])
+    rows <- matrix(fit[[name]], dims[[1L]])
+    fit[[name]] <- array(rows[done + seq_len(dims[[1L]] - done), ], c(dims[[1L]] - done, dims[-1L]))
+  }
+  before <- kept_draws(done, fit)
+  fit$draws <- lapply(fit$draws, function(values) {
+    dims <- dim(values)
+    kept <- rev(dims)[[2L]]
+    columns <- matrix(values, draw_size(dims), kept)
+    array(columns[, before + seq_len(kept - before)], replace(dims, length(dims) - 1L, kept - before), dimnames(values))
+  })
+  fit
+}
+
+# Copies the traces and draws of a round to their places.
+store_round <- function(store, joined, plan) {
+  traces <- joined[names(plan$traces)]
+  draws <- joined$draws
+  new <- chain_lengths(lapply(traces, dim), lapply(draws, dim))
+  before <- joined$iter - nrow(traces[[1L]])
+  size <- vapply(store$draws, draw_size, 0)
+  first <- c(rep(before, length(traces)), size * kept_draws(before, joined))
+  fill_store(store, first, chain_lengths(store$traces, store$draws), c(traces, draws), new, new)
+}
+
+# Returns each chain as a fit of its own.
+separate_chains <- function(fit, sampler) {
+  plan <- sampler(fit)
+  lapply(seq_len(fit$chains), function(chain) {
+    one <- fit
+    one$chains <- 1
+    one$state <- fit$state[chain]
+    for (name in names(plan$traces)) {
+      one[[name]] <- trace_of_chain(fit[[name]], chain)
+    }
+    one$draws <- lapply(fit$draws, draws_of_chain, chain)
+    one
+  })
+}
+
+# Chains are the second dimension of a trace and the last dimension of draws.
+trace_of_chain <- function(values, chain) {
+  if (is.null(values)) return(NULL)
+  dims <- dim(values)
+  dim(values) <- c(dims[1:2], prod(dims[-(1:2)]))
+  array(values[, chain, ], c(dims[[1L]], 1L, dims[-(1:2)]))
+}
+
+draws_of_chain <- function(values, chain) {
+  dims <- dim(values)
+  size <- length(values) / dims[[length(dims)]]
+  array(values[seq_len(size) + (chain - 1) * size], c(dims[-length(dims)], 1L), dimnames(values))
+}
+
+join_chains <- function(fit, fits, sampler) {
+  first <- fits[[1L]]
+  for (name in c("iter", "interrupted")) {
+    fit[[name]] <- first[[name]]
+  }
+  fit$state <- lapply(fits, function(one) one$state[[1L]])
+  plan <- sampler(fit)
+  for (name in names(plan$traces)) {
+    fit[[name]] <- join_traces(lapply(fits, `[[`, name))
+  }
+  fit$draws <- lapply(stats::setNames(nm = names(plan$draws)), function(name) {
+    join_draws(lapply(fits, function(one) one$draws[[name]]))
+  })
+  fit$elapsed[["sweeps"]] <- max(vapply(fits, function(one) one$elapsed[["sweeps"]], 0))
+  fit
+}
+
+join_traces <- function(arrays) {
+  dims <- dim(arrays[[1L]])
+  chains <- length(arrays)
+  values <- array(unlist(arrays, use.names = FALSE), c(dims[[1L]], prod(dims[-(1:2)]), chains))
+  array(aperm(values, c(1L, 3L, 2L)), c(dims[[1L]], chains, dims[-(1:2)]))
+}
+
+join_draws <- function(arrays) {
+  dims <- dim(arrays[[1L]])
+  array(unlist(arrays, use.names = FALSE), c(dims[-length(dims)], length(arrays)), dimnames(arrays[[1L]]))
+}
+
+# Raises an error if the traces, kept draws and states of `total` sweeps need more memory than is available. `plan` is
+# the sampler's; `plan$state_bytes`, if it is there, is the size of a chain's state.
+check_store_memory <- function(plan, fit, total) {
+  bytes <- function(parts) sum(vapply(parts, function(part) prod(part$dim) * if (is.integer(part$blank)) 4 else 8, 0))
+  draws <- kept_draws(total, fit) * fit$chains
+  kept <- draws * bytes(plan$draws)
+  traces <- total * fit$chains * bytes(plan$traces)
+  states <- fit$chains * if (is.null(plan$state_bytes)) 0 else plan$state_bytes
+  check_bytes(kept + traces + states,
+    sprintf("the %s draws to keep take %s and the traces of all sweeps %s%s", whole_words(draws), show_bytes(kept),
+      show_bytes(traces), if (states > 0) sprintf(", the states of chains %s", show_bytes(states)) else ""),
+    c("iter", "chains"), advice = ": keep less with `keep`, `thin` or a longer `warmup`, or run fewer sweeps or chains")
+}

@@ -1,0 +1,59 @@
+# drop_warmup(): a longer warm-up for a fit, whose first draws are dropped.
+
+#' Count more sweeps of a fit as warm-up
+#'
+#' Drops the first draws of a fit. Use it if `summary()` says that a quantity was still rising or falling: [continue()]
+#' adds sweeps, but keeps the warm-up and the draws after it.
+#'
+#' @param fit a fit from [dp_mixture()] or [bayes_logit()].
+#' @param n how many sweeps of each chain after the present warm-up to drop, rounded up to whole draws if the fit is
+#'   thinned. `NULL`: as many as make the warm-up half of all sweeps, as in a new fit.
+#' @param ... must be empty: a misspelt argument is an error.
+#' @return The fit as if it had been made with the longer warm-up. It keeps the traces of all sweeps. A relabelled
+#'   mixture has to be relabelled anew.
+#' @section Errors:
+#' `warpbayes_error_input` if no draw would remain, and for other fits. The averages of a [topic_model()] cannot be
+#' taken back: fit it again with a longer `warmup`.
+#' @examples
+#' set.seed(1)
+#' x <- rbind(matrix(rnorm(400), ncol = 2), matrix(rnorm(200, mean = 6), ncol = 2))
+#' fit <- dp_mixture(x, components = 4, iter = 100, seed = 1, threads = 2)
+#' longer <- continue(fit, 100, threads = 2)
+#' c(longer$warmup, drop_warmup(longer)$warmup)
+#' @export
+drop_warmup <- function(fit, n = NULL, ...) {
+  UseMethod("drop_warmup")
+}
+
+#' @export
+drop_warmup.default <- function(fit, n = NULL, ...) {
+  check_present(!missing(fit), "fit")
+  stop_input("fit", "must come from dp_mixture() or bayes_logit(), not ", show_value(fit),
+    if (inherits(fit, "topic_model")) ": its averages hold all sweeps; fit again with a longer `warmup`")
+}
+
+lengthen_warmup <- function(fit, n) {
+  after <- max(0, fit$iter - fit$warmup)
+  if (is.null(n)) {
+    n <- max(0, floor(fit$iter / 2) - fit$warmup)
+  } else {
+    n <- check_count(n, "n", min = 0)
+  }
+  dropped <- ceiling(n / fit$thin)
+  if (dropped * fit$thin + fit$thin > after) {
+    whole <- function(count) format(count, scientific = FALSE)
+    follow <- if (after == 1) "one sweep follows" else sprintf("%s sweeps follow", whole(after))
+    stop_input("n", sprintf(
+      "is %s, but %s the warm-up: no draw would remain; continue(fit, more) adds sweeps", whole(n), follow
+    ))
+  }
+  fit$draws <- lapply(fit$draws, function(values) {
+    dims <- dim(values)
+    kept <- dims[[length(dims) - 1L]]
+    names <- dimnames(values)
+    dim(values) <- c(length(values) / prod(rev(dims)[1:2]), rev(dims)[2:1])
+    array(values[, dropped + seq_len(kept - dropped), ], replace(dims, length(dims) - 1L, kept - dropped), names)
+  })
+  fit$warmup <- fit$warmup + dropped * fit$thin
+  fit
+}

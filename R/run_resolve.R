@@ -1,0 +1,117 @@
+# Resolves where a call runs: backend, device, threads and instruction set. A call may take microseconds, so the last
+# answers are kept until something changes that they depend on.
+
+kept_runs <- keep_until_unload(new.env(parent = emptyenv()))
+
+# Multiply-adds of a call that a second thread would not make faster.
+short_work <- 4e6
+
+# The user's choice as the list that the compiled code reads (wb_call_from_list() of src/entry/entry.h).
+# `backend` and `threads` may be NULL, which stands for the option. Results do not depend on the choice.
+#   work     multiply-adds of the whole call; with at most short_work it runs on one thread, and with backend "auto" on
+#            the processor;
+#   cost     from call_cost(): with backend "auto" the call runs where it is estimated to take less time;
+#   devices  the graphics cards that share the work, from 0, or NULL;
+#   cluster  NULL, or a cluster whose workers have the data. The list then describes what this process computes,
+#            and has the connection to the workers as its element `cluster`.
+resolve_run <- function(backend = NULL, threads = NULL, work = Inf, devices = NULL, cluster = NULL, cost = NULL) {
+  if (!is.null(cluster)) {
+    run <- resolve_run("cpu", threads)
+    run$cluster <- connect_cluster(cluster, backend, threads, devices)
+    return(run)
+  }
+  key <- list(backend, .Call(C_backend_options))
+  if (work <= short_work && (is.null(threads) || is_thread_count(threads))) {
+    # A short call has one thread, so the settings of threads are not looked up.
+    kept <- kept_runs$short
+    threads <- 1L
+    name <- "short"
+  } else {
+    kept <- kept_runs$long
+    key <- c(key, list(threads, thread_settings()))
+    name <- "long"
+  }
+  # A forked child cannot use the graphics card. It asks again, and make_run() raises the error.
+  if (!identical(key, kept$key) || (kept$run$backend != "cpu" && kept$process != Sys.getpid())) {
+    kept <- list(key = key, run = make_run(backend, threads), process = Sys.getpid())
+    if (name == "short" && kept$run$automatic) kept$run <- on_processor(kept$run)
+    assign(name, kept, envir = kept_runs)
+  }
+  run <- if (is.null(devices)) kept$run else run_on_devices(kept$run, devices)
+  if (missing(cost)) run else faster_run(run, cost)
+}
+
+thread_settings <- function() {
+  list(
+    getOption("warpbayes.threads"), Sys.getpid(),
+    Sys.getenv(c("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "SLURM_CPUS_PER_TASK", "_R_CHECK_LIMIT_CORES_"))
+  )
+}
+
+is_thread_count <- function(threads) {
+  is.numeric(threads) && length(threads) == 1L && isTRUE(threads >= 1 & threads <= 4096) && threads == floor(threads)
+}
+
+make_run <- function(backend, threads) {
+  chosen <- resolve_backend(backend)
+  processor <- .Call(C_backend_processor)
+  list(
+    backend = chosen$backend,
+    automatic = chosen$automatic,
+    pointer = chosen$pointer,
+    threads = resolve_threads(threads, processor),
+    isa = resolve_isa(processor),
+    device = chosen$device,
+    memory_limit = resolve_device_memory()
+  )
+}
+
+# A run on the graphics cards that the user names.
+run_on_devices <- function(run, devices) {
+  if (!is.numeric(devices) || !length(devices) || anyNA(devices) || any(devices < 0 | devices != floor(devices)) ||
+    anyDuplicated(devices)) {
+    stop_input("devices", "must be NULL or indices of graphics cards, from 0, each of them once, not ",
+      show_value(devices))
+  }
+  if (run$backend != "cuda") {
+    stop_input("devices", sprintf("names graphics cards, but the backend is %s", dQuote(run$backend, FALSE)))
+  }
+  absent <- setdiff(devices, backend_state$devices$device)
+  if (length(absent)) {
+    stop_warpbayes("backend", sprintf(
+      "`devices`: there is no CUDA device %s; this machine has %s", format(absent[[1L]]),
+      paste0(backend_state$devices$device, " (", backend_state$devices$name, ")", collapse = ", ")
+    ))
+  }
+  if (length(devices) > most_devices) {
+    stop_input("devices", sprintf("has %d graphics cards: at most %d share a fit", length(devices), most_devices))
+  }
+  run$devices <- as.integer(devices)
+  run$device <- run$devices[[1L]]
+  run
+}
+
+# WB_MOST_DEVICES of src/backend/types.h.
+most_devices <- 16L
+
+# A sweep is shared so that each graphics card has at least this many multiply-adds. They take a data centre's card
+# about 4 ms; the exchange of sums takes 1 ms.
+device_work <- 3e10
+
+# The run of a session whose sweeps take `work` multiply-adds. It uses the `devices` of the fit. If the fit names none,
+# or if this machine lacks one of them, it uses one card for each device_work of `work`.
+spread_over_devices <- function(run, devices, work) {
+  here <- if (run$backend == "cuda") backend_state$devices$device
+  if (is.null(devices) || !all(devices %in% here)) {
+    count <- if (is.null(getOption("warpbayes.device"))) {
+      min(length(here), most_devices, floor(work / device_work))
+    } else {
+      0
+    }
+    devices <- if (count > 1) here[seq_len(count)]
+  }
+  if (is.null(devices)) run else run_on_devices(run, devices)
+}
+
+# The `backend` that a fit reports.
+run_backend <- function(run) if (is.null(run$cluster)) run$backend else run$cluster$backend

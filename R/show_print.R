@@ -1,0 +1,68 @@
+# print() of all results. Each class says what it shows in a method of in_console().
+
+#' Print results
+#'
+#' Shows what a fit or another result says in a few lines. Fits and their summaries end with a verdict in sentences. At
+#' the end of a chunk of R Markdown or Quarto, fits and summaries show text and tables instead.
+#'
+#' | what | arguments |
+#' |---|---|
+#' | [dp_mixture()], its summary | for the summary `components = 12`, how many of the largest components to show, and
+#'   `digits = 2`, the number of significant digits of the standard deviations in the table of convergence; the other
+#'   numbers in a row have as many decimals |
+#' | [relabel.dp_mixture()] | `components = 12`, how many of the heaviest components to show |
+#' | [cell_types()], its summary | for the summary `digits = 3`, the number of significant digits of medians |
+#' | [differential_abundance()] | `types = 12`, how many of the types to show, the smallest false discovery rate first |
+#' | [bayes_logit()], its summary | `digits = 2`, significant digits to which standard deviations are printed, and
+#'   `n = 50`, how many coefficients, and how many of the other quantities, to show |
+#' | [differential_state()] | `types = 12`, how many rows to show, the smallest tail probability first |
+#' | [topic_model()] | `n = 10` and `terms = 6`, how many of the largest topics, and of their terms |
+#' | summary of [topic_model()] | `n = 20`, how many of the largest topics |
+#' | [topic_effects()] | `n = 40`, how many rows |
+#' | [pmf()], its summary | `digits = 4`, significant digits to show |
+#'
+#' @param x a fit, a summary, a prior, a distribution, or another result of this package.
+#' @param ... how much to show, as the table says.
+#' @return `x`, invisibly.
+#' @section Errors:
+#' `warpbayes_error_input` if a part of `x` was changed, so that it cannot be printed.
+#' @examples
+#' print(pmf(c(1, 2, 3) / 6), digits = 2)
+#' @export
+print.warpbayes <- function(x, ...) {
+  tryCatch(in_console(x, ...), error = function(error) {
+    if (inherits(error, "warpbayes_error")) stop(error)
+    stop_input("x", "cannot be printed, because a part of it was changed since it was made: ", because = error)
+  })
+  invisible(x)
+}
+
+in_console <- function(x, ...) UseMethod("in_console")
+
+in_console.default <- function(x, ...) print.default(x, ...)
+
+# What the chains of a fit did: sweeps, `draws` that were kept, and `where` it was computed.
+chain_words <- function(fit, draws, where) {
+  sprintf("%s of %s (%s warmup%s)%s: %s kept, %s", count_words(fit$chains, "chain"), count_words(fit$iter, "sweep"),
+    whole_words(fit$warmup), if (fit$thin > 1) sprintf(", 1 sweep in %s kept", whole_words(fit$thin)) else "",
+    if (isTRUE(fit$interrupted)) ", interrupted" else "", count_words(draws, "draw"), where)
+}
+
+print_sentences <- function(sentences) {
+  cat(strwrap(paste(sentences, collapse = " "), width = 0.95 * getOption("width")), sep = "\n")
+}
+
+# Lines that say what was fitted. Long ones go on in the next line, further to the right.
+print_lines <- function(lines) {
+  wrapped <- function(line) {
+    indent <- attr(regexpr("^ *", line), "match.length")
+    strwrap(line, width = getOption("width") + 1, indent = indent, exdent = indent + 2)
+  }
+  cat(unlist(lapply(lines, function(line) if (nchar(line) > getOption("width")) wrapped(line) else line)), sep = "\n")
+}
+
+# Says how many topics or other items a print leaves out. `n`: the argument that shows all.
+print_rest <- function(all, shown, how, item = "more topic", n = all) {
+  how <- sprintf(how, format(n, scientific = FALSE))
+  if (shown < all) cat(sprintf("  and %s; %s\n", count_words(all - shown, item), how))
+}

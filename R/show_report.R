@@ -1,0 +1,280 @@
+# report(): a page that says what a fit found, how far it can be trusted, and how it was made. Each kind of fit
+# describes itself in a method of report_content() in R/report_<kind>.R. R/show_report_html.R turns content into a page,
+# and R/show_report_knit.R into the output of a chunk of R Markdown.
+#
+# Content is a list of
+#   title     what the page is about;
+#   words     lines that say what was fitted;
+#   converged TRUE, FALSE, or NA if it cannot be judged or there is nothing to judge;
+#   verdict   sentences: convergence, and what the data cannot support;
+#   main      a function without arguments that gives the main table;
+#   sections  a function without arguments that gives a list of sections, each a list of `title` and `parts`;
+#   made      a named character vector: how it was made;
+#   prior     the prior in sentences;
+#   code      lines of R code that repeat it;
+#   rows      how many rows of the main table a chunk shows at most; NULL: 60.
+# All texts are plain: what turns them into a page escapes them.
+
+#' A report of a fit, as a page that can be sent
+#'
+#' Writes a page that a colleague can open in any browser: what was fitted, the verdict in words, tables and pictures,
+#' the prior, how it was made, and the code that repeats it.
+#'
+#' The page is one HTML file. It holds everything that it shows, has no scripts and needs no network. It is made by R
+#' alone, so neither pandoc nor another package is needed. It can be read on a telephone, and printed.
+#'
+#' Two pictures can be explored:
+#' \itemize{
+#'   \item A topic model has a map of its topics (Sievert and Shirley 2014). Topics with similar terms are close to each
+#'     other, and the area of a circle is the share of the topic in all tokens. A click on a topic shows its terms by
+#'     relevance, with their numbers, and the documents with the most tokens of it.
+#'   \item Cell types have a picture of cells in two markers, which the reader chooses. Types can be hidden.
+#' }
+#'
+#' The page does not have the data. It names the objects that its code needs. It does show some of the data, as
+#' pictures: up to `cells` cells, the names of documents, and terms. Look at the page before you send it.
+#'
+#' @param fit a fit from [dp_mixture()], [topic_model()], [bayes_logit()] or [predictive_resample()], cell types from
+#'   [cell_types()], a distribution from [pmf()], or a table or comparison from [differential_abundance()],
+#'   [differential_state()], [type_proportions()], [type_differences()], [topic_effects()] or [compare_topics()].
+#' @param file name of the file, which ends in `.html`. An earlier report is replaced. `NULL`: a temporary file, to look
+#'   at in this session.
+#' @param title title of the page; `NULL`: what was fitted.
+#' @param note text to put below the title, such as where the data come from: a character vector with a paragraph in
+#'   each element.
+#' @param overwrite whether to replace a file that is not a report.
+#' @param open whether to show the page in the browser.
+#' @param ... for some fits (any other argument is an error):
+#'   * mixtures and cell types: `markers`, names or numbers of the markers to show. `NULL`: the markers that differ most
+#'     between components, five for mixtures and up to twelve for cell types;
+#'   * cell types: `cells`, how many cells to show, chosen at random, by default 2000;
+#'   * topic models: `topics` and `terms`, how many of the most prevalent topics to show on the map, and how many terms
+#'     of each, by default 100 and 15.
+#' @return The name of the file, invisibly. The file is complete or not there: the page is written under another name
+#'   first.
+#' @section In R Markdown and Quarto:
+#' There, a fit or its summary at the end of a chunk shows the words, the main table and the verdict. `print(fit)` shows
+#' the text that the console shows.
+#' @section Errors:
+#' `warpbayes_error_input` for a folder that does not exist, a file that cannot be written or is not a report, and other
+#' arguments that cannot be used. If a picture cannot be drawn, for instance because draws were not kept, R cannot load
+#' its device for pictures or the disk is full, the page says why in its place.
+#' @references
+#' Sievert, C. and Shirley, K. E. (2014). LDAvis: a method for visualizing and interpreting topics. *Proceedings of the
+#' Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70.
+#' @examples
+#' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#' page <- report(fit, tempfile(fileext = ".html"), note = "Cars of 1974.", open = FALSE)
+#' file.size(page)
+#' @export
+report <- function(fit, file = NULL, title = NULL, note = NULL, overwrite = FALSE, open = interactive(), ...) {
+  check_present(!missing(fit), "fit")
+  UseMethod("report")
+}
+
+#' @rdname report
+#' @export
+report.warpbayes <- function(fit, file = NULL, title = NULL, note = NULL, overwrite = FALSE, open = interactive(),
+                             ...) {
+  write_report(report_content(fit, ...), file, title, note, overwrite, open)
+}
+
+#' @export
+report.default <- function(fit, ...) {
+  # Package report has a generic of the same name.
+  if (has_foreign_method("report", "report", fit)) return(getExportedValue("report", "report")(fit, ...))
+  report_content(fit)
+}
+
+# What a report of `fit` shows, as a list that the beginning of this file describes.
+report_content <- function(fit, ...) UseMethod("report_content")
+
+report_content.default <- function(fit, ...) {
+  stop_input("fit", "must come from dp_mixture(), cell_types(), differential_abundance(), topic_model(), ",
+    "bayes_logit(), predictive_resample(), pmf(), type_proportions(), type_differences(), differential_state(), ",
+    "topic_effects() or compare_topics(), not ", show_value(fit))
+}
+
+# Checks what all methods take, and writes the page. `content` is computed after the checks, because it may take a
+# while.
+write_report <- function(content, file, title, note, overwrite, open) {
+  if (!is.null(title) && !is_text(title, 1L)) stop_input("title", "must be NULL or a text, not ", show_value(title))
+  if (!is.null(note) && !is_text(note)) stop_input("note", "must be NULL or texts, not ", show_value(note))
+  overwrite <- check_flag(overwrite, "overwrite")
+  open <- check_flag(open, "open")
+  target <- check_report_file(file, overwrite)
+  page <- keeping_state(report_page(content, title, note))
+  write_whole(page, target, file)
+  if (open) utils::browseURL(target)
+  invisible(target)
+}
+
+is_text <- function(value, length = base::length(value)) {
+  is.character(value) && base::length(value) == length && !anyNA(value)
+}
+
+# The absolute name of the file. A link is followed.
+check_report_file <- function(file, overwrite) {
+  if (is.null(file)) return(tempfile("report-", fileext = ".html"))
+  if (!is_text(file, 1L) || !nzchar(file)) {
+    stop_input("file", "must be NULL or the name of a file, not ", show_value(file))
+  }
+  shown <- dQuote(shorten(file), FALSE)
+  if (!grepl("\\.html?$", file, ignore.case = TRUE, useBytes = TRUE)) {
+    stop_input("file", "must end in .html, because reports are HTML pages, but it is ", shown)
+  }
+  path <- path.expand(file)
+  if (!dir.exists(dirname(path))) {
+    stop_input("file", "is ", shown, ", but there is no folder ", dQuote(shorten(dirname(path)), FALSE))
+  }
+  if (dir.exists(path)) stop_input("file", "is a folder: ", shown)
+  if (is_dangling(path)) stop_input("file", "is a symbolic link to a file that does not exist: ", shown)
+  if (!file.exists(path)) return(file.path(normalizePath(dirname(path)), basename(path)))
+  if (!overwrite && !is_report(path)) {
+    stop_input("file", "names a file that is not a report, and is not replaced: ", shown,
+      "; `overwrite = TRUE` replaces it")
+  }
+  normalizePath(path)
+}
+
+# The beginning of the page's head. A report is recognised by it.
+report_mark <- "<meta name=\"generator\" content=\"warpbayes "
+
+# A file without a size may be a pipe. Reading it would wait for ever.
+is_report <- function(file) {
+  size <- file.size(file)
+  if (is.na(size) || size == 0) return(FALSE)
+  start <- tryCatch(readBin(file, "raw", 1000L), error = function(error) raw(), warning = function(warning) raw())
+  length(grepRaw(report_mark, start, fixed = TRUE)) > 0L
+}
+
+# Writes the page next to its place and renames it, so that nobody meets half a page. A page that is replaced keeps its
+# permissions. `file` is the name as the user gave it.
+write_whole <- function(page, target, file) {
+  refuse <- function(reason) {
+    stop_input("file", "cannot be written to ", dQuote(shorten(if (is.null(file)) target else file), FALSE),
+      ": ", reason)
+  }
+  temporary <- tempfile(".report-", dirname(target), ".tmp")
+  on.exit(unlink(temporary))
+  bytes <- charToRaw(page)
+  failure <- tryCatch(
+    {
+      writeBin(bytes, temporary)
+      if (isTRUE(file.size(temporary) == length(bytes))) NULL else "the disk may be full"
+    },
+    error = conditionMessage, warning = conditionMessage
+  )
+  if (!is.null(failure)) refuse(failure)
+  if (file.exists(target)) Sys.chmod(temporary, file.mode(target), use_umask = FALSE)
+  renamed <- tryCatch(file.rename(temporary, target), warning = conditionMessage)
+  if (!isTRUE(renamed)) {
+    refuse(if (is.character(renamed)) renamed else "it could not be renamed")
+  }
+}
+
+# Evaluates with R's usual way to write numbers, and leaves options and the state of R's generator as they were.
+keeping_state <- function(code) {
+  old <- options(OutDec = ".", scipen = 0, digits = 7, width = 100, useFancyQuotes = FALSE)
+  seed <- globalenv()$.Random.seed
+  on.exit({
+    options(old)
+    if (!is.null(seed)) {
+      assign(".Random.seed", seed, globalenv())
+    } else if (exists(".Random.seed", globalenv(), inherits = FALSE)) {
+      rm(".Random.seed", envir = globalenv())
+    }
+  })
+  code
+}
+
+# How it was made ------------------------------------------------------------------
+
+# What a page says of how it was made, for all kinds. `more` is a named character vector.
+made_words <- function(fit, more = character()) {
+  c(
+    if (!is.null(fit$seed)) c(Seed = format(fit$seed, digits = 16)),
+    more,
+    if (!is.null(fit$backend)) {
+      words <- paste0(backend_words(fit), if (!is.null(fit$precision)) sprintf(", %s precision", fit$precision))
+      c(`Computed on` = words)
+    },
+    if (length(fit$elapsed)) c(`Time taken` = elapsed_words(fit$elapsed)),
+    Software = sprintf("warpbayes %s, %s", package_version_text(), R.version.string),
+    `Page written` = format(Sys.time(), "%Y-%m-%d %H:%M %Z")
+  )
+}
+
+# The call of `maker` that made `name`, as lines of code. `changes` are arguments to set, such as the seed. Values that
+# do.call() has put into the call become the names of their arguments.
+repeating_code <- function(call, maker, name, changes = list()) {
+  if (!is.call(call)) return(sprintf("# The call of %s() was not kept.", maker))
+  call <- short_call(call, maker)
+  for (argument in names(changes)) {
+    call[[argument]] <- changes[[argument]]
+  }
+  # What concerns only the machine or this one run.
+  for (argument in c("threads", "backend", "devices", "cluster", "progress", "checkpoint", "checkpoint_every")) {
+    if (argument %in% names(call)) call[[argument]] <- NULL
+  }
+  lines <- deparse(call, width.cutoff = 70L)
+  c(paste(name, "<-", lines[[1L]]), lines[-1L])
+}
+
+# Sweeps that continue() added and draws that drop_warmup() dropped, if the call says how many there were at first.
+lengthened_code <- function(fit, defaults) {
+  given <- function(argument) {
+    value <- if (argument %in% names(fit$call)) fit$call[[argument]] else defaults[[argument]]
+    if (is.numeric(value) && length(value) == 1L) value else NA_real_
+  }
+  iter <- given("iter")
+  warmup <- given("warmup")
+  if (is.na(warmup) && !"warmup" %in% names(fit$call)) warmup <- floor(iter / 2)
+  # The averages of a topic model cannot be cut afterwards.
+  topics <- inherits(fit, "topic_model")
+  c(
+    if (isTRUE(fit$iter > iter)) {
+      paste0(sprintf("fit <- continue(fit, %.0f", fit$iter - iter),
+        if (topics) sprintf(", warmup = %.0f", fit$warmup), ")")
+    },
+    if (isTRUE(fit$iter < iter)) sprintf("# This fit was interrupted after %s.", count_words(fit$iter, "sweep")),
+    if (!topics && isTRUE(fit$warmup > warmup)) sprintf("fit <- drop_warmup(fit, %.0f)", fit$warmup - warmup)
+  )
+}
+
+# A comment that names the objects that code needs. `code` is text; functions of R and of warpbayes are left out, except
+# as the data, since people call their data `df`. In a call with a data frame, names in the formula are its columns,
+# even if the data frame is not a variable, as in MASS::quine.
+needed_objects <- function(call, data) {
+  if (!is.call(call)) return(NULL)
+  argument <- function(name) if (name %in% names(call)) variables_of(call[[name]]) else character()
+  own <- unlist(lapply(data, argument))
+  others <- as.list(call)[-1L]
+  others <- others[!names(others) %in% c(data, if (any(data %in% names(call))) "formula")]
+  others <- unlist(lapply(others, variables_of))
+  known <- vapply(as.character(others), function(name) {
+    exists(name, envir = asNamespace("warpbayes"), inherits = TRUE) && !exists(name, globalenv(), inherits = FALSE)
+  }, NA)
+  unique(c(own, others[!known]))
+}
+
+# The variables of an expression, without the names of parts, such as that after `$`.
+variables_of <- function(part) {
+  if (is.name(part)) return(setdiff(as.character(part), ""))
+  if (!is.call(part) || is.name(part[[1L]]) && as.character(part[[1L]]) %in% c("::", ":::", "function")) return(NULL)
+  inner <- as.list(part)[-1L]
+  if (is.name(part[[1L]]) && as.character(part[[1L]]) %in% c("$", "@")) inner <- inner[1L]
+  unlist(lapply(inner, variables_of))
+}
+
+needed_words <- function(names) {
+  if (!length(names)) return(NULL)
+  sprintf("# It needs %s, which %s not part of this page.",
+    paste(encodeString(names, quote = "`"), collapse = ", "), if (length(names) == 1L) "is" else "are")
+}
+
+# Lines that begin with blanks go on with the line before.
+join_indented <- function(lines) {
+  sentence <- cumsum(!startsWith(lines, " "))
+  as.vector(tapply(trimws(lines), sentence, paste, collapse = "; "))
+}

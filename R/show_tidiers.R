@@ -1,0 +1,76 @@
+# tidy() and glance() of results that are no fits of their own, and what all tables of package generics share.
+
+#' Tables in the form of broom
+#'
+#' All fits and results have methods for the generics `tidy()`, `glance()` and `augment()` of package generics, which
+#' broom and the tidymodels packages re-export. `tidy()` gives a row for each parameter or part, `glance()` one row for
+#' the whole, `augment()` the data with new columns.
+#'
+#' Columns have broom's names: `term`, `estimate` (posterior mean), `std.error` (posterior standard deviation),
+#' `conf.low` and `conf.high` (ends of a credible interval with equal tails). If package tibble is loaded, the tables
+#' are tibbles. Otherwise they are data frames.
+#'
+#' | what was fitted | `tidy()` | `glance()` | `augment()` |
+#' |---|---|---|---|
+#' | [bayes_logit()] | coefficients | yes | rows: [tidy.bayes_logit()] |
+#' | [dp_mixture()] | components and markers | yes | cells: [tidy.dp_mixture()] |
+#' | [relabel()] of a mixture | components with intervals | yes | cells: [tidy.dp_mixture()] |
+#' | [cell_types()] | types | yes | cells: [tidy.dp_mixture()] |
+#' | [type_proportions()], [type_differences()] | their rows | no | no |
+#' | [differential_abundance()] | types and effects | yes | no: [summary.differential_abundance()] |
+#' | [topic_model()] | terms or topics | yes | words: [tidy.topic_model()] |
+#' | [compare_topics()] | numbers of topics | yes | no |
+#' | [predictive_resample()] | quantities | yes | no |
+#' | [pmf()] | values | yes | no |
+#'
+#' @param x for these methods: cell types, a table of proportions or differences, a relabelled mixture, a martingale
+#'   posterior, or a distribution.
+#' @param conf.level probability of the intervals; `NULL`: the table's. Only tables that keep their draws can be given
+#'   another.
+#' @param ... must be empty.
+#' @return A data frame or tibble.
+#'   * Cell types: `type`, `estimate` (share of the cells), `conf.low`, `conf.high`, `cells`, `components`, `rhat`,
+#'     `ess`. `glance()`: `nobs`, `types`, `specks` (number of specks), `overlap` (the largest between two types),
+#'     `apart` and `stability` (the smallest of the types that are no specks).
+#'   * Proportions: `type`, `sample`, `cells`, `estimate`, `conf.low`, `conf.high`. Differences: `type`, `contrast`
+#'     (such as `"patient - control"`), `estimate`, `conf.low`, `conf.high`, `above` (probability of being above 0).
+#'   * A relabelled mixture: `component`, `term` (`"weight"` or the marker, for the mean), `estimate`, `conf.low`,
+#'     `conf.high` (90%), `present` and `stability` as in [relabel.dp_mixture()].
+#'   * A martingale posterior, `glance()`: `nobs`, `quantities`, `draws`, `horizon`, `remaining` (the largest share of
+#'     the variance that the horizon leaves out), `seconds`.
+#'   * A distribution: `value` and `prob`. `glance()`: `mean`, `std.dev`, `median`, `lowest`, `highest`, `values`.
+#' @section Errors:
+#' `warpbayes_error_input` for an argument that cannot be used.
+#' @examples
+#' set.seed(1)
+#' x <- list(a = matrix(rnorm(400), 200), b = matrix(rnorm(400, mean = rep(c(0, 5), 100)), 200))
+#' types <- cell_types(dp_mixture(x, components = 6, iter = 200, seed = 1, threads = 2), threads = 2)
+#' if (requireNamespace("generics", quietly = TRUE)) {
+#'   generics::tidy(types)
+#'   generics::glance(types)
+#'   generics::tidy(type_differences(types, group = c("control", "patient")))
+#'   generics::glance(pmf(rep(1 / 6, 6), from = 1))
+#' }
+#' @name tidiers
+NULL
+
+# Tables are tibbles in sessions that have loaded package tibble.
+as_table <- function(table) {
+  if (isNamespaceLoaded("tibble")) tibble::as_tibble(table) else table
+}
+
+# The one row of glance() for a result.
+glance_of <- function(x) UseMethod("glance_of")
+
+glance_of.default <- function(x) stop_refused("glance", x)
+
+#' @rdname tidiers
+#' @method glance warpbayes
+#' @exportS3Method generics::glance warpbayes
+glance.warpbayes <- function(x, ...) {
+  check_dots_empty(...)
+  as_table(glance_of(x))
+}
+
+# The smallest or largest of some values, NA if all of them are.
+extreme <- function(values, of) if (all(is.na(values))) NA_real_ else of(values, na.rm = TRUE)

@@ -1,0 +1,239 @@
+# Distributions from tables, samples and the objects of package distributional, and methods for its generics.
+
+#' Distributions from other objects, and for other packages
+#'
+#' `as_pmf()` makes a [pmf()] from a table, a vector with names, a data frame, a sample with or without weights, or a
+#' distribution of package distributional. The generics of that package work for the result, whether it is attached
+#' before or after this package: `density()`, `cdf()`, `quantile()`, `generate()`, `mean()`, `median()`, `variance()`,
+#' `skewness()`, `kurtosis()` and `support()`.
+#'
+#' In a tibble, a list of distributions such as `c(x, y)` is a column, and each of them prints as one line. `tidy()` and
+#' `glance()` of package generics and `autoplot()` of ggplot2 have methods, too: [tidiers], [autoplot.warpbayes].
+#'
+#' @details
+#' A numeric vector without names is a *sample*: `as_pmf(c(1, 1, 2, 5))` has the values 1, 2 and 5. If all its names are
+#' numbers, these are the values, and the vector has their probabilities or counts: `as_pmf(c("1" = 2, "5" = 1))`.
+#' [pmf()] makes a distribution from a vector of probabilities. Weights, counts and probabilities are divided by their
+#' sum.
+#'
+#' A distribution on whole numbers is taken value by value, up to `tail`. Any other one is put onto multiples of `by`
+#' by [discretize_pmf()]. Package distributional has no upper tails, so probabilities near 1e-16 have no correct digits
+#' there.
+#'
+#' @param x what to convert; for the other functions a distribution made by [pmf()].
+#' @param weights for a sample, the weights of its values: numbers from 0.
+#' @param by the step of the values. Samples and distributions are rounded to it. The default for samples is the longest
+#'   that fits; for a continuous distribution it must be given.
+#' @param tail for a distribution, the probability that may be left out at either end, from 1e-15 to 1e-8.
+#' @param method where probability between two values goes: see [discretize_pmf()].
+#' @param at,q values whose probabilities, or cumulative probabilities, are asked for.
+#' @param log whether to give natural logarithms.
+#' @param times number of draws.
+#' @param seed as in [rpmf()].
+#' @param ... must be empty.
+#' @return A [pmf()]; for several distributions a list of them. `density()`, `cdf()` and `generate()` give numeric
+#'   vectors, as [dpmf()], [ppmf()] and [rpmf()] do. `support()` gives all possible values. `skewness()` and
+#'   `kurtosis()` give numbers; the kurtosis of a normal variable is 0.
+#' @section Errors:
+#' `warpbayes_error_input` for objects that are none of these, for missing values in a sample, for samples that are not
+#' decimal fractions if `by` is not given, and for multivariate or missing distributions.
+#' @seealso [pmf()], [discretize_pmf()], [pmf_distribution].
+#' @examples
+#' as_pmf(table(c(1, 1, 2, 5)))
+#' as_pmf(c(1, 1, 2, 5), weights = c(0.5, 1, 1, 2))
+#' if (requireNamespace("distributional", quietly = TRUE)) {
+#'   claims <- as_pmf(distributional::dist_poisson(3))
+#'   delay <- as_pmf(distributional::dist_gamma(2, 0.5), by = 0.1)
+#'   claims + delay
+#'   distributional::cdf(claims, 5)
+#'   distributional::support(claims)
+#' }
+#' @export
+as_pmf <- function(x, ...) {
+  require_arguments("x")
+  UseMethod("as_pmf")
+}
+
+#' @export
+as_pmf.default <- function(x, ...) {
+  stop_input("x", "must be a table, a data frame, a numeric vector or a distribution of package distributional, not ",
+    show_value(x))
+}
+
+#' @export
+as_pmf.pmf <- function(x, ...) {
+  check_method(x, "x", ...)
+  x
+}
+
+#' @export
+as_pmf.table <- function(x, ...) {
+  check_dots_empty(...)
+  pmf(x, normalize = TRUE)
+}
+
+#' @export
+as_pmf.data.frame <- function(x, ...) {
+  check_dots_empty(...)
+  pmf(x, normalize = TRUE, log = identical(names(x)[-1L], "log_prob"))
+}
+
+#' @rdname as_pmf
+#' @export
+as_pmf.numeric <- function(x, weights = NULL, by = NULL, ...) {
+  check_dots_empty(...)
+  labels <- names(x)
+  if (is.null(weights) && is.null(by) && !is.null(labels) && !anyNA(suppressWarnings(as.numeric(labels)))) {
+    return(pmf(x, normalize = TRUE))
+  }
+  sample_pmf(x, weights, by)
+}
+
+#' @export
+as_pmf.integer64 <- function(x, weights = NULL, by = NULL, ...) {
+  check_dots_empty(...)
+  sample_pmf(x, weights, by)
+}
+
+sample_pmf <- function(x, weights, by) {
+  values <- check_values(x, "x")
+  bad <- which(!is.finite(values))
+  if (length(bad) > 0L) {
+    stop_input("x", sprintf("has the entry %s at position %.0f: a sample has finite numbers",
+      format(values[[bad[[1L]]]]), bad[[1L]]))
+  }
+  if (length(values) == 0L) stop_input("x", "is empty: a sample has at least one value")
+  weights <- if (is.null(weights)) rep(1, length(values)) else check_weights(weights, "weights", FALSE)
+  if (length(weights) != length(values)) {
+    stop_input("weights", sprintf("has %.0f entries for %.0f values", length(weights), length(values)))
+  }
+  if (!is.null(by)) {
+    by <- check_number(by, "by", min = 0)
+    return(pmf(weights, values = round(values / by) * by, by = by, normalize = TRUE))
+  }
+  tryCatch(pmf(weights, values = values, normalize = TRUE), warpbayes_error_input = function(error) {
+    stop_input("x", "has values that are neither whole numbers nor decimal fractions: give the step `by`, to which ",
+      "they are rounded")
+  })
+}
+
+#' @rdname as_pmf
+#' @export
+as_pmf.distribution <- function(x, by = NULL, tail = 1e-10, method = c("rounding", "up", "down", "unbiased"), ...) {
+  check_dots_empty(...)
+  tail <- check_number(tail, "tail", min = 1e-15, max = 1e-8, open = FALSE)
+  method <- check_choice(method, "method", c("rounding", "up", "down", "unbiased"))
+  if (!is.null(by)) by <- check_number(by, "by", min = 0)
+  if (!requireNamespace("distributional", quietly = TRUE)) {
+    stop_input("x", "is a distribution of package distributional, which is not installed")
+  }
+  if (length(x) == 0L) stop_input("x", "has no distributions")
+  laws <- lapply(seq_along(x), function(i) {
+    tryCatch(law_of_distribution(x[i], by, tail, method), error = function(error) {
+      if (inherits(error, "warpbayes_error")) stop(error)
+      stop_input("x", "cannot be read: ", because = error)
+    })
+  })
+  if (length(laws) == 1L) laws[[1L]] else do.call(c, laws)
+}
+
+# One distribution of package distributional, whose functions give a list with a vector for each distribution.
+law_of_distribution <- function(x, by, tail, method) {
+  name <- format(x)
+  if (anyNA(name) || is.na(x)) stop_input("x", "has a missing distribution")
+  cdf <- function(q) as.double(unlist(distributional::cdf(x, q)))
+  # It is unknown for some distributions.
+  support <- tryCatch(unclass(distributional::support(x)), error = pass_on)
+  ends <- if (is.numeric(support$lim[[1L]]) && length(support$lim[[1L]]) == 2L) support$lim[[1L]] else c(-Inf, Inf)
+  if (is.integer(support$x[[1L]]) && (is.null(by) || by == 1) && is.finite(ends[[1L]])) {
+    last <- last_whole(cdf, ends, tail)
+    at <- seq(ends[[1L]], last)
+    prob <- as.double(unlist(stats::density(x, at)))
+    total <- sum(prob)
+    if (is.finite(total) && abs(total - 1) <= 1e-6) {
+      above <- if (last < ends[[2L]]) log(tail) else -Inf
+      return(leave_out(pmf(prob / total, from = ends[[1L]]), c(-Inf, above)))
+    }
+  }
+  if (is.finite(ends[[1L]]) && ends[[1L]] == ends[[2L]]) return(pmf(1, from = ends[[1L]]))
+  if (is.null(by)) stop_input("by", "is missing: ", name, " is not on whole numbers, so the step must be given")
+  if (length(cdf(0)) != 1L || !is.finite(cdf(0))) stop_input("x", "is ", name, ", which has no distribution function")
+  # Values are counted from a multiple of the step. Less than `tail` lies below it.
+  low <- -1
+  while (cdf(low * by) > tail) low <- 2 * low
+  first <- by * (first_whole(function(steps) cdf(steps * by) > tail, low, 2^52) - 1)
+  if (ends[[1L]] >= 0 && first < 1e6 * by) first <- 0
+  shifted <- function(q) ifelse(q < 0, 0, cdf(q + first))
+  # Without impossible values at the ends.
+  truncate_pmf(discretize_pmf(shifted, by, method, tail = tail) + first)
+}
+
+# The first whole number that is exceeded with a probability of at most `tail`.
+last_whole <- function(cdf, ends, tail) {
+  first_whole(function(value) 1 - cdf(value) <= tail, ends[[1L]], min(ends[[2L]], 2^52))
+}
+
+#' @rdname as_pmf
+#' @importFrom stats density
+#' @export
+density.pmf <- function(x, at, log = FALSE, ...) {
+  check_method(x, "x", ...)
+  require_arguments("at")
+  dpmf(at, x, log)
+}
+
+#' @rdname as_pmf
+#' @rawNamespace S3method(distributional::cdf, pmf)
+cdf.pmf <- function(x, q, ...) {
+  check_method(x, "x", ...)
+  require_arguments("q")
+  ppmf(q, x)
+}
+
+#' @rdname as_pmf
+#' @method generate pmf
+#' @exportS3Method generics::generate pmf
+generate.pmf <- function(x, times, seed = NULL, ...) {
+  check_method(x, "x", ...)
+  require_arguments("times")
+  rpmf(times, x, seed)
+}
+
+#' @rdname as_pmf
+#' @rawNamespace S3method(distributional::support, pmf)
+support.pmf <- function(x, ...) {
+  check_method(x, "x", ...)
+  as.data.frame(x)$value[is_possible(x)]
+}
+
+#' @rdname as_pmf
+#' @rawNamespace S3method(distributional::skewness, pmf)
+skewness.pmf <- function(x, ...) {
+  check_method(x, "x", ...)
+  summary(x)$skewness
+}
+
+#' @rdname as_pmf
+#' @rawNamespace S3method(distributional::kurtosis, pmf)
+kurtosis.pmf <- function(x, ...) {
+  check_method(x, "x", ...)
+  summary(x)$kurtosis
+}
+
+# Methods for generics of packages that this package does not call: logarithms of package distributional, and columns of
+# tibbles.
+at_load(function() {
+  add <- function(package, generic, class, method) {
+    when_loaded(package, function(namespace) {
+      if (exists(generic, namespace, inherits = FALSE)) registerS3method(generic, class, method, envir = namespace)
+    })
+  }
+  add("distributional", "log_cdf", "pmf", function(x, q, ...) ppmf(q, x, log.p = TRUE))
+  add("pillar", "obj_sum", "pmf", function(x) format(x))
+  add("vctrs", "vec_proxy", "pmf_list", function(x, ...) unclass(x))
+  add("vctrs", "vec_restore", "pmf_list", function(x, to, ...) structure(x, class = class(to)))
+  add("vctrs", "vec_ptype_abbr", "pmf_list", function(x, ...) "pmf")
+  add("pillar", "pillar_shaft", "pmf_list", function(x, ...) {
+    pillar::new_pillar_shaft_simple(vapply(x, format, ""), align = "left")
+  })
+})

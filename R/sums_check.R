@@ -1,0 +1,55 @@
+# Recognises distributions that are not as pmf() makes them, and arguments that are missing.
+
+# `x`, if it is a distribution as pmf() makes it.
+check_pmf <- function(x, argument) {
+  if (!inherits(x, "pmf")) stop_input(argument, "must be a distribution made by pmf(), not ", show_value(x))
+  problem <- pmf_problem(x)
+  if (!is.null(problem)) stop_input(argument, "is not a distribution as pmf() makes it: ", problem)
+  x
+}
+
+# How far the sum of the probabilities of an object may be from 1. pmf() accepts 1e-8, and sums of a million copies of
+# a variable multiply that. A vector that has been cut is usually further off.
+changed_tolerance <- 0.01
+
+# What is wrong with an object of class `pmf` that has been changed by hand or read from a damaged file; NULL if
+# nothing is.
+pmf_problem <- function(x) {
+  if (!is.list(x)) return(paste("it is", show_value(unclass(x)), "instead of a list"))
+  if (!inherits(x, "warpbayes")) return("it lacks the class \"warpbayes\", which earlier versions did not have")
+  log <- !is.null(x[["log_prob"]])
+  weights <- if (log) x[["log_prob"]] else x[["prob"]]
+  name <- if (log) "`log_prob`" else "`prob`"
+  if (is.null(weights)) return(paste(name, "is missing"))
+  if (!is.double(weights) || length(weights) == 0L || !is.null(attributes(weights))) {
+    return(paste(name, "is not a vector of doubles:", show_value(weights)))
+  }
+  if (!is_finite_number(x[["from"]])) {
+    return(if (is.null(x[["from"]])) "`from` is missing" else paste("`from` is", show_value(x[["from"]])))
+  }
+  by <- x[["by"]]
+  if (!is.null(by) && !(is_finite_number(by) && by > 0)) return(paste("`by` is", show_value(by)))
+  left_out <- x[["left_out"]]
+  if (!is.null(left_out) && !(is.double(left_out) && length(left_out) == 2L && !anyNA(left_out))) {
+    return(paste("`left_out` is", show_value(left_out)))
+  }
+  parts <- x[["parts"]]
+  if (!is.null(parts) && !(is_finite_number(parts) && parts >= 1)) return(paste("`parts` is", show_value(parts)))
+  if (!.Call(C_pmf_usable, weights, log)) {
+    return(paste0(name, " has entries that are not ", if (log) "logarithms of ", "probabilities"))
+  }
+  at <- x[["at"]]
+  if (!is.null(at) && !(is.double(at) && length(at) == length(weights) && at[[1L]] == 0 && !anyNA(at) &&
+    !is.unsorted(at, strictly = TRUE) && at[[length(at)]] <= 2^52)) {
+    return("`at` does not fit to the probabilities")
+  }
+  total <- if (log) sum(exp_of(weights)) else sum(weights)
+  if (abs(total - 1) > changed_tolerance) {
+    return(paste0("its probabilities sum to ", format(total, digits = 6), ", not 1"))
+  }
+  NULL
+}
+
+is_finite_number <- function(value) is.numeric(value) && length(value) == 1L && is.finite(value)
+
+check_intact.pmf <- function(x, argument) check_pmf(x, argument)

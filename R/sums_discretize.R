@@ -1,0 +1,259 @@
+# Discrete distributions of losses that are continuous or observed.
+
+#' The distribution of a loss on multiples of a step
+#'
+#' `discretize_pmf()` puts a continuous loss, such as a gamma or Pareto claim, or observed losses onto the values 0,
+#' `by`, `2 * by`, ..., so that sums of it can be computed. A deductible and a limit are applied first.
+#'
+#' @details
+#' The methods say where the probability between two neighbouring values goes:
+#' \describe{
+#'   \item{`"rounding"`}{to the nearest value.}
+#'   \item{`"up"`}{up, to the larger value. The distribution function lies at or below the true one, so losses are
+#'     overstated.}
+#'   \item{`"down"`}{down, to the smaller value. The distribution function lies at or above the true one, so losses
+#'     are understated.}
+#'   \item{`"unbiased"`}{to both values, so that the mean stays. So do the means of the loss limited at each value.}
+#' }
+#' Sums of losses by `"up"` and by `"down"` enclose the true distribution of the sum. Other software calls these methods
+#' `"lower"` and `"upper"`, after the distribution function.
+#'
+#' With a deductible d and a limit u, a loss x is paid by \eqn{\min(x, u) - d}{min(x, u) - d} if it exceeds d, and not
+#' at all otherwise. The limit is the largest loss that counts, so no payment exceeds u - d.
+#'
+#' If the distribution function has an argument `lower.tail`, as R's own functions have, upper tails keep their relative
+#' accuracy. Integrals of `"unbiased"` use eight points of Gauss and Legendre for each step. They are exact to rounding
+#' if the distribution function is smooth within each step.
+#'
+#' @param x the distribution function of the loss, such as [pgamma], called as `x(q, ...)`; or a numeric vector of
+#'   observed losses; or a distribution made by [pmf()], whose step is to become another.
+#' @param by the step.
+#' @param method where probability between two values goes: see Details.
+#' @param deductible,limit the part of the loss that counts: see Details. A limit less the deductible is a multiple of
+#'   `by`.
+#' @param per `"loss"`: the payment for each loss, 0 for those below the deductible. `"payment"`: the payment given that
+#'   the loss exceeds the deductible.
+#' @param to without a limit and for a distribution function, the last value. All larger payments become `to`, with a
+#'   warning if that has a probability above `tail`. The default is the first value beyond which the probability is at
+#'   most `tail`.
+#' @param tail the probability of larger values that may be moved to the last value, from 1e-300 to 1e-8.
+#' @param weights for observed losses, their weights: numbers from 0, as many as losses.
+#' @param ... further arguments of the distribution function.
+#' @return A [pmf()] from 0.
+#' @section Errors:
+#' `warpbayes_error_input` for losses below 0, for a function that does not give a distribution function, for
+#' deductibles and limits that cannot be used, and for a tail that reaches too far: give `to`, `limit` or a longer step.
+#' @references
+#' Gerber, H. U. and Jones, D. A. (1976). Some practical considerations in connection with the calculation of stop-loss
+#' premiums. *Transactions of the Society of Actuaries* 28, 215-231.
+#'
+#' Klugman, S. A., Panjer, H. H. and Willmot, G. E. (2012). *Loss Models: From Data to Decisions*, 4th edition. Wiley.
+#' @seealso [compound_pmf()] and [portfolio_pmf()] for sums of losses, [layer_pmf()], [value_at_risk()].
+#' @examples
+#' # Gamma claims above a deductible of 1, counted up to 20.
+#' claim <- discretize_pmf(pgamma,
+#'   by = 0.5, shape = 2, method = "unbiased", deductible = 1, limit = 20
+#' )
+#' mean(claim)
+#' year <- compound_pmf("poisson", claim, lambda = 10, threads = 2)
+#' value_at_risk(year, 0.995)
+#'
+#' # Observed losses.
+#' discretize_pmf(c(120, 455, 460, 2300), by = 100)
+#' @export
+discretize_pmf <- function(x, by, method = c("rounding", "up", "down", "unbiased"), deductible = 0, limit = Inf,
+                           per = c("loss", "payment"), to = NULL, tail = 1e-10, weights = NULL, ...) {
+  require_arguments("x", "by")
+  by <- check_number(by, "by", min = 0)
+  method <- check_choice(method, "method", c("rounding", "up", "down", "unbiased"))
+  per <- check_choice(per, "per", c("loss", "payment"))
+  deductible <- check_number(deductible, "deductible", min = 0, open = FALSE)
+  tail <- check_tail(tail, FALSE)
+  last <- check_limit(limit, deductible, by)
+  if (is.function(x)) {
+    if (!is.null(weights)) stop_input("weights", "are for observed losses, not for a distribution function")
+    loss <- loss_function(x, deductible, per, ...)
+    if (is.finite(last)) {
+      if (!is.null(to)) stop_input("to", "and `limit` are both given: the limit says which value is the last")
+    } else {
+      last <- last_step(loss, to, by, tail)
+    }
+    return(discretize_function(loss, last, by, method))
+  }
+  check_dots_empty(...)
+  left_out <- nothing_left_out
+  if (!is.null(to)) stop_input("to", "is for distribution functions; `limit` limits observed losses")
+  if (inherits(x, "pmf")) {
+    check_pmf(x, "x")
+    left_out <- on_both_sides(left_out_of(x))
+    if (!is.null(weights)) stop_input("weights", "are for observed losses, not for a distribution")
+    weights <- relative_weights(x)
+    x <- values_of(x)
+  } else {
+    x <- check_losses(x)
+    weights <- if (is.null(weights)) rep(1, length(x)) else check_weights(weights, "weights", FALSE)
+    if (length(weights) != length(x)) {
+      stop_input("weights", sprintf("has %.0f entries for %.0f losses", length(weights), length(x)))
+    }
+  }
+  leave_out(discretize_losses(x, weights, last, by, method, deductible, per), left_out)
+}
+
+# The largest payment in steps, Inf without a limit.
+check_limit <- function(limit, deductible, by) {
+  limit <- check_bound(limit, "limit")
+  if (limit <= deductible) {
+    stop_input("limit", "is ", show_value(limit), ", not above `deductible`, ", show_value(deductible))
+  }
+  if (limit == Inf) return(Inf)
+  near <- nearest_position(read_lattice(deductible, by), limit)
+  if (!near$there) {
+    stop_input("limit", "less `deductible` must be a multiple of `by`; it is ",
+      show_value(signif((limit - deductible) / by, 10)), " steps")
+  }
+  near$position
+}
+
+check_losses <- function(x) {
+  if (!is.numeric(x) || length(x) == 0L) {
+    stop_input("x", "must be a distribution function, a vector of losses or a distribution, not ", show_value(x))
+  }
+  bad <- which(!is.finite(x) | x < 0)
+  if (length(bad) > 0L) {
+    stop_input("x", sprintf("has the entry %s at position %.0f; losses are numbers from 0", format(x[[bad[[1L]]]]),
+      bad[[1L]]))
+  }
+  as.double(x)
+}
+
+# The distribution of a payment: `up_to(y)` is P(Y <= y) and `beyond(y)` is P(Y > y), for y from 0. Both are for the
+# loss without its limit.
+loss_function <- function(x, deductible, per, ...) {
+  evaluate <- function(q, ...) {
+    p <- x(q, ...)
+    if (!is.numeric(p) || length(p) != length(q) || anyNA(p) || any(p < 0 | p > 1)) {
+      stop_input("x", "must be a distribution function: it must give a probability for each of ", length(q),
+        " values, not ", if (is.numeric(p) && length(p) == length(q)) "numbers outside 0 and 1" else show_value(p))
+    }
+    as.double(p)
+  }
+  has_tail <- "lower.tail" %in% names(formals(args(x)))
+  up_to <- function(q) evaluate(q, ...)
+  beyond <- if (has_tail) function(q) evaluate(q, ..., lower.tail = FALSE) else function(q) 1 - evaluate(q, ...)
+  below <- up_to(-1e-9)
+  if (below > 1e-12) stop_input("x", "gives the probability ", format(below, digits = 6), " to losses below 0")
+  scale <- if (per == "payment") beyond(deductible) else 1
+  if (scale == 0) stop_input("deductible", "is ", show_value(deductible), ", which no loss exceeds")
+  less <- if (per == "payment") up_to(deductible) else 0
+  list(
+    up_to = function(y) (up_to(y + deductible) - less) / scale,
+    beyond = function(y) beyond(y + deductible) / scale
+  )
+}
+
+last_step <- function(loss, to, by, tail) {
+  if (!is.null(to)) {
+    to <- check_number(to, "to", min = 0)
+    last <- max(round(to / by), 1)
+    moved <- loss$beyond(last * by)
+    if (moved > tail) {
+      warning("discretize_pmf(): payments above `to`, ", format(to), ", have the probability ",
+        format(moved, digits = 3), ". They are counted as `to`; `limit` would say that this is meant.", call. = FALSE)
+    }
+    return(last)
+  }
+  last <- first_whole(function(steps) loss$beyond(steps * by) <= tail, 1, Inf)
+  if (last > 2^52) stop_input("tail", "is not reached within 2^52 steps: give `to`, `limit`, or a longer step")
+  last
+}
+
+# Probabilities of 0, by, ..., last * by. Neighbouring values of the distribution function are subtracted on the side of
+# the smaller tail.
+discretize_function <- function(loss, last, by, method) {
+  check_result_size(last + 1, "by", "probabilities", copies = 8)
+  between <- function(low, high) {
+    lower <- loss$up_to(low)
+    ifelse(lower > 0.5, loss$beyond(low) - loss$beyond(high), loss$up_to(high) - lower)
+  }
+  inner <- function(at) {
+    switch(method,
+      rounding = between((at - 0.5) * by, (at + 0.5) * by), up = between((at - 1) * by, at * by),
+      down = between(at * by, (at + 1) * by), unbiased = average_of(between, at, by)
+    )
+  }
+  first <- switch(method,
+    rounding = loss$up_to(by / 2), up = loss$up_to(0), down = loss$up_to(by),
+    unbiased = sum(gauss_legendre$weight * loss$up_to(gauss_legendre$at * by))
+  )
+  end <- switch(method,
+    rounding = loss$beyond((last - 0.5) * by), up = loss$beyond((last - 1) * by), down = loss$beyond(last * by),
+    unbiased = sum(gauss_legendre$weight * loss$beyond((last - 1 + gauss_legendre$at) * by))
+  )
+  prob <- by_blocks(last + 1, function(at) {
+    result <- numeric(length(at))
+    inside <- at > 1 & at <= last
+    result[inside] <- inner(at[inside] - 1)
+    result[at == 1] <- first
+    result[at == last + 1] <- end
+    result
+  }, block = 2^16)
+  if (any(prob < 0)) {
+    stop_input("x", "is not a distribution function: it falls near ", format((which(prob < 0)[[1L]] - 1) * by))
+  }
+  total <- sum(prob)
+  if (abs(total - 1) > 1e-6) {
+    stop_input("x", "is not a distribution function that rises to 1: its probabilities sum to ",
+      format(total, digits = 8))
+  }
+  on_lattice(prob / total, read_lattice(0, by), FALSE)
+}
+
+# Points and weights on (0, 1) of the rule of Gauss and Legendre with eight points: eigenvalues of a matrix (Golub and
+# Welsch 1969, Mathematics of Computation 23, 221-230).
+gauss_legendre_rule <- function(points) {
+  k <- seq_len(points - 1)
+  jacobi <- matrix(0, points, points)
+  jacobi[cbind(k, k + 1)] <- jacobi[cbind(k + 1, k)] <- k / sqrt(4 * k^2 - 1)
+  eigen <- eigen(jacobi, symmetric = TRUE)
+  list(at = (1 + eigen$values) / 2, weight = eigen$vectors[1L, ]^2)
+}
+
+gauss_legendre <- gauss_legendre_rule(8)
+
+# The mean of P(t < Y <= t + by) over t from (at - 1) by to at by, which is (2 E min(Y, at by) - E min(Y, (at - 1) by) -
+# E min(Y, (at + 1) by)) / by, as a sum of positive terms.
+average_of <- function(between, at, by) {
+  result <- numeric(length(at))
+  for (i in seq_along(gauss_legendre$at)) {
+    low <- (at - 1 + gauss_legendre$at[[i]]) * by
+    result <- result + gauss_legendre$weight[[i]] * between(low, low + by)
+  }
+  result
+}
+
+discretize_losses <- function(x, weights, last, by, method, deductible, per) {
+  if (any(x < 0 & weights > 0)) {
+    stop_input("x", "has the value ", format(min(x[weights > 0])), "; losses are numbers from 0")
+  }
+  if (per == "payment") {
+    weights <- weights[x > deductible]
+    x <- x[x > deductible]
+    if (length(x) == 0L || !any(weights > 0)) {
+      stop_input("deductible", "is ", show_value(deductible), ", which no loss exceeds")
+    }
+  }
+  near <- nearest_position(read_lattice(deductible, by), x)
+  steps <- pmin(pmax(ifelse(near$there, near$position, (x - deductible) / by), 0), last)
+  check_result_size(max(steps) + 2, "by", "probabilities")
+  below <- floor(steps)
+  at <- switch(method,
+    rounding = floor(steps + 0.5), up = ceiling(steps), down = below, unbiased = c(below, below + 1)
+  )
+  if (method == "unbiased") {
+    share <- steps - below
+    weights <- c(weights * (1 - share), weights * share)
+  }
+  gathered <- gather_positions(at, weights / sum(weights), FALSE)
+  zero <- if (gathered$at[[1L]] > 0) 0
+  from_positions(c(zero, gathered$at), c(zero, gathered$weights), read_lattice(0, by), FALSE)
+}

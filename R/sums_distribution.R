@@ -1,0 +1,241 @@
+# Moments, probabilities, quantiles and draws of a distribution.
+
+#' Probabilities, quantiles, draws and moments of a distribution
+#'
+#' `dpmf()` gives probabilities, `ppmf()` cumulative probabilities, `qpmf()` quantiles and `rpmf()` random draws, as
+#' the functions of R's other distributions do. `mean()`, `variance()` and `median()` give numbers. The standard
+#' deviation is the square root of the variance.
+#'
+#' Each tail is summed from its far end, without cancellation. So the relative error of an upper tail
+#' (`lower.tail = FALSE`) is about as small as the error of the probabilities. `log.p = TRUE` gives its logarithm.
+#'
+#' As with R's own functions the values come first: `dpmf(3, x)`. `dpmf(x, 3)` is the same.
+#'
+#' Draw `i` of `rpmf()` depends only on the seed and on `i`.
+#'
+#' @param x for `dpmf()` the values whose probabilities are asked for; for the other functions the distribution.
+#' @param q values.
+#' @param p,probs probabilities.
+#' @param n number of draws.
+#' @param dist a distribution made by [pmf()].
+#' @param log,log.p whether probabilities are natural logarithms.
+#' @param lower.tail `TRUE` for the probabilities \eqn{P(X \le x)}{P(X <= x)}, `FALSE` for \eqn{P(X > x)}.
+#' @param names whether to name the result of `quantile()` by the probabilities.
+#' @inheritParams computing_arguments
+#' @param na.rm not used: a distribution has no missing values.
+#' @param ... must be empty.
+#'
+#' @return A numeric vector of the length of `x`, `q` or `p`, or of length `n`. Missing values stay missing. `qpmf()`
+#'   and `quantile()` give the smallest value whose cumulative probability is at least `p`, up to rounding. With
+#'   `lower.tail = FALSE` it is the smallest value whose upper tail is at most `p`. The probabilities 0 and 1 give the
+#'   first and the last possible value.
+#' @section Errors:
+#' `warpbayes_error_input` for arguments of the wrong type, for probabilities outside
+#' \eqn{[0, 1]}, and for `n` that is not a whole number from 0.
+#' @references
+#' Salmon, J. K., Moraes, M. A., Dror, R. O. and Shaw, D. E. (2011). Parallel random numbers: as easy as 1, 2,
+#' 3. *SC '11*. \doi{10.1145/2063384.2063405} for the generator.
+#' @examples
+#' dice <- rep_sum_pmf(pmf(rep(1 / 6, 6), from = 1), 10)
+#' dpmf(c(10, 35, 60), dice)
+#' ppmf(54, dice, lower.tail = FALSE)
+#' qpmf(0.99, dice)
+#' quantile(dice)
+#' mean(dice)
+#' variance(dice)
+#' rpmf(5, dice, seed = 1)
+#' @name pmf_distribution
+NULL
+
+#' @rdname pmf_distribution
+#' @export
+dpmf <- function(x, dist, log = FALSE) {
+  require_arguments("x", "dist")
+  if (inherits(x, "pmf") && !inherits(dist, "pmf")) return(dpmf(dist, x, log))
+  check_pmf(dist, "dist")
+  log <- check_flag(log, "log")
+  x <- check_values(x, "x")
+  weights <- prob_of(dist, log)
+  at <- entry_of_value(dist, x)
+  inside <- !is.na(at)
+  result <- rep(if (log) -Inf else 0, length(x))
+  result[is.na(x)] <- NA_real_
+  result[inside] <- weights[at[inside]]
+  if (!is.null(dist$family)) {
+    outside <- which(!inside & x == floor(x) & is.finite(x) & (x < dist$from | x > last_of(dist)))
+    result[outside] <- family_functions(dist$family)$density(x[outside], log)
+  }
+  result
+}
+
+#' @rdname pmf_distribution
+#' @export
+ppmf <- function(q, dist, lower.tail = TRUE, log.p = FALSE) {
+  require_arguments("q", "dist")
+  if (inherits(q, "pmf") && !inherits(dist, "pmf")) return(ppmf(dist, q, lower.tail, log.p))
+  check_pmf(dist, "dist")
+  lower.tail <- check_flag(lower.tail, "lower.tail")
+  log.p <- check_flag(log.p, "log.p")
+  q <- check_values(q, "q")
+  result <- tails_of(q, dist, lower.tail, log.p)
+  side <- if (lower.tail) 1L else 2L
+  bound <- left_out_of(dist)[[side]]
+  beyond <- is.finite(q) & (if (lower.tail) q < dist$from else q >= last_of(dist))
+  if (is.null(dist$family) && bound > -Inf && any(beyond)) {
+    warning("ppmf(): `dist` leaves out values ", if (lower.tail) "below" else "above",
+      " its range, with a probability of at most ", format_bound(bound), ". Tails beyond the range are given as ",
+      if (log.p) "-Inf" else "0", ".", call. = FALSE)
+  }
+  result
+}
+
+# The same without a warning. Beyond the range of a distribution by name its tails are exact.
+tails_of <- function(q, dist, lower.tail, log.p) {
+  # Entry i is the probability of the first i - 1 values, or with an upper tail the probability of the other values.
+  tail <- cumulative_weights(dist, upper = !lower.tail, log = log.p)
+  nothing <- if (log.p) -Inf else 0
+  tail <- if (lower.tail) c(nothing, tail) else c(tail, nothing)
+  result <- tail[entries_up_to(dist, q) + 1]
+  if (!is.null(dist$family)) {
+    beyond <- which(is.finite(q) & (q < dist$from | q >= last_of(dist)))
+    result[beyond] <- family_functions(dist$family)$tail_of(q[beyond], lower.tail, log.p)
+  }
+  result
+}
+
+# Sums up to or from each value. A sum that passes 1 by rounding is 1. The sums of a distribution by name begin with
+# what lies beyond its range.
+cumulative_weights <- function(dist, upper, log) {
+  run <- resolve_run("cpu", work = 0)
+  outside <- outside_of(dist, upper, is_log(dist))
+  if (!is.null(outside)) {
+    weights <- weights_of(dist)
+    weights <- if (upper) c(weights, outside) else c(outside, weights)
+    sums <- native(C_pmf_cumulate, weights, is_log(dist), upper, run)
+    sums <- if (upper) sums[-length(sums)] else sums[-1L]
+    sums <- if (is_log(dist)) pmin(sums, 0) else pmin(sums, 1)
+    return(if (is_log(dist) == log) sums else if (log) base::log(sums) else exp(sums))
+  }
+  if (is_log(dist)) {
+    sums <- native(C_pmf_cumulate, dist$log_prob, TRUE, upper, run)
+    by_blocks(length(sums), function(at) if (log) pmin(sums[at], 0) else pmin(exp(sums[at]), 1))
+  } else {
+    sums <- native(C_pmf_cumulate, dist$prob, FALSE, upper, run)
+    by_blocks(length(sums), function(at) if (log) log(pmin(sums[at], 1)) else pmin(sums[at], 1))
+  }
+}
+
+#' @rdname pmf_distribution
+#' @export
+qpmf <- function(p, dist, lower.tail = TRUE, log.p = FALSE) {
+  require_arguments("p", "dist")
+  if (inherits(p, "pmf") && !inherits(dist, "pmf")) return(qpmf(dist, p, lower.tail, log.p))
+  check_pmf(dist, "dist")
+  lower.tail <- check_flag(lower.tail, "lower.tail")
+  log.p <- check_flag(log.p, "log.p")
+  p <- check_probabilities(p, "p", log.p)
+  possible <- which(weights_of(dist) > if (is_log(dist)) -Inf else 0)
+  first <- possible[[1L]]
+  last <- possible[[length(possible)]]
+  whole <- p == if (lower.tail) !log.p else if (log.p) -Inf else 0
+  # A relative tolerance for the rounding of p and of the sums.
+  slack <- 64 * .Machine$double.eps
+  sums <- cumulative_weights(dist, upper = !lower.tail, log = log.p)
+  sign <- if (lower.tail) 1 else -1
+  p <- if (log.p) p - sign * slack * pmax(1, abs(p)) else p * (1 - sign * slack)
+  at <- if (lower.tail) {
+    # The first position whose sum reaches p.
+    findInterval(p, sums, left.open = TRUE) + 1
+  } else {
+    # sums[i] = P(X >= i): the first i with P(X > i) = sums[i + 1] <= p.
+    length(sums) - findInterval(p, rev(sums[-1L]))
+  }
+  # If all probability is asked for, the answer is the last possible value.
+  at[whole] <- last
+  values_of(dist, pmin(pmax(at, first), last))
+}
+
+#' @rdname pmf_distribution
+#' @export
+rpmf <- function(n, dist, seed = NULL) {
+  require_arguments("n", "dist")
+  if (inherits(n, "pmf") && !inherits(dist, "pmf")) return(rpmf(dist, n, seed))
+  check_pmf(dist, "dist")
+  n <- check_count(n, "n", min = 0, max = 2^52)
+  check_result_size(n, "n", "draws")
+  seed <- check_seed(seed)
+  weights <- relative_weights(dist)
+  sums <- native(C_pmf_cumulate, weights, FALSE, FALSE, resolve_run("cpu", work = 0))
+  position <- native(C_pmf_draw, sums, n, seed)
+  values_of(dist, position + 1)
+}
+
+#' @rdname pmf_distribution
+#' @importFrom stats quantile
+#' @export
+quantile.pmf <- function(x, probs = seq(0, 1, 0.25), names = TRUE, ...) {
+  check_method(x, "x", ...)
+  names <- check_flag(names, "names")
+  probs <- check_probabilities(probs, "probs", FALSE)
+  result <- qpmf(probs, x)
+  if (names) names(result) <- ifelse(is.na(probs), "", paste0(format(100 * probs, trim = TRUE, digits = 7), "%"))
+  result
+}
+
+#' @rdname pmf_distribution
+#' @importFrom stats median
+#' @export
+median.pmf <- function(x, na.rm = FALSE, ...) {
+  check_method(x, "x", ...)
+  qpmf(0.5, x)
+}
+
+# The mean, and the second to fourth moment about the mean. Long distributions are summed in blocks, so that
+# intermediate vectors stay small.
+central_moments <- function(x, block = 2^20) {
+  size <- size_of(x)
+  starts <- seq(1, size, by = block)
+  largest <- if (is_log(x)) max(x$log_prob)
+  weights <- function(at) if (is_log(x)) exp(x$log_prob[at] - largest) else x$prob[at]
+  sums <- function(term) sum(vapply(starts, function(first) sum(term(seq(first, min(first + block - 1, size)))), 0))
+  total <- sums(weights)
+  mean <- sums(function(at) positions_of(x, at) * (weights(at) / total))
+  about_mean <- function(power) {
+    step_of(x)^power * sums(function(at) (positions_of(x, at) - mean)^power * (weights(at) / total))
+  }
+  list(mean = x$from + step_of(x) * mean, second = about_mean(2), third = about_mean(3), fourth = about_mean(4))
+}
+
+#' @rdname pmf_distribution
+#' @export
+mean.pmf <- function(x, ...) {
+  check_method(x, "x", ...)
+  central_moments(x)$mean
+}
+
+#' @rdname pmf_distribution
+#' @export
+variance <- function(x, ...) {
+  require_arguments("x")
+  UseMethod("variance")
+}
+
+#' @rdname pmf_distribution
+#' @export
+variance.default <- function(x, ...) {
+  # Packages posterior and distributional have generics of the same name. If this package is attached after them, it
+  # hides these generics, so other objects are passed on to them.
+  check_present(!missing(x), "x")
+  if (has_foreign_method("variance", "posterior", x)) return(posterior::variance(x, ...))
+  if (has_foreign_method("variance", "distributional", x)) return(distributional::variance(x, ...))
+  check_pmf(x, "x")
+}
+
+#' @rdname pmf_distribution
+#' @rawNamespace S3method(posterior::variance, pmf)
+#' @rawNamespace S3method(distributional::variance, pmf)
+#' @export
+variance.pmf <- function(x, ...) {
+  check_method(x, "x", ...)
+  central_moments(x)$second
+}

@@ -1,0 +1,191 @@
+# Sums of many independent variables.
+
+#' The distribution of the sum of many independent variables
+#'
+#' `sum_pmf()` adds many variables. `rep_sum_pmf()` adds independent copies of one variable.
+#'
+#' `sum_pmf()` replaces the two shortest distributions by their convolution until one distribution is left. In this
+#' order thousands of short distributions take about as long as one convolution of two long ones. A Poisson-binomial
+#' distribution, `sum_pmf(cbind(1 - p, p))` for 10,000 probabilities `p`, takes milliseconds.
+#'
+#' Probabilities below 1e-308 become zero in doubles. With `log = TRUE` nothing underflows, neither on the way nor in
+#' the result.
+#'
+#' @param x for `sum_pmf()` a list of distributions made by [pmf()] and vectors of weights, or a matrix whose rows are
+#'   distributions from 0 (or weights). For `rep_sum_pmf()` one distribution or one vector of weights.
+#' @param ... for `sum_pmf()`: more distributions, if `x` is one, as in `sum_pmf(x, y, z)`.
+#' @param times how many independent copies are added; 0 gives the constant 0.
+#' @param accuracy the relative error that the fast method may make in an entry of the result; 0 for direct sums only.
+#'   The convolutions that are large enough for the fast method get equal shares of it. Rounding errors of direct sums
+#'   come in addition: at worst about 1e-16 times the number of variables, usually far less (1.5e-11 for a million
+#'   copies of one variable).
+#' @param tail the probability that may be left out of a sum of distributions, from 1e-300 to 1e-8; 0 leaves out
+#'   nothing. The values at the ends are left out, or of a few values far apart the least probable ones.
+#'   [left_out()] of the result says how much was left out.
+#' @param log whether the result is on the log scale. For vectors and matrices it also says whether `x` is. The
+#'   default is `TRUE` if one of the distributions is on the log scale.
+#' @inheritParams convolve_pmf
+#' @return A [pmf()] if one of the variables was given as one. Otherwise a vector of weights for 0, 1, ... (logarithms
+#'   with `log = TRUE`).
+#' @section Errors:
+#' `warpbayes_error_input` for an empty list or matrix, for weights that [convolve_pmf()] refuses (the message names
+#' the element), and for `times` that is not a whole number. `warpbayes_error_memory` for results that do not fit in
+#' memory (the message says how large they would be).
+#' @examples
+#' # Poisson-binomial: how many of 10,000 independent events happen.
+#' set.seed(1)
+#' p <- runif(1e4)
+#' count <- sum_pmf(log(cbind(1 - p, p)), log = TRUE, threads = 2)
+#' ppmf(9000, pmf(count, log = TRUE), lower.tail = FALSE, log.p = TRUE)
+#'
+#' # Damage by several causes.
+#' causes <- list(pmf(dpois(0:50, 2)), pmf(dbinom(0:10, 10, 0.1)), pmf(c(0.9, 0, 0, 0.1)))
+#' sum_pmf(causes, threads = 2)
+#' sum_pmf(pmf_poisson(2), pmf_binomial(10, 0.1))
+#'
+#' # The mass of a molecule of glucose, C6 H12 O6, by its isotopes: 2548 values far apart.
+#' carbon <- pmf(c(0.9893, 0.0107), values = c(12, 13.00335))
+#' hydrogen <- pmf(c(0.999885, 0.000115), values = c(1.00783, 2.0141))
+#' oxygen <- pmf(c(0.99757, 0.00038, 0.00205), values = c(15.99491, 16.99913, 17.99916))
+#' sum_pmf(rep_sum_pmf(carbon, 6), rep_sum_pmf(hydrogen, 12), rep_sum_pmf(oxygen, 6))
+#'
+#' # Ten dice.
+#' rep_sum_pmf(pmf(rep(1 / 6, 6), from = 1), 10, threads = 2)
+#' @export
+sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, tail = 0, backend = NULL, threads = NULL) {
+  require_arguments("x")
+  if (inherits(x, "pmf") || is.null(dim(x)) && is.numeric(x) && ...length() > 0L) {
+    if (!is.null(names(list(...)))) check_dots_empty(...)
+    x <- list(x, ...)
+  } else {
+    if (...length() > 0L && is.null(names(list(...))) && (is.list(x) || is.matrix(x)) && is_summand(..1)) {
+      stop_input("x", "is a ", if (is.matrix(x)) "matrix" else "list", ", which must hold all distributions: ",
+        "put the others into it, or give each as an argument")
+    }
+    check_dots_empty(...)
+  }
+  if (!is.null(log)) log <- check_flag(log, "log")
+  accuracy <- check_accuracy(accuracy)
+  tail <- check_tail(tail)
+  run <- resolve_run(backend, threads)
+  if (is.matrix(x)) return(sum_rows_of(x, isTRUE(log), accuracy, run))
+  if (!is.list(x)) {
+    stop_input("x", "must be a distribution, a list of distributions, or a matrix whose rows are distributions, not ",
+      show_value(x))
+  }
+  if (is.data.frame(x)) {
+    stop_input("x", "is a data frame; give as.matrix(x) if its rows are distributions, as.list(x) if its columns are")
+  }
+  if (length(x) == 0L) stop_input("x", "is an empty list: there is nothing to add")
+  is_pmf <- vapply(x, inherits, NA, "pmf")
+  if (!any(is_pmf)) {
+    log <- isTRUE(log)
+    values <- lapply(seq_along(x), function(i) plain_weights(x[[i]], element_name(i), log))
+    return(sum_vectors(values, log, accuracy, run))
+  }
+  x <- lapply(seq_along(x), function(i) pmf_or_vector(x[[i]], element_name(i)))
+  inside <- any(vapply(x, is_log, NA)) || isTRUE(log)
+  log <- if (is.null(log)) inside else log
+  shared <- lattice_of_sum(x)
+  if (any(vapply(x, is_sparse, NA)) || any(shared$times != 1)) {
+    return(as_log(add_many_positions(x, inside, accuracy, run, tail), log))
+  }
+  result <- sum_vectors(lapply(x, prob_of, log = inside), inside, accuracy, run)
+  result <- on_lattice(if (inside && !log) exp_of(result) else result, shared$lattice, log)
+  without_improbable(leave_out(result, left_out_together(x)), tail)
+}
+
+is_summand <- function(value) is.list(value) || is.numeric(value)
+
+element_name <- function(i) sprintf("x[[%d]]", i)
+
+# The sum of a list of double vectors. The entry checks their weights.
+sum_vectors <- function(values, log, accuracy, run) {
+  length <- sum(as.double(lengths(values)) - 1) + 1
+  check_result_size(length, NULL, "probabilities", copies = result_copies(log, accuracy))
+  # Whatever the order, direct sums multiply each weight of a distribution with each of every other one.
+  products <- if (accuracy == 0) (length^2 - sum((as.double(lengths(values)) - 1)^2)) / 2 else length
+  check_operations(products, NULL)
+  result <- .Call(C_pmf_sum, values, length, log, accuracy, fourier_cache(), run)
+  if (is_failure(result)) {
+    for (i in seq_along(values)) {
+      check_weights(values[[i]], element_name(i), log)
+    }
+    stop_failure(result)
+  }
+  result
+}
+
+sum_rows_of <- function(x, log, accuracy, run) {
+  x <- plain_weight_rows(x, "x", log)
+  length <- nrow(x) * (ncol(x) - 1) + 1
+  check_result_size(length, NULL, "probabilities", copies = result_copies(log, accuracy))
+  result <- .Call(C_pmf_sum, t(x), length, log, accuracy, fourier_cache(), run)
+  if (is_failure(result)) {
+    check_weight_rows(x, "x", log)
+    stop_failure(result)
+  }
+  result
+}
+
+#' @rdname sum_pmf
+#' @export
+rep_sum_pmf <- function(x, times, log = NULL, accuracy = 1e-12, tail = 0, backend = NULL, threads = NULL) {
+  require_arguments("x", "times")
+  times <- check_count(times, "times", min = 0, max = 2^52)
+  if (!is.null(log)) log <- check_flag(log, "log")
+  accuracy <- check_accuracy(accuracy)
+  tail <- check_tail(tail)
+  run <- resolve_run(backend, threads)
+  if (!inherits(x, "pmf")) {
+    log <- isTRUE(log)
+    x <- plain_weights(x, "x", log)
+    return(repeat_vector(x, times, log, accuracy, run))
+  }
+  check_pmf(x, "x")
+  inside <- is_log(x) || isTRUE(log)
+  log <- if (is.null(log)) is_log(x) else log
+  lattice <- lattice_of(x)
+  lattice <- sum_lattice(lattice$origin * times, lattice$step, lattice$parts)
+  if (is_sparse(x) && times > 0) return(as_log(repeat_positions(x, times, inside, accuracy, run, tail), log))
+  result <- repeat_vector(prob_of(x, inside), times, inside, accuracy, run)
+  result <- on_lattice(if (inside && !log) exp_of(result) else result, lattice, log)
+  without_improbable(leave_out(result, left_out_of(x) + log(times)), tail)
+}
+
+repeat_vector <- function(x, times, log, accuracy, run) {
+  if (times == 0) {
+    check_weights(x, "x", log)
+    return(if (log) 0 else 1)
+  }
+  length <- (length(x) - 1) * times + 1
+  check_result_size(length, "times", "probabilities", copies = result_copies(log, accuracy))
+  # The last doubling alone takes this many products.
+  check_operations(if (accuracy == 0) length^2 / 4 else length, "times")
+  result <- .Call(C_pmf_repeat, x, times, length, log, accuracy, fourier_cache(), run)
+  if (is_failure(result)) {
+    check_weights(x, "x", log)
+    stop_failure(result)
+  }
+  result
+}
+
+# The sum of copies of a sparse distribution, by repeated doubling. What is left out of the sum of k copies counts
+# times / k times.
+repeat_positions <- function(x, times, log, accuracy, run, tail) {
+  share <- tail / (2 * max(1, ceiling(log2(times))))
+  add <- function(x, y, tail) add_positions(x, y, log, accuracy, run, tail)
+  result <- NULL
+  copies <- 1
+  left <- times
+  repeat {
+    heed_interrupt()
+    if (left %% 2 == 1) {
+      result <- if (is.null(result)) as_log(x, log) else add(result, x, share)
+    }
+    left <- left %/% 2
+    if (left == 0) return(result)
+    copies <- 2 * copies
+    x <- add(x, x, share * copies / times)
+  }
+}

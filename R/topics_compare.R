@@ -1,0 +1,334 @@
+# Topic models with several numbers of topics: how well each predicts words that it has not seen.
+
+#' Compare numbers of topics
+#'
+#' Fits a topic model with each of several numbers of topics. It shows how well they predict the words of documents that
+#' were not fitted, and how coherent their topics are.
+#'
+#' The documents are divided at random into `folds` parts of equal size. Each of the first `held_out` parts is left out
+#' once, and the model is fitted to the other documents. In the documents left out, [perplexity()] estimates
+#' \eqn{\theta} from one part of the words and predicts the other part (document completion). All numbers of topics have
+#' the same parts and predict the same words. One more fit has all documents: its topics are judged by [coherence()].
+#' So there are `held_out + 1` fits for each number of topics.
+#'
+#' @section Errors of the comparison:
+#' `difference` is the mean log probability of a predicted word, less the same mean for the best number of topics. It is
+#' computed document by document, because a difference between two models varies less than each of them. `difference_se`
+#' is the larger of two standard errors: over documents, and, if at least three parts are left out, over these parts.
+#' The latter contains what another run of the sampler would change. A number of topics whose difference is within two
+#' standard errors of zero is not told apart from the best one.
+#'
+#' The standard error of coherence is over topics. It does not contain the choice of documents.
+#'
+#' Prediction and stable topics are two questions: a model that predicts well may have topics that another run does not
+#' find. `found` answers the second question: for a topic of the fit to all documents, the share of the fits to parts
+#' that find it, by the rule of [topic_stability()]; it is the mean over topics.
+#'
+#' @param x counts, documents by terms, as in [topic_model()].
+#' @param topics the numbers of topics, at least two.
+#' @param folds number of parts, 2 to the number of documents.
+#' @param held_out how many of the parts are left out, one after the other. One is enough for a large collection.
+#' @param measure,n measure and number of terms of [coherence()].
+#' @param share share of the words of a left-out document that is predicted, as in [perplexity()].
+#' @param groups group of each document, as in [topic_model()].
+#' @param ... further arguments of [topic_model()], such as `iter` or `alpha`.
+#' @param chains number of chains of each fit.
+#' @param i one of the numbers of topics, such as `20` or `"20"`.
+#' @param object a comparison.
+#' @param main title of the picture.
+#' @inheritParams computing_arguments
+#' @return An object of class `topic_comparison`: a list with
+#'   \item{table}{a data frame with a row for each number of topics: `topics`, `perplexity` of the words left out and
+#'     its standard error `perplexity_se`, `difference`, `difference_se`, `coherence` (the mean over topics),
+#'     `coherence_se`, `found` (the share of topics that fits to parts find; `NA` if there are too many terms and topics
+#'     to match), and `seconds` of all fits.}
+#'   \item{best}{the number of topics with the lowest perplexity.}
+#'   \item{alike}{the numbers of topics that are not told apart from the best one, including it.}
+#'   \item{verdict}{sentences.}
+#'   \item{fits}{the fits to all documents.}
+#'   \item{log_likelihood, tokens}{of each left-out document (rows) with each number of topics: the log probability of
+#'     its predicted words, and how many they are.}
+#'
+#'   `x[[20]]` gives the fit with 20 topics. `plot()` and `autoplot()` show `difference` and coherence with bars of two
+#'   standard errors: a number of topics whose bar reaches zero is not told apart from the best. `summary()` gives the
+#'   table with the verdict, `tidy()` of package generics the table alone, and `glance()` one row: `documents` and
+#'   `tokens` left out, `best`, `smallest_alike`, `perplexity` and `seconds`.
+#' @section Errors:
+#' `warpbayes_error_input` for arguments that cannot be used.
+#' @references
+#' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models.
+#' *Proceedings of the 26th International Conference on Machine Learning*, 1105-1112.
+#' @seealso [topic_model()], [perplexity()], [coherence()], [topic_stability()]
+#' @examples
+#' set.seed(1)
+#' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
+#' x <- t(sapply(1:60, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))
+#' compared <- compare_topics(x, c(1, 2, 4), folds = 3, iter = 60, n = 3, seed = 1, threads = 2)
+#' compared
+#' compared[[2]]
+#' @export
+compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("npmi", "umass", "cv"), n = 10,
+                           share = 0.5, groups = NULL, ..., chains = 1, seed = NULL, backend = NULL, threads = NULL,
+                           progress = NULL) {
+  require_arguments("x", "topics")
+  counts <- count_matrix(x)
+  topics <- check_topic_numbers(topics)
+  folds <- check_count(folds, "folds", min = 2, max = counts$size[[1L]])
+  held_out <- check_count(held_out, "held_out", max = folds)
+  measure <- check_choice(measure, "measure", c("npmi", "umass", "cv"))
+  n <- check_count(n, "n", min = 2)
+  share <- check_number(share, "share", 0, 1)
+  groups <- check_document_groups(groups, counts$documents)
+  if ("checkpoint" %in% names(list(...))) {
+    stop_input("checkpoint", "cannot be used here: there are several fits, and one file")
+  }
+  if ("prevalence" %in% names(list(...))) {
+    stop_input("prevalence", "cannot be used here: compare numbers of topics without covariates, or with `groups`")
+  }
+  seed <- check_seed(seed)
+  part <- with_seed(seed, sample(rep_len(seq_len(folds), counts$size[[1L]])))
+  seeds <- with_seed(seed, sample.int(.Machine$integer.max, held_out + 1))
+  fit_to <- function(documents, number, run) {
+    topic_model(take_documents(counts, documents), number, groups = groups[documents], ..., chains = chains,
+      seed = seeds[[run]], backend = backend, threads = threads, progress = progress)
+  }
+  of_number <- lapply(topics, function(number) {
+    started <- proc.time()[["elapsed"]]
+    fit <- fit_to(seq_len(counts$size[[1L]]), number, held_out + 1)
+    matched <- number^2 * counts$size[[2L]] * held_out <= most_matched
+    parts <- lapply(seq_len(held_out), function(run) {
+      out <- which(part == run)
+      other <- fit_to(which(part != run), number, run)
+      list(score = score_part(other, take_documents(counts, out), groups[out], share, seed, backend, threads),
+        found = if (matched) share_found(match_topics(fit, list(other$phi))) else NA_real_)
+    })
+    coherent <- coherence(fit, n = n, measure = measure)
+    list(fit = fit, coherent = coherent[!is.na(coherent)], seconds = proc.time()[["elapsed"]] - started,
+      score = do.call(rbind, lapply(parts, `[[`, "score")), found = mean(vapply(parts, `[[`, 0, "found")))
+  })
+  left_out <- unlist(lapply(seq_len(held_out), function(run) which(part == run)))
+  log_likelihood <- vapply(of_number, function(one) one$score[, 1L], numeric(length(left_out)))
+  log_likelihood <- matrix(log_likelihood, ncol = length(topics),
+    dimnames = list(counts$documents[left_out], as.character(topics)))
+  tokens <- structure(of_number[[1L]]$score[, 2L], names = counts$documents[left_out])
+  if (sum(tokens) == 0) stop_input("x", "has too few tokens: none of the documents left out has a word to predict")
+  compared <- compare_scores(log_likelihood, tokens, part[left_out])
+  table <- data.frame(
+    topics = topics, compared$table, coherence = vapply(of_number, function(one) mean(one$coherent), 0),
+    coherence_se = vapply(of_number, function(one) stats::sd(one$coherent) / sqrt(length(one$coherent)), 0),
+    found = vapply(of_number, `[[`, 0, "found"), seconds = vapply(of_number, `[[`, 0, "seconds")
+  )
+  best <- which.max(table$difference)
+  alike <- abs(table$difference) <= 2 * table$difference_se | seq_along(topics) == best
+  structure(list(
+    table = table, best = topics[[best]], alike = topics[which(alike)],
+    verdict = comparison_words(topics, best, alike, table), measure = measure, documents = length(left_out),
+    fits = lapply(of_number, `[[`, "fit"),
+    log_likelihood = log_likelihood, tokens = tokens, seed = seed
+  ), class = c("topic_comparison", "warpbayes"))
+}
+
+check_topic_numbers <- function(topics) {
+  usable <- is.numeric(topics) && length(unique(topics)) > 1L && !anyNA(topics) && all(topics >= 1 & topics <= 16384) &&
+    all(topics == floor(topics))
+  if (!usable) {
+    stop_input("topics", "must be at least two whole numbers from 1 to 16384, such as c(10, 20, 50), not ",
+      show_value(topics))
+  }
+  sort(unique(as.double(topics)))
+}
+
+# The counts of some of the documents.
+take_documents <- function(counts, documents) {
+  to <- match(seq_len(counts$size[[1L]]), documents)[counts$i + 1L]
+  column <- term_columns(counts)
+  order <- order(column, to, na.last = NA)
+  counts$i <- to[order] - 1L
+  counts$count <- counts$count[order]
+  counts$p <- c(0L, cumsum(tabulate(column[order], counts$size[[2L]])))
+  counts$documents <- counts$documents[documents]
+  counts$size[[1L]] <- length(documents)
+  counts$tokens <- sum(counts$count)
+  counts
+}
+
+# Log probability and number of the predicted words of each document.
+score_part <- function(fit, counts, groups, share, seed, backend, threads) {
+  nothing <- cbind(rep(0, counts$size[[1L]]), 0)
+  if (counts$tokens == 0 || sum(split_tokens(counts, share, seed)$predicted$count) == 0) return(nothing)
+  own <- if (nlevels(fit$groups) > 1L) groups
+  score <- perplexity(fit, counts, share, groups = own, seed = seed, backend = backend, threads = threads)
+  cbind(attr(score, "log_likelihood"), attr(score, "tokens"))
+}
+
+# The means over tokens, with their errors: documents (rows) are the independent units, and parts of documents too.
+compare_scores <- function(log_likelihood, tokens, part) {
+  total <- sum(tokens)
+  means <- colSums(log_likelihood) / total
+  best <- which.max(means)
+  error <- function(values) {
+    rest <- values - sum(values) / total * tokens
+    of_sums <- function(rest) {
+      if (length(rest) > 1L) sqrt(sum(rest^2) * length(rest) / (length(rest) - 1)) / total else NA_real_
+    }
+    max(of_sums(rest), if (length(unique(part)) > 2L) of_sums(as.vector(rowsum(rest, part))))
+  }
+  errors <- apply(log_likelihood, 2L, error)
+  differences <- log_likelihood - log_likelihood[, best]
+  list(table = data.frame(
+    perplexity = exp(-means), perplexity_se = exp(-means) * errors, difference = means - means[[best]],
+    difference_se = apply(differences, 2L, error), row.names = NULL
+  ))
+}
+
+comparison_words <- function(topics, best, alike, table) {
+  some <- function(numbers) {
+    last <- length(numbers)
+    text <- paste(c(if (last > 1L) paste(numbers[-last], collapse = ", "), numbers[[last]]), collapse = " and ")
+    paste(text, if (identical(numbers, 1)) "topic is" else "topics are")
+  }
+  others <- setdiff(which(alike), best)
+  told <- !is.na(alike)
+  alike <- told & alike
+  c(
+    sprintf("%s the words left out best (perplexity %s).",
+      count_words(topics[[best]], "topic predicts", "topics predict"),
+      format(signif(table$perplexity[[best]], 4))),
+    if (length(others)) {
+      sprintf("%s within two standard errors of that: these documents do not tell them apart.",
+        some(topics[others]))
+    },
+    if (any(told & !alike)) sprintf("%s worse by more than two standard errors.", some(topics[told & !alike])),
+    if (!all(told)) {
+      "One document was left out, so errors are not known. Fewer `folds` or more `held_out` leave out more."
+    },
+    if (length(others) && min(topics[others]) < topics[[best]]) {
+      sprintf("The smallest number that is not worse is %s.", whole_words(min(topics[others])))
+    },
+    if (best == length(topics)) "The best is the largest number that was tried: larger ones may be better."
+  )
+}
+
+comparison_title <- function(x) {
+  sprintf("Topic models with %s numbers of topics, compared on %s that they had not seen", nrow(x$table),
+    count_words(x$documents, "document"))
+}
+
+in_console.topic_comparison <- function(x, ...) {
+  check_dots_empty(...)
+  print_lines(comparison_title(x))
+  print(shown_comparison(x), row.names = FALSE)
+  print_sentences(x$verdict)
+}
+
+# The table with few digits, as text. The perplexities of one column have the same number of decimals.
+shown_comparison <- function(x) {
+  table <- x$table
+  digits <- max(0, 3 - floor(log10(max(table$perplexity, 1))))
+  text <- function(values, digits) formatC(values, digits = digits, format = "f", big.mark = ",")
+  with_error <- function(values, errors, digits) {
+    paste0(text(values, digits), ifelse(is.finite(errors), paste0(" (", text(errors, digits), ")"), ""))
+  }
+  shown <- data.frame(
+    topics = table$topics, perplexity = with_error(table$perplexity, table$perplexity_se, digits),
+    difference = with_error(table$difference, table$difference_se, 4),
+    coherence = with_error(table$coherence, table$coherence_se, 3), found = percent(table$found),
+    seconds = text(table$seconds, 1)
+  )
+  names(shown)[2:4] <- c("perplexity (SE)", "log difference (SE)", sprintf("%s (SE)", x$measure))
+  shown
+}
+
+#' @rdname compare_topics
+#' @export
+summary.topic_comparison <- function(object, ...) {
+  check_dots_empty(...)
+  structure(unclass(object)[c("table", "best", "alike", "verdict", "measure", "documents")],
+    class = c("summary.topic_comparison", "warpbayes"))
+}
+
+in_console.summary.topic_comparison <- in_console.topic_comparison
+
+# str() and lapply() go through the parts of a list by their places, which are numbers of topics in x[[20]].
+#' @rdname compare_topics
+#' @importFrom utils str
+#' @export
+str.topic_comparison <- function(object, ...) utils::str(unclass(object), ...)
+
+#' @rdname compare_topics
+#' @export
+as.list.topic_comparison <- function(x, ...) unclass(x)
+
+#' @rdname compare_topics
+#' @method tidy topic_comparison
+#' @exportS3Method generics::tidy topic_comparison
+tidy.topic_comparison <- function(x, ...) {
+  check_dots_empty(...)
+  as_table(x$table)
+}
+
+glance_of.topic_comparison <- function(x) {
+  data.frame(documents = x$documents, tokens = sum(x$tokens), best = x$best, smallest_alike = min(x$alike),
+    perplexity = min(x$table$perplexity), seconds = sum(x$table$seconds))
+}
+
+#' @rdname compare_topics
+#' @export
+`[[.topic_comparison` <- function(x, i) {
+  check_present(!missing(i), "i")
+  parts <- unclass(x)
+  if (is.character(i) && length(i) == 1L && i %in% names(parts)) return(parts[[i]])
+  at <- if (length(i) == 1L && (is.numeric(i) || is.character(i))) match(as.character(i), parts$table$topics)
+  if (is.null(at) || is.na(at)) {
+    stop_input("i", "must be one of the numbers of topics, ", paste(parts$table$topics, collapse = ", "), ", not ",
+      show_value(i))
+  }
+  parts$fits[[at]]
+}
+
+coherence_label <- function(x) {
+  sprintf("Coherence (%s)", c(npmi = "NPMI", umass = "UMass", cv = "C_v")[[x$measure]])
+}
+
+#' @rdname compare_topics
+#' @export
+plot.topic_comparison <- function(x, main = NULL, ...) {
+  check_dots_empty(...)
+  check_title(main)
+  paint_picture(comparison_picture(x, main))
+  invisible(x)
+}
+
+# The paired differences that the table tests, and coherence, with two standard errors. A ring is around the best, whose
+# difference is 0.
+comparison_picture <- function(x, main) {
+  table <- x$table
+  at <- log10(table$topics)
+  line <- function(value, error, title, ring = integer()) {
+    error[!is.finite(error)] <- 0
+    known <- is.finite(value)
+    low <- value - 2 * error
+    high <- value + 2 * error
+    panel(around(at), if (any(known)) around(c(low, high)) else 0:1, list(
+      if (length(ring)) layer("hline", y = 0, colour = "#DDDDDD"),
+      layer("lines", x = at[known], y = value[known], colour = bar_colour),
+      layer("segments", x = at[known], y = low[known], xend = at[known], yend = high[known], colour = bar_colour),
+      layer("points", x = at[known], y = value[known], colour = bar_colour, fill = bar_colour),
+      if (length(ring)) layer("points", x = at[ring], y = value[ring], size = 2.2)
+    ), list(at = at, labels = as.character(table$topics)), title = title)
+  }
+  picture(list(
+    line(table$difference, table$difference_se, "Log score, less the best",
+      match(x$best, table$topics)),
+    line(table$coherence, table$coherence_se, coherence_label(x))
+  ), main, "Topics", columns = 2L)
+}
+
+#' @rdname autoplot.warpbayes
+#' @method autoplot topic_comparison
+#' @exportS3Method ggplot2::autoplot topic_comparison
+autoplot.topic_comparison <- function(object, main = NULL, ...) {
+  check_dots_empty(...)
+  check_title(main)
+  gg_draw(comparison_picture(object, main))
+}

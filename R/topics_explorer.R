@@ -1,0 +1,131 @@
+# The picture of a report of a topic model that its reader can explore: the map of topics. It consists of radio buttons
+# and rules of style that depend on them, so it works where scripts are not allowed.
+
+# The map of the `most` most prevalent topics, with `n` terms of each, ranked in three ways.
+topic_explorer <- function(fit, most, n) {
+  prevalence <- topic_prevalence(fit)
+  used <- used_topics(fit)
+  shown <- utils::head(used, most)
+  places <- map_places(fit, shown, prevalence)
+  id <- paste0("t-", shown)
+  labels <- topic_labels(fit, shown, "Topic ")
+  ranks <- c(common = "common in it", relevant = "relevant to it", own = "rare elsewhere")
+  rank_id <- paste0("r-", names(ranks))
+  # All circles first, so that none covers a number.
+  title <- escape_html(paste0(labels, ": ", term_lines(fit, shown, 5L, "relevance")))
+  circles <- paste0("<label for=\"", id, "\" title=\"", title, "\" style=\"left:", places$x, "px;top:", places$y,
+    "px\"><i style=\"width:", places$d, "px;height:", places$d, "px\"></i></label>", collapse = "\n")
+  numbers <- paste0("<label class=\"number\" for=\"", id, "\" title=\"", title, "\" style=\"left:", places$number[, 1L],
+    "px;top:", places$number[, 2L], "px\">", shown, "</label>", collapse = "\n")
+  page <- html(
+    "<div class=\"explorer\">",
+    pickers("radio", "topic", id, seq_along(shown) == 1L, labels),
+    pickers("radio", "ranking", rank_id, names(ranks) == "relevant", ranks),
+    "<div>", choice("Terms that are", rank_id, escape_html(ranks)), "</div>",
+    "<div class=\"sides\"><div class=\"map\" style=\"", places$axes, "\">", circles, "\n", numbers, "</div>",
+    "<div class=\"panels\">", paste(topic_panels(fit, shown, labels, prevalence, n), collapse = "\n"), "</div></div>",
+    if (!is.null(fit$topic_names)) choice("Topics", id, escape_html(paste(shown, short_names(labels, 40L)))),
+    unclass(paragraphs(map_note(length(shown), length(used)), "note")), "</div>"
+  )
+  structure(page, style = paste0(picked_style(rank_id), topics_style(id, shown, rank_id)))
+}
+
+map_note <- function(shown, all) {
+  paste0(
+    if (shown < all) sprintf("The %s largest of %s topics. ", whole_words(shown), whole_words(all)),
+    "Topics with similar terms are close to each other, and the area of a circle is the share of the topic in all ",
+    "tokens. Click on a topic. Blue: tokens of the term in this topic; grey: all its tokens. ",
+    "Relevance is that of Sievert and Shirley (2014), with lambda = 1 for the terms that are common, 0.6 for those ",
+    "that are relevant, and 0.2 for those that are rare elsewhere."
+  )
+}
+
+# The centre and the diameter of each circle, in pixels of a map of 340 x 340, and where the axes cross.
+map_places <- function(fit, shown, prevalence) {
+  at <- if (length(shown) > 2L) {
+    topic_positions(unname(fit$phi[shown, , drop = FALSE]))
+  } else {
+    cbind(seq_along(shown) - mean(seq_along(shown)), 0)
+  }
+  middle <- (apply(at, 2L, max) + apply(at, 2L, min)) / 2
+  span <- max(apply(at, 2L, function(values) diff(range(values))), 1e-9)
+  pixels <- function(values, column, sign) round(170 + sign * 270 * (values - middle[[column]]) / span, 1)
+  share <- prevalence[shown] / max(prevalence[shown], 1e-300)
+  axes <- sprintf("--centre:%spx;--middle:%spx", pixels(0, 1L, 1), pixels(0, 2L, -1))
+  x <- pixels(at[, 1L], 1L, 1)
+  y <- pixels(at[, 2L], 2L, -1)
+  number <- free_places(x, y, 4 + 8 * max(nchar(shown)), 14, 340)
+  list(x = x, y = y, d = round(pmax(62 * sqrt(share), 3), 1), axes = axes, number = unname(number))
+}
+
+# Centres of boxes that do not cover each other, in a square of `size`: one after the other takes the free place that is
+# nearest to its own, its own if that is free. If no place is left, a box stays where it is.
+free_places <- function(x, y, width, height, size) {
+  grid <- expand.grid(x = seq(width / 2, size - width / 2, by = 3), y = seq(height / 2, size - height / 2, by = 3))
+  free <- rep(TRUE, nrow(grid))
+  places <- cbind(x, y)
+  for (i in seq_along(x)) {
+    before <- seq_len(i - 1L)
+    if (any(abs(places[before, 1L] - x[[i]]) < width & abs(places[before, 2L] - y[[i]]) < height) && any(free)) {
+      distance <- (grid$x - x[[i]])^2 + (grid$y - y[[i]])^2
+      distance[!free] <- Inf
+      places[i, ] <- unlist(grid[which.min(distance), ])
+    }
+    free <- free & !(abs(grid$x - places[i, 1L]) < width & abs(grid$y - places[i, 2L]) < height)
+  }
+  places
+}
+
+topics_style <- function(id, shown, rank_id) {
+  paste(c(
+    paste0("#", id, ":checked ~ .sides .panel.p-", shown, " { display: block; }"),
+    paste0("#", id, ":checked ~ * .map label[for=", id, "], #", id, ":checked ~ .sides label[for=", id,
+      "] { z-index: 2; }"),
+    paste0("#", id, ":checked ~ .sides label[for=", id, "] i { background: #d55e00; border-color: #8a3d00; }"),
+    paste0("#", id, ":focus-visible ~ .sides label[for=", id, "] { outline: 3px solid #8a3d00; }"),
+    paste0("#", id, ":checked ~ .choice label[for=", id, "] { background: #0b4f7d; color: #fff; }"),
+    paste0("#", rank_id, ":checked ~ .sides .list.", rank_id, " { display: block; }")
+  ), collapse = "\n")
+}
+
+# For each topic its terms by each ranking, with bars, and the documents with the most tokens of it.
+topic_panels <- function(fit, shown, labels, prevalence, n) {
+  sizes <- term_sizes(fit$x)
+  tokens <- prevalence * fit$x$tokens
+  n <- min(n, length(fit$terms))
+  lists <- lapply(c(common = 0, relevant = 0.4, own = 0.8), function(weight) {
+    score <- term_scores(fit, "relevance", weight)[shown, , drop = FALSE]
+    lapply(seq_along(shown), function(i) order(-score[i, ])[seq_len(n)])
+  })
+  documents <- topic_documents(fit, shown)
+  vapply(seq_along(shown), function(i) {
+    k <- shown[[i]]
+    own <- fit$phi[k, ] * tokens[[k]]
+    bars <- vapply(names(lists), function(rank) {
+      tag("div", term_bars(fit$terms, lists[[rank]][[i]], own, sizes), paste0("list r-", rank))
+    }, "")
+    paste0(
+      "<section class=\"panel p-", k, "\">", tag("h3", escape_html(sprintf("%s (%s of all tokens)", labels[[i]],
+        percent(prevalence[[k]])))), paste(bars, collapse = "\n"),
+      tag("p", escape_html(paste("Documents with the most tokens of it:", documents[[i]])), "note"), "</section>"
+    )
+  }, "")
+}
+
+term_bars <- function(terms, at, own, sizes) {
+  top <- max(own[at], sizes[at], 1e-300)
+  width <- function(values) format(round(100 * values[at] / top, 1), trim = TRUE)
+  words <- sprintf("%s of its %s tokens", whole_words(round(own[at])), whole_words(sizes[at]))
+  rows <- paste0("<span>", escape_html(terms[at]), "</span><b title=\"", words, "\"><i style=\"width:", width(sizes),
+    "%\"></i><i style=\"width:", width(own), "%\"></i></b>", collapse = "\n")
+  tag("div", rows, "bars")
+}
+
+topic_documents <- function(fit, shown, most = 4L) {
+  vapply(shown, function(k) {
+    amount <- fit$theta[, k] * fit$document_tokens
+    at <- utils::head(order(-amount), most)
+    at <- at[amount[at] > 0]
+    paste0(short_names(fit$documents[at], 40L), " (", percent(fit$theta[at, k], 0), ")", collapse = ", ")
+  }, "")
+}

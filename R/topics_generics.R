@@ -1,0 +1,152 @@
+# Functions of topicmodels and seededlda that fits of topic_model() know, and what to tell users of other packages.
+
+#' Moving from topicmodels or text2vec to topic_model()
+#'
+#' The same task in three packages. `x` are the counts, `new` the counts of other documents, `m` is a model of the other
+#' package, and `fit` is from [topic_model()].
+#'
+#' | topicmodels | text2vec | here |
+#' | --- | --- | --- |
+#' | `m <- LDA(x, k)` | `m <- LDA$new(n_topics = k)` | `fit <- topic_model(x, topics = k)` |
+#' | `posterior(m)$topics` | what `m$fit_transform(x)` returns | `fit$theta` |
+#' | `posterior(m)$terms` | `m$topic_word_distribution` | `fit$phi` |
+#' | `posterior(m, new)$topics` | `m$transform(new)` | `predict(fit, new)` |
+#' | `topics(m)` | | `predict(fit, type = "class")` |
+#' | `terms(m, 10)` | `m$get_top_words(n = 10)` | `top_terms(fit, 10)` |
+#' | | `m$get_top_words(lambda = 0.4)` | `top_terms(fit, by = "relevance", weight = 0.6)` |
+#' | `perplexity(m, new)` | `perplexity(new, ...)` | `perplexity(fit, new)` |
+#' | | `coherence(words, tcm)` | `coherence(fit)` |
+#' | `m@loglikelihood` | | `fit$log_likelihood` |
+#' | | `m$plot()` | `report(fit)` |
+#' | `tidytext::tidy(m, "gamma")` | | `generics::tidy(fit, "gamma")` |
+#'
+#' [topic_model()] takes the counts of both packages as they are: a `DocumentTermMatrix` and the `dgCMatrix` that
+#' `create_dtm()` makes. Documents without words may stay: topicmodels refuses them, here they get the mean of the
+#' prior.
+#'
+#' @section Arguments:
+#' | topicmodels, in `control` | text2vec | here |
+#' | --- | --- | --- |
+#' | `alpha`, by default 50 / k | `doc_topic_prior`, 50 / k | `alpha`, by default learned |
+#' | `delta`, 0.1 | `topic_word_prior`, 1 / k | `beta`, by default learned |
+#' | `burnin`, before `iter` | | `warmup`, part of `iter` |
+#' | `iter` | `n_iter` of `fit_transform()` | `iter` |
+#' | `nstart` | | `chains` |
+#' | `seed` | `set.seed()` | `seed` |
+#'
+#' `seedwords` of topicmodels is a matrix of weights; `seed_words` here is a list of words, see [topic_model_structure].
+#' There is no correlated topic model (`CTM()`).
+#'
+#' @section What differs:
+#' `phi` and `theta` are averages over many sweeps. The Gibbs sampler of topicmodels returns the state with the highest
+#' likelihood, if it is not told otherwise. text2vec returns the last state.
+#'
+#' The three functions `perplexity()` are not comparable. Here \eqn{\theta} of a new document comes from one half of its
+#' words, and the other half is scored. topicmodels and text2vec estimate \eqn{\theta} from the same words that they
+#' score, so their numbers are lower.
+#'
+#' @section Both packages attached:
+#' While topicmodels is loaded, its functions `posterior()`, `terms()`, `topics()`, `get_terms()`, `get_topics()` and
+#' `perplexity()` also take fits of [topic_model()], and return what they return for their own models. The order in
+#' which the packages were attached matters for two names only: see the section on other packages in [perplexity()] and
+#' [coherence()].
+#'
+#' LDAvis takes `createJSON(fit$phi, fit$theta, fit$document_tokens, fit$terms, Matrix::colSums(x))`. It needs a matrix
+#' `x` whose columns are `fit$terms`, and has no use for documents without words.
+#' @examples
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
+#' colnames(x) <- c("goal", "team", "price", "trade")
+#' # topicmodels: m <- LDA(x, 2, method = "Gibbs", control = list(seed = 1, burnin = 50, iter = 50))
+#' fit <- topic_model(x, topics = 2, iter = 100, warmup = 50, seed = 1, threads = 2)
+#' # topicmodels: terms(m, 2)
+#' top_terms(fit, 2)
+#' # topicmodels: topics(m)
+#' head(predict(fit, type = "class"))
+#' @seealso [topic_model()]
+#' @name topic_model_peers
+NULL
+
+at_load(function() {
+  when_loaded("topicmodels", add_topicmodels_methods)
+  when_loaded("seededlda", add_perplexity_s3)
+})
+
+# Methods for S4 generics of topicmodels. Its namespace and ours are locked by then, so the class and the methods are
+# recorded in an environment of their own. R finds a method in the table of its generic. A generic that is absent, or
+# whose arguments have other names, gets no method.
+add_topicmodels_methods <- function(namespace) {
+  where <- new.env(parent = namespace)
+  assign(".packageName", "warpbayes", envir = where)
+  methods::setOldClass(c("topic_model", "warpbayes_fit", "warpbayes"), where = where)
+  add <- function(name, arguments, method, ...) {
+    generic <- get0(name, namespace)
+    if (methods::is(generic, "standardGeneric") && identical(names(formals(generic)), arguments)) {
+      methods::setMethod(name, methods::signature("topic_model", ...), method, where = where)
+    }
+  }
+  scored <- function(object, newdata, ...) perplexity(object, if (missing(newdata)) NULL else newdata, ...)
+  # topicmodels has methods for any model and these classes. Without ours, R would tell of an ambiguous choice.
+  for (class in c("ANY", "matrix", "DocumentTermMatrix")) {
+    if (methods::isClass(class, where = where)) add("perplexity", c("object", "newdata", "..."), scored, class)
+  }
+  add("posterior", c("object", "newdata", "..."), topic_posterior)
+  add("topics", c("x", "..."), function(x, ...) likely_topics(x, ...))
+  add("terms", c("x", "..."), function(x, ...) likely_terms(x, ...))
+  invisible()
+}
+
+# What posterior(), topics() and terms() of topicmodels return.
+topic_posterior <- function(object, newdata, ...) {
+  theta <- if (missing(newdata)) object$theta else predict(object, newdata, ...)
+  attr(theta, "unknown") <- NULL
+  list(terms = object$phi, topics = theta)
+}
+
+likely_topics <- function(x, k = 1, threshold = NULL, ...) {
+  check_dots_empty(...)
+  values <- x$theta
+  values[x$document_tokens == 0, ] <- NA
+  most_likely(values, seq_len(x$topics), k, threshold, missing(k), x$documents)
+}
+
+likely_terms <- function(x, k = 1, threshold = NULL, ...) {
+  check_dots_empty(...)
+  names <- if (is.null(x$topic_names)) paste("Topic", seq_len(x$topics)) else x$topic_names
+  most_likely(x$phi, x$terms, k, threshold, missing(k), names)
+}
+
+# The labels of the `k` largest values of each row: a vector, or a matrix with a column for each row. With a threshold a
+# list, with the labels of the larger values only. Rows of NA have none.
+most_likely <- function(values, labels, k, threshold, all, names) {
+  k <- if (all && !is.null(threshold)) ncol(values) else min(check_count(k, "k"), ncol(values))
+  if (!is.null(threshold)) threshold <- check_number(threshold, "threshold", 0, 1, open = FALSE)
+  found <- lapply(seq_len(nrow(values)), function(i) {
+    most <- order(values[i, ], decreasing = TRUE)[seq_len(k)]
+    keep <- if (is.null(threshold)) TRUE else which(values[i, most] > threshold)
+    labels[ifelse(is.na(values[i, most]), NA_integer_, most)[keep]]
+  })
+  if (!is.null(threshold)) return(stats::setNames(found, names))
+  if (k == 1L) stats::setNames(unlist(found), names) else matrix(unlist(found), k, dimnames = list(NULL, names))
+}
+
+# Early versions of seededlda have no perplexity().
+add_perplexity_s3 <- function(namespace) {
+  if (exists("perplexity", envir = namespace, mode = "function", inherits = FALSE)) {
+    registerS3method("perplexity", "topic_model", function(x, newdata = NULL, ...) {
+      perplexity(x, newdata, ...)
+    }, envir = namespace)
+  }
+  invisible()
+}
+
+# Checks the fit given to a function of ours that may mask another package's. The message names the other function.
+check_masking_fit <- function(fit, name) {
+  if (missing(fit) || inherits(fit, "topic_model")) return(check_topic_fit(fit))
+  others <- Filter(function(package) {
+    isNamespaceLoaded(package) && name %in% getNamespaceExports(package)
+  }, c("topicmodels", "seededlda", "text2vec"))
+  hint <- if (length(others)) {
+    paste0(": for objects of other packages write ", paste0(others, "::", name, "()", collapse = " or "))
+  }
+  stop_input("fit", "must come from topic_model(), not ", show_value(fit), hint)
+}

@@ -1,0 +1,210 @@
+# Pictures of a fitted topic model.
+
+#' Plot a topic model
+#'
+#' Draws the top terms of topics, how prevalent the topics are, the log likelihood of the chains, or the correlations
+#' between topics, or maps the topics.
+#'
+#' @param x a fit from [topic_model()].
+#' @param type `"terms"`: the top terms of the most prevalent topics. `"prevalence"`: the share of each topic in all
+#'   tokens. `"log_likelihood"`: the log likelihood of each sweep and chain. `"correlation"`: correlations between the
+#'   logarithms of the amounts of topics in documents, after Friedman and Alm (2012): zero means unrelated, although the
+#'   shares of a document sum to one. `"map"`: topics with similar terms are close to each other, and the area of a
+#'   circle is the share of the topic in all tokens (Sievert and Shirley 2014).
+#' @param topics how many of the most prevalent topics to show.
+#' @param n how many terms of each topic to show.
+#' @param by how terms are ranked, as in [top_terms()].
+#' @param main title.
+#' @param ... must be empty: a misspelt argument is an error.
+#' @return `x`, invisibly.
+#' @section Stars:
+#' If the fit has several chains, a star marks topics that some chain does not find; see [topic_stability()].
+#' @section Errors:
+#' `warpbayes_error_input` for arguments that cannot be used.
+#' @references
+#' Friedman, J. and Alm, E. J. (2012). Inferring correlation networks from genomic survey data. *PLOS Computational
+#' Biology* **8**, e1002687.
+#'
+#' Sievert, C. and Shirley, K. E. (2014). LDAvis: a method for visualizing and interpreting topics. *Proceedings of the
+#' Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70.
+#' @examples
+#' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
+#' colnames(x) <- c("goal", "team", "price", "trade")
+#' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
+#' plot(fit, n = 3)
+#' plot(fit, "log_likelihood")
+#' @export
+plot.topic_model <- function(x, type = c("terms", "prevalence", "log_likelihood", "correlation", "map"),
+                             topics = NULL, n = 8, by = c("probability", "lift", "frex", "relevance"), main = NULL,
+                             ...) {
+  check_dots_empty(...)
+  check_title(main)
+  check_topic_fit(x, "x")
+  type <- check_choice(type, "type", c("terms", "prevalence", "log_likelihood", "correlation", "map"))
+  by <- check_choice(by, "by", term_rankings)
+  n <- check_count(n, "n")
+  shown <- shown_topics(x, type, topics)
+  if (type == "correlation") {
+    do.call(plot_heat, correlation_heat(x, shown, main), quote = TRUE)
+  } else {
+    paint_picture(topic_picture(x, type, shown, n, by, main))
+  }
+  invisible(x)
+}
+
+topic_picture <- function(fit, type, shown, n, by, main) {
+  switch(type,
+    terms = term_picture(fit, shown, n, by, main),
+    prevalence = prevalence_picture(fit, shown, n, main),
+    log_likelihood = {
+      values <- fit$log_likelihood / fit$x$tokens
+      # The first 2% of the sweeps are left out of the range: after a random start they lie so low that the others would
+      # look like one line.
+      visible <- range(values[seq_len(nrow(values)) > nrow(values) / 50, ])
+      trace_picture(list(draws = list(values), sweeps = nrow(values), warmup = fit$warmup, chains = ncol(values),
+        titles = "Log likelihood per token", range = list(visible), rhat = NA, differs = FALSE, axis = "Sweep"), main)
+    },
+    map = map_picture(fit, shown, n, main)
+  )
+}
+
+# The most prevalent topics, as many as asked for or as the picture has room for.
+shown_topics <- function(x, type, topics) {
+  most <- if (is.null(topics)) {
+    c(terms = 6, prevalence = 50, log_likelihood = 1, correlation = 30, map = 40)[[type]]
+  } else {
+    check_count(topics, "topics")
+  }
+  utils::head(used_topics(x), most)
+}
+
+topic_title <- function(fit, topic) {
+  sprintf("%s (%s%%)", marked_labels(fit, topic, "Topic "), format(100 * topic_prevalence(fit)[[topic]], digits = 2))
+}
+
+term_picture <- function(fit, shown, n, by, main) {
+  terms <- top_terms(fit, n, by)
+  panels <- lapply(shown, function(topic) {
+    own <- terms[terms$topic == topic, ]
+    at <- rev(seq_along(own$score))
+    xlim <- c(0, max(1.04 * own$score, .Machine$double.eps))
+    panel(xlim, c(0.4, length(at) + 0.6), list(
+      layer("rects", xmin = 0, xmax = own$score, ymin = at - 0.35, ymax = at + 0.35, fill = bar_colour)
+    ), axis_of(xlim, count = 3L), name_axis(own$term), topic_title(fit, topic))
+  })
+  all <- length(used_topics(fit))
+  caption <- if (length(shown) < all) {
+    sprintf("The %s most prevalent of %s topics", whole_words(length(shown)), whole_words(all))
+  }
+  picture(panels, main, switch(by, probability = "Probability of the term", lift = "Lift", frex = "FREX score",
+    relevance = "Relevance"), caption = caption)
+}
+
+prevalence_picture <- function(fit, shown, n, main) {
+  share <- topic_prevalence(fit)[shown]
+  at <- rev(seq_along(shown))
+  labels <- paste0(" ", marked_labels(fit, shown), "  ", term_lines(fit, shown, min(n, 4)))
+  # To the right of the bars there is room for the labels.
+  picture(list(panel(c(0, 1.9 * max(share)), c(0.4, length(at) + 0.6), list(
+    layer("rects", xmin = 0, xmax = share, ymin = at - 0.35, ymax = at + 0.35, fill = bar_colour),
+    layer("text", x = share, y = at, label = labels, hjust = 0, vjust = 0.5, size = max(0.5, min(1.1, 26 / length(at))))
+  ), axis_of(c(0, max(share)), percent_labels), NULL)), main, "Share of all tokens")
+}
+
+# Correlations of the logarithms of the amounts of topics in documents, by the method of Friedman and Alm (2012). The
+# shares of a document sum to one, so that shares of independent topics have correlation -1/(K - 1). Differences of
+# their logarithms have no such constraint: t_jk = Var(log theta_j - log theta_k) = w_j + w_k - 2 c_jk, with the
+# variances w and covariances c of the unconstrained logarithms. The w follow from the row sums of t if correlations
+# average to zero.
+topic_correlation <- function(theta) {
+  k <- ncol(theta)
+  covariance <- stats::cov(log(pmax(theta, 1e-12)))
+  variance <- diag(covariance)
+  t <- outer(variance, variance, `+`) - 2 * covariance
+  total <- rowSums(t)
+  w <- (total - sum(total) / (2 * (k - 1))) / (k - 2)
+  w <- pmax(w, 1e-4 * max(w))
+  result <- (outer(w, w, `+`) - t) / (2 * sqrt(outer(w, w)))
+  result[] <- pmin(pmax(result, -1), 1)
+  diag(result) <- 1
+  result
+}
+
+# Correlations of the shown topics, similar ones together: the arguments of plot_heat(). The end of the scale is a round
+# number, the same on both sides, so that white is zero.
+correlation_heat <- function(fit, shown, main) {
+  if (length(shown) < 4L || nrow(fit$theta) < 3L) {
+    stop_input("type", "is \"correlation\", for which at least four topics and three documents are needed")
+  }
+  correlation <- topic_correlation(unname(fit$theta[, shown, drop = FALSE]))
+  # The first is at the bottom.
+  order <- stats::hclust(stats::as.dist(1 - correlation), "average")$order
+  correlation <- correlation[rev(order), order]
+  diag(correlation[rev(seq_along(order)), ]) <- NA
+  limit <- max(0.2, ceiling(10 * max(abs(correlation), na.rm = TRUE)) / 10)
+  labels <- marked_labels(fit, shown[order])
+  list(correlation, rev(paste(labels, term_lines(fit, shown[order], 2))), labels, limit,
+    "Correlation of the amounts of topics", main)
+}
+
+# Positions of topics in the plane: classical scaling of the square roots of the Jensen-Shannon divergences between
+# their terms, as in Sievert and Shirley (2014).
+topic_positions <- function(phi) {
+  k <- nrow(phi)
+  entropy <- function(p) -sum(p[p > 0] * log(p[p > 0]))
+  own <- apply(phi, 1L, entropy)
+  distance <- matrix(0, k, k)
+  for (a in seq_len(k - 1L)) {
+    for (b in seq(a + 1L, k)) {
+      divergence <- entropy((phi[a, ] + phi[b, ]) / 2) - (own[[a]] + own[[b]]) / 2
+      distance[a, b] <- distance[b, a] <- sqrt(max(divergence, 0))
+    }
+  }
+  # The sign of an axis is arbitrary: the first topic is on the positive side.
+  at <- suppressWarnings(stats::cmdscale(distance, 2L))
+  at <- cbind(at, matrix(0, k, 2L - ncol(at)))
+  at * rep(ifelse(at[1L, ] < 0, -1, 1), each = k)
+}
+
+# The area of a circle is the share of the topic in all tokens. A list of terms stands beside the map: labels of near
+# topics would cover each other.
+map_picture <- function(fit, shown, n, main) {
+  if (length(shown) < 3L) stop_input("type", "is \"map\", for which at least three topics are needed")
+  at <- topic_positions(fit$phi[shown, , drop = FALSE])
+  prevalence <- topic_prevalence(fit)[shown]
+  listed <- utils::head(seq_along(shown), 25L)
+  terms <- term_lines(fit, shown[listed], min(n, 3))
+  list <- paste0(marked_labels(fit, shown[listed]), "  ", terms)
+  span <- max(apply(at, 2L, function(values) diff(range(values))), 1e-9)
+  radius <- 0.1 * span * sqrt(prevalence / max(prevalence))
+  angle <- seq(0, 2 * pi, length.out = 61L)
+  ylim <- around(c(at[, 2L] - radius, at[, 2L] + radius))
+  ylim <- mean(ylim) + c(-0.5, 0.5) * max(diff(ylim), 0.5 * span)
+  right <- max(at[, 1L] + radius) + 0.08 * span
+  rows <- ylim[[2L]] - diff(ylim) * (seq_along(list) - 0.5) / max(14, length(list))
+  picture(list(panel(c(min(at[, 1L] - radius), right + 0.03 * span * max(nchar(list))), ylim, list(
+    layer("hline", y = 0, colour = "#DDDDDD"), layer("vline", x = 0, colour = "#DDDDDD"),
+    layer("polygons", x = rep(at[, 1L], each = 61L) + as.vector(outer(cos(angle), radius)),
+      y = rep(at[, 2L], each = 61L) + as.vector(outer(sin(angle), radius)), group = rep(seq_along(radius), each = 61L),
+      fill = grDevices::adjustcolor(bar_colour, 1 / 3), colour = bar_colour),
+    layer("text", x = at[, 1L], y = at[, 2L], label = topic_labels(fit, shown), hjust = 0.5, vjust = 0.5, bold = TRUE),
+    layer("text", x = right, y = rows, label = list, hjust = 0, vjust = 0.5)
+  ), NULL, NULL)), main, caption = "Near topics have similar terms; areas are shares of all tokens", aspect = 1)
+}
+
+#' @rdname autoplot.warpbayes
+#' @method autoplot topic_model
+#' @exportS3Method ggplot2::autoplot topic_model
+autoplot.topic_model <- function(object, type = c("terms", "prevalence", "log_likelihood", "correlation", "map"),
+                                 topics = NULL, n = 8, by = c("probability", "lift", "frex", "relevance"),
+                                 main = NULL, ...) {
+  check_dots_empty(...)
+  check_title(main)
+  check_topic_fit(object, "object")
+  type <- check_choice(type, "type", c("terms", "prevalence", "log_likelihood", "correlation", "map"))
+  by <- check_choice(by, "by", term_rankings)
+  n <- check_count(n, "n")
+  shown <- shown_topics(object, type, topics)
+  if (type == "correlation") return(do.call(gg_heat, correlation_heat(object, shown, main), quote = TRUE))
+  gg_draw(topic_picture(object, type, shown, n, by, main))
+}
