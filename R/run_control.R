@@ -1,0 +1,53 @@
+# What few users set of a sampler, as one list that all samplers share.
+
+#' Settings of samplers that few users change
+#'
+#' `control = warp_control(...)` is an argument of [dp_mixture()], [bayes_logit()] and [topic_model()]. A setting that a
+#' sampler does not have is an error that names it.
+#'
+#' @param thin keep the draws of every `thin`-th sweep.
+#' @param keep names of the quantities whose draws are kept; `NULL`: those that the sampler's help page names.
+#' @param start how chains begin; the sampler's help page has the choices. `NULL`: its default.
+#' @param moves whether sweeps also propose larger changes, such as to split and join components.
+#' @param tolerance relative change below which a search for a mode ends; `NULL`: the sampler's default.
+#' @param estimate for a search for modes: `"mode"`, or `"mean"` of the conditional posterior.
+#' @param missing what missing values of markers are: an `"error"`, or part of the `"model"`.
+#' @param assay the name or number of the assay that is read of an object with several.
+#' @param sparse whether the design of a regression is kept as a sparse matrix.
+#' @param prior_only whether draws come from the prior alone.
+#' @param precision `"double"`, or `"single"` for parts whose sums are taken in double precision anyway.
+#' @param devices numbers of the graphics cards that share a fit, from 0; `NULL`: as many as speed it up.
+#' @param cluster `NULL`, or a cluster of package parallel whose workers share the rows of a fit.
+#' @param checkpoint `NULL`, or the name of a file that [resume()] reads after an interruption.
+#' @param checkpoint_every seconds between two checkpoints.
+#' @return A list of class `"warp_control"`.
+#' @examples
+#' x <- cbind(a = c(rnorm(100), rnorm(100, 5)))
+#' dp_mixture(x, components = 4, iter = 100, seed = 1, threads = 2, control = warp_control(thin = 2))
+#' @export
+warp_control <- function(thin = 1, keep = NULL, start = NULL, moves = TRUE, tolerance = NULL,
+                         estimate = c("mode", "mean"), missing = c("error", "model"), assay = NULL, sparse = FALSE,
+                         prior_only = FALSE, precision = c("double", "single"), devices = NULL, cluster = NULL,
+                         checkpoint = NULL, checkpoint_every = 60) {
+  given <- setdiff(names(match.call()), "")
+  control <- mget(names(formals()))
+  control$estimate <- check_choice(estimate, "estimate", c("mode", "mean"))
+  control$missing <- check_choice(missing, "missing", c("error", "model"))
+  control$precision <- check_precision(precision)
+  for (name in c("moves", "sparse", "prior_only")) control[[name]] <- check_flag(control[[name]], name)
+  structure(control, given = given, class = "warp_control")
+}
+
+# The settings as a list. `takes` names those that the sampler of the user's call has.
+check_control <- function(control, takes) {
+  if (is.null(control)) control <- warp_control()
+  if (!inherits(control, "warp_control")) {
+    stop_input("control", "must be made by warp_control(), not ", show_value(control))
+  }
+  others <- setdiff(attr(control, "given"), takes)
+  if (length(others)) {
+    stop_input("control", sprintf("sets `%s`, which this sampler does not have. It has %s", others[[1L]],
+      list_some(takes, 20L)))
+  }
+  unclass(control)
+}
