@@ -96,15 +96,13 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   if (!is.null(run$cluster)) {
     run$cluster$keeps <- TRUE
     on.exit(leave_cluster(run$cluster))
-    if (is_reader(x)) x$connection <- run$cluster
+    x <- on_cluster(x, run$cluster)
   }
   fit <- intact(file, fit_with_data(topic, saved, x, envir))
   intact(file, check_fingerprint(saved$fingerprint, topic$fingerprint(fit)))
   run <- faster_run(run, fit_cost(fit, saved$total - fit$iter))
   intact(file, topic$check_state(fit))
   fit <- intact(file, put_arrays(fit, saved, topic$sampler, file))
-  # Earlier builds of this version wrote fits without the classes that all results share.
-  class(fit) <- union(class(fit), c("warpbayes_fit", "warpbayes"))
   saved$arrays <- NULL
   fit$backend <- run_backend(run)
   fit$threads <- run$threads
@@ -116,6 +114,11 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
     topic$sampler(fit)$finish(fit)
   }
 }
+
+# The data for workers that a connection leads to.
+on_cluster <- function(x, connection) UseMethod("on_cluster")
+
+on_cluster.default <- function(x, connection) x
 
 # The user of resume() gave no markers and no formula, so errors about these are reported as errors about `x`.
 fit_with_data <- function(topic, saved, x, envir) {

@@ -60,13 +60,3 @@ test_that("tibbles of fits take the arguments of as.data.frame() and of as_tibbl
   expect_error(tibble::as_tibble(dp_prior()), "`as.data.frame()` is not known for priors", fixed = TRUE,
     class = "warpbayes_error_input")
 })
-
-test_that("fits without the classes that all results share are refused in words", {
-  old <- structure(list(draws = 1), class = "bayes_logit")
-  expect_error(continue(old, 1), "was made by an earlier version of warpbayes: class(fit) <- c(class(fit), \"warp",
-    fixed = TRUE, class = "warpbayes_error_input")
-  fit <- bayes_logit(am ~ wt, mtcars, chains = 1, iter = 20, seed = 1, threads = 2)
-  old <- structure(unclass(fit), class = "bayes_logit")
-  class(old) <- c(class(old), "warpbayes_fit", "warpbayes")
-  expect_identical(as.matrix(old), as.matrix(fit))
-})
