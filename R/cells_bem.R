@@ -83,15 +83,13 @@
 #' @name bayesian_em
 NULL
 
-is_bem <- function(fit) identical(fit$method, "bem")
-
-bem_schedule <- function(warmup, thin, init, tolerance, estimate, ...) {
-  sweeps <- if (inherits(init, "dp_mixture")) 0 else 100
+bem_schedule <- function(iter, warmup, control) {
+  sweeps <- if (inherits(control$start, "dp_mixture")) 0 else 100
+  tolerance <- if (is.null(control$tolerance)) 1e-5 else control$tolerance
   list(
-    warmup = 0, thin = thin,
+    warmup = 0, thin = 1,
     start_sweeps = if (is.null(warmup)) sweeps else check_count(warmup, "warmup", min = 0),
-    tolerance = check_number(tolerance, "tolerance", min = 0, open = FALSE),
-    estimate = check_choice(estimate, "estimate", c("mode", "mean"))
+    tolerance = check_number(tolerance, "tolerance", min = 0, open = FALSE), estimate = control$estimate
   )
 }
 
@@ -105,14 +103,12 @@ check_bem_cells <- function(fit) {
   }
 }
 
-# Starts ---------------------------------------------------------------------------
-
 # The first states of the steps, and their prior. The Gibbs sweeps of the first start learn what the prior has to learn,
-# or `init` gives it.
-start_bem <- function(fit, init, run) {
+# or `start` gives it.
+start_bem <- function(fit, start, run) {
   check_bem_cells(fit)
-  first <- first_states(fit, init, fit$start_sweeps, run)
-  held <- held_prior(fit, init)
+  first <- first_states(fit, start, fit$start_sweeps, run)
+  held <- held_prior(fit, start)
   sweep <- function(state, held) list(state = state, prior = if (is.null(held)) state$prior else held)
   if (fit$start_sweeps > 0) {
     session <- open_fit(fit, run)
@@ -131,14 +127,14 @@ start_bem <- function(fit, init, run) {
   fit
 }
 
-# The values of compiled_prior(). The parts to be learned come from the chain of `init` with the highest log posterior.
+# The values of compiled_prior(). The parts to be learned come from the chain of `start` with the highest log posterior.
 # NULL if they have still to be learned.
-held_prior <- function(fit, init) {
+held_prior <- function(fit, start) {
   values <- compiled_prior(fit$prior)$values
   if (!length(fit$prior$learn)) return(values)
-  if (!inherits(init, "dp_mixture") || !same_cells(init, fit)) return(NULL)
-  best <- if (init$iter > 0) which.max(init$log_posterior[init$iter, ]) else 1L
-  known <- init$state[[best]]$prior
+  if (!inherits(start, "dp_mixture") || !same_cells(start, fit)) return(NULL)
+  best <- if (start$iter > 0) which.max(start$log_posterior[start$iter, ]) else 1L
+  known <- start$state[[best]]$prior
   if (!is.double(known) || length(known) != length(values) || !all(is.finite(known))) return(NULL)
   ifelse(is_learned(fit$prior), known, values)
 }
@@ -201,8 +197,6 @@ order_by_size <- function(statistics, p) {
   statistics <- matrix(statistics, 1 + p + p * (p + 1) / 2)
   c(statistics[, order(-statistics[1L, ])])
 }
-
-# Steps ------------------------------------------------------------------------------
 
 bem_sampler <- function(fit) {
   c(mixture_plan(fit)["traces"], list(
@@ -290,11 +284,8 @@ gather_modes <- function(fit) {
   ))
 }
 
-# Stops where a function needs draws. `what` completes the message.
-need_sampler <- function(fit, what) {
-  check_mixture_fit(fit)
-  if (is_bem(fit)) {
-    stop_input("fit", "has modes of the posterior, by method = \"bem\", and no draws from it: ", what,
-      "; dp_mixture(..., init = fit) samples from there")
-  }
-}
+add_method("bem", settings = c("tolerance", "estimate"), schedule = bem_schedule, start = start_bem,
+  sampler = bem_sampler, starts = 1, sampled = FALSE, spread = FALSE,
+  parts = function(fit) c("weights", "means", "covariances", "concentration"),
+  draws = function(fit) min(1, fit$iter), kept = function(fit) if (fit$iter > 0) fit$iter else integer()
+)

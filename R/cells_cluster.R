@@ -79,13 +79,13 @@ open_on_cluster <- function(fit, run, keep_labels) {
   split <- connection$split
   single <- as.integer(fit$precision == "single")
   samples <- length(fit$samples)
+  spread <- method_of(fit)$spread
   connection$session <- new_name()
   begin <- lapply(seq_along(connection$cluster), function(i) {
     rows <- (split$first_row[[i]] + 1):split$first_row[[i + 1L]]
     where <- connection$where[[i]]
-    # Bayesian EM takes one graphics card.
-    where$devices <- if (is_bem(fit)) utils::head(where$devices, 1L) else where$devices
-    where$work <- if (is_bem(fit)) 0 else sweep_work(fit, length(rows))
+    if (!spread) where$devices <- utils::head(where$devices, 1L)
+    where$work <- if (spread) sweep_work(fit, length(rows)) else 0
     list(
       connection$session, connection$data, i - 1L, split$first_row, split$piece, fit$center, 1 / fit$scale, single,
       keep_labels, if (samples) fit$sample[rows], samples, where

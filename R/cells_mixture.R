@@ -125,63 +125,215 @@
 #' fit
 #' table(population, predict(fit, threads = 2))
 #' @export
-dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = dp_prior(), chains = NULL,
-                       iter = 1000, warmup = NULL, thin = 1, init = NULL,
-                       keep = c("weights", "means", "covariances"), markers = NULL, sample = NULL,
-                       transform = "none", cofactor = 5, missing = c("error", "model"), moves = TRUE,
-                       seed = NULL, backend = NULL, threads = NULL, devices = NULL, precision = c("double", "single"),
-                       checkpoint = NULL, checkpoint_every = 60, progress = NULL, ..., cluster = NULL,
-                       tolerance = 1e-5, estimate = c("mode", "mean"), piled = c("auto", "as is", "spread"),
-                       assay = NULL) {
+dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = dp_prior(), chains = NULL, iter = 1000,
+                       warmup = NULL, markers = NULL, sample = NULL, transform = "none", seed = NULL, backend = NULL,
+                       threads = NULL, progress = NULL, control = warp_control(), ...) {
   check_dots_empty(...)
   require_arguments("x")
-  method <- mixture_method(check_choice(method, "method", c("gibbs", "bem")))
-  missing <- check_choice(missing, "missing", c("error", "model"))
-  piled <- check_choice(piled, "piled", c("auto", "as is", "spread"))
-  check_given(names(match.call())[-1L], method$name, transform)
+  method <- mixture_methods[[check_choice(method, "method", c("gibbs", "bem"))]]
+  control <- check_control(control, c(mixture_settings, method$settings))
 
-  run <- resolve_run(backend, threads, devices = devices, cluster = cluster)
-  if (!is.null(cluster)) {
+  run <- resolve_run(backend, threads, devices = control$devices, cluster = control$cluster)
+  if (!is.null(run$cluster)) {
     # The workers hold the cells until the end of this call.
     run$cluster$keeps <- TRUE
     on.exit(leave_cluster(run$cluster))
   }
-  cells <- read_mixture_cells(x, sample, markers, transform, cofactor, missing, piled, run, assay)
+  cells <- read_mixture_cells(x, sample, markers, transform, control, run)
 
   components <- check_count(components, "components", max = 1e5)
   iter <- check_count(iter, "iter")
-  schedule <- method$schedule(
-    iter = iter, warmup = warmup, thin = thin, init = init, tolerance = tolerance, estimate = estimate
-  )
-  keep <- check_keep(keep)
-  chains <- mixture_chains(chains, method$name, cells, components, iter, schedule, keep)
-  init <- check_init(init, cells$rows, components)
-  moves <- check_flag(moves, "moves")
-  precision <- check_precision(precision)
-  run <- faster_run(run, mixture_cost(cells$rows, length(cells$markers), components, iter * chains), precision)
+  schedule <- method$schedule(iter, warmup, control)
+  control$keep <- check_keep(control$keep)
+  chains <- mixture_chains(if (is.null(chains)) method$starts else chains, cells, components, iter, schedule, control$keep)
+  start <- check_start(control$start, cells$rows, components)
+  run <- faster_run(run, mixture_cost(cells$rows, length(cells$markers), components, iter * chains), control$precision)
   progress <- check_progress(progress)
   given <- list(markers = markers, sample = if (length(sample) == 1L) sample)
-  checkpoint <- check_checkpoint(checkpoint, checkpoint_every, given)
+  checkpoint <- check_checkpoint(control$checkpoint, control$checkpoint_every, given)
   prior <- prior_of_cells(prior, cells)
-  seed <- check_seed(seed)
 
   settings <- list(
-    components = components, chains = chains, keep = keep, seed = seed, method = method$name, missing = missing,
-    moves = moves, precision = precision, assay = assay, devices = if (!is.null(devices)) as.integer(devices),
-    prior = prior, call = short_call(match.call())
+    components = components, chains = chains, keep = control$keep, seed = check_seed(seed), method = method$name,
+    missing = control$missing, moves = control$moves, precision = control$precision, assay = control$assay,
+    devices = if (!is.null(control$devices)) as.integer(control$devices), prior = prior, call = short_call(match.call())
   )
   fit <- new_mixture(settings, schedule, cells, run)
   check_store_memory(method$sampler(fit), fit, iter)
-  fit <- method$start(fit, init, run)
+  fit <- method$start(fit, start, run)
   advance_chains(fit, iter, method$sampler, run, progress, threads, checkpoint)
 }
 
-# Bayesian EM climbs from one start unless the user asks for more.
-mixture_chains <- function(chains, method, cells, components, iter, schedule, keep) {
-  if (is.null(chains) && method == "bem") return(1)
+# The settings of warp_control() that all methods have.
+mixture_settings <- c("start", "moves", "missing", "assay", "precision", "devices", "cluster", "checkpoint",
+  "checkpoint_every")
+
+mixture_chains <- function(chains, cells, components, iter, schedule, keep) {
   p <- length(cells$markers)
   each <- components * (p + 1)^2 + if ("labels" %in% keep) cells$rows else 0
   check_chains(chains, mixture_cost(cells$rows, p, components, 1), each * (iter - schedule$warmup) / schedule$thin)
+}
+
+# `settings`: the arguments that are elements of the fit. `schedule`: from method$schedule(). `cells`: from
+# read_mixture_cells().
+new_mixture <- function(settings, schedule, cells, run) {
+  fit <- c(
+    list(draws = NULL), settings, list(iter = 0), schedule, list(backend = run_backend(run), threads = run$threads),
+    cells[c("markers", "rows")], list(
+      samples = levels(cells$sample), sample = if (!is.null(cells$sample)) as.integer(cells$sample),
+      center = unname(cells$mean), scale = unname(cells$unit), transform = cells$transform, piled = cells$piled,
+      x = if (is.null(cells$reader)) cells$x, probe = cells$probe,
+      elapsed = c(start = 0, sweeps = 0), interrupted = FALSE
+    )
+  )
+  fit$reader <- cells$reader
+  structure(fit, class = c("dp_mixture", "warpbayes_fit", "warpbayes"))
+}
+
+check_keep <- function(keep) {
+  choices <- c("weights", "means", "covariances", "labels")
+  if (is.null(keep)) return(choices[1:3])
+  if (!is.character(keep) || !length(keep) || !all(keep %in% choices)) {
+    wrong <- if (is.character(keep) && length(keep)) dQuote(setdiff(keep, choices)[[1L]], FALSE) else show_value(keep)
+    stop_input("keep", "must be some of ", list_some(choices), ", not ", wrong)
+  }
+  choices[choices %in% keep]
+}
+
+check_start <- function(start, rows, components) {
+  if (is.null(start) || inherits(start, "dp_mixture")) return(start)
+  if (!is.numeric(start) && !(is.logical(start) && all(is.na(start))) || is.factor(start) || length(start) != rows) {
+    stop_input("start", sprintf(
+      "must be NULL, a fit from dp_mixture(), or one component for each of the %s rows, not ", format(rows)
+    ), show_value(start))
+  }
+  outside <- which(!is.na(start) & (start < 1 | start > components | start != floor(start)))
+  if (length(outside)) {
+    stop_input("start", sprintf(
+      "has the component %s at row %d; components are 1 to %s",
+      format(start[[outside[[1L]]]]), outside[[1L]], format(components)
+    ))
+  }
+  as.integer(start)
+}
+
+# Returns what as_marker_matrix() does, and `rows`, `sample` (a factor with an entry for each cell, NULL for one
+# sample), `unit` (the scale of each marker in the sampler) and `probe` (five cells). With a row_reader(), `x` has
+# some of the cells only, and `reader` is complete_reader()'s.
+read_mixture_cells <- function(x, sample, markers, transform, control, run) {
+  if (!is.null(control$assay) && !has_assays(x)) {
+    stop_input("assay", "is given, but `x` is no SummarizedExperiment or SingleCellExperiment")
+  }
+  cells <- if (is_reader(x)) {
+    cells_of_reader(x, sample, markers, transform, control$missing, run)
+  } else {
+    cells_of_matrix(x, sample, markers, transform, control, run$threads)
+  }
+  cells["sample"] <- list(check_samples(cells$sample, cells$rows))
+  cells$unit <- ifelse(cells$sd > 0 & is.finite(1 / cells$sd), cells$sd, 1)
+  dimnames(cells$probe) <- list(NULL, cells$markers)
+  c(cells, list(resolution = resolution(cells), piled = find_piled(cells)))
+}
+
+cells_of_matrix <- function(x, sample, markers, transform, control, threads) {
+  given <- read_samples(x, sample, markers, assay = control$assay)
+  cells <- as_marker_matrix(given$x, given$markers, transform, missing = control$missing, parts = given$parts,
+    threads = threads, assay = given$assay)
+  if (control$missing == "model") warn_empty_rows(cells$x)
+  c(cells, list(rows = nrow(cells$x), sample = given$sample, probe = probe_cells(cells$x, cells$mean)))
+}
+
+cells_of_reader <- function(reader, sample, markers, transform, missing, run) {
+  if (missing == "model") {
+    stop_input("missing", "is \"model\", which a row_reader() does not take: its cells must have all values")
+  }
+  cells <- read_marker_cells(reader, run, markers, transform)
+  c(cells, list(rows = reader$rows, sample = if (!identical(sample, FALSE)) sample, probe = cells$reader$probe))
+}
+
+# The prior in the units of the sampler, with the parts that are set from the cells.
+prior_of_cells <- function(prior, cells) {
+  check_enough_cells(prior, cells$rows, cells$markers)
+  prior <- resolve_prior(prior, cells$mean, cells$unit, cells$markers, cells$resolution)
+  if (is.null(cells$sample)) prior["sample_concentration"] <- list(NULL)
+  prior
+}
+
+# Five rows spread over the data. The trace of the density there does not depend on how components are numbered.
+probe_rows <- function(rows) {
+  pmin(rows, floor((seq_len(5L) - 0.5) / 5 * rows) + 1)
+}
+
+# Five rows without missing values. If there are none, means stand for the missing values.
+probe_cells <- function(x, center) {
+  probe <- x[probe_rows(nrow(x)), , drop = FALSE]
+  if (!anyNA(probe)) return(probe)
+  known <- which(known_rows(x))
+  if (length(known)) return(x[known[probe_rows(length(known))], , drop = FALSE])
+  gaps <- which(is.na(probe), arr.ind = TRUE)
+  probe[gaps] <- center[gaps[, 2L]]
+  probe
+}
+
+#' Mixtures of cells with missing values
+#'
+#' `dp_mixture(x, missing = "model")` takes cells with values that are `NA` or `NaN`. The missing values are unknowns of
+#' the model, like the parameters. The known values of each cell are all used.
+#'
+#' @section The model:
+#' The component of a cell is drawn by the density of the known values. Then the missing values are drawn from their
+#' normal distribution given the known values and the component (Little and Rubin 2019).
+#'
+#' This is right if values are *missing at random*: whether a value is missing may depend on known values, but not on
+#' the missing value itself. Values below a detector's threshold, for example, are not missing at random.
+#'
+#' A marker without any value is an error. Cells without any value are kept, with a warning. Their components are
+#' drawn by the weights and the floor of [dp_prior()] alone. Infinite values are always errors.
+#'
+#' @section What comes back:
+#' `log_likelihood`, [predict.dp_mixture()], [log_lik()], [cell_types()], [relabel()] and the other functions use the
+#' density of the known values. They also take new cells with missing values. Plots leave out a cell if one of the two
+#' markers is missing. [simulate()] gives cells without missing values.
+#'
+#' @section Time and memory:
+#' Cells that lack the same markers share their matrices. A cell with missing values takes three times as long as a
+#' whole cell, or up to six times if few cells lack the same markers (`bench/mixture-missing.R`). Memory grows by 24
+#' bytes per cell with missing values, and 8 bytes per missing value. On a graphics card, all cells must fit into its
+#' memory.
+#'
+#' @references
+#' Little, R. J. A. and Rubin, D. B. (2019). *Statistical Analysis with Missing Data*, third edition. Wiley.
+#' @seealso [dp_mixture()]
+#' @examples
+#' set.seed(1)
+#' x <- cbind(CD4 = c(rnorm(300), rnorm(200, 5)), CD8 = c(rnorm(300), rnorm(200, 5)))
+#' x[sample(length(x), 100)] <- NA
+#' fit <- dp_mixture(x, components = 6, missing = "model", iter = 100, seed = 1, threads = 2)
+#' fit
+#' # A cell whose CD8 is not known.
+#' predict(fit, cbind(CD4 = 5, CD8 = NA_real_), type = "log_density", threads = 2)
+#' @name mixture_missing
+NULL
+
+warn_empty_rows <- function(x) {
+  if (!anyNA(x)) return(invisible())
+  empty <- which(!known_rows(x, any = TRUE))
+  if (length(empty)) {
+    warning(sprintf("`x` has %s without any value%s row %.0f: nothing is learned from %s",
+      count_words(length(empty), "row"), if (length(empty) > 1L) ", the first of them" else ",", empty[[1L]],
+      if (length(empty) > 1L) "them" else "it"
+    ), call. = FALSE)
+  }
+}
+
+# Which rows lack no value or, with `any = TRUE`, which rows have some value. This goes column by column to save memory.
+known_rows <- function(x, any = FALSE) {
+  found <- rep(!any, nrow(x))
+  for (j in seq_len(ncol(x))) {
+    known <- !is.na(x[, j])
+    found <- if (any) found | known else found & known
+  }
+  found
 }
 
 #' @rdname continue
@@ -191,10 +343,9 @@ continue.dp_mixture <- function(fit, more, backend = NULL, threads = NULL, check
                                 progress = NULL, ..., cluster = NULL) {
   check_dots_empty(...)
   check_own_cells(fit, cluster)
-  if (is_bem(fit)) check_mixture_fit(fit)
+  check_mixture_fit(fit)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
-  sampler <- if (is_bem(fit)) bem_sampler else mixture_sampler
-  continue_chains(fit, more, sampler, backend, threads, progress, checkpoint, cluster)
+  continue_chains(fit, more, method_of(fit)$sampler, backend, threads, progress, checkpoint, cluster)
 }
 
 # The user may have taken the cells out of the fit, or put others in.

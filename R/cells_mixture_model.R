@@ -12,8 +12,8 @@
 #' `simulate()` draws new data of the size of the fitted data. Each comes from the mixture of a kept draw that is
 #' chosen at random.
 #'
-#' `update()` fits again with other arguments. It takes the cells from the fit if they were not transformed and no
-#' [piled values][piled_values] were spread, otherwise from the call.
+#' `update()` fits again with other arguments. It takes the cells from the fit if they were not transformed,
+#' otherwise from the call.
 #'
 #' In a fit of several samples, each fitted cell, and each simulated cell in its place, has the weights of its sample.
 #'
@@ -132,9 +132,8 @@ simulate_cells <- function(fit, mixture) {
   in_data_units(fit, x)
 }
 
-# Cells in the fit's units as they were before piled values were spread, and before the transformation.
+# Cells on the scale of the fit as they were before the transformation.
 in_data_units <- function(fit, x) {
-  x <- pile_up(x, fit$piled, fit$markers)
   for (j in if (!is.null(fit$transform)) seq_len(ncol(x))) {
     x[, j] <- data_values(x[, j], fit$transform, j)
   }
@@ -154,7 +153,7 @@ update.dp_mixture <- function(object, ..., evaluate = TRUE) {
   call[names(changed)] <- changed
   if (!evaluate) return(call)
   frame <- parent.frame()
-  if (is.null(object$x) || !is.null(object$transform) || is_spread(object$piled) || "x" %in% names(changed)) {
+  if (is.null(object$x) || !is.null(object$transform) || "x" %in% names(changed)) {
     return(eval(call, frame))
   }
   # The fitted cells have the chosen markers only.

@@ -1,4 +1,5 @@
-# print() and summary() of a fitted mixture.
+# print() and summary() of a fitted mixture, and the convergence of its chains, judged by quantities that do not depend on
+# how components are numbered.
 
 # Where, in which precision and from which seed it was computed, and how long that took.
 where_words <- function(fit) {
@@ -78,35 +79,45 @@ NULL
 
 in_console.dp_mixture <- function(x, ...) {
   check_mixture_fit(x, "x")
-  if (is_bem(x)) {
-    print_bem(x)
-    return()
-  }
-  print_lines(fit_words(x))
-  table <- diagnose(x)
+  method <- method_of(x)
+  print_lines(method$words(x))
+  print_lines(method$held(x))
+  print_sentences(method$verdict(x))
+}
+
+held_words <- function(fit) {
+  table <- diagnose(fit)
   occupied <- table[table$quantity == "occupied", ]
   number <- function(value) format(value, scientific = FALSE)
-  if (!is.na(occupied$median)) {
-    cat(sprintf("Components that hold cells: %s (90%% of draws: %s to %s)\n",
-      number(occupied$median), number(floor(occupied$q5)), number(ceiling(occupied$q95))))
-  }
-  largest <- sort(x$sizes[, 1L], decreasing = TRUE)
-  largest <- utils::head(largest[largest > 0], 8L)
-  if (length(largest)) {
-    chain <- if (x$chains > 1) " of chain 1" else ""
-    print_lines(sprintf("Largest, in the last sweep%s: %s of the cells", chain, list_shares(largest / x$rows)))
-  }
-  verdict <- convergence_verdict(x, table)
-  print_sentences(c(verdict_words(x, verdict), if (isFALSE(verdict$converged) && x$chains > 1L) {
-    "summary() shows in which populations the chains differ."
-  }))
+  c(
+    if (!is.na(occupied$median)) {
+      sprintf("Components that hold cells: %s (90%% of draws: %s to %s)",
+        number(occupied$median), number(floor(occupied$q5)), number(ceiling(occupied$q95)))
+    },
+    largest_words(paste0("Largest, in the last sweep", if (fit$chains > 1) " of chain 1"), fit$sizes[, 1L], fit$rows)
+  )
+}
+
+largest_words <- function(title, sizes, rows) {
+  largest <- utils::head(sort(sizes[sizes > 0], decreasing = TRUE), 8L)
+  if (length(largest)) sprintf("%s: %s of the cells", title, list_shares(largest / rows))
 }
 
 # All that print() and summary() say of a fit, in sentences.
 verdict_words <- function(fit, verdict) {
-  reservations <- c(truncation_words(fit), df_at_edge(fit), piled_words(fit), few_cells_words(fit))
+  reservations <- c(truncation_words(fit), df_at_edge(fit), data_words(fit))
   c(with_answer(verdict, reservations)$sentences, cause_words(fit, verdict$converged), reservations)
 }
+
+# What print() says of convergence. summary() has the populations.
+short_verdict <- function(fit) {
+  verdict <- convergence_verdict(fit, diagnose(fit))
+  c(verdict_words(fit, verdict), if (isFALSE(verdict$converged) && fit$chains > 1L) {
+    "summary() shows in which populations the chains differ."
+  })
+}
+
+data_words <- function(fit) c(piled_words(fit), few_cells_words(fit))
 
 # What was learned of the prior: for each number its mean and the middle 90% of its draws. NULL if nothing was learned
 # or no draw was kept.
@@ -166,33 +177,53 @@ diagnostics_words <- function(table, digits) {
 #' @export
 summary.dp_mixture <- function(object, ...) {
   check_method(object, "object", ...)
-  if (is_bem(object)) return(summarise_bem(object))
-  table <- diagnose(object)
-  verdict <- convergence_verdict(object, table)
-  populations <- if (isFALSE(verdict$converged)) populations_by_chain(object)
-  reference <- NULL
-  components <- NULL
+  method <- method_of(object)
   complete <- !vapply(object$draws[c("weights", "means", "covariances")], is.null, TRUE)
-  if (all(complete) && count_kept(object) > 0L) {
-    reference <- reference_draw(object)
-    components <- reference_components(reference)
-  }
+  reference <- if (all(complete) && count_kept(object) > 0L) reference_draw(object)
   structure(
-    list(
-      words = fit_words(object), prior = object$prior, learned = learned_table(object), diagnostics = table,
-      converged = verdict$converged,
-      verdict = c(verdict_words(object, verdict), populations_words(populations)), populations = populations,
-      components = components, reference = reference[c("draw", "chain")], piled = object$piled,
-      occupied = trace_quantities(object)$occupied, rows = object$rows, transform = object$transform
-    ),
+    c(list(words = method$words(object), prior = object$prior), method$summary(object, reference), list(
+      components = if (!is.null(reference)) reference_components(reference), reference = reference[c("draw", "chain")],
+      piled = object$piled, rows = object$rows, transform = object$transform
+    )),
     class = c("summary.dp_mixture", "warpbayes")
+  )
+}
+
+gibbs_summary <- function(fit, reference) {
+  table <- diagnose(fit)
+  verdict <- convergence_verdict(fit, table)
+  populations <- if (isFALSE(verdict$converged)) populations_by_chain(fit)
+  list(
+    learned = learned_table(fit), diagnostics = table, converged = verdict$converged,
+    verdict = c(verdict_words(fit, verdict), populations_words(populations)), populations = populations,
+    occupied = trace_quantities(fit)$occupied
+  )
+}
+
+gibbs_glance <- function(fit) {
+  table <- diagnose(fit)
+  value <- function(quantity, column) table[[column]][[match(quantity, table$quantity)]]
+  list(
+    occupied = value("occupied", "median"), concentration = value("concentration", "mean"),
+    log_likelihood = value("log_likelihood", "mean"), draws = count_kept(fit), rhat = extreme(table$rhat, max),
+    ess_bulk = extreme(table$ess_bulk, min), converged = convergence_verdict(fit, table)$converged
+  )
+}
+
+# The components of a draw, the heaviest first.
+reference_components <- function(reference) {
+  order <- order(-reference$weights)
+  data.frame(
+    component = order, weight = reference$weights[order], reference$means[order, , drop = FALSE], check.names = FALSE
   )
 }
 
 in_console.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
   components <- check_count(components, "components", min = 0)
   digits <- check_count(digits, "digits", max = 15)
-  print_mixture_head(x)
+  print_lines(x$words)
+  cat("\n")
+  print(x$prior)
   if (!is.null(x$learned)) {
     cat("\nLearned of the prior (mean, and 90% of the draws):\n")
     numbers <- lapply(x$learned[-1L], function(values) {
@@ -200,11 +231,15 @@ in_console.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
     })
     print(data.frame(part = x$learned$part, numbers), row.names = FALSE, right = TRUE)
   }
-  where <- sprintf("draw %d of chain %d", x$reference$draw, x$reference$chain)
-  print_components(x, where, components, digits)
+  print_components(x, components, digits)
   print_piled(x$piled)
-  cat("\nConvergence, over the sweeps after the warmup:\n")
-  print(diagnostics_words(x$diagnostics, digits), row.names = FALSE, right = TRUE)
+  if (is.null(x$starts)) {
+    cat("\nConvergence, over the sweeps after the warmup:\n")
+    print(diagnostics_words(x$diagnostics, digits), row.names = FALSE, right = TRUE)
+  } else {
+    cat("\nStarts:\n")
+    print(format(x$starts, digits = 10), row.names = FALSE)
+  }
   if (!is.null(x$populations)) {
     cat("\nCell types above 1%, and their shares in each chain:\n")
     print_chain_shares(x$populations)
@@ -219,28 +254,17 @@ in_console.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
   print_sentences(x$verdict)
 }
 
-in_console.summary.dp_mixture_bem <- function(x, components = 12, digits = 2, ...) {
-  components <- check_count(components, "components", min = 0)
-  digits <- check_count(digits, "digits", max = 15)
-  print_mixture_head(x)
-  print_components(x, sprintf("start %d", x$best), components, digits)
-  print_piled(x$piled)
-  cat("\nStarts:\n")
-  print(format(x$starts, digits = 10), row.names = FALSE)
-  print_sentences(x$verdict)
+# The draw, or the start, that a summary shows.
+place_words <- function(x) {
+  if (is.null(x$starts)) return(sprintf("draw %d of chain %d", x$reference$draw, x$reference$chain))
+  sprintf("start %d", x$best)
 }
 
-print_mixture_head <- function(x) {
-  print_lines(x$words)
-  cat("\n")
-  print(x$prior)
-}
-
-# The first `components` components of the reference draw. `where`: its draw and chain, or its start.
-print_components <- function(x, where, components, digits) {
+# The first `components` components of the reference draw.
+print_components <- function(x, components, digits) {
   if (!is.null(x$components) && components > 0) {
     shown <- x$components[seq_len(min(nrow(x$components), components)), ]
-    cat(sprintf("\nLargest components of %s (highest log posterior)", where))
+    cat(sprintf("\nLargest components of %s (highest log posterior)", place_words(x)))
     cat(", ", scale_words(x$transform), ":\n", sep = "")
     shown$weight <- paste0(formatC(100 * shown$weight, format = "f", digits = 1), "%")
     print(format(shown, digits = digits + 1), row.names = FALSE)
@@ -251,3 +275,57 @@ print_components <- function(x, where, components, digits) {
     }
   }
 }
+
+# The quantities that judge convergence: sweeps x chains each.
+trace_quantities <- function(fit, warmup = FALSE) {
+  sweeps <- seq_len(nrow(fit$log_likelihood))
+  if (!warmup) sweeps <- sweeps[sweeps > fit$warmup]
+  quantities <- list(
+    log_likelihood = fit$log_likelihood[sweeps, , drop = FALSE],
+    occupied = fit$occupied[sweeps, , drop = FALSE],
+    concentration = fit$concentration_trace[sweeps, , drop = FALSE]
+  )
+  for (point in seq_len(dim(fit$probe_density)[[3L]])) {
+    values <- fit$probe_density[sweeps, , point, drop = FALSE]
+    quantities[[sprintf("log_density[%d]", point)]] <- matrix(values, length(sweeps), fit$chains)
+  }
+  quantities
+}
+
+quantity_words <- function(name) {
+  words <- c(
+    log_likelihood = "the log likelihood", occupied = "the number of occupied components",
+    concentration = "the concentration"
+  )
+  density <- sub("log_density\\[(\\d+)\\]", "the log density at point \\1", name)
+  ifelse(name %in% names(words), words[name], density)
+}
+
+diagnose <- function(fit) {
+  table <- diagnose_quantities(trace_quantities(fit))
+  if (is_bem(fit)) table[c("rhat", "ess_bulk")] <- NA_real_
+  table
+}
+
+# The fit is judged by what it says about the data. The number of components that hold cells and the concentration
+# depend on components of a few cells, which come and go more slowly than the density changes.
+convergence_verdict <- function(fit, table) {
+  judge_convergence(trace_quantities(fit), table, quantity_words, c("occupied", "concentration"))
+}
+
+# Says if the truncation binds: all components hold cells in more than 5% of the sweeps.
+truncation_words <- function(fit) {
+  occupied <- trace_quantities(fit)$occupied
+  share <- mean(occupied == fit$components)
+  if (nrow(occupied) < fewest_sweeps || fit$components == 1 || fit$components >= fit$rows || share <= 0.05) return(NULL)
+  more_components(sprintf(" in %.0f%% of the sweeps", 100 * share), fit)
+}
+
+more_components <- function(when, fit) {
+  sprintf("All %s components hold cells%s: the data may need more; fit again with components = %s.",
+    format(fit$components), when, format(2 * fit$components))
+}
+
+add_method("gibbs", words = fit_words, held = held_words, verdict = short_verdict, summary = gibbs_summary,
+  glance = gibbs_glance, title = "Mixture of Gaussians", axis = "Sweep"
+)

@@ -69,12 +69,12 @@ on_cluster.row_reader <- function(x, connection) {
 }
 
 # As as_marker_matrix(), but the cells stay on the workers: `x` has some of them, and `reader` is complete_reader()'s.
-read_marker_cells <- function(reader, run, markers, transform, cofactor) {
+read_marker_cells <- function(reader, run, markers, transform) {
   connection <- run$cluster
   if (is.null(connection)) stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`")
   names <- read_cells(reader, connection, markers = markers)
   columns <- scan_cells(connection, names)
-  transform <- resolve_transform(transform, cofactor, names, function(j) {
+  transform <- resolve_transform(transform, names, function(j) {
     collect_cells(connection, spread_over(reader$rows))[, j]
   })
   if (!is.null(transform)) {

@@ -53,7 +53,9 @@ analyse <- function(backend) {
     value
   }
   options(warpbayes.backend = backend)
-  fit <- part("dp_mixture()", dp_mixture(x, components, iter = iter, precision = precision, seed = 1, progress = FALSE))
+  fit <- part("dp_mixture()", dp_mixture(
+    x, components, iter = iter, seed = 1, progress = FALSE, control = warp_control(precision = precision)
+  ))
   types <- part("cell_types()", cell_types(fit))
   levels(types) <- part("type_names()", type_names(types))
   part("type_proportions()", type_proportions(types))

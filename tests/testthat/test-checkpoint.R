@@ -15,7 +15,7 @@ cells <- function(n = 300) {
 
 # Two chains that keep all draws, with a prior that is learned.
 fit_cells <- function(x = cells(), iter = 30, ...) {
-  dp_mixture(x,
+  fit_mixture(x,
     components = 5, chains = 2, iter = iter, warmup = 10, thin = 2, seed = 4, progress = FALSE, threads = 2,
     keep = c("weights", "means", "covariances", "labels"), ...
   )
@@ -66,7 +66,7 @@ test_that("resume() uses the markers and transformations of the fit", {
   skip_on_sanitized_emulator()
   file <- scratch()
   x <- unname(cbind(cells(), cells()[, 2:1] + 1))
-  whole <- fit_cells(x, markers = c(4, 1), transform = "arcsinh", cofactor = c(1, 5), checkpoint = file)
+  whole <- fit_cells(x, markers = c(4, 1), transform = c(1, 5), checkpoint = file)
   expect_same_fit(resume(file, x, threads = 2), whole)
   frame <- as.data.frame(cells())
   whole <- fit_cells(frame, markers = "b", checkpoint = file)
@@ -528,8 +528,8 @@ test_that("an interrupted or failed run can be resumed", {
 test_that("a run that did not finish one sweep can be resumed", {
   skip_on_sanitized_emulator()
   file <- scratch()
-  # A function that runs with a failing sampler. `between`: the function that passes the sampler to it, if there is one.
-  failing <- function(name, sampler, between = NULL) {
+  # A function that runs with a failing sampler.
+  failing <- function(name, sampler) {
     plan_of <- get(sampler, asNamespace("warpbayes"))
     planted <- function(fit) {
       plan <- plan_of(fit)
@@ -537,24 +537,27 @@ test_that("a run that did not finish one sweep can be resumed", {
       plan
     }
     place <- list2env(stats::setNames(list(planted), sampler), parent = asNamespace("warpbayes"))
-    for (one in c(between, name)) {
-      code <- get(one, asNamespace("warpbayes"))
-      environment(code) <- place
-      assign(one, code, place)
-    }
+    place$mixture_methods <- list(gibbs = replace(mixture_methods$gibbs, "sampler", list(planted)))
+    code <- get(name, asNamespace("warpbayes"))
+    environment(code) <- place
     code
   }
   x <- cells(60)
   counts <- matrix(1:12, 4)
   runs <- list(
-    list(dp_mixture, failing("dp_mixture", "mixture_sampler", "mixture_method"), list(x, 3)),
+    list(dp_mixture, failing("dp_mixture", "mixture_sampler"), list(x, 3)),
     list(topic_model, failing("topic_model", "topic_sampler"), list(counts, 2)),
     list(bayes_logit, failing("bayes_logit", "logit_sampler"), list(quote(am ~ wt), quote(mtcars)))
   )
   data <- list(x, counts, mtcars)
   for (i in seq_along(runs)) {
     arguments <- c(runs[[i]][[3]], list(chains = 2, iter = 10, seed = 1, threads = 2))
-    expect_error(do.call(runs[[i]][[2]], c(arguments, checkpoint = file)), "a planted failure")
+    saved <- if ("control" %in% names(formals(runs[[i]][[1]]))) {
+      list(control = warp_control(checkpoint = file))
+    } else {
+      list(checkpoint = file)
+    }
+    expect_error(do.call(runs[[i]][[2]], c(arguments, saved)), "a planted failure")
     expect_identical(read_checkpoint(file, file)$fit$iter, 0)
     whole <- do.call(runs[[i]][[1]], arguments)
     # A formula keeps the environment in which it was made.
@@ -729,9 +732,10 @@ killed_run <- function(file, result, iter) {
       "fit <- if (file.exists(file)) {",
       "  resume(file, x, threads = 2)",
       "} else {",
-      sprintf("  dp_mixture(x, components = 5, chains = 2, iter = %d, warmup = 500, thin = 7,", iter),
+      sprintf("  dp_mixture(x, components = 5, chains = 2, iter = %d, warmup = 500,", iter),
       "    seed = 4, threads = 2,",
-      "    keep = c('weights', 'means', 'labels'), checkpoint = file, checkpoint_every = 0)",
+      "    control = warp_control(thin = 7, keep = c('weights', 'means', 'labels'), checkpoint = file,",
+      "      checkpoint_every = 0))",
       "}",
       sprintf("saveRDS(fit, %s); invisible(file.rename(%s, %s))", deparse(paste0(result, ".new")),
         deparse(paste0(result, ".new")), deparse(result)
@@ -752,9 +756,9 @@ test_that("a run that is killed again and again ends with the same result", {
   x <- cells(if (extended()) 3000 else 900)
   iter <- if (extended()) 2000 else 800
   saveRDS(x, paste0(file, ".x"))
-  seconds <- system.time(whole <- dp_mixture(x,
-    components = 5, chains = 2, iter = iter, warmup = 500, thin = 7, seed = 4, threads = 2, progress = FALSE,
-    keep = c("weights", "means", "labels")
+  seconds <- system.time(whole <- dp_mixture(
+    x, components = 5, chains = 2, iter = iter, warmup = 500, seed = 4, threads = 2, progress = FALSE,
+    control = warp_control(thin = 7, keep = c("weights", "means", "labels"))
   ))[["elapsed"]]
   # The moments of the kills differ from run to run. A run may end before its kill; then another one begins.
   set.seed(Sys.getpid())
@@ -795,8 +799,8 @@ test_that("a full disk loses nothing but the new checkpoint", {
   saveRDS(x, paste0(file, ".x"))
   run <- sprintf(
     paste(
-      "dp_mixture(readRDS(%s), components = 5, iter = 400, warmup = 10, thin = 4, seed = 4, threads = 2,",
-      "keep = c('weights', 'labels'), %s)"
+      "dp_mixture(readRDS(%s), components = 5, iter = 400, warmup = 10, seed = 4, threads = 2,",
+      "control = warp_control(thin = 4, keep = c('weights', 'labels'), %s))"
     ),
     deparse(paste0(file, ".x")), sprintf("checkpoint = %s, checkpoint_every = 0", deparse(file))
   )

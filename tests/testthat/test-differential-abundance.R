@@ -420,8 +420,10 @@ test_that("counts of cell types come from draws of the fit, and add up to the ce
     cbind(CD4 = rnorm(n) + 6 * rare, CD8 = rnorm(n))
   }
   samples <- Map(sample_with, c(a1 = 0.1, a2 = 0.15, a3 = 0.12, b1 = 0.4, b2 = 0.35, b3 = 0.45), rep(c(200, 100), 3))
-  fit <- dp_mixture(samples, components = 6, iter = 120, seed = 1, threads = 2,
-    keep = c("weights", "means", "covariances", "labels"))
+  fit <- dp_mixture(
+    samples, components = 6, iter = 120, seed = 1, threads = 2,
+    control = warp_control(keep = c("weights", "means", "covariances", "labels"))
+  )
   types <- cell_types(fit, types = 2, threads = 2)
   group <- rep(c("a", "b"), each = 3)
   result <- differential_abundance(types, ~ group, seed = 1, ndraws = 4, threads = 2)

@@ -13,7 +13,7 @@ some_samples <- function() {
 }
 
 fit_samples <- function(x = some_samples(), components = 5, iter = 40, warmup = 20, seed = 3, threads = 2, ...) {
-  dp_mixture(x, components = components, iter = iter, warmup = warmup, seed = seed, threads = threads, ...)
+  fit_mixture(x, components = components, iter = iter, warmup = warmup, seed = seed, threads = threads, ...)
 }
 
 # Runs sweeps on a session with samples.
@@ -142,7 +142,7 @@ test_that("samples that cannot be used are errors", {
   stacked <- do.call(rbind, x)
   of <- rep(names(x), vapply(x, nrow, 0L))
   fails <- function(message, ...) {
-    expect_error(dp_mixture(..., iter = 2, threads = 2), message, class = "warpbayes_error_input")
+    expect_error(fit_mixture(..., iter = 2, threads = 2), message, class = "warpbayes_error_input")
   }
   gaps <- some_samples()
   gaps$b[3, 1] <- NA

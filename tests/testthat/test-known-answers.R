@@ -10,7 +10,7 @@
 # R's exp() makes the values that a learned `df` can take.
 mixture <- function(x, components, precision, ..., prior = dp_prior(learn = c("mean", "mean_scale", "scale")),
                     iter = 6, warmup = 3, seed = 11) {
-  fit <- dp_mixture(x, components,
+  fit <- fit_mixture(x, components,
     prior = prior, iter = iter, warmup = warmup, seed = seed, precision = precision, ...
   )
   stopifnot(fit$scale == 1)
@@ -112,7 +112,7 @@ mixture_cases <- alist(
     mixture_values(mixture(known_cells(300, 14, 31), 20, precision, sample = known_integers(300, 20, 7)))
   },
   "given labels" = {
-    mixture_values(mixture(known_cells(300, 2, 15), 6, precision, init = c(NA, 1 + known_integers(299, 5, 4))))
+    mixture_values(mixture(known_cells(300, 2, 15), 6, precision, start = c(NA, 1 + known_integers(299, 5, 4))))
   },
   "more components than cells" = mixture_values(mixture(known_cells(60, 2, 16), 300, precision)),
   "continued" = {
@@ -183,7 +183,7 @@ bem_cases <- alist(
   "start of the sampler" = {
     x <- known_cells(300, 3, 27)
     mode <- bem(x, 8, precision, prior = given_prior(), iter = 3)
-    mixture_values(mixture(x, 8, precision, init = mode, iter = 3, warmup = 1))
+    mixture_values(mixture(x, 8, precision, start = mode, iter = 3, warmup = 1))
   },
   "predicted" = {
     fit <- with_known_weights(bem(known_cells(256, 3, 28), 8, precision, prior = given_prior(), chains = 2))
