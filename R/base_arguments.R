@@ -33,9 +33,9 @@ refuse_dots <- function(names, frame) {
   name <- c(names, "")[[1L]]
   if (is.na(name)) name <- ""
   advice <- advised_argument(name, frame)
-  stop_warpbayes("input", paste0("unused argument: ", if (nzchar(name)) paste0("`", name, "`") else "an unnamed argument",
-    " is not known here", if (is.null(advice)) "; is it misspelt?" else sprintf(": did you mean `%s`?", advice)
-  ), argument = name)
+  shown <- if (nzchar(name)) paste0("`", name, "`") else "an unnamed argument"
+  advice <- if (is.null(advice)) "; is it misspelt?" else sprintf(": did you mean `%s`?", advice)
+  stop_warpbayes("input", paste0("unused argument: ", shown, " is not known here", advice), argument = shown)
 }
 
 # Arguments by the names that other packages give them. Several names of this package: the first that the function has.

@@ -27,26 +27,20 @@ is_bem <- function(fit) !method_of(fit)$sampled
 mixture_plan <- function(fit) {
   k <- fit$components
   p <- length(fit$markers)
-  markers <- fit$markers
-  traces <- list(
-    log_likelihood = stored(), log_posterior = stored(), concentration_trace = stored(),
-    occupied = stored(type = "integer"), probe_density = stored(NROW(fit$probe))
-  )
-  parts <- list(
-    weights = stored(k),
-    means = stored(c(k, p), names = list(NULL, markers)),
-    covariances = stored(c(p, p, k), names = list(markers, markers, NULL)),
-    labels = stored(fit$rows, "integer"),
-    prior_mean = stored(p, names = list(markers)),
-    prior_mean_scale = stored(),
-    prior_df = stored(),
-    prior_scale = stored(c(p, p), names = list(markers, markers)),
-    concentration = stored(),
-    sample_weights = stored(c(k, length(fit$samples)), names = list(NULL, fit$samples)),
-    sample_sizes = stored(c(k, length(fit$samples)), names = list(NULL, fit$samples)),
-    sample_concentration = stored()
-  )
-  list(traces = traces, draws = parts[method_of(fit)$parts(fit)])
+  markers <- list(fit$markers)
+  part <- function(name) {
+    switch(name,
+      weights = list(k), means = list(c(k, p), names = c(list(NULL), markers)),
+      covariances = list(c(p, p, k), names = c(markers, markers, list(NULL))),
+      labels = list(fit$rows, "integer"), prior_mean = list(p, names = markers),
+      prior_scale = list(c(p, p), names = c(markers, markers)),
+      sample_weights = , sample_sizes = list(c(k, length(fit$samples)), names = list(NULL, fit$samples)),
+      occupied = list(type = "integer"), probe_density = list(NROW(fit$probe)),
+      list()
+    )
+  }
+  traces <- c("log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe_density")
+  list(traces = stored_parts(traces, part), draws = stored_parts(method_of(fit)$parts(fit), part))
 }
 
 learned_names <- function(fit) {

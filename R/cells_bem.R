@@ -4,72 +4,44 @@
 #' Bayesian EM: modes of a mixture's posterior
 #'
 #' `dp_mixture(x, method = "bem")` climbs to a mode of the posterior instead of sampling from it. It is much faster than
-#' sampling. Use it where one good mixture is enough, or to find a start for the sampler: `dp_mixture(x, init = fit)`.
+#' sampling. Use it for a first look, or to find a start for the sampler: `warp_control(start = fit)`. Modes fit new
+#' cells less well than draws do.
 #'
 #' @section How it works:
-#' A step weighs each cell by its probabilities of all components. Probabilities below
-#' \eqn{2^{-40}} count as zero. Given these weights, the step sets means, covariances, component weights and
-#' concentration to their most probable values. A component that has lost all its cells is left out of the following
-#' steps.
+#' A step weighs each cell by its probabilities of all components, and sets means, covariances, component weights and
+#' concentration to their most probable values given these. A component that has lost all its cells is left out of the
+#' following steps. A start has converged when a step changes the log posterior by no more than `tolerance` (1e-5 if not
+#' given) per cell. It also stops after `iter` steps.
 #'
-#' With `estimate = "mode"`, the log posterior never falls, except by rounding. A start has converged when a step
-#' changes the log posterior by no more than `tolerance` per cell. It also stops after `iter` steps.
+#' With `warp_control(estimate = "mean")`, steps set the parameters to their conditional means instead. Covariances are
+#' then wider, components without cells have weights, and the log posterior may fall.
 #'
-#' The log posterior is the density in the coordinates \eqn{\mu_j}, the entries of \eqn{\Sigma_j},
-#' \eqn{-\log(1 - v_j)} for each stick \eqn{v_j}, and \eqn{\alpha}. The sticks have a mode in these coordinates. It
-#' therefore differs from the log posterior of Gibbs sampling by the sum of the \eqn{\log(1 - v_j)}.
+#' The log posterior is the density in the coordinates \eqn{\mu_j}, the entries of \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)}
+#' for each stick \eqn{v_j}, and \eqn{\alpha}: the sticks have a mode there. It differs from the log posterior of Gibbs
+#' sampling by the sum of the \eqn{\log(1 - v_j)}.
 #'
 #' @section Starts:
-#' `chains` is the number of starts. Different starts end at different modes. Each begins from its own clustering with
-#' `warmup` Gibbs sweeps (100 by default, none if `init` is a fit).
-#'
-#' The parts of the prior that [dp_prior()] learns are held fixed during the steps. The Gibbs sweeps of the first start
-#' learn them: each part is set to its average over the second half of these sweeps (the geometric mean for `mean_scale`
-#' and `df`). All starts use the same values, so that their log posteriors can be compared. Fixing `scale` also keeps
-#' the log posterior bounded. Without Gibbs sweeps, the parts have the starting values of learning, or their values in
-#' `init` if that is a fit of the same cells.
-#'
-#' @section What the fit can do:
-#' Functions that need a single mixture, or average over draws, take the start with the highest log posterior:
-#' [predict.dp_mixture()], [cell_types()], [simulate()], `logLik()`, `tidy()` and `plot()`.
-#'
-#' There are no draws from the posterior. Intervals, \eqn{\hat R} and effective sample sizes are therefore `NA`.
-#' [relabel()], [co_clustering()], [drop_warmup()] and the conversions to packages posterior and coda give an error.
-#'
-#' [continue()] makes more steps of the starts that have not converged. If all have converged, it returns the fit as
-#' it is.
-#'
-#' One sample without missing values is required.
-#'
-#' @section Accuracy and time:
-#' On held-out cells of nine samples, the log density of a mode was 0.04 to 0.20 nats per cell below the average over
-#' draws of a sampled fit. With four starts the difference was 0.02 to 0.11. On the five of these that mclust was
-#' fitted to, the modes were better than mclust (`bench/mixture-bem-density.R`). On six further samples, which had no
-#' part in the development, modes were 0.2 to 0.8 nats below the sampled fits, and below mclust on some. With fewer
-#' Gibbs sweeps at the start, a mode can be far worse. So use modes as starting values, and for a first look.
-#'
-#' A step takes about as long as a sweep without `moves`. It takes up to twice as long if the components overlap so
-#' much that most of them count for a cell (`bench/mixture-bem.R`). Beside the data, a graphics card needs up to 512
-#' MB of its memory, or 16 kB for each component if that is more.
+#' `chains` is the number of starts, which end at different modes. Each begins from its own clustering with `warmup`
+#' Gibbs sweeps (100 by default, none from a fit). In those of the first start, the parts of the prior that [dp_prior()]
+#' learns are learned; then they are fixed, in all starts, at their average over the second half of these sweeps (the
+#' geometric mean for `mean_scale` and `df`). Fixing `scale` also keeps the log posterior bounded.
 #'
 #' @section The fit:
-#' `dp_mixture(method = "bem")` returns the object that [dp_mixture()] describes, with these differences:
-#' \describe{
-#'   \item{sweeps and chains}{Sweeps are steps, and chains are starts. After a start has stopped, its traces repeat the
-#'     last value.}
-#'   \item{`draws`}{One draw for each start: the mixture after its last step.}
-#'   \item{`sizes`}{The expected numbers of cells, rounded.}
-#'   \item{`occupied`}{The number of components that hold half a cell or more.}
-#'   \item{`prior`}{The prior with the learned parts fixed.}
-#'   \item{`steps`, `converged`}{One value for each start: how many steps it made, and whether it converged.}
-#'   \item{`start_sweeps`, `tolerance`, `estimate`}{How the fit was made.}
-#' }
-#' The Gibbs sweeps at the start are not kept: if you interrupt the fit among them, it returns nothing.
+#' It is as [dp_mixture()] describes, with these differences: sweeps are steps, and chains are starts, whose traces
+#' repeat the last value after they have stopped. `draws` has one mixture for each start. `sizes` are expected numbers,
+#' rounded, and `occupied` counts components with half a cell or more. `steps` and `converged` have a value for each
+#' start, and `start_sweeps`, `tolerance` and `estimate` are as given.
 #'
+#' [predict.dp_mixture()], [cell_types()], [simulate()], `logLik()`, `tidy()` and `plot()` take the start with the
+#' highest log posterior. There are no draws from the posterior: intervals, \eqn{\hat R} and effective sample sizes are
+#' `NA`, and [relabel()], [co_clustering()], [drop_warmup()] and the conversions to packages posterior and coda give an
+#' error. [continue()] makes more steps of the starts that have not converged.
+#'
+#' One sample without missing values is required.
 #' @references
 #' Lin, L., Chan, C. and West, M. (2010). Discriminative information analysis for variable selection in mixture
 #' modelling. Technical report, Department of Statistical Science, Duke University.
-#' @seealso [dp_mixture()], whose arguments `tolerance`, `estimate`, `chains` and `warmup` apply
+#' @seealso [dp_mixture()], [warp_control()]
 #' @examples
 #' set.seed(1)
 #' population <- sample(3, 2000, replace = TRUE, prob = c(5, 3, 2))
@@ -79,7 +51,7 @@
 #' mode
 #' table(population, predict(mode, threads = 2))
 #' # A sampler that starts there.
-#' dp_mixture(x, components = 8, iter = 50, init = mode, seed = 1, threads = 2)
+#' dp_mixture(x, components = 8, iter = 50, seed = 1, threads = 2, control = warp_control(start = mode))
 #' @name bayesian_em
 NULL
 

@@ -6,103 +6,72 @@
 #' markers and hundreds of components. It samples from the posterior by blocked Gibbs sampling, or finds modes of the
 #' posterior by [Bayesian EM][bayesian_em]. It was made for flow cytometry.
 #'
-#' [dp_prior()] has the model. Each sweep draws means, covariances, weights and the concentration given the component of
-#' each cell, then the component of each cell given these. The data are centred and scaled internally; all results are
-#' in the data's units (after the transformation, if there is one).
-#'
-#' The same `seed` gives the same draws on any number of threads and any processor and, with `precision = "double"`, on
-#' a graphics card.
-#'
-#' Details have pages of their own: [Bayesian EM][bayesian_em], [several samples][mixture_samples],
-#' [missing values][mixture_missing], [transformations][marker_transform], [piled values][piled_values],
-#' [clusters][mixture_clusters], [memory, and saving a fit][mixture_memory], and the [arguments about
-#' computing][computing].
+#' [mixture_model] has the formulas. Each sweep draws means, covariances, weights and the concentration given the
+#' component of each cell, then the component of each cell given these. The same `seed` gives the same draws on any
+#' number of threads and any processor and, in double precision, on a graphics card.
 #'
 #' @param x cells by markers: a numeric matrix or data frame, or an object of class `flowFrame`, `flowSet`, `cytoframe`,
-#'   `cytoset`, `SummarizedExperiment` or `SingleCellExperiment`. For [several samples][mixture_samples] also
-#'   a list of matrices, data frames or frames with the same columns, one for each sample. Or a [row_reader()], whose
-#'   cells the workers of `cluster` read.
-#' @param components \eqn{k}, the truncation of the Dirichlet process: the largest number of components. It may exceed
-#'   the number of cells.
+#'   `cytoset`, `SummarizedExperiment` or `SingleCellExperiment`. For [several samples][mixture_samples] also a list of
+#'   these. Or a [row_reader()].
+#' @param components \eqn{k}: the largest number of components.
 #' @param method `"gibbs"`: blocked Gibbs sampling. `"bem"`: [Bayesian EM][bayesian_em].
 #' @param prior a prior from [dp_prior()], or the `prior` of another fit to the same markers.
-#' @param chains number of chains; `NULL`: four for small data, and one for large data or `"bem"`; see [computing]. Each
-#'   starts from its own clustering of its own subsample of the cells. The last 20 of the first 100 sweeps, or of the
-#'   first half of the warm-up if that is less, join components that share a population. If package future.apply is
-#'   installed and `future::plan()` has several workers, each worker runs whole chains (without a `cluster`). The draws
-#'   are the same.
+#' @param chains number of chains, each from a start of its own; `NULL`: four for small data, and one for large data or
+#'   `"bem"`; see [computing].
 #' @param iter number of sweeps of each chain, including the warm-up. For `"bem"`: the largest number of steps.
 #' @param warmup number of sweeps at the start of each chain whose draws are not kept; `NULL`: half of `iter`. For
 #'   `"bem"`: the number of Gibbs sweeps before the first step.
-#' @param thin every `thin`-th draw after the warm-up is kept. Not for `"bem"`.
-#' @param init where the chains start. `NULL`: each from its own clustering. Labels: for each cell a component from 1 to
-#'   `components`, or `NA` for a cell that the start leaves out. Or a fit from `dp_mixture()` to the same markers, by
-#'   either method: if it is of the same cells, chains start from the last states of its chains in turn. Other cells
-#'   start from their most probable components. At most `components` of the components of that fit may hold cells.
-#' @param keep which draws are kept: any of `"weights"`, `"means"`, `"covariances"`, `"labels"`. Prediction needs the
-#'   first three. Not for `"bem"`.
 #' @param markers columns of `x` to use, by name or number; `NULL`: all.
-#' @param sample the sample of each cell: a vector or factor with an entry for each cell, or the name of a column of
-#'   `x`, which is then no marker. `NULL`: the elements of a list, `flowSet` or `cytoset`; otherwise one sample.
-#'   `FALSE`: one sample in any case.
-#' @param transform `"none"`, `"arcsinh"` or `"logicle"` for all markers, or a [transformation][marker_transform] for
-#'   each by name: `c(CD3 = "logicle", CD4 = "arcsinh")`. Markers that it does not name are not transformed.
-#' @param cofactor of the arcsinh transformation, asinh(x / cofactor): one number, or one per marker.
-#' @param missing `"error"`: a missing value is an error. `"model"`: `NA` and `NaN` are
-#'   [values missing at random][mixture_missing].
-#' @param moves whether each sweep also proposes to split components, to join them (Jain and Neal 2004), and to exchange
-#'   their labels. Moves do not change the posterior. Without them, chains of cytometry data often stay in different
-#'   modes. For 10,000 cells and 64 components, they make a sweep 2.2 to 2.6 times as long (`bench/mixture-moves.R`).
-#'   After 100 sweeps with more than 125,000 cells, only some sweeps propose moves: every eighth from 875,000 cells on.
-#' @inheritParams computing_arguments
-#' @param tolerance for `"bem"` only: a start has converged when a step changes the log posterior by no more than this
-#'   per cell.
-#' @param estimate for `"bem"` only: `"mode"`, or `"mean"` to set the parameters to their conditional means in each
-#'   step. Conditional means have wider covariances, and weights for components without cells. With them, the log
-#'   posterior may fall.
+#' @param sample the [sample][mixture_samples] of each cell: a vector or factor, or the name of a column of `x`, which
+#'   is then no marker. `NULL`: the elements of a list, `flowSet` or `cytoset`; otherwise one sample. `FALSE`: one
+#'   sample in any case.
+#' @param transform `"none"`, `"logicle"`, or arcsinh with a cofactor, `c(arcsinh = 150)`; or one of these for each
+#'   [marker][marker_transform] by name: `c(CD3 = "logicle", CD4 = 150)`.
+#' @param control rare settings, from [warp_control()]; see below.
 #' @param ... must be empty: a misspelt argument is an error.
-#' @param piled what to do with [values that many cells share][piled_values] at an end of a marker. `"as is"`: they are
-#'   values like others. `"spread"`: they are spread beyond that end before the fit. `"auto"`: what gave the better cell
-#'   types in measurements, which is `"as is"`. The fit reports them in any case.
-#' @param assay the assay of a `SummarizedExperiment` or `SingleCellExperiment` to fit, by name or number. `NULL`: the
-#'   assay `exprs`, or the first if no assay has that name. [cell_types()], [predict()][predict.dp_mixture()] and
-#'   [add_types()] read the same assay of such objects.
+#' @inheritParams computing_arguments
 #'
-#' @return An object of class `dp_mixture`. Let S be the sweeps, D the kept draws per chain, C the chains, k the
-#'   components, p the markers, n the cells. It has
+#' @section Settings of `control`:
+#' \describe{
+#'   \item{`start`}{where chains start. `NULL`: each from its own clustering of some cells. Labels: for each cell a
+#'     component, or `NA` for a cell that the start leaves out. Or a fit to the same markers: chains start from its last
+#'     states, or from the most probable components of other cells.}
+#'   \item{`moves`}{whether sweeps also propose to split and join components (Jain and Neal 2004). Without these, chains
+#'     of cytometry data often stay in different modes. With more than 125,000 cells, not all sweeps propose them.}
+#'   \item{`thin`, `keep`}{for `"gibbs"`: which sweeps and draws are kept: any of `"weights"`, `"means"`,
+#'     `"covariances"` (the default: prediction needs these) and `"labels"`.}
+#'   \item{`tolerance`, `estimate`}{for [`"bem"`][bayesian_em].}
+#'   \item{`missing`}{`"model"`: `NA` are [values missing at random][mixture_missing]. `"error"`: they are errors.}
+#'   \item{`assay`}{the assay of a `SummarizedExperiment`, by name or number. `NULL`: `exprs`, or else the first.}
+#'   \item{`cluster`}{a [cluster][mixture_clusters] whose workers share the cells.}
+#' }
+#' [warp_control()] has the others: `precision`, `devices`, `checkpoint` and `checkpoint_every`.
+#'
+#' @return An object of class `dp_mixture`, in the data's units (after the transformation). With S sweeps, D kept draws
+#'   of each of C chains, k components, p markers and n cells, it has
 #'   \item{draws}{`weights` (k x D x C), `means` (k x p x D x C), `covariances` (p x p x k x D x C), `labels` (n x D x
-#'     C, from 1), if `keep` names them; `concentration` (D x C); and the learned parts of the prior: `prior_mean` (p x
-#'     D x C), `prior_mean_scale` and `prior_df` (D x C), `prior_scale` (p x p x D x C).}
-#'   \item{log_likelihood, log_posterior}{S x C: the log density of the data given the parameters of each sweep, with
-#'     the factor of the floor (see [dp_prior()]), and the sum of that and the log prior density of the parameters.}
-#'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of components that hold cells, after
-#'     each sweep.}
+#'     C), if kept; `concentration` (D x C); and the learned parts of the prior: `prior_mean` (p x D x C),
+#'     `prior_mean_scale` and `prior_df` (D x C), `prior_scale` (p x p x D x C).}
+#'   \item{log_likelihood, log_posterior}{S x C: the log density of the data given the parameters, with the factor of
+#'     the floor (see [mixture_model]), and its sum with the log prior density.}
+#'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of components that hold cells.}
 #'   \item{probe, probe_density}{five cells (5 x p), and the log density of the mixture there (S x C x 5).}
 #'   \item{sizes}{k x C: number of cells of each component after the last sweep.}
-#'   \item{prior}{the prior, with the parts that were set from the data. It prints in the data's units. Its elements are
-#'     in the units of the sampler, (x - `prior$center`) / `prior$unit`. It can be the `prior` of another fit.}
-#'   \item{samples, sample}{the names of the samples, and the number of each cell's sample; `NULL` for one sample.}
-#'   \item{workers, reader}{with a `cluster`: the number of workers that had cells, and the [row_reader()] if there was
-#'     one.}
-#'   \item{call, backend, threads, elapsed, interrupted}{how the fit was run; `elapsed` is in seconds.}
-#'   \item{x, rows, markers, center, scale, transform}{the matrix of cells that was fitted (`NULL` with a
-#'     [row_reader()]), its size and names, and how it was scaled.}
+#'   \item{prior}{the prior with all parts, in the units of the sampler, (x - `prior$center`) / `prior$unit`.}
+#'   \item{samples, sample}{names of the samples, and the number of each cell's sample; `NULL` for one sample.}
+#'   \item{x, rows, markers, center, scale, transform}{the cells that were fitted, and how they were scaled.}
 #'   \item{piled}{the [values that many cells share][piled_values] at an end of a marker.}
+#'   \item{reader, workers}{the [row_reader()], and the number of workers of a `cluster` that had cells.}
+#'   \item{call, backend, threads, elapsed, interrupted}{how the fit was run; `elapsed` is in seconds.}
 #'   \item{state}{what [continue()] needs to run more sweeps.}
 #'
-#' The other arguments are elements of the same name. [mixture_samples] and [bayesian_em] describe what is different in
-#' fits of several samples and of modes.
-#'
-#' If you interrupt the fit from the keyboard, or a sweep fails, the completed sweeps are returned as a fit, with a
-#' warning. [continue()] runs the remaining sweeps. An interrupt also ends a loop around the fit, once the fit has been
-#' assigned (see [computing]). If no sweep was completed, a failure is an error.
+#' If you interrupt the fit, or a sweep fails, the completed sweeps are returned with a warning, and [continue()] runs
+#' the remaining ones.
 #'
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used. The message names it and, for values that are not
-#' finite, the first row and column. `warpbayes_error_memory` if memory runs out. `warpbayes_error_backend` or
-#' `warpbayes_error_device` if a graphics card was asked for and fails, or if a worker of the cluster ends or has
-#' another version of warpbayes. Fewer cells than markers are an error unless the prior has a `scale`: no covariance
-#' could be learned, and the matrix may be transposed.
+#' `warpbayes_error_input` for an argument that cannot be used; `warpbayes_error_memory` if memory runs out;
+#' `warpbayes_error_backend` or `warpbayes_error_device` if a graphics card or a worker fails. Fewer cells than markers
+#' are an error unless the prior has a `scale`: the matrix may be transposed.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
 #' Statistical Association* **96**, 161-173.
@@ -114,7 +83,7 @@
 #' statistical computation: studies in massively parallel massive mixtures. *Journal of Computational and Graphical
 #' Statistics* **19**, 419-438.
 #' @seealso [predict.dp_mixture()], [summary.dp_mixture()], [plot.dp_mixture()], [cell_types()], [relabel()],
-#'   [continue()], [drop_warmup()]
+#'   [continue()], [mixture_memory], [computing]
 #' @examples
 #' # Three populations in two markers.
 #' set.seed(1)
@@ -145,7 +114,8 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
   iter <- check_count(iter, "iter")
   schedule <- method$schedule(iter, warmup, control)
   control$keep <- check_keep(control$keep)
-  chains <- mixture_chains(if (is.null(chains)) method$starts else chains, cells, components, iter, schedule, control$keep)
+  if (is.null(chains)) chains <- method$starts
+  chains <- mixture_chains(chains, cells, components, iter, schedule, control$keep)
   start <- check_start(control$start, cells$rows, components)
   run <- faster_run(run, mixture_cost(cells$rows, length(cells$markers), components, iter * chains), control$precision)
   progress <- check_progress(progress)
@@ -277,30 +247,21 @@ probe_cells <- function(x, center) {
 
 #' Mixtures of cells with missing values
 #'
-#' `dp_mixture(x, missing = "model")` takes cells with values that are `NA` or `NaN`. The missing values are unknowns of
-#' the model, like the parameters. The known values of each cell are all used.
-#'
-#' @section The model:
-#' The component of a cell is drawn by the density of the known values. Then the missing values are drawn from their
-#' normal distribution given the known values and the component (Little and Rubin 2019).
+#' With `control = warp_control(missing = "model")`, [dp_mixture()] takes cells with values that are `NA` or `NaN`. They
+#' are unknowns of the model, like the parameters, and the known values of each cell are all used: the component of a
+#' cell is drawn by the density of its known values, then the missing values are drawn given these and the component
+#' (Little and Rubin 2019).
 #'
 #' This is right if values are *missing at random*: whether a value is missing may depend on known values, but not on
-#' the missing value itself. Values below a detector's threshold, for example, are not missing at random.
+#' the missing value itself. Values below a detector's threshold are not missing at random.
 #'
-#' A marker without any value is an error. Cells without any value are kept, with a warning. Their components are
-#' drawn by the weights and the floor of [dp_prior()] alone. Infinite values are always errors.
+#' A marker without any value is an error. A cell without any value gives a warning. Infinite values are always errors.
 #'
-#' @section What comes back:
-#' `log_likelihood`, [predict.dp_mixture()], [log_lik()], [cell_types()], [relabel()] and the other functions use the
-#' density of the known values. They also take new cells with missing values. Plots leave out a cell if one of the two
-#' markers is missing. [simulate()] gives cells without missing values.
+#' `log_likelihood`, [predict.dp_mixture()], [cell_types()] and the other functions use the density of the known values,
+#' and also take new cells with missing values. [simulate()] gives cells without missing values.
 #'
-#' @section Time and memory:
-#' Cells that lack the same markers share their matrices. A cell with missing values takes three times as long as a
-#' whole cell, or up to six times if few cells lack the same markers (`bench/mixture-missing.R`). Memory grows by 24
-#' bytes per cell with missing values, and 8 bytes per missing value. On a graphics card, all cells must fit into its
-#' memory.
-#'
+#' A cell with missing values takes three to six times as long as a whole cell. On a graphics card, all cells must fit
+#' into its memory.
 #' @references
 #' Little, R. J. A. and Rubin, D. B. (2019). *Statistical Analysis with Missing Data*, third edition. Wiley.
 #' @seealso [dp_mixture()]
@@ -308,7 +269,8 @@ probe_cells <- function(x, center) {
 #' set.seed(1)
 #' x <- cbind(CD4 = c(rnorm(300), rnorm(200, 5)), CD8 = c(rnorm(300), rnorm(200, 5)))
 #' x[sample(length(x), 100)] <- NA
-#' fit <- dp_mixture(x, components = 6, missing = "model", iter = 100, seed = 1, threads = 2)
+#' fit <- dp_mixture(x, components = 6, iter = 100, seed = 1, threads = 2,
+#'   control = warp_control(missing = "model"))
 #' fit
 #' # A cell whose CD8 is not known.
 #' predict(fit, cbind(CD4 = 5, CD8 = NA_real_), type = "log_density", threads = 2)

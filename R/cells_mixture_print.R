@@ -1,5 +1,5 @@
-# print() and summary() of a fitted mixture, and the convergence of its chains, judged by quantities that do not depend on
-# how components are numbered.
+# print() and summary() of a fitted mixture, and the convergence of its chains, judged by quantities that do not depend
+# on how components are numbered.
 
 # Where, in which precision and from which seed it was computed, and how long that took.
 where_words <- function(fit) {
@@ -26,46 +26,30 @@ list_shares <- function(shares) {
 #'
 #' The same population may have different component numbers in two chains. Chains are therefore compared by quantities
 #' that do not depend on the numbers: the log likelihood, the number of occupied components, the concentration
-#' \eqn{\alpha}, and the log density of the mixture at five fixed cells. The table has \eqn{\hat R} and the effective
-#' sample size of each. [convergence] explains the verdict, and how often it is wrong.
-#'
-#' The number of occupied components and the concentration do not decide the verdict. They depend on components of a few
-#' cells, which come and go slowly and hardly change the density. If they move too slowly, the verdict says so. It also
-#' says if the truncation binds, that is, if all components hold cells in more than 5% of the sweeps.
-#'
-#' If several chains do not agree, `summary()` shows in which populations: the shares of cell types by chain.
-#' Further sentences name what may be the cause: a short run, or one chain. They also say if
-#' [many cells share a value][piled_values] at an end of a marker, and if there are few cells for the number of markers.
-#'
-#' For a fit by [Bayesian EM][bayesian_em], both functions say how many steps were made, whether the start with the
-#' highest log posterior has converged, and how far below it the other starts end.
+#' \eqn{\alpha}, and the log density of the mixture at five fixed cells. [convergence] explains the verdict. Occupied
+#' components and the concentration do not decide it: they depend on components of a few cells. If several chains do not
+#' agree, `summary()` shows in which populations. Further sentences name what may be the cause, and say whether all
+#' components hold cells in more than 5% of the sweeps, [many cells share a value][piled_values], or cells are few for
+#' the number of markers.
 #'
 #' @param object a fit from [dp_mixture()].
 #' @param ... not used.
 #' @return `summary()` gives a list of class `summary.dp_mixture`:
 #' \describe{
-#'   \item{`learned`}{a data frame of the learned parts of the prior: `part`, `mean`, `q5`, `q95` over the kept draws,
-#'     in the data's units. `sd[marker]` is the root of the diagonal of `scale`. `NULL` if nothing was learned.}
-#'   \item{`diagnostics`}{a data frame with one row per quantity: `quantity`, `mean`, `sd`, `q5`, `median`, `q95`,
-#'     `rhat`, `ess_bulk`. `NA` if a quantity does not vary or there are fewer than twelve sweeps.}
-#'   \item{`converged`}{`TRUE`, `FALSE`, or `NA` if it cannot be judged.}
-#'   \item{`verdict`}{sentences.}
-#'   \item{`populations`}{if several chains do not agree: a data frame of the [cell types][cell_types()] with 1% of the
-#'     cells or more. It has `type`, `share`, `rhat` of the share, `common` (see
-#'     [cell_types_method]), `differs` (by more than chance explains), the share in each chain, and `means`, the mean of
-#'     each marker. Types are matched between chains by their cells. Otherwise, or if draws or data that this needs are
-#'     missing, `NULL`.}
-#'   \item{`components`}{a data frame of the components of the reference draw, which is the kept draw with the highest
-#'     log posterior, by decreasing weight: `component`, `weight`, and the mean of each marker. `NULL` if draws of
-#'     weights, means or covariances were not kept.}
-#'   \item{`reference`}{`draw` and `chain` of the reference draw.}
-#'   \item{`piled`}{a data frame of the [values that many cells share][piled_values] at an end of a marker: `marker`,
-#'     `end`, `value` in the data's units, and the `share` of the cells.}
+#'   \item{`learned`}{the learned parts of the prior: `part`, `mean`, `q5`, `q95`, in the data's units. `sd[marker]` is
+#'     the root of the diagonal of `scale`.}
+#'   \item{`diagnostics`}{a row for each quantity: `quantity`, `mean`, `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk`.}
+#'   \item{`converged`, `verdict`}{`TRUE`, `FALSE`, or `NA` if it cannot be judged; and sentences.}
+#'   \item{`populations`}{if several chains do not agree: a row for each [cell type][cell_types()] with 1% of the cells
+#'     or more. It has `type`, `share`, `rhat` of the share, `common` (see [cell_types_method]), `differs` (by more than
+#'     chance explains), the share in each chain, and `means`.}
+#'   \item{`components`, `reference`}{the components of the reference draw (see [predict.dp_mixture()]) by decreasing
+#'     weight, and its `draw` and `chain`.}
+#'   \item{`piled`}{the [values that many cells share][piled_values].}
 #'   \item{`occupied`}{draws of the number of components that hold cells, sweeps x chains, without the warmup.}
 #' }
-#' For Bayesian EM, `starts` and `best` replace `learned`, `diagnostics` and `occupied`. `starts` is a data frame with
-#' `start`, `steps`, `converged`, `log_posterior`, `log_likelihood` and `occupied`; the summary's own `converged` is
-#' for the best start.
+#' For [Bayesian EM][bayesian_em], `starts` (a row for each start) and `best` replace `learned`, `diagnostics` and
+#' `occupied`.
 #'
 #' `print()` returns its argument invisibly, and `prior_summary()` of package rstantools gives the prior.
 #' @examples

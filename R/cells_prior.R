@@ -28,9 +28,9 @@ prior_parts <- c("mean", "mean_scale", "df", "scale")
 #'   positive numbers. `NULL`: 1 and 1. Larger \eqn{\alpha} means more components with weight. It is always learned.
 #' @param sample_concentration for [several samples][mixture_samples]: shape and rate of the gamma distribution of their
 #'   concentration \eqn{a}. `NULL`: 2 and 0.1, with mean 20. The larger \eqn{a}, the more alike the samples.
-#' @param floor the standard deviation to within which values are known, in the data's units: one number per marker,
-#'   or one for all; 0: exactly. `NULL`: a thousandth of each marker's standard deviation, or the error of rounding if
-#'   that is larger. See [mixture_model].
+#' @param floor the standard deviation to within which values are known, in the data's units: one number per marker, or
+#'   one for all; 0: exactly. `NULL`: a thousandth of each marker's standard deviation, or the error of rounding if that
+#'   is larger. See [mixture_model].
 #' @param learn names of the parts to be learned along with the mixture: any of `"mean"`, `"mean_scale"`, `"df"`,
 #'   `"scale"`. The others are fixed. `NULL`: the parts that are not given.
 #'

@@ -22,8 +22,8 @@
 #'   \item{match}{components x draws x chains: the number that each component had in each draw.}
 #'   \item{agreement}{draws x chains: the share of the cells that are in the same component as in the reference draw.}
 #'   \item{component_weights}{a data frame, the heaviest component first: `component`, `present`, `stability`, and of
-#'     the weight the posterior `mean` and the 90% interval, `lower` and `upper`. `NA` for components that hold no
-#'     cells of the reference draw.}
+#'     the weight the posterior `mean` and the 90% interval, `lower` and `upper`. `NA` for components that hold no cells
+#'     of the reference draw.}
 #'   \item{component_means}{the same for the means of the components: a row for each component and `marker`.}
 #'   \item{reference}{`draw` and `chain` of the reference draw.}
 #'
@@ -31,18 +31,16 @@
 #'
 #' @section How draws are matched:
 #' The components of a draw are matched one to one to components of the reference draw, so that as many cells as
-#' possible have the same component in both (Cron and West 2011). The Hungarian method finds the best match exactly.
-#' Cells are compared by the kept labels if the fit has them, otherwise by their most probable component. Of more than
-#' 10,000 cells, 10,000 are used, evenly spaced.
+#' possible have the same component in both (Cron and West 2011), exactly, by the Hungarian method. Cells are compared
+#' by the kept labels if the fit has them, otherwise by their most probable component: at most 10,000 cells, evenly
+#' spaced.
 #'
-#' @section Components without a counterpart:
 #' A component of the reference draw may have no counterpart in another draw, for example if two components are one
-#' there. The result describes a component by the draws in which it shares cells with its counterpart. `present` is
-#' the share of these draws. `stability` is the mean over all draws of the Jaccard index: cells in both by cells in
-#' either. Do not rely on the mean of a component with low stability. [cell_types()] are usually more stable than
-#' single components.
+#' there. `present` is the share of the draws in which it shares cells with its counterpart: the result describes it by
+#' these. `stability` is the mean over all draws of the Jaccard index: cells in both by cells in either. Do not rely on
+#' the mean of a component with low stability. [cell_types()] are usually more stable.
 #'
-#' After [continue()], the draws have their own numbers again. Relabel the longer fit anew.
+#' After [continue()], relabel the longer fit anew.
 #' @section Errors:
 #' As in [predict.dp_mixture()].
 #' @references

@@ -74,8 +74,8 @@ components_words <- function(summary, most) {
   shown[-(1:2)] <- lapply(shown[-(1:2)], column_words)
   list(
     table = shown,
-    caption = sprintf("Weights and means of the largest components of %s (highest log posterior), %s", place_words(summary),
-      scale_words(summary$transform)),
+    caption = sprintf("Weights and means of the largest components of %s (highest log posterior), %s",
+      place_words(summary), scale_words(summary$transform)),
     rest = if (length(rest)) {
       sprintf("and %s with %s of the weight together", count_words(length(rest), "more component"), percent(sum(rest)))
     }

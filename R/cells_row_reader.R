@@ -22,7 +22,7 @@
 #' or `predict()` without new data, give an error. Give `predict()` some cells at a time, with `type = "type"` for their
 #' cell types.
 #'
-#' Missing values, `init` with labels or a fit of other cells, and `sample` as the name of a column are not possible.
+#' Missing values, a `start` with labels or a fit of other cells, and `sample` as the name of a column are not possible.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used. If `read()` fails or returns something else,
 #' [dp_mixture()] gives an error that names the worker and the rows.
@@ -44,7 +44,7 @@
 #' reader
 #' \dontrun{
 #' cluster <- parallel::makeCluster(2)
-#' fit <- dp_mixture(reader, components = 8, iter = 100, cluster = cluster)
+#' fit <- dp_mixture(reader, components = 8, iter = 100, control = warp_control(cluster = cluster))
 #' parallel::stopCluster(cluster)
 #' }
 #' unlink(file)

@@ -10,8 +10,8 @@
 #' spread of a population grows with its mean. Scatter (`FSC`, `SSC`) mostly does not.
 #'
 #' `transform = c(arcsinh = 150)` fits asinh(x / 150) of every marker. Usual cofactors are 150 for fluorescence and 5
-#' for mass cytometry; `"arcsinh"` alone means 5. In a vector with the names of markers, a number is a cofactor:
-#' `c(CD3 = 150, CD4 = 300, CD8 = "logicle")`. Markers without a name there are not transformed.
+#' for mass cytometry; `"arcsinh"` alone means 5. In a vector with the names of markers, a number is a cofactor: `c(CD3
+#' = 150, CD4 = 300, CD8 = "logicle")`. Markers without a name there are not transformed.
 #'
 #' `"logicle"` fits the logicle scale of Moore and Parks (2012), in decades, as flowCore's `logicleTransform()`. Its
 #' parameters are estimated for each marker, over all samples. The top `t` is the top of the instrument's range for a
@@ -70,7 +70,7 @@ resolve_transform <- function(transform, markers, cells = NULL, tops = NULL) {
 transform_of_markers <- function(transform, markers) {
   wrong <- function(...) stop_input("transform", ...)
   p <- length(markers)
-  choices <- paste0("must be one of ", paste(dQuote(transform_types, FALSE), collapse = ", "), " or a cofactor of arcsinh")
+  choices <- paste("must be one of", paste(dQuote(transform_types, FALSE), collapse = ", "), "or a cofactor of arcsinh")
   if (!is.character(transform) && !is.numeric(transform) || is.factor(transform) || !length(transform)) {
     wrong(choices, ", or one of these for each marker by name, not ", show_value(transform))
   }

@@ -752,7 +752,8 @@ test_that("workers of snow and of MPI can be used", {
       "fit <- function(...) dp_mixture(x, 4, iter = 4, seed = 1, threads = 1, progress = FALSE, ...)",
       sprintf("cluster <- %s", make),
       "invisible(parallel::clusterCall(cluster, function(paths) .libPaths(paths), .libPaths()))",
-      "cat('the same:', identical(fit(control = warp_control(cluster = cluster))$state, fit()$state), '\\n')", "flush(stdout())", end
+      "shared <- fit(control = warp_control(cluster = cluster))",
+      "cat('the same:', identical(shared$state, fit()$state), '\\n')", "flush(stdout())", end
     ), script)
     environment <- c("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
       "OMPI_MCA_rmaps_base_oversubscribe=1"

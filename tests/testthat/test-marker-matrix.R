@@ -166,7 +166,7 @@ test_that("the message gives row and column of the first value that is not finit
   for (value in c(NA, NaN, Inf)) {
     broken <- x
     broken[5000, 3] <- value
-    advice <- if (is.na(value)) "; missing = \"model\" takes NA as missing at random" else ""
+    advice <- if (is.na(value)) "; warp_control\\(missing = \"model\"\\) takes NA as missing at random" else ""
     expect_error(read_markers(broken), sprintf("`x` has %s in row 5000, column 3 \\(\"CD8\"\\)%s$", value, advice))
   }
   expect_error(read_markers(matrix(c(1L, NA), 2)), "has NA in row 2, column 1 \\(\"V1\"\\)")
@@ -185,7 +185,7 @@ test_that("invalid markers and transformations are refused", {
   expect_error(read_markers(x, markers = character()), "selects no column")
   expect_error(read_markers(x, markers = TRUE), "names or numbers of columns")
   expect_error(read_markers(x, transform = "log"), "`transform` must be one of")
-  expect_error(read_markers(x, transform = c(arcsinh = 0)), "has the cofactor 0; a cofactor must be positive and finite")
+  expect_error(read_markers(x, transform = c(arcsinh = 0)), "has the cofactor 0; a cofactor must be positive")
   expect_error(read_markers(x, transform = c(CD3 = Inf)), "has the cofactor Inf")
   expect_error(read_markers(x, transform = c(a = 1, b = 2, c = 3)), "names other than the markers")
 })
