@@ -20,7 +20,7 @@
 #' `weights` are the mean of the samples' weights, each sample weighted by its number of cells. These are the weights
 #' of a cell drawn at random from all cells. They are used wherever no sample is named.
 #'
-#' [cell_types()], [type_proportions()] and [type_differences()] give the proportions of cell types in each sample with
+#' [cell_types()] and [type_proportions()] give the proportions of cell types in each sample with
 #' intervals, and compare groups of samples.
 #'
 #' @section Warm-up and time:
@@ -44,7 +44,7 @@
 #' @references
 #' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
 #' American Statistical Association* **101**, 1566-1581.
-#' @seealso [dp_mixture()], [type_proportions()], [type_differences()]
+#' @seealso [dp_mixture()], [type_proportions()], [differential_abundance()]
 #' @examples
 #' set.seed(1)
 #' # The second sample has more cells of the second population.
