@@ -12,70 +12,55 @@
 #'   `~ group + (1 | patient)`. At most one term `(1 | g)`.
 #' @param data a data frame with the variables of the formula and a row for each sample. Its row names, or a column
 #'   `sample` or `sample_id`, name the samples. Without such names, rows are in the order of the samples. Samples with
-#'   missing values are left out. `NULL`: the variables are where the formula was written, and may have the names of
-#'   the samples.
-#' @param effect what is compared: names of terms or coefficients, or combinations of coefficients, such as
-#'   `c("C - B" = "groupC - groupB")`. `NULL`: the first term.
+#'   missing values are left out. `NULL`: the variables are where the formula was written, and may have the names of the
+#'   samples.
+#' @param effect what is compared: names of terms or coefficients, or combinations of coefficients, such as `c("C - B" =
+#'   "groupC - groupB")`. `NULL`: the first term.
 #' @param level probability of the intervals, between 0 and 1.
 #' @param fdr types are reported at this false discovery rate, between 0 and 1.
 #' @param totals for a matrix of counts: the number of cells of each sample. `NULL`: the sums of the columns.
 #' @param ndraws for cell types: how many draws of the fit give counts. More draws describe uncertain cells better.
 #' @param chains number of chains for each draw of the counts. `NULL`: 2, or 4 for a matrix.
 #' @param iter,warmup sweeps of a chain, and how many of them are left out.
-#' @param ... not used. Arguments after it must be named.
+#' @param ... not used.
 #' @param change which changes are tested: `"absolute"`, of absolute numbers, or `"share"`. `"auto"`: `"absolute"` for
 #'   at least four tested types; with fewer, nobody can tell the two apart.
 #' @inheritParams computing_arguments
 #' @return An object of class `differential_abundance`. `as.data.frame()`, `tidy()` and `glance()` give tables.
-#'   \item{effects}{a data frame with a row for each type and coefficient:
-#'     \describe{
-#'       \item{`type`, `effect`}{the type, and the coefficient, such as `grouppatient`;}
-#'       \item{`share`, `tested`}{the mean share in the samples; whether the type is tested. Specks of [cell_types()]
-#'         and types without cells are not: their numbers are `NA`;}
-#'       \item{`estimate`, `lower`, `upper`, `above`}{posterior median and interval of the effect on the log odds, and
-#'         the probability that it is above 0. `exp(estimate)` is an odds ratio;}
-#'       \item{`change`, `change_lower`, `change_upper`}{posterior median and interval of the change of the log of the
-#'         absolute number; with `change = "share"`, of the log of the share;}
-#'       \item{`null`, `lfsr`}{the probability of no change; and of no change or one with the other sign;}
-#'       \item{`p`, `fdr`}{twice the probability of the less probable sign; the smallest false discovery rate at which
-#'         the type is reported;}
-#'       \item{`deviation`}{posterior median of the standard deviation between samples, in log odds;}
-#'       \item{`rhat`, `ess`}{\eqn{\hat R} and effective sample size of the effect.}
-#'     }}
+#'   \item{effects}{a data frame with a row for each `type` and `effect`, a coefficient such as `grouppatient`. `share`:
+#'     the mean share in the samples. `tested`: specks of [cell_types()] and types without cells are not; their numbers
+#'     are `NA`. `estimate`, `lower`, `upper`: posterior median and interval of the effect on the log odds. `above`: the
+#'     probability that it is above 0. `change`, `change_lower`, `change_upper`: the same of the log of the absolute
+#'     number or, with `change = "share"`, of the share. `null`: the probability of no change. `lfsr`: of no change or
+#'     one with the other sign. `p`: twice the probability of the less probable sign. `fdr`: the smallest false
+#'     discovery rate at which the type is reported. `deviation`: the posterior median of the standard deviation between
+#'     samples, in log odds. `rhat`, `ess`: see [convergence].}
 #'   \item{counts, totals}{the counts, types x samples (mean over draws), and all cells of each sample.}
 #'   \item{draws}{`effects` (draws x chains x tested types x coefficients), `deviation` (draws x chains x tested types),
 #'     and `group_deviation` if the formula has groups.}
 #'   \item{shift, no_effect}{for each coefficient: the change of the log of the share of a type that keeps its absolute
 #'     number, and the mean share of types without a change.}
-#'   \item{change, converged}{what was tested; whether every \eqn{\hat R} is at most 1.05 and every effective sample
-#'     size at least 100.}
-#'   \item{formula, design, contrasts, samples, matched, omitted, level, limit, seed, chains, iter, warmup, tables,
-#'     ...}{how it was made.}
+#'   \item{converged}{whether every \eqn{\hat R} is at most 1.05 and every effective sample size at least 100.} The
+#'   other elements say how it was made.
 #' @section Model:
 #' The number of cells of a type in a sample is binomial, out of all cells of the sample. The log odds are the sum of
-#' the predictors, an intercept of the patient (with `(1 | patient)`) and a deviation of the sample. So samples of a
-#' group differ by more than counting explains. The log of the standard deviation of the deviations is normal over
-#' types, with a trend in their frequency. Mean, trend and spread are learned from all types, so types borrow from each
-#' other, as in limma (Smyth 2004). Coefficients of predictors with standard deviation 1 are normal with standard
-#' deviation 2.5. Cells whose type is uncertain are counted differently in each draw of the fit.
+#' the predictors, an intercept of the patient (with `(1 | patient)`) and a deviation of the sample, so samples of a
+#' group differ by more than counting explains. The log of the standard deviation of these deviations is normal over
+#' types, with a trend in their frequency. All of this is learned from all types, so types borrow from each other, as in
+#' limma. Coefficients of predictors with standard deviation 1 are normal with standard deviation 2.5.
 #'
-#' Shares add up to 1. If a frequent type trebles, the shares of all others fall. So each effect has a common shift of
-#' the logs of all shares, learned from all types; the change beyond the shift is the absolute change. This is right if
-#' the types that change in one direction are not the majority.
+#' Shares add up to 1: if a frequent type trebles, all other shares fall. So each effect has a common shift of the logs
+#' of all shares, learned from all types. The change beyond it is the absolute change. This is right if the types that
+#' change in one direction are not the majority.
 #'
-#' `p` is as of a test of one type: below 0.05 for about one in twenty types that do not change. `fdr` is by Benjamini
-#' and Hochberg (1995). `null` and `lfsr` are stricter: their model has a share of types that do not change (Stephens
-#' 2017). `bench/type-groups.R` compares
-#' with limma and edgeR.
+#' `p` is as of a test of one type. `fdr` is by Benjamini and Hochberg (1995). `null` and `lfsr` are stricter: their
+#' model has a share of types that do not change (Stephens 2017). `bench/type-groups.R` compares with limma and edgeR.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, for variables that do not fit the samples, for
 #' predictors that depend on each other, and for no more samples than coefficients.
 #' @references
 #' Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. *Journal of the Royal Statistical
 #' Society B* **57**, 289-300.
-#'
-#' Smyth, G. K. (2004). Linear models and empirical Bayes methods for assessing differential expression in microarray
-#' experiments. *Statistical Applications in Genetics and Molecular Biology* **3**, 3.
 #'
 #' Stephens, M. (2017). False discovery rates: a new deal. *Biostatistics* **18**, 275-294.
 #' @seealso [type_proportions()] for the proportions themselves, [differential_state()] for markers

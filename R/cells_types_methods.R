@@ -260,18 +260,17 @@ chains_words <- function(x, agreement = types_agreement(x)) {
 
 # What a comparison of samples says of types that the chains of the fit do not agree on.
 disagreement_words <- function(types, tested) {
-  if (is_bem(types$fit)) return(NULL)
-  shares <- shares_by_chain(types$map)
-  table <- diagnose_quantities(shares)
-  differs <- which(differing(shares, table) & tested)
+  agreement <- types_agreement(types)
+  differs <- intersect(agreement$differs, which(tested))
   if (!length(differs)) return(NULL)
+  rhat <- agreement$table$rhat[differs]
   names <- dQuote(types$types$type, FALSE)
   c(
     sprintf("The fit had not converged: Rhat of the share is %s for type %s%s, so %s. continue(fit, more) %s.",
-      format_rhat(max(table$rhat[differs])), names[[differs[[which.max(table$rhat[differs])]]]],
+      format_rhat(max(rhat)), names[[differs[[which.max(rhat)]]]],
       if (length(differs) > 1L) sprintf(" and too high for %d more", length(differs) - 1L) else "",
       "counts of cells may be wrong", "runs more sweeps"),
-    common_words(cells_in_common(types$map), differs, which(tested), names)
+    common_words(agreement$common, differs, which(tested), names)
   )
 }
 
