@@ -123,16 +123,6 @@ report_content.cell_types <- function(fit, markers = NULL, cells = 2000, ...) {
   )
 }
 
-types_table <- function(table) {
-  data.frame(
-    type = paste0(table$type, ifelse(table$speck, " *", "")), proportion = percent(table$proportion, 2),
-    `90% interval` = interval_words(table, 2), Rhat = rhat_words(table$rhat), ESS = ess_words(table$ess),
-    cells = whole_words(table$cells), components = whole_words(table$components),
-    nearest = ifelse(is.na(table$nearest), "-", table$nearest), overlap = overlap_words(table$overlap),
-    apart = percent(table$apart, 0), check.names = FALSE
-  )
-}
-
 types_sections <- function(types, markers, cells) {
   fit <- types$fit
   table <- types$types[!types$types$speck | types$types$cells > 0, ]

@@ -62,7 +62,6 @@ result_words <- list(
   logit_prior = c("priors", "print(), or the parts that names() lists"),
   predictive_model = c("predictive models", "predictive_resample(), which fits them"),
   type_proportions = c("tables of proportions", "the columns of the table, or tidy() of package generics"),
-  type_differences = c("tables of differences", "the columns of the table, or tidy() of package generics"),
   differential_state = c("tables of changes", "the columns of the table, or tidy() of package generics"),
   perplexity = c("perplexities", "as.numeric(), which gives the number"),
   warpbayes = c("such results of warpbayes", "print(), or the parts that names() lists")

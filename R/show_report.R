@@ -78,7 +78,7 @@ report_content <- function(fit, ...) UseMethod("report_content")
 
 report_content.default <- function(fit, ...) {
   stop_input("fit", "must come from dp_mixture(), cell_types(), differential_abundance(), topic_model(), ",
-    "bayes_logit(), predictive_resample(), pmf(), type_proportions(), type_differences(), differential_state(), ",
+    "bayes_logit(), predictive_resample(), pmf(), type_proportions(), differential_state(), ",
     "topic_effects() or compare_topics(), not ", show_value(fit))
 }
 

@@ -42,7 +42,6 @@ fixtures <- function() {
     bem = suppressWarnings(dp_mixture(cells, components = 3, method = "bem", iter = 3, warmup = 1, seed = 1)),
     of_samples = of_samples, relabelled = relabel(mix), mix_summary = summary(mix), prior = dp_prior(), types = types,
     types_summary = summary(types), proportions = type_proportions(types),
-    differences = type_differences(types, c("a", "a", "b", "b")),
     abundance = abundance, abundance_summary = summary(abundance),
     compared = compared, compared_summary = summary(compared),
     topics = topics, topics_summary = summary(topics), odd = perplexity(topics, words, iter = 4, seed = 1),
@@ -408,7 +407,6 @@ split_type(types, 1, names = NULL)
 add_types(cells, types, name = 'type')
 type_names(types, positive_only = FALSE)
 type_proportions(types, level = 0.9)
-type_differences(types, c('a', 'a', 'b', 'b'), level = 0.9, scale = 'proportion')
 differential_state(types, ~ group, patients, effect = 'grouppatient', statistic = 'mean', level = 0.9, fdr = 0.1,
   min_cells = 3, ndraws = 3, seed = 1)
 levels(types)
@@ -417,7 +415,6 @@ generics::augment(types, cells)
 generics::tidy(types, conf.level = 0.8)
 generics::glance(types)
 generics::tidy(proportions, conf.level = 0.8)
-generics::tidy(differences)
 as.data.frame(types)
 ggplot2::autoplot(types, type = 'tree', markers = 'a', specks = FALSE, main = 'a')
 ggplot2::autoplot(proportions, group = c('a', 'a', 'b', 'b'), types = NULL, main = NULL)
@@ -557,7 +554,6 @@ generics::glance(die)
 generics::tidy(types)
 generics::tidy(die)
 generics::tidy(relabelled)
-generics::tidy(differences)
 generics::tidy(proportions)
 loo::loo(logit)
 rstantools::prior_summary(mix)
