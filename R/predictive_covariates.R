@@ -15,52 +15,30 @@ formula_data <- function(fit, y) {
   if (nrow(frame) == 0L) stop_input("y", "has no rows")
   terms <- stats::delete.response(stats::terms(frame))
   check_coded(frame, terms)
-  fit$frame <- list(terms = terms, levels = stats::.getXlevels(terms, frame))
   is_other <- vapply(frame, stats::.MFclass, "") == "other"
-  # Their classes and units, for new points.
-  if (any(is_other)) fit$frame$others <- lapply(as.list(frame)[is_other], function(column) column[1L])
   x <- covariate_columns(frame, terms)
   if (ncol(x) == 0L) stop_input("formula", "has no covariates: use copula_density()")
-  if (is_joint(fit)) check_joint(frame, terms)
-  fit$group <- attr(x, "group")
-  groups <- max(fit$group)
+  kind <- record(fit)
+  if (!is.null(kind$check_covariates)) kind$check_covariates(frame, terms)
+  group <- attr(x, "group")
+  groups <- max(group)
   if (!is.null(model$rho_x) && !length(model$rho_x) %in% c(1L, groups, ncol(x))) {
     stop_input("rho_x", sprintf("has %d values; there are %d covariates%s", length(model$rho_x), groups,
       if (groups < ncol(x)) sprintf(" in %d columns", ncol(x)) else ""))
   }
-  fit$n <- nrow(x)
-  fit$standard_x <- standard_of(x, model$standardize, "y")
-  response <- stats::model.response(frame)
-  points <- if (is.null(model$points)) y else model$points
-  if (model$kind == "copula_classification") {
-    classes <- two_classes(response, "y")
-    fit$classes <- classes$labels
-    fit$data <- list(binary = TRUE, y = matrix(classes$y), x = apply_standard(x, fit$standard_x))
-  } else {
-    if (!is.numeric(response) || !is.null(dim(response))) {
-      stop_input("y", "must have a numeric response, not ", show_value(response),
-        if (is.factor(response) || is.character(response) || is.logical(response)) {
-          ": use copula_classification() for classes"
-        })
-    }
-    response <- matrix(as.double(response))
-    fit$standard <- standard_of(response, model$standardize, "y")
-    fit$data <- list(binary = FALSE, y = apply_standard(response, fit$standard), x = apply_standard(x, fit$standard_x))
-    fit$response_at <- if (is.null(model$at)) {
-      margin <- fit$standard$scale
-      seq(min(response) - margin, max(response) + margin, length.out = 50L)
-    } else {
-      sort(unique(check_numeric_vector(model$at, "at")))
-    }
-    fit$inner_at <- inner_response(fit)
-  }
+  standard <- standard_of(x, model$standardize, "y")
+  # Classes and units of other columns, for new points.
+  others <- if (any(is_other)) lapply(as.list(frame)[is_other], function(column) column[1L])
+  fit <- with_parts(fit, n = nrow(x), group = group, standard_x = standard,
+    frame = list(terms = terms, levels = stats::.getXlevels(terms, frame), others = others))
   if (inherits(model$mean, "formula")) fit$frame$mean <- mean_frame(fit, y)
+  fit <- kind$read_response(fit, stats::model.response(frame), apply_standard(x, standard))
+  points <- if (is.null(model$points)) y else model$points
   covariates <- point_covariates(fit, points, "points")
-  fit$points <- points[all.vars(terms)]
-  fit$design <- list(data = mean_design(fit, fit$data$x, y, "y"),
-    points = mean_design(fit, covariates, fit$points, "points"))
-  fit$at <- grid_points(fit, covariates, fit$design$points)
-  fit
+  fit <- with_parts(fit, points = points[all.vars(terms)])
+  fit <- with_parts(fit, design = list(data = mean_design(fit, fit$data$x, y, "y"),
+    points = mean_design(fit, covariates, fit$points, "points")))
+  with_parts(fit, at = kind$line$points(fit, covariates, fit$design$points))
 }
 
 check_frame <- function(frame, argument) {
