@@ -381,7 +381,7 @@ indexed <- function(what, value) {
 copula_tail <- function(m, most = 2) {
   published <- function(m) 9 * trigamma(m + 2) + trigamma(m + 1) - 6 / (m + 1)
   if (most >= 2) return(published(m))
-  from <- max(m, floor(1 / (2 - most)))
+  from <- pmax(m, floor(1 / (2 - most)))
   most^2 * trigamma(from + 2) + published(m) - published(from)
 }
 

@@ -13,7 +13,7 @@
 #   start(fit, y, run)                the fit before the first step
 #   advance(fit, steps, run, progress)    the fit after more steps
 #   quantities(fit, run, progress)    `draws`, and other parts of the fit that come with them
-#   left(fit)                         a function of the horizon: the share of the variance that it leaves out
+#   left(fit)                         a function of horizons: the share of the variance that each leaves out
 #   remaining(fit)                    this share as the resamples show it, if they do
 #   simulate(fit, r)                  new observations from resample r
 #   types                             what predict() gives, the default first; NULL if nothing
@@ -23,11 +23,15 @@
 # Copulas have more: R/predictive_copula.R says what.
 kind_records <- new.env(parent = emptyenv())
 
-# `record`: a function, since files are loaded one after the other.
-add_kind <- function(kind, record) assign(kind, record, kind_records)
+# `make`: a function that gives the record, since files are loaded one after the other.
+add_kind <- function(kind, make) assign(kind, make, kind_records)
 
 # The record of a model or a fit. A density of several variables has another one than that of one variable.
-record <- function(x) kind_records[[x$kind]]()
+record <- function(x) {
+  found <- kind_records[[x$kind]]
+  if (is.function(found)) add_kind(x$kind, found <- found())
+  found
+}
 
 new_predictive_model <- function(kind, ...) {
   structure(list(kind = kind, ...), class = c(kind, "predictive_model", "warpbayes"))
@@ -45,6 +49,7 @@ check_model <- function(model) {
 }
 
 in_console.predictive_model <- function(x, ...) {
+  check_model(x)
   cat("<predictive model> ", record(x)$words(x), "\n", sep = "")
 }
 

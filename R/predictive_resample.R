@@ -166,14 +166,9 @@ horizon_for <- function(fit, tolerance) {
   kind <- record(fit)
   if (kind$limit != "never") return(Inf)
   left <- kind$left(fit)
-  high <- 1
-  while (left(high) > tolerance && high < longest_horizon) high <- 2 * high
-  low <- 0
-  while (high - low > 1) {
-    middle <- floor((low + high) / 2)
-    if (left(middle) > tolerance) low <- middle else high <- middle
-  }
-  min(high, longest_horizon)
+  first <- function(horizons) horizons[match(TRUE, left(horizons) <= tolerance, nomatch = length(horizons))]
+  high <- first(2^(0:20))
+  min(first(seq(floor(high / 2) + 1, high)), longest_horizon)
 }
 
 # Runs more steps of all resamples, and computes the quantities from them.

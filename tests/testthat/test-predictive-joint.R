@@ -64,7 +64,7 @@ test_that("a joint regression has a mean function, and all methods", {
   expect_identical(exp(predict(fit, pairs, "log_density", threads = 2)),
     predict(fit, pairs, "density", NULL, threads = 2)$estimate, tolerance = 1e-12)
   expect_identical(dim(simulate(fit, 4, seed = 1)), c(2L, 4L))
-  fit$model$method <- "conditional"
+  fit$kind <- "copula_regression"
   expect_error(predict(fit, pairs), "has been changed", class = "warpbayes_error_input")
 })
 
