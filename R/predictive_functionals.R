@@ -2,22 +2,16 @@
 
 #' Quantities of a resampled population
 #'
-#' These functions describe quantities of a population. They are given as `functional` to [predictive_resample()],
-#' which computes them from each resample: one of them, or a list of several, which may also have the names that
-#' `functional` takes. `quantiles_of()` are quantiles, `probability_of()` is the probability of an interval with both
-#' its ends, `tail_mean_of()` is the mean of the largest values (the expected shortfall), and `coefficients_of()` are
-#' the coefficients that minimise a loss.
-#'
-#' @section Losses:
-#' The coefficients minimise the population's mean loss: squared residuals, the negative log likelihood of a logistic
-#' regression, or the check loss of the quantile `tau`. No model is assumed to be true: the coefficients are what a fit
-#' to the whole population would give.
+#' Quantities of a population, for the argument `functional` of [predictive_resample()]: quantiles, the probability of
+#' an interval with both its ends, the mean of the largest values (the expected shortfall), and the coefficients that
+#' minimise the population's mean loss. No model is assumed to be true.
 #'
 #' @param probs probabilities.
 #' @param lower,upper ends of an interval, in the data's units. They may be infinite.
 #' @param prob a probability: the mean is that of the share `1 - prob` of largest values.
 #' @param formula response and covariates, among the columns of the data.
-#' @param loss the loss that the coefficients minimise.
+#' @param loss squared residuals, the negative log likelihood of a logistic regression, or the check loss of the
+#'   quantile `tau`.
 #' @param tau for `loss = "quantile"`: the probability of the quantile.
 #' @return A list of class `resample_functional`.
 #' @examples

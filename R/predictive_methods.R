@@ -122,8 +122,7 @@ resample_words <- function(fit) {
 
 #' Predictions at new points
 #'
-#' Predicts at new points, with bands from the resamples. The resamples do not depend on the points. So they are
-#' repeated at the new points with the seed and the horizon of the fit.
+#' Predicts at new points, with bands from the resamples, which are repeated there.
 #'
 #' @param object a fit from [predictive_resample()] with a copula model or [normal_mean()].
 #' @param newdata the points: as `points` of [copula_density()], or a data frame with the covariates. For densities of
@@ -131,16 +130,12 @@ resample_words <- function(fit) {
 #'   mean, whose next observation is predicted.
 #' @param type `"density"` or `"cdf"` at the points; `"mean"` of the response given covariates; `"probability"` of the
 #'   second class; `"class"`; or `"log_density"`, the log density (or log probability of the class) of each row of
-#'   `newdata` as predicted from the data, in the units of the data. The mean of these log densities is the test log
-#'   score. `NULL` gives density, mean or probability.
+#'   `newdata` as predicted from the data. Their mean is the test log score. `NULL` gives density, mean or probability.
 #' @param level the probability of the band. `NULL` gives no band, which saves the resampling.
 #' @inheritParams computing_arguments
 #' @param ... must be empty.
 #' @return A data frame with a row for each point: `estimate` (what the data predict), `lower` and `upper`. For
 #'   `"class"` a factor, and for `"log_density"` a numeric vector.
-#' @section Errors:
-#' `warpbayes_error_input` for points that lack columns or have missing values, for a `type` that the model does not
-#' have, and for a fit whose parts were changed by hand.
 #' @examples
 #' fit <- predictive_resample(cars, copula_regression(dist ~ speed, rho = 0.7, rho_x = 0.6),
 #'   draws = 50, horizon = 200, seed = 1, threads = 2
@@ -170,11 +165,7 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, le
 #' @param ... must be empty.
 #' @return `simulate()` gives a data frame with a column for each data set, of as many values as there are observations.
 #'   A regression or classification has a value, or a class, for each row of its `points`. A bootstrap of a matrix or
-#'   data frame gives a list of resampled data. `coef()` gives a named vector, and `vcov()` a matrix; resamples without
-#'   a value are left out.
-#' @section Errors:
-#' `warpbayes_error_input` for a density of several variables, for a fit whose parts were changed by hand, and for
-#' `nsim` that is not a whole number of at least 1.
+#'   data frame gives a list of resampled data. A density of several variables is refused.
 #' @examples
 #' fit <- predictive_resample(precip, copula_density(),
 #'   horizon = 300, draws = 100, seed = 1, threads = 2

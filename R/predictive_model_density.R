@@ -15,14 +15,11 @@
 #' normal choose the smallest `rho`. Therefore densities of up to three variables are calibrated:
 #' \itemize{
 #'   \item `rho` is chosen within \[0.7, 0.95\] (two and three variables: \[0.5, 0.95\]).
-#'   \item The weights of the drawn observations are at most c/(i + 1), with c such that the steps give the mean 1.1
-#'     times the deviation s/sqrt(n). Their copulas have a correlation with which the steps give densities the variance
-#'     of the prediction's error.
-#'   \item Each resample starts from the prediction with another location and scale, which have the variance that the
-#'     steps do not give.
+#'   \item The weights of the drawn observations are at most c/(i + 1), such that the steps give the mean 1.1 times the
+#'     deviation s/sqrt(n), and their correlation gives densities the variance of the prediction's error.
+#'   \item Each resample has another location and scale, with the variance that the steps do not give.
 #' }
-#' The intervals cover well if the tails are light. `summary()` names quantities that the data do not support. The site
-#' has an article on coverage.
+#' The intervals cover well if the tails are light. `summary()` names quantities that the data do not support.
 #'
 #' @section Scale and point masses:
 #' One variable is predicted on a scale where it looks more like a normal law: the data's own scale, one that shortens

@@ -20,7 +20,7 @@
 #'     variance, and those of a classification nearly normal, with a weak normal prior that keeps them finite.
 #'   \item The steps of a regression then move the level, so that with the slopes its deviation is 1.1 s/sqrt(n).
 #' }
-#' Jumps and narrow peaks are smoothed, and `summary()` says so. The site has an article on coverage.
+#' Jumps and narrow peaks are smoothed, and `summary()` says so.
 #'
 #' @section The joint method:
 #' `method = "joint"` models the covariates and the response together, as [copula_density()] models several variables,

@@ -3,9 +3,9 @@
 
 #' Posteriors by predictive resampling
 #'
-#' Computes a posterior without a likelihood and without a Markov chain. Each resample draws the rest of the
-#' population from a sequence of predictions, which are updated after each draw, and computes quantities of the whole
-#' population. Over many independent resamples these quantities follow a (martingale) posterior.
+#' Computes a posterior without a likelihood and without a Markov chain. Each resample draws the rest of the population
+#' from predictions that are updated after each draw, and computes quantities of the whole population. Over many
+#' resamples these follow a (martingale) posterior.
 #'
 #' | model | posterior |
 #' |---|---|
@@ -15,15 +15,11 @@
 #' | [bayesian_bootstrap()] | Rubin's posterior of weights |
 #' | [dirichlet_process()], [pitman_yor()], [gnedin()] | urns with a base measure |
 #'
-#' A run with more `draws` begins with the resamples of a run with fewer, and [continue()] gives what a longer horizon
-#' would have given at once. Memory does not grow with the horizon.
-#'
 #' @section How long a horizon:
-#' A finite horizon leaves out the variance of the steps that would follow. The share of that variance in the whole is
-#' known: about n/(n + N) after N steps, for n observations. `horizon = "auto"` takes the N for which this share is
-#' `tolerance`. For a density of one variable it also compares, at each point, the variance between the resamples with
-#' that of the steps still to come, and goes on until their share is at most `tolerance` on average, or the horizon
-#' reaches 1,000,000. `summary()` says how much is left out.
+#' A finite horizon leaves out the variance of the steps that would follow. Its share in the whole is known: about
+#' n/(n + N) after N steps, for n observations. `horizon = "auto"` takes the N for which this share is `tolerance`. For
+#' a density of one variable it goes on until the resamples show this share, or the horizon reaches 1,000,000.
+#' `summary()` says how much is left out.
 #'
 #' @section Functions:
 #' A function as `functional` is called once for each resample. It needs an argument for each of these names, in any
@@ -60,8 +56,8 @@
 #'   \item{`cdf`, `density`}{draws x points, in the data's units. For several coordinates `cdf` is for the last one
 #'     given the others. Classification has `probability` instead, of the second class.}
 #'   \item{`cdf0`, `density0`, `probability0`}{the same before resampling: what the data predict.}
-#'   \item{`score`}{the mean log density (or log probability) of each observation, predicted from the observations
-#'     before it, averaged over the orders of the data. The response is standardised.}
+#'   \item{`score`}{the mean log density (or log probability) of an observation of the standardised response, predicted
+#'     from those before it.}
 #'   \item{`rho`, `rho_x`}{the correlations in use.}
 #'   \item{`calibration`, `scale`, `atoms`, `axes`, `trend`}{how a copula model was calibrated: its scale and point
 #'     masses, axes without correlation, and the mean function, with what each resample has of its own.}
@@ -74,10 +70,9 @@
 #'     interrupted or fails keeps the completed steps, or the completed resamples of an urn; `failure` is the reason.}
 #' }
 #' @section Errors:
-#' `warpbayes_error_input` for missing or infinite values (the message names the position), constant columns that are
-#' to be standardised, points without the data's columns, and a `functional` that returns a vector of another length. A
-#' `functional` that fails on some resamples gives `NA` for these, with a warning. It is an error if it fails on all of
-#' the first 10. `warpbayes_error_memory` for results larger than memory.
+#' `warpbayes_error_input` for data, points or a `functional` that cannot be used, `warpbayes_error_memory` for results
+#' larger than memory. A `functional` that fails on some resamples gives `NA` for these, with a warning. It is an error
+#' if it fails on all of the first 10.
 #' @references
 #' Fong, E., Holmes, C. and Walker, S. G. (2023). Martingale posterior distributions. *Journal of the Royal Statistical
 #' Society B* 85, 1357-1391. \doi{10.1093/jrsssb/qkad005}
