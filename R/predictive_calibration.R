@@ -6,16 +6,11 @@
 # for rho near 0, 3.2 times too much for rho = .9. For any law 2 rho becomes 2 r1, r1 = sd_z(E[Y | z])/sd(Y), and for
 # the variance 2 rho^2 becomes 2 r2, r2 = sd_z(E[(Y - m)^2 | z])/sd((Y - m)^2), both under the copula on the law.
 
-# The bandwidths among which calibrated resampling chooses, and the deviation of the mean, over sd/sqrt(n), that the
-# steps are given: 1.05 gave 90% intervals that cover the median of 50 normal values in 82% of 120 data sets.
-# bench/predictive-coverage.R measures the coverage of all this.
+# The bandwidths among which calibrated resampling chooses, of one variable and of several, and the deviation of the
+# mean, over sd/sqrt(n), that the steps are given. bench/predictive-coverage.R measures the coverage.
 calibrated_ends <- c(0.7, 0.95)
-
+several_ends <- c(0.5, 0.95)
 calibrated_width <- 1.1
-
-# Of several variables. With 0.7 the prediction of two normal variables was 13% too low at the mode for n = 60 and its
-# score 0.12 lower.
-several_ends <- c(0.5, calibrated_ends[[2L]])
 
 # The variance of the log of the standard deviation is this many times what the kurtosis says, since the tails of a
 # resample move with it alone.
@@ -54,9 +49,7 @@ law_moments <- function(at, cdf, rho) {
 # The correlations of the steps: rho^t. The weight of the data's kth Hermite coefficients in the prediction after n data
 # is 1 - prod(1 - alpha_i rho^k), and a step moves them by alpha rho^k; with several variables rho^k is the product over
 # them. t <= 1 is chosen such that the sum of these coefficients' variances is that of the prediction's error. With
-# t = 1 the deviation of log densities was 0.5 to 0.9 times that of their error for n = 200 (normal and uniform data,
-# two normal variables), and intervals covered 59 to 86%; now it is 0.6 to 1.1 times. With `grouped` resamples the
-# parameters of their groups have a part of the variance.
+# `grouped` resamples the parameters of their groups have a part of the variance.
 step_rho <- function(n, rho, grouped = FALSE) {
   width <- if (grouped) sqrt(calibrated_width^2 - 1) else calibrated_width
   longest <- floor(1e6^(1 / length(rho)))

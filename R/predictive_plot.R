@@ -159,9 +159,7 @@ numeric_covariates <- function(fit) if (all(vapply(fit$points, is.numeric, NA)))
 
 regression_picture <- function(fit, level, paths, main, type) {
   response <- deparse1(fit$model$formula[[2L]])
-  if (numeric_covariates(fit) != 1L || length(fit$response_at) < 2L) {
-    return(effects_picture(fit, level, main, response))
-  }
+  if (numeric_covariates(fit) != 1L || length(fit$response_at) < 2L) return(effects_picture(fit, level, main, response))
   order <- order(fit$points[[1L]])
   x <- fit$points[[1L]][order]
   band <- pointwise(regression_quantities(fit, list(new_functional("mean")))[, order, drop = FALSE], level)

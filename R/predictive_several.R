@@ -165,8 +165,7 @@ calibrate_several <- function(fit, inner, run) {
 
 # How many data the copulas predict where the `near` ones next to a point lie, for each of the user's points. If they
 # predict well, this number has a gamma law of shape `near`. NA stands for a number that this law or a third more or
-# less can explain. At three points one was named in 10 of 10 samples of 200 values from two modes, and in none of 10
-# from a normal law.
+# less can explain.
 smoothed_points <- function(fit, nodes, weight) {
   near <- ceiling(max(sqrt(fit$n), 0.05 * fit$n))
   expected <- apply(fit$at$y, 1L, function(point) {
@@ -197,8 +196,7 @@ along_direction <- function(along, z) rowSums(z * rep(along, each = nrow(z)))
 
 # Such groups on axes without correlation, so that units do not matter, and the share within them of what the copulas
 # predict: list(share, predicted, size, few). `few`: it is below 0.2 and below the limit, and 1.3 times as much is
-# predicted. Without the scale of two groups that was so in all of 60 samples of 25 and 60 values from the two modes of
-# bench/predictive-several.R.
+# predicted.
 find_groups <- function(fit, nodes, weight) {
   n <- fit$n
   lower <- t(chol(stats::var(fit$data$y)))
