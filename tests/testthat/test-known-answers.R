@@ -558,7 +558,7 @@ predictive_cases <- alist(
       standardize = FALSE
     )
     fit <- resample(d, model)
-    list(fit$density, fit$density0, fit$cdf, fit$cdf0, predict(fit, d[6:9, ], type = "cdf", probs = NULL)$estimate)
+    list(fit$density, fit$density0, fit$cdf, fit$cdf0, predict(fit, d[6:9, ], type = "cdf", level = NULL)$estimate)
   },
   "joint regression" = {
     d <- answer_rows(64, 67)
@@ -581,7 +581,7 @@ predictive_cases <- alist(
       mean = "none"))
     list(
       fit$probability, fit$probability0, fit$orders$score,
-      predict(fit, d[6:9, ], type = "probability", probs = NULL)$estimate
+      predict(fit, d[6:9, ], type = "probability", level = NULL)$estimate
     )
   }
 )
