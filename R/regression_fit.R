@@ -176,8 +176,7 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", 
   response <- parts$response
   design <- parts$design
   if (!is.null(zero)) response$mean <- untruncated_mean(response$observed)
-  log_exposure <- if (is_count_family(family)) log_mean_exposure(parts$offset, parts$weights)
-  prior <- resolve_logit_prior(prior, design, family, response$mean, log_exposure)
+  prior <- resolve_logit_prior(prior, design, family, response$mean, log_mean_exposure(parts$offset, parts$weights))
   sweeps <- iter * chains
   run <- resolve_run(backend, threads,
     cost = logit_cost(nrow(parts$frame), length(coefficient_names(design, response)), family, response, sweeps)
@@ -245,21 +244,20 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   terms <- stats::terms(parts$fixed, data = if (is.data.frame(data)) data else NULL)
   response <- logit_response(stats::model.response(frame), family, weights)
   offset <- row_offset(frame, predictor_classes(response))
-  if (sum(response$shape) == 0 && !is_count_family(family)) {
+  record <- logit_families[[family]]
+  if (sum(response$shape) == 0 && !record$is_count) {
     stop_input("weights", "leave nothing to fit: all rows have weight 0 or no trials")
   }
   group <- if (!is.null(parts$group)) group_factor(frame, parts$group)
   check_factors(frame, terms, contrasts)
-  sizes <- row_sizes(response, family, weights, offset)
+  sizes <- row_sizes(response, record, weights, offset)
   design <- logit_design(frame, terms, contrasts, group, sparse, sizes, parts$smooths)
-  if (family == "cratio") design <- with_step_intercepts(design, response$classes)
+  design <- record$design(design, response)
   design$terms <- if (length(parts$bars)) grouping_terms(frame, parts$bars, contrasts, sizes)
-  if (family == "poisson") {
-    effects <- vapply(design$terms, function(term) length(term$levels) * length(term$columns), 0L)
-    response <- with_surrogates(response, offset, weights, ncol(design$x) + nlevels(group) + sum(effects))
-  }
+  effects <- vapply(design$terms, function(term) length(term$levels) * length(term$columns), 0L)
+  response <- record$complete(response, offset, weights, ncol(design$x) + nlevels(group) + sum(effects))
   design$information <- response$information
-  design$observations <- if (family == "poisson") sum(response$information) else sizes$total
+  design$observations <- if (record$has_surrogates) sum(response$information) else sizes$total
   list(
     frame = frame, weights = weights, offset = offset, terms = terms,
     xlevels = all_xlevels(frame, terms, c(design$terms, mgcv_smooths(design$smooths))),

@@ -63,24 +63,20 @@
 #' @name posterior_predict.bayes_logit
 NULL
 
-# `response` is FALSE for linear predictors, and NA for responses of a regression of counts with one of zeros.
-drawn_rows <- function(object, newdata, re_formula, draws, response) {
+# What `values_of` makes of the linear predictors of rows and the draws that are used.
+drawn_rows <- function(object, newdata, re_formula, draws, values_of) {
   rows <- prediction_rows(object, newdata, groups = check_re_formula(re_formula, object))
   if (!all(rows$complete)) stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]])
   used <- draws_used(object, draws)
   n <- nrow(rows$x)
   check_result_size(as.double(n) * length(used) * outcomes_of(object), "ndraws", "draws of rows")
-  values <- linear_draws(object, rows, used, seq_len(n))
-  if (is.na(response)) values <- draw_zero_responses(object, values)
-  else if (response) values <- response_draws(object, values)
-  else if (is_zero_fit(object)) values <- values[, , 1L]
+  values <- values_of(linear_draws(object, rows, used, seq_len(n)), used)
   classes <- object$response$classes
-  if (is.null(classes)) {
-    values <- matrix(values, length(used), n, dimnames = list(NULL, rownames(rows$x)))
-  } else {
-    dimnames(values) <- list(NULL, rownames(rows$x), utils::tail(classes, dim(values)[[3L]]))
+  if (is.null(classes) || is.matrix(values)) {
+    return(matrix(values, length(used), n, dimnames = list(NULL, rownames(rows$x))))
   }
-  list(values = values, used = used)
+  dimnames(values) <- list(NULL, rownames(rows$x), utils::tail(classes, dim(values)[[3L]]))
+  values
 }
 
 #' @rdname posterior_predict.bayes_logit
@@ -88,7 +84,7 @@ drawn_rows <- function(object, newdata, re_formula, draws, response) {
 #' @exportS3Method rstantools::posterior_linpred bayes_logit
 posterior_linpred.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, ndraws = NULL, ...) {
   check_dots_empty(...)
-  drawn_rows(object, newdata, re_formula, ndraws, FALSE)$values
+  drawn_rows(object, newdata, re_formula, ndraws, function(linear, used) family_of(object)$link(linear))
 }
 
 #' @rdname posterior_predict.bayes_logit
@@ -96,7 +92,7 @@ posterior_linpred.bayes_logit <- function(object, newdata = NULL, re_formula = N
 #' @exportS3Method rstantools::posterior_epred bayes_logit
 posterior_epred.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, ndraws = NULL, ...) {
   check_dots_empty(...)
-  drawn_rows(object, newdata, re_formula, ndraws, TRUE)$values
+  drawn_rows(object, newdata, re_formula, ndraws, function(linear, used) family_of(object)$mean(linear))
 }
 
 #' @rdname posterior_predict.bayes_logit
@@ -107,11 +103,14 @@ posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = N
   check_dots_empty(...)
   drawn <- draw_with_seed(seed, {
     # The effects of new groups are drawn too.
-    mean <- drawn_rows(object, newdata, re_formula, ndraws, if (is_zero_fit(object)) NA else TRUE)
-    trials <- trials_of_rows(object, newdata, trials)
-    if (is_zero_fit(object)) mean$values else draw_responses(object, mean, rep(trials, each = length(mean$used)))
+    drawn_rows(object, newdata, re_formula, ndraws, function(linear, used) {
+      trials <- trials_of_rows(object, newdata, trials)
+      family_of(object)$respond(linear, rep(trials, each = length(used)), dispersion_used(object, used),
+        any(object$response$trials != 1, trials != 1))
+    })
   })
   attr(drawn, "seed") <- NULL
+  if (is.matrix(drawn) && family_of(object)$has_classes) attr(drawn, "levels") <- object$response$classes
   drawn
 }
 
@@ -138,7 +137,7 @@ posterior_interval.bayes_logit <- function(object, prob = 0.9, pars = NULL, ...)
 predictive_interval.bayes_logit <- function(object, prob = 0.9, newdata = NULL, re_formula = NULL, ndraws = NULL,
                                             seed = NULL, trials = NULL, ...) {
   check_dots_empty(...)
-  if (object$family == "multinomial") {
+  if (family_of(object)$has_outcomes) {
     stop_input("object", "is a multinomial regression, whose classes have no order: use predict()")
   }
   drawn <- posterior_predict.bayes_logit(object, newdata, re_formula, ndraws, seed, trials)
@@ -174,21 +173,6 @@ trials_of_rows <- function(fit, newdata, trials) {
   rep_len(as.double(trials), rows)
 }
 
-# Responses given their means, `mean`, from drawn_rows(), and the trials of each draw and row.
-draw_responses <- function(object, mean, trials) {
-  if (has_classes(object)) {
-    return(draw_classes(mean$values, trials, as_counts = any(object$response$trials != 1, trials != 1)))
-  }
-  count <- length(mean$values)
-  mean$values[] <- switch(object$family,
-    binomial = stats::rbinom(count, trials, mean$values),
-    poisson = stats::rpois(count, mean$values),
-    negbinomial = stats::rnbinom(count, size = rep(dispersion_used(object, mean$used), length.out = count),
-      mu = mean$values)
-  )
-  mean$values
-}
-
 # The central interval of each column.
 interval_of_draws <- function(draws, prob, argument = "prob") {
   prob <- check_number(prob, argument, min = 0, max = 1)
@@ -198,33 +182,14 @@ interval_of_draws <- function(draws, prob, argument = "prob") {
   bounds
 }
 
-# Draws of a multinomial from the probabilities of its classes, draws x rows x classes: the count of a class is binomial
-# given the counts of the classes before it. Either counts, or the number of the only class that was drawn.
-draw_classes <- function(probability, trials, as_counts) {
-  size <- dim(probability)
-  counts <- array(0L, size, dimnames(probability))
-  left <- rep(trials, length.out = prod(size[1:2]))
-  rest <- rep(1, length(left))
-  for (k in seq_len(size[[3L]] - 1L)) {
-    share <- as.vector(probability[, , k])
-    counts[, , k] <- drawn <- stats::rbinom(length(left), left, ifelse(share < rest, share / rest, 1))
-    left <- left - drawn
-    rest <- rest - share
-  }
-  counts[, , size[[3L]]] <- as.integer(left)
-  if (as_counts) return(counts)
-  classes <- matrix(max.col(matrix(counts, ncol = size[[3L]]), "first"), size[[1L]], size[[2L]])
-  dimnames(classes) <- dimnames(probability)[1:2]
-  structure(classes, levels = dimnames(probability)[[3L]])
-}
-
 #' @rdname posterior_predict.bayes_logit
 #' @method pp_check bayes_logit
 #' @exportS3Method bayesplot::pp_check bayes_logit
 pp_check.bayes_logit <- function(object, type = NULL, ndraws = 50, seed = NULL, ...) {
   trials <- object$response$trials
-  is_counted <- is_count_family(object$family) || any(trials != 1)
-  if (has_classes(object) && is_counted) {
+  family <- family_of(object)
+  is_counted <- family$is_count || any(trials != 1)
+  if (family$has_classes && is_counted) {
     stop_input("object", "has counts of classes, which no function of package bayesplot shows. ",
       "posterior_predict() gives the draws")
   }
@@ -236,7 +201,7 @@ pp_check.bayes_logit <- function(object, type = NULL, ndraws = 50, seed = NULL, 
   }
   replicated <- posterior_predict.bayes_logit(object, ndraws = ndraws, seed = seed)
   observed <- object$response$observed
-  if (has_classes(object)) {
+  if (family$has_classes) {
     observed <- max.col(observed, "first")
     attr(replicated, "levels") <- NULL
   }

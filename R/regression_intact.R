@@ -5,7 +5,7 @@ check_intact.bayes_logit <- function(x, argument) check_logit_fit(x, argument)
 check_logit_fit <- function(fit, argument = "fit") {
   check_fit_class(fit, argument, "bayes_logit", "bayes_logit()")
   check <- part_checks(fit, argument)
-  check$choice("family", logit_families)
+  check$choice("family", names(logit_families))
   check$names("coefficient_names")
   check_chain_parts(fit, check)
   for (part in c("prior", "design", "response", "xlevels")) check$list(part)
@@ -22,8 +22,7 @@ check_logit_fit <- function(fit, argument = "fit") {
   }
   check$numbers("weights", fit$rows)
   x <- fit$design$x
-  classes <- if (fit$family == "multinomial") length(fit$response$classes) else 2
-  if (!identical(as.double(dim(x)), c(as.double(fit$rows), coefficients / (classes - 1)))) {
+  if (!identical(as.double(dim(x)), c(as.double(fit$rows), coefficients / outcomes_of(fit)))) {
     stop_changed(argument, "design$x", "the design of the fitted rows and coefficients", x)
   }
   if (!is.null(fit$group_name) && (!is.factor(fit$design$group) || length(fit$design$group) != fit$rows)) {

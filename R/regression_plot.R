@@ -157,7 +157,7 @@ left_out_means <- function(fit) {
     log_weight[!is.finite(log_weight)] <- 0
     weight <- exp(log_weight - rep(apply(log_weight, 2L, max), each = length(used)))
     weight <- pmin(weight, rep(colMeans(weight) * sqrt(length(used)), each = length(used)))
-    values <- response_draws(fit, linear)
+    values <- family_of(fit)$mean(linear)
     dim(values) <- c(length(used), length(block), length(values) / length(weight))
     matrix(colSums(as.vector(weight) * values) / colSums(weight), length(block))
   })
@@ -168,11 +168,7 @@ left_out_means <- function(fit) {
 calibration_points <- function(fit) {
   mean <- as.vector(left_out_means(fit))
   observed <- as.vector(observed_shares(fit))
-  weight <- if (is_count_family(fit$family)) {
-    fit$weights
-  } else {
-    as.vector(matrix(fit$weights * fit$response$trials, fit$rows, length(mean) / fit$rows))
-  }
+  weight <- rep(fit$weights * family_of(fit)$trials(fit$response), length.out = length(mean))
   used <- weight > 0
   part <- ceiling(10 * rank(mean[used], ties.method = "first") / sum(used))
   summaries <- vapply(split(seq_along(part), part), function(i) {

@@ -50,8 +50,8 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
                                 ndraws = NULL, sparse = NULL, re_formula = NULL, backend = NULL, threads = NULL,
                                 ...) {
   check_dots_empty(...)
-  type <- check_choice(if (missing(type)) "response" else type, "type",
-    c("response", "link", if (is_zero_fit(object)) c("count", "zero")))
+  check_logit_fit(object, "object")
+  type <- check_choice(if (missing(type)) "response" else type, "type", names(family_of(object)$types))
   level <- check_number(level, "level", min = 0, max = 1)
   rows <- prediction_rows(object, newdata, sparse, check_re_formula(re_formula, object))
   used <- draws_used(object, ndraws)
@@ -151,27 +151,16 @@ simulate.bayes_logit <- function(object, nsim = 1, seed = NULL, ...) {
     total <- nrow(coefficient_draws(object))
     used <- sample(total, nsim, replace = nsim > total)
     rows <- prediction_rows(object, NULL)
+    trials <- object$response$trials
     simulated <- lapply(used, function(draw) {
       linear <- linear_draws(object, rows, draw, seq_len(object$rows))
-      if (is_zero_fit(object)) return(as.vector(draw_zero_responses(object, linear)))
-      mean <- response_draws(object, linear)
-      simulate_rows(object, matrix(mean, object$rows), draw)
+      drawn <- family_of(object)$respond(linear, trials, dispersion_used(object, draw), any(trials != 1))
+      classes <- object$response$classes
+      if (is.null(classes)) return(as.vector(drawn))
+      if (any(trials != 1)) return(matrix(drawn, object$rows, dimnames = list(NULL, classes)))
+      factor(classes[drawn], classes, ordered = isTRUE(object$response$ordered))
     })
     names(simulated) <- paste0("sim_", seq_len(nsim))
     if (is.matrix(simulated[[1L]])) simulated else as.data.frame(simulated, optional = TRUE)
   })
-}
-
-simulate_rows <- function(fit, mean, draw) {
-  n <- nrow(mean)
-  if (fit$family == "binomial") return(stats::rbinom(n, fit$response$trials, mean))
-  if (fit$family == "poisson") return(stats::rpois(n, mean[, 1L]))
-  if (fit$family == "negbinomial") return(stats::rnbinom(n, size = dispersion_used(fit, draw), mu = mean[, 1L]))
-  row_counts <- function(i) stats::rmultinom(1L, fit$response$trials[[i]], mean[i, ])[, 1L]
-  counts <- t(vapply(seq_len(n), row_counts, integer(ncol(mean))))
-  if (any(fit$response$trials != 1)) {
-    colnames(counts) <- fit$response$classes
-    return(counts)
-  }
-  factor(fit$response$classes[max.col(counts)], fit$response$classes, ordered = isTRUE(fit$response$ordered))
 }

@@ -81,13 +81,6 @@ logit_table <- function(fit, quantities = logit_quantities(fit), tail = FALSE) {
   table
 }
 
-logit_family_words <- c(
-  binomial = "Logistic regression", poisson = "Poisson regression", negbinomial = "Negative binomial regression",
-  multinomial = "Multinomial logistic regression", cratio = "Continuation ratio regression"
-)
-
-logit_title <- function(fit) if (is_zero_fit(fit)) zero_title(fit) else logit_family_words[[fit$family]]
-
 # The groupings of a fit with grouping terms: " in 6 groups of g and 12 of h".
 term_words <- function(fit) {
   counts <- vapply(fit$design$terms, function(term) length(term$levels), 0)
@@ -103,7 +96,7 @@ logit_fit_words <- function(fit) {
   removed <- length(fit$na.action)
   groups <- nlevels(fit$design$group)
   c(
-    paste0(logit_title(fit), ": ", deparse1(fit$formula), if (is_zero_fit(fit)) zero_formula_words(fit)),
+    paste0(family_of(fit)$title, ": ", deparse1(fit$formula), if (is_zero_fit(fit)) zero_formula_words(fit)),
     sprintf("%s%s%s", count_words(fit$rows, "row"),
       if (removed) sprintf(" (%d more with missing values left out)", removed) else "",
       if (groups) sprintf(" in %s of %s", count_words(groups, "group"), fit$group_name) else term_words(fit)),

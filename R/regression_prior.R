@@ -154,14 +154,9 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
   prior$df <- one_for_each(prior$df, "df", names[slopes], 4)
   types <- one_for_each(prior$type, "type", names[slopes], "normal")
   prior$df[types == "cauchy"] <- 1
-  prior$intercept_location <- if (!is.null(prior$intercept_location)) {
-    prior$intercept_location
-  } else if (family == "poisson") {
-    log(max(response_mean, 0.5 / nrow(design$x))) - log_exposure
-  } else if (family == "negbinomial") {
-    log(max(response_mean, 0.1)) - log_exposure
-  } else {
-    0
+  family <- logit_families[[family]]
+  if (is.null(prior$intercept_location)) {
+    prior$intercept_location <- family$centre(response_mean, nrow(design$x), log_exposure)
   }
   unit <- design$scale
   mean <- numeric(length(names))
@@ -207,18 +202,10 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
     effects = length(design$terms) > 0L,
     independent = any(vapply(design$terms, function(term) term$independent, NA)),
     correlated = any(vapply(design$terms, function(term) !term$independent, NA)),
-    dispersion = family == "negbinomial",
+    dispersion = family$has_dispersion,
     smooths = any(block > 0L)
   )
   prior
-}
-
-# The log of the mean of exp(offset). Rows of weight 0 have no part in it.
-log_mean_exposure <- function(offset, weights) {
-  offset <- offset[weights > 0]
-  if (all(offset == 0)) return(0)
-  largest <- max(offset)
-  largest + log(stats::weighted.mean(exp(offset - largest), weights[weights > 0]))
 }
 
 # Values for all coefficients: one number or one for each, or numbers with names and one without for the others, which

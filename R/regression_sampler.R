@@ -5,7 +5,7 @@ logit_plan <- function(fit) {
   if (is_zero_fit(fit)) return(zero_plan(fit))
   groups <- nlevels(fit$design$group)
   traces <- list(log_likelihood = stored(), coefficient_trace = stored(length(fit$coefficient_names)))
-  if (fit$family == "negbinomial") traces$dispersion_trace <- stored()
+  if (family_of(fit)$has_dispersion) traces$dispersion_trace <- stored()
   if (groups > 0L) traces$group_deviation <- stored()
   smooth_deviations <- length(smooth_deviation_names(fit))
   if (smooth_deviations > 0L) traces$smooth_deviation <- stored(smooth_deviations)
@@ -153,28 +153,23 @@ logit_start <- function(fit) {
   if (is_zero_fit(fit)) return(list(count = logit_start(count_view(fit)), zero = logit_start(zero_view(fit))))
   p <- ncol(fit$design$x)
   groups <- nlevels(fit$design$group)
-  mean <- fit$response$mean
-  centre <- switch(fit$family,
-    binomial = stats::qlogis(mean), poisson = fit$response$start, negbinomial = log(mean + 0.1),
-    multinomial = log(mean[-1L] / mean[[1L]]), cratio = stats::qlogis(mean)
-  )
+  family <- family_of(fit)
   outcomes <- outcomes_of(fit)
   dual <- is_dual(fit$design)
   summed <- if (dual) 0 else p
   coefficients <- matrix(0, p, outcomes)
-  of_intercepts <- if (fit$family == "cratio") 1L else sum(fit$design$is_intercept)
-  coefficients[fit$design$is_intercept, ] <- rep(centre, each = of_intercepts)
+  if (any(fit$design$is_intercept)) coefficients[fit$design$is_intercept, ] <- family$start(fit$response)
   c(list(
     coefficients = as.double(coefficients),
     statistics = numeric(if (dual) 2 * nrow(fit$design$x) else p * (p + 1) / 2 + p), intercepts = numeric(groups),
     group_statistics = numeric(groups * (summed + 2)), shrinkage = rep(shrinkage_start(fit$prior, p), outcomes),
-    scalars = c(if (fit$family == "negbinomial") 1 else 0, 1, 1), ellipse = ellipse_start(fit)
+    scalars = c(as.double(family$has_dispersion), 1, 1), ellipse = ellipse_start(fit)
   ), if (length(fit$design$terms)) start_terms(outcome_terms(fit)))
 }
 
 # The distinct counts and their weights, for the gamma functions in the law of the dispersion.
 dispersion_counts <- function(fit) {
-  if (fit$family != "negbinomial") return(NULL)
+  if (!family_of(fit)$has_dispersion) return(NULL)
   y <- fit$response$observed
   value <- sort(unique(y))
   at <- match(y, value)

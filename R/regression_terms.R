@@ -1,6 +1,10 @@
 # Grouping terms of regressions, (x | g) in the notation of package lme4: how they are read from a formula, what the
 # sampler reads of them, and the draws of their effects and covariances.
 
+# Classes that have linear predictors with coefficients of their own, and the number of linear predictors.
+predictor_classes <- function(response) if (!isTRUE(response$ordered)) response$classes
+outcomes_of <- function(fit) max(1L, length(predictor_classes(fit$response)) - 1L)
+
 # One or more terms for the call of an operator | or ||: (x | g/h) is (x | h:g) + (x | g).
 split_bar <- function(bar) {
   nested <- function(group) {

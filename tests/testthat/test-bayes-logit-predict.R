@@ -142,7 +142,7 @@ test_that("arguments of confint(), update() and simulate() are checked", {
 by_hand <- function(fit, newdata, type, tails) {
   rows <- prediction_rows(fit, newdata)
   linear <- linear_draws(fit, rows, draws_used(fit, NULL), seq_len(nrow(rows$x)))
-  values <- if (type == "link") linear else response_draws(fit, linear)
+  values <- if (type == "link") linear else family_of(fit)$mean(linear)
   describe <- function(v) c(mean(v), sd(v), quantile(v, tails, names = FALSE))
   aperm(apply(values, 2:3, describe), c(2, 3, 1))
 }
