@@ -6,15 +6,10 @@
 #' They use the posterior draws, so their summaries are posterior medians with highest posterior density intervals.
 #'
 #' Effects of groups, as of `(1 | g)`, are 0, and a smooth has its mean over the observations. `type = "response"` gives
-#' probabilities for `"binomial"` and mean counts for `"negbinomial"`, and contrasts of them are odds ratios and ratios
-#' of means.
-#'
-#' For `"multinomial"` the classes are a factor named after the response, as in `emmeans(fit, ~ x | class)`, and the
-#' means are probabilities. With `mode = "latent"` they are the linear predictors of all classes minus their average,
-#' as for a fit of `nnet::multinom()`.
-#'
-#' For `"cratio"` the means are linear predictors averaged over the steps (`mode = "latent"`), so that contrasts are log
-#' odds ratios.
+#' probabilities or mean counts, and contrasts of them are odds ratios and ratios of means. For `"multinomial"` the
+#' classes are a factor named after the response, as in `emmeans(fit, ~ x | class)`, and the means are probabilities, or
+#' with `mode = "latent"` the linear predictors of all classes minus their average, as for `nnet::multinom()`. For
+#' `"cratio"` they are linear predictors averaged over the steps.
 #'
 #' @param object a fit from [bayes_logit()].
 #' @param ... arguments that package emmeans passes on.

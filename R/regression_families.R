@@ -135,7 +135,9 @@ logit_families <- list(
       mean[] <- stats::rpois(length(mean), mean)
       mean
     },
-    log_likelihood = function(linear, observed, trials, size) stats::dpois(observed, exp(as.vector(linear)), log = TRUE),
+    log_likelihood = function(linear, observed, trials, size) {
+      stats::dpois(observed, exp(as.vector(linear)), log = TRUE)
+    },
     variance = function(mean, size) mean,
     lost = function(observed, mean, size) times_log(observed, observed / mean) - (observed - mean),
     object = function(size) stats::poisson()
@@ -163,14 +165,16 @@ logit_families <- list(
       times_log(observed, observed / mean) - (observed + size) * log((observed + size) / (mean + size))
     },
     object = function(size) {
-      c(list(family = "negbinomial", link = "log"), stats::make.link("log")[c("linkfun", "linkinv", "mu.eta", "valideta")],
-        list(variance = function(mu) mu + mu^2 / size, validmu = function(mu) all(is.finite(mu) & mu > 0)))
+      link <- stats::make.link("log")[c("linkfun", "linkinv", "mu.eta", "valideta")]
+      c(list(family = "negbinomial", link = "log"), link, list(variance = function(mu) mu + mu^2 / size,
+        validmu = function(mu) all(is.finite(mu) & mu > 0)))
     }
   ),
   multinomial = class_record(
     title = "Multinomial logistic regression", kind = "a multinomial", has_outcomes = TRUE, kernel = 3L,
     response = function(values, weights, complain) {
-      counts <- class_counts(if (is.character(values) || is.logical(values)) factor(values) else values, is.factor, complain,
+      if (is.character(values) || is.logical(values)) values <- factor(values)
+      counts <- class_counts(values, is.factor, complain,
         " multinomial one is a factor")
       trials <- rowSums(counts)
       totals <- colSums(weights * counts)
@@ -290,7 +294,9 @@ count_matrix_of <- function(response, complain) {
 }
 
 binomial_counts <- function(response, complain) {
-  single <- function(y, levels = NULL) list(y = as.double(y), trials = rep(1, length(y)), counted = FALSE, levels = levels)
+  single <- function(y, levels = NULL) {
+    list(y = as.double(y), trials = rep(1, length(y)), counted = FALSE, levels = levels)
+  }
   if (is.matrix(response)) {
     if (!is.numeric(response) || ncol(response) != 2L) {
       complain("is ", show_value(response), "; a matrix must have two columns, cbind(successes, failures)")

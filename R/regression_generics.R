@@ -3,10 +3,7 @@
 
 #' Draws and parts of a fitted regression under the names of other packages
 #'
-#' `posterior_linpred()`, `posterior_epred()` and `posterior_predict()` are methods of the generics in package
-#' rstantools: draws of the linear predictors, of the means of the response, and of responses. So are
-#' `posterior_interval()` and `predictive_interval()`: intervals of parameters and of responses. `pp_check()` plots
-#' responses by package bayesplot. `fixef()` is a generic of package nlme. For parts of grouping terms see
+#' Methods of generics of packages rstantools, bayesplot and nlme, and of R. For parts of grouping terms see
 #' [ranef.bayes_logit()].
 #'
 #' @param object,x,formula a fit from [bayes_logit()].
@@ -14,41 +11,32 @@
 #'   many replications.
 #' @param seed for draws of responses: passed to [set.seed()] if not `NULL`. R's generator is then left as it was.
 #' @param trials for fits whose response is `cbind(successes, failures)` or a matrix of counts: the number of trials of
-#'   each row of `newdata`, or one number for all. `NULL` for the row sums of the response in `newdata`; if the response
-#'   is not there, that is an error. Other responses have one trial or none, and take no `trials`.
+#'   each row of `newdata`, or one number for all. `NULL` for the row sums of the response in `newdata`.
 #' @param type for `pp_check()`: a function of package bayesplot without its `ppc_`, such as `"bars"`, `"stat"` or
 #'   `"dens_overlay"`.
 #' @param prob the probability of each interval.
 #' @param pars `NULL` for all parameters, or their names.
-#' @param draws the earlier name of `ndraws`.
 #' @param ... must be empty; for `pp_check()`, arguments of that function.
-#' @return `posterior_linpred()` and `posterior_epred()` give a matrix, draws x rows, or for classes an array, draws x
-#'   rows x classes. The rows must be complete. `posterior_predict()` gives a matrix of successes or counts. For
-#'   `"multinomial"` and `"cratio"`, if the response is a factor, it gives a matrix of the numbers of classes, whose
-#'   names are its attribute `levels`; if the response is counts, an array of draws x rows x classes.
+#' @return `posterior_linpred()` and `posterior_epred()` give draws of linear predictors and of means: a matrix, draws x
+#'   rows, or for classes an array, draws x rows x classes. `posterior_predict()` draws responses: a matrix of successes
+#'   or counts, or of the numbers of classes, whose names are its attribute `levels`; for counts of classes an array.
+#'   `predictive_error()` gives observed minus drawn responses.
 #'
 #'   `posterior_interval()` and `predictive_interval()` give a matrix with a row for each parameter or row of data, and
-#'   the lower and upper ends of central intervals. Classes of a multinomial have no order, so `predictive_interval()`
-#'   refuses them.
+#'   the lower and upper ends of central intervals.
 #'
-#'   `pp_check()`, a method of the generic in package bayesplot, gives a plot of observed and replicated responses.
-#'   Without `type` it shows bars of two or more classes, or the distribution functions of counts. Rows of weight 0 are
-#'   left out, and a factor is shown by the numbers of its levels, from 0 for a binomial.
+#'   `pp_check()` plots observed and replicated responses: bars of two or more classes, or the distribution functions of
+#'   counts. Rows of weight 0 are left out, and a factor is shown by the numbers of its levels, from 0 for a binomial.
 #'
 #'   `fixef()` gives the posterior means of the coefficients, `prior_summary()` the prior, `model.matrix()` the design,
-#'   `model.frame()` the data of the formula, and `terms()` the terms of its predictors without grouping terms.
-#'   `family()` gives a family object as of [stats::glm()], with `linkfun`, `linkinv` and `variance`. The variance of
-#'   `"negbinomial"` has the posterior mean of the dispersion. For `"multinomial"` and `"cratio"`, `linkinv` takes a
-#'   matrix of linear predictors, rows x classes without the first, and gives probabilities of all classes. `sigma()` is
-#'   an error: these families have no residual standard deviation.
+#'   `model.frame()` the data of the formula, `terms()` the terms of its predictors without grouping terms, `weights()`
+#'   the weights of rows, and `case.names()` and `variable.names()` the names of rows and coefficients. `sigma()` is 1,
+#'   as in lme4. `family()` gives a family object as of [stats::glm()], for classes with functions of matrices, rows x
+#'   classes (linear predictors without the first).
 #'
 #'   `bayes_R2()` gives draws of the share of the variance of the responses that the means explain (Gelman and others
-#'   2019): the variance of the means of rows divided by the sum of this and of the variance of the residuals. For
-#'   counts of successes responses are shares. Packages rstanarm and brms define it so too.
-#'
-#'   `loo_R2()` gives draws of the share of the variance that predictions of rows from the other rows explain, by the
-#'   Bayesian bootstrap over rows, as in rstanarm. It can be negative. `ndraws` is how many of these draws to make.
-#'   `predictive_error()` gives the matrix of observed minus drawn responses; `newdata` must have the response.
+#'   2019). `loo_R2()` gives `ndraws` draws of the share that predictions of rows from the other rows explain, by the
+#'   Bayesian bootstrap over rows; it can be negative. Packages rstanarm and brms define both so too.
 #' @references
 #' Gelman, A., Goodrich, B., Gabry, J. and Vehtari, A. (2019). R-squared for Bayesian regression models. *American
 #' Statistician* **73**, 307-309.
@@ -259,10 +247,35 @@ terms.bayes_logit <- function(x, ...) {
   x$terms
 }
 
+# As in lme4: no family has a scale besides its parameters.
 #' @rdname posterior_predict.bayes_logit
 #' @importFrom stats sigma
 #' @export
 sigma.bayes_logit <- function(object, ...) {
-  check_logit_fit(object, "object")
-  stop_input("object", "is a ", object$family, " regression, which has no residual standard deviation")
+  check_method(object, "object", ...)
+  1
+}
+
+#' @rdname posterior_predict.bayes_logit
+#' @importFrom stats weights
+#' @export
+weights.bayes_logit <- function(object, ...) {
+  check_method(object, "object", ...)
+  pad_rows(object, stats::setNames(object$weights, rownames(object$frame)))
+}
+
+#' @rdname posterior_predict.bayes_logit
+#' @importFrom stats case.names
+#' @export
+case.names.bayes_logit <- function(object, ...) {
+  check_method(object, "object", ...)
+  rownames(object$frame)
+}
+
+#' @rdname posterior_predict.bayes_logit
+#' @importFrom stats variable.names
+#' @export
+variable.names.bayes_logit <- function(object, ...) {
+  check_method(object, "object", ...)
+  object$coefficient_names
 }

@@ -12,7 +12,6 @@
 #'   draw, effects from the distribution of groups, by R's generator.
 #' @param ndraws how many of the kept draws to use, evenly spaced; `NULL` for all. `loo()` uses the same number of each
 #'   chain.
-#' @param draws the earlier name of `ndraws`.
 #' @param re_formula as in [predict.bayes_logit()].
 #' @param ... for `log_lik()` it must be empty. `loo()` passes it on to `loo::loo()`, for example `cores`.
 #' @return `log_lik()` gives a matrix, draws x rows. It is a method of the generic in package rstantools, which need not

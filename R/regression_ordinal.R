@@ -90,7 +90,7 @@ rows_of_steps <- function(fit) {
   fit
 }
 
-# Linear predictors of all steps, draws x rows x steps, from the part that steps share and the `intercepts` of each draw.
+# Linear predictors of all steps, draws x rows x steps, from what steps share and the `intercepts` of each draw.
 step_linear <- function(linear, intercepts) {
   array(as.vector(linear) + as.vector(intercepts[rep(seq_len(nrow(intercepts)), dim(linear)[[2L]]), ]),
     c(dim(linear)[1:2], ncol(intercepts)))

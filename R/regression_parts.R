@@ -24,16 +24,13 @@ family.bayes_logit <- function(object, ...) {
 #' @param sigma not used.
 #' @param ... must be empty.
 #' @return `ranef()` gives a list with a data frame of the groups' posterior means for each term. With `prob` the data
-#'   frames have a row for each group and effect, and columns `group`, `effect`, `mean`, `sd`, `lower` and `upper`, the
-#'   ends of the central interval.
+#'   frames have a row for each group and effect, and columns `group`, `effect`, `mean`, `sd`, `lower` and `upper`.
 #'
 #'   `VarCorr()` gives a list with a matrix for each term: the posterior mean of the covariance of its effects, with
-#'   attributes `stddev` and `correlation`, the roots of its diagonal and its correlations. It prints as in lme4, and
-#'   `as.data.frame()` gives lme4's table. The deviations in `summary()` are posterior means of the deviations
-#'   themselves, so they are a little smaller.
+#'   attributes `stddev` and `correlation`. It prints as in lme4, and `as.data.frame()` gives lme4's table. The
+#'   deviations in `summary()` are posterior means of the deviations themselves, so they are a little smaller.
 #'
-#'   For a multinomial both have the effects of all classes except the reference. Effects of different classes are
-#'   independent.
+#'   For a multinomial both have the effects of all classes except the reference, which are independent.
 #' @section Errors:
 #' `warpbayes_error_input` for a fit without grouping terms.
 #' @seealso [grouping_terms]

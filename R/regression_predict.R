@@ -2,14 +2,13 @@
 
 #' Predictions of a fitted regression
 #'
-#' Predicts the response or the linear predictor of rows from the kept draws of a fit. `predict()` gives posterior
-#' means, standard deviations and intervals. The other functions are R's functions for fitted models.
+#' Predicts the response or the linear predictor of rows from the kept draws of a fit: posterior means, standard
+#' deviations and intervals. The other functions are R's functions for fitted models.
 #'
 #' @param object a fit from [bayes_logit()].
-#' @param newdata a data frame; `NULL` for the rows that were fitted. It must have all variables of the formula, of the
-#'   same types as in the fit. A factor level that is not in the fit is an error. A group that is not in the fit gets,
-#'   in each draw, an intercept from the distribution of groups. These intercepts are drawn by R's generator, so
-#'   `set.seed()` makes them repeatable.
+#' @param newdata a data frame with all variables of the formula, of the same types as in the fit; `NULL` for the rows
+#'   that were fitted. A factor level that is not in the fit is an error. A group that is not in the fit gets, in each
+#'   draw, effects from the distribution of groups, by R's generator: `set.seed()` makes them repeatable.
 #' @param sparse if the fit had a matrix as `sparse`: such a matrix for the rows of `newdata`.
 #' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes.
 #'   `"link"`: the linear predictor (for counts the log of the mean, for classes their log odds against the first). For
@@ -26,13 +25,11 @@
 #' @inheritParams computing_arguments
 #' @param ... must be empty.
 #' @return `predict()` gives a matrix with a row for each row of the data and columns `mean`, `sd`, `lower`, `upper`.
-#'   For `"multinomial"` and `"cratio"` it gives an array of rows x classes x these four (with `type = "link"` all
-#'   classes except the first). Rows with missing values are `NA`. An argument `offset` of the fit is evaluated in the
-#'   new data. If the fit had `na.action = na.exclude`, the rows that it left out are `NA` in `predict()`, `fitted()`
-#'   and `residuals()`.
+#'   For classes it gives an array of rows x classes x these four. Rows with missing values are `NA`. An argument
+#'   `offset` of the fit is evaluated in the new data. If the fit had `na.action = na.exclude`, the rows that it left
+#'   out are `NA` in `predict()`, `fitted()` and `residuals()`.
 #'
-#'   `fitted()` gives the means of `type = "response"` as a vector, or for classes as a matrix. For counts of
-#'   successes these are the shares of successes.
+#'   `fitted()` gives the means of `type = "response"` as a vector, or for classes as a matrix.
 #'
 #'   `simulate()` gives a data frame of `nsim` responses from the posterior predictive distribution, each from another
 #'   draw: successes, counts or classes. For classes with more than one trial it gives a list of matrices.

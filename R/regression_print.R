@@ -112,23 +112,11 @@ logit_fit_words <- function(fit) {
 #' verdict in words. The other functions are R's functions for models. Where the methods of [stats::glm()] give
 #' estimates and standard errors, these give means, standard deviations and intervals of the posterior.
 #'
-#' @section Convergence:
-#' `rhat` and `ess_bulk` are the rank-normalised split \eqn{\hat R} and the bulk effective sample size of Vehtari and
-#' others (2021) over the kept draws. The verdict follows the rule of [convergence]:
-#' \itemize{
-#'   \item A fit has not converged if an \eqn{\hat R} exceeds 1.05 and chance does not explain it.
-#'   \item With an effective sample size below 20 per chain there is no verdict.
-#'   \item Below 100 per chain, intervals are called rough.
-#' }
-#' More sentences follow where the data are found to leave the answer to the prior: all responses are equal; predictors
-#' separate the successes from the failures, or the classes; a class does not occur at one value of a predictor of two
-#' values; columns of the design depend on each other; each level of a grouping has only successes or only failures; a
-#' class has no response; or a grouping has one level. Other kinds of separation are not looked for.
-#'
-#' A sentence also says if the counts of a Poisson regression vary at least twice as much as Poisson counts with the
-#' fitted means, by Pearson's statistic, and chance does not explain it.
-#'
-#' The line "Polya-Gamma sweeps ..." says which sampler ran: see [bayes_logit()].
+#' The verdict follows [convergence]. More sentences follow where the data leave the answer to the prior: all responses
+#' are equal; predictors separate the successes from the failures, or the classes; a class does not occur at one value
+#' of a predictor of two values; columns of the design depend on each other; each level of a grouping has only successes
+#' or only failures; a class has no response; or a grouping has one level. Other kinds of separation are not looked for.
+#' A sentence also says if the counts of a Poisson regression vary at least twice as much as their means say.
 #'
 #' @param object,x a fit from [bayes_logit()], or its summary.
 #' @param parm names or numbers of coefficients; all if missing.
@@ -140,12 +128,11 @@ logit_fit_words <- function(fit) {
 #'   defined: see `log_lik()` in [predict.bayes_logit()].
 #'
 #'   `summary()` gives a list of class `summary.bayes_logit`. `coefficients` is a data frame with `quantity`, `mean`,
-#'   `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk` and `ess_tail` (the smaller effective sample size of the 5% and 95%
-#'   quantiles). `mean` and `sd` are `NA` where they may not exist: under a Cauchy prior or another with such tails, for
-#'   a coefficient that the data do not limit. After the coefficients come `dispersion`, `sd(group)` (if the
-#'   fit has them) and `log_likelihood`. `converged` is `TRUE`, `FALSE`, or `NA` if it cannot be judged. `verdict` has
-#'   sentences, and `prior` the prior. `print(fit)` and `print(summary(fit))` show 50 coefficients and say how many are
-#'   left out; `n = 100` shows 100. The verdict is about all.
+#'   `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk` and `ess_tail`. `mean` and `sd` are `NA` where they may not exist:
+#'   for a coefficient that the data do not limit under a prior with tails like those of a Cauchy distribution. After
+#'   the coefficients come `dispersion`, `sd(group)` and `log_likelihood`. `converged` is `TRUE`, `FALSE`, or `NA` if it
+#'   cannot be judged. `verdict` has sentences, and `prior` the prior. `print(fit)` and `print(summary(fit))` show 50
+#'   coefficients; `n = 100` shows 100. The verdict is about all.
 #' @references
 #' Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Buerkner, P.-C. (2021). Rank-normalization, folding, and
 #' localization: an improved \eqn{\hat R} for assessing convergence of MCMC. *Bayesian Analysis* **16**, 667-718.

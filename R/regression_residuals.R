@@ -15,12 +15,9 @@
 #'   deviance residuals.
 #'
 #'   `deviance()` gives twice the log likelihood of a model that fits every row, less twice the log likelihood at the
-#'   fitted means. The dispersion of a negative binomial is held at its posterior mean. These fitted means are averages
-#'   over the posterior, so the deviance is not the least possible one, unlike the deviance of `glm()`.
-#'
-#'   `df.residual()` gives the number of rows with a part in the likelihood (for classes times their number less
-#'   1), less the number of coefficients. The prior and grouping terms do not count, so that the result is
-#'   negative for more coefficients than rows.
+#'   fitted means and the posterior mean of the dispersion. Unlike the deviance of `glm()` it is not the least possible
+#'   one. `df.residual()` gives the number of rows with a part in the likelihood (for classes times their number less
+#'   1), less the number of coefficients.
 #' @seealso [predict.bayes_logit()], [log_lik.bayes_logit()]
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)

@@ -87,7 +87,9 @@ unlimited_tails <- function(fit) {
   if (is_zero_fit(fit)) return(unlimited_tails(count_view(fit)))
   prior <- fit$prior
   types <- prior$types
-  is_long <- types %in% c("cauchy", "student_t") & prior$df <= 2 | types == "horseshoe" & is.null(prior$slab_scale)
+  is_long <- vapply(seq_along(types), function(i) {
+    coefficient_priors[[types[[i]]]]$is_long(prior$df[[i]], prior$slab_scale)
+  }, NA)
   if (isTRUE(fit$prior_only) || !any(is_long)) return(character())
   fit <- family_of(fit)$rows(fit)
   columns <- intersect(names(types)[is_long], separation(fit, fit$weights > 0)$columns)

@@ -150,7 +150,7 @@ all_kinds <- function() {
   list(
     quick(y ~ x + f), quick(c ~ x + offset(log(e)), family = "negbinomial"), quick(f ~ x + e, family = "multinomial"),
     quick(y ~ x + (1 | g)), quick(y ~ x + (x | g) + (1 | f)),
-    if (requireNamespace("Matrix", quietly = TRUE)) quick(y ~ x + f, sparse = TRUE)
+    if (requireNamespace("Matrix", quietly = TRUE)) quick(y ~ x + f, control = warp_control(sparse = TRUE))
   )
 }
 
