@@ -161,15 +161,6 @@ trials_of_rows <- function(fit, newdata, trials) {
   rep_len(as.double(trials), rows)
 }
 
-# The central interval of each column.
-interval_of_draws <- function(draws, prob, argument = "prob") {
-  prob <- check_number(prob, argument, min = 0, max = 1)
-  tails <- interval_ends(prob)
-  bounds <- t(apply(draws, 2L, stats::quantile, tails, names = FALSE))
-  dimnames(bounds) <- list(colnames(draws), paste0(format(100 * tails, trim = TRUE, digits = 3), "%"))
-  bounds
-}
-
 #' @rdname posterior_predict.bayes_logit
 #' @method pp_check bayes_logit
 #' @exportS3Method bayesplot::pp_check bayes_logit

@@ -1,57 +1,5 @@
 # What a fitted regression says about itself: print(), summary() and the accessors of models.
 
-# Draws of the coefficients and of everything else that is learned, except the groups' intercepts, as an array of kept
-# draws x chains x parameters. With `warmup`, all sweeps instead of the kept draws.
-logit_draws <- function(fit, warmup = FALSE) {
-  sweeps <- if (warmup) seq_len(fit$iter) else kept_sweeps(fit)
-  values <- c(
-    fit$coefficient_trace[sweeps, , , drop = FALSE], fit$dispersion_trace[sweeps, , drop = FALSE],
-    group_parameters(fit, sweeps), fit$smooth_deviation[sweeps, , , drop = FALSE]
-  )
-  names <- c(fit$coefficient_names, if (!is.null(fit$dispersion_trace)) "dispersion",
-    group_parameter_names(fit), smooth_deviation_names(fit))
-  array(values, c(length(sweeps), fit$chains, length(names)), list(NULL, NULL, names))
-}
-
-# Deviations and correlations of the groups' effects: sweeps x chains x parameters, and their names.
-group_parameters <- function(fit, sweeps) {
-  if (is_zero_fit(fit)) return(c(group_parameters(count_view(fit), sweeps), group_parameters(zero_view(fit), sweeps)))
-  if (!is.null(fit$group_name)) return(fit$group_deviation[sweeps, , drop = FALSE])
-  c(fit$group_deviation[sweeps, , , drop = FALSE], fit$group_correlation[sweeps, , , drop = FALSE])
-}
-
-group_parameter_names <- function(fit) {
-  if (is_zero_fit(fit)) {
-    of_zero <- group_parameter_names(zero_view(fit))
-    return(c(group_parameter_names(count_view(fit)), if (length(of_zero)) paste0(fit$zero$kind, "_", of_zero)))
-  }
-  if (!is.null(fit$group_name)) return(sprintf("sd(%s)", fit$group_name))
-  terms <- outcome_terms(fit)
-  c(deviation_names(terms), correlation_names(terms))
-}
-
-# The kept draws of the coefficients as a matrix, with the chains one below the other.
-coefficient_draws <- function(fit) {
-  check_logit_fit(fit)
-  sweeps <- kept_sweeps(fit)
-  if (length(sweeps) == 0L) stop_without_draws(fit)
-  matrix(fit$coefficient_trace[sweeps, , ],
-    ncol = length(fit$coefficient_names), dimnames = list(NULL, fit$coefficient_names)
-  )
-}
-
-# `all`: also the coefficients that summaries do not show.
-logit_quantities <- function(fit, warmup = FALSE, all = FALSE) {
-  check_logit_fit(fit)
-  draws <- logit_draws(fit, warmup)
-  hidden <- if (!all) fit$coefficient_names[!is_shown_coefficient(fit)]
-  draws <- draws[, , !(dimnames(draws)[[3L]] %in% hidden), drop = FALSE]
-  sweeps <- if (warmup) seq_len(fit$iter) else kept_sweeps(fit)
-  at <- stats::setNames(seq_len(dim(draws)[[3L]]), dimnames(draws)[[3L]])
-  parts <- lapply(at, function(i) matrix(draws[, , i], dim(draws)[[1L]]))
-  c(parts, if (!isTRUE(fit$prior_only)) list(log_likelihood = fit$log_likelihood[sweeps, , drop = FALSE]))
-}
-
 logit_words <- function(name) {
   ifelse(name == "log_likelihood", "the log likelihood", ifelse(name == "dispersion", "the dispersion", name))
 }
@@ -247,6 +195,15 @@ confint.bayes_logit <- function(object, parm, level = 0.9, ...) {
     draws <- draws[, parm, drop = FALSE]
   }
   interval_of_draws(draws, level, "level")
+}
+
+# The central interval of each column.
+interval_of_draws <- function(draws, prob, argument = "prob") {
+  prob <- check_number(prob, argument, min = 0, max = 1)
+  tails <- interval_ends(prob)
+  bounds <- t(apply(draws, 2L, stats::quantile, tails, names = FALSE))
+  dimnames(bounds) <- list(colnames(draws), paste0(format(100 * tails, trim = TRUE, digits = 3), "%"))
+  bounds
 }
 
 #' @rdname summary.bayes_logit

@@ -66,8 +66,7 @@ placed_words <- function(prior, each) {
 #' \describe{
 #'   \item{`"normal"`}{Independent normal coefficients. With `autoscale = TRUE` the standard deviation of a coefficient
 #'     is `scale` divided by the standard deviation of its predictor over the observations (1 if it does not vary). A
-#'     row counts as often as it has trials, times its weight, and a Poisson row in proportion to `exp(offset)`. So neither
-#'     units nor aggregation change the prior.}
+#'     row counts as often as it has trials, times its weight, and a Poisson row in proportion to `exp(offset)`.}
 #'   \item{`"student_t"`, `"cauchy"`}{The same with Student t distributions of `df` degrees of freedom, 1 for
 #'     `"cauchy"`.}
 #'   \item{`"zellner"`}{All coefficients except the intercept are jointly normal with mean 0 and covariance
@@ -279,6 +278,11 @@ one_for_each <- function(values, argument, names, other = 0) {
     count_words(length(names), "coefficient")
   ))
 }
+
+# Whether there are more coefficients than rows. Then a system of the rows gives the coefficients
+# (src/regression/dual_draw.h), and the prior and the state have no triangles of coefficients. Blocks need these
+# triangles, and an ordinal response has more rows than its design.
+is_dual <- function(design) ncol(design$x) > nrow(design$x) && !isTRUE(design$primal)
 
 zellner_precision <- function(design, slopes, g) {
   if (length(slopes) == 0L) return(matrix(0, 0L, 0L))

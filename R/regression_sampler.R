@@ -1,25 +1,4 @@
-# The Gibbs sampler of regressions, as R/run_chains.R runs it: its traces, its kept draws, and how it runs a slice of
-# sweeps.
-
-logit_plan <- function(fit) {
-  if (is_zero_fit(fit)) return(zero_plan(fit))
-  groups <- nlevels(fit$design$group)
-  traces <- list(log_likelihood = stored(), coefficient_trace = stored(length(fit$coefficient_names)))
-  if (family_of(fit)$has_dispersion) traces$dispersion_trace <- stored()
-  if (groups > 0L) traces$group_deviation <- stored()
-  smooth_deviations <- length(smooth_deviation_names(fit))
-  if (smooth_deviations > 0L) traces$smooth_deviation <- stored(smooth_deviations)
-  terms <- outcome_terms(fit)
-  draws <- if (groups > 0L) list(intercepts = stored(groups, names = list(levels(fit$design$group)))) else list()
-  if (length(terms)) {
-    names <- effect_names(terms)
-    draws <- list(effects = stored(length(names), names = list(names)))
-    traces$group_deviation <- stored(length(deviation_names(terms)))
-    correlations <- length(correlation_names(terms))
-    if (correlations > 0L) traces$group_correlation <- stored(correlations)
-  }
-  list(traces = traces, draws = draws)
-}
+# The Gibbs sampler of regressions, as R/run_chains.R runs it: how chains start, and how a slice of sweeps runs.
 
 logit_sampler <- function(fit) {
   if (is_zero_fit(fit)) return(zero_sampler(fit))
@@ -142,11 +121,6 @@ shrinkage_start <- function(prior, p) {
   c(if (is.null(prior$law)) rep(1, p) else local, rep(1, p), 1, 1,
     if (is.null(prior$slab_scale)) 1 else prior$slab_scale^2)
 }
-
-# Whether there are more coefficients than rows. Then a system of the rows gives the coefficients
-# (src/regression/dual_draw.h), and the prior and the state have no triangles of coefficients. Blocks need these
-# triangles, and an ordinal response has more rows than its design.
-is_dual <- function(design) ncol(design$x) > nrow(design$x) && !isTRUE(design$primal)
 
 # The common start of all chains. The compiled code climbs from here to the mode, and then moves the chains apart.
 logit_start <- function(fit) {

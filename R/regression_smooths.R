@@ -294,8 +294,8 @@ is_shown_coefficient <- function(fit) {
 #' for others, or a list that has for each area, by its name, the names or numbers of its neighbours. Areas without rows
 #' can be predicted. Parts of the map that are not connected have levels of their own, as coefficients without penalty.
 #' The variance of a step of `rw()` is proportional to its length. Effects of `ar1()` at a distance of two steps have
-#' the square of the correlation at one. Each area, or time of a unit, is a column of the design; at most 1024 are known.
-#' Beyond 300 the time of a sweep grows with the cube of their number.
+#' the square of the correlation at one. Each area, or time of a unit, is a column of the design, at most 1024. Beyond
+#' 300 the time of a sweep grows with the cube of their number.
 #'
 #' @section Model and prior:
 #' A smooth is a sum of two parts. Its penalised part is normal, with the precision that the penalty gives, divided by a

@@ -172,14 +172,61 @@ row_blocks <- function(rows, draws) {
   split(rows, ceiling(seq_along(rows) / size))
 }
 
-draws_used <- function(fit, draws) {
-  total <- nrow(coefficient_draws(fit))
-  if (is.null(draws)) return(seq_len(total))
-  draws <- min(check_count(draws, "ndraws"), total)
-  unique(round(seq(1, total, length.out = draws)))
+# Autoregressions at new times --------------------------------------------------------
+
+# As row_effects(), what autoregressions add at new times. Each draw of the fit gets a draw from the law of the new
+# times given the effects at the times of the unit that the fit has seen, if any.
+path_effects <- function(fit, paths, used) {
+  if (length(paths) == 0L) return(list())
+  sweeps <- kept_sweeps(fit)
+  outcomes <- outcomes_of(fit)
+  unlist(lapply(paths, function(path) {
+    smooth <- fit$design$smooths[[path$smooth]]
+    lattice <- smooth$lattice
+    count <- length(lattice$times)
+    time <- lattice$times[(lattice$cells - 1L) %% count + 1L]
+    unit <- if (lattice$has_unit) lattice$unit_levels[(lattice$cells - 1L) %/% count + 1L] else rep("", length(time))
+    lapply(seq_len(outcomes), function(k) {
+      columns <- (k - 1L) * ncol(fit$design$x) + smooth$columns
+      effects <- coefficient_draws(fit)[used, columns, drop = FALSE]
+      names <- length(smooth_deviation_names(fit)) / outcomes
+      first <- (k - 1L) * names + match(smooth$block_names[[1L]],
+        unlist(lapply(fit$design$smooths, function(smooth) smooth$block_names)))
+      parameters <- lapply(first + 0:1, function(j) as.vector(fit$smooth_deviation[sweeps, , j])[used])
+      draw <- matrix(0, length(used), length(path$time))
+      for (one in unique(path$unit)) {
+        at <- path$unit == one
+        draw[, at] <- draw_path(time[unit == one], effects[, unit == one, drop = FALSE], path$time[at],
+          parameters[[1L]], parameters[[2L]], lattice$step)
+      }
+      list(outcome = k - 1L, level = path$level - 1L, multiple = NULL, draw = draw)
+    })
+  }), recursive = FALSE)
 }
 
-dispersion_used <- function(fit, used) {
-  sweeps <- kept_sweeps(fit)
-  as.vector(fit$dispersion_trace[sweeps, ])[used]
+# Draws of an autoregression at times of `to`, one after the other: each is normal given its neighbours in time. `known`
+# has its draws at times of `from`, draws x times.
+draw_path <- function(from, known, to, deviation, correlation, step) {
+  time <- c(from, to)
+  values <- cbind(known, matrix(0, length(deviation), length(to)))
+  for (i in length(from) + seq_along(to)) {
+    seen <- seq_len(i - 1L)
+    side <- function(sign) {
+      distance <- sign * (time[seen] - time[[i]])
+      j <- which(distance > 0 & distance == min(distance[distance > 0], Inf))
+      if (length(j) == 0L) return(list(weight = numeric(length(deviation)), value = 0))
+      list(weight = correlation^(distance[[j]] / step), value = values[, j])
+    }
+    before <- side(-1)
+    after <- side(1)
+    left <- (1 - before$weight) * (1 + before$weight)
+    right <- (1 - after$weight) * (1 + after$weight)
+    whole <- left + right - left * right
+    mean <- (right * before$weight * before$value + left * after$weight * after$value) / whole
+    # A correlation may round to 1.
+    mean[whole == 0] <- before$value[whole == 0]
+    variance <- ifelse(whole > 0, left * right / whole, 0)
+    values[, i] <- mean + deviation * sqrt(variance) * stats::rnorm(length(mean))
+  }
+  values[, length(from) + seq_along(to), drop = FALSE]
 }
