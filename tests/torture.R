@@ -70,7 +70,7 @@ results <- function() {
     regress(m ~ x, family = "multinomial", prior = logit_prior("horseshoe")),
     regress(m ~ x + (1 | n) + offset(cbind(x, -x)), family = "multinomial"),
     polyagamma_step(cbind(1, x), d$y, numeric(3), seed = 1),
-    if (requireNamespace("Matrix", quietly = TRUE)) regress(y ~ x + (1 | g), sparse = TRUE)
+    if (requireNamespace("Matrix", quietly = TRUE)) regress(y ~ x + (1 | g), control = warp_control(sparse = TRUE))
   )
   die <- pmf(rep(1 / 6, 6), from = 1)
   l <- pmf(dpois(0:200, 3, log = TRUE), log = TRUE)

@@ -130,7 +130,7 @@ test_that("regressions can be resumed from their checkpoints", {
   )
   for (family in names(formulas)) {
     whole <- fit(30, formulas[[family]], family)
-    fit(17, formulas[[family]], family, checkpoint = file)
+    fit(17, formulas[[family]], family, control = warp_control(checkpoint = file))
     unfinished(file, 30)
     expect_same_fit(resume(file, mtcars, threads = 2), whole)
     expect_same_fit(resume(file, mtcars, threads = 2), whole)
@@ -145,15 +145,16 @@ test_that("regressions can be resumed from their checkpoints", {
   # Variables outside a data frame, and values in place of names.
   wt <- mtcars$wt
   am <- mtcars$am
-  whole <- bayes_logit(am ~ wt, chains = 2, iter = 20, seed = 1, threads = 2, checkpoint = file)
+  whole <- bayes_logit(am ~ wt, chains = 2, iter = 20, seed = 1, threads = 2, control = warp_control(checkpoint = file))
   expect_same_fit(resume(file, NULL, threads = 2), whole)
   arguments <- list(am ~ wt, mtcars, weights = rep(1:2, 16), chains = 2, iter = 20, seed = 1, threads = 2,
-    checkpoint = file
+    control = warp_control(checkpoint = file)
   )
   whole <- do.call(bayes_logit, arguments)
   expect_same_fit(resume(file, mtcars, threads = 2), whole)
   skip_if_not_installed("Matrix")
-  whole <- do.call(bayes_logit, c(arguments, sparse = TRUE))
+  arguments$control <- warp_control(checkpoint = file, sparse = TRUE)
+  whole <- do.call(bayes_logit, arguments)
   expect_same_fit(resume(file, mtcars, threads = 2), whole)
   refused(resume(file, other), "`x` has other values in column .wt. \\(and in 1 more\\)")
 })
@@ -172,7 +173,8 @@ test_that("arguments of a regression are stored as values or names, and no other
       parent.frame())
   }
   rows <- seq_len(30)
-  whole <- fit(weights = count(rep(1:2, 16)), subset = rows, offset = count(log(hp)), checkpoint = file,
+  kept <- warp_control(checkpoint = file)
+  whole <- fit(weights = count(rep(1:2, 16)), subset = rows, offset = count(log(hp)), control = kept,
     na.action = na.exclude)
   expect_identical(drawn, 2)
   expect_same_fit(resume(file, mtcars, threads = 1), whole)
@@ -188,9 +190,9 @@ test_that("arguments of a regression are stored as values or names, and no other
     expect_false(grepl("this ran", conditionMessage(tryCatch(resume(other, mtcars), error = identity))))
   }
   unlink(c(file, other))
-  refused(fit(na.action = function(frame) frame, checkpoint = file), "`na.action` must be the name of a function of")
+  refused(fit(na.action = function(frame) frame, control = kept), "`na.action` must be the name of a function of")
   my_omit <- na.omit
-  refused(fit(na.action = my_omit, checkpoint = file), "`na.action` .* such as na.exclude, not a name of length 1")
+  refused(fit(na.action = my_omit, control = kept), "`na.action` .* such as na.exclude, not a name of length 1")
   expect_s3_class(fit(na.action = function(frame) frame), "bayes_logit")
   refused(fit(weights = stop("no weights")), "`weights` cannot be evaluated with `data`: no weights")
 })
@@ -202,15 +204,16 @@ test_that("a checkpoint from somebody else runs nothing but its formula", {
   data <- data.frame(y = rep(0:1, 20), f = gl(4, 10), x = rnorm(40))
   model <- y ~ f + x
   fit <- function(...) bayes_logit(model, data, ..., chains = 1, iter = 6, warmup = 2, seed = 1, threads = 1)
+  kept <- warp_control(checkpoint = file)
   # What a fit may have.
   codings <- list(NULL, contr.sum(4), contr.helmert, "contr.treatment", "contr.sum", "contr.helmert", "contr.poly",
     "contr.SAS")
   for (coding in codings) {
-    whole <- fit(contrasts = if (!is.null(coding)) list(f = coding), checkpoint = file)
+    whole <- fit(contrasts = if (!is.null(coding)) list(f = coding), control = kept)
     expect_same_fit(resume(file, data, threads = 1), whole)
   }
   for (action in c("na.omit", "na.exclude", "na.fail", "na.pass")) {
-    whole <- fit(na.action = action, checkpoint = file)
+    whole <- fit(na.action = action, control = kept)
     expect_same_fit(resume(file, data, threads = 1), whole)
   }
   # Functions of the user do with a fit, and are refused with a checkpoint.
@@ -218,8 +221,8 @@ test_that("a checkpoint from somebody else runs nothing but its formula", {
   on.exit(rm("contr.mine", envir = globalenv()), add = TRUE)
   expect_s3_class(fit(contrasts = list(f = "contr.mine")), "bayes_logit")
   words <- "`contrasts` must be names of functions of package stats .* but for \"f\" they are \"contr.mine\""
-  refused(fit(contrasts = list(f = "contr.mine"), checkpoint = tempfile()), words)
-  with_options(list(contrasts = c("contr.mine", "contr.poly")), refused(fit(checkpoint = tempfile()), words))
+  refused(fit(contrasts = list(f = "contr.mine"), control = kept), words)
+  with_options(list(contrasts = c("contr.mine", "contr.poly")), refused(fit(control = kept), words))
   # What a forged head has. `ran` is called by anything that runs.
   count <- 0
   assign("ran", function(...) {
@@ -239,7 +242,7 @@ test_that("a checkpoint from somebody else runs nothing but its formula", {
       head
     }, to = other)
   }
-  fit(contrasts = list(f = "contr.sum"), na.action = "na.omit", checkpoint = file)
+  fit(contrasts = list(f = "contr.sum"), na.action = "na.omit", control = kept)
   forged <- function(place, value) {
     forge(place, value)
     error <- tryCatch(resume(other, data, threads = 1), error = identity)
@@ -454,7 +457,7 @@ test_that("a checkpoint that cannot be written is an error before the fit starts
   expect_identical(readLines(file), "a letter")
   refused(fit_cells(x, checkpoint_every = "1"), "`checkpoint_every` must be a number of seconds of at least 0, not .1.")
   refused(topic_model(matrix(1:6, 2), 2, checkpoint = 1), "`checkpoint` must be")
-  refused(bayes_logit(am ~ wt, mtcars, checkpoint = 1), "`checkpoint` must be")
+  refused(bayes_logit(am ~ wt, mtcars, control = warp_control(checkpoint = 1)), "`checkpoint` must be")
   refused(continue(fit_cells(x), 2, checkpoint = 1), "`checkpoint` must be")
   skip_if_not(dir.exists("/proc/self"), "no folder in which nothing can be written")
   refused(fit_cells(x, checkpoint = "/proc/checkpoint"), "`checkpoint` cannot be written to ./proc/checkpoint.: ")

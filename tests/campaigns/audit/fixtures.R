@@ -222,10 +222,10 @@ warp_info()
 print(info)
 "
 fit_calls <- "
-bayes_logit(y ~ x, rows, chains = 1, iter = 4, warmup = 1, thin = 1, seed = 1, progress = FALSE)
+bayes_logit(y ~ x, rows, chains = 1, iter = 4, warmup = 1, control = warp_control(thin = 1), seed = 1, progress = FALSE)
 bayes_logit(y ~ x + (1 | g), rows, chains = 1, iter = 4, prior = logit_prior(), weights = rep(1, 30), seed = 1)
 bayes_logit(n ~ x, rows, 'negbinomial', chains = 1, iter = 4, offset = rep(0, 30), subset = x > 0, seed = 1)
-bayes_logit(y ~ g, rows, chains = 1, iter = 4, contrasts = NULL, sparse = FALSE, prior_only = FALSE, seed = 1)
+bayes_logit(y ~ g, rows, chains = 1, iter = 4, contrasts = NULL, control = warp_control(sparse = FALSE), seed = 1)
 bayes_logit(ordered(m) ~ x, rows, 'cratio', chains = 1, iter = 4, seed = 1)
 bayes_logit(n ~ x, rows, 'poisson', chains = 1, iter = 4, zi = ~ x, prior = logit_prior(), seed = 1)
 bayes_logit(n ~ x, rows, 'negbinomial', chains = 1, iter = 4, hu = ~ (1 | g), seed = 1)
