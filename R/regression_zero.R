@@ -138,6 +138,9 @@ log_no_count <- function(log_mean, size) {
 # log(1 - exp(x)) for x below 0.
 log_rest <- function(x) log(-expm1(x))
 
+# log(exp(a) + exp(b)).
+log_sum_of_two <- function(a, b) pmax(a, b) + log1p(exp(-abs(a - b)))
+
 log_count <- function(y, log_mean, size) {
   if (is.null(size)) return(stats::dpois(y, exp(log_mean), log = TRUE))
   stats::dnbinom(y, size = size, mu = exp(log_mean), log = TRUE)
