@@ -49,9 +49,7 @@ recover_data.bayes_logit <- function(object, ...) {
 #' @exportS3Method emmeans::emm_basis
 emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "latent"), ...) {
   check_logit_fit(object, "object")
-  if (is_zero_fit(object)) {
-    stop_input("object", "has a regression of zeros besides the counts, which package emmeans has no place for")
-  }
+  if (is_zero_fit(object)) object <- count_view(object)
   if (object$family == "cratio" && missing(mode)) mode <- "latent"
   mode <- check_choice(mode, "mode", c("prob", "latent"))
   if (object$family == "cratio" && mode == "prob") {

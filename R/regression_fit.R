@@ -169,13 +169,17 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", 
   if (!is.null(zero)) {
     priors <- zero_priors(prior, zero$kind)
     prior <- priors$count
-    data <- rows_of_both(data, formula, zero)
   }
   given <- given_rows(call, formula, data, parent.frame())
+  if (!is.null(zero)) {
+    chosen <- rows_of_both(given, data, formula, zero)
+    given <- chosen$given
+    data <- chosen$data
+  }
   parts <- logit_data(given, formula, data, family, contrasts, sparse, parent.frame())
   response <- parts$response
   design <- parts$design
-  if (!is.null(zero)) response$mean <- untruncated_mean(response$observed)
+  if (!is.null(zero)) response$mean <- untruncated_mean(response$observed, parts$weights)
   log_exposure <- if (is_count_family(family)) log_mean_exposure(parts$offset, parts$weights)
   prior <- resolve_logit_prior(prior, design, family, response$mean, log_exposure)
   sweeps <- iter * chains

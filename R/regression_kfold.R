@@ -23,7 +23,7 @@
 #'   its rows, so that standard errors allow for rows of a group that are alike. Rows without weight or trials have no
 #'   part. The attribute `folds` has the fold of each row.
 #' @section Errors:
-#' `warpbayes_error_input` for a fit to the prior alone or with `zi` or `hu`, for data that cannot be found or have
+#' `warpbayes_error_input` for a fit to the prior alone, for data that cannot be found or have
 #' changed, and for folds that leave nothing to fit.
 #' @references
 #' Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
@@ -40,7 +40,6 @@
 kfold.bayes_logit <- function(x, K = 10, group = NULL, folds = NULL, seed = NULL, ...) {
   check_method(x, "x", ...)
   if (isTRUE(x$prior_only)) stop_input("x", "has draws of the prior alone, which no row changes")
-  if (is_zero_fit(x)) stop_input("x", "is a fit with `", x$zero$kind, "`, whose rows can have no weight 0")
   used <- draws_used(x, NULL)
   refit <- refit_with_weights(x, parent.frame())
   has_part <- x$response$information > 0

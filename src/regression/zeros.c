@@ -17,6 +17,7 @@
 typedef struct joint_law {
   const wb_regression_both *both;
   size_t p[2], d;        /* coefficients of counts and zeros, and all coordinates */
+  double *tie[2];        /* the prior's precision of both, given its scales, packed */
   double *spare;         /* 2 max(p) */
   double *root;          /* of the precision of the t, packed */
   double log_likelihood; /* of the last point */
@@ -35,7 +36,7 @@ static size_t coordinates(const wb_regression_both *both) {
 static int can_move(const wb_regression_both *both) {
   for (int i = 0; i < 2; i++) {
     const wb_regression_chain *const part = part_of(both, i);
-    if (part->prior.law || part->state.dual_rows > 0 || !part->data->x) return 0;
+    if (part->state.dual_rows > 0 || !part->data->x) return 0;
   }
   return coordinates(both) <= WB_REGRESSION_MOST_MOVED;
 }
@@ -89,7 +90,7 @@ static int log_density(void *context, double *point, double *density) {
     const wb_regression_prior *const prior = &part_of(law->both, i)->prior;
     double *const away = law->spare, *const tied = away + law->p[i];
     for (size_t c = 0; c < law->p[i]; c++) away[c] = point[c] - prior->mean[c];
-    wb_regression_apply_symmetric((int)law->p[i], prior->precision, away, tied);
+    wb_regression_apply_symmetric((int)law->p[i], law->tie[i], away, tied);
     sum -= 0.5 * wb_regression_dot(law->p[i], away, tied);
     point += law->p[i];
   }
@@ -180,11 +181,11 @@ static void derivatives(const joint_law *law, const double *point, const double 
     const wb_regression_prior *const prior = &part_of(both, i)->prior;
     const int p = (int)law->p[i];
     for (int c = 0; c < p; c++) x[c] = point[first + c] - prior->mean[c];
-    wb_regression_apply_symmetric(p, prior->precision, x, law->spare);
+    wb_regression_apply_symmetric(p, law->tie[i], x, law->spare);
     for (int r = 0; r < p; r++) {
       gradient[first + r] -= law->spare[r];
       for (int c = 0; c <= r; c++)
-        precision[wb_packed_row(first + r) + (size_t)(first + c)] += prior->precision[wb_packed_row(r) + (size_t)c];
+        precision[wb_packed_row(first + r) + (size_t)(first + c)] += law->tie[i][wb_packed_row(r) + (size_t)c];
     }
   }
   if (!is_learned(both)) return;
@@ -244,24 +245,33 @@ static int climb(joint_law *law, double *linear, double *x, double *trial, doubl
   return WB_OK;
 }
 
-static joint_law law_of(const wb_regression_both *both) {
-  joint_law law = {.both = both,
-                   .p = {(size_t)both->counts.state.columns, (size_t)both->zeros.state.columns},
-                   .d = coordinates(both)};
+/* `room`: law_room() doubles. */
+static size_t law_room(const wb_regression_both *both) {
+  return 2 * coordinates(both) + wb_packed_size(both->counts.state.columns) + wb_packed_size(both->zeros.state.columns);
+}
+
+static joint_law law_of(const wb_regression_both *both, double *room) {
+  joint_law law = {.both = both, .d = coordinates(both)};
+  for (int i = 0; i < 2; i++) {
+    const wb_regression_chain *const part = part_of(both, i);
+    law.p[i] = (size_t)part->state.columns;
+    law.tie[i] = wb_regression_cut(&room, wb_packed_size(part->state.columns));
+    wb_regression_prior_precision(&part->prior, &part->state, 0, law.tie[i]);
+  }
+  law.spare = room;
   law.root = both->ellipse + 1 + law.d;
   return law;
 }
 
 static int find_ellipse(const wb_regression_both *both) {
-  joint_law law = law_of(both);
-  const size_t d = law.d, packed = wb_packed_size((int)d),
-               bytes = (2 * (size_t)both->counts.data->rows + 2 * (d + 1) + packed + 2 * d) * sizeof(double);
+  const size_t d = coordinates(both), packed = wb_packed_size((int)d),
+               bytes = (2 * (size_t)both->counts.data->rows + 2 * (d + 1) + packed + law_room(both)) * sizeof(double);
   double *const memory = wb_aligned_malloc(bytes), *at = memory;
   if (!memory) return wb_out_of_memory(both->counts.message, "the search for the mode", bytes);
   double *const linear = wb_regression_cut(&at, 2 * (size_t)both->counts.data->rows);
   double *const x = wb_regression_cut(&at, d + 1), *const trial = wb_regression_cut(&at, d + 1);
   double *const room = wb_regression_cut(&at, packed);
-  law.spare = at;
+  joint_law law = law_of(both, at);
   const int status = climb(&law, linear, x, trial, room);
   wb_aligned_free(memory);
   return status;
@@ -291,14 +301,13 @@ int wb_regression_both_start(wb_regression_both *both, double spread) {
   return WB_OK;
 }
 
-/* One move. `room`: 6 d doubles. */
+/* One move. `room`: 4 d + law_room() doubles. */
 static int move(const wb_regression_both *both, uint32_t iteration, double *room, double *sum) {
-  joint_law law = law_of(both);
-  const size_t d = law.d;
+  const size_t d = coordinates(both);
   const double *const mode = both->ellipse + 1;
   double *const ahead = wb_regression_cut(&room, d), *const white = wb_regression_cut(&room, d),
                 *const aside = wb_regression_cut(&room, d), *const trial = wb_regression_cut(&room, d), density;
-  law.spare = room;
+  joint_law law = law_of(both, room);
   copy_point(&law, ahead, 1);
   WB_TRY(log_density(&law, ahead, &density));
   for (size_t i = 0; i < d; i++) ahead[i] -= mode[i];
@@ -320,7 +329,7 @@ static int sweep(wb_regression_both *both, const wb_regression_sweeper *sweeper,
 int wb_regression_both_run(wb_regression_both *both, const wb_regression_sweeps *counts,
                            const wb_regression_sweeps *zeros) {
   wb_regression_sweeper sweeper[2] = {{.memory = NULL}, {.memory = NULL}};
-  const size_t bytes = 6 * coordinates(both) * sizeof(double);
+  const size_t bytes = (4 * coordinates(both) + law_room(both)) * sizeof(double);
   double *const room = wb_aligned_malloc(bytes), sum = 0.0;
   int status = room ? WB_OK : wb_out_of_memory(both->counts.message, "a move of the coefficients", bytes);
   split_key(both);

@@ -16,7 +16,7 @@ typedef struct wb_regression_both {
   double *ellipse; /* whether there are moves; and then the mode, and the root of the precision there, packed */
 } wb_regression_both;
 
-/* There are moves if priors are normal: only sweeps draw other scales. */
+/* There are moves up to so many coordinates, if no regression has more coefficients than rows. */
 size_t wb_regression_both_ellipse(const wb_regression_both *both);
 
 /* Starts both chains as wb_regression_start() does, near their modes. The key of the regression of zeros is made from

@@ -114,6 +114,34 @@ test_that("more sweeps, threads and missing values do not change draws", {
   expect_lt(abs(cor(both[, 1], both[, 3])), 0.7)
 })
 
+test_that("rows are weighed, chosen and left out", {
+  parts <- c("coefficient_trace", "dispersion_trace", "log_likelihood")
+  some <- visits$x > 0.5
+  for (kind in c("zi", "hu")) {
+    of <- function(...) do.call(quick, c(list(...), stats::setNames(list(~z), kind)))
+    chosen <- of(subset = some)
+    expect_identical(chosen[parts], of(data = visits[some, ])[parts])
+    expect_identical(of(weights = as.double(some))$weights, as.double(some))
+    # A row of weight 2 is two rows: the same likelihood at the same parameters.
+    double <- of(weights = rep(2, 80))
+    expect_equal(rowSums(log_lik(double)), 2 * rowSums(log_lik(double, visits)), tolerance = 1e-12)
+    expect_equal(double$log_likelihood[11:30, ], matrix(rowSums(log_lik(double)), 20), tolerance = 1e-10)
+  }
+  skip_if_not_installed("loo")
+  fit <- suppressMessages(bayes_logit(y ~ x, visits, "negbinomial", zi = ~z, chains = 2, iter = 30, warmup = 10,
+    seed = 1, threads = 2, progress = FALSE))
+  folds <- rep(1:2, 40)
+  left_out <- suppressWarnings(loo::kfold(fit, folds = folds))
+  again <- quick(zi = ~z, weights = as.double(folds != 1))
+  expected <- log(colMeans(exp(log_lik(again, visits)[, folds == 1])))
+  expect_equal(unname(left_out$pointwise[folds == 1, 1]), expected, tolerance = 1e-10)
+  skip_if_not_installed("emmeans")
+  skip_if_not_installed("coda")
+  grid <- as.data.frame(summary(emmeans::emmeans(fit, ~x, at = list(x = 1), type = "response"), point.est = mean))
+  beta <- coefficient_draws(fit)
+  expect_equal(grid$response, mean(exp(beta[, 1] + beta[, 2])), tolerance = 1e-6)
+})
+
 test_that("posteriors agree with quadrature", {
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   y <- 0:3
@@ -203,7 +231,7 @@ test_that("data that say nothing of zeros, and wrong arguments, are named", {
   expect_error(quick(zi = "z"), "`zi` must be a formula", class = input)
   expect_error(quick(I(y > 0) ~ x, family = "binomial", zi = ~z), "is for counts, but `family` is \"binomial\"",
     class = input)
-  expect_error(quick(zi = ~z, weights = e), "`weights` cannot be used with `zi`", class = input)
+  expect_error(quick(zi = ~z, weights = visits$e), "`weights` must be whole numbers", class = input)
   expect_identical(quick(zi = ~z, weights = NULL, sparse = FALSE)$rows, 80L)
   expect_error(quick(transform(visits, y = 0), formula = y ~ x, zi = ~z), "without a count above 0", class = input)
   expect_error(quick(zi = ~z, prior = list(1)), "two such priors named count and zero", class = input)
