@@ -118,7 +118,8 @@ zero_view <- function(fit) {
   part[shared] <- fit[shared]
   if (is.null(fit$coefficient_trace)) return(part)
   part$coefficient_trace <- fit$coefficient_trace[, , -seq_len(ncol(fit$design$x)), drop = FALSE]
-  for (name in c("group_deviation", "group_correlation", "smooth_deviation")) part[[name]] <- fit[[paste0("zero_", name)]]
+  own <- c("group_deviation", "group_correlation", "smooth_deviation")
+  part[own] <- fit[paste0("zero_", own)]
   of_zero <- startsWith(as.character(names(fit$draws)), "zero_")
   part$draws <- stats::setNames(fit$draws[of_zero], substring(names(fit$draws)[of_zero], 6L))
   part

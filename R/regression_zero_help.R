@@ -16,8 +16,8 @@
 #' coefficients of zeros have the opposite signs, because it models the probability of a count above 0. In
 #' `pscl::zeroinfl()` they have the same signs.
 #'
-#' Both formulas may have grouping terms (see [grouping_terms]), smooths (see [smooth_terms]) and offsets. Offsets of the
-#' argument `offset` belong to the counts. Rows with a missing value in either formula are left out. Weights must be
+#' Both formulas may have grouping terms (see [grouping_terms]), smooths (see [smooth_terms]) and offsets. Offsets of
+#' the argument `offset` belong to the counts. Rows with a missing value in either formula are left out. Weights must be
 #' whole numbers: a row of weight 2 counts as two rows. Arguments `na.action`, `sparse`, `prior_only` and `checkpoint`
 #' cannot be used.
 #'

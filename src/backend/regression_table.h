@@ -19,8 +19,8 @@ typedef struct wb_regression_term {
   const int32_t *index;    /* rows */
 } wb_regression_term;
 
-/* What a regression of counts knows of the regression of zeros beside it, whose session has the same rows in an order of
- * its own: core/regression_zero.h has the formulas. Rows of the counts stand for as many observations as `dispersed`
+/* What a regression of counts knows of the regression of zeros beside it, whose session has the same rows in an order
+ * of its own: core/regression_zero.h has the formulas. Rows of the counts stand for as many observations as `dispersed`
  * says in multiples of `unit`. */
 typedef struct wb_regression_zeros {
   int32_t hurdle;       /* counts beyond a hurdle; 0: zero-inflated counts */

@@ -1,7 +1,8 @@
 /* One row of zero-inflated or hurdle counts (Lambert 1992, Technometrics 34, 1-14; Mullahy 1986, Journal of
- * Econometrics 33, 341-365). With the probability logistic(zero) the row is an excess zero, or beyond a hurdle any zero.
- * Otherwise it is a count, or beyond a hurdle a count above 0. `size` is the dispersion r of a negative binomial count,
- * whose logit is psi, or the r of the surrogate of a Poisson count (core/regression_row.h), whose mean is r exp(psi).
+ * Econometrics 33, 341-365). With the probability logistic(zero) the row is an excess zero, or beyond a hurdle any
+ * zero. Otherwise it is a count, or beyond a hurdle a count above 0. `size` is the dispersion r of a negative binomial
+ * count, whose logit is psi, or the r of the surrogate of a Poisson count (core/regression_row.h), whose mean is
+ * r exp(psi).
  *
  * What completes the data: a count of 0 is an excess zero with the probability of wb_zero_share(). A count above 0
  * beyond a hurdle is the first one after some zeros that nobody saw. Their number is geometric, and at least j with the
@@ -60,8 +61,8 @@ WB_HD_CALLED double wb_zero_complete(int hurdle, double weight, double none, dou
   return sum;
 }
 
-/* The multiple of the dispersion in a row of counts, and kappa of the row of zeros. `more`: wb_zero_complete(), or 0 for
- * rows that need none. */
+/* The multiple of the dispersion in a row of counts, and kappa of the row of zeros. `more`: wb_zero_complete(), or 0
+ * for rows that need none. */
 WB_HD void wb_zero_completed(int hurdle, double count, double weight, double unit, double more, double *dispersed,
                              double *kappa) {
   const double excess = count > 0.0 ? 0.0 : hurdle ? weight : more;

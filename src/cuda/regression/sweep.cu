@@ -33,10 +33,7 @@ struct regression_rows {
   const double *offset, *shape, *kappa, *dispersed; /* offset and dispersed may be nullptr */
   const int32_t *group;                             /* nullptr: none */
 };
-struct regression_point {
-  const double *coefficients, *intercepts, *effects;
-  double dispersion, shift;
-  int32_t weights, other;
+struct regression_point : wb_regression_parameters {
   int outcome;
   uint64_t key;
   uint32_t iteration;
@@ -138,7 +135,6 @@ __global__ void __launch_bounds__(row_threads)
   z[row] = wb_fma(-drawn, fixed, kappa);
 }
 
-/* Two regressions of the same rows, as wb_regression_pair has them. */
 struct regression_both {
   regression_rows counts, zeros;
   regression_point of_counts, of_zeros;
@@ -154,9 +150,9 @@ __device__ double one_logit(const regression_rows &data, const term_list &terms,
   return free + (fixed_part(data, terms, 0, row, &effects) + at.shift);
 }
 
-/* The log likelihood of each row of a pair, and both predictors if `linear` is not nullptr; or, if `dispersed` is not
- * nullptr, completes the data. Launch: a thread for each row of the counts, which also computes the predictor of zeros.
- * Bytes of global memory: 8 (columns + 10) a row; operations: a multiply-add a column, and six exp or log. */
+/* The log likelihood of each row of a pair, and both predictors if there is `linear`; or completes the data if there is
+ * `dispersed`. Launch: a thread for each row of the counts. Bytes of global memory: 8 (columns + 10) a row; operations:
+ * a multiply-add a column, and six exp or log. */
 __global__ void __launch_bounds__(row_threads)
     regression_join(regression_both both, term_list terms, term_list zero_terms, bool expected, uint64_t key,
                     uint32_t iteration, double *dispersed, double *kappa, double *linear, double *log_likelihood) {
@@ -383,7 +379,6 @@ struct wb_regression_session {
             double *statistics, double *group_statistics, double *total, wb_message *message);
   /* The log likelihoods of the rows in their last pass, added for each level of a term or each group. */
   int total(int term, double *to, wb_message *message);
-  /* complete() or pair_log_likelihood() of the table, of a session of counts. */
   int join(const wb_regression_pair &pair, bool completing, const uint64_t *key, uint32_t iteration, double *to,
            double *total, wb_message *message);
   wb::dual_design design() const { return {x.data(), row_start.data(), column.data(), value.data(), rows, columns}; }
@@ -464,10 +459,11 @@ int wb_regression_session::open(const wb_regression_data &data, const wb_run *ru
   completed = data.completed;
   if (data.zeros != nullptr) {
     hurdle = data.zeros->hurdle;
-    WB_TRY(wb::bring(run, count, data.zeros->count, n, "the responses", message));
-    WB_TRY(wb::bring(run, weight, data.zeros->weight, n, "the responses", message));
-    WB_TRY(wb::bring(run, unit, data.zeros->unit, n, "the responses", message));
-    WB_TRY(wb::bring(run, zero_row, data.zeros->row, n, "the responses", message));
+    const wb_regression_zeros &what = *data.zeros;
+    WB_TRY(wb::bring(run, count, what.count, n, "the responses", message));
+    WB_TRY(wb::bring(run, weight, what.weight, n, "the responses", message));
+    WB_TRY(wb::bring(run, unit, what.unit, n, "the responses", message));
+    WB_TRY(wb::bring(run, zero_row, what.row, n, "the responses", message));
     WB_TRY(linear.allocate(2 * n, "the linear predictors", message));
   }
   WB_TRY(coefficients.allocate(p * m, "the coefficients", message));
@@ -523,23 +519,17 @@ int wb_regression_session::take_segments(const wb::regression_rows &data, double
 
 int wb_regression_session::set_point(const wb_regression_parameters &parameters, int outcome, uint64_t key,
                                      uint32_t iteration, wb::regression_point *point, wb_message *message) {
-  const size_t p = static_cast<size_t>(columns);
-  WB_TRY(coefficients.upload(parameters.coefficients, p * static_cast<size_t>(outcomes),
-                             "copying the coefficients to the device", message));
+  const size_t count = static_cast<size_t>(columns) * static_cast<size_t>(outcomes);
+  WB_TRY(coefficients.upload(parameters.coefficients, count, "copying the coefficients to the device", message));
   if (groups > 0)
     WB_TRY(intercepts.upload(parameters.intercepts, static_cast<size_t>(groups), "copying the intercepts to the device",
                              message));
   if (terms.list().count > 0) WB_TRY(terms.set_effects(parameters.effects, message));
-  *point = {coefficients.data(),
-            intercepts.data(),
-            terms.effects(),
-            parameters.dispersion,
-            parameters.shift,
-            parameters.weights,
-            parameters.other,
-            outcome,
-            key,
-            iteration};
+  wb_regression_parameters there = parameters;
+  there.coefficients = coefficients.data();
+  there.intercepts = intercepts.data();
+  there.effects = terms.effects();
+  *point = {there, outcome, key, iteration};
   return WB_OK;
 }
 
@@ -551,13 +541,13 @@ int wb_regression_session::join(const wb_regression_pair &pair, bool completing,
                               unit.data(),      zero_row.data(),        hurdle};
   WB_TRY(set_point(pair.of_counts, 0, 0, 0, &both.of_counts, message));
   WB_TRY(other.set_point(pair.of_zeros, 0, 0, 0, &both.of_zeros, message));
-  double *const write = completing ? dispersed.data() : nullptr;
   WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_join,
                     completing ? "completing the counts" : "joining the regressions", message, both, terms.list(),
-                    other.terms.list(), key == nullptr, key == nullptr ? uint64_t(0) : *key, iteration, write,
-                    other.kappa.data(), to == nullptr ? nullptr : linear.data(), log_likelihood.data()));
+                    other.terms.list(), key == nullptr, key == nullptr ? uint64_t(0) : *key, iteration,
+                    completing ? dispersed.data() : nullptr, other.kappa.data(),
+                    to == nullptr ? nullptr : linear.data(), log_likelihood.data()));
+  /* A search for a mode opens sessions of other columns from the host's copies. */
   if (completing) {
-    /* A search for a mode opens sessions of other columns from the host's copies. */
     WB_TRY(dispersed.download(completed, n, "copying the completed counts from the device", message));
     return other.kappa.download(other.completed, n, "copying the completed counts from the device", message);
   }
@@ -572,7 +562,7 @@ int wb_regression_session::sweep(const wb_regression_parameters &parameters, int
                                  wb_message *message) {
   const size_t p = static_cast<size_t>(columns);
   const wb::regression_rows data = rows_on_device();
-  wb::regression_point at = {};
+  wb::regression_point at;
   WB_TRY(set_point(parameters, outcome, key, iteration, &at, message));
   const bool drawing = statistics != nullptr;
   WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_weigh, "drawing Polya-Gamma variables", message,
