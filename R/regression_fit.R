@@ -129,14 +129,18 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", 
   if (!is.null(zero)) {
     priors <- zero_priors(prior, zero$kind)
     prior <- priors$count
-    data <- rows_of_both(data, formula, zero)
   }
   given <- given_rows(call, formula, data, parent.frame())
+  if (!is.null(zero)) {
+    chosen <- rows_of_both(given, data, formula, zero)
+    given <- chosen$given
+    data <- chosen$data
+  }
   if (!isFALSE(sparse)) given$sparse <- sparse
   parts <- logit_data(given, formula, data, family, contrasts, sparse, parent.frame())
   response <- parts$response
   design <- parts$design
-  if (!is.null(zero)) response$mean <- untruncated_mean(response$observed)
+  if (!is.null(zero)) response$mean <- untruncated_mean(response$observed, parts$weights)
   prior <- resolve_logit_prior(prior, design, family, response$mean, log_mean_exposure(parts$offset, parts$weights))
   sweeps <- iter * chains
   run <- resolve_run(backend, threads,

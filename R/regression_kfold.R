@@ -18,8 +18,8 @@
 #'   `estimates` has `elpd_kfold`, `p_kfold` and `kfoldic`, with standard errors, and `pointwise` has them for each row
 #'   with weight and trials, or with `group` for each group. The attribute `folds` has the fold of each row.
 #' @section Errors:
-#' `warpbayes_error_input` for a fit to the prior alone or with `zi` or `hu`, and for data that cannot be found or have
-#' changed.
+#' `warpbayes_error_input` for a fit to the prior alone, for data that cannot be found or have changed,
+#' and for folds that leave nothing to fit.
 #' @references
 #' Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
 #' cross-validation and WAIC. *Statistics and Computing* 27, 1413-1432. \doi{10.1007/s11222-016-9696-4}
@@ -35,7 +35,6 @@
 kfold.bayes_logit <- function(x, K = 10, group = NULL, folds = NULL, seed = NULL, ...) {
   check_method(x, "x", ...)
   if (isTRUE(x$prior_only)) stop_input("x", "has draws of the prior alone, which no row changes")
-  if (is_zero_fit(x)) stop_input("x", "is a fit with `", x$zero$kind, "`, whose rows can have no weight 0")
   used <- draws_used(x, NULL)
   refit <- refit_with_weights(x, parent.frame())
   has_part <- x$response$information > 0

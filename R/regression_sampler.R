@@ -17,6 +17,12 @@ logit_sampler <- function(fit) {
   ))
 }
 
+# The parts of a chain's state that sweeps change.
+state_parts <- function(has_terms) {
+  c("coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars", "ellipse",
+    if (has_terms) c("effects", "covariances"))
+}
+
 # Chains start at draws about the mode whose scale is this multiple of the posterior's.
 start_spread <- 2
 
@@ -27,8 +33,7 @@ logit_step <- function(fit) {
   prior$moves <- c(fit$warmup, level_moves)
   constant <- if (isTRUE(fit$prior_only)) 0 else fit$response$constant
   design <- fit$design
-  parts <- c("coefficients", "statistics", "intercepts", "group_statistics", "shrinkage", "scalars", "ellipse",
-    if (length(terms)) c("effects", "covariances"))
+  parts <- state_parts(length(terms) > 0L)
   started <- function(session, state) {
     if (state$sweep > 0) return(state)
     start <- native(C_regression_start, session, prior, state, start_spread)
@@ -124,7 +129,7 @@ shrinkage_start <- function(prior, p) {
 
 # The common start of all chains. The compiled code climbs from here to the mode, and then moves the chains apart.
 logit_start <- function(fit) {
-  if (is_zero_fit(fit)) return(list(count = logit_start(count_view(fit)), zero = logit_start(zero_view(fit))))
+  if (is_zero_fit(fit)) return(zero_start(fit))
   p <- ncol(fit$design$x)
   groups <- nlevels(fit$design$group)
   family <- family_of(fit)

@@ -58,7 +58,8 @@ logit_draws <- function(fit, warmup = FALSE) {
   sweeps <- if (warmup) seq_len(fit$iter) else kept_sweeps(fit)
   values <- c(
     fit$coefficient_trace[sweeps, , , drop = FALSE], fit$dispersion_trace[sweeps, , drop = FALSE],
-    group_parameters(fit, sweeps), fit$smooth_deviation[sweeps, , , drop = FALSE]
+    group_parameters(fit, sweeps), fit$smooth_deviation[sweeps, , , drop = FALSE],
+    fit$zero_smooth_deviation[sweeps, , , drop = FALSE]
   )
   names <- c(fit$coefficient_names, if (!is.null(fit$dispersion_trace)) "dispersion",
     group_parameter_names(fit), smooth_deviation_names(fit))

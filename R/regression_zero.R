@@ -24,7 +24,7 @@ check_zero <- function(zi, hu, formula, family, call) {
       ": use family = \"poisson\" or \"negbinomial\"")
   }
   is_given <- vapply(as.list(call), function(value) !is.null(value) && !isFALSE(value), NA)
-  refused <- c("weights", "subset", "na.action", "sparse", "prior_only", "checkpoint")
+  refused <- c("na.action", "sparse", "prior_only", "checkpoint")
   refused <- intersect(names(call)[is_given], refused)
   if (length(refused)) stop_input(refused[[1L]], "cannot be used with `", kind, "`: see ?zero_inflated_counts")
   split_groups(formula, family) # complains of a formula without response
@@ -32,15 +32,26 @@ check_zero <- function(zi, hu, formula, family, call) {
   list(kind = kind, formula = whole, given = given)
 }
 
-# The rows that have all variables of both formulas.
-rows_of_both <- function(data, formula, zero) {
-  if (!is.data.frame(data)) return(data)
+# The data and what is given for them (given_rows()) of the rows that have all variables of both formulas.
+rows_of_both <- function(given, data, formula, zero) {
+  if (!is.data.frame(data)) return(list(data = data, given = given))
+  value <- function(name) eval(given[[name]], data, environment(formula))
+  rows <- seq_len(nrow(data))
+  if (!is.null(given$subset)) rows <- rows[tryCatch(value("subset"), error = function(error) {
+    stop_input("subset", "cannot be evaluated with `data`: ", because = error)
+  })]
   variables <- intersect(unique(c(all.vars(formula), all.vars(zero$formula))), names(data))
   # model.frame() refuses data that complete.cases() cannot read.
-  tryCatch(data[stats::complete.cases(data[variables]), , drop = FALSE], error = function(error) {
+  rows <- rows[!is.na(rows) & tryCatch(stats::complete.cases(data[rows, variables]), error = function(error) {
     pass_on(error)
-    data
-  })
+    TRUE
+  })]
+  for (name in intersect(c("weights", "offset"), names(given))) {
+    # model.frame() says what is wrong with others.
+    values <- tryCatch(value(name), error = pass_on)
+    if (NROW(values) == nrow(data) && is.atomic(values) && !is.matrix(values)) given[[name]] <- values[rows]
+  }
+  list(data = data[rows, , drop = FALSE], given = given[names(given) != "subset"])
 }
 
 # The prior of each part: one for both, or a list of two.
@@ -55,23 +66,26 @@ zero_priors <- function(prior, kind) {
 }
 
 # The mean of Poisson counts whose positive ones have the mean of those in the data.
-untruncated_mean <- function(y) {
-  if (!any(y > 0)) stop_input("formula", "has a response without a count above 0")
-  above <- mean(y[y > 0])
+untruncated_mean <- function(y, weights) {
+  some <- y > 0 & weights > 0
+  if (!any(some)) stop_input("formula", "has a response without a count above 0")
+  above <- stats::weighted.mean(y[some], weights[some])
   if (above < 1.05) return(0.1)
   stats::uniroot(function(mu) mu / -expm1(-mu) - above, c(1e-3, above))$root
 }
 
 # Adds the regression of zeros to a fit of counts.
 with_zero_part <- function(fit, zero, data, contrasts, prior, envir) {
+  # The sampler completes one observation after the other.
+  if (any(fit$weights != floor(fit$weights) | fit$weights > 1e6)) {
+    stop_input("weights", sprintf("must be whole numbers up to 1,000,000 with `%s`, not ", zero$kind),
+      show_value(fit$weights))
+  }
   own <- contrasts[intersect(names(contrasts), all.vars(zero$given))]
-  parts <- logit_data(list(), zero$formula, data, "binomial", if (length(own)) own, FALSE, envir)
+  given <- fit$given[intersect(c("weights", "subset"), names(fit$given))]
+  parts <- logit_data(given, zero$formula, data, "binomial", if (length(own)) own, FALSE, envir)
   if (nrow(parts$frame) != fit$rows) {
     stop_input(zero$kind, sprintf("has %d rows of data, but the counts have %d", nrow(parts$frame), fit$rows))
-  }
-  if (length(fit$design$smooths) || length(parts$design$smooths)) {
-    stop_input(if (length(fit$design$smooths)) "formula" else zero$kind,
-      sprintf("has smooths, which are not known together with `%s`", zero$kind))
   }
   names <- colnames(parts$design$x)
   parts$response$outcomes <- c("counts above 0", "counts of 0")
@@ -104,7 +118,8 @@ zero_view <- function(fit) {
   part[shared] <- fit[shared]
   if (is.null(fit$coefficient_trace)) return(part)
   part$coefficient_trace <- fit$coefficient_trace[, , -seq_len(ncol(fit$design$x)), drop = FALSE]
-  for (name in c("group_deviation", "group_correlation")) part[[name]] <- fit[[paste0("zero_", name)]]
+  own <- c("group_deviation", "group_correlation", "smooth_deviation")
+  part[own] <- fit[paste0("zero_", own)]
   of_zero <- startsWith(as.character(names(fit$draws)), "zero_")
   part$draws <- stats::setNames(fit$draws[of_zero], substring(names(fit$draws)[of_zero], 6L))
   part
@@ -137,6 +152,9 @@ log_no_count <- function(log_mean, size) {
 
 # log(1 - exp(x)) for x below 0.
 log_rest <- function(x) log(-expm1(x))
+
+# log(exp(a) + exp(b)).
+log_sum_of_two <- function(a, b) pmax(a, b) + log1p(exp(-abs(a - b)))
 
 log_count <- function(y, log_mean, size) {
   if (is.null(size)) return(stats::dpois(y, exp(log_mean), log = TRUE))
@@ -193,14 +211,6 @@ draw_zero_responses <- function(fit, linear) {
   }
   if (fit$zero$kind == "hu") y <- pmax(y, 1)
   array(ifelse(is_zero, 0, y), dim(linear)[1:2])
-}
-
-# As summarise_rows(): the mean response, the log of the mean count, the probability of zeros, or the mean count.
-summarise_zero <- function(fit, rows, used, type, tails) {
-  summarise_by_blocks(fit, rows, used, 1L, tails, function(linear) {
-    switch(type, response = zero_moments(fit, linear), link = linear[, , 1L], count = exp(linear[, , 1L]),
-      zero = stats::plogis(linear[, , 2L]))
-  })
 }
 
 zero_residuals <- function(fit, type) {

@@ -16,9 +16,10 @@
 #' coefficients of zeros have the opposite signs, because it models the probability of a count above 0. In
 #' `pscl::zeroinfl()` they have the same signs.
 #'
-#' Both formulas may have grouping terms (see [grouping_terms]) and offsets. Offsets of the argument `offset` belong to
-#' the counts. Rows with a missing value in either formula are left out. Arguments `weights`, `subset`, `na.action`,
-#' `sparse`, `prior_only` and `checkpoint` cannot be used.
+#' Both formulas may have grouping terms (see [grouping_terms]), smooths (see [smooth_terms]) and offsets. Offsets of
+#' the argument `offset` belong to the counts. Rows with a missing value in either formula are left out. Weights must be
+#' whole numbers: a row of weight 2 counts as two rows. Arguments `na.action`, `sparse`, `prior_only` and `checkpoint`
+#' cannot be used.
 #'
 #' @section Prior:
 #' `prior` holds for both regressions, as for a regression of counts and a logistic regression: see [logit_prior()].
@@ -33,22 +34,18 @@
 #' [predict.bayes_logit()] and `fitted()` give the mean response, zeros included. `type = "zero"` gives the probability
 #' of an excess zero (`zi`) or of a zero (`hu`), `type = "count"` the mean of the distribution of counts, and `type =
 #' "link"` its log. `log_lik()` sums over what a zero may be, so `loo()` compares these fits with others of the same
-#' responses. `simulate()`, `posterior_predict()`, `pp_check()`, `residuals()` (response and Pearson), `ranef()` and
-#' `VarCorr()` know both regressions. `deviance()`, `family()` and package emmeans do not, and say so. `re_formula` is
-#' `NULL` or `NA`.
+#' responses. `simulate()`, `posterior_predict()`, `pp_check()`, `residuals()` (response and Pearson), `ranef()`,
+#' `VarCorr()` and `loo::kfold()` know both regressions. Package emmeans sees the regression of counts. `deviance()` and
+#' `family()` refuse these fits. `re_formula` is `NULL` or `NA`.
 #'
 #' @section Sampler:
 #' A sweep completes the data. With `zi` it draws for each 0 whether it is an excess zero. With `hu` it draws how many
 #' zeros would have been seen before each count if the distribution of counts had not been truncated; their number is
 #' geometric. Given this, each regression takes a Polya-Gamma sweep as if it were alone. An elliptical slice move of all
-#' coefficients and of the dispersion follows (Nishihara, Murray and Adams 2014), which does not need the completed
-#' data: excess zeros and a small dispersion explain the same zeros, so that sweeps alone mix slowly. The move is left
-#' out if a prior is `"horseshoe"`, `"student_t"` or `"cauchy"`, and for more than 100 coefficients. It leaves effects
-#' of groups as they are.
-#'
-#' These steps are computed by R on one thread, between sweeps on the chosen backend. They take most of the time of
-#' small data. The same seed gives the same draws on any number of threads and on a graphics card. On another kind of
-#' machine they may differ in the last digits, as R's `exp()` and `log()` do.
+#' coefficients and of the dispersion follows (Nishihara, Murray and Adams 2014). It does not need the completed data.
+#' Excess zeros and a small dispersion explain the same zeros, so sweeps alone mix slowly. The move leaves effects of
+#' groups as they are. It is left out for more than 101 coefficients and dispersions, and where a regression has more
+#' coefficients than rows.
 #' @references
 #' Lambert, D. (1992). Zero-inflated Poisson regression, with an application to defects in manufacturing.
 #' *Technometrics* **34**, 1-14.

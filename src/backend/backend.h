@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* Raise it by one whenever a struct or a function of these headers changes. */
-#define WB_ABI_VERSION 23
+#define WB_ABI_VERSION 24
 
 typedef struct wb_backend {
   uint32_t abi_version;

@@ -19,6 +19,17 @@ typedef struct wb_regression_term {
   const int32_t *index;    /* rows */
 } wb_regression_term;
 
+/* What a regression of counts knows of the regression of zeros beside it, whose session has the same rows in an order
+ * of its own: core/regression_zero.h has the formulas. Rows of the counts stand for as many observations as `dispersed`
+ * says in multiples of `unit`. */
+typedef struct wb_regression_zeros {
+  int32_t hurdle;       /* counts beyond a hurdle; 0: zero-inflated counts */
+  const double *count;  /* rows */
+  const double *weight; /* rows */
+  const double *unit;   /* rows: 1, or r of the surrogate of a Poisson row */
+  const int32_t *row;   /* rows: this row among the rows of the session of zeros */
+} wb_regression_zeros;
+
 #define WB_REGRESSION_MOST_TERMS 16
 #define WB_REGRESSION_MOST_TERM_COLUMNS 16
 
@@ -46,6 +57,8 @@ typedef struct wb_regression_data {
   const int64_t *group_start;  /* groups + 1: the first row of each, and `rows` */
   int32_t term_count;          /* grouping terms, only without groups; each outcome has effects of its own. 0: none */
   const wb_regression_term *terms;
+  const wb_regression_zeros *zeros; /* of a session of counts beside a session of zeros; NULL: there is none */
+  double *completed;                /* what complete() writes: `dispersed` of counts, or `kappa` of zeros; or NULL */
 } wb_regression_data;
 
 /* The weights of the rows in X'WX and X'z. */
@@ -131,13 +144,21 @@ typedef struct wb_regression_placing {
   const double *from; /* levels x columns */
 } wb_regression_placing;
 
+/* Two regressions of the same rows. */
+typedef struct wb_regression_pair {
+  wb_regression_session *counts, *zeros;
+  wb_regression_parameters of_counts, of_zeros;
+} wb_regression_pair;
+
 typedef struct wb_regression_functions {
   int (*open)(const wb_regression_data *data, const wb_run *run, wb_regression_session **session, wb_message *message);
-  /* The log likelihood of all rows up to a constant. If `statistics` is not NULL, also draws the Polya-Gamma variables
-   * of `outcome` given the parameters, or computes other weights, and computes the sums over rows that its
-   * coefficients need. The variable of row i depends only on (key, iteration, i), and is the element
-   * outcome * rows + i. Sums over rows have the order of WB_LEAF_ROWS. The sums of a group are over its rows within
-   * each leaf, added in the order of leaves.
+  /* The log likelihood of all rows up to a constant. Sums over rows have the order of WB_LEAF_ROWS. */
+  int (*log_likelihood)(wb_regression_session *session, const wb_regression_parameters *parameters,
+                        double *log_likelihood, wb_message *message);
+  /* Draws the Polya-Gamma variables of `outcome` given the parameters, or computes other weights, and computes the sums
+   * over rows that its coefficients need, and the log likelihood. The variable of row i depends only on (key,
+   * iteration, i), and is the element outcome * rows + i. The sums of a group are over its rows within each leaf, added
+   * in the order of leaves.
    * With terms, the effects of `outcome` are part of the fixed part of a row (core/regression_row.h), and the session
    * keeps omega and z of the rows. The sums of a level are over pieces of WB_LEAF_ROWS rows in the order of `index`,
    * added in order.
@@ -165,6 +186,13 @@ typedef struct wb_regression_functions {
   /* Acts on all levels. to: levels x columns; density: levels, what wb_level_act() returns. */
   int (*place_levels)(wb_regression_session *session, const wb_regression_placing *placing, double *to, double *density,
                       wb_message *message);
+  /* Of a session of counts and its session of zeros, with the parameters of both: completes the data by draws of
+   * (key, iteration, row), or by expectations. */
+  int (*complete)(const wb_regression_pair *pair, const uint64_t *key, uint32_t iteration, wb_message *message);
+  /* The log likelihood of all rows up to a constant, with what completes the data summed out. `linear`: rows x 2, gets
+   * psi of the counts and the linear predictor of zeros, in the order of the counts; or NULL. */
+  int (*pair_log_likelihood)(const wb_regression_pair *pair, double *linear, double *log_likelihood,
+                             wb_message *message);
   void (*close)(wb_regression_session *session); /* NULL-safe, never fails */
   /* Rows first..first + count - 1 are predicted. out: count x (outcomes, or classes) x WB_REGRESSION_SUMMARIES. NaN
    * where a linear predictor is not finite. */

@@ -18,6 +18,13 @@ typedef enum wb_status {
   WB_INTERRUPTED = 5    /* the user interrupted */
 } wb_status;
 
+/* Ends the calling function with the status of a call that failed: for where nothing must be released. */
+#define WB_TRY(...) \
+  do { \
+    const int wb_tried = (__VA_ARGS__); \
+    if (wb_tried != WB_OK) return wb_tried; \
+  } while (0)
+
 typedef struct wb_message {
   char text[512];
 } wb_message;

@@ -84,6 +84,9 @@ typedef enum wb_purpose {
   WB_PURPOSE_LEVEL_MOVE = 158,       /* coefficients and covariance with effects [move, counted over terms] */
   WB_PURPOSE_LEVEL_PROPOSAL = 159,   /* proposed effects of a level [level, counted over terms] */
   WB_PURPOSE_BLOCK = 151,            /* variances of blocks of coefficients [draw of the sweep] */
+  WB_PURPOSE_ZERO = 168,             /* what completes the data of a row with a regression of zeros [row] */
+  WB_PURPOSE_ZERO_KEY = 169,         /* the key of the regression of zeros, iteration = 0 [0] */
+  WB_PURPOSE_ZERO_MOVE = 170,        /* a move of both regressions [0] */
 
   /* Predictive resampling */
   WB_PURPOSE_RESAMPLE = 160,        /* coordinates of a step [resample] */

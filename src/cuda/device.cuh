@@ -22,13 +22,6 @@
 
 namespace wb {
 
-/* Ends the calling function with the status of a call that failed. Memory and the like free themselves. */
-#define WB_TRY(...) \
-  do { \
-    const int wb_tried = (__VA_ARGS__); \
-    if (wb_tried != WB_OK) return wb_tried; \
-  } while (0)
-
 /* Turns what CUDA returned while `what` ("copying the rows to the device") into a status
  * and, if it is an error, a message with CUDA's own words. */
 int status_of(cudaError_t error, const char *what, wb_message *message);

@@ -87,8 +87,9 @@ double wb_regression_count_constant(const wb_regression_counts *counts, double r
 /* The log prior density of log(r), up to a constant. */
 double wb_regression_log_dispersion(const wb_regression_prior *prior, double log_r);
 
-/* The parameters of a state for a session. */
+/* The parameters of a state for a session, with another dispersion or its own. */
 wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *state, double dispersion);
+wb_regression_parameters wb_regression_own_parameters(const wb_regression_state *state);
 
 /* Parts of a draw of coefficients (regression/coefficients.c). Writes the prior's precision P of an outcome's
  * coefficients, packed, and adds P m to `linear`. */

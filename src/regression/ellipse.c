@@ -32,6 +32,61 @@ size_t wb_regression_move_room(const wb_regression_state *state) {
          wb_regression_factor_size(wide + 1, (size_t)place.blocks, (size_t)place.q);
 }
 
+int wb_regression_move_along(const wb_regression_curve *curve, wb_stream *stream, double *ahead, double *white,
+                             double *aside, double *trial, double *density) {
+  const size_t size = curve->size;
+  const double half_df = 0.5 * (WB_REGRESSION_T_FREEDOM + (double)size);
+  curve->whiten(curve->context, ahead, white);
+  const double own = wb_regression_dot(size, white, white);
+  /* Given the point, the scale of a t is inverse gamma; given the scale, the other axis is normal. */
+  const double scale = wb_sqrt((WB_REGRESSION_T_FREEDOM + own) / (2.0 * wb_draw_gamma(stream, half_df)));
+  for (size_t i = 0; i < size; i++) aside[i] = scale * wb_draw_normal(stream);
+  const double other = wb_regression_dot(size, aside, aside), mixed = wb_regression_dot(size, white, aside);
+  curve->colour(curve->context, aside);
+  const double level = *density + half_df * wb_log1p(own / WB_REGRESSION_T_FREEDOM) - wb_draw_exponential(stream);
+  double angle = TWO_PI * wb_stream_uniform(stream), low = angle - TWO_PI, high = angle;
+  for (;;) {
+    double sine, cosine, there;
+    wb_sine_cosine(angle, &sine, &cosine);
+    for (size_t i = 0; i < size; i++) trial[i] = wb_fma(cosine, ahead[i], wb_fma(sine, aside[i], curve->centre[i]));
+    WB_TRY(curve->log_density(curve->context, trial, &there));
+    const double square = cosine * cosine * own + 2.0 * cosine * sine * mixed + sine * sine * other;
+    if (there + half_df * wb_log1p(square / WB_REGRESSION_T_FREEDOM) > level) {
+      for (size_t i = 0; i < size; i++) ahead[i] = trial[i] - curve->centre[i];
+      *density = there;
+      return WB_OK;
+    }
+    if (angle < 0.0) low = angle;
+    else high = angle;
+    if (!(high - low > 1e-12)) {
+      for (size_t i = 0; i < size; i++) trial[i] = curve->centre[i] + ahead[i];
+      return curve->log_density(curve->context, trial, &there);
+    }
+    angle = wb_fma(high - low, wb_stream_uniform(stream), low);
+  }
+}
+
+/* The posterior of a chain, and the ellipse about its mode. */
+typedef struct ellipse_context {
+  const wb_regression_target *t;
+  const wb_regression_quadratic *e;
+  const wb_regression_factor *f;
+  double *spare;
+} ellipse_context;
+
+static int log_density(void *context, double *point, double *density) {
+  const ellipse_context *const c = context;
+  return wb_regression_log_density(c->t, point, c->spare, density);
+}
+static void whiten(void *context, const double *x, double *w) {
+  const ellipse_context *const c = context;
+  wb_regression_factor_whiten(c->e, c->f, x, w);
+}
+static void colour(void *context, double *w) {
+  const ellipse_context *const c = context;
+  wb_regression_factor_colour(c->e, c->f, w);
+}
+
 int wb_regression_move(const wb_regression_chain *chain, uint32_t iteration, double *room, int *moved) {
   const wb_regression_state *const state = &chain->state;
   *moved = 0;
@@ -41,7 +96,6 @@ int wb_regression_move(const wb_regression_chain *chain, uint32_t iteration, dou
   const wb_regression_quadratic e = wb_regression_quadratic_in(
       state->ellipse + WB_REGRESSION_ELLIPSE_HEAD, t.place.wide, chain->counts.distinct > 0, t.place.blocks, t.place.q);
   const size_t size = wb_regression_quadratic_points(&e), wide = (size_t)e.p;
-  const double half_df = 0.5 * (WB_REGRESSION_T_FREEDOM + (double)size);
   double *const centre = wb_regression_cut(&room, size), *const white = wb_regression_cut(&room, size),
                 *const ahead = wb_regression_cut(&room, size), *const aside = wb_regression_cut(&room, size),
                 *const trial = wb_regression_cut(&room, size), *const spare = wb_regression_cut(&room, 2 * wide),
@@ -62,37 +116,11 @@ int wb_regression_move(const wb_regression_chain *chain, uint32_t iteration, dou
   double density;
   int status = wb_regression_log_density(&t, ahead, spare, &density);
   for (size_t i = 0; i < size; i++) ahead[i] -= centre[i];
+  ellipse_context context = {&t, &e, &f, spare};
+  const wb_regression_curve curve = {size, centre, &context, log_density, whiten, colour};
   for (int move = 0; move < moves && status == WB_OK; move++) {
     wb_stream stream = wb_stream_open(chain->key, WB_PURPOSE_ELLIPSE, iteration, (uint64_t)move);
-    wb_regression_factor_whiten(&e, &f, ahead, white);
-    const double own = wb_regression_dot(size, white, white);
-    /* Given the point, the scale of a t is inverse gamma; given the scale, the other axis is normal. */
-    const double scale = wb_sqrt((WB_REGRESSION_T_FREEDOM + own) / (2.0 * wb_draw_gamma(&stream, half_df)));
-    for (size_t i = 0; i < size; i++) aside[i] = scale * wb_draw_normal(&stream);
-    const double other = wb_regression_dot(size, aside, aside), mixed = wb_regression_dot(size, white, aside);
-    wb_regression_factor_colour(&e, &f, aside);
-    const double level = density + half_df * wb_log1p(own / WB_REGRESSION_T_FREEDOM) - wb_draw_exponential(&stream);
-    double angle = TWO_PI * wb_stream_uniform(&stream), low = angle - TWO_PI, high = angle;
-    while (status == WB_OK) {
-      double sine, cosine, there;
-      wb_sine_cosine(angle, &sine, &cosine);
-      for (size_t i = 0; i < size; i++) trial[i] = wb_fma(cosine, ahead[i], wb_fma(sine, aside[i], centre[i]));
-      status = wb_regression_log_density(&t, trial, spare, &there);
-      const double square = cosine * cosine * own + 2.0 * cosine * sine * mixed + sine * sine * other;
-      if (there + half_df * wb_log1p(square / WB_REGRESSION_T_FREEDOM) > level) {
-        for (size_t i = 0; i < size; i++) ahead[i] = trial[i] - centre[i];
-        density = there;
-        break;
-      }
-      if (angle < 0.0) low = angle;
-      else high = angle;
-      if (!(high - low > 1e-12)) {
-        for (size_t i = 0; i < size; i++) trial[i] = centre[i] + ahead[i];
-        wb_regression_put_point(&t, trial);
-        break;
-      }
-      angle = wb_fma(high - low, wb_stream_uniform(&stream), low);
-    }
+    status = wb_regression_move_along(&curve, &stream, ahead, white, aside, trial, &density);
   }
   return status;
 }

@@ -12,6 +12,7 @@
 #ifndef WB_REGRESSION_ELLIPSE_H
 #define WB_REGRESSION_ELLIPSE_H
 
+#include "core/philox.h"
 #include "regression/chain.h"
 
 #define WB_REGRESSION_TOLERABLE 3.0
@@ -37,6 +38,23 @@ size_t wb_regression_ellipse_size(const wb_regression_state *state);
  * the mode in the state. Without a mode there are no moves. With spread > 0, `spread` times a t draw about the mode
  * takes its place. Where there cannot be moves, the effects of terms stay as they are. */
 int wb_regression_find_mode(const wb_regression_chain *chain, double spread);
+
+/* What a move follows: ellipses of a t about `centre`. log_density() makes a point the state and gives its posterior
+ * density. whiten() gives the vector whose squared length is that of a point in the t's scale; colour() is its inverse,
+ * in place. */
+typedef struct wb_regression_curve {
+  size_t size;
+  const double *centre;
+  void *context;
+  int (*log_density)(void *context, double *point, double *density);
+  void (*whiten)(void *context, const double *x, double *w);
+  void (*colour)(void *context, double *w);
+} wb_regression_curve;
+
+/* One move of `ahead`, the distance of the state from the centre, and of its `density`. The last density that is
+ * computed is that of the state. white, aside, trial: room. */
+int wb_regression_move_along(const wb_regression_curve *curve, wb_stream *stream, double *ahead, double *white,
+                             double *aside, double *trial, double *density);
 
 /* The moves after a sweep. `moved`: whether there were any. They move the dispersion too. `room`:
  * wb_regression_move_room() doubles. */

@@ -18,6 +18,10 @@ wb_regression_parameters wb_regression_parameters_of(const wb_regression_state *
   return parameters;
 }
 
+wb_regression_parameters wb_regression_own_parameters(const wb_regression_state *state) {
+  return wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
+}
+
 /* A draw from the inverse gamma law of shape 1. */
 static double draw_inverse_exponential(wb_stream *stream, double scale) { return scale / wb_draw_exponential(stream); }
 
@@ -56,8 +60,7 @@ double wb_regression_log_dispersion(const wb_regression_prior *prior, double log
 static int log_density(const wb_regression_chain *chain, double log_r, double *density) {
   const double r = wb_exp(log_r);
   const wb_regression_parameters parameters = wb_regression_parameters_of(&chain->state, r);
-  const int status =
-      chain->backend->regression->sweep(chain->session, &parameters, 0, 0, 0, NULL, NULL, density, chain->message);
+  const int status = chain->backend->regression->log_likelihood(chain->session, &parameters, density, chain->message);
   *density += wb_regression_count_constant(&chain->counts, r) + wb_regression_log_dispersion(&chain->prior, log_r);
   return status;
 }

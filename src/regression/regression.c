@@ -8,22 +8,29 @@
 #include "core/random_normal.h"
 #include "numeric/memory.h"
 #include "regression/draws.h"
-#include "regression/dual_draw.h"
 #include "regression/ellipse.h"
 #include "regression/level_moves.h"
-#include "regression/regression.h"
 #include "regression/rescale.h"
+#include "regression/sweeper.h"
 
-static int pass(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *statistics,
-                double *log_likelihood) {
+/* A pass that draws the Polya-Gamma variables of an outcome. */
+static int pass(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, double *log_likelihood) {
   const wb_regression_state *const state = &chain->state;
-  const wb_regression_parameters parameters =
-      wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
+  const wb_regression_parameters parameters = wb_regression_own_parameters(state);
   return chain->backend->regression->sweep(
-      chain->session, &parameters, outcome, chain->key, iteration, statistics,
-      statistics && state->groups > 0 && state->dual_rows == 0 ? state->group_statistics : NULL, log_likelihood,
-      chain->message);
+      chain->session, &parameters, outcome, chain->key, iteration, state->statistics,
+      state->groups > 0 && state->dual_rows == 0 ? state->group_statistics : NULL, log_likelihood, chain->message);
 }
+
+/* A pass for the log likelihood alone. */
+static int evaluate(const wb_regression_chain *chain, double *log_likelihood) {
+  const wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
+  return chain->backend->regression->log_likelihood(chain->session, &parameters, log_likelihood, chain->message);
+}
+
+/* Whether a sweep begins with the pass that draws: with terms, whose effects are drawn one after the other, and where
+ * the data have changed since the last sweep. */
+static int passes_first(const wb_regression_chain *chain) { return chain->state.grouping || chain->data->completed; }
 
 int wb_regression_start(const wb_regression_chain *chain, double spread) {
   const wb_regression_state *const state = &chain->state;
@@ -42,8 +49,7 @@ int wb_regression_start(const wb_regression_chain *chain, double spread) {
     for (int32_t c = 0; c < state->columns; c++)
       coefficients[c] = wb_fma(each, wb_draw_normal(&stream), coefficients[c]);
   }
-  /* With terms, each sweep begins with a pass of its own. */
-  return status == WB_OK && !state->grouping ? pass(chain, 0, 0, state->statistics, &log_likelihood) : status;
+  return status == WB_OK && !passes_first(chain) ? pass(chain, 0, 0, &log_likelihood) : status;
 }
 
 /* Integrates the groups' intercepts out of the precision and the linear term. With D_g = sum of omega + 1/variance,
@@ -150,7 +156,7 @@ static int draw_without_terms(const wb_regression_chain *chain, uint32_t iterati
   }
   for (int32_t k = 0; k < state->outcomes && status == WB_OK; k++) {
     status = draw_coefficients(chain, k, iteration, room);
-    if (status == WB_OK && k + 1 < state->outcomes) status = pass(chain, k + 1, iteration, state->statistics, &unused);
+    if (status == WB_OK && k + 1 < state->outcomes) status = pass(chain, k + 1, iteration, &unused);
   }
   if (status == WB_OK) status = refresh_groups(chain);
   if (status != WB_OK) return status;
@@ -186,22 +192,22 @@ static int move_levels(const wb_regression_chain *chain, uint32_t iteration, dou
   if (chain->prior.law) wb_regression_draw_shrinkage(chain, 0, iteration);
   if (chain->counts.distinct == 0) return WB_OK;
   status = wb_regression_draw_dispersion(chain, iteration);
-  if (status == WB_OK) status = pass(chain, 0, iteration, NULL, log_likelihood);
+  if (status == WB_OK) status = evaluate(chain, log_likelihood);
   *log_likelihood += wb_regression_count_constant(&chain->counts, state->scalars[WB_REGRESSION_DISPERSION]);
   return status;
 }
 
-/* One sweep. On return the state holds the statistics for the next sweep, if there are no terms. `level_room`:
- * wb_level_room() doubles; `room` and `more`: as wb_regression_run() has them. */
-static int sweep_once(const wb_regression_chain *chain, uint32_t iteration, double *room, double *level_room,
-                      double *more, double *log_likelihood) {
+int wb_regression_sweep(const wb_regression_sweeper *sweeper, uint32_t iteration, double *log_likelihood) {
+  const wb_regression_chain *const chain = &sweeper->chain;
   const wb_regression_state *const state = &chain->state;
+  double *const room = sweeper->room, *const more = sweeper->more;
   const int learned = chain->counts.distinct > 0;
   int status = WB_OK, moved = 0;
-  if (wb_level_used(state)) return move_levels(chain, iteration, level_room, more, log_likelihood);
+  if (wb_level_used(state)) return move_levels(chain, iteration, sweeper->level_room, more, log_likelihood);
   for (int32_t k = 0; k < state->outcomes && status == WB_OK && state->grouping; k++)
     status = wb_regression_draw_terms(chain, k, iteration, more, room);
-  if (!state->grouping) status = draw_without_terms(chain, iteration, room, more);
+  if (!state->grouping && chain->data->completed) status = pass(chain, 0, iteration, log_likelihood);
+  if (status == WB_OK && !state->grouping) status = draw_without_terms(chain, iteration, room, more);
   if (status != WB_OK) return status;
   if (state->groups > 0) wb_regression_draw_group_scale(chain, iteration);
   for (int32_t k = 0; k < state->outcomes && chain->prior.law; k++) wb_regression_draw_shrinkage(chain, k, iteration);
@@ -211,15 +217,15 @@ static int sweep_once(const wb_regression_chain *chain, uint32_t iteration, doub
   /* With groups, the moves may be short. */
   if (status == WB_OK && learned && (!moved || state->groups > 0 || state->grouping))
     status = wb_regression_draw_dispersion(chain, iteration);
-  /* With terms, the next sweep begins with the pass that draws. */
-  if (status == WB_OK) status = pass(chain, 0, iteration, state->grouping ? NULL : state->statistics, log_likelihood);
-  if (status == WB_OK && learned)
+  if (status != WB_OK || chain->data->completed) return status;
+  status = passes_first(chain) ? evaluate(chain, log_likelihood) : pass(chain, 0, iteration, log_likelihood);
+  if (learned)
     *log_likelihood += wb_regression_count_constant(&chain->counts, state->scalars[WB_REGRESSION_DISPERSION]);
   return status;
 }
 
-static void note(const wb_regression_sweeps *sweeps, const wb_regression_chain *chain, int32_t sweep,
-                 double log_likelihood) {
+void wb_regression_note(const wb_regression_sweeps *sweeps, const wb_regression_chain *chain, int32_t sweep,
+                        double log_likelihood) {
   const wb_regression_state *const state = &chain->state;
   const wb_regression_prior *const prior = &chain->prior;
   const size_t length = (size_t)state->columns * (size_t)state->outcomes, count = (size_t)sweeps->count;
@@ -256,31 +262,38 @@ static void note(const wb_regression_sweeps *sweeps, const wb_regression_chain *
   }
 }
 
-int wb_regression_run(const wb_regression_chain *given, const wb_regression_sweeps *sweeps) {
-  const wb_regression_state *const state = &given->state;
-  const size_t drawing = draw_room(given), dual = wb_regression_dual_size(state),
+int wb_regression_sweeper_open(const wb_regression_chain *chain, wb_regression_sweeper *sweeper) {
+  const wb_regression_state *const state = &chain->state;
+  const size_t drawing = draw_room(chain), dual = wb_regression_dual_size(state),
                moving = wb_regression_move_room(state), size = drawing > moving ? drawing : moving,
                more = state->grouping ? wb_regression_level_sums(state)
                                       : 3 * (size_t)state->columns + (size_t)state->groups,
-               levels = wb_level_room(given), bytes = (dual + size + levels + more) * sizeof(double);
-  double *const memory = wb_aligned_malloc(bytes), *const room = memory + dual;
-  if (!memory) return wb_out_of_memory(given->message, "the coefficients' precision", bytes);
-  wb_regression_dual system;
-  wb_regression_chain own = *given;
-  const wb_regression_chain *const chain = &own;
+               levels = wb_level_room(chain), bytes = (dual + size + levels + more) * sizeof(double);
+  double *const memory = wb_aligned_malloc(bytes);
+  *sweeper = (wb_regression_sweeper){.chain = *chain, .memory = memory};
+  if (!memory) return wb_out_of_memory(chain->message, "the coefficients' precision", bytes);
+  sweeper->room = memory + dual;
+  sweeper->level_room = sweeper->room + size;
+  sweeper->more = sweeper->level_room + levels;
   if (dual > 0) {
-    system = wb_regression_dual_in(memory, own.data, state);
-    own.dual = &system;
+    sweeper->system = wb_regression_dual_in(memory, chain->data, state);
+    sweeper->chain.dual = &sweeper->system;
   }
-  int status = WB_OK;
-  if (levels > 0) wb_level_open(chain, room + size);
+  if (levels > 0) wb_level_open(&sweeper->chain, sweeper->level_room);
+  return WB_OK;
+}
+
+void wb_regression_sweeper_close(wb_regression_sweeper *sweeper) { wb_aligned_free(sweeper->memory); }
+
+int wb_regression_run(const wb_regression_chain *chain, const wb_regression_sweeps *sweeps) {
+  wb_regression_sweeper sweeper;
+  int status = wb_regression_sweeper_open(chain, &sweeper);
   for (int32_t i = 0; i < sweeps->count && status == WB_OK; i++) {
     double log_likelihood = 0.0;
-    status =
-        sweep_once(chain, sweeps->iteration + (uint32_t)i, room, room + size, room + size + levels, &log_likelihood);
-    note(sweeps, chain, i, log_likelihood);
+    status = wb_regression_sweep(&sweeper, sweeps->iteration + (uint32_t)i, &log_likelihood);
+    wb_regression_note(sweeps, &sweeper.chain, i, log_likelihood);
   }
-  wb_aligned_free(memory);
+  wb_regression_sweeper_close(&sweeper);
   return status;
 }
 
@@ -295,7 +308,7 @@ int wb_regression_step(const wb_call *call, const wb_regression_data *data, wb_r
   if (status == WB_OK) status = backend->regression->open(data, &call->run, &chain->session, chain->message);
   if (status != WB_OK) return status;
   double *const room = wb_aligned_malloc(bytes);
-  status = room ? pass(chain, 0, iteration, state->statistics, &log_likelihood)
+  status = room ? pass(chain, 0, iteration, &log_likelihood)
                 : wb_out_of_memory(chain->message, "the coefficients' precision", bytes);
   if (status == WB_OK) status = draw_coefficients(chain, 0, iteration, room);
   wb_aligned_free(room);

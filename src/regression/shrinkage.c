@@ -102,14 +102,12 @@ void wb_regression_draw_shrinkage(const wb_regression_chain *chain, int32_t outc
 static int moved_density(const wb_regression_chain *chain, int32_t outcome, const double *from,
                          const wb_regression_scales *own, double t, double *density) {
   const wb_regression_prior *const prior = &chain->prior;
-  const wb_regression_parameters parameters =
-      wb_regression_parameters_of(&chain->state, chain->state.scalars[WB_REGRESSION_DISPERSION]);
+  const wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
   double *const coefficients = chain->state.coefficients + (size_t)outcome * (size_t)prior->columns;
   const double factor = wb_exp(t), scale = prior->global_scale;
   for (int c = 0; c < prior->columns; c++)
     if (prior->law[c] == WB_REGRESSION_HORSESHOE) coefficients[c] = factor * from[c];
-  const int status = chain->backend->regression->sweep(chain->session, &parameters, outcome, 0, 0, NULL, NULL, density,
-                                                       chain->message);
+  const int status = chain->backend->regression->log_likelihood(chain->session, &parameters, density, chain->message);
   *density += t - wb_log1p(*own->global * factor * factor / (scale * scale));
   if (prior->slab_scale > 0.0)
     *density -=

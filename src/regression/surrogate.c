@@ -12,9 +12,9 @@
 int wb_regression_log_ratios(const wb_regression_chain *chain, double *log_ratio) {
   *log_ratio = 0.0;
   if (!chain->data->poisson) return WB_OK;
-  wb_regression_parameters parameters = wb_regression_parameters_of(&chain->state, 0.0);
+  wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
   parameters.weights = WB_REGRESSION_RATIO;
-  return chain->backend->regression->sweep(chain->session, &parameters, 0, 0, 0, NULL, NULL, log_ratio, chain->message);
+  return chain->backend->regression->log_likelihood(chain->session, &parameters, log_ratio, chain->message);
 }
 
 int wb_regression_accept(const wb_regression_chain *chain, uint32_t iteration, uint64_t draw, double *log_ratio,

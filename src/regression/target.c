@@ -134,13 +134,15 @@ int wb_regression_pass(const wb_regression_target *t, double log_r, wb_regressio
                        double *block_statistics, double *log_likelihood) {
   const wb_regression_chain *const chain = &t->chain;
   const int learned = chain->counts.distinct > 0;
-  const double r = learned ? wb_exp(log_r) : 0.0;
+  const double r = learned ? wb_exp(log_r) : chain->state.scalars[WB_REGRESSION_DISPERSION];
   wb_regression_parameters parameters = wb_regression_parameters_of(&chain->state, r);
   parameters.weights = what.weights;
   parameters.other = what.other;
+  const wb_regression_functions *const functions = chain->backend->regression;
   const int status =
-      chain->backend->regression->sweep(chain->session, &parameters, what.outcome, 0, 0, statistics,
-                                        t->place.blocks > 0 ? block_statistics : NULL, log_likelihood, chain->message);
+      statistics ? functions->sweep(chain->session, &parameters, what.outcome, 0, 0, statistics,
+                                    t->place.blocks > 0 ? block_statistics : NULL, log_likelihood, chain->message)
+                 : functions->log_likelihood(chain->session, &parameters, log_likelihood, chain->message);
   if (learned)
     *log_likelihood +=
         wb_regression_count_constant(&chain->counts, r) + wb_regression_log_dispersion(&chain->prior, log_r);

@@ -640,16 +640,14 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   if (c.levels > 0)
     good = good &&
            call("change of effects", backend->regression->change_effects, session, 0, effects.data(), 1, linear.data());
-  good = good && call("regression log likelihood", backend->regression->sweep, session, &parameters, c.outcomes - 1, 0,
-                      0, nullptr, nullptr, &both[1]);
+  good = good && call("regression log likelihood", backend->regression->log_likelihood, session, &parameters, &both[1]);
   for (int32_t weights :
        {WB_REGRESSION_EXPECTED, WB_REGRESSION_INFORMATION, WB_REGRESSION_CROSS, WB_REGRESSION_RATIO}) {
     if (weights == WB_REGRESSION_CROSS && c.outcomes == 1) continue;
     if (weights == WB_REGRESSION_RATIO) {
       double ratio = 0;
       parameters.weights = weights;
-      good = good && call("regression ratio", backend->regression->sweep, session, &parameters, c.outcomes - 1, 0, 0,
-                          nullptr, nullptr, &ratio);
+      good = good && call("regression ratio", backend->regression->log_likelihood, session, &parameters, &ratio);
       record->add(std::vector<double>{ratio});
       continue;
     }
@@ -701,6 +699,75 @@ bool run_regression(const wb_backend *backend, const RegressionCase &c, Record *
   record->add(statistics, sums, linear, both);
   for (double value : statistics) good = good && value - value == 0; /* finite */
   return good && both[0] == both[1];
+}
+
+/* Counts with a regression of zeros, whose rows are in the opposite order. */
+struct PairCase {
+  int64_t rows;
+  int32_t columns;
+  bool hurdle, poisson;
+
+  std::string name() const {
+    char text[160];
+    std::snprintf(text, sizeof text, "%s %s regression, n = %lld, p = %d", hurdle ? "hurdle" : "zero-inflated",
+                  poisson ? "Poisson" : "negative binomial", (long long)rows, columns);
+    return text;
+  }
+};
+
+bool run_pair(const wb_backend *backend, const PairCase &c, Record *record) {
+  const size_t n = (size_t)c.rows, p = (size_t)c.columns;
+  Numbers numbers(17 * p + n);
+  const std::vector<double> x = numbers.vector(n * p, -1, 1), center = numbers.vector(p, -0.1, 0.1),
+                            inverse_scale = numbers.vector(p, 0.5, 2), coefficients = numbers.vector(p, -1, 1),
+                            ones(n, 1.0);
+  std::vector<double> count = numbers.vector(n, -3, 4), weight = numbers.vector(n, 0, 3), unit(n), half(n);
+  std::vector<double> dispersed(n), kappa(n);
+  std::vector<int32_t> row(n);
+  for (size_t i = 0; i < n; i++) {
+    count[i] = count[i] < 0 ? 0 : (double)(int)count[i];
+    weight[i] = (double)(int)weight[i];
+    unit[i] = c.poisson ? 8 : 1;
+    half[i] = 0.5 * weight[i] * count[i];
+    row[i] = (int32_t)(n - 1 - i);
+  }
+  const wb_regression_zeros zeros = {c.hurdle, count.data(), weight.data(), unit.data(), row.data()};
+  wb_regression_data data[2] = {};
+  for (int i = 0; i < 2; i++) {
+    data[i].x = x.data();
+    data[i].rows = c.rows;
+    data[i].columns = c.columns;
+    data[i].center = center.data();
+    data[i].inverse_scale = inverse_scale.data();
+    data[i].outcomes = 1;
+    data[i].shape = i == 0 ? count.data() : ones.data();
+    data[i].kappa = i == 0 ? half.data() : kappa.data();
+    data[i].completed = i == 0 ? dispersed.data() : kappa.data();
+  }
+  data[0].dispersed = dispersed.data();
+  data[0].poisson = c.poisson;
+  data[0].zeros = &zeros;
+  const wb_run run = one_thread();
+  wb_regression_pair pair = {};
+  if (!call("counts open", backend->regression->open, &data[0], &run, &pair.counts)) return false;
+  bool good = call("zeros open", backend->regression->open, &data[1], &run, &pair.zeros);
+  pair.of_counts = {
+      coefficients.data(), nullptr, c.poisson ? 1 : 1.5, c.poisson ? 0 : -0.4, WB_REGRESSION_DRAWN, nullptr, 0};
+  pair.of_zeros = {coefficients.data(), nullptr, 0, 0, WB_REGRESSION_DRAWN, nullptr, 0};
+  const uint64_t key = 5;
+  for (const uint64_t *with : {static_cast<const uint64_t *>(nullptr), &key}) {
+    good = good && call("completed counts", backend->regression->complete, &pair, with, 3);
+    record->add(dispersed, kappa);
+  }
+  std::vector<double> linear(2 * n), sums(2), statistics(WB_REGRESSION_STATISTICS(p));
+  good =
+      good && call("log likelihood of both", backend->regression->pair_log_likelihood, &pair, linear.data(), &sums[0]);
+  good = good && call("sweep of counts", backend->regression->sweep, pair.counts, &pair.of_counts, 0, key, 3,
+                      statistics.data(), nullptr, &sums[1]);
+  record->add(linear, sums, statistics);
+  backend->regression->close(pair.counts);
+  backend->regression->close(pair.zeros);
+  return good && sums[0] - sums[0] == 0;
 }
 
 struct PredictionCase {
@@ -1018,6 +1085,9 @@ void regressions(const wb_backend *backend) {
       {19, 40, 2, 0, true, 0, false, true},
   };
   for (const RegressionCase &c : cases) both_ways(backend, c, run_regression);
+  static const PairCase pairs[] = {
+      {1, 1, false, false}, {300, 2, true, true}, {WB_LEAF_ROWS + 9, 2, false, true}, {200, 3, true, false}};
+  for (const PairCase &c : pairs) both_ways(backend, c, run_pair);
   static const PredictionCase predictions[] = {
       {1, 2, 1, 1, WB_REGRESSION_LINEAR},
       {300, 50, 3, 1, WB_REGRESSION_PROBABILITY},

@@ -255,6 +255,9 @@ test_that("ordinal regressions have smooths, and zero-inflated counts refuse the
   truth <- plogis(2 * sin(6 * c(0.25, 0.8)))
   expect_lt(max(abs(means[, 1] - (1 - truth))), 0.12)
   expect_error(bayes_logit(y ~ rw(a), d, family = "cratio", iter = 10), "many areas or times.*cratio")
-  expect_error(bayes_logit(n ~ s(x), d, family = "poisson", zi = ~1, iter = 10), "`formula` has smooths")
-  expect_error(bayes_logit(n ~ 1, d, family = "poisson", zi = ~ s(x), iter = 10), "`zi` has smooths")
+  d$n <- ifelse(runif(400) < plogis(linear), 0, rpois(400, 4))
+  zeros <- bayes_logit(n ~ s(x), d, family = "poisson", zi = ~ s(x), chains = 1, iter = 300, seed = 1, progress = FALSE)
+  expect_identical(dimnames(logit_draws(zeros))[[3]][19:20 + 2], c("sd(s(x))", "zi_sd(s(x))"))
+  probability <- predict(zeros, data.frame(x = c(0.25, 0.8)), type = "zero")[, "mean"]
+  expect_lt(max(abs(probability - truth)), 0.15)
 })

@@ -43,7 +43,7 @@ test_that("log likelihoods, means and simulations follow the definitions", {
         p <- plogis(p)
         of <- function(y) zero_density(kind, y, mean, p, size)
         expect_equal(log_lik(fit, new)[, i], log(of(new$y[[i]])), tolerance = 1e-10)
-        values <- 0:200
+        values <- 0:2000
         masses <- vapply(values, of, mean)
         expect_equal(posterior_epred.bayes_logit(fit, new)[, i], drop(masses %*% values), tolerance = 1e-8)
         second <- drop(masses %*% values^2) - drop(masses %*% values)^2
@@ -114,13 +114,33 @@ test_that("more sweeps, threads and missing values do not change draws", {
   expect_lt(abs(cor(both[, 1], both[, 3])), 0.7)
 })
 
-# Sweeps of completed data alone, and sweeps with moves, draw from the same posterior.
-with_moves_of <- function(most, code) {
-  kept <- most_moved
-  utils::assignInNamespace("most_moved", most, "warpbayes")
-  on.exit(utils::assignInNamespace("most_moved", kept, "warpbayes"))
-  force(code)
-}
+test_that("rows are weighed, chosen and left out", {
+  parts <- c("coefficient_trace", "dispersion_trace", "log_likelihood")
+  some <- visits$x > 0.5
+  for (kind in c("zi", "hu")) {
+    of <- function(...) do.call(quick, c(list(...), stats::setNames(list(~z), kind)))
+    chosen <- of(subset = some)
+    expect_identical(chosen[parts], of(data = visits[some, ])[parts])
+    expect_identical(of(weights = as.double(some))$weights, as.double(some))
+    # A row of weight 2 is two rows: the same likelihood at the same parameters.
+    double <- of(weights = rep(2, 80))
+    expect_equal(rowSums(log_lik(double)), 2 * rowSums(log_lik(double, visits)), tolerance = 1e-12)
+    expect_equal(double$log_likelihood[11:30, ], matrix(rowSums(log_lik(double)), 20), tolerance = 1e-10)
+  }
+  skip_if_not_installed("loo")
+  fit <- suppressMessages(bayes_logit(y ~ x, visits, "negbinomial", zi = ~z, chains = 2, iter = 30, warmup = 10,
+    seed = 1, threads = 2, progress = FALSE))
+  folds <- rep(1:2, 40)
+  left_out <- suppressWarnings(loo::kfold(fit, folds = folds))
+  again <- quick(zi = ~z, weights = as.double(folds != 1))
+  expected <- log(colMeans(exp(log_lik(again, visits)[, folds == 1])))
+  expect_equal(unname(left_out$pointwise[folds == 1, 1]), expected, tolerance = 1e-10)
+  skip_if_not_installed("emmeans")
+  skip_if_not_installed("coda")
+  grid <- as.data.frame(summary(emmeans::emmeans(fit, ~x, at = list(x = 1), type = "response"), point.est = mean))
+  beta <- coefficient_draws(fit)
+  expect_equal(grid$response, mean(exp(beta[, 1] + beta[, 2])), tolerance = 1e-6)
+})
 
 test_that("posteriors agree with quadrature", {
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
@@ -133,14 +153,19 @@ test_that("posteriors agree with quadrature", {
     prior <- list(count = logit_prior(intercept_location = 0.2, intercept_scale = 0.8, dispersion = c(4, 2)),
       zero = zeros)
     formulas <- stats::setNames(list(~1), kind)
-    arguments <- list(y ~ 1, data.frame(y = rep(y, times)), family, prior = prior, chains = 2,
-      iter = if (moves) 40 else if (extended()) 20000 else 800,
-      warmup = if (moves) 20 else 100, seed = 1, threads = 1, progress = FALSE)
-    most <- if (moves) most_moved else -1L
-    fit <- with_moves_of(most, do.call(bayes_logit, c(arguments, formulas)))
-    draws <- logit_draws(fit)
-    expect_identical(is.null(fit$state[[1]]$ellipse), !moves)
-    if (moves) draws <- moved_draws(fit)
+    iter <- if (extended()) 20000 else if (moves) 2000 else 6000
+    arguments <- list(y ~ 1, data.frame(y = rep(y, times)), family, prior = prior, chains = 2, iter = 40, warmup = 20,
+      seed = 1, threads = 1, progress = FALSE)
+    fit <- do.call(bayes_logit, c(arguments, formulas))
+    # Sweeps of completed data alone, or with moves about a point that is not the mode.
+    for (chain in 1:2) {
+      expect_gt(fit$state[[chain]]$ellipse[[1]], 0)
+      if (!moves) fit$state[[chain]]$ellipse[[1]] <- 0
+      d <- if (family == "poisson") 2 else 3
+      fit$state[[chain]]$ellipse[1 + 1:d] <- fit$state[[chain]]$ellipse[1 + 1:d] + c(0.4, 0, 0.4)[1:d]
+    }
+    fit <- continue(fit, iter, progress = FALSE)
+    draws <- logit_draws(fit)[-(1:100), , ]
     if (family == "poisson") {
       log_density <- function(mean, p) {
         sum(times * log(zero_density(kind, y, exp(mean), plogis(p), Inf))) + dnorm(mean, 0.2, 0.8, log = TRUE) +
@@ -148,7 +173,7 @@ test_that("posteriors agree with quadrature", {
       }
       range <- list(c(-2.5, 2.5), c(-4, 4))
     } else {
-      if (!moves) draws <- array(c(draws[, , 1], log(draws[, , "dispersion"])), c(dim(draws)[1:2], 2L))
+      draws <- array(c(draws[, , 1], log(draws[, , "dispersion"])), c(dim(draws)[1:2], 2L))
       log_density <- function(mean, size) {
         sum(times * log(zero_density(kind, y, exp(mean), 0.5, exp(size)))) + dnorm(mean, 0.2, 0.8, log = TRUE) +
           4 * size - 2 * exp(size)
@@ -156,23 +181,6 @@ test_that("posteriors agree with quadrature", {
       range <- list(c(-3, 3.5), c(-3, 3))
     }
     expect_posterior(draws, log_density, range, paste(kind, family, moves))
-  }
-  # Moves alone, about a point that is not the mode.
-  moved_draws <- function(fit) {
-    model <- zero_model(fit)
-    moves <- if (extended()) 20000 else 1000
-    draws <- vapply(1:2, function(chain) {
-      state <- fit$state[[chain]]
-      ellipse <- state$ellipse
-      ellipse$mode <- ellipse$mode + c(0.4, 0, 0.4)[seq_along(ellipse$mode)]
-      ellipse$inverse <- solve(ellipse$root)
-      base <- linear_base(model, state)
-      t(vapply(seq_len(moves), function(i) {
-        state <<- move_along_ellipse(model, state, ellipse, base)
-        position_of(model, state)[if (fit$family == "poisson") 1:2 else c(1, 3)]
-      }, numeric(2)))
-    }, matrix(0, moves, 2))
-    aperm(draws, c(1, 3, 2))
   }
   check("zi", "poisson", FALSE)
   check("hu", "negbinomial", FALSE)
@@ -223,7 +231,7 @@ test_that("data that say nothing of zeros, and wrong arguments, are named", {
   expect_error(quick(zi = "z"), "`zi` must be a formula", class = input)
   expect_error(quick(I(y > 0) ~ x, family = "binomial", zi = ~z), "is for counts, but `family` is \"binomial\"",
     class = input)
-  expect_error(quick(zi = ~z, weights = e), "`weights` cannot be used with `zi`", class = input)
+  expect_error(quick(zi = ~z, weights = visits$e), "`weights` must be whole numbers", class = input)
   expect_identical(quick(zi = ~z, weights = NULL, control = warp_control(sparse = FALSE))$rows, 80L)
   expect_error(quick(transform(visits, y = 0), formula = y ~ x, zi = ~z), "without a count above 0", class = input)
   expect_error(quick(zi = ~z, prior = list(1)), "two such priors named count and zero", class = input)

@@ -404,6 +404,15 @@ regression_cases <- alist(
     d <- transform(answer_rows(320, 62), h = rep(1:2, 160))
     regression_values(regression(count ~ m1 + (1 | g / h) + (0 + m1 || g), d, family = "negbinomial"), FALSE)
   },
+  "negbinomial, excess zeros" = {
+    zeros <- transform(answer_rows(320, 64), count = count * (seq_len(320) %% 3 > 0))
+    regression_values(regression(count ~ m1 + (1 | g), zeros, family = "negbinomial", zi = ~ m2 + (1 | f)), FALSE)
+  },
+  "poisson, hurdle, several leaves" = {
+    zeros <- transform(answer_rows(4500, 65), count = count * (seq_len(4500) %% 2), h = rep(1:9, 500))
+    regression_values(regression(count ~ m1, zeros, family = "poisson", hu = ~ m2 + (m2 | h), iter = 3, warmup = 1),
+      FALSE)
+  },
   "binomial, sparse, several leaves of one level" = {
     d <- transform(answer_rows(4500, 63), h = rep(1:9, 500))
     regression_values(regression(y ~ f + (1 | g) + (m1 | h), d, control = by_sparse, iter = 3, warmup = 1))

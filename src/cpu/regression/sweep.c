@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "core/regression_row.h"
+#include "core/regression_zero.h"
 #include "cpu/regression/dual.h"
 #include "cpu/regression/predict.h"
 #include "numeric/idle.h"
@@ -39,7 +39,7 @@ struct wb_regression_session {
   int32_t *segment_group; /* segments */
   int64_t *leaf_segment;  /* leaves + 1: the first segment of each */
   double *segment_sums;   /* segments x WB_REGRESSION_GROUP_STATISTICS(columns) */
-  double *row_logs;       /* rows: log likelihoods; NULL before level_log_likelihoods() */
+  double *row_values;     /* rows: log likelihoods or logits; NULL before they are needed */
   thread_memory *memory;  /* threads */
   wb_term_sums terms;
 };
@@ -57,7 +57,7 @@ static void close_session(wb_regression_session *session) {
   }
   free(session->memory);
   wb_aligned_free(session->segment_sums);
-  wb_aligned_free(session->row_logs);
+  wb_aligned_free(session->row_values);
   free(session->segment_row);
   free(session->segment_group);
   free(session->leaf_segment);
@@ -365,6 +365,14 @@ static int useful_threads(const wb_regression_session *session, int drawing) {
   return threads < 2 ? 1 : wb_idle_threads((int)threads);
 }
 
+/* The rows of a pair: zeros' linear predictors, and whether to complete the data, or where to write both predictors. */
+typedef struct pair_rows {
+  const wb_regression_session *zeros;
+  int completing;
+  const uint64_t *key;
+  double *linear;
+} pair_rows;
+
 /* A pass over the rows that threads share. */
 typedef struct shared_pass {
   wb_regression_session *session;
@@ -373,14 +381,54 @@ typedef struct shared_pass {
   uint64_t key;
   uint32_t iteration;
   int drawing;
-  size_t square;                               /* numbers of X'WX and X'z in the sums of a leaf */
-  double *segment_sums, *row_logs, *row_draws; /* row_draws: rows x 2, of a dual session */
+  size_t square;                    /* numbers of X'WX and X'z in the sums of a leaf */
+  double *segment_sums, *row_draws; /* row_draws: rows x 2, of a dual session */
+  double *row_logs, *row_logits;    /* get the values of each row; NULL: not wanted */
+  const pair_rows *pair;            /* a pass over the rows of a pair, in place of all others; or NULL */
   wb_reduction_tree *tree;
   int threads;
   int64_t next; /* leaf */
   int failed;
   wb_message *message;
 } shared_pass;
+
+/* Completes the rows of a leaf, whose log probabilities of no count are in `none`. */
+static void complete_leaf(const shared_pass *pass, int64_t begin, int rows, const double *none, const double *zero) {
+  const wb_regression_data *const data = &pass->session->data, *const other = &pass->pair->zeros->data;
+  const wb_regression_zeros *const what = data->zeros;
+  for (int64_t row = begin; row < begin + rows; row++) {
+    double more = 0.0;
+    if ((what->count[row] == 0.0) != what->hurdle)
+      more = wb_zero_complete(what->hurdle, what->weight[row], none[row - begin], zero[row - begin], pass->pair->key,
+                              pass->iteration, (uint64_t)row);
+    wb_zero_completed(what->hurdle, what->count[row], what->weight[row], what->unit[row], more, data->completed + row,
+                      other->completed + what->row[row]);
+  }
+}
+
+/* Completes the rows of a leaf, or adds their log likelihoods. */
+static void pair_leaf(const shared_pass *pass, int64_t begin, int rows, leaf_room *room, double *sum) {
+  const wb_regression_data *const data = &pass->session->data;
+  const wb_regression_zeros *const what = data->zeros;
+  const wb_isa isa = pass->session->isa;
+  double *const size = room->shape, *const zero = room->fixed, *const none = room->omega;
+  for (int l = 0; l < rows; l++) {
+    size[l] = pass->parameters->dispersion * what->unit[begin + l];
+    zero[l] = pass->pair->zeros->row_values[what->row[begin + l]];
+  }
+  WB_LOOP(regression_log_none, isa)(to_eight(rows), data->poisson, size, room->psi, none);
+  if (pass->pair->linear) {
+    memcpy(pass->pair->linear + begin, room->psi, (size_t)rows * sizeof(double));
+    memcpy(pass->pair->linear + data->rows + begin, zero, (size_t)rows * sizeof(double));
+  }
+  if (pass->pair->completing) {
+    complete_leaf(pass, begin, rows, none, zero);
+    return;
+  }
+  WB_LOOP(regression_log_pair, isa)(rows, data->poisson, what->hurdle, pass->parameters->shift, what->count + begin,
+                                    what->weight + begin, size, room->psi, none, zero, room->log_likelihood);
+  for (int l = 0; l < rows; l++) *sum += room->log_likelihood[l];
+}
 
 static int pass_leaf(const shared_pass *pass, int64_t leaf, leaf_room *room, double *sums, wb_message *complaint) {
   wb_regression_session *const session = pass->session;
@@ -389,6 +437,9 @@ static int pass_leaf(const shared_pass *pass, int64_t leaf, leaf_room *room, dou
   const int rows = (int)(end - begin);
   predict_leaf(session, pass->parameters, leaf, begin, end, room);
   weigh_leaf(session, pass->parameters, pass->outcome, begin, rows, room);
+  if (pass->row_logits) memcpy(pass->row_logits + begin, room->psi, (size_t)rows * sizeof(double));
+  if (pass->pair) pair_leaf(pass, begin, rows, room, sums + pass->square);
+  if (pass->row_logits || pass->pair) return WB_OK;
   sums[pass->square] = evaluate_leaf(session, pass->parameters, begin, rows, room);
   if (pass->row_logs) memcpy(pass->row_logs + begin, room->log_likelihood, (size_t)rows * sizeof(double));
   if (!pass->drawing) return WB_OK;
@@ -432,30 +483,30 @@ static void pass_leaves(void *context) {
   }
 }
 
-/* As sweep(). `row_logs`: gets the log likelihood of each row, or NULL. */
-static int sweep_rows(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
-                      uint64_t key, uint32_t iteration, double *statistics, double *group_statistics,
-                      double *log_likelihood, double *row_logs, wb_message *message) {
+/* Runs a pass whose `statistics`, `group_statistics` and `log_likelihood` are as those of sweep(), or NULL. */
+static int run_pass(shared_pass pass, double *statistics, double *group_statistics, double *log_likelihood) {
+  wb_regression_session *const session = pass.session;
   const wb_regression_data *data = &session->data;
-  const int p = data->columns, drawing = statistics != NULL, adding = drawing && !data->dual;
-  const size_t square = adding ? (size_t)to_eight(p + 1) * (size_t)to_eight(p) : 0;
-  double *const segment_sums = adding && data->groups > 0 ? session->segment_sums : NULL;
+  const int p = data->columns, adding = statistics != NULL && !data->dual;
   wb_reduction_tree tree;
-  wb_reduction_open(&tree, session->leaves, square + 8);
-  const int threads = useful_threads(session, drawing);
-  shared_pass pass = {session,  parameters, outcome, key,     iteration, drawing, square, segment_sums,
-                      row_logs, statistics, &tree,   threads, 0,         WB_OK,   message};
-  wb_on_threads(threads, pass_leaves, &pass);
+  pass.drawing = statistics != NULL;
+  pass.row_draws = statistics;
+  pass.square = adding ? (size_t)to_eight(p + 1) * (size_t)to_eight(p) : 0;
+  pass.segment_sums = adding && data->groups > 0 ? session->segment_sums : NULL;
+  pass.threads = useful_threads(session, pass.drawing);
+  pass.tree = &tree;
+  wb_reduction_open(&tree, session->leaves, pass.square + 8);
+  wb_on_threads(pass.threads, pass_leaves, &pass);
   int failed = pass.failed;
   const double *const root = wb_reduction_root(&tree);
   if (failed == WB_OK && !root)
-    failed = wb_out_of_memory(message, "the sums of a leaf", room_doubles(data) * sizeof(double));
+    failed = wb_out_of_memory(pass.message, "the sums of a leaf", room_doubles(data) * sizeof(double));
   if (failed == WB_OK) {
-    *log_likelihood = root[square];
+    *log_likelihood = root[pass.square];
     if (adding) unpack_statistics(p, to_eight(p), root, statistics);
-    if (segment_sums) add_segments(session, segment_sums, group_statistics);
+    if (pass.segment_sums) add_segments(session, pass.segment_sums, group_statistics);
     if (adding && data->term_count > 0 && group_statistics)
-      wb_cpu_terms_sum(data, session->isa, &session->terms, threads, group_statistics);
+      wb_cpu_terms_sum(data, session->isa, &session->terms, pass.threads, group_statistics);
   }
   wb_reduction_close(&tree);
   return failed;
@@ -464,8 +515,53 @@ static int sweep_rows(wb_regression_session *session, const wb_regression_parame
 static int sweep(wb_regression_session *session, const wb_regression_parameters *parameters, int32_t outcome,
                  uint64_t key, uint32_t iteration, double *statistics, double *group_statistics, double *log_likelihood,
                  wb_message *message) {
-  return sweep_rows(session, parameters, outcome, key, iteration, statistics, group_statistics, log_likelihood, NULL,
-                    message);
+  const shared_pass pass = {.session = session,
+                            .parameters = parameters,
+                            .outcome = outcome,
+                            .key = key,
+                            .iteration = iteration,
+                            .message = message};
+  return run_pass(pass, statistics, group_statistics, log_likelihood);
+}
+
+static int log_likelihood(wb_regression_session *session, const wb_regression_parameters *parameters, double *sum,
+                          wb_message *message) {
+  const shared_pass pass = {.session = session, .parameters = parameters, .message = message};
+  return run_pass(pass, NULL, NULL, sum);
+}
+
+/* Makes room for a value of each row. */
+static int hold_row_values(wb_regression_session *session, wb_message *message) {
+  const size_t bytes = (size_t)session->data.rows * sizeof(double);
+  if (!session->row_values) session->row_values = wb_aligned_malloc(bytes);
+  return session->row_values ? WB_OK : wb_out_of_memory(message, "values of the rows", bytes);
+}
+
+static int pass_pair(const wb_regression_pair *pair, const pair_rows *rows, uint32_t iteration, double *sum,
+                     wb_message *message) {
+  WB_TRY(hold_row_values(pair->zeros, message));
+  const shared_pass zeros = {.session = pair->zeros,
+                             .parameters = &pair->of_zeros,
+                             .row_logits = pair->zeros->row_values,
+                             .message = message},
+                    counts = {.session = pair->counts,
+                              .parameters = &pair->of_counts,
+                              .iteration = iteration,
+                              .pair = rows,
+                              .message = message};
+  WB_TRY(run_pass(zeros, NULL, NULL, sum));
+  return run_pass(counts, NULL, NULL, sum);
+}
+
+static int complete(const wb_regression_pair *pair, const uint64_t *key, uint32_t iteration, wb_message *message) {
+  const pair_rows rows = {.zeros = pair->zeros, .completing = 1, .key = key};
+  double unused;
+  return pass_pair(pair, &rows, iteration, &unused, message);
+}
+
+static int pair_log_likelihood(const wb_regression_pair *pair, double *linear, double *sum, wb_message *message) {
+  const pair_rows rows = {.zeros = pair->zeros, .linear = linear};
+  return pass_pair(pair, &rows, 0, sum, message);
 }
 
 /* The sums of each group over its segments, in order. */
@@ -473,22 +569,22 @@ static void total_segments(const wb_regression_session *session, double *total) 
   memset(total, 0, (size_t)session->data.groups * sizeof(double));
   for (int64_t s = 0; s < session->segments; s++) {
     double sum = 0.0;
-    for (int64_t row = session->segment_row[s]; row < session->segment_row[s + 1]; row++) sum += session->row_logs[row];
+    for (int64_t row = session->segment_row[s]; row < session->segment_row[s + 1]; row++)
+      sum += session->row_values[row];
     total[session->segment_group[s]] += sum;
   }
 }
 
 static int level_log_likelihoods(wb_regression_session *session, const wb_regression_parameters *parameters,
                                  int32_t term, double *log_likelihoods, wb_message *message) {
-  const size_t bytes = (size_t)session->data.rows * sizeof(double);
   double sum;
-  if (!session->row_logs && !(session->row_logs = wb_aligned_malloc(bytes)))
-    return wb_out_of_memory(message, "the rows' log likelihoods", bytes);
-  const int status = sweep_rows(session, parameters, 0, 0, 0, NULL, NULL, &sum, session->row_logs, message);
-  if (status != WB_OK) return status;
+  WB_TRY(hold_row_values(session, message));
+  const shared_pass pass = {
+      .session = session, .parameters = parameters, .row_logs = session->row_values, .message = message};
+  WB_TRY(run_pass(pass, NULL, NULL, &sum));
   if (term < 0) total_segments(session, log_likelihoods);
   else
-    wb_cpu_terms_total(&session->data, &session->terms, useful_threads(session, 0), term, session->row_logs,
+    wb_cpu_terms_total(&session->data, &session->terms, useful_threads(session, 0), term, session->row_values,
                        log_likelihoods);
   return WB_OK;
 }
@@ -524,7 +620,10 @@ static int multiply_transposed(wb_regression_session *session, const double *v, 
 }
 
 const wb_regression_functions wb_cpu_regression = {.open = open_session,
+                                                   .log_likelihood = log_likelihood,
                                                    .sweep = sweep,
+                                                   .complete = complete,
+                                                   .pair_log_likelihood = pair_log_likelihood,
                                                    .gram = gram,
                                                    .multiply = multiply,
                                                    .multiply_transposed = multiply_transposed,

@@ -115,6 +115,30 @@ static void WB_NAME(regression_log_ratio)(int count, const double *restrict kapp
   for (int l = 0; l < count; l++) log_ratio[l] = wb_regression_log_ratio(kappa[l], shape[l], psi[l]);
 }
 
+/* The log probabilities of a count of 0 of `count` rows, a multiple of 8, by families. */
+static void WB_NAME(regression_log_none)(int count, int poisson, const double *restrict size,
+                                         const double *restrict psi, double *restrict none) {
+  if (poisson)
+    for (int l = 0; l < count; l++) none[l] = wb_zero_log_none(1, size[l], psi[l]);
+  else
+    for (int l = 0; l < count; l++) none[l] = wb_zero_log_none(0, size[l], psi[l]);
+}
+
+/* Log likelihoods of `count` rows of a pair, by families and kinds. `to` has those of the counts alone meanwhile. */
+static void WB_NAME(regression_log_pair)(int count, int poisson, int hurdle, double shift, const double *restrict y,
+                                         const double *restrict weight, const double *restrict size,
+                                         const double *restrict psi, const double *restrict none,
+                                         const double *restrict zero, double *restrict to) {
+  if (poisson)
+    for (int l = 0; l < count; l++) to[l] = wb_zero_log_count(1, y[l], size[l], shift, psi[l]);
+  else
+    for (int l = 0; l < count; l++) to[l] = wb_zero_log_count(0, y[l], size[l], shift, psi[l]);
+  if (hurdle)
+    for (int l = 0; l < count; l++) to[l] = weight[l] * wb_zero_log_likelihood(1, y[l], to[l], none[l], zero[l]);
+  else
+    for (int l = 0; l < count; l++) to[l] = weight[l] * wb_zero_log_likelihood(0, y[l], to[l], none[l], zero[l]);
+}
+
 /* wb_regression_log_sum() of `count` rows, a multiple of 8. Outcomes are WB_LEAF_ROWS apart. */
 static void WB_NAME(regression_log_sums)(int count, int outcomes, int left_out, const double *restrict linear,
                                          double *restrict log_sum) {

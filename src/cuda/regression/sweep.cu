@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/polyagamma_draw.h"
-#include "core/regression_row.h"
+#include "core/regression_zero.h"
 #include "core/unroll.h"
 #include "cuda/copies.cuh"
 #include "cuda/regression/dual.cuh"
@@ -33,10 +33,7 @@ struct regression_rows {
   const double *offset, *shape, *kappa, *dispersed; /* offset and dispersed may be nullptr */
   const int32_t *group;                             /* nullptr: none */
 };
-struct regression_point {
-  const double *coefficients, *intercepts, *effects;
-  double dispersion, shift;
-  int32_t weights, other;
+struct regression_point : wb_regression_parameters {
   int outcome;
   uint64_t key;
   uint32_t iteration;
@@ -61,6 +58,21 @@ __device__ double fixed_part(const regression_rows &data, const term_list &terms
   return fixed;
 }
 
+/* The part of a linear predictor that is not fixed. */
+__device__ double free_part(const regression_rows &data, const regression_point &at, int outcome, int64_t row) {
+  const double *const coefficients = at.coefficients + static_cast<size_t>(outcome) * data.columns;
+  double sum = data.group != nullptr ? at.intercepts[data.group[row]] : 0.0;
+  if (data.x == nullptr) {
+    WB_UNROLL_BY(2)
+    for (int32_t e = data.row_start[row]; e < data.row_start[row + 1]; e++)
+      sum = wb_fma(data.value[e], coefficients[data.column[e]], sum);
+  } else {
+    WB_UNROLL_BY(4)
+    for (int c = 0; c < data.columns; c++) sum = wb_fma(data.x[c * data.rows + row], coefficients[c], sum);
+  }
+  return sum;
+}
+
 /* The log likelihood of a row of one outcome. */
 __device__ double one_log_likelihood(const regression_rows &data, const regression_point &at, int64_t row, double kappa,
                                      double shape, double psi) {
@@ -79,19 +91,7 @@ __global__ void __launch_bounds__(row_threads)
   const int64_t row = thread_number<row_threads>();
   if (row >= data.rows) return;
   double linear[WB_REGRESSION_MOST_OUTCOMES];
-  for (int k = 0; k < data.outcomes; k++) {
-    const double *const coefficients = at.coefficients + static_cast<size_t>(k) * data.columns;
-    double sum = data.group != nullptr ? at.intercepts[data.group[row]] : 0.0;
-    if (data.x == nullptr) {
-      WB_UNROLL_BY(2)
-      for (int32_t e = data.row_start[row]; e < data.row_start[row + 1]; e++)
-        sum = wb_fma(data.value[e], coefficients[data.column[e]], sum);
-    } else {
-      WB_UNROLL_BY(4)
-      for (int c = 0; c < data.columns; c++) sum = wb_fma(data.x[c * data.rows + row], coefficients[c], sum);
-    }
-    linear[k] = sum;
-  }
+  for (int k = 0; k < data.outcomes; k++) linear[k] = free_part(data, at, k, row);
   const double weight = data.dispersed != nullptr ? data.dispersed[row] : 0.0;
   const double shape = wb_regression_shape(data.shape[row], weight, at.dispersion);
   const double kappa =
@@ -133,6 +133,49 @@ __global__ void __launch_bounds__(row_threads)
   if (shape == 0.0) drawn = 0.0;
   omega[row] = drawn;
   z[row] = wb_fma(-drawn, fixed, kappa);
+}
+
+struct regression_both {
+  regression_rows counts, zeros;
+  regression_point of_counts, of_zeros;
+  const double *count, *weight, *unit;
+  const int32_t *row;
+  int hurdle;
+};
+
+__device__ double one_logit(const regression_rows &data, const term_list &terms, const regression_point &at,
+                            int64_t row) {
+  const double *effects = at.effects;
+  const double free = free_part(data, at, 0, row);
+  return free + (fixed_part(data, terms, 0, row, &effects) + at.shift);
+}
+
+/* The log likelihood of each row of a pair, and both predictors if there is `linear`; or completes the data if there is
+ * `dispersed`. Launch: a thread for each row of the counts. Bytes of global memory: 8 (columns + 10) a row; operations:
+ * a multiply-add a column, and six exp or log. */
+__global__ void __launch_bounds__(row_threads)
+    regression_join(regression_both both, term_list terms, term_list zero_terms, bool expected, uint64_t key,
+                    uint32_t iteration, double *dispersed, double *kappa, double *linear, double *log_likelihood) {
+  const int64_t row = thread_number<row_threads>();
+  if (row >= both.counts.rows) return;
+  const double psi = one_logit(both.counts, terms, both.of_counts, row);
+  const double zero = one_logit(both.zeros, zero_terms, both.of_zeros, both.row[row]);
+  const double count = both.count[row], weight = both.weight[row], size = both.of_counts.dispersion * both.unit[row];
+  const double none = wb_zero_log_none(both.counts.poisson, size, psi);
+  if (dispersed != nullptr) {
+    double more = 0.0;
+    if ((count == 0.0) != (both.hurdle != 0))
+      more = wb_zero_complete(both.hurdle, weight, none, zero, expected ? nullptr : &key, iteration,
+                              static_cast<uint64_t>(row));
+    wb_zero_completed(both.hurdle, count, weight, both.unit[row], more, dispersed + row, kappa + both.row[row]);
+    return;
+  }
+  if (linear != nullptr) {
+    linear[row] = psi;
+    linear[both.counts.rows + row] = zero;
+  }
+  const double counted = wb_zero_log_count(both.counts.poisson, count, size, both.of_counts.shift, psi);
+  log_likelihood[row] = weight * wb_zero_log_likelihood(both.hurdle, count, counted, none, zero);
 }
 
 /* Rows whose values are in shared memory at a time; a row takes `stride` doubles, x and 1 of z,
@@ -323,6 +366,10 @@ struct wb_regression_session {
   wb::device_array<double> omega, z, log_likelihood, sums, segment_sums;
   wb::device_array<int32_t> row_start, column, group;
   wb::device_array<int64_t> segment_row;
+  wb::device_array<double> count, weight, unit, linear; /* of counts beside zeros */
+  wb::device_array<int32_t> zero_row;
+  int32_t hurdle = 0;
+  double *completed = nullptr; /* the host's copy of `dispersed` or `kappa`, whichever changes */
   wb::term_sums terms;
   wb::level_actions levels;
   wb::dual_products products;
@@ -332,6 +379,8 @@ struct wb_regression_session {
             double *statistics, double *group_statistics, double *total, wb_message *message);
   /* The log likelihoods of the rows in their last pass, added for each level of a term or each group. */
   int total(int term, double *to, wb_message *message);
+  int join(const wb_regression_pair &pair, bool completing, const uint64_t *key, uint32_t iteration, double *to,
+           double *total, wb_message *message);
   wb::dual_design design() const { return {x.data(), row_start.data(), column.data(), value.data(), rows, columns}; }
   wb::level_rows level_rows() const {
     return {x.data(), row_start.data(), column.data(), value.data(), rows, columns, omega.data(), z.data()};
@@ -340,6 +389,8 @@ struct wb_regression_session {
 private:
   /* Columns whose products a pass adds. */
   int summed() const { return dual != 0 ? 0 : columns; }
+  int set_point(const wb_regression_parameters &parameters, int outcome, uint64_t key, uint32_t iteration,
+                wb::regression_point *point, wb_message *message);
   int scale(const wb_regression_data &data, const wb_run *run, wb_message *message);
   int cut(const wb_regression_data &data, wb_message *message);
   int sum(const wb::regression_rows &data, bool drawing, wb_message *message);
@@ -405,6 +456,16 @@ int wb_regression_session::open(const wb_regression_data &data, const wb_run *ru
   WB_TRY(wb::bring(run, shape, data.shape, n, "the responses", message));
   WB_TRY(wb::bring(run, kappa, data.kappa, n * m, "the responses", message));
   WB_TRY(wb::bring(run, dispersed, data.dispersed, n, "the responses", message));
+  completed = data.completed;
+  if (data.zeros != nullptr) {
+    hurdle = data.zeros->hurdle;
+    const wb_regression_zeros &what = *data.zeros;
+    WB_TRY(wb::bring(run, count, what.count, n, "the responses", message));
+    WB_TRY(wb::bring(run, weight, what.weight, n, "the responses", message));
+    WB_TRY(wb::bring(run, unit, what.unit, n, "the responses", message));
+    WB_TRY(wb::bring(run, zero_row, what.row, n, "the responses", message));
+    WB_TRY(linear.allocate(2 * n, "the linear predictors", message));
+  }
   WB_TRY(coefficients.allocate(p * m, "the coefficients", message));
   WB_TRY(omega.allocate(n, "the Polya-Gamma variables", message));
   WB_TRY(z.allocate(n, "the Polya-Gamma variables", message));
@@ -456,27 +517,53 @@ int wb_regression_session::take_segments(const wb::regression_rows &data, double
   return WB_OK;
 }
 
+int wb_regression_session::set_point(const wb_regression_parameters &parameters, int outcome, uint64_t key,
+                                     uint32_t iteration, wb::regression_point *point, wb_message *message) {
+  const size_t count = static_cast<size_t>(columns) * static_cast<size_t>(outcomes);
+  WB_TRY(coefficients.upload(parameters.coefficients, count, "copying the coefficients to the device", message));
+  if (groups > 0)
+    WB_TRY(intercepts.upload(parameters.intercepts, static_cast<size_t>(groups), "copying the intercepts to the device",
+                             message));
+  if (terms.list().count > 0) WB_TRY(terms.set_effects(parameters.effects, message));
+  wb_regression_parameters there = parameters;
+  there.coefficients = coefficients.data();
+  there.intercepts = intercepts.data();
+  there.effects = terms.effects();
+  *point = {there, outcome, key, iteration};
+  return WB_OK;
+}
+
+int wb_regression_session::join(const wb_regression_pair &pair, bool completing, const uint64_t *key,
+                                uint32_t iteration, double *to, double *total, wb_message *message) {
+  wb_regression_session &other = *pair.zeros;
+  const size_t n = static_cast<size_t>(rows);
+  wb::regression_both both = {rows_on_device(), other.rows_on_device(), {},    {}, count.data(), weight.data(),
+                              unit.data(),      zero_row.data(),        hurdle};
+  WB_TRY(set_point(pair.of_counts, 0, 0, 0, &both.of_counts, message));
+  WB_TRY(other.set_point(pair.of_zeros, 0, 0, 0, &both.of_zeros, message));
+  WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_join,
+                    completing ? "completing the counts" : "joining the regressions", message, both, terms.list(),
+                    other.terms.list(), key == nullptr, key == nullptr ? uint64_t(0) : *key, iteration,
+                    completing ? dispersed.data() : nullptr, other.kappa.data(),
+                    to == nullptr ? nullptr : linear.data(), log_likelihood.data()));
+  /* A search for a mode opens sessions of other columns from the host's copies. */
+  if (completing) {
+    WB_TRY(dispersed.download(completed, n, "copying the completed counts from the device", message));
+    return other.kappa.download(other.completed, n, "copying the completed counts from the device", message);
+  }
+  if (to != nullptr) WB_TRY(linear.download(to, 2 * n, "copying the linear predictors from the device", message));
+  WB_TRY(sum(both.counts, false, message));
+  *total = root[node - 1];
+  return WB_OK;
+}
+
 int wb_regression_session::sweep(const wb_regression_parameters &parameters, int outcome, uint64_t key,
                                  uint32_t iteration, double *statistics, double *group_statistics, double *total,
                                  wb_message *message) {
   const size_t p = static_cast<size_t>(columns);
   const wb::regression_rows data = rows_on_device();
-  WB_TRY(coefficients.upload(parameters.coefficients, p * static_cast<size_t>(outcomes),
-                             "copying the coefficients to the device", message));
-  if (groups > 0)
-    WB_TRY(intercepts.upload(parameters.intercepts, static_cast<size_t>(groups), "copying the intercepts to the device",
-                             message));
-  if (terms.list().count > 0) WB_TRY(terms.set_effects(parameters.effects, message));
-  const wb::regression_point at = {coefficients.data(),
-                                   intercepts.data(),
-                                   terms.effects(),
-                                   parameters.dispersion,
-                                   parameters.shift,
-                                   parameters.weights,
-                                   parameters.other,
-                                   outcome,
-                                   key,
-                                   iteration};
+  wb::regression_point at;
+  WB_TRY(set_point(parameters, outcome, key, iteration, &at, message));
   const bool drawing = statistics != nullptr;
   WB_TRY(wb::launch(wb::cover(wb::row_threads, rows), wb::regression_weigh, "drawing Polya-Gamma variables", message,
                     data, terms.list(), at, drawing ? omega.data() : nullptr, z.data(), log_likelihood.data()));
@@ -531,6 +618,23 @@ static int sweep(wb_regression_session *session, const wb_regression_parameters 
   return session->sweep(*parameters, outcome, key, iteration, statistics, group_statistics, log_likelihood, message);
 }
 
+static int log_likelihood(wb_regression_session *session, const wb_regression_parameters *parameters, double *sum,
+                          wb_message *message) {
+  return sweep(session, parameters, 0, 0, 0, nullptr, nullptr, sum, message);
+}
+
+static int complete(const wb_regression_pair *pair, const uint64_t *key, uint32_t iteration, wb_message *message) {
+  wb::device_scope scope;
+  WB_TRY(scope.enter(pair->counts->device, message, &pair->counts->stream));
+  return pair->counts->join(*pair, true, key, iteration, nullptr, nullptr, message);
+}
+
+static int pair_log_likelihood(const wb_regression_pair *pair, double *linear, double *sum, wb_message *message) {
+  wb::device_scope scope;
+  WB_TRY(scope.enter(pair->counts->device, message, &pair->counts->stream));
+  return pair->counts->join(*pair, false, nullptr, 0, linear, sum, message);
+}
+
 static int gram(wb_regression_session *session, const double *weight, size_t stride, double *to, wb_message *message) {
   wb::device_scope scope;
   WB_TRY(scope.enter(session->device, message, &session->stream));
@@ -582,6 +686,7 @@ static void close_session(wb_regression_session *session) {
 }
 
 extern const wb_regression_functions wb_cuda_regression = {open_session,
+                                                           log_likelihood,
                                                            sweep,
                                                            gram,
                                                            multiply,
@@ -589,5 +694,7 @@ extern const wb_regression_functions wb_cuda_regression = {open_session,
                                                            change_effects,
                                                            level_log_likelihoods,
                                                            place_levels,
+                                                           complete,
+                                                           pair_log_likelihood,
                                                            close_session,
                                                            wb::regression_predict};

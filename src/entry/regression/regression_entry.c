@@ -10,6 +10,7 @@
 #include "regression/ellipse.h"
 #include "regression/level_moves.h"
 #include "regression/regression.h"
+#include "regression/zeros.h"
 
 /* What the external pointer of an open regression holds. Its protected value keeps R's vectors alive, which the
  * backend's session reads. */
@@ -21,11 +22,13 @@ typedef struct open_regression {
   int32_t scales; /* columns of all terms */
   wb_regression_grouping grouping;
   wb_regression_term terms[WB_REGRESSION_MOST_TERMS];
+  wb_regression_zeros zeros;
   int64_t group_start[1]; /* groups + 1 */
 } open_regression;
 
-static void free_terms(open_regression *opened) {
+static void free_parts(open_regression *opened) {
   for (int t = 0; t < WB_REGRESSION_MOST_TERMS; t++) free((void *)opened->terms[t].start);
+  free(opened->data.completed);
 }
 
 static void close_regression(SEXP pointer) {
@@ -33,7 +36,7 @@ static void close_regression(SEXP pointer) {
   if (!opened) return;
   opened->backend->regression->close(opened->session);
   R_ClearExternalPtr(pointer);
-  free_terms(opened);
+  free_parts(opened);
   free(opened);
 }
 
@@ -178,11 +181,49 @@ static int open_terms(SEXP data, const given_term *given, int32_t count, open_re
   return WB_OK;
 }
 
+static const wb_field zero_fields[] = {
+    {"hurdle", INTSXP, {WB_ONE}, WB_COPIED, offsetof(wb_regression_zeros, hurdle)},
+    {"count", REALSXP, {ROWS}, 0, offsetof(wb_regression_zeros, count)},
+    {"weight", REALSXP, {ROWS}, 0, offsetof(wb_regression_zeros, weight)},
+    {"unit", REALSXP, {ROWS}, 0, offsetof(wb_regression_zeros, unit)},
+    {"row", INTSXP, {ROWS}, 0, offsetof(wb_regression_zeros, row)},
+};
+
+/* Whether the data are of one of two regressions of the same rows, and can be used so: `zeros` is what the counts know
+ * of the regression of zeros, and a number among the data of the latter. Only the first regression reads it. */
+static int read_zeros(SEXP data, const wb_regression_data *rows, wb_regression_zeros *to) {
+  SEXP zeros = wb_list_element(data, "zeros");
+  const double n = (double)rows->rows, size[] = {WB_SIZES, n};
+  if (TYPEOF(zeros) != VECSXP) return 1;
+  if (!WB_READ(zeros, zero_fields, size, to) || !wb_are_integers(wb_list_element(zeros, "row"), n, 0, n)) return 0;
+  for (int64_t i = 0; i < rows->rows; i++)
+    if (!(to->weight[i] >= 0 && to->weight[i] <= 1e6)) return 0;
+  return rows->dispersed && (to->hurdle == 0 || to->hurdle == 1);
+}
+
+/* A copy of the values of the rows that change while sweeps run. */
+static int copy_rows(SEXP data, open_regression *opened, wb_message *message) {
+  wb_regression_data *const rows = &opened->data;
+  const size_t bytes = (size_t)rows->rows * sizeof(double);
+  SEXP zeros = wb_list_element(data, "zeros");
+  if (zeros == R_NilValue) return WB_OK;
+  if (!(rows->completed = malloc(bytes))) {
+    wb_message_write(message, "no memory for the completed counts");
+    return WB_ERROR_MEMORY;
+  }
+  const double **const from = TYPEOF(zeros) == VECSXP ? &rows->dispersed : &rows->kappa;
+  memcpy(rows->completed, *from, bytes);
+  *from = rows->completed;
+  if (TYPEOF(zeros) == VECSXP) rows->zeros = &opened->zeros;
+  return WB_OK;
+}
+
 /* `data`: what regression_data() of R/regression_formula.R made. */
 SEXP wb_entry_regression_open(SEXP data, SEXP run) {
   wb_regression_data rows = {.x = NULL};
+  wb_regression_zeros zeros;
   given_term given[WB_REGRESSION_MOST_TERMS];
-  if (!read_data(data, &rows)) return wb_changed_fit();
+  if (!read_data(data, &rows) || !read_zeros(data, &rows, &zeros)) return wb_changed_fit();
   SEXP starts = wb_list_element(data, "group_start");
   const int32_t terms = read_terms(data, (double)rows.rows, given);
   if (terms < 0 || !are_group_starts(starts, (double)rows.rows)) return wb_changed_fit();
@@ -202,10 +243,12 @@ SEXP wb_entry_regression_open(SEXP data, SEXP run) {
     opened->data.groups = (int32_t)groups;
     opened->data.group_start = opened->group_start;
     for (R_xlen_t g = 0; groups > 0 && g <= groups; g++) opened->group_start[g] = (int64_t)REAL_RO(starts)[g];
+    opened->zeros = zeros;
     status = open_terms(data, given, terms, opened, &message);
   }
+  if (status == WB_OK) status = copy_rows(data, opened, &message);
   if (status == WB_OK) status = backend->regression->open(&opened->data, &opened->run, &opened->session, &message);
-  if (status != WB_OK && opened) free_terms(opened);
+  if (status != WB_OK && opened) free_parts(opened);
   SEXP result = wb_session_end(pointer, opened, status, &message);
   UNPROTECT(1);
   return result;
@@ -402,14 +445,15 @@ static int run_sweeps(void *chain) {
   return wb_regression_run(&at->chain, &at->sweeps);
 }
 
-/* Sweeps from a state: session, prior, state and sweeps. Returns the state after them, and the traces. */
-static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
+/* The result of sweeps of one chain, not protected, or a failure. */
+static SEXP new_sweeps(const SEXP *argument, SEXP numbers, sampling *at, wb_message *message, SEXP *failure) {
   double size[SIZES];
-  sampling *const at = (sampling *)R_alloc(1, sizeof *at);
-  SEXP state = argument[2], failure = read_chain(argument[0], argument[1], state, size, at, &slice->message);
-  if (failure) return failure;
+  SEXP state = argument[2];
+  *failure = read_chain(argument[0], argument[1], state, size, at, message);
+  if (!*failure && !read_sweeps(numbers, &at->sweeps)) *failure = wb_changed_fit();
+  if (*failure) return *failure;
   const wb_regression_state *const current = &at->chain.state;
-  if (!read_sweeps(argument[3], &at->sweeps)) return wb_changed_fit();
+
   if (!current->moves) size[MOVES] = -1;
   at->sweeps.iteration = (uint32_t)at->sweep + 1;
   size[SWEEPS] = at->sweeps.count;
@@ -429,10 +473,111 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   size[KEPT_COUNT] = at->sweeps.kept_count > 0 ? at->sweeps.kept_count : -1;
   SEXP out = PROTECT(WB_NEW(result_fields, size, at));
   wb_fields_copy(state, result_fields, STATE_PARTS, out);
-  return wb_slice_ready(slice, out, at, run_sweeps, NULL);
+  UNPROTECT(1);
+  return out;
+}
+
+/* Sweeps from a state: session, prior, state and sweeps. Returns the state after them, and the traces. */
+static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
+  sampling *const at = (sampling *)R_alloc(1, sizeof *at);
+  SEXP failure, out = PROTECT(new_sweeps(argument, argument[3], at, &slice->message, &failure));
+  if (!failure) return wb_slice_ready(slice, out, at, run_sweeps, NULL);
+  UNPROTECT(1);
+  return failure;
 }
 
 SEXP wb_entry_regression_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 4, chains); }
+
+/* Two regressions ------------------------------------------------------------------------------------------------- */
+
+/* The counts and the zeros, each with their session, prior and state; then the ellipse. */
+enum { BOTH_ELLIPSE = 6, BOTH_SWEEPS };
+typedef struct both_sampling {
+  sampling part[2];
+  wb_regression_both both;
+} both_sampling;
+
+/* Joins the chains and copies the ellipse. Returns it, not protected, or NULL. */
+static SEXP join_parts(both_sampling *at, SEXP ellipse) {
+  at->both.counts = at->part[0].chain;
+  at->both.zeros = at->part[1].chain;
+  const wb_regression_data *const counts = at->both.counts.data, *const zeros = at->both.zeros.data;
+  if (!counts->zeros || !zeros->completed || zeros->zeros || zeros->rows != counts->rows ||
+      counts->outcomes * zeros->outcomes != 1 || at->both.counts.backend != at->both.zeros.backend)
+    return NULL;
+  const size_t size = wb_regression_both_ellipse(&at->both);
+  if (!wb_is_numbers(ellipse, (double)size)) return NULL;
+  SEXP copy = Rf_duplicate(ellipse);
+  at->both.ellipse = REAL(copy);
+  return copy;
+}
+
+static SEXP new_both(SEXP counts, SEXP zeros, SEXP ellipse) {
+  const char *names[] = {"count", "zero", "ellipse", ""};
+  SEXP out = Rf_mkNamed(VECSXP, names);
+  SET_VECTOR_ELT(out, 0, counts);
+  SET_VECTOR_ELT(out, 1, zeros);
+  SET_VECTOR_ELT(out, 2, ellipse);
+  return out;
+}
+
+/* The states with which a chain of both regressions starts, and the ellipse of its moves. */
+SEXP wb_entry_regression_start_both(SEXP parts, SEXP spread) {
+  wb_message message;
+  double size[SIZES];
+  both_sampling *const at = (both_sampling *)R_alloc(1, sizeof *at);
+  SEXP part[BOTH_ELLIPSE], out[2] = {R_NilValue, R_NilValue};
+  if (TYPEOF(parts) != VECSXP || Rf_xlength(parts) != BOTH_ELLIPSE) return wb_changed_fit();
+  for (int i = 0; i < BOTH_ELLIPSE; i++) part[i] = VECTOR_ELT(parts, i);
+  for (int i = 0; i < 2; i++) {
+    SEXP failure = read_chain(part[3 * i], part[3 * i + 1], part[3 * i + 2], size, at->part + i, &message);
+    if (failure) {
+      UNPROTECT(i);
+      return failure;
+    }
+    out[i] = PROTECT(wb_fields_new(result_fields, STATE_PARTS, size, at->part + i));
+    wb_fields_copy(part[3 * i + 2], result_fields, STATE_PARTS, out[i]);
+  }
+  at->both.counts = at->part[0].chain;
+  at->both.zeros = at->part[1].chain;
+  SEXP ellipse = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_regression_both_ellipse(&at->both)));
+  memset(REAL(ellipse), 0, (size_t)Rf_xlength(ellipse) * sizeof(double));
+  SEXP copy = join_parts(at, ellipse);
+  if (!copy) {
+    UNPROTECT(3);
+    return wb_changed_fit();
+  }
+  SEXP both = new_both(out[0], out[1], PROTECT(copy));
+  UNPROTECT(4);
+  return wb_finish(PROTECT(both), wb_regression_both_start(&at->both, Rf_asReal(spread)), &message);
+}
+
+static int run_both(void *chain) {
+  both_sampling *const at = chain;
+  return wb_regression_both_run(&at->both, &at->part[0].sweeps, &at->part[1].sweeps);
+}
+
+/* Sweeps of both regressions. Returns what sweeps of each return, and the ellipse. */
+static SEXP prepare_both(const SEXP *argument, wb_slice *slice) {
+  both_sampling *const at = (both_sampling *)R_alloc(1, sizeof *at);
+  SEXP failure, out[2] = {R_NilValue, R_NilValue};
+  for (int i = 0; i < 2; i++) {
+    out[i] = PROTECT(new_sweeps(argument + 3 * i, argument[BOTH_SWEEPS], at->part + i, &slice->message, &failure));
+    if (!failure) continue;
+    UNPROTECT(i + 1);
+    return failure;
+  }
+  SEXP ellipse = join_parts(at, argument[BOTH_ELLIPSE]);
+  if (!ellipse) {
+    UNPROTECT(2);
+    return wb_changed_fit();
+  }
+  SEXP both = new_both(out[0], out[1], PROTECT(ellipse));
+  UNPROTECT(3);
+  return wb_slice_ready(slice, PROTECT(both), at, run_both, NULL);
+}
+
+SEXP wb_entry_regression_sweeps_both(SEXP chains) { return wb_slices_run(prepare_both, BOTH_SWEEPS + 1, chains); }
 
 /* One draw of the coefficients given `coefficients`, and the statistics from which it was made: X'WX, packed, and X'z.
  * `data` has no groups. */

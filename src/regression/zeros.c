@@ -1,0 +1,345 @@
+/* The sampler that regression/zeros.h describes. */
+#include "core/scalar.h"
+
+#include "regression/zeros.h"
+
+#include "core/linear_algebra.h"
+#include "core/regression_zero.h"
+#include "numeric/memory.h"
+#include "regression/draws.h"
+#include "regression/ellipse.h"
+#include "regression/quadratic.h"
+#include "regression/sweeper.h"
+
+#include <string.h>
+
+/* The posterior of all coefficients and of log(r), if it is learned, with effects of groups as they are. */
+typedef struct joint_law {
+  const wb_regression_both *both;
+  size_t p[2], d;        /* coefficients of counts and zeros, and all coordinates */
+  double *tie[2];        /* the prior's precision of both, given its scales, packed */
+  double *spare;         /* 2 max(p) */
+  double *root;          /* of the precision of the t, packed */
+  double log_likelihood; /* of the last point */
+} joint_law;
+
+static const wb_regression_chain *part_of(const wb_regression_both *both, int part) {
+  return part == 0 ? &both->counts : &both->zeros;
+}
+
+static int is_learned(const wb_regression_both *both) { return both->counts.counts.distinct > 0; }
+
+static size_t coordinates(const wb_regression_both *both) {
+  return (size_t)both->counts.state.columns + (size_t)both->zeros.state.columns + (size_t)is_learned(both);
+}
+
+static int can_move(const wb_regression_both *both) {
+  for (int i = 0; i < 2; i++) {
+    const wb_regression_chain *const part = part_of(both, i);
+    if (part->state.dual_rows > 0 || !part->data->x) return 0;
+  }
+  return coordinates(both) <= WB_REGRESSION_MOST_MOVED;
+}
+
+size_t wb_regression_both_ellipse(const wb_regression_both *both) {
+  const int d = can_move(both) ? (int)coordinates(both) : 0;
+  return 1 + (size_t)d + wb_packed_size(d);
+}
+
+static wb_regression_pair pair_of(const wb_regression_both *both) {
+  const wb_regression_pair pair = {both->counts.session, both->zeros.session,
+                                   wb_regression_own_parameters(&both->counts.state),
+                                   wb_regression_own_parameters(&both->zeros.state)};
+  return pair;
+}
+
+static int complete(const wb_regression_both *both, const uint64_t *key, uint32_t iteration) {
+  const wb_regression_pair pair = pair_of(both);
+  return both->counts.backend->regression->complete(&pair, key, iteration, both->counts.message);
+}
+
+static int log_likelihood(const wb_regression_both *both, double *linear, double *sum) {
+  const wb_regression_pair pair = pair_of(both);
+  WB_TRY(both->counts.backend->regression->pair_log_likelihood(&pair, linear, sum, both->counts.message));
+  if (is_learned(both)) *sum += wb_regression_count_constant(&both->counts.counts, pair.of_counts.dispersion);
+  return WB_OK;
+}
+
+/* Copies the coordinates between the states and a point. */
+static void copy_point(const joint_law *law, double *point, int to_point) {
+  for (int i = 0; i < 2; i++) {
+    double *const own = part_of(law->both, i)->state.coefficients;
+    memcpy(to_point ? point : own, to_point ? own : point, law->p[i] * sizeof(double));
+    point += law->p[i];
+  }
+  double *const r = law->both->counts.state.scalars + WB_REGRESSION_DISPERSION;
+  if (is_learned(law->both) && to_point) *point = wb_log(*r);
+  else if (is_learned(law->both)) *r = wb_exp(*point);
+}
+
+static int log_density(void *context, double *point, double *density) {
+  joint_law *const law = context;
+  const wb_regression_chain *const counts = &law->both->counts;
+  const double log_r = is_learned(law->both) ? point[law->d - 1] : 0.0;
+  *density = -wb_infinity();
+  if (!(log_r >= -WB_REGRESSION_DISPERSION_MOST && log_r <= WB_REGRESSION_DISPERSION_MOST)) return WB_OK;
+  copy_point(law, point, 0);
+  WB_TRY(log_likelihood(law->both, NULL, &law->log_likelihood));
+  double sum = is_learned(law->both) ? wb_regression_log_dispersion(&counts->prior, log_r) : 0.0;
+  for (int i = 0; i < 2; i++) {
+    const wb_regression_prior *const prior = &part_of(law->both, i)->prior;
+    double *const away = law->spare, *const tied = away + law->p[i];
+    for (size_t c = 0; c < law->p[i]; c++) away[c] = point[c] - prior->mean[c];
+    wb_regression_apply_symmetric((int)law->p[i], law->tie[i], away, tied);
+    sum -= 0.5 * wb_regression_dot(law->p[i], away, tied);
+    point += law->p[i];
+  }
+  sum += law->log_likelihood;
+  if (sum - sum == 0.0) *density = sum;
+  return WB_OK;
+}
+
+static void whiten(void *context, const double *x, double *w) {
+  const joint_law *const law = context;
+  wb_triangle_apply_transposed((int)law->d, law->root, x, w);
+}
+static void colour(void *context, double *w) {
+  const joint_law *const law = context;
+  wb_triangle_solve_transposed((int)law->d, law->root, w, w);
+}
+
+/* Derivatives are differences over this distance. */
+#define STEP 1e-3
+
+/* The log likelihood of a row if psi with the same r, the linear predictor of zeros, and log(r) with the same mean
+ * change by `move`. */
+static double row_at(const wb_regression_both *both, const double *linear, int64_t row, const double *move) {
+  const wb_regression_data *const data = both->counts.data;
+  const wb_regression_zeros *const what = data->zeros;
+  const wb_regression_parameters of_counts = wb_regression_own_parameters(&both->counts.state);
+  const double psi = linear[row] + move[0] - move[2], zero = linear[data->rows + row] + move[1];
+  const double size = of_counts.dispersion * what->unit[row] * (move[2] == 0.0 ? 1.0 : wb_exp(move[2]));
+  const double none = wb_zero_log_none(data->poisson, size, psi);
+  const double counted = wb_zero_log_count(data->poisson, what->count[row], size, of_counts.shift - move[2], psi);
+  return what->weight[row] * wb_zero_log_likelihood(what->hurdle, what->count[row], counted, none, zero);
+}
+
+/* Slopes of a row in its three quantities, and less the second derivatives. */
+static void row_derivatives(const wb_regression_both *both, const double *linear, int64_t row, double *slope,
+                            double information[3][3]) {
+  const int size = 2 + is_learned(both);
+  double move[3] = {0, 0, 0};
+  const double here = row_at(both, linear, row, move);
+  for (int i = 0; i < size; i++) {
+    for (int j = 0; j <= i; j++) {
+      double value[4];
+      for (int k = 0; k < (j == i ? 2 : 4); k++) {
+        move[j] = k % 2 == 0 ? STEP : -STEP;
+        if (j < i) move[i] = k < 2 ? STEP : -STEP;
+        value[k] = row_at(both, linear, row, move);
+      }
+      move[i] = move[j] = 0.0;
+      if (j == i) slope[i] = (value[0] - value[1]) / (2.0 * STEP);
+      information[i][j] = j == i ? (2.0 * here - value[0] - value[1]) / (STEP * STEP)
+                                 : (value[1] + value[2] - value[0] - value[3]) / (4.0 * STEP * STEP);
+    }
+  }
+}
+
+/* The design's row of both regressions, and 1 for log(r). */
+static void row_design(const joint_law *law, int64_t row, double *x) {
+  for (int i = 0; i < 2; i++) {
+    const wb_regression_data *const data = part_of(law->both, i)->data;
+    const int64_t own = i == 0 ? row : law->both->counts.data->zeros->row[row];
+    for (int32_t c = 0; c < data->columns; c++)
+      *x++ = wb_regression_scaled(data->x[(size_t)c * (size_t)data->rows + (size_t)own], data->center[c],
+                                  data->inverse_scale[c]);
+  }
+  *x = 1.0;
+}
+
+/* The gradient of the log posterior at a point, and less its second derivatives, packed. `x`: d + 1. */
+static void derivatives(const joint_law *law, const double *point, const double *linear, double *x, double *gradient,
+                        double *precision) {
+  const wb_regression_both *const both = law->both;
+  const size_t of_counts = law->p[0], d = law->d, ahead = of_counts + law->p[1];
+  memset(gradient, 0, d * sizeof(double));
+  memset(precision, 0, wb_packed_size((int)d) * sizeof(double));
+  for (int64_t row = 0; row < both->counts.data->rows; row++) {
+    double slope[3], information[3][3];
+    row_derivatives(both, linear, row, slope, information);
+    row_design(law, row, x);
+    for (size_t i = 0; i < d; i++) {
+      const int own = i < of_counts ? 0 : i < ahead ? 1 : 2;
+      double *const to = precision + wb_packed_row((int)i);
+      gradient[i] = wb_fma(slope[own], x[i], gradient[i]);
+      for (size_t j = 0; j <= i; j++)
+        to[j] = wb_fma(information[own][j < of_counts ? 0 : j < ahead ? 1 : 2] * x[i], x[j], to[j]);
+    }
+  }
+  for (int i = 0, first = 0; i < 2; first += (int)law->p[i++]) {
+    const wb_regression_prior *const prior = &part_of(both, i)->prior;
+    const int p = (int)law->p[i];
+    for (int c = 0; c < p; c++) x[c] = point[first + c] - prior->mean[c];
+    wb_regression_apply_symmetric(p, law->tie[i], x, law->spare);
+    for (int r = 0; r < p; r++) {
+      gradient[first + r] -= law->spare[r];
+      for (int c = 0; c <= r; c++)
+        precision[wb_packed_row(first + r) + (size_t)(first + c)] += law->tie[i][wb_packed_row(r) + (size_t)c];
+    }
+  }
+  if (!is_learned(both)) return;
+  double value[3];
+  for (int i = 0; i < 3; i++) {
+    const double log_r = point[d - 1] + (i - 1) * STEP;
+    value[i] = wb_regression_log_dispersion(&both->counts.prior, log_r) +
+               wb_regression_count_constant(&both->counts.counts, wb_exp(log_r));
+  }
+  gradient[d - 1] += (value[2] - value[0]) / (2.0 * STEP);
+  precision[wb_packed_row((int)d) - 1] += (2.0 * value[1] - value[0] - value[2]) / (STEP * STEP);
+}
+
+/* Replaces the precision by its root. Directions without information, in which the mode may be far away, get the
+ * precision of a standard deviation of 5. `room`: as many numbers. */
+static int make_root(wb_isa isa, int d, double *precision, double *room) {
+  memcpy(room, precision, wb_packed_size(d) * sizeof(double));
+  for (double ridge = 0.0; ridge<1e12; ridge = ridge> 0.0 ? 4.0 * ridge : 0.04) {
+    memcpy(precision, room, wb_packed_size(d) * sizeof(double));
+    for (int c = 0; c < d; c++) precision[wb_packed_row(c) + (size_t)c] += ridge;
+    int good = wb_regression_root(isa, d, precision) == 0;
+    for (int c = 0; c < d && good; c++) good = precision[wb_packed_row(c) + (size_t)c] >= 0.2;
+    if (good) return 1;
+  }
+  return 0;
+}
+
+/* Newton's method with halved steps, from the state on. Leaves the mode in the state, and the ellipse there. `x`,
+ * `trial`: d + 1; `room`: packed. */
+static int climb(joint_law *law, double *linear, double *x, double *trial, double *room) {
+  const wb_regression_both *const both = law->both;
+  const size_t d = law->d;
+  double *const point = both->ellipse + 1, *const root = point + d, density, there;
+  copy_point(law, point, 1);
+  WB_TRY(log_density(law, point, &density));
+  for (int i = 0;; i++) {
+    double unused, length = 1.0;
+    WB_TRY(log_likelihood(both, linear, &unused));
+    derivatives(law, point, linear, x, trial, root);
+    if (!make_root(both->counts.counts.isa, (int)d, root, room)) return WB_OK;
+    if (i == 20) break;
+    wb_triangle_solve((int)d, root, trial, x);
+    wb_triangle_solve_transposed((int)d, root, x, x);
+    for (there = density; length > 1e-3; length *= 0.5) {
+      for (size_t c = 0; c < d; c++) trial[c] = wb_fma(length, x[c], point[c]);
+      WB_TRY(log_density(law, trial, &there));
+      if (there > density) break;
+    }
+    if (!(there > density + 1e-6)) {
+      WB_TRY(log_density(law, point, &density));
+      break;
+    }
+    density = there;
+    memcpy(point, trial, d * sizeof(double));
+  }
+  both->ellipse[0] = 1.0;
+  return WB_OK;
+}
+
+/* `room`: law_room() doubles. */
+static size_t law_room(const wb_regression_both *both) {
+  return 2 * coordinates(both) + wb_packed_size(both->counts.state.columns) + wb_packed_size(both->zeros.state.columns);
+}
+
+static joint_law law_of(const wb_regression_both *both, double *room) {
+  joint_law law = {.both = both, .d = coordinates(both)};
+  for (int i = 0; i < 2; i++) {
+    const wb_regression_chain *const part = part_of(both, i);
+    law.p[i] = (size_t)part->state.columns;
+    law.tie[i] = wb_regression_cut(&room, wb_packed_size(part->state.columns));
+    wb_regression_prior_precision(&part->prior, &part->state, 0, law.tie[i]);
+  }
+  law.spare = room;
+  law.root = both->ellipse + 1 + law.d;
+  return law;
+}
+
+static int find_ellipse(const wb_regression_both *both) {
+  const size_t d = coordinates(both), packed = wb_packed_size((int)d),
+               bytes = (2 * (size_t)both->counts.data->rows + 2 * (d + 1) + packed + law_room(both)) * sizeof(double);
+  double *const memory = wb_aligned_malloc(bytes), *at = memory;
+  if (!memory) return wb_out_of_memory(both->counts.message, "the search for the mode", bytes);
+  double *const linear = wb_regression_cut(&at, 2 * (size_t)both->counts.data->rows);
+  double *const x = wb_regression_cut(&at, d + 1), *const trial = wb_regression_cut(&at, d + 1);
+  double *const room = wb_regression_cut(&at, packed);
+  joint_law law = law_of(both, at);
+  const int status = climb(&law, linear, x, trial, room);
+  wb_aligned_free(memory);
+  return status;
+}
+
+/* The regressions must not share random numbers. */
+static void split_key(wb_regression_both *both) {
+  wb_stream stream = wb_stream_open(both->counts.key, WB_PURPOSE_ZERO_KEY, 0, 0);
+  both->zeros.key = wb_stream_bits(&stream);
+}
+
+int wb_regression_both_start(wb_regression_both *both, double spread) {
+  enum { STEPS = 8 };
+  split_key(both);
+  both->ellipse[0] = 0.0;
+  /* The EM algorithm. */
+  for (int step = 1; step <= STEPS; step++) {
+    WB_TRY(complete(both, NULL, 0));
+    for (int i = 0; i < 2; i++) WB_TRY(wb_regression_start(part_of(both, i), step < STEPS ? 1e-6 : spread));
+    if (step == STEPS - 1 && can_move(both)) WB_TRY(find_ellipse(both));
+  }
+  /* The move takes the place of the moves of a regression where it changes all of its parameters. */
+  for (int i = 0; i < 2 && both->ellipse[0] > 0.0; i++) {
+    const wb_regression_state *const state = &part_of(both, i)->state;
+    if (state->groups == 0 && !state->grouping) state->ellipse[0] = 0.0;
+  }
+  return WB_OK;
+}
+
+/* One move. `room`: 4 d + law_room() doubles. */
+static int move(const wb_regression_both *both, uint32_t iteration, double *room, double *sum) {
+  const size_t d = coordinates(both);
+  const double *const mode = both->ellipse + 1;
+  double *const ahead = wb_regression_cut(&room, d), *const white = wb_regression_cut(&room, d),
+                *const aside = wb_regression_cut(&room, d), *const trial = wb_regression_cut(&room, d), density;
+  joint_law law = law_of(both, room);
+  copy_point(&law, ahead, 1);
+  WB_TRY(log_density(&law, ahead, &density));
+  for (size_t i = 0; i < d; i++) ahead[i] -= mode[i];
+  wb_stream stream = wb_stream_open(both->counts.key, WB_PURPOSE_ZERO_MOVE, iteration, 0);
+  const wb_regression_curve curve = {d, mode, &law, log_density, whiten, colour};
+  WB_TRY(wb_regression_move_along(&curve, &stream, ahead, white, aside, trial, &density));
+  *sum = law.log_likelihood;
+  return WB_OK;
+}
+
+static int sweep(wb_regression_both *both, const wb_regression_sweeper *sweeper, uint32_t iteration, double *room,
+                 double *sum) {
+  double unused;
+  WB_TRY(complete(both, &both->counts.key, iteration));
+  for (int i = 0; i < 2; i++) WB_TRY(wb_regression_sweep(sweeper + i, iteration, &unused));
+  return both->ellipse[0] > 0.0 && can_move(both) ? move(both, iteration, room, sum) : log_likelihood(both, NULL, sum);
+}
+
+int wb_regression_both_run(wb_regression_both *both, const wb_regression_sweeps *counts,
+                           const wb_regression_sweeps *zeros) {
+  wb_regression_sweeper sweeper[2] = {{.memory = NULL}, {.memory = NULL}};
+  const size_t bytes = (4 * coordinates(both) + law_room(both)) * sizeof(double);
+  double *const room = wb_aligned_malloc(bytes), sum = 0.0;
+  int status = room ? WB_OK : wb_out_of_memory(both->counts.message, "a move of the coefficients", bytes);
+  split_key(both);
+  for (int i = 0; i < 2 && status == WB_OK; i++) status = wb_regression_sweeper_open(part_of(both, i), sweeper + i);
+  for (int32_t i = 0; i < counts->count && status == WB_OK; i++) {
+    status = sweep(both, sweeper, counts->iteration + (uint32_t)i, room, &sum);
+    wb_regression_note(counts, &both->counts, i, sum);
+    wb_regression_note(zeros, &both->zeros, i, sum);
+  }
+  for (int i = 0; i < 2; i++) wb_regression_sweeper_close(sweeper + i);
+  wb_aligned_free(room);
+  return status;
+}
