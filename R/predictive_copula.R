@@ -291,21 +291,12 @@ density_points <- function(fit, points) {
 formula_data <- function(fit, y) {
   if (!is.data.frame(y)) stop_input("y", "must be a data frame for a model with a formula, not ", show_value(y))
   model <- fit$model
-  check_no_integer64(model$formula, y, "y")
-  frame <- tryCatch(
-    stats::model.frame(model$formula, y, na.action = stats::na.pass, drop.unused.levels = TRUE),
-    error = function(error) {
-      stop_input("formula", "cannot be evaluated in the data: ", because = error)
-    }
-  )
+  frame <- covariate_frame(model$formula, y, source = "y")
   check_frame(frame, "y")
   if (nrow(frame) == 0L) stop_input("y", "has no rows")
   terms <- stats::delete.response(stats::terms(frame))
-  check_coded(frame, terms)
-  fit$frame <- list(terms = terms, levels = stats::.getXlevels(terms, frame))
-  is_other <- vapply(frame, stats::.MFclass, "") == "other"
-  # Their classes and units, for new points.
-  if (any(is_other)) fit$frame$others <- lapply(as.list(frame)[is_other], function(column) column[1L])
+  check_factors(frame, terms, source = "y")
+  fit$frame <- fitted_frame(model$formula, frame, terms)
   x <- covariate_columns(frame, terms)
   if (ncol(x) == 0L) stop_input("formula", "has no covariates: use copula_density()")
   if (is_joint(fit)) check_joint(frame, terms)
@@ -343,35 +334,11 @@ formula_data <- function(fit, y) {
   }
   if (inherits(model$mean, "formula")) fit$frame$mean <- mean_frame(fit, y)
   covariates <- point_covariates(fit, points, "points")
-  fit$points <- points[all.vars(terms)]
+  fit$points <- points[intersect(all.vars(terms), names(points))]
   fit$design <- list(data = mean_design(fit, fit$data$x, y, "y"),
     points = mean_design(fit, covariates, fit$points, "points"))
   fit$at <- grid_points(fit, covariates, fit$design$points)
   fit
-}
-
-check_frame <- function(frame, argument) {
-  for (name in names(frame)) {
-    column <- frame[[name]]
-    bad <- if (is.numeric(column)) !is.finite(column) else is.na(column)
-    if (any(bad)) {
-      stop_input(argument, sprintf("has a missing or infinite value in row %d of %s",
-        as.integer((which(bad)[[1L]] - 1L) %% nrow(frame) + 1L), dQuote(name, FALSE)))
-    }
-  }
-}
-
-# Covariates that no column could stand for, with what to do instead.
-check_coded <- function(frame, terms) {
-  if (!is.null(attr(terms, "offset"))) {
-    stop_input("formula", "has an offset, which this model does not have: subtract it from the response")
-  }
-  for (name in covariate_names(frame, terms)) {
-    column <- frame[[name]]
-    if ((is.factor(column) || is.character(column)) && length(unique(column)) < 2L) {
-      stop_input("y", "has one level only in ", dQuote(name, FALSE), ": leave it out of the formula")
-    }
-  }
 }
 
 levels_of <- function(column) if (is.factor(column)) levels(column) else sort(unique(column))
@@ -405,27 +372,10 @@ covariate_columns <- function(frame, terms) {
   x
 }
 
+# The columns of the covariates at points, in the units of the copulas.
 point_covariates <- function(fit, points, argument) {
-  points <- without_integer64(points)
-  check_no_integer64(fit$frame$terms, points, argument, NULL)
-  absent <- setdiff(all.vars(fit$frame$terms), names(points))
-  if (length(absent)) stop_input(argument, "lacks the covariate ", dQuote(absent[[1L]], FALSE))
-  for (name in intersect(names(fit$frame$levels), names(points))) {
-    if (!is.factor(points[[name]]) && !is.character(points[[name]])) {
-      stop_input(argument, "must have levels in ", dQuote(name, FALSE), ", which is a factor in the data, such as ",
-        dQuote(fit$frame$levels[[name]][[1L]], FALSE), ", not ", show_value(points[[name]]))
-    }
-  }
-  unusable <- function(error) stop_input(argument, "cannot be used: ", because = error)
-  frame <- tryCatch(
-    stats::model.frame(fit$frame$terms, points, na.action = stats::na.pass, xlev = fit$frame$levels),
-    error = unusable
-  )
+  frame <- new_frame(fit$frame, fit$frame$terms, points, argument)
   check_frame(frame, argument)
-  tryCatch(stats::.checkMFClasses(attr(fit$frame$terms, "dataClasses"), frame), error = unusable)
-  for (name in intersect(names(frame), names(fit$frame$others))) {
-    frame[[name]] <- in_fitted_units(frame[[name]], fit$frame$others[[name]], name, argument)
-  }
   x <- covariate_columns(frame, fit$frame$terms)
   attr(x, "group") <- NULL
   unname(apply_standard(x, fit$standard_x))

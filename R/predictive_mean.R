@@ -8,33 +8,26 @@ slope_deviation <- 2.5
 
 check_mean <- function(mean) {
   if (!inherits(mean, "formula")) return(check_choice(mean, "mean", c("auto", "linear", "smooth", "none")))
-  if (length(mean) == 3L) {
-    stop_input("mean", "must be a formula without a response, such as ~ x, not ", show_value(mean))
-  }
-  mean
+  check_formula(mean, "mean", response = FALSE)
 }
 
-# The user's terms, and the levels of their factors.
+# The user's terms, which are centred, and what new points must know of them.
 mean_frame <- function(fit, data) {
-  frame <- tryCatch(
-    stats::model.frame(fit$model$mean, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
-    error = function(error) stop_input("mean", "cannot be evaluated in the data: ", because = error)
-  )
+  frame <- covariate_frame(fit$model$mean, data, "mean", "y")
   terms <- stats::terms(frame)
   others <- setdiff(intersect(all.vars(terms), names(data)), all.vars(fit$frame$terms))
   if (length(others)) stop_input("mean", "has ", dQuote(others[[1L]], FALSE), ", which is no covariate of `formula`")
-  if (!is.null(attr(terms, "offset"))) stop_input("mean", "has an offset, which this model does not have")
   if (length(attr(terms, "term.labels")) == 0L) stop_input("mean", "has no covariates: \"none\" stands for that")
+  check_factors(frame, terms, source = "y")
   attr(terms, "intercept") <- 1L
-  list(terms = terms, levels = stats::.getXlevels(terms, frame))
+  fitted_frame(fit$model$mean, frame, terms)
 }
 
 # `x`: the covariates' columns at points.
 mean_design <- function(fit, x, points, argument) {
-  if (is.null(fit$frame$mean)) return(x)
   found <- fit$frame$mean
-  frame <- tryCatch(stats::model.frame(found$terms, points, na.action = stats::na.pass, xlev = found$levels),
-    error = function(error) stop_input(argument, "cannot be used for `mean`: ", because = error))
+  if (is.null(found)) return(x)
+  frame <- new_frame(found, found$terms, points, argument)
   check_frame(frame, argument)
   unname(stats::model.matrix(found$terms, frame)[, -1L, drop = FALSE])
 }
@@ -117,19 +110,6 @@ mean_knots <- function(fit, wanted) {
     if (any(lengths(knots) > 0L)) knots
   })
   c(if (wanted == "auto") list(NULL), Filter(Negate(is.null), curves))
-}
-
-# The columns of a design, and for those with knots the curved columns of natural cubic splines (Hastie, Tibshirani &
-# Friedman 2009, The Elements of Statistical Learning, 5.2.1).
-with_curves <- function(design, knots) {
-  bends <- lapply(which(lengths(knots) > 0L), function(j) {
-    knot <- knots[[j]]
-    last <- length(knot)
-    cube <- function(k) pmax(design[, j] - knot[[k]], 0)^3
-    slope <- function(k) (cube(k) - cube(last)) / (knot[[last]] - knot[[k]])
-    vapply(seq_len(last - 2L), function(k) slope(k) - slope(last - 1L), numeric(nrow(design)))
-  })
-  do.call(cbind, c(list(design), lapply(bends, matrix, nrow = nrow(design))))
 }
 
 # Slopes of centred columns of unit deviation, what each observation adds to them (and, of classes, to the level) if its

@@ -270,9 +270,6 @@ prediction_points <- function(fit, newdata, type) {
     }
     return(list(at = density_points(fit, points), points = points))
   }
-  if (!is.null(newdata) && !is.data.frame(newdata)) {
-    stop_input("newdata", "must be a data frame, not ", show_value(newdata))
-  }
   points <- if (is.null(newdata)) if (type %in% c("density", "cdf")) regression_points(fit) else fit$points else newdata
   covariates <- point_covariates(fit, points, "newdata")
   design <- mean_design(fit, covariates, points, "newdata")

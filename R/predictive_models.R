@@ -275,14 +275,6 @@ check_rho <- function(rho, argument, length = NULL) {
   as.double(rho)
 }
 
-check_formula <- function(formula) {
-  check_present(!missing(formula), "formula")
-  if (!inherits(formula, "formula") || length(formula) != 3L) {
-    stop_input("formula", "must be a formula with a response, such as y ~ x, not ", show_value(formula))
-  }
-  formula
-}
-
 check_points_frame <- function(points) {
   if (!is.null(points) && !is.data.frame(points)) {
     stop_input("points", "must be a data frame of covariates, or NULL, not ", show_value(points))
