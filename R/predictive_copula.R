@@ -341,8 +341,6 @@ formula_data <- function(fit, y) {
   fit
 }
 
-levels_of <- function(column) if (is.factor(column)) levels(column) else sort(unique(column))
-
 covariate_names <- function(frame, terms) {
   intersect(rownames(attr(terms, "factors")), names(frame))
 }
@@ -358,7 +356,7 @@ covariate_columns <- function(frame, terms) {
     if (class == "ordered") {
       frame[[name]] <- as.double(frame[[name]])
     } else if (class %in% c("factor", "character")) {
-      frame[[name]] <- factor(frame[[name]], levels_of(frame[[name]]))
+      frame[[name]] <- as.factor(frame[[name]])
       coding[[name]] <- stats::contr.treatment(levels(frame[[name]]), contrasts = nlevels(frame[[name]]) < 3L)
     }
   }

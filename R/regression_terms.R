@@ -30,14 +30,9 @@ grouping_term <- function(bar, frame, contrasts, sizes) {
     complain("whose left side is not a formula of effects: ", because = error)
   })
   known <- contrasts[intersect(names(contrasts), all.vars(bar$left))]
-  z <- stats::model.matrix(term$terms, frame, contrasts.arg = if (length(known)) known)
+  z <- design_matrix(term$terms, frame, if (length(known)) known)
   if (ncol(z) == 0L || ncol(z) > 16L) {
     complain(sprintf("with %s; 1 to 16 are known", count_words(ncol(z), "effect")), " for each level")
-  }
-  bad <- which(!is.finite(z), arr.ind = TRUE)
-  if (length(bad)) {
-    stop_input("data", sprintf("has the value %s of %s in row %d, which a grouping term reads",
-      format(z[bad[1L, , drop = FALSE]]), dQuote(colnames(z)[[bad[[1L, 2L]]]], FALSE), bad[[1L, 1L]]))
   }
   deviation <- if (all(sizes$of_rows == 1)) apply(z, 2L, stats::sd) else column_moments(z, sizes)$sd
   term$scale <- unname(ifelse(deviation > 0 & is.finite(1 / deviation), deviation, 1))

@@ -85,7 +85,9 @@ test_that("each door reads the same covariates from tables of different kinds", 
     time = transform(covariates, day = as.POSIXct(day, origin = "1970-01-01", tz = "UTC")),
     duration = transform(covariates, day = as.difftime(day, units = "hours"))
   )
-  if (requireNamespace("bit64", quietly = TRUE)) kinds$integer64 <- transform(covariates, day = bit64::as.integer64(day))
+  if (requireNamespace("bit64", quietly = TRUE)) {
+    kinds$integer64 <- transform(covariates, day = bit64::as.integer64(day))
+  }
   doors <- doors()
   for (name in names(doors)) {
     door <- doors[[name]]
