@@ -44,8 +44,8 @@
 #' [topic_stability()], [number_of_topics()], [topic_effects()], [top_documents()], [term_counts()],
 #' [tidy][tidy.topic_model()].
 #'
-#' *Posteriors without a likelihood:* [predictive_resample()], [models][predictive_models],
-#' [joint regression][joint_regression], [pitman_yor()], [quantiles_of()].
+#' *Posteriors without a likelihood:* [predictive_resample()], [normal_mean()], [copula_density()],
+#' [copula_regression()], [pitman_yor()], [quantiles_of()].
 #' Methods: [summary][summary.martingale_posterior()], [plot][plot.martingale_posterior()],
 #' [predict][predict.martingale_posterior()], [simulate][simulate.martingale_posterior()].
 #'

@@ -13,7 +13,7 @@
 #' @param estimate for a search for modes: `"mode"`, or `"mean"` of the conditional posterior.
 #' @param missing what missing values of markers are: an `"error"`, or part of the `"model"`.
 #' @param assay the name or number of the assay that is read of an object with several.
-#' @param sparse whether the design of a regression is kept as a sparse matrix.
+#' @param sparse whether the design of a regression is a sparse matrix, or a sparse matrix of more predictors.
 #' @param prior_only whether draws come from the prior alone.
 #' @param precision `"double"`, or `"single"` for parts whose sums are taken in double precision anyway.
 #' @param devices numbers of the graphics cards that share a fit, from 0; `NULL`: as many as speed it up.
@@ -34,7 +34,7 @@ warp_control <- function(thin = 1, keep = NULL, start = NULL, moves = TRUE, tole
   control$estimate <- check_choice(estimate, "estimate", c("mode", "mean"))
   control$missing <- check_choice(missing, "missing", c("error", "model"))
   control$precision <- check_precision(precision)
-  for (name in c("moves", "sparse", "prior_only")) control[[name]] <- check_flag(control[[name]], name)
+  for (name in c("moves", "prior_only")) control[[name]] <- check_flag(control[[name]], name)
   structure(control, given = given, class = "warp_control")
 }
 

@@ -36,7 +36,7 @@ mixture_cells <- local({
 })
 
 package_mixture <- function(x, k, sweeps, prior, ...) {
-  fit <- dp_mixture(x, components = k, prior = do.call(dp_prior, prior), iter = sweeps + 200, warmup = 200, seed = 1,
+  fit <- fit_mixture(x, components = k, prior = do.call(dp_prior, prior), iter = sweeps + 200, warmup = 200, seed = 1,
     threads = 1, progress = FALSE, keep = c("weights", "means", "covariances", "labels"), ...)
   d <- fit$draws
   do.call(rbind, lapply(seq_len(sweeps), function(s) {

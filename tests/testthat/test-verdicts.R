@@ -52,7 +52,7 @@ test_that("the verdict of each class opens with its answer, and its report and t
   skip_if(on_cuda())
   set.seed(2)
   cells <- matrix(rnorm(400), ncol = 2) + rep(c(0, 8), each = 100)
-  mixture <- function(...) dp_mixture(cells, components = 4, seed = 1, threads = 2, ...)
+  mixture <- function(...) fit_mixture(cells, components = 4, seed = 1, threads = 2, ...)
   rows <- data.frame(y = rep(0:1, 30), x = rnorm(60))
   logit <- function(iter, data = rows) bayes_logit(y ~ x, data, chains = 4, iter = iter, seed = 1, threads = 2)
   words <- matrix(rpois(240, 2), 20, dimnames = list(NULL, letters[1:12]))
