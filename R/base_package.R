@@ -37,7 +37,7 @@
 #' [log_lik][log_lik.bayes_logit()], [kfold][kfold.bayes_logit()], [hypothesis()], [ranef][ranef.bayes_logit()],
 #' [emmeans][emm_basis.bayes_logit()], [tidy][tidy.bayes_logit()].
 #'
-#' *Topic models:* [topic_model()], [seed words, priors and groups][topic_model_structure],
+#' *Topic models:* [topic_model()], [seed words and priors][topic_model_structure],
 #' [users of topicmodels and text2vec][topic_model_peers], [compare_topics()].
 #' Methods: [print][print.topic_model()], [plot][plot.topic_model()], [top_terms()], [topic_names()], [coherence()],
 #' [perplexity()], [predict][predict.topic_model()], [add_documents()], [relabel][relabel.topic_model()],

@@ -51,7 +51,8 @@
 #' mode
 #' table(population, predict(mode, threads = 2))
 #' # A sampler that starts there.
-#' dp_mixture(x, components = 8, iter = 50, seed = 1, threads = 2, control = warp_control(start = mode))
+#' dp_mixture(x, components = 8, iter = 50, seed = 1, threads = 2,
+#'   control = warp_control(start = mode))
 #' @name bayesian_em
 NULL
 

@@ -35,7 +35,8 @@
 #' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
 #' \dontrun{
 #' cluster <- parallel::makeCluster(2)
-#' fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, control = warp_control(cluster = cluster))
+#' control <- warp_control(cluster = cluster)
+#' fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, control = control)
 #' parallel::stopCluster(cluster)
 #' here <- dp_mixture(x, components = 8, iter = 100, seed = 1)
 #' identical(fit$draws, here$draws)

@@ -50,7 +50,8 @@
 #' @seealso [predictive_resample()], [predict.martingale_posterior()]
 #' @examples
 #' copula_regression(dist ~ speed)
-#' fit <- predictive_resample(cars, copula_regression(dist ~ speed, data.frame(speed = c(10, 20)), rho = 0.7,
+#' fit <- predictive_resample(cars,
+#'   copula_regression(dist ~ speed, data.frame(speed = c(10, 20)), rho = 0.7,
 #'   rho_x = 0.6), horizon = 200, draws = 50, seed = 1, threads = 2)
 #' quantile(fit)
 #' @export

@@ -151,8 +151,8 @@ ties_words <- function(fit) {
 }
 
 # Quantities that tails decide which the data hardly show. `tail_share`: of the predicted mean deviation and variance,
-# the parts of the 5% of values that are farthest from the mean. Above these limits intervals are too narrow: those of the
-# standard deviation covered 72% for a lognormal law, where the share is above its limit in 98% of 100 sets.
+# the parts of the 5% of values that are farthest from the mean. Above these limits intervals are too narrow: those of
+# the standard deviation covered 72% for a lognormal law, where the share is above its limit in 98% of 100 sets.
 tail_limits <- c(deviation = 0.25, variance = 0.45)
 
 density_unsupported <- function(fit) {

@@ -10,7 +10,8 @@
 #' @param start how chains begin; the sampler's help page has the choices. `NULL`: its default.
 #' @param moves whether sweeps also propose larger changes, such as to split and join components.
 #' @param tolerance relative change below which a search for a mode ends; `NULL`: the sampler's default.
-#' @param estimate for a search for modes: `"mode"`, or `"mean"` of the conditional posterior.
+#' @param estimate for a search for modes: `"mode"`, or `"mean"` of the conditional posterior. Of [topic_model()]:
+#'   `"mean"` takes means in place of draws (mean-for-mode estimation).
 #' @param missing what missing values of markers are: an `"error"`, or part of the `"model"`.
 #' @param assay the name or number of the assay that is read of an object with several.
 #' @param sparse whether the design of a regression is a sparse matrix, or a sparse matrix of more predictors.

@@ -112,9 +112,9 @@ results <- function() {
   .Call(warpbayes:::C_unload_obstacle)
   .Call(warpbayes:::C_unload_symbols, list())
   counts <- matrix(c(3, 0, 1, 2, 0, 4, 1, 1, 5), 3, dimnames = list(NULL, c("a", "b", "c")))
-  topics <- topic_model(counts, 2, iter = 4, seed = 1, keep = c("phi", "theta"))
+  topics <- topic_model(counts, 2, iter = 4, seed = 1, control = warp_control(keep = c("phi", "theta")))
   topics$elapsed <- NULL
-  seeded <- topic_model(counts, 3, iter = 4, seed = 1, seed_words = list(one = "a"), groups = c("x", "y", "x"))
+  seeded <- topic_model(counts, 3, iter = 4, seed = 1, seed_words = list(one = "a"), prevalence = ~ c(1, 2, 4))
   seeded$elapsed <- NULL
   many <- suppressWarnings(topic_model(counts, 201, iter = 2, seed = 1))
   many$elapsed <- NULL

@@ -93,7 +93,7 @@ test_that("topic models can be resumed from their checkpoints", {
   set.seed(2)
   x <- matrix(rpois(300, 1), 30, dimnames = list(NULL, letters[1:10]))
   fit <- function(iter, ...) {
-    topic_model(x, 3, iter = iter, warmup = 6, thin = 2, chains = 2, keep = c("phi", "theta"), start = "random",
+    fit_topics(x, 3, iter = iter, warmup = 6, thin = 2, chains = 2, keep = c("phi", "theta"), start = "random",
       seed = 1, threads = 2, ...
     )
   }
@@ -456,7 +456,7 @@ test_that("a checkpoint that cannot be written is an error before the fit starts
   )
   expect_identical(readLines(file), "a letter")
   refused(fit_cells(x, checkpoint_every = "1"), "`checkpoint_every` must be a number of seconds of at least 0, not .1.")
-  refused(topic_model(matrix(1:6, 2), 2, checkpoint = 1), "`checkpoint` must be")
+  refused(fit_topics(matrix(1:6, 2), 2, checkpoint = 1), "`checkpoint` must be")
   refused(bayes_logit(am ~ wt, mtcars, control = warp_control(checkpoint = 1)), "`checkpoint` must be")
   refused(continue(fit_cells(x), 2, checkpoint = 1), "`checkpoint` must be")
   skip_if_not(dir.exists("/proc/self"), "no folder in which nothing can be written")

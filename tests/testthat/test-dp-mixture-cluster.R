@@ -132,7 +132,7 @@ test_that("a fit and its checkpoint can be continued with and without a cluster"
   same_result(back, whole)
   expect_null(back$workers)
   file <- scratch()
-  topic_model(matrix(1:6, 2), 2, iter = 2, seed = 1, checkpoint = file, progress = FALSE)
+  fit_topics(matrix(1:6, 2), 2, iter = 2, seed = 1, checkpoint = file, progress = FALSE)
   expect_error(resume(file, matrix(1:6, 2), cluster = workers(2)),
     "`cluster` is given, but .* only dp_mixture\\(\\)", class = "warpbayes_error_input"
   )

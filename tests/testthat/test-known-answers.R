@@ -194,7 +194,7 @@ bem_cases <- alist(
 # The draws of phi and theta are kept, because the averages depend on the draws only through the topics: they are
 # averages of conditional means.
 topics <- function(counts, topics, precision, ..., keep = c("phi", "theta"), iter = 6, warmup = 3, start = "random") {
-  suppressWarnings(topic_model(
+  suppressWarnings(fit_topics(
     counts, topics, keep = keep, iter = iter, warmup = warmup, start = start, seed = 5, precision = precision, ...
   ))
 }
@@ -224,13 +224,13 @@ topic_cases <- alist(
     topic_values(fit)
   },
   "mean for mode" = {
-    topic_values(topics(known_counts(20, 30, 9), 5, precision, method = "mean_for_mode", chains = 2))
+    topic_values(topics(known_counts(20, 30, 9), 5, precision, estimate = "mean", chains = 2))
   },
   "mean for mode, 80 topics" = {
-    topic_values(topics(known_counts(12, 30, 10), 80, precision, method = "mean_for_mode", iter = 4, warmup = 2))
+    topic_values(topics(known_counts(12, 30, 10), 80, precision, estimate = "mean", iter = 4, warmup = 2))
   },
   "mean for mode, 300 topics" = {
-    topic_values(topics(known_counts(8, 20, 11), 300, precision, method = "mean_for_mode", iter = 4, warmup = 2))
+    topic_values(topics(known_counts(8, 20, 11), 300, precision, estimate = "mean", iter = 4, warmup = 2))
   },
   "continued" = topic_values(continue(topics(known_counts(20, 30, 12), 5, precision, chains = 2), 4)),
   "predicted" = {
@@ -243,7 +243,7 @@ topic_cases <- alist(
   },
   "predicted, 300 topics" = {
     counts <- known_counts(8, 20, 15)
-    fit <- topics(counts, 300, precision, alpha = 0.125, method = "mean_for_mode", iter = 3, warmup = 1)
+    fit <- topics(counts, 300, precision, alpha = 0.125, estimate = "mean", iter = 3, warmup = 1)
     new <- known_counts(5, 20, 16)
     list(
       unclass(predict(fit, new, iter = 4, seed = 2)), attr(perplexity(fit), "log_likelihood")
@@ -251,24 +251,24 @@ topic_cases <- alist(
   },
   "relabelled" = {
     fit <- relabel(topics(known_counts(20, 30, 17), 4, precision, chains = 3, alpha = 0.5, keep = NULL))
-    fit[c("match", "stable", "phi", "theta", "chain_phi", "tokens")]
+    c(fit["match"], stable = sum(fit$found == 1), fit[c("phi", "theta", "chain_phi", "tokens")])
   },
-  "prior counts and groups" = {
+  "prior counts and covariates" = {
     counts <- known_counts(20, 70, 18)
     colnames(counts) <- paste0("w", seq_len(70))
-    fit <- topics(counts, 5, precision, seed_words = list(one = c("w3", "w70"), two = "w4*"), seed_weight = 0.5,
-      groups = rep(1:3, c(9, 9, 2)), chains = 2)
-    list(topic_values(fit), fit$group_alpha, predict(fit, counts[1:4, ], iter = 4, groups = c(2, NA, 1, 4), seed = 1))
+    fit <- topics(counts, 5, precision, seed_words = list(one = c("w3", "w70"), two = "w4*", weight = 0.5),
+      prevalence = ~ kind, data = data.frame(kind = factor(rep(1:3, c(9, 9, 2)))), chains = 2)
+    new <- data.frame(kind = c(2, NA, 1, 4))
+    list(topic_values(fit), predict(fit, counts[1:4, ], iter = 4, data = new, seed = 1))
   },
-  "prior counts and groups, mean for mode" = {
+  "prior counts, mean for mode" = {
     counts <- known_counts(20, 30, 19)
-    fit <- topics(counts, 4, precision, alpha = "symmetric", beta = 1 / (1:30), groups = rep(c("b", "a"), 10),
-      method = "mean_for_mode")
-    list(topic_values(fit), fit$group_alpha)
+    topic_values(topics(counts, 4, precision, alpha = "symmetric", beta = 1 / (1:30), estimate = "mean"))
   },
   "updated" = {
     fit <- topics(known_counts(20, 30, 20), 4, precision)
-    topic_values(add_documents(fit, known_counts(6, 30, 21), weight = 0.5, iter = 4, keep = "phi", seed = 6))
+    topic_values(add_documents(fit, known_counts(6, 30, 21), weight = 0.5, iter = 4, seed = 6,
+      control = warp_control(keep = "phi")))
   }
 )
 

@@ -21,7 +21,8 @@ saveRDS(words, paste0(file, ".words"))
 kinds <- list(
   mixture = paste("dp_mixture(x, 5, chains = 2, iter = 1500, warmup = 500, seed = 4, threads = 1,",
     "control = warp_control(thin = 7, %s))"),
-  topics = "topic_model(words, 3, iter = 4000, warmup = 1000, thin = 50, seed = 4, threads = 1, %s)",
+  topics = "topic_model(words, 3, iter = 4000, warmup = 1000, seed = 4, threads = 1,
+    control = warp_control(thin = 50, %s))",
   logit = paste("bayes_logit(am ~ wt + (1 | cyl), mtcars, chains = 2, iter = 20000, seed = 4, threads = 1,",
     "control = warp_control(thin = 100, %s))")
 )

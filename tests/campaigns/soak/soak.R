@@ -86,7 +86,7 @@ tasks <- list(
     interrupted(function() dp_mixture(cells, 5, iter = 1e5, seed = seed, control = warp_control(thin = 50)))
     few <- warp_control(thin = 100)
     interrupted(function() bayes_logit(y ~ x + (1 | g), rows, iter = 1e6, control = few, seed = seed))
-    interrupted(function() topic_model(words, 3, iter = 1e6, thin = 100, seed = seed))
+    interrupted(function() topic_model(words, 3, iter = 1e6, control = few, seed = seed))
     interrupted(function() rpolyagamma(1e8, 2.5, 1, seed = seed))
   },
   clusters = function(seed) {
