@@ -81,32 +81,25 @@ runs_of <- function(sample, most = Inf) {
 #   matched   how rows of `data` found their samples: "name", "order" or "formula";
 #   group, group_name  the group of each sample (a factor) or NULL; kept: the samples without missing values.
 abundance_model <- function(formula, data, samples, effect) {
-  parts <- split_sample_formula(formula)
+  check_formula(formula, response = FALSE, takes = "bar", example = "~ group")
+  parts <- split_formula(formula)
+  group <- sample_group(parts$bars)
+  of_frame <- frame_formula(parts$fixed, parts$bars)
   data <- sample_data(without_integer64(data), samples)
-  if (is.null(data)) data <- named_variables(parts$frame, samples)
+  if (is.null(data)) data <- named_variables(of_frame, samples)
   matched <- if (is.null(data)) "formula" else attr(data, "matched")
-  check_no_integer64(parts$frame, data, "data")
-  frame <- tryCatch(
-    stats::model.frame(parts$frame, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
-    error = function(error) {
-      stop_input("formula", "cannot be evaluated with `data`: ", because = error)
-    }
-  )
+  frame <- covariate_frame(of_frame, data)
   if (nrow(frame) != length(samples)) {
     stop_input("formula", sprintf("has variables of length %d for %s", nrow(frame),
       count_words(length(samples), "sample")))
   }
+  check_frame(frame, "formula", missing = TRUE)
   kept <- stats::complete.cases(frame)
   if (!any(kept)) stop_input("data", "has missing values in all samples")
-  rows <- (if (is.null(data)) frame else data)[kept, , drop = FALSE]
-  frame <- stats::model.frame(parts$frame, rows, drop.unused.levels = TRUE)
-  terms <- stats::terms(parts$fixed)
-  x <- tryCatch(stats::model.matrix(terms, frame), error = function(error) {
-    stop_input("formula", "has no design for these samples: ", because = error)
-  })
-  if (any(!is.finite(x))) {
-    stop_input("formula", "has values that are not finite: ", list_some(colnames(x)[colSums(!is.finite(x)) > 0]))
-  }
+  frame <- covariate_frame(of_frame, (if (is.null(data)) frame else data)[kept, , drop = FALSE])
+  terms <- with_bases(stats::terms(parts$fixed), frame)
+  check_factors(frame, terms)
+  x <- design_matrix(terms, frame)
   rownames(x) <- samples[kept]
   assigned <- attr(x, "assign")
   check_design(x)
@@ -114,49 +107,24 @@ abundance_model <- function(formula, data, samples, effect) {
   center <- if (any(is_intercept)) ifelse(is_intercept, 0, colMeans(x)) else numeric(ncol(x))
   scale <- apply(x, 2L, stats::sd)
   scale[is_intercept | scale == 0] <- 1
-  group <- if (!is.null(parts$group)) factor(eval(parts$group, frame, environment(formula)))
   compared <- compared_effects(effect, x, assigned, attr(terms, "term.labels"))
   list(
     x = x, center = unname(center), scale = unname(scale), is_intercept = is_intercept,
-    contrasts = compared, labels = effect_labels(compared, x, frame, terms, names(effect)), group = group,
-    group_name = if (!is.null(group)) deparse1(parts$group), kept = kept, matched = matched, variables = frame
+    contrasts = compared, labels = effect_labels(compared, x, frame, terms, names(effect)),
+    group = if (!is.null(group)) group_factor(frame, group), group_name = if (!is.null(group)) deparse1(group),
+    kept = kept, matched = matched, variables = frame
   )
 }
 
-# The part of the formula without the term (1 | g), g, and the formula of all variables.
-split_sample_formula <- function(formula) {
-  if (!inherits(formula, "formula") || length(formula) != 2L) {
-    stop_input("formula", "must be a formula without a response, such as ~ group, not ",
-      if (inherits(formula, "formula")) dQuote(deparse1(formula), FALSE) else show_value(formula))
+# The g of the term (1 | g), or NULL.
+sample_group <- function(bars) {
+  other <- Filter(Negate(is_intercept_bar), bars)
+  if (length(other)) {
+    stop_input("formula", "has the term ", dQuote(sprintf("(%s)", bar_words(other[[1L]])), FALSE),
+      "; of terms with | only (1 | g) is known")
   }
-  groups <- list()
-  without <- function(term) {
-    inner <- if (is.call(term) && identical(term[[1L]], quote(`(`))) term[[2L]]
-    if (is.call(inner) && identical(inner[[1L]], quote(`|`))) {
-      if (!identical(inner[[2L]], 1) || "|" %in% all.names(inner[[3L]])) {
-        stop_input("formula", "has the term ", dQuote(deparse1(term), FALSE), "; of terms with | only (1 | g) is known")
-      }
-      groups <<- c(groups, inner[[3L]])
-      return(NULL)
-    }
-    if (is.call(term) && identical(term[[1L]], quote(`+`)) && length(term) == 3L) {
-      left <- without(term[[2L]])
-      right <- without(term[[3L]])
-      return(if (is.null(left)) right else if (is.null(right)) left else call("+", left, right))
-    }
-    term
-  }
-  rest <- without(formula[[2L]])
-  if (length(groups) > 1L) stop_input("formula", sprintf("has %d terms (1 | g); one is known", length(groups)))
-  if (is.null(rest) || "|" %in% all.names(rest)) {
-    stop_input("formula", "has ", if (is.null(rest)) "nothing to compare" else
-      "a term with | that is not of the form (1 | g) on its own")
-  }
-  group <- if (length(groups)) groups[[1L]]
-  fixed <- frame <- formula
-  fixed[[2L]] <- rest
-  frame[[2L]] <- if (is.null(group)) rest else call("+", rest, group)
-  list(fixed = fixed, group = group, frame = frame)
+  if (length(bars) > 1L) stop_input("formula", sprintf("has %d terms (1 | g); one is known", length(bars)))
+  if (length(bars)) bars[[1L]]$group
 }
 
 # The variables of a formula without `data` in the order of the samples; NULL unless all have the samples' names.

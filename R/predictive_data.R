@@ -82,10 +82,3 @@ apply_standard <- function(y, standard) {
   sweep(sweep(y, 2L, standard$center), 2L, standard$scale, "/")
 }
 
-check_formula <- function(formula) {
-  check_present(!missing(formula), "formula")
-  if (!inherits(formula, "formula") || length(formula) != 3L) {
-    stop_input("formula", "must be a formula with a response, such as y ~ x, not ", show_value(formula))
-  }
-  formula
-}

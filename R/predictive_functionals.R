@@ -231,14 +231,8 @@ equal_functional <- function(part, y) {
 }
 
 weighted_coefficients <- function(data, functional) {
-  check_no_integer64(functional$formula, data, "functional")
-  frame <- tryCatch(
-    stats::model.frame(functional$formula, data, na.action = stats::na.pass),
-    error = function(error) {
-      stop_input("functional", "cannot be evaluated in the data: ", because = error)
-    }
-  )
-  x <- stats::model.matrix(attr(frame, "terms"), frame)
+  frame <- covariate_frame(functional$formula, data, "functional", "y")
+  x <- design_matrix(attr(frame, "terms"), frame, source = "y")
   y <- stats::model.response(frame)
   if (functional$loss == "logistic") {
     y <- two_classes(y, "functional")$y

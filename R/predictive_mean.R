@@ -16,10 +16,7 @@ slope_deviation <- 2.5
 
 check_mean <- function(mean) {
   if (!inherits(mean, "formula")) return(check_choice(mean, "mean", c("auto", "linear", "smooth", "none")))
-  if (length(mean) == 3L) {
-    stop_input("mean", "must be a formula without a response, such as ~ x, not ", show_value(mean))
-  }
-  mean
+  check_formula(mean, "mean", response = FALSE)
 }
 
 choose_mean <- function(fit, run) {

@@ -208,13 +208,19 @@ given_rows <- function(call, formula, data, envir) {
 # The rows of the user's data as the sampler and the methods of the fit need them. `given` is from given_rows(). Its
 # names, and variables of the formula, are looked up in `data` and in the formula's environment.
 logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
-  parts <- split_groups(formula, family)
+  parts <- split_formula(check_formula(formula, takes = names(special_terms)))
+  smooths <- lapply(parts$smooths, read_smooth, environment(formula))
   for (name in intersect(c("weights", "offset"), names(given))) {
     check_no_integer64(given[[name]], data, name, environment(formula))
     if (is.atomic(given[[name]])) given[[name]] <- without_integer64(given[[name]])
   }
-  frame_call <- as.call(c(quote(stats::model.frame), list(data = data), given[names(given) != "sparse"]))
-  frame <- with_nested_bases(logit_frame(frame_call, parts, envir), data, environment(formula))
+  variables <- unlist(lapply(smooths, `[[`, "variables"), recursive = FALSE)
+  frame <- covariate_frame(frame_formula(parts$fixed, parts$bars, variables), data,
+    given = given[names(given) != "sparse"], envir = envir)
+  if (nrow(frame) == 0L) {
+    stop_input("data", "has no rows left to fit",
+      if (length(attr(frame, "na.action"))) " after those with missing values are removed")
+  }
   weights <- check_row_weights(stats::model.weights(frame), nrow(frame))
   terms <- stats::terms(parts$fixed, data = if (is.data.frame(data)) data else NULL)
   response <- logit_response(stats::model.response(frame), family, weights)
@@ -223,12 +229,14 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   if (sum(response$shape) == 0 && !record$is_count) {
     stop_input("weights", "leave nothing to fit: all rows have weight 0 or no trials")
   }
-  group <- if (!is.null(parts$group)) group_factor(frame, parts$group)
+  # The sampler has a shorter way for a single term (1 | g) of one linear predictor.
+  is_single <- length(parts$bars) == 1L && is_intercept_bar(parts$bars[[1L]]) && !record$has_outcomes
+  group <- if (is_single) group_factor(frame, parts$bars[[1L]]$group)
   check_factors(frame, terms, contrasts)
   sizes <- row_sizes(response, record, weights, offset)
-  design <- logit_design(frame, terms, contrasts, group, sparse, sizes, parts$smooths)
+  design <- logit_design(frame, terms, contrasts, group, sparse, sizes, smooths)
   design <- record$design(design, response)
-  design$terms <- if (length(parts$bars)) grouping_terms(frame, parts$bars, contrasts, sizes)
+  design$terms <- if (length(parts$bars) && !is_single) grouping_terms(frame, parts$bars, contrasts, sizes)
   effects <- vapply(design$terms, function(term) length(term$levels) * length(term$columns), 0L)
   response <- record$complete(response, offset, weights, ncol(design$x) + nlevels(group) + sum(effects))
   design$information <- response$information
@@ -237,7 +245,7 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
     frame = frame, weights = weights, offset = offset, terms = terms,
     xlevels = all_xlevels(frame, terms, c(design$terms, mgcv_smooths(design$smooths))),
     response = response, design = sort_groups(design),
-    group_name = if (!is.null(parts$group)) deparse1(parts$group), na.action = attr(frame, "na.action")
+    group_name = if (is_single) deparse1(parts$bars[[1L]]$group), na.action = attr(frame, "na.action")
   )
 }
 

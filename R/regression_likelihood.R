@@ -85,7 +85,7 @@ log_likelihoods <- function(fit, newdata, used, re_formula) {
 # for new data without response.
 new_response <- function(fit, newdata, advice = "") {
   expression <- fit$formula[[2L]]
-  check_new_variables(expression, fit, newdata, advice)
+  check_new_variables(expression, fit, newdata, advice = advice)
   values <- tryCatch(eval(expression, newdata, environment(fit$formula)), error = function(error) {
     pass_on(error)
     stop_input("newdata", "has no response: ", short_message(error), advice)

@@ -80,9 +80,8 @@ check_re_formula <- function(re_formula, fit) {
   }
   side <- re_formula[[length(re_formula)]]
   if (identical(side, 0) || identical(side, 1)) return(FALSE)
-  whole <- stats::as.formula(call("~", quote(response), side), environment(re_formula))
-  parts <- split_groups(whole, "multinomial")
-  if (length(all.vars(parts$fixed[[3L]])) > 0L || length(parts$bars) == 0L) {
+  parts <- split_formula(re_formula, "re_formula")
+  if (length(all.vars(parts$fixed[[length(re_formula)]])) > 0L || length(parts$bars) == 0L) {
     stop_input("re_formula", "must have grouping terms alone, such as ~ (1 | g), not ",
       dQuote(deparse1(re_formula), FALSE))
   }

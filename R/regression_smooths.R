@@ -2,24 +2,6 @@
 # of the design. A smooth with the basis B and the penalty S has the columns B U. Those in the null space of S are
 # coefficients like others. The rest form a block of independent coefficients whose variance is learned.
 
-smooth_functions <- c("s", "t2", "te", "ti", "car", "rw", "ar1")
-
-is_smooth_call <- function(term) is.call(term) && smooth_function(term) %in% smooth_functions
-
-# The name of the function of a call, without `mgcv::`.
-smooth_function <- function(call) sub("^mgcv::", "", deparse1(call[[1L]]))
-
-# Refuses a smooth that is a part of another term.
-check_no_smooth <- function(side) {
-  if (is_smooth_call(side)) {
-    stop_input("formula", "has ", dQuote(deparse1(side), FALSE), " inside another term: smooths are added, as in ",
-      "y ~ x + s(z), and differ between the levels of a factor by s(z, by = f)")
-  }
-  operators <- c("+", "-", "*", ":", "/", "^", "%in%", "(")
-  if (is.call(side) && deparse1(side[[1L]]) %in% operators) lapply(as.list(side)[-1L], check_no_smooth)
-  invisible()
-}
-
 # A smooth as the formula has it: its `label`, the `variables` that it reads and their `texts`, by which mgcv finds
 # them, and the `spec` of mgcv or the `lattice`.
 read_smooth <- function(call, envir) {
@@ -42,11 +24,6 @@ read_smooth <- function(call, envir) {
   }
   texts <- c(spec$term, if (spec$by != "NA") spec$by)
   list(label = spec$label, variables = lapply(texts, str2lang), texts = texts, spec = spec)
-}
-
-# A right-hand side that also has the variables of smooths, for the model frame.
-with_smooth_variables <- function(side, smooths) {
-  Reduce(function(left, right) call("+", left, right), unlist(lapply(smooths, function(smooth) smooth$variables)), side)
 }
 
 # The columns of all smooths: `x`, first those without a penalty, then the blocks; `levels`, the sparse columns of

@@ -5,55 +5,6 @@
 predictor_classes <- function(response) if (!isTRUE(response$ordered)) response$classes
 outcomes_of <- function(fit) max(1L, length(predictor_classes(fit$response)) - 1L)
 
-# One or more terms for the call of an operator | or ||: (x | g/h) is (x | h:g) + (x | g).
-split_bar <- function(bar) {
-  nested <- function(group) {
-    if (is.call(group) && identical(group[[1L]], quote(`(`))) return(nested(group[[2L]]))
-    if (!is.call(group) || !identical(group[[1L]], quote(`/`))) return(list(group))
-    outer <- nested(group[[2L]])
-    pairs <- lapply(nested(group[[3L]]), function(inner) {
-      Reduce(function(first, second) call(":", first, second), c(factors(inner), factors(outer[[1L]])))
-    })
-    c(pairs, outer)
-  }
-  factors <- function(group) {
-    is_pair <- is.call(group) && identical(group[[1L]], quote(`:`))
-    if (is_pair) c(factors(group[[2L]]), factors(group[[3L]])) else list(group)
-  }
-  double <- identical(bar[[1L]], quote(`||`))
-  lapply(nested(bar[[3L]]), function(group) list(left = bar[[2L]], group = group, independent = double))
-}
-
-bar_words <- function(bar) {
-  paste(deparse1(bar$left), if (bar$independent) "||" else "|", deparse1(bar$group))
-}
-
-is_intercept_bar <- function(bar) identical(bar$left, 1) || identical(bar$left, 1L)
-
-# A right-hand side that also has the variables of the terms, for the model frame.
-with_bar_variables <- function(side, bars) {
-  for (bar in bars) {
-    if (!is_intercept_bar(bar)) side <- call("+", side, bar$left)
-    side <- call("+", side, bar$group)
-  }
-  side
-}
-
-# The values of a grouping: a variable, an interaction of variables, or a function of them that is a column of the data
-# already or can be evaluated in them. Levels are in the order of interaction(), without its table of all pairs.
-group_values <- function(group, data, envir = baseenv()) {
-  name <- deparse1(group)
-  if (name %in% names(data)) return(data[[name]])
-  if (!is.call(group) || !identical(group[[1L]], quote(`:`))) return(eval(group, data, envir))
-  first <- factor(group_values(group[[2L]], data, envir))
-  second <- factor(group_values(group[[3L]], data, envir))
-  code <- (as.double(second) - 1) * nlevels(first) + as.double(first)
-  found <- sort(unique(code))
-  labels <- paste(levels(first)[(found - 1) %% nlevels(first) + 1], levels(second)[(found - 1) %/% nlevels(first) + 1],
-    sep = ":")
-  structure(match(code, found), levels = make.unique(labels), class = "factor")
-}
-
 # The terms of a model: for each `label`, `group` (its name), `expression`, `columns` (names), `levels`, `level` (of
 # each row), `z` in the data's units (NULL: 1) with `scale`, the sampler's unit of each column, `independent`, and the
 # `terms` and `contrasts` that make z from new data.
@@ -83,14 +34,9 @@ grouping_term <- function(bar, frame, contrasts, sizes) {
     complain("whose left side is not a formula of effects: ", because = error)
   })
   known <- contrasts[intersect(names(contrasts), all.vars(bar$left))]
-  z <- stats::model.matrix(term$terms, frame, contrasts.arg = if (length(known)) known)
+  z <- design_matrix(term$terms, frame, if (length(known)) known)
   if (ncol(z) == 0L || ncol(z) > 16L) {
     complain(sprintf("with %s; 1 to 16 are known", count_words(ncol(z), "effect")), " for each level")
-  }
-  bad <- which(!is.finite(z), arr.ind = TRUE)
-  if (length(bad)) {
-    stop_input("data", sprintf("has the value %s of %s in row %d, which a grouping term reads",
-      format(z[bad[1L, , drop = FALSE]]), dQuote(colnames(z)[[bad[[1L, 2L]]]], FALSE), bad[[1L, 1L]]))
   }
   deviation <- if (all(sizes$of_rows == 1)) apply(z, 2L, stats::sd) else column_moments(z, sizes)$sd
   term$scale <- unname(ifelse(deviation > 0 & is.finite(1 / deviation), deviation, 1))
@@ -102,14 +48,10 @@ grouping_term <- function(bar, frame, contrasts, sizes) {
   term
 }
 
-# The left side of a term as terms, with what model.matrix() must know of the data, such as the basis of poly().
+# The left side of a term as terms.
 bar_terms <- function(bar, frame) {
-  terms <- stats::terms(stats::as.formula(call("~", bar$left), environment(attr(frame, "terms"))))
-  whole <- attr(frame, "terms")
-  known <- vapply(as.list(attr(whole, "variables"))[-1L], deparse1, "")
-  variables <- vapply(as.list(attr(terms, "variables"))[-1L], deparse1, "")
-  attr(terms, "predvars") <- as.call(c(quote(list), as.list(attr(whole, "predvars"))[-1L][match(variables, known)]))
-  terms
+  formula <- stats::as.formula(call("~", bar$left), environment(attr(frame, "terms")))
+  with_bases(stats::terms(formula), frame)
 }
 
 # The levels of the factors of the formula and of the left sides of grouping terms.

@@ -15,10 +15,7 @@ check_zero <- function(zi, hu, formula, family, call) {
   }
   kind <- if (is.null(hu)) "zi" else "hu"
   given <- if (is.null(hu)) zi else hu
-  if (!inherits(given, "formula") || length(given) != 2L) {
-    stop_input(kind, "must be a formula without a response, such as ~ 1 or ~ x, not ",
-      if (inherits(given, "formula")) dQuote(deparse1(given), FALSE) else show_value(given))
-  }
+  check_formula(given, kind, response = FALSE, takes = names(special_terms), example = "~ 1 or ~ x")
   if (!is_count_family(family)) {
     stop_input(kind, "is for counts, but `family` is ", dQuote(family, FALSE),
       ": use family = \"poisson\" or \"negbinomial\"")
@@ -27,7 +24,7 @@ check_zero <- function(zi, hu, formula, family, call) {
   refused <- c("na.action", "sparse", "prior_only", "checkpoint")
   refused <- intersect(names(call)[is_given], refused)
   if (length(refused)) stop_input(refused[[1L]], "cannot be used with `", kind, "`: see ?zero_inflated_counts")
-  split_groups(formula, family) # complains of a formula without response
+  check_formula(formula, takes = names(special_terms))
   whole <- stats::as.formula(call("~", call("==", formula[[2L]], 0), given[[2L]]), environment(given))
   list(kind = kind, formula = whole, given = given)
 }

@@ -196,13 +196,9 @@ effect_rows <- function(design, at) {
   if (!is.data.frame(at) || nrow(at) == 0L) {
     stop_input("at", "must be a data frame with values of the covariates, not ", show_value(at))
   }
-  if (identical(colnames(design$x), "(Intercept)")) return(matrix(1, nrow(at), 1L))
-  frame <- tryCatch(stats::model.frame(design$terms, at, xlev = design$levels),
-    error = function(error) stop_input("at", "cannot be used with the formula: ", because = error))
-  if (nrow(frame) != nrow(at)) stop_input("at", "has missing values")
-  rows <- stats::model.matrix(design$terms, frame, contrasts.arg = design$contrasts)
-  if (!all(is.finite(rows))) stop_input("at", "has infinite values")
-  rows
+  frame <- new_frame(design, design$terms, at, "at")
+  check_frame(frame, "at")
+  stats::model.matrix(design$terms, frame, contrasts.arg = design$contrasts)
 }
 
 # The values of each row, such as party = left, day = 3.

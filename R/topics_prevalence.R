@@ -22,52 +22,49 @@ prevalence_words <- function(fit) deparse1(fit$prevalence$formula)
 # The columns of a formula for all documents, with what makes them for new ones. `x`: of the documents that are `used`,
 # those with tokens and all covariates; `basis`: of all documents, on a common scale.
 covariate_design <- function(formula, data, fit, argument) {
-  if (!inherits(formula, "formula") || length(formula) != 2L) {
-    stop_input(argument, "must be a formula without a response, such as ~ party, not ",
-      if (inherits(formula, "formula")) dQuote(deparse1(formula), FALSE) else show_value(formula))
-  }
+  check_formula(formula, argument, response = FALSE, takes = "smooth", example = "~ party")
   documents <- length(fit$documents)
-  if (!is.null(data) && (!is.data.frame(data) || nrow(data) != documents)) {
-    stop_input("data", sprintf("must be a data frame with a row for each of %s, not ",
-      count_words(documents, "document")), show_value(data))
-  }
+  check_document_data(data, documents, "document")
   given <- formula
-  environment(formula) <- with_splines(formula, data, argument)
-  frame <- tryCatch(stats::model.frame(formula, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
-    error = function(error) stop_input(argument, "cannot be evaluated: ", because = error))
-  # ~ 1 has no variables, and so no rows.
-  if (length(frame) == 0L) {
-    frame <- data.frame(row.names = seq_len(documents))
-    attr(frame, "terms") <- stats::terms(formula)
+  if (!is.null(special_term(formula[[2L]], "smooth"))) {
+    environment(formula) <- list2env(list(s = natural_spline), parent = environment(given))
   }
+  data <- without_integer64(data)
+  frame <- covariate_frame(formula, data, argument)
+  # Without data ~ 1 has no rows.
+  if (length(frame) == 0L) frame <- structure(data.frame(row.names = seq_len(documents)), terms = attr(frame, "terms"))
   if (nrow(frame) != documents) {
     stop_input(argument, sprintf("has variables of %s, but there are %s", count_words(nrow(frame), "value"),
       count_words(documents, "document")))
   }
-  if (!is.null(stats::model.offset(frame))) stop_input(argument, "has an offset, which shares of topics do not have")
-  endless <- vapply(frame, function(values) is.numeric(values) && any(is.infinite(values)), NA)
-  if (any(endless)) stop_input(argument, "has infinite values of ", names(frame)[endless][[1L]])
-  known <- stats::complete.cases(frame) | length(frame) == 0L
+  check_frame(frame, argument, missing = TRUE)
+  known <- rowSums(is.na(frame)) == 0
   used <- which(known & fit$document_tokens > 0)
   if (any(!known)) message(sprintf("%s with missing covariates left out", count_words(sum(!known), "document")))
   own <- droplevels(frame[used, , drop = FALSE])
   terms <- attr(frame, "terms")
-  x <- if (length(frame)) stats::model.matrix(terms, own) else matrix(1, length(used), 1L)
-  if (length(frame) == 0L) colnames(x) <- "(Intercept)"
+  check_factors(own, terms)
+  x <- design_matrix(terms, own)
   if (nrow(x) <= ncol(x)) {
     stop_input(argument, sprintf("has %s, but only %s can be used", count_words(ncol(x), "coefficient"),
       count_words(nrow(x), "document")))
   }
   if (qr(x)$rank < ncol(x)) stop_input(argument, "has coefficients that the documents do not tell apart: leave one out")
-  design <- list(formula = given, variables = formula_variables(given, data, documents), terms = terms,
-    levels = stats::.getXlevels(terms, own), contrasts = attr(x, "contrasts"), used = used, x = x,
-    scaling = covariate_scaling(x))
-  design$basis <- covariate_basis(design, prevalence_columns(design, frame))
+  design <- c(fitted_frame(given, own, terms), list(variables = formula_variables(given, data, documents),
+    contrasts = attr(x, "contrasts"), used = used, x = x, scaling = covariate_scaling(x)))
+  design$basis <- covariate_basis(design, prevalence_columns(design, as_fitted_classes(design, frame, unknown = TRUE)))
   kind <- do.call(paste, as.data.frame(design$basis))
   # Documents with the same covariates are one group of the sampler.
   design$first <- which(!duplicated(kind))
   design$group <- factor(match(kind, kind[design$first]), seq_along(design$first))
   design
+}
+
+check_document_data <- function(data, documents, kind) {
+  if (!is.null(data) && (!is.data.frame(data) || nrow(data) != documents)) {
+    stop_input("data", sprintf("must be a data frame with a row for each of %s, not ", count_words(documents, kind)),
+      show_value(data))
+  }
 }
 
 # The variables of a formula that have a value for each document.
@@ -79,82 +76,10 @@ formula_variables <- function(formula, data, documents) {
   structure(Filter(Negate(is.null), values), class = "data.frame", row.names = seq_len(documents))
 }
 
-# The environment of a formula, in which s(day) makes the columns of a natural cubic spline with the same knots for new
-# values.
-with_splines <- function(formula, data, argument) {
-  around <- environment(formula)
-  calls <- spline_calls(formula[[2L]])
-  if (length(calls) == 0L) return(around)
-  splines <- lapply(calls, function(call) {
-    text <- deparse1(call)
-    plain <- length(call) > 1L && length(call) < 4L && is.null(names(call)) ||
-      identical(setdiff(names(call), ""), "k") && length(call) == 3L
-    if (!plain) stop_input(argument, "has ", text, ", but s() here has one variable and `k`, such as s(day, k = 5)")
-    values <- tryCatch(eval(call[[2L]], data, around),
-      error = function(error) stop_input(argument, "cannot be evaluated: ", because = error))
-    size <- if (length(call) == 3L) tryCatch(eval(call[[3L]], data, around), error = pass_on) else spline_size
-    if (!is.numeric(size) || length(size) != 1L || !isTRUE(size >= 2 && size == floor(size))) {
-      stop_input(argument, "has ", text, ", whose `k` is not a whole number from 2 on")
-    }
-    if (is.factor(values) || is.character(values) || is.logical(values) || !is.null(dim(values))) {
-      stop_input(argument, "has ", text, ", whose variable is not numeric: use it without s()")
-    }
-    spline_of(as.numeric(values), size, argument, text)
-  })
-  names(splines) <- vapply(calls, deparse1, "")
-  inner <- new.env(parent = around)
-  inner$s <- spline_reader(splines)
-  inner
-}
-
-spline_size <- 5
-
-spline_calls <- function(part) {
-  if (!is.call(part)) return(NULL)
-  if (identical(part[[1L]], quote(s))) return(list(part))
-  unlist(lapply(as.list(part)[-1L], spline_calls), recursive = FALSE)
-}
-
-# Knots at quantiles of the values that differ, so that ties do no harm. The columns are orthogonal there.
-spline_of <- function(values, size, argument, text) {
-  distinct <- sort(unique(values[is.finite(values)]))
-  if (length(distinct) < 2L) stop_input(argument, "has ", text, ", whose variable does not vary")
-  size <- min(size, length(distinct))
-  ends <- range(distinct)
-  knots <- stats::quantile((distinct - ends[[1L]]) / diff(ends), seq(0, 1, length.out = size), names = FALSE)
-  spline <- list(ends = ends, knots = knots, root = diag(size))
-  spline$root <- qr.R(qr(cbind(1, spline_columns(spline, distinct)) / sqrt(length(distinct)), LAPACK = FALSE))
-  spline
-}
-
-spline_columns <- function(spline, values) {
-  place <- (as.numeric(values) - spline$ends[[1L]]) / diff(spline$ends)
-  columns <- cbind(1, with_curves(matrix(place), list(spline$knots)))
-  (columns %*% backsolve(spline$root, diag(ncol(columns))))[, -1L, drop = FALSE]
-}
-
-# A closure that carries nothing but the splines.
-spline_reader <- function(splines) {
-  force(splines)
-  function(x, k) {
-    columns <- spline_columns(splines[[deparse1(sys.call())]], x)
-    colnames(columns) <- seq_len(ncol(columns))
-    columns
-  }
-}
-
-# The model matrix for a model frame that may have missing values and new levels: rows of NA where it has.
+# The model matrix of a model frame that may have missing values: rows of NA where it has.
 prevalence_columns <- function(design, frame) {
-  for (name in names(design$levels)) {
-    frame[[name]] <- factor(as.character(frame[[name]]), design$levels[[name]])
-  }
-  x <- matrix(NA_real_, nrow(frame), ncol(design$x), dimnames = list(NULL, colnames(design$x)))
-  known <- stats::complete.cases(frame) | length(frame) == 0L
-  x[known, ] <- if (length(frame)) {
-    stats::model.matrix(design$terms, frame[known, , drop = FALSE], contrasts.arg = design$contrasts)
-  } else {
-    1
-  }
+  x <- stats::model.matrix(design$terms, frame, contrasts.arg = design$contrasts)
+  x[!complete_rows(x), ] <- NA
   x
 }
 
@@ -182,16 +107,8 @@ covariate_basis <- function(design, x) {
 prevalence_prior <- function(fit, data, documents) {
   design <- fit$prevalence
   if (is.null(design)) stop_input("data", "cannot be used: the fit has no `prevalence`")
-  if (!is.data.frame(data) || nrow(data) != documents) {
-    stop_input("data", sprintf("must be a data frame with a row for each of %s, not ",
-      count_words(documents, "new document")), show_value(data))
-  }
-  missing <- setdiff(names(design$variables), names(data))
-  if (length(missing)) stop_input("data", "has no variable ", dQuote(missing[[1L]], FALSE), ", which the fit has")
-  frame <- tryCatch(stats::model.frame(design$terms, data, na.action = stats::na.pass),
-    error = function(error) stop_input("data", "cannot be used with `prevalence`: ", because = error))
-  x <- prevalence_columns(design, frame)
-  x[rowSums(!is.finite(x)) > 0, ] <- NA
+  check_document_data(data, documents, "new document")
+  x <- prevalence_columns(design, new_frame(design, design$terms, data, "data", unknown = TRUE))
   if (anyNA(x)) {
     message(sprintf("%s with missing or unknown covariates: the mean of the covariates is taken",
       count_words(sum(!stats::complete.cases(x)), "document")))

@@ -96,7 +96,7 @@ test_that("methods know autoregressions, also of many times and of several class
   shown <- summary(fit)$coefficients$quantity
   expect_identical(shown[2:4], c("sd(u)", "sd(ar1(week))", "cor(ar1(week))"))
   # update() puts the term in parentheses.
-  expect_length(split_groups(update(n ~ z + ar1(week | u), . ~ . - z), "poisson")$smooths, 1L)
+  expect_length(split_formula(update(n ~ z + ar1(week | u), . ~ . - z))$smooths, 1L)
   again <- continue(fits(n ~ ar1(week) + (1 | u), many, "poisson", iter = 30, warmup = 20), 10)
   expect_identical(again$smooth_deviation, fit$smooth_deviation)
   expect_true(all(is.finite(predict(fits(n ~ ar1(t), data.frame(t = 1:600, n = 5), "poisson", iter = 2)))))

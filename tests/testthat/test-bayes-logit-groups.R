@@ -84,7 +84,7 @@ test_that("grouping terms that cannot be fitted are errors", {
   expect_error(quick(y ~ (1 | g) + (x | g)), "two terms with the effect \"\\(Intercept\\) \\| g\"", class = input)
   expect_error(quick(y ~ (0 | g)), "with 0 effects; 1 to 16 are known", class = input)
   expect_error(quick(y ~ (1 | nowhere)), "cannot be evaluated", class = input)
-  expect_error(quick(y ~ (I(x / 0) | g)), "has the value -?Inf of \"I\\(x/0\\)\"", class = input)
+  expect_error(quick(y ~ (I(x / 0) | g)), "has the value -?Inf of predictor \"I\\(x/0\\)\"", class = input)
   holes <- people
   holes$g[3] <- NA
   expect_error(quick(y ~ (x | g), holes, na.action = na.pass), "no value of the grouping \"g\" in row 3", class = input)

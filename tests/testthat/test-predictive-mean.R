@@ -177,9 +177,9 @@ test_that("mean functions that do not fit are refused", {
     predictive_resample(data, copula_regression(y ~ a, ..., mean = mean), 1, 2, seed = 1, threads = 2)
   }
   expect_input(quick(~ class), "has \"class\", which is no covariate")
-  expect_input(quick(~ b), "cannot be evaluated in the data")
+  expect_input(quick(~ b), "cannot be evaluated with `y`")
   expect_input(quick(~ 1), "has no covariates")
-  expect_input(quick(~ a + offset(a)), "has an offset")
+  expect_input(quick(~ a + offset(a)), "but this model has no offsets")
   expect_input(quick("linear", transform(few, y = 2 * a)), "leaves nothing of the response")
   expect_input(quick("smooth", few[1:5, ]), "slopes that the data do not determine")
   expect_input(quick(~ log(a), points = data.frame(a = 0)), "infinite value in row 1 of \"log\\(a\\)\"")

@@ -94,7 +94,7 @@ test_that("s() is a natural cubic spline with the same knots for new values", {
   expect_error(design(~ s(x), data.frame(x = rep(1, 60))), "does not vary", class = input)
   expect_error(design(~ s(day, bs = "cr")), "one variable and `k`", class = input)
   expect_error(design(~ s(day, party)), "`k` is not a whole number", class = input)
-  expect_error(design(~ s(nowhere)), "cannot be evaluated: .*nowhere", class = input)
+  expect_error(design(~ s(nowhere)), "cannot be evaluated with `data`: .*nowhere", class = input)
 })
 
 test_that("a fit with prevalence goes on, predicts, is relabelled and says what it is", {
@@ -145,7 +145,7 @@ test_that("a fit with prevalence goes on, predicts, is relabelled and says what 
   expect_equal(unname(prior), alpha / sum(alpha))
   expect_message(odd <- predict(whole, one, data = data.frame(party = c("green", NA), day = 1), seed = 1), "unknown")
   expect_lt(perplexity(whole, planted, data = covariates, seed = 1), 24)
-  expect_error(predict(whole, one, data = data.frame(day = 1:2)), "`data` has no variable \"party\"",
+  expect_error(predict(whole, one, data = data.frame(day = 1:2)), "`data` lacks \"party\"",
     class = input)
   expect_error(predict(fit, one, data = data.frame(day = 1:2)), "the fit has no `prevalence`", class = input)
   # Topics are renumbered with their effects.
@@ -169,9 +169,9 @@ test_that("prevalence that cannot be used is refused", {
   model <- function(...) fit_topics(planted, 2, ..., iter = 2)
   expect_error(model(data = covariates), "of no use without `prevalence`", class = input)
   expect_error(model(prevalence = ~ 1), "has no covariates", class = input)
-  expect_error(model(prevalence = ~ log(day - 1)), "infinite values of log\\(day - 1\\)", class = input)
-  expect_error(model(prevalence = ~ party + offset(day)), "has an offset", class = input)
-  expect_error(topic_effects(within, at = data.frame(party = "left", day = Inf)), "`at` has infinite", class = input)
+  expect_error(model(prevalence = ~ log(day - 1)), "infinite value in row 1 of \"log\\(day - 1\\)\"", class = input)
+  expect_error(model(prevalence = ~ party + offset(day)), "but this model has no offsets", class = input)
+  expect_error(topic_effects(within, at = data.frame(party = "left", day = Inf)), "missing or infinite", class = input)
   expect_error(model(prevalence = "party"), "`prevalence` must be a formula without a response", class = input)
   expect_error(model(prevalence = ~ party, estimate = "mean"), "which `prevalence` does not have", class = input)
   expect_error(model(prevalence = ~ party, alpha = 1), "says how alpha depends", class = input)
@@ -273,13 +273,13 @@ test_that("bad formulas and data are refused", {
   skip_on_sanitized_emulator()
   expect_error(topic_effects(fit), "`formula` is missing", class = input)
   expect_error(topic_effects(fit, y ~ party), "without a response", class = input)
-  expect_error(topic_effects(fit, ~ nowhere), "cannot be evaluated: .*nowhere", class = input)
+  expect_error(topic_effects(fit, ~ nowhere), "cannot be evaluated with `data`: .*nowhere", class = input)
   expect_error(topic_effects(fit, ~ a, data.frame(a = 1:3)), "a row for each of 60 documents", class = input)
   short <- 1:3
   expect_error(topic_effects(fit, ~ short), "variables of 3 values, but there are 60 documents", class = input)
   expect_error(topic_effects(fit, ~ party + I(party == "left")), "do not tell apart", class = input)
   expect_error(topic_effects(fit, ~ factor(paste(party, day))), "60 coefficients, but only 60 documents", class = input)
-  expect_error(topic_effects(fit, ~ party, at = data.frame(party = "green")), "`at` cannot be used", class = input)
+  expect_error(topic_effects(fit, ~ party, at = data.frame(party = "green")), "the new level \"green\"", class = input)
   expect_error(topic_effects(fit, ~ party, at = 1), "must be a data frame with values", class = input)
   expect_error(topic_effects(fit, ~ party, topics = 4), "numbers or names of the fit's 3 topics, not 4", class = input)
   expect_error(topic_effects(fit, ~ party, level = 1.5), "level", class = input)

@@ -1,0 +1,132 @@
+# Tables of covariates: the model frame of a formula, its factors and values, its design, and what new rows must know of
+# it. In errors `argument` has the formula, and `source` the data.
+
+# The model frame, by the rules of lm(). `given`: more arguments of model.frame(), which are evaluated in `envir`.
+covariate_frame <- function(formula, data, argument = "formula", source = "data",
+                            given = list(na.action = quote(stats::na.pass)), envir = parent.frame()) {
+  check_no_integer64(formula, data, source)
+  call <- as.call(c(quote(stats::model.frame), list(formula, data = data, drop.unused.levels = TRUE), given))
+  frame <- tryCatch(eval(call, envir), error = function(error) {
+    for (name in intersect(c("weights", "offset"), names(given))) {
+      if (grepl(sprintf("(%s)", name), conditionMessage(error), fixed = TRUE)) {
+        stop_input(name, "must have one number for each row of the data: ", because = error)
+      }
+    }
+    stop_input(argument, "cannot be evaluated with `", source, "`: ", because = error)
+  })
+  with_nested_bases(frame, data, environment(formula))
+}
+
+# model.frame() keeps what poly(), scale() or a spline took from the data for whole variables only, and not for
+# scale(poly(x, 2)), whose class is that of poly(). For calls inside others, such as I(scale(x)^2), and for these this
+# adds it to the `predvars` of the frame.
+with_nested_bases <- function(frame, data, envir) {
+  known <- function(part, call) {
+    maker <- if (is.name(part[[1L]])) get0(as.character(part[[1L]]), envir, mode = "function") else part[[1L]]
+    if (is.primitive(maker)) return(call)
+    value <- tryCatch(eval(part, data, envir), error = pass_on)
+    if (identical(part[[1L]], quote(scale))) class(value) <- NULL
+    if (is.null(value)) call else stats::makepredictcall(value, call)
+  }
+  nested <- function(call) {
+    for (i in seq_along(call)[-1L]) {
+      if (is.call(call[[i]])) call[[i]] <- known(call[[i]], nested(call[[i]]))
+    }
+    call
+  }
+  variables <- attr(attr(frame, "terms"), "predvars")
+  for (i in seq_along(variables)[-1L]) {
+    variable <- variables[[i]]
+    if (!is.call(variable)) next
+    variables[[i]] <- nested(variable)
+    if (identical(variable[[1L]], quote(scale))) variables[[i]] <- known(variable, variables[[i]])
+  }
+  attr(attr(frame, "terms"), "predvars") <- variables
+  frame
+}
+
+# Stops at a value that is infinite or, unless `missing` values are allowed, missing.
+check_frame <- function(frame, argument, missing = FALSE) {
+  for (name in names(frame)) {
+    column <- frame[[name]]
+    bad <- if (is.numeric(column)) !is.finite(column) else is.na(column)
+    if (missing) bad <- bad & !is.na(column)
+    if (any(bad)) {
+      stop_input(argument, sprintf("has %s value in row %d of %s", if (missing) "an infinite" else
+        "a missing or infinite", as.integer((which(bad)[[1L]] - 1L) %% nrow(frame) + 1L), dQuote(name, FALSE)))
+    }
+  }
+}
+
+# What stats::model.matrix() refuses in words of its own: factors of one level, and contrasts that do not fit.
+check_factors <- function(frame, terms, contrasts = NULL, source = "data") {
+  used <- attr(terms, "factors")
+  used <- if (length(used)) rownames(used)[rowSums(used) > 0]
+  is_factor <- vapply(frame, function(values) is.factor(values) || is.character(values) || is.logical(values), NA)
+  factors <- intersect(names(frame)[is_factor], used)
+  for (name in factors) {
+    values <- frame[[name]][!is.na(frame[[name]])]
+    if (!is.logical(values) && length(unique(values)) == 1L) {
+      stop_input(source, sprintf("has only the level %s of the predictor %s: leave it out of the formula",
+        dQuote(substr(as.character(values[[1L]]), 1L, 60L), FALSE), dQuote(name, FALSE)))
+    }
+  }
+  if (is.null(contrasts)) return(invisible())
+  if (!is.list(contrasts) || is.null(names(contrasts)) || !all(names(contrasts) %in% factors)) {
+    stop_input("contrasts", "must be a list with names of factors in the formula, such as list(f = \"contr.sum\"), ",
+      "not ",
+      if (is.list(contrasts) && !is.null(names(contrasts))) {
+        paste("one with the name", dQuote(substr(setdiff(names(contrasts), factors)[[1L]], 1L, 60L), FALSE))
+      } else {
+        show_value(contrasts)
+      })
+  }
+  for (name in names(contrasts)) {
+    values <- factor(frame[[name]])
+    tryCatch(stats::contrasts(stats::`contrasts<-`(values, value = contrasts[[name]])), error = function(error) {
+      stop_input("contrasts", "cannot be used for ", dQuote(name, FALSE), ": ", because = error)
+    })
+  }
+}
+
+design_matrix <- function(terms, frame, contrasts = NULL, source = "data") {
+  x <- tryCatch(stats::model.matrix(terms, frame, contrasts.arg = contrasts), error = function(error) {
+    stop_input(source, "has predictors that give no design: ", because = error)
+  })
+  check_design_values(x, source)
+}
+
+check_design_values <- function(x, source = "data") {
+  bad <- which(!complete_rows(x))
+  if (length(bad)) {
+    column <- which(!is.finite(x[bad[[1L]], ]))[[1L]]
+    stop_input(source, sprintf("has the value %s of predictor %s in row %d of the design",
+      format(x[bad[[1L]], column]), dQuote(colnames(x)[[column]], FALSE), bad[[1L]]))
+  }
+  x
+}
+
+# Terms of some variables of a frame, with what model.matrix() must know of the data, such as the basis of poly().
+with_bases <- function(terms, frame) {
+  of_frame <- attr(frame, "terms")
+  parts <- function(terms, name) as.list(attr(terms, name))[-1L]
+  names <- function(terms) vapply(parts(terms, "variables"), deparse1, "")
+  at <- match(names(terms), names(of_frame))
+  if (!is.null(attr(of_frame, "predvars")) && !anyNA(at)) {
+    attr(terms, "predvars") <- as.call(c(quote(list), parts(of_frame, "predvars")[at]))
+  }
+  terms
+}
+
+# What new_frame() reads of a fit: one that keeps no model frame has these in a list.
+fitted_frame <- function(formula, frame, terms) {
+  list(formula = formula, terms = terms, xlevels = stats::.getXlevels(terms, frame), frame = frame[0L, , drop = FALSE],
+    rows = nrow(frame))
+}
+
+# Whether each row of a matrix is finite.
+complete_rows <- function(x) {
+  if (is_sparse_matrix(x)) return(!(seq_len(nrow(x)) %in% (x@i[!is.finite(x@x)] + 1L)))
+  # Numbers whose sum is finite are finite. To ask each of them takes 0.3 s for a million rows of 10 columns.
+  if (all(is.finite(colSums(x)))) rep(TRUE, nrow(x)) else rowSums(!is.finite(x)) == 0
+}
