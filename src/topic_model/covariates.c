@@ -125,7 +125,7 @@ static double proposal(int p, const double *value, const place *from, double *pa
 
 /* A Newton step with a normal deviate, accepted or refused (Metropolis & Hastings). The precision is the sum of squared
  * gradients of the documents. */
-static void draw_topic(const work *w, size_t k, uint32_t iteration) {
+static void draw_topic(work *w, size_t k, uint32_t iteration) {
   const wb_topic_chain *const chain = w->chain;
   const size_t topics = (size_t)chain->state.topics;
   const int p = w->covariates->columns;
@@ -168,7 +168,7 @@ int wb_topic_draw_coefficients(wb_topic_chain *chain, uint32_t iteration) {
   double *const value = next + rows, *const root = value + 5 * p;
   int32_t *const count = (int32_t *)(root + 2 * wb_packed_size((int)p));
   uint16_t *const topic = (uint16_t *)(count + counts);
-  const work w = {chain,
+  work w = {chain,
                   c,
                   count,
                   memory,
