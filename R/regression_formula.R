@@ -39,7 +39,8 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   design$observations <- if (record$has_surrogates) sum(response$information) else sizes$total
   list(
     frame = frame, weights = weights, offset = offset, terms = terms,
-    xlevels = all_xlevels(frame, terms, c(design$terms, mgcv_smooths(design$smooths))),
+    # Lattices have levels of their own.
+    xlevels = all_xlevels(frame, terms, c(design$terms, Filter(function(one) is.null(one$lattice), design$smooths))),
     response = response, design = sort_groups(design),
     group_name = if (is_single) deparse1(parts$bars[[1L]]$group), na.action = attr(frame, "na.action")
   )

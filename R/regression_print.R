@@ -186,9 +186,10 @@ confint.bayes_logit <- function(object, parm, level = 0.9, ...) {
   level <- check_number(level, "level", min = 0, max = 1)
   draws <- coefficient_draws(object)
   if (!missing(parm)) {
-    if (!is.atomic(parm)) stop_input("parm", "must be names or numbers of coefficients, not ", show_value(parm))
+    if (!is.atomic(parm) || length(parm) == 0L) {
+      stop_input("parm", "must be names or numbers of coefficients, not ", show_value(parm))
+    }
     known <- if (is.character(parm)) parm %in% colnames(draws) else parm %in% seq_len(ncol(draws))
-    if (length(parm) == 0L) stop_input("parm", "must be names or numbers of coefficients, not ", show_value(parm))
     if (!is.character(parm) && !is.numeric(parm) || !all(known)) {
       stop_input("parm", "has ", show_value(c(parm[!known], parm)[[1L]]), ", which is no coefficient of the fit")
     }

@@ -273,10 +273,8 @@ one_for_each <- function(values, argument, names, other = 0) {
   }
   values <- unname(values)
   if (length(values) == 1L || length(values) == length(names)) return(rep_len(values, length(names)))
-  stop_input("prior", sprintf(
-    "has %d numbers as `%s` for %s besides the intercept", length(values), argument,
-    count_words(length(names), "coefficient")
-  ))
+  stop_input("prior", sprintf("has %d numbers as `%s` for %s besides the intercept", length(values), argument,
+    count_words(length(names), "coefficient")))
 }
 
 # Whether there are more coefficients than rows. Then a system of the rows gives the coefficients
@@ -295,19 +293,13 @@ zellner_precision <- function(design, slopes, g) {
     crossprod(scaled * sqrt(design$information))
   }
   if (qr(information)$rank < length(slopes)) {
-    stop_input("prior", sprintf(
-      paste(
-        "\"zellner\" needs predictors that do not depend on each other, but only %d of these %d are independent in",
-        "%d rows: choose another type"
-      ),
-      qr(information)$rank, length(slopes), nrow(design$x)
-    ))
+    stop_input("prior", sprintf(paste("\"zellner\" needs predictors that do not depend on each other, but only %d of",
+      "these %d are independent in %d rows: choose another type"), qr(information)$rank, length(slopes),
+      nrow(design$x)))
   }
   if (is_dual(design)) {
-    stop_input("prior", sprintf(
-      "\"zellner\" needs as many rows as coefficients, but has %d for %d: choose another type", nrow(design$x),
-      ncol(design$x)
-    ))
+    stop_input("prior", sprintf(paste("\"zellner\" needs as many rows as coefficients, but has %d for %d: choose",
+      "another type"), nrow(design$x), ncol(design$x)))
   }
   information / g
 }

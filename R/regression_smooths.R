@@ -231,9 +231,6 @@ with_smooths <- function(x, smooths) {
   methods::cbind2(as_sparse_columns(Matrix::Matrix(x, sparse = TRUE)), smooths$levels)
 }
 
-# Those that have levels of factors from the data alone.
-mgcv_smooths <- function(smooths) Filter(function(smooth) is.null(smooth$lattice), smooths)
-
 # The names of the standard deviations of smooths, in all linear predictors.
 smooth_deviation_names <- function(fit) {
   names_of_regressions(fit, function(fit) {

@@ -139,58 +139,54 @@ log_no_count <- function(log_mean, size) {
   if (is.null(size)) -exp(log_mean) else -size * log1p(exp(log_mean) / size)
 }
 
-# log(1 - exp(x)) for x below 0.
-log_rest <- function(x) log(-expm1(x))
-
-# log(exp(a) + exp(b)).
-log_sum_of_two <- function(a, b) pmax(a, b) + log1p(exp(-abs(a - b)))
-
-log_count <- function(y, log_mean, size) {
-  if (is.null(size)) return(stats::dpois(y, exp(log_mean), log = TRUE))
-  stats::dnbinom(y, size = size, mu = exp(log_mean), log = TRUE)
+# Linear predictors of draws x rows as vectors: the means and dispersions of counts, and linear predictors of zeros.
+zero_values <- function(linear) {
+  list(
+    log_mean = as.vector(linear[, , 1L]), mean = exp(as.vector(linear[, , 1L])), zero = as.vector(linear[, , 2L]),
+    size = if (dim(linear)[[3L]] == 3L) as.vector(linear[, , 3L])
+  )
 }
 
-# Log likelihoods of counts. `zero` has linear predictors of zeros.
-zero_log_likelihood <- function(kind, y, log_mean, zero, size) {
-  log_zero <- stats::plogis(zero, log.p = TRUE)
-  log_other <- stats::plogis(zero, lower.tail = FALSE, log.p = TRUE)
-  none <- log_no_count(log_mean, size)
-  counted <- log_other + log_count(y, log_mean, size)
-  if (kind == "hu") return(ifelse(y == 0, log_zero, counted - log_rest(none)))
-  ifelse(y == 0, log_sum_of_two(log_zero, log_other + none), counted)
-}
-
-zero_row_log_likelihood <- function(fit, linear, y) {
-  size <- if (dim(linear)[[3L]] == 3L) as.vector(linear[, , 3L])
-  zero_log_likelihood(fit$zero$kind, y, as.vector(linear[, , 1L]), as.vector(linear[, , 2L]), size)
+zero_log_likelihood <- function(fit, linear, y) {
+  at <- zero_values(linear)
+  log_zero <- stats::plogis(at$zero, log.p = TRUE)
+  log_other <- stats::plogis(at$zero, lower.tail = FALSE, log.p = TRUE)
+  none <- log_no_count(at$log_mean, at$size)
+  counted <- log_other + if (is.null(at$size)) {
+    stats::dpois(y, at$mean, log = TRUE)
+  } else {
+    stats::dnbinom(y, size = at$size, mu = at$mean, log = TRUE)
+  }
+  if (fit$zero$kind == "hu") return(ifelse(y == 0, log_zero, counted - log(-expm1(none))))
+  log_excess <- pmax(log_zero, log_other + none) + log1p(exp(-abs(log_zero - (log_other + none))))
+  ifelse(y == 0, log_excess, counted)
 }
 
 # Means or variances of responses from linear predictors: draws x rows.
 zero_moments <- function(fit, linear, variance = FALSE) {
-  size <- if (dim(linear)[[3L]] == 3L) as.vector(linear[, , 3L])
-  mean <- exp(as.vector(linear[, , 1L]))
-  other <- stats::plogis(as.vector(linear[, , 2L]), lower.tail = FALSE)
-  square <- mean + mean^2 + (if (is.null(size)) 0 else mean^2 / size)
-  if (fit$zero$kind == "hu") other <- other / -expm1(log_no_count(log(mean), size))
-  values <- if (variance) other * square - (other * mean)^2 else other * mean
+  at <- zero_values(linear)
+  other <- stats::plogis(at$zero, lower.tail = FALSE)
+  square <- at$mean + at$mean^2 + (if (is.null(at$size)) 0 else at$mean^2 / at$size)
+  if (fit$zero$kind == "hu") other <- other / -expm1(log_no_count(log(at$mean), at$size))
+  values <- if (variance) other * square - (other * at$mean)^2 else other * at$mean
   array(values, c(dim(linear)[1:2], 1L))
 }
 
 # Responses from linear predictors, by R's generator.
 draw_zero_responses <- function(fit, linear) {
-  size <- if (dim(linear)[[3L]] == 3L) as.vector(linear[, , 3L])
-  mean <- exp(as.vector(linear[, , 1L]))
-  count <- length(mean)
-  is_zero <- stats::runif(count) < stats::plogis(as.vector(linear[, , 2L]))
+  values <- zero_values(linear)
+  count <- length(values$mean)
+  is_hurdle <- fit$zero$kind == "hu"
+  is_zero <- stats::runif(count) < stats::plogis(values$zero)
   # Beyond a hurdle: the quantile of a uniform number above the probability of 0.
   at <- stats::runif(count)
-  if (fit$zero$kind == "hu") at <- at * -expm1(log_no_count(log(mean), size))
-  y <- if (is.null(size)) {
-    stats::qpois(at, mean, lower.tail = FALSE)
+  if (is_hurdle) at <- at * -expm1(log_no_count(log(values$mean), values$size))
+  y <- if (is.null(values$size)) {
+    stats::qpois(at, values$mean, lower.tail = FALSE)
   } else {
-    stats::qnbinom(at, size = size, mu = mean, lower.tail = FALSE)
+    stats::qnbinom(at, size = values$size, mu = values$mean, lower.tail = FALSE)
   }
-  if (fit$zero$kind == "hu") y <- pmax(y, 1)
+  if (is_hurdle) y <- pmax(y, 1)
   array(ifelse(is_zero, 0, y), dim(linear)[1:2])
 }
 
@@ -231,7 +227,7 @@ family_wrappers$zero <- function(record, fit) {
   own <- list(
     title = paste(kind$title, sub("^Negative", "negative", record$title)), mean = moments, link = of_counts,
     respond = function(linear, ...) draw_zero_responses(fit, linear),
-    log_likelihood = function(linear, observed, ...) zero_row_log_likelihood(fit, linear, observed),
+    log_likelihood = function(linear, observed, ...) zero_log_likelihood(fit, linear, observed),
     types = list(
       response = moments, link = of_counts, count = function(linear) exp(of_counts(linear)),
       zero = function(linear) stats::plogis(linear[, , 2L])
