@@ -2,24 +2,20 @@
 
 #' Distributions by name
 #'
-#' These functions make well-known discrete distributions as [pmf()] objects, ready for sums. The probabilities come
-#' from R's own functions.
+#' These functions make well-known discrete distributions as [pmf()] objects, ready for sums.
 #'
 #' The range of values is chosen so that what is left out has a probability of at most `tail` at either end.
 #' [left_out()] says how probable it is, and [dpmf()] and [ppmf()] of the distribution itself are exact beyond the
-#' range, too (except for `pmf_logarithmic()`). Sums only know a bound. If their far tails matter, ask for a smaller
-#' `tail`, such as 1e-300 or 0.
+#' range, too (except for `pmf_logarithmic()`). Sums only know a bound.
 #'
 #' The parameters are as in R's functions, with these remarks:
 #' \itemize{
-#'   \item `pmf_geometric()` counts the failures before the first success, as [dgeom()] does.
-#'   \item `pmf_negative_binomial()` counts the failures before success number `successes`, which need not be whole, as
-#'     [dnbinom()] does.
+#'   \item `pmf_geometric()` counts the failures before the first success, `pmf_negative_binomial()` those before success
+#'     number `successes`, which need not be whole.
 #'   \item `pmf_logarithmic()` is on 1, 2, ... with probabilities in proportion to \eqn{p^k / k}.
 #'   \item `pmf_poisson_binomial()` is the number of independent events that happen. Events of kind i have the
 #'     probability `prob[i]`, and there are `weights[i]` of them.
 #' }
-#' [zero_modify_pmf()] gives zero another probability in any of them.
 #'
 #' @param lambda the mean, from 0.
 #' @param trials the number of trials.
@@ -38,30 +34,17 @@
 #' @section Errors:
 #' `warpbayes_error_input` for parameters outside their range. `warpbayes_error_memory` for ranges that do not fit in
 #' memory.
-#' @seealso [pmf()] for any other distribution; [compound_pmf()] for random sums.
+#' @seealso [pmf()] for any other distribution; [compound_pmf()] for random sums; [zero_modify_pmf()].
 #' @references
 #' Hong, Y. (2013). On computing the distribution function for the Poisson binomial distribution. *Computational
 #' Statistics & Data Analysis* 59, 41-51. \doi{10.1016/j.csda.2012.10.006}
 #' @examples
 #' pmf_poisson(3) + pmf_binomial(10, 0.3)
 #' pmf_negative_binomial(2.5, mu = 4)
-#' zero_modify_pmf(pmf_geometric(0.2), 0.6)
 #' summary(pmf_hypergeometric(50, 100, 20))
 #' summary(pmf_poisson_binomial(c(0.1, 0.5, 0.9), weights = c(100, 20, 3), threads = 2))
-#' ppmf(100, pmf_poisson(3, tail = 1e-300), lower.tail = FALSE)
 #' @name pmf_families
 NULL
-
-check_tail <- function(tail, zero = TRUE) {
-  usable <- is_finite_number(tail) && ((zero && tail == 0) || (tail >= 1e-300 && tail <= 1e-8))
-  if (!usable) {
-    stop_input("tail", "must be one number from 1e-300 to 1e-08", if (zero) ", or 0", ", not ", show_value(tail))
-  }
-  as.double(tail)
-}
-
-# The logarithm of a tail; of 0 that of the smallest double.
-log_tail <- function(tail) if (tail == 0) -1074 * log(2) else log(tail)
 
 # density(value, log) and tail_of(value, lower, log), which is P(X <= value) or P(X > value), of a distribution by name.
 family_functions <- function(family) {

@@ -91,16 +91,6 @@ read_lattice <- function(from, by) {
   new_lattice(origin, step[[1L]] * times, step[[2L]] * times)
 }
 
-# The lattice of a distribution. Objects of earlier versions have no `parts`, and objects that were changed by hand may
-# have others than their values.
-lattice_of <- function(x) {
-  by <- step_of(x)
-  parts <- if (is.null(x$parts)) 1 else x$parts
-  origin <- parts_in(x$from, parts)
-  step <- parts_in(by, parts)
-  if (is.na(origin) || is.na(step)) read_lattice(x$from, by) else list(origin = origin, step = step, parts = parts)
-}
-
 # The whole number of which `value` is the quotient by `parts`; NA if there is none.
 parts_in <- function(value, parts) {
   whole <- round(value * parts) + c(0, -1, 1)
@@ -112,16 +102,6 @@ lattice_value <- function(lattice, position) {
   whole <- lattice$origin + lattice$step * position
   if (lattice$parts == 1) return(whole)
   whole / lattice$parts
-}
-
-# A distribution from weights at the positions `at` of a lattice, which begin with 0; NULL for 0, 1, 2, ... A single
-# value has no step.
-on_lattice <- function(weights, lattice, log, at = NULL) {
-  if (length(weights) == 1L) lattice <- new_lattice(lattice$origin, lattice$parts, lattice$parts)
-  if (lattice$parts == 1) return(new_pmf(weights, lattice$origin, log, lattice$step, at))
-  x <- new_pmf(weights, lattice$origin / lattice$parts, log, lattice$step / lattice$parts, at)
-  x$parts <- lattice$parts
-  x
 }
 
 # Several lattices with the same parts: `origin` of each in these parts, the longest `step` that divides all steps and,

@@ -4,22 +4,21 @@
 #'
 #' `portfolio_pmf()` gives the distribution of the sum of the losses of many independent policies, each with its own
 #' probability of a claim and its own size of it. `mix_over_pmf()` makes losses dependent through a common factor.
-#' `map_pmf()` gives the distribution of a function of a variable, and `layer_pmf()` the distribution of the part of a
-#' loss in a layer, as reinsurers cover it.
+#' `map_pmf()` gives the distribution of a function of a variable, and `layer_pmf()` the part of a loss in a layer, as
+#' reinsurers cover it.
 #'
 #' @details
-#' In the individual model (`number = "bernoulli"`) policy i has a claim with probability `prob[i]`, and at most one.
-#' Policies with equal sizes form a group, whose number of claims is Poisson-binomial. The totals of the groups are
-#' computed as in [compound_pmf()] and added. With `number = "poisson"` policy i has a Poisson number of claims with the
-#' mean `prob[i]`. The total is then a compound Poisson variable.
+#' With `number = "bernoulli"` policy i has a claim with probability `prob[i]`, and at most one. Policies with equal sizes
+#' form a group, whose number of claims is Poisson-binomial. The totals of the groups are added. With `number = "poisson"`
+#' policy i has a Poisson number of claims with the mean `prob[i]`.
 #'
-#' No Fourier transform wraps around and nothing is subtracted. Only tails are left out, also of groups. So each
-#' probability is too small by at most `tail`, and has a small relative error besides. Time grows with the number of
-#' groups times the length of the result: 100,000 policies with 1,000 different sizes take about ten seconds. Round
-#' sizes if all are different.
+#' No Fourier transform wraps around and nothing is subtracted. Only tails are left out. So each probability is too small
+#' by at most `tail`, and has a small relative error besides. If few totals are possible, they are added value by value.
+#' Otherwise time grows with the number of groups times the length of the result: 100,000 policies with 1,000 different
+#' sizes take about ten seconds.
 #'
-#' A common factor, such as the weather or the economy, changes all claim probabilities at once. Given the factor,
-#' losses are independent. `mix_over_pmf()` averages the distributions given each value of the factor.
+#' A common factor, such as the weather or the economy, changes all claim probabilities at once. `mix_over_pmf()` averages
+#' the distributions given each value of the factor.
 #'
 #' @param size the sizes of claims: one number above 0 for each policy; or a distribution made by [pmf()] for all; or a
 #'   list of distributions; `class` gives each policy's distribution by its number.
@@ -45,8 +44,6 @@
 #' @references
 #' De Pril, N. (1989). The aggregate claims distribution in the individual model with arbitrary positive claims. *ASTIN
 #' Bulletin* 19(1), 9-24. \doi{10.2143/AST.19.1.2014912}
-#'
-#' Klugman, S. A., Panjer, H. H. and Willmot, G. E. (2012). *Loss Models: From Data to Decisions*, 4th edition. Wiley.
 #' @seealso [compound_pmf()], [discretize_pmf()], [value_at_risk()], [min()][pmf_verbs] and `max()`.
 #' @examples
 #' set.seed(1)

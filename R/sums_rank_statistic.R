@@ -288,15 +288,15 @@ exact_p_value <- function(x, statistic, alternative = c("two.sided", "less", "gr
   statistic <- check_values(statistic, "statistic")
   alternative <- check_choice(alternative, "alternative", c("two.sided", "less", "greater"))
   method <- check_choice(method, "method", c("doubled", "distance", "likelihood"))
-  least <- ppmf(statistic, x)
+  least <- ppmf(x, statistic)
   # P(X >= t), also for numbers that are no values.
-  most <- pmin(ppmf(statistic, x, lower.tail = FALSE) + dpmf(statistic, x), 1)
+  most <- pmin(ppmf(x, statistic, lower.tail = FALSE) + dpmf(x, statistic), 1)
   if (alternative == "less") return(least)
   if (alternative == "greater") return(most)
   if (method == "doubled") return(pmin(2 * pmin(least, most), 1))
   frame <- as.data.frame(x)
-  extremity <- if (method == "distance") abs(frame$value - mean(x)) else -dpmf(frame$value, x, log = TRUE)
-  observed <- if (method == "distance") abs(statistic - mean(x)) else -dpmf(statistic, x, log = TRUE)
+  extremity <- if (method == "distance") abs(frame$value - mean(x)) else -dpmf(x, frame$value, log = TRUE)
+  observed <- if (method == "distance") abs(statistic - mean(x)) else -dpmf(x, statistic, log = TRUE)
   # A relative tolerance for equal distances and probabilities that were rounded differently.
   slack <- if (method == "distance") 1e-10 * max(abs(frame$value)) else 1e-7
   vapply(observed, function(one) {
