@@ -94,6 +94,9 @@ is_failure <- function(result) inherits(result, "warpbayes_failure")
 # The status of an entry that found an interrupt or a time limit between slices of its work.
 status_interrupted <- 5L
 
+# `tell` is called when a device has failed. R/run_backend.R puts it there.
+device_failure <- new.env(parent = emptyenv())
+
 stop_failure <- function(failure) {
   if (failure$status == status_interrupted) {
     # Goes where R wanted to go: to a handler of the interrupt, or of the error that a time limit is.
@@ -101,7 +104,7 @@ stop_failure <- function(failure) {
     stop_interrupted()
   }
   kind <- status_class[[failure$status]]
-  if (kind == "device") doubt_card()
+  if (kind == "device") device_failure$tell()
   stop_warpbayes(kind, failure$message)
 }
 

@@ -18,7 +18,7 @@
 #' @section All help pages:
 #' *Every fit:* [continue()], [resume()], [drop_warmup()], [convergence], [relabel()], [print][print.warpbayes()],
 #' [as_draws][as_draws.warpbayes_fit()], [tidiers], [report()], ggplot objects by [autoplot][autoplot.warpbayes];
-#' [computing] has the arguments that most functions share: backend, threads, seed, precision, checkpoints.
+#' [computing] and [warp_control()] have the arguments that most functions share.
 #'
 #' *Mixtures:* [dp_mixture()], its [prior][dp_prior()] and [model][mixture_model]; [bayesian_em], [marker_transform],
 #' [piled_values], [several samples][mixture_samples], [missing values][mixture_missing], [memory][mixture_memory],
@@ -59,39 +59,29 @@
 #' [polyagamma_from_BayesLogit], [c_interface].
 #'
 #' @section Life cycle:
-#' The package is experimental: names and arguments may change before version 1.0, and `NEWS` says so where they do.
-#' The [C interface][c_interface] only grows. Draws of a seed may change with a new version, which `NEWS` says too.
-#' `citation("warpbayes")` has the papers of the methods.
+#' The package is experimental: names, arguments and the draws of a seed may change before version 1.0, and `NEWS` says
+#' so. The [C interface][c_interface] only grows. `citation("warpbayes")` has the papers of the methods.
 #'
 #' @section Installation:
-#' A C compiler is enough to install from source. If the installation finds a CUDA compiler, it also builds the plugin
-#' for graphics cards. It needs `nvcc` 11.8 or newer, in the environment variables `NVCC` or `CUDA_HOME`, on the
-#' `PATH` or in `/usr/local/cuda`. If the plugin cannot be built, the installation says why in one line, which
-#' [warp_info()] repeats, and the package works on the processor alone. With the environment variable `WARPBAYES_CUDA`
-#' set to `yes`, the installation stops instead. Set to `no`, it does not look for a CUDA compiler.
-#'
-#' To use a graphics card, its driver must be installed. The rest of CUDA is not needed.
+#' A C compiler is enough. If the installation finds a CUDA compiler (`nvcc` 11.8 or newer in `NVCC`, `CUDA_HOME`, the
+#' `PATH` or `/usr/local/cuda`), it also builds the plugin for graphics cards; if that fails, [warp_info()] says why.
+#' With the environment variable `WARPBAYES_CUDA` set to `yes`, failure stops the installation; `no` does not look for
+#' one. To use a graphics card, only its driver is needed.
 #'
 #' @section Options:
 #' \describe{
-#'   \item{`warpbayes.backend`}{the backend if `backend = NULL`: `"cpu"`, `"cuda"` or `"auto"`, the default, which
-#'     takes the faster of the two for each call; see [computing].}
-#'   \item{`warpbayes.max_operations`}{the most multiply-adds that a sum of discrete random variables may take. The
-#'     default is 1e16, about 12 days at 1e10 a second. Beyond it there is an error before the work starts.}
-#'   \item{`warpbayes.threads`}{the number of CPU threads if `threads = NULL`. If it is not set: `OMP_NUM_THREADS`, or
-#'     all cores that the process may use, but at most `OMP_THREAD_LIMIT`.}
-#'   \item{`warpbayes.chains`}{the number of chains if `chains = NULL`. If it is not set, four for small data and one
-#'     for large data; see [computing].}
-#'   \item{`warpbayes.isa`}{the vector instruction set, `"avx512"`, `"avx2"`, `"neon"` (arm64) or `"baseline"`. If it
-#'     is not set, the widest that the processor has.}
+#'   \item{`warpbayes.backend`}{`"cpu"`, `"cuda"` or `"auto"`, the default: the faster of the two for each call.}
+#'   \item{`warpbayes.threads`}{the number of processor threads.}
+#'   \item{`warpbayes.chains`}{the number of chains if `chains = NULL`. This is the only option that changes results in
+#'     double precision. [computing] has the default.}
+#'   \item{`warpbayes.isa`}{the vector instruction set: `"avx512"`, `"avx2"`, `"neon"` or `"baseline"`; by default the
+#'     widest that the processor has.}
 #'   \item{`warpbayes.device`}{the index of the graphics card, from 0 (the default).}
-#'   \item{`warpbayes.worker_timeout`}{for how many seconds a worker of a cluster may send nothing; 3600 if it is not
-#'     set. See [mixture_clusters].}
-#'   \item{`warpbayes.device_memory`}{the most bytes of device memory to use. If it is not set, all that is free.
-#'     Cells of a mixture that do not fit travel to the card in each sweep, see [mixture_memory].}
-#'   \item{`warpbayes.plugin`}{the path of a CUDA plugin to use instead of the one that was built with the package.}
+#'   \item{`warpbayes.device_memory`}{the most bytes of device memory to use; by default all that is free.}
+#'   \item{`warpbayes.plugin`}{the path of another CUDA plugin.}
+#'   \item{`warpbayes.worker_timeout`}{seconds without a byte after which a worker of a cluster is lost; 3600.}
+#'   \item{`warpbayes.max_operations`}{the most multiply-adds that a sum of discrete random variables may take; 1e16.}
 #' }
-#' None of them changes a result in double precision, except `warpbayes.chains`.
 #'
 #' @section Errors:
 #' Every error of the package has class `warpbayes_error` and one of these:

@@ -63,6 +63,11 @@ in_console.row_reader <- function(x, ...) {
 
 is_reader <- function(x) inherits(x, "row_reader")
 
+on_cluster.row_reader <- function(x, connection) {
+  x$connection <- connection
+  x
+}
+
 # As as_marker_matrix(), but the cells stay on the workers: `x` has some of them, and `reader` is complete_reader()'s.
 read_marker_cells <- function(reader, run, markers, transform, cofactor) {
   connection <- run$cluster

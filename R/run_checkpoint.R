@@ -122,7 +122,7 @@ without_environment <- function(part) {
 }
 
 checkpoint_head <- function(fit, plan, total, checkpoint) {
-  topic <- resumable(class(fit)[[1L]])
+  topic <- resumable(fit)
   light <- topic$without_data(fit)
   light[intersect(names(light), c("draws", "state", names(plan$traces)))] <- list(NULL)
   light$interrupted <- FALSE

@@ -6,50 +6,38 @@
 #' How convergence is judged
 #'
 #' The summaries of [dp_mixture()], [topic_model()] and [bayes_logit()] say in words whether the chains have converged.
-#' This page explains the statistics and the rule behind these words, and how often the rule is wrong.
 #'
 #' @section The statistics:
 #' Each quantity has `rhat`, the rank-normalised split \eqn{\hat R}, and `ess_bulk`, the bulk effective sample size,
-#' both of Vehtari et al. (2021). \eqn{\hat R} is the larger of two: one for location and one for spread. Both
-#' statistics use all sweeps after the warm-up, whether or not their draws were kept.
+#' both of Vehtari et al. (2021), from all sweeps after the warm-up. \eqn{\hat R} is the larger of two: for location and
+#' for spread.
 #'
 #' @section The verdict:
-#' Even independent draws give a high \eqn{\hat R} now and then if they are few. A fit has therefore not converged
-#' only if an \eqn{\hat R} exceeds 1.05 *and* chance does not explain it. Several chains that drift in the same
-#' direction have not converged if \eqn{\hat R} exceeds 1.5. The verdict names the quantity, its value and, if one
-#' chain differs from all others, that chain.
+#' Its first words are the answer. "Usable": converged, with enough effective draws for what the summary shows. "With
+#' reservations": later sentences restrict what the result says. "Not yet": not converged. "Cannot tell": an effective
+#' sample size is below 20 per chain, and `converged` is `NA`. Below 100 per chain, intervals are called rough.
 #'
-#' If an effective sample size is below 20 per chain, there is no verdict (`converged` is `NA`). If it is below 100 per
-#' chain, the verdict says how few of the draws are effective and calls intervals rough.
-#'
-#' The first words of a verdict are the answer. "Usable" means: converged, with enough effective draws for what the
-#' summary shows; quantities that are not, and rough intervals, are named after it, and "with reservations" means that
-#' later sentences restrict what the result says. "Not yet" means: not converged. "Cannot tell" means: no verdict.
+#' Even independent draws give a high \eqn{\hat R} now and then if they are few. A fit has therefore not converged only
+#' if an \eqn{\hat R} exceeds 1.05 *and* chance does not explain it. Several chains that drift in the same direction
+#' have not converged if \eqn{\hat R} exceeds 1.5.
 #'
 #' @section What chance explains:
 #' Each half of a chain is cut into five batches of sweeps. An analysis of variance compares the means of the halves
-#' with the means of their batches, both taken of normal scores. The ratio of variances is divided by a factor for
-#' autocorrelation, and compared with an F distribution at the level \eqn{0.03 / (2 q)} for \eqn{q} quantities. This
-#' is done for location and for spread.
+#' with the means of their batches, both of normal scores. The ratio of variances is divided by a factor for
+#' autocorrelation, and compared with an F distribution at the level \eqn{0.03 / (2 q)} for \eqn{q} quantities. At most
+#' 5% of the fits whose chains had converged were called not converged in simulations (`bench/convergence.R`). One of
+#' four chains that lies one standard deviation off is found in at least 90% of the fits, if each is worth 100
+#' independent draws.
 #'
-#' @section How often it is wrong:
-#' In simulations of independent and autocorrelated draws, at most 5% of the fits whose chains had converged were called
-#' not converged, if each chain was worth at least ten independent draws.
-#'
-#' Of four chains that are worth 100 independent draws each, one chain that lies one standard deviation off is found
-#' in at least 90% of the fits. With 20 independent draws each, this holds for two standard deviations
-#' (`bench/convergence.R`).
-#'
-#' @references
-#' Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Buerkner, P.-C. (2021). Rank-normalization, folding, and
-#' localization: an improved \eqn{\hat R} for assessing convergence of MCMC. *Bayesian Analysis* **16**, 667-718.
+#' @references Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Buerkner, P.-C. (2021). Rank-normalization,
+#'   folding, and localization: an improved \eqn{\hat R} for assessing convergence of MCMC. *Bayesian Analysis* **16**,
+#'   667-718.
 #' @seealso [summary.dp_mixture()], [continue()] for more sweeps, [drop_warmup()] for a longer warm-up
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))
 #' fit <- dp_mixture(x, components = 10, iter = 200, chains = 2, seed = 1, threads = 2)
 #' summary(fit)$diagnostics
-#' summary(fit)$verdict
 #' @name convergence
 NULL
 

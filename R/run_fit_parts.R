@@ -4,7 +4,7 @@
 
 # What most methods do first: they refuse further arguments, and a result of which a part was changed.
 check_method <- function(x, argument, ...) {
-  if (...length() > 0L) refuse_dots(list(...), parent.frame())
+  if (...length() > 0L) refuse_dots(...names(), parent.frame())
   check_present(!missing(x), argument)
   check_intact(x, argument)
 }
@@ -18,11 +18,6 @@ check_intact.default <- function(x, argument) {
 # Stops unless `fit` is a list of the class.
 check_fit_class <- function(fit, argument, class, maker) {
   if (!inherits(fit, class) || !is.list(fit)) stop_input(argument, "must come from ", maker, ", not ", show_value(fit))
-  if (!inherits(fit, "warpbayes")) {
-    added <- if (class == "cell_types") "" else "\"warpbayes_fit\", "
-    stop_input(argument, "was made by an earlier version of warpbayes: class(", argument, ") <- c(class(", argument,
-      "), ", added, "\"warpbayes\") makes it one of this version")
-  }
 }
 
 stop_changed <- function(argument, part, what, value) {

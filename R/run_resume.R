@@ -2,14 +2,14 @@
 
 #' Resume a run from its checkpoint
 #'
-#' A fit with `checkpoint = "file"` saves its progress to that file at intervals. If the process is killed, the machine
-#' restarts or the run is interrupted, `resume("file", x)` runs the remaining sweeps. The result is the same, to the
-#' last bit, as a run gives that was never stopped. Only `elapsed`, `call`, `backend` and `threads` may differ.
+#' A fit with `control = warp_control(checkpoint = "file")` saves its progress to that file at intervals. If the process
+#' is killed, the machine restarts or the run is interrupted, `resume("file", x)` runs the remaining sweeps. The result
+#' is the same, to the last bit, as that of a run that was never stopped. Only `elapsed`, `call`, `backend` and
+#' `threads` may differ.
 #'
-#' The remaining sweeps may run elsewhere: on another number of threads, on workers of a future plan or, for a mixture,
-#' on a `cluster`. If `precision` is `"double"`, they may run on a graphics card or without one. They update the same
-#' checkpoint. After the last sweep the checkpoint holds the whole result. `resume()` then returns it without running
-#' anything. You can delete the file once you have the fit.
+#' The remaining sweeps may run on another number of threads, on workers of a future plan, on a `cluster` or, in double
+#' precision, on a graphics card. They update the same checkpoint. After the last sweep, `resume()` returns the fit
+#' without running anything. You can delete the file once you have the fit.
 #'
 #' @param file name of the checkpoint.
 #' @param x the fitted data, in the same form as in the first call: `x` of [dp_mixture()] or [topic_model()], the
@@ -20,44 +20,22 @@
 #' @inheritParams computing_arguments
 #' @return The fit, of the class of the function that wrote the checkpoint.
 #'
-#' @section What a checkpoint holds:
-#' A checkpoint is one file. It holds the model, the states of all chains, and all draws and traces so far. It does not
-#' hold the data, except the five cells of `probe` of a mixture, and `weights`, `offset` and `subset` of a regression if
-#' they are expressions and not names. For each column of the data it holds a digest of 128
-#' bits, so that `resume()` can refuse other data. The digests detect accidents; they are not cryptographic.
-#'
-#' A checkpoint holds the draws and traces so far (see [mixture_memory]) and the states. The state of a chain of a
-#' mixture takes about \eqn{4 k p^2} bytes. The state of a chain of a topic model takes 8 bytes for each pair of a topic
-#' and a term or document, and 2 bytes for each token.
-#'
-#' @section How it is written:
-#' Each new checkpoint is written beside the old one and then replaces it. So there is always a complete one on the
-#' disk, and the disk needs room for two. The sampler waits during the writing: about one second for 430 MB, which is
-#' 1,000 draws of 256 components in 14 markers (`bench/checkpoint.R`). If writing takes longer than a twentieth of
-#' `checkpoint_every`, checkpoints are written less often, so that they take at most a twentieth of the time.
-#' `checkpoint_every = 0` writes one after every slice of about 0.2 seconds, whatever it costs.
+#' @section The file:
+#' A checkpoint holds the model, the states of all chains, and all draws and traces so far, but not the data. For each
+#' column of the data it holds a digest, so that `resume()` can refuse other data.
 #'
 #' The first checkpoint is written before the first sweep, and it is an error if that fails. If a later one fails, for
-#' example because the disk is full, there is one warning. The fit goes on, the last checkpoint stays, and the next one
-#' is tried when it is due.
+#' example because the disk is full, there is one warning and the fit goes on. A new checkpoint replaces the old one
+#' only when it is complete, so the disk needs room for two. Writing takes at most a twentieth of the time, unless
+#' `checkpoint_every = 0` asks for a checkpoint after every slice of about 0.2 seconds.
 #'
-#' A checkpoint is overwritten, even if it is of another fit. So runs at the same time need a file each. A file that is
-#' not a checkpoint is never overwritten.
-#'
-#' With workers of a future plan, chains return to this process every `checkpoint_every` seconds, and this process
-#' writes the checkpoint.
+#' A checkpoint is overwritten, even if it is of another fit: runs at the same time need a file each. A file that is not
+#' a checkpoint is never overwritten.
 #'
 #' @section Trust:
-#' Resume only from files whose source you trust. R's `unserialize()` reads the head of a checkpoint, and a malicious
-#' file can exploit it. The formula of a regression is code: `resume()` evaluates it with the data. Its other arguments
-#' are stored as values or as names of variables, and nothing else in the file is evaluated. A file with functions or
-#' environments in its head is refused. So a regression with a checkpoint takes only functions of package stats, by
-#' their names: [na.omit][stats::na.omit], `na.exclude`, `na.fail` and `na.pass` as `na.action`, and
-#' [contr.treatment][stats::contr.treatment], `contr.sum`, `contr.helmert`, `contr.poly` and `contr.SAS` as `contrasts`.
-#' Matrices give any other contrasts.
-#'
-#' Files that are damaged, truncated, of another kind or with another order of bytes are detected before their content
-#' is used.
+#' Resume only from files whose source you trust: `unserialize()` reads the head, and the formula of a regression is
+#' code that is evaluated with the data. Nothing else in the file is evaluated. A regression with a checkpoint takes
+#' only functions of package stats as `na.action` and `contrasts`, by their names; matrices give any other contrasts.
 #'
 #' @section Errors:
 #' `warpbayes_error_input` if the file is missing, not a checkpoint, truncated, damaged or from another version of
@@ -67,7 +45,7 @@
 #' @examples
 #' x <- cbind(a = c(rnorm(200), rnorm(100, 6)), b = rnorm(300))
 #' file <- tempfile()
-#' fit <- dp_mixture(x, components = 4, iter = 100, checkpoint = file, threads = 2)
+#' fit <- dp_mixture(x, components = 4, iter = 100, threads = 2, control = warp_control(checkpoint = file))
 #' # Had the fit been stopped, this would run the remaining sweeps.
 #' again <- resume(file, x, threads = 2)
 #' identical(again$draws, fit$draws)
@@ -96,15 +74,13 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
   if (!is.null(run$cluster)) {
     run$cluster$keeps <- TRUE
     on.exit(leave_cluster(run$cluster))
-    if (is_reader(x)) x$connection <- run$cluster
+    x <- on_cluster(x, run$cluster)
   }
   fit <- intact(file, fit_with_data(topic, saved, x, envir))
   intact(file, check_fingerprint(saved$fingerprint, topic$fingerprint(fit)))
   run <- faster_run(run, fit_cost(fit, saved$total - fit$iter))
   intact(file, topic$check_state(fit))
   fit <- intact(file, put_arrays(fit, saved, topic$sampler, file))
-  # Earlier builds of this version wrote fits without the classes that all results share.
-  class(fit) <- union(class(fit), c("warpbayes_fit", "warpbayes"))
   saved$arrays <- NULL
   fit$backend <- run_backend(run)
   fit$threads <- run$threads
@@ -116,6 +92,11 @@ resume <- function(file, x, backend = NULL, threads = NULL, progress = NULL, che
     topic$sampler(fit)$finish(fit)
   }
 }
+
+# The data for workers that a connection leads to.
+on_cluster <- function(x, connection) UseMethod("on_cluster")
+
+on_cluster.default <- function(x, connection) x
 
 # The user of resume() gave no markers and no formula, so errors about these are reported as errors about `x`.
 fit_with_data <- function(topic, saved, x, envir) {

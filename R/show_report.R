@@ -18,50 +18,37 @@
 #' A report of a fit, as a page that can be sent
 #'
 #' Writes a page that a colleague can open in any browser: what was fitted, the verdict in words, tables and pictures,
-#' the prior, how it was made, and the code that repeats it.
+#' the prior, how it was made, and the code that repeats it. The page is one HTML file without scripts, and needs no
+#' network.
 #'
-#' The page is one HTML file. It holds everything that it shows, has no scripts and needs no network. It is made by R
-#' alone, so neither pandoc nor another package is needed. It can be read on a telephone, and printed.
+#' In the page of a topic model, a click on the map of topics shows the terms of a topic. The page of cell types has a
+#' picture of cells in two markers that the reader chooses.
 #'
-#' Two pictures can be explored:
-#' \itemize{
-#'   \item A topic model has a map of its topics (Sievert and Shirley 2014). Topics with similar terms are close to each
-#'     other, and the area of a circle is the share of the topic in all tokens. A click on a topic shows its terms by
-#'     relevance, with their numbers, and the documents with the most tokens of it.
-#'   \item Cell types have a picture of cells in two markers, which the reader chooses. Types can be hidden.
-#' }
-#'
-#' The page does not have the data. It names the objects that its code needs. It does show some of the data, as
-#' pictures: up to `cells` cells, the names of documents, and terms. Look at the page before you send it.
+#' The page shows some of the data: up to `cells` cells, the names of documents, and terms. Look at it before you send
+#' it.
 #'
 #' @param fit a fit from [dp_mixture()], [topic_model()], [bayes_logit()] or [predictive_resample()], cell types from
 #'   [cell_types()], a distribution from [pmf()], or a table or comparison from [differential_abundance()],
-#'   [differential_state()], [type_proportions()], [type_differences()], [topic_effects()] or [compare_topics()].
-#' @param file name of the file, which ends in `.html`. An earlier report is replaced. `NULL`: a temporary file, to look
-#'   at in this session.
+#'   [differential_state()], [type_proportions()], [topic_effects()] or [compare_topics()].
+#' @param file name of the file, which ends in `.html`. An earlier report is replaced. `NULL`: a temporary file.
 #' @param title title of the page; `NULL`: what was fitted.
-#' @param note text to put below the title, such as where the data come from: a character vector with a paragraph in
-#'   each element.
+#' @param note text to put below the title: a character vector with a paragraph in each element.
 #' @param overwrite whether to replace a file that is not a report.
 #' @param open whether to show the page in the browser.
 #' @param ... for some fits (any other argument is an error):
-#'   * mixtures and cell types: `markers`, names or numbers of the markers to show. `NULL`: the markers that differ most
-#'     between components, five for mixtures and up to twelve for cell types;
+#'   * mixtures and cell types: `markers`, names or numbers of the markers to show. `NULL`: the markers that differ
+#'     most;
 #'   * cell types: `cells`, how many cells to show, chosen at random, by default 2000;
-#'   * topic models: `topics` and `terms`, how many of the most prevalent topics to show on the map, and how many terms
-#'     of each, by default 100 and 15.
-#' @return The name of the file, invisibly. The file is complete or not there: the page is written under another name
-#'   first.
+#'   * topic models: `topics` and `terms`, how many topics to show on the map, and terms of each, by default 100 and 15.
+#' @return The name of the file, invisibly.
 #' @section In R Markdown and Quarto:
 #' There, a fit or its summary at the end of a chunk shows the words, the main table and the verdict. `print(fit)` shows
 #' the text that the console shows.
 #' @section Errors:
-#' `warpbayes_error_input` for a folder that does not exist, a file that cannot be written or is not a report, and other
-#' arguments that cannot be used. If a picture cannot be drawn, for instance because draws were not kept, R cannot load
-#' its device for pictures or the disk is full, the page says why in its place.
-#' @references
-#' Sievert, C. and Shirley, K. E. (2014). LDAvis: a method for visualizing and interpreting topics. *Proceedings of the
-#' Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70.
+#' `warpbayes_error_input` for a file that cannot be written or is not a report, and other arguments that cannot be
+#' used. If a picture cannot be drawn, the page says why in its place.
+#' @references Sievert, C. and Shirley, K. E. (2014). LDAvis: a method for visualizing and interpreting topics.
+#'   *Proceedings of the Workshop on Interactive Language Learning, Visualization, and Interfaces*, 63-70.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' page <- report(fit, tempfile(fileext = ".html"), note = "Cars of 1974.", open = FALSE)

@@ -1,6 +1,6 @@
 # Updates what bench/TIMES.md, README.md and the vignettes show from bench/results: the table of times between the
-# marks, vignettes/flow-cytometry-times.csv, vignettes/sweep-times.csv, vignettes/source-tables.csv, and the figure
-# man/figures/gvhd.png. Run it in the root of the sources. It needs the package, mclust and ImageMagick.
+# marks, vignettes/flow-cytometry-times.csv, sweep-times.csv and source-tables.csv of vignettes/articles/, and the
+# figure man/figures/gvhd.png. Run it in the root of the sources. It needs the package, mclust and ImageMagick.
 #   Rscript tools/readme.R         all of it
 #   Rscript tools/readme.R times   without the figure
 
@@ -88,7 +88,7 @@ sweeps <- rbind(
     on(groups), groups$milliseconds_a_sweep / 1e3, "s", groups$machine, groups$date
   )
 )
-utils::write.csv(sweeps[!is.na(sweeps$value), ], "vignettes/sweep-times.csv", row.names = FALSE)
+utils::write.csv(sweeps[!is.na(sweeps$value), ], "vignettes/articles/sweep-times.csv", row.names = FALSE)
 
 # By the tables and figures of the sources.
 em <- results("mixture-bem")
@@ -132,7 +132,7 @@ sources <- rbind(
     "per second", draws$device, draws$date),
   cell("predictive", normal[[1]], "seconds", normal$seconds, "s", normal$device, normal$date)
 )
-utils::write.csv(sources[!is.na(sources$value), ], "vignettes/source-tables.csv", row.names = FALSE)
+utils::write.csv(sources[!is.na(sources$value), ], "vignettes/articles/source-tables.csv", row.names = FALSE)
 
 number <- function(x) trimws(formatC(signif(x, 3), format = "fg", digits = 3, big.mark = ","))
 row <- function(...) paste0("| ", paste(..., sep = " | "), " |")

@@ -21,6 +21,7 @@ test_that("ranks of parameters among draws are uniform", {
 })
 
 test_that("ranks find planted errors", {
+  skip_if(!extended(), "a test of the test")
   skip_if(resolve_run()$backend != "cpu", "many fits")
   expect_lt(calibrated("binomial", "slopes", "normal", "correlation"), 1e-4)
   expect_lt(calibrated("negbinomial", "none", "normal", "dispersion"), 1e-4)

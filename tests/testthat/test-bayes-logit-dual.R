@@ -20,11 +20,10 @@ test_that("sweeps leave the joint law of parameters and responses invariant", {
 })
 
 test_that("the comparison of joint laws finds planted errors", {
-  skip_where_repeated()
+  skip_if(!extended(), "a test of the test")
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   expect_gt(planted_distance(toys$binomial, "kappa"), 1)
   expect_gt(planted_distance(dual_toy(prior = "regularised"), "slab", 10), 1)
-  skip_if(!extended(), "more planted errors")
   expect_gt(planted_distance(toys$binomial, "prior"), 1)
   expect_gt(planted_distance(dual_toy(prior = "horseshoe"), "global", 40), 1)
   expect_gt(planted_distance(dual_toy(prior = "student"), "df", 10), 1)

@@ -23,7 +23,7 @@ test_that("sweeps with grouping terms leave the joint law of parameters and resp
 })
 
 test_that("the comparison of joint laws finds planted errors in grouping terms", {
-  skip_where_repeated()
+  skip_if(!extended(), "a test of the test")
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   wrong <- function(name, error, sweeps = 15, trials = 2, replicates = 1000) {
     toy <- term_toys[[name]]

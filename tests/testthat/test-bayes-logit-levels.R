@@ -23,7 +23,7 @@ test_that("moves of levels leave the joint law of parameters and responses invar
 })
 
 test_that("the comparison of joint laws finds planted errors in moves of levels", {
-  skip_where_repeated()
+  skip_if(!extended(), "a test of the test")
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   wrong <- function(name, error, sweeps = 10) {
     planted_distance(level_toys[[name]], error, sweeps, 800)

@@ -27,7 +27,7 @@ test_that("sweeps leave the joint law of parameters and responses invariant", {
 })
 
 test_that("the comparison of joint laws finds planted errors", {
-  skip_where_repeated()
+  skip_if(!extended(), "a test of the test")
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   expect_gt(planted_distance(toys$binomial, "kappa"), 1)
   expect_gt(planted_distance(toys$binomial, "shape"), 1)

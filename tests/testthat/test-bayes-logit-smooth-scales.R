@@ -21,6 +21,7 @@ test_that("sweeps leave the joint law of parameters, variances of blocks and res
 })
 
 test_that("the comparison of joint laws finds planted errors of blocks", {
+  skip_if(!extended(), "a test of the test")
   skip_if(resolve_run()$backend != "cpu", "many sweeps")
   expect_gt(planted_distance(toys$block, "scale"), 1)
   expect_gt(planted_distance(toys$block, "prior"), 1)

@@ -268,7 +268,7 @@ topic_cases <- alist(
   },
   "updated" = {
     fit <- topics(known_counts(20, 30, 20), 4, precision)
-    topic_values(update(fit, known_counts(6, 30, 21), weight = 0.5, iter = 4, keep = "phi", seed = 6))
+    topic_values(add_documents(fit, known_counts(6, 30, 21), weight = 0.5, iter = 4, keep = "phi", seed = 6))
   }
 )
 

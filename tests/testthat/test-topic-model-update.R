@@ -115,8 +115,6 @@ test_that("groups go on with their alpha, and documents of other groups have the
 
 test_that("bad arguments of an update are refused", {
   skip_on_sanitized_emulator()
-  # Registered for calls from outside of the package too.
-  expect_identical(utils::getS3method("update", "topic_model", envir = globalenv()), update.topic_model)
   go <- function(...) add_documents(start, ..., iter = 2, seed = 1, threads = 2)
   expect_error(go(), "call topic_model\\(\\) again", class = input)
   expect_error(go(topics = 5), "call topic_model\\(\\) again", class = input)
