@@ -67,7 +67,9 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
   if (!is.null(log)) log <- check_flag(log, "log")
   accuracy <- check_accuracy(accuracy)
   if (inherits(x, "pmf") || inherits(y, "pmf")) {
-    return(convolve_distributions(pmf_or_vector(x, "x"), pmf_or_vector(y, "y"), log, accuracy, backend, threads))
+    both <- list(pmf_or_vector(x, "x"), pmf_or_vector(y, "y"))
+    run <- pair_run(size_of(both[[1L]]), size_of(both[[2L]]), isTRUE(log), backend, threads)
+    return(add_distributions(both, log, accuracy, 0, run))
   }
   log <- isTRUE(log)
   if (is.matrix(x) || is.matrix(y)) {
@@ -76,36 +78,7 @@ convolve_pmf <- function(x, y, log = NULL, accuracy = 1e-12, backend = NULL, thr
   }
   x <- plain_weights(x, "x", log)
   y <- plain_weights(y, "y", log)
-  convolve_vectors(x, y, log, accuracy, backend, threads)
-}
-
-convolve_distributions <- function(x, y, log, accuracy, backend, threads) {
-  inside <- is_log(x) || is_log(y) || isTRUE(log)
-  log <- if (is.null(log)) inside else log
-  shared <- lattice_of_sum(list(x, y))
-  if (is_sparse(x) || is_sparse(y) || any(shared$times != 1)) {
-    return(as_log(add_positions(x, y, inside, accuracy, resolve_run(backend, threads)), log))
-  }
-  result <- convolve_vectors(prob_of(x, inside), prob_of(y, inside), inside, accuracy, backend, threads)
-  leave_out(on_lattice(if (inside && !log) exp_of(result) else result, shared$lattice, log),
-    left_out_together(list(x, y)))
-}
-
-# Two vectors of weights or of logarithms. The entry checks whether they can be used.
-convolve_vectors <- function(x, y, log, accuracy, backend, threads) {
-  m <- as.double(length(x))
-  n <- as.double(length(y))
-  run <- resolve_run(backend, threads, work = if (log) Inf else m * n, cost = convolution_cost(m * n, m + n))
-  check_result_size(m + n - 1, NULL, "probabilities", copies = result_copies(log, accuracy))
-  check_operations(if (accuracy == 0) m * n else m + n, NULL)
-  result <- .Call(C_pmf_convolve, x, y, log, accuracy, fourier_cache(), run)
-  if (is_failure(result)) {
-    # The entry says only that weights cannot be used. These checks say which, and why.
-    check_weights(x, "x", log)
-    check_weights(y, "y", log)
-    stop_failure(result)
-  }
-  result
+  sum_vectors(list(x, y), log, accuracy, pair_run(length(x), length(y), log, backend, threads), c("x", "y"))
 }
 
 convolve_rows <- function(x, y, log, accuracy, run) {
@@ -130,6 +103,12 @@ convolve_rows <- function(x, y, log, accuracy, run) {
     stop_failure(result)
   }
   result
+}
+
+# Where to add two random variables with m and n values.
+pair_run <- function(m, n, log, backend, threads) {
+  products <- as.double(m) * n
+  resolve_run(backend, threads, work = if (log) Inf else products, cost = convolution_cost(products, m + n))
 }
 
 # Sums of two random variables, `products` multiply-adds in all if computed directly.

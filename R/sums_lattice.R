@@ -175,3 +175,39 @@ common_step_of_two <- function(a, b) {
   }
   b / q[[2L]]
 }
+
+# Codes of whole numbers `at`, so that sums of at most `most` of them need few positions: long gaps between numbers
+# become shorter, but are still longer than all that smaller gaps can add up to. So `value(code)` gives the sum that a
+# sum of codes stands for, and both have the same order.
+shorten_gaps <- function(at, most) {
+  values <- sort(unique(c(0, at)))
+  gap <- diff(values)
+  by_length <- order(gap)
+  short <- gap
+  base <- 0
+  fixed <- 0
+  for (k in seq_along(by_length)) {
+    i <- by_length[[k]]
+    if (gap[[i]] > most * base + 1) {
+      short[[i]] <- most * base + 1
+    } else {
+      # This gap cannot be told from sums of smaller ones, which all keep their lengths.
+      fixed <- k
+      short[by_length[seq_len(k)]] <- gap[by_length[seq_len(k)]]
+    }
+    base <- sum(short[by_length[seq_len(k)]])
+  }
+  changed <- rev(by_length[seq_along(by_length) > fixed])
+  changed <- changed[short[changed] < gap[changed]]
+  code <- c(0, cumsum(short))[match(at, values)]
+  value <- function(code) {
+    sum <- 0
+    for (i in changed) {
+      times <- code %/% short[[i]]
+      sum <- sum + times * gap[[i]]
+      code <- code - times * short[[i]]
+    }
+    sum + code
+  }
+  list(at = code, value = if (length(changed) > 0L) value else identity)
+}

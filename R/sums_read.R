@@ -45,7 +45,7 @@ is_number_text <- function(text) grepl("^\\s*[-+]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([
 check_values_agree <- function(argument, values, read) {
   named <- read$values
   if (is.null(named)) return(invisible())
-  apart <- which(is.na(named) | abs(named - values) > 1e-12 * max(abs(values)))
+  apart <- which(is.na(named) | abs(named - values) > 1e-12 * pmax(abs(named), abs(values)))
   if (length(apart) == 0L) return(invisible())
   at <- apart[[1L]]
   stop_input(argument, sprintf("says that entry %d of `%s` belongs to %s, but `%s` says %s: ", at, read$argument,
@@ -76,7 +76,7 @@ lattice_of_values <- function(values, by = NULL, argument = "values") {
   distance <- values - first
   for (scale in 10^(0:9)) {
     whole <- round(distance * scale)
-    slack <- 8 * .Machine$double.eps * scale * max(abs(values), distance)
+    slack <- 8 * .Machine$double.eps * scale * pmax(abs(values), abs(first))
     if (max(whole) < 2^52 && all(abs(whole - distance * scale) <= slack)) {
       step <- common_divisor(whole)
       if (step == 0) return(list(lattice = read_lattice(first, 1), at = whole))

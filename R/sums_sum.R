@@ -74,6 +74,11 @@ sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, tail = 0, backend = NU
     return(sum_vectors(values, log, accuracy, run))
   }
   x <- lapply(seq_along(x), function(i) pmf_or_vector(x[[i]], element_name(i)))
+  add_distributions(x, log, accuracy, tail, run)
+}
+
+# The sum of a list of distributions.
+add_distributions <- function(x, log, accuracy, tail, run) {
   inside <- any(vapply(x, is_log, NA)) || isTRUE(log)
   log <- if (is.null(log)) inside else log
   shared <- lattice_of_sum(x)
@@ -89,18 +94,21 @@ is_summand <- function(value) is.list(value) || is.numeric(value)
 
 element_name <- function(i) sprintf("x[[%d]]", i)
 
-# The sum of a list of double vectors. The entry checks their weights.
-sum_vectors <- function(values, log, accuracy, run) {
-  length <- sum(as.double(lengths(values)) - 1) + 1
+# The sum of a list of double vectors, which have these `names` in messages.
+sum_vectors <- function(values, log, accuracy, run, names = element_name(seq_along(values))) {
+  sizes <- as.double(lengths(values))
+  length <- sum(sizes - 1) + 1
   check_result_size(length, NULL, "probabilities", copies = result_copies(log, accuracy))
   # Whatever the order, direct sums multiply each weight of a distribution with each of every other one.
-  products <- if (accuracy == 0) (length^2 - sum((as.double(lengths(values)) - 1)^2)) / 2 else length
-  check_operations(products, NULL)
-  result <- .Call(C_pmf_sum, values, length, log, accuracy, fourier_cache(), run)
+  check_operations(if (accuracy == 0) (length^2 - sum((sizes - 1)^2)) / 2 else length, NULL)
+  result <- if (length(values) == 2L) {
+    .Call(C_pmf_convolve, values[[1L]], values[[2L]], log, accuracy, fourier_cache(), run)
+  } else {
+    .Call(C_pmf_sum, values, length, log, accuracy, fourier_cache(), run)
+  }
+  # The entry says only that weights cannot be used. These checks say which, and why.
   if (is_failure(result)) {
-    for (i in seq_along(values)) {
-      check_weights(values[[i]], element_name(i), log)
-    }
+    Map(check_weights, values, names, log)
     stop_failure(result)
   }
   result
