@@ -137,6 +137,8 @@ as_pmf.distribution <- function(x, by = NULL, tail = 1e-10, method = c("rounding
 law_of_distribution <- function(x, by, tail, method) {
   name <- format(x)
   if (anyNA(name) || is.na(x)) stop_input("x", "has a missing distribution")
+  made <- if (is.null(by) || by == 1) law_of_parts(x, tail, method)
+  if (!is.null(made)) return(made)
   cdf <- function(q) as.double(unlist(distributional::cdf(x, q)))
   # It is unknown for some distributions.
   support <- tryCatch(unclass(distributional::support(x)), error = pass_on)
@@ -162,6 +164,38 @@ law_of_distribution <- function(x, by, tail, method) {
   shifted <- function(q) ifelse(q < 0, 0, cdf(q + first))
   # Without impossible values at the ends.
   truncate_pmf(discretize_pmf(shifted, by, method, tail = tail) + first)
+}
+
+# A distribution that is made of others on whole numbers, or of given values; NULL for any other one.
+law_of_parts <- function(x, tail, method) {
+  of <- unclass(x)[[1L]]
+  inner <- function() {
+    base <- structure(list(of$dist), class = class(x))
+    # Without a step only distributions on whole numbers have a law.
+    tryCatch(law_of_distribution(base, NULL, tail, method), warpbayes_error_input = function(error) NULL)
+  }
+  switch(class(of)[[1L]],
+    dist_bernoulli = pmf(c(1 - of$p, of$p)),
+    dist_categorical = {
+      values <- if (is.null(of$x)) seq_along(of$p) else of$x
+      if (is.numeric(values)) pmf(of$p, values = values, normalize = TRUE)
+    },
+    dist_sample = if (is.numeric(of$x)) {
+      tryCatch(sample_pmf(of$x, NULL, NULL), warpbayes_error_input = function(error) NULL)
+    },
+    dist_mixture = {
+      laws <- lapply(of$dist, function(one) {
+        tryCatch(law_of_distribution(structure(list(one), class = class(x)), NULL, tail, method),
+          warpbayes_error_input = function(error) NULL)
+      })
+      if (!any(vapply(laws, is.null, NA))) mix_pmf(laws, of$w / sum(of$w))
+    },
+    dist_truncated = if (!is.null(law <- inner())) truncate_pmf(law, of$lower, of$upper),
+    dist_inflated = if (!is.null(law <- inner())) mix_pmf(list(pmf(1, from = of$x), law), c(of$p, 1 - of$p)),
+    dist_transformed = if (!is.null(law <- inner())) {
+      tryCatch(map_pmf(law, of$transform), warpbayes_error_input = function(error) NULL)
+    }
+  )
 }
 
 # The first whole number that is exceeded with a probability of at most `tail`.

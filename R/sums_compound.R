@@ -136,8 +136,8 @@ refuse_parameters <- function(given, taken, of_what) {
 }
 
 # The distribution of one variable on a lattice that begins with 0: `none` is the probability of zero, and `some` the
-# probability of the other values. `f` has the weights of the lattice's positions given that the variable is not zero,
-# so its first entry is 0.
+# probability of the other values. `at` are the positions of these, and `weights` their probabilities given that the
+# variable is not zero.
 size_on_lattice <- function(size) {
   weights <- prob_of(size)
   possible <- which(weights > 0)
@@ -154,15 +154,27 @@ size_on_lattice <- function(size) {
   step <- common_divisor(c(lattice$step, first))
   if (step == 0) step <- lattice$parts
   at <- whole / step
-  check_result_size(at[[length(at)]] + 1, NULL, "probabilities")
   none <- if (at[[1L]] == 0) weights[[possible[[1L]]]] else 0
   others <- possible[at > 0]
   total <- if (length(others) > 0L) total_weight(weights[others], FALSE) else 0
   some <- total / (none + total)
   none <- none / (none + total)
-  f <- numeric(at[[length(at)]] + 1)
-  f[at[at > 0] + 1] <- if (total > 0) weights[others] / total
-  list(f = f, lattice = new_lattice(0, step, lattice$parts), none = none, some = some)
+  list(at = at[at > 0], weights = weights[others] / total, lattice = new_lattice(0, step, lattice$parts), none = none,
+    some = some)
+}
+
+# The same with `f`, a weight for each position from 0, so that its first entry is 0. If most positions are impossible
+# and at most `most` variables are not zero, gaps are shorter, and `value` gives the positions of sums.
+spread_size <- function(size, most) {
+  last <- max(size$at, 0)
+  code <- list(at = size$at, value = identity)
+  if (!wants_dense(last + 1, length(size$at)) && is.finite(most)) code <- shorten_gaps(size$at, most)
+  check_result_size(max(code$at, 0) + 1, NULL, "probabilities")
+  size$f <- numeric(max(code$at, 0) + 1)
+  size$f[code$at + 1] <- size$weights
+  size$value <- code$value
+  size$last <- last
+  size
 }
 
 number_weights <- function(number) {
@@ -184,6 +196,8 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run) {
   largest <- if (is.null(counting$trial)) Inf else counting$parts
   # Modifying the probability of zero scales the tail, too.
   scale <- if (is.null(zero)) 1 else (1 - zero) / counting$some
+  # More variables than this have a probability below 1e-320.
+  size <- spread_size(size, outputs_to_tail(counting, largest, c(0, 1), log_tail(0)))
   outputs <- outputs_to_tail(counting, largest, size$f, log_tail(tail) - log(2) - log(max(scale, 1)))
   check_result_size(outputs, "tail", "probabilities", copies = result_copies(FALSE, accuracy))
   f <- size$f[seq_len(min(length(size$f), outputs))]
@@ -197,7 +211,7 @@ compound_by_name <- function(counting, size, zero, tail, accuracy, run) {
   }
   g <- first_of_power(g, counting$parts, outputs, accuracy, run)
   if (!is.null(zero)) g <- c(zero + scale * counting$moved, scale * g[-1L])
-  trim_compound(g, size$lattice, tail, outputs <= largest * (length(size$f) - 1))
+  trim_compound(g, size, tail, outputs <= largest * (length(size$f) - 1))
 }
 
 # The `accuracy` of one convolution whose error enters the result `times` times. It is not set below 1e-13, because no
@@ -230,21 +244,25 @@ first_of_sum <- function(x, y, outputs, accuracy, run) {
 
 # The distribution without its upper tail and without impossible values before the first possible one. `cut` says
 # whether `g` ends before the last possible value.
-trim_compound <- function(g, lattice, tail, cut) {
+trim_compound <- function(g, size, tail, cut) {
   upper <- native(C_pmf_cumulate, g, FALSE, TRUE, resolve_run("cpu", work = 0))
   last <- max(which(upper > tail / 2))
   trimmed <- if (last < length(g)) log(upper[[last + 1L]]) else -Inf
   beyond <- log_of_sum(c(if (cut) log_tail(tail) - log(2), trimmed))
-  leave_out(from_first_possible(g[seq_len(last)], lattice), c(-Inf, beyond))
+  kept <- g[seq_len(last)]
+  if (identical(size$value, identity)) return(leave_out(from_first_possible(kept, size$lattice), c(-Inf, beyond)))
+  possible <- which(kept > 0)
+  leave_out(from_positions(size$value(possible - 1), kept[possible], size$lattice, FALSE), c(-Inf, beyond))
 }
 
 # sum_n p_n f^n for any p, by blocks of powers (Paterson and Stockmeyer 1973): the powers of f up to b are
 # computed once, and blocks of b terms are joined by Horner's rule in f^b.
 compound_of_any <- function(p, size, tail, accuracy, run) {
   if (size$some == 0 || length(p) == 1L) return(new_pmf(1, 0, FALSE))
+  most <- length(p) - 1
+  size <- spread_size(size, most)
   f <- size$f * size$some
   f[[1L]] <- size$none
-  most <- length(p) - 1
   n <- seq_along(p) - 1
   log_p <- log(p)
   log_generating <- function(excess) log_of_sum(log_p + n * log1p(size$some * excess))
@@ -267,7 +285,7 @@ compound_of_any <- function(p, size, tail, accuracy, run) {
       result <- add_scaled(result, if (j == 0) 1 else power[[j]], p[[first + j + 1]])
     }
   }
-  trim_compound(result, size$lattice, tail, outputs <= most * (length(size$f) - 1))
+  trim_compound(result, size, tail, outputs <= most * (length(size$f) - 1))
 }
 
 add_scaled <- function(sum, x, weight) {

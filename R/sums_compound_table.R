@@ -54,24 +54,30 @@ compound_table <- function(number, x, y, tail = 1e-15) {
       joint[rows, columns] <- joint[rows, columns] + outer(weight[[match(n, count)]] * of_x, of_y)
     }
   }
-  structure(joint, dimnames = list(x = line_x$names, y = line_y$names), class = "table")
+  # Codes that stand for no total are left out.
+  rows <- which(!line_x$is_code | rowSums(joint) > 0)
+  columns <- which(!line_y$is_code | colSums(joint) > 0)
+  structure(joint[rows, columns, drop = FALSE], class = "table",
+    dimnames = list(x = format_value(line_x$value[rows]), y = format_value(line_y$value[columns])))
 }
 
-# The probabilities of one size on 0, by, 2 by, ..., how long the distribution of the total is, and the names of its
-# values.
+# The probabilities of one size on 0, by, 2 by, ..., how long the distribution of the total is, and its values. Sizes far
+# apart have codes instead.
 line_of_business <- function(number, size, argument, tail) {
   check_pmf(size, argument)
   frame <- as.data.frame(size)[is_possible(size), ]
   if (frame$value[[1L]] < 0) stop_input(argument, "has negative values, such as ", show_value(frame$value[[1L]]))
   total <- compound_pmf(number, size, tail = tail)
-  # The common lattice of 0, all sizes and all totals.
-  shared <- positions_together(list(new_pmf(1, 0, FALSE), size, total))
-  zero <- shared$at[[1L]]
-  at <- shared$at[[2L]][is_possible(size)] - zero
-  prob <- numeric(at[[length(at)]] + 1)
-  prob[at + 1] <- exp(possible_weights(size)$log_share)
-  last <- max(shared$at[[3L]]) - zero
-  list(prob = prob, length = last + 1, names = format_value(lattice_value(shared$lattice, zero + 0:last)))
+  one <- size_on_lattice(size)
+  most <- last_of(number)
+  one <- spread_size(one, most)
+  # The codes of all totals, of which the largest is the last that compound_pmf() keeps.
+  codes <- seq(0, most * (length(one$f) - 1))
+  value <- lattice_value(one$lattice, one$value(codes))
+  prob <- one$f * one$some
+  prob[[1L]] <- one$none
+  last <- findInterval(last_of(total), value)
+  list(prob = prob, length = last, value = value[seq_len(last)], is_code = !identical(one$value, identity))
 }
 
 # The probabilities of the totals of n + 1 sizes from those of n; NULL if the table has none of them.

@@ -183,20 +183,23 @@ shorten_gaps <- function(at, most) {
   values <- sort(unique(c(0, at)))
   gap <- diff(values)
   by_length <- order(gap)
-  short <- gap
+  longer <- gap[by_length]
+  whole <- cumsum(longer)
+  short <- longer
   base <- 0
   fixed <- 0
-  for (k in seq_along(by_length)) {
-    i <- by_length[[k]]
-    if (gap[[i]] > most * base + 1) {
-      short[[i]] <- most * base + 1
+  for (k in seq_along(longer)) {
+    if (longer[[k]] > most * base + 1) {
+      short[[k]] <- most * base + 1
+      base <- base + short[[k]]
     } else {
       # This gap cannot be told from sums of smaller ones, which all keep their lengths.
       fixed <- k
-      short[by_length[seq_len(k)]] <- gap[by_length[seq_len(k)]]
+      base <- whole[[k]]
     }
-    base <- sum(short[by_length[seq_len(k)]])
   }
+  short[seq_len(fixed)] <- longer[seq_len(fixed)]
+  short[by_length] <- short
   changed <- rev(by_length[seq_along(by_length) > fixed])
   changed <- changed[short[changed] < gap[changed]]
   code <- c(0, cumsum(short))[match(at, values)]

@@ -169,10 +169,11 @@ in_console.pmf <- function(x, digits = 4, ...) {
   left_out <- format_left_out(x)
   if (!is.null(left_out)) cat(left_out, "\n", sep = "")
   most <- 10L
-  size <- size_of(x)
-  # Ten values about the mode, or all values if there are no more.
-  first <- if (size <= most) 1 else min(max(1, which.max(weights_of(x)) - most %/% 2), size - most + 1)
-  shown <- first + seq_len(min(size, most)) - 1
+  possible <- which(is_possible(x))
+  size <- length(possible)
+  # Ten possible values about the mode, or all if there are no more.
+  first <- if (size <= most) 1 else min(max(1, which.max(weights_of(x)[possible]) - most %/% 2), size - most + 1)
+  shown <- possible[first + seq_len(min(size, most)) - 1]
   row <- weights_of(x)[shown]
   names(row) <- format_value(values_of(x, shown))
   if (length(row) < size) {

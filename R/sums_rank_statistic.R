@@ -31,7 +31,7 @@
 #' @param x,y samples; for `pmf_signed_rank()` differences, or pairs if `y` is given. For `exact_p_value()` `x` is a
 #'   distribution made by [pmf()]. For `rank_test()` `x` may be a formula: `value ~ group`, or `value ~ group | block`
 #'   if ranks count within blocks (strata). The first level of `group` is the first sample. Missing values are left out.
-#' @param data for a formula, a data frame.
+#' @param data for a formula, a data frame; also as second argument.
 #' @param zeros what happens to differences of 0. `"drop"` leaves them out before ranking, as Wilcoxon did. `"pratt"`
 #'   ranks them and then leaves their ranks out.
 #' @param scores a score for each value. For `rank_test()` a function that gives the scores of ranks, for example
@@ -326,9 +326,9 @@ exact_p_value <- function(x, statistic, alternative = c("two.sided", "less", "gr
 
 #' @rdname rank_statistics
 #' @export
-rank_test <- function(x, y = NULL, data = NULL, paired = FALSE, mu = 0,
-                      alternative = c("two.sided", "less", "greater"), method = c("doubled", "distance", "likelihood"),
-                      scores = NULL, zeros = c("drop", "pratt"), by = NULL, level = NULL) {
+rank_test <- function(x, y = NULL, paired = FALSE, mu = 0, alternative = c("two.sided", "less", "greater"),
+                      method = c("doubled", "distance", "likelihood"), scores = NULL, zeros = c("drop", "pratt"),
+                      by = NULL, level = NULL, data = NULL) {
   require_arguments("x")
   paired <- check_flag(paired, "paired")
   mu <- check_number(mu, "mu")

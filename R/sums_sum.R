@@ -216,28 +216,50 @@ add_positions <- function(x, y, log, accuracy, run, tail = 0) {
   shared <- lattice_of_sum(list(x, y))
   left_out <- left_out_together(list(x, y))
   times <- shared$times
-  x_positions <- last_position(x) * times[[1L]] + 1
-  y_positions <- last_position(y) * times[[2L]] + 1
-  products <- as.double(size_of(x)) * size_of(y)
-  if (dense_seconds(x_positions, y_positions) <= sparse_seconds(products) || products > most_products) {
-    check_result_size(x_positions + y_positions - 1, NULL, "probabilities", copies = result_copies(log, accuracy))
-    parts <- list(dense_weights(x, times[[1L]], log), dense_weights(y, times[[2L]], log))
-    weights <- sum_vectors(parts, log, accuracy, run)
+  positions <- c(last_position(x), last_position(y)) * times + 1
+  values <- as.double(c(size_of(x), size_of(y)))
+  way <- way_to_add(positions, values, log)
+  if (way == "pairs") {
+    combine <- if (log) "+" else "*"
+    at <- as.vector(outer(positions_of(x) * times[[1L]], positions_of(y) * times[[2L]], "+"))
+    sum <- gather_positions(at, as.vector(outer(prob_of(x, log), prob_of(y, log), combine)), log)
+  } else {
+    check_result_size(sum(positions) - 1, NULL, "probabilities", copies = result_copies(log, accuracy))
+    weights <- if (way == "shifts") {
+      few <- which.min(values)
+      other <- dense_weights(list(x, y)[[3L - few]], times[[3L - few]], FALSE)
+      one <- list(x, y)[[few]]
+      native(C_pmf_add_values, other, positions_of(one) * times[[few]], prob_of(one), sum(positions) - 1,
+        resolve_run("cpu", work = 0))
+    } else {
+      sum_vectors(list(dense_weights(x, times[[1L]], log), dense_weights(y, times[[2L]], log)), log, accuracy, run)
+    }
+    if (way == "shifts" && wants_dense(length(weights), prod(values))) {
+      return(without_improbable(leave_out(on_lattice(weights, shared$lattice, log), left_out), tail))
+    }
     sum <- list(at = which(weights > if (log) -Inf else 0))
     if (wants_dense(length(weights), length(sum$at))) {
       return(without_improbable(leave_out(on_lattice(weights, shared$lattice, log), left_out), tail))
     }
     sum <- list(at = sum$at - 1, weights = weights[sum$at])
-  } else {
-    check_result_size(products, NULL, "products of probabilities", copies = 12)
-    combine <- if (log) "+" else "*"
-    at <- as.vector(outer(positions_of(x) * times[[1L]], positions_of(y) * times[[2L]], "+"))
-    sum <- gather_positions(at, as.vector(outer(prob_of(x, log), prob_of(y, log), combine)), log)
   }
   if (length(sum$at) == 0L) {
     stop_warpbayes("input", "all probabilities of the sum are below 5e-324: log = TRUE gives their logarithms")
   }
   without_improbable(leave_out(from_positions(sum$at, sum$weights, shared$lattice, log), left_out), tail)
+}
+
+# The fastest way to add two distributions with so many `positions` and `values`: "pairs" of values, which are sorted;
+# "shifts" of one by each of the few values of the other; or "dense", a direct sum over all positions. Fourier
+# transforms rarely serve distributions with gaps. More than 2e8 pairs would take too much memory.
+way_to_add <- function(positions, values, log) {
+  pairs <- prod(values)
+  seconds <- c(
+    dense = 2e-5 + 1.5e-10 * prod(positions) + 2e-8 * sum(positions),
+    pairs = if (pairs > 2e8) Inf else 3e-5 + 2.5e-7 * pairs,
+    shifts = if (log || pairs < 1e4) Inf else 2e-5 + 1e-9 * min(values) * max(positions) + 2e-8 * sum(positions)
+  )
+  names(which.min(seconds))
 }
 
 # The sum of many distributions. The two with the fewest values are added first.
@@ -269,21 +291,38 @@ without_improbable <- function(x, tail) {
     kept <- sort(sorted[-seq_len(dropped)])
     left_out <- rep(sums[[dropped]], 2L)
   } else {
-    sums <- function(upper) native(C_pmf_cumulate, weights, log, upper, resolve_run("cpu", work = 0))
-    below <- sums(FALSE)
-    above <- sums(TRUE)
-    first <- findInterval(limit, below) + 1L
-    last <- length(weights) - findInterval(limit, rev(above))
-    if (first == 1L && last == length(weights)) return(x)
-    kept <- seq(min(first, last), last)
-    left_out <- c(if (first > 1L) below[[first - 1L]] else NA, if (last < length(weights)) above[[last + 1L]] else NA)
-    left_out[is.na(left_out)] <- if (log) -Inf else 0
+    ends <- lapply(c(FALSE, TRUE), function(upper) light_end(weights, limit, log, upper))
+    if (ends[[1L]]$count == 0 && ends[[2L]]$count == 0) return(x)
+    last <- length(weights) - ends[[2L]]$count
+    kept <- seq(min(ends[[1L]]$count + 1, last), last)
+    left_out <- vapply(ends, `[[`, 0, "sum")
   }
   before <- left_out_of(x)
   left_out <- if (log) left_out else base::log(left_out)
-  leave_out(from_positions(positions_of(x, kept), weights[kept], lattice_of(x), log), c(
+  lattice <- lattice_of(x)
+  cut <- if (is_sparse(x)) {
+    from_positions(positions_of(x, kept), weights[kept], lattice, log)
+  } else {
+    first <- lattice$origin + lattice$step * (kept[[1L]] - 1)
+    on_lattice(weights[kept], new_lattice(first, lattice$step, lattice$parts), log)
+  }
+  leave_out(cut, c(
     log_of_sum(c(before[[1L]], left_out[[1L]])), log_of_sum(c(before[[2L]], left_out[[2L]]))
   ))
+}
+
+# How many weights at one end have a sum of at most `limit`, and this sum. The end is summed in longer and longer parts.
+light_end <- function(weights, limit, log, upper) {
+  size <- length(weights)
+  length <- min(1024, size)
+  repeat {
+    part <- if (upper) weights[seq(size, size - length + 1)] else weights[seq_len(length)]
+    sums <- if (log) native(C_pmf_cumulate, part, TRUE, FALSE, resolve_run("cpu", work = 0)) else cumsum(part)
+    if (sums[[length]] > limit || length == size) break
+    length <- min(8 * length, size)
+  }
+  count <- findInterval(limit, sums)
+  list(count = count, sum = if (count > 0L) sums[[count]] else if (log) -Inf else 0)
 }
 
 # The same distribution on the log scale, or not.
@@ -294,14 +333,3 @@ as_log <- function(x, log) {
   result$family <- x$family
   result
 }
-
-# Estimated seconds for a sum of two distributions: value by value, which sorts the products of all pairs, or over all
-# positions by a direct sum. Fourier transforms rarely serve distributions with gaps.
-sparse_seconds <- function(products) 3e-5 + 2.5e-7 * products
-
-dense_seconds <- function(x_positions, y_positions) {
-  2e-5 + 1.5e-10 * x_positions * y_positions + 2e-8 * (x_positions + y_positions)
-}
-
-# More products than this would take too much memory.
-most_products <- 2e8

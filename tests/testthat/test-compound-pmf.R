@@ -168,5 +168,6 @@ test_that("each bad argument has its message", {
   expect_input_error(compound("poisson", die, lambda = 2, zero = 2), "`zero` must be one number between 0 and 1, not 2")
   expect_input_error(compound("poisson", die, lambda = 0, zero = 0.5), "`zero` is 0.5, but the number is always 0")
   expect_input_error(compound("poisson", die, lambda = 2, accuracy = 1), "`accuracy` must be one number from 0 to 0.01")
-  expect_error(compound("poisson", pmf(c(0.5, 0.5), values = c(1, 1e13)), lambda = 2), class = "warpbayes_error_memory")
+  expect_equal(dpmf(compound("poisson", pmf(c(0.5, 0.5), values = c(1, 1e13)), lambda = 2), 2e13 + 3),
+    dpois(2, 1) * dpois(3, 1), tolerance = 1e-14)
 })
