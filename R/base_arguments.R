@@ -31,8 +31,36 @@ check_dots_empty <- function(...) if (...length() > 0L) refuse_dots(...names(), 
 # `names` are those of the arguments that the function of `frame` does not know.
 refuse_dots <- function(names, frame) {
   name <- c(names, "")[[1L]]
-  name <- if (is.na(name) || !nzchar(name)) "an unnamed argument" else paste0("`", name, "`")
-  stop_warpbayes("input", paste0("unused argument: ", name, " is not known here; is it misspelt?"), argument = name)
+  if (is.na(name)) name <- ""
+  advice <- advised_argument(name, frame)
+  shown <- if (nzchar(name)) paste0("`", name, "`") else "an unnamed argument"
+  advice <- if (is.null(advice)) "; is it misspelt?" else sprintf(": did you mean `%s`?", advice)
+  stop_warpbayes("input", paste0("unused argument: ", shown, " is not known here", advice), argument = shown)
+}
+
+# Arguments by the names that other packages give them. Several names of this package: the first that the function has.
+other_names <- list(
+  iter = c("niter", "n_iter", "n.iter", "num_iter", "iterations", "nsamples"),
+  warmup = c("burnin", "burn", "burn_in", "n_burnin", "n.burnin", "nburn"),
+  chains = c("nchains", "n_chains", "n.chains", "nchain"), thin = c("nthin", "n_thin", "n.thin", "thinning"),
+  threads = c("cores", "ncores", "n_cores", "nthreads", "n_threads", "num_threads", "mc.cores", "workers"),
+  components = c("k", "K", "G", "ncomp", "n_components", "clusters"), topics = c("k", "K", "n_topics", "num_topics"),
+  seed = c("random_state", "random_seed"), progress = c("verbose", "refresh"), start = c("init", "inits"),
+  backend = c("device", "gpu"), ndraws = c("draws", "n_draws"), level = c("prob", "conf.level", "conf_level", "ci")
+)
+
+# What the user of the function of `frame` may have meant by `name`, NULL if that is unknown. A setting of its `control`
+# is one of the arguments of the function that makes its default.
+advised_argument <- function(name, frame) {
+  at <- Position(function(one) identical(one, frame), sys.frames())
+  if (is.na(at) || !nzchar(name)) return(NULL)
+  own <- formals(sys.function(at))
+  meant <- c(name, names(Filter(function(others) name %in% others, other_names)))
+  found <- intersect(meant, setdiff(names(own), "..."))
+  if (length(found)) return(found[[1L]])
+  if (!is.call(own$control)) return(NULL)
+  found <- intersect(meant, names(formals(get(as.character(own$control[[1L]]), topenv()))))
+  if (length(found)) sprintf("control = %s(%s = )", as.character(own$control[[1L]]), found[[1L]])
 }
 
 # Stops if an argument without a default is missing. R itself names the place where it is first read.

@@ -22,7 +22,7 @@ keep_until_unload <- function(kept) {
   for (action in loading$actions) action()
   # With the methods of data frames themselves, R finds one method for a table and another data frame.
   for (group in c("Math", "Ops", "Summary")) {
-    for (class in c("type_proportions", "type_differences", "topic_effects", "differential_state")) {
+    for (class in c("type_proportions", "topic_effects", "differential_state")) {
       registerS3method(group, class, get(paste0(group, ".data.frame"), baseenv()), envir = baseenv())
     }
   }

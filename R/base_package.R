@@ -37,15 +37,15 @@
 #' [log_lik][log_lik.bayes_logit()], [kfold][kfold.bayes_logit()], [hypothesis()], [ranef][ranef.bayes_logit()],
 #' [emmeans][emm_basis.bayes_logit()], [tidy][tidy.bayes_logit()].
 #'
-#' *Topic models:* [topic_model()], [seed words, priors and groups][topic_model_structure],
+#' *Topic models:* [topic_model()], [seed words and priors][topic_model_structure],
 #' [users of topicmodels and text2vec][topic_model_peers], [compare_topics()].
 #' Methods: [print][print.topic_model()], [plot][plot.topic_model()], [top_terms()], [topic_names()], [coherence()],
 #' [perplexity()], [predict][predict.topic_model()], [add_documents()], [relabel][relabel.topic_model()],
 #' [topic_stability()], [number_of_topics()], [topic_effects()], [top_documents()], [term_counts()],
 #' [tidy][tidy.topic_model()].
 #'
-#' *Posteriors without a likelihood:* [predictive_resample()], [models][predictive_models],
-#' [joint regression][joint_regression], [pitman_yor()], [quantiles_of()].
+#' *Posteriors without a likelihood:* [predictive_resample()], [normal_mean()], [copula_density()],
+#' [copula_regression()], [pitman_yor()], [quantiles_of()].
 #' Methods: [summary][summary.martingale_posterior()], [plot][plot.martingale_posterior()],
 #' [predict][predict.martingale_posterior()], [simulate][simulate.martingale_posterior()].
 #'

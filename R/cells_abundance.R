@@ -3,99 +3,58 @@
 
 #' Compare the abundance of cell types between groups of samples
 #'
-#' Says which cell types are more or less frequent in one group of patients than in another. The result has, for each
-#' type, an interval for the change of its share and one for its absolute change, both about the population that the
-#' samples come from, and a false discovery rate over all types.
+#' Says which cell types are more or less frequent in one group of patients than in another. Each type gets an interval
+#' for the change of its share, one for its absolute change, and a false discovery rate over all types. The intervals
+#' are about the population that the samples come from.
 #'
-#' @param types cell types from [cell_types()] of a fit of several samples. Or a matrix of counts with a row for each
-#'   type and a column for each sample.
-#' @param formula what the abundance depends on, without a response: `~ group`, `~ group + age`, or, for patients with
-#'   several samples each, `~ group + (1 | patient)`. At most one term `(1 | g)` is known.
-#' @param data a data frame with the variables of the formula, and a row for each sample. If its row names, or a column
-#'   `sample` or `sample_id`, are the names of the samples, rows may have any order. Otherwise they are in the order of
-#'   the samples. Samples with missing values are left out. `NULL`: the variables are where the formula was written.
-#'   There they may be vectors with the names of the samples.
-#' @param effect which terms of the formula are compared: names of terms or of their coefficients. `NULL`: the first
-#'   term.
+#' @param types cell types from [cell_types()] of a fit of several samples. Or a matrix of counts: types x samples.
+#' @param formula what the abundance depends on: `~ group`, `~ group + age` or, for patients with several samples each,
+#'   `~ group + (1 | patient)`. At most one term `(1 | g)`.
+#' @param data a data frame with the variables of the formula and a row for each sample. Its row names, or a column
+#'   `sample` or `sample_id`, name the samples. Without such names, rows are in the order of the samples. Samples with
+#'   missing values are left out. `NULL`: the variables are where the formula was written, and may have the names of the
+#'   samples.
+#' @param effect what is compared: names of terms or coefficients, or combinations of coefficients, such as `c("C - B" =
+#'   "groupC - groupB")`. `NULL`: the first term.
 #' @param level probability of the intervals, between 0 and 1.
 #' @param fdr types are reported at this false discovery rate, between 0 and 1.
-#' @param totals for a matrix of counts: the number of cells of each sample, which need not be whole (the cells of a
-#'   volume that was estimated by beads). `NULL`: the sums of its columns.
-#' @param ndraws for cell types: how many draws of the fit give counts. More draws describe better how unsure the types
-#'   of the cells are.
+#' @param totals for a matrix of counts: the number of cells of each sample. `NULL`: the sums of the columns.
+#' @param ndraws for cell types: how many draws of the fit give counts. More draws describe uncertain cells better.
 #' @param chains number of chains for each draw of the counts. `NULL`: 2, or 4 for a matrix.
 #' @param iter,warmup sweeps of a chain, and how many of them are left out.
-#' @param ... not used. Arguments after it must be named.
-#' @param contrasts for three and more groups: comparisons of coefficients, such as `c("C - B" = "groupC - groupB")`.
-#'   They may add and subtract multiples of coefficients. They replace the first term, unless `effect` is given too.
-#' @param change which changes are tested and reported: `"absolute"`, changes of the absolute numbers, or `"share"`.
-#'   `"auto"`: `"absolute"` if at least four types are tested, since with fewer nobody can tell the two apart.
+#' @param ... not used.
+#' @param change which changes are tested: `"absolute"`, of absolute numbers, or `"share"`. `"auto"`: `"absolute"` for
+#'   at least four tested types; with fewer, nobody can tell the two apart.
 #' @inheritParams computing_arguments
-#' @return An object of class `differential_abundance`:
-#'   \item{effects}{a data frame with a row for each type and coefficient, in the order of the types:
-#'     \describe{
-#'       \item{`type`, `effect`}{the type, and the coefficient of the formula, such as `grouppatient`;}
-#'       \item{`share`}{the mean share of the type in the samples;}
-#'       \item{`tested`}{whether the type is tested. A type without cells in these samples is not, nor is a speck of
-#'         [cell_types()]. Numbers about it are `NA`;}
-#'       \item{`estimate`, `lower`, `upper`}{the posterior median of the effect on the log odds of the type, and its
-#'         interval. `exp(estimate)` is an odds ratio;}
-#'       \item{`above`}{the posterior probability that the effect is above 0;}
-#'       \item{`change`, `change_lower`, `change_upper`}{the absolute change: the posterior median of the change of the
-#'         log of the type's number of cells, and its interval. With `change = "share"`, the change of the log of its
-#'         share;}
-#'       \item{`null`}{the probability that the type has no change;}
-#'       \item{`lfsr`}{the local false sign rate: the probability that the change is 0 or has the other sign;}
-#'       \item{`p`}{the two-sided tail probability: twice the posterior probability that the change has the less
-#'         probable sign;}
-#'       \item{`fdr`}{the smallest false discovery rate at which the type is reported (Benjamini and Hochberg 1995, on
-#'         `p`);}
-#'       \item{`deviation`}{the posterior median of the standard deviation between samples, in log odds;}
-#'       \item{`rhat`, `ess`}{\eqn{\hat R} and the effective sample size of the effect.}
-#'     }}
-#'   \item{counts, totals}{the counts of cells, types x samples (the mean over draws), and all cells of each sample.}
-#'   \item{draws}{the kept draws of all chains: `effects` (draws x chains x tested types x coefficients), `deviation`
-#'     (draws x chains x tested types), and `group_deviation` if the formula has groups.}
-#'   \item{change}{`"absolute"` or `"share"`: what was tested.}
-#'   \item{shift}{for each coefficient, the change of the log of the share of a type that keeps its absolute number:
-#'     posterior median and interval.}
-#'   \item{no_effect}{for each coefficient, the posterior mean of the share of types without a change.}
-#'   \item{converged}{whether all \eqn{\hat R} are at most 1.05, and all effective sample sizes at least 100.}
-#'
-#'   The other elements say how it was made: `formula`, `design`, `contrasts`, `samples`, `matched` (how rows of `data`
-#'   found their samples), `omitted`, `level`, `limit`, `seed`, `chains`, `iter`, `warmup`, `tables` (draws of the
-#'   counts), `group_name`, `of_fit` (sentences if the fit had not converged), `call`. The methods `as.data.frame()`,
-#'   `tidy()` and `glance()` give tables.
+#' @return An object of class `differential_abundance`. `as.data.frame()`, `tidy()` and `glance()` give tables.
+#'   \item{effects}{a data frame with a row for each `type` and `effect`, a coefficient such as `grouppatient`. `share`:
+#'     the mean share in the samples. `tested`: specks of [cell_types()] and types without cells are not; their numbers
+#'     are `NA`. `estimate`, `lower`, `upper`: posterior median and interval of the effect on the log odds. `above`: the
+#'     probability that it is above 0. `change`, `change_lower`, `change_upper`: the same of the log of the absolute
+#'     number or, with `change = "share"`, of the share. `null`: the probability of no change. `lfsr`: of no change or
+#'     one with the other sign. `p`: twice the probability of the less probable sign. `fdr`: the smallest false
+#'     discovery rate at which the type is reported. `deviation`: the posterior median of the standard deviation between
+#'     samples, in log odds. `rhat`, `ess`: see [convergence].}
+#'   \item{counts, totals}{the counts, types x samples (mean over draws), and all cells of each sample.}
+#'   \item{draws}{`effects` (draws x chains x tested types x coefficients), `deviation` (draws x chains x tested types),
+#'     and `group_deviation` if the formula has groups.}
+#'   \item{shift, no_effect}{for each coefficient: the change of the log of the share of a type that keeps its absolute
+#'     number, and the mean share of types without a change.}
+#'   \item{converged}{whether every \eqn{\hat R} is at most 1.05 and every effective sample size at least 100.} The
+#'   other elements say how it was made.
 #' @section Model:
 #' The number of cells of a type in a sample is binomial, out of all cells of the sample. The log odds are the sum of
-#' the predictors of the formula, an intercept of the patient (if the formula has a term `(1 | patient)`), and a
-#' deviation of the sample. So samples of the same group differ by more than the counting of cells explains. The log of
-#' the standard deviation between samples, \eqn{\sigma_t}, is normal over the types \eqn{t}. Its mean has a trend in
-#' their frequency, because rare types vary more. Mean, trend and standard deviation are learned from all types
-#' together. So if types turn out to be alike, each of them borrows from the others, as with the moderated variances of
-#' limma: with three samples in a group, one type alone could not tell its standard deviation. The mean has median
-#' log(0.5), and the standard deviation of the logs is half-normal with scale 0.1. Coefficients of predictors with
-#' standard deviation 1 are normal with standard deviation 2.5.
+#' the predictors, an intercept of the patient (with `(1 | patient)`) and a deviation of the sample, so samples of a
+#' group differ by more than counting explains. The log of the standard deviation of these deviations is normal over
+#' types, with a trend in their frequency. All of this is learned from all types, so types borrow from each other, as in
+#' limma. Coefficients of predictors with standard deviation 1 are normal with standard deviation 2.5.
 #'
-#' Counts enter, not shares, so a type that is absent from some samples needs no correction. Cells whose type is
-#' uncertain are counted differently in each draw of the fit, and the intervals include this. If a type has no cell at
-#' all in a draw, the other draws speak for it.
+#' Shares add up to 1: if a frequent type trebles, all other shares fall. So each effect has a common shift of the logs
+#' of all shares, learned from all types. The change beyond it is the absolute change. This is right if the types that
+#' change in one direction are not the majority.
 #'
-#' @section Absolute change and change of share:
-#' Shares add up to 1. If a frequent type trebles, the shares of all others fall by the same factor, although their
-#' absolute numbers stay. So each effect has a common shift of the logs of all shares, and what a type changes beyond it
-#' is its absolute change. The shift is learned from all types: a share of them, which is learned too, has no absolute
-#' change, and the absolute changes of the others are normal. For each type the others tell the shift. This is right if
-#' the types that change in one direction are not the majority. The prior of the shift is Cauchy with scale 0.02 for a
-#' predictor with standard deviation 1.
-#'
-#' @section False discovery rate:
-#' `p` is what the posterior distribution says of each type by itself, under a wide prior of its effect. As in a test,
-#' it is below 0.05 for about one in twenty types that do not change. `fdr` turns these into the false discovery rate
-#' over all types. `null` and `lfsr` are from the model with a share of types that do not change (Stephens 2017), and
-#' are stricter. Intervals, `estimate` and `above` describe each type by itself. They are not drawn towards 0.
-#' @section How exact it is:
-#' `bench/type-groups.R` measures it, beside limma and edgeR.
+#' `p` is as of a test of one type. `fdr` is by Benjamini and Hochberg (1995). `null` and `lfsr` are stricter: their
+#' model has a share of types that do not change (Stephens 2017). `bench/type-groups.R` compares with limma and edgeR.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, for variables that do not fit the samples, for
 #' predictors that depend on each other, and for no more samples than coefficients.
@@ -103,15 +62,8 @@
 #' Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. *Journal of the Royal Statistical
 #' Society B* **57**, 289-300.
 #'
-#' Smyth, G. K. (2004). Linear models and empirical Bayes methods for assessing differential expression in microarray
-#' experiments. *Statistical Applications in Genetics and Molecular Biology* **3**, 3.
-#'
 #' Stephens, M. (2017). False discovery rates: a new deal. *Biostatistics* **18**, 275-294.
-#'
-#' Weber, L. M., Nowicka, M., Soneson, C. and Robinson, M. D. (2019). diffcyt: Differential discovery in
-#' high-dimensional cytometry via high-resolution clustering. *Communications Biology* **2**, 183.
-#' @seealso [type_proportions()] for the proportions themselves; [type_differences()] for differences between these
-#'   samples alone
+#' @seealso [type_proportions()] for the proportions themselves, [differential_state()] for markers
 #' @examples
 #' # Numbers of cells of three types in six samples. The second type grows.
 #' counts <- rbind(
@@ -125,7 +77,7 @@
 #' @export
 differential_abundance <- function(types, formula, data = NULL, effect = NULL, level = 0.9, fdr = 0.1, totals = NULL,
                                    ndraws = 10, chains = NULL, iter = 600, warmup = 150, seed = NULL, backend = NULL,
-                                   threads = NULL, ..., contrasts = NULL, change = c("auto", "absolute", "share")) {
+                                   threads = NULL, ..., change = c("auto", "absolute", "share")) {
   check_dots_empty(...)
   level <- check_number(level, "level", min = 0, max = 1)
   fdr <- check_number(fdr, "fdr", min = 0, max = 1)
@@ -150,7 +102,7 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
   if (is.null(chains)) {
     chains <- if (dim(counts)[[3L]] > 1L || inherits(types, "cell_types")) 2 else 4
   }
-  model <- abundance_model(formula, data, dimnames(counts)[[2L]], effect, contrasts)
+  model <- abundance_model(formula, data, dimnames(counts)[[2L]], effect)
   kept <- model$kept
   mean <- rowMeans(counts, dims = 2L)
   share <- rowMeans(mean[, kept, drop = FALSE] / rep(totals[kept], each = nrow(mean)))

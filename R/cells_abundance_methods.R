@@ -19,8 +19,7 @@ abundance_words <- function(x) {
 order_words <- function(x) {
   how <- switch(as.character(x$matched$how)[1L],
     order = "`data` does not name the samples, so its rows are in their order",
-    formula = "The variables of the formula do not name the samples, so they are in their order",
-    group = "`group` does not name the samples, so it is in their order"
+    formula = "The variables of the formula do not name the samples, so they are in their order"
   )
   if (is.null(how)) return(NULL)
   shown <- utils::head(paste(x$samples, x$matched$values, sep = " is "), 8L)
@@ -30,10 +29,6 @@ order_words <- function(x) {
 
 # The reported effects of a coefficient: as many as the limit of the false discovery rate allows.
 reported <- function(effects, limit) effects[!is.na(effects$fdr) & effects$fdr <= limit, , drop = FALSE]
-
-share_words <- function(share) {
-  ifelse(share > 0 & share < 1e-4, "< 0.01%", paste0(formatC(100 * share, digits = 2, format = "fg"), "%"))
-}
 
 # A probability that is not printed as 0 or 1 unless it is.
 probability_words <- function(p) {
@@ -127,24 +122,19 @@ abundance_table <- function(x, effects = x$effects) {
 #' Print, summarise or plot a comparison of groups of samples
 #'
 #' `print()` shows the types with the smallest false discovery rates: the odds ratio of the share, and `absolute`, the
-#' factor by which the absolute number changes. It says which types are reported. `summary()` shows all types, and how
-#' the samples differ. `plot()` draws the logs of the changes that are tested, with their intervals; types that are
-#' reported are filled.
+#' factor by which the absolute number changes. `summary()` shows all types, and how the samples differ. `plot()` draws
+#' the logs of the changes that are tested, with their intervals; types that are reported are filled.
 #'
 #' @param x,object from [differential_abundance()].
-#' @param types names or numbers of types to plot, or `NULL` for the twelve with
-#'   the smallest false discovery rates.
+#' @param types names or numbers of types to plot; `NULL`: the twelve with the smallest false discovery rates.
 #' @param effect the coefficient to plot; `NULL`: the first.
 #' @param main title, `NULL` for none.
 #' @param conf.level probability of the intervals of `tidy()`.
 #' @param ... not used.
-#' @return `print()` and `plot()` return `x`, invisibly. `summary()` gives a list of class
-#'   `summary.differential_abundance`: `words`, `effects`, `level`, `change`, `verdict` (sentences), `no_effect`,
-#'   `deviation`. `as.data.frame()` gives `x$effects`.
-#'
-#'   `tidy()` gives a data frame with `type`, `term`, `estimate`, `std.error` (posterior standard deviation),
-#'   `conf.low`, `conf.high`, `fdr`, `rhat`, `ess_bulk`. `glance()` gives one row with `types`, `samples`, `reported`,
-#'   `chains`, `draws`, `rhat` (largest), `ess_bulk` (smallest) and `converged`.
+#' @return `print()` and `plot()` return `x`, invisibly. `as.data.frame()` gives `x$effects`. `summary()` gives a list
+#'   of class `summary.differential_abundance`: `words`, `effects`, `level`, `change`, `verdict` (sentences),
+#'   `no_effect`, `deviation`. `tidy()` gives a data frame with `type`, `term`, `estimate`, `std.error`, `conf.low`,
+#'   `conf.high`, `fdr`, `rhat`, `ess_bulk`. `glance()` gives one row.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used.
 #' @examples
@@ -187,26 +177,24 @@ in_console.summary.differential_abundance <- function(x, ...) {
   cat(x$words, sep = "\n")
   cat("\nOdds ratios:\n")
   print(abundance_table(x), row.names = FALSE)
-  cat("\nStandard deviation of log odds, typical of the types (geometric mean):\n")
-  cat(paste0("  ", deviation_lines(x), "\n"), sep = "")
-  cat(paste0(no_effect_words(x), "\n"), sep = "")
   cat("\n")
+  cat(between_samples_words(x), "", sep = "\n")
   print_sentences(x$verdict)
 }
 
-deviation_lines <- function(x) {
-  three <- function(values) sprintf("%s (90%% interval %s to %s)", format(signif(values[[2L]], 2)),
-    format(signif(values[[1L]], 2)), format(signif(values[[3L]], 2)))
+# How samples differ, and which share of the types has no effect.
+between_samples_words <- function(x) {
+  of <- function(what, values) {
+    shown <- vapply(signif(values, 2), format, "")
+    sprintf("Standard deviation of log odds, typical of the types (geometric mean), between %s: %s (90%% interval %s)",
+      what, shown[[2L]], paste(shown[[1L]], "to", shown[[3L]]))
+  }
   c(
-    paste0("between samples: ", three(x$deviation)),
-    if (!is.null(x$group_deviation)) paste0("between groups (", x$group_name, "): ", three(x$group_deviation))
+    of("samples", x$deviation),
+    if (!is.null(x$group_deviation)) of(sprintf("groups (%s)", x$group_name), x$group_deviation),
+    sprintf("Share of types without an effect, %s: %s (posterior mean)",
+      effect_words(x$effect_labels, names(x$no_effect)), percent(x$no_effect, 0))
   )
-}
-
-no_effect_words <- function(x) {
-  shares <- percent(x$no_effect, 0)
-  sprintf("Share of types without an effect, %s: %s (posterior mean)",
-    effect_words(x$effect_labels, names(x$no_effect)), shares)
 }
 
 # A chain has the draws for all tables of counts, of which the first sweep of each comes first. Chains are alike then,
@@ -240,11 +228,11 @@ tidy.differential_abundance <- function(x, conf.level = 0.9, ...) {
   shape <- dim(x$draws$effects)
   draws <- matrix(x$draws$effects, shape[[1L]] * shape[[2L]])
   place <- replace(rep(NA_integer_, nrow(x$effects)), which(x$effects$tested), seq_len(ncol(draws)))
-  bound <- function(p) apply(draws, 2L, stats::quantile, p, names = FALSE)[place]
+  ends <- quantiles_of_columns(draws, interval_ends(conf.level))[place, , drop = FALSE]
   as_table(data.frame(
     type = x$effects$type, term = x$effects$effect, estimate = x$effects$estimate,
-    std.error = apply(draws, 2L, stats::sd)[place], conf.low = bound((1 - conf.level) / 2),
-    conf.high = bound((1 + conf.level) / 2), fdr = x$effects$fdr, rhat = x$effects$rhat, ess_bulk = x$effects$ess
+    std.error = apply(draws, 2L, stats::sd)[place], conf.low = ends[, 1L],
+    conf.high = ends[, 2L], fdr = x$effects$fdr, rhat = x$effects$rhat, ess_bulk = x$effects$ess
   ))
 }
 
@@ -301,35 +289,28 @@ abundance_picture <- function(x, types, effect, main) {
 # Checks that the parts of a comparison have the sizes that its methods rely on.
 check_abundance <- function(x, argument) {
   check_fit_class(x, argument, "differential_abundance", "differential_abundance()")
-  check <- part_checks(x, argument)
-  effects <- x$effects
-  columns <- c("share", "estimate", "lower", "upper", "above", "change", "change_lower", "change_upper", "null", "lfsr",
-    "p", "fdr", "rhat", "ess")
-  if (!is.data.frame(effects) || !nrow(effects) || !is.factor(effects$type) || !is.character(effects$effect) ||
-    !is.logical(effects$tested) || anyNA(effects$tested) || !any(effects$tested) ||
-    !all(vapply(columns, function(column) is.numeric(effects[[column]]), NA))) {
-    stop_changed(argument, "effects", "the table of effects", effects)
-  }
-  check$list("draws")
-  for (part in c("seed", "chains", "iter", "warmup", "tables")) check$count(part, 0)
-  for (part in c("level", "limit")) check$numbers(part, 1L)
-  check$names("samples")
-  if (!identical(x$change, "absolute") && !identical(x$change, "share")) {
-    stop_changed(argument, "change", "\"absolute\" or \"share\"", x$change)
-  }
-  if (!is.numeric(x$shift) || !is.matrix(x$shift) || ncol(x$shift) != 3L) {
-    stop_changed(argument, "shift", "the common shift of each effect", x$shift)
-  }
-  if (!is.character(x$effect_labels)) {
-    stop_changed(argument, "effect_labels", "names of effects in words", x$effect_labels)
-  }
-  if (!is.numeric(x$counts) || !is.matrix(x$counts) || !all(x$samples %in% colnames(x$counts))) {
-    stop_changed(argument, "counts", "a table of types by samples", x$counts)
-  }
-  if (!is.numeric(x$draws$effects) || length(dim(x$draws$effects)) != 4L ||
-    prod(dim(x$draws$effects)[3:4]) != sum(effects$tested)) {
-    stop_changed(argument, "draws$effects", "draws of effects", x$draws$effects)
-  }
+  tested <- if (is.data.frame(x$effects)) sum(x$effects$tested %in% TRUE) else 0L
+  check_described(x, argument, list(
+    effects = part_table(type = is.factor, effect = is.character, tested = function(value) any(value %in% TRUE),
+      share = is.numeric, estimate = is.numeric, lower = is.numeric, upper = is.numeric, above = is.numeric,
+      change = is.numeric, change_lower = is.numeric, change_upper = is.numeric, null = is.numeric, lfsr = is.numeric,
+      p = is.numeric, fdr = is.numeric, rhat = is.numeric, ess = is.numeric),
+    draws = part_list(), `draws$effects` = part_effects(tested), seed = part_whole(), chains = part_whole(),
+    iter = part_whole(), warmup = part_whole(), tables = part_whole(), level = part_numbers(1), limit = part_numbers(1),
+    samples = part_names(), effect_labels = part_names(), change = part_choice(c("absolute", "share")),
+    shift = part_numbers(c(NA, 3)), counts = part_counts(x$samples)
+  ))
+}
+
+# Draws x chains x tested types x effects.
+part_effects <- function(tested) {
+  numbers <- part_numbers(rep(NA, 4L))
+  part_is("draws of effects", function(value) numbers$test(value) && prod(dim(value)[3:4]) == tested)
+}
+
+part_counts <- function(samples) {
+  numbers <- part_numbers(c(NA, NA))
+  part_is("a table of types by samples", function(value) numbers$test(value) && all(samples %in% colnames(value)))
 }
 
 #' @rdname autoplot.warpbayes

@@ -25,9 +25,7 @@ draw_type_counts <- function(types, draws, seed, run) {
 
 # Which of the draws that cell_types() used, evenly spaced.
 chosen_draws <- function(types, draws) {
-  if (is.null(types$fit$samples)) {
-    stop_input("types", "are of a fit of one sample; give dp_mixture() a list of samples or `sample`")
-  }
+  need_samples(types)
   used <- nrow(types$map$used)
   unique(ceiling((seq_len(draws) - 0.5) * used / draws))
 }
@@ -82,7 +80,7 @@ runs_of <- function(sample, most = Inf) {
 #   contrasts columns x effects: each effect is this combination of the coefficients;
 #   matched   how rows of `data` found their samples: "name", "order" or "formula";
 #   group, group_name  the group of each sample (a factor) or NULL; kept: the samples without missing values.
-abundance_model <- function(formula, data, samples, effect, contrasts = NULL) {
+abundance_model <- function(formula, data, samples, effect) {
   parts <- split_sample_formula(formula)
   data <- sample_data(without_integer64(data), samples)
   if (is.null(data)) data <- named_variables(parts$frame, samples)
@@ -117,10 +115,10 @@ abundance_model <- function(formula, data, samples, effect, contrasts = NULL) {
   scale <- apply(x, 2L, stats::sd)
   scale[is_intercept | scale == 0] <- 1
   group <- if (!is.null(parts$group)) factor(eval(parts$group, frame, environment(formula)))
-  compared <- compared_effects(effect, contrasts, x, assigned, attr(terms, "term.labels"))
+  compared <- compared_effects(effect, x, assigned, attr(terms, "term.labels"))
   list(
     x = x, center = unname(center), scale = unname(scale), is_intercept = is_intercept,
-    contrasts = compared, labels = effect_labels(compared, x, frame, terms, names(contrasts)), group = group,
+    contrasts = compared, labels = effect_labels(compared, x, frame, terms, names(effect)), group = group,
     group_name = if (!is.null(group)) deparse1(parts$group), kept = kept, matched = matched, variables = frame
   )
 }
@@ -214,16 +212,28 @@ check_design <- function(x) {
   }
 }
 
-# The combinations of coefficients that are compared: columns of the design x effects.
-compared_effects <- function(effect, contrasts, x, assigned, labels) {
+# The combinations of coefficients that are compared: columns of the design x effects. `effect`: terms, coefficients, or
+# combinations such as "groupC - groupB".
+compared_effects <- function(effect, x, assigned, labels) {
   basis <- diag(ncol(x))
   dimnames(basis) <- list(colnames(x), colnames(x))
-  terms <- if (is.null(contrasts) || !is.null(effect)) {
-    basis[, compared_columns(effect, x, assigned, labels), drop = FALSE]
+  if (is.null(effect)) {
+    if (!any(assigned > 0L)) stop_input("formula", "has nothing to compare")
+    return(basis[, assigned == 1L, drop = FALSE])
   }
-  chosen <- cbind(terms, if (!is.null(contrasts)) read_contrasts(contrasts, basis[, assigned > 0L, drop = FALSE]))
+  if (!is.character(effect) || !length(effect) || anyNA(effect)) {
+    stop_input("effect", "must be NULL or texts such as \"groupC - groupB\", not ", show_value(effect))
+  }
+  given <- if (is.null(names(effect))) rep("", length(effect)) else names(effect)
+  chosen <- do.call(cbind, Map(function(text, name) {
+    own <- assigned > 0L & (colnames(x) == text | c("", labels)[assigned + 1L] == text)
+    weights <- basis[, own, drop = FALSE]
+    if (!any(own)) weights <- read_contrast(text, basis, assigned > 0L, labels)
+    if (ncol(weights) == 1L && nzchar(name)) colnames(weights) <- name
+    weights
+  }, unname(effect), given))
   again <- colnames(chosen)[duplicated(colnames(chosen))]
-  if (length(again)) stop_input("contrasts", "has two effects named ", dQuote(again[[1L]], FALSE))
+  if (length(again)) stop_input("effect", "has two effects named ", dQuote(again[[1L]], FALSE))
   chosen
 }
 
@@ -268,24 +278,16 @@ effect_words <- function(labels, names) {
   if (is.character(labels)) unname(ifelse(names %in% names(labels), labels[names], names)) else names
 }
 
-# Each contrast is a formula of coefficients, such as "groupC - groupB". `basis`: a unit vector for each of them.
-read_contrasts <- function(contrasts, basis) {
-  if (!is.character(contrasts) || !length(contrasts) || anyNA(contrasts)) {
-    stop_input("contrasts", "must be texts such as \"groupC - groupB\", not ", show_value(contrasts))
+# A combination of the `known` coefficients, such as "groupC - groupB". `basis`: a unit vector for each of them.
+read_contrast <- function(text, basis, known, terms) {
+  basis <- basis[, known, drop = FALSE]
+  weight <- combine_coefficients(tryCatch(str2lang(text), error = function(error) NULL), basis)
+  if (is.null(weight) || length(weight) != nrow(basis) || !all(is.finite(weight)) || !any(weight != 0)) {
+    stop_input("effect", "has ", list_some(text), "; it must be among the terms ", list_some(terms),
+      ", or add and subtract multiples of ", list_some(colnames(basis)),
+      " (a name that R cannot read goes into backticks)")
   }
-  names <- names(contrasts)
-  if (is.null(names)) names <- rep("", length(contrasts))
-  names[!nzchar(names)] <- contrasts[!nzchar(names)]
-  weights <- vapply(contrasts, function(text) {
-    code <- tryCatch(str2lang(text), error = function(error) NULL)
-    weight <- combine_coefficients(code, basis)
-    if (is.null(weight) || !length(weight) %in% nrow(basis) || !all(is.finite(weight)) || !any(weight != 0)) {
-      stop_input("contrasts", "has ", dQuote(text, FALSE), "; it must add and subtract multiples of ",
-        list_some(colnames(basis)), " (a name that R cannot read goes into backticks)")
-    }
-    weight
-  }, numeric(nrow(basis)))
-  matrix(weights, nrow(basis), dimnames = list(rownames(basis), names))
+  matrix(weight, dimnames = list(rownames(basis), text))
 }
 
 # The value of a linear combination of unit vectors: a number, a vector, or NULL for any other code.
@@ -308,25 +310,17 @@ combine_coefficients <- function(code, basis) {
   )
 }
 
-compared_columns <- function(effect, x, assigned, labels) {
-  if (is.null(effect)) {
-    if (!any(assigned > 0L)) stop_input("formula", "has nothing to compare")
-    return(which(assigned == 1L))
-  }
-  known <- c(labels, colnames(x)[assigned > 0L])
-  if (!is.character(effect) || !length(effect) || anyNA(effect) || !all(effect %in% known)) {
-    stop_input("effect", "must be NULL or some of ", list_some(unique(known)), ", not ",
-      if (is.character(effect) && length(effect)) list_some(effect) else show_value(effect))
-  }
-  which(assigned > 0L & (colnames(x) %in% effect | c("", labels)[assigned + 1L] %in% effect))
-}
-
 # The prior, for the coefficients of the scaled design. `level` and `slope` are of the mean of the log deviations,
 # `spread` of their standard deviation. `shift`: the scale of the Cauchy law of the common shift of all shares.
 abundance_prior <- list(
   coefficient = 2.5, intercept = 10, level = c(-0.6931471805599453, 1), slope = c(0.25, 0.25), spread = 0.1,
   shift = 0.02
 )
+
+standard_design <- function(model) {
+  rows <- nrow(model$x)
+  array((model$x - rep(model$center, each = rows)) / rep(model$scale, each = rows), dim(model$x), dimnames(model$x))
+}
 
 # Runs all chains. Returns arrays of kept x chains x types (x effects): the effects in the units of the data, their
 # conditional means and variances, and the deviations. `unit`: of each effect, its prior standard deviation if the
@@ -337,8 +331,7 @@ fit_abundance <- function(counts, totals, model, chains, iter, warmup, seed, run
   kept <- iter - warmup
   effects <- ncol(model$contrasts)
   total <- chains * tables
-  x <- (model$x - rep(model$center, each = nrow(model$x))) / rep(model$scale, each = nrow(model$x))
-  dim(x) <- dim(model$x)
+  x <- unname(standard_design(model))
   contrasts <- model$contrasts / model$scale
   prior <- list(
     mean = numeric(ncol(x)),

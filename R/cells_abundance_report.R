@@ -32,10 +32,7 @@ abundance_sections <- function(fit) {
         "discovery rate at which the type is reported; sd: standard deviation between samples, in log odds."), "note")),
       pictures
     )),
-    list(title = "How samples differ", parts = list(paragraphs(c(
-      paste("Standard deviation of log odds, typical of the types (geometric mean),", deviation_lines(summary)),
-      no_effect_words(summary)
-    )))),
+    list(title = "How samples differ", parts = list(paragraphs(between_samples_words(summary)))),
     list(title = "Counts", parts = list(
       table_part(counts, "Cells by sample and type, averaged over draws"),
       table_part(data.frame(sample = rownames(fit$design), fit$design, check.names = FALSE), "Design")
@@ -62,7 +59,6 @@ abundance_code <- function(fit) {
 }
 
 in_chunk.summary.differential_abundance <- function(x) {
-  words <- paste("Standard deviation of log odds, typical of the types (geometric mean),", deviation_lines(x))
-  list(words = c(x$words, words, no_effect_words(x)), verdict = x$verdict, rows = 200L,
+  list(words = c(x$words, between_samples_words(x)), verdict = x$verdict, rows = 200L,
     tables = list(`Odds ratios` = abundance_table(x)))
 }

@@ -2,22 +2,17 @@
 
 #' Write cell types into the object that the cells came from
 #'
-#' Adds the type of each cell, and its probability, to the object that was given to [dp_mixture()]. So the types of a
-#' joint fit go on to other packages.
-#'
+#' Adds the type of each cell, and its probability, to the object that was given to [dp_mixture()].
 #' @param x the object that was fitted, with the same cells in the same order: a matrix, a data frame, a list of them,
 #'   a `flowFrame`, a `flowSet`, or a `SummarizedExperiment` or `SingleCellExperiment`.
 #' @param types cell types from [cell_types()] of the fit of `x`.
 #' @param name the name of the new column. The probability's name is this and `_probability`.
 #' @param check_values whether the values of a marker must be those of the fit. `FALSE`: only the numbers of cells are
-#'   compared. So types can go into the cells as they were before compensation or transformation.
-#' @return An object of the class of `x`; a matrix becomes a data frame. A data frame has two more columns, a
-#'   factor and its probabilities. A `SummarizedExperiment` has them in its `colData()`.
-#'
-#'   The frames of a `flowFrame` or `flowSet` hold only numbers. So the new channel has the number of the type, and the
-#'   description of the channel has all names: `"1 = CD4+; 2 = CD8+"`. flowCore's `write.FCS()` and `write.flowSet()`
-#'   write channel and description into FCS files. In the description a name has `/` in the place of `|`. All other
-#'   keywords, such as `$SPILLOVER`, stay as they are.
+#'   compared, so `x` may hold the cells before compensation or transformation.
+#' @return An object of the class of `x`, with the type (a factor) and its probability; a matrix becomes a data frame. A
+#'   `SummarizedExperiment` has them in its `colData()`. The frames of a `flowFrame` or `flowSet` hold only numbers, so
+#'   the new channel has the number of the type, and its description all names: `"1 = CD4+; 2 = CD8+"` (with `/` for
+#'   `|`).
 #' @section FCS files with compensation:
 #' Programs that read an FCS file compensate its values by its `$SPILLOVER`. So write types into the frames as
 #' `read.flowSet()` gave them, not into those that you compensated:
@@ -39,7 +34,6 @@
 #' types <- cell_types(fit, threads = 2)
 #' with_types <- add_types(samples, types)
 #' head(with_types$two)
-#' # Per sample, as in a SingleCellExperiment: table(x$sample, x$type)
 #' sapply(with_types, function(cells) table(cells$type))
 #' @export
 add_types <- function(x, types, name = "type", check_values = TRUE) {

@@ -4,72 +4,44 @@
 #' Bayesian EM: modes of a mixture's posterior
 #'
 #' `dp_mixture(x, method = "bem")` climbs to a mode of the posterior instead of sampling from it. It is much faster than
-#' sampling. Use it where one good mixture is enough, or to find a start for the sampler: `dp_mixture(x, init = fit)`.
+#' sampling. Use it for a first look, or to find a start for the sampler: `warp_control(start = fit)`. Modes fit new
+#' cells less well than draws do.
 #'
 #' @section How it works:
-#' A step weighs each cell by its probabilities of all components. Probabilities below
-#' \eqn{2^{-40}} count as zero. Given these weights, the step sets means, covariances, component weights and
-#' concentration to their most probable values. A component that has lost all its cells is left out of the following
-#' steps.
+#' A step weighs each cell by its probabilities of all components, and sets means, covariances, component weights and
+#' concentration to their most probable values given these. A component that has lost all its cells is left out of the
+#' following steps. A start has converged when a step changes the log posterior by no more than `tolerance` (1e-5 if not
+#' given) per cell. It also stops after `iter` steps.
 #'
-#' With `estimate = "mode"`, the log posterior never falls, except by rounding. A start has converged when a step
-#' changes the log posterior by no more than `tolerance` per cell. It also stops after `iter` steps.
+#' With `warp_control(estimate = "mean")`, steps set the parameters to their conditional means instead. Covariances are
+#' then wider, components without cells have weights, and the log posterior may fall.
 #'
-#' The log posterior is the density in the coordinates \eqn{\mu_j}, the entries of \eqn{\Sigma_j},
-#' \eqn{-\log(1 - v_j)} for each stick \eqn{v_j}, and \eqn{\alpha}. The sticks have a mode in these coordinates. It
-#' therefore differs from the log posterior of Gibbs sampling by the sum of the \eqn{\log(1 - v_j)}.
+#' The log posterior is the density in the coordinates \eqn{\mu_j}, the entries of \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)}
+#' for each stick \eqn{v_j}, and \eqn{\alpha}: the sticks have a mode there. It differs from the log posterior of Gibbs
+#' sampling by the sum of the \eqn{\log(1 - v_j)}.
 #'
 #' @section Starts:
-#' `chains` is the number of starts. Different starts end at different modes. Each begins from its own clustering with
-#' `warmup` Gibbs sweeps (100 by default, none if `init` is a fit).
-#'
-#' The parts of the prior that [dp_prior()] learns are held fixed during the steps. The Gibbs sweeps of the first start
-#' learn them: each part is set to its average over the second half of these sweeps (the geometric mean for `mean_scale`
-#' and `df`). All starts use the same values, so that their log posteriors can be compared. Fixing `scale` also keeps
-#' the log posterior bounded. Without Gibbs sweeps, the parts have the starting values of learning, or their values in
-#' `init` if that is a fit of the same cells.
-#'
-#' @section What the fit can do:
-#' Functions that need a single mixture, or average over draws, take the start with the highest log posterior:
-#' [predict.dp_mixture()], [cell_types()], [simulate()], `logLik()`, `tidy()` and `plot()`.
-#'
-#' There are no draws from the posterior. Intervals, \eqn{\hat R} and effective sample sizes are therefore `NA`.
-#' [relabel()], [co_clustering()], [drop_warmup()] and the conversions to packages posterior and coda give an error.
-#'
-#' [continue()] makes more steps of the starts that have not converged. If all have converged, it returns the fit as
-#' it is.
-#'
-#' One sample without missing values is required.
-#'
-#' @section Accuracy and time:
-#' On held-out cells of nine samples, the log density of a mode was 0.04 to 0.20 nats per cell below the average over
-#' draws of a sampled fit. With four starts the difference was 0.02 to 0.11. On the five of these that mclust was
-#' fitted to, the modes were better than mclust (`bench/mixture-bem-density.R`). On six further samples, which had no
-#' part in the development, modes were 0.2 to 0.8 nats below the sampled fits, and below mclust on some. With fewer
-#' Gibbs sweeps at the start, a mode can be far worse. So use modes as starting values, and for a first look.
-#'
-#' A step takes about as long as a sweep without `moves`. It takes up to twice as long if the components overlap so
-#' much that most of them count for a cell (`bench/mixture-bem.R`). Beside the data, a graphics card needs up to 512
-#' MB of its memory, or 16 kB for each component if that is more.
+#' `chains` is the number of starts, which end at different modes. Each begins from its own clustering with `warmup`
+#' Gibbs sweeps (100 by default, none from a fit). In those of the first start, the parts of the prior that [dp_prior()]
+#' learns are learned; then they are fixed, in all starts, at their average over the second half of these sweeps (the
+#' geometric mean for `mean_scale` and `df`). Fixing `scale` also keeps the log posterior bounded.
 #'
 #' @section The fit:
-#' `dp_mixture(method = "bem")` returns the object that [dp_mixture()] describes, with these differences:
-#' \describe{
-#'   \item{sweeps and chains}{Sweeps are steps, and chains are starts. After a start has stopped, its traces repeat the
-#'     last value.}
-#'   \item{`draws`}{One draw for each start: the mixture after its last step.}
-#'   \item{`sizes`}{The expected numbers of cells, rounded.}
-#'   \item{`occupied`}{The number of components that hold half a cell or more.}
-#'   \item{`prior`}{The prior with the learned parts fixed.}
-#'   \item{`steps`, `converged`}{One value for each start: how many steps it made, and whether it converged.}
-#'   \item{`start_sweeps`, `tolerance`, `estimate`}{How the fit was made.}
-#' }
-#' The Gibbs sweeps at the start are not kept: if you interrupt the fit among them, it returns nothing.
+#' It is as [dp_mixture()] describes, with these differences: sweeps are steps, and chains are starts, whose traces
+#' repeat the last value after they have stopped. `draws` has one mixture for each start. `sizes` are expected numbers,
+#' rounded, and `occupied` counts components with half a cell or more. `steps` and `converged` have a value for each
+#' start, and `start_sweeps`, `tolerance` and `estimate` are as given.
 #'
+#' [predict.dp_mixture()], [cell_types()], [simulate()], `logLik()`, `tidy()` and `plot()` take the start with the
+#' highest log posterior. There are no draws from the posterior: intervals, \eqn{\hat R} and effective sample sizes are
+#' `NA`, and [relabel()], [co_clustering()], [drop_warmup()] and the conversions to packages posterior and coda give an
+#' error. [continue()] makes more steps of the starts that have not converged.
+#'
+#' One sample without missing values is required.
 #' @references
 #' Lin, L., Chan, C. and West, M. (2010). Discriminative information analysis for variable selection in mixture
 #' modelling. Technical report, Department of Statistical Science, Duke University.
-#' @seealso [dp_mixture()], whose arguments `tolerance`, `estimate`, `chains` and `warmup` apply
+#' @seealso [dp_mixture()], [warp_control()]
 #' @examples
 #' set.seed(1)
 #' population <- sample(3, 2000, replace = TRUE, prob = c(5, 3, 2))
@@ -79,19 +51,18 @@
 #' mode
 #' table(population, predict(mode, threads = 2))
 #' # A sampler that starts there.
-#' dp_mixture(x, components = 8, iter = 50, init = mode, seed = 1, threads = 2)
+#' dp_mixture(x, components = 8, iter = 50, seed = 1, threads = 2,
+#'   control = warp_control(start = mode))
 #' @name bayesian_em
 NULL
 
-is_bem <- function(fit) identical(fit$method, "bem")
-
-bem_schedule <- function(warmup, thin, init, tolerance, estimate, ...) {
-  sweeps <- if (inherits(init, "dp_mixture")) 0 else 100
+bem_schedule <- function(iter, warmup, control) {
+  sweeps <- if (inherits(control$start, "dp_mixture")) 0 else 100
+  tolerance <- if (is.null(control$tolerance)) 1e-5 else control$tolerance
   list(
-    warmup = 0, thin = thin,
+    warmup = 0, thin = 1,
     start_sweeps = if (is.null(warmup)) sweeps else check_count(warmup, "warmup", min = 0),
-    tolerance = check_number(tolerance, "tolerance", min = 0, open = FALSE),
-    estimate = check_choice(estimate, "estimate", c("mode", "mean"))
+    tolerance = check_number(tolerance, "tolerance", min = 0, open = FALSE), estimate = control$estimate
   )
 }
 
@@ -105,14 +76,12 @@ check_bem_cells <- function(fit) {
   }
 }
 
-# Starts ---------------------------------------------------------------------------
-
 # The first states of the steps, and their prior. The Gibbs sweeps of the first start learn what the prior has to learn,
-# or `init` gives it.
-start_bem <- function(fit, init, run) {
+# or `start` gives it.
+start_bem <- function(fit, start, run) {
   check_bem_cells(fit)
-  first <- first_states(fit, init, fit$start_sweeps, run)
-  held <- held_prior(fit, init)
+  first <- first_states(fit, start, fit$start_sweeps, run)
+  held <- held_prior(fit, start)
   sweep <- function(state, held) list(state = state, prior = if (is.null(held)) state$prior else held)
   if (fit$start_sweeps > 0) {
     session <- open_fit(fit, run)
@@ -131,14 +100,14 @@ start_bem <- function(fit, init, run) {
   fit
 }
 
-# The values of compiled_prior(). The parts to be learned come from the chain of `init` with the highest log posterior.
+# The values of compiled_prior(). The parts to be learned come from the chain of `start` with the highest log posterior.
 # NULL if they have still to be learned.
-held_prior <- function(fit, init) {
+held_prior <- function(fit, start) {
   values <- compiled_prior(fit$prior)$values
   if (!length(fit$prior$learn)) return(values)
-  if (!inherits(init, "dp_mixture") || !same_cells(init, fit)) return(NULL)
-  best <- if (init$iter > 0) which.max(init$log_posterior[init$iter, ]) else 1L
-  known <- init$state[[best]]$prior
+  if (!inherits(start, "dp_mixture") || !same_cells(start, fit)) return(NULL)
+  best <- if (start$iter > 0) which.max(start$log_posterior[start$iter, ]) else 1L
+  known <- start$state[[best]]$prior
   if (!is.double(known) || length(known) != length(values) || !all(is.finite(known))) return(NULL)
   ifelse(is_learned(fit$prior), known, values)
 }
@@ -201,8 +170,6 @@ order_by_size <- function(statistics, p) {
   statistics <- matrix(statistics, 1 + p + p * (p + 1) / 2)
   c(statistics[, order(-statistics[1L, ])])
 }
-
-# Steps ------------------------------------------------------------------------------
 
 bem_sampler <- function(fit) {
   c(mixture_plan(fit)["traces"], list(
@@ -290,11 +257,8 @@ gather_modes <- function(fit) {
   ))
 }
 
-# Stops where a function needs draws. `what` completes the message.
-need_sampler <- function(fit, what) {
-  check_mixture_fit(fit)
-  if (is_bem(fit)) {
-    stop_input("fit", "has modes of the posterior, by method = \"bem\", and no draws from it: ", what,
-      "; dp_mixture(..., init = fit) samples from there")
-  }
-}
+add_method("bem", settings = c("tolerance", "estimate"), schedule = bem_schedule, start = start_bem,
+  sampler = bem_sampler, starts = 1, sampled = FALSE, spread = FALSE,
+  parts = function(fit) c("weights", "means", "covariances", "concentration"),
+  draws = function(fit) min(1, fit$iter), kept = function(fit) if (fit$iter > 0) fit$iter else integer()
+)

@@ -31,7 +31,9 @@ bem_usable <- function(fit) {
 
 # What happened, in sentences: the steps, where the starts ended, and what a mode cannot say.
 bem_verdict <- function(fit) {
-  if (fit$iter == 0) return(paste(answer_words(FALSE), "No step was made; continue(fit, more) makes some."))
+  if (fit$iter == 0) {
+    return(c(paste(answer_words(FALSE), "No step was made; continue(fit, more) makes some."), data_words(fit)))
+  }
   starts <- bem_starts(fit)
   best <- which.max(starts$log_posterior)
   number <- function(value) formatC(value, format = "f", digits = 1, big.mark = ",", decimal.mark = ".")
@@ -49,8 +51,9 @@ bem_verdict <- function(fit) {
     },
     paste(
       "A mode has no spread: intervals, Rhat and effective sample sizes need draws;",
-      "dp_mixture(..., init = fit) samples from here."
-    )
+      "warp_control(start = fit) samples from here."
+    ),
+    data_words(fit)
   )
 }
 
@@ -78,46 +81,28 @@ others_words <- function(others, highest, number) {
     if (all(others$converged)) "" else sprintf("; %s of them had not converged", whole_words(sum(!others$converged))))
 }
 
-print_bem <- function(fit) {
-  print_lines(bem_words(fit))
-  if (fit$iter > 0) {
-    best <- which.max(bem_starts(fit)$log_posterior)
-    cat(sprintf("Components that hold half a cell or more: %s\n", fit$occupied[fit$iter, best]))
-    largest <- sort(fit$sizes[, best], decreasing = TRUE)
-    largest <- utils::head(largest[largest > 0], 8L)
-    cat(sprintf("Largest: %s of the cells\n", list_shares(largest / fit$rows)))
-  }
-  print_sentences(c(bem_verdict(fit), piled_words(fit), few_cells_words(fit)))
+bem_held <- function(fit) {
+  if (fit$iter == 0) return(NULL)
+  best <- which.max(bem_starts(fit)$log_posterior)
+  c(sprintf("Components that hold half a cell or more: %s", fit$occupied[fit$iter, best]),
+    largest_words("Largest", fit$sizes[, best], fit$rows))
 }
 
-# The components of a draw, the heaviest first.
-reference_components <- function(reference) {
-  order <- order(-reference$weights)
-  data.frame(
-    component = order, weight = reference$weights[order], reference$means[order, , drop = FALSE], check.names = FALSE
+bem_summary <- function(fit, reference) {
+  list(
+    starts = bem_starts(fit), best = reference$chain,
+    converged = if (fit$iter > 0) fit$converged[[reference$chain]] else NA, verdict = bem_verdict(fit)
   )
 }
 
-summarise_bem <- function(fit) {
-  reference <- if (fit$iter > 0) reference_draw(fit)
-  structure(
-    list(
-      words = bem_words(fit), prior = fit$prior, starts = bem_starts(fit), best = reference$chain,
-      converged = if (fit$iter > 0) fit$converged[[reference$chain]] else NA,
-      verdict = c(bem_verdict(fit), piled_words(fit), few_cells_words(fit)),
-      components = if (fit$iter > 0) reference_components(reference), reference = reference[c("draw", "chain")],
-      piled = fit$piled, rows = fit$rows, transform = fit$transform
-    ),
-    class = c("summary.dp_mixture_bem", "summary.dp_mixture", "warpbayes")
-  )
-}
-
-glance_bem <- function(fit) {
+bem_glance <- function(fit) {
   best <- bem_starts(fit)[reference_draw(fit)$chain, ]
-  data.frame(
-    rows = fit$rows, markers = length(fit$markers), components = fit$components, occupied = best$occupied,
-    concentration = fit$draws$concentration[1L, best$start], log_likelihood = best$log_likelihood,
-    chains = fit$chains, draws = 0, rhat = NA_real_, ess_bulk = NA_real_, converged = best$converged,
-    seconds = elapsed_seconds(fit$elapsed)
+  list(
+    occupied = best$occupied, concentration = fit$draws$concentration[1L, best$start],
+    log_likelihood = best$log_likelihood, draws = 0, rhat = NA_real_, ess_bulk = NA_real_, converged = best$converged
   )
 }
+
+add_method("bem", words = bem_words, held = bem_held, verdict = bem_verdict, summary = bem_summary,
+  glance = bem_glance, title = "Modes of a mixture of Gaussians", axis = "Step"
+)

@@ -3,8 +3,9 @@
 
 #' Mixtures on a cluster
 #'
-#' With `cluster = parallel::makeCluster(4)`, the workers of the cluster share the cells of one fit of [dp_mixture()].
-#' Each worker holds some of the cells, and goes through them with its threads or its graphics card.
+#' With `control = warp_control(cluster = parallel::makeCluster(4))`, the workers of the cluster share the cells of one
+#' fit of [dp_mixture()]. Each worker holds some of the cells, and goes through them with its threads or its graphics
+#' card.
 #'
 #' @section What to give it:
 #' Any cluster that package parallel can use: processes on one machine, several machines, or MPI through package snow.
@@ -16,51 +17,26 @@
 #' themselves: `x` is then a [row_reader()].
 #'
 #' @section What comes back:
-#' The fit is `identical()` to the fit without a cluster, for any number of workers. In double precision this also holds
-#' if some workers use graphics cards. `fit$workers` is the number of workers that had cells.
-#'
-#' This process holds the state of the chains and writes the checkpoint. [continue()] and [resume()] work with a
-#' `cluster` or without, whichever the fit began with. If the workers read the cells, a `cluster` is required.
-#'
-#' Chains run one after the other, because all workers together compute one sweep of one chain. A plan of package future
-#' is not used.
-#'
-#' @section What is sent:
-#' In each sweep, this process sends the statistics of the components to the workers, and they return sums over their
-#' cells. The amount does not depend on the number of cells. For \eqn{k} components and \eqn{p} markers, it is about
-#' \eqn{4 k p^2} bytes to each worker and at most twelve times that back. A sweep that proposes `moves` also sends as
-#' much as five sweeps of \eqn{\min(k, 64)} components. Kept labels add 4 bytes per cell.
-#'
-#' R's sockets delay medium-sized messages by about 0.04 seconds, which is as long as a small sweep takes. Sockets
-#' without that delay are faster (`bench/mixture-cluster.R`):
-#' ```
-#' options(socketOptions = "no-delay")
-#' cluster <- parallel::makePSOCKcluster(2,
-#'   rscript_args = c("-e", shQuote("options(socketOptions = 'no-delay')")))
-#' ```
+#' The fit is `identical()` to the fit without a cluster, for any number of workers, in double precision also with
+#' graphics cards. This process holds the state of the chains and writes the checkpoint. [continue()] and [resume()]
+#' work with a `cluster` or without. If the workers read the cells, a `cluster` is required. Chains run one after the
+#' other.
 #'
 #' @section Errors and interrupts:
-#' If a worker ends, the completed sweeps are returned with a warning that names the worker. If no sweep was
-#' completed, it is an error of class `warpbayes_error_device`. The cluster cannot be used again.
+#' If a worker ends, or sends nothing for an hour (`options(warpbayes.worker_timeout = 60)`: for a minute), the
+#' completed sweeps are returned with a warning that names the worker. If no sweep was completed, it is an error of
+#' class `warpbayes_error_device`. The cluster cannot be used again. Messages that are damaged on their way and replies
+#' that no cells can give are noticed. This detects accidents: workers and the network between them must be trusted.
 #'
-#' The same happens if a worker sends nothing for an hour. `options(warpbayes.worker_timeout = 60)` makes it a minute.
-#' There is no limit for workers without sockets, such as MPI's.
-#'
-#' Each message has a digest, so a message that is damaged on its way is noticed. Replies with values that no cells
-#' can give are refused. Both name the worker. This detects accidents: as for package parallel, workers and the network
-#' between them must be trusted.
-#'
-#' If you interrupt the fit, it waits for the replies of the current sweep. The cluster can be used again. A second
-#' interrupt ends the wait: the completed sweeps are returned, and the cluster cannot be used again. The first has the
-#' same effect on Windows, and elsewhere if it comes within a message. On Linux it cannot come within a message, unless
-#' another library runs threads that take interrupts, such as a BLAS with threads.
-#'
+#' If you interrupt the fit, it waits for the replies of the current sweep, and the cluster can be used again. A second
+#' interrupt ends the wait: the completed sweeps are returned, and the cluster cannot be used again.
 #' @seealso [row_reader()], [computing]
 #' @examples
 #' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
 #' \dontrun{
 #' cluster <- parallel::makeCluster(2)
-#' fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, cluster = cluster)
+#' control <- warp_control(cluster = cluster)
+#' fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, control = control)
 #' parallel::stopCluster(cluster)
 #' here <- dp_mixture(x, components = 8, iter = 100, seed = 1)
 #' identical(fit$draws, here$draws)
@@ -79,13 +55,13 @@ open_on_cluster <- function(fit, run, keep_labels) {
   split <- connection$split
   single <- as.integer(fit$precision == "single")
   samples <- length(fit$samples)
+  spread <- method_of(fit)$spread
   connection$session <- new_name()
   begin <- lapply(seq_along(connection$cluster), function(i) {
     rows <- (split$first_row[[i]] + 1):split$first_row[[i + 1L]]
     where <- connection$where[[i]]
-    # Bayesian EM takes one graphics card.
-    where$devices <- if (is_bem(fit)) utils::head(where$devices, 1L) else where$devices
-    where$work <- if (is_bem(fit)) 0 else sweep_work(fit, length(rows))
+    if (!spread) where$devices <- utils::head(where$devices, 1L)
+    where$work <- if (spread) sweep_work(fit, length(rows)) else 0
     list(
       connection$session, connection$data, i - 1L, split$first_row, split$piece, fit$center, 1 / fit$scale, single,
       keep_labels, if (samples) fit$sample[rows], samples, where

@@ -6,103 +6,72 @@
 #' markers and hundreds of components. It samples from the posterior by blocked Gibbs sampling, or finds modes of the
 #' posterior by [Bayesian EM][bayesian_em]. It was made for flow cytometry.
 #'
-#' [dp_prior()] has the model. Each sweep draws means, covariances, weights and the concentration given the component of
-#' each cell, then the component of each cell given these. The data are centred and scaled internally; all results are
-#' in the data's units (after the transformation, if there is one).
-#'
-#' The same `seed` gives the same draws on any number of threads and any processor and, with `precision = "double"`, on
-#' a graphics card.
-#'
-#' Details have pages of their own: [Bayesian EM][bayesian_em], [several samples][mixture_samples],
-#' [missing values][mixture_missing], [transformations][marker_transform], [piled values][piled_values],
-#' [clusters][mixture_clusters], [memory, and saving a fit][mixture_memory], and the [arguments about
-#' computing][computing].
+#' [mixture_model] has the formulas. Each sweep draws means, covariances, weights and the concentration given the
+#' component of each cell, then the component of each cell given these. The same `seed` gives the same draws on any
+#' number of threads and any processor and, in double precision, on a graphics card.
 #'
 #' @param x cells by markers: a numeric matrix or data frame, or an object of class `flowFrame`, `flowSet`, `cytoframe`,
-#'   `cytoset`, `SummarizedExperiment` or `SingleCellExperiment`. For [several samples][mixture_samples] also
-#'   a list of matrices, data frames or frames with the same columns, one for each sample. Or a [row_reader()], whose
-#'   cells the workers of `cluster` read.
-#' @param components \eqn{k}, the truncation of the Dirichlet process: the largest number of components. It may exceed
-#'   the number of cells.
+#'   `cytoset`, `SummarizedExperiment` or `SingleCellExperiment`. For [several samples][mixture_samples] also a list of
+#'   these. Or a [row_reader()].
+#' @param components \eqn{k}: the largest number of components.
 #' @param method `"gibbs"`: blocked Gibbs sampling. `"bem"`: [Bayesian EM][bayesian_em].
 #' @param prior a prior from [dp_prior()], or the `prior` of another fit to the same markers.
-#' @param chains number of chains; `NULL`: four for small data, and one for large data or `"bem"`; see [computing]. Each
-#'   starts from its own clustering of its own subsample of the cells. The last 20 of the first 100 sweeps, or of the
-#'   first half of the warm-up if that is less, join components that share a population. If package future.apply is
-#'   installed and `future::plan()` has several workers, each worker runs whole chains (without a `cluster`). The draws
-#'   are the same.
+#' @param chains number of chains, each from a start of its own; `NULL`: four for small data, and one for large data or
+#'   `"bem"`; see [computing].
 #' @param iter number of sweeps of each chain, including the warm-up. For `"bem"`: the largest number of steps.
 #' @param warmup number of sweeps at the start of each chain whose draws are not kept; `NULL`: half of `iter`. For
 #'   `"bem"`: the number of Gibbs sweeps before the first step.
-#' @param thin every `thin`-th draw after the warm-up is kept. Not for `"bem"`.
-#' @param init where the chains start. `NULL`: each from its own clustering. Labels: for each cell a component from 1 to
-#'   `components`, or `NA` for a cell that the start leaves out. Or a fit from `dp_mixture()` to the same markers, by
-#'   either method: if it is of the same cells, chains start from the last states of its chains in turn. Other cells
-#'   start from their most probable components. At most `components` of the components of that fit may hold cells.
-#' @param keep which draws are kept: any of `"weights"`, `"means"`, `"covariances"`, `"labels"`. Prediction needs the
-#'   first three. Not for `"bem"`.
 #' @param markers columns of `x` to use, by name or number; `NULL`: all.
-#' @param sample the sample of each cell: a vector or factor with an entry for each cell, or the name of a column of
-#'   `x`, which is then no marker. `NULL`: the elements of a list, `flowSet` or `cytoset`; otherwise one sample.
-#'   `FALSE`: one sample in any case.
-#' @param transform `"none"`, `"arcsinh"` or `"logicle"` for all markers, or a [transformation][marker_transform] for
-#'   each by name: `c(CD3 = "logicle", CD4 = "arcsinh")`. Markers that it does not name are not transformed.
-#' @param cofactor of the arcsinh transformation, asinh(x / cofactor): one number, or one per marker.
-#' @param missing `"error"`: a missing value is an error. `"model"`: `NA` and `NaN` are
-#'   [values missing at random][mixture_missing].
-#' @param moves whether each sweep also proposes to split components, to join them (Jain and Neal 2004), and to exchange
-#'   their labels. Moves do not change the posterior. Without them, chains of cytometry data often stay in different
-#'   modes. For 10,000 cells and 64 components, they make a sweep 2.2 to 2.6 times as long (`bench/mixture-moves.R`).
-#'   After 100 sweeps with more than 125,000 cells, only some sweeps propose moves: every eighth from 875,000 cells on.
-#' @inheritParams computing_arguments
-#' @param tolerance for `"bem"` only: a start has converged when a step changes the log posterior by no more than this
-#'   per cell.
-#' @param estimate for `"bem"` only: `"mode"`, or `"mean"` to set the parameters to their conditional means in each
-#'   step. Conditional means have wider covariances, and weights for components without cells. With them, the log
-#'   posterior may fall.
+#' @param sample the [sample][mixture_samples] of each cell: a vector or factor, or the name of a column of `x`, which
+#'   is then no marker. `NULL`: the elements of a list, `flowSet` or `cytoset`; otherwise one sample. `FALSE`: one
+#'   sample in any case.
+#' @param transform `"none"`, `"logicle"`, or arcsinh with a cofactor, `c(arcsinh = 150)`; or one of these for each
+#'   [marker][marker_transform] by name: `c(CD3 = "logicle", CD4 = 150)`.
+#' @param control rare settings, from [warp_control()]; see below.
 #' @param ... must be empty: a misspelt argument is an error.
-#' @param piled what to do with [values that many cells share][piled_values] at an end of a marker. `"as is"`: they are
-#'   values like others. `"spread"`: they are spread beyond that end before the fit. `"auto"`: what gave the better cell
-#'   types in measurements, which is `"as is"`. The fit reports them in any case.
-#' @param assay the assay of a `SummarizedExperiment` or `SingleCellExperiment` to fit, by name or number. `NULL`: the
-#'   assay `exprs`, or the first if no assay has that name. [cell_types()], [predict()][predict.dp_mixture()] and
-#'   [add_types()] read the same assay of such objects.
+#' @inheritParams computing_arguments
 #'
-#' @return An object of class `dp_mixture`. Let S be the sweeps, D the kept draws per chain, C the chains, k the
-#'   components, p the markers, n the cells. It has
+#' @section Settings of `control`:
+#' \describe{
+#'   \item{`start`}{where chains start. `NULL`: each from its own clustering of some cells. Labels: for each cell a
+#'     component, or `NA` for a cell that the start leaves out. Or a fit to the same markers: chains start from its last
+#'     states, or from the most probable components of other cells.}
+#'   \item{`moves`}{whether sweeps also propose to split and join components (Jain and Neal 2004). Without these, chains
+#'     of cytometry data often stay in different modes. With more than 125,000 cells, not all sweeps propose them.}
+#'   \item{`thin`, `keep`}{for `"gibbs"`: which sweeps and draws are kept: any of `"weights"`, `"means"`,
+#'     `"covariances"` (the default: prediction needs these) and `"labels"`.}
+#'   \item{`tolerance`, `estimate`}{for [`"bem"`][bayesian_em].}
+#'   \item{`missing`}{`"model"`: `NA` are [values missing at random][mixture_missing]. `"error"`: they are errors.}
+#'   \item{`assay`}{the assay of a `SummarizedExperiment`, by name or number. `NULL`: `exprs`, or else the first.}
+#'   \item{`cluster`}{a [cluster][mixture_clusters] whose workers share the cells.}
+#' }
+#' [warp_control()] has the others: `precision`, `devices`, `checkpoint` and `checkpoint_every`.
+#'
+#' @return An object of class `dp_mixture`, in the data's units (after the transformation). With S sweeps, D kept draws
+#'   of each of C chains, k components, p markers and n cells, it has
 #'   \item{draws}{`weights` (k x D x C), `means` (k x p x D x C), `covariances` (p x p x k x D x C), `labels` (n x D x
-#'     C, from 1), if `keep` names them; `concentration` (D x C); and the learned parts of the prior: `prior_mean` (p x
-#'     D x C), `prior_mean_scale` and `prior_df` (D x C), `prior_scale` (p x p x D x C).}
-#'   \item{log_likelihood, log_posterior}{S x C: the log density of the data given the parameters of each sweep, with
-#'     the factor of the floor (see [dp_prior()]), and the sum of that and the log prior density of the parameters.}
-#'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of components that hold cells, after
-#'     each sweep.}
+#'     C), if kept; `concentration` (D x C); and the learned parts of the prior: `prior_mean` (p x D x C),
+#'     `prior_mean_scale` and `prior_df` (D x C), `prior_scale` (p x p x D x C).}
+#'   \item{log_likelihood, log_posterior}{S x C: the log density of the data given the parameters, with the factor of
+#'     the floor (see [mixture_model]), and its sum with the log prior density.}
+#'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of components that hold cells.}
 #'   \item{probe, probe_density}{five cells (5 x p), and the log density of the mixture there (S x C x 5).}
 #'   \item{sizes}{k x C: number of cells of each component after the last sweep.}
-#'   \item{prior}{the prior, with the parts that were set from the data. It prints in the data's units. Its elements are
-#'     in the units of the sampler, (x - `prior$center`) / `prior$unit`. It can be the `prior` of another fit.}
-#'   \item{samples, sample}{the names of the samples, and the number of each cell's sample; `NULL` for one sample.}
-#'   \item{workers, reader}{with a `cluster`: the number of workers that had cells, and the [row_reader()] if there was
-#'     one.}
-#'   \item{call, backend, threads, elapsed, interrupted}{how the fit was run; `elapsed` is in seconds.}
-#'   \item{x, rows, markers, center, scale, transform}{the matrix of cells that was fitted (`NULL` with a
-#'     [row_reader()]), its size and names, and how it was scaled.}
+#'   \item{prior}{the prior with all parts, in the units of the sampler, (x - `prior$center`) / `prior$unit`.}
+#'   \item{samples, sample}{names of the samples, and the number of each cell's sample; `NULL` for one sample.}
+#'   \item{x, rows, markers, center, scale, transform}{the cells that were fitted, and how they were scaled.}
 #'   \item{piled}{the [values that many cells share][piled_values] at an end of a marker.}
+#'   \item{reader, workers}{the [row_reader()], and the number of workers of a `cluster` that had cells.}
+#'   \item{call, backend, threads, elapsed, interrupted}{how the fit was run; `elapsed` is in seconds.}
 #'   \item{state}{what [continue()] needs to run more sweeps.}
 #'
-#' The other arguments are elements of the same name. [mixture_samples] and [bayesian_em] describe what is different in
-#' fits of several samples and of modes.
-#'
-#' If you interrupt the fit from the keyboard, or a sweep fails, the completed sweeps are returned as a fit, with a
-#' warning. [continue()] runs the remaining sweeps. An interrupt also ends a loop around the fit, once the fit has been
-#' assigned (see [computing]). If no sweep was completed, a failure is an error.
+#' If you interrupt the fit, or a sweep fails, the completed sweeps are returned with a warning, and [continue()] runs
+#' the remaining ones.
 #'
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used. The message names it and, for values that are not
-#' finite, the first row and column. `warpbayes_error_memory` if memory runs out. `warpbayes_error_backend` or
-#' `warpbayes_error_device` if a graphics card was asked for and fails, or if a worker of the cluster ends or has
-#' another version of warpbayes. Fewer cells than markers are an error unless the prior has a `scale`: no covariance
-#' could be learned, and the matrix may be transposed.
+#' `warpbayes_error_input` for an argument that cannot be used; `warpbayes_error_memory` if memory runs out;
+#' `warpbayes_error_backend` or `warpbayes_error_device` if a graphics card or a worker fails. Fewer cells than markers
+#' are an error unless the prior has a `scale`: the matrix may be transposed.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
 #' Statistical Association* **96**, 161-173.
@@ -114,7 +83,7 @@
 #' statistical computation: studies in massively parallel massive mixtures. *Journal of Computational and Graphical
 #' Statistics* **19**, 419-438.
 #' @seealso [predict.dp_mixture()], [summary.dp_mixture()], [plot.dp_mixture()], [cell_types()], [relabel()],
-#'   [continue()], [drop_warmup()]
+#'   [continue()], [mixture_memory], [computing]
 #' @examples
 #' # Three populations in two markers.
 #' set.seed(1)
@@ -125,63 +94,208 @@
 #' fit
 #' table(population, predict(fit, threads = 2))
 #' @export
-dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = dp_prior(), chains = NULL,
-                       iter = 1000, warmup = NULL, thin = 1, init = NULL,
-                       keep = c("weights", "means", "covariances"), markers = NULL, sample = NULL,
-                       transform = "none", cofactor = 5, missing = c("error", "model"), moves = TRUE,
-                       seed = NULL, backend = NULL, threads = NULL, devices = NULL, precision = c("double", "single"),
-                       checkpoint = NULL, checkpoint_every = 60, progress = NULL, ..., cluster = NULL,
-                       tolerance = 1e-5, estimate = c("mode", "mean"), piled = c("auto", "as is", "spread"),
-                       assay = NULL) {
+dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = dp_prior(), chains = NULL, iter = 1000,
+                       warmup = NULL, markers = NULL, sample = NULL, transform = "none", seed = NULL, backend = NULL,
+                       threads = NULL, progress = NULL, control = warp_control(), ...) {
   check_dots_empty(...)
   require_arguments("x")
-  method <- mixture_method(check_choice(method, "method", c("gibbs", "bem")))
-  missing <- check_choice(missing, "missing", c("error", "model"))
-  piled <- check_choice(piled, "piled", c("auto", "as is", "spread"))
-  check_given(names(match.call())[-1L], method$name, transform)
+  method <- mixture_methods[[check_choice(method, "method", c("gibbs", "bem"))]]
+  control <- check_control(control, c(mixture_settings, method$settings))
 
-  run <- resolve_run(backend, threads, devices = devices, cluster = cluster)
-  if (!is.null(cluster)) {
+  run <- resolve_run(backend, threads, devices = control$devices, cluster = control$cluster)
+  if (!is.null(run$cluster)) {
     # The workers hold the cells until the end of this call.
     run$cluster$keeps <- TRUE
     on.exit(leave_cluster(run$cluster))
   }
-  cells <- read_mixture_cells(x, sample, markers, transform, cofactor, missing, piled, run, assay)
+  cells <- read_mixture_cells(x, sample, markers, transform, control, run)
 
   components <- check_count(components, "components", max = 1e5)
   iter <- check_count(iter, "iter")
-  schedule <- method$schedule(
-    iter = iter, warmup = warmup, thin = thin, init = init, tolerance = tolerance, estimate = estimate
-  )
-  keep <- check_keep(keep)
-  chains <- mixture_chains(chains, method$name, cells, components, iter, schedule, keep)
-  init <- check_init(init, cells$rows, components)
-  moves <- check_flag(moves, "moves")
-  precision <- check_precision(precision)
-  run <- faster_run(run, mixture_cost(cells$rows, length(cells$markers), components, iter * chains), precision)
+  schedule <- method$schedule(iter, warmup, control)
+  control$keep <- check_keep(control$keep)
+  if (is.null(chains)) chains <- method$starts
+  chains <- mixture_chains(chains, cells, components, iter, schedule, control$keep)
+  start <- check_start(control$start, cells$rows, components)
+  run <- faster_run(run, mixture_cost(cells$rows, length(cells$markers), components, iter * chains), control$precision)
   progress <- check_progress(progress)
   given <- list(markers = markers, sample = if (length(sample) == 1L) sample)
-  checkpoint <- check_checkpoint(checkpoint, checkpoint_every, given)
+  checkpoint <- check_checkpoint(control$checkpoint, control$checkpoint_every, given)
   prior <- prior_of_cells(prior, cells)
-  seed <- check_seed(seed)
 
   settings <- list(
-    components = components, chains = chains, keep = keep, seed = seed, method = method$name, missing = missing,
-    moves = moves, precision = precision, assay = assay, devices = if (!is.null(devices)) as.integer(devices),
-    prior = prior, call = short_call(match.call())
+    components = components, chains = chains, keep = control$keep, seed = check_seed(seed), method = method$name,
+    missing = control$missing, moves = control$moves, precision = control$precision, assay = control$assay,
+    devices = if (!is.null(control$devices)) as.integer(control$devices), prior = prior, call = short_call(match.call())
   )
   fit <- new_mixture(settings, schedule, cells, run)
   check_store_memory(method$sampler(fit), fit, iter)
-  fit <- method$start(fit, init, run)
+  fit <- method$start(fit, start, run)
   advance_chains(fit, iter, method$sampler, run, progress, threads, checkpoint)
 }
 
-# Bayesian EM climbs from one start unless the user asks for more.
-mixture_chains <- function(chains, method, cells, components, iter, schedule, keep) {
-  if (is.null(chains) && method == "bem") return(1)
+# The settings of warp_control() that all methods have.
+mixture_settings <- c("start", "moves", "missing", "assay", "precision", "devices", "cluster", "checkpoint",
+  "checkpoint_every")
+
+mixture_chains <- function(chains, cells, components, iter, schedule, keep) {
   p <- length(cells$markers)
   each <- components * (p + 1)^2 + if ("labels" %in% keep) cells$rows else 0
   check_chains(chains, mixture_cost(cells$rows, p, components, 1), each * (iter - schedule$warmup) / schedule$thin)
+}
+
+# `settings`: the arguments that are elements of the fit. `schedule`: from method$schedule(). `cells`: from
+# read_mixture_cells().
+new_mixture <- function(settings, schedule, cells, run) {
+  fit <- c(
+    list(draws = NULL), settings, list(iter = 0), schedule, list(backend = run_backend(run), threads = run$threads),
+    cells[c("markers", "rows")], list(
+      samples = levels(cells$sample), sample = if (!is.null(cells$sample)) as.integer(cells$sample),
+      center = unname(cells$mean), scale = unname(cells$unit), transform = cells$transform, piled = cells$piled,
+      x = if (is.null(cells$reader)) cells$x, probe = cells$probe,
+      elapsed = c(start = 0, sweeps = 0), interrupted = FALSE
+    )
+  )
+  fit$reader <- cells$reader
+  structure(fit, class = c("dp_mixture", "warpbayes_fit", "warpbayes"))
+}
+
+check_keep <- function(keep) {
+  choices <- c("weights", "means", "covariances", "labels")
+  if (is.null(keep)) return(choices[1:3])
+  if (!is.character(keep) || !length(keep) || !all(keep %in% choices)) {
+    wrong <- if (is.character(keep) && length(keep)) dQuote(setdiff(keep, choices)[[1L]], FALSE) else show_value(keep)
+    stop_input("keep", "must be some of ", list_some(choices), ", not ", wrong)
+  }
+  choices[choices %in% keep]
+}
+
+check_start <- function(start, rows, components) {
+  if (is.null(start) || inherits(start, "dp_mixture")) return(start)
+  if (!is.numeric(start) && !(is.logical(start) && all(is.na(start))) || is.factor(start) || length(start) != rows) {
+    stop_input("start", sprintf(
+      "must be NULL, a fit from dp_mixture(), or one component for each of the %s rows, not ", format(rows)
+    ), show_value(start))
+  }
+  outside <- which(!is.na(start) & (start < 1 | start > components | start != floor(start)))
+  if (length(outside)) {
+    stop_input("start", sprintf(
+      "has the component %s at row %d; components are 1 to %s",
+      format(start[[outside[[1L]]]]), outside[[1L]], format(components)
+    ))
+  }
+  as.integer(start)
+}
+
+# Returns what as_marker_matrix() does, and `rows`, `sample` (a factor with an entry for each cell, NULL for one
+# sample), `unit` (the scale of each marker in the sampler) and `probe` (five cells). With a row_reader(), `x` has
+# some of the cells only, and `reader` is complete_reader()'s.
+read_mixture_cells <- function(x, sample, markers, transform, control, run) {
+  if (!is.null(control$assay) && !has_assays(x)) {
+    stop_input("assay", "is given, but `x` is no SummarizedExperiment or SingleCellExperiment")
+  }
+  cells <- if (is_reader(x)) {
+    cells_of_reader(x, sample, markers, transform, control$missing, run)
+  } else {
+    cells_of_matrix(x, sample, markers, transform, control, run$threads)
+  }
+  cells["sample"] <- list(check_samples(cells$sample, cells$rows))
+  cells$unit <- ifelse(cells$sd > 0 & is.finite(1 / cells$sd), cells$sd, 1)
+  dimnames(cells$probe) <- list(NULL, cells$markers)
+  c(cells, list(resolution = resolution(cells), piled = find_piled(cells)))
+}
+
+cells_of_matrix <- function(x, sample, markers, transform, control, threads) {
+  given <- read_samples(x, sample, markers, assay = control$assay)
+  cells <- as_marker_matrix(given$x, given$markers, transform, missing = control$missing, parts = given$parts,
+    threads = threads, assay = given$assay)
+  if (control$missing == "model") warn_empty_rows(cells$x)
+  c(cells, list(rows = nrow(cells$x), sample = given$sample, probe = probe_cells(cells$x, cells$mean)))
+}
+
+cells_of_reader <- function(reader, sample, markers, transform, missing, run) {
+  if (missing == "model") {
+    stop_input("missing", "is \"model\", which a row_reader() does not take: its cells must have all values")
+  }
+  cells <- read_marker_cells(reader, run, markers, transform)
+  c(cells, list(rows = reader$rows, sample = if (!identical(sample, FALSE)) sample, probe = cells$reader$probe))
+}
+
+# The prior in the units of the sampler, with the parts that are set from the cells.
+prior_of_cells <- function(prior, cells) {
+  check_enough_cells(prior, cells$rows, cells$markers)
+  prior <- resolve_prior(prior, cells$mean, cells$unit, cells$markers, cells$resolution)
+  if (is.null(cells$sample)) prior["sample_concentration"] <- list(NULL)
+  prior
+}
+
+# Five rows spread over the data. The trace of the density there does not depend on how components are numbered.
+probe_rows <- function(rows) {
+  pmin(rows, floor((seq_len(5L) - 0.5) / 5 * rows) + 1)
+}
+
+# Five rows without missing values. If there are none, means stand for the missing values.
+probe_cells <- function(x, center) {
+  probe <- x[probe_rows(nrow(x)), , drop = FALSE]
+  if (!anyNA(probe)) return(probe)
+  known <- which(known_rows(x))
+  if (length(known)) return(x[known[probe_rows(length(known))], , drop = FALSE])
+  gaps <- which(is.na(probe), arr.ind = TRUE)
+  probe[gaps] <- center[gaps[, 2L]]
+  probe
+}
+
+#' Mixtures of cells with missing values
+#'
+#' With `control = warp_control(missing = "model")`, [dp_mixture()] takes cells with values that are `NA` or `NaN`. They
+#' are unknowns of the model, like the parameters, and the known values of each cell are all used: the component of a
+#' cell is drawn by the density of its known values, then the missing values are drawn given these and the component
+#' (Little and Rubin 2019).
+#'
+#' This is right if values are *missing at random*: whether a value is missing may depend on known values, but not on
+#' the missing value itself. Values below a detector's threshold are not missing at random.
+#'
+#' A marker without any value is an error. A cell without any value gives a warning. Infinite values are always errors.
+#'
+#' `log_likelihood`, [predict.dp_mixture()], [cell_types()] and the other functions use the density of the known values,
+#' and also take new cells with missing values. [simulate()] gives cells without missing values.
+#'
+#' A cell with missing values takes three to six times as long as a whole cell. On a graphics card, all cells must fit
+#' into its memory.
+#' @references
+#' Little, R. J. A. and Rubin, D. B. (2019). *Statistical Analysis with Missing Data*, third edition. Wiley.
+#' @seealso [dp_mixture()]
+#' @examples
+#' set.seed(1)
+#' x <- cbind(CD4 = c(rnorm(300), rnorm(200, 5)), CD8 = c(rnorm(300), rnorm(200, 5)))
+#' x[sample(length(x), 100)] <- NA
+#' fit <- dp_mixture(x, components = 6, iter = 100, seed = 1, threads = 2,
+#'   control = warp_control(missing = "model"))
+#' fit
+#' # A cell whose CD8 is not known.
+#' predict(fit, cbind(CD4 = 5, CD8 = NA_real_), type = "log_density", threads = 2)
+#' @name mixture_missing
+NULL
+
+warn_empty_rows <- function(x) {
+  if (!anyNA(x)) return(invisible())
+  empty <- which(!known_rows(x, any = TRUE))
+  if (length(empty)) {
+    warning(sprintf("`x` has %s without any value%s row %.0f: nothing is learned from %s",
+      count_words(length(empty), "row"), if (length(empty) > 1L) ", the first of them" else ",", empty[[1L]],
+      if (length(empty) > 1L) "them" else "it"
+    ), call. = FALSE)
+  }
+}
+
+# Which rows lack no value or, with `any = TRUE`, which rows have some value. This goes column by column to save memory.
+known_rows <- function(x, any = FALSE) {
+  found <- rep(!any, nrow(x))
+  for (j in seq_len(ncol(x))) {
+    known <- !is.na(x[, j])
+    found <- if (any) found | known else found & known
+  }
+  found
 }
 
 #' @rdname continue
@@ -191,10 +305,9 @@ continue.dp_mixture <- function(fit, more, backend = NULL, threads = NULL, check
                                 progress = NULL, ..., cluster = NULL) {
   check_dots_empty(...)
   check_own_cells(fit, cluster)
-  if (is_bem(fit)) check_mixture_fit(fit)
+  check_mixture_fit(fit)
   checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
-  sampler <- if (is_bem(fit)) bem_sampler else mixture_sampler
-  continue_chains(fit, more, sampler, backend, threads, progress, checkpoint, cluster)
+  continue_chains(fit, more, method_of(fit)$sampler, backend, threads, progress, checkpoint, cluster)
 }
 
 # The user may have taken the cells out of the fit, or put others in.

@@ -101,15 +101,6 @@ sum_log_density <- function(fit, used, weights, cells, run) {
   total
 }
 
-# `count` of the kept draws, evenly spaced over all chains; NULL: all draws. For Bayesian EM, the best mode.
-spaced_draws <- function(fit, count = NULL) {
-  if (is_bem(fit)) return(data.frame(draw = 1L, chain = reference_draw(fit)$chain))
-  kept <- dim(fit$draws$concentration)
-  all <- expand.grid(draw = seq_len(kept[[1L]]), chain = seq_len(kept[[2L]]))
-  if (is.null(count) || count >= nrow(all)) return(all)
-  all[ceiling((seq_len(count) - 0.5) * nrow(all) / count), ]
-}
-
 # Cells of several samples ---------------------------------------------------------------
 
 # The sample of each of `rows` cells as a number, or NULL for the mixture of all samples. `own`: whether the cells are

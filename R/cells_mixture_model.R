@@ -2,21 +2,13 @@
 
 #' Log likelihoods, simulated cells and updates of a mixture
 #'
-#' `log_lik()` gives the log density of each cell under each draw, in the form that package loo takes:
-#' `loo::loo(log_lik(fit))` estimates how well the fit predicts new cells, for example to compare priors. The result
-#' has a column for each cell, so choose rows or draws if there are many.
+#' `log_lik()` gives the log density of each cell under each draw, as `loo::loo(log_lik(fit))` takes it. `logLik()` is
+#' the log likelihood of the reference draw (see [predict.dp_mixture()]); its degrees of freedom count the parameters of
+#' the components that hold a cell or more. `simulate()` draws data sets of the size of the fitted data, each from the
+#' mixture of a kept draw that is chosen at random. `update()` fits again with other arguments. It takes the cells from
+#' the fit if they were not transformed, otherwise from the call.
 #'
-#' `logLik()` is the log likelihood of the reference draw (see [predict.dp_mixture()]), for [stats::BIC()] and the like.
-#' Its degrees of freedom count the parameters of the components that hold a cell or more, with weights for each sample.
-#'
-#' `simulate()` draws new data of the size of the fitted data. Each comes from the mixture of a kept draw that is
-#' chosen at random.
-#'
-#' `update()` fits again with other arguments. It takes the cells from the fit if they were not transformed and no
-#' [piled values][piled_values] were spread, otherwise from the call.
-#'
-#' In a fit of several samples, each fitted cell, and each simulated cell in its place, has the weights of its sample.
-#'
+#' In a fit of several samples, each cell has the weights of its sample.
 #' @param object a fit from [dp_mixture()] that kept weights, means and covariances.
 #' @param newdata the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param ndraws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
@@ -132,9 +124,8 @@ simulate_cells <- function(fit, mixture) {
   in_data_units(fit, x)
 }
 
-# Cells in the fit's units as they were before piled values were spread, and before the transformation.
+# Cells on the scale of the fit as they were before the transformation.
 in_data_units <- function(fit, x) {
-  x <- pile_up(x, fit$piled, fit$markers)
   for (j in if (!is.null(fit$transform)) seq_len(ncol(x))) {
     x[, j] <- data_values(x[, j], fit$transform, j)
   }
@@ -154,9 +145,7 @@ update.dp_mixture <- function(object, ..., evaluate = TRUE) {
   call[names(changed)] <- changed
   if (!evaluate) return(call)
   frame <- parent.frame()
-  if (is.null(object$x) || !is.null(object$transform) || is_spread(object$piled) || "x" %in% names(changed)) {
-    return(eval(call, frame))
-  }
+  if (is.null(object$x) || !is.null(object$transform) || "x" %in% names(changed)) return(eval(call, frame))
   # The fitted cells have the chosen markers only.
   if (!"markers" %in% names(changed)) call$markers <- NULL
   shown <- call$x

@@ -20,21 +20,17 @@
 #' @section The pictures:
 #' \describe{
 #'   \item{`"pairs"`}{Markers against each other, in the reference draw (see [predict.dp_mixture()]). Below the
-#'     diagonal: the cells, coloured by component and darker where there are more, with the ellipses that hold 90% of
-#'     each component. Above the diagonal: the regions of highest density that hold 50, 80, 95 and 99% of the mixture.
-#'     On the diagonal: the histogram of each marker with the density of the mixture. Without cells, only the mixture
-#'     is drawn. The nine heaviest components have colours. The others are grey, as are the ellipses of the next
-#'     twelve. After an arcsinh transformation, axes show the values before it.}
-#'   \item{`"trace"`}{The log likelihood, the number of occupied components, the concentration and the log density at
-#'     a fixed cell over the sweeps. There is one line per chain, the warm-up is shaded, and \eqn{\hat R} is in the
-#'     margin. Values of the early warm-up may lie outside the frame. With more than 600 sweeps, the line shows means
-#'     of blocks of sweeps, and a band shows the range of each block.}
-#'   \item{`"weights"`}{The weights in order of size, with the median and the interval that holds 90% of the draws. In
-#'     this order, weights can be compared between draws, although the numbers of components cannot. A weight below the
-#'     dashed line is worth less than one cell.}
+#'     diagonal: the cells, coloured by component, with the ellipses that hold 90% of each component. Above: the regions
+#'     of highest density that hold 50, 80, 95 and 99% of the mixture. On the diagonal: the histogram of each marker
+#'     with the density of the mixture. The nine heaviest components have colours. After a transformation, axes show the
+#'     values before it.}
+#'   \item{`"trace"`}{The log likelihood, the number of occupied components, the concentration and the log density at a
+#'     fixed cell over the sweeps, with \eqn{\hat R}. The warm-up is shaded. With more than 600 sweeps, lines show means
+#'     of blocks of sweeps, and bands the range of each block.}
+#'   \item{`"weights"`}{The weights in order of size, with the median and the interval that holds 90% of the draws. A
+#'     weight below the dashed line is worth less than one cell.}
 #'   \item{`"heatmap"`}{Component by marker in the reference draw: how many standard deviations of the marker the
-#'     component's mean lies above or below the mean of all cells. Similar components are neighbours. Weights stand
-#'     beside their numbers. If the key ends in a triangle, colours there stand for larger values too.}
+#'     component's mean lies above or below the mean of all cells. Similar components are neighbours.}
 #' }
 #' @section Errors:
 #' `warpbayes_error_input` as in [predict.dp_mixture()], and for `markers` that the fit does not have.
@@ -90,7 +86,7 @@ trace_parts <- function(fit) {
     draws = shown, sweeps = sweeps, warmup = min(fit$warmup, sweeps), chains = fit$chains,
     titles = c("Log likelihood", "Occupied components", "Concentration", "Log density at point 1"),
     range = lapply(shown, settled_range, min(fit$warmup, sweeps)), rhat = table$rhat[rows],
-    differs = differing(trace_quantities(fit), table)[rows], axis = if (is_bem(fit)) "Step" else "Sweep"
+    differs = differing(trace_quantities(fit), table)[rows], axis = method_of(fit)$axis
   )
 }
 

@@ -1,4 +1,5 @@
-# print() and summary() of a fitted mixture.
+# print() and summary() of a fitted mixture, and the convergence of its chains, judged by quantities that do not depend
+# on how components are numbered.
 
 # Where, in which precision and from which seed it was computed, and how long that took.
 where_words <- function(fit) {
@@ -25,46 +26,30 @@ list_shares <- function(shares) {
 #'
 #' The same population may have different component numbers in two chains. Chains are therefore compared by quantities
 #' that do not depend on the numbers: the log likelihood, the number of occupied components, the concentration
-#' \eqn{\alpha}, and the log density of the mixture at five fixed cells. The table has \eqn{\hat R} and the effective
-#' sample size of each. [convergence] explains the verdict, and how often it is wrong.
-#'
-#' The number of occupied components and the concentration do not decide the verdict. They depend on components of a few
-#' cells, which come and go slowly and hardly change the density. If they move too slowly, the verdict says so. It also
-#' says if the truncation binds, that is, if all components hold cells in more than 5% of the sweeps.
-#'
-#' If several chains do not agree, `summary()` shows in which populations: the shares of cell types by chain.
-#' Further sentences name what may be the cause: a short run, or one chain. They also say if
-#' [many cells share a value][piled_values] at an end of a marker, and if there are few cells for the number of markers.
-#'
-#' For a fit by [Bayesian EM][bayesian_em], both functions say how many steps were made, whether the start with the
-#' highest log posterior has converged, and how far below it the other starts end.
+#' \eqn{\alpha}, and the log density of the mixture at five fixed cells. [convergence] explains the verdict. Occupied
+#' components and the concentration do not decide it: they depend on components of a few cells. If several chains do not
+#' agree, `summary()` shows in which populations. Further sentences name what may be the cause, and say whether all
+#' components hold cells in more than 5% of the sweeps, [many cells share a value][piled_values], or cells are few for
+#' the number of markers.
 #'
 #' @param object a fit from [dp_mixture()].
 #' @param ... not used.
 #' @return `summary()` gives a list of class `summary.dp_mixture`:
 #' \describe{
-#'   \item{`learned`}{a data frame of the learned parts of the prior: `part`, `mean`, `q5`, `q95` over the kept draws,
-#'     in the data's units. `sd[marker]` is the root of the diagonal of `scale`. `NULL` if nothing was learned.}
-#'   \item{`diagnostics`}{a data frame with one row per quantity: `quantity`, `mean`, `sd`, `q5`, `median`, `q95`,
-#'     `rhat`, `ess_bulk`. `NA` if a quantity does not vary or there are fewer than twelve sweeps.}
-#'   \item{`converged`}{`TRUE`, `FALSE`, or `NA` if it cannot be judged.}
-#'   \item{`verdict`}{sentences.}
-#'   \item{`populations`}{if several chains do not agree: a data frame of the [cell types][cell_types()] with 1% of the
-#'     cells or more. It has `type`, `share`, `rhat` of the share, `common` (see
-#'     [cell_types_method]), `differs` (by more than chance explains), the share in each chain, and `means`, the mean of
-#'     each marker. Types are matched between chains by their cells. Otherwise, or if draws or data that this needs are
-#'     missing, `NULL`.}
-#'   \item{`components`}{a data frame of the components of the reference draw, which is the kept draw with the highest
-#'     log posterior, by decreasing weight: `component`, `weight`, and the mean of each marker. `NULL` if draws of
-#'     weights, means or covariances were not kept.}
-#'   \item{`reference`}{`draw` and `chain` of the reference draw.}
-#'   \item{`piled`}{a data frame of the [values that many cells share][piled_values] at an end of a marker: `marker`,
-#'     `end`, `value` in the data's units, and the `share` of the cells.}
+#'   \item{`learned`}{the learned parts of the prior: `part`, `mean`, `q5`, `q95`, in the data's units. `sd[marker]` is
+#'     the root of the diagonal of `scale`.}
+#'   \item{`diagnostics`}{a row for each quantity: `quantity`, `mean`, `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk`.}
+#'   \item{`converged`, `verdict`}{`TRUE`, `FALSE`, or `NA` if it cannot be judged; and sentences.}
+#'   \item{`populations`}{if several chains do not agree: a row for each [cell type][cell_types()] with 1% of the cells
+#'     or more. It has `type`, `share`, `rhat` of the share, `common` (see [cell_types_method]), `differs` (by more than
+#'     chance explains), the share in each chain, and `means`.}
+#'   \item{`components`, `reference`}{the components of the reference draw (see [predict.dp_mixture()]) by decreasing
+#'     weight, and its `draw` and `chain`.}
+#'   \item{`piled`}{the [values that many cells share][piled_values].}
 #'   \item{`occupied`}{draws of the number of components that hold cells, sweeps x chains, without the warmup.}
 #' }
-#' For Bayesian EM, `starts` and `best` replace `learned`, `diagnostics` and `occupied`. `starts` is a data frame with
-#' `start`, `steps`, `converged`, `log_posterior`, `log_likelihood` and `occupied`; the summary's own `converged` is
-#' for the best start.
+#' For [Bayesian EM][bayesian_em], `starts` (a row for each start) and `best` replace `learned`, `diagnostics` and
+#' `occupied`.
 #'
 #' `print()` returns its argument invisibly, and `prior_summary()` of package rstantools gives the prior.
 #' @examples
@@ -78,35 +63,45 @@ NULL
 
 in_console.dp_mixture <- function(x, ...) {
   check_mixture_fit(x, "x")
-  if (is_bem(x)) {
-    print_bem(x)
-    return()
-  }
-  print_lines(fit_words(x))
-  table <- diagnose(x)
+  method <- method_of(x)
+  print_lines(method$words(x))
+  print_lines(method$held(x))
+  print_sentences(method$verdict(x))
+}
+
+held_words <- function(fit) {
+  table <- diagnose(fit)
   occupied <- table[table$quantity == "occupied", ]
   number <- function(value) format(value, scientific = FALSE)
-  if (!is.na(occupied$median)) {
-    cat(sprintf("Components that hold cells: %s (90%% of draws: %s to %s)\n",
-      number(occupied$median), number(floor(occupied$q5)), number(ceiling(occupied$q95))))
-  }
-  largest <- sort(x$sizes[, 1L], decreasing = TRUE)
-  largest <- utils::head(largest[largest > 0], 8L)
-  if (length(largest)) {
-    chain <- if (x$chains > 1) " of chain 1" else ""
-    print_lines(sprintf("Largest, in the last sweep%s: %s of the cells", chain, list_shares(largest / x$rows)))
-  }
-  verdict <- convergence_verdict(x, table)
-  print_sentences(c(verdict_words(x, verdict), if (isFALSE(verdict$converged) && x$chains > 1L) {
-    "summary() shows in which populations the chains differ."
-  }))
+  c(
+    if (!is.na(occupied$median)) {
+      sprintf("Components that hold cells: %s (90%% of draws: %s to %s)",
+        number(occupied$median), number(floor(occupied$q5)), number(ceiling(occupied$q95)))
+    },
+    largest_words(paste0("Largest, in the last sweep", if (fit$chains > 1) " of chain 1"), fit$sizes[, 1L], fit$rows)
+  )
+}
+
+largest_words <- function(title, sizes, rows) {
+  largest <- utils::head(sort(sizes[sizes > 0], decreasing = TRUE), 8L)
+  if (length(largest)) sprintf("%s: %s of the cells", title, list_shares(largest / rows))
 }
 
 # All that print() and summary() say of a fit, in sentences.
 verdict_words <- function(fit, verdict) {
-  reservations <- c(truncation_words(fit), df_at_edge(fit), piled_words(fit), few_cells_words(fit))
+  reservations <- c(truncation_words(fit), df_at_edge(fit), data_words(fit))
   c(with_answer(verdict, reservations)$sentences, cause_words(fit, verdict$converged), reservations)
 }
+
+# What print() says of convergence. summary() has the populations.
+short_verdict <- function(fit) {
+  verdict <- convergence_verdict(fit, diagnose(fit))
+  c(verdict_words(fit, verdict), if (isFALSE(verdict$converged) && fit$chains > 1L) {
+    "summary() shows in which populations the chains differ."
+  })
+}
+
+data_words <- function(fit) c(piled_words(fit), few_cells_words(fit))
 
 # What was learned of the prior: for each number its mean and the middle 90% of its draws. NULL if nothing was learned
 # or no draw was kept.
@@ -166,33 +161,53 @@ diagnostics_words <- function(table, digits) {
 #' @export
 summary.dp_mixture <- function(object, ...) {
   check_method(object, "object", ...)
-  if (is_bem(object)) return(summarise_bem(object))
-  table <- diagnose(object)
-  verdict <- convergence_verdict(object, table)
-  populations <- if (isFALSE(verdict$converged)) populations_by_chain(object)
-  reference <- NULL
-  components <- NULL
+  method <- method_of(object)
   complete <- !vapply(object$draws[c("weights", "means", "covariances")], is.null, TRUE)
-  if (all(complete) && count_kept(object) > 0L) {
-    reference <- reference_draw(object)
-    components <- reference_components(reference)
-  }
+  reference <- if (all(complete) && count_kept(object) > 0L) reference_draw(object)
   structure(
-    list(
-      words = fit_words(object), prior = object$prior, learned = learned_table(object), diagnostics = table,
-      converged = verdict$converged,
-      verdict = c(verdict_words(object, verdict), populations_words(populations)), populations = populations,
-      components = components, reference = reference[c("draw", "chain")], piled = object$piled,
-      occupied = trace_quantities(object)$occupied, rows = object$rows, transform = object$transform
-    ),
+    c(list(words = method$words(object), prior = object$prior), method$summary(object, reference), list(
+      components = if (!is.null(reference)) reference_components(reference), reference = reference[c("draw", "chain")],
+      piled = object$piled, rows = object$rows, transform = object$transform
+    )),
     class = c("summary.dp_mixture", "warpbayes")
+  )
+}
+
+gibbs_summary <- function(fit, reference) {
+  table <- diagnose(fit)
+  verdict <- convergence_verdict(fit, table)
+  populations <- if (isFALSE(verdict$converged)) populations_by_chain(fit)
+  list(
+    learned = learned_table(fit), diagnostics = table, converged = verdict$converged,
+    verdict = c(verdict_words(fit, verdict), populations_words(populations)), populations = populations,
+    occupied = trace_quantities(fit)$occupied
+  )
+}
+
+gibbs_glance <- function(fit) {
+  table <- diagnose(fit)
+  value <- function(quantity, column) table[[column]][[match(quantity, table$quantity)]]
+  list(
+    occupied = value("occupied", "median"), concentration = value("concentration", "mean"),
+    log_likelihood = value("log_likelihood", "mean"), draws = count_kept(fit), rhat = extreme(table$rhat, max),
+    ess_bulk = extreme(table$ess_bulk, min), converged = convergence_verdict(fit, table)$converged
+  )
+}
+
+# The components of a draw, the heaviest first.
+reference_components <- function(reference) {
+  order <- order(-reference$weights)
+  data.frame(
+    component = order, weight = reference$weights[order], reference$means[order, , drop = FALSE], check.names = FALSE
   )
 }
 
 in_console.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
   components <- check_count(components, "components", min = 0)
   digits <- check_count(digits, "digits", max = 15)
-  print_mixture_head(x)
+  print_lines(x$words)
+  cat("\n")
+  print(x$prior)
   if (!is.null(x$learned)) {
     cat("\nLearned of the prior (mean, and 90% of the draws):\n")
     numbers <- lapply(x$learned[-1L], function(values) {
@@ -200,11 +215,15 @@ in_console.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
     })
     print(data.frame(part = x$learned$part, numbers), row.names = FALSE, right = TRUE)
   }
-  where <- sprintf("draw %d of chain %d", x$reference$draw, x$reference$chain)
-  print_components(x, where, components, digits)
+  print_components(x, components, digits)
   print_piled(x$piled)
-  cat("\nConvergence, over the sweeps after the warmup:\n")
-  print(diagnostics_words(x$diagnostics, digits), row.names = FALSE, right = TRUE)
+  if (is.null(x$starts)) {
+    cat("\nConvergence, over the sweeps after the warmup:\n")
+    print(diagnostics_words(x$diagnostics, digits), row.names = FALSE, right = TRUE)
+  } else {
+    cat("\nStarts:\n")
+    print(format(x$starts, digits = 10), row.names = FALSE)
+  }
   if (!is.null(x$populations)) {
     cat("\nCell types above 1%, and their shares in each chain:\n")
     print_chain_shares(x$populations)
@@ -219,28 +238,17 @@ in_console.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
   print_sentences(x$verdict)
 }
 
-in_console.summary.dp_mixture_bem <- function(x, components = 12, digits = 2, ...) {
-  components <- check_count(components, "components", min = 0)
-  digits <- check_count(digits, "digits", max = 15)
-  print_mixture_head(x)
-  print_components(x, sprintf("start %d", x$best), components, digits)
-  print_piled(x$piled)
-  cat("\nStarts:\n")
-  print(format(x$starts, digits = 10), row.names = FALSE)
-  print_sentences(x$verdict)
+# The draw, or the start, that a summary shows.
+place_words <- function(x) {
+  if (is.null(x$starts)) return(sprintf("draw %d of chain %d", x$reference$draw, x$reference$chain))
+  sprintf("start %d", x$best)
 }
 
-print_mixture_head <- function(x) {
-  print_lines(x$words)
-  cat("\n")
-  print(x$prior)
-}
-
-# The first `components` components of the reference draw. `where`: its draw and chain, or its start.
-print_components <- function(x, where, components, digits) {
+# The first `components` components of the reference draw.
+print_components <- function(x, components, digits) {
   if (!is.null(x$components) && components > 0) {
     shown <- x$components[seq_len(min(nrow(x$components), components)), ]
-    cat(sprintf("\nLargest components of %s (highest log posterior)", where))
+    cat(sprintf("\nLargest components of %s (highest log posterior)", place_words(x)))
     cat(", ", scale_words(x$transform), ":\n", sep = "")
     shown$weight <- paste0(formatC(100 * shown$weight, format = "f", digits = 1), "%")
     print(format(shown, digits = digits + 1), row.names = FALSE)
@@ -251,3 +259,57 @@ print_components <- function(x, where, components, digits) {
     }
   }
 }
+
+# The quantities that judge convergence: sweeps x chains each.
+trace_quantities <- function(fit, warmup = FALSE) {
+  sweeps <- seq_len(nrow(fit$log_likelihood))
+  if (!warmup) sweeps <- sweeps[sweeps > fit$warmup]
+  quantities <- list(
+    log_likelihood = fit$log_likelihood[sweeps, , drop = FALSE],
+    occupied = fit$occupied[sweeps, , drop = FALSE],
+    concentration = fit$concentration_trace[sweeps, , drop = FALSE]
+  )
+  for (point in seq_len(dim(fit$probe_density)[[3L]])) {
+    values <- fit$probe_density[sweeps, , point, drop = FALSE]
+    quantities[[sprintf("log_density[%d]", point)]] <- matrix(values, length(sweeps), fit$chains)
+  }
+  quantities
+}
+
+quantity_words <- function(name) {
+  words <- c(
+    log_likelihood = "the log likelihood", occupied = "the number of occupied components",
+    concentration = "the concentration"
+  )
+  density <- sub("log_density\\[(\\d+)\\]", "the log density at point \\1", name)
+  ifelse(name %in% names(words), words[name], density)
+}
+
+diagnose <- function(fit) {
+  table <- diagnose_quantities(trace_quantities(fit))
+  if (is_bem(fit)) table[c("rhat", "ess_bulk")] <- NA_real_
+  table
+}
+
+# The fit is judged by what it says about the data. The number of components that hold cells and the concentration
+# depend on components of a few cells, which come and go more slowly than the density changes.
+convergence_verdict <- function(fit, table) {
+  judge_convergence(trace_quantities(fit), table, quantity_words, c("occupied", "concentration"))
+}
+
+# Says if the truncation binds: all components hold cells in more than 5% of the sweeps.
+truncation_words <- function(fit) {
+  occupied <- trace_quantities(fit)$occupied
+  share <- mean(occupied == fit$components)
+  if (nrow(occupied) < fewest_sweeps || fit$components == 1 || fit$components >= fit$rows || share <= 0.05) return(NULL)
+  more_components(sprintf(" in %.0f%% of the sweeps", 100 * share), fit)
+}
+
+more_components <- function(when, fit) {
+  sprintf("All %s components hold cells%s: the data may need more; fit again with components = %s.",
+    format(fit$components), when, format(2 * fit$components))
+}
+
+add_method("gibbs", words = fit_words, held = held_words, verdict = short_verdict, summary = gibbs_summary,
+  glance = gibbs_glance, title = "Mixture of Gaussians", axis = "Sweep"
+)

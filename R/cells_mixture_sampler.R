@@ -1,35 +1,5 @@
-# The Gibbs sampler of the mixture as R/run_chains.R runs it: the traces, the parts of a kept draw, and a slice of
-# sweeps.
-
-mixture_plan <- function(fit) {
-  k <- fit$components
-  p <- length(fit$markers)
-  markers <- fit$markers
-  traces <- list(
-    log_likelihood = stored(), log_posterior = stored(), concentration_trace = stored(),
-    occupied = stored(type = "integer"), probe_density = stored(NROW(fit$probe))
-  )
-  parts <- list(
-    weights = stored(k),
-    means = stored(c(k, p), names = list(NULL, markers)),
-    covariances = stored(c(p, p, k), names = list(markers, markers, NULL)),
-    labels = stored(fit$rows, "integer"),
-    prior_mean = stored(p, names = list(markers)),
-    prior_mean_scale = stored(),
-    prior_df = stored(),
-    prior_scale = stored(c(p, p), names = list(markers, markers)),
-    concentration = stored(),
-    sample_weights = stored(c(k, length(fit$samples)), names = list(NULL, fit$samples)),
-    sample_sizes = stored(c(k, length(fit$samples)), names = list(NULL, fit$samples)),
-    sample_concentration = stored()
-  )
-  # Bayesian EM has one mixture of each start.
-  if (is_bem(fit)) return(list(traces = traces, draws = parts[c("weights", "means", "covariances", "concentration")]))
-  # Fits of earlier versions have no sizes.
-  of_samples <- c("sample_weights", if (!length(fit$draws) || !is.null(fit$draws$sample_sizes)) "sample_sizes")
-  sampled <- if (!is.null(fit$samples)) c(if ("weights" %in% fit$keep) of_samples, "sample_concentration")
-  list(traces = traces, draws = parts[c(fit$keep, learned_names(fit), "concentration", sampled)])
-}
+# The Gibbs sampler of the mixture as R/run_chains.R runs it, and where the cells lie while sweeps run: in this process,
+# on graphics cards, or on the workers of a cluster.
 
 mixture_sampler <- function(fit) {
   plan <- mixture_plan(fit)
@@ -50,12 +20,6 @@ mixture_sampler <- function(fit) {
 # How many draws a slice may keep. They exist twice until they are stored: 2^19 values take at most 8 MB.
 mixture_kept_together <- function(draws) {
   max(1, floor(2^19 / sum(vapply(draws, function(part) prod(part$dim), 0))))
-}
-
-# Multiply-adds of a sweep over so many rows.
-sweep_work <- function(fit, rows) {
-  p <- length(fit$markers)
-  rows * fit$components * p * (p + 3) / 2
 }
 
 mixture_step <- function(fit) {
@@ -143,10 +107,6 @@ unit_jacobian <- function(fit) {
   c(rows = -rows, parameters = -(fit$components * (p + 2) + learned) * log_unit)
 }
 
-learned_names <- function(fit) {
-  if (length(fit$prior$learn)) paste0("prior_", fit$prior$learn) else character()
-}
-
 # Values that many cells have in a marker, such as the zeros of a cytometer, at most 20 for each marker: five times as
 # many as have the values next to it, so that whole numbers alone are none. The result has a column for each: the number
 # of the marker, from 0, and the value in the sampler's units.
@@ -167,4 +127,74 @@ find_atoms <- function(fit) {
 # The median of the ten counts nearest to count i, NA if there is no other.
 count_beside <- function(i, counts) {
   stats::median(counts[utils::head(order(abs(seq_along(counts) - i))[-1L], 10L)])
+}
+
+#' Memory of a mixture fit, and saving it
+#'
+#' How much memory [dp_mixture()] needs for \eqn{n} cells, \eqn{p} markers and \eqn{k} components, and how to make a fit
+#' smaller.
+#'
+#' @section On the processor:
+#' Besides the data, the sampler needs 4 bytes per cell for `moves`, 4 bytes per cell if labels are kept, and a few
+#' buffers of about \eqn{10 k p^2} bytes each. Each kept draw takes \eqn{8 k} bytes for the weights, \eqn{8 k p} for the
+#' means, \eqn{8 k p^2} for the covariances and 4 bytes per cell for the labels. With 256 components and 14 markers, a
+#' draw without labels takes 0.4 MB. [`warp_control(keep = , thin = )`][warp_control()] keep less.
+#'
+#' @section On a graphics card:
+#' The card holds the scaled cells, \eqn{8 p} bytes each, or \eqn{4 p} in single precision. A sweep also needs a tenth
+#' of that or 32 MB, or, with many markers, \eqn{420 k p^2} bytes, at most an eighth of the free memory. With 14 markers
+#' in single precision, 100 million cells take 5.6 GB of the card.
+#'
+#' Cells that do not fit, or that `options(warpbayes.device_memory)` leaves out, travel to the card in each sweep. In
+#' single precision, a copy of these is kept in page-locked host memory, \eqn{4 p} bytes each, if that is at most half
+#' of the available memory. Otherwise the original data are page-locked during sweeps.
+#'
+#' @section Saving a fit:
+#' A fit holds the data. To save it without them: `fit$x <- NULL; saveRDS(fit, file)`. Summaries, plots, draws,
+#' `predict()` of new cells and [simulate()] still work. [continue()], [relabel()], [cell_types()] and `logLik()` need
+#' the data: `fit$x <- x` puts them back, where `x` is the matrix of the chosen markers as doubles, after the
+#' transformation.
+#'
+#' @seealso [dp_mixture()], [mixture_clusters] for cells that need several machines
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(4000), ncol = 2)
+#' fit <- dp_mixture(x, components = 8, iter = 100, seed = 1, threads = 2)
+#' print(object.size(fit), units = "auto")
+#' # Fewer draws, and no data.
+#' thinned <- dp_mixture(x, components = 8, iter = 100, seed = 1, threads = 2,
+#'   control = warp_control(thin = 5))
+#' thinned$x <- NULL
+#' print(object.size(thinned), units = "auto")
+#' predict(thinned, rbind(c(0, 0)), type = "log_density", threads = 2)
+#' @name mixture_memory
+NULL
+
+# A session: the cells where sweeps will go through them.
+open_fit <- function(fit, run, keep_labels = fit$moves) {
+  if (!is.null(run$cluster)) return(open_on_cluster(fit, run, keep_labels))
+  single <- as.integer(fit$precision == "single")
+  run <- allow_copies(run)
+  inverse <- 1 / fit$scale
+  if (is.null(fit$samples)) return(native(C_mixture_open, fit$x, fit$center, inverse, single, keep_labels, run))
+  samples <- length(fit$samples)
+  native(C_mixture_open_samples, fit$x, fit$center, inverse, single, keep_labels, run, fit$sample, samples)
+}
+
+# Lets a graphics card keep a copy of cells that do not fit into its own memory (src/cuda/mixture/stream.cu): in up to
+# half of the available host memory, because draws and other programs need some too.
+allow_copies <- function(run) {
+  if (run$backend == "cuda") run$host_memory <- floor(memory_available() / 2)
+  run
+}
+
+close_fit <- function(session) {
+  .Call(C_mixture_close, session)
+  if (!is.null(attr(session, "cluster"))) close_workers(attr(session, "cluster"))
+}
+
+# Multiply-adds of a sweep over so many rows.
+sweep_work <- function(fit, rows) {
+  p <- length(fit$markers)
+  rows * fit$components * p * (p + 3) / 2
 }

@@ -1,8 +1,8 @@
 # Where the chains of a mixture start: from a clustering of their own, from labels, or from another fit.
 
 # The first states of Gibbs sweeps.
-start_gibbs <- function(fit, init, run) {
-  first <- first_states(fit, init, fit$warmup, run)
+start_gibbs <- function(fit, start, run) {
+  first <- first_states(fit, start, fit$warmup, run)
   start_chains(fit, numbered(function(key, chain) {
     state <- first(key, chain)
     if (is.null(fit$samples)) state else c(state, sample_state(fit, state$merge))
@@ -20,9 +20,9 @@ numbered <- function(start) {
 
 # function(key, chain): the first state of chain number `chain`. Components may be joined in the first of its `sweeps`
 # sweeps.
-first_states <- function(fit, init, sweeps, run) {
-  merge <- if (is.null(init)) merge_after(sweeps, fit$moves) else 0
-  statistics <- first_statistics(fit, init, merge, run)
+first_states <- function(fit, start, sweeps, run) {
+  merge <- if (is.null(start)) merge_after(sweeps, fit$moves) else 0
+  statistics <- first_statistics(fit, start, merge, run)
   prior <- compiled_prior(fit$prior)
   values <- compiled_prior(narrow_prior(fit))$values
   function(key, chain) {
@@ -60,12 +60,12 @@ sample_state <- function(fit, merge) {
   )
 }
 
-# The statistics of the first states: function(key, chain). `init` is NULL, labels, or a fit.
-first_statistics <- function(fit, init, merge, run) {
-  if (!inherits(init, "dp_mixture")) return(from_clusters(fit, init, merge, run))
-  check_init_fit(init, fit)
-  if (!same_cells(init, fit)) return(from_clusters(fit, labels_from_fit(init, fit, run), merge, run))
-  statistics <- lapply(init$state, statistics_for, fit = fit)
+# The statistics of the first states: function(key, chain). `start` is NULL, labels, or a fit.
+first_statistics <- function(fit, start, merge, run) {
+  if (!inherits(start, "dp_mixture")) return(from_clusters(fit, start, merge, run))
+  check_start_fit(start, fit)
+  if (!same_cells(start, fit)) return(from_clusters(fit, labels_from_fit(start, fit, run), merge, run))
+  statistics <- lapply(start$state, statistics_for, fit = fit)
   function(key, chain) statistics[[(chain - 1) %% length(statistics) + 1]]
 }
 
@@ -81,7 +81,7 @@ from_clusters <- function(fit, labels, merge, run) {
     })
   }
   if (!is.null(labels)) {
-    stop_input("init",
+    stop_input("start",
       "has labels, which need the cells in this process: a row_reader() takes NULL, or a fit of the same cells"
     )
   }
@@ -94,23 +94,23 @@ from_clusters <- function(fit, labels, merge, run) {
 
 # Another fit ------------------------------------------------------------------------
 
-check_init_fit <- function(init, fit) {
-  if (!identical(init$markers, fit$markers)) {
-    stop_input("init", "was fitted to other markers, ", list_some(init$markers), ", than ", list_some(fit$markers))
+check_start_fit <- function(start, fit) {
+  if (!identical(start$markers, fit$markers)) {
+    stop_input("start", "was fitted to other markers, ", list_some(start$markers), ", than ", list_some(fit$markers))
   }
-  if (!identical(init$transform, fit$transform)) {
-    stop_input("init", "was fitted on another scale: its `transform` or `cofactor` differs")
+  if (!identical(start$transform, fit$transform)) {
+    stop_input("start", "was fitted on another scale: its `transform` differs")
   }
 }
 
 # Whether both are fits of the same cells, judged by their number, means and standard deviations.
-same_cells <- function(init, fit) {
-  identical(as.double(init$rows), as.double(fit$rows)) && identical(init$center, fit$center) &&
-    identical(init$scale, fit$scale) && length(init$state) >= 1L
+same_cells <- function(start, fit) {
+  identical(as.double(start$rows), as.double(fit$rows)) && identical(start$center, fit$center) &&
+    identical(start$scale, fit$scale) && length(start$state) >= 1L
 }
 
 too_many_components <- function(count, fit) {
-  stop_input("init", sprintf(
+  stop_input("start", sprintf(
     "has cells in %s components, but `components` is %s", format(count), format(fit$components)
   ))
 }
@@ -122,7 +122,7 @@ statistics_for <- function(state, fit) {
   size <- 1 + p + p * (p + 1) / 2
   values <- state$statistics
   if (!is.double(values) || length(values) %% size != 0 || !all(is.finite(values))) {
-    stop_input("init", "has been changed since it was made: its state does not agree with its markers")
+    stop_input("start", "has been changed since it was made: its state does not agree with its markers")
   }
   values <- matrix(values, size)
   if (ncol(values) > fit$components) values <- values[, values[1L, ] >= 0.5, drop = FALSE]
@@ -130,17 +130,35 @@ statistics_for <- function(state, fit) {
   c(values, numeric(size * (fit$components - ncol(values))))
 }
 
-# The most probable components of other cells. If `init` has too many components, those used are numbered from 1.
-labels_from_fit <- function(init, fit, run) {
+# The most probable components of other cells. If `start` has too many components, those used are numbered from 1.
+labels_from_fit <- function(start, fit, run) {
   if (!is.null(fit$reader)) {
-    stop_input("init",
+    stop_input("start",
       "was fitted to other cells, whose components need the cells in this process: ",
       "a row_reader() takes a fit of the same cells"
     )
   }
-  reference <- reference_draw(init)
-  labels <- evaluate_mixture(init, reference, fit$x, "class", run)
-  if (init$components > fit$components) labels <- match(labels, sort(unique(labels)))
+  reference <- reference_draw(start)
+  labels <- evaluate_mixture(start, reference, fit$x, "class", run)
+  if (start$components > fit$components) labels <- match(labels, sort(unique(labels)))
   if (max(labels) > fit$components) too_many_components(max(labels), fit)
   labels
 }
+
+gibbs_schedule <- function(iter, warmup, control) {
+  warmup <- check_warmup(if (is.null(warmup)) floor(iter / 2) else warmup, iter)
+  list(warmup = warmup, thin = check_thin(control$thin, iter, warmup))
+}
+
+# What a draw keeps: the parts that the user names, and what was learned.
+gibbs_parts <- function(fit) {
+  of_samples <- c(if ("weights" %in% fit$keep) c("sample_weights", "sample_sizes"), "sample_concentration")
+  c(fit$keep, learned_names(fit), "concentration", if (!is.null(fit$samples)) of_samples)
+}
+
+gibbs_sweeps <- function(fit) fit$warmup + fit$thin * seq_len(dim(fit$draws$concentration)[[1L]])
+
+add_method("gibbs", settings = c("thin", "keep"), schedule = gibbs_schedule, start = start_gibbs,
+  sampler = mixture_sampler, sampled = TRUE, spread = TRUE, parts = gibbs_parts,
+  draws = function(fit) kept_draws(fit$iter, fit), kept = gibbs_sweeps
+)

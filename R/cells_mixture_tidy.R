@@ -1,4 +1,4 @@
-# tidy(), glance() and augment() of a fitted mixture, which are registered when package generics is loaded.
+# Tables of a fitted mixture: tidy(), glance() and augment(), and its draws in the forms of packages posterior and coda.
 
 #' Tables of a fitted mixture
 #'
@@ -54,15 +54,10 @@ tidy.dp_mixture <- function(x, ...) {
 
 glance_of.dp_mixture <- function(x) {
   check_mixture_fit(x, "x")
-  if (is_bem(x)) return(glance_bem(x))
-  table <- diagnose(x)
-  value <- function(quantity, column) table[[column]][[match(quantity, table$quantity)]]
+  own <- method_of(x)$glance(x)
   data.frame(
-    rows = x$rows, markers = length(x$markers), components = x$components,
-    occupied = value("occupied", "median"), concentration = value("concentration", "mean"),
-    log_likelihood = value("log_likelihood", "mean"), chains = x$chains, draws = count_kept(x),
-    rhat = extreme(table$rhat, max), ess_bulk = extreme(table$ess_bulk, min),
-    converged = convergence_verdict(x, table)$converged, seconds = elapsed_seconds(x$elapsed)
+    rows = x$rows, markers = length(x$markers), components = x$components, own[1:3], chains = x$chains, own[-(1:3)],
+    seconds = elapsed_seconds(x$elapsed)
   )
 }
 
@@ -126,4 +121,39 @@ all_columns <- function(fit, data, cells) {
   values <- expression_matrix(data, NULL, "data", assay = fit$assay)
   if (is.null(colnames(values))) colnames(values) <- fit$markers
   as.data.frame(values)
+}
+
+array_of_draws.dp_mixture <- function(x, components = FALSE, ...) {
+  check_dots_empty(...)
+  components <- check_flag(components, "components")
+  need_sampler(x, "there is nothing to make a table of")
+  sweeps <- method_of(x)$kept(x)
+  parts <- lapply(trace_quantities(x, warmup = TRUE), function(draws) draws[sweeps, , drop = FALSE])
+  parts <- append(parts, list(log_posterior = x$log_posterior[sweeps, , drop = FALSE]), after = 1L)
+  for (name in intersect(c("prior_mean_scale", "prior_df", "sample_concentration"), names(x$draws))) {
+    parts[[name]] <- x$draws[[name]]
+  }
+  for (j in seq_len(NROW(x$draws$prior_mean))) {
+    parts[[sprintf("prior_mean[%s]", x$markers[[j]])]] <- x$draws$prior_mean[j, , ]
+  }
+  if (components) {
+    need_draws(x, c("weights", "means"))
+    for (j in seq_len(x$components)) {
+      parts[[sprintf("weight[%d]", j)]] <- x$draws$weights[j, , ]
+    }
+    for (marker in x$markers) {
+      for (j in seq_len(x$components)) {
+        parts[[sprintf("mean[%d,%s]", j, marker)]] <- x$draws$means[j, match(marker, x$markers), , ]
+      }
+    }
+  }
+  bind_draws(parts, length(sweeps), x$chains)
+}
+
+#' @rdname summary.dp_mixture
+#' @method prior_summary dp_mixture
+#' @exportS3Method rstantools::prior_summary dp_mixture
+prior_summary.dp_mixture <- function(object, ...) {
+  check_method(object, "object", ...)
+  object$prior
 }

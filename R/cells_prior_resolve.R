@@ -28,28 +28,26 @@
 #' }
 #'
 #' @section Several samples:
-#' [Several samples][mixture_samples] have the same components, and each sample \eqn{s} has its own weights
-#' \eqn{\pi_s}, as in the hierarchical Dirichlet process of Teh et al. (2006), truncated at \eqn{k} components:
+#' [Several samples][mixture_samples] have the same components, and each sample \eqn{s} has its own weights \eqn{\pi_s},
+#' as in the hierarchical Dirichlet process of Teh et al. (2006), truncated at \eqn{k} components:
 #' \deqn{\beta_1 = v_1,\ \beta_j = v_j \prod_{r<j}(1 - v_r),\quad
 #'   \pi_s \mid \beta \sim Dirichlet(a\beta_1, \ldots, a\beta_k),\quad a \sim Ga,}
-#' with sticks \eqn{v_j} as above. A share \eqn{\beta_j} varies between samples with variance
-#' \eqn{\beta_j(1 - \beta_j)/(a + 1)}. With \eqn{a = 20}, a population of 20% has standard deviation 9%. The weights of
-#' a sample with few cells are drawn towards \eqn{\beta}, that is, towards the other samples. \eqn{a} is learned.
+#' with sticks \eqn{v_j} as above. A share \eqn{\beta_j} varies between samples with variance \eqn{\beta_j(1 -
+#' \beta_j)/(a + 1)}. With \eqn{a = 20}, a population of 20% has standard deviation 9%. The weights of a sample with few
+#' cells are drawn towards \eqn{\beta}, that is, towards the other samples. \eqn{a} is learned.
 #'
 #' @section The floor:
 #' An instrument may write zero for everything that it cannot see. Many cells then agree exactly in a marker, and a
 #' component could shrink on to that value without end. Each cell is therefore taken to be known only to within a
-#' standard deviation, the `floor`. The posterior is proportional to the prior times
-#' \eqn{\prod_i N(x_i \mid \mu_{z_i}, \Sigma_{z_i}) \exp(-\mathrm{tr}(\Sigma_{z_i}^{-1} E) / 2)}, where \eqn{E} is the
-#' diagonal matrix of squared floors. This is the geometric mean of the density over errors with covariance \eqn{E}.
-#' It adds \eqn{E} to the scale matrix of a component once for each of its cells. The log likelihood and log posterior
-#' of a fit include this factor; predicted densities do not.
+#' standard deviation, the `floor`. The posterior is proportional to the prior times \eqn{\prod_i N(x_i \mid \mu_{z_i},
+#' \Sigma_{z_i}) \exp(-\mathrm{tr}(\Sigma_{z_i}^{-1} E) / 2)}, where \eqn{E} is the diagonal matrix of squared floors:
+#' the geometric mean of the density over errors with covariance \eqn{E}. It adds \eqn{E} to the scale matrix of a
+#' component once for each of its cells. The log likelihood and log posterior of a fit include this factor; predicted
+#' densities do not.
 #'
-#' By default, the floor of a marker is a thousandth of its standard deviation. Values may lie on a grid, such as whole
-#' numbers. If more than half of them share their point of the grid with others, the floor is at least the standard
-#' deviation of rounding: the distance of neighbouring points divided by \eqn{\sqrt{12}}. After a transformation,
-#' the median of these distances is used. Up to 10,000 cells, evenly spaced over the rows, are looked at.
-#'
+#' By default, the floor of a marker is a thousandth of its standard deviation. If more than half of the values share
+#' their point of a grid, such as whole numbers, it is at least the standard deviation of rounding, the distance of
+#' neighbouring points divided by \eqn{\sqrt{12}} (after a transformation, the median of these distances).
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
 #' Statistical Association* **96**, 161-173.

@@ -22,8 +22,8 @@
 #'   \item{match}{components x draws x chains: the number that each component had in each draw.}
 #'   \item{agreement}{draws x chains: the share of the cells that are in the same component as in the reference draw.}
 #'   \item{component_weights}{a data frame, the heaviest component first: `component`, `present`, `stability`, and of
-#'     the weight the posterior `mean` and the 90% interval, `lower` and `upper`. `NA` for components that hold no
-#'     cells of the reference draw.}
+#'     the weight the posterior `mean` and the 90% interval, `lower` and `upper`. `NA` for components that hold no cells
+#'     of the reference draw.}
 #'   \item{component_means}{the same for the means of the components: a row for each component and `marker`.}
 #'   \item{reference}{`draw` and `chain` of the reference draw.}
 #'
@@ -31,18 +31,16 @@
 #'
 #' @section How draws are matched:
 #' The components of a draw are matched one to one to components of the reference draw, so that as many cells as
-#' possible have the same component in both (Cron and West 2011). The Hungarian method finds the best match exactly.
-#' Cells are compared by the kept labels if the fit has them, otherwise by their most probable component. Of more than
-#' 10,000 cells, 10,000 are used, evenly spaced.
+#' possible have the same component in both (Cron and West 2011), exactly, by the Hungarian method. Cells are compared
+#' by the kept labels if the fit has them, otherwise by their most probable component: at most 10,000 cells, evenly
+#' spaced.
 #'
-#' @section Components without a counterpart:
 #' A component of the reference draw may have no counterpart in another draw, for example if two components are one
-#' there. The result describes a component by the draws in which it shares cells with its counterpart. `present` is
-#' the share of these draws. `stability` is the mean over all draws of the Jaccard index: cells in both by cells in
-#' either. Do not rely on the mean of a component with low stability. [cell_types()] are usually more stable than
-#' single components.
+#' there. `present` is the share of the draws in which it shares cells with its counterpart: the result describes it by
+#' these. `stability` is the mean over all draws of the Jaccard index: cells in both by cells in either. Do not rely on
+#' the mean of a component with low stability. [cell_types()] are usually more stable.
 #'
-#' After [continue()], the draws have their own numbers again. Relabel the longer fit anew.
+#' After [continue()], relabel the longer fit anew.
 #' @section Errors:
 #' As in [predict.dp_mixture()].
 #' @references
@@ -296,4 +294,58 @@ tidy.relabelled_mixture <- function(x, ...) {
 drop_warmup.relabelled_mixture <- function(fit, n = NULL, ...) {
   check_method(fit, "fit", ...)
   lengthen_warmup(without_numbers(fit), n)
+}
+
+#' @rdname relabel.dp_mixture
+#' @param markers for `"components"`: names or numbers of markers, as in [plot.dp_mixture()].
+#' @param main title, `NULL` for none.
+#' @param ... for `plot()`: further arguments of [plot.dp_mixture()].
+#' @export
+plot.relabelled_mixture <- function(x, type = c("components", "pairs", "trace", "weights", "heatmap"), components = 12,
+                                    markers = NULL, main = NULL, ...) {
+  check_title(main)
+  type <- check_choice(type, "type", c("components", "pairs", "trace", "weights", "heatmap"))
+  if (type != "components") return(plot.dp_mixture(x, type = type, markers = markers, main = main, ...))
+  check_dots_empty(...)
+  paint_picture(component_picture(x, components, markers, main))
+  invisible(x)
+}
+
+# Checks that the tables of components have the columns that pictures and tidy() rely on.
+check_component_tables <- function(x) {
+  for (part in c("component_weights", "component_means")) {
+    table <- x[[part]]
+    columns <- c("component", "mean", "lower", "upper", if (part == "component_weights") c("present", "stability"))
+    if (!is.data.frame(table) || !all(vapply(columns, function(column) is.numeric(table[[column]]), NA)) ||
+      part == "component_means" && !is.character(table$marker)) {
+      stop_changed("x", part, "a table of components", table)
+    }
+  }
+}
+
+# A panel with means and intervals of the shown components for each of the chosen markers, and one for their weights.
+component_picture <- function(x, components, markers, main) {
+  components <- check_count(components, "components")
+  check_component_tables(x)
+  held <- x$component_weights[x$component_weights$present > 0, ]
+  shown <- held[seq_len(min(components, nrow(held))), ]
+  chosen <- choose_markers(x, markers, reference_draw(x))
+  rows <- nrow(shown)
+  at <- rev(seq_len(rows))
+  colours <- rep_len(c(component_colours, rep(other_colour, max(0L, rows - length(component_colours)))), rows)
+  intervals <- function(values, title, axis) {
+    xlim <- around(unlist(values[c("lower", "upper")]), 0.06)
+    panel(xlim, c(0.4, rows + 0.6), list(
+      layer("segments", x = values$lower, y = at, xend = values$upper, yend = at, colour = colours, width = 3),
+      layer("points", x = values$mean, y = at, fill = colours)
+    ), axis(xlim), name_axis(shown$component), short_names(title))
+  }
+  panels <- lapply(chosen, function(marker) {
+    means <- x$component_means[x$component_means$marker == x$markers[[marker]], ]
+    intervals(means[match(shown$component, means$component), ], x$markers[[marker]], function(ends) {
+      marker_axis(x, marker, ends)
+    })
+  })
+  weights <- intervals(shown, "Weight", function(ends) axis_of(ends, percent_labels, 3L))
+  picture(c(panels, list(weights)), main, NULL, "Component", columns = length(chosen) + 1L)
 }

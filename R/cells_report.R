@@ -4,19 +4,19 @@ report_content.dp_mixture <- function(fit, markers = NULL, ...) {
   check_method(fit, "fit", ...)
   if (!is.null(markers)) choose_markers(fit, markers, NULL)
   summary <- summary.dp_mixture(fit)
-  bem <- is_bem(fit)
   matched <- inherits(fit, "relabelled_mixture")
   list(
-    title = if (bem) "Modes of a mixture of Gaussians" else "Mixture of Gaussians",
+    title = method_of(fit)$title,
     words = c(summary$words, if (matched) relabelled_words(fit)), converged = summary$converged,
     verdict = summary$verdict,
     main = function() components_words(summary, 12L)$table,
-    sections = function() mixture_sections(fit, summary, markers, bem),
+    sections = function() mixture_sections(fit, summary, markers),
     made = made_words(fit), prior = prior_words(fit$prior), code = mixture_code(fit), rows = 12L
   )
 }
 
-mixture_sections <- function(fit, summary, markers, bem) {
+mixture_sections <- function(fit, summary, markers) {
+  bem <- !is.null(summary$starts)
   draw <- function(...) function() plot.dp_mixture(fit, ...)
   # Both pictures of pairs show the cells in their components, which are found once.
   if (!is.null(fit$x)) delayedAssign("class", evaluate_slices(fit, fit$x, "class", resolve_run(NULL, NULL), NULL))
@@ -72,15 +72,10 @@ components_words <- function(summary, most) {
   rest <- table$weight[-seq_len(nrow(shown))]
   shown$weight <- percent(shown$weight)
   shown[-(1:2)] <- lapply(shown[-(1:2)], column_words)
-  place <- if (is.null(summary$best)) {
-    sprintf("draw %d of chain %d", summary$reference$draw, summary$reference$chain)
-  } else {
-    sprintf("start %d", summary$best)
-  }
   list(
     table = shown,
-    caption = sprintf("Weights and means of the largest components of %s (highest log posterior), %s", place,
-      scale_words(summary$transform)),
+    caption = sprintf("Weights and means of the largest components of %s (highest log posterior), %s",
+      place_words(summary), scale_words(summary$transform)),
     rest = if (length(rest)) {
       sprintf("and %s with %s of the weight together", count_words(length(rest), "more component"), percent(sum(rest)))
     }
@@ -103,11 +98,11 @@ learned_words <- function(table) {
 }
 
 mixture_code <- function(fit) {
-  needed <- needed_objects(fit$call, c("x", "sample", "init"))
+  needed <- needed_objects(fit$call, c("x", "sample"))
   c(
     needed_words(needed),
     repeating_code(fit$call, "dp_mixture", "fit", list(seed = fit$seed)),
-    if (!is_bem(fit)) lengthened_code(fit, list(iter = formals(dp_mixture)$iter)),
+    if (method_of(fit)$sampled) lengthened_code(fit, list(iter = formals(dp_mixture)$iter)),
     if (inherits(fit, "relabelled_mixture")) "fit <- relabel(fit)"
   )
 }
@@ -128,23 +123,12 @@ report_content.cell_types <- function(fit, markers = NULL, cells = 2000, ...) {
   )
 }
 
-types_table <- function(table) {
-  data.frame(
-    type = paste0(table$type, ifelse(table$speck, " *", "")), proportion = percent(table$proportion, 2),
-    `90% interval` = interval_words(table, 2), Rhat = rhat_words(table$rhat), ESS = ess_words(table$ess),
-    cells = whole_words(table$cells), components = whole_words(table$components),
-    nearest = ifelse(is.na(table$nearest), "-", table$nearest), overlap = overlap_words(table$overlap),
-    apart = percent(table$apart, 0), check.names = FALSE
-  )
-}
-
 types_sections <- function(types, markers, cells) {
   fit <- types$fit
   table <- types$types[!types$types$speck | types$types$cells > 0, ]
   draw <- function(...) function() plot.cell_types(types, ...)
   medians <- types$medians[table$type, , drop = FALSE]
   medians <- data.frame(type = rownames(medians), format_medians(medians), check.names = FALSE)
-  verdict <- if (is_bem(fit)) bem_verdict(fit) else verdict_words(fit, convergence_verdict(fit, diagnose(fit)))
   list(
     list(title = "Types", parts = list(
       table_part(types_table(table)),
@@ -166,11 +150,10 @@ types_sections <- function(types, markers, cells) {
         "close to the dashed line, they may as well be one."), draw("tree"))
     )),
     if (!is.null(fit$samples)) sample_section(types),
-    list(title = "The mixture below the types", parts = list(paragraphs(fit_lines(fit)), paragraphs(verdict)))
+    list(title = "The mixture below the types", parts = list(paragraphs(method_of(fit)$words(fit)),
+      paragraphs(method_of(fit)$verdict(fit))))
   )
 }
-
-fit_lines <- function(fit) if (is_bem(fit)) bem_words(fit) else fit_words(fit)
 
 # Numbers of one column, with so many decimals that their standard deviation has three significant digits.
 column_words <- function(values) {
@@ -209,7 +192,7 @@ types_code <- function(types) {
 in_chunk.cell_types <- function(x) in_chunk.warpbayes_fit(x)
 
 in_chunk.summary.dp_mixture <- function(x) {
-  bem <- inherits(x, "summary.dp_mixture_bem")
+  bem <- !is.null(x$starts)
   components <- components_words(x, 12L)
   tables <- list(
     components$table, if (!is.null(x$learned)) learned_words(x$learned),

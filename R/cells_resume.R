@@ -22,7 +22,7 @@ mixture_with_data <- function(saved, x, envir) {
   # If the data do not tell the samples, the checkpoint's samples stay.
   sample <- check_samples(given$sample, nrow(data$x))
   if (!is.null(sample)) fit$sample <- as.integer(sample)
-  fit$x <- spread_piled(data$x, fit$piled, data$markers)
+  fit$x <- data$x
   fit$rows <- nrow(data$x)
   fit$markers <- data$markers
   fit
@@ -45,7 +45,7 @@ mixture_fingerprint <- function(fit) {
 
 resumable.dp_mixture <- function(x) {
   list(
-    sampler = function(fit) if (is_bem(fit)) bem_sampler(fit) else mixture_sampler(fit),
+    sampler = function(fit) method_of(fit)$sampler(fit),
     without_data = mixture_without_data, with_data = mixture_with_data,
     fingerprint = mixture_fingerprint, check_state = identity
   )

@@ -22,7 +22,7 @@
 #' or `predict()` without new data, give an error. Give `predict()` some cells at a time, with `type = "type"` for their
 #' cell types.
 #'
-#' Missing values, `init` with labels or a fit of other cells, and `sample` as the name of a column are not possible.
+#' Missing values, a `start` with labels or a fit of other cells, and `sample` as the name of a column are not possible.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used. If `read()` fails or returns something else,
 #' [dp_mixture()] gives an error that names the worker and the rows.
@@ -44,7 +44,7 @@
 #' reader
 #' \dontrun{
 #' cluster <- parallel::makeCluster(2)
-#' fit <- dp_mixture(reader, components = 8, iter = 100, cluster = cluster)
+#' fit <- dp_mixture(reader, components = 8, iter = 100, control = warp_control(cluster = cluster))
 #' parallel::stopCluster(cluster)
 #' }
 #' unlink(file)
@@ -69,12 +69,12 @@ on_cluster.row_reader <- function(x, connection) {
 }
 
 # As as_marker_matrix(), but the cells stay on the workers: `x` has some of them, and `reader` is complete_reader()'s.
-read_marker_cells <- function(reader, run, markers, transform, cofactor) {
+read_marker_cells <- function(reader, run, markers, transform) {
   connection <- run$cluster
   if (is.null(connection)) stop_input("x", "is a row_reader(), which the workers of a cluster read: give `cluster`")
   names <- read_cells(reader, connection, markers = markers)
   columns <- scan_cells(connection, names)
-  transform <- resolve_transform(transform, cofactor, names, function(j) {
+  transform <- resolve_transform(transform, names, function(j) {
     collect_cells(connection, spread_over(reader$rows))[, j]
   })
   if (!is.null(transform)) {

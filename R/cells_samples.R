@@ -7,44 +7,29 @@
 #' others. The model is the hierarchical Dirichlet process of Teh et al. (2006); [dp_prior()] has its formula.
 #'
 #' @section How to give the samples:
-#' Either `x` is a list of matrices, data frames or frames, a `flowSet` or a
-#' `cytoset`; or `sample` has the sample of each cell, or the name of the column of `x`, or of its `colData()`, that
-#' does. A list with a single sample is fitted by the same model. For a plain mixture, give the matrix itself, or
-#' `sample = FALSE`.
+#' Either `x` is a list of matrices, data frames or frames, a `flowSet` or a `cytoset`; or `sample` has the sample of
+#' each cell, or the name of the column of `x`, or of its `colData()`, that does. A list with a single sample is fitted
+#' by the same model. For a plain mixture, give the matrix itself, or `sample = FALSE`.
 #'
 #' @section What comes back:
-#' The fit has `samples` (the names of the samples) and `sample` (the number of each cell's sample). Its draws have
-#' also, if `keep` has `"weights"`, `sample_weights` and `sample_sizes` (components x samples x draws x chains): the
-#' weights of each sample, and how many of its cells each component has. `sample_concentration` is draws x chains.
+#' The fit has `samples` (the names of the samples) and `sample` (the number of each cell's sample). If `"weights"` are
+#' kept, its draws also have `sample_weights` and `sample_sizes` (components x samples x draws x chains): the weights of
+#' each sample, and how many of its cells each component has. `sample_concentration` is draws x chains.
 #'
-#' `weights` are the mean of the samples' weights, each sample weighted by its number of cells. These are the weights
-#' of a cell drawn at random from all cells. They are used wherever no sample is named.
+#' `weights` are the mean of the samples' weights, weighted by their numbers of cells. They are used wherever no sample
+#' is named. [type_proportions()] gives the proportions of cell types in each sample, and [differential_abundance()]
+#' compares groups of samples.
 #'
-#' [cell_types()], [type_proportions()] and [type_differences()] give the proportions of cell types in each sample with
-#' intervals, and compare groups of samples.
+#' @section Warm-up:
+#' In the first half of the warm-up, all cells are treated as one sample, with all moves. Later sweeps still exchange
+#' the labels of components, but do not split and join them: those moves are defined for one sample only.
 #'
-#' @section Warm-up and time:
-#' In the first half of the warm-up (at least one sweep), all cells are treated as one sample, with all moves. Later
-#' sweeps still exchange the labels of components, but do not split and join them: those moves are defined for the
-#' mixture of one sample only.
-#'
-#' A sweep of several samples takes somewhat longer than a sweep of one sample. The difference is largest if the rows of
-#' the samples are mixed (`bench/mixture-samples.R`). The samples need 8 bytes per cell besides the data. Each kept draw
-#' of weights and sizes takes \eqn{16 k} bytes per sample for \eqn{k} components.
-#'
-#' @section Separate fits:
-#' If the samples should share nothing, fit them one by one: `lapply(samples, dp_mixture, seed = 1)`. With package
-#' future.apply this runs on several processes:
-#' ```
-#' future::plan("multisession")
-#' future.apply::future_lapply(samples, dp_mixture, seed = 1, threads = 1, future.seed = NULL)
-#' ```
-#' The component numbers of separate fits are unrelated.
-#'
+#' If the samples should share nothing, fit them one by one: `lapply(samples, dp_mixture, seed = 1)`. The component
+#' numbers of separate fits are unrelated.
 #' @references
 #' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
 #' American Statistical Association* **101**, 1566-1581.
-#' @seealso [dp_mixture()], [type_proportions()], [type_differences()]
+#' @seealso [dp_mixture()], [type_proportions()], [differential_abundance()]
 #' @examples
 #' set.seed(1)
 #' # The second sample has more cells of the second population.

@@ -3,20 +3,19 @@
 
 #' Compare markers within cell types between groups of samples
 #'
-#' Says which markers are higher or lower in a cell type in one group of patients than in another: the median (or mean)
+#' Says which markers are higher or lower in a cell type in one group of patients than in another. The median (or mean)
 #' of the marker among the cells of the type is compared between samples.
-#'
 #' @param types cell types from [cell_types()] of a fit of several samples.
+#' @param formula,data,effect,level as in [differential_abundance()]. With a term `(1 | patient)`, patients are compared
+#'   with themselves.
 #' @param markers names of markers to compare; `NULL`: all. Give those that describe what cells do, not those that
-#'   define the types: whether a marker is high is part of what a type is.
+#'   define the types.
 #' @param statistic `"median"` or `"mean"` of the cells of a type in a sample.
+#' @param fdr types and markers are reported at this false discovery rate, between 0 and 1.
 #' @param min_cells a sample counts for a type if it has at least this many of its cells.
 #' @param seed seed of the draws of the cells' types.
-#' @param ... not used. Arguments after it must be named.
+#' @param ... not used.
 #' @inheritParams differential_abundance
-#' @param formula,data,effect,contrasts,level as in [differential_abundance()]. With a term `(1 | patient)`, patients
-#'   are compared with themselves: each has an intercept of its own, with a wide prior.
-#' @param fdr types and markers are reported at this false discovery rate, between 0 and 1.
 #' @return A data frame of class `differential_state` with a row for each type, marker and coefficient:
 #'   \describe{
 #'     \item{`type`, `marker`, `effect`}{the type, the marker, and the coefficient of the formula;}
@@ -28,17 +27,13 @@
 #'     \item{`reported`}{whether `fdr` is at most the limit;}
 #'     \item{`deviation`}{the posterior mean of the standard deviation between samples.}
 #'   }
-#'   Its attributes `level`, `limit`, `formula` and `words` say how it was made.
+#'   Specks are left out.
 #' @section Model:
 #' The statistic of a type and marker in a sample is normal around the linear predictor of the formula. Its variance is
-#' that of the samples, \eqn{\sigma^2}, plus that of counting: of the mean or median of so many cells. Cells whose type
-#' is uncertain have different types in different draws of the fit; the variance of the statistic over the draws is
-#' added. The log of \eqn{\sigma}, in standard deviations of the marker, is normal over all types and markers. Its mean
-#' and standard deviation are learned from them, so each borrows from the others, as in limma. Coefficients of
-#' predictors with standard deviation 1 are normal with mean 0 and a standard deviation of 2.5 standard deviations of
-#' the marker.
-#'
-#' Specks are left out.
+#' that of the samples, \eqn{\sigma^2}, plus that of counting, plus the variance between draws of the cells' types. The
+#' log of \eqn{\sigma}, in standard deviations of the marker, is normal over all types and markers, with a mean and
+#' standard deviation that are learned from them. So each borrows from the others, as in limma. Coefficients of
+#' predictors with standard deviation 1 are normal with a standard deviation of 2.5 standard deviations of the marker.
 #' @section Errors:
 #' As in [differential_abundance()].
 #' @references
@@ -60,7 +55,7 @@
 #' @export
 differential_state <- function(types, formula, data = NULL, effect = NULL, markers = NULL,
                                statistic = c("median", "mean"), level = 0.9, fdr = 0.1, min_cells = 10, ndraws = 10,
-                               seed = NULL, backend = NULL, threads = NULL, ..., contrasts = NULL) {
+                               seed = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
   check_present(!missing(types), "types")
   check_cell_types(types)
@@ -78,8 +73,8 @@ differential_state <- function(types, formula, data = NULL, effect = NULL, marke
     stop_input("markers", "must be different names among ", list_some(fit$markers), ", not ", show_value(markers))
   }
   some <- chosen_draws(types, ndraws)
-  model <- abundance_model(formula, data, fit$samples, effect, contrasts)
-  shown <- if (all(types$types$speck)) TRUE else !types$types$speck
+  model <- abundance_model(formula, data, fit$samples, effect)
+  shown <- are_shown(types)
   found <- summarise_states(types, some, match(markers, fit$markers), statistic, min_cells, seed, run)
   kept <- function(part) part[shown, model$kept, , drop = FALSE]
   # In standard deviations of the markers.
@@ -139,7 +134,7 @@ compare_states <- function(value, variance, model, scale, level) {
   pairs <- function(part) matrix(aperm(array(part, shape), c(2L, 1L, 3L)), shape[[2L]])
   y <- pairs(value / unit)
   v <- pairs(variance / unit^2)
-  x <- (model$x - rep(model$center, each = nrow(model$x))) / rep(model$scale, each = nrow(model$x))
+  x <- standard_design(model)
   deviation <- ifelse(model$is_intercept, state_prior$intercept, state_prior$coefficient)
   contrasts <- model$contrasts / model$scale
   if (!is.null(model$group)) {
@@ -252,13 +247,17 @@ mixture_points <- function(mean, sd, weight, at) {
 }
 
 # A column or some columns of the table are a plain data frame.
-is_state_table <- function(x) {
-  all(c("type", "marker", "samples", "p", "fdr", "reported", "estimate", "lower", "upper") %in% names(x)) &&
-    is.numeric(attr(x, "level")) && is.numeric(attr(x, "limit"))
+state_table_part <- function() {
+  columns <- part_table(type = is.factor, marker = is.factor, effect = is.character, samples = is.numeric,
+    p = is.numeric, fdr = is.numeric, reported = is.logical, estimate = is.numeric, lower = is.numeric,
+    upper = is.numeric)
+  part_is(columns$words, function(value) {
+    columns$test(value) && is.numeric(attr(value, "level")) && is.numeric(attr(value, "limit"))
+  })
 }
 
 in_console.differential_state <- function(x, types = 12, ...) {
-  if (!is_state_table(x)) return(print(plain_frame(x), ...))
+  if (!state_table_part()$test(x)) return(print(plain_frame(x), ...))
   types <- check_count(types, "types")
   cat(state_words(x), sep = "\n")
   table <- state_table(x)
@@ -316,16 +315,14 @@ state_verdict <- function(x) {
 #' @exportS3Method generics::tidy differential_state
 tidy.differential_state <- function(x, ...) {
   check_dots_empty(...)
-  if (!is_state_table(x)) stop_input("x", "has been changed since it was made: its columns do not agree")
+  check_table(x, "x", state_table_part())
   as_table(data.frame(type = x$type, marker = x$marker, term = x$effect, estimate = x$estimate, conf.low = x$lower,
     conf.high = x$upper, p.value = x$p, fdr = x$fdr))
 }
 
 report_content.differential_state <- function(fit, ...) {
   check_dots_empty(...)
-  if (!is_state_table(fit) || !nrow(fit)) {
-    stop_input("fit", "has been changed since it was made: its columns do not agree")
-  }
+  check_table(fit, "fit", state_table_part())
   table_content("Differential states of cell types", state_words(fit), state_table(fit),
     "Changes, the smallest tail probability first",
     note = "fdr: the smallest false discovery rate at which the change is reported.",
@@ -333,6 +330,6 @@ report_content.differential_state <- function(fit, ...) {
 }
 
 in_chunk.differential_state <- function(x) {
-  if (!is_state_table(x)) return(list(tables = list(plain_frame(x))))
+  if (!state_table_part()$test(x)) return(list(tables = list(plain_frame(x))))
   list(words = state_words(x), tables = list(state_table(x)), verdict = state_verdict(x))
 }

@@ -15,14 +15,11 @@
 #'   `marker_thresholds()`: a named vector with a threshold for each marker, `NA` if its density has no valley between
 #'   the lowest and the highest median of the types.
 #' @section How thresholds are found:
-#' The density of a marker is estimated from the cells. Each type counts by the square root of its share, so that the
-#' valley before a rare population is seen; specks do not count. For each valley, take the highest peak on each side.
-#' The threshold is the valley that is lowest relative to the smaller of its two peaks. A ratio above 0.9 is no valley.
-#' Nor is a valley that has all types on one side. Cells that share a value at an end of the marker are left out, unless
-#' there is no valley without them: the gap beside such a pile is not what tells positive from negative.
-#' Of more than 250,000 cells, about so many evenly spaced ones are used, with at least 2,000 of each type that has
-#' them.
-#' Look at it before you use it: a marker with three levels has two valleys, and a smear of positive cells has none.
+#' The density of a marker is estimated from the cells; each type counts by the square root of its share, and specks do
+#' not count. For each valley, take the highest peak on each side. The threshold is the valley that is lowest relative
+#' to the smaller of its two peaks. A ratio above 0.9 is no valley, nor is a valley that has all types on one side.
+#' Cells that share a value at an end of the marker are left out, unless there is no valley without them. Look at a
+#' threshold before you use it: a marker with three levels has two valleys, and a smear of positive cells has none.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, for markers that the fit lacks, and if no marker has a
 #' threshold.
@@ -73,7 +70,6 @@ marker_thresholds <- function(types) {
   count <- nrow(types$types)
   large <- !types$types$speck
   if (!any(large[type])) large[] <- TRUE
-  shown <- if (all(types$types$speck)) TRUE else !types$types$speck
   rows <- cells_for_valleys(type, large)
   type <- type[rows]
   weight <- (sqrt(types$types$proportion) / tabulate(type, count))[type]
@@ -82,7 +78,7 @@ marker_thresholds <- function(types) {
     known <- !is.na(values)
     values <- values[known]
     weight <- weight[known]
-    between <- range(types$medians[shown, j])
+    between <- range(types$medians[are_shown(types), j])
     free <- !is_piled(values)
     found <- if (any(!free)) deepest_valley(values[free], weight[free], between) else NA_real_
     if (is.na(found)) deepest_valley(values, weight, between) else found
@@ -147,4 +143,14 @@ picture_names <- function(names, most = 24L) {
     if (!anyDuplicated(shown[!duplicated(names)])) names <- shown
   }
   short_names(names, most)
+}
+
+# Names of the chosen types: names or numbers among `known`; NULL: the first twelve.
+chosen_types <- function(types, known) {
+  if (is.null(types)) return(utils::head(known, 12L))
+  if (is.numeric(types)) types <- known[match(types, seq_along(known))]
+  if (!is.character(types) || !length(types) || !all(types %in% known)) {
+    stop_input("types", "must be some of ", list_some(known))
+  }
+  types
 }

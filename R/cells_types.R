@@ -4,29 +4,22 @@
 #' Join the components of a mixture into cell types
 #'
 #' A population of cells is rarely Gaussian, so a mixture describes it by several components. `cell_types()` joins
-#' components unless a valley of the density lies between them and their means are far enough apart. The result has
-#' the proportion of each type with a credible interval, and the type of each cell with its probability.
-#' [join_types()] and [split_type()] change types by hand. [cell_types_method] explains how types are found.
+#' components unless a valley of the density lies between them and their means are far enough apart.
+#' [cell_types_method] explains the rule. [join_types()] and [split_type()] change types by hand.
 #'
-#' If the chains do not agree, `print()` and `summary()` show the shares of the types in each chain, and whether all
-#' chains have the same types (see [cell_types_method]). They also name
-#' types that have the same signs by [marker_thresholds()] and no valley between them in any marker: these may be parts
-#' of one population, to be joined by [join_types()], or a dim population beside a negative one.
-#'
+#' `print()` and `summary()` say whether all chains have the same types. They also name types that have the same signs
+#' by [marker_thresholds()] and no valley between them in any marker: these may be parts of one population.
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, and its data.
-#' @param types `NULL`: the rule decides. Or the number of types. Specks count only with `specks = "keep"`. Manual gates
-#'   were met better by the rule than by their true number.
+#' @param types `NULL`: the rule decides. Or the number of types; specks count only with `specks = "keep"`.
 #' @param overlap how close two types may be: if the best plane would take more than this share of either for the
-#'   other, they become one. Between 0 and 0.5; a larger value gives more types. At 0.05, one population became two in 7
-#'   of 60 fits of six samples with manual gates; at 0.04, in none of these 7.
+#'   other, they become one. Between 0 and 0.5; a larger value gives more types.
 #' @param specks what to do with types that have less than `speck` of the cells. `"keep"`: they stay types, which
 #'   `print()` and `plot()` show apart. `"join"`: each joins the nearest type. `"auto"`: `"keep"` if `types` is `NULL`,
 #'   otherwise `"join"`.
 #' @param speck a type with a smaller share of the cells is a speck, unless it is a type of its own in at least 95% of
 #'   the draws and has at least 20 cells, and more cells than markers. A type is a speck too if it is the most probable
 #'   type of no cell, or if most draws lack it.
-#' @param names names of the types, the most frequent first. There may be fewer names than types. `levels(x) <-` names
-#'   the types later.
+#' @param names names of the types, the most frequent first; there may be fewer. `levels(x) <-` names types later.
 #' @param ndraws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
 #' @param ... not used.
 #' @inheritParams computing_arguments
@@ -36,29 +29,21 @@
 #'       \item{`type`}{the name;}
 #'       \item{`proportion`, `lower`, `upper`}{the posterior mean of its share of the cells, and the 90% interval
 #'         (`NA` for Bayesian EM). Both include the uncertainty about which types there are;}
-#'       \item{`rhat`, `ess`}{\eqn{\hat R} of that share over chains, and its effective sample size (see
-#'         [convergence]);}
-#'       \item{`cells`}{how many fitted cells have this as their most probable type;}
-#'       \item{`components`}{how many components of the chosen draw it has;}
-#'       \item{`nearest`, `overlap`}{the type with the nearest mean, and the overlap of normal populations as far
-#'         apart;}
+#'       \item{`rhat`, `ess`}{\eqn{\hat R} and effective sample size of that share (see [convergence]);}
+#'       \item{`cells`, `components`}{how many cells, and components of the chosen draw, it has;}
+#'       \item{`nearest`, `overlap`}{the type with the nearest mean, and their overlap;}
 #'       \item{`apart`}{in which share of the draws it is a type of its own;}
-#'       \item{`stability`}{from 0 to 1: how well the draws agree on its cells (`NA` if the number of types was chosen,
-#'         or the type split by hand);}
+#'       \item{`stability`}{from 0 to 1: how well the draws agree on its cells (`NA` for cuts by hand or number);}
 #'       \item{`speck`}{whether it is a speck.}
 #'     }}
-#'   \item{type}{a factor of length n: the most probable type of each fitted cell.}
-#'   \item{probability}{n: the probability of that type.}
-#'   \item{proportions}{D x T: the share of each type in each draw, which cuts types by itself.}
-#'   \item{medians}{T x p: medians of the cells of a type, in the units of the fit (after its transformation). If a
-#'     type has no cells, the mean of its components.}
-#'   \item{tree}{an object of class `hclust`. Its leaves are the finest branches of the density (`tree$labels`), and
-#'     its heights are \eqn{-\log_{10}} of the overlaps at which they join, made non-decreasing. `tree$level` has the
-#'     overlaps themselves.}
-#'   \item{leaf_type, component_type}{for each leaf, and for each component of the chosen draw, the number of its type.}
+#'   \item{type, probability}{n: the most probable type of each fitted cell (a factor), and its probability.}
+#'   \item{proportions}{D x T: the share of each type in each draw.}
+#'   \item{medians}{T x p: medians of the cells of a type, in the units of the fit (after its transformation).}
+#'   \item{tree}{an object of class `hclust`. Its leaves are the finest branches of the density, and its heights are
+#'     \eqn{-\log_{10}} of the overlaps at which they join. `tree$level` has the overlaps themselves.}
+#'   \item{leaf_type, component_type}{the number of the type of each leaf, and of each component of the chosen draw.}
 #'   \item{draw, chain}{the chosen draw, which agrees best with the others.}
-#'   \item{limit, requested, specks, speck, call, fit, map}{how it was made: `overlap`, `types`, `specks` and `speck` as
-#'     given, the call, the fit, and the type of each component in all `draws`.}
+#'   \item{limit, requested, specks, speck, call, fit, map}{how it was made.}
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, for a fit without draws or data, and for more `types`
 #' than the density has peaks.
@@ -129,10 +114,10 @@ check_type_names <- function(names, argument, count = NULL) {
 summarise_types <- function(fit, map, own, labels, speck, how, threads) {
   count <- map$count
   proportion <- colMeans(map$proportions)
-  interval <- apply(map$proportions, 2L, stats::quantile, c(0.05, 0.95), names = FALSE)
+  interval <- quantiles_of_columns(map$proportions, interval_ends(0.9))
   # One mode has no spread.
   if (is_bem(fit)) interval[] <- NA_real_
-  chains <- if (!is_bem(fit)) diagnose_shares(map)
+  chains <- if (!is_bem(fit)) diagnose_quantities(shares_by_chain(map))
   apart <- type_distances(map$tree, map$group)
   nearest <- if (count > 1L) max.col(-apart, ties.method = "first") else NA_integer_
   draw <- map$used$draw[[map$chosen]]
@@ -142,8 +127,8 @@ summarise_types <- function(fit, map, own, labels, speck, how, threads) {
   cells <- tabulate(own$type, count)
   colnames(map$proportions) <- labels
   types <- data.frame(
-    type = labels, proportion = zap_share(proportion), lower = zap_share(interval[1L, ]),
-    upper = zap_share(interval[2L, ]),
+    type = labels, proportion = zap_share(proportion), lower = zap_share(interval[, 1L]),
+    upper = zap_share(interval[, 2L]),
     rhat = if (is.null(chains)) NA_real_ else chains$rhat, ess = if (is.null(chains)) NA_real_ else chains$ess_bulk,
     cells = cells, components = tabulate(component_type[held], count),
     nearest = labels[nearest],
@@ -168,15 +153,17 @@ are_specks <- function(proportion, cells, map, speck, markers) {
   proportion < speck & !confirmed | cells == 0 & proportion < 1 | map$apart < 0.5
 }
 
+quantiles_of_columns <- function(draws, p) {
+  matrix(apply(draws, 2L, stats::quantile, p, names = FALSE), ncol = length(p), byrow = TRUE)
+}
+
+# Which types are shown: those that are no specks, or all if all are.
+are_shown <- function(types) if (all(types$types$speck)) rep(TRUE, nrow(types$types)) else !types$types$speck
+
 # Shares that no number of cells can tell from zero.
 zap_share <- function(share) ifelse(!is.na(share) & share < 1e-12, 0, share)
 
-# Rhat and effective sample size of the share of each type; `draws` per chain as many as each chain has.
-diagnose_shares <- function(map) {
-  diagnose_quantities(shares_by_chain(map))
-}
-
-# The share of each type: draws x chains.
+# The share of each type: draws x chains, as many as the shortest chain has.
 shares_by_chain <- function(map) {
   rows <- split(seq_len(nrow(map$used)), map$used$chain)
   fewest <- min(lengths(rows))

@@ -49,7 +49,7 @@ alike_words <- function(x, groups = alike_types(x)) {
     sprintf(paste(
       "Types %s have the same signs by marker_thresholds(), no marker has a valley between them, and they overlap by",
       "%s: if they are one population, join_types(types, %s) joins them."
-    ), list_some(names), overlap_words(stats::pnorm(-max(within[is.finite(within)]) / 2)),
+    ), list_some(names), share_words(stats::pnorm(-max(within[is.finite(within)]) / 2)),
     paste(as_given, collapse = ", "))
   }, "")
 }

@@ -5,9 +5,8 @@
 #' `join_types()` makes one type of several. `split_type()` splits a type in two, where its branches join last in the
 #' [tree][plot.cell_types()]. All other types keep their names.
 #'
-#' Shares, intervals, the types of cells and all other parts are computed again. In every draw, a type that was split is
-#' cut as in the averaged density. So its interval does not include the uncertainty of that cut.
-#'
+#' All parts of the result are computed again. In every draw, a type that was split is cut as in the averaged density.
+#' So its interval does not include the uncertainty of that cut.
 #' @param types cell types from [cell_types()].
 #' @param ... for `join_types()`: two or more types, each by its name or, if no type has that name, its row in
 #'   `types$types`.
@@ -78,33 +77,35 @@ check_cell_types <- function(types, argument = "types") {
   check_present(!missing(types), argument)
   check_fit_class(types, argument, "cell_types", "cell_types()")
   check_mixture_fit(types$fit, paste0(argument, "$fit"))
-  refuse <- function(part) {
-    stop_input(argument, "has been changed since it was made: its part `", part, "` does not agree with the others")
-  }
+  check_described(types, argument, cell_type_parts(types), c("requested", "map$class"))
+}
+
+cell_type_parts <- function(types) {
   fit <- types$fit
   table <- types$types
-  numeric <- c("cells", "components", "proportion", "lower", "upper", "apart")
-  if (!is.data.frame(table) || !is.character(table$type) || !nrow(table) || !is.logical(table$speck) ||
-    !all(vapply(table[intersect(numeric, names(table))], is.numeric, NA))) {
-    refuse("types")
-  }
-  count <- nrow(table)
-  has_dim <- function(value, dims) is.numeric(value) && identical(as.double(dim(value)), as.double(dims))
-  if (!is.factor(types$type) || !identical(levels(types$type), table$type) || length(types$type) != fit$rows) {
-    refuse("type")
-  }
-  if (!is.double(types$probability) || length(types$probability) != fit$rows) refuse("probability")
-  if (!is.matrix(types$proportions) || ncol(types$proportions) != count) refuse("proportions")
-  check <- part_checks(types, argument)
-  check$count("chain", 1, fit$chains)
-  check$count("draw", 1)
-  if (!is.null(types$requested)) check$count("requested", 1)
-  if (!has_dim(types$medians, c(count, length(fit$markers)))) refuse("medians")
-  map <- types$map
-  if (!is.list(map) || !is.data.frame(map$used) || !identical(as.double(map$count), as.double(count)) ||
-    !has_dim(map$leaf, c(fit$components, nrow(map$used))) || !has_dim(map$type_of, dim(map$leaf)) ||
-    !is.list(map$tree) || !all(map$type_of %in% c(NA, seq_len(count)))) {
-    refuse("map")
+  count <- if (is.data.frame(table)) nrow(table) else 0L
+  in_draws <- c(fit$components, nrow(types$map$used))
+  list(
+    types = part_table(type = is.character, proportion = is.numeric, lower = is.numeric, upper = is.numeric,
+      cells = is.numeric, components = is.numeric, apart = is.numeric, speck = is.logical),
+    type = part_factor(table$type, fit$rows), probability = part_numbers(fit$rows),
+    proportions = part_numbers(c(NA, count)), medians = part_numbers(c(count, length(fit$markers))),
+    chain = part_whole(1, fit$chains), draw = part_whole(1), requested = part_whole(1),
+    map = part_list(), `map$used` = part_table(draw = is.numeric, chain = is.numeric),
+    `map$count` = part_whole(count, count), `map$tree` = part_list(), `map$leaf` = part_numbers(in_draws),
+    `map$type_of` = part_types(in_draws, count)
+  )
+}
+
+# The type of each component in each draw.
+part_types <- function(dims, count) {
+  numbers <- part_numbers(dims)
+  part_is(numbers$words, function(value) numbers$test(value) && all(value %in% c(NA, seq_len(count))))
+}
+
+need_samples <- function(types) {
+  if (is.null(types$fit$samples)) {
+    stop_input("types", "are of a fit of one sample; give dp_mixture() a list of samples or `sample`")
   }
 }
 

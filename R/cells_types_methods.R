@@ -59,14 +59,9 @@ in_console.cell_types <- function(x, ...) {
   check_cell_types(x, "x")
   cat(types_words(x), sep = "\n")
   shown <- x$types[!x$types$speck, ]
-  digits <- if (any(shown$proportion < 0.005)) 2 else 1
   if (nrow(shown)) {
-    print(data.frame(
-      type = shown$type, proportion = percent(shown$proportion, digits),
-      `90% interval` = interval_words(shown, digits),
-      Rhat = rhat_words(shown$rhat), ESS = ess_words(shown$ess), cells = format(shown$cells, big.mark = ","),
-      components = shown$components, apart = percent(shown$apart, 0), check.names = FALSE
-    ), row.names = FALSE)
+    table <- types_table(shown, if (any(shown$proportion < 0.005)) 2 else 1)
+    print(table[!names(table) %in% c("nearest", "overlap")], row.names = FALSE)
   }
   agreement <- types_agreement(x)
   print_types_by_chain(types_by_chain(x, agreement))
@@ -104,9 +99,21 @@ types_words <- function(x) {
   )
 }
 
-overlap_words <- function(overlap) {
-  shown <- ifelse(overlap < 1e-4, "< 0.01%", paste0(formatC(100 * overlap, digits = 2, format = "fg"), "%"))
-  ifelse(is.na(overlap), "-", shown)
+# Types as tables show them.
+types_table <- function(types, digits = 2) {
+  data.frame(
+    type = paste0(types$type, ifelse(types$speck, " *", "")), proportion = percent(types$proportion, digits),
+    `90% interval` = interval_words(types, digits), Rhat = rhat_words(types$rhat), ESS = ess_words(types$ess),
+    cells = whole_words(types$cells), components = whole_words(types$components),
+    nearest = ifelse(is.na(types$nearest), "-", types$nearest), overlap = share_words(types$overlap),
+    apart = percent(types$apart, 0), check.names = FALSE
+  )
+}
+
+# A share that may be so small that no digits tell it from zero.
+share_words <- function(share) {
+  shown <- ifelse(share < 1e-4, "< 0.01%", paste0(formatC(100 * share, digits = 2, format = "fg"), "%"))
+  ifelse(is.na(share), "-", shown)
 }
 
 types_verdict <- function(x, agreement = types_agreement(x)) {
@@ -114,17 +121,17 @@ types_verdict <- function(x, agreement = types_agreement(x)) {
   small <- types[types$speck & types$cells > 0, ]
   empty <- types$type[types$speck & types$cells == 0]
   unsure <- mean(x$probability < 0.9)
+  one <- nrow(small) == 1L
   sentences <- c(
     if (nrow(small)) {
       sprintf("%s, which %s too few cells or draws to be told from %s, %s %s of the cells together.",
-        count_words(nrow(small), "speck"), if (nrow(small) == 1L) "has" else "have",
-        if (nrow(small) == 1L) "its neighbours" else "their neighbours", if (nrow(small) == 1L) "holds" else "hold",
+        count_words(nrow(small), "speck"), if (one) "has" else "have",
+        if (one) "its neighbours" else "their neighbours", if (one) "holds" else "hold",
         percent(sum(small$proportion)))
     },
     if (length(empty)) {
-      sprintf("%s the most probable type of no cell, and %s not shown.",
-        if (length(empty) == 1L) paste("Type", dQuote(empty, FALSE), "is") else paste("Types", list_some(empty), "are"),
-        if (length(empty) == 1L) "is" else "are")
+      sprintf("No cell has %s as its most probable type, so %s not shown.", list_some(empty),
+        if (length(empty) == 1L) "it is" else "they are")
     },
     channel_words(x$fit),
     sprintf("%s of the cells have a probability below 0.9 of their type.", percent(unsure)),
@@ -150,29 +157,28 @@ types_usable <- function(x, agreement = types_agreement(x)) {
 
 # Channels that tell nothing about types of cells.
 channel_words <- function(fit) {
-  constant <- if (!is.null(fit$x)) {
-    fit$markers[vapply(seq_len(ncol(fit$x)), function(j) {
-      # Few values tell of most channels that they vary.
-      for (rows in c(1000, Inf)) {
-        some <- fit$x[seq_len(min(rows, nrow(fit$x))), j]
-        some <- some[!is.na(some)]
-        if (length(some) > 1L && any(some != some[[1L]])) return(FALSE)
-      }
-      length(some) > 1L
-    }, NA)]
+  varies <- function(j) {
+    # Few values tell of most channels that they vary.
+    for (rows in c(1000, Inf)) {
+      some <- fit$x[seq_len(min(rows, nrow(fit$x))), j]
+      some <- some[!is.na(some)]
+      if (length(some) < 2L || any(some != some[[1L]])) return(TRUE)
+    }
+    FALSE
   }
+  constant <- if (!is.null(fit$x)) fit$markers[!vapply(seq_len(ncol(fit$x)), varies, NA)]
   time <- setdiff(fit$markers[grepl(channels_without_markers, trimws(fit$markers), ignore.case = TRUE)], constant)
   c(
     if (length(constant)) {
-      one <- length(constant) == 1L
-      sprintf("%s %s constant, so %s nothing about types.", list_some(constant), if (one) "is" else "are",
-        if (one) "it tells" else "they tell")
+      sprintf(if (length(constant) == 1L) "%s is constant, so it tells nothing about types." else
+        "%s are constant, so they tell nothing about types.", list_some(constant))
     },
     if (length(time)) {
-      one <- length(time) == 1L
-      sprintf("By %s, %s %s of cells: a fit without %s finds types by the markers alone.",
-        if (one) "its name" else "their names", list_some(time), if (one) "is no marker" else "are no markers",
-        if (one) "it" else "them")
+      sprintf(if (length(time) == 1L) {
+        "By its name, %s is no marker of cells: a fit without it finds types by the markers alone."
+      } else {
+        "By their names, %s are no markers of cells: a fit without them finds types by the markers alone."
+      }, list_some(time))
     }
   )
 }
@@ -254,18 +260,17 @@ chains_words <- function(x, agreement = types_agreement(x)) {
 
 # What a comparison of samples says of types that the chains of the fit do not agree on.
 disagreement_words <- function(types, tested) {
-  if (is_bem(types$fit)) return(NULL)
-  shares <- shares_by_chain(types$map)
-  table <- diagnose_quantities(shares)
-  differs <- which(differing(shares, table) & tested)
+  agreement <- types_agreement(types)
+  differs <- intersect(agreement$differs, which(tested))
   if (!length(differs)) return(NULL)
+  rhat <- agreement$table$rhat[differs]
   names <- dQuote(types$types$type, FALSE)
   c(
     sprintf("The fit had not converged: Rhat of the share is %s for type %s%s, so %s. continue(fit, more) %s.",
-      format_rhat(max(table$rhat[differs])), names[[differs[[which.max(table$rhat[differs])]]]],
+      format_rhat(max(rhat)), names[[differs[[which.max(rhat)]]]],
       if (length(differs) > 1L) sprintf(" and too high for %d more", length(differs) - 1L) else "",
       "counts of cells may be wrong", "runs more sweeps"),
-    common_words(cells_in_common(types$map), differs, which(tested), names)
+    common_words(agreement$common, differs, which(tested), names)
   )
 }
 
@@ -293,14 +298,7 @@ in_console.summary.cell_types <- function(x, digits = 3, ...) {
   cat(x$words, sep = "\n")
   cat("\nTypes:\n")
   types <- x$types[!x$types$speck | x$types$cells > 0, ]
-  print(data.frame(
-    type = paste0(types$type, ifelse(types$speck, "*", "")), share = percent(types$proportion, 2),
-    `90% interval` = interval_words(types, 2), Rhat = rhat_words(types$rhat), ESS = ess_words(types$ess),
-    cells = types$cells, components = types$components,
-    nearest = ifelse(is.na(types$nearest), "-", types$nearest), overlap = overlap_words(types$overlap),
-    apart = percent(types$apart, 0),
-    check.names = FALSE
-  ), row.names = FALSE)
+  print(types_table(types), row.names = FALSE)
   if (any(types$speck)) cat("* a speck\n")
   cat("\nMedians, ", scale_words(x$transform), ":\n", sep = "")
   print(signif(x$medians[types$type, , drop = FALSE], digits))
@@ -317,10 +315,7 @@ tidy.cell_types <- function(x, conf.level = 0.9, ...) {
   conf.level <- check_number(conf.level, "conf.level", min = 0, max = 1)
   types <- x$types
   ends <- types[c("lower", "upper")]
-  if (conf.level != 0.9 && !anyNA(ends)) {
-    tail <- (1 - conf.level) / 2
-    ends[] <- t(apply(x$proportions, 2L, stats::quantile, c(tail, 1 - tail), names = FALSE))
-  }
+  if (conf.level != 0.9 && !anyNA(ends)) ends[] <- quantiles_of_columns(x$proportions, interval_ends(conf.level))
   as_table(data.frame(
     type = types$type, estimate = types$proportion, conf.low = ends[[1L]], conf.high = ends[[2L]],
     cells = types$cells, components = types$components, rhat = types$rhat, ess = types$ess

@@ -16,11 +16,11 @@
 #' @section The pictures:
 #' \describe{
 #'   \item{`"tree"`}{The joins of the finest branches of the density, from the bottom up, by the overlap of their means,
-#'     on a log scale. Branches of one type join before types do. A dashed line shows the `overlap` of the rule. Leaves
-#'     have the colours of their types. If types join close to the line, they may as well be one.}
+#'     on a log scale. A dashed line shows the `overlap` of the rule. If types join close to it, they may as well be
+#'     one.}
 #'   \item{`"cells"`}{Markers against each other, with cells coloured by type and darker where there are more.}
 #'   \item{`"heatmap"`}{Type by marker: how many standard deviations of the marker the type's median lies above or below
-#'     the mean of all cells. If the key ends in a triangle, colours there stand for larger values too.}
+#'     the mean of all cells.}
 #'   \item{`"proportions"`}{The share of each type, on a log scale, with the 90% interval.}
 #' }
 #' @section Errors:
@@ -60,7 +60,7 @@ type_picture <- function(x, type, shown, markers, main) {
 
 shown_types <- function(x, specks) {
   specks <- check_flag(specks, "specks")
-  if (specks || all(x$types$speck)) seq_len(nrow(x$types)) else which(!x$types$speck)
+  which(specks | are_shown(x))
 }
 
 type_colours <- function(x) {

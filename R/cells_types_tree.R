@@ -7,68 +7,41 @@
 #' @section Density:
 #' Let \eqn{w_j}, \eqn{m_j}, \eqn{S_j} be the weights, means and covariances of components that hold a cell or more.
 #' The pooled covariance \eqn{W = \sum_j w_j S_j / \sum_j w_j} is the unit of all lengths, so the result does not change
-#' if markers are scaled or mixed linearly. Many cells that share one value of a marker give components as thin as a
-#' sheet. Therefore the eigenvalues of each \eqn{S_j}, in units of \eqn{W}, are raised to at least \eqn{0.7^2}.
+#' if markers are scaled or mixed linearly. Eigenvalues of \eqn{S_j}, in units of \eqn{W}, are raised to at least
+#' \eqn{0.7^2}: cells that share one value would give components as thin as a sheet.
 #'
 #' @section Peaks, saddles and branches:
-#' Every component climbs the density from its mean to a peak by modal EM (Li, Ray and Lindsay 2007). Straight lines
-#' connect each mean with its peak, each mean and peak with the 12 nearest, and all peaks with each other. The height
-#' of a line is the least density on it, at seven points between the ends. The lines are taken from the highest down
-#' (Kruskal). The two branches that a line connects become one
-#' * if there is no valley between them: the height is at least 0.9 times the density at the lower of the two peaks;
-#' * or if their means are closer than \eqn{-2 \Phi^{-1}(}`overlap`\eqn{)} in units of \eqn{W}.
-#'
-#' Two normal populations of equal size and covariance \eqn{W}, as far apart as that, are told apart by the best plane
-#' with the share `overlap` of either on the wrong side. With 0.04 the distance is 3.50.
+#' Every component climbs from its mean to a peak of the density by modal EM (Li, Ray and Lindsay 2007). Straight lines
+#' connect each mean with its peak, each mean and peak with the 12 nearest, and all peaks with each other. The height of
+#' a line is the least density on it. The lines are taken from the highest down. Two branches that a line connects
+#' become one
+#' * if the height is at least 0.9 times the density at the lower of the two peaks: no valley lies between;
+#' * or if their means are closer than \eqn{-2 \Phi^{-1}(}`overlap`\eqn{)} in units of \eqn{W}: 3.50 for 0.04. Of two
+#'   normal populations so far apart, the best plane puts the share `overlap` on the wrong side.
 #'
 #' @section Averaging over draws:
-#' Up to eight draws together, evenly spaced over the chains, give the averaged density. Its branches are the types. If
-#' the draws have many components, fewer draws are enough. Every draw is also cut by itself. Each of its branches
-#' belongs to the type that holds most of the weight of the branch. Each component belongs to the branch that has most
-#' of the averaged density at the mean of the component, and to the type of this branch. So a draw that joins two types
-#' gives one of them the share zero, and the intervals of the shares include the uncertainty of the cut. `apart` is the
-#' share of the draws in which a type was a branch.
+#' At most eight draws together give the averaged density, whose branches are the types. Every draw is also cut by
+#' itself. Each of its branches belongs to the type that holds most of the weight of the branch. A draw that joins two
+#' types gives one of them the share zero, so intervals include the uncertainty of the cut. `apart` is the share of the
+#' draws in which a type was a branch. `stability` is the mean over draws of the largest Jaccard index of the type and a
+#' branch of the draw.
 #'
-#' In 200 simulated samples, 90% intervals held the true share in 90% of the cases: 84% for skewed populations, 87 to
-#' 93% for the other kinds. Over 20 seeds of six GvHD samples, 94% of the pairs of intervals of the same type overlap
-#' (`bench/type-intervals.R`).
-#'
-#' The type of a cell is the most probable one over the draws, each with its own cut. Its probability is the share of
-#' the type in the density of the draws at the cell. If the cells times the draws would take long, fewer draws are used,
-#' but no less than four. This is so above about 80,000 cells of 10 markers with 64 components and 50 draws.
-#'
-#' `stability` compares the averaged cut with the cuts of the draws: for each draw, the largest Jaccard index (cells in
-#' both by cells in either) of the type and a branch of that draw, on at most 5,000 cells.
+#' The type of a cell is the most probable one over the draws, each with its own cut. Large data use fewer draws for
+#' this, but at least four. Cells of several samples are classified under the mixture of all samples, so the type of a
+#' cell does not depend on its sample.
 #'
 #' @section Chains that differ:
-#' The share of a type varies between draws because draws have more or fewer cells somewhere, and because they end types
-#' at different places: a component between two types belongs to the one in some draws and to the other in others.
-#' Chains change such components slowly, so shares often differ between chains by more than chance explains. The
-#' intervals pool the draws of all chains. `print()` and `summary()` also say whether all chains have the type. A cell
-#' has the type of most draws of a chain. Twice the cells of the type in both of two chains, by the sum of its cells in
-#' each, is the share that they have in common (Dice); `common` is the smallest over all pairs of chains. Above one
-#' half, all chains have the type and differ in where it ends. Near zero, most draws of a chain lack it, and count its
-#' cells to a neighbour.
-#'
-#' In nine public samples of real cells, with four chains of 2,000 sweeps, \eqn{\hat R} of the share was above 1.05 for
-#' 25 of the 42 types above 1%. Any two chains had 69 to 100% of the cells of each type in common
-#' (`bench/type-chains.R`).
+#' A component between two types belongs to one of them in some draws and to the other in others. Chains change such
+#' components slowly, so \eqn{\hat R} of a share is often high although all chains have the type. `print()` and
+#' `summary()` therefore say how many cells of the type two chains have in common: twice the cells in both by the sum of
+#' the cells in each (Dice), the smallest over pairs of chains. Above one half, the chains differ in where the type
+#' ends. Near zero, most draws of a chain lack it.
 #'
 #' @section The tree:
-#' The leaves are the finest branches that valleys separate. A leaf that types divide is divided too. The leaves of each
-#' type join first, then the types: always the two whose means are closest. The overlap of two branches at the distance
-#' \eqn{d} is \eqn{\Phi(-d/2)}. With a number of `types`, the tree is cut into that many types that are not specks, if
-#' it can be. All draws then have that cut, so intervals do not include its uncertainty.
-#'
-#' @section Several samples:
-#' Types are found, and cells classified, under the mixture of all samples: each sample counts by its number of cells.
-#' So the type of a cell does not depend on its sample. [type_proportions()] gives the proportions of each sample.
-#'
-#' @section Specks:
-#' Small clusters that lie far from all others stay types of their own. Some are rare populations, others are debris.
-#' Types with less than `speck` of the cells are called specks. With `specks = "join"`, each joins the type whose mean
-#' is nearest.
-#'
+#' The leaves are the finest branches that valleys separate. The leaves of each type join first, then the types, always
+#' the two whose means are closest. The overlap of two branches at the distance \eqn{d} is \eqn{\Phi(-d/2)}. With a
+#' number of `types`, the tree is cut into that many types that are not specks, if it can be. All draws then have that
+#' cut, so intervals do not include its uncertainty.
 #' @references
 #' Hennig, C. (2010). Methods for merging Gaussian mixture components. *Advances in Data Analysis and Classification*
 #' **4**, 3-34.

@@ -9,23 +9,19 @@
 #' `dp_mixture(x, transform = )` transforms markers before the fit. Fluorescence needs this: on its own scale, the
 #' spread of a population grows with its mean. Scatter (`FSC`, `SSC`) mostly does not.
 #'
-#' `"arcsinh"` fits asinh(x / `cofactor`). Usual cofactors are 150 for fluorescence and 5 for mass cytometry. Each
-#' marker may have its own: `cofactor = c(CD3 = 150, CD4 = 300)`.
+#' `transform = c(arcsinh = 150)` fits asinh(x / 150) of every marker. Usual cofactors are 150 for fluorescence and 5
+#' for mass cytometry; `"arcsinh"` alone means 5. In a vector with the names of markers, a number is a cofactor: `c(CD3
+#' = 150, CD4 = 300, CD8 = "logicle")`. Markers without a name there are not transformed.
 #'
 #' `"logicle"` fits the logicle scale of Moore and Parks (2012), in decades, as flowCore's `logicleTransform()`. Its
-#' parameters are estimated for each marker. The top `t` is the top of the instrument's range for a `flowFrame` or
-#' `flowSet`, and the largest value for other data. There are `m` = 4.5 decades, and the width `w` makes room for the 5%
-#' point of the negative values, as in flowCore's `estimateLogicle()`. But where this would be wider than 0.8 decades,
-#' `w` is 0.8, and `m` is smaller. On a wider scale, a negative population with more noise than others, such as
-#' spillover leaves it, has a peak on each side of zero and looks like two populations. The unit of the data does not
-#' matter. All samples of a fit have the same parameters. The cells of a [row_reader()] are represented by 10,000 of
-#' them.
+#' parameters are estimated for each marker, over all samples. The top `t` is the top of the instrument's range for a
+#' `flowFrame` or `flowSet`, and the largest value for other data. There are `m` = 4.5 decades, and the width `w` makes
+#' room for the 5% point of the negative values. `w` is at most 0.8: on a wider scale, a negative population with much
+#' noise has a peak on each side of zero. Where 0.8 is too narrow, `m` is smaller instead.
 #'
 #' Means, covariances and densities of a fit are on the transformed scale. `fit$transform` has the parameters, and can
-#' be the `transform` of another fit. New cells are given in the data's units. Pictures have axes in the data's units,
-#' and [simulate()] gives cells in the data's units.
-#'
-#' Compensation comes first. It is left to flowCore, see the example.
+#' be the `transform` of another fit. New cells, axes of pictures and [simulate()] are in the data's units. Compensate
+#' the data first, as in the example.
 #'
 #' @references
 #' Moore, W. A. and Parks, D. R. (2012). Update for the logicle data scale including operational code implementations.
@@ -52,15 +48,14 @@ NULL
 
 transform_types <- c("none", "arcsinh", "logicle")
 
-# The transformation that the arguments ask for. `cells`: a function that gives the values of a marker, by its number.
+# The transformation that `transform` asks for. `cells`: a function that gives the values of a marker, by its number.
 # `tops`: the largest values that the instrument can write, named by marker, or NULL.
-resolve_transform <- function(transform, cofactor, markers, cells = NULL, tops = NULL) {
+resolve_transform <- function(transform, markers, cells = NULL, tops = NULL) {
   if (is.list(transform)) return(check_transform(transform, markers))
-  type <- transform_of_markers(transform, markers)
+  made <- transform_of_markers(transform, markers)
+  type <- made$type
   if (all(type == "none")) return(NULL)
-  cofactor <- cofactor_of_markers(cofactor, type, markers)
-  if (all(type == "arcsinh")) return(list(type = "arcsinh", cofactor = cofactor))
-  made <- list(type = type, cofactor = cofactor)
+  if (all(type == "arcsinh")) return(list(type = "arcsinh", cofactor = made$cofactor))
   if (any(type == "logicle")) {
     made$logicle <- matrix(NA_real_, length(markers), 4L, dimnames = list(markers, c("t", "w", "m", "a")))
     for (j in which(type == "logicle")) {
@@ -70,31 +65,34 @@ resolve_transform <- function(transform, cofactor, markers, cells = NULL, tops =
   made
 }
 
-# The type of each marker, named. A marker that `transform` does not name is not transformed.
+# `type` and `cofactor` of each marker, named. A marker that `transform` does not name is not transformed. A number is
+# the cofactor of arcsinh, also as text: c() makes text of numbers beside names of transformations.
 transform_of_markers <- function(transform, markers) {
-  p <- length(markers)
-  if (length(transform) == 1L && is.null(names(transform))) {
-    type <- rep(check_option_choice(transform, "transform", transform_types), p)
-    return(stats::setNames(type, markers))
-  }
   wrong <- function(...) stop_input("transform", ...)
-  if (!is.character(transform) || !length(transform)) {
-    wrong("must be one of ", paste(dQuote(transform_types, FALSE), collapse = ", "),
-      ", or one of these for each marker by name, not ", show_value(transform))
+  p <- length(markers)
+  choices <- paste("must be one of", paste(dQuote(transform_types, FALSE), collapse = ", "), "or a cofactor of arcsinh")
+  if (!is.character(transform) && !is.numeric(transform) || is.factor(transform) || !length(transform)) {
+    wrong(choices, ", or one of these for each marker by name, not ", show_value(transform))
   }
-  other <- setdiff(transform, transform_types)
-  if (length(other)) {
-    wrong("must be one of ", paste(dQuote(transform_types, FALSE), collapse = ", "), " for each marker, not ",
-      show_value(other[[1L]]))
+  given <- names(transform)
+  type <- as.character(transform)
+  cofactor <- suppressWarnings(as.double(transform))
+  type[!is.na(cofactor)] <- "arcsinh"
+  cofactor[type %in% "arcsinh" & is.na(cofactor)] <- 5
+  other <- which(!type %in% transform_types)
+  if (length(other)) wrong(choices, ", not ", show_value(transform[[other[[1L]]]]))
+  unusable <- which(!is.na(cofactor) & !(is.finite(cofactor) & cofactor > 0))
+  if (length(unusable)) {
+    wrong("has the cofactor ", format(cofactor[[unusable[[1L]]]]), "; a cofactor must be positive and finite")
   }
-  if (is.null(names(transform))) {
-    if (length(transform) != p) wrong("has length ", length(transform), " and no names; ", there_are(markers))
-    return(stats::setNames(transform, markers))
+  if (identical(given, "arcsinh") && is.numeric(transform)) given <- NULL
+  if (is.null(given) && !length(type) %in% c(1L, p)) {
+    wrong("has length ", length(type), " and no names; ", there_are(markers))
   }
-  check_named_markers(names(transform), "transform", markers)
-  type <- stats::setNames(rep("none", p), markers)
-  type[names(transform)] <- transform
-  type
+  if (!is.null(given)) check_named_markers(given, "transform", markers)
+  at <- if (is.null(given)) rep_len(seq_along(type), p) else match(markers, given)
+  type <- ifelse(is.na(at), "none", type[at])
+  list(type = stats::setNames(type, markers), cofactor = stats::setNames(cofactor[at], markers))
 }
 
 check_named_markers <- function(given, argument, markers) {
@@ -105,31 +103,6 @@ check_named_markers <- function(given, argument, markers) {
   if (length(unknown)) {
     stop_input(argument, "has names other than the markers ", list_some(markers), ": ", list_some(unknown))
   }
-}
-
-# The cofactor of each marker, named; NA for a marker without arcsinh.
-cofactor_of_markers <- function(cofactor, type, markers) {
-  wrong <- function(...) stop_input("cofactor", ...)
-  p <- length(markers)
-  curved <- type == "arcsinh"
-  if (!any(curved)) return(stats::setNames(rep(NA_real_, p), markers))
-  named <- length(cofactor) > 0L && !is.null(names(cofactor)) && (length(cofactor) > 1L || p == 1L || !all(curved))
-  if (!is.numeric(cofactor) || !named && !length(cofactor) %in% c(1L, p)) {
-    wrong(sprintf("must be one number or one per marker (%d), not ", p), show_value(cofactor))
-  }
-  if (named) {
-    check_named_markers(names(cofactor), "cofactor", markers)
-    lacking <- setdiff(markers[curved], names(cofactor))
-    if (length(lacking)) {
-      wrong("has names, but not that of the marker ", dQuote(lacking[[1L]], FALSE), ", which is on the arcsinh scale")
-    }
-    cofactor <- cofactor[markers]
-  }
-  cofactor <- rep_len(as.double(cofactor), p)
-  usable <- is.finite(cofactor) & cofactor > 0
-  if (!all(usable[curved])) wrong("must be positive and finite, not ", format(cofactor[curved & !usable][[1L]]))
-  cofactor[!curved] <- NA
-  stats::setNames(cofactor, markers)
 }
 
 # `transform` of another fit.

@@ -5,9 +5,8 @@
 # number, NULL for all. parts: NULL, or a factor with the part of the user's data that each row comes from, for
 # messages. threads: how many may read the data. Returns the matrix `x` (the object itself if nothing had to change),
 # the names `markers`, `mean`, `sd`, `min` and `max` of each column, and `transform` (see R/data_marker_transform.R).
-as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5,
-                             argument = "x", min_rows = 2, missing = "error", parts = NULL, threads = 1L,
-                             assay = NULL) {
+as_marker_matrix <- function(x, markers = NULL, transform = "none", argument = "x", min_rows = 2, missing = "error",
+                             parts = NULL, threads = 1L, assay = NULL) {
   given <- x
   x <- expression_matrix(given, markers, argument, assay = assay)
   if (ncol(x) == 0L) stop_input(argument, "has no columns")
@@ -18,9 +17,9 @@ as_marker_matrix <- function(x, markers = NULL, transform = "none", cofactor = 5
   }
   if (is.integer(x)) storage.mode(x) <- "double"
   names <- marker_names(x, argument)
-  advice <- "missing = \"model\" takes NA as missing at random"
+  advice <- "warp_control(missing = \"model\") takes NA as missing at random"
   columns <- scan_columns(x, names, argument, missing, advice, parts, threads)
-  transform <- resolve_transform(transform, cofactor, names, function(j) x[, j], instrument_tops(given))
+  transform <- resolve_transform(transform, names, function(j) x[, j], instrument_tops(given))
   if (!is.null(transform)) {
     x <- transform_columns(x, transform)
     columns <- scan_columns(x, names, argument, missing, parts = parts, threads = threads)
@@ -57,11 +56,11 @@ as_new_rows <- function(newdata, fit, argument = "newdata") {
   if (is.integer(x)) storage.mode(x) <- "double"
   if (nrow(x) > 0L) {
     scan_columns(x, fit$markers, argument, fit$missing,
-      "a fit with missing = \"model\" takes cells with missing values"
+      "a fit with warp_control(missing = \"model\") takes cells with missing values"
     )
   }
   dimnames(x) <- list(rownames(x), fit$markers)
-  spread_piled(transform_columns(x, fit$transform), fit$piled, fit$markers)
+  transform_columns(x, fit$transform)
 }
 
 # The cells that the user gives, or the fitted cells.

@@ -6,36 +6,18 @@
 # for rho near 0, 3.2 times too much for rho = .9. For any law 2 rho becomes 2 r1, r1 = sd_z(E[Y | z])/sd(Y), and for
 # the variance 2 rho^2 becomes 2 r2, r2 = sd_z(E[(Y - m)^2 | z])/sd((Y - m)^2), both under the copula on the law.
 
-# The bandwidths among which calibrated resampling chooses, and the deviation of the mean, over sd/sqrt(n), that the
-# steps are given: 1.05 gave 90% intervals that cover the median of 50 normal values in 82% of 120 data sets.
-# bench/predictive-coverage.R measures the coverage of all this.
+# The bandwidths among which calibrated resampling chooses, of one variable and of several, and the deviation of the
+# mean, over sd/sqrt(n), that the steps are given. bench/predictive-coverage.R measures the coverage.
 calibrated_ends <- c(0.7, 0.95)
+several_ends <- c(0.5, 0.95)
 calibrated_width <- 1.1
-
-# Of several variables. With 0.7 the prediction of two normal variables was 13% too low at the mode for n = 60 and its
-# score 0.12 lower.
-several_ends <- c(0.5, calibrated_ends[[2L]])
 
 # The variance of the log of the standard deviation is this many times what the kurtosis says, since the tails of a
 # resample move with it alone.
 calibrated_stretch <- 1.35
 
-is_calibrated <- function(fit) {
-  y <- fit$data$y
-  fit$model$kind == "copula_density" && isTRUE(fit$model$calibrate) && nrow(y) > ncol(y) &&
-    if (ncol(y) == 1L) diff(range(y)) > 0 else {
-      has_quantities(fit) && qr(sweep(y, 2L, colMeans(y)), tol = 1e-5)$rank == ncol(y)
-    }
-}
-
-# The ends of the response's correlation. Regressions and classifications have only the lower bound of a calibrated
-# density: without it, responses that do not depend on the covariates choose the smallest rho, and 90% intervals of the
-# mean given a covariate covered 13% (30 data sets, n = 50); with it 97%, for 0.04 of the log score.
-response_ends <- function(fit) {
-  if (is_calibrated(fit)) return(if (ncol(fit$data$y) > 1L) several_ends else calibrated_ends)
-  bounded <- fit$model$kind != "copula_density" && isTRUE(fit$model$calibrate) && is.null(fit$data$start)
-  if (bounded) c(calibrated_ends[[1L]], rho_ends[[2L]]) else rho_ends
-}
+# The deviation of the mean that the steps give; groups have a part of it.
+steps_width <- function(grouped) if (grouped) sqrt(calibrated_width^2 - 1) else calibrated_width
 
 # Points for computing quantities, in standardised units, whatever the user wants to see: even ones from a little
 # outside the data, quantiles of the data, and tails.
@@ -67,9 +49,7 @@ law_moments <- function(at, cdf, rho) {
 # The correlations of the steps: rho^t. The weight of the data's kth Hermite coefficients in the prediction after n data
 # is 1 - prod(1 - alpha_i rho^k), and a step moves them by alpha rho^k; with several variables rho^k is the product over
 # them. t <= 1 is chosen such that the sum of these coefficients' variances is that of the prediction's error. With
-# t = 1 the deviation of log densities was 0.5 to 0.9 times that of their error for n = 200 (normal and uniform data,
-# two normal variables), and intervals covered 59 to 86%; now it is 0.6 to 1.1 times. With `grouped` resamples the
-# parameters of their groups have a part of the variance.
+# `grouped` resamples the parameters of their groups have a part of the variance.
 step_rho <- function(n, rho, grouped = FALSE) {
   width <- if (grouped) sqrt(calibrated_width^2 - 1) else calibrated_width
   longest <- floor(1e6^(1 / length(rho)))
@@ -97,98 +77,48 @@ log_variance_spread <- function(y) {
   excess + 10 * min(excess, 3)^2 / n
 }
 
+# The degrees of freedom of the stretch of resamples: what the steps leave of the variance of the log of the standard
+# deviation of y, as a law has it. 0 for none.
+stretch_df <- function(y, law, most) {
+  n <- length(y)
+  wanted <- calibrated_stretch * log_variance_spread(y) / (4 * (n - 1))
+  left <- max(0, wanted - (most * law$r2)^2 * (law$kurtosis - 1) / (4 * n))
+  if (left > 1e-8) 1 / (2 * left) else 0
+}
+
 # What calibrated resampling needs beside the bandwidth, in standardised units: `most`, the numerator of the weights;
 # the `center` of the law; each resample's `shift` and `stretch`. `width` is the posterior deviation of the mean over
 # sd/sqrt(n) as the steps alone give it; with published weights this is all that is done.
-calibrate <- function(fit, at, cdf, run) {
+calibrate_one <- function(fit, inner, run) {
   y <- drop(fit$data$y)
   n <- length(y)
-  if (!is_calibrated(fit)) return(list(most = 2, width = 2 * law_moments(at, cdf, fit$rho)$r1))
-  groups <- if (!is.null(fit$scale$groups)) {
-    data <- from_scale(fit$scale, fit$standard$center + fit$standard$scale * y)
-    draw_groups(fit, fit$scale$groups, through(scale_layers(fit$scale)[1:2], data), run)
-  }
-  rho <- step_rho(n, fit$rho, !is.null(groups))
+  at <- drop(fit$inner$y)
+  cdf <- drop(inner$conditional)
+  found <- function(...) list(inner = c(fit$inner, list(cdf0 = cdf)), calibration = list(...))
+  if (!is_calibrated(fit)) return(found(most = 2, width = 2 * law_moments(at, cdf, fit$rho)$r1))
+  groups <- fit$scale$groups
+  if (!is.null(groups)) groups <- draw_groups(fit, groups, through(scale_layers(fit$scale)[1:2], own_units(fit)), run)
+  grouped <- !is.null(groups)
+  rho <- step_rho(n, fit$rho, grouped)
   law <- law_moments(at, cdf, rho)
-  if (!is.null(groups)) {
+  most <- min(2, steps_width(grouped) / law$r1)
+  if (grouped) {
     # The groups of resamples have the variance that the data give, and the steps add the rest.
-    most <- min(2, sqrt(calibrated_width^2 - 1) / law$r1)
-    return(list(most = most, rho = rho, center = 0, shift = numeric(fit$count), stretch = rep(1, fit$count), df = 0,
+    return(found(most = most, rho = rho, center = 0, shift = numeric(fit$count), stretch = rep(1, fit$count),
       width = sqrt((most * law$r1)^2 + 1), groups = groups))
   }
-  most <- min(2, calibrated_width / law$r1)
-  # What the steps leave of the variance of the mean and of the log of the standard deviation.
   mean_left <- max(0, 1 / (n - 1) - (most * law$r1)^2 / n)
-  wanted <- calibrated_stretch * log_variance_spread(y) / (4 * (n - 1))
-  log_sd_left <- max(0, wanted - (most * law$r2)^2 * (law$kurtosis - 1) / (4 * n))
-  df <- if (log_sd_left > 1e-8) 1 / (2 * log_sd_left) else 0
-  place <- .Call(C_predictive_places, fit$seed, fit$count, df, sqrt(mean_left * stats::var(y)))
-  list(most = most, rho = rho, center = law$mean, shift = mean(y) - law$mean + place[, 1L],
-    stretch = place[, 2L] * sqrt(stats::var(y) / law$variance), df = df,
-    width = sqrt((most * law$r1)^2 + n * mean_left))
+  place <- .Call(C_predictive_places, fit$seed, fit$count, stretch_df(y, law, most), sqrt(mean_left * stats::var(y)))
+  found(most = most, rho = rho, center = law$mean, shift = mean(y) - law$mean + place[, 1L],
+    stretch = place[, 2L] * sqrt(stats::var(y) / law$variance), width = sqrt((most * law$r1)^2 + n * mean_left))
 }
 
-is_placed <- function(fit) {
-  !is.null(fit$calibration$stretch)
-}
-
-# Where the law of the data has what resample r has at the standardised points: a matrix, points x draws.
-unplaced <- function(fit, at) {
-  if (ncol(at$y) > 1L) return(several_unplaced(fit, at))
+# Where the law of the data has what each resample has at standardised points: points x draws.
+unplaced_one <- function(fit, at) {
   y <- drop(at$y)
-  if (!is.null(fit$trend)) return(y - trend_departures(fit, at))
   place <- fit$calibration
   if (!is.null(place$groups)) return((group_places(fit, fit$scale, at)$to - fit$standard$center) / fit$standard$scale)
   outer(y - place$center, 1 / place$stretch) - rep(place$shift / place$stretch, each = length(y)) + place$center
-}
-
-# The first states of placed resamples: each has the points elsewhere in the law of the data.
-placed_states <- function(fit, at, run) {
-  d <- ncol(at$y)
-  y <- matrix(unplaced(fit, at), ncol = d)
-  rows <- seq_len(nrow(y))
-  x <- at$x[rep_len(seq_len(nrow(at$y)), nrow(y)), , drop = FALSE]
-  # All orders of the data at once, in parts of 64 MB.
-  parts <- split(rows, (rows - 1) %/% max(1, floor(2e6 / ncol(fit$order) / d)))
-  found <- lapply(unname(parts), function(part) {
-    .Call(C_predictive_average, state_at(fit, list(y = y[part, , drop = FALSE], x = x[part, , drop = FALSE]), run))
-  })
-  values <- function(what) {
-    value <- do.call(rbind, lapply(found, `[[`, what))
-    value <- array(value, c(nrow(at$y), fit$count, ncol(value)))
-    aperm(value, c(1L, 3L, 2L))
-  }
-  list(conditional = values("conditional"), gain = values("gain"))
-}
-
-# The densities that multiply gains, in the data's units: for all resamples, or points x draws.
-base_densities <- function(fit, at) {
-  if (!is.null(fit$trend)) return(stats::dnorm(unplaced(fit, at)) / fit$standard$scale)
-  if (!is_placed(fit)) return(at$density)
-  if (ncol(at$y) > 1L) return(several_base_densities(fit, at))
-  slope <- if (is.null(fit$calibration$groups)) at$slope else group_places(fit, fit$scale, at)$slope
-  density <- stats::dnorm(unplaced(fit, at), log = TRUE) + slope
-  exp(density - rep(log(fit$calibration$stretch * fit$standard$scale), each = nrow(density)))
-}
-
-# States at the inner points come after those of the user's points.
-with_inner <- function(fit, found) {
-  both <- function(own, inner) {
-    several <- array(inner, c(dim(inner), fit$count))
-    size <- dim(own)
-    size[[1L]] <- size[[1L]] + nrow(inner)
-    value <- array(0, size)
-    value[seq_len(nrow(own)), , ] <- own
-    value[-seq_len(nrow(own)), , ] <- several
-    value
-  }
-  fit$state[c("conditional", "gain")] <- Map(both, fit$state[c("conditional", "gain")], found[c("conditional", "gain")])
-  fit
-}
-
-# draws x inner points.
-inner_cdf <- function(fit) {
-  t(matrix(fit$state$conditional[-seq_len(nrow(fit$at$y)), 1L, ], length(fit$inner$y)))
 }
 
 # Where the inner points lie in each resample, in the data's units: draws x inner points.
@@ -197,7 +127,7 @@ inner_places <- function(fit) {
   if (is_placed(fit)) {
     place <- fit$calibration
     if (!is.null(place$groups)) {
-      z <- fit$standard$center + fit$standard$scale * fit$inner$y
+      z <- fit$standard$center + fit$standard$scale * drop(fit$inner$y)
       return(t(in_parts(fit, z, function(z, groups) from_scale(fit$scale, z, groups))))
     }
     y <- place$center + place$shift + place$stretch * (y - place$center)
@@ -206,8 +136,43 @@ inner_places <- function(fit) {
   y
 }
 
-# Quantities of the resamples from their distribution functions at the inner points.
-inner_quantities <- function(fit, functional) {
-  grid <- grid_with_atoms(fit$atoms, inner_places(fit), inner_cdf(fit))
-  grid_functional(grid$points, grid$cdf, functional)
+# The groups of resamples: one step of Newton's method from those of the data x, with the weights of a Bayesian
+# bootstrap. Five estimated parameters make their deviations sqrt(n/(n - 5)) times as large.
+draw_groups <- function(fit, groups, x, run) {
+  groups <- drop(groups)
+  n <- length(x)
+  # In units in which all five are near 1.
+  unit <- c(1, exp(groups[4:5]), 1, 1)
+  information <- vapply(seq_along(groups), function(j) {
+    step <- 1e-4 * unit[[j]] * (seq_along(groups) == j)
+    (colSums(group_scores(groups - step, x)) - colSums(group_scores(groups + step, x))) * unit / 2e-4
+  }, groups)
+  inverse <- tryCatch(chol2inv(chol(information)), error = pass_on)
+  if (is.null(inverse)) return(NULL)
+  influence <- sweep(group_scores(groups, x), 2L, unit, "*") %*% inverse
+  drawn <- bootstrap_sums(fit, sqrt(n / (n - 5)) * influence, run)
+  # At most 400 quantiles stood for the data before.
+  groups <- groups + unit * colSums(influence)
+  drawn <- sweep(sweep(drawn, 2L, unit, "*"), 2L, groups, "+")
+  colnames(drawn) <- group_columns
+  drawn
+}
+
+# The user's points in each resample, and the log of the slope there, points x draws.
+group_places <- function(fit, scale, at) {
+  by_groups <- function(what) {
+    in_parts(fit, at$before, function(before, groups) group_layer(groups, scale$bend_ends)[[what]](before))
+  }
+  list(to = pmin(pmax(by_groups("to"), -1e300), 1e300), slope = at$slope_before + by_groups("log_slope"))
+}
+
+# The values of `compute(values, groups)` for each resample's groups, values x draws; a few resamples at a time, since
+# the layer needs many times its values.
+in_parts <- function(fit, values, compute) {
+  draws <- seq_len(fit$count)
+  parts <- split(draws, (draws - 1L) %/% max(1, floor(4e5 / length(values))))
+  found <- lapply(unname(parts), function(r) {
+    matrix(compute(rep(values, length(r)), fit$calibration$groups[r, , drop = FALSE]), ncol = length(r))
+  })
+  do.call(cbind, found)
 }

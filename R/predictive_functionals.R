@@ -2,22 +2,16 @@
 
 #' Quantities of a resampled population
 #'
-#' These functions describe quantities of a population. They are given as `functional` to [predictive_resample()],
-#' which computes them from each resample: one of them, or a list of several, which may also have the names that
-#' `functional` takes. `quantiles_of()` are quantiles, `probability_of()` is the probability of an interval with both
-#' its ends, `tail_mean_of()` is the mean of the largest values (the expected shortfall), and `coefficients_of()` are
-#' the coefficients that minimise a loss.
-#'
-#' @section Losses:
-#' The coefficients minimise the population's mean loss: squared residuals, the negative log likelihood of a logistic
-#' regression, or the check loss of the quantile `tau`. No model is assumed to be true: the coefficients are what a fit
-#' to the whole population would give.
+#' Quantities of a population, for the argument `functional` of [predictive_resample()]: quantiles, the probability of
+#' an interval with both its ends, the mean of the largest values (the expected shortfall), and the coefficients that
+#' minimise the population's mean loss. No model is assumed to be true.
 #'
 #' @param probs probabilities.
 #' @param lower,upper ends of an interval, in the data's units. They may be infinite.
 #' @param prob a probability: the mean is that of the share `1 - prob` of largest values.
 #' @param formula response and covariates, among the columns of the data.
-#' @param loss the loss that the coefficients minimise.
+#' @param loss squared residuals, the negative log likelihood of a logistic regression, or the check loss of the
+#'   quantile `tau`.
 #' @param tau for `loss = "quantile"`: the probability of the quantile.
 #' @return A list of class `resample_functional`.
 #' @examples
@@ -33,9 +27,7 @@
 #' summary(several)
 #' @export
 quantiles_of <- function(probs = c(0.25, 0.5, 0.75)) {
-  if (!is.numeric(probs) || length(probs) == 0L || anyNA(probs) || any(probs < 0 | probs > 1)) {
-    stop_input("probs", "must be probabilities between 0 and 1, not ", show_value(probs))
-  }
+  check_probs(probs)
   new_functional("quantiles", list(probs = as.double(probs)))
 }
 
@@ -68,23 +60,30 @@ coefficients_of <- function(formula, loss = c("least_squares", "logistic", "quan
   new_functional("coefficients", fields)
 }
 
+check_probs <- function(probs) {
+  if (!is.numeric(probs) || length(probs) == 0L || anyNA(probs) || any(probs < 0 | probs > 1)) {
+    stop_input("probs", "must be probabilities between 0 and 1, not ", show_value(probs))
+  }
+}
+
 new_functional <- function(kind, fields = list()) {
   structure(c(list(kind = kind), fields), class = c("resample_functional", "warpbayes"))
 }
 
 quantile_names <- function(probs) paste0("q", format(100 * probs, trim = TRUE, digits = 4))
 
-# The column of a quantity that is one number.
-functional_label <- function(part) {
-  if (part$kind == "tail_mean") paste0("tail_mean", format(100 * part$prob, digits = 4)) else part$kind
+# The columns of a quantity of one variable.
+functional_labels <- function(part) {
+  switch(part$kind, tail_mean = paste0("tail_mean", format(100 * part$prob, digits = 4)),
+    quantiles = quantile_names(part$probs), part$kind)
 }
 
 functional_names <- c("mean", "variance", "sd", "median", "quantile", "tail_mean", "gini", "correlation")
 
 # NULL, a function, or a list of descriptions of class "resample_functional".
-check_functional <- function(functional, model) {
+check_functional <- function(functional, kind) {
   if (is.null(functional)) return(NULL)
-  if (is.function(functional)) return(check_function(functional, model))
+  if (is.function(functional)) return(check_function(functional, kind))
   parts <- if (inherits(functional, "resample_functional")) list(functional) else as.list(functional)
   if (length(parts) == 0L || !(is.character(functional) || is.list(functional))) refuse_functional(functional)
   parts <- unlist(lapply(parts, function(part) {
@@ -109,24 +108,30 @@ refuse_functional <- function(functional) {
     show_value(functional))
 }
 
+refuse_kinds <- function(functional, kinds) {
+  if (any(kinds_of(functional) %in% kinds)) {
+    stop_input("functional", "needs data with weights: use bayesian_bootstrap(), or a function")
+  }
+}
+
 kinds_of <- function(functional) {
   if (is.list(functional)) vapply(functional, `[[`, "", "kind") else character()
 }
 
 # Quantities of weighted data ---------------------------------------------------
 
-check_bootstrap_functional <- function(fit) {
-  if (is.function(fit$functional)) return(invisible())
-  frame <- is.data.frame(fit$y)
-  numeric <- if (frame) all(vapply(fit$y, is.numeric, NA)) else TRUE
-  kinds <- if (is.null(fit$functional)) "mean" else kinds_of(fit$functional)
+check_weighted_functional <- function(y, functional) {
+  if (is.function(functional)) return(invisible())
+  frame <- is.data.frame(y)
+  numeric <- if (frame) all(vapply(y, is.numeric, NA)) else TRUE
+  kinds <- if (is.null(functional)) "mean" else kinds_of(functional)
   if ("coefficients" %in% kinds && !frame) {
-    stop_input("y", "must be a data frame for coefficients_of(), not ", show_value(fit$y))
+    stop_input("y", "must be a data frame for coefficients_of(), not ", show_value(y))
   }
   if (!numeric && !all(kinds == "coefficients")) {
     stop_input("y", "has columns that are not numeric: give coefficients_of() or a function as `functional`")
   }
-  if ("correlation" %in% kinds && NCOL(fit$y) < 2L) {
+  if ("correlation" %in% kinds && NCOL(y) < 2L) {
     stop_input("functional", "is \"correlation\", which needs at least two columns")
   }
 }
@@ -137,20 +142,12 @@ check_gini <- function(y) {
 }
 
 # The functional as a function of the weights alone.
-weighted_functional <- function(fit) {
-  functional <- fit$functional
-  if (is.function(functional)) return(function(weight) functional(fit$y, weights = weight))
+weighted_functional <- function(y, functional) {
+  if (is.function(functional)) return(function(weight) functional(y, weights = weight))
   if (is.null(functional)) functional <- list(new_functional("mean"))
-  parts <- lapply(functional, weighted_part, fit$y)
+  parts <- lapply(functional, weighted_part, y)
   if (length(parts) == 1L) return(parts[[1L]])
   function(weight) unlist(lapply(parts, function(part) part(weight)))
-}
-
-# The names of columns, or their numbers.
-column_labels <- function(y) {
-  columns <- if (is.null(colnames(y))) as.character(seq_len(ncol(y))) else colnames(y)
-  unnamed <- is.na(columns) | !nzchar(columns)
-  replace(columns, unnamed, which(unnamed))
 }
 
 weighted_part <- function(part, y) {
@@ -169,7 +166,7 @@ weighted_part <- function(part, y) {
   # of(values, their weights) for each column, sorted.
   by_column <- function(of) function(weight) unlist(lapply(sorted, function(column) of(column$y, weight[column$order])))
   centred <- function(weight) sweep(y, 2L, colSums(weight * y))
-  one <- label(functional_label(part))
+  one <- label(functional_labels(part))
   named <- function(of, names = one) function(weight) stats::setNames(of(weight), names)
   switch(part$kind,
     mean = named(function(weight) colSums(weight * y)),
@@ -218,6 +215,19 @@ weighted_tail_mean <- function(y, weight, prob) {
 # Half the mean difference of two values over the mean. `y` is sorted.
 weighted_gini <- function(y, weight) {
   sum(weight * y * (2 * cumsum(weight) - weight - 1)) / sum(weight * y)
+}
+
+# A quantity of values that are sorted and weigh the same.
+equal_functional <- function(part, y) {
+  if (part$kind == "gini") check_gini(y)
+  weight <- rep(1 / length(y), length(y))
+  stats::setNames(switch(part$kind,
+    median = stats::median(y),
+    probability = mean(y >= part$lower & y <= part$upper),
+    quantiles = stats::quantile(y, part$probs, names = FALSE, type = 1L),
+    tail_mean = weighted_tail_mean(y, weight, part$prob),
+    gini = weighted_gini(y, weight)
+  ), functional_labels(part))
 }
 
 weighted_coefficients <- function(data, functional) {
@@ -317,4 +327,211 @@ quantile_coefficients <- function(x, y, weight, tau, start) {
     basis[[best[[1L]]]] <- ahead[[reached[[1L]]]]
   }
   stop("quantile coefficients were not found")
+}
+
+# Functions of the user ----------------------------------------------------------
+#
+# They are called once for each resample, and some of the calls may fail.
+
+# How many resamples in a row, from the first, may fail before the function is called useless.
+first_failures <- 10L
+
+# compute(r) for each resample r of `members`. A resample has no value (NULL) if it fails or is a single NA. An
+# interrupt goes on to whoever called, after interrupted() was called with the resamples that are done.
+each_resample <- function(members, compute, interrupted = function(found) NULL) {
+  members <- as.integer(members)
+  first <- NULL
+  failures <- 0L
+  done <- 0L
+  values <- vector("list", length(members))
+  found <- function(i) list(values = values[i], members = members[i], failure = first, failures = failures)
+  work <- function() {
+    for (i in seq_along(members)) {
+      r <- members[[i]]
+      value <- tryCatch(compute(r), error = function(error) {
+        if (inherits(error, "warpbayes_error")) stop(error)
+        pass_on(error)
+        first <<- if (is.null(first)) list(resample = r, message = conditionMessage(error)) else first
+        failures <<- failures + 1L
+        NA
+      })
+      if (failures == r && r == min(first_failures, length(members))) {
+        stop_input("functional", sprintf("failed on resample %d: ", first$resample), first$message,
+          if (r > 1L) sprintf("; it failed on all of the first %d resamples", r))
+      }
+      if (!(length(value) == 1L && is.atomic(value) && is.na(value))) {
+        if (!is.numeric(value) || length(value) == 0L) {
+          stop_input("functional", sprintf("must return numbers; on resample %d it returned ", r), show_value(value))
+        }
+        values[[i]] <<- value
+      }
+      done <<- i
+    }
+  }
+  withCallingHandlers(work(), interrupt = function(condition) if (done > 0L) interrupted(found(seq_len(done))))
+  found(seq_along(members))
+}
+
+# A matrix with a row for each resample, NA where the functional has no value. It is an error if rows differ in length.
+bind_quantities <- function(parts) {
+  values <- unlist(lapply(parts, `[[`, "values"), recursive = FALSE)
+  members <- unlist(lapply(parts, `[[`, "members"))
+  failure <- do.call(c, lapply(parts, function(part) list(part$failure)))
+  failure <- Filter(Negate(is.null), failure)
+  lengths <- lengths(values)
+  with <- which(lengths > 0L)
+  if (length(with) == 0L) {
+    if (length(failure)) {
+      stop_input("functional", sprintf("failed on resample %d: ", failure[[1L]]$resample), failure[[1L]]$message,
+        "; no resample has a value")
+    }
+    return(matrix(NA_real_, length(values), 1L, dimnames = list(NULL, "value")))
+  }
+  one <- with[[1L]]
+  odd <- which(lengths > 0L & lengths != lengths[[one]])
+  if (length(odd)) {
+    stop_input("functional", sprintf(
+      "returned %d values on resample %d and %d on resample %d: there must be as many each time",
+      lengths[[odd[[1L]]]], members[[odd[[1L]]]], lengths[[one]], members[[one]]
+    ))
+  }
+  if (length(failure)) {
+    warning(sprintf("`functional` failed on %s of %s resamples, which are NA; on resample %d: %s",
+      whole_words(sum(vapply(parts, `[[`, 0L, "failures"))), whole_words(length(values)),
+      failure[[1L]]$resample, failure[[1L]]$message), call. = FALSE)
+  }
+  bound <- matrix(NA_real_, length(values), lengths[[one]], dimnames = list(NULL, quantity_names(values[[one]])))
+  bound[with, ] <- matrix(as.double(unlist(values[with], use.names = FALSE)), length(with), byrow = TRUE)
+  bound
+}
+
+quantity_names <- function(value) {
+  if (!is.null(names(value)) && !anyNA(names(value)) && all(nzchar(names(value)))) return(names(value))
+  if (length(value) == 1L) "value" else sprintf("value[%d]", seq_along(value))
+}
+
+# A function such as var(), whose second argument is more data, would take the weights for something else and give
+# numbers without meaning. So arguments are given by name, and a function without these names is refused.
+check_function <- function(functional, kind) {
+  named <- kind$arguments
+  formals <- formals(args(functional))
+  absent <- setdiff(named, names(formals))
+  if (length(absent)) {
+    stop_input("functional", sprintf("must have an argument `%s`: it is called as ", absent[[1L]]),
+      if (identical(named, "weights")) "functional(data, weights = )" else {
+        sprintf("functional(%s)", paste(named, "=", collapse = ", "))
+      }, if (identical(named, "weights")) sprintf(", and names such as %s are computed with weights",
+        paste(dQuote(functional_names[1:3], FALSE), collapse = ", ")))
+  }
+  others <- formals[!names(formals) %in% c(named, "...")]
+  first <- kind$leading
+  if (first == 1L && length(formals) == length(named)) stop_input("functional", "must have an argument for the data")
+  needed <- vapply(others, function(default) is.symbol(default) && !nzchar(as.character(default)), NA)
+  if (sum(needed) > first) {
+    stop_input("functional", sprintf("needs the argument `%s`, which it is not given",
+      names(others)[needed][[first + 1L]]))
+  }
+  functional
+}
+
+# How many resamples lack a quantity, in a sentence; NULL if none does.
+missing_verdict <- function(fit) {
+  lacking <- sum(rowSums(is.na(fit$draws)) > 0)
+  if (lacking == 0) return(NULL)
+  sprintf("%s of %s resamples lack a quantity (NA): tables leave them out, so intervals may be too narrow.",
+    whole_words(lacking), whole_words(nrow(fit$draws)))
+}
+
+# Distribution functions on a grid -----------------------------------------------
+
+# A matrix, draws x quantities. `points` are sorted: a vector, or a matrix with a row for each draw. `cdf` is draws x
+# points. Between two points the probability is spread evenly. The probability beyond the first or last point counts as
+# lying on that point. Where a point is repeated, the distribution function jumps.
+grid_functional <- function(points, cdf, functional) {
+  m <- ncol(cdf)
+  if (!is.matrix(points)) points <- matrix(points, nrow(cdf), m, byrow = TRUE)
+  low <- points[, -m, drop = FALSE]
+  high <- points[, -1L, drop = FALSE]
+  mass <- cdf[, -1L, drop = FALSE] - cdf[, -m, drop = FALSE]
+  moment <- function(first, between, last) {
+    # No matrix product: in some libraries its last bits depend on the number of resamples.
+    rowSums(mass * between) + cdf[, 1L] * first + (1 - cdf[, m]) * last
+  }
+  kinds <- kinds_of(functional)
+  mean <- if (any(kinds %in% c("mean", "variance", "sd", "gini"))) moment(points[, 1L], (low + high) / 2, points[, m])
+  # Values such as 1e200 have no squares, so squares are in a unit of theirs. A power of 2 rounds nothing.
+  unit <- 2^floor(log2(max(abs(points), 1e-300)))
+  variance <- if (any(kinds %in% c("variance", "sd"))) {
+    about <- (points[, 1L] + points[, m]) / 2
+    above <- function(y) (y - about) / unit
+    square <- moment(above(points[, 1L])^2, (above(low)^2 + above(low) * above(high) + above(high)^2) / 3,
+      above(points[, m])^2)
+    square - above(mean)^2
+  }
+  quantiles <- function(probs) {
+    value <- vapply(seq_len(nrow(cdf)), function(r) grid_quantiles(cdf[r, ], points[r, ], probs), probs)
+    t(matrix(value, length(probs)))
+  }
+  columns <- lapply(functional, function(part) {
+    value <- switch(part$kind,
+      mean = mean,
+      variance = unit^2 * variance,
+      sd = unit * sqrt(pmax(variance, 0)),
+      median = quantiles(0.5),
+      quantiles = quantiles(part$probs),
+      probability = vapply(seq_len(nrow(cdf)), function(r) {
+        grid_cdf(points[r, ], cdf[r, ], part$upper) - grid_cdf(points[r, ], cdf[r, ], part$lower, TRUE)
+      }, 0),
+      tail_mean = vapply(seq_len(nrow(cdf)), function(r) grid_tail_mean(points[r, ], cdf[r, ], part$prob), 0),
+      # The integral of F (1 - F), with F linear between points.
+      gini = {
+        left <- cdf[, -m, drop = FALSE]
+        right <- cdf[, -1L, drop = FALSE]
+        rowSums((high - low) * ((left + right) / 2 - (left^2 + left * right + right^2) / 3)) / mean
+      }
+    )
+    matrix(value, nrow(cdf), dimnames = list(NULL, functional_labels(part)))
+  })
+  do.call(cbind, columns)
+}
+
+# The distribution function at a value, or its limit from the left.
+grid_cdf <- function(points, cdf, value, left = FALSE) {
+  if (is.infinite(value)) return(as.double(value > 0))
+  at <- findInterval(value, points, left.open = left)
+  if (at == 0L) return(if (left || value < points[[1L]]) 0 else cdf[[1L]])
+  if (at == length(points)) return(1)
+  low <- points[[at]]
+  cdf[[at]] + (value - low) / (points[[at + 1L]] - low) * (cdf[[at + 1L]] - cdf[[at]])
+}
+
+grid_quantiles <- function(cdf, points, probs) {
+  cdf <- cummax(cdf)
+  at <- findInterval(probs, cdf, left.open = TRUE)
+  inner <- at > 0L & at < length(points)
+  value <- points[pmin(at + 1L, length(points))]
+  low <- at[inner]
+  share <- (probs[inner] - cdf[low]) / (cdf[low + 1L] - cdf[low])
+  value[inner] <- points[low] + share * (points[low + 1L] - points[low])
+  value
+}
+
+# The mean of the share 1 - prob of largest values.
+grid_tail_mean <- function(points, cdf, prob) {
+  m <- length(points)
+  edge <- grid_quantiles(cdf, points, prob)
+  cdf <- pmax(cummax(cdf), prob)
+  middle <- (pmax(points[-m], edge) + pmax(points[-1L], edge)) / 2
+  (sum(diff(cdf) * middle) + (1 - cdf[[m]]) * points[[m]] + (cdf[[1L]] - prob) * points[[1L]]) / (1 - prob)
+}
+
+# Means of distribution functions at the same points, one after the other.
+grid_means <- function(points, cdf) {
+  unname(drop(grid_functional(points, t(matrix(cdf, length(points))), list(new_functional("mean")))))
+}
+
+# The values where a distribution function, given at sorted points, reaches uniforms.
+invert_cdf <- function(points, cdf, u) {
+  cdf <- cummax(cdf)
+  stats::approx(cdf, points, pmin(pmax(u, cdf[[1L]]), cdf[[length(cdf)]]), ties = "ordered")$y
 }

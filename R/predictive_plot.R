@@ -4,16 +4,14 @@
 #'
 #' By default the model decides what is drawn:
 #' \itemize{
-#'   \item A normal mean: the distribution of the mean, with the exact posterior dashed. If the paths of the mean were
-#'     kept, they are drawn beside it.
+#'   \item A normal mean: the distribution of the mean, with the exact posterior dashed, and the paths of the mean if
+#'     they were kept.
 #'   \item A density: the estimate with a band.
 #'   \item A regression with one numeric covariate: the curve of means with a band, and the data.
-#'   \item A classification with one numeric covariate: the probability of the second class with a band, and the data.
-#'   \item A classification with two numeric covariates: the probability of the second class, the contour at one half
-#'     of each resample, and the data.
-#'   \item Other regressions and classifications: a curve of means, or probabilities, for each covariate with the others
-#'     at their medians or most frequent levels. They are predicted anew ([predict.martingale_posterior()]), which takes
-#'     time.
+#'   \item A classification with one or two numeric covariates: the probability of the second class, with a band or with
+#'     each resample's contour at one half, and the data.
+#'   \item Other regressions and classifications: a curve for each covariate with the others at their medians or most
+#'     frequent levels. They are predicted anew ([predict.martingale_posterior()]), which takes time.
 #'   \item Everything else: histograms of the quantities.
 #' }
 #' Several panels go into the layout that `par(mfrow = )` has set, if there is one.
@@ -21,7 +19,7 @@
 #' @param x a fit from [predictive_resample()].
 #' @param type `"model"` for the picture above; `"draws"` for histograms; `"trajectories"` for the paths of the
 #'   quantities of a copula model or of a normal mean, if they were kept. At most nine quantities are drawn.
-#' @param probs ends of the bands, pointwise.
+#' @param level the probability of the bands, pointwise.
 #' @param paths the largest number of paths or contours to draw.
 #' @param main title.
 #' @param ... must be empty.
@@ -32,13 +30,11 @@
 #' )
 #' plot(fit)
 #' @export
-plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectories"), probs = c(0.05, 0.95),
-                                      paths = 200, main = NULL, ...) {
+plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectories"), level = 0.9, paths = 200,
+                                      main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
   check_parts(x, "x")
-  type <- check_choice(type, "type", c("model", "draws", "trajectories"))
-  picture <- resample_picture(x, type, probs, paths, main)
+  picture <- resample_picture(x, type, level, paths, main)
   # Panels go into a layout of the user, one after the other.
   if (prod(graphics::par("mfrow")) == 1L) paint_picture(picture) else {
     for (one in picture$panels) {
@@ -49,42 +45,34 @@ plot.martingale_posterior <- function(x, type = c("model", "draws", "trajectorie
   invisible(x)
 }
 
-resample_picture <- function(x, type, probs, paths, main) {
+#' @rdname autoplot.warpbayes
+#' @method autoplot martingale_posterior
+#' @exportS3Method ggplot2::autoplot martingale_posterior
+autoplot.martingale_posterior <- function(object, type = c("model", "draws", "trajectories"), level = 0.9,
+                                          paths = 200, main = NULL, ...) {
+  check_dots_empty(...)
+  check_parts(object, "object")
+  gg_draw(resample_picture(object, type, level, paths, main))
+}
+
+resample_picture <- function(x, type, level, paths, main) {
+  check_title(main)
+  type <- check_choice(type, "type", c("model", "draws", "trajectories"))
   paths <- check_count(paths, "paths")
-  if (!is.numeric(probs) || length(probs) != 2L || anyNA(probs) || any(probs < 0 | probs > 1)) {
-    stop_input("probs", "must be two probabilities, not ", show_value(probs))
-  }
-  probs <- sort(probs)
-  model <- x$model$kind
+  level <- check_number(level, "level", min = 0, max = 1, open = FALSE)
+  if (type == "draws") return(histogram_picture(x, main))
   if (type == "trajectories" && is.null(x$trajectories)) {
     stop_input("type", "is \"trajectories\", and none were kept: ask predictive_resample() for them")
   }
-  numeric_points <- function(count) {
-    is.data.frame(x$points) && ncol(x$points) == count && all(vapply(x$points, is.numeric, NA))
-  }
-  if (model == "normal_mean" && (type == "trajectories" || type == "model" && !is.function(x$functional))) {
-    return(normal_mean_picture(x, paths, main))
-  }
-  if (type == "trajectories") {
+  if (type == "trajectories" && length(dim(x$trajectories)) == 3L) {
     names <- utils::head(colnames(x$draws), 9L)
     return(picture(lapply(seq_along(names), function(j) {
       path_panel(x, matrix(x$trajectories[, , j], nrow(x$trajectories)), paths, names[[j]])
     }), main, "observations drawn"))
   }
-  if (type == "draws") return(histogram_picture(x, main))
-  if (model == "copula_density" && NCOL(x$points) == 1L && length(x$points) > 1L) {
-    density_picture(x, probs, main)
-  } else if (model == "copula_regression" && numeric_points(1L) && length(x$response_at) > 1L) {
-    curve_picture(x, probs, main)
-  } else if (model == "copula_classification" && numeric_points(1L)) {
-    probability_picture(x, probs, main)
-  } else if (model == "copula_classification" && numeric_points(2L)) {
-    boundary_picture(x, paths, main)
-  } else if (model %in% c("copula_regression", "copula_classification") && length(x$points) > 1L) {
-    effects_picture(x, probs, main)
-  } else {
-    histogram_picture(x, main)
-  }
+  own <- record(x)$picture
+  found <- if (!is.null(own)) own(x, level, paths, main, type)
+  if (is.null(found)) histogram_picture(x, main) else found
 }
 
 # The paths of a quantity. `values`: resamples x times.
@@ -98,7 +86,8 @@ path_panel <- function(fit, values, paths, title, ylim = around(values)) {
 }
 
 # The distribution of the mean with the exact posterior; if there are paths of the mean, beside them and sideways.
-normal_mean_picture <- function(fit, paths, main) {
+normal_mean_picture <- function(fit, level, paths, main, type) {
+  if (type == "model" && is.function(fit$functional)) return(NULL)
   final <- fit$state$mean
   ends <- around(c(final, fit$trajectories))
   bars <- graphics::hist(final, breaks = 40, plot = FALSE)
@@ -125,7 +114,6 @@ histogram_layers <- function(bars) {
   list(layer("rects", xmin = bars$breaks[-last], xmax = bars$breaks[-1L], ymin = 0, ymax = bars$density,
     fill = histogram_colour, colour = "white"))
 }
-
 # The density of the ordinary posterior of a normal mean.
 exact_density <- function(fit, at) {
   start <- fit$start
@@ -134,8 +122,8 @@ exact_density <- function(fit, at) {
   stats::dt((at - start$mean) / spread, 2 * start$shape) / spread
 }
 
-pointwise <- function(draws, probs) {
-  apply(draws, 2L, stats::quantile, probs = probs, names = FALSE)
+pointwise <- function(draws, level) {
+  apply(draws, 2L, stats::quantile, probs = interval_ends(level), names = FALSE)
 }
 
 # A line with a band, and the data as points or as rugs at the `bottom` and the `top`.
@@ -148,42 +136,56 @@ band_picture <- function(main, x, band, line, xlim, ylim, xlab, ylab, points = N
   ))), main, xlab, ylab, caption = caption, plain = TRUE)
 }
 
-density_picture <- function(fit, probs, main) {
+density_picture <- function(fit, level, paths, main, type) {
+  if (length(fit$points) < 2L) return(NULL)
   order <- order(fit$points)
-  band <- pointwise(fit$density[, order, drop = FALSE], probs)
+  band <- pointwise(fit$density[, order, drop = FALSE], level)
   # What the density leaves out.
   atoms <- predicted_atoms(fit)
   caption <- if (!is.null(atoms)) {
     paste(sprintf("P(%s) = %s", format(atoms$value, trim = TRUE), figure(drop(atoms$weight))), collapse = ", ")
   }
   band_picture(main, fit$points[order], band, fit$density0[order], range(fit$points),
-    c(0, 1.04 * max(band, fit$density0)), "value", "density", caption = caption,
-    bottom = from_scale(fit$scale, as.vector(fit$data$y) * fit$standard$scale + fit$standard$center))
+    c(0, 1.04 * max(band, fit$density0)), "value", "density", caption = caption, bottom = own_units(fit))
 }
 
-curve_picture <- function(fit, probs, main) {
+# The covariates of the data in their units.
+covariates_of <- function(fit) {
+  sweep(sweep(fit$data$x, 2L, fit$standard_x$scale, "*"), 2L, fit$standard_x$center, "+")
+}
+
+# How many covariates the points have if all are numeric, otherwise 0.
+numeric_covariates <- function(fit) if (all(vapply(fit$points, is.numeric, NA))) ncol(fit$points) else 0L
+
+regression_picture <- function(fit, level, paths, main, type) {
+  response <- deparse1(fit$model$formula[[2L]])
+  if (numeric_covariates(fit) != 1L || length(fit$response_at) < 2L) return(effects_picture(fit, level, main, response))
   order <- order(fit$points[[1L]])
   x <- fit$points[[1L]][order]
-  band <- pointwise(regression_quantities(fit, list(new_functional("mean")))[, order, drop = FALSE], probs)
-  data_x <- fit$data$x[, 1L] * fit$standard_x$scale + fit$standard_x$center
-  whole <- without_trend(fit)
+  band <- pointwise(regression_quantities(fit, list(new_functional("mean")))[, order, drop = FALSE], level)
+  data_x <- covariates_of(fit)[, 1L]
+  whole <- without_mean(fit)
   data_y <- whole$data$y[, 1L] * whole$standard$scale + whole$standard$center
-  band_picture(main, x, band, fit$mean0[order], c(data_x, x), around(c(data_y, band)), names(fit$points),
-    deparse1(fit$model$formula[[2L]]), list(x = data_x, y = data_y))
+  band_picture(main, x, band, fit$mean0[order], c(data_x, x), around(c(data_y, band)), names(fit$points), response,
+    list(x = data_x, y = data_y))
 }
 
-probability_picture <- function(fit, probs, main) {
+classes_picture <- function(fit, level, paths, main, type) {
+  label <- sprintf("probability of %s", fit$classes[[2L]])
+  count <- numeric_covariates(fit)
+  if (count == 2L) return(boundary_picture(fit, paths, main))
+  if (count != 1L) return(effects_picture(fit, level, main, label, c(-0.04, 1.04)))
   order <- order(fit$points[[1L]])
-  data_x <- fit$data$x[, 1L] * fit$standard_x$scale + fit$standard_x$center
-  band_picture(main, fit$points[[1L]][order], pointwise(fit$probability[, order, drop = FALSE], probs),
-    fit$probability0[order], fit$points[[1L]], c(-0.04, 1.04), names(fit$points),
-    sprintf("probability of %s", fit$classes[[2L]]), bottom = data_x[fit$data$y < 0.5],
-    top = data_x[fit$data$y > 0.5])
+  data_x <- covariates_of(fit)[, 1L]
+  band_picture(main, fit$points[[1L]][order], pointwise(fit$probability[, order, drop = FALSE], level),
+    fit$probability0[order], fit$points[[1L]], c(-0.04, 1.04), names(fit$points), label,
+    bottom = data_x[fit$data$y < 0.5], top = data_x[fit$data$y > 0.5])
 }
 
 # A curve for each of at most nine covariates. The other ones stay at the medians, or the most frequent levels, of the
-# points.
-effects_picture <- function(fit, probs, main) {
+# points. NULL for one covariate.
+effects_picture <- function(fit, level, main, response, ylim = NULL) {
+  if (length(fit$points) < 2L) return(NULL)
   shown <- utils::head(names(fit$points), 9L)
   usual <- fit$points[1L, , drop = FALSE]
   usual[] <- lapply(fit$points, function(column) {
@@ -199,8 +201,8 @@ effects_picture <- function(fit, probs, main) {
   rows <- rep(seq_along(shown), lengths(values))
   new <- usual[rep(1L, length(rows)), , drop = FALSE]
   for (j in seq_along(shown)) new[rows == j, shown[[j]]] <- values[[j]]
-  found <- stats::predict(fit, new, if (fit$data$binary) "probability" else "mean", probs, fit$backend, fit$threads)
-  ylim <- if (fit$data$binary) c(-0.04, 1.04) else around(as.matrix(found))
+  found <- stats::predict(fit, new, level = level, backend = fit$backend, threads = fit$threads)
+  if (is.null(ylim)) ylim <- around(as.matrix(found))
   panels <- lapply(seq_along(shown), function(j) {
     at <- values[[j]]
     mean <- found[rows == j, ]
@@ -215,9 +217,6 @@ effects_picture <- function(fit, probs, main) {
       layer("points", x = place, y = mean$estimate, fill = "white")),
     x = list(at = place, labels = as.character(at)), title = shown[[j]])
   })
-  response <- if (fit$data$binary) sprintf("probability of %s", fit$classes[[2L]]) else {
-    deparse1(fit$model$formula[[2L]])
-  }
   picture(panels, main, NULL, response, caption = "Other covariates at their medians or most frequent levels")
 }
 
@@ -268,16 +267,4 @@ histogram_picture <- function(fit, main) {
     panel(around(bars$breaks), c(0, 1.04 * max(bars$density)), histogram_layers(bars), title = colnames(fit$draws)[[j]])
   })
   picture(panels, main, NULL, "density")
-}
-
-#' @rdname autoplot.warpbayes
-#' @method autoplot martingale_posterior
-#' @exportS3Method ggplot2::autoplot martingale_posterior
-autoplot.martingale_posterior <- function(object, type = c("model", "draws", "trajectories"), probs = c(0.05, 0.95),
-                                          paths = 200, main = NULL, ...) {
-  check_dots_empty(...)
-  check_title(main)
-  check_parts(object, "object")
-  type <- check_choice(type, "type", c("model", "draws", "trajectories"))
-  gg_draw(resample_picture(object, type, probs, paths, main))
 }

@@ -4,10 +4,6 @@
 # resample become a vector and a lower triangular matrix, so that the distribution functions of a coordinate given those
 # before it stay what they are.
 
-has_quantities <- function(fit) {
-  fit$model$kind == "copula_density" && ncol(fit$data$y) %in% 2:3
-}
-
 # Rows y as z with y = L z, and back. No matrix product: in some libraries its last bits depend on the number of rows.
 solve_lower <- function(lower, y) {
   for (j in seq_len(ncol(y))) {
@@ -16,6 +12,7 @@ solve_lower <- function(lower, y) {
   }
   y
 }
+
 times_lower <- function(lower, z) {
   for (j in rev(seq_len(ncol(z)))) {
     z[, j] <- lower[j, j] * z[, j]
@@ -28,34 +25,32 @@ times_lower <- function(lower, z) {
 # Copulas start from independent variables. If the data fall into groups along a direction, the first axis may be this
 # direction, with the scale of two groups: `first`, a list of the rotation (`turn`) and the scale.
 on_better_axes <- function(fit, run) {
+  fit <- fit_bandwidth(fit, run)
   d <- ncol(fit$data$y)
-  if (fit$model$scale == "data" || !fit$model$standardize) return(fit)
+  if (!is_calibrated(fit) || fit$model$scale == "data" || !fit$model$standardize) return(fit)
   lower <- t(chol(crossprod(fit$data$y) / fit$n))
+  start <- fit$score
   better <- function(other, slope, cost) {
     other <- fit_bandwidth(other, run)
     slope <- slope - sum(log(diag(lower)))
     gain <- other$score + slope - start
     if ((gain - max(0, fit$axes_gain)) * fit$n <= cost) return(fit)
-    other$axes_gain <- gain
-    other$score <- start + gain
-    other$order_scores <- other$order_scores + slope
-    other$at <- density_points(other, as_columns(fit$points, "points"))
-    other
+    with_parts(other, axes_gain = gain, score = start + gain, orders = list(score = other$orders$score + slope),
+      at = density_points(other, as_columns(fit$points, "points")))
   }
-  start <- fit$score
-  other <- fit
-  other$axes <- lower
-  other$data$y <- solve_lower(lower, fit$data$y)
-  fit <- better(other, 0, d * (d - 1) / 2)
-  turn <- turn_towards(group_direction(other$data$y)$along)
-  y <- turned(turn, other$data$y)
+  on_axes <- function(y, first = NULL) {
+    with_parts(fit, axes = lower, first = first, data = replace(fit$data, "y", list(y)))
+  }
+  uncorrelated <- solve_lower(lower, fit$data$y)
+  turn <- turn_towards(group_direction(uncorrelated)$along)
+  fit <- better(on_axes(uncorrelated), 0, d * (d - 1) / 2)
+  y <- turned(turn, uncorrelated)
   scale <- find_mixture(new_scale(), y[, 1L], group_limit(fit$n, d))
   if (is.null(scale)) return(fit)
-  other$first <- list(turn = turn, scale = with_ends(scale, y[, 1L]))
-  slope <- mean(log_slope(other$first$scale, y[, 1L]))
-  y[, 1L] <- to_scale(other$first$scale, y[, 1L])
-  other$data$y <- y
-  better(other, slope, 2)
+  scale <- with_ends(scale, y[, 1L])
+  slope <- mean(log_slope(scale, y[, 1L]))
+  y[, 1L] <- to_scale(scale, y[, 1L])
+  better(on_axes(y, list(turn = turn, scale = scale)), slope, 2)
 }
 
 # An orthogonal matrix, equal to its inverse, whose first column is `direction`.
@@ -65,6 +60,7 @@ turn_towards <- function(direction) {
   if (sum(v^2) < 1e-20) return(diag(length(v)))
   diag(length(v)) - 2 * outer(v, v) / sum(v^2)
 }
+
 turned <- function(turn, y) {
   value <- y
   for (j in seq_len(ncol(y))) value[, j] <- rowSums(y * rep(turn[, j], each = nrow(y)))
@@ -116,18 +112,18 @@ point_weights <- function(points, gain) {
   weight / rep(colSums(weight), each = nrow(weight))
 }
 
-# As calibrate(). `b`: what a resample adds to the regression of each coordinate on the ones before it.
-calibrate_several <- function(fit, run) {
+# As calibrate_one(). `b`: what a resample adds to the regression of each coordinate on the ones before it.
+calibrate_several <- function(fit, inner, run) {
+  if (!is_calibrated(fit)) return(list())
   y <- fit$data$y
   n <- nrow(y)
   d <- ncol(y)
   groups <- if (!is.null(fit$first)) draw_groups(fit, fit$first$scale$groups, from_scale(fit$first$scale, y[, 1L]), run)
   grouped <- !is.null(groups)
-  rho <- rep_len(fit$rho, d)
-  rho <- step_rho(n, rho, grouped)
+  rho <- step_rho(n, rep_len(fit$rho, d), grouped)
   if (grouped) rho <- pmax(rho, calibrated_ends[[1L]])
   points <- several_points(fit, 2000L)
-  weight <- drop(point_weights(points, .Call(C_predictive_average, state_at(fit, points, run))$gain[, d, drop = FALSE]))
+  weight <- drop(point_weights(points, average_at(fit, points, run)$gain[, d, drop = FALSE]))
   center <- colSums(weight * points$y)
   law <- crossprod(sweep(points$y, 2L, center) * sqrt(weight))
   moments <- lapply(seq_len(d), function(j) {
@@ -135,15 +131,14 @@ calibrate_several <- function(fit, run) {
     law_moments(points$y[order, j], cumsum(weight[order]), rho[[j]])
   })
   r1 <- vapply(moments, `[[`, 0, "r1")
-  # As in calibrate(). The first coordinate is then neither shifted nor stretched.
-  most <- min(2, (if (grouped) sqrt(calibrated_width^2 - 1) else calibrated_width) / max(r1))
-  from <- t(chol(law))
+  # As in calibrate_one(). The first coordinate is then neither shifted nor stretched.
+  most <- min(2, steps_width(grouped) / max(r1))
   to <- t(chol(stats::var(y)))
   z <- solve_lower(to, sweep(y, 2L, colMeans(y)))
   pairs <- which(lower.tri(to), arr.ind = TRUE)
   parts <- d + nrow(pairs)
-  drawn <- function(part, df, sd) {
-    place <- .Call(C_predictive_places, fit$seed, fit$count * parts, df, sd)
+  drawn <- function(part, df, variance) {
+    place <- .Call(C_predictive_places, fit$seed, fit$count * parts, df, sqrt(variance))
     place[(seq_len(fit$count) - 1L) * parts + part, , drop = FALSE]
   }
   shift <- stretch <- matrix(0, fit$count, d)
@@ -153,27 +148,24 @@ calibrate_several <- function(fit, run) {
     stretch[, 1L] <- 1
   }
   for (j in seq_len(d)[seq_len(d) > grouped]) {
-    wanted <- calibrated_stretch * log_variance_spread(z[, j]) / (4 * (n - 1))
-    log_sd_left <- max(0, wanted - (most * moments[[j]]$r2)^2 * (moments[[j]]$kurtosis - 1) / (4 * n))
-    place <- drawn(j, if (log_sd_left > 1e-8) 1 / (2 * log_sd_left) else 0, sqrt(mean_left[[j]]))
+    place <- drawn(j, stretch_df(z[, j], moments[[j]], most), mean_left[[j]])
     shift[, j] <- place[, 1L]
     stretch[, j] <- place[, 2L]
   }
   b <- vapply(seq_len(nrow(pairs)), function(k) {
     both <- pairs[k, ]
     spread <- mean((z[, both[[1L]]] * z[, both[[2L]]])^2)
-    left <- max(0, spread * (1 / (n - 1) - (most * prod(r1[both]))^2 / n))
-    drawn(d + k, 0, sqrt(left))[, 1L]
+    drawn(d + k, 0, max(0, spread * (1 / (n - 1) - (most * prod(r1[both]))^2 / n)))[, 1L]
   }, numeric(fit$count))
-  list(smoothed = smoothed_points(fit, points$y, weight), split = find_groups(fit, points$y, weight), most = most,
-    rho = rho, groups = groups, width = sqrt((most * r1)^2 + n * mean_left), center = center, from = from, to = to,
-    middle = colMeans(y), shift = shift, stretch = stretch, b = matrix(b, fit$count), pairs = pairs)
+  list(calibration = list(smoothed = smoothed_points(fit, points$y, weight), split = find_groups(fit, points$y, weight),
+    most = most, rho = rho, groups = groups, width = sqrt((most * r1)^2 + n * mean_left), center = center,
+    from = t(chol(law)), to = to, middle = colMeans(y), shift = shift, stretch = stretch, b = matrix(b, fit$count),
+    pairs = pairs))
 }
 
 # How many data the copulas predict where the `near` ones next to a point lie, for each of the user's points. If they
 # predict well, this number has a gamma law of shape `near`. NA stands for a number that this law or a third more or
-# less can explain. At three points one was named in 10 of 10 samples of 200 values from two modes, and in none of 10
-# from a normal law.
+# less can explain.
 smoothed_points <- function(fit, nodes, weight) {
   near <- ceiling(max(sqrt(fit$n), 0.05 * fit$n))
   expected <- apply(fit$at$y, 1L, function(point) {
@@ -199,15 +191,12 @@ group_direction <- function(z) {
   k <- which.min(splits[1L, ])
   list(along = directions[k, ], split = splits[, k])
 }
-along_direction <- function(along, z) rowSums(z * rep(along, each = nrow(z)))
 
-# 1% of normal samples of 25 or more have a smaller share, by the best of these directions for `d` variables.
-group_limit <- function(n, d = 1L) 1 - 2 / pi - (if (d < 3L) 1 else 1.15) / sqrt(n)
+along_direction <- function(along, z) rowSums(z * rep(along, each = nrow(z)))
 
 # Such groups on axes without correlation, so that units do not matter, and the share within them of what the copulas
 # predict: list(share, predicted, size, few). `few`: it is below 0.2 and below the limit, and 1.3 times as much is
-# predicted. Without the scale of two groups that was so in all of 60 samples of 25 and 60 values from the two modes of
-# bench/predictive-several.R.
+# predicted.
 find_groups <- function(fit, nodes, weight) {
   n <- fit$n
   lower <- t(chol(stats::var(fit$data$y)))
@@ -216,17 +205,6 @@ find_groups <- function(fit, nodes, weight) {
   predicted <- split_share(along_direction(found$along, solve_lower(lower, nodes)), weight)[[1L]]
   list(share = share, predicted = predicted, size = round(n * c(found$split[[2L]], 1 - found$split[[2L]])),
     few = share < min(0.2, group_limit(n, ncol(nodes))) && predicted > 1.3 * share)
-}
-
-# The share of the variance within the two groups of the best split, and the weight of the first.
-split_share <- function(z, weight) {
-  order <- order(z)
-  below <- cumsum(weight[order])
-  z <- z[order] - sum(weight * z)
-  between <- cumsum(weight[order] * z)^2 / (below * (1 - below))
-  between[below < 0.15 | below > 0.85] <- 0
-  best <- which.max(between)
-  c(max(0, 1 - between[[best]] / sum(weight[order] * z^2)), below[[best]])
 }
 
 # Where the law of the data has what each resample has at the points: points x draws x coordinates.
@@ -250,7 +228,9 @@ several_unplaced <- function(fit, at) {
   array(times_lower(place$from, matrix(x, ncol = d)) + rep(place$center, each = m * fit$count), dim(x))
 }
 
-several_base_densities <- function(fit, at) {
+# The densities that multiply gains of several variables.
+several_base <- function(fit, at) {
+  if (!is_placed(fit)) return(at$density)
   place <- fit$calibration
   x <- matrix(several_unplaced(fit, at), ncol = ncol(at$y))
   slope <- if (is.null(place$groups)) at$slope else group_places(fit, fit$first$scale, at)$slope
@@ -276,6 +256,8 @@ several_places <- function(fit, r, first) {
 }
 
 several_quantities <- function(fit, functional) {
+  refuse_kinds(functional, "coefficients")
+  if (is.null(functional)) return(indexed("density", fit$density))
   if (is.null(fit$inner)) {
     stop_input("functional", "must be NULL or a function for a density of more than three variables")
   }

@@ -35,7 +35,6 @@ loo_R2.bayes_logit <- function(object, ndraws = 4000, seed = NULL, ...) {
 }
 
 refuse_classes <- function(object, lack) {
-  if (!has_classes(object)) return(invisible())
-  kind <- if (object$family == "cratio") "an ordinal" else "a multinomial"
-  stop_input("object", "is ", kind, " regression, whose classes have no ", lack)
+  family <- family_of(object)
+  if (family$has_classes) stop_input("object", "is ", family$kind, " regression, whose classes have no ", lack)
 }

@@ -29,11 +29,9 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
 #' @param conf.int,conf.level whether to give intervals, and their probability.
 #' @param effects `NULL` for the coefficients, the dispersion, and deviations and correlations of groups and smooths. As
 #'   in package broom.mixed, `"fixed"` is for coefficients only, `"ran_pars"` for the deviations and correlations, and
-#'   `"ran_vals"` for the effect of each group. Several of them may be given. The table then has the columns `effect`,
-#'   `group` and `level` first.
+#'   `"ran_vals"` for the effect of each group. The table then has the columns `effect`, `group` and `level` first.
 #' @param exponentiate `TRUE`: odds ratios (for counts: rate ratios) in the place of `estimate`, `conf.low` and
-#'   `conf.high`. As in broom, `std.error` is still the standard error of the coefficient. `dispersion` and `sd(group)`
-#'   stay as they are.
+#'   `conf.high` of coefficients. As in broom, `std.error` stays.
 #' @param data a data frame of the fitted rows, for the result; `NULL` for the model frame of the fit.
 #' @param newdata a data frame of other rows for the result, as in [predict.bayes_logit()].
 #' @param ... must be empty.

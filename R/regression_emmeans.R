@@ -6,15 +6,10 @@
 #' They use the posterior draws, so their summaries are posterior medians with highest posterior density intervals.
 #'
 #' Effects of groups, as of `(1 | g)`, are 0, and a smooth has its mean over the observations. `type = "response"` gives
-#' probabilities for `"binomial"` and mean counts for `"negbinomial"`, and contrasts of them are odds ratios and ratios
-#' of means.
-#'
-#' For `"multinomial"` the classes are a factor named after the response, as in `emmeans(fit, ~ x | class)`, and the
-#' means are probabilities. With `mode = "latent"` they are the linear predictors of all classes minus their average,
-#' as for a fit of `nnet::multinom()`.
-#'
-#' For `"cratio"` the means are linear predictors averaged over the steps (`mode = "latent"`), so that contrasts are log
-#' odds ratios.
+#' probabilities or mean counts, and contrasts of them are odds ratios and ratios of means. For `"multinomial"` the
+#' classes are a factor named after the response, as in `emmeans(fit, ~ x | class)`, and the means are probabilities, or
+#' with `mode = "latent"` the linear predictors of all classes minus their average, as for `nnet::multinom()`. For
+#' `"cratio"` they are linear predictors averaged over the steps.
 #'
 #' @param object a fit from [bayes_logit()].
 #' @param ... arguments that package emmeans passes on.
@@ -35,7 +30,7 @@ NULL
 recover_data.bayes_logit <- function(object, ...) {
   check_logit_fit(object, "object")
   frame <- object$frame
-  if (object$family == "multinomial") {
+  if (family_of(object)$has_outcomes) {
     # emm_basis() refuses offsets. Here package emmeans would hide the reason.
     frame[["(offset)"]] <- NULL
     attr(attr(frame, "terms"), "offset") <- NULL
@@ -52,17 +47,17 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
   if (is_zero_fit(object)) {
     stop_input("object", "has a regression of zeros besides the counts, which package emmeans has no place for")
   }
-  if (object$family == "cratio" && missing(mode)) mode <- "latent"
-  mode <- check_choice(mode, "mode", c("prob", "latent"))
-  if (object$family == "cratio" && mode == "prob") {
+  family <- family_of(object)
+  mode <- check_choice(if (missing(mode)) family$modes else mode, "mode", c("prob", "latent"))
+  if (!mode %in% family$modes) {
     stop_input("mode", "is \"prob\", but must be \"latent\" for an ordinal regression: predict() gives probabilities")
   }
-  if (object$family == "multinomial" && any(object$offset != 0)) {
+  if (family$has_outcomes && any(object$offset != 0)) {
     stop_input("object", "is a multinomial regression with offsets, which package emmeans has no place for")
   }
   frame <- stats::model.frame(trms, grid, na.action = stats::na.pass, xlev = xlev)
   x <- stats::model.matrix(trms, frame, contrasts.arg = object$contrasts)
-  if (object$family == "cratio") x <- new_step_rows(object, x, average = TRUE)
+  x <- family$new_rows(object, x, average = TRUE)
   # Smooths stand at their means over the observations.
   of_smooths <- utils::tail(object$design$center, length(unlist(lapply(object$design$smooths, `[[`, "columns"))))
   x <- cbind(x, matrix(of_smooths, nrow(x), length(of_smooths), byrow = TRUE))
@@ -71,13 +66,9 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
       ncol(object$design$x), ncol(x)))
   }
   draws <- structure(coefficient_draws(object), n.chains = object$chains)
-  misc <- switch(object$family,
-    binomial = list(tran = "logit", inv.lbl = "prob"),
-    poisson = , negbinomial = list(tran = "log", inv.lbl = "response"),
-    cratio = list(),
-    multinomial = list(ylevs = stats::setNames(list(object$response$classes), deparse1(object$formula[[2L]])))
-  )
-  if (object$family == "multinomial") {
+  misc <- family$scale
+  if (family$has_outcomes) {
+    misc$ylevs <- stats::setNames(list(object$response$classes), deparse1(object$formula[[2L]]))
     classes <- length(object$response$classes)
     # Linear predictors minus their average over the classes. The first class has 0.
     x <- kronecker(rbind(0, diag(classes - 1L)) - 1 / classes, x)
@@ -93,7 +84,7 @@ emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "la
 # Directions in which the data do not determine the coefficients, in the form of package emmeans, which marks the cells
 # that depend on them as nonEst.
 nonestimable_basis <- function(fit) {
-  if (fit$family == "cratio") fit <- rows_of_steps(fit)
+  fit <- family_of(fit)$rows(fit)
   if (length(dependent_columns(fit)) == 0L) return(matrix(NA))
   x <- fit$design$x[fit$weights > 0, , drop = FALSE]
   used <- is_shown_coefficient(fit)[seq_len(ncol(x))]

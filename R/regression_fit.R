@@ -2,121 +2,82 @@
 
 #' Logistic, ordinal, multinomial, Poisson and negative binomial regression
 #'
-#' Fits Bayesian regressions with a logit link by the Gibbs sampler of Polson, Scott and Windle (2013). Given
-#' Polya-Gamma variables, one for each row, the coefficients are normal. So nothing has to be tuned. Where this sampler
-#' mixes slowly, for rare events and large counts, other moves are added. The same `seed` gives the same draws on any
-#' number of threads, on any processor and on a graphics card.
+#' Fits Bayesian regressions with a logit link by the Gibbs sampler of Polson, Scott and Windle (2013): given
+#' Polya-Gamma variables, one for each row, the coefficients are normal. Nothing has to be tuned. The same `seed` gives
+#' the same draws on any number of threads, on any processor and on a graphics card.
 #'
 #' @section Families:
 #' \describe{
-#'   \item{`"binomial"`}{The number of successes of a row is binomial. The logit of its probability is linear in the
-#'     predictors. If shares vary more than that, add `(1 | row)` for a factor `row` with a level for each row.}
-#'   \item{`"poisson"`}{The count of a row is Poisson. The log of its mean is linear in the predictors. If counts vary
-#'     more than that, intervals are too narrow; `"negbinomial"` learns how much they vary.}
-#'   \item{`"negbinomial"`}{The count of a row is negative binomial. The log of its mean is linear in the predictors,
-#'     and its variance is mean + mean\eqn{^2/r}{^2/r}. The dispersion \eqn{r} is learned too. If it is large, counts
-#'     vary like Poisson counts.}
-#'   \item{`"multinomial"`}{The log odds of every class against the first are linear in the predictors. Each class
-#'     except the first has coefficients of its own.}
-#'   \item{`"cratio"`}{The response is ordinal. A response that is at least class k goes on to a higher class with a
-#'     probability whose logit is the intercept of step k plus a linear predictor that all steps share, so that a
-#'     positive coefficient means higher classes. These are continuation ratios, family `cratio(parallel = TRUE)` of
-#'     package VGAM. In package brms `cratio()` has the same coefficients, and thresholds that are the intercepts with
-#'     opposite signs. Cumulative models, as of `MASS::polr()`, are other models. With classes of time, this is a
-#'     regression of discrete hazards.}
+#'   \item{`"binomial"`}{Successes of a row. The logit of their probability is linear in the predictors. If shares vary
+#'     more than that, add `(1 | row)` for a factor `row` with a level for each row.}
+#'   \item{`"poisson"`}{Counts. The log of their mean is linear in the predictors.}
+#'   \item{`"negbinomial"`}{Counts that vary more: their variance is mean + mean\eqn{^2/r}{^2/r}. The dispersion
+#'     \eqn{r} is learned. If it is large, counts vary like Poisson counts.}
+#'   \item{`"multinomial"`}{Classes. The log odds of every class against the first are linear in the predictors. Each
+#'     class except the first has coefficients of its own.}
+#'   \item{`"cratio"`}{Ordered classes. A response that is at least class k goes on to a higher class with a
+#'     probability whose logit is the intercept of step k plus a linear predictor that all steps share. A positive
+#'     coefficient means higher classes. These are continuation ratios, `cratio(parallel = TRUE)` of package VGAM.
+#'     Package brms has the same coefficients, and thresholds that are the intercepts with opposite signs. Cumulative
+#'     models, as of `MASS::polr()`, are other models. With classes of time, this is a regression of discrete hazards.}
 #' }
-#' A term `(1 | g)` in the formula adds an intercept for each group of rows to the linear predictor. These intercepts
-#' are normal with mean 0, and their standard deviation is learned. Slopes of groups, `(x | g)`, and several groupings,
-#' crossed or nested, are written as in package lme4: see [grouping_terms]. Smooth functions `s(x)`, and effects of
-#' areas and times, are described in [smooth_terms].
+#' Groups of rows are added to the formula as in package lme4, such as `(1 | g)`: see [grouping_terms]. Smooth functions
+#' `s(x)`, and effects of areas and times, are in [smooth_terms].
 #'
 #' @param formula the response and the predictors, as for [stats::glm()], and terms such as `(1 | g)`. The
 #'   response of `"binomial"` is a logical, numbers 0 and 1, a factor whose first level is failure, or
-#'   `cbind(successes, failures)`. The response of `"poisson"` and `"negbinomial"` is counts. The response of
-#'   `"multinomial"` is a factor or a matrix of counts with a column for each class; the first class is the reference.
-#'   The response of `"cratio"` is an ordered factor, or such a matrix with the classes in their order.
+#'   `cbind(successes, failures)`. The response of `"multinomial"` is a factor or a matrix of counts with a column for
+#'   each class; the first class is the reference. The response of `"cratio"` is an ordered factor, or such a matrix
+#'   with the classes in their order.
 #' @param data a data frame. Dates, times and durations are numbers, as in [stats::glm()], and so is `integer64`.
-#' @param family `"binomial"`, `"poisson"`, `"negbinomial"` (or `"negative_binomial"`), `"multinomial"` or `"cratio"`,
-#'   as described below, or [stats::binomial()] or [stats::poisson()].
+#' @param family one of the families below, [stats::binomial()] or [stats::poisson()].
 #' @param prior a prior from [logit_prior()]. With `zi` or `hu` also a list of two, named `count` and `zero`.
 #' @param weights `NULL`, or numbers of at least 0: the likelihood of each row is raised to this power. Rows of weight 0
 #'   do not change the fit.
-#' @param offset `NULL`, or a number for each row that is added to its linear predictor. Offsets in the formula are
-#'   added too. For a multinomial of more than two classes it is a matrix. If it has a column for each class except the
-#'   reference, each column is added to the log odds of its class. If it has a column for every class, the first column
-#'   is subtracted from the others.
-#' @param subset,na.action,contrasts as for [stats::glm()]: which rows to use, what to do about missing values, and
-#'   how to code factors. Factor levels without rows are dropped.
-#' @param sparse `TRUE` stores the design as a sparse matrix of package Matrix, for predictors that are mostly 0, such
-#'   as factors of many levels (not for `"cratio"`). A sparse matrix with a row for each row of the data does the same,
-#'   and adds its columns to the predictors of the formula. A sparse design is not centred, so the prior of its
-#'   intercept is about a row whose predictors are all 0.
-#' @param prior_only whether to draw from the prior, without the likelihood. Scales of the prior that depend on the
-#'   data, such as those divided by a predictor's standard deviation, are the same as in the fit with the likelihood.
 #' @param zi,hu `NULL`, or a formula such as `~ x`: the regression of zeros of zero-inflated or of hurdle counts. See
 #'   [zero_inflated_counts].
 #' @param chains number of chains, each from a start of its own. If package future.apply is installed and
 #'   `future::plan()` has several workers, chains run on these.
 #' @param iter sweeps per chain, including the warm-up.
 #' @param warmup sweeps at the start of each chain whose draws are not kept.
-#' @param thin after the warm-up, every `thin`-th draw is kept.
-#' @param ... must be empty: a misspelt argument is an error.
+#' @param control settings that few change, by [warp_control()]: `thin`, `sparse`, `prior_only`, `checkpoint` and
+#'   `checkpoint_every`. `sparse = TRUE` stores the design as a sparse matrix of package Matrix (not for `"cratio"`); a
+#'   sparse matrix with a row for each row of the data adds its columns to the predictors. A sparse design is not
+#'   centred: the prior of its intercept is about a row whose predictors are all 0.
+#' @param ... `offset`, `subset`, `na.action` and `contrasts`, as for [stats::glm()]. The offset of a multinomial of
+#'   more than two classes is a matrix: a column for each class except the reference is added to the log odds of its
+#'   class; of a column for every class, the first is subtracted from the others. Anything else is an error.
 #' @inheritParams computing_arguments
 #'
 #' @return An object of class `bayes_logit`. With S sweeps, D kept draws per chain, C chains, p coefficients and G
 #'   groups:
-#'   \item{coefficient_trace}{S x C x p: the coefficients after each sweep, in the data's units. `coefficient_names`
-#'     names them.}
+#'   \item{coefficient_trace}{S x C x p: the coefficients after each sweep, in the data's units.}
 #'   \item{log_likelihood}{S x C: the log likelihood after each sweep.}
 #'   \item{dispersion_trace, group_deviation}{S x C: the dispersion, and the standard deviation of the groups'
 #'     intercepts.}
 #'   \item{smooth_deviation}{S x C x smooths: the standard deviations of [smooths][smooth_terms], and the
 #'     correlations of `ar1()`.}
-#'   \item{draws}{with groups: `intercepts`, G x D x C. With other terms than one `(1 | g)`, and for a multinomial: see
-#'     [grouping_terms].}
+#'   \item{draws}{with groups: `intercepts`, G x D x C. For other terms than one `(1 | g)` see [grouping_terms].}
 #'   \item{prior}{the prior, including what the data decided.}
-#'   \item{state}{where [continue()] goes on.}
 #'
-#'   The other elements say how the fit was made: `family`, `formula`, `terms`, `xlevels`, `contrasts`, `frame`,
-#'   `design`, `response`, `weights`, `offset`, `rows`, `na.action`, `chains`, `iter`, `warmup`, `thin`, `seed`,
-#'   `backend`, `threads`, `elapsed` (seconds), `interrupted` and `call`. See [summary.bayes_logit()],
-#'   [predict.bayes_logit()], [plot.bayes_logit()], [as_draws.warpbayes_fit()], [tidy.bayes_logit()].
+#'   The other elements say how the fit was made. See [summary.bayes_logit()], [predict.bayes_logit()],
+#'   [plot.bayes_logit()], [as_draws.warpbayes_fit()], [tidy.bayes_logit()].
 #' @section Sampler:
 #' Chains start at random points about the mode of the posterior, twice as far from it as draws of the posterior are.
-#'
-#' If there are more coefficients (of a class), \eqn{p}, than rows, \eqn{n}, a sweep draws them exactly by a system of
-#' \eqn{n} equations (Bhattacharya, Chakraborty and Mallick 2016, *Biometrika* **103**, 985-991), for all families,
-#' priors and grouping terms. It takes \eqn{n^2 p / 2} operations instead of \eqn{n p^2 / 2}. A move then multiplies
-#' horseshoe coefficients and the scales that they share by one factor. The moves below are not used.
-#'
-#' The more trials there are, the more precisely the Polya-Gamma variables determine the coefficients. If this is far
-#' more precise than the posterior, a sweep hardly moves the coefficients. Let \eqn{\lambda}{lambda} be the largest
-#' ratio of the two precisions at the mode. Then about one sweep in \eqn{2 \lambda - 1}{2 lambda - 1} gives an effective
-#' draw. For `"multinomial"`, where a sweep draws the coefficients class by class, \eqn{\lambda}{lambda} is the number
-#' for which this holds.
-#'
-#' If \eqn{\lambda}{lambda} is above 3, or a dispersion is learned without groups, three elliptical slice moves follow
-#' each sweep (Murray, Adams and MacKay 2010). They move all coefficients (of all classes), effects of groups and the
-#' dispersion together, along ellipses of a Student t distribution that is fitted to the posterior at its mode. They
-#' draw from the same posterior and need no tuning. They are not used for very many groups, nor for more than 256
-#' coefficients of a multinomial, where they cost more than they gain. A printed fit says whether they were used.
-#' A Poisson row has no Polya-Gamma variable. Its surrogate is the negative binomial row with a large dispersion. A
-#' sweep draws by the surrogates, and a Metropolis step corrects each draw, so the posterior is exact. Poisson
-#' regressions without groups have elliptical slice moves too.
-#'
-#' Where events are few and groups many, the effects of groups and their deviation hold each other where they are, and
-#' 1,000 sweeps may give 5 effective draws. Then other moves take the place of the sweeps. The mean and the standard
-#' deviation of each effect are approximated as functions of the coefficients and the deviations (or covariances). Two
-#' elliptical slice moves change these parameters while each effect stays the same number of its own standard
-#' deviations from its own mean, so that they mix almost as if the effects had been integrated out (Murray and Graham
-#' 2016). Then each group draws a new effect. The approximation is learned during the warm-up. It decides how fast the
-#' draws mix, not which distribution they have. These moves are used if all of this holds: sweeps are expected to give
-#' fewer than 300 effective draws in 1,000 (a printed fit shows this number); one grouping has at least 20 groups; each
-#' grouping term has an intercept and at most 3 slopes; the model has at most 30 coefficients, no horseshoe prior
-#' and no more than two classes.
+#' Where Polya-Gamma sweeps alone mix slowly, other exact moves are added or take their place, and a printed fit says
+#' so:
+#' \itemize{
+#'   \item Many trials or large counts in a row: elliptical slice moves of all coefficients, effects and the dispersion
+#'     follow each sweep (Murray, Adams and MacKay 2010).
+#'   \item Few events in many groups: slice moves of coefficients and deviations, while each effect stays as many of
+#'     its own standard deviations from its mean (Murray and Graham 2016).
+#'   \item More coefficients than rows: a system of as many equations as rows (Bhattacharya, Chakraborty and Mallick
+#'     2016).
+#'   \item Poisson rows: a sweep draws by negative binomial rows of large dispersion, and a Metropolis step corrects it.
+#' }
 #' @section Interruption:
 #' An interrupt from the keyboard returns the completed sweeps as a fit, with a warning. [continue()] goes on where it
-#' stopped. With a `checkpoint`, [resume()] goes on after the process was killed.
+#' stopped. With a checkpoint, [resume()] goes on after the process was killed.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used (the message names the argument), and for values of
 #' predictors that are not finite. `warpbayes_error_memory` if memory runs out. `warpbayes_error_backend` or
@@ -131,8 +92,8 @@
 #' Murray, I. and Graham, M. M. (2016). Pseudo-marginal slice sampling. *Proceedings of Machine Learning Research*
 #' **51**, 911-919.
 #'
-#' Makalic, E. and Schmidt, D. F. (2016). A simple sampler for the horseshoe estimator. *IEEE Signal Processing
-#' Letters* **23**, 179-182.
+#' Bhattacharya, A., Chakraborty, A. and Mallick, B. K. (2016). Fast sampling with Gaussian scale mixture priors in
+#' high-dimensional regression. *Biometrika* **103**, 985-991.
 #' @seealso [logit_prior()], [rpolyagamma()], [continue()]
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
@@ -148,36 +109,35 @@
 #' )
 #' @export
 bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", "negbinomial", "multinomial", "cratio"),
-                        prior = logit_prior(), weights = NULL, offset = NULL, subset = NULL, na.action = NULL,
-                        contrasts = NULL, sparse = FALSE, prior_only = FALSE, zi = NULL, hu = NULL,
-                        chains = 4, iter = 2000, warmup = floor(iter / 2), thin = 1, seed = NULL, backend = NULL,
-                        threads = NULL, checkpoint = NULL, checkpoint_every = 60, progress = NULL, ...) {
-  check_dots_empty(...)
+                        prior = logit_prior(), weights = NULL, zi = NULL, hu = NULL, chains = 4, iter = 2000,
+                        warmup = floor(iter / 2), seed = NULL, backend = NULL, threads = NULL, progress = NULL,
+                        control = warp_control(), ...) {
+  contrasts <- check_row_arguments(...)$contrasts
   check_present(!missing(formula), "formula")
   call <- match.call()
   family <- check_family(family)
   chains <- check_count(chains, "chains", max = 1e4)
   iter <- check_count(iter, "iter")
   warmup <- check_warmup(warmup, iter)
-  thin <- check_thin(thin, iter, warmup)
+  control <- check_control(control, c("thin", "sparse", "prior_only", "checkpoint", "checkpoint_every"))
+  thin <- check_thin(control$thin, iter, warmup)
   progress <- check_progress(progress)
-  sparse <- check_sparse(sparse)
-  prior_only <- check_flag(prior_only, "prior_only")
-  checkpoint <- check_checkpoint(checkpoint, checkpoint_every)
+  sparse <- check_sparse(control$sparse)
+  checkpoint <- check_checkpoint(control$checkpoint, control$checkpoint_every)
   data <- without_integer64(data)
-  zero <- check_zero(zi, hu, formula, family, without_dots(call, parent.frame()))
+  zero <- check_zero(zi, hu, formula, family, c(as.list(without_dots(call, parent.frame())), control))
   if (!is.null(zero)) {
     priors <- zero_priors(prior, zero$kind)
     prior <- priors$count
     data <- rows_of_both(data, formula, zero)
   }
   given <- given_rows(call, formula, data, parent.frame())
+  if (!isFALSE(sparse)) given$sparse <- sparse
   parts <- logit_data(given, formula, data, family, contrasts, sparse, parent.frame())
   response <- parts$response
   design <- parts$design
   if (!is.null(zero)) response$mean <- untruncated_mean(response$observed)
-  log_exposure <- if (is_count_family(family)) log_mean_exposure(parts$offset, parts$weights)
-  prior <- resolve_logit_prior(prior, design, family, response$mean, log_exposure)
+  prior <- resolve_logit_prior(prior, design, family, response$mean, log_mean_exposure(parts$offset, parts$weights))
   sweeps <- iter * chains
   run <- resolve_run(backend, threads,
     cost = logit_cost(nrow(parts$frame), length(coefficient_names(design, response)), family, response, sweeps)
@@ -187,7 +147,7 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", 
   fit <- structure(list(
     draws = NULL, family = family, formula = formula, terms = parts$terms, xlevels = parts$xlevels,
     contrasts = design$contrasts, group_name = parts$group_name, prior = prior,
-    prior_only = prior_only, chains = chains, iter = 0, warmup = warmup, thin = thin, seed = seed,
+    prior_only = control$prior_only, chains = chains, iter = 0, warmup = warmup, thin = thin, seed = seed,
     backend = run$backend, threads = run$threads,
     coefficient_names = coefficient_names(design, response), rows = nrow(parts$frame), weights = parts$weights,
     offset = parts$offset, response = response, design = design, na.action = parts$na.action, frame = parts$frame,
@@ -197,6 +157,16 @@ bayes_logit <- function(formula, data = NULL, family = c("binomial", "poisson", 
   check_store_memory(logit_sampler(fit), fit, iter)
   fit <- start_chains(fit, function(key) logit_start(fit))
   advance_chains(fit, iter, logit_sampler, run, progress, threads, checkpoint)
+}
+
+# The arguments of `...`, as those of glm(). Only `contrasts` is evaluated: given_rows() reads the others.
+check_row_arguments <- function(...) {
+  names <- if (...length() > 0L) ...names()
+  if (length(names) < ...length()) refuse_dots("", parent.frame())
+  wrong <- !names %in% c("offset", "subset", "na.action", "contrasts") | duplicated(names)
+  if (any(wrong)) refuse_dots(names[wrong], parent.frame())
+  at <- match("contrasts", names)
+  list(contrasts = if (!is.na(at)) ...elt(at))
 }
 
 # match.call() has `..1` for what the caller passed on by `...`. Here it becomes the expression that was given there.
@@ -227,7 +197,7 @@ given_rows <- function(call, formula, data, envir) {
       stop_input(name, "cannot be evaluated with `data`: ", because = error)
     })
   }
-  given <- intersect(c("weights", "offset", "subset", "na.action", "sparse"), names(call))
+  given <- intersect(c("weights", "offset", "subset", "na.action"), names(call))
   sapply(given, evaluate, simplify = FALSE)
 }
 
@@ -245,21 +215,20 @@ logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
   terms <- stats::terms(parts$fixed, data = if (is.data.frame(data)) data else NULL)
   response <- logit_response(stats::model.response(frame), family, weights)
   offset <- row_offset(frame, predictor_classes(response))
-  if (sum(response$shape) == 0 && !is_count_family(family)) {
+  record <- logit_families[[family]]
+  if (sum(response$shape) == 0 && !record$is_count) {
     stop_input("weights", "leave nothing to fit: all rows have weight 0 or no trials")
   }
   group <- if (!is.null(parts$group)) group_factor(frame, parts$group)
   check_factors(frame, terms, contrasts)
-  sizes <- row_sizes(response, family, weights, offset)
+  sizes <- row_sizes(response, record, weights, offset)
   design <- logit_design(frame, terms, contrasts, group, sparse, sizes, parts$smooths)
-  if (family == "cratio") design <- with_step_intercepts(design, response$classes)
+  design <- record$design(design, response)
   design$terms <- if (length(parts$bars)) grouping_terms(frame, parts$bars, contrasts, sizes)
-  if (family == "poisson") {
-    effects <- vapply(design$terms, function(term) length(term$levels) * length(term$columns), 0L)
-    response <- with_surrogates(response, offset, weights, ncol(design$x) + nlevels(group) + sum(effects))
-  }
+  effects <- vapply(design$terms, function(term) length(term$levels) * length(term$columns), 0L)
+  response <- record$complete(response, offset, weights, ncol(design$x) + nlevels(group) + sum(effects))
   design$information <- response$information
-  design$observations <- if (family == "poisson") sum(response$information) else sizes$total
+  design$observations <- if (record$has_surrogates) sum(response$information) else sizes$total
   list(
     frame = frame, weights = weights, offset = offset, terms = terms,
     xlevels = all_xlevels(frame, terms, c(design$terms, mgcv_smooths(design$smooths))),

@@ -3,10 +3,7 @@
 
 #' Draws and parts of a fitted regression under the names of other packages
 #'
-#' `posterior_linpred()`, `posterior_epred()` and `posterior_predict()` are methods of the generics in package
-#' rstantools: draws of the linear predictors, of the means of the response, and of responses. So are
-#' `posterior_interval()` and `predictive_interval()`: intervals of parameters and of responses. `pp_check()` plots
-#' responses by package bayesplot. `fixef()` is a generic of package nlme. For parts of grouping terms see
+#' Methods of generics of packages rstantools, bayesplot and nlme, and of R. For parts of grouping terms see
 #' [ranef.bayes_logit()].
 #'
 #' @param object,x,formula a fit from [bayes_logit()].
@@ -14,41 +11,32 @@
 #'   many replications.
 #' @param seed for draws of responses: passed to [set.seed()] if not `NULL`. R's generator is then left as it was.
 #' @param trials for fits whose response is `cbind(successes, failures)` or a matrix of counts: the number of trials of
-#'   each row of `newdata`, or one number for all. `NULL` for the row sums of the response in `newdata`; if the response
-#'   is not there, that is an error. Other responses have one trial or none, and take no `trials`.
+#'   each row of `newdata`, or one number for all. `NULL` for the row sums of the response in `newdata`.
 #' @param type for `pp_check()`: a function of package bayesplot without its `ppc_`, such as `"bars"`, `"stat"` or
 #'   `"dens_overlay"`.
 #' @param prob the probability of each interval.
 #' @param pars `NULL` for all parameters, or their names.
-#' @param draws the earlier name of `ndraws`.
 #' @param ... must be empty; for `pp_check()`, arguments of that function.
-#' @return `posterior_linpred()` and `posterior_epred()` give a matrix, draws x rows, or for classes an array, draws x
-#'   rows x classes. The rows must be complete. `posterior_predict()` gives a matrix of successes or counts. For
-#'   `"multinomial"` and `"cratio"`, if the response is a factor, it gives a matrix of the numbers of classes, whose
-#'   names are its attribute `levels`; if the response is counts, an array of draws x rows x classes.
+#' @return `posterior_linpred()` and `posterior_epred()` give draws of linear predictors and of means: a matrix, draws x
+#'   rows, or for classes an array, draws x rows x classes. `posterior_predict()` draws responses: a matrix of successes
+#'   or counts, or of the numbers of classes, whose names are its attribute `levels`; for counts of classes an array.
+#'   `predictive_error()` gives observed minus drawn responses.
 #'
 #'   `posterior_interval()` and `predictive_interval()` give a matrix with a row for each parameter or row of data, and
-#'   the lower and upper ends of central intervals. Classes of a multinomial have no order, so `predictive_interval()`
-#'   refuses them.
+#'   the lower and upper ends of central intervals.
 #'
-#'   `pp_check()`, a method of the generic in package bayesplot, gives a plot of observed and replicated responses.
-#'   Without `type` it shows bars of two or more classes, or the distribution functions of counts. Rows of weight 0 are
-#'   left out, and a factor is shown by the numbers of its levels, from 0 for a binomial.
+#'   `pp_check()` plots observed and replicated responses: bars of two or more classes, or the distribution functions of
+#'   counts. Rows of weight 0 are left out, and a factor is shown by the numbers of its levels, from 0 for a binomial.
 #'
 #'   `fixef()` gives the posterior means of the coefficients, `prior_summary()` the prior, `model.matrix()` the design,
-#'   `model.frame()` the data of the formula, and `terms()` the terms of its predictors without grouping terms.
-#'   `family()` gives a family object as of [stats::glm()], with `linkfun`, `linkinv` and `variance`. The variance of
-#'   `"negbinomial"` has the posterior mean of the dispersion. For `"multinomial"` and `"cratio"`, `linkinv` takes a
-#'   matrix of linear predictors, rows x classes without the first, and gives probabilities of all classes. `sigma()` is
-#'   an error: these families have no residual standard deviation.
+#'   `model.frame()` the data of the formula, `terms()` the terms of its predictors without grouping terms, `weights()`
+#'   the weights of rows, and `case.names()` and `variable.names()` the names of rows and coefficients. `sigma()` is 1,
+#'   as in lme4. `family()` gives a family object as of [stats::glm()], for classes with functions of matrices, rows x
+#'   classes (linear predictors without the first).
 #'
 #'   `bayes_R2()` gives draws of the share of the variance of the responses that the means explain (Gelman and others
-#'   2019): the variance of the means of rows divided by the sum of this and of the variance of the residuals. For
-#'   counts of successes responses are shares. Packages rstanarm and brms define it so too.
-#'
-#'   `loo_R2()` gives draws of the share of the variance that predictions of rows from the other rows explain, by the
-#'   Bayesian bootstrap over rows, as in rstanarm. It can be negative. `ndraws` is how many of these draws to make.
-#'   `predictive_error()` gives the matrix of observed minus drawn responses; `newdata` must have the response.
+#'   2019). `loo_R2()` gives `ndraws` draws of the share that predictions of rows from the other rows explain, by the
+#'   Bayesian bootstrap over rows; it can be negative. Packages rstanarm and brms define both so too.
 #' @references
 #' Gelman, A., Goodrich, B., Gabry, J. and Vehtari, A. (2019). R-squared for Bayesian regression models. *American
 #' Statistician* **73**, 307-309.
@@ -63,24 +51,20 @@
 #' @name posterior_predict.bayes_logit
 NULL
 
-# `response` is FALSE for linear predictors, and NA for responses of a regression of counts with one of zeros.
-drawn_rows <- function(object, newdata, re_formula, draws, response) {
+# What `values_of` makes of the linear predictors of rows and the draws that are used.
+drawn_rows <- function(object, newdata, re_formula, draws, values_of) {
   rows <- prediction_rows(object, newdata, groups = check_re_formula(re_formula, object))
   if (!all(rows$complete)) stop_input("newdata", "has missing values in row ", which(!rows$complete)[[1L]])
   used <- draws_used(object, draws)
   n <- nrow(rows$x)
   check_result_size(as.double(n) * length(used) * outcomes_of(object), "ndraws", "draws of rows")
-  values <- linear_draws(object, rows, used, seq_len(n))
-  if (is.na(response)) values <- draw_zero_responses(object, values)
-  else if (response) values <- response_draws(object, values)
-  else if (is_zero_fit(object)) values <- values[, , 1L]
+  values <- values_of(linear_draws(object, rows, used, seq_len(n)), used)
   classes <- object$response$classes
-  if (is.null(classes)) {
-    values <- matrix(values, length(used), n, dimnames = list(NULL, rownames(rows$x)))
-  } else {
-    dimnames(values) <- list(NULL, rownames(rows$x), utils::tail(classes, dim(values)[[3L]]))
+  if (is.null(classes) || is.matrix(values)) {
+    return(matrix(values, length(used), n, dimnames = list(NULL, rownames(rows$x))))
   }
-  list(values = values, used = used)
+  dimnames(values) <- list(NULL, rownames(rows$x), utils::tail(classes, dim(values)[[3L]]))
+  values
 }
 
 #' @rdname posterior_predict.bayes_logit
@@ -88,7 +72,7 @@ drawn_rows <- function(object, newdata, re_formula, draws, response) {
 #' @exportS3Method rstantools::posterior_linpred bayes_logit
 posterior_linpred.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, ndraws = NULL, ...) {
   check_dots_empty(...)
-  drawn_rows(object, newdata, re_formula, ndraws, FALSE)$values
+  drawn_rows(object, newdata, re_formula, ndraws, function(linear, used) family_of(object)$link(linear))
 }
 
 #' @rdname posterior_predict.bayes_logit
@@ -96,7 +80,7 @@ posterior_linpred.bayes_logit <- function(object, newdata = NULL, re_formula = N
 #' @exportS3Method rstantools::posterior_epred bayes_logit
 posterior_epred.bayes_logit <- function(object, newdata = NULL, re_formula = NULL, ndraws = NULL, ...) {
   check_dots_empty(...)
-  drawn_rows(object, newdata, re_formula, ndraws, TRUE)$values
+  drawn_rows(object, newdata, re_formula, ndraws, function(linear, used) family_of(object)$mean(linear))
 }
 
 #' @rdname posterior_predict.bayes_logit
@@ -107,11 +91,14 @@ posterior_predict.bayes_logit <- function(object, newdata = NULL, re_formula = N
   check_dots_empty(...)
   drawn <- draw_with_seed(seed, {
     # The effects of new groups are drawn too.
-    mean <- drawn_rows(object, newdata, re_formula, ndraws, if (is_zero_fit(object)) NA else TRUE)
-    trials <- trials_of_rows(object, newdata, trials)
-    if (is_zero_fit(object)) mean$values else draw_responses(object, mean, rep(trials, each = length(mean$used)))
+    drawn_rows(object, newdata, re_formula, ndraws, function(linear, used) {
+      trials <- trials_of_rows(object, newdata, trials)
+      family_of(object)$respond(linear, rep(trials, each = length(used)), dispersion_used(object, used),
+        any(object$response$trials != 1, trials != 1))
+    })
   })
   attr(drawn, "seed") <- NULL
+  if (is.matrix(drawn) && family_of(object)$has_classes) attr(drawn, "levels") <- object$response$classes
   drawn
 }
 
@@ -138,7 +125,7 @@ posterior_interval.bayes_logit <- function(object, prob = 0.9, pars = NULL, ...)
 predictive_interval.bayes_logit <- function(object, prob = 0.9, newdata = NULL, re_formula = NULL, ndraws = NULL,
                                             seed = NULL, trials = NULL, ...) {
   check_dots_empty(...)
-  if (object$family == "multinomial") {
+  if (family_of(object)$has_outcomes) {
     stop_input("object", "is a multinomial regression, whose classes have no order: use predict()")
   }
   drawn <- posterior_predict.bayes_logit(object, newdata, re_formula, ndraws, seed, trials)
@@ -174,57 +161,14 @@ trials_of_rows <- function(fit, newdata, trials) {
   rep_len(as.double(trials), rows)
 }
 
-# Responses given their means, `mean`, from drawn_rows(), and the trials of each draw and row.
-draw_responses <- function(object, mean, trials) {
-  if (has_classes(object)) {
-    return(draw_classes(mean$values, trials, as_counts = any(object$response$trials != 1, trials != 1)))
-  }
-  count <- length(mean$values)
-  mean$values[] <- switch(object$family,
-    binomial = stats::rbinom(count, trials, mean$values),
-    poisson = stats::rpois(count, mean$values),
-    negbinomial = stats::rnbinom(count, size = rep(dispersion_used(object, mean$used), length.out = count),
-      mu = mean$values)
-  )
-  mean$values
-}
-
-# The central interval of each column.
-interval_of_draws <- function(draws, prob, argument = "prob") {
-  prob <- check_number(prob, argument, min = 0, max = 1)
-  tails <- interval_ends(prob)
-  bounds <- t(apply(draws, 2L, stats::quantile, tails, names = FALSE))
-  dimnames(bounds) <- list(colnames(draws), paste0(format(100 * tails, trim = TRUE, digits = 3), "%"))
-  bounds
-}
-
-# Draws of a multinomial from the probabilities of its classes, draws x rows x classes: the count of a class is binomial
-# given the counts of the classes before it. Either counts, or the number of the only class that was drawn.
-draw_classes <- function(probability, trials, as_counts) {
-  size <- dim(probability)
-  counts <- array(0L, size, dimnames(probability))
-  left <- rep(trials, length.out = prod(size[1:2]))
-  rest <- rep(1, length(left))
-  for (k in seq_len(size[[3L]] - 1L)) {
-    share <- as.vector(probability[, , k])
-    counts[, , k] <- drawn <- stats::rbinom(length(left), left, ifelse(share < rest, share / rest, 1))
-    left <- left - drawn
-    rest <- rest - share
-  }
-  counts[, , size[[3L]]] <- as.integer(left)
-  if (as_counts) return(counts)
-  classes <- matrix(max.col(matrix(counts, ncol = size[[3L]]), "first"), size[[1L]], size[[2L]])
-  dimnames(classes) <- dimnames(probability)[1:2]
-  structure(classes, levels = dimnames(probability)[[3L]])
-}
-
 #' @rdname posterior_predict.bayes_logit
 #' @method pp_check bayes_logit
 #' @exportS3Method bayesplot::pp_check bayes_logit
 pp_check.bayes_logit <- function(object, type = NULL, ndraws = 50, seed = NULL, ...) {
   trials <- object$response$trials
-  is_counted <- is_count_family(object$family) || any(trials != 1)
-  if (has_classes(object) && is_counted) {
+  family <- family_of(object)
+  is_counted <- family$is_count || any(trials != 1)
+  if (family$has_classes && is_counted) {
     stop_input("object", "has counts of classes, which no function of package bayesplot shows. ",
       "posterior_predict() gives the draws")
   }
@@ -236,7 +180,7 @@ pp_check.bayes_logit <- function(object, type = NULL, ndraws = 50, seed = NULL, 
   }
   replicated <- posterior_predict.bayes_logit(object, ndraws = ndraws, seed = seed)
   observed <- object$response$observed
-  if (has_classes(object)) {
+  if (family$has_classes) {
     observed <- max.col(observed, "first")
     attr(replicated, "levels") <- NULL
   }
@@ -294,10 +238,35 @@ terms.bayes_logit <- function(x, ...) {
   x$terms
 }
 
+# As in lme4: no family has a scale besides its parameters.
 #' @rdname posterior_predict.bayes_logit
 #' @importFrom stats sigma
 #' @export
 sigma.bayes_logit <- function(object, ...) {
-  check_logit_fit(object, "object")
-  stop_input("object", "is a ", object$family, " regression, which has no residual standard deviation")
+  check_method(object, "object", ...)
+  1
+}
+
+#' @rdname posterior_predict.bayes_logit
+#' @importFrom stats weights
+#' @export
+weights.bayes_logit <- function(object, ...) {
+  check_method(object, "object", ...)
+  pad_rows(object, stats::setNames(object$weights, rownames(object$frame)))
+}
+
+#' @rdname posterior_predict.bayes_logit
+#' @importFrom stats case.names
+#' @export
+case.names.bayes_logit <- function(object, ...) {
+  check_method(object, "object", ...)
+  rownames(object$frame)
+}
+
+#' @rdname posterior_predict.bayes_logit
+#' @importFrom stats variable.names
+#' @export
+variable.names.bayes_logit <- function(object, ...) {
+  check_method(object, "object", ...)
+  object$coefficient_names
 }

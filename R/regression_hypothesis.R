@@ -7,25 +7,19 @@
 #'
 #' A statement has names of parameters as [summary()][summary.bayes_logit()] shows them, numbers, `+`, `-`, `*`, `/`,
 #' `^`, parentheses, the functions `exp`, `log`, `sqrt`, `abs`, `plogis` and `qlogis`, and at most one of `<`, `<=`, `>`
-#' and `>=`. Names with other characters than letters, digits, dots and underscores stand in backticks, if R would read
-#' them otherwise: `` "`factor(cyl)8-b` > 0" ``. `Intercept` means `(Intercept)`. Nothing else is evaluated. What is the
-#' name of a parameter as a whole is that parameter: in a regression on `log(x)`, `log(x)` is its coefficient.
-#'
-#' A statement with `=` has probability 0, because parameters are continuous, and is refused. For a difference without
-#' comparison, such as `"a - b"`, there is no probability.
+#' and `>=`. Names that R would read otherwise stand in backticks: `` "`factor(cyl)8-b` > 0" ``. `Intercept` means
+#' `(Intercept)`. Nothing else is evaluated. A statement with `=` is refused, because its probability is 0.
 #'
 #' @param x a fit from [bayes_logit()].
 #' @param statement one or several statements, as text. Names of the vector name the rows.
 #' @param level probability of the interval.
 #' @param ... must be empty.
 #' @return A data frame with a row for each statement: `statement`; `mean`, `sd`, `lower`, `median` and `upper` of the
-#'   left side minus the right side; `probability`, the share of draws for which the statement holds; `mcse`, the Monte
-#'   Carlo standard error of this share; `evidence_ratio`, the odds of the statement; `rhat` and `ess_bulk` of the
-#'   difference (see [convergence]). If the statement holds in all draws or in none, `mcse` is `NA`: the probability is
-#'   then known to about 3 / `ess_bulk`. `mean` and `sd` are `NA` if they may not exist, as in `summary()`.
+#'   left side minus the right side; `probability`, the share of draws for which the statement holds (`NA` without a
+#'   comparison); `mcse`, the Monte Carlo standard error of this share (`NA` if it is 0 or 1); `evidence_ratio`, the
+#'   odds of the statement; `rhat` and `ess_bulk` of the difference (see [convergence]).
 #' @section Errors:
-#' `warpbayes_error_input` for statements that cannot be read, that have other names or functions, or that are not
-#' numbers in each draw.
+#' `warpbayes_error_input` for statements that cannot be read, or that are not numbers in each draw.
 #' @seealso [summary.bayes_logit()], [tidy.bayes_logit()]
 #' @examples
 #' fit <- bayes_logit(am ~ wt + hp, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)

@@ -2,13 +2,10 @@
 
 #' K-fold cross-validation of a regression
 #'
-#' A method of the generic `kfold()` in package loo. The rows are divided into folds. For each fold the model is fitted
-#' to the other rows, and predicts the responses of the fold. This takes as long as `K` fits, but is right where
-#' `loo()` warns of high Pareto k, and it can leave out whole groups.
-#'
-#' The rows of a fold have weight 0 in the fit to the others. So their responses are not used, but the levels of factors
-#' and the bases of splines are those of all rows. A group whose rows are all left out gets effects from the
-#' distribution of groups. Each fit has the sweeps, the chains and the seed of `x`.
+#' A method of the generic `kfold()` in package loo, for fits whose `loo()` warns of high Pareto k, and for leaving out
+#' whole groups. For each fold the model is fitted to the other rows, and predicts the responses of the fold. The left
+#' out rows have weight 0: levels of factors and bases of splines are those of all rows. A group whose rows are all left
+#' out gets effects from the distribution of groups.
 #'
 #' @param x a fit from [bayes_logit()]. Its data must still have the name that they had when it was made.
 #' @param K number of folds, at least 2.
@@ -18,13 +15,11 @@
 #' @param seed for the random folds: passed to [set.seed()] if not `NULL`. R's generator is then left as it was.
 #' @param ... must be empty.
 #' @return An object of class `kfold` and `loo`, which package loo prints and compares by `loo::loo_compare()`.
-#'   `estimates` has the expected log predictive density `elpd_kfold`, the effective number of parameters `p_kfold` and
-#'   `kfoldic`, with standard errors. `pointwise` has these for each row, or with `group` for each group: the sum over
-#'   its rows, so that standard errors allow for rows of a group that are alike. Rows without weight or trials have no
-#'   part. The attribute `folds` has the fold of each row.
+#'   `estimates` has `elpd_kfold`, `p_kfold` and `kfoldic`, with standard errors, and `pointwise` has them for each row
+#'   with weight and trials, or with `group` for each group. The attribute `folds` has the fold of each row.
 #' @section Errors:
-#' `warpbayes_error_input` for a fit to the prior alone or with `zi` or `hu`, for data that cannot be found or have
-#' changed, and for folds that leave nothing to fit.
+#' `warpbayes_error_input` for a fit to the prior alone or with `zi` or `hu`, and for data that cannot be found or have
+#' changed.
 #' @references
 #' Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using leave-one-out
 #' cross-validation and WAIC. *Statistics and Computing* 27, 1413-1432. \doi{10.1007/s11222-016-9696-4}
@@ -68,7 +63,6 @@ kfold.bayes_logit <- function(x, K = 10, group = NULL, folds = NULL, seed = NULL
 refit_with_weights <- function(fit, frame) {
   call <- fit$call
   call[[1L]] <- quote(warpbayes::bayes_logit)
-  call$checkpoint <- call$checkpoint_every <- NULL
   envir <- environment_of_call(call, list(frame, environment(fit$formula)))
   lost <- function(error = NULL) {
     stop_input("x", "cannot be fitted again, because its data are not as they were: ",
@@ -81,8 +75,9 @@ refit_with_weights <- function(fit, frame) {
   }, error = lost)
   if (anyNA(rows)) lost()
   all <- if (is.data.frame(data)) nrow(data) else size
-  settings <- list(formula = fit$formula, iter = fit$iter, warmup = fit$warmup, thin = fit$thin, chains = fit$chains,
-    seed = fit$seed, progress = FALSE, weights = quote(.kfold_weights))
+  settings <- list(formula = fit$formula, iter = fit$iter, warmup = fit$warmup, chains = fit$chains,
+    seed = fit$seed, progress = FALSE, weights = quote(.kfold_weights),
+    control = warp_control(thin = fit$thin, sparse = if (is.null(fit$given$sparse)) FALSE else fit$given$sparse))
   call[names(settings)] <- settings
   list(data = if (is.data.frame(data)) data[rows, , drop = FALSE] else data, fit = function(weights) {
     # A column of the data is left out with the rows that `subset` and `na.action` leave out.

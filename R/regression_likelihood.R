@@ -12,7 +12,6 @@
 #'   draw, effects from the distribution of groups, by R's generator.
 #' @param ndraws how many of the kept draws to use, evenly spaced; `NULL` for all. `loo()` uses the same number of each
 #'   chain.
-#' @param draws the earlier name of `ndraws`.
 #' @param re_formula as in [predict.bayes_logit()].
 #' @param ... for `log_lik()` it must be empty. `loo()` passes it on to `loo::loo()`, for example `cores`.
 #' @return `log_lik()` gives a matrix, draws x rows. It is a method of the generic in package rstantools, which need not
@@ -119,31 +118,9 @@ new_response <- function(fit, newdata, advice = "") {
 
 row_log_likelihood <- function(fit, linear, used, block, response, weights) {
   each <- function(values) rep(values[block], each = length(used))
-  if (is_zero_fit(fit)) return(each(weights) * zero_row_log_likelihood(fit, linear, each(response$observed)))
-  values <- switch(fit$family,
-    binomial = {
-      success <- stats::plogis(linear[, , 1L], log.p = TRUE)
-      failure <- stats::plogis(linear[, , 1L], lower.tail = FALSE, log.p = TRUE)
-      y <- each(response$observed)
-      missed <- each(response$trials - response$observed)
-      lchoose(each(response$trials), y) + ifelse(y > 0, y * success, 0) + ifelse(missed > 0, missed * failure, 0)
-    },
-    poisson = stats::dpois(each(response$observed), exp(linear[, , 1L]), log = TRUE),
-    negbinomial = stats::dnbinom(each(response$observed),
-      size = dispersion_used(fit, used), mu = exp(linear[, , 1L]), log = TRUE
-    ),
-    multinomial = , cratio = {
-      log_prob <- log(response_draws(fit, linear))
-      counts <- response$observed[block, , drop = FALSE]
-      total <- each(lgamma(response$trials + 1) - rowSums(lgamma(response$observed + 1)))
-      for (k in seq_len(ncol(counts))) {
-        y <- rep(counts[, k], each = length(used))
-        total <- total + ifelse(y > 0, y * as.vector(log_prob[, , k]), 0)
-      }
-      total
-    }
-  )
-  each(weights) * values
+  observed <- response$observed
+  observed <- if (is.matrix(observed)) observed[each(seq_len(nrow(observed))), , drop = FALSE] else each(observed)
+  each(weights) * family_of(fit)$log_likelihood(linear, observed, each(response$trials), dispersion_used(fit, used))
 }
 
 #' @rdname log_lik.bayes_logit

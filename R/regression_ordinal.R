@@ -2,32 +2,6 @@
 # that it reached: step k asks whether the response is above class k, given that it is at least class k. The fit keeps
 # observations; the sampler and what looks for separation read the rows of steps.
 
-# Families whose response has classes.
-has_classes <- function(fit) fit$family %in% c("multinomial", "cratio")
-
-# Classes that have linear predictors with coefficients of their own.
-predictor_classes <- function(response) if (!isTRUE(response$ordered)) response$classes
-
-cratio_response <- function(response, weights, complain) {
-  if (is.matrix(response) && is.numeric(response)) {
-    counted <- class_counts(response, complain)
-  } else if (is.ordered(response)) {
-    counted <- outer(as.integer(response), seq_len(nlevels(response)), `==`) + 0
-    colnames(counted) <- levels(response)
-  } else {
-    complain("is ", show_value(response), "; an ordinal one is an ordered factor, as ordered(y) makes it, or a matrix ",
-      "of counts with a column for each class")
-  }
-  check_class_number(ncol(counted), complain)
-  trials <- rowSums(counted)
-  reached <- reached_counts(counted)
-  list(
-    shape = weights * trials, observed = counted, trials = trials, classes = colnames(counted), ordered = TRUE,
-    constant = sum(weights * (lgamma(trials + 1) - rowSums(lgamma(counted + 1)))),
-    mean = step_shares(colSums(weights * counted)), information = weights * rowSums(reached) / 4
-  )
-}
-
 # How many of a row's responses reached each step: rows x (classes - 1).
 reached_counts <- function(counts) {
   above <- counts
@@ -116,10 +90,9 @@ rows_of_steps <- function(fit) {
   fit
 }
 
-# Linear predictors of all steps, draws x rows x steps, from the part that steps share. `used` are the draws.
-step_linear <- function(fit, linear, used) {
-  intercepts <- coefficient_draws(fit)[used, fit$design$is_intercept, drop = FALSE]
-  array(as.vector(linear) + as.vector(intercepts[rep(seq_along(used), dim(linear)[[2L]]), ]),
+# Linear predictors of all steps, draws x rows x steps, from what steps share and the `intercepts` of each draw.
+step_linear <- function(linear, intercepts) {
+  array(as.vector(linear) + as.vector(intercepts[rep(seq_len(nrow(intercepts)), dim(linear)[[2L]]), ]),
     c(dim(linear)[1:2], ncol(intercepts)))
 }
 
@@ -134,52 +107,4 @@ step_probabilities <- function(linear) {
   }
   out[, , steps + 1L] <- exp(reached)
   out
-}
-
-# As summarise_rows(). `tails` has the probabilities of the quantiles.
-summarise_steps <- function(fit, rows, used, type, tails) {
-  shown <- length(fit$response$classes) - (type == "link")
-  summarise_by_blocks(fit, rows, used, shown, tails, function(linear) {
-    if (type == "link") linear else response_draws(fit, linear)
-  })
-}
-
-# Summaries of `shown` values of each row, which `values_of` makes of linear predictors: rows x shown x 4.
-summarise_by_blocks <- function(fit, rows, used, shown, tails, values_of) {
-  n <- nrow(rows$x)
-  check_result_size(4 * as.double(n) * shown, "newdata", "summaries", copies = 2)
-  out <- array(NA_real_, c(n, shown, 4L))
-  effects <- row_effects(fit, rows, used)
-  for (block in row_blocks(which(rows$complete), length(used) * shown)) {
-    values <- values_of(linear_draws(fit, rows, used, block, effects))
-    out[block, , ] <- summaries_of_columns(matrix(values, length(used)), tails)
-  }
-  out
-}
-
-# Mean, standard deviation and two quantiles (type 7) of each column.
-summaries_of_columns <- function(values, tails) {
-  draws <- nrow(values)
-  mean <- colMeans(values)
-  deviation <- if (draws > 1L) sqrt(colSums((values - rep(mean, each = draws))^2) / (draws - 1)) else NA_real_
-  sorted <- matrix(values[order(rep(seq_along(mean), each = draws), values)], draws)
-  quantile <- function(p) {
-    at <- 1 + (draws - 1) * p
-    low <- floor(at)
-    high <- min(low + 1, draws)
-    sorted[low, ] + (at - low) * (sorted[high, ] - sorted[low, ])
-  }
-  cbind(mean, deviation, quantile(tails[[1L]]), quantile(tails[[2L]]), deparse.level = 0L)
-}
-
-cratio_family <- function() {
-  linkinv <- function(eta) {
-    eta <- as.matrix(eta)
-    matrix(step_probabilities(array(eta, c(1L, dim(eta)))), nrow(eta))
-  }
-  linkfun <- function(mu) {
-    reached <- reached_counts(mu)
-    stats::qlogis(1 - mu[, -ncol(mu), drop = FALSE] / reached)
-  }
-  list(family = "cratio", link = "logit", linkfun = linkfun, linkinv = linkinv, variance = function(mu) mu * (1 - mu))
 }

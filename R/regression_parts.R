@@ -9,28 +9,9 @@ family.bayes_logit <- function(object, ...) {
   if (is_zero_fit(object)) {
     stop_input("object", "has a regression of zeros besides the counts, and no family object has two")
   }
-  if (object$family == "binomial") return(stats::binomial())
-  if (object$family == "poisson") return(stats::poisson())
-  if (object$family == "negbinomial") {
-    link <- stats::make.link("log")
-    size <- mean(dispersion_used(object, draws_used(object, NULL)))
-    variance <- function(mu) mu + mu^2 / size
-    parts <- list(family = "negbinomial", link = "log", linkfun = link$linkfun, linkinv = link$linkinv,
-      variance = variance, mu.eta = link$mu.eta, validmu = function(mu) all(is.finite(mu) & mu > 0),
-      valideta = link$valideta)
-  } else if (object$family == "cratio") {
-    parts <- cratio_family()
-  } else {
-    linkinv <- function(eta) {
-      whole <- cbind(0, eta)
-      weight <- exp(whole - apply(whole, 1L, max))
-      weight / rowSums(weight)
-    }
-    parts <- list(family = "multinomial", link = "logit",
-      linkfun = function(mu) log(mu[, -1L, drop = FALSE] / mu[, 1L]), linkinv = linkinv,
-      variance = function(mu) mu * (1 - mu))
-  }
-  structure(parts, class = "family")
+  family <- family_of(object)
+  size <- if (family$has_dispersion) mean(dispersion_used(object, draws_used(object, NULL)))
+  structure(family$object(size), class = "family")
 }
 
 #' Effects of groups in a fitted regression
@@ -43,16 +24,13 @@ family.bayes_logit <- function(object, ...) {
 #' @param sigma not used.
 #' @param ... must be empty.
 #' @return `ranef()` gives a list with a data frame of the groups' posterior means for each term. With `prob` the data
-#'   frames have a row for each group and effect, and columns `group`, `effect`, `mean`, `sd`, `lower` and `upper`, the
-#'   ends of the central interval.
+#'   frames have a row for each group and effect, and columns `group`, `effect`, `mean`, `sd`, `lower` and `upper`.
 #'
 #'   `VarCorr()` gives a list with a matrix for each term: the posterior mean of the covariance of its effects, with
-#'   attributes `stddev` and `correlation`, the roots of its diagonal and its correlations. It prints as in lme4, and
-#'   `as.data.frame()` gives lme4's table. The deviations in `summary()` are posterior means of the deviations
-#'   themselves, so they are a little smaller.
+#'   attributes `stddev` and `correlation`. It prints as in lme4, and `as.data.frame()` gives lme4's table. The
+#'   deviations in `summary()` are posterior means of the deviations themselves, so they are a little smaller.
 #'
-#'   For a multinomial both have the effects of all classes except the reference. Effects of different classes are
-#'   independent.
+#'   For a multinomial both have the effects of all classes except the reference, which are independent.
 #' @section Errors:
 #' `warpbayes_error_input` for a fit without grouping terms.
 #' @seealso [grouping_terms]
@@ -166,7 +144,7 @@ frame_of.group_covariances <- function(x, ...) {
 bayes_R2.bayes_logit <- function(object, re_formula = NULL, ndraws = NULL, ...) {
   check_method(object, "object", ...)
   refuse_classes(object, "variance")
-  mean <- drawn_rows(object, NULL, re_formula, ndraws, TRUE)$values
+  mean <- posterior_epred.bayes_logit(object, NULL, re_formula, ndraws)
   observed <- observed_shares(object)
   counts <- object$weights > 0 & !is.na(observed)
   mean <- mean[, counts, drop = FALSE]

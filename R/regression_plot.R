@@ -6,19 +6,15 @@
 #'
 #' \describe{
 #'   \item{`"coefficients"`}{Posterior means, with intervals that hold 50% and 90% of the draws. A coefficient of a
-#'     numeric predictor is multiplied by the standard deviation of the predictor, so that predictors in small and in
-#'     large units compare. Its name then ends with "(per sd)". Coefficients of factors, of predictors of two values,
-#'     and of interactions with them stay as they are.}
+#'     numeric predictor of several values is multiplied by the standard deviation of the predictor. Its name then ends
+#'     with "(per sd)".}
 #'   \item{`"trace"`}{The log likelihood and the first coefficients over the sweeps, with a line for each chain. The
 #'     warm-up is shaded, and \eqn{\hat R} stands in the margin.}
-#'   \item{`"calibration"`}{Rows are divided into ten groups of equal size by their predicted response. The picture
-#'     shows the mean observed response of each group against its mean predicted response, with two standard errors of
-#'     the observed mean. A row is predicted from the posterior without this row, because a fitted value would already
-#'     contain the response, mostly through the effect of the row's group. (Draws are weighted by the inverse likelihood
-#'     of the row; large weights are truncated, as in Ionides 2008.) For a multinomial each class of a row counts as a
-#'     row.}
-#'   \item{`"smooths"`}{For each [smooth][smooth_terms] of one variable its effect on the linear predictor, which has
-#'     mean 0 over the observations: posterior mean, with intervals that hold 50% and 90% of the draws at each value.}
+#'   \item{`"calibration"`}{The mean observed response of ten groups of rows, by predicted response, against its mean
+#'     prediction, with two standard errors. A row is predicted from the posterior without this row (draws are weighted
+#'     by its inverse likelihood, truncated as in Ionides 2008). For classes each class of a row counts as a row.}
+#'   \item{`"smooths"`}{For each [smooth][smooth_terms] of one variable its effect on the linear predictor, with
+#'     intervals that hold 50% and 90% of the draws at each value.}
 #' }
 #'
 #' @param x a fit from [bayes_logit()].
@@ -157,7 +153,7 @@ left_out_means <- function(fit) {
     log_weight[!is.finite(log_weight)] <- 0
     weight <- exp(log_weight - rep(apply(log_weight, 2L, max), each = length(used)))
     weight <- pmin(weight, rep(colMeans(weight) * sqrt(length(used)), each = length(used)))
-    values <- response_draws(fit, linear)
+    values <- family_of(fit)$mean(linear)
     dim(values) <- c(length(used), length(block), length(values) / length(weight))
     matrix(colSums(as.vector(weight) * values) / colSums(weight), length(block))
   })
@@ -168,11 +164,7 @@ left_out_means <- function(fit) {
 calibration_points <- function(fit) {
   mean <- as.vector(left_out_means(fit))
   observed <- as.vector(observed_shares(fit))
-  weight <- if (is_count_family(fit$family)) {
-    fit$weights
-  } else {
-    as.vector(matrix(fit$weights * fit$response$trials, fit$rows, length(mean) / fit$rows))
-  }
+  weight <- rep(fit$weights * family_of(fit)$trials(fit$response), length.out = length(mean))
   used <- weight > 0
   part <- ceiling(10 * rank(mean[used], ties.method = "first") / sum(used))
   summaries <- vapply(split(seq_along(part), part), function(i) {

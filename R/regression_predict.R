@@ -2,14 +2,13 @@
 
 #' Predictions of a fitted regression
 #'
-#' Predicts the response or the linear predictor of rows from the kept draws of a fit. `predict()` gives posterior
-#' means, standard deviations and intervals. The other functions are R's functions for fitted models.
+#' Predicts the response or the linear predictor of rows from the kept draws of a fit: posterior means, standard
+#' deviations and intervals. The other functions are R's functions for fitted models.
 #'
 #' @param object a fit from [bayes_logit()].
-#' @param newdata a data frame; `NULL` for the rows that were fitted. It must have all variables of the formula, of the
-#'   same types as in the fit. A factor level that is not in the fit is an error. A group that is not in the fit gets,
-#'   in each draw, an intercept from the distribution of groups. These intercepts are drawn by R's generator, so
-#'   `set.seed()` makes them repeatable.
+#' @param newdata a data frame with all variables of the formula, of the same types as in the fit; `NULL` for the rows
+#'   that were fitted. A factor level that is not in the fit is an error. A group that is not in the fit gets, in each
+#'   draw, effects from the distribution of groups, by R's generator: `set.seed()` makes them repeatable.
 #' @param sparse if the fit had a matrix as `sparse`: such a matrix for the rows of `newdata`.
 #' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes.
 #'   `"link"`: the linear predictor (for counts the log of the mean, for classes their log odds against the first). For
@@ -26,13 +25,11 @@
 #' @inheritParams computing_arguments
 #' @param ... must be empty.
 #' @return `predict()` gives a matrix with a row for each row of the data and columns `mean`, `sd`, `lower`, `upper`.
-#'   For `"multinomial"` and `"cratio"` it gives an array of rows x classes x these four (with `type = "link"` all
-#'   classes except the first). Rows with missing values are `NA`. An argument `offset` of the fit is evaluated in the
-#'   new data. If the fit had `na.action = na.exclude`, the rows that it left out are `NA` in `predict()`, `fitted()`
-#'   and `residuals()`.
+#'   For classes it gives an array of rows x classes x these four. Rows with missing values are `NA`. An argument
+#'   `offset` of the fit is evaluated in the new data. If the fit had `na.action = na.exclude`, the rows that it left
+#'   out are `NA` in `predict()`, `fitted()` and `residuals()`.
 #'
-#'   `fitted()` gives the means of `type = "response"` as a vector, or for classes as a matrix. For counts of
-#'   successes these are the shares of successes.
+#'   `fitted()` gives the means of `type = "response"` as a vector, or for classes as a matrix.
 #'
 #'   `simulate()` gives a data frame of `nsim` responses from the posterior predictive distribution, each from another
 #'   draw: successes, counts or classes. For classes with more than one trial it gives a list of matrices.
@@ -50,8 +47,8 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
                                 ndraws = NULL, sparse = NULL, re_formula = NULL, backend = NULL, threads = NULL,
                                 ...) {
   check_dots_empty(...)
-  type <- check_choice(if (missing(type)) "response" else type, "type",
-    c("response", "link", if (is_zero_fit(object)) c("count", "zero")))
+  check_logit_fit(object, "object")
+  type <- check_choice(if (missing(type)) "response" else type, "type", names(family_of(object)$types))
   level <- check_number(level, "level", min = 0, max = 1)
   rows <- prediction_rows(object, newdata, sparse, check_re_formula(re_formula, object))
   used <- draws_used(object, ndraws)
@@ -151,27 +148,16 @@ simulate.bayes_logit <- function(object, nsim = 1, seed = NULL, ...) {
     total <- nrow(coefficient_draws(object))
     used <- sample(total, nsim, replace = nsim > total)
     rows <- prediction_rows(object, NULL)
+    trials <- object$response$trials
     simulated <- lapply(used, function(draw) {
       linear <- linear_draws(object, rows, draw, seq_len(object$rows))
-      if (is_zero_fit(object)) return(as.vector(draw_zero_responses(object, linear)))
-      mean <- response_draws(object, linear)
-      simulate_rows(object, matrix(mean, object$rows), draw)
+      drawn <- family_of(object)$respond(linear, trials, dispersion_used(object, draw), any(trials != 1))
+      classes <- object$response$classes
+      if (is.null(classes)) return(as.vector(drawn))
+      if (any(trials != 1)) return(matrix(drawn, object$rows, dimnames = list(NULL, classes)))
+      factor(classes[drawn], classes, ordered = isTRUE(object$response$ordered))
     })
     names(simulated) <- paste0("sim_", seq_len(nsim))
     if (is.matrix(simulated[[1L]])) simulated else as.data.frame(simulated, optional = TRUE)
   })
-}
-
-simulate_rows <- function(fit, mean, draw) {
-  n <- nrow(mean)
-  if (fit$family == "binomial") return(stats::rbinom(n, fit$response$trials, mean))
-  if (fit$family == "poisson") return(stats::rpois(n, mean[, 1L]))
-  if (fit$family == "negbinomial") return(stats::rnbinom(n, size = dispersion_used(fit, draw), mu = mean[, 1L]))
-  row_counts <- function(i) stats::rmultinom(1L, fit$response$trials[[i]], mean[i, ])[, 1L]
-  counts <- t(vapply(seq_len(n), row_counts, integer(ncol(mean))))
-  if (any(fit$response$trials != 1)) {
-    colnames(counts) <- fit$response$classes
-    return(counts)
-  }
-  factor(fit$response$classes[max.col(counts)], fit$response$classes, ordered = isTRUE(fit$response$ordered))
 }

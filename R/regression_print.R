@@ -1,57 +1,5 @@
 # What a fitted regression says about itself: print(), summary() and the accessors of models.
 
-# Draws of the coefficients and of everything else that is learned, except the groups' intercepts, as an array of kept
-# draws x chains x parameters. With `warmup`, all sweeps instead of the kept draws.
-logit_draws <- function(fit, warmup = FALSE) {
-  sweeps <- if (warmup) seq_len(fit$iter) else kept_sweeps(fit)
-  values <- c(
-    fit$coefficient_trace[sweeps, , , drop = FALSE], fit$dispersion_trace[sweeps, , drop = FALSE],
-    group_parameters(fit, sweeps), fit$smooth_deviation[sweeps, , , drop = FALSE]
-  )
-  names <- c(fit$coefficient_names, if (!is.null(fit$dispersion_trace)) "dispersion",
-    group_parameter_names(fit), smooth_deviation_names(fit))
-  array(values, c(length(sweeps), fit$chains, length(names)), list(NULL, NULL, names))
-}
-
-# Deviations and correlations of the groups' effects: sweeps x chains x parameters, and their names.
-group_parameters <- function(fit, sweeps) {
-  if (is_zero_fit(fit)) return(c(group_parameters(count_view(fit), sweeps), group_parameters(zero_view(fit), sweeps)))
-  if (!is.null(fit$group_name)) return(fit$group_deviation[sweeps, , drop = FALSE])
-  c(fit$group_deviation[sweeps, , , drop = FALSE], fit$group_correlation[sweeps, , , drop = FALSE])
-}
-
-group_parameter_names <- function(fit) {
-  if (is_zero_fit(fit)) {
-    of_zero <- group_parameter_names(zero_view(fit))
-    return(c(group_parameter_names(count_view(fit)), if (length(of_zero)) paste0(fit$zero$kind, "_", of_zero)))
-  }
-  if (!is.null(fit$group_name)) return(sprintf("sd(%s)", fit$group_name))
-  terms <- outcome_terms(fit)
-  c(deviation_names(terms), correlation_names(terms))
-}
-
-# The kept draws of the coefficients as a matrix, with the chains one below the other.
-coefficient_draws <- function(fit) {
-  check_logit_fit(fit)
-  sweeps <- kept_sweeps(fit)
-  if (length(sweeps) == 0L) stop_without_draws(fit)
-  matrix(fit$coefficient_trace[sweeps, , ],
-    ncol = length(fit$coefficient_names), dimnames = list(NULL, fit$coefficient_names)
-  )
-}
-
-# `all`: also the coefficients that summaries do not show.
-logit_quantities <- function(fit, warmup = FALSE, all = FALSE) {
-  check_logit_fit(fit)
-  draws <- logit_draws(fit, warmup)
-  hidden <- if (!all) fit$coefficient_names[!is_shown_coefficient(fit)]
-  draws <- draws[, , !(dimnames(draws)[[3L]] %in% hidden), drop = FALSE]
-  sweeps <- if (warmup) seq_len(fit$iter) else kept_sweeps(fit)
-  at <- stats::setNames(seq_len(dim(draws)[[3L]]), dimnames(draws)[[3L]])
-  parts <- lapply(at, function(i) matrix(draws[, , i], dim(draws)[[1L]]))
-  c(parts, if (!isTRUE(fit$prior_only)) list(log_likelihood = fit$log_likelihood[sweeps, , drop = FALSE]))
-}
-
 logit_words <- function(name) {
   ifelse(name == "log_likelihood", "the log likelihood", ifelse(name == "dispersion", "the dispersion", name))
 }
@@ -81,13 +29,6 @@ logit_table <- function(fit, quantities = logit_quantities(fit), tail = FALSE) {
   table
 }
 
-logit_family_words <- c(
-  binomial = "Logistic regression", poisson = "Poisson regression", negbinomial = "Negative binomial regression",
-  multinomial = "Multinomial logistic regression", cratio = "Continuation ratio regression"
-)
-
-logit_title <- function(fit) if (is_zero_fit(fit)) zero_title(fit) else logit_family_words[[fit$family]]
-
 # The groupings of a fit with grouping terms: " in 6 groups of g and 12 of h".
 term_words <- function(fit) {
   counts <- vapply(fit$design$terms, function(term) length(term$levels), 0)
@@ -103,7 +44,7 @@ logit_fit_words <- function(fit) {
   removed <- length(fit$na.action)
   groups <- nlevels(fit$design$group)
   c(
-    paste0(logit_title(fit), ": ", deparse1(fit$formula), if (is_zero_fit(fit)) zero_formula_words(fit)),
+    paste0(family_of(fit)$title, ": ", deparse1(fit$formula), if (is_zero_fit(fit)) zero_formula_words(fit)),
     sprintf("%s%s%s", count_words(fit$rows, "row"),
       if (removed) sprintf(" (%d more with missing values left out)", removed) else "",
       if (groups) sprintf(" in %s of %s", count_words(groups, "group"), fit$group_name) else term_words(fit)),
@@ -119,23 +60,11 @@ logit_fit_words <- function(fit) {
 #' verdict in words. The other functions are R's functions for models. Where the methods of [stats::glm()] give
 #' estimates and standard errors, these give means, standard deviations and intervals of the posterior.
 #'
-#' @section Convergence:
-#' `rhat` and `ess_bulk` are the rank-normalised split \eqn{\hat R} and the bulk effective sample size of Vehtari and
-#' others (2021) over the kept draws. The verdict follows the rule of [convergence]:
-#' \itemize{
-#'   \item A fit has not converged if an \eqn{\hat R} exceeds 1.05 and chance does not explain it.
-#'   \item With an effective sample size below 20 per chain there is no verdict.
-#'   \item Below 100 per chain, intervals are called rough.
-#' }
-#' More sentences follow where the data are found to leave the answer to the prior: all responses are equal; predictors
-#' separate the successes from the failures, or the classes; a class does not occur at one value of a predictor of two
-#' values; columns of the design depend on each other; each level of a grouping has only successes or only failures; a
-#' class has no response; or a grouping has one level. Other kinds of separation are not looked for.
-#'
-#' A sentence also says if the counts of a Poisson regression vary at least twice as much as Poisson counts with the
-#' fitted means, by Pearson's statistic, and chance does not explain it.
-#'
-#' The line "Polya-Gamma sweeps ..." says which sampler ran: see [bayes_logit()].
+#' The verdict follows [convergence]. More sentences follow where the data leave the answer to the prior: all responses
+#' are equal; predictors separate the successes from the failures, or the classes; a class does not occur at one value
+#' of a predictor of two values; columns of the design depend on each other; each level of a grouping has only successes
+#' or only failures; a class has no response; or a grouping has one level. Other kinds of separation are not looked for.
+#' A sentence also says if the counts of a Poisson regression vary at least twice as much as their means say.
 #'
 #' @param object,x a fit from [bayes_logit()], or its summary.
 #' @param parm names or numbers of coefficients; all if missing.
@@ -147,12 +76,11 @@ logit_fit_words <- function(fit) {
 #'   defined: see `log_lik()` in [predict.bayes_logit()].
 #'
 #'   `summary()` gives a list of class `summary.bayes_logit`. `coefficients` is a data frame with `quantity`, `mean`,
-#'   `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk` and `ess_tail` (the smaller effective sample size of the 5% and 95%
-#'   quantiles). `mean` and `sd` are `NA` where they may not exist: under a Cauchy prior or another with such tails, for
-#'   a coefficient that the data do not limit. After the coefficients come `dispersion`, `sd(group)` (if the
-#'   fit has them) and `log_likelihood`. `converged` is `TRUE`, `FALSE`, or `NA` if it cannot be judged. `verdict` has
-#'   sentences, and `prior` the prior. `print(fit)` and `print(summary(fit))` show 50 coefficients and say how many are
-#'   left out; `n = 100` shows 100. The verdict is about all.
+#'   `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk` and `ess_tail`. `mean` and `sd` are `NA` where they may not exist:
+#'   for a coefficient that the data do not limit under a prior with tails like those of a Cauchy distribution. After
+#'   the coefficients come `dispersion`, `sd(group)` and `log_likelihood`. `converged` is `TRUE`, `FALSE`, or `NA` if it
+#'   cannot be judged. `verdict` has sentences, and `prior` the prior. `print(fit)` and `print(summary(fit))` show 50
+#'   coefficients; `n = 100` shows 100. The verdict is about all.
 #' @references
 #' Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Buerkner, P.-C. (2021). Rank-normalization, folding, and
 #' localization: an improved \eqn{\hat R} for assessing convergence of MCMC. *Bayesian Analysis* **16**, 667-718.
@@ -267,6 +195,15 @@ confint.bayes_logit <- function(object, parm, level = 0.9, ...) {
     draws <- draws[, parm, drop = FALSE]
   }
   interval_of_draws(draws, level, "level")
+}
+
+# The central interval of each column.
+interval_of_draws <- function(draws, prob, argument = "prob") {
+  prob <- check_number(prob, argument, min = 0, max = 1)
+  tails <- interval_ends(prob)
+  bounds <- t(apply(draws, 2L, stats::quantile, tails, names = FALSE))
+  dimnames(bounds) <- list(colnames(draws), paste0(format(100 * tails, trim = TRUE, digits = 3), "%"))
+  bounds
 }
 
 #' @rdname summary.bayes_logit

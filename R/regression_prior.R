@@ -1,6 +1,62 @@
 # The prior of a regression: what the user fixes, what the data decide, and both together in the sampler's units. In
 # these units every predictor is centred and has standard deviation 1.
 
+# The priors of coefficients: a record for each.
+#   law         the number of src/regression/regression.h
+#   df          the degrees of freedom, if they are fixed
+#   name, moments   what print() calls it, and its location and scale; NULL: it has none
+#   is_long(df, slab_scale)   whether its mean or variance does not exist
+#   lines(prior, each)        what print() says of it; each() shows numbers
+coefficient_priors <- list(
+  normal = list(
+    law = 0L, name = "normal", moments = c("mean", "standard deviation"), is_long = function(df, slab_scale) FALSE,
+    lines = function(prior, each) {
+      shown <- if (isTRUE(prior$resolved) && prior$autoscale && prior$has[["slopes"]]) utils::head(prior$deviation, 12L)
+      c(sprintf("coefficients: normal with mean %s and standard deviation %s%s", each(prior$location),
+        each(prior$scale), if (prior$autoscale) ", divided by that of the predictor" else ""),
+      if (length(shown)) {
+        paste0("  that is ", paste0(vapply(shown, each, ""), " for ", names(shown), collapse = ", "),
+          if (length(prior$deviation) > 12L) sprintf(" and %d more", length(prior$deviation) - 12L))
+      })
+    }
+  ),
+  zellner = list(
+    law = 0L, is_long = function(df, slab_scale) FALSE,
+    lines = function(prior, each) {
+      sprintf("coefficients: normal, with covariance g times the inverse information of the data; Zellner's g = %s",
+        if (is.null(prior$g)) "number of trials or events" else each(prior$g))
+    }
+  ),
+  horseshoe = list(
+    law = 1L, name = "horseshoe", is_long = function(df, slab_scale) is.null(slab_scale),
+    lines = function(prior, each) {
+      c(
+        sprintf("coefficients of standardised predictors: horseshoe, global scale half-Cauchy of scale %s",
+          each(prior$global_scale)),
+        if (!is.null(prior$slab_scale)) {
+          sprintf("  regularised: large ones are Student t with %s degrees of freedom and scale %s",
+            each(prior$slab_df), each(prior$slab_scale))
+        }
+      )
+    }
+  ),
+  student_t = list(
+    law = 2L, name = "Student t", moments = c("location", "scale"), is_long = function(df, slab_scale) df <= 2,
+    lines = function(prior, each) {
+      sprintf("coefficients: Student t with %s degrees of freedom, %s", each(prior$df), placed_words(prior, each))
+    }
+  ),
+  cauchy = list(
+    law = 2L, df = 1, name = "Cauchy", moments = c("location", "scale"), is_long = function(df, slab_scale) TRUE,
+    lines = function(prior, each) paste("coefficients: Cauchy", placed_words(prior, each))
+  )
+)
+
+placed_words <- function(prior, each) {
+  sprintf("with location %s and scale %s%s", each(prior$location), each(prior$scale),
+    if (prior$autoscale) " divided by the standard deviation of the predictor" else "")
+}
+
 #' Prior of a regression
 #'
 #' Describes what is believed about the coefficients of [bayes_logit()] before the data are seen. Printing a prior
@@ -8,28 +64,24 @@
 #'
 #' @section Types:
 #' \describe{
-#'   \item{`"normal"`}{Independent normal coefficients. With `autoscale = TRUE` the standard deviation of a
-#'     coefficient is `scale` divided by the standard deviation of its predictor, so it does not depend on the
-#'     predictor's unit. (A predictor that does not vary counts as having standard deviation 1.) The standard
-#'     deviation is over observations: a row counts as often as it has trials, times its weight. For Poisson counts it
-#'     counts in proportion to its exposure `exp(offset)`. So aggregated data have the same prior as single rows.}
+#'   \item{`"normal"`}{Independent normal coefficients. With `autoscale = TRUE` the standard deviation of a coefficient
+#'     is `scale` divided by the standard deviation of its predictor over the observations (1 if it does not vary). A
+#'     row counts as often as it has trials, times its weight, and a Poisson row in proportion to `exp(offset)`.}
+#'   \item{`"student_t"`, `"cauchy"`}{The same with Student t distributions of `df` degrees of freedom, 1 for
+#'     `"cauchy"`.}
 #'   \item{`"zellner"`}{All coefficients except the intercept are jointly normal with mean 0 and covariance
-#'     \eqn{g (X' W X)^{-1}}{g (X'WX)^-1}. \eqn{X} are the centred predictors. \eqn{W} is the information of each row
-#'     at probability one half, a quarter of its trials times its weight, or for Poisson counts its mean count without
-#'     predictors. By default `g` is the number of trials, or of Poisson events: the prior then counts as much as one
-#'     of them.}
-#'   \item{`"horseshoe"`}{The coefficient of standardised predictor \eqn{j} is normal with mean 0 and standard
-#'     deviation \eqn{\lambda_j \tau}{lambda_j tau}. \eqn{\lambda_j}{lambda_j} is half-Cauchy of scale 1, and
+#'     \eqn{g (X' W X)^{-1}}{g (X'WX)^-1}. \eqn{X} are the centred predictors and \eqn{W} the information of each row:
+#'     a quarter of its trials times its weight, or for Poisson counts its mean count without predictors. By default
+#'     `g` is the number of trials, or of Poisson events.}
+#'   \item{`"horseshoe"`}{The coefficient of standardised predictor \eqn{j} is normal with standard deviation
+#'     \eqn{\lambda_j \tau}{lambda_j tau}. \eqn{\lambda_j}{lambda_j} is half-Cauchy of scale 1, and
 #'     \eqn{\tau}{tau} is half-Cauchy of scale `global_scale`. Most coefficients are shrunk to almost nothing, large
-#'     ones hardly at all (Carvalho, Polson and Scott 2010). With a `slab_scale`, the horseshoe is regularised:
-#'     coefficients that are not shrunk are Student t with `slab_df` degrees of freedom and this scale (Piironen and
-#'     Vehtari 2017).}
-#'   \item{`"student_t"`, `"cauchy"`}{Independent coefficients from Student t distributions with `df` degrees of
-#'     freedom, which is 1 for `"cauchy"`. Location and scale are as for `"normal"`.}
+#'     ones hardly at all (Carvalho, Polson and Scott 2010). With a `slab_scale` these are Student t with `slab_df`
+#'     degrees of freedom and this scale (Piironen and Vehtari 2017).}
 #' }
-#' With all types the intercept is normal with mean `intercept_location` and standard deviation `intercept_scale`.
-#' The sampler centres the predictors, so this is the intercept at the means of all predictors. A design without
-#' intercept and a sparse design are not centred.
+#' With all types the intercept is normal with mean `intercept_location` and standard deviation `intercept_scale`. It is
+#' the intercept at the means of all predictors, because the sampler centres them. A design without intercept and a
+#' sparse design are not centred.
 #'
 #' @section Defaults:
 #' What the default priors say, with probability 0.9. `sd` is the standard deviation of the predictor.
@@ -39,7 +91,6 @@
 #'   intercept, multinomial \tab normal(0, 2.5) \tab the odds of a class against the first are 1/61 to 61 \cr
 #'   intercept, counts \tab normal(log rate, 2.5) \tab the rate there is 1/61 to 61 times the rate of all data \cr
 #'   coefficient \tab normal(0, 2.5 / sd) \tab one sd multiplies odds or mean counts by 1/61 to 61 \cr
-#'   coefficient of 0 and 1, half of each \tab normal(0, 5) \tab the odds ratio is 1/3700 to 3700 \cr
 #'   sd of groups' intercepts \tab half-Cauchy(2.5) \tab below 16; below 2.5 (odds times 12) with probability 0.5 \cr
 #'   sd of groups' slopes \tab half-t, 2 degrees of freedom, scale 2.5 / sd \tab below 7.3 / sd \cr
 #'   sd of a smooth, `s(x)` \tab half-Cauchy(1) \tab below 6.3; below 1 with probability 0.5 \cr
@@ -47,10 +98,7 @@
 #'   correlations of effects \tab uniform \tab -0.9 to 0.9 \cr
 #'   1/sqrt(r) of counts \tab half-Cauchy(1) \tab below 6.3; means vary by less than 1% with probability 0.006
 #' }
-#' \eqn{1/\sqrt r}{1/sqrt(r)} is the coefficient of variation of the means of counts besides the predictors. The
-#' half-Cauchy density is flat near 0, so data that vary like Poisson counts give intervals about as narrow as a Poisson
-#' regression does. A gamma prior of \eqn{r} itself cannot do this: it has no mass where \eqn{r} is many times the
-#' counts. The tail of a Cauchy distribution leaves room for strong extra variation too.
+#' \eqn{1/\sqrt r}{1/sqrt(r)} is the coefficient of variation of the means of counts besides the predictors.
 #'
 #' @param type the prior of the coefficients. Several types are given by the names of coefficients, with one type
 #'   without a name for the others: `c("normal", dose = "cauchy")`. `"zellner"` is for all coefficients or none.
@@ -61,17 +109,14 @@
 #' @param df for `"student_t"`: degrees of freedom, given as `scale` is.
 #' @param autoscale whether `scale` is for predictors of standard deviation 1.
 #' @param intercept_location,intercept_scale mean and standard deviation of the intercept. A mean of `NULL` is 0, or
-#'   for counts the log of their sum divided by the sum of `exp(offset)`. So the unit of an exposure in `offset(log(x))`
-#'   does not matter.
+#'   for counts the log of their sum divided by the sum of `exp(offset)`.
 #' @param g for `"zellner"`: a positive number, or `NULL` for the number of trials or events.
 #' @param global_scale for `"horseshoe"`: a positive number.
 #' @param slab_scale,slab_df for `"horseshoe"`: scale and degrees of freedom of the slab. `NULL` for no slab.
-#' @param group_scale the standard deviation of the groups' intercepts is half-Cauchy of this scale. For other effects
-#'   of groups see [grouping_terms].
-#' @param smooth_scale the standard deviation of each smooth over the observations is half-Cauchy of this scale: see
-#'   [smooth_terms].
-#' @param dispersion_scale for counts that are negative binomial: \eqn{1/\sqrt r}{1/sqrt(r)}, where \eqn{r} is the
-#'   dispersion, is half-Cauchy of this scale.
+#' @param group_scale,smooth_scale the standard deviations of the groups' intercepts, and of each smooth over the
+#'   observations, are half-Cauchy of this scale. For other effects see [grouping_terms] and [smooth_terms].
+#' @param dispersion_scale for `"negbinomial"`: \eqn{1/\sqrt r}{1/sqrt(r)}, where \eqn{r} is the dispersion, is
+#'   half-Cauchy of this scale.
 #' @param dispersion `NULL`, or shape and rate of a gamma prior of \eqn{r} in its place.
 #' @param ... must be empty.
 #' @return An object of class `logit_prior`: a list of the arguments.
@@ -84,9 +129,6 @@
 #'
 #' Carvalho, C. M., Polson, N. G. and Scott, J. G. (2010). The horseshoe estimator for sparse signals. *Biometrika*
 #' **97**, 465-480.
-#'
-#' Gelman, A., Jakulin, A., Pittau, M. G. and Su, Y.-S. (2008). A weakly informative default prior distribution for
-#' logistic and other regression models. *Annals of Applied Statistics* **2**, 1360-1383.
 #' @examples
 #' logit_prior()
 #' logit_prior("horseshoe", global_scale = 0.1, slab_scale = 2)
@@ -95,7 +137,7 @@
 logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", "cauchy"), location = 0, scale = 2.5,
                         df = 4, autoscale = TRUE, intercept_location = NULL, intercept_scale = 2.5, g = NULL,
                         global_scale = 1, slab_scale = NULL, slab_df = 4, group_scale = 2.5,
-                        smooth_scale = 1,                        dispersion_scale = 1, dispersion = NULL, ...) {
+                        smooth_scale = 1, dispersion_scale = 1, dispersion = NULL, ...) {
   check_dots_empty(...)
   type <- check_prior_types(type)
   positive <- function(value) is.numeric(value) && all(is.finite(value)) && all(value > 0)
@@ -128,7 +170,7 @@ logit_prior <- function(type = c("normal", "zellner", "horseshoe", "student_t", 
 }
 
 check_prior_types <- function(type) {
-  known <- c("normal", "zellner", "horseshoe", "student_t", "cauchy")
+  known <- names(coefficient_priors)
   if (is.null(names(type)) || length(type) < 2L) return(check_choice(unname(type), "type", known))
   if (!is.character(type) || anyNA(type) || !all(type %in% known)) {
     stop_input("type", "must be among ", paste0(dQuote(known, FALSE), collapse = ", "), ", not ",
@@ -153,15 +195,12 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
   prior$scale <- one_for_each(prior$scale, "scale", names[slopes], 2.5)
   prior$df <- one_for_each(prior$df, "df", names[slopes], 4)
   types <- one_for_each(prior$type, "type", names[slopes], "normal")
-  prior$df[types == "cauchy"] <- 1
-  prior$intercept_location <- if (!is.null(prior$intercept_location)) {
-    prior$intercept_location
-  } else if (family == "poisson") {
-    log(max(response_mean, 0.5 / nrow(design$x))) - log_exposure
-  } else if (family == "negbinomial") {
-    log(max(response_mean, 0.1)) - log_exposure
-  } else {
-    0
+  records <- coefficient_priors[types]
+  is_fixed <- lengths(lapply(records, `[[`, "df")) > 0L
+  prior$df[is_fixed] <- unlist(lapply(records, `[[`, "df"))
+  family <- logit_families[[family]]
+  if (is.null(prior$intercept_location)) {
+    prior$intercept_location <- family$centre(response_mean, nrow(design$x), log_exposure)
   }
   unit <- design$scale
   mean <- numeric(length(names))
@@ -170,7 +209,8 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
   deviation[slopes] <- if (prior$autoscale) prior$scale else prior$scale * unit[slopes]
   deviation[block > 0L] <- prior$smooth_scale
   precision <- ifelse(block > 0L, 1, 1 / deviation^2)
-  located <- types %in% c("normal", "student_t", "cauchy")
+  located <- lengths(lapply(records, `[[`, "moments")) > 0L
+  laws <- vapply(records, `[[`, 0L, "law")
   mean[slopes[located]] <- (prior$location * unit[slopes])[located]
   if (identical(unname(prior$type), "zellner")) {
     if (is.null(prior$g)) prior$g <- design$observations
@@ -186,9 +226,9 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
   prior$precision <- if (is.matrix(precision)) pack(precision) else precision
   prior$types <- stats::setNames(types, names[slopes])
   prior[c("law", "law_df", "law_scale")] <- list(NULL, numeric(length(names)), deviation)
-  if (any(types %in% c("horseshoe", "student_t", "cauchy")) || any(block > 0L)) {
+  if (any(laws > 0L) || any(block > 0L)) {
     prior$law <- integer(length(names))
-    prior$law[slopes] <- c(normal = 0L, horseshoe = 1L, student_t = 2L, cauchy = 2L, zellner = 0L)[types]
+    prior$law[slopes] <- laws
     prior$law[block > 0L] <- block[block > 0L] + 2L
     for (smooth in design$smooths) {
       if (is.null(smooth$gap)) next
@@ -207,18 +247,10 @@ resolve_logit_prior <- function(prior, design, family, response_mean, log_exposu
     effects = length(design$terms) > 0L,
     independent = any(vapply(design$terms, function(term) term$independent, NA)),
     correlated = any(vapply(design$terms, function(term) !term$independent, NA)),
-    dispersion = family == "negbinomial",
+    dispersion = family$has_dispersion,
     smooths = any(block > 0L)
   )
   prior
-}
-
-# The log of the mean of exp(offset). Rows of weight 0 have no part in it.
-log_mean_exposure <- function(offset, weights) {
-  offset <- offset[weights > 0]
-  if (all(offset == 0)) return(0)
-  largest <- max(offset)
-  largest + log(stats::weighted.mean(exp(offset - largest), weights[weights > 0]))
 }
 
 # Values for all coefficients: one number or one for each, or numbers with names and one without for the others, which
@@ -246,6 +278,11 @@ one_for_each <- function(values, argument, names, other = 0) {
     count_words(length(names), "coefficient")
   ))
 }
+
+# Whether there are more coefficients than rows. Then a system of the rows gives the coefficients
+# (src/regression/dual_draw.h), and the prior and the state have no triangles of coefficients. Blocks need these
+# triangles, and an ordinal response has more rows than its design.
+is_dual <- function(design) ncol(design$x) > nrow(design$x) && !isTRUE(design$primal)
 
 zellner_precision <- function(design, slopes, g) {
   if (length(slopes) == 0L) return(matrix(0, 0L, 0L))
@@ -297,117 +334,77 @@ logit_prior_words <- function(prior) {
     zeros <- sub("^regression of zeros,  ", "  ", zeros)
     return(c(logit_prior_words(prior[names(prior) != "zero"]), zeros))
   }
-  number <- function(value) vapply(value, function(one) format(signif(one, 3)), "")
-  resolved <- isTRUE(prior$resolved)
-  has <- if (resolved) prior$has else c(intercept = TRUE, slopes = TRUE, groups = TRUE, dispersion = TRUE)
   each <- function(values) {
-    if (length(unique(values)) == 1L) number(values[[1L]]) else paste(number(values), collapse = ", ")
+    shown <- vapply(values, function(one) format(signif(one, 3)), "")
+    if (length(unique(values)) == 1L) shown[[1L]] else paste(shown, collapse = ", ")
   }
-  scaled <- if (prior$autoscale) ", divided by that of the predictor" else ""
-  placed <- sprintf("with location %s and scale %s%s", each(prior$location), each(prior$scale),
-    if (prior$autoscale) " divided by the standard deviation of the predictor" else "")
-  type <- if (length(unique(prior$type)) == 1L) prior$type[[1L]] else "several"
-  slopes <- switch(type,
-    several = several_priors_words(prior, number),
-    student_t = sprintf("coefficients: Student t with %s degrees of freedom, %s", each(prior$df), placed),
-    cauchy = paste("coefficients: Cauchy", placed),
-    normal = c(
-      sprintf("coefficients: normal with mean %s and standard deviation %s%s", each(prior$location), each(prior$scale),
-        scaled),
-      if (resolved && prior$autoscale && has[["slopes"]]) {
-        shown <- utils::head(prior$deviation, 12L)
-        paste0("  that is ", paste0(number(shown), " for ", names(shown), collapse = ", "),
-          if (length(prior$deviation) > 12L) sprintf(" and %d more", length(prior$deviation) - 12L))
-      }
-    ),
-    zellner = sprintf(
-      "coefficients: normal, with covariance g times the inverse information of the data; Zellner's g = %s",
-      if (is.null(prior$g)) "number of trials or events" else number(prior$g)
-    ),
-    horseshoe = horseshoe_words(prior, number)
-  )
+  has <- function(what) if (isTRUE(prior$resolved)) isTRUE(prior$has[what][[1L]]) else what != "smooths"
   centre <- prior$intercept_location
   c(
-    if (has[["intercept"]]) {
+    if (has("intercept")) {
       sprintf("intercept, where predictors %s: normal with mean %s and standard deviation %s",
         if (isFALSE(prior$centred)) "are 0" else "have their means",
-        if (is.null(centre)) "0 (for counts their log rate)" else number(centre), number(prior$intercept_scale))
+        if (is.null(centre)) "0 (for counts their log rate)" else each(centre), each(prior$intercept_scale))
     },
-    if (has[["slopes"]]) slopes,
-    if (has[["groups"]]) group_prior_words(prior, number),
-    if (isTRUE(has["smooths"][[1L]])) {
+    if (has("slopes")) {
+      is_one <- length(unique(prior$type)) == 1L
+      if (is_one) coefficient_priors[[prior$type[[1L]]]]$lines(prior, each) else several_priors_words(prior, each)
+    },
+    if (has("groups")) group_prior_words(prior, each),
+    if (has("smooths")) {
       paste("standard deviation of each smooth over the observations, without its unpenalised part: half-Cauchy of",
-        "scale", number(prior$smooth_scale))
+        "scale", each(prior$smooth_scale))
     },
     if (length(prior$steps)) {
       sprintf(paste("of %s that is the deviation of each effect, about 0; the correlation of effects at the distance",
-        "%s is uniform between 0 and 1"), names(prior$steps), number(prior$steps))
+        "%s is uniform between 0 and 1"), names(prior$steps), vapply(prior$steps, each, ""))
     },
-    if (has[["dispersion"]]) dispersion_prior_words(prior, number)
+    if (has("dispersion")) {
+      if (is.null(prior$dispersion)) {
+        paste("dispersion r of the negative binomial: 1/sqrt(r), by which means vary besides the predictors, is",
+          "half-Cauchy of scale", each(prior$dispersion_scale))
+      } else {
+        sprintf("dispersion r of the negative binomial: gamma with shape %s and rate %s", each(prior$dispersion[[1L]]),
+          each(prior$dispersion[[2L]]))
+      }
+    }
   )
 }
 
-dispersion_prior_words <- function(prior, number) {
-  if (!is.null(prior$dispersion)) {
-    return(sprintf("dispersion r of the negative binomial: gamma with shape %s and rate %s",
-      number(prior$dispersion[[1L]]), number(prior$dispersion[[2L]])))
-  }
-  paste("dispersion r of the negative binomial: 1/sqrt(r), by which means vary besides the predictors, is half-Cauchy",
-    "of scale", number(prior$dispersion_scale))
-}
-
-group_prior_words <- function(prior, number) {
-  has <- function(what) what %in% names(prior$has) && prior$has[[what]]
-  scale <- number(prior$group_scale)
-  if (!isTRUE(prior$resolved) || !has("effects")) {
+group_prior_words <- function(prior, each) {
+  scale <- each(prior$group_scale)
+  if (!isTRUE(prior$resolved) || !isTRUE(prior$has["effects"][[1L]])) {
     return(sprintf("standard deviation of the groups' intercepts: half-Cauchy of scale %s", scale))
   }
-  divided <- if (prior$autoscale) ", divided by the standard deviation of the predictor" else ""
+  scale <- paste0(scale, if (prior$autoscale) ", divided by the standard deviation of the predictor" else "")
   c(
-    if (has("independent")) {
-      sprintf("standard deviations of independent effects of groups: half-Cauchy of scale %s%s", scale, divided)
+    if (prior$has[["independent"]]) {
+      paste("standard deviations of independent effects of groups: half-Cauchy of scale", scale)
     },
-    if (has("correlated")) {
+    if (prior$has[["correlated"]]) {
       c(
-        sprintf("standard deviations of correlated effects of groups: half-t with 2 degrees of freedom, scale %s%s",
-          scale, divided),
+        paste("standard deviations of correlated effects of groups: half-t with 2 degrees of freedom, scale", scale),
         "correlations of these effects: uniform, each on its own"
       )
     }
   )
 }
 
-horseshoe_words <- function(prior, number) {
-  c(
-    sprintf("coefficients of standardised predictors: horseshoe, global scale half-Cauchy of scale %s",
-      number(prior$global_scale)),
-    if (!is.null(prior$slab_scale)) {
-      sprintf("  regularised: large ones are Student t with %s degrees of freedom and scale %s", number(prior$slab_df),
-        number(prior$slab_scale))
-    }
-  )
-}
-
 # One line for each coefficient, or for each type given by name.
-several_priors_words <- function(prior, number) {
-  words <- function(type) {
-    c(normal = "normal", horseshoe = "horseshoe", student_t = "Student t", cauchy = "Cauchy")[[type]]
-  }
+several_priors_words <- function(prior, each) {
+  types <- if (isTRUE(prior$resolved)) prior$types else prior$type
+  words <- vapply(coefficient_priors[types], `[[`, "", "name")
   if (!isTRUE(prior$resolved)) {
-    who <- ifelse(nzchar(names(prior$type)), names(prior$type), "the others")
-    return(paste0("coefficients: ", paste0(vapply(prior$type, words, ""), " for ", who, collapse = ", ")))
+    who <- ifelse(nzchar(names(types)), names(types), "the others")
+    return(paste0("coefficients: ", paste0(words, " for ", who, collapse = ", ")))
   }
-  at <- utils::head(seq_along(prior$types), 12L)
-  lines <- vapply(at, function(i) {
-    type <- prior$types[[i]]
-    sprintf("  %s: %s%s", names(prior$types)[[i]], words(type), if (type != "horseshoe") {
-      sprintf(" with %s %s and %s %s%s", if (type == "normal") "mean" else "location", number(prior$location[[i]]),
-        if (type == "normal") "standard deviation" else "scale", number(prior$deviation[[i]]),
-        if (type == "student_t") sprintf(", %s degrees of freedom", number(prior$df[[i]])) else "")
-    } else {
-      ""
-    })
+  lines <- vapply(utils::head(seq_along(types), 12L), function(i) {
+    moments <- coefficient_priors[[types[[i]]]]$moments
+    paste0("  ", names(types)[[i]], ": ", words[[i]], if (length(moments)) {
+      sprintf(" with %s %s and %s %s", moments[[1L]], each(prior$location[[i]]), moments[[2L]],
+        each(prior$deviation[[i]]))
+    }, if (types[[i]] == "student_t") sprintf(", %s degrees of freedom", each(prior$df[[i]])))
   }, "")
-  c("coefficients", lines, if (length(prior$types) > 12L) sprintf("  and %d more", length(prior$types) - 12L),
-    if ("horseshoe" %in% prior$types) horseshoe_words(prior, number))
+  c("coefficients", lines, if (length(types) > 12L) sprintf("  and %d more", length(types) - 12L),
+    if ("horseshoe" %in% types) coefficient_priors$horseshoe$lines(prior, each))
 }

@@ -10,7 +10,7 @@ report_content.bayes_logit <- function(fit, ...) {
     rows
   }
   list(
-    title = logit_title(fit), words = summary$words, converged = summary$converged,
+    title = family_of(fit)$title, words = summary$words, converged = summary$converged,
     verdict = summary$verdict,
     main = function() utils::head(table(), -1L),
     sections = function() {

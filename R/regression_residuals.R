@@ -15,12 +15,9 @@
 #'   deviance residuals.
 #'
 #'   `deviance()` gives twice the log likelihood of a model that fits every row, less twice the log likelihood at the
-#'   fitted means. The dispersion of a negative binomial is held at its posterior mean. These fitted means are averages
-#'   over the posterior, so the deviance is not the least possible one, unlike the deviance of `glm()`.
-#'
-#'   `df.residual()` gives the number of rows with a part in the likelihood (for classes times their number less
-#'   1), less the number of coefficients. The prior and grouping terms do not count, so that the result is
-#'   negative for more coefficients than rows.
+#'   fitted means and the posterior mean of the dispersion. Unlike the deviance of `glm()` it is not the least possible
+#'   one. `df.residual()` gives the number of rows with a part in the likelihood (for classes times their number less
+#'   1), less the number of coefficients.
 #' @seealso [predict.bayes_logit()], [log_lik.bayes_logit()]
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
@@ -37,9 +34,8 @@ residuals.bayes_logit <- function(object, type = c("response", "pearson", "devia
 
 # The observed values of residuals: shares of successes or classes, or counts.
 observed_shares <- function(fit) {
-  response <- fit$response
-  if (is_count_family(fit$family)) return(response$observed)
-  response$observed / ifelse(response$trials > 0, response$trials, NA)
+  trials <- family_of(fit)$trials(fit$response)
+  fit$response$observed / ifelse(trials > 0, trials, NA)
 }
 
 row_residuals <- function(fit, type) {
@@ -48,22 +44,12 @@ row_residuals <- function(fit, type) {
   observed <- observed_shares(fit)
   difference <- observed - mean
   if (type == "response") return(difference)
-  weights <- fit$weights * (if (is_count_family(fit$family)) 1 else fit$response$trials)
-  size <- if (fit$family == "negbinomial") mean(dispersion_used(fit, draws_used(fit, NULL)))
-  if (type == "pearson") {
-    variance <- switch(fit$family, poisson = mean, negbinomial = mean + mean^2 / size, mean * (1 - mean))
-    return(ifelse(difference == 0, 0, difference * sqrt(weights / variance)))
-  }
+  family <- family_of(fit)
+  weights <- fit$weights * family$trials(fit$response)
+  size <- if (family$has_dispersion) mean(dispersion_used(fit, draws_used(fit, NULL)))
+  if (type == "pearson") return(ifelse(difference == 0, 0, difference * sqrt(weights / family$variance(mean, size))))
   # The difference of the log likelihoods of a row, which is 0 at the observed value and otherwise positive.
-  times_log <- function(y, ratio) ifelse(y > 0, y * log(ratio), 0)
-  lost <- switch(fit$family,
-    binomial = times_log(observed, observed / mean) + times_log(1 - observed, (1 - observed) / (1 - mean)),
-    poisson = times_log(observed, observed / mean) - difference,
-    negbinomial = times_log(observed, observed / mean) - (observed + size) * log((observed + size) / (mean + size)),
-    # The differences add up to 0 over the classes, so that the sum over classes is the difference of a row.
-    multinomial = , cratio = times_log(observed, observed / mean) - difference
-  )
-  sign(difference) * sqrt(2 * weights * pmax(lost, 0))
+  sign(difference) * sqrt(2 * weights * pmax(family$lost(observed, mean, size), 0))
 }
 
 #' @rdname residuals.bayes_logit

@@ -50,8 +50,7 @@ logit_with_data <- function(saved, x, envir) {
   if (!is.null(fit$contrasts) && !(is.list(fit$contrasts) && all(vapply(fit$contrasts, is_coding, NA)))) {
     stop("its contrasts are neither names of functions of package stats nor matrices of numbers")
   }
-  sparse <- if (is.name(given$sparse)) get(as.character(given$sparse), envir) else given$sparse
-  sparse <- check_sparse(if (is.null(sparse)) FALSE else sparse)
+  sparse <- check_sparse(if (is.null(given$sparse)) FALSE else given$sparse)
   data <- logit_data(given, fit$formula, without_integer64(x), fit$family, fit$contrasts, sparse, envir)
   fit[logit_data_parts] <- data[logit_data_parts]
   fit$rows <- nrow(data$frame)

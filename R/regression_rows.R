@@ -31,7 +31,7 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   } else {
     stats::model.matrix(terms, frame, contrasts.arg = fit$contrasts)
   }
-  if (fit$family == "cratio") x <- new_step_rows(fit, x)
+  x <- family_of(fit)$new_rows(fit, x)
   smooths <- if (length(fit$design$smooths)) new_smooth_columns(fit, newdata)
   if (!is.null(smooths)) x <- with_smooths(x, smooths)
   if (ncol(x) != ncol(fit$design$x)) {

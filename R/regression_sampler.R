@@ -1,25 +1,4 @@
-# The Gibbs sampler of regressions, as R/run_chains.R runs it: its traces, its kept draws, and how it runs a slice of
-# sweeps.
-
-logit_plan <- function(fit) {
-  if (is_zero_fit(fit)) return(zero_plan(fit))
-  groups <- nlevels(fit$design$group)
-  traces <- list(log_likelihood = stored(), coefficient_trace = stored(length(fit$coefficient_names)))
-  if (fit$family == "negbinomial") traces$dispersion_trace <- stored()
-  if (groups > 0L) traces$group_deviation <- stored()
-  smooth_deviations <- length(smooth_deviation_names(fit))
-  if (smooth_deviations > 0L) traces$smooth_deviation <- stored(smooth_deviations)
-  terms <- outcome_terms(fit)
-  draws <- if (groups > 0L) list(intercepts = stored(groups, names = list(levels(fit$design$group)))) else list()
-  if (length(terms)) {
-    names <- effect_names(terms)
-    draws <- list(effects = stored(length(names), names = list(names)))
-    traces$group_deviation <- stored(length(deviation_names(terms)))
-    correlations <- length(correlation_names(terms))
-    if (correlations > 0L) traces$group_correlation <- stored(correlations)
-  }
-  list(traces = traces, draws = draws)
-}
+# The Gibbs sampler of regressions, as R/run_chains.R runs it: how chains start, and how a slice of sweeps runs.
 
 logit_sampler <- function(fit) {
   if (is_zero_fit(fit)) return(zero_sampler(fit))
@@ -143,38 +122,28 @@ shrinkage_start <- function(prior, p) {
     if (is.null(prior$slab_scale)) 1 else prior$slab_scale^2)
 }
 
-# Whether there are more coefficients than rows. Then a system of the rows gives the coefficients
-# (src/regression/dual_draw.h), and the prior and the state have no triangles of coefficients. Blocks need these
-# triangles, and an ordinal response has more rows than its design.
-is_dual <- function(design) ncol(design$x) > nrow(design$x) && !isTRUE(design$primal)
-
 # The common start of all chains. The compiled code climbs from here to the mode, and then moves the chains apart.
 logit_start <- function(fit) {
   if (is_zero_fit(fit)) return(list(count = logit_start(count_view(fit)), zero = logit_start(zero_view(fit))))
   p <- ncol(fit$design$x)
   groups <- nlevels(fit$design$group)
-  mean <- fit$response$mean
-  centre <- switch(fit$family,
-    binomial = stats::qlogis(mean), poisson = fit$response$start, negbinomial = log(mean + 0.1),
-    multinomial = log(mean[-1L] / mean[[1L]]), cratio = stats::qlogis(mean)
-  )
+  family <- family_of(fit)
   outcomes <- outcomes_of(fit)
   dual <- is_dual(fit$design)
   summed <- if (dual) 0 else p
   coefficients <- matrix(0, p, outcomes)
-  of_intercepts <- if (fit$family == "cratio") 1L else sum(fit$design$is_intercept)
-  coefficients[fit$design$is_intercept, ] <- rep(centre, each = of_intercepts)
+  if (any(fit$design$is_intercept)) coefficients[fit$design$is_intercept, ] <- family$start(fit$response)
   c(list(
     coefficients = as.double(coefficients),
     statistics = numeric(if (dual) 2 * nrow(fit$design$x) else p * (p + 1) / 2 + p), intercepts = numeric(groups),
     group_statistics = numeric(groups * (summed + 2)), shrinkage = rep(shrinkage_start(fit$prior, p), outcomes),
-    scalars = c(if (fit$family == "negbinomial") 1 else 0, 1, 1), ellipse = ellipse_start(fit)
+    scalars = c(as.double(family$has_dispersion), 1, 1), ellipse = ellipse_start(fit)
   ), if (length(fit$design$terms)) start_terms(outcome_terms(fit)))
 }
 
 # The distinct counts and their weights, for the gamma functions in the law of the dispersion.
 dispersion_counts <- function(fit) {
-  if (fit$family != "negbinomial") return(NULL)
+  if (!family_of(fit)$has_dispersion) return(NULL)
   y <- fit$response$observed
   value <- sort(unique(y))
   at <- match(y, value)

@@ -1,28 +1,24 @@
 # Summaries of rows over the draws of a fit, computed in blocks of rows by the compiled code, and the draws themselves.
 
-# The numbers of src/backend/regression_table.h: what is summarised.
-prediction_kinds <- c(link = 0L, binomial = 1L, poisson = 2L, negbinomial = 2L, multinomial = 3L)
-
 # Mean, standard deviation and two quantiles of each row: an array of rows x (1, classes or linear predictors) x 4. Rows
 # that are not complete are NA. `tails` has the probabilities of the quantiles.
 summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend = NULL, threads = NULL) {
-  if (is_zero_fit(fit)) return(summarise_zero(fit, rows, used, type, tails))
-  if (fit$family == "cratio") return(summarise_steps(fit, rows, used, type, tails))
-  kind <- prediction_kinds[[if (type == "link") "link" else fit$family]]
-  outcomes <- outcomes_of(fit)
-  shown <- outcomes + (kind == prediction_kinds[["multinomial"]])
+  family <- family_of(fit)
+  shown <- max(1L, length(fit$response$classes) - (type == "link"))
+  if (is.null(family$kernel)) return(summarise_by_blocks(fit, rows, used, shown, tails, family$types[[type]]))
   coefficients <- coefficient_draws(fit)[used, , drop = FALSE]
   n <- nrow(rows$x)
   check_result_size(4 * n * shown, "newdata", "summaries", copies = 2)
   run <- resolve_run(backend, threads, work = as.double(n) * length(coefficients))
-  draws <- list(coefficients = coefficients, outcomes = outcomes, kind = kind, probability = tails)
+  draws <- list(coefficients = coefficients, outcomes = outcomes_of(fit),
+    kind = if (type == "link") 0L else family$kernel, probability = tails)
   blocks <- effect_blocks(rows, length(used))
   if (length(blocks) == 1L) {
-    out <- summarise_block(fit, rows, draws, used, run)
+    out <- summarise_block(fit, rows, draws, used, shown, run)
   } else {
     out <- array(NA_real_, c(n, shown, 4L))
     for (block in blocks) {
-      out[block, , ] <- summarise_block(fit, subset_rows(rows, block), draws, used, run)
+      out[block, , ] <- summarise_block(fit, subset_rows(rows, block), draws, used, shown, run)
     }
   }
   # Each pass over the results of a million rows takes 0.01 s.
@@ -31,7 +27,33 @@ summarise_rows <- function(fit, rows, used, type, tails = c(0.05, 0.95), backend
   out
 }
 
-outcomes_of <- function(fit) max(1L, length(predictor_classes(fit$response)) - 1L)
+# Summaries of `shown` values of each row, which `values_of` makes of linear predictors: rows x shown x 4.
+summarise_by_blocks <- function(fit, rows, used, shown, tails, values_of) {
+  n <- nrow(rows$x)
+  check_result_size(4 * as.double(n) * shown, "newdata", "summaries", copies = 2)
+  out <- array(NA_real_, c(n, shown, 4L))
+  effects <- row_effects(fit, rows, used)
+  for (block in row_blocks(which(rows$complete), length(used) * shown)) {
+    values <- values_of(linear_draws(fit, rows, used, block, effects))
+    out[block, , ] <- summaries_of_columns(matrix(values, length(used)), tails)
+  }
+  out
+}
+
+# Mean, standard deviation and two quantiles (type 7) of each column.
+summaries_of_columns <- function(values, tails) {
+  draws <- nrow(values)
+  mean <- colMeans(values)
+  deviation <- if (draws > 1L) sqrt(colSums((values - rep(mean, each = draws))^2) / (draws - 1)) else NA_real_
+  sorted <- matrix(values[order(rep(seq_along(mean), each = draws), values)], draws)
+  quantile <- function(p) {
+    at <- 1 + (draws - 1) * p
+    low <- floor(at)
+    high <- min(low + 1, draws)
+    sorted[low, ] + (at - low) * (sorted[high, ] - sorted[low, ])
+  }
+  cbind(mean, deviation, quantile(tails[[1L]]), quantile(tails[[2L]]), deparse.level = 0L)
+}
 
 # Rows whose groups are not in the fit need draws of these groups. Each block holds 64 MB of these draws, and blocks
 # share no group of the term that has most new groups.
@@ -60,7 +82,7 @@ subset_rows <- function(rows, block) {
 # Calls of the compiled code between which R can be interrupted have about so many multiply-adds.
 slice_work <- c(cpu = 2^28, cuda = 2^33)
 
-summarise_block <- function(fit, rows, draws, used, run) {
+summarise_block <- function(fit, rows, draws, used, shown, run) {
   x <- rows$x
   n <- nrow(x)
   is_sparse <- is_sparse_matrix(x)
@@ -69,7 +91,6 @@ summarise_block <- function(fit, rows, draws, used, run) {
     offset = if (any(rows$offset != 0, na.rm = TRUE)) rep_len(rows$offset, n * draws$outcomes)
   ))
   if (!is_sparse && !is.double(data$x)) storage.mode(data$x) <- "double"
-  shown <- draws$outcomes + (draws$kind == prediction_kinds[["multinomial"]])
   size <- max(1000, floor(slice_work[[run$backend]] / length(draws$coefficients)))
   if (n <= size) {
     out <- native(C_regression_predict, data, draws, 0, as.double(n), run)
@@ -142,22 +163,7 @@ linear_draws <- function(fit, rows, used, block, effects = row_effects(fit, rows
     if (!is.null(effect$multiple)) added <- added * rep(effect$multiple[block][known], each = length(used))
     linear[, known, effect$outcome + 1L] <- linear[, known, effect$outcome + 1L] + as.vector(added)
   }
-  if (fit$family == "cratio") step_linear(fit, linear, used) else linear
-}
-
-# Means from linear predictors: draws x rows x (1 or classes).
-response_draws <- function(fit, linear) {
-  if (is_zero_fit(fit)) return(zero_moments(fit, linear))
-  switch(fit$family,
-    binomial = stats::plogis(linear),
-    poisson = , negbinomial = exp(linear),
-    cratio = step_probabilities(linear),
-    multinomial = {
-      most <- pmax(0, apply(linear, c(1L, 2L), max))
-      weights <- array(c(exp(-most), exp(linear - as.vector(most))), dim(linear) + c(0, 0, 1))
-      weights / as.vector(rowSums(weights, dims = 2L))
-    }
-  )
+  family_of(fit)$steps(linear, coefficients[, fit$design$is_intercept, drop = FALSE])
 }
 
 # Splits rows into blocks whose draws take at most 64 MB.
@@ -166,14 +172,61 @@ row_blocks <- function(rows, draws) {
   split(rows, ceiling(seq_along(rows) / size))
 }
 
-draws_used <- function(fit, draws) {
-  total <- nrow(coefficient_draws(fit))
-  if (is.null(draws)) return(seq_len(total))
-  draws <- min(check_count(draws, "ndraws"), total)
-  unique(round(seq(1, total, length.out = draws)))
+# Autoregressions at new times --------------------------------------------------------
+
+# As row_effects(), what autoregressions add at new times. Each draw of the fit gets a draw from the law of the new
+# times given the effects at the times of the unit that the fit has seen, if any.
+path_effects <- function(fit, paths, used) {
+  if (length(paths) == 0L) return(list())
+  sweeps <- kept_sweeps(fit)
+  outcomes <- outcomes_of(fit)
+  unlist(lapply(paths, function(path) {
+    smooth <- fit$design$smooths[[path$smooth]]
+    lattice <- smooth$lattice
+    count <- length(lattice$times)
+    time <- lattice$times[(lattice$cells - 1L) %% count + 1L]
+    unit <- if (lattice$has_unit) lattice$unit_levels[(lattice$cells - 1L) %/% count + 1L] else rep("", length(time))
+    lapply(seq_len(outcomes), function(k) {
+      columns <- (k - 1L) * ncol(fit$design$x) + smooth$columns
+      effects <- coefficient_draws(fit)[used, columns, drop = FALSE]
+      names <- length(smooth_deviation_names(fit)) / outcomes
+      first <- (k - 1L) * names + match(smooth$block_names[[1L]],
+        unlist(lapply(fit$design$smooths, function(smooth) smooth$block_names)))
+      parameters <- lapply(first + 0:1, function(j) as.vector(fit$smooth_deviation[sweeps, , j])[used])
+      draw <- matrix(0, length(used), length(path$time))
+      for (one in unique(path$unit)) {
+        at <- path$unit == one
+        draw[, at] <- draw_path(time[unit == one], effects[, unit == one, drop = FALSE], path$time[at],
+          parameters[[1L]], parameters[[2L]], lattice$step)
+      }
+      list(outcome = k - 1L, level = path$level - 1L, multiple = NULL, draw = draw)
+    })
+  }), recursive = FALSE)
 }
 
-dispersion_used <- function(fit, used) {
-  sweeps <- kept_sweeps(fit)
-  as.vector(fit$dispersion_trace[sweeps, ])[used]
+# Draws of an autoregression at times of `to`, one after the other: each is normal given its neighbours in time. `known`
+# has its draws at times of `from`, draws x times.
+draw_path <- function(from, known, to, deviation, correlation, step) {
+  time <- c(from, to)
+  values <- cbind(known, matrix(0, length(deviation), length(to)))
+  for (i in length(from) + seq_along(to)) {
+    seen <- seq_len(i - 1L)
+    side <- function(sign) {
+      distance <- sign * (time[seen] - time[[i]])
+      j <- which(distance > 0 & distance == min(distance[distance > 0], Inf))
+      if (length(j) == 0L) return(list(weight = numeric(length(deviation)), value = 0))
+      list(weight = correlation^(distance[[j]] / step), value = values[, j])
+    }
+    before <- side(-1)
+    after <- side(1)
+    left <- (1 - before$weight) * (1 + before$weight)
+    right <- (1 - after$weight) * (1 + after$weight)
+    whole <- left + right - left * right
+    mean <- (right * before$weight * before$value + left * after$weight * after$value) / whole
+    # A correlation may round to 1.
+    mean[whole == 0] <- before$value[whole == 0]
+    variance <- ifelse(whole > 0, left * right / whole, 0)
+    values[, i] <- mean + deviation * sqrt(variance) * stats::rnorm(length(mean))
+  }
+  values[, length(from) + seq_along(to), drop = FALSE]
 }

@@ -5,13 +5,15 @@
 support_words <- function(fit) {
   if (isTRUE(fit$prior_only)) return(character())
   if (is_zero_fit(fit)) return(zero_support_words(fit))
-  of_classes <- if (has_classes(fit)) absent_class_words(fit)
-  if (fit$family == "cratio") fit <- rows_of_steps(fit)
+  family <- family_of(fit)
+  of_classes <- if (family$has_classes) absent_class_words(fit)
+  fit <- family$rows(fit)
+  finds <- family_of(fit)$finds
   counts <- fit$weights > 0
   of_responses <- if (is.null(of_classes)) response_words(fit, counts) else of_classes
   c(of_responses, separation(fit, counts)$words, rank_words(fit, counts), tail_words(fit),
-    if (fit$family == "binomial") pure_level_words(fit, counts), level_words(fit),
-    if (fit$family == "poisson") overdispersion_words(fit, counts))
+    if ("pure levels" %in% finds) pure_level_words(fit, counts), level_words(fit),
+    if ("overdispersion" %in% finds) overdispersion_words(fit, counts))
 }
 
 # Counts that vary far more than Poisson counts of the fitted means do: Pearson's statistic per degree of freedom is at
@@ -36,7 +38,7 @@ absent_class_words <- function(fit) {
 
 response_words <- function(fit, counts) {
   observed <- fit$response$observed[counts]
-  if (is_count_family(fit$family)) {
+  if (family_of(fit)$is_count) {
     return(if (all(observed == 0)) "All counts are 0: the prior decides how small their mean is.")
   }
   trials <- fit$response$trials[counts]
@@ -59,8 +61,9 @@ separation <- function(fit, counts) {
   found <- function(words = character(), columns = character()) list(words = words, columns = columns)
   if (is_sparse_matrix(x) || length(x) > 1e7 || sum(colSums(occurs) > 0) < 2L) return(found())
   if (!all(counts)) x <- x[counts, , drop = FALSE]
-  if (!is_count_family(fit$family) && is_separated(fit, x, occurs)) {
-    is_two <- fit$family == "binomial" && !isTRUE(fit$response$steps)
+  family <- family_of(fit)
+  if (!family$is_count && is_separated(fit, x, occurs)) {
+    is_two <- !family$has_classes && !isTRUE(fit$response$steps)
     classes <- "the classes of all rows"
     if (is_two) classes <- sprintf("all %s from all %s", outcome_words(fit)[[2L]], outcome_words(fit)[[1L]])
     return(found(sprintf("The predictors separate %s: %s", classes,
@@ -84,9 +87,11 @@ unlimited_tails <- function(fit) {
   if (is_zero_fit(fit)) return(unlimited_tails(count_view(fit)))
   prior <- fit$prior
   types <- prior$types
-  is_long <- types %in% c("cauchy", "student_t") & prior$df <= 2 | types == "horseshoe" & is.null(prior$slab_scale)
+  is_long <- vapply(seq_along(types), function(i) {
+    coefficient_priors[[types[[i]]]]$is_long(prior$df[[i]], prior$slab_scale)
+  }, NA)
   if (isTRUE(fit$prior_only) || !any(is_long)) return(character())
-  if (fit$family == "cratio") fit <- rows_of_steps(fit)
+  fit <- family_of(fit)$rows(fit)
   columns <- intersect(names(types)[is_long], separation(fit, fit$weights > 0)$columns)
   # The intercept in the data's units has the means of the predictors times their coefficients.
   if (length(columns)) columns <- c(colnames(fit$design$x)[fit$design$is_intercept], columns)
@@ -130,12 +135,7 @@ rank_words <- function(fit, counts) {
 
 # Whether a row has responses of each class: rows x classes. The classes of other families than multinomial are failures
 # and successes, or counts of 0 and others.
-class_occurs <- function(fit, counts) {
-  observed <- fit$response$observed
-  if (fit$family == "multinomial") return(observed[counts, , drop = FALSE] > 0)
-  observed <- observed[counts]
-  cbind(if (fit$family == "binomial") observed < fit$response$trials[counts] else observed == 0, observed > 0)
-}
+class_occurs <- function(fit, counts) family_of(fit)$occurs(fit$response)[counts, , drop = FALSE]
 
 # Whether the posterior means of the coefficients give each row the class that its responses have. With an intercept any
 # threshold will do for two classes.
@@ -155,6 +155,7 @@ is_separated <- function(fit, x, occurs) {
 # Predictors of two values where a class does not occur at one value, in words. With an intercept, the linear predictors
 # of the rows with this value can change alone. Without one they can if the other value is 0.
 unlimited_columns <- function(fit, x, occurs) {
+  family <- family_of(fit)
   has_intercept <- any(fit$design$is_intercept)
   occurs <- occurs + 0
   total <- colSums(occurs)
@@ -169,12 +170,13 @@ unlimited_columns <- function(fit, x, occurs) {
     for (i in 1:2) {
       lacks <- at[[i]] == 0 & total > 0
       # More counts of 0 do limit a coefficient of a regression of counts.
-      if (is_count_family(fit$family)) lacks[[1L]] <- FALSE
+      if (family$is_count) lacks[[1L]] <- FALSE
       if (any(lacks) && !all(at[[i]] == 0) && (has_intercept || pair[[i]] != 0 && pair[[3L - i]] == 0)) {
-        kind <- switch(fit$family,
-          binomial = paste("only", outcome_words(fit)[[if (lacks[[2L]]) 1L else 2L]]),
-          poisson = , negbinomial = "only counts of 0",
-          multinomial = paste("no response of class", show_name(colnames(occurs)[lacks][[1L]])))
+        kind <- if (family$has_classes) {
+          paste("no response of class", show_name(colnames(occurs)[lacks][[1L]]))
+        } else {
+          paste("only", if (family$is_count) "counts of 0" else outcome_words(fit)[[if (lacks[[2L]]) 1L else 2L]])
+        }
         name <- colnames(x)[[column]]
         words <- sprintf("%s (%s where %s)", show_name(name), kind, predictor_words(fit, name, pair[[i]], pair))
         return(stats::setNames(words, name))

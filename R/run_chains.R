@@ -50,6 +50,9 @@ stored <- function(dim = numeric(), type = "double", names = NULL) {
   list(dim = as.double(dim), blank = if (type == "integer") NA_integer_ else NA_real_, names = names)
 }
 
+# The same for parts by their names; `part(name)` has the arguments of stored().
+stored_parts <- function(names, part) lapply(stats::setNames(nm = names), function(name) do.call(stored, part(name)))
+
 # Arguments -------------------------------------------------------------------
 
 check_warmup <- function(warmup, iter) {

@@ -10,10 +10,11 @@
 #' @param start how chains begin; the sampler's help page has the choices. `NULL`: its default.
 #' @param moves whether sweeps also propose larger changes, such as to split and join components.
 #' @param tolerance relative change below which a search for a mode ends; `NULL`: the sampler's default.
-#' @param estimate for a search for modes: `"mode"`, or `"mean"` of the conditional posterior.
+#' @param estimate for a search for modes: `"mode"`, or `"mean"` of the conditional posterior. Of [topic_model()]:
+#'   `"mean"` takes means in place of draws (mean-for-mode estimation).
 #' @param missing what missing values of markers are: an `"error"`, or part of the `"model"`.
 #' @param assay the name or number of the assay that is read of an object with several.
-#' @param sparse whether the design of a regression is kept as a sparse matrix.
+#' @param sparse whether the design of a regression is a sparse matrix, or a sparse matrix of more predictors.
 #' @param prior_only whether draws come from the prior alone.
 #' @param precision `"double"`, or `"single"` for parts whose sums are taken in double precision anyway.
 #' @param devices numbers of the graphics cards that share a fit, from 0; `NULL`: as many as speed it up.
@@ -34,7 +35,7 @@ warp_control <- function(thin = 1, keep = NULL, start = NULL, moves = TRUE, tole
   control$estimate <- check_choice(estimate, "estimate", c("mode", "mean"))
   control$missing <- check_choice(missing, "missing", c("error", "model"))
   control$precision <- check_precision(precision)
-  for (name in c("moves", "sparse", "prior_only")) control[[name]] <- check_flag(control[[name]], name)
+  for (name in c("moves", "prior_only")) control[[name]] <- check_flag(control[[name]], name)
   structure(control, given = given, class = "warp_control")
 }
 

@@ -1,6 +1,6 @@
-# Checks that the parts of a fit have the types and sizes that methods and compiled code rely on. A fit is a list, and
-# anybody can change it. check_topic_fit() of R/topics_names.R and check_parts() of R/predictive_resample.R do the same
-# for their classes.
+# Checks that the parts of a result have the types and sizes that methods and compiled code rely on. A result is a list,
+# and anybody can change it. Each class has one description of its parts: a list with an element for each part, made by
+# the functions part_whole(), part_numbers(), ... below. check_described() reads it.
 
 # What most methods do first: they refuse further arguments, and a result of which a part was changed.
 check_method <- function(x, argument, ...) {
@@ -25,34 +25,81 @@ stop_changed <- function(argument, part, what, value) {
     ": it has been changed since it was made")
 }
 
-# Checks of parts, as functions of their name. `value` is for a part of a part. A part that is absent passes as a list,
-# numbers or an array: a method that needs it says so.
-part_checks <- function(fit, argument) {
-  refuse <- function(part, what, value) stop_changed(argument, part, what, value)
-  array <- function(part, dims, value = fit[[part]], absent = TRUE) {
-    fits <- if (is.null(value)) absent else is.numeric(value) && identical(as.double(dim(value)), as.double(dims))
-    if (!fits) refuse(part, paste(paste(whole_words(dims), collapse = " x "), "numbers"), value)
+# What a part must be: in words for the error, and as a test of its value.
+part_is <- function(words, test) list(words = words, test = test)
+
+part_whole <- function(min = 0, max = 2^53) {
+  part_is("a whole number", function(value) {
+    is.numeric(value) && length(value) == 1L && is.null(dim(value)) && isTRUE(value >= min & value <= max) &&
+      value == floor(value)
+  })
+}
+
+part_choice <- function(choices) {
+  part_is(list_some(choices), function(value) is.character(value) && length(value) == 1L && value %in% choices)
+}
+
+part_names <- function(least = 1L) {
+  part_is("names", function(value) is.character(value) && length(value) >= least && !anyNA(value))
+}
+
+part_list <- function() part_is("a list", is.list)
+
+# `dims`: a length, or the dimensions of an array. NA: any.
+part_numbers <- function(dims) {
+  sizes <- ifelse(is.na(dims), "any", whole_words(dims))
+  part_is(paste(paste(sizes, collapse = " x "), "numbers"), function(value) {
+    own <- if (length(dims) == 1L && is.null(dim(value))) length(value) else dim(value)
+    is.numeric(value) && length(own) == length(dims) && all(is.na(dims) | own == dims)
+  })
+}
+
+# A factor with these levels, one for each of `length` things.
+part_factor <- function(levels, length) {
+  part_is("a factor", function(value) {
+    is.factor(value) && identical(base::levels(value), levels) && base::length(value) == length
+  })
+}
+
+# A table with rows. `...`: the test of each column, such as share = is.numeric.
+part_table <- function(...) {
+  columns <- list(...)
+  part_is("a table", function(value) {
+    right <- function(name, test) length(.subset2(value, name)) == nrow(value) && test(.subset2(value, name))
+    is.data.frame(value) && nrow(value) > 0L && all(mapply(right, names(columns), columns))
+  })
+}
+
+# Stops at the first part that is not as described. A name such as "draws$effects" is a part of a part. `absent`: the
+# parts that a result need not have.
+check_described <- function(result, argument, parts, absent = character()) {
+  for (part in names(parts)) {
+    value <- Reduce(function(whole, name) if (is.list(whole)) .subset2(whole, name),
+      strsplit(part, "$", fixed = TRUE)[[1L]], result)
+    if (!(is.null(value) && part %in% absent) && !parts[[part]]$test(value)) {
+      stop_changed(argument, part, parts[[part]]$words, value)
+    }
   }
+}
+
+# The same for a result that is a table. A column of it, or a part of its columns, is no result any more.
+check_table <- function(x, argument, table) {
+  if (!table$test(x)) stop_input(argument, "has been changed since it was made: its columns do not agree")
+}
+
+# The same one by one, as functions of the name of a part. `value` is for a part of a part. A part that is absent passes
+# as a list, numbers or an array: a method that needs it says so.
+part_checks <- function(fit, argument) {
+  check <- function(part, described, value = fit[[part]], absent = FALSE) {
+    if (!(absent && is.null(value)) && !described$test(value)) stop_changed(argument, part, described$words, value)
+  }
+  array <- function(part, dims, value = fit[[part]], absent = TRUE) check(part, part_numbers(dims), value, absent)
   list(
-    count = function(part, min, max = 2^53) {
-      value <- fit[[part]]
-      whole <- is.numeric(value) && length(value) == 1L && is.null(dim(value)) && isTRUE(value >= min & value <= max)
-      if (!whole || value != floor(value)) refuse(part, "a whole number", value)
-    },
-    choice = function(part, choices) {
-      value <- fit[[part]]
-      if (!is.character(value) || length(value) != 1L || !value %in% choices) refuse(part, list_some(choices), value)
-    },
-    names = function(part, least = 1L) {
-      value <- fit[[part]]
-      if (!is.character(value) || length(value) < least || anyNA(value)) refuse(part, "names", value)
-    },
-    list = function(part) if (!is.null(fit[[part]]) && !is.list(fit[[part]])) refuse(part, "a list", fit[[part]]),
-    numbers = function(part, length, value = fit[[part]]) {
-      if (!is.null(value) && (!is.numeric(value) || base::length(value) != length || !is.null(dim(value)))) {
-        refuse(part, paste(whole_words(length), "numbers"), value)
-      }
-    },
+    count = function(part, min, max = 2^53) check(part, part_whole(min, max)),
+    choice = function(part, choices) check(part, part_choice(choices)),
+    names = function(part, least = 1L) check(part, part_names(least)),
+    list = function(part) check(part, part_list(), absent = TRUE),
+    numbers = function(part, length, value = fit[[part]]) check(part, part_numbers(length), value, absent = TRUE),
     array = array,
     # The traces and draws have the dimensions that the plan of the sampler says.
     stored = function(plan, draws = kept_draws(fit$iter, fit), absent = TRUE) {

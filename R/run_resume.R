@@ -45,7 +45,8 @@
 #' @examples
 #' x <- cbind(a = c(rnorm(200), rnorm(100, 6)), b = rnorm(300))
 #' file <- tempfile()
-#' fit <- dp_mixture(x, components = 4, iter = 100, threads = 2, control = warp_control(checkpoint = file))
+#' control <- warp_control(checkpoint = file)
+#' fit <- dp_mixture(x, components = 4, iter = 100, threads = 2, control = control)
 #' # Had the fit been stopped, this would run the remaining sweeps.
 #' again <- resume(file, x, threads = 2)
 #' identical(again$draws, fit$draws)

@@ -20,7 +20,7 @@
 #' @param markers,components,specks for mixtures and cell types, as in their `plot()` methods.
 #' @param group,types,effect for tables of types, as in their `plot()` methods.
 #' @param topics,n,by for topic models, as in [plot.topic_model()].
-#' @param probs,paths for martingale posteriors, as in [plot.martingale_posterior()].
+#' @param level,paths for martingale posteriors, as in [plot.martingale_posterior()].
 #' @param ... must be empty; for a relabelled mixture, arguments of the method for mixtures.
 #' @return A ggplot object.
 #' @section Errors:

@@ -62,7 +62,6 @@ result_words <- list(
   logit_prior = c("priors", "print(), or the parts that names() lists"),
   predictive_model = c("predictive models", "predictive_resample(), which fits them"),
   type_proportions = c("tables of proportions", "the columns of the table, or tidy() of package generics"),
-  type_differences = c("tables of differences", "the columns of the table, or tidy() of package generics"),
   differential_state = c("tables of changes", "the columns of the table, or tidy() of package generics"),
   perplexity = c("perplexities", "as.numeric(), which gives the number"),
   warpbayes = c("such results of warpbayes", "print(), or the parts that names() lists")
@@ -79,7 +78,6 @@ refusal_words <- c(
   terms.topic_model = "top_terms() gives the top terms of each topic, and `x$terms` has all terms",
   unique.topic_model = "if text2vec masks coherence(), write warpbayes::coherence(x); `x$phi` has the topics",
   weights.dp_mixture = "tidy() of package generics gives the weights of components",
-  variable.names.bayes_logit = "names(coef(x)) gives the names of coefficients",
   logLik.bayes_logit = "log_lik() gives the draws of the log likelihood of each row",
   logLik.topic_model = "`x$log_likelihood` has that of each sweep",
   ess = "posterior::summarise_draws(x) gives diagnostics of each quantity",

@@ -78,7 +78,7 @@ report_content <- function(fit, ...) UseMethod("report_content")
 
 report_content.default <- function(fit, ...) {
   stop_input("fit", "must come from dp_mixture(), cell_types(), differential_abundance(), topic_model(), ",
-    "bayes_logit(), predictive_resample(), pmf(), type_proportions(), type_differences(), differential_state(), ",
+    "bayes_logit(), predictive_resample(), pmf(), type_proportions(), differential_state(), ",
     "topic_effects() or compare_topics(), not ", show_value(fit))
 }
 
@@ -201,11 +201,19 @@ repeating_code <- function(call, maker, name, changes = list()) {
     call[[argument]] <- changes[[argument]]
   }
   # What concerns only the machine or this one run.
-  for (argument in c("threads", "backend", "devices", "cluster", "progress", "checkpoint", "checkpoint_every")) {
-    if (argument %in% names(call)) call[[argument]] <- NULL
+  here <- c("threads", "backend", "devices", "cluster", "progress", "checkpoint", "checkpoint_every")
+  call <- without_arguments(call, here)
+  if (is.call(call$control)) {
+    call$control <- without_arguments(call$control, here)
+    if (length(call$control) == 1L) call$control <- NULL
   }
   lines <- deparse(call, width.cutoff = 70L)
   c(paste(name, "<-", lines[[1L]]), lines[-1L])
+}
+
+without_arguments <- function(call, names) {
+  for (name in intersect(names, names(call))) call[[name]] <- NULL
+  call
 }
 
 # Sweeps that continue() added and draws that drop_warmup() dropped, if the call says how many there were at first.

@@ -263,4 +263,4 @@ table_content <- function(title, words, table, caption, picture = NULL, note = N
   )
 }
 
-interval_name <- function(level) if (is.null(level)) "interval" else paste(percent(level, 0), "interval")
+interval_name <- function(level) if (is.null(level)) "interval" else paste0(format(100 * level), "% interval")

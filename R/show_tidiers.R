@@ -16,7 +16,7 @@
 #' | [dp_mixture()] | components and markers | yes | cells: [tidy.dp_mixture()] |
 #' | [relabel()] of a mixture | components with intervals | yes | cells: [tidy.dp_mixture()] |
 #' | [cell_types()] | types | yes | cells: [tidy.dp_mixture()] |
-#' | [type_proportions()], [type_differences()] | their rows | no | no |
+#' | [type_proportions()] | its rows | no | no |
 #' | [differential_abundance()] | types and effects | yes | no: [summary.differential_abundance()] |
 #' | [topic_model()] | terms or topics | yes | words: [tidy.topic_model()] |
 #' | [compare_topics()] | numbers of topics | yes | no |
@@ -48,7 +48,7 @@
 #' if (requireNamespace("generics", quietly = TRUE)) {
 #'   generics::tidy(types)
 #'   generics::glance(types)
-#'   generics::tidy(type_differences(types, group = c("control", "patient")))
+#'   generics::tidy(type_proportions(types))
 #'   generics::glance(pmf(rep(1 / 6, 6), from = 1))
 #' }
 #' @name tidiers

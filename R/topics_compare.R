@@ -5,24 +5,19 @@
 #' Fits a topic model with each of several numbers of topics. It shows how well they predict the words of documents that
 #' were not fitted, and how coherent their topics are.
 #'
-#' The documents are divided at random into `folds` parts of equal size. Each of the first `held_out` parts is left out
-#' once, and the model is fitted to the other documents. In the documents left out, [perplexity()] estimates
-#' \eqn{\theta} from one part of the words and predicts the other part (document completion). All numbers of topics have
-#' the same parts and predict the same words. One more fit has all documents: its topics are judged by [coherence()].
-#' So there are `held_out + 1` fits for each number of topics.
+#' The documents are divided at random into `folds` parts. Each of the first `held_out` parts is left out once, and the
+#' model is fitted to the other documents. In the documents left out, [perplexity()] estimates \eqn{\theta} from one part
+#' of the words and predicts the other part. All numbers of topics predict the same words. One more fit has all
+#' documents: its topics are judged by [coherence()]. So there are `held_out + 1` fits for each number of topics.
 #'
 #' @section Errors of the comparison:
-#' `difference` is the mean log probability of a predicted word, less the same mean for the best number of topics. It is
-#' computed document by document, because a difference between two models varies less than each of them. `difference_se`
-#' is the larger of two standard errors: over documents, and, if at least three parts are left out, over these parts.
-#' The latter contains what another run of the sampler would change. A number of topics whose difference is within two
-#' standard errors of zero is not told apart from the best one.
+#' `difference` is the mean log probability of a predicted word, less the same mean for the best number of topics.
+#' `difference_se` is the larger of two standard errors: over documents, and, if at least three parts are left out, over
+#' these parts. A number of topics whose difference is within two standard errors of zero is not told apart from the
+#' best one. The standard error of coherence is over topics.
 #'
-#' The standard error of coherence is over topics. It does not contain the choice of documents.
-#'
-#' Prediction and stable topics are two questions: a model that predicts well may have topics that another run does not
-#' find. `found` answers the second question: for a topic of the fit to all documents, the share of the fits to parts
-#' that find it, by the rule of [topic_stability()]; it is the mean over topics.
+#' Prediction and stable topics are two questions. `found` answers the second one: the share of the fits to parts that
+#' find a topic of the fit to all documents, by the rule of [topic_stability()]; it is the mean over topics.
 #'
 #' @param x counts, documents by terms, as in [topic_model()].
 #' @param topics the numbers of topics, at least two.
@@ -30,7 +25,6 @@
 #' @param held_out how many of the parts are left out, one after the other. One is enough for a large collection.
 #' @param measure,n measure and number of terms of [coherence()].
 #' @param share share of the words of a left-out document that is predicted, as in [perplexity()].
-#' @param groups group of each document, as in [topic_model()].
 #' @param ... further arguments of [topic_model()], such as `iter` or `alpha`.
 #' @param chains number of chains of each fit.
 #' @param i one of the numbers of topics, such as `20` or `"20"`.
@@ -68,7 +62,7 @@
 #' compared[[2]]
 #' @export
 compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("npmi", "umass", "cv"), n = 10,
-                           share = 0.5, groups = NULL, ..., chains = 1, seed = NULL, backend = NULL, threads = NULL,
+                           share = 0.5, ..., chains = 1, seed = NULL, backend = NULL, threads = NULL,
                            progress = NULL) {
   require_arguments("x", "topics")
   counts <- count_matrix(x)
@@ -78,18 +72,17 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
   measure <- check_choice(measure, "measure", c("npmi", "umass", "cv"))
   n <- check_count(n, "n", min = 2)
   share <- check_number(share, "share", 0, 1)
-  groups <- check_document_groups(groups, counts$documents)
-  if ("checkpoint" %in% names(list(...))) {
-    stop_input("checkpoint", "cannot be used here: there are several fits, and one file")
+  if (!is.null(list(...)$control$checkpoint)) {
+    stop_input("control", "has a checkpoint, which cannot be used here: there are several fits, and one file")
   }
   if ("prevalence" %in% names(list(...))) {
-    stop_input("prevalence", "cannot be used here: compare numbers of topics without covariates, or with `groups`")
+    stop_input("prevalence", "cannot be used here: compare numbers of topics without covariates")
   }
   seed <- check_seed(seed)
   part <- with_seed(seed, sample(rep_len(seq_len(folds), counts$size[[1L]])))
   seeds <- with_seed(seed, sample.int(.Machine$integer.max, held_out + 1))
   fit_to <- function(documents, number, run) {
-    topic_model(take_documents(counts, documents), number, groups = groups[documents], ..., chains = chains,
+    topic_model(take_documents(counts, documents), number, ..., chains = chains,
       seed = seeds[[run]], backend = backend, threads = threads, progress = progress)
   }
   of_number <- lapply(topics, function(number) {
@@ -99,8 +92,8 @@ compare_topics <- function(x, topics, folds = 5, held_out = folds, measure = c("
     parts <- lapply(seq_len(held_out), function(run) {
       out <- which(part == run)
       other <- fit_to(which(part != run), number, run)
-      list(score = score_part(other, take_documents(counts, out), groups[out], share, seed, backend, threads),
-        found = if (matched) share_found(match_topics(fit, list(other$phi))) else NA_real_)
+      list(score = score_part(other, take_documents(counts, out), share, seed, backend, threads),
+        found = if (matched) mean(share_found(match_topics(fit, list(other$phi)))) else NA_real_)
     })
     coherent <- coherence(fit, n = n, measure = measure)
     list(fit = fit, coherent = coherent[!is.na(coherent)], seconds = proc.time()[["elapsed"]] - started,
@@ -138,26 +131,11 @@ check_topic_numbers <- function(topics) {
   sort(unique(as.double(topics)))
 }
 
-# The counts of some of the documents.
-take_documents <- function(counts, documents) {
-  to <- match(seq_len(counts$size[[1L]]), documents)[counts$i + 1L]
-  column <- term_columns(counts)
-  order <- order(column, to, na.last = NA)
-  counts$i <- to[order] - 1L
-  counts$count <- counts$count[order]
-  counts$p <- c(0L, cumsum(tabulate(column[order], counts$size[[2L]])))
-  counts$documents <- counts$documents[documents]
-  counts$size[[1L]] <- length(documents)
-  counts$tokens <- sum(counts$count)
-  counts
-}
-
 # Log probability and number of the predicted words of each document.
-score_part <- function(fit, counts, groups, share, seed, backend, threads) {
+score_part <- function(fit, counts, share, seed, backend, threads) {
   nothing <- cbind(rep(0, counts$size[[1L]]), 0)
   if (counts$tokens == 0 || sum(split_tokens(counts, share, seed)$predicted$count) == 0) return(nothing)
-  own <- if (nlevels(fit$groups) > 1L) groups
-  score <- perplexity(fit, counts, share, groups = own, seed = seed, backend = backend, threads = threads)
+  score <- perplexity(fit, counts, share, seed = seed, backend = backend, threads = threads)
   cbind(attr(score, "log_likelihood"), attr(score, "tokens"))
 }
 

@@ -42,7 +42,7 @@ split_draws <- function(draws) {
 topic_traces <- function(fit) {
   c(
     list(log_likelihood = fit$log_likelihood),
-    if (!fit$learn$alpha %in% c("none", "mixture")) list(alpha_sum = fit$alpha_sum),
+    if (kind_of(fit)$traced) list(alpha_sum = fit$alpha_sum),
     if (fit$learn$beta) list(beta = fit$beta_trace)
   )
 }
@@ -57,8 +57,8 @@ topic_traces <- function(fit) {
 #' @param seed,backend,threads as in [predict.topic_model()], which estimates the topics of new documents.
 #' @param ... not used.
 #' @return `tidy()` gives a data frame with `topic`, `term` and `beta` (\eqn{\phi_{kw}}), or with `document`, `topic`
-#'   and `gamma` (\eqn{\theta_{dk}}), and `name` if you have set [topic_names()]. With several chains `shared` says
-#'   whether all of them find the topic; see [topic_stability()].
+#'   and `gamma` (\eqn{\theta_{dk}}), and `name` if you have set [topic_names()]. With several chains `found` is
+#'   the share of the other chains that find the topic; see [topic_stability()].
 #'
 #'   `augment()` gives a data frame with one row for each document and term that occurs in it: `document`, `term`,
 #'   `count` and `.topic`, the most probable topic of these tokens.
@@ -92,7 +92,7 @@ tidy.topic_model <- function(x, matrix = c("beta", "gamma"), ...) {
     )
   }
   table <- with_names(table, x)
-  table$shared <- shared_topics(x)[table$topic]
+  table$found <- found_topics(x)[table$topic]
   as_table(table)
 }
 

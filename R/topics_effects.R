@@ -2,44 +2,39 @@
 
 #' Effects on the shares of topics
 #'
-#' Regresses the shares of topics in documents on covariates, such as the party of the author or the day.
-#' The intervals contain three sources of doubt: which topic each word has, how documents of the same covariates differ,
-#' and how few documents there are.
+#' Regresses the shares of topics in documents on covariates, such as the party of the author or the day. The
+#' intervals contain three sources of doubt: which topic each word has, how documents of the same covariates differ, and
+#' how few documents there are.
 #'
-#' The method is that of composition, as in `estimateEffect()` of package stm: for each of `ndraws` draws of
-#' \eqn{\theta}, the shares \eqn{\theta_{dk}} of all documents are regressed on the covariates by least squares, with
-#' random weights of the documents that are exponential (the Bayesian bootstrap, Rubin 1981). The estimates of all draws
-#' together are the posterior of the effects. The weights take the place of a normal law with the same variance in all
-#' documents, because the variances of shares differ.
+#' `topic_model(prevalence = ~ party + s(day), data = )` has the covariates in the prior of the topics, and
+#' `topic_effects(fit)` reads the effects from its draws. For a fit without `prevalence`, or for another `formula`, a
+#' further chain begins with the topics of the reference chain. It runs `100 + 2 * ndraws` sweeps, of which the first
+#' 100 are warm-up, and is then forgotten. Both have the same sampler, and effects of the same quality.
 #'
-#' The draws are those of the reference chain of a fit with `prevalence`. For other fits, or another `formula`, they
-#' come from a chain that begins with the topics of the reference chain and has another prior of \eqn{\theta}:
-#' \eqn{\theta_d \sim \mathrm{Dir}(\alpha_d)}{theta_d ~ Dir(alpha_d)} with \eqn{\log \alpha_{dk} = x_d'
-#' \lambda_k}{log alpha_dk = x_d' lambda_k} for the covariates \eqn{x_d} of the formula (Mimno and McCallum 2008).
-#' With a prior that is the same for all documents, the shares of short documents are drawn towards their
-#' mean, and effects are too small. The priors of \eqn{\lambda} are normal: for intercepts N(0, 5^2), and for other
-#' coefficients N(0, 2.5^2) after covariates with two values are divided by their range, and others by two standard
-#' deviations. The further chain runs `100 + 2 * ndraws` sweeps, of which the first 100 are warm-up, and is then
-#' forgotten.
+#' @section Model:
+#' The prior depends on the covariates \eqn{x_d} of a document: \eqn{\theta_d \sim \mathrm{Dir}(\alpha_d)}{theta_d ~
+#' Dir(alpha_d)} with \eqn{\log \alpha_{dk} = x_d' \lambda_k}{log alpha_dk = x_d' lambda_k} (Mimno and McCallum 2008).
+#' With one prior for all documents the shares of short documents would be drawn towards their mean. The priors of
+#' \eqn{\lambda} are normal: N(0, 5^2) for intercepts, and N(0, 2.5^2) for other coefficients after covariates with two
+#' values are divided by their range, and others by two standard deviations.
+#'
+#' For each draw of \eqn{\theta}, the shares \eqn{\theta_{dk}} are regressed on the covariates by least squares, with
+#' random exponential weights of the documents (the Bayesian bootstrap, Rubin 1981). The estimates of all draws together
+#' are the posterior of the effects (Treier and Jackman 2008).
+#'
+#' `s(day)` is a natural cubic spline with `k = 5` knots; `s(day, k = 8)` bends more often. A document with missing
+#' covariates has their mean in the prior, and does not count for coefficients and effects.
 #'
 #' @section What it cannot do:
-#' The regression of the shares is linear and that of \eqn{\log \alpha} is not, so where documents have only a few
-#' tokens the form of a curve is partly that of the prior. Expected shares of rare topics may be below 0.
+#' The regression of the shares is linear and that of \eqn{\log \alpha} is not, so for documents of a few tokens the
+#' form of a curve is partly that of the prior. Expected shares of rare topics may be below 0.
 #'
-#' About 199 sets were simulated for each of twelve cases: 100 or 400 documents, 20 or 80 tokens, and effects of 0.125
-#' of a factor, of groups or of a number. Effects were too small by at most 3% on average, and intervals of 95% covered
-#' the truth in 93% to 97% of the sets. With `prevalence` in the fit, 199 sets of the least informative case were
-#' simulated (100 documents of 20 tokens, a factor; topics off by a total variation of 0.12): effects were 5% too small,
-#' and 92.6% of the intervals covered the truth. In only 21 sets of each of 16 cases (`bench/topic-effects.R`) 89 to
-#' 97% did, on average 94% for factors, 96% for groups, 95% for numbers and 92% for splines.
-#'
-#' A chain hardly leaves the topics that it has found. If another start finds other topics, it finds other effects: a
-#' star marks topics that some chain does not find; see [topic_stability()]. With several chains a fit with `prevalence`
-#' compares their effects (`rhat`) for topics that all find, and the verdict of `summary()` tells the largest.
+#' A chain hardly leaves the topics that it has found: a star marks topics that some chain does not find. With several
+#' chains a fit with `prevalence` compares their effects (`rhat`) for topics that all find.
 #'
 #' @param fit a fit from [topic_model()].
-#' @param formula the covariates, such as `~ party + s(day)`; s() is explained in [topic_model_structure]. `NULL`: the
-#'   covariates of a fit with `prevalence`, or the groups of the fit, each with its mean share.
+#' @param formula the covariates, such as `~ party + s(day)`; `NULL`: the
+#'   covariates of a fit with `prevalence`.
 #' @param data a data frame with the covariates and a row for each document, in the order of `fit$documents`. Variables
 #'   that it does not have are looked up where the formula was made.
 #' @param at `NULL` for the coefficients of the formula. Or a data frame with values of the covariates, for which the
@@ -65,7 +60,7 @@
 #'
 #' Treier, S. and Jackman, S. (2008). Democracy as a latent variable. *American Journal of Political Science* **52**,
 #' 201-217.
-#' @seealso [topic_model_structure], for covariates and groups in the model itself
+#' @seealso [topic_model()]
 #' @examples
 #' set.seed(1)
 #' subject <- rbind(c(3, 3, 0, 1), c(0, 1, 3, 3))
@@ -91,12 +86,7 @@ topic_effects <- function(fit, formula = NULL, data = NULL, at = NULL, topics = 
   if (own && kept_draws(fit$iter, fit) < 2) {
     stop_input("fit", "has kept fewer than two draws: continue(fit, 100) runs more sweeps")
   }
-  if (is.null(formula) && !own) {
-    if (is.null(fit$groups)) stop_input("formula", "is missing: it has the covariates, such as ~ party")
-    data <- data.frame(group = fit$groups)
-    at <- data.frame(group = factor(levels(fit$groups), levels(fit$groups)))
-    formula <- if (nlevels(fit$groups) > 1L) ~ group else ~ 1
-  }
+  if (is.null(formula) && !own) stop_input("formula", "is missing: it has the covariates, such as ~ party")
   design <- if (own) fit$prevalence else covariate_design(formula, data, fit, "formula")
   rows <- if (is.null(at)) {
     diag(1, ncol(design$x))
@@ -148,18 +138,25 @@ chosen_topics <- function(fit, topics) {
 draw_effects <- function(fit, design, ndraws, run, seed) {
   state <- fit$state[[fit$reference]]
   fit$prevalence <- design
-  fit$groups <- NULL
   fit$learn$alpha <- "prevalence"
   fit$method <- "gibbs"
   fit$keep <- character()
-  fit$thin <- prevalence_every
+  # Coefficients are drawn before every other sweep.
+  fit$thin <- 2
   fit$warmup <- effect_warmup
-  alpha <- exp(first_coefficients(design, fit$alpha)[1L, ])
-  start <- list(topics = state$topics, alpha = rep(alpha, length(design$first)), beta = state$beta,
-    common = if (length(design$first) > 1L) c(alpha, 1), coefficients = first_coefficients(design, alpha),
-    key = chain_key(seed, 0), sweep = 0, sums = NULL, kept = 0, added = 0)
+  start <- c(start_state(fit, state$topics, fit$alpha, state$beta), list(key = chain_key(seed, 0), sweep = 0))
+  sweeps <- effect_warmup + fit$thin * ndraws
+  together <- fit$thin * topic_kept_together(fit)
   with_topics(fit, run, fit_structure(fit), function(session) {
-    topic_step(fit)(list(session), list(start), effect_warmup + prevalence_every * ndraws, TRUE)[[1L]]$draw$effects
+    effects <- list()
+    while (start$sweep < sweeps) {
+      count <- min(sweeps, max(effect_warmup, start$sweep + together)) - start$sweep
+      slice <- topic_step(fit)(list(session), list(start), count, start$sweep + count > effect_warmup)[[1L]]
+      effects <- c(effects, list(slice$draw$effects))
+      start <- slice$state
+      start$sweep <- start$sweep + count
+    }
+    unlist(effects)
   })
 }
 
@@ -171,8 +168,8 @@ effect_rhat <- function(fit, rows) {
   rhat <- matrix(NA_real_, nrow(rows), fit$topics)
   draws <- fit$draws$effects
   size <- dim(draws)
-  if (size[[3L]] < 12L || is.null(shared_topics(fit))) return(rhat)
-  for (k in which(shared_topics(fit))) {
+  if (size[[3L]] < 12L || is.null(found_topics(fit))) return(rhat)
+  for (k in which(found_topics(fit) == 1)) {
     values <- vapply(seq_len(fit$chains), function(chain) {
       rows %*% matrix(draws[, fit$agreement$match[k, chain], , chain], size[[1L]])
     }, matrix(0, nrow(rows), size[[3L]]))

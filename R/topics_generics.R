@@ -138,15 +138,3 @@ add_perplexity_s3 <- function(namespace) {
   }
   invisible()
 }
-
-# Checks the fit given to a function of ours that may mask another package's. The message names the other function.
-check_masking_fit <- function(fit, name) {
-  if (missing(fit) || inherits(fit, "topic_model")) return(check_topic_fit(fit))
-  others <- Filter(function(package) {
-    isNamespaceLoaded(package) && name %in% getNamespaceExports(package)
-  }, c("topicmodels", "seededlda", "text2vec"))
-  hint <- if (length(others)) {
-    paste0(": for objects of other packages write ", paste0(others, "::", name, "()", collapse = " or "))
-  }
-  stop_input("fit", "must come from topic_model(), not ", show_value(fit), hint)
-}

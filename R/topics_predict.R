@@ -5,19 +5,15 @@
 #' Estimates the topics of new documents. The terms of the topics, \eqn{\phi}, are held at their averages in the fit.
 #' \eqn{\theta} and the topics of the tokens are drawn in turn.
 #'
-#' Terms are matched by name, or by position if the fit or `newdata` has no names. Terms that the fit does not have
-#' say nothing about the topics: they are left out, and a message tells their share. The prior of \eqn{\theta} is
-#' \eqn{\mathrm{Dir}(\alpha)} with the average \eqn{\alpha} of the fit. A document without known terms has the mean of
-#' this prior. If none of several documents has a known term, that is an error, because the names of the terms are
-#' probably others.
+#' Terms are matched by name, or by position if the fit or `newdata` has no names. Terms that the fit does not have are
+#' left out, and a message tells their share. The prior of \eqn{\theta} is \eqn{\mathrm{Dir}(\alpha)} with the average
+#' \eqn{\alpha} of the fit. A document without known terms has the mean of this prior.
 #'
 #' @param object a fit from [topic_model()].
 #' @param newdata counts in any of the forms that [topic_model()] takes. `NULL` returns `theta` of the documents that
 #'   were fitted.
 #' @param type `"topics"`: probabilities of all topics; `"class"`: the most probable topic.
 #' @param iter number of sweeps. The first half is not used.
-#' @param groups if the documents were fitted in groups: the group of each new document, see [topic_model_structure].
-#'   `NULL`, `NA` or an unknown group: the mean over groups is the prior.
 #' @param data if the fit has `prevalence`: a data frame with the covariates of the new documents, a row for each.
 #'   `NULL`, missing or unknown values: the mean of the covariates is taken.
 #' @param ... must be empty: a misspelt argument is an error.
@@ -33,8 +29,8 @@
 #' fit <- topic_model(x, topics = 2, iter = 60, seed = 1, threads = 2)
 #' predict(fit, rbind(c(goal = 4, team = 2), c(0, 0)), seed = 1, threads = 2)
 #' @export
-predict.topic_model <- function(object, newdata = NULL, type = c("topics", "class"), iter = 100,
-                                groups = NULL, data = NULL, seed = NULL, backend = NULL, threads = NULL, ...) {
+predict.topic_model <- function(object, newdata = NULL, type = c("topics", "class"), iter = 100, data = NULL,
+                                seed = NULL, backend = NULL, threads = NULL, ...) {
   check_method(object, "object", ...)
   type <- check_choice(type, "type", c("topics", "class"))
   iter <- check_count(iter, "iter", min = 2)
@@ -44,7 +40,7 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
   } else {
     counts <- known_terms(object, newdata)
     tokens <- document_sizes(counts)
-    prior <- new_document_prior(object, groups, data, counts$documents)
+    prior <- new_document_prior(object, data, counts$documents)
     run <- resolve_run(backend, threads)
     theta <- infer_topics(object, counts, iter, check_seed(seed), run, prior)
     attr(theta, "unknown") <- counts$unknown
@@ -56,69 +52,22 @@ predict.topic_model <- function(object, newdata = NULL, type = c("topics", "clas
   structure(class, names = rownames(theta), unknown = attr(theta, "unknown"))
 }
 
-# A factor with the groups of new documents; the last level is for documents of no known group. NULL if there are no
-# groups.
-check_new_groups <- function(fit, groups, documents) {
-  if (is.null(groups)) return(NULL)
-  if (nlevels(fit$groups) < 2L) stop_input("groups", "cannot be used: the documents were not fitted in groups")
-  known <- rownames(fit$group_alpha)
-  number <- as.integer(check_document_groups(groups, documents, known))
-  names <- as.character(groups)
-  new <- setdiff(names[!is.na(names)], known)
-  if (length(new)) {
-    message(sprintf("the fit does not know %s, such as %s: the mean over groups is the prior of their documents",
-      count_words(length(new), "group"), dQuote(shorten(new[[1L]]), FALSE)))
-  }
-  number[is.na(number)] <- length(known) + 1L
-  factor(number, seq_len(length(known) + 1L))
-}
-
-# What the prior knows of new documents: their groups, and the alphas of the groups, groups x topics. Without groups the
-# last alpha is that of all documents.
-new_document_prior <- function(fit, groups, data, documents) {
-  if (!is.null(data)) return(prevalence_prior(fit, data, length(documents)))
-  list(groups = check_new_groups(fit, groups, documents), alpha = rbind(fit$group_alpha, fit$alpha))
-}
-
-known_terms <- function(fit, newdata) {
-  counts <- count_matrix(newdata, "newdata")
-  if (counts$named[["terms"]] && fit$x$named[["terms"]]) {
-    counts <- match_terms(counts, fit$terms)
-    if (counts$tokens == 0 && counts$size[[1L]] > 1L) {
-      stop_input("newdata", sprintf(
-        "shares no term with the fit: of its %d tokens none is among the %d terms that were fitted",
-        sum(counts$unknown), length(fit$terms)
-      ))
-    }
-    return(counts)
-  }
-  if (counts$size[[2L]] != length(fit$terms)) {
-    stop_input("newdata", sprintf("has %d terms without names, the fit has %d", counts$size[[2L]], length(fit$terms)))
-  }
-  counts$terms <- fit$terms
-  counts$unknown <- numeric(counts$size[[1L]])
-  counts
-}
-
-report_unknown <- function(counts) {
-  lost <- sum(counts$unknown)
-  if (lost > 0) {
-    message(sprintf("%s of %s tokens (%s%%) are of terms that the fit does not know", format(lost, big.mark = ","),
-      format(lost + counts$tokens, big.mark = ","), format(100 * lost / (lost + counts$tokens), digits = 2)))
-  }
+# What the prior knows of new documents: their groups, and the alphas of the groups, groups x topics.
+new_document_prior <- function(fit, data, documents) {
+  if (is.null(data)) list(groups = NULL, alpha = rbind(fit$alpha)) else prevalence_prior(fit, data, length(documents))
 }
 
 # The topics of documents: the mean of theta given the topics of the tokens, over the second half of the sweeps.
 # Returns documents x topics. `prior` is from new_document_prior().
 infer_topics <- function(fit, counts, iter, seed, run, prior) {
-  if (fit$learn$alpha == "mixture") {
+  if (kind_of(fit)$one_topic) {
     theta <- unigram_theta(counts, fit$phi, fit$alpha)
     return(structure(theta, dimnames = list(counts$documents, fit$topic_names)))
   }
   groups <- prior$groups
   alpha <- prior$alpha
   if (counts$tokens == 0) {
-    own <- alpha[if (is.null(groups)) rep(nrow(alpha), counts$size[[1L]]) else as.integer(groups), , drop = FALSE]
+    own <- alpha[if (is.null(groups)) rep(1L, counts$size[[1L]]) else as.integer(groups), , drop = FALSE]
     return(matrix(own / rowSums(own), counts$size[[1L]], dimnames = list(counts$documents, fit$topic_names)))
   }
   session <- open_topics(counts, fit$topics, fit$precision, run, topic_structure(groups, NULL, fit$terms))
@@ -129,7 +78,7 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
   topics <- native(C_topic_start, session, key)
   mean <- fit$method == "mean_for_mode"
   sums <- new_sums(theta = fit$topics * counts$size[[1L]])
-  alpha <- if (is.null(groups)) as.double(fit$alpha) else as.vector(t(alpha))
+  alpha <- as.double(t(alpha))
   warmup <- iter %/% 2
   topics <- native(C_topic_infer, session, topics, alpha, key, 1, as.integer(warmup), mean)
   for (sweep in seq(warmup + 1, iter)) {
@@ -155,12 +104,10 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
 #' [compare_topics()] holds out documents and compares several numbers of topics.
 #'
 #' @section Other packages:
-#' topicmodels, seededlda and text2vec have functions of the same name for their own models. Of packages that are
-#' attached, R takes the one attached last. If that is topicmodels or seededlda, `perplexity(fit, x)` works as described
-#' here: their generic functions get a method for fits of [topic_model()]. In this case do not name the argument `fit`.
-#' The function of text2vec is not generic: if it was attached last, write `warpbayes::perplexity(fit, x)`. If this
-#' package was attached last, write `topicmodels::perplexity(model)` for models of topicmodels. Their numbers cannot be
-#' compared with those here: [topic_model_peers] says why.
+#' topicmodels, seededlda and text2vec have functions of the same name. If topicmodels or seededlda was attached last,
+#' `perplexity(fit, x)` works as described here, with the first argument unnamed. The function of text2vec is not generic:
+#' then write `warpbayes::perplexity(fit, x)`. Their numbers cannot be compared with those here: [topic_model_peers] says
+#' why.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts of documents that were not fitted, in any of the forms that [topic_model()] takes.
@@ -179,8 +126,8 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
 #' fit <- topic_model(x[1:40, ], topics = 2, iter = 60, seed = 1, threads = 2)
 #' perplexity(fit, x[41:60, ], seed = 1, threads = 2)
 #' @export
-perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, groups = NULL, data = NULL, seed = NULL,
-                       backend = NULL, threads = NULL, ...) {
+perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, data = NULL, seed = NULL, backend = NULL,
+                       threads = NULL, ...) {
   check_masking_fit(fit, "perplexity")
   check_dots_empty(...)
   share <- check_number(share, "share", 0, 1)
@@ -189,7 +136,7 @@ perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, groups = NU
   if (is.null(newdata)) return(score_words(fit, fit$x, fit$theta, run))
   counts <- known_terms(fit, newdata)
   if (counts$tokens == 0) stop_input("newdata", "shares no term with the fit: there is nothing to predict")
-  prior <- new_document_prior(fit, groups, data, counts$documents)
+  prior <- new_document_prior(fit, data, counts$documents)
   seed <- check_seed(seed)
   halves <- split_tokens(counts, share, seed)
   if (halves$predicted$tokens == 0) {
@@ -199,47 +146,6 @@ perplexity <- function(fit, newdata = NULL, share = 0.5, iter = 100, groups = NU
   }
   theta <- infer_topics(fit, halves$seen, iter, seed, run, prior)
   score_words(fit, halves$predicted, theta, run)
-}
-
-# Splits the tokens at random into two parts. The draws are R's, from a generator that starts at the seed.
-split_tokens <- function(counts, share, seed) {
-  predicted <- with_seed(seed, stats::rbinom(length(counts$count), counts$count, share))
-  part <- function(values) {
-    some <- counts
-    used <- values > 0
-    some$count <- as.integer(values[used])
-    some$i <- counts$i[used]
-    some$p <- c(0L, cumsum(tabulate(term_columns(counts)[used], counts$size[[2L]])))
-    some$tokens <- sum(some$count)
-    some
-  }
-  list(seen = part(counts$count - predicted), predicted = part(predicted))
-}
-
-# The value of an expression with R's generator started from a seed. The generator's state is restored afterwards.
-with_seed <- function(seed, expression) {
-  old <- get0(".Random.seed", globalenv(), inherits = FALSE)
-  kind <- RNGkind()
-  on.exit({
-    RNGkind(kind[[1L]], kind[[2L]], kind[[3L]])
-    if (is.null(old)) {
-      rm(list = ".Random.seed", envir = globalenv())
-    } else {
-      assign(".Random.seed", old, envir = globalenv())
-    }
-  })
-  set.seed(as.integer(seed %% 2147483647), "Mersenne-Twister", "Inversion", "Rejection")
-  expression
-}
-
-score_words <- function(fit, counts, theta, run) {
-  session <- open_topics(counts, fit$topics, fit$precision, run)
-  on.exit(.Call(C_topic_close, session))
-  native(C_topic_set_phi, session, fit$phi)
-  log_likelihood <- native(C_topic_score, session, t(theta))
-  names(log_likelihood) <- counts$documents
-  structure(exp(-sum(log_likelihood) / counts$tokens), log_likelihood = log_likelihood, tokens = document_sizes(counts),
-    unknown = counts$unknown, class = c("perplexity", "warpbayes"))
 }
 
 in_console.perplexity <- function(x, ...) {

@@ -1,8 +1,8 @@
-# Covariates of documents in the prior of their topics (Dirichlet-multinomial regression, Mimno and McCallum 2008): the
-# columns that a formula makes, the draw of the coefficients, and sweeps in turn with it.
+# Covariates of documents in the prior of their topics: the columns that a formula makes, and what the sampler
+# (src/topic_model/covariates.c) takes and gives.
 
 # The design of `prevalence`, or NULL.
-check_prevalence <- function(prevalence, data, counts, groups, method, alpha) {
+check_prevalence <- function(prevalence, data, counts, method, alpha) {
   if (is.null(prevalence)) {
     if (!is.null(data)) stop_input("data", "is of no use without `prevalence`, such as prevalence = ~ party")
     return(NULL)
@@ -10,39 +10,14 @@ check_prevalence <- function(prevalence, data, counts, groups, method, alpha) {
   fit <- list(documents = counts$documents, document_tokens = document_sizes(counts))
   design <- covariate_design(prevalence, data, fit, "prevalence")
   if (length(design$first) < 2L) stop_input("prevalence", "has no covariates: it is a formula such as ~ party")
-  if (!is.null(groups)) stop_input("groups", "cannot be used with `prevalence`: put the groups into the formula")
-  if (method != "gibbs") stop_input("method", "must be \"gibbs\" with `prevalence`, not ", show_value(method))
+  if (method != "gibbs") stop_input("control", "has estimate = \"mean\", which `prevalence` does not have")
   if (!identical(alpha, "asymmetric")) {
     stop_input("alpha", "cannot be used with `prevalence`, which says how alpha depends on covariates")
   }
   design
 }
 
-prevalence_start <- function(design, topics) {
-  list(learn = "prevalence", start = rep(min(1, 5 / topics), topics * length(design$first)))
-}
-
 prevalence_words <- function(fit) deparse1(fit$prevalence$formula)
-
-is_number_matrix <- function(value, rows, columns) {
-  is.double(value) && identical(dim(value), as.integer(c(rows, columns))) && all(is.finite(value))
-}
-
-check_prevalence_parts <- function(fit, refuse) {
-  design <- fit$prevalence
-  if (is.null(design) != !identical(fit$learn$alpha, "prevalence")) refuse("prevalence", "what `learn` says")
-  if (is.null(design)) return(invisible())
-  documents <- length(fit$documents)
-  whole <- function(values, most) is.numeric(values) && !anyNA(values) && all(values %in% seq_len(most))
-  usable <- is.list(design) && inherits(design$formula, "formula") && is.data.frame(design$variables) &&
-    is.factor(design$group) && length(design$group) == documents && !anyNA(design$group) &&
-    nlevels(design$group) == length(design$first) &&
-    nlevels(design$group) > 1L && whole(design$first, documents) && whole(design$used, documents) &&
-    is.matrix(design$x) && !is.null(colnames(design$x)) &&
-    is_number_matrix(unname(design$x), length(design$used), ncol(design$x)) && is.matrix(design$basis) &&
-    is_number_matrix(design$basis, documents, ncol(design$basis))
-  if (!usable) refuse("prevalence", "the covariates of the documents")
-}
 
 # The columns of a formula for all documents, with what makes them for new ones. `x`: of the documents that are `used`,
 # those with tokens and all covariates; `basis`: of all documents, on a common scale.
@@ -238,117 +213,28 @@ prevalence_prior <- function(fit, data, documents) {
   list(groups = factor(match(kind, kind[first]), seq_along(first)), alpha = alpha)
 }
 
-# The sampler ------------------------------------------------------------------
+# What the sampler takes of a design. The columns of `frame` are an orthonormal basis of those of `x`.
+covariate_structure <- function(design) {
+  frame <- matrix(0, ncol(design$x), length(design$group))
+  frame[, design$used] <- t(qr.Q(qr(design$x)))
+  list(basis = as.vector(t(design$basis[design$first, , drop = FALSE])),
+    used = as.integer(seq_along(design$group) %in% design$used), frame = as.vector(frame))
+}
 
-# From one draw of the coefficients to the next. They take longer than the sweep.
-prevalence_every <- 2
+# The kept draws of alpha of a document with mean covariates, of the coefficients, and of the effects, which come as
+# coefficients of the frame.
+covariate_draws <- function(design, kept) {
+  coefficients <- matrix(kept$coefficients, ncol(design$basis))
+  effects <- backsolve(qr.R(qr(design$x)), matrix(kept$effects, ncol(design$x)))
+  list(prevalence_alpha(coefficients[1L, ]), kept$coefficients, as.vector(effects))
+}
 
-# Standard deviations of the normal priors of the intercepts and of the other coefficients of log alpha.
-intercept_scale <- 5
-slope_scale <- 2.5
-
-prevalence_alpha <- function(coefficients, basis) exp(pmin(pmax(basis %*% coefficients, -200), 15))
+# With several rows of a basis, documents x topics.
+prevalence_alpha <- function(coefficients, basis = NULL) {
+  exp(pmin(pmax(if (is.null(basis)) coefficients else basis %*% coefficients, -200), 15))
+}
 
 # The coefficients of a chain that starts with these alphas.
 first_coefficients <- function(design, alpha) {
   rbind(pmax(log(alpha), -10), matrix(0, ncol(design$basis) - 1L, length(alpha)))
-}
-
-# The chain's seed of R's generator for one purpose.
-chain_seed <- function(state, number) {
-  whole <- function(key) sum(as.integer(key[1:6]) * 256^(0:5))
-  whole(chain_key(whole(state$key), number))
-}
-
-# step() of the sampler. Sweeps with alpha given are those of plain(); before every other sweep the coefficients are
-# drawn given the topics.
-prevalence_step <- function(fit, plain) {
-  design <- fit$prevalence
-  k <- fit$topics
-  document <- rep(seq_along(design$group), fit$document_tokens)
-  own <- design$basis[design$first, , drop = FALSE]
-  draw_coefficients <- function(state, sweep) {
-    counts <- tabulate(document + length(design$group) * (topic_numbers(state$topics) - 1), length(design$group) * k)
-    state$coefficients <- with_seed(chain_seed(state, 2 * sweep), draw_prevalence(state$coefficients, design$basis,
-      matrix(counts, length(design$group)), design$used))
-    state$alpha <- as.vector(t(prevalence_alpha(state$coefficients, own)))
-    # Of a document with mean covariates.
-    state$common <- c(prevalence_alpha(state$coefficients, matrix(c(1, numeric(ncol(own) - 1L)), 1L)), 1)
-    state
-  }
-  with_effects <- function(slice, sweeps) {
-    if (length(sweeps) == 0L) return(slice)
-    theta <- array(slice$draw$theta, c(k, length(design$group), length(sweeps)))
-    slice$draw$effects <- as.vector(vapply(seq_along(sweeps), function(i) {
-      root <- sqrt(with_seed(chain_seed(slice$state, 2 * sweeps[[i]] + 1), stats::rexp(length(design$used))))
-      qr.coef(qr(design$x * root), t(matrix(theta[, design$used, i], k)) * root)
-    }, matrix(0, ncol(design$x), k)))
-    slice$draw$coefficients <- rep(as.vector(slice$state$coefficients), length(sweeps))
-    if (!"theta" %in% fit$keep) slice$draw$theta <- NULL
-    slice
-  }
-  function(sessions, states, sweeps, keep) {
-    done <- states[[1L]]$sweep
-    end <- done + sweeps
-    parts <- list()
-    while (done < end) {
-      if (done %% prevalence_every == 0) states <- lapply(states, draw_coefficients, done)
-      piece <- min(end - done, prevalence_every - done %% prevalence_every)
-      kept <- kept_in_slice(fit, states, piece)
-      numbers <- done + kept[[1L]] + kept[[2L]] * (seq_len(kept[[3L]]) - 1) + 1
-      slices <- lapply(plain(sessions, states, piece, length(numbers) > 0L), with_effects, numbers)
-      done <- done + piece
-      states <- lapply(slices, function(slice) {
-        slice$state$sweep <- done
-        slice$state
-      })
-      parts[[length(parts) + 1L]] <- slices
-    }
-    lapply(seq_along(states), function(chain) {
-      joined <- function(name) {
-        lists <- lapply(parts, function(slices) slices[[chain]][[name]])
-        lists <- Filter(Negate(is.null), lists)
-        if (length(lists)) do.call(Map, c(list(c), lists))
-      }
-      list(state = states[[chain]], traces = joined("traces"), draw = joined("draw"))
-    })
-  }
-}
-
-# The coefficients of log alpha given the topics of all tokens, topic by topic: a Newton step with a normal deviate. Its
-# precision is the sum of squared gradients of the documents. The step is accepted or refused (Metropolis and Hastings).
-draw_prevalence <- function(coefficients, basis, counts, used) {
-  basis <- basis[used, , drop = FALSE]
-  counts <- counts[used, , drop = FALSE]
-  size <- rowSums(counts)
-  precision <- c(intercept_scale, rep(slope_scale, ncol(basis) - 1L))^-2
-  alpha <- prevalence_alpha(coefficients, basis)
-  total <- rowSums(alpha)
-  for (k in seq_len(ncol(counts))) {
-    some <- which(counts[, k] > 0)
-    count <- counts[some, k]
-    rest <- pmax(total - alpha[, k], 0)
-    at <- function(value) {
-      own <- prevalence_alpha(value, basis)[, 1L]
-      all <- rest + own
-      part <- own[some]
-      score <- digamma(all) - digamma(all + size)
-      score[some] <- score[some] + digamma(part + count) - digamma(part)
-      score <- own * score
-      root <- chol(crossprod(basis * score) + diag(precision, length(precision)))
-      gradient <- crossprod(basis, score) - precision * value
-      list(value = value, alpha = own, root = root, mean = value + chol2inv(root) %*% gradient,
-        log = sum(lgamma(all) - lgamma(all + size)) + sum(lgamma(part + count) - lgamma(part)) -
-          sum(precision * value^2) / 2)
-    }
-    law <- function(value, from) sum(log(diag(from$root))) - sum((from$root %*% (value - from$mean))^2) / 2
-    now <- at(coefficients[, k, drop = FALSE])
-    new <- at(now$mean + backsolve(now$root, stats::rnorm(length(precision))))
-    if (log(stats::runif(1L)) < new$log - now$log + law(now$value, new) - law(new$value, now)) {
-      coefficients[, k] <- new$value
-      total <- total - alpha[, k] + new$alpha
-      alpha[, k] <- new$alpha
-    }
-  }
-  coefficients
 }

@@ -1,15 +1,10 @@
 # What a fitted topic model says about itself: print() and summary().
 
 topic_words <- function(fit) {
-  learned <- c(
-    switch(fit$learn$alpha, none = NULL, hdp = "alpha", prevalence = "effects of covariates",
-      mixture = "shares of topics",
-      paste(fit$learn$alpha, "alpha")),
-    if (fit$learn$beta) "beta"
-  )
-  several <- nlevels(fit$groups)
+  kind <- kind_of(fit)
+  learned <- c(kind$learned, if (fit$learn$beta) "beta")
   c(
-    sprintf("Topic model: %s%s of %s terms, %s in %s", if (fit$learn$alpha == "hdp") "at most " else "",
+    sprintf("Topic model: %s%s of %s terms, %s in %s", if (kind$number_learned) "at most " else "",
       count_words(fit$topics, "topic"),
       format(length(fit$terms), big.mark = ","), count_words(fit$x$tokens, "token"),
       count_words(length(fit$documents), "document")),
@@ -21,40 +16,27 @@ topic_words <- function(fit) {
     if (!is.null(fit$earlier)) {
       sprintf("an update: the prior has counts of %s earlier tokens", whole_words(round(fit$earlier)))
     },
-    if (several > 1L) sprintf("alpha differs between %s of documents", count_words(several, "group")),
     if (!is.null(fit$prevalence)) {
       sprintf("alpha depends on %s: topic_effects(fit) has the effects on shares", prevalence_words(fit))
     },
-    if (fit$learn$alpha == "mixture") "each document has one topic (mixture of unigrams)",
+    if (kind$one_topic) "each document has one topic (mixture of unigrams)",
     sprintf("%s sums to %s, beta is %s%s",
-      if (several > 1L) "the mean of alpha" else if (is.null(fit$prevalence)) "alpha" else "alpha at their mean",
+      if (is.null(fit$prevalence)) "alpha" else "alpha at their mean",
       format(signif(sum(fit$alpha), 3)), format(signif(fit$beta, 3)),
       if (length(learned)) paste0("; learned: ", paste(learned, collapse = ", ")) else "; both given"),
-    if (fit$learn$alpha == "hdp") learned_number_words(fit),
+    if (kind$number_learned) learned_number_words(fit),
     sprintf("log likelihood %s, perplexity of the fitted words %s",
       format(round(mean_log_likelihood(fit)), big.mark = ","),
       format(signif(exp(-mean_log_likelihood(fit) / fit$x$tokens), 4))),
-    if (!is.null(shared_topics(fit))) {
+    if (!is.null(found_topics(fit))) {
       sprintf("found by %s: %s of %s topics", all_chains(fit),
-        whole_words(sum(shared_topics(fit)[used_topics(fit)])), whole_words(length(used_topics(fit))))
+        whole_words(sum(found_topics(fit)[used_topics(fit)] == 1)), whole_words(length(used_topics(fit))))
     },
     if (!is.null(fit$averaged) && fit$chains > 1) {
       sprintf("relabelled: %s of these averaged over chains, the others as in chain %d", whole_words(sum(fit$averaged)),
         as.integer(fit$reference))
     }
   )
-}
-
-# The share of each topic in all tokens: the topics of the documents, weighted by the documents' lengths.
-topic_prevalence <- function(fit) {
-  colSums(fit$theta * fit$document_tokens) / sum(fit$document_tokens)
-}
-
-# The terms that stand for a topic in prints, tables and pictures: by relevance everywhere, as in topic_names().
-term_lines <- function(fit, topics, n, by = "relevance") {
-  terms <- top_terms(fit, n, by)
-  terms$term[!nzchar(terms$term)] <- "(empty)"
-  vapply(topics, function(k) paste(terms$term[terms$topic == k], collapse = ", "), "")
 }
 
 #' Print or summarise a fitted topic model
@@ -65,14 +47,11 @@ term_lines <- function(fit, topics, n, by = "relevance") {
 #'
 #' @section Convergence:
 #' The verdict answers three questions. Is the run long enough? The log likelihood is judged by the rule of
-#' [convergence]; the sum of the \eqn{\alpha_k} and \eqn{\beta} are mentioned if they move slowly, but do not decide.
-#' Which topics do all chains find? See [topic_stability()]. Does anything else that is reported differ? The verdict
-#' tells the perplexity of each chain, and by how much the shares of topics differ between chains.
+#' [convergence]. Which topics do all chains find? See [topic_stability()]. Does anything else differ? The verdict tells
+#' the perplexity of each chain, and by how much the shares of topics differ between chains.
 #'
-#' `converged` is `TRUE` if the log likelihood does not drift and all chains find the same topics. Chains that find the
-#' same topics may still differ a little in log likelihood, each at a mode of its own. This is no failure as long as
-#' their perplexities differ by less than 1%. With one chain the verdict says that topics were not
-#' compared.
+#' `converged` is `TRUE` if the log likelihood does not drift and all chains find the same topics. Such chains may differ
+#' a little in log likelihood, each at a mode of its own, as long as their perplexities differ by less than 1%.
 #'
 #' @param object a fit from [topic_model()].
 #' @param terms how many terms of each topic to show, the most relevant first; see [top_terms()].
@@ -82,7 +61,6 @@ term_lines <- function(fit, topics, n, by = "relevance") {
 #'   \item{`topics`}{a data frame, most prevalent topic first: `topic`, `name` (its number if
 #'     you have set no [topic_names()]), `prevalence` (share of all tokens), `alpha`,
 #'     `coherence` (UMass), `terms`; with several chains also `found` (the share of the other chains that find it).}
-#'   \item{`groups`}{`NULL`, or the mean of `theta` in each group of documents, groups x topics, weighted by tokens.}
 #'   \item{`diagnostics`}{a data frame: `quantity`, `mean`, `sd`, `rhat`, `ess_bulk`. `rhat` and `ess_bulk` are `NA`
 #'     if the quantity does not vary or if there are fewer than twelve sweeps after the warm-up.}
 #'   \item{`converged`}{`TRUE`, `FALSE`, or `NA` if it cannot be judged.}
@@ -122,13 +100,10 @@ summary.topic_model <- function(object, terms = 8, ...) {
     topic = order, name = topic_labels(object, order), prevalence = prevalence[order], alpha = object$alpha[order],
     coherence = coherence(object)[order]
   )
-  if (!is.null(shared_topics(object))) {
-    topics$found <- rowMeans(
-      object$agreement$distance[order, -object$reference, drop = FALSE] < object$agreement$limit[order])
-  }
+  topics$found <- found_topics(object)[order]
   topics$terms <- term_lines(object, order, terms)
   structure(list(
-    words = topic_words(object), topics = topics, star = star_words(object, order), groups = group_theta(object),
+    words = topic_words(object), topics = topics, star = star_words(object, order),
     diagnostics = diagnostics, converged = verdict$converged, verdict = verdict$sentences
   ), class = c("summary.topic_model", "warpbayes"))
 }
@@ -175,8 +150,7 @@ topic_verdict <- function(fit, diagnostics) {
       "The chains are of the same quality: their perplexities differ by less than 1%, each at a mode of its own.",
       verdict$also))
   }
-  shared <- shared_topics(fit)
-  if (isTRUE(verdict$converged) && !is.null(shared) && !all(shared[used_topics(fit)])) {
+  if (isTRUE(verdict$converged) && any(found_topics(fit)[used_topics(fit)] < 1)) {
     verdict$converged <- FALSE
     verdict$sentences <- c("The run is long enough, but the chains do not find the same topics.", verdict$sentences)
   }
@@ -189,7 +163,7 @@ short_text <- 10
 
 short_text_words <- function(fit) {
   mean <- mean(fit$document_tokens[fit$document_tokens > 0])
-  if (mean < short_text && fit$topics > 1 && fit$learn$alpha != "mixture") {
+  if (mean < short_text && fit$topics > 1 && !kind_of(fit)$one_topic) {
     sprintf("Documents have %s tokens on average: topic_model() with alpha = \"mixture\" may describe them better.",
       format(signif(mean, 2)))
   }
@@ -213,11 +187,6 @@ in_console.summary.topic_model <- function(x, n = 20, ...) {
   sep = "\n")
   print_rest(nrow(x$topics), nrow(shown), "print(summary(fit), n = %s) shows all")
   if (any(star == "*")) print_lines(x$star)
-  if (!is.null(x$groups)) {
-    cat("\nMean of theta by group\n")
-    print(utils::head(x$groups[, shown$topic, drop = FALSE], 20L), digits = 2)
-    if (nrow(x$groups) > 20L) cat(sprintf("  and %s\n", count_words(nrow(x$groups) - 20L, "group")))
-  }
   cat("\n")
   print(x$diagnostics, digits = 4, row.names = FALSE)
   cat("\n")

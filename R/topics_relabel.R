@@ -12,38 +12,30 @@
 #'
 #' Topics whose priors differ, such as those with seed words, keep their numbers.
 #'
-#' Then topics are averaged over all chains, but only topics that all chains find: their distance is below 0.5 in every
-#' chain. The other topics stay as they are in the reference chain, because an average of topics that differ is a topic
-#' of no chain. Even the same topics may differ in their margins, so that averages predict words worse than the
-#' reference chain, which is the best one. So averages of the topics with distances below 0.3, 0.2 and 0.1 are tried on
-#' at most 1000 of the fitted documents, by [perplexity()]. The first set that predicts better than the reference, by at
-#' least one standard error of the paired difference, is averaged, or none.
+#' With `average = TRUE` topics that are nearly the same in all chains become averages over chains, if the averages
+#' predict the words of fitted documents better than the reference chain. Topics with total variation distances below
+#' 0.3, 0.2 and 0.1 are tried, on at most 1000 documents, by [perplexity()]. A gain must be at least one standard error
+#' of the paired difference. The other topics stay as they are in the reference chain: an average of topics that differ
+#' is a topic of no chain. In each document the shares of averaged topics are scaled so that all shares sum to one.
 #'
-#' In each document the shares of the averaged topics are scaled so that all shares sum to one. If `phi` and `theta`
-#' were kept, the draws that were matched one by one are averaged. Otherwise the averages of the chains are. A learned
-#' `alpha` becomes the mean over the same draws.
-#'
-#' Topics that some chain does not find are marked: by a star in print, summary and pictures, and in the column `shared`
-#' of [tidy()][tidy.topic_model()]. [topic_stability()] has the distances.
+#' Topics that some chain does not find are marked by a star in print, summary and pictures; see [topic_stability()].
 #'
 #' @param fit a fit from [topic_model()].
 #' @param average whether topics that all chains find become averages over all chains.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @return The fit with topics renumbered, and with
 #'   \item{match}{topics x chains: the number that each topic of the reference had in each chain.}
-#'   \item{distance}{topics x chains: total variation distance between the averages of the reference and of the chain.}
-#'   \item{shared}{for each topic, whether its distance is below 0.5 in every chain.}
-#'   \item{stable}{number of topics that are shared.}
+#'   \item{found}{for each topic, the share of the other chains that find it; see [topic_stability()].}
 #'   \item{averaged}{for each topic, whether it is an average over chains.}
 #'
-#'   With one chain nothing is compared: `shared` and `stable` are `NA`. Then the draws are averaged if `phi` and
-#'   `theta` were kept.
+#'   With one chain nothing is compared, and `found` is `NA`. Then the draws are averaged if `phi` and `theta` were
+#'   kept.
 #' @section Errors:
 #' `warpbayes_error_input` for anything that is not a fit that can be relabelled.
 #' @examples
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x, topics = 2, iter = 60, chains = 3, seed = 1, threads = 2)
-#' relabel(fit)$distance
+#' relabel(fit)$found
 #' @export
 relabel.topic_model <- function(fit, average = TRUE, ...) {
   check_method(fit, "fit", ...)
@@ -54,9 +46,7 @@ relabel.topic_model <- function(fit, average = TRUE, ...) {
   fit$agreement <- NULL
   fit$agreement <- agreement_of(fit)
   fit$match <- fit$agreement$match
-  fit$distance <- fit$agreement$distance
-  fit$shared <- if (chains == 1) rep(NA, k) else shared_topics(fit)
-  fit$stable <- sum(fit$shared)
+  fit$found <- if (chains == 1) rep(NA_real_, k) else found_topics(fit)
   for (chain in seq_len(chains)) {
     fit <- renumber_chain(fit, chain, fit$match[, chain], target)
   }
@@ -66,16 +56,13 @@ relabel.topic_model <- function(fit, average = TRUE, ...) {
   if (chains == 1) average_chains(fit, rep(TRUE, k)) else average_if_better(fit)
 }
 
-# A chain finds a topic if the total variation between the topic and its match in the chain is below this limit.
-found_limit <- 0.5
-
 # Limits of the distance of topics that are averaged. With larger ones perplexity was mostly worse.
 averaged_limits <- c(0.3, 0.2, 0.1)
 
 # Averages the largest set of topics that predicts the words of fitted documents better than the reference does. These
 # documents favour the reference, which was fitted to them, so this errs towards the reference.
 average_if_better <- function(fit) {
-  farthest <- apply(fit$distance, 1L, max)
+  farthest <- apply(fit$agreement$distance, 1L, max)
   sets <- unique(lapply(averaged_limits, function(limit) farthest < limit))
   sets <- Filter(any, sets)
   some <- which(fit$document_tokens > 1)
@@ -84,9 +71,8 @@ average_if_better <- function(fit) {
   counts <- take_documents(fit$x, some)
   # Log probabilities of the predicted words, document by document.
   score <- function(fit) {
-    groups <- if (nlevels(fit$groups) > 1L) as.character(fit$groups)[some]
     data <- if (!is.null(fit$prevalence)) fit$prevalence$variables[some, , drop = FALSE]
-    attr(perplexity(fit, counts, groups = groups, data = data, seed = fit$seed, backend = "cpu"), "log_likelihood")
+    attr(perplexity(fit, counts, data = data, seed = fit$seed, backend = "cpu"), "log_likelihood")
   }
   reference <- score(fit)
   for (set in sets) {
@@ -105,9 +91,7 @@ renumber_chain <- function(fit, chain, order, target) {
   sizes <- c(length(fit$documents), length(fit$terms))
   state$sums$theta <- as.vector(matrix(state$sums$theta, k)[order, ])
   state$sums$phi <- as.vector(matrix(state$sums$phi, k)[order, ])
-  several <- length(state$alpha) %/% k
   state$alpha <- as.vector(matrix(state$alpha, k)[order, ])
-  if (several > 1L) state$common[seq_len(k)] <- state$common[order]
   if (!is.null(state$coefficients)) state$coefficients <- state$coefficients[, order, drop = FALSE]
   state$topics <- writeBin(match(topic_numbers(state$topics), order) - 1L, raw(), size = 2L)
   fit$state[[chain]] <- state
@@ -122,7 +106,6 @@ renumber_chain <- function(fit, chain, order, target) {
     }
     if (!is.null(draws$alpha)) draws$alpha[, draw, chain] <- draws$alpha[own, draw, chain]
     if (!is.null(draws$tokens)) draws$tokens[, draw, chain] <- draws$tokens[own, draw, chain]
-    if (!is.null(draws$group_alpha)) draws$group_alpha[, , draw, chain] <- draws$group_alpha[own, , draw, chain]
     for (part in intersect(c("effects", "coefficients"), names(draws))) {
       draws[[part]][, , draw, chain] <- draws[[part]][, own, draw, chain]
     }
@@ -132,15 +115,7 @@ renumber_chain <- function(fit, chain, order, target) {
   fit
 }
 
-# Which pairs of topics have different priors of their terms, so that they cannot be renumbered.
-prior_differs <- function(fit) {
-  prior <- fit$prior_counts
-  if (is.null(prior)) return(0)
-  kind <- match(data.frame(t(prior)), data.frame(t(prior)))
-  outer(kind, kind, "!=")
-}
-
-# Shared topics become averages over chains, the others stay.
+# Topics in the set `shared` become averages over chains, the others stay.
 average_chains <- function(fit, shared) {
   k <- fit$topics
   draws <- fit$draws
@@ -165,9 +140,6 @@ average_chains <- function(fit, shared) {
     own <- theta[, shared, drop = FALSE]
     fit$theta[, shared] <- own * (left / pmax(rowSums(own), 1e-300))
   }
-  if (length(draws$alpha)) {
-    fit$alpha[shared] <- apply(draws$alpha, 1L, mean)[shared]
-    if (length(draws$group_alpha)) fit$group_alpha[, shared] <- apply(draws$group_alpha, 2:1, mean)[, shared]
-  }
+  if (length(draws$alpha)) fit$alpha[shared] <- apply(draws$alpha, 1L, mean)[shared]
   fit
 }

@@ -39,22 +39,11 @@ topic_sections <- function(fit, summary, topics, terms) {
       list(title = "Which topics go together", parts = list(picture_part(paste("Correlations between the logarithms of",
         "the amounts of topics in documents. White: unrelated."), draw("correlation"), c(0.75, 1.1))))
     },
-    if (!is.null(summary$groups)) {
-      list(title = "Groups of documents", parts = list(table_part(group_rows(summary), "Mean share of each topic")))
-    },
     list(title = "Convergence", parts = list(
       table_part(topic_diagnostics_words(summary$diagnostics)),
       picture_part("Log likelihood per token over the sweeps.", draw("log_likelihood"), c(0.5, 0.9))
     ))
   )
-}
-
-# The mean share of topics in each group of documents, the most prevalent topic first.
-group_rows <- function(summary) {
-  order <- summary$topics$topic
-  shares <- matrix(percent(summary$groups[, order, drop = FALSE]), nrow(summary$groups))
-  table <- data.frame(group = rownames(summary$groups), shares, check.names = FALSE)
-  stats::setNames(table, c("group", summary$topics$name))
 }
 
 topic_diagnostics_words <- function(table) {
@@ -69,21 +58,12 @@ topic_diagnostics_words <- function(table) {
 topic_prior_words <- function(fit) {
   gamma <- function(at) gamma_words(stats::setNames(fit$prior[at], c("shape", "rate")))
   c(
-    sprintf("Topics of a document: Dirichlet. %s", switch(fit$learn$alpha,
-      none = sprintf("alpha was given, and sums to %s.", format(signif(sum(fit$alpha), 3))),
-      hdp = sprintf("The number of topics is learned; the prior of the sum of alpha is %s), its shape times 1/4 to 64.",
-        gamma(1:2)),
-      mixture = "Each document has one topic; the shares of topics have a flat prior.",
-      prevalence = paste("log alpha is linear in the covariates of the document; the priors of the coefficients are",
-        "normal: see ?topic_effects."),
-      symmetric = sprintf("All alpha are one number, which is learned; its prior is %s).", gamma(1:2)),
-      sprintf("Each topic has its own alpha, which is learned; the prior of each is %s).", gamma(1:2)))),
+    paste("Topics of a document: Dirichlet.", kind_of(fit)$report(sum(fit$alpha), gamma(1:2))),
     sprintf("Terms of a topic: Dirichlet. %s", if (isTRUE(fit$learn$beta)) {
       sprintf("beta is one number, which is learned; its prior is %s).", gamma(3:4))
     } else {
       sprintf("beta was given, %s.", format(signif(fit$beta, 3)))
     }),
-    if (nlevels(fit$groups) > 1L) "Each group of documents has its own alpha: see ?topic_model_structure.",
     if (!is.null(fit$prior_counts)) "Seed words, or a prior that differs between terms, add prior counts to beta."
   )
 }
@@ -131,7 +111,6 @@ report_content.topic_comparison <- function(fit, ...) {
 
 in_chunk.summary.topic_model <- function(x) {
   tables <- list(`Topics by prevalence (coherence: UMass)` = topic_rows(x$topics),
-    `Mean share of each topic by group` = if (!is.null(x$groups)) group_rows(x),
     Convergence = topic_diagnostics_words(x$diagnostics))
   list(words = x$words, tables = tables, verdict = x$verdict, rows = 20L)
 }

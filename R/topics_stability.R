@@ -8,29 +8,19 @@
 #'
 #' The topics of each chain are matched one to one to the topics of the fit, as [relabel()][relabel.topic_model()] does.
 #' A chain finds a topic if the total variation distance between the terms of the topic and of its match is below 0.5,
-#' and below three quarters of that to the nearest other topic of the fit: topics that hardly differ from each other, as
-#' of texts that are noise, are not found.
+#' and below three quarters of the distance to the nearest other topic of the fit. The second rule leaves out topics of
+#' noise, which hardly differ from each other.
 #'
-#' The further chains have the same data, priors and sweeps as the fit, and other starts. A fit with more `chains` would
-#' have the same ones. They are dropped afterwards.
-#'
-#' `chance` estimates how probable it is that another seed finds the topic. It is the mean over the other chains of
-#' \eqn{\Phi((limit - distance) / s)}{pnorm((limit - distance) / s)}, where \eqn{s} is a fifth of the limit. So a chain
-#' counts for less if it finds the topic, or misses it, only just.
-#'
-#' On four collections of texts with 20 and 50 topics, a topic with a chance above 0.9 was found by 95% of the chains of
-#' another seed, one with 0.4 to 0.6 by 62%, and one below 0.1 by 2% (`bench/topic-model-flags.R`).
+#' The further chains have the same data, priors and sweeps as the fit, and other starts. They are dropped afterwards.
 #'
 #' @param fit a fit from [topic_model()], which may be relabelled.
 #' @param restarts how many further chains are run. `NULL`: as many as make six chains in all.
 #' @param iter sweeps of each further chain. `NULL`: as many as the fit has.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
-#' @return A data frame with a row for each topic, the most prevalent topic first: `topic`; `name`, if you have set
-#'   [topic_names()]; `prevalence` (share of all tokens); `distance` (the mean over chains of the total variation
-#'   distance between the terms of the topic and of its match, 0 to 1); `found` (share of the other chains that find the
-#'   topic); `shared` (whether all of them do); `chance` (the probability that another seed finds it); `terms`. If there
-#'   is nothing to compare with, `distance`, `found`, `shared` and `chance` are `NA`.
+#' @return A data frame with a row for each topic, the most prevalent first: `topic`; `name`, if you have set
+#'   [topic_names()]; `prevalence` (share of all tokens); `found` (the share of the other chains that find the topic,
+#'   `NA` without other chains); `terms`.
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used, and for restarts of a fit from [add_documents()], whose
 #' start is the earlier fit.
@@ -53,17 +43,15 @@ topic_stability <- function(fit, restarts = NULL, iter = NULL, backend = NULL, t
   }
   iter <- if (is.null(iter)) fit$iter else check_count(iter, "iter")
   agreement <- agreement_of(fit)
-  distance <- agreement$distance[, -fit$reference, drop = FALSE]
+  found <- if (fit$chains > 1) share_found(agreement, -fit$reference) else NA
   if (restarts > 0) {
-    other <- restarted_topics(fit, restarts, iter, backend, threads)
-    distance <- cbind(distance, match_topics(fit, other$phi)$distance)
+    others <- share_found(match_topics(fit, restarted_topics(fit, restarts, iter, backend, threads)$phi))
+    own <- fit$chains - 1
+    found <- (if (own > 0) own * found else 0) / (own + restarts) + others * restarts / (own + restarts)
   }
   order <- used_topics(fit)
-  own <- function(values) if (ncol(distance)) values[order] else NA
-  table <- with_names(data.frame(topic = order), fit)
-  data.frame(table, prevalence = topic_prevalence(fit)[order], distance = own(rowMeans(distance)),
-    found = own(rowMeans(distance < agreement$limit)), shared = own(rowSums(distance >= agreement$limit) == 0),
-    chance = own(chance_found(distance, agreement$limit)), terms = term_lines(fit, order, 6))
+  data.frame(with_names(data.frame(topic = order), fit), prevalence = topic_prevalence(fit)[order],
+    found = rep_len(found, fit$topics)[order], terms = term_lines(fit, order, 6))
 }
 
 # The averages of further chains, numbered after those of the fit: a list of phi, topics x terms, for each.
@@ -72,9 +60,7 @@ restarted_topics <- function(fit, restarts, iter, backend, threads) {
   run <- resolve_run(backend, threads, cost = topic_cost(length(fit$documents), length(fit$x$count), fit$topics,
     iter * restarts))
   state <- fit$state[[1L]]
-  alpha <- switch(fit$learn$alpha, none = state$alpha,
-    prevalence = prevalence_start(fit$prevalence, fit$topics)$start,
-    check_alpha(fit$learn$alpha, fit$topics, fit$groups)$start)
+  alpha <- if (fit$learn$alpha == "none") state$alpha else first_alpha(fit$topics)
   beta <- if (fit$learn$beta) first_beta else state$beta
   other <- fit
   other$chains <- restarts
@@ -89,66 +75,14 @@ restarted_topics <- function(fit, restarts, iter, backend, threads) {
   list(phi = if (restarts > 1) other$chain_phi else list(other$phi))
 }
 
-# Matches each of several sets of topics, `phi`, to the topics of the fit: the numbers in each set, and the distances.
-match_topics <- function(fit, phi) {
-  k <- fit$topics
-  # Topics whose priors differ cannot be renumbered.
-  apart <- (k + 1) * prior_differs(fit)
-  matched <- lapply(phi, function(other) {
-    distance <- variation_distance(fit$phi, other)
-    match <- solve_assignment(distance + apart)
-    list(match = match, distance = distance[cbind(seq_len(k), match)])
-  })
-  list(match = matrix(vapply(matched, `[[`, integer(k), "match"), k),
-    distance = matrix(vapply(matched, `[[`, numeric(k), "distance"), k), limit = find_limits(fit))
-}
-
-# A chain finds a topic if its match is nearer than this: half of the probability, and clearly nearer than the fit's own
-# next topic. Topics that hardly differ have matches that say nothing.
-find_limits <- function(fit) {
-  between <- variation_distance(fit$phi, fit$phi)
-  diag(between) <- Inf
-  pmin(found_limit, 0.75 * apply(between, 1L, min))
-}
-
-# The probability that a fresh chain finds each topic: the share of chains that do, smoothed. The width was chosen among
-# .05 to .3: with it, predicted and observed shares agree best (bench/results/topic-model-chances.csv has them).
-chance_found <- function(distance, limit) rowMeans(stats::pnorm((limit - distance) / (0.2 * pmax(limit, 1e-9))))
-
-share_found <- function(matched) mean(matched$distance < matched$limit)
-
-# The total variation distances between the rows of a and the rows of b.
-variation_distance <- function(a, b) {
-  columns <- t(b)
-  t(apply(a, 1L, function(row) 0.5 * colSums(abs(columns - row))))
-}
-
-# Matching takes about a second for so many differences between probabilities of terms.
-most_matched <- 2e8
-
-# Topics x chains: the number of each topic in each chain, and its distance there. NULL for more differences than
-# `most`.
-agreement_of <- function(fit, most = Inf) {
-  if (!is.null(fit$agreement)) return(fit$agreement)
-  if (as.double(fit$topics)^2 * length(fit$terms) * fit$chains > most) return(NULL)
-  match_topics(fit, if (fit$chains == 1) list(fit$phi) else fit$chain_phi)
-}
-
-# Whether all chains find each topic. NULL if topics were not compared: with one chain, nothing is called stable.
-shared_topics <- function(fit) {
-  if (fit$chains == 1 || is.null(fit$agreement)) return(NULL)
-  others <- fit$agreement$distance[, -fit$reference, drop = FALSE]
-  rowSums(others >= fit$agreement$limit) == 0
-}
-
 # The labels of topics, with a star for those that some chain does not find.
 marked_labels <- function(fit, topics, prefix = "") {
-  shared <- shared_topics(fit)
-  paste0(topic_labels(fit, topics, prefix), if (!is.null(shared)) ifelse(shared[topics], "", "*"))
+  found <- found_topics(fit)
+  paste0(topic_labels(fit, topics, prefix), if (!is.null(found)) ifelse(found[topics] < 1, "*", ""))
 }
 
 star_words <- function(fit, topics) {
-  if (!all(shared_topics(fit)[topics])) "* not found by all chains: another start may not find it"
+  if (any(found_topics(fit)[topics] < 1)) "* not found by all chains: another start may not find it"
 }
 
 all_chains <- function(fit) if (fit$chains == 2) "both chains" else sprintf("all %s chains", whole_words(fit$chains))
@@ -162,7 +96,7 @@ agreement_sentences <- function(fit) {
   }
   used <- used_topics(fit)
   # Topics that are not used are none that another start could find.
-  shared <- shared_topics(fit)
+  shared <- if (!is.null(found_topics(fit))) found_topics(fit) == 1
   if (!is.null(shared)) shared[-used] <- NA
   found <- which(shared)
   chains <- sub("^(.)", "\\U\\1", all_chains(fit), perl = TRUE)

@@ -18,8 +18,6 @@ topic_start_prior <- 0.1
 # Sweeps of the start have numbers from this one on, so that they share no random numbers with sweeps of the chain.
 topic_start_iteration <- 2^31
 
-check_topic_start <- function(start) check_choice(start, "start", c("merged", "random"))
-
 # Merged topics have arbitrary numbers, so nothing given may tell one topic from another but seed words, which number
 # the merged topics.
 merges_topics <- function(fit, alpha) {

@@ -1,81 +1,34 @@
-# Priors of topic models that differ between terms, topics or groups of documents.
+# Priors of topic models that differ between terms and topics: seed words and prior counts.
 
-#' Seed words, priors of terms, and groups of documents in topic models
+#' Seed words and priors of terms in topic models
 #'
 #' [topic_model()] can be told what is known beforehand: words that belong to a topic (`seed_words`), how probable each
-#' term is (`beta`), and which documents are of one author or time (`groups`).
+#' term is (`beta`), and what is known of the documents (`prevalence`, see [topic_effects()]).
 #'
 #' @section Seed words:
 #' `seed_words = list(sport = c("goal", "match"), money = c("price", "market"))` makes topic 1 the topic `sport` and
 #' topic 2 the topic `money`. Topics beyond the list have no seed words and are named `other1`, `other2`, and so on. A
-#' list without names gives topics without names. A dictionary of package quanteda serves too.
+#' dictionary of package quanteda serves too. A word with `*` or `?` stands for all terms that match it, such as
+#' `econom*`. Words that no document has are left out with a message. A topic without any other word is an error.
 #'
-#' A word with `*` or `?` stands for all terms that match it, such as `econom*`, unless it is a term itself. Words that
-#' no document has are left out with a message that lists them. A topic without any other word is an error.
+#' Let \eqn{n_w} be the number of tokens of term \eqn{w}. A seed word adds \eqn{s n_w}{s n_w} prior counts of \eqn{w} to
+#' its topic, with a weight \eqn{s}: the prior of \eqn{\phi_k} is Dirichlet with \eqn{\beta + c_{kw}}, where
+#' \eqn{c_{kw}} are the prior counts. The prior only favours the words: the data can still give them to another topic.
+#' The prior counts make the seed words larger in `phi`, by about a tenth with \eqn{s = 0.1}.
 #'
-#' Let \eqn{n_w} be the number of tokens of term \eqn{w}. A seed word adds `seed_weight` \eqn{n_w}{n_w} prior counts of
-#' \eqn{w} to its topic: the prior of \eqn{\phi_k} is Dirichlet with \eqn{\beta + c_{kw}}, where \eqn{c_{kw}} are the
-#' prior counts. A word may be a seed word of several topics. The prior only favours the words: the data can still give
-#' them to another topic. The prior counts make the seed words larger in `phi`: by about a tenth with
-#' `seed_weight = 0.1`, and to twice their size with `seed_weight = 1`.
+#' By default each list has its own weight: the least of 0.1, 0.3 and 0.9 with which at least four fifths of its tokens
+#' stay in its topic, as short trial sweeps tell. The fit has the weights as `seed_weight`. `seed_words = list(sport =
+#' "goal", weight = 0.5)` gives one weight to all lists. If the documents use the words of two lists together, even the
+#' largest weight may not hold them: choose other words.
 #'
-#' By default each list has a weight of its own: the least of 0.1, 0.3 and 0.9 with which at least four fifths
-#' of the tokens of its words stay in its topic, as short trial sweeps tell. So the prior depends on the data, and the
-#' fit has the weights as `seed_weight`. If the words of a list go with the words of another list in the documents, even
-#' the largest weight may not hold them. Larger ones would give a topic of seed words and nothing else: choose other
-#' words.
-#'
-#' With `start = "merged"` a chain begins with merged topics, of which each list of seed words takes the one that has
-#' most of its tokens. Then the tokens of seed words go to the topics of these words. The printed fit says how many
-#' tokens the seed words cover, and for each list the share of these tokens that stay in their topics. A share below one
-#' half gives a warning: such a topic has another subject than its name.
+#' The printed fit says for each list which share of its tokens stays in its topic. A share below one half gives a
+#' warning: such a topic has another subject than its name.
 #'
 #' @section Priors of terms:
 #' `beta` may be a vector with a number for each term, or a matrix of topics x terms, all positive. Names of the vector,
-#' or column names of the matrix, are matched with the terms if there are any. This prior is used as given: nothing of
-#' it is learned. In the fit, `beta` is its least value, and `prior_counts` has what is above it.
-#'
-#' With seed words `beta = "learn"` learns the one number \eqn{\beta} that is common to all terms and topics. The
-#' prior counts \eqn{c_{kw}} stay fixed.
-#'
-#' @section Groups of documents:
-#' With `groups`, a factor with a value for each document, each group \eqn{g} has its own \eqn{\alpha_g}. Names of
-#' `groups` are matched with the documents if there are any. `alpha` may then be a matrix of groups x topics. Otherwise
-#' given numbers are the same in all groups.
-#'
-#' If `alpha` is learned, the groups share a prior:
-#' \deqn{\alpha_{gk} \sim \mathrm{Ga}(c, c / m_k), \quad m_k \sim \mathrm{Ga}(shape, rate)}{alpha_gk ~ Ga(c, c / m_k),
-#' m_k ~ Ga(shape, rate)}
-#' with the mean \eqn{m_k} and the standard deviation \eqn{m_k / \sqrt{c}}{m_k / sqrt(c)}. `alpha_prior` has shape and
-#' rate. The likeness \eqn{c} of the groups is 1, 2, 4, 8, 16, 32 or 64, equally probable a priori. A group of few
-#' documents stays near \eqn{m}. With `"symmetric"` all topics of a group have one \eqn{\alpha_g}, and there is one
-#' \eqn{m}. A single group is the same as none.
-#'
-#' The fit has `group_alpha`, the average \eqn{\alpha_g} (groups x topics), and `groups`. Its `alpha` is the average of
-#' \eqn{m}, or the mean of the groups if `alpha` was given. `alpha_sum` is its sum after each sweep. `draws` also has
-#' `group_alpha` (topics x groups x draws x chains) and `likeness` (draws x chains) if \eqn{\alpha} was learned.
-#' `summary()` shows the mean of `theta` in each group, weighted by the documents' tokens; [topic_effects()] has the
-#' mean over documents with intervals.
-#'
-#' [predict()][predict.topic_model()] takes `groups` of the new documents. A document of an unknown group, or of none
-#' (`NA`), has the prior mean `alpha`.
-#'
-#' @section Covariates of documents:
-#' With `prevalence`, such as `~ party + s(day)`, the prior of the topics of a document depends on its covariates
-#' \eqn{x_d}: \eqn{\theta_d \sim \mathrm{Dir}(\alpha_d)}{theta_d ~ Dir(alpha_d)} with \eqn{\log \alpha_{dk} = x_d'
-#' \lambda_k}{log alpha_dk = x_d' lambda_k} (Mimno and McCallum 2008). [topic_effects()] then tells how the shares of
-#' topics depend on the covariates, with intervals, from the draws of the fit; its help page has the priors. `predict()`
-#' and [perplexity()] take `data` of new documents. A factor of groups is `prevalence = ~ group`, so `groups` cannot be
-#' given too, nor `alpha` or `method`.
-#'
-#' `s(day)` is a natural cubic spline with `k = 5` knots at quantiles of the values that differ, and has `k - 1`
-#' columns; `s(day, k = 8)` bends more often. A document with missing covariates has the mean of the covariates, and
-#' does not count for the coefficients.
-#'
-#' The `draws` have `effects`, the coefficients of [topic_effects()] (coefficients x topics x draws x chains), and
-#' `coefficients`, \eqn{\lambda} of the scaled covariates. `alpha` and `alpha_sum` belong to a document with the mean of
-#' the covariates. The coefficients are drawn before every other sweep, by one thread. On the Associated Press's 2,246
-#' articles with 20 topics a sweep on one thread took 2.7 times as long.
+#' or column names of the matrix, are matched with the terms. This prior is used as given. In the fit, `beta` is its
+#' least value, and `prior_counts` has what is above it. With seed words `beta = "learn"` learns the one number
+#' \eqn{\beta}; the prior counts \eqn{c_{kw}} stay fixed.
 #'
 #' @section One topic a document:
 #' With `alpha = "mixture"` all tokens of a document have one topic, which is \eqn{k} with probability \eqn{\pi_k}, and
@@ -86,9 +39,6 @@
 #' @references
 #' Jagarlamudi, J., Daume III, H. and Udupa, R. (2012). Incorporating lexical priors into topic models. *Proceedings of
 #' EACL*, 204-213.
-#'
-#' Mimno, D. and McCallum, A. (2008). Topic models conditioned on arbitrary features with Dirichlet-multinomial
-#' regression. *Proceedings of UAI*, 411-418.
 #'
 #' Nigam, K., McCallum, A., Thrun, S. and Mitchell, T. (2000). Text classification from labeled and unlabeled documents
 #' using EM. *Machine Learning* **39**, 103-134.
@@ -103,52 +53,10 @@
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))
 #' colnames(x) <- words
 #' fit <- topic_model(x, topics = 2, seed_words = list(money = "price", sport = c("goal", "team")),
-#'   groups = rep(c("even", "odd"), each = 20), iter = 60, seed = 1, threads = 2)
+#'   iter = 60, seed = 1, threads = 2)
 #' summary(fit)
 #' @name topic_model_structure
 NULL
-
-# What differs between documents and terms, for C_topic_open; NULL if nothing does. `prior_counts` has topics in rows,
-# and columns for the terms that have prior counts of their own.
-topic_structure <- function(groups, prior_counts, terms) {
-  several <- nlevels(groups) > 1L
-  if (!several && is.null(prior_counts)) return(NULL)
-  own <- if (!is.null(prior_counts)) match(terms, colnames(prior_counts), nomatch = 0L) - 1L
-  list(if (several) as.integer(groups) - 1L, max(1L, nlevels(groups)), own,
-    if (!is.null(prior_counts)) as.vector(prior_counts))
-}
-
-fit_structure <- function(fit) topic_structure(sampler_groups(fit), fit$prior_counts, fit$terms)
-
-# The groups of documents with the same alpha.
-sampler_groups <- function(fit) if (is.null(fit$prevalence)) fit$groups else fit$prevalence$group
-
-# A factor with the group of each document, or NULL. If `known` is given, other values become NA, and NA is allowed.
-check_document_groups <- function(groups, documents, known = NULL, argument = "groups") {
-  if (is.null(groups)) return(NULL)
-  groups <- without_integer64(groups)
-  usable <- is.factor(groups) || is.character(groups) || is.numeric(groups) || is.logical(groups) ||
-    inherits(groups, "Date")
-  if (!usable || !is.null(dim(groups))) {
-    stop_input(argument, "must be a factor with a value for each document, not ", show_value(groups))
-  }
-  if (!is.null(names(groups)) && all(documents %in% names(groups))) groups <- groups[match(documents, names(groups))]
-  if (length(groups) != length(documents)) {
-    more <- if (length(groups) > length(documents)) ": documents without words need a row of `x` too"
-    stop_input(argument, sprintf("has %s, but there are %s", count_words(length(groups), "value"),
-      count_words(length(documents), "document")), more)
-  }
-  if (is.null(known)) {
-    # NA may be a level, which factor() leaves out.
-    groups <- factor(groups)
-    if (anyNA(groups)) {
-      stop_input(argument, sprintf("has no value for %s, such as %s: give these documents a group, such as \"unknown\"",
-        count_words(sum(is.na(groups)), "document"), show_value(documents[[which(is.na(groups))[[1L]]]])))
-    }
-    return(unname(droplevels(groups)))
-  }
-  factor(as.character(groups), known)
-}
 
 # Stops unless all numbers are positive and at most `most_prior`. `label(i)` says to what entry i belongs.
 check_term_prior <- function(value, argument, label) {
@@ -163,7 +71,9 @@ check_term_prior <- function(value, argument, label) {
 first_beta <- 0.1
 
 check_beta <- function(beta, topics, terms) {
-  if (identical(beta, "learn")) return(list(learn = TRUE, start = first_beta))
+  given <- with_gamma(beta, "beta")
+  beta <- given$value
+  if (identical(beta, "learn")) return(list(learn = TRUE, start = first_beta, prior = given$prior))
   one <- length(beta) == 1L && !is.matrix(beta)
   bad_one <- one && is.numeric(beta) && !isTRUE(beta > 0 & beta <= most_prior)
   if (!is.numeric(beta) || !(is.matrix(beta) || length(beta) %in% c(1L, length(terms))) || bad_one) {
@@ -172,7 +82,7 @@ check_beta <- function(beta, topics, terms) {
       length(terms), topics, length(terms)
     ), "or \"learn\", not ", show_value(beta))
   }
-  if (one) return(list(learn = FALSE, start = as.double(beta)))
+  if (one) return(list(learn = FALSE, start = as.double(beta), prior = given$prior))
   if (!is.matrix(beta)) {
     beta <- matrix(rep(beta, each = topics), topics, dimnames = if (!is.null(names(beta))) list(NULL, names(beta)))
   }
@@ -192,7 +102,7 @@ check_beta <- function(beta, topics, terms) {
     sprintf("topic %d and term %s", (i - 1L) %% nrow(beta) + 1L, show_value(terms[[(i - 1L) %/% nrow(beta) + 1L]]))
   })
   least <- min(beta)
-  list(learn = FALSE, start = as.double(least), prior_counts = pack_prior(beta - least, terms))
+  list(learn = FALSE, start = as.double(least), prior = given$prior, prior_counts = pack_prior(beta - least, terms))
 }
 
 # The columns that are not 0, named by their terms; NULL if there are none.
@@ -213,9 +123,15 @@ add_prior <- function(one, two) {
   one
 }
 
-# The terms of each seeded topic, as a list named like `seed_words`; NULL if there are none.
+# The `words`: the terms of each seeded topic, as a list named like `seed_words`; and the number `weight`, if it was
+# given. NULL if there are no seed words.
 check_seed_words <- function(seed_words, topics, counts) {
   if (is.null(seed_words)) return(NULL)
+  weight <- if (is.list(seed_words) && is.numeric(seed_words$weight)) seed_words$weight
+  if (!is.null(weight)) {
+    weight <- check_number(weight, "seed_words$weight", 0, 1e6)
+    seed_words$weight <- NULL
+  }
   if (isS4(seed_words) && methods::is(seed_words, "list")) {
     seed_words <- lapply(as.list(seed_words), function(words) as.character(unlist(words)))
   }
@@ -230,6 +146,7 @@ check_seed_words <- function(seed_words, topics, counts) {
       count_words(topics, "topic")))
   }
   name <- names(seed_words)
+  if (!is.null(name) && !any(nzchar(name))) name <- names(seed_words) <- NULL
   if (!is.null(name) && (anyNA(name) || !all(nzchar(name)) || anyDuplicated(name))) {
     stop_input("seed_words", "must have a name of its own for each topic, or no names")
   }
@@ -249,7 +166,7 @@ check_seed_words <- function(seed_words, topics, counts) {
     message(sprintf("no document has %s, which %s left out: ", count_words(length(lost), "seed word"),
       if (length(lost) == 1L) "is" else "are"), list_some(lost))
   }
-  lapply(found, function(terms) unique(unlist(terms, use.names = FALSE)))
+  list(words = lapply(found, function(terms) unique(unlist(terms, use.names = FALSE))), weight = weight)
 }
 
 # The terms that a seed word stands for.
@@ -315,7 +232,7 @@ informed_start <- function(session, fit, key, topics, alpha, beta, merged = FALS
 }
 
 # Weights that are tried, and the share of the tokens of a list that must stay in its topic in trial sweeps. It is a
-# little more than the four fifths that `seed_weight` promises, because draws scatter more than the means of the trial.
+# little more than the four fifths that the help page promises, because draws scatter more than the means of the trial.
 tried_weights <- 0.1 * 3^(0:2)
 tried_share <- 0.88
 tried_sweeps <- 15L
@@ -341,12 +258,6 @@ choose_seed_weights <- function(fit, run) {
     at[weak] <- pmin(at[weak] + 1L, length(tried_weights))
   }
   tried_weights[at]
-}
-
-with_topics <- function(fit, run, structure, code) {
-  session <- open_topics(fit$x, fit$topics, fit$precision, run, structure)
-  on.exit(.Call(C_topic_close, session))
-  code(session)
 }
 
 # The tokens of each term, spread evenly over the topics.
@@ -389,49 +300,6 @@ warn_of_lost_seeds <- function(fit) {
       if (length(weak) == 1L) "one topic keeps" else sprintf("%d topics keep", length(weak)),
       if (length(weak) == 1L) "its" else "their",
       paste0(names(shares)[weak], " (", percent(shares[weak], 0), ")", collapse = ", ")),
-      "`seed_weight` or other words hold more", call. = FALSE)
-  }
-}
-
-# Group by group the mean of theta, weighted by the documents' tokens; groups without tokens have NaN.
-group_theta <- function(fit) {
-  if (is.null(fit$groups)) return(NULL)
-  weight <- fit$document_tokens
-  means <- rowsum(fit$theta * weight, fit$groups) / as.vector(rowsum(weight, fit$groups))
-  colnames(means) <- topic_labels(fit, seq_len(fit$topics))
-  means
-}
-
-# Given alphas of groups, groups x topics, as the alphas of one group after the other.
-check_group_alpha <- function(alpha, topics, groups) {
-  known <- levels(groups)
-  if (!identical(dim(alpha), c(length(known), as.integer(topics)))) {
-    stop_input("alpha", sprintf("must have %d groups x %d topics, but has %d x %d", length(known), topics, nrow(alpha),
-      ncol(alpha)))
-  }
-  if (!is.null(rownames(alpha))) {
-    if (!setequal(rownames(alpha), known)) {
-      stop_input("alpha", "has rows named ", list_some(rownames(alpha)), ", but the groups are ", list_some(known))
-    }
-    alpha <- alpha[known, , drop = FALSE]
-  }
-  check_term_prior(alpha, "alpha", function(i) {
-    sprintf("group %s and topic %d", show_value(known[[(i - 1L) %% nrow(alpha) + 1L]]), (i - 1L) %/% nrow(alpha) + 1L)
-  })
-  as.double(t(alpha))
-}
-
-# Checks the parts of a fit that topic_structure() reads. refuse(part, ...) stops.
-check_structure_parts <- function(fit, refuse) {
-  if (!is.null(fit$groups) && (!is.factor(fit$groups) || length(fit$groups) != length(fit$documents) ||
-    anyNA(fit$groups))) {
-    refuse("groups", "a factor with a value for each document, but ", show_value(fit$groups))
-  }
-  check_prevalence_parts(fit, refuse)
-  prior <- fit$prior_counts
-  if (!is.null(prior) && (!is.double(prior) || !is.matrix(prior) || nrow(prior) != fit$topics || ncol(prior) < 1L ||
-    is.null(colnames(prior)) || anyDuplicated(colnames(prior)) || !all(colnames(prior) %in% fit$terms) ||
-    !all(is.finite(prior) & prior >= 0))) {
-    refuse("prior_counts", "a matrix of topics x terms with numbers from 0 on, but ", show_value(prior))
+      "`weight` in `seed_words`, or other words, hold more", call. = FALSE)
   }
 }

@@ -77,12 +77,6 @@ top_documents <- function(fit, n = 5, tokens = 1, ...) {
     share = unname(fit$theta[cbind(at, topic)]), tokens = unname(fit$document_tokens[at])), fit)
 }
 
-# A table with the names of its topics, if they have any.
-with_names <- function(table, fit) {
-  if (!is.null(fit$topic_names)) table$name <- fit$topic_names[table$topic]
-  table
-}
-
 term_rankings <- c("probability", "lift", "frex", "relevance")
 
 term_scores <- function(fit, by, weight = 0.5) {
@@ -187,4 +181,11 @@ pair_coherence <- function(together, documents, measure) {
   cosine <- as.vector(npmi %*% whole) / sqrt(rowSums(npmi^2) * sum(whole^2))
   # The vectors of terms that are never together may have the sum 0, which is similar to no vector.
   mean(ifelse(is.finite(cosine), cosine, 0))
+}
+
+# The terms that stand for a topic in prints, tables and pictures: by relevance everywhere, as in topic_names().
+term_lines <- function(fit, topics, n, by = "relevance") {
+  terms <- top_terms(fit, n, by)
+  terms$term[!nzchar(terms$term)] <- "(empty)"
+  vapply(topics, function(k) paste(terms$term[terms$topic == k], collapse = ", "), "")
 }

@@ -3,18 +3,6 @@
 # topic model.
 unigram_alpha <- 1e-12
 
-check_mixture <- function(alpha, groups, method) {
-  if (alpha$learn != "mixture") return(invisible())
-  if (!is.null(groups)) stop_input("groups", "cannot be used with alpha = \"mixture\"")
-  if (method != "gibbs") stop_input("method", "must be \"gibbs\" with alpha = \"mixture\", not ", show_value(method))
-}
-
-refuse_mixture <- function(fit, argument, what) {
-  if (fit$learn$alpha == "mixture") {
-    stop_input(argument, "is a fit with alpha = \"mixture\", whose documents have one topic: ", what)
-  }
-}
-
 # Probabilities of the topics of documents, documents x topics, for given terms and shares of the topics.
 unigram_theta <- function(counts, phi, share) {
   term <- term_columns(counts)

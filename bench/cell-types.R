@@ -33,8 +33,9 @@ for (seed in 1:2) {
   for (name in names(sets)) {
     gate <- sets[[name]]$gate
     gated <- !is.na(gate)
-    fit <- dp_mixture(sets[[name]]$x,
-      components = 64, iter = 400, thin = 4, seed = seed, backend = backend, progress = FALSE
+    fit <- dp_mixture(
+      sets[[name]]$x, components = 64, iter = 400, seed = seed, backend = backend, progress = FALSE,
+      control = warp_control(thin = 4)
     )
     class <- predict(fit, backend = backend)
     add <- function(way, type, seconds, types, specks) {

@@ -21,7 +21,7 @@ fits <- list(
   },
   "mixture, 4 markers, 64 components" = function(n) {
     x <- matrix(rnorm(20 * 4, sd = 4), 20)[sample.int(20, n, TRUE), ] + matrix(rnorm(n * 4), n)
-    function(...) dp_mixture(x, 64, thin = 10, ...)
+    function(...) dp_mixture(x, 64, ..., control = warp_control(thin = 10))
   }
 )
 rows <- list()

@@ -11,8 +11,12 @@ data$group <- factor(sample.int(50, 5000, TRUE))
 topic <- matrix(rgamma(20 * 1500, 0.05), 20)
 words <- t(vapply(1:1000, function(d) rmultinom(1, 80, colSums(topic * rgamma(20, 0.1)) + 1e-9)[, 1], numeric(1500)))
 fits <- list(
-  "mixture 9,083 x 4 x 64, 1,000 sweeps" = function(...) dp_mixture(x, 64, iter = 1000, thin = 100, moves = FALSE, ...),
-  "the same with moves, 500 sweeps" = function(...) dp_mixture(x, 64, iter = 500, thin = 50, ...),
+  "mixture 9,083 x 4 x 64, 1,000 sweeps" = function(...) dp_mixture(
+    x, 64, iter = 1000, ..., control = warp_control(thin = 100, moves = FALSE)
+  ),
+  "the same with moves, 500 sweeps" = function(...) dp_mixture(
+    x, 64, iter = 500, ..., control = warp_control(thin = 50)
+  ),
   "logistic regression 5,000 x 6, 2,000 sweeps" = function(...) bayes_logit(y ~ . - group, data, iter = 2000, ...),
   "with 50 groups, 1,000 sweeps" = function(...) bayes_logit(y ~ . - group + (1 | group), data, iter = 1000, ...),
   "topics 1,000 x 1,500 x 20, 1,000 sweeps" = function(...) topic_model(words, 20, iter = 1000, ...)

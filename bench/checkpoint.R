@@ -44,8 +44,9 @@ measure <- function(what, large, sampler, x) {
 
 mixture <- function(n, components, draws, keep = c("weights", "means", "covariances")) {
   x <- cells(n)
-  fit <- dp_mixture(x,
-    components = components, iter = 2, warmup = 1, keep = keep, seed = 1, threads = 2, backend = "cpu", progress = FALSE
+  fit <- dp_mixture(
+    x, components = components, iter = 2, warmup = 1, seed = 1, threads = 2, backend = "cpu",
+    progress = FALSE, control = warp_control(keep = keep)
   )
   what <- sprintf("mixture, %s cells, %d components, %d draws", count(n), components, draws)
   if ("labels" %in% keep) what <- paste(what, "with labels")

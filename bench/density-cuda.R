@@ -13,7 +13,10 @@ cat(sprintf("Log densities of %s cells, %d markers, the mean over %d draws.\n\n"
 header("components", "precision", "backend", "seconds", "seconds of multiply-adds alone", "times that", "identical")
 for (k in if (rehearsal) 5 else c(64, 256)) {
   for (precision in c("double", "single")) {
-    fit <- dp_mixture(x, k, iter = draws + 10, warmup = 10, precision = precision, seed = 1, progress = FALSE)
+    fit <- dp_mixture(
+      x, k, iter = draws + 10, warmup = 10, seed = 1, progress = FALSE,
+      control = warp_control(precision = precision)
+    )
     found <- list()
     for (backend in c("cuda", "cpu")) {
       ask <- function() found[[backend]] <<- predict(fit, type = "log_density", ndraws = draws, backend = backend)

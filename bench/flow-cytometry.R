@@ -19,9 +19,10 @@ measure <- function(x, threads, precision, budget = 4) {
   n <- nrow(x)
   init <- sample.int(k, n, replace = TRUE)
   run <- function(sweeps) {
-    fit <- dp_mixture(x, moves = FALSE,
-      components = k, iter = sweeps, warmup = sweeps - 1, keep = "weights", init = init, seed = 1, threads = threads,
-      precision = precision, backend = backend, progress = FALSE
+    fit <- dp_mixture(
+      x, components = k, iter = sweeps, warmup = sweeps - 1, seed = 1, threads = threads, backend = backend,
+      progress = FALSE,
+      control = warp_control(moves = FALSE, keep = "weights", start = init, precision = precision)
     )
     fit$elapsed[["sweeps"]] / sweeps
   }

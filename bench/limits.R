@@ -18,8 +18,10 @@ each <- function(run, more) median(vapply(1:3, function(i) (run(2 + more) - run(
 mixture <- function(p, k, precision, backend) {
   x <- all[, seq_len(p)]
   run <- function(iter) {
-    sweeps(dp_mixture(x, k, iter = iter, warmup = 0, keep = "weights", init = rep_len(seq_len(k), n), seed = 1,
-      moves = FALSE, precision = precision, backend = backend, progress = FALSE))
+    sweeps(dp_mixture(
+      x, k, iter = iter, warmup = 0, seed = 1, backend = backend, progress = FALSE,
+      control = warp_control(keep = "weights", start = rep_len(seq_len(k), n), moves = FALSE, precision = precision)
+    ))
   }
   run(2)
   each(run, if (backend == "cuda") 20 else 2)

@@ -29,9 +29,10 @@ for (name in names(sets)) {
   labels <- nearest(x)
   last <- NULL
   seconds_of <- function(method, ...) {
-    last <<- dp_mixture(x,
-      components = k, method = method, iter = 5, warmup = if (method == "bem") 0 else 4, init = labels, moves = FALSE,
-      seed = 2, threads = 2, backend = "cpu", progress = FALSE, ...
+    last <<- dp_mixture(
+      x, components = k, method = method, iter = 5, warmup = if (method == "bem") 0 else 4, seed = 2,
+      threads = 2, backend = "cpu", progress = FALSE, ...,
+      control = warp_control(start = labels, moves = FALSE)
     )
     last$elapsed[["sweeps"]] / last$iter
   }

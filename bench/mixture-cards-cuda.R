@@ -14,8 +14,10 @@ x <- x + rep_len(rnorm(997, sd = 2), n)
 init <- rep_len(sample.int(k, 1e5 + 3, TRUE), n)
 
 measure <- function(devices, precision, moves) {
-  fit <- dp_mixture(x, k, iter = 1, warmup = 0, keep = "weights", init = init, moves = moves, precision = precision,
-    devices = devices, seed = 1, progress = FALSE)
+  fit <- dp_mixture(
+    x, k, iter = 1, warmup = 0, seed = 1, progress = FALSE,
+    control = warp_control(keep = "weights", start = init, moves = moves, precision = precision, devices = devices)
+  )
   seconds_of <- function(sweeps) {
     before <- fit$elapsed[["sweeps"]]
     fit <<- continue(fit, sweeps, progress = FALSE)

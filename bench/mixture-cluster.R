@@ -42,8 +42,9 @@ set.seed(1)
 x <- matrix(rnorm(n * p), n) + 3 * (runif(n) < 0.3)
 start <- rep_len(seq_len(k), n)
 fit <- function(moves, ..., iter = sweeps) {
-  dp_mixture(x, k,
-    iter = iter, warmup = iter - 1, seed = 3, init = start, moves = moves, backend = "cpu", progress = FALSE, ...
+  dp_mixture(
+    x, k, iter = iter, warmup = iter - 1, seed = 3, backend = "cpu", progress = FALSE, ...,
+    control = warp_control(start = start, moves = moves)
   )
 }
 rows <- list()

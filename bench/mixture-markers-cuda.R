@@ -8,8 +8,10 @@ n <- if (rehearsal) 3000 else 5e5
 k <- if (rehearsal) 20 else 256
 all <- matrix(rnorm(n * 100), n) + rnorm(5, sd = 2)[sample(5, n, TRUE)]
 seconds <- function(x, iter, precision) {
-  dp_mixture(x, k, iter = iter, warmup = 0, keep = "weights", init = rep_len(seq_len(k), n), seed = 1, moves = FALSE,
-    precision = precision, progress = FALSE)$elapsed[["sweeps"]]
+  dp_mixture(
+    x, k, iter = iter, warmup = 0, seed = 1, progress = FALSE,
+    control = warp_control(keep = "weights", start = rep_len(seq_len(k), n), moves = FALSE, precision = precision)
+  )$elapsed[["sweeps"]]
 }
 more <- if (rehearsal) 1 else 10
 cat(format(n, scientific = FALSE), " cells, ", k, " components; one sweep of ", more, ".\n\n", sep = "")

@@ -11,7 +11,10 @@ for (j in 1:14) x[, j] <- rnorm(n)
 invisible(gc())
 cat("5", file = "/proc/self/clear_refs")
 before <- resident("VmRSS")
-fit <- dp_mixture(x, components = 256, iter = 3, warmup = 2, seed = 1, threads = 2, keep = "weights", progress = FALSE)
+fit <- dp_mixture(
+  x, components = 256, iter = 3, warmup = 2, seed = 1, threads = 2, progress = FALSE,
+  control = warp_control(keep = "weights")
+)
 peak <- resident("VmHWM") - before
 save_results(
   data.frame(n = n, p = 14, k = 256, data_mb = 8 * n * 14 / 2^20, before_mb = before, peak_beyond_mb = peak),

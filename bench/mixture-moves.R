@@ -17,9 +17,9 @@ if (!is.null(wanted)) sets <- sets[wanted]
 rows <- list()
 for (name in names(sets)) {
   for (moves in c(FALSE, TRUE)) {
-    fit <- dp_mixture(sets[[name]],
-      chains = 4, iter = sweeps, keep = "weights", thin = sweeps %/% 2L, moves = moves, seed = 1, threads = 2,
-      backend = "cpu", progress = FALSE
+    fit <- dp_mixture(
+      sets[[name]], chains = 4, iter = sweeps, seed = 1, threads = 2, backend = "cpu", progress = FALSE,
+      control = warp_control(keep = "weights", thin = sweeps %/% 2L, moves = moves)
     )
     after <- -seq_len(fit$warmup)
     points <- lapply(1:5, function(point) fit$probe_density[after, , point])

@@ -5,7 +5,7 @@
 #     is the adjusted Rand index. Cells without a gate do not count.
 # (2) With the argument "censored", the same samples in four ways, of which the last two are experiments of this script:
 #       as is       the zeros are values
-#       spread      piled = "spread": the zeros are spread evenly over (-s, 0] once, before the fit
+#       spread      the zeros are spread evenly over (-s, 0] once, before the fit, as by spread_zeros()
 #       censored    the zeros are values below 0: before each sweep, one Gibbs scan draws each from its normal law given
 #                   the cell's other values and its component, truncated to (-Inf, 0]
 #       within      the same, truncated to (-s, 0], where s is a quarter of the marker's standard deviation
@@ -61,11 +61,23 @@ scan_zeros <- function(x, zero, low, draws) {
   x
 }
 
+# The zeros of each marker spread evenly over (-s, 0].
+spread_zeros <- function(x) {
+  for (j in seq_len(ncol(x))) {
+    zero <- which(x[, j] == 0)
+    x[zero, j] <- -(seq_along(zero) * sqrt(c(5, 2, 3, 7, 11, 13)[[j]])) %% 1 * sd(x[, j]) / 4
+  }
+  x
+}
+
 fit_way <- function(way, x, zero, seed) {
   set.seed(seed)
   width <- apply(x, 2, sd) / 4
-  fit <- dp_mixture(x, components = 64, iter = 60, warmup = 59, keep = c("weights", "means", "covariances", "labels"),
-    seed = seed, threads = 1, progress = FALSE, piled = if (way == "spread") "spread" else "as is")
+  fit <- dp_mixture(
+    if (way == "spread") spread_zeros(x) else x, components = 64, iter = 60, warmup = 59, seed = seed, threads = 1,
+    progress = FALSE,
+    control = warp_control(keep = c("weights", "means", "covariances", "labels"))
+  )
   if (way %in% c("as is", "spread")) return(drop_warmup(continue(fit, sweeps, threads = 1), sweeps + 1 - kept))
   low <- if (way == "within") -width else rep(-Inf, ncol(x))
   for (i in seq_len(sweeps)) {
@@ -139,8 +151,11 @@ types_of_way <- function(case) {
   cells <- gvhd[gvhd$sample == case$sample, ]
   gate <- ifelse(cells$label == 0, NA, cells$label)
   gated <- !is.na(gate)
-  fit <- dp_mixture(as.matrix(cells[1:6]), iter = 400, thin = 4, seed = case$seed, threads = 1, progress = FALSE,
-    piled = case$way)
+  fit <- dp_mixture(
+    if (case$way == "spread") spread_zeros(as.matrix(cells[1:6])) else as.matrix(cells[1:6]), iter = 400,
+    seed = case$seed, threads = 1, progress = FALSE,
+    control = warp_control(thin = 4)
+  )
   types <- cell_types(fit, threads = 1)
   data.frame(
     sample = case$sample, seed = case$seed, way = case$way, F = f_measure(gate[gated], types$type[gated]),

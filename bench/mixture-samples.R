@@ -11,9 +11,10 @@ one_case <- function(n, p, k, samples, times = 5) {
   ways <- list(plain = FALSE, sorted = sorted, mixed = sample(sorted))
   # The difference of two fits of different length leaves out what is done once.
   fit <- function(way, sweeps) {
-    elapsed(dp_mixture(x, k,
-      iter = sweeps, warmup = 1, seed = 1, keep = "weights", sample = way, moves = FALSE, init = rep_len(seq_len(k), n),
-      threads = 1, backend = backend, progress = FALSE
+    elapsed(dp_mixture(
+      x, k, iter = sweeps, warmup = 1, seed = 1, sample = way, threads = 1, backend = backend,
+      progress = FALSE,
+      control = warp_control(keep = "weights", moves = FALSE, start = rep_len(seq_len(k), n))
     ))
   }
   seconds <- do.call(interleave, c(lapply(ways, function(way) {

@@ -24,9 +24,10 @@ corpus <- function(documents, words, tokens, subjects = 200, shared = words %/% 
 }
 
 # Of the sweeps alone: the difference between a long run and a short one.
-seconds_of <- function(x, topics, sweeps, ...) {
+seconds_of <- function(x, topics, sweeps, ..., backend = NULL) {
   run <- function(n) {
-    fit <- topic_model(x, topics, 0.5, 0.1, iter = n, warmup = n - 1, seed = 1, progress = FALSE, ...)
+    fit <- topic_model(x, topics, 0.5, 0.1, iter = n, warmup = n - 1, seed = 1, backend = backend,
+      progress = FALSE, control = warp_control(...))
     fit$elapsed[["sweeps"]]
   }
   # The first runs take longer: memory and kernels are prepared.
@@ -52,7 +53,8 @@ for (precision in names(bytes_of)) {
   memory <- (pairs + ncol(x)) * width * bytes_of[[precision]] / read
   adds <- pairs * width / rate(NULL, precision, "cuda")
   for (method in c("gibbs", "mean_for_mode")) {
-    s <- seconds_of(x, topics, if (rehearsal) 1 else 60, method = method, precision = precision)
+    estimate <- if (method == "gibbs") "mode" else "mean"
+    s <- seconds_of(x, topics, if (rehearsal) 1 else 60, estimate = estimate, precision = precision)
     line("card", method, precision, number(s), number(tokens / s), number(memory), number(adds),
       percent(max(memory, adds) / s), if (method == "gibbs") number(gammas / s) else "")
   }

@@ -77,7 +77,8 @@ our_curve <- function(topics, method, precision) {
     }))
   }
   step(function(fit) {
-    fit_ours(topics, method = method, precision = precision, iter = 5, warmup = 0, thin = 5)
+    fit_ours(topics, iter = 5, warmup = 0, control = warp_control(thin = 5, precision = precision,
+      estimate = if (method == "gibbs") "mode" else "mean"))
   })
   out <- NULL
   repeat {

@@ -54,30 +54,22 @@ for (i in seq_along(fits)) {
   flags <- fits[[i]]$flags
   at <- rep(seq_len(nrow(flags)), ncol(found))
   pairs <- rbind(pairs, data.frame(texts = jobs$texts[i], topics = jobs$topics[i], seed = jobs$seed[i],
-    flags[at, c("topic", "prevalence", "distance", "found", "shared", "chance")], chain = rep(seq_len(ncol(found)),
+    flags[at, c("topic", "prevalence", "found")], chain = rep(seq_len(ncol(found)),
       each = nrow(flags)), fresh = as.vector(found[flags$topic, ]), row.names = NULL))
 }
 one_row <- function(set) {
   topic <- paste(set$seed, set$topic)
   count <- as.vector(rowsum(as.integer(set$fresh), topic))
-  of_topic <- as.vector(tapply(set$chance, topic, mean))
+  of_topic <- as.vector(tapply(set$found, topic, mean))
+  shared <- set$found == 1
   data.frame(texts = set$texts[1], topics = set$topics[1], fresh_chains_find = mean(set$fresh),
-    auc_chance = auc(set$chance, set$fresh), auc_found = auc(set$found, set$fresh),
-    auc_distance = auc(-set$distance, set$fresh), bound = bound(count, 4),
-    auc_chance_seed = auc(of_topic, count >= 2),
-    marked_shared = mean(set$shared), shared_are_found = mean(set$fresh[set$shared]),
-    others_are_found = mean(set$fresh[!set$shared]))
+    auc_found = auc(set$found, set$fresh), bound = bound(count, 4), auc_found_seed = auc(of_topic, count >= 2),
+    marked_shared = mean(shared), shared_are_found = mean(set$fresh[shared]),
+    others_are_found = mean(set$fresh[!shared]))
 }
 groups <- split(pairs, paste(factor(pairs$texts, unique(pairs$texts)), pairs$topics))
 rows <- do.call(rbind, lapply(groups, one_row))
 rows[-(1:2)] <- signif(rows[-(1:2)], 3)
 print(rows, digits = 3, row.names = FALSE)
 write.csv(rows, file.path(folder, "topic-model-flags.csv"), row.names = FALSE)
-real <- pairs[pairs$texts != "simulated", ]
-bins <- cut(real$chance, c(0, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 1), include.lowest = TRUE)
-chances <- data.frame(chance = levels(bins), predicted = as.vector(tapply(real$chance, bins, mean)),
-  found = as.vector(tapply(real$fresh, bins, mean)), pairs = as.vector(table(bins)))
-chances[2:3] <- signif(chances[2:3], 3)
-print(chances, digits = 3, row.names = FALSE)
-write.csv(chances, file.path(folder, "topic-model-chances.csv"), row.names = FALSE)
 cat("seconds of a fit:", range(vapply(fits, `[[`, 0, "seconds")), "\n")

@@ -10,8 +10,8 @@ if (!length(arguments)) stop("the counts: Rscript topic-model-start-many.R assoc
 options(warpbayes.backend = "cpu", warpbayes.threads = 1)
 
 fit_topics <- function(x, topics, start, sweeps, seed) {
-  topic_model(x, topics, start = start, iter = sweeps, warmup = sweeps %/% 2, seed = seed, precision = "single",
-    progress = FALSE)
+  topic_model(x, topics, iter = sweeps, warmup = sweeps %/% 2, seed = seed, progress = FALSE,
+    control = warp_control(start = start, precision = "single"))
 }
 
 counts <- read.csv(arguments[[1L]])

@@ -71,8 +71,8 @@ count_found <- function(name) {
   rows <- parallel::mclapply(seq_len(nrow(jobs)), function(i) {
     clock <- proc.time()
     data <- simulate(of, 1000 + jobs$set[[i]])
-    fit <- topic_model(data$x, length(of$alpha), iter = of$sweeps, start = jobs$start[[i]], seed = jobs$set[[i]],
-      progress = FALSE)
+    fit <- topic_model(data$x, length(of$alpha), iter = of$sweeps, seed = jobs$set[[i]], progress = FALSE,
+      control = warp_control(start = jobs$start[[i]]))
     data.frame(jobs[i, ], cosine = least_cosine(data$phi, fit$phi), before = fit$elapsed[["start"]],
       sweeping = fit$elapsed[["sweeps"]], seconds = (proc.time() - clock)[["user.self"]])
   }, mc.cores = cores, mc.preschedule = FALSE)

@@ -26,8 +26,8 @@ ours <- function(topics, set, ...) {
   function() {
     options(warpbayes.isa = set)
     run <- function(n) {
-      processor_seconds(topic_model(x, topics, 50 / topics, 0.1, iter = n, warmup = n - 1, start = "random", seed = 1,
-        threads = 1, backend = "cpu", progress = FALSE, ...))
+      processor_seconds(topic_model(x, topics, 50 / topics, 0.1, iter = n, warmup = n - 1, seed = 1,
+        control = warp_control(start = "random", ...), threads = 1, backend = "cpu", progress = FALSE))
     }
     short <- run(2)
     (run(2 + sweeps) - short) / sweeps
@@ -73,8 +73,8 @@ for (topics in sizes) {
   runs <- list()
   for (set in instruction_sets()) {
     here <- list(
-      ours(topics, set), ours(topics, set, precision = "single"), ours(topics, set, method = "mean_for_mode"),
-      ours(topics, set, method = "mean_for_mode", precision = "single")
+      ours(topics, set), ours(topics, set, precision = "single"), ours(topics, set, estimate = "mean"),
+      ours(topics, set, estimate = "mean", precision = "single")
     )
     names(here) <- paste0(c("gibbs, double", "gibbs, single", "mean for mode, double", "mean for mode, single"), ", ",
       set_names[[set]])

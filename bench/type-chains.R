@@ -10,8 +10,10 @@ sets <- flow_sets(arguments[[1]])
 sweeps <- as.integer(c(arguments[-1], "2000")[[1]])
 
 of_set <- function(name) {
-  fit <- dp_mixture(sets[[name]], components = 64, chains = 4, iter = sweeps, thin = max(1, sweeps / 400), seed = 1,
-    threads = 1, progress = FALSE)
+  fit <- dp_mixture(
+    sets[[name]], components = 64, chains = 4, iter = sweeps, seed = 1, threads = 1, progress = FALSE,
+    control = warp_control(thin = max(1, sweeps / 400))
+  )
   types <- cell_types(fit, ndraws = 800, threads = 1)
   shares <- internal$shares_by_chain(types$map)
   after <- fit$log_likelihood[-seq_len(fit$warmup), ]

@@ -46,7 +46,10 @@ one_set <- function(kind, number) {
   n <- as.vector(rmultinom(1, cells, share))
   x <- draw_cells(kind, n)
   population <- rep(1:3, n)
-  fit <- dp_mixture(x, components = 24, chains = 4, iter = 300, thin = 3, seed = number, threads = 1, progress = FALSE)
+  fit <- dp_mixture(
+    x, components = 24, chains = 4, iter = 300, seed = number, threads = 1, progress = FALSE,
+    control = warp_control(thin = 3)
+  )
   types <- cell_types(fit, ndraws = 100, threads = 1)
   f <- f_of(factor(population, 1:3), types$type)
   own <- max.col(f, "first")
@@ -81,8 +84,10 @@ if (!is.null(folder)) {
   cells <- read.csv(file.path(folder, "flowcap1-gvhd-samples-1-6.csv.gz"))
   fits <- expand.grid(seed = seq_len(seeds), sample = 1:6)
   found <- parallel::mclapply(seq_len(nrow(fits)), function(i) {
-    fit <- dp_mixture(as.matrix(cells[cells$sample == fits$sample[[i]], 1:6]), components = 64, chains = 4, iter = 400,
-      thin = 4, seed = fits$seed[[i]], threads = 1, progress = FALSE)
+    fit <- dp_mixture(
+      as.matrix(cells[cells$sample == fits$sample[[i]], 1:6]), components = 64, chains = 4, iter = 400,
+      seed = fits$seed[[i]], threads = 1, progress = FALSE, control = warp_control(thin = 4)
+    )
     types <- cell_types(fit, ndraws = 100, threads = 1)
     list(types = types$types, type = as.integer(types$type))
   }, mc.cores = cores, mc.preschedule = FALSE)

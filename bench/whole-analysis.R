@@ -53,11 +53,12 @@ analyse <- function(backend) {
     value
   }
   options(warpbayes.backend = backend)
-  fit <- part("dp_mixture()", dp_mixture(x, components, iter = iter, precision = precision, seed = 1, progress = FALSE))
+  fit <- part("dp_mixture()", dp_mixture(
+    x, components, iter = iter, seed = 1, progress = FALSE, control = warp_control(precision = precision)
+  ))
   types <- part("cell_types()", cell_types(fit))
   levels(types) <- part("type_names()", type_names(types))
   part("type_proportions()", type_proportions(types))
-  part("type_differences()", type_differences(types, group))
   part("differential_abundance()", differential_abundance(types, ~group, data.frame(group = group), seed = 1))
   part("differential_state()", differential_state(types, ~group, data.frame(group = group), seed = 1))
   part("predict() of one sample", predict(types, x[[1]]))

@@ -41,7 +41,7 @@ run_on_cluster <- function(fit) {
 results <- function() {
   fit <- dp_mixture(x, components = 3, iter = 4, warmup = 2, seed = 1)
   gaps <- replace(x, c(3, 35, 40), NA)
-  gappy <- dp_mixture(gaps, components = 3, iter = 4, warmup = 2, seed = 1, missing = "model")
+  gappy <- dp_mixture(gaps, components = 3, iter = 4, warmup = 2, seed = 1, control = warp_control(missing = "model"))
   missing <- list(gappy$draws, predict(gappy, gaps, type = "prob"), predict(gappy, gaps, type = "log_density"))
   matched <- relabel(fit)$match
   sampled <- dp_mixture(x, components = 3, iter = 4, warmup = 2, seed = 1, sample = rep(1:3, 10))
@@ -51,7 +51,10 @@ results <- function() {
     warmup = 3, seed = 1)$draws
   fit$elapsed <- NULL
   mode <- dp_mixture(x, components = 3, method = "bem", warmup = 2, iter = 3, chains = 2, seed = 1)
-  mode <- dp_mixture(x, components = 3, method = "bem", iter = 2, init = mode, estimate = "mean", seed = 1)
+  mode <- dp_mixture(
+    x, components = 3, method = "bem", iter = 2, seed = 1,
+    control = warp_control(start = mode, estimate = "mean")
+  )
   mode$elapsed <- NULL
   d <- data.frame(x = x[, 1], g = rep(1:3, 10), y = rep(0:1, 15), n = rep(0:4, 6), m = factor(rep(1:3, each = 10)))
   regress <- function(formula, ...) {
@@ -67,7 +70,7 @@ results <- function() {
     regress(m ~ x, family = "multinomial", prior = logit_prior("horseshoe")),
     regress(m ~ x + (1 | n) + offset(cbind(x, -x)), family = "multinomial"),
     polyagamma_step(cbind(1, x), d$y, numeric(3), seed = 1),
-    if (requireNamespace("Matrix", quietly = TRUE)) regress(y ~ x + (1 | g), sparse = TRUE)
+    if (requireNamespace("Matrix", quietly = TRUE)) regress(y ~ x + (1 | g), control = warp_control(sparse = TRUE))
   )
   die <- pmf(rep(1 / 6, 6), from = 1)
   l <- pmf(dpois(0:200, 3, log = TRUE), log = TRUE)
@@ -93,7 +96,10 @@ results <- function() {
     tryCatch(rcategorical(-rows), error = conditionMessage)
   )
   file <- tempfile()
-  dp_mixture(x, components = 3, iter = 4, warmup = 2, seed = 1, checkpoint = file, checkpoint_every = 0)
+  dp_mixture(
+    x, components = 3, iter = 4, warmup = 2, seed = 1,
+    control = warp_control(checkpoint = file, checkpoint_every = 0)
+  )
   resumed <- resume(file, x)[c("draws", "log_likelihood", "state")]
   refusals <- list(
     tryCatch(resume(file, x + 1), error = conditionMessage),
@@ -106,9 +112,9 @@ results <- function() {
   .Call(warpbayes:::C_unload_obstacle)
   .Call(warpbayes:::C_unload_symbols, list())
   counts <- matrix(c(3, 0, 1, 2, 0, 4, 1, 1, 5), 3, dimnames = list(NULL, c("a", "b", "c")))
-  topics <- topic_model(counts, 2, iter = 4, seed = 1, keep = c("phi", "theta"))
+  topics <- topic_model(counts, 2, iter = 4, seed = 1, control = warp_control(keep = c("phi", "theta")))
   topics$elapsed <- NULL
-  seeded <- topic_model(counts, 3, iter = 4, seed = 1, seed_words = list(one = "a"), groups = c("x", "y", "x"))
+  seeded <- topic_model(counts, 3, iter = 4, seed = 1, seed_words = list(one = "a"), prevalence = ~ c(1, 2, 4))
   seeded$elapsed <- NULL
   many <- suppressWarnings(topic_model(counts, 201, iter = 2, seed = 1))
   many$elapsed <- NULL

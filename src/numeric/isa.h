@@ -13,7 +13,8 @@
  * x86-64 has AVX-512, AVX2 and the baseline, which serves processors without AVX2 and is slow, since fma() is a
  * function there. All arm64 processors have NEON. Their baseline has vectors of the same width, but WB_VECTOR_FMA is
  * scalar instructions unless the compiler joins them. Other processors have only the baseline, and so do builds with
- * WB_NARROW_VECTORS (see configure.win). */
+ * WB_NARROW_VECTORS (see configure.win). A file that defines WB_WITHOUT_AVX512 runs its AVX2 variant there: it was
+ * measured not to be slower. */
 #ifndef WB_ISA_ONCE
 #define WB_ISA_ONCE
 
@@ -32,8 +33,13 @@ typedef float wb_quad __attribute__((vector_size(16)));
 #define WB_X86 1
 #include <immintrin.h>
 #define WB_ARM 0
+#ifdef WB_WITHOUT_AVX512
+#define WB_VARIANTS(loop) \
+  { &loop##_baseline, &loop##_avx2, &loop##_avx2, &loop##_baseline }
+#else
 #define WB_VARIANTS(loop) \
   { &loop##_baseline, &loop##_avx2, &loop##_avx512, &loop##_baseline }
+#endif
 #elif defined(__aarch64__) && defined(__GNUC__) && !defined(WB_NARROW_VECTORS)
 #define WB_X86 0
 #define WB_ARM 1
@@ -57,6 +63,7 @@ typedef float wb_quad __attribute__((vector_size(16)));
 
 #if WB_X86
 
+#ifndef WB_WITHOUT_AVX512
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx512f,avx512dq"))), apply_to = function)
 #else
@@ -75,9 +82,14 @@ typedef float wb_quad __attribute__((vector_size(16)));
 #include "numeric/isa_undefine.h"
 #if defined(__clang__)
 #pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
 #else
 #pragma GCC pop_options
+#endif
+#endif
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
 #endif

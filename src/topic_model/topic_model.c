@@ -96,35 +96,6 @@ static double learned(const wb_topic_draw *draw, uint32_t purpose, uint64_t elem
   return value > 1e-100 ? value : 1e-100;
 }
 
-/* The terms of log p(m_k | alphas) that depend on x = log m_k, for G alphas with the sum S. */
-static double mean_density(double x, double shape, double rate, double likeness, double groups, double sum) {
-  return (shape - groups * likeness) * x - rate * wb_exp(x) - likeness * sum * wb_exp(-x);
-}
-
-/* m_k given the alphas of its groups: a slice of the log-concave law of log m_k, stepped out and shrunk (Neal 2003,
- * Annals of Statistics 31, 705-767). Its mode for mean-for-mode estimation. */
-static double common_mean(const wb_topic_draw *draw, const wb_topic_method *method, uint64_t element, double present,
-                          double likeness, double groups, double sum) {
-  const double shape = method->alpha_shape, rate = method->alpha_rate;
-  if (draw->mean) {
-    const double b = shape - groups * likeness, root = sqrt(b * b + 4.0 * rate * likeness * sum);
-    return b > 0 ? (b + root) / (2.0 * rate) : 2.0 * likeness * sum / (root - b);
-  }
-  wb_stream stream = wb_stream_open(draw->key, WB_PURPOSE_TOPIC_GROUP_MEAN, draw->iteration, element);
-  const double x = wb_log(present);
-  const double level = mean_density(x, shape, rate, likeness, groups, sum) + wb_log(wb_stream_uniform(&stream));
-  double low = x - wb_stream_uniform(&stream), high = low + 1.0;
-  for (int i = 0; i < 50 && mean_density(low, shape, rate, likeness, groups, sum) > level; i++) low -= 1.0;
-  for (int i = 0; i < 50 && mean_density(high, shape, rate, likeness, groups, sum) > level; i++) high += 1.0;
-  for (int i = 0; i < 200; i++) {
-    const double y = low + (high - low) * wb_stream_uniform(&stream);
-    if (mean_density(y, shape, rate, likeness, groups, sum) > level) return wb_exp(y);
-    if (y < x) low = y;
-    else high = y;
-  }
-  return present;
-}
-
 /* One of `count` values with these log weights, or the last of the most probable ones for mean-for-mode estimation. */
 static int choose(const wb_topic_draw *draw, uint32_t purpose, int count, double *weight) {
   double top = weight[0], sum = 0;
@@ -140,19 +111,6 @@ static int choose(const wb_topic_draw *draw, uint32_t purpose, int count, double
   double at = wb_stream_uniform(&stream) * sum;
   for (chosen = 0; chosen < count - 1 && at >= weight[chosen]; chosen++) at -= weight[chosen];
   return chosen;
-}
-
-#define LIKENESSES 7
-
-/* c given all alphas and means: one of 1, 2, 4, ..., 64.
- * logs: sum over groups and topics of log(alpha_gk/m_k) - alpha_gk/m_k. */
-static double draw_likeness(const wb_topic_draw *draw, double count, double logs) {
-  double weight[LIKENESSES];
-  for (int i = 0; i < LIKENESSES; i++) {
-    const double c = (double)(1 << i);
-    weight[i] = count * (c * wb_log(c) - wb_lgamma(c)) + c * logs;
-  }
-  return (double)(1 << choose(draw, WB_PURPOSE_TOPIC_LIKENESS, LIKENESSES, weight));
 }
 
 #define CONCENTRATIONS 9
@@ -171,130 +129,70 @@ static double draw_concentration(const wb_topic_draw *draw, const wb_topic_metho
   return least * (double)(1 << choose(draw, WB_PURPOSE_TOPIC_CONCENTRATION, CONCENTRATIONS, weight));
 }
 
-/* The alphas of all groups, then what they have in common. tables: groups x topics; sticks: groups. With one alpha for
- * all topics of a group, that of topic 0 is learned and the others repeat it. */
-static void learn_groups(wb_topic_chain *chain, const wb_topic_draw *draw, int32_t groups, const int64_t *tables,
-                         const double *sticks) {
-  const wb_topic_method *const method = &chain->method;
-  wb_topic_state *const state = &chain->state;
-  const size_t topics = (size_t)state->topics;
-  const int each = method->learn_alpha == WB_ALPHA_EACH;
-  const size_t learn = each ? topics : 1;
-  double *const mean = state->common, c = mean[topics], logs = 0;
-  for (size_t k = 0; k < learn; k++) {
-    double sum = 0;
-    for (size_t g = 0; g < (size_t)groups; g++) {
-      double *const alpha = state->alpha + g * topics;
-      int64_t all = tables[g * topics + k];
-      for (size_t j = 1; !each && j < topics; j++) all += tables[g * topics + j];
-      alpha[k] = learned(draw, WB_PURPOSE_TOPIC_ALPHA, g * topics + k, c + (double)all,
-                         c / mean[k] - (each ? 1.0 : (double)topics) * sticks[g]);
-      for (size_t j = 1; !each && j < topics; j++) alpha[j] = alpha[0];
-      sum += alpha[k];
-    }
-    mean[k] = common_mean(draw, method, k, mean[k], c, groups, sum);
-    /* With a smaller m the rate would be beyond the largest number. */
-    if (!(mean[k] > 1e-100)) mean[k] = 1e-100;
-    for (size_t j = 1; !each && j < topics; j++) mean[j] = mean[0];
-    for (size_t g = 0; g < (size_t)groups; g++) {
-      const double ratio = state->alpha[g * topics + k] / mean[k];
-      logs += wb_log(ratio) - ratio;
-    }
-  }
-  mean[topics] = draw_likeness(draw, (double)learn * groups, logs);
-}
-
-/* The documents of a group by their tokens, for the sum of their log sticks. */
+/* The documents by their tokens, for the sum of their log sticks. */
 typedef struct lengths {
-  int64_t documents, levels, cap;
-  int64_t *longer; /* levels + 1: documents with more than i tokens, as far as i < cap */
+  int64_t levels, cap;
+  int64_t *longer; /* cap + 1: documents with more than i tokens, as far as i < cap */
 } lengths;
 
-/* Sorts the documents of all groups by their tokens: first counts each number of tokens, up to twice the documents of
- * the group, and then adds the counts. The levels are chosen so that few gammas are drawn: one for each level, and two
- * for each document that is longer. */
-static lengths *lengths_of(const wb_topic_corpus *corpus, const wb_topic_structure *structure, size_t *bytes) {
-  const size_t groups = (size_t)groups_of(structure), documents = (size_t)corpus->documents;
-  *bytes = groups * sizeof(lengths) + (2 * documents + 2 * groups) * sizeof(int64_t);
-  lengths *const all = calloc(1, *bytes);
-  if (!all) return NULL;
-  for (size_t d = 0; d < documents; d++) all[groups > 1 ? structure->group[d] : 0].documents++;
-  int64_t *next = (int64_t *)(all + groups);
-  for (size_t g = 0; g < groups; g++) {
-    all[g].cap = 2 * all[g].documents;
-    all[g].longer = next;
-    next += all[g].cap + 2;
-  }
-  for (size_t d = 0; d < documents; d++) {
-    lengths *const own = &all[groups > 1 ? structure->group[d] : 0];
+/* Sorts the documents by their tokens: first counts each number of tokens, up to twice the documents, and then adds the
+ * counts. The levels are chosen so that few gammas are drawn: one for each level, and two for each document that is
+ * longer. */
+static void sort_lengths(const wb_topic_corpus *corpus, lengths *own) {
+  for (int64_t d = 0; d < corpus->documents; d++) {
     const int64_t tokens = corpus->first_token[d + 1] - corpus->first_token[d];
     own->longer[tokens < own->cap ? tokens : own->cap]++;
   }
-  for (size_t g = 0; g < groups; g++) {
-    lengths *const own = &all[g];
-    int64_t left = own->documents, least = INT64_MAX;
-    for (int64_t i = 0; i <= own->cap; i++) {
-      left -= own->longer[i];
-      own->longer[i] = left;
-      if (i + 2 * left < least) {
-        least = i + 2 * left;
-        own->levels = i;
-      }
+  int64_t left = corpus->documents, least = INT64_MAX;
+  for (int64_t i = 0; i <= own->cap; i++) {
+    left -= own->longer[i];
+    own->longer[i] = left;
+    if (i + 2 * left < least) {
+      least = i + 2 * left;
+      own->levels = i;
     }
   }
-  return all;
 }
 
-/* The sums over the documents of each group of the logs of draws from Be(sum_k alpha_gk, N_d). */
-static void draw_sticks(const wb_topic_chain *chain, const wb_topic_draw *draw, const lengths *all, double *shape_sum,
-                        double *sum) {
+/* The sum over the documents of the logs of draws from Be(sum_k alpha_k, N_d). */
+static double draw_sticks(const wb_topic_chain *chain, const wb_topic_draw *draw, const lengths *own) {
   const wb_topic_corpus *const corpus = chain->corpus;
-  const size_t groups = (size_t)groups_of(chain->structure), topics = (size_t)chain->state.topics;
-  for (size_t g = 0; g < groups; g++) {
-    shape_sum[g] = 0;
-    for (size_t k = 0; k < topics; k++) shape_sum[g] += draw->alpha[g * topics + k];
-    wb_stream stream = wb_stream_open(draw->key, WB_PURPOSE_TOPIC_STICK_LEVELS, draw->iteration, g);
-    sum[g] = 0;
-    for (int64_t i = 0; i < all[g].levels; i++)
-      sum[g] -= wb_draw_gamma_from_one(&stream, (double)all[g].longer[i]) / (shape_sum[g] + (double)i);
-  }
-  for (size_t d = 0; d < (size_t)corpus->documents; d++) {
-    const size_t g = groups > 1 ? (size_t)chain->structure->group[d] : 0;
-    const int64_t more = corpus->first_token[d + 1] - corpus->first_token[d] - all[g].levels;
+  double shape_sum = 0, sum = 0;
+  for (int32_t k = 0; k < chain->state.topics; k++) shape_sum += draw->alpha[k];
+  wb_stream stream = wb_stream_open(draw->key, WB_PURPOSE_TOPIC_STICK_LEVELS, draw->iteration, 0);
+  for (int64_t i = 0; i < own->levels; i++)
+    sum -= wb_draw_gamma_from_one(&stream, (double)own->longer[i]) / (shape_sum + (double)i);
+  for (int64_t d = 0; d < corpus->documents; d++) {
+    const int64_t more = corpus->first_token[d + 1] - corpus->first_token[d] - own->levels;
     if (more > 0)
-      sum[g] += wb_topic_log_stick(draw->key, WB_PURPOSE_TOPIC_STICK, draw->iteration, d,
-                                   shape_sum[g] + (double)all[g].levels, more);
+      sum += wb_topic_log_stick(draw->key, WB_PURPOSE_TOPIC_STICK, draw->iteration, (uint64_t)d,
+                                shape_sum + (double)own->levels, more);
   }
+  return sum;
 }
 
+/* Alphas that all documents share: where they depend on covariates, covariates.c draws them. */
 static int learn_alpha(wb_topic_chain *chain, const wb_topic_draw *draw) {
   const wb_topic_method *const method = &chain->method;
-  const size_t groups = (size_t)groups_of(chain->structure);
   const int32_t topics = chain->state.topics;
   double *const alpha = chain->state.alpha;
-  const size_t bytes = groups * (size_t)topics * sizeof(int64_t) + 2 * groups * sizeof(double);
-  size_t length_bytes;
-  lengths *const by_length = lengths_of(chain->corpus, chain->structure, &length_bytes);
-  int64_t *const tables = malloc(bytes);
-  if (!tables || !by_length) {
-    free(tables);
-    free(by_length);
-    return wb_out_of_memory(chain->message, "learning alpha", bytes + length_bytes);
-  }
-  double *const sum = (double *)(tables + groups * (size_t)topics);
+  lengths own = {0, 2 * (int64_t)chain->corpus->documents, NULL};
+  const size_t counts = (size_t)topics + (size_t)own.cap + 1;
+  int64_t *const tables = calloc(counts, sizeof(int64_t));
+  if (!tables) return wb_out_of_memory(chain->message, "learning alpha", counts * sizeof(int64_t));
+  own.longer = tables + topics;
+  sort_lengths(chain->corpus, &own);
   const int status = chain->backend->topic_model->draw_document_tables(chain->session, draw, tables, chain->message);
   if (status == WB_OK) {
+    const double sum = draw_sticks(chain, draw, &own);
     int64_t all = 0;
-    draw_sticks(chain, draw, by_length, sum + groups, sum);
     for (int32_t k = 0; k < topics; k++) all += tables[k];
-    if (groups > 1) {
-      learn_groups(chain, draw, (int32_t)groups, tables, sum);
-    } else if (method->learn_alpha == WB_ALPHA_COMMON) {
+    if (method->learn_alpha == WB_ALPHA_COMMON) {
       const double common = learned(draw, WB_PURPOSE_TOPIC_ALPHA, 0, method->alpha_shape + (double)all,
-                                    method->alpha_rate - topics * sum[0]);
+                                    method->alpha_rate - topics * sum);
       for (int32_t k = 0; k < topics; k++) alpha[k] = common;
     } else {
-      const double rate = method->alpha_rate - sum[0];
+      const double rate = method->alpha_rate - sum;
       const double shape = method->learn_alpha == WB_ALPHA_PROCESS
                                ? draw_concentration(draw, method, topics, tables, rate)
                                : method->alpha_shape;
@@ -303,7 +201,6 @@ static int learn_alpha(wb_topic_chain *chain, const wb_topic_draw *draw) {
     }
   }
   free(tables);
-  free(by_length);
   return status;
 }
 
@@ -363,9 +260,10 @@ static int same_alphas(const wb_topic_state *state, int32_t groups) {
 }
 
 double wb_topic_alpha_sum(const wb_topic_state *state) {
-  const double *const alpha = state->common ? state->common : state->alpha;
   double sum = 0;
-  for (int32_t k = 0; k < state->topics; k++) sum += alpha[k];
+  for (size_t k = 0; k < (size_t)state->topics; k++)
+    sum += state->coefficients ? wb_topic_covariate_alpha(state->coefficients[k * (size_t)state->columns])
+                               : state->alpha[k];
   return sum;
 }
 
@@ -374,6 +272,10 @@ int wb_topic_sweep(wb_topic_chain *chain, uint32_t iteration, double *log_likeli
   const wb_topic_corpus *const corpus = chain->corpus;
   const wb_topic_method *const method = &chain->method;
   wb_topic_state *const state = &chain->state;
+  if (state->coefficients && iteration % WB_TOPIC_COEFFICIENTS_EVERY == 1) {
+    const int drawn = wb_topic_draw_coefficients(chain, iteration);
+    if (drawn != WB_OK) return drawn;
+  }
   wb_topic_draw draw = {chain->key, iteration, method->mean, state->alpha, state->beta, 0, 0};
   if (!method->mean) {
     draw.alpha_tables =

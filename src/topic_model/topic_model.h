@@ -5,12 +5,9 @@
  *   theta_d ~ Dir(alpha_1..alpha_K),  phi_k ~ Dir(beta, ..., beta),
  *   alpha_k, or their common value, ~ Ga(shape, rate),  beta ~ Ga(shape, rate) where learned.
  *
- * Terms may have prior counts of their own, which are added to beta. Groups of documents may have an alpha each; where
- * they are learned,
+ * Terms may have prior counts of their own, which are added to beta. Documents may have covariates x_d, and then
  *
- *   alpha_gk ~ Ga(c, c / m_k),  m_k ~ Ga(shape, rate),  c uniform on 1, 2, 4, ..., 64,
- *
- * and a common alpha_g of all topics has the same law with one m.
+ *   log alpha_dk = x_d' lambda_k,  lambda_k ~ N(0, diag(5^2, 2.5^2, ..., 2.5^2)).
  *
  * A hierarchical Dirichlet process, truncated at K topics, has
  *
@@ -41,8 +38,8 @@ typedef enum wb_topic_alpha {
   WB_ALPHA_FIXED = 0,
   WB_ALPHA_COMMON = 1,
   WB_ALPHA_EACH = 2,
-  WB_ALPHA_PROCESS = 3, /* of one group */
-  WB_ALPHA_MEMBERS = 4  /* of one group: one topic a document */
+  WB_ALPHA_PROCESS = 3,
+  WB_ALPHA_MEMBERS = 4 /* one topic a document */
 } wb_topic_alpha;
 
 typedef struct wb_topic_method {
@@ -54,12 +51,22 @@ typedef struct wb_topic_method {
 
 #define WB_TOPIC_MEMBERS 1e-12
 
+/* Covariates of documents. Documents with the same covariates are a group of the structure, a row of the basis. */
+typedef struct wb_topic_covariates {
+  int32_t columns, rows;
+  const double *basis; /* rows x columns; the first column is 1, and 0 is the mean of the others */
+  const int *used;     /* documents: whether they count for coefficients and effects */
+  int32_t terms;
+  const double *frame; /* documents x terms: the design of the effects, with orthonormal columns over used documents */
+} wb_topic_covariates;
+
 /* The state of a chain besides the topics of its tokens, which the session holds. */
 typedef struct wb_topic_state {
   int32_t topics;
   double *alpha; /* groups x topics */
   double beta;
-  double *common; /* topics: m, or m topics times; then c. NULL for one group. */
+  double *coefficients; /* topics x columns of the covariates; NULL without covariates, which then give alpha */
+  int32_t columns;
 } wb_topic_state;
 
 /* A running chain. */
@@ -68,6 +75,7 @@ typedef struct wb_topic_chain {
   wb_topic_session *session;
   const wb_topic_corpus *corpus;
   const wb_topic_structure *structure;
+  const wb_topic_covariates *covariates; /* NULL: none */
   wb_topic_method method;
   wb_topic_state state;
   uint64_t key;
@@ -91,7 +99,20 @@ int wb_topic_merge(const wb_topic_corpus *corpus, int32_t topics, int32_t target
  * (terms x topics) have the topics side by side, or are NULL. */
 int wb_topic_sweep(wb_topic_chain *chain, uint32_t iteration, double *log_likelihood, double *theta, double *phi);
 
-/* The sum of alpha; with groups, of the alpha of documents of no group. */
+/* Coefficients take longer than a sweep, so they are drawn before every other one. */
+#define WB_TOPIC_COEFFICIENTS_EVERY 2
+
+/* Draws the coefficients given the topics of all tokens, and sets alpha. */
+int wb_topic_draw_coefficients(wb_topic_chain *chain, uint32_t iteration);
+
+/* Regresses theta (documents x topics) on the frame with random exponential weights of the documents (the Bayesian
+ * bootstrap, Rubin 1981, Annals of Statistics 9, 130-134). effects: topics x terms. */
+int wb_topic_draw_effects(const wb_topic_chain *chain, uint32_t iteration, const double *theta, double *effects);
+
+/* alpha of its logarithm, kept within exp(-200) and exp(15). */
+double wb_topic_covariate_alpha(double log_alpha);
+
+/* The sum of alpha; with covariates, of the alpha of a document with their means. */
 double wb_topic_alpha_sum(const wb_topic_state *state);
 
 /* The means of theta and phi given the topics, and two sums to which they are added; either may be NULL. */

@@ -26,7 +26,6 @@ one_of_each_class <- function() {
   names(summaries) <- vapply(summaries, function(x) class(x)[[1L]], "")
   c(fits, list(
     pmf_list = c(die, die), type_proportions = type_proportions(types),
-    type_differences = type_differences(types, group = c("u", "v")),
     differential_state = differential_state(states, ~ g, data.frame(g = c(0, 0, 1)), seed = 1, ndraws = 2),
     perplexity = perplexity(topics, words, seed = 1, threads = 2),
     topic_effects = topic_effects(topics, ~ half, data.frame(half = rep(1:2, 6)), seed = 1, threads = 2),

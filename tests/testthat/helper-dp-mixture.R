@@ -72,3 +72,11 @@ simulate_fit <- function(n = 2000, k = 6, p = 3, sweeps = 100, warmup = 50, chai
   )
   structure(fit, class = c("dp_mixture", "warpbayes_fit", "warpbayes"), labels = labels)
 }
+
+# dp_mixture() with settings of warp_control() among its arguments.
+fit_mixture <- function(x, ...) {
+  given <- list(...)
+  settings <- names(given) %in% names(formals(warp_control))
+  if (any(settings)) given <- c(given[!settings], list(control = do.call(warp_control, given[settings])))
+  do.call(dp_mixture, c(if (!missing(x)) list(quote(x)), given))
+}

@@ -94,3 +94,10 @@ reference_topics <- function(x, theta, phi, key, iteration) {
     (row - 1) * 16 + node
   }, 0)
 }
+
+# topic_model() with the settings of warp_control() among its arguments.
+fit_topics <- function(...) {
+  given <- list(...)
+  settings <- names(given) %in% names(formals(warp_control))
+  do.call(topic_model, c(given[!settings], list(control = do.call(warp_control, given[settings]))))
+}

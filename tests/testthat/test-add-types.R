@@ -67,7 +67,9 @@ test_that("types are added to the columns of a SingleCellExperiment", {
 
 test_that("a fit remembers the assay that it read", {
   skip_where_repeated()
-  expect_error(dp_mixture(matrix(rnorm(40), 20), assay = "exprs"), "is no SummarizedExperiment",
+  expect_error(dp_mixture(
+    matrix(rnorm(40), 20), control = warp_control(assay = "exprs")
+  ), "is no SummarizedExperiment",
     class = "warpbayes_error_input")
   package <- "SingleCellExperiment"
   skip_if_not_installed(package)
@@ -78,7 +80,7 @@ test_that("a fit remembers the assay that it read", {
   experiment <- new_experiment(list(exprs = -t(x), scaled = t(x)), colData = data.frame(sample_id = wells))
   file <- scratch()
   run <- function(x, ..., iter = 20, checkpoint = NULL) {
-    dp_mixture(x, 3, iter = iter, warmup = 10, seed = 1, threads = 1, checkpoint = checkpoint, ...)
+    fit_mixture(x, 3, iter = iter, warmup = 10, seed = 1, threads = 1, checkpoint = checkpoint, ...)
   }
   fit <- run(experiment, assay = "scaled", sample = "sample_id", checkpoint = file)
   expect_identical(fit$assay, "scaled")

@@ -43,9 +43,9 @@ test_that("with a data centre's card, small data stay on the processor and large
     rows <- function(n, m) matrix(0, n, m)
     expect_identical(chosen(wb$rows_cost(rows(1e3, 16), rows(1e3, 16))), "cpu")
     expect_identical(chosen(wb$rows_cost(rows(65536, 64), rows(65536, 64))), "cuda")
-    expect_identical(chosen(wb$normal_mean_cost(1e6, 1000)), "cuda")
-    expect_identical(chosen(wb$copula_cost(500, 100, 1000, 2000)), "cuda")
-    expect_identical(chosen(wb$predictive_cost(bayesian_bootstrap(), 1:9, 1e6, "auto")), "cpu")
+    expect_identical(chosen(wb$record(normal_mean())$cost(normal_mean(), 1:9, 1e6, 1000)), "cuda")
+    expect_identical(chosen(wb$copula_cost(copula_density(), 1:500, 1000, 2000)), "cuda")
+    expect_identical(chosen(wb$record(bayesian_bootstrap())$cost()), "cpu")
   })
 })
 

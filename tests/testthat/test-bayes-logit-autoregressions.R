@@ -16,7 +16,7 @@ covariance_of <- function(time, unit, correlation, step = 1) {
 }
 
 test_that("effects have the covariance of an autoregression with gaps, a half-Cauchy deviation and any correlation", {
-  fit <- fits(cases, iter = 1500, warmup = 100, prior_only = TRUE)
+  fit <- fits(cases, iter = 1500, warmup = 100, control = warp_control(prior_only = TRUE))
   draws <- as.array(fit)
   names <- sprintf("ar1(t | u).%s.%s", d$u, d$t)
   probability <- apply(draws, c(1, 2), function(one) {

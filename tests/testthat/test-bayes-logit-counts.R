@@ -25,7 +25,7 @@ test_that("a Poisson regression has the methods of other families", {
   expect_identical(nrow(predict(fit, data.frame(x = 1, g = "new", e = 2))), 1L)
   zeros <- few(y ~ x, data.frame(x = 1:6, y = 0), "poisson")
   expect_match(summary(zeros)$verdict, "All counts are 0", all = FALSE)
-  none <- few(y ~ x, counted, "poisson", prior_only = TRUE)
+  none <- few(y ~ x, counted, "poisson", control = warp_control(prior_only = TRUE))
   expect_true(all(none$log_likelihood == 0))
   expect_error(few(-y ~ x, counted, "poisson"), "not a vector of counts", class = "warpbayes_error_input")
 })
@@ -65,8 +65,8 @@ test_that("aggregated rows and the rows that they come from have the same prior 
     same(few(k ~ x + z, rows, "multinomial", prior), few(cbind(a, b, c) ~ x + z, cell, "multinomial", prior))
     same(few(y ~ x + z, twice, "negbinomial", prior),
       few(y ~ x + z, rows, "negbinomial", prior, weights = rep(2, 110)))
-    same(few(y ~ x + z, rows, prior = prior, sparse = TRUE),
-      few(cbind(s, n - s) ~ x + z, cell, prior = prior, sparse = TRUE))
+    same(few(y ~ x + z, rows, prior = prior, control = warp_control(sparse = TRUE)),
+      few(cbind(s, n - s) ~ x + z, cell, prior = prior, control = warp_control(sparse = TRUE)))
   }
   same(few(y ~ x + (x | z), rows), few(cbind(s, n - s) ~ x + (x | z), cell))
   # The posterior, too: intervals of slope and intercept of 2 aggregated rows and of their 110 rows.

@@ -120,7 +120,7 @@ dual_fits <- function(n, p, ...) {
     few(c ~ x + (z | g) + (1 | h), ..., family = "poisson", prior = logit_prior("horseshoe")),
     few(c ~ x, ..., family = "negbinomial", prior = logit_prior("horseshoe", slab_scale = 2)),
     few(m ~ x + (1 | g), ..., family = "multinomial"),
-    if (requireNamespace("Matrix", quietly = TRUE)) few(y ~ s + (1 | g), ..., sparse = TRUE)
+    if (requireNamespace("Matrix", quietly = TRUE)) few(y ~ s + (1 | g), ..., control = warp_control(sparse = TRUE))
   )
   parts <- c("coefficient_trace", "log_likelihood", "group_deviation", "draws", "state")
   lapply(fits, function(fit) unclass(fit)[parts])
@@ -155,7 +155,8 @@ test_that("a fit is continued, and more coefficients than rows are refused where
   skip_if_not_installed("Matrix")
   d$w <- d$x[, 1:10]
   expect_error(
-    bayes_logit(y ~ w, d, prior = logit_prior("zellner"), sparse = TRUE, iter = 4, threads = 1, progress = FALSE),
+    bayes_logit(y ~ w, d, prior = logit_prior("zellner"), control = warp_control(sparse = TRUE), iter = 4, threads = 1,
+      progress = FALSE),
     "\"zellner\" needs as many rows as coefficients, but has 10 for 11", class = "warpbayes_error_input"
   )
 })

@@ -45,7 +45,7 @@ test_that("means of a multinomial are probabilities of its classes", {
 
 test_that("fits without a grid are errors", {
   more <- Matrix::Matrix(matrix(rbinom(120, 1, 0.5), 60), sparse = TRUE)
-  fit <- fits(y ~ x, "binomial", sparse = more)
+  fit <- fits(y ~ x, "binomial", control = warp_control(sparse = more))
   expect_error(emmeans::emmeans(fit, "x"), "has 4 coefficients, but its formula gives 2",
     class = "warpbayes_error_input")
   fit <- fits(m ~ x, "multinomial")

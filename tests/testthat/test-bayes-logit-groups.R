@@ -135,7 +135,7 @@ test_that("fits with grouping terms go on, resume and are drawn in other package
   expect_identical(continue(half, 15)[c("coefficient_trace", "group_correlation", "draws")],
     whole[c("coefficient_trace", "group_correlation", "draws")])
   file <- tempfile(fileext = ".checkpoint")
-  quick(y ~ x + (x | g) + (1 | g:h), checkpoint = file)
+  quick(y ~ x + (x | g) + (1 | g:h), control = warp_control(checkpoint = file))
   again <- resume(file, people)
   expect_identical(again$draws, whole$draws)
   skip_if_not_installed("posterior")

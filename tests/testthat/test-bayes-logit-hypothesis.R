@@ -27,7 +27,8 @@ test_that("statements are computed from the draws of coefficients", {
 })
 
 test_that("probabilities agree with a known distribution", {
-  prior <- bayes_logit(am ~ wt, mtcars, prior = logit_prior(scale = 2, autoscale = FALSE), prior_only = TRUE,
+  prior <- bayes_logit(am ~ wt, mtcars, prior = logit_prior(scale = 2, autoscale = FALSE),
+    control = warp_control(prior_only = TRUE),
     chains = 2, iter = 2000, seed = 1, threads = 1, progress = FALSE)
   table <- hypothesis(prior, c("wt < 1", "exp(wt) > 5", "wt < -3"))
   right <- pnorm(c(1, -log(5), -3), sd = 2)

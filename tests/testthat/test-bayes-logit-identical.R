@@ -61,10 +61,13 @@ test_that("a continued fit equals a fit of the whole length", {
   parts <- c("coefficient_trace", "log_likelihood", "dispersion_trace", "group_deviation", "draws", "state", "iter")
   for (formula in list(y ~ x1, y ~ x1 + (1 | g), c ~ x1)) {
     family <- if (formula[[2]] == "c") "negbinomial" else "binomial"
-    at_once <- bayes_logit(formula, d, family, chains = 2, iter = 20, warmup = 5, thin = 2, seed = 3, threads = 2,
+    by_two <- warp_control(thin = 2)
+    at_once <- bayes_logit(formula, d, family, chains = 2, iter = 20, warmup = 5, control = by_two, seed = 3,
+      threads = 2,
       progress = FALSE
     )
-    half <- bayes_logit(formula, d, family, chains = 2, iter = 8, warmup = 5, thin = 2, seed = 3, threads = 2,
+    half <- bayes_logit(formula, d, family, chains = 2, iter = 8, warmup = 5, control = by_two, seed = 3,
+      threads = 2,
       progress = FALSE
     )
     longer <- continue(half, 12, threads = 1, progress = FALSE)
@@ -112,7 +115,8 @@ test_that("draws of groups are kept for the same sweeps, however the sweeps are 
   d <- data.frame(g = rep(1:6, 10), h = rep(1:5, each = 12), x = rnorm(60), y = rbinom(60, 3, 0.4))
   for (formula in list(cbind(y, 3 - y) ~ x + (1 | g), cbind(y, 3 - y) ~ x + (x | g) + (1 | h))) {
     fit <- function(iter) {
-      bayes_logit(formula, d, chains = 2, iter = iter, warmup = 7, thin = 3, seed = 1, threads = 1, progress = FALSE)
+      bayes_logit(formula, d, chains = 2, iter = iter, warmup = 7, control = warp_control(thin = 3), seed = 1,
+        threads = 1, progress = FALSE)
     }
     whole <- fit(40)
     cut <- fit(10)

@@ -77,7 +77,7 @@ test_that("what cannot be folded is an error that says why", {
   expect_error(loo::kfold(fit, folds = rep(1, 88)), "at least two folds", class = input)
   expect_error(loo::kfold(fit, folds = 1:3), "one for each of the 88 rows", class = input)
   expect_error(loo::kfold(fit, group = "g", folds = rep(1:2, 44)), "divides a group", class = input)
-  expect_error(loo::kfold(few(y ~ x, prior_only = TRUE)), "prior alone", class = input)
+  expect_error(loo::kfold(few(y ~ x, control = warp_control(prior_only = TRUE))), "prior alone", class = input)
   expect_error(loo::kfold(few(k ~ x, family = "poisson", zi = ~1), 2), "is a fit with `zi`", class = input)
   lost <- local({
     mine <- people

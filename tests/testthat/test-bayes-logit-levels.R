@@ -120,7 +120,7 @@ test_that("moves of levels are used where Polya-Gamma sweeps would not mix, and 
   d$noise <- matrix(rnorm(1500 * 29), 1500)
   expect_true(uses(y ~ noise + (1 | g), d))
   expect_false(uses(y ~ x + noise + (1 | g), d))
-  expect_false(uses(y ~ x + (1 | g), d, prior_only = TRUE))
+  expect_false(uses(y ~ x + (1 | g), d, control = warp_control(prior_only = TRUE)))
   expect_false(uses(y ~ x + (1 | g), d, prior = logit_prior("horseshoe")))
   expect_true(uses(y ~ x + (1 | g), d, prior = logit_prior("cauchy")))
   expect_false(uses(factor(y + (x > 1)) ~ x + (1 | g), d, family = "multinomial"))

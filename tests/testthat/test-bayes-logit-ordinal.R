@@ -118,7 +118,8 @@ test_that("responses that are not ordinal, and models of other packages, are ref
   expect_error(quick(as.character(y) ~ x), "an ordinal one is an ordered factor", class = input)
   expect_error(quick(as.integer(y) ~ x), "an ordinal one is an ordered factor", class = input)
   expect_error(quick(y ~ 0 + x), "the steps of an ordinal response have intercepts", class = input)
-  expect_error(quick(y ~ x, sparse = TRUE), "`sparse` is not known for family \"cratio\"", class = input)
+  expect_error(quick(y ~ x, control = warp_control(sparse = TRUE)),
+    "`sparse` is not known for family \"cratio\"", class = input)
   expect_error(bayes_logit(y ~ x, grades, "cumulative"), "the ordinal family of this package is \"cratio\"",
     class = input)
   expect_error(bayes_logit(y ~ x, grades, "sratio"), "opposite signs", class = input)

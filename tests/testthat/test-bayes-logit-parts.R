@@ -112,5 +112,6 @@ test_that("errors of predictions and the explained variance of left-out rows are
   classes <- few(m ~ x, family = "multinomial")
   expect_error(predictive_error.bayes_logit(classes), "classes have no errors", class = input)
   expect_error(loo_R2.bayes_logit(classes), "classes have no variance", class = input)
-  expect_error(loo_R2.bayes_logit(few(y ~ x, prior_only = TRUE)), "draws from the prior", class = input)
+  expect_error(loo_R2.bayes_logit(few(y ~ x, control = warp_control(prior_only = TRUE))), "draws from the prior",
+    class = input)
 })

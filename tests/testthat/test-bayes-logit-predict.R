@@ -142,7 +142,7 @@ test_that("arguments of confint(), update() and simulate() are checked", {
 by_hand <- function(fit, newdata, type, tails) {
   rows <- prediction_rows(fit, newdata)
   linear <- linear_draws(fit, rows, draws_used(fit, NULL), seq_len(nrow(rows$x)))
-  values <- if (type == "link") linear else response_draws(fit, linear)
+  values <- if (type == "link") linear else family_of(fit)$mean(linear)
   describe <- function(v) c(mean(v), sd(v), quantile(v, tails, names = FALSE))
   aperm(apply(values, 2:3, describe), c(2, 3, 1))
 }
@@ -150,7 +150,7 @@ all_kinds <- function() {
   list(
     quick(y ~ x + f), quick(c ~ x + offset(log(e)), family = "negbinomial"), quick(f ~ x + e, family = "multinomial"),
     quick(y ~ x + (1 | g)), quick(y ~ x + (x | g) + (1 | f)),
-    if (requireNamespace("Matrix", quietly = TRUE)) quick(y ~ x + f, sparse = TRUE)
+    if (requireNamespace("Matrix", quietly = TRUE)) quick(y ~ x + f, control = warp_control(sparse = TRUE))
   )
 }
 

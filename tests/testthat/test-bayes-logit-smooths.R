@@ -200,7 +200,7 @@ test_that("smooths that cannot be used are refused", {
   refused(y ~ s(cbind(x, z)), "whose variable \"cbind\\(x, z\\)\" is a matrix")
   refused(y ~ s(x) + s(x), "has the smooth \"s\\(x\\)\" twice")
   refused(y ~ s(x, by = zero), "which does not vary in the data", transform(d, zero = 0))
-  expect_input_error(fits(y ~ s(x), sparse = TRUE), "must be FALSE for a formula with smooths")
+  expect_input_error(fits(y ~ s(x), control = warp_control(sparse = TRUE)), "must be FALSE for a formula with smooths")
   refused(y ~ car(area), "is written car\\(area, adjacency\\)")
   refused(y ~ rw(t, f), "is written rw\\(time\\)")
   refused(y ~ car(area, nowhere), "whose adjacency cannot be found: object 'nowhere' not found")

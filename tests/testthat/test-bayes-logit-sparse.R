@@ -42,11 +42,14 @@ test_that("sparse and dense designs give the same fit, up to centring, on all ba
   }
   # A dense design without intercept is not centred either.
   dense <- d$dense
-  expect_equal(few(y ~ 0 + dense, threads = 2)[1:2], few(y ~ 0, sparse = d$sparse, threads = 1)[1:2], tolerance = 1e-12)
+  with_sparse <- warp_control(sparse = d$sparse)
+  expect_equal(few(y ~ 0 + dense, threads = 2)[1:2], few(y ~ 0, control = with_sparse, threads = 1)[1:2],
+    tolerance = 1e-12)
   fits <- function(...) {
     list(
-      few(y ~ f + (1 | g), sparse = d$sparse, ...), few(k ~ f, family = "negbinomial", sparse = TRUE, ...),
-      few(f ~ 1, family = "multinomial", sparse = d$sparse, prior = logit_prior("horseshoe"), ...)
+      few(y ~ f + (1 | g), control = with_sparse, ...),
+      few(k ~ f, family = "negbinomial", control = warp_control(sparse = TRUE), ...),
+      few(f ~ 1, family = "multinomial", control = with_sparse, prior = logit_prior("horseshoe"), ...)
     )
   }
   reference <- fits(backend = "cpu", threads = 1)
@@ -66,7 +69,7 @@ test_that("a sparse and a dense design of the same model give the same posterior
     )
   }
   dense <- fit(y ~ f + d$dense)
-  sparse <- fit(y ~ f, sparse = d$sparse)
+  sparse <- fit(y ~ f, control = warp_control(sparse = d$sparse))
   draws_worth <- function(fit, i) effective_size(split_chains(logit_draws(fit)[, , i]))
   size <- vapply(seq_len(4), function(i) min(draws_worth(dense, i), draws_worth(sparse, i)), 1)
   # Four comparisons. |z| exceeds 5.5 in one of 6e6 runs.
@@ -78,7 +81,7 @@ test_that("sparse fits predict, and refuse matrices that do not fit", {
   d <- sparse_rows_of(60, 3)
   data <- data.frame(y = d$y, z = rnorm(60), f = factor(rep_len(c("a", "b", "c"), 60)))
   quick <- function(...) bayes_logit(..., chains = 1, iter = 30, warmup = 10, seed = 1, threads = 2, progress = FALSE)
-  fit <- quick(y ~ z + f, data, sparse = d$sparse)
+  fit <- quick(y ~ z + f, data, control = warp_control(sparse = d$sparse))
   expect_identical(fit$coefficient_names, c("(Intercept)", "z", "fb", "fc", "v1", "v2", "v3"))
   x <- cbind(model.matrix(~ z + f, data), d$dense)
   draws <- coefficient_draws(fit)
@@ -93,14 +96,18 @@ test_that("sparse fits predict, and refuse matrices that do not fit", {
     "`sparse` must be a sparse matrix with the 60 rows of the new data and the 3 columns", class = input
   )
   expect_output(print(fit$prior), "intercept, where predictors are 0")
-  expect_output(print(quick(y ~ z, data, sparse = TRUE, prior = logit_prior("zellner"))), "Logistic regression")
-  holes <- quick(y ~ z, transform(data, z = replace(z, 7, NA)), sparse = d$sparse)
+  sparse <- warp_control(sparse = TRUE)
+  expect_output(print(quick(y ~ z, data, control = sparse, prior = logit_prior("zellner"))), "Logistic regression")
+  holes <- quick(y ~ z, transform(data, z = replace(z, 7, NA)), control = warp_control(sparse = d$sparse))
   expect_identical(as.vector(holes$design$x[, "v1"]), unname(d$dense[-7, 1]))
-  expect_error(quick(y ~ z, data, sparse = d$sparse[-1, ]), "`sparse` has 59 rows, but the data have 60", class = input)
-  expect_error(quick(y ~ z, data, sparse = "yes"), "`sparse` must be TRUE, FALSE or a sparse matrix", class = input)
-  expect_error(quick(y ~ 0, data, sparse = TRUE), "neither an intercept nor predictors", class = input)
+  expect_error(quick(y ~ z, data, control = warp_control(sparse = d$sparse[-1, ])),
+    "`sparse` has 59 rows, but the data have 60", class = input)
+  expect_error(quick(y ~ z, data, control = warp_control(sparse = "yes")),
+    "`sparse` must be TRUE, FALSE or a sparse matrix", class = input)
+  expect_error(quick(y ~ 0, data, control = sparse), "neither an intercept nor predictors", class = input)
   d$sparse[4, 2] <- Inf
-  expect_error(quick(y ~ z, data, sparse = d$sparse), "has the value Inf of predictor \"v2\" in row 4", class = input)
+  expect_error(quick(y ~ z, data, control = warp_control(sparse = d$sparse)),
+    "has the value Inf of predictor \"v2\" in row 4", class = input)
   # Matrices that compiled code would misread are refused: column indices out of range or not increasing.
   run <- resolve_run("cpu", 1)
   for (column in list(99L, c(1L, 1L), -1L)) {
@@ -116,7 +123,7 @@ test_that("predict() refuses a sparse matrix that compiled code would misread", 
   more <- Matrix::rsparsematrix(20, 2, 0.3)
   fit <- bayes_logit(y ~ z, data, chains = 1, iter = 20, seed = 1, threads = 2)
   expect_error(predict(fit, data, sparse = more), "the fit had no matrix", class = "warpbayes_error_input")
-  fit <- bayes_logit(y ~ z, data, sparse = more, chains = 1, iter = 20, seed = 1, threads = 2)
+  fit <- bayes_logit(y ~ z, data, control = warp_control(sparse = more), chains = 1, iter = 20, seed = 1, threads = 2)
   expect_error(predict(fit, sparse = more), "`newdata` is not", class = "warpbayes_error_input")
   expect_identical(nrow(predict(fit, data, sparse = more)), 20L)
 })

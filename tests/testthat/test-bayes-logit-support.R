@@ -13,7 +13,8 @@ test_that("nothing is said of data that answer", {
   expect_identical(said(carb ~ wt + (1 | gear), mtcars, "negbinomial"), character())
   # The rows are separated but for one.
   expect_identical(said(y ~ x, data.frame(x = 1:8, y = c(0, 0, 0, 1, 0, 1, 1, 1))), character())
-  expect_identical(said(y ~ x, data.frame(x = 1:4, y = c(0, 0, 0, 0)), prior_only = TRUE), character())
+  expect_identical(said(y ~ x, data.frame(x = 1:4, y = c(0, 0, 0, 0)), control = warp_control(prior_only = TRUE)),
+    character())
 })
 
 test_that("equal responses, absent classes and groupings of one level are named", {

@@ -224,7 +224,7 @@ test_that("data that say nothing of zeros, and wrong arguments, are named", {
   expect_error(quick(I(y > 0) ~ x, family = "binomial", zi = ~z), "is for counts, but `family` is \"binomial\"",
     class = input)
   expect_error(quick(zi = ~z, weights = e), "`weights` cannot be used with `zi`", class = input)
-  expect_identical(quick(zi = ~z, weights = NULL, sparse = FALSE)$rows, 80L)
+  expect_identical(quick(zi = ~z, weights = NULL, control = warp_control(sparse = FALSE))$rows, 80L)
   expect_error(quick(transform(visits, y = 0), formula = y ~ x, zi = ~z), "without a count above 0", class = input)
   expect_error(quick(zi = ~z, prior = list(1)), "two such priors named count and zero", class = input)
   expect_error(quick(y / 2 ~ x, zi = ~z), "not a vector of counts", class = input)

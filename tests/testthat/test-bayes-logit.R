@@ -169,7 +169,8 @@ test_that("missing values, empty levels and rows without trials are as in glm", 
 test_that("without likelihood the draws come from the prior", {
   skip_if(on_cuda(), "many sweeps")
   draw <- function(prior) {
-    quick(cbind(y, 1 - y) ~ x, small, prior = prior, prior_only = TRUE, iter = 4500, warmup = 500)
+    quick(cbind(y, 1 - y) ~ x, small, prior = prior, control = warp_control(prior_only = TRUE), iter = 4500,
+      warmup = 500)
   }
   fit <- draw(logit_prior(location = 1, intercept_location = -2))
   draws <- coefficient_draws(fit)
@@ -208,7 +209,7 @@ test_that("priors are given for single coefficients, in words that say so", {
     class = input)
   expect_error(quick(y ~ x, prior = logit_prior(scale = c(x = 1, x = 2))), "several values for one coefficient",
     class = input)
-  expect_error(quick(y ~ x, prior_only = NA), "`prior_only` must be", class = input)
+  expect_error(quick(y ~ x, control = warp_control(prior_only = NA)), "`prior_only` must be", class = input)
 })
 
 test_that("rows of weight zero do not change a fit", {
@@ -219,7 +220,8 @@ test_that("rows of weight zero do not change a fit", {
   }
   expect_identical(coef(quick(k ~ x, far, "negbinomial", weights = w)), coef(quick(k ~ x, small, "negbinomial")))
   skip_if_not_installed("Matrix")
-  expect_identical(coef(quick(y ~ x, far, weights = w, sparse = TRUE)), coef(quick(y ~ x, small, sparse = TRUE)))
+  sparse <- warp_control(sparse = TRUE)
+  expect_identical(coef(quick(y ~ x, far, weights = w, control = sparse)), coef(quick(y ~ x, small, control = sparse)))
 })
 
 test_that("accessors agree with the draws", {

@@ -24,8 +24,9 @@ rank_of_truth <- function(seed) {
   prior <- dp_prior(mean = 0, mean_scale = law$mean_scale, df = law$df, scale = 1, floor = 0, learn = character(),
     concentration = c(law$shape, law$rate))
   # Draws a few sweeps apart are nearly independent, because the components of the cells are known.
-  fit <- dp_mixture(truth$x, components = sizes$k, prior = prior, iter = 177, warmup = 30, thin = 3, seed = seed,
-    threads = 1, progress = FALSE
+  fit <- dp_mixture(
+    truth$x, components = sizes$k, prior = prior, iter = 177, warmup = 30, seed = seed, threads = 1,
+    progress = FALSE, control = warp_control(thin = 3)
   )
   types <- cell_types(fit, ndraws = NULL, threads = 1)
   draws <- types$proportions[, as.integer(types$type[[1L]])]

@@ -227,7 +227,7 @@ test_that("a rare type that all draws have is shown, and phantoms are not", {
   phantom$types$speck[[4]] <- TRUE
   phantom$types$cells[[4]] <- 0
   text <- paste(capture.output(print(phantom)), collapse = " ")
-  expect_match(text, "Type \"4\" is +the +most +probable +type +of +no +cell")
+  expect_match(text, "No +cell +has +\"4\" +as +its +most +probable +type")
   levels(phantom) <- c("a", "b", "c")
   expect_identical(levels(phantom), c("a", "b", "c", "4"))
 })

@@ -2,7 +2,7 @@
 fit_chains <- function(...) {
   set.seed(1)
   x <- matrix(rnorm(1200), ncol = 3)
-  dp_mixture(x,
+  fit_mixture(x,
     components = 5, chains = 3, iter = 30, seed = 4, threads = 1, progress = FALSE,
     keep = c("weights", "means", "covariances", "labels"),
     prior = dp_prior(learn = c("mean", "mean_scale", "df", "scale")), ...
@@ -194,7 +194,9 @@ test_that("real samplers give the same draws whether chains run at the same time
   y <- rbinom(100, 1, 0.4)
   counts <- matrix(rpois(400, 1), 20)
   fits <- list(
-    function(threads) dp_mixture(x, 4, chains = 3, iter = 60, seed = 1, threads = threads, moves = TRUE),
+    function(threads) dp_mixture(
+      x, 4, chains = 3, iter = 60, seed = 1, threads = threads, control = warp_control(moves = TRUE)
+    ),
     function(threads) bayes_logit(y ~ x, chains = 3, iter = 60, seed = 1, threads = threads),
     function(threads) topic_model(counts, 4, chains = 3, iter = 60, seed = 1, threads = threads)
   )
@@ -210,7 +212,9 @@ test_that("sessions can be driven by several threads at the same time", {
   set.seed(3)
   x <- matrix(rnorm(90), 30)
   fits <- list(
-    list(mixture_sampler, dp_mixture(x, 3, chains = 3, iter = 2, seed = 1, moves = TRUE, threads = 1)),
+    list(mixture_sampler, dp_mixture(
+      x, 3, chains = 3, iter = 2, seed = 1, threads = 1, control = warp_control(moves = TRUE)
+    )),
     list(logit_sampler, bayes_logit(x[, 1] > 0 ~ x[, 2], chains = 3, iter = 2, seed = 1, threads = 1)),
     list(topic_sampler, topic_model(matrix(rpois(60, 1), 6), 3, chains = 3, iter = 2, seed = 1, threads = 1))
   )
@@ -244,8 +248,8 @@ test_that("the default is four chains of small data and one of large data, by si
     expect_identical(add_documents(topics, counts, iter = 4, seed = 1, threads = 1)$chains, 4)
     # What one chain cannot tell is said, whatever the verdict.
     expect_false(any(grepl("One chain was run", summary(topics)$verdict)))
-    for (method in c("gibbs", "mean_for_mode")) {
-      alone <- topic_model(counts, 2, method = method, iter = 40, chains = 1, seed = 1, threads = 1)
+    for (estimate in c("mode", "mean")) {
+      alone <- fit_topics(counts, 2, estimate = estimate, iter = 40, chains = 1, seed = 1, threads = 1)
       expect_match(summary(alone)$verdict, "One chain was run", all = FALSE)
     }
     # The number does not depend on the machine, and large data and many draws have one.

@@ -15,7 +15,7 @@ cells <- function(n = 300) {
 
 # Two chains that keep all draws, with a prior that is learned.
 fit_cells <- function(x = cells(), iter = 30, ...) {
-  dp_mixture(x,
+  fit_mixture(x,
     components = 5, chains = 2, iter = iter, warmup = 10, thin = 2, seed = 4, progress = FALSE, threads = 2,
     keep = c("weights", "means", "covariances", "labels"), ...
   )
@@ -66,7 +66,7 @@ test_that("resume() uses the markers and transformations of the fit", {
   skip_on_sanitized_emulator()
   file <- scratch()
   x <- unname(cbind(cells(), cells()[, 2:1] + 1))
-  whole <- fit_cells(x, markers = c(4, 1), transform = "arcsinh", cofactor = c(1, 5), checkpoint = file)
+  whole <- fit_cells(x, markers = c(4, 1), transform = c(1, 5), checkpoint = file)
   expect_same_fit(resume(file, x, threads = 2), whole)
   frame <- as.data.frame(cells())
   whole <- fit_cells(frame, markers = "b", checkpoint = file)
@@ -93,7 +93,7 @@ test_that("topic models can be resumed from their checkpoints", {
   set.seed(2)
   x <- matrix(rpois(300, 1), 30, dimnames = list(NULL, letters[1:10]))
   fit <- function(iter, ...) {
-    topic_model(x, 3, iter = iter, warmup = 6, thin = 2, chains = 2, keep = c("phi", "theta"), start = "random",
+    fit_topics(x, 3, iter = iter, warmup = 6, thin = 2, chains = 2, keep = c("phi", "theta"), start = "random",
       seed = 1, threads = 2, ...
     )
   }
@@ -130,7 +130,7 @@ test_that("regressions can be resumed from their checkpoints", {
   )
   for (family in names(formulas)) {
     whole <- fit(30, formulas[[family]], family)
-    fit(17, formulas[[family]], family, checkpoint = file)
+    fit(17, formulas[[family]], family, control = warp_control(checkpoint = file))
     unfinished(file, 30)
     expect_same_fit(resume(file, mtcars, threads = 2), whole)
     expect_same_fit(resume(file, mtcars, threads = 2), whole)
@@ -145,15 +145,16 @@ test_that("regressions can be resumed from their checkpoints", {
   # Variables outside a data frame, and values in place of names.
   wt <- mtcars$wt
   am <- mtcars$am
-  whole <- bayes_logit(am ~ wt, chains = 2, iter = 20, seed = 1, threads = 2, checkpoint = file)
+  whole <- bayes_logit(am ~ wt, chains = 2, iter = 20, seed = 1, threads = 2, control = warp_control(checkpoint = file))
   expect_same_fit(resume(file, NULL, threads = 2), whole)
   arguments <- list(am ~ wt, mtcars, weights = rep(1:2, 16), chains = 2, iter = 20, seed = 1, threads = 2,
-    checkpoint = file
+    control = warp_control(checkpoint = file)
   )
   whole <- do.call(bayes_logit, arguments)
   expect_same_fit(resume(file, mtcars, threads = 2), whole)
   skip_if_not_installed("Matrix")
-  whole <- do.call(bayes_logit, c(arguments, sparse = TRUE))
+  arguments$control <- warp_control(checkpoint = file, sparse = TRUE)
+  whole <- do.call(bayes_logit, arguments)
   expect_same_fit(resume(file, mtcars, threads = 2), whole)
   refused(resume(file, other), "`x` has other values in column .wt. \\(and in 1 more\\)")
 })
@@ -172,7 +173,8 @@ test_that("arguments of a regression are stored as values or names, and no other
       parent.frame())
   }
   rows <- seq_len(30)
-  whole <- fit(weights = count(rep(1:2, 16)), subset = rows, offset = count(log(hp)), checkpoint = file,
+  kept <- warp_control(checkpoint = file)
+  whole <- fit(weights = count(rep(1:2, 16)), subset = rows, offset = count(log(hp)), control = kept,
     na.action = na.exclude)
   expect_identical(drawn, 2)
   expect_same_fit(resume(file, mtcars, threads = 1), whole)
@@ -188,9 +190,9 @@ test_that("arguments of a regression are stored as values or names, and no other
     expect_false(grepl("this ran", conditionMessage(tryCatch(resume(other, mtcars), error = identity))))
   }
   unlink(c(file, other))
-  refused(fit(na.action = function(frame) frame, checkpoint = file), "`na.action` must be the name of a function of")
+  refused(fit(na.action = function(frame) frame, control = kept), "`na.action` must be the name of a function of")
   my_omit <- na.omit
-  refused(fit(na.action = my_omit, checkpoint = file), "`na.action` .* such as na.exclude, not a name of length 1")
+  refused(fit(na.action = my_omit, control = kept), "`na.action` .* such as na.exclude, not a name of length 1")
   expect_s3_class(fit(na.action = function(frame) frame), "bayes_logit")
   refused(fit(weights = stop("no weights")), "`weights` cannot be evaluated with `data`: no weights")
 })
@@ -202,15 +204,16 @@ test_that("a checkpoint from somebody else runs nothing but its formula", {
   data <- data.frame(y = rep(0:1, 20), f = gl(4, 10), x = rnorm(40))
   model <- y ~ f + x
   fit <- function(...) bayes_logit(model, data, ..., chains = 1, iter = 6, warmup = 2, seed = 1, threads = 1)
+  kept <- warp_control(checkpoint = file)
   # What a fit may have.
   codings <- list(NULL, contr.sum(4), contr.helmert, "contr.treatment", "contr.sum", "contr.helmert", "contr.poly",
     "contr.SAS")
   for (coding in codings) {
-    whole <- fit(contrasts = if (!is.null(coding)) list(f = coding), checkpoint = file)
+    whole <- fit(contrasts = if (!is.null(coding)) list(f = coding), control = kept)
     expect_same_fit(resume(file, data, threads = 1), whole)
   }
   for (action in c("na.omit", "na.exclude", "na.fail", "na.pass")) {
-    whole <- fit(na.action = action, checkpoint = file)
+    whole <- fit(na.action = action, control = kept)
     expect_same_fit(resume(file, data, threads = 1), whole)
   }
   # Functions of the user do with a fit, and are refused with a checkpoint.
@@ -218,8 +221,8 @@ test_that("a checkpoint from somebody else runs nothing but its formula", {
   on.exit(rm("contr.mine", envir = globalenv()), add = TRUE)
   expect_s3_class(fit(contrasts = list(f = "contr.mine")), "bayes_logit")
   words <- "`contrasts` must be names of functions of package stats .* but for \"f\" they are \"contr.mine\""
-  refused(fit(contrasts = list(f = "contr.mine"), checkpoint = tempfile()), words)
-  with_options(list(contrasts = c("contr.mine", "contr.poly")), refused(fit(checkpoint = tempfile()), words))
+  refused(fit(contrasts = list(f = "contr.mine"), control = kept), words)
+  with_options(list(contrasts = c("contr.mine", "contr.poly")), refused(fit(control = kept), words))
   # What a forged head has. `ran` is called by anything that runs.
   count <- 0
   assign("ran", function(...) {
@@ -239,7 +242,7 @@ test_that("a checkpoint from somebody else runs nothing but its formula", {
       head
     }, to = other)
   }
-  fit(contrasts = list(f = "contr.sum"), na.action = "na.omit", checkpoint = file)
+  fit(contrasts = list(f = "contr.sum"), na.action = "na.omit", control = kept)
   forged <- function(place, value) {
     forge(place, value)
     error <- tryCatch(resume(other, data, threads = 1), error = identity)
@@ -453,8 +456,8 @@ test_that("a checkpoint that cannot be written is an error before the fit starts
   )
   expect_identical(readLines(file), "a letter")
   refused(fit_cells(x, checkpoint_every = "1"), "`checkpoint_every` must be a number of seconds of at least 0, not .1.")
-  refused(topic_model(matrix(1:6, 2), 2, checkpoint = 1), "`checkpoint` must be")
-  refused(bayes_logit(am ~ wt, mtcars, checkpoint = 1), "`checkpoint` must be")
+  refused(fit_topics(matrix(1:6, 2), 2, checkpoint = 1), "`checkpoint` must be")
+  refused(bayes_logit(am ~ wt, mtcars, control = warp_control(checkpoint = 1)), "`checkpoint` must be")
   refused(continue(fit_cells(x), 2, checkpoint = 1), "`checkpoint` must be")
   skip_if_not(dir.exists("/proc/self"), "no folder in which nothing can be written")
   refused(fit_cells(x, checkpoint = "/proc/checkpoint"), "`checkpoint` cannot be written to ./proc/checkpoint.: ")
@@ -528,8 +531,8 @@ test_that("an interrupted or failed run can be resumed", {
 test_that("a run that did not finish one sweep can be resumed", {
   skip_on_sanitized_emulator()
   file <- scratch()
-  # A function that runs with a failing sampler. `between`: the function that passes the sampler to it, if there is one.
-  failing <- function(name, sampler, between = NULL) {
+  # A function that runs with a failing sampler.
+  failing <- function(name, sampler) {
     plan_of <- get(sampler, asNamespace("warpbayes"))
     planted <- function(fit) {
       plan <- plan_of(fit)
@@ -537,24 +540,27 @@ test_that("a run that did not finish one sweep can be resumed", {
       plan
     }
     place <- list2env(stats::setNames(list(planted), sampler), parent = asNamespace("warpbayes"))
-    for (one in c(between, name)) {
-      code <- get(one, asNamespace("warpbayes"))
-      environment(code) <- place
-      assign(one, code, place)
-    }
+    place$mixture_methods <- list(gibbs = replace(mixture_methods$gibbs, "sampler", list(planted)))
+    code <- get(name, asNamespace("warpbayes"))
+    environment(code) <- place
     code
   }
   x <- cells(60)
   counts <- matrix(1:12, 4)
   runs <- list(
-    list(dp_mixture, failing("dp_mixture", "mixture_sampler", "mixture_method"), list(x, 3)),
+    list(dp_mixture, failing("dp_mixture", "mixture_sampler"), list(x, 3)),
     list(topic_model, failing("topic_model", "topic_sampler"), list(counts, 2)),
     list(bayes_logit, failing("bayes_logit", "logit_sampler"), list(quote(am ~ wt), quote(mtcars)))
   )
   data <- list(x, counts, mtcars)
   for (i in seq_along(runs)) {
     arguments <- c(runs[[i]][[3]], list(chains = 2, iter = 10, seed = 1, threads = 2))
-    expect_error(do.call(runs[[i]][[2]], c(arguments, checkpoint = file)), "a planted failure")
+    saved <- if ("control" %in% names(formals(runs[[i]][[1]]))) {
+      list(control = warp_control(checkpoint = file))
+    } else {
+      list(checkpoint = file)
+    }
+    expect_error(do.call(runs[[i]][[2]], c(arguments, saved)), "a planted failure")
     expect_identical(read_checkpoint(file, file)$fit$iter, 0)
     whole <- do.call(runs[[i]][[1]], arguments)
     # A formula keeps the environment in which it was made.
@@ -729,9 +735,10 @@ killed_run <- function(file, result, iter) {
       "fit <- if (file.exists(file)) {",
       "  resume(file, x, threads = 2)",
       "} else {",
-      sprintf("  dp_mixture(x, components = 5, chains = 2, iter = %d, warmup = 500, thin = 7,", iter),
+      sprintf("  dp_mixture(x, components = 5, chains = 2, iter = %d, warmup = 500,", iter),
       "    seed = 4, threads = 2,",
-      "    keep = c('weights', 'means', 'labels'), checkpoint = file, checkpoint_every = 0)",
+      "    control = warp_control(thin = 7, keep = c('weights', 'means', 'labels'), checkpoint = file,",
+      "      checkpoint_every = 0))",
       "}",
       sprintf("saveRDS(fit, %s); invisible(file.rename(%s, %s))", deparse(paste0(result, ".new")),
         deparse(paste0(result, ".new")), deparse(result)
@@ -752,9 +759,9 @@ test_that("a run that is killed again and again ends with the same result", {
   x <- cells(if (extended()) 3000 else 900)
   iter <- if (extended()) 2000 else 800
   saveRDS(x, paste0(file, ".x"))
-  seconds <- system.time(whole <- dp_mixture(x,
-    components = 5, chains = 2, iter = iter, warmup = 500, thin = 7, seed = 4, threads = 2, progress = FALSE,
-    keep = c("weights", "means", "labels")
+  seconds <- system.time(whole <- dp_mixture(
+    x, components = 5, chains = 2, iter = iter, warmup = 500, seed = 4, threads = 2, progress = FALSE,
+    control = warp_control(thin = 7, keep = c("weights", "means", "labels"))
   ))[["elapsed"]]
   # The moments of the kills differ from run to run. A run may end before its kill; then another one begins.
   set.seed(Sys.getpid())
@@ -795,8 +802,8 @@ test_that("a full disk loses nothing but the new checkpoint", {
   saveRDS(x, paste0(file, ".x"))
   run <- sprintf(
     paste(
-      "dp_mixture(readRDS(%s), components = 5, iter = 400, warmup = 10, thin = 4, seed = 4, threads = 2,",
-      "keep = c('weights', 'labels'), %s)"
+      "dp_mixture(readRDS(%s), components = 5, iter = 400, warmup = 10, seed = 4, threads = 2,",
+      "control = warp_control(thin = 4, keep = c('weights', 'labels'), %s))"
     ),
     deparse(paste0(file, ".x")), sprintf("checkpoint = %s, checkpoint_every = 0", deparse(file))
   )

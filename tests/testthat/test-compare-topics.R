@@ -64,14 +64,13 @@ test_that("a comparison can be plotted, and takes one part, groups and other arg
   grDevices::dev.off()
   expect_gt(file.size(file), 1000)
   unlink(file)
-  # Documents without tokens, and groups of which one is only in the part left out.
+  # Documents without tokens.
   x <- rbind(planted[1:10, ], 0)
   rownames(x) <- NULL
-  one <- compare_topics(x, 1:2, folds = 11, held_out = 11, iter = 4, groups = c(rep(c("a", "b"), 5), "c"), alpha = 0.5,
+  one <- compare_topics(x, 1:2, folds = 11, held_out = 11, iter = 4, alpha = 0.5,
     measure = "cv", seed = 1, threads = 2)
   expect_true(all(is.finite(one$table$perplexity)))
   expect_identical(nrow(one$log_likelihood), 11L)
-  expect_identical(one[[2]]$groups[11], factor("c", c("a", "b", "c")))
   one <- compare_topics(x, 1:2, held_out = 1, iter = 4, seed = 1, threads = 2)
   expect_lt(nrow(one$log_likelihood), 4)
 })
@@ -100,8 +99,7 @@ test_that("bad arguments of a comparison are refused", {
   expect_error(compare(1:2, folds = 61), "`folds` must be", class = input)
   expect_error(compare(1:2, held_out = 6), "`held_out` must be", class = input)
   expect_error(compare(1:2, measure = "x"), "`measure` must be", class = input)
-  expect_error(compare(1:2, groups = 1), "`groups` has 1 value", class = input)
-  expect_error(compare(1:2, checkpoint = tempfile()), "several fits", class = input)
+  expect_error(compare(1:2, control = warp_control(checkpoint = tempfile())), "several fits", class = input)
   expect_error(compare(1:2, speed = 1), "speed", class = input)
   expect_error(compared[[2]], "one of the numbers of topics, 1, 3, 6, not 2", class = input)
   expect_error(compared[[NA]], "one of the numbers", class = input)

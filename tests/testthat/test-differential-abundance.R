@@ -123,7 +123,7 @@ test_that("contrasts compare any two of three groups", {
   each <- data.frame(group = rep(c("A", "B", "C"), each = 4))
   counts <- cbind(closed_counts(c(rep(1, 7), 4), each = 4), closed_counts(c(rep(1, 7), 1), each = 4)[, 5:8])
   counts <- counts[, c(1:4, 9:12, 5:8)]
-  result <- compare(counts, data = each, totals = NULL, effect = "group", contrasts = c("C - B" = "groupC - groupB"))
+  result <- compare(counts, data = each, totals = NULL, effect = c("group", "C - B" = "groupC - groupB"))
   expect_identical(unique(result$effects$effect), c("groupB", "groupC", "C - B"))
   draws <- result$draws$effects
   expect_equal(draws[, , , 3], draws[, , , 2] - draws[, , , 1], tolerance = 1e-10)
@@ -135,12 +135,12 @@ test_that("contrasts compare any two of three groups", {
     effect = "groupC")
   own <- result$effects[result$effects$effect == "C - B", ]
   expect_equal(second$effects$estimate, own$estimate, tolerance = 0.1)
-  only <- compare(counts, data = each, totals = NULL, contrasts = "(groupB + groupC) / 2")
+  only <- compare(counts, data = each, totals = NULL, effect = "(groupB + groupC) / 2")
   expect_identical(unique(only$effects$effect), "(groupB + groupC) / 2")
-  refused <- function(contrasts) {
-    error <- expect_error(compare(counts, data = each, totals = NULL, contrasts = contrasts),
+  refused <- function(effect) {
+    error <- expect_error(compare(counts, data = each, totals = NULL, effect = effect),
       class = "warpbayes_error_input")
-    expect_identical(error$argument, "contrasts")
+    expect_identical(error$argument, "effect")
   }
   for (text in c("groupC - group", "groupB * groupC", "groupC + 1", "groupC - groupC", "exp(groupC)", "groupC +", "",
     "groupB / groupC", "1e999 * groupC")) {
@@ -224,8 +224,8 @@ test_that("effects are called by the levels that they compare", {
   skip_where_repeated()
   data <- data.frame(group = rep(c("control", "patient"), 3), visit = factor(c(1, 1, 2, 2, 3, 3)), age = 1:6,
     half = rep(c(TRUE, FALSE), 3), dose = factor(rep(c("low", "mid", "high"), 2), ordered = TRUE))
-  labels <- function(formula, contrasts = NULL, effect = NULL) {
-    unname(abundance_model(formula, data, as.character(1:6), effect, contrasts)$labels)
+  labels <- function(formula, effect = NULL) {
+    unname(abundance_model(formula, data, as.character(1:6), effect)$labels)
   }
   expect_identical(labels(~ group), "patient against control")
   expect_identical(labels(~ age), "age")
@@ -420,8 +420,10 @@ test_that("counts of cell types come from draws of the fit, and add up to the ce
     cbind(CD4 = rnorm(n) + 6 * rare, CD8 = rnorm(n))
   }
   samples <- Map(sample_with, c(a1 = 0.1, a2 = 0.15, a3 = 0.12, b1 = 0.4, b2 = 0.35, b3 = 0.45), rep(c(200, 100), 3))
-  fit <- dp_mixture(samples, components = 6, iter = 120, seed = 1, threads = 2,
-    keep = c("weights", "means", "covariances", "labels"))
+  fit <- dp_mixture(
+    samples, components = 6, iter = 120, seed = 1, threads = 2,
+    control = warp_control(keep = c("weights", "means", "covariances", "labels"))
+  )
   types <- cell_types(fit, types = 2, threads = 2)
   group <- rep(c("a", "b"), each = 3)
   result <- differential_abundance(types, ~ group, seed = 1, ndraws = 4, threads = 2)
@@ -478,17 +480,4 @@ test_that("draws of the counts that lack a type do not speak for it", {
   expect_lt(found$upper[[2]] - found$lower[[2]], 2)
   # The draws without the type have the intervals of the prior.
   expect_gt(stats::sd(fitted$effects[, 5:8, 2, 1]), 2)
-})
-
-test_that("type_differences() says that it is about these samples alone", {
-  table <- structure(
-    data.frame(type = factor("a"), difference = 0.1), scale = "proportion",
-    class = c("type_differences", "warpbayes", "data.frame")
-  )
-  expect_match(paste(capture.output(print(table)), collapse = " "), "about these samples alone")
-  matched <- list(how = "group", values = c("b", "a"))
-  attr(table, "words") <- order_words(list(matched = matched, samples = c("s1", "s2")))
-  expect_match(paste(capture.output(print(table)), collapse = " "), "in their order: s1 is b, s2 is a")
-  # A column taken from the table is only a column.
-  expect_no_match(paste(capture.output(print(table["type"])), collapse = " "), "alone")
 })

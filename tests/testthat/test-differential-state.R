@@ -48,7 +48,7 @@ test_that("a change of one marker in one type is found, and no other", {
   pairs <- differential_state(types, ~ group + (1 | batch), of_six, seed = 1, threads = 1)
   expect_lt(pairs$fdr[found], 0.01)
   three <- differential_state(types, ~ g, data.frame(g = c("a", "a", "b", "b", "c", "c")), seed = 1, threads = 1,
-    contrasts = c(all = "(gb + gc) / 2"))
+    effect = c(all = "(gb + gc) / 2"))
   expect_identical(unique(three$effect), "all")
 })
 
@@ -221,7 +221,7 @@ test_that("bad input is refused in words", {
   wrong("fdr", types, ~ group, of_six, fdr = 0)
   wrong("formula", types, y ~ group, of_six)
   wrong("data", types, ~ group, of_six[1:5, ])
-  wrong("contrasts", types, ~ group, of_six, contrasts = "groupc")
+  wrong("effect", types, ~ group, of_six, effect = "groupc - groupb")
   expect_error(differential_state(types, ~ group, of_six, nonsense = 1), "`nonsense`", class = "warpbayes_error_input")
   lost <- types
   lost$fit$x <- NULL

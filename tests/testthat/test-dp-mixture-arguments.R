@@ -5,20 +5,34 @@ input <- "warpbayes_error_input"
 small <- cbind(a = c(1, 2, 4, 8, 3), b = c(5, 3, 1, 4, 1))
 
 refuse <- function(message, ..., x = small) {
-  expect_error(dp_mixture(x, ..., threads = 2), message, class = input)
+  expect_error(fit_mixture(x, ..., threads = 2), message, class = input)
 }
 
 test_that("a misspelt or superfluous argument is an error", {
   refuse("unused argument: `componets` is not known here", componets = 3)
   expect_error(
-    dp_mixture(
-      small, 2, "gibbs", dp_prior(), 1, 2, 0, 1, NULL, "means", NULL, NULL, "none", 5, "error", TRUE, 1, "cpu", 2, NULL,
-      "double", NULL, 60, FALSE, 7
-    ),
+    dp_mixture(small, 2, "gibbs", dp_prior(), 1, 2, 0, NULL, NULL, "none", 1, "cpu", 2, FALSE, warp_control(), 7),
     "unused argument: an unnamed argument", class = input
   )
   fit <- dp_mixture(small, components = 2, iter = 4, seed = 1, threads = 2)
   expect_error(continue(fit, 2, seed = 3), "unused argument: `seed` is not known here", class = input)
+})
+
+test_that("an argument by another package's name is answered with the right one", {
+  advise <- function(name, meant, call = quote(dp_mixture(small))) {
+    call[[name]] <- 2
+    expect_error(eval(call), sprintf("`%s` is not known here: did you mean `%s`?", name, meant), fixed = TRUE,
+      class = input)
+  }
+  advise("niter", "iter")
+  advise("cores", "threads")
+  advise("k", "components")
+  advise("burnin", "warmup")
+  advise("init", "control = warp_control(start = )")
+  advise("thin", "control = warp_control(thin = )")
+  advise("K", "topics", quote(topic_model(diag(3))))
+  expect_error(dp_mixture(small, number_of_things = 3), "`number_of_things` is not known here; is it misspelt?",
+    fixed = TRUE, class = input)
 })
 
 test_that("counts must be whole numbers in range", {
@@ -38,7 +52,10 @@ test_that("counts must be whole numbers in range", {
   refuse("`seed` must be one whole number .*, not 9007199254740992", seed = 2^53)
   refuse("`seed` must be one whole number .*, not 0.5", seed = 0.5)
   # Whole numbers of any type and the ends of the ranges are accepted.
-  whole <- dp_mixture(small, components = 2L, chains = 1L, iter = 1L, warmup = 0L, thin = 1L, seed = 0L, threads = 2L)
+  whole <- dp_mixture(
+    small, components = 2L, chains = 1L, iter = 1L, warmup = 0L, seed = 0L, threads = 2L,
+    control = warp_control(thin = 1L)
+  )
   expect_s3_class(whole, "dp_mixture")
 })
 
@@ -52,8 +69,8 @@ test_that("choices must be known", {
   refuse("`method` must be one of .*, not 1", method = 1)
   refuse("`precision` must be one of \"double\", \"single\", not \"half\"", precision = "half")
   refuse("`precision` must be one of .*, not NA", precision = NA_character_)
-  refuse("`transform` must be one of \"none\", \"arcsinh\", \"logicle\", not \"log\"", transform = "log")
-  refuse("`cofactor` must be positive and finite, not 0", transform = "arcsinh", cofactor = 0)
+  refuse("`transform` must be one of .*\"logicle\" or a cofactor of arcsinh, not \"log\"", transform = "log")
+  refuse("`transform` has the cofactor 0; a cofactor must be positive and finite", transform = c(arcsinh = 0))
   refuse("`moves` must be TRUE or FALSE, not NA", moves = NA)
   refuse("`moves` must be TRUE or FALSE, not \"yes\"", moves = "yes")
   refuse("`progress` must be TRUE or FALSE, not a logical of length 2", progress = c(TRUE, FALSE))
@@ -67,23 +84,21 @@ test_that("`keep` must name known quantities", {
   refuse("`keep` must be some of \"weights\", \"means\", \"covariances\", \"labels\", not \"sigma\"",
     keep = c("means", "sigma")
   )
-  refuse("`keep` must be some of .*, not NULL", keep = NULL)
   refuse("`keep` must be some of .*, not a character of length 0", keep = character())
   refuse("`keep` must be some of .*, not TRUE", keep = TRUE)
 })
 
 test_that("a start must give each row a component", {
-  choices <- "`init` must be NULL, a fit from dp_mixture\\(\\), or one component for each of the 5 rows, not "
-  refuse(paste0(choices, "an? integer of length 4"), init = 1:4)
-  refuse(paste0(choices, "a character of length 5"), init = letters[1:5])
-  refuse(paste0(choices, "a factor of length 5"), init = factor(1:5))
-  refuse("`init` has the component 4 at row 5; components are 1 to 3", components = 3, init = c(1, 2, 3, NA, 4))
-  refuse("`init` has the component 0 at row 1; components are 1 to 3", components = 3, init = c(0, 2, 3, NA, 4))
-  refuse("`init` has the component 1.5 at row 2", components = 3, init = c(1, 1.5, 3, NA, 3))
+  choices <- "`start` must be NULL, a fit from dp_mixture\\(\\), or one component for each of the 5 rows, not "
+  refuse(paste0(choices, "an? integer of length 4"), start = 1:4)
+  refuse(paste0(choices, "a character of length 5"), start = letters[1:5])
+  refuse(paste0(choices, "a factor of length 5"), start = factor(1:5))
+  refuse("`start` has the component 4 at row 5; components are 1 to 3", components = 3, start = c(1, 2, 3, NA, 4))
+  refuse("`start` has the component 0 at row 1; components are 1 to 3", components = 3, start = c(0, 2, 3, NA, 4))
+  refuse("`start` has the component 1.5 at row 2", components = 3, start = c(1, 1.5, 3, NA, 3))
 })
 
 test_that("the prior must be a dp_prior() that fits the data", {
-  refuse("`cofactor` is given, but no marker has transform = \"arcsinh\"", cofactor = 5)
   refuse("`prior` must come from dp_prior\\(\\), not a list of length 1", prior = list(df = 3))
   refuse("`prior\\$mean` has length 3; there are 2 markers", prior = dp_prior(mean = 1:3))
   refuse("`prior\\$scale` is 3 x 3; there are 2 markers", prior = dp_prior(scale = diag(3)))
@@ -121,7 +136,7 @@ test_that("continue() needs a fit with its data", {
 
 test_that("the condition holds the argument and the call", {
   wrong <- list(
-    iter = 0, warmup = -1, seed = -1, precision = "half", moves = NA, keep = "all", init = 1, prior = 1,
+    iter = 0, warmup = -1, seed = -1, precision = "half", moves = NA, keep = "all", start = 1, prior = 1,
     transform = "log", chains = 0
   )
   for (argument in names(wrong)) {
@@ -177,8 +192,8 @@ test_that("a fit that was changed by hand is refused before its parts are read",
   }
   refuse(other("x", fit$x[-1, ]), "`fit` has other data")
   refuse(other("x", fit$x[, 1, drop = FALSE]), "`fit` has other data")
-  refuse(other("thin", 3), "`fit` has been changed")
-  refuse(other("chains", 2), "`fit` has been changed")
+  refuse(other("thin", 3), "changed since it was made")
+  refuse(other("chains", 2), "changed since it was made")
   changed <- "the parts of the fit do not agree"
   refuse(other("scale", fit$scale[1]), changed)
   state <- fit$state

@@ -5,7 +5,7 @@ set.seed(41)
 population <- sample(3, 600, replace = TRUE, prob = c(5, 3, 2))
 cells <- matrix(rnorm(1200), ncol = 2, dimnames = list(NULL, c("a", "b"))) + 4 * cbind(population == 2, population == 3)
 bem <- function(x = cells, components = 6, seed = 1, ..., threads = 2) {
-  dp_mixture(x, components = components, method = "bem", seed = seed, ..., threads = threads, progress = FALSE)
+  fit_mixture(x, components = components, method = "bem", seed = seed, ..., threads = threads, progress = FALSE)
 }
 
 # One step in plain R, in the units of the sampler: parameters from weights r (rows x components) and alpha.
@@ -69,7 +69,7 @@ test_that("steps agree with plain R, with modes and with means", {
       set.seed(case$p + 10 * case$k)
       x <- matrix(rnorm(case$n * case$p, 100, 15), ncol = case$p)
       init <- sample(c(seq_len(case$k), NA), case$n, replace = TRUE)
-      fit <- bem(x, case$k, init = init, warmup = 0, iter = 3, tolerance = 0, estimate = estimate)
+      fit <- bem(x, case$k, start = init, warmup = 0, iter = 3, tolerance = 0, estimate = estimate)
       z <- t((t(x) - fit$center) / fit$scale)
       prior <- fit$prior
       r <- outer(init, seq_len(case$k), function(a, b) ifelse(is.na(a), 0, a == b))
@@ -135,7 +135,7 @@ test_that("the log posterior never falls with modes, and may fall with means", {
         floor = if (seed %% 2) 0.01 else 0
       )
       fit <- suppressWarnings(bem(x, k,
-        init = sample(k, n, replace = TRUE), warmup = 0, prior = prior, iter = 60, tolerance = 0, estimate = estimate
+        start = sample(k, n, replace = TRUE), warmup = 0, prior = prior, iter = 60, tolerance = 0, estimate = estimate
       ))
       if (fit$iter == 1) 0 else max(-diff(fit$log_posterior[, 1])) / max(abs(fit$log_posterior))
     }, 0)
@@ -145,7 +145,7 @@ test_that("the log posterior never falls with modes, and may fall with means", {
 })
 
 test_that("a component without cells is dropped and stays at its prior's mode", {
-  fit <- bem(init = rep(1:2, 300), warmup = 0, iter = 5, tolerance = 0)
+  fit <- bem(start = rep(1:2, 300), warmup = 0, iter = 5, tolerance = 0)
   weights <- fit$draws$weights[, 1, 1]
   # The last component has the rest of the stick.
   expect_identical(weights == 0, c(FALSE, FALSE, TRUE, TRUE, TRUE, FALSE))
@@ -177,7 +177,7 @@ test_that("threads and vector instructions do not change a fit", {
       previous <- options(warpbayes.isa = isa_names[[isa + 1L]])
       on.exit(options(previous))
       mode_of(bem(many, 40,
-        warmup = 0, iter = 4, threads = threads, precision = precision, backend = "cpu", init = rep_len(1:40, 5000)
+        warmup = 0, iter = 4, threads = threads, precision = precision, backend = "cpu", start = rep_len(1:40, 5000)
       ))
     }
     one <- fit(1)
@@ -265,7 +265,10 @@ test_that("the prior is fixed at what the first start learned", {
   for (state in fit$state) expect_identical(state$prior, values)
   expect_false(identical(fit$prior$scale, diag(0.25, 2)))
   # The average over the second half of the sweeps of a chain with this seed.
-  chain <- dp_mixture(cells, components = 6, seed = 1, iter = 10, warmup = 0, thin = 1, threads = 2, progress = FALSE)
+  chain <- dp_mixture(
+    cells, components = 6, seed = 1, iter = 10, warmup = 0, threads = 2, progress = FALSE,
+    control = warp_control(thin = 1)
+  )
   expect_false(identical(chain$prior$df, fit$prior$df))
   alone <- bem(chains = 1, warmup = 10, iter = 5)
   expect_identical(alone$log_posterior[, 1], fit$log_posterior[seq_len(alone$iter), 1])
@@ -280,10 +283,11 @@ test_that("the prior is fixed at what the first start learned", {
 test_that("a fit by either method can start either method", {
   skip_on_sanitized_emulator()
   # None of the draws is needed.
-  gibbs <- dp_mixture(cells, components = 6, iter = 20, chains = 2, seed = 3, keep = "weights", threads = 2,
-    progress = FALSE
+  gibbs <- dp_mixture(
+    cells, components = 6, iter = 20, chains = 2, seed = 3, threads = 2, progress = FALSE,
+    control = warp_control(keep = "weights")
   )
-  fit <- bem(init = gibbs, iter = 3, chains = 3, tolerance = 0)
+  fit <- bem(start = gibbs, iter = 3, chains = 3, tolerance = 0)
   expect_identical(fit$start_sweeps, 0)
   # Starts take the last states of the chains in turn, with the components in the order of their sizes.
   sorted <- function(state) order_by_size(state$statistics, 2)
@@ -304,30 +308,33 @@ test_that("a fit by either method can start either method", {
   expect_identical(fit$state[[1]]$prior, gibbs$state[[which.max(gibbs$log_posterior[20, ])]]$prior)
   # Back to Gibbs: the log likelihood starts near the mode's.
   mode <- bem(iter = 60, warmup = 10)
-  sampled <- dp_mixture(cells, components = 8, iter = 4, init = mode, seed = 1, threads = 2, progress = FALSE)
+  sampled <- dp_mixture(
+    cells, components = 8, iter = 4, seed = 1, threads = 2, progress = FALSE,
+    control = warp_control(start = mode)
+  )
   expect_gt(sampled$log_likelihood[[1, 1]], max(mode$log_likelihood) - 60)
   # Fewer components are enough if they hold all cells.
-  few <- bem(init = population, warmup = 0, iter = 2, components = 3)
+  few <- bem(start = population, warmup = 0, iter = 2, components = 3)
   wide <- few
   wide$components <- 9
   wide$state[[1]]$statistics <- c(numeric(18), few$state[[1]]$statistics, numeric(18))
-  expect_identical(bem(components = 3, init = wide)$log_posterior, bem(components = 3, init = few)$log_posterior)
+  expect_identical(bem(components = 3, start = wide)$log_posterior, bem(components = 3, start = few)$log_posterior)
   # Other cells start from their most probable classes.
-  half <- bem(cells[1:300, ], init = mode, warmup = 0, iter = 2)
+  half <- bem(cells[1:300, ], start = mode, warmup = 0, iter = 2)
   classes <- predict(mode, cells[1:300, ])
-  expect_identical(half$log_likelihood, bem(cells[1:300, ], init = classes, warmup = 0, iter = 2)$log_likelihood)
-  packed <- bem(cells[1:300, ], init = mode, warmup = 0, iter = 2, components = 5)
+  expect_identical(half$log_likelihood, bem(cells[1:300, ], start = classes, warmup = 0, iter = 2)$log_likelihood)
+  packed <- bem(cells[1:300, ], start = mode, warmup = 0, iter = 2, components = 5)
   expect_true(all(is.finite(packed$log_likelihood)))
 
   refuse <- function(message, ...) expect_error(bem(...), message, class = "warpbayes_error_input")
-  refuse("`init` was fitted to other markers, \"a\", \"b\", than \"b\", \"a\"", cells[, 2:1], init = mode)
-  refuse("`init` was fitted on another scale", transform = "arcsinh", init = mode)
-  refuse("`init` has cells in 6 components, but `components` is 2",
-    components = 2, init = bem(init = rep(1:6, 100), warmup = 0, iter = 1)
+  refuse("`start` was fitted to other markers, \"a\", \"b\", than \"b\", \"a\"", cells[, 2:1], start = mode)
+  refuse("`start` was fitted on another scale", transform = "arcsinh", start = mode)
+  refuse("`start` has cells in 6 components, but `components` is 2",
+    components = 2, start = bem(start = rep(1:6, 100), warmup = 0, iter = 1)
   )
-  refuse("`init` has cells in [0-9] components, but `components` is 1", cells[1:300, ], components = 1, init = mode)
+  refuse("`start` has cells in [0-9] components, but `components` is 1", cells[1:300, ], components = 1, start = mode)
   mode$state[[1]]$statistics <- 1:7 / 2
-  refuse("`init` has been changed since it was made", init = mode)
+  refuse("`start` has been changed since it was made", start = mode)
 })
 
 test_that("functions that need draws refuse a mode, and all others work", {
@@ -400,14 +407,14 @@ test_that("functions that need draws refuse a mode, and all others work", {
 
 test_that("arguments of one method are refused by the other", {
   refuse <- function(message, ...) {
-    expect_error(dp_mixture(cells, components = 3, threads = 2, progress = FALSE, ...),
+    expect_error(fit_mixture(cells, components = 3, threads = 2, progress = FALSE, ...),
       message, class = "warpbayes_error_input"
     )
   }
-  refuse("`tolerance` is given, but only method = \"bem\" has it", tolerance = 1)
-  refuse("`estimate` is given, but only method = \"bem\" has it", estimate = "mean")
-  refuse("`thin` is given, but method = \"bem\" has one result per start", method = "bem", thin = 2)
-  refuse("`keep` is given, but method = \"bem\" has one result per start", method = "bem", keep = "weights")
+  refuse("`control` sets `tolerance`, which this sampler does not have", tolerance = 1)
+  refuse("`control` sets `estimate`, which this sampler does not have", estimate = "mean")
+  refuse("`control` sets `thin`, which this sampler does not have", method = "bem", thin = 2)
+  refuse("`control` sets `keep`, which this sampler does not have", method = "bem", keep = "weights")
   refuse("`tolerance` must be one finite number of at least 0, not -1", method = "bem", tolerance = -1)
   refuse("`estimate` must be one of \"mode\", \"mean\", not \"median\"", method = "bem", estimate = "median")
   refuse("`warmup` must be one whole number from 0 to", method = "bem", warmup = -1)
@@ -446,7 +453,7 @@ test_that("the mode for the GvHD cells describes new cells as well as a sampled 
   train <- utils::head(chosen, length(chosen) / 3)
   new <- setdiff(chosen, train)
   score <- function(...) {
-    fit <- dp_mixture(x[train, ], seed = 1, threads = 2, progress = FALSE, ...)
+    fit <- fit_mixture(x[train, ], seed = 1, threads = 2, progress = FALSE, ...)
     mean(predict(fit, x[new, ], type = "log_density", ndraws = 40, threads = 2))
   }
   expect_gt(score(method = "bem"), score(iter = 150) - 0.06)

@@ -60,7 +60,7 @@ clouds <- function(n, p = 3, seed = 1) {
 }
 
 fit_clouds <- function(x, ..., iter = 6, components = 5) {
-  dp_mixture(x, components = components, iter = iter, warmup = 2, thin = 2,
+  fit_mixture(x, components = components, iter = iter, warmup = 2, thin = 2,
     keep = c("weights", "means", "covariances", "labels"),
     seed = 3, threads = 1, progress = FALSE, ...)
 }
@@ -99,9 +99,9 @@ test_that("splits and joins are the same when moves are accepted", {
   x <- clouds(2048 * 5, 2, seed = 8)
   x[1:500, ] <- x[1:500, ] - 8
   start <- rep_len(1L, nrow(x))
-  alone <- fit_clouds(x, iter = 12, init = start, components = 8)
+  alone <- fit_clouds(x, iter = 12, start = start, components = 8)
   expect_gt(max(alone$occupied), 2)
-  same_result(fit_clouds(x, iter = 12, init = start, components = 8, cluster = workers(2)), alone)
+  same_result(fit_clouds(x, iter = 12, start = start, components = 8, cluster = workers(2)), alone)
 })
 
 test_that("samples, missing values, single precision, no moves and modes give the same result too", {
@@ -115,7 +115,7 @@ test_that("samples, missing values, single precision, no moves and modes give th
   same_result(precision(cluster = workers(2)), precision())
   same_result(fit_clouds(x, moves = FALSE, cluster = workers(2)), fit_clouds(x, moves = FALSE))
   mode <- function(...) {
-    dp_mixture(x, 4,
+    fit_mixture(x, 4,
       method = "bem", chains = 2, warmup = 3, iter = 4, seed = 2, threads = 1, progress = FALSE, ...
     )
   }
@@ -132,7 +132,7 @@ test_that("a fit and its checkpoint can be continued with and without a cluster"
   same_result(back, whole)
   expect_null(back$workers)
   file <- scratch()
-  topic_model(matrix(1:6, 2), 2, iter = 2, seed = 1, checkpoint = file, progress = FALSE)
+  fit_topics(matrix(1:6, 2), 2, iter = 2, seed = 1, checkpoint = file, progress = FALSE)
   expect_error(resume(file, matrix(1:6, 2), cluster = workers(2)),
     "`cluster` is given, but .* only dp_mixture\\(\\)", class = "warpbayes_error_input"
   )
@@ -170,16 +170,16 @@ test_that("cells that workers read give the same fit as the matrix", {
     predict(whole, x[1:50, ], type = "type", threads = 1)
   )
   # A reader has 10,000 cells for the parameters of the logicle scale, so they are taken from the fit of the matrix.
-  scale <- fit_clouds(x, transform = c(A = "arcsinh", C = "logicle"), cofactor = c(A = 2), markers = c("A", "C"))
+  scale <- fit_clouds(x, transform = c(A = 2, C = "logicle"), markers = c("A", "C"))
   transformed <- function(x, ...) fit_clouds(x, transform = scale$transform, markers = c("A", "C"), ...)
   same_result(transformed(x), scale)
   same_result(transformed(reader, cluster = workers(2), checkpoint = file), transformed(x))
   same_result(resume(file, reader, threads = 1, cluster = workers(3), progress = FALSE), transformed(x))
   sample <- rep_len(1:2, nrow(x))
   same_result(fit_clouds(reader, sample = sample, cluster = workers(2)), fit_clouds(x, sample = sample))
-  same_result(fit_clouds(reader, init = whole, cluster = workers(2)), fit_clouds(x, init = whole))
+  same_result(fit_clouds(reader, start = whole, cluster = workers(2)), fit_clouds(x, start = whole))
   mode <- function(x, ...) {
-    dp_mixture(x, 4, method = "bem", warmup = 3, iter = 4, seed = 2, threads = 1, progress = FALSE, ...)
+    fit_mixture(x, 4, method = "bem", warmup = 3, iter = 4, seed = 2, threads = 1, progress = FALSE, ...)
   }
   same_result(mode(reader, cluster = workers(2)), mode(x))
 })
@@ -198,9 +198,8 @@ test_that("readers that cannot be used are refused", {
   fit <- function(x, ..., cluster = workers(2)) fit_clouds(x, cluster = cluster, ...)
   refused(fit(reader, cluster = NULL), "`x` is a row_reader\\(\\), which the workers of a cluster read: give `cluster`")
   refused(fit(reader, missing = "model"), "`missing` is \"model\", which a row_reader")
-  refused(fit(reader, piled = "spread"), "`piled` is \"spread\", which a row_reader")
-  refused(fit(reader, init = rep_len(1, 5000)), "`init` has labels, which need the cells in this process")
-  refused(fit(reader, init = fit_clouds(x[1:3000, ])), "`init` was fitted to other cells")
+  refused(fit(reader, start = rep_len(1, 5000)), "`start` has labels, which need the cells in this process")
+  refused(fit(reader, start = fit_clouds(x[1:3000, ])), "`start` was fitted to other cells")
   reading <- function(code) fit(row_reader(5000, eval(substitute(function(first, last) code), list(), baseenv())))
   refused(reading(stop("no such file")), "worker 1 of 2 .*: `x` cannot read rows 1 to 2048: no such file")
   refused(reading(matrix(0, 3, 2)), "`x` has read 3 rows for rows 1 to 2048")
@@ -618,7 +617,7 @@ in_this_process <- function(fit, workers, use, ask = identity, reply = function(
 test_that("a manager with workers computes the same as one session", {
   x <- clouds(2048 * 3 + 9, 2)
   fit_one <- function(...) {
-    dp_mixture(x, 4, iter = 2, warmup = 1, seed = 1, threads = 1, backend = "cpu", progress = FALSE, ...)
+    fit_mixture(x, 4, iter = 2, warmup = 1, seed = 1, threads = 1, backend = "cpu", progress = FALSE, ...)
   }
   for (fit in list(fit_one(), fit_one(sample = rep_len(1:2, nrow(x))))) {
     step <- function(session) mixture_step(fit)(list(session), fit$state[1L], 2, TRUE)
@@ -632,8 +631,8 @@ test_that("a manager with workers computes the same as one session", {
 test_that("values that no worker or manager can have computed are refused in each kind of message", {
   x <- clouds(2048 * 2, 2)
   start <- function(...) {
-    dp_mixture(x, 4, iter = 2, warmup = 1, seed = 1, threads = 1, backend = "cpu", progress = FALSE,
-      init = rep(1L, nrow(x)), ...)
+    fit_mixture(x, 4, iter = 2, warmup = 1, seed = 1, threads = 1, backend = "cpu", progress = FALSE,
+      start = rep(1L, nrow(x)), ...)
   }
   # Samples have sizes of their own; splits of one component are proposed without samples.
   fits <- list(start(sample = rep_len(1:2, nrow(x))), start(), start())
@@ -753,7 +752,8 @@ test_that("workers of snow and of MPI can be used", {
       "fit <- function(...) dp_mixture(x, 4, iter = 4, seed = 1, threads = 1, progress = FALSE, ...)",
       sprintf("cluster <- %s", make),
       "invisible(parallel::clusterCall(cluster, function(paths) .libPaths(paths), .libPaths()))",
-      "cat('the same:', identical(fit(cluster = cluster)$state, fit()$state), '\\n')", "flush(stdout())", end
+      "shared <- fit(control = warp_control(cluster = cluster))",
+      "cat('the same:', identical(shared$state, fit()$state), '\\n')", "flush(stdout())", end
     ), script)
     environment <- c("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
       "OMPI_MCA_rmaps_base_oversubscribe=1"

@@ -149,8 +149,9 @@ test_that("whole fits and their predictions are identical", {
   keep <- c("weights", "means", "covariances", "labels")
   for (precision in c("double", "single")) {
     fits <- lapply(c("cpu", "cuda"), function(backend) {
-      dp_mixture(x, components = 21, iter = 6, warmup = 2, chains = 2, seed = 5, threads = 2, keep = keep,
-        precision = precision, backend = backend
+      dp_mixture(
+        x, components = 21, iter = 6, warmup = 2, chains = 2, seed = 5, threads = 2, backend = backend,
+        control = warp_control(keep = keep, precision = precision)
       )
     })
     expect_identical(fits[[2L]]$backend, "cuda")
@@ -282,8 +283,8 @@ test_that("steps in single precision are identical too, but for products of halv
 fit_on <- function(backend, n, p, k, ..., keep = c("weights", "means", "labels")) {
   set.seed(n + p + k)
   x <- matrix(rnorm(n * p), n) + rnorm(5, sd = 2)[sample(5, n, TRUE)]
-  dp_mixture(x, k,
-    iter = 2, warmup = 0, keep = keep, init = sample(k, n, TRUE), seed = 1, backend = backend, progress = FALSE, ...
+  fit_mixture(x, k,
+    iter = 2, warmup = 0, keep = keep, start = sample(k, n, TRUE), seed = 1, backend = backend, progress = FALSE, ...
   )
 }
 
@@ -448,7 +449,7 @@ test_that("tensor cores also draw with samples, missing values and several leave
   holes <- x
   holes[cbind(sample(4300, 300), sample(6, 300, TRUE))] <- NA
   fit <- function(backend, data, ...) {
-    parts(dp_mixture(data, 20,
+    parts(fit_mixture(data, 20,
       iter = 2, warmup = 0, keep = c("weights", "means", "labels"), seed = 1, backend = backend, progress = FALSE, ...
     ))
   }
@@ -462,7 +463,7 @@ test_that("tensor cores also draw with samples, missing values and several leave
   wide <- cbind(x, x + rnorm(4300), x - rnorm(4300), x, x)[1:300, ] + rnorm(9000)
   expect_first <- function(...) {
     fits <- lapply(c("cuda", "cpu"), function(backend) {
-      fit(backend, wide, precision = "single", init = rep_len(1:20, 300), ...)
+      fit(backend, wide, precision = "single", start = rep_len(1:20, 300), ...)
     })
     expect_equal(fits[[1L]]$log_likelihood[1, ], fits[[2L]]$log_likelihood[1, ], tolerance = 1e-6)
     expect_false(identical(fits[[1L]]$labels, fits[[2L]]$labels))
@@ -480,9 +481,9 @@ test_that("sums of several leaves at a time equal the processor's", {
     x <- matrix(rnorm(n * p), n)
     # Components without rows, with few and with many.
     init <- pmin(sample(k, n, TRUE), sample(c(1L, 5L, k), n, TRUE))
-    parts(dp_mixture(x, k,
-      iter = 1, warmup = 0, keep = c("weights", "means"), init = init, seed = 1, backend = backend, moves = FALSE,
-      precision = precision, progress = FALSE
+    parts(dp_mixture(
+      x, k, iter = 1, warmup = 0, seed = 1, backend = backend, progress = FALSE,
+      control = warp_control(keep = c("weights", "means"), start = init, moves = FALSE, precision = precision)
     ))
   }
   # All numbers of leaves in a node, all remainders of the number of values by eight, the most columns and one more.

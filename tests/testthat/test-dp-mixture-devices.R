@@ -1,7 +1,7 @@
 # Several graphics cards share the rows of a mixture and give bit for bit the result of one card or of the processor.
 
 fit_of <- function(x, ..., devices = NULL, backend = "cuda") {
-  dp_mixture(x, components = 5, iter = 6, warmup = 2, thin = 2, keep = c("weights", "means", "covariances", "labels"),
+  fit_mixture(x, components = 5, iter = 6, warmup = 2, thin = 2, keep = c("weights", "means", "covariances", "labels"),
     chains = 2, seed = 3, threads = 2, devices = devices, backend = backend, progress = FALSE, ...)
 }
 
@@ -29,8 +29,8 @@ test_that("any number of cards gives the result of the processor", {
 test_that("cards return sums of the largest nodes that they have all leaves of", {
   set.seed(6)
   one_sweep <- function(x, k, ...) {
-    dp_mixture(x, k,
-      iter = 1, warmup = 0, init = rep_len(seq_len(k), nrow(x)), seed = 1, threads = 2, progress = FALSE, ...
+    fit_mixture(x, k,
+      iter = 1, warmup = 0, start = rep_len(seq_len(k), nrow(x)), seed = 1, threads = 2, progress = FALSE, ...
     )
   }
   # More sums than one thread adds up at a time.
@@ -101,7 +101,7 @@ test_that("work that is too small for several cards is done by one", {
 
 test_that("devices that cannot be used are refused", {
   x <- matrix(rnorm(40), 20)
-  fit <- function(...) dp_mixture(x, 3, iter = 2, progress = FALSE, ...)
+  fit <- function(...) fit_mixture(x, 3, iter = 2, progress = FALSE, ...)
   expect_error(fit(backend = "cpu", devices = 0),
     "`devices` names graphics cards, but the backend is \"cpu\"", class = "warpbayes_error_input"
   )
@@ -119,8 +119,9 @@ test_that("devices that cannot be used are refused", {
 })
 
 fit_few <- function(x) {
-  dp_mixture(x, 2,
-    iter = 1, warmup = 0, seed = 1, devices = 0:1, backend = "cuda", threads = 1, progress = FALSE
+  dp_mixture(
+    x, 2, iter = 1, warmup = 0, seed = 1, backend = "cuda", threads = 1, progress = FALSE,
+    control = warp_control(devices = 0:1)
   )
 }
 

@@ -27,7 +27,7 @@ test_that("thinned draws keep their sweep numbers", {
   thinned$draws <- lapply(fit$draws, function(draws) {
     if (is.matrix(draws)) draws[5 * 1:10, ] else if (length(dim(draws)) == 3) draws[, 5 * 1:10, ]
   })
-  expect_identical(mixture_sweeps(thinned), 50 + 5 * 1:10)
+  expect_identical(method_of(thinned)$kept(thinned), 50 + 5 * 1:10)
   expect_identical(array_of_draws(thinned)[, 1, "concentration"], thinned$draws$concentration[, 1])
 })
 

@@ -6,7 +6,7 @@ cells <- matrix(rnorm(2 * 6000), ncol = 2, dimnames = list(NULL, c("a", "b")))
 cells[1:2500, ] <- cells[1:2500, ] / 2 + 3
 
 fit_cells <- function(x = cells[1:400, ], components = 5, iter = 24, warmup = 6, seed = 3, threads = 2, ...) {
-  dp_mixture(x, components = components, iter = iter, warmup = warmup, seed = seed, threads = threads, ...)
+  fit_mixture(x, components = components, iter = iter, warmup = warmup, seed = seed, threads = threads, ...)
 }
 
 # Expects the same fit to the last bit, except in the parts that an argument names.
@@ -213,14 +213,14 @@ test_that("an interrupt from outside returns a fit", {
 
 test_that("warm-up, thinning and keep only select among the same draws", {
   skip_on_sanitized_emulator()
-  # Without `init`, a warm-up of up to 100 sweeps determines when components are joined.
+  # Without `start`, a warm-up of up to 100 sweeps determines when components are joined.
   start <- rep_len(1:3, 400)
-  all <- fit_cells(iter = 20, warmup = 0, chains = 2, init = start,
+  all <- fit_cells(iter = 20, warmup = 0, chains = 2, start = start,
     keep = c("weights", "means", "covariances", "labels")
   )
   traces <- c("log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe_density", "sizes", "state")
   for (case in list(c(4, 3), c(0, 1), c(19, 1), c(10, 10), c(7, 13), c(0, 20))[if (on_cuda()) 1 else 1:6]) {
-    some <- fit_cells(iter = 20, warmup = case[[1L]], thin = case[[2L]], chains = 2, init = start,
+    some <- fit_cells(iter = 20, warmup = case[[1L]], thin = case[[2L]], chains = 2, start = start,
       keep = c("weights", "means", "covariances", "labels")
     )
     kept <- case[[1L]] + case[[2L]] * seq_len((20 - case[[1L]]) %/% case[[2L]])
@@ -233,7 +233,7 @@ test_that("warm-up, thinning and keep only select among the same draws", {
   }
   kinds <- list(c("covariances", "means"), "weights", "labels", c("labels", "weights"))
   for (keep in kinds[if (on_cuda()) 1 else 1:4]) {
-    some <- fit_cells(iter = 20, warmup = 0, chains = 2, init = start, keep = keep)
+    some <- fit_cells(iter = 20, warmup = 0, chains = 2, start = start, keep = keep)
     expect_setequal(names(some$draws), c(keep, learned_names(some), "concentration"))
     expect_identical(some$draws[names(some$draws)], all$draws[names(some$draws)])
     expect_identical(some[traces], all[traces])
@@ -297,8 +297,8 @@ test_that("draws depend on the seed, or on set.seed() without one", {
 test_that("chains start from the given labels", {
   skip_on_sanitized_emulator()
   labels <- rep(c(2, 5, NA), length.out = 400)
-  fit <- fit_cells(init = labels, iter = 1, warmup = 0)
-  expect_same_fit(fit_cells(init = as.integer(labels), iter = 1, warmup = 0), fit)
+  fit <- fit_cells(start = labels, iter = 1, warmup = 0)
+  expect_same_fit(fit_cells(start = as.integer(labels), iter = 1, warmup = 0), fit)
   expect_false(identical(fit_cells(iter = 1, warmup = 0)$draws$means, fit$draws$means))
   # The first sweep draws component 2 from its 134 rows.
   statistics <- native(
@@ -312,7 +312,7 @@ test_that("chains start from the given labels", {
     c(sum(z[, 1]), sum(z[, 2]), sum(z[, 1]^2), sum(z[, 1] * z[, 2]), sum(z[, 2]^2)), tolerance = 1e-12
   )
   # Without labels the first draw comes from the prior.
-  expect_s3_class(fit_cells(init = rep(NA, 400), iter = 1, warmup = 0), "dp_mixture")
+  expect_s3_class(fit_cells(start = rep(NA, 400), iter = 1, warmup = 0), "dp_mixture")
 })
 
 test_that("the alignment of the data in memory does not matter", {

@@ -12,7 +12,7 @@ gappy <- function(n, p = 3, share = 0.2, seed = 1) {
 }
 
 fit_gappy <- function(x, components = 5, iter = 16, warmup = 6, seed = 3, threads = 2, ...) {
-  dp_mixture(x, components = components, iter = iter, warmup = warmup, seed = seed, threads = threads,
+  fit_mixture(x, components = components, iter = iter, warmup = warmup, seed = seed, threads = threads,
     missing = "model", ...
   )
 }
@@ -42,19 +42,23 @@ test_that("NA is an error unless `missing` allows it, and infinite values always
   expect_error(dp_mixture(x),
     "`x` has NA in row 2, column 2 \\(\"CD2\"\\).*; missing = \"model\" takes NA as missing at random", class = error
   )
-  expect_error(dp_mixture(x, missing = "drop"),
+  expect_error(dp_mixture(x, control = warp_control(missing = "drop")),
     "`missing` must be one of \"error\", \"model\", not \"drop\"", class = error
   )
   y <- x
   y[7, 3] <- Inf
   y[9, 1] <- -Inf
-  expect_error(dp_mixture(y, missing = "model"),
+  expect_error(dp_mixture(y, control = warp_control(missing = "model")),
     "`x` has Inf in row 7, column 3 \\(\"CD3\"\\), the first of 2 values that are not finite$", class = error
   )
   y <- x
   y[, 2] <- NA
-  expect_error(dp_mixture(y, missing = "model"), "`x` has no value in column 2 \\(\"CD2\"\\)", class = error)
-  expect_error(dp_mixture(cbind(x, z = x[, 1] * 1e-160), missing = "model"), "too little to be squared", class = error)
+  expect_error(dp_mixture(
+    y, control = warp_control(missing = "model")
+  ), "`x` has no value in column 2 \\(\"CD2\"\\)", class = error)
+  expect_error(dp_mixture(
+    cbind(x, z = x[, 1] * 1e-160), control = warp_control(missing = "model")
+  ), "too little to be squared", class = error)
 
   whole <- ifelse(is.na(x), 0, x)
   fit <- dp_mixture(whole, components = 3, iter = 4, seed = 1, threads = 2)
@@ -69,7 +73,7 @@ test_that("NA is an error unless `missing` allows it, and infinite values always
 test_that("without missing values the fit is the same", {
   x <- gappy(200, share = 0)
   one <- dp_mixture(x, components = 5, iter = 12, seed = 1, threads = 2)
-  other <- dp_mixture(x, components = 5, iter = 12, seed = 1, threads = 2, missing = "model")
+  other <- dp_mixture(x, components = 5, iter = 12, seed = 1, threads = 2, control = warp_control(missing = "model"))
   expect_identical(draws_of(one), draws_of(other))
 })
 
@@ -203,8 +207,9 @@ test_that("one component has the same posterior as data augmentation in plain R"
   prior <- dp_prior(mean = c(0.3, -0.2), mean_scale = 3, df = 4, scale = matrix(c(1, 0.2, 0.2, 0.8), 2), floor = 0,
     learn = character()
   )
-  fit <- dp_mixture(x, components = 1, iter = sweeps + 100, warmup = 100, prior = prior, seed = 1, threads = 2,
-    missing = "model"
+  fit <- dp_mixture(
+    x, components = 1, iter = sweeps + 100, warmup = 100, prior = prior, seed = 1, threads = 2,
+    control = warp_control(missing = "model")
   )
   expect_equal(fit$center, center)
   ours <- cbind(
@@ -232,7 +237,10 @@ test_that("means are right when the means of complete cells are biased", {
   # Whether b is missing depends on a, which is always observed. Above its population's mean of a, a cell lacks b with
   # probability 0.8.
   x[a > 0 & runif(n) < 0.8, "b"] <- NA
-  fit <- dp_mixture(x, components = 6, iter = 300, warmup = 100, seed = 1, threads = 2, missing = "model")
+  fit <- dp_mixture(
+    x, components = 6, iter = 300, warmup = 100, seed = 1, threads = 2,
+    control = warp_control(missing = "model")
+  )
   # The mean of b in each population, averaged over draws. Several components may share a population.
   d <- fit$draws
   b <- vapply(1:2, function(which) {
@@ -273,7 +281,9 @@ test_that("all functions of fits accept cells with missing values", {
   }
   grDevices::dev.off()
   unlink(file)
-  again <- update(dp_mixture(x, components = 5, iter = 4, warmup = 2, missing = "model", seed = 1, threads = 2),
+  again <- update(dp_mixture(
+    x, components = 5, iter = 4, warmup = 2, seed = 1, threads = 2, control = warp_control(missing = "model")
+  ),
     components = 3
   )
   expect_identical(again[c("missing", "components")], list(missing = "model", components = 3))
@@ -286,7 +296,7 @@ test_that("all functions of fits accept cells with missing values", {
 
 test_that("starts from labels, transformed data and rounded channels accept missing values", {
   x <- gappy(120)
-  fit <- fit_gappy(x, init = rep(1:3, 40))
+  fit <- fit_gappy(x, start = rep(1:3, 40))
   expect_true(all(is.finite(fit$log_posterior)))
   raw <- 5 * sinh(x)
   fit <- fit_gappy(raw, transform = "arcsinh")

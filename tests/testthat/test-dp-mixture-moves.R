@@ -12,8 +12,9 @@ piled_cells <- function(n = 3000) {
 
 test_that("components for piled-up cells are found, and components of one population are joined", {
   x <- piled_cells()
-  fit <- dp_mixture(x, 16, iter = 60, seed = 2, threads = 2, backend = "cpu",
-    keep = c("weights", "means", "covariances", "labels")
+  fit <- dp_mixture(
+    x, 16, iter = 60, seed = 2, threads = 2, backend = "cpu",
+    control = warp_control(keep = c("weights", "means", "covariances", "labels"))
   )
   piled <- x[, 2] == 0
   labels <- fit$draws$labels[, 30, 1]
@@ -66,8 +67,9 @@ test_that("fits with splits and joins are the same on a card", {
   skip_if_not(on_cuda(), "no card")
   x <- piled_cells()
   fit <- function(backend, precision) {
-    fit_result(dp_mixture(x, 12,
-      iter = 12, warmup = 4, seed = 3, threads = 2, backend = backend, precision = precision
+    fit_result(dp_mixture(
+      x, 12, iter = 12, warmup = 4, seed = 3, threads = 2, backend = backend,
+      control = warp_control(precision = precision)
     ))
   }
   expect_identical(fit("cuda", "double"), fit("cpu", "double"))

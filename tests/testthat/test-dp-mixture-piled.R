@@ -11,7 +11,7 @@ piled_cells <- function() {
 }
 
 fit_piled <- function(x = piled_cells(), ...) {
-  dp_mixture(x, components = 5, iter = 30, seed = 1, threads = 2, ...)
+  fit_mixture(x, components = 5, iter = 30, seed = 1, threads = 2, ...)
 }
 
 words_of <- function(fit) paste(capture.output(print(fit)), collapse = " ")
@@ -67,51 +67,6 @@ test_that("print and summary name piled values where there are some, and only th
   # A fit of an earlier version has no such element.
   fit$piled <- NULL
   expect_no_match(words_of(fit), "share one value")
-})
-
-test_that("spread values lie evenly beyond their end, and everything else is as without", {
-  x <- piled_cells()
-  fit <- fit_piled(x, piled = "spread")
-  plain <- fit_piled(x)
-  zero <- x[, "CD4"] == 0
-  top <- x[, "CD8"] == 1023
-  expect_identical(fit$x[!zero, "CD4"], x[!zero, "CD4"])
-  expect_identical(fit$x[, "CD3"], x[, "CD3"])
-  expect_equal(fit$piled$width, c(sd(x[, "CD4"]), sd(x[, "CD8"])) / 4, tolerance = 1e-12)
-  expect_identical(fit$piled[1:5], plain$piled[1:5])
-  expect_identical(fit$prior$floor, plain$prior$floor)
-  # Evenly: the largest distance from the uniform distribution is of the order log(n) / n.
-  expect_lt(ks.test(-fit$x[zero, "CD4"] / fit$piled$width[[1]], "punif")$statistic, 5 / sum(zero))
-  expect_true(all(fit$x[top, "CD8"] > 1023 & fit$x[top, "CD8"] < 1023 + fit$piled$width[[2]]))
-  # The fit does not depend on names of columns. The same cells as new cells are spread in the same way.
-  expect_identical(fit_piled(unname(x), piled = "spread")$log_likelihood, fit$log_likelihood)
-  expect_identical(predict(fit, x, threads = 2), predict(fit, threads = 2))
-  again <- fit_piled(fit$x)
-  expect_identical(nrow(again$piled), 0L)
-  expect_match(words_of(fit), "They were spread beyond that end")
-  # Cells come back with piled values.
-  expect_identical(pile_up(fit$x, fit$piled, fit$markers), x)
-  one <- simulate(fit, seed = 1)[[1]]
-  expect_gte(min(one[, "CD4"]), 0)
-  expect_lt(abs(mean(one[, "CD4"] == 0) - 0.3), 0.06)
-  expect_identical(update(fit)$log_likelihood, fit$log_likelihood)
-  # More sweeps, a checkpoint, and another scale.
-  expect_identical(continue(fit, 5, threads = 2)$x, fit$x)
-  curved <- fit_piled(x, transform = c(CD4 = "arcsinh"), piled = "spread")
-  expect_true(all(curved$x[zero, "CD4"] < 0 & curved$x[zero, "CD4"] > -curved$piled$width[[1]]))
-  expect_error(fit_piled(x, piled = "censored"), "`piled` must be one of", class = "warpbayes_error_input")
-  # The default leaves values as they are.
-  expect_identical(fit_piled(x, piled = "as is")$draws, plain$draws)
-  # Without piled values nothing changes.
-  few <- x[, "CD3", drop = FALSE]
-  expect_identical(fit_piled(few, piled = "spread")$draws, fit_piled(few)$draws)
-})
-
-test_that("a fit of spread values continues from its checkpoint", {
-  x <- piled_cells()
-  file <- scratch()
-  fit <- fit_piled(x, piled = "spread", checkpoint = file)
-  expect_identical(resume(file, x = x, threads = 2)$x, fit$x)
 })
 
 test_that("pictures show the spike and its share", {

@@ -39,7 +39,10 @@ test_that("densities agree with plain R, in the data's units, for either precisi
   set.seed(60)
   x <- cbind(CD4 = c(rnorm(300, 200, 30), rnorm(200, 400, 50)), CD8 = c(rnorm(300, 2, 0.3), rnorm(200, 5, 0.4)))
   for (precision in c("double", "single")) {
-    fit <- dp_mixture(x, components = 6, iter = 60, thin = 5, seed = 1, threads = 2, precision = precision)
+    fit <- dp_mixture(
+      x, components = 6, iter = 60, seed = 1, threads = 2,
+      control = warp_control(thin = 5, precision = precision)
+    )
     density <- 0
     for (draw in 1:6) {
       one <- mixture_of_draw(fit, draw, 1)
@@ -61,8 +64,10 @@ test_that("all functions work on fits of unusual data", {
   fit <- dp_mixture(x, components = 80, iter = 40, seed = 1, threads = 2)
   everything(fit, x)
   everything(dp_mixture(x[, "a", drop = FALSE], components = 1, iter = 30, seed = 1, threads = 2), x)
-  everything(dp_mixture(data.frame(x), markers = c("whole", "a"), transform = "arcsinh", cofactor = c(5, 1),
-    components = 4, iter = 30, seed = 1, threads = 2), x)
+  everything(dp_mixture(
+    data.frame(x), markers = c("whole", "a"), transform = c(5, 1), components = 4, iter = 30, seed = 1,
+    threads = 2
+  ), x)
 })
 
 test_that("markers of a flowFrame are chosen by what its channels measure", {
@@ -72,8 +77,10 @@ test_that("markers of a flowFrame are chosen by what its channels measure", {
   channels <- c("FSC-A", "FL1-H", "FL2-H")
   frame <- new("flowFrame", exprs = matrix(rexp(300, 0.01), 100, dimnames = list(NULL, channels)),
     parameters = new("annotation", data = data.frame(name = channels, desc = c(NA, "CD4", "CD8"))))
-  fit <- dp_mixture(frame, markers = c("CD4", "CD8"), transform = "arcsinh", cofactor = 150, components = 4, iter = 30,
-    seed = 1, threads = 2)
+  fit <- dp_mixture(
+    frame, markers = c("CD4", "CD8"), transform = c(arcsinh = 150), components = 4, iter = 30, seed = 1,
+    threads = 2
+  )
   expect_identical(fit$markers, c("CD4", "CD8"))
   expect_identical(unname(fit$x), unname(asinh(frame@exprs[, 2:3] / 150)))
   expect_identical(predict(fit, frame, threads = 2), predict(fit, threads = 2))

@@ -199,7 +199,7 @@ test_that("six populations are found with each of ten seeds", {
 
 # A fit of difficult data must be valid: finite draws, positive definite covariances, weights that sum to one.
 expect_sound <- function(x, components = 6, iter = 30, ...) {
-  fit <- dp_mixture(x, components = components, iter = iter, seed = 1, backend = "cpu", threads = 2,
+  fit <- fit_mixture(x, components = components, iter = iter, seed = 1, backend = "cpu", threads = 2,
     keep = c("weights", "means", "covariances", "labels"), ...
   )
   draws <- fit$draws

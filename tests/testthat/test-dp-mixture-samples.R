@@ -13,7 +13,7 @@ some_samples <- function() {
 }
 
 fit_samples <- function(x = some_samples(), components = 5, iter = 40, warmup = 20, seed = 3, threads = 2, ...) {
-  dp_mixture(x, components = components, iter = iter, warmup = warmup, seed = seed, threads = threads, ...)
+  fit_mixture(x, components = components, iter = iter, warmup = warmup, seed = seed, threads = threads, ...)
 }
 
 # Runs sweeps on a session with samples.
@@ -142,7 +142,7 @@ test_that("samples that cannot be used are errors", {
   stacked <- do.call(rbind, x)
   of <- rep(names(x), vapply(x, nrow, 0L))
   fails <- function(message, ...) {
-    expect_error(dp_mixture(..., iter = 2, threads = 2), message, class = "warpbayes_error_input")
+    expect_error(fit_mixture(..., iter = 2, threads = 2), message, class = "warpbayes_error_input")
   }
   gaps <- some_samples()
   gaps$b[3, 1] <- NA
@@ -302,7 +302,7 @@ test_that("relabelling also renumbers the components of the samples", {
   expect_equal(dim(attr(type_proportions(types), "draws"))[2:3], c(nrow(types$types), 3))
 })
 
-test_that("differences between groups agree with the draws", {
+test_that("proportions of samples agree with the draws, and have a picture", {
   fit <- fit_samples(iter = 60, warmup = 30)
   types <- cell_types(fit, threads = 2, ndraws = 30)
   table <- type_proportions(types, level = 0.5)
@@ -310,27 +310,7 @@ test_that("differences between groups agree with the draws", {
   expect_equal(apply(draws, c(1, 3), sum), matrix(1, 30, 3), ignore_attr = TRUE)
   expect_equal(table$proportion, as.vector(apply(draws, 2:3, mean)))
   expect_equal(table$lower, as.vector(apply(draws, 2:3, quantile, 0.25)))
-  difference <- type_differences(types, c("x", "y", "y"))
-  by_hand <- (draws[, , 2] + draws[, , 3]) / 2 - draws[, , 1]
-  expect_equal(difference$difference, colMeans(by_hand), ignore_attr = TRUE)
-  expect_equal(difference$upper, apply(by_hand, 2, quantile, 0.95), ignore_attr = TRUE)
-  expect_equal(difference$above, colMeans(by_hand > 0), ignore_attr = TRUE)
-  means <- apply(draws, 2:3, mean)
-  expect_equal(difference$within, apply(means[, 2:3], 1, function(m) sqrt(sum((m - mean(m))^2))), ignore_attr = TRUE)
-  named <- type_differences(types, c(c = "y", a = "x", b = "y"))
-  expect_match(attr(difference, "words"), "`group` does not name the samples.*: a is x, b is y, c is y$")
-  expect_null(attr(named, "words"))
-  attr(difference, "words") <- NULL
-  expect_identical(named, difference)
-  expect_identical(unique(type_differences(types, factor(c("x", "y", "z"), c("z", "y", "x")))$group), c("y", "x"))
-  ratio <- type_differences(types, c("x", NA, "y"), scale = "log_ratio")
-  expect_equal(ratio$difference, colMeans(log(draws[, , 3]) - log(draws[, , 1])), ignore_attr = TRUE)
-  expect_identical(ratio$within, rep(NA_real_, nrow(ratio)))
   fails <- function(message, code) expect_error(code, message, class = "warpbayes_error_input")
-  fails("`group` must have a group for each of the 3 samples", type_differences(types, c("x", "y")))
-  fails("`group` has only the group \"x\"", type_differences(types, c("x", "x", NA)))
-  fails("`group` has no group", type_differences(types, c(NA, NA, NA)))
-  fails("`group` has names other than the samples", type_differences(types, c(a = 1, b = 2, z = 3)))
   fails("`types` must come from cell_types\\(\\)", type_proportions(fit))
   fails("`types` are of a fit of one sample",
     type_proportions(cell_types(fit_samples(do.call(rbind, some_samples())), threads = 2))
@@ -339,9 +319,11 @@ test_that("differences between groups agree with the draws", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_identical(plot(table, group = c("x", "y", NA), main = "Samples"), table)
-  expect_identical(plot(difference, main = "Groups"), difference)
-  expect_identical(plot(type_differences(types, 1:3, scale = "log_ratio"), types = 1),
-    type_differences(types, 1:3, scale = "log_ratio")
-  )
+  expect_identical(plot(table, group = c(c = "y", a = "x", b = "y"), types = 1), table)
+  colours <- function(group) share_picture(table, group, 1, NULL)$panels[[1]]$layers[[2]]$data$fill
+  expect_identical(colours(c(c = "y", a = "x", b = "y")), colours(c("x", "y", "y")))
+  expect_identical(colours(c("x", "y", NA))[[3]], other_colour)
+  fails("`group` must have a group for each of the 3 samples", plot(table, c("x", "y")))
+  fails("`group` has names other than the samples", plot(table, c(a = 1, b = 2, z = 3)))
   fails("`types` must be some of", plot(table, types = "none"))
 })

@@ -127,7 +127,7 @@ test_that("samples can be streamed, and whole fits are the same", {
   skip_without_cuda()
   skip_on_sanitized_emulator()
   fit <- function(backend, precision, limit = 0, ...) {
-    with_options(list(warpbayes.device_memory = limit), dp_mixture(stream_rows, 5,
+    with_options(list(warpbayes.device_memory = limit), fit_mixture(stream_rows, 5,
       iter = 4, warmup = 2, seed = 2, chains = 2, threads = 2, keep = c("weights", "labels"), backend = backend,
       precision = precision, progress = FALSE, ...
     ))

@@ -9,7 +9,7 @@ of <- rep(c("one", "two", "three"), 100)
 input <- "warpbayes_error_input"
 
 quick <- function(x, ...) {
-  dp_mixture(x, components = 4, iter = 12, warmup = 4, chains = 2, seed = 1, threads = 2, progress = FALSE, ...)
+  fit_mixture(x, components = 4, iter = 12, warmup = 4, chains = 2, seed = 1, threads = 2, progress = FALSE, ...)
 }
 without_times <- function(fit) {
   fit[c("elapsed", "call", "backend", "threads")] <- NULL
@@ -56,24 +56,24 @@ test_that("a checkpoint with samples and missing values can be resumed", {
 })
 
 test_that("Bayesian EM refuses samples and missing values, and its fit can start a sampler with either", {
-  climb <- function(x, ...) dp_mixture(x, 4, "bem", warmup = 5, iter = 5, seed = 1, threads = 2, progress = FALSE, ...)
+  climb <- function(x, ...) fit_mixture(x, 4, "bem", warmup = 5, iter = 5, seed = 1, threads = 2, progress = FALSE, ...)
   expect_error(climb(cells, sample = of), "`method` is \"bem\", which fits one sample", class = input)
   expect_error(climb(holes, missing = "model"), "`method` is \"bem\", which takes no missing values", class = input)
   mode <- climb(split(as.data.frame(cells), of), sample = FALSE)
   expect_null(mode$samples)
-  fit <- quick(cells, sample = of, init = climb(cells))
+  fit <- quick(cells, sample = of, start = climb(cells))
   expect_identical(fit$samples, c("one", "two", "three"))
-  expect_true(all(is.finite(quick(holes, missing = "model", init = climb(cells))$log_likelihood)))
+  expect_true(all(is.finite(quick(holes, missing = "model", start = climb(cells))$log_likelihood)))
   # And back: Bayesian EM from a fit of samples, with the same cells and with others.
-  expect_true(is.finite(max(climb(cells, init = fit)$log_posterior)))
-  expect_true(is.finite(max(climb(cells[1:200, ], init = fit)$log_posterior)))
+  expect_true(is.finite(max(climb(cells, start = fit)$log_posterior)))
+  expect_true(is.finite(max(climb(cells[1:200, ], start = fit)$log_posterior)))
 })
 
 test_that("Bayesian EM has checkpoints", {
   skip_on_sanitized_emulator()
   file <- scratch(fileext = ".checkpoint")
   climb <- function(...) {
-    dp_mixture(cells, 4, "bem",
+    fit_mixture(cells, 4, "bem",
       warmup = 5, iter = 6, tolerance = 0, chains = 2, seed = 1, threads = 2, progress = FALSE, ...
     )
   }

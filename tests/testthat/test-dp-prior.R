@@ -78,7 +78,7 @@ test_that("the floor allows for rounded channels", {
   data <- as_marker_matrix(x)
   expect_equal(resolution(data), c(0, 0.1, 3, 0) / sqrt(12))
   # After the transformation, at the median.
-  data <- as_marker_matrix(x[, 3, drop = FALSE], transform = "arcsinh", cofactor = 5)
+  data <- as_marker_matrix(x[, 3, drop = FALSE], transform = c(arcsinh = 5))
   expect_equal(resolution(data), median(3 / sqrt(x[, 3]^2 + 25)) / sqrt(12), tolerance = 1e-6)
   expect_identical(grid_gap(rep(7, 50)), 0)
 })

@@ -4,11 +4,13 @@ test_that("the draws equal those of a fit with the longer warm-up", {
   skip_on_sanitized_emulator()
   set.seed(1)
   x <- matrix(rnorm(120), 60, dimnames = list(NULL, c("a", "b")))
-  short <- dp_mixture(x, components = 3, iter = 24, warmup = 4, thin = 2, chains = 2, init = rep(1, 60), seed = 1,
-    threads = 2, keep = c("weights", "means", "covariances", "labels")
+  short <- dp_mixture(
+    x, components = 3, iter = 24, warmup = 4, chains = 2, seed = 1, threads = 2,
+    control = warp_control(thin = 2, start = rep(1, 60), keep = c("weights", "means", "covariances", "labels"))
   )
-  long <- dp_mixture(x, components = 3, iter = 24, warmup = 10, thin = 2, chains = 2, init = rep(1, 60), seed = 1,
-    threads = 2, keep = c("weights", "means", "covariances", "labels")
+  long <- dp_mixture(
+    x, components = 3, iter = 24, warmup = 10, chains = 2, seed = 1, threads = 2,
+    control = warp_control(thin = 2, start = rep(1, 60), keep = c("weights", "means", "covariances", "labels"))
   )
   dropped <- drop_warmup(short, 5)
   expect_identical(dropped$warmup, 10)

@@ -121,8 +121,6 @@ test_that("counts of topics and of types of cells are read", {
   expect_identical(count_matrix(wide), count_matrix(table))
   expect_input_error(count_matrix(wide_frame(document = too_large, term = table$term, count = 1:4)), refused)
   expect_input_error(count_matrix(wide_frame(document = 1:4, term = table$term, count = too_large)), refused)
-  expect_identical(check_document_groups(int64(c(7, 8)), c("1", "2")), check_document_groups(c(7, 8), c("1", "2")))
-  expect_input_error(check_document_groups(too_large, 1:4), refused)
   counts <- matrix(c(510, 40, 480, 52, 400, 120, 380, 160), 2, dimnames = list(c("T", "B"), paste0("s", 1:4)))
   of <- function(counts, totals, data, formula = ~ z) {
     differential_abundance(counts, formula, data, totals = totals, chains = 1, iter = 200, warmup = 50, seed = 1,

@@ -10,7 +10,7 @@
 # R's exp() makes the values that a learned `df` can take.
 mixture <- function(x, components, precision, ..., prior = dp_prior(learn = c("mean", "mean_scale", "scale")),
                     iter = 6, warmup = 3, seed = 11) {
-  fit <- dp_mixture(x, components,
+  fit <- fit_mixture(x, components,
     prior = prior, iter = iter, warmup = warmup, seed = seed, precision = precision, ...
   )
   stopifnot(fit$scale == 1)
@@ -112,7 +112,7 @@ mixture_cases <- alist(
     mixture_values(mixture(known_cells(300, 14, 31), 20, precision, sample = known_integers(300, 20, 7)))
   },
   "given labels" = {
-    mixture_values(mixture(known_cells(300, 2, 15), 6, precision, init = c(NA, 1 + known_integers(299, 5, 4))))
+    mixture_values(mixture(known_cells(300, 2, 15), 6, precision, start = c(NA, 1 + known_integers(299, 5, 4))))
   },
   "more components than cells" = mixture_values(mixture(known_cells(60, 2, 16), 300, precision)),
   "continued" = {
@@ -183,7 +183,7 @@ bem_cases <- alist(
   "start of the sampler" = {
     x <- known_cells(300, 3, 27)
     mode <- bem(x, 8, precision, prior = given_prior(), iter = 3)
-    mixture_values(mixture(x, 8, precision, init = mode, iter = 3, warmup = 1))
+    mixture_values(mixture(x, 8, precision, start = mode, iter = 3, warmup = 1))
   },
   "predicted" = {
     fit <- with_known_weights(bem(known_cells(256, 3, 28), 8, precision, prior = given_prior(), chains = 2))
@@ -194,7 +194,7 @@ bem_cases <- alist(
 # The draws of phi and theta are kept, because the averages depend on the draws only through the topics: they are
 # averages of conditional means.
 topics <- function(counts, topics, precision, ..., keep = c("phi", "theta"), iter = 6, warmup = 3, start = "random") {
-  suppressWarnings(topic_model(
+  suppressWarnings(fit_topics(
     counts, topics, keep = keep, iter = iter, warmup = warmup, start = start, seed = 5, precision = precision, ...
   ))
 }
@@ -224,13 +224,13 @@ topic_cases <- alist(
     topic_values(fit)
   },
   "mean for mode" = {
-    topic_values(topics(known_counts(20, 30, 9), 5, precision, method = "mean_for_mode", chains = 2))
+    topic_values(topics(known_counts(20, 30, 9), 5, precision, estimate = "mean", chains = 2))
   },
   "mean for mode, 80 topics" = {
-    topic_values(topics(known_counts(12, 30, 10), 80, precision, method = "mean_for_mode", iter = 4, warmup = 2))
+    topic_values(topics(known_counts(12, 30, 10), 80, precision, estimate = "mean", iter = 4, warmup = 2))
   },
   "mean for mode, 300 topics" = {
-    topic_values(topics(known_counts(8, 20, 11), 300, precision, method = "mean_for_mode", iter = 4, warmup = 2))
+    topic_values(topics(known_counts(8, 20, 11), 300, precision, estimate = "mean", iter = 4, warmup = 2))
   },
   "continued" = topic_values(continue(topics(known_counts(20, 30, 12), 5, precision, chains = 2), 4)),
   "predicted" = {
@@ -243,7 +243,7 @@ topic_cases <- alist(
   },
   "predicted, 300 topics" = {
     counts <- known_counts(8, 20, 15)
-    fit <- topics(counts, 300, precision, alpha = 0.125, method = "mean_for_mode", iter = 3, warmup = 1)
+    fit <- topics(counts, 300, precision, alpha = 0.125, estimate = "mean", iter = 3, warmup = 1)
     new <- known_counts(5, 20, 16)
     list(
       unclass(predict(fit, new, iter = 4, seed = 2)), attr(perplexity(fit), "log_likelihood")
@@ -251,24 +251,24 @@ topic_cases <- alist(
   },
   "relabelled" = {
     fit <- relabel(topics(known_counts(20, 30, 17), 4, precision, chains = 3, alpha = 0.5, keep = NULL))
-    fit[c("match", "stable", "phi", "theta", "chain_phi", "tokens")]
+    c(fit["match"], stable = sum(fit$found == 1), fit[c("phi", "theta", "chain_phi", "tokens")])
   },
-  "prior counts and groups" = {
+  "prior counts and covariates" = {
     counts <- known_counts(20, 70, 18)
     colnames(counts) <- paste0("w", seq_len(70))
-    fit <- topics(counts, 5, precision, seed_words = list(one = c("w3", "w70"), two = "w4*"), seed_weight = 0.5,
-      groups = rep(1:3, c(9, 9, 2)), chains = 2)
-    list(topic_values(fit), fit$group_alpha, predict(fit, counts[1:4, ], iter = 4, groups = c(2, NA, 1, 4), seed = 1))
+    fit <- topics(counts, 5, precision, seed_words = list(one = c("w3", "w70"), two = "w4*", weight = 0.5),
+      prevalence = ~ kind, data = data.frame(kind = factor(rep(1:3, c(9, 9, 2)))), chains = 2)
+    new <- data.frame(kind = c(2, NA, 1, 4))
+    list(topic_values(fit), predict(fit, counts[1:4, ], iter = 4, data = new, seed = 1))
   },
-  "prior counts and groups, mean for mode" = {
+  "prior counts, mean for mode" = {
     counts <- known_counts(20, 30, 19)
-    fit <- topics(counts, 4, precision, alpha = "symmetric", beta = 1 / (1:30), groups = rep(c("b", "a"), 10),
-      method = "mean_for_mode")
-    list(topic_values(fit), fit$group_alpha)
+    topic_values(topics(counts, 4, precision, alpha = "symmetric", beta = 1 / (1:30), estimate = "mean"))
   },
   "updated" = {
     fit <- topics(known_counts(20, 30, 20), 4, precision)
-    topic_values(add_documents(fit, known_counts(6, 30, 21), weight = 0.5, iter = 4, keep = "phi", seed = 6))
+    topic_values(add_documents(fit, known_counts(6, 30, 21), weight = 0.5, iter = 4, seed = 6,
+      control = warp_control(keep = "phi")))
   }
 )
 
@@ -373,6 +373,7 @@ polyagamma_cases <- alist(
   }
 )
 
+by_sparse <- warp_control(sparse = TRUE)
 regression <- function(formula, data, ..., iter = 5, warmup = 2) {
   bayes_logit(formula, data, iter = iter, warmup = warmup, seed = 9, chains = 2, ...)
 }
@@ -405,9 +406,9 @@ regression_cases <- alist(
   },
   "binomial, sparse, several leaves of one level" = {
     d <- transform(answer_rows(4500, 63), h = rep(1:9, 500))
-    regression_values(regression(y ~ f + (1 | g) + (m1 | h), d, sparse = TRUE, iter = 3, warmup = 1))
+    regression_values(regression(y ~ f + (1 | g) + (m1 | h), d, control = by_sparse, iter = 3, warmup = 1))
   },
-  "binomial, groups" = regression_values(regression(y ~ m1 + m2 + (1 | g), answer_rows(320, 46), thin = 1)),
+  "binomial, groups" = regression_values(regression(y ~ m1 + m2 + (1 | g), answer_rows(320, 46))),
   "binomial, horseshoe" = {
     d <- answer_rows(320, 47)
     regression_values(regression(y ~ m1 + m2 + m3 + m4 + m5 + m6 + f, d, prior = logit_prior("horseshoe")))
@@ -429,16 +430,17 @@ regression_cases <- alist(
   },
   "binomial, sparse" = {
     skip_if_not_installed("Matrix")
-    regression_values(regression(y ~ f + g, answer_rows(256, 49), sparse = TRUE))
+    regression_values(regression(y ~ f + g, answer_rows(256, 49), control = by_sparse))
   },
   "binomial, sparse horseshoe" = {
     skip_if_not_installed("Matrix")
-    regression_values(regression(y ~ f + g, answer_rows(256, 50), sparse = TRUE, prior = logit_prior("horseshoe")))
+    regression_values(regression(y ~ f + g, answer_rows(256, 50), prior = logit_prior("horseshoe"),
+      control = by_sparse))
   },
   "binomial, a sparse matrix and groups" = {
     skip_if_not_installed("Matrix")
     sparse <- Matrix::Matrix(matrix(pmax(0, known_integers(256 * 20, 12, 2) - 8) / 4, 256), sparse = TRUE)
-    regression_values(regression(y ~ 0 + f + (1 | g), answer_rows(256, 56), sparse = sparse))
+    regression_values(regression(y ~ 0 + f + (1 | g), answer_rows(256, 56), control = warp_control(sparse = sparse)))
   },
   # Prior and start take the logarithm of 0.5, the mean of the counts, and of 0.6. Neither is near the middle of two
   # doubles.
@@ -449,7 +451,7 @@ regression_cases <- alist(
   },
   "negbinomial, sparse" = {
     skip_if_not_installed("Matrix")
-    regression_values(regression(rare ~ f, answer_rows(256, 58), family = "negbinomial", sparse = TRUE), FALSE)
+    regression_values(regression(rare ~ f, answer_rows(256, 58), family = "negbinomial", control = by_sparse), FALSE)
   },
   "negbinomial, groups" = {
     regression_values(regression(count ~ 0 + m1 + (1 | g), answer_rows(320, 52), family = "negbinomial"), FALSE)
@@ -466,7 +468,7 @@ regression_cases <- alist(
   "multinomial, sparse" = {
     skip_if_not_installed("Matrix")
     d <- answer_rows(256, 59)
-    regression_values(regression(factor(rep_len(1:4, 256)) ~ f, d, family = "multinomial", sparse = TRUE))
+    regression_values(regression(factor(rep_len(1:4, 256)) ~ f, d, family = "multinomial", control = by_sparse))
   },
   "multinomial, nested and crossed groups, offsets" = {
     d <- transform(answer_rows(300, 64), h = rep(1:4, 75))
@@ -558,7 +560,7 @@ predictive_cases <- alist(
       standardize = FALSE
     )
     fit <- resample(d, model)
-    list(fit$density, fit$density0, fit$cdf, fit$cdf0, predict(fit, d[6:9, ], type = "cdf", probs = NULL)$estimate)
+    list(fit$density, fit$density0, fit$cdf, fit$cdf0, predict(fit, d[6:9, ], type = "cdf", level = NULL)$estimate)
   },
   "joint regression" = {
     d <- answer_rows(64, 67)
@@ -581,7 +583,7 @@ predictive_cases <- alist(
       mean = "none"))
     list(
       fit$probability, fit$probability0, fit$orders$score,
-      predict(fit, d[6:9, ], type = "probability", probs = NULL)$estimate
+      predict(fit, d[6:9, ], type = "probability", level = NULL)$estimate
     )
   }
 )

@@ -60,15 +60,15 @@ test_that("markers are chosen by name or number, in the order asked for", {
 
 test_that("arcsinh divides by the marker's cofactor first", {
   x <- cells()
-  expect_identical(read_markers(x, transform = "arcsinh", cofactor = 150)$x, asinh(x / 150))
-  read <- read_markers(x, transform = "arcsinh", cofactor = c(CD8 = 7, CD3 = 5, CD4 = 6))
+  expect_identical(read_markers(x, transform = c(arcsinh = 150))$x, asinh(x / 150))
+  read <- read_markers(x, transform = c(CD8 = 7, CD3 = 5, CD4 = 6))
   expect_identical(read$transform, list(type = "arcsinh", cofactor = c(CD3 = 5, CD4 = 6, CD8 = 7)))
   expect_identical(read$x[, "CD8"], asinh(x[, "CD8"] / 7))
 })
 
 test_that("each marker may have its own transformation", {
   x <- cells()
-  read <- read_markers(x, transform = c(CD8 = "arcsinh", CD3 = "logicle"), cofactor = c(CD8 = 7))
+  read <- read_markers(x, transform = c(CD8 = 7, CD3 = "logicle"))
   expect_identical(read$transform$type, c(CD3 = "logicle", CD4 = "none", CD8 = "arcsinh"))
   expect_identical(read$transform$cofactor, c(CD3 = NA, CD4 = NA, CD8 = 7))
   expect_identical(read$x[, "CD4"], x[, "CD4"])
@@ -85,9 +85,9 @@ test_that("each marker may have its own transformation", {
   refuse("has length 2 and no names; there are 3 markers", transform = c("none", "arcsinh"))
   refuse("names other than the markers .*: \"CD19\"", transform = c(CD19 = "arcsinh"))
   refuse("names the marker \"CD3\" twice", transform = c(CD3 = "none", CD3 = "arcsinh"))
-  refuse("for each marker, not \"log\"", transform = c(CD3 = "log"))
-  refuse("or one of these for each marker by name, not an integer", transform = 1:2)
-  refuse("not that of the marker \"CD3\"", transform = c(CD3 = "arcsinh"), cofactor = c(CD4 = 3))
+  refuse("or a cofactor of arcsinh, not \"log\"", transform = c(CD3 = "log"))
+  refuse("or one of these for each marker by name, not a logical", transform = c(TRUE, FALSE))
+  refuse("has length 2 and no names; there are 3 markers", transform = 1:2)
   refuse("not the `transform` of a fit to 3 markers", transform = list(type = "arcsinh"))
   refuse("of a fit to other markers, \"a\"",
     transform = list(type = "arcsinh", cofactor = c(a = 1, b = 1, c = 1)))
@@ -166,7 +166,7 @@ test_that("the message gives row and column of the first value that is not finit
   for (value in c(NA, NaN, Inf)) {
     broken <- x
     broken[5000, 3] <- value
-    advice <- if (is.na(value)) "; missing = \"model\" takes NA as missing at random" else ""
+    advice <- if (is.na(value)) "; warp_control\\(missing = \"model\"\\) takes NA as missing at random" else ""
     expect_error(read_markers(broken), sprintf("`x` has %s in row 5000, column 3 \\(\"CD8\"\\)%s$", value, advice))
   }
   expect_error(read_markers(matrix(c(1L, NA), 2)), "has NA in row 2, column 1 \\(\"V1\"\\)")
@@ -185,11 +185,9 @@ test_that("invalid markers and transformations are refused", {
   expect_error(read_markers(x, markers = character()), "selects no column")
   expect_error(read_markers(x, markers = TRUE), "names or numbers of columns")
   expect_error(read_markers(x, transform = "log"), "`transform` must be one of")
-  expect_error(read_markers(x, transform = "arcsinh", cofactor = 0), "positive and finite, not 0")
-  expect_error(read_markers(x, transform = "arcsinh", cofactor = 1:2), "one number or one per marker \\(3\\)")
-  expect_error(read_markers(x, transform = "arcsinh", cofactor = c(a = 1, b = 2, c = 3)),
-    "names other than the markers"
-  )
+  expect_error(read_markers(x, transform = c(arcsinh = 0)), "has the cofactor 0; a cofactor must be positive")
+  expect_error(read_markers(x, transform = c(CD3 = Inf)), "has the cofactor Inf")
+  expect_error(read_markers(x, transform = c(a = 1, b = 2, c = 3)), "names other than the markers")
 })
 
 test_that("new rows are matched to the markers of the fit", {

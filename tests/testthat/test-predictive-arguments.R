@@ -79,7 +79,7 @@ test_that("regressions accept factors, and messages name what is wrong", {
   expect_input(predict(fit, 3), "data frame")
   expect_input(predict(fit, frame[c("x", "g")], "log_density"), "lacks the response")
   expect_input(predict(fit, type = "class"), "`type`")
-  expect_input(predict(fit, probs = 2), "`probs`")
+  expect_input(predict(fit, level = 2), "`level`")
   expect_input(quick(1:5, model()), "must be a data frame")
   expect_input(quick(frame["y"], model()), "cannot be evaluated")
   expect_input(quick(frame[0, ], model()), "no rows|cannot be evaluated")
@@ -178,7 +178,7 @@ test_that("quantities of a grid are right for a known distribution", {
   # A standard normal law.
   points <- seq(-8, 8, length.out = 4001)
   fit <- list(cdf = rbind(pnorm(points)))
-  of <- function(functional) grid_functional(points, fit$cdf, check_functional(functional, copula_density()))
+  of <- function(functional) grid_functional(points, fit$cdf, check_functional(functional, record(copula_density())))
   value <- of(c("mean", "variance", "sd", "median"))
   expect_equal(unname(value[1, ]), c(0, 1, 1, 0), tolerance = 1e-5)
   expect_equal(unname(of(quantiles_of(c(0.1, 0.9)))[1, ]), qnorm(c(0.1, 0.9)), tolerance = 1e-5)
@@ -194,7 +194,7 @@ test_that("quantities of a grid are right for a known distribution", {
   points <- rbind(c(0, 0, 1, 2), c(0, 1, 1, 3))
   cdf <- rbind(c(0, 0.4, 0.7, 1), c(0, 0.2, 0.8, 1))
   value <- grid_functional(points, cdf, check_functional(list("mean", "sd", quantiles_of(c(0.3, 0.75)),
-    probability_of(0, 1), probability_of(1, 2), tail_mean_of(0.6)), copula_density()))
+    probability_of(0, 1), probability_of(1, 2), tail_mean_of(0.6)), record(copula_density())))
   expect_equal(unname(value[, 1]), c(0.3 * 0.5 + 0.3 * 1.5, 0.2 * 0.5 + 0.6 + 0.2 * 2))
   expect_equal(unname(value[, 2]^2 + value[, 1]^2), c(0.3 / 3 + 0.3 * 7 / 3, 0.2 / 3 + 0.6 + 0.2 * 13 / 3))
   expect_equal(unname(value[, 3:4]), rbind(c(0, 1 + 1 / 6), c(1, 1)))
@@ -217,7 +217,6 @@ test_that("print, summary, predict and other methods work", {
   expect_identical(dim(quantile(fit)), c(3L, 5L))
   expect_identical(colnames(quantile(fit, c(0.025, 0.5))), c("2.5%", "50.0%"))
   expect_identical(quantile(fit, c(0.9, 0.1)), quantile(fit, c(0.1, 0.9))[, 2:1])
-  expect_identical(predict(fit, probs = c(0.9, 0.1)), predict(fit, probs = c(0.1, 0.9)))
   for (bad in list(2, -1, NA_real_, "a", numeric())) {
     expect_input(quantile(fit, probs = bad), "`probs` must be probabilities")
     expect_input(summary(fit, probs = bad), "`probs` must be probabilities")
@@ -225,16 +224,16 @@ test_that("print, summary, predict and other methods work", {
   expect_input(continue(fit, 0), "`more`")
   expect_input(continue(predictive_resample(y, bayesian_bootstrap(), draws = 3), 1), "infinite horizon")
   expect_output(print(predictive_resample(y, bayesian_bootstrap(), draws = 3)), "nothing is missing")
-  expect_match(horizon_verdict(list(model = normal_mean(), interrupted = TRUE, horizon = 12345)),
+  expect_match(horizon_verdict(list(kind = "normal_mean", interrupted = TRUE, horizon = 12345)),
     "^Interrupted after 12,345 steps: continue")
   expect_input(predict(predictive_resample(y, bayesian_bootstrap(), draws = 3)), "Bayesian bootstrap")
   expect_input(predict(fit, cbind(1, 2)), "`newdata` has 2 columns")
   # Predictions at the points of the fit, and their bands.
-  again <- predict(fit, type = "cdf", probs = c(0, 1))
+  again <- predict(fit, type = "cdf", level = 1)
   expect_identical(again$estimate, fit$cdf0)
   expect_identical(again$lower, apply(fit$cdf, 2, min))
-  expect_identical(names(predict(fit, 1:2, probs = NULL)), "estimate")
-  expect_equal(predict(fit, y, "log_density"), log(predict(fit, y, probs = NULL)$estimate), tolerance = 1e-12)
+  expect_identical(names(predict(fit, 1:2, level = NULL)), "estimate")
+  expect_equal(predict(fit, y, "log_density"), log(predict(fit, y, level = NULL)$estimate), tolerance = 1e-12)
   normal <- predictive_resample(y, normal_mean(1, c(variance = 1)), 5, 3, seed = 1)
   expect_equal(predict(normal)$estimate, sum(y) / 7)
   expect_lt(predict(predictive_resample(y, normal_mean(NULL), 5, 3, seed = 1))$lower, mean(y))
@@ -250,7 +249,7 @@ test_that("print, summary, predict and other methods work", {
     log(ifelse(frame$y == "b", classes$probability0, 1 - classes$probability0))
   )
   expect_input(predict(classes, data.frame(y = "c", x = 1), "log_density"), "row 1 that is none of the classes")
-  expect_equal(predict(classes, probs = c(0, 1))$upper, apply(classes$probability, 2, max))
+  expect_equal(predict(classes, level = 1)$upper, apply(classes$probability, 2, max))
 })
 
 test_that("methods of posterior and generics work", {
@@ -298,10 +297,10 @@ test_that("every plot works", {
   expect_identical(graphics::par("mfrow"), c(2L, 3L))
   graphics::par(mfrow = c(1, 1))
   # Two covariates have two curves, at the medians of each other.
-  effects <- resample_picture(fits[[7]], "model", c(0.05, 0.95), 9, NULL)
+  effects <- resample_picture(fits[[7]], "model", 0.9, 9, NULL)
   expect_identical(vapply(effects$panels, `[[`, "", "title"), c("x", "z"))
   line <- effects$panels[[2]]$layers[[2]]$data
-  expect_equal(line$y, predict(fits[[7]], data.frame(x = 3.5, z = line$x), probs = NULL)$estimate)
+  expect_equal(line$y, predict(fits[[7]], data.frame(x = 3.5, z = line$x), level = NULL)$estimate)
   frame$f <- factor(c("u", "v", "v", "u", "v", "u"))
   mixed <- quick(frame, copula_classification(class ~ x + f, rho = 0.5, rho_x = 0.5))
   expect_identical(plot(mixed), mixed)
@@ -313,7 +312,7 @@ test_that("every plot works", {
   expect_identical(plot(fits[[1]], "trajectories"), fits[[1]])
   expect_input(plot(fits[[3]], "trajectories"), "none were kept")
   expect_input(plot(fits[[1]], "trace"), "`type`")
-  expect_input(plot(fits[[1]], probs = 3), "`probs`")
+  expect_input(plot(fits[[1]], level = 3), "`level`")
   expect_input(plot(fits[[1]], paths = 0), "`paths`")
 })
 

@@ -41,7 +41,7 @@ test_that("calibrated resamples agree with plain R", {
     expect_equal(fit$cdf[2, ], state$u[, 1], tolerance = 1e-11)
     expect_equal(fit$density[2, ], state$p[, 1] / place$stretch[[2]], tolerance = 1e-11)
     # The same resamples at other points.
-    again <- predict(fit, c(2, -1), "density", probs = c(0, 1), threads = 2)
+    again <- predict(fit, c(2, -1), "density", level = 1, threads = 2)
     expect_identical(again$upper, apply(fit$density[, c(3, 1)], 2, max))
   }
 })

@@ -56,15 +56,15 @@ test_that("a joint regression has a mean function, and all methods", {
   }, 0)
   expect_equal(fit$orders$score, orders - log(fit$trend$spread), tolerance = 1e-10)
   expect_identical(continue(predictive_resample(pairs, fit$model, 1, 3, "mean", seed = 6), 1)$draws, fit$draws)
-  again <- predict(fit, pairs[2:1, ], probs = c(0, 1), threads = 2)
+  again <- predict(fit, pairs[2:1, ], level = 1, threads = 2)
   expect_identical(again$estimate, fit$mean0[2:1])
   expect_equal(again$upper, unname(apply(fit$draws[, 2:1], 2, max)), tolerance = 1e-14)
-  again <- predict(fit, regression_points(fit), "density", c(0, 1), threads = 2)
+  again <- predict(fit, regression_points(fit), "density", 1, threads = 2)
   expect_identical(again$upper, apply(fit$density, 2, max))
   expect_identical(exp(predict(fit, pairs, "log_density", threads = 2)),
     predict(fit, pairs, "density", NULL, threads = 2)$estimate, tolerance = 1e-12)
   expect_identical(dim(simulate(fit, 4, seed = 1)), c(2L, 4L))
-  fit$model$method <- "conditional"
+  fit$kind <- "copula_regression"
   expect_error(predict(fit, pairs), "has been changed", class = "warpbayes_error_input")
 })
 
@@ -120,7 +120,7 @@ test_that("resamples of a joint regression are a martingale", {
     permutations = 2, calibrate = FALSE, method = "joint"), 100, 2000, seed = 1, threads = 2)
   # The joint law is a martingale: densities of covariate and response, and of the covariate alone, keep their means.
   state <- fit$state
-  shown <- shown_rows(fit)
+  shown <- fit$at$shown
   start <- .Call(C_predictive_average, state_at(fit, fit$at, resolve_run(NULL, 2)))
   for (row in shown) {
     expect_mean(state$gain[row, 1, ], start$gain[row, 1])

@@ -35,9 +35,9 @@ test_that("the copulas of a regression start from the mean function, and agree w
   }
   expect_equal(fit$cdf[2, ], now$u[, 1], tolerance = 1e-10)
   expect_equal(fit$density[2, ], now$p[, 1] / spread, tolerance = 1e-10)
-  again <- predict(fit, transform(few[2:3, ], y = 5), "density", c(0, 1))
+  again <- predict(fit, transform(few[2:3, ], y = 5), "density", 1)
   expect_identical(again$upper, apply(fit$density[, c(2, 4)], 2, max))
-  expect_equal(unname(as.matrix(predict(fit, few[2:3, ], probs = c(0, 1)))),
+  expect_equal(unname(as.matrix(predict(fit, few[2:3, ], level = 1))),
     cbind(fit$mean0, apply(fit$draws, 2, min), apply(fit$draws, 2, max)), ignore_attr = TRUE)
 })
 

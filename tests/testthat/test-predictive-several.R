@@ -45,7 +45,7 @@ test_that("calibrated resamples of several variables agree with plain R", {
   }
   expect_equal(fit$cdf[2, ], now$u[, 3], tolerance = 1e-10)
   expect_equal(fit$density[2, ], now$p[, 3] / det(matrix) / exp(log_scale), tolerance = 1e-10)
-  expect_identical(predict(fit, points[2:1, ], probs = c(0, 1), threads = 2)$upper, apply(fit$density[, 2:1], 2, max))
+  expect_identical(predict(fit, points[2:1, ], level = 1, threads = 2)$upper, apply(fit$density[, 2:1], 2, max))
   expect_identical(continue(predictive_resample(three, fit$model, 1, 3, seed = 6), 1)$density, fit$density)
 })
 
@@ -75,7 +75,7 @@ test_that("posteriors of several variables have the width of the data, and densi
   # The density is that of the quantities: the second mean from a grid.
   grid <- as.matrix(expand.grid(seq(-5, 5, 0.5), seq(-500, 500, 50)))
   one <- predictive_resample(y, model, 20, 3, "mean", seed = 1, threads = 2)
-  density <- predict(one, grid, probs = c(0, 0.5), threads = 2)
+  density <- predict(one, grid, level = NULL, threads = 2)
   expect_equal(sum(density$estimate) * 0.5 * 50, 1, tolerance = 0.02)
   expect_equal(cor(one$draws)[1, 2] > 0.3, TRUE)
 })

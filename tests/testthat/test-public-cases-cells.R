@@ -10,7 +10,7 @@ cells_of_three <- function(n = 600, seed = 1) {
 }
 
 types_of <- function(x, components = 8, ..., seed = 1) {
-  fit <- dp_mixture(x, components, iter = 100, seed = seed, threads = 1, chains = 1, ...)
+  fit <- fit_mixture(x, components, iter = 100, seed = seed, threads = 1, chains = 1, ...)
   cell_types(fit, threads = 1)
 }
 

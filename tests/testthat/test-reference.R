@@ -36,7 +36,7 @@ mixture_cells <- local({
 })
 
 package_mixture <- function(x, k, sweeps, prior, ...) {
-  fit <- dp_mixture(x, components = k, prior = do.call(dp_prior, prior), iter = sweeps + 200, warmup = 200, seed = 1,
+  fit <- fit_mixture(x, components = k, prior = do.call(dp_prior, prior), iter = sweeps + 200, warmup = 200, seed = 1,
     threads = 1, progress = FALSE, keep = c("weights", "means", "covariances", "labels"), ...)
   d <- fit$draws
   do.call(rbind, lapply(seq_len(sweeps), function(s) {
@@ -80,9 +80,12 @@ test_that("mixtures agree with blocked Gibbs sampling in plain R", {
 test_that("topic models agree with collapsed Gibbs sampling in plain R", {
   slow()
   x <- rbind(c(3, 0, 1, 0), c(0, 2, 0, 2), c(1, 1, 1, 0))
+  with_prior <- function(value, shape, rate) {
+    if (is.character(value)) list(value, shape = shape, rate = rate) else value
+  }
   ours <- function(sweeps, alpha, beta) {
-    fit <- topic_model(x, 2, alpha, beta, iter = sweeps + 200, warmup = 200, keep = c("phi", "theta"), start = "random",
-      seed = 1, threads = 1, alpha_prior = c(2, 2), beta_prior = c(2, 3), progress = FALSE)
+    fit <- fit_topics(x, 2, with_prior(alpha, 2, 2), with_prior(beta, 2, 3), iter = sweeps + 200, warmup = 200,
+      keep = c("phi", "theta"), start = "random", seed = 1, threads = 1, progress = FALSE)
     d <- fit$draws
     alpha <- if (is.null(d$alpha)) sum(fit$alpha) else colSums(d$alpha[, , 1])
     cbind(t(apply(d$theta[, , , 1]^2, 2:3, sum)), apply(d$phi[, , , 1]^2, 3, sum),

@@ -24,7 +24,7 @@ test_that("laws, matched components and what a machine has knit as tables", {
 test_that("each table and comparison has a page with its words, table and picture", {
   skip_if(on_cuda())
   results <- one_of_each_class()
-  kinds <- c("type_proportions", "type_differences", "differential_state", "topic_effects", "topic_comparison")
+  kinds <- c("type_proportions", "differential_state", "topic_effects", "topic_comparison")
   for (kind in kinds) {
     result <- results[[kind]]
     content <- report_content(result)

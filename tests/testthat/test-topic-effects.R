@@ -16,16 +16,20 @@ planted <- local({
 delayedAssign("fit", topic_model(planted, 3, iter = 60, seed = 1, threads = 2))
 
 covariates <- data.frame(party, day)
-delayedAssign("within", topic_model(planted, 3, prevalence = ~ party + day, data = covariates, iter = 40, warmup = 10,
+delayedAssign("within", fit_topics(planted, 3, prevalence = ~ party + day, data = covariates, iter = 40, warmup = 10,
   thin = 3, chains = 2, keep = "theta", seed = 1, threads = 2))
 
 test_that("effects are weighted least squares of each draw", {
   skip_where_repeated()
   skip_on_sanitized_emulator()
   chain <- within$reference
+  # The weights of the documents: exponential draws of streams with the number of the document.
+  weights_of <- function(sweep) {
+    words <- reference_philox(key_words(within$state[[chain]]$key), 0, 0:59, 108 * 65536, sweep)
+    -log((words[, 2L] * 2^20 + words[, 1L] %/% 2^12 + 0.5) / 2^52)
+  }
   by_hand <- vapply(1:10, function(draw) {
-    weights <- with_seed(chain_seed(within$state[[chain]], 2 * (10 + 3 * draw) + 1), rexp(60))
-    coef(lm(t(within$draws$theta[, , draw, chain]) ~ party + day, weights = weights))
+    coef(lm(t(within$draws$theta[, , draw, chain]) ~ party + day, weights = weights_of(10 + 3 * draw)))
   }, matrix(0, 3, 3))
   table <- topic_effects(within, level = 0.8)
   expect_equal(table$estimate, as.vector(apply(by_hand, 1:2, mean)))
@@ -98,7 +102,7 @@ test_that("a fit with prevalence goes on, predicts, is relabelled and says what 
   skip_on_sanitized_emulator()
   formula <- ~ party + s(day, k = 3)
   model <- function(iter, ...) {
-    topic_model(planted, 3, prevalence = formula, data = covariates, iter = iter, warmup = 6, thin = 2, chains = 2,
+    fit_topics(planted, 3, prevalence = formula, data = covariates, iter = iter, warmup = 6, thin = 2, chains = 2,
       seed = 3, ...)
   }
   file <- tempfile()
@@ -162,20 +166,37 @@ test_that("a fit with prevalence goes on, predicts, is relabelled and says what 
 test_that("prevalence that cannot be used is refused", {
   skip_where_repeated()
   skip_if(resolve_run()$backend != "cpu", "nothing here depends on the backend")
-  model <- function(...) topic_model(planted, 2, ..., iter = 2)
+  model <- function(...) fit_topics(planted, 2, ..., iter = 2)
   expect_error(model(data = covariates), "of no use without `prevalence`", class = input)
   expect_error(model(prevalence = ~ 1), "has no covariates", class = input)
   expect_error(model(prevalence = ~ log(day - 1)), "infinite values of log\\(day - 1\\)", class = input)
   expect_error(model(prevalence = ~ party + offset(day)), "has an offset", class = input)
   expect_error(topic_effects(within, at = data.frame(party = "left", day = Inf)), "`at` has infinite", class = input)
   expect_error(model(prevalence = "party"), "`prevalence` must be a formula without a response", class = input)
-  expect_error(model(prevalence = ~ party, groups = party), "put the groups into the formula", class = input)
-  expect_error(model(prevalence = ~ party, method = "mean_for_mode"), "must be \"gibbs\"", class = input)
+  expect_error(model(prevalence = ~ party, estimate = "mean"), "which `prevalence` does not have", class = input)
   expect_error(model(prevalence = ~ party, alpha = 1), "says how alpha depends", class = input)
   expect_error(model(prevalence = ~ party, data = covariates[1:3, ]), "a row for each of 60 documents", class = input)
   expect_error(compare_topics(planted, 2:3, prevalence = ~ party), "`prevalence` cannot be used here", class = input)
   expect_error(topic_effects(within, data = covariates), "of no use without `formula`", class = input)
 })
+
+# function(value, counts, i) draws the coefficients given counts of documents x 2 topics: the sampler does so at the
+# beginning of sweeps with odd numbers.
+prevalence_sampler <- function(sizes, basis) {
+  documents <- length(sizes)
+  x <- count_matrix(matrix(sizes))
+  design <- list(basis = basis, x = matrix(1, documents, 1L), used = seq_len(documents), first = seq_len(documents))
+  design$group <- factor(design$used)
+  session <- open_topics(x, 2, "double", resolve_run("cpu", 1),
+    topic_structure(design$group, NULL, x$terms, covariate_structure(design)))
+  function(value, counts, i) {
+    topics <- writeBin(unlist(lapply(seq_len(documents), function(d) rep(0:1, counts[d, ]))), raw(), size = 2L)
+    alpha <- as.vector(t(prevalence_alpha(value, basis)))
+    sweep <- native(C_topic_sweep, session, topics, alpha, 1, value, chain_key(3, 1), 2 * i - 1, 1L, c(0L, 0L, 0L),
+      rep(1, 4), c(TRUE, FALSE))
+    matrix(sweep$coefficients, nrow(value))
+  }
+}
 
 # The law on a grid: two intercepts, of which the topics' counts in each document depend on.
 test_that("coefficients of the prior have their law", {
@@ -191,10 +212,10 @@ test_that("coefficients of the prior have their law", {
   for (n in rowSums(counts)) density <- density + lgamma(both) - lgamma(both + n)
   density <- exp(density - max(density))
   first <- cumsum(rowSums(density)) / sum(density)
-  set.seed(1)
+  draw <- prevalence_sampler(rowSums(counts), basis)
   value <- matrix(0, 1, 2)
   n <- if (extended()) 40000 else 4000
-  draws <- vapply(seq_len(n), function(i) (value <<- draw_prevalence(value, basis, counts, 1:5))[[1L]], 0)
+  draws <- vapply(seq_len(n), function(i) (value <<- draw(value, counts, i))[[1L]], 0)
   at <- c(-1, 0, 1, 2, 4)
   expected <- stats::approx(grid + 0.05, first, at)$y
   seen <- vapply(at, function(limit) mean(draws <= limit), 0)
@@ -208,28 +229,30 @@ test_that("coefficients and topics have their joint distribution", {
   skip_if(resolve_run()$backend != "cpu", "nothing here depends on the backend")
   n <- if (extended()) 2e4 else 600
   basis <- cbind(1, c(-1, -0.5, -0.5, 0.5, 0.5, 1))
-  scale <- c(intercept_scale, slope_scale)
+  scale <- c(5, 2.5)
+  draw <- prevalence_sampler(rep(8, 6), basis)
   set.seed(2)
   drawn <- vapply(seq_len(n), function(i) {
     value <- matrix(rnorm(4, 0, scale), 2)
     alpha <- prevalence_alpha(value, basis)
     share <- matrix(rgamma(12, alpha) + 1e-300, 6)
     counts <- t(vapply(1:6, function(d) as.double(rmultinom(1, 8, share[d, ])), numeric(2)))
-    for (step in 1:3) value <- draw_prevalence(value, basis, counts, 1:6)
+    for (step in 1:3) value <- draw(value, counts, 3 * i + step)
     c(value / scale, value[2, 2] - value[2, 1])
   }, numeric(5))
   for (i in 1:4) expect_distribution(drawn[i, ], pnorm, 5)
-  expect_distribution(drawn[5, ], function(q) pnorm(q, 0, slope_scale * sqrt(2)), 5)
+  expect_distribution(drawn[5, ], function(q) pnorm(q, 0, 2.5 * sqrt(2)), 5)
 })
 
-test_that("groups of a fit have intervals, and names, stars and missing values are heeded", {
+test_that("groups have intervals, and names, stars and missing values are heeded", {
   skip_where_repeated()
   skip_on_sanitized_emulator()
-  grouped <- topic_model(planted, 3, groups = party, iter = 60, chains = 2, seed = 1, threads = 2)
+  grouped <- topic_model(planted, 3, prevalence = ~ party, iter = 60, chains = 2, seed = 1, threads = 2)
   topic_names(grouped) <- c("a", "b", "c")
-  table <- topic_effects(grouped, ndraws = 40, seed = 1, threads = 2)
-  expect_identical(table$term, rep(c("group = left", "group = right"), 3))
-  expect_lt(max(abs(table$estimate - as.vector(group_theta(grouped)))), 0.05)
+  table <- topic_effects(grouped, at = data.frame(party = c("left", "right")))
+  expect_identical(table$term, rep(c("party = left", "party = right"), 3))
+  means <- rowsum(grouped$theta, party) / 30
+  expect_lt(max(abs(table$estimate - as.vector(means))), 0.05)
   expect_true(all(table$lower < table$estimate & table$estimate < table$upper))
   some <- topic_effects(grouped, ~ party, topics = c("c", "a"), ndraws = 4, threads = 2)
   expect_identical(unique(some$topic), c(3L, 1L))
@@ -238,7 +261,6 @@ test_that("groups of a fit have intervals, and names, stars and missing values a
   expect_output(print(some), "Effects on the shares of topics in 59 documents, with intervals of 90%")
   empty <- topic_model(rbind(planted, none = 0), 3, iter = 10, seed = 1, threads = 2)
   expect_output(print(topic_effects(empty, ~ 1, ndraws = 4, threads = 2)), "in 60 documents")
-  expect_message(topic_model(planted, 2, groups = 1:60, iter = 2, seed = 1, threads = 2), "60 groups of documents")
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_identical(plot(table), table)

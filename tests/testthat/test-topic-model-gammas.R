@@ -67,7 +67,7 @@ test_that("gammas from tables do not depend on threads, instruction set or backe
   # With 101 topics, rows also begin at odd elements.
   x <- small_counts(documents = 1000, terms = 1000, mean = 0.005)
   topics <- 101
-  case <- function(...) topic_model(x, topics, alpha = 0.1, beta = 0.05, iter = 2, warmup = 1, start = "random",
+  case <- function(...) fit_topics(x, topics, alpha = 0.1, beta = 0.05, iter = 2, warmup = 1, start = "random",
     seed = 4, ...)
   reference <- case(threads = 1, backend = "cpu")
   if (resolve_run()$backend != "cpu") return(expect_same_topics(case(threads = 2), reference))
@@ -77,7 +77,7 @@ test_that("gammas from tables do not depend on threads, instruction set or backe
   }
   # A learned base has tables of its own in each sweep.
   learned <- function(...) {
-    topic_model(x, 1010, start = "random", alpha = "symmetric", beta = "learn", iter = 3, warmup = 1, seed = 4, ...)
+    fit_topics(x, 1010, start = "random", alpha = "symmetric", beta = "learn", iter = 3, warmup = 1, seed = 4, ...)
   }
   if (!extended()) return(expect_same_topics(learned(threads = 2), learned(threads = 1)))
   reference <- learned(threads = 1)

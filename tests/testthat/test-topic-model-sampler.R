@@ -2,13 +2,13 @@
 # 2004), and that threads and instructions change nothing.
 
 fit_small <- function(x = small_counts(), topics = 20, iter = 6, warmup = 2, seed = 1, threads = 2, ...) {
-  topic_model(x, topics, start = "random", iter = iter, warmup = warmup, seed = seed, threads = threads, ...)
+  fit_topics(x, topics, start = "random", iter = iter, warmup = warmup, seed = seed, threads = threads, ...)
 }
 
 test_that("a sweep draws the same topics as plain R from the same theta and phi", {
   x <- small_counts()
   for (topics in c(1, 2, 15, 16, 17, 31, 32, 33, 64, 65, 100, 130, 260)) {
-    fit <- topic_model(x, topics, alpha = 0.3, beta = 0.2, iter = 3, warmup = 2, keep = c("phi", "theta"),
+    fit <- fit_topics(x, topics, alpha = 0.3, beta = 0.2, iter = 3, warmup = 2, keep = c("phi", "theta"),
       start = "random", seed = topics, threads = 2
     )
     expected <- reference_topics(x, t(matrix(fit$draws$theta[, , 1, 1], topics)),
@@ -25,7 +25,7 @@ test_that("a sweep draws the same topics as plain R from the same theta and phi"
 test_that("a topic of weight zero is never drawn", {
   # With such a small alpha nearly all weights are 0 in single precision, but the weight of a token's own topic is not.
   x <- small_counts()
-  fit <- topic_model(x, 40, alpha = 1e-4, beta = 1e-4, iter = 40, warmup = 39, keep = c("phi", "theta"), seed = 3,
+  fit <- fit_topics(x, 40, alpha = 1e-4, beta = 1e-4, iter = 40, warmup = 39, keep = c("phi", "theta"), seed = 3,
     start = "random", threads = 2, precision = "single"
   )
   tokens <- tokens_of(x)
@@ -39,7 +39,7 @@ test_that("a topic of weight zero is never drawn", {
 test_that("results do not depend on threads, instruction set or backend", {
   skip_on_cran()
   cases <- list(
-    list(), list(topics = 3, chains = 2), list(method = "mean_for_mode", topics = 33),
+    list(), list(topics = 3, chains = 2), list(estimate = "mean", topics = 33),
     list(alpha = "symmetric", beta = 0.1), list(alpha = "hdp", topics = 9),
     list(alpha = 0.2, topics = 150, keep = c("phi", "theta")), list(alpha = 5, beta = 3)
   )
@@ -75,8 +75,7 @@ test_that("a continued run equals a longer run, also if a fit is continued twice
 test_that("slices over several kept draws give what slices of one sweep give", {
   skip_on_sanitized_emulator()
   x <- small_counts()
-  groups <- rep_len(c("a", "b"), nrow(x))
-  for (case in list(list(), list(groups = groups, topics = 4), list(method = "mean_for_mode", alpha = 0.3))) {
+  for (case in list(list(), list(alpha = "symmetric", topics = 4), list(estimate = "mean", alpha = 0.3))) {
     fit <- function(iter) {
       do.call(fit_small, c(list(x, iter = iter, warmup = 3, thin = 2, chains = 2, keep = c("phi", "theta")), case))
     }
@@ -108,7 +107,7 @@ test_that("phi and theta have the laws of their Dirichlets", {
   x <- rbind(c(0, 1, 3, 40, 900, 0), 0)
   comparisons <- 3 * 6
   for (beta in c(0.02, 0.4, 1.3)) {
-    fit <- topic_model(x, 1, alpha = 1, beta = beta, iter = draws + 1, warmup = 1, keep = "phi", seed = 1, threads = 2)
+    fit <- fit_topics(x, 1, alpha = 1, beta = beta, iter = draws + 1, warmup = 1, keep = "phi", seed = 1, threads = 2)
     shape <- beta + x[1, ]
     for (w in seq_along(shape)) {
       expect_distribution(fit$draws$phi[1, w, , 1], function(q) pbeta(q, shape[[w]], sum(shape) - shape[[w]]),
@@ -117,7 +116,7 @@ test_that("phi and theta have the laws of their Dirichlets", {
     }
   }
   alpha <- c(0.01, 0.1, 0.5, 0.99, 1, 2.5, 30)
-  fit <- topic_model(x, 7, alpha = alpha, beta = 1, iter = draws + 1, warmup = 1, keep = "theta", seed = 2, threads = 2)
+  fit <- fit_topics(x, 7, alpha = alpha, beta = 1, iter = draws + 1, warmup = 1, keep = "theta", seed = 2, threads = 2)
   for (k in seq_along(alpha)) {
     expect_distribution(fit$draws$theta[k, 2, , 1], function(q) pbeta(q, alpha[[k]], sum(alpha) - alpha[[k]]),
       length(alpha)
@@ -254,8 +253,6 @@ test_that("the number of topics is learned, and unused topics are left out", {
   expect_true(all(number_of_topics(tiny)$topics %in% 1:3))
   expect_error(number_of_topics(topic_model(data$x, 2, iter = 2, threads = 1)), "has a given number",
     class = "warpbayes_error_input")
-  expect_error(topic_model(data$x, 3, alpha = "hdp", groups = rep(1:2, 100)), "which has no `groups`",
-    class = "warpbayes_error_input")
 })
 
 test_that("known topics are found, and learned alpha and beta are near the truth", {
@@ -264,13 +261,13 @@ test_that("known topics are found, and learned alpha and beta are near the truth
   phi <- block_topics(5, 20)
   alpha <- c(0.5, 0.3, 0.2, 0.1, 0.1)
   data <- simulate_documents(400, 80, phi, alpha, seed = 4)
-  for (method in c("gibbs", "mean_for_mode")) {
+  for (estimate in c("mode", "mean")) {
     # The better of two chains, because one may end in a lower mode. One thread costs least processor time.
-    fit <- topic_model(data$x, 5, method = method, iter = 100, chains = 2, seed = 2, threads = 1)
+    fit <- fit_topics(data$x, 5, estimate = estimate, iter = 100, chains = 2, seed = 2, threads = 1)
     expect_lt(mean(matched_distance(phi, fit$phi)), 0.08)
     order <- solve_assignment(variation_distance(phi, unname(fit$phi)))
     expect_lt(mean(abs(data$theta - fit$theta[, order])), 0.04)
-    expect_lt(max(abs(log(fit$alpha[order] / alpha))), if (method == "gibbs") 0.6 else 1)
+    expect_lt(max(abs(log(fit$alpha[order] / alpha))), if (estimate == "mode") 0.6 else 1)
   }
   # Topics drawn from their prior.
   set.seed(8)

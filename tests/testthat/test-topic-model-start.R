@@ -18,7 +18,7 @@ test_that("single chains from merged topics find all planted topics", {
   # start the first check would fail with probability 1 - 0.7^10 = 0.97. The seeds are fixed: no false alarm.
   found <- function(seed, start) {
     data <- planted(seed)
-    fit <- topic_model(data$x, 6, iter = 60, start = start, seed = seed, threads = 1)
+    fit <- fit_topics(data$x, 6, iter = 60, start = start, seed = seed, threads = 1)
     least_cosine(data$phi, fit$phi) > 0.8
   }
   expect_true(all(vapply(1:10, found, NA, "merged")))
@@ -96,24 +96,24 @@ test_that("many topics that were planted are found sooner than from random topic
   phi <- matrix(rgamma(220 * 900, 0.02), 220) + 1e-300
   data <- simulate_documents(1200, 60, phi / rowSums(phi), rep(0.01, 220), seed = 4)
   fit <- function(start) {
-    topic_model(data$x, 220, iter = 12, warmup = 8, start = start, seed = 3, threads = 2, precision = "single")
+    fit_topics(data$x, 220, iter = 12, warmup = 8, start = start, seed = 3, threads = 2, precision = "single")
   }
   merged <- fit("merged")
   expect_gt(mean(merged$log_likelihood[9:12, 1]), mean(fit("random")$log_likelihood[9:12, 1]) + 4e4)
   # Whatever the threads, and on any backend.
   expect_same_topics(
-    topic_model(data$x, 220, iter = 12, warmup = 8, seed = 3, threads = 1, precision = "single"), merged
+    fit_topics(data$x, 220, iter = 12, warmup = 8, seed = 3, threads = 1, precision = "single"), merged
   )
 })
 
 test_that("topics that differ by what is given, and one topic, start at random", {
   skip_on_sanitized_emulator()
   x <- planted(1)$x
-  start <- function(topics, ...) topic_model(x, topics, iter = 1, warmup = 0, seed = 2, threads = 2, ...)$state
+  start <- function(topics, ...) fit_topics(x, topics, iter = 1, warmup = 0, seed = 2, threads = 2, ...)$state
   expect_identical(start(3, alpha = c(1, 2, 3)), start(3, alpha = c(1, 2, 3), start = "random"))
   expect_identical(start(1), start(1, start = "random"))
   expect_false(identical(start(3), start(3, start = "random")))
-  expect_error(topic_model(x, 3, start = "spectral"), "`start` must be", class = "warpbayes_error_input")
+  expect_error(fit_topics(x, 3, start = "spectral"), "`start` must be", class = "warpbayes_error_input")
 })
 
 test_that("documents without tokens and fewer tokens than topics have a start", {

@@ -88,8 +88,8 @@ test_that("an update has the law of the posterior given the topics of the earlie
   theta <- vapply(1:3, function(d) sum(weight * (0.5 + share(1, d)) / (1 + sum(x[d, ]))), 0)
   sweeps <- if (extended()) 2e5 else 8000
   errors <- function(...) {
-    fit <- add_documents(earlier, x, iter = sweeps, warmup = 100, thin = 4, keep = c("phi", "theta"), seed = 3,
-      threads = 1, ...)
+    fit <- add_documents(earlier, x, iter = sweeps, warmup = 100, seed = 3, threads = 1,
+      control = warp_control(thin = 4, keep = c("phi", "theta")), ...)
     draws <- cbind(t(fit$draws$phi[1L, , , 1L]), t(fit$draws$theta[1L, , , 1L]))
     means <- apply(draws, 2L, function(x) colMeans(matrix(x[seq_len(40 * (length(x) %/% 40))], ncol = 40)))
     max(abs(colMeans(means) - c(phi, theta)) / sqrt(apply(means, 2L, var) / 40))
@@ -100,19 +100,6 @@ test_that("an update has the law of the posterior given the topics of the earlie
   expect_gt(errors(weight = 1), bound)
 })
 
-test_that("groups go on with their alpha, and documents of other groups have the mean", {
-  skip_on_sanitized_emulator()
-  fit <- topic_model(old, 3, groups = rep(c("a", "b"), 30), iter = 20, seed = 1, threads = 2)
-  next_fit <- add_documents(fit, new[1:3, ], groups = c("b", "c", NA), iter = 4, seed = 1, threads = 2)
-  expect_identical(as.character(next_fit$groups), c("b", "(other)", "(other)"))
-  expect_identical(next_fit$group_alpha, rbind(fit$group_alpha, "(other)" = fit$alpha))
-  expect_identical(next_fit$alpha, fit$alpha)
-  last <- add_documents(next_fit, new[1:3, ], groups = c("a", "x", "(other)"), iter = 4, seed = 1, threads = 2)
-  expect_identical(levels(last$groups), c("a", "b", "(other)"))
-  expect_identical(dim(predict(last, new[1:2, ], groups = c("a", "b"), iter = 4, threads = 2)), c(2L, 3L))
-  expect_identical(as.character(add_documents(fit, new[1:2, ], iter = 2, threads = 2)$groups), rep("(other)", 2))
-})
-
 test_that("bad arguments of an update are refused", {
   skip_on_sanitized_emulator()
   go <- function(...) add_documents(start, ..., iter = 2, seed = 1, threads = 2)
@@ -121,7 +108,6 @@ test_that("bad arguments of an update are refused", {
   expect_error(go(new, topics = 5), "topics", class = input)
   expect_error(go(new, weight = 0), "above 0 and at most 1, not 0", class = input)
   expect_error(go(new, weight = 1.5), "above 0 and at most 1, not 1.5", class = input)
-  expect_error(go(new, groups = rep(1, 40)), "not fitted in groups", class = input)
   expect_error(go(matrix(1, 2, 2, dimnames = list(NULL, c("x", "y")))), "shares no term", class = input)
   expect_error(go(matrix(1, 1, 2, dimnames = list(NULL, c("x", "y")))), "shares no term", class = input)
   expect_message(go(cbind(new, unknown = 1)), "40 of 1,640 tokens")

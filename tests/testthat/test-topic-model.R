@@ -5,7 +5,7 @@ input <- "warpbayes_error_input"
 set.seed(5)
 subjects <- block_topics(3, 6)
 news <- simulate_documents(40, 30, subjects, rep(0.2, 3), seed = 6)$x
-small <- topic_model(news, 3, iter = 60, chains = 2, seed = 1, threads = 2, keep = c("phi", "theta"))
+small <- fit_topics(news, 3, iter = 60, chains = 2, seed = 1, threads = 2, keep = c("phi", "theta"))
 
 test_that("a fit has the parts that its help page names", {
   expect_s3_class(small, "topic_model")
@@ -44,7 +44,7 @@ test_that("averages are the conditional means given the topics of the kept sweep
 
 test_that("counts of every class give the same fit", {
   skip_on_sanitized_emulator()
-  fit <- function(x) topic_model(x, 2, iter = 4, start = "random", seed = 1, threads = 2)
+  fit <- function(x) fit_topics(x, 2, iter = 4, start = "random", seed = 1, threads = 2)
   expected <- fit(news)
   check <- function(x) {
     other <- fit(x)
@@ -89,13 +89,13 @@ test_that("counts of every class give the same fit", {
 test_that("matrices made by tm and slam are accepted", {
   skip_if_not_installed("slam")
   dtm <- slam::as.simple_triplet_matrix(news)
-  expect_identical(topic_model(dtm, 2, iter = 4, start = "random", seed = 1, threads = 2)$phi,
-    topic_model(news, 2, iter = 4, start = "random", seed = 1, threads = 2)$phi
+  expect_identical(fit_topics(dtm, 2, iter = 4, start = "random", seed = 1, threads = 2)$phi,
+    fit_topics(news, 2, iter = 4, start = "random", seed = 1, threads = 2)$phi
   )
 })
 
 test_that("invalid counts are refused, and the message gives their place", {
-  fit <- function(x, topics = 2, ...) topic_model(x, topics, iter = 4, threads = 2, seed = 1, ...)
+  fit <- function(x, topics = 2, ...) fit_topics(x, topics, iter = 4, threads = 2, seed = 1, ...)
   wrong <- news
   wrong[3, 2] <- -1
   expect_error(fit(wrong), "whole numbers from 0 on, but has -1 for document \"d3\" and term \"w2\"", class = input)
@@ -142,7 +142,7 @@ test_that("invalid counts are refused, and the message gives their place", {
 })
 
 test_that("other invalid arguments are refused", {
-  fit <- function(...) topic_model(news, ..., threads = 2)
+  fit <- function(...) fit_topics(news, ..., threads = 2)
   expect_error(fit(0), "`topics` must be one whole number from 1 to 16384, not 0", class = input)
   expect_error(fit(20000), "`topics` must be", class = input)
   expect_error(fit(2, alpha = 0), "`alpha` must be one positive number, 2 of them, .* not 0", class = input)
@@ -153,16 +153,14 @@ test_that("other invalid arguments are refused", {
   expect_error(fit(2, beta = "x"), "`beta` must be", class = input)
   expect_error(fit(2, beta = 1e308), "at most 1e15, or \"learn\", not 1e\\+308", class = input)
   expect_error(fit(2, alpha = c(1, 1e300)), "not 1e\\+300 for topic 2", class = input)
-  expect_error(fit(2, method = "vem"), "`method` must be one of", class = input)
-  expect_error(fit(2, alpha_prior = 1),
-    "`alpha_prior` must be two positive numbers, shape and rate, not 1", class = input
-  )
-  expect_error(fit(2, beta_prior = c(1, 0)), "`beta_prior` must be two positive numbers", class = input)
+  expect_error(fit(2, alpha = list("symmetric", shape = 1)), "`alpha` as a list must have a word", class = input)
+  expect_error(fit(2, beta = list("learn", shape = 1, rate = 0)), "`beta` as a list must have a word", class = input)
+  expect_error(fit(2, moves = FALSE), "`control` sets `moves`, which this sampler does not have", class = input)
   expect_error(fit(2, keep = "z"), "`keep` must be some of \"phi\", \"theta\", not \"z\"", class = input)
   expect_error(fit(2, iter = 10, warmup = 10), "`warmup`", class = input)
   expect_error(fit(2, iter = 10, thin = 9), "`thin`", class = input)
   expect_error(fit(2, chians = 2), "unused argument: `chians` is not known here", class = input)
-  expect_warning(topic_model(matrix(c(1, 0, 1, 1), 2), 5, iter = 4, start = "random", seed = 1, threads = 2),
+  expect_warning(fit_topics(matrix(c(1, 0, 1, 1), 2), 5, iter = 4, start = "random", seed = 1, threads = 2),
     "more topics \\(5\\) than tokens \\(3\\)"
   )
   expect_error(perplexity(1), "`fit` must come from topic_model\\(\\), not 1", class = input)
@@ -177,22 +175,22 @@ test_that("other invalid arguments are refused", {
 })
 
 test_that("one topic, one document, one term and an empty document work", {
-  one <- topic_model(news, 1, iter = 4, start = "random", seed = 1, threads = 2)
+  one <- fit_topics(news, 1, iter = 4, start = "random", seed = 1, threads = 2)
   expect_equal(unname(one$theta), matrix(1, 40, 1))
-  single <- topic_model(news[1, , drop = FALSE], 3, iter = 4, start = "random", seed = 1, threads = 2)
+  single <- fit_topics(news[1, , drop = FALSE], 3, iter = 4, start = "random", seed = 1, threads = 2)
   expect_identical(dim(single$theta), c(1L, 3L))
-  term <- topic_model(matrix(1:3, 3), 2, iter = 4, start = "random", seed = 1, threads = 2)
+  term <- fit_topics(matrix(1:3, 3), 2, iter = 4, start = "random", seed = 1, threads = 2)
   expect_equal(unname(term$phi), matrix(1, 2, 1))
   empty <- news
   empty[7, ] <- 0
   empty[, 3] <- 0
-  fit <- topic_model(empty, 3, alpha = c(1, 2, 5), beta = 0.1, iter = 6, start = "random", seed = 1, threads = 2)
+  fit <- fit_topics(empty, 3, alpha = c(1, 2, 5), beta = 0.1, iter = 6, start = "random", seed = 1, threads = 2)
   expect_equal(unname(fit$theta[7, ]), c(1, 2, 5) / 8)
   expect_identical(rownames(fit$theta), rownames(news))
   expect_true(all(fit$phi[, 3] < 0.01))
   # One pair with more tokens than a pass takes at a time.
   many <- matrix(c(5000, 3, 2, 1), 2)
-  expect_equal(colSums(topic_model(many, 2, iter = 4, start = "random", seed = 1, threads = 2)$tokens), 5006)
+  expect_equal(colSums(fit_topics(many, 2, iter = 4, start = "random", seed = 1, threads = 2)$tokens), 5006)
 })
 
 test_that("new documents: terms are matched by name, unknown terms are counted, empty documents get the prior", {
@@ -241,7 +239,7 @@ test_that("perplexity is computed from the words left out", {
   # The perplexity lies between that of the truth and that of a fit that knows nothing.
   expect_gt(as.numeric(value), 5)
   expect_lt(as.numeric(value), 13)
-  flat <- topic_model(news, 1, iter = 4, start = "random", seed = 1, threads = 2)
+  flat <- fit_topics(news, 1, iter = 4, start = "random", seed = 1, threads = 2)
   expect_lt(as.numeric(value), as.numeric(perplexity(flat, new, seed = 3, threads = 2)))
   expect_output(print(value), "perplexity .* tokens in 60 documents")
   # R's generator has not moved.
@@ -335,8 +333,8 @@ test_that("the assignment has the least cost", {
 
 test_that("relabel() numbers the topics of all chains as in the reference", {
   matched <- relabel(small)
-  expect_identical(matched$stable, 3L)
-  expect_lt(max(matched$distance), 0.2)
+  expect_identical(matched$found, c(1, 1, 1))
+  expect_lt(max(matched$agreement$distance), 0.2)
   expect_identical(matched$match[, small$reference], 1:3)
   other <- 3L - small$reference
   expect_lt(max(variation_distance(matched$chain_phi[[other]], small$phi)[cbind(1:3, 1:3)]), 0.2)
@@ -350,7 +348,7 @@ test_that("relabel() numbers the topics of all chains as in the reference", {
   turned$chain_phi[[other]] <- matched$chain_phi[[other]][c(2, 3, 1), ]
   turned <- relabel(turned)
   expect_identical(turned$match[, other], c(3L, 1L, 2L))
-  expect_equal(turned$distance, matched$distance)
+  expect_equal(turned$agreement$distance, matched$agreement$distance)
   # The states are renumbered too, so the chains can be continued.
   longer <- continue(matched, 5, threads = 2)
   expect_identical(longer$iter, 65)
@@ -363,7 +361,7 @@ test_that("tables of tidy() and draws for posterior have the right form", {
   skip_if_not_installed("generics")
   beta <- generics::tidy(small)
   expect_identical(dim(beta), c(54L, 4L))
-  expect_true(all(beta$shared))
+  expect_true(all(beta$found == 1))
   expect_equal(beta$beta[beta$topic == 2 & beta$term == "w5"], small$phi[[2, 5]])
   gamma <- generics::tidy(small, matrix = "gamma")
   expect_equal(gamma$gamma[gamma$document == "d3" & gamma$topic == 1], small$theta[[3, 1]])
@@ -385,10 +383,10 @@ test_that("print and summary describe the fit", {
   summary <- summary(small)
   expect_equal(sum(summary$topics$prevalence), 1)
   expect_output(print(summary), "Topics by prevalence")
-  expect_match(summary(topic_model(news, 2, method = "mean_for_mode", iter = 4, seed = 1, threads = 2))$verdict,
+  expect_match(summary(fit_topics(news, 2, estimate = "mean", iter = 4, seed = 1, threads = 2))$verdict,
     "not draws from the posterior", all = FALSE
   )
-  expect_match(summary(topic_model(news, 2, iter = 4, start = "random", seed = 1, threads = 2))$verdict,
+  expect_match(summary(fit_topics(news, 2, iter = 4, start = "random", seed = 1, threads = 2))$verdict,
     "cannot be judged: there are 2 sweeps", all = FALSE
   )
   expect_match(summary(topic_model(news, 2, iter = 60, seed = 1, threads = 2))$verdict,
@@ -400,7 +398,7 @@ test_that("every type of plot works", {
   skip_where_repeated()
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
-  four <- topic_model(news, 4, iter = 4, start = "random", seed = 1, threads = 2)
+  four <- fit_topics(news, 4, iter = 4, start = "random", seed = 1, threads = 2)
   named <- four
   topic_names(named) <- c("sports", "markets", "weather", "war")
   for (type in c("terms", "prevalence", "log_likelihood", "correlation", "map")) {
@@ -409,10 +407,10 @@ test_that("every type of plot works", {
   }
   plot(small, "terms", topics = 1, n = 100, by = "frex")
   expect_error(plot(small, "words"), "`type` must be one of", class = input)
-  expect_error(plot(topic_model(news, 2, iter = 4, start = "random", seed = 1, threads = 2), "correlation"),
+  expect_error(plot(fit_topics(news, 2, iter = 4, start = "random", seed = 1, threads = 2), "correlation"),
     "at least four topics", class = input
   )
-  expect_error(plot(topic_model(news, 2, iter = 4, start = "random", seed = 1, threads = 2), "map"),
+  expect_error(plot(fit_topics(news, 2, iter = 4, start = "random", seed = 1, threads = 2), "map"),
     "at least three topics", class = input
   )
 })
@@ -451,7 +449,7 @@ test_that("correlations of topics are near zero if topics are independent, and n
 })
 
 test_that("topics have names, which stay", {
-  one <- topic_model(news, 3, iter = 10, seed = 1, threads = 2, keep = "theta")
+  one <- fit_topics(news, 3, iter = 10, seed = 1, threads = 2, keep = "theta")
   expect_identical(topic_names(one, 2), make.unique(term_lines(one, 1:3, 2, by = "relevance")))
   expect_null(rownames(one$phi))
   names <- c("sports", "markets", "weather")
@@ -514,7 +512,7 @@ test_that("threads, which change the groups of documents, and instructions do no
     for (precision in c("double", "single")) {
       for (topics in c(2, 20, 70)) {
         fit <- function(threads) {
-          suppressWarnings(topic_model(counts, topics,
+          suppressWarnings(fit_topics(counts, topics,
             iter = 4, start = if (topics == 20) "merged" else "random", seed = 1, threads = threads,
             precision = precision, progress = FALSE
           ))$state
@@ -536,7 +534,7 @@ test_that("a document without tokens does not change the log likelihood, however
   # Nearly all gammas of shape 1e-4 are too small for a double, so the sum of two of them is 0.
   counts <- matrix(c(3, 0, 2, 0, 0, 4, 0, 1), 4)
   fit <- function(x, precision) {
-    topic_model(x, 2, alpha = 1e-4, beta = 0.1, iter = 20, chains = 2, start = "random", seed = 1, threads = 1,
+    fit_topics(x, 2, alpha = 1e-4, beta = 0.1, iter = 20, chains = 2, start = "random", seed = 1, threads = 1,
       precision = precision)
   }
   for (precision in c("double", "single")) {

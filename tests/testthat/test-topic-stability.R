@@ -14,29 +14,28 @@ test_that("restarts are the chains that a fit with more chains has", {
   table <- topic_stability(one, restarts = 2, threads = 2)
   others <- topic_model(planted, 7, iter = 60, chains = 3, seed = 1, threads = 2)$chain_phi[2:3]
   distance <- vapply(others, function(phi) matched_distance(unname(one$phi), unname(phi)), numeric(7))
-  expect_equal(table$distance, rowMeans(distance)[table$topic])
   expect_equal(table$found, rowMeans(distance < find_limits(one))[table$topic])
-  expect_identical(table$shared, (rowSums(distance < find_limits(one)) == 2)[table$topic])
-  expect_equal(table$chance, chance_found(distance, find_limits(one))[table$topic])
-  # A chain that finds a topic only just counts one half.
-  expect_equal(chance_found(rbind(c(0, 0.9), c(0.5, 0.5), c(0.4, 0.6)), c(0.5, 0.5, 0.5)), c(0.5, 0.5, 0.5),
-    tolerance = 1e-4)
-  expect_lt(chance_found(cbind(0.3), 0.05), 1e-6)
+  # A further chain counts as much as one of the fit.
+  two <- topic_model(planted, 7, iter = 60, chains = 2, seed = 1, threads = 2)
+  three <- topic_model(planted, 7, iter = 60, chains = 3, seed = 1, threads = 2)
+  others <- three$chain_phi[-two$reference]
+  distance <- vapply(others, function(phi) matched_distance(unname(two$phi), unname(phi)), numeric(7))
+  table_of_two <- topic_stability(two, restarts = 1, threads = 2)
+  expect_equal(table_of_two$found, rowMeans(distance < find_limits(two))[table_of_two$topic])
   expect_false(is.unsorted(-table$prevalence))
   # Nothing was compared, and nothing is called stable.
   nothing <- topic_stability(one, restarts = 0)
-  expect_true(all(is.na(nothing[c("distance", "found", "shared", "chance")])))
-  expect_identical(relabel(one)$stable, NA_integer_)
-  expect_identical(relabel(one)$shared, rep(NA, 7))
+  expect_true(all(is.na(nothing$found)))
+  expect_identical(relabel(one)$found, rep(NA_real_, 7))
   expect_output(print(one), "1 chain of 60 sweeps")
   expect_no_match(utils::capture.output(print(relabel(one))), "found by|\\*")
   expect_match(summary(one)$verdict, "One chain was run.*topic_stability\\(fit\\)", all = FALSE)
-  # Groups, learned and given priors, and seeds are those of the fit.
-  grouped <- topic_model(planted, 3, groups = rep(1:2, 40), beta = 0.2, seed_words = list(a = c("w1", "w2")), iter = 20,
-    seed = 1, threads = 2)
+  # Covariates, learned and given priors, and seeds are those of the fit.
+  grouped <- topic_model(planted, 3, prevalence = ~ rep(1:2, 40), beta = 0.2, seed_words = list(a = c("w1", "w2")),
+    iter = 20, seed = 1, threads = 2)
   expect_identical(topic_stability(grouped, 1, iter = 10, threads = 2)$name[[1L]] %in% c("a", "other1", "other2"), TRUE)
   updated <- add_documents(one, planted[1:5, ], iter = 4, threads = 2)
-  expect_identical(topic_stability(updated)$shared, rep(NA, 7))
+  expect_true(all(is.na(topic_stability(updated)$found)))
   expect_error(topic_stability(updated, restarts = 1), "starts from an earlier fit", class = input)
   expect_error(topic_stability(one, restarts = -1), "restarts", class = input)
   expect_error(topic_stability(1), "`fit` must be a result", class = input)
@@ -46,20 +45,20 @@ test_that("relabel() averages topics that all chains find, and keeps the others"
   skip_where_repeated()
   skip_on_sanitized_emulator()
   matched <- relabel(split)
-  expect_identical(matched$shared, apply(matched$distance, 1, max) < 0.5)
-  expect_true(any(matched$shared) && !all(matched$shared))
-  expect_identical(matched$stable, sum(matched$shared))
-  expect_false(any(matched$averaged & !matched$shared))
+  shared <- matched$found == 1
+  expect_identical(shared, apply(matched$agreement$distance, 1, max) < 0.5)
+  expect_true(any(shared) && !all(shared))
+  expect_false(any(matched$averaged & !shared))
   kept <- !matched$averaged
   expect_identical(matched$phi[kept, ], split$phi[kept, ])
-  expect_identical(matched$theta[, !matched$shared], split$theta[, !matched$shared])
+  expect_identical(matched$theta[, !shared], split$theta[, !shared])
   expect_identical(matched$alpha[kept], split$alpha[kept])
   expect_equal(unname(rowSums(matched$theta)), rep(1, 80))
   all <- relabel(clear)
-  expect_identical(all$shared, rep(TRUE, 4))
+  expect_identical(all$found, rep(1, 4))
   # Averaged where that predicts better by a standard error: the set is the first of three that does.
   score <- function(fit) attr(perplexity(fit, planted, seed = 1, backend = "cpu"), "log_likelihood")
-  sets <- lapply(c(0.3, 0.2, 0.1), function(limit) apply(all$distance, 1, max) < limit)
+  sets <- lapply(c(0.3, 0.2, 0.1), function(limit) apply(all$agreement$distance, 1, max) < limit)
   whole <- relabel(clear, average = FALSE)
   good <- vapply(sets, function(set) {
     gain <- score(average_chains(whole, set)) - score(clear)
@@ -76,7 +75,7 @@ test_that("relabel() averages topics that all chains find, and keeps the others"
 test_that("topics that some chain does not find are marked wherever topics are shown", {
   skip_where_repeated()
   skip_on_sanitized_emulator()
-  shared <- relabel(split)$shared
+  shared <- relabel(split)$found == 1
   expect_output(print(split), sprintf("found by all 3 chains: %d of 7 topics", sum(shared)))
   lines <- utils::capture.output(print(split))
   expect_identical(sum(grepl("^  [1-7]\\* ", lines)), sum(!shared))
@@ -93,8 +92,8 @@ test_that("topics that some chain does not find are marked wherever topics are s
   expect_match(summary(clear)$verdict, "All 3 chains find each of the 4 topics", all = FALSE)
   expect_match(summary(clear)$verdict, "differs between chains by at most .* percentage points", all = FALSE)
   skip_if_not_installed("generics")
-  expect_identical(generics::tidy(split)$shared[1:7], shared)
-  expect_false("shared" %in% names(generics::tidy(topic_model(planted, 3, iter = 4, seed = 1, threads = 2))))
+  expect_identical(generics::tidy(split)$found[1:7] == 1, shared)
+  expect_false("found" %in% names(generics::tidy(topic_model(planted, 3, iter = 4, seed = 1, threads = 2))))
 })
 
 # Fits whose traces are replaced, so that each verdict is reached.
@@ -165,7 +164,7 @@ test_that("every function that a verdict advises takes the fit", {
       expect_advice_works(one, c(summary(one)$verdict, utils::capture.output(print(one, n = 1))),
         c("topic_stability", "print"))
     }
-    quick <- topic_model(planted, 3, iter = 8, method = "mean_for_mode", seed = 2)
+    quick <- fit_topics(planted, 3, iter = 8, estimate = "mean", seed = 2)
     expect_advice_works(quick, summary(quick)$verdict, "topic_stability")
     # Regressions and mixtures: rising, and as they are.
     logit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 40, seed = 1)
@@ -205,7 +204,8 @@ test_that("averages begin anew after a longer warm-up", {
   expect_identical(continue(short, 9, threads = 2)$warmup, 5)
   given <- topic_model(planted, 3, iter = 10, warmup = 5, chains = 2, seed = 4, threads = 2)
   expect_identical(continue(given, 12, threads = 2)$warmup, 5)
-  kept <- topic_model(planted, 3, iter = 10, keep = c("phi", "theta"), groups = rep(1:2, 40), seed = 4, threads = 2)
+  kept <- fit_topics(planted, 3, iter = 10, keep = c("phi", "theta"), prevalence = ~ rep(1:2, 40),
+    seed = 4, threads = 2)
   expect_identical(dim(continue(kept, 10, threads = 2)$draws$phi), c(3L, 32L, 10L, 1L))
   expect_error(continue(short, 4, warmup = 7), "is 7, but must be 5, as it was, or at least 10", class = input)
   expect_error(continue(short, 4, warmup = 14), "must be less than", class = input)
@@ -216,13 +216,13 @@ test_that("topics of noise are not called found, and the words say why", {
   set.seed(1)
   noise <- matrix(rpois(200 * 50, 0.3), 200)
   fit <- topic_model(noise, 5, chains = 4, iter = 200, seed = 1, threads = 2)
-  expect_lte(sum(shared_topics(fit)), 1)
+  expect_lte(sum(found_topics(fit) == 1), 1)
   words <- agreement_sentences(fit)
   expect_match(words, "share more than half of the probability of their terms with another topic", all = FALSE)
   # Four topics on terms of their own.
   law <- function(d) c(rep(5, 10), rep(0.2, 40))[(1:50 + 10 * (d %% 4)) %% 50 + 1]
   texts <- t(sapply(1:200, function(d) rmultinom(1, 40, law(d))))
   fit <- topic_model(texts, 4, chains = 4, iter = 200, seed = 1, threads = 2)
-  expect_true(all(shared_topics(fit)))
+  expect_true(all(found_topics(fit) == 1))
   expect_no_match(agreement_sentences(fit), "with another topic")
 })

@@ -97,7 +97,7 @@ test_that("tf-idf is refused, and a document of two million tokens is fitted", {
   weighted[weighted > 0] <- weighted[weighted > 0] * log(1.5)
   expect_error(topic_model(weighted, 2), "whole numbers from 0 on, but has .* for document \"d1\" and term \"w",
     class = input)
-  long <- topic_model(matrix(c(1e6, 6e5, 4e5), 1), 2, iter = 2, start = "random", seed = 1, threads = 2)
+  long <- fit_topics(matrix(c(1e6, 6e5, 4e5), 1), 2, iter = 2, start = "random", seed = 1, threads = 2)
   expect_equal(colSums(long$tokens), 2e6)
   expect_equal(sum(long$theta), 1)
 })

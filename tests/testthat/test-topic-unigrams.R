@@ -11,7 +11,7 @@ test_that("topics have their law, which is enumerated", {
   # Prior counts of one topic keep topics apart.
   beta <- rbind(c(0.9, 0.4, 0.4), 0.4)
   n <- if (extended()) 60000 else 4000
-  fit <- topic_model(tiny, 2, alpha = "mixture", beta = beta, iter = n + 100, warmup = 100, chains = 1, keep = "theta",
+  fit <- fit_topics(tiny, 2, alpha = "mixture", beta = beta, iter = n + 100, warmup = 100, chains = 1, keep = "theta",
     seed = 1, threads = 2)
   # log of the probability of the words of both topics, with phi and the shares integrated out.
   log_beta <- function(a) sum(lgamma(a)) - lgamma(sum(a))
@@ -62,7 +62,7 @@ test_that("short texts find their topic, and fits go on, predict and say what th
   expect_output(print(fit), "found by both chains: 3 of 3 topics")
   expect_output(print(summary(fit)), "learned: shares of topics, beta")
   expect_false("alpha_sum" %in% summary(fit)$diagnostics$quantity)
-  expect_identical(relabel(fit)$shared, rep(TRUE, 3))
+  expect_identical(relabel(fit)$found, rep(1, 3))
   expect_identical(nrow(topic_stability(fit, 1, iter = 10, threads = 2)), 3L)
   # Other models are told of it where texts are short, and only there.
   plain <- topic_model(short, 3, iter = 20, chains = 1, seed = 1, threads = 2)
@@ -71,6 +71,6 @@ test_that("short texts find their topic, and fits go on, predict and say what th
   expect_no_match(summary(topic_model(2 * short, 3, iter = 20, seed = 1, threads = 2))$verdict, "on average")
   expect_error(topic_effects(fit, ~ class), "documents have one topic", class = input)
   expect_error(add_documents(fit, short), "documents have one topic", class = input)
-  expect_error(topic_model(short, 3, alpha = "mixture", groups = class), "`groups` cannot be used", class = input)
-  expect_error(topic_model(short, 3, alpha = "mixture", method = "mean_for_mode"), "must be \"gibbs\"", class = input)
+  expect_error(fit_topics(short, 3, alpha = "mixture", estimate = "mean"),
+    "which alpha = \"mixture\" does not have", class = input)
 })

@@ -52,11 +52,11 @@ test_that("the verdict of each class opens with its answer, and its report and t
   skip_if(on_cuda())
   set.seed(2)
   cells <- matrix(rnorm(400), ncol = 2) + rep(c(0, 8), each = 100)
-  mixture <- function(...) dp_mixture(cells, components = 4, seed = 1, threads = 2, ...)
+  mixture <- function(...) fit_mixture(cells, components = 4, seed = 1, threads = 2, ...)
   rows <- data.frame(y = rep(0:1, 30), x = rnorm(60))
   logit <- function(iter, data = rows) bayes_logit(y ~ x, data, chains = 4, iter = iter, seed = 1, threads = 2)
   words <- matrix(rpois(240, 2), 20, dimnames = list(NULL, letters[1:12]))
-  topics <- function(...) topic_model(words, 3, seed = 1, threads = 2, ...)
+  topics <- function(...) fit_topics(words, 3, seed = 1, threads = 2, ...)
   counts <- rbind(a = c(510, 480, 450, 400, 380, 440), b = c(40, 52, 45, 160, 120, 143))
   abundance <- function(iter) {
     differential_abundance(counts, ~ g, data.frame(g = rep(0:1, each = 3)), totals = rep(1000, 6), seed = 1,
@@ -68,7 +68,7 @@ test_that("the verdict of each class opens with its answer, and its report and t
     mixture(iter = 1, method = "bem"),
     cell_types(mixture(iter = 400, chains = 2), threads = 2), cell_types(mixture(iter = 60, chains = 1), threads = 2),
     logit(1000), logit(30), logit(1000, data.frame(y = rep(0:1, 8), x = rep(0:1, 8))),
-    topics(iter = 1500, chains = 2), topics(iter = 8), topics(iter = 5, method = "mean_for_mode"),
+    topics(iter = 1500, chains = 2), topics(iter = 8), topics(iter = 5, estimate = "mean"),
     abundance(600), abundance(20),
     resample(precip, normal_mean()), resample(faithful$waiting, normal_mean(1)), resample(precip, normal_mean(), 9),
     resample(precip, bayesian_bootstrap())

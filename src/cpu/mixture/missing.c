@@ -22,6 +22,7 @@
 
 #define REAL_LOOPS "cpu/mixture/missing_row.h"
 #define WB_LOOPS "cpu/both_precisions.h"
+#define WB_WITHOUT_AVX512
 #include "numeric/isa.h"
 
 struct wb_cpu_missing {

@@ -11,7 +11,8 @@ typedef struct session {
   const wb_backend *backend;
   wb_topic_session *topic;
   wb_topic_corpus corpus;
-  wb_topic_structure structure; /* its arrays are R's, as the corpus's counts by term; the pointer protects both */
+  wb_topic_structure structure;   /* its arrays are R's, as the corpus's counts by term; the pointer protects both */
+  wb_topic_covariates covariates; /* likewise; no columns: none */
   void *memory;
   int32_t topics, threads;
 } session;
@@ -49,39 +50,65 @@ static int is_counts(SEXP start, SEXP row, SEXP count, int documents) {
   return tokens < 2147483648.0;
 }
 
-/* Reads what differs between documents and terms: NULL, or a list of `group` and the number of `groups`, and of
- * `extra_of` and `extra`, topics x rows, as in wb_topic_structure; groups 1 and a NULL extra mean none. */
-static int read_structure(SEXP list, int documents, int terms, int topics, wb_topic_structure *structure) {
-  memset(structure, 0, sizeof *structure);
+/* What differs between documents and terms, as R lists it. */
+typedef struct differences {
+  wb_topic_structure structure;
+  wb_topic_covariates covariates;
+} differences;
+
+#define AT(member) offsetof(differences, member)
+enum { DOCUMENTS = WB_OWN, TERMS };
+static const wb_field structure_fields[] = {
+    {"groups", INTSXP, {WB_ONE}, WB_OPTIONAL | WB_COPIED, AT(structure.groups)},
+    {"group", INTSXP, {DOCUMENTS}, WB_OPTIONAL, AT(structure.group)},
+    {"extra_of", INTSXP, {TERMS}, WB_OPTIONAL, AT(structure.extra_of)},
+    {"extra", REALSXP, {WB_ANY}, WB_OPTIONAL | WB_FINITE, AT(structure.extra)},
+    {"basis", REALSXP, {WB_ANY}, WB_OPTIONAL | WB_FINITE, AT(covariates.basis)},
+    {"used", INTSXP, {DOCUMENTS}, WB_OPTIONAL, AT(covariates.used)},
+    {"frame", REALSXP, {WB_ANY}, WB_OPTIONAL | WB_FINITE, AT(covariates.frame)},
+};
+
+/* Rows of so many numbers in a vector of R; 0 if they are not whole rows. */
+static int32_t rows_in(SEXP values, double row) {
+  const double rows = (double)Rf_xlength(values) / row;
+  return row >= 1 && rows == (int32_t)rows ? (int32_t)rows : 0;
+}
+
+/* Reads NULL, or a list of the number of `groups` and the `group` of each document; of `extra_of` and `extra`, topics x
+ * rows, as in wb_topic_structure; and of `basis`, columns x groups, `used` and `frame`, terms x documents, as in
+ * wb_topic_covariates. What is missing is none. */
+static int read_differences(SEXP list, int documents, int terms, int topics, differences *to) {
+  memset(to, 0, sizeof *to);
   if (list == R_NilValue) return 1;
-  if (TYPEOF(list) != VECSXP || Rf_xlength(list) != 4) return 0;
-  SEXP group = VECTOR_ELT(list, 0), extra_of = VECTOR_ELT(list, 2), extra = VECTOR_ELT(list, 3);
-  const int groups = Rf_asInteger(VECTOR_ELT(list, 1));
-  if (groups < 1) return 0;
-  if (groups > 1) {
-    if (!wb_are_integers(group, documents, 0, groups)) return 0;
-    structure->groups = groups;
-    structure->group = INTEGER_RO(group);
+  wb_topic_structure *const structure = &to->structure;
+  wb_topic_covariates *const covariates = &to->covariates;
+  const double size[] = {WB_SIZES, documents, terms};
+  if (!WB_READ(list, structure_fields, size, to)) return 0;
+  const int groups = structure->groups > 1 ? structure->groups : 1;
+  if (groups > 1 && !wb_are_integers(wb_list_element(list, "group"), documents, 0, groups)) return 0;
+  SEXP extra = wb_list_element(list, "extra");
+  if (structure->extra) {
+    structure->extras = rows_in(extra, topics);
+    if (structure->extras < 1 || structure->extras > terms ||
+        !wb_are_integers(wb_list_element(list, "extra_of"), terms, -1, structure->extras))
+      return 0;
+    for (R_xlen_t i = 0; i < Rf_xlength(extra); i++)
+      if (!(structure->extra[i] >= 0)) return 0;
   }
-  if (extra == R_NilValue) return 1;
-  const R_xlen_t rows = TYPEOF(extra) == REALSXP ? Rf_xlength(extra) / topics : 0;
-  if (rows < 1 || rows > terms || Rf_xlength(extra) != rows * topics ||
-      !wb_are_integers(extra_of, terms, -1, (double)rows))
-    return 0;
-  for (R_xlen_t i = 0; i < rows * topics; i++)
-    if (!(REAL_RO(extra)[i] >= 0 && R_FINITE(REAL_RO(extra)[i]))) return 0;
-  structure->extras = (int32_t)rows;
-  structure->extra_of = INTEGER_RO(extra_of);
-  structure->extra = REAL_RO(extra);
-  return 1;
+  if (!covariates->basis) return 1;
+  covariates->rows = groups;
+  covariates->columns = rows_in(wb_list_element(list, "basis"), groups);
+  covariates->terms = covariates->frame ? rows_in(wb_list_element(list, "frame"), documents) : 0;
+  return covariates->used && covariates->columns > 0 && covariates->columns <= documents && covariates->terms > 0 &&
+         covariates->terms <= documents;
 }
 
 SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP topics, SEXP precision, SEXP structure,
                          SEXP run) {
-  wb_topic_structure differs;
+  differences differs;
   if (!is_counts(start, row, count, Rf_asInteger(documents)) || Rf_asInteger(topics) < 1 ||
       Rf_asInteger(topics) > WB_TOPIC_MOST ||
-      !read_structure(structure, Rf_asInteger(documents), LENGTH(start) - 1, Rf_asInteger(topics), &differs))
+      !read_differences(structure, Rf_asInteger(documents), LENGTH(start) - 1, Rf_asInteger(topics), &differs))
     return wb_changed_fit();
   wb_message message;
   const wb_call call = wb_call_from_list(run, &message);
@@ -98,8 +125,9 @@ SEXP wb_entry_topic_open(SEXP start, SEXP row, SEXP count, SEXP documents, SEXP 
   s->backend = backend;
   s->topics = Rf_asInteger(topics);
   s->threads = call.run.threads;
-  s->structure = differs;
-  const wb_topic_settings settings = {s->topics, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, differs};
+  s->structure = differs.structure;
+  s->covariates = differs.covariates;
+  const wb_topic_settings settings = {s->topics, Rf_asInteger(precision) ? WB_SINGLE : WB_DOUBLE, s->structure};
   int status = wb_backend_has(backend, backend->topic_model, "topic models", &message);
   if (status == WB_OK)
     status = wb_topic_corpus_build(Rf_asInteger(documents), LENGTH(start) - 1, INTEGER_RO(start), INTEGER_RO(row),
@@ -178,7 +206,7 @@ static int is_positive(SEXP values, R_xlen_t length) {
 typedef struct kept_sweeps {
   int first, every, count;
   unsigned char *topics;
-  double *alpha, *beta, *common, *theta, *phi; /* theta, phi: NULL unless wanted */
+  double *alpha, *beta, *coefficients, *effects, *theta, *phi; /* the last four: NULL unless there or wanted */
 } kept_sweeps;
 
 /* The number of the draw that is kept after sweep i, from 0, or -1. */
@@ -187,12 +215,13 @@ static int kept_number(const kept_sweeps *kept, int i) {
   return after >= 0 && after % kept->every == 0 && after / kept->every < kept->count ? after / kept->every : -1;
 }
 
-enum { KEPT_TOPICS = WB_OWN, KEPT_ALPHAS, KEPT, COMMON, THETA, PHI };
+enum { KEPT_TOPICS = WB_OWN, KEPT_ALPHAS, KEPT, COEFFICIENTS, EFFECTS, THETA, PHI };
 static const wb_field kept_fields[] = {
     {"topics", RAWSXP, {KEPT_TOPICS}, 0, offsetof(kept_sweeps, topics)},
     {"alpha", REALSXP, {KEPT_ALPHAS}, 0, offsetof(kept_sweeps, alpha)},
     {"beta", REALSXP, {KEPT}, 0, offsetof(kept_sweeps, beta)},
-    {"common", REALSXP, {COMMON}, WB_OPTIONAL, offsetof(kept_sweeps, common)},
+    {"coefficients", REALSXP, {COEFFICIENTS}, WB_OPTIONAL, offsetof(kept_sweeps, coefficients)},
+    {"effects", REALSXP, {EFFECTS}, WB_OPTIONAL, offsetof(kept_sweeps, effects)},
     {"theta", REALSXP, {THETA}, WB_OPTIONAL, offsetof(kept_sweeps, theta)},
     {"phi", REALSXP, {PHI}, WB_OPTIONAL, offsetof(kept_sweeps, phi)},
 };
@@ -219,7 +248,14 @@ static int keep_sweep(const running *r, int32_t i) {
   const size_t at = (size_t)number, k = (size_t)s->topics, shapes = (size_t)alphas(s);
   memcpy(kept->alpha + at * shapes, state->alpha, shapes * sizeof(double));
   kept->beta[at] = state->beta;
-  if (kept->common) memcpy(kept->common + at * (k + 1), state->common, (k + 1) * sizeof(double));
+  if (kept->coefficients) {
+    const size_t size = k * (size_t)s->covariates.columns;
+    memcpy(kept->coefficients + at * size, state->coefficients, size * sizeof(double));
+    const int status =
+        wb_topic_draw_effects(&r->chain, r->first + (uint32_t)i, kept->theta + at * k * (size_t)s->corpus.documents,
+                              kept->effects + at * k * (size_t)s->covariates.terms);
+    if (status != WB_OK) return status;
+  }
   return s->backend->topic_model->get_topics(s->topic, (uint16_t *)(void *)kept->topics + at * (size_t)s->corpus.tokens,
                                              r->chain.message);
 }
@@ -244,24 +280,32 @@ static int run_sweeps(void *chain) {
   return status == WB_OK ? s->backend->topic_model->get_topics(s->topic, r->to, r->chain.message) : status;
 }
 
-static int is_method(SEXP method, int grouped) {
+/* Alphas of covariates, or of several groups, are not learned by the sweep itself. */
+static int is_method(SEXP method, int given) {
   if (TYPEOF(method) != INTSXP || LENGTH(method) != 3) return 0;
   const int alpha = INTEGER_RO(method)[1];
-  return alpha >= WB_ALPHA_FIXED && alpha <= (grouped ? WB_ALPHA_EACH : WB_ALPHA_MEMBERS);
+  return alpha >= WB_ALPHA_FIXED && alpha <= (given ? WB_ALPHA_FIXED : WB_ALPHA_MEMBERS);
 }
 
-/* Sweeps from a state: the arguments of wb_entry_topic_sweep(). Returns the last state, the traces, and `kept`: of each
- * kept sweep one after the other topics, alpha, beta, common, and theta and phi if wanted. */
+static int is_coefficients(SEXP values, const session *s) {
+  const double size = (double)s->topics * s->covariates.columns;
+  return size > 0 ? wb_are_finite(values, size) : values == R_NilValue;
+}
+
+/* Sweeps from a state: the arguments of wb_entry_topic_sweep(). Returns the last state, the traces, and `kept`: of
+ * each kept sweep one after the other topics, alpha, beta, coefficients and effects of covariates, and theta and phi
+ * if wanted. */
 static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
   static const char *const names[] = {"topics",    "alpha",      "beta", "log_likelihood",
-                                      "alpha_sum", "beta_trace", "kept", "common"};
-  SEXP alpha = argument[2], beta = argument[3], common = argument[4], sweeps = argument[7], prior = argument[9];
+                                      "alpha_sum", "beta_trace", "kept", "coefficients"};
+  SEXP alpha = argument[2], beta = argument[3], coefficients = argument[4], sweeps = argument[7], prior = argument[9];
   session *const s = open_session(argument[0]);
   if (!s) return closed();
-  const int grouped = s->structure.groups > 1;
+  const int columns = s->covariates.columns;
   const uint16_t *topic = topics_from_sexp(argument[1], s, 1);
   if (!topic || !is_positive(alpha, alphas(s)) || !is_positive(beta, 1) || !is_positive(prior, 4) ||
-      (grouped && !is_positive(common, (R_xlen_t)s->topics + 1)) || !is_method(argument[8], grouped))
+      !is_coefficients(coefficients, s) || !is_method(argument[8], columns || s->structure.groups > 1) ||
+      (columns && !LOGICAL_RO(argument[10])[0]))
     return wb_changed_fit();
   const int *chosen = INTEGER_RO(argument[8]), *wanted = LOGICAL_RO(argument[10]), *numbers = INTEGER_RO(sweeps);
   const double *shapes = REAL_RO(prior);
@@ -280,12 +324,13 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
                                          many * (double)s->corpus.tokens * (double)sizeof(uint16_t),
                                          many * (double)alphas(s),
                                          many,
-                                         grouped ? many * (double)(k + 1) : -1,
+                                         columns ? many * (double)k * columns : -1,
+                                         columns ? many * (double)k * s->covariates.terms : -1,
                                          wanted[0] ? many * (double)(k * documents) : -1,
                                          wanted[1] ? many * (double)(k * terms) : -1,
                                      };
   SET_VECTOR_ELT(out, 6, WB_NEW(kept_fields, size, &r->kept));
-  if (grouped) SET_VECTOR_ELT(out, 7, Rf_duplicate(common));
+  SET_VECTOR_ELT(out, 7, Rf_duplicate(coefficients));
   r->to = (uint16_t *)(void *)RAW(VECTOR_ELT(out, 0));
   r->beta = REAL(VECTOR_ELT(out, 2));
   r->log_likelihood = REAL(VECTOR_ELT(out, 3));
@@ -296,23 +341,24 @@ static SEXP prepare_sweeps(const SEXP *argument, wb_slice *slice) {
       .session = s->topic,
       .corpus = &s->corpus,
       .structure = &s->structure,
+      .covariates = columns ? &s->covariates : NULL,
       .method = {chosen[0], (wb_topic_alpha)chosen[1], chosen[2], shapes[0], shapes[1], shapes[2], shapes[3]},
-      .state = {s->topics, REAL(VECTOR_ELT(out, 1)), *r->beta, grouped ? REAL(VECTOR_ELT(out, 7)) : NULL},
+      .state = {s->topics, REAL(VECTOR_ELT(out, 1)), *r->beta, columns ? REAL(VECTOR_ELT(out, 7)) : NULL, columns},
       .key = wb_key_from_raw(argument[5]),
       .message = &slice->message,
   };
   return wb_slice_ready(slice, out, r, run_sweeps, NULL);
 }
 
-/* topics, alpha, beta, common, key: a state, as in wb_topic_state; common is NULL for one group. iteration: the number
- * of the first sweep. sweeps: how many, then the first that is kept, from 0, the distance between kept sweeps, and how
- * many they are; if these three are left out, the last sweep is kept. method: mean, alpha, beta (as in
+/* topics, alpha, beta, coefficients, key: a state, as in wb_topic_state. iteration: the number of the first sweep.
+ * sweeps: how many, then the first that is kept, from 0, the distance between kept sweeps, and how many they are; if
+ * these three are left out, the last sweep is kept. With covariates theta is wanted. method: mean, alpha, beta (as in
  * wb_topic_method); prior: its four numbers. want: whether theta (topics x documents) and phi (topics x terms) of the
  * kept sweeps are wanted. */
-SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP common, SEXP key, SEXP iteration,
+SEXP wb_entry_topic_sweep(SEXP pointer, SEXP topics, SEXP alpha, SEXP beta, SEXP coefficients, SEXP key, SEXP iteration,
                           SEXP sweeps, SEXP method, SEXP prior, SEXP want) {
-  return wb_slice_run(prepare_sweeps,
-                      (SEXP[]){pointer, topics, alpha, beta, common, key, iteration, sweeps, method, prior, want});
+  return wb_slice_run(prepare_sweeps, (SEXP[]){pointer, topics, alpha, beta, coefficients, key, iteration, sweeps,
+                                               method, prior, want});
 }
 
 SEXP wb_entry_topic_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 11, chains); }
@@ -336,7 +382,7 @@ static int add_means(void *chain) {
   int status = WB_OK;
   for (R_xlen_t i = 0; i < a->sweeps && status == WB_OK; i++) {
     memcpy(a->own, a->alpha + (size_t)i * of_sweep, of_sweep * sizeof(double));
-    const wb_topic_state state = {a->s->topics, a->own, a->beta[i], NULL};
+    const wb_topic_state state = {a->s->topics, a->own, a->beta[i], NULL, 0};
     wb_topic_means means = {.corpus = &a->s->corpus,
                             .structure = &a->s->structure,
                             .state = &state,

@@ -40,14 +40,15 @@ scenarios <- list(
     right = function(value) is_whole_page(page), after = function(failed, old) !failed || !file.exists(page)
   ),
   checkpoint = list(
-    before = function() unlink(run), code = function() fit_with(checkpoint = run, checkpoint_every = 0),
+    before = function() unlink(run),
+    code = function() fit_with(control = warp_control(checkpoint = run, checkpoint_every = 0)),
     right = function(fit) identical(timeless(fit), plain),
     after = function(failed, old) {
       !file.exists(run) || identical(timeless(resume(run, made$rows)), plain)
     }
   ),
   resume = list(
-    before = function() fit_with(checkpoint = run), code = function() resume(run, made$rows),
+    before = function() fit_with(control = warp_control(checkpoint = run)), code = function() resume(run, made$rows),
     right = function(fit) identical(timeless(fit), plain),
     after = function(failed, old) identical(timeless(resume(run, made$rows)), plain)
   )

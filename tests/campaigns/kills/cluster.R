@@ -33,7 +33,9 @@ for (i in seq_len(times)) {
   began <- Sys.time()
   how <- tryCatch({
     withCallingHandlers(
-      dp_mixture(x, 8, iter = 1500, seed = 1, threads = 1, cluster = cluster, progress = FALSE),
+      dp_mixture(
+        x, 8, iter = 1500, seed = 1, threads = 1, progress = FALSE, control = warp_control(cluster = cluster)
+      ),
       warning = function(warning) {
         said <<- conditionMessage(warning)
         invokeRestart("muffleWarning")

@@ -19,12 +19,15 @@ saveRDS(x, paste0(file, ".x"))
 words <- matrix(rpois(600, 1), 30, dimnames = list(NULL, letters[1:20]))
 saveRDS(words, paste0(file, ".words"))
 kinds <- list(
-  mixture = "dp_mixture(x, 5, chains = 2, iter = 1500, warmup = 500, thin = 7, seed = 4, threads = 1, %s)",
-  topics = "topic_model(words, 3, iter = 4000, warmup = 1000, thin = 50, seed = 4, threads = 1, %s)",
-  logit = "bayes_logit(am ~ wt + (1 | cyl), mtcars, chains = 2, iter = 20000, thin = 100, seed = 4, threads = 1, %s)"
+  mixture = paste("dp_mixture(x, 5, chains = 2, iter = 1500, warmup = 500, seed = 4, threads = 1,",
+    "control = warp_control(thin = 7, %s))"),
+  topics = "topic_model(words, 3, iter = 4000, warmup = 1000, seed = 4, threads = 1,
+    control = warp_control(thin = 50, %s))",
+  logit = paste("bayes_logit(am ~ wt + (1 | cyl), mtcars, chains = 2, iter = 20000, seed = 4, threads = 1,",
+    "control = warp_control(thin = 100, %s))")
 )
 data <- c(mixture = "x", topics = "words", logit = "mtcars")
-whole <- lapply(kinds, function(text) eval(parse(text = sprintf(text, "progress = FALSE")), globalenv()))
+whole <- lapply(kinds, function(text) eval(parse(text = sprintf(text, "checkpoint = NULL")), globalenv()))
 
 same <- function(fit, expected) {
   parts <- setdiff(names(expected), c("elapsed", "call"))

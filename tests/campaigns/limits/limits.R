@@ -26,7 +26,7 @@ rows <- data.frame(y = rbinom(2e4, 1, 0.5), matrix(rnorm(2e5), 2e4))
 logit <- bayes_logit(y ~ ., rows, chains = 2, iter = 60, seed = 1)
 normal <- predictive_resample(rnorm(1000), copula_density(rho = 0.8, permutations = 2), 50, 50, seed = 1)
 run <- tempfile()
-invisible(dp_mixture(cells, components = 20, iter = 4, seed = 1, checkpoint = run))
+invisible(dp_mixture(cells, components = 20, iter = 4, seed = 1, control = warp_control(checkpoint = run)))
 cluster <- parallel::makePSOCKcluster(2)
 methods <- c(
   predict = "for (i in 1:5000) predict(mix, cells)",
@@ -48,10 +48,10 @@ methods <- c(
     functional = function(y, w) { Sys.sleep(0.01); 1 })",
   simulated = "simulate(normal, 1e4, seed = 1)",
   distribution = "discretize_pmf(function(x) { for (i in 1:1e8) NULL; pexp(x) }, by = 0.5)",
-  on_workers = "dp_mixture(cells, components = 20, iter = 1e5, seed = 1, cluster = cluster)",
+  on_workers = "dp_mixture(cells, components = 20, iter = 1e5, seed = 1, control = warp_control(cluster = cluster))",
   silent_worker = "{
     parallel:::sendCall(cluster[[2L]], Sys.sleep, list(60))
-    dp_mixture(cells, components = 20, iter = 1e5, seed = 1, cluster = cluster)
+    dp_mixture(cells, components = 20, iter = 1e5, seed = 1, control = warp_control(cluster = cluster))
   }"
 )
 answer <- function() as.data.frame(bayes_logit(am ~ wt, mtcars, chains = 1, iter = 50, warmup = 10, seed = 1))

@@ -38,12 +38,15 @@ kept <- parallel::makeCluster(2L)
 invisible(parallel::clusterCall(kept, function(paths) .libPaths(paths), .libPaths()))
 workers <- unlist(parallel::clusterCall(kept, Sys.getpid))
 in_cluster <- function(cluster, seed) {
-  dp_mixture(cells, 4, iter = 20, seed = seed, cluster = cluster)
+  dp_mixture(cells, 4, iter = 20, seed = seed, control = warp_control(cluster = cluster))
 }
 
 tasks <- list(
   fits = function(seed) {
-    mix <- dp_mixture(cells, 4, iter = 60, chains = 2, seed = seed, keep = c("weights", "means", "covariances"))
+    mix <- dp_mixture(
+      cells, 4, iter = 60, chains = 2, seed = seed,
+      control = warp_control(keep = c("weights", "means", "covariances"))
+    )
     predict(mix, cells[1:50, ])
     print(summary(mix))
     print(cell_types(mix))
@@ -67,17 +70,23 @@ tasks <- list(
     unlink(picture)
   },
   checkpoints = function(seed) {
-    dp_mixture(cells, 4, iter = 40, seed = seed, checkpoint = checkpoint, checkpoint_every = 0)
+    dp_mixture(
+      cells, 4, iter = 40, seed = seed, control = warp_control(checkpoint = checkpoint, checkpoint_every = 0)
+    )
     interrupted(function() {
-      dp_mixture(cells, 4, iter = 1e5, thin = 50, seed = seed, checkpoint = checkpoint, checkpoint_every = 0)
+      dp_mixture(
+        cells, 4, iter = 1e5, seed = seed,
+        control = warp_control(thin = 50, checkpoint = checkpoint, checkpoint_every = 0)
+      )
     })
     if (file.exists(checkpoint)) interrupted(function() resume(checkpoint, cells))
     unlink(checkpoint)
   },
   interrupts = function(seed) {
-    interrupted(function() dp_mixture(cells, 5, iter = 1e5, thin = 50, seed = seed))
-    interrupted(function() bayes_logit(y ~ x + (1 | g), rows, iter = 1e6, thin = 100, seed = seed))
-    interrupted(function() topic_model(words, 3, iter = 1e6, thin = 100, seed = seed))
+    interrupted(function() dp_mixture(cells, 5, iter = 1e5, seed = seed, control = warp_control(thin = 50)))
+    few <- warp_control(thin = 100)
+    interrupted(function() bayes_logit(y ~ x + (1 | g), rows, iter = 1e6, control = few, seed = seed))
+    interrupted(function() topic_model(words, 3, iter = 1e6, control = few, seed = seed))
     interrupted(function() rpolyagamma(1e8, 2.5, 1, seed = seed))
   },
   clusters = function(seed) {
@@ -96,7 +105,7 @@ tasks <- list(
     refused(rpolyagamma(10, -1, 0))
     refused(pmf(c(0.2, NA)))
     refused(predictive_resample(cells, "a"))
-    refused(dp_mixture(cells, 4, iter = 1e6, chains = 2, seed = seed, init = "nowhere"))
+    refused(dp_mixture(cells, 4, iter = 1e6, chains = 2, seed = seed, control = warp_control(start = "nowhere")))
   }
 )
 

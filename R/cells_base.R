@@ -1,0 +1,142 @@
+# What all methods of a mixture share: their records, the plan of traces and draws, the checks of a fit, and its draws.
+
+# The record of each method. The files of a method fill it by add_method() when the package is loaded:
+#   settings   the settings of warp_control() that only this method has;
+#   starts     the number of chains if the user gives none; NULL: as many as the data ask for;
+#   schedule   function(iter, warmup, control): the checked numbers of sweeps or steps, as elements of the fit;
+#   start      function(fit, start, run): the fit with the first states of its chains;
+#   sampler    function(fit): what R/run_chains.R runs;
+#   sampled    whether the fit has draws from the posterior;
+#   spread     whether several graphics cards share the cells of a session;
+#   parts      function(fit): the names of its draws;
+#   draws      function(fit): how many draws each chain has, and `kept`: the sweeps after which they were kept;
+#   words, verdict   functions of a fit: sentences on what was fitted, and on how it went;
+#   held       function(fit): lines of print() between these, on the components that hold cells;
+#   summary, glance  functions of a fit: the elements of summary() and glance() that the method adds;
+#   title, axis      what reports and pictures call the fit and a sweep.
+mixture_methods <- list2env(list(gibbs = list(name = "gibbs"), bem = list(name = "bem")))
+
+add_method <- function(name, ...) mixture_methods[[name]] <- c(mixture_methods[[name]], list(...))
+
+method_of <- function(fit) mixture_methods[[if (is.null(fit$method)) "gibbs" else fit$method]]
+
+# Whether a fit has modes of the posterior and no draws from it.
+
+is_bem <- function(fit) !method_of(fit)$sampled
+
+mixture_plan <- function(fit) {
+  k <- fit$components
+  p <- length(fit$markers)
+  markers <- list(fit$markers)
+  part <- function(name) {
+    switch(name,
+      weights = list(k), means = list(c(k, p), names = c(list(NULL), markers)),
+      covariances = list(c(p, p, k), names = c(markers, markers, list(NULL))),
+      labels = list(fit$rows, "integer"), prior_mean = list(p, names = markers),
+      prior_scale = list(c(p, p), names = c(markers, markers)),
+      sample_weights = , sample_sizes = list(c(k, length(fit$samples)), names = list(NULL, fit$samples)),
+      occupied = list(type = "integer"), probe_density = list(NROW(fit$probe)),
+      list()
+    )
+  }
+  traces <- c("log_likelihood", "log_posterior", "concentration_trace", "occupied", "probe_density")
+  list(traces = stored_parts(traces, part), draws = stored_parts(method_of(fit)$parts(fit), part))
+}
+
+learned_names <- function(fit) {
+  if (length(fit$prior$learn)) paste0("prior_", fit$prior$learn) else character()
+}
+
+check_intact.dp_mixture <- function(x, argument) check_mixture_fit(x, argument)
+
+check_mixture_fit <- function(fit, argument = "fit") {
+  check_fit_class(fit, argument, "dp_mixture", "dp_mixture()")
+  check <- part_checks(fit, argument)
+  if (!is.null(fit$method)) check$choice("method", c("gibbs", "bem"))
+  check$names("markers")
+  check$count("components", 1)
+  check_chain_parts(fit, check)
+  for (part in c("prior", "transform")) check$list(part)
+  if (!is.null(fit$piled) && !is.data.frame(fit$piled)) stop_changed(argument, "piled", "a table", fit$piled)
+  k <- fit$components
+  p <- length(fit$markers)
+  check$numbers("center", p)
+  check$numbers("scale", p)
+  check$array("sizes", c(k, fit$chains))
+  if (!is.null(fit$x)) check$array("x", c(fit$rows, p))
+  check$numbers("steps", fit$chains)
+  check$stored(mixture_plan(fit), method_of(fit)$draws(fit))
+  if (!is.null(fit$samples) || !is.null(fit$sample)) {
+    check$names("samples")
+    if (!are_samples(fit$sample, fit)) {
+      stop_input(argument, "has been changed since it was made: its `sample` is not the sample of each cell")
+    }
+  }
+}
+
+# Whether `sample` has the number of a sample for each cell. Methods ask this of millions of cells, and match() would
+# take most of their time.
+are_samples <- function(sample, fit) {
+  is.integer(sample) && length(sample) == fit$rows && isTRUE(all(range(sample) %in% seq_along(fit$samples)))
+}
+
+# Stops if the fit did not keep the `parts` of its draws, or has no draw.
+need_draws <- function(fit, parts) {
+  check_mixture_fit(fit)
+  absent <- parts[vapply(fit$draws[parts], is.null, TRUE)]
+  if (length(absent)) {
+    stop_warpbayes("input", sprintf(
+      "this needs the draws of %s, which the fit did not keep; fit with warp_control(keep = c(%s))",
+      paste(absent, collapse = " and "), paste(dQuote(union(fit$keep, absent), FALSE), collapse = ", ")
+    ), argument = "keep")
+  }
+  if (length(fit$draws[[parts[[1L]]]]) == 0L) stop_without_draws(fit)
+}
+
+# Stops where a function needs draws. `what` completes the message.
+need_sampler <- function(fit, what) {
+  check_mixture_fit(fit)
+  if (is_bem(fit)) {
+    stop_input("fit", "has modes of the posterior, by method = \"bem\", and no draws from it: ", what,
+      "; warp_control(start = fit) samples from there")
+  }
+}
+
+count_kept <- function(fit) {
+  length(fit$draws$concentration)
+}
+
+# One draw: weights (k), means (k x p) and covariances (p x p x k); sample_weights (k x samples) where there are
+# several.
+mixture_of_draw <- function(fit, draw, chain) {
+  k <- fit$components
+  p <- length(fit$markers)
+  list(
+    weights = fit$draws$weights[, draw, chain],
+    sample_weights = if (!is.null(fit$draws$sample_weights)) matrix(fit$draws$sample_weights[, , draw, chain], k),
+    means = matrix(fit$draws$means[, , draw, chain], k, p, dimnames = list(NULL, fit$markers)),
+    covariances = array(
+      fit$draws$covariances[, , , draw, chain], c(p, p, k), dimnames = list(fit$markers, fit$markers, NULL)
+    )
+  )
+}
+
+# The kept draw with the highest log posterior. It represents the fit wherever a single mixture is needed.
+# A caller that has checked the fit passes `checked`.
+reference_draw <- function(fit, checked = FALSE) {
+  if (!checked) need_draws(fit, c("weights", "means", "covariances"))
+  log_posterior <- fit$log_posterior[method_of(fit)$kept(fit), , drop = FALSE]
+  best <- which.max(log_posterior)
+  draw <- (best - 1L) %% nrow(log_posterior) + 1L
+  chain <- (best - 1L) %/% nrow(log_posterior) + 1L
+  c(list(draw = draw, chain = chain, log_posterior = log_posterior[[best]]), mixture_of_draw(fit, draw, chain))
+}
+
+# `count` of the kept draws, evenly spaced over all chains; NULL: all draws. For Bayesian EM, the best mode.
+spaced_draws <- function(fit, count = NULL) {
+  if (is_bem(fit)) return(data.frame(draw = 1L, chain = reference_draw(fit)$chain))
+  kept <- dim(fit$draws$concentration)
+  all <- expand.grid(draw = seq_len(kept[[1L]]), chain = seq_len(kept[[2L]]))
+  if (is.null(count) || count >= nrow(all)) return(all)
+  all[ceiling((seq_len(count) - 0.5) * nrow(all) / count), ]
+}

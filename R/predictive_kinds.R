@@ -1,0 +1,122 @@
+# One record for each kind of predictive model, and one description of the parts of a fit. All other code of the room
+# asks the record of a model or a fit, and tests no kind. The files predictive_model_*.R make the records.
+#
+# A record is a list. Of the model alone it has
+#   words(model)                      a line that describes it
+#   cost(model, y, draws, steps)      for the choice of the backend
+#   limit                             "always" if only the limit is drawn, "may" if it can be, "never"
+#   name                              what messages call a model with a limit
+#   has_prior                         whether a prior, or parameters in place of one, are in its words
+#   arguments                         with which a function as `functional` is called by name
+#   leading                           1 if the data come before these, otherwise 0
+# and of a fit
+#   start(fit, y, run)                the fit before the first step
+#   advance(fit, steps, run, progress)    the fit after more steps
+#   quantities(fit, run, progress)    `draws`, and other parts of the fit that come with them
+#   left(fit)                         a function of horizons: the share of the variance that each leaves out
+#   remaining(fit)                    this share as the resamples show it, if they do
+#   simulate(fit, r)                  new observations from resample r
+#   types                             what predict() gives, the default first; NULL if nothing
+#   predict(fit, newdata, type, level, run)
+#   picture(fit, level, paths, main)  NULL for histograms
+#   verdicts                          functions that give a sentence about a fit or NULL, by their names in the summary
+# Copulas have more: R/predictive_copula.R says what.
+kind_records <- new.env(parent = emptyenv())
+
+# `make`: a function that gives the record, since files are loaded one after the other.
+add_kind <- function(kind, make) assign(kind, make, kind_records)
+
+# The record of a model or a fit. A density of several variables has another one than that of one variable.
+record <- function(x) {
+  found <- kind_records[[x$kind]]
+  if (is.function(found)) add_kind(x$kind, found <- found())
+  found
+}
+
+new_predictive_model <- function(kind, ...) {
+  structure(list(kind = kind, ...), class = c(kind, "predictive_model", "warpbayes"))
+}
+
+check_model <- function(model) {
+  known <- inherits(model, "predictive_model") && is.list(model) && is_text(model$kind, 1L) &&
+    exists(model$kind, kind_records)
+  if (!known) {
+    stop_input("model",
+      "must be one of normal_mean(), copula_density(), copula_regression(), copula_classification(), ",
+      "bayesian_bootstrap(), dirichlet_process(), pitman_yor(), gnedin(), not ", show_value(model)
+    )
+  }
+}
+
+in_console.predictive_model <- function(x, ...) {
+  check_model(x)
+  cat("<predictive model> ", record(x)$words(x), "\n", sep = "")
+}
+
+# Parts of a fit -----------------------------------------------------------------
+
+# The parts that compiled code and methods read by their types and sizes, and those whose values are sizes or positions.
+# The entries trust them, so methods refuse a fit in which they have changed.
+sized_parts <- c("n", "count", "data", "at", "points", "order", "bandwidth", "state", "start", "normal_score", "inner",
+  "calibration", "scale", "atoms", "response_at", "inner_at", "trend", "axes", "first", "standard", "standard_x",
+  "frame", "trajectories", "times", "cdf", "density", "probability")
+valued_parts <- c("n", "count", "horizon", "every", "kind")
+
+sizes_of_parts <- function(fit) {
+  size_of <- function(part) if (is.list(part)) lapply(part, size_of) else list(typeof(part), length(part), dim(part))
+  fit <- unclass(fit)
+  list(size_of(fit[sized_parts]), fit[valued_parts], fit$data$binary, if (length(fit$order)) range(fit$order))
+}
+
+check_parts <- function(fit, argument) {
+  check_fit_class(fit, argument, "martingale_posterior", "predictive_resample()")
+  if (!identical(fit$sizes, tryCatch(sizes_of_parts(fit), error = pass_on)) ||
+    !is.numeric(fit$draws) || length(dim(fit$draws)) != 2L) {
+    stop_input(argument, "has been changed since it was made: its parts do not agree in size or type")
+  }
+}
+
+check_intact.martingale_posterior <- function(x, argument) check_parts(x, argument)
+
+# The fit with these parts, given by name.
+with_parts <- function(fit, ...) {
+  parts <- list(...)
+  fit[names(parts)] <- parts
+  fit
+}
+
+has_stopped <- function(fit) fit$interrupted || !is.null(fit$failure)
+
+# Slices -------------------------------------------------------------------------
+
+# Calls `work(done, steps)` for slices of `total` steps. A slice takes about a fifth of a second, so that interrupts and
+# progress are handled in between. `unit` is a first guess at the number of steps in a slice. Returns the number of
+# completed steps. An interrupt ends the loop and keeps them, and so does a failure of a later slice, for example of the
+# graphics card.
+in_slices <- function(total, unit, progress, work) {
+  tick <- progress_signal(total, progress)
+  on.exit(tick(NULL))
+  done <- 0
+  interrupted <- FALSE
+  failure <- NULL
+  tryCatch(
+    while (done < total) {
+      steps <- min(max(1, floor(unit)), total - done)
+      started <- proc.time()[[3L]]
+      work(done, steps)
+      took <- proc.time()[[3L]] - started
+      done <- done + steps
+      unit <- steps * min(8, 0.2 / max(took, 0.01))
+      tick(steps)
+    },
+    interrupt = function(condition) interrupted <<- TRUE,
+    warpbayes_error = function(error) {
+      if (done == 0 || inherits(error, "warpbayes_error_input")) stop(error)
+      failure <<- conditionMessage(error)
+    }
+  )
+  list(done = done, interrupted = interrupted, failure = failure)
+}
+
+# How the loop ended, as parts of the fit.
+ended <- function(fit, outcome) with_parts(fit, interrupted = outcome$interrupted, failure = outcome$failure)

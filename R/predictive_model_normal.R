@@ -1,0 +1,274 @@
+# The conjugate model of normal observations.
+
+#' Normal observations as a predictive model
+#'
+#' The conjugate model of independent normal observations, for [predictive_resample()].
+#'
+#' By default the mean and the variance are unknown. The prior is normal-inverse-gamma: the variance s2 is inverse gamma
+#' with the `shape` and the `rate`, and given s2 the mean is normal about `mean` with variance s2/`weight`. The default,
+#' `c(mean = 0, weight = 0, shape = -0.5, rate = 0)`, is the reference prior 1/s2. The next observation is then
+#' Student's t with n - 1 degrees of freedom, and the interval of the mean is the t interval.
+#'
+#' With a known `variance` the mean has a normal prior, `c(mean = 0, variance = Inf)`. The default is flat, and the
+#' interval of the mean is the z interval. [summary()][summary.martingale_posterior] says if the data disagree with a
+#' given variance or prior mean.
+#'
+#' @param variance the variance of an observation; `NULL`: it is unknown.
+#' @param prior a named numeric vector, as above. Entries that are not named keep their defaults.
+#' @return A list of class `predictive_model`.
+#' @seealso [predictive_resample()]
+#' @examples
+#' normal_mean()
+#' normal_mean(variance = 4, prior = c(mean = 10, variance = 100))
+#' @export
+normal_mean <- function(variance = NULL, prior = NULL) {
+  if (is.null(variance)) {
+    if ("variance" %in% names(prior)) {
+      stop_input("prior", "has the entry \"variance\", the variance of the prior of the mean, which needs a known ",
+        "`variance` of an observation; if that is unknown, `weight` says how many observations the prior mean counts")
+    }
+    prior <- check_prior(prior, c(mean = 0, weight = 0, shape = -0.5, rate = 0), "weight", 0)
+    if (prior[["weight"]] < 0 || prior[["rate"]] < 0 || prior[["shape"]] < -0.5) {
+      stop_input("prior", "must have a weight and a rate of at least 0 and a shape of at least -0.5")
+    }
+  } else {
+    variance <- check_number(variance, "variance", min = 0)
+    prior <- check_prior(prior, c(mean = 0, variance = Inf), "variance", Inf)
+    if (prior[["variance"]] <= 0) {
+      stop_input("prior", "must have a positive variance, not ", show_value(prior[["variance"]]))
+    }
+  }
+  new_predictive_model("normal_mean", variance = variance, prior = prior)
+}
+
+# A prior from a named vector. Entries that are not named keep their defaults. Without `strength` other than `none` the
+# prior mean counts nothing.
+check_prior <- function(prior, default, strength, none) {
+  if (is.null(prior)) return(default)
+  named <- is.numeric(prior) && length(prior) > 0L && !is.null(names(prior)) && !anyDuplicated(names(prior)) &&
+    all(names(prior) %in% names(default))
+  if (!named) {
+    stop_input("prior", "must be a numeric vector with names among ",
+      paste(dQuote(names(default), FALSE), collapse = ", "), ", not ", show_value(prior))
+  }
+  # A prior of infinite weight would leave nothing to learn. One of infinite variance is flat.
+  bad <- !is.finite(prior) & !(names(prior) == "variance" & prior %in% Inf)
+  if (any(bad)) stop_input("prior", "must be finite; `", names(prior)[bad][[1L]], "` is not")
+  default[names(prior)] <- as.double(prior)
+  if (default[["mean"]] != 0 && default[[strength]] == none) {
+    stop_input("prior", "has a mean, which counts nothing with the ", strength, " ", format(none), ": give the ",
+      strength, ", too")
+  }
+  default
+}
+
+normal_words <- function(model) {
+  number <- function(value) format(signif(value, 4))
+  prior <- lapply(as.list(model$prior), number)
+  if (is.null(model$variance)) {
+    return(paste0("normal mean, unknown variance; ",
+      if (identical(model$prior, normal_mean()$prior)) "reference prior 1/variance" else {
+        sprintf("prior: mean %s with weight %s, inverse gamma shape %s, rate %s", prior$mean, prior$weight, prior$shape,
+          prior$rate)
+      }))
+  }
+  sprintf("normal mean, variance %s; %s", number(model$variance), if (is.infinite(model$prior[["variance"]])) {
+    "flat prior"
+  } else {
+    sprintf("prior N(%s, %s)", prior$mean, prior$variance)
+  })
+}
+
+add_kind("normal_mean", function() list(
+  words = normal_words, limit = "never", has_prior = TRUE, arguments = NULL, leading = 1L,
+  cost = function(model, y, draws, steps) {
+    call_cost(serial = 1e-3, parallel = draws * steps * 4.6e-9, fixed = 2e-3, down = 16 * draws,
+      compute = draws * steps * 3e-11)
+  },
+  start = start_normal_mean, advance = advance_normal_mean,
+  quantities = function(fit, run, progress) list(draws = normal_mean_quantities(fit, run)),
+  left = function(fit) function(horizon) fit$start$weight / (fit$start$weight + horizon),
+  simulate = simulate_normal, types = "mean", predict = predict_normal, picture = normal_mean_picture,
+  verdicts = list(unsupported = normal_mean_verdict)
+))
+
+start_normal_mean <- function(fit, y, run) {
+  check_result_size(fit$count, "draws", "resamples", copies = 12)
+  y <- check_numeric_vector(y)
+  n <- length(y)
+  variance <- fit$model$variance
+  prior <- as.list(fit$model$prior)
+  if (is.null(variance)) {
+    weight <- prior$weight + n
+    shape <- prior$shape + n / 2
+    mean <- (prior$weight * prior$mean + sum(y)) / weight
+    scale <- prior$rate + sum((y - mean(y))^2) / 2 + prior$weight * n / weight * (mean(y) - prior$mean)^2 / 2
+    if (!is.finite(mean) || !is.finite(scale) || (scale <= 0 && diff(range(y)) > 0)) {
+      stop_input("y", "has values whose squares are ", if (is.finite(scale)) "0" else "not finite",
+        " in double precision: use other units")
+    }
+    if (shape <= 0 || scale <= 0) {
+      stop_input("y", if (n < 2L) "has one value" else "is constant",
+        ": its variance is unknown, and the prior says nothing of it; give `variance`, or a `prior` with a shape and ",
+        "a rate")
+    }
+    start <- list(mean = mean, weight = weight, shape = shape, scale = scale, sd = 0)
+  } else {
+    # The prior counts as much as variance / prior variance observations.
+    worth <- variance / prior$variance
+    start <- list(mean = (worth * prior$mean + sum(y)) / (worth + n), weight = worth + n, shape = 0, scale = NULL,
+      sd = sqrt(variance))
+  }
+  if (!is.finite(start$mean)) stop_input("y", "has a sum that is not finite in double precision: use other units")
+  with_parts(fit, n = n, y = y, start = start, state = first_means(start, fit$count))
+}
+
+# The state of `count` resamples before the first step.
+first_means <- function(start, count) {
+  list(mean = rep(start$mean, count), scale = if (!is.null(start$scale)) rep(start$scale, count))
+}
+
+advance_normal_mean <- function(fit, steps, run, progress) {
+  if (fit$every > 0) check_result_size(fit$count * steps / fit$every, "trajectories", "points of trajectories")
+  kept <- list()
+  outcome <- in_slices(steps, 4e6 / fit$count, progress, function(done, steps) {
+    slice <- native(C_predictive_normal, fit$start, fit$state, fit$seed, 0, fit$horizon, steps, fit$every, run)
+    fit <<- with_parts(fit, state = slice[c("mean", "scale")], horizon = fit$horizon + steps)
+    if (ncol(slice$trajectory)) kept[[length(kept) + 1L]] <<- slice$trajectory
+  })
+  fit <- ended(fit, outcome)
+  if (fit$every == 0) return(fit)
+  if (is.null(fit$trajectories)) kept <- c(list(matrix(fit$start$mean, fit$count, 1L)), kept)
+  paths <- do.call(cbind, c(list(fit$trajectories), kept))
+  with_parts(fit, trajectories = paths, times = (seq_len(ncol(paths)) - 1) * fit$every)
+}
+
+# After `horizon` steps the variance is inverse gamma. Its mean, a martingale, is the estimate.
+normal_variance <- function(fit) {
+  shape <- fit$start$shape + fit$horizon / 2
+  if (shape > 1) fit$state$scale / (shape - 1) else fit$state$scale / shape
+}
+
+# The mean, and an unknown variance, are parameters of the model. Median, quantiles and probabilities describe the
+# population: the data and the drawn values.
+normal_mean_quantities <- function(fit, run) {
+  functional <- fit$functional
+  if (is.function(functional)) return(population_quantities(fit, functional, run))
+  quantities <- cbind(mean = fit$state$mean)
+  if (!is.null(fit$state$scale)) quantities <- cbind(quantities, variance = normal_variance(fit))
+  if (is.null(functional)) return(quantities)
+  refuse_kinds(functional, c("coefficients", "correlation"))
+  kinds <- kinds_of(functional)
+  if (any(kinds %in% c("variance", "sd")) && is.null(fit$state$scale)) {
+    stop_input("functional", "is ", dQuote(intersect(kinds, c("variance", "sd"))[[1L]], FALSE),
+      ": this model has \"mean\"; a function of the population can compute others")
+  }
+  if ("sd" %in% kinds) quantities <- cbind(quantities, sd = sqrt(quantities[, "variance"]))
+  others <- functional[!kinds %in% colnames(quantities)]
+  if (length(others)) {
+    quantities <- cbind(quantities, population_quantities(fit, function(y) {
+      y <- sort(y)
+      unlist(lapply(others, equal_functional, y))
+    }, run))
+  }
+  quantities[, match(unlist(lapply(functional, functional_labels)), colnames(quantities)), drop = FALSE]
+}
+
+# Computes a functional of whole populations, for a few resamples at a time. The values that a resample drew follow from
+# the path of its means.
+population_quantities <- function(fit, functional, run) {
+  at_once <- max(1, floor(4e6 / (fit$horizon + 1)))
+  weight <- fit$start$weight + seq_len(fit$horizon)
+  bind_quantities(lapply(seq(0, fit$count - 1, by = at_once), function(first) {
+    members <- seq_len(min(at_once, fit$count - first)) + first
+    state <- first_means(fit$start, length(members))
+    paths <- function(run) native(C_predictive_normal, fit$start, state, fit$seed, first, 0, fit$horizon, 1, run)
+    slice <- tryCatch(paths(run), warpbayes_error = function(error) {
+      if (run$backend == "cpu") stop(error)
+      warning("quantities are computed on the processor, because the graphics card failed: ", conditionMessage(error),
+        call. = FALSE)
+      paths(run <<- on_processor(run))
+    })
+    path <- cbind(state$mean, slice$trajectory)
+    each_resample(members, function(r) {
+      mean <- path[r - first, ]
+      functional(c(fit$y, mean[-length(mean)] + diff(mean) * weight))
+    })
+  }))
+}
+
+simulate_normal <- function(fit, r) {
+  weight <- fit$start$weight + fit$horizon
+  if (is.null(fit$state$scale)) return(stats::rnorm(fit$n, fit$state$mean[[r]], fit$start$sd * sqrt(1 + 1 / weight)))
+  shape <- fit$start$shape + fit$horizon / 2
+  spread <- sqrt(fit$state$scale[[r]] * (1 + 1 / weight) / shape)
+  fit$state$mean[[r]] + spread * stats::rt(fit$n, 2 * shape)
+}
+
+predict_normal <- function(fit, newdata, type, level, run) {
+  start <- fit$start
+  ends <- interval_ends(if (is.null(level)) 0.9 else level)
+  ends <- if (is.null(start$scale)) stats::qnorm(ends) * start$sd * sqrt(1 + 1 / start$weight) else {
+    stats::qt(ends, 2 * start$shape) * sqrt(start$scale * (1 + 1 / start$weight) / start$shape)
+  }
+  data.frame(estimate = start$mean, lower = start$mean + ends[[1L]], upper = start$mean + ends[[2L]])
+}
+
+# What the data say against the model. Differences that chance explains at the level 0.001 are left out, and so are
+# those of less than 10% in the width of intervals.
+
+# What the data say against the model. Differences that chance explains at the level 0.001 are left out, and so are
+# those of less than 10% in the width of intervals.
+normal_mean_verdict <- function(fit) {
+  words <- c(variance_words(fit), prior_mean_words(fit), degrees_words(fit))
+  if (length(words)) paste(words, collapse = " ")
+}
+
+# The standard deviation, without overflow of squares.
+safe_sd <- function(y) {
+  y <- y - mean(y)
+  largest <- max(abs(y))
+  if (largest == 0) 0 else largest * stats::sd(y / largest)
+}
+
+variance_words <- function(fit) {
+  variance <- fit$model$variance
+  if (is.null(variance) || fit$n < 2L) return(NULL)
+  spread <- safe_sd(fit$y)
+  ratio <- spread / sqrt(variance)
+  one_sided <- stats::pchisq(ratio^2 * (fit$n - 1), fit$n - 1, lower.tail = ratio < 1)
+  if (one_sided > 0.0005 || abs(log(ratio)) < log(1.1)) return(NULL)
+  factor <- format(signif(max(ratio, 1 / ratio), 2))
+  paste0(
+    sprintf("The given variance is %s, and that of the %s values is %s: intervals of the mean are ",
+      format(signif(variance, 3)), whole_words(fit$n), format(signif(spread^2, 3))),
+    if (spread == 0) "wider than the data ask for." else {
+      sprintf("about %s times too %s. variance = NULL estimates it.", factor, if (ratio > 1) "narrow" else "wide")
+    }
+  )
+}
+
+# A prior mean that the data contradict: the estimate lies between the two, where neither says it is.
+prior_mean_words <- function(fit) {
+  prior <- as.list(fit$model$prior)
+  known <- !is.null(fit$model$variance)
+  if (!known && (prior$weight == 0 || fit$n < 2L) || known && is.infinite(prior$variance)) return(NULL)
+  distance <- mean(fit$y) - prior$mean
+  chance <- if (known) {
+    stats::pnorm(-abs(distance) / sqrt(fit$model$variance / fit$n + prior$variance))
+  } else {
+    stats::pt(-abs(distance) / (safe_sd(fit$y) * sqrt(1 / fit$n + 1 / prior$weight)), fit$n - 1)
+  }
+  if (is.na(chance) || 2 * chance > 0.001) return(NULL)
+  sprintf("The prior expects a mean near %s, and the data have %s: the posterior mean, %s, is a compromise.",
+    format(signif(prior$mean, 4)), format(signif(mean(fit$y), 4)), format(signif(fit$start$mean, 4)))
+}
+
+# Student's t has a standard deviation from more than two degrees of freedom on.
+degrees_words <- function(fit) {
+  degrees <- 2 * fit$start$shape
+  if (!is.null(fit$model$variance) || degrees > 2) return(NULL)
+  sprintf(paste("With %s the posterior of the mean is Student's t with %s: it has no standard deviation, and",
+    "that of the variance no mean. Read the quantiles."), count_words(fit$n, "value"),
+  count_words(degrees, "degree of freedom", "degrees of freedom"))
+}

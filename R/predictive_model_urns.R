@@ -1,0 +1,254 @@
+# Urns, whose limits are known and drawn at once: the Bayesian bootstrap, and Dirichlet and Pitman-Yor processes and
+# Gnedin's urn, which also draw new values from a base measure.
+
+#' Urns as predictive models
+#'
+#' Models for [predictive_resample()]: the next observation repeats an earlier one or is a new value.
+#' `bayesian_bootstrap()` only repeats: each earlier observation is equally likely (Polya's urn), and the weights of the
+#' data have a uniform Dirichlet distribution in the limit. `dirichlet_process()` and `pitman_yor()` are the rules of
+#' these processes, and `gnedin()` is the rule of a population with finitely many types.
+#'
+#' @section Dirichlet and Pitman-Yor processes:
+#' After n observations with k distinct values, the next one is a new value with probability
+#' \eqn{(\theta + \sigma k)/(\theta + n)}, where \eqn{\theta} is the concentration and \eqn{\sigma} the discount. It is
+#' the value j, seen \eqn{n_j} times, with probability \eqn{(n_j - \sigma)/(\theta + n)}. New values come from the base
+#' measure. In the limit (Pitman 1996) the values seen and all new ones together have Dirichlet masses, and the mass of
+#' the new ones is broken into sticks: as many as leave a thousandth of it to the last one on average, at most 2,000.
+#'
+#' @section Gnedin's urn:
+#' The next observation is a new value with probability \eqn{k(k - \gamma)/(n(n + \gamma))}, and the value j with
+#' probability \eqn{(n_j + 1)(n - k + \gamma)/(n(n + \gamma))}. The number of types K is finite. Before any data it is
+#' \eqn{\kappa} with probability \eqn{\gamma (1 - \gamma) \cdots (\kappa - 1 - \gamma)/\kappa!}. A larger \eqn{\gamma}
+#' gives fewer types.
+#'
+#' Each resample draws K, and then Dirichlet masses of the K types. A function as `functional` is called with K values,
+#' so `function(y, weights) length(y)` gives the posterior of K. At most 2,000 new values are drawn. If K is larger,
+#' each of them stands for equally many types. This happens if nearly all data are distinct: then take `pitman_yor()`.
+#'
+#' @param concentration the concentration \eqn{\theta}, above 0.
+#' @param discount the discount \eqn{\sigma}, at least 0 and below 1.
+#' @param gamma Gnedin's \eqn{\gamma}, strictly between 0 and 1.
+#' @param base the base measure: its quantile function, such as `function(p) qnorm(p, 30, 15)`. It is called with a
+#'   vector of probabilities.
+#' @return A list of class `predictive_model`. With a base measure the data are a numeric vector, and the horizon is
+#'   infinite.
+#' @references
+#' Rubin, D. B. (1981). The Bayesian bootstrap. *The Annals of Statistics* 9, 130-134. \doi{10.1214/aos/1176345338}
+#'
+#' Gnedin, A. (2010). A species sampling model with finitely many types. *Electronic Communications in Probability* 15,
+#' 79-88. \doi{10.1214/ECP.v15-1532}
+#'
+#' Pitman, J. (1996). Some developments of the Blackwell-MacQueen urn scheme. *Statistics, Probability and Game Theory*,
+#' IMS Lecture Notes 30, 245-267.
+#' @seealso [predictive_resample()]
+#' @examples
+#' base <- function(p) qnorm(p, 30, 15)
+#' fit <- predictive_resample(precip, dirichlet_process(5, base),
+#'   functional = c("mean", "median"), draws = 200, seed = 1, threads = 2
+#' )
+#' summary(fit)
+#'
+#' # How many types are there, after 10 observations of 4 types?
+#' types <- predictive_resample(c(1, 1, 1, 1, 2, 2, 2, 3, 3, 4), gnedin(0.5, qnorm),
+#'   functional = function(y, weights) c(types = length(y)), draws = 200, seed = 1, threads = 2
+#' )
+#' quantile(types)
+#' @name pitman_yor
+NULL
+
+#' @rdname pitman_yor
+#' @export
+bayesian_bootstrap <- function() new_predictive_model("bayesian_bootstrap")
+
+#' @rdname pitman_yor
+#' @export
+dirichlet_process <- function(concentration, base) {
+  check_present(!missing(concentration), "concentration")
+  check_present(!missing(base), "base")
+  pitman_yor(concentration, 0, base)
+}
+
+#' @rdname pitman_yor
+#' @export
+pitman_yor <- function(concentration, discount, base) {
+  check_present(!missing(concentration), "concentration")
+  check_present(!missing(discount), "discount")
+  check_present(!missing(base), "base")
+  concentration <- check_number(concentration, "concentration", min = 0, max = 1e8)
+  if (!is.numeric(discount) || length(discount) != 1L || !isTRUE(discount >= 0 && discount < 1)) {
+    stop_input("discount", "must be one number of at least 0 and below 1, not ", show_value(discount))
+  }
+  new_predictive_model("pitman_yor", concentration = concentration, discount = as.double(discount),
+    base = check_base(base))
+}
+
+#' @rdname pitman_yor
+#' @export
+gnedin <- function(gamma, base) {
+  check_present(!missing(gamma), "gamma")
+  check_present(!missing(base), "base")
+  if (!is.numeric(gamma) || length(gamma) != 1L || !isTRUE(gamma > 0 && gamma < 1)) {
+    stop_input("gamma", "must be one number strictly between 0 and 1, not ", show_value(gamma))
+  }
+  new_predictive_model("gnedin", gamma = as.double(gamma), base = check_base(base))
+}
+
+check_base <- function(base) {
+  if (!is.function(base)) stop_input("base", "must be a quantile function, not ", show_value(base))
+  base_values(base, c(0.25, 0.75))
+  base
+}
+
+base_values <- function(base, u) {
+  value <- tryCatch(base(u), error = function(error) {
+    stop_input("base", "failed: ", because = error)
+  })
+  if (!is.numeric(value) || length(value) != length(u) || !all(is.finite(value))) {
+    stop_input("base", sprintf("must return a finite number for each of %d probabilities, not ", length(u)),
+      show_value(value))
+  }
+  as.double(value)
+}
+
+# What all urns have. The weights of a bootstrap are drawn on the processor as fast as they come back from a card.
+urn_kind <- list(
+  cost = function(model, y, draws, steps) call_cost(), arguments = "weights", leading = 1L, types = NULL,
+  advance = function(fit, steps, run, progress) with_parts(fit, horizon = fit$horizon + steps),
+  left = function(fit) function(horizon) 0, verdicts = list()
+)
+
+add_kind("bayesian_bootstrap", function() utils::modifyList(urn_kind, list(
+  words = function(model) "Bayesian bootstrap (Polya's urn)", limit = "may", name = "the Bayesian bootstrap",
+  has_prior = FALSE, no_prediction = "is a Bayesian bootstrap, which predicts nothing but the data again",
+  start = start_bootstrap, quantities = bootstrap_quantities, simulate = simulate_bootstrap,
+  left = function(fit) function(horizon) if (is.infinite(horizon)) 0 else fit$n / (fit$n + horizon)
+)))
+
+# Urns with a base measure also say how to start(), and how to draw() some resamples.
+base_kind <- function(...) {
+  utils::modifyList(urn_kind, list(limit = "always", name = "urns", has_prior = TRUE,
+    no_prediction = "is the limit of an urn: simulate() draws what it predicts", start = start_urn,
+    quantities = urn_quantities, simulate = simulate_urn, ...))
+}
+
+add_kind("pitman_yor", function() base_kind(
+  words = function(model) {
+    number <- function(value) format(signif(value, 4))
+    paste0(if (model$discount == 0) "Dirichlet process" else "Pitman-Yor process", ", concentration ",
+      number(model$concentration), if (model$discount > 0) paste(", discount", number(model$discount)))
+  },
+  limits = function(model, counts) {
+    rest <- model$concentration + model$discount * length(counts)
+    list(shape = counts - model$discount, rest = rest, sticks = sticks_for(rest, model$discount))
+  },
+  draw = function(fit, first, count) {
+    .Call(C_predictive_urn, fit$start$shape, fit$start$rest, fit$model$discount, fit$start$sticks, first, count,
+      fit$seed)
+  }
+))
+
+add_kind("gnedin", function() base_kind(
+  words = function(model) paste0("Gnedin's urn, gamma ", format(signif(model$gamma, 4))),
+  limits = function(model, counts) list(shape = counts + 1, sticks = 2000L),
+  draw = function(fit, first, count) {
+    .Call(C_predictive_gnedin, fit$start$shape, fit$n, fit$model$gamma, fit$start$sticks, first, count, fit$seed)
+  }
+))
+
+start_bootstrap <- function(fit, y, run) {
+  check_result_size(fit$count, "draws", "resamples", copies = 12)
+  if (is.data.frame(y)) check_cells(y) else y <- if (is.matrix(y)) check_coordinates(y) else check_numeric_vector(y)
+  if (NROW(y) < 1) stop_input("y", "has no rows")
+  check_weighted_functional(y, fit$functional)
+  with_parts(fit, n = NROW(y), y = y)
+}
+
+check_cells <- function(y) {
+  bad <- vapply(y, function(column) {
+    match(TRUE, is.na(column) | (if (is.numeric(column)) is.infinite(column) else FALSE))
+  }, 0L)
+  j <- which(!is.na(bad))
+  if (length(j)) {
+    name <- names(y)[[j[[1L]]]]
+    stop_input("y", sprintf("has a missing or infinite value in row %d, column %s", bad[[j[[1L]]]],
+      if (is.na(name) || !nzchar(name)) j[[1L]] else name))
+  }
+}
+
+start_urn <- function(fit, y, run) {
+  check_result_size(fit$count, "draws", "resamples", copies = 12)
+  y <- check_numeric_vector(y, "y")
+  values <- sort(unique(y))
+  check_weighted_functional(values, fit$functional)
+  with_parts(fit, n = length(y), y = values, start = record(fit)$limits(fit$model, tabulate(match(y, values))))
+}
+
+# The least number of sticks that leave a thousandth on average. Stick i leaves (rest + i discount)/(rest + 1 +
+# (i - 1) discount) of what there is.
+sticks_for <- function(rest, discount, most = 2000L) {
+  i <- seq_len(most)
+  left <- cumsum(log((rest + i * discount) / (rest + 1 + (i - 1) * discount)))
+  min(most, match(TRUE, left <= log(0.001), nomatch = most) + 1L)
+}
+
+# The values and weights of one of the resamples that were drawn. Gnedin's urn may have fewer new values than sticks.
+urn_population <- function(fit, drawn, r) {
+  new <- if (is.null(drawn$unseen)) fit$start$sticks else min(drawn$unseen[[r]], fit$start$sticks)
+  at <- drawn$uniform[seq_len(new), r]
+  list(values = c(fit$y, if (new > 0) base_values(fit$model$base, at)),
+    weight = drawn$weight[seq_len(length(fit$y) + new), r])
+}
+
+# The quantities of resamples, and how many there are. draw(done, count) draws the weights of some, and returns a
+# function of the number of one of them. An interrupt keeps the resamples that are complete.
+drawn_quantities <- function(fit, unit, progress, draw) {
+  all <- list()
+  keep <- function(found) all[[length(all) + 1L]] <<- found
+  outcome <- in_slices(fit$count, unit, progress, function(done, count) {
+    keep(each_resample(done + seq_len(count), draw(done, count), keep))
+  })
+  if (length(all) == 0L) stop_warpbayes("input", "interrupted before the first resamples were complete")
+  draws <- bind_quantities(all)
+  c(list(draws = draws, asked = fit$count, count = nrow(draws)), outcome[c("interrupted", "failure")])
+}
+
+urn_quantities <- function(fit, run, progress) {
+  capped <- 0
+  draw <- function(done, count) {
+    drawn <- record(fit)$draw(fit, done, count)
+    capped <<- capped + sum(drawn$unseen > fit$start$sticks)
+    function(r) {
+      population <- urn_population(fit, drawn, r - done)
+      weighted_functional(population$values, fit$functional)(population$weight)
+    }
+  }
+  c(drawn_quantities(fit, 2e5 / (length(fit$y) + fit$start$sticks), progress, draw), list(capped = capped))
+}
+
+bootstrap_quantities <- function(fit, run, progress) {
+  compute <- weighted_functional(fit$y, fit$functional)
+  if (fit$horizon == 0) {
+    # Nothing is drawn, so every resample is the data.
+    value <- bind_quantities(list(each_resample(1L, function(r) compute(rep(1 / fit$n, fit$n)))))
+    return(list(draws = value[rep(1L, fit$count), , drop = FALSE], interrupted = FALSE))
+  }
+  steps <- if (is.infinite(fit$horizon)) 0 else fit$horizon
+  drawn_quantities(fit, 1e6 / (fit$n + steps), progress, function(done, count) {
+    weight <- native(C_predictive_bootstrap, fit$n, done, count, steps, fit$seed, run)
+    function(r) compute(weight[, r - done])
+  })
+}
+
+simulate_bootstrap <- function(fit, r) {
+  steps <- if (is.infinite(fit$horizon)) 0 else fit$horizon
+  weight <- if (fit$horizon > 0) {
+    drop(native(C_predictive_bootstrap, fit$n, r - 1, 1, steps, fit$seed, resolve_run(fit$backend, fit$threads)))
+  }
+  rows <- sample.int(fit$n, fit$n, TRUE, weight)
+  if (is.null(dim(fit$y))) fit$y[rows] else fit$y[rows, , drop = FALSE]
+}
+
+simulate_urn <- function(fit, r) {
+  population <- urn_population(fit, record(fit)$draw(fit, r - 1, 1), 1L)
+  population$values[sample.int(length(population$values), fit$n, TRUE, population$weight)]
+}

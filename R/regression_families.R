@@ -1,0 +1,401 @@
+# The families of bayes_logit(): a record for each, which the rest of the room asks through family_of(). A new family is
+# a new record. `response` below is what a record's own response() returns, as fits keep it.
+#
+# Facts
+#   title, kind      words of titles, "Poisson regression", and of sentences, "a Poisson"
+#   is_count         the response is a count, and the linear predictor is the log of its mean
+#   has_classes      the response has classes
+#   has_outcomes     each class but the first has a linear predictor, with coefficients and effects of its own
+#   has_dispersion   a dispersion is learned, the `size` of other elements
+#   has_surrogates   rows have surrogates (src/regression/surrogate.c)
+#   finds            what R/regression_support.R looks for: "pure levels", "overdispersion"
+#   kernel           the number of src/backend/regression_table.h for summaries of means; NULL: R summarises rows
+#   modes, scale     what package emmeans calls its modes, and the link
+# Data
+#   response(values, weights, complain)   what the sampler and the methods read of a response: `shape` and `kappa` of
+#                    src/backend/regression_table.h, the `constant` of the log likelihood, the `observed` values (rows x
+#                    classes if it has classes) and `trials`. complain() raises the error.
+#   complete(response, offset, weights, parameters)   the response with what depends on offsets
+#   trials(response) trials of each row, 1 for counts
+#   sizes(response, weights, offset)      how many observations each row stands for
+#   occurs(response) whether a row has failures and successes, zeros and counts, or each class: rows x kinds
+#   design(design, response), new_rows(fit, x, average)   the design, and of new rows, from that of the formula
+#   rows(fit)        the fit whose rows the sampler reads
+# Prior, start and cost
+#   centre(mean, rows, log_exposure)      the mean of the intercept's default prior
+#   start(response)  where intercepts start
+#   cost(outcomes)   what a sweep takes, as multiples of a binomial one: its time, and its fixed part
+# Rows. `linear` are linear predictors, draws x rows x outcomes, and `size` has the dispersion of each draw or NULL.
+#   steps(linear, intercepts)             linear predictors of all outcomes from that of a row
+#   link(linear)     what users see as the linear predictor
+#   mean(linear)     means of responses: draws x rows x (1 or classes)
+#   draw(mean, trials, size, as_counts)   responses: draws x rows, or counts of classes
+#   respond(linear, trials, size, as_counts)   the same from linear predictors
+#   types            what predict() shows of linear predictors, by its argument `type`
+#   log_likelihood(linear, observed, trials, size)   of each draw and row, without weights
+#   variance(mean, size)                  of a response, divided by its trials
+#   lost(observed, mean, size)            half the deviance of a trial
+#   object(size)     the family object, as of glm()
+
+family_record <- function(...) {
+  given <- list(...)
+  record <- list(
+    is_count = FALSE, has_classes = FALSE, has_outcomes = FALSE, has_dispersion = FALSE, has_surrogates = FALSE,
+    finds = character(), kernel = NULL, modes = c("prob", "latent"), scale = list(),
+    complete = function(response, ...) response,
+    trials = function(response) response$trials,
+    sizes = function(response, weights, offset) weights * response$trials,
+    design = function(design, response) design,
+    new_rows = function(fit, x, average = FALSE) x,
+    rows = function(fit) fit,
+    centre = function(mean, rows, log_exposure) 0,
+    steps = function(linear, intercepts) linear,
+    link = identity,
+    variance = function(mean, size) mean * (1 - mean)
+  )
+  record[names(given)] <- given
+  record$types <- list(response = record$mean, link = record$link)
+  if (is.null(record$respond)) {
+    record$respond <- function(linear, trials, size, as_counts) {
+      record$draw(record$mean(linear), trials, size, as_counts)
+    }
+  }
+  record
+}
+
+times_log <- function(y, ratio) ifelse(y > 0, y * log(ratio), 0)
+
+# What counts have in common.
+count_record <- function(...) {
+  family_record(
+    is_count = TRUE, kernel = 2L, scale = list(tran = "log", inv.lbl = "response"),
+    trials = function(response) rep(1, length(response$observed)),
+    sizes = function(response, weights, offset) weights,
+    occurs = function(response) cbind(response$observed == 0, response$observed > 0),
+    cost = function(outcomes) c(4, 2.5),
+    mean = exp, ...
+  )
+}
+
+# What classes have in common. Counts of classes are drawn and compared class by class.
+class_record <- function(...) {
+  family_record(
+    has_classes = TRUE,
+    cost = function(outcomes) c(7 * outcomes, outcomes),
+    draw = function(mean, trials, size, as_counts) draw_classes(mean, trials, as_counts),
+    # The differences add up to 0 over the classes, so that the sum over classes is the difference of a row.
+    lost = function(observed, mean, size) times_log(observed, observed / mean) - (observed - mean), ...
+  )
+}
+
+logit_families <- list(
+  binomial = family_record(
+    title = "Logistic regression", kind = "a logistic", finds = "pure levels", kernel = 1L,
+    scale = list(tran = "logit", inv.lbl = "prob"),
+    response = function(values, weights, complain) {
+      counts <- binomial_counts(values, complain)
+      y <- counts$y
+      n <- counts$trials
+      list(
+        shape = weights * n, kappa = matrix(weights * (y - n / 2)), observed = y, trials = n, counted = counts$counted,
+        levels = counts$levels, constant = sum(weights * lchoose(n, y)),
+        mean = (sum(weights * y) + 0.5) / (sum(weights * n) + 1), information = weights * n / 4
+      )
+    },
+    occurs = function(response) cbind(response$observed < response$trials, response$observed > 0),
+    start = function(response) stats::qlogis(response$mean),
+    cost = function(outcomes) c(1, 1),
+    mean = stats::plogis,
+    draw = function(mean, trials, size, as_counts) {
+      mean[] <- stats::rbinom(length(mean), trials, mean)
+      mean
+    },
+    log_likelihood = function(linear, observed, trials, size) {
+      success <- stats::plogis(as.vector(linear), log.p = TRUE)
+      failure <- stats::plogis(as.vector(linear), lower.tail = FALSE, log.p = TRUE)
+      missed <- trials - observed
+      lchoose(trials, observed) + ifelse(observed > 0, observed * success, 0) + ifelse(missed > 0, missed * failure, 0)
+    },
+    lost = function(observed, mean, size) {
+      times_log(observed, observed / mean) + times_log(1 - observed, (1 - observed) / (1 - mean))
+    },
+    object = function(size) stats::binomial()
+  ),
+  poisson = count_record(
+    title = "Poisson regression", kind = "a Poisson", finds = "overdispersion", has_surrogates = TRUE,
+    response = function(values, weights, complain) {
+      y <- whole_counts(values, complain)
+      list(observed = y, mean = stats::weighted.mean(y, weights))
+    },
+    complete = function(response, ...) with_surrogates(response, ...),
+    sizes = function(response, weights, offset) weights * exp(offset - max(offset[weights > 0], -Inf)),
+    centre = function(mean, rows, log_exposure) log(max(mean, 0.5 / rows)) - log_exposure,
+    start = function(response) response$start,
+    draw = function(mean, trials, size, as_counts) {
+      mean[] <- stats::rpois(length(mean), mean)
+      mean
+    },
+    log_likelihood = function(linear, observed, trials, size) {
+      stats::dpois(observed, exp(as.vector(linear)), log = TRUE)
+    },
+    variance = function(mean, size) mean,
+    lost = function(observed, mean, size) times_log(observed, observed / mean) - (observed - mean),
+    object = function(size) stats::poisson()
+  ),
+  negbinomial = count_record(
+    title = "Negative binomial regression", kind = "a negative binomial", has_dispersion = TRUE,
+    response = function(values, weights, complain) {
+      y <- whole_counts(values, complain)
+      list(
+        shape = weights * y, kappa = matrix(weights * y / 2), dispersed = weights, observed = y,
+        constant = -sum(weights * lgamma(y + 1)), mean = stats::weighted.mean(y, weights), information = weights / 4
+      )
+    },
+    centre = function(mean, rows, log_exposure) log(max(mean, 0.1)) - log_exposure,
+    start = function(response) log(response$mean + 0.1),
+    draw = function(mean, trials, size, as_counts) {
+      mean[] <- stats::rnbinom(length(mean), size = rep(size, length.out = length(mean)), mu = mean)
+      mean
+    },
+    log_likelihood = function(linear, observed, trials, size) {
+      stats::dnbinom(observed, size = size, mu = exp(as.vector(linear)), log = TRUE)
+    },
+    variance = function(mean, size) mean + mean^2 / size,
+    lost = function(observed, mean, size) {
+      times_log(observed, observed / mean) - (observed + size) * log((observed + size) / (mean + size))
+    },
+    object = function(size) {
+      link <- stats::make.link("log")[c("linkfun", "linkinv", "mu.eta", "valideta")]
+      c(list(family = "negbinomial", link = "log"), link, list(variance = function(mu) mu + mu^2 / size,
+        validmu = function(mu) all(is.finite(mu) & mu > 0)))
+    }
+  ),
+  multinomial = class_record(
+    title = "Multinomial logistic regression", kind = "a multinomial", has_outcomes = TRUE, kernel = 3L,
+    response = function(values, weights, complain) {
+      if (is.character(values) || is.logical(values)) values <- factor(values)
+      counts <- class_counts(values, is.factor, complain,
+        " multinomial one is a factor")
+      trials <- rowSums(counts)
+      totals <- colSums(weights * counts)
+      list(
+        shape = weights * trials, kappa = weights * (counts[, -1L, drop = FALSE] - trials / 2), observed = counts,
+        trials = trials, classes = colnames(counts),
+        constant = sum(weights * (lgamma(trials + 1) - rowSums(lgamma(counts + 1)))),
+        mean = (totals + 0.5) / (sum(totals) + 0.5 * length(totals)), information = weights * trials / 4
+      )
+    },
+    occurs = function(response) response$observed > 0,
+    start = function(response) log(response$mean[-1L] / response$mean[[1L]]),
+    mean = function(linear) {
+      most <- pmax(0, apply(linear, c(1L, 2L), max))
+      weights <- array(c(exp(-most), exp(linear - as.vector(most))), dim(linear) + c(0, 0, 1))
+      weights / as.vector(rowSums(weights, dims = 2L))
+    },
+    log_likelihood = function(linear, observed, trials, size) {
+      class_log_likelihood(logit_families$multinomial$mean(linear), observed, trials)
+    },
+    object = function(size) {
+      class_object("multinomial", logit_families$multinomial$mean, function(mu) log(mu[, -1L, drop = FALSE] / mu[, 1L]))
+    }
+  ),
+  cratio = class_record(
+    title = "Continuation ratio regression", kind = "an ordinal", modes = "latent",
+    response = function(values, weights, complain) {
+      counts <- class_counts(values, is.ordered, complain,
+        "n ordinal one is an ordered factor, as ordered(y) makes it,")
+      trials <- rowSums(counts)
+      list(
+        shape = weights * trials, observed = counts, trials = trials, classes = colnames(counts), ordered = TRUE,
+        constant = sum(weights * (lgamma(trials + 1) - rowSums(lgamma(counts + 1)))),
+        mean = step_shares(colSums(weights * counts)), information = weights * rowSums(reached_counts(counts)) / 4
+      )
+    },
+    design = function(design, response) with_step_intercepts(design, response$classes),
+    new_rows = function(fit, x, average = FALSE) new_step_rows(fit, x, average),
+    rows = function(fit) rows_of_steps(fit),
+    start = function(response) stats::qlogis(response$mean),
+    steps = function(linear, intercepts) step_linear(linear, intercepts),
+    mean = function(linear) step_probabilities(linear),
+    log_likelihood = function(linear, observed, trials, size) {
+      class_log_likelihood(step_probabilities(linear), observed, trials)
+    },
+    object = function(size) {
+      class_object("cratio", step_probabilities, function(mu) {
+        stats::qlogis(1 - mu[, -ncol(mu), drop = FALSE] / reached_counts(mu))
+      })
+    }
+  )
+)
+
+# What changes the record of a fit that has another part besides, by the name of this part: functions of the record and
+# the fit.
+family_wrappers <- list()
+
+family_of <- function(fit) {
+  record <- logit_families[[fit$family]]
+  for (part in intersect(names(family_wrappers), names(fit))) {
+    if (!is.null(fit[[part]])) record <- family_wrappers[[part]](record, fit)
+  }
+  record
+}
+
+is_count_family <- function(family) logit_families[[family]]$is_count
+
+# Ordinal families of packages VGAM, brms and rstanarm.
+other_ordinal_families <- c("cumulative", "sratio", "acat", "ordinal", "polr", "propodds")
+
+check_family <- function(family) {
+  if (is.function(family)) family <- tryCatch(family(), error = function(error) family)
+  name <- if (inherits(family, "family")) family$family else family
+  if (identical(name, "quasipoisson")) {
+    stop_input("family", "cannot be \"quasipoisson\": family = \"negbinomial\" learns how much more counts vary than ",
+      "Poisson counts")
+  }
+  if (is.character(name) && length(name) == 1L && name %in% other_ordinal_families) {
+    stop_input("family", "cannot be ", dQuote(name, FALSE), ": the ordinal family of this package is \"cratio\", ",
+      "continuation ratios", if (name == "sratio") ", the same model (but package VGAM gives it opposite signs)")
+  }
+  if (inherits(family, "family")) {
+    link <- c(binomial = "logit", poisson = "log")[name]
+    if (!is.na(link) && !identical(family$link, unname(link))) {
+      stop_input("family", "must have the link ", dQuote(link, FALSE), ", not ", show_value(family$link))
+    }
+  }
+  check_choice(if (identical(name, "negative_binomial")) "negbinomial" else name, "family", names(logit_families))
+}
+
+# Reading responses -------------------------------------------------------------------
+
+# A response of the fit or of new data. `argument` is the one that errors name.
+logit_response <- function(values, family, weights, argument = "formula") {
+  logit_families[[family]]$response(values, weights, function(...) stop_input(argument, "has a response that ", ...))
+}
+
+is_no_count <- function(y) y < 0 | y != floor(y) | !is.finite(y)
+
+whole_counts <- function(response, complain) {
+  if (!is.numeric(response) || is.matrix(response) || anyNA(response) || any(is_no_count(response))) {
+    complain("is not a vector of counts, whole numbers from 0: ", show_first_bad(response, is_no_count))
+  }
+  as.double(response)
+}
+
+show_first_bad <- function(response, is_bad) {
+  if (!is.numeric(response) || is.matrix(response)) return(show_value(response))
+  bad <- which(is.na(response) | is_bad(response))[[1L]]
+  sprintf("row %d has %s", bad, format(response[[bad]], digits = 15))
+}
+
+# A matrix of counts.
+count_matrix_of <- function(response, complain) {
+  if (anyNA(response) || any(is_no_count(response))) complain("has counts that are not whole numbers from 0")
+  matrix(as.double(response), nrow(response))
+}
+
+binomial_counts <- function(response, complain) {
+  single <- function(y, levels = NULL) {
+    list(y = as.double(y), trials = rep(1, length(y)), counted = FALSE, levels = levels)
+  }
+  if (is.matrix(response)) {
+    if (!is.numeric(response) || ncol(response) != 2L) {
+      complain("is ", show_value(response), "; a matrix must have two columns, cbind(successes, failures)")
+    }
+    counts <- count_matrix_of(response, complain)
+    return(list(y = counts[, 1L], trials = rowSums(counts), counted = TRUE))
+  }
+  if (is.character(response)) response <- factor(response)
+  if (is.factor(response)) {
+    if (nlevels(response) > 2L) {
+      complain(sprintf("has %d levels; family \"binomial\" takes two, \"multinomial\" more", nlevels(response)))
+    }
+    return(single(response != levels(response)[[1L]], levels(response)))
+  }
+  if (is.logical(response) || (is.numeric(response) && all(response %in% c(0, 1)))) return(single(response))
+  complain("is not binary: ", show_first_bad(response, function(y) y != 0 & y != 1),
+    "; numbers of successes are given as cbind(successes, failures)"
+  )
+}
+
+# Counts of classes, rows x classes, from a matrix or from a factor that `is_known` knows. `wanted` ends the error's
+# words of what a response is.
+class_counts <- function(response, is_known, complain, wanted) {
+  if (is_known(response)) {
+    counts <- outer(as.integer(response), seq_len(nlevels(response)), `==`) + 0
+    colnames(counts) <- levels(response)
+  } else if (is.matrix(response) && is.numeric(response)) {
+    counts <- count_matrix_of(response, complain)
+    colnames(counts) <- if (is.null(colnames(response))) seq_len(ncol(response)) else colnames(response)
+  } else {
+    complain("is ", show_value(response), "; a", wanted, " or a matrix of counts with a column for each class")
+  }
+  if (ncol(counts) < 2L || ncol(counts) > 33L) {
+    complain("has ", count_words(ncol(counts), "class", "classes"), ", but must have 2 to 33")
+  }
+  counts
+}
+
+# Adds to the response of Poisson rows what their surrogates need (src/regression/surrogate.c). The r of a surrogate is
+# a multiple of the count or, if that is smaller, of what its mean would be without predictors. The posterior does not
+# depend on r. With this multiple about 3 in 5 draws are taken. Powers of 2 are the same on every machine.
+with_surrogates <- function(response, offset, weights, parameters) {
+  y <- response$observed
+  rate <- if (any(weights > 0)) max(sum(weights * y), 0.5) / sum(weights) else 1
+  expected <- log(rate) + offset - log_mean_exposure(offset, weights)
+  multiple <- max(6, 2 * min(parameters, length(y))^(1 / 3))
+  octave <- round(log2(multiple) + pmax(log2(y), expected / log(2)))
+  r <- 2^octave
+  log_r <- octave * log(2)
+  c(response, list(
+    start = log(rate) - log_mean_exposure(offset, weights), log_surrogate = log_r,
+    shape = weights * (y + r), kappa = matrix(weights * (y - r) / 2),
+    constant = sum(weights * (y * log_r - lgamma(y + 1))), information = weights * exp(expected)
+  ))
+}
+
+# The log of the mean of exp(offset). Rows of weight 0 have no part in it.
+log_mean_exposure <- function(offset, weights) {
+  offset <- offset[weights > 0]
+  if (all(offset == 0)) return(0)
+  largest <- max(offset)
+  largest + log(stats::weighted.mean(exp(offset - largest), weights[weights > 0]))
+}
+
+# Classes -----------------------------------------------------------------------------
+
+# Log likelihoods of counts of classes from the probabilities of draws x rows x classes.
+class_log_likelihood <- function(probability, observed, trials) {
+  log_prob <- matrix(log(probability), ncol = ncol(observed))
+  total <- lgamma(trials + 1) - rowSums(lgamma(observed + 1))
+  for (k in seq_len(ncol(observed))) {
+    total <- total + ifelse(observed[, k] > 0, observed[, k] * log_prob[, k], 0)
+  }
+  total
+}
+
+# Draws of a multinomial from the probabilities of its classes, draws x rows x classes: the count of a class is binomial
+# given the counts of the classes before it. Either counts, or the number of the only class that was drawn.
+draw_classes <- function(probability, trials, as_counts) {
+  size <- dim(probability)
+  counts <- array(0L, size)
+  left <- rep(trials, length.out = prod(size[1:2]))
+  rest <- rep(1, length(left))
+  for (k in seq_len(size[[3L]] - 1L)) {
+    share <- as.vector(probability[, , k])
+    counts[, , k] <- drawn <- stats::rbinom(length(left), left, ifelse(share < rest, share / rest, 1))
+    left <- left - drawn
+    rest <- rest - share
+  }
+  counts[, , size[[3L]]] <- as.integer(left)
+  if (as_counts) return(counts)
+  matrix(max.col(matrix(counts, ncol = size[[3L]]), "first"), size[[1L]], size[[2L]])
+}
+
+# The family object of classes. `mean` is that of the record.
+class_object <- function(name, mean, linkfun) {
+  linkinv <- function(eta) {
+    eta <- as.matrix(eta)
+    matrix(mean(array(eta, c(1L, dim(eta)))), nrow(eta))
+  }
+  list(family = name, link = "logit", linkfun = linkfun, linkinv = linkinv, variance = function(mu) mu * (1 - mu))
+}

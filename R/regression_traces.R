@@ -1,0 +1,117 @@
+# What a regression stores of its chains: the plan of its traces and draws, whether they are as bayes_logit() made them,
+# and the draws by their names.
+
+logit_plan <- function(fit) {
+  if (is_zero_fit(fit)) return(zero_plan(fit))
+  groups <- nlevels(fit$design$group)
+  traces <- list(log_likelihood = stored(), coefficient_trace = stored(length(fit$coefficient_names)))
+  if (family_of(fit)$has_dispersion) traces$dispersion_trace <- stored()
+  if (groups > 0L) traces$group_deviation <- stored()
+  smooth_deviations <- length(smooth_deviation_names(fit))
+  if (smooth_deviations > 0L) traces$smooth_deviation <- stored(smooth_deviations)
+  terms <- outcome_terms(fit)
+  draws <- if (groups > 0L) list(intercepts = stored(groups, names = list(levels(fit$design$group)))) else list()
+  if (length(terms)) {
+    names <- effect_names(terms)
+    draws <- list(effects = stored(length(names), names = list(names)))
+    traces$group_deviation <- stored(length(deviation_names(terms)))
+    correlations <- length(correlation_names(terms))
+    if (correlations > 0L) traces$group_correlation <- stored(correlations)
+  }
+  list(traces = traces, draws = draws)
+}
+
+check_intact.bayes_logit <- function(x, argument) check_logit_fit(x, argument)
+
+check_logit_fit <- function(fit, argument = "fit") {
+  check_fit_class(fit, argument, "bayes_logit", "bayes_logit()")
+  check <- part_checks(fit, argument)
+  check$choice("family", names(logit_families))
+  check$names("coefficient_names")
+  check_chain_parts(fit, check)
+  for (part in c("prior", "design", "response", "xlevels")) check$list(part)
+  if (!is.null(fit$group_name)) check$names("group_name")
+  coefficients <- length(fit$coefficient_names)
+  if (is_zero_fit(fit)) {
+    check_zero_parts(fit, argument)
+    coefficients <- coefficients - length(fit$zero$part$coefficient_names)
+  }
+  if (is.matrix(fit$offset)) {
+    check$array("offset", c(fit$rows, length(fit$response$classes) - 1))
+  } else {
+    check$numbers("offset", fit$rows)
+  }
+  check$numbers("weights", fit$rows)
+  x <- fit$design$x
+  if (!identical(as.double(dim(x)), c(as.double(fit$rows), coefficients / outcomes_of(fit)))) {
+    stop_changed(argument, "design$x", "the design of the fitted rows and coefficients", x)
+  }
+  if (!is.null(fit$group_name) && (!is.factor(fit$design$group) || length(fit$design$group) != fit$rows)) {
+    stop_changed(argument, "design$group", "the group of each row", fit$design$group)
+  }
+  check$stored(logit_plan(fit))
+}
+
+# Draws of the coefficients and of everything else that is learned, except the groups' intercepts, as an array of kept
+# draws x chains x parameters. With `warmup`, all sweeps instead of the kept draws.
+logit_draws <- function(fit, warmup = FALSE) {
+  sweeps <- if (warmup) seq_len(fit$iter) else kept_sweeps(fit)
+  values <- c(
+    fit$coefficient_trace[sweeps, , , drop = FALSE], fit$dispersion_trace[sweeps, , drop = FALSE],
+    group_parameters(fit, sweeps), fit$smooth_deviation[sweeps, , , drop = FALSE]
+  )
+  names <- c(fit$coefficient_names, if (!is.null(fit$dispersion_trace)) "dispersion",
+    group_parameter_names(fit), smooth_deviation_names(fit))
+  array(values, c(length(sweeps), fit$chains, length(names)), list(NULL, NULL, names))
+}
+
+# Deviations and correlations of the groups' effects: sweeps x chains x parameters, and their names.
+group_parameters <- function(fit, sweeps) {
+  if (is_zero_fit(fit)) return(c(group_parameters(count_view(fit), sweeps), group_parameters(zero_view(fit), sweeps)))
+  if (!is.null(fit$group_name)) return(fit$group_deviation[sweeps, , drop = FALSE])
+  c(fit$group_deviation[sweeps, , , drop = FALSE], fit$group_correlation[sweeps, , , drop = FALSE])
+}
+
+group_parameter_names <- function(fit) {
+  if (is_zero_fit(fit)) {
+    of_zero <- group_parameter_names(zero_view(fit))
+    return(c(group_parameter_names(count_view(fit)), if (length(of_zero)) paste0(fit$zero$kind, "_", of_zero)))
+  }
+  if (!is.null(fit$group_name)) return(sprintf("sd(%s)", fit$group_name))
+  terms <- outcome_terms(fit)
+  c(deviation_names(terms), correlation_names(terms))
+}
+
+# The kept draws of the coefficients as a matrix, with the chains one below the other.
+coefficient_draws <- function(fit) {
+  check_logit_fit(fit)
+  sweeps <- kept_sweeps(fit)
+  if (length(sweeps) == 0L) stop_without_draws(fit)
+  matrix(fit$coefficient_trace[sweeps, , ],
+    ncol = length(fit$coefficient_names), dimnames = list(NULL, fit$coefficient_names)
+  )
+}
+
+# `all`: also the coefficients that summaries do not show.
+logit_quantities <- function(fit, warmup = FALSE, all = FALSE) {
+  check_logit_fit(fit)
+  draws <- logit_draws(fit, warmup)
+  hidden <- if (!all) fit$coefficient_names[!is_shown_coefficient(fit)]
+  draws <- draws[, , !(dimnames(draws)[[3L]] %in% hidden), drop = FALSE]
+  sweeps <- if (warmup) seq_len(fit$iter) else kept_sweeps(fit)
+  at <- stats::setNames(seq_len(dim(draws)[[3L]]), dimnames(draws)[[3L]])
+  parts <- lapply(at, function(i) matrix(draws[, , i], dim(draws)[[1L]]))
+  c(parts, if (!isTRUE(fit$prior_only)) list(log_likelihood = fit$log_likelihood[sweeps, , drop = FALSE]))
+}
+
+draws_used <- function(fit, draws) {
+  total <- nrow(coefficient_draws(fit))
+  if (is.null(draws)) return(seq_len(total))
+  draws <- min(check_count(draws, "ndraws"), total)
+  unique(round(seq(1, total, length.out = draws)))
+}
+
+dispersion_used <- function(fit, used) {
+  sweeps <- kept_sweeps(fit)
+  as.vector(fit$dispersion_trace[sweeps, ])[used]
+}

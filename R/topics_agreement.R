@@ -1,0 +1,62 @@
+# Which topics chains have in common: topics are matched one to one, and a topic is found by the chains whose match is
+# near it.
+
+# A chain finds a topic if the total variation between the topic and its match in the chain is below this limit.
+found_limit <- 0.5
+
+# Matches each of several sets of topics, `phi`, to the topics of the fit: the numbers in each set, and the distances.
+match_topics <- function(fit, phi) {
+  k <- fit$topics
+  # Topics whose priors differ cannot be renumbered.
+  apart <- (k + 1) * prior_differs(fit)
+  matched <- lapply(phi, function(other) {
+    distance <- variation_distance(fit$phi, other)
+    match <- solve_assignment(distance + apart)
+    list(match = match, distance = distance[cbind(seq_len(k), match)])
+  })
+  list(match = matrix(vapply(matched, `[[`, integer(k), "match"), k),
+    distance = matrix(vapply(matched, `[[`, numeric(k), "distance"), k), limit = find_limits(fit))
+}
+
+# A chain finds a topic if its match is nearer than this: half of the probability, and clearly nearer than the fit's own
+# next topic. Topics that hardly differ have matches that say nothing.
+find_limits <- function(fit) {
+  between <- variation_distance(fit$phi, fit$phi)
+  diag(between) <- Inf
+  pmin(found_limit, 0.75 * apply(between, 1L, min))
+}
+
+# For each topic the share of other chains that find it: the one measure of how far topics agree.
+share_found <- function(matched, chains = TRUE) {
+  rowMeans(matched$distance[, chains, drop = FALSE] < matched$limit)
+}
+
+# The total variation distances between the rows of a and the rows of b.
+variation_distance <- function(a, b) {
+  columns <- t(b)
+  t(apply(a, 1L, function(row) 0.5 * colSums(abs(columns - row))))
+}
+
+# Matching takes about a second for so many differences between probabilities of terms.
+most_matched <- 2e8
+
+# Topics x chains: the number of each topic in each chain, and its distance there. NULL for more differences than
+# `most`.
+agreement_of <- function(fit, most = Inf) {
+  if (!is.null(fit$agreement)) return(fit$agreement)
+  if (as.double(fit$topics)^2 * length(fit$terms) * fit$chains > most) return(NULL)
+  match_topics(fit, if (fit$chains == 1) list(fit$phi) else fit$chain_phi)
+}
+
+# For each topic the share of the other chains that find it. NULL if topics were not compared.
+found_topics <- function(fit) {
+  if (fit$chains > 1 && !is.null(fit$agreement)) share_found(fit$agreement, -fit$reference)
+}
+
+# Which pairs of topics have different priors of their terms, so that they cannot be renumbered.
+prior_differs <- function(fit) {
+  prior <- fit$prior_counts
+  if (is.null(prior)) return(0)
+  kind <- match(data.frame(t(prior)), data.frame(t(prior)))
+  outer(kind, kind, "!=")
+}

@@ -1,0 +1,84 @@
+# Counts of new documents, and how well a model predicts their words.
+
+known_terms <- function(fit, newdata) {
+  counts <- count_matrix(newdata, "newdata")
+  if (counts$named[["terms"]] && fit$x$named[["terms"]]) {
+    counts <- match_terms(counts, fit$terms)
+    if (counts$tokens == 0 && counts$size[[1L]] > 1L) {
+      stop_input("newdata", sprintf(
+        "shares no term with the fit: of its %d tokens none is among the %d terms that were fitted",
+        sum(counts$unknown), length(fit$terms)
+      ))
+    }
+    return(counts)
+  }
+  if (counts$size[[2L]] != length(fit$terms)) {
+    stop_input("newdata", sprintf("has %d terms without names, the fit has %d", counts$size[[2L]], length(fit$terms)))
+  }
+  counts$terms <- fit$terms
+  counts$unknown <- numeric(counts$size[[1L]])
+  counts
+}
+
+report_unknown <- function(counts) {
+  lost <- sum(counts$unknown)
+  if (lost > 0) {
+    message(sprintf("%s of %s tokens (%s%%) are of terms that the fit does not know", format(lost, big.mark = ","),
+      format(lost + counts$tokens, big.mark = ","), format(100 * lost / (lost + counts$tokens), digits = 2)))
+  }
+}
+
+# The counts of some of the documents.
+take_documents <- function(counts, documents) {
+  to <- match(seq_len(counts$size[[1L]]), documents)[counts$i + 1L]
+  column <- term_columns(counts)
+  order <- order(column, to, na.last = NA)
+  counts$i <- to[order] - 1L
+  counts$count <- counts$count[order]
+  counts$p <- c(0L, cumsum(tabulate(column[order], counts$size[[2L]])))
+  counts$documents <- counts$documents[documents]
+  counts$size[[1L]] <- length(documents)
+  counts$tokens <- sum(counts$count)
+  counts
+}
+
+# Splits the tokens at random into two parts. The draws are R's, from a generator that starts at the seed.
+split_tokens <- function(counts, share, seed) {
+  predicted <- with_seed(seed, stats::rbinom(length(counts$count), counts$count, share))
+  part <- function(values) {
+    some <- counts
+    used <- values > 0
+    some$count <- as.integer(values[used])
+    some$i <- counts$i[used]
+    some$p <- c(0L, cumsum(tabulate(term_columns(counts)[used], counts$size[[2L]])))
+    some$tokens <- sum(some$count)
+    some
+  }
+  list(seen = part(counts$count - predicted), predicted = part(predicted))
+}
+
+score_words <- function(fit, counts, theta, run) {
+  session <- open_topics(counts, fit$topics, fit$precision, run)
+  on.exit(.Call(C_topic_close, session))
+  native(C_topic_set_phi, session, fit$phi)
+  log_likelihood <- native(C_topic_score, session, t(theta))
+  names(log_likelihood) <- counts$documents
+  structure(exp(-sum(log_likelihood) / counts$tokens), log_likelihood = log_likelihood, tokens = document_sizes(counts),
+    unknown = counts$unknown, class = c("perplexity", "warpbayes"))
+}
+
+# The value of an expression with R's generator started from a seed. The generator's state is restored afterwards.
+with_seed <- function(seed, expression) {
+  old <- get0(".Random.seed", globalenv(), inherits = FALSE)
+  kind <- RNGkind()
+  on.exit({
+    RNGkind(kind[[1L]], kind[[2L]], kind[[3L]])
+    if (is.null(old)) {
+      rm(list = ".Random.seed", envir = globalenv())
+    } else {
+      assign(".Random.seed", old, envir = globalenv())
+    }
+  })
+  set.seed(as.integer(seed %% 2147483647), "Mersenne-Twister", "Inversion", "Rejection")
+  expression
+}

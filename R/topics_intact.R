@@ -1,0 +1,148 @@
+# Whether the parts of a fit have the sizes that methods and the compiled code rely on. A fit is a list, and anybody can
+# change it.
+
+check_topic_fit <- function(fit, argument = "fit") {
+  check_present(!missing(fit), argument)
+  check_fit_class(fit, argument, "topic_model", "topic_model()")
+  refuse <- function(part, ...) {
+    stop_input(argument, "has a part `", part, "` that is not ", ..., ": it has been changed since it was made")
+  }
+  is_whole <- function(value) is.numeric(value) && length(value) == 1L && value %in% seq_len(16384)
+  check <- part_checks(fit, argument)
+  check$count("chains", 1, 1e4)
+  for (part in c("iter", "warmup")) check$count(part, 0)
+  check$count("thin", 1)
+  for (part in c("draws", "learn", "state")) check$list(part)
+  check$choice("method", c("gibbs", "mean_for_mode"))
+  if (!is_whole(fit$topics)) refuse("topics", "a number of topics, but ", show_value(fit$topics))
+  if (!inherits(fit$x, "count_matrix")) refuse("x", "the counts that were fitted, but ", show_value(fit$x))
+  size <- c(fit$topics, length(fit$documents), length(fit$terms))
+  if (!is.character(fit$documents) || !is.character(fit$terms) ||
+    !identical(as.double(fit$x$size), as.double(size[2:3]))) {
+    refuse("x", "of as many documents and terms as `documents` and `terms` name")
+  }
+  shape <- function(part, rows, columns) {
+    value <- fit[[part]]
+    if (!is.double(value) || !identical(as.double(dim(value)), as.double(c(rows, columns)))) {
+      refuse(part, "a matrix of ", whole_words(rows), " x ", whole_words(columns), " numbers, but ", show_value(value))
+    }
+  }
+  shape("phi", size[[1L]], size[[3L]])
+  shape("theta", size[[2L]], size[[1L]])
+  check$stored(topic_plan(fit), absent = FALSE)
+  check$count("reference", 1, fit$chains)
+  check$numbers("elapsed", 2L)
+  if (!is.numeric(fit$alpha) || length(fit$alpha) != size[[1L]] || !all(is.finite(fit$alpha) & fit$alpha > 0)) {
+    refuse("alpha", "a positive number for each topic")
+  }
+  check_structure_parts(fit, refuse)
+  check$numbers("earlier", 1L)
+  if (!is.numeric(fit$document_tokens) || length(fit$document_tokens) != size[[2L]]) {
+    refuse("document_tokens", "a number of tokens for each document")
+  }
+  if (!is.null(fit$agreement)) {
+    for (part in c("match", "distance")) {
+      value <- if (is.list(fit$agreement)) fit$agreement[[part]]
+      if (!is.numeric(value) || !identical(as.double(dim(value)), c(size[[1L]], fit$chains)) || anyNA(value)) {
+        refuse("agreement", "a list of `match` and `distance`, topics x chains")
+      }
+    }
+  }
+  if (!is.null(fit$topic_names) && (!is.character(fit$topic_names) || length(fit$topic_names) != size[[1L]])) {
+    refuse("topic_names", "a name for each topic")
+  }
+}
+
+check_intact.topic_model <- function(x, argument) check_topic_fit(x, argument)
+
+# Checks the parts of the chains' states that R code reads. The entries check the other parts.
+check_topic_state <- function(fit) {
+  refuse <- function(part, ...) {
+    stop_input("fit", "has a part `", part, "` that is not ", ..., ": it has been changed since it was made")
+  }
+  is_count <- function(value, most) {
+    is.numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= most && value == floor(value)
+  }
+  for (part in c("topics", "iter")) {
+    if (!is_count(fit[[part]], 2^31)) refuse(part, "a whole number, but ", show_value(fit[[part]]))
+  }
+  check_structure_parts(fit, refuse)
+  if (!is.list(fit$state)) refuse("state", "a list with one state for each chain")
+  size <- fit$topics * c(theta = length(fit$documents), phi = length(fit$terms))
+  for (chain in seq_along(fit$state)) {
+    state <- fit$state[[chain]]
+    name <- paste0("state[[", chain, "]]")
+    if (!is.list(state)) refuse(name, "a list")
+    if (!is_count(state$kept, fit$iter)) {
+      refuse(paste0(name, "$kept"), "the number of draws kept so far, but ", show_value(state$kept))
+    }
+    if (!is.null(state$pending) && !is.list(state$pending)) refuse(paste0(name, "$pending"), "a list")
+    if (!is.null(fit$prevalence) && !is_number_matrix(state$coefficients, ncol(fit$prevalence$basis), fit$topics)) {
+      refuse(paste0(name, "$coefficients"), "a matrix with a column for each topic")
+    }
+    if (is.null(state$sums)) next
+    if (!is.list(state$sums)) {
+      refuse(paste0(name, "$sums"), "a list of theta, phi and added, but ", show_value(state$sums))
+    }
+    for (part in names(size)) {
+      sum <- state$sums[[part]]
+      if (!is.double(sum) || length(sum) != size[[part]]) {
+        refuse(paste0(name, "$sums$", part), "a vector of ", format(size[[part]], big.mark = ","), " numbers, but ",
+          show_value(sum)
+        )
+      }
+    }
+    if (!is_count(state$sums$added, state$kept)) {
+      refuse(paste0(name, "$sums$added"), "the number of draws in the sums, but ", show_value(state$sums$added))
+    }
+  }
+}
+
+# Checks the parts of a fit that topic_structure() reads. refuse(part, ...) stops.
+check_structure_parts <- function(fit, refuse) {
+  check_prevalence_parts(fit, refuse)
+  prior <- fit$prior_counts
+  if (!is.null(prior) && (!is.double(prior) || !is.matrix(prior) || nrow(prior) != fit$topics || ncol(prior) < 1L ||
+    is.null(colnames(prior)) || anyDuplicated(colnames(prior)) || !all(colnames(prior) %in% fit$terms) ||
+    !all(is.finite(prior) & prior >= 0))) {
+    refuse("prior_counts", "a matrix of topics x terms with numbers from 0 on, but ", show_value(prior))
+  }
+}
+
+is_number_matrix <- function(value, rows, columns) {
+  is.double(value) && identical(dim(value), as.integer(c(rows, columns))) && all(is.finite(value))
+}
+
+check_prevalence_parts <- function(fit, refuse) {
+  design <- fit$prevalence
+  if (is.null(design) != !identical(fit$learn$alpha, "prevalence")) refuse("prevalence", "what `learn` says")
+  if (is.null(design)) return(invisible())
+  documents <- length(fit$documents)
+  whole <- function(values, most) is.numeric(values) && !anyNA(values) && all(values %in% seq_len(most))
+  usable <- is.list(design) && inherits(design$formula, "formula") && is.data.frame(design$variables) &&
+    is.factor(design$group) && length(design$group) == documents && !anyNA(design$group) &&
+    nlevels(design$group) == length(design$first) &&
+    nlevels(design$group) > 1L && whole(design$first, documents) && whole(design$used, documents) &&
+    is.matrix(design$x) && !is.null(colnames(design$x)) &&
+    is_number_matrix(unname(design$x), length(design$used), ncol(design$x)) && is.matrix(design$basis) &&
+    is_number_matrix(design$basis, documents, ncol(design$basis))
+  if (!usable) refuse("prevalence", "the covariates of the documents")
+}
+
+check_beta_part <- function(fit) {
+  if (!is.numeric(fit$beta) || length(fit$beta) != 1L || !isTRUE(fit$beta > 0 & fit$beta <= most_prior)) {
+    stop_changed("object", "beta", "a positive number", fit$beta)
+  }
+}
+
+# Checks the fit given to a function of ours that may mask another package's. The message names the other function.
+check_masking_fit <- function(fit, name) {
+  if (missing(fit) || inherits(fit, "topic_model")) return(check_topic_fit(fit))
+  others <- Filter(function(package) {
+    isNamespaceLoaded(package) && name %in% getNamespaceExports(package)
+  }, c("topicmodels", "seededlda", "text2vec"))
+  hint <- if (length(others)) {
+    paste0(": for objects of other packages write ", paste0(others, "::", name, "()", collapse = " or "))
+  }
+  stop_input("fit", "must come from topic_model(), not ", show_value(fit), hint)
+}

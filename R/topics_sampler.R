@@ -1,0 +1,220 @@
+# The sampler of topic models: how a chain begins, its sweeps, and what is averaged and kept.
+
+topic_start <- function(fit, alpha, beta, run) {
+  function(key) {
+    if (kind_of(fit)$number_learned && merges_topics(fit, alpha) && is.null(fit$prior_counts)) {
+      number <- process_start_number(fit, key, run)
+      # The other topics are empty.
+      alpha[] <- ifelse(seq_len(fit$topics) <= number, min(1, 5 / number), 1e-3)
+      fit$topics <- number
+      return(list(topics = merged_topic_start(fit, key, run), alpha = alpha, beta = beta, sums = NULL, kept = 0,
+        added = 0))
+    }
+    merged <- if (merges_topics(fit, alpha)) merged_topic_start(fit, key, run)
+    topics <- if (!is.null(merged) && is.null(fit$prior_counts)) {
+      merged
+    } else {
+      with_topics(fit, run, fit_structure(fit), function(session) {
+        known <- !is.null(merged)
+        first <- if (known) numbered_by_seeds(fit, merged) else native(C_topic_start, session, key)
+        if (is.null(fit$prior_counts)) return(first)
+        of_groups <- rep(alpha, max(1L, nlevels(fit$prevalence$group)))
+        informed_start(session, fit, key, first, of_groups, beta, known)
+      })
+    }
+    start_state(fit, topics, alpha, beta)
+  }
+}
+
+# A chain's state before its first sweep. With covariates all documents begin with these alphas.
+start_state <- function(fit, topics, alpha, beta) {
+  state <- list(topics = topics, alpha = alpha, beta = beta, sums = NULL, kept = 0, added = 0)
+  if (kind_of(fit)$one_topic) state$alpha <- rep(unigram_alpha / fit$topics, fit$topics)
+  if (!is.null(fit$prevalence)) {
+    state$coefficients <- first_coefficients(fit$prevalence, alpha)
+    state$alpha <- rep(exp(state$coefficients[1L, ]), nlevels(fit$prevalence$group))
+  }
+  state
+}
+
+topic_plan <- function(fit) {
+  k <- fit$topics
+  parts <- list(
+    alpha = if (fit$learn$alpha != "none") stored(k),
+    tokens = if (kind_of(fit)$number_learned) stored(k),
+    effects = if (!is.null(fit$prevalence)) {
+      stored(c(ncol(fit$prevalence$x), k), names = list(colnames(fit$prevalence$x), NULL))
+    },
+    coefficients = if (!is.null(fit$prevalence)) stored(c(ncol(fit$prevalence$basis), k)),
+    # beta is always stored, because sweeps are averaged only if there are draws to keep.
+    beta = stored(),
+    phi = if ("phi" %in% fit$keep) stored(c(k, length(fit$terms)), names = list(NULL, fit$terms)),
+    theta = if ("theta" %in% fit$keep) stored(c(k, length(fit$documents)), names = list(NULL, fit$documents))
+  )
+  list(
+    traces = list(log_likelihood = stored(), alpha_sum = stored(), beta_trace = stored()),
+    draws = parts[!vapply(parts, is.null, NA)]
+  )
+}
+
+topic_sampler <- function(fit) {
+  k <- fit$topics
+  c(topic_plan(fit), list(
+    # The sums of theta and phi, and each token's topic.
+    state_bytes = 8 * as.double(k) * (length(fit$documents) + length(fit$terms)) + 2 * sum(fit$document_tokens),
+    open = function(run) open_topics(fit$x, k, fit$precision, run, fit_structure(fit)),
+    close = function(session) .Call(C_topic_close, session),
+    step = topic_step(fit),
+    together = TRUE,
+    several = topic_kept_together(fit),
+    finish = topic_finish
+  ))
+}
+
+# A slice holds what it keeps until it ends, and the topics of its kept sweeps until the next one. So they may take so
+# many bytes, unless one draw takes more.
+topic_slice_bytes <- 4e6
+
+topic_kept_together <- function(fit) {
+  size <- c(theta = length(fit$documents), phi = length(fit$terms))
+  kept <- union(fit$keep, if (!is.null(fit$prevalence)) "theta")
+  bytes <- 2 * sum(fit$document_tokens) +
+    8 * fit$topics * (sum(size[kept]) + max(1, nlevels(fit$prevalence$group)) + 1)
+  max(1, floor(topic_slice_bytes / bytes))
+}
+
+# The sums of a chain are in a store that entries add to. Each run has a store of its own, in an environment of the
+# state, so the fit that it continues keeps its sums. Kept sweeps are added lazily: when the chain goes on, or at the
+# end. Until then their topics, alpha and beta are the state's `pending`. `added` prevents double counting after a
+# rollback.
+topic_step <- function(fit) {
+  kind <- kind_of(fit)
+  method <- as.integer(c(fit$method == "mean_for_mode", kind$number, fit$learn$beta))
+  design <- fit$prevalence
+  want <- c("theta", "phi") %in% c(fit$keep, if (!is.null(design)) "theta")
+  last <- c("topics", "alpha", "beta", if (!is.null(design)) "coefficients")
+  function(sessions, states, sweeps, keep) {
+    states <- add_pending(sessions, fit, states)
+    numbers <- c(sweeps, kept_in_slice(fit, states, sweeps))
+    count <- numbers[[4L]]
+    slices <- native(C_topic_sweeps, Map(function(session, state) {
+      list(session, state$topics, state$alpha, state$beta, state$coefficients, state$key, state$sweep + 1,
+        as.integer(numbers), method, fit$prior, want)
+    }, sessions, states))
+    # Averaged are means given the topics, alpha and beta at the end of a sweep. The alpha and beta that the topics were
+    # drawn with would do as well: both have the same law.
+    Map(function(state, slice) {
+      state[last] <- slice[last]
+      kept <- slice$kept
+      # Added to the sums when the chain goes on.
+      state$pending <- if (keep) kept[c("topics", "alpha", "beta")]
+      state$kept <- state$kept + count
+      draw <- kept[c("alpha", "beta", fit$keep)]
+      if (kind$one_topic) {
+        draw$alpha <- draw$alpha / unigram_alpha
+        slice$alpha_sum[] <- 1
+      }
+      if (!is.null(design) && keep) draw[c("alpha", "coefficients", "effects")] <- covariate_draws(design, kept)
+      if (kind$number_learned && keep) {
+        topics <- matrix(kept$topics, ncol = count)
+        draw$tokens <- as.double(vapply(seq_len(count), function(i) topic_sizes(topics[, i], fit$topics),
+          numeric(fit$topics)))
+      }
+      list(state = state, traces = slice[c("log_likelihood", "alpha_sum", "beta_trace")], draw = if (keep) draw)
+    }, states, slices)
+  }
+}
+
+# Several sessions add at the same time.
+add_pending <- function(sessions, fit, states) {
+  states <- lapply(states, with_open_sums, fit)
+  due <- which(vapply(states, function(state) state$sums$added < state$kept, NA))
+  if (length(due)) {
+    native(C_topic_add_means, Map(function(session, state) {
+      # Checkpoints of earlier versions have one pending sweep, the last one.
+      pending <- if (is.null(state$pending)) state else state$pending
+      list(session, pending$topics, pending$alpha, pending$beta, state$sums$store)
+    }, sessions[due], states[due]))
+  }
+  lapply(states, function(state) {
+    state$sums$added <- state$kept
+    state$pending <- NULL
+    state
+  })
+}
+
+with_open_sums <- function(state, fit) {
+  if (is.environment(state$sums)) return(state)
+  old <- state$sums
+  state$sums <- new.env(parent = emptyenv())
+  size <- fit$topics * c(length(fit$documents), length(fit$terms))
+  state$sums$store <- new_sums(theta = size[[1L]], phi = size[[2L]])
+  state$sums$added <- 0
+  if (!is.null(old)) {
+    fill_store(list(pointer = state$sums$store), 0, size, old[c("theta", "phi")], size, size)
+    state$sums$added <- old$added
+  }
+  state
+}
+
+# Adds to the fit its averages, its reference chain and the sizes of its topics.
+topic_finish <- function(fit) {
+  session <- open_topics(fit$x, fit$topics, fit$precision, resolve_run("cpu", 1), fit_structure(fit))
+  on.exit(.Call(C_topic_close, session))
+  fit$state <- lapply(fit$state, function(state) {
+    state <- add_pending(list(session), fit, list(state))[[1L]]
+    state$sums <- c(native(C_store_close, state$sums$store), added = state$sums$added)
+    state
+  })
+  after <- seq_len(fit$iter) > fit$warmup
+  mean_likelihood <- colMeans(fit$log_likelihood[if (any(after)) after else TRUE, , drop = FALSE])
+  fit$reference <- if (fit$chains == 1) 1L else which.max(mean_likelihood)
+  sums <- lapply(fit$state, function(state) sums_to_average(session, state))
+  # The session may hold more than the averages need.
+  .Call(C_topic_close, session)
+  averages <- lapply(sums, topic_averages, fit = fit)
+  reference <- averages[[fit$reference]]
+  fit$phi <- reference$phi
+  fit$theta <- reference$theta
+  state <- fit$state[[fit$reference]]
+  drawn <- fit$learn$alpha != "none" && length(fit$draws$alpha)
+  fit$alpha <- if (drawn) {
+    rowMeans(matrix(fit$draws$alpha[, , fit$reference], fit$topics))
+  } else if (!is.null(state$coefficients)) {
+    prevalence_alpha(state$coefficients[1L, ])
+  } else {
+    state$alpha
+  }
+  fit$beta <- if (fit$learn$beta && length(fit$draws$beta)) {
+    mean(fit$draws$beta[, fit$reference])
+  } else {
+    fit$state[[fit$reference]]$beta
+  }
+  fit$chain_phi <- if (fit$chains > 1) lapply(averages, `[[`, "phi")
+  fit$tokens <- matrix(unlist(lapply(fit$state, function(state) topic_sizes(state$topics, fit$topics))), fit$topics)
+  # What relabel() added is of fewer sweeps.
+  fit[c("agreement", "match", "found", "averaged")] <- NULL
+  if (fit$chains > 1) fit$agreement <- agreement_of(fit, most_matched)
+  fit
+}
+
+# The sums of one chain, and of how many sweeps they are. Before its first kept sweep these are the means given its
+# present topics.
+sums_to_average <- function(session, state) {
+  sums <- state$sums
+  if (sums$added > 0) return(sums)
+  means <- new_sums(theta = length(sums$theta), phi = length(sums$phi))
+  native(C_topic_add_means, list(list(session, state$topics, state$alpha, state$beta, means)))
+  c(native(C_store_close, means), added = 1)
+}
+
+topic_averages <- function(sums, fit) {
+  # Not by matrix(), which copies.
+  mean_of <- function(sum, names) {
+    mean <- sum / sums$added
+    dim(mean) <- c(fit$topics, length(names))
+    dimnames(mean) <- list(fit$topic_names, names)
+    mean
+  }
+  list(phi = mean_of(sums$phi, fit$terms), theta = t(mean_of(sums$theta, fit$documents)))
+}

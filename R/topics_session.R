@@ -1,0 +1,62 @@
+# Sessions of the compiled sampler, and the topics of tokens, which travel as two bytes each.
+
+open_topics <- function(counts, topics, precision, run, structure = NULL) {
+  native(
+    C_topic_open, counts$p, counts$i, counts$count, counts$size[[1L]], as.integer(topics),
+    as.integer(precision == "single"), structure, run
+  )
+}
+
+# What differs between documents and terms, for C_topic_open; NULL if nothing does. `groups` is a factor of documents
+# with the same alpha. `prior_counts` has topics in rows, and columns for the terms that have prior counts of their own.
+topic_structure <- function(groups, prior_counts, terms, covariates = NULL) {
+  several <- nlevels(groups) > 1L
+  parts <- c(
+    if (several) list(groups = nlevels(groups), group = as.integer(groups) - 1L),
+    if (!is.null(prior_counts)) {
+      list(extra_of = match(terms, colnames(prior_counts), nomatch = 0L) - 1L, extra = as.vector(prior_counts))
+    }, covariates)
+  if (length(parts)) parts
+}
+
+fit_structure <- function(fit) {
+  design <- fit$prevalence
+  topic_structure(design$group, fit$prior_counts, fit$terms, if (!is.null(design)) covariate_structure(design))
+}
+
+with_topics <- function(fit, run, structure, code) {
+  session <- open_topics(fit$x, fit$topics, fit$precision, run, structure)
+  on.exit(.Call(C_topic_close, session))
+  code(session)
+}
+
+# Sums that start at 0, of so many numbers each: a store that C_topic_add_means adds to.
+new_sums <- function(...) {
+  size <- list(...)
+  native(C_store_open, lapply(size, function(length) 0), size, lapply(size, function(length) NULL))
+}
+
+# The number of tokens of each topic. `topics` has two bytes for each token.
+topic_sizes <- function(topics, count) {
+  tabulate(readBin(topics, "integer", length(topics) / 2, size = 2L, signed = FALSE) + 1L, count)
+}
+
+# The number of each token's topic, from two bytes a token.
+topic_numbers <- function(topics) readBin(topics, "integer", length(topics) / 2, 2L, FALSE) + 1L
+
+count_topics <- function(fit, topics) {
+  # Tokens are ordered by document, then by term.
+  column <- term_columns(fit$x)
+  order <- order(fit$x$i, column)
+  term <- rep(column[order], fit$x$count[order])
+  table <- tabulate(topic_numbers(topics) + as.double(fit$topics) * (term - 1), fit$topics * length(fit$terms))
+  matrix(as.double(table), fit$topics, dimnames = list(NULL, fit$terms))
+}
+
+# Topics x terms: the tokens after the last sweep of the reference chain.
+topic_counts <- function(fit) {
+  topics <- fit$state[[fit$reference]]$topics
+  usable <- is.raw(topics) && length(topics) == 2 * fit$x$tokens && all(topic_numbers(topics) <= fit$topics)
+  if (!usable) stop_changed("object", "state", "the topics of all tokens", topics)
+  count_topics(fit, topics)
+}
