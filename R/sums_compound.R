@@ -168,7 +168,7 @@ size_on_lattice <- function(size) {
 spread_size <- function(size, most) {
   last <- max(size$at, 0)
   code <- list(at = size$at, value = identity)
-  if (!wants_dense(last + 1, length(size$at)) && is.finite(most)) code <- shorten_gaps(size$at, most)
+  if (!wants_dense(last + 1, length(size$at)) && is.finite(most)) code <- encode_gaps(size$at, most)
   check_result_size(max(code$at, 0) + 1, NULL, "probabilities")
   size$f <- numeric(max(code$at, 0) + 1)
   size$f[code$at + 1] <- size$weights

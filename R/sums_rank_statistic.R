@@ -113,7 +113,7 @@ linear_lattice <- function(scores, size, by, argument = "scores") {
 }
 
 linear_rank_law <- function(lattice, size) {
-  code <- shorten_gaps(lattice$at, size)
+  code <- encode_gaps(lattice$at, size)
   counts <- count_groups(sort(code$at), size)
   first <- min(code$value(counts$first))
   scores_law(counts$weights, code$value(counts$first + seq_along(counts$weights) - 1) - first,
@@ -134,7 +134,7 @@ signed_lattice <- function(scores, by, argument = "scores") {
 }
 
 signed_scores_law <- function(lattice) {
-  code <- shorten_gaps(c(0, abs(lattice$at)), length(lattice$at))
+  code <- encode_gaps(c(0, abs(lattice$at)), length(lattice$at))
   weights <- 1
   for (score in sort(code$at[code$at > 0])) {
     heed_interrupt()
@@ -151,7 +151,7 @@ lattice_of_scores <- function(scores, by, size, work, argument) {
     steps <- round(scores / step)
     list(first = step * min(steps), by = step, at = steps - min(steps))
   }
-  work_of <- function(lattice) work(shorten_gaps(lattice$at, size)$at)
+  work_of <- function(lattice) work(encode_gaps(lattice$at, size)$at)
   if (!is.null(by)) {
     by <- check_number(by, "by", min = 0)
     if (max(abs(scores)) / by > 2^52) stop_input("by", "is ", show_value(by), ": scores are more than 2^52 such steps")
