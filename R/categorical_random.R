@@ -2,7 +2,8 @@
 
 #' Draws from many discrete distributions
 #'
-#' Draws one item from each row of a matrix of weights, or many items from one vector of weights. Weights need not sum to
+#' Draws one item from each row of a matrix of weights, or many items from one vector of weights. Weights need not sum
+#' to
 #' 1. An item of weight zero is never drawn.
 #'
 #' Draw `d` of row `i` depends only on the seed, `i`, `d` and the weights of the row. The other rows, the number of
@@ -10,9 +11,9 @@
 #' stored. If you ask for more draws, the first ones stay the same. With `precision = "double"` a graphics card gives
 #' the same items as a processor.
 #'
-#' The first draw of each row is made in one pass over the matrix, which takes about as long as reading it. Further draws
-#' search the prefix sums of the row, if there are many by a guide table (Chen and Asau 1974). The probability of an item
-#' is right to a relative error of 1e-15 times the number of items in its row, as long as it is above 1e-16.
+#' The first draw of each row is made in one pass over the matrix, which takes about as long as reading it. Further
+#' draws search the prefix sums of the row, if there are many by a guide table (Chen and Asau 1974). The probability of
+#' an item is right to a relative error of 1e-15 times the number of items in its row, as long as it is above 1e-16.
 #'
 #' @param weights a numeric, integer or logical matrix whose rows are distributions; or a vector, which is one
 #'   distribution; or a matrix of package Matrix (a sparse one stays sparse). Weights are finite and not negative, and

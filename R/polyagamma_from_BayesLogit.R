@@ -2,8 +2,8 @@
 
 #' From package BayesLogit to this one
 #'
-#' What to write in place of the functions of package BayesLogit. The order of the arguments is the same: number of draws,
-#' shape, tilt. Names differ, and cannot be shortened.
+#' What to write in place of the functions of package BayesLogit. The order of the arguments is the same: number of
+#' draws, shape, tilt. Names differ, and cannot be shortened.
 #' \tabular{ll}{
 #'   BayesLogit 2.x \tab warpbayes\cr
 #'   `rpg(num = n, h = h, z = z)` \tab `rpolyagamma(n, shape = h, tilt = z)`\cr
@@ -27,8 +27,8 @@
 #' \describe{
 #'   \item{Seeds}{Draw `i` depends on the seed, `i`, and its own shape and tilt alone. `set.seed()` makes both packages
 #'     repeatable, but the numbers are others.}
-#'   \item{Laws}{`rpg()` draws shapes 1 and 2 exactly. For other shapes up to 13 it drops the rest of a series, from 13 to
-#'     170 it has the saddlepoint approximation, and above 170 a normal one. `rpolyagamma()` is within a Kolmogorov
+#'   \item{Laws}{`rpg()` draws shapes 1 and 2 exactly. For other shapes up to 13 it drops the rest of a series, from 13
+#'   to 170 it has the saddlepoint approximation, and above 170 a normal one. `rpolyagamma()` is within a Kolmogorov
 #'     distance of 1e-6 of the law for every shape.}
 #'   \item{Integers}{`rpg(5, 2L, 0)` gives zeros. `rpolyagamma(5, 2L, 0)` is right.}
 #'   \item{Shape 0}{is refused. With zeros in `h`: `w <- numeric(n); w[h > 0] <- rpolyagamma(sum(h > 0), h[h > 0],

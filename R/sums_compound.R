@@ -3,19 +3,19 @@
 #' The distribution of a sum of a random number of variables
 #'
 #' Gives the distribution of \eqn{S = X_1 + \dots + X_N}{S = X_1 + ... + X_N}, where N is a random number and the
-#' variables are independent copies of one. An example is the total of all claims in a year: `number` is the distribution
-#' of the number of claims, and `size` the distribution of the size of one claim.
+#' variables are independent copies of one. An example is the total of all claims in a year: `number` is the
+#' distribution of the number of claims, and `size` the distribution of the size of one claim.
 #'
 #' @details
 #' For Poisson, negative binomial, geometric and logarithmic numbers Panjer's recursion is used, in a form in which all
-#' terms are positive. A binomial number gives a power of one trial's distribution, and any other number a sum of powers,
-#' which takes about \eqn{2 \sqrt{n}}{2 sqrt(n)} convolutions if the largest number is n. Nothing wraps around, so there is
-#' no aliasing. Sizes of a few values far apart are added value by value, if that takes less time.
+#' terms are positive. A binomial number gives a power of one trial's distribution, and any other number a sum of
+#' powers, which takes about \eqn{2 \sqrt{n}}{2 sqrt(n)} convolutions if the largest number is n. Nothing wraps around,
+#' so there is no aliasing. Sizes of a few values far apart are added value by value, if that takes less time.
 #'
-#' The values of `size` must not be negative. Every entry of at least 1e-290 has a relative error of about 1e-16 times the
-#' number of variables that typically add up to this entry. The fast method of [convolve_pmf()] adds at most `accuracy`, or
-#' 1e-13 times the number of variables if that is more. Values are left out beyond the one whose upper tail has a
-#' probability of at most `tail`.
+#' The values of `size` must not be negative. Every entry of at least 1e-290 has a relative error of about 1e-16 times
+#' the number of variables that typically add up to this entry. The fast method of [convolve_pmf()] adds at most
+#' `accuracy`, or 1e-13 times the number of variables if that is more. Values are left out beyond the one whose upper
+#' tail has a probability of at most `tail`.
 #'
 #' @param number `"poisson"`, `"binomial"`, `"negative_binomial"`, `"geometric"` or `"logarithmic"`, with the
 #'   parameters below; or a distribution on 0, 1, 2, ... made by [pmf()].
@@ -32,9 +32,9 @@
 #' @inheritParams convolve_pmf
 #' @return A [pmf()] of probabilities (not logarithms).
 #' @section Errors:
-#' `warpbayes_error_input` for numbers and sizes that are negative or, for numbers, fractional, and for parameters that are
-#' missing, beyond their range, or not parameters of this number. `warpbayes_error_memory` for results that do not fit in
-#' memory.
+#' `warpbayes_error_input` for numbers and sizes that are negative or, for numbers, fractional, and for parameters that
+#' are missing, beyond their range, or not parameters of this number. `warpbayes_error_memory` for results that do not
+#' fit in memory.
 #' @seealso [sum_pmf()] and [rep_sum_pmf()] for a fixed number; [zero_modify_pmf()], [tail_value_at_risk()].
 #' @references
 #' Panjer, H. H. (1981). Recursive evaluation of a family of compound distributions. *ASTIN Bulletin* 12(1), 22-26.

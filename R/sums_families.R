@@ -11,8 +11,8 @@
 #'
 #' The parameters are as in R's functions, with these remarks:
 #' \itemize{
-#'   \item `pmf_geometric()` counts the failures before the first success, `pmf_negative_binomial()` those before success
-#'     number `successes`, which need not be whole.
+#'   \item `pmf_geometric()` counts the failures before the first success, `pmf_negative_binomial()` those before
+#'     success number `successes`, which need not be whole.
 #'   \item `pmf_logarithmic()` is on 1, 2, ... with probabilities in proportion to \eqn{p^k / k}.
 #'   \item `pmf_poisson_binomial()` is the number of independent events that happen. Events of kind i have the
 #'     probability `prob[i]`, and there are `weights[i]` of them.
@@ -63,8 +63,10 @@ family_functions <- function(family) {
     list(density = density, tail_of = function(x, lower, log) suppressWarnings(tail_of(x, lower, log)))
   }
   switch(family$name,
-    poisson = of(function(x, log) stats::dpois(x, p[[1L]], log), function(x) log_poisson(x, p[[1L]]), function(x, lower, log) stats::ppois(x, p[[1L]], lower, log)),
-    binomial = of(function(x, log) stats::dbinom(x, p[[1L]], p[[2L]], log), function(x) log_binomial(x, p[[1L]], p[[2L]]),
+    poisson = of(function(x, log) stats::dpois(x, p[[1L]], log), function(x) log_poisson(x, p[[1L]]),
+      function(x, lower, log) stats::ppois(x, p[[1L]], lower, log)),
+    binomial = of(function(x, log) stats::dbinom(x, p[[1L]], p[[2L]], log),
+      function(x) log_binomial(x, p[[1L]], p[[2L]]),
       function(x, lower, log) stats::pbinom(x, p[[1L]], p[[2L]], lower, log), p[[1L]]),
     negative_binomial = of(
       function(x, log) stats::dnbinom(x, p[[1L]], p[[2L]], log = log),

@@ -17,9 +17,9 @@
 #'
 #' @section Values:
 #' A number that you give is read as the decimal fraction or the ratio that it is up to rounding: 0.1 + 0.2 is 0.3, and
-#' 1 / 3 is a third. All functions then compute with whole numbers of steps, so equal values are [identical()]. The sum of
-#' variables with different steps lies on the longest step that divides both. Steps such as pi and e have no common step;
-#' their ratio is taken to 13 digits.
+#' 1 / 3 is a third. All functions then compute with whole numbers of steps, so equal values are [identical()]. The sum
+#' of variables with different steps lies on the longest step that divides both. Steps such as pi and e have no common
+#' step; their ratio is taken to 13 digits.
 #'
 #' A few values far apart are kept without the impossible values in between. So are their sums.
 #'
@@ -38,30 +38,30 @@
 #' functions take the probabilities as they are. Functions that leave out a tail say how probable it is ([left_out()]);
 #' they do not add it to other values.
 #'
-#' A plain vector is a distribution on 0, 1, ... and must sum to 1. Only if no argument is a distribution, it is a vector
-#' of weights for [convolve_pmf()], [sum_pmf()], [rep_sum_pmf()] and [condition_on_sum_pmf()].
+#' A plain vector is a distribution on 0, 1, ... and must sum to 1. Only if no argument is a distribution, it is a
+#' vector of weights for [convolve_pmf()], [sum_pmf()], [rep_sum_pmf()] and [condition_on_sum_pmf()].
 #'
-#' Probabilities below 1e-308 become zero in doubles. A distribution made with `log = TRUE` holds logarithms instead, and
-#' so does every sum with such a distribution.
+#' Probabilities below 1e-308 become zero in doubles. A distribution made with `log = TRUE` holds logarithms instead,
+#' and so does every sum with such a distribution.
 #'
-#' @param prob the probabilities of `from`, `from + by`, ...: numbers from 0. With `log = TRUE` their natural logarithms,
-#'   `-Inf` for zero. Or a table, a named vector or a data frame, which has the values too: see below.
+#' @param prob the probabilities of `from`, `from + by`, ...: numbers from 0. With `log = TRUE` their natural
+#' logarithms, `-Inf` for zero. Or a table, a named vector or a data frame, which has the values too: see below.
 #' @param from the value whose probability is `prob[1]`.
 #' @param log whether `prob` holds logarithms.
 #' @param normalize whether to divide `prob` by its sum.
 #' @param tolerance without `normalize`, how far the sum may be from 1 (with `log = TRUE`: its logarithm from 0). Up to
 #'   1e-8 the probabilities are kept as they are; between 1e-8 and `tolerance` they are divided by their sum.
 #' @param by the step from one value to the next, a positive number.
-#' @param values instead of `from` and `by`: the values whose probabilities are in `prob`. Either whole numbers or decimal
-#'   fractions of up to 15 digits, or, with `by`, any numbers whose distances are multiples of `by`. Probabilities of equal
-#'   values are added.
+#' @param values instead of `from` and `by`: the values whose probabilities are in `prob`. Either whole numbers or
+#' decimal fractions of up to 15 digits, or, with `by`, any numbers whose distances are multiples of `by`. Probabilities
+#' of equal values are added.
 #' @param x,object a distribution.
 #' @param times,each,length.out as in [rep()].
 #' @param na.rm not used: a distribution has no missing values.
 #' @param row.names,optional,... as in [as.data.frame()]. For `c()` distributions; otherwise must be empty.
 #'
-#' @return An object of class `pmf`: a list of `prob` (or of `log_prob`) and `from`. It also has `by` if the step is not 1;
-#'   `parts` if `from` and `by` are fractions (both are whole numbers divided by it); `at` for a few values far apart,
+#' @return An object of class `pmf`: a list of `prob` (or of `log_prob`) and `from`. It also has `by` if the step is not
+#' 1; `parts` if `from` and `by` are fractions (both are whole numbers divided by it); `at` for a few values far apart,
 #'   their distances from `from` in steps; `left_out`, logarithms of the bounds of [left_out()]; and `family` for one of
 #'   [pmf_families].
 #'
@@ -69,7 +69,8 @@
 #'   class `summary_pmf`, whose kurtosis is 0 for a normal variable.
 #' @section Errors:
 #' `warpbayes_error_input` for probabilities, values and steps that cannot be used (the message names the first), for
-#' operators other than these, for functions of numbers such as `exp()`, and for values more than 2^53 common steps apart.
+#' operators other than these, for functions of numbers such as `exp()`, and for values more than 2^53 common steps
+#' apart.
 #' @seealso [pmf_functions], [pmf_families] for distributions by name, [dpmf()] for probabilities, quantiles and draws.
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)

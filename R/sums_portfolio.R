@@ -8,17 +8,17 @@
 #' reinsurers cover it.
 #'
 #' @details
-#' With `number = "bernoulli"` policy i has a claim with probability `prob[i]`, and at most one. Policies with equal sizes
-#' form a group, whose number of claims is Poisson-binomial. The totals of the groups are added. With `number = "poisson"`
-#' policy i has a Poisson number of claims with the mean `prob[i]`.
+#' With `number = "bernoulli"` policy i has a claim with probability `prob[i]`, and at most one. Policies with equal
+#' sizes form a group, whose number of claims is Poisson-binomial. The totals of the groups are added. With `number =
+#' "poisson"` policy i has a Poisson number of claims with the mean `prob[i]`.
 #'
-#' No Fourier transform wraps around and nothing is subtracted. Only tails are left out. So each probability is too small
-#' by at most `tail`, and has a small relative error besides. If few totals are possible, they are added value by value.
-#' Otherwise time grows with the number of groups times the length of the result: 100,000 policies with 1,000 different
-#' sizes take about ten seconds.
+#' No Fourier transform wraps around and nothing is subtracted. Only tails are left out. So each probability is too
+#' small by at most `tail`, and has a small relative error besides. If few totals are possible, they are added value by
+#' value. Otherwise time grows with the number of groups times the length of the result: 100,000 policies with 1,000
+#' different sizes take about ten seconds.
 #'
-#' A common factor, such as the weather or the economy, changes all claim probabilities at once. `mix_over_pmf()` averages
-#' the distributions given each value of the factor.
+#' A common factor, such as the weather or the economy, changes all claim probabilities at once. `mix_over_pmf()`
+#' averages the distributions given each value of the factor.
 #'
 #' @param size the sizes of claims: one number above 0 for each policy; or a distribution made by [pmf()] for all; or a
 #'   list of distributions; `class` gives each policy's distribution by its number.

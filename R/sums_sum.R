@@ -5,7 +5,8 @@
 #' `sum_pmf()` adds many variables. `rep_sum_pmf()` adds independent copies of one variable.
 #'
 #' The two shortest distributions are replaced by their sum until one is left. In this order thousands of short
-#' distributions take about as long as one convolution of two long ones. A Poisson-binomial distribution, `sum_pmf(cbind(1
+#' distributions take about as long as one convolution of two long ones. A Poisson-binomial distribution,
+#' `sum_pmf(cbind(1
 #' - p, p))` for 10,000 probabilities `p`, takes milliseconds. With `log = TRUE` nothing underflows.
 #'
 #' @param x for `sum_pmf()` a list of distributions made by [pmf()] and vectors of weights, or a matrix whose rows are
