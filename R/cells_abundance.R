@@ -92,7 +92,7 @@ differential_abundance <- function(types, formula, data = NULL, effect = NULL, l
   if (inherits(types, "cell_types")) {
     check_cell_types(types)
     if (!is.null(totals)) stop_input("totals", "is for a matrix of counts; cell types know the cells of their samples")
-    counts <- draw_type_counts(types, ndraws, seed, run)
+    counts <- draw_type_counts(types, ndraws)
     totals <- tabulate(types$fit$sample, length(types$fit$samples))
   } else {
     counts <- check_type_counts(types)

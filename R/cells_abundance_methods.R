@@ -175,8 +175,7 @@ summary.differential_abundance <- function(object, ...) {
 
 in_console.summary.differential_abundance <- function(x, ...) {
   cat(x$words, sep = "\n")
-  cat("\nOdds ratios:\n")
-  print(abundance_table(x), row.names = FALSE)
+  print_tables(in_chunk(x)$tables)
   cat("\n")
   cat(between_samples_words(x), "", sep = "\n")
   print_sentences(x$verdict)
@@ -250,7 +249,6 @@ glance_of.differential_abundance <- function(x) {
 #' @export
 plot.differential_abundance <- function(x, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
   paint_picture(abundance_picture(x, types, effect, main))
   invisible(x)
 }
@@ -318,7 +316,6 @@ part_counts <- function(samples) {
 #' @exportS3Method ggplot2::autoplot differential_abundance
 autoplot.differential_abundance <- function(object, types = NULL, effect = NULL, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
   gg_draw(abundance_picture(object, types, effect, main))
 }
 

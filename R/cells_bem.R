@@ -78,15 +78,15 @@ check_bem_cells <- function(fit) {
 
 # The first states of the steps, and their prior. The Gibbs sweeps of the first start learn what the prior has to learn,
 # or `start` gives it.
-start_bem <- function(fit, start, run) {
+start_bem <- function(fit, start, run, atoms) {
   check_bem_cells(fit)
-  first <- first_states(fit, start, fit$start_sweeps, run)
+  first <- first_states(fit, start, fit$start_sweeps, run, atoms)
   held <- held_prior(fit, start)
   sweep <- function(state, held) list(state = state, prior = if (is.null(held)) state$prior else held)
   if (fit$start_sweeps > 0) {
     session <- open_fit(fit, run)
     on.exit(close_fit(session))
-    sweep <- start_sweeps(fit, session)
+    sweep <- start_sweeps(fit, session, atoms)
   }
   fit <- start_chains(fit, numbered(function(key, chain) {
     swept <- sweep(c(list(key = key, sweep = 0), first(key, chain)), held)
@@ -131,9 +131,8 @@ hold_prior <- function(prior, values) {
 # Gibbs sweeps as function(state, held): the state after them, and the `prior` that the steps hold. This is `held`, or,
 # if that is NULL, the average of the learned parts over the second half of the sweeps: the mean of m and Phi, the
 # geometric mean of gamma and nu.
-start_sweeps <- function(fit, session) {
+start_sweeps <- function(fit, session, atoms) {
   prior <- compiled_prior(fit$prior)
-  atoms <- find_atoms(fit)
   no_probe <- matrix(0, length(fit$markers), 0L)
   sweeps <- fit$start_sweeps
   positive <- length(fit$markers) + 1:2
@@ -171,7 +170,7 @@ order_by_size <- function(statistics, p) {
   c(statistics[, order(-statistics[1L, ])])
 }
 
-bem_sampler <- function(fit) {
+bem_sampler <- function(fit, atoms = NULL) {
   c(mixture_plan(fit)["traces"], list(
     draws = list(),
     open = function(run) open_fit(fit, run, FALSE),

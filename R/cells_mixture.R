@@ -129,9 +129,11 @@ dp_mixture <- function(x, components = 64, method = c("gibbs", "bem"), prior = d
     devices = if (!is.null(control$devices)) as.integer(control$devices), prior = prior, call = short_call(match.call())
   )
   fit <- new_mixture(settings, schedule, cells, run)
-  check_store_memory(method$sampler(fit), fit, iter)
-  fit <- method$start(fit, start, run)
-  advance_chains(fit, iter, method$sampler, run, progress, threads, checkpoint)
+  atoms <- find_atoms(fit)
+  sampler <- with_atoms(method$sampler, atoms)
+  check_store_memory(sampler(fit), fit, iter)
+  fit <- method$start(fit, start, run, atoms)
+  advance_chains(fit, iter, sampler, run, progress, threads, checkpoint)
 }
 
 # The settings of warp_control() that all methods have.

@@ -47,28 +47,21 @@
 plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights", "heatmap"), markers = NULL,
                             min_weight = 0.005, main = NULL, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)
-  min_weight <- check_mixture_picture(x, "x", data, min_weight, main)
-  type <- check_choice(type, "type", c("pairs", "trace", "weights", "heatmap"))
-  if (type == "heatmap") {
-    do.call(plot_heat, mean_heat(x, min_weight, main), quote = TRUE)
-  } else {
-    paint_picture(mixture_picture(x, data, type, markers, min_weight, main, backend, threads))
-  }
+  paint_picture(mixture_picture(x, "x", data, type, markers, min_weight, main, backend, threads))
   invisible(x)
 }
 
-# Checks what plot() and autoplot() of mixtures share, and returns `min_weight`.
-check_mixture_picture <- function(x, argument, data, min_weight, main) {
+# The picture of plot() and autoplot().
+mixture_picture <- function(fit, argument, data, type, markers, min_weight, main, backend, threads) {
   check_title(main)
-  check_mixture_fit(x, argument)
-  if (is.character(data) && any(data %in% c("pairs", "trace", "weights", "heatmap"))) {
+  check_mixture_fit(fit, argument)
+  types <- c("pairs", "trace", "weights", "heatmap")
+  if (is.character(data) && any(data %in% types)) {
     stop_input("data", "must be cells, not ", show_value(data), "; the kind of picture is `type`")
   }
-  check_number(min_weight, "min_weight", min = 0, max = 1, open = FALSE)
-}
-
-mixture_picture <- function(fit, data, type, markers, min_weight, main, backend, threads) {
-  switch(type,
+  min_weight <- check_number(min_weight, "min_weight", min = 0, max = 1, open = FALSE)
+  switch(check_choice(type, "type", types),
+    heatmap = mean_heat(fit, min_weight, main),
     pairs = pairs_picture(fit, pairs_parts(fit, data, markers, min_weight, backend, threads), min_weight, main),
     trace = trace_picture(trace_parts(fit), main),
     weights = weights_picture(fit, main)
@@ -112,13 +105,14 @@ weights_picture <- function(fit, main) {
   "Weight: median and 90% interval")
 }
 
-# The means of the components in standard deviations of the marker, similar components together, with their weights:
-# the arguments of plot_heat(). The first row is at the bottom.
+# The means of the components in standard deviations of the marker, similar components together, with their weights.
+# The first row is at the bottom.
 mean_heat <- function(fit, min_weight, main) {
   reference <- reference_draw(fit)
   shown <- which(reference$weights >= min(min_weight, max(reference$weights)))
   means <- sweep(sweep(reference$means[shown, , drop = FALSE], 2L, fit$center), 2L, fit$scale, "/")
   order <- rev(if (length(shown) > 2L) stats::hclust(stats::dist(means), "average")$order else seq_along(shown))
-  list(means[order, , drop = FALSE], paste0(shown, " (", percent(reference$weights[shown]), ")")[order], fit$markers,
-    heat_limit(means), "Mean (marker's sd from that of all cells)", main, "Component (weight)")
+  names <- paste0(shown, " (", percent(reference$weights[shown]), ")")
+  heat_picture(means[order, , drop = FALSE], names[order], fit$markers, heat_limit(means),
+    "Mean (marker's sd from that of all cells)", main, "Component (weight)")
 }

@@ -208,56 +208,39 @@ in_console.summary.dp_mixture <- function(x, components = 12, digits = 2, ...) {
   print_lines(x$words)
   cat("\n")
   print(x$prior)
-  if (!is.null(x$learned)) {
-    cat("\nLearned of the prior (mean, and 90% of the draws):\n")
-    numbers <- lapply(x$learned[-1L], function(values) {
-      formatC(signif(values, digits + 1), format = "fg", digits = digits + 1, big.mark = ",")
-    })
-    print(data.frame(part = x$learned$part, numbers), row.names = FALSE, right = TRUE)
-  }
-  print_components(x, components, digits)
-  print_piled(x$piled)
-  if (is.null(x$starts)) {
-    cat("\nConvergence, over the sweeps after the warmup:\n")
-    print(diagnostics_words(x$diagnostics, digits), row.names = FALSE, right = TRUE)
-  } else {
-    cat("\nStarts:\n")
-    print(format(x$starts, digits = 10), row.names = FALSE)
-  }
+  print_tables(summary_tables(x, components, digits))
   if (!is.null(x$populations)) {
     cat("\nCell types above 1%, and their shares in each chain:\n")
     print_chain_shares(x$populations)
     differing <- x$populations[x$populations$differs, ]
     if (nrow(differing)) {
-      cat("\nMeans of the types in which chains differ, ", scale_words(x$transform), ":\n", sep = "")
-      print(data.frame(type = differing$type, signif(differing$means, digits + 1), check.names = FALSE),
-        row.names = FALSE)
+      print_tables(stats::setNames(list(
+        data.frame(type = differing$type, signif(differing$means, digits + 1), check.names = FALSE)
+      ), paste0("Means of the types in which chains differ, ", scale_words(x$transform))))
     }
     cat("\n")
   }
   print_sentences(x$verdict)
 }
 
+# The tables of a summary, by their titles.
+summary_tables <- function(x, components = 12L, digits = 2) {
+  largest <- components_words(x, components, digits)
+  if (!is.null(largest$rest)) attr(largest$table, "below") <- largest$rest
+  bem <- !is.null(x$starts)
+  tables <- list(learned_words(x$learned, digits), largest$table, piled_rows(x$piled),
+    if (bem) starts_words(x$starts) else diagnostics_words(x$diagnostics, digits))
+  names(tables) <- c("Learned of the prior (mean, and 90% of the draws)",
+    paste0("", largest$caption),
+    "Values that many cells share at an end of a marker",
+    if (bem) "Starts" else "Convergence, over the sweeps after the warmup")
+  tables
+}
+
 # The draw, or the start, that a summary shows.
 place_words <- function(x) {
   if (is.null(x$starts)) return(sprintf("draw %d of chain %d", x$reference$draw, x$reference$chain))
   sprintf("start %d", x$best)
-}
-
-# The first `components` components of the reference draw.
-print_components <- function(x, components, digits) {
-  if (!is.null(x$components) && components > 0) {
-    shown <- x$components[seq_len(min(nrow(x$components), components)), ]
-    cat(sprintf("\nLargest components of %s (highest log posterior)", place_words(x)))
-    cat(", ", scale_words(x$transform), ":\n", sep = "")
-    shown$weight <- paste0(formatC(100 * shown$weight, format = "f", digits = 1), "%")
-    print(format(shown, digits = digits + 1), row.names = FALSE)
-    rest <- x$components$weight[-seq_len(nrow(shown))]
-    if (length(rest)) {
-      cat(sprintf("and %s with %s%% of the weight together\n", count_words(length(rest), "more component"),
-        formatC(100 * sum(rest), format = "f", digits = 1)))
-    }
-  }
 }
 
 # The quantities that judge convergence: sweeps x chains each.

@@ -1,13 +1,13 @@
 # The Gibbs sampler of the mixture as R/run_chains.R runs it, and where the cells lie while sweeps run: in this process,
 # on graphics cards, or on the workers of a cluster.
 
-mixture_sampler <- function(fit) {
+mixture_sampler <- function(fit, atoms = find_atoms(fit)) {
   plan <- mixture_plan(fit)
   c(plan, list(
     several = mixture_kept_together(plan$draws),
     open = function(run) open_fit(fit, spread_over_devices(run, fit$devices, sweep_work(fit, fit$rows))),
     close = close_fit,
-    step = mixture_step(fit),
+    step = mixture_step(fit, atoms),
     together = TRUE,
     finish = function(fit) {
       sizes <- lapply(fit$state, function(state) as.integer(state$sizes))
@@ -17,18 +17,24 @@ mixture_sampler <- function(fit) {
   ))
 }
 
+# The sampler of a new fit, whose atoms its start has used. It is sent to workers, so it holds nothing else.
+with_atoms <- function(sampler, atoms) {
+  force(sampler)
+  force(atoms)
+  function(fit) sampler(fit, atoms)
+}
+
 # How many draws a slice may keep. They exist twice until they are stored: 2^19 values take at most 8 MB.
 mixture_kept_together <- function(draws) {
   max(1, floor(2^19 / sum(vapply(draws, function(part) prod(part$dim), 0))))
 }
 
-mixture_step <- function(fit) {
+mixture_step <- function(fit, atoms = find_atoms(fit)) {
   prior <- compiled_prior(fit$prior)
   probe <- (t(fit$probe) - fit$center) / fit$scale
   log_unit <- sum(log(fit$scale))
-  # Both read the data. A sampler is made several times for a fit, but once to run.
+  # Both this and `atoms` read the data. A sampler is made several times for a fit, but once to run.
   delayedAssign("jacobian", unit_jacobian(fit))
-  delayedAssign("atoms", find_atoms(fit))
   keep_parts <- c("labels", "means", "covariances") %in% fit$keep
   units <- prior_units(fit)
   carried <- c(

@@ -72,7 +72,7 @@ piled_words <- function(fit) {
   piled$value <- zap_values(piled)
   shown <- utils::head(piled, 6L)
   sprintf("Many cells share one value at an end of a marker: %s%s. Thin components describe them; see ?piled_values.",
-    paste0(shown$marker, " = ", format_each(shown$value), " (", percent_words(shown$share), ")", collapse = ", "),
+    paste0(shown$marker, " = ", format_each(shown$value), " (", percent(shown$share), ")", collapse = ", "),
     if (nrow(piled) > 6L) sprintf(" and %d more", nrow(piled) - 6L) else "")
 }
 
@@ -81,18 +81,11 @@ zap_values <- function(piled) ifelse(abs(piled$value) < 1e-9, 0, piled$value)
 
 format_each <- function(values) vapply(values, format, "", digits = 4)
 
-percent_words <- function(share) paste0(formatC(100 * share, format = "f", digits = 1), "%")
-
 # The table of summary().
-print_piled <- function(piled) {
-  if (is.null(piled) || nrow(piled) == 0L) return(invisible())
-  cat("\nValues that many cells share at an end of a marker:\n")
-  print(piled_rows(piled), row.names = FALSE)
-}
-
 piled_rows <- function(piled) {
+  if (!nrow(piled)) return(NULL)
   data.frame(
-    marker = piled$marker, end = piled$end, value = format_each(zap_values(piled)), cells = percent_words(piled$share)
+    marker = piled$marker, end = piled$end, value = format_each(zap_values(piled)), cells = percent(piled$share)
   )
 }
 

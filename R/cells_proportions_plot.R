@@ -23,14 +23,13 @@
 #' @export
 plot.type_proportions <- function(x, group = NULL, types = NULL, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
-  check_table(x, "x", type_share_table())
-  paint_picture(share_picture(x, group, types, main))
+  paint_picture(share_picture(x, "x", group, types, main))
   invisible(x)
 }
 
 # A panel for each of the chosen types, in which each sample has a point with its interval.
-share_picture <- function(x, group, types, main) {
+share_picture <- function(x, argument, group, types, main) {
+  check_table(x, argument, type_share_table())
   samples <- levels(x$sample)
   if (!is.null(group)) group <- sample_groups(group, samples)
   shown <- chosen_types(types, levels(x$type))
@@ -58,7 +57,5 @@ share_picture <- function(x, group, types, main) {
 #' @exportS3Method ggplot2::autoplot type_proportions
 autoplot.type_proportions <- function(object, group = NULL, types = NULL, main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
-  check_table(object, "object", type_share_table())
-  gg_draw(share_picture(object, group, types, main))
+  gg_draw(share_picture(object, "object", group, types, main))
 }

@@ -303,7 +303,6 @@ drop_warmup.relabelled_mixture <- function(fit, n = NULL, ...) {
 #' @export
 plot.relabelled_mixture <- function(x, type = c("components", "pairs", "trace", "weights", "heatmap"), components = 12,
                                     markers = NULL, main = NULL, ...) {
-  check_title(main)
   type <- check_choice(type, "type", c("components", "pairs", "trace", "weights", "heatmap"))
   if (type != "components") return(plot.dp_mixture(x, type = type, markers = markers, main = main, ...))
   check_dots_empty(...)

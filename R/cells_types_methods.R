@@ -296,12 +296,10 @@ summary.cell_types <- function(object, ...) {
 in_console.summary.cell_types <- function(x, digits = 3, ...) {
   digits <- check_count(digits, "digits", max = 15)
   cat(x$words, sep = "\n")
-  cat("\nTypes:\n")
-  types <- x$types[!x$types$speck | x$types$cells > 0, ]
-  print(types_table(types), row.names = FALSE)
-  if (any(types$speck)) cat("* a speck\n")
-  cat("\nMedians, ", scale_words(x$transform), ":\n", sep = "")
-  print(signif(x$medians[types$type, , drop = FALSE], digits))
+  tables <- types_tables(x, digits)
+  print_tables(tables[1L])
+  if (any(x$types$speck)) cat("* a speck\n")
+  print_tables(tables[2L])
   print_types_by_chain(x$by_chain)
   if (is.null(x$by_chain)) cat("\n")
   print_sentences(x$verdict)

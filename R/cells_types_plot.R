@@ -38,29 +38,22 @@
 plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions"), markers = NULL, specks = FALSE,
                             main = NULL, ...) {
   check_dots_empty(...)
-  check_title(main)
-  check_cell_types(x, "x")
-  type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
-  shown <- shown_types(x, specks)
-  if (type == "heatmap") {
-    do.call(plot_heat, median_heat(x, shown, main), quote = TRUE)
-  } else {
-    paint_picture(type_picture(x, type, shown, markers, main))
-  }
+  paint_picture(type_picture(x, "x", type, markers, specks, main))
   invisible(x)
 }
 
-type_picture <- function(x, type, shown, markers, main) {
+# The picture of plot() and autoplot().
+type_picture <- function(x, argument, type, markers, specks, main) {
+  check_title(main)
+  check_cell_types(x, argument)
+  type <- check_choice(type, "type", c("tree", "cells", "heatmap", "proportions"))
+  shown <- which(check_flag(specks, "specks") | are_shown(x))
   switch(type,
+    heatmap = median_heat(x, shown, main),
     tree = tree_picture(x, main),
     cells = type_cells_picture(x, markers, main),
     proportions = type_share_picture(x, shown, main)
   )
-}
-
-shown_types <- function(x, specks) {
-  specks <- check_flag(specks, "specks")
-  which(specks | are_shown(x))
 }
 
 type_colours <- function(x) {
@@ -156,12 +149,12 @@ type_key <- function(x, coloured) {
   text
 }
 
-# Medians of types in standard deviations of the marker from the mean of all cells: the arguments of plot_heat(). The
-# most frequent type is on top.
+# Medians of types in standard deviations of the marker from the mean of all cells. The most frequent type is
+# on top.
 median_heat <- function(x, shown, main) {
   values <- sweep(sweep(x$medians[shown, , drop = FALSE], 2L, x$fit$center), 2L, x$fit$scale, "/")
   names <- picture_names(x$types$type, Inf)[shown]
-  list(values, names, x$fit$markers, heat_limit(values), "Median (marker's sd from the mean)", main)
+  heat_picture(values, names, x$fit$markers, heat_limit(values), "Median (marker's sd from the mean)", main)
 }
 
 type_share_picture <- function(x, shown, main) {

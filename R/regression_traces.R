@@ -25,23 +25,20 @@ check_intact.bayes_logit <- function(x, argument) check_logit_fit(x, argument)
 
 check_logit_fit <- function(fit, argument = "fit") {
   check_fit_class(fit, argument, "bayes_logit", "bayes_logit()")
-  check <- part_checks(fit, argument)
-  check$choice("family", names(logit_families))
-  check$names("coefficient_names")
-  check_chain_parts(fit, check)
-  for (part in c("prior", "design", "response", "xlevels")) check$list(part)
-  if (!is.null(fit$group_name)) check$names("group_name")
+  check_described(fit, argument, list(family = part_choice(names(logit_families)), coefficient_names = part_names()))
+  check_chain_parts(fit, argument)
+  check_described(fit, argument, list(
+    prior = part_list(), design = part_list(), response = part_list(), xlevels = part_list(), group_name = part_names()
+  ), c("prior", "design", "response", "xlevels", "group_name"))
   coefficients <- length(fit$coefficient_names)
   if (is_zero_fit(fit)) {
     check_zero_parts(fit, argument)
     coefficients <- coefficients - length(fit$zero$part$coefficient_names)
   }
-  if (is.matrix(fit$offset)) {
-    check$array("offset", c(fit$rows, length(fit$response$classes) - 1))
-  } else {
-    check$numbers("offset", fit$rows)
-  }
-  check$numbers("weights", fit$rows)
+  check_described(fit, argument, list(
+    offset = part_numbers(c(fit$rows, if (is.matrix(fit$offset)) length(fit$response$classes) - 1)),
+    weights = part_numbers(fit$rows)
+  ), c("offset", "weights"))
   x <- fit$design$x
   if (!identical(as.double(dim(x)), c(as.double(fit$rows), coefficients / outcomes_of(fit)))) {
     stop_changed(argument, "design$x", "the design of the fitted rows and coefficients", x)
@@ -49,7 +46,7 @@ check_logit_fit <- function(fit, argument = "fit") {
   if (!is.null(fit$group_name) && (!is.factor(fit$design$group) || length(fit$design$group) != fit$rows)) {
     stop_changed(argument, "design$group", "the group of each row", fit$design$group)
   }
-  check$stored(logit_plan(fit))
+  check_stored(fit, argument, logit_plan(fit))
 }
 
 # Draws of the coefficients and of everything else that is learned, except the groups' intercepts, as an array of kept

@@ -7,6 +7,9 @@ isa_names <- c("baseline", "avx2", "avx512", "neon")
 # package's own plugin. After a failure of a device `doubtful` is TRUE.
 backend_state <- keep_until_unload(new.env(parent = emptyenv()))
 
+# The last answers of resolve_run().
+kept_runs <- keep_until_unload(new.env(parent = emptyenv()))
+
 resolve_backend <- function(backend) {
   argument <- "backend"
   if (is.null(backend)) {
@@ -202,20 +205,6 @@ thread_limit <- function() {
 environment_count <- function(name) {
   first <- trimws(sub(",.*", "", Sys.getenv(name)))
   if (grepl("^[0-9]{1,9}$", first) && as.numeric(first) >= 1) as.numeric(first) else NA_real_
-}
-
-# The fused multiply-adds per second of `threads` threads, or of the graphics card. No computation takes less time than
-# its multiply-adds divided by this rate.
-measure_multiply_add_rate <- function(threads = NULL, precision = "double", backend = NULL) {
-  precision <- check_precision(precision)
-  run <- resolve_run(backend, threads)
-  native(C_backend_rate, run, as.integer(precision == "single"))
-}
-
-# The bytes per second from page-locked memory to the graphics card, and back. No copy is faster.
-measure_bus_rate <- function(backend = "cuda") {
-  rates <- native(C_backend_bus_rate, resolve_run(backend, 1L))
-  c(to_device = rates[[1L]], from_device = rates[[2L]])
 }
 
 #' Backend, processor and graphics cards in use

@@ -235,21 +235,6 @@ put_arrays <- function(fit, saved, sampler, file) {
   fit
 }
 
-# What each class of fits adds --------------------------------------------------------
-
-# For a class with checkpoints a list, otherwise NULL. The list has
-#   sampler       as R/run_chains.R describes it;
-#   without_data  function(fit): the fit with its data set to NULL, so that the order of its elements stays;
-#   with_data     function(saved, x, envir): the fit in the head `saved`, with its data made from the user's `x`;
-#   fingerprint   function(fit): the fingerprint of the data in a fit;
-#   check_state   function(fit): raises an error if R code cannot use the states. The compiled code checks them too.
-resumable <- function(x) UseMethod("resumable")
-
-resumable.default <- function(x) NULL
-
-# The same by the name of the class, which a file holds.
-resumable_class <- function(class) resumable(structure(list(), class = class))
-
 without_parts <- function(fit, names) {
   fit[names] <- list(NULL)
   fit

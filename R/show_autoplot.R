@@ -72,7 +72,7 @@ gg_image <- function(image, xlim, ylim, panel = NULL, interpolate = FALSE) {
 }
 
 # A heat map of a matrix, its first row on top, with the key of paint_heat().
-gg_heat <- function(values, rows, columns, limit, title, main, ylab = NULL) {
+gg_heat <- function(values, rows, columns, limit, title, main, ylab) {
   cells <- data.frame(
     x = rep(seq_len(ncol(values)), each = nrow(values)), y = rep(-seq_len(nrow(values)), ncol(values)),
     value = pmin(pmax(as.vector(values), -limit), limit)
@@ -99,6 +99,7 @@ gg_heat <- function(values, rows, columns, limit, title, main, ylab = NULL) {
 
 # A picture as a ggplot object. Layers of one shape and style are one layer of all panels.
 gg_draw <- function(picture) {
+  if (!is.null(picture$heat)) return(do.call(gg_heat, picture$heat, quote = TRUE))
   panels <- picture$panels
   shown <- which(!vapply(panels, is.null, NA))
   places <- lapply(shown, function(i) {

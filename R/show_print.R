@@ -66,3 +66,12 @@ print_rest <- function(all, shown, how, item = "more topic", n = all) {
   how <- sprintf(how, format(n, scientific = FALSE))
   if (shown < all) cat(sprintf("  and %s; %s\n", count_words(all - shown, item), how))
 }
+
+# Tables below their names, as summaries have them. A table may have an attribute `below`: a line that follows it.
+print_tables <- function(tables) {
+  for (title in names(tables)[lengths(tables) > 0L]) {
+    cat("\n", title, ":\n", sep = "")
+    print(tables[[title]], row.names = FALSE, right = TRUE)
+    writeLines(as.character(attr(tables[[title]], "below")))
+  }
+}
