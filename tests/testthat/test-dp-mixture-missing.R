@@ -40,7 +40,7 @@ test_that("NA is an error unless `missing` allows it, and infinite values always
   x[1, ] <- 1:3
   x[2, 2] <- NA
   expect_error(dp_mixture(x),
-    "`x` has NA in row 2, column 2 \\(\"CD2\"\\).*; warp_control\\(missing = \"model\"\\) takes NA as missing at random",
+    "`x` has NA in row 2, column 2 \\(\"CD2\"\\).*; warp_control\\(missing = \"model\"\\) takes NA as missing",
     class = error
   )
   expect_error(dp_mixture(x, control = warp_control(missing = "drop")),
