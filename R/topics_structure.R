@@ -13,16 +13,14 @@
 #'
 #' Let \eqn{n_w} be the number of tokens of term \eqn{w}. A seed word adds \eqn{s n_w}{s n_w} prior counts of \eqn{w} to
 #' its topic, with a weight \eqn{s}: the prior of \eqn{\phi_k} is Dirichlet with \eqn{\beta + c_{kw}}, where
-#' \eqn{c_{kw}} are the prior counts. The prior only favours the words: the data can still give them to another topic.
-#' The prior counts make the seed words larger in `phi`, by about a tenth with \eqn{s = 0.1}.
+#' \eqn{c_{kw}} are the prior counts. The data can still give the words to another topic.
 #'
 #' By default each list has its own weight: the least of 0.1, 0.3 and 0.9 with which at least four fifths of its tokens
-#' stay in its topic, as short trial sweeps tell. The fit has the weights as `seed_weight`. `seed_words = list(sport =
-#' "goal", weight = 0.5)` gives one weight to all lists. If the documents use the words of two lists together, even the
-#' largest weight may not hold them: choose other words.
+#' stay in its topic in short trial sweeps. `seed_words = list(sport = "goal", weight = 0.5)` gives one weight to all
+#' lists. The fit has the weights as `seed_weight`.
 #'
 #' The printed fit says for each list which share of its tokens stays in its topic. A share below one half gives a
-#' warning: such a topic has another subject than its name.
+#' warning: such a topic has another subject than its name. Then choose other words.
 #'
 #' @section Priors of terms:
 #' `beta` may be a vector with a number for each term, or a matrix of topics x terms, all positive. Names of the vector,
