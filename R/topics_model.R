@@ -15,19 +15,12 @@
 #' rate = 1)` and `beta = list("learn", shape = 2, rate = 1)` have others. An asymmetric \eqn{\alpha} describes topics
 #' of different sizes better (Wallach, Mimno and McCallum 2009).
 #'
-#' @section What is averaged:
-#' `phi` and `theta` are averages over the kept sweeps of the reference chain: the chain with the highest mean log
-#' likelihood after the warm-up. Other chains number the same topics differently; [relabel()] matches them.
-#'
 #' @section Settings:
-#' `control = warp_control(...)` takes `thin`, `precision`, `checkpoint`, `checkpoint_every`, and
-#' \itemize{
-#'   \item `keep`: any of `"phi"` and `"theta"`, whose draws are kept besides the averages;
-#'   \item `start`: `"merged"`, the default, begins with three times as many topics and merges similar ones; `"random"`
-#'     begins with random topics, and more often keeps two topics for one subject;
-#'   \item `estimate = "mean"`: mean-for-mode estimation (Tristan and others 2015). It is faster, but does not show how
-#'     uncertain the model is.
-#' }
+#' `control = warp_control(...)` takes `thin`, `precision`, `checkpoint`, `checkpoint_every`, `keep`, `start` and
+#' `estimate`. `keep` is any of `"phi"` and `"theta"`, whose draws are kept besides the averages. `start = "merged"`,
+#' the default, begins with three times as many topics and merges similar ones; `"random"` more often keeps two topics
+#' for one subject. `estimate = "mean"` is mean-for-mode estimation (Tristan and others 2015): faster, but it does not
+#' show how uncertain the model is.
 #'
 #' @param x counts, documents by terms: any matrix of package Matrix, a quanteda `dfm`, a tm `DocumentTermMatrix` or
 #'   `TermDocumentMatrix`, a `simple_triplet_matrix`, a numeric matrix, or a data frame with columns `document`, `term`
@@ -57,9 +50,8 @@
 #'   \item{draws}{`beta` (N x C); `alpha` (K x N x C) if learned; `phi` (K x V x N x C) and `theta` (K x D x N x C) if
 #'     kept; with `prevalence` also `effects` and `coefficients`.}
 #'   \item{chain_phi, tokens}{the average `phi` of each chain; K x C: the tokens of each topic in its last sweep.}
-#'   \item{reference}{the number of the reference chain.}
-#'
-#'   The other elements say how the fit was made.
+#'   \item{reference}{the number of the reference chain, whose kept sweeps `phi` and `theta` average: the chain with the
+#'     highest mean log likelihood after the warm-up. Other chains number the same topics differently; see [relabel()].}
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used; for counts the message names the document and term. An
 #' interrupt returns the completed sweeps, with a warning.
@@ -73,10 +65,8 @@
 #' Wallach, H. M., Mimno, D. and McCallum, A. (2009). Rethinking LDA: why priors matter. *Advances in Neural Information
 #' Processing Systems* **22**, 1973-1981.
 #' @seealso [compare_topics()], [add_documents()], [topic_model_peers], [predict.topic_model()], [perplexity()],
-#' [topic_effects()], [topic_names()], [top_terms()], [coherence()], [relabel()], [plot.topic_model()], [continue()]
+#'   [topic_effects()], [top_terms()], [coherence()], [relabel()], [plot.topic_model()], [continue()]
 #' @examples
-#' # Two subjects that share one word.
-#' set.seed(1)
 #' words <- c("ball", "goal", "team", "market", "price", "trade", "win")
 #' subject <- rbind(c(3, 3, 3, 0, 0, 0, 1), c(0, 0, 0, 3, 3, 3, 1))
 #' x <- t(sapply(1:40, function(d) rmultinom(1, 30, subject[1 + d %% 2, ])))

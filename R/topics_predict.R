@@ -100,9 +100,9 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
 #' Without `newdata` the words that were fitted are scored as they are. This does not measure prediction.
 #'
 #' @section Other packages:
-#' topicmodels, seededlda and text2vec have functions of the same name. If topicmodels or seededlda was attached last,
-#' `perplexity(fit, x)` still works. If text2vec was attached last, write `warpbayes::perplexity(fit, x)`. Their numbers
-#' cannot be compared with those here, see [topic_model_peers].
+#' topicmodels, seededlda and text2vec have functions of the same name, whose numbers cannot be compared, see
+#' [topic_model_peers]. If text2vec was attached last, write `warpbayes::perplexity(fit, x)`. If one of the others was
+#' attached last, leave the first argument unnamed.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts of documents that were not fitted, in any of the forms that [topic_model()] takes.
