@@ -687,14 +687,14 @@ pmf_cases <- alist(
     x <- pmf(known_weights(40, 12), from = -3)
     y <- pmf(known_weights(9, 13), from = 2)
     list(
-      lapply(list(x + y, x - y, max(x, y), min(x, y), 2 * x + y), unclass), ppmf(-4:40, x),
-      ppmf(-4:40, x, lower.tail = FALSE),
-      qpmf(c(0.125, 0.5, 0.875), x), rpmf(500, x, seed = 3)
+      lapply(list(x + y, x - y, max(x, y), min(x, y), 2 * x + y), unclass), ppmf(x, -4:40),
+      ppmf(x, -4:40, lower.tail = FALSE),
+      qpmf(x, c(0.125, 0.5, 0.875)), rpmf(x, 500, seed = 3)
     )
   },
   "logarithms" = {
     x <- pmf(weights_or_logs(40, TRUE, 14), log = TRUE, normalize = TRUE)
-    list(unclass(x), unclass(x + x), ppmf(0:40, x, log.p = TRUE))
+    list(unclass(x), unclass(x + x), ppmf(x, 0:40, log.p = TRUE))
   }
 )
 
