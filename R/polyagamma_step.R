@@ -6,8 +6,8 @@
 #' your own sampler that has a logistic regression inside it, with priors or levels that [bayes_logit()] lacks.
 #'
 #' The step draws the Polya-Gamma variable of every row, \eqn{\omega_i \sim PG(n_i, x_i'\beta + o_i)}{omega_i ~ PG(n_i,
-#' x_i'beta + o_i)}. Then it draws new coefficients from \eqn{N(Q^{-1}b, Q^{-1})}{N(Q^-1 b, Q^-1)} with \eqn{Q = X'\Omega X
-#' + P}{Q = X' Omega X + P} and \eqn{b = X'(y - n/2 - \Omega o) + P m}{b = X'(y - n/2 - Omega o) + P m}.
+#' x_i'beta + o_i)}. Then it draws new coefficients from \eqn{N(Q^{-1}b, Q^{-1})}{N(Q^-1 b, Q^-1)} with \eqn{Q =
+#' X'\Omega X + P}{Q = X' Omega X + P} and \eqn{b = X'(y - n/2 - \Omega o) + P m}{b = X'(y - n/2 - Omega o) + P m}.
 #'
 #' The result depends only on the values, the `seed` and `iteration`. Your sampler keeps one seed and counts its steps
 #' by `iteration`, so that each step has random numbers of its own.

@@ -3,8 +3,8 @@
 #' Two independent variables given their sum
 #'
 #' `condition_on_sum_pmf()` says how probable each value of two variables is once their total is known. For independent
-#' variables \eqn{P(X = i \mid X + Y = s)}{P(X = i | X + Y = s)} is proportional to \eqn{P(X = i) P(Y = s - i)}. Products
-#' are kept as mantissas and exponents, so the result is right even if all of them underflow as doubles.
+#' variables \eqn{P(X = i \mid X + Y = s)}{P(X = i | X + Y = s)} is proportional to \eqn{P(X = i) P(Y = s - i)}. The
+#' result is right even if all products underflow as doubles.
 #'
 #' @param x,y distributions made by [pmf()], or vectors of non-negative weights for 0, 1, ...
 #' @param total the observed value of the sum: one number.
@@ -12,8 +12,8 @@
 #'   is `TRUE` if `x` or `y` is a distribution on the log scale.
 #' @return A list of the distributions of X and of Y given the sum, `x` and `y`.
 #' @section Errors:
-#' `warpbayes_error_input` for weights that [convolve_pmf()] refuses, for a `total` outside the range of the sum, and for a
-#' `total` whose probability is zero.
+#' `warpbayes_error_input` for weights that [convolve_pmf()] refuses, for a `total` outside the range of the sum, and
+#' for a `total` whose probability is zero.
 #' @seealso [convolve_pmf()] for the distribution of the sum, [joint_table()].
 #' @examples
 #' # 7 defects in two batches together: how many came from the first?
@@ -122,8 +122,8 @@ check_total <- function(total) {
 #' @param totals the values of the sum that are columns. The default is all of them, with `given = TRUE` all that are
 #'   possible.
 #' @param given `FALSE` for joint probabilities, `TRUE` for the distribution of X given each total.
-#' @return A matrix of class `table`: a row for each value of X, a column for each total. `addmargins()` adds the marginal
-#'   distributions.
+#' @return A matrix of class `table`: a row for each value of X, a column for each total. `addmargins()` adds the
+#'   marginal distributions.
 #' @section Errors:
 #' `warpbayes_error_input` for what [condition_on_sum_pmf()] refuses. `warpbayes_error_memory` for a table that does not
 #' fit in memory.
