@@ -28,7 +28,7 @@ polyagamma_methods <- c("auto", "devroye", "sum", "alternate", "saddlepoint", "n
 #' @param n number of draws. A vector of more than one entry stands for its length.
 #' @param shape,tilt the parameters \eqn{b} and \eqn{c}: numeric vectors, recycled to `n` draws. The sign of a tilt
 #'   does not matter.
-#' @param method one of the names above.
+#' @param method one of the names below.
 #' @inheritParams computing_arguments
 #' @param ... must be empty.
 #'

@@ -243,7 +243,7 @@ tails_around <- function(variable, pool, upper) {
   with(variable, list(here = here, up_to = from, from = up_to, before = after, after = before))
 }
 
-#' @rdname pmf
+#' @noRd
 #' @export
 c.pmf_list <- function(...) {
   # A distribution is a list, too, which c() of lists would take apart.

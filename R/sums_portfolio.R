@@ -10,15 +10,15 @@
 #' With `number = "bernoulli"` policy i has a claim with probability `prob[i]`, and at most one. With `number =
 #' "poisson"` it has a Poisson number of claims with the mean `prob[i]`.
 #'
-#' Each probability is too small by at most `tail`, and has a small relative error besides. Time grows with the number
-#' of different sizes times the length of the result.
+#' Each probability is too small by at most `tail`. Time grows with the number of different sizes times the length of
+#' the result.
 #'
 #' @param size the sizes of claims: one number above 0 for each policy; or a distribution made by [pmf()] for all; or a
 #'   list of distributions.
 #' @param prob the probability of a claim of each policy, or its mean number of claims. One number counts for all
 #'   policies.
 #' @param class for a list of sizes, the index of each policy's size in this list.
-#' @param number `"bernoulli"` or `"poisson"`: see above.
+#' @param number `"bernoulli"` or `"poisson"`: see Details.
 #' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8, or 0 for the whole range of
 #'   doubles.
 #' @inheritParams convolve_pmf
@@ -30,9 +30,8 @@
 #' @param retention,limit the layer: the part of the loss above `retention`, at most `limit`.
 #' @return A [pmf()].
 #' @section Errors:
-#' `warpbayes_error_input` for numbers of policies that do not agree, for probabilities outside their range, for sizes
-#' that are not above 0 or have no common step, and for functions that do not give what they should.
-#' `warpbayes_error_memory` for results that do not fit in memory.
+#' `warpbayes_error_input` for numbers of policies that do not agree, for probabilities and sizes outside their range,
+#' and for sizes without a common step. `warpbayes_error_memory` for results that do not fit in memory.
 #' @references
 #' De Pril, N. (1989). The aggregate claims distribution in the individual model with arbitrary positive claims. *ASTIN
 #' Bulletin* 19(1), 9-24. \doi{10.2143/AST.19.1.2014912}

@@ -4,9 +4,8 @@
 #'
 #' Regresses the shares of topics in documents on covariates, such as the party of the author or the day.
 #'
-#' If the fit is `topic_model(prevalence = ~ party + s(day), data = )`, `topic_effects(fit)` reads the effects from its
-#' draws. For a fit without `prevalence`, or for another `formula`, a further chain of `100 + 2 * ndraws` sweeps begins
-#' with the topics of the reference chain.
+#' `topic_effects(fit)` reads the effects from the draws of a fit with `prevalence`. For another fit or `formula`, a
+#' further chain of `100 + 2 * ndraws` sweeps begins with the topics of the reference chain.
 #'
 #' @section Model:
 #' The prior depends on the covariates \eqn{x_d} of a document: \eqn{\theta_d \sim \mathrm{Dir}(\alpha_d)}{theta_d ~

@@ -41,8 +41,7 @@
 #' from the same words that they score, so their numbers are lower.
 #'
 #' While topicmodels is loaded, its functions `posterior()`, `terms()`, `topics()`, `get_terms()`, `get_topics()` and
-#' `perplexity()` also take fits of [topic_model()]. If both packages are attached, see [perplexity()] and [coherence()]
-#' for these two names.
+#' `perplexity()` also take fits of [topic_model()].
 #'
 #' LDAvis takes `createJSON(fit$phi, fit$theta, fit$document_tokens, fit$terms, Matrix::colSums(x))`, where the columns
 #' of `x` are `fit$terms`. Leave out documents without words.

@@ -12,15 +12,14 @@
 #' term that occurs five times in a document is five tokens.
 #'
 #' Learned \eqn{\alpha} and \eqn{\beta} have gamma priors with shape and rate 1. `alpha = list("symmetric", shape = 2,
-#' rate = 1)` and `beta = list("learn", shape = 2, rate = 1)` have others. An asymmetric \eqn{\alpha} describes topics
-#' of different sizes better (Wallach, Mimno and McCallum 2009).
+#' rate = 1)` and `beta = list("learn", shape = 2, rate = 1)` have others. An asymmetric \eqn{\alpha} suits topics of
+#' different sizes (Wallach, Mimno and McCallum 2009). Chains number the same topics differently; see [relabel()].
 #'
 #' @section Settings:
 #' `control = warp_control(...)` takes `thin`, `precision`, `checkpoint`, `checkpoint_every`, `keep`, `start` and
-#' `estimate`. `keep` is any of `"phi"` and `"theta"`, whose draws are kept besides the averages. `start = "merged"`,
-#' the default, begins with three times as many topics and merges similar ones; `"random"` more often keeps two topics
-#' for one subject. `estimate = "mean"` is mean-for-mode estimation (Tristan and others 2015): faster, but it does not
-#' show how uncertain the model is.
+#' `estimate`. `keep` is any of `"phi"` and `"theta"`, whose draws are kept besides the averages. `start = "random"`
+#' begins with random topics; the default, `"merged"`, less often keeps two topics for one subject. `estimate = "mean"`
+#' is mean-for-mode estimation (Tristan and others 2015): faster, but without uncertainty.
 #'
 #' @param x counts, documents by terms: any matrix of package Matrix, a quanteda `dfm`, a tm `DocumentTermMatrix` or
 #'   `TermDocumentMatrix`, a `simple_triplet_matrix`, a numeric matrix, or a data frame with columns `document`, `term`
@@ -51,7 +50,7 @@
 #'     kept; with `prevalence` also `effects` and `coefficients`.}
 #'   \item{chain_phi, tokens}{the average `phi` of each chain; K x C: the tokens of each topic in its last sweep.}
 #'   \item{reference}{the number of the reference chain, whose kept sweeps `phi` and `theta` average: the chain with the
-#'     highest mean log likelihood after the warm-up. Other chains number the same topics differently; see [relabel()].}
+#'     highest mean log likelihood after the warm-up.}
 #' @section Errors:
 #' `warpbayes_error_input` for arguments that cannot be used; for counts the message names the document and term. An
 #' interrupt returns the completed sweeps, with a warning.

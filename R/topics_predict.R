@@ -95,14 +95,12 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
 #'
 #' Each token of a new document belongs at random to the predicted part, with probability `share`. \eqn{\theta} is
 #' estimated from the other part (document completion). The perplexity is \eqn{\exp(-\sum \log p(w) / n)} over the
-#' \eqn{n} predicted tokens, with \eqn{p(w) = \sum_k \theta_{dk} \phi_{kw}}.
+#' \eqn{n} predicted tokens, with \eqn{p(w) = \sum_k \theta_{dk} \phi_{kw}}. Without `newdata` the words that were
+#' fitted are scored, which does not measure prediction.
 #'
-#' Without `newdata` the words that were fitted are scored as they are. This does not measure prediction.
-#'
-#' @section Other packages:
-#' topicmodels, seededlda and text2vec have functions of the same name, whose numbers cannot be compared, see
-#' [topic_model_peers]. If text2vec was attached last, write `warpbayes::perplexity(fit, x)`. If one of the others was
-#' attached last, leave the first argument unnamed.
+#' topicmodels, seededlda and text2vec have functions of the same name; [topic_model_peers] says how they differ. If
+#' text2vec was attached last, write `warpbayes::perplexity(fit, x)`. If one of the others was attached last, leave the
+#' first argument unnamed.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts of documents that were not fitted, in any of the forms that [topic_model()] takes.
@@ -114,9 +112,9 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
 #' @section Errors:
 #' `warpbayes_error_input` if `newdata` cannot be read or shares no term with the fit.
 #' @references
-#' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models.
-#' *Proceedings of the 26th International Conference on Machine Learning*, 1105-1112.
-#' @seealso [compare_topics()], which holds out documents and compares several numbers of topics
+#' Wallach, H. M., Murray, I., Salakhutdinov, R. and Mimno, D. (2009). Evaluation methods for topic models. *Proceedings
+#' of the 26th International Conference on Machine Learning*, 1105-1112.
+#' @seealso [compare_topics()]
 #' @examples
 #' x <- t(sapply(1:60, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' fit <- topic_model(x[1:40, ], topics = 2, iter = 60, seed = 1, threads = 2)

@@ -2,8 +2,8 @@
 
 #' Go on with new documents
 #'
-#' Fits the topic model to new documents and keeps what it learned from the earlier ones: the topics keep their numbers,
-#' names and terms, and move as far as the new words say. The earlier documents are not read again.
+#' Fits the topic model to new documents and keeps what it learned from the earlier ones, which are not read again: the
+#' topics keep their numbers, names and terms, and move as far as the new words say.
 #'
 #' @section The posterior:
 #' Let \eqn{n_{kw}} be the tokens of term \eqn{w} with topic \eqn{k} after the last sweep of the reference chain, and
@@ -13,8 +13,8 @@
 #' where \eqn{a} is `weight`, and \eqn{\alpha} and \eqn{\beta} are the averages of the fit. With `weight < 1` the topics
 #' follow a language that changes.
 #'
-#' Tokens of terms that the fit does not have are left out, with a message. After a fit with `prevalence` the new
-#' documents have the \eqn{\alpha} of the mean of the covariates.
+#' Tokens of terms that the fit does not have are left out, with a message. After a fit with `prevalence` new documents
+#' have the \eqn{\alpha} of the mean of the covariates.
 #'
 #' @param object a fit from [topic_model()], which may be an update itself.
 #' @param newdata counts of the new documents, in any of the forms that [topic_model()] takes.
@@ -30,7 +30,7 @@
 #' @references
 #' Banerjee, A. and Basu, S. (2007). Topic models over text streams: a study of batch, online and hybrid algorithms.
 #' *Proceedings of the SIAM International Conference on Data Mining*, 431-436.
-#' @seealso [predict.topic_model()], which leaves the model as it is; [continue()] for more sweeps of the same documents
+#' @seealso [predict.topic_model()], which leaves the model as it is; [continue()]
 #' @examples
 #' x <- t(sapply(1:60, function(d) rmultinom(1, 30, if (d %% 2) c(3, 3, 0, 1) else c(0, 1, 3, 3))))
 #' colnames(x) <- c("goal", "team", "price", "trade")
