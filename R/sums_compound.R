@@ -6,13 +6,9 @@
 #' variables are independent copies of one. An example is the total of all claims in a year: `number` is the
 #' distribution of the number of claims, and `size` the distribution of the size of one claim.
 #'
-#' Poisson, negative binomial, geometric and logarithmic numbers use Panjer's recursion, in a form in which all terms
-#' are positive. Any number given as a [pmf()] needs more time, about \eqn{2 \sqrt{n}}{2 sqrt(n)} convolutions if the
-#' largest number is n.
-#'
 #' Every entry of at least 1e-290 has a relative error of about 1e-16 times the number of variables that typically add
 #' up to it. The fast method of [convolve_pmf()] adds at most `accuracy`, or 1e-13 times the number of variables if that
-#' is more.
+#' is more. A `number` given as a [pmf()] takes more time than one given by its name (Panjer's recursion).
 #'
 #' @param number `"poisson"`, `"binomial"`, `"negative_binomial"`, `"geometric"` or `"logarithmic"`, with the parameters
 #'   below; or a distribution on 0, 1, 2, ... made by [pmf()].

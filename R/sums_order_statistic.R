@@ -27,7 +27,7 @@
 #' @section Errors:
 #' `warpbayes_error_input` for anything but a list of distributions, and for `k` and `pairs` beyond the number of
 #' variables. `warpbayes_error_memory` for sums or states that do not fit in memory.
-#' @seealso [max()][pmf_verbs] and `min()` for the largest and the smallest; [sum_pmf()] for the sum of all.
+#' @seealso [pmf_verbs] for `max()` and `min()`; [sum_pmf()] for the sum of all.
 #' @examples
 #' die <- pmf_uniform(1, 6)
 #' # Four dice, of which the highest three count.

@@ -20,9 +20,9 @@
 #' @return A [pmf()] if one of the variables was given as one. Otherwise a vector of weights for 0, 1, ... (logarithms
 #'   with `log = TRUE`).
 #' @section Errors:
-#' `warpbayes_error_input` for an empty list or matrix, for weights that [convolve_pmf()] refuses (the message names
-#' the element), and for `times` that is not a whole number. `warpbayes_error_memory` for results that do not fit in
-#' memory.
+#' `warpbayes_error_input` for an empty list or matrix, for weights that [convolve_pmf()] refuses, and for `times` that
+#' is not a whole number. `warpbayes_error_memory` for results that do not fit in memory.
+#' @seealso [convolve_pmf()], [compound_pmf()]
 #' @examples
 #' # Poisson-binomial: how many of 10,000 independent events happen.
 #' set.seed(1)

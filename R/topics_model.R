@@ -37,7 +37,7 @@
 #' @param prevalence covariates of the documents that the prior of their topics depends on, such as `~ party + s(day)`;
 #'   see [topic_effects()].
 #' @param data a data frame with the variables of `prevalence` and a row for each document, in the order of `x`.
-#' @param control settings by [warp_control()]; see the section on settings.
+#' @param control settings by [warp_control()]; see below.
 #' @param ... must be empty: a misspelt argument is an error.
 #' @inheritParams computing_arguments
 #' @return An object of class `topic_model`. With D documents, V terms, K topics, S sweeps, C chains and N kept draws:
