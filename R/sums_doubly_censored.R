@@ -13,7 +13,8 @@
 #' missing from the data. With `truncation` the distribution is for the delays that are seen.
 #'
 #' The sum of the logarithms of `dpmf(law, days)` is the log likelihood of recorded delays, where `law` is the result.
-#' Its relative error is 2e-8 for a log-normal delay as in the examples.
+#' The probabilities have relative errors of 2e-8 for a log-normal delay as in the examples, and larger ones on day 0 if
+#' the density is infinite at 0.
 #'
 #' @param x the distribution function of the exact delay, such as [plnorm], called as `x(q, ...)`. Delays are not
 #'   negative.
