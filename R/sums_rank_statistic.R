@@ -16,8 +16,8 @@
 #' Equal values get the mean of their ranks. Differences (of pairs, or from `mu`) count as equal if rounding explains
 #' their difference, such as 0.3 - 0.2 and 0.1. Samples of more than about 340 values each are refused.
 #'
-#' Scores that are not whole numbers or decimal fractions, or have too many sums, are rounded to multiples of a step,
-#' which a message names; `by` sets it. The test is exact for the rounded scores.
+#' Scores with too many different sums are rounded to multiples of a step, which a message names. The test is exact for
+#' the rounded scores.
 #'
 #' The usual definitions of a two-sided p-value differ if the distribution is not symmetric:
 #' \describe{
@@ -41,8 +41,8 @@
 #' @param method the definition of two-sided p-values: see Details.
 #' @param paired whether `x` and `y` are pairs.
 #' @param mu the difference under the null hypothesis.
-#' @param level the level of an interval for the difference: all `mu` that the test does not reject. `NULL` for none.
-#'   Only for ranks as scores.
+#' @param level the level of an interval for the difference, if the scores are ranks; `NULL` for none. The interval has
+#'   all `mu` that the test does not reject.
 #' @return A [pmf()]. `exact_p_value()` gives a number for each statistic. `rank_test()` gives an object of class
 #'   `htest`, as [wilcox.test()] does, with the Hodges-Lehmann estimate, and with the null distribution as
 #'   `distribution`.

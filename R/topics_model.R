@@ -8,8 +8,7 @@
 #' @section Model:
 #' A token of document \eqn{d} has topic \eqn{k} with probability \eqn{\theta_{dk}}, and is then term \eqn{w} with
 #' probability \eqn{\phi_{kw}}. The priors are \eqn{\theta_d \sim \mathrm{Dir}(\alpha_1, \dots, \alpha_K)}{theta_d ~
-#' Dir(alpha_1, ..., alpha_K)} and \eqn{\phi_k \sim \mathrm{Dir}(\beta, \dots, \beta)}{phi_k ~ Dir(beta, ..., beta)}. A
-#' term that occurs five times in a document is five tokens.
+#' Dir(alpha_1, ..., alpha_K)} and \eqn{\phi_k \sim \mathrm{Dir}(\beta, \dots, \beta)}{phi_k ~ Dir(beta, ..., beta)}.
 #'
 #' Learned \eqn{\alpha} and \eqn{\beta} have gamma priors with shape and rate 1. `alpha = list("symmetric", shape = 2,
 #' rate = 1)` and `beta = list("learn", shape = 2, rate = 1)` have others. An asymmetric \eqn{\alpha} suits topics of
