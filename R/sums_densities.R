@@ -1,6 +1,6 @@
-# Densities of distributions by name, by Loader (2000), "Fast and accurate computation of binomial probabilities". R's own
-# functions lose up to nine digits if parameters are large or probabilities near 1, because they subtract a rounded mean
-# from a value. Here this difference is formed exactly. The error of a logarithm l is below 2e-14 (1 + |l|).
+# Densities of distributions by name, by Loader (2000), "Fast and accurate computation of binomial probabilities". R's
+# own functions lose up to nine digits if parameters are large or probabilities near 1, because they subtract a rounded
+# mean from a value. Here this difference is formed exactly. The error of a logarithm l is below 2e-14 (1 + |l|).
 
 # log(n!) less Stirling's approximation of it, for n above 0.
 stirling_error <- function(n) {
@@ -13,8 +13,8 @@ stirling_error <- function(n) {
   }
   n[small] <- at
   square <- 1 / n^2
-  error + (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - (1 / 1188 - 691 / 360360 * square) * square) * square) * square) *
-    square) / n
+  rest <- (1 / 1680 - (1 / 1188 - 691 / 360360 * square) * square) * square
+  error + (1 / 12 - (1 / 360 - (1 / 1260 - rest) * square) * square) / n
 }
 
 # x log(x / mean) - d, where d is x - mean, to all digits of d.

@@ -61,8 +61,10 @@ family_functions <- function(family) {
     list(density = density, tail_of = function(x, lower, log) suppressWarnings(tail_of(x, lower, log)))
   }
   switch(family$name,
-    poisson = of(function(x, log) stats::dpois(x, p[[1L]], log), function(x) log_poisson(x, p[[1L]]), function(x, lower, log) stats::ppois(x, p[[1L]], lower, log)),
-    binomial = of(function(x, log) stats::dbinom(x, p[[1L]], p[[2L]], log), function(x) log_binomial(x, p[[1L]], p[[2L]]),
+    poisson = of(function(x, log) stats::dpois(x, p[[1L]], log), function(x) log_poisson(x, p[[1L]]),
+      function(x, lower, log) stats::ppois(x, p[[1L]], lower, log)),
+    binomial = of(function(x, log) stats::dbinom(x, p[[1L]], p[[2L]], log),
+      function(x) log_binomial(x, p[[1L]], p[[2L]]),
       function(x, lower, log) stats::pbinom(x, p[[1L]], p[[2L]], lower, log), p[[1L]]),
     negative_binomial = of(
       function(x, log) stats::dnbinom(x, p[[1L]], p[[2L]], log = log),

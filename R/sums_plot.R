@@ -133,7 +133,8 @@ probability_curves <- function(all, type, xlim, log) {
   })
   if (type == "auto") type <- if (max(vapply(curves, function(one) length(one$x), 0L)) <= 100L) "bars" else "line"
   width <- if (type == "bars") shown_width(all, xlim)
-  list(curves = curves, xlim = xlim + c(-0.5, 0.5) * if (is.null(width)) 0 else width, width = width, powers = TRUE, fixed = 0,
+  list(curves = curves, xlim = xlim + c(-0.5, 0.5) * if (is.null(width)) 0 else width, width = width, powers = TRUE,
+    fixed = 0,
     whole = c(all(vapply(all, on_whole_numbers, NA)), FALSE), labels = c("value", "probability"))
 }
 

@@ -342,7 +342,9 @@ rank_test <- function(x, y = NULL, paired = FALSE, mu = 0, alternative = c("two.
     names <- paste(c(deparse1(substitute(x)), if (!is.null(y)) deparse1(substitute(y))), collapse = " and ")
     samples <- list(list(x = x, y = y))
   }
-  if (paired && length(samples) > 1L) stop_input("paired", "is TRUE, and `x` has blocks: each pair is a block of its own")
+  if (paired && length(samples) > 1L) {
+    stop_input("paired", "is TRUE, and `x` has blocks: each pair is a block of its own")
+  }
   signed <- is.null(samples[[1L]]$y) || paired
   at <- function(mu) {
     parts <- lapply(samples, function(one) {

@@ -258,7 +258,7 @@ topic_cases <- alist(
     colnames(counts) <- paste0("w", seq_len(70))
     fit <- topics(counts, 5, precision, seed_words = list(one = c("w3", "w70"), two = "w4*", weight = 0.5),
       prevalence = ~ kind, data = data.frame(kind = factor(rep(1:3, c(9, 9, 2)))), chains = 2)
-    new <- data.frame(kind = c(2, NA, 1, 4))
+    new <- data.frame(kind = factor(c(2, NA, 1, 4)))
     list(topic_values(fit), predict(fit, counts[1:4, ], iter = 4, data = new, seed = 1))
   },
   "prior counts, mean for mode" = {

@@ -6,7 +6,8 @@ test_that("ranks do not change under monotone maps", {
     x <- sample(12, 6, TRUE)
     y <- sample(12, 7, TRUE)
     p <- rank_test(x, y)$p.value
-    maps <- list(exp, log, function(v) v + 1e9, function(v) v * 1e-300, function(v) v * 1e300, function(v) 1.7e9 + v * 1e-5,
+    maps <- list(exp, log, function(v) v + 1e9, function(v) v * 1e-300, function(v) v * 1e300,
+      function(v) 1.7e9 + v * 1e-5,
       function(v) 10^(25 * (v - 12)))
     for (map in maps) expect_identical(rank_test(map(x), map(y))$p.value, p)
   }
@@ -37,10 +38,13 @@ test_that("rank tests take formulas and blocks, and intervals agree with wilcox.
 })
 
 test_that("densities by name have all digits for large parameters", {
-  density <- function(name, parameters, x) warpbayes:::family_functions(list(name = name, parameters = parameters))$density(x, TRUE)
+  density <- function(name, parameters, x) {
+    family_functions(list(name = name, parameters = parameters))$density(x, TRUE)
+  }
   # By 60-digit arithmetic.
   expect_equal(density("poisson", 18076598.991433393, 18119115), -59.2346717955070607, tolerance = 1e-14)
-  expect_equal(density("binomial", c(268218316, 0.9999999957331869), 268218311), -5.25736324374358145, tolerance = 1e-14)
+  expect_equal(density("binomial", c(268218316, 0.9999999957331869), 268218311), -5.25736324374358145,
+    tolerance = 1e-14)
   expect_equal(density("negative_binomial", c(236978212308476.75, 0.9999999996579025), 81069), -6.57047008766841014,
     tolerance = 1e-14)
   expect_equal(density("negative_binomial_mean", c(429722224.3488428, 0.03231625035280353), 1), -3.46450131879821838,
