@@ -25,27 +25,23 @@
 #'
 #' @section What is different:
 #' \describe{
-#'   \item{Seeds}{Draw `i` depends on the seed, `i`, and its own shape and tilt alone. `set.seed()` makes both packages
-#'     repeatable, but the numbers are others.}
-#'   \item{Laws}{`rpg()` draws shapes 1 and 2 exactly. For other shapes up to 13 it drops the rest of a series, from 13
-#'   to 170 it has the saddlepoint approximation, and above 170 a normal one. `rpolyagamma()` is within a Kolmogorov
-#'     distance of 1e-6 of the law for every shape.}
+#'   \item{Seeds}{`set.seed()` makes both packages repeatable, but the numbers are others.}
+#'   \item{Laws}{`rpg()` draws shapes 1 and 2 exactly and approximates the others. `rpolyagamma()` is within a
+#'     Kolmogorov distance of 1e-6 of the law for every shape.}
 #'   \item{Integers}{`rpg(5, 2L, 0)` gives zeros. `rpolyagamma(5, 2L, 0)` is right.}
-#'   \item{Shape 0}{is refused. With zeros in `h`: `w <- numeric(n); w[h > 0] <- rpolyagamma(sum(h > 0), h[h > 0],
-#'     z[h > 0])`.}
+#'   \item{Shape 0}{is refused. With zeros in `h`: `w <- numeric(n); w[h > 0] <- rpolyagamma(sum(h > 0), h[h > 0], z[h >
+#'     0])`.}
 #'   \item{Fractions}{`rpg.devroye()` cuts `h` to whole numbers. `method = "sum"` refuses fractions.}
 #'   \item{Missing values}{BayesLogit stops. `rpolyagamma()` gives `NaN` with a warning.}
-#'   \item{Time}{A draw takes less time, a call takes more. So draw all variables of a sweep in one call.}
+#'   \item{Time}{A draw takes less time, a call takes more: draw all variables of a sweep in one call.}
 #' }
 #'
 #' @name polyagamma_from_BayesLogit
 #' @seealso [rpolyagamma()], [bayes_logit()], [polyagamma_step()], [c_interface]
 #' @examples
-#' n <- 5
-#' z <- seq(-2, 2, length.out = n)
 #' h <- c(0, 1, 3, 0, 2)
-#' rpolyagamma(n, shape = 2, tilt = z, threads = 2)
-#' w <- numeric(n)
+#' z <- seq(-2, 2, length.out = 5)
+#' w <- numeric(5)
 #' w[h > 0] <- rpolyagamma(sum(h > 0), h[h > 0], z[h > 0], threads = 2)
 #'
 #' X <- cbind(1, mtcars$wt)

@@ -9,29 +9,26 @@ polyagamma_methods <- c("auto", "devroye", "sum", "alternate", "saddlepoint", "n
 #' - 1/2)^2 + c^2/2)} with independent gamma variables \eqn{G_k} of shape \eqn{b}. Given such variables, logistic and
 #' negative binomial regressions are normal.
 #'
-#' Draw `i` depends only on the seed, on `i` and on its own shape and tilt. The other elements, the backend and the
-#' number of threads do not change it.
+#' Draw `i` depends only on the seed, on `i` and on its own shape and tilt.
 #'
 #' @section Methods:
 #' `method = "auto"` chooses for each element the fastest way whose law is within a Kolmogorov distance of
-#' \eqn{10^{-6}}{1e-6} of \eqn{PG(b, c)}: sums of exact draws for shapes below 12, the expansion of Cornish and Fisher
-#' for larger ones, and the inverse Gaussian distribution for large tilts. The other methods are for comparison:
+#' \eqn{10^{-6}}{1e-6} of \eqn{PG(b, c)}. The other methods are for comparison:
 #' \describe{
 #'   \item{`"devroye"`}{Shape 1: exact.}
 #'   \item{`"sum"`}{Whole shapes up to \eqn{2^{20}}{2^20}: the sum of as many draws of shape 1; exact.}
 #'   \item{`"alternate"`}{Shapes up to 4: the alternating series of Windle, Polson and Scott (2014). The law is within
 #'     \eqn{10^{-8}}{1e-8}.}
 #'   \item{`"saddlepoint"`}{Shapes from 1: the saddlepoint approximation of the density. The distance to the law is 2e-4
-#'     at shape 14 and 3e-6 at shape 171.}
+#'     at shape 14.}
 #'   \item{`"normal"`}{Shapes above 170: the normal distribution of the same mean and variance. The distance to the law
-#'   is
-#'     0.01 at shape 171 and 4e-3 at shape 1000.}
+#'     is 0.01 at shape 171.}
 #' }
 #'
 #' @param n number of draws. A vector of more than one entry stands for its length.
 #' @param shape,tilt the parameters \eqn{b} and \eqn{c}: numeric vectors, recycled to `n` draws. The sign of a tilt
 #'   does not matter.
-#' @param method one of the names above.
+#' @param method one of the names below.
 #' @inheritParams computing_arguments
 #' @param ... must be empty.
 #'

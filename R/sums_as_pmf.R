@@ -3,20 +3,16 @@
 #' Distributions from other objects, and for other packages
 #'
 #' `as_pmf()` makes a [pmf()] from a table, a vector with names, a data frame, a sample with or without weights, or a
-#' distribution of package distributional. The generics of that package work for the result, whether it is attached
-#' before or after this package.
+#' distribution of package distributional. The generics of that package work for the result.
 #'
 #' @details
 #' A numeric vector without names is a *sample*: `as_pmf(c(1, 1, 2, 5))` has the values 1, 2 and 5. If all its names are
 #' numbers, these are the values, and the vector has their probabilities or counts. Weights, counts and probabilities
 #' are divided by their sum.
 #'
-#' A distribution on whole numbers is taken value by value, up to `tail`: also a mixture of such distributions, a
-#' truncated or inflated one, a sample, and a transformed one whose values are whole numbers. Any other one is put onto
-#' multiples of `by` by [discretize_pmf()]. Package distributional has no upper tails, so probabilities near 1e-16 have
-#' no correct digits there.
-#'
-#' In a tibble, a list of distributions such as `c(x, y)` is a column, and each of them prints as one line.
+#' A distribution on whole numbers is taken value by value, up to `tail`. Any other one is put onto multiples of `by` by
+#' [discretize_pmf()]. Package distributional has no upper tails, so probabilities near 1e-16 have no correct digits
+#' there.
 #'
 #' @param x what to convert; for the other functions a distribution made by [pmf()].
 #' @param weights for a sample, the weights of its values: numbers from 0.
@@ -29,8 +25,9 @@
 #' @param times number of draws.
 #' @param seed as in [rpmf()].
 #' @param ... must be empty.
-#' @return A [pmf()]; for several distributions a list of them. `density()`, `cdf()` and `generate()` give what
-#' [dpmf()], [ppmf()] and [rpmf()] do, and `support()` all possible values. The kurtosis of a normal variable is 0.
+#' @return A [pmf()]; for several distributions a list of them, which is a column in a tibble. `density()`, `cdf()` and
+#'   `generate()` give what [dpmf()], [ppmf()] and [rpmf()] do, and `support()` all possible values. The kurtosis of a
+#'   normal variable is 0.
 #' @section Errors:
 #' `warpbayes_error_input` for objects that are none of these, for missing values in a sample, for samples that are not
 #' decimal fractions if `by` is not given, and for multivariate or missing distributions.

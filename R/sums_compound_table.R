@@ -12,7 +12,7 @@
 #' @param x,y the distributions of one size in either line, made by [pmf()]. They must not be negative.
 #' @param tail the probability of larger totals that may be left out, for each of the lines, from 1e-300 to 1e-8.
 #' @return A matrix of class `table`, as from [joint_table()], with a row for each value of S and a column for each
-#' value of T. If few values of a total are possible, only these have a row or a column.
+#'   value of T. If few values of a total are possible, only these have a row or a column.
 #' @section Errors:
 #' `warpbayes_error_input` for what [compound_pmf()] refuses. `warpbayes_error_memory` for tables that do not fit in
 #' memory.

@@ -3,8 +3,8 @@
 #' Two independent variables given their sum
 #'
 #' `condition_on_sum_pmf()` says how probable each value of two variables is once their total is known. For independent
-#' variables \eqn{P(X = i \mid X + Y = s)}{P(X = i | X + Y = s)} is proportional to \eqn{P(X = i) P(Y = s - i)}.
-#' Products are kept as mantissas and exponents, so the result is right even if all of them underflow as doubles.
+#' variables \eqn{P(X = i \mid X + Y = s)}{P(X = i | X + Y = s)} is proportional to \eqn{P(X = i) P(Y = s - i)}. The
+#' result is right even if all products underflow as doubles.
 #'
 #' @param x,y distributions made by [pmf()], or vectors of non-negative weights for 0, 1, ...
 #' @param total the observed value of the sum: one number.
@@ -123,7 +123,7 @@ check_total <- function(total) {
 #'   possible.
 #' @param given `FALSE` for joint probabilities, `TRUE` for the distribution of X given each total.
 #' @return A matrix of class `table`: a row for each value of X, a column for each total. `addmargins()` adds the
-#' marginal distributions.
+#'   marginal distributions.
 #' @section Errors:
 #' `warpbayes_error_input` for what [condition_on_sum_pmf()] refuses. `warpbayes_error_memory` for a table that does not
 #' fit in memory.

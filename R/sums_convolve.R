@@ -12,18 +12,16 @@
 #'
 #' @section The two methods:
 #' The *direct sum* has a relative error below \eqn{(1024 + m / 1024) 2^{-53}}, where m is the length of the shorter
-#' vector: about 1.2e-13 for a million values. Typically it is 1e-15.
+#' vector. Typically it is 1e-15.
 #'
 #' The *fast method* is used if `accuracy` is above 0 and the problem is large. It computes the result in windows, in
-#' which the distributions are tilted exponentially and convolved by a Fourier transform. For each window there are
-#' bounds on what was left out and on the rounding error. Entries whose bound exceeds `accuracy` times the entry are
-#' summed directly, so `accuracy` holds in any case. The method is fast for log-concave and unimodal distributions and
-#' for weights without much structure. It is no faster than the direct sum for two power tails, for distant modes with
-#' almost nothing between them, and if every second value is impossible. On a graphics card `accuracy = 0` is often the
-#' better choice.
+#' which the distributions are tilted exponentially and convolved by a Fourier transform. Entries whose error bound
+#' exceeds `accuracy` times the entry are summed directly, so `accuracy` holds in any case. The method is fast for
+#' log-concave and unimodal distributions, and no faster than the direct sum for two power tails or distant modes. On a
+#' graphics card `accuracy = 0` is often the better choice.
 #'
 #' @param x,y two vectors of non-negative weights; or two matrices of weights with the same number of rows. A vector or
-#' a matrix of one row is convolved with every row of the other matrix. Or two distributions made by [pmf()]; a vector
+#'   a matrix of one row is convolved with every row of the other matrix. Or two distributions made by [pmf()]; a vector
 #'   given together with a distribution must sum to 1.
 #' @param log whether the result is on the log scale. For vectors and matrices it also says whether `x` and `y` are.
 #'   The default is `TRUE` if `x` or `y` is a distribution on the log scale.
@@ -32,7 +30,7 @@
 #' @param backend,threads where to compute: see [computing]. Direct sums run on this backend. Fourier transforms
 #'   always run on the CPU.
 #' @return For vectors a vector of length `length(x) + length(y) - 1`. For matrices a matrix with `ncol(x) + ncol(y) -
-#' 1` columns. A [pmf()] for distributions.
+#'   1` columns. A [pmf()] for distributions.
 #' @section Errors:
 #' `warpbayes_error_input` for weights that are negative, missing, infinite, empty or all zero, for matrices whose
 #' numbers of rows differ, and for results that exceed the range of doubles or R's lengths. `warpbayes_error_memory` for

@@ -9,17 +9,15 @@
 #' `method` says where the probability between two neighbouring values goes:
 #' \describe{
 #'   \item{`"rounding"`}{to the nearest value.}
-#'   \item{`"up"`}{to the larger value: losses are overstated. Other software calls this `"lower"`, after the
-#'   distribution function.}
+#'   \item{`"up"`}{to the larger value: losses are overstated. Elsewhere this is called `"lower"`, after the
+#'     distribution function.}
 #'   \item{`"down"`}{to the smaller value: losses are understated. Elsewhere `"upper"`.}
 #'   \item{`"unbiased"`}{to both values, so that the mean stays, and the means of the loss limited at each value.}
 #' }
 #' With a deductible d and a limit u, a loss x is paid by \eqn{\min(x, u) - d}{min(x, u) - d} if it exceeds d, and not
 #' at all otherwise.
 #'
-#' If the distribution function has an argument `lower.tail`, upper tails keep their relative accuracy. Integrals of
-#' `"unbiased"` use eight points of Gauss and Legendre for each step. They are exact to rounding if the distribution
-#' function is smooth within each step.
+#' If the distribution function has an argument `lower.tail`, upper tails keep their relative accuracy.
 #'
 #' @param x the distribution function of the loss, such as [pgamma], called as `x(q, ...)`; or a numeric vector of
 #'   observed losses; or a distribution made by [pmf()], whose step is to become another.

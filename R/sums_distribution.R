@@ -6,10 +6,8 @@
 #' functions of R's other distributions do. The distribution is the first argument. `mean()`, `variance()` and
 #' `median()` give numbers.
 #'
-#' Each tail is summed from its far end, without cancellation. So a sum of n probabilities, such as an upper tail with
-#' `lower.tail = FALSE`, has at most the relative error of these probabilities plus 4e-16, however small it is.
-#'
-#' Draw `i` of `rpmf()` depends only on the seed and on `i`.
+#' A sum of probabilities, such as an upper tail with `lower.tail = FALSE`, has at most their relative error plus 4e-16,
+#' however small it is. Draw `i` of `rpmf()` depends only on the seed and on `i`.
 #'
 #' @param dist,x a distribution made by [pmf()]; the `x` of `dpmf()` are values.
 #' @param q values.

@@ -12,9 +12,9 @@
 #' density of U is proportional to \eqn{e^{growth\,u}}{exp(growth u)}. Delays that end after the data were closed are
 #' missing from the data. With `truncation` the distribution is for the delays that are seen.
 #'
-#' The time of the day is integrated with the points of Gauss and Legendre. The relative error is 2e-8 or less for a
-#' log-normal delay as in the examples. It is larger for day 0 if the density is infinite at 0: 3e-4 for a gamma delay
-#' of shape 0.5. The sum of the logarithms of `dpmf(law, days)` is the log likelihood of recorded delays.
+#' The sum of the logarithms of `dpmf(law, days)` is the log likelihood of recorded delays, where `law` is the result.
+#' The probabilities have relative errors of 2e-8 for a log-normal delay as in the examples, and larger ones on day 0 if
+#' the density is infinite at 0.
 #'
 #' @param x the distribution function of the exact delay, such as [plnorm], called as `x(q, ...)`. Delays are not
 #'   negative.

@@ -4,10 +4,8 @@
 #'
 #' These functions make well-known discrete distributions as [pmf()] objects, ready for sums.
 #'
-#' The range of values is chosen so that what is left out has a probability of at most `tail` at either end.
-#' [left_out()] says how probable it is, and [dpmf()] and [ppmf()] of the distribution itself are exact beyond the
-#' range, too (except for `pmf_logarithmic()`). Sums only know a bound. The relative error of a probability p is below
-#' 2e-14 (1 + |log p|) for all parameters.
+#' What is left out has a probability of at most `tail` at either end; [left_out()] says how probable it is. The
+#' relative error of a probability p is below 2e-14 (1 + |log p|).
 #'
 #' The parameters are as in R's functions, with these remarks:
 #' \itemize{

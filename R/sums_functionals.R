@@ -4,11 +4,10 @@
 #'
 #' `shannon_entropy()` is the Shannon entropy, `cumulants()` gives the first cumulants, `modes()` the most probable
 #' values, `support_size()` how many values are possible, and `generating_function()` the probability generating
-#' function
-#' \eqn{E(z^X)}{E z^X}. With `log = TRUE`, `generating_function(x, exp(t))` is the cumulant generating function at t.
+#' function \eqn{E(z^X)}{E z^X}. With `log = TRUE`, `generating_function(x, exp(t))` is the cumulant generating function
+#' at t.
 #'
-#' Cumulants are computed from central moments, of which those of high order cancel: the cumulants of a distribution
-#' that is almost normal lose about a digit with each order above 4.
+#' The cumulants of a distribution that is almost normal lose about a digit with each order above 4.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param base the base of the logarithm: the entropy is in nats for `exp(1)` and in bits for 2.

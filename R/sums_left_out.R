@@ -47,8 +47,8 @@ format_left_out <- function(x) {
 #' improbable values. `left_out()` says how probable the values that were left out are at most. The probability of any
 #' event is right to within the sum of both numbers, apart from rounding.
 #'
-#' A distribution by name ([pmf_families]) knows the exact probabilities beyond its range. Of other distributions they
-#' are unknown, so `ppmf()` warns if it is asked for a tail beyond the range of a distribution that was cut there.
+#' A distribution by name ([pmf_families]) knows the exact probabilities beyond its range. For other distributions
+#' `ppmf()` warns if it is asked for a tail beyond the range.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param log whether to give natural logarithms.

@@ -3,20 +3,15 @@
 
 #' The highest and lowest of several independent variables
 #'
-#' `order_statistic_pmf()` is the distribution of the k-th smallest of several independent variables, or of the k-th
-#' largest. `sum_of_highest_pmf()` and `sum_of_lowest_pmf()` are the distributions of the sum of the k largest and of
-#' the k smallest, such as four dice of which three are kept. `opposed_pools_pmf()` compares two pools that are both
-#' sorted: the highest of one with the highest of the other, the second with the second, and so on. `sorted_pool()` is
-#' the joint distribution of the k highest. The variables may all have different distributions.
+#' `order_statistic_pmf()` is the distribution of the k-th smallest or k-th largest of several independent variables.
+#' `sum_of_highest_pmf()` and `sum_of_lowest_pmf()` are the distributions of the sum of the k largest and of the k
+#' smallest, such as four dice of which three are kept. `opposed_pools_pmf()` compares two sorted pools: the highest of
+#' one with the highest of the other, the second with the second, and so on. `sorted_pool()` is the joint distribution
+#' of the k highest. The variables may all have different distributions.
 #'
-#' @details
-#' A system that works as long as k of its n parts work fails with the k-th largest lifetime of its parts, so
-#' `order_statistic_pmf(lifetimes, k, highest = TRUE)` is the distribution of its lifetime.
-#'
-#' All terms are positive and added directly, so every probability has a small relative error: below 1e-14 for up to 50
-#' variables. Nothing is enumerated: time grows with the number of values, times the number of variables, times k, times
-#' (for the sums) the number of possible sums. Pools of `opposed_pools_pmf()` are fast if they have many variables of
-#' the same few kinds; if each variable is of another kind, they have 2^n states.
+#' Every probability has a small relative error: below 1e-14 for up to 50 variables. Time grows with the number of
+#' values, times the number of variables, times k, times (for the sums) the number of possible sums. Pools of
+#' `opposed_pools_pmf()` should have many variables of the same few kinds; with n different kinds they have 2^n states.
 #'
 #' @param x,y a list of distributions made by [pmf()], one for each variable. `rep(die, 4)` is a list of four dice, and
 #'   `c(rep(die, 4), rep(other, 2), third)` a mixed pool.
@@ -32,7 +27,7 @@
 #' @section Errors:
 #' `warpbayes_error_input` for anything but a list of distributions, and for `k` and `pairs` beyond the number of
 #' variables. `warpbayes_error_memory` for sums or states that do not fit in memory.
-#' @seealso [max()][pmf_verbs] and `min()` for the largest and the smallest; [sum_pmf()] for the sum of all.
+#' @seealso [pmf_verbs] for `max()` and `min()`; [sum_pmf()] for the sum of all.
 #' @examples
 #' die <- pmf_uniform(1, 6)
 #' # Four dice, of which the highest three count.
@@ -248,7 +243,7 @@ tails_around <- function(variable, pool, upper) {
   with(variable, list(here = here, up_to = from, from = up_to, before = after, after = before))
 }
 
-#' @rdname pmf
+#' @noRd
 #' @export
 c.pmf_list <- function(...) {
   # A distribution is a list, too, which c() of lists would take apart.

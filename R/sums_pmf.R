@@ -2,91 +2,68 @@
 
 #' The distribution of a discrete random variable
 #'
-#' `pmf()` makes a probability mass function from a vector of probabilities. Its values are `from`, `from + by`,
-#' `from + 2 * by` and so on: whole numbers unless you set `by`. `x + y` is then the distribution of the sum of two
-#' independent variables. [pmf_functions] lists what else can be done.
+#' `pmf()` makes a probability mass function from a vector of probabilities. Its values are `from`, `from + by`, `from +
+#' 2 * by` and so on: whole numbers unless you set `by`. `x + y` is then the distribution of the sum of two independent
+#' variables. [pmf_functions] lists what else can be done.
 #'
 #' @section Operators:
-#' \describe{
-#'   \item{`x + y`, `x - y`}{sum and difference of independent variables, as [sum_pmf()] gives them.}
-#'   \item{`x + 3`, `2 * x`, `x / 2`, `-x`}{the variable shifted, scaled, or with the other sign. `2 * x` is twice one
-#'     variable; `x + x` is the sum of two independent ones.}
-#'   \item{`max(x, y)`, `min(x, y)`}{the largest and the smallest of independent variables.}
-#'   \item{`c(x, y)`, `rep(x, 3)`}{lists of variables, which [sum_pmf()] adds.}
-#' }
+#' `x + y` and `x - y` are the sum and the difference of independent variables, `max(x, y)` and `min(x, y)` the largest
+#' and the smallest. `x + 3`, `2 * x`, `x / 2` and `-x` shift a variable, scale it or change its sign: `2 * x` is twice
+#' one variable, `x + x` the sum of two independent ones. `c(x, y)` and `rep(x, 3)` are lists of variables.
 #'
 #' @section Values:
 #' A number that you give is read as the decimal fraction or the ratio that it is up to rounding: 0.1 + 0.2 is 0.3, and
-#' 1 / 3 is a third. All functions then compute with whole numbers of steps, so equal values are [identical()]. The sum
-#' of variables with different steps lies on the longest step that divides both. Steps such as pi and e have no common
-#' step; their ratio is taken to 13 digits.
+#' 1 / 3 is a third. The sum of variables with different steps lies on the longest step that divides both. A few values
+#' far apart are kept without the impossible values in between.
 #'
-#' A few values far apart are kept without the impossible values in between. So are their sums.
-#'
-#' @section Tables, names and data frames:
-#' `pmf()` takes the values from `prob` if neither `from` nor `values` is given and `prob` is
-#' \itemize{
-#'   \item a table with one dimension, such as `table(x)`: its names are the values;
-#'   \item a vector whose names are numbers, such as `c("1" = 0.2, "5" = 0.8)`. Other names are ignored;
-#'   \item a data frame of two columns: the values, then the probabilities or counts. If only the first column is called
-#'     `prob`, `log_prob`, `probability`, `p`, `count`, `n` or `Freq`, the second one has the values.
-#' }
-#' Counts need `normalize = TRUE`.
+#' `pmf()` takes the values from `prob` if neither `from` nor `values` is given and `prob` is a table with one
+#' dimension, whose names are the values; a vector whose names are numbers, such as `c("1" = 0.2, "5" = 0.8)`; or a data
+#' frame of two columns: the values, then the probabilities or counts.
 #'
 #' @section The sum of the probabilities:
 #' Moments, expected values, draws and the sizes of [compound_pmf()] divide by the sum of the probabilities. All other
-#' functions take the probabilities as they are. Functions that leave out a tail say how probable it is ([left_out()]);
-#' they do not add it to other values.
+#' functions take the probabilities as they are.
 #'
 #' A plain vector is a distribution on 0, 1, ... and must sum to 1. Only if no argument is a distribution, it is a
 #' vector of weights for [convolve_pmf()], [sum_pmf()], [rep_sum_pmf()] and [condition_on_sum_pmf()].
 #'
-#' Probabilities below 1e-308 become zero in doubles. A distribution made with `log = TRUE` holds logarithms instead,
-#' and so does every sum with such a distribution.
-#'
 #' @param prob the probabilities of `from`, `from + by`, ...: numbers from 0. With `log = TRUE` their natural
-#' logarithms, `-Inf` for zero. Or a table, a named vector or a data frame, which has the values too: see below.
+#'   logarithms, `-Inf` for zero. Or a table, a named vector or a data frame: see below.
 #' @param from the value whose probability is `prob[1]`.
-#' @param log whether `prob` holds logarithms.
-#' @param normalize whether to divide `prob` by its sum.
-#' @param tolerance without `normalize`, how far the sum may be from 1 (with `log = TRUE`: its logarithm from 0). Up to
-#'   1e-8 the probabilities are kept as they are; between 1e-8 and `tolerance` they are divided by their sum.
+#' @param log whether `prob` holds logarithms. Then so does every sum with this distribution. Use it for probabilities
+#'   below 1e-308, which become zero in doubles.
+#' @param normalize whether to divide `prob` by its sum, for example for counts.
+#' @param tolerance without `normalize`, how far the sum may be from 1 (with `log = TRUE`: its logarithm from 0). If it
+#'   is further away than 1e-8, the probabilities are divided by it.
 #' @param by the step from one value to the next, a positive number.
 #' @param values instead of `from` and `by`: the values whose probabilities are in `prob`. Either whole numbers or
-#' decimal fractions of up to 15 digits, or, with `by`, any numbers whose distances are multiples of `by`. Probabilities
-#' of equal values are added.
+#'   decimal fractions of up to 15 digits, or, with `by`, any numbers whose distances are multiples of `by`.
+#'   Probabilities of equal values are added.
 #' @param x,object a distribution.
 #' @param times,each,length.out as in [rep()].
 #' @param na.rm not used: a distribution has no missing values.
 #' @param row.names,optional,... as in [as.data.frame()]. For `c()` distributions; otherwise must be empty.
 #'
-#' @return An object of class `pmf`: a list of `prob` (or of `log_prob`) and `from`. It also has `by` if the step is not
-#' 1; `parts` if `from` and `by` are fractions (both are whole numbers divided by it); `at` for a few values far apart,
-#'   their distances from `from` in steps; `left_out`, logarithms of the bounds of [left_out()]; and `family` for one of
-#'   [pmf_families].
+#' @return An object of class `pmf`: a list of `prob` (or of `log_prob`) and `from`, and where needed `by`, `parts`
+#'   (`from` and `by` are divided by it), `at` (for a few values far apart: their distances from `from` in steps),
+#'   `left_out` (logarithms of the bounds of [left_out()]) and `family` (for one of [pmf_families]).
 #'
 #'   `as.data.frame()` and `as.matrix()` give the columns `value` and `prob` or `log_prob`. `summary()` gives a list of
 #'   class `summary_pmf`, whose kurtosis is 0 for a normal variable.
 #' @section Errors:
-#' `warpbayes_error_input` for probabilities, values and steps that cannot be used (the message names the first), for
-#' operators other than these, for functions of numbers such as `exp()`, and for values more than 2^53 common steps
-#' apart.
-#' @seealso [pmf_functions], [pmf_families] for distributions by name, [dpmf()] for probabilities, quantiles and draws.
+#' `warpbayes_error_input` for probabilities, values and steps that cannot be used, for other operators, for functions
+#' of numbers such as `exp()`, and for values more than 2^53 common steps apart.
+#' @seealso [pmf_functions], [pmf_families], [dpmf()]
 #' @examples
 #' die <- pmf(rep(1 / 6, 6), from = 1)
 #' die + die
 #' summary(die - die)
 #' mean(2 * die + 1)
-#'
-#' # Prices that end in 50 or 95 cents, and values far apart.
+#' # Prices that end in 50 or 95 cents.
 #' prices <- pmf(c(0.3, 0.5, 0.2), values = c(1.5, 1.95, 2.5))
 #' rep_sum_pmf(prices, 100)
-#' losses <- pmf(c(0.9, 0.09, 0.01), values = c(0, 25000, 1e9))
-#' losses + losses
-#'
 #' # The distribution of a sample.
 #' pmf(table(c(1, 1, 2, 5)), normalize = TRUE)
-#'
 #' # Too small for doubles, not for logarithms.
 #' rare <- pmf(dpois(0:2000, 1, log = TRUE), log = TRUE)
 #' ppmf(rare, 1500, lower.tail = FALSE, log.p = TRUE)
@@ -131,7 +108,7 @@ check_first <- function(from, by) {
   as.double(from)
 }
 
-#' @rdname pmf
+#' @noRd
 #' @export
 format.pmf <- function(x, ...) {
   check_pmf(x, "x")

@@ -2,28 +2,21 @@
 
 #' The total loss of a portfolio
 #'
-#' `portfolio_pmf()` gives the distribution of the sum of the losses of many independent policies, each with its own
-#' probability of a claim and its own size of it. `mix_over_pmf()` makes losses dependent through a common factor.
-#' `map_pmf()` gives the distribution of a function of a variable, and `layer_pmf()` the part of a loss in a layer, as
-#' reinsurers cover it.
+#' `portfolio_pmf()` gives the distribution of the sum of the losses of many independent policies. `mix_over_pmf()`
+#' makes losses dependent through a common factor, such as the weather or the economy: it averages the distributions
+#' given each value of the factor. `map_pmf()` gives the distribution of a function of a variable, and `layer_pmf()` the
+#' part of a loss in a layer, as reinsurers cover it.
 #'
-#' @details
-#' With `number = "bernoulli"` policy i has a claim with probability `prob[i]`, and at most one. Policies with equal
-#' sizes form a group, whose number of claims is Poisson-binomial. The totals of the groups are added. With `number =
-#' "poisson"` policy i has a Poisson number of claims with the mean `prob[i]`.
+#' With `number = "bernoulli"` policy i has a claim with probability `prob[i]`, and at most one. With `number =
+#' "poisson"` it has a Poisson number of claims with the mean `prob[i]`.
 #'
-#' No Fourier transform wraps around and nothing is subtracted. Only tails are left out. So each probability is too
-#' small by at most `tail`, and has a small relative error besides. If few totals are possible, they are added value by
-#' value. Otherwise time grows with the number of groups times the length of the result: 100,000 policies with 1,000
-#' different sizes take about ten seconds.
-#'
-#' A common factor, such as the weather or the economy, changes all claim probabilities at once. `mix_over_pmf()`
-#' averages the distributions given each value of the factor.
+#' Each probability is too small by at most `tail`. Time grows with the number of different sizes times the length of
+#' the result.
 #'
 #' @param size the sizes of claims: one number above 0 for each policy; or a distribution made by [pmf()] for all; or a
-#'   list of distributions; `class` gives each policy's distribution by its number.
-#' @param prob the probability of a claim of each policy; for `number = "poisson"` its mean number of claims. One number
-#'   counts for all policies.
+#'   list of distributions.
+#' @param prob the probability of a claim of each policy, or its mean number of claims. One number counts for all
+#'   policies.
 #' @param class for a list of sizes, the index of each policy's size in this list.
 #' @param number `"bernoulli"` or `"poisson"`: see Details.
 #' @param tail the probability that may be left out at either end, from 1e-300 to 1e-8, or 0 for the whole range of
@@ -32,19 +25,17 @@
 #' @param factor a distribution: the common factor.
 #' @param given a function of one value of the factor that gives a distribution.
 #' @param x a distribution.
-#' @param f a function that takes a vector of values and gives a number for each, such as
-#'   `function(v) pmin(pmax(v - 5, 0), 10)`.
+#' @param f a function that takes a vector of values and gives a number for each.
 #' @param by the step of the result; by default the longest that fits.
 #' @param retention,limit the layer: the part of the loss above `retention`, at most `limit`.
 #' @return A [pmf()].
 #' @section Errors:
-#' `warpbayes_error_input` for numbers of policies that do not agree, for probabilities outside their range, for sizes
-#' that are not above 0 or have no common step, and for functions that do not give what they should.
-#' `warpbayes_error_memory` for results that do not fit in memory.
+#' `warpbayes_error_input` for numbers of policies that do not agree, for probabilities and sizes outside their range,
+#' and for sizes without a common step. `warpbayes_error_memory` for results that do not fit in memory.
 #' @references
 #' De Pril, N. (1989). The aggregate claims distribution in the individual model with arbitrary positive claims. *ASTIN
 #' Bulletin* 19(1), 9-24. \doi{10.2143/AST.19.1.2014912}
-#' @seealso [compound_pmf()], [discretize_pmf()], [value_at_risk()], [min()][pmf_verbs] and `max()`.
+#' @seealso [compound_pmf()], [discretize_pmf()], [value_at_risk()], [pmf_verbs]
 #' @examples
 #' set.seed(1)
 #' policies <- 2000
@@ -57,9 +48,9 @@
 #' shaken <- mix_over_pmf(year, function(v) portfolio_pmf(sums_insured, death * v, threads = 2))
 #' tail_value_at_risk(total, 0.99)
 #' tail_value_at_risk(shaken, 0.99)
-#' # A reinsurer pays what exceeds 3000, up to 1000; the insurer keeps the rest.
+#' # A reinsurer pays what exceeds 3000, up to 1000.
 #' mean(layer_pmf(shaken, 3000, 1000))
-#' summary(map_pmf(shaken, function(v) v - pmin(pmax(v - 3000, 0), 1000)))
+#' mean(map_pmf(shaken, function(v) pmin(pmax(v - 3000, 0), 1000)))
 #' @export
 portfolio_pmf <- function(size, prob, class = NULL, number = c("bernoulli", "poisson"), tail = 1e-15, accuracy = 1e-12,
                           backend = NULL, threads = NULL) {

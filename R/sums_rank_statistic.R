@@ -2,21 +2,22 @@
 
 #' Exact rank tests, and distributions of rank statistics
 #'
-#' `rank_test()` is an exact permutation test of two samples or of pairs, for the ties that the data have. The other
-#' functions give the null distributions: `pmf_signed_rank()` of Wilcoxon's signed-rank statistic, `pmf_rank_sum()` of
-#' Wilcoxon's rank-sum statistic (the U of Mann and Whitney), `pmf_linear_rank()` of the sum of any scores of a group
-#' drawn at random, and `pmf_signed_scores()` of the sum of scores that count with probability 1/2. `exact_p_value()`
-#' gives p-values from any distribution.
+#' `rank_test()` is an exact permutation test of two samples or of pairs, with or without ties. The other functions give
+#' the null distributions of
+#' \itemize{
+#'   \item `pmf_signed_rank()`: Wilcoxon's signed-rank statistic;
+#'   \item `pmf_rank_sum()`: Wilcoxon's rank-sum statistic W of [wilcox.test()] (the U of Mann and Whitney);
+#'   \item `pmf_linear_rank()`: the sum of the scores of a group drawn at random;
+#'   \item `pmf_signed_scores()`: the sum of scores that count with probability 1/2.
+#' }
+#' `exact_p_value()` gives p-values from any distribution.
 #'
 #' @details
-#' Equal values get the mean of their ranks. Where values are subtracted (pairs, and `mu`), results are equal if
-#' rounding of the numbers that were subtracted explains their difference, such as 0.3 - 0.2 and 0.1.
+#' Equal values get the mean of their ranks. Differences (of pairs, or from `mu`) count as equal if rounding explains
+#' their difference, such as 0.3 - 0.2 and 0.1. Samples of more than about 340 values each are refused.
 #'
-#' Nothing is approximated or drawn. Probabilities have relative errors below 1e-13. Time grows with the number of
-#' different sums: two groups of 60 take 0.05 s, two of 200 take 2 s. More than about two groups of 340 are refused.
-#' Scores may be any numbers. Whole numbers and decimal fractions are counted exactly, as long as there are not too many
-#' sums. Other scores are rounded to multiples of a step, which a message names; `by` sets it. The test is still exact,
-#' for the rounded scores.
+#' Scores with too many different sums are rounded to multiples of a step, which a message names. The test is exact for
+#' the rounded scores.
 #'
 #' The usual definitions of a two-sided p-value differ if the distribution is not symmetric:
 #' \describe{
@@ -25,15 +26,12 @@
 #'   \item{`"likelihood"`}{the probability of values that are at most as probable, as in [fisher.test()].}
 #' }
 #'
-#' The estimate is that of Hodges and Lehmann: the median of all differences between the samples, or of all means of two
-#' of the paired differences. The interval has all `mu` that the test does not reject.
-#'
 #' @param x,y samples; for `pmf_signed_rank()` differences, or pairs if `y` is given. For `exact_p_value()` `x` is a
 #'   distribution made by [pmf()]. For `rank_test()` `x` may be a formula: `value ~ group`, or `value ~ group | block`
-#'   if ranks count within blocks (strata). The first level of `group` is the first sample. Missing values are left out.
+#'   if ranks count within blocks. The first level of `group` is the first sample. Missing values are left out.
 #' @param data for a formula, a data frame; also as second argument.
-#' @param zeros what happens to differences of 0. `"drop"` leaves them out before ranking, as Wilcoxon did. `"pratt"`
-#'   ranks them and then leaves their ranks out.
+#' @param zeros `"drop"` leaves differences of 0 out before ranking, as Wilcoxon did; `"pratt"` ranks them and then
+#'   leaves their ranks out.
 #' @param scores a score for each value. For `rank_test()` a function that gives the scores of ranks, for example
 #'   `function(r) qnorm(r / (length(r) + 1))` for normal scores; the default is the ranks themselves.
 #' @param size how many of the values are in the group whose scores are added.
@@ -43,10 +41,11 @@
 #' @param method the definition of two-sided p-values: see Details.
 #' @param paired whether `x` and `y` are pairs.
 #' @param mu the difference under the null hypothesis.
-#' @param level the level of an interval for the difference; `NULL` for none. Only for ranks as scores.
-#' @return A [pmf()]. `pmf_rank_sum()` is for the statistic W of [wilcox.test()], the sum of the ranks of `x` less its
-#'   least value without ties. `exact_p_value()` gives a number for each statistic. `rank_test()` gives an object of
-#'   class `htest`, as [wilcox.test()] does, which also has `distribution`, the null distribution.
+#' @param level the level of an interval for the difference, if the scores are ranks; `NULL` for none. The interval has
+#'   all `mu` that the test does not reject.
+#' @return A [pmf()]. `exact_p_value()` gives a number for each statistic. `rank_test()` gives an object of class
+#'   `htest`, as [wilcox.test()] does, with the Hodges-Lehmann estimate, and with the null distribution as
+#'   `distribution`.
 #' @section Errors:
 #' `warpbayes_error_input` for samples that are not numbers or have no values left, for scores that are not finite, for
 #' groups larger than the sample, and for sums too many to count.
@@ -61,11 +60,8 @@
 #' before <- c(7, 5, 6, 9, 8, 7, 4, 8)
 #' after <- c(5, 4, 5, 6, 6, 6, 4, 7)
 #' rank_test(before, after, paired = TRUE, level = 0.95)
-#'
-#' # Two samples, by ranks and by normal scores.
+#' # Two samples, and ranks within blocks.
 #' rank_test(extra ~ group, sleep)
-#' rank_test(extra ~ group, sleep, scores = function(r) qnorm(r / (length(r) + 1)))
-#' # Ranks within blocks.
 #' rank_test(yield ~ N | block, npk)
 #'
 #' # The distribution itself.

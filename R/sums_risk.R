@@ -12,9 +12,9 @@
 #'   \item{`tail_value_at_risk(x, p)`}{is \eqn{q + E(X - q)_+ / (1 - p)}{q + E max(X - q, 0) / (1 - p)}, where q is the
 #'     value at risk: the mean of the worst share 1 - p of outcomes, also called expected shortfall.}
 #'   \item{`lorenz_share(x, p)`}{is the part of the expected total that the smallest share p of the outcomes
-#'   contributes.} }
-#' Excesses are sums of upper tails, which are summed from their far end, without cancellation. Their relative error is
-#' that of the probabilities plus 1e-15.
+#'     contributes.}
+#' }
+#' The relative error of an excess is that of the probabilities plus 1e-15.
 #'
 #' @param x a distribution made by [pmf()].
 #' @param f a function that takes a vector of values and gives a number for each.

@@ -2,12 +2,8 @@
 
 #' The distribution of the sum of many independent variables
 #'
-#' `sum_pmf()` adds many variables. `rep_sum_pmf()` adds independent copies of one variable.
-#'
-#' The two shortest distributions are replaced by their sum until one is left. In this order thousands of short
-#' distributions take about as long as one convolution of two long ones. A Poisson-binomial distribution,
-#' `sum_pmf(cbind(1
-#' - p, p))` for 10,000 probabilities `p`, takes milliseconds. With `log = TRUE` nothing underflows.
+#' `sum_pmf()` adds many variables. `rep_sum_pmf()` adds independent copies of one variable. Thousands of short
+#' distributions take about as long as one convolution of two long ones. With `log = TRUE` nothing underflows.
 #'
 #' @param x for `sum_pmf()` a list of distributions made by [pmf()] and vectors of weights, or a matrix whose rows are
 #'   distributions from 0 (or weights). For `rep_sum_pmf()` one distribution or one vector of weights.
@@ -24,9 +20,9 @@
 #' @return A [pmf()] if one of the variables was given as one. Otherwise a vector of weights for 0, 1, ... (logarithms
 #'   with `log = TRUE`).
 #' @section Errors:
-#' `warpbayes_error_input` for an empty list or matrix, for weights that [convolve_pmf()] refuses (the message names
-#' the element), and for `times` that is not a whole number. `warpbayes_error_memory` for results that do not fit in
-#' memory.
+#' `warpbayes_error_input` for an empty list or matrix, for weights that [convolve_pmf()] refuses, and for `times` that
+#' is not a whole number. `warpbayes_error_memory` for results that do not fit in memory.
+#' @seealso [convolve_pmf()], [compound_pmf()]
 #' @examples
 #' # Poisson-binomial: how many of 10,000 independent events happen.
 #' set.seed(1)
@@ -37,11 +33,10 @@
 #' # Damage by several causes.
 #' sum_pmf(pmf_poisson(2), pmf_binomial(10, 0.1), pmf(c(0.9, 0, 0, 0.1)))
 #'
-#' # The mass of a molecule of glucose, C6 H12 O6, by its isotopes: 2548 values far apart.
-#' carbon <- pmf(c(0.9893, 0.0107), values = c(12, 13.00335))
+#' # The mass of a molecule of water by its isotopes: values far apart.
 #' hydrogen <- pmf(c(0.999885, 0.000115), values = c(1.00783, 2.0141))
 #' oxygen <- pmf(c(0.99757, 0.00038, 0.00205), values = c(15.99491, 16.99913, 17.99916))
-#' sum_pmf(rep_sum_pmf(carbon, 6), rep_sum_pmf(hydrogen, 12), rep_sum_pmf(oxygen, 6))
+#' sum_pmf(rep_sum_pmf(hydrogen, 2), oxygen)
 #' @export
 sum_pmf <- function(x, ..., log = NULL, accuracy = 1e-12, tail = 0, backend = NULL, threads = NULL) {
   require_arguments("x")

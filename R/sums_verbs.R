@@ -75,7 +75,7 @@ from_possible <- function(at, weights, lattice, log) {
 #' several distributions. `zero_modify_pmf()` gives the value zero another probability. `max(x, y)` and `min(x, y)` are
 #' the largest and the smallest of independent variables; a number counts as a constant.
 #'
-#' All of them add and multiply positive numbers only, so every probability keeps its relative error.
+#' Every probability keeps its relative error.
 #'
 #' @param con,x a distribution made by [pmf()]; for `mix_pmf()` a list of distributions. (`truncate()` is R's generic,
 #'   whose first argument is `con`.)
