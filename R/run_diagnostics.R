@@ -22,12 +22,9 @@
 #' have not converged if \eqn{\hat R} exceeds 1.5.
 #'
 #' @section What chance explains:
-#' Each half of a chain is cut into five batches of sweeps. An analysis of variance compares the means of the halves
-#' with the means of their batches, both of normal scores. The ratio of variances is divided by a factor for
-#' autocorrelation, and compared with an F distribution at the level \eqn{0.03 / (2 q)} for \eqn{q} quantities. At most
-#' 5% of the fits whose chains had converged were called not converged in simulations (`bench/convergence.R`). One of
-#' four chains that lies one standard deviation off is found in at least 90% of the fits, if each is worth 100
-#' independent draws.
+#' Each half of a chain is cut into five batches of sweeps. An analysis of variance of normal scores compares the means
+#' of the halves with the means of their batches. The ratio of variances is divided by a factor for autocorrelation, and
+#' compared with an F distribution at the level \eqn{0.03 / (2 q)} for \eqn{q} quantities.
 #'
 #' @references Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Buerkner, P.-C. (2021). Rank-normalization,
 #'   folding, and localization: an improved \eqn{\hat R} for assessing convergence of MCMC. *Bayesian Analysis* **16**,
