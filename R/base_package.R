@@ -60,13 +60,13 @@
 #'
 #' @section Life cycle:
 #' The package is experimental: names, arguments and the draws of a seed may change before version 1.0, and `NEWS` says
-#' so. The [C interface][c_interface] only grows. `citation("warpbayes")` has the papers of the methods.
+#' so. `citation("warpbayes")` has the papers of the methods.
 #'
 #' @section Installation:
 #' A C compiler is enough. If the installation finds a CUDA compiler (`nvcc` 11.8 or newer in `NVCC`, `CUDA_HOME`, the
 #' `PATH` or `/usr/local/cuda`), it also builds the plugin for graphics cards; if that fails, [warp_info()] says why.
-#' With the environment variable `WARPBAYES_CUDA` set to `yes`, failure stops the installation; `no` does not look for
-#' one. To use a graphics card, only its driver is needed.
+#' To use a graphics card, only its driver is needed. The environment variable `WARPBAYES_CUDA` set to `yes` makes
+#' failure an error; `no` builds no plugin.
 #'
 #' @section Options:
 #' \describe{

@@ -17,9 +17,8 @@
 #' well if the tails are light. `summary()` names quantities that the data do not support.
 #'
 #' @section Scale and point masses:
-#' One variable is predicted on the scale with the best prequential score: the data's own, one that shortens the empty
-#' space before far outliers, or one for data in two groups. With `support` the data are first mapped to the line, by a
-#' logit or a log. All results are in the units of the data.
+#' One variable is predicted on the scale with the best prequential score: the data's own, one for far outliers, or one
+#' for data in two groups. With `support` the data are first mapped to the line. All results are in the data's units.
 #'
 #' A value that is far more frequent than others, such as 0 in amounts, is a point mass, and so is a value on a bound of
 #' `support`. The density is that of the other values.

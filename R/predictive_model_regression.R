@@ -12,10 +12,8 @@
 #'
 #' @section The joint method:
 #' `method = "joint"` models the covariates and the response together, as [copula_density()] models several variables,
-#' and predicts the response given the covariates (Fong, Holmes and Walker 2023). Resamples then draw covariates from
-#' their predicted density. The conditional method draws those of the data again, with weights of a Bayesian bootstrap.
-#' Prefer the joint method to predict new observations, above all from skewed covariates. It needs numeric covariates
-#' and takes about twice as long.
+#' and predicts the response given the covariates (Fong, Holmes and Walker 2023). Prefer it to predict new observations,
+#' above all from skewed covariates. It needs numeric covariates and takes about twice as long.
 #'
 #' @param formula response and covariates, as for [stats::lm()]. A factor has an indicator column for each level. The
 #'   levels of an ordered factor are numbered.

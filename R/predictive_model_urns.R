@@ -4,9 +4,9 @@
 #' Urns as predictive models
 #'
 #' Models for [predictive_resample()]: the next observation repeats an earlier one or is a new value.
-#' `bayesian_bootstrap()` only repeats: each earlier observation is equally likely (Polya's urn), and the weights of the
-#' data have a uniform Dirichlet distribution in the limit. `dirichlet_process()` and `pitman_yor()` are the rules of
-#' these processes, and `gnedin()` is the rule of a population with finitely many types.
+#' `bayesian_bootstrap()` only repeats, which gives the data uniform Dirichlet weights (Rubin 1981).
+#' `dirichlet_process()` and `pitman_yor()` are the rules of these processes, and `gnedin()` is the rule of a population
+#' with finitely many types.
 #'
 #' @section Dirichlet and Pitman-Yor processes:
 #' After n observations with k distinct values, the next one is a new value with probability

@@ -4,8 +4,8 @@
 #' Posteriors by predictive resampling
 #'
 #' Computes a posterior without a likelihood and without a Markov chain. Each resample draws the rest of the population
-#' from predictions that are updated after each draw, and computes quantities of the whole population. Over many
-#' resamples these follow a (martingale) posterior.
+#' from predictions that are updated after each draw. The quantities of the whole population then follow a (martingale)
+#' posterior.
 #'
 #' | model | posterior |
 #' |---|---|
@@ -21,8 +21,7 @@
 #' out.
 #'
 #' @section Functions:
-#' A function as `functional` is called once for each resample. It needs an argument for each of these names, in any
-#' order.
+#' A function as `functional` is called once for each resample, with these arguments:
 #' \describe{
 #'   \item{[bayesian_bootstrap()] and urns}{`functional(data, weights = )`: the data (rows, for a matrix or data frame)
 #'     and their weights, which sum to 1.}
@@ -55,16 +54,12 @@
 #'   \item{`cdf`, `density`}{draws x points, in the data's units. For several coordinates `cdf` is for the last one
 #'     given the others. Classification has `probability` instead, of the second class.}
 #'   \item{`cdf0`, `density0`, `probability0`}{the same before resampling: what the data predict.}
-#'   \item{`score`}{the mean log density (or log probability) of an observation of the standardised response, predicted
-#'     from those before it.}
+#'   \item{`score`}{the mean log density (or log probability) of an observation, predicted from those before it.}
 #'   \item{`rho`, `rho_x`}{the correlations in use.}
-#'   \item{`horizon`, `n`, `remaining`}{steps done, number of observations, and the share of the variance that is left
-#'     out.}
-#'   \item{`trajectories`, `times`}{if asked for: draws x times of a normal mean, or draws x times x quantities of a
-#'     copula model.}
+#'   \item{`horizon`, `n`, `remaining`}{steps done, observations, and the share of the variance that is left out.}
+#'   \item{`trajectories`, `times`}{draws x times of a normal mean, or draws x times x quantities of a copula model.}
 #' }
-#' A run that is interrupted or fails keeps what is completed, and `failure` is the reason. The other elements say how
-#' the run was made.
+#' A run that is interrupted or fails keeps what is completed, and `failure` is the reason.
 #' @section Errors:
 #' `warpbayes_error_input` for data, points or a `functional` that cannot be used, `warpbayes_error_memory` for results
 #' larger than memory. A `functional` that fails on some resamples gives `NA` for these, with a warning.
@@ -74,17 +69,10 @@
 #' @seealso [summary.martingale_posterior()], [plot.martingale_posterior()], [predict.martingale_posterior()],
 #'   [simulate.martingale_posterior()], [continue()]
 #' @examples
-#' # A density, without a likelihood.
 #' fit <- predictive_resample(faithful$eruptions, copula_density(rho = 0.9),
 #'   horizon = 300, draws = 50, seed = 1, threads = 2
 #' )
 #' plot(fit)
-#'
-#' # A median by the Bayesian bootstrap.
-#' medians <- predictive_resample(precip, bayesian_bootstrap(),
-#'   functional = "median", draws = 500, seed = 1, threads = 2
-#' )
-#' quantile(medians)
 #' @aliases predictive_models
 #' @export
 predictive_resample <- function(y, model, horizon = "auto", draws = 1000, functional = NULL, trajectories = 0,

@@ -3,21 +3,19 @@
 #' Logistic, ordinal, multinomial, Poisson and negative binomial regression
 #'
 #' Fits Bayesian regressions with a logit or log link by the Gibbs sampler of Polson, Scott and Windle (2013). Nothing
-#' has to be tuned. The same `seed` gives the same draws on any number of threads, on any processor and on a graphics
-#' card.
+#' has to be tuned.
 #'
 #' @section Families:
 #' \describe{
 #'   \item{`"binomial"`}{Successes of a row. The logit of their probability is linear in the predictors.}
 #'   \item{`"poisson"`}{Counts. The log of their mean is linear in the predictors.}
-#'   \item{`"negbinomial"`}{Counts that vary more: their variance is mean + mean\eqn{^2/r}{^2/r}. The dispersion
-#'     \eqn{r} is learned.}
-#'   \item{`"multinomial"`}{Classes. The log odds of every class against the first are linear in the predictors. Each
-#'     class except the first has coefficients of its own.}
+#'   \item{`"negbinomial"`}{Counts that vary more: their variance is mean + mean\eqn{^2/r}{^2/r}, with a dispersion
+#'     \eqn{r} that is learned.}
+#'   \item{`"multinomial"`}{Classes. The log odds of every class against the first are linear in the predictors, with
+#'     coefficients for each class except the first.}
 #'   \item{`"cratio"`}{Ordered classes. A response that is at least class k goes on to a higher class with a
 #'     probability whose logit is the intercept of step k plus a linear predictor that all steps share. A positive
-#'     coefficient means higher classes. These are continuation ratios, as in `cratio(parallel = TRUE)` of package VGAM.
-#'     They are not the cumulative models of `MASS::polr()`.}
+#'     coefficient means higher classes. These are continuation ratios, not the cumulative models of `MASS::polr()`.}
 #' }
 #' Terms such as `(1 | g)` add effects of groups: see [grouping_terms]. Smooth functions `s(x)`, and effects of areas
 #' and times, are in [smooth_terms].
@@ -32,8 +30,7 @@
 #' @param weights `NULL`, or numbers of at least 0: the likelihood of each row is raised to this power.
 #' @param zi,hu `NULL`, or a formula such as `~ x`: the regression of zeros of zero-inflated or of hurdle counts. See
 #'   [zero_inflated_counts].
-#' @param chains number of chains, each from a start of its own. They run on the workers of `future::plan()`, if there
-#'   are several and package future.apply is installed.
+#' @param chains number of chains. They run on the workers of `future::plan()`, if package future.apply is installed.
 #' @param iter sweeps per chain, including the warm-up.
 #' @param warmup sweeps at the start of each chain whose draws are not kept.
 #' @param control rare settings, by [warp_control()]: `thin`, `sparse`, `prior_only`, `checkpoint` and
@@ -50,19 +47,17 @@
 #'   \item{log_likelihood}{S x C: the log likelihood after each sweep.}
 #'   \item{dispersion_trace, group_deviation}{S x C: the dispersion, and the standard deviation of the groups'
 #'     intercepts.}
-#'   \item{smooth_deviation}{S x C x smooths: the standard deviations of [smooths][smooth_terms], and the
-#'     correlations of `ar1()`.}
+#'   \item{smooth_deviation}{S x C x smooths: their standard deviations, and the correlations of `ar1()`.}
 #'   \item{draws}{with groups: `intercepts`, G x D x C. For other terms than one `(1 | g)` see [grouping_terms].}
 #'   \item{prior}{the prior, including what the data decided.}
 #' @section Sampler:
-#' Given Polya-Gamma variables, one for each row, the coefficients are normal. Chains start at random points about the
-#' mode of the posterior. Where Polya-Gamma sweeps alone mix slowly, the sampler adds slice moves (Murray, Adams and
-#' MacKay 2010; Murray and Graham 2016), and a printed fit says so. An interrupt from the keyboard returns the completed
-#' sweeps as a fit, with a warning; [continue()] runs more.
+#' Given Polya-Gamma variables, one for each row, the coefficients are normal. Where such sweeps alone mix slowly, the
+#' sampler adds slice moves (Murray, Adams and MacKay 2010; Murray and Graham 2016), and a printed fit says so. An
+#' interrupt from the keyboard returns the completed sweeps as a fit, with a warning; [continue()] runs more.
 #' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used (the message names the argument), and for predictors that
-#' are not finite. `warpbayes_error_memory` if memory runs out. `warpbayes_error_backend` or `warpbayes_error_device` if
-#' a graphics card was asked for and fails.
+#' `warpbayes_error_input` for arguments that cannot be used, and for predictors that are not finite.
+#' `warpbayes_error_memory` if memory runs out, `warpbayes_error_backend` or `warpbayes_error_device` if a graphics card
+#' fails.
 #' @references
 #' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent
 #' variables. *Journal of the American Statistical Association* **108**, 1339-1349. \doi{10.1080/01621459.2013.829001}

@@ -8,9 +8,9 @@
 #'
 #' @param object a fit from [bayes_logit()].
 #' @param newdata,re_formula,ndraws as in [predict.bayes_logit()].
-#' @param seed for draws of responses: passed to [set.seed()] if not `NULL`. R's generator is then left as it was.
-#' @param trials for fits whose response is `cbind(successes, failures)` or a matrix of counts: the number of trials of
-#'   each row of `newdata`, or one number for all. `NULL` for the row sums of the response in `newdata`.
+#' @param seed for draws of responses, as in [predict.bayes_logit()].
+#' @param trials for responses with several trials: the number of trials of each row of `newdata`, or one number for
+#'   all. `NULL` for the row sums of the response in `newdata`.
 #' @param prob the probability of each interval.
 #' @param ... must be empty.
 #' @return `posterior_linpred()` and `posterior_epred()` give draws of linear predictors and of means: a matrix, draws x

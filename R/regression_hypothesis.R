@@ -8,7 +8,7 @@
 #' A statement has names of parameters as [summary()][summary.bayes_logit()] shows them, numbers, `+`, `-`, `*`, `/`,
 #' `^`, parentheses, the functions `exp`, `log`, `sqrt`, `abs`, `plogis` and `qlogis`, and at most one of `<`, `<=`, `>`
 #' and `>=`. Names that are not names of R stand in backticks: `` "`factor(cyl)8` > 0" ``. `Intercept` means
-#' `(Intercept)`. A statement with `=` is refused, because its probability is 0.
+#' `(Intercept)`.
 #'
 #' @param x a fit from [bayes_logit()].
 #' @param statement one or several statements, as text. Names of the vector name the rows.

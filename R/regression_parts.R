@@ -27,13 +27,12 @@ family.bayes_logit <- function(object, ...) {
 #'   frames have a row for each group and effect, and columns `group`, `effect`, `mean`, `sd`, `lower` and `upper`.
 #'
 #'   `VarCorr()` gives a list with a matrix for each term: the posterior mean of the covariance of its effects, with
-#'   attributes `stddev` and `correlation`. It prints as in lme4, and `as.data.frame()` gives lme4's table. For a
-#'   multinomial both have the effects of all classes except the reference.
+#'   attributes `stddev` and `correlation`. `as.data.frame()` gives lme4's table.
 #'
 #'   `fixef()` gives the posterior means of the coefficients, `model.matrix()` the design, `model.frame()` the data of
 #'   the formula, `terms()` the terms of its predictors without grouping terms, `weights()` the weights of rows, and
-#'   `case.names()` and `variable.names()` the names of rows and coefficients. `sigma()` is 1, as in lme4. `family()`
-#'   gives a family object as of [stats::glm()], for classes with functions of matrices, rows x classes.
+#'   `case.names()` and `variable.names()` the names of rows and coefficients. `sigma()` is 1. `family()` gives a family
+#'   object as of [stats::glm()], for classes with functions of matrices, rows x classes.
 #' @section Errors:
 #' `warpbayes_error_input` for `ranef()` or `VarCorr()` of a fit without grouping terms, and for `family()` of
 #' [zero_inflated_counts].

@@ -2,32 +2,28 @@
 
 #' Plot a fitted regression
 #'
-#' `plot()` draws the coefficients, the chains, or how well the fitted responses agree with the observed ones.
-#' `pp_check()` of package bayesplot compares observed with replicated responses.
+#' `plot()` draws one of four pictures. `pp_check()` of package bayesplot compares observed with replicated responses.
 #'
 #' \describe{
-#'   \item{`"coefficients"`}{Posterior means, with intervals that hold 50% and 90% of the draws. A coefficient of a
-#'     numeric predictor of several values is multiplied by the standard deviation of the predictor. Its name then ends
-#'     with "(per sd)".}
-#'   \item{`"trace"`}{The log likelihood and the first coefficients over the sweeps, with a line for each chain. The
-#'     warm-up is shaded.}
+#'   \item{`"coefficients"`}{Posterior means, with intervals that hold 50% and 90% of the draws. Names that end with
+#'     "(per sd)" are coefficients multiplied by the standard deviation of the predictor.}
+#'   \item{`"trace"`}{The log likelihood and the first coefficients over the sweeps, with a line for each chain.}
 #'   \item{`"calibration"`}{The mean observed response of ten groups of rows, by predicted response, against its mean
 #'     prediction, with two standard errors. A row is predicted from the posterior without this row, by draws with the
 #'     weights of Ionides (2008).}
-#'   \item{`"smooths"`}{For each [smooth][smooth_terms] of one variable its effect on the linear predictor, with
-#'     intervals that hold 50% and 90% of the draws at each value.}
+#'   \item{`"smooths"`}{The effect of each [smooth][smooth_terms] of one variable on the linear predictor, with
+#'     intervals of 50% and 90%.}
 #' }
 #'
 #' @param x,object a fit from [bayes_logit()].
 #' @param type which picture. For `pp_check()`: a function of package bayesplot without its `ppc_`, such as `"bars"`,
 #'   `"stat"` or `"dens_overlay"`; `NULL` for bars of classes, or the distribution functions of counts.
-#' @param parameters for `"coefficients"` and `"trace"`: names or numbers of parameters. `NULL` shows all coefficients
-#'   except the intercept, or the traces of the log likelihood and of the first five parameters. For `"smooths"`: their
-#'   names or numbers; `NULL` shows all that have one variable.
+#' @param parameters names or numbers of parameters, or of smooths. `NULL` shows all coefficients except the intercept,
+#'   the traces of the log likelihood and of the first five parameters, or all smooths of one variable.
 #' @param standardize for `"coefficients"`: `FALSE` shows the coefficients in the units of the data.
 #' @param main title, `NULL` for none.
 #' @param ndraws number of replications.
-#' @param seed for the replications: passed to [set.seed()] if not `NULL`. R's generator is then left as it was.
+#' @param seed for the replications, as in [predict.bayes_logit()].
 #' @param ... for `pp_check()`, arguments of the function of bayesplot. Otherwise it must be empty.
 #' @return `plot()` gives `x`, invisibly; `pp_check()` a ggplot object.
 #' @section Errors:

@@ -6,34 +6,32 @@
 #' deviations and intervals.
 #'
 #' @param object a fit from [bayes_logit()].
-#' @param newdata a data frame with all variables of the formula, of the same types as in the fit; `NULL` for the rows
-#'   that were fitted. A group that is not in the fit gets, in each draw, effects from the distribution of groups, by
-#'   R's generator: `set.seed()` makes them repeatable.
+#' @param newdata a data frame with all variables of the formula; `NULL` for the rows that were fitted. A group that is
+#'   not in the fit gets, in each draw, effects from the distribution of groups, by R's generator.
 #' @param sparse if the fit had a matrix as `sparse`: such a matrix for the rows of `newdata`.
 #' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes.
-#'   `"link"`: the linear predictor. For counts it is the log of the mean, for classes their log odds against the first,
-#'   and for `"cratio"` the log odds of reaching a class from the class before. `"count"` and `"zero"` are for
-#'   [zero_inflated_counts].
+#'   `"link"`: the linear predictor, for `"cratio"` the log odds of reaching a class from the class before. `"count"`
+#'   and `"zero"` are for [zero_inflated_counts].
 #' @param level probability of the equal-tailed interval of the mean.
-#' @param re_formula `NULL` for predictions with the groups of the rows. `NA` or `~ 0` for predictions of a group whose
-#'   effects are 0. A formula such as `~ (1 | g)` keeps these terms, or parts of terms, and sets other effects to 0.
+#' @param re_formula `NULL`: with the effects of groups. `NA`: effects of groups are 0. A formula such as `~ (1 | g)`
+#'   keeps these terms, or parts of terms, and sets other effects to 0.
 #' @param ndraws how many of the kept draws to use, evenly spaced; `NULL` for all.
 #' @param nsim number of simulated responses.
 #' @param seed passed to [set.seed()] if not `NULL`; R's generator is then left as it was.
 #' @inheritParams computing_arguments
 #' @param ... must be empty.
 #' @return `predict()` gives a matrix with a row for each row of the data and columns `mean`, `sd`, `lower`, `upper`.
-#'   For classes it gives an array of rows x classes x these four. Rows with missing values are `NA`. An argument
-#'   `offset` of the fit is evaluated in the new data.
+#'   For classes it gives an array, rows x classes x these four. Rows with missing values are `NA`. An argument `offset`
+#'   of the fit is evaluated in the new data.
 #'
 #'   `fitted()` gives the means of `type = "response"` as a vector, or for classes as a matrix.
 #'
-#'   `simulate()` gives a data frame of `nsim` responses from the posterior predictive distribution, each from another
-#'   draw: successes, counts or classes. For classes with more than one trial it gives a list of matrices.
+#'   `simulate()` gives a data frame of `nsim` responses from the posterior predictive distribution: successes, counts
+#'   or classes. For classes with more than one trial it gives a list of matrices.
 #' @seealso [residuals.bayes_logit()], [log_lik.bayes_logit()], [posterior_predict.bayes_logit()]
 #' @section Errors:
-#' `warpbayes_error_input` for new data that lack a variable, that have a variable of another type than the fit, or that
-#' have new levels of a factor.
+#' `warpbayes_error_input` for new data that lack a variable, or whose variables have other types or new levels of a
+#' factor.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' predict(fit, data.frame(wt = c(2, 3, 4)), type = "response")

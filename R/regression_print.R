@@ -57,13 +57,10 @@ logit_fit_words <- function(fit) {
 #' Print or summarise a fitted regression
 #'
 #' `print()` shows what was fitted and the coefficients. `summary()` adds the prior, the convergence of the chains and a
-#' verdict in words. The other functions are generics of R and of package rstantools. Where the methods of
-#' [stats::glm()] give estimates and standard errors, these give means, standard deviations and intervals of the
-#' posterior.
+#' verdict in words. The other functions are generics of R and of package rstantools.
 #'
 #' The verdict follows [convergence]. More sentences say where the data leave the answer to the prior, for example if
-#' all responses are equal, predictors separate the classes, or columns of the design depend on each other. A sentence
-#' also says if the counts of a Poisson regression vary at least twice as much as their means say.
+#' predictors separate the classes, and if Poisson counts vary at least twice as much as their means say.
 #'
 #' @param object,x a fit from [bayes_logit()], or its summary.
 #' @param parm names or numbers of coefficients; all if missing.

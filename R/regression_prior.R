@@ -59,8 +59,8 @@ placed_words <- function(prior, each) {
 
 #' Prior of a regression
 #'
-#' Describes what is believed about the coefficients of [bayes_logit()] before the data are seen. Printing a prior
-#' says in words what it means. The prior of a fit, `fit$prior`, also prints the numbers that the data decided.
+#' The prior of the coefficients of [bayes_logit()]. Printing it says in words what it means. The prior of a fit,
+#' `fit$prior`, also prints the numbers that the data decided.
 #'
 #' @section Types:
 #' \describe{
@@ -76,41 +76,39 @@ placed_words <- function(prior, each) {
 #'     \eqn{\tau}{tau} is half-Cauchy of scale `global_scale` (Carvalho, Polson and Scott 2010). With a `slab_scale`
 #'     large coefficients are Student t with `slab_df` degrees of freedom and this scale (Piironen and Vehtari 2017).}
 #' }
-#' With all types the intercept is normal. It is the intercept at the means of all predictors, because the sampler
-#' centres them. A design without intercept and a sparse design are not centred.
+#' With all types the intercept is normal, at the means of all predictors (a sparse design: at 0).
 #'
 #' @section Defaults:
 #' What the default priors say, with probability 0.9. `sd` is the standard deviation of the predictor.
 #' \tabular{lll}{
 #'   **parameter** \tab **prior** \tab **in the units of the data** \cr
-#'   intercept, binomial or ordinal \tab normal(0, 2.5) \tab the probability at predictors' means is 0.016 to 0.984 \cr
+#'   intercept, binomial or ordinal \tab normal(0, 2.5) \tab the probability is 0.016 to 0.984 \cr
 #'   intercept, multinomial \tab normal(0, 2.5) \tab the odds of a class against the first are 1/61 to 61 \cr
-#'   intercept, counts \tab normal(log rate, 2.5) \tab the rate there is 1/61 to 61 times the rate of all data \cr
+#'   intercept, counts \tab normal(log rate, 2.5) \tab the rate is 1/61 to 61 times the rate of all data \cr
 #'   coefficient \tab normal(0, 2.5 / sd) \tab one sd multiplies odds or mean counts by 1/61 to 61 \cr
 #'   sd of groups' intercepts \tab half-Cauchy(2.5) \tab below 16 \cr
-#'   sd of groups' slopes \tab half-t, 2 degrees of freedom, scale 2.5 / sd \tab below 7.3 / sd \cr
+#'   sd of groups' slopes \tab half-t(2), scale 2.5 / sd \tab below 7.3 / sd \cr
 #'   sd of a smooth, `s(x)` \tab half-Cauchy(1) \tab below 6.3 \cr
-#'   correlation of `ar1(time)` \tab uniform \tab 0.05 to 0.95 \cr
-#'   correlations of effects \tab uniform \tab -0.9 to 0.9 \cr
+#'   correlations \tab uniform \tab -0.9 to 0.9 (`ar1(time)`: 0.05 to 0.95) \cr
 #'   1/sqrt(r) of counts \tab half-Cauchy(1) \tab below 6.3
 #' }
 #'
 #' @param type the prior of the coefficients. Several types are given by the names of coefficients, with one type
 #'   without a name for the others: `c("normal", dose = "cauchy")`. `"zellner"` is for all coefficients or none.
-#' @param location,scale for `"normal"`, `"student_t"` and `"cauchy"`: mean (or median) and standard deviation (or
-#'   scale) of the coefficients: one number, one for each coefficient except the intercept, or numbers with names as for
-#'   `type`. `location` is in the units of the coefficients; so is `scale` if `autoscale = FALSE`.
+#' @param location,scale for `"normal"`, `"student_t"` and `"cauchy"`: median and standard deviation (or scale) of the
+#'   coefficients: one number, one for each coefficient except the intercept, or numbers with names as for `type`.
+#'   `location` is in the units of the coefficients.
 #' @param df for `"student_t"`: degrees of freedom, given as `scale` is.
-#' @param autoscale whether `scale` is for predictors of standard deviation 1.
+#' @param autoscale `FALSE`: `scale` is in the units of the coefficients, not for predictors of standard deviation 1.
 #' @param intercept_location,intercept_scale mean and standard deviation of the intercept. A mean of `NULL` is 0, or
 #'   for counts the log of their sum divided by the sum of `exp(offset)`.
 #' @param g for `"zellner"`: a positive number, or `NULL` for the number of trials, or of Poisson events.
 #' @param global_scale for `"horseshoe"`: a positive number.
 #' @param slab_scale,slab_df for `"horseshoe"`: scale and degrees of freedom of the slab. `NULL` for no slab.
-#' @param group_scale,smooth_scale the standard deviations of the groups' intercepts, and of each smooth over the
-#'   observations, are half-Cauchy of this scale. For other effects see [grouping_terms] and [smooth_terms].
-#' @param dispersion_scale for `"negbinomial"`: \eqn{1/\sqrt r}{1/sqrt(r)}, where \eqn{r} is the dispersion, is
-#'   half-Cauchy of this scale.
+#' @param group_scale,smooth_scale scales of the half-Cauchy priors of the standard deviations of groups' intercepts and
+#'   of smooths. See [grouping_terms] and [smooth_terms].
+#' @param dispersion_scale for `"negbinomial"`: scale of the half-Cauchy prior of \eqn{1/\sqrt r}{1/sqrt(r)}, where
+#'   \eqn{r} is the dispersion.
 #' @param dispersion `NULL`, or shape and rate of a gamma prior of \eqn{r} in its place.
 #' @param ... must be empty.
 #' @return An object of class `logit_prior`: a list of the arguments.

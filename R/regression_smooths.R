@@ -274,7 +274,7 @@ is_shown_coefficient <- function(fit) {
 #'
 #' `adjacency` is a symmetric matrix with the names of the areas as row names, 1 for neighbours (or other weights) and 0
 #' for others, or a list that has for each area, by its name, the names or numbers of its neighbours. Areas without rows
-#' can be predicted. A model can have at most 1024 areas, or times of units, and above 300 of them sweeps are slow.
+#' can be predicted. A term has at most 1024 areas, or times of units; above 300, sweeps are slow.
 #'
 #' @section Model and prior:
 #' A smooth is a sum of two parts. Its penalised part is normal, with the precision that the penalty gives, divided by a

@@ -20,8 +20,8 @@
 #'
 #' @section Prior:
 #' `prior` holds for both regressions: see [logit_prior()]. `prior = list(count = logit_prior(...), zero =
-#' logit_prior(...))` gives each its own. The default location of the counts' intercept is the log of the Poisson mean
-#' whose counts above 0 have the mean of those in the data, less the log of the mean exposure.
+#' logit_prior(...))` gives each its own. The counts' intercept is by default about the log of the Poisson mean that
+#' fits the counts above 0, less the log of the mean exposure.
 #'
 #' @section Parts of a fit:
 #' Coefficients, deviations and effects of the regression of zeros have `zi_` or `hu_` before their names, such as
