@@ -25,10 +25,10 @@
 #'   member of the table \tab what it does\cr
 #'   `key` \tab a key from a seed and a number: one for each chain or use\cr
 #'   `stream_open` \tab opens the stream of one element\cr
-#'   `stream_uniform`, `stream_normal`, `stream_gamma`, `stream_beta`, `stream_dirichlet`, `stream_exponential`,
-#'     `stream_gumbel`, `stream_truncated_normal`, `stream_binomial`, `stream_multinomial`,
-#'     `stream_multivariate_normal`, `stream_wishart` \tab draws from a stream, one after the other, on any thread\cr
-#'   `uniform_draw`, `normal_draw`, and so on \tab draws of many elements of the same distributions\cr
+#'   `stream_uniform`, and the same for `normal`, `gamma`, `beta`, `dirichlet`, `exponential`, `gumbel`,
+#'     `truncated_normal`, `binomial`, `multinomial`, `multivariate_normal`, `wishart` \tab draws from a stream, one
+#'     after the other, on any thread\cr
+#'   `uniform_draw`, and the same for the others \tab draws of many elements\cr
 #'   `polyagamma_draw` \tab [rpolyagamma()]\cr
 #'   `categorical_draw` \tab [rcategorical()]\cr
 #'   `pmf_convolve` \tab [convolve_pmf()]\cr
@@ -40,7 +40,7 @@
 #' numbers for the same seed. All functions of the table run on the processor.
 #'
 #' @section Errors:
-#' Functions return a status and a sentence. They do not jump, print or call R, so they may be called from threads.
+#' Functions return a status and a sentence. They do not call R, so they may be called from threads.
 #'
 #' @section Versions:
 #' The table only grows: a compiled package works with every newer warpbayes. If warpbayes is older than the header,

@@ -16,8 +16,8 @@ continue.martingale_posterior <- function(fit, more, backend = NULL, threads = N
 
 #' Summary of a martingale posterior
 #'
-#' `print()` shows the model, the horizon and how much of the variance the horizon leaves out, and which quantities the
-#' data hardly support. `summary()` adds a table of the quantities. `quantile()` gives quantiles of the draws.
+#' `print()` shows the model, the horizon, and which quantities the data hardly support. `summary()` adds a table of the
+#' quantities. `quantile()` gives quantiles of the draws.
 #'
 #' @param object,x a fit from [predictive_resample()].
 #' @param probs probabilities.
@@ -158,8 +158,8 @@ predict.martingale_posterior <- function(object, newdata = NULL, type = NULL, le
 #' @param seed passed to [set.seed()] if not `NULL`.
 #' @param ... must be empty.
 #' @return `simulate()` gives a data frame with a column for each data set, of as many values as there are observations.
-#'   A regression or classification has a value, or a class, for each row of its `points`. A bootstrap of a matrix or
-#'   data frame gives a list of resampled data. A density of several variables is an error.
+#'   A regression or classification has a value for each row of its `points`. A bootstrap of a matrix or data frame
+#'   gives a list of resampled data. A density of several variables is an error.
 #' @examples
 #' fit <- predictive_resample(precip, copula_density(),
 #'   horizon = 300, draws = 100, seed = 1, threads = 2

@@ -11,10 +11,9 @@
 #' data.
 #'
 #' @section Calibration:
-#' With the published settings posteriors do not have the width that the data ask for. Therefore densities of up to
-#' three variables are calibrated: `rho` is chosen within \[0.7, 0.95\] (two and three variables: \[0.5, 0.95\]), and
-#' steps and locations of resamples are such that the posterior of the mean is about s/sqrt(n) wide. The intervals cover
-#' well if the tails are light. `summary()` names quantities that the data do not support.
+#' Densities of up to three variables are calibrated, because posteriors are too wide or too narrow with the published
+#' settings: `rho` is chosen within \[0.7, 0.95\] (two and three variables: \[0.5, 0.95\]), and the standard deviation
+#' of the mean is about s/sqrt(n). The intervals cover well if the tails are light.
 #'
 #' @section Scale and point masses:
 #' One variable is predicted on the scale with the best prequential score: the data's own, one for far outliers, or one

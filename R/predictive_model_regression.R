@@ -6,9 +6,9 @@
 #' `copula_classification()` does the same for a response with two classes.
 #'
 #' Observations are mixed in as in [copula_density()], and those with close covariates weigh more, through copulas of
-#' correlation `rho_x`. Copulas smooth over the covariates. Therefore they predict what a mean function leaves (for a
-#' classification: log odds). `mean = "auto"` takes straight lines, natural cubic splines of each covariate, or no mean
-#' function, whichever predicts best. Jumps and narrow peaks are smoothed, and `summary()` says so.
+#' correlation `rho_x`. Copulas smooth over the covariates. Therefore they predict what a mean function (of a
+#' classification: its log odds) leaves. `mean = "auto"` takes straight lines, natural cubic splines of each covariate,
+#' or no mean function, whichever predicts best.
 #'
 #' @section The joint method:
 #' `method = "joint"` models the covariates and the response together, as [copula_density()] models several variables,
@@ -20,8 +20,7 @@
 #' @param points where distributions are evaluated: a data frame with the covariates. `NULL` takes those of the data.
 #' @param at values of the response, in its units, where the distribution given each row of `points` is evaluated.
 #'   `NULL` takes 50 values that cover the data with a margin of one standard deviation.
-#' @param rho the correlation of the copula of the response, strictly between 0 and 1. `NULL` chooses the correlation
-#'   with the largest prequential log score.
+#' @param rho the correlation of the copula of the response, as in [copula_density()].
 #' @param rho_x the same for the covariates: one number, or one for each covariate or each of their columns.
 #' @param bandwidths if `rho_x` is chosen: `"one"` for all covariates, or one for `"each"`.
 #' @param calibrate whether `rho` stays within \[0.7, 0.999\] and there is a mean function by default. `FALSE` chooses

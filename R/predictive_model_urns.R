@@ -11,15 +11,15 @@
 #' @section Dirichlet and Pitman-Yor processes:
 #' After n observations with k distinct values, the next one is a new value with probability
 #' \eqn{(\theta + \sigma k)/(\theta + n)}, where \eqn{\theta} is the concentration and \eqn{\sigma} the discount. It is
-#' the value j, seen \eqn{n_j} times, with probability \eqn{(n_j - \sigma)/(\theta + n)}. New values come from the base
-#' measure. Resamples draw from the limit (Pitman 1996), with at most 2,000 new values.
+#' the value j, seen \eqn{n_j} times, with probability \eqn{(n_j - \sigma)/(\theta + n)}. Resamples draw from the limit
+#' (Pitman 1996), with at most 2,000 new values.
 #'
 #' @section Gnedin's urn:
 #' The next observation is a new value with probability \eqn{k(k - \gamma)/(n(n + \gamma))}, and the value j with
 #' probability \eqn{(n_j + 1)(n - k + \gamma)/(n(n + \gamma))}. The number of types K is finite. Before any data it is
 #' \eqn{\kappa} with probability \eqn{\gamma (1 - \gamma) \cdots (\kappa - 1 - \gamma)/\kappa!}. A larger \eqn{\gamma}
-#' gives fewer types. `functional = function(y, weights) length(y)` gives the posterior of K. At most 2,000 new values
-#' are drawn. If nearly all data are distinct, take `pitman_yor()`.
+#' gives fewer types. `functional = function(y, weights) length(y)` gives the posterior of K. If nearly all data are
+#' distinct, take `pitman_yor()`.
 #'
 #' @param concentration the concentration \eqn{\theta}, above 0.
 #' @param discount the discount \eqn{\sigma}, at least 0 and below 1.

@@ -4,14 +4,12 @@
 #'
 #' By default the model decides what is drawn:
 #' \itemize{
-#'   \item A normal mean: the distribution of the mean, with the exact posterior dashed, and the paths of the mean if
-#'     they were kept.
+#'   \item A normal mean: its distribution, with the exact posterior dashed, and its paths if they were kept.
 #'   \item A density: the estimate with a band.
 #'   \item A regression with one numeric covariate: the curve of means with a band, and the data.
-#'   \item A classification with one or two numeric covariates: the probability of the second class, with a band or with
-#'     each resample's contour at one half, and the data.
+#'   \item A classification with one or two numeric covariates: the probability of the second class, and the data.
 #'   \item Other regressions and classifications: a curve for each covariate with the others at their medians or most
-#'     frequent levels, which takes time.
+#'     frequent levels.
 #'   \item Everything else: histograms of the quantities.
 #' }
 #'

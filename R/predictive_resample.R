@@ -17,8 +17,7 @@
 #'
 #' @section How long a horizon:
 #' A horizon of N steps leaves out a share of about n/(n + N) of the variance, for n observations. `horizon = "auto"`
-#' takes the N for which this share is `tolerance`, at most 1,000,000 for a density. `summary()` says how much is left
-#' out.
+#' takes the N for which this share is `tolerance`.
 #'
 #' @section Functions:
 #' A function as `functional` is called once for each resample, with these arguments:
@@ -51,8 +50,8 @@
 #' \describe{
 #'   \item{`draws`}{draws x quantities, a matrix with column names.}
 #'   \item{`points`}{where distributions were evaluated: a vector, matrix or data frame, in the data's units.}
-#'   \item{`cdf`, `density`}{draws x points, in the data's units. For several coordinates `cdf` is for the last one
-#'     given the others. Classification has `probability` instead, of the second class.}
+#'   \item{`cdf`, `density`}{draws x points. For several coordinates `cdf` is for the last one given the others.
+#'     Classification has `probability` instead, of the second class.}
 #'   \item{`cdf0`, `density0`, `probability0`}{the same before resampling: what the data predict.}
 #'   \item{`score`}{the mean log density (or log probability) of an observation, predicted from those before it.}
 #'   \item{`rho`, `rho_x`}{the correlations in use.}

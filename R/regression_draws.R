@@ -27,9 +27,8 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
 #'
 #' @param x a fit from [bayes_logit()].
 #' @param conf.int,conf.level whether to give intervals, and their probability.
-#' @param effects `NULL` for the coefficients, the dispersion, and deviations and correlations of groups and smooths. As
-#'   in broom.mixed, `"fixed"`: coefficients only, `"ran_pars"`: deviations and correlations, `"ran_vals"`: the effect
-#'   of each group. The table then begins with the columns `effect`, `group` and `level`.
+#' @param effects `NULL` for all parameters. As in broom.mixed, `"fixed"`: coefficients only, `"ran_pars"`: deviations
+#'   and correlations, `"ran_vals"`: the effect of each group, with the columns `effect`, `group` and `level` first.
 #' @param exponentiate `TRUE`: coefficients as odds ratios (for counts: rate ratios). `std.error` stays as it is.
 #' @param data a data frame of the fitted rows, for the result; `NULL` for the model frame of the fit.
 #' @param newdata a data frame of other rows for the result, as in [predict.bayes_logit()].

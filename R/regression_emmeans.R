@@ -2,13 +2,12 @@
 
 #' Marginal means of a fitted regression by package emmeans
 #'
-#' With these methods `emmeans()`, `contrast()`, `emtrends()` and the other functions of package emmeans work on a fit.
-#' Their summaries are posterior medians with highest posterior density intervals.
+#' With these methods the functions of package emmeans work on a fit. They show posterior medians with highest posterior
+#' density intervals.
 #'
 #' Effects of groups, as of `(1 | g)`, are 0, and a smooth has its mean over the observations. `type = "response"` gives
 #' probabilities or mean counts. For `"multinomial"` the classes are a factor named after the response, as in
-#' `emmeans(fit, ~ x | class)`, and the means are probabilities. For `"cratio"` the means are linear predictors,
-#' averaged over the steps.
+#' `emmeans(fit, ~ x | class)`. For `"cratio"` the means are linear predictors, averaged over the steps.
 #'
 #' @param object a fit from [bayes_logit()].
 #' @param ... arguments that package emmeans passes on.

@@ -23,9 +23,9 @@
 #' @param formula the response and the predictors, as for [stats::glm()]. The response of `"binomial"` is a logical,
 #'   numbers 0 and 1, a factor whose first level is failure, or `cbind(successes, failures)`. The response of
 #'   `"multinomial"` is a factor or a matrix of counts with a column for each class; the first class is the reference.
-#'   The response of `"cratio"` is an ordered factor, or such a matrix with the classes in their order.
+#'   The response of `"cratio"` is an ordered factor, or such a matrix.
 #' @param data a data frame. Dates, times and durations are used as numbers.
-#' @param family one of the families above, [stats::binomial()] or [stats::poisson()].
+#' @param family one of the families, [stats::binomial()] or [stats::poisson()].
 #' @param prior a prior from [logit_prior()]. With `zi` or `hu` also a list of two, named `count` and `zero`.
 #' @param weights `NULL`, or numbers of at least 0: the likelihood of each row is raised to this power.
 #' @param zi,hu `NULL`, or a formula such as `~ x`: the regression of zeros of zero-inflated or of hurdle counts. See
@@ -45,19 +45,17 @@
 #'   groups:
 #'   \item{coefficient_trace}{S x C x p: the coefficients after each sweep, in the data's units.}
 #'   \item{log_likelihood}{S x C: the log likelihood after each sweep.}
-#'   \item{dispersion_trace, group_deviation}{S x C: the dispersion, and the standard deviation of the groups'
-#'     intercepts.}
+#'   \item{dispersion_trace, group_deviation}{S x C: the dispersion, and the standard deviation of groups' intercepts.}
 #'   \item{smooth_deviation}{S x C x smooths: their standard deviations, and the correlations of `ar1()`.}
 #'   \item{draws}{with groups: `intercepts`, G x D x C. For other terms than one `(1 | g)` see [grouping_terms].}
 #'   \item{prior}{the prior, including what the data decided.}
 #' @section Sampler:
-#' Given Polya-Gamma variables, one for each row, the coefficients are normal. Where such sweeps alone mix slowly, the
-#' sampler adds slice moves (Murray, Adams and MacKay 2010; Murray and Graham 2016), and a printed fit says so. An
-#' interrupt from the keyboard returns the completed sweeps as a fit, with a warning; [continue()] runs more.
+#' Where Polya-Gamma sweeps alone mix slowly, the sampler adds slice moves (Murray, Adams and MacKay 2010; Murray and
+#' Graham 2016), and a printed fit says so. An interrupt from the keyboard returns the completed sweeps as a fit, with a
+#' warning; [continue()] runs more.
 #' @section Errors:
-#' `warpbayes_error_input` for arguments that cannot be used, and for predictors that are not finite.
-#' `warpbayes_error_memory` if memory runs out, `warpbayes_error_backend` or `warpbayes_error_device` if a graphics card
-#' fails.
+#' `warpbayes_error_input` for arguments that cannot be used. `warpbayes_error_memory` if memory runs out,
+#' `warpbayes_error_backend` or `warpbayes_error_device` if a graphics card fails.
 #' @references
 #' Polson, N. G., Scott, J. G. and Windle, J. (2013). Bayesian inference for logistic models using Polya-Gamma latent
 #' variables. *Journal of the American Statistical Association* **108**, 1339-1349. \doi{10.1080/01621459.2013.829001}

@@ -3,8 +3,7 @@
 
 #' Draws of predictions of a fitted regression
 #'
-#' Methods of generics of package rstantools: draws of linear predictors, means and responses, instead of the summaries
-#' that [predict.bayes_logit()] gives.
+#' Methods of generics of package rstantools. [predict.bayes_logit()] gives summaries.
 #'
 #' @param object a fit from [bayes_logit()].
 #' @param newdata,re_formula,ndraws as in [predict.bayes_logit()].
@@ -17,11 +16,10 @@
 #'   rows, or for classes an array, draws x rows x classes. `posterior_predict()` draws responses: a matrix of
 #'   successes, counts or class numbers (the attribute `levels` has their names), and for counts of classes an array.
 #'
-#'   `predictive_error()` gives observed minus drawn responses. `predictive_interval()` gives a matrix with a row for
-#'   each row of data, and the lower and upper ends of central intervals.
+#'   `predictive_error()` gives observed minus drawn responses. `predictive_interval()` gives a matrix of the lower and
+#'   upper ends of central intervals, with a row for each row of data.
 #' @section Errors:
-#' `warpbayes_error_input` as in [predict.bayes_logit()], for rows with missing values, and for new data that do not say
-#' how many trials they have.
+#' `warpbayes_error_input` as in [predict.bayes_logit()], for missing values, and for unknown numbers of trials.
 #' @seealso [predict.bayes_logit()], [log_lik.bayes_logit()], `pp_check()` in [plot.bayes_logit()]
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)

@@ -13,12 +13,10 @@
 #' @param ndraws how many of the kept draws to use, evenly spaced; `NULL` for all. For `loo_R2()`: the number of draws
 #'   of the Bayesian bootstrap over rows.
 #' @param re_formula,seed as in [predict.bayes_logit()].
-#' @param ... `loo()` passes it on to `loo::loo()`, for example `cores`. Otherwise it must be empty.
-#' @return `log_lik()` gives a matrix, draws x rows. `bayes_R2()` and `loo_R2()` give a vector of draws; those of
-#'   `loo_R2()` can be negative.
-#'
-#'   `loo()` gives the object of package loo, and warns of rows whose Pareto k is too high. Each row is left out alone,
-#'   while the other rows of its group stay: the estimate is about new rows of the same groups.
+#' @param ... `loo()` passes it on, for example `cores`. Otherwise it must be empty.
+#' @return `log_lik()` gives a matrix, draws x rows. `bayes_R2()` and `loo_R2()` give a vector of draws. `loo()` gives
+#'   the object of package loo, and warns of rows whose Pareto k is too high. Its estimate is about new rows of the same
+#'   groups.
 #' @section Errors:
 #' `warpbayes_error_input` as in [predict.bayes_logit()], for missing values, and in `loo()` for a fit to the prior
 #' alone or for fewer than 10 draws of a chain.

@@ -16,26 +16,23 @@ family.bayes_logit <- function(object, ...) {
 
 #' Effects of groups and other parts of a fitted regression
 #'
-#' `ranef()` gives the effects of groups, `VarCorr()` their covariances and `fixef()` the coefficients. These are
-#' generics of package nlme, which lme4 re-exports. The others are R's functions for the parts of a model.
+#' `ranef()`, `VarCorr()` and `fixef()` are generics of package nlme, which lme4 re-exports. The others are generics of
+#' R.
 #'
 #' @param object,x,formula a fit from [bayes_logit()].
 #' @param prob `NULL`, or the probability of intervals of the effects.
 #' @param sigma not used.
 #' @param ... must be empty.
-#' @return `ranef()` gives a list with a data frame of the groups' posterior means for each term. With `prob` the data
-#'   frames have a row for each group and effect, and columns `group`, `effect`, `mean`, `sd`, `lower` and `upper`.
-#'
-#'   `VarCorr()` gives a list with a matrix for each term: the posterior mean of the covariance of its effects, with
-#'   attributes `stddev` and `correlation`. `as.data.frame()` gives lme4's table.
+#' @return `ranef()` gives a list with a data frame for each term: the posterior means of the groups' effects, or with
+#'   `prob` the columns `group`, `effect`, `mean`, `sd`, `lower` and `upper`. `VarCorr()` gives a list with a matrix for
+#'   each term: the posterior mean of the covariance of its effects, with attributes `stddev` and `correlation`.
 #'
 #'   `fixef()` gives the posterior means of the coefficients, `model.matrix()` the design, `model.frame()` the data of
 #'   the formula, `terms()` the terms of its predictors without grouping terms, `weights()` the weights of rows, and
 #'   `case.names()` and `variable.names()` the names of rows and coefficients. `sigma()` is 1. `family()` gives a family
 #'   object as of [stats::glm()], for classes with functions of matrices, rows x classes.
 #' @section Errors:
-#' `warpbayes_error_input` for `ranef()` or `VarCorr()` of a fit without grouping terms, and for `family()` of
-#' [zero_inflated_counts].
+#' `warpbayes_error_input` for a fit without grouping terms, and in `family()` for [zero_inflated_counts].
 #' @seealso [grouping_terms]
 #' @examples
 #' fit <- bayes_logit(am ~ wt + (1 | cyl), mtcars, chains = 2, iter = 400, seed = 1, threads = 2)

@@ -9,18 +9,17 @@
 #'     "(per sd)" are coefficients multiplied by the standard deviation of the predictor.}
 #'   \item{`"trace"`}{The log likelihood and the first coefficients over the sweeps, with a line for each chain.}
 #'   \item{`"calibration"`}{The mean observed response of ten groups of rows, by predicted response, against its mean
-#'     prediction, with two standard errors. A row is predicted from the posterior without this row, by draws with the
-#'     weights of Ionides (2008).}
+#'     prediction, with two standard errors. A row is predicted from the posterior without it (Ionides 2008).}
 #'   \item{`"smooths"`}{The effect of each [smooth][smooth_terms] of one variable on the linear predictor, with
 #'     intervals of 50% and 90%.}
 #' }
 #'
 #' @param x,object a fit from [bayes_logit()].
-#' @param type which picture. For `pp_check()`: a function of package bayesplot without its `ppc_`, such as `"bars"`,
-#'   `"stat"` or `"dens_overlay"`; `NULL` for bars of classes, or the distribution functions of counts.
+#' @param type which picture. For `pp_check()`: a function of package bayesplot without its `ppc_`, such as `"stat"`;
+#'   `NULL` for bars of classes, or the distribution functions of counts.
 #' @param parameters names or numbers of parameters, or of smooths. `NULL` shows all coefficients except the intercept,
 #'   the traces of the log likelihood and of the first five parameters, or all smooths of one variable.
-#' @param standardize for `"coefficients"`: `FALSE` shows the coefficients in the units of the data.
+#' @param standardize `FALSE` shows coefficients in the units of the data.
 #' @param main title, `NULL` for none.
 #' @param ndraws number of replications.
 #' @param seed for the replications, as in [predict.bayes_logit()].

@@ -2,13 +2,12 @@
 
 #' Predictions of a fitted regression
 #'
-#' Predicts the response or the linear predictor of rows from the kept draws of a fit: posterior means, standard
-#' deviations and intervals.
+#' Posterior means, standard deviations and intervals of mean responses or linear predictors.
 #'
 #' @param object a fit from [bayes_logit()].
 #' @param newdata a data frame with all variables of the formula; `NULL` for the rows that were fitted. A group that is
 #'   not in the fit gets, in each draw, effects from the distribution of groups, by R's generator.
-#' @param sparse if the fit had a matrix as `sparse`: such a matrix for the rows of `newdata`.
+#' @param sparse if the fit had a matrix as `sparse`: one for the rows of `newdata`.
 #' @param type `"response"`: the probability of success, the mean count, or the probabilities of the classes.
 #'   `"link"`: the linear predictor, for `"cratio"` the log odds of reaching a class from the class before. `"count"`
 #'   and `"zero"` are for [zero_inflated_counts].
@@ -22,12 +21,10 @@
 #' @param ... must be empty.
 #' @return `predict()` gives a matrix with a row for each row of the data and columns `mean`, `sd`, `lower`, `upper`.
 #'   For classes it gives an array, rows x classes x these four. Rows with missing values are `NA`. An argument `offset`
-#'   of the fit is evaluated in the new data.
+#'   of the fit is evaluated in the new data. `fitted()` gives the means as a vector, or for classes as a matrix.
 #'
-#'   `fitted()` gives the means of `type = "response"` as a vector, or for classes as a matrix.
-#'
-#'   `simulate()` gives a data frame of `nsim` responses from the posterior predictive distribution: successes, counts
-#'   or classes. For classes with more than one trial it gives a list of matrices.
+#'   `simulate()` gives a data frame of `nsim` responses from the posterior predictive distribution, or for classes with
+#'   more than one trial a list of matrices.
 #' @seealso [residuals.bayes_logit()], [log_lik.bayes_logit()], [posterior_predict.bayes_logit()]
 #' @section Errors:
 #' `warpbayes_error_input` for new data that lack a variable, or whose variables have other types or new levels of a

@@ -68,15 +68,14 @@ logit_fit_words <- function(fit) {
 #' @param level,prob probability of the interval.
 #' @param formula.,evaluate for `update()`: as in [stats::update()].
 #' @param ... for `update()`: arguments of [bayes_logit()] to change. Otherwise not used.
-#' @return `coef()` gives posterior means, a named vector. `vcov()` gives the posterior covariance matrix, `confint()`
-#'   and `posterior_interval()` a matrix of equal-tailed intervals, `nobs()` the number of rows, `formula()` the formula
-#'   and `prior_summary()` the prior. `logLik()` is not defined: see [log_lik()].
+#' @return `coef()` gives posterior means, `vcov()` the posterior covariance matrix, `confint()` and
+#'   `posterior_interval()` a matrix of equal-tailed intervals, `nobs()` the number of rows, `formula()` the formula and
+#'   `prior_summary()` the prior. There is no `logLik()`: see [log_lik()].
 #'
 #'   `summary()` gives a list of class `summary.bayes_logit`. `coefficients` is a data frame with `quantity`, `mean`,
-#'   `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk` and `ess_tail`; after the coefficients come `dispersion`,
-#'   `sd(group)` and `log_likelihood`. `mean` and `sd` are `NA` where they may not exist. `converged` is `TRUE`,
-#'   `FALSE`, or `NA` if it cannot be judged. `verdict` has sentences, and `prior` the prior. `print(fit, n = 100)`
-#'   shows 100 coefficients instead of 50.
+#'   `sd` (both `NA` where they may not exist), `q5`, `median`, `q95`, `rhat`, `ess_bulk` and `ess_tail`; other
+#'   parameters follow the coefficients. `converged` is `TRUE`, `FALSE`, or `NA` if it cannot be judged. `verdict` has
+#'   sentences, and `prior` the prior.
 #' @examples
 #' fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
 #' summary(fit)

@@ -59,22 +59,22 @@ placed_words <- function(prior, each) {
 
 #' Prior of a regression
 #'
-#' The prior of the coefficients of [bayes_logit()]. Printing it says in words what it means. The prior of a fit,
-#' `fit$prior`, also prints the numbers that the data decided.
+#' The prior of [bayes_logit()]. Printing it says in words what it means. The prior of a fit, `fit$prior`, also prints
+#' the numbers that the data decided.
 #'
 #' @section Types:
 #' \describe{
-#'   \item{`"normal"`}{Independent normal coefficients. With `autoscale = TRUE` the standard deviation of a coefficient
-#'     is `scale` divided by the standard deviation of its predictor over the observations (1 if it does not vary).}
+#'   \item{`"normal"`}{Independent normal coefficients. With `autoscale = TRUE` their standard deviations are `scale`
+#'     divided by the standard deviation of the predictor over the observations.}
 #'   \item{`"student_t"`, `"cauchy"`}{The same with Student t distributions of `df` degrees of freedom, 1 for
 #'     `"cauchy"`.}
 #'   \item{`"zellner"`}{All coefficients except the intercept are jointly normal with mean 0 and covariance
 #'     \eqn{g (X' W X)^{-1}}{g (X'WX)^-1}. \eqn{X} are the centred predictors and \eqn{W} the information of each row:
-#'     a quarter of its trials times its weight, or for Poisson counts its mean count without predictors.}
+#'     a quarter of its trials, or for Poisson counts the mean count.}
 #'   \item{`"horseshoe"`}{The coefficient of standardised predictor \eqn{j} is normal with standard deviation
 #'     \eqn{\lambda_j \tau}{lambda_j tau}. \eqn{\lambda_j}{lambda_j} is half-Cauchy of scale 1, and
 #'     \eqn{\tau}{tau} is half-Cauchy of scale `global_scale` (Carvalho, Polson and Scott 2010). With a `slab_scale`
-#'     large coefficients are Student t with `slab_df` degrees of freedom and this scale (Piironen and Vehtari 2017).}
+#'     large coefficients are Student t (Piironen and Vehtari 2017).}
 #' }
 #' With all types the intercept is normal, at the means of all predictors (a sparse design: at 0).
 #'
@@ -83,8 +83,8 @@ placed_words <- function(prior, each) {
 #' \tabular{lll}{
 #'   **parameter** \tab **prior** \tab **in the units of the data** \cr
 #'   intercept, binomial or ordinal \tab normal(0, 2.5) \tab the probability is 0.016 to 0.984 \cr
-#'   intercept, multinomial \tab normal(0, 2.5) \tab the odds of a class against the first are 1/61 to 61 \cr
-#'   intercept, counts \tab normal(log rate, 2.5) \tab the rate is 1/61 to 61 times the rate of all data \cr
+#'   intercept, multinomial \tab normal(0, 2.5) \tab odds against the first class are 1/61 to 61 \cr
+#'   intercept, counts \tab normal(log rate, 2.5) \tab the rate is 1/61 to 61 times that of all data \cr
 #'   coefficient \tab normal(0, 2.5 / sd) \tab one sd multiplies odds or mean counts by 1/61 to 61 \cr
 #'   sd of groups' intercepts \tab half-Cauchy(2.5) \tab below 16 \cr
 #'   sd of groups' slopes \tab half-t(2), scale 2.5 / sd \tab below 7.3 / sd \cr
@@ -95,25 +95,22 @@ placed_words <- function(prior, each) {
 #'
 #' @param type the prior of the coefficients. Several types are given by the names of coefficients, with one type
 #'   without a name for the others: `c("normal", dose = "cauchy")`. `"zellner"` is for all coefficients or none.
-#' @param location,scale for `"normal"`, `"student_t"` and `"cauchy"`: median and standard deviation (or scale) of the
-#'   coefficients: one number, one for each coefficient except the intercept, or numbers with names as for `type`.
-#'   `location` is in the units of the coefficients.
+#' @param location,scale median, in the units of the coefficients, and standard deviation or scale: one number, one for
+#'   each coefficient except the intercept, or numbers with names as for `type`.
 #' @param df for `"student_t"`: degrees of freedom, given as `scale` is.
 #' @param autoscale `FALSE`: `scale` is in the units of the coefficients, not for predictors of standard deviation 1.
 #' @param intercept_location,intercept_scale mean and standard deviation of the intercept. A mean of `NULL` is 0, or
 #'   for counts the log of their sum divided by the sum of `exp(offset)`.
 #' @param g for `"zellner"`: a positive number, or `NULL` for the number of trials, or of Poisson events.
 #' @param global_scale for `"horseshoe"`: a positive number.
-#' @param slab_scale,slab_df for `"horseshoe"`: scale and degrees of freedom of the slab. `NULL` for no slab.
+#' @param slab_scale,slab_df for `"horseshoe"`: scale (`NULL` for no slab) and degrees of freedom of large coefficients.
 #' @param group_scale,smooth_scale scales of the half-Cauchy priors of the standard deviations of groups' intercepts and
 #'   of smooths. See [grouping_terms] and [smooth_terms].
 #' @param dispersion_scale for `"negbinomial"`: scale of the half-Cauchy prior of \eqn{1/\sqrt r}{1/sqrt(r)}, where
 #'   \eqn{r} is the dispersion.
 #' @param dispersion `NULL`, or shape and rate of a gamma prior of \eqn{r} in its place.
 #' @param ... must be empty.
-#' @return An object of class `logit_prior`: a list of the arguments.
-#' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used.
+#' @return An object of class `logit_prior`: a list of the arguments. An argument that cannot be used is an error.
 #' @references
 #' Piironen, J. and Vehtari, A. (2017). Sparsity information and regularization in the horseshoe and other shrinkage
 #' priors. *Electronic Journal of Statistics* **11**, 5018-5051.

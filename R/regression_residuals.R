@@ -7,7 +7,7 @@
 #' @param object a fit from [bayes_logit()].
 #' @param type `"response"`: observed minus fitted shares of successes, counts, or shares of classes. `"pearson"`: these
 #'   divided by the standard deviation of the response at the fitted mean. `"deviance"`: their squares add up to the
-#'   deviance. Weights of rows multiply the squares of the last two.
+#'   deviance.
 #' @param ... must be empty.
 #' @return `residuals()` gives a vector, or for classes a matrix of rows x classes. Rows without trials are `NA`,
 #'   and so are rows that `na.action = na.exclude` left out.

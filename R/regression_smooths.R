@@ -283,17 +283,16 @@ is_shown_coefficient <- function(fit) {
 #'
 #' \eqn{\sigma}{sigma}, `sd(s(x))` in summaries, is the standard deviation of the penalised part over the observations.
 #' It is half-Cauchy with the scale `smooth_scale` of [logit_prior()]. Each part of `t2()`, and each class of
-#' `"multinomial"`, has its own. A smooth has mean 0 over the observations (with a factor as `by`, over those of its
-#' level).
+#' `"multinomial"`, has its own. A smooth has mean 0 over the observations.
 #'
 #' The variance of a step of `rw()` is proportional to its length. The effects of `ar1()` have the mean 0, the standard
 #' deviation \eqn{\sigma}{sigma} and, at times \eqn{s} and \eqn{t} of the same unit, the correlation
 #' \eqn{\rho^{|s - t| / h}}{rho^(|s - t|/h)}. `cor(ar1(time))` in summaries is \eqn{\rho}{rho}, which is uniform between
 #' 0 and 1. The step \eqn{h} is the median distance of neighbouring times of a unit.
 #' @section Methods:
-#' `predict()` and all other methods include smooths; `re_formula` is about grouping terms only. Summaries leave out the
-#' penalised coefficients; `coef()` and `posterior::as_draws()` have them. A time or an area that the term does not know
-#' is an error in `predict()`, except that effects of `ar1()` at other times are drawn by R's generator.
+#' All methods include smooths. Summaries leave out the penalised coefficients; `coef()` and `posterior::as_draws()`
+#' have them. A time or an area that the term does not know is an error in `predict()`, except that effects of `ar1()`
+#' at other times are drawn by R's generator.
 #' @references
 #' Wood, S. N. (2017). *Generalized Additive Models: An Introduction with R*, 2nd edition. Chapman and Hall/CRC.
 #'

@@ -306,7 +306,7 @@ covariance_root <- function(covariance) {
 #' | `(1 | g/h)` | the same as `(1 | g) + (1 | h:g)`: levels of `h` within levels of `g` |
 #'
 #' The left side is a formula of up to 16 effects, such as `x + I(x^2)` or a factor. A model has up to 16 terms. Two
-#' terms must not have the same effect of the same groups. As in lme4, the predictors of the left side are not centred.
+#' terms must not have the same effect of the same groups.
 #'
 #' @section Model and prior:
 #' The effects of a level are normal with mean 0 and a covariance matrix of their term, which is learned. Let
@@ -330,8 +330,7 @@ covariance_root <- function(covariance) {
 #' For a multinomial these are the parts of the second class, then of the third, and so on, with names such as
 #' `class:b[x g:a]`.
 #' @section Errors:
-#' `warpbayes_error_input` for a term that cannot be read, and for groups or predictors of a term that have missing or
-#' infinite values after `na.action`.
+#' `warpbayes_error_input` for a term that cannot be read or has missing values after `na.action`.
 #' @references
 #' Huang, A. and Wand, M. P. (2013). Simple marginally noninformative prior distributions for covariance matrices.
 #' *Bayesian Analysis* **8**, 439-452.

@@ -5,8 +5,7 @@
 #' Runs more sweeps of every chain. The result is the same, to the last bit, as one run of the whole length gives.
 #'
 #' The averages of a topic model hold all sweeps after the warm-up. If you left `warmup` at its default and add at least
-#' as many sweeps as the fit has, all sweeps so far become warm-up, and the averages begin anew. Otherwise the warm-up
-#' stays as it was, or becomes what you give as `warmup`.
+#' as many sweeps as the fit has, all sweeps so far become warm-up, and the averages begin anew.
 #'
 #' @param fit a fit from [dp_mixture()], [topic_model()], [bayes_logit()] or [predictive_resample()].
 #' @param more how many more sweeps each chain runs. For Bayesian EM: at most how many more steps each start makes. For

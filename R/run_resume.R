@@ -2,12 +2,12 @@
 
 #' Resume a run from its checkpoint
 #'
-#' A fit with `control = warp_control(checkpoint = "file")` saves its progress to that file at intervals. If the process
-#' is killed, the machine restarts or the run is interrupted, `resume("file", x)` runs the remaining sweeps. The result
-#' is the same, to the last bit, as that of a run that was never stopped.
+#' A fit with `control = warp_control(checkpoint = "file")` saves its progress to that file at intervals. If the run
+#' stops, `resume("file", x)` runs the remaining sweeps. The result is the same, to the last bit, as that of a run that
+#' was never stopped.
 #'
-#' The remaining sweeps may run on another number of threads, on workers of a future plan, on a `cluster` or, in double
-#' precision, on a graphics card. They update the same checkpoint. You can delete the file once you have the fit.
+#' The remaining sweeps may run on another number of threads, on a `cluster` or, in double precision, on a graphics
+#' card. They update the same checkpoint.
 #'
 #' @param file name of the checkpoint.
 #' @param x the fitted data, in the same form as in the first call: `x` of [dp_mixture()] or [topic_model()], the
@@ -22,19 +22,18 @@
 #' A checkpoint holds the model, the states of all chains, and all draws and traces so far. It does not hold the data,
 #' but digests of them, so that `resume()` can refuse other data.
 #'
-#' It is an error if the first checkpoint cannot be written. If a later one fails, there is a warning and the fit goes
-#' on. The disk needs room for two checkpoints. `checkpoint_every = 0` writes one after every slice of about 0.2
-#' seconds. A checkpoint is overwritten, even if it is of another fit: runs at the same time need a file each. Other
-#' files are never overwritten.
+#' If a checkpoint after the first cannot be written, there is a warning and the fit goes on. The disk needs room for
+#' two checkpoints. A checkpoint is overwritten, even if it is of another fit: runs at the same time need a file each.
+#' Other files are never overwritten.
 #'
 #' @section Trust:
 #' Resume only from files whose source you trust: `unserialize()` reads the head, and the formula of a regression is
-#' code that is evaluated with the data. A regression with a checkpoint takes only functions of package stats as
-#' `na.action` and `contrasts`, by their names, and contrasts as matrices.
+#' evaluated. A regression with a checkpoint takes only functions of package stats, by their names, as `na.action` and
+#' `contrasts`, and contrasts as matrices.
 #'
 #' @section Errors:
 #' `warpbayes_error_input` if the file is missing, not a checkpoint, damaged or from another version of warpbayes, or if
-#' the data differ. Other errors are as in the function that wrote the checkpoint.
+#' the data differ.
 #' @seealso [continue()], which runs more sweeps than were asked for at first.
 #' @examples
 #' x <- cbind(a = c(rnorm(200), rnorm(100, 6)), b = rnorm(300))

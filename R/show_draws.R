@@ -3,9 +3,7 @@
 
 #' Draws of a fit for posterior, coda and base R
 #'
-#' Methods for the generics `as_draws()`, `as_draws_array()`, `as_draws_matrix()`, `as_draws_df()`, `as_draws_list()`
-#' and `as_draws_rvars()` of package posterior, for `as.mcmc()` and `as.mcmc.list()` of package coda, and for
-#' `as.array()`, `as.matrix()` and `as.data.frame()`.
+#' Methods for the generics of these packages, such as `as_draws()` and `as.mcmc.list()`.
 #'
 #' By default the variables do not depend on how components or topics are numbered, so that draws and chains can be
 #' compared. Component `j` or topic `k` is the same in all draws only after [relabel()].

@@ -2,8 +2,8 @@
 
 #' Print results
 #'
-#' Shows what a fit or another result says in a few lines. Fits and their summaries end with a verdict in sentences. At
-#' the end of a chunk of R Markdown or Quarto, fits and summaries show text and tables instead.
+#' Shows what a fit or another result says in a few lines. At the end of a chunk of R Markdown or Quarto, fits and
+#' summaries show text and tables instead.
 #'
 #' | what | arguments |
 #' |---|---|

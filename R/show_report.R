@@ -17,12 +17,9 @@
 
 #' A report of a fit, as a page that can be sent
 #'
-#' Writes a page that a colleague can open in any browser: what was fitted, the verdict in words, tables and pictures,
-#' the prior, how it was made, and the code that repeats it. The page is one HTML file without scripts, and needs no
-#' network.
-#'
-#' The page shows some of the data: up to `cells` cells, the names of documents, and terms. Look at it before you send
-#' it.
+#' Writes one HTML file without scripts: what was fitted, the verdict in words, tables and pictures, the prior, and the
+#' code that repeats it. The page shows some of the data: up to `cells` cells, the names of documents, and terms. Look
+#' at it before you send it.
 #'
 #' @param fit a fit from [dp_mixture()], [topic_model()], [bayes_logit()] or [predictive_resample()], cell types from
 #'   [cell_types()], a distribution from [pmf()], or a table or comparison from [differential_abundance()],
