@@ -83,14 +83,6 @@ add_kind("densities", function() density_kind(
   verdicts = list(unsupported = several_unsupported, bandwidth = densities_bandwidth, scale = axes_verdict)
 ))
 
-# Whether the data allow that resamples are calibrated.
-is_calibrated <- function(fit) {
-  y <- fit$data$y
-  d <- ncol(y)
-  if (!isTRUE(fit$model$calibrate) || nrow(y) <= d || d > 3L) return(FALSE)
-  if (d == 1L) diff(range(y)) > 0 else qr(sweep(y, 2L, colMeans(y)), tol = 1e-5)$rank == d
-}
-
 # Data ---------------------------------------------------------------------------
 
 read_density <- function(fit, y) {
@@ -137,9 +129,6 @@ check_support <- function(y, support) {
   }
 }
 
-# The data of one variable in its units, without point masses.
-own_units <- function(fit) from_scale(fit$scale, fit$standard$center + fit$standard$scale * drop(fit$data$y))
-
 # The data and points of a density of one variable on a scale. `y`: the data without atoms.
 on_scale <- function(fit, y, scale) {
   scale <- with_ends(scale, y)
@@ -147,40 +136,6 @@ on_scale <- function(fit, y, scale) {
   standard <- standard_of(y, fit$model$standardize, "y")
   fit <- with_parts(fit, scale = scale, standard = standard, data = density_data(y, standard))
   with_parts(fit, at = density_points(fit, matrix(fit$points)))
-}
-
-# Points as the loops read them. `density` is the density before any data. It is multiplied by the gains from the loops.
-# Points outside of the support are far away. With the scale of groups, `before` and `slope_before` are what enters it.
-density_points <- function(fit, points) {
-  far <- function(y) pmin(pmax(y, -1e300), 1e300)
-  before <- slope_before <- NULL
-  if (is.null(fit$scale)) {
-    slope <- 0
-    y <- apply_standard(points, fit$standard)
-  } else {
-    slope <- log_slope(fit$scale, drop(points))
-    y <- apply_standard(matrix(to_scale(fit$scale, drop(points))), fit$standard)
-  }
-  y[] <- far(y)
-  if (!is.null(fit$axes)) {
-    y <- solve_lower(fit$axes, y)
-    slope <- slope - sum(log(diag(fit$axes)))
-  }
-  if (!is.null(fit$first)) {
-    y <- turned(fit$first$turn, y)
-    before <- y[, 1L]
-    slope_before <- slope
-    slope <- slope + log_slope(fit$first$scale, before)
-    y[, 1L] <- to_scale(fit$first$scale, before)
-  }
-  if (!is.null(fit$scale$groups)) {
-    scale <- replace(fit$scale, "groups", list(NULL))
-    before <- far(to_scale(scale, drop(points)))
-    slope_before <- log_slope(scale, drop(points))
-  }
-  log_density <- rowSums(stats::dnorm(y, log = TRUE)) - sum(log(fit$standard$scale)) + slope
-  list(y = unname(y), x = matrix(0, nrow(y), 0L), shown = seq_len(nrow(y)), slope = slope, log_density = log_density,
-    density = exp(log_density), before = before, slope_before = slope_before)
 }
 
 density_new_points <- function(fit, newdata, type) {
@@ -265,15 +220,6 @@ both_below <- function(h, r) {
     }
   }
   stats::pnorm(h)^2 + sum * top / 2 / (2 * pi)
-}
-
-# The fit as its prediction after the data, or as one of its resamples, for inner_places().
-as_one <- function(fit, r = NULL) {
-  calibration <- fit$calibration
-  moved <- c("shift", "stretch")
-  calibration[moved] <- if (is.null(r)) list(NULL) else lapply(calibration[moved], `[`, r)
-  calibration["groups"] <- list(if (!is.null(r)) calibration$groups[r, , drop = FALSE])
-  with_parts(fit, count = 1L, calibration = calibration)
 }
 
 simulate_density <- function(fit, r) {

@@ -94,9 +94,7 @@ from_possible <- function(at, weights, lattice, log) {
 #' @examples
 #' claim <- pmf_geometric(0.01)
 #' mean(truncate_pmf(claim, upper = 200, outside = "ends"))
-#' mean(truncate_pmf(claim, upper = 200))
-#' die <- pmf(rep(1 / 6, 6), from = 1)
-#' max(die, die, die)
+#' die <- pmf_uniform(1, 6)
 #' max(die - 3, 0)
 #' mix_pmf(list(die, 2 * die), c(0.9, 0.1))
 #' zero_modify_pmf(pmf_poisson(2), 0.5)

@@ -6,8 +6,8 @@
 #' were not fitted, and how coherent their topics are.
 #'
 #' The documents are divided at random into `folds` parts. Each of the first `held_out` parts is left out once, and the
-#' model is fitted to the other documents. In the documents left out, [perplexity()] estimates \eqn{\theta} from one part
-#' of the words and predicts the other part. All numbers of topics predict the same words. One more fit has all
+#' model is fitted to the other documents. In the documents left out, [perplexity()] estimates \eqn{\theta} from one
+#' part of the words and predicts the other part. All numbers of topics predict the same words. One more fit has all
 #' documents: its topics are judged by [coherence()]. So there are `held_out + 1` fits for each number of topics.
 #'
 #' @section Errors of the comparison:

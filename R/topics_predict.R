@@ -105,9 +105,9 @@ infer_topics <- function(fit, counts, iter, seed, run, prior) {
 #'
 #' @section Other packages:
 #' topicmodels, seededlda and text2vec have functions of the same name. If topicmodels or seededlda was attached last,
-#' `perplexity(fit, x)` works as described here, with the first argument unnamed. The function of text2vec is not generic:
-#' then write `warpbayes::perplexity(fit, x)`. Their numbers cannot be compared with those here: [topic_model_peers] says
-#' why.
+#' `perplexity(fit, x)` works as described here, with the first argument unnamed. The function of text2vec is not
+#' generic: then write `warpbayes::perplexity(fit, x)`. Their numbers cannot be compared with those here:
+#' [topic_model_peers] says why.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param newdata counts of documents that were not fitted, in any of the forms that [topic_model()] takes.

@@ -50,8 +50,8 @@ topic_words <- function(fit) {
 #' [convergence]. Which topics do all chains find? See [topic_stability()]. Does anything else differ? The verdict tells
 #' the perplexity of each chain, and by how much the shares of topics differ between chains.
 #'
-#' `converged` is `TRUE` if the log likelihood does not drift and all chains find the same topics. Such chains may differ
-#' a little in log likelihood, each at a mode of its own, as long as their perplexities differ by less than 1%.
+#' `converged` is `TRUE` if the log likelihood does not drift and all chains find the same topics. Such chains may
+#' differ a little in log likelihood, each at a mode of its own, as long as their perplexities differ by less than 1%.
 #'
 #' @param object a fit from [topic_model()].
 #' @param terms how many terms of each topic to show, the most relevant first; see [top_terms()].

@@ -11,8 +11,8 @@
 #' fitted with the priors
 #' \deqn{\phi_k \sim \mathrm{Dir}(\beta + a (c_{kw} + n_{kw}))_w, \quad \theta_d \sim \mathrm{Dir}(\alpha)}{phi_k ~
 #' Dir(beta + a (c_kw + n_kw)) over w, theta_d ~ Dir(alpha)}
-#' where \eqn{a} is `weight`, and \eqn{\alpha} and \eqn{\beta} are the averages of the fit. With `weight = 1` this is the
-#' posterior in the model of all documents, given the topics of the earlier tokens. A new fit to all documents has
+#' where \eqn{a} is `weight`, and \eqn{\alpha} and \eqn{\beta} are the averages of the fit. With `weight = 1` this is
+#' the posterior in the model of all documents, given the topics of the earlier tokens. A new fit to all documents has
 #' another posterior, because it draws the topics of earlier tokens again.
 #'
 #' With `weight < 1` earlier documents count less, and still less after each further update: the topics follow a

@@ -13,8 +13,9 @@
 #define SLICE_WEIGHTS ((int64_t)1 << 28)
 #define SLICE_DRAWS ((int64_t)1 << 26)
 
-/* A factor that keeps sums of 2^31 finite weights finite. */
+/* Factors that keep sums of 2^31 finite weights finite, and make sums of subnormal weights usable. */
 #define SCALE_DOWN 0x1p-64
+#define SCALE_UP 0x1p200
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -70,7 +71,8 @@ static int judge(int is_vector, const row_view *view, int64_t row, wb_message *m
   return WB_ERROR_INPUT;
 }
 
-/* One draw from one valid row, in double, from a copy of its weights whose sum is finite. `copy` has room for a row. */
+/* One draw from one valid row, in double, from a copy of its weights whose sum is neither infinite nor subnormal.
+ * `copy` has room for a row. */
 static int draw_apart(const wb_call *call, const row_view *view, const wb_categorical_draws *draws, int64_t row,
                       int64_t draw, int32_t *index, double *copy) {
   double largest = -wb_infinity(), sum = 0;
@@ -79,7 +81,7 @@ static int draw_apart(const wb_call *call, const row_view *view, const wb_catego
     largest = x > largest ? x : largest;
     sum += x;
   }
-  const double factor = sum < wb_infinity() ? 1.0 : SCALE_DOWN;
+  const double factor = !(sum < wb_infinity()) ? SCALE_DOWN : sum < 0x1p-900 ? SCALE_UP : 1.0;
   for (int64_t i = 0; i < view->count; i++) {
     const double x = view->weights[i * view->stride];
     /* + 0.0 turns -0 into 0. */

@@ -12,6 +12,11 @@
 #include "core/host_device.h"
 #include "core/block_draw.h"
 
+/* Whether draws from weights with this sum have the digits of their precision. Products of smaller sums would be
+ * subnormal: such a row is scaled first (categorical/categorical.c). */
+WB_HD int wb_categorical_usable(double total) { return total >= 0x1p-960 && total - total == 0; }
+WB_HD int wb_categorical_usablef(float total) { return total >= 0x1p-100f && total - total == 0; }
+
 /* The value that a prefix sum must exceed; total is positive and finite. It is below the total for every u in (0, 1),
  * so that such a prefix sum exists. Its item has a positive weight, since it raised the sum. */
 WB_HD double wb_target(double u, double total) {

@@ -77,6 +77,16 @@ typedef struct wb_pmf_counting {
 int wb_pmf_compound(const wb_pmf_method *method, const wb_pmf_counting *counting, int64_t size, const double *f,
                     int64_t outputs, double *g);
 
+/* How many groups of `size` of the n scores have each sum, times 2^-900. Scores are whole numbers from 0 in increasing
+ * order. `result` has an entry for each sum from that of the least scores to that of the largest. Numbers of groups are
+ * exact up to 2^53, with relative errors below n 2^-53 beyond; the largest must be below 2^1900. */
+int wb_pmf_count_groups(wb_call *call, int64_t n, const double *scores, int64_t size, double *result);
+
+/* The first `outputs` weights of the sum of a variable with the weights x and one of few `values`, which are whole
+ * numbers from 0 in increasing order, with these weights. */
+int wb_pmf_add_values(wb_call *call, int64_t count, const double *x, int64_t values, const double *at,
+                      const double *weights, int64_t outputs, double *result);
+
 /* result[i] = p[i] q[i] / sum_k p[k] q[k]. WB_ERROR_INPUT if all products are zero. */
 int wb_pmf_condition(wb_call *call, int64_t count, const double *p, const double *q, int log_in, int log_out,
                      double *result);

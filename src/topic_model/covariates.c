@@ -169,13 +169,13 @@ int wb_topic_draw_coefficients(wb_topic_chain *chain, uint32_t iteration) {
   int32_t *const count = (int32_t *)(root + 2 * wb_packed_size((int)p));
   uint16_t *const topic = (uint16_t *)(count + counts);
   work w = {chain,
-                  c,
-                  count,
-                  memory,
-                  score,
-                  square,
-                  {value, value + p, root, now, 0},
-                  {value + 3 * p, value + 2 * p, root + wb_packed_size((int)p), next, 0}};
+            c,
+            count,
+            memory,
+            score,
+            square,
+            {value, value + p, root, now, 0},
+            {value + 3 * p, value + 2 * p, root + wb_packed_size((int)p), next, 0}};
   const int status = chain->backend->topic_model->get_topics(chain->session, topic, chain->message);
   if (status == WB_OK) {
     tally(corpus, topic, count);

@@ -29,10 +29,8 @@ __device__ __forceinline__ int sign_of(double x) { return __double2hiint(x); }
 __device__ __forceinline__ int sign_of(float) { return 0; }
 float narrow(double x) { return wb_double_bits(x) >> 63 ? wb_nanf() : static_cast<float>(x); }
 
-template <typename Real>
-__device__ __forceinline__ bool usable(Real total) {
-  return total > 0 && total - total == 0;
-}
+__device__ __forceinline__ bool usable(double total) { return wb_categorical_usable(total); }
+__device__ __forceinline__ bool usable(float total) { return wb_categorical_usablef(total); }
 
 constexpr int BLOCK = WB_BLOCK_ITEMS, DRAW_THREADS = 128;
 

@@ -171,6 +171,25 @@ SEXP wb_entry_pmf_compound(SEXP x, SEXP counting, SEXP length, SEXP accuracy, SE
   return wb_finish(result, status, &a.message);
 }
 
+/* scores: increasing whole numbers from 0. count: of different sums. */
+SEXP wb_entry_pmf_groups(SEXP scores, SEXP size, SEXP count, SEXP run) {
+  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
+  wb_message message;
+  wb_call call = wb_call_from_list(run, &message);
+  const int status =
+      wb_pmf_count_groups(&call, Rf_xlength(scores), REAL_RO(scores), wb_size_from_sexp(size), REAL(result));
+  return wb_finish(result, status, &message);
+}
+
+/* The first `count` weights of the sum of a variable with the weights x and one with few values. */
+SEXP wb_entry_pmf_add_values(SEXP x, SEXP at, SEXP weights, SEXP count, SEXP run) {
+  SEXP result = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)wb_size_from_sexp(count)));
+  wb_call call = wb_call_from_list(run, NULL);
+  const int status = wb_pmf_add_values(&call, Rf_xlength(x), REAL_RO(x), Rf_xlength(at), REAL_RO(at), REAL_RO(weights),
+                                       Rf_xlength(result), REAL(result));
+  return wb_finish(result, status, NULL);
+}
+
 /* The normalized elementwise product of two vectors of equal length. */
 SEXP wb_entry_pmf_condition(SEXP x, SEXP y, SEXP log_in, SEXP log_out, SEXP run) {
   SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
