@@ -210,28 +210,27 @@ environment_count <- function(name) {
 #' Backend, processor and graphics cards in use
 #'
 #' Shows how the package was built, the processor's cores and vector instructions, the graphics cards or the reason why
-#' none can be used, and which backend `backend = NULL` uses. The first call asks the driver for the graphics cards,
-#' which can take a second. From then on CUDA works in this process only, not in children forked from it.
+#' none can be used, and which backend `backend = NULL` uses. After the first call CUDA works in this process only, not
+#' in children forked from it.
 #'
 #' @return A list of class `warp_info`:
 #' \describe{
 #'   \item{`version`, `compiler`, `openmp`}{the version, the compiler of the C code, and whether it uses threads.}
 #'   \item{`isa`, `isa_widest`}{the vector instruction set in use, and the widest one of the processor: `"avx512"`,
-#'   `"avx2"`, `"neon"` (arm64) or `"baseline"`.} \item{`fma`}{whether the processor has a fused multiply-add
-#'   instruction. Without it the package is about a hundred times slower and gives the same results.} \item{`threads`,
-#'   `cores`}{the number of threads used by default, and of cores that the process may use.} \item{`backend`, `why`}{the
-#'   backend used by default, and the reason in words.} \item{`cuda`}{a list of `available`, `reason` (why a graphics
-#'   card cannot be used), `plugin` (its path) and `devices`, a data frame with one row for each graphics card: `device`
-#'   (its index, from 0), `name`, `memory` and `memory_free` in bytes, compute capability `major` and `minor`, and the
-#'   versions of `driver` and `runtime`, as 1000 times the major version plus 10 times the minor version.} }
-#'
+#'     `"avx2"`, `"neon"` (arm64) or `"baseline"`.}
+#'   \item{`fma`}{whether the processor has a fused multiply-add instruction. Without it the package is much slower.}
+#'   \item{`threads`, `cores`}{the number of threads used by default, and of cores that the process may use.}
+#'   \item{`backend`, `why`}{the backend used by default, and the reason in words.}
+#'   \item{`cuda`}{a list of `available`, `reason` (why a graphics card cannot be used), `plugin` (its path) and
+#'     `devices`, a data frame with one row for each graphics card: `device` (its index, from 0), `name`, `memory` and
+#'     `memory_free` in bytes, compute capability `major` and `minor`, and the versions of `driver` and `runtime`.}
+#' }
 #' @section Errors:
 #' `warpbayes_error_input` if an option of the package has an invalid value. `warpbayes_error_backend` if an option asks
-#' for a backend, a device or an instruction set that is not available. See [warpbayes-package] for the options.
+#' for a backend, a device or an instruction set that is not available. [warpbayes-package] lists the options.
 #'
 #' @examples
 #' warp_info()
-#' warp_info()$threads
 #' @export
 warp_info <- function() {
   processor <- .Call(C_backend_processor)

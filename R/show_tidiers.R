@@ -8,7 +8,7 @@
 #'
 #' Columns have broom's names: `term`, `estimate` (posterior mean), `std.error` (posterior standard deviation),
 #' `conf.low` and `conf.high` (ends of a credible interval with equal tails). If package tibble is loaded, the tables
-#' are tibbles. Otherwise they are data frames.
+#' are tibbles.
 #'
 #' | what was fitted | `tidy()` | `glance()` | `augment()` |
 #' |---|---|---|---|
@@ -42,14 +42,10 @@
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used.
 #' @examples
-#' set.seed(1)
-#' x <- list(a = matrix(rnorm(400), 200), b = matrix(rnorm(400, mean = rep(c(0, 5), 100)), 200))
-#' types <- cell_types(dp_mixture(x, components = 6, iter = 200, seed = 1, threads = 2), threads = 2)
 #' if (requireNamespace("generics", quietly = TRUE)) {
-#'   generics::tidy(types)
-#'   generics::glance(types)
-#'   generics::tidy(type_proportions(types))
-#'   generics::glance(pmf(rep(1 / 6, 6), from = 1))
+#'   fit <- bayes_logit(am ~ wt, mtcars, chains = 2, iter = 400, seed = 1, threads = 2)
+#'   generics::tidy(fit)
+#'   generics::glance(fit)
 #' }
 #' @name tidiers
 NULL
