@@ -3,8 +3,8 @@
 #' Dirichlet-process mixture of Gaussians
 #'
 #' Fits a Dirichlet-process mixture of multivariate normal distributions to as many as tens of millions of cells, for
-#' example of flow cytometry. It samples from the posterior by blocked Gibbs sampling, or finds modes of the posterior by
-#' [Bayesian EM][bayesian_em]. [mixture_model] has the formulas.
+#' example of flow cytometry. It samples from the posterior by blocked Gibbs sampling, or finds modes of the posterior
+#' by [Bayesian EM][bayesian_em]. [mixture_model] has the formulas.
 #'
 #' @param x cells by markers: a numeric matrix or data frame, or an object of class `flowFrame`, `flowSet`, `cytoframe`,
 #'   `cytoset`, `SummarizedExperiment` or `SingleCellExperiment`. For [several samples][mixture_samples] also a list of
@@ -18,7 +18,8 @@
 #'   `"bem"`: the number of Gibbs sweeps before the first step.
 #' @param markers columns of `x` to use, by name or number; `NULL`: all.
 #' @param sample the [sample][mixture_samples] of each cell: a vector or factor, or the name of a column of `x`, which
-#'   is then no marker. `NULL`: the elements of a list, `flowSet` or `cytoset`; otherwise one sample. `FALSE`: one sample.
+#'   is then no marker. `NULL`: the elements of a list, `flowSet` or `cytoset`; otherwise one sample. `FALSE`: one
+#'   sample.
 #' @param transform `"none"`, `"logicle"`, or arcsinh with a cofactor, `c(arcsinh = 150)`; or one of these for each
 #'   [marker][marker_transform] by name: `c(CD3 = "logicle", CD4 = 150)`.
 #' @param control rare settings, from [warp_control()]; see below.
@@ -54,7 +55,8 @@
 #'   \item{piled}{the [values that many cells share][piled_values] at an end of a marker.}
 #'   \item{call, backend, threads, elapsed, interrupted}{how the fit was run; `elapsed` is in seconds.}
 #'
-#' If you interrupt the fit, the completed sweeps are returned with a warning, and [continue()] runs the remaining ones.
+#' If you interrupt the fit, or a sweep fails, the completed sweeps are returned with a warning, and [continue()] runs
+#' the remaining ones.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used; `warpbayes_error_memory` if memory runs out;
 #' `warpbayes_error_backend` or `warpbayes_error_device` if a graphics card or a worker fails. Fewer cells than markers
@@ -231,8 +233,8 @@ probe_cells <- function(x, center) {
 #' Mixtures of cells with missing values
 #'
 #' With `control = warp_control(missing = "model")`, [dp_mixture()] takes cells with values that are `NA` or `NaN`. The
-#' component of a cell is drawn by the density of its known values. The missing values are then drawn given these and the
-#' component (Little and Rubin 2019).
+#' component of a cell is drawn by the density of its known values. The missing values are then drawn given these and
+#' the component (Little and Rubin 2019).
 #'
 #' This is right if values are *missing at random*: whether a value is missing may depend on known values, but not on
 #' the missing value itself. Values below a detector's threshold are not missing at random.

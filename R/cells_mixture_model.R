@@ -17,9 +17,9 @@
 #' @param evaluate for `update()`: `FALSE` gives the call instead of the fit.
 #' @param ... for `update()`: arguments of [dp_mixture()] to change. Otherwise not used.
 #' @inheritParams computing_arguments
-#' @return `log_lik()`: a matrix, draws (chain after chain) x cells, of log densities per unit of the transformed values.
-#'   `logLik()`: a number of class `logLik`. `nobs()`: the number of cells. `simulate()`: a list of `nsim` matrices,
-#'   cells x markers, in the data's units. `update()`: a fit.
+#' @return `log_lik()`: a matrix, draws (chain after chain) x cells, of log densities per unit of the transformed
+#'   values. `logLik()`: a number of class `logLik`. `nobs()`: the number of cells. `simulate()`: a list of `nsim`
+#'   matrices, cells x markers, in the data's units. `update()`: a fit.
 #' @section Errors:
 #' As in [predict.dp_mixture()], and `warpbayes_error_memory` if the matrix does not fit into memory.
 #' @examples

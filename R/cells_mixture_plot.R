@@ -16,10 +16,10 @@
 #' @inheritParams computing_arguments
 #' @return `x`, invisibly.
 #' @section The pictures:
-#' * `"pairs"`: markers against each other, in the reference draw (see [predict.dp_mixture()]). Below the diagonal: cells
-#'   coloured by component, with the ellipse that holds 90% of each component. Above: the regions of highest density that
-#'   hold 50, 80, 95 and 99% of the mixture. On the diagonal: the histogram of each marker with the mixture's density.
-#'   The nine heaviest components have colours. Axes show the values before a transformation.
+#' * `"pairs"`: markers against each other, in the reference draw (see [predict.dp_mixture()]). Below the diagonal:
+#'   cells coloured by component, with the ellipse that holds 90% of each component. Above: the regions of highest
+#'   density that hold 50, 80, 95 and 99% of the mixture. On the diagonal: the histogram of each marker with the
+#'   mixture's density. The nine heaviest components have colours. Axes show the values before a transformation.
 #' * `"trace"`: the log likelihood, the number of occupied components, the concentration and the log density at a fixed
 #'   cell over the sweeps, with \eqn{\hat R}. The warm-up is shaded.
 #' * `"weights"`: the weights in order of size, with the median and the interval that holds 90% of the draws. A weight

@@ -26,19 +26,19 @@ list_shares <- function(shares) {
 #'
 #' Populations may have different component numbers in two chains. Chains are therefore compared by the log likelihood,
 #' the number of occupied components, the concentration, and the log density of the mixture at five fixed cells.
-#' [convergence] explains the verdict; occupied components and the concentration do not decide it. If chains do not agree,
-#' `summary()` shows in which populations.
+#' [convergence] explains the verdict; occupied components and the concentration do not decide it. If chains do not
+#' agree, `summary()` shows in which populations.
 #'
 #' @param object a fit from [dp_mixture()].
 #' @param ... not used.
 #' @return `summary()` gives a list of class `summary.dp_mixture`:
-#' * `learned`: the learned parts of the prior: `part`, `mean`, `q5`, `q95`, in the data's units. `sd[marker]` is the root
-#'   of the diagonal of `scale`.
+#' * `learned`: the learned parts of the prior: `part`, `mean`, `q5`, `q95`, in the data's units. `sd[marker]` is the
+#'   root of the diagonal of `scale`.
 #' * `diagnostics`: a row for each quantity: `quantity`, `mean`, `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk`.
 #' * `converged`, `verdict`: `TRUE`, `FALSE`, or `NA` if it cannot be judged; and sentences.
-#' * `populations`: if chains do not agree: a row for each [cell type][cell_types()] with 1% of the cells or more. It has
-#'   `type`, `share`, `rhat` of the share, `common` (see [cell_types_method]), `differs` (by more than chance explains),
-#'   the share in each chain, and `means`.
+#' * `populations`: if chains do not agree: a row for each [cell type][cell_types()] with 1% of the cells or more. It
+#'   has `type`, `share`, `rhat` of the share, `common` (see [cell_types_method]), `differs` (by more than chance
+#'   explains), the share in each chain, and `means`.
 #' * `components`, `reference`: the components of the reference draw (see [predict.dp_mixture()]) by decreasing weight,
 #'   and its `draw` and `chain`.
 #' * `piled`: the [values that many cells share][piled_values].

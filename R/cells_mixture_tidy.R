@@ -3,8 +3,8 @@
 #' Tables of a fitted mixture
 #'
 #' Methods for the generics `tidy()`, `glance()` and `augment()` of package generics, which broom re-exports. `tidy()`
-#' has one row per component and marker, `glance()` one row for the fit, and `augment()` one row per cell. Components are
-#' those of the reference draw (see [predict.dp_mixture()]).
+#' has one row per component and marker, `glance()` one row for the fit, and `augment()` one row per cell. Components
+#' are those of the reference draw (see [predict.dp_mixture()]).
 #'
 #' @param x a fit from [dp_mixture()]; for `augment()` also cell types from [cell_types()].
 #' @param data the cells, as `newdata` of [predict.dp_mixture()]; `NULL`: those that were fitted.
