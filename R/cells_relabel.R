@@ -4,8 +4,8 @@
 #' Give the components of a mixture the same numbers in all draws
 #'
 #' The same population may have different numbers in different draws. `relabel()` renumbers the components of every kept
-#' draw as in the reference draw (the draw with the highest log posterior of all chains). Then posterior means and
-#' intervals of components, and probabilities averaged over draws, have a meaning.
+#' draw as in the reference draw (the draw with the highest log posterior of all chains). Then averages over draws of
+#' single components have a meaning.
 #'
 #' @param fit,object,x a fit from [dp_mixture()] that kept weights, means and covariances; the methods take the
 #'   relabelled fit.
@@ -17,28 +17,24 @@
 #' @param newdata for `predict()`: the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param ndraws number of kept draws to average over, evenly spaced over all chains; `NULL`: all.
 #' @inheritParams computing_arguments
-#' @return `relabel()` gives the fit, also of class `relabelled_mixture`, with the kept draws of weights, means,
-#'   covariances and labels renumbered, and with
+#' @return `relabel()` gives the fit, also of class `relabelled_mixture`, with its draws renumbered, and with
 #'   \item{match}{components x draws x chains: the number that each component had in each draw.}
 #'   \item{agreement}{draws x chains: the share of the cells that are in the same component as in the reference draw.}
 #'   \item{component_weights}{a data frame, the heaviest component first: `component`, `present`, `stability`, and of
 #'     the weight the posterior `mean` and the 90% interval, `lower` and `upper`. `NA` for components that hold no cells
 #'     of the reference draw.}
-#'   \item{component_means}{the same for the means of the components: a row for each component and `marker`.}
+#'   \item{component_means}{the same for the means: a row for each component and `marker`.}
 #'   \item{reference}{`draw` and `chain` of the reference draw.}
 #'
 #' `predict()` gives one entry or row per cell, as [predict.dp_mixture()] does.
-#'
 #' @section How draws are matched:
-#' The components of a draw are matched one to one to components of the reference draw, so that as many cells as
-#' possible have the same component in both (Cron and West 2011), exactly, by the Hungarian method. Cells are compared
-#' by the kept labels if the fit has them, otherwise by their most probable component: at most 10,000 cells, evenly
-#' spaced.
+#' Components are matched one to one, so that as many cells as possible have the same component in both draws (Cron and
+#' West 2011). At most 10,000 cells, evenly spaced, are compared.
 #'
-#' A component of the reference draw may have no counterpart in another draw, for example if two components are one
-#' there. `present` is the share of the draws in which it shares cells with its counterpart: the result describes it by
-#' these. `stability` is the mean over all draws of the Jaccard index: cells in both by cells in either. Do not rely on
-#' the mean of a component with low stability. [cell_types()] are usually more stable.
+#' A component may have no counterpart in another draw. `present` is the share of the draws in which it shares cells
+#' with its counterpart; averages are over these draws. `stability` is the mean over all draws of the Jaccard index:
+#' cells in both by cells in either. Do not rely on the mean of a component with low stability. [cell_types()] are
+#' usually more stable.
 #'
 #' After [continue()], relabel the longer fit anew.
 #' @section Errors:
@@ -54,7 +50,6 @@
 #' matched <- relabel(fit, threads = 2)
 #' matched
 #' plot(matched)
-#' predict(matched, rbind(c(0, 0), c(5, 5), c(2.5, 2.5)), type = "uncertainty", threads = 2)
 #' @export
 relabel.dp_mixture <- function(fit, backend = NULL, threads = NULL, ...) {
   check_dots_empty(...)

@@ -16,24 +16,21 @@
 #' @param seed seed of the draws of the cells' types.
 #' @param ... not used.
 #' @inheritParams differential_abundance
-#' @return A data frame of class `differential_state` with a row for each type, marker and coefficient:
-#'   \describe{
-#'     \item{`type`, `marker`, `effect`}{the type, the marker, and the coefficient of the formula;}
-#'     \item{`samples`, `cells`}{how many samples count, and the median number of cells that they have of the type;}
-#'     \item{`estimate`, `lower`, `upper`}{the posterior median of the change of the marker, and its interval, in the
-#'       units of the fit (after its transformation);}
-#'     \item{`p`, `fdr`}{the two-sided tail probability, and the smallest false discovery rate at which the row is
-#'       reported (Benjamini and Hochberg 1995). `NA` if too few samples have cells of the type;}
-#'     \item{`reported`}{whether `fdr` is at most the limit;}
-#'     \item{`deviation`}{the posterior mean of the standard deviation between samples.}
-#'   }
-#'   Specks are left out.
+#' @return A data frame of class `differential_state` with a row for each type that is no speck, marker and coefficient:
+#'   * `type`, `marker`, `effect`: the type, the marker, and the coefficient of the formula;
+#'   * `samples`, `cells`: how many samples count, and the median number of cells that they have of the type;
+#'   * `estimate`, `lower`, `upper`: the posterior median of the change of the marker, and its interval, in the units of
+#'     the fit (after its transformation);
+#'   * `p`, `fdr`: the two-sided tail probability, and the smallest false discovery rate at which the row is reported
+#'     (Benjamini and Hochberg 1995). `NA` if too few samples have cells of the type;
+#'   * `reported`: whether `fdr` is at most the limit;
+#'   * `deviation`: the posterior mean of the standard deviation between samples.
 #' @section Model:
 #' The statistic of a type and marker in a sample is normal around the linear predictor of the formula. Its variance is
-#' that of the samples, \eqn{\sigma^2}, plus that of counting, plus the variance between draws of the cells' types. The
-#' log of \eqn{\sigma}, in standard deviations of the marker, is normal over all types and markers, with a mean and
-#' standard deviation that are learned from them. So each borrows from the others, as in limma. Coefficients of
-#' predictors with standard deviation 1 are normal with a standard deviation of 2.5 standard deviations of the marker.
+#' the sum of the variance between samples, \eqn{\sigma^2}, the variance of counting, and the variance between draws of
+#' the cells' types. The log of \eqn{\sigma}, in standard deviations of the marker, is normal over all types and
+#' markers. Coefficients of predictors with standard deviation 1 are normal with standard deviation 2.5, in the same
+#' units.
 #' @section Errors:
 #' As in [differential_abundance()].
 #' @references
@@ -49,9 +46,8 @@
 #' }
 #' samples <- lapply(c(a1 = 0, a2 = 0.1, a3 = 0, b1 = 1, b2 = 1.1, b3 = 1), sample_of)
 #' fit <- dp_mixture(samples, components = 8, iter = 200, seed = 1, threads = 2)
-#' types <- cell_types(fit, threads = 2)
 #' patients <- data.frame(group = rep(c("a", "b"), each = 3))
-#' differential_state(types, ~ group, patients, markers = "pSTAT5", seed = 1)
+#' differential_state(cell_types(fit, threads = 2), ~ group, patients, markers = "pSTAT5", seed = 1)
 #' @export
 differential_state <- function(types, formula, data = NULL, effect = NULL, markers = NULL,
                                statistic = c("median", "mean"), level = 0.9, fdr = 0.1, min_cells = 10, ndraws = 10,
