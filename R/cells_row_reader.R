@@ -28,10 +28,13 @@
 #' @examples
 #' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))
 #' file <- tempfile()
-#' saveRDS(x, file)
+#' write.table(x, file, sep = ",", row.names = FALSE, col.names = FALSE)
 #' reader <- row_reader(6000, local({
 #'   path <- file
-#'   function(first, last) readRDS(path)[first:last, ]
+#'   function(first, last) {
+#'     utils::read.csv(path, header = FALSE, skip = first - 1, nrows = last - first + 1,
+#'       col.names = c("a", "b"))
+#'   }
 #' }))
 #' reader
 #' \dontrun{

@@ -230,7 +230,7 @@ match_terms <- function(counts, terms) {
 
 #' Counts of a topic model
 #'
-#' Gives the counts that a topic model was fitted to. `fit$x` has the same counts in a form of this package.
+#' Gives the counts that a topic model was fitted to.
 #'
 #' @param fit a fit from [topic_model()].
 #' @param ... must be empty: a misspelt argument is an error.
