@@ -312,6 +312,7 @@ part_counts <- function(samples) {
 }
 
 #' @rdname autoplot.warpbayes
+#' @usage NULL
 #' @method autoplot differential_abundance
 #' @exportS3Method ggplot2::autoplot differential_abundance
 autoplot.differential_abundance <- function(object, types = NULL, effect = NULL, main = NULL, ...) {

@@ -53,6 +53,7 @@ share_picture <- function(x, group, types, main) {
 }
 
 #' @rdname autoplot.warpbayes
+#' @usage NULL
 #' @method autoplot type_proportions
 #' @exportS3Method ggplot2::autoplot type_proportions
 autoplot.type_proportions <- function(object, group = NULL, types = NULL, main = NULL, ...) {

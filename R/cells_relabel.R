@@ -253,6 +253,7 @@ each_slice_of_probabilities <- function(fit, used, cells, run, use) {
 }
 
 #' @rdname continue
+#' @usage NULL
 #' @export
 continue.relabelled_mixture <- function(fit, more, ...) {
   continue(without_numbers(fit), more, ...)

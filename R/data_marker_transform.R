@@ -29,13 +29,14 @@
 #' set.seed(1)
 #' bright <- ifelse(runif(500) < 0.4, rlnorm(500, 8, 0.4), 0)
 #' x <- cbind(FSC.A = rnorm(500, 300, 40), CD3 = 60 * rnorm(500) + bright)
-#' fit <- dp_mixture(x, components = 6, iter = 60, transform = c(CD3 = "logicle"), seed = 1, threads = 2)
+#' scale <- c(CD3 = "logicle")
+#' fit <- dp_mixture(x, components = 6, iter = 60, transform = scale, seed = 1, threads = 2)
 #' fit$transform
 #' \dontrun{
 #' # Compensation by flowCore, then the fit.
 #' frame <- flowCore::read.FCS("cells.fcs", transformation = FALSE)
 #' frame <- flowCore::compensate(frame, flowCore::spillover(frame)$SPILL)
-#' fit <- dp_mixture(frame, markers = c("FSC-A", "CD3"), transform = c(CD3 = "logicle"))
+#' fit <- dp_mixture(frame, markers = c("FSC-A", "CD3"), transform = scale)
 #' }
 #' @name marker_transform
 NULL
