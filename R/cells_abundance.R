@@ -21,18 +21,18 @@
 #' @param chains number of chains for each draw of the counts. `NULL`: 2, or 4 for a matrix.
 #' @param iter,warmup sweeps of a chain, and how many of them are left out.
 #' @param ... not used.
-#' @param change which changes are tested: `"absolute"`, of absolute numbers, or `"share"`. `"auto"`: `"absolute"` for
-#'   at least four tested types, otherwise `"share"`.
+#' @param change which changes are tested: of `"absolute"` numbers or of the `"share"`. `"auto"`: `"absolute"` for at
+#'   least four tested types, otherwise `"share"`.
 #' @inheritParams computing_arguments
 #' @return An object of class `differential_abundance`. `as.data.frame()`, `tidy()` and `glance()` give tables.
 #'   \item{effects}{a data frame with a row for each `type` and `effect`, a coefficient such as `grouppatient`. `share`:
 #'     the mean share in the samples. `tested`: specks and types without cells are not. `estimate`, `lower`, `upper`:
 #'     posterior median and interval of the effect on the log odds; `above`: the probability that it is above 0.
-#'     `change`, `change_lower`, `change_upper`: the same of the log of the absolute number or, with `change = "share"`,
-#'     of the share. `null`: the probability of no change. `lfsr`: of no change or one with the other sign. `p`: twice
-#'     the probability of the less probable sign. `fdr`: the smallest false discovery rate at which the type is reported
-#'     (Benjamini and Hochberg 1995). `deviation`: the posterior median of the standard deviation between samples, in
-#'     log odds. `rhat`, `ess`: see [convergence].}
+#'     `change`, `change_lower`, `change_upper`: the same of the change that is tested, on the log scale. `p`: twice the
+#'     probability of the less probable sign. `fdr`: the smallest false discovery rate at which the type is reported
+#'     (Benjamini and Hochberg 1995). `null`: the probability of no change, and `lfsr`: of no change or the other sign
+#'     (Stephens 2017). `deviation`: the posterior median of the standard deviation between samples, in log odds.
+#'     `rhat`, `ess`: see [convergence].}
 #'   \item{counts, totals}{the counts, types x samples (mean over draws), and all cells of each sample.}
 #'   \item{draws}{`effects` (draws x chains x tested types x coefficients), `deviation` (draws x chains x tested types),
 #'     and `group_deviation` if the formula has groups.}
@@ -40,16 +40,13 @@
 #'     number, and the mean share of types without a change.}
 #'   \item{converged}{whether every \eqn{\hat R} is at most 1.05 and every effective sample size at least 100.}
 #' @section Model:
-#' The number of cells of a type in a sample is binomial, out of all cells of the sample. The log odds are the sum of
-#' the predictors, an intercept of the patient (with `(1 | patient)`) and a deviation of the sample. The log of the
-#' standard deviation of these deviations is normal over types, with a trend in their frequency. Coefficients of
-#' predictors with standard deviation 1 are normal with standard deviation 2.5.
+#' The number of cells of a type in a sample is binomial. The log odds are the sum of the predictors, an intercept of
+#' the patient (with `(1 | patient)`) and a normal deviation of the sample. The standard deviation of the deviations is
+#' learned from all types. Coefficients of predictors with standard deviation 1 are normal with standard deviation 2.5.
 #'
 #' Shares add up to 1: if a frequent type trebles, all other shares fall. So each effect has a common shift of the logs
 #' of all shares, learned from all types. The change beyond this shift is the absolute change. This is right if the
 #' types that change in one direction are not the majority.
-#'
-#' `null` and `lfsr` are stricter than `fdr`: their model has a share of types that do not change (Stephens 2017).
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, for variables that do not fit the samples, for
 #' predictors that depend on each other, and for no more samples than coefficients.
@@ -60,10 +57,8 @@
 #' Stephens, M. (2017). False discovery rates: a new deal. *Biostatistics* **18**, 275-294.
 #' @seealso [type_proportions()] for the proportions themselves, [differential_state()] for markers
 #' @examples
-#' # Numbers of cells of three types in six samples. The second type grows.
-#' counts <- rbind(
-#'   T = c(510, 480, 450, 400, 380, 440), B = c(40, 52, 45, 160, 120, 143), NK = c(12, 0, 9, 4, 11, 7)
-#' )
+#' # Numbers of cells of two types in six samples. The second type grows.
+#' counts <- rbind(T = c(510, 480, 450, 400, 380, 440), B = c(40, 52, 45, 160, 120, 143))
 #' patients <- data.frame(group = rep(c("control", "patient"), each = 3))
 #' result <- differential_abundance(counts, ~ group, patients, totals = rep(1000, 6), seed = 1)
 #' result

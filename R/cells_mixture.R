@@ -13,13 +13,11 @@
 #' @param method `"gibbs"`: blocked Gibbs sampling. `"bem"`: [Bayesian EM][bayesian_em].
 #' @param prior a prior from [dp_prior()], or the `prior` of another fit to the same markers.
 #' @param chains number of chains; `NULL`: four for small data, one for large data or `"bem"`; see [computing].
-#' @param iter number of sweeps of each chain, with the warm-up. For `"bem"`: the largest number of steps.
-#' @param warmup number of sweeps at the start of each chain whose draws are not kept; `NULL`: half of `iter`. For
-#'   `"bem"`: the number of Gibbs sweeps before the first step.
+#' @param iter,warmup number of sweeps of each chain, and how many of these, at its start, are not kept; `NULL`: half.
+#'   For `"bem"`: the largest number of steps, and the number of Gibbs sweeps before the first step.
 #' @param markers columns of `x` to use, by name or number; `NULL`: all.
-#' @param sample the [sample][mixture_samples] of each cell: a vector or factor, or the name of a column of `x`, which
-#'   is then no marker. `NULL`: the elements of a list, `flowSet` or `cytoset`; otherwise one sample. `FALSE`: one
-#'   sample.
+#' @param sample the [sample][mixture_samples] of each cell: a vector or factor, or the name of a column of `x`. `NULL`:
+#'   the elements of a list, `flowSet` or `cytoset`; otherwise one sample. `FALSE`: one sample.
 #' @param transform `"none"`, `"logicle"`, or arcsinh with a cofactor, `c(arcsinh = 150)`; or one of these for each
 #'   [marker][marker_transform] by name: `c(CD3 = "logicle", CD4 = 150)`.
 #' @param control rare settings, from [warp_control()]; see below.
@@ -28,7 +26,7 @@
 #'
 #' @section Settings of `control`:
 #' * `start`: where chains start. `NULL`: each from its own clustering of some cells. Or for each cell the number of a
-#'   component, or `NA` to leave it out. Or a fit to the same markers, whose last states are taken.
+#'   component, or `NA` to leave it out. Or a fit to the same markers.
 #' * `moves`: whether sweeps also propose to split and join components (Jain and Neal 2004). Without these moves, chains
 #'   often stay in different modes.
 #' * `thin`, `keep` (for `"gibbs"`): which sweeps and draws are kept. `keep` is any of `"weights"`, `"means"`,
@@ -37,8 +35,7 @@
 #' * `missing`: `"model"` takes `NA` as [values missing at random][mixture_missing]; `"error"` refuses them.
 #' * `assay`: the assay of a `SummarizedExperiment`, by name or number. `NULL`: `exprs`, or else the first.
 #' * `cluster`: a [cluster][mixture_clusters] whose workers share the cells.
-#'
-#' [warp_control()] describes the others: `precision`, `devices`, `checkpoint` and `checkpoint_every`.
+#' * `precision`, `devices`, `checkpoint`, `checkpoint_every`: see [warp_control()].
 #'
 #' @return An object of class `dp_mixture`, in the data's units (after the transformation). With S sweeps, D kept draws
 #'   of each of C chains, k components, p markers and n cells, it has
@@ -50,17 +47,15 @@
 #'   \item{probe, probe_density}{five cells (5 x p), and the log density of the mixture there (S x C x 5).}
 #'   \item{sizes}{k x C: number of cells of each component after the last sweep.}
 #'   \item{prior}{the prior with all parts, in the units of the sampler, (x - `prior$center`) / `prior$unit`.}
-#'   \item{samples, sample}{names of the samples, and the number of each cell's sample; `NULL` for one sample.}
-#'   \item{x, rows, markers, center, scale, transform}{the fitted cells, and how they were scaled.}
+#'   \item{x, markers, samples, sample}{the fitted cells, and the names and numbers of their samples.}
 #'   \item{piled}{the [values that many cells share][piled_values] at an end of a marker.}
-#'   \item{call, backend, threads, elapsed, interrupted}{how the fit was run; `elapsed` is in seconds.}
 #'
 #' If you interrupt the fit, or a sweep fails, the completed sweeps are returned with a warning, and [continue()] runs
 #' the remaining ones.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used; `warpbayes_error_memory` if memory runs out;
 #' `warpbayes_error_backend` or `warpbayes_error_device` if a graphics card or a worker fails. Fewer cells than markers
-#' are an error unless the prior has a `scale`: the matrix may be transposed.
+#' are an error unless the prior has a `scale`.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
 #' Statistical Association* **96**, 161-173.

@@ -6,31 +6,28 @@
 #' Says which markers are higher or lower in a cell type in one group of patients than in another. The median (or mean)
 #' of the marker among the cells of the type is compared between samples.
 #' @param types cell types from [cell_types()] of a fit of several samples.
-#' @param formula,data,effect,level as in [differential_abundance()]. With a term `(1 | patient)`, patients are compared
-#'   with themselves.
-#' @param markers names of markers to compare; `NULL`: all. Give those that describe what cells do, not those that
-#'   define the types.
+#' @param formula,data,effect,level,fdr as in [differential_abundance()]. With a term `(1 | patient)`, patients are
+#'   compared with themselves.
+#' @param markers names of markers to compare; `NULL`: all. Markers that define the types should be left out.
 #' @param statistic `"median"` or `"mean"` of the cells of a type in a sample.
-#' @param fdr types and markers are reported at this false discovery rate, between 0 and 1.
 #' @param min_cells a sample counts for a type if it has at least this many of its cells.
 #' @param seed seed of the draws of the cells' types.
 #' @param ... not used.
 #' @inheritParams differential_abundance
-#' @return A data frame of class `differential_state` with a row for each type that is no speck, marker and coefficient:
+#' @return A data frame of class `differential_state` with a row for each type (but no specks), marker and coefficient:
 #'   * `type`, `marker`, `effect`: the type, the marker, and the coefficient of the formula;
 #'   * `samples`, `cells`: how many samples count, and the median number of cells that they have of the type;
 #'   * `estimate`, `lower`, `upper`: the posterior median of the change of the marker, and its interval, in the units of
 #'     the fit (after its transformation);
-#'   * `p`, `fdr`: the two-sided tail probability, and the smallest false discovery rate at which the row is reported
-#'     (Benjamini and Hochberg 1995). `NA` if too few samples have cells of the type;
+#'   * `p`, `fdr`: the two-sided tail probability, and the smallest false discovery rate at which the row is reported.
+#'     `NA` if too few samples have cells of the type;
 #'   * `reported`: whether `fdr` is at most the limit;
 #'   * `deviation`: the posterior mean of the standard deviation between samples.
 #' @section Model:
 #' The statistic of a type and marker in a sample is normal around the linear predictor of the formula. Its variance is
-#' the sum of the variance between samples, \eqn{\sigma^2}, the variance of counting, and the variance between draws of
-#' the cells' types. The log of \eqn{\sigma}, in standard deviations of the marker, is normal over all types and
-#' markers. Coefficients of predictors with standard deviation 1 are normal with standard deviation 2.5, in the same
-#' units.
+#' the sum of the variance between samples, the variance of counting, and the variance between draws of the cells'
+#' types. The variance between samples is learned from all types and markers. Coefficients of predictors with standard
+#' deviation 1 are normal with a standard deviation of 2.5 standard deviations of the marker.
 #' @section Errors:
 #' As in [differential_abundance()].
 #' @references
@@ -38,7 +35,7 @@
 #' high-dimensional cytometry via high-resolution clustering. *Communications Biology* **2**, 183.
 #' @seealso [differential_abundance()] for the numbers of cells; [cell_types()]
 #' @examples
-#' # Two types in six samples. In the second group the first type has more of pSTAT5.
+#' # In the second group, the first type has more of pSTAT5.
 #' set.seed(1)
 #' sample_of <- function(more) {
 #'   first <- runif(300) < 0.5

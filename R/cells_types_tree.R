@@ -5,9 +5,9 @@
 #' [cell_types()] looks for the valleys of the mixture's density, and averages over draws. This page has the formulas.
 #'
 #' @section Density:
-#' Let \eqn{w_j}, \eqn{m_j}, \eqn{S_j} be the weights, means and covariances of components that hold cells. The pooled
-#' covariance \eqn{W = \sum_j w_j S_j / \sum_j w_j} is the unit of all lengths, so the scales of markers do not matter.
-#' Eigenvalues of \eqn{S_j}, in units of \eqn{W}, are raised to at least \eqn{0.7^2}.
+#' Let \eqn{w_j} and \eqn{S_j} be the weights and covariances of components that hold cells. The pooled covariance
+#' \eqn{W = \sum_j w_j S_j / \sum_j w_j} is the unit of all lengths, so the scales of markers do not matter. Eigenvalues
+#' of \eqn{S_j}, in units of \eqn{W}, are raised to at least \eqn{0.7^2}.
 #'
 #' @section Peaks, saddles and branches:
 #' Every component climbs from its mean to a peak of the density by modal EM (Li, Ray and Lindsay 2007). Straight lines
@@ -20,12 +20,11 @@
 #'
 #' @section Averaging over draws:
 #' At most eight draws together give the averaged density, whose branches are the types. Every draw is also cut by
-#' itself. Each of its branches belongs to the type that holds most of the weight of the branch. A draw that joins two
-#' types gives one of them the share zero, so intervals include the uncertainty of the cut. `stability` is the mean over
-#' draws of the largest Jaccard index of the type and a branch of the draw.
+#' itself. Each of its branches belongs to the type that holds most of the weight of the branch. `stability` is the mean
+#' over draws of the largest Jaccard index of the type and a branch of the draw.
 #'
-#' The type of a cell is the most probable one over the draws, each with its own cut. Cells of several samples are
-#' classified under the mixture of all samples.
+#' The type of a cell is the most probable one over the draws. Cells of several samples are classified under the mixture
+#' of all samples.
 #'
 #' @section Chains that differ:
 #' \eqn{\hat R} of a share is often high although all chains have the type. `print()` and `summary()` therefore say how
@@ -36,8 +35,8 @@
 #' @section The tree:
 #' The leaves are the finest branches that valleys separate. The leaves of each type join first, then the types, always
 #' the two whose means are closest. The overlap of two branches at the distance \eqn{d} is \eqn{\Phi(-d/2)}. With a
-#' number of `types`, the tree is cut into that many types, in all draws alike, so intervals do not include the
-#' uncertainty of the cut.
+#' number of `types`, the tree is cut into that many types in all draws, so intervals do not include the uncertainty of
+#' the cut.
 #' @references
 #' Hennig, C. (2010). Methods for merging Gaussian mixture components. *Advances in Data Analysis and Classification*
 #' **4**, 3-34.
