@@ -122,8 +122,8 @@ abundance_table <- function(x, effects = x$effects) {
 #' Print, summarise or plot a comparison of groups of samples
 #'
 #' `print()` shows the types with the smallest false discovery rates: the odds ratio of the share, and `absolute`, the
-#' factor of the absolute number. `summary()` shows all types, and how the samples differ. `plot()` draws the logs of
-#' the tested changes with their intervals; reported types are filled.
+#' factor of the absolute number. `summary()` shows all types. `plot()` draws the logs of the tested changes with their
+#' intervals; reported types are filled.
 #'
 #' @param x,object from [differential_abundance()].
 #' @param types names or numbers of types to plot; `NULL`: the twelve with the smallest false discovery rates.

@@ -13,8 +13,7 @@
 #'   `SummarizedExperiment` has them in its `colData()`. In a `flowFrame` or `flowSet` the new channel has the number of
 #'   the type, and its description all names: `"1 = CD4+; 2 = CD8+"` (with `/` for `|`).
 #' @section FCS files with compensation:
-#' Programs that read an FCS file compensate its values by its `$SPILLOVER`. So write types into the frames that
-#' `read.flowSet()` gave, not into the compensated ones:
+#' Programs that read an FCS file compensate its values. So write types into the frames that `read.flowSet()` gave:
 #' ```
 #' raw <- flowCore::read.flowSet("files")
 #' compensated <- flowCore::compensate(raw, flowCore::spillover(raw[[1]])$SPILL)

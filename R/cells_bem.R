@@ -3,18 +3,18 @@
 
 #' Bayesian EM: modes of a mixture's posterior
 #'
-#' `dp_mixture(x, method = "bem")` climbs to a mode of the posterior instead of sampling from it. It is much faster than
-#' sampling. Use it for a first look, or to find a start for the sampler: `warp_control(start = fit)`. Modes fit new
-#' cells less well than draws do.
+#' `dp_mixture(x, method = "bem")` climbs to a mode of the posterior instead of sampling from it. Use it for a fast
+#' first look, or to find a start for the sampler: `warp_control(start = fit)`. Modes fit new cells less well than draws
+#' do.
 #'
 #' @section How it works:
 #' A step weighs each cell by its probabilities of all components, and sets the parameters to their most probable values
 #' given these. With `warp_control(estimate = "mean")` it sets them to their conditional means: covariances are then
-#' wider, and the log posterior may fall. A start has converged when a step changes the log posterior by no more than
-#' `tolerance` (1e-5 if not given) per cell. It also stops after `iter` steps.
+#' wider, and the log posterior may fall. A start ends after `iter` steps, or when a step changes the log posterior by
+#' no more than `tolerance` (default: 1e-5) per cell.
 #'
-#' The log posterior is the density in the coordinates \eqn{\mu_j}, the entries of \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)}
-#' for each stick \eqn{v_j}, and \eqn{\alpha}, because the sticks have a mode there.
+#' The log posterior is the density in \eqn{\mu_j}, \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)} for each stick \eqn{v_j}, and
+#' \eqn{\alpha}.
 #'
 #' @section Starts:
 #' `chains` is the number of starts, which end at different modes. Each begins from its own clustering with `warmup`
@@ -26,9 +26,9 @@
 #' start. `sizes` are expected numbers, rounded. `steps` and `converged` have a value for each start.
 #'
 #' [predict.dp_mixture()], [cell_types()], [simulate()], `logLik()`, `tidy()` and `plot()` take the start with the
-#' highest log posterior. There are no draws from the posterior: intervals, \eqn{\hat R} and effective sample sizes are
-#' `NA`, and [relabel()], [co_clustering()], [drop_warmup()] and the conversions to packages posterior and coda give an
-#' error. [continue()] makes more steps of the starts that have not converged.
+#' highest log posterior. Intervals, \eqn{\hat R} and effective sample sizes are `NA`, and [relabel()],
+#' [co_clustering()], [drop_warmup()] and conversions to packages posterior and coda give an error. [continue()] makes
+#' more steps.
 #'
 #' One sample without missing values is required.
 #' @references

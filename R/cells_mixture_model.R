@@ -2,11 +2,10 @@
 
 #' Log likelihoods, simulated cells and updates of a mixture
 #'
-#' `log_lik()` gives the log density of each cell under each draw, as `loo::loo(log_lik(fit))` takes it. `logLik()` is
-#' the log likelihood of the reference draw (see [predict.dp_mixture()]); its degrees of freedom count the parameters of
-#' the components that hold cells. `simulate()` draws data sets of the size of the fitted data, each from the mixture of
-#' a randomly chosen kept draw. `update()` fits again with other arguments. It takes the cells from the fit if they were
-#' not transformed, otherwise from the call.
+#' `log_lik()` gives the log density of each cell under each draw, for package loo. `logLik()` is the log likelihood of
+#' the reference draw (see [predict.dp_mixture()]); its degrees of freedom count the parameters of components that hold
+#' cells. `simulate()` draws data sets of the size of the fitted data, each from the mixture of a randomly chosen kept
+#' draw. `update()` fits again with other arguments; if the cells were transformed, it reads them again by the call.
 #'
 #' In a fit of several samples, each cell has the weights of its sample.
 #' @param object a fit from [dp_mixture()] that kept weights, means and covariances.
@@ -21,7 +20,7 @@
 #'   values. `logLik()`: a number of class `logLik`. `nobs()`: the number of cells. `simulate()`: a list of `nsim`
 #'   matrices, cells x markers, in the data's units. `update()`: a fit.
 #' @section Errors:
-#' As in [predict.dp_mixture()], and `warpbayes_error_memory` if the matrix does not fit into memory.
+#' As in [predict.dp_mixture()].
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))

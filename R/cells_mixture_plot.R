@@ -3,13 +3,13 @@
 
 #' Plot a fitted mixture
 #'
-#' Four pictures in base graphics. Cells are drawn as an image, so pictures of a million cells are small files.
+#' Four pictures in base graphics.
 #'
 #' @param x a fit from [dp_mixture()].
 #' @param data for `"pairs"`: the cells, as `newdata` of [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param type which picture; see below.
-#' @param markers for `"pairs"`: names or numbers of two or more markers (one gives its histogram). `NULL`: all, or of
-#'   more than five the five in which components differ most.
+#' @param markers for `"pairs"`: names or numbers of markers. `NULL`: all, or of more than five the five in which
+#'   components differ most.
 #' @param min_weight for `"heatmap"` and the ellipses: components with a smaller weight are left out.
 #' @param main title, `NULL` for none.
 #' @param ... not used.
@@ -17,15 +17,15 @@
 #' @return `x`, invisibly.
 #' @section The pictures:
 #' * `"pairs"`: markers against each other, in the reference draw (see [predict.dp_mixture()]). Below the diagonal:
-#'   cells coloured by component, with the ellipse that holds 90% of each component. Above: the regions of highest
-#'   density that hold 50, 80, 95 and 99% of the mixture. On the diagonal: the histogram of each marker with the
-#'   mixture's density. The nine heaviest components have colours. Axes show the values before a transformation.
-#' * `"trace"`: the log likelihood, the number of occupied components, the concentration and the log density at a fixed
-#'   cell over the sweeps, with \eqn{\hat R}. The warm-up is shaded.
+#'   cells coloured by component, with an ellipse around 90% of each component. Above: regions that hold 50, 80, 95 and
+#'   99% of the mixture. On the diagonal: histograms with the mixture's density. Axes show the values before a
+#'   transformation.
+#' * `"trace"`: the log likelihood, the number of occupied components, the concentration and the log density at a cell
+#'   over the sweeps. The warm-up is shaded.
 #' * `"weights"`: the weights in order of size, with the median and the interval that holds 90% of the draws. A weight
 #'   below the dashed line is worth less than one cell.
-#' * `"heatmap"`: component by marker in the reference draw: how many standard deviations of the marker the component's
-#'   mean lies above or below the mean of all cells. Similar components are neighbours.
+#' * `"heatmap"`: component by marker: how many standard deviations of the marker the component's mean lies above or
+#'   below the mean of all cells.
 #' @section Errors:
 #' `warpbayes_error_input` as in [predict.dp_mixture()], and for `markers` that the fit does not have.
 #' @examples

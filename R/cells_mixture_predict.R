@@ -2,7 +2,7 @@
 
 #' Classify new cells, or give their density
 #'
-#' Gives each cell its component, its cell type, its probabilities of all components, or its density under the fit.
+#' Gives each cell its component, cell type, probabilities of all components, or density.
 #'
 #' @param object a fit from [dp_mixture()] that kept weights, means and covariances.
 #' @param newdata the cells, in any form that [dp_mixture()] takes; `NULL`: those that were fitted. Markers are found by
@@ -11,8 +11,8 @@
 #' @param ndraws for `"log_density"` and `"type"`: the number of kept draws to average over, evenly spaced over all
 #'   chains; `NULL`: all, or 50 for `"type"`.
 #' @param sample for a fit of [several samples][mixture_samples]: the sample of the cells, one name, or one for each
-#'   cell. `NULL`: fitted cells have the weights of their own samples, and other cells the weights of all samples
-#'   together. `FALSE`: all cells have the weights of all samples together, as for `type = "type"`.
+#'   cell. `NULL`: the own sample of each fitted cell; for other cells, all samples together. `FALSE`: all samples
+#'   together, as for `type = "type"`.
 #' @inheritParams computing_arguments
 #' @param ... not used.
 #' @return One entry or row per cell, named as the rows of `newdata`:
@@ -21,11 +21,11 @@
 #' * `"type"`: the number of the most probable type of [cell_types()] with its defaults. 1 is the most frequent.
 #' * `"log_density"`: the log of the posterior predictive density, per unit of the transformed values.
 #'
-#' The **reference draw** is the kept draw with the highest log posterior of all chains. The same population may have
-#' different numbers in different draws, so classes cannot be averaged over draws; [relabel()] changes that.
+#' The **reference draw** is the kept draw with the highest log posterior of all chains. Component numbers differ
+#' between draws, so classes cannot be averaged over draws without [relabel()].
 #' @section Errors:
-#' `warpbayes_error_input` if `newdata` cannot be read, lacks a marker or has a value that is not finite, and if the fit
-#' did not keep the draws. `warpbayes_error_memory` if probabilities do not fit into memory.
+#' `warpbayes_error_input` if `newdata` lacks a marker or has a value that is not finite, and if the fit did not keep
+#' the draws. `warpbayes_error_memory` if the result does not fit into memory.
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 4), ncol = 2))

@@ -21,13 +21,12 @@ list_shares <- function(shares) {
 
 #' Print or summarise a fitted mixture
 #'
-#' `print()` says in a few lines what was fitted and how many components hold cells. `summary()` adds the largest
-#' components, statistics of convergence, and what these mean in words.
+#' `print()` says what was fitted and how many components hold cells. `summary()` adds the largest components, and
+#' statistics of convergence with a verdict in words.
 #'
-#' Populations may have different component numbers in two chains. Chains are therefore compared by the log likelihood,
-#' the number of occupied components, the concentration, and the log density of the mixture at five fixed cells.
-#' [convergence] explains the verdict; occupied components and the concentration do not decide it. If chains do not
-#' agree, `summary()` shows in which populations.
+#' Component numbers may differ between chains. Chains are therefore compared by the log likelihood and by the log
+#' density of the mixture at five cells; [convergence] explains the verdict. The number of occupied components and the
+#' concentration are shown, too.
 #'
 #' @param object a fit from [dp_mixture()].
 #' @param ... not used.

@@ -2,9 +2,8 @@
 
 #' Tables of a fitted mixture
 #'
-#' Methods for the generics `tidy()`, `glance()` and `augment()` of package generics, which broom re-exports. `tidy()`
-#' has one row per component and marker, `glance()` one row for the fit, and `augment()` one row per cell. Components
-#' are those of the reference draw (see [predict.dp_mixture()]).
+#' Methods for the generics of package generics, which broom re-exports. `tidy()` has a row per component and marker of
+#' the reference draw (see [predict.dp_mixture()]), `glance()` one row, and `augment()` a row per cell.
 #'
 #' @param x a fit from [dp_mixture()]; for `augment()` also cell types from [cell_types()].
 #' @param data the cells, as `newdata` of [predict.dp_mixture()]; `NULL`: those that were fitted.

@@ -6,20 +6,20 @@ prior_parts <- c("mean", "mean_scale", "df", "scale")
 
 #' Prior of a Dirichlet-process mixture
 #'
-#' The prior distribution of the components and weights of [dp_mixture()]. Every part that is `NULL` is set from the
-#' data when the mixture is fitted. [mixture_model] has the formulas.
+#' The prior distribution of the components and weights of [dp_mixture()]; [mixture_model] has the formulas. A part that
+#' is `NULL` is set from the data when the mixture is fitted.
 #'
-#' `mean`, `mean_scale`, `df` and `scale` are learned along with the mixture if they are `NULL`. A part that is given is
-#' fixed, unless `learn` names it. `scale` changes the fit most: smaller values give more and tighter components.
+#' `mean`, `mean_scale`, `df` and `scale` are also learned if they are `NULL`. A part that is given is fixed, unless
+#' `learn` names it. `scale` changes the fit most: smaller values give more and tighter components.
 #'
 #' @param mean \eqn{m}, the centre of the component means: one number per marker, or one for all, in the data's units.
 #'   `NULL`: the mean of each marker.
 #' @param mean_scale \eqn{\gamma > 0}: the covariance of a component's mean, as a multiple of the component's own
 #'   covariance. The prior mean counts as `1 / mean_scale` cells. `NULL`: 5.
 #' @param df \eqn{\nu > 0}: the number of cells that the prior's `scale` counts as. `NULL`: p + 2 for p markers.
-#' @param scale \eqn{\Phi}, the expected covariance of a component: a positive definite matrix, or the variances of the
-#'   markers, or one variance for all, in the data's units squared. `NULL`: diagonal, with standard deviations half of
-#'   each marker's.
+#' @param scale \eqn{\Phi}, the expected covariance of a component: a positive definite matrix, or one variance per
+#'   marker, or one for all, in the data's units squared. `NULL`: diagonal, with half of each marker's standard
+#'   deviation.
 #' @param concentration shape \eqn{e} and rate \eqn{f} of the gamma distribution of the concentration \eqn{\alpha}: two
 #'   positive numbers. `NULL`: 1 and 1. Larger \eqn{\alpha} means more components with weight. It is always learned.
 #' @param sample_concentration for [several samples][mixture_samples]: shape and rate of the gamma distribution of their
@@ -33,8 +33,8 @@ prior_parts <- c("mean", "mean_scale", "df", "scale")
 #'
 #' Defaults and units belong to the transformed values if the fit has a `transform`.
 #' @section Errors:
-#' `warpbayes_error_input`, naming the argument, for values outside their range and a `scale` that is not symmetric and
-#' positive definite. When the mixture is fitted, also for a `mean` or `scale` that does not match the markers.
+#' `warpbayes_error_input` for values outside their range and a `scale` that is not positive definite. When the mixture
+#' is fitted, also for parts that do not match the markers.
 #' @references
 #' Suchard, M. A., Wang, Q., Chan, C., Frelinger, J., Cron, A. and West, M. (2010). Understanding GPU programming for
 #' statistical computation: studies in massively parallel massive mixtures. *Journal of Computational and Graphical

@@ -32,11 +32,11 @@
 #' \beta_j)/(a + 1)}. The weights of a sample with few cells are drawn towards \eqn{\beta}. \eqn{a} is learned.
 #'
 #' @section The floor:
-#' If many cells agree exactly in a marker, a component could shrink on to that value without end. So each cell is taken
-#' to be known only to within a standard deviation, the `floor`. The posterior is proportional to the prior times
-#' \eqn{\prod_i N(x_i \mid \mu_{z_i}, \Sigma_{z_i}) \exp(-\mathrm{tr}(\Sigma_{z_i}^{-1} E) / 2)}, where \eqn{z_i} is the
-#' component of cell \eqn{i}, and \eqn{E} is the diagonal matrix of squared floors. The log likelihood and log posterior
-#' of a fit include this factor; predicted densities do not.
+#' If many cells agree exactly in a marker, a component could shrink without end. So each value is known only to within
+#' a standard deviation, the `floor`. The posterior is proportional to the prior times \eqn{\prod_i N(x_i \mid
+#' \mu_{z_i}, \Sigma_{z_i}) \exp(-\mathrm{tr}(\Sigma_{z_i}^{-1} E) / 2)}, where \eqn{z_i} is the component of cell
+#' \eqn{i}, and \eqn{E} is the diagonal matrix of squared floors. The log likelihood and log posterior of a fit include
+#' this factor; predicted densities do not.
 #'
 #' By default, the floor of a marker is a thousandth of its standard deviation. If more than half of the values lie on a
 #' grid, such as whole numbers, it is at least the distance of neighbouring points divided by \eqn{\sqrt{12}}.

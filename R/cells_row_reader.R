@@ -18,8 +18,7 @@
 #'
 #' @section The fit:
 #' The fit is `identical()` to a fit of the whole matrix, but `fit$x` is `NULL`. Functions that need all cells, such as
-#' `logLik()` or `predict()` without new data, give an error. Give `predict()` some cells at a time, with `type =
-#' "type"` for their cell types.
+#' `logLik()`, give an error. Give `predict()` some cells at a time.
 #'
 #' Missing values, a `start` with labels or a fit of other cells, and `sample` as the name of a column are not possible.
 #' @section Errors:

@@ -14,10 +14,10 @@
 #' @return `x`, invisibly.
 #' @section The pictures:
 #' * `"tree"`: the joins of the finest branches of the density, from the bottom up, by the overlap of their means, on a
-#'   log scale. A dashed line shows the `overlap` of the rule. If types join close to it, they may as well be one.
+#'   log scale. A dashed line shows the `overlap` of the rule. Types that join close to it may be one.
 #' * `"cells"`: markers against each other, with cells coloured by type and darker where there are more.
-#' * `"heatmap"`: type by marker: how many standard deviations of the marker the type's median lies above or below the
-#'   mean of all cells.
+#' * `"heatmap"`: type by marker: how many standard deviations the type's median lies above or below the mean of all
+#'   cells.
 #' * `"proportions"`: the share of each type, on a log scale, with the 90% interval.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used.

@@ -6,12 +6,12 @@
 
 #' Transformations of markers
 #'
-#' `dp_mixture(x, transform = )` transforms markers before the fit. Fluorescence needs this: on its own scale, the
-#' spread of a population grows with its mean. Scatter (`FSC`, `SSC`) mostly does not.
+#' `dp_mixture(x, transform = )` transforms markers before the fit. Fluorescence needs this; scatter (`FSC`, `SSC`)
+#' mostly does not.
 #'
 #' `transform = c(arcsinh = 150)` fits asinh(x / 150) of every marker. Usual cofactors are 150 for fluorescence and 5
-#' for mass cytometry; `"arcsinh"` alone means 5. In a vector with the names of markers, a number is a cofactor: `c(CD3
-#' = 150, CD4 = 300, CD8 = "logicle")`. Markers without a name there are not transformed.
+#' for mass cytometry; `"arcsinh"` alone means 5. A vector with names of markers transforms these only: `c(CD3 = 150,
+#' CD4 = 300, CD8 = "logicle")`.
 #'
 #' `"logicle"` fits the logicle scale of Moore and Parks (2012), in decades, as flowCore's `logicleTransform()`. Its
 #' parameters are estimated for each marker, over all samples: the top `t` is the top of the instrument's range for a
