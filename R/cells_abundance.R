@@ -3,8 +3,8 @@
 
 #' Compare the abundance of cell types between groups of samples
 #'
-#' Says which cell types are more or less frequent in one group of patients than in another. Each type gets an interval
-#' for the change of its share, one for its absolute change, and a false discovery rate over all types.
+#' Says which cell types are more or less frequent in one group of patients than in another, with intervals for the
+#' changes and a false discovery rate over all types.
 #'
 #' @param types cell types from [cell_types()] of a fit of several samples. Or a matrix of counts: types x samples.
 #' @param formula what the abundance depends on: `~ group`, `~ group + age` or, for patients with several samples each,
@@ -26,30 +26,28 @@
 #' @inheritParams computing_arguments
 #' @return An object of class `differential_abundance`. `as.data.frame()`, `tidy()` and `glance()` give tables.
 #'   \item{effects}{a data frame with a row for each `type` and `effect`, a coefficient such as `grouppatient`. `share`:
-#'     the mean share in the samples. `tested`: specks and types without cells are not. `estimate`, `lower`, `upper`:
-#'     posterior median and interval of the effect on the log odds; `above`: the probability that it is above 0.
-#'     `change`, `change_lower`, `change_upper`: the same of the change that is tested, on the log scale. `p`: twice the
-#'     probability of the less probable sign. `fdr`: the smallest false discovery rate at which the type is reported
+#'     the mean share in the samples. `tested`: `FALSE` for specks and types without cells. `estimate`, `lower`,
+#'     `upper`: posterior median and interval of the effect on the log odds; `above`: the probability that it is above
+#'     0. `change`, `change_lower`, `change_upper`: the same of the change that is tested, on the log scale. `p`: twice
+#'     the probability of the less probable sign. `fdr`: the smallest false discovery rate at which the type is reported
 #'     (Benjamini and Hochberg 1995). `null`: the probability of no change, and `lfsr`: of no change or the other sign
 #'     (Stephens 2017). `deviation`: the posterior median of the standard deviation between samples, in log odds.
 #'     `rhat`, `ess`: see [convergence].}
 #'   \item{counts, totals}{the counts, types x samples (mean over draws), and all cells of each sample.}
 #'   \item{draws}{`effects` (draws x chains x tested types x coefficients), `deviation` (draws x chains x tested types),
 #'     and `group_deviation` if the formula has groups.}
-#'   \item{shift, no_effect}{for each coefficient: the change of the log of the share of a type that keeps its absolute
-#'     number, and the mean share of types without a change.}
 #'   \item{converged}{whether every \eqn{\hat R} is at most 1.05 and every effective sample size at least 100.}
 #' @section Model:
 #' The number of cells of a type in a sample is binomial. The log odds are the sum of the predictors, an intercept of
-#' the patient (with `(1 | patient)`) and a normal deviation of the sample. The standard deviation of the deviations is
-#' learned from all types. Coefficients of predictors with standard deviation 1 are normal with standard deviation 2.5.
+#' the patient (with `(1 | patient)`) and a deviation of the sample, whose standard deviation is learned from all types.
+#' Coefficients of predictors with standard deviation 1 are normal with standard deviation 2.5.
 #'
 #' Shares add up to 1: if a frequent type trebles, all other shares fall. So each effect has a common shift of the logs
-#' of all shares, learned from all types. The change beyond this shift is the absolute change. This is right if the
-#' types that change in one direction are not the majority.
+#' of all shares. The change beyond this shift is the absolute change. This is right if the types that change in one
+#' direction are not the majority.
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, for variables that do not fit the samples, for
-#' predictors that depend on each other, and for no more samples than coefficients.
+#' `warpbayes_error_input` for an argument that cannot be used, for predictors that depend on each other, and for no
+#' more samples than coefficients.
 #' @references
 #' Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. *Journal of the Royal Statistical
 #' Society B* **57**, 289-300.

@@ -2,13 +2,13 @@
 
 #' Write cell types into the object that the cells came from
 #'
-#' Adds the type of each cell, and its probability, to the object that was given to [dp_mixture()].
+#' Adds each cell's type, and its probability, to the object that was given to [dp_mixture()].
 #' @param x the object that was fitted, with the same cells in the same order: a matrix, a data frame, a list of them,
 #'   a `flowFrame`, a `flowSet`, or a `SummarizedExperiment` or `SingleCellExperiment`.
 #' @param types cell types from [cell_types()] of the fit of `x`.
 #' @param name the name of the new column. The probability's name is this and `_probability`.
-#' @param check_values whether the values of a marker must be those of the fit. `FALSE`: only the numbers of cells are
-#'   compared, so `x` may hold the cells before compensation or transformation.
+#' @param check_values whether the values must be those of the fit. `FALSE`: only numbers of cells are compared, so `x`
+#'   may hold the cells before compensation.
 #' @return An object of the class of `x`, with the type (a factor) and its probability; a matrix becomes a data frame. A
 #'   `SummarizedExperiment` has them in its `colData()`. In a `flowFrame` or `flowSet` the new channel has the number of
 #'   the type, and its description all names: `"1 = CD4+; 2 = CD8+"` (with `/` for `|`).

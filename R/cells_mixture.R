@@ -2,9 +2,9 @@
 
 #' Dirichlet-process mixture of Gaussians
 #'
-#' Fits a Dirichlet-process mixture of multivariate normal distributions to as many as tens of millions of cells, for
-#' example of flow cytometry. It samples from the posterior by blocked Gibbs sampling, or finds modes of the posterior
-#' by [Bayesian EM][bayesian_em]. [mixture_model] has the formulas.
+#' Fits a Dirichlet-process mixture of multivariate normal distributions to cells, for example of flow cytometry. It
+#' samples from the posterior by blocked Gibbs sampling, or finds modes of the posterior by [Bayesian EM][bayesian_em].
+#' [mixture_model] has the formulas.
 #'
 #' @param x cells by markers: a numeric matrix or data frame, or an object of class `flowFrame`, `flowSet`, `cytoframe`,
 #'   `cytoset`, `SummarizedExperiment` or `SingleCellExperiment`. For [several samples][mixture_samples] also a list of
@@ -27,15 +27,14 @@
 #' @section Settings of `control`:
 #' * `start`: where chains start. `NULL`: each from its own clustering of some cells. Or for each cell the number of a
 #'   component, or `NA` to leave it out. Or a fit to the same markers.
-#' * `moves`: whether sweeps also propose to split and join components (Jain and Neal 2004). Without these moves, chains
-#'   often stay in different modes.
+#' * `moves`: whether sweeps also propose to split and join components (Jain and Neal 2004).
 #' * `thin`, `keep` (for `"gibbs"`): which sweeps and draws are kept. `keep` is any of `"weights"`, `"means"`,
 #'   `"covariances"` (the default: prediction needs these) and `"labels"`.
-#' * `tolerance`, `estimate`: for [`"bem"`][bayesian_em].
 #' * `missing`: `"model"` takes `NA` as [values missing at random][mixture_missing]; `"error"` refuses them.
 #' * `assay`: the assay of a `SummarizedExperiment`, by name or number. `NULL`: `exprs`, or else the first.
 #' * `cluster`: a [cluster][mixture_clusters] whose workers share the cells.
-#' * `precision`, `devices`, `checkpoint`, `checkpoint_every`: see [warp_control()].
+#' * `tolerance`, `estimate` (for [`"bem"`][bayesian_em]), `precision`, `devices`, `checkpoint`, `checkpoint_every`: see
+#'   [warp_control()].
 #'
 #' @return An object of class `dp_mixture`, in the data's units (after the transformation). With S sweeps, D kept draws
 #'   of each of C chains, k components, p markers and n cells, it has
@@ -44,8 +43,7 @@
 #'     `prior_mean_scale` and `prior_df` (D x C), `prior_scale` (p x p x D x C).}
 #'   \item{log_likelihood, log_posterior}{S x C: the log density of the data, and its sum with the log prior density.}
 #'   \item{concentration_trace, occupied}{S x C: the concentration, and the number of components that hold cells.}
-#'   \item{probe, probe_density}{five cells (5 x p), and the log density of the mixture there (S x C x 5).}
-#'   \item{sizes}{k x C: number of cells of each component after the last sweep.}
+#'   \item{probe_density}{S x C x 5: the log density of the mixture at five cells, `probe`.}
 #'   \item{prior}{the prior with all parts, in the units of the sampler, (x - `prior$center`) / `prior$unit`.}
 #'   \item{x, markers, samples, sample}{the fitted cells, and the names and numbers of their samples.}
 #'   \item{piled}{the [values that many cells share][piled_values] at an end of a marker.}

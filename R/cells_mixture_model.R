@@ -7,7 +7,6 @@
 #' cells. `simulate()` draws data sets of the size of the fitted data, each from the mixture of a randomly chosen kept
 #' draw. `update()` fits again with other arguments; if the cells were transformed, it reads them again by the call.
 #'
-#' In a fit of several samples, each cell has the weights of its sample.
 #' @param object a fit from [dp_mixture()] that kept weights, means and covariances.
 #' @param newdata,sample the cells and their sample, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param ndraws number of kept draws to use, evenly spaced over all chains; `NULL`: all.

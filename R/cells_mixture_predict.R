@@ -2,7 +2,7 @@
 
 #' Classify new cells, or give their density
 #'
-#' Gives each cell its component, cell type, probabilities of all components, or density.
+#' Gives each cell's component, cell type, probabilities of all components, or density.
 #'
 #' @param object a fit from [dp_mixture()] that kept weights, means and covariances.
 #' @param newdata the cells, in any form that [dp_mixture()] takes; `NULL`: those that were fitted. Markers are found by

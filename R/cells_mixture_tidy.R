@@ -19,7 +19,7 @@
 #'   `augment()`: all columns of `data`, or the fitted markers in the data's units, and
 #'   * for a fit, `.class`, `.prob` (of that class) and `.log_density`, as from [predict.dp_mixture()] or, for a
 #'     relabelled fit, [predict.relabelled_mixture()];
-#'   * for cell types, `.type` and `.prob`, and for the fitted cells of several samples `.sample`.
+#'   * for cell types, `.type`, `.prob` and, for fitted cells of several samples, `.sample`.
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(400), 200, dimnames = list(NULL, c("CD4", "CD8")))

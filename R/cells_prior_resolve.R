@@ -38,8 +38,8 @@
 #' \eqn{i}, and \eqn{E} is the diagonal matrix of squared floors. The log likelihood and log posterior of a fit include
 #' this factor; predicted densities do not.
 #'
-#' By default, the floor of a marker is a thousandth of its standard deviation. If more than half of the values lie on a
-#' grid, such as whole numbers, it is at least the distance of neighbouring points divided by \eqn{\sqrt{12}}.
+#' If more than half of a marker's values lie on a grid, such as whole numbers, the default floor is at least the
+#' distance of neighbouring points divided by \eqn{\sqrt{12}}.
 #' @references
 #' Ishwaran, H. and James, L. F. (2001). Gibbs sampling methods for stick-breaking priors. *Journal of the American
 #' Statistical Association* **96**, 161-173.

@@ -6,8 +6,8 @@
 #' type in each sample, with an interval. [differential_abundance()] compares groups of samples.
 #'
 #' The interval describes the population from which the cells of **this sample** were drawn, and includes the
-#' uncertainty about where types end. It says nothing about other patients. The proportions of a sample with few cells
-#' are drawn towards the other samples. Intervals come from the draws that [cell_types()] used.
+#' uncertainty about where types end. It says nothing about other patients. Proportions of a sample with few cells are
+#' drawn towards the other samples.
 #'
 #' @param types cell types from [cell_types()] of a fit of several samples.
 #' @param level probability of the intervals, between 0 and 1.

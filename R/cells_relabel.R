@@ -3,34 +3,30 @@
 
 #' Give the components of a mixture the same numbers in all draws
 #'
-#' The same population may have different numbers in different draws. `relabel()` renumbers the components of every kept
-#' draw as in the reference draw (the draw with the highest log posterior of all chains). Then averages over draws of
-#' single components have a meaning.
+#' Component numbers differ between draws. `relabel()` renumbers the components of every kept draw as in the reference
+#' draw (the draw with the highest log posterior of all chains). Then averages of components over draws have a meaning.
 #'
 #' @param fit,object,x a fit from [dp_mixture()] that kept weights, means and covariances; the methods take the
 #'   relabelled fit.
 #' @param type for `plot()`: `"components"` for means by marker and weights with 90% intervals, or a picture of
-#'   [plot.dp_mixture()]. For `predict()`: `"class"`: the component with the highest average probability over draws;
-#'   `"prob"`: the average probabilities; `"uncertainty"`: one minus the highest of them; others as in
-#'   [predict.dp_mixture()].
+#'   [plot.dp_mixture()]. For `predict()`: `"prob"`: the average probabilities over draws; `"class"`: the component with
+#'   the highest; `"uncertainty"`: one minus the highest; others as in [predict.dp_mixture()].
 #' @param components how many of the heaviest components to plot.
 #' @param newdata the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param ndraws number of kept draws to average over, evenly spaced over all chains; `NULL`: all.
 #' @inheritParams computing_arguments
 #' @return `relabel()` gives the fit, also of class `relabelled_mixture`, with its draws renumbered, and with
 #'   \item{match}{components x draws x chains: the number that each component had in each draw.}
-#'   \item{agreement}{draws x chains: the share of the cells that are in the same component as in the reference draw.}
+#'   \item{agreement}{draws x chains: the share of the cells in the same component as in the reference draw.}
 #'   \item{component_weights}{a data frame, the heaviest component first: `component`, `present`, `stability`, and of
 #'     the weight the posterior `mean` and the 90% interval, `lower` and `upper`.}
 #'   \item{component_means}{the same for the means: a row for each component and `marker`.}
-#'   \item{reference}{`draw` and `chain` of the reference draw.}
 #'
-#' `predict()` gives one entry or row per cell.
 #' @section How draws are matched:
 #' Components are matched one to one, so that as many cells as possible have the same component in both draws (Cron and
 #' West 2011). `present` is the share of the draws in which a component has a counterpart; averages are over these
 #' draws. `stability` is the mean over all draws of the Jaccard index: cells in both by cells in either. Do not rely on
-#' the mean of a component with low stability. [cell_types()] are usually more stable.
+#' components with low stability; [cell_types()] are more stable.
 #'
 #' After [continue()], relabel the longer fit anew.
 #' @section Errors:

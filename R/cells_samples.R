@@ -20,8 +20,7 @@
 #' is named.
 #'
 #' @section Warm-up:
-#' In the first half of the warm-up, all cells are treated as one sample, with all moves. Later sweeps do not split and
-#' join components.
+#' In the first half of the warm-up, all cells are one sample. Later sweeps do not split and join components.
 #' @references
 #' Teh, Y. W., Jordan, M. I., Beal, M. J. and Blei, D. M. (2006). Hierarchical Dirichlet processes. *Journal of the
 #' American Statistical Association* **101**, 1566-1581.

@@ -3,8 +3,8 @@
 
 #' Compare markers within cell types between groups of samples
 #'
-#' Says which markers are higher or lower in a cell type in one group of patients than in another. The median (or mean)
-#' of the marker among the cells of the type is compared between samples.
+#' Says which markers are higher or lower in a cell type in one group of patients than in another. It compares the
+#' medians (or means) of the type's cells between samples.
 #' @param types cell types from [cell_types()] of a fit of several samples.
 #' @param formula,data,effect,level,fdr as in [differential_abundance()]. With a term `(1 | patient)`, patients are
 #'   compared with themselves.
@@ -16,18 +16,17 @@
 #' @inheritParams differential_abundance
 #' @return A data frame of class `differential_state` with a row for each type (but no specks), marker and coefficient:
 #'   * `type`, `marker`, `effect`: the type, the marker, and the coefficient of the formula;
-#'   * `samples`, `cells`: how many samples count, and the median number of cells that they have of the type;
+#'   * `samples`, `cells`: how many samples count, and the median number of their cells of the type;
 #'   * `estimate`, `lower`, `upper`: the posterior median of the change of the marker, and its interval, in the units of
 #'     the fit (after its transformation);
-#'   * `p`, `fdr`: the two-sided tail probability, and the smallest false discovery rate at which the row is reported.
-#'     `NA` if too few samples have cells of the type;
-#'   * `reported`: whether `fdr` is at most the limit;
+#'   * `p`, `fdr`: the two-sided tail probability, and the smallest false discovery rate at which the row is reported;
+#'   * `reported`: whether `fdr` is at most the argument `fdr`;
 #'   * `deviation`: the posterior mean of the standard deviation between samples.
 #' @section Model:
-#' The statistic of a type and marker in a sample is normal around the linear predictor of the formula. Its variance is
-#' the sum of the variance between samples, the variance of counting, and the variance between draws of the cells'
-#' types. The variance between samples is learned from all types and markers. Coefficients of predictors with standard
-#' deviation 1 are normal with a standard deviation of 2.5 standard deviations of the marker.
+#' The statistic of a type and marker in a sample is normal around the linear predictor of the formula. The variance
+#' between samples is learned from all types and markers; the variance of counting and of the cells' types is added.
+#' Coefficients of predictors with standard deviation 1 are normal with a standard deviation of 2.5 standard deviations
+#' of the marker.
 #' @section Errors:
 #' As in [differential_abundance()].
 #' @references

@@ -16,7 +16,7 @@
 #'   `"auto"`: `"keep"` if `types` is `NULL`, otherwise `"join"`.
 #' @param speck a type with a smaller share of the cells is a speck, unless it is a type of its own in at least 95% of
 #'   the draws and has at least 20 cells, and more cells than markers. Types that most draws lack are specks, too.
-#' @param names names of the types, the most frequent first; there may be fewer. `levels(x) <-` names types later.
+#' @param names names of the types, the most frequent first; there may be fewer. `levels(x) <- value` renames types.
 #' @param ndraws number of kept draws to use, evenly spaced over all chains; `NULL`: all.
 #' @param ... not used.
 #' @inheritParams computing_arguments
@@ -24,18 +24,17 @@
 #'   \item{types}{a data frame with a row for each type, the most frequent first. `type`: the name. `proportion`,
 #'     `lower`, `upper`: the posterior mean of its share of the cells, and the 90% interval. `rhat`, `ess`: \eqn{\hat R}
 #'     and effective sample size of that share. `cells`, `components`: how many cells, and components of the chosen
-#'     draw, it has. `nearest`, `overlap`: the type with the nearest mean, and their overlap. `apart`: in which share of
-#'     the draws it is a type of its own. `stability`: from 0 to 1: how well the draws agree on its cells. `speck`:
-#'     whether it is a speck.}
+#'     draw, it has. `nearest`, `overlap`: the nearest type, and their overlap. `apart`: in which share of the draws it
+#'     is a type of its own. `stability`: from 0 to 1: how well the draws agree on its cells. `speck`: whether it is a
+#'     speck.}
 #'   \item{type, probability}{n: the most probable type of each fitted cell (a factor), and its probability.}
 #'   \item{proportions}{D x T: the share of each type in each draw.}
 #'   \item{medians}{T x p: medians of the cells of a type, in the units of the fit (after its transformation).}
 #'   \item{tree}{an object of class `hclust`. Heights are \eqn{-\log_{10}} of the overlaps at which branches join.}
-#'   \item{leaf_type, component_type}{the number of the type of each leaf, and of each component of the chosen draw.}
+#'   \item{component_type}{the number of the type of each component of the chosen draw.}
 #'   \item{draw, chain}{the chosen draw, which agrees best with the others.}
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, for a fit without draws or data, and for more `types`
-#' than the density has peaks.
+#' `warpbayes_error_input` for an argument that cannot be used, and for more `types` than the density has peaks.
 #' @seealso [predict.cell_types()], [plot.cell_types()], [type_proportions()] for several samples, [relabel()] for
 #'   components
 #' @examples

@@ -15,8 +15,8 @@
 #'
 #' `"logicle"` fits the logicle scale of Moore and Parks (2012), in decades, as flowCore's `logicleTransform()`. Its
 #' parameters are estimated for each marker, over all samples: the top `t` is the top of the instrument's range for a
-#' `flowFrame` or `flowSet`, and the largest value for other data. `m` is 4.5 decades. The width `w`, at most 0.8, makes
-#' room for the 5% point of the negative values. Where 0.8 is too narrow, `m` is smaller instead.
+#' `flowFrame` or `flowSet`, and the largest value for other data. `m` is 4.5 decades, or less where the negative values
+#' need it. The width `w`, at most 0.8, makes room for the 5% point of the negative values.
 #'
 #' Means, covariances and densities of a fit are on the transformed scale. `fit$transform` has the parameters, and can
 #' be the `transform` of another fit. New cells, axes of pictures and [simulate()] are in the data's units. Compensate

@@ -2,13 +2,12 @@
 
 #' Tables in the form of broom
 #'
-#' All fits and results have methods for the generics `tidy()`, `glance()` and `augment()` of package generics, which
-#' broom re-exports. `tidy()` gives a row for each parameter or part, `glance()` one row for the whole, `augment()` the
-#' data with new columns.
+#' Methods for the generics of package generics, which broom re-exports. `tidy()` gives a row for each parameter or
+#' part, `glance()` one row for the whole, `augment()` the data with new columns.
 #'
 #' Columns have broom's names: `term`, `estimate` (posterior mean), `std.error` (posterior standard deviation),
-#' `conf.low` and `conf.high` (ends of a credible interval with equal tails). If package tibble is loaded, the tables
-#' are tibbles.
+#' `conf.low` and `conf.high` (ends of a credible interval with equal tails). Tables are tibbles if package tibble is
+#' loaded.
 #'
 #' | what was fitted | `tidy()` | `glance()` | `augment()` |
 #' |---|---|---|---|
