@@ -30,8 +30,8 @@
 #'     `upper`: posterior median and interval of the effect on the log odds; `above`: the probability that it is above
 #'     0. `change`, `change_lower`, `change_upper`: the same of the change that is tested, on the log scale. `p`: twice
 #'     the probability of the less probable sign. `fdr`: the smallest false discovery rate at which the type is reported
-#'     (Benjamini and Hochberg 1995). `null`: the probability of no change, and `lfsr`: of no change or the other sign
-#'     (Stephens 2017). `deviation`: the posterior median of the standard deviation between samples, in log odds.
+#'     (Benjamini and Hochberg 1995). `null` and `lfsr`: the probabilities of no change, and of no change or the other
+#'     sign (Stephens 2017). `deviation`: the posterior median of the standard deviation between samples, in log odds.
 #'     `rhat`, `ess`: see [convergence].}
 #'   \item{counts, totals}{the counts, types x samples (mean over draws), and all cells of each sample.}
 #'   \item{draws}{`effects` (draws x chains x tested types x coefficients), `deviation` (draws x chains x tested types),

@@ -9,9 +9,9 @@
 #'
 #' @section How it works:
 #' A step weighs each cell by its probabilities of all components, and sets the parameters to their most probable values
-#' given these. With `warp_control(estimate = "mean")` it sets them to their conditional means: covariances are then
-#' wider, and the log posterior may fall. A start ends after `iter` steps, or when a step changes the log posterior by
-#' no more than `tolerance` (default: 1e-5) per cell.
+#' given these. With `warp_control(estimate = "mean")` it sets them to their conditional means; the log posterior may
+#' then fall. A start ends after `iter` steps, or when a step changes the log posterior by no more than `tolerance`
+#' (default: 1e-5) per cell.
 #'
 #' The log posterior is the density in \eqn{\mu_j}, \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)} for each stick \eqn{v_j}, and
 #' \eqn{\alpha}.

@@ -63,7 +63,6 @@
 #' @seealso [predict.dp_mixture()], [summary.dp_mixture()], [plot.dp_mixture()], [cell_types()], [relabel()],
 #'   [continue()], [mixture_memory], [computing]
 #' @examples
-#' # Three populations in two markers.
 #' set.seed(1)
 #' population <- sample(3, 2000, replace = TRUE, prob = c(5, 3, 2))
 #' x <- matrix(rnorm(4000), ncol = 2, dimnames = list(NULL, c("CD4", "CD8")))

@@ -21,8 +21,8 @@
 #' * `"type"`: the number of the most probable type of [cell_types()] with its defaults. 1 is the most frequent.
 #' * `"log_density"`: the log of the posterior predictive density, per unit of the transformed values.
 #'
-#' The **reference draw** is the kept draw with the highest log posterior of all chains. Component numbers differ
-#' between draws, so classes cannot be averaged over draws without [relabel()].
+#' The **reference draw** is the kept draw with the highest log posterior of all chains. [relabel()] lets classes be
+#' averaged over draws.
 #' @section Errors:
 #' `warpbayes_error_input` if `newdata` lacks a marker or has a value that is not finite, and if the fit did not keep
 #' the draws. `warpbayes_error_memory` if the result does not fit into memory.

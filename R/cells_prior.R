@@ -42,8 +42,7 @@ prior_parts <- c("mean", "mean_scale", "df", "scale")
 #' @seealso [mixture_model], [dp_mixture()], [summary.dp_mixture()] for the values that were learned
 #' @examples
 #' dp_prior()
-#' # Components are expected to have standard deviation 30 in every marker, which counts
-#' # as much as 200 cells. The covariance is learned, starting from there.
+#' # Standard deviations of about 30, which count as much as 200 cells, are then learned.
 #' dp_prior(scale = 30^2, df = 200, learn = "scale")
 #' @export
 dp_prior <- function(mean = NULL, mean_scale = NULL, df = NULL, scale = NULL,

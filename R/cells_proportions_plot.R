@@ -2,8 +2,7 @@
 
 #' Plot proportions of cell types by sample
 #'
-#' The picture has a panel for each type. It shows the proportion and interval of each sample, in the colour of the
-#' sample's group.
+#' A panel for each type shows the proportion and interval of each sample, in the colour of its group.
 #'
 #' @param x from [type_proportions()].
 #' @param group the group of each sample: a vector or factor with an entry for each, in their order or with their names.

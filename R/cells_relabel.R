@@ -16,7 +16,7 @@
 #' @param ndraws number of kept draws to average over, evenly spaced over all chains; `NULL`: all.
 #' @inheritParams computing_arguments
 #' @return `relabel()` gives the fit, also of class `relabelled_mixture`, with its draws renumbered, and with
-#'   \item{match}{components x draws x chains: the number that each component had in each draw.}
+#'   \item{match}{components x draws x chains: the number that each component had.}
 #'   \item{agreement}{draws x chains: the share of the cells in the same component as in the reference draw.}
 #'   \item{component_weights}{a data frame, the heaviest component first: `component`, `present`, `stability`, and of
 #'     the weight the posterior `mean` and the 90% interval, `lower` and `upper`.}

@@ -3,8 +3,8 @@
 #' Mixtures of several samples
 #'
 #' [dp_mixture()] fits several samples together: all samples have the same components, and each sample has its own
-#' weights. So a population has the same number in all samples, and a sample with few cells borrows strength from the
-#' others. [mixture_model] has the formula, the hierarchical Dirichlet process of Teh et al. (2006).
+#' weights. So a sample with few cells borrows strength from the others. The model is a hierarchical Dirichlet process
+#' (Teh et al. 2006; see [mixture_model]).
 #'
 #' @section How to give the samples:
 #' Either `x` is a list of matrices, data frames or frames, a `flowSet` or a `cytoset`; or `sample` has the sample of

@@ -24,9 +24,8 @@
 #'   * `deviation`: the posterior mean of the standard deviation between samples.
 #' @section Model:
 #' The statistic of a type and marker in a sample is normal around the linear predictor of the formula. The variance
-#' between samples is learned from all types and markers; the variance of counting and of the cells' types is added.
-#' Coefficients of predictors with standard deviation 1 are normal with a standard deviation of 2.5 standard deviations
-#' of the marker.
+#' between samples is learned from all types and markers. Coefficients of predictors with standard deviation 1 are
+#' normal with a standard deviation of 2.5 standard deviations of the marker.
 #' @section Errors:
 #' As in [differential_abundance()].
 #' @references

@@ -19,8 +19,7 @@
 #' relative to the smaller of its two peaks. A ratio above 0.9 is no valley. Look at a threshold before you use it: a
 #' marker with three levels has two valleys, and a smear of positive cells has none.
 #' @section Errors:
-#' `warpbayes_error_input` for an argument that cannot be used, for markers that the fit lacks, and if no marker has a
-#' threshold.
+#' `warpbayes_error_input` for an argument that cannot be used, and if no marker has a threshold.
 #' @seealso [cell_types()], [plot.cell_types()] with `type = "heatmap"`
 #' @examples
 #' set.seed(1)

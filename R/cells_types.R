@@ -4,8 +4,8 @@
 #' Join the components of a mixture into cell types
 #'
 #' A population of cells is rarely Gaussian, so a mixture describes it by several components. `cell_types()` joins
-#' components unless a valley of the density lies between them and their means are far enough apart.
-#' [cell_types_method] explains the rule. [join_types()] and [split_type()] change types by hand.
+#' components unless a valley of the density lies between them and their means are far enough apart (see
+#' [cell_types_method]). [join_types()] and [split_type()] change types by hand.
 #'
 #' `print()` and `summary()` say whether all chains have the same types, and which types may be one population.
 #' @param fit a fit from [dp_mixture()] that kept weights, means and covariances, and its data.

@@ -5,7 +5,7 @@
 #' `join_types()` makes one type of several. `split_type()` splits a type in two, where its branches join last in the
 #' [tree][plot.cell_types()]. All other types keep their names.
 #'
-#' The intervals of a type that was split do not include the uncertainty of the cut.
+#' Intervals of split types do not include the uncertainty of the cut.
 #' @param types cell types from [cell_types()].
 #' @param ... for `join_types()`: two or more types, each by its name or, if no type has that name, its row in
 #'   `types$types`.
@@ -15,8 +15,8 @@
 #' @inheritParams computing_arguments
 #' @return Cell types, as from [cell_types()], with all parts computed again.
 #' @section Errors:
-#' `warpbayes_error_input` for a type that does not exist, for fewer than two types to join, for a type without a
-#' valley to split at, and for names that other types have.
+#' `warpbayes_error_input` for a type that does not exist or has no valley to split at, and for names that other types
+#' have.
 #' @seealso [cell_types()], [plot.cell_types()]
 #' @examples
 #' set.seed(1)

@@ -11,9 +11,8 @@
 #'
 #' @section Peaks, saddles and branches:
 #' Every component climbs from its mean to a peak of the density by modal EM (Li, Ray and Lindsay 2007). Straight lines
-#' connect each mean with its peak, each mean and peak with the 12 nearest, and all peaks with each other. The height of
-#' a line is the least density on it. The lines are taken from the highest down. Two branches that a line connects
-#' become one
+#' connect each mean with its peak, each mean and peak with the 12 nearest, and all peaks. The height of a line is the
+#' least density on it. Lines are taken from the highest down. Two branches that a line connects become one
 #' * if the height is at least 0.9 times the density at the lower of the two peaks: no valley lies between;
 #' * or if their means are closer than \eqn{-2 \Phi^{-1}(}`overlap`\eqn{)} in units of \eqn{W}: 3.50 for 0.04. Of two
 #'   normal populations so far apart, the best plane puts the share `overlap` on the wrong side.

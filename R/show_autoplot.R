@@ -6,9 +6,7 @@
 #' `autoplot()` gives every picture that `plot()` draws in base graphics as a ggplot object. It takes the same arguments
 #' and shows the same numbers. Load package ggplot2 first.
 #'
-#' @param object a fit or result, as `x` of the `plot()` methods: [plot.bayes_logit()], [plot.dp_mixture()],
-#'   [relabel.dp_mixture()], [plot.cell_types()], [plot.type_proportions()], [plot.differential_abundance()],
-#'   [plot.topic_model()], [compare_topics()], [plot.martingale_posterior()], [plot.pmf()].
+#' @param object a fit or result that has a `plot()` method, such as [plot.dp_mixture()] or [plot.cell_types()].
 #' @param type which picture.
 #' @param main title, `NULL` for none.
 #' @param y,log,lower.tail,xlim,ylim,xlab,ylab,col,legend for a distribution, as in [plot.pmf()]. `xlim` chooses the
