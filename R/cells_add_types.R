@@ -23,7 +23,7 @@
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, and if `x` has other cells than the fit or already has
 #' the column.
-#' @seealso [cell_types()]; `generics::augment()` gives a data frame of cells and types
+#' @seealso [cell_types()]; `generics::augment()` gives a data frame
 #' @examples
 #' set.seed(1)
 #' draw <- function(n, share) cbind(CD4 = rnorm(n) + 5 * (runif(n) < share), CD8 = rnorm(n))

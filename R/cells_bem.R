@@ -23,7 +23,7 @@
 #'
 #' @section The fit:
 #' It is as [dp_mixture()] describes, but sweeps are steps, and chains are starts. `draws` has one mixture for each
-#' start. `sizes` are expected numbers, rounded. `steps` and `converged` have a value for each start.
+#' start. `steps` and `converged` have a value for each start.
 #'
 #' [predict.dp_mixture()], [cell_types()], [simulate()], `logLik()`, `tidy()` and `plot()` take the start with the
 #' highest log posterior. Intervals, \eqn{\hat R} and effective sample sizes are `NA`, and [relabel()],

@@ -22,7 +22,7 @@
 #' class `warpbayes_error_device`. The cluster cannot be used again. Workers and the network must be trusted.
 #'
 #' If you interrupt the fit, it waits for the replies of the current sweep, and the cluster can be used again. A second
-#' interrupt ends the wait; the cluster cannot be used again.
+#' interrupt ends the wait and the cluster's use.
 #' @seealso [row_reader()], [computing]
 #' @examples
 #' x <- cbind(a = c(rnorm(3000), rnorm(3000, 6)), b = rnorm(6000))

@@ -232,7 +232,6 @@ probe_cells <- function(x, center) {
 #' the missing value itself. Values below a detector's threshold are not missing at random.
 #'
 #' `log_likelihood`, [predict.dp_mixture()] and [cell_types()] use the density of the known values, for new cells too.
-#' [simulate()] gives cells without missing values.
 #'
 #' A marker without any value is an error, and so is an infinite value. A cell without any value gives a warning. On a
 #' graphics card, all cells must fit into its memory.

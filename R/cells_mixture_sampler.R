@@ -131,8 +131,7 @@ count_beside <- function(i, counts) {
 
 #' Memory of a mixture fit, and saving it
 #'
-#' How much memory [dp_mixture()] needs for \eqn{n} cells, \eqn{p} markers and \eqn{k} components, and how to make a fit
-#' smaller.
+#' How much memory [dp_mixture()] needs for \eqn{p} markers and \eqn{k} components, and how to make a fit smaller.
 #'
 #' @section On the processor:
 #' Besides the data, the sampler needs about 4 bytes per cell. Each kept draw takes \eqn{8 k p^2} bytes for the

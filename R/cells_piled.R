@@ -6,8 +6,8 @@
 #' that is too bright. `print()` and `summary()` of a fit name the markers with such piled values, and the share of the
 #' cells. `plot(fit)` draws them as spikes.
 #'
-#' A value is called piled if at least 0.5% of the cells have it, no more than 1% of the cells lie beyond it, and it
-#' is five times as frequent as any of the ten next values. At most 10,000 cells are looked at.
+#' A value is called piled if at least 0.5% of the cells have it, no more than 1% of the cells lie beyond it, and it is
+#' five times as frequent as any of the ten next values.
 #'
 #' The mixture describes cells with a piled value by thin components, which may lie across several populations. If few
 #' cells have a piled value, it may help to leave these cells out. If most cells have it, consider leaving the marker

@@ -31,7 +31,6 @@
 #'   \item{proportions}{D x T: the share of each type in each draw.}
 #'   \item{medians}{T x p: medians of the cells of a type, in the units of the fit (after its transformation).}
 #'   \item{tree}{an object of class `hclust`. Heights are \eqn{-\log_{10}} of the overlaps at which branches join.}
-#'   \item{component_type}{the number of the type of each component of the chosen draw.}
 #'   \item{draw, chain}{the chosen draw, which agrees best with the others.}
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used, and for more `types` than the density has peaks.

@@ -2,7 +2,7 @@
 
 #' How cell types are found
 #'
-#' [cell_types()] looks for the valleys of the mixture's density, and averages over draws. This page has the formulas.
+#' [cell_types()] looks for the valleys of the mixture's density, and averages over draws.
 #'
 #' @section Density:
 #' Let \eqn{w_j} and \eqn{S_j} be the weights and covariances of components that hold cells. The pooled covariance
