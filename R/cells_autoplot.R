@@ -1,6 +1,7 @@
 # autoplot() of mixtures, relabelled mixtures and cell types.
 
 #' @rdname autoplot.warpbayes
+#' @usage NULL
 #' @method autoplot dp_mixture
 #' @exportS3Method ggplot2::autoplot dp_mixture
 autoplot.dp_mixture <- function(object, data = NULL, type = c("pairs", "trace", "weights", "heatmap"), markers = NULL,
@@ -10,6 +11,7 @@ autoplot.dp_mixture <- function(object, data = NULL, type = c("pairs", "trace", 
 }
 
 #' @rdname autoplot.warpbayes
+#' @usage NULL
 #' @method autoplot relabelled_mixture
 #' @exportS3Method ggplot2::autoplot relabelled_mixture
 autoplot.relabelled_mixture <- function(object, type = c("components", "pairs", "trace", "weights", "heatmap"),
@@ -21,6 +23,7 @@ autoplot.relabelled_mixture <- function(object, type = c("components", "pairs", 
 }
 
 #' @rdname autoplot.warpbayes
+#' @usage NULL
 #' @method autoplot cell_types
 #' @exportS3Method ggplot2::autoplot cell_types
 autoplot.cell_types <- function(object, type = c("tree", "cells", "heatmap", "proportions"), markers = NULL,

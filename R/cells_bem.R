@@ -3,39 +3,32 @@
 
 #' Bayesian EM: modes of a mixture's posterior
 #'
-#' `dp_mixture(x, method = "bem")` climbs to a mode of the posterior instead of sampling from it. It is much faster than
-#' sampling. Use it for a first look, or to find a start for the sampler: `warp_control(start = fit)`. Modes fit new
-#' cells less well than draws do.
+#' `dp_mixture(x, method = "bem")` climbs to a mode of the posterior instead of sampling from it. Use it for a fast
+#' first look, or to find a start for the sampler: `warp_control(start = fit)`. Modes fit new cells less well than draws
+#' do.
 #'
 #' @section How it works:
-#' A step weighs each cell by its probabilities of all components, and sets means, covariances, component weights and
-#' concentration to their most probable values given these. A component that has lost all its cells is left out of the
-#' following steps. A start has converged when a step changes the log posterior by no more than `tolerance` (1e-5 if not
-#' given) per cell. It also stops after `iter` steps.
+#' A step weighs each cell by its probabilities of all components, and sets the parameters to their most probable values
+#' given these. With `warp_control(estimate = "mean")` it sets them to their conditional means; the log posterior may
+#' then fall. A start ends after `iter` steps, or when a step changes the log posterior by no more than `tolerance`
+#' (default: 1e-5) per cell.
 #'
-#' With `warp_control(estimate = "mean")`, steps set the parameters to their conditional means instead. Covariances are
-#' then wider, components without cells have weights, and the log posterior may fall.
-#'
-#' The log posterior is the density in the coordinates \eqn{\mu_j}, the entries of \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)}
-#' for each stick \eqn{v_j}, and \eqn{\alpha}: the sticks have a mode there. It differs from the log posterior of Gibbs
-#' sampling by the sum of the \eqn{\log(1 - v_j)}.
+#' The log posterior is the density in \eqn{\mu_j}, \eqn{\Sigma_j}, \eqn{-\log(1 - v_j)} for each stick \eqn{v_j}, and
+#' \eqn{\alpha}.
 #'
 #' @section Starts:
 #' `chains` is the number of starts, which end at different modes. Each begins from its own clustering with `warmup`
-#' Gibbs sweeps (100 by default, none from a fit). In those of the first start, the parts of the prior that [dp_prior()]
-#' learns are learned; then they are fixed, in all starts, at their average over the second half of these sweeps (the
-#' geometric mean for `mean_scale` and `df`). Fixing `scale` also keeps the log posterior bounded.
+#' Gibbs sweeps (100 by default, none from a fit). The parts of the prior that [dp_prior()] learns are learned in those
+#' of the first start. They are then fixed, in all starts, at their average over the second half of these sweeps.
 #'
 #' @section The fit:
-#' It is as [dp_mixture()] describes, with these differences: sweeps are steps, and chains are starts, whose traces
-#' repeat the last value after they have stopped. `draws` has one mixture for each start. `sizes` are expected numbers,
-#' rounded, and `occupied` counts components with half a cell or more. `steps` and `converged` have a value for each
-#' start, and `start_sweeps`, `tolerance` and `estimate` are as given.
+#' It is as [dp_mixture()] describes, but sweeps are steps, and chains are starts. `draws` has one mixture for each
+#' start. `steps` and `converged` have a value for each start.
 #'
 #' [predict.dp_mixture()], [cell_types()], [simulate()], `logLik()`, `tidy()` and `plot()` take the start with the
-#' highest log posterior. There are no draws from the posterior: intervals, \eqn{\hat R} and effective sample sizes are
-#' `NA`, and [relabel()], [co_clustering()], [drop_warmup()] and the conversions to packages posterior and coda give an
-#' error. [continue()] makes more steps of the starts that have not converged.
+#' highest log posterior. Intervals, \eqn{\hat R} and effective sample sizes are `NA`, and [relabel()],
+#' [co_clustering()], [drop_warmup()] and conversions to packages posterior and coda give an error. [continue()] makes
+#' more steps.
 #'
 #' One sample without missing values is required.
 #' @references
@@ -49,7 +42,6 @@
 #' # The best of three modes of the posterior.
 #' mode <- dp_mixture(x, components = 8, method = "bem", chains = 3, seed = 1, threads = 2)
 #' mode
-#' table(population, predict(mode, threads = 2))
 #' # A sampler that starts there.
 #' dp_mixture(x, components = 8, iter = 50, seed = 1, threads = 2,
 #'   control = warp_control(start = mode))

@@ -3,35 +3,29 @@
 
 #' Plot a fitted mixture
 #'
-#' Four pictures in base graphics, in colours that colour-blind readers can distinguish. Cells are drawn as an image and
-#' not as points, so that a picture of a million cells takes seconds and its file is small.
+#' Four pictures in base graphics.
 #'
 #' @param x a fit from [dp_mixture()].
 #' @param data for `"pairs"`: the cells, as `newdata` of [predict.dp_mixture()]; `NULL`: those that were fitted.
 #' @param type which picture; see below.
-#' @param markers for `"pairs"`: names or numbers of two or more markers (one gives its histogram). `NULL`: all, or of
-#'   more than five the five in which components differ most.
+#' @param markers for `"pairs"`: names or numbers of markers. `NULL`: all, or of more than five the five in which
+#'   components differ most.
 #' @param min_weight for `"heatmap"` and the ellipses: components with a smaller weight are left out.
 #' @param main title, `NULL` for none.
 #' @param ... not used.
 #' @inheritParams computing_arguments
 #' @return `x`, invisibly.
-#'
 #' @section The pictures:
-#' \describe{
-#'   \item{`"pairs"`}{Markers against each other, in the reference draw (see [predict.dp_mixture()]). Below the
-#'     diagonal: the cells, coloured by component, with the ellipses that hold 90% of each component. Above: the regions
-#'     of highest density that hold 50, 80, 95 and 99% of the mixture. On the diagonal: the histogram of each marker
-#'     with the density of the mixture. The nine heaviest components have colours. After a transformation, axes show the
-#'     values before it.}
-#'   \item{`"trace"`}{The log likelihood, the number of occupied components, the concentration and the log density at a
-#'     fixed cell over the sweeps, with \eqn{\hat R}. The warm-up is shaded. With more than 600 sweeps, lines show means
-#'     of blocks of sweeps, and bands the range of each block.}
-#'   \item{`"weights"`}{The weights in order of size, with the median and the interval that holds 90% of the draws. A
-#'     weight below the dashed line is worth less than one cell.}
-#'   \item{`"heatmap"`}{Component by marker in the reference draw: how many standard deviations of the marker the
-#'     component's mean lies above or below the mean of all cells. Similar components are neighbours.}
-#' }
+#' * `"pairs"`: markers against each other, in the reference draw (see [predict.dp_mixture()]). Below the diagonal:
+#'   cells coloured by component, with an ellipse around 90% of each component. Above: regions that hold 50, 80, 95 and
+#'   99% of the mixture. On the diagonal: histograms with the mixture's density. Axes show the values before a
+#'   transformation.
+#' * `"trace"`: the log likelihood, the number of occupied components, the concentration and the log density at a cell
+#'   over the sweeps. The warm-up is shaded.
+#' * `"weights"`: the weights in order of size, with the median and the interval that holds 90% of the draws. A weight
+#'   below the dashed line is worth less than one cell.
+#' * `"heatmap"`: component by marker: how many standard deviations of the marker the component's mean lies above or
+#'   below the mean of all cells.
 #' @section Errors:
 #' `warpbayes_error_input` as in [predict.dp_mixture()], and for `markers` that the fit does not have.
 #' @examples
@@ -41,8 +35,6 @@
 #' fit <- dp_mixture(x, components = 10, iter = 200, chains = 2, seed = 1, threads = 2)
 #' plot(fit)
 #' plot(fit, type = "trace")
-#' plot(fit, type = "weights")
-#' plot(fit, type = "heatmap")
 #' @export
 plot.dp_mixture <- function(x, data = NULL, type = c("pairs", "trace", "weights", "heatmap"), markers = NULL,
                             min_weight = 0.005, main = NULL, backend = NULL, threads = NULL, ...) {

@@ -21,33 +21,28 @@ list_shares <- function(shares) {
 
 #' Print or summarise a fitted mixture
 #'
-#' `print()` says in a few lines what was fitted and how many components hold cells. `summary()` adds the largest
-#' components, statistics of convergence, and what these mean in words.
+#' `print()` says what was fitted and how many components hold cells. `summary()` adds the largest components, and
+#' statistics of convergence with a verdict in words.
 #'
-#' The same population may have different component numbers in two chains. Chains are therefore compared by quantities
-#' that do not depend on the numbers: the log likelihood, the number of occupied components, the concentration
-#' \eqn{\alpha}, and the log density of the mixture at five fixed cells. [convergence] explains the verdict. Occupied
-#' components and the concentration do not decide it: they depend on components of a few cells. If several chains do not
-#' agree, `summary()` shows in which populations. Further sentences name what may be the cause, and say whether all
-#' components hold cells in more than 5% of the sweeps, [many cells share a value][piled_values], or cells are few for
-#' the number of markers.
+#' Component numbers may differ between chains. Chains are therefore compared by the log likelihood and by the log
+#' density of the mixture at five cells; [convergence] explains the verdict. The number of occupied components and the
+#' concentration are shown, too.
 #'
 #' @param object a fit from [dp_mixture()].
 #' @param ... not used.
 #' @return `summary()` gives a list of class `summary.dp_mixture`:
-#' \describe{
-#'   \item{`learned`}{the learned parts of the prior: `part`, `mean`, `q5`, `q95`, in the data's units. `sd[marker]` is
-#'     the root of the diagonal of `scale`.}
-#'   \item{`diagnostics`}{a row for each quantity: `quantity`, `mean`, `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk`.}
-#'   \item{`converged`, `verdict`}{`TRUE`, `FALSE`, or `NA` if it cannot be judged; and sentences.}
-#'   \item{`populations`}{if several chains do not agree: a row for each [cell type][cell_types()] with 1% of the cells
-#'     or more. It has `type`, `share`, `rhat` of the share, `common` (see [cell_types_method]), `differs` (by more than
-#'     chance explains), the share in each chain, and `means`.}
-#'   \item{`components`, `reference`}{the components of the reference draw (see [predict.dp_mixture()]) by decreasing
-#'     weight, and its `draw` and `chain`.}
-#'   \item{`piled`}{the [values that many cells share][piled_values].}
-#'   \item{`occupied`}{draws of the number of components that hold cells, sweeps x chains, without the warmup.}
-#' }
+#' * `learned`: the learned parts of the prior: `part`, `mean`, `q5`, `q95`, in the data's units. `sd[marker]` is the
+#'   root of the diagonal of `scale`.
+#' * `diagnostics`: a row for each quantity: `quantity`, `mean`, `sd`, `q5`, `median`, `q95`, `rhat`, `ess_bulk`.
+#' * `converged`, `verdict`: `TRUE`, `FALSE`, or `NA` if it cannot be judged; and sentences.
+#' * `populations`: if chains do not agree: a row for each [cell type][cell_types()] with 1% of the cells or more. It
+#'   has `type`, `share`, `rhat` of the share, `common` (see [cell_types_method]), `differs` (by more than chance
+#'   explains), the share in each chain, and `means`.
+#' * `components`, `reference`: the components of the reference draw (see [predict.dp_mixture()]) by decreasing weight,
+#'   and its `draw` and `chain`.
+#' * `piled`: the [values that many cells share][piled_values].
+#' * `occupied`: draws of the number of components that hold cells, sweeps x chains, without the warm-up.
+#'
 #' For [Bayesian EM][bayesian_em], `starts` (a row for each start) and `best` replace `learned`, `diagnostics` and
 #' `occupied`.
 #'

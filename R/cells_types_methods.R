@@ -23,8 +23,8 @@ levels.cell_types <- function(x) x$types$type
 
 #' Cell types of new cells
 #'
-#' Gives each cell its most probable type, its probabilities of all types, or its uncertainty. It averages over the same
-#' draws, with the same types, as [cell_types()].
+#' Gives each cell its most probable type, its probabilities of all types, or its uncertainty, averaged over the draws
+#' of [cell_types()].
 #'
 #' @param object cell types from [cell_types()].
 #' @param newdata the cells, as in [predict.dp_mixture()]; `NULL`: those that were fitted.
@@ -36,8 +36,7 @@ levels.cell_types <- function(x) x$types$type
 #'   types. `"uncertainty"`: a numeric vector.
 #' @section Errors:
 #' As in [predict.dp_mixture()].
-#' @seealso [predict.dp_mixture()]: its `type = "type"` gives the types that [cell_types()] finds by default, as
-#'   numbers
+#' @seealso [predict.dp_mixture()]
 #' @examples
 #' set.seed(1)
 #' x <- rbind(matrix(rnorm(600), ncol = 2), matrix(rnorm(400, mean = 6), ncol = 2))

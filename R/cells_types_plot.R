@@ -2,8 +2,7 @@
 
 #' Plot cell types
 #'
-#' Four pictures of cell types. The nine most frequent types have colours that colour-blind readers can distinguish; the
-#' others are grey.
+#' Four pictures of cell types. The nine most frequent types have colours; the others are grey.
 #'
 #' @param x cell types from [cell_types()].
 #' @param type which picture; see below.
@@ -14,15 +13,12 @@
 #' @param ... not used.
 #' @return `x`, invisibly.
 #' @section The pictures:
-#' \describe{
-#'   \item{`"tree"`}{The joins of the finest branches of the density, from the bottom up, by the overlap of their means,
-#'     on a log scale. A dashed line shows the `overlap` of the rule. If types join close to it, they may as well be
-#'     one.}
-#'   \item{`"cells"`}{Markers against each other, with cells coloured by type and darker where there are more.}
-#'   \item{`"heatmap"`}{Type by marker: how many standard deviations of the marker the type's median lies above or below
-#'     the mean of all cells.}
-#'   \item{`"proportions"`}{The share of each type, on a log scale, with the 90% interval.}
-#' }
+#' * `"tree"`: the joins of the finest branches of the density, from the bottom up, by the overlap of their means, on a
+#'   log scale. A dashed line shows the `overlap` of the rule. Types that join close to it may be one.
+#' * `"cells"`: markers against each other, with cells coloured by type and darker where there are more.
+#' * `"heatmap"`: type by marker: how many standard deviations the type's median lies above or below the mean of all
+#'   cells.
+#' * `"proportions"`: the share of each type, on a log scale, with the 90% interval.
 #' @section Errors:
 #' `warpbayes_error_input` for an argument that cannot be used.
 #' @examples
@@ -32,8 +28,6 @@
 #' types <- cell_types(dp_mixture(x, components = 10, iter = 200, seed = 1, threads = 2), threads = 2)
 #' plot(types)
 #' plot(types, type = "cells")
-#' plot(types, type = "heatmap")
-#' plot(types, type = "proportions")
 #' @export
 plot.cell_types <- function(x, type = c("tree", "cells", "heatmap", "proportions"), markers = NULL, specks = FALSE,
                             main = NULL, ...) {

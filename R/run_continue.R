@@ -4,16 +4,16 @@
 #'
 #' Runs more sweeps of every chain. The result is the same, to the last bit, as one run of the whole length gives.
 #'
-#' The averages of a topic model hold all sweeps after the warm-up. If you left `warmup` at its default and add at least
-#' as many sweeps as the fit has, all sweeps so far become warm-up, and the averages begin anew.
+#' The averages of a topic model hold all sweeps after the warm-up. If the fit has the default warm-up and you add at
+#' least as many sweeps as it has, all sweeps so far become warm-up, and the averages begin anew.
 #'
 #' @param fit a fit from [dp_mixture()], [topic_model()], [bayes_logit()] or [predictive_resample()].
-#' @param more how many more sweeps each chain runs. For Bayesian EM: at most how many more steps each start makes. For
-#'   a martingale posterior: by how many steps the horizon of each resample grows.
+#' @param more how many more sweeps each chain runs. For Bayesian EM: at most so many more steps. For a martingale
+#'   posterior: by how many steps the horizon grows.
 #' @param warmup for a topic model: sweeps at the start of each chain that are not used, counted from the first sweep of
-#'   the fit. The present warm-up, or at least the sweeps that the fit has.
+#'   the fit. It is the present warm-up, or at least the number of sweeps of the fit. `NULL`: as described above.
 #' @param ... must be empty.
-#' @return The longer fit, of the same class. It raises the same errors as the function that made the fit.
+#' @return The longer fit, of the same class. Errors are those of the function that made the fit.
 #' @seealso [drop_warmup()], which makes the warm-up longer, and [resume()] for a run that was killed.
 #' @examples
 #' x <- cbind(a = c(rnorm(200), rnorm(100, 6)), b = rnorm(300))

@@ -3,22 +3,16 @@
 
 #' Pictures as ggplot objects
 #'
-#' `autoplot()` takes the same arguments as the `plot()` method of `object` and shows the same numbers, as an object
-#' that can be extended with `+` or saved with `ggsave()`. Package ggplot2 must be loaded.
+#' `autoplot()` gives every picture that `plot()` draws in base graphics as a ggplot object. It takes the same arguments
+#' and shows the same numbers. Load package ggplot2 first.
 #'
-#' @param object a fit or result, as `x` of the `plot()` methods: [plot.bayes_logit()], [plot.dp_mixture()],
-#'   [relabel.dp_mixture()], [plot.cell_types()], [plot.type_proportions()], [plot.differential_abundance()],
-#'   [plot.topic_model()], [compare_topics()], [plot.martingale_posterior()], [plot.pmf()].
-#' @param type which picture, as in the `plot()` method.
+#' @param object a fit or result that has a `plot()` method, such as [plot.dp_mixture()] or [plot.cell_types()].
+#' @param type which picture.
 #' @param main title, `NULL` for none.
 #' @param y,log,lower.tail,xlim,ylim,xlab,ylab,col,legend for a distribution, as in [plot.pmf()]. `xlim` chooses the
 #'   values that are computed.
-#' @param data,min_weight,backend,threads for a mixture, as in [plot.dp_mixture()].
-#' @param markers,components,specks for mixtures and cell types, as in their `plot()` methods.
-#' @param group,types,effect for tables of types, as in their `plot()` methods.
 #' @param topics,n,by for topic models, as in [plot.topic_model()].
-#' @param ... further arguments of the `plot()` method. For a regression `parameters` and `standardize`, for a
-#'   martingale posterior `level` and `paths`.
+#' @param ... further arguments of the `plot()` method.
 #' @return A ggplot object.
 #' @section Errors:
 #' `warpbayes_error_input` as in the `plot()` methods.
