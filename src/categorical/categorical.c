@@ -171,8 +171,7 @@ static int complete(const wb_call *call, const wb_categorical_rows *dense, const
 static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb_categorical_sparse *sparse,
                        int is_vector, int64_t per_row, const wb_categorical_draws *draws) {
   const wb_categorical_functions *const functions = call->backend->categorical;
-  int status = wb_backend_has(call->backend, functions, "categorical draws", call->message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_backend_has(call->backend, functions, "categorical draws", call->message));
   const int64_t rows = dense ? dense->rows : sparse->rows;
   int64_t row_step = SLICE_WEIGHTS / (per_row > 0 ? per_row : 1);
   if (row_step < 512) row_step = 512;
@@ -190,16 +189,15 @@ static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb
         wb_categorical_rows part = *dense;
         part.rows = count;
         part.weights += row * dense->row_stride;
-        status = functions->draw(&part, &slice, &call->run, call->message);
-        if (status == WB_OK) status = complete(call, &part, NULL, is_vector, count, row, &slice);
+        WB_TRY(functions->draw(&part, &slice, &call->run, call->message));
+        WB_TRY(complete(call, &part, NULL, is_vector, count, row, &slice));
       } else {
         wb_categorical_sparse part = *sparse;
         part.rows = count;
         part.offset += row;
-        status = functions->draw_sparse(&part, &slice, &call->run, call->message);
-        if (status == WB_OK) status = complete(call, NULL, &part, 0, count, row, &slice);
+        WB_TRY(functions->draw_sparse(&part, &slice, &call->run, call->message));
+        WB_TRY(complete(call, NULL, &part, 0, count, row, &slice));
       }
-      if (status != WB_OK) return status;
     }
   }
   return WB_OK;

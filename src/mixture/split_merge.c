@@ -365,8 +365,8 @@ static int propose(moves *m, uint32_t iteration) {
   const uint64_t key = m->chain->key;
   const wb_mixture_pairs pairs = {m->state->components, m->pairs, m->pair, m->side};
   const wb_mixture_parameters halves = {2 * m->pairs, m->factor, m->offset, m->log_constant};
-  int status = table->choose_anchors(session, &pairs, key, iteration, m->anchor, m->chain->message);
-  for (uint32_t step = m->neighbours ? STEPS : 0; step <= STEPS && status == WB_OK; step++) {
+  WB_TRY(table->choose_anchors(session, &pairs, key, iteration, m->anchor, m->chain->message));
+  for (uint32_t step = m->neighbours ? STEPS : 0; step <= STEPS; step++) {
     for (int32_t g = 0; g < m->all; g++) {
       if (m->place[g] < 0 || prepare_step(m, g, step, key, iteration)) continue;
       if (m->status != WB_OK) return m->status;
@@ -374,10 +374,10 @@ static int propose(moves *m, uint32_t iteration) {
       clear_half(m, 2 * (size_t)m->place[g] + 1);
       m->place[g] = -1;
     }
-    status = table->draw_halves(session, &pairs, &halves, m->anchor, step == STEPS, key, iteration, step, m->halves,
-                                m->log_probability, m->chain->message);
+    WB_TRY(table->draw_halves(session, &pairs, &halves, m->anchor, step == STEPS, key, iteration, step, m->halves,
+                              m->log_probability, m->chain->message));
   }
-  return status;
+  return WB_OK;
 }
 
 int wb_mixture_split_merge(wb_mixture_chain *chain, const wb_mixture_spots *spots, int neighbours, uint32_t iteration) {

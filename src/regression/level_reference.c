@@ -183,11 +183,11 @@ int wb_level_make_records(const wb_regression_chain *chain, const wb_level_term 
   const size_t q = (size_t)t->q;
   for (int32_t l = 0; l < t->levels; l++)
     memcpy(effects + t->effect + (size_t)l * q, t->records + (size_t)l * t->record + 2, q * sizeof(double));
-  const int status = weigh(chain, t->mean, effects, WB_REGRESSION_INFORMATION, statistics, sums);
-  for (int32_t l = 0; l < t->levels && status == WB_OK; l++)
+  WB_TRY(weigh(chain, t->mean, effects, WB_REGRESSION_INFORMATION, statistics, sums));
+  for (int32_t l = 0; l < t->levels; l++)
     make_record(t, wb_level_sums_of(chain, t, sums, l), events[t->first + (uint64_t)l],
                 t->records + (size_t)l * t->record);
-  return status;
+  return WB_OK;
 }
 
 /* The information about the coefficients with the effects of a term integrated out, packed. Returns 0 if a level's is
@@ -476,31 +476,27 @@ static double expected_effective(const wb_regression_chain *chain, const start_r
 static int climb(const wb_regression_chain *chain, const start_room *room) {
   const wb_regression_state *const state = &chain->state;
   const int32_t p = state->columns, terms = wb_level_terms(state);
-  int status = WB_OK;
   memcpy(room->coefficients, state->coefficients, (size_t)p * sizeof(double));
   wb_level_count_events(chain, room->events);
   for (int32_t i = 0; i < terms; i++) {
     const wb_level_term t = wb_level_term_of(chain, i);
     for (int32_t k = 0; k < t.d - p; k++) t.mean[p + k] = k < t.q ? 0.5 : 0.0;
   }
-  for (int32_t i = 0; i < 10 + 5 * terms && status == WB_OK; i++) {
+  for (int32_t i = 0; i < 10 + 5 * terms; i++) {
     const wb_level_term t = wb_level_term_of(chain, i % terms);
-    status = weigh(chain, room->coefficients, room->effects, WB_REGRESSION_INFORMATION, room->statistics, room->sums);
-    if (status == WB_OK) step_term(chain, &t, room);
+    WB_TRY(weigh(chain, room->coefficients, room->effects, WB_REGRESSION_INFORMATION, room->statistics, room->sums));
+    step_term(chain, &t, room);
   }
-  for (int32_t i = 0; i < terms && status == WB_OK; i++) {
+  for (int32_t i = 0; i < terms; i++) {
     const wb_level_term t = wb_level_term_of(chain, i);
     memcpy(t.mean, room->coefficients, (size_t)p * sizeof(double));
     for (int32_t l = 0; l < t.levels; l++)
       memcpy(t.records + (size_t)l * t.record + 2, room->effects + t.effect + (size_t)l * (size_t)t.q,
              (size_t)t.q * sizeof(double));
-    status = wb_level_make_records(chain, &t, room->events, room->effects, room->statistics, room->sums);
-    if (status == WB_OK) make_ellipse(chain, &t, room->statistics, room->sums, NULL);
+    WB_TRY(wb_level_make_records(chain, &t, room->events, room->effects, room->statistics, room->sums));
+    make_ellipse(chain, &t, room->statistics, room->sums, NULL);
   }
-  if (status == WB_OK)
-    status =
-        weigh(chain, room->coefficients, room->effects, WB_REGRESSION_EXPECTED, room->expected, room->expected_sums);
-  return status;
+  return weigh(chain, room->coefficients, room->effects, WB_REGRESSION_EXPECTED, room->expected, room->expected_sums);
 }
 
 int wb_level_start(const wb_regression_chain *chain) {

@@ -269,8 +269,7 @@ int wb_cpu_missing_draw(wb_mixture_session *session, const wb_mixture_parameters
     m->value = m->log_sum + count;
     m->label = (int32_t *)(m->value + data->values);
   }
-  const int status = lay_out_all(session, parameters, message);
-  if (status != WB_OK) return status;
+  WB_TRY(lay_out_all(session, parameters, message));
   const int threads = mixture_threads(session, m->components, session->data.rows, leaves_of(session));
   if (threads == 1) {
     for (int64_t share = 0; share < shares_of(session); share++) draw_share(session, key, iteration, share, 0);
@@ -351,8 +350,7 @@ int wb_cpu_missing_evaluate(wb_mixture_session *session, const wb_mixture_parame
                             int64_t count, int32_t *labels, double *log_density, double *probability,
                             wb_message *message) {
   if (!session->missing) return WB_OK;
-  const int status = lay_out_all(session, parameters, message);
-  if (status != WB_OK) return status;
+  WB_TRY(lay_out_all(session, parameters, message));
   const int threads = mixture_threads(session, parameters->components, count, shares_of(session));
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (int64_t share = 0; share < shares_of(session); share++)

@@ -313,8 +313,7 @@ static int convolve(const wb_convolution *work, const wb_run *run, wb_poll *poll
   for (int64_t pair = 0; pair < work->pairs; pair += pairs)
     for (int64_t output = 0; output < work->count; output += count) {
       const wb_convolution slice = slice_of(work, pair, pairs, output, count);
-      const int status = convolve_slice(&slice, run, seen, message);
-      if (status != WB_OK) return status;
+      WB_TRY(convolve_slice(&slice, run, seen, message));
       const double done = (double)slice.m * (double)slice.count * (double)slice.pairs;
       if (wb_poll_after(poll, 1e3 + done / most * WB_POLL_EVERY)) return WB_INTERRUPTED;
     }

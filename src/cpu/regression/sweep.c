@@ -304,10 +304,9 @@ static int draw_leaf(const wb_regression_session *session, const wb_regression_p
       .first = (uint64_t)outcome * (uint64_t)session->data.rows + (uint64_t)begin,
       .draws = room->omega,
   };
-  const int status = wb_cpu_polyagamma_draw_alone(&work, session->isa, room->variables, message);
-  if (status == WB_OK)
-    WB_LOOP(regression_complete, session->isa)(rows, room->shape, room->fixed, room->omega, room->kappa);
-  return status;
+  WB_TRY(wb_cpu_polyagamma_draw_alone(&work, session->isa, room->variables, message));
+  WB_LOOP(regression_complete, session->isa)(rows, room->shape, room->fixed, room->omega, room->kappa);
+  return WB_OK;
 }
 
 static void sum_leaf(const wb_regression_session *session, int64_t begin, int64_t end, leaf_room *room, double *sums) {

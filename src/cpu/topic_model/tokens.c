@@ -454,8 +454,7 @@ static int draw_terms(wb_topic_session *s, const wb_topic_draw *draw, wb_message
   const int64_t leaves = leaves_of(s);
   const wb_gamma_strips *strips = NULL;
   if (draw->beta_tables) {
-    const int status = prepare_strips(s, draw->beta, &s->term_strips, message);
-    if (status != WB_OK) return status;
+    WB_TRY(prepare_strips(s, draw->beta, &s->term_strips, message));
     strips = s->term_strips;
   }
   const int stream = (size_t)s->corpus.terms * s->width * real_size(s) > TOPIC_STREAM;
@@ -612,8 +611,7 @@ static int pass_documents(wb_topic_session *s, const wb_topic_draw *draw, const 
   const int64_t documents = s->corpus.documents, size = s->order.group, groups = (documents + size - 1) / size;
   const wb_gamma_strips *strips = NULL;
   if (draw && draw->alpha_tables) {
-    const int status = prepare_strips(s, draw->alpha[0], &s->share_strips, message);
-    if (status != WB_OK) return status;
+    WB_TRY(prepare_strips(s, draw->alpha[0], &s->share_strips, message));
     strips = s->share_strips;
   }
   documents_pass pass = {s, draw, strips, given, log_likelihood, theta, 0, 0};

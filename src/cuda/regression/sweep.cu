@@ -546,7 +546,7 @@ int wb_regression_session::join(const wb_regression_pair &pair, bool completing,
                     other.terms.list(), key == nullptr, key == nullptr ? uint64_t(0) : *key, iteration,
                     completing ? dispersed.data() : nullptr, other.kappa.data(),
                     to == nullptr ? nullptr : linear.data(), log_likelihood.data()));
-  /* A search for a mode opens sessions of other columns from the host's copies. */
+  if (completing && key != nullptr) return WB_OK;
   if (completing) {
     WB_TRY(dispersed.download(completed, n, "copying the completed counts from the device", message));
     return other.kappa.download(other.completed, n, "copying the completed counts from the device", message);

@@ -427,9 +427,9 @@ typedef struct running {
 
 static int run_sweeps(void *chain) {
   running *const r = chain;
-  const int status = wb_mixture_run(&r->at.chain, &r->sweeps, &r->kept);
-  if (status == WB_OK && r->kept.labels) count_from_one(r->kept.labels, r->opened->rows * r->kept.count);
-  return status;
+  WB_TRY(wb_mixture_run(&r->at.chain, &r->sweeps, &r->kept));
+  if (r->kept.labels) count_from_one(r->kept.labels, r->opened->rows * r->kept.count);
+  return WB_OK;
 }
 
 static void finish_sweeps(void *chain, SEXP out) {

@@ -251,10 +251,8 @@ static int keep_sweep(const running *r, int32_t i) {
   if (kept->coefficients) {
     const size_t size = k * (size_t)s->covariates.columns;
     memcpy(kept->coefficients + at * size, state->coefficients, size * sizeof(double));
-    const int status =
-        wb_topic_draw_effects(&r->chain, r->first + (uint32_t)i, kept->theta + at * k * (size_t)s->corpus.documents,
-                              kept->effects + at * k * (size_t)s->covariates.terms);
-    if (status != WB_OK) return status;
+    WB_TRY(wb_topic_draw_effects(&r->chain, r->first + (uint32_t)i, kept->theta + at * k * (size_t)s->corpus.documents,
+                                 kept->effects + at * k * (size_t)s->covariates.terms));
   }
   return s->backend->topic_model->get_topics(s->topic, (uint16_t *)(void *)kept->topics + at * (size_t)s->corpus.tokens,
                                              r->chain.message);
@@ -379,8 +377,7 @@ typedef struct adding {
 static int add_means(void *chain) {
   const adding *const a = chain;
   const size_t of_sweep = (size_t)alphas(a->s);
-  int status = WB_OK;
-  for (R_xlen_t i = 0; i < a->sweeps && status == WB_OK; i++) {
+  for (R_xlen_t i = 0; i < a->sweeps; i++) {
     memcpy(a->own, a->alpha + (size_t)i * of_sweep, of_sweep * sizeof(double));
     const wb_topic_state state = {a->s->topics, a->own, a->beta[i], NULL, 0};
     wb_topic_means means = {.corpus = &a->s->corpus,
@@ -389,9 +386,9 @@ static int add_means(void *chain) {
                             .topic = a->topic + i * (R_xlen_t)a->s->corpus.tokens,
                             .theta_sum = a->theta_sum,
                             .phi_sum = a->phi_sum};
-    status = wb_topic_add_means(&means, a->s->threads, a->message);
+    WB_TRY(wb_topic_add_means(&means, a->s->threads, a->message));
   }
-  return status;
+  return WB_OK;
 }
 
 static SEXP prepare_means(const SEXP *argument, wb_slice *slice) {

@@ -16,14 +16,13 @@ int wb_interface_pmf_convolve(int64_t m, const double *p, int64_t n, const doubl
                               int32_t threads, double *r, warpbayes_message *message) {
   wb_interface_call call;
   wb_message *const text = wb_interface_begin(&call, message);
-  int status = wb_interface_size("m", m, 1, 0, text);
-  if (status == WB_OK) status = wb_interface_size("n", n, 1, 0, text);
-  if (status == WB_OK) status = check_weights("p", p, m, is_log, text);
-  if (status == WB_OK) status = check_weights("q", q, n, is_log, text);
-  if (status == WB_OK) status = wb_interface_pointer("r", r, text);
-  if (status == WB_OK) status = wb_interface_numbers("accuracy", &accuracy, 1, 0, 0.01, text);
-  if (status == WB_OK) status = wb_interface_threads(&call, threads);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_interface_size("m", m, 1, 0, text));
+  WB_TRY(wb_interface_size("n", n, 1, 0, text));
+  WB_TRY(check_weights("p", p, m, is_log, text));
+  WB_TRY(check_weights("q", q, n, is_log, text));
+  WB_TRY(wb_interface_pointer("r", r, text));
+  WB_TRY(wb_interface_numbers("accuracy", &accuracy, 1, 0, 0.01, text));
+  WB_TRY(wb_interface_threads(&call, threads));
   unsigned seen = 0;
   wb_fft_cache cache = {{0}};
   const wb_pmf_method method = {&call.call, call.call.backend->pmf, accuracy, &cache};
@@ -43,7 +42,7 @@ int wb_interface_pmf_convolve(int64_t m, const double *p, int64_t n, const doubl
       .r_stride = 1,
       .r_pair_stride = m + n - 1,
   };
-  status = wb_pmf_check_pairs(&work, is_log != 0, &seen, text);
+  int status = wb_pmf_check_pairs(&work, is_log != 0, &seen, text);
   if (status == WB_OK) status = wb_pmf_convolve_pairs(&method, &work, is_log != 0, &seen);
   if (status == WB_OK) status = wb_pmf_check_result(seen, m + n - 1, r, text);
   wb_fft_cache_clear(&cache);
