@@ -6,8 +6,7 @@
  * types are. Level, slope and standard deviation are learned from all types: the first two have normal laws, the third
  * is half-normal. log(omega_t) has such a law of its own.
  */
-#ifndef WB_ABUNDANCE_H
-#define WB_ABUNDANCE_H
+#pragma once
 
 #include "backend/types.h"
 
@@ -58,5 +57,3 @@ typedef struct wb_abundance_chain {
  * failure it has written a message. */
 int wb_abundance_run(wb_abundance_chain *chain, int32_t chains, const wb_abundance_prior *prior, int32_t threads,
                      wb_poll *poll, wb_message *message);
-
-#endif

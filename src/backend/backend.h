@@ -5,8 +5,7 @@
  * returns a wb_status. A function that fails has written one sentence into `message` and freed what it had allocated,
  * and its outputs are unspecified. No function prints, exits or jumps. Host arrays belong to the caller. The functions
  * of one session are called from one thread at a time. */
-#ifndef WB_BACKEND_H
-#define WB_BACKEND_H
+#pragma once
 
 #include "backend/categorical_table.h"
 #include "backend/mixture_table.h"
@@ -70,5 +69,4 @@ int wb_backend_has(const wb_backend *backend, const void *functions, const char 
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* Draws from many discrete distributions: a part of the table of backend.h. */
-#ifndef WB_BACKEND_CATEGORICAL_TABLE_H
-#define WB_BACKEND_CATEGORICAL_TABLE_H
+#pragma once
 
 #include "backend/types.h"
 
@@ -51,5 +50,4 @@ typedef struct wb_categorical_functions {
 
 #ifdef __cplusplus
 }
-#endif
 #endif

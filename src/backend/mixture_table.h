@@ -1,6 +1,5 @@
 /* The table of functions for Gaussian mixtures: a part of the table of backend.h. mixture/mixture.h has the model. */
-#ifndef WB_BACKEND_MIXTURE_TABLE_H
-#define WB_BACKEND_MIXTURE_TABLE_H
+#pragma once
 
 #include "backend/types.h"
 
@@ -185,5 +184,4 @@ typedef struct wb_mixture_functions {
 
 #ifdef __cplusplus
 }
-#endif
 #endif

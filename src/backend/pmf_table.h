@@ -1,6 +1,5 @@
 /* The table of functions for sums of discrete random variables: a part of the table of backend.h. */
-#ifndef WB_BACKEND_PMF_TABLE_H
-#define WB_BACKEND_PMF_TABLE_H
+#pragma once
 
 #include "backend/types.h"
 
@@ -41,5 +40,4 @@ typedef struct wb_pmf_functions {
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* Polya-Gamma variables: a part of the table of backend.h. */
-#ifndef WB_BACKEND_POLYAGAMMA_TABLE_H
-#define WB_BACKEND_POLYAGAMMA_TABLE_H
+#pragma once
 
 #include "backend/types.h"
 
@@ -43,5 +42,4 @@ typedef struct wb_polyagamma_functions {
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -3,8 +3,7 @@
  * A resample is one run of the recursion "draw the next observation from its predictive law, then update that law". The
  * draw of step t of resample r depends only on (key, r, t). A call advances some resamples by some steps. The caller
  * keeps their states between calls, so memory does not grow with the steps. */
-#ifndef WB_BACKEND_PREDICTIVE_TABLE_H
-#define WB_BACKEND_PREDICTIVE_TABLE_H
+#pragma once
 
 #include "backend/types.h"
 
@@ -117,5 +116,4 @@ typedef struct wb_predictive_functions {
 
 #ifdef __cplusplus
 }
-#endif
 #endif

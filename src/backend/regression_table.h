@@ -1,7 +1,6 @@
 /* The table of functions for regressions by Polya-Gamma variables: a part of the table of backend.h.
  * core/regression_row.h has the formulas of a row. */
-#ifndef WB_BACKEND_REGRESSION_TABLE_H
-#define WB_BACKEND_REGRESSION_TABLE_H
+#pragma once
 
 #include "backend/types.h"
 
@@ -202,5 +201,4 @@ typedef struct wb_regression_functions {
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -10,8 +10,7 @@
  *
  * A draw depends only on (key, iteration, element), where the element is the pair of row and topic (phi, theta) or the
  * token. */
-#ifndef WB_BACKEND_TOPIC_MODEL_TABLE_H
-#define WB_BACKEND_TOPIC_MODEL_TABLE_H
+#pragma once
 
 #include "backend/types.h"
 
@@ -111,5 +110,4 @@ typedef struct wb_topic_model_functions {
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -9,8 +9,7 @@
  * Weights come as logarithms, are scaled by the largest seen so far, and `before` is rescaled where a larger one comes.
  * The loops are in cpu/ and cuda/.
  */
-#ifndef WB_BLOCK_DRAW_H
-#define WB_BLOCK_DRAW_H
+#pragma once
 
 #include "core/host_device.h"
 
@@ -57,5 +56,3 @@ WB_HD float wb_block_positionf(float u, float before, float sum) {
   const float last = wb_next_belowf(sum);
   return position < last ? position : last;
 }
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Inversion (many draws): the first item whose prefix sum, added up in order, exceeds wb_target(u, total).
  */
-#ifndef WB_CORE_CATEGORICAL_DRAW_H
-#define WB_CORE_CATEGORICAL_DRAW_H
+#pragma once
 
 #include "core/host_device.h"
 #include "core/block_draw.h"
@@ -22,5 +21,3 @@ WB_HD float wb_targetf(float u, float total) {
   const float target = u * total, last = wb_next_belowf(total);
   return target < last ? target : last;
 }
-
-#endif

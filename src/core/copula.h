@@ -6,8 +6,7 @@
  * first observation. An observation enters by its normal scores z_j = Phi^-1(v_j), where v_j are its own conditional
  * distribution functions before the update.
  */
-#ifndef WB_COPULA_H
-#define WB_COPULA_H
+#pragma once
 
 #include "core/normal_distribution.h"
 
@@ -71,5 +70,3 @@ WB_HD double wb_copula_binary(double q, double r, double inverse, int y, double 
   double share = wb_select(y, smaller, q - smaller) * inverse;
   return wb_fma(step, share - q, q);
 }
-
-#endif

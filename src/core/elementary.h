@@ -21,8 +21,7 @@
  * and clang differ by a few). Three devices avoid branches. Bit masks make selections. Adding 2^52 converts integers to
  * and from doubles, since AVX2 cannot convert 64-bit integers. Adding to the exponent field multiplies by 2^k.
  */
-#ifndef WB_ELEMENTARY_H
-#define WB_ELEMENTARY_H
+#pragma once
 
 #include "core/fma_chain.h"
 
@@ -364,5 +363,3 @@ WB_HD double wb_normal_quantile(double p) {
                             0.0004770381103215788, 0.010038900160617757, 0.10426029879467752, 0.5210943346294743, 1.0);
   return -top / bottom;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * The coefficients of the expansion were computed for this file in rational arithmetic, by inverting Edgeworth's series
  * order by order.
  */
-#ifndef WB_POLYAGAMMA_EXPANSION_H
-#define WB_POLYAGAMMA_EXPANSION_H
+#pragma once
 
 #include "core/elementary.h"
 #include "core/unroll.h"
@@ -155,5 +154,3 @@ WB_HD double wb_polyagamma_expansion_at(wb_polyagamma_expansion series, double z
   for (int i = cumulants > 6 ? 6 : 4; i >= 0; i--) w = wb_fma(w, z, series.p[i]);
   return wb_fma(series.sd, w, series.mean);
 }
-
-#endif

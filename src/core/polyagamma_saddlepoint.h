@@ -8,8 +8,7 @@
  * Gaussian, and here to at most 2.323 (at c = 0, on a grid of c and r), so that a trial is accepted with probability
  * 0.85 or more.
  */
-#ifndef WB_POLYAGAMMA_SADDLEPOINT_H
-#define WB_POLYAGAMMA_SADDLEPOINT_H
+#pragma once
 
 #include "core/philox.h"
 #include "core/polyagamma_law.h"
@@ -58,5 +57,3 @@ WB_HD double wb_polyagamma_saddlepoint_trial(double b, double c, uint64_t first,
   }
   return -1.0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Random numbers of the steps of predictive resampling (core/copula.h; backend/predictive_table.h for the chains). Each
  * is a function of the key, the resample and the step (or the observation) alone. */
-#ifndef WB_PREDICTIVE_DRAW_H
-#define WB_PREDICTIVE_DRAW_H
+#pragma once
 
 #include "core/copula.h"
 #include "core/random_gamma.h"
@@ -153,5 +152,3 @@ WB_HD int32_t wb_row_at(const double *cumulative, int32_t rows, double u) {
   }
   return low;
 }
-
-#endif

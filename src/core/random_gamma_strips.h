@@ -12,8 +12,7 @@
  * 43 the point along it. If that does not decide, blocks 1, 2, ... of element e follow: one word has further digits of
  * the height; after a rejection the other is the next trial.
  */
-#ifndef WB_RANDOM_GAMMA_STRIPS_H
-#define WB_RANDOM_GAMMA_STRIPS_H
+#pragma once
 
 #include "core/elementary.h"
 #include "core/philox.h"
@@ -166,5 +165,3 @@ WB_HD void wb_gamma_strips_build(double shape, wb_gamma_law *law, wb_gamma_strip
   } while (!wb_gamma_strips_fit(law, left + right));
   wb_gamma_strips_end(law, left, right, left_tail, right_tail, strip);
 }
-
-#endif

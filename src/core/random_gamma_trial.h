@@ -9,8 +9,7 @@
  *
  * Shape from 1 on: Marsaglia & Tsang 2000, as in random_gamma.h.
  */
-#ifndef WB_RANDOM_GAMMA_TRIAL_H
-#define WB_RANDOM_GAMMA_TRIAL_H
+#pragma once
 
 #include "core/random_gamma.h"
 
@@ -96,5 +95,3 @@ WB_HD double wb_draw_gamma_by_trials(uint64_t key, uint32_t purpose, uint32_t it
     }
   }
 }
-
-#endif

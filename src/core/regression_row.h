@@ -11,8 +11,7 @@
  *   multinomial        outcome by outcome: a = its count, b = all counts, fixed = its offset and effects - log of the
  *                      sum of the other outcomes' exp(predictor) (ibid., section 4.3 of its supplement)
  */
-#ifndef WB_REGRESSION_ROW_H
-#define WB_REGRESSION_ROW_H
+#pragma once
 
 #include "core/elementary.h"
 #include "core/polyagamma_moments.h"
@@ -119,5 +118,3 @@ WB_HD_CALLED double wb_regression_row_outcomes(int outcomes, double trials, cons
     sum = wb_fma(wb_fma(0.5, trials, kappa[(size_t)k * kappa_stride]), linear[(size_t)k * stride], sum);
   return sum;
 }
-
-#endif

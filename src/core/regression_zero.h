@@ -7,8 +7,7 @@
  * What completes the data: a count of 0 is an excess zero with the probability of wb_zero_share(). A count above 0
  * beyond a hurdle is the first one after some zeros that nobody saw. Their number is geometric, and at least j with the
  * probability exp(none)^j. Given these, the counts and the zeros are two regressions. */
-#ifndef WB_REGRESSION_ZERO_H
-#define WB_REGRESSION_ZERO_H
+#pragma once
 
 #include "core/philox.h"
 #include "core/regression_row.h"
@@ -69,5 +68,3 @@ WB_HD void wb_zero_completed(int hurdle, double count, double weight, double uni
   *dispersed = unit * (weight - excess + (hurdle ? more : 0.0));
   *kappa = excess - 0.5 * weight;
 }
-
-#endif

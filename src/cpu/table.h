@@ -1,6 +1,5 @@
 /* The function tables of the CPU backend, one for each topic, and what the processor supports. */
-#ifndef WB_CPU_TABLE_H
-#define WB_CPU_TABLE_H
+#pragma once
 
 #include "backend/backend.h"
 
@@ -28,5 +27,3 @@ int wb_cpu_cores(void);
 
 /* Whether the package was compiled with OpenMP. */
 int wb_cpu_openmp(void);
-
-#endif

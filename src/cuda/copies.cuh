@@ -7,8 +7,7 @@
  *
  * Measured on 16 cores beside an H200, for 80 MB, which cross the bus in 1.5 ms: cudaMemcpy() 10 ms to the card, 7 ms
  * back, and 68 ms back to new memory. Threads touch 80 MB of new memory in 5.2 ms, or in 2.6 ms with large pages. */
-#ifndef WB_CUDA_COPIES_CUH
-#define WB_CUDA_COPIES_CUH
+#pragma once
 
 #include <cstring>
 
@@ -183,5 +182,3 @@ int fetch(const wb_run *run, T *to, const T *from, int64_t count, const char *wh
 }
 
 } // namespace wb
-
-#endif

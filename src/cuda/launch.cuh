@@ -1,6 +1,5 @@
 /* Grids, the number of a thread in its grid, the launch of a kernel, and batches of work that fit on the device. */
-#ifndef WB_CUDA_LAUNCH_CUH
-#define WB_CUDA_LAUNCH_CUH
+#pragma once
 
 #include "cuda/device.cuh"
 
@@ -95,5 +94,3 @@ int in_batches(int64_t all, int64_t at_once, Work work) {
 }
 
 } // namespace wb
-
-#endif

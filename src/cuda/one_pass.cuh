@@ -2,8 +2,7 @@
  * of a thread. core/block_draw.h explains the law. The mixture's labels, its rows with missing values, and categorical
  * draws use it.
  */
-#ifndef WB_CUDA_ONE_PASS_CUH
-#define WB_CUDA_ONE_PASS_CUH
+#pragma once
 
 #include "core/block_draw.h"
 #include "core/unroll.h"
@@ -144,5 +143,3 @@ __device__ __forceinline__ void evaluate_in_one_pass(one_pass<Real, R> &seen, We
 }
 
 } // namespace wb
-
-#endif

@@ -20,8 +20,7 @@
  * Missing values are unknowns too (Little & Rubin 2019). A sweep draws the labels with the missing values integrated
  * out. Then it draws the missing values given the row's other values and its component. core/mixture_missing.h has the
  * target. The statistics count the completed rows. */
-#ifndef WB_MIXTURE_H
-#define WB_MIXTURE_H
+#pragma once
 
 #include "backend/backend.h"
 
@@ -331,5 +330,3 @@ int wb_mixture_start(const wb_mixture_spots *spots, const wb_mixture_prior *prio
  * no row comes twice. */
 int64_t wb_mixture_start_count(int64_t rows, int32_t components);
 void wb_mixture_start_rows(int64_t rows, int64_t count, uint64_t key, int64_t *row);
-
-#endif

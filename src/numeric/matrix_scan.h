@@ -1,8 +1,7 @@
 /* One pass over a matrix of data: whether every value is finite, and the mean, standard deviation, minimum and maximum
  * of each column. The matrix may come in parts, one after the other. Every part but the last has a multiple of
  * WB_LEAF_ROWS rows. The result is that of the whole matrix. */
-#ifndef WB_MATRIX_SCAN_H
-#define WB_MATRIX_SCAN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -31,5 +30,3 @@ wb_matrix_scan wb_matrix_scan_join(const wb_matrix_scan *scan, int32_t columns);
 /* Writes one value for each column into each of the four arrays. sd has the divisor rows - 1 and is 0 for one row. */
 void wb_matrix_scan_finish(const wb_matrix_moments *moments, int32_t columns, double *mean, double *sd, double *min,
                            double *max);
-
-#endif

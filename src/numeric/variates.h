@@ -1,7 +1,6 @@
 /* Draws by the laws of core/, for callers outside the package. Element i's draw depends only on (key, law, iteration,
  * i) and its own parameters. */
-#ifndef WB_VARIATES_H
-#define WB_VARIATES_H
+#pragma once
 
 #include "backend/types.h"
 
@@ -69,5 +68,3 @@ void wb_variates_stream_draw(uint64_t *stream, wb_variate kind, const wb_variate
                              double *draws);
 int wb_variates_stream_draw_row(uint64_t *stream, wb_variate kind, const wb_variates_rows *rows, double *draws,
                                 wb_message *message);
-
-#endif

@@ -1,7 +1,6 @@
 /* Polya-Gamma variables: the interface for src/entry. Functions return a wb_status. On failure they have written into
  * the message. */
-#ifndef WB_POLYAGAMMA_H
-#define WB_POLYAGAMMA_H
+#pragma once
 
 #include "backend/backend.h"
 
@@ -20,5 +19,3 @@ int wb_polyagamma_values(wb_call *call, const wb_polyagamma_points *points);
 /* value[i] is the cumulant of PG(shape[i], tilt[i]) of order order[i], from 1 (the mean) to 20. */
 void wb_polyagamma_cumulants(int64_t count, const double *shape, const double *tilt, const double *order,
                              double *value);
-
-#endif

@@ -1,6 +1,5 @@
 /* The draws of a sweep, and what they share. */
-#ifndef WB_REGRESSION_DRAWS_H
-#define WB_REGRESSION_DRAWS_H
+#pragma once
 
 #include "core/philox.h"
 #include "regression/chain.h"
@@ -102,5 +101,3 @@ int wb_regression_root(wb_isa isa, int32_t n, double *a);
 /* Draws from N(Q^-1 b, Q^-1). Q is in `precision` and b in `linear`; both are overwritten. `normal`: room. */
 int wb_regression_draw_normal(wb_isa isa, int32_t columns, double *precision, double *linear, double *normal,
                               wb_stream *stream, uint32_t iteration, double *coefficients, wb_message *message);
-
-#endif

@@ -15,8 +15,7 @@
  * Scales of a term are the deviation of each column and, unless columns are independent, the inverse hyperbolic
  * tangents of the partial correlations below the diagonal (Lewandowski, Kurowicka & Joe 2009, Journal of Multivariate
  * Analysis 100, 1989-2001). The auxiliary variables of Sigma's prior are integrated out. */
-#ifndef WB_REGRESSION_LEVEL_MOVES_H
-#define WB_REGRESSION_LEVEL_MOVES_H
+#pragma once
 
 #include "core/regression_level.h"
 #include "regression/draws.h"
@@ -95,5 +94,3 @@ size_t wb_level_room(const wb_regression_chain *chain);
 void wb_level_open(const wb_regression_chain *chain, double *room);
 int wb_level_sweep(const wb_regression_chain *chain, uint32_t iteration, double *room, double *sums,
                    double *log_likelihood);
-
-#endif

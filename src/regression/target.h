@@ -1,7 +1,6 @@
 /* The posterior of a regression's coefficients, effects and dispersion together, as a density of points: what
  * regression/mode.c climbs and regression/ellipse.c moves in. */
-#ifndef WB_REGRESSION_TARGET_H
-#define WB_REGRESSION_TARGET_H
+#pragma once
 
 #include "regression/draws.h"
 #include "regression/quadratic.h"
@@ -54,5 +53,3 @@ int wb_regression_pass(const wb_regression_target *t, double log_r, wb_regressio
  * 2 wide. */
 double wb_regression_log_prior(const wb_regression_target *t, const double *point, double *room);
 int wb_regression_log_density(const wb_regression_target *t, double *point, double *room, double *density);
-
-#endif

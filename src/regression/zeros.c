@@ -227,8 +227,7 @@ static int climb(joint_law *law, double *linear, double *x, double *trial, doubl
     derivatives(law, point, linear, x, trial, root);
     if (!make_root(both->counts.counts.isa, (int)d, root, room)) return WB_OK;
     if (i == 20) break;
-    wb_triangle_solve((int)d, root, trial, x);
-    wb_triangle_solve_transposed((int)d, root, x, x);
+    wb_cholesky_solve((int)d, root, trial, x);
     for (there = density; length > 1e-3; length *= 0.5) {
       for (size_t c = 0; c < d; c++) trial[c] = wb_fma(length, x[c], point[c]);
       WB_TRY(log_density(law, trial, &there));

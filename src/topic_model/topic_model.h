@@ -23,8 +23,7 @@
  * A sweep draws theta and phi given the topics of all tokens, then new topics, then new alpha and beta with theta and
  * phi integrated out.
  */
-#ifndef WB_TOPIC_MODEL_H
-#define WB_TOPIC_MODEL_H
+#pragma once
 
 #include "backend/backend.h"
 
@@ -134,5 +133,3 @@ int wb_topic_in_range(const uint16_t *topic, int64_t count, int32_t topics, int3
 
 /* Adds them on at most `threads` threads. */
 int wb_topic_add_means(wb_topic_means *means, int32_t threads, wb_message *message);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Requests and replies are bytes in this machine's order: items one after the other, each padded to a multiple of 8.
  * Their size depends on components and columns, not on rows, unless labels are kept. */
-#ifndef WB_CLUSTER_MIXTURE_MESSAGES_H
-#define WB_CLUSTER_MIXTURE_MESSAGES_H
+#pragma once
 
 #include "backend/backend.h"
 
@@ -133,5 +132,3 @@ void wb_cluster_add(double **sums, int64_t count, size_t size);
  * pointer a piece. */
 double *wb_cluster_root(int64_t pieces, const wb_cluster_node *nodes, double *const *sums, int32_t count, size_t size,
                         double **slots);
-
-#endif

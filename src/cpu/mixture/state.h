@@ -1,7 +1,6 @@
 /* The state of a mixture session on the processor: its rows (cpu/mixture/session.c, cpu/mixture/pairs.c) and components
  * (cpu/mixture/components.c). */
-#ifndef WB_CPU_MIXTURE_STATE_H
-#define WB_CPU_MIXTURE_STATE_H
+#pragma once
 
 #include "backend/backend.h"
 #include "numeric/idle.h"
@@ -62,5 +61,3 @@ int wb_cpu_mixture_draw_components(wb_mixture_session *session, const wb_mixture
 int wb_cpu_mixture_add_precisions(wb_mixture_session *session, const wb_mixture_precisions *sums, wb_message *message);
 int wb_cpu_mixture_measure(wb_mixture_session *session, const wb_mixture_measures *measures, wb_message *message);
 int wb_cpu_mixture_get_components(wb_mixture_session *session, double *mean, double *factor, wb_message *message);
-
-#endif

@@ -5,8 +5,7 @@
  * side by side in a tile, so vectors run across rows. Then the thread adds the rows to the sums of their components, in
  * order. The sums of completed leaves are combined by a binary tree over leaf indices. No sum depends on the number of
  * threads. */
-#ifndef WB_CPU_MIXTURE_SUMS_H
-#define WB_CPU_MIXTURE_SUMS_H
+#pragma once
 
 #include "cpu/mixture/state.h"
 
@@ -157,5 +156,3 @@ int wb_cpu_mixture_draw_halves(wb_mixture_session *session, const wb_mixture_pai
 /* The pass of a Bayesian EM step; see backend/mixture_table.h. */
 int wb_cpu_mixture_weigh_rows(wb_mixture_session *session, const wb_mixture_parameters *parameters, double *statistics,
                               double *log_likelihood, wb_message *message);
-
-#endif

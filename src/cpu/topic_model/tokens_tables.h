@@ -2,8 +2,7 @@
  * includes this file, after its session.
  *
  * Lower bound: the topics of all tokens are read and counted twice, by document and by term. */
-#ifndef WB_CPU_TOPIC_MODEL_TOKENS_TABLES_H
-#define WB_CPU_TOPIC_MODEL_TOKENS_TABLES_H
+#pragma once
 
 /* Adds to the histograms the counts of a group of documents, and the tables of their tokens above the levels. */
 static void add_document_levels(const wb_topic_session *s, const wb_topic_draw *draw, int64_t first, int64_t end,
@@ -215,5 +214,3 @@ static int draw_term_tables(wb_topic_session *s, const wb_topic_draw *draw, int6
   s->terms_counted = s->term_counts && !pass.failed;
   return pass.failed ? wb_out_of_memory(message, "learning beta", 12 * topics) : WB_OK;
 }
-
-#endif

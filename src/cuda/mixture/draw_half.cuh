@@ -16,8 +16,7 @@
  * own components and knows the sum of their weights. At the end one of the four lanes of a row is drawn by these sums.
  * So weights are not sent from lane to lane.
  */
-#ifndef WB_CUDA_MIXTURE_DRAW_HALF_CUH
-#define WB_CUDA_MIXTURE_DRAW_HALF_CUH
+#pragma once
 
 #include <cuda_pipeline.h>
 
@@ -306,5 +305,3 @@ __global__ void __launch_bounds__(half_threads(GROUPS), 1)
 }
 
 } // namespace wb
-
-#endif

@@ -7,8 +7,7 @@
  * the squared distances of components g and g + 8 at two rows of each eight. The weights then go through shared memory
  * to the lane that draws for their row.
  */
-#ifndef WB_CUDA_MIXTURE_DRAW_TENSOR_CUH
-#define WB_CUDA_MIXTURE_DRAW_TENSOR_CUH
+#pragma once
 
 #include <cuda_pipeline.h>
 
@@ -170,5 +169,3 @@ __global__ void __launch_bounds__(TENSOR_THREADS, tensor_blocks(PANELS))
 }
 
 } // namespace wb
-
-#endif

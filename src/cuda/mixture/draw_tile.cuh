@@ -9,8 +9,7 @@
  * A thread keeps the weights of its own rows in a column of shared memory that no other thread reads. It needs neither
  * shuffles nor barriers to sum or search them.
  */
-#ifndef WB_CUDA_MIXTURE_DRAW_TILE_CUH
-#define WB_CUDA_MIXTURE_DRAW_TILE_CUH
+#pragma once
 
 #include <utility>
 
@@ -487,5 +486,3 @@ mixture_evaluate_kernel<Real> find_mixture_evaluate(int p) {
 }
 
 } // namespace wb
-
-#endif

@@ -2,8 +2,7 @@
  * how many columns. Draws and tensor-core sums are compiled in files of their own (draw_double.cu, draw_single.cu,
  * draw_tensor.cu, sums_tensor.cu), so that nvcc compiles them in parallel.
  */
-#ifndef WB_CUDA_MIXTURE_KERNELS_CUH
-#define WB_CUDA_MIXTURE_KERNELS_CUH
+#pragma once
 
 #include "cuda/device.cuh"
 #include "cuda/real.cuh"
@@ -178,5 +177,3 @@ template <typename Real>
 mixture_sum_kernel<Real> find_mixture_sum_tensor(int p);
 
 } // namespace wb
-
-#endif

@@ -1,6 +1,5 @@
 /* One device's part of a mixture session: its memory, and its functions in all files of cuda/mixture/. */
-#ifndef WB_CUDA_MIXTURE_STATE_CUH
-#define WB_CUDA_MIXTURE_STATE_CUH
+#pragma once
 
 #include <cstdio>
 #include <cstring>
@@ -431,5 +430,3 @@ template <typename Real>
 int get_part_row(wb_mixture_session *s, int64_t row, double *values, wb_message *message);
 
 } // namespace wb
-
-#endif

@@ -1,7 +1,6 @@
 /* What the kernels of sums.cu, sums_tensor.cu and weigh.cu share: the place of a statistic, the layout of rows in
  * shared memory, and the order of sums. */
-#ifndef WB_CUDA_MIXTURE_SUMS_CUH
-#define WB_CUDA_MIXTURE_SUMS_CUH
+#pragma once
 
 #include "core/unroll.h"
 #include "cuda/mixture/kernels.cuh"
@@ -79,5 +78,3 @@ __device__ void sum_logs(const Real *log_sum, int64_t rows, double *logs, double
 }
 
 } // namespace wb
-
-#endif

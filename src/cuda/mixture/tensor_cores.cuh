@@ -7,8 +7,7 @@
  * such card on which tools/gpu-test runs. Other generations lack the instruction or have it at a lower rate. For them
  * the kernels that use it are compiled empty and never called.
  */
-#ifndef WB_CUDA_MIXTURE_TENSOR_CORES_CUH
-#define WB_CUDA_MIXTURE_TENSOR_CORES_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -35,5 +34,3 @@ __device__ __forceinline__ void multiply_add_16x8x4(double (&d)[4], double upper
 }
 
 } // namespace wb
-
-#endif

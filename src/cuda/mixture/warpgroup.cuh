@@ -5,8 +5,7 @@
  * Products of halves are exact. NVIDIA does not document how their sums are rounded. They seem to be cut off: errors
  * have a bias. The emulator rounds each sum of 17 terms once.
  */
-#ifndef WB_CUDA_MIXTURE_WARPGROUP_CUH
-#define WB_CUDA_MIXTURE_WARPGROUP_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -114,5 +113,3 @@ __device__ __forceinline__ void show_products() {
 }
 
 } // namespace wb
-
-#endif

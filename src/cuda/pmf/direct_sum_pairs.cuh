@@ -5,8 +5,7 @@
  * to page-locked memory, one crosses the bus, one is computed, and the sums of one come back. The host treats a
  * chunk's inputs and the sums of an earlier chunk in one parallel region. It reads and writes each number once.
  * Before that, the threads touch the pages of the result, which the system clears at their first touch. */
-#ifndef WB_CUDA_PMF_DIRECT_SUM_PAIRS_CUH
-#define WB_CUDA_PMF_DIRECT_SUM_PAIRS_CUH
+#pragma once
 
 namespace wb {
 
@@ -183,5 +182,3 @@ private:
 } // namespace
 
 } // namespace wb
-
-#endif

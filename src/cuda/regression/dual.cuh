@@ -1,6 +1,5 @@
 /* Products of a design with more columns than rows, for the session of cuda/regression/sweep.cu. */
-#ifndef WB_CUDA_REGRESSION_DUAL_CUH
-#define WB_CUDA_REGRESSION_DUAL_CUH
+#pragma once
 
 #include <vector>
 
@@ -31,5 +30,3 @@ private:
 };
 
 } // namespace wb
-
-#endif

@@ -1,6 +1,5 @@
 /* Sums over the levels of grouping terms, for the sweep of cuda/regression/sweep.cu. */
-#ifndef WB_CUDA_REGRESSION_TERMS_CUH
-#define WB_CUDA_REGRESSION_TERMS_CUH
+#pragma once
 
 #include <vector>
 
@@ -72,5 +71,3 @@ private:
 };
 
 } // namespace wb
-
-#endif

@@ -6,8 +6,7 @@
  * of threads passes over each pair of the document. A thread of a team has so many lanes of core/topic_draw.h that it
  * reads 16 bytes of phi at a time.
  */
-#ifndef WB_CUDA_TOPIC_MODEL_TOKENS_KERNELS_CUH
-#define WB_CUDA_TOPIC_MODEL_TOKENS_KERNELS_CUH
+#pragma once
 
 #include "core/elementary.h"
 #include "core/philox.h"
@@ -562,5 +561,3 @@ __global__ void topic_chunk_tables(int32_t levels, uint64_t key, uint32_t iterat
 }
 
 } // namespace
-
-#endif

@@ -1,6 +1,5 @@
-/* Entries of a mixture whose rows are on the workers of a cluster: the manager's session (R/cells_cluster.R),
- * whose requests an R function carries to the workers, and a worker's session (R/cells_worker.R), which answers
- * them. */
+/* Entries of a mixture whose rows are on the workers of a cluster: the manager's session (R/cells_cluster.R), whose
+ * requests an R function carries to the workers, and a worker's session (R/cells_worker.R), which answers them. */
 #include "entry/entry.h"
 
 #include <stdlib.h>
