@@ -25,7 +25,6 @@ typedef struct wb_abundance_prior {
   double spread;                  /* scale of the half-normal law of the standard deviation of log(sigma_t) */
 } wb_abundance_prior;
 
-/* The parts of a chain's state, all of them doubles. */
 typedef struct wb_abundance_state {
   double *logit;         /* types x samples: psi */
   double *coefficients;  /* columns x types: beta */

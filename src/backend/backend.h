@@ -50,7 +50,6 @@ typedef struct wb_backend {
   const wb_predictive_functions *predictive;
 } wb_backend;
 
-/* The backend that is compiled into the package. */
 const wb_backend *wb_cpu_backend(void);
 
 /* Where a host algorithm computes, how it can be stopped, and where it writes what went wrong. wb_call_from_list() of

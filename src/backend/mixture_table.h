@@ -109,7 +109,6 @@ typedef struct wb_mixture_measures {
  * Its transfers do not depend on the number of rows, and are only a few numbers for each component. */
 typedef struct wb_mixture_functions {
   int (*open)(const wb_mixture_data *data, const wb_run *run, wb_mixture_session **session, wb_message *message);
-  /* Sets the number of components and the statistics of all. */
   int (*set_components)(wb_mixture_session *session, int32_t components, const double *statistics, wb_message *message);
   /* Statistics of components first, ..., first + count - 1: count x WB_MIXTURE_STATISTICS(columns). */
   int (*set_statistics)(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics,

@@ -57,7 +57,6 @@ typedef struct wb_topic_settings {
 
 typedef struct wb_topic_session wb_topic_session;
 
-/* The arguments of a sweep besides the topics. */
 typedef struct wb_topic_draw {
   uint64_t key;
   uint32_t iteration;
@@ -72,7 +71,6 @@ typedef struct wb_topic_draw {
 typedef struct wb_topic_model_functions {
   int (*open)(const wb_topic_corpus *corpus, const wb_topic_settings *settings, const wb_run *run,
               wb_topic_session **session, wb_message *message);
-  /* The topics of all tokens, from 0. */
   int (*set_topics)(wb_topic_session *session, const uint16_t *topic, wb_message *message);
   int (*get_topics)(wb_topic_session *session, uint16_t *topic, wb_message *message);
   /* phi | topics, beta. */

@@ -18,7 +18,6 @@
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* One row of a dense or sparse matrix. column NULL: the row has all columns. */
 typedef struct row_view {
   const double *weights;
   int64_t stride, count, columns;
@@ -126,7 +125,6 @@ static void count_from_one(void *context, int64_t part) {
   all->open[part] = least < 1;
 }
 
-/* Whether any item of a slice is open. */
 static int count_slice(const wb_call *call, const wb_categorical_draws *draws, int64_t rows) {
   /* One line of items takes no notice of rows. */
   const int is_line = draws->index_stride == rows || draws->draws == 1;

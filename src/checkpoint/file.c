@@ -261,7 +261,6 @@ static long long read_all(int file, unsigned char *bytes, size_t count) {
   return (long long)done;
 }
 
-/* Opens the file, reads its header and checks the magic. */
 static int open_checkpoint(const char *path, int *file, unsigned char header[WB_CHECKPOINT_HEADER], size_t *held,
                            uint64_t *size, wb_message *message) {
 #ifdef O_NONBLOCK /* without it open() would wait for a pipe that nobody writes to */

@@ -25,7 +25,6 @@
 #define WB_BLOCK_NOTHING (-0x1p1000)
 #define WB_BLOCK_NOTHINGF (-0x1p120f)
 
-/* The next smaller number; x positive. */
 WB_HD double wb_next_below(double x) {
   int64_t bits;
   memcpy(&bits, &x, sizeof bits);

@@ -61,7 +61,6 @@ WB_HD float wb_selectf(int condition, float yes, float no) {
 
 #define WB_TO_INTEGER 6755399441055744.0 /* 1.5 * 2^52; adding it rounds to an integer */
 
-/* The nearest integer, for |x| below 2^51. */
 WB_HD double wb_nearest(double x) { return (x + WB_TO_INTEGER) - WB_TO_INTEGER; }
 
 /* 2^e for an integer e in [-1000, 1023]; 0 for e below. */

@@ -242,7 +242,6 @@ WB_HD double wb_polyagamma_expand_either(int cumulants, double b, double c, uint
 /* At least the smallest positive double: the smallest shapes have draws below it. */
 WB_HD double wb_polyagamma_positive(double x) { return x > 4.9406564584124654e-324 ? x : 4.9406564584124654e-324; }
 
-/* One block of an element's stream. */
 typedef struct wb_polyagamma_stream {
   uint64_t key;
   uint32_t c1, c2, c3;

@@ -121,7 +121,6 @@ typedef struct wb_polyagamma_expansion {
   double mean, sd, p[8];
 } wb_polyagamma_expansion;
 
-/* From the cumulants of PG(1, c). */
 WB_HD wb_polyagamma_expansion wb_polyagamma_expansion_from(const double *kappa, double b, int cumulants) {
   wb_polyagamma_expansion series = {0.0, 0.0, {0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}};
   double l[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};

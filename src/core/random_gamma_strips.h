@@ -49,7 +49,6 @@ WB_HD int wb_gamma_strips_serve(double base, int fixed, int64_t gammas) {
   return (base >= 1e-4) & (base <= 1e3) & (gammas >= (fixed ? 100000 : 150000));
 }
 
-/* A word's parts. */
 WB_HD uint64_t wb_gamma_strip_index(uint64_t bits) { return bits & (WB_GAMMA_STRIPS - 1); }
 WB_HD uint64_t wb_gamma_strip_height(uint64_t bits) { return bits >> 9 & (WB_GAMMA_HEIGHTS - 1); }
 /* (43 bits + 1/2) 2^-43. */

@@ -13,7 +13,6 @@
 
 #include "core/random_gamma.h"
 
-/* What the trials of a shape below 1 share. */
 typedef struct wb_gamma_small {
   double inverse;  /* 1/shape */
   double bound;    /* 1 + shape/e */

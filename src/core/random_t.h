@@ -13,7 +13,6 @@ WB_HD double wb_t_trial(double first, double second, double *u) {
   return wb_fma(*u, *u, v * v);
 }
 
-/* The draw from an accepted trial. */
 WB_HD double wb_t_of_trial(double u, double w, double df) {
   return u * wb_sqrt(df * wb_expm1(-2.0 / df * wb_log(w)) / w);
 }

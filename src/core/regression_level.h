@@ -46,7 +46,6 @@ WB_HD void wb_level_stand_in(int rows, double events, double slope, double infor
   record[1] = t < most ? t : most;
 }
 
-/* The share of the data in what is known of a normal effect. */
 WB_HD double wb_level_share(double deviation, double information) {
   const double known = deviation * deviation * information;
   return known / (1.0 + known);
@@ -151,7 +150,6 @@ WB_HD_CALLED void wb_level_map(const wb_level_place *place, const double *record
   else wb_level_map_several(place->q, place, record, mean, root);
 }
 
-/* The log density of effects under the prior, without its determinant. */
 WB_HD double wb_level_log_prior(int q, const double *tie, const double *u) {
   double sum = 0.0;
   for (int k = 0; k < q; k++)

@@ -25,5 +25,4 @@ int wb_cpu_fma(void);
 /* The cores that this process may use; 1 without OpenMP. */
 int wb_cpu_cores(void);
 
-/* Whether the package was compiled with OpenMP. */
 int wb_cpu_openmp(void);

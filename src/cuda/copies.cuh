@@ -134,7 +134,6 @@ int fetch_by(const wb_run *run, written to, int64_t count, Make make, Store stor
   return WB_OK;
 }
 
-/* The items that make() makes, to `to`. */
 template <typename T, typename Make>
 int fetch_made(const wb_run *run, T *to, int64_t count, Make make, const char *what, wb_message *message) {
   return fetch_by<T>(

@@ -138,7 +138,6 @@ public:
   }
 };
 
-/* The bytes of all these. */
 template <typename... Memory>
 uint64_t bytes_of(const Memory &...memory) {
   return (uint64_t(0) + ... + memory.bytes());

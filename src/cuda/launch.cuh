@@ -29,7 +29,6 @@ __device__ __forceinline__ Number thread_number() {
   return static_cast<Number>(blockIdx.x) * static_cast<Number>(blockDim.x) + static_cast<Number>(threadIdx.x);
 }
 
-/* The configuration of a launch. */
 struct launch_shape {
   dim3 blocks;
   dim3 threads;

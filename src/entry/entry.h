@@ -27,7 +27,6 @@ SEXP wb_failure(int status, const wb_message *message);
  * only be WB_OK or WB_INTERRUPTED. */
 SEXP wb_finish(SEXP result, int status, const wb_message *message);
 
-/* The failure for arguments that cannot be used. */
 SEXP wb_refuse(const char *what);
 
 /* The failure for a fit whose parts do not agree: a fit is a list that its user can change. */

@@ -7,11 +7,9 @@
 #include "numeric/idle.h"
 #include "numeric/variates.h"
 
-/* Elements of a piece of work. */
 #define PIECE 2048
 /* Columns of vectors and matrices with a covariance. */
 #define MOST_COLUMNS 1024
-/* Trials of a binomial draw. */
 #define MOST_TRIALS 2147483647.0
 
 uint64_t wb_interface_key(uint64_t seed, uint32_t stream) { return wb_chain_key_of(seed, stream); }
@@ -33,7 +31,6 @@ static int check_trials(const double *size, int64_t sizes, wb_message *message) 
   return WB_OK;
 }
 
-/* The bounds of `count` draws. */
 static int check_bounds(const wb_variates_law *law, int64_t count, wb_message *message) {
   WB_TRY(wb_interface_numbers("lower", law->a, law->as, -INFINITY, INFINITY, message));
   WB_TRY(wb_interface_numbers("upper", law->b, law->bs, -INFINITY, INFINITY, message));
@@ -136,7 +133,6 @@ static int stream_draw(warpbayes_stream *stream, wb_variate kind, const wb_varia
   return WB_OK;
 }
 
-/* One row. */
 static int stream_row(warpbayes_stream *stream, wb_variate kind, wb_variates_rows rows, const double *matrix,
                       double *draws, warpbayes_message *message) {
   wb_interface_call call;

@@ -85,7 +85,6 @@ static int set_parameters(wb_mixture_chain *chain, int means) {
   return WB_OK;
 }
 
-/* Log density of the prior at the parameters. */
 static double log_prior(const wb_mixture_prior *prior, wb_mixture_state *state) {
   const wb_team alone = {0, 1};
   const int p = state->columns;

@@ -12,7 +12,6 @@
 #include "numeric/poll.h"
 #include "numeric/spread.h"
 
-/* What all pieces of work read. */
 typedef struct search {
   const wb_mixture_draws *draws;
   double least;
@@ -106,7 +105,6 @@ static int32_t leaf_at(const search *s, const double *z, double *share, double *
   return best;
 }
 
-/* The memory of one draw's work, and its density. */
 typedef struct own_cut {
   wb_peaks_component *component;
   wb_peaks_density density;

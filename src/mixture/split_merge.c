@@ -36,7 +36,6 @@
 #include "mixture/mixture.h"
 #include "numeric/memory.h"
 
-/* Steps of a launch. */
 #define STEPS 4
 
 /* The ways in which a launch begins, and their probabilities. SPIKE_LOG_ODDS is the log odds at the centre of a spike.
@@ -124,7 +123,6 @@ static double log_joined_at_most(const moves *m, int32_t g) {
   return log_sum(in_low, wb_lgamma(last + rows)) - wb_lgamma(1 + n_low) - wb_lgamma(last + n_high);
 }
 
-/* A random order of the components. */
 static void shuffle_components(const moves *m, uint64_t key, uint32_t iteration, int32_t *order) {
   const int32_t k = m->state->components;
   wb_stream stream = wb_stream_open(key, WB_PURPOSE_PAIR, iteration, (uint64_t)k);
@@ -244,7 +242,6 @@ static void clear_half(moves *m, size_t half) {
   m->log_constant[half] = 0;
 }
 
-/* A number between low and high, uniform on the log scale. */
 static double log_uniform_between(double low, double high, double u) { return low * wb_exp(u * wb_log(high / low)); }
 
 /* Tells values of column r near `value`, closer than about three `sd`, from all others. */
@@ -304,7 +301,6 @@ static int begin_launch(moves *m, int32_t g, uint64_t key, uint32_t iteration) {
   return 1;
 }
 
-/* Accepts or refuses the proposal of pair g, whose halves are drawn. */
 static void decide(moves *m, int32_t g) {
   const size_t size = WB_MIXTURE_STATISTICS(m->state->columns), place = (size_t)m->place[g];
   const int32_t a = m->first[g], b = m->second[g];

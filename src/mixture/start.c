@@ -85,7 +85,6 @@ void wb_mixture_start_rows(int64_t rows, int64_t count, uint64_t key, int64_t *r
   }
 }
 
-/* Reads the rows that s->row numbers. */
 static void read_rows(sample *s, const wb_mixture_spots *spots) {
   const wb_mixture_data *data = spots->data;
   s->gaps = 0;

@@ -34,7 +34,6 @@ static void note_density(const wb_mixture_sweeps *sweeps, const wb_mixture_state
         wb_mixture_log_density(state, state->point_distance + (size_t)q * (size_t)state->components);
 }
 
-/* Notes the traces of the parameters, while labels are drawn. */
 static int note(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, int32_t sweep) {
   wb_mixture_state *const state = &chain->state;
   int32_t points = sweeps->points < WB_MIXTURE_POINTS ? sweeps->points : WB_MIXTURE_POINTS;
@@ -53,7 +52,6 @@ static int note(wb_mixture_chain *chain, const wb_mixture_sweeps *sweeps, int32_
   return WB_OK;
 }
 
-/* Joins clusters of the session's statistics. */
 static int merge(wb_mixture_chain *chain) {
   const int32_t k = chain->state.components;
   WB_TRY(wb_mixture_fetch_statistics(chain));
@@ -82,7 +80,6 @@ void wb_mixture_prior_values(const wb_mixture_prior *prior, double *values) {
   memcpy(values + p + 2, prior->scale, wb_packed_size(prior->columns) * sizeof(double));
 }
 
-/* The position of a sweep's draw among the kept draws, -1 if it is not kept. */
 static int64_t kept_at(const wb_mixture_kept *kept, int32_t sweep) {
   if (kept->count == 0 || sweep < kept->first || (sweep - kept->first) % kept->every != 0) return -1;
   const int32_t at = (sweep - kept->first) / kept->every;

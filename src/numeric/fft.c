@@ -79,7 +79,6 @@ static int threads_for(size_t length, int32_t threads) {
   return threads < 2 || most < 2 ? 1 : wb_idle_threads(most < (size_t)threads ? (int)most : threads);
 }
 
-/* Part of a pass: the indices begin..end - 1. */
 typedef void part_function(void *context, size_t begin, size_t end);
 
 typedef struct whole_pass {
@@ -108,7 +107,6 @@ static int do_all(part_function *function, void *context, size_t count, size_t p
   return WB_OK;
 }
 
-/* Roots of unity to be put in a table for steps of length n. */
 typedef struct root_table {
   const octant *eighths;
   double *roots;

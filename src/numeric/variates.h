@@ -19,7 +19,6 @@ typedef enum wb_variate {
   WB_VARIATE_WISHART           /* df; factor, of the scale */
 } wb_variate;
 
-/* Draws of `count` elements from `first` on. */
 typedef struct wb_variates {
   wb_variate kind;
   uint64_t key;
@@ -62,7 +61,6 @@ void wb_variates_free(double *factor);
 /* The stream of one element, for draws one after the other. It holds a wb_stream of core/philox.h. */
 #define WB_VARIATES_STREAM_WORDS 6
 void wb_variates_stream_open(uint64_t key, uint32_t iteration, uint64_t element, uint64_t *stream);
-/* Whether the stream was opened. */
 int wb_variates_stream_is(const uint64_t *stream);
 void wb_variates_stream_draw(uint64_t *stream, wb_variate kind, const wb_variates_law *law, int64_t count,
                              double *draws);

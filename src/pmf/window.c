@@ -230,7 +230,6 @@ static double least_by_fft(const task *t, const wb_pmf_window *w, int log2, doub
   return wb_max_real((lost_bound(w) + error) / (0.99 * (t->method->accuracy - 3e-15)), LEAST_OUTPUT);
 }
 
-/* Memory and tables for a transform. */
 static int fft_room(task *t, int log2, const wb_fft **fft) {
   const size_t n = (size_t)1 << log2;
   if (log2 > t->fft_room) {
@@ -329,7 +328,6 @@ static int attempt(task *t, wb_pmf_window *w, const interval *wanted) {
   return window_direct(t, w, wanted, from, to);
 }
 
-/* Sets outputs [begin, end) to zero. */
 static void clear(double *r, const wb_wide *r_wide, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
     if (r) {

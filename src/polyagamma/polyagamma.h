@@ -10,7 +10,6 @@
 int wb_polyagamma_fill(wb_call *call, int64_t count, const double *shape, int64_t shapes, const double *tilt,
                        int64_t tilts, int method, uint64_t seed, double *draws);
 
-/* Whether any of the draws is not a number. */
 int wb_polyagamma_any_nan(const wb_call *call, int64_t count, const double *draws);
 
 /* Evaluates laws in slices; see wb_polyagamma_points. */

@@ -117,7 +117,6 @@ static wb_copula_model model_of(const wb_predictive_data *data) {
   return model;
 }
 
-/* Takes an array from the memory of a call. */
 static double *take(double **memory, int64_t doubles) {
   double *const mine = *memory;
   *memory += doubles;

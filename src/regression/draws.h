@@ -47,7 +47,6 @@ wb_regression_ar_step wb_regression_ar_step_of(double gap, double logit);
 size_t wb_regression_block_room(const wb_regression_prior *prior);
 void wb_regression_draw_blocks(const wb_regression_chain *chain, int32_t outcome, uint32_t iteration, uint64_t draw,
                                const double *information, const double *linear, double *room);
-/* Draws them given the coefficients. */
 void wb_regression_draw_blocks_given(const wb_regression_chain *chain, int32_t outcome, wb_stream *stream);
 
 /* Draws of the scales of the coefficients' prior (regression/shrinkage.c). */

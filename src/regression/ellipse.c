@@ -66,7 +66,6 @@ int wb_regression_move_along(const wb_regression_curve *curve, wb_stream *stream
   }
 }
 
-/* The posterior of a chain, and the ellipse about its mode. */
 typedef struct ellipse_context {
   const wb_regression_target *t;
   const wb_regression_quadratic *e;

@@ -22,9 +22,6 @@ wb_regression_parameters wb_regression_own_parameters(const wb_regression_state 
   return wb_regression_parameters_of(state, state->scalars[WB_REGRESSION_DISPERSION]);
 }
 
-/* A draw from the inverse gamma law of shape 1. */
-static double draw_inverse_exponential(wb_stream *stream, double scale) { return scale / wb_draw_exponential(stream); }
-
 void wb_regression_draw_group_scale(const wb_regression_chain *chain, uint32_t iteration) {
   const wb_regression_state *const state = &chain->state;
   const double scale = chain->prior.group_scale;
@@ -34,7 +31,7 @@ void wb_regression_draw_group_scale(const wb_regression_chain *chain, uint32_t i
   double sum = 0.0;
   for (int32_t g = 0; g < state->groups; g++) sum = wb_fma(state->intercepts[g], state->intercepts[g], sum);
   *variance = wb_fma(0.5, sum, 1.0 / *auxiliary) / wb_draw_gamma(&stream, 0.5 * ((double)state->groups + 1.0));
-  *auxiliary = draw_inverse_exponential(&stream, 1.0 / (scale * scale) + 1.0 / *variance);
+  *auxiliary = (1.0 / (scale * scale) + 1.0 / *variance) / wb_draw_exponential(&stream);
 }
 
 /* The sum of lgamma(y + r) - lgamma(r) - y log(r). For large r the gamma functions would lose all digits. */

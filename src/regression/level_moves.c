@@ -62,7 +62,6 @@ void wb_level_open(const wb_regression_chain *chain, double *memory) {
   wb_level_count_events(chain, room.events);
 }
 
-/* A term in a sweep. */
 typedef struct level_pass {
   const wb_regression_chain *chain;
   wb_level_term t;
@@ -169,7 +168,6 @@ static int move(level_pass *pass, int number, double *theta, wb_level_covariance
   return WB_OK;
 }
 
-/* New effects of all levels. */
 static int redraw(level_pass *pass, const double *theta, const wb_level_covariance *at) {
   const wb_level_term *const t = &pass->t;
   const size_t q = (size_t)t->q;
@@ -184,7 +182,6 @@ static int redraw(level_pass *pass, const double *theta, const wb_level_covarian
   return WB_OK;
 }
 
-/* Adds theta to the sums of the warm-up. */
 static void note(const wb_level_term *t, const double *theta) {
   double off[MOST];
   for (int32_t c = 0; c < t->d; c++) {

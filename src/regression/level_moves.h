@@ -53,7 +53,6 @@ enum { WB_LEVEL_USED, WB_LEVEL_EXPECTED, WB_LEVEL_COUNT, WB_LEVEL_HEAD };
 int32_t wb_level_terms(const wb_regression_state *state);
 wb_level_term wb_level_term_of(const wb_regression_chain *chain, int32_t number);
 
-/* The statistics of a level in a pass. */
 typedef struct wb_level_sums {
   const double *own, *cross, *slope; /* Z'WZ packed, Z'WX, Z'z */
 } wb_level_sums;
@@ -80,7 +79,6 @@ typedef struct wb_level_covariance {
 /* Returns 0 if the scales are outside of their space. */
 int wb_level_covariance_of(const wb_level_term *t, const double *scales, wb_level_covariance *to);
 
-/* The covariance in the state. */
 void wb_level_get_covariance(const wb_regression_chain *chain, const wb_level_term *t, double *covariance);
 void wb_level_put_covariance(const wb_regression_chain *chain, const wb_level_term *t, const wb_level_covariance *from);
 

@@ -408,7 +408,6 @@ static int fits(const wb_regression_chain *chain) {
   return most >= WB_LEVEL_LEAST_LEVELS || chain->level_moves > 1.0;
 }
 
-/* Working memory of the start. */
 typedef struct start_room {
   double *coefficients, *effects, *statistics, *sums, *expected, *expected_sums, *events, *precision, *linear, *other;
 } start_room;

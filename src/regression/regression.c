@@ -22,7 +22,6 @@ static int pass(const wb_regression_chain *chain, int32_t outcome, uint32_t iter
       state->groups > 0 && state->dual_rows == 0 ? state->group_statistics : NULL, log_likelihood, chain->message);
 }
 
-/* A pass for the log likelihood alone. */
 static int evaluate(const wb_regression_chain *chain, double *log_likelihood) {
   const wb_regression_parameters parameters = wb_regression_own_parameters(&chain->state);
   return chain->backend->regression->log_likelihood(chain->session, &parameters, log_likelihood, chain->message);

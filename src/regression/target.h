@@ -36,7 +36,6 @@ void wb_regression_target_tie(wb_regression_target *t, double *mean, double *pre
 
 /* Copies all coordinates but log(r) between a point and the state: `to_point`, or to the state. */
 void wb_regression_copy_point(const wb_regression_target *t, double *point, int to_point);
-/* All coordinates. */
 void wb_regression_get_point(const wb_regression_target *t, double *point);
 void wb_regression_put_point(const wb_regression_target *t, double *point);
 

@@ -65,7 +65,6 @@ static int log_likelihood(const wb_regression_both *both, double *linear, double
   return WB_OK;
 }
 
-/* Copies the coordinates between the states and a point. */
 static void copy_point(const joint_law *law, double *point, int to_point) {
   for (int i = 0; i < 2; i++) {
     double *const own = part_of(law->both, i)->state.coefficients;

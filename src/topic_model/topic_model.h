@@ -68,7 +68,6 @@ typedef struct wb_topic_state {
   int32_t columns;
 } wb_topic_state;
 
-/* A running chain. */
 typedef struct wb_topic_chain {
   const wb_backend *backend;
   wb_topic_session *session;

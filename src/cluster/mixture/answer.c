@@ -69,7 +69,6 @@ int wb_cluster_answer_size(const wb_cluster_worker *worker, const void *request,
   return WB_OK;
 }
 
-/* Adds the sums of the worker's pieces to the sums of its nodes. */
 static int put_nodes(const wb_cluster_worker *worker, const wb_cluster_head *head, const shard *s, double *nodes,
                      wb_message *message) {
   const size_t size = (size_t)wb_cluster_summed(head) * WB_MIXTURE_STATISTICS(worker->data.columns) + 1;

@@ -41,7 +41,6 @@ typedef struct cluster_session {
 
 static cluster_session *of(wb_mixture_session *session) { return (cluster_session *)session; }
 
-/* Enlarges memory that keeps its size between calls. */
 static int make_room(void **memory, size_t *held, size_t bytes, const char *purpose, wb_message *message) {
   if (*held >= bytes) return WB_OK;
   free(*memory);
@@ -112,7 +111,6 @@ static wb_cluster_share share_of(const cluster_session *s, int32_t w) {
   return share;
 }
 
-/* The reply of a worker to the last request. */
 static wb_cluster_part reply_of(const cluster_session *s, const wb_cluster_head *head, int32_t w) {
   const wb_cluster_share share = share_of(s, w);
   wb_cluster_part part;

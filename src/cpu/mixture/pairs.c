@@ -14,7 +14,6 @@
 /* Tiles that a thread takes at a time when anchors are chosen. */
 #define TILES_TOGETHER 64
 
-/* The arguments of choose_anchors(). */
 typedef struct anchors_request {
   const wb_mixture_session *session;
   const wb_mixture_pairs *pairs;
@@ -71,7 +70,6 @@ int wb_cpu_mixture_choose_anchors(wb_mixture_session *session, const wb_mixture_
 /* Rows that are drawn together: a divisor of MIXTURE_TILE, and a multiple of WB_PHILOX_TILE. */
 #define PAIR_LANES 16
 
-/* The arguments of draw_halves(). */
 typedef struct halves_request {
   const wb_mixture_pairs *pairs;
   const void *packed; /* the halves' coefficients */

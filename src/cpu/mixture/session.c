@@ -63,7 +63,6 @@ static int open_session(const wb_mixture_data *data, const wb_run *run, wb_mixtu
   return status;
 }
 
-/* The arguments of draw_labels(). */
 typedef struct draw_request {
   const void *packed; /* coefficients */
   uint64_t key;
@@ -71,7 +70,6 @@ typedef struct draw_request {
   int32_t *labels;
 } draw_request;
 
-/* Draws the components of the tile's rows. */
 static void draw_tile(const wb_mixture_session *session, const draw_request *ask, tile *t) {
   const int p = session->data.columns, k = session->components;
   const int32_t *sample = session->data.sample;

@@ -49,7 +49,6 @@ static inline int mixture_threads(const wb_mixture_session *session, int compone
 
 int wb_cpu_mixture_get_nodes(wb_mixture_session *session, double *nodes, wb_message *message);
 
-/* Functions of the table that need only the components. */
 int wb_cpu_mixture_set_components(wb_mixture_session *session, int32_t components, const double *statistics,
                                   wb_message *message);
 int wb_cpu_mixture_set_statistics(wb_mixture_session *session, int32_t first, int32_t count, const double *statistics,

@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 
-/* The arguments of the pass. */
 typedef struct weigh_request {
   int components;
   const void *packed; /* coefficients */

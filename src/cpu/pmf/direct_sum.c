@@ -125,7 +125,6 @@ static unsigned look_at(int64_t count, const double *weights) {
   return wb_weight_judge(bits);
 }
 
-/* A pair whose chunks threads share. */
 typedef struct pair_call {
   const wb_convolution *work;
   wb_isa isa;
@@ -227,7 +226,6 @@ static void convolve_lanes(const wb_convolution *work, wb_isa isa, int64_t first
   from_lanes(r + work->first * WB_CONVOLUTION_LANES, room, work->count, count, work->r + first, work->r_stride);
 }
 
-/* Pairs that threads share. */
 typedef struct batch_call {
   const wb_convolution *work;
   const wb_run *run;

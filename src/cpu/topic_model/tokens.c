@@ -395,7 +395,6 @@ static int64_t terms_alike(const wb_topic_session *s, int64_t term, int64_t end)
   return next - term;
 }
 
-/* A draw of all terms that threads share by leaves. */
 typedef struct terms_pass {
   wb_topic_session *session;
   const wb_topic_draw *draw;
@@ -540,7 +539,6 @@ static void pass_group(wb_topic_session *s, const wb_topic_draw *draw, int64_t d
   }
 }
 
-/* Draws theta of documents first..end - 1 into bench->weight. */
 static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, const wb_gamma_strips *strips,
                        int64_t first, int64_t end, workbench *bench, double *theta) {
   const int topics = s->settings.topics;
@@ -566,7 +564,6 @@ static void draw_group(const wb_topic_session *s, const wb_topic_draw *draw, con
   }
 }
 
-/* A pass over all documents that threads share by groups of documents. */
 typedef struct documents_pass {
   wb_topic_session *session;
   const wb_topic_draw *draw;

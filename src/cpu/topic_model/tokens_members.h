@@ -5,7 +5,6 @@
  * for each topic of each pair, and an exponential for each topic of each document. */
 #pragma once
 
-/* A pass over all terms, and then over all documents. */
 typedef struct members_pass {
   wb_topic_session *session;
   const wb_topic_draw *draw;

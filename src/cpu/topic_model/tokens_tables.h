@@ -24,7 +24,6 @@ static void add_document_levels(const wb_topic_session *s, const wb_topic_draw *
   }
 }
 
-/* What threads share that count the topics of documents. */
 typedef struct document_tables_pass {
   wb_topic_session *session;
   const wb_topic_draw *draw;
@@ -154,7 +153,6 @@ static void add_term_levels(const wb_topic_session *s, const wb_topic_draw *draw
   }
 }
 
-/* What threads share that count the topics of terms. */
 typedef struct term_tables_pass {
   const wb_topic_session *session;
   const wb_topic_draw *draw;

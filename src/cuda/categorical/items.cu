@@ -328,7 +328,6 @@ int lanes_for(int64_t rows, int64_t columns, int processors) {
   return rows >= 24 * static_cast<int64_t>(processors) || columns <= 32 * BLOCK ? 4 : 32;
 }
 
-/* Some rows on the device, and what is drawn there. */
 template <typename Stored, typename Real, bool LOG>
 class row_part {
 public:

@@ -236,14 +236,12 @@ __global__ void __launch_bounds__(GATHER_THREADS) mixture_gather(mixture_compone
   if (j == 0) answer[2 * k] = c.statistics[k * size];
 }
 
-/* Points whose distances are measured at a time. */
 constexpr int POINTS = 8;
 /* Blocks that work on components at a time: more would find no room on any card. */
 constexpr uint64_t MOST_BLOCKS = 1024;
 
 uint64_t triangle_of(const wb_mixture_session *s) { return wb_packed_size(s->data.columns); }
 
-/* Doubles of what is sent and read. */
 uint64_t law_size(const wb_mixture_session *s, uint64_t k) {
   return 2 * static_cast<uint64_t>(s->data.columns) + triangle_of(s) + (k + 1) / 2;
 }
@@ -314,7 +312,6 @@ int send(const stream &by, double *to, const double *from, size_t count, wb_mess
                    "sending numbers of components to the device", message);
 }
 
-/* Reads `count` doubles and waits for them. */
 int fetch(wb_mixture_session *s, stream &by, const double *from, size_t count, wb_message *message) {
   WB_TRY(status_of(cudaMemcpyAsync(s->room.fetched, from, count * sizeof(double), cudaMemcpyDeviceToHost, by.get()),
                    "fetching numbers of components", message));

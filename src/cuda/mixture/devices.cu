@@ -209,7 +209,6 @@ int draw_labels(wb_mixture_session *session, const double *log_weight, uint64_t 
       });
 }
 
-/* Fetches the nodes of all parts. */
 int fetch_sums(wb_mixture_session *session, wb_message *message) {
   const size_t size = node_size(session, session->room.count);
   WB_TRY(for_parts(session, message, [&](wb_mixture_session *s, auto) {

@@ -127,7 +127,6 @@ public:
 private:
   static constexpr int TOGETHER = half_together(GROUPS);
 
-  /* The halves of row v. */
   __device__ __forceinline__ void split(int v, const float *values) {
     float value[GROUPS][2], largest = 1;
     WB_UNROLL

@@ -99,7 +99,6 @@ public:
   __device__ __forceinline__ double &weight(int j, int) { return shared_.weight[warp_][j * STRIDE + lane_]; }
 
 private:
-  /* Adds the squares of a line of panel s. */
   __device__ __forceinline__ void add_squares(int s, const double *line, double (&squares)[TILES][4]) {
     const double2 offset = reinterpret_cast<const double2 *>(line)[lane_ / 4];
     double z[TILES][4];

@@ -177,7 +177,6 @@ struct missing_row {
   }
 };
 
-/* The uniforms of a row's draw. */
 template <typename Real>
 struct missing_uniforms {
   typedef precise<Real> as;

@@ -112,7 +112,6 @@ int open_workspace(wb_mixture_session *s, uint64_t coefficients, wb_message *mes
   return WB_OK;
 }
 
-/* Where labels of leaf `leaf` go. */
 int32_t *drawn_labels(const wb_mixture_session *s, int64_t leaf) {
   return s->data.keep_labels ? s->work.keys.data() + leaf * WB_LEAF_ROWS : s->work.labels.data();
 }
@@ -149,7 +148,6 @@ struct density_sums {
   bool begun;          /* whether some may have been added */
 };
 
-/* Device memory of an evaluation. */
 struct prediction {
   int64_t chunk; /* leaves at a time */
   int64_t pass;  /* rows at a time */

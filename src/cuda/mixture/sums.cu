@@ -246,11 +246,9 @@ int waiting_nodes(int64_t leaves, int64_t group) {
 
 /* With fewer components than this, each leaf has a node of its own, so that leaves are summed side by side. */
 constexpr int32_t FEW_COMPONENTS = 64;
-/* Blocks of a node. */
 constexpr int64_t LEAST_SUM_BLOCKS = 8, MOST_SUM_BLOCKS = 128;
 /* Blocks of a launch, if memory allows. A multiprocessor has room for 5 to 9, and they take different times. */
 constexpr int64_t WISHED_BLOCKS = 4096;
-/* Nodes of a launch. */
 constexpr int64_t MOST_NODES = 1 << 15;
 
 /* Blocks that share the components of a node, with tensor cores. */

@@ -7,7 +7,6 @@
 
 namespace wb {
 
-/* Threads of a block that adds rows. */
 constexpr int SUM_THREADS = 128;
 
 /* How many values a thread reads before it adds them one after the other: an addition

@@ -101,7 +101,6 @@ private:
     return WB_OK;
   }
 
-  /* Copies pairs begin..end - 1 of the c-th column of what is sent. */
   void fill(const slot &s, int64_t c, int64_t begin, int64_t end) const {
     const bool is_p = c < work_.m;
     const int64_t j = is_p ? c : c - work_.m, values = is_p ? p_values_ : q_values_;

@@ -123,7 +123,6 @@ __global__ void __launch_bounds__(draw_threads)
   if (i < count) value[i] = wb_polyagamma_evaluate(quantity, log, x[i], shape[i], tilt[i]);
 }
 
-/* What one call keeps on the device. */
 class drawing {
 public:
   drawing(const wb_polyagamma_work &work, const wb_run *run) : work_(work), run_(run) {}
@@ -137,7 +136,6 @@ public:
     return counts_.allocate(places, "the lists of elements", message);
   }
 
-  /* Elements done..done + count - 1 of the work. */
   int run(int64_t done, int32_t count, wb_message *message) {
     WB_TRY(upload(shape_, work_.shape, work_.shapes, work_.begin + done, count, message));
     WB_TRY(upload(tilt_, work_.tilt, work_.tilts, work_.begin + done, count, message));

@@ -7,7 +7,6 @@
 
 namespace wb {
 
-/* The design on the device; x is scaled, or nullptr: the design is sparse. */
 struct dual_design {
   const double *x;
   const int32_t *row_start, *column;

@@ -58,7 +58,6 @@ __device__ double fixed_part(const regression_rows &data, const term_list &terms
   return fixed;
 }
 
-/* The part of a linear predictor that is not fixed. */
 __device__ double free_part(const regression_rows &data, const regression_point &at, int outcome, int64_t row) {
   const double *const coefficients = at.coefficients + static_cast<size_t>(outcome) * data.columns;
   double sum = data.group != nullptr ? at.intercepts[data.group[row]] : 0.0;
@@ -73,7 +72,6 @@ __device__ double free_part(const regression_rows &data, const regression_point 
   return sum;
 }
 
-/* The log likelihood of a row of one outcome. */
 __device__ double one_log_likelihood(const regression_rows &data, const regression_point &at, int64_t row, double kappa,
                                      double shape, double psi) {
   if (data.poisson != 0 && at.weights == WB_REGRESSION_RATIO) return wb_regression_log_ratio(kappa, shape, psi);

@@ -76,7 +76,6 @@ int find_threads(const wb_topic_session *s, int most_shared) {
   return 0;
 }
 
-/* Sends what differs between documents and terms. */
 int send_structure(wb_topic_session *s, const wb_topic_structure &t, wb_message *message) {
   if (s->groups > 1) WB_TRY(send(s->group, t.group, s->corpus.documents, message));
   if (t.extras > 0) WB_TRY(send(s->extra_of, t.extra_of, s->corpus.terms, message));
@@ -211,7 +210,6 @@ int get_topics(wb_topic_session *s, uint16_t *topic, wb_message *message) {
   });
 }
 
-/* The tables of a base, made unless they are there from an earlier sweep. */
 int prepare_strips(double base, wb::device_array<wb_gamma_strips> &strips, double &last, const wb_gamma_strips **made,
                    wb_message *message) {
   if (strips.size() == 0) WB_TRY(strips.allocate(1, "tables of gammas", message));
@@ -276,7 +274,6 @@ int get_phi(wb_topic_session *s, double *phi, wb_message *message) {
   });
 }
 
-/* What the kernel of documents takes, whatever documents these are. */
 template <typename Real>
 document_arguments<Real> arguments_of(const wb_topic_session *s, const wb_topic_draw *draw,
                                       const wb_gamma_strips *strips) {

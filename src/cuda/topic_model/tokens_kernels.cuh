@@ -57,7 +57,6 @@ __device__ __forceinline__ const double *extra_row(const device_corpus &c, int64
 __device__ __forceinline__ void narrow(double value, double *weight) { *weight = wb_topic_weight(value); }
 __device__ __forceinline__ void narrow(double value, float *weight) { *weight = wb_topic_weightf(value); }
 
-/* Topics of a term's tokens, counted by all threads of the block. */
 __device__ void count_term(const device_corpus &c, int64_t term, const uint16_t *topic, int topics, int32_t *tally) {
   for (int k = static_cast<int>(threadIdx.x); k < topics; k += static_cast<int>(blockDim.x)) tally[k] = 0;
   __syncthreads();
@@ -214,7 +213,6 @@ __device__ int choose(int rows, const Real *theta, const Real *phi, const Real *
   return row * WB_TOPIC_LANES + lane;
 }
 
-/* What a document's kernel takes. */
 template <typename Real>
 struct document_arguments {
   device_corpus corpus;

@@ -216,7 +216,6 @@ SEXP wb_entry_mixture_open_worker(SEXP x, SEXP worker, SEXP first_row, SEXP piec
   return result;
 }
 
-/* The reply to a request. */
 SEXP wb_entry_mixture_answer(SEXP pointer, SEXP request) {
   wb_message message;
   open_worker *opened = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;

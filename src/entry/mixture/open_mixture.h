@@ -22,5 +22,4 @@ typedef struct open_mixture {
 open_mixture *wb_mixture_from_sexp(SEXP pointer);
 SEXP wb_mixture_closed(void);
 
-/* Closes the session: the pointer's finalizer. */
 void wb_mixture_close(SEXP pointer);

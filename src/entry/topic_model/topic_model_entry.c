@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the external pointer of a session holds. */
 typedef struct session {
   const wb_backend *backend;
   wb_topic_session *topic;
@@ -226,7 +225,6 @@ static const wb_field kept_fields[] = {
     {"phi", REALSXP, {PHI}, WB_OPTIONAL, offsetof(kept_sweeps, phi)},
 };
 
-/* A chain whose sweeps run, and what they write. */
 typedef struct running {
   session *s;
   wb_topic_chain chain;
@@ -238,7 +236,6 @@ typedef struct running {
   kept_sweeps kept;
 } running;
 
-/* Keeps the draw of sweep i, if it is one that is kept. */
 static int keep_sweep(const running *r, int32_t i) {
   const int number = kept_number(&r->kept, i);
   if (number < 0) return WB_OK;
@@ -363,7 +360,6 @@ SEXP wb_entry_topic_sweeps(SEXP chains) { return wb_slices_run(prepare_sweeps, 1
 
 static int is_matrix(SEXP values, double rows, double columns) { return wb_is_numbers(values, rows * columns); }
 
-/* Sweeps whose means are added to the sums of a chain. */
 typedef struct adding {
   const session *s;
   R_xlen_t sweeps;
@@ -420,7 +416,6 @@ static SEXP prepare_means(const SEXP *argument, wb_slice *slice) {
  * alpha and beta belong to one or more sweeps, one after the other. */
 SEXP wb_entry_topic_add_means(SEXP chains) { return wb_slices_run(prepare_means, 5, chains); }
 
-/* Sets phi, topics x terms, for later calls. */
 SEXP wb_entry_topic_set_phi(SEXP pointer, SEXP phi) {
   wb_message message;
   session *const s = open_session(pointer);

@@ -52,7 +52,6 @@ static int check_rows(int64_t rows, int64_t columns, const double *x, wb_message
   return WB_OK;
 }
 
-/* Opens the rows and the mixture; close_rows() frees them. */
 static int open_rows(wb_interface_call *call, const warpbayes_mixture *mixture, int64_t rows, const double *x,
                      open_mixture_rows *opened) {
   const int32_t k = mixture->components, p = mixture->columns;
