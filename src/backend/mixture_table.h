@@ -3,10 +3,6 @@
 
 #include "backend/types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Which values are missing: the NaNs of x. Rows that lack the same columns share a pattern. The most frequent pattern
  * comes first. */
 typedef struct wb_mixture_missing {
@@ -180,7 +176,3 @@ typedef struct wb_mixture_functions {
   int (*get_row)(wb_mixture_session *session, int64_t row, double *values, wb_message *message);
   void (*close)(wb_mixture_session *session); /* NULL-safe, never fails */
 } wb_mixture_functions;
-
-#ifdef __cplusplus
-}
-#endif

@@ -3,10 +3,6 @@
 
 #include "backend/types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* `pairs` independent convolutions r = p * q, where p has m and q has n finite weights. Each array has two strides:
  * between elements of a vector, and between the vectors of two pairs. Fastest if m <= n.
  *
@@ -37,7 +33,3 @@ typedef struct wb_pmf_functions {
   int (*convolve)(const wb_convolution *convolution, const wb_run *run, wb_poll *poll, unsigned *seen,
                   wb_message *message);
 } wb_pmf_functions;
-
-#ifdef __cplusplus
-}
-#endif

@@ -3,10 +3,6 @@
 
 #include "backend/types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Element i of count, i from 0, is a draw of PG(shape[(begin + i) % shapes], tilt[(begin + i) % tilts]). It depends
  * only on key, iteration, first + i, its shape and its tilt: it is the draw that wb_polyagamma_draw of
  * core/polyagamma_draw.h makes for element first + i. */
@@ -39,7 +35,3 @@ typedef struct wb_polyagamma_functions {
   int (*draw)(const wb_polyagamma_work *work, const wb_run *run, wb_message *message);
   int (*evaluate)(const wb_polyagamma_points *points, const wb_run *run, wb_message *message);
 } wb_polyagamma_functions;
-
-#ifdef __cplusplus
-}
-#endif

@@ -7,10 +7,6 @@
 
 #include "backend/types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* The mean of a normal law. Before step 0 the mean is worth `weight` observations. Known variance (scale NULL):
  * y = mean + sd sqrt(1 + 1/weight) eps. Unknown variance: y is Student's t with 2 shape degrees of freedom about the
  * mean, and `scale` is the scale of the variance's inverse gamma law. Each step adds 1 to weight and 1/2 to shape. */
@@ -113,7 +109,3 @@ typedef struct wb_predictive_functions {
   int (*copula_fit)(const wb_copula_fit *work, const wb_run *run, wb_message *message);
   int (*copula_update)(const wb_copula_update *work, const wb_run *run, wb_message *message);
 } wb_predictive_functions;
-
-#ifdef __cplusplus
-}
-#endif

@@ -4,10 +4,6 @@
 
 #include "backend/types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A grouping term (z | g): each level of g has effects of its own on the q columns of z, which are added to the linear
  * predictors of its rows. `index` has the rows by level, and in ascending order within a level. */
 typedef struct wb_regression_term {
@@ -198,7 +194,3 @@ typedef struct wb_regression_functions {
   int (*predict)(const wb_regression_prediction *prediction, int64_t first, int64_t count, const wb_run *run,
                  double *out, wb_message *message);
 } wb_regression_functions;
-
-#ifdef __cplusplus
-}
-#endif

@@ -14,10 +14,6 @@
 
 #include "backend/types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Topics take 16 bits a token, and a document's shares stay close to where they are used. */
 #define WB_TOPIC_MOST 16384
 
@@ -105,7 +101,3 @@ typedef struct wb_topic_model_functions {
   int (*score)(wb_topic_session *session, const double *theta, double *log_likelihood, wb_message *message);
   void (*close)(wb_topic_session *session); /* NULL-safe, never fails */
 } wb_topic_model_functions;
-
-#ifdef __cplusplus
-}
-#endif

@@ -7,8 +7,7 @@
  * all weights.
  *
  * Weights come as logarithms, are scaled by the largest seen so far, and `before` is rescaled where a larger one comes.
- * The loops are in cpu/ and cuda/.
- */
+ * The loops are in cpu/ and cuda/. */
 #pragma once
 
 #include "core/host_device.h"

@@ -4,8 +4,7 @@
  * The state of a response of d coordinates at a point y is the conditional distribution functions
  * u_j = P(Y_j <= y_j | y_1..y_{j-1}), and the densities of the first j + 1 coordinates relative to those before the
  * first observation. An observation enters by its normal scores z_j = Phi^-1(v_j), where v_j are its own conditional
- * distribution functions before the update.
- */
+ * distribution functions before the update. */
 #pragma once
 
 #include "core/normal_distribution.h"

@@ -3,8 +3,7 @@
  *
  * A lower triangle L, or the lower half of a symmetric matrix, is packed row by row: entry (r, c), c <= r, is at
  * r (r + 1)/2 + c. Every sum runs over increasing index with one fused multiply-add for each term. This order is fixed,
- * since other orders round differently. "may be L itself" means that the result may overwrite L.
- */
+ * since other orders round differently. "may be L itself" means that the result may overwrite L. */
 #pragma once
 
 #include "core/elementary.h"

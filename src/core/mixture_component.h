@@ -5,8 +5,7 @@
  *   mu | Sigma ~ N(m, gamma Sigma),  Sigma ~ IW(nu + p + 1, nu Phi)
  *
  * The statistics of a component are the number of its rows, their p sums, and the sums of their products as a packed
- * lower triangle, all in scaled units.
- */
+ * lower triangle, all in scaled units. */
 #pragma once
 
 #include "core/purpose.h"

@@ -25,8 +25,7 @@
  * component is
  *   pi_j N(x_O | mu_O, Sigma_OO) exp(-tr(Sigma_j^-1 E)/2),
  * with the same trace for all patterns. If the factor had only the observed coordinates, exp(-tr(Sigma_OO^-1 E_OO)/2),
- * the covariances would not have an inverse Wishart law.
- */
+ * the covariances would not have an inverse Wishart law. */
 #pragma once
 
 #include "core/linear_algebra.h"

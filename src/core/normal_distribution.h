@@ -2,8 +2,7 @@
  * lanes are vectorized.
  *
  * Worst error against quadruple precision, measured by tests/vectors/ulp.c: 2.2 ulp above 0 (bound 2.5), 7.6 ulp in the
- * far lower tail (bound 8; a relative error of 1e-15). The inverse is wb_normal_quantile() of elementary.h.
- */
+ * far lower tail (bound 8; a relative error of 1e-15). The inverse is wb_normal_quantile() of elementary.h. */
 #pragma once
 
 #include "core/elementary.h"

@@ -6,8 +6,7 @@
  *   c0 = block within the element's stream,   c1 = element, low 32 bits,
  *   c2 = element, bits 32..47 | purpose << 16, c3 = iteration,
  * so a draw depends on (seed, chain, purpose, iteration, element) alone, never on the thread, the vector width, the
- * launch grid or the machine.
- */
+ * launch grid or the machine. */
 #pragma once
 
 #include "core/host_device.h"

@@ -3,8 +3,7 @@
  * 1264-1273), and the cumulants it needs. There are no branches, so that loops over lanes are vectorized.
  *
  * The coefficients of the expansion were computed for this file in rational arithmetic, by inverting Edgeworth's series
- * order by order.
- */
+ * order by order. */
 #pragma once
 
 #include "core/elementary.h"

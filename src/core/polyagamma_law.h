@@ -8,8 +8,7 @@
  * it the integrand is a bump without oscillation, so nothing cancels and the trapezoidal rule converges geometrically
  * (Trefethen & Weideman 2014, "The exponentially convergent trapezoidal rule", SIAM Review 56, 385-458). For an inverse
  * Gaussian the parabola is the path of steepest descent. The pole of the distribution function at s = 0 is left of the
- * parabola for the lower tail and right of it for the upper.
- */
+ * parabola for the lower tail and right of it for the upper. */
 #pragma once
 
 #include "core/polyagamma_expansion.h"

@@ -2,8 +2,7 @@
  * of its own.
  *
  * The brackets hold what the elements of a purpose are. Since "the same seed gives the same result" holds across
- * versions, numbers are added and never changed.
- */
+ * versions, numbers are added and never changed. */
 #pragma once
 
 typedef enum wb_purpose {

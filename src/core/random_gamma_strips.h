@@ -10,8 +10,7 @@
  *
  * Words: trial 0 of element e takes word e % 2 of block 0 of element e / 2. 9 bits choose the strip, 12 are the height,
  * 43 the point along it. If that does not decide, blocks 1, 2, ... of element e follow: one word has further digits of
- * the height; after a rejection the other is the next trial.
- */
+ * the height; after a rejection the other is the next trial. */
 #pragma once
 
 #include "core/elementary.h"

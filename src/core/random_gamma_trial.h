@@ -7,8 +7,7 @@
  * distributions", Computing 12, 223-246, algorithm GS. At least 72% of trials are accepted, more than 90% for shapes
  * below 0.15. Draws below 2^-1022 are returned as 0.
  *
- * Shape from 1 on: Marsaglia & Tsang 2000, as in random_gamma.h.
- */
+ * Shape from 1 on: Marsaglia & Tsang 2000, as in random_gamma.h. */
 #pragma once
 
 #include "core/random_gamma.h"

@@ -2,8 +2,7 @@
  * 1972, Algorithm AS 53, Applied Statistics 21, 341-345).
  *
  * With Sigma ~ inverse Wishart(df, Psi), Psi = L L' and T from wb_draw_wishart_gram_factor():
- * Sigma^-1 = (T L^-1)' (T L^-1), and T L^-1 is again a lower triangle.
- */
+ * Sigma^-1 = (T L^-1)' (T L^-1), and T L^-1 is again a lower triangle. */
 #pragma once
 
 #include "core/linear_algebra.h"

@@ -9,8 +9,7 @@
  *   negative binomial  a = y, b = y + r, psi = log(mean) - log(r)
  *   Poisson            its surrogate is the negative binomial row with a large r; see wb_regression_log_poisson()
  *   multinomial        outcome by outcome: a = its count, b = all counts, fixed = its offset and effects - log of the
- *                      sum of the other outcomes' exp(predictor) (ibid., section 4.3 of its supplement)
- */
+ *                      sum of the other outcomes' exp(predictor) (ibid., section 4.3 of its supplement) */
 #pragma once
 
 #include "core/elementary.h"

@@ -7,8 +7,7 @@
  * WB_TEAM_BARRIER().
  *
  * cuda/mixture/components.cu defines both macros before it includes this. On the GPU these functions are not inlined:
- * inlining adds 100 KB.
- */
+ * inlining adds 100 KB. */
 #pragma once
 
 #include "core/linear_algebra.h"

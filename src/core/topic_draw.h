@@ -7,8 +7,7 @@
  * finds the row by adding its weights again: the same additions with the same results.
  *
  * A topic of zero weight is never drawn. It adds nothing to any sum, and each step takes the first sum above the
- * position, which is below the last sum.
- */
+ * position, which is below the last sum. */
 #pragma once
 
 #include "core/block_draw.h"

@@ -12,8 +12,7 @@
  *
  * Entry s needs all entries before it. So the outputs are halved again and again: when the first half of an interval is
  * known, one direct sum adds its terms to the second half. The backend's convolution does all but a 128th of the
- * products. The order of the terms, and with it every bit, is the same on every machine.
- */
+ * products. The order of the terms, and with it every bit, is the same on every machine. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"

@@ -3,8 +3,7 @@
  * Without a tilt the transform certifies the outputs that are not much smaller than the product of the factors' 2-norms
  * (wb_fft_product_error). For weights of similar size only about 3% at either end are not certified, and these are
  * summed directly. Vectors too short for windows gain most. Four outputs, an eighth of the length from either end,
- * decide whether the transform is tried.
- */
+ * decide whether the transform is tried. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"

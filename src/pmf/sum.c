@@ -6,8 +6,7 @@
  * is divided among the pairs that are large enough for the fast method.
  *
  * Weights that are not probabilities may have partial sums that a double cannot hold although it can hold the result.
- * Then the partial sums are kept as wide numbers, too.
- */
+ * Then the partial sums are kept as wide numbers, too. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"

@@ -10,8 +10,7 @@
  *   - the transform: at most wb_fft_product_error().
  * An output is certified if the sum of both is at most `accuracy` times the output. Refused outputs get a window of
  * their own, and in the end the direct sum. So the choice of windows affects speed and never correctness. It counts
- * operations and reads no clock, so it is the same on every machine.
- */
+ * operations and reads no clock, so it is the same on every machine. */
 #include "core/rounding.h"
 
 #include "pmf/convolve.h"

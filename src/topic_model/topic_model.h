@@ -21,8 +21,7 @@
  * pi ~ Dir(1, ..., 1). Its alpha is pi times WB_TOPIC_MEMBERS.
  *
  * A sweep draws theta and phi given the topics of all tokens, then new topics, then new alpha and beta with theta and
- * phi integrated out.
- */
+ * phi integrated out. */
 #pragma once
 
 #include "backend/backend.h"

@@ -3,8 +3,7 @@
  *
  * R stores a matrix column by column, so threads with one row each read neighbouring weights. Draw 0 of all rows is
  * one pass over the matrix, which stores nothing and exchanges nothing between threads. If there are too few rows to
- * fill the card, several lanes of a warp share a row.
- */
+ * fill the card, several lanes of a warp share a row. */
 #include "cuda/table.cuh"
 #include "cuda/copies.cuh"
 

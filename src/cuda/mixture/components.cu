@@ -5,8 +5,7 @@
  * Components stay on the card from sweep to sweep. One page-locked buffer holds what the host sends and reads, with a
  * place for each item. A call that does not wait leaves its place alone until the host has waited for the next pass
  * over the rows. During that pass, questions are answered on a stream of their own. Sums over components are added by
- * one thread each, in order.
- */
+ * one thread each, in order. */
 #include "core/half.h"
 #include "cuda/mixture/state.cuh"
 

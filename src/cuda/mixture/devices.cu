@@ -4,8 +4,7 @@
  * the same components from the same statistics. A part begins where a node of the tree over all leaves begins. It
  * returns the sums of its largest complete subtrees. The host adds these in the order of the tree, so results do not
  * depend on the number of cards. A call starts the work of all parts before it waits for one. With one card there is
- * one part, and the sums stay there.
- */
+ * one part, and the sums stay there. */
 #include "core/mixture_half.h"
 #include "cuda/mixture/state.cuh"
 #include "cuda/table.cuh"

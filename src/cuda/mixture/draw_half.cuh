@@ -14,8 +14,7 @@
  *
  * A warp has 16 rows. Lane 4g + q has rows g and g + 8, and components 2q and 2q + 1 of each eight. It draws one of its
  * own components and knows the sum of their weights. At the end one of the four lanes of a row is drawn by these sums.
- * So weights are not sent from lane to lane.
- */
+ * So weights are not sent from lane to lane. */
 #pragma once
 
 #include <cuda_pipeline.h>

@@ -7,8 +7,7 @@
  * travels from device memory to the other half of the buffer.
  *
  * A thread keeps the weights of its own rows in a column of shared memory that no other thread reads. It needs neither
- * shuffles nor barriers to sum or search them.
- */
+ * shuffles nor barriers to sum or search them. */
 #pragma once
 
 #include <utility>

@@ -3,8 +3,7 @@
  * pieces of a few columns.
  *
  * A warp works on four lines of the triangle at a time, so that each value of a row that it reads serves four products.
- * Rows may be kept in single precision. Products and squared distances are in double precision even then.
- */
+ * Rows may be kept in single precision. Products and squared distances are in double precision even then. */
 #pragma once
 
 #include <cuda_pipeline.h>

@@ -1,7 +1,6 @@
 /* What the host knows of the mixture's kernels: the layout of coefficients and of sorted keys, and which kernel serves
  * how many columns. Draws and tensor-core sums are compiled in files of their own (draw_double.cu, draw_single.cu,
- * draw_tensor.cu, sums_tensor.cu), so that nvcc compiles them in parallel.
- */
+ * draw_tensor.cu, sums_tensor.cu), so that nvcc compiles them in parallel. */
 #pragma once
 
 #include "cuda/device.cuh"

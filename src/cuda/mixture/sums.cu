@@ -1,7 +1,6 @@
 /* Sums the sufficient statistics of rows after their components are drawn: the rows of a leaf in their order, then all
  * leaves by a binary tree. The twin of cpu/mixture/sums.c and numeric/reduction_tree.h. There are no
- * atomic additions: one thread adds each number, in an order that does not depend on the launch.
- */
+ * atomic additions: one thread adds each number, in an order that does not depend on the launch. */
 #include "cuda/mixture/sums.cuh"
 
 #include "cuda/mixture/state.cuh"

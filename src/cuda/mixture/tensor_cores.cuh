@@ -5,8 +5,7 @@
  * NVIDIA does not document this. It was measured on an H200 with 5e7 numbers of all sizes, including zeros of both
  * signs, subnormal numbers, infinities and NaN. tests/emulator/selftest/operations.cu repeats the measurement on every
  * such card on which tools/gpu-test runs. Other generations lack the instruction or have it at a lower rate. For them
- * the kernels that use it are compiled empty and never called.
- */
+ * the kernels that use it are compiled empty and never called. */
 #pragma once
 
 #include <cuda_runtime.h>

@@ -3,8 +3,7 @@
  * has it. For other targets the kernels that use it are compiled empty and never called.
  *
  * Products of halves are exact. NVIDIA does not document how their sums are rounded. They seem to be cut off: errors
- * have a bias. The emulator rounds each sum of 17 terms once.
- */
+ * have a bias. The emulator rounds each sum of 17 terms once. */
 #pragma once
 
 #include <cuda_runtime.h>

@@ -3,8 +3,7 @@
  *
  * There are two kernels. convolve_tiled keeps outputs in registers and is limited by multiply-adds. convolve_skew
  * gives a small pair to a warp and moves the sums of the skew diagonals x + y = i of the outer product through its
- * lanes (Murray, "Fast enumeration of sums of discrete random variables").
- */
+ * lanes (Murray, "Fast enumeration of sums of discrete random variables"). */
 #include "cuda/table.cuh"
 #include "cuda/copies.cuh"
 

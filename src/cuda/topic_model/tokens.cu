@@ -1,7 +1,6 @@
 /* Topic models on a graphics card: the twin of cpu/topic_model/tokens.c, with the same bits in double precision. The
  * corpus, the topics of all tokens and phi stay on the device. A sweep sends alpha and returns a number for each
- * document. The kernels are in cuda/topic_model/tokens_kernels.cuh.
- */
+ * document. The kernels are in cuda/topic_model/tokens_kernels.cuh. */
 #include "cuda/table.cuh"
 
 #include <algorithm>

@@ -4,8 +4,7 @@
  * Terms: a thread draws the gammas of a topic for a leaf of terms, from counts that lie where phi will be. Documents: a
  * block counts the topics of a document in shared memory and draws gammas with one thread for each topic. Then a team
  * of threads passes over each pair of the document. A thread of a team has so many lanes of core/topic_draw.h that it
- * reads 16 bytes of phi at a time.
- */
+ * reads 16 bytes of phi at a time. */
 #pragma once
 
 #include "core/elementary.h"
