@@ -19,7 +19,6 @@
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* One row of a dense or sparse matrix. column NULL: the row has all columns. */
 typedef struct row_view {
   const double *weights;
   int64_t stride, count, columns;
@@ -128,7 +127,6 @@ static void count_from_one(void *context, int64_t part) {
   all->open[part] = least < 1;
 }
 
-/* Whether any item of a slice is open. */
 static int count_slice(const wb_call *call, const wb_categorical_draws *draws, int64_t rows) {
   /* One line of items takes no notice of rows. */
   const int is_line = draws->index_stride == rows || draws->draws == 1;
@@ -173,8 +171,7 @@ static int complete(const wb_call *call, const wb_categorical_rows *dense, const
 static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb_categorical_sparse *sparse,
                        int is_vector, int64_t per_row, const wb_categorical_draws *draws) {
   const wb_categorical_functions *const functions = call->backend->categorical;
-  int status = wb_backend_has(call->backend, functions, "categorical draws", call->message);
-  if (status != WB_OK) return status;
+  WB_TRY(wb_backend_has(call->backend, functions, "categorical draws", call->message));
   const int64_t rows = dense ? dense->rows : sparse->rows;
   int64_t row_step = SLICE_WEIGHTS / (per_row > 0 ? per_row : 1);
   if (row_step < 512) row_step = 512;
@@ -192,16 +189,15 @@ static int draw_slices(wb_call *call, const wb_categorical_rows *dense, const wb
         wb_categorical_rows part = *dense;
         part.rows = count;
         part.weights += row * dense->row_stride;
-        status = functions->draw(&part, &slice, &call->run, call->message);
-        if (status == WB_OK) status = complete(call, &part, NULL, is_vector, count, row, &slice);
+        WB_TRY(functions->draw(&part, &slice, &call->run, call->message));
+        WB_TRY(complete(call, &part, NULL, is_vector, count, row, &slice));
       } else {
         wb_categorical_sparse part = *sparse;
         part.rows = count;
         part.offset += row;
-        status = functions->draw_sparse(&part, &slice, &call->run, call->message);
-        if (status == WB_OK) status = complete(call, NULL, &part, 0, count, row, &slice);
+        WB_TRY(functions->draw_sparse(&part, &slice, &call->run, call->message));
+        WB_TRY(complete(call, NULL, &part, 0, count, row, &slice));
       }
-      if (status != WB_OK) return status;
     }
   }
   return WB_OK;

@@ -4,10 +4,8 @@
  * One pass (one draw for each row of a matrix): blocks of WB_BLOCK_ITEMS items take one uniform each
  * (core/block_draw.h). Prefix sums within a block are added in order, and so are the sums of the blocks.
  *
- * Inversion (many draws): the first item whose prefix sum, added up in order, exceeds wb_target(u, total).
- */
-#ifndef WB_CORE_CATEGORICAL_DRAW_H
-#define WB_CORE_CATEGORICAL_DRAW_H
+ * Inversion (many draws): the first item whose prefix sum, added up in order, exceeds wb_target(u, total). */
+#pragma once
 
 #include "core/host_device.h"
 #include "core/block_draw.h"
@@ -27,5 +25,3 @@ WB_HD float wb_targetf(float u, float total) {
   const float target = u * total, last = wb_next_belowf(total);
   return target < last ? target : last;
 }
-
-#endif

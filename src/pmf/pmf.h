@@ -3,8 +3,7 @@
  * A distribution is a vector of weights: finite, not negative, at least one positive. With log = 1 it is a vector of
  * their natural logarithms, -inf for zero. Every function that can fail returns a wb_status. On failure it has written
  * one sentence into the message, except for WB_INTERRUPTED, which needs none. */
-#ifndef WB_PMF_H
-#define WB_PMF_H
+#pragma once
 
 #include "backend/backend.h"
 #include "core/weight_look.h"
@@ -97,5 +96,3 @@ int wb_pmf_cumulate(wb_call *call, int64_t count, const double *x, int log, int 
 
 /* Draws positions (from 0) with probabilities whose cumulative sums are given. Draw i depends on (seed, i) alone. */
 int wb_pmf_draw(int64_t count, const double *cumulative, uint64_t seed, int64_t draws, double *position, wb_poll *poll);
-
-#endif

@@ -108,8 +108,7 @@ static void look_at(const work *w, size_t k, place *at) {
   }
   /* At least the prior's precision is on the diagonal. */
   (void)wb_cholesky(p, at->root);
-  wb_triangle_solve(p, at->root, at->mean, at->mean);
-  wb_triangle_solve_transposed(p, at->root, at->mean, at->mean);
+  wb_cholesky_solve(p, at->root, at->mean, at->mean);
   for (int j = 0; j < p; j++) at->mean[j] += at->value[j];
   at->log_density = log_density;
 }
@@ -204,8 +203,7 @@ int wb_topic_draw_effects(const wb_topic_chain *chain, uint32_t iteration, const
   /* The columns of the frame are orthonormal, and no weight is 0. */
   (void)wb_cholesky((int)q, gram);
   for (size_t k = 0; k < topics; k++) {
-    wb_triangle_solve((int)q, gram, effects + k * q, effects + k * q);
-    wb_triangle_solve_transposed((int)q, gram, effects + k * q, effects + k * q);
+    wb_cholesky_solve((int)q, gram, effects + k * q, effects + k * q);
   }
   free(gram);
   return WB_OK;

@@ -8,7 +8,6 @@
 
 #include <R_ext/RS.h>
 
-/* A call, and how its sums are computed. */
 typedef struct asked {
   wb_message message;
   wb_call call;
@@ -40,7 +39,6 @@ SEXP wb_entry_pmf_cache(void) {
   return pointer;
 }
 
-/* The rows and columns of a matrix; a vector is one row. */
 typedef struct shape {
   int is_plain, is_matrix; /* plain: a vector or a matrix without a class */
   int64_t rows, columns;
