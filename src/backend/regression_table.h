@@ -53,7 +53,7 @@ typedef struct wb_regression_data {
   int32_t term_count;          /* grouping terms, only without groups; each outcome has effects of its own. 0: none */
   const wb_regression_term *terms;
   const wb_regression_zeros *zeros; /* of a session of counts beside a session of zeros; NULL: there is none */
-  double *completed; /* host copy of what complete() changes: `dispersed`, or `kappa`; or NULL */
+  double *completed;                /* host copy of what complete() changes: `dispersed`, or `kappa`; or NULL */
 } wb_regression_data;
 
 /* The weights of the rows in X'WX and X'z. */

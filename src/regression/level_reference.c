@@ -184,9 +184,7 @@ static void make_record(const wb_level_term *t, wb_level_sums sums, double event
   for (int32_t c = 0; c < p; c++) {
     double column[WB_LEVEL_MOST];
     for (int32_t k = 0; k < q; k++) column[k] = sums.cross[(size_t)k * (size_t)p + (size_t)c];
-    if (known) {
-      wb_cholesky_solve(q, factor, column, column);
-    }
+    if (known) wb_cholesky_solve(q, factor, column, column);
     for (int32_t k = 0; k < q; k++) g[(size_t)k * (size_t)p + (size_t)c] = known ? column[k] : 0.0;
   }
 }

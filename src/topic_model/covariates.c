@@ -202,9 +202,7 @@ int wb_topic_draw_effects(const wb_topic_chain *chain, uint32_t iteration, const
   }
   /* The columns of the frame are orthonormal, and no weight is 0. */
   (void)wb_cholesky((int)q, gram);
-  for (size_t k = 0; k < topics; k++) {
-    wb_cholesky_solve((int)q, gram, effects + k * q, effects + k * q);
-  }
+  for (size_t k = 0; k < topics; k++) wb_cholesky_solve((int)q, gram, effects + k * q, effects + k * q);
   free(gram);
   return WB_OK;
 }
