@@ -73,8 +73,9 @@ rcategorical <- function(weights, draws = 1, log = FALSE, seed = NULL, backend =
 
 # A double matrix, a double vector, or a "dgCMatrix". The weights themselves are checked while drawing.
 as_categorical_weights <- function(weights, log) {
-  if (isS4(weights) && methods::is(weights, "Matrix")) weights <- as_plain_matrix(weights, log)
-  if (!isS4(weights)) {
+  is_known <- isS4(weights) && methods::is(weights, "Matrix")
+  if (is_known) weights <- as_plain_matrix(weights, log)
+  if (!is_known || !isS4(weights)) {
     weights <- without_integer64(weights)
     if (!(is.numeric(weights) || is.logical(weights)) || length(dim(weights)) > 2L) {
       stop_input("weights", "must be a numeric matrix with a distribution in each row, or a vector, not ",

@@ -193,7 +193,7 @@ map_pmf <- function(x, f, by = NULL) {
   found <- if (!is.null(by)) {
     lattice_of_values(value, check_number(by, "by", min = 0))
   } else {
-    tryCatch(lattice_of_values(value), warpbayes_error_input = function(error) {
+    tryCatch(lattice_of_values(value, operands = values_of(x, possible)), warpbayes_error_input = function(error) {
       stop_input("f", "gives values that are neither whole numbers nor decimal fractions: give their step, `by`")
     })
   }

@@ -70,13 +70,13 @@ check_pmf_values <- function(values, size, argument = "values") {
 
 # The lattice of these values, and their positions. Without a step the values must be whole numbers or decimal
 # fractions, and the step is the longest that divides all their distances.
-lattice_of_values <- function(values, by = NULL, argument = "values") {
+lattice_of_values <- function(values, by = NULL, argument = "values", operands = 0) {
   first <- min(values)
   if (!is.null(by)) return(list(lattice = read_lattice(first, by), at = positions_on_step(values, first, by, argument)))
   distance <- values - first
   for (scale in 10^(0:9)) {
     whole <- round(distance * scale)
-    slack <- 8 * .Machine$double.eps * scale * pmax(abs(values), abs(first))
+    slack <- 8 * .Machine$double.eps * scale * pmax(abs(values), abs(first), abs(operands))
     if (max(whole) < 2^52 && all(abs(whole - distance * scale) <= slack)) {
       step <- common_divisor(whole)
       if (step == 0) return(list(lattice = read_lattice(first, 1), at = whole))
