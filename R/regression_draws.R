@@ -6,16 +6,12 @@ array_of_draws.bayes_logit <- function(x, groups = FALSE, ...) {
   groups <- check_flag(groups, "groups")
   parts <- logit_quantities(x, all = TRUE)
   draws <- nrow(parts[[1L]])
-  for (group in if (groups) levels(x$design$group)) {
-    parts[[sprintf("intercept[%s]", group)]] <- matrix(x$draws$intercepts[group, , ], draws)
-  }
-  for (effect in if (groups && is.null(x$group_name)) dimnames(x$draws$effects)[[1L]]) {
-    parts[[effect]] <- matrix(x$draws$effects[effect, , ], draws)
-  }
-  if (groups && is_zero_fit(x)) {
-    of_zero <- array_of_draws.bayes_logit(zero_view(x), groups = TRUE)
-    for (name in grep("^(intercept|b)[[]", dimnames(of_zero)[[3L]], value = TRUE)) {
-      parts[[paste0(x$zero$kind, "_", name)]] <- matrix(of_zero[, , name], draws)
+  for (part in if (groups) regressions_of(x)) {
+    for (group in levels(part$design$group)) {
+      parts[[paste0(part$prefix, "intercept[", group, "]")]] <- matrix(part$draws$intercepts[group, , ], draws)
+    }
+    for (effect in if (is.null(part$group_name)) dimnames(part$draws$effects)[[1L]]) {
+      parts[[paste0(part$prefix, effect)]] <- matrix(part$draws$effects[effect, , ], draws)
     }
   }
   bind_draws(parts, draws, x$chains)

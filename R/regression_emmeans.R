@@ -42,7 +42,7 @@ recover_data.bayes_logit <- function(object, ...) {
 #' @exportS3Method emmeans::emm_basis
 emm_basis.bayes_logit <- function(object, trms, xlev, grid, mode = c("prob", "latent"), ...) {
   check_logit_fit(object, "object")
-  if (is_zero_fit(object)) object <- count_view(object)
+  object <- regressions_of(object)[[1L]]
   family <- family_of(object)
   mode <- check_choice(if (missing(mode)) family$modes else mode, "mode", c("prob", "latent"))
   if (!mode %in% family$modes) {

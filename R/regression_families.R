@@ -36,6 +36,13 @@
 #   variance(mean, size)                  of a response, divided by its trials
 #   lost(observed, mean, size)            half the deviance of a trial
 #   object(size)     the family object, as of glm()
+# Fits with another regression besides (family_wrappers). These elements have the whole fit as argument.
+#   regressions(fit) its regressions as fits of their own, the first that of the family. `prefix` of the others stands
+#                    before the names of their quantities, and their name here before those of their traces.
+#   join(linear, size)   linear predictors from those of each regression
+#   sampling         NULL, or the list of `sampler`, `start` and `words`, functions of the fit
+#   check(fit, argument)   stops where parts of the others have been changed
+#   formula_words(fit), support_words(fit)   what print() says of the others
 
 family_record <- function(...) {
   given <- list(...)
@@ -51,7 +58,12 @@ family_record <- function(...) {
     centre = function(mean, rows, log_exposure) 0,
     steps = function(linear, intercepts) linear,
     link = identity,
-    variance = function(mean, size) mean * (1 - mean)
+    variance = function(mean, size) mean * (1 - mean),
+    regressions = list,
+    join = function(linear, size) linear[[1L]],
+    check = function(fit, argument) NULL,
+    formula_words = function(fit) NULL,
+    support_words = function(fit) NULL
   )
   record[names(given)] <- given
   record$types <- list(response = record$mean, link = record$link)
@@ -238,6 +250,16 @@ family_of <- function(fit) {
     if (!is.null(fit[[part]])) record <- family_wrappers[[part]](record, fit)
   }
   record
+}
+
+regressions_of <- function(fit) family_of(fit)$regressions(fit)
+
+# Names of quantities, from `names_of` each regression.
+names_of_regressions <- function(fit, names_of) {
+  unlist(lapply(regressions_of(fit), function(part) {
+    names <- names_of(part)
+    if (length(names)) paste0(part$prefix, names)
+  }), use.names = FALSE)
 }
 
 is_count_family <- function(family) logit_families[[family]]$is_count

@@ -1,29 +1,55 @@
 # Turns a formula and data into what the sampler of regressions reads: the response, the design, and the rows in the
 # order of their groups.
 
-# How many observations each row stands for, and how many degrees of freedom their variance has. Means and deviations of
-# predictors, on which default priors rest, count a row so often. So aggregated rows have the same priors as the rows
-# that they are made from. Exposures of Poisson rows have a unit, on which no prior may depend: their variance is
-# divided by the sum of sizes itself.
-row_sizes <- function(response, family, weights, offset) {
-  size <- family$sizes(response, weights, offset)
-  if (!any(size > 0)) size[] <- 1
-  total <- sum(size)
-  list(of_rows = size, total = total, degrees = if (family$has_surrogates) total else max(total - 1, total / 2))
+# The rows of the user's data as the sampler and the methods of the fit need them. `given` is from given_rows(). Its
+# names, and variables of the formula, are looked up in `data` and in the formula's environment.
+logit_data <- function(given, formula, data, family, contrasts, sparse, envir) {
+  parts <- split_formula(check_formula(formula, takes = names(special_terms)))
+  smooths <- lapply(parts$smooths, read_smooth, environment(formula))
+  for (name in intersect(c("weights", "offset"), names(given))) {
+    check_no_integer64(given[[name]], data, name, environment(formula))
+    if (is.atomic(given[[name]])) given[[name]] <- without_integer64(given[[name]])
+  }
+  variables <- unlist(lapply(smooths, `[[`, "variables"), recursive = FALSE)
+  frame <- covariate_frame(frame_formula(parts$fixed, parts$bars, variables), data,
+    given = given[names(given) != "sparse"], envir = envir)
+  if (nrow(frame) == 0L) {
+    stop_input("data", "has no rows left to fit",
+      if (length(attr(frame, "na.action"))) " after those with missing values are removed")
+  }
+  weights <- check_row_weights(stats::model.weights(frame), nrow(frame))
+  terms <- stats::terms(parts$fixed, data = if (is.data.frame(data)) data else NULL)
+  response <- logit_response(stats::model.response(frame), family, weights)
+  offset <- row_offset(frame, predictor_classes(response))
+  record <- logit_families[[family]]
+  if (sum(response$shape) == 0 && !record$is_count) {
+    stop_input("weights", "leave nothing to fit: all rows have weight 0 or no trials")
+  }
+  # The sampler has a shorter way for a single term (1 | g) of one linear predictor.
+  is_single <- length(parts$bars) == 1L && is_intercept_bar(parts$bars[[1L]]) && !record$has_outcomes
+  group <- if (is_single) group_factor(frame, parts$bars[[1L]]$group)
+  check_factors(frame, terms, contrasts)
+  sizes <- row_sizes(response, record, weights, offset)
+  design <- logit_design(frame, terms, contrasts, group, sparse, sizes, smooths)
+  design <- record$design(design, response)
+  design$terms <- if (length(parts$bars) && !is_single) grouping_terms(frame, parts$bars, contrasts, sizes)
+  effects <- vapply(design$terms, function(term) length(term$levels) * length(term$columns), 0L)
+  response <- record$complete(response, offset, weights, ncol(design$x) + nlevels(group) + sum(effects))
+  design$information <- response$information
+  design$observations <- if (record$has_surrogates) sum(response$information) else sizes$total
+  list(
+    frame = frame, weights = weights, offset = offset, terms = terms,
+    xlevels = all_xlevels(frame, terms, c(design$terms, mgcv_smooths(design$smooths))),
+    response = response, design = sort_groups(design),
+    group_name = if (is_single) deparse1(parts$bars[[1L]]$group), na.action = attr(frame, "na.action")
+  )
 }
 
-are_single_rows <- function(sizes) all(sizes$of_rows %in% c(0, 1)) && sizes$degrees == sizes$total - 1
-
-# Mean and standard deviation of each column over the observations. The first row is the origin, so that a constant
-# column has deviation 0.
-column_moments <- function(x, sizes) {
-  of_column <- function(values) {
-    away <- values - values[[1L]]
-    shift <- sum(sizes$of_rows * away) / sizes$total
-    c(values[[1L]] + shift, sqrt(sum(sizes$of_rows * (away - shift)^2) / sizes$degrees))
-  }
-  moments <- vapply(seq_len(ncol(x)), function(column) of_column(x[, column]), numeric(2L))
-  list(mean = moments[1L, ], sd = moments[2L, ])
+coefficient_names <- function(design, response) {
+  names <- colnames(design$x)
+  classes <- predictor_classes(response)
+  if (is.null(classes)) return(names)
+  as.vector(outer(names, classes[-1L], function(name, class) paste0(class, ":", name)))
 }
 
 # The design with the mean and the scale of each column, and the group of each row. `sizes` comes from row_sizes(): a
@@ -69,42 +95,4 @@ logit_design <- function(frame, terms, contrasts, group, sparse, sizes, smooths 
     scale = unname(c(scale, rep(1, more))), is_intercept = c(is_intercept, logical(more)), contrasts = used,
     group = group, group_start = NULL, order = NULL
   ), if (length(smooths)) list(smooths = smooths$smooths, block = block, primal = TRUE))
-}
-
-# The sampler reads rows in the order of their groups.
-sort_groups <- function(design) {
-  if (!is.null(design$group)) {
-    design$order <- order(as.integer(design$group), seq_along(design$group))
-    design$group_start <- as.double(c(0, cumsum(tabulate(as.integer(design$group), nlevels(design$group)))))
-  } else if (length(design$terms)) {
-    # The term of most levels has contiguous rows; rows of other terms are read through an index.
-    level <- design$terms[[which.max(vapply(design$terms, function(term) length(term$levels), 0))]]$level
-    design$order <- order(level, seq_along(level))
-  }
-  design
-}
-
-# The rows of a fit as the compiled code reads them.
-regression_data <- function(fit) {
-  family <- family_of(fit)
-  fit <- family$rows(fit)
-  design <- fit$design
-  response <- fit$response
-  order <- design$order
-  sorted <- function(values) if (is.null(order) || is.null(values)) values else values[order]
-  rows <- function(values) if (is.null(order)) values else values[order, , drop = FALSE]
-  offset <- fit$offset
-  if (family$has_surrogates) offset <- offset - response$log_surrogate
-  if (all(offset == 0)) offset <- NULL
-  x <- rows(design$x)
-  is_sparse <- is_sparse_matrix(x)
-  if (is_sparse && any(design$center != 0)) x <- centred_sparse(x, design$center)
-  c(if (is_sparse) sparse_rows(x, design$scale), list(
-    x = if (!is_sparse) x, center = design$center, inverse_scale = 1 / design$scale,
-    offset = if (is.null(order) || is.null(offset)) offset else offset_rows(offset, order),
-    shape = sorted(response$shape), kappa = rows(response$kappa), dispersed = sorted(response$dispersed),
-    poisson = if (family$has_surrogates) 1L,
-    primal = if (isTRUE(design$primal)) 1L, group_start = design$group_start,
-    terms = regression_terms(design$terms, order)
-  ))
 }

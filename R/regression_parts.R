@@ -6,9 +6,6 @@
 #' @export
 family.bayes_logit <- function(object, ...) {
   check_logit_fit(object, "object")
-  if (is_zero_fit(object)) {
-    stop_input("object", "has a regression of zeros besides the counts, and no family object has two")
-  }
   family <- family_of(object)
   size <- if (family$has_dispersion) mean(dispersion_used(object, draws_used(object, NULL)))
   structure(family$object(size), class = "family")
@@ -45,23 +42,34 @@ family.bayes_logit <- function(object, ...) {
 #' @exportS3Method nlme::ranef bayes_logit
 ranef.bayes_logit <- function(object, prob = NULL, ...) {
   check_method(object, "object", ...)
-  if (is_zero_fit(object)) return(of_both(object, ranef.bayes_logit, prob = prob))
-  terms <- fit_terms(object)
-  if (length(terms) == 0L) stop_input("object", "has no grouping terms")
-  values <- effect_draws(object)
-  if (!is.null(prob)) {
-    prob <- check_number(prob, "prob", min = 0, max = 1)
-    tables <- Map(effect_intervals, terms, values, prob)
-    by_term <- lapply(of_terms(object, tables), function(parts) do.call(rbind, parts))
-  } else {
+  if (!is.null(prob)) prob <- check_number(prob, "prob", min = 0, max = 1)
+  of_groupings(object, "object", function(fit, terms) {
+    values <- effect_draws(fit)
+    if (!is.null(prob)) {
+      tables <- Map(effect_intervals, terms, values, prob)
+      return(lapply(of_terms(fit, tables), function(parts) do.call(rbind, parts)))
+    }
     means <- Map(function(term, draws) {
       mean <- t(rowMeans(draws, dims = 2L))
       colnames(mean) <- of_class(term, colnames(mean))
       mean
     }, terms, values)
-    by_term <- lapply(of_terms(object, means), function(means) as.data.frame(do.call(cbind, means), optional = TRUE))
-  }
-  stats::setNames(by_term, vapply(terms[seq_along(by_term)], function(term) term$group, ""))
+    lapply(of_terms(fit, means), function(means) as.data.frame(do.call(cbind, means), optional = TRUE))
+  })
+}
+
+# What `values_of` each regression and its terms makes, as one list by the names of the groupings.
+of_groupings <- function(fit, argument, values_of) {
+  values <- lapply(unname(regressions_of(fit)), function(part) {
+    terms <- fit_terms(part)
+    if (length(terms) == 0L) return(list())
+    by_term <- values_of(part, terms)
+    groups <- vapply(terms[seq_along(by_term)], function(term) term$group, "")
+    stats::setNames(by_term, paste0(part$prefix, groups))
+  })
+  values <- unlist(values, recursive = FALSE)
+  if (length(values) == 0L) stop_input(argument, "has no grouping terms")
+  values
 }
 
 # The effects of one term, columns x levels x draws x chains, as rows of a table.
@@ -80,25 +88,24 @@ effect_intervals <- function(term, draws, prob) {
 #' @exportS3Method nlme::VarCorr bayes_logit
 VarCorr.bayes_logit <- function(x, sigma = 1, ...) {
   check_logit_fit(x, "x")
-  if (is_zero_fit(x)) return(structure(of_both(x, VarCorr.bayes_logit), class = c("group_covariances", "warpbayes")))
-  terms <- fit_terms(x)
-  if (length(terms) == 0L) stop_input("x", "has no grouping terms")
-  means <- lapply(covariance_draws(x), function(draws) rowMeans(draws, dims = 2L))
-  by_term <- lapply(of_terms(x, means), function(parts) {
-    # Effects of different classes are independent.
-    whole <- diag(0, length(parts) * nrow(parts[[1L]]))
-    for (k in seq_along(parts)) {
-      own <- (k - 1L) * nrow(parts[[k]]) + seq_len(nrow(parts[[k]]))
-      whole[own, own] <- parts[[k]]
-    }
-    classes <- predictor_classes(x$response)
-    classes <- if (length(classes)) paste0(classes[-1L], ":") else ""
-    names <- as.vector(outer(rownames(parts[[1L]]), classes, function(name, class) paste0(class, name)))
-    dimnames(whole) <- list(names, names)
-    structure(whole, stddev = sqrt(diag(whole)), correlation = stats::cov2cor(whole))
+  by_term <- of_groupings(x, "x", function(fit, terms) {
+    means <- lapply(covariance_draws(fit), function(draws) rowMeans(draws, dims = 2L))
+    lapply(of_terms(fit, means), class_covariances, predictor_classes(fit$response))
   })
-  names(by_term) <- vapply(terms[seq_along(by_term)], function(term) term$group, "")
   structure(by_term, class = c("group_covariances", "warpbayes"))
+}
+
+# The covariance of a term in all classes from that of each class. Effects of different classes are independent.
+class_covariances <- function(parts, classes) {
+  whole <- diag(0, length(parts) * nrow(parts[[1L]]))
+  for (k in seq_along(parts)) {
+    own <- (k - 1L) * nrow(parts[[k]]) + seq_len(nrow(parts[[k]]))
+    whole[own, own] <- parts[[k]]
+  }
+  classes <- if (length(classes)) paste0(classes[-1L], ":") else ""
+  names <- as.vector(outer(rownames(parts[[1L]]), classes, function(name, class) paste0(class, name)))
+  dimnames(whole) <- list(names, names)
+  structure(whole, stddev = sqrt(diag(whole)), correlation = stats::cov2cor(whole))
 }
 
 in_console.group_covariances <- function(x, digits = 3, ...) {

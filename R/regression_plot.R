@@ -69,7 +69,7 @@ chosen_parameters <- function(parameters, names, default) {
 coefficient_picture <- function(fit, parameters, standardize, main) {
   draws <- logit_draws(fit)
   names <- dimnames(draws)[[3L]]
-  views <- if (is_zero_fit(fit)) list(count_view(fit), zero_view(fit)) else list(fit)
+  views <- regressions_of(fit)
   is_intercept <- unlist(lapply(views, function(view) rep(view$design$is_intercept, outcomes_of(view))))
   is_shown <- unlist(lapply(views, is_shown_coefficient))
   slopes <- fit$coefficient_names[!is_intercept & is_shown]

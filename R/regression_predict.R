@@ -62,7 +62,7 @@ predict.bayes_logit <- function(object, newdata = NULL, type = c("response", "li
 check_re_formula <- function(re_formula, fit) {
   if (is.null(re_formula)) return(TRUE)
   if (is.atomic(re_formula) && length(re_formula) == 1L && is.na(re_formula)) return(FALSE)
-  if (is_zero_fit(fit)) {
+  if (length(regressions_of(fit)) > 1L) {
     stop_input("re_formula", "must be NULL or NA for a regression of counts with a regression of zeros, not ",
       show_value(re_formula))
   }

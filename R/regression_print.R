@@ -44,7 +44,7 @@ logit_fit_words <- function(fit) {
   removed <- length(fit$na.action)
   groups <- nlevels(fit$design$group)
   c(
-    paste0(family_of(fit)$title, ": ", deparse1(fit$formula), if (is_zero_fit(fit)) zero_formula_words(fit)),
+    paste0(family_of(fit)$title, ": ", deparse1(fit$formula), family_of(fit)$formula_words(fit)),
     sprintf("%s%s%s", count_words(fit$rows, "row"),
       if (removed) sprintf(" (%d more with missing values left out)", removed) else "",
       if (groups) sprintf(" in %s of %s", count_words(groups, "group"), fit$group_name) else term_words(fit)),

@@ -34,7 +34,6 @@ observed_shares <- function(fit) {
 }
 
 row_residuals <- function(fit, type) {
-  if (is_zero_fit(fit)) return(zero_residuals(fit, type))
   mean <- fitted_means(fit)
   observed <- observed_shares(fit)
   difference <- observed - mean
@@ -52,9 +51,6 @@ row_residuals <- function(fit, type) {
 #' @export
 deviance.bayes_logit <- function(object, ...) {
   check_dots_empty(...)
-  if (is_zero_fit(object)) {
-    stop_input("object", "has ", zero_kinds[[object$zero$kind]], " counts, which have no deviance")
-  }
   sum(row_residuals(object, "deviance")^2, na.rm = TRUE)
 }
 

@@ -1,15 +1,18 @@
 # The rows that a fitted regression predicts: their design, offsets and groups, from new data or from the fit.
 
-# Design, offset and grouping terms of the rows. `groups` comes from check_re_formula().
+# Design, offset and grouping terms of the rows; `others` are those of other regressions of the fit. `groups` comes
+# from check_re_formula().
 prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   check_logit_fit(fit)
   force(groups)
-  if (is_zero_fit(fit)) {
-    rows <- prediction_rows(count_view(fit), newdata, sparse, groups)
-    rows$zero <- prediction_rows(zero_view(fit), newdata, NULL, groups)
-    rows$complete <- rows$complete & rows$zero$complete
-    return(rows)
-  }
+  parts <- unname(lapply(regressions_of(fit), regression_rows, newdata, sparse, groups))
+  rows <- parts[[1L]]
+  rows$others <- parts[-1L]
+  for (part in rows$others) rows$complete <- rows$complete & part$complete
+  rows
+}
+
+regression_rows <- function(fit, newdata, sparse, groups) {
   kept <- kept_columns(fit, groups)
   if (!is.null(sparse) && (is.null(newdata) || !is_sparse_matrix(fit$design$x) || length(fit$design$smooths))) {
     stop_unread_sparse(if (is.null(newdata)) "`newdata` is not" else "the fit had no matrix as `sparse`")
@@ -44,9 +47,6 @@ prediction_rows <- function(fit, newdata, sparse = NULL, groups = TRUE) {
   }
   rows
 }
-
-# The grouping terms of one linear predictor.
-row_terms <- function(fit) if (is.null(fit$group_name)) fit$design$terms else fit_terms(fit)
 
 # The terms of the predictors.
 prediction_terms <- function(fit) with_bases(stats::delete.response(fit$terms), fit$frame)

@@ -1,7 +1,8 @@
 # The Gibbs sampler of regressions, as R/run_chains.R runs it: how chains start, and how a slice of sweeps runs.
 
 logit_sampler <- function(fit) {
-  if (is_zero_fit(fit)) return(zero_sampler(fit))
+  own <- family_of(fit)$sampling
+  if (!is.null(own)) return(own$sampler(fit))
   data <- regression_data(fit)
   if (isTRUE(fit$prior_only)) {
     rows <- c("shape", "kappa", "dispersed")
@@ -14,6 +15,31 @@ logit_sampler <- function(fit) {
     together = TRUE,
     several = Inf,
     finish = function(fit) fit
+  ))
+}
+
+# The rows of a fit as the compiled code reads them.
+regression_data <- function(fit) {
+  family <- family_of(fit)
+  fit <- family$rows(fit)
+  design <- fit$design
+  response <- fit$response
+  order <- design$order
+  sorted <- function(values) if (is.null(order) || is.null(values)) values else values[order]
+  rows <- function(values) if (is.null(order)) values else values[order, , drop = FALSE]
+  offset <- fit$offset
+  if (family$has_surrogates) offset <- offset - response$log_surrogate
+  if (all(offset == 0)) offset <- NULL
+  x <- rows(design$x)
+  is_sparse <- is_sparse_matrix(x)
+  if (is_sparse && any(design$center != 0)) x <- centred_sparse(x, design$center)
+  c(if (is_sparse) sparse_rows(x, design$scale), list(
+    x = if (!is_sparse) x, center = design$center, inverse_scale = 1 / design$scale,
+    offset = if (is.null(order) || is.null(offset)) offset else offset_rows(offset, order),
+    shape = sorted(response$shape), kappa = rows(response$kappa), dispersed = sorted(response$dispersed),
+    poisson = if (family$has_surrogates) 1L,
+    primal = if (isTRUE(design$primal)) 1L, group_start = design$group_start,
+    terms = regression_terms(design$terms, order)
   ))
 }
 
@@ -102,7 +128,8 @@ ellipse_start <- function(fit) {
 # Which sampler ran, in one line.
 logit_sampler_words <- function(fit) {
   if (isTRUE(fit$prior_only)) return("draws from the prior: the responses were not used (prior_only = TRUE)")
-  if (is_zero_fit(fit)) return(zero_sampler_words(fit))
+  own <- family_of(fit)$sampling
+  if (!is.null(own)) return(own$words(fit))
   if (has_level_moves(fit$state[[1L]])) {
     return(sprintf(paste("elliptical slice moves of the coefficients and the %s, then new effects of each group",
       "(Polya-Gamma sweeps would have about %s in 1,000)"),
@@ -129,10 +156,10 @@ shrinkage_start <- function(prior, p) {
 
 # The common start of all chains. The compiled code climbs from here to the mode, and then moves the chains apart.
 logit_start <- function(fit) {
-  if (is_zero_fit(fit)) return(zero_start(fit))
+  family <- family_of(fit)
+  if (!is.null(family$sampling)) return(family$sampling$start(fit))
   p <- ncol(fit$design$x)
   groups <- nlevels(fit$design$group)
-  family <- family_of(fit)
   outcomes <- outcomes_of(fit)
   dual <- is_dual(fit$design)
   summed <- if (dual) 0 else p

@@ -236,21 +236,20 @@ mgcv_smooths <- function(smooths) Filter(function(smooth) is.null(smooth$lattice
 
 # The names of the standard deviations of smooths, in all linear predictors.
 smooth_deviation_names <- function(fit) {
-  if (is_zero_fit(fit)) {
-    of_zero <- smooth_deviation_names(zero_view(fit))
-    return(c(smooth_deviation_names(count_view(fit)), if (length(of_zero)) paste0(fit$zero$kind, "_", of_zero)))
-  }
-  names <- unlist(lapply(fit$design$smooths, function(smooth) smooth$block_names))
-  classes <- predictor_classes(fit$response)[-1L]
-  if (length(classes) == 0L || length(names) == 0L) return(names)
-  as.vector(outer(names, classes, function(name, class) paste0(class, ":", name)))
+  names_of_regressions(fit, function(fit) {
+    names <- unlist(lapply(fit$design$smooths, function(smooth) smooth$block_names))
+    classes <- predictor_classes(fit$response)[-1L]
+    if (length(classes) == 0L || length(names) == 0L) return(names)
+    as.vector(outer(names, classes, function(name, class) paste0(class, ":", name)))
+  })
 }
 
 # Coefficients that summaries show: not those whose variance is learned, of which none means anything alone.
 is_shown_coefficient <- function(fit) {
-  if (is_zero_fit(fit)) return(c(is_shown_coefficient(count_view(fit)), is_shown_coefficient(zero_view(fit))))
-  block <- fit$design$block
-  if (is.null(block)) rep(TRUE, length(fit$coefficient_names)) else rep(block == 0L, outcomes_of(fit))
+  unlist(lapply(regressions_of(fit), function(fit) {
+    block <- fit$design$block
+    if (is.null(block)) rep(TRUE, length(fit$coefficient_names)) else rep(block == 0L, outcomes_of(fit))
+  }), use.names = FALSE)
 }
 
 #' Smooths and effects of areas and times in regressions

@@ -87,7 +87,7 @@ summarise_block <- function(fit, rows, draws, used, shown, run) {
   n <- nrow(x)
   is_sparse <- is_sparse_matrix(x)
   data <- c(if (is_sparse) sparse_rows(x, rep(1, ncol(x))), list(
-    x = if (!is_sparse) unname(x), rows = as.double(n), effects = row_effects(fit, rows, used),
+    x = if (!is_sparse) unname(x), rows = as.double(n), effects = regression_effects(fit, rows, used),
     offset = if (any(rows$offset != 0, na.rm = TRUE)) rep_len(rows$offset, n * draws$outcomes)
   ))
   if (!is_sparse && !is.double(data$x)) storage.mode(data$x) <- "double"
@@ -105,13 +105,15 @@ summarise_block <- function(fit, rows, draws, used, shown, run) {
   out
 }
 
-# What groups add to the linear predictors: for each effect of each term the `level` of each row, from 0, negative for
+# What groups add to the linear predictors of each regression.
+row_effects <- function(fit, rows, used) {
+  Map(function(part, rows) regression_effects(part, rows, used), regressions_of(fit), c(list(rows), rows$others))
+}
+
+# For each effect of each term the `level` of each row, from 0, negative for
 # none; its `multiple`, NULL for 1; and the draws of its levels, draws x levels. A group that is not in the fit gets, in
 # each draw, effects from the distribution of groups, by R's generator, and so do new times of autoregressions.
-row_effects <- function(fit, rows, used) {
-  if (is_zero_fit(fit)) {
-    return(list(count = row_effects(count_view(fit), rows, used), zero = row_effects(zero_view(fit), rows$zero, used)))
-  }
+regression_effects <- function(fit, rows, used) {
   terms <- rows$terms
   paths <- path_effects(fit, rows$paths, used)
   if (length(terms) == 0L) return(paths)
@@ -145,7 +147,12 @@ row_effects <- function(fit, rows, used) {
 
 # Linear predictors: draws x rows x outcomes. `effects` comes from row_effects().
 linear_draws <- function(fit, rows, used, block, effects = row_effects(fit, rows, used)) {
-  if (is_zero_fit(fit)) return(zero_linear(fit, rows, used, block, effects))
+  each <- Map(function(part, rows, effects) regression_linear(part, rows, used, block, effects),
+    regressions_of(fit), c(list(rows), rows$others), effects)
+  family_of(fit)$join(each, dispersion_used(fit, used))
+}
+
+regression_linear <- function(fit, rows, used, block, effects) {
   coefficients <- coefficient_draws(fit)[used, , drop = FALSE]
   p <- ncol(fit$design$x)
   outcomes <- outcomes_of(fit)

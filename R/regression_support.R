@@ -4,7 +4,8 @@
 # Sentences about `fit`, character() if there is nothing to say.
 support_words <- function(fit) {
   if (isTRUE(fit$prior_only)) return(character())
-  if (is_zero_fit(fit)) return(zero_support_words(fit))
+  of_others <- family_of(fit)$support_words(fit)
+  fit <- regressions_of(fit)[[1L]]
   family <- family_of(fit)
   of_classes <- if (family$has_classes) absent_class_words(fit)
   fit <- family$rows(fit)
@@ -13,7 +14,7 @@ support_words <- function(fit) {
   of_responses <- if (is.null(of_classes)) response_words(fit, counts) else of_classes
   c(of_responses, separation(fit, counts)$words, rank_words(fit, counts), tail_words(fit),
     if ("pure levels" %in% finds) pure_level_words(fit, counts), level_words(fit),
-    if ("overdispersion" %in% finds) overdispersion_words(fit, counts))
+    if ("overdispersion" %in% finds) overdispersion_words(fit, counts), of_others)
 }
 
 # Counts that vary far more than Poisson counts of the fitted means do: Pearson's statistic per degree of freedom is at
@@ -84,7 +85,7 @@ separation <- function(fit, counts) {
 
 # Coefficients whose posterior has the tail of a prior without mean or variance, because the data do not limit them.
 unlimited_tails <- function(fit) {
-  if (is_zero_fit(fit)) return(unlimited_tails(count_view(fit)))
+  fit <- regressions_of(fit)[[1L]]
   prior <- fit$prior
   types <- prior$types
   is_long <- vapply(seq_along(types), function(i) {

@@ -121,6 +121,19 @@ start_terms <- function(terms) {
   )
 }
 
+# The sampler reads rows in the order of their groups.
+sort_groups <- function(design) {
+  if (!is.null(design$group)) {
+    design$order <- order(as.integer(design$group), seq_along(design$group))
+    design$group_start <- as.double(c(0, cumsum(tabulate(as.integer(design$group), nlevels(design$group)))))
+  } else if (length(design$terms)) {
+    # The term of most levels has contiguous rows; rows of other terms are read through an index.
+    level <- design$terms[[which.max(vapply(design$terms, function(term) length(term$levels), 0))]]$level
+    design$order <- order(level, seq_along(level))
+  }
+  design
+}
+
 # What is stored of the terms -----------------------------------------------------
 
 # The terms of each linear predictor. Those of a multinomial have the `class` and its `outcome`, from 0.
@@ -198,6 +211,9 @@ fit_terms <- function(fit) {
     expression = group_expression(fit), scale = 1
   ))
 }
+
+# The grouping terms of one linear predictor.
+row_terms <- function(fit) if (is.null(fit$group_name)) fit$design$terms else fit_terms(fit)
 
 # The grouping as an expression. A variable may have any name, such as `1x`.
 group_expression <- function(fit) {

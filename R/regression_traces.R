@@ -2,7 +2,21 @@
 # and the draws by their names.
 
 logit_plan <- function(fit) {
-  if (is_zero_fit(fit)) return(zero_plan(fit))
+  parts <- regressions_of(fit)
+  plans <- lapply(unname(parts), regression_plan)
+  plan <- plans[[1L]]
+  plan$traces$coefficient_trace <- stored(length(fit$coefficient_names))
+  for (other in seq_along(plans)[-1L]) {
+    own <- plans[[other]]
+    own$traces[names(own$traces) %in% c("log_likelihood", "coefficient_trace")] <- NULL
+    for (kind in c("traces", "draws")) {
+      plan[[kind]][sprintf("%s_%s", names(parts)[[other]], names(own[[kind]]))] <- own[[kind]]
+    }
+  }
+  plan
+}
+
+regression_plan <- function(fit) {
   groups <- nlevels(fit$design$group)
   traces <- list(log_likelihood = stored(), coefficient_trace = stored(length(fit$coefficient_names)))
   if (family_of(fit)$has_dispersion) traces$dispersion_trace <- stored()
@@ -27,25 +41,19 @@ check_logit_fit <- function(fit, argument = "fit") {
   check_fit_class(fit, argument, "bayes_logit", "bayes_logit()")
   check_described(fit, argument, list(family = part_choice(names(logit_families)), coefficient_names = part_names()))
   check_chain_parts(fit, argument)
-  check_described(fit, argument, list(
-    prior = part_list(), design = part_list(), response = part_list(), xlevels = part_list(), group_name = part_names()
-  ), c("prior", "design", "response", "xlevels", "group_name"))
-  coefficients <- length(fit$coefficient_names)
-  if (is_zero_fit(fit)) {
-    check_zero_parts(fit, argument)
-    coefficients <- coefficients - length(fit$zero$part$coefficient_names)
-  }
-  check_described(fit, argument, list(
+  lists <- c("prior", "design", "response", "xlevels")
+  check_described(fit, argument, stats::setNames(rep(list(part_list()), 4L), lists), lists)
+  family_of(fit)$check(fit, argument)
+  others <- lengths(lapply(regressions_of(fit)[-1L], `[[`, "coefficient_names"))
+  columns <- (length(fit$coefficient_names) - sum(others)) / outcomes_of(fit)
+  group <- part_is("the group of each row", function(group) is.factor(group) && length(group) == fit$rows)
+  check_described(fit, argument, c(list(
+    group_name = part_names(), weights = part_numbers(fit$rows),
     offset = part_numbers(c(fit$rows, if (is.matrix(fit$offset)) length(fit$response$classes) - 1)),
-    weights = part_numbers(fit$rows)
-  ), c("offset", "weights"))
-  x <- fit$design$x
-  if (!identical(as.double(dim(x)), c(as.double(fit$rows), coefficients / outcomes_of(fit)))) {
-    stop_changed(argument, "design$x", "the design of the fitted rows and coefficients", x)
-  }
-  if (!is.null(fit$group_name) && (!is.factor(fit$design$group) || length(fit$design$group) != fit$rows)) {
-    stop_changed(argument, "design$group", "the group of each row", fit$design$group)
-  }
+    `design$x` = part_is("the design of the fitted rows and coefficients", function(x) {
+      identical(as.double(dim(x)), c(as.double(fit$rows), columns))
+    })
+  ), if (!is.null(fit$group_name)) list(`design$group` = group)), c("group_name", "weights", "offset"))
   check_stored(fit, argument, logit_plan(fit))
 }
 
@@ -55,8 +63,8 @@ logit_draws <- function(fit, warmup = FALSE) {
   sweeps <- if (warmup) seq_len(fit$iter) else kept_sweeps(fit)
   values <- c(
     fit$coefficient_trace[sweeps, , , drop = FALSE], fit$dispersion_trace[sweeps, , drop = FALSE],
-    group_parameters(fit, sweeps), fit$smooth_deviation[sweeps, , , drop = FALSE],
-    fit$zero_smooth_deviation[sweeps, , , drop = FALSE]
+    group_parameters(fit, sweeps),
+    unlist(lapply(regressions_of(fit), function(part) part$smooth_deviation[sweeps, , , drop = FALSE]))
   )
   names <- c(fit$coefficient_names, if (!is.null(fit$dispersion_trace)) "dispersion",
     group_parameter_names(fit), smooth_deviation_names(fit))
@@ -65,19 +73,18 @@ logit_draws <- function(fit, warmup = FALSE) {
 
 # Deviations and correlations of the groups' effects: sweeps x chains x parameters, and their names.
 group_parameters <- function(fit, sweeps) {
-  if (is_zero_fit(fit)) return(c(group_parameters(count_view(fit), sweeps), group_parameters(zero_view(fit), sweeps)))
-  if (!is.null(fit$group_name)) return(fit$group_deviation[sweeps, , drop = FALSE])
-  c(fit$group_deviation[sweeps, , , drop = FALSE], fit$group_correlation[sweeps, , , drop = FALSE])
+  unlist(lapply(regressions_of(fit), function(fit) {
+    if (!is.null(fit$group_name)) return(fit$group_deviation[sweeps, , drop = FALSE])
+    c(fit$group_deviation[sweeps, , , drop = FALSE], fit$group_correlation[sweeps, , , drop = FALSE])
+  }))
 }
 
 group_parameter_names <- function(fit) {
-  if (is_zero_fit(fit)) {
-    of_zero <- group_parameter_names(zero_view(fit))
-    return(c(group_parameter_names(count_view(fit)), if (length(of_zero)) paste0(fit$zero$kind, "_", of_zero)))
-  }
-  if (!is.null(fit$group_name)) return(sprintf("sd(%s)", fit$group_name))
-  terms <- outcome_terms(fit)
-  c(deviation_names(terms), correlation_names(terms))
+  names_of_regressions(fit, function(fit) {
+    if (!is.null(fit$group_name)) return(sprintf("sd(%s)", fit$group_name))
+    terms <- outcome_terms(fit)
+    c(deviation_names(terms), correlation_names(terms))
+  })
 }
 
 # The kept draws of the coefficients as a matrix, with the chains one below the other.

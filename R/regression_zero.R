@@ -3,9 +3,9 @@
 # response are of the counts, and its traces hold both: coefficients of the counts first, then those of zeros with the
 # kind before their names. count_view() and zero_view() give the two as fits of their own.
 
-is_zero_fit <- function(fit) !is.null(fit[["zero"]])
-
-zero_kinds <- c(zi = "zero-inflated", hu = "hurdle")
+zero_kinds <- list(
+  zi = list(title = "Zero-inflated", words = "zero-inflated"), hu = list(title = "Hurdle", words = "hurdle")
+)
 
 # The regression of zeros that the user asked for: its kind and formula, NULL for none. `call` is the user's call.
 check_zero <- function(zi, hu, formula, family, call) {
@@ -113,6 +113,7 @@ zero_view <- function(fit) {
   part <- fit$zero$part
   shared <- c("chains", "iter", "warmup", "thin", "seed", "elapsed", "state", "rows", "log_likelihood", "backend")
   part[shared] <- fit[shared]
+  part$prefix <- paste0(fit$zero$kind, "_")
   if (is.null(fit$coefficient_trace)) return(part)
   part$coefficient_trace <- fit$coefficient_trace[, , -seq_len(ncol(fit$design$x)), drop = FALSE]
   own <- c("group_deviation", "group_correlation", "smooth_deviation")
@@ -129,15 +130,6 @@ check_zero_parts <- function(fit, argument) {
     stop_changed(argument, "zero", "the regression of zeros", fit$zero)
   }
   check_logit_fit(zero_view(fit), argument)
-}
-
-zero_plan <- function(fit) {
-  counts <- logit_plan(count_view(fit))
-  zeros <- logit_plan(fit$zero$part)
-  counts$traces$coefficient_trace <- stored(length(fit$coefficient_names))
-  prefixed <- function(parts) if (length(parts)) stats::setNames(parts, paste0("zero_", names(parts))) else parts
-  own <- setdiff(names(zeros$traces), c("log_likelihood", "coefficient_trace"))
-  list(traces = c(counts$traces, prefixed(zeros$traces[own])), draws = c(counts$draws, prefixed(zeros$draws)))
 }
 
 # What rows are made of --------------------------------------------------------------
@@ -166,14 +158,6 @@ zero_log_likelihood <- function(kind, y, log_mean, zero, size) {
   counted <- log_other + log_count(y, log_mean, size)
   if (kind == "hu") return(ifelse(y == 0, log_zero, counted - log_rest(none)))
   ifelse(y == 0, log_sum_of_two(log_zero, log_other + none), counted)
-}
-
-# Linear predictors: draws x rows x (counts, zeros, and the dispersion if there is one).
-zero_linear <- function(fit, rows, used, block, effects) {
-  parts <- list(linear_draws(count_view(fit), rows, used, block, effects$count),
-    linear_draws(zero_view(fit), rows$zero, used, block, effects$zero))
-  if (fit$family == "negbinomial") parts[[3L]] <- matrix(dispersion_used(fit, used), length(used), length(block))
-  array(unlist(parts), c(length(used), length(block), length(parts)))
 }
 
 zero_row_log_likelihood <- function(fit, linear, y) {
@@ -210,29 +194,14 @@ draw_zero_responses <- function(fit, linear) {
   array(ifelse(is_zero, 0, y), dim(linear)[1:2])
 }
 
-zero_residuals <- function(fit, type) {
-  difference <- fit$response$observed - fitted_means(fit)
-  if (type == "response") return(difference)
-  if (type == "deviance") {
-    stop_input("type", "is \"deviance\", which is not defined for ", zero_kinds[[fit$zero$kind]], " counts")
-  }
-  variance <- summarise_by_blocks(fit, prediction_rows(fit, NULL), draws_used(fit, NULL), 1L, c(0, 1),
-    function(linear) zero_moments(fit, linear, variance = TRUE))[, 1L, 1L]
-  difference / sqrt(variance)
-}
-
 # Words ------------------------------------------------------------------------------
-
-zero_title <- function(fit) {
-  of <- c(poisson = "Poisson", negbinomial = "negative binomial")[[fit$family]]
-  sprintf("%s %s regression", if (fit$zero$kind == "zi") "Zero-inflated" else "Hurdle", of)
-}
 
 zero_formula_words <- function(fit) {
   zero <- fit$zero$part$formula
   sprintf(", %s = ~ %s", fit$zero$kind, deparse1(zero[[3L]]))
 }
 
+# What the data cannot say of zeros, and of both regressions together.
 zero_support_words <- function(fit) {
   zeros <- zero_view(fit)
   counts <- zeros$weights > 0
@@ -248,18 +217,45 @@ zero_support_words <- function(fit) {
     paste("No count is above 1: the prior decides", if (is_hurdle) "how small the mean of the counts is." else
       "which zeros are excess zeros.")
   }
-  c(support_words(count_view(fit)), small, if (length(words)) paste("Regression of zeros:", words))
+  c(small, if (length(words)) paste("Regression of zeros:", words))
 }
 
-# A result for both regressions, such as that of ranef().
-of_both <- function(fit, method, ...) {
-  grouped <- Filter(function(view) length(fit_terms(view)) > 0L, list(count_view(fit), zero_view(fit)))
-  if (length(grouped) == 0L) stop_input("object", "has no grouping terms")
-  values <- lapply(grouped, method, ...)
-  of_zero <- vapply(grouped, function(view) view$family == "binomial", NA)
-  unlist(Map(function(value, is_zero) {
-    value <- unclass(value)
-    if (is_zero) names(value) <- paste0(fit$zero$kind, "_", names(value))
-    value
-  }, values, of_zero), recursive = FALSE)
+# The record of the family ---------------------------------------------------------------
+
+# How a regression of zeros changes the record of a family of counts (R/regression_families.R).
+family_wrappers$zero <- function(record, fit) {
+  # Before check_zero_parts() `zero` may be anything.
+  kind <- zero_kinds[[if (identical(as.list(fit$zero)$kind, "hu")) "hu" else "zi"]]
+  moments <- function(linear) zero_moments(fit, linear)
+  of_counts <- function(linear) linear[, , 1L, drop = FALSE]
+  own <- list(
+    title = paste(kind$title, sub("^Negative", "negative", record$title)), mean = moments, link = of_counts,
+    respond = function(linear, ...) draw_zero_responses(fit, linear),
+    log_likelihood = function(linear, observed, ...) zero_row_log_likelihood(fit, linear, observed),
+    types = list(
+      response = moments, link = of_counts, count = function(linear) exp(of_counts(linear)),
+      zero = function(linear) stats::plogis(linear[, , 2L])
+    ),
+    variance = function(...) {
+      summarise_by_blocks(fit, prediction_rows(fit, NULL), draws_used(fit, NULL), 1L, c(0, 1),
+        function(linear) zero_moments(fit, linear, variance = TRUE))[, 1L, 1L]
+    },
+    lost = function(...) stop_input("object", "has ", kind$words, " counts, which have no deviance"),
+    object = function(size) {
+      stop_input("object", "has a regression of zeros besides the counts, and no family object has two")
+    },
+    regressions = function(fit) list(count_view(fit), zero = zero_view(fit)),
+    # Linear predictors of the counts, of zeros, and the dispersion if there is one: draws x rows x 3.
+    join = function(linear, size) {
+      size <- if (!is.null(size)) matrix(size, length(size), ncol(linear[[1L]]))
+      parts <- c(unname(linear), list(size)[!is.null(size)])
+      array(unlist(parts), c(dim(linear[[1L]])[1:2], length(parts)))
+    },
+    sampling = list(sampler = zero_sampler, start = zero_start, words = zero_sampler_words), check = check_zero_parts,
+    formula_words = function(fit) sprintf(", %s = ~ %s", fit$zero$kind, deparse1(fit$zero$part$formula[[3L]])),
+    support_words = zero_support_words
+  )
+  record[names(own)] <- own
+  record["kernel"] <- list(NULL)
+  record
 }

@@ -5,7 +5,7 @@ zero_sampler <- function(fit) {
   counts <- count_view(fit)
   zeros <- zero_view(fit)
   data <- list(count = zero_count_data(fit, counts, zeros), zero = c(regression_data(zeros), zeros = 1L))
-  c(zero_plan(fit), list(
+  c(logit_plan(fit), list(
     open = function(run) {
       count <- native(C_regression_open, data$count, run)
       list(count = count, zero = tryCatch(native(C_regression_open, data$zero, run), error = function(error) {
@@ -29,7 +29,7 @@ zero_count_data <- function(fit, counts, zeros) {
   y <- as.double(fit$response$observed)[order]
   weight <- fit$weights[order]
   # The dispersions of Poisson rows' surrogates are powers of 2.
-  unit <- if (fit$family == "poisson") 2^round(fit$response$log_surrogate / log(2))[order] else 0 * y + 1
+  unit <- if (family_of(fit)$has_surrogates) 2^round(fit$response$log_surrogate / log(2))[order] else 0 * y + 1
   data <- regression_data(counts)
   data$shape <- weight * y
   data$kappa <- matrix(weight * y / 2)
@@ -53,7 +53,7 @@ zero_part_prior <- function(view) {
 # The state that both regressions start from. Surrogates of Poisson rows have the dispersions of `unit`.
 zero_start <- function(fit) {
   start <- list(count = logit_start(count_view(fit)), zero = logit_start(zero_view(fit)), ellipse = 0)
-  if (fit$family == "poisson") start$count$scalars[[1L]] <- 1
+  if (family_of(fit)$has_surrogates) start$count$scalars[[1L]] <- 1
   start
 }
 
