@@ -291,3 +291,39 @@ more_components <- function(when, fit) {
 add_method("gibbs", words = fit_words, held = held_words, verdict = short_verdict, summary = gibbs_summary,
   glance = gibbs_glance, title = "Mixture of Gaussians", axis = "Sweep"
 )
+
+# The heaviest components as a table, with its caption and a sentence about the others.
+components_words <- function(summary, most, digits = 2) {
+  table <- summary$components
+  if (is.null(table) || most == 0) return(list())
+  # The others do not hold a cell.
+  held <- max(1L, sum(table$weight * summary$rows >= 1))
+  shown <- table[seq_len(min(held, most)), ]
+  rest <- table$weight[-seq_len(nrow(shown))]
+  shown$weight <- percent(shown$weight)
+  shown[-(1:2)] <- lapply(shown[-(1:2)], column_words, digits + 1)
+  list(
+    table = shown,
+    caption = sprintf("Largest components of %s (highest log posterior), %s",
+      place_words(summary), scale_words(summary$transform)),
+    rest = if (length(rest)) {
+      sprintf("and %s with %s of the weight together", count_words(length(rest), "more component"), percent(sum(rest)))
+    }
+  )
+}
+
+learned_words <- function(table, digits = 2) {
+  if (is.null(table)) return(NULL)
+  numbers <- lapply(table[-1L], function(values) {
+    formatC(signif(values, digits + 1), format = "fg", digits = digits + 1, big.mark = ",")
+  })
+  data.frame(part = table$part, numbers, check.names = FALSE)
+}
+
+starts_words <- function(starts) {
+  for (part in c("log_posterior", "log_likelihood")) {
+    starts[[part]] <- formatC(starts[[part]], format = "f", digits = 1, big.mark = ",", decimal.mark = ".")
+  }
+  starts$converged <- ifelse(starts$converged, "yes", "no")
+  stats::setNames(starts, gsub("_", " ", names(starts)))
+}

@@ -62,42 +62,6 @@ mixture_sections <- function(fit, summary, markers) {
   )
 }
 
-# The heaviest components as a table, with its caption and a sentence about the others.
-components_words <- function(summary, most, digits = 2) {
-  table <- summary$components
-  if (is.null(table) || most == 0) return(list())
-  # The others do not hold a cell.
-  held <- max(1L, sum(table$weight * summary$rows >= 1))
-  shown <- table[seq_len(min(held, most)), ]
-  rest <- table$weight[-seq_len(nrow(shown))]
-  shown$weight <- percent(shown$weight)
-  shown[-(1:2)] <- lapply(shown[-(1:2)], column_words, digits + 1)
-  list(
-    table = shown,
-    caption = sprintf("Largest components of %s (highest log posterior), %s",
-      place_words(summary), scale_words(summary$transform)),
-    rest = if (length(rest)) {
-      sprintf("and %s with %s of the weight together", count_words(length(rest), "more component"), percent(sum(rest)))
-    }
-  )
-}
-
-starts_words <- function(starts) {
-  for (part in c("log_posterior", "log_likelihood")) {
-    starts[[part]] <- formatC(starts[[part]], format = "f", digits = 1, big.mark = ",", decimal.mark = ".")
-  }
-  starts$converged <- ifelse(starts$converged, "yes", "no")
-  stats::setNames(starts, gsub("_", " ", names(starts)))
-}
-
-learned_words <- function(table, digits = 2) {
-  if (is.null(table)) return(NULL)
-  numbers <- lapply(table[-1L], function(values) {
-    formatC(signif(values, digits + 1), format = "fg", digits = digits + 1, big.mark = ",")
-  })
-  data.frame(part = table$part, numbers, check.names = FALSE)
-}
-
 mixture_code <- function(fit) {
   needed <- needed_objects(fit$call, c("x", "sample"))
   c(
@@ -191,15 +155,6 @@ in_chunk.summary.dp_mixture <- function(x) {
 
 in_chunk.summary.cell_types <- function(x) {
   list(words = x$words, tables = types_tables(x), verdict = c(x$verdict, if (any(x$types$speck)) "* a speck."))
-}
-
-# The tables of a summary, or of a report, by their titles.
-types_tables <- function(x, digits = 3) {
-  types <- x$types[!x$types$speck | x$types$cells > 0, ]
-  medians <- x$medians[types$type, , drop = FALSE]
-  medians[] <- apply(medians, 2L, column_words, digits)
-  tables <- list(types_table(types), data.frame(type = types$type, medians, check.names = FALSE, row.names = NULL))
-  stats::setNames(tables, c("Types", paste("Medians,", scale_words(x$transform))))
 }
 
 in_chunk.dp_prior <- function(x) list(sentences = prior_words(x))

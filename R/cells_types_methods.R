@@ -109,12 +109,6 @@ types_table <- function(types, digits = 2) {
   )
 }
 
-# A share that may be so small that no digits tell it from zero.
-share_words <- function(share) {
-  shown <- ifelse(share < 1e-4, "< 0.01%", paste0(formatC(100 * share, digits = 2, format = "fg"), "%"))
-  ifelse(is.na(share), "-", shown)
-}
-
 types_verdict <- function(x, agreement = types_agreement(x)) {
   types <- x$types
   small <- types[types$speck & types$cells > 0, ]
@@ -204,23 +198,6 @@ types_agreement <- function(x) {
   differs <- intersect(which(differing(shares, table)), shown)
   list(shares = shares, shown = shown, chains = ncol(shares[[1L]]), table = table, differs = differs,
     short = setdiff(shown[which(table$ess_bulk[shown] < ess_needed)], differs), common = cells_in_common(x$map))
-}
-
-# Whether any two chains have most cells in common of the types that differ between chains, and of all `shown` types.
-# NULL if there is nothing to say, or if that is not known.
-common_words <- function(common, differs, shown, names) {
-  unlike <- union(differs, shown[which(common[shown] <= 0.5)])
-  if (all(is.na(common[unlike]))) return(NULL)
-  least <- unlike[[which.min(common[unlike])]]
-  has <- if (common[[least]] <= 0.5) {
-    paste("Most draws of a chain lack type", names[[least]])
-  } else if (length(unlike) > 1L) {
-    "All chains have these types"
-  } else {
-    "All chains have this type"
-  }
-  sprintf("%s: of the cells of type %s, the two chains that differ most have %s in common.", has, names[[least]],
-    percent(common[[least]], 0))
 }
 
 # Whether the chains agree on the shares of types, and what the cause is if that cannot be told.
@@ -332,4 +309,13 @@ glance_of.cell_types <- function(x) {
 frame_of.cell_types <- function(x, ...) {
   check_method(x, "x", ...)
   x$types
+}
+
+# The tables of a summary, or of a report, by their titles.
+types_tables <- function(x, digits = 3) {
+  types <- x$types[!x$types$speck | x$types$cells > 0, ]
+  medians <- x$medians[types$type, , drop = FALSE]
+  medians[] <- apply(medians, 2L, column_words, digits)
+  tables <- list(types_table(types), data.frame(type = types$type, medians, check.names = FALSE, row.names = NULL))
+  stats::setNames(tables, c("Types", paste("Medians,", scale_words(x$transform))))
 }
