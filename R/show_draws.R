@@ -147,5 +147,6 @@ as_tibble.warpbayes <- function(x, ..., .rows = NULL, .name_repair = "check_uniq
   if (length(rownames) > 1L || !is.null(rownames) && !is.atomic(rownames)) {
     stop_input("rownames", "must be NULL, NA or a name for a column, not ", show_value(rownames))
   }
+  if (!is.null(.rows)) .rows <- check_count(.rows, ".rows", min = 0)
   tibble::as_tibble(as.data.frame(x, ...), .rows = .rows, .name_repair = .name_repair, rownames = rownames)
 }
